@@ -10,7 +10,7 @@ const wanted = process.argv.slice(2);
 const files = readdirSync(join(root, 'build/test'), { recursive: true })
   .filter((file) => file.endsWith('.test.js'))
   .filter((file) => wanted.length === 0 || wanted.some((part) => file.includes(part)))
-  .sort()
+  .toSorted()
   .map((file) => join('build/test', file));
 
 if (files.length === 0) {
