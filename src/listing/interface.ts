@@ -138,8 +138,8 @@ export const userSchema = z.object({
 
 /** The whole answer of `task_list` ("Response object"). */
 export const listingSchema = z.object({
-  /** 0 = the call succeeded; anything else is an error. */
-  ret: integer,
+  /** 0 = the call succeeded; anything else is an error. Some deployments answer with a string of digits. */
+  ret: z.union([integer, z.string().regex(/^-?[0-9]+$/)]),
   /** Online users; empty when there are none. */
   user_list: z.array(userSchema),
   /** Tasks; empty when there are none. */

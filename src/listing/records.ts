@@ -58,9 +58,12 @@ export interface TaskRecord {
 /** What an entry left out of a listing was: the `record` label of `xvs_exporter_invalid_records_total`. */
 export type RecordKind = 'user' | 'task' | 'input' | 'output' | 'stream';
 
-/** Why it was left out: the `reason` label. `duplicate_id` is a task whose id the listing had before. */
+/**
+ * Why it was left out: the `reason` label. `too_long` is an entry of `user_list` or `task_list` that takes
+ * more bytes than the reader holds at once; `duplicate_id` a task whose id the listing had before.
+ */
 export type InvalidReason =
-  'not_an_object' | 'missing_field' | 'wrong_type' | 'out_of_range' | 'duplicate_id';
+  'not_an_object' | 'missing_field' | 'wrong_type' | 'out_of_range' | 'too_long' | 'duplicate_id';
 
 /** Every pair that can occur, so that each can be a series from the start. */
 export const INVALID_RECORD_PAIRS: readonly (readonly [RecordKind, InvalidReason])[] = [
@@ -69,5 +72,7 @@ export const INVALID_RECORD_PAIRS: readonly (readonly [RecordKind, InvalidReason
   ),
   ['task', 'missing_field'],
   ['output', 'missing_field'],
+  ['user', 'too_long'],
+  ['task', 'too_long'],
   ['task', 'duplicate_id'],
 ];
