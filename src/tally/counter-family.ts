@@ -1,0 +1,109 @@
+import type { PlainSample } from '../metrics/family.ts';
+import type { Instant } from './instant.ts';
+import { labelKey } from './label-sums.ts';
+import { OTHER } from './label-values.ts';
+
+/** A label set idle for so long gives way when a new one would find no place. */
+const IDLE_MS = 60 * 60 * 1000;
+
+interface Series {
+  readonly labels: readonly string[];
+  /** Seconds since the Unix epoch. */
+  readonly created: number;
+  total: number;
+  isNewborn: boolean;
+  lastTouchedMs: number;
+}
+
+/**
+ * The counters of one family of one service code.
+ *
+ * A series is born at zero: Prometheus cannot see the increment with which a series appears, so it is exposed
+ * at 0 first, and with what it gained then after the next commit. A label set beyond the limit counts under
+ * `__other__`; one that has a series of its own keeps it while it is in use, for a counter must not go
+ * backwards.
+ */
+export class CounterFamily {
+  readonly #maxLabelSets: number;
+  readonly #series = new Map<string, Series>();
+  #other: Series | undefined;
+  #foldedKeys = new Set<string>();
+  #at: Instant = { wallMs: 0, monotonicMs: 0 };
+  /** Keys of idle series, the longest idle last; found at most once a commit, when places are short. */
+  #idleKeys: string[] | undefined;
+
+  constructor(maxLabelSets: number) {
+    this.#maxLabelSets = maxLabelSets;
+  }
+
+  /** Label sets that counted under `__other__` in this commit. */
+  get foldedSets(): number {
+    return this.#foldedKeys.size;
+  }
+
+  /** Begins a commit: whatever was gained before it now shows. */
+  begin(at: Instant): void {
+    this.#at = at;
+    this.#foldedKeys = new Set();
+    this.#idleKeys = undefined;
+    for (const series of this.#all()) series.isNewborn = false;
+  }
+
+  /** Adds to a label set; adding 0 makes it appear. */
+  add(labels: readonly string[], amount: number): void {
+    const series = this.#find(labelKey(labels), labels);
+    series.total += amount;
+    series.lastTouchedMs = this.#at.monotonicMs;
+  }
+
+  /** The series as this commit leaves them. */
+  samples(serviceCode: string): readonly PlainSample[] {
+    return this.#all().map(({ labels, total, isNewborn, created }) => ({
+      labels: [serviceCode, ...labels],
+      value: isNewborn ? 0 : total,
+      created,
+    }));
+  }
+
+  #all(): Series[] {
+    return this.#other === undefined ? [...this.#series.values()] : [...this.#series.values(), this.#other];
+  }
+
+  #find(key: string, labels: readonly string[]): Series {
+    const found = this.#series.get(key);
+    if (found !== undefined) return found;
+    if (labels.every((label) => label === OTHER) || !this.#makeRoom()) {
+      this.#foldedKeys.add(key);
+      this.#other ??= this.#newSeries(labels.map(() => OTHER));
+      return this.#other;
+    }
+    const series = this.#newSeries(labels);
+    this.#series.set(key, series);
+    return series;
+  }
+
+  #newSeries(labels: readonly string[]): Series {
+    return {
+      labels,
+      created: this.#at.wallMs / 1000,
+      total: 0,
+      isNewborn: true,
+      lastTouchedMs: this.#at.monotonicMs,
+    };
+  }
+
+  /** True if there is a place for one more, if need be that of an idle series. */
+  #makeRoom(): boolean {
+    if (this.#series.size < this.#maxLabelSets) return true;
+    this.#idleKeys ??= this.#findIdle();
+    const idlest = this.#idleKeys.pop();
+    return idlest !== undefined && this.#series.delete(idlest);
+  }
+
+  #findIdle(): string[] {
+    return [...this.#series]
+      .filter(([, series]) => this.#at.monotonicMs - series.lastTouchedMs >= IDLE_MS)
+      .toSorted(([, a], [, b]) => b.lastTouchedMs - a.lastTouchedMs)
+      .map(([key]) => key);
+  }
+}

@@ -1,0 +1,102 @@
+import { CATALOGUE } from '../metrics/catalogue.ts';
+import type { PlainSample } from '../metrics/family.ts';
+import { GaugeGuard, type Folded } from './gauge-guard.ts';
+import type { Instant } from './instant.ts';
+import { Ledger, LEDGER_COUNTERS } from './ledger.ts';
+import { LISTING_GAUGES, ListingTally, type ListingGauge } from './listing-tally.ts';
+import { recordOf } from './record-of.ts';
+import { ServerMemory } from './server-memory.ts';
+import type { CounterFamilyKey, ListingFamily, Snapshot } from './snapshot.ts';
+import { TaskDetails } from './task-details.ts';
+
+export interface TallyOptions {
+  readonly serviceCode: string;
+  /** Label sets of a family beyond this fold into `__other__`. */
+  readonly maxLabelSets: number;
+  /** How long a live task's input stands still before the task is stalled. */
+  readonly stallAfterMs: number;
+  /** Whether single tasks are exposed. */
+  readonly perTask: boolean;
+  /** How many single tasks are exposed at most. */
+  readonly maxTasks: number;
+}
+
+/**
+ * The accounts of one service code: listings in, snapshots out. Owns all that is remembered from one listing
+ * to the next. A listing is a transaction: `begin` gives one to fill, and only `commit` makes it count.
+ */
+export class Tally {
+  readonly #serviceCode: string;
+  readonly #guards: Readonly<Record<ListingGauge, GaugeGuard>>;
+  readonly #servers: ServerMemory;
+  readonly #details: TaskDetails | undefined;
+  readonly #ledger: Ledger;
+  /** Families that have ever folded: they show, at 0 too, from then on. */
+  readonly #everFolded = new Set<CounterFamilyKey | ListingFamily>();
+
+  constructor(options: TallyOptions) {
+    const { maxLabelSets, stallAfterMs } = options;
+    this.#serviceCode = options.serviceCode;
+    this.#guards = recordOf(LISTING_GAUGES, () => new GaugeGuard(maxLabelSets));
+    this.#servers = new ServerMemory(maxLabelSets);
+    this.#details = options.perTask ? new TaskDetails(options.maxTasks) : undefined;
+    this.#ledger = new Ledger({ maxLabelSets, stallAfterMs, observer: this.#details });
+  }
+
+  /** A new listing to fill; dropping it leaves everything as it was. */
+  begin(): ListingTally {
+    return new ListingTally();
+  }
+
+  /** Takes a listing that is whole and good, and returns what is to be exposed from now on. */
+  commit(listing: ListingTally, at: Instant): Snapshot {
+    this.#servers.note(listing.servers, at);
+    this.#details?.begin(listing.tasks, at);
+    this.#ledger.commit(listing.tasks, at, listing.gauges.tasksStalled);
+    this.#addIdleServers(listing);
+    const gauges = recordOf(LISTING_GAUGES, (gauge) =>
+      this.#guards[gauge].fold(listing.gauges[gauge], at.monotonicMs),
+    );
+    return {
+      at,
+      users: listing.users,
+      tasks: listing.tasks.size,
+      listing: {
+        ...recordOf(LISTING_GAUGES, (gauge) => this.#gaugeSamples(gauges[gauge])),
+        servers: [{ labels: [this.#serviceCode], value: listing.servers.size }],
+        serverLastSeen: this.#servers.samples(this.#serviceCode),
+        foldedLabelSets: this.#foldedSamples(gauges),
+        ...this.#details?.samples(this.#serviceCode, listing.tasks, this.#ledger),
+      },
+      counters: {
+        ...recordOf(LEDGER_COUNTERS, (counter) => this.#ledger.samples(counter, this.#serviceCode)),
+        taskLifetime: [this.#ledger.lifetimes(this.#serviceCode)],
+      },
+    };
+  }
+
+  /** A server that had users or tasks within the hour and has none now has 0: that is what a drop looks like. */
+  #addIdleServers(listing: ListingTally): void {
+    for (const vsId of this.#servers.servers) {
+      listing.gauges.tasks.add([vsId], 0);
+      listing.gauges.serverOnlineUsers.add([vsId], 0);
+    }
+  }
+
+  #gaugeSamples({ sums }: Folded): readonly PlainSample[] {
+    return sums.map(({ labels, value }) => ({ labels: [this.#serviceCode, ...labels], value }));
+  }
+
+  #foldedSamples(gauges: Readonly<Record<ListingGauge, Folded>>): readonly PlainSample[] {
+    const counts = new Map<CounterFamilyKey | ListingFamily, number>();
+    for (const gauge of LISTING_GAUGES) counts.set(gauge, gauges[gauge].foldedSets);
+    for (const counter of LEDGER_COUNTERS) counts.set(counter, this.#ledger.counters[counter].foldedSets);
+    counts.set('serverLastSeen', this.#servers.leftOut);
+    counts.set('taskInfo', this.#details?.leftOut ?? 0);
+    for (const [family, count] of counts) if (count > 0) this.#everFolded.add(family);
+    return [...this.#everFolded].map((family) => ({
+      labels: [this.#serviceCode, CATALOGUE[family].name],
+      value: counts.get(family) ?? 0,
+    }));
+  }
+}
