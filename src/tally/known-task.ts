@@ -1,7 +1,7 @@
 import type { InputReading, OutputReading } from './listing-tally.ts';
 
 /** How many good listings a task, or an output of it, is remembered for after it left: a listing can flap. */
-export const TOMBSTONE_LISTINGS = 10;
+const TOMBSTONE_LISTINGS = 10;
 
 /** What a byte counter gained between two readings of it. */
 export interface Gain {
@@ -11,9 +11,9 @@ export interface Gain {
 }
 
 interface KnownOutput {
-  readonly format: string;
   bytes: number;
-  missedListings: number;
+  /** Number of the last good listing that held it. */
+  lastListing: number;
 }
 
 /** What the ledger keeps of a task: last values, and when it was seen. */
@@ -21,8 +21,8 @@ export interface KnownTask {
   vsId: string;
   input: InputReading | undefined;
   readonly outputs: Map<string, KnownOutput>;
-  /** Good listings since the last one that held it: 0 while it runs. */
-  missedListings: number;
+  /** Number of the last good listing that held it. */
+  lastListing: number;
   readonly firstSeenWallMs: number;
   readonly firstSeenMs: number;
   lastSeenMs: number;
@@ -56,26 +56,23 @@ export function advanceInput(task: KnownTask, reading: InputReading | undefined)
   return gain.isReset && last?.source !== reading.source ? NOTHING : gain;
 }
 
-/** The same for one output, which may be new. */
-export function advanceOutput(task: KnownTask, key: string, reading: OutputReading): Gain {
-  const output = task.outputs.get(key);
-  if (output === undefined) {
-    task.outputs.set(key, { format: reading.format, bytes: reading.bytes, missedListings: 0 });
-    return { bytes: reading.bytes, isReset: false };
-  }
-  const gain = gainBetween(output.bytes, reading.bytes);
-  output.bytes = reading.bytes;
-  output.missedListings = 0;
-  return gain;
+/** The same for one output, which may be new, in the good listing of that number. */
+export function advanceOutput(task: KnownTask, key: string, reading: OutputReading, listing: number): Gain {
+  const last = task.outputs.get(key);
+  task.outputs.set(key, { bytes: reading.bytes, lastListing: listing });
+  return gainBetween(last?.bytes ?? 0, reading.bytes);
 }
 
-/** Counts a good listing without some of the task's outputs, and forgets those gone for long. */
-export function ageOutputs(task: KnownTask, present: ReadonlyMap<string, unknown>): void {
+/** Forgets the outputs that left long before the good listing of that number. */
+export function forgetOutputs(task: KnownTask, listing: number): void {
   for (const [key, output] of task.outputs) {
-    if (present.has(key)) continue;
-    output.missedListings += 1;
-    if (output.missedListings > TOMBSTONE_LISTINGS) task.outputs.delete(key);
+    if (isForgotten(output, listing)) task.outputs.delete(key);
   }
+}
+
+/** Whether what was last seen in one good listing is not remembered in a later one. */
+export function isForgotten({ lastListing }: { readonly lastListing: number }, listing: number): boolean {
+  return listing - lastListing - 1 > TOMBSTONE_LISTINGS;
 }
 
 /** Notes whether a task's input flowed since the last listing. Where nothing is known of it, it may have. */

@@ -4,9 +4,9 @@ import type { Instant } from './instant.ts';
 import {
   advanceInput,
   advanceOutput,
-  ageOutputs,
+  forgetOutputs,
+  isForgotten,
   noteFlow,
-  TOMBSTONE_LISTINGS,
   type Gain,
   type KnownTask,
 } from './known-task.ts';
@@ -47,6 +47,8 @@ export class Ledger {
   readonly #tasks = new Map<string, KnownTask>();
   readonly #stallAfterMs: number;
   readonly #observer: TaskObserver | undefined;
+  /** Number of the listing being committed; the baseline is 1. */
+  #listing = 0;
   /** When the baseline was taken, in seconds since the Unix epoch. */
   #created: number | undefined;
 
@@ -63,13 +65,13 @@ export class Ledger {
 
   /** Takes the tasks of a good listing; adds those that are stalled to `stalled`, by `vs_id`. */
   commit(readings: ReadonlyMap<string, TaskReading>, at: Instant, stalled: LabelSums): void {
-    const isBaseline = this.#created === undefined;
+    this.#listing += 1;
     this.#created ??= at.wallMs / 1000;
     for (const counter of Object.values(this.counters)) counter.begin(at);
     this.counters.byteCounterResets.add(['input'], 0);
     this.counters.byteCounterResets.add(['http_output'], 0);
     for (const [id, reading] of readings) {
-      const task = this.#take(id, reading, at, isBaseline);
+      const task = this.#take(id, reading, at);
       stalled.add([reading.vsId], task.isStalled ? 1 : 0);
     }
     this.#endMissing(readings);
@@ -83,18 +85,22 @@ export class Ledger {
     return this.#lifetimes.sample(serviceCode, this.#created ?? 0);
   }
 
-  #take(id: string, reading: TaskReading, at: Instant, isBaseline: boolean): KnownTask {
+  get #isBaseline(): boolean {
+    return this.#listing === 1;
+  }
+
+  #take(id: string, reading: TaskReading, at: Instant): KnownTask {
     const known = this.#tasks.get(id);
-    const task = known ?? newTask(reading, at, isBaseline);
-    const hasStarted = !isBaseline && (known === undefined || known.missedListings > 0);
+    const task = known ?? newTask(reading, at, this.#isBaseline);
+    const hasStarted = !this.#isBaseline && known?.lastListing !== this.#listing - 1;
     if (known === undefined) this.#tasks.set(id, task);
     task.vsId = reading.vsId;
-    task.missedListings = 0;
+    task.lastListing = this.#listing;
     task.lastSeenMs = at.monotonicMs;
     this.counters.tasksStarted.add([reading.vsId], hasStarted ? 1 : 0);
     this.counters.tasksEnded.add([reading.vsId], 0);
     this.#takeInput(id, task, reading, at);
-    this.#takeOutputs(id, task, reading, isBaseline);
+    this.#takeOutputs(id, task, reading);
     return task;
   }
 
@@ -116,14 +122,14 @@ export class Ledger {
     task.isStalled = isStalled;
   }
 
-  #takeOutputs(id: string, task: KnownTask, reading: TaskReading, isBaseline: boolean): void {
+  #takeOutputs(id: string, task: KnownTask, reading: TaskReading): void {
+    forgetOutputs(task, this.#listing);
     for (const [key, output] of reading.outputs) {
-      const gain = advanceOutput(task, key, output);
-      const bytes = isBaseline ? 0 : this.#counted(gain, 'http_output');
+      const gain = advanceOutput(task, key, output, this.#listing);
+      const bytes = this.#isBaseline ? 0 : this.#counted(gain, 'http_output');
       this.counters.httpOutputBytes.add([reading.vsId, output.format], bytes);
       this.#observer?.output(id, output.format, bytes);
     }
-    ageOutputs(task, reading.outputs);
   }
 
   #counted(gain: Gain, direction: 'input' | 'http_output'): number {
@@ -135,9 +141,9 @@ export class Ledger {
   #endMissing(readings: ReadonlyMap<string, TaskReading>): void {
     for (const [id, task] of this.#tasks) {
       if (readings.has(id)) continue;
-      task.missedListings += 1;
-      if (task.missedListings === 1) this.#end(task);
-      else if (task.missedListings > TOMBSTONE_LISTINGS) this.#tasks.delete(id);
+      if (task.lastListing === this.#listing - 1) this.#end(task);
+      // Forgotten as of the next listing, for which it would otherwise still be kept.
+      else if (isForgotten(task, this.#listing + 1)) this.#tasks.delete(id);
     }
   }
 
@@ -153,7 +159,7 @@ function newTask(reading: TaskReading, at: Instant, isFromBaseline: boolean): Kn
     vsId: reading.vsId,
     input: undefined,
     outputs: new Map(),
-    missedListings: 0,
+    lastListing: 0,
     firstSeenWallMs: at.wallMs,
     firstSeenMs: at.monotonicMs,
     lastSeenMs: at.monotonicMs,

@@ -1,0 +1,89 @@
+import { CATALOGUE } from '../../src/metrics/catalogue.ts';
+import type { Sample } from '../../src/metrics/family.ts';
+import type { TaskRecord, UserRecord } from '../../src/listing/records.ts';
+import {
+  COUNTER_FAMILIES,
+  LISTING_FAMILIES,
+  type CounterFamilyKey,
+  type ListingFamily,
+  type Snapshot,
+} from '../../src/tally/snapshot.ts';
+import { Tally, type TallyOptions } from '../../src/tally/tally.ts';
+
+/** When a run's first listing is committed. */
+export const START_MS = Date.UTC(2026, 0, 1);
+/** How far apart a run's listings are. */
+export const STEP_MS = 15_000;
+
+export interface Records {
+  readonly users?: readonly UserRecord[];
+  readonly tasks?: readonly TaskRecord[];
+}
+
+/** A tally that is given listings at even intervals. */
+export class TallyRun {
+  readonly tally: Tally;
+  #listings = 0;
+
+  constructor(options: Partial<TallyOptions> = {}) {
+    this.tally = new Tally({
+      serviceCode: 'TESTING',
+      maxLabelSets: 1000,
+      stallAfterMs: 60_000,
+      perTask: false,
+      maxTasks: 1000,
+      ...options,
+    });
+  }
+
+  /** Commits a listing; `afterMs` is the time since the one before. */
+  list(records: Records, afterMs: number = STEP_MS): Snapshot {
+    const listing = this.fill(records);
+    this.#elapsedMs += this.#listings === 0 ? 0 : afterMs;
+    this.#listings += 1;
+    return this.tally.commit(listing, {
+      wallMs: START_MS + this.#elapsedMs,
+      monotonicMs: 1000 + this.#elapsedMs,
+    });
+  }
+
+  /** Fills a listing and drops it, as a poll does that fails in the end. */
+  fail(records: Records): void {
+    this.fill(records);
+  }
+
+  private fill({ users = [], tasks = [] }: Records): ReturnType<Tally['begin']> {
+    const listing = this.tally.begin();
+    for (const user of users) listing.user(user);
+    for (const task of tasks) listing.task(task);
+    return listing;
+  }
+
+  #elapsedMs = 0;
+}
+
+/** The values of a family by its labels behind the service code, joined by a blank. */
+export function valuesOf(snapshot: Snapshot, key: ListingFamily | CounterFamilyKey): Record<string, number> {
+  return Object.fromEntries(
+    samplesOf(snapshot, key).map((sample) => [
+      sample.labels.slice(1).join(' '),
+      'value' in sample ? sample.value : Number.NaN,
+    ]),
+  );
+}
+
+export function samplesOf(snapshot: Snapshot, key: ListingFamily | CounterFamilyKey): readonly Sample[] {
+  const all: Partial<Record<string, readonly Sample[]>> = { ...snapshot.listing, ...snapshot.counters };
+  return all[key] ?? [];
+}
+
+/** All samples of a snapshot with the labels that the catalogue names, to be compared whole. */
+export function everySample(snapshot: Snapshot): [string, string, Sample][] {
+  return [...LISTING_FAMILIES, ...COUNTER_FAMILIES].flatMap((key) =>
+    samplesOf(snapshot, key).map((sample): [string, string, Sample] => [
+      CATALOGUE[key].name,
+      sample.labels.join(' '),
+      sample,
+    ]),
+  );
+}
