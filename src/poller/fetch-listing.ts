@@ -1,0 +1,94 @@
+import { ListingError } from '../listing/errors.ts';
+import { ListingReader } from '../listing/reader.ts';
+import type { ListingSink } from '../listing/record-readers.ts';
+import type { ListingTarget, UpstreamClient } from '../upstream/client.ts';
+import { UpstreamError } from '../upstream/errors.ts';
+
+/** What became of a request for a listing. Without an error, the sink holds a whole and good one. */
+export interface FetchedListing {
+  readonly error: UpstreamError | undefined;
+  /** The answer's `ret`, where it had one. */
+  readonly ret: number | undefined;
+  /** Size of what was read of the body, decompressed. */
+  readonly bytes: number;
+}
+
+/**
+ * Asks for a listing and reads it into a sink.
+ *
+ * Rejects only with the signal's reason, or for a mistake of the program: whatever the service does is an
+ * `UpstreamError` in what it returns.
+ */
+export async function fetchListing(
+  client: Pick<UpstreamClient, 'requestListing'>,
+  target: ListingTarget,
+  sink: ListingSink,
+  signal: AbortSignal,
+): Promise<FetchedListing> {
+  const body = new BodyReading(sink);
+  try {
+    const { status, retryAfterMs } = await client.requestListing(
+      target,
+      (chunk, chunkStatus) => body.write(chunk, chunkStatus),
+      signal,
+    );
+    return body.result(judge(body, status, retryAfterMs));
+  } catch (error) {
+    if (error instanceof UpstreamError) return body.result(error);
+    if (error instanceof ListingError) return body.result(asUpstreamError(error));
+    throw error;
+  }
+}
+
+/** A body on its way through the reader. */
+class BodyReading {
+  readonly reader: ListingReader;
+  #bytes = 0;
+  #isReadable = true;
+
+  constructor(sink: ListingSink) {
+    this.reader = new ListingReader(sink);
+  }
+
+  write(chunk: Uint8Array, status: number): void {
+    this.#bytes += chunk.byteLength;
+    if (isSuccess(status)) {
+      this.reader.write(chunk);
+    } else if (this.#isReadable) {
+      this.#tryWrite(chunk);
+    }
+  }
+
+  result(error: UpstreamError | undefined): FetchedListing {
+    return { error, ret: this.reader.ret, bytes: this.#bytes };
+  }
+
+  /** The body of an error may be anything; it is read for its `ret`, in case that it has one. */
+  #tryWrite(chunk: Uint8Array): void {
+    try {
+      this.reader.write(chunk);
+    } catch (error) {
+      if (!(error instanceof ListingError)) throw error;
+      this.#isReadable = false;
+    }
+  }
+}
+
+const isSuccess = (status: number): boolean => status >= 200 && status <= 299;
+
+function judge(
+  body: BodyReading,
+  status: number,
+  retryAfterMs: number | undefined,
+): UpstreamError | undefined {
+  const details = retryAfterMs === undefined ? { status } : { status, retryAfterMs };
+  if (!isSuccess(status)) {
+    return new UpstreamError('http_status', `Expected HTTP status 2xx, found ${status}`, details);
+  }
+  const { ret } = body.reader.end();
+  return ret === 0 ? undefined : new UpstreamError('api_error', `Expected ret 0, found ${ret}`, details);
+}
+
+function asUpstreamError(error: ListingError): UpstreamError {
+  return new UpstreamError(error.code, error.message, { cause: error });
+}

@@ -1,0 +1,91 @@
+import { CATALOGUE } from '../metrics/catalogue.ts';
+import type { Family, Sample } from '../metrics/family.ts';
+import { COUNTER_FAMILIES, LISTING_FAMILIES, type Snapshot } from '../tally/snapshot.ts';
+import type { PollErrorReason } from '../upstream/errors.ts';
+
+/** What is known of a service code after its last poll. Never changes; a later one takes its place whole. */
+export interface CodeState {
+  readonly serviceCode: string;
+  /** Whether the last poll succeeded; `undefined` before the first has ended. */
+  readonly isUp: boolean | undefined;
+  /** The last answer's `ret`. */
+  readonly ret: number | undefined;
+  /** Wall-clock milliseconds. */
+  readonly lastPollMs: number | undefined;
+  readonly lastSuccessMs: number | undefined;
+  readonly lastError: PollErrorReason | undefined;
+  /** Of the last good listing. */
+  readonly snapshot: Snapshot | undefined;
+  /** For how long after the last good listing its gauges stand. */
+  readonly staleAfterMs: number;
+}
+
+/** The state of a service code that has not been polled. */
+export function unpolled(serviceCode: string, staleAfterMs: number): CodeState {
+  return {
+    serviceCode,
+    isUp: undefined,
+    ret: undefined,
+    lastPollMs: undefined,
+    lastSuccessMs: undefined,
+    lastError: undefined,
+    snapshot: undefined,
+    staleAfterMs,
+  };
+}
+
+/** Whether the last good listing is too old to be shown; `nowMs` is monotonic. */
+export function isStale({ snapshot, staleAfterMs }: CodeState, nowMs: number): boolean {
+  return snapshot !== undefined && nowMs - snapshot.at.monotonicMs > staleAfterMs;
+}
+
+/** The latest state of every service code: what a scrape reads, and polls replace. */
+export class Store {
+  readonly #states = new Map<string, CodeState>();
+
+  publish(state: CodeState): void {
+    this.#states.set(state.serviceCode, state);
+  }
+
+  get(serviceCode: string): CodeState | undefined {
+    return this.#states.get(serviceCode);
+  }
+
+  get states(): readonly CodeState[] {
+    return [...this.#states.values()];
+  }
+
+  /** What is exposed of all, or of the given, service codes, in the order of the catalogue. */
+  families(nowMs: number, serviceCodes?: ReadonlySet<string>): readonly Family[] {
+    const states = this.states.filter(({ serviceCode }) => serviceCodes?.has(serviceCode) ?? true);
+    const fresh = states.filter((state) => !isStale(state, nowMs));
+    const family = (key: keyof typeof CATALOGUE, samples: readonly Sample[]): Family => ({
+      spec: CATALOGUE[key],
+      samples,
+    });
+    return [
+      family('up', states.flatMap(upSample)),
+      family('ret', states.flatMap(retSample)),
+      ...LISTING_FAMILIES.map((key) =>
+        family(
+          key,
+          fresh.flatMap(({ snapshot }) => snapshot?.listing[key] ?? []),
+        ),
+      ),
+      ...COUNTER_FAMILIES.map((key) =>
+        family(
+          key,
+          states.flatMap(({ snapshot }) => snapshot?.counters[key] ?? []),
+        ),
+      ),
+    ];
+  }
+}
+
+function upSample({ serviceCode, isUp }: CodeState): Sample[] {
+  return isUp === undefined ? [] : [{ labels: [serviceCode], value: isUp ? 1 : 0 }];
+}
+
+function retSample({ serviceCode, ret }: CodeState): Sample[] {
+  return ret === undefined ? [] : [{ labels: [serviceCode], value: ret }];
+}
