@@ -33,16 +33,9 @@ const REASONS = {
     'UND_ERR_SOCKET',
     'UND_ERR_RES_CONTENT_LENGTH_MISMATCH',
     'ERR_STREAM_PREMATURE_CLOSE',
-    'HPE_INVALID_EOF_STATE',
   ],
   too_large: ['UND_ERR_HEADERS_OVERFLOW'],
-  not_json: [
-    'HPE_INVALID_CONSTANT',
-    'HPE_INVALID_CHUNK_SIZE',
-    'Z_DATA_ERROR',
-    'Z_BUF_ERROR',
-    'ERR__ERROR_FORMAT_PADDING_1',
-  ],
+  not_json: ['Z_DATA_ERROR', 'Z_BUF_ERROR', 'ERR__ERROR_FORMAT_PADDING_1'],
 } as const;
 
 describe('what a failure means', () => {
@@ -54,6 +47,15 @@ describe('what a failure means', () => {
         assert.match(error.message, new RegExp(`^(?:The|No) [^:/]* \\(${code}\\)$`));
       });
     }
+  }
+
+  for (const [sentence, reason] of [
+    ['Response does not match the HTTP/1.1 protocol (Invalid EOF state)', 'reset'],
+    ['Response does not match the HTTP/1.1 protocol (Expected HTTP/, RTSP/ or ICE/)', 'not_json'],
+  ] as const) {
+    it(`what the HTTP parser calls ${sentence} is ${reason}`, () => {
+      assert.equal(toUpstreamError(new errors.HTTPParserError(sentence)).reason, reason);
+    });
   }
 
   it('looks for the code in the cause', () => {
@@ -80,7 +82,7 @@ describe('what a failure means', () => {
   }
 
   it('keeps nothing that an error carries beside its message', () => {
-    const parserError = Object.assign(failure('HPE_INVALID_CONSTANT'), {
+    const parserError = Object.assign(new errors.HTTPParserError('no HTTP'), {
       data: 'rtmp://live/hidden',
       headers: { 'xvs-signature': 'hidden' },
       cert: 'hidden',
