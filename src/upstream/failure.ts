@@ -1,3 +1,5 @@
+import { errors } from 'undici';
+
 import { UpstreamError } from './errors.ts';
 
 type FailureReason = 'timeout' | 'dns' | 'connect' | 'tls' | 'reset' | 'too_large' | 'not_json';
@@ -12,11 +14,14 @@ const SENTENCES: Readonly<Record<FailureReason, string>> = {
   not_json: 'The answer could not be decoded',
 };
 
+const ENDED_EARLY = 'HPE_INVALID_EOF_STATE';
+const NOT_HTTP = 'UND_ERR_HTTP_PARSER';
+
 /**
- * A peer that closes within a chunked body is a connection that broke (`HPE_INVALID_EOF_STATE`). The other errors
- * of the HTTP parser are an answer that is no HTTP, mostly because another thing listens there: `not_json` is the
- * reason that sends the operator to look at what answers, where `reset` would send to the network.
- * `UND_ERR_ABORTED` is what undici says where a proxy refuses a tunnel.
+ * A peer that closes within a chunked body is a connection that broke. The other errors of the HTTP parser are an
+ * answer that is no HTTP, mostly because another thing listens there: `not_json` is the reason that sends the
+ * operator to look at what answers, where `reset` would send to the network. `UND_ERR_ABORTED` is what undici says
+ * where a proxy refuses a tunnel.
  */
 const REASON_OF_CODE: ReadonlyMap<string, FailureReason> = new Map([
   ['UND_ERR_CONNECT_TIMEOUT', 'timeout'],
@@ -47,7 +52,8 @@ const REASON_OF_CODE: ReadonlyMap<string, FailureReason> = new Map([
   ['UND_ERR_SOCKET', 'reset'],
   ['UND_ERR_RES_CONTENT_LENGTH_MISMATCH', 'reset'],
   ['ERR_STREAM_PREMATURE_CLOSE', 'reset'],
-  ['HPE_INVALID_EOF_STATE', 'reset'],
+  [ENDED_EARLY, 'reset'],
+  [NOT_HTTP, 'not_json'],
   ['UND_ERR_HEADERS_OVERFLOW', 'too_large'],
 ]);
 
@@ -62,7 +68,6 @@ const REASON_OF_PREFIX: readonly (readonly [prefix: string, reason: FailureReaso
   ['ERROR_IN_CERT_', 'tls'],
   ['SELF_SIGNED_', 'tls'],
   ['UNABLE_TO_', 'tls'],
-  ['HPE_', 'not_json'],
   ['Z_', 'not_json'],
   ['ERR_BROTLI_', 'not_json'],
   ['ERR__ERROR_', 'not_json'],
@@ -95,6 +100,10 @@ function reasonOf(code: string | undefined): FailureReason {
 function codeOf(error: unknown): string | undefined {
   if (!(error instanceof Error)) {
     return undefined;
+  }
+  if (error instanceof errors.HTTPParserError) {
+    // undici 7 leaves its code empty: the sentence of the parser is all there is.
+    return /EOF/.test(error.message) ? ENDED_EARLY : NOT_HTTP;
   }
   if ('code' in error && typeof error.code === 'string') {
     return error.code;
