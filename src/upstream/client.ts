@@ -42,6 +42,9 @@ export interface ListingResponse {
   readonly retryAfterMs?: number;
 }
 
+/** Takes the pieces of a body as they arrive, with the HTTP status of the answer. */
+export type BodyConsumer = (chunk: Uint8Array, status: number) => void;
+
 type Answer = Dispatcher.ResponseData;
 
 /** Asks the service for listings ("task_list" of the interface). One for all service codes. */
@@ -62,7 +65,7 @@ export class UpstreamClient implements AsyncDisposable {
    * Resolves for any HTTP status; redirects are not followed. Of an answer other than 2xx at most 64 KiB are handed
    * on, and trouble with its body does not hide its status.
    *
-   * @param onBody - called with each piece; what it throws ends the request, and is thrown as it is
+   * @param onBody - called with each piece and the status; what it throws ends the request, and is thrown as it is
    * @param signal - ends the request, which then rejects with the reason of the signal. Node warns of a leak where more
    *   than ten requests at a time share one, unless it was given to `setMaxListeners`.
    * @throws UpstreamError `timeout`, `dns`, `connect`, `tls`, `reset`, `too_large`, or `not_json` where the body cannot
@@ -70,7 +73,7 @@ export class UpstreamClient implements AsyncDisposable {
    */
   async requestListing(
     target: ListingTarget,
-    onBody: (chunk: Uint8Array) => void,
+    onBody: BodyConsumer,
     signal: AbortSignal,
   ): Promise<ListingResponse> {
     signal.throwIfAborted();
@@ -134,11 +137,12 @@ export class UpstreamClient implements AsyncDisposable {
 
   async #receive(
     answer: Answer,
-    onBody: (chunk: Uint8Array) => void,
+    consume: BodyConsumer,
     signal: AbortSignal,
   ): Promise<ListingResponse> {
     const { statusCode: status, headers, body } = answer;
     const { clock, maxResponseBytes } = this.#options;
+    const onBody = (chunk: Uint8Array): void => consume(chunk, status);
     const coding = textOf(headers['content-encoding']) ?? '';
     const retryAfterMs = parseRetryAfter(textOf(headers['retry-after']), clock.now());
     try {

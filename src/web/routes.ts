@@ -1,0 +1,113 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { promisify } from 'node:util';
+import { gzip } from 'node:zlib';
+import { render } from '../metrics/exposition.ts';
+import { acceptsGzip, negotiateFormat } from '../metrics/negotiation.ts';
+import { respond, respondText } from './response.ts';
+import type { WebResponse } from './response.ts';
+import { renderStatusPage, statusPagePolicy } from './status-page.ts';
+import type { ExporterView } from './view.ts';
+
+/** A request without a socket. */
+export interface WebRequest {
+  readonly method: string;
+  /** Path and query, as in the request line. */
+  readonly url: string;
+  readonly headers: IncomingHttpHeaders;
+  /** Aborts when no one waits for the answer any more. */
+  readonly signal?: AbortSignal;
+}
+
+export interface RouteOptions {
+  /** Where the metrics are; may be `/`, there is no status page then. */
+  readonly telemetryPath: string;
+}
+
+/** Answers a request; the body of an answer to HEAD is empty. Rejects where the view does, or on abort. */
+export async function handle(
+  request: WebRequest,
+  view: ExporterView,
+  options: RouteOptions,
+): Promise<WebResponse> {
+  const { path, query } = splitUrl(request.url);
+  const answer = routeOf(path, options);
+  if (answer === undefined) return respondText(404, 'Not found.');
+  if (request.method !== 'GET' && request.method !== 'HEAD') {
+    return respondText(405, 'Method not allowed: GET or HEAD.', { Allow: 'GET, HEAD' });
+  }
+  const response = await answer(view, request, query);
+  return request.method === 'HEAD' ? { ...response, body: '' } : response;
+}
+
+/** Whether a request asks about the process itself: such ones are answered even when all else is refused. */
+export function isProbe(url: string): boolean {
+  return splitUrl(url).path.startsWith('/-/');
+}
+
+type Route = (
+  view: ExporterView,
+  request: WebRequest,
+  query: URLSearchParams,
+) => WebResponse | Promise<WebResponse>;
+
+function routeOf(path: string, options: RouteOptions): Route | undefined {
+  if (path === options.telemetryPath) return metrics;
+  switch (path) {
+    case '/':
+      return (view) => statusPage(view, options);
+    case '/-/healthy':
+      return () => respondText(200, 'xvs-exporter is healthy.');
+    case '/-/ready':
+      return readiness;
+    default:
+      return undefined;
+  }
+}
+
+/** Not by `URL`: to it `//host/metrics` is a host, and some request targets are no URL at all. */
+function splitUrl(url: string): { path: string; query: URLSearchParams } {
+  const mark = url.indexOf('?');
+  const path = mark < 0 ? url : url.slice(0, mark);
+  return { path, query: new URLSearchParams(mark < 0 ? '' : url.slice(mark)) };
+}
+
+function readiness(view: ExporterView): WebResponse {
+  return view.isReady()
+    ? respondText(200, 'xvs-exporter is ready.')
+    : respondText(503, 'xvs-exporter is not ready: the first round of polls is not over.');
+}
+
+function statusPage(view: ExporterView, { telemetryPath }: RouteOptions): WebResponse {
+  const page = { version: view.version, telemetryPath, isReady: view.isReady(), rows: view.status() };
+  return respond(200, renderStatusPage(page), 'text/html; charset=utf-8', {
+    'Content-Security-Policy': statusPagePolicy(),
+    'Referrer-Policy': 'no-referrer',
+  });
+}
+
+/** An unknown service code is not repeated to whoever sent it. */
+async function metrics(
+  view: ExporterView,
+  request: WebRequest,
+  query: URLSearchParams,
+): Promise<WebResponse> {
+  const serviceCodes = query.getAll('service_code');
+  if (serviceCodes.includes('')) return respondText(400, 'Expected service_code to have a value, got none.');
+  if (!serviceCodes.every((serviceCode) => view.hasServiceCode(serviceCode))) {
+    return respondText(404, 'No such service code is configured.');
+  }
+  const families = await view.collect(serviceCodes.length === 0 ? undefined : new Set(serviceCodes));
+  request.signal?.throwIfAborted();
+  const { format, contentType } = negotiateFormat(request.headers.accept);
+  return encode(render(families, format), contentType, request);
+}
+
+async function encode(text: string, contentType: string, { headers }: WebRequest): Promise<WebResponse> {
+  const vary = { Vary: 'Accept, Accept-Encoding' };
+  const encoding = headers['accept-encoding'];
+  if (!acceptsGzip(typeof encoding === 'string' ? encoding : undefined)) {
+    return respond(200, text, contentType, vary);
+  }
+  // In libuv's pool: a long exposition must not hold up the polls.
+  return respond(200, await promisify(gzip)(text), contentType, { ...vary, 'Content-Encoding': 'gzip' });
+}

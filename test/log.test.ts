@@ -1,0 +1,109 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import * as fc from 'fast-check';
+import { createLogger } from '../src/log.ts';
+import type { LogFormat, LogLevel, Logger } from '../src/log.ts';
+import { toLogfmt } from '../src/logfmt.ts';
+
+function linesOf(format: LogFormat, log: (logger: Logger) => void, level: LogLevel = 'info'): string[] {
+  const lines: string[] = [];
+  log(createLogger({ level, format, destination: { write: (line) => lines.push(line) } }));
+  return lines;
+}
+
+test('a line of JSON has an ISO time, the level as a word, the fields and the message', () => {
+  const [line = ''] = linesOf('json', (logger) =>
+    logger.child({ service_code: 'A' }).warn({ polls: 3 }, 'Service is down'),
+  );
+  const { time, ...rest }: Record<string, unknown> = JSON.parse(line);
+  assert.match(String(time), /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+  assert.deepEqual(rest, { level: 'warn', service_code: 'A', polls: 3, msg: 'Service is down' });
+});
+
+test('a line of logfmt has the same in the order of time, level and message', () => {
+  const [line = ''] = linesOf('logfmt', (logger) =>
+    logger.child({ service_code: 'A' }).warn({ polls: 3 }, 'Service is down'),
+  );
+  assert.match(line, /^time=\S{24} level=warn msg="Service is down" service_code=A polls=3\n$/);
+});
+
+test('lines below the level are left out', () => {
+  const lines = linesOf(
+    'logfmt',
+    (logger) => {
+      logger.debug('no');
+      logger.info('no');
+      logger.warn('yes');
+      logger.error('yes');
+    },
+    'warn',
+  );
+  assert.equal(lines.length, 2);
+});
+
+test('an error is told with its type, its message and that of its cause', () => {
+  const err = new TypeError('Expected a, got b', { cause: new Error('because') });
+  const [line = ''] = linesOf('logfmt', (logger) => logger.error({ err }, 'Request failed'));
+  assert.match(
+    line,
+    / err\.type=TypeError err\.message="Expected a, got b: because" err\.stack="TypeError: Exp.*\\n/,
+  );
+});
+
+for (const format of ['json', 'logfmt'] as const) {
+  test(`secrets do not show in ${format}, whatever their depth`, () => {
+    const lines = linesOf(format, (logger) => {
+      const hidden = {
+        secret: 'hunter2',
+        password: 'hunter2',
+        signature: 'hunter2',
+        authorization: 'hunter2',
+      };
+      logger.info({ ...hidden, one: hidden, request: { headers: hidden } }, 'Told');
+      logger.child(hidden).info('Told');
+      logger.child({ one: hidden }).info('Told');
+    });
+    assert.equal(lines.length, 3);
+    assert.doesNotMatch(lines.join(''), /hunter2/);
+  });
+}
+
+const VALUES: readonly (readonly [unknown, string])[] = [
+  ['plain', 'v=plain'],
+  ['', 'v=""'],
+  ['two words', 'v="two words"'],
+  ['a=b', 'v="a=b"'],
+  ['say "hi"', 'v="say \\"hi\\""'],
+  ['back\\slash', 'v="back\\\\slash"'],
+  ['line\nfeed', 'v="line\\nfeed"'],
+  ['\u001b[31m\u009b\u2028', 'v="\\u001b[31m\\u009b\\u2028"'],
+  ['日本', 'v="日本"'],
+  [15, 'v=15'],
+  [true, 'v=true'],
+  [null, 'v=null'],
+  [['a', 1], 'v="[\\"a\\",1]"'],
+  [{ b: { c: 1 }, d: [] }, 'v.b.c=1 v.d=[]'],
+];
+
+for (const [value, expected] of VALUES) {
+  test(`logfmt writes ${JSON.stringify(value)} as ${expected}`, () => {
+    assert.equal(toLogfmt(JSON.stringify({ v: value })), `${expected}\n`);
+  });
+}
+
+test('whatever the fields, a line of logfmt is one line of pairs that give the values back', () => {
+  const pair = /([^\s="]+)=("(?:[^"\\\n]|\\.)*"|[^\s="]+)(?: |\n$)/gy;
+  fc.assert(
+    fc.property(fc.dictionary(fc.string({ minLength: 1 }), fc.string({ unit: 'binary' })), (fields) => {
+      const line = toLogfmt(JSON.stringify({ ...fields, msg: 'm' }));
+      const pairs = [...line.matchAll(pair)];
+      const read = pairs.map(([, , value = '']) =>
+        value.startsWith('"') ? String(JSON.parse(value)) : value,
+      );
+      const { time, level, msg: _msg, ...rest } = fields;
+      const expected = [...[time, level].filter((value) => value !== undefined), 'm', ...Object.values(rest)];
+      assert.deepEqual(read, expected);
+      assert.equal(line.indexOf('\n'), line.length - 1);
+    }),
+  );
+});

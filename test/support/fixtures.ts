@@ -1,0 +1,19 @@
+import assert from 'node:assert/strict';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+/** The path of a file under `test/fixtures`, seen from the compiled tests in `build/test/support`. */
+function fixturePath(name: string): string {
+  return fileURLToPath(new URL(`../../../test/fixtures/${name}`, import.meta.url));
+}
+
+/** Holds a text to a golden file; `UPDATE_GOLDEN=1` rewrites the file instead. */
+export function assertGolden(name: string, actual: string): void {
+  const path = fixturePath(name);
+  if (process.env['UPDATE_GOLDEN'] === '1') {
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, actual);
+  }
+  assert.equal(actual, readFileSync(path, 'utf8'));
+}
