@@ -141,14 +141,18 @@ function parseInteger(flag: string, text: string): number {
   return Number(text);
 }
 
-const unitsMs: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 };
+const unitsMs = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 } as const;
 
 function parseDuration(flag: string, text: string): number {
   if (text === '0') return 0;
-  const [, digits, unit = ''] = /^(\d{1,9})([a-z]+)$/.exec(text) ?? [];
-  const unitMs = unitsMs[unit];
-  if (unitMs === undefined) {
+  const digits = /^\d{1,9}(?=[a-z])/.exec(text)?.[0];
+  const unit = text.slice(digits?.length);
+  if (digits === undefined || !isUnit(unit)) {
     throw new FlagError(flag, 'a duration, as in 500ms, 15s, 5m or 1h, or 0 for none', `"${text}"`);
   }
-  return Number(digits) * unitMs;
+  return Number(digits) * unitsMs[unit];
+}
+
+function isUnit(text: string): text is keyof typeof unitsMs {
+  return Object.hasOwn(unitsMs, text);
 }
