@@ -12,18 +12,21 @@ export interface Credentials {
   readonly timestampMs: number;
 }
 
-/** Starts a signed call of `task_list`. Uses no agent, so that no socket outlives its call. */
+/**
+ * Starts a signed call of `task_list`. `headers` and `query` take the place of the right ones.
+ * Uses no agent, so that no socket outlives its call.
+ */
 export function call(
   simulator: Simulator,
   { serviceCode, secret, timestampMs }: Credentials,
   headers: Record<string, string> = {},
+  query = `?service_code=${encodeURIComponent(serviceCode)}`,
 ): ClientRequest {
   const signature = createHmac('sha256', secret)
     .update(`${path}service_code=${serviceCode}${timestampMs}`)
     .digest('hex');
-  const url = `${simulator.url}${path}?service_code=${encodeURIComponent(serviceCode)}`;
   const own = { 'xvs-signature': signature, 'xvs-timestamp': String(timestampMs) };
-  return request(url, { agent: false, headers: { ...own, ...headers } }).end();
+  return request(`${simulator.url}${path}${query}`, { agent: false, headers: { ...own, ...headers } }).end();
 }
 
 /** Waits for the answer's headers. Rejects if the call fails before. */
@@ -48,8 +51,7 @@ export async function wholeAnswer(outgoing: ClientRequest): Promise<Answer> {
 
 /** Reads the first chunk and leaves the rest to come. */
 export async function firstChunk(incoming: IncomingMessage): Promise<Buffer> {
-  const chunk: Promise<unknown[]> = once(incoming, 'data');
-  const [data] = await chunk;
+  const [data]: unknown[] = await once(incoming, 'data');
   return Buffer.isBuffer(data) ? data : Buffer.alloc(0);
 }
 
