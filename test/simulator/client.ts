@@ -17,7 +17,7 @@ export interface Credentials {
  * Uses no agent, so that no socket outlives its call.
  */
 export function call(
-  simulator: Simulator,
+  simulator: Pick<Simulator, 'url'>,
   { serviceCode, secret, timestampMs }: Credentials,
   headers: Record<string, string> = {},
   query = `?service_code=${encodeURIComponent(serviceCode)}`,
@@ -57,7 +57,7 @@ export async function firstChunk(incoming: IncomingMessage): Promise<Buffer> {
 
 /** Sends a plain HTTP request to any path of the simulator. */
 export async function send(
-  simulator: Simulator,
+  simulator: Pick<Simulator, 'url'>,
   method: string,
   target: string,
   body?: string,

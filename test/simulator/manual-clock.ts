@@ -23,12 +23,17 @@ export class ManualClock implements Clock {
 
   sleep(ms: number, signal?: AbortSignal): Promise<void> {
     return new Promise((resolve, reject) => {
-      const sleeper = { wakeAtMs: this.#nowMs + ms, wake: resolve };
-      this.#sleepers.add(sleeper);
-      signal?.addEventListener('abort', () => {
+      const leave = (): void => {
         this.#sleepers.delete(sleeper);
-        reject(signal.reason);
-      });
+        reject(signal?.reason);
+      };
+      const wake = (): void => {
+        signal?.removeEventListener('abort', leave);
+        resolve();
+      };
+      const sleeper = { wakeAtMs: this.#nowMs + ms, wake };
+      this.#sleepers.add(sleeper);
+      signal?.addEventListener('abort', leave, { once: true });
     });
   }
 
