@@ -22,15 +22,15 @@ export const baseUrl: Format<string> = {
   parse(raw) {
     const expected = 'an http or https URL such as https://live.example.com';
     if (typeof raw !== 'string') return reject(expected, raw);
-    const url = URL.parse(raw);
-    if (url === null) return raw.includes('@') ? refuse(mismatch(expected, 'none (not shown)')) : reject(expected, raw);
-    if (url.username !== '' || url.password !== '') {
-      return refuse(mismatch(`${expected}, without user and password`, 'a URL with credentials (not shown)'));
-    }
-    if (url.protocol !== 'http:' && url.protocol !== 'https:') return reject(expected, raw);
-    if (/[?#]/.test(raw)) return reject(`${expected}, without "?" and "#"`, raw);
+    // Not even a broken URL is shown when it may hold a password: `user:password@host` parses as a scheme.
+    if (raw.includes('@'))
+      return refuse(mismatch(`${expected}, without user and password`, 'one with "@" (not shown)'));
+    if (/[?#]/.test(raw)) return reject(`${expected}, without "?" and "#"`, raw.replace(/(?<=[?#]).*/s, '…'));
+    const url = URL.canParse(raw) ? new URL(raw) : undefined;
+    if (url === undefined || !/^https?:$/.test(url.protocol)) return reject(expected, raw);
     const path = url.pathname.replace(/\/+$/, '');
-    if (path.endsWith(TASK_LIST_PATH)) return reject(`the URL without ${TASK_LIST_PATH}, which is added to it`, raw);
+    if (path.endsWith(TASK_LIST_PATH))
+      return reject(`the URL without ${TASK_LIST_PATH}, which is added to it`, raw);
     return accept(url.origin + path);
   },
 };

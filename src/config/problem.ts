@@ -32,7 +32,8 @@ const MAX_SHOWN = 200;
 /** A value as a message shows it: text in quotes and cut, lists and mappings by kind alone. */
 export function show(raw: unknown): string {
   if (raw === undefined || raw === null) return 'nothing';
-  if (typeof raw === 'string') return JSON.stringify(raw.length > MAX_SHOWN ? `${raw.slice(0, MAX_SHOWN)}…` : raw);
+  if (typeof raw === 'string')
+    return JSON.stringify(raw.length > MAX_SHOWN ? `${raw.slice(0, MAX_SHOWN)}…` : raw);
   if (Array.isArray(raw)) return 'a list';
   return typeof raw === 'object' ? 'a mapping' : String(raw);
 }
