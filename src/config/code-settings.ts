@@ -20,7 +20,7 @@ type Secret = string | Problem | undefined;
 
 /** Gives each service code its secret and what it does not set itself. */
 export async function resolveCodes(settings: Merged, readFile: ReadFile): Promise<CodeSettings> {
-  const codes = settings.read('service_codes');
+  const codes = settings.find('service_codes');
   const origin = settings.origin('service_codes');
   if (codes === undefined || origin === undefined) {
     return { serviceCodes: [], problems: [missing('service_codes', 'at least one service code')] };
@@ -29,7 +29,7 @@ export async function resolveCodes(settings: Merged, readFile: ReadFile): Promis
   const given = codes.map((code, index) => ({ code, index, origin }));
   const secrets = await Promise.all(given.map(async (one) => (await ownSecret(one, readFile)) ?? shared));
   const lacksUrl =
-    settings.read('upstream.base_url') === undefined && codes.some((code) => code.base_url === undefined);
+    settings.find('upstream.base_url') === undefined && codes.some((code) => code.base_url === undefined);
   return {
     serviceCodes: codes.map((code, index) => resolveCode(code, textOf(secrets[index]), settings)),
     problems: [
@@ -53,7 +53,7 @@ interface GivenCode {
 function resolveCode(code: ServiceCodeEntry, secret: string, settings: Merged): ServiceCodeSettings {
   return {
     serviceCode: code.service_code,
-    baseUrl: code.base_url ?? settings.read('upstream.base_url') ?? '',
+    baseUrl: code.base_url ?? settings.find('upstream.base_url') ?? '',
     secret,
     timeoutMs: code.timeout ?? settings.read('upstream.timeout'),
     stallAfterMs: code.stall_after ?? settings.read('poll.stall_after'),
@@ -63,7 +63,7 @@ function resolveCode(code: ServiceCodeEntry, secret: string, settings: Merged): 
 
 function rhythmOf(code: ServiceCodeEntry, settings: Merged): { intervalMs: number; staleAfterMs: number } {
   const intervalMs = code.interval ?? settings.read('poll.interval');
-  const staleAfterMs = code.stale_after ?? settings.read('poll.stale_after') ?? 3 * intervalMs;
+  const staleAfterMs = code.stale_after ?? settings.find('poll.stale_after') ?? 3 * intervalMs;
   return { intervalMs, staleAfterMs };
 }
 
@@ -71,8 +71,8 @@ async function sharedSecret(settings: Merged, readFile: ReadFile): Promise<Secre
   const secret = settings.origin('secret');
   const file = settings.origin('secret_file');
   if (secret !== undefined && file !== undefined) return bothGiven(file.place(), secret.place());
-  const path = settings.read('secret_file');
-  if (path === undefined || file === undefined) return settings.read('secret');
+  const path = settings.find('secret_file');
+  if (path === undefined || file === undefined) return settings.find('secret');
   return await readSecret(readFile, { path, place: file.place(), folder: file.folder });
 }
 
@@ -103,7 +103,7 @@ function secretProblems(
 }
 
 function staleProblems(settings: Merged): readonly Problem[] {
-  const staleAfterMs = settings.read('poll.stale_after');
+  const staleAfterMs = settings.find('poll.stale_after');
   const place = settings.origin('poll.stale_after')?.place();
   if (staleAfterMs === undefined || place === undefined) return [];
   return tooShort(place, staleAfterMs, settings.read('poll.interval'));

@@ -1,5 +1,5 @@
 import { formatDuration, parseDuration, parseSize } from './units.ts';
-import { mismatch, show, showKind } from './problem.ts';
+import { kindOf, mismatch, show } from './problem.ts';
 
 /** Where inside a value something stands: `[2, 'interval']`; empty for the value itself. */
 export type InnerPath = readonly (string | number)[];
@@ -110,7 +110,7 @@ export const secretText: Format<string> = {
   name: 'text',
   parse(raw) {
     if (typeof raw === 'string' && raw !== '') return accept(raw);
-    return refuse(mismatch('a secret (text; put one that looks like a number in quotes)', showKind(raw)));
+    return refuse(mismatch('a secret (text; put one that looks like a number in quotes)', kindOf(raw)));
   },
 };
 

@@ -1,8 +1,8 @@
 import convict from 'convict';
-import type { InnerPath } from './format.ts';
+import type { Format, InnerPath } from './format.ts';
 import { environmentName, flagName } from './names.ts';
 import type { Problem } from './problem.ts';
-import type { Setting, SettingPath, SettingValue } from './settings.ts';
+import type { DefaultedPath, Setting, SettingPath, SettingValue } from './settings.ts';
 import { SETTINGS, settingEntries } from './settings.ts';
 
 /** A setting as one source gives it, not yet parsed. */
@@ -52,10 +52,12 @@ export function checkEntries(entries: readonly Entry[]): readonly Problem[] {
   });
 }
 
-/** The layers as one. */
+/** The layers as one: each setting from the last layer that gives it, else its default. */
 export interface Merged {
-  /** The setting, parsed: from the last layer that gives it, or its default. */
-  read<P extends SettingPath>(this: void, path: P): SettingValue<P>;
+  /** A setting that has a default, parsed. */
+  read<P extends DefaultedPath>(this: void, path: P): SettingValue<P>;
+  /** A setting that may be missing, parsed. */
+  find<P extends Exclude<SettingPath, DefaultedPath>>(this: void, path: P): SettingValue<P> | undefined;
   /** The entry that decided, where it was no default. */
   origin(this: void, path: SettingPath): Entry | undefined;
 }
@@ -66,7 +68,7 @@ export interface Merged {
  * convict holds the schema, the defaults and the merge, and `validate` proves that no default breaks its own
  * format. It gets the layers entry by entry: its own readers of environment and arguments know no places for
  * messages, and turn texts that look like numbers into numbers (a service code `1.10` into `1.1`). For the
- * same reason it keeps values as they were written, defaults too; `read` parses them.
+ * same reason it keeps values as they were written, defaults too; they are parsed when they are read.
  */
 export function mergeEntries(entries: readonly Entry[]): Merged {
   const config = convict<Record<string, unknown>>(convictSchema(), { env: {}, args: [] });
@@ -74,16 +76,22 @@ export function mergeEntries(entries: readonly Entry[]): Merged {
   config.validate({ allowed: 'strict' });
   const origins = new Map(entries.map((entry) => [entry.path, entry]));
   return {
-    read: (path) => readValue(path, config.get(path)),
+    read: (path) => parseGood(path, config.get(path)),
+    find(path) {
+      const raw = config.get(path);
+      return raw === undefined ? undefined : parseGood(path, raw);
+    },
     origin: (path) => origins.get(path),
   };
 }
 
-function readValue<P extends SettingPath>(path: P, raw: unknown): SettingValue<P> {
-  const parsed = raw === undefined ? undefined : SETTINGS[path].format.parse(raw);
-  if (parsed?.ok === false) throw new TypeError(`Expected ${path} to have been checked`);
-  // A table of formats by key is beyond what the compiler relates; settings.ts derives the type from it.
-  return parsed?.value as SettingValue<P>;
+/** The same table, typed so that a key and the value of its format stay together. */
+const FORMATS: { readonly [P in SettingPath]: { readonly format: Format<SettingValue<P>> } } = SETTINGS;
+
+function parseGood<P extends SettingPath>(path: P, raw: unknown): SettingValue<P> {
+  const parsed = FORMATS[path].format.parse(raw);
+  if (parsed.ok) return parsed.value;
+  throw new TypeError(`Expected ${path} to have been checked`);
 }
 
 type Schema = { [key: string]: Schema | convict.SchemaObj<unknown> };

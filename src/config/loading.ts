@@ -32,15 +32,16 @@ export interface Sources {
  */
 export async function loadConfiguration({ flags, env, readFile }: Sources): Promise<Configuration> {
   const given = [...environmentEntries(env), ...flagEntries(flags)];
-  const location = mergeEntries(given.filter(({ path }) => path === 'config.file'));
-  const file = await readSettingsFile(location, readFile);
+  const location = given.filter(({ path }) => path === 'config.file');
+  throwIfAny(checkEntries(location));
+  const file = await readSettingsFile(mergeEntries(location), readFile);
   const entries = [...file.entries, ...given];
   throwIfAny([...file.problems, ...checkEntries(entries)]);
   return await resolve(mergeEntries(entries), env, readFile);
 }
 
 async function readSettingsFile(location: Merged, readFile: ReadFile): Promise<SettingsFile> {
-  const path = location.read('config.file');
+  const path = location.find('config.file');
   const origin = location.origin('config.file');
   if (path === undefined || origin === undefined) return { entries: [], problems: [] };
   const text = await readText(readFile, { path, place: origin.place(), folder: undefined });
@@ -75,7 +76,7 @@ async function resolveTls(
   const problems: Problem[] = [];
   const texts = new Map<string, string>();
   for (const { name, path, kind } of PEM_FILES) {
-    const file = settings.read(path);
+    const file = settings.find(path);
     const origin = settings.origin(path);
     if (file === undefined || origin === undefined) continue;
     const text = await readPem(readFile, { path: file, place: origin.place(), folder: origin.folder }, kind);

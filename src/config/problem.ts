@@ -31,16 +31,16 @@ const MAX_SHOWN = 200;
 
 /** A value as a message shows it: text in quotes and cut, lists and mappings by kind alone. */
 export function show(raw: unknown): string {
-  if (raw === undefined || raw === null) return 'nothing';
   if (typeof raw === 'string')
     return JSON.stringify(raw.length > MAX_SHOWN ? `${raw.slice(0, MAX_SHOWN)}…` : raw);
-  if (Array.isArray(raw)) return 'a list';
-  return typeof raw === 'object' ? 'a mapping' : String(raw);
+  return typeof raw === 'number' || typeof raw === 'boolean' ? String(raw) : kindOf(raw);
 }
 
-/** What {@link show} says, for values that may be secret: the kind alone. */
-export function showKind(raw: unknown): string {
+/** What a message says of a value that it may not show. */
+export function kindOf(raw: unknown): string {
+  if (raw === undefined || raw === null) return 'nothing';
   if (raw === '') return 'an empty text';
-  if (typeof raw === 'string') return 'a text (not shown)';
-  return typeof raw === 'number' || typeof raw === 'boolean' ? `a ${typeof raw} (not shown)` : show(raw);
+  if (Array.isArray(raw)) return 'a list';
+  if (typeof raw === 'object') return 'a mapping';
+  return typeof raw === 'string' ? 'a text' : `a ${typeof raw}`;
 }

@@ -3,7 +3,7 @@ import type { InnerPath } from './format.ts';
 import type { Entry } from './layers.ts';
 import { nearestHint } from './nearest.ts';
 import type { Problem } from './problem.ts';
-import { mismatch, show } from './problem.ts';
+import { kindOf, mismatch, show } from './problem.ts';
 import { isSettingPath, settingEntries } from './settings.ts';
 import type { YamlSource } from './yaml-source.ts';
 import { parseYaml } from './yaml-source.ts';
@@ -26,7 +26,8 @@ function readGroup(source: YamlSource, file: string, value: unknown, path: reado
   if (value === null || value === undefined) return { entries: [], problems: [] };
   if (typeof value !== 'object' || Array.isArray(value)) {
     const place = placeIn(source, path)();
-    return { entries: [], problems: [{ place, message: mismatch('a mapping of settings', kind(value)) }] };
+    // Not shown: a text in place of a group may be anything, a secret too.
+    return { entries: [], problems: [{ place, message: mismatch('a mapping of settings', kindOf(value)) }] };
   }
   const parts = Object.entries(value).map(([key, child]) => readKey(source, file, child, [...path, key]));
   return {
@@ -47,11 +48,6 @@ function readKey(source: YamlSource, file: string, value: unknown, path: readonl
   const siblings = new Set(known.flatMap((key) => siblingOf(key, path)));
   const message = mismatch('a known key', show(path.at(-1)), nearestHint(path.at(-1) ?? '', [...siblings]));
   return { entries: [], problems: [{ place: placeIn(source, path)([], true), message }] };
-}
-
-/** A scalar in place of a group is not shown: it may be anything, a secret too. */
-function kind(value: unknown): string {
-  return typeof value === 'object' ? show(value) : `a ${typeof value === 'string' ? 'text' : typeof value}`;
 }
 
 function fileKeys(): readonly string[] {

@@ -167,15 +167,14 @@ export const SETTINGS = {
 /** Key of a setting in the file, with dots: `poll.interval`. */
 export type SettingPath = keyof typeof SETTINGS;
 
+/** Keys of the settings that always have a value. */
+export type DefaultedPath = {
+  [P in SettingPath]: (typeof SETTINGS)[P]['default'] extends string ? P : never;
+}[SettingPath];
+
 /** What a setting is once it is parsed. */
-export type SettingValue<P extends SettingPath> = (typeof SETTINGS)[P] extends {
-  readonly format: Format<infer Value>;
-  readonly default: infer Default;
-}
-  ? Default extends string
-    ? Value
-    : Value | undefined
-  : never;
+export type SettingValue<P extends SettingPath> =
+  (typeof SETTINGS)[P]['format'] extends Format<infer Value> ? Value : never;
 
 /** Every setting with its key, typed as what they have in common. */
 export function settingEntries(): readonly (readonly [SettingPath, Setting])[] {
