@@ -88,7 +88,7 @@ function readToken(
   if (path === undefined) return [unknownFlag(rawName, paths)];
   if (path === 'secret') return [secretFlag(rawName)];
   if (value === undefined && isOnOff(path)) return [{ kind: 'setting', path, value: 'true' }];
-  const isMissing = value === undefined || (token.inlineValue === false && value.startsWith('-'));
+  const isMissing = value === undefined || (!token.inlineValue && value.startsWith('-'));
   if (isMissing) return [problem(rawName, mismatch('a value', 'none'))];
   return [{ kind: 'setting', path, value }];
 }

@@ -3,8 +3,8 @@ import type { Setting, SettingPath } from './settings.ts';
 import { settingEntries } from './settings.ts';
 
 const COMMAND_LINE = [
-  ['    --config.check', 'Read the configuration, say what it is, and end.'],
-  ['    --version', 'Print the version and end.'],
+  ['--config.check', 'Read the configuration, say what it is, and end.'],
+  ['--version', 'Print the version and end.'],
   ['-h, --help', 'Print this text and end.'],
 ] as const;
 
@@ -53,10 +53,8 @@ export function settingGroups(): readonly SettingGroup[] {
 }
 
 function settingLines([path, setting]: readonly [SettingPath, Setting]): readonly string[] {
-  const fallback = setting.default ?? setting.otherwise;
-  const environment = environmentName(path);
-  const notes = fallback === undefined ? environment : `${environment}, default: ${fallback}`;
-  const doc = setting.doc.replaceAll('`', '');
-  if (setting.notFrom === 'flag') return [`      (no flag: ${environment})`, `        ${doc}`];
-  return [`      ${flagName(path)}=…`, `        ${doc} (${notes})`];
+  const fallback = setting.default === undefined ? setting.otherwise : `default ${setting.default}`;
+  const notes = [environmentName(path), ...(fallback === undefined ? [] : [fallback])].join(', ');
+  const usage = setting.notFrom === 'flag' ? '(no flag)' : `${flagName(path)}=<${setting.format.name}>`;
+  return [`  ${usage}`, `        ${setting.doc.replaceAll('`', '')} [${notes}]`];
 }

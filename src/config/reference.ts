@@ -58,8 +58,11 @@ function serviceCodeSection(): readonly string[] {
 }
 
 function table(head: readonly string[], rows: readonly (readonly string[])[]): readonly string[] {
-  const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |`;
-  return [line(head), line(head.map(() => '---')), ...rows.map(line)];
+  return [tableRow(head), tableRow(head.map(() => '---')), ...rows.map(tableRow)];
+}
+
+function tableRow(cells: readonly string[]): string {
+  return `| ${cells.join(' | ')} |`;
 }
 
 function code(text: string): string {

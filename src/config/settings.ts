@@ -100,7 +100,7 @@ export const SETTINGS = {
     default: 'xvs-timestamp',
   },
   service_codes: {
-    doc: 'What to poll. In the file a list of codes, or of mappings with the keys of the table below.',
+    doc: 'What to poll. In the file a list of codes, or of mappings that give a code settings of its own.',
     format: serviceCodeList,
     default: undefined,
     otherwise: 'required',
