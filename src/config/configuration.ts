@@ -1,0 +1,77 @@
+import type { ListenAddress } from './addresses.ts';
+import type { SettingValue } from './settings.ts';
+
+/** One service code with everything a poll of it needs. Times in milliseconds. */
+export interface ServiceCodeSettings {
+  readonly serviceCode: string;
+  /** Without a slash at its end. */
+  readonly baseUrl: string;
+  readonly secret: string;
+  readonly intervalMs: number;
+  /** Deadline of a whole poll. */
+  readonly timeoutMs: number;
+  readonly staleAfterMs: number;
+  readonly stallAfterMs: number;
+}
+
+/** PEM texts. `cert` and `key` come together. */
+export interface TlsSettings {
+  readonly ca?: string;
+  readonly cert?: string;
+  readonly key?: string;
+}
+
+/** Proxies of the process's environment, as curl reads them. */
+export interface ProxySettings {
+  readonly httpProxy?: string;
+  readonly httpsProxy?: string;
+  readonly noProxy?: string;
+}
+
+export interface UpstreamSettings {
+  readonly connectTimeoutMs: number;
+  readonly headersTimeoutMs: number;
+  readonly idleTimeoutMs: number;
+  readonly maxResponseBytes: number;
+  readonly maxConnections: number;
+  readonly tls: TlsSettings;
+  readonly proxy: ProxySettings;
+}
+
+/** How requests are signed. */
+export interface SigningSettings {
+  readonly algorithm: SettingValue<'signing.algorithm'>;
+  readonly template: string;
+  readonly encoding: SettingValue<'signing.encoding'>;
+  readonly timestampUnit: SettingValue<'signing.timestamp_unit'>;
+  readonly signatureHeader: string;
+  readonly timestampHeader: string;
+}
+
+export interface MetricsSettings {
+  readonly maxLabelSets: number;
+  readonly perTask: boolean;
+  readonly maxTasks: number;
+}
+
+export interface WebSettings {
+  readonly listenAddresses: readonly ListenAddress[];
+  readonly telemetryPath: string;
+  readonly maxRequests: number;
+}
+
+export interface LogSettings {
+  readonly level: SettingValue<'log.level'>;
+  readonly format: SettingValue<'log.format'>;
+}
+
+/** The whole configuration: parsed, checked, files read, secrets resolved. It never changes. */
+export interface Configuration {
+  readonly upstream: UpstreamSettings;
+  readonly signing: SigningSettings;
+  /** At least one, each code once. */
+  readonly serviceCodes: readonly ServiceCodeSettings[];
+  readonly metrics: MetricsSettings;
+  readonly web: WebSettings;
+  readonly log: LogSettings;
+}

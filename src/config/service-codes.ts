@@ -1,0 +1,99 @@
+import { z } from 'zod';
+import { baseUrl } from './addresses.ts';
+import type { Format, InnerPath, Issue } from './format.ts';
+import { accept, duration, filePath, reject, secretText, splitList } from './format.ts';
+import { nearestHint } from './nearest.ts';
+import type { Problem } from './problem.ts';
+import { mismatch, show } from './problem.ts';
+
+/** Label values are cut at 128 characters: two longer codes could become one series. */
+const SERVICE_CODE = /^(?!\s)\P{Cc}{1,128}(?<!\s)$/u;
+
+/** A service code as the service knows it. */
+const serviceCodeName: Format<string> = {
+  name: 'text',
+  parse(raw) {
+    const expected = 'a service code (1 to 128 characters; put digits in quotes)';
+    return typeof raw === 'string' && SERVICE_CODE.test(raw) ? accept(raw) : reject(expected, raw);
+  },
+};
+
+/** What can be set for one code: key to format and meaning, for the schema and for the reference. */
+export const SERVICE_CODE_KEYS = {
+  service_code: { doc: 'The code. Required.', format: serviceCodeName },
+  secret: { doc: 'Its shared secret.', format: secretText },
+  secret_file: { doc: 'File that holds that secret, instead of `secret`.', format: filePath },
+  base_url: { doc: 'Instead of `upstream.base_url`.', format: baseUrl },
+  timeout: { doc: 'Instead of `upstream.timeout`.', format: duration(1) },
+  interval: { doc: 'Instead of `poll.interval`.', format: duration(1000) },
+  stale_after: { doc: 'Instead of `poll.stale_after`.', format: duration(1) },
+  stall_after: { doc: 'Instead of `poll.stall_after`.', format: duration(1) },
+} satisfies Readonly<Record<string, { readonly doc: string; readonly format: Format<unknown> }>>;
+
+/** A {@link Format} as a schema: its message becomes the issue's. */
+function field<T>(format: Format<T>) {
+  return z.unknown().transform((raw, context): T => {
+    const parsed = format.parse(raw);
+    if (parsed.ok) return parsed.value;
+    for (const { message } of parsed.issues) context.issues.push({ code: 'custom', message, input: raw });
+    return z.NEVER;
+  });
+}
+
+const entry = z.strictObject(
+  {
+    service_code: field(SERVICE_CODE_KEYS.service_code.format),
+    secret: field(SERVICE_CODE_KEYS.secret.format).optional(),
+    secret_file: field(SERVICE_CODE_KEYS.secret_file.format).optional(),
+    base_url: field(SERVICE_CODE_KEYS.base_url.format).optional(),
+    timeout: field(SERVICE_CODE_KEYS.timeout.format).optional(),
+    interval: field(SERVICE_CODE_KEYS.interval.format).optional(),
+    stale_after: field(SERVICE_CODE_KEYS.stale_after.format).optional(),
+    stall_after: field(SERVICE_CODE_KEYS.stall_after.format).optional(),
+  },
+  { error: ({ input }) => mismatch('a service code, or a mapping with one', show(input)) },
+);
+
+const schema = z.array(z.preprocess((raw) => (typeof raw === 'string' ? { service_code: raw } : raw), entry));
+
+/** One service code as it was given, each value parsed. */
+export type ServiceCodeEntry = z.infer<typeof entry>;
+
+function toIssues(issue: z.core.$ZodIssue): readonly Issue[] {
+  const path = issue.path.map((step) => (typeof step === 'number' ? step : String(step)));
+  if (issue.code !== 'unrecognized_keys') return [{ path, message: issue.message }];
+  const known = Object.keys(SERVICE_CODE_KEYS);
+  return issue.keys.map((key) => ({
+    path: [...path, key],
+    message: mismatch('a key of a service code', show(key), nearestHint(key, known)),
+    ofKey: true,
+  }));
+}
+
+/** The codes: a text with commas, or a list of texts and mappings. */
+export const serviceCodeList: Format<readonly ServiceCodeEntry[]> = {
+  name: 'comma-separated list of service codes',
+  parse(raw) {
+    if (typeof raw !== 'string' && !Array.isArray(raw)) return reject('a list of service codes', raw);
+    const result = schema.safeParse(splitList(raw));
+    if (!result.success) return { ok: false, issues: result.error.issues.flatMap(toIssues) };
+    return result.data.length > 0 ? accept(result.data) : reject('at least one service code', raw);
+  },
+};
+
+/** Codes that are given more than once, with both places. */
+export function findDuplicates(
+  codes: readonly ServiceCodeEntry[],
+  placeOf: (path: InnerPath) => string,
+): readonly Problem[] {
+  const firstAt = new Map<string, number>();
+  return codes.flatMap(({ service_code }, index) => {
+    const first = firstAt.get(service_code);
+    if (first === undefined) {
+      firstAt.set(service_code, index);
+      return [];
+    }
+    const found = `${show(service_code)} again, which is also at ${placeOf([first])}`;
+    return [{ place: placeOf([index]), message: mismatch('each service code once', found) }];
+  });
+}

@@ -1,0 +1,54 @@
+import { ConfigError } from '../../src/config/problem.ts';
+import type { Configuration } from '../../src/config/configuration.ts';
+import { parseCommandLine } from '../../src/config/command-line.ts';
+import { loadConfiguration } from '../../src/config/loading.ts';
+
+/** Stands in every place of a test where a secret can be put. */
+export const SECRET = 'hunter2-is-secret';
+
+/** Files of a test: path to text, or to the code of the error that reading them ends in. */
+export type Files = Readonly<Record<string, string | { readonly code: string }>>;
+
+export function readFrom(files: Files): (path: string) => Promise<string> {
+  return (path) => {
+    const file = files[path] ?? { code: 'ENOENT' };
+    if (typeof file === 'string') return Promise.resolve(file);
+    return Promise.reject(Object.assign(new Error(`${file.code}: ${path}`), file));
+  };
+}
+
+export interface Case {
+  readonly args?: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
+  readonly files?: Files;
+  /** Text of `/etc/xvs.yml`, which is then the configuration file. */
+  readonly yml?: string;
+}
+
+/** Loads what a command line, an environment and files say. */
+export function load({ args = [], env = {}, files = {}, yml }: Case): Promise<Configuration> {
+  const file = yml === undefined ? [] : ['--config.file=/etc/xvs.yml'];
+  return loadConfiguration({
+    flags: parseCommandLine([...file, ...args]).flags,
+    env,
+    readFile: readFrom(yml === undefined ? files : { ...files, '/etc/xvs.yml': yml }),
+  });
+}
+
+/** The message of the configuration error that a call ends in. */
+export async function messageOf(call: () => unknown): Promise<string> {
+  try {
+    await call();
+  } catch (error) {
+    if (error instanceof ConfigError) return error.message;
+    throw error;
+  }
+  throw new Error('Expected a ConfigError, found none');
+}
+
+/** What every configuration needs. */
+export const NEEDED = {
+  XVS_UPSTREAM_BASE_URL: 'https://live.example.com',
+  XVS_SERVICE_CODES: 'TESTING',
+  XVS_SECRET: SECRET,
+};
