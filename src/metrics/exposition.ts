@@ -102,8 +102,8 @@ function renderCreated(
 
 function labelPairs(names: readonly string[], values: readonly string[]): string {
   let text = '';
-  for (const [index, name] of names.entries()) {
-    text += `${index === 0 ? '' : ','}${name}="${escapeQuoted(values[index] ?? '')}"`;
+  for (let index = 0; index < names.length; index++) {
+    text += `${index === 0 ? '' : ','}${names[index]}="${escapeQuoted(values[index] ?? '')}"`;
   }
   return text;
 }
