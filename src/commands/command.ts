@@ -1,0 +1,24 @@
+import type { Clock } from '../clock.ts';
+
+/** What a command has of the world outside. */
+export interface CommandIo {
+  readonly stdout: NodeJS.WritableStream;
+  readonly stderr: NodeJS.WritableStream;
+  readonly environment: Readonly<NodeJS.ProcessEnv>;
+  /** Reads a text file (UTF-8). */
+  readonly readFile: (path: string) => Promise<string>;
+  /** Ends the command when it aborts. */
+  readonly signal: AbortSignal;
+  readonly clock: Clock;
+}
+
+/** Runs until it is done or the signal aborts, and gives the exit code: 2 is a mistake of the caller. */
+export type Command = (args: readonly string[], io: CommandIo) => Promise<number>;
+
+/** Resolves when the signal aborts. */
+export function untilAborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+}
