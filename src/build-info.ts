@@ -15,5 +15,9 @@ export function readBuildInfo(environment: Readonly<NodeJS.ProcessEnv>): BuildIn
     typeof manifest === 'object' && manifest !== null && 'version' in manifest
       ? String(manifest.version)
       : 'unknown';
-  return { version, revision: environment['XVS_EXPORTER_REVISION'] ?? 'unknown', nodeVersion: process.version };
+  return {
+    version,
+    revision: environment['XVS_EXPORTER_REVISION'] ?? 'unknown',
+    nodeVersion: process.version,
+  };
 }

@@ -21,7 +21,11 @@ export function configured(
     try {
       const { flags, check, version, help } = parseCommandLine(args);
       if (help) return print(stdout, helpText());
-      if (version) return print(stdout, `xvs-exporter ${build.version} (${build.revision}, Node.js ${build.nodeVersion})\n`);
+      if (version)
+        return print(
+          stdout,
+          `xvs-exporter ${build.version} (${build.revision}, Node.js ${build.nodeVersion})\n`,
+        );
       configuration = await loadConfiguration({ flags, env: environment, readFile });
       if (check) return print(stdout, `${maskedSummary(configuration)}\n`);
     } catch (error) {

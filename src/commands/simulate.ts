@@ -1,17 +1,7 @@
-import { once } from 'node:events';
-import type { Clock } from '../clock.ts';
 import { startSimulator } from '../simulator/server.ts';
 import { createWorld } from '../simulator/world.ts';
+import { untilAborted, type CommandIo } from './command.ts';
 import { FlagError, parseSimulateFlags, type SimulateFlags } from './simulate-flags.ts';
-
-/** What a command has of the world outside. */
-export interface CommandIo {
-  readonly stdout: NodeJS.WritableStream;
-  readonly stderr: NodeJS.WritableStream;
-  /** Ends the command when it aborts. */
-  readonly signal: AbortSignal;
-  readonly clock: Clock;
-}
 
 const usage = `Usage: xvs-exporter simulate [flags]
 
@@ -60,5 +50,5 @@ async function run(flags: SimulateFlags, { stdout, signal, clock }: CommandIo): 
   const world = createWorld({ ...flags, startedAtMs: clock.now() });
   await using simulator = await startSimulator({ ...flags, world, clock });
   stdout.write(`Simulating ${[...flags.codes.keys()].join(', ')} on ${simulator.url}\n`);
-  if (!signal.aborted) await once(signal, 'abort');
+  await untilAborted(signal);
 }

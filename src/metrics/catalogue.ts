@@ -161,7 +161,7 @@ export const CATALOGUE = {
     labels: ['service_code', 'vs_id'],
   },
   byteCounterResets: {
-    name: 'xvs_byte_counter_resets_total',
+    name: 'xvs_byte_count_resets_total',
     type: 'counter',
     help: 'Times a byte counter of the service went backwards, by direction (input, http_output).',
     labels: ['service_code', 'direction'],

@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import type { Clock } from '../clock.ts';
 import type { Logger } from '../log.ts';
 import type { SelfMetrics } from '../metrics/self.ts';
@@ -35,6 +36,8 @@ export class Poller implements AsyncDisposable {
 
   constructor(options: PollerOptions) {
     this.#options = options;
+    // Every poll listens to it while it runs: many listeners are no leak.
+    setMaxListeners(0, this.#stop.signal);
     this.#pollers = options.codes.map((code) => this.#pollerFor(code));
   }
 
@@ -43,9 +46,9 @@ export class Poller implements AsyncDisposable {
     return this.#options.store.states.every(({ isUp }) => isUp !== undefined);
   }
 
-  /** Polls every service code once, all at a time. */
-  async pollOnce(): Promise<void> {
-    await Promise.all(this.#pollers.map((poller) => poller.poll(this.#stop.signal)));
+  /** Polls every service code once, all at a time. Rejects with the signal's reason when it aborts. */
+  async pollOnce(signal: AbortSignal): Promise<void> {
+    await Promise.all(this.#pollers.map((poller) => poller.poll(signal)));
   }
 
   /**

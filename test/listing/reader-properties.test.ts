@@ -5,7 +5,7 @@ import { ListingError } from '../../src/listing/errors.ts';
 import { readCut, type CollectingSink } from '../support/collecting-sink.ts';
 import { jsonTextOf } from '../support/json-text.ts';
 import { judge } from '../support/listing-oracle.ts';
-import { fixture } from '../support/paths.ts';
+import { fixture } from '../support/fixtures.ts';
 import { wildListing } from '../support/wild-listing.ts';
 
 const cuts = fc.array(fc.nat(), { maxLength: 12 });

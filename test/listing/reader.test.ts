@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { ListingError } from '../../src/listing/errors.ts';
 import { ListingReader } from '../../src/listing/reader.ts';
 import { CollectingSink, readCut } from '../support/collecting-sink.ts';
-import { fixture } from '../support/paths.ts';
+import { fixture } from '../support/fixtures.ts';
 
 const EMPTY = '{"ret":0,"user_list":[],"task_list":[]}';
 

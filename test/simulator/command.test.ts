@@ -4,7 +4,7 @@ import { PassThrough } from 'node:stream';
 import { test } from 'node:test';
 import { simulate } from '../../src/commands/simulate.ts';
 import { call, wholeAnswer } from './client.ts';
-import { ManualClock } from './manual-clock.ts';
+import { ManualClock } from '../support/manual-clock.ts';
 
 const nowMs = Date.UTC(2026, 0, 1);
 
@@ -15,6 +15,8 @@ function createIo() {
     stderr: new PassThrough({ encoding: 'utf8' }),
     signal: controller.signal,
     clock: new ManualClock(nowMs),
+    environment: {},
+    readFile: () => Promise.reject(new Error('Expected no file to be read')),
   };
   return { io, stop: () => controller.abort() };
 }

@@ -8,7 +8,7 @@ import { createFaultBoard, type FaultRequest } from '../../src/simulator/faults.
 import { startSimulator, type Simulator } from '../../src/simulator/server.ts';
 import { createWorld } from '../../src/simulator/world.ts';
 import { answered, call, firstChunk, send, wholeAnswer, type Answer } from './client.ts';
-import { ManualClock } from './manual-clock.ts';
+import { ManualClock } from '../support/manual-clock.ts';
 
 const startedAtMs = Date.UTC(2026, 0, 1);
 const testing = { serviceCode: 'TESTING', secret: 'abc', timestampMs: startedAtMs };

@@ -10,7 +10,7 @@ import { retCodes } from '../../src/simulator/admission.ts';
 import { startSimulator, type Simulator } from '../../src/simulator/server.ts';
 import { createWorld, type World } from '../../src/simulator/world.ts';
 import { answered, call, send, wholeAnswer } from './client.ts';
-import { ManualClock } from './manual-clock.ts';
+import { ManualClock } from '../support/manual-clock.ts';
 
 const nowMs = Date.UTC(2026, 0, 1);
 const serviceCode = 'TESTING';

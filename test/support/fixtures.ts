@@ -8,6 +8,11 @@ function fixturePath(name: string): string {
   return fileURLToPath(new URL(`../../../test/fixtures/${name}`, import.meta.url));
 }
 
+/** The bytes of a file under `test/fixtures`. */
+export function fixture(name: string): Buffer {
+  return readFileSync(fixturePath(name));
+}
+
 /** Holds a text to a golden file; `UPDATE_GOLDEN=1` rewrites the file instead. */
 export function assertGolden(name: string, actual: string): void {
   const path = fixturePath(name);

@@ -3,7 +3,7 @@ import { createServer, type RequestListener, request as sendOn } from 'node:http
 import { connect, type Socket } from 'node:net';
 import { describe, it, type TestContext } from 'node:test';
 
-import { fixture } from '../support/paths.ts';
+import { fixture } from '../support/fixtures.ts';
 import { ask, failsWith, openClient, targetAt } from './asking.ts';
 import { closedPort, listen, serveHttp, serveHttps, serveRaw } from './servers.ts';
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { RequestListener } from 'node:http';
 import { describe, it } from 'node:test';
 
-import { fixture } from '../support/paths.ts';
+import { fixture } from '../support/fixtures.ts';
 import { ask, failsWith, openClient, targetAt } from './asking.ts';
 import { serveHttp, serveHttps } from './servers.ts';
 

@@ -11,7 +11,7 @@ import {
   signRequest,
   stringToSign,
 } from '../../src/upstream/signing.ts';
-import { fixture } from '../support/paths.ts';
+import { fixture } from '../support/fixtures.ts';
 
 const Vectors = z.object({
   vectors: z.array(

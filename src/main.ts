@@ -1,0 +1,60 @@
+#!/usr/bin/env node
+import { readFile } from 'node:fs/promises';
+import { systemClock } from './clock.ts';
+import type { Command } from './commands/command.ts';
+import { demo } from './commands/demo.ts';
+import { healthcheck } from './commands/healthcheck.ts';
+import { once } from './commands/once.ts';
+import { serve } from './commands/serve.ts';
+import { simulate } from './commands/simulate.ts';
+
+const COMMANDS: ReadonlyMap<string, Command> = new Map([
+  ['serve', serve],
+  ['once', once],
+  ['simulate', simulate],
+  ['demo', demo],
+  ['healthcheck', healthcheck],
+]);
+
+/** Chooses the command: the first argument, or `serve` where that is a flag. */
+async function main(args: readonly string[]): Promise<number> {
+  const [first = '--', ...rest] = args;
+  const [name, commandArgs] = first.startsWith('-') ? ['serve', args] : [first, rest];
+  const command = COMMANDS.get(name);
+  if (command === undefined) {
+    const known = [...COMMANDS.keys()].join(', ');
+    process.stderr.write(
+      `command line: expected a command (${known}) or a flag, found ${JSON.stringify(name)}\n`,
+    );
+    return 2;
+  }
+  return await command(commandArgs, {
+    stdout: process.stdout,
+    stderr: process.stderr,
+    environment: process.env,
+    readFile: (path) => readFile(path, 'utf8'),
+    signal: endOnSignals(),
+    clock: systemClock,
+  });
+}
+
+/** Aborts on SIGINT and SIGTERM. A second one finds no handler any more, and so ends the process at once. */
+function endOnSignals(): AbortSignal {
+  const controller = new AbortController();
+  const end = (): void => {
+    process.off('SIGINT', end).off('SIGTERM', end);
+    controller.abort();
+  };
+  process.on('SIGINT', end).on('SIGTERM', end);
+  return controller.signal;
+}
+
+let exitCode = 1;
+try {
+  exitCode = await main(process.argv.slice(2));
+} catch (error) {
+  process.stderr.write(
+    `xvs-exporter: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`,
+  );
+}
+process.exit(exitCode);
