@@ -59,7 +59,8 @@ export const faultSchema = z.discriminatedUnion('fault', [
 
 /** A fault as it is asked for: parameters that have a default may be left out. */
 export type FaultRequest = z.input<typeof faultSchema>;
-export type Fault = z.output<typeof faultSchema>;
+/** A fault with all its parameters. */
+type Fault = z.output<typeof faultSchema>;
 /** A fault that changes how a call is answered. */
 export type ResponseFault = Exclude<Fault, { fault: 'freeze_ingest' }>;
 

@@ -61,14 +61,14 @@ export const sourcePictures: Choices<Picture> = [
 ];
 
 /** How a stream is made. A copied one keeps the picture of its source. */
-export interface Encoding {
+interface Encoding {
   readonly codecName: string;
   readonly codecId: number;
   readonly copy: 0 | 1;
   readonly bitRate: number;
 }
 
-export interface VideoEncoding extends Encoding {
+interface VideoEncoding extends Encoding {
   /** Absent: the picture of the source. */
   readonly picture?: Picture;
 }

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { listingSchema } from '../../src/listing/interface.ts';
 import type { Freeze } from '../../src/simulator/freeze.ts';
 import { createWorld, type World } from '../../src/simulator/world.ts';
+import { fixture } from '../support/paths.ts';
 
 const startedAtMs = Date.UTC(2026, 0, 1);
 const hourMs = 3_600_000;
@@ -63,7 +63,7 @@ function fieldsOf(value: unknown, path = ''): readonly string[] {
 }
 
 test('the fields and their types are those of the published sample', () => {
-  const sample: unknown = JSON.parse(readFileSync('test/fixtures/simulator/sample-listing.json', 'utf8'));
+  const sample: unknown = JSON.parse(fixture('sample-listing.json').toString());
   assert.deepEqual(fieldsOf(listingAt(worldOf(1), startedAtMs)).toSorted(), fieldsOf(sample).toSorted());
 });
 
