@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { listingSchema } from '../../src/listing/interface.ts';
 import type { Freeze } from '../../src/simulator/freeze.ts';
 import { createWorld, type World } from '../../src/simulator/world.ts';
-import { fixture } from '../support/paths.ts';
+import { fixture } from '../support/fixtures.ts';
 
 const startedAtMs = Date.UTC(2026, 0, 1);
 const hourMs = 3_600_000;
