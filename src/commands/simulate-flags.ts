@@ -22,8 +22,8 @@ export interface SimulateFlags {
 export class FlagError extends Error {
   override readonly name = 'FlagError';
 
-  constructor(place: string, expected: string, got: string) {
-    super(`${place}: expected ${expected}, got ${got}`);
+  constructor(place: string, expected: string, found: string) {
+    super(`${place}: expected ${expected}, found ${found}`);
   }
 }
 
@@ -107,8 +107,8 @@ function parseServiceCode(value: string, size: Size): ServiceCode {
   const [serviceCode = '', secret = '', sizes, ...more] = value.split(':');
   if (serviceCode === '' || secret === '' || more.length > 0) {
     // Without a colon in it, even the first part may be a secret.
-    const got = value.includes(':') ? `"${serviceCode}:…"` : 'a value without a colon';
-    throw new FlagError('--service-code', 'CODE:SECRET or CODE:SECRET:users=N,tasks=N', got);
+    const found = value.includes(':') ? `"${serviceCode}:…"` : 'a value without a colon';
+    throw new FlagError('--service-code', 'CODE:SECRET or CODE:SECRET:users=N,tasks=N', found);
   }
   return { serviceCode, secret, size: { ...size, ...parseSizes(serviceCode, sizes) } };
 }

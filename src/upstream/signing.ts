@@ -42,7 +42,7 @@ export function checkSigningTemplate(template: string): void {
   for (const [placeholder, name] of template.matchAll(PLACEHOLDER)) {
     if (name !== 'path' && name !== 'query' && name !== 'timestamp') {
       throw new Error(
-        `Expected the placeholders of the signing template to be {path}, {query} or {timestamp}, got ${placeholder}`,
+        `Expected the placeholders of the signing template to be {path}, {query} or {timestamp}, found ${placeholder}`,
       );
     }
   }

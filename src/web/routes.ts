@@ -92,7 +92,8 @@ async function metrics(
   query: URLSearchParams,
 ): Promise<WebResponse> {
   const serviceCodes = query.getAll('service_code');
-  if (serviceCodes.includes('')) return respondText(400, 'Expected service_code to have a value, got none.');
+  if (serviceCodes.includes(''))
+    return respondText(400, 'Expected service_code to have a value, found none.');
   if (!serviceCodes.every((serviceCode) => view.hasServiceCode(serviceCode))) {
     return respondText(404, 'No such service code is configured.');
   }

@@ -108,7 +108,7 @@ async function listen({ host, port }: ListenAddress, answer: Answer): Promise<Se
 function addressOf(server: Server): { host: string; port: number } {
   const address = server.address();
   if (address === null || typeof address === 'string') {
-    throw new TypeError(`Expected a server that listens on a port, got ${String(address)}`);
+    throw new TypeError(`Expected a server that listens on a port, found ${String(address)}`);
   }
   return { host: address.address, port: address.port };
 }

@@ -88,7 +88,7 @@ describe('the check of a signing template', () => {
           checkSigningTemplate(template);
         },
         {
-          message: `Expected the placeholders of the signing template to be {path}, {query} or {timestamp}, got ${named}`,
+          message: `Expected the placeholders of the signing template to be {path}, {query} or {timestamp}, found ${named}`,
         },
       );
     });
