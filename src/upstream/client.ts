@@ -135,11 +135,7 @@ export class UpstreamClient implements AsyncDisposable {
     }
   }
 
-  async #receive(
-    answer: Answer,
-    consume: BodyConsumer,
-    signal: AbortSignal,
-  ): Promise<ListingResponse> {
+  async #receive(answer: Answer, consume: BodyConsumer, signal: AbortSignal): Promise<ListingResponse> {
     const { statusCode: status, headers, body } = answer;
     const { clock, maxResponseBytes } = this.#options;
     const onBody = (chunk: Uint8Array): void => consume(chunk, status);
