@@ -11,6 +11,7 @@ export class Program implements AsyncDisposable {
   stderr = '';
   readonly #child: ChildProcess;
   readonly #exit: Promise<number | null>;
+  #notify: (() => void) | undefined;
 
   constructor(command: string, args: readonly string[], env: Readonly<Record<string, string>> = {}) {
     this.#child = spawn(command, args, {
@@ -19,8 +20,14 @@ export class Program implements AsyncDisposable {
       env: { PATH: process.env['PATH'], ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
-    this.#child.stdout?.setEncoding('utf8').on('data', (text: string) => (this.stdout += text));
-    this.#child.stderr?.setEncoding('utf8').on('data', (text: string) => (this.stderr += text));
+    this.#child.stdout?.setEncoding('utf8').on('data', (text: string) => {
+      this.stdout += text;
+      this.#notify?.();
+    });
+    this.#child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+      this.stderr += text;
+      this.#notify?.();
+    });
     this.#exit = once(this.#child, 'close').then(([code]: unknown[]) =>
       typeof code === 'number' ? code : null,
     );
@@ -39,21 +46,14 @@ export class Program implements AsyncDisposable {
 
   /** The first match in what the program has written by now or goes on to write. */
   async printed(pattern: RegExp): Promise<string> {
-    for (;;) {
+    for (let hasEnded = false; ;) {
       const match = pattern.exec(this.stdout + this.stderr);
       if (match !== null) return match[1] ?? match[0];
-      const hasEnded = await Promise.race([
-        this.#exit.then(() => true),
-        Promise.race([
-          once(this.#child.stdout ?? this.#child, 'data'),
-          once(this.#child.stderr ?? this.#child, 'data'),
-        ]).then(() => false),
-      ]);
-      if (hasEnded && pattern.exec(this.stdout + this.stderr) === null) {
-        throw new Error(
-          `Expected ${String(pattern)}, found the end of the program:\n${this.stdout}${this.stderr}`,
-        );
-      }
+      if (hasEnded) throw new Error(`Expected ${String(pattern)}, found only:\n${this.stdout}${this.stderr}`);
+      const more = new Promise<boolean>((resolve) => {
+        this.#notify = () => resolve(false);
+      });
+      hasEnded = await Promise.race([more, this.#exit.then(() => true)]);
     }
   }
 
