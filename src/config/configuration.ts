@@ -51,7 +51,7 @@ export interface WebSettings {
   readonly maxRequests: number;
 }
 
-export interface LogSettings {
+interface LogSettings {
   readonly level: SettingValue<'log.level'>;
   readonly format: SettingValue<'log.format'>;
 }
