@@ -17,13 +17,13 @@ export interface CommandLine {
   readonly help: boolean;
 }
 
-/** What one argument turned out to be; a setting's value is undefined where none was given. */
+/** What one argument turned out to be. */
 type Argument =
   | { readonly kind: 'setting'; readonly path: SettingPath; readonly value: string }
   | { readonly kind: 'switch'; readonly name: string }
   | ({ readonly kind: 'problem' } & Problem);
 
-type Token = NonNullable<ReturnType<typeof tokenize>[number]>;
+type Token = ReturnType<typeof tokenize>[number];
 
 const SWITCHES: readonly string[] = ['config.check', 'version', 'help'];
 const LISTS: readonly SettingPath[] = ['service_codes', 'web.listen_address'];
