@@ -19,7 +19,7 @@ export interface WebRequest {
 }
 
 export interface RouteOptions {
-  /** Where the metrics are; may be `/`, there is no status page then. */
+  /** Where the metrics are. */
   readonly telemetryPath: string;
 }
 

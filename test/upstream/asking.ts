@@ -9,7 +9,7 @@ import {
   UpstreamClient,
 } from '../../src/upstream/client.ts';
 import { type PollErrorReason, UpstreamError } from '../../src/upstream/errors.ts';
-import { PUBLISHED_SCHEME } from '../../src/upstream/signing.ts';
+import { PUBLISHED_SCHEME } from '../support/published-scheme.ts';
 
 /** The moment of the published vector. */
 export const CLOCK: Clock = {
