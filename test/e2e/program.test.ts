@@ -119,7 +119,7 @@ test('an address that is taken is told in one line, with exit code 1', async () 
   const taken = new URL(await urlOf(service)).host;
   await using exporter = xvsExporter([`--web.listen-address=${taken}`], settings('http://127.0.0.1:1'));
   assert.equal(await exporter.exit, 1);
-  assert.match(exporter.stderr, /"error":"listen EADDRINUSE[^"]*","msg":"Cannot listen"/);
+  assert.match(exporter.stderr, /"error":"listen EADDRINUSE[^"]*","msg":"Cannot start"/);
 });
 
 test('the demo runs both, with rising bytes, and ends with 0 on Ctrl-C', async () => {
