@@ -6,7 +6,7 @@ import type { Tally } from '../tally/tally.ts';
 import type { ListingTarget, UpstreamClient } from '../upstream/client.ts';
 import { UpstreamError } from '../upstream/errors.ts';
 import type { PollChanges } from './changes.ts';
-import { fetchListing, type FetchedListing } from './fetch-listing.ts';
+import { fetchListing, type FailedListing, type GoodListing } from './fetch-listing.ts';
 import { nextPoll, pausedUntilMs } from './schedule.ts';
 import { unpolled, type Store } from './store.ts';
 
@@ -52,6 +52,7 @@ export class ServiceCodePoller {
 
   /** Polls once. Rejects only with the signal's reason, or for a mistake of the program. */
   async poll(signal: AbortSignal): Promise<void> {
+    signal.throwIfAborted();
     const { clock, metrics, tally } = this.#options;
     const startedMs = clock.monotonic();
     const listing = tally.begin();
@@ -59,11 +60,11 @@ export class ServiceCodePoller {
     const fetched = await this.#fetch(listing, signal);
     if (fetched.bytes > 0) metrics.responseBytes(fetched.bytes);
     if (fetched.error === undefined) this.#commit(listing, fetched, startedMs);
-    else this.#fail(fetched.error, fetched, startedMs);
+    else this.#fail(fetched, startedMs);
   }
 
   /** The client keeps its own deadline; should it ever fail to, the poll is given up here. */
-  async #fetch(listing: ListingTally, signal: AbortSignal): Promise<FetchedListing> {
+  async #fetch(listing: ListingTally, signal: AbortSignal): Promise<GoodListing | FailedListing> {
     const { client, target, clock } = this.#options;
     const giveUp = new AbortController();
     const stopWatching = new AbortController();
@@ -81,19 +82,19 @@ export class ServiceCodePoller {
     }
   }
 
-  async #watch(patience: Promise<void>): Promise<FetchedListing> {
+  async #watch(patience: Promise<void>): Promise<FailedListing> {
     await patience;
     const error = new UpstreamError('timeout', 'Expected the poll to end by its deadline, found it hung');
     return { error, ret: undefined, bytes: 0 };
   }
 
-  #commit(listing: ListingTally, fetched: FetchedListing, startedMs: number): void {
+  #commit(listing: ListingTally, { ret }: GoodListing, startedMs: number): void {
     const { store, tally, metrics, changes, clock, target, staleAfterMs } = this.#options;
     const snapshot = tally.commit(listing, this.#now());
     store.publish({
       serviceCode: target.serviceCode,
       isUp: true,
-      ret: fetched.ret,
+      ret,
       lastPollMs: snapshot.at.wallMs,
       lastSuccessMs: snapshot.at.wallMs,
       lastError: undefined,
@@ -107,15 +108,16 @@ export class ServiceCodePoller {
     changes.succeeded(snapshot, listing.invalidCounts, durationMs);
   }
 
-  #fail(error: UpstreamError, fetched: FetchedListing, startedMs: number): void {
+  #fail(failed: FailedListing, startedMs: number): void {
     const { store, metrics, changes, clock, target, staleAfterMs } = this.#options;
+    const { error, ret } = failed;
     const before = store.get(target.serviceCode) ?? unpolled(target.serviceCode, staleAfterMs);
     const { wallMs, monotonicMs } = this.#now();
     this.#pausedUntilMs = pausedUntilMs(monotonicMs, error.retryAfterMs);
-    store.publish({ ...before, isUp: false, ret: fetched.ret, lastPollMs: wallMs, lastError: error.reason });
+    store.publish({ ...before, isUp: false, ret, lastPollMs: wallMs, lastError: error.reason });
     const durationMs = clock.monotonic() - startedMs;
     metrics.failed(error.reason, durationMs / 1000);
-    changes.failed(error, durationMs);
+    changes.failed(failed, durationMs);
   }
 
   #now(): Instant {
