@@ -12,7 +12,11 @@ RUN npm run build && npm prune --omit=dev --ignore-scripts --no-audit --no-fund
 
 # No npm, no compiler, no headers: the program, the libraries that it runs on, and the binary of Node.js.
 FROM debian:${DEBIAN}-slim
-ARG VERSION=0.1.0
+# What that binary is linked with.
+RUN apt-get update \
+ && apt-get install -y --no-install-recommends libatomic1 libstdc++6 \
+ && rm -rf /var/lib/apt/lists/*
+ARG VERSION=unknown
 ARG REVISION=unknown
 LABEL org.opencontainers.image.title="xvs-exporter" \
       org.opencontainers.image.description="Prometheus exporter for a live-video streaming and transcoding service" \
