@@ -66,19 +66,17 @@ export class ServiceCodePoller {
   /** The client keeps its own deadline; should it ever fail to, the poll is given up here. */
   async #fetch(listing: ListingTally, signal: AbortSignal): Promise<GoodListing | FailedListing> {
     const { client, target, clock } = this.#options;
-    const giveUp = new AbortController();
-    const stopWatching = new AbortController();
-    const abort = (): void => giveUp.abort(signal.reason);
-    signal.addEventListener('abort', abort, { once: true });
+    const ending = new AbortController();
+    const end = (): void => ending.abort(signal.reason);
+    signal.addEventListener('abort', end, { once: true });
     try {
       return await Promise.race([
-        fetchListing(client, target, listing, giveUp.signal),
-        this.#watch(clock.sleep(target.timeoutMs + HUNG_AFTER_MS, stopWatching.signal)),
+        fetchListing(client, target, listing, ending.signal),
+        this.#watch(clock.sleep(target.timeoutMs + HUNG_AFTER_MS, ending.signal)),
       ]);
     } finally {
-      signal.removeEventListener('abort', abort);
-      stopWatching.abort();
-      giveUp.abort();
+      signal.removeEventListener('abort', end);
+      ending.abort();
     }
   }
 
