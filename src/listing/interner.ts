@@ -28,7 +28,7 @@ export class Interner {
     let slot = (scanner.stringHash >>> 16) & mask;
     for (;;) {
       const string = this.#strings[slot];
-      if (string === undefined) return this.#insert(scanner, slot, length);
+      if (string === undefined) return this.#insert(scanner, slot);
       if (this.#isAt(slot, scanner, length)) return string;
       slot = (slot + 1) & mask;
     }
@@ -48,7 +48,7 @@ export class Interner {
     return (length & 3) === 0 || this.#view.getInt32(offset + whole, true) === rest;
   }
 
-  #insert(scanner: Scanner, slot: number, length: number): string {
+  #insert(scanner: Scanner, slot: number): string {
     const string = scanner.text();
     if (this.#count * 2 < this.#slots) {
       this.#put(

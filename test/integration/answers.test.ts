@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test';
 import { createExporter, type Exporter } from '../../src/app.ts';
 import { systemClock } from '../../src/clock.ts';
 import type { Configuration } from '../../src/config/configuration.ts';
-import { render } from '../../src/metrics/exposition.ts';
+import { render } from '../support/render.ts';
 import type { FaultRequest } from '../../src/simulator/faults.ts';
 import { startSimulator, type Simulator } from '../../src/simulator/server.ts';
 import { createWorld, type World } from '../../src/simulator/world.ts';

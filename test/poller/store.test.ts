@@ -58,11 +58,12 @@ test('a service code alone can be asked for', () => {
   assert.deepEqual(up?.samples, [{ labels: ['A'], value: 0 }]);
 });
 
-test('each family comes once, and is one of the catalogue', () => {
+test('the parts of a family come one behind the other, and each family is of the catalogue', () => {
   const names = storeOf(polled('A'), polled('B'))
     .families(0)
     .map(({ spec }) => spec.name);
   const catalogue: readonly string[] = Object.values(CATALOGUE).map(({ name }) => name);
-  assert.deepEqual(names, [...new Set(names)]);
-  for (const name of names) assert.ok(catalogue.includes(name), name);
+  const begun = names.filter((name, index) => name !== names[index - 1]);
+  assert.deepEqual(begun, [...new Set(names)]);
+  for (const name of begun) assert.ok(catalogue.includes(name), name);
 });
