@@ -52,11 +52,13 @@ class BodyReading {
 
   write(chunk: Uint8Array, status: number): void {
     this.#bytes += chunk.byteLength;
-    if (isSuccess(status)) {
-      this.reader.write(chunk);
-    } else if (this.#isReadable) {
-      this.#tryWrite(chunk);
-    }
+    if (isSuccess(status)) this.reader.write(chunk);
+    else this.#try(() => this.reader.write(chunk));
+  }
+
+  /** Ends the body of an error: the reader may still hold the bytes of its `ret`. */
+  endError(): void {
+    this.#try(() => this.reader.end());
   }
 
   result(error: UpstreamError | undefined): FetchedListing {
@@ -64,9 +66,10 @@ class BodyReading {
   }
 
   /** The body of an error may be anything; it is read for its `ret`, in case that it has one. */
-  #tryWrite(chunk: Uint8Array): void {
+  #try(read: () => void): void {
+    if (!this.#isReadable) return;
     try {
-      this.reader.write(chunk);
+      read();
     } catch (error) {
       if (!(error instanceof ListingError)) throw error;
       this.#isReadable = false;
@@ -81,12 +84,19 @@ function judge(
   status: number,
   retryAfterMs: number | undefined,
 ): UpstreamError | undefined {
-  const details = retryAfterMs === undefined ? { status } : { status, retryAfterMs };
-  if (!isSuccess(status)) {
-    return new UpstreamError('http_status', `Expected HTTP status 2xx, found ${status}`, details);
-  }
-  const { ret } = body.reader.end();
-  return ret === 0 ? undefined : new UpstreamError('api_error', `Expected ret 0, found ${ret}`, details);
+  const isGood = isSuccess(status);
+  if (isGood) body.reader.end();
+  else body.endError();
+  const { ret } = body.reader;
+  if (isGood && ret === 0) return undefined;
+  const details = {
+    status,
+    ...(ret !== undefined && { ret }),
+    ...(retryAfterMs !== undefined && { retryAfterMs }),
+  };
+  return isGood
+    ? new UpstreamError('api_error', `Expected ret 0, found ${ret}`, details)
+    : new UpstreamError('http_status', `Expected HTTP status 2xx, found ${status}`, details);
 }
 
 function asUpstreamError(error: ListingError): UpstreamError {
