@@ -53,6 +53,7 @@ export class ServiceCodePoller {
   /** Polls once. Rejects only with the signal's reason, or for a mistake of the program. */
   async poll(signal: AbortSignal): Promise<void> {
     const { clock, metrics, tally } = this.#options;
+    signal.throwIfAborted();
     const startedMs = clock.monotonic();
     const listing = tally.begin();
     metrics.started();
@@ -67,7 +68,11 @@ export class ServiceCodePoller {
     const { client, target, clock } = this.#options;
     const giveUp = new AbortController();
     const stopWatching = new AbortController();
-    const abort = (): void => giveUp.abort(signal.reason);
+    const abort = (): void => {
+      giveUp.abort(signal.reason);
+      // Ends the poll even where the client hangs.
+      stopWatching.abort(signal.reason);
+    };
     signal.addEventListener('abort', abort, { once: true });
     try {
       return await Promise.race([
