@@ -140,7 +140,7 @@ export function recordedLog(): { readonly logger: Logger; readonly lines: readon
   const lines: LogLine[] = [];
   const write = (text: string): void => {
     const { time: _time, ...line }: LogLine = JSON.parse(text);
-    lines.push(line as LogLine);
+    lines.push(line);
   };
   return { lines, logger: createLogger({ level: 'debug', format: 'json', destination: { write } }) };
 }

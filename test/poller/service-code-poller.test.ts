@@ -288,10 +288,10 @@ test('an abort between two polls ends the polling with its reason', async () => 
 test('a poll under a signal that has aborted does not begin', async () => {
   const { client, metrics, poller } = setUp();
   const reason = new Error('Stopping');
-  const polled = poller.poll(AbortSignal.abort(reason));
+  const rejected = assert.rejects(poller.poll(AbortSignal.abort(reason)), reason);
   await nextTurn();
   assert.deepEqual([client.requests.length, metrics.calls], [0, []]);
-  await assert.rejects(polled, reason);
+  await rejected;
 });
 
 test('a poll leaves no listener on the signal and no timer', async () => {
