@@ -1,5 +1,5 @@
 import { CATALOGUE } from '../metrics/catalogue.ts';
-import type { Family, Sample } from '../metrics/family.ts';
+import type { Family, FamilySpec, Sample } from '../metrics/family.ts';
 import { COUNTER_FAMILIES, LISTING_FAMILIES, type Snapshot } from '../tally/snapshot.ts';
 import type { PollErrorReason } from '../upstream/errors.ts';
 
@@ -63,7 +63,7 @@ export class Store {
       spec: CATALOGUE[key],
       samples,
     });
-    return [
+    return inCatalogueOrder([
       family('up', states.flatMap(upSample)),
       family('ret', states.flatMap(retSample)),
       ...LISTING_FAMILIES.map((key) =>
@@ -78,8 +78,14 @@ export class Store {
           states.flatMap(({ snapshot }) => snapshot?.counters[key] ?? []),
         ),
       ),
-    ];
+    ]);
   }
+}
+
+function inCatalogueOrder(families: readonly Family[]): readonly Family[] {
+  const bySpec = new Map(families.map((family) => [family.spec, family]));
+  const specs: readonly FamilySpec[] = Object.values(CATALOGUE);
+  return specs.flatMap((spec) => bySpec.get(spec) ?? []);
 }
 
 function upSample({ serviceCode, isUp }: CodeState): Sample[] {
