@@ -42,11 +42,11 @@ test('lines below the level are left out', () => {
 });
 
 test('an error is told with its type, its message and that of its cause', () => {
-  const err = new TypeError('Expected a, got b', { cause: new Error('because') });
+  const err = new TypeError('Expected a, found b', { cause: new Error('because') });
   const [line = ''] = linesOf('logfmt', (logger) => logger.error({ err }, 'Request failed'));
   assert.match(
     line,
-    / err\.type=TypeError err\.message="Expected a, got b: because" err\.stack="TypeError: Exp.*\\n/,
+    / err\.type=TypeError err\.message="Expected a, found b: because" err\.stack="TypeError: Exp.*\\n/,
   );
 });
 

@@ -1,81 +1,98 @@
 import { startApp, type App } from '../app.ts';
 import { readBuildInfo } from '../build-info.ts';
+import { parseCommandLine } from '../config/command-line.ts';
+import type { Flags } from '../config/layers.ts';
 import { loadConfiguration } from '../config/loading.ts';
+import { ConfigError } from '../config/problem.ts';
 import { createLogger } from '../log.ts';
 import { startSimulator, type Simulator } from '../simulator/server.ts';
 import { createWorld } from '../simulator/world.ts';
 import { untilAborted, type Command, type CommandIo } from './command.ts';
 
-const SECRETS = new Map([
-  ['TESTING', 'demo-secret'],
-  ['STADIUM', 'demo-secret'],
-]);
+const SERVICE_CODES = ['TESTING', 'STADIUM'];
+const SECRET = 'demo-secret';
+const SIMULATOR_PORT = 20_140;
 
-/** Runs simulator and exporter together on the loopback interface, and says where to look. */
+/**
+ * Runs simulator and exporter together on the loopback interface, and says where to look. Takes the flags of the
+ * exporter, such as another `--web.listen-address`.
+ */
 export const demo: Command = async (args, io) => {
-  if (args.length > 0) {
-    io.stderr.write(`demo: expected no arguments, found ${args.length}\n`);
-    return 2;
-  }
   try {
+    const { flags } = parseCommandLine(args);
     await using simulator = await simulate(io);
-    await using app = await exportFrom(simulator, io);
+    await using app = await exportFrom(simulator, flags, io);
     io.stdout.write(welcome(simulator, app));
     await Promise.race([app.failure, untilAborted(io.signal)]);
-    io.stdout.write('\nEnding.\n');
+    io.stdout.write('Ending.\n');
     return 0;
   } catch (error) {
-    // A port that is taken is the usual reason.
-    io.stderr.write(`demo: ${error instanceof Error ? error.message : String(error)}\n`);
-    return 1;
+    io.stderr.write(`demo: ${explain(error)}\n`);
+    return error instanceof ConfigError ? 2 : 1;
   }
 };
 
+/** On the usual port, or where that is taken on any. */
 async function simulate({ clock }: CommandIo): Promise<Simulator> {
   const world = createWorld({ seed: 1, startedAtMs: clock.now(), users: 1000, tasks: 100 });
-  return await startSimulator({
-    listen: { host: '127.0.0.1', port: 20140 },
+  const options = {
     world,
-    codes: SECRETS,
+    codes: new Map(SERVICE_CODES.map((serviceCode) => [serviceCode, SECRET])),
     clock,
     clockToleranceMs: 5 * 60 * 1000,
     gzip: true,
     control: true,
-  });
+  };
+  try {
+    return await startSimulator({ ...options, listen: { host: '127.0.0.1', port: SIMULATOR_PORT } });
+  } catch (error) {
+    if (!isAddressTaken(error)) throw error;
+    return await startSimulator({ ...options, listen: { host: '127.0.0.1', port: 0 } });
+  }
 }
 
-async function exportFrom(
-  simulator: Simulator,
-  { environment, readFile, stderr, clock }: CommandIo,
-): Promise<App> {
+async function exportFrom(simulator: Simulator, flags: Flags, io: CommandIo): Promise<App> {
   const configuration = await loadConfiguration({
     flags: new Map([
       ['upstream.base_url', simulator.url],
-      ['service_codes', [...SECRETS.keys()].join(',')],
+      ['service_codes', SERVICE_CODES.join(',')],
       ['poll.interval', '5s'],
       ['metrics.per_task', 'true'],
       ['web.listen_address', '127.0.0.1:20928'],
       ['log.format', 'logfmt'],
+      ...flags,
     ]),
-    env: { XVS_SECRET: 'demo-secret' },
-    readFile,
+    env: { XVS_SECRET: SECRET },
+    readFile: io.readFile,
   });
-  const logger = createLogger({ ...configuration.log, destination: stderr });
-  return await startApp(configuration, { clock, logger, build: readBuildInfo(environment) });
+  const logger = createLogger({ ...configuration.log, destination: io.stderr });
+  return await startApp(configuration, { clock: io.clock, logger, build: readBuildInfo(io.environment) });
+}
+
+function isAddressTaken(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'EADDRINUSE';
+}
+
+function explain(error: unknown): string {
+  const message = error instanceof Error ? error.message : String(error);
+  return isAddressTaken(error)
+    ? `${message}; another one: npm run demo -- --web.listen-address=:20929`
+    : message;
 }
 
 function welcome(simulator: Simulator, app: App): string {
-  const exporter = app.addresses.map(({ host, port }) => `http://${host}:${port}`).join(', ');
+  const [address] = app.addresses;
+  const exporter = `http://${address?.host ?? ''}:${address?.port ?? ''}`;
   return `
 The simulated service runs at ${simulator.url}
-The exporter polls it every 5 seconds for ${[...SECRETS.keys()].join(' and ')}. Look at
+The exporter polls it every 5 seconds for ${SERVICE_CODES.join(' and ')}. Look at
 
   ${exporter}/          the status page
   ${exporter}/metrics   what Prometheus scrapes
 
 Break the service, and mend it, from another terminal:
 
-  curl -X PUT ${simulator.url}/-/faults -d '{"fault":"ret","ret":1001}'
+  curl -X PUT ${simulator.url}/-/faults -d '{"fault":"ret","value":1001}'
   curl -X DELETE ${simulator.url}/-/faults
 
 Ctrl-C ends both.

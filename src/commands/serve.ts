@@ -8,7 +8,7 @@ export const serve = configured(async (configuration, build, { stderr, clock, si
   const logger = createLogger({ ...configuration.log, destination: stderr });
   logger.info({ ...build, service_codes: configuration.serviceCodes.length }, 'Starting xvs-exporter');
   const app = await startApp(configuration, { clock, logger, build }).catch((error: unknown) => {
-    logger.error({ error: error instanceof Error ? error.message : String(error) }, 'Cannot listen');
+    logger.error({ error: error instanceof Error ? error.message : String(error) }, 'Cannot start');
   });
   if (app === undefined) return 1;
   try {

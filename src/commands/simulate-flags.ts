@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util';
+import { parseDuration } from '../config/units.ts';
 import type { Size } from '../simulator/world.ts';
 
 /** What `simulate` was asked for. */
@@ -21,8 +22,8 @@ export interface SimulateFlags {
 export class FlagError extends Error {
   override readonly name = 'FlagError';
 
-  constructor(place: string, expected: string, got: string) {
-    super(`${place}: expected ${expected}, got ${got}`);
+  constructor(place: string, expected: string, found: string) {
+    super(`${place}: expected ${expected}, found ${found}`);
   }
 }
 
@@ -40,7 +41,7 @@ export function parseSimulateFlags(args: readonly string[]): SimulateFlags {
     users,
     tasks,
     seed: parseInteger('--seed', values.seed),
-    clockToleranceMs: parseDuration('--clock-tolerance', values['clock-tolerance']),
+    clockToleranceMs: readDuration('--clock-tolerance', values['clock-tolerance']),
     gzip: !values['no-gzip'],
     control: values.control,
   };
@@ -106,8 +107,8 @@ function parseServiceCode(value: string, size: Size): ServiceCode {
   const [serviceCode = '', secret = '', sizes, ...more] = value.split(':');
   if (serviceCode === '' || secret === '' || more.length > 0) {
     // Without a colon in it, even the first part may be a secret.
-    const got = value.includes(':') ? `"${serviceCode}:…"` : 'a value without a colon';
-    throw new FlagError('--service-code', 'CODE:SECRET or CODE:SECRET:users=N,tasks=N', got);
+    const found = value.includes(':') ? `"${serviceCode}:…"` : 'a value without a colon';
+    throw new FlagError('--service-code', 'CODE:SECRET or CODE:SECRET:users=N,tasks=N', found);
   }
   return { serviceCode, secret, size: { ...size, ...parseSizes(serviceCode, sizes) } };
 }
@@ -141,18 +142,10 @@ function parseInteger(flag: string, text: string): number {
   return Number(text);
 }
 
-const unitsMs = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 } as const;
-
-function parseDuration(flag: string, text: string): number {
-  if (text === '0') return 0;
-  const digits = /^\d{1,9}(?=[a-z])/.exec(text)?.[0];
-  const unit = text.slice(digits?.length);
-  if (digits === undefined || !isUnit(unit)) {
+function readDuration(flag: string, text: string): number {
+  const ms = parseDuration(text);
+  if (ms === undefined) {
     throw new FlagError(flag, 'a duration, as in 500ms, 15s, 5m or 1h, or 0 for none', `"${text}"`);
   }
-  return Number(digits) * unitsMs[unit];
-}
-
-function isUnit(text: string): text is keyof typeof unitsMs {
-  return Object.hasOwn(unitsMs, text);
+  return ms;
 }

@@ -1,6 +1,6 @@
 import { isIPv6 } from 'node:net';
 import type { Format } from './format.ts';
-import { accept, refuse, reject } from './format.ts';
+import { accept, refuse, reject, splitList } from './format.ts';
 import { mismatch } from './problem.ts';
 
 /** Where the exporter listens; without a host, on every address. */
@@ -36,7 +36,7 @@ export const baseUrl: Format<string> = {
 };
 
 /** `host:port`, `:port` or `[::1]:port`. */
-export const listenAddress: Format<ListenAddress> = {
+const listenAddress: Format<ListenAddress> = {
   name: 'address',
   parse(raw) {
     const expected = 'an address such as :20928, localhost:20928 or [::1]:20928';
@@ -46,6 +46,20 @@ export const listenAddress: Format<ListenAddress> = {
     if (ipv6 !== undefined && !isIPv6(ipv6)) return reject(expected, raw);
     const named = ipv6 ?? host;
     return accept({ host: named === '' ? undefined : named, port: Number(port) });
+  },
+};
+
+/** Listen addresses: a text with commas, or a list. */
+export const listenAddressList: Format<readonly ListenAddress[]> = {
+  name: 'comma-separated addresses',
+  parse(raw) {
+    const parsed = splitList(raw).map((entry) => listenAddress.parse(entry));
+    const issues = parsed.flatMap((result, index) =>
+      result.ok ? [] : result.issues.map((issue) => ({ ...issue, path: [index] })),
+    );
+    if (issues.length > 0) return { ok: false, issues };
+    const addresses = parsed.flatMap((result) => (result.ok ? [result.value] : []));
+    return addresses.length > 0 ? accept(addresses) : reject('at least one address', raw);
   },
 };
 

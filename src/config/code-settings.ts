@@ -118,7 +118,7 @@ function ownStaleProblems({ code, index, origin }: GivenCode, settings: Merged):
 
 function tooShort(place: string, staleAfterMs: number, intervalMs: number): readonly Problem[] {
   if (staleAfterMs >= intervalMs) return [];
-  const expected = `stale_after to be at least the interval, ${formatDuration(intervalMs)}`;
+  const expected = `stale_after of at least the interval (${formatDuration(intervalMs)})`;
   return [{ place, message: mismatch(expected, formatDuration(staleAfterMs)) }];
 }
 

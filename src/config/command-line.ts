@@ -17,13 +17,13 @@ export interface CommandLine {
   readonly help: boolean;
 }
 
-/** What one argument turned out to be; a setting's value is undefined where none was given. */
+/** What one argument turned out to be. */
 type Argument =
   | { readonly kind: 'setting'; readonly path: SettingPath; readonly value: string }
   | { readonly kind: 'switch'; readonly name: string }
   | ({ readonly kind: 'problem' } & Problem);
 
-type Token = NonNullable<ReturnType<typeof tokenize>[number]>;
+type Token = ReturnType<typeof tokenize>[number];
 
 const SWITCHES: readonly string[] = ['config.check', 'version', 'help'];
 const LISTS: readonly SettingPath[] = ['service_codes', 'web.listen_address'];
@@ -62,9 +62,9 @@ function isOnOff(path: SettingPath): boolean {
 function tokenize(args: readonly string[], paths: ReadonlyMap<string, SettingPath>) {
   const withValue = [...paths].filter(([, path]) => !isOnOff(path));
   const options = Object.fromEntries(withValue.map(([name]) => [name, { type: 'string' as const }]));
-  const { tokens } = parseArgs({ args: [...args], options, strict: false, tokens: true });
-  // `-abc` comes as three tokens of one argument: the first stands for it.
-  return tokens.filter((token, index) => token.index !== tokens[index - 1]?.index);
+  // With one dash, `-abc` would be three flags: they are read as with two, and refused by `readToken`.
+  const dashed = args.map((argument) => argument.replace(/^-(?=[^-])/, '--'));
+  return parseArgs({ args: dashed, options, strict: false, tokens: true }).tokens;
 }
 
 function readToken(
@@ -74,11 +74,11 @@ function readToken(
   paths: ReadonlyMap<string, SettingPath>,
 ): readonly Argument[] {
   if (token.kind === 'option-terminator') return [];
-  if (token.kind === 'positional') return isValueOfUnknown(previous, paths) ? [] : [stray(token.value)];
-  const { name, rawName, value } = token;
   const argument = args[token.index] ?? '';
+  if (token.kind === 'positional') return isValueOfUnknown(previous, paths) ? [] : [stray(argument)];
   if (argument === '-h') return [{ kind: 'switch', name: 'help' }];
-  if (!rawName.startsWith('--')) return [singleDash(argument, paths)];
+  if (!argument.startsWith('--')) return [singleDash(argument, paths)];
+  const { name, rawName, value } = token;
   if (SWITCHES.includes(name)) {
     return [
       value === undefined ? { kind: 'switch', name } : problem(rawName, mismatch('no value', show(value))),
@@ -96,7 +96,7 @@ function readToken(
 /** What follows an unknown flag is most likely its value: told with it, and not shown, for it may be secret. */
 function isValueOfUnknown(previous: Token | undefined, paths: ReadonlyMap<string, SettingPath>): boolean {
   if (previous?.kind !== 'option' || previous.value !== undefined) return false;
-  return !paths.has(previous.name) && !SWITCHES.includes(previous.name) && previous.rawName !== '-h';
+  return !paths.has(previous.name) && !SWITCHES.includes(previous.name) && previous.name !== 'h';
 }
 
 function joinValues(settings: readonly { path: SettingPath; value: string }[]): Flags {

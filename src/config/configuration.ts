@@ -1,3 +1,4 @@
+import type { SigningScheme } from '../upstream/signing.ts';
 import type { ListenAddress } from './addresses.ts';
 import type { SettingValue } from './settings.ts';
 
@@ -38,16 +39,6 @@ export interface UpstreamSettings {
   readonly proxy: ProxySettings;
 }
 
-/** How requests are signed. */
-export interface SigningSettings {
-  readonly algorithm: SettingValue<'signing.algorithm'>;
-  readonly template: string;
-  readonly encoding: SettingValue<'signing.encoding'>;
-  readonly timestampUnit: SettingValue<'signing.timestamp_unit'>;
-  readonly signatureHeader: string;
-  readonly timestampHeader: string;
-}
-
 export interface MetricsSettings {
   readonly maxLabelSets: number;
   readonly perTask: boolean;
@@ -60,7 +51,7 @@ export interface WebSettings {
   readonly maxRequests: number;
 }
 
-export interface LogSettings {
+interface LogSettings {
   readonly level: SettingValue<'log.level'>;
   readonly format: SettingValue<'log.format'>;
 }
@@ -68,7 +59,7 @@ export interface LogSettings {
 /** The whole configuration: parsed, checked, files read, secrets resolved. It never changes. */
 export interface Configuration {
   readonly upstream: UpstreamSettings;
-  readonly signing: SigningSettings;
+  readonly signing: SigningScheme;
   /** At least one, each code once. */
   readonly serviceCodes: readonly ServiceCodeSettings[];
   readonly metrics: MetricsSettings;

@@ -114,22 +114,6 @@ export const secretText: Format<string> = {
   },
 };
 
-/** A list in the file, or a text with commas; each entry in the given format. */
-export function listOf<T>(entry: Format<T>, entryNoun: string): Format<readonly T[]> {
-  return {
-    name: `comma-separated list of ${entryNoun}`,
-    parse(raw) {
-      const parsed = splitList(raw).map((text) => entry.parse(text));
-      const issues = parsed.flatMap((result, index) =>
-        result.ok ? [] : result.issues.map((issue) => ({ ...issue, path: [index, ...issue.path] })),
-      );
-      if (issues.length > 0) return { ok: false, issues };
-      const values = parsed.flatMap((result) => (result.ok ? [result.value] : []));
-      return values.length > 0 ? accept(values) : reject(`at least one ${entryNoun}`, raw);
-    },
-  };
-}
-
 /** The entries of a list that is written as one text, with commas, or as a list. */
 export function splitList(raw: unknown): readonly unknown[] {
   if (typeof raw === 'string') return raw.split(',').map((text) => text.trim());

@@ -2,21 +2,31 @@ import { environmentName, flagName, groupOf } from './names.ts';
 import type { Setting, SettingPath } from './settings.ts';
 import { settingEntries } from './settings.ts';
 
+const COMMANDS = [
+  ['serve', 'Poll, and serve what is found; the command where none is given.'],
+  ['once', 'Poll once, print the exposition and end: with 1 if a service code failed.'],
+  ['simulate', 'Run a simulation of the service; it has flags of its own, see simulate --help.'],
+  ['demo', 'Run a simulation and an exporter that polls it.'],
+  ['healthcheck', 'Ask the exporter of this machine whether it is healthy: 0 if so, else 1.'],
+] as const;
+
 const COMMAND_LINE = [
-  ['--config.check', 'Read the configuration, say what it is, and end.'],
-  ['--version', 'Print the version and end.'],
-  ['-h, --help', 'Print this text and end.'],
+  ['--config.check', 'Read the configuration and say what was understood.'],
+  ['--version', 'Print the version.'],
+  ['-h, --help', 'Print this text.'],
 ] as const;
 
 /** The text of `--help`: every flag by group, with its default and its name in the environment. */
 export function helpText(): string {
   return [
-    'Usage: xvs-exporter [flags]',
+    'Usage: xvs-exporter [command] [flags]',
+    '',
+    ...COMMANDS.map(([name, doc]) => `  ${name.padEnd(12)}${doc}`),
     '',
     'A flag wins over its environment variable, that over the configuration file.',
     ...settingGroups().flatMap(({ title, settings }) => ['', `${title}:`, ...settings.flatMap(settingLines)]),
     '',
-    'This command:',
+    'And end at once:',
     ...COMMAND_LINE.flatMap(([flag, doc]) => [`  ${flag}`, `        ${doc}`]),
     '',
   ].join('\n');

@@ -1,8 +1,8 @@
+import type { SigningScheme } from '../upstream/signing.ts';
 import { resolveCodes } from './code-settings.ts';
 import type {
   Configuration,
   MetricsSettings,
-  SigningSettings,
   TlsSettings,
   UpstreamSettings,
   WebSettings,
@@ -114,7 +114,7 @@ function upstreamLimits({ read }: Merged): Omit<UpstreamSettings, 'tls' | 'proxy
   };
 }
 
-function signingScheme({ read }: Merged): SigningSettings {
+function signingScheme({ read }: Merged): SigningScheme {
   return {
     algorithm: read('signing.algorithm'),
     template: read('signing.template'),

@@ -40,7 +40,7 @@ export function show(raw: unknown): string {
 export function kindOf(raw: unknown): string {
   if (raw === undefined || raw === null) return 'nothing';
   if (raw === '') return 'an empty text';
-  if (Array.isArray(raw)) return 'a list';
+  if (Array.isArray(raw)) return raw.length === 0 ? 'an empty list' : 'a list';
   if (typeof raw === 'object') return 'a mapping';
   return typeof raw === 'string' ? 'a text' : `a ${typeof raw}`;
 }

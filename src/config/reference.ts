@@ -31,7 +31,7 @@ function groupSection({ name, title, settings }: SettingGroup): string {
   const section = [
     `## ${title}`,
     '',
-    ...table(['file', 'environment', 'flag', 'default', 'meaning'], rows),
+    ...table(['file', 'environment', 'flag', 'type', 'default', 'meaning'], rows),
     '',
   ];
   return [...section, ...(name === '' ? serviceCodeSection() : [])].join('\n');
@@ -44,17 +44,19 @@ function settingRow([path, setting]: readonly [SettingPath, Setting]): readonly 
     notFrom === 'file' ? '–' : code(path),
     code(environmentName(path)),
     notFrom === 'flag' ? '–' : code(flagName(path)),
+    format.name,
     fallback,
-    `${doc} (${format.name})`,
+    doc,
   ];
 }
 
 function serviceCodeSection(): readonly string[] {
   const rows = Object.entries(SERVICE_CODE_KEYS).map(([key, { doc, format }]) => [
     code(key),
-    `${doc} (${format.name})`,
+    format.name,
+    doc,
   ]);
-  return ['Of one service code, in the file:', '', ...table(['key', 'meaning'], rows), ''];
+  return ['Of one service code, in the file:', '', ...table(['key', 'type', 'meaning'], rows), ''];
 }
 
 function table(head: readonly string[], rows: readonly (readonly string[])[]): readonly string[] {

@@ -51,7 +51,10 @@ const entry = z.strictObject(
     stale_after: field(SERVICE_CODE_KEYS.stale_after.format).optional(),
     stall_after: field(SERVICE_CODE_KEYS.stall_after.format).optional(),
   },
-  { error: ({ input }) => mismatch('a service code, or a mapping with one', show(input)) },
+  {
+    error: ({ input }) =>
+      mismatch('a service code (put digits in quotes) or a mapping with one', show(input)),
+  },
 );
 
 const schema = z.array(z.preprocess((raw) => (typeof raw === 'string' ? { service_code: raw } : raw), entry));
@@ -72,7 +75,7 @@ function toIssues(issue: z.core.$ZodIssue): readonly Issue[] {
 
 /** The codes: a text with commas, or a list of texts and mappings. */
 export const serviceCodeList: Format<readonly ServiceCodeEntry[]> = {
-  name: 'comma-separated list of service codes',
+  name: 'comma-separated codes',
   parse(raw) {
     if (typeof raw !== 'string' && !Array.isArray(raw)) return reject('a list of service codes', raw);
     const result = schema.safeParse(splitList(raw));

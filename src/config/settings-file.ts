@@ -45,9 +45,17 @@ function readKey(source: YamlSource, file: string, value: unknown, path: readonl
   }
   const isGroup = path.length === 1 && known.some((key) => key.startsWith(`${dotted}.`));
   if (isGroup) return readGroup(source, file, value, path);
-  const siblings = new Set(known.flatMap((key) => siblingOf(key, path)));
-  const message = mismatch('a known key', show(path.at(-1)), nearestHint(path.at(-1) ?? '', [...siblings]));
+  const message = mismatch('a known key', show(path.at(-1)), hintFor(path, known));
   return { entries: [], problems: [{ place: placeIn(source, path)([], true), message }] };
+}
+
+function hintFor(path: readonly string[], known: readonly string[]): string | undefined {
+  const [key = ''] = path;
+  const [group, rest] = key.split('.');
+  if (path.length === 1 && rest !== undefined && known.includes(key))
+    return `write ${rest} in the mapping ${group}`;
+  const siblings = new Set(known.flatMap((candidate) => siblingOf(candidate, path)));
+  return nearestHint(path.at(-1) ?? '', [...siblings]);
 }
 
 function fileKeys(): readonly string[] {

@@ -1,6 +1,6 @@
-import { baseUrl, listenAddress, telemetryPath } from './addresses.ts';
+import { baseUrl, listenAddressList, telemetryPath } from './addresses.ts';
 import type { Format } from './format.ts';
-import { choice, count, duration, filePath, flag, listOf, secretText, size } from './format.ts';
+import { choice, count, duration, filePath, flag, secretText, size } from './format.ts';
 import { serviceCodeList } from './service-codes.ts';
 import { headerName, signingTemplate } from './signing.ts';
 
@@ -141,7 +141,7 @@ export const SETTINGS = {
   },
   'web.listen_address': {
     doc: 'Where to listen. In the file also a list; the flag may be repeated.',
-    format: listOf(listenAddress, 'address'),
+    format: listenAddressList,
     default: ':20928',
   },
   'web.telemetry_path': { doc: 'Path of the metrics.', format: telemetryPath, default: '/metrics' },

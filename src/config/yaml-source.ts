@@ -19,7 +19,7 @@ const FINDINGS: Partial<Record<ErrorCode, string>> = {
   BAD_SCALAR_START: 'a text that must be in quotes for its first character',
   BLOCK_AS_IMPLICIT_KEY: 'a second ": " in one line; put the text in quotes',
   DUPLICATE_KEY: 'a key for the second time',
-  MISSING_CHAR: 'a quote, bracket or ":" missing',
+  MISSING_CHAR: 'a quote, bracket, comma or ":" missing',
   MULTIPLE_DOCS: 'a second document',
   TAB_AS_INDENT: 'a tab as indentation',
   TAG_RESOLVE_FAILED: 'an unknown tag; put a text that starts with "!" in quotes',
@@ -43,7 +43,7 @@ export function parseYaml(text: string, file: string): YamlSource | Problem {
   };
   const faults: Fault[] = [...document.errors, ...document.warnings].map(({ code, pos: [offset] }) => ({
     offset,
-    found: FINDINGS[code] ?? 'something else',
+    found: FINDINGS[code] ?? 'something that does not fit here; put texts with special characters in quotes',
   }));
   visit(document, {
     Alias(_, alias) {
@@ -95,7 +95,9 @@ function offsetAt(root: Node | null, path: InnerPath, ofKey: boolean): number {
 
 /** `key:` and nothing more: the value has no place of its own, its key stands for it. */
 function isEmpty(node: unknown): boolean {
-  return !isMap(node) && !isSeq(node) && !isAlias(node) && !(isScalar(node) && node.source !== '');
+  return (
+    !isMap(node) && !isSeq(node) && !isAlias(node) && !(isScalar(node) && node.range?.[0] !== node.range?.[1])
+  );
 }
 
 function findPair(items: readonly Pair[], key: string | number): Pair | undefined {

@@ -146,7 +146,6 @@ export const listingSchema = z.object({
   task_list: z.array(taskSchema),
 });
 
-export type Listing = z.infer<typeof listingSchema>;
 export type User = z.infer<typeof userSchema>;
 export type Task = z.infer<typeof taskSchema>;
 export type Input = z.infer<typeof inputSchema>;

@@ -10,7 +10,7 @@ export const OPEN_BRACKET = 0x5b;
 export const CLOSE_BRACKET = 0x5d;
 export const OPEN_BRACE = 0x7b;
 export const CLOSE_BRACE = 0x7d;
-export const BACKSLASH = 0x5c;
+const BACKSLASH = 0x5c;
 /** Stands for the byte behind the window. */
 export const END_OF_WINDOW = -1;
 export const LETTER_N = 0x6e;

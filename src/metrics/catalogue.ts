@@ -315,6 +315,3 @@ export const CATALOGUE = {
     labels: [],
   },
 } as const satisfies Record<string, FamilySpec>;
-
-/** A family's key in the catalogue. */
-export type FamilyKey = keyof typeof CATALOGUE;

@@ -57,7 +57,7 @@ export function toDefaultFamily({ name, help, values, ...metric }: RegistryMetri
 
 function familyType(type: unknown): FamilyType {
   if (type === 'gauge' || type === 'counter' || type === 'histogram') return type;
-  throw new TypeError(`Expected a gauge, a counter or a histogram in the registry, got ${String(type)}`);
+  throw new TypeError(`Expected a gauge, a counter or a histogram in the registry, found ${String(type)}`);
 }
 
 /** The series of one point: prom-client gives them one after the other, the sum after the buckets, the count last. */

@@ -1,7 +1,7 @@
 import type { Logger } from '../log.ts';
 import type { InvalidCount } from '../tally/listing-tally.ts';
 import type { Snapshot } from '../tally/snapshot.ts';
-import type { UpstreamError } from '../upstream/errors.ts';
+import type { FailedListing } from './fetch-listing.ts';
 
 /**
  * Logs what polls come to: a change of state once, at `info` or `warn`; its repetition at `debug`. A service
@@ -28,8 +28,8 @@ export class PollChanges {
     this.#noteFolded(snapshot);
   }
 
-  failed(error: UpstreamError, durationMs: number): void {
-    const { reason, status, ret, retryAfterMs } = error;
+  failed({ error, ret }: FailedListing, durationMs: number): void {
+    const { reason, status, retryAfterMs } = error;
     const failure = `${reason} ${status ?? ''} ${ret ?? ''}`;
     const fields = {
       reason,

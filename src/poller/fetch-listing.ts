@@ -4,9 +4,17 @@ import type { ListingSink } from '../listing/record-readers.ts';
 import type { ListingTarget, UpstreamClient } from '../upstream/client.ts';
 import { UpstreamError } from '../upstream/errors.ts';
 
-/** What became of a request for a listing. Without an error, the sink holds a whole and good one. */
-export interface FetchedListing {
-  readonly error: UpstreamError | undefined;
+/** A request for a listing that was answered with a whole and good one: it is in the sink. */
+export interface GoodListing extends Answered {
+  readonly error?: undefined;
+}
+
+/** One that was not; what is in the sink is of no use. */
+export interface FailedListing extends Answered {
+  readonly error: UpstreamError;
+}
+
+interface Answered {
   /** The answer's `ret`, where it had one. */
   readonly ret: number | undefined;
   /** Size of what was read of the body, decompressed. */
@@ -24,7 +32,7 @@ export async function fetchListing(
   target: ListingTarget,
   sink: ListingSink,
   signal: AbortSignal,
-): Promise<FetchedListing> {
+): Promise<GoodListing | FailedListing> {
   const body = new BodyReading(sink);
   try {
     const { status, retryAfterMs } = await client.requestListing(
@@ -61,8 +69,9 @@ class BodyReading {
     this.#try(() => this.reader.end());
   }
 
-  result(error: UpstreamError | undefined): FetchedListing {
-    return { error, ret: this.reader.ret, bytes: this.#bytes };
+  result(error: UpstreamError | undefined): GoodListing | FailedListing {
+    const answered = { ret: this.reader.ret, bytes: this.#bytes };
+    return error === undefined ? answered : { ...answered, error };
   }
 
   /** The body of an error may be anything; it is read for its `ret`, in case that it has one. */
@@ -84,19 +93,13 @@ function judge(
   status: number,
   retryAfterMs: number | undefined,
 ): UpstreamError | undefined {
-  const isGood = isSuccess(status);
-  if (isGood) body.reader.end();
-  else body.endError();
-  const { ret } = body.reader;
-  if (isGood && ret === 0) return undefined;
-  const details = {
-    status,
-    ...(ret !== undefined && { ret }),
-    ...(retryAfterMs !== undefined && { retryAfterMs }),
-  };
-  return isGood
-    ? new UpstreamError('api_error', `Expected ret 0, found ${ret}`, details)
-    : new UpstreamError('http_status', `Expected HTTP status 2xx, found ${status}`, details);
+  const details = retryAfterMs === undefined ? { status } : { status, retryAfterMs };
+  if (!isSuccess(status)) {
+    body.endError();
+    return new UpstreamError('http_status', `Expected HTTP status 2xx, found ${status}`, details);
+  }
+  const { ret } = body.reader.end();
+  return ret === 0 ? undefined : new UpstreamError('api_error', `Expected ret 0, found ${ret}`, details);
 }
 
 function asUpstreamError(error: ListingError): UpstreamError {

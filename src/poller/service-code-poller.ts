@@ -6,7 +6,7 @@ import type { Tally } from '../tally/tally.ts';
 import type { ListingTarget, UpstreamClient } from '../upstream/client.ts';
 import { UpstreamError } from '../upstream/errors.ts';
 import type { PollChanges } from './changes.ts';
-import { fetchListing, type FetchedListing } from './fetch-listing.ts';
+import { fetchListing, type FailedListing, type GoodListing } from './fetch-listing.ts';
 import { nextPoll, pausedUntilMs } from './schedule.ts';
 import { unpolled, type Store } from './store.ts';
 
@@ -52,53 +52,47 @@ export class ServiceCodePoller {
 
   /** Polls once. Rejects only with the signal's reason, or for a mistake of the program. */
   async poll(signal: AbortSignal): Promise<void> {
-    const { clock, metrics, tally } = this.#options;
     signal.throwIfAborted();
+    const { clock, metrics, tally } = this.#options;
     const startedMs = clock.monotonic();
     const listing = tally.begin();
     metrics.started();
     const fetched = await this.#fetch(listing, signal);
     if (fetched.bytes > 0) metrics.responseBytes(fetched.bytes);
     if (fetched.error === undefined) this.#commit(listing, fetched, startedMs);
-    else this.#fail(fetched.error, fetched, startedMs);
+    else this.#fail(fetched, startedMs);
   }
 
   /** The client keeps its own deadline; should it ever fail to, the poll is given up here. */
-  async #fetch(listing: ListingTally, signal: AbortSignal): Promise<FetchedListing> {
+  async #fetch(listing: ListingTally, signal: AbortSignal): Promise<GoodListing | FailedListing> {
     const { client, target, clock } = this.#options;
-    const giveUp = new AbortController();
-    const stopWatching = new AbortController();
-    const abort = (): void => {
-      giveUp.abort(signal.reason);
-      // Ends the poll even where the client hangs.
-      stopWatching.abort(signal.reason);
-    };
-    signal.addEventListener('abort', abort, { once: true });
+    const ending = new AbortController();
+    const end = (): void => ending.abort(signal.reason);
+    signal.addEventListener('abort', end, { once: true });
     try {
       return await Promise.race([
-        fetchListing(client, target, listing, giveUp.signal),
-        this.#watch(clock.sleep(target.timeoutMs + HUNG_AFTER_MS, stopWatching.signal)),
+        fetchListing(client, target, listing, ending.signal),
+        this.#watch(clock.sleep(target.timeoutMs + HUNG_AFTER_MS, ending.signal)),
       ]);
     } finally {
-      signal.removeEventListener('abort', abort);
-      stopWatching.abort();
-      giveUp.abort();
+      signal.removeEventListener('abort', end);
+      ending.abort();
     }
   }
 
-  async #watch(patience: Promise<void>): Promise<FetchedListing> {
+  async #watch(patience: Promise<void>): Promise<FailedListing> {
     await patience;
     const error = new UpstreamError('timeout', 'Expected the poll to end by its deadline, found it hung');
     return { error, ret: undefined, bytes: 0 };
   }
 
-  #commit(listing: ListingTally, fetched: FetchedListing, startedMs: number): void {
+  #commit(listing: ListingTally, { ret }: GoodListing, startedMs: number): void {
     const { store, tally, metrics, changes, clock, target, staleAfterMs } = this.#options;
     const snapshot = tally.commit(listing, this.#now());
     store.publish({
       serviceCode: target.serviceCode,
       isUp: true,
-      ret: fetched.ret,
+      ret,
       lastPollMs: snapshot.at.wallMs,
       lastSuccessMs: snapshot.at.wallMs,
       lastError: undefined,
@@ -112,15 +106,16 @@ export class ServiceCodePoller {
     changes.succeeded(snapshot, listing.invalidCounts, durationMs);
   }
 
-  #fail(error: UpstreamError, fetched: FetchedListing, startedMs: number): void {
+  #fail(failed: FailedListing, startedMs: number): void {
     const { store, metrics, changes, clock, target, staleAfterMs } = this.#options;
+    const { error, ret } = failed;
     const before = store.get(target.serviceCode) ?? unpolled(target.serviceCode, staleAfterMs);
     const { wallMs, monotonicMs } = this.#now();
     this.#pausedUntilMs = pausedUntilMs(monotonicMs, error.retryAfterMs);
-    store.publish({ ...before, isUp: false, ret: fetched.ret, lastPollMs: wallMs, lastError: error.reason });
+    store.publish({ ...before, isUp: false, ret, lastPollMs: wallMs, lastError: error.reason });
     const durationMs = clock.monotonic() - startedMs;
     metrics.failed(error.reason, durationMs / 1000);
-    changes.failed(error, durationMs);
+    changes.failed(failed, durationMs);
   }
 
   #now(): Instant {

@@ -40,7 +40,7 @@ export async function control(
       return send(response, 200, { faults: controlled.faults.active() });
     case 'GET /-/account':
       if (serviceCode === undefined)
-        return send(response, 400, { error: 'Expected ?service_code=, got none' });
+        return send(response, 400, { error: 'Expected ?service_code=, found none' });
       return send(response, 200, accountOf(controlled, serviceCode));
     default:
       return send(response, 404, { error: 'Expected GET, PUT or DELETE /-/faults, or GET /-/account' });
@@ -58,7 +58,7 @@ const jsonText = z.string().transform((text, context): unknown => {
   try {
     return JSON.parse(text);
   } catch {
-    context.addIssue('Expected a fault as JSON, got something else');
+    context.addIssue('Expected a fault as JSON, found something else');
     return z.NEVER;
   }
 });

@@ -6,7 +6,7 @@ import { UpstreamError } from './errors.ts';
 import { toUpstreamError } from './failure.ts';
 
 /** PEM texts. */
-export interface TlsOptions {
+interface TlsOptions {
   /** Certificates of the authorities to trust, in place of those that Node brings along. */
   readonly ca?: string;
   /** Certificate that this client shows, with its chain. */
@@ -18,7 +18,7 @@ export interface TlsOptions {
  * What the environment says of proxies. A proxy is an http or https URL; without a scheme, http is meant.
  * Without a proxy for https, the one for http serves both.
  */
-export interface ProxyOptions {
+interface ProxyOptions {
   readonly httpProxy?: string;
   readonly httpsProxy?: string;
   /** Hosts to reach directly, separated by commas or spaces: `host`, `.domain`, `host:port`, or `*` for all. */

@@ -25,8 +25,6 @@ export interface UpstreamErrorDetails {
   readonly status?: number;
   /** How long the service asked to be left alone, in milliseconds, from `Retry-After`. */
   readonly retryAfterMs?: number;
-  /** The answer's `ret`, where it had one. */
-  readonly ret?: number;
   readonly cause?: unknown;
 }
 
@@ -36,13 +34,11 @@ export class UpstreamError extends Error {
   readonly reason: PollErrorReason;
   readonly status: number | undefined;
   readonly retryAfterMs: number | undefined;
-  readonly ret: number | undefined;
 
   constructor(reason: PollErrorReason, message: string, details: UpstreamErrorDetails = {}) {
     super(message, details.cause === undefined ? undefined : { cause: details.cause });
     this.reason = reason;
     this.status = details.status;
     this.retryAfterMs = details.retryAfterMs;
-    this.ret = details.ret;
   }
 }

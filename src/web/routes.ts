@@ -19,7 +19,7 @@ export interface WebRequest {
 }
 
 export interface RouteOptions {
-  /** Where the metrics are; may be `/`, there is no status page then. */
+  /** Where the metrics are. */
   readonly telemetryPath: string;
 }
 
@@ -92,7 +92,8 @@ async function metrics(
   query: URLSearchParams,
 ): Promise<WebResponse> {
   const serviceCodes = query.getAll('service_code');
-  if (serviceCodes.includes('')) return respondText(400, 'Expected service_code to have a value, got none.');
+  if (serviceCodes.includes(''))
+    return respondText(400, 'Expected service_code to have a value, found none.');
   if (!serviceCodes.every((serviceCode) => view.hasServiceCode(serviceCode))) {
     return respondText(404, 'No such service code is configured.');
   }

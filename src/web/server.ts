@@ -10,6 +10,11 @@ import type { WebRequest } from './routes.ts';
 
 const HEADERS_TIMEOUT_MS = 10_000;
 const REQUEST_TIMEOUT_MS = 30_000;
+/**
+ * How long an idle connection is kept: longer than any usual scrape interval. Node's five seconds would close it
+ * in the very moment in which a scraper with that interval uses it again.
+ */
+const KEEP_ALIVE_TIMEOUT_MS = 120_000;
 /** How long a socket may stand still: a client that does not read must not hold its answer for ever. */
 const SOCKET_TIMEOUT_MS = 60_000;
 /** How long requests in flight may go on once the server closes. */
@@ -96,7 +101,11 @@ function createListener(options: WebServerOptions): { answer: Answer; announceCl
 
 async function listen({ host, port }: ListenAddress, answer: Answer): Promise<Server> {
   const server = createServer(
-    { headersTimeout: HEADERS_TIMEOUT_MS, requestTimeout: REQUEST_TIMEOUT_MS },
+    {
+      headersTimeout: HEADERS_TIMEOUT_MS,
+      requestTimeout: REQUEST_TIMEOUT_MS,
+      keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
+    },
     answer,
   );
   server.timeout = SOCKET_TIMEOUT_MS;
@@ -108,7 +117,7 @@ async function listen({ host, port }: ListenAddress, answer: Answer): Promise<Se
 function addressOf(server: Server): { host: string; port: number } {
   const address = server.address();
   if (address === null || typeof address === 'string') {
-    throw new TypeError(`Expected a server that listens on a port, got ${String(address)}`);
+    throw new TypeError(`Expected a server that listens on a port, found ${String(address)}`);
   }
   return { host: address.address, port: address.port };
 }

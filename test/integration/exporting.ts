@@ -5,9 +5,9 @@ import { createLogger } from '../../src/log.ts';
 import { render } from '../../src/metrics/exposition.ts';
 import { startSimulator, type Simulator } from '../../src/simulator/server.ts';
 import { createWorld, type World } from '../../src/simulator/world.ts';
-import { PUBLISHED_SCHEME } from '../../src/upstream/signing.ts';
 import { parseExposition } from '../support/exposition-parser.ts';
 import { ManualClock } from '../support/manual-clock.ts';
+import { PUBLISHED_SCHEME } from '../support/published-scheme.ts';
 
 /** The service code whose answers are spoiled, and one whose answers never are. */
 export const FAULTY = 'FAULTY';

@@ -171,7 +171,7 @@ test('the default histogram of garbage collections is read with its buckets', ()
 
 test('a summary in the registry is a mistake', () => {
   assert.throws(() => toDefaultFamily({ name: 's', help: 'S.', type: 'summary', values: [] }), {
-    message: 'Expected a gauge, a counter or a histogram in the registry, got summary',
+    message: 'Expected a gauge, a counter or a histogram in the registry, found summary',
   });
 });
 

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { PollChanges } from '../../src/poller/changes.ts';
+import type { FailedListing } from '../../src/poller/fetch-listing.ts';
 import type { InvalidCount } from '../../src/tally/listing-tally.ts';
 import type { Snapshot } from '../../src/tally/snapshot.ts';
-import { UpstreamError, type UpstreamErrorDetails } from '../../src/upstream/errors.ts';
+import { UpstreamError, type PollErrorReason, type UpstreamErrorDetails } from '../../src/upstream/errors.ts';
 import { taskRecord, userRecord } from '../support/task-record.ts';
 import { TallyRun } from '../support/tally-run.ts';
 import { recordedLog } from './polling.ts';
@@ -27,8 +28,17 @@ function good(servers = 1): Snapshot {
   return new TallyRun({ maxLabelSets: 2 }).list({ users, tasks: [taskRecord({ vsId: 'server-0' })] });
 }
 
-const failure = (details: UpstreamErrorDetails = {}) =>
-  new UpstreamError('http_status', 'Expected HTTP status 2xx, found another', details);
+function failure({ ret, ...details }: UpstreamErrorDetails & { ret?: number } = {}): FailedListing {
+  const error = new UpstreamError('http_status', 'Expected HTTP status 2xx, found another', details);
+  return { error, ret, bytes: 0 };
+}
+
+const failed = (reason: PollErrorReason, message: string): FailedListing => ({
+  error: new UpstreamError(reason, message),
+  ret: undefined,
+  bytes: 0,
+});
+
 const INVALID: readonly InvalidCount[] = [
   { record: 'user', reason: 'wrong_type', count: 2 },
   { record: 'task', reason: 'missing_field', count: 1 },
@@ -66,7 +76,7 @@ test('a failure is told at warn with what is known of it, its repetition at debu
 });
 
 for (const [name, first, then] of [
-  ['reason', failure(), new UpstreamError('timeout', 'The poll took longer than it may')],
+  ['reason', failure(), failed('timeout', 'The poll took longer than it may')],
   ['status', failure({ status: 500 }), failure({ status: 503 })],
   ['ret', failure({ status: 500, ret: 1 }), failure({ status: 500, ret: 2 })],
 ] as const) {
@@ -81,8 +91,8 @@ for (const [name, first, then] of [
 
 test('a failure with another message alone is no change: a byte at fault moves from poll to poll', () => {
   const { changes, news } = start();
-  changes.failed(new UpstreamError('not_json', 'Expected a value at byte 5'), 1);
-  changes.failed(new UpstreamError('not_json', 'Expected a value at byte 7'), 1);
+  changes.failed(failed('not_json', 'Expected a value at byte 5'), 1);
+  changes.failed(failed('not_json', 'Expected a value at byte 7'), 1);
   assert.deepEqual(news(), ['warn: Poll failed', 'debug: Poll failed']);
 });
 

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ListingResponse, UpstreamClient } from '../../src/upstream/client.ts';
-import { fetchListing, type FetchedListing } from '../../src/poller/fetch-listing.ts';
+import { fetchListing, type FailedListing, type GoodListing } from '../../src/poller/fetch-listing.ts';
 import { UpstreamError } from '../../src/upstream/errors.ts';
-import { PUBLISHED_SCHEME } from '../../src/upstream/signing.ts';
 import { CollectingSink } from '../support/collecting-sink.ts';
+import { PUBLISHED_SCHEME } from '../support/published-scheme.ts';
 
 type Client = Pick<UpstreamClient, 'requestListing'>;
 
@@ -28,21 +28,21 @@ function answering(status: number, pieces: readonly string[], more: Partial<List
   };
 }
 
-async function fetchFrom(client: Client, sink = new CollectingSink()): Promise<FetchedListing> {
+async function fetchFrom(client: Client, sink = new CollectingSink()): Promise<GoodListing | FailedListing> {
   return await fetchListing(client, TARGET, sink, new AbortController().signal);
 }
 
 /** What a failure comes to, in a form to be compared. */
-function judgement({ error, ret, bytes }: FetchedListing) {
+function judgement({ error, ret, bytes }: GoodListing | FailedListing) {
   const { reason, status, message, retryAfterMs } = error ?? {};
-  return { reason, status, errorRet: error?.ret, message, retryAfterMs, ret, bytes };
+  return { reason, status, message, retryAfterMs, ret, bytes };
 }
 
 test('a listing that is whole and says ret 0 is good, its records are in the sink and its bytes are counted', async () => {
   const sink = new CollectingSink();
   const text = `{"ret":0,${LISTS}}`;
   const fetched = await fetchFrom(answering(200, [text.slice(0, 30), text.slice(30)]), sink);
-  assert.deepEqual(fetched, { error: undefined, ret: 0, bytes: text.length });
+  assert.deepEqual(fetched, { ret: 0, bytes: text.length });
   assert.deepEqual([sink.users.length, sink.tasks.length], [1, 1]);
 });
 
@@ -174,7 +174,6 @@ for (const { name, status = 200, body, reason, message, ret } of CASES) {
       reason,
       message,
       status: isOfTheBody ? undefined : status,
-      errorRet: isOfTheBody ? undefined : ret,
       retryAfterMs: undefined,
       ret,
       bytes: body.length,

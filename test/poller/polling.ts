@@ -8,8 +8,8 @@ import type {
   ListingTarget,
   UpstreamClient,
 } from '../../src/upstream/client.ts';
-import { PUBLISHED_SCHEME } from '../../src/upstream/signing.ts';
 import type { ManualClock } from '../support/manual-clock.ts';
+import { PUBLISHED_SCHEME } from '../support/published-scheme.ts';
 
 /** What polls are asked for here; the deadline is the fake client's to keep, or not. */
 export const TARGET: ListingTarget = {

@@ -9,7 +9,7 @@ import type { TestContext } from 'node:test';
 export function assertPromtoolAccepts(t: TestContext, text: string): void {
   const run = spawnSync('promtool', ['check', 'metrics'], { input: text, encoding: 'utf8' });
   if (run.error !== undefined) {
-    assert.notEqual(process.env['CI'], 'true', `Expected promtool to run, got ${run.error.message}`);
+    assert.notEqual(process.env['CI'], 'true', `Expected promtool to run, found ${run.error.message}`);
     t.diagnostic(`NOT CHECKED: promtool did not run (${run.error.message})`);
     return;
   }

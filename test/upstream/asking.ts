@@ -9,7 +9,7 @@ import {
   UpstreamClient,
 } from '../../src/upstream/client.ts';
 import { type PollErrorReason, UpstreamError } from '../../src/upstream/errors.ts';
-import { PUBLISHED_SCHEME } from '../../src/upstream/signing.ts';
+import { PUBLISHED_SCHEME } from '../support/published-scheme.ts';
 
 /** The moment of the published vector. */
 export const CLOCK: Clock = {
@@ -65,7 +65,7 @@ export async function ask(client: UpstreamClient, target: ListingTarget): Promis
 /** Expects a request to fail for a reason; no part of the error may tell the secret, the signature or the query. */
 export async function failsWith(asked: Promise<unknown>, reason: PollErrorReason): Promise<UpstreamError> {
   const error: unknown = await asked.then(
-    () => assert.fail(`expected ${reason}, got an answer`),
+    () => assert.fail(`expected ${reason}, found an answer`),
     (rejected: unknown) => rejected,
   );
   assert.ok(error instanceof UpstreamError, String(error));

@@ -3,7 +3,8 @@ import type { IncomingMessage } from 'node:http';
 import { describe, it } from 'node:test';
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
 
-import { PUBLISHED_SCHEME, signRequest } from '../../src/upstream/signing.ts';
+import { signRequest } from '../../src/upstream/signing.ts';
+import { PUBLISHED_SCHEME } from '../support/published-scheme.ts';
 import { ask, CLOCK, failsWith, openClient, targetAt } from './asking.ts';
 import { serveHttp } from './servers.ts';
 

@@ -5,13 +5,9 @@ import fc from 'fast-check';
 import { z } from 'zod';
 
 import { listingAddress } from '../../src/upstream/address.ts';
-import {
-  checkSigningTemplate,
-  PUBLISHED_SCHEME,
-  signRequest,
-  stringToSign,
-} from '../../src/upstream/signing.ts';
+import { signRequest, stringToSign } from '../../src/upstream/signing.ts';
 import { fixture } from '../support/fixtures.ts';
+import { PUBLISHED_SCHEME } from '../support/published-scheme.ts';
 
 const Vectors = z.object({
   vectors: z.array(
@@ -58,39 +54,4 @@ describe('signing', () => {
       }),
     );
   });
-});
-
-describe('the check of a signing template', () => {
-  for (const template of [
-    '{path}{query}{timestamp}',
-    'literal',
-    '',
-    '{timestamp}{timestamp}',
-    '{ "a": 1',
-    '}{',
-  ]) {
-    it(`takes ${JSON.stringify(template)}`, () => {
-      assert.doesNotThrow(() => {
-        checkSigningTemplate(template);
-      });
-    });
-  }
-
-  for (const [template, named] of [
-    ['{path}{secret}', '{secret}'],
-    ['{Path}', '{Path}'],
-    ['{}', '{}'],
-    ['{ path }', '{ path }'],
-  ] as const) {
-    it(`refuses ${JSON.stringify(template)} and names the placeholder`, () => {
-      assert.throws(
-        () => {
-          checkSigningTemplate(template);
-        },
-        {
-          message: `Expected the placeholders of the signing template to be {path}, {query} or {timestamp}, got ${named}`,
-        },
-      );
-    });
-  }
 });

@@ -77,7 +77,7 @@ for (const [url, codes] of NARROWED) {
 }
 
 const REFUSED: readonly (readonly [string, string, number, string])[] = [
-  ['GET', '/metrics?service_code=', 400, 'Expected service_code to have a value, got none.\n'],
+  ['GET', '/metrics?service_code=', 400, 'Expected service_code to have a value, found none.\n'],
   ['GET', '/metrics?service_code=%3Cb%3E', 404, 'No such service code is configured.\n'],
   ['GET', '/metrics?service_code=A&service_code=B', 404, 'No such service code is configured.\n'],
   ['GET', '/metrics/', 404, 'Not found.\n'],

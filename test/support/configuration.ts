@@ -7,9 +7,9 @@ import { loadConfiguration } from '../../src/config/loading.ts';
 export const SECRET = 'hunter2-is-secret';
 
 /** Files of a test: path to text, or to the code of the error that reading them ends in. */
-export type Files = Readonly<Record<string, string | { readonly code: string }>>;
+type Files = Readonly<Record<string, string | { readonly code: string }>>;
 
-export function readFrom(files: Files): (path: string) => Promise<string> {
+function readFrom(files: Files): (path: string) => Promise<string> {
   return (path) => {
     const file = files[path] ?? { code: 'ENOENT' };
     if (typeof file === 'string') return Promise.resolve(file);

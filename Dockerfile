@@ -1,0 +1,38 @@
+# The current Node.js LTS; `.ci/run` tests with the same.
+ARG NODE_VERSION=26.10.0
+ARG DEBIAN=bookworm
+
+FROM node:${NODE_VERSION}-${DEBIAN}-slim AS build
+WORKDIR /src
+COPY package.json package-lock.json ./
+RUN npm ci --ignore-scripts --no-audit --no-fund
+COPY tsconfig.json tsconfig.build.json ./
+COPY src src
+RUN npm run build && npm prune --omit=dev --ignore-scripts --no-audit --no-fund
+
+# No npm, no compiler, no headers: the program, the libraries that it runs on, and the binary of Node.js.
+FROM debian:${DEBIAN}-slim
+# What that binary is linked with.
+RUN apt-get update \
+ && apt-get install -y --no-install-recommends libatomic1 libstdc++6 \
+ && rm -rf /var/lib/apt/lists/*
+ARG VERSION=unknown
+ARG REVISION=unknown
+LABEL org.opencontainers.image.title="xvs-exporter" \
+      org.opencontainers.image.description="Prometheus exporter for a live-video streaming and transcoding service" \
+      org.opencontainers.image.licenses="Apache-2.0" \
+      org.opencontainers.image.version="${VERSION}" \
+      org.opencontainers.image.revision="${REVISION}"
+COPY --from=build /usr/local/bin/node /usr/local/bin/node
+COPY --from=build /src/node_modules /opt/xvs-exporter/node_modules
+COPY --from=build /src/dist /opt/xvs-exporter/dist
+COPY package.json LICENSE /opt/xvs-exporter/
+ENV NODE_ENV=production \
+    XVS_EXPORTER_REVISION=${REVISION}
+# Nobody, by number: Kubernetes can then see that it is not root. It writes nothing, so / may be read-only.
+USER 65532:65532
+WORKDIR /etc/xvs-exporter
+EXPOSE 20928
+HEALTHCHECK --interval=30s --timeout=6s --start-period=10s \
+  CMD ["node", "/opt/xvs-exporter/dist/main.js", "healthcheck"]
+ENTRYPOINT ["node", "/opt/xvs-exporter/dist/main.js"]

@@ -1,0 +1,113 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { parseCommandLine } from '../../src/config/command-line.ts';
+import { helpText } from '../../src/config/help.ts';
+import { environmentName, flagName } from '../../src/config/names.ts';
+import { settingEntries } from '../../src/config/settings.ts';
+import { messageOf, SECRET } from '../support/configuration.ts';
+
+test('no argument asks for nothing', () => {
+  assert.deepEqual(parseCommandLine([]), { flags: new Map(), check: false, version: false, help: false });
+});
+
+test('a value stands behind "=" or in the next argument', () => {
+  const { flags } = parseCommandLine(['--poll.interval=5s', '--config.file', '/etc/xvs.yml']);
+  assert.deepEqual(
+    [...flags],
+    [
+      ['poll.interval', '5s'],
+      ['config.file', '/etc/xvs.yml'],
+    ],
+  );
+});
+
+test('a value may hold "=" and be empty', () => {
+  const { flags } = parseCommandLine(['--signing.template=a={timestamp}', '--web.telemetry-path=']);
+  assert.deepEqual([flags.get('signing.template'), flags.get('web.telemetry_path')], ['a={timestamp}', '']);
+});
+
+test('a repeated list is one list', () => {
+  const { flags } = parseCommandLine(['--web.listen-address=:1', '--web.listen-address', '[::1]:2,:3']);
+  assert.equal(flags.get('web.listen_address'), ':1,[::1]:2,:3');
+});
+
+test('a setting that is on or off may stand alone', () => {
+  const values = ['--metrics.per-task', '--metrics.per-task=true', '--metrics.per-task=false'].map(
+    (argument) => parseCommandLine([argument]).flags.get('metrics.per_task'),
+  );
+  assert.deepEqual(values, ['true', 'true', 'false']);
+});
+
+for (const [args, name] of [
+  [['--config.check'], 'check'],
+  [['--version'], 'version'],
+  [['--help'], 'help'],
+  [['-h'], 'help'],
+] as const) {
+  test(`${args.join(' ')} asks for ${name}`, () => {
+    assert.equal(parseCommandLine(args)[name], true);
+  });
+}
+
+const mistakes: readonly (readonly [args: readonly string[], message: string])[] = [
+  [
+    ['--poll.intervall=5s'],
+    'flag --poll.intervall: expected a known flag, found an unknown one; did you mean --poll.interval?',
+  ],
+  [['--colour=red'], 'flag --colour: expected a known flag, found an unknown one; see --help'],
+  [
+    ['--web.listen_address=:1'],
+    'flag --web.listen_address: expected a known flag, found an unknown one; did you mean --web.listen-address?',
+  ],
+  [
+    ['--no-metrics.per-task'],
+    'flag --no-metrics.per-task: expected a known flag, found an unknown one; did you mean --metrics.per-task?',
+  ],
+  [['--secrets', SECRET], 'flag --secrets: expected a known flag, found an unknown one; see --help'],
+  [
+    ['--secret', SECRET],
+    'flag --secret: expected no secret on the command line, found one (not shown); every user of the machine sees it: set XVS_SECRET, --secret-file or a secret in the file',
+  ],
+  [
+    [`--secret=${SECRET}`],
+    'flag --secret: expected no secret on the command line, found one (not shown); every user of the machine sees it: set XVS_SECRET, --secret-file or a secret in the file',
+  ],
+  [[`-p${SECRET}`], 'command line: expected two dashes before a flag, found one; see --help'],
+  [
+    ['-config.file=/etc/xvs.yml'],
+    'command line: expected two dashes before a flag, found one; did you mean --config.file?',
+  ],
+  [['-help'], 'command line: expected two dashes before a flag, found one; did you mean --help?'],
+  [['--log.level'], 'flag --log.level: expected a value, found none'],
+  [['--config.file', '--version'], 'flag --config.file: expected a value, found none'],
+  [['--config.check=yes'], 'flag --config.check: expected no value, found "yes"'],
+  [['--log.level=info', '--log.level=warn'], 'flag --log.level: expected the flag once, found it again'],
+  [['serve'], 'command line: expected nothing but flags, found "serve"'],
+  [['--help', 'poll'], 'command line: expected nothing but flags, found "poll"'],
+  [['--', '--version'], 'command line: expected nothing but flags, found "--version"'],
+  [['--metrics.per-task', 'false'], 'command line: expected nothing but flags, found "false"'],
+  [
+    ['--a=1', 'b', '--log.level'],
+    [
+      'flag --a: expected a known flag, found an unknown one; see --help',
+      'command line: expected nothing but flags, found "b"',
+      'flag --log.level: expected a value, found none',
+    ].join('\n'),
+  ],
+];
+
+for (const [args, expected] of mistakes) {
+  test(`${args.join(' ').replace(SECRET, '…')} is refused`, async () => {
+    const message = await messageOf(() => parseCommandLine(args));
+    assert.equal(message, expected);
+    assert.ok(!message.includes(SECRET));
+  });
+}
+
+test('the help names every setting by flag and variable, but no flag for the secret', () => {
+  const help = helpText();
+  for (const [path, { notFrom }] of settingEntries()) {
+    assert.equal(help.includes(`${flagName(path)}=`), notFrom !== 'flag', path);
+    assert.match(help, new RegExp(`\\b${environmentName(path)}\\b`));
+  }
+});

@@ -1,0 +1,36 @@
+import { test } from 'node:test';
+import { ListingReader } from '../../src/listing/reader.ts';
+import { render } from '../../src/metrics/exposition.ts';
+import { Store, unpolled } from '../../src/poller/store.ts';
+import { Tally } from '../../src/tally/tally.ts';
+import { assertGolden, fixture } from '../support/fixtures.ts';
+import { assertPromtoolAccepts } from '../support/promtool.ts';
+
+/** The service code after one poll that was answered with the specification's sample. */
+function storeOfSample(): Store {
+  const tally = new Tally({
+    serviceCode: 'TESTING',
+    maxLabelSets: 1000,
+    stallAfterMs: 60_000,
+    perTask: true,
+    maxTasks: 1000,
+  });
+  const listing = tally.begin();
+  const reader = new ListingReader(listing);
+  reader.write(fixture('sample-listing.json'));
+  const { ret } = reader.end();
+  const at = { wallMs: Date.UTC(2026, 0, 1), monotonicMs: 0 };
+  const store = new Store();
+  store.publish({ ...unpolled('TESTING', 45_000), isUp: true, ret, snapshot: tally.commit(listing, at) });
+  return store;
+}
+
+for (const format of ['text', 'openmetrics'] as const) {
+  test(`the sample listing in ${format}`, () => {
+    assertGolden(`exposition/sample-listing.${format}.txt`, render(storeOfSample().families(0), format));
+  });
+}
+
+test('promtool has no complaint about the sample listing', (t) => {
+  assertPromtoolAccepts(t, render(storeOfSample().families(0), 'text'));
+});

@@ -1,0 +1,103 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { once } from 'node:events';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { z } from 'zod';
+import { Program } from './program.ts';
+
+const answer = z.object({
+  status: z.literal('success'),
+  data: z.object({
+    result: z.array(
+      z.object({ metric: z.record(z.string(), z.string()), value: z.tuple([z.number(), z.string()]) }),
+    ),
+  }),
+});
+
+/** A series of an instant query's answer. */
+export interface QueriedSeries {
+  readonly metric: Readonly<Record<string, string>>;
+  readonly value: number;
+}
+
+/** Whether Debian's Prometheus is on this machine. */
+export function hasPrometheus(): boolean {
+  return spawnSync('prometheus', ['--version']).error === undefined;
+}
+
+/** A real Prometheus that scrapes one target every second, on the loopback interface, in a folder of its own. */
+export class Prometheus implements AsyncDisposable {
+  readonly #program: Program;
+  readonly #folder: string;
+  readonly #url: string;
+
+  private constructor(program: Program, folder: string, url: string) {
+    this.#program = program;
+    this.#folder = folder;
+    this.#url = url;
+  }
+
+  static async scraping(target: string): Promise<Prometheus> {
+    const folder = mkdtempSync(join(tmpdir(), 'xvs-prometheus-'));
+    const config = join(folder, 'prometheus.yml');
+    writeFileSync(
+      config,
+      JSON.stringify({
+        global: { scrape_interval: '1s', scrape_timeout: '1s' },
+        scrape_configs: [{ job_name: 'xvs-exporter', static_configs: [{ targets: [target] }] }],
+      }),
+    );
+    const address = `127.0.0.1:${await freePort()}`;
+    const program = new Program('prometheus', [
+      `--config.file=${config}`,
+      `--storage.tsdb.path=${join(folder, 'data')}`,
+      `--web.listen-address=${address}`,
+    ]);
+    await program.printed(/Server is ready to receive web requests/);
+    return new Prometheus(program, folder, `http://${address}`);
+  }
+
+  /** An instant query. */
+  async query(expression: string): Promise<readonly QueriedSeries[]> {
+    const response = await fetch(`${this.#url}/api/v1/query?query=${encodeURIComponent(expression)}`);
+    const { data } = answer.parse(await response.json());
+    return data.result.map(({ metric, value: [, value] }) => ({ metric, value: Number(value) }));
+  }
+
+  /** The value of a query with one series as its answer, `undefined` where it has none. */
+  async value(expression: string): Promise<number | undefined> {
+    const [series] = await this.query(expression);
+    return series?.value;
+  }
+
+  /** Asks until the answer is as wanted; fails with the last one after `timeoutMs`. */
+  async until<T>(ask: () => Promise<T>, isWanted: (answer: T) => boolean, timeoutMs = 60_000): Promise<T> {
+    const deadline = performance.now() + timeoutMs;
+    for (;;) {
+      const found = await ask();
+      if (isWanted(found)) return found;
+      if (performance.now() > deadline)
+        throw new Error(`Expected another answer, found ${JSON.stringify(found)}`);
+      await delay(250);
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#program[Symbol.asyncDispose]();
+    rmSync(this.#folder, { recursive: true });
+  }
+}
+
+/** Prometheus takes no port 0: one that was free a moment ago has to do. */
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  server.close();
+  await once(server, 'close');
+  if (address === null || typeof address === 'string') throw new TypeError('Expected a port');
+  return address.port;
+}
