@@ -3,6 +3,7 @@ import type { BuildInfo } from './build-info.ts';
 import type { Clock } from './clock.ts';
 import type { Configuration } from './config/configuration.ts';
 import type { Logger } from './log.ts';
+import { Exposition } from './metrics/exposition.ts';
 import { SelfMetrics } from './metrics/self.ts';
 import { Poller } from './poller/poller.ts';
 import { Store } from './poller/store.ts';
@@ -62,11 +63,12 @@ export interface App extends AsyncDisposable {
 export async function startApp(configuration: Configuration, outside: Outside): Promise<App> {
   const exporter = createExporter(configuration, outside);
   const { listenAddresses, telemetryPath, maxRequests } = configuration.web;
+  const routes = { telemetryPath, exposition: new Exposition() };
   try {
     const web = await startWebServer({
       addresses: listenAddresses,
       maxRequests,
-      handle: (request) => handle(request, exporter.view, { telemetryPath }),
+      handle: (request) => handle(request, exporter.view, routes),
       ...outside,
     });
     return {

@@ -1,21 +1,17 @@
-import { readKey } from './containers.ts';
 import { ListingError } from './errors.ts';
+import { Interner } from './interner.ts';
+import { KeyTable } from './key-table.ts';
 import { taskReader, userReader, type ListingSink, type RecordReader } from './record-readers.ts';
-import {
-  CLOSE_BRACE,
-  CLOSE_BRACKET,
-  COMMA,
-  OPEN_BRACE,
-  OPEN_BRACKET,
-  OUT_OF_BYTES,
-  QUOTE,
-  Scanner,
-  startsNumber,
-} from './scanner.ts';
+import { CLOSE_BRACE, CLOSE_BRACKET, COMMA, OPEN_BRACE, OPEN_BRACKET, QUOTE } from './bytes.ts';
+import { WINDOW_PADDING } from './words.ts';
+import { OUT_OF_BYTES, Scanner, startsNumber } from './scanner.ts';
 import { Skipper } from './skipper.ts';
 
 /** What a reader holds of a cut record at most, give or take a chunk: it must not grow with the body. */
 const MAX_HELD_BYTES = 16 * 1024 * 1024;
+
+/** What is read at a time of a larger chunk. */
+const SLICE_BYTES = 64 * 1024;
 
 type Place =
   | 'start'
@@ -29,6 +25,9 @@ type Place =
   | 'skipped_element'
   | 'skipped_body'
   | 'end';
+
+/** The members of the answer that are read. */
+const MEMBERS = ['ret', 'user_list', 'task_list'] as const;
 
 type ListName = 'user_list' | 'task_list';
 
@@ -52,9 +51,11 @@ export class ListingReader {
   readonly #sink: ListingSink;
   readonly #scanner = new Scanner();
   readonly #skipper = new Skipper();
+  readonly #keys = new KeyTable(MEMBERS);
+  readonly #interner = new Interner();
   readonly #records: Readonly<Record<ListName, RecordReader>> = {
-    user_list: userReader(),
-    task_list: taskReader(),
+    user_list: userReader(this.#interner),
+    task_list: taskReader(this.#interner),
   };
   readonly #seen = new Set<string>();
   #place: Place = 'start';
@@ -63,12 +64,13 @@ export class ListingReader {
   /** The first thing that makes the body no listing; told at its end, when it is known to be JSON. */
   #misshape: ListingError | undefined;
 
-  /** Bytes not yet read: the beginning of a unit that was cut. */
-  #held: Buffer = Buffer.alloc(0);
-  #heldOffset = 0;
-  /** Chunks that wait to be read together with what is held. */
-  #waiting: Buffer[] = [];
-  #waitingBytes = 0;
+  /** Bytes not yet read, the first `#length` of them, with room for the padding behind. */
+  #buffer = new Uint8Array(2 * SLICE_BYTES);
+  #length = 0;
+  /** How many of them are the beginning of a unit that was cut: what the last reading left. */
+  #cut = 0;
+  /** Offset of the buffer's first byte from the start of the body. */
+  #offset = 0;
 
   constructor(sink: ListingSink) {
     this.#sink = sink;
@@ -79,42 +81,53 @@ export class ListingReader {
     return this.#ret;
   }
 
-  /** Takes the next bytes of the body, cut anywhere. The chunk must not be written to afterwards. */
+  /** Takes the next bytes of the body, cut anywhere. */
   write(chunk: Uint8Array): void {
-    this.#waiting.push(Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength));
-    this.#waitingBytes += chunk.byteLength;
-    // A unit cut many times over would be read anew with each chunk; waiting until there is as much again
-    // makes that a constant number of times per byte.
-    const isEnough = this.#waitingBytes >= Math.min(this.#held.length, MAX_HELD_BYTES - this.#held.length);
-    if (isEnough) this.#read(false);
+    for (let start = 0; start < chunk.length; start += SLICE_BYTES) {
+      this.#append(chunk.subarray(start, start + SLICE_BYTES));
+      // A unit cut many times over would be read anew with each chunk; waiting until there is as much again
+      // makes that a constant number of times per byte.
+      const fresh = this.#length - this.#cut;
+      if (fresh >= Math.min(this.#cut, MAX_HELD_BYTES - this.#cut)) this.#read(false);
+    }
   }
 
   /** Ends the body. */
   end(): ListingEnd {
     this.#read(true);
-    const bytes = this.#heldOffset + this.#held.length;
+    const bytes = this.#offset + this.#length;
     if (this.#place !== 'end') {
       throw new ListingError('not_json', 'Expected more, found the end of the body', bytes);
     }
     if (this.#ret !== undefined && this.#ret !== 0) return { ret: this.#ret, bytes };
     if (this.#misshape !== undefined) throw this.#misshape;
-    for (const key of ['ret', 'user_list', 'task_list']) {
+    for (const key of MEMBERS) {
       if (!this.#seen.has(key)) throw shapeError(`Expected a member "${key}", found none`, bytes);
     }
     return { ret: 0, bytes };
   }
 
-  /** Reads all units that the bytes at hand complete, and holds the rest. */
+  #append(bytes: Uint8Array): void {
+    const needed = this.#length + bytes.length + WINDOW_PADDING;
+    if (needed > this.#buffer.length) {
+      const larger = new Uint8Array(Math.max(needed, 2 * this.#buffer.length));
+      larger.set(this.#buffer.subarray(0, this.#length));
+      this.#buffer = larger;
+    }
+    this.#buffer.set(bytes, this.#length);
+    this.#length += bytes.length;
+  }
+
+  /** Reads all units that the bytes at hand complete, and keeps the rest. */
   #read(isLast: boolean): void {
-    const window = Buffer.concat([this.#held, ...this.#waiting]);
-    this.#waiting = [];
-    this.#waitingBytes = 0;
-    this.#scanner.load(window, this.#heldOffset);
+    this.#buffer.fill(0, this.#length, this.#length + WINDOW_PADDING);
+    this.#scanner.load(this.#buffer, this.#length, this.#offset);
     const consumed = this.#readUnits(isLast);
-    this.#heldOffset += consumed;
-    // A copy: a slice would keep the whole window alive.
-    this.#held = Buffer.from(window.subarray(consumed));
-    if (this.#held.length > MAX_HELD_BYTES) this.#giveUpUnit();
+    this.#buffer.copyWithin(0, consumed, this.#length);
+    this.#length -= consumed;
+    this.#offset += consumed;
+    this.#cut = this.#length;
+    if (this.#cut > MAX_HELD_BYTES) this.#giveUpUnit();
   }
 
   /** Returns how many bytes of the window were consumed. */
@@ -171,9 +184,9 @@ export class ListingReader {
   }
 
   #readMember(): void {
-    const key = readKey(this.#scanner);
+    const key = MEMBERS[this.#keys.read(this.#scanner)];
     const first = this.#scanner.peek();
-    if (key !== 'ret' && key !== 'user_list' && key !== 'task_list') {
+    if (key === undefined) {
       this.#beginSkip('skipped_member');
     } else if (this.#seen.has(key)) {
       // Which of the two holds? The records of the first are already with the sink.
@@ -244,7 +257,7 @@ export class ListingReader {
   /** What is held is too long to be held. An entry is left out; anything else is no listing. */
   #giveUpUnit(): void {
     if (this.#place !== 'element' && this.#place !== 'first_element') {
-      throw shapeError(`Expected a token of at most ${MAX_HELD_BYTES} bytes`, this.#heldOffset);
+      throw shapeError(`Expected a token of at most ${MAX_HELD_BYTES} bytes`, this.#offset);
     }
     this.#sink.invalid(this.#list === 'user_list' ? 'user' : 'task', 'too_long');
     this.#beginSkip('skipped_element');

@@ -1,26 +1,11 @@
+import { LETTER_U, MINUS, NINE, QUOTE, SPACE, ZERO } from './bytes.ts';
 import { ListingError } from './errors.ts';
+import { firstStop, hashWord, lowBytes, stopsIn } from './words.ts';
 
 /** Thrown where the bytes end before the token does: the caller rewinds and waits for more of them. */
 export const OUT_OF_BYTES: unique symbol = Symbol('out of bytes');
 
-export const QUOTE = 0x22;
-export const COMMA = 0x2c;
-export const COLON = 0x3a;
-export const OPEN_BRACKET = 0x5b;
-export const CLOSE_BRACKET = 0x5d;
-export const OPEN_BRACE = 0x7b;
-export const CLOSE_BRACE = 0x7d;
-const BACKSLASH = 0x5c;
-/** Stands for the byte behind the window. */
-export const END_OF_WINDOW = -1;
-export const LETTER_N = 0x6e;
-const MINUS = 0x2d;
-const ZERO = 0x30;
-const NINE = 0x39;
-const LETTER_U = 0x75;
-
 const IS_WHITE_SPACE = byteSet(' \t\n\r');
-const IS_DIGIT = byteSet('0123456789');
 const IS_HEX_DIGIT = byteSet('0123456789abcdefABCDEF');
 const IS_ESCAPE = byteSet('"\\/bfnrt');
 /** What a number may go on with, valid or not: the grammar is checked on the whole token. */
@@ -30,7 +15,7 @@ const NUMBER_GRAMMAR = /^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?$/;
 const MAX_EXACT_DIGITS = 15;
 
 const LITERALS: ReadonlyMap<number, Uint8Array> = new Map(
-  ['true', 'false', 'null'].map((word) => [word.charCodeAt(0), Buffer.from(word)]),
+  ['true', 'false', 'null'].map((word) => [word.charCodeAt(0), new TextEncoder().encode(word)]),
 );
 
 function byteSet(characters: string): Uint8Array {
@@ -39,43 +24,68 @@ function byteSet(characters: string): Uint8Array {
   return set;
 }
 
+/** A byte of a window. The index is known to be within it; the default only tells the compiler. */
+function byteAt(bytes: Uint8Array, index: number): number {
+  return bytes[index] ?? 0;
+}
+
 /**
  * The tokens of JSON (RFC 8259) in a window of bytes. Each method reads one token from `position` on and
  * leaves `position` behind it; throws `OUT_OF_BYTES` where the window ends too early, and a `ListingError`
  * with the absolute byte where the text is not JSON.
+ *
+ * Behind the window's bytes stand some 0, which no token of JSON can contain: every loop stops there by itself,
+ * and only then asks whether the window ended or the text is wrong.
  */
 export class Scanner {
   position = 0;
+  /** Where the bytes of the window end, and the 0 begin. */
+  end = 0;
+  /** The bytes. A plain array, as all that `byteAt` is used on: two kinds of array would make it twice as slow. */
+  window = new Uint8Array(1);
+  /** The same memory, to read four bytes at a time. */
+  view = new DataView(this.window.buffer);
+  /** The same memory, to decode strings from. */
+  #buffer = Buffer.alloc(0);
   /** Of the last string read: the bytes between its quotes, and whether it has escapes. */
   stringStart = 0;
   stringEnd = 0;
   stringHasEscapes = false;
-  #window: Buffer = Buffer.alloc(0);
+  /** Of the last string read by `hashedString`: a hash over its bytes, if it has no escapes. */
+  stringHash = 0;
   /** Offset of the window's first byte from the start of the body. */
   #windowOffset = 0;
-
-  get window(): Buffer {
-    return this.#window;
-  }
 
   /** Offset of `position` from the start of the body. */
   get offset(): number {
     return this.#windowOffset + this.position;
   }
 
-  load(window: Buffer, windowOffset: number): void {
-    this.#window = window;
+  /** Takes a new window: behind `end`, `WINDOW_PADDING` bytes must be 0. */
+  load(window: Uint8Array<ArrayBuffer>, end: number, windowOffset: number): void {
+    if (this.window !== window) {
+      this.window = window;
+      this.view = new DataView(window.buffer);
+      this.#buffer = Buffer.from(window.buffer);
+    }
+    this.end = end;
     this.#windowOffset = windowOffset;
     this.position = 0;
   }
 
   /** Skips white space; the byte behind it, not consumed. */
   peek(): number {
-    const window = this.#window;
+    const byte = byteAt(this.window, this.position);
+    return byte > SPACE ? byte : this.#peekBehindSpace();
+  }
+
+  #peekBehindSpace(): number {
+    const { window } = this;
     let position = this.position;
-    while (IS_WHITE_SPACE[window[position] ?? 0] === 1) position += 1;
+    while (IS_WHITE_SPACE[byteAt(window, position)] === 1) position += 1;
     this.position = position;
-    return window[position] ?? this.outOfBytes();
+    if (position >= this.end) this.outOfBytes();
+    return byteAt(window, position);
   }
 
   /** Skips white space and consumes `byte`. */
@@ -87,10 +97,35 @@ export class Scanner {
   /** Reads a string, from its opening quote on. Its content is not decoded. */
   string(): void {
     this.stringHasEscapes = false;
-    this.stringStart = this.position + 1;
-    this.position = this.stringStart;
-    for (let byte = this.stringBody(); byte !== QUOTE; byte = this.stringBody()) {
-      if (byte === END_OF_WINDOW) this.outOfBytes();
+    this.position += 1;
+    this.stringStart = this.position;
+    this.#restOfString();
+  }
+
+  /** Reads a string, from its opening quote on, and hashes it on the way. */
+  hashedString(): void {
+    const { view } = this;
+    const start = this.position + 1;
+    let position = start;
+    let hash = 0;
+    let word = view.getInt32(position, true);
+    let stops = stopsIn(word);
+    while (stops === 0) {
+      hash = hashWord(hash, word);
+      position += 4;
+      word = view.getInt32(position, true);
+      stops = stopsIn(word);
+    }
+    const rest = firstStop(stops);
+    this.stringHash = hashWord(hash, word & lowBytes(rest));
+    this.stringHasEscapes = false;
+    this.stringStart = start;
+    this.position = position + rest;
+    this.#restOfString();
+  }
+
+  #restOfString(): void {
+    while (this.stringBody() !== QUOTE) {
       this.stringHasEscapes = true;
       this.escape();
     }
@@ -98,41 +133,45 @@ export class Scanner {
     this.position += 1;
   }
 
-  /** Skips the plain bytes of a string; returns what it stands at then: quote, backslash or the window's end. */
+  /** Skips the plain bytes of a string; returns what it stands at then: a quote or a backslash. */
   stringBody(): number {
-    const window = this.#window;
+    const { view } = this;
     let position = this.position;
-    let byte = window[position];
-    while (byte !== undefined && byte !== QUOTE && byte !== BACKSLASH && byte >= 0x20) {
-      position += 1;
-      byte = window[position];
+    let stops = stopsIn(view.getInt32(position, true));
+    while (stops === 0) {
+      position += 4;
+      stops = stopsIn(view.getInt32(position, true));
     }
+    position += firstStop(stops);
     this.position = position;
-    if (byte === undefined) return END_OF_WINDOW;
-    if (byte < 0x20) this.fail('no control character within a string');
-    return byte;
+    const byte = byteAt(this.window, position);
+    if (byte >= SPACE) return byte;
+    if (position >= this.end) this.outOfBytes();
+    return this.fail('no control character within a string');
   }
 
   /** Consumes an escape, from its backslash on. */
   escape(): void {
-    const letter = this.#window[this.position + 1] ?? this.outOfBytes();
-    if (IS_ESCAPE[letter] === 1) {
-      this.position += 2;
-      return;
-    }
-    this.position += 1;
-    if (letter !== LETTER_U) this.fail('an escape such as \\n or \\u0041');
-    for (let digit = 0; digit < 4; digit += 1) {
-      this.position += 1;
-      const byte = this.#window[this.position] ?? this.outOfBytes();
-      if (IS_HEX_DIGIT[byte] !== 1) this.fail('four hexadecimal digits after \\u');
+    const letter = this.#next();
+    if (IS_ESCAPE[letter] !== 1) {
+      if (letter !== LETTER_U) this.fail('an escape such as \\n or \\u0041');
+      for (let digit = 0; digit < 4; digit += 1) {
+        if (IS_HEX_DIGIT[this.#next()] !== 1) this.fail('four hexadecimal digits after \\u');
+      }
     }
     this.position += 1;
   }
 
+  /** Moves on by a byte, to the one that it returns. */
+  #next(): number {
+    this.position += 1;
+    if (this.position >= this.end) this.outOfBytes();
+    return byteAt(this.window, this.position);
+  }
+
   /** The content of the last string read. Invalid UTF-8 becomes U+FFFD, as everywhere on the web. */
   text(): string {
-    const content = this.#window.toString('utf8', this.stringStart, this.stringEnd);
+    const content = this.#buffer.toString('utf8', this.stringStart, this.stringEnd);
     if (!this.stringHasEscapes) return content;
     const value: unknown = JSON.parse(`"${content}"`);
     return String(value);
@@ -140,49 +179,50 @@ export class Scanner {
 
   /** Reads a number; its value is what `JSON.parse` makes of it. Needs the byte behind it, or `isLast`. */
   number(isLast = false): number {
+    const { window } = this;
     const start = this.position;
-    const window = this.#window;
-    let end = start;
-    while (IS_NUMBER_BYTE[window[end] ?? 0] === 1) end += 1;
-    if (end === window.length && !isLast) this.outOfBytes();
-    const value = this.#plainInteger(start, end) ?? this.#anyNumber(start, end);
-    this.position = end;
-    return value;
-  }
-
-  /** The common case, without a string: a few digits, no leading zero. */
-  #plainInteger(start: number, end: number): number | undefined {
-    if (end - start > MAX_EXACT_DIGITS || end === start) return undefined;
-    if (this.#window[start] === ZERO && end - start > 1) return undefined;
+    let position = start;
+    let byte = byteAt(window, position);
     let value = 0;
-    for (let index = start; index < end; index += 1) {
-      const byte = this.#window[index] ?? 0;
-      if (IS_DIGIT[byte] !== 1) return undefined;
+    while (byte >= ZERO && byte <= NINE) {
       value = value * 10 + (byte - ZERO);
+      position += 1;
+      byte = byteAt(window, position);
     }
-    return value;
+    const digits = position - start;
+    const isPlain = digits === 1 || (digits > 0 && byteAt(window, start) !== ZERO);
+    if (isPlain && digits <= MAX_EXACT_DIGITS && position < this.end && IS_NUMBER_BYTE[byte] !== 1) {
+      this.position = position;
+      return value;
+    }
+    return this.#anyNumber(isLast);
   }
 
-  #anyNumber(start: number, end: number): number {
-    const token = this.#window.toString('latin1', start, end);
+  /** Any number but a plain integer of a few digits. */
+  #anyNumber(isLast: boolean): number {
+    const start = this.position;
+    let end = start;
+    while (IS_NUMBER_BYTE[byteAt(this.window, end)] === 1) end += 1;
+    if (end >= this.end && !isLast) this.outOfBytes();
+    const token = this.#buffer.toString('latin1', start, end);
     if (!NUMBER_GRAMMAR.test(token)) this.fail('a number as JSON writes it');
+    this.position = end;
     return Number(token);
   }
 
-  /** Reads `true`, `false` or `null`, of which the first byte is known to fit. */
+  /** Reads `true`, `false` or `null`. */
   literal(): void {
-    const word = LITERALS.get(this.#window[this.position] ?? 0) ?? this.fail('a value');
+    const word = LITERALS.get(byteAt(this.window, this.position)) ?? this.fail('a value');
     for (const byte of word) {
-      const found = this.#window[this.position] ?? this.outOfBytes();
-      if (found !== byte) this.fail('true, false or null');
+      if (this.position >= this.end) this.outOfBytes();
+      if (byteAt(this.window, this.position) !== byte) this.fail('true, false or null');
       this.position += 1;
     }
   }
 
   /** Throws: the text is not JSON at `position`. */
   fail(expectation: string): never {
-    const byte = this.#window[this.position];
-    const found = byte === undefined ? 'the end of the body' : describeByte(byte);
+    const found = describeByte(byteAt(this.window, this.position));
     throw new ListingError('not_json', `Expected ${expectation}, found ${found}`, this.offset);
   }
 
@@ -201,5 +241,5 @@ export function startsNumber(byte: number): boolean {
 
 function describeByte(byte: number): string {
   const hex = `0x${byte.toString(16).padStart(2, '0')}`;
-  return byte > 0x20 && byte < 0x7f ? `"${String.fromCharCode(byte)}" (${hex})` : hex;
+  return byte > SPACE && byte < 0x7f ? `"${String.fromCharCode(byte)}" (${hex})` : hex;
 }

@@ -1,16 +1,6 @@
 import { ListingError } from './errors.ts';
-import {
-  CLOSE_BRACE,
-  CLOSE_BRACKET,
-  COLON,
-  COMMA,
-  END_OF_WINDOW,
-  OPEN_BRACE,
-  OPEN_BRACKET,
-  QUOTE,
-  startsNumber,
-  type Scanner,
-} from './scanner.ts';
+import { CLOSE_BRACE, CLOSE_BRACKET, COLON, COMMA, OPEN_BRACE, OPEN_BRACKET, QUOTE } from './bytes.ts';
+import { startsNumber, type Scanner } from './scanner.ts';
 
 /** Nested deeper than this is refused: the stack must not grow with a hostile body. */
 const MAX_DEPTH = 1 << 20;
@@ -95,15 +85,19 @@ export class Skipper {
 
   /** True when the closing quote is consumed; false after an escape, with the rest still to come. */
   #restOfString(scanner: Scanner): boolean {
-    const byte = scanner.stringBody();
-    this.resumeAt = scanner.position;
-    if (byte === END_OF_WINDOW) scanner.outOfBytes();
-    if (byte !== QUOTE) {
-      scanner.escape();
-      return false;
+    const isQuote = this.#stringBody(scanner) === QUOTE;
+    if (isQuote) scanner.position += 1;
+    else scanner.escape();
+    return isQuote;
+  }
+
+  /** What has been read of a string need not be read again, wherever the window ends. */
+  #stringBody(scanner: Scanner): number {
+    try {
+      return scanner.stringBody();
+    } finally {
+      this.resumeAt = scanner.position;
     }
-    scanner.position += 1;
-    return true;
   }
 
   #open(scanner: Scanner, container: number): false {

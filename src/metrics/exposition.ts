@@ -4,25 +4,48 @@ import { formatCanonicalFloat, formatValue } from './numbers.ts';
 /** `text` is the Prometheus text format 0.0.4, `openmetrics` is OpenMetrics 1.0. */
 export type ExpositionFormat = 'text' | 'openmetrics';
 
+/** What was rendered of some samples, by format. */
+type Rendered = Partial<Record<ExpositionFormat, Buffer>>;
+
 /**
- * The exposition of some families, in their order (text 0.0.4; OpenMetrics 1.0, "Text format"). Families
- * without samples are left out. Each family must be given once, with all its samples, and each sample once.
- * Lone surrogates stay until the text is encoded: UTF-8 makes them U+FFFD.
+ * Renders expositions, and remembers the lines of samples as long as these are in use: of a service code that
+ * was not polled since the last scrape, nothing is rendered anew.
  */
-export function render(families: readonly Family[], format: ExpositionFormat): string {
-  let text = '';
-  for (const { spec, samples } of families) {
-    if (samples.length > 0) text += renderMetadata(spec, format) + renderSamples(spec, samples, format);
+export class Exposition {
+  /** By the samples themselves: published ones never change. */
+  readonly #rendered = new WeakMap<readonly Sample[], Rendered>();
+
+  /**
+   * The exposition of some families, in their order (text 0.0.4; OpenMetrics 1.0, "Text format"). Families
+   * without samples are left out. A family may be given in several parts, one behind the other; each sample
+   * must be given once. Lone surrogates become U+FFFD.
+   */
+  render(families: readonly Family[], format: ExpositionFormat): Buffer {
+    const parts: Buffer[] = [];
+    let lastSpec: FamilySpec | undefined;
+    for (const { spec, samples } of families) {
+      if (samples.length === 0) continue;
+      if (spec !== lastSpec) parts.push(Buffer.from(renderMetadata(spec, format)));
+      lastSpec = spec;
+      parts.push(this.#lines(spec, samples, format));
+    }
+    if (format === 'openmetrics') parts.push(Buffer.from('# EOF\n'));
+    return Buffer.concat(parts);
   }
-  return format === 'openmetrics' ? `${text}# EOF\n` : text;
+
+  #lines(spec: FamilySpec, samples: readonly Sample[], format: ExpositionFormat): Buffer {
+    let rendered = this.#rendered.get(samples);
+    if (rendered === undefined) {
+      rendered = {};
+      this.#rendered.set(samples, rendered);
+    }
+    rendered[format] ??= Buffer.from(renderSamples(spec, samples, format));
+    return rendered[format];
+  }
 }
 
-/** The sample lines of one family, without its metadata: a function of its arguments alone, so it can be cached. */
-export function renderSamples(
-  spec: FamilySpec,
-  samples: readonly Sample[],
-  format: ExpositionFormat,
-): string {
+/** The sample lines of one family, without its metadata: a function of its arguments alone. */
+function renderSamples(spec: FamilySpec, samples: readonly Sample[], format: ExpositionFormat): string {
   const bounds = boundLabels(spec, format);
   let text = '';
   for (const sample of samples) {

@@ -55,37 +55,33 @@ export class Store {
     return [...this.#states.values()];
   }
 
-  /** What is exposed of all, or of the given, service codes, in the order of the catalogue. */
+  /**
+   * What is exposed of all, or of the given, service codes, in the order of the catalogue: a part of each family
+   * per service code, with the very samples of its snapshot, so that what was rendered of them can be found again.
+   */
   families(nowMs: number, serviceCodes?: ReadonlySet<string>): readonly Family[] {
     const states = this.states.filter(({ serviceCode }) => serviceCodes?.has(serviceCode) ?? true);
-    const fresh = states.filter((state) => !isStale(state, nowMs));
-    const family = (key: keyof typeof CATALOGUE, samples: readonly Sample[]): Family => ({
-      spec: CATALOGUE[key],
-      samples,
-    });
+    const fresh = states.flatMap((state) => (isStale(state, nowMs) ? [] : (state.snapshot ?? [])));
+    const known = states.flatMap(({ snapshot }) => snapshot ?? []);
     return inCatalogueOrder([
-      family('up', states.flatMap(upSample)),
-      family('ret', states.flatMap(retSample)),
-      ...LISTING_FAMILIES.map((key) =>
-        family(
-          key,
-          fresh.flatMap(({ snapshot }) => snapshot?.listing[key] ?? []),
-        ),
+      { spec: CATALOGUE.up, samples: states.flatMap(upSample) },
+      { spec: CATALOGUE.ret, samples: states.flatMap(retSample) },
+      ...LISTING_FAMILIES.flatMap((key) =>
+        fresh.map(({ listing }) => ({ spec: CATALOGUE[key], samples: listing[key] ?? [] })),
       ),
-      ...COUNTER_FAMILIES.map((key) =>
-        family(
-          key,
-          states.flatMap(({ snapshot }) => snapshot?.counters[key] ?? []),
-        ),
+      ...COUNTER_FAMILIES.flatMap((key) =>
+        known.map(({ counters }) => ({ spec: CATALOGUE[key], samples: counters[key] })),
       ),
     ]);
   }
 }
 
+/** The parts of a family stay in the order that they have. */
 function inCatalogueOrder(families: readonly Family[]): readonly Family[] {
-  const bySpec = new Map(families.map((family) => [family.spec, family]));
   const specs: readonly FamilySpec[] = Object.values(CATALOGUE);
-  return specs.flatMap((spec) => bySpec.get(spec) ?? []);
+  const places = new Map(specs.map((spec, place) => [spec, place]));
+  const placeOf = ({ spec }: Family): number => places.get(spec) ?? places.size;
+  return families.toSorted((a, b) => placeOf(a) - placeOf(b));
 }
 
 function upSample({ serviceCode, isUp }: CodeState): Sample[] {

@@ -10,20 +10,29 @@ export function labelKey(labels: readonly string[]): string {
   return labels.join('\u0000');
 }
 
+interface Sum extends LabelSum {
+  value: number;
+}
+
+/** A tree by label values, one level a label: finding a sum makes no key. */
+interface Branch {
+  readonly branches: Map<string, Branch>;
+  sum: Sum | undefined;
+}
+
 /** Sums by label set, over one listing. */
 export class LabelSums {
-  readonly #sums = new Map<string, { key: string; labels: readonly string[]; value: number }>();
-
-  get size(): number {
-    return this.#sums.size;
-  }
+  readonly #root: Branch = newBranch();
+  readonly #sums = new Map<string, Sum>();
 
   /** Adds to a label set; adding 0 makes it appear. */
   add(labels: readonly string[], amount: number): void {
-    const key = labelKey(labels);
-    const sum = this.#sums.get(key);
-    if (sum === undefined) this.#sums.set(key, { key, labels, value: amount });
-    else sum.value += amount;
+    let branch = this.#root;
+    for (const label of labels) {
+      branch = branch.branches.get(label) ?? grow(branch, label);
+    }
+    branch.sum ??= this.#newSum(labels);
+    branch.sum.value += amount;
   }
 
   get(key: string): LabelSum | undefined {
@@ -33,4 +42,20 @@ export class LabelSums {
   [Symbol.iterator](): Iterator<LabelSum> {
     return this.#sums.values();
   }
+
+  #newSum(labels: readonly string[]): Sum {
+    const sum = { key: labelKey(labels), labels, value: 0 };
+    this.#sums.set(sum.key, sum);
+    return sum;
+  }
+}
+
+function grow(branch: Branch, label: string): Branch {
+  const next = newBranch();
+  branch.branches.set(label, next);
+  return next;
+}
+
+function newBranch(): Branch {
+  return { branches: new Map(), sum: undefined };
 }

@@ -10,7 +10,7 @@ import {
   type Gain,
   type KnownTask,
 } from './known-task.ts';
-import type { LabelSums } from './label-sums.ts';
+import { LabelSums } from './label-sums.ts';
 import { Lifetimes } from './lifetimes.ts';
 import type { TaskReading } from './listing-tally.ts';
 import { recordOf } from './record-of.ts';
@@ -47,6 +47,8 @@ export class Ledger {
   readonly #tasks = new Map<string, KnownTask>();
   readonly #stallAfterMs: number;
   readonly #observer: TaskObserver | undefined;
+  /** What the listing being committed adds, by label set. */
+  #gains = newGains();
   /** Number of the listing being committed; the baseline is 1. */
   #listing = 0;
   /** When the baseline was taken, in seconds since the Unix epoch. */
@@ -67,14 +69,15 @@ export class Ledger {
   commit(readings: ReadonlyMap<string, TaskReading>, at: Instant, stalled: LabelSums): void {
     this.#listing += 1;
     this.#created ??= at.wallMs / 1000;
-    for (const counter of Object.values(this.counters)) counter.begin(at);
-    this.counters.byteCounterResets.add(['input'], 0);
-    this.counters.byteCounterResets.add(['http_output'], 0);
+    this.#gains = newGains();
+    this.#gains.byteCounterResets.add(['input'], 0);
+    this.#gains.byteCounterResets.add(['http_output'], 0);
     for (const [id, reading] of readings) {
       const task = this.#take(id, reading, at);
       stalled.add([reading.vsId], task.isStalled ? 1 : 0);
     }
     this.#endMissing(readings);
+    for (const counter of LEDGER_COUNTERS) this.#count(counter, at);
   }
 
   samples(counter: LedgerCounter, serviceCode: string): readonly PlainSample[] {
@@ -83,6 +86,11 @@ export class Ledger {
 
   lifetimes(serviceCode: string): HistogramSample {
     return this.#lifetimes.sample(serviceCode, this.#created ?? 0);
+  }
+
+  #count(counter: LedgerCounter, at: Instant): void {
+    this.counters[counter].begin(at);
+    for (const { labels, value } of this.#gains[counter]) this.counters[counter].add(labels, value);
   }
 
   get #isBaseline(): boolean {
@@ -97,8 +105,8 @@ export class Ledger {
     task.vsId = reading.vsId;
     task.lastListing = this.#listing;
     task.lastSeenMs = at.monotonicMs;
-    this.counters.tasksStarted.add([reading.vsId], hasStarted ? 1 : 0);
-    this.counters.tasksEnded.add([reading.vsId], 0);
+    this.#gains.tasksStarted.add([reading.vsId], hasStarted ? 1 : 0);
+    this.#gains.tasksEnded.add([reading.vsId], 0);
     this.#takeInput(id, task, reading, at);
     this.#takeOutputs(id, task, reading);
     return task;
@@ -107,7 +115,7 @@ export class Ledger {
   #takeInput(id: string, task: KnownTask, reading: TaskReading, at: Instant): void {
     const gain = advanceInput(task, reading.input);
     const bytes = this.#counted(gain, 'input');
-    this.counters.inputBytes.add([reading.vsId], bytes);
+    this.#gains.inputBytes.add([reading.vsId], bytes);
     this.#observer?.input(id, bytes);
     noteFlow(task, reading.input, gain, at.monotonicMs);
     this.#noteStall(task, reading, at);
@@ -118,7 +126,7 @@ export class Ledger {
     const isLive = (reading.progress ?? 0) === 0;
     const stoodStillMs = at.monotonicMs - task.lastFlowMs;
     const isStalled = isLive && task.hasFlowed && stoodStillMs >= this.#stallAfterMs;
-    this.counters.taskStalls.add([reading.vsId], isStalled && !task.isStalled ? 1 : 0);
+    this.#gains.taskStalls.add([reading.vsId], isStalled && !task.isStalled ? 1 : 0);
     task.isStalled = isStalled;
   }
 
@@ -127,13 +135,13 @@ export class Ledger {
     for (const [key, output] of reading.outputs) {
       const gain = advanceOutput(task, key, output, this.#listing);
       const bytes = this.#isBaseline ? 0 : this.#counted(gain, 'http_output');
-      this.counters.httpOutputBytes.add([reading.vsId, output.format], bytes);
+      this.#gains.httpOutputBytes.add([reading.vsId, output.format], bytes);
       this.#observer?.output(id, output.format, bytes);
     }
   }
 
   #counted(gain: Gain, direction: 'input' | 'http_output'): number {
-    if (gain.isReset) this.counters.byteCounterResets.add([direction], 1);
+    if (gain.isReset) this.#gains.byteCounterResets.add([direction], 1);
     return gain.bytes;
   }
 
@@ -149,9 +157,13 @@ export class Ledger {
 
   #end(task: KnownTask): void {
     task.isStalled = false;
-    this.counters.tasksEnded.add([task.vsId], 1);
+    this.#gains.tasksEnded.add([task.vsId], 1);
     this.#lifetimes.observe((task.lastSeenMs - task.firstSeenMs) / 1000);
   }
+}
+
+function newGains(): Record<LedgerCounter, LabelSums> {
+  return recordOf(LEDGER_COUNTERS, () => new LabelSums());
 }
 
 function newTask(reading: TaskReading, at: Instant, isFromBaseline: boolean): KnownTask {

@@ -9,7 +9,7 @@ import type {
   UserRecord,
 } from '../listing/records.ts';
 import { LabelSums } from './label-sums.ts';
-import { labelValue, UNKNOWN } from './label-values.ts';
+import { LabelValues, UNKNOWN } from './label-values.ts';
 import { recordOf } from './record-of.ts';
 
 /** The gauge families that are sums over the records of one listing. */
@@ -75,6 +75,7 @@ export class ListingTally implements ListingSink {
   readonly servers = new Set<string>();
   readonly tasks = new Map<string, TaskReading>();
   users = 0;
+  readonly #labels = new LabelValues();
   readonly #invalid = new Map<string, InvalidCount>();
 
   /** The entries that were left out. */
@@ -85,7 +86,10 @@ export class ListingTally implements ListingSink {
   user(record: UserRecord): void {
     const vsId = this.#server(record.vsId);
     this.users += 1;
-    this.gauges.onlineUsers.add([labelValue(record.clientVersion), labelValue(record.deviceType)], 1);
+    this.gauges.onlineUsers.add(
+      [this.#labels.of(record.clientVersion), this.#labels.of(record.deviceType)],
+      1,
+    );
     this.gauges.serverOnlineUsers.add([vsId], 1);
   }
 
@@ -106,7 +110,7 @@ export class ListingTally implements ListingSink {
       progress: record.progress,
       isMerging,
       input: inputReading(record),
-      outputs: outputReadings(record.outputs),
+      outputs: outputReadings(record.outputs, this.#labels),
     });
   }
 
@@ -118,22 +122,25 @@ export class ListingTally implements ListingSink {
   }
 
   #server(id: string | undefined): string {
-    const vsId = labelValue(id);
+    const vsId = this.#labels.of(id);
     if (vsId !== UNKNOWN) this.servers.add(vsId);
     return vsId;
   }
 
   #input(vsId: string, input: InputRecord): void {
     this.gauges.inputs.add([vsId, input.protocol], 1);
-    this.gauges.inputClients.add([labelValue(input.deviceType), labelValue(input.clientVersion)], 1);
+    this.gauges.inputClients.add(
+      [this.#labels.of(input.deviceType), this.#labels.of(input.clientVersion)],
+      1,
+    );
   }
 
   #output(vsId: string, output: OutputRecord): void {
-    const format = labelValue(output.format);
-    const codecs = [labelValue(output.videoCodecName), labelValue(output.audioCodecName)];
+    const format = this.#labels.of(output.format);
+    const codecs = [this.#labels.of(output.videoCodecName), this.#labels.of(output.audioCodecName)];
     this.gauges.outputs.add([vsId, format], 1);
     this.gauges.outputRenditions.add([...codecs, resolution(output)], 1);
-    this.gauges.outputTags.add([labelValue(output.tag)], 1);
+    this.gauges.outputTags.add([this.#labels.of(output.tag)], 1);
     this.gauges.httpConnections.add([vsId, format], output.httpConnectionsNum);
     if (format !== UNMETERED_FORMAT) {
       this.gauges.outputsUnwatched.add([vsId, format], output.httpConnectionsNum === 0 ? 1 : 0);
@@ -178,14 +185,14 @@ function inputReading(task: TaskRecord): InputReading | undefined {
   return { source: 'inputs', bytes };
 }
 
-function outputReadings(outputs: readonly OutputRecord[]): Map<string, OutputReading> {
+function outputReadings(outputs: readonly OutputRecord[], labels: LabelValues): Map<string, OutputReading> {
   const readings = new Map<string, OutputReading>();
   for (const output of outputs) {
     const key = [output.format, output.fileName, output.tag].join('\u0000');
     const alike = readings.get(key);
     const { httpOutputBytes: bytes, httpConnectionsNum: connections } = output;
     if (alike === undefined) {
-      readings.set(key, { format: labelValue(output.format), bytes, connections });
+      readings.set(key, { format: labels.of(output.format), bytes, connections });
     } else {
       alike.bytes += bytes;
       alike.connections += connections;

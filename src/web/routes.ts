@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
-import { render } from '../metrics/exposition.ts';
+import type { Exposition } from '../metrics/exposition.ts';
 import { acceptsGzip, negotiateFormat } from '../metrics/negotiation.ts';
 import { respond, respondText } from './response.ts';
 import type { WebResponse } from './response.ts';
@@ -21,6 +21,8 @@ export interface WebRequest {
 export interface RouteOptions {
   /** Where the metrics are. */
   readonly telemetryPath: string;
+  /** Renders them. */
+  readonly exposition: Exposition;
 }
 
 /** Answers a request; the body of an answer to HEAD is empty. Rejects where the view does, or on abort. */
@@ -51,7 +53,9 @@ type Route = (
 ) => WebResponse | Promise<WebResponse>;
 
 function routeOf(path: string, options: RouteOptions): Route | undefined {
-  if (path === options.telemetryPath) return metrics;
+  if (path === options.telemetryPath) {
+    return (view, request, query) => metrics(view, request, query, options.exposition);
+  }
   switch (path) {
     case '/':
       return (view) => statusPage(view, options);
@@ -90,6 +94,7 @@ async function metrics(
   view: ExporterView,
   request: WebRequest,
   query: URLSearchParams,
+  exposition: Exposition,
 ): Promise<WebResponse> {
   const serviceCodes = query.getAll('service_code');
   if (serviceCodes.includes(''))
@@ -100,10 +105,10 @@ async function metrics(
   const families = await view.collect(serviceCodes.length === 0 ? undefined : new Set(serviceCodes));
   request.signal?.throwIfAborted();
   const { format, contentType } = negotiateFormat(request.headers.accept);
-  return encode(render(families, format), contentType, request);
+  return encode(exposition.render(families, format), contentType, request);
 }
 
-async function encode(text: string, contentType: string, { headers }: WebRequest): Promise<WebResponse> {
+async function encode(text: Buffer, contentType: string, { headers }: WebRequest): Promise<WebResponse> {
   const vary = { Vary: 'Accept, Accept-Encoding' };
   const encoding = headers['accept-encoding'];
   if (!acceptsGzip(typeof encoding === 'string' ? encoding : undefined)) {

@@ -2,12 +2,12 @@ import { createExporter, type Exporter } from '../../src/app.ts';
 import type { Clock } from '../../src/clock.ts';
 import type { Configuration, ServiceCodeSettings } from '../../src/config/configuration.ts';
 import { createLogger } from '../../src/log.ts';
-import { render } from '../../src/metrics/exposition.ts';
 import { startSimulator, type Simulator } from '../../src/simulator/server.ts';
 import { createWorld, type World } from '../../src/simulator/world.ts';
 import { parseExposition } from '../support/exposition-parser.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { PUBLISHED_SCHEME } from '../support/published-scheme.ts';
+import { render } from '../support/render.ts';
 
 /** The service code whose answers are spoiled, and one whose answers never are. */
 export const FAULTY = 'FAULTY';

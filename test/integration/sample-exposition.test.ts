@@ -1,6 +1,6 @@
 import { test } from 'node:test';
 import { ListingReader } from '../../src/listing/reader.ts';
-import { render } from '../../src/metrics/exposition.ts';
+import { render } from '../support/render.ts';
 import { Store, unpolled } from '../../src/poller/store.ts';
 import { Tally } from '../../src/tally/tally.ts';
 import { assertGolden, fixture } from '../support/fixtures.ts';

