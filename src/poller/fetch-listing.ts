@@ -60,11 +60,13 @@ class BodyReading {
 
   write(chunk: Uint8Array, status: number): void {
     this.#bytes += chunk.byteLength;
-    if (isSuccess(status)) {
-      this.reader.write(chunk);
-    } else if (this.#isReadable) {
-      this.#tryWrite(chunk);
-    }
+    if (isSuccess(status)) this.reader.write(chunk);
+    else this.#try(() => this.reader.write(chunk));
+  }
+
+  /** Ends the body of an error: the reader may still hold the bytes of its `ret`. */
+  endError(): void {
+    this.#try(() => this.reader.end());
   }
 
   result(error: UpstreamError | undefined): GoodListing | FailedListing {
@@ -73,9 +75,10 @@ class BodyReading {
   }
 
   /** The body of an error may be anything; it is read for its `ret`, in case that it has one. */
-  #tryWrite(chunk: Uint8Array): void {
+  #try(read: () => void): void {
+    if (!this.#isReadable) return;
     try {
-      this.reader.write(chunk);
+      read();
     } catch (error) {
       if (!(error instanceof ListingError)) throw error;
       this.#isReadable = false;
@@ -92,6 +95,7 @@ function judge(
 ): UpstreamError | undefined {
   const details = retryAfterMs === undefined ? { status } : { status, retryAfterMs };
   if (!isSuccess(status)) {
+    body.endError();
     return new UpstreamError('http_status', `Expected HTTP status 2xx, found ${status}`, details);
   }
   const { ret } = body.reader.end();

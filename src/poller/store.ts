@@ -1,5 +1,5 @@
 import { CATALOGUE } from '../metrics/catalogue.ts';
-import type { Family, Sample } from '../metrics/family.ts';
+import type { Family, FamilySpec, Sample } from '../metrics/family.ts';
 import { COUNTER_FAMILIES, LISTING_FAMILIES, type Snapshot } from '../tally/snapshot.ts';
 import type { PollErrorReason } from '../upstream/errors.ts';
 
@@ -63,7 +63,7 @@ export class Store {
     const states = this.states.filter(({ serviceCode }) => serviceCodes?.has(serviceCode) ?? true);
     const fresh = states.flatMap((state) => (isStale(state, nowMs) ? [] : (state.snapshot ?? [])));
     const known = states.flatMap(({ snapshot }) => snapshot ?? []);
-    return [
+    return inCatalogueOrder([
       { spec: CATALOGUE.up, samples: states.flatMap(upSample) },
       { spec: CATALOGUE.ret, samples: states.flatMap(retSample) },
       ...LISTING_FAMILIES.flatMap((key) =>
@@ -72,8 +72,16 @@ export class Store {
       ...COUNTER_FAMILIES.flatMap((key) =>
         known.map(({ counters }) => ({ spec: CATALOGUE[key], samples: counters[key] })),
       ),
-    ];
+    ]);
   }
+}
+
+/** The parts of a family stay in the order that they have. */
+function inCatalogueOrder(families: readonly Family[]): readonly Family[] {
+  const specs: readonly FamilySpec[] = Object.values(CATALOGUE);
+  const places = new Map(specs.map((spec, place) => [spec, place]));
+  const placeOf = ({ spec }: Family): number => places.get(spec) ?? places.size;
+  return families.toSorted((a, b) => placeOf(a) - placeOf(b));
 }
 
 function upSample({ serviceCode, isUp }: CodeState): Sample[] {

@@ -1,171 +1,315 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { createExporter, type Exporter } from '../../src/app.ts';
-import { systemClock } from '../../src/clock.ts';
-import type { Configuration } from '../../src/config/configuration.ts';
-import { render } from '../support/render.ts';
 import type { FaultRequest } from '../../src/simulator/faults.ts';
-import { startSimulator, type Simulator } from '../../src/simulator/server.ts';
-import { createWorld, type World } from '../../src/simulator/world.ts';
-import type { PollErrorReason } from '../../src/upstream/errors.ts';
-import { parseExposition } from '../support/exposition-parser.ts';
-import { ManualClock } from '../support/manual-clock.ts';
-import { PUBLISHED_SCHEME } from '../support/published-scheme.ts';
-import { recordingLogger } from '../support/recording-logger.ts';
+import { POLL_ERROR_REASONS, type PollErrorReason } from '../../src/upstream/errors.ts';
+import {
+  accumulated,
+  FAULTY,
+  growthOver,
+  inputBytesNow,
+  INTERVAL_MS,
+  MAX_RESPONSE_BYTES,
+  ofTheService,
+  outputBytesNow,
+  SECRET,
+  seriesWith,
+  SOUND,
+  STALE_AFTER_MS,
+  STALL_AFTER_MS,
+  startRig,
+  sumOf,
+  type ListedBytes,
+  type Rig,
+  type Series,
+} from './exporting.ts';
 
-const START_MS = Date.UTC(2026, 0, 1);
-const STEP_MS = 5000;
-const never = new AbortController().signal;
-
-const code = (serviceCode: string, baseUrl: string): Configuration['serviceCodes'][number] => ({
-  serviceCode,
-  baseUrl,
-  secret: 'abc',
-  intervalMs: 15_000,
-  timeoutMs: 500,
-  staleAfterMs: 45_000,
-  stallAfterMs: 60_000,
-});
-
-const configurationFor = (url: string): Configuration => ({
-  upstream: {
-    connectTimeoutMs: 500,
-    headersTimeoutMs: 500,
-    idleTimeoutMs: 500,
-    maxResponseBytes: 1024 * 1024,
-    maxConnections: 4,
-    tls: {},
-    proxy: {},
-  },
-  signing: PUBLISHED_SCHEME,
-  serviceCodes: [code('FAULTY', url), code('CALM', url)],
-  metrics: { maxLabelSets: 1000, perTask: false, maxTasks: 0 },
-  web: { listenAddresses: [], telemetryPath: '/metrics', maxRequests: 1 },
-  log: { level: 'info', format: 'json' },
-});
-
-const clock = new ManualClock(START_MS);
-const world: World = createWorld({ seed: 7, startedAtMs: START_MS, users: 50, tasks: 20 });
-let simulator: Simulator;
-let exporter: Exporter;
+let rig: Rig;
 
 before(async () => {
-  const codes = new Map([
-    ['FAULTY', 'abc'],
-    ['CALM', 'abc'],
-  ]);
-  const listen = { host: '127.0.0.1', port: 0 };
-  simulator = await startSimulator({ listen, world, codes, clock, clockToleranceMs: 0, gzip: true });
-  const build = { version: '0', revision: 'test', nodeVersion: process.version };
-  const outside = { clock: systemClock, logger: recordingLogger().logger, build };
-  exporter = createExporter(configurationFor(simulator.url), outside);
+  rig = await startRig();
 });
 
 after(async () => {
-  await exporter[Symbol.asyncDispose]();
-  await simulator[Symbol.asyncDispose]();
+  await rig[Symbol.asyncDispose]();
 });
 
-/** Values of all series, by name and labels. */
-type Series = ReadonlyMap<string, number>;
-
-/** A while later, polls both service codes once and reads what shows. */
-async function poll(): Promise<Series> {
-  clock.advance(STEP_MS);
-  await exporter.poller.pollOnce(never);
-  const text = render(await exporter.view.collect(), 'text');
-  const { families } = parseExposition(text, 'text');
-  const samples = [...families.values()].flatMap((family) => family.samples);
-  return new Map(
-    samples.map(({ name, labels, value }) => [`${name} ${Object.values(labels).join(' ')}`, value]),
-  );
+/** The reasons for which polls of a service code failed between two readings, and how often. */
+function failuresBetween(earlier: Series, later: Series, serviceCode: string): Record<string, number> {
+  const counts = POLL_ERROR_REASONS.map((reason): [string, number] => {
+    const name = `xvs_exporter_poll_errors_total{service_code="${serviceCode}",reason="${reason}"}`;
+    const [was, is] = [earlier.get(name), later.get(name)];
+    assert.ok(was !== undefined && is !== undefined, name);
+    return [reason, is - was];
+  });
+  return Object.fromEntries(counts.filter(([, count]) => count !== 0));
 }
 
-/** The series of one service code whose name matches. */
-const only = (series: Series, serviceCode: string, name: RegExp): [string, number][] =>
-  [...series].filter(([key]) => name.test(key) && key.split(' ')[1] === serviceCode);
+const upOf = (series: Series, serviceCode: string): number | undefined =>
+  series.get(`xvs_up{service_code="${serviceCode}"}`);
+const retOf = (series: Series, serviceCode: string): number | undefined =>
+  series.get(`xvs_ret{service_code="${serviceCode}"}`);
 
-const sum = (entries: readonly [string, number][]): number =>
-  entries.reduce((total, [, value]) => total + value, 0);
-const accumulated = /^xvs_(?!exporter_).*_(total|bucket|sum|count) /;
-const errors = /^xvs_exporter_poll_errors_total /;
-
-/** What the ledger has to count from one listing to a later one: growth, and all of what is new. */
-function gained(fromMs: number, toMs: number): number {
-  const known = new Map(
-    [...world.tasks('FAULTY', fromMs)].map(({ id, input_bytes: bytes }) => [id, bytes ?? 0]),
-  );
-  let bytes = 0;
-  for (const task of world.tasks('FAULTY', toMs))
-    bytes += (task.input_bytes ?? 0) - (known.get(task.id) ?? 0);
-  return bytes;
+/** All that the last good listing and those before it say. */
+function listed(series: Series, serviceCode: string): Series {
+  const all = ofTheService(series, serviceCode);
+  return new Map([...all].filter(([name]) => !/^xvs_(?:up|ret)\{/.test(name)));
 }
 
-const FAULTS: readonly [string, FaultRequest, PollErrorReason, number | undefined][] = [
-  ['a connection that is refused', { fault: 'refuse' }, 'reset', undefined],
-  ['a reset before the header', { fault: 'reset_headers' }, 'reset', undefined],
-  ['a reset within the body', { fault: 'reset_body' }, 'reset', undefined],
-  ['silence', { fault: 'silence' }, 'timeout', undefined],
-  ['silence within the body', { fault: 'silence_body' }, 'timeout', undefined],
-  ['a body that drips', { fault: 'drip' }, 'timeout', undefined],
-  ['503 with JSON', { fault: 'http_status', status: 503, body: 'json' }, 'http_status', undefined],
-  ['500 with HTML', { fault: 'http_status', status: 500, body: 'html' }, 'http_status', undefined],
-  ['429 with Retry-After', { fault: 'http_status', status: 429, retryAfter: '5' }, 'http_status', undefined],
-  ['a redirect', { fault: 'redirect' }, 'http_status', undefined],
-  ['a ret that is not 0', { fault: 'ret', value: 1234 }, 'api_error', 1234],
-  ['a ret in digits', { fault: 'ret', value: '77' }, 'api_error', 77],
-  ['HTML', { fault: 'html' }, 'not_json', undefined],
-  ['an empty body', { fault: 'empty' }, 'not_json', undefined],
-  ['half a body that ends well', { fault: 'truncate' }, 'not_json', undefined],
-  ['a broken gzip stream', { fault: 'bad_gzip' }, 'not_json', undefined],
-  ['a list that is missing', { fault: 'bad_list', list: 'user_list', form: 'missing' }, 'bad_shape', 0],
-  ['a list that is null', { fault: 'bad_list', list: 'task_list', form: 'null' }, 'bad_shape', 0],
-  ['a list that is an object', { fault: 'bad_list', list: 'task_list', form: 'object' }, 'bad_shape', 0],
-  ['a body beyond the limit', { fault: 'huge' }, 'too_large', undefined],
+const growthOf = (family: string, earlier: Series, later: Series, serviceCode: string): number =>
+  sumOf(later, family, serviceCode) - sumOf(earlier, family, serviceCode);
+
+/** Holds the counters of bytes to what the service listed at the time of each good poll. */
+class Account {
+  readonly #serviceCode: string;
+  readonly #start: Series;
+  readonly #startMs: number;
+  readonly #inputs: ListedBytes[] = [];
+  readonly #outputs: ListedBytes[] = [];
+
+  constructor(start: Series, serviceCode: string) {
+    this.#start = start;
+    this.#startMs = rig.clock.now();
+    this.#serviceCode = serviceCode;
+    this.note();
+  }
+
+  /** Notes the listing that a good poll found. */
+  note(): void {
+    this.#inputs.push(inputBytesNow(rig, this.#serviceCode));
+    this.#outputs.push(outputBytesNow(rig, this.#serviceCode));
+  }
+
+  check(end: Series): void {
+    const input = growthOf('xvs_input_bytes_total', this.#start, end, this.#serviceCode);
+    const output = growthOf('xvs_http_output_bytes_total', this.#start, end, this.#serviceCode);
+    assert.deepEqual(
+      { input, output },
+      { input: growthOver(this.#inputs), output: growthOver(this.#outputs) },
+    );
+    const interval = [this.#startMs, rig.clock.now(), rig.simulator.faults.freezes()] as const;
+    assert.ok(input <= rig.world.inputBytesPushed(this.#serviceCode, ...interval));
+    assert.ok(output <= rig.world.httpOutputBytesPushed(this.#serviceCode, ...interval));
+  }
+}
+
+interface Failure {
+  readonly fault: FaultRequest;
+  readonly reason: PollErrorReason;
+  /** What the answer's `ret` is; for some it depends on what arrived before the connection broke. */
+  readonly ret?: number | 'any';
+}
+
+const FAILURES: readonly Failure[] = [
+  { fault: { fault: 'refuse' }, reason: 'reset' },
+  { fault: { fault: 'reset_headers' }, reason: 'reset' },
+  { fault: { fault: 'reset_body' }, reason: 'reset', ret: 'any' },
+  { fault: { fault: 'silence' }, reason: 'timeout' },
+  { fault: { fault: 'silence_body' }, reason: 'timeout', ret: 0 },
+  { fault: { fault: 'drip' }, reason: 'timeout' },
+  { fault: { fault: 'truncate' }, reason: 'not_json', ret: 0 },
+  { fault: { fault: 'http_status', status: 503 }, reason: 'http_status', ret: 503 },
+  { fault: { fault: 'http_status', status: 429, retryAfter: '1' }, reason: 'http_status', ret: 429 },
+  { fault: { fault: 'http_status', status: 404, body: 'html' }, reason: 'http_status' },
+  { fault: { fault: 'http_status', status: 200 }, reason: 'api_error', ret: 200 },
+  { fault: { fault: 'redirect' }, reason: 'http_status' },
+  { fault: { fault: 'ret', value: 7 }, reason: 'api_error', ret: 7 },
+  { fault: { fault: 'ret', value: -1 }, reason: 'api_error', ret: -1 },
+  { fault: { fault: 'ret', value: '7' }, reason: 'api_error', ret: 7 },
+  { fault: { fault: 'ret', value: 'no' }, reason: 'bad_shape' },
+  { fault: { fault: 'html' }, reason: 'not_json' },
+  { fault: { fault: 'empty' }, reason: 'not_json' },
+  { fault: { fault: 'bad_gzip' }, reason: 'not_json' },
+  { fault: { fault: 'bad_list', list: 'user_list' }, reason: 'bad_shape', ret: 0 },
+  { fault: { fault: 'bad_list', list: 'user_list', form: 'null' }, reason: 'bad_shape', ret: 0 },
+  { fault: { fault: 'bad_list', list: 'user_list', form: 'object' }, reason: 'bad_shape', ret: 0 },
+  { fault: { fault: 'bad_list', list: 'task_list' }, reason: 'bad_shape', ret: 0 },
+  { fault: { fault: 'bad_list', list: 'task_list', form: 'null' }, reason: 'bad_shape', ret: 0 },
+  { fault: { fault: 'bad_list', list: 'task_list', form: 'object' }, reason: 'bad_shape', ret: 0 },
+  { fault: { fault: 'huge', bytes: 2 * MAX_RESPONSE_BYTES }, reason: 'too_large' },
+  { fault: { fault: 'huge' }, reason: 'too_large' },
 ];
 
-for (const [name, fault, reason, ret] of FAULTS) {
-  test(`${name} is one error of reason ${reason}: nothing lost, nothing twice, the other code untouched`, async () => {
-    const good = await poll();
-    const goodMs = clock.now();
-    simulator.faults.set({ ...fault, serviceCode: 'FAULTY' });
-    const bad = await poll();
+for (const { fault, reason, ret } of FAILURES) {
+  test(`${JSON.stringify(fault)} is ${reason}, of one service code alone, and loses no byte`, async () => {
+    const { clock, simulator, world } = rig;
+    const start = await rig.settle();
+    const accounts = { faulty: new Account(start, FAULTY), sound: new Account(start, SOUND) };
+
+    simulator.faults.set({ ...fault, serviceCode: FAULTY });
+    clock.advance(INTERVAL_MS);
+    const failed = await rig.poll();
+    accounts.sound.note();
+    assert.deepEqual(failuresBetween(start, failed, FAULTY), { [reason]: 1 });
+    assert.equal(upOf(failed, FAULTY), 0);
+    if (ret !== 'any') assert.equal(retOf(failed, FAULTY), ret);
+    assert.deepEqual(listed(failed, FAULTY), listed(start, FAULTY));
+
+    assert.deepEqual(failuresBetween(start, failed, SOUND), {});
+    assert.deepEqual([upOf(failed, SOUND), retOf(failed, SOUND)], [1, 0]);
+    const { tasks } = world.account(SOUND, clock.now(), simulator.faults.freezes());
+    for (const [vsId, count] of Object.entries(tasks)) {
+      assert.equal(failed.get(`xvs_tasks{service_code="${SOUND}",vs_id="${vsId}"}`), count, vsId);
+    }
+
     simulator.faults.clear();
-
-    const counted = only(bad, 'FAULTY', errors).filter(([key, value]) => value !== good.get(key));
-    assert.deepEqual(
-      counted.map(([key, value]) => [key, value - (good.get(key) ?? 0)]),
-      [[`xvs_exporter_poll_errors_total FAULTY ${reason}`, 1]],
-    );
-    assert.equal(bad.get('xvs_up FAULTY'), 0);
-    if (ret !== undefined) assert.equal(bad.get('xvs_ret FAULTY'), ret);
-    assert.deepEqual(only(bad, 'FAULTY', accumulated), only(good, 'FAULTY', accumulated));
-    assert.deepEqual(only(bad, 'FAULTY', /^xvs_tasks /), only(good, 'FAULTY', /^xvs_tasks /));
-    assert.equal(bad.get('xvs_up CALM'), 1);
-    assert.equal(sum(only(bad, 'CALM', errors)), 0);
-    assert.ok(
-      sum(only(bad, 'CALM', /^xvs_input_bytes_total /)) > sum(only(good, 'CALM', /^xvs_input_bytes_total /)),
-    );
-
-    const recovered = await poll();
-    const bytes = /^xvs_input_bytes_total /;
-    assert.equal(recovered.get('xvs_up FAULTY'), 1);
-    // The whole of the world's servers is known by now, so that nothing is born in between.
-    assert.equal(
-      sum(only(recovered, 'FAULTY', bytes)) - sum(only(good, 'FAULTY', bytes)),
-      gained(goodMs, clock.now()),
-    );
+    clock.advance(INTERVAL_MS);
+    const recovered = await rig.settle();
+    assert.deepEqual(failuresBetween(failed, recovered, FAULTY), {});
+    assert.deepEqual([upOf(recovered, FAULTY), retOf(recovered, FAULTY)], [1, 0]);
+    for (const account of Object.values(accounts)) {
+      account.note();
+      account.check(recovered);
+    }
   });
 }
 
-test('records that break the interface are left out and counted, the rest stands', async () => {
-  const good = await poll();
-  simulator.faults.set({ fault: 'bad_record', every: 3, serviceCode: 'FAULTY' });
-  const series = await poll();
+test('white space in front of a listing, as long as it is not too much, is no failure', async () => {
+  const start = await rig.settle();
+  const bytes = MAX_RESPONSE_BYTES / 2;
+  rig.simulator.faults.set({ fault: 'huge', bytes, serviceCode: FAULTY });
+  const end = await rig.poll();
+  rig.simulator.faults.clear();
+  assert.deepEqual([upOf(end, FAULTY), failuresBetween(start, end, FAULTY)], [1, {}]);
+  assert.deepEqual(listed(end, FAULTY), listed(start, FAULTY));
+  assert.ok((end.get(`xvs_exporter_response_bytes{service_code="${FAULTY}"}`) ?? 0) > bytes);
+});
+
+test('records that break the interface are left out and counted, the rest stands, and no byte is lost', async () => {
+  const { clock, simulator, world } = rig;
+  const start = await rig.settle();
+  const sound = new Account(start, SOUND);
+  const inputs = [inputBytesNow(rig, FAULTY)];
+
+  simulator.faults.set({ fault: 'bad_record', every: 2, serviceCode: FAULTY });
+  clock.advance(INTERVAL_MS);
+  const spoiled = await rig.poll();
+  inputs.push(inputBytesNow(rig, FAULTY, (index) => index % 2 === 0));
+  sound.note();
+  const users = [...world.users(FAULTY, clock.now())].length;
+  const tasks = [...world.tasks(FAULTY, clock.now())].length;
+  assert.equal(upOf(spoiled, FAULTY), 1);
+  assert.equal(sumOf(spoiled, 'xvs_online_users', FAULTY), Math.ceil(users / 2));
+  assert.equal(sumOf(spoiled, 'xvs_tasks', FAULTY), Math.ceil(tasks / 2));
+  for (const [record, count] of [
+    ['user', Math.floor(users / 2)],
+    ['task', Math.floor(tasks / 2)],
+  ] as const) {
+    const prefix = 'xvs_exporter_invalid_records_total{';
+    const ofKind = [...seriesWith(spoiled, prefix, FAULTY)].filter(([name]) =>
+      name.includes(`record="${record}"`),
+    );
+    assert.equal(
+      ofKind.reduce((sum, [, value]) => sum + value, 0),
+      count,
+      record,
+    );
+  }
+  assert.equal(sumOf(spoiled, 'xvs_exporter_invalid_records_total', SOUND), 0);
+
   simulator.faults.clear();
-  assert.equal(series.get('xvs_up FAULTY'), 1);
-  const invalid = /^xvs_exporter_invalid_records_total /;
-  assert.ok(sum(only(series, 'FAULTY', invalid)) > sum(only(good, 'FAULTY', invalid)));
-  const users = sum(only(series, 'FAULTY', /^xvs_online_users /));
-  assert.ok(users > 0 && users < sum(only(good, 'FAULTY', /^xvs_online_users /)));
+  clock.advance(INTERVAL_MS);
+  const end = await rig.settle();
+  inputs.push(inputBytesNow(rig, FAULTY));
+  sound.note();
+  assert.equal(growthOf('xvs_input_bytes_total', start, end, FAULTY), growthOver(inputs));
+  assert.equal(sumOf(end, 'xvs_byte_count_resets_total', FAULTY), 0);
+  sound.check(end);
+});
+
+test('a listing that is empty once ends all tasks, and their bytes go on where they were', async () => {
+  const start = await rig.settle();
+  const account = new Account(start, FAULTY);
+  const running = sumOf(start, 'xvs_tasks', FAULTY);
+  rig.simulator.faults.set({ fault: 'ret', value: '0', serviceCode: FAULTY });
+  rig.clock.advance(INTERVAL_MS);
+  const empty = await rig.poll();
+  rig.simulator.faults.clear();
+  assert.deepEqual([upOf(empty, FAULTY), sumOf(empty, 'xvs_tasks', FAULTY)], [1, 0]);
+  assert.equal(growthOf('xvs_tasks_ended_total', start, empty, FAULTY), running);
+  rig.clock.advance(INTERVAL_MS);
+  const end = await rig.settle();
+  account.note();
+  account.check(end);
+});
+
+test('where no task ends, the counters grow by what was pushed, to the byte', async () => {
+  const { clock, world, simulator } = rig;
+  let start = await rig.settle();
+  for (let attempt = 0; attempt < 100; attempt += 1) {
+    const startMs = clock.now();
+    clock.advance(1000);
+    const end = await rig.settle();
+    if (growthOf('xvs_tasks_ended_total', start, end, SOUND) === 0) {
+      const interval = [startMs, clock.now(), simulator.faults.freezes()] as const;
+      const input = growthOf('xvs_input_bytes_total', start, end, SOUND);
+      const output = growthOf('xvs_http_output_bytes_total', start, end, SOUND);
+      assert.ok(input > 0 && output > 0);
+      assert.equal(input, world.inputBytesPushed(SOUND, ...interval));
+      assert.equal(output, world.httpOutputBytesPushed(SOUND, ...interval));
+      return;
+    }
+    start = end;
+  }
+  assert.fail('Expected a second in which no task ended');
+});
+
+test('tasks whose input stands still are stalled, those of the other service code are not', async () => {
+  const { clock, simulator, world } = rig;
+  const start = await rig.settle();
+  const account = new Account(start, FAULTY);
+  simulator.faults.set({ fault: 'freeze_ingest', serviceCode: FAULTY });
+  let frozen = start;
+  for (let waitedMs = 0; waitedMs < STALL_AFTER_MS; waitedMs += INTERVAL_MS) {
+    clock.advance(INTERVAL_MS);
+    frozen = await rig.settle();
+    account.note();
+  }
+  const tasks = [...world.tasks(FAULTY, clock.now(), simulator.faults.freezes())];
+  const standing = tasks.filter((task) => task.progress === 0 && task.input_bytes > 0).length;
+  assert.ok(standing > 0);
+  assert.equal(upOf(frozen, FAULTY), 1);
+  assert.equal(sumOf(frozen, 'xvs_tasks_stalled', FAULTY), standing);
+  assert.equal(sumOf(frozen, 'xvs_tasks_stalled', SOUND), 0);
+  assert.equal(growthOf('xvs_input_bytes_total', start, frozen, FAULTY), 0);
+
+  simulator.faults.clear();
+  clock.advance(INTERVAL_MS);
+  const thawed = await rig.settle();
+  account.note();
+  assert.equal(sumOf(thawed, 'xvs_tasks_stalled', FAULTY), 0);
+  account.check(thawed);
+});
+
+test('when polls have failed for long, gauges vanish and counters stay, of one service code alone', async () => {
+  const start = await rig.settle();
+  const account = new Account(start, FAULTY);
+  rig.simulator.faults.set({ fault: 'html', serviceCode: FAULTY });
+  rig.clock.advance(STALE_AFTER_MS + 1);
+  const stale = await rig.poll();
+  const lasting = new Map([...accumulated(start, FAULTY), [`xvs_up{service_code="${FAULTY}"}`, 0]]);
+  assert.deepEqual(ofTheService(stale, FAULTY), lasting);
+  assert.equal(upOf(stale, SOUND), 1);
+  assert.ok(sumOf(stale, 'xvs_tasks', SOUND) > 0);
+  rig.simulator.faults.clear();
+  const recovered = await rig.settle();
+  account.note();
+  account.check(recovered);
+});
+
+test('when the service is gone, no connection can be made', async () => {
+  const start = await rig.settle();
+  await rig.simulator[Symbol.asyncDispose]();
+  const gone = await rig.poll();
+  for (const serviceCode of [FAULTY, SOUND]) {
+    assert.equal(upOf(gone, serviceCode), 0);
+    assert.deepEqual(failuresBetween(start, gone, serviceCode), { connect: 1 });
+    assert.deepEqual(listed(gone, serviceCode), listed(start, serviceCode));
+  }
+});
+
+test('whatever happened, no line of the log has a secret, a signature or a URL', () => {
+  const text = rig.lines.join('');
+  assert.ok(rig.lines.length > 100);
+  assert.doesNotMatch(text, /:\/\/|xvs-signature|[0-9a-f]{64}/i);
+  assert.equal(text.includes(SECRET), false);
 });

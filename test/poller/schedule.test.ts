@@ -3,37 +3,84 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { firstDelayMs, nextPoll, pausedUntilMs } from '../../src/poller/schedule.ts';
 
-test('first polls spread evenly over the interval, the first at once', () => {
-  const delays = [0, 1, 2, 3].map((index) => firstDelayMs(index, 4, 20_000));
-  assert.deepEqual(delays, [0, 5000, 10_000, 15_000]);
-});
+const milliseconds = fc.nat({ max: 10_000_000_000 });
+const intervalMs = fc.integer({ min: 1, max: 86_400_000 });
 
-test('the next poll', async (t) => {
-  const table: [string, number, { dueMs: number; overlapped: number }][] = [
-    ['after a quick one is a whole interval later', 1200, { dueMs: 2000, overlapped: 0 }],
-    ['after one that took just the interval is not made up for', 2000, { dueMs: 3000, overlapped: 1 }],
-    ['after a slow one leaves out what has passed', 4500, { dueMs: 5000, overlapped: 3 }],
-    ['is on the grid though the clock stood still', 1000, { dueMs: 2000, overlapped: 0 }],
-  ];
-  for (const [name, nowMs, next] of table) {
-    await t.test(name, () => assert.deepEqual(nextPoll(1000, 1000, nowMs), next));
-  }
-});
+for (const [index, count, expected] of [
+  [0, 1, 0],
+  [0, 3, 0],
+  [1, 3, 5000],
+  [2, 3, 10_000],
+] as const) {
+  test(`the first poll of service code ${index + 1} of ${count} waits ${expected} of 15000 ms`, () => {
+    assert.equal(firstDelayMs(index, count, 15_000), expected);
+  });
+}
 
-test('whatever a poll took, the next is on the grid, in the future, and by less than an interval', () => {
+test('the first polls of all service codes are equally far apart, round the interval', () => {
   fc.assert(
-    fc.property(fc.nat(), fc.integer({ min: 1, max: 1e6 }), fc.nat(), (dueMs, intervalMs, tookMs) => {
-      const nowMs = dueMs + tookMs;
-      const next = nextPoll(dueMs, intervalMs, nowMs);
-      assert.equal((next.dueMs - dueMs) % intervalMs, 0);
-      assert.ok(next.dueMs > nowMs && next.dueMs - nowMs <= intervalMs);
-      assert.equal(next.overlapped, (next.dueMs - dueMs) / intervalMs - 1);
+    fc.property(fc.integer({ min: 1, max: 500 }), intervalMs, (count, interval) => {
+      const delays = Array.from({ length: count }, (_, index) => firstDelayMs(index, count, interval));
+      assert.equal(delays[0], 0);
+      for (const [index, delay] of delays.entries()) {
+        const gap = (delays[index + 1] ?? interval) - delay;
+        assert.ok(Math.abs(gap - interval / count) < 1e-6, `${gap} ms after ${delay}`);
+      }
     }),
   );
 });
 
-test('a pause is heeded up to five minutes', () => {
-  assert.equal(pausedUntilMs(1000, undefined), 1000);
-  assert.equal(pausedUntilMs(1000, 30_000), 31_000);
-  assert.equal(pausedUntilMs(1000, 86_400_000), 301_000);
+for (const [name, nowMs, expected] of [
+  ['at once', 1000, { dueMs: 1100, overlapped: 0 }],
+  ['a moment before it was due, as a timer may', 999, { dueMs: 1100, overlapped: 0 }],
+  ['just in time', 1099, { dueMs: 1100, overlapped: 0 }],
+  ['when the next one was due', 1100, { dueMs: 1200, overlapped: 1 }],
+  ['just after the next one was due', 1101, { dueMs: 1200, overlapped: 1 }],
+  ['three points late', 1399, { dueMs: 1400, overlapped: 3 }],
+] as const) {
+  test(`after a poll that ended ${name}, the next is due on the grid`, () => {
+    assert.deepEqual(nextPoll(1000, 100, nowMs), expected);
+  });
+}
+
+test('the next poll is the first point of the grid in the future, and every point passed by is counted', () => {
+  fc.assert(
+    fc.property(milliseconds, intervalMs, milliseconds, (dueMs, interval, tookMs) => {
+      const nowMs = dueMs + tookMs;
+      const next = nextPoll(dueMs, interval, nowMs);
+      assert.ok(next.dueMs > nowMs, 'in the future');
+      assert.ok(next.dueMs - nowMs <= interval, 'the first');
+      assert.equal((next.dueMs - dueMs) % interval, 0, 'on the grid');
+      assert.equal((next.dueMs - dueMs) / interval, next.overlapped + 1, 'counted');
+    }),
+  );
 });
+
+test('no poll is made up for: however late they are, there is at most one an interval', () => {
+  const delays = fc.array(fc.nat({ max: 500 }), { minLength: 1, maxLength: 50 });
+  fc.assert(
+    fc.property(delays, (tookMs) => {
+      let dueMs = 0;
+      let overlapped = 0;
+      for (const took of tookMs) {
+        const next = nextPoll(dueMs, 100, dueMs + took);
+        assert.ok(next.dueMs - dueMs >= 100);
+        ({ dueMs, overlapped } = { dueMs: next.dueMs, overlapped: overlapped + next.overlapped });
+      }
+      assert.equal(dueMs / 100, tookMs.length + overlapped);
+    }),
+  );
+});
+
+for (const [name, retryAfterMs, expected] of [
+  ['asks for nothing', undefined, 1000],
+  ['asks for no time at all', 0, 1000],
+  ['asks for 7 seconds', 7000, 8000],
+  ['asks for 5 minutes', 300_000, 301_000],
+  ['asks for more than 5 minutes', 300_001, 301_000],
+  ['asks for a day', 86_400_000, 301_000],
+] as const) {
+  test(`a service that ${name} is left alone for ${expected - 1000} ms`, () => {
+    assert.equal(pausedUntilMs(1000, retryAfterMs), expected);
+  });
+}

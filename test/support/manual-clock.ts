@@ -23,6 +23,10 @@ export class ManualClock implements Clock {
 
   sleep(ms: number, signal?: AbortSignal): Promise<void> {
     return new Promise((resolve, reject) => {
+      if (signal?.aborted === true) {
+        reject(signal.reason);
+        return;
+      }
       const leave = (): void => {
         this.#sleepers.delete(sleeper);
         reject(signal?.reason);
