@@ -42,6 +42,7 @@ export function isStale({ snapshot, staleAfterMs }: CodeState, nowMs: number): b
 /** The latest state of every service code: what a scrape reads, and polls replace. */
 export class Store {
   readonly #states = new Map<string, CodeState>();
+  readonly #sources = snapshotSources();
 
   publish(state: CodeState): void {
     this.#states.set(state.serviceCode, state);
@@ -63,25 +64,38 @@ export class Store {
     const states = this.states.filter(({ serviceCode }) => serviceCodes?.has(serviceCode) ?? true);
     const fresh = states.flatMap((state) => (isStale(state, nowMs) ? [] : (state.snapshot ?? [])));
     const known = states.flatMap(({ snapshot }) => snapshot ?? []);
-    return inCatalogueOrder([
+    return [
       { spec: CATALOGUE.up, samples: states.flatMap(upSample) },
       { spec: CATALOGUE.ret, samples: states.flatMap(retSample) },
-      ...LISTING_FAMILIES.flatMap((key) =>
-        fresh.map(({ listing }) => ({ spec: CATALOGUE[key], samples: listing[key] ?? [] })),
+      ...this.#sources.flatMap(({ spec, goesStale, samplesOf }) =>
+        (goesStale ? fresh : known).map((snapshot) => ({ spec, samples: samplesOf(snapshot) })),
       ),
-      ...COUNTER_FAMILIES.flatMap((key) =>
-        known.map(({ counters }) => ({ spec: CATALOGUE[key], samples: counters[key] })),
-      ),
-    ]);
+    ];
   }
 }
 
-/** The parts of a family stay in the order that they have. */
-function inCatalogueOrder(families: readonly Family[]): readonly Family[] {
+/** A family that comes from snapshots. */
+interface Source {
+  readonly spec: FamilySpec;
+  /** Whether it describes the last listing, and vanishes with it. */
+  readonly goesStale: boolean;
+  readonly samplesOf: (snapshot: Snapshot) => readonly Sample[];
+}
+
+/** All such families, in the order of the catalogue. */
+function snapshotSources(): readonly Source[] {
   const specs: readonly FamilySpec[] = Object.values(CATALOGUE);
-  const places = new Map(specs.map((spec, place) => [spec, place]));
-  const placeOf = ({ spec }: Family): number => places.get(spec) ?? places.size;
-  return families.toSorted((a, b) => placeOf(a) - placeOf(b));
+  const ofListing = LISTING_FAMILIES.map((key): Source => ({
+    spec: CATALOGUE[key],
+    goesStale: true,
+    samplesOf: ({ listing }) => listing[key] ?? [],
+  }));
+  const ofCounters = COUNTER_FAMILIES.map((key): Source => ({
+    spec: CATALOGUE[key],
+    goesStale: false,
+    samplesOf: ({ counters }) => counters[key],
+  }));
+  return [...ofListing, ...ofCounters].toSorted((a, b) => specs.indexOf(a.spec) - specs.indexOf(b.spec));
 }
 
 function upSample({ serviceCode, isUp }: CodeState): Sample[] {

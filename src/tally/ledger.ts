@@ -55,7 +55,11 @@ export class Ledger {
   #created: number | undefined;
 
   constructor(options: { maxLabelSets: number; stallAfterMs: number; observer?: TaskObserver | undefined }) {
-    this.counters = recordOf(LEDGER_COUNTERS, () => new CounterFamily(options.maxLabelSets));
+    this.counters = {
+      ...recordOf(LEDGER_COUNTERS, () => new CounterFamily(options.maxLabelSets)),
+      // Its two label sets are the exporter's own: there is nothing to limit.
+      byteCounterResets: new CounterFamily(Number.POSITIVE_INFINITY),
+    };
     this.#stallAfterMs = options.stallAfterMs;
     this.#observer = options.observer;
   }
