@@ -121,7 +121,8 @@ export class Scanner {
     this.stringHasEscapes = false;
     this.stringStart = start;
     this.position = position + rest;
-    this.#restOfString();
+    if (byteAt(this.window, this.position) === QUOTE) this.#endString();
+    else this.#restOfString();
   }
 
   #restOfString(): void {
@@ -129,6 +130,11 @@ export class Scanner {
       this.stringHasEscapes = true;
       this.escape();
     }
+    this.#endString();
+  }
+
+  /** Consumes the closing quote. */
+  #endString(): void {
     this.stringEnd = this.position;
     this.position += 1;
   }
