@@ -1,3 +1,4 @@
+import { mapRecord } from '../record-of.ts';
 import type { Interner } from './interner.ts';
 import { KeyTable, UNKNOWN_KEY } from './key-table.ts';
 import type { InvalidReason } from './records.ts';
@@ -47,35 +48,24 @@ interface Slot {
  * that comes twice the last one counts, `null` is a missing field: the verdict is that of the schema.
  */
 export class FieldReader<K extends string> {
+  /** The content of each field of the last object, where it is kept. */
+  readonly content: Readonly<Record<K, Readonly<Pick<Slot, 'text' | 'number'>>>>;
   readonly #keys: KeyTable;
   readonly #slots: readonly Slot[];
   /** Of these, the ones to be made ready for each object: what others hold nobody reads. */
   readonly #prepared: readonly Slot[];
-  readonly #byName: ReadonlyMap<string, Slot>;
   readonly #interner: Interner;
   readonly #skipper = new Skipper();
   /** Whether any slot may have a problem: nearly never, and then they are looked through. */
   #mayHaveProblem = false;
 
   constructor(fields: Readonly<Record<K, Field>>, interner: Interner) {
-    const names = Object.keys(fields);
-    this.#keys = new KeyTable(names);
-    this.#byName = new Map(
-      Object.entries<Field>(fields).map(([name, field]) => [
-        name,
-        { field, problem: undefined, text: undefined, number: undefined },
-      ]),
-    );
-    this.#slots = [...this.#byName.values()];
-    this.#prepared = this.#slots.filter(({ field }) => field.isRequired === true || isKept(field));
+    const slots = mapRecord(fields, emptySlot);
+    this.content = slots;
+    this.#slots = Object.values(slots);
+    this.#keys = new KeyTable(Object.keys(slots));
     this.#interner = interner;
-  }
-
-  /** Where the content of a field stands after each object: for makers of records, who look it up once. */
-  slot(name: K): Readonly<Pick<Slot, 'text' | 'number'>> {
-    const slot = this.#byName.get(name);
-    if (slot === undefined) throw new TypeError(`Expected a field, found ${name}`);
-    return slot;
+    this.#prepared = this.#slots.filter(({ field }) => field.isRequired === true || isKept(field));
   }
 
   /** Reads one value; returns why it is no valid record, or `undefined` if it is one. */
@@ -188,6 +178,10 @@ function readElements(scanner: Scanner, elements: ElementReader): void {
     if (scanner.peek() === CLOSE_BRACKET) return;
     scanner.expect(COMMA, '"," or "]"');
   }
+}
+
+function emptySlot(field: Field): Slot {
+  return { field, problem: undefined, text: undefined, number: undefined };
 }
 
 /** A field that has not come yet. */

@@ -79,13 +79,15 @@ export function userReader(interner: Interner): RecordReader {
     },
     interner,
   );
-  const vsId = fields.slot('vs_id');
-  const clientVersion = fields.slot('client_version');
-  const deviceType = fields.slot('device_type');
+  const { content } = fields;
   return (scanner, sink) => {
     const problem = fields.read(scanner);
     if (problem !== undefined) return sink.invalid('user', problem);
-    return sink.user({ vsId: vsId.text, clientVersion: clientVersion.text, deviceType: deviceType.text });
+    return sink.user({
+      vsId: content.vs_id.text,
+      clientVersion: content.client_version.text,
+      deviceType: content.device_type.text,
+    });
   };
 }
 
@@ -109,20 +111,17 @@ export function taskReader(interner: Interner): RecordReader {
     },
     interner,
   );
-  const id = fields.slot('id');
-  const vsId = fields.slot('vs_id');
-  const progress = fields.slot('progress');
-  const inputBytes = fields.slot('input_bytes');
+  const { content } = fields;
   return (scanner, sink) => {
     const problem = fields.read(scanner);
     if (problem !== undefined) return sink.invalid('task', problem);
     for (const [record, reason] of inputs.invalid) sink.invalid(record, reason);
     for (const [record, reason] of outputs.invalid) sink.invalid(record, reason);
     return sink.task({
-      id: id.text ?? '',
-      vsId: vsId.text,
-      progress: progress.number,
-      inputBytes: inputBytes.number,
+      id: content.id.text ?? '',
+      vsId: content.vs_id.text,
+      progress: content.progress.number,
+      inputBytes: content.input_bytes.number,
       inputs: inputs.records,
       outputs: outputs.records,
       invalidInputs: inputs.invalid.length,
@@ -143,16 +142,12 @@ function inputEntries(interner: Interner): Entries<InputRecord> {
     },
     interner,
   );
-  const url = fields.slot('url');
-  const deviceType = fields.slot('device_type');
-  const deviceVersion = fields.slot('device_version');
-  const clientVersion = fields.slot('client_version');
-  const inputBytes = fields.slot('input_bytes');
+  const { content } = fields;
   return new Entries('input', fields, () => ({
-    protocol: protocolOf(url.text),
-    deviceType: deviceType.text,
-    clientVersion: deviceVersion.text ?? clientVersion.text,
-    inputBytes: inputBytes.number,
+    protocol: protocolOf(content.url.text),
+    deviceType: content.device_type.text,
+    clientVersion: content.device_version.text ?? content.client_version.text,
+    inputBytes: content.input_bytes.number,
   }));
 }
 
@@ -175,25 +170,17 @@ function outputEntries(interner: Interner): Entries<OutputRecord> {
     },
     interner,
   );
-  const format = fields.slot('format');
-  const fileName = fields.slot('file_name');
-  const tag = fields.slot('tag');
-  const audioCodecName = fields.slot('audio_codec_name');
-  const videoCodecName = fields.slot('video_codec_name');
-  const width = fields.slot('width');
-  const height = fields.slot('height');
-  const httpOutputBytes = fields.slot('http_output_bytes');
-  const httpConnectionsNum = fields.slot('http_connections_num');
+  const { content } = fields;
   const makeRecord = (): OutputRecord => ({
-    format: format.text,
-    fileName: fileName.text,
-    tag: tag.text,
-    audioCodecName: audioCodecName.text,
-    videoCodecName: videoCodecName.text,
-    width: width.number,
-    height: height.number,
-    httpOutputBytes: httpOutputBytes.number ?? 0,
-    httpConnectionsNum: httpConnectionsNum.number ?? 0,
+    format: content.format.text,
+    fileName: content.file_name.text,
+    tag: content.tag.text,
+    audioCodecName: content.audio_codec_name.text,
+    videoCodecName: content.video_codec_name.text,
+    width: content.width.number,
+    height: content.height.number,
+    httpOutputBytes: content.http_output_bytes.number ?? 0,
+    httpConnectionsNum: content.http_connections_num.number ?? 0,
     streams: streams.records,
   });
   return new Entries('output', fields, makeRecord, streams);
@@ -212,12 +199,10 @@ function streamEntries(interner: Interner): Entries<StreamRecord> {
     },
     interner,
   );
-  const codecType = fields.slot('codec_type');
-  const copy = fields.slot('copy');
-  const bitRate = fields.slot('bit_rate');
+  const { content } = fields;
   return new Entries('stream', fields, () => ({
-    codecType: codecType.number,
-    copy: copy.number,
-    bitRate: bitRate.number,
+    codecType: content.codec_type.number,
+    copy: content.copy.number,
+    bitRate: content.bit_rate.number,
   }));
 }

@@ -13,7 +13,7 @@ import {
 import { LabelSums } from './label-sums.ts';
 import { Lifetimes } from './lifetimes.ts';
 import type { TaskReading } from './listing-tally.ts';
-import { recordOf } from './record-of.ts';
+import { recordOf } from '../record-of.ts';
 
 /** The counter families that accumulate between listings. */
 export const LEDGER_COUNTERS = [

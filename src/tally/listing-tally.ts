@@ -10,7 +10,7 @@ import type {
 } from '../listing/records.ts';
 import { LabelSums } from './label-sums.ts';
 import { LabelValues, UNKNOWN } from './label-values.ts';
-import { recordOf } from './record-of.ts';
+import { recordOf } from '../record-of.ts';
 
 /** The gauge families that are sums over the records of one listing. */
 export const LISTING_GAUGES = [

@@ -4,7 +4,7 @@ import { GaugeGuard, type Folded } from './gauge-guard.ts';
 import type { Instant } from './instant.ts';
 import { Ledger, LEDGER_COUNTERS } from './ledger.ts';
 import { LISTING_GAUGES, ListingTally, type ListingGauge } from './listing-tally.ts';
-import { recordOf } from './record-of.ts';
+import { recordOf } from '../record-of.ts';
 import { ServerMemory } from './server-memory.ts';
 import type { CounterFamilyKey, ListingFamily, Snapshot } from './snapshot.ts';
 import { TaskDetails } from './task-details.ts';

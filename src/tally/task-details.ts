@@ -3,7 +3,7 @@ import type { Instant } from './instant.ts';
 import type { Ledger, TaskObserver } from './ledger.ts';
 import { labelValue } from './label-values.ts';
 import type { TaskReading } from './listing-tally.ts';
-import { recordOf } from './record-of.ts';
+import { recordOf } from '../record-of.ts';
 
 /** The families per task. */
 export const TASK_FAMILIES = [

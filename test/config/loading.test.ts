@@ -5,6 +5,7 @@ import type { Configuration } from '../../src/config/configuration.ts';
 import type { Case } from '../support/configuration.ts';
 import { load, messageOf, NEEDED, SECRET } from '../support/configuration.ts';
 import { maskedSummary } from '../../src/config/summary.ts';
+import { PUBLISHED_SCHEME } from '../support/published-scheme.ts';
 
 const TESTING = {
   serviceCode: 'TESTING',
@@ -26,14 +27,7 @@ const DEFAULTS: Configuration = {
     tls: {},
     proxy: {},
   },
-  signing: {
-    algorithm: 'sha256',
-    template: '{path}{query}{timestamp}',
-    encoding: 'hex',
-    timestampUnit: 'ms',
-    signatureHeader: 'xvs-signature',
-    timestampHeader: 'xvs-timestamp',
-  },
+  signing: PUBLISHED_SCHEME,
   serviceCodes: [TESTING],
   metrics: { maxLabelSets: 1000, perTask: false, maxTasks: 1000 },
   web: { listenAddresses: [{ host: undefined, port: 20_928 }], telemetryPath: '/metrics', maxRequests: 40 },
