@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Clock } from '../clock.ts';
+import type { ListenAddress } from '../config/addresses.ts';
 import type { Logger } from '../log.ts';
 import { respondText } from './response.ts';
 import type { WebResponse } from './response.ts';
@@ -19,11 +20,6 @@ const KEEP_ALIVE_TIMEOUT_MS = 120_000;
 const SOCKET_TIMEOUT_MS = 60_000;
 /** How long requests in flight may go on once the server closes. */
 const CLOSE_TIMEOUT_MS = 5_000;
-
-interface ListenAddress {
-  readonly host: string | undefined;
-  readonly port: number;
-}
 
 export interface WebServerOptions {
   /** Where to listen; without a host, on every address. Port 0 takes a free one. */
