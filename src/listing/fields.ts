@@ -1,9 +1,10 @@
 import { mapRecord } from '../record-of.ts';
 import type { Interner } from './interner.ts';
-import { KeyTable, UNKNOWN_KEY } from './key-table.ts';
+import { KeyTable } from './key-table.ts';
 import type { InvalidReason } from './records.ts';
 import { CLOSE_BRACE, CLOSE_BRACKET, COMMA, LETTER_N, OPEN_BRACE, OPEN_BRACKET, QUOTE } from './bytes.ts';
 import { startsNumber, type Scanner } from './scanner.ts';
+import { plainEnd } from './words.ts';
 import { Skipper } from './skipper.ts';
 
 /** A field that holds one value; see `interface.ts` for what each kind admits. */
@@ -21,7 +22,7 @@ export interface ScalarField {
 /** A field that holds a list of records. */
 export interface ListField {
   readonly kind: 'list';
-  readonly isRequired?: true;
+  readonly isRequired: true;
   readonly elements: ElementReader;
 }
 
@@ -29,43 +30,64 @@ export type Field = ScalarField | ListField;
 
 /** What takes the elements of a list within a record. */
 export interface ElementReader {
-  /** A list begins, or is found missing: forget what an earlier one held. */
+  /** A list begins: forget what an earlier one held. */
   begin(): void;
   /** Reads one element. */
   read(scanner: Scanner): void;
 }
 
 /** What the object being read holds for a field. */
-interface Slot {
+class Slot {
   readonly field: Field;
-  problem: InvalidReason | undefined;
-  text: string | undefined;
-  number: number | undefined;
+  /** Its bit in sets of fields. */
+  readonly bit: number;
+  /** A text that is not kept. */
+  readonly isDropped: boolean;
+  readonly takesText: boolean;
+  readonly takesNumber: boolean;
+  readonly keep: ScalarField['keep'];
+  text: string | undefined = undefined;
+  number: number | undefined = undefined;
+  /** Holds if the field is in the set of those that have a problem. */
+  problem: InvalidReason = 'wrong_type';
+
+  constructor(field: Field, index: number) {
+    const { kind } = field;
+    this.field = field;
+    this.bit = 1 << index;
+    this.isDropped = kind === 'text' && field.keep === undefined && field.isRequired !== true;
+    this.takesText = kind === 'text' || kind === 'text_or_integer';
+    this.takesNumber = kind === 'integer' || kind === 'count';
+    this.keep = kind === 'list' ? undefined : field.keep;
+  }
 }
 
 /**
- * Reads the objects of one kind of record, by a table of its fields. Unknown fields are skipped, of a key
- * that comes twice the last one counts, `null` is a missing field: the verdict is that of the schema.
+ * Reads the objects of one kind of record, by a table of its fields, up to 32. Unknown fields are skipped, of a
+ * key that comes twice the last one counts, `null` is a missing field: the verdict is that of the schema.
  */
 export class FieldReader<K extends string> {
-  /** The content of each field of the last object, where it is kept. */
+  /** The content of each field of the last object that was valid, where it is kept. */
   readonly content: Readonly<Record<K, Readonly<Pick<Slot, 'text' | 'number'>>>>;
-  readonly #keys: KeyTable;
+  readonly #keys: KeyTable<Slot>;
   readonly #slots: readonly Slot[];
-  /** Of these, the ones to be made ready for each object: what others hold nobody reads. */
-  readonly #prepared: readonly Slot[];
+  readonly #required: number;
   readonly #interner: Interner;
   readonly #skipper = new Skipper();
-  /** Whether any slot may have a problem: nearly never, and then they are looked through. */
-  #mayHaveProblem = false;
+  /** Sets of fields, a bit each: of this object those with a value and those with a problem … */
+  #present = 0;
+  #wrong = 0;
+  /** … and those that may still hold what an object before had in them. */
+  #filled = 0;
 
   constructor(fields: Readonly<Record<K, Field>>, interner: Interner) {
-    const slots = mapRecord(fields, emptySlot);
+    let index = 0;
+    const slots = mapRecord(fields, (field: Field) => new Slot(field, index++));
     this.content = slots;
     this.#slots = Object.values(slots);
-    this.#keys = new KeyTable(Object.keys(slots));
+    this.#keys = new KeyTable<Slot>(slots);
+    this.#required = setOf(this.#slots.filter(({ field }) => field.isRequired === true));
     this.#interner = interner;
-    this.#prepared = this.#slots.filter(({ field }) => field.isRequired === true || isKept(field));
   }
 
   /** Reads one value; returns why it is no valid record, or `undefined` if it is one. */
@@ -74,26 +96,32 @@ export class FieldReader<K extends string> {
       this.#skip(scanner);
       return 'not_an_object';
     }
-    this.#prepare();
+    // Of the object before, too, if the bytes ended within it.
+    this.#filled |= this.#present;
+    this.#present = 0;
+    this.#wrong = 0;
     this.#readMembers(scanner);
-    return this.#mayHaveProblem ? this.#firstProblem() : this.#firstMissing();
+    if ((this.#wrong | (this.#required & ~this.#present)) !== 0) return this.#firstProblem();
+    if ((this.#filled & ~this.#present) !== 0) this.#clearAbsent();
+    return undefined;
   }
 
-  #prepare(): void {
-    for (const slot of this.#mayHaveProblem ? this.#slots : this.#prepared) clear(slot);
-    this.#mayHaveProblem = false;
-  }
-
+  /** Of the fields in their order. */
   #firstProblem(): InvalidReason | undefined {
-    return this.#slots.find(({ problem }) => problem !== undefined)?.problem;
-  }
-
-  /** Of fields that had no value, only the required ones have a problem. */
-  #firstMissing(): InvalidReason | undefined {
-    for (const slot of this.#prepared) {
-      if (slot.problem !== undefined) return slot.problem;
+    for (const { bit, problem } of this.#slots) {
+      if ((this.#wrong & bit) !== 0) return problem;
+      if ((this.#required & ~this.#present & bit) !== 0) return 'missing_field';
     }
     return undefined;
+  }
+
+  #clearAbsent(): void {
+    for (const slot of this.#slots) {
+      if ((this.#present & slot.bit) !== 0) continue;
+      slot.text = undefined;
+      slot.number = undefined;
+    }
+    this.#filled = 0;
   }
 
   #readMembers(scanner: Scanner): void {
@@ -101,7 +129,7 @@ export class FieldReader<K extends string> {
     this.#keys.begin();
     let next = scanner.peek();
     while (next !== CLOSE_BRACE) {
-      this.#readValue(scanner, this.#keys.read(scanner));
+      if (!this.#readUsualMembers(scanner)) this.#readMember(scanner);
       next = scanner.peek();
       if (next === COMMA) scanner.position += 1;
       else if (next !== CLOSE_BRACE) scanner.fail('"," or "}"');
@@ -109,66 +137,125 @@ export class FieldReader<K extends string> {
     scanner.position += 1;
   }
 
-  #readValue(scanner: Scanner, index: number): void {
-    const first = scanner.peek();
-    const slot = index === UNKNOWN_KEY ? undefined : this.#slots[index];
-    if (slot === undefined) return this.#skip(scanner);
-    const { field } = slot;
-    if (field.kind === 'list') return this.#readList(scanner, slot, field, first);
-    if (first === QUOTE) return this.#readText(scanner, slot, field);
-    if (startsNumber(first)) return this.#readNumber(scanner, slot, field);
-    clear(slot);
-    if (first === LETTER_N) return scanner.literal();
-    this.#note(slot, 'wrong_type');
-    return this.#skip(scanner);
-  }
-
-  #readText(scanner: Scanner, slot: Slot, { kind, keep, isRequired }: ScalarField): void {
-    slot.problem = undefined;
-    slot.number = undefined;
-    if (kind !== 'text' && kind !== 'text_or_integer') this.#note(slot, 'wrong_type');
-    if (keep === 'repeated') {
-      scanner.hashedString();
-      slot.text = this.#interner.text(scanner);
-    } else {
-      scanner.string();
-      slot.text = keep === undefined ? undefined : scanner.text();
+  /**
+   * Reads members for as long as they are what they nearly always are: the key that followed the last time, no white
+   * space, a plain string or a number. True if it stands behind one; false if it stands at one that is something
+   * else, of which nothing is read.
+   */
+  #readUsualMembers(scanner: Scanner): boolean {
+    const { view, end } = scanner;
+    let { position } = scanner;
+    let { last } = this.#keys;
+    let present = 0;
+    for (;;) {
+      const key = last.follower;
+      const slot = key.meaning;
+      if (slot === undefined || position + key.length > end || !key.isAt(view, position)) break;
+      const start = position + key.length;
+      const first = view.getUint8(start);
+      if (first === QUOTE && slot.isDropped) {
+        const stop = plainEnd(view, start + 1);
+        if (view.getUint8(stop) !== QUOTE) break;
+        position = stop + 1;
+      } else if (first === QUOTE && slot.takesText) {
+        scanner.position = start;
+        this.#readText(scanner, slot);
+        position = scanner.position;
+      } else if (slot.takesNumber && startsNumber(first)) {
+        scanner.position = start;
+        this.#readNumber(scanner, slot);
+        position = scanner.position;
+      } else break;
+      last = key;
+      present |= slot.bit;
+      if (view.getUint8(position) !== COMMA) {
+        scanner.position = position;
+        this.#keys.last = last;
+        this.#present |= present;
+        return true;
+      }
+      position += 1;
     }
-    if (isRequired === true && scanner.stringEnd === scanner.stringStart) this.#note(slot, 'missing_field');
+    scanner.position = position;
+    this.#keys.last = last;
+    this.#present |= present;
+    return false;
   }
 
-  #readNumber(scanner: Scanner, slot: Slot, field: ScalarField): void {
+  #readMember(scanner: Scanner): void {
+    const slot = this.#keys.read(scanner);
+    const first = scanner.peek();
+    if (slot === undefined) return this.#skip(scanner);
+    this.#present |= slot.bit;
+    this.#wrong &= ~slot.bit;
+    if (first === QUOTE && slot.takesText) return this.#readText(scanner, slot);
+    if (slot.takesNumber && startsNumber(first)) return this.#readNumber(scanner, slot);
+    return this.#readOther(scanner, slot, first);
+  }
+
+  #readText(scanner: Scanner, slot: Slot): void {
+    if (slot.keep === 'repeated') {
+      slot.text = this.#interner.read(scanner);
+    } else if (slot.isDropped) {
+      scanner.skipString();
+    } else {
+      slot.text = scanner.string();
+      if (slot.text === '' && slot.field.isRequired === true) this.#note(slot, 'missing_field');
+    }
+  }
+
+  #readNumber(scanner: Scanner, slot: Slot): void {
     const value = scanner.number();
-    const problem = judgeNumber(field, value);
-    slot.problem = undefined;
+    slot.number = value;
+    if (!Number.isSafeInteger(value) || value < 0) this.#judge(slot, value);
+  }
+
+  /** A value of the less usual kinds, or a wrong one. */
+  #readOther(scanner: Scanner, slot: Slot, first: number): void {
+    const { field } = slot;
+    if (first === LETTER_N) {
+      scanner.literal();
+      this.#leaveOut(slot);
+    } else if (field.kind === 'list' && first === OPEN_BRACKET) {
+      readList(scanner, field.elements);
+    } else if (field.kind !== 'list' && startsNumber(first)) {
+      const value = scanner.number();
+      slot.text = String(value);
+      this.#judge(slot, value);
+    } else {
+      this.#note(slot, 'wrong_type');
+      this.#skip(scanner);
+    }
+  }
+
+  #leaveOut(slot: Slot): void {
+    this.#present &= ~slot.bit;
     slot.text = undefined;
+    slot.number = undefined;
+  }
+
+  #judge(slot: Slot, value: number): void {
+    const problem = problemOf(slot.field, value);
     if (problem !== undefined) this.#note(slot, problem);
-    else if (field.kind === 'text_or_integer') slot.text = String(value);
-    else slot.number = value;
   }
 
   #note(slot: Slot, problem: InvalidReason): void {
     slot.problem = problem;
-    this.#mayHaveProblem = true;
-  }
-
-  #readList(scanner: Scanner, slot: Slot, field: ListField, first: number): void {
-    clear(slot);
-    if (first === LETTER_N) return scanner.literal();
-    if (first !== OPEN_BRACKET) {
-      this.#note(slot, 'wrong_type');
-      return this.#skip(scanner);
-    }
-    slot.problem = undefined;
-    scanner.position += 1;
-    if (scanner.peek() !== CLOSE_BRACKET) readElements(scanner, field.elements);
-    scanner.position += 1;
+    this.#wrong |= slot.bit;
   }
 
   #skip(scanner: Scanner): void {
     this.#skipper.begin();
     this.#skipper.run(scanner);
   }
+}
+
+/** Reads a list, from its opening bracket on. */
+function readList(scanner: Scanner, elements: ElementReader): void {
+  elements.begin();
+  scanner.position += 1;
+  if (scanner.peek() !== CLOSE_BRACKET) readElements(scanner, elements);
+  scanner.position += 1;
 }
 
 /** Reads the elements of a list; stands then at its closing bracket. */
@@ -180,26 +267,13 @@ function readElements(scanner: Scanner, elements: ElementReader): void {
   }
 }
 
-function emptySlot(field: Field): Slot {
-  return { field, problem: undefined, text: undefined, number: undefined };
+function setOf(slots: readonly Slot[]): number {
+  return slots.reduce((set, { bit }) => set | bit, 0);
 }
 
-/** A field that has not come yet. */
-function clear(slot: Slot): void {
-  const { field } = slot;
-  slot.problem = field.isRequired === true ? 'missing_field' : undefined;
-  slot.text = undefined;
-  slot.number = undefined;
-  if (field.kind === 'list') field.elements.begin();
-}
-
-function isKept(field: Field): boolean {
-  return field.kind === 'list' || field.keep !== undefined;
-}
-
-function judgeNumber(field: ScalarField, value: number): InvalidReason | undefined {
-  if (field.kind === 'text') return 'wrong_type';
+function problemOf({ kind }: Field, value: number): InvalidReason | undefined {
+  if (kind === 'text') return 'wrong_type';
   if (!Number.isInteger(value)) return Number.isFinite(value) ? 'wrong_type' : 'out_of_range';
   if (!Number.isSafeInteger(value)) return 'out_of_range';
-  return field.kind === 'count' && value < 0 ? 'out_of_range' : undefined;
+  return kind === 'count' && value < 0 ? 'out_of_range' : undefined;
 }

@@ -1,87 +1,88 @@
 import { COLON, QUOTE } from './bytes.ts';
-import { lowBytes, WINDOW_PADDING } from './words.ts';
 import type { Scanner } from './scanner.ts';
-
-/** Stands for a key that is not in the table. */
-export const UNKNOWN_KEY = -1;
 
 /**
  * Tells the keys of one kind of object apart. A service writes the members of its records in one order: the key
  * that followed the last time is compared first, byte for byte, and only another one is looked up.
  */
-export class KeyTable {
-  readonly #keys: readonly KeyBytes[];
-  readonly #indexes: ReadonlyMap<string, number>;
-  /** By the index of a key plus one: the index that followed it the last time. */
-  readonly #followers: Int32Array;
-  #last = UNKNOWN_KEY;
+export class KeyTable<T> {
+  readonly #keys: ReadonlyMap<string, Key<T>>;
+  /** Stands before the first key of an object. */
+  readonly #start = new Key<T>('start', undefined);
+  last = this.#start;
 
-  constructor(names: readonly string[]) {
-    this.#keys = names.map(keyBytes);
-    this.#indexes = new Map(names.map((name, index) => [name, index]));
-    this.#followers = Int32Array.from({ length: names.length + 1 }, (_, index) => index % names.length);
+  /** `meanings`: what each key stands for, in the order in which the keys are expected. */
+  constructor(meanings: Readonly<Record<string, T>>) {
+    const keys = Object.entries(meanings).map(([name, meaning]) => new Key(name, meaning));
+    this.#keys = new Map(keys.map((key) => [key.name, key]));
+    for (const [index, key] of keys.entries()) (keys[index - 1] ?? this.#start).follower = key;
   }
 
   /** An object begins. */
   begin(): void {
-    this.#last = UNKNOWN_KEY;
+    this.last = this.#start;
   }
 
-  /** Reads a key and the colon behind it; the key's index. */
-  read(scanner: Scanner): number {
+  /** Reads any key and the colon behind it; what the key stands for, `undefined` if it is not in the table. */
+  read(scanner: Scanner): T | undefined {
     if (scanner.peek() !== QUOTE) scanner.fail('a key in quotes');
-    const expected = this.#followers[this.#last + 1] ?? 0;
-    const key = this.#keys[expected];
-    if (key !== undefined && startsWith(scanner, key)) {
-      scanner.position += 1 + key.length;
-      this.#last = expected;
-      return expected;
-    }
-    return this.#lookUp(scanner);
+    const key = this.last.follower;
+    const isNext = scanner.has(key.length) && key.isAt(scanner.view, scanner.position);
+    if (!isNext) return this.#lookUp(scanner);
+    scanner.position += key.length;
+    this.last = key;
+    return key.meaning;
   }
 
-  #lookUp(scanner: Scanner): number {
-    scanner.string();
-    const index = this.#indexes.get(scanner.text()) ?? UNKNOWN_KEY;
+  #lookUp(scanner: Scanner): T | undefined {
+    const key = this.#keys.get(scanner.string());
     scanner.expect(COLON, '":" after a key');
-    if (index !== UNKNOWN_KEY) {
-      this.#followers[this.#last + 1] = index;
-      this.#last = index;
-    }
-    return index;
+    if (key === undefined) return undefined;
+    this.last.follower = key;
+    this.last = key;
+    return key.meaning;
   }
 }
 
-/** The bytes between a key's opening quote and its value: the key, the quote, the colon. */
-interface KeyBytes {
+/**
+ * A key, and its bytes up to its value: the name in quotes, the colon. They are compared eight at a time, as the
+ * numbers that they make; the last eight may overlap those before. That is exact: no text in ASCII makes 0, -0 or NaN.
+ */
+export class Key<T> {
+  readonly name: string;
+  readonly meaning: T | undefined;
   readonly length: number;
-  /** Four bytes each; the last ones that make no four are in `tail`. */
-  readonly words: Int32Array;
-  readonly tail: number;
-  readonly tailMask: number;
-}
+  /** The key that came after this one the last time. */
+  follower: Key<T> = this;
+  /** Eight bytes each, from the beginning; the last ones that make no eight are left to `#last`. */
+  readonly #eights: Float64Array;
+  /** The last eight bytes; of a shorter key the first four and the last four. */
+  readonly #last: number;
+  readonly #firstFour: number;
+  readonly #lastFour: number;
 
-function keyBytes(name: string): KeyBytes {
-  const bytes = new TextEncoder().encode(`${name}":`);
-  const padded = new DataView(new ArrayBuffer(bytes.length + WINDOW_PADDING));
-  for (const [index, byte] of bytes.entries()) padded.setUint8(index, byte);
-  const whole = bytes.length >> 2;
-  return {
-    length: bytes.length,
-    words: Int32Array.from({ length: whole }, (_, index) => padded.getInt32(4 * index, true)),
-    tail: padded.getInt32(4 * whole, true),
-    tailMask: lowBytes(bytes.length & 3),
-  };
-}
-
-/** Whether the bytes behind the scanner's quote are those of the key. The 0 behind the window differ from any. */
-function startsWith(scanner: Scanner, { length, words, tail, tailMask }: KeyBytes): boolean {
-  const { view } = scanner;
-  let position = scanner.position + 1;
-  if (position + length > scanner.end) return false;
-  for (let index = 0; index < words.length; index += 1) {
-    if (view.getInt32(position, true) !== words[index]) return false;
-    position += 4;
+  constructor(name: string, meaning: T | undefined) {
+    const bytes = new TextEncoder().encode(`"${name}":`);
+    const view = new DataView(bytes.buffer);
+    this.name = name;
+    this.meaning = meaning;
+    this.length = bytes.length;
+    this.#eights = Float64Array.from({ length: bytes.length >> 3 }, (_, index) => view.getFloat64(8 * index, true));
+    this.#last = bytes.length >= 8 ? view.getFloat64(bytes.length - 8, true) : 0;
+    this.#firstFour = view.getInt32(0, true);
+    this.#lastFour = view.getInt32(bytes.length - 4, true);
   }
-  return (view.getInt32(position, true) & tailMask) === tail;
+
+  /** Whether the key stands at `position`: so many bytes must be there. */
+  isAt(view: DataView, position: number): boolean {
+    const end = position + this.length;
+    const eights = this.#eights;
+    if (eights.length === 0) {
+      return view.getInt32(position, true) === this.#firstFour && view.getInt32(end - 4, true) === this.#lastFour;
+    }
+    for (let index = 0; index < eights.length; index += 1) {
+      if (view.getFloat64(position + 8 * index, true) !== eights[index]) return false;
+    }
+    return view.getFloat64(end - 8, true) === this.#last;
+  }
 }

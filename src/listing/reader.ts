@@ -27,9 +27,10 @@ type Place =
   | 'end';
 
 /** The members of the answer that are read. */
-const MEMBERS = ['ret', 'user_list', 'task_list'] as const;
+const MEMBERS = { ret: 'ret', user_list: 'user_list', task_list: 'task_list' } as const;
 
-type ListName = 'user_list' | 'task_list';
+type MemberName = keyof typeof MEMBERS;
+type ListName = Exclude<MemberName, 'ret'>;
 
 /** What a body that is a listing says besides its records. */
 export interface ListingEnd {
@@ -51,15 +52,17 @@ export class ListingReader {
   readonly #sink: ListingSink;
   readonly #scanner = new Scanner();
   readonly #skipper = new Skipper();
-  readonly #keys = new KeyTable(MEMBERS);
+  readonly #keys = new KeyTable<MemberName>(MEMBERS);
   readonly #interner = new Interner();
   readonly #records: Readonly<Record<ListName, RecordReader>> = {
     user_list: userReader(this.#interner),
     task_list: taskReader(this.#interner),
   };
-  readonly #seen = new Set<string>();
+  readonly #seen = new Set<MemberName>();
   #place: Place = 'start';
   #list: ListName = 'user_list';
+  /** In the window, where the unit being read begins. */
+  #unitStart = 0;
   #ret: number | undefined;
   /** The first thing that makes the body no listing; told at its end, when it is known to be JSON. */
   #misshape: ListingError | undefined;
@@ -101,7 +104,7 @@ export class ListingReader {
     }
     if (this.#ret !== undefined && this.#ret !== 0) return { ret: this.#ret, bytes };
     if (this.#misshape !== undefined) throw this.#misshape;
-    for (const key of MEMBERS) {
+    for (const key of Object.values(MEMBERS)) {
       if (!this.#seen.has(key)) throw shapeError(`Expected a member "${key}", found none`, bytes);
     }
     return { ret: 0, bytes };
@@ -132,15 +135,14 @@ export class ListingReader {
 
   /** Returns how many bytes of the window were consumed. */
   #readUnits(isLast: boolean): number {
-    let unitStart = 0;
     try {
       for (;;) {
-        unitStart = this.#scanner.position;
+        this.#unitStart = this.#scanner.position;
         this.#readUnit(isLast);
       }
     } catch (error) {
       if (error !== OUT_OF_BYTES) throw error;
-      return this.#place.startsWith('skipped_') ? this.#skipper.resumeAt : unitStart;
+      return this.#place.startsWith('skipped_') ? this.#skipper.resumeAt : this.#unitStart;
     }
   }
 
@@ -156,9 +158,9 @@ export class ListingReader {
       case 'after_member':
         return this.#readSeparator(CLOSE_BRACE, '"," or "}"', 'end', 'member');
       case 'first_element':
-        return this.#scanner.peek() === CLOSE_BRACKET ? this.#bracket('after_member') : this.#readElement();
+        return this.#scanner.peek() === CLOSE_BRACKET ? this.#bracket('after_member') : this.#readElements();
       case 'element':
-        return this.#readElement();
+        return this.#readElements();
       case 'after_element':
         return this.#readSeparator(CLOSE_BRACKET, '"," or "]"', 'after_member', 'element');
       case 'skipped_member':
@@ -184,7 +186,7 @@ export class ListingReader {
   }
 
   #readMember(): void {
-    const key = MEMBERS[this.#keys.read(this.#scanner)];
+    const key = this.#keys.read(this.#scanner);
     const first = this.#scanner.peek();
     if (key === undefined) {
       this.#beginSkip('skipped_member');
@@ -222,14 +224,23 @@ export class ListingReader {
   }
 
   #digits(): number {
-    this.#scanner.string();
-    const text = this.#scanner.text();
+    const text = this.#scanner.string();
     return /^-?[0-9]+$/.test(text) ? Number(text) : Number.NaN;
   }
 
-  #readElement(): void {
-    this.#records[this.#list](this.#scanner, this.#sink);
-    this.#place = 'after_element';
+  /** Nearly all of a body: element after element, each a unit, and so is the comma behind it. */
+  #readElements(): void {
+    const scanner = this.#scanner;
+    const readRecord = this.#records[this.#list];
+    for (;;) {
+      readRecord(scanner, this.#sink);
+      this.#place = 'after_element';
+      this.#unitStart = scanner.position;
+      if (scanner.peek() !== COMMA) return;
+      scanner.position += 1;
+      this.#place = 'element';
+      this.#unitStart = scanner.position;
+    }
   }
 
   #readSeparator(close: number, expectation: string, behindClose: Place, behindComma: Place): void {

@@ -1,6 +1,6 @@
 import { LETTER_U, MINUS, NINE, QUOTE, SPACE, ZERO } from './bytes.ts';
 import { ListingError } from './errors.ts';
-import { firstStop, hashWord, lowBytes, stopsIn } from './words.ts';
+import { plainEnd } from './words.ts';
 
 /** Thrown where the bytes end before the token does: the caller rewinds and waits for more of them. */
 export const OUT_OF_BYTES: unique symbol = Symbol('out of bytes');
@@ -11,8 +11,10 @@ const IS_ESCAPE = byteSet('"\\/bfnrt');
 /** What a number may go on with, valid or not: the grammar is checked on the whole token. */
 const IS_NUMBER_BYTE = byteSet('0123456789+-.eE');
 const NUMBER_GRAMMAR = /^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?$/;
-/** Integers of so many digits are exact in a double. */
+/** Integers of so many digits are exact in a double … */
 const MAX_EXACT_DIGITS = 15;
+/** … and of so many in a signed integer of 32 bits, which is faster. */
+const MAX_DIGITS_OF_32_BITS = 9;
 
 const LITERALS: ReadonlyMap<number, Uint8Array> = new Map(
   ['true', 'false', 'null'].map((word) => [word.charCodeAt(0), new TextEncoder().encode(word)]),
@@ -47,12 +49,6 @@ export class Scanner {
   view = new DataView(this.window.buffer);
   /** The same memory, to decode strings from. */
   #buffer = Buffer.alloc(0);
-  /** Of the last string read: the bytes between its quotes, and whether it has escapes. */
-  stringStart = 0;
-  stringEnd = 0;
-  stringHasEscapes = false;
-  /** Of the last string read by `hashedString`: a hash over its bytes, if it has no escapes. */
-  stringHash = 0;
   /** Offset of the window's first byte from the start of the body. */
   #windowOffset = 0;
 
@@ -88,67 +84,43 @@ export class Scanner {
     return byteAt(window, position);
   }
 
+  /** Whether so many bytes are left. */
+  has(length: number): boolean {
+    return this.position + length <= this.end;
+  }
+
   /** Skips white space and consumes `byte`. */
   expect(byte: number, expectation: string): void {
     if (this.peek() !== byte) this.fail(expectation);
     this.position += 1;
   }
 
-  /** Reads a string, from its opening quote on. Its content is not decoded. */
-  string(): void {
-    this.stringHasEscapes = false;
+  /** Reads over a string, from its opening quote on. True if it has escapes. */
+  skipString(): boolean {
+    let hasEscapes = false;
     this.position += 1;
-    this.stringStart = this.position;
-    this.#restOfString();
-  }
-
-  /** Reads a string, from its opening quote on, and hashes it on the way. */
-  hashedString(): void {
-    const { view } = this;
-    const start = this.position + 1;
-    let position = start;
-    let hash = 0;
-    let word = view.getInt32(position, true);
-    let stops = stopsIn(word);
-    while (stops === 0) {
-      hash = hashWord(hash, word);
-      position += 4;
-      word = view.getInt32(position, true);
-      stops = stopsIn(word);
-    }
-    const rest = firstStop(stops);
-    this.stringHash = hashWord(hash, word & lowBytes(rest));
-    this.stringHasEscapes = false;
-    this.stringStart = start;
-    this.position = position + rest;
-    if (byteAt(this.window, this.position) === QUOTE) this.#endString();
-    else this.#restOfString();
-  }
-
-  #restOfString(): void {
     while (this.stringBody() !== QUOTE) {
-      this.stringHasEscapes = true;
+      hasEscapes = true;
       this.escape();
     }
-    this.#endString();
+    this.position += 1;
+    return hasEscapes;
   }
 
-  /** Consumes the closing quote. */
-  #endString(): void {
-    this.stringEnd = this.position;
-    this.position += 1;
+  /** Reads a string, from its opening quote on. Invalid UTF-8 becomes U+FFFD, as everywhere on the web. */
+  string(): string {
+    const start = this.position + 1;
+    const hasEscapes = this.skipString();
+    if (this.position === start + 1) return '';
+    const content = this.#buffer.toString('utf8', start, this.position - 1);
+    if (!hasEscapes) return content;
+    const value: unknown = JSON.parse(`"${content}"`);
+    return String(value);
   }
 
   /** Skips the plain bytes of a string; returns what it stands at then: a quote or a backslash. */
   stringBody(): number {
-    const { view } = this;
-    let position = this.position;
-    let stops = stopsIn(view.getInt32(position, true));
-    while (stops === 0) {
-      position += 4;
-      stops = stopsIn(view.getInt32(position, true));
-    }
-    position += firstStop(stops);
+    const position = plainEnd(this.view, this.position);
     this.position = position;
     const byte = byteAt(this.window, position);
     if (byte >= SPACE) return byte;
@@ -175,33 +147,25 @@ export class Scanner {
     return byteAt(this.window, this.position);
   }
 
-  /** The content of the last string read. Invalid UTF-8 becomes U+FFFD, as everywhere on the web. */
-  text(): string {
-    const content = this.#buffer.toString('utf8', this.stringStart, this.stringEnd);
-    if (!this.stringHasEscapes) return content;
-    const value: unknown = JSON.parse(`"${content}"`);
-    return String(value);
-  }
-
   /** Reads a number; its value is what `JSON.parse` makes of it. Needs the byte behind it, or `isLast`. */
   number(isLast = false): number {
-    const { window } = this;
+    const { view } = this;
     const start = this.position;
     let position = start;
-    let byte = byteAt(window, position);
+    let byte = view.getUint8(position);
+    // An integer of 32 bits, which wraps where there are more digits than it holds: those are read in another way.
     let value = 0;
     while (byte >= ZERO && byte <= NINE) {
-      value = value * 10 + (byte - ZERO);
+      value = (Math.imul(value, 10) + byte - ZERO) | 0;
       position += 1;
-      byte = byteAt(window, position);
+      byte = view.getUint8(position);
     }
     const digits = position - start;
-    const isPlain = digits === 1 || (digits > 0 && byteAt(window, start) !== ZERO);
-    if (isPlain && digits <= MAX_EXACT_DIGITS && position < this.end && IS_NUMBER_BYTE[byte] !== 1) {
-      this.position = position;
-      return value;
-    }
-    return this.#anyNumber(isLast);
+    const isWhole = IS_NUMBER_BYTE[byte] !== 1 && position < this.end;
+    const isPlain = digits === 1 || (digits > 1 && view.getUint8(start) !== ZERO);
+    if (!isWhole || !isPlain || digits > MAX_EXACT_DIGITS) return this.#anyNumber(isLast);
+    this.position = position;
+    return digits <= MAX_DIGITS_OF_32_BITS ? value : digitsValue(view, start, position);
   }
 
   /** Any number but a plain integer of a few digits. */
@@ -238,6 +202,14 @@ export class Scanner {
     // oxlint-disable-next-line typescript/only-throw-error
     throw OUT_OF_BYTES;
   }
+}
+
+function digitsValue(view: DataView, start: number, end: number): number {
+  let value = 0;
+  for (let position = start; position < end; position += 1) {
+    value = value * 10 + (view.getUint8(position) - ZERO);
+  }
+  return value;
 }
 
 /** True for a byte that a number begins with. */

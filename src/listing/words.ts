@@ -13,22 +13,31 @@ const HIGH_BITS = 0x80808080;
 const HASH_FACTOR = 0x9e3779b1;
 
 /**
- * The high bit of each byte that a string cannot simply go on with (a quote, a backslash, a control character).
- * Of several, the lowest is right: the borrow of a subtraction disturbs only bytes above a byte that is marked.
+ * The high bit of each byte that a string cannot simply go on with (a quote, a backslash, a control character):
+ * subtracting 1 from a byte that is 0, or 32 from one below it, borrows. Bytes of 128 and more have that bit
+ * anyway, and are none of these. Of several, the lowest is right: a borrow disturbs only bytes above its own.
  */
 export function stopsIn(word: number): number {
-  const quotes = word ^ (QUOTE * EVERY_BYTE);
-  const backslashes = word ^ (BACKSLASH * EVERY_BYTE);
-  const stops =
-    ((quotes - EVERY_BYTE) & ~quotes) |
-    ((backslashes - EVERY_BYTE) & ~backslashes) |
-    ((word - SPACE * EVERY_BYTE) & ~word);
-  return stops & HIGH_BITS;
+  const isQuote = (word ^ (QUOTE * EVERY_BYTE)) - EVERY_BYTE;
+  const isBackslash = (word ^ (BACKSLASH * EVERY_BYTE)) - EVERY_BYTE;
+  const isControl = word - SPACE * EVERY_BYTE;
+  return (isQuote | isBackslash | isControl) & ~word & HIGH_BITS;
 }
 
 /** Which of the four bytes is the lowest that `stopsIn` has marked. */
 export function firstStop(stops: number): number {
   return (31 - Math.clz32(stops & -stops)) >> 3;
+}
+
+/** Where the first byte is, from `position` on, that a string cannot simply go on with. There has to be one. */
+export function plainEnd(view: DataView, position: number): number {
+  let at = position;
+  let stops = stopsIn(view.getInt32(at, true));
+  while (stops === 0) {
+    at += 4;
+    stops = stopsIn(view.getInt32(at, true));
+  }
+  return at + firstStop(stops);
 }
 
 /** A mask for the first `count` of four bytes, fewer than four. */

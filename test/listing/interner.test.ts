@@ -16,9 +16,7 @@ function scannerAt(json: string): Scanner {
 }
 
 function intern(interner: Interner, text: string): string {
-  const scanner = scannerAt(JSON.stringify(text));
-  scanner.hashedString();
-  return interner.text(scanner);
+  return interner.read(scannerAt(JSON.stringify(text)));
 }
 
 test('whatever came before, a string is itself', () => {
