@@ -67,7 +67,9 @@ export class Key<T> {
     this.name = name;
     this.meaning = meaning;
     this.length = bytes.length;
-    this.#eights = Float64Array.from({ length: bytes.length >> 3 }, (_, index) => view.getFloat64(8 * index, true));
+    this.#eights = Float64Array.from({ length: bytes.length >> 3 }, (_, index) =>
+      view.getFloat64(8 * index, true),
+    );
     this.#last = bytes.length >= 8 ? view.getFloat64(bytes.length - 8, true) : 0;
     this.#firstFour = view.getInt32(0, true);
     this.#lastFour = view.getInt32(bytes.length - 4, true);
@@ -78,7 +80,9 @@ export class Key<T> {
     const end = position + this.length;
     const eights = this.#eights;
     if (eights.length === 0) {
-      return view.getInt32(position, true) === this.#firstFour && view.getInt32(end - 4, true) === this.#lastFour;
+      return (
+        view.getInt32(position, true) === this.#firstFour && view.getInt32(end - 4, true) === this.#lastFour
+      );
     }
     for (let index = 0; index < eights.length; index += 1) {
       if (view.getFloat64(position + 8 * index, true) !== eights[index]) return false;

@@ -1,3 +1,4 @@
+import type { Instant } from './instant.ts';
 import type { InputReading, OutputReading } from './listing-tally.ts';
 
 /** How many good listings a task, or an output of it, is remembered for after it left: a listing can flap. */
@@ -10,24 +11,28 @@ export interface Gain {
   readonly isReset: boolean;
 }
 
-interface KnownOutput {
-  bytes: number;
-  /** Number of the last good listing that held it. */
-  lastListing: number;
-}
+/**
+ * The outputs of a task: of each its identity, its bytes and the number of the last good listing that held it, one
+ * after the other, sorted by identity. Plain numbers in one array take a third of what objects would.
+ */
+type KnownOutputs = number[];
+
+const CELLS = 3;
+const BYTES = 1;
+const LAST_LISTING = 2;
 
 /** What the ledger keeps of a task: last values, and when it was seen. */
 export interface KnownTask {
   vsId: string;
-  input: InputReading | undefined;
-  readonly outputs: Map<string, KnownOutput>;
+  /** The last reading of its input bytes; 0 and no source if there was none. */
+  inputBytes: number;
+  inputSource: InputReading['source'] | undefined;
+  outputs: KnownOutputs;
   /** Number of the last good listing that held it. */
   lastListing: number;
-  readonly firstSeenWallMs: number;
-  readonly firstSeenMs: number;
-  lastSeenMs: number;
+  readonly firstSeen: Instant;
   /** When its input was last seen to flow, or it was first seen. */
-  lastFlowMs: number;
+  lastFlow: Instant;
   hasFlowed: boolean;
   isStalled: boolean;
   /** It ran when the exporter started: what it had by then is not counted. */
@@ -49,25 +54,54 @@ function gainBetween(last: number, now: number): Gain {
  */
 export function advanceInput(task: KnownTask, reading: InputReading | undefined): Gain {
   if (reading === undefined) return NOTHING;
-  const last = task.input;
-  task.input = reading;
-  if (last === undefined && task.isFromBaseline) return NOTHING;
-  const gain = gainBetween(last?.bytes ?? 0, reading.bytes);
-  return gain.isReset && last?.source !== reading.source ? NOTHING : gain;
+  const { inputBytes, inputSource } = task;
+  task.inputBytes = reading.bytes;
+  task.inputSource = reading.source;
+  if (inputSource === undefined && task.isFromBaseline) return NOTHING;
+  const gain = gainBetween(inputBytes, reading.bytes);
+  return gain.isReset && inputSource !== reading.source ? NOTHING : gain;
 }
 
-/** The same for one output, which may be new, in the good listing of that number. */
-export function advanceOutput(task: KnownTask, key: string, reading: OutputReading, listing: number): Gain {
-  const last = task.outputs.get(key);
-  task.outputs.set(key, { bytes: reading.bytes, lastListing: listing });
-  return gainBetween(last?.bytes ?? 0, reading.bytes);
+/** Takes the outputs of the good listing of that number, sorted by identity; what each of them gained. */
+export function advanceOutputs(
+  task: KnownTask,
+  readings: readonly OutputReading[],
+  listing: number,
+): { readonly format: string; readonly gain: Gain }[] {
+  if (!holdsJust(task.outputs, readings, listing))
+    task.outputs = withNewOutputs(task.outputs, readings, listing);
+  const known = task.outputs;
+  let at = 0;
+  return readings.map(({ identity, format, bytes }) => {
+    while (known[at] !== identity) at += CELLS;
+    const gain = gainBetween(known[at + BYTES] ?? 0, bytes);
+    known[at + BYTES] = bytes;
+    known[at + LAST_LISTING] = listing;
+    return { format, gain };
+  });
 }
 
-/** Forgets the outputs that left long before the good listing of that number. */
-export function forgetOutputs(task: KnownTask, listing: number): void {
-  for (const [key, output] of task.outputs) {
-    if (isForgotten(output, listing)) task.outputs.delete(key);
+/** Whether the outputs that are remembered are just these, as they nearly always are. */
+function holdsJust(known: KnownOutputs, readings: readonly OutputReading[], listing: number): boolean {
+  if (known.length !== CELLS * readings.length) return false;
+  return readings.every(({ identity }, index) => {
+    const at = CELLS * index;
+    return known[at] === identity && !isForgotten({ lastListing: known[at + LAST_LISTING] ?? 0 }, listing);
+  });
+}
+
+/** The outputs that are still remembered, and the new ones, which begin at 0. */
+function withNewOutputs(
+  known: KnownOutputs,
+  readings: readonly OutputReading[],
+  listing: number,
+): KnownOutputs {
+  const outputs = new Map(readings.map(({ identity }) => [identity, [identity, 0, listing]]));
+  for (let at = 0; at < known.length; at += CELLS) {
+    const [identity = 0, bytes = 0, lastListing = 0] = known.slice(at, at + CELLS);
+    if (!isForgotten({ lastListing }, listing)) outputs.set(identity, [identity, bytes, lastListing]);
   }
+  return [...outputs.values()].sort(([a = 0], [b = 0]) => a - b).flat();
 }
 
 /** Whether what was last seen in one good listing is not remembered in a later one. */
@@ -76,12 +110,7 @@ export function isForgotten({ lastListing }: { readonly lastListing: number }, l
 }
 
 /** Notes whether a task's input flowed since the last listing. Where nothing is known of it, it may have. */
-export function noteFlow(
-  task: KnownTask,
-  reading: InputReading | undefined,
-  gain: Gain,
-  nowMs: number,
-): void {
-  if (gain.bytes > 0 || gain.isReset || reading === undefined) task.lastFlowMs = nowMs;
+export function noteFlow(task: KnownTask, reading: InputReading | undefined, gain: Gain, at: Instant): void {
+  if (gain.bytes > 0 || gain.isReset || reading === undefined) task.lastFlow = at;
   if (reading !== undefined && reading.bytes > 0) task.hasFlowed = true;
 }

@@ -21,22 +21,3 @@ export function labelValue(text: string | undefined): string {
   const cut = Array.from(cleaned).slice(0, MAX_CHARACTERS).join('');
   return cut === '' ? UNKNOWN : cut;
 }
-
-/** So many values are remembered; what comes beyond is made harmless each time. */
-const MAX_REMEMBERED = 4096;
-
-/** Label values by their texts: most texts come over and over, and need no second look. */
-export class LabelValues {
-  readonly #values = new Map<string, string>();
-
-  of(text: string | undefined): string {
-    if (text === undefined) return UNKNOWN;
-    return this.#values.get(text) ?? this.#remember(text);
-  }
-
-  #remember(text: string): string {
-    const value = labelValue(text);
-    if (this.#values.size < MAX_REMEMBERED) this.#values.set(text, value);
-    return value;
-  }
-}

@@ -3,8 +3,7 @@ import { CounterFamily } from './counter-family.ts';
 import type { Instant } from './instant.ts';
 import {
   advanceInput,
-  advanceOutput,
-  forgetOutputs,
+  advanceOutputs,
   isForgotten,
   noteFlow,
   type Gain,
@@ -53,6 +52,8 @@ export class Ledger {
   #listing = 0;
   /** When the baseline was taken, in seconds since the Unix epoch. */
   #created: number | undefined;
+  /** When the last good listing before it was taken. */
+  #before: Instant | undefined;
 
   constructor(options: { maxLabelSets: number; stallAfterMs: number; observer?: TaskObserver | undefined }) {
     this.counters = {
@@ -74,13 +75,14 @@ export class Ledger {
     this.#listing += 1;
     this.#created ??= at.wallMs / 1000;
     this.#gains = newGains();
-    this.#gains.byteCounterResets.add(['input'], 0);
-    this.#gains.byteCounterResets.add(['http_output'], 0);
+    this.#gains.byteCounterResets.at('input').add(0);
+    this.#gains.byteCounterResets.at('http_output').add(0);
     for (const [id, reading] of readings) {
       const task = this.#take(id, reading, at);
-      stalled.add([reading.vsId], task.isStalled ? 1 : 0);
+      stalled.at(reading.vsId).add(task.isStalled ? 1 : 0);
     }
-    this.#endMissing(readings);
+    this.#endMissing();
+    this.#before = at;
     for (const counter of LEDGER_COUNTERS) this.#count(counter, at);
   }
 
@@ -108,9 +110,8 @@ export class Ledger {
     if (known === undefined) this.#tasks.set(id, task);
     task.vsId = reading.vsId;
     task.lastListing = this.#listing;
-    task.lastSeenMs = at.monotonicMs;
-    this.#gains.tasksStarted.add([reading.vsId], hasStarted ? 1 : 0);
-    this.#gains.tasksEnded.add([reading.vsId], 0);
+    this.#gains.tasksStarted.at(reading.vsId).add(hasStarted ? 1 : 0);
+    this.#gains.tasksEnded.at(reading.vsId).add(0);
     this.#takeInput(id, task, reading, at);
     this.#takeOutputs(id, task, reading);
     return task;
@@ -119,40 +120,38 @@ export class Ledger {
   #takeInput(id: string, task: KnownTask, reading: TaskReading, at: Instant): void {
     const gain = advanceInput(task, reading.input);
     const bytes = this.#counted(gain, 'input');
-    this.#gains.inputBytes.add([reading.vsId], bytes);
+    this.#gains.inputBytes.at(reading.vsId).add(bytes);
     this.#observer?.input(id, bytes);
-    noteFlow(task, reading.input, gain, at.monotonicMs);
+    noteFlow(task, reading.input, gain, at);
     this.#noteStall(task, reading, at);
   }
 
   /** Stalled: live, its input flowed once, and it has stood still for long. */
   #noteStall(task: KnownTask, reading: TaskReading, at: Instant): void {
     const isLive = (reading.progress ?? 0) === 0;
-    const stoodStillMs = at.monotonicMs - task.lastFlowMs;
+    const stoodStillMs = at.monotonicMs - task.lastFlow.monotonicMs;
     const isStalled = isLive && task.hasFlowed && stoodStillMs >= this.#stallAfterMs;
-    this.#gains.taskStalls.add([reading.vsId], isStalled && !task.isStalled ? 1 : 0);
+    this.#gains.taskStalls.at(reading.vsId).add(isStalled && !task.isStalled ? 1 : 0);
     task.isStalled = isStalled;
   }
 
   #takeOutputs(id: string, task: KnownTask, reading: TaskReading): void {
-    forgetOutputs(task, this.#listing);
-    for (const [key, output] of reading.outputs) {
-      const gain = advanceOutput(task, key, output, this.#listing);
+    for (const { format, gain } of advanceOutputs(task, reading.outputs, this.#listing)) {
       const bytes = this.#isBaseline ? 0 : this.#counted(gain, 'http_output');
-      this.#gains.httpOutputBytes.add([reading.vsId, output.format], bytes);
-      this.#observer?.output(id, output.format, bytes);
+      this.#gains.httpOutputBytes.at(reading.vsId).at(format).add(bytes);
+      this.#observer?.output(id, format, bytes);
     }
   }
 
   #counted(gain: Gain, direction: 'input' | 'http_output'): number {
-    if (gain.isReset) this.#gains.byteCounterResets.add([direction], 1);
+    if (gain.isReset) this.#gains.byteCounterResets.at(direction).add(1);
     return gain.bytes;
   }
 
   /** Tasks that this listing does not hold: those of the last one ended, those gone for long are forgotten. */
-  #endMissing(readings: ReadonlyMap<string, TaskReading>): void {
+  #endMissing(): void {
     for (const [id, task] of this.#tasks) {
-      if (readings.has(id)) continue;
+      if (task.lastListing === this.#listing) continue;
       if (task.lastListing === this.#listing - 1) this.#end(task);
       // Forgotten as of the next listing, for which it would otherwise still be kept.
       else if (isForgotten(task, this.#listing + 1)) this.#tasks.delete(id);
@@ -160,9 +159,10 @@ export class Ledger {
   }
 
   #end(task: KnownTask): void {
+    const lastSeen = this.#before ?? task.firstSeen;
     task.isStalled = false;
-    this.#gains.tasksEnded.add([task.vsId], 1);
-    this.#lifetimes.observe((task.lastSeenMs - task.firstSeenMs) / 1000);
+    this.#gains.tasksEnded.at(task.vsId).add(1);
+    this.#lifetimes.observe((lastSeen.monotonicMs - task.firstSeen.monotonicMs) / 1000);
   }
 }
 
@@ -173,13 +173,12 @@ function newGains(): Record<LedgerCounter, LabelSums> {
 function newTask(reading: TaskReading, at: Instant, isFromBaseline: boolean): KnownTask {
   return {
     vsId: reading.vsId,
-    input: undefined,
-    outputs: new Map(),
+    inputBytes: 0,
+    inputSource: undefined,
+    outputs: [],
     lastListing: 0,
-    firstSeenWallMs: at.wallMs,
-    firstSeenMs: at.monotonicMs,
-    lastSeenMs: at.monotonicMs,
-    lastFlowMs: at.monotonicMs,
+    firstSeen: at,
+    lastFlow: at,
     hasFlowed: false,
     isStalled: false,
     isFromBaseline,

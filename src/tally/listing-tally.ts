@@ -9,7 +9,8 @@ import type {
   UserRecord,
 } from '../listing/records.ts';
 import { LabelSums } from './label-sums.ts';
-import { LabelValues, UNKNOWN } from './label-values.ts';
+import { labelValue, UNKNOWN } from './label-values.ts';
+import { outputIdentity } from './output-identity.ts';
 import { recordOf } from '../record-of.ts';
 
 /** The gauge families that are sums over the records of one listing. */
@@ -44,6 +45,7 @@ export interface InputReading {
 
 /** What a listing says of one output of a task. Outputs that are alike are one, with their sum. */
 export interface OutputReading {
+  readonly identity: number;
   readonly format: string;
   bytes: number;
   connections: number;
@@ -55,8 +57,8 @@ export interface TaskReading {
   readonly progress: number | undefined;
   readonly isMerging: boolean;
   readonly input: InputReading | undefined;
-  /** By what identifies an output within its task: format, file name and tag. */
-  readonly outputs: ReadonlyMap<string, OutputReading>;
+  /** Sorted by their identities. */
+  readonly outputs: readonly OutputReading[];
 }
 
 /** How many entries of one kind were left out, for one reason. */
@@ -72,10 +74,8 @@ export class ListingTally implements ListingSink {
     LISTING_GAUGES,
     () => new LabelSums(),
   );
-  readonly servers = new Set<string>();
   readonly tasks = new Map<string, TaskReading>();
   users = 0;
-  readonly #labels = new LabelValues();
   readonly #invalid = new Map<string, InvalidCount>();
 
   /** The entries that were left out. */
@@ -83,14 +83,18 @@ export class ListingTally implements ListingSink {
     return [...this.#invalid.values()];
   }
 
-  user(record: UserRecord): void {
-    const vsId = this.#server(record.vsId);
+  /** The servers that have users or tasks. */
+  get servers(): ReadonlySet<string> {
+    const { serverOnlineUsers, tasks } = this.gauges;
+    const servers = new Set([...serverOnlineUsers, ...tasks].flatMap(({ labels }) => labels));
+    servers.delete(UNKNOWN);
+    return servers;
+  }
+
+  user({ vsId, clientVersion, deviceType }: UserRecord): void {
     this.users += 1;
-    this.gauges.onlineUsers.add(
-      [this.#labels.of(record.clientVersion), this.#labels.of(record.deviceType)],
-      1,
-    );
-    this.gauges.serverOnlineUsers.add([vsId], 1);
+    this.gauges.onlineUsers.at(clientVersion).at(deviceType).add(1);
+    this.gauges.serverOnlineUsers.at(vsId).add(1);
   }
 
   task(record: TaskRecord): void {
@@ -98,11 +102,12 @@ export class ListingTally implements ListingSink {
       this.invalid('task', 'duplicate_id');
       return;
     }
-    const vsId = this.#server(record.vsId);
     const isMerging = record.inputs.length + record.invalidInputs > 1;
-    this.gauges.tasks.add([vsId], 1);
-    this.gauges.tasksWithProgress.add([vsId], (record.progress ?? 0) > 0 ? 1 : 0);
-    this.gauges.tasksMerging.add([vsId], isMerging ? 1 : 0);
+    const server = this.gauges.tasks.at(record.vsId);
+    const vsId = server.value;
+    server.add(1);
+    this.gauges.tasksWithProgress.at(vsId).add((record.progress ?? 0) > 0 ? 1 : 0);
+    this.gauges.tasksMerging.at(vsId).add(isMerging ? 1 : 0);
     for (const input of record.inputs) this.#input(vsId, input);
     for (const output of record.outputs) this.#output(vsId, output);
     this.tasks.set(record.id, {
@@ -110,7 +115,7 @@ export class ListingTally implements ListingSink {
       progress: record.progress,
       isMerging,
       input: inputReading(record),
-      outputs: outputReadings(record.outputs, this.#labels),
+      outputs: outputReadings(record.outputs),
     });
   }
 
@@ -121,37 +126,37 @@ export class ListingTally implements ListingSink {
     else counted.count += 1;
   }
 
-  #server(id: string | undefined): string {
-    const vsId = this.#labels.of(id);
-    if (vsId !== UNKNOWN) this.servers.add(vsId);
-    return vsId;
-  }
-
-  #input(vsId: string, input: InputRecord): void {
-    this.gauges.inputs.add([vsId, input.protocol], 1);
-    this.gauges.inputClients.add(
-      [this.#labels.of(input.deviceType), this.#labels.of(input.clientVersion)],
-      1,
-    );
+  #input(vsId: string, { protocol, deviceType, clientVersion }: InputRecord): void {
+    this.gauges.inputs.at(vsId).at(protocol).add(1);
+    this.gauges.inputClients.at(deviceType).at(clientVersion).add(1);
   }
 
   #output(vsId: string, output: OutputRecord): void {
-    const format = this.#labels.of(output.format);
-    const codecs = [this.#labels.of(output.videoCodecName), this.#labels.of(output.audioCodecName)];
-    this.gauges.outputs.add([vsId, format], 1);
-    this.gauges.outputRenditions.add([...codecs, resolution(output)], 1);
-    this.gauges.outputTags.add([this.#labels.of(output.tag)], 1);
-    this.gauges.httpConnections.add([vsId, format], output.httpConnectionsNum);
+    const { videoCodecName, audioCodecName, tag, httpConnectionsNum } = output;
+    const outputs = this.gauges.outputs.at(vsId).at(output.format);
+    const format = outputs.value;
+    outputs.add(1);
+    this.gauges.outputRenditions.at(videoCodecName).at(audioCodecName).at(resolution(output)).add(1);
+    this.gauges.outputTags.at(tag).add(1);
+    this.gauges.httpConnections.at(vsId).at(format).add(httpConnectionsNum);
     if (format !== UNMETERED_FORMAT) {
-      this.gauges.outputsUnwatched.add([vsId, format], output.httpConnectionsNum === 0 ? 1 : 0);
+      const isUnwatched = httpConnectionsNum === 0;
+      this.gauges.outputsUnwatched
+        .at(vsId)
+        .at(format)
+        .add(isUnwatched ? 1 : 0);
     }
     for (const stream of output.streams) this.#stream(stream);
   }
 
-  #stream(stream: StreamRecord): void {
-    const labels = [codecType(stream.codecType), streamMode(stream.copy)];
-    this.gauges.streams.add(labels, 1);
-    this.gauges.streamBitRate.add(labels, stream.bitRate ?? 0);
+  #stream({ codecType, copy, bitRate }: StreamRecord): void {
+    const type = codecTypeName(codecType);
+    const mode = streamMode(copy);
+    this.gauges.streams.at(type).at(mode).add(1);
+    this.gauges.streamBitRate
+      .at(type)
+      .at(mode)
+      .add(bitRate ?? 0);
   }
 }
 
@@ -160,7 +165,7 @@ function resolution({ width, height }: OutputRecord): string {
 }
 
 /** "Stream", `codec_type`: 0 = video, 1 = audio. */
-function codecType(value: number | undefined): string {
+function codecTypeName(value: number | undefined): string {
   if (value === 0) return 'video';
   return value === 1 ? 'audio' : UNKNOWN;
 }
@@ -185,18 +190,26 @@ function inputReading(task: TaskRecord): InputReading | undefined {
   return { source: 'inputs', bytes };
 }
 
-function outputReadings(outputs: readonly OutputRecord[], labels: LabelValues): Map<string, OutputReading> {
-  const readings = new Map<string, OutputReading>();
-  for (const output of outputs) {
-    const key = [output.format, output.fileName, output.tag].join('\u0000');
-    const alike = readings.get(key);
-    const { httpOutputBytes: bytes, httpConnectionsNum: connections } = output;
-    if (alike === undefined) {
-      readings.set(key, { format: labels.of(output.format), bytes, connections });
+/** Alike ones are one. Sorted, so that the ledger needs no table to find them again. */
+function outputReadings(outputs: readonly OutputRecord[]): OutputReading[] {
+  const readings: OutputReading[] = [];
+  for (const reading of outputs.map(outputReading).sort((a, b) => a.identity - b.identity)) {
+    const last = readings.at(-1);
+    if (last?.identity === reading.identity) {
+      last.bytes += reading.bytes;
+      last.connections += reading.connections;
     } else {
-      alike.bytes += bytes;
-      alike.connections += connections;
+      readings.push(reading);
     }
   }
   return readings;
+}
+
+function outputReading(output: OutputRecord): OutputReading {
+  return {
+    identity: outputIdentity(output),
+    format: labelValue(output.format),
+    bytes: output.httpOutputBytes,
+    connections: output.httpConnectionsNum,
+  };
 }

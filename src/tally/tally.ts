@@ -50,7 +50,8 @@ export class Tally {
 
   /** Takes a listing that is whole and good, and returns what is to be exposed from now on. */
   commit(listing: ListingTally, at: Instant): Snapshot {
-    this.#servers.note(listing.servers, at);
+    const { servers } = listing;
+    this.#servers.note(servers, at);
     this.#details?.begin(listing.tasks, at);
     this.#ledger.commit(listing.tasks, at, listing.gauges.tasksStalled);
     this.#addIdleServers(listing);
@@ -63,7 +64,7 @@ export class Tally {
       tasks: listing.tasks.size,
       listing: {
         ...recordOf(LISTING_GAUGES, (gauge) => this.#gaugeSamples(gauges[gauge])),
-        servers: [{ labels: [this.#serviceCode], value: listing.servers.size }],
+        servers: [{ labels: [this.#serviceCode], value: servers.size }],
         serverLastSeen: this.#servers.samples(this.#serviceCode),
         foldedLabelSets: this.#foldedSamples(gauges),
         ...this.#details?.samples(this.#serviceCode, listing.tasks, this.#ledger),
@@ -78,8 +79,8 @@ export class Tally {
   /** A server that had users or tasks within the hour and has none now has 0: that is what a drop looks like. */
   #addIdleServers(listing: ListingTally): void {
     for (const vsId of this.#servers.servers) {
-      listing.gauges.tasks.add([vsId], 0);
-      listing.gauges.serverOnlineUsers.add([vsId], 0);
+      listing.gauges.tasks.at(vsId).add(0);
+      listing.gauges.serverOnlineUsers.at(vsId).add(0);
     }
   }
 

@@ -95,7 +95,7 @@ export class TaskDetails implements TaskObserver {
       }
       families.taskStalled.push({ labels, value: known.isStalled ? 1 : 0 });
       families.taskProgress.push({ labels, value: reading.progress ?? 0 });
-      families.taskFirstSeen.push({ labels, value: known.firstSeenWallMs / 1000 });
+      families.taskFirstSeen.push({ labels, value: known.firstSeen.wallMs / 1000 });
     }
     return families;
   }
@@ -124,13 +124,13 @@ function counterSample(labels: readonly string[], counter: TaskCounter): PlainSa
 
 /** The info labels behind the task id: server, formats, whether it merges. */
 function describe(reading: TaskReading): string[] {
-  const formats = new Set([...reading.outputs.values()].map((output) => output.format));
+  const formats = new Set(reading.outputs.map((output) => output.format));
   return [reading.vsId, labelValue([...formats].toSorted().join(',')), String(reading.isMerging)];
 }
 
 function connectionsByFormat(reading: TaskReading): Map<string, number> {
   const connections = new Map<string, number>();
-  for (const output of reading.outputs.values()) {
+  for (const output of reading.outputs) {
     connections.set(output.format, (connections.get(output.format) ?? 0) + output.connections);
   }
   return connections;
