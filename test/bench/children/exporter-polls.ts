@@ -1,0 +1,13 @@
+import { createExporter } from '../../../src/app.ts';
+import { OUTSIDE, readConfiguration } from './exporting.ts';
+import { answerPolls } from './polls.ts';
+
+/** Polls as the exporter does, on command: the client with its signature, the reader, the tally, the store. */
+async function poll(): Promise<void> {
+  await exporter.poller.pollOnce(new AbortController().signal);
+  const [state] = exporter.store.states;
+  if (state?.isUp !== true) throw new Error(`Expected a good poll, found ${state?.lastError}`);
+}
+
+const exporter = createExporter(await readConfiguration(), OUTSIDE);
+answerPolls(poll);

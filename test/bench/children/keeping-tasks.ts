@@ -1,0 +1,105 @@
+import { ListingReader } from '../../../src/listing/reader.ts';
+import type { ListingTally } from '../../../src/tally/listing-tally.ts';
+import type { Snapshot } from '../../../src/tally/snapshot.ts';
+import { Tally } from '../../../src/tally/tally.ts';
+import { NOW_MS } from '../listing-body.ts';
+import { quantile } from '../measure.ts';
+import { answer } from './answering.ts';
+
+const POLL_MS = 15_000;
+/** Tasks whose text is made, and read, at a time. */
+const BATCH = 50;
+const FORMATS = [
+  { format: 'flv', extension: '.flv', tag: 'tcp_output_live_only', audio: 'aac' },
+  { format: 'rtmp', extension: '', tag: 'rtmp_push_low_delay', audio: 'libvo_aacenc' },
+  { format: 'm3u8', extension: '.m3u8', tag: 'hls_live', audio: 'libvo_aacenc' },
+] as const;
+
+/** A task as in the service's sample, which names the files of a task after it. */
+function taskText(number: number, listing: number): string {
+  const server = `aws-cn_north_1-${number % 20}`;
+  const id = `${server}-${(number * 0x9e3779b1).toString(16).padStart(16, '0')}`;
+  const outputs = FORMATS.map(({ format, extension, tag, audio }) => ({
+    file_name: `${id}${extension}`,
+    tag,
+    audio_codec_name: audio,
+    video_codec_name: 'libx264',
+    format,
+    width: 576,
+    height: 432,
+    http_output_bytes: format === 'flv' ? 1_048_576 + 500_000 * listing : 0,
+    http_connections_num: format === 'flv' ? 3 : 0,
+    streams: [],
+  }));
+  const inputBytes = 7_340_032 + 1_000_000 * listing;
+  return JSON.stringify({ id, progress: 0, vs_id: server, inputs: [], outputs, input_bytes: inputBytes });
+}
+
+/** The next listing of the same tasks, each with more bytes, through the reader: its strings are what is kept. */
+function readListing(into: ListingTally, tasks: number, listing: number): void {
+  const reader = new ListingReader(into);
+  reader.write(Buffer.from('{"ret":0,"user_list":[],"task_list":['));
+  for (let first = 0; first < tasks; first += BATCH) {
+    const texts = Array.from({ length: Math.min(BATCH, tasks - first) }, (_, index) =>
+      taskText(first + index, listing),
+    );
+    reader.write(Buffer.from(`${first === 0 ? '' : ','}${texts.join(',')}`));
+  }
+  reader.write(Buffer.from(']}'));
+  reader.end();
+}
+
+/** What a store holds of a service code: its accounts, and the last that was published of them. */
+interface Kept {
+  readonly tally: Tally;
+  readonly snapshot: Snapshot | undefined;
+  readonly commitMs: readonly number[];
+}
+
+function commitListings(tasks: number, listings: number): Kept {
+  const tally = new Tally({
+    serviceCode: 'T',
+    maxLabelSets: 1000,
+    stallAfterMs: 60_000,
+    perTask: false,
+    maxTasks: 0,
+  });
+  const commitMs: number[] = [];
+  let snapshot: Snapshot | undefined;
+  for (let number = 0; number < listings; number += 1) {
+    const listing = tally.begin();
+    readListing(listing, tasks, number);
+    const startedMs = performance.now();
+    const at = { wallMs: NOW_MS + number * POLL_MS, monotonicMs: number * POLL_MS };
+    snapshot = tally.commit(listing, at);
+    commitMs.push(performance.now() - startedMs);
+  }
+  return { tally, snapshot, commitMs };
+}
+
+function heldBytes(): number {
+  if (globalThis.gc === undefined) throw new Error('Expected --expose-gc, found no collector to call');
+  // What is freed in one collection can be the last to hold on to something else.
+  for (let collection = 0; collection < 3; collection += 1) globalThis.gc();
+  const { heapUsed, external } = process.memoryUsage();
+  return heapUsed + external;
+}
+
+/**
+ * Commits once to have the code compiled, of which neither time nor memory counts; then anew, where the first listing
+ * finds nothing to compare itself with, and does not count.
+ */
+function measure(tasks: number, rounds: number): { bytesPerTask: number; commitMs: number } {
+  commitListings(tasks, 3);
+  const beforeBytes = heldBytes();
+  const { tally, snapshot, commitMs } = commitListings(tasks, rounds + 1);
+  const bytesPerTask = (heldBytes() - beforeBytes) / tasks;
+  // Both are held until here.
+  if (tally.begin().tasks.size !== 0 || snapshot?.tasks !== tasks) {
+    throw new Error(`Expected ${tasks} tasks to be accounted for, found ${snapshot?.tasks}`);
+  }
+  return { bytesPerTask, commitMs: quantile(commitMs.slice(1), 0.5) };
+}
+
+const [tasks, rounds] = process.argv.slice(2).map(Number);
+answer({ measure: () => measure(tasks ?? 0, rounds ?? 0) });

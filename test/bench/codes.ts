@@ -1,0 +1,73 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { z } from 'zod';
+import { ADDRESS, NOTHING, USAGE } from './answers.ts';
+import { Child } from './child.ts';
+import { compare, type Comparison, type Goal } from './measure.ts';
+import { exporterEnv, type BodySize } from './polled.ts';
+
+/** How many service codes of what size are polled, and for how long. */
+export interface CodesSize extends BodySize {
+  readonly codes: number;
+  readonly intervalMs: number;
+  /** Rounds of polls that are measured, after the first. */
+  readonly rounds: number;
+}
+
+const SIZE: CodesSize = { codes: 1000, users: 100, tasks: 20, intervalMs: 15_000, rounds: 2 };
+const CALLS = z.object({ calls: z.array(z.number()) });
+const CORE: Goal = { measure: 'value', direction: 'at most', bound: 10 };
+const MEMORY: Goal = { measure: 'value', direction: 'at most', bound: 200 };
+const SPREAD: Goal = { measure: 'ratio', direction: 'at most', bound: 2 };
+
+/** Many service codes in one exporter, polled from a simulator in a process of its own, after their first round. */
+export async function benchCodes(size: CodesSize = SIZE): Promise<Comparison[]> {
+  const codes = Array.from({ length: size.codes }, (_, number) => `CODE${number}`).join(',');
+  await using simulator = await Child.start('simulating', {
+    args: [codes, String(size.users), String(size.tasks)],
+  });
+  const { url } = await simulator.ask('address', ADDRESS);
+  await using exporter = await Child.start('exporter', {
+    env: {
+      ...exporterEnv(url),
+      XVS_SERVICE_CODES: codes,
+      XVS_POLL_INTERVAL: `${size.intervalMs}ms`,
+    },
+  });
+  const exporterUrl = (await exporter.ask('address', ADDRESS)).url;
+  await untilReady(exporterUrl, Date.now() + 2 * size.intervalMs);
+  await Promise.all([simulator.ask('begin', NOTHING), exporter.ask('begin', NOTHING)]);
+  await delay(size.rounds * size.intervalMs);
+  const { cpuShare, peakRssMb } = await exporter.ask('end', USAGE);
+  const { calls } = await simulator.ask('end', CALLS);
+  await expectAllUp(exporterUrl, size.codes);
+  const name = `${size.codes} service codes every ${size.intervalMs / 1000} s`;
+  return [
+    compare({ name: `${name}, share of a core`, unit: '%', value: 100 * cpuShare }, CORE),
+    compare({ name: `${name}, peak memory`, unit: 'MB', value: peakRssMb }, MEMORY),
+    compare(
+      {
+        name: `${name}, most polls in a second`,
+        unit: 'polls',
+        value: Math.max(...calls),
+        reference: 'mean',
+        referenceValue: calls.reduce((sum, count) => sum + count, 0) / calls.length,
+      },
+      SPREAD,
+    ),
+  ];
+}
+
+/** The first round is over. */
+async function untilReady(url: string, deadlineMs: number): Promise<void> {
+  while (!(await fetch(`${url}/-/ready`)).ok) {
+    if (Date.now() > deadlineMs) throw new Error('Expected the first round of polls to be over by now');
+    await delay(100);
+  }
+}
+
+/** What was measured were good polls. */
+async function expectAllUp(url: string, codes: number): Promise<void> {
+  const text = await (await fetch(`${url}/metrics`)).text();
+  const up = text.match(/^xvs_up\{.*\} 1$/gm)?.length ?? 0;
+  if (up !== codes) throw new Error(`Expected ${codes} service codes to be up, found ${up}`);
+}

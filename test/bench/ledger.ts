@@ -1,0 +1,28 @@
+import { z } from 'zod';
+import { Child } from './child.ts';
+import { compare, type Comparison, type Goal } from './measure.ts';
+
+/** How many tasks a listing holds, and how often it is committed. */
+export interface LedgerSize {
+  readonly tasks: number;
+  readonly rounds: number;
+}
+
+const SIZE: LedgerSize = { tasks: 100_000, rounds: 7 };
+const LEDGER = z.object({ bytesPerTask: z.number(), commitMs: z.number() });
+const BYTES: Goal = { measure: 'value', direction: 'at most', bound: 400 };
+const COMMIT: Goal = { measure: 'value', direction: 'at most', bound: 150 };
+
+/** What is kept of a listing of tasks with three outputs each, and what it takes to commit it, by the clock. */
+export async function benchLedger({ tasks, rounds }: LedgerSize = SIZE): Promise<Comparison[]> {
+  await using child = await Child.start('keeping-tasks', {
+    args: [String(tasks), String(rounds)],
+    execArgv: ['--expose-gc'],
+  });
+  const { bytesPerTask, commitMs } = await child.ask('measure', LEDGER);
+  const name = `ledger of ${tasks} tasks with 3 outputs each`;
+  return [
+    compare({ name: `${name}, kept per task`, unit: 'bytes', value: bytesPerTask }, BYTES),
+    compare({ name: `${name}, commit`, unit: 'ms', value: commitMs }, COMMIT),
+  ];
+}

@@ -1,0 +1,69 @@
+import { z } from 'zod';
+import { Child } from './child.ts';
+
+const SERVED = z.object({ url: z.string(), bytes: z.number() });
+const POLL = z.object({ cpuMs: z.number(), wallMs: z.number() });
+const MEMORY = z.object({ peakRssMb: z.number() });
+
+/** What a poll cost the process that made it. */
+export type PollCost = z.infer<typeof POLL>;
+
+/** A body that a process of its own serves. */
+export interface ServedBody extends AsyncDisposable {
+  readonly url: string;
+  /** Of the body, decompressed. */
+  readonly megabytes: number;
+}
+
+/** How many records a body holds. */
+export interface BodySize {
+  readonly users: number;
+  readonly tasks: number;
+}
+
+/** Serves a listing on loopback, from memory. */
+export async function serveBody(
+  { users, tasks }: BodySize,
+  coding: 'identity' | 'gzip' = 'identity',
+): Promise<ServedBody> {
+  const server = await Child.start('serving-body', { args: [String(users), String(tasks), coding] });
+  const { url, bytes } = await server.ask('address', SERVED);
+  return { url, megabytes: bytes / 1e6, [Symbol.asyncDispose]: () => server[Symbol.asyncDispose]() };
+}
+
+/** A process that polls on command. */
+export class Polling implements AsyncDisposable {
+  readonly #child: Child;
+
+  private constructor(child: Child) {
+    this.#child = child;
+  }
+
+  /** Starts one of `children/`, which polls that address. */
+  static async start(name: string, url: string): Promise<Polling> {
+    return new Polling(await Child.start(name, { args: [url], env: exporterEnv(url) }));
+  }
+
+  poll(): Promise<PollCost> {
+    return this.#child.ask('poll', POLL);
+  }
+
+  /** The most memory that it has held so far. */
+  async peakRssMb(): Promise<number> {
+    return (await this.#child.ask('memory', MEMORY)).peakRssMb;
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.#child[Symbol.asyncDispose]();
+  }
+}
+
+/** The settings of an exporter that polls one service code there, and listens on a free port. */
+export function exporterEnv(baseUrl: string): Readonly<Record<string, string>> {
+  return {
+    XVS_UPSTREAM_BASE_URL: baseUrl,
+    XVS_SERVICE_CODES: 'T',
+    XVS_SECRET: 'abc',
+    XVS_WEB_LISTEN_ADDRESS: '127.0.0.1:0',
+  };
+}

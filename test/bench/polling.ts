@@ -1,0 +1,148 @@
+import { alternate, compare, inTurn, type Comparison, type Figures, type Goal } from './measure.ts';
+import { Polling, serveBody, type BodySize, type ServedBody } from './polled.ts';
+
+/** What is polled, and how often. */
+export interface PollingSize extends BodySize {
+  /** Processes of each kind, of which the first polls are compared. */
+  readonly processes: number;
+  /** Later polls of one process of each kind. */
+  readonly rounds: number;
+  /** Polls of the exporter until its heap has been as large as it gets. */
+  readonly life: number;
+  /** Numbers of users between which memory is to be flat. */
+  readonly fewUsers: number;
+  readonly manyUsers: number;
+}
+
+const SIZE: PollingSize = {
+  users: 1_400_000,
+  tasks: 12_000,
+  processes: 3,
+  rounds: 4,
+  life: 12,
+  fewUsers: 10_000,
+  manyUsers: 1_000_000,
+};
+
+const DISCARDING = 'reading and discarding';
+const PARSING = 'JSON.parse and counting';
+const GUNZIP = 'gunzip and discarding';
+
+const OVER_DISCARDING: Goal = { measure: 'ratio', direction: 'at most', bound: 2.2 };
+const OVER_PARSING: Goal = { measure: 'ratio', direction: 'at most', bound: 1 / 3 };
+const MEMORY_OVER_DISCARDING: Goal = { measure: 'excess', direction: 'at most', bound: 48 };
+const FLAT_MEMORY: Goal = { measure: 'excess', direction: 'at most', bound: 10 };
+const SPEED_OVER_GUNZIP: Goal = { measure: 'ratio', direction: 'at least', bound: 0.6 };
+
+/** Whole polls over loopback, by processes that measure themselves. */
+export async function benchPolling(size: PollingSize = SIZE): Promise<Comparison[]> {
+  return [...(await benchPlain(size)), ...(await benchFlatness(size)), ...(await benchGzipped(size))];
+}
+
+/**
+ * The first poll of a process has its code still to be compiled, for the reference as for the exporter; an exporter runs
+ * for months, and so its later polls are compared too.
+ */
+async function benchPlain(size: PollingSize): Promise<Comparison[]> {
+  await using body = await serveBody(size);
+  await using own = await Polling.start('exporter-polls', body.url);
+  await using discarding = await Polling.start('discarding', body.url);
+  await using parsing = await Polling.start('parsing', body.url);
+  const name = `${body.megabytes.toFixed(0)} MB`;
+  const kinds = ['exporter-polls', 'discarding', 'parsing'];
+  const first = await inTurn(
+    size.processes,
+    kinds.map((kind) => () => firstPoll(kind, body)),
+  );
+  const later = await alternate(
+    size.rounds,
+    [own, discarding, parsing].map((polling) => async () => (await polling.poll()).cpuMs),
+  );
+  return [
+    ...compareCpu(`first poll of ${name}, processor time`, first, OVER_DISCARDING),
+    // Discarding has next to nothing left to do then: what is gained on it says little, and has no goal.
+    ...compareCpu(`later polls of ${name}, processor time`, later, {
+      measure: 'ratio',
+      direction: 'at most',
+    }),
+    await compareMemory(`polls of ${name}, peak memory`, own, discarding, size.life),
+  ];
+}
+
+/** Processor time of the first poll that a process makes. */
+async function firstPoll(kind: string, { url }: ServedBody): Promise<number> {
+  await using fresh = await Polling.start(kind, url);
+  return (await fresh.poll()).cpuMs;
+}
+
+function compareCpu(
+  name: string,
+  [own = 0, discarding = 0, parsing = 0]: readonly number[],
+  overDiscarding: Goal,
+): Comparison[] {
+  const figures: Figures = { name, unit: 'ms', value: own };
+  return [
+    compare({ ...figures, reference: DISCARDING, referenceValue: discarding }, overDiscarding),
+    compare({ ...figures, reference: PARSING, referenceValue: parsing }, OVER_PARSING),
+  ];
+}
+
+/** Once both have polled so often that no garbage is left to pile up. */
+async function compareMemory(
+  name: string,
+  own: Polling,
+  discarding: Polling,
+  life: number,
+): Promise<Comparison> {
+  const value = await peakAfter(own, life);
+  const referenceValue = await peakAfter(discarding, life);
+  return compare({ name, unit: 'MB', value, reference: DISCARDING, referenceValue }, MEMORY_OVER_DISCARDING);
+}
+
+/** As many bytes in all with few users as with many: what the heap grows to depends on what has passed through it. */
+async function benchFlatness({ fewUsers, manyUsers, rounds }: PollingSize): Promise<Comparison[]> {
+  const many = await peakOf({ users: manyUsers, tasks: 100 }, rounds);
+  const few = await peakOf({ users: fewUsers, tasks: 100 }, (rounds * manyUsers) / fewUsers);
+  const figures = {
+    name: `peak memory, ${manyUsers} users`,
+    unit: 'MB',
+    value: many,
+    reference: `${fewUsers} users`,
+    referenceValue: few,
+  };
+  return [compare(figures, FLAT_MEMORY)];
+}
+
+async function peakOf(size: BodySize, polls: number): Promise<number> {
+  await using body = await serveBody(size);
+  await using polling = await Polling.start('exporter-polls', body.url);
+  return await peakAfter(polling, polls);
+}
+
+async function peakAfter(polling: Polling, polls: number): Promise<number> {
+  for (let poll = 0; poll < polls; poll += 1) await polling.poll();
+  return await polling.peakRssMb();
+}
+
+/**
+ * The speed at which the listing arrives, by the clock and not by processor time: zlib works in a thread beside the one
+ * that reads, for the reference as for the exporter, and what matters is whether reading keeps up with it. Processor
+ * times would add up, and compare reading with nothing.
+ */
+async function benchGzipped(size: PollingSize): Promise<Comparison[]> {
+  await using body = await serveBody(size, 'gzip');
+  await using own = await Polling.start('exporter-polls', body.url);
+  await using gunzip = await Polling.start('discarding', body.url);
+  const [ownSpeed = 0, gunzipSpeed = 0] = await alternate(
+    size.rounds,
+    [own, gunzip].map((polling) => async () => (body.megabytes / (await polling.poll()).wallMs) * 1000),
+  );
+  const figures = {
+    name: `later polls of ${body.megabytes.toFixed(0)} MB gzipped, by the clock`,
+    unit: 'MB/s',
+    value: ownSpeed,
+    reference: GUNZIP,
+    referenceValue: gunzipSpeed,
+  };
+  return [compare(figures, SPEED_OVER_GUNZIP)];
+}
