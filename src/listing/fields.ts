@@ -8,7 +8,7 @@ import { plainEnd } from './words.ts';
 import { Skipper } from './skipper.ts';
 
 /** A field that holds one value; see `interface.ts` for what each kind admits. */
-export interface ScalarField {
+interface ScalarField {
   readonly kind: 'text' | 'text_or_integer' | 'integer' | 'count';
   /** The record is invalid without it, or with an empty text in it. */
   readonly isRequired?: true;
@@ -20,7 +20,7 @@ export interface ScalarField {
 }
 
 /** A field that holds a list of records. */
-export interface ListField {
+interface ListField {
   readonly kind: 'list';
   readonly isRequired: true;
   readonly elements: ElementReader;

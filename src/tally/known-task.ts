@@ -101,7 +101,7 @@ function withNewOutputs(
     const [identity = 0, bytes = 0, lastListing = 0] = known.slice(at, at + CELLS);
     if (!isForgotten({ lastListing }, listing)) outputs.set(identity, [identity, bytes, lastListing]);
   }
-  return [...outputs.values()].sort(([a = 0], [b = 0]) => a - b).flat();
+  return [...outputs.values()].toSorted(([a = 0], [b = 0]) => a - b).flat();
 }
 
 /** Whether what was last seen in one good listing is not remembered in a later one. */

@@ -193,7 +193,7 @@ function inputReading(task: TaskRecord): InputReading | undefined {
 /** Alike ones are one. Sorted, so that the ledger needs no table to find them again. */
 function outputReadings(outputs: readonly OutputRecord[]): OutputReading[] {
   const readings: OutputReading[] = [];
-  for (const reading of outputs.map(outputReading).sort((a, b) => a.identity - b.identity)) {
+  for (const reading of outputs.map(outputReading).toSorted((a, b) => a.identity - b.identity)) {
     const last = readings.at(-1);
     if (last?.identity === reading.identity) {
       last.bytes += reading.bytes;
