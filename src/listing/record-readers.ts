@@ -14,6 +14,7 @@ import type { Scanner } from './scanner.ts';
 
 /** Where the reader puts what it reads, one record at a time. */
 export interface ListingSink {
+  /** The record holds until the next one. */
   user(record: UserRecord): void;
   task(record: TaskRecord): void;
   /** An entry that breaks the interface and was left out. */
@@ -80,14 +81,19 @@ export function userReader(interner: Interner): RecordReader {
     interner,
   );
   const { content } = fields;
+  // One object for all: a million of them, each a moment old, would be most of the work of the garbage collector.
+  const record: { -readonly [K in keyof UserRecord]: UserRecord[K] } = {
+    vsId: undefined,
+    clientVersion: undefined,
+    deviceType: undefined,
+  };
   return (scanner, sink) => {
     const problem = fields.read(scanner);
     if (problem !== undefined) return sink.invalid('user', problem);
-    return sink.user({
-      vsId: content.vs_id.text,
-      clientVersion: content.client_version.text,
-      deviceType: content.device_type.text,
-    });
+    record.vsId = content.vs_id.text;
+    record.clientVersion = content.client_version.text;
+    record.deviceType = content.device_type.text;
+    return sink.user(record);
   };
 }
 
