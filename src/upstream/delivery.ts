@@ -1,3 +1,5 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+
 import { contentCodings } from './decoding.ts';
 import { UpstreamError } from './errors.ts';
 
@@ -6,6 +8,9 @@ type OnBody = (chunk: Uint8Array) => void;
 
 /** Of an answer other than 2xx, this much is of use: enough for a `ret`, or for a page that says what is wrong. */
 const MAX_EXCERPT_BYTES = 64 * 1024;
+
+/** After so much, everybody else has a turn: a body that comes faster than it is read would keep the event loop. */
+const BYTES_PER_TURN = 512 * 1024;
 
 /**
  * Refuses a body that says beforehand that it is too large. A compressed one is not judged: its length says little.
@@ -29,12 +34,18 @@ export function checkAnnouncedLength(
  */
 export async function deliverWhole(chunks: Bytes, maxBytes: number, onBody: OnBody): Promise<number> {
   let bytes = 0;
+  let bytesOfTurn = 0;
   for await (const chunk of chunks) {
     bytes += chunk.length;
     if (bytes > maxBytes) {
       throw tooLarge(maxBytes);
     }
     onBody(chunk);
+    bytesOfTurn += chunk.length;
+    if (bytesOfTurn >= BYTES_PER_TURN) {
+      bytesOfTurn = 0;
+      await nextTurn();
+    }
   }
   return bytes;
 }
