@@ -8,6 +8,8 @@ import type { WebResponse } from './response.ts';
 import { renderStatusPage, statusPagePolicy } from './status-page.ts';
 import type { ExporterView } from './view.ts';
 
+const MIN_CHUNK_BYTES = 16 * 1024;
+
 /** A request without a socket. */
 export interface WebRequest {
   readonly method: string;
@@ -114,6 +116,17 @@ async function encode(text: Buffer, contentType: string, { headers }: WebRequest
   if (!acceptsGzip(typeof encoding === 'string' ? encoding : undefined)) {
     return respond(200, text, contentType, vary);
   }
-  // In libuv's pool: a long exposition must not hold up the polls.
-  return respond(200, await promisify(gzip)(text), contentType, { ...vary, 'Content-Encoding': 'gzip' });
+  return respond(200, await compress(text), contentType, { ...vary, 'Content-Encoding': 'gzip' });
+}
+
+/**
+ * In libuv's pool: a long exposition must not hold up the polls. The lowest level takes less than half the time, for a
+ * fifth more bytes. Expositions shrink to less than an eighth: they come back in one chunk, and the main thread has
+ * nothing to put together.
+ */
+function compress(text: Buffer): Promise<Buffer> {
+  return promisify(gzip)(text, {
+    level: 1,
+    chunkSize: Math.max(MIN_CHUNK_BYTES, Math.ceil(text.length / 8)),
+  });
 }
