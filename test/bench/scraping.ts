@@ -1,10 +1,9 @@
-import { performance } from 'node:perf_hooks';
 import { Gauge, Registry } from 'prom-client';
 import { Exposition } from '../../src/metrics/exposition.ts';
 import type { Family } from '../../src/metrics/family.ts';
 import { handle } from '../../src/web/routes.ts';
 import type { ExporterView } from '../../src/web/view.ts';
-import { alternate, compare, type Comparison, type Goal, type Run } from './measure.ts';
+import { alternate, compare, cpuMs, type Comparison, type Goal, type Run } from './measure.ts';
 
 /** How many series there are, and how often they are scraped. */
 export interface ScrapingSize {
@@ -66,16 +65,9 @@ function scraping(family: Family, exposition: Exposition, acceptEncoding: string
 }
 
 /**
- * Milliseconds for which a run keeps the main thread busy, by the clock of the event loop: what other threads do for it
- * meanwhile holds nobody up.
+ * A scrape, up to the body that is sent, against prom-client's `metrics()` on the same series. What other threads do for
+ * it counts as well: the clock of the event loop, which would leave it out, counts what other processes take instead.
  */
-async function mainThreadMs(run: Run): Promise<number> {
-  const before = performance.eventLoopUtilization();
-  await run();
-  return performance.eventLoopUtilization(before).active;
-}
-
-/** A scrape, up to the body that is sent, against prom-client's `metrics()` on the same series. */
 export async function benchScraping({ series, rounds }: ScrapingSize = SIZE): Promise<Comparison[]> {
   const exposition = new Exposition();
   const unchanged = familyOf(series, 0);
@@ -88,7 +80,7 @@ export async function benchScraping({ series, rounds }: ScrapingSize = SIZE): Pr
       scraping(unchanged, exposition, 'gzip'),
       () => scraping(changed.pop() ?? unchanged, exposition, 'identity')(),
       () => registry.metrics(),
-    ].map((run) => () => mainThreadMs(run)),
+    ].map((run) => () => cpuMs(run)),
   );
   const name = `scrape of ${series} series`;
   const client = { reference: 'metrics() of prom-client', referenceValue: clientMs };
