@@ -21,41 +21,53 @@ const SIZE: ResponsivenessSize = {
 };
 
 /** Of the grid on which polls are due: one is begun as soon as another is over. */
-const POLL_GRID_MS = 50;
+const NO_PAUSE_MS = 50;
+const AN_HOUR_MS = 3_600_000;
+const IDLE = 'an idle exporter beside it';
 const TURN = z.object({ longestTurnMs: z.number() });
 const SCRAPES = z.object({ latenciesMs: z.array(z.number()) });
 const STOP: Goal = { measure: 'value', direction: 'at most', bound: 20 };
 const LATENCY: Goal = { measure: 'value', direction: 'at most', bound: 15 };
 
+/** What an exporter comes to while it is scraped. */
+interface Responsiveness {
+  /** The longest turn of its event loop, which its own process notes to the millisecond. */
+  readonly longestTurnMs: number;
+  /** What a scraper in another process waits for an answer. */
+  readonly p99Ms: number;
+}
+
 /**
- * An exporter that polls without a pause, scraped ten times a second: the longest turn of its event loop, which its own
- * process notes to the millisecond, and what a scraper in another process waits for an answer.
+ * An exporter that polls without a pause, scraped ten times a second. One that has polled once is scraped beside it: what
+ * that one shows comes from the machine, on which a thread has to wait for others too.
  */
 export async function benchResponsiveness(size: ResponsivenessSize = SIZE): Promise<Comparison[]> {
   await using body = await serveBody(size);
-  await using exporter = await Child.start('exporter', {
-    args: [String(POLL_GRID_MS)],
-    env: exporterEnv(body.url),
-  });
-  const { url } = await exporter.ask('address', ADDRESS);
-  await scrape(url, size.warmUp, size);
-  await exporter.ask('watchTurns', NOTHING);
-  const latenciesMs = await scrape(url, size.scrapes, size);
-  const { longestTurnMs } = await exporter.ask('longestTurn', TURN);
+  const env = exporterEnv(body.url);
+  await using busy = await Child.start('exporter', { args: [String(NO_PAUSE_MS)], env });
+  await using idle = await Child.start('exporter', { args: [String(AN_HOUR_MS)], env });
+  const [own, noise] = await Promise.all([busy, idle].map((exporter) => watch(exporter, size)));
   const name = `polls of ${body.megabytes.toFixed(0)} MB without a pause`;
-  const p99 = quantile(latenciesMs, 0.99);
-  return [
-    compare({ name: `${name}, longest stop of the event loop`, unit: 'ms', value: longestTurnMs }, STOP),
-    compare({ name: `${name}, p99 of ${size.scrapes} scrapes meanwhile`, unit: 'ms', value: p99 }, LATENCY),
-  ];
+  const rows = [
+    ['longest stop of the event loop', own?.longestTurnMs, noise?.longestTurnMs, STOP],
+    [`p99 of ${size.scrapes} scrapes meanwhile`, own?.p99Ms, noise?.p99Ms, LATENCY],
+  ] as const;
+  return rows.map(([what, value = Number.NaN, referenceValue = Number.NaN, goal]) =>
+    compare({ name: `${name}, ${what}`, unit: 'ms', value, reference: IDLE, referenceValue }, goal),
+  );
 }
 
-async function scrape(
-  url: string,
-  scrapes: number,
-  { scrapeIntervalMs }: ResponsivenessSize,
-): Promise<readonly number[]> {
-  const args = [`${url}/metrics`, String(scrapes), String(scrapeIntervalMs)];
+async function watch(exporter: Child, size: ResponsivenessSize): Promise<Responsiveness> {
+  const { url } = await exporter.ask('address', ADDRESS);
+  await scrape(url, size.warmUp, size.scrapeIntervalMs);
+  await exporter.ask('watchTurns', NOTHING);
+  const latenciesMs = await scrape(url, size.scrapes, size.scrapeIntervalMs);
+  const { longestTurnMs } = await exporter.ask('longestTurn', TURN);
+  return { longestTurnMs, p99Ms: quantile(latenciesMs, 0.99) };
+}
+
+async function scrape(url: string, scrapes: number, intervalMs: number): Promise<readonly number[]> {
+  const args = [`${url}/metrics`, String(scrapes), String(intervalMs)];
   await using scraper = await Child.start('scraper', { args });
   return (await scraper.ask('scrape', SCRAPES)).latenciesMs;
 }

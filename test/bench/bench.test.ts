@@ -1,0 +1,80 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import test from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { benchCodes } from './codes.ts';
+import { benchGrowth } from './growth.ts';
+import { benchLedger } from './ledger.ts';
+import { compare, type Comparison } from './measure.ts';
+import { benchPolling } from './polling.ts';
+import { benchReading } from './reading.ts';
+import { benchResponsiveness } from './responsiveness.ts';
+import { benchScraping } from './scraping.ts';
+
+const FEW = { users: 40, tasks: 4 };
+
+// Enough to see that a part runs to its end: its figures say nothing at such a size.
+const PARTS: Readonly<Record<string, () => Promise<Comparison[]>>> = {
+  reading: () => benchReading([{ ...FEW, rounds: 1, goal: 1 }]),
+  polling: () => benchPolling({ ...FEW, processes: 1, rounds: 1, life: 1, fewUsers: 10, manyUsers: 20 }),
+  responsiveness: () => benchResponsiveness({ ...FEW, scrapes: 5, scrapeIntervalMs: 20, warmUp: 1 }),
+  ledger: () => benchLedger({ tasks: 60, rounds: 2 }),
+  codes: () => benchCodes({ ...FEW, codes: 3, intervalMs: 1000, rounds: 1 }),
+  growth: () => benchGrowth({ users: 2, tasks: 2, rounds: 1 }),
+  scraping: () => benchScraping({ series: 10, rounds: 1 }),
+};
+
+test(
+  'each part of the benchmark comes to figures under names of their own',
+  { concurrency: 2 },
+  async (t) => {
+    const parts = Object.entries(PARTS).map(([part, bench]) =>
+      t.test(part, async () => {
+        const comparisons = await bench();
+        const keys = comparisons.map(({ name, reference }) => `${name} ${reference}`);
+        assert.equal(new Set(keys).size, keys.length);
+        const figures = comparisons.flatMap((one) => [one.value, one.figure, one.referenceValue ?? 0]);
+        assert.deepEqual(
+          figures.filter((figure) => Number.isNaN(figure)),
+          [],
+        );
+      }),
+    );
+    await Promise.all(parts);
+  },
+);
+
+test('a figure is held to its goal in the direction in which it is better', () => {
+  const figures = { name: 'memory', unit: 'MB', value: 150, reference: 'reading', referenceValue: 100 };
+  const cases = [
+    [{ measure: 'excess', direction: 'at most', bound: 48 }, 50, 'MB', false],
+    [{ measure: 'ratio', direction: 'at most', bound: 1.5 }, 1.5, '×', true],
+    [{ measure: 'ratio', direction: 'at least', bound: 2 }, 1.5, '×', false],
+    [{ measure: 'saving', direction: 'at least', bound: 0.5 }, 100 / 150, '×', true],
+    [{ measure: 'value', direction: 'at least' }, 150, 'MB', undefined],
+  ] as const;
+  for (const [goal, figure, figureUnit, isMet] of cases) {
+    const compared = compare(figures, goal);
+    assert.deepEqual([compared.figure, compared.figureUnit, compared.isMet], [figure, figureUnit, isMet]);
+  }
+});
+
+test('of two runs, less is better where the goal is an upper bound', (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'bench-'));
+  t.after(() => rmSync(folder, { recursive: true }));
+  const runs = [100, 50].map((value) => {
+    const comparisons = [
+      compare({ name: 'cost', unit: 'ms', value }, { measure: 'value', direction: 'at most', bound: 60 }),
+      compare({ name: 'speed', unit: 'MB/s', value }, { measure: 'value', direction: 'at least', bound: 60 }),
+    ];
+    const path = join(folder, `${value}.json`);
+    writeFileSync(path, JSON.stringify({ comparisons }));
+    return path;
+  });
+  const script = fileURLToPath(new URL('../../../scripts/compare-bench.mjs', import.meta.url));
+  const { stdout } = spawnSync(process.execPath, [script, ...runs], { encoding: 'utf8' });
+  assert.match(stdout, /100 % better .* met +cost\n.*50 % worse .* not met +speed\n/);
+});
