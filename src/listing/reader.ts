@@ -1,10 +1,9 @@
 import { ListingError } from './errors.ts';
-import { Interner } from './interner.ts';
 import { KeyTable } from './key-table.ts';
-import { taskReader, userReader, type ListingSink, type RecordReader } from './record-readers.ts';
+import { RecordReaders, type ListingSink } from './record-readers.ts';
 import { CLOSE_BRACE, CLOSE_BRACKET, COMMA, OPEN_BRACE, OPEN_BRACKET, QUOTE } from './bytes.ts';
 import { WINDOW_PADDING } from './words.ts';
-import { OUT_OF_BYTES, Scanner, startsNumber } from './scanner.ts';
+import { OUT_OF_BYTES, startsNumber, type Scanner } from './scanner.ts';
 import { Skipper } from './skipper.ts';
 
 /** What a reader holds of a cut record at most, give or take a chunk: it must not grow with the body. */
@@ -50,14 +49,10 @@ export interface ListingEnd {
  */
 export class ListingReader {
   readonly #sink: ListingSink;
-  readonly #scanner = new Scanner();
+  readonly #records: RecordReaders;
+  readonly #scanner: Scanner;
   readonly #skipper = new Skipper();
   readonly #keys = new KeyTable<MemberName>(MEMBERS);
-  readonly #interner = new Interner();
-  readonly #records: Readonly<Record<ListName, RecordReader>> = {
-    user_list: userReader(this.#interner),
-    task_list: taskReader(this.#interner),
-  };
   readonly #seen = new Set<MemberName>();
   #place: Place = 'start';
   #list: ListName = 'user_list';
@@ -68,15 +63,17 @@ export class ListingReader {
   #misshape: ListingError | undefined;
 
   /** Bytes not yet read, the first `#length` of them, with room for the padding behind. */
-  #buffer = new Uint8Array(2 * SLICE_BYTES);
+  #buffer = new Uint8Array(0);
   #length = 0;
   /** How many of them are the beginning of a unit that was cut: what the last reading left. */
   #cut = 0;
   /** Offset of the buffer's first byte from the start of the body. */
   #offset = 0;
 
-  constructor(sink: ListingSink) {
+  constructor(sink: ListingSink, records = new RecordReaders()) {
     this.#sink = sink;
+    this.#records = records;
+    this.#scanner = records.scanner;
   }
 
   /** The body's `ret` as far as it is known by now. */

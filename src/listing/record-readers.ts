@@ -1,5 +1,5 @@
 import { FieldReader, type ElementReader } from './fields.ts';
-import type { Interner } from './interner.ts';
+import { Interner } from './interner.ts';
 import { protocolOf } from './protocol.ts';
 import type {
   InputRecord,
@@ -10,7 +10,7 @@ import type {
   TaskRecord,
   UserRecord,
 } from './records.ts';
-import type { Scanner } from './scanner.ts';
+import { Scanner } from './scanner.ts';
 
 /** Where the reader puts what it reads, one record at a time. */
 export interface ListingSink {
@@ -22,7 +22,7 @@ export interface ListingSink {
 }
 
 /** Reads one element of `user_list` or `task_list` and hands it to the sink, whole or not at all. */
-export type RecordReader = (scanner: Scanner, sink: ListingSink) => void;
+type RecordReader = (scanner: Scanner, sink: ListingSink) => void;
 
 const text = { kind: 'text' } as const;
 const integer = { kind: 'integer' } as const;
@@ -67,8 +67,19 @@ class Entries<T> implements ElementReader {
   }
 }
 
+/**
+ * What reads the records of listings. It keeps nothing of a body between two calls but what makes the next one faster:
+ * the strings and the orders of keys that it has seen. All readers of a process can share it.
+ */
+export class RecordReaders {
+  readonly scanner = new Scanner();
+  readonly #interner = new Interner();
+  readonly user_list = userReader(this.#interner);
+  readonly task_list = taskReader(this.#interner);
+}
+
 /** Reads elements of `user_list` ("User"). */
-export function userReader(interner: Interner): RecordReader {
+function userReader(interner: Interner): RecordReader {
   const fields = new FieldReader(
     {
       vs_id: label,
@@ -98,7 +109,7 @@ export function userReader(interner: Interner): RecordReader {
 }
 
 /** Reads elements of `task_list` ("Task"). */
-export function taskReader(interner: Interner): RecordReader {
+function taskReader(interner: Interner): RecordReader {
   const inputs = inputEntries(interner);
   const outputs = outputEntries(interner);
   const fields = new FieldReader(

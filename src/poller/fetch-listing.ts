@@ -1,6 +1,6 @@
 import { ListingError } from '../listing/errors.ts';
 import { ListingReader } from '../listing/reader.ts';
-import type { ListingSink } from '../listing/record-readers.ts';
+import type { ListingSink, RecordReaders } from '../listing/record-readers.ts';
 import type { ListingTarget, UpstreamClient } from '../upstream/client.ts';
 import { UpstreamError } from '../upstream/errors.ts';
 
@@ -31,9 +31,10 @@ export async function fetchListing(
   client: Pick<UpstreamClient, 'requestListing'>,
   target: ListingTarget,
   sink: ListingSink,
+  records: RecordReaders,
   signal: AbortSignal,
 ): Promise<GoodListing | FailedListing> {
-  const body = new BodyReading(sink);
+  const body = new BodyReading(sink, records);
   try {
     const { status, retryAfterMs } = await client.requestListing(
       target,
@@ -54,8 +55,8 @@ class BodyReading {
   #bytes = 0;
   #isReadable = true;
 
-  constructor(sink: ListingSink) {
-    this.reader = new ListingReader(sink);
+  constructor(sink: ListingSink, records: RecordReaders) {
+    this.reader = new ListingReader(sink, records);
   }
 
   write(chunk: Uint8Array, status: number): void {

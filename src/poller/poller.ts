@@ -1,5 +1,5 @@
-import { setMaxListeners } from 'node:events';
 import type { Clock } from '../clock.ts';
+import { RecordReaders } from '../listing/record-readers.ts';
 import type { Logger } from '../log.ts';
 import type { SelfMetrics } from '../metrics/self.ts';
 import { Tally } from '../tally/tally.ts';
@@ -31,13 +31,13 @@ export interface PollerOptions {
 export class Poller implements AsyncDisposable {
   readonly #options: PollerOptions;
   readonly #pollers: readonly ServiceCodePoller[];
-  readonly #stop = new AbortController();
+  /** Of each what ends it: one signal for all would have a list of listeners that each poll goes through. */
+  readonly #stops: AbortController[] = [];
+  readonly #records = new RecordReaders();
   #loops: readonly Promise<never>[] = [];
 
   constructor(options: PollerOptions) {
     this.#options = options;
-    // Every poll listens to it while it runs: many listeners are no leak.
-    setMaxListeners(0, this.#stop.signal);
     this.#pollers = options.codes.map((code) => this.#pollerFor(code));
   }
 
@@ -59,14 +59,16 @@ export class Poller implements AsyncDisposable {
     const { codes } = this.#options;
     this.#loops = this.#pollers.map((poller, index) => {
       const delayMs = firstDelayMs(index, codes.length, codes[index]?.intervalMs ?? 0);
-      return poller.run(delayMs, this.#stop.signal);
+      const stop = new AbortController();
+      this.#stops.push(stop);
+      return poller.run(delayMs, stop.signal);
     });
     return Promise.race(this.#loops);
   }
 
   /** Aborts what is under way and waits until no poll runs. */
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#stop.abort();
+    for (const stop of this.#stops) stop.abort();
     await Promise.allSettled(this.#loops);
   }
 
@@ -78,6 +80,7 @@ export class Poller implements AsyncDisposable {
       intervalMs,
       staleAfterMs,
       client,
+      records: this.#records,
       store,
       clock,
       tally: new Tally({ serviceCode, stallAfterMs, ...metrics }),

@@ -1,4 +1,5 @@
 import type { Clock } from '../clock.ts';
+import type { RecordReaders } from '../listing/record-readers.ts';
 import type { PollMetrics } from '../metrics/self.ts';
 import type { Instant } from '../tally/instant.ts';
 import type { ListingTally } from '../tally/listing-tally.ts';
@@ -18,6 +19,7 @@ export interface ServiceCodePollerOptions {
   readonly intervalMs: number;
   readonly staleAfterMs: number;
   readonly client: Pick<UpstreamClient, 'requestListing'>;
+  readonly records: RecordReaders;
   readonly tally: Tally;
   readonly store: Store;
   readonly metrics: PollMetrics;
@@ -65,13 +67,13 @@ export class ServiceCodePoller {
 
   /** The client keeps its own deadline; should it ever fail to, the poll is given up here. */
   async #fetch(listing: ListingTally, signal: AbortSignal): Promise<GoodListing | FailedListing> {
-    const { client, target, clock } = this.#options;
+    const { client, target, records, clock } = this.#options;
     const ending = new AbortController();
     const end = (): void => ending.abort(signal.reason);
     signal.addEventListener('abort', end, { once: true });
     try {
       return await Promise.race([
-        fetchListing(client, target, listing, ending.signal),
+        fetchListing(client, target, listing, records, ending.signal),
         this.#watch(clock.sleep(target.timeoutMs + HUNG_AFTER_MS, ending.signal)),
       ]);
     } finally {

@@ -59,7 +59,7 @@ export class CounterFamily {
   /** The series as this commit leaves them. */
   samples(serviceCode: string): readonly PlainSample[] {
     return this.#all().map(({ labels, total, isNewborn, created }) => ({
-      labels: [serviceCode, ...labels],
+      labels: [serviceCode].concat(labels),
       value: isNewborn ? 0 : total,
       created,
     }));

@@ -44,7 +44,7 @@ class LabelNode {
 
   #grow(text: string | undefined): LabelNode {
     const value = labelValue(text);
-    const child = this.#children.get(value) ?? new LabelNode([...this.labels, value], this.#sums);
+    const child = this.#children.get(value) ?? new LabelNode(this.labels.concat(value), this.#sums);
     this.#children.set(value, child);
     if (text === undefined || text.length <= MAX_REMEMBERED) this.#children.set(text, child);
     return child;

@@ -74,7 +74,6 @@ export class Ledger {
   commit(readings: ReadonlyMap<string, TaskReading>, at: Instant, stalled: LabelSums): void {
     this.#listing += 1;
     this.#created ??= at.wallMs / 1000;
-    this.#gains = newGains();
     this.#gains.byteCounterResets.at('input').add(0);
     this.#gains.byteCounterResets.at('http_output').add(0);
     for (const [id, reading] of readings) {
@@ -84,6 +83,7 @@ export class Ledger {
     this.#endMissing();
     this.#before = at;
     for (const counter of LEDGER_COUNTERS) this.#count(counter, at);
+    this.#gains = newGains();
   }
 
   samples(counter: LedgerCounter, serviceCode: string): readonly PlainSample[] {

@@ -85,7 +85,7 @@ export class Tally {
   }
 
   #gaugeSamples({ sums }: Folded): readonly PlainSample[] {
-    return sums.map(({ labels, value }) => ({ labels: [this.#serviceCode, ...labels], value }));
+    return sums.map(({ labels, value }) => ({ labels: [this.#serviceCode].concat(labels), value }));
   }
 
   #foldedSamples(gauges: Readonly<Record<ListingGauge, Folded>>): readonly PlainSample[] {

@@ -85,13 +85,13 @@ export class TaskDetails implements TaskObserver {
       const known = ledger.task(id);
       if (reading === undefined || known === undefined) continue;
       const labels = [serviceCode, detail.label];
-      families.taskInfo.push({ labels: [...labels, ...describe(reading)], value: 1 });
+      families.taskInfo.push({ labels: labels.concat(describe(reading)), value: 1 });
       families.taskInputBytes.push(counterSample(labels, detail.input));
       for (const [format, counter] of detail.outputs) {
-        families.taskHttpOutputBytes.push(counterSample([...labels, format], counter));
+        families.taskHttpOutputBytes.push(counterSample(labels.concat(format), counter));
       }
       for (const [format, connections] of connectionsByFormat(reading)) {
-        families.taskHttpConnections.push({ labels: [...labels, format], value: connections });
+        families.taskHttpConnections.push({ labels: labels.concat(format), value: connections });
       }
       families.taskStalled.push({ labels, value: known.isStalled ? 1 : 0 });
       families.taskProgress.push({ labels, value: reading.progress ?? 0 });

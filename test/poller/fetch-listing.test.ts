@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ListingResponse, UpstreamClient } from '../../src/upstream/client.ts';
+import { RecordReaders } from '../../src/listing/record-readers.ts';
 import { fetchListing, type FailedListing, type GoodListing } from '../../src/poller/fetch-listing.ts';
 import { UpstreamError } from '../../src/upstream/errors.ts';
 import { CollectingSink } from '../support/collecting-sink.ts';
@@ -29,7 +30,7 @@ function answering(status: number, pieces: readonly string[], more: Partial<List
 }
 
 async function fetchFrom(client: Client, sink = new CollectingSink()): Promise<GoodListing | FailedListing> {
-  return await fetchListing(client, TARGET, sink, new AbortController().signal);
+  return await fetchListing(client, TARGET, sink, new RecordReaders(), new AbortController().signal);
 }
 
 /** What a failure comes to, in a form to be compared. */
@@ -260,5 +261,12 @@ test('the signal reaches the client, and its reason comes back', async () => {
       return Promise.reject(new Error('Expected an aborted signal'));
     },
   };
-  await assert.rejects(fetchListing(client, TARGET, new CollectingSink(), AbortSignal.abort(reason)), reason);
+  const asked = fetchListing(
+    client,
+    TARGET,
+    new CollectingSink(),
+    new RecordReaders(),
+    AbortSignal.abort(reason),
+  );
+  await assert.rejects(asked, reason);
 });

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import fc from 'fast-check';
+import { RecordReaders } from '../../src/listing/record-readers.ts';
 import { PollChanges } from '../../src/poller/changes.ts';
 import { ServiceCodePoller } from '../../src/poller/service-code-poller.ts';
 import { Store, type CodeState } from '../../src/poller/store.ts';
@@ -35,6 +36,7 @@ function setUp({ intervalMs = INTERVAL_MS, timeoutMs = TARGET.timeoutMs }: SetUp
     intervalMs,
     staleAfterMs: 45_000,
     client,
+    records: new RecordReaders(),
     tally: new Tally({ serviceCode: TARGET.serviceCode, ...tallyOptions }),
     store,
     metrics,

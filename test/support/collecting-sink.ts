@@ -9,7 +9,7 @@ export class CollectingSink implements ListingSink {
   readonly left: [RecordKind, InvalidReason][] = [];
 
   user(record: UserRecord): void {
-    this.users.push(record);
+    this.users.push({ ...record });
   }
 
   task(record: TaskRecord): void {
