@@ -2,14 +2,14 @@ import type { PlainSample } from '../metrics/family.ts';
 import type { Instant } from './instant.ts';
 import { labelKey } from './label-sums.ts';
 import { OTHER } from './label-values.ts';
+import { PublishedSamples, withValue } from './published-samples.ts';
 
 /** A label set idle for so long gives way when a new one would find no place. */
 const IDLE_MS = 60 * 60 * 1000;
 
 interface Series {
-  readonly labels: readonly string[];
-  /** Seconds since the Unix epoch. */
-  readonly created: number;
+  /** As it was published last. */
+  sample: PlainSample;
   total: number;
   isNewborn: boolean;
   lastTouchedMs: number;
@@ -24,7 +24,9 @@ interface Series {
  * backwards.
  */
 export class CounterFamily {
+  readonly #serviceCode: string;
   readonly #maxLabelSets: number;
+  readonly #published = new PublishedSamples();
   readonly #series = new Map<string, Series>();
   #other: Series | undefined;
   #foldedKeys = new Set<string>();
@@ -32,7 +34,8 @@ export class CounterFamily {
   /** Keys of idle series, the longest idle last; found at most once a commit, when places are short. */
   #idleKeys: string[] | undefined;
 
-  constructor(maxLabelSets: number) {
+  constructor(serviceCode: string, maxLabelSets: number) {
+    this.#serviceCode = serviceCode;
     this.#maxLabelSets = maxLabelSets;
   }
 
@@ -57,12 +60,12 @@ export class CounterFamily {
   }
 
   /** The series as this commit leaves them. */
-  samples(serviceCode: string): readonly PlainSample[] {
-    return this.#all().map(({ labels, total, isNewborn, created }) => ({
-      labels: [serviceCode].concat(labels),
-      value: isNewborn ? 0 : total,
-      created,
-    }));
+  samples(): readonly PlainSample[] {
+    const samples = this.#all().map((series) => {
+      series.sample = withValue(series.sample, series.isNewborn ? 0 : series.total);
+      return series.sample;
+    });
+    return this.#published.publish(samples);
   }
 
   #all(): Series[] {
@@ -84,8 +87,7 @@ export class CounterFamily {
 
   #newSeries(labels: readonly string[]): Series {
     return {
-      labels,
-      created: this.#at.wallMs / 1000,
+      sample: { labels: [this.#serviceCode].concat(labels), value: 0, created: this.#at.wallMs / 1000 },
       total: 0,
       isNewborn: true,
       lastTouchedMs: this.#at.monotonicMs,

@@ -1,5 +1,7 @@
-import { labelKey, type LabelSum, type LabelSums } from './label-sums.ts';
+import type { PlainSample } from '../metrics/family.ts';
+import type { LabelSum, LabelSums } from './label-sums.ts';
 import { OTHER } from './label-values.ts';
+import { PublishedSamples, withValue } from './published-samples.ts';
 
 /** How long a label set that left keeps its place, so that strangers do not take turns in it. */
 const PLACE_KEPT_MS = 60 * 60 * 1000;
@@ -7,13 +9,13 @@ const PLACE_KEPT_MS = 60 * 60 * 1000;
 const DISPLACING_FACTOR = 2;
 
 interface Place {
-  value: number;
+  sample: PlainSample;
   lastSeenMs: number;
 }
 
-/** The label sets of a family that are exposed, and how many others were folded into one. */
+/** What is exposed of a family, and how many label sets were folded into one. */
 export interface Folded {
-  readonly sums: readonly LabelSum[];
+  readonly samples: readonly PlainSample[];
   readonly foldedSets: number;
 }
 
@@ -25,10 +27,13 @@ export interface Folded {
  * change what is exposed at every poll, which costs Prometheus more than any number of lasting series.
  */
 export class GaugeGuard {
+  readonly #serviceCode: string;
   readonly #maxLabelSets: number;
   readonly #places = new Map<string, Place>();
+  readonly #published = new PublishedSamples();
 
-  constructor(maxLabelSets: number) {
+  constructor(serviceCode: string, maxLabelSets: number) {
+    this.#serviceCode = serviceCode;
     this.#maxLabelSets = maxLabelSets;
   }
 
@@ -36,19 +41,25 @@ export class GaugeGuard {
   fold(sums: LabelSums, nowMs: number): Folded {
     this.#renew(sums, nowMs);
     this.#admit(sums, nowMs);
-    const kept: LabelSum[] = [];
-    let other: LabelSum | undefined;
+    const samples: PlainSample[] = [];
+    let other: PlainSample | undefined;
     let foldedSets = 0;
     for (const sum of sums) {
-      if (this.#places.has(sum.key)) {
-        kept.push(sum);
+      const place = this.#places.get(sum.key);
+      if (place !== undefined) {
+        samples.push(place.sample);
         continue;
       }
       const labels = sum.labels.map(() => OTHER);
-      other = { key: labelKey(labels), labels, value: (other?.value ?? 0) + sum.value };
+      other = this.#sample(labels, (other?.value ?? 0) + sum.value);
       if (!isOther(sum)) foldedSets += 1;
     }
-    return { sums: other === undefined ? kept : [...kept, other], foldedSets };
+    if (other !== undefined) samples.push(other);
+    return { samples: this.#published.publish(samples), foldedSets };
+  }
+
+  #sample(labels: readonly string[], value: number): PlainSample {
+    return { labels: [this.#serviceCode].concat(labels), value };
   }
 
   /** Holders that are in the listing keep their places; those gone for long lose them. */
@@ -56,7 +67,7 @@ export class GaugeGuard {
     for (const [key, place] of this.#places) {
       const sum = sums.get(key);
       if (sum !== undefined) {
-        place.value = sum.value;
+        place.sample = withValue(place.sample, sum.value);
         place.lastSeenMs = nowMs;
       } else if (nowMs - place.lastSeenMs >= PLACE_KEPT_MS) {
         this.#places.delete(key);
@@ -70,19 +81,19 @@ export class GaugeGuard {
     if (newcomers.length === 0) return;
     if (this.#places.size + newcomers.length > this.#maxLabelSets) newcomers.sort(byValueThenKey);
     const holders = this.#smallestFirst();
-    for (const { key, value } of newcomers) {
+    for (const { key, labels, value } of newcomers) {
       if (this.#places.size >= this.#maxLabelSets) {
         const weakest = holders.next().value;
-        if (weakest === undefined || value <= DISPLACING_FACTOR * weakest[1].value) return;
+        if (weakest === undefined || value <= DISPLACING_FACTOR * weakest[1].sample.value) return;
         this.#places.delete(weakest[0]);
       }
-      this.#places.set(key, { value, lastSeenMs: nowMs });
+      this.#places.set(key, { sample: this.#sample(labels, value), lastSeenMs: nowMs });
     }
   }
 
   /** The holders of this moment, sorted only if somebody asks. */
   *#smallestFirst(): Generator<[string, Place], undefined> {
-    yield* [...this.#places].toSorted(([, a], [, b]) => a.value - b.value);
+    yield* [...this.#places].toSorted(([, a], [, b]) => a.sample.value - b.sample.value);
     return undefined;
   }
 }

@@ -55,11 +55,16 @@ export class Ledger {
   /** When the last good listing before it was taken. */
   #before: Instant | undefined;
 
-  constructor(options: { maxLabelSets: number; stallAfterMs: number; observer?: TaskObserver | undefined }) {
+  constructor(options: {
+    serviceCode: string;
+    maxLabelSets: number;
+    stallAfterMs: number;
+    observer?: TaskObserver | undefined;
+  }) {
     this.counters = {
-      ...recordOf(LEDGER_COUNTERS, () => new CounterFamily(options.maxLabelSets)),
+      ...recordOf(LEDGER_COUNTERS, () => new CounterFamily(options.serviceCode, options.maxLabelSets)),
       // Its two label sets are the exporter's own: there is nothing to limit.
-      byteCounterResets: new CounterFamily(Number.POSITIVE_INFINITY),
+      byteCounterResets: new CounterFamily(options.serviceCode, Number.POSITIVE_INFINITY),
     };
     this.#stallAfterMs = options.stallAfterMs;
     this.#observer = options.observer;
@@ -86,8 +91,8 @@ export class Ledger {
     this.#gains = newGains();
   }
 
-  samples(counter: LedgerCounter, serviceCode: string): readonly PlainSample[] {
-    return this.counters[counter].samples(serviceCode);
+  samples(counter: LedgerCounter): readonly PlainSample[] {
+    return this.counters[counter].samples();
   }
 
   lifetimes(serviceCode: string): HistogramSample {

@@ -37,10 +37,15 @@ export class Tally {
   constructor(options: TallyOptions) {
     const { maxLabelSets, stallAfterMs } = options;
     this.#serviceCode = options.serviceCode;
-    this.#guards = recordOf(LISTING_GAUGES, () => new GaugeGuard(maxLabelSets));
+    this.#guards = recordOf(LISTING_GAUGES, () => new GaugeGuard(options.serviceCode, maxLabelSets));
     this.#servers = new ServerMemory(maxLabelSets);
     this.#details = options.perTask ? new TaskDetails(options.maxTasks) : undefined;
-    this.#ledger = new Ledger({ maxLabelSets, stallAfterMs, observer: this.#details });
+    this.#ledger = new Ledger({
+      serviceCode: options.serviceCode,
+      maxLabelSets,
+      stallAfterMs,
+      observer: this.#details,
+    });
   }
 
   /** A new listing to fill; dropping it leaves everything as it was. */
@@ -63,14 +68,14 @@ export class Tally {
       users: listing.users,
       tasks: listing.tasks.size,
       listing: {
-        ...recordOf(LISTING_GAUGES, (gauge) => this.#gaugeSamples(gauges[gauge])),
+        ...recordOf(LISTING_GAUGES, (gauge) => gauges[gauge].samples),
         servers: [{ labels: [this.#serviceCode], value: servers.size }],
         serverLastSeen: this.#servers.samples(this.#serviceCode),
         foldedLabelSets: this.#foldedSamples(gauges),
         ...this.#details?.samples(this.#serviceCode, listing.tasks, this.#ledger),
       },
       counters: {
-        ...recordOf(LEDGER_COUNTERS, (counter) => this.#ledger.samples(counter, this.#serviceCode)),
+        ...recordOf(LEDGER_COUNTERS, (counter) => this.#ledger.samples(counter)),
         taskLifetime: [this.#ledger.lifetimes(this.#serviceCode)],
       },
     };
@@ -82,10 +87,6 @@ export class Tally {
       listing.gauges.tasks.at(vsId).add(0);
       listing.gauges.serverOnlineUsers.at(vsId).add(0);
     }
-  }
-
-  #gaugeSamples({ sums }: Folded): readonly PlainSample[] {
-    return sums.map(({ labels, value }) => ({ labels: [this.#serviceCode].concat(labels), value }));
   }
 
   #foldedSamples(gauges: Readonly<Record<ListingGauge, Folded>>): readonly PlainSample[] {
