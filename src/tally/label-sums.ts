@@ -20,8 +20,8 @@ class LabelNode {
   readonly labels: readonly string[];
   /** The last of them. */
   readonly value: string;
-  /** By the label values, and by the texts that they were made of. */
-  readonly #children = new Map<string | undefined, LabelNode>();
+  /** By the label values, and by the texts that they were made of. Most nodes are leaves, and have none. */
+  #children: Map<string | undefined, LabelNode> | undefined;
   readonly #sums: Map<string, LabelSum>;
   #sum: { -readonly [K in keyof LabelSum]: LabelSum[K] } | undefined;
 
@@ -33,7 +33,7 @@ class LabelNode {
 
   /** The node of the next label, whose value is made of a text as it was found. */
   at(text: string | undefined): LabelNode {
-    return this.#children.get(text) ?? this.#grow(text);
+    return this.#children?.get(text) ?? this.#grow(text);
   }
 
   /** Adds to the sum of exactly these labels; adding 0 makes it appear. */
@@ -44,6 +44,7 @@ class LabelNode {
 
   #grow(text: string | undefined): LabelNode {
     const value = labelValue(text);
+    this.#children ??= new Map();
     const child = this.#children.get(value) ?? new LabelNode(this.labels.concat(value), this.#sums);
     this.#children.set(value, child);
     if (text === undefined || text.length <= MAX_REMEMBERED) this.#children.set(text, child);
