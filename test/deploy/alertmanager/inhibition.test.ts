@@ -21,8 +21,7 @@ const silenced: Readonly<Record<string, readonly string[]>> = {
   XvsExporterDown: named((_, alert) => !EXPORTER_GONE.includes(alert)),
   XvsExporterAbsent: named((_, alert) => !EXPORTER_GONE.includes(alert)),
   XvsApiDown: [
-    ...['XvsApiDataStale', 'XvsApiErrorRatio', 'XvsApiBudgetBurnFast', 'XvsApiBudgetBurnSlow'],
-    ...['XvsApiSlow', 'XvsInvalidRecords'],
+    ...named((layer, alert) => layer === 'api' && alert !== 'XvsApiDown' && alert !== 'XvsApiErrors'),
     ...DATA,
   ],
   XvsApiDataStale: DATA,
@@ -33,7 +32,7 @@ const silenced: Readonly<Record<string, readonly string[]>> = {
   XvsTaskFlapping: ['XvsTaskChurnHigh'],
 };
 
-/** The labels of an alert as Prometheus sends it; those of the exporter have no service code. */
+/** The labels of an alert as Prometheus sends it; those of the exporter are held to none. */
 function labelsOf(alertname: string, more: Labels): Labels {
   const { labels = {} } = alerts.find(({ alert }) => alert === alertname) ?? {};
   return { alertname, ...labels, ...(labels['layer'] === 'exporter' ? {} : { service_code: 'A' }), ...more };
