@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createWorld } from '../../src/simulator/world.ts';
 import { ALERTMANAGER, Alertmanager } from '../support/alertmanager.ts';
-import { deployedText, deployedYaml } from '../support/deployed.ts';
+import { deployedText, deployedYaml, runbookQueries } from '../support/deployed.ts';
 import { isInstalled } from '../support/installed.ts';
 import { xvsExporter } from '../support/program.ts';
 import { Prometheus } from '../support/prometheus.ts';
@@ -73,6 +73,12 @@ test('an alert travels the whole way, from the service to the receiver', { timeo
     );
     assert.equal(receiver.find('XvsIngestStalled'), undefined);
     assert.equal(receiver.find('XvsApiDown'), undefined);
+  });
+
+  await t.test('Prometheus answers every query of the runbook', async () => {
+    for (const query of runbookQueries()) {
+      await assert.doesNotReject(() => prometheus.query(query.replaceAll('"CODE"', `"${CODE}"`)), query);
+    }
   });
 
   await t.test('a task whose ingest freezes is XvsIngestStalled, of its server', async () => {

@@ -59,3 +59,8 @@ export function shippedAlerts(): readonly AlertRule[] {
 export function shippedSeries(): readonly SeriesRule[] {
   return shippedRules().flatMap((rule) => ('record' in rule ? [rule] : []));
 }
+
+/** The queries of the runbook: its blocks that are marked as PromQL. */
+export function runbookQueries(text: string = deployedText('prometheus/runbook.md')): readonly string[] {
+  return [...text.matchAll(/^```promql\n([^`]*)^```$/gm)].map((match) => match[1]?.trim() ?? '');
+}

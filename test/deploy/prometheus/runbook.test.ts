@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { deployedText, shippedAlerts, shippedSeries } from '../../support/deployed.ts';
+import { deployedText, runbookQueries, shippedAlerts, shippedSeries } from '../../support/deployed.ts';
 import { isInstalled } from '../../support/installed.ts';
 import { knownSeries, strangersIn } from '../../support/known-series.ts';
 
@@ -13,11 +13,6 @@ const PARTS = ['Meaning', 'Impact', 'Diagnosis', 'Mitigation', 'False alarms'];
 const runbook = deployedText('prometheus/runbook.md');
 const [introduction = '', ...sections] = runbook.split(/^## /m);
 const headings = sections.map((section) => section.slice(0, section.indexOf('\n')));
-
-/** The queries of a text: the blocks marked as PromQL. */
-function queriesOf(text: string): readonly string[] {
-  return [...text.matchAll(/^```promql\n([^`]*)^```$/gm)].map((match) => match[1]?.trim() ?? '');
-}
 
 test('the runbook has a heading for every alert, and no other', () => {
   assert.deepEqual(
@@ -33,8 +28,8 @@ for (const [index, section] of sections.entries()) {
     const parts = [...section.matchAll(/^\*\*(.*)\.\*\*/gm)].map((match) => match[1]);
     assert.deepEqual(parts, PARTS);
     const [, diagnosis = ''] = section.split(/^\*\*(?:Diagnosis|Mitigation)\.\*\*/m);
-    assert.ok(queriesOf(diagnosis).length > 0);
-    assert.equal(queriesOf(section).length, queriesOf(diagnosis).length);
+    assert.ok(runbookQueries(diagnosis).length > 0);
+    assert.equal(runbookQueries(section).length, runbookQueries(diagnosis).length);
   });
 }
 
@@ -45,9 +40,9 @@ test('every query parses, and its metrics and labels exist', async () => {
     ...shippedSeries().map(({ record }): [string, ReadonlySet<string>] => [record, ofAnInstallation]),
     ['ALERTS', new Set(['alertname', 'alertstate'])] as const,
   ]);
-  assert.ok(queriesOf(introduction).length > 0);
+  assert.ok(runbookQueries(introduction).length > 0);
   assert.deepEqual(
-    queriesOf(runbook).flatMap((query) => strangersIn(query, known)),
+    runbookQueries().flatMap((query) => strangersIn(query, known)),
     [],
   );
 });
@@ -56,7 +51,7 @@ test('the oldest Prometheus that the rules run on takes every query', (t) => {
   if (!isInstalled(t, 'promtool')) return;
   const folder = mkdtempSync(join(tmpdir(), 'xvs-runbook-'));
   const path = join(folder, 'queries.yml');
-  const rules = queriesOf(runbook).map((expr, index) => ({ record: `query_${index}`, expr }));
+  const rules = runbookQueries().map((expr, index) => ({ record: `query_${index}`, expr }));
   writeFileSync(path, JSON.stringify({ groups: [{ name: 'runbook', rules }] }));
   const { status, stdout, stderr } = spawnSync('promtool', ['check', 'rules', path], { encoding: 'utf8' });
   rmSync(folder, { recursive: true });
