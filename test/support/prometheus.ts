@@ -1,12 +1,11 @@
-import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { once } from 'node:events';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
 import { Program } from './program.ts';
+import { until } from './until.ts';
 
 const answer = z.object({
   status: z.literal('success'),
@@ -23,12 +22,13 @@ export interface QueriedSeries {
   readonly value: number;
 }
 
-/** Whether Debian's Prometheus is on this machine. */
-export function hasPrometheus(): boolean {
-  return spawnSync('prometheus', ['--version']).error === undefined;
+/** The rules that a Prometheus evaluates, as rule files hold them, and the Alertmanager (host and port) that it tells. */
+interface Alerting {
+  readonly rules: readonly unknown[];
+  readonly alertmanager: string;
 }
 
-/** A real Prometheus that scrapes one target every second, on the loopback interface, in a folder of its own. */
+/** A real Prometheus that scrapes its targets every second, on the loopback interface, in a folder of its own. */
 export class Prometheus implements AsyncDisposable {
   readonly #program: Program;
   readonly #folder: string;
@@ -40,14 +40,27 @@ export class Prometheus implements AsyncDisposable {
     this.#url = url;
   }
 
-  static async scraping(target: string): Promise<Prometheus> {
+  static scraping(...targets: readonly string[]): Promise<Prometheus> {
+    return Prometheus.#running(targets, () => ({}));
+  }
+
+  /** One that evaluates rules every second, too. */
+  static alerting(target: string, alerting: Alerting): Promise<Prometheus> {
+    return Prometheus.#running([target], (folder) => alertingConfig(folder, alerting));
+  }
+
+  static async #running(
+    targets: readonly string[],
+    moreConfig: (folder: string) => object,
+  ): Promise<Prometheus> {
     const folder = mkdtempSync(join(tmpdir(), 'xvs-prometheus-'));
     const config = join(folder, 'prometheus.yml');
     writeFileSync(
       config,
       JSON.stringify({
-        global: { scrape_interval: '1s', scrape_timeout: '1s' },
-        scrape_configs: [{ job_name: 'xvs-exporter', static_configs: [{ targets: [target] }] }],
+        global: { scrape_interval: '1s', scrape_timeout: '1s', evaluation_interval: '1s' },
+        scrape_configs: [{ job_name: 'xvs-exporter', static_configs: [{ targets }] }],
+        ...moreConfig(folder),
       }),
     );
     const address = `127.0.0.1:${await freePort()}`;
@@ -74,21 +87,22 @@ export class Prometheus implements AsyncDisposable {
   }
 
   /** Asks until the answer is as wanted; fails with the last one after `timeoutMs`. */
-  async until<T>(ask: () => Promise<T>, isWanted: (answer: T) => boolean, timeoutMs = 60_000): Promise<T> {
-    const deadline = performance.now() + timeoutMs;
-    for (;;) {
-      const found = await ask();
-      if (isWanted(found)) return found;
-      if (performance.now() > deadline)
-        throw new Error(`Expected another answer, found ${JSON.stringify(found)}`);
-      await delay(250);
-    }
+  until<T>(ask: () => Promise<T>, isWanted: (answer: T) => boolean, timeoutMs = 60_000): Promise<T> {
+    return until(ask, isWanted, timeoutMs);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#program[Symbol.asyncDispose]();
     rmSync(this.#folder, { recursive: true });
   }
+}
+
+/** Writes the rules into files of their own, and names them and the Alertmanager. */
+function alertingConfig(folder: string, { rules, alertmanager }: Alerting) {
+  const files = rules.map((_, index) => join(folder, `rules-${index}.yml`));
+  for (const [index, file] of files.entries()) writeFileSync(file, JSON.stringify(rules[index]));
+  const targets = [alertmanager];
+  return { rule_files: files, alerting: { alertmanagers: [{ static_configs: [{ targets }] }] } };
 }
 
 /** Prometheus takes no port 0: one that was free a moment ago has to do. */

@@ -1,0 +1,44 @@
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
+import { test } from 'node:test';
+import { CATALOGUE } from '../../src/metrics/catalogue.ts';
+import { deployPath, shippedAlerts, shippedSeries } from '../support/deployed.ts';
+import { knownSeries } from '../support/known-series.ts';
+
+/** Rules, routes, dashboards, manifests, runbook and pages: all texts under `deploy`, and those beside it. */
+const FILES = [
+  '../README.md',
+  '../docs/counters.md',
+  ...readdirSync(deployPath(''), { recursive: true, encoding: 'utf8' })
+    .filter((name) => /\.(md|ya?ml|json|ts|tpl)$/.test(name))
+    .toSorted(),
+];
+
+/** A name of a series of the exporter or of a recorded one, as a whole word of a text. */
+const SERIES = /(?<![\w:.-])(?:(?:xvs|process|nodejs)_\w+|[a-z_]+:\w+:\w+)(?![\w:]|\*)/g;
+const ALERT = /(?<![\w-])Xvs[A-Z]\w+/g;
+
+const alerts = new Set(shippedAlerts().map(({ alert }) => alert));
+const recorded = shippedSeries().map(({ record }) => record);
+const families = Object.values(CATALOGUE).map(({ name }): string => name);
+const known = new Set([...(await knownSeries()).keys(), ...families, ...recorded]);
+
+/** The matches of a pattern that are not among the names, once each. */
+function strangers(text: string, pattern: RegExp, names: ReadonlySet<string>): readonly string[] {
+  return [...new Set(text.match(pattern))].filter((name) => !names.has(name));
+}
+
+test('there are names to look at', () => {
+  const texts = FILES.map((file) => readFileSync(deployPath(file), 'utf8')).join('\n');
+  assert.ok(new Set(texts.match(SERIES)).size > 50);
+  assert.ok(new Set(texts.match(ALERT)).size >= alerts.size);
+});
+
+for (const file of FILES) {
+  const text = readFileSync(deployPath(file), 'utf8');
+
+  test(`every metric and alert that ${file} names exists`, () => {
+    assert.deepEqual(strangers(text, SERIES, known), []);
+    assert.deepEqual(strangers(text, ALERT, alerts), []);
+  });
+}
