@@ -8,9 +8,9 @@ import {
 /** A colour from a value on. */
 export type Step = readonly [from: number, color: 'green' | 'yellow' | 'orange' | 'red' | 'blue'];
 
-/** Thresholds that begin with a base colour, `text` being none at all. */
+/** Thresholds that begin with a base colour. */
 export function thresholds(
-  base: 'green' | 'text' | 'red' | 'blue',
+  base: 'green' | 'transparent' | 'red' | 'blue',
   ...steps: readonly Step[]
 ): ThresholdsConfigBuilder {
   return new ThresholdsConfigBuilder()

@@ -2,7 +2,7 @@ import { CATALOGUE as C } from '../../../src/metrics/catalogue.ts';
 import { thresholds } from './appearance.ts';
 import { UIDS, type Board } from './board.ts';
 import { dashedThresholds, stackedSeries, timeSeries } from './panels.ts';
-import { bits, HLS_NOTE, METERED, queriesOf, sum } from './queries.ts';
+import { egress, HLS_NOTE, METERED, queriesOf, sum } from './queries.ts';
 import { table } from './tables.ts';
 
 const q = queriesOf(['service_code']);
@@ -55,7 +55,7 @@ function watchers() {
 }
 
 function delivery() {
-  const egress = bits(sum(['format'], q.rate(C.httpOutputBytes, METERED)));
+  const delivered = egress(q, ['format']);
   const connections = sum(['format'], q.last(C.httpConnections, METERED));
   const unwatched = sum(['format'], q.last(C.outputsUnwatched, METERED));
   return [
@@ -75,7 +75,7 @@ function delivery() {
         unit: 'bps',
         ...HALF,
       },
-      { expr: egress, legend: '{{format}}' },
+      { expr: delivered, legend: '{{format}}' },
     ),
     timeSeries(
       {
@@ -84,7 +84,7 @@ function delivery() {
         unit: 'bps',
         ...HALF,
       },
-      { expr: `${egress} / (${connections} > 0)`, legend: '{{format}}' },
+      { expr: `${delivered} / (${connections} > 0)`, legend: '{{format}}' },
     ),
     dashedThresholds(
       timeSeries(
@@ -113,8 +113,8 @@ function renditions() {
       },
       {
         keys: [
-          { label: 'video_codec', title: 'Video' },
-          { label: 'audio_codec', title: 'Audio' },
+          { label: 'video_codec', title: 'Video', width: 110 },
+          { label: 'audio_codec', title: 'Audio', width: 140 },
           { label: 'resolution', title: 'Resolution' },
         ],
         columns: [

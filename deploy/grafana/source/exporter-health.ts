@@ -1,9 +1,9 @@
 import { CATALOGUE as C } from '../../../src/metrics/catalogue.ts';
-import { thresholds, UP_OR_DOWN, YES_OR_NO } from './appearance.ts';
+import { thresholds, UP_OR_DOWN } from './appearance.ts';
 import { UIDS, type Board } from './board.ts';
+import { everyExporter } from './exporters.ts';
 import { dashedThresholds, stateTimeline, timeSeries } from './panels.ts';
 import { perMinute, queriesOf, sum } from './queries.ts';
-import { table } from './tables.ts';
 
 const q = queriesOf(['service_code']);
 const BY_INSTANCE = '{{instance}}';
@@ -21,57 +21,12 @@ export function exporterHealth(): Board {
     filters: ['service_code'],
     span: '3h',
     sections: [
-      { panels: [everyExporter(), scrapes()] },
+      { panels: [everyExporter(q), scrapes()] },
       { title: 'Polls', panels: polls() },
       { title: 'Process', panels: processes() },
       { title: 'What is exposed', panels: exposed() },
     ],
   };
-}
-
-function everyExporter() {
-  const started = q.selectNamed('process_start_time_seconds');
-  // The version stands in labels: they are kept by multiplying with the info metric, which is 1.
-  const uptime = `${q.select(C.buildInfo)} * on (job, instance) group_left () (time() - ${started})`;
-  const byVersion = (expr: string): string =>
-    `max by (job, instance, version, revision, node_version) (${expr})`;
-  const joined = (metric: string): string =>
-    byVersion(`${q.select(C.buildInfo)} * on (job, instance) group_left () ${metric}`);
-  return table(
-    {
-      title: 'Exporters',
-      description: 'Every exporter that is scraped, as of the end of the time range.',
-      unit: 'short',
-      span: 14,
-      height: 7,
-      noValue: NO_EXPORTER,
-    },
-    {
-      keys: [
-        { label: 'job', title: 'Job' },
-        { label: 'instance', title: 'Instance' },
-        { label: 'version', title: 'Version' },
-        { label: 'revision', title: 'Revision' },
-        { label: 'node_version', title: 'Node.js' },
-      ],
-      columns: [
-        { title: 'Runs for', expr: byVersion(uptime), unit: 's' },
-        { title: 'Series', expr: joined(q.select(C.series)), unit: 'locale' },
-        {
-          title: 'Configuration valid',
-          expr: joined(q.select(C.configLastReloadSuccessful)),
-          unit: 'none',
-          mappings: YES_OR_NO,
-        },
-        {
-          title: 'Loaded ago',
-          expr: joined(`(time() - ${q.select(C.configLastReloadSuccess)})`),
-          unit: 's',
-        },
-      ],
-      sortBy: ['Instance', 'ascending'],
-    },
-  );
 }
 
 function scrapes() {
@@ -80,8 +35,8 @@ function scrapes() {
       title: 'Scrapes',
       description: 'Whether Prometheus could scrape the exporter.',
       unit: 'none',
-      span: 10,
-      height: 7,
+      span: 24,
+      height: 5,
       noValue: NO_EXPORTER,
     },
     { expr: `min_over_time(${q.selectNamed('up')}[$__rate_interval])`, legend: BY_INSTANCE },
@@ -91,7 +46,6 @@ function scrapes() {
 }
 
 function polls() {
-  const duration = q.quantile(0.95, C.pollDuration, ['instance', 'service_code']);
   return [
     timeSeries(
       {
@@ -140,19 +94,11 @@ function polls() {
         title: 'Duration of polls (95 %)',
         description: 'From the request sent to the listing committed, or to the failure.',
         unit: 's',
-        ...THIRD,
-      },
-      { expr: duration, legend: '{{service_code}} ({{instance}})' },
-    ),
-    timeSeries(
-      {
-        title: 'Duration in intervals (95 %)',
-        description: 'The same as a share of the poll interval. At 100 % polls begin to be left out.',
-        unit: 'percentunit',
-        ...THIRD,
+        span: 12,
+        noValue: NO_EXPORTER,
       },
       {
-        expr: `${duration} / ${maxByInstance(q.select(C.pollInterval))}`,
+        expr: q.quantile(0.95, C.pollDuration, ['instance', 'service_code']),
         legend: '{{service_code}} ({{instance}})',
       },
     ),
@@ -161,7 +107,8 @@ function polls() {
         title: 'Age of data',
         description: 'Time since the last poll, and since the last good one.',
         unit: 's',
-        ...THIRD,
+        span: 12,
+        noValue: NO_EXPORTER,
       },
       {
         expr: `time() - ${maxByInstance(q.select(C.lastPoll))}`,
@@ -186,10 +133,10 @@ function processes() {
   return [
     byInstance(
       'Processor',
-      'Processor time, in processors.',
-      'none',
+      'Processor time, as a share of one processor. The exporter is one thread, but for compression and the like.',
+      'percentunit',
       `rate(${q.selectNamed('process_cpu_seconds_total')}[$__rate_interval])`,
-    ).decimals(3),
+    ),
     timeSeries(
       {
         title: 'Memory',

@@ -1,20 +1,14 @@
 import { CATALOGUE as C } from '../../../src/metrics/catalogue.ts';
 import { thresholds, UP_OR_DOWN } from './appearance.ts';
-import { linkTo, UIDS, type Board } from './board.ts';
+import { UIDS, type Board } from './board.ts';
 import { dashedThresholds, stat, stateTimeline, timeSeries, verdict } from './panels.ts';
-import { bits, HLS_NOTE, max, METERED, queriesOf, sum } from './queries.ts';
-import { table } from './tables.ts';
+import { CATCH_UP_NOTE, egress, errorRatio, HLS_NOTE, ingress, max, queriesOf, sum } from './queries.ts';
+import { everyCode } from './service-codes.ts';
 
 const q = queriesOf(['service_code']);
 const CODE = ['service_code'];
 const BY_CODE = '{{service_code}}';
 const NO_LISTING = 'No listing';
-
-/** Polls that failed, of all that were made, by all replicas. */
-const errorRatio = (labels: readonly string[]): string =>
-  `${sum(labels, q.ownRate(C.pollErrors))} / ${sum(labels, q.ownRate(C.polls))}`;
-const egress = (labels: readonly string[]): string => bits(sum(labels, q.rate(C.httpOutputBytes, METERED)));
-const ingress = (labels: readonly string[]): string => bits(sum(labels, q.rate(C.inputBytes)));
 
 /** What somebody who is woken at night looks at first. */
 export function overview(): Board {
@@ -26,7 +20,7 @@ export function overview(): Board {
     span: '3h',
     sections: [
       { panels: [...verdicts(), ...totals(), states(), errorRatios()] },
-      { title: 'Service codes', panels: [everyCode()] },
+      { title: 'Now', panels: [everyCode(q)] },
       { title: 'Over time', panels: flows() },
     ],
   };
@@ -36,7 +30,7 @@ function verdicts() {
   return [
     verdict(
       {
-        title: 'Service codes down',
+        title: 'Codes down',
         description: 'Service codes whose last poll failed at every exporter that polls them.',
         unit: 'none',
         span: 3,
@@ -63,7 +57,7 @@ function verdicts() {
         span: 3,
         noValue: 'No polls',
       },
-      { expr: errorRatio([]), legend: 'Failed' },
+      { expr: errorRatio(q, []), legend: 'Failed' },
     )
       .decimals(1)
       .thresholds(thresholds('green', [0.01, 'yellow'], [0.1, 'red'])),
@@ -93,7 +87,7 @@ function totals() {
     ),
     stat(
       { title: 'Ingress', description: 'Bits per second that tasks receive.', unit: 'bps', ...size },
-      { expr: ingress([]), legend: 'In' },
+      { expr: ingress(q, []), legend: 'In' },
     ),
     stat(
       {
@@ -102,7 +96,7 @@ function totals() {
         unit: 'bps',
         ...size,
       },
-      { expr: egress([]), legend: 'Out' },
+      { expr: egress(q, []), legend: 'Out' },
     ),
   ].map((panel) => panel.thresholds(thresholds('blue')));
 }
@@ -134,54 +128,9 @@ function errorRatios() {
         span: 12,
         noValue: 'No polls',
       },
-      { expr: errorRatio(CODE), legend: BY_CODE },
+      { expr: errorRatio(q, CODE), legend: BY_CODE },
     ).thresholds(thresholds('green', [0.1, 'red'])),
   ).axisSoftMax(0.2);
-}
-
-function everyCode() {
-  const age = `time() - ${q.last(C.lastSuccess)}`;
-  return table(
-    {
-      title: 'Service codes now',
-      description: `What each service code holds, as of the end of the time range. A click on a code leads to its dashboard. ${HLS_NOTE}`,
-      unit: 'short',
-      span: 24,
-      height: 7,
-      noValue: 'No exporter polls a service code',
-    },
-    {
-      keys: [
-        {
-          label: 'service_code',
-          title: 'Service code',
-          link: linkTo(UIDS.serviceCode, 'This service code', 'service_code'),
-        },
-      ],
-      columns: [
-        { title: 'State', expr: q.last(C.up), unit: 'none', mappings: UP_OR_DOWN, width: 90 },
-        {
-          title: 'Failed polls',
-          expr: errorRatio(CODE),
-          unit: 'percentunit',
-          thresholds: thresholds('text', [0.01, 'yellow'], [0.1, 'red']),
-        },
-        { title: 'Age of data', expr: age, unit: 's' },
-        { title: 'Servers', expr: q.last(C.servers), unit: 'none' },
-        { title: 'Users', expr: sum(CODE, q.last(C.onlineUsers)), unit: 'locale' },
-        { title: 'Tasks', expr: sum(CODE, q.last(C.tasks)), unit: 'locale' },
-        {
-          title: 'Stalled',
-          expr: sum(CODE, q.last(C.tasksStalled)),
-          unit: 'none',
-          thresholds: thresholds('text', [1, 'orange']),
-        },
-        { title: 'Ingress', expr: ingress(CODE), unit: 'bps' },
-        { title: 'Egress', expr: egress(CODE), unit: 'bps' },
-      ],
-      sortBy: ['State', 'ascending'],
-    },
-  );
 }
 
 function flows() {
@@ -189,17 +138,22 @@ function flows() {
   const third = { span: 8, noValue: NO_LISTING };
   return [
     timeSeries(
-      { title: 'Ingress', description: 'Bits per second that tasks receive.', unit: 'bps', ...half },
-      { expr: ingress(CODE), legend: BY_CODE },
+      {
+        title: 'Ingress',
+        description: `Bits per second that tasks receive. ${CATCH_UP_NOTE}`,
+        unit: 'bps',
+        ...half,
+      },
+      { expr: ingress(q, CODE), legend: BY_CODE },
     ),
     timeSeries(
       {
         title: 'Egress',
-        description: `Bits per second that HTTP live output delivers. ${HLS_NOTE}`,
+        description: `Bits per second that HTTP live output delivers. ${CATCH_UP_NOTE} ${HLS_NOTE}`,
         unit: 'bps',
         ...half,
       },
-      { expr: egress(CODE), legend: BY_CODE },
+      { expr: egress(q, CODE), legend: BY_CODE },
     ),
     timeSeries(
       { title: 'Users online', description: 'Users in the last listing.', unit: 'locale', ...third },

@@ -93,21 +93,29 @@ const asRange = (query: DataqueryBuilder): DataqueryBuilder =>
 
 /** Lines over time. */
 export function timeSeries(text: PanelText, ...lines: readonly Line[]): TimeSeriesPanelBuilder {
-  return withText(new TimeSeriesPanelBuilder(), text)
+  const panel = withText(new TimeSeriesPanelBuilder(), text)
     .targets(targetsOf(lines, asRange))
     .lineWidth(1)
     .fillOpacity(10)
     .gradientMode(GraphGradientMode.None)
     .showPoints(VisibilityMode.Never)
     .axisSoftMin(0)
-    .legend(
-      new VizLegendOptionsBuilder()
-        .showLegend(true)
-        .displayMode(LegendDisplayMode.List)
-        .placement(LegendPlacement.Bottom)
-        .calcs(['lastNotNull']),
-    )
+    .legend(legendFor(text))
     .tooltip(new VizTooltipOptionsBuilder().mode(TooltipDisplayMode.Multi).sort(SortOrder.Descending));
+  // What is counted comes in whole numbers, and an axis for nothing but zeros need not go up to 100.
+  if (['none', 'locale'].includes(text.unit)) panel.decimals(0);
+  return ['none', 'locale', 'cpm'].includes(text.unit) ? panel.axisSoftMax(1) : panel;
+}
+
+/** A wide panel has room for a table of values beside it, a narrow one for names below. */
+function legendFor({ span }: PanelText): VizLegendOptionsBuilder {
+  const legend = new VizLegendOptionsBuilder().showLegend(true);
+  return span >= 12
+    ? legend
+        .displayMode(LegendDisplayMode.Table)
+        .placement(LegendPlacement.Right)
+        .calcs(['lastNotNull', 'max'])
+    : legend.displayMode(LegendDisplayMode.List).placement(LegendPlacement.Bottom).calcs([]);
 }
 
 /** Lines that add up to a whole, one on the other. */
@@ -122,23 +130,20 @@ export function dashedThresholds(panel: TimeSeriesPanelBuilder): TimeSeriesPanel
   return panel.thresholdsStyle(new GraphThresholdsStyleConfigBuilder().mode(GraphThresholdsStyleMode.Dashed));
 }
 
-/** One number, or one for each series, with its recent course behind it. */
+/** One number, of this moment. */
 export function stat(text: PanelText, ...lines: readonly Line[]): StatPanelBuilder {
   return withText(new StatPanelBuilder(), { height: 4, ...text })
-    .targets(targetsOf(lines, asRange))
+    .targets(targetsOf(lines, (query) => query.instant().format(PromQueryFormat.TimeSeries)))
     .reduceOptions(new ReduceDataOptionsBuilder().calcs(['lastNotNull']).fields('').values(false))
     .colorMode(BigValueColorMode.Value)
-    .graphMode(BigValueGraphMode.Area)
+    .graphMode(BigValueGraphMode.None)
     .textMode(BigValueTextMode.Auto)
     .colorScheme(new FieldColorBuilder().mode(FieldColorModeId.Thresholds));
 }
 
 /** One number of this moment in a coloured field: for what is good or bad. */
 export function verdict(text: PanelText, ...lines: readonly Line[]): StatPanelBuilder {
-  return stat(text, ...lines)
-    .targets(targetsOf(lines, (query) => query.instant().format(PromQueryFormat.TimeSeries)))
-    .colorMode(BigValueColorMode.Background)
-    .graphMode(BigValueGraphMode.None);
+  return stat(text, ...lines).colorMode(BigValueColorMode.BackgroundSolid);
 }
 
 /** A state for each series, over time. */

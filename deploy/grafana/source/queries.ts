@@ -1,3 +1,4 @@
+import { CATALOGUE } from '../../../src/metrics/catalogue.ts';
 import type { FamilySpec } from '../../../src/metrics/family.ts';
 
 /** The variables that a dashboard filters by, beside `job` and `instance`, which are in every selector. */
@@ -85,3 +86,21 @@ export const METERED = 'format!="m3u8"';
 
 /** For the description of every panel that `METERED` is about. */
 export const HLS_NOTE = 'HLS (m3u8) is left out: the service does not meter it and always reports 0.';
+
+/** For panels of bytes: it is no mistake of the chart. */
+export const CATCH_UP_NOTE = 'After failed polls, what was moved meanwhile is added at once.';
+
+/** Bits per second that tasks receive. */
+export function ingress(q: Queries, labels: readonly string[]): string {
+  return bits(sum(labels, q.rate(CATALOGUE.inputBytes)));
+}
+
+/** Bits per second that HTTP live output delivers. */
+export function egress(q: Queries, labels: readonly string[]): string {
+  return bits(sum(labels, q.rate(CATALOGUE.httpOutputBytes, METERED)));
+}
+
+/** Polls that failed, of all that were made, by all replicas. */
+export function errorRatio(q: Queries, labels: readonly string[]): string {
+  return `${sum(labels, q.ownRate(CATALOGUE.pollErrors))} / ${sum(labels, q.ownRate(CATALOGUE.polls))}`;
+}

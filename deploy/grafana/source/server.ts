@@ -2,7 +2,17 @@ import { CATALOGUE as C } from '../../../src/metrics/catalogue.ts';
 import { thresholds } from './appearance.ts';
 import { UIDS, type Board } from './board.ts';
 import { timeSeries } from './panels.ts';
-import { bits, HLS_NOTE, max, METERED, perMinute, queriesOf, sum } from './queries.ts';
+import {
+  CATCH_UP_NOTE,
+  egress,
+  HLS_NOTE,
+  ingress,
+  max,
+  METERED,
+  perMinute,
+  queriesOf,
+  sum,
+} from './queries.ts';
 import { table } from './tables.ts';
 
 const q = queriesOf(['service_code', 'vs_id']);
@@ -14,8 +24,6 @@ const THIRD = { span: 8, noValue: NO_LISTING };
 const users = sum(SERVER, q.last(C.serverOnlineUsers));
 const tasks = sum(SERVER, q.last(C.tasks));
 const stalled = sum(SERVER, q.last(C.tasksStalled));
-const ingress = bits(sum(SERVER, q.rate(C.inputBytes)));
-const egress = bits(sum(SERVER, q.rate(C.httpOutputBytes, METERED)));
 const connections = sum(SERVER, q.last(C.httpConnections, METERED));
 
 /** Each server of the service, over the service codes that use it. */
@@ -50,13 +58,18 @@ function everyServer() {
           title: 'Last seen',
           expr: `time() - ${max(SERVER, q.select(C.serverLastSeen))}`,
           unit: 's',
-          thresholds: thresholds('text', [300, 'orange']),
+          thresholds: thresholds('transparent', [300, 'orange']),
         },
         { title: 'Users', expr: users, unit: 'locale' },
         { title: 'Tasks', expr: tasks, unit: 'locale' },
-        { title: 'Stalled', expr: stalled, unit: 'none', thresholds: thresholds('text', [1, 'orange']) },
-        { title: 'Ingress', expr: ingress, unit: 'bps' },
-        { title: 'Egress', expr: egress, unit: 'bps' },
+        {
+          title: 'Stalled',
+          expr: stalled,
+          unit: 'none',
+          thresholds: thresholds('transparent', [1, 'orange']),
+        },
+        { title: 'Ingress', expr: ingress(q, SERVER), unit: 'bps' },
+        { title: 'Egress', expr: egress(q, SERVER), unit: 'bps' },
         { title: 'Connections', expr: connections, unit: 'locale' },
       ],
       sortBy: ['Tasks', 'descending'],
@@ -76,14 +89,17 @@ function load() {
       expr: connections,
       legend: BY_SERVER,
     }),
-    timeSeries(text('Ingress', 'Bits per second that tasks receive.', 'bps'), {
-      expr: ingress,
+    timeSeries(text('Ingress', `Bits per second that tasks receive. ${CATCH_UP_NOTE}`, 'bps'), {
+      expr: ingress(q, SERVER),
       legend: BY_SERVER,
     }),
-    timeSeries(text('Egress', `Bits per second that HTTP live output delivers. ${HLS_NOTE}`, 'bps'), {
-      expr: egress,
-      legend: BY_SERVER,
-    }),
+    timeSeries(
+      text('Egress', `Bits per second that HTTP live output delivers. ${CATCH_UP_NOTE} ${HLS_NOTE}`, 'bps'),
+      {
+        expr: egress(q, SERVER),
+        legend: BY_SERVER,
+      },
+    ),
     timeSeries(
       text(
         'Imbalance',

@@ -1,13 +1,14 @@
 import { CATALOGUE as C } from '../../../src/metrics/catalogue.ts';
 import { RET, thresholds, UP_OR_DOWN } from './appearance.ts';
 import { UIDS, type Board } from './board.ts';
+import { inputsAndOutputs } from './inputs-and-outputs.ts';
 import { stackedSeries, stat, timeSeries, verdict } from './panels.ts';
-import { bits, HLS_NOTE, METERED, perMinute, queriesOf, sum } from './queries.ts';
+import { polls } from './polls.ts';
+import { CATCH_UP_NOTE, egress, HLS_NOTE, ingress, perMinute, queriesOf, sum } from './queries.ts';
 
 const q = queriesOf(['service_code']);
 const SERVER = ['vs_id'];
 const NO_LISTING = 'No listing';
-const QUARTER = { span: 6, noValue: NO_LISTING };
 const THIRD = { span: 8, noValue: NO_LISTING };
 const HALF = { span: 12, noValue: NO_LISTING };
 
@@ -22,8 +23,8 @@ export function serviceCode(): Board {
     sections: [
       { panels: [...state(), ...size(), ...bytes()] },
       { title: 'Tasks', panels: tasks() },
-      { title: 'Inputs and outputs', panels: inputsAndOutputs() },
-      { title: 'Polls', panels: polls() },
+      { title: 'Inputs and outputs', panels: inputsAndOutputs(q) },
+      { title: 'Polls', panels: polls(q) },
     ],
   };
 }
@@ -103,20 +104,20 @@ function bytes() {
     stackedSeries(
       {
         title: 'Ingress by server',
-        description: 'Bits per second that tasks receive.',
+        description: `Bits per second that tasks receive. ${CATCH_UP_NOTE}`,
         unit: 'bps',
         ...HALF,
       },
-      { expr: bits(sum(SERVER, q.rate(C.inputBytes))), legend: '{{vs_id}}' },
+      { expr: ingress(q, SERVER), legend: '{{vs_id}}' },
     ),
     stackedSeries(
       {
         title: 'Egress by format',
-        description: `Bits per second that HTTP live output delivers. ${HLS_NOTE}`,
+        description: `Bits per second that HTTP live output delivers. ${CATCH_UP_NOTE} ${HLS_NOTE}`,
         unit: 'bps',
         ...HALF,
       },
-      { expr: bits(sum(['format'], q.rate(C.httpOutputBytes, METERED))), legend: '{{format}}' },
+      { expr: egress(q, ['format']), legend: '{{format}}' },
     ),
   ];
 }
@@ -169,93 +170,5 @@ function tasks() {
       { expr: q.quantile(0.5, C.taskLifetime), legend: 'median' },
       { expr: q.quantile(0.9, C.taskLifetime), legend: '90 %' },
     ).spanNulls(true),
-  ];
-}
-
-function inputsAndOutputs() {
-  return [
-    stackedSeries(
-      {
-        title: 'Inputs by protocol',
-        description: 'Inputs by the scheme of their URL; tcp_upload is the one of the service itself.',
-        unit: 'none',
-        ...QUARTER,
-      },
-      { expr: sum(['protocol'], q.last(C.inputs)), legend: '{{protocol}}' },
-    ),
-    stackedSeries(
-      { title: 'Outputs by format', description: 'Outputs of tasks.', unit: 'none', ...QUARTER },
-      { expr: sum(['format'], q.last(C.outputs)), legend: '{{format}}' },
-    ),
-    stackedSeries(
-      {
-        title: 'Streams',
-        description: 'Streams of outputs: copied or transcoded.',
-        unit: 'none',
-        ...QUARTER,
-      },
-      { expr: sum(['codec_type', 'mode'], q.last(C.streams)), legend: '{{codec_type}} {{mode}}' },
-    ),
-    timeSeries(
-      {
-        title: 'Byte counters that began anew',
-        description:
-          'How often a byte counter of the service went backwards, per minute. It counts as a fresh start.',
-        unit: 'cpm',
-        ...QUARTER,
-      },
-      { expr: perMinute(sum(['direction'], q.rate(C.byteCounterResets))), legend: '{{direction}}' },
-    ),
-  ];
-}
-
-function polls() {
-  return [
-    timeSeries(
-      {
-        title: 'Failed polls by reason',
-        description: 'Polls that failed, per minute, of all exporters.',
-        unit: 'cpm',
-        ...THIRD,
-      },
-      { expr: `${perMinute(sum(['reason'], q.ownRate(C.pollErrors)))} > 0`, legend: '{{reason}}' },
-    ).noValue('No poll has failed in this time'),
-    timeSeries(
-      {
-        title: 'Duration of polls',
-        description: 'From the request sent to the listing committed, or to the failure.',
-        unit: 's',
-        ...THIRD,
-      },
-      { expr: q.quantile(0.5, C.pollDuration), legend: 'median' },
-      { expr: q.quantile(0.95, C.pollDuration), legend: '95 %' },
-    ),
-    timeSeries(
-      { title: 'Size of the listing', description: 'The last body, decompressed.', unit: 'bytes', ...THIRD },
-      { expr: q.last(C.responseBytes), legend: '{{service_code}}' },
-    ),
-    timeSeries(
-      {
-        title: 'Entries left out',
-        description: 'Entries of good listings that break the interface, per minute.',
-        unit: 'cpm',
-        span: 12,
-        noValue: 'No entry was left out in this time',
-      },
-      {
-        expr: `${perMinute(sum(['record', 'reason'], q.rate(C.invalidRecords)))} > 0`,
-        legend: '{{record}}: {{reason}}',
-      },
-    ),
-    timeSeries(
-      {
-        title: 'Label sets folded',
-        description: 'Label sets beyond metrics.max_label_sets, summed under __other__, by family.',
-        unit: 'none',
-        span: 12,
-        noValue: 'Nothing is folded',
-      },
-      { expr: `${sum(['family'], q.last(C.foldedLabelSets))} > 0`, legend: '{{family}}' },
-    ),
   ];
 }

@@ -4,7 +4,11 @@ import {
   TableCellHeight,
   TableSortByFieldStateBuilder,
 } from '@grafana/grafana-foundation-sdk/common';
-import type { DynamicConfigValue, ValueMapping } from '@grafana/grafana-foundation-sdk/dashboard';
+import {
+  FieldColorModeId,
+  type DynamicConfigValue,
+  type ValueMapping,
+} from '@grafana/grafana-foundation-sdk/dashboard';
 import { PromQueryFormat } from '@grafana/grafana-foundation-sdk/prometheus';
 import { PanelBuilder as TablePanelBuilder } from '@grafana/grafana-foundation-sdk/table';
 import { refIdOf, targetsOf, withText, type PanelText } from './panels.ts';
@@ -45,6 +49,7 @@ export function table(text: PanelText, { keys, columns, sortBy }: TableSpec): Ta
     .targets(targetsOf(lines, (query) => query.instant().format(PromQueryFormat.Table)))
     .cellHeight(TableCellHeight.Sm)
     .showHeader(true)
+    .minWidth(80)
     .sortBy([new TableSortByFieldStateBuilder().displayName(sortTitle).desc(direction === 'descending')])
     // Every answer is a frame of its own, alike in time and labels: one row for each set of labels.
     .withTransformation({ id: 'merge', options: {} })
@@ -91,7 +96,12 @@ function columnProperties(column: Column): DynamicConfigValue[] {
     { id: 'custom.align', value: 'right' },
     ...(column.width === undefined ? [] : [{ id: 'custom.width', value: column.width }]),
     ...(column.mappings === undefined ? [] : [{ id: 'mappings', value: column.mappings }]),
-    ...(column.thresholds === undefined ? [] : [{ id: 'thresholds', value: column.thresholds.build() }]),
+    ...(column.thresholds === undefined
+      ? []
+      : [
+          { id: 'thresholds', value: column.thresholds.build() },
+          { id: 'color', value: { mode: FieldColorModeId.Thresholds } },
+        ]),
     ...(colored === undefined ? [] : [{ id: 'custom.cellOptions', value: background }]),
   ];
 }

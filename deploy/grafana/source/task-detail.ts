@@ -94,8 +94,8 @@ function everyTask() {
     {
       keys: [
         { label: 'service_code', title: 'Service code', width: 120 },
-        { label: 'task_id', title: 'Task' },
-        { label: 'vs_id', title: 'Server' },
+        { label: 'task_id', title: 'Task', width: 280 },
+        { label: 'vs_id', title: 'Server', width: 150 },
         { label: 'formats', title: 'Formats', width: 120 },
         { label: 'merging', title: 'Merging', width: 80 },
       ],
@@ -131,7 +131,7 @@ function flows() {
     title,
     description,
     unit,
-    span: 12,
+    span: 24,
     noValue: OFF,
   });
   return [
@@ -156,7 +156,7 @@ function flows() {
         title: 'Tasks that stalled',
         description: 'Tasks that stalled at some time, and when: the first twenty.',
         unit: 'none',
-        span: 12,
+        span: 24,
         noValue: 'No task has stalled in this time',
       },
       {

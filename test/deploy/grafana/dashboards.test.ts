@@ -9,7 +9,7 @@ import { assertGolden } from '../../support/fixtures.ts';
 import { expressionsOf, interpolate, parseDashboard, parseLabelValues } from '../../support/grafana.ts';
 import { knownSeries, strangersIn } from '../../support/known-series.ts';
 import { metricNames } from '../../support/promql.ts';
-import { STAND_INS } from './lint-rules.ts';
+import { STAND_INS } from './rule.ts';
 
 const files = dashboardFiles();
 

@@ -1,7 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { committedDashboards, parseDashboard, type Dashboard } from '../../support/grafana.ts';
-import { RULES } from './lint-rules.ts';
+import { LINTER_RULES } from './linter-rules.ts';
+import { OWN_RULES } from './own-rules.ts';
+import type { Rule } from './rule.ts';
+
+const RULES: Readonly<Record<string, Rule>> = { ...LINTER_RULES, ...OWN_RULES };
 
 for (const [file, dashboard] of committedDashboards()) {
   test(`${file} keeps the rules of dashboards`, async (t) => {

@@ -1,27 +1,12 @@
-import { TAG } from '../../../deploy/grafana/source/board.ts';
 import {
   expressionsOf,
   interpolate,
   parseLabelValues,
-  variablesIn,
   type Dashboard,
-  type Panel,
   type Variable,
 } from '../../support/grafana.ts';
 import { replaceDurations, selectorsOf } from '../../support/promql.ts';
-
-/** What a rule has to say against a dashboard. */
-type Rule = (dashboard: Dashboard) => readonly string[];
-
-/** Stand-ins for variables, under which an expression is PromQL. */
-export const STAND_INS = {
-  job: 'a-job',
-  instance: 'an-instance',
-  service_code: 'CODE',
-  vs_id: 'a-server',
-  task_id: 'a-task',
-  __rate_interval: '424242s',
-};
+import { queried, said, STAND_INS, withData, type Rule } from './rule.ts';
 
 /** The units in use, all of them Grafana's; a misspelt one would be shown as text. */
 const UNITS: ReadonlySet<string> = new Set([
@@ -37,16 +22,14 @@ const UNITS: ReadonlySet<string> = new Set([
 
 const isSource = (source: { type: string; uid: string } | undefined): boolean =>
   source?.type === 'prometheus' && source.uid === '${datasource}';
-const withData = ({ panels }: Dashboard): readonly Panel[] => panels.filter(({ type }) => type !== 'row');
-const said = (isWrong: boolean, complaint: string): readonly string[] => (isWrong ? [complaint] : []);
 const named = ({ templating }: Dashboard, name: string): Variable | undefined =>
   templating.list.find((variable) => variable.name === name);
 
 /**
- * The rules of grafana/dashboard-linter, under its names, and below them our own. One is turned round: All of `job` is
- * the list of its values rather than `.+`, which would take in `up` and `process_…` of every other job.
+ * The rules of grafana/dashboard-linter, under its names. One is turned round: All of `job` is the list of its values
+ * rather than `.+`, which would take in `up` and `process_…` of every other job.
  */
-export const RULES: Readonly<Record<string, Rule>> = {
+export const LINTER_RULES: Readonly<Record<string, Rule>> = {
   'template-datasource-rule': ({ templating: { list } }) => {
     const [first] = list;
     const isRight =
@@ -139,69 +122,6 @@ export const RULES: Readonly<Record<string, Rule>> = {
         return said(legendFormat === '' || missing.length > 0, `${title} has a legend without a value`);
       }),
     ),
-
-  'a dashboard is found by its fixed address and its tag': ({ uid = '', tags, schemaVersion }) =>
-    said(!/^xvs-[a-z-]+$/.test(uid) || !tags.includes(TAG) || schemaVersion !== 42, 'no uid, tag or schema'),
-
-  'a dashboard leads to the others, with time and variables': ({ links }) =>
-    said(
-      !links.some(
-        ({ type, tags, includeVars, keepTime }) =>
-          type === 'dashboards' && tags.includes(TAG) && includeVars && keepTime,
-      ),
-      'no link by tag',
-    ),
-
-  'every panel has an id of its own': ({ panels }) => {
-    const ids = new Set(panels.map(({ id }) => id));
-    return said(ids.size < panels.length || ids.has(undefined) || ids.has(0), 'ids that are not unique');
-  },
-
-  'every target of a panel has a refId of its own': (dashboard) =>
-    withData(dashboard).flatMap(({ title, targets }) => {
-      const refIds = new Set(targets.map(({ refId }) => refId));
-      const areUnique = refIds.size === targets.length && !refIds.has(undefined) && !refIds.has('');
-      return said(!areUnique, `${title} has targets that cannot be told apart`);
-    }),
-
-  'no panel lies over another or beside the grid': ({ panels }) =>
-    panels.flatMap((panel, index) => {
-      const { x, w, h } = panel.gridPos;
-      const isOutside = x < 0 || w < 1 || h < 1 || x + w > 24;
-      const covered = panels.slice(0, index).find((other) => overlap(panel, other));
-      return said(isOutside || covered !== undefined, `${panel.title} lies wrong`);
-    }),
-
-  'a panel without series says why': (dashboard) =>
-    withData(dashboard).flatMap(({ title, fieldConfig }) =>
-      said((fieldConfig?.defaults.noValue ?? '') === '', `${title} would be blank`),
-    ),
-
-  'a panel that judges has thresholds': (dashboard) =>
-    withData(dashboard)
-      .filter(({ type }) => ['stat', 'state-timeline', 'gauge'].includes(type))
-      .flatMap(({ title, fieldConfig }) =>
-        said(fieldConfig?.defaults.thresholds === undefined, `${title} has no thresholds`),
-      ),
-
-  'every variable is used, and no other': (dashboard) => {
-    const texts = [
-      ...expressionsOf(dashboard).map(({ expr }) => expr),
-      ...queried(dashboard).map(({ query }) => query),
-      '${datasource}',
-    ];
-    const used = new Set(texts.flatMap((text) => [...variablesIn(text)]));
-    const defined = new Set(dashboard.templating.list.map(({ name }) => name));
-    return [
-      ...[...used].filter((name) => !name.startsWith('__') && !defined.has(name)),
-      ...[...defined].filter((name) => !used.has(name)),
-    ].map((name) => `${name} is used or defined, but not both`);
-  },
-
-  'restarts and failures of the API are marked': ({ annotations: { list } }) => {
-    const marks = list.map(({ expr = '' }) => expr).join('\n');
-    return said(!/process_start_time_seconds/.test(marks) || !/xvs_up/.test(marks), 'nothing is marked');
-  },
 };
 
 function isChoice(variable: Variable | undefined, label: string): boolean {
@@ -211,10 +131,6 @@ function isChoice(variable: Variable | undefined, label: string): boolean {
     variable.multi === true &&
     variable.includeAll === true
   );
-}
-
-function queried({ templating }: Dashboard): readonly Variable[] {
-  return templating.list.filter(({ type }) => type === 'query');
 }
 
 function complaintOf(parse: () => unknown): readonly string[] {
@@ -253,8 +169,4 @@ function unmatched(dashboard: Dashboard, name: string): readonly string[] {
 /** The labels that some aggregation of an expression keeps. */
 function kept(expr: string): ReadonlySet<string> {
   return new Set([...expr.matchAll(/ by \(([^)]*)\)/g)].flatMap(([, labels = '']) => labels.split(', ')));
-}
-
-function overlap({ gridPos: a }: Panel, { gridPos: b }: Panel): boolean {
-  return a.x < b.x + b.w && b.x < a.x + a.w && a.y < b.y + b.h && b.y < a.y + a.h;
 }
