@@ -73,6 +73,11 @@ export class Prometheus implements AsyncDisposable {
     return new Prometheus(program, folder, `http://${address}`);
   }
 
+  /** Where its API is. */
+  get url(): string {
+    return this.#url;
+  }
+
   /** An instant query. */
   async query(expression: string): Promise<readonly QueriedSeries[]> {
     const response = await fetch(`${this.#url}/api/v1/query?query=${encodeURIComponent(expression)}`);

@@ -1,0 +1,42 @@
+import { existsSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { cache, installed, root } from './places.mjs';
+
+/** The default export of this CommonJS package is not the one that an importer in `.mjs` gets. */
+const scrollbars = {
+  name: 'scrollbars',
+  setup({ onResolve, onLoad }) {
+    const filter = /^react-custom-scrollbars-2$/;
+    onResolve({ filter }, ({ namespace, path }) =>
+      namespace === 'scrollbars' ? { path: installed.resolve(path) } : { path, namespace: 'scrollbars' },
+    );
+    onLoad({ filter, namespace: 'scrollbars' }, ({ path }) => ({
+      contents: `export { Scrollbars, Scrollbars as default } from ${JSON.stringify(path)}`,
+      resolveDir: cache,
+    }));
+  },
+};
+
+/** Bundles the page that is photographed; gives its path. */
+export async function bundle() {
+  await installed('esbuild').build({
+    entryPoints: [join(root, 'deploy/grafana/pictures/page.jsx')],
+    outfile: join(cache, 'page.js'),
+    bundle: true,
+    jsx: 'automatic',
+    format: 'iife',
+    nodePaths: [join(cache, 'node_modules')],
+    alias: { 'react-router-dom-v5-compat': 'react-router-dom' },
+    loader: { '.svg': 'dataurl', '.woff2': 'dataurl', '.woff': 'dataurl', '.ttf': 'dataurl' },
+    define: { 'process.env.NODE_ENV': '"production"', global: 'globalThis' },
+    logLevel: 'error',
+    plugins: [scrollbars],
+  });
+  const style = existsSync(join(cache, 'page.css')) ? '<link rel="stylesheet" href="page.css">' : '';
+  const page = join(cache, 'page.html');
+  writeFileSync(
+    page,
+    `<!doctype html><meta charset="utf-8">${style}<div id="page"></div><script src="page.js"></script>`,
+  );
+  return page;
+}

@@ -1,0 +1,82 @@
+// Makes the pictures of the dashboards in docs/pictures/dashboards:
+//
+//   npm run build && npx tsc -p tsconfig.json && node deploy/grafana/pictures/make.mjs [--minutes=8] [--recorded]
+//
+// Needs Prometheus and Chromium. Grafana's components are some 450 MB: they are installed in .cache/ at the first run,
+// and are no dependency of the project. `--recorded` draws again what the last run recorded.
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { parseArgs } from 'node:util';
+import { bundle } from './bundle.mjs';
+import { cache, install, installed, root } from './places.mjs';
+
+const target = join(root, 'docs/pictures/dashboards');
+const WIDTH = 1400;
+
+const { values: flags } = parseArgs({
+  options: {
+    minutes: { type: 'string', default: '8' },
+    recorded: { type: 'boolean', default: false },
+    chromium: { type: 'string', default: 'chromium' },
+  },
+});
+
+install();
+mkdirSync(target, { recursive: true });
+if (!flags.recorded) await record(Number(flags.minutes));
+await draw(await bundle());
+
+async function record(minutes) {
+  console.log(`Letting a service and an exporter run for ${minutes} minutes …`);
+  const compiled = pathToFileURL(join(root, 'build/deploy/grafana/pictures/record.js')).href;
+  const recorder = await import(compiled);
+  for (const [uid, recording] of await recorder.record(minutes)) {
+    writeFileSync(join(cache, `${uid}.json`), recording);
+  }
+}
+
+async function draw(html) {
+  const profile = mkdtempSync(join(tmpdir(), 'xvs-chromium-'));
+  const context = await installed('playwright-core').chromium.launchPersistentContext(profile, {
+    executablePath: spawnSync('which', [flags.chromium], { encoding: 'utf8' }).stdout.trim(),
+    args: ['--no-sandbox', '--disable-gpu', '--disable-quic', '--disable-background-networking'],
+    viewport: { width: WIDTH, height: 1000 },
+    timezoneId: 'UTC',
+  });
+  try {
+    const recordings = readdirSync(cache).filter((name) => /^xvs-.*\.json$/.test(name));
+    for (const name of recordings) await drawOne(context, html, name.slice(0, -'.json'.length));
+  } finally {
+    await context.close();
+    rmSync(profile, { recursive: true, force: true });
+  }
+}
+
+async function drawOne(context, html, uid) {
+  const recording = JSON.parse(readFileSync(join(cache, `${uid}.json`), 'utf8'));
+  const page = await context.newPage();
+  const problems = [];
+  page.on('pageerror', (error) => problems.push(error.stack));
+  await page.goto(pathToFileURL(html).href);
+  const height = await page.evaluate(
+    ([one, width]) => globalThis.drawDashboard(one, width),
+    [recording, WIDTH],
+  );
+  await page.setViewportSize({ width: WIDTH, height });
+  await page.waitForFunction(() => globalThis.isDrawn?.() ?? false);
+  if (problems.length > 0) throw new Error(`Expected ${uid} without errors, found ${problems.join('\n')}`);
+  const png = compress(await page.screenshot());
+  writeFileSync(join(target, `${uid}.png`), png);
+  console.log(`${uid}.png: ${WIDTH} × ${height}, ${Math.round(png.length / 1024)} KB`);
+  await page.close();
+}
+
+/** With a palette of 128 colours a picture has a third of its size, and nobody sees it. */
+function compress(png) {
+  const upng = installed('upng-js');
+  const image = upng.decode(png);
+  return Buffer.from(upng.encode(upng.toRGBA8(image), image.width, image.height, 128));
+}

@@ -1,0 +1,51 @@
+import {
+  MappingType,
+  ThresholdsConfigBuilder,
+  ThresholdsMode,
+  type ValueMapping,
+} from '@grafana/grafana-foundation-sdk/dashboard';
+
+/** A colour from a value on. */
+export type Step = readonly [from: number, color: 'green' | 'yellow' | 'orange' | 'red' | 'blue'];
+
+/** Thresholds that begin with a base colour. */
+export function thresholds(
+  base: 'green' | 'transparent' | 'red' | 'blue',
+  ...steps: readonly Step[]
+): ThresholdsConfigBuilder {
+  return new ThresholdsConfigBuilder()
+    .mode(ThresholdsMode.Absolute)
+    .steps([{ value: null, color: base }, ...steps.map(([value, color]) => ({ value, color }))]);
+}
+
+/** `xvs_up` and `up` in words. */
+export const UP_OR_DOWN: ValueMapping[] = [
+  {
+    type: MappingType.ValueToText,
+    options: { 0: { text: 'Down', color: 'red', index: 1 }, 1: { text: 'Up', color: 'green', index: 0 } },
+  },
+];
+
+/** `ret` of an answer: the interface names no value but 0. */
+export const RET: ValueMapping[] = [
+  { type: MappingType.ValueToText, options: { 0: { text: '0 (success)', color: 'green', index: 0 } } },
+];
+
+/** For gauges that are 1 or 0. */
+export const YES_OR_NO: ValueMapping[] = [
+  {
+    type: MappingType.ValueToText,
+    options: { 0: { text: 'No', color: 'red', index: 1 }, 1: { text: 'Yes', color: 'green', index: 0 } },
+  },
+];
+
+/** For what ought to be 0: `xvs_task_stalled`. */
+export const STALLED_OR_FLOWING: ValueMapping[] = [
+  {
+    type: MappingType.ValueToText,
+    options: {
+      0: { text: 'Flowing', color: 'green', index: 0 },
+      1: { text: 'Stalled', color: 'orange', index: 1 },
+    },
+  },
+];

@@ -1,0 +1,53 @@
+import { CATALOGUE as C } from '../../../src/metrics/catalogue.ts';
+import { thresholds, UP_OR_DOWN } from './appearance.ts';
+import { linkTo, UIDS } from './board.ts';
+import { egress, errorRatio, HLS_NOTE, ingress, sum, type Queries } from './queries.ts';
+import { table } from './tables.ts';
+
+const CODE = ['service_code'];
+
+/** A row for each service code. */
+export function everyCode(q: Queries) {
+  const age = `time() - ${q.last(C.lastSuccess)}`;
+  return table(
+    {
+      title: 'Service codes now',
+      description: `What each service code holds, as of the end of the time range. A click on a code leads to its dashboard. ${HLS_NOTE}`,
+      unit: 'short',
+      span: 24,
+      height: 7,
+      noValue: 'No exporter polls a service code',
+    },
+    {
+      keys: [
+        {
+          label: 'service_code',
+          title: 'Service code',
+          link: linkTo(UIDS.serviceCode, 'This service code', 'service_code'),
+        },
+      ],
+      columns: [
+        { title: 'State', expr: q.last(C.up), unit: 'none', mappings: UP_OR_DOWN, width: 90 },
+        {
+          title: 'Failed polls',
+          expr: errorRatio(q, CODE),
+          unit: 'percentunit',
+          thresholds: thresholds('transparent', [0.01, 'yellow'], [0.1, 'red']),
+        },
+        { title: 'Age of data', expr: age, unit: 's' },
+        { title: 'Servers', expr: q.last(C.servers), unit: 'none' },
+        { title: 'Users', expr: sum(CODE, q.last(C.onlineUsers)), unit: 'locale' },
+        { title: 'Tasks', expr: sum(CODE, q.last(C.tasks)), unit: 'locale' },
+        {
+          title: 'Stalled',
+          expr: sum(CODE, q.last(C.tasksStalled)),
+          unit: 'none',
+          thresholds: thresholds('transparent', [1, 'orange']),
+        },
+        { title: 'Ingress', expr: ingress(q, CODE), unit: 'bps' },
+        { title: 'Egress', expr: egress(q, CODE), unit: 'bps' },
+      ],
+      sortBy: ['State', 'ascending'],
+    },
+  );
+}

@@ -1,0 +1,61 @@
+import assert from 'node:assert/strict';
+import { readdirSync } from 'node:fs';
+import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { UIDS } from '../../../deploy/grafana/source/board.ts';
+import { dashboardFiles } from '../../../deploy/grafana/source/dashboards.ts';
+import { CATALOGUE } from '../../../src/metrics/catalogue.ts';
+import { assertGolden } from '../../support/fixtures.ts';
+import { expressionsOf, interpolate, parseDashboard, parseLabelValues } from '../../support/grafana.ts';
+import { knownSeries, strangersIn } from '../../support/known-series.ts';
+import { metricNames } from '../../support/promql.ts';
+import { STAND_INS } from './rule.ts';
+
+const files = dashboardFiles();
+
+for (const [name, text] of files) {
+  test(`dashboards/${name} is what its source says`, () => {
+    assertGolden(`../../deploy/grafana/dashboards/${name}`, text);
+  });
+}
+
+test('there is no dashboard without a source', () => {
+  const folder = fileURLToPath(new URL('../../../../deploy/grafana/dashboards', import.meta.url));
+  assert.deepEqual(readdirSync(folder).toSorted(), [...files.keys()].toSorted());
+});
+
+const dashboards = [...files.values()].map((text) => parseDashboard(text));
+const expressions = dashboards.flatMap((dashboard) =>
+  expressionsOf(dashboard).map(({ place, expr }) => ({ place, expr: interpolate(expr, STAND_INS) })),
+);
+
+test('every metric and every label of a matcher exists', async () => {
+  const known = await knownSeries();
+  for (const { place, expr } of expressions) assert.deepEqual(strangersIn(expr, known), [], place);
+});
+
+test('every label that a variable lists exists', async () => {
+  const known = await knownSeries();
+  for (const { templating } of dashboards) {
+    for (const { query } of templating.list.filter(({ type }) => type === 'query')) {
+      const { selector, label } = parseLabelValues(interpolate(query, STAND_INS));
+      const withLabel = selector.endsWith('}') ? selector.slice(0, -1) : `${selector}{`;
+      assert.deepEqual(strangersIn(`${withLabel}, ${label}="x"}`.replace('{, ', '{'), known), [], query);
+    }
+  }
+});
+
+test('every family of the catalogue is on some dashboard', () => {
+  const shown = new Set(expressions.flatMap(({ expr }) => [...metricNames(expr)]));
+  const hidden = Object.values(CATALOGUE)
+    .map(({ name }) => name)
+    .filter((name) => !shown.has(name) && !shown.has(`${name}_bucket`));
+  assert.deepEqual(hidden, []);
+});
+
+test('every link to a dashboard leads to one', () => {
+  const uids: ReadonlySet<string> = new Set(Object.values(UIDS));
+  for (const text of files.values()) {
+    for (const [, uid = ''] of text.matchAll(/"url": "\/d\/([\w-]+)/g)) assert.ok(uids.has(uid), uid);
+  }
+});

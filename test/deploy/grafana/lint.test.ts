@@ -1,0 +1,187 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { committedDashboards, parseDashboard, type Dashboard } from '../../support/grafana.ts';
+import { LINTER_RULES } from './linter-rules.ts';
+import { OWN_RULES } from './own-rules.ts';
+import type { Rule } from './rule.ts';
+
+const RULES: Readonly<Record<string, Rule>> = { ...LINTER_RULES, ...OWN_RULES };
+
+for (const [file, dashboard] of committedDashboards()) {
+  test(`${file} keeps the rules of dashboards`, async (t) => {
+    for (const [name, rule] of Object.entries(RULES)) {
+      await t.test(name, () => {
+        assert.deepEqual(rule(dashboard), []);
+      });
+    }
+  });
+}
+
+const SOURCE = { type: 'prometheus', uid: '${datasource}' };
+const CHOICE = { type: 'query', datasource: SOURCE, multi: true, includeAll: true, refresh: 2 };
+
+/** A small dashboard that no rule has anything against. */
+const SOUND = JSON.stringify({
+  uid: 'xvs-small',
+  title: 'Small',
+  tags: ['xvs-exporter'],
+  editable: false,
+  schemaVersion: 42,
+  links: [{ type: 'dashboards', tags: ['xvs-exporter'], includeVars: true, keepTime: true }],
+  annotations: {
+    list: [
+      {
+        name: 'Restarts',
+        datasource: SOURCE,
+        expr: 'process_start_time_seconds{job=~"$job", instance=~"$instance"} - xvs_up{job=~"$job", instance=~"$instance"}',
+      },
+    ],
+  },
+  templating: {
+    list: [
+      { name: 'datasource', type: 'datasource', query: 'prometheus', label: 'Data source' },
+      { name: 'job', label: 'Job', query: 'label_values(up, job)', ...CHOICE },
+      {
+        name: 'instance',
+        label: 'Instance',
+        query: 'label_values(up{job=~"$job"}, instance)',
+        allValue: '.+',
+        ...CHOICE,
+      },
+    ],
+  },
+  panels: [
+    { id: 1, type: 'row', title: 'A row', gridPos: { x: 0, y: 0, w: 24, h: 1 } },
+    {
+      id: 2,
+      type: 'stat',
+      title: 'A panel',
+      description: 'What it is.',
+      datasource: SOURCE,
+      gridPos: { x: 0, y: 1, w: 12, h: 8 },
+      fieldConfig: {
+        defaults: { unit: 'bps', noValue: 'Nothing', thresholds: {} },
+        overrides: [{ properties: [{ id: 'unit', value: 's' }] }],
+      },
+      targets: [
+        {
+          refId: 'A',
+          datasource: SOURCE,
+          legendFormat: '{{vs_id}}',
+          expr: 'sum by (vs_id) (rate(xvs_input_bytes_total{job=~"$job", instance=~"$instance"}[$__rate_interval]))',
+        },
+      ],
+    },
+  ],
+});
+
+test('a sound dashboard breaks no rule', () => {
+  for (const rule of Object.values(RULES)) assert.deepEqual(rule(parseDashboard(SOUND)), []);
+});
+
+/** For every rule, what breaks it: a piece of the sound dashboard's text, and what stands there instead. */
+const BREACHES: Readonly<Record<string, readonly (readonly [found: string | RegExp, put: string])[]>> = {
+  'template-datasource-rule': [
+    ['"query":"prometheus"', '"query":"loki"'],
+    ['"name":"datasource"', '"name":"source"'],
+  ],
+  'template-job-rule': [
+    ['"name":"job"', '"name":"jobs"'],
+    ['"name":"job"', '"name":"job","allValue":".+"'],
+  ],
+  'template-instance-rule': [
+    ['"allValue":".+",', ''],
+    ['"label":"Instance"', '"label":"instance"'],
+  ],
+  'template-label-promql-rule': [
+    ['label_values(up, job)', 'label_values(up{, job)'],
+    ['label_values(up, job)', 'label_names()'],
+  ],
+  'template-on-time-change-reload-rule': [['"refresh":2', '"refresh":1']],
+  'panel-datasource-rule': [['"uid":"${datasource}"', '"uid":"prometheus"']],
+  'panel-title-description-rule': [
+    ['"description":"What it is."', '"description":""'],
+    ['"title":"A row",', ''],
+  ],
+  'panel-units-rule': [
+    ['"unit":"bps"', '"unit":"bits per second"'],
+    ['"unit":"bps",', ''],
+    ['"value":"s"', '"value":"sec"'],
+  ],
+  'panel-no-targets-rule': [[/"targets":\[.*\](?=\}\]\}$)/, '"targets":[]']],
+  'target-promql-rule': [
+    ['sum by (vs_id) (', 'sum by (vs_id) ('.repeat(2)],
+    ['$__rate_interval', '$__interval_of_mine'],
+  ],
+  'target-rate-interval-rule': [['[$__rate_interval]', '[5m]']],
+  'target-job-rule': [
+    ['total{job=~\\"$job\\", ', 'total{'],
+    ['total{job=~\\"$job\\"', 'total{job=\\"$job\\"'],
+  ],
+  'target-instance-rule': [[', instance=~\\"$instance\\"}[', '}[']],
+  'target-counter-agg-rule': [
+    ['rate(xvs_input_bytes_total', 'delta(xvs_input_bytes_total'],
+    ['expr":"sum', 'expr":"xvs_tasks_started_total{job=~\\"$job\\", instance=~\\"$instance\\"} + sum'],
+  ],
+  'uneditable-dashboard-rule': [['"editable":false', '"editable":true']],
+  'legend-rule': [
+    ['{{vs_id}}', '{{service_code}}'],
+    ['{{vs_id}}', ''],
+  ],
+  'a dashboard is found by its fixed address and its tag': [
+    ['"uid":"xvs-small",', ''],
+    ['"tags":["xvs-exporter"],"editable"', '"tags":[],"editable"'],
+    ['"schemaVersion":42', '"schemaVersion":41'],
+  ],
+  'a dashboard leads to the others, with time and variables': [
+    ['"keepTime":true', '"keepTime":false'],
+    ['"includeVars":true', '"includeVars":false'],
+  ],
+  'every panel has an id of its own': [
+    ['"id":2', '"id":1'],
+    ['"id":2,', ''],
+  ],
+  'every target of a panel has a refId of its own': [
+    ['"refId":"A",', ''],
+    [/"targets":\[(.*)\](?=\}\]\}$)/, '"targets":[$1,$1]'],
+  ],
+  'no panel lies over another or beside the grid': [
+    ['"x":0,"y":1', '"x":0,"y":0'],
+    ['"x":0,"y":1', '"x":13,"y":1'],
+  ],
+  'a panel without series says why': [['"noValue":"Nothing",', '']],
+  'a panel that judges has thresholds': [[',"thresholds":{}', '']],
+  'every variable is used, and no other': [
+    ['total{', 'total{vs_id=~\\"$vs_id\\", '],
+    ['"name":"job"', '"name":"task"'],
+  ],
+  'restarts and failures of the API are marked': [[' - xvs_up', ' - xvs_ret']],
+};
+
+test('every rule has its breach', () => {
+  assert.deepEqual(Object.keys(BREACHES), Object.keys(RULES));
+});
+
+for (const [name, breaches] of Object.entries(BREACHES)) {
+  for (const [found, put] of breaches) {
+    test(`${name}: ${String(found)} is not to be ${put}`, () => {
+      const broken = parseDashboard(replaceOnce(SOUND, found, put));
+      assert.notEqual(RULES[name]?.(broken).length ?? 0, 0);
+    });
+  }
+}
+
+function replaceOnce(text: string, found: string | RegExp, put: string): string {
+  // A `$` in the text stands for itself.
+  const replaced = typeof found === 'string' ? text.replace(found, () => put) : text.replace(found, put);
+  assert.notEqual(replaced, text, `Expected ${String(found)} in the sound dashboard`);
+  return replaced;
+}
+
+test('the uids of the dashboards are unique, and the names of their files', () => {
+  const dashboards: readonly (readonly [string, Dashboard])[] = [...committedDashboards()];
+  assert.deepEqual(
+    dashboards.map(([file]) => file),
+    dashboards.map(([, { uid }]) => `${uid}.json`),
+  );
+});

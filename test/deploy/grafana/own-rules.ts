@@ -1,0 +1,73 @@
+import { TAG } from '../../../deploy/grafana/source/board.ts';
+import { expressionsOf, variablesIn, type Panel } from '../../support/grafana.ts';
+import { queried, said, withData, type Rule } from './rule.ts';
+
+/** What we ask of a dashboard beside the linter. */
+export const OWN_RULES: Readonly<Record<string, Rule>> = {
+  'a dashboard is found by its fixed address and its tag': ({ uid = '', tags, schemaVersion }) =>
+    said(!/^xvs-[a-z-]+$/.test(uid) || !tags.includes(TAG) || schemaVersion !== 42, 'no uid, tag or schema'),
+
+  'a dashboard leads to the others, with time and variables': ({ links }) =>
+    said(
+      !links.some(
+        ({ type, tags, includeVars, keepTime }) =>
+          type === 'dashboards' && tags.includes(TAG) && includeVars && keepTime,
+      ),
+      'no link by tag',
+    ),
+
+  'every panel has an id of its own': ({ panels }) => {
+    const ids = new Set(panels.map(({ id }) => id));
+    return said(ids.size < panels.length || ids.has(undefined) || ids.has(0), 'ids that are not unique');
+  },
+
+  'every target of a panel has a refId of its own': (dashboard) =>
+    withData(dashboard).flatMap(({ title, targets }) => {
+      const refIds = new Set(targets.map(({ refId }) => refId));
+      const areUnique = refIds.size === targets.length && !refIds.has(undefined) && !refIds.has('');
+      return said(!areUnique, `${title} has targets that cannot be told apart`);
+    }),
+
+  'no panel lies over another or beside the grid': ({ panels }) =>
+    panels.flatMap((panel, index) => {
+      const { x, w, h } = panel.gridPos;
+      const isOutside = x < 0 || w < 1 || h < 1 || x + w > 24;
+      const covered = panels.slice(0, index).find((other) => overlap(panel, other));
+      return said(isOutside || covered !== undefined, `${panel.title} lies wrong`);
+    }),
+
+  'a panel without series says why': (dashboard) =>
+    withData(dashboard).flatMap(({ title, fieldConfig }) =>
+      said((fieldConfig?.defaults.noValue ?? '') === '', `${title} would be blank`),
+    ),
+
+  'a panel that judges has thresholds': (dashboard) =>
+    withData(dashboard)
+      .filter(({ type }) => ['stat', 'state-timeline', 'gauge'].includes(type))
+      .flatMap(({ title, fieldConfig }) =>
+        said(fieldConfig?.defaults.thresholds === undefined, `${title} has no thresholds`),
+      ),
+
+  'every variable is used, and no other': (dashboard) => {
+    const texts = [
+      ...expressionsOf(dashboard).map(({ expr }) => expr),
+      ...queried(dashboard).map(({ query }) => query),
+      '${datasource}',
+    ];
+    const used = new Set(texts.flatMap((text) => [...variablesIn(text)]));
+    const defined = new Set(dashboard.templating.list.map(({ name }) => name));
+    return [
+      ...[...used].filter((name) => !name.startsWith('__') && !defined.has(name)),
+      ...[...defined].filter((name) => !used.has(name)),
+    ].map((name) => `${name} is used or defined, but not both`);
+  },
+
+  'restarts and failures of the API are marked': ({ annotations: { list } }) => {
+    const marks = list.map(({ expr = '' }) => expr).join('\n');
+    return said(!/process_start_time_seconds/.test(marks) || !/xvs_up/.test(marks), 'nothing is marked');
+  },
+};
+
+function overlap({ gridPos: a }: Panel, { gridPos: b }: Panel): boolean {
+  return a.x < b.x + b.w && b.x < a.x + a.w && a.y < b.y + b.h && b.y < a.y + a.h;
+}

@@ -1,0 +1,164 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { xvsExporter, type Program } from '../support/program.ts';
+import { labelValues, numbersAt, rangeNumbers, type Span } from '../support/prometheus-answers.ts';
+import { isInstalled } from '../support/installed.ts';
+import { Prometheus } from '../support/prometheus.ts';
+import {
+  committedDashboards,
+  expressionsOf,
+  interpolate,
+  parseLabelValues,
+  type Expression,
+} from '../support/grafana.ts';
+import { metricNames } from '../support/promql.ts';
+
+/** What Grafana would put for the variables, with All chosen; the scrape interval is a second. */
+const VARIABLES = {
+  job: 'xvs-exporter',
+  instance: '.+',
+  service_code: '.+',
+  vs_id: '.+',
+  task_id: '.+',
+  __rate_interval: '5s',
+};
+
+/** Tasks come and go by the hundred, so that some end in the short time of a test. */
+const SIZE = ['--users=200', '--tasks=200'];
+
+const simulator = (): Program =>
+  xvsExporter([
+    'simulate',
+    '--listen-address=127.0.0.1:0',
+    '--service-code=TESTING:abc',
+    '--service-code=STADIUM:abc',
+    '--control',
+    ...SIZE,
+  ]);
+
+const exporter = (serviceUrl: string): Program =>
+  xvsExporter(
+    [
+      '--web.listen-address=127.0.0.1:0',
+      '--poll.interval=1s',
+      '--poll.stall-after=2s',
+      '--metrics.per-task=true',
+      '--metrics.max-label-sets=20',
+      '--metrics.max-tasks=150',
+    ],
+    { XVS_UPSTREAM_BASE_URL: serviceUrl, XVS_SERVICE_CODES: 'TESTING,STADIUM', XVS_SECRET: 'abc' },
+  );
+
+const portOf = (program: Program): Promise<string> => program.printed(/"port":(\d+),"msg":"Listening"/);
+const now = (): number => Date.now() / 1000;
+
+async function switchOn(serviceUrl: string, fault: Readonly<Record<string, unknown>>): Promise<void> {
+  const response = await fetch(`${serviceUrl}/-/faults`, { method: 'PUT', body: JSON.stringify(fault) });
+  assert.equal(response.status, 200, await response.text());
+}
+
+/** What panels of trouble show: entries that are left out, ingest that stands still, then a service that refuses. */
+async function makeTrouble(serviceUrl: string, prometheus: Prometheus): Promise<void> {
+  const until = async (condition: string): Promise<void> => {
+    await prometheus.until(
+      () => prometheus.query(condition),
+      (series) => series.length > 0,
+      30_000,
+    );
+  };
+  await until('sum(rate(xvs_input_bytes_total[5s])) > 0');
+  await switchOn(serviceUrl, { fault: 'freeze_ingest', serviceCode: 'STADIUM' });
+  await switchOn(serviceUrl, { fault: 'bad_record', serviceCode: 'STADIUM', every: 50 });
+  await until('rate(xvs_exporter_invalid_records_total[5s]) > 0');
+  await until('xvs_tasks_stalled > 0 and rate(xvs_task_stalls_total[5s]) > 0');
+  await switchOn(serviceUrl, {
+    fault: 'http_status',
+    status: 503,
+    retryAfter: '2',
+    serviceCode: 'STADIUM',
+  });
+  await until('rate(xvs_exporter_polls_skipped_total{reason="retry_after"}[5s]) > 0');
+  await until('xvs_up == 0');
+  await fetch(`${serviceUrl}/-/faults`, { method: 'DELETE' });
+  await until('min(xvs_up) == 1');
+}
+
+/** Asks again for what has no data yet; what still has none at the deadline is left. */
+async function withoutData(
+  prometheus: Prometheus,
+  expressions: readonly Expression[],
+  start: number,
+): Promise<readonly string[]> {
+  let pending = expressions;
+  const ask = async (): Promise<readonly string[]> => {
+    const span = { start, end: now() };
+    const found = await Promise.all(
+      pending.map(({ expr }) => rangeNumbers(prometheus.url, interpolate(expr, VARIABLES), span)),
+    );
+    pending = pending.filter((_, index) => found[index]?.length === 0);
+    return pending.map(({ place, expr }) => `${place}: ${expr}`);
+  };
+  try {
+    return await prometheus.until(ask, (places) => places.length === 0, 20_000);
+  } catch {
+    return await ask();
+  }
+}
+
+/** The sum of all series, of the exporters whose instance matches, over as long as there are any. */
+async function total(url: string, { expr }: Expression, time: number, instance: string): Promise<number> {
+  const values = { ...VARIABLES, instance, __rate_interval: '60s' };
+  const numbers = await numbersAt(url, interpolate(expr, values), time);
+  return numbers.filter((value) => !Number.isNaN(value)).reduce((sum, value) => sum + value, 0);
+}
+
+test('every query of the dashboards has an answer', { timeout: 120_000 }, async (t) => {
+  if (!isInstalled(t, 'prometheus')) return;
+  const start = now();
+  await using service = simulator();
+  const serviceUrl = await service.printed(/ on (http:\S+)/);
+  await using one = exporter(serviceUrl);
+  await using other = exporter(serviceUrl);
+  const instances = [`127.0.0.1:${await portOf(one)}`, `127.0.0.1:${await portOf(other)}`];
+  await using prometheus = await Prometheus.scraping(...instances);
+  await makeTrouble(serviceUrl, prometheus);
+  const dashboards = [...committedDashboards().values()];
+
+  await t.test('every target and annotation has data', async () => {
+    assert.deepEqual(await withoutData(prometheus, dashboards.flatMap(expressionsOf), start), []);
+  });
+
+  await t.test('every variable has values', async () => {
+    const span: Span = { start, end: now() };
+    for (const { uid, templating } of dashboards) {
+      for (const { name, query } of templating.list.filter(({ type }) => type === 'query')) {
+        const { selector, label } = parseLabelValues(interpolate(query, VARIABLES));
+        const values = await labelValues(prometheus.url, label, selector, span);
+        if (name === 'job') assert.deepEqual(values, ['xvs-exporter'], uid);
+        else if (name === 'service_code') assert.deepEqual(values, ['STADIUM', 'TESTING'], uid);
+        else assert.ok(values.length > 1, `${uid} lists ${values.length} of ${name}`);
+      }
+    }
+  });
+
+  await t.test('what the service says is not doubled by two exporters of the same codes', async () => {
+    const ofService = dashboards
+      .flatMap(expressionsOf)
+      .filter(({ expr }) => ![...metricNames(interpolate(expr, VARIABLES))].some(isAboutExporter));
+    assert.ok(ofService.length > 40, `${ofService.length} queries are about the service`);
+    const time = now() - 1;
+    for (const expression of ofService) {
+      const [first = 0, second = 0, both = 0] = await Promise.all(
+        [...instances, '.+'].map((instance) => total(prometheus.url, expression, time, instance)),
+      );
+      // They poll at different moments: one may have seen a task that the other has not, but not each twice.
+      const more = Math.max(first, second);
+      assert.ok(both <= 1.5 * more, `${expression.place}: ${more} of one, ${both} of both`);
+    }
+  });
+});
+
+/** Each exporter has these of its own. */
+function isAboutExporter(metric: string): boolean {
+  return !metric.startsWith('xvs_') || metric.startsWith('xvs_exporter_');
+}
