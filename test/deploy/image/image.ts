@@ -7,6 +7,7 @@ import { z } from 'zod';
 import { Buildah } from './buildah.ts';
 import { ContainerProcess, type ContainerRun } from './container.ts';
 import { listFiles } from './files.ts';
+import { writeSeccompProfile } from './seccomp.ts';
 import { makeStandIns, readBaseImages } from './stand-ins.ts';
 
 const root = fileURLToPath(new URL('../../../../', import.meta.url));
@@ -182,4 +183,34 @@ test('it polls, is scraped and found healthy without rights, writes nothing, and
     written.map(({ path }) => path).filter((path) => !path.startsWith('run/secrets')),
     [],
   );
+});
+
+test('it polls with no more system calls than the unit of systemd allows', async () => {
+  const profile = writeSeccompProfile(buildah);
+  const confined = buildah.run('from', '--pull-never', '--security-opt', `seccomp=${profile}`, IMAGE);
+  const command = (argv: readonly string[], run?: ContainerRun): ContainerProcess =>
+    new ContainerProcess(buildah, confined, argv, run);
+
+  // The filter is there: Node.js alone may be nicer than it has to.
+  await using nicer = command(['node', '--eval', 'os.setPriority(5)']);
+  assert.notEqual(await nicer.program.exit, 0);
+  assert.match(nicer.program.stderr, /EPERM/);
+
+  const flags = [
+    '--listen-address=127.0.0.1:0',
+    `--service-code=TESTING:${SECRET}`,
+    '--users=20',
+    '--tasks=5',
+  ];
+  await using service = command([...config.Entrypoint, 'simulate', ...flags]);
+  const env = {
+    XVS_UPSTREAM_BASE_URL: await service.program.printed(/ on (http:\S+)/),
+    XVS_SERVICE_CODES: 'TESTING',
+    XVS_SECRET: SECRET,
+    XVS_WEB_LISTEN_ADDRESS: '127.0.0.1:0',
+  };
+  await using exporter = command(config.Entrypoint, { env });
+  await exporter.program.printed(/Poll succeeded/);
+  assert.equal(await exporter.end('SIGTERM'), 0, exporter.program.stderr);
+  assert.equal(await service.end('SIGTERM'), 0, service.program.stderr);
 });
