@@ -1,0 +1,46 @@
+import { SelfMetrics } from '../../src/metrics/self.ts';
+import { CATALOGUE } from '../../src/metrics/catalogue.ts';
+import type { FamilySpec } from '../../src/metrics/family.ts';
+import { systemClock } from '../../src/clock.ts';
+import { selectorsOf } from './promql.ts';
+
+/** Labels that Prometheus puts on whatever it scrapes. */
+const TARGET_LABELS = ['job', 'instance'];
+
+/** The names under which Prometheus stores series, each with the labels that they can have. */
+export type KnownSeries = ReadonlyMap<string, ReadonlySet<string>>;
+
+/**
+ * Every series that scraping the exporter gives: the families of the catalogue, the metrics of the process, and
+ * what Prometheus says of the scrape. Once a process: the default metrics are observed from then on.
+ */
+export async function knownSeries(): Promise<KnownSeries> {
+  using self = new SelfMetrics({ clock: systemClock, version: '', revision: '', nodeVersion: '' });
+  const collected = (await self.collect()).map(({ spec }) => spec);
+  const specs: readonly FamilySpec[] = [...Object.values(CATALOGUE), ...collected];
+  return new Map([
+    ...specs.flatMap((spec) => seriesOf(spec)),
+    ...['up', 'scrape_duration_seconds', 'scrape_samples_scraped'].map(
+      (name): [string, ReadonlySet<string>] => [name, new Set(TARGET_LABELS)],
+    ),
+  ]);
+}
+
+/** What is wrong with the metrics and labels of an expression; nothing, if every one of them exists. */
+export function strangersIn(expression: string, known: KnownSeries): readonly string[] {
+  return selectorsOf(expression).flatMap(({ metric, labels }) => {
+    const its = known.get(metric);
+    if (its === undefined) return [`no metric ${metric}`];
+    return labels.filter((label) => !its.has(label)).map((label) => `no label ${label} on ${metric}`);
+  });
+}
+
+function seriesOf({ name, type, labels }: FamilySpec): [string, ReadonlySet<string>][] {
+  const all = [...labels, ...TARGET_LABELS];
+  if (type !== 'histogram') return [[name, new Set(all)]];
+  return [
+    [`${name}_bucket`, new Set([...all, 'le'])],
+    [`${name}_sum`, new Set(all)],
+    [`${name}_count`, new Set(all)],
+  ];
+}

@@ -1,0 +1,64 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { knownSeries, strangersIn } from './known-series.ts';
+import { metricNames, replaceDurations, selectorsOf } from './promql.ts';
+
+const named: readonly (readonly [string, readonly string[]])[] = [
+  ['up', ['up']],
+  ['sum by (vs_id) (rate(xvs_input_bytes_total{vs_id!=""}[5m] offset 1h))', ['xvs_input_bytes_total']],
+  ['a:b:sum > 2 * scalar(c) and on (service_code) d', ['a:b:sum', 'c', 'd']],
+  ['{__name__=~"a|b"} or {__name__="c", x="y"}', ['a', 'b', 'c']],
+  ['{"d", x="y"}', ['d']],
+  ['max_over_time(sum(a)[1h:30s]) > time() - 300', ['a']],
+  ['vector(1)', []],
+];
+
+for (const [expression, names] of named) {
+  test(`the metrics of ${expression}`, () => {
+    assert.deepEqual([...metricNames(expression)], names);
+  });
+}
+
+for (const expression of [
+  '',
+  'a >',
+  'a{',
+  'rate(a[5m]',
+  'nosuchfunction(a)',
+  '{x="y"}',
+  '{__name__=~"a.*"}',
+]) {
+  test(`${JSON.stringify(expression)} is no expression whose metrics are known`, () => {
+    assert.throws(() => metricNames(expression), SyntaxError);
+  });
+}
+
+test('a selector has the labels that it is matched by', () => {
+  assert.deepEqual(selectorsOf('a{b="c", d!~"e"} + f'), [
+    { metric: 'a', labels: ['b', 'd'] },
+    { metric: 'f', labels: [] },
+  ]);
+});
+
+test('durations are replaced wherever they stand, numbers are not', () => {
+  assert.equal(
+    replaceDurations(
+      'rate(a[5m] offset 1h) > 300 and max_over_time(b[6h:1m])',
+      (duration) => `<${duration}>`,
+    ),
+    'rate(a[<5m>] offset <1h>) > 300 and max_over_time(b[<6h>:<1m>])',
+  );
+});
+
+test('metrics and labels that do not exist are told', async () => {
+  const known = await knownSeries();
+  assert.deepEqual(
+    strangersIn('up{job="a"} == xvs_tasks{vs_id="b"} - nodejs_eventloop_lag_p99_seconds', known),
+    [],
+  );
+  assert.deepEqual(strangersIn('xvs_poll_duration_seconds', known), ['no metric xvs_poll_duration_seconds']);
+  assert.deepEqual(strangersIn('rate(xvs_exporter_poll_duration_seconds[5m])', known), [
+    'no metric xvs_exporter_poll_duration_seconds',
+  ]);
+  assert.deepEqual(strangersIn('xvs_up{vs_id="a"}', known), ['no label vs_id on xvs_up']);
+});

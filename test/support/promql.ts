@@ -1,0 +1,65 @@
+import { parser } from '@prometheus-io/lezer-promql';
+
+type SyntaxNode = ReturnType<typeof parser.parse>['topNode'];
+
+/** A vector selector of an expression: one metric, and the labels that it is matched by. */
+export interface Selector {
+  readonly metric: string;
+  readonly labels: readonly string[];
+}
+
+/** Every vector selector of a PromQL expression. Throws where the expression does not parse. */
+export function selectorsOf(expression: string): readonly Selector[] {
+  return nodesOf(expression, 'VectorSelector').flatMap((selector) => readSelector(expression, selector));
+}
+
+/** The names of the metrics in a PromQL expression. Throws where it does not parse. */
+export function metricNames(expression: string): ReadonlySet<string> {
+  return new Set(selectorsOf(expression).map(({ metric }) => metric));
+}
+
+/** The expression with each of its durations (of ranges, subqueries and offsets) replaced. */
+export function replaceDurations(expression: string, replace: (duration: string) => string): string {
+  let replaced = expression;
+  for (const { from, to } of nodesOf(expression, 'NumberDurationLiteralInDurationContext').toReversed()) {
+    replaced = replaced.slice(0, from) + replace(expression.slice(from, to)) + replaced.slice(to);
+  }
+  return replaced;
+}
+
+/** All nodes of one kind, in the order of the text. */
+function nodesOf(expression: string, kind: string): readonly SyntaxNode[] {
+  const nodes: SyntaxNode[] = [];
+  parser.parse(expression).iterate({
+    enter: ({ type, node, from }) => {
+      if (type.isError) {
+        const rest = JSON.stringify(expression.slice(from, from + 40));
+        throw new SyntaxError(`Expected PromQL, found ${rest} at ${from} of ${JSON.stringify(expression)}`);
+      }
+      if (type.name === kind) nodes.push(node);
+    },
+  });
+  return nodes;
+}
+
+/** One selector for each metric that it can name: `{__name__=~"a|b"}` stands for two. */
+function readSelector(expression: string, selector: SyntaxNode): readonly Selector[] {
+  const textOf = (node: SyntaxNode): string => expression.slice(node.from, node.to);
+  const matchers = selector.getChild('LabelMatchers');
+  const matches = (matchers?.getChildren('UnquotedLabelMatcher') ?? []).map((matcher) => ({
+    label: textOf(matcher.firstChild ?? matcher),
+    value: textOf(matcher.lastChild ?? matcher).slice(1, -1),
+  }));
+  const named = [selector.getChild('Identifier'), matchers?.getChild('QuotedLabelName')].flatMap((name) =>
+    name ? [textOf(name).replaceAll(/["']/g, '')] : [],
+  );
+  const matched = matches
+    .filter(({ label }) => label === '__name__')
+    .flatMap(({ value }) => value.split('|'));
+  const metrics = [...named, ...matched];
+  if (metrics.length === 0 || !metrics.every((metric) => /^[\w:]+$/.test(metric))) {
+    throw new SyntaxError(`Expected a selector that names its metrics, found ${textOf(selector)}`);
+  }
+  const labels = matches.map(({ label }) => label).filter((label) => label !== '__name__');
+  return metrics.map((metric) => ({ metric, labels }));
+}
