@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
-import { test, type TestContext } from 'node:test';
+import { test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
+import { isInstalled } from '../support/installed.ts';
 import { xvsExporter } from '../support/program.ts';
-import { hasPrometheus, Prometheus } from '../support/prometheus.ts';
+import { Prometheus } from '../support/prometheus.ts';
 
 const accountSchema = z.object({
   at_ms: z.number(),
@@ -12,14 +13,6 @@ const accountSchema = z.object({
 });
 
 type Account = z.infer<typeof accountSchema>;
-
-/** Binaries that are absent fail the test in CI; elsewhere it says that it was not run. */
-function canRun(t: TestContext): boolean {
-  if (hasPrometheus()) return true;
-  assert.notEqual(process.env['CI'], 'true', 'Expected prometheus to be installed, found no such program');
-  t.diagnostic('NOT CHECKED: prometheus is not installed');
-  return false;
-}
 
 /** Users by version as one text, so that two such can be compared. */
 function usersByVersion(counts: readonly (readonly [version: string, count: number])[]): string {
@@ -32,7 +25,7 @@ function usersByVersion(counts: readonly (readonly [version: string, count: numb
 }
 
 test('a real Prometheus sees what the service pushes, and sees it fail', { timeout: 240_000 }, async (t) => {
-  if (!canRun(t)) return;
+  if (!isInstalled(t, 'prometheus')) return;
   await using service = xvsExporter([
     'simulate',
     '--listen-address=127.0.0.1:0',

@@ -1,12 +1,11 @@
-import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { once } from 'node:events';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
 import { Program } from './program.ts';
+import { until } from './until.ts';
 
 const answer = z.object({
   status: z.literal('success'),
@@ -23,9 +22,12 @@ export interface QueriedSeries {
   readonly value: number;
 }
 
-/** Whether Debian's Prometheus is on this machine. */
-export function hasPrometheus(): boolean {
-  return spawnSync('prometheus', ['--version']).error === undefined;
+/** What a Prometheus does beside scraping. */
+interface Alerting {
+  /** Contents of rule files. */
+  readonly rules?: readonly unknown[];
+  /** Host and port. */
+  readonly alertmanager?: string;
 }
 
 /** A real Prometheus that scrapes one target every second, on the loopback interface, in a folder of its own. */
@@ -40,14 +42,16 @@ export class Prometheus implements AsyncDisposable {
     this.#url = url;
   }
 
-  static async scraping(target: string): Promise<Prometheus> {
+  /** With `rules`, an object as a rule file holds it, it evaluates them and sends alerts to an Alertmanager. */
+  static async scraping(target: string, alerting: Alerting = {}): Promise<Prometheus> {
     const folder = mkdtempSync(join(tmpdir(), 'xvs-prometheus-'));
     const config = join(folder, 'prometheus.yml');
     writeFileSync(
       config,
       JSON.stringify({
-        global: { scrape_interval: '1s', scrape_timeout: '1s' },
+        global: { scrape_interval: '1s', scrape_timeout: '1s', evaluation_interval: '1s' },
         scrape_configs: [{ job_name: 'xvs-exporter', static_configs: [{ targets: [target] }] }],
+        ...alertingConfig(folder, alerting),
       }),
     );
     const address = `127.0.0.1:${await freePort()}`;
@@ -74,21 +78,22 @@ export class Prometheus implements AsyncDisposable {
   }
 
   /** Asks until the answer is as wanted; fails with the last one after `timeoutMs`. */
-  async until<T>(ask: () => Promise<T>, isWanted: (answer: T) => boolean, timeoutMs = 60_000): Promise<T> {
-    const deadline = performance.now() + timeoutMs;
-    for (;;) {
-      const found = await ask();
-      if (isWanted(found)) return found;
-      if (performance.now() > deadline)
-        throw new Error(`Expected another answer, found ${JSON.stringify(found)}`);
-      await delay(250);
-    }
+  until<T>(ask: () => Promise<T>, isWanted: (answer: T) => boolean, timeoutMs = 60_000): Promise<T> {
+    return until(ask, isWanted, timeoutMs);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#program[Symbol.asyncDispose]();
     rmSync(this.#folder, { recursive: true });
   }
+}
+
+/** Writes the rules into files of their own, and names them and the Alertmanager. */
+function alertingConfig(folder: string, { rules = [], alertmanager }: Alerting) {
+  const files = rules.map((_, index) => join(folder, `rules-${index}.yml`));
+  for (const [index, file] of files.entries()) writeFileSync(file, JSON.stringify(rules[index]));
+  const targets = alertmanager === undefined ? [] : [alertmanager];
+  return { rule_files: files, alerting: { alertmanagers: [{ static_configs: [{ targets }] }] } };
 }
 
 /** Prometheus takes no port 0: one that was free a moment ago has to do. */

@@ -1,0 +1,83 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { parse } from 'yaml';
+import { z } from 'zod';
+import { deployedText, shippedAlerts, shippedRules, shippedSeries } from '../../support/deployed.ts';
+import { knownSeries, strangersIn } from '../../support/known-series.ts';
+import { metricNames } from '../../support/promql.ts';
+
+const RUNBOOK = 'https://example.com/xvs-exporter/runbook.md#';
+
+/** Labels that a recorded series of that level may have, beside those that an installation adds. */
+const LEVELS: Readonly<Record<string, readonly string[]>> = {
+  bound: [],
+  service_code: ['service_code'],
+  service_code_vs_id: ['service_code', 'vs_id'],
+  service_code_vs_id_format: ['service_code', 'vs_id', 'format'],
+  instance_service_code: ['instance', 'job', 'service_code'],
+};
+
+function levelOf(record: string): string {
+  return record.slice(0, record.indexOf(':'));
+}
+
+for (const { alert, labels, annotations, for: wait } of shippedAlerts()) {
+  test(`${alert} says how bad it is, where it lies, what it means and where to read on`, () => {
+    assert.match(alert, /^Xvs[A-Z]\w+$/);
+    assert.deepEqual(Object.keys(labels).toSorted(), ['layer', 'severity']);
+    assert.match(labels['severity'] ?? '', /^(critical|warning|info)$/);
+    assert.match(labels['layer'] ?? '', /^(exporter|api|data)$/);
+    assert.deepEqual(Object.keys(annotations).toSorted(), ['description', 'runbook_url', 'summary']);
+    assert.match(annotations['summary'] ?? '', /^.{20,120}\.$/);
+    assert.match(annotations['description'] ?? '', /^.{40,300}\.$/);
+    assert.equal(annotations['runbook_url'], RUNBOOK + alert.toLowerCase());
+    assert.notEqual(wait, '0s');
+  });
+
+  test(`${alert} has no label that changes while it fires, nor a value in its summary`, () => {
+    assert.doesNotMatch(JSON.stringify(labels), /\{\{/);
+    assert.doesNotMatch(annotations['summary'] ?? '', /\$value/);
+  });
+}
+
+test('every metric and label in a rule exists', async () => {
+  const recorded = shippedSeries().map(({ record }): [string, ReadonlySet<string>] => [
+    record,
+    new Set(LEVELS[levelOf(record)]),
+  ]);
+  const known = new Map([...(await knownSeries()), ...recorded]);
+  assert.deepEqual(
+    shippedRules().flatMap(({ expr }) => strangersIn(expr, known)),
+    [],
+  );
+});
+
+test('recorded series are named level:metric:operation, by a level that is known', () => {
+  for (const { record } of shippedSeries()) {
+    assert.match(record, /^[a-z_]+:[a-z0-9_]+:[a-z0-9_]+$/);
+    assert.ok(Object.hasOwn(LEVELS, levelOf(record)), record);
+  }
+});
+
+test('every bound is a constant of bounds.yml, and an alert uses it', () => {
+  const used = new Set(shippedAlerts().flatMap(({ expr }) => [...metricNames(expr)]));
+  const bounds = shippedSeries().filter(({ record }) => record.startsWith('bound:'));
+  assert.ok(bounds.length > 0);
+  for (const { record, expr } of bounds) {
+    assert.match(expr, /^vector\([\d.e]+\)$/);
+    assert.ok(used.has(record), record);
+  }
+});
+
+test('prometheus.yml scrapes under the job that the rules ask for', () => {
+  const config = z
+    .object({ scrape_configs: z.array(z.object({ job_name: z.string() })) })
+    .parse(parse(deployedText('prometheus/prometheus.yml')));
+  const jobs = new Set(
+    shippedAlerts().flatMap(({ expr }) => [...expr.matchAll(/job="([^"]*)"/g)].map((match) => match[1])),
+  );
+  assert.deepEqual(
+    [...jobs],
+    config.scrape_configs.map(({ job_name: name }) => name),
+  );
+});

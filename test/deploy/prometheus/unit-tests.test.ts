@@ -1,0 +1,109 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { parse } from 'yaml';
+import { z } from 'zod';
+import { parseDuration } from '../../../src/config/units.ts';
+import { deployedText, deployedYaml, shippedAlerts, shippedSeries } from '../../support/deployed.ts';
+import { metricNames } from '../../support/promql.ts';
+
+const unitTestFile = z.object({
+  evaluation_interval: z.string(),
+  tests: z.array(
+    z.object({
+      name: z.string(),
+      input_series: z.array(z.object({ series: z.string() })).default([]),
+      alert_rule_test: z
+        .array(
+          z.object({
+            alertname: z.string(),
+            eval_time: z.string(),
+            exp_alerts: z.array(z.unknown()).default([]),
+          }),
+        )
+        .default([]),
+      promql_expr_test: z
+        .array(z.object({ expr: z.string(), eval_time: z.string(), exp_samples: z.array(z.unknown()) }))
+        .default([]),
+    }),
+  ),
+});
+
+/** What one unit test asks of one alert: at which seconds it fires, does not, and is pending. */
+interface Scenario {
+  readonly name: string;
+  readonly stepSeconds: number;
+  readonly firing: readonly number[];
+  readonly silent: readonly number[];
+  readonly pending: readonly number[];
+}
+
+function secondsOf(duration: string): number {
+  const ms = parseDuration(duration);
+  assert.ok(ms !== undefined, duration);
+  return ms / 1000;
+}
+
+const files = deployedYaml('prometheus/tests').map((name) => unitTestFile.parse(parse(deployedText(name))));
+
+function scenariosOf(alert: string): readonly Scenario[] {
+  const pendingExpression = `count by (alertstate) (ALERTS{alertname="${alert}"})`;
+  return files.flatMap(({ evaluation_interval: step, tests }) =>
+    tests.flatMap(({ name, alert_rule_test: cases, promql_expr_test: expressions }) => {
+      const own = cases.filter(({ alertname }) => alertname === alert);
+      if (own.length === 0) return [];
+      const at = (wanted: boolean) =>
+        own
+          .filter(({ exp_alerts: alerts }) => alerts.length > 0 === wanted)
+          .map((one) => secondsOf(one.eval_time));
+      const pending = expressions
+        .filter(
+          ({ expr, exp_samples: samples }) =>
+            expr === pendingExpression && /"pending/.test(JSON.stringify(samples)),
+        )
+        .map(({ eval_time: time }) => secondsOf(time));
+      return [{ name, stepSeconds: secondsOf(step), firing: at(true), silent: at(false), pending }];
+    }),
+  );
+}
+
+for (const { alert, for: wait, keep_firing_for: keep } of shippedAlerts()) {
+  const scenarios = scenariosOf(alert);
+
+  test(`${alert} is tested as firing, and as pending a step before that, just short of ${wait}`, () => {
+    const isExact = ({ firing, silent, pending, stepSeconds }: Scenario) => {
+      const before = Math.min(...firing) - stepSeconds;
+      return silent.includes(before) && pending.includes(before);
+    };
+    assert.ok(scenarios.some(isExact));
+  });
+
+  test(`${alert} is tested as not firing where there is something to see`, () => {
+    assert.ok(scenarios.some(({ firing, silent }) => firing.length === 0 && silent.length > 0));
+  });
+
+  if (keep !== undefined) {
+    test(`${alert} is tested as firing until a step before it has been kept for ${keep}`, () => {
+      const endsExactly = ({ firing, silent, stepSeconds }: Scenario) =>
+        firing.length > 1 && silent.includes(Math.max(...firing) + stepSeconds);
+      assert.ok(scenarios.some(endsExactly));
+    });
+  }
+}
+
+test('every recorded series but the constants is tested with two replicas', () => {
+  const tested = new Set(
+    files.flatMap(({ tests }) =>
+      tests
+        .filter(({ input_series: input }) => input.some(({ series }) => series.includes('instance="b:')))
+        .flatMap(({ promql_expr_test: expressions }) =>
+          expressions.flatMap(({ expr }) => [...metricNames(expr)]),
+        ),
+    ),
+  );
+  // The share of failed polls over the other ranges is seen through what is made of it.
+  const viaOther = /^instance_service_code:xvs_exporter_poll_errors:ratio_rate(30m|1h|6h)$/;
+  const untested = shippedSeries()
+    .map(({ record }) => record)
+    .filter((record) => !record.startsWith('bound:') && !viaOther.test(record) && !tested.has(record));
+  assert.deepEqual(untested, []);
+});

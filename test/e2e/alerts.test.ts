@@ -1,0 +1,141 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { createWorld } from '../../src/simulator/world.ts';
+import { ALERTMANAGER, Alertmanager } from '../support/alertmanager.ts';
+import { deployedText, deployedYaml, runbookQueries } from '../support/deployed.ts';
+import { isInstalled } from '../support/installed.ts';
+import { xvsExporter } from '../support/program.ts';
+import { Prometheus } from '../support/prometheus.ts';
+import { quicken } from '../support/quicker.ts';
+import { until } from '../support/until.ts';
+import { WebhookReceiver } from '../support/webhook-receiver.ts';
+
+/** How many times faster than shipped: a minute is a second, and so are the polls of fifteen. */
+const DIVISOR = 60;
+const CODE = 'TESTING';
+const WORLD = { users: 20, tasks: 30, seed: 1 };
+
+/** What must not arrive while the interface is down, though it fires. */
+const INHIBITED = ['XvsApiDataStale', 'XvsApiErrorRatio', 'XvsApiBudgetBurnFast'];
+
+/** The routes as shipped, but for the times and the addresses of the receivers. */
+function routesTo(url: string): unknown {
+  const yaml = deployedText('alertmanager/alertmanager.yml');
+  const redirected = yaml.replaceAll(/^( +- url: )http:\/\/localhost:9095/gm, `$1${url}`);
+  assert.equal(redirected.split(`- url: ${url}/`).length, 4);
+  return quicken(redirected, DIVISOR);
+}
+
+/** A live task that outlasts the test: the world of a seed is the same at every start. */
+function longLivedTask(): { readonly id: string; readonly vsId: string } {
+  const world = createWorld({ ...WORLD, startedAtMs: 0 });
+  const liveAt = (ms: number) => [...world.tasks(CODE, ms)].filter(({ progress }) => progress === 0);
+  const later = new Set(liveAt(600_000).map(({ id }) => id));
+  const task = liveAt(0).find(({ id }) => later.has(id));
+  assert.ok(task !== undefined);
+  return { id: task.id, vsId: task.vs_id };
+}
+
+test('an alert travels the whole way, from the service to the receiver', { timeout: 240_000 }, async (t) => {
+  if (!isInstalled(t, 'prometheus') || !isInstalled(t, ALERTMANAGER)) return;
+  await using service = xvsExporter([
+    'simulate',
+    '--listen-address=127.0.0.1:0',
+    `--service-code=${CODE}:abc`,
+    ...Object.entries(WORLD).map(([name, value]) => `--${name}=${value}`),
+    '--control',
+  ]);
+  const serviceUrl = await service.printed(/ on (http:\S+)/);
+  await using exporter = xvsExporter(
+    ['--poll.interval=1s', '--poll.stall-after=2s', '--web.listen-address=127.0.0.1:0'],
+    { XVS_UPSTREAM_BASE_URL: serviceUrl, XVS_SERVICE_CODES: CODE, XVS_SECRET: 'abc' },
+  );
+  const port = await exporter.printed(/"port":(\d+),"msg":"Listening"/);
+  await using receiver = await WebhookReceiver.listening();
+  await using alertmanager = await Alertmanager.running(routesTo(receiver.url));
+  await using prometheus = await Prometheus.scraping(`127.0.0.1:${port}`, {
+    rules: deployedYaml('prometheus/rules').map((name) => quicken(deployedText(name), DIVISOR)),
+    alertmanager: alertmanager.address,
+  });
+  const setFault = (fault: object) =>
+    fetch(`${serviceUrl}/-/faults`, { method: 'PUT', body: JSON.stringify(fault) });
+  const clearFaults = () => fetch(`${serviceUrl}/-/faults`, { method: 'DELETE' });
+  const arrived = (alertname: string, status: 'firing' | 'resolved' = 'firing') =>
+    until(
+      () => receiver.find(alertname, status),
+      (notice) => notice !== undefined,
+    );
+
+  await t.test('nothing of the service code is wrong at first', async () => {
+    await prometheus.until(
+      () => prometheus.value(`service_code:xvs_tasks:sum{service_code="${CODE}"}`),
+      (tasks) => (tasks ?? 0) > 0,
+    );
+    assert.equal(receiver.find('XvsIngestStalled'), undefined);
+    assert.equal(receiver.find('XvsApiDown'), undefined);
+  });
+
+  await t.test('Prometheus answers every query of the runbook', async () => {
+    for (const query of runbookQueries()) {
+      await assert.doesNotReject(() => prometheus.query(query.replaceAll('"CODE"', `"${CODE}"`)), query);
+    }
+  });
+
+  await t.test('a task whose ingest freezes is XvsIngestStalled, of its server', async () => {
+    const { id, vsId } = longLivedTask();
+    await setFault({ fault: 'freeze_ingest', taskId: id });
+    const notice = await arrived('XvsIngestStalled');
+    assert.deepEqual(notice, {
+      receiver: 'warning',
+      status: 'firing',
+      labels: {
+        alertname: 'XvsIngestStalled',
+        layer: 'data',
+        service_code: CODE,
+        severity: 'warning',
+        vs_id: vsId,
+      },
+    });
+    assert.equal(receiver.find('XvsIngestStalled', 'resolved'), undefined);
+  });
+
+  await t.test('when its ingest goes on, resolved arrives', async () => {
+    await clearFaults();
+    const notice = await arrived('XvsIngestStalled', 'resolved');
+    assert.equal(notice?.labels['vs_id'], longLivedTask().vsId);
+  });
+
+  await t.test('when the service refuses, XvsApiDown arrives', async () => {
+    await setFault({ fault: 'refuse' });
+    const notice = await arrived('XvsApiDown');
+    assert.equal(notice?.receiver, 'critical');
+    assert.equal(notice?.labels['service_code'], CODE);
+  });
+
+  await t.test('what it inhibits fires, and does not arrive', async () => {
+    await until(
+      () => alertmanager.alerts(),
+      (alerts) =>
+        INHIBITED.every((name) =>
+          alerts.some(({ labels, status }) => labels['alertname'] === name && status.state === 'suppressed'),
+        ),
+    );
+    // Once another alert of each of their groups has arrived, they had their chance to.
+    const markers = ['critical', 'warning'].map((severity) => ({
+      alertname: `Marker-${severity}`,
+      severity,
+      service_code: CODE,
+    }));
+    await alertmanager.fire(markers);
+    for (const { alertname } of markers) await arrived(alertname);
+    assert.deepEqual(
+      INHIBITED.filter((name) => receiver.find(name) !== undefined),
+      [],
+    );
+  });
+
+  await t.test('when the service answers again, resolved arrives', async () => {
+    await clearFaults();
+    await arrived('XvsApiDown', 'resolved');
+  });
+});

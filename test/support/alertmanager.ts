@@ -1,0 +1,71 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { Program } from './program.ts';
+
+/** Debian's name of the program. */
+export const ALERTMANAGER = 'prometheus-alertmanager';
+
+const alertsAnswer = z.array(
+  z.object({
+    labels: z.record(z.string(), z.string()),
+    status: z.object({
+      state: z.enum(['unprocessed', 'active', 'suppressed']),
+      inhibitedBy: z.array(z.string()),
+    }),
+  }),
+);
+
+/** An alert as Alertmanager has it. */
+export type HeldAlert = z.infer<typeof alertsAnswer>[number];
+
+/** A real Alertmanager on the loopback interface, alone, in a folder of its own. */
+export class Alertmanager implements AsyncDisposable {
+  /** Host and port. */
+  readonly address: string;
+  readonly #program: Program;
+  readonly #folder: string;
+
+  private constructor(program: Program, folder: string, address: string) {
+    this.#program = program;
+    this.#folder = folder;
+    this.address = address;
+  }
+
+  static async running(config: unknown): Promise<Alertmanager> {
+    const folder = mkdtempSync(join(tmpdir(), 'xvs-alertmanager-'));
+    const path = join(folder, 'alertmanager.yml');
+    writeFileSync(path, JSON.stringify(config));
+    const program = new Program(ALERTMANAGER, [
+      `--config.file=${path}`,
+      `--storage.path=${join(folder, 'data')}`,
+      '--web.listen-address=127.0.0.1:0',
+      '--web.external-url=http://alertmanager.example.com',
+      '--cluster.listen-address=',
+    ]);
+    const address = await program.printed(/msg="Listening on" address=(\S+)/);
+    return new Alertmanager(program, folder, address);
+  }
+
+  /** Makes alerts fire, by their labels, as Prometheus would. */
+  async fire(alerts: readonly Readonly<Record<string, string>>[]): Promise<void> {
+    const response = await fetch(`http://${this.address}/api/v2/alerts`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(alerts.map((labels) => ({ labels }))),
+    });
+    if (!response.ok) throw new Error(`Expected 200, found ${response.status}: ${await response.text()}`);
+  }
+
+  /** The alerts that fire, silenced ones among them. */
+  async alerts(): Promise<readonly HeldAlert[]> {
+    const response = await fetch(`http://${this.address}/api/v2/alerts`);
+    return alertsAnswer.parse(await response.json());
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#program[Symbol.asyncDispose]();
+    rmSync(this.#folder, { recursive: true });
+  }
+}

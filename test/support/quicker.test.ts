@@ -1,0 +1,28 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { quicken } from './quicker.ts';
+
+test('every time is divided, in keys and in expressions, and nothing else', () => {
+  const yaml = `
+    route: { group_wait: 30s, routes: [{ repeat_interval: 1h, matchers: ['for="1h"'] }] }
+    groups:
+      - rules:
+          - { alert: A, expr: 'rate(a[5m] offset 1h) > 300', for: 1m30s, annotations: { summary: 5m } }
+          - { record: b, expr: vector(60) }
+  `;
+  assert.deepEqual(quicken(yaml, 60), {
+    route: { group_wait: '500ms', routes: [{ repeat_interval: '1m', matchers: ['for="1h"'] }] },
+    groups: [
+      {
+        rules: [
+          { alert: 'A', expr: 'rate(a[5s] offset 1m) > 300', for: '1s500ms', annotations: { summary: '5m' } },
+          { record: 'b', expr: 'vector(60)' },
+        ],
+      },
+    ],
+  });
+});
+
+test('a time that is none is told', () => {
+  assert.throws(() => quicken('for: soon', 60), { message: 'Expected a duration, found soon' });
+});

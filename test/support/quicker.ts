@@ -1,0 +1,39 @@
+import { parse } from 'yaml';
+import { formatDuration, parseDuration } from '../../src/config/units.ts';
+import { replaceDurations } from './promql.ts';
+
+/** The keys under which the configurations of Prometheus and Alertmanager hold a time. */
+const TIMES = new Set([
+  'for',
+  'keep_firing_for',
+  'interval',
+  'evaluation_interval',
+  'scrape_interval',
+  'scrape_timeout',
+  'group_wait',
+  'group_interval',
+  'repeat_interval',
+  'resolve_timeout',
+]);
+
+/**
+ * A YAML file of rules, or of routes, with every time in it divided: of waiting, keeping, grouping and evaluating, and
+ * the ranges and offsets in expressions. Nothing else changes.
+ */
+export function quicken(yaml: string, divisor: number): unknown {
+  const shorten = (duration: string): string => {
+    const ms = parseDuration(duration);
+    if (ms === undefined) throw new TypeError(`Expected a duration, found ${duration}`);
+    return formatDuration(Math.max(1, Math.round(ms / divisor)));
+  };
+  const walk = (value: unknown, key = ''): unknown => {
+    if (Array.isArray(value)) return value.map((item) => walk(item));
+    if (typeof value === 'object' && value !== null) {
+      return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, walk(item, name)]));
+    }
+    if (typeof value !== 'string') return value;
+    if (key === 'expr') return replaceDurations(value, shorten);
+    return TIMES.has(key) ? shorten(value) : value;
+  };
+  return walk(parse(yaml));
+}

@@ -1,0 +1,59 @@
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import { text } from 'node:stream/consumers';
+import { z } from 'zod';
+
+const messageSchema = z.object({
+  receiver: z.string(),
+  alerts: z.array(
+    z.object({ status: z.enum(['firing', 'resolved']), labels: z.record(z.string(), z.string()) }),
+  ),
+});
+
+/** One alert in a message. */
+export interface Notice {
+  readonly receiver: string;
+  readonly status: 'firing' | 'resolved';
+  readonly labels: Readonly<Record<string, string>>;
+}
+
+/** What Alertmanager's webhooks talk to: it takes every message and keeps what it said. */
+export class WebhookReceiver implements AsyncDisposable {
+  readonly notices: Notice[] = [];
+  readonly #server: Server;
+
+  private constructor() {
+    this.#server = createServer((request, response) => {
+      void text(request).then((body) => {
+        const { receiver, alerts } = messageSchema.parse(JSON.parse(body));
+        this.notices.push(...alerts.map((alert) => ({ receiver, ...alert })));
+        response.end();
+      });
+    });
+  }
+
+  static async listening(): Promise<WebhookReceiver> {
+    const receiver = new WebhookReceiver();
+    await once(receiver.#server.listen(0, '127.0.0.1'), 'listening');
+    return receiver;
+  }
+
+  get url(): string {
+    const address = this.#server.address();
+    if (address === null || typeof address === 'string') throw new TypeError('Expected a port');
+    return `http://127.0.0.1:${address.port}`;
+  }
+
+  /** The first notice of an alert with that status. */
+  find(alertname: string, status: Notice['status'] = 'firing'): Notice | undefined {
+    return this.notices.find(
+      (notice) => notice.labels['alertname'] === alertname && notice.status === status,
+    );
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#server.closeAllConnections();
+    this.#server.close();
+    await once(this.#server, 'close');
+  }
+}
