@@ -2,53 +2,24 @@ import assert from 'node:assert/strict';
 import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
-import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
-import { Buildah } from './buildah.ts';
+import { repositoryText } from '../../support/repository.ts';
+import { buildImage } from './built-image.ts';
 import { ContainerProcess, type ContainerRun } from './container.ts';
 import { listFiles } from './files.ts';
 import { writeSeccompProfile } from './seccomp.ts';
-import { makeStandIns, readBaseImages } from './stand-ins.ts';
 
-const root = fileURLToPath(new URL('../../../../', import.meta.url));
-const IMAGE = 'localhost/xvs-exporter';
+const VERSION = '1.2.3';
+const REVISION = '0a1b2c3';
 const SECRET = 'abc';
 
-const inspection = z.object({
-  Docker: z.object({
-    config: z.object({
-      User: z.string(),
-      ExposedPorts: z.record(z.string(), z.unknown()),
-      Env: z.array(z.string()),
-      Entrypoint: z.array(z.string()),
-      WorkingDir: z.string(),
-      Healthcheck: z.object({ Test: z.array(z.string()) }),
-      Labels: z.record(z.string(), z.string()),
-    }),
-  }),
-});
 const lockFile = z.object({
   packages: z.record(z.string(), z.object({ version: z.string(), dev: z.boolean().optional() })),
 });
 
-const buildah = new Buildah();
+const image = buildImage(VERSION, REVISION);
+const { buildah, config, container, files } = image;
 after(() => buildah[Symbol.dispose]());
-
-const { debian, config, files, container } = build();
-
-function build() {
-  const debianFiles = makeStandIns(buildah, readBaseImages(join(root, 'Dockerfile')), root);
-  const args = ['VERSION=1.2.3', 'REVISION=0a1b2c3'].flatMap((argument) => ['--build-arg', argument]);
-  buildah.build(IMAGE, join(root, 'Dockerfile'), root, ...args);
-  const inspected: unknown = JSON.parse(buildah.run('inspect', '--type', 'image', IMAGE));
-  const name = buildah.run('from', '--pull-never', IMAGE);
-  return {
-    debian: debianFiles,
-    config: inspection.parse(inspected).Docker.config,
-    files: buildah.run('mount', name),
-    container: name,
-  };
-}
 
 const start = (args: readonly string[], run?: ContainerRun): ContainerProcess =>
   new ContainerProcess(buildah, container, [...config.Entrypoint, ...args], run);
@@ -62,7 +33,7 @@ test('it says what it is, who it runs as, and how its health is asked for', () =
   assert.deepEqual(health.Test, ['CMD', ...config.Entrypoint, 'healthcheck']);
   assert.deepEqual(
     config.Env.filter((variable) => !variable.startsWith('PATH=')),
-    ['NODE_ENV=production', 'XVS_EXPORTER_REVISION=0a1b2c3'],
+    ['NODE_ENV=production', `XVS_EXPORTER_REVISION=${REVISION}`],
   );
   assert.deepEqual(
     Object.entries(labels).filter(([name]) => name.startsWith('org.opencontainers.image.')),
@@ -72,15 +43,15 @@ test('it says what it is, who it runs as, and how its health is asked for', () =
         'Prometheus exporter for a live-video streaming and transcoding service',
       ],
       ['org.opencontainers.image.licenses', 'Apache-2.0'],
-      ['org.opencontainers.image.revision', '0a1b2c3'],
+      ['org.opencontainers.image.revision', REVISION],
       ['org.opencontainers.image.title', 'xvs-exporter'],
-      ['org.opencontainers.image.version', '1.2.3'],
+      ['org.opencontainers.image.version', VERSION],
     ],
   );
 });
 
 test('to Debian it adds Node.js, a library and the program', () => {
-  const before = new Set(listFiles(debian).map(({ path }) => path));
+  const before = new Set(listFiles(image.debian).map(({ path }) => path));
   const added = listFiles(files)
     .map(({ path }) => path)
     // Where apt keeps its books, the documentation of what it installed, and what buildah mounts.
@@ -108,7 +79,7 @@ test('the program is its code, its licence and the packages that it runs on, emp
     paths.filter((path) => /^dist\/.*\.(?!js$)\w+$/.test(path)),
     [],
   );
-  const { packages } = lockFile.parse(JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')));
+  const { packages } = lockFile.parse(JSON.parse(repositoryText('package-lock.json')));
   const wanted = Object.entries(packages).filter(([path, { dev }]) => path !== '' && dev !== true);
   for (const [path, { version }] of wanted) {
     const manifest: unknown = JSON.parse(readFileSync(join(home, path, 'package.json'), 'utf8'));
@@ -130,7 +101,7 @@ test("nothing in it is its user's, and nothing that it adds runs as another user
     all.filter(({ uid }) => uid === 65_532),
     [],
   );
-  const known = new Set(listFiles(debian).map(({ path }) => path));
+  const known = new Set(listFiles(image.debian).map(({ path }) => path));
   assert.deepEqual(
     all.filter(({ path, mode }) => (mode & 0o6000) !== 0 && !known.has(path)),
     [],
@@ -162,7 +133,7 @@ test('it polls, is scraped and found healthy without rights, writes nothing, and
 
   const scraped = await (await fetch(`http://${address}/metrics`)).text();
   assert.match(scraped, /^xvs_up\{service_code="TESTING"\} 1$/m);
-  assert.match(scraped, /^xvs_exporter_build_info\{.*revision="0a1b2c3".*\} 1$/m);
+  assert.match(scraped, new RegExp(`^xvs_exporter_build_info\\{.*revision="${REVISION}".*\\} 1$`, 'm'));
   const status = readFileSync(`/proc/${await exporter.node()}/status`, 'utf8');
   assert.match(status, /^Uid:(\s+65532){4}$/m);
   assert.match(status, /^Gid:(\s+65532){4}$/m);
@@ -187,7 +158,7 @@ test('it polls, is scraped and found healthy without rights, writes nothing, and
 
 test('it polls with no more system calls than the unit of systemd allows', async () => {
   const profile = writeSeccompProfile(buildah);
-  const confined = buildah.run('from', '--pull-never', '--security-opt', `seccomp=${profile}`, IMAGE);
+  const confined = buildah.run('from', '--pull-never', '--security-opt', `seccomp=${profile}`, image.tag);
   const command = (argv: readonly string[], run?: ContainerRun): ContainerProcess =>
     new ContainerProcess(buildah, confined, argv, run);
 
