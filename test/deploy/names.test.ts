@@ -1,20 +1,17 @@
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { CATALOGUE } from '../../src/metrics/catalogue.ts';
-import { deployedYaml, deployPath, shippedAlerts, shippedSeries } from '../support/deployed.ts';
+import { deployPath, shippedAlerts, shippedSeries } from '../support/deployed.ts';
 import { knownSeries } from '../support/known-series.ts';
 
+/** Rules, routes, dashboards, manifests, runbook and pages: all texts under `deploy`, and those beside it. */
 const FILES = [
   '../README.md',
   '../docs/counters.md',
-  'prometheus/README.md',
-  'prometheus/runbook.md',
-  'prometheus/prometheus.yml',
-  'alertmanager/README.md',
-  'alertmanager/alertmanager.yml',
-  ...deployedYaml('prometheus/rules'),
-  ...deployedYaml('prometheus/tests'),
+  ...readdirSync(deployPath(''), { recursive: true, encoding: 'utf8' })
+    .filter((name) => /\.(md|ya?ml|json|ts|tpl)$/.test(name))
+    .toSorted(),
 ];
 
 /** A name of a series of the exporter or of a recorded one, as a whole word of a text. */
@@ -26,20 +23,22 @@ const recorded = shippedSeries().map(({ record }) => record);
 const families = Object.values(CATALOGUE).map(({ name }): string => name);
 const known = new Set([...(await knownSeries()).keys(), ...families, ...recorded]);
 
+/** The matches of a pattern that are not among the names, once each. */
+function strangers(text: string, pattern: RegExp, names: ReadonlySet<string>): readonly string[] {
+  return [...new Set(text.match(pattern))].filter((name) => !names.has(name));
+}
+
+test('there are names to look at', () => {
+  const texts = FILES.map((file) => readFileSync(deployPath(file), 'utf8')).join('\n');
+  assert.ok(new Set(texts.match(SERIES)).size > 50);
+  assert.ok(new Set(texts.match(ALERT)).size >= alerts.size);
+});
+
 for (const file of FILES) {
   const text = readFileSync(deployPath(file), 'utf8');
 
-  test(`every metric that ${file} names exists`, () => {
-    assert.deepEqual(
-      (text.match(SERIES) ?? []).filter((name) => !known.has(name)),
-      [],
-    );
-  });
-
-  test(`every alert that ${file} names exists`, () => {
-    assert.deepEqual(
-      (text.match(ALERT) ?? []).filter((name) => !alerts.has(name)),
-      [],
-    );
+  test(`every metric and alert that ${file} names exists`, () => {
+    assert.deepEqual(strangers(text, SERIES, known), []);
+    assert.deepEqual(strangers(text, ALERT, alerts), []);
   });
 }

@@ -53,7 +53,7 @@ test('an alert travels the whole way, from the service to the receiver', { timeo
   const port = await exporter.printed(/"port":(\d+),"msg":"Listening"/);
   await using receiver = await WebhookReceiver.listening();
   await using alertmanager = await Alertmanager.running(routesTo(receiver.url));
-  await using prometheus = await Prometheus.scraping(`127.0.0.1:${port}`, {
+  await using prometheus = await Prometheus.alerting(`127.0.0.1:${port}`, {
     rules: deployedYaml('prometheus/rules').map((name) => quicken(deployedText(name), DIVISOR)),
     alertmanager: alertmanager.address,
   });

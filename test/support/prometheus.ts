@@ -22,15 +22,13 @@ export interface QueriedSeries {
   readonly value: number;
 }
 
-/** What a Prometheus does beside scraping. */
+/** The rules that a Prometheus evaluates, as rule files hold them, and the Alertmanager (host and port) that it tells. */
 interface Alerting {
-  /** Contents of rule files. */
-  readonly rules?: readonly unknown[];
-  /** Host and port. */
-  readonly alertmanager?: string;
+  readonly rules: readonly unknown[];
+  readonly alertmanager: string;
 }
 
-/** A real Prometheus that scrapes one target every second, on the loopback interface, in a folder of its own. */
+/** A real Prometheus that scrapes its targets every second, on the loopback interface, in a folder of its own. */
 export class Prometheus implements AsyncDisposable {
   readonly #program: Program;
   readonly #folder: string;
@@ -42,16 +40,27 @@ export class Prometheus implements AsyncDisposable {
     this.#url = url;
   }
 
-  /** With `rules`, an object as a rule file holds it, it evaluates them and sends alerts to an Alertmanager. */
-  static async scraping(target: string, alerting: Alerting = {}): Promise<Prometheus> {
+  static scraping(...targets: readonly string[]): Promise<Prometheus> {
+    return Prometheus.#running(targets, () => ({}));
+  }
+
+  /** One that evaluates rules every second, too. */
+  static alerting(target: string, alerting: Alerting): Promise<Prometheus> {
+    return Prometheus.#running([target], (folder) => alertingConfig(folder, alerting));
+  }
+
+  static async #running(
+    targets: readonly string[],
+    moreConfig: (folder: string) => object,
+  ): Promise<Prometheus> {
     const folder = mkdtempSync(join(tmpdir(), 'xvs-prometheus-'));
     const config = join(folder, 'prometheus.yml');
     writeFileSync(
       config,
       JSON.stringify({
         global: { scrape_interval: '1s', scrape_timeout: '1s', evaluation_interval: '1s' },
-        scrape_configs: [{ job_name: 'xvs-exporter', static_configs: [{ targets: [target] }] }],
-        ...alertingConfig(folder, alerting),
+        scrape_configs: [{ job_name: 'xvs-exporter', static_configs: [{ targets }] }],
+        ...moreConfig(folder),
       }),
     );
     const address = `127.0.0.1:${await freePort()}`;
@@ -89,10 +98,10 @@ export class Prometheus implements AsyncDisposable {
 }
 
 /** Writes the rules into files of their own, and names them and the Alertmanager. */
-function alertingConfig(folder: string, { rules = [], alertmanager }: Alerting) {
+function alertingConfig(folder: string, { rules, alertmanager }: Alerting) {
   const files = rules.map((_, index) => join(folder, `rules-${index}.yml`));
   for (const [index, file] of files.entries()) writeFileSync(file, JSON.stringify(rules[index]));
-  const targets = alertmanager === undefined ? [] : [alertmanager];
+  const targets = [alertmanager];
   return { rule_files: files, alerting: { alertmanagers: [{ static_configs: [{ targets }] }] } };
 }
 
