@@ -8,7 +8,10 @@ COPY package.json package-lock.json ./
 RUN npm ci --ignore-scripts --no-audit --no-fund
 COPY tsconfig.json tsconfig.build.json ./
 COPY src src
-RUN npm run build && npm prune --omit=dev --ignore-scripts --no-audit --no-fund
+# Pruning leaves the folders of scopes behind, empty.
+RUN npm run build -- --sourceMap false \
+ && npm prune --omit=dev --ignore-scripts --no-audit --no-fund \
+ && find node_modules -depth -type d -empty -delete
 
 # No npm, no compiler, no headers: the program, the libraries that it runs on, and the binary of Node.js.
 FROM debian:${DEBIAN}-slim
@@ -29,9 +32,10 @@ COPY --from=build /src/dist /opt/xvs-exporter/dist
 COPY package.json LICENSE /opt/xvs-exporter/
 ENV NODE_ENV=production \
     XVS_EXPORTER_REVISION=${REVISION}
+# Before USER, so that it is root's: some builders give it to the user.
+WORKDIR /etc/xvs-exporter
 # Nobody, by number: Kubernetes can then see that it is not root. It writes nothing, so / may be read-only.
 USER 65532:65532
-WORKDIR /etc/xvs-exporter
 EXPOSE 20928
 HEALTHCHECK --interval=30s --timeout=6s --start-period=10s \
   CMD ["node", "/opt/xvs-exporter/dist/main.js", "healthcheck"]

@@ -40,6 +40,11 @@ export class Program implements AsyncDisposable {
     return this.#exit;
   }
 
+  /** Its number, as long as it could be started. */
+  get pid(): number | undefined {
+    return this.#child.pid;
+  }
+
   signal(name: NodeJS.Signals): void {
     this.#child.kill(name);
   }

@@ -1,0 +1,135 @@
+import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { parse } from 'yaml';
+import { z } from 'zod';
+import { parseSimulateFlags } from '../../../src/commands/simulate-flags.ts';
+import { knownVariables } from '../../support/known-variables.ts';
+import { xvsExporter } from '../../support/program.ts';
+import { repositoryPath, repositoryText } from '../../support/repository.ts';
+import {
+  bindMounts,
+  COMPOSE_FOLDER,
+  composeService,
+  composeVariables,
+  readComposeFile,
+  referredVariables,
+} from './compose-file.ts';
+
+const prometheusConfig = z.looseObject({
+  alerting: z.object({ alertmanagers: z.array(z.object({ static_configs: z.array(targets()) })) }),
+  scrape_configs: z.array(z.looseObject({ job_name: z.string(), static_configs: z.array(targets()) })),
+});
+
+function targets() {
+  return z.object({ targets: z.array(z.string()) });
+}
+
+test('every container is confined, limited, of one version, and published on the loopback address', () => {
+  const { services } = readComposeFile();
+  assert.deepEqual(Object.keys(services), ['exporter', 'simulator', 'prometheus', 'alertmanager', 'grafana']);
+  const published = Object.values(services).flatMap(({ ports }) => ports);
+  assert.equal(new Set(published).size, published.length);
+});
+
+test('every container has a healthcheck, if need be that of its image', () => {
+  const dockerfile = repositoryText('Dockerfile');
+  const without = Object.entries(readComposeFile().services).filter(
+    ([, { healthcheck }]) => healthcheck === undefined,
+  );
+  assert.deepEqual(
+    without.map(([name]) => name),
+    ['exporter'],
+  );
+  assert.match(dockerfile, /^HEALTHCHECK /m);
+});
+
+test('what is chosen in .env is what the file asks for', () => {
+  const used = [...referredVariables(), 'COMPOSE_PROFILES'];
+  assert.deepEqual(Object.keys(composeVariables()).toSorted(), used.toSorted());
+});
+
+test('what is mounted is there, and cannot be written to', () => {
+  const { services, secrets, volumes } = readComposeFile();
+  const mounts = Object.values(services).flatMap(bindMounts);
+  assert.equal(mounts.length, 6);
+  assert.deepEqual(
+    mounts.filter(({ source, options }) => !existsSync(source) || options !== 'ro'),
+    [],
+  );
+  const named = Object.values(services)
+    .flatMap((service) => service.volumes ?? [])
+    .filter((volume) => !volume.startsWith('.'));
+  assert.deepEqual(
+    named.map((volume) => volume.replace(/:.*/, '')).toSorted(),
+    Object.keys(volumes).toSorted(),
+  );
+  for (const { file } of Object.values(secrets)) {
+    assert.ok(existsSync(join(repositoryPath(COMPOSE_FOLDER), file)), file);
+  }
+});
+
+test('the exporter knows all of its environment, and is content with it', async () => {
+  const { environment = {}, secrets } = composeService('exporter');
+  const known = knownVariables();
+  assert.deepEqual(
+    Object.keys(environment).filter((name) => !known.has(name)),
+    [],
+  );
+  assert.equal(environment['XVS_SECRET_FILE'], `/run/secrets/${secrets?.[0]}`);
+  const secretFile = repositoryPath(COMPOSE_FOLDER, readComposeFile().secrets['xvs']?.file ?? '');
+  await using program = xvsExporter(['--config.check'], { ...environment, XVS_SECRET_FILE: secretFile });
+  assert.equal(await program.exit, 0, program.stderr);
+  assert.match(program.stdout, /2 service codes\.\n {2}TESTING {2}http:\/\/simulator:20140 every 15s\n/);
+});
+
+test('the simulator knows the codes and the secret of the exporter, and listens where it looks', () => {
+  const { environment = {} } = composeService('exporter');
+  const [command, ...args] = composeService('simulator').command ?? [];
+  assert.equal(command, 'simulate');
+  const { codes, listen } = parseSimulateFlags(args);
+  assert.deepEqual([...codes.keys()], environment['XVS_SERVICE_CODES']?.split(','));
+  const secret = repositoryText(COMPOSE_FOLDER, 'demo-secret').trim();
+  assert.deepEqual([...new Set(codes.values())], [secret]);
+  assert.equal(environment['XVS_UPSTREAM_BASE_URL'], `http://simulator:${listen.port}`);
+});
+
+test('Prometheus has the configuration that is shipped, with the names of the containers', () => {
+  const shipped = prometheusConfig.parse(parse(repositoryText('deploy/prometheus/prometheus.yml')));
+  const config = prometheusConfig.parse(parse(repositoryText(COMPOSE_FOLDER, 'prometheus.yml')));
+  const places: readonly (typeof config)[] = [config, shipped];
+  const [here = [], there = []] = places.map(({ alerting, scrape_configs: scrapes }) =>
+    [...alerting.alertmanagers, ...scrapes].flatMap(({ static_configs: found }) =>
+      found.flatMap((entry) => entry.targets),
+    ),
+  );
+  assert.deepEqual(here, ['alertmanager:9093', 'exporter:20928']);
+  assert.deepEqual(
+    here.map((target) => target.replace(/^.*:/, 'localhost:')),
+    there,
+  );
+  const renamed = JSON.stringify(config).replaceAll(/"(alertmanager|exporter):/g, '"localhost:');
+  assert.deepEqual(JSON.parse(renamed), shipped);
+  for (const target of here) {
+    const [name = '', port = ''] = target.split(':');
+    assert.deepEqual(composeService(name).ports, [`127.0.0.1:${port}:${port}`]);
+  }
+});
+
+test('Grafana finds its data source, its dashboards and the first of them', () => {
+  const grafana = composeService('grafana');
+  const at = (target: string): string =>
+    bindMounts(grafana).find((mount) => mount.target === target)?.source ?? assert.fail(target);
+  const provisioned = (folder: string, name: string): string =>
+    repositoryText(
+      'deploy/grafana/provisioning',
+      folder,
+      existsSync(join(at(`/etc/grafana/provisioning/${folder}`), name)) ? name : assert.fail(name),
+    );
+  assert.match(provisioned('datasources', 'prometheus.yml'), /^ +url: http:\/\/prometheus:9090$/m);
+  const [, path = ''] = /^ +path: (\S+)$/m.exec(provisioned('dashboards', 'xvs-exporter.yml')) ?? [];
+  const home = grafana.environment?.['GF_DASHBOARDS_DEFAULT_HOME_DASHBOARD_PATH'] ?? '';
+  assert.ok(home.startsWith(`${path}/`));
+  assert.ok(existsSync(join(at(path), home.slice(path.length))));
+});

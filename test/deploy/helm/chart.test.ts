@@ -1,0 +1,99 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { test } from 'node:test';
+import { ServiceMonitor } from '@kubernetes-models/prometheus-operator/monitoring.coreos.com/v1';
+import { parse } from 'yaml';
+import { z } from 'zod';
+import { assertGolden } from '../../support/fixtures.ts';
+import { isInstalled } from '../../support/installed.ts';
+import { repositoryFolder, repositoryPath, repositoryText } from '../../support/repository.ts';
+import { complaintsAbout, parseManifests, theOnly } from '../kubernetes/manifests.ts';
+import { ruleFiles } from '../kubernetes/prometheus-rules.ts';
+import { assertPodWorks } from '../kubernetes/running-pod.ts';
+import { assertConnected, assertRestricted } from '../kubernetes/workload-checks.ts';
+import { helm, rendered } from './chart.ts';
+import { meaningOf } from './meaning.ts';
+
+const CHART = 'deploy/helm/xvs-exporter';
+const MONITORED = { serviceMonitor: { enabled: true }, prometheusRule: { enabled: true } };
+
+test('the rules of the chart are those of deploy/prometheus/rules', () => {
+  for (const [name, text] of ruleFiles()) assertGolden(`../../${CHART}/rules/${name}`, text);
+  assert.deepEqual(repositoryFolder(CHART, 'rules'), [...ruleFiles().keys()]);
+});
+
+test('chart, application and package have one version', () => {
+  const version = z.object({ version: z.string() }).parse(JSON.parse(repositoryText('package.json'))).version;
+  const chart: unknown = parse(repositoryText(CHART, 'Chart.yaml'));
+  assert.equal(z.object({ appVersion: z.string() }).parse(chart).appVersion, version);
+  assert.match(
+    repositoryText('deploy/kubernetes/base/kustomization.yaml'),
+    new RegExp(`newTag: ${version}\n`),
+  );
+});
+
+test('Helm has no complaint about the chart', (t) => {
+  if (!isInstalled(t, 'helm')) return;
+  const { status, stdout } = helm(['lint', '--strict']);
+  assert.equal(status, 0, stdout);
+  // A picture for catalogues of charts, and no more.
+  assert.doesNotMatch(stdout.replace('[INFO] Chart.yaml: icon is recommended', ''), /\[\w+\]/);
+});
+
+for (const [folder, values] of [
+  ['base', {}],
+  ['overlays/monitoring', MONITORED],
+] as const) {
+  test(`what Helm makes means the same as kustomize's ${folder}`, (t) => {
+    if (!isInstalled(t, 'helm') || !isInstalled(t, 'kubectl')) return;
+    const args = ['kustomize', repositoryPath('deploy/kubernetes', folder)];
+    const { stdout } = spawnSync('kubectl', args, { encoding: 'utf8' });
+    assert.deepEqual(meaningOf(rendered(values)), meaningOf(parseManifests(stdout)));
+  });
+}
+
+test('the default values make what fits together and needs no rights', (t) => {
+  if (!isInstalled(t, 'helm')) return;
+  const manifests = rendered(MONITORED, 'another');
+  assert.deepEqual(manifests.flatMap(complaintsAbout), []);
+  assertRestricted(manifests);
+  assertConnected(manifests);
+});
+
+test('the program runs as the pod of the chart would, and is scraped as its ServiceMonitor says', async (t) => {
+  if (!isInstalled(t, 'helm')) return;
+  const values = {
+    ...MONITORED,
+    config: { web: { telemetry_path: '/other-metrics' } },
+    extraArgs: ['--metrics.per-task'],
+    extraEnv: [{ name: 'XVS_POLL_INTERVAL', value: '1s' }],
+  };
+  const manifests = rendered(values);
+  const [endpoint] = theOnly(manifests, ServiceMonitor.is).spec.endpoints;
+  assert.equal(endpoint?.path, '/other-metrics');
+  await assertPodWorks(manifests, '/other-metrics');
+});
+
+test('the values of the README are good ones', (t) => {
+  if (!isInstalled(t, 'helm')) return;
+  const example = /```yaml\n(.*?)```/s.exec(repositoryText(CHART, 'README.md'))?.[1] ?? '';
+  const manifests = rendered(z.record(z.string(), z.unknown()).parse(parse(example)));
+  assert.deepEqual(manifests.flatMap(complaintsAbout), []);
+  assert.match(JSON.stringify(manifests), /"expr":"vector\(0\.2\)"/);
+});
+
+test('the notes say what is left to do', (t) => {
+  if (!isInstalled(t, 'helm')) return;
+  const notes = (values: object): string => helm(['install', 'x', '--dry-run=client'], { ...values }).stdout;
+  const untouched = notes({});
+  assert.match(untouched, /create secret generic x-xvs-exporter --from-file=TESTING=/);
+  assert.match(untouched, /image\.repository is still the placeholder/);
+  assert.match(untouched, /Nothing scrapes it yet/);
+  const done = notes({
+    existingSecret: 'mine',
+    image: { repository: 'registry.example.org/x' },
+    serviceMonitor: { enabled: true },
+  });
+  assert.match(done, /port-forward statefulset\/x-xvs-exporter 20928/);
+  assert.doesNotMatch(done, /create secret|placeholder|Nothing scrapes/);
+});

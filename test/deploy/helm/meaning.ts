@@ -1,0 +1,39 @@
+import { parse } from 'yaml';
+import { z } from 'zod';
+import type { Manifest } from '../kubernetes/manifests.ts';
+
+const mapping = z.record(z.string(), z.unknown());
+
+/** What says where a manifest comes from rather than what it means. */
+const ORIGIN = [
+  'app.kubernetes.io/instance',
+  'app.kubernetes.io/managed-by',
+  'app.kubernetes.io/version',
+  'checksum/config',
+  'helm.sh/chart',
+  'namespace',
+];
+
+/** What manifests mean, by kind and name: without the marks of the tool that made them, and the order of keys. */
+export function meaningOf(manifests: readonly Manifest[]): ReadonlyMap<string, unknown> {
+  const named = manifests.map((manifest) => {
+    const plain = mapping.parse(withoutOrigin(manifest));
+    const { name } = z.looseObject({ name: z.string() }).parse(plain['metadata']);
+    return [`${manifest.kind} ${name}`, plain] as const;
+  });
+  return new Map(named.toSorted(([a], [b]) => a.localeCompare(b)));
+}
+
+function withoutOrigin(value: unknown, key = ''): unknown {
+  if (Array.isArray(value)) return value.map((item) => withoutOrigin(item));
+  // Kustomize adds a hash of the content to the name of a ConfigMap.
+  if (typeof value === 'string' && key === 'name')
+    return value.replace(/^(xvs-exporter)-[a-z0-9]{10}$/, '$1');
+  if (typeof value === 'string' && key === 'config.yml') return parse(value);
+  if (typeof value !== 'object' || value === null) return value;
+  const kept = Object.entries(mapping.parse(value))
+    .filter(([name]) => !ORIGIN.includes(name))
+    .map(([name, inner]) => [name, withoutOrigin(inner, name)] as const)
+    .filter(([name, inner]) => name !== 'annotations' || Object.keys(mapping.parse(inner)).length > 0);
+  return Object.fromEntries(kept);
+}

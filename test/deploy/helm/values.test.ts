@@ -1,0 +1,149 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { PrometheusRule } from '@kubernetes-models/prometheus-operator/monitoring.coreos.com/v1';
+import { parse } from 'yaml';
+import { z } from 'zod';
+import { isInstalled } from '../../support/installed.ts';
+import { repositoryFolder, repositoryText } from '../../support/repository.ts';
+import { complaintsAbout, ofKind, type Manifest } from '../kubernetes/manifests.ts';
+import { helm, rendered, type Values } from './chart.ts';
+import { TOGGLES } from './toggles.ts';
+
+const CHART = 'deploy/helm/xvs-exporter';
+const schemaNode = z.object({
+  additionalProperties: z.unknown(),
+  properties: z.record(z.string(), z.unknown()).optional(),
+});
+
+const kinds = (manifests: readonly Manifest[]): readonly string[] =>
+  manifests.map(({ kind }) => kind).toSorted();
+
+test('each value changes what it is named for, and nothing becomes invalid', async (t) => {
+  if (!isInstalled(t, 'helm')) return;
+  const untouched = JSON.stringify(rendered());
+  const reached = new Set<string>([
+    'serviceAccount.create',
+    'networkPolicy.enabled',
+    'prometheusRule.bounds',
+  ]);
+  for (const [values, pattern] of TOGGLES) {
+    const paths = valuePaths(values);
+    for (const path of paths) reached.add(path);
+    await t.test(paths.join(', '), () => {
+      assert.doesNotMatch(untouched, pattern);
+      const manifests = rendered(values);
+      assert.match(JSON.stringify(manifests), pattern);
+      assert.deepEqual(manifests.flatMap(complaintsAbout), []);
+    });
+  }
+  await t.test('no value is missing here', () => {
+    const all = valuePaths(
+      z.record(z.string(), z.unknown()).parse(parse(repositoryText(CHART, 'values.yaml'))),
+    );
+    assert.deepEqual(
+      all.filter((path) => !reached.has(path)),
+      [],
+    );
+  });
+});
+
+test('what is switched off is not there', async (t) => {
+  if (!isInstalled(t, 'helm')) return;
+  const always = ['ConfigMap', 'Service', 'StatefulSet'];
+  const table: [Values, readonly string[]][] = [
+    [{}, ['ConfigMap', 'NetworkPolicy', 'Service', 'ServiceAccount', 'StatefulSet']],
+    [{ networkPolicy: { enabled: false } }, ['ConfigMap', 'Service', 'ServiceAccount', 'StatefulSet']],
+    [{ networkPolicy: { enabled: false }, serviceAccount: { create: false } }, always],
+  ];
+  for (const [values, expected] of table) {
+    await t.test(JSON.stringify(values), () => assert.deepEqual(kinds(rendered(values)), expected));
+  }
+});
+
+test('a bound can be another one, and has to be there', (t) => {
+  if (!isInstalled(t, 'helm')) return;
+  const bounds = { 'bound:api_error_ratio:above': 0.25 };
+  const rules = ofKind(rendered({ prometheusRule: { enabled: true, bounds } }), PrometheusRule.is);
+  const all = rules.flatMap(({ spec }) => (spec?.groups ?? []).flatMap((group) => group.rules ?? []));
+  const changed = all.filter(({ record }) => record === 'bound:api_error_ratio:above');
+  assert.deepEqual(changed, [{ record: 'bound:api_error_ratio:above', expr: 'vector(0.25)' }]);
+  const { status, stderr } = helm(['template', 'x'], {
+    prometheusRule: { enabled: true, bounds: { 'bound:nothing': 1 } },
+  });
+  assert.notEqual(status, 0);
+  assert.match(
+    stderr,
+    /prometheusRule\.bounds: expected a name of rules\/bounds\.yml, found "bound:nothing"/,
+  );
+});
+
+test('wrong values are refused, with the place', async (t) => {
+  if (!isInstalled(t, 'helm')) return;
+  const table: [Values, string][] = [
+    [{ replicas: 2 }, "at '': additional properties 'replicas' not allowed"],
+    [{ image: { name: 'x' } }, "at '/image': additional properties 'name' not allowed"],
+    [{ image: { pullPolicy: 'Sometimes' } }, "at '/image/pullPolicy': value must be one of"],
+    [{ image: { digest: 'sha256:1' } }, "at '/image/digest':"],
+    [{ replicaCount: '2' }, "at '/replicaCount': got string, want integer"],
+    [{ fullnameOverride: 'Not-A-Name' }, "at '/fullnameOverride':"],
+    [{ config: { service_codes: [] } }, "at '/config/service_codes': minItems"],
+    [{ config: { secret: 'abc' } }, "at '/config/secret': false schema"],
+    [{ config: { service_codes: [{ service_code: 'A', secret: 'abc' }] } }, "at '/config/service_codes/0"],
+    [{ existingSecret: 'a', secrets: { TESTING: 'b' } }, "at '': 'not' failed"],
+    [{ secrets: { 'a/b': 'c' } }, "invalid propertyName 'a/b'"],
+    [{ extraArgs: { 'log.level': 'debug' } }, "at '/extraArgs': got object, want array"],
+    [{ service: { port: 70_000 } }, "at '/service/port': maximum"],
+    [{ serviceMonitor: { enabled: 'yes' } }, "at '/serviceMonitor/enabled': got string, want boolean"],
+    [{ serviceMonitor: { interval: '15' } }, "at '/serviceMonitor/interval':"],
+    [
+      { prometheusRule: { bounds: { 'bound:a': '1' } } },
+      "at '/prometheusRule/bounds/bound:a': got string, want number",
+    ],
+    [{ customLabels: { team: 1 } }, "at '/customLabels/team': got number, want string"],
+  ];
+  for (const [values, message] of table) {
+    await t.test(JSON.stringify(values), () => {
+      const { status, stderr } = helm(['template', 'x'], values);
+      assert.notEqual(status, 0);
+      assert.ok(stderr.includes(message), stderr);
+    });
+  }
+});
+
+test('values and schema have the same keys, and the templates read each', () => {
+  const values = z.record(z.string(), z.unknown()).parse(parse(repositoryText(CHART, 'values.yaml')));
+  const schema: unknown = JSON.parse(repositoryText(CHART, 'values.schema.json'));
+  // Helm's own, for a chart within a chart.
+  assert.deepEqual(
+    closedPaths(schema).filter((path) => path !== 'global'),
+    valuePaths(values).toSorted(),
+  );
+  const templates = repositoryFolder(CHART, 'templates')
+    .map((name) => repositoryText(CHART, 'templates', name))
+    .join('');
+  const unread = Object.keys(values).filter((key) => !templates.includes(`.Values.${key}`));
+  assert.deepEqual(unread, []);
+});
+
+/** Groups of values, whose keys are those of the chart: of the others they are up to whoever sets them. */
+const GROUPS = ['image', 'networkPolicy', 'prometheusRule', 'service', 'serviceAccount', 'serviceMonitor'];
+
+function valuePaths(values: Values): readonly string[] {
+  return Object.entries(values).flatMap(([key, value]) =>
+    GROUPS.includes(key) && typeof value === 'object' && value !== null
+      ? Object.keys(value).map((inner) => `${key}.${inner}`)
+      : [key],
+  );
+}
+
+/** The keys that a schema allows, within groups too. */
+function closedPaths(schema: unknown): readonly string[] {
+  const { properties = {} } = schemaNode.parse(schema);
+  return Object.entries(properties)
+    .flatMap(([key, inner]) =>
+      GROUPS.includes(key)
+        ? Object.keys(schemaNode.parse(inner).properties ?? {}).map((name) => `${key}.${name}`)
+        : [key],
+    )
+    .toSorted();
+}

@@ -1,0 +1,187 @@
+import assert from 'node:assert/strict';
+import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, test } from 'node:test';
+import { z } from 'zod';
+import { repositoryText } from '../../support/repository.ts';
+import { buildImage } from './built-image.ts';
+import { ContainerProcess, type ContainerRun } from './container.ts';
+import { listFiles } from './files.ts';
+import { writeSeccompProfile } from './seccomp.ts';
+
+const VERSION = '1.2.3';
+const REVISION = '0a1b2c3';
+const SECRET = 'abc';
+
+const lockFile = z.object({
+  packages: z.record(z.string(), z.object({ version: z.string(), dev: z.boolean().optional() })),
+});
+
+const image = buildImage(VERSION, REVISION);
+const { buildah, config, container, files } = image;
+after(() => buildah[Symbol.dispose]());
+
+const start = (args: readonly string[], run?: ContainerRun): ContainerProcess =>
+  new ContainerProcess(buildah, container, [...config.Entrypoint, ...args], run);
+
+test('it says what it is, who it runs as, and how its health is asked for', () => {
+  const { Labels: labels, Healthcheck: health, ExposedPorts: ports } = config;
+  assert.equal(config.User, '65532:65532');
+  assert.deepEqual(config.Entrypoint, ['node', '/opt/xvs-exporter/dist/main.js']);
+  assert.equal(config.WorkingDir, '/etc/xvs-exporter');
+  assert.deepEqual(Object.keys(ports), ['20928/tcp']);
+  assert.deepEqual(health.Test, ['CMD', ...config.Entrypoint, 'healthcheck']);
+  assert.deepEqual(
+    config.Env.filter((variable) => !variable.startsWith('PATH=')),
+    ['NODE_ENV=production', `XVS_EXPORTER_REVISION=${REVISION}`],
+  );
+  assert.deepEqual(
+    Object.entries(labels).filter(([name]) => name.startsWith('org.opencontainers.image.')),
+    [
+      [
+        'org.opencontainers.image.description',
+        'Prometheus exporter for a live-video streaming and transcoding service',
+      ],
+      ['org.opencontainers.image.licenses', 'Apache-2.0'],
+      ['org.opencontainers.image.revision', REVISION],
+      ['org.opencontainers.image.title', 'xvs-exporter'],
+      ['org.opencontainers.image.version', VERSION],
+    ],
+  );
+});
+
+test('to Debian it adds Node.js, a library and the program', () => {
+  const before = new Set(listFiles(image.debian).map(({ path }) => path));
+  const added = listFiles(files)
+    .map(({ path }) => path)
+    // Where apt keeps its books, the documentation of what it installed, and what buildah mounts.
+    .filter((path) => !before.has(path) && !/^(var\/|usr\/share\/doc\/|etc\/hosts$)/.test(path))
+    .filter((path) => !path.startsWith('opt/xvs-exporter/'));
+  const library = added.filter((path) => /^usr\/lib\/[\w-]+\/libatomic\.so\.1(\.\d+)*$/.test(path));
+  assert.equal(library.length, 2);
+  assert.deepEqual(added.filter((path) => !library.includes(path)).toSorted(), [
+    'etc/xvs-exporter',
+    'opt/xvs-exporter',
+    'usr/local/bin/node',
+  ]);
+});
+
+test('the program is its code, its licence and the packages that it runs on, empty folders not among them', () => {
+  const home = join(files, 'opt/xvs-exporter');
+  const paths = listFiles(home).map(({ path }) => path);
+  assert.deepEqual(paths.filter((path) => !path.includes('/')).toSorted(), [
+    'LICENSE',
+    'dist',
+    'node_modules',
+    'package.json',
+  ]);
+  assert.deepEqual(
+    paths.filter((path) => /^dist\/.*\.(?!js$)\w+$/.test(path)),
+    [],
+  );
+  const { packages } = lockFile.parse(JSON.parse(repositoryText('package-lock.json')));
+  const wanted = Object.entries(packages).filter(([path, { dev }]) => path !== '' && dev !== true);
+  for (const [path, { version }] of wanted) {
+    const manifest: unknown = JSON.parse(readFileSync(join(home, path, 'package.json'), 'utf8'));
+    assert.equal(z.object({ version: z.string() }).parse(manifest).version, version, path);
+  }
+  const installed = paths.filter((path) => /^node_modules\/(@[^/]+\/)?[^/@.][^/]*$/.test(path)).toSorted();
+  assert.deepEqual(
+    installed,
+    wanted
+      .map(([path]) => path)
+      .filter((path) => path.split('node_modules').length === 2)
+      .toSorted(),
+  );
+});
+
+test("nothing in it is its user's, and nothing that it adds runs as another user", () => {
+  const all = listFiles(files);
+  assert.deepEqual(
+    all.filter(({ uid }) => uid === 65_532),
+    [],
+  );
+  const known = new Set(listFiles(image.debian).map(({ path }) => path));
+  assert.deepEqual(
+    all.filter(({ path, mode }) => (mode & 0o6000) !== 0 && !known.has(path)),
+    [],
+  );
+});
+
+test('it polls, is scraped and found healthy without rights, writes nothing, and ends with 0 on SIGTERM', async () => {
+  const before = listFiles(files);
+  const secret = buildah.path('secret');
+  writeFileSync(secret, `${SECRET}\n`);
+  chmodSync(secret, 0o444);
+
+  const flags = [
+    '--listen-address=127.0.0.1:0',
+    `--service-code=TESTING:${SECRET}`,
+    '--users=20',
+    '--tasks=5',
+  ];
+  await using service = start(['simulate', ...flags]);
+  const env = {
+    XVS_UPSTREAM_BASE_URL: await service.program.printed(/ on (http:\S+)/),
+    XVS_SERVICE_CODES: 'TESTING',
+    XVS_SECRET_FILE: '/run/secrets/xvs',
+    XVS_WEB_LISTEN_ADDRESS: '127.0.0.1:0',
+  };
+  await using exporter = start([], { env, volume: `${secret}:/run/secrets/xvs:ro` });
+  const address = `127.0.0.1:${await exporter.program.printed(/"port":(\d+),"msg":"Listening"/)}`;
+  await exporter.program.printed(/Poll succeeded/);
+
+  const scraped = await (await fetch(`http://${address}/metrics`)).text();
+  assert.match(scraped, /^xvs_up\{service_code="TESTING"\} 1$/m);
+  assert.match(scraped, new RegExp(`^xvs_exporter_build_info\\{.*revision="${REVISION}".*\\} 1$`, 'm'));
+  const status = readFileSync(`/proc/${await exporter.node()}/status`, 'utf8');
+  assert.match(status, /^Uid:(\s+65532){4}$/m);
+  assert.match(status, /^Gid:(\s+65532){4}$/m);
+  assert.match(status, /^CapEff:\s+0+$/m);
+
+  const health = { env: { XVS_WEB_LISTEN_ADDRESS: address } };
+  const [, , , ...command] = config.Healthcheck.Test;
+  await using healthy = start(command, health);
+  assert.equal(await healthy.program.exit, 0, healthy.program.stderr);
+  assert.equal(await exporter.end('SIGTERM'), 0, exporter.program.stderr);
+  await using sick = start(command, health);
+  assert.equal(await sick.program.exit, 1);
+  assert.equal(await service.end('SIGTERM'), 0, service.program.stderr);
+  // What buildah mounts the secret on is not the program's doing.
+  const known = new Set(before.map((file) => JSON.stringify(file)));
+  const written = listFiles(files).filter((file) => !known.has(JSON.stringify(file)));
+  assert.deepEqual(
+    written.map(({ path }) => path).filter((path) => !path.startsWith('run/secrets')),
+    [],
+  );
+});
+
+test('it polls with no more system calls than the unit of systemd allows', async () => {
+  const profile = writeSeccompProfile(buildah);
+  const confined = buildah.run('from', '--pull-never', '--security-opt', `seccomp=${profile}`, image.tag);
+  const command = (argv: readonly string[], run?: ContainerRun): ContainerProcess =>
+    new ContainerProcess(buildah, confined, argv, run);
+
+  // The filter is there: Node.js alone may be nicer than it has to.
+  await using nicer = command(['node', '--eval', 'os.setPriority(5)']);
+  assert.notEqual(await nicer.program.exit, 0);
+  assert.match(nicer.program.stderr, /EPERM/);
+
+  const flags = [
+    '--listen-address=127.0.0.1:0',
+    `--service-code=TESTING:${SECRET}`,
+    '--users=20',
+    '--tasks=5',
+  ];
+  await using service = command([...config.Entrypoint, 'simulate', ...flags]);
+  const env = {
+    XVS_UPSTREAM_BASE_URL: await service.program.printed(/ on (http:\S+)/),
+    XVS_SERVICE_CODES: 'TESTING',
+    XVS_SECRET: SECRET,
+    XVS_WEB_LISTEN_ADDRESS: '127.0.0.1:0',
+  };
+  await using exporter = command(config.Entrypoint, { env });
+  await exporter.program.printed(/Poll succeeded/);
+  assert.equal(await exporter.end('SIGTERM'), 0, exporter.program.stderr);
+  assert.equal(await service.end('SIGTERM'), 0, service.program.stderr);
+});

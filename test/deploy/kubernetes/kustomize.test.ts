@@ -1,0 +1,102 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test, type TestContext } from 'node:test';
+import { StatefulSet } from 'kubernetes-models/apps/v1';
+import { ConfigMap } from 'kubernetes-models/v1';
+import { parse } from 'yaml';
+import {
+  PrometheusRule,
+  ServiceMonitor,
+} from '@kubernetes-models/prometheus-operator/monitoring.coreos.com/v1';
+import { assertGolden } from '../../support/fixtures.ts';
+import { isInstalled } from '../../support/installed.ts';
+import { repositoryFolder, repositoryPath, repositoryText } from '../../support/repository.ts';
+import { complaintsAbout, ofKind, parseManifests, theOnly, type Manifest } from './manifests.ts';
+import { prometheusRules, ruleFiles } from './prometheus-rules.ts';
+import { assertPodWorks } from './running-pod.ts';
+import { assertConnected, assertRestricted, podOf } from './workload-checks.ts';
+
+const FOLDER = 'deploy/kubernetes';
+const MONITORING = 'overlays/monitoring';
+
+/** What `kubectl apply -k` would send; none where there is no kubectl. */
+function kustomized(t: TestContext, folder: string): readonly Manifest[] | undefined {
+  return isInstalled(t, 'kubectl') ? kustomize(repositoryPath(FOLDER, folder)) : undefined;
+}
+
+function kustomize(path: string): readonly Manifest[] {
+  const args = ['kustomize', path];
+  const { status, stdout, stderr } = spawnSync('kubectl', args, { encoding: 'utf8' });
+  assert.equal(status, 0, stderr);
+  assert.equal(stderr, '');
+  return parseManifests(stdout);
+}
+
+test('the rules of the overlay are those of deploy/prometheus/rules', () => {
+  assertGolden(`../../${FOLDER}/${MONITORING}/prometheusrule.yaml`, prometheusRules());
+  const text = repositoryText(FOLDER, MONITORING, 'prometheusrule.yaml');
+  assert.deepEqual(
+    ofKind(parseManifests(text), PrometheusRule.is).map(({ spec }) => spec),
+    [...ruleFiles().values()].map((rules): unknown => parse(rules)),
+  );
+});
+
+test('every file of base and overlay holds to the schemas of Kubernetes', () => {
+  const files = ['base', MONITORING].flatMap((folder) =>
+    repositoryFolder(FOLDER, folder)
+      .filter((name) => name.endsWith('.yaml') && name !== 'kustomization.yaml')
+      .map((name) => repositoryText(FOLDER, folder, name)),
+  );
+  assert.ok(files.length > 5);
+  assert.deepEqual(files.flatMap(parseManifests).flatMap(complaintsAbout), []);
+});
+
+for (const folder of ['base', MONITORING]) {
+  test(`kustomize makes of ${folder} what fits together and needs no rights`, (t) => {
+    const manifests = kustomized(t, folder);
+    if (manifests === undefined) return;
+    assert.deepEqual(manifests.flatMap(complaintsAbout), []);
+    assertRestricted(manifests);
+    assertConnected(manifests);
+    const unlabelled = manifests.filter(
+      ({ metadata }) => metadata.labels?.['app.kubernetes.io/name'] !== 'xvs-exporter',
+    );
+    assert.deepEqual(unlabelled, []);
+  });
+}
+
+test('the program runs as the pod would, and is scraped as the ServiceMonitor says', async (t) => {
+  const manifests = kustomized(t, MONITORING);
+  if (manifests === undefined) return;
+  const [endpoint] = theOnly(manifests, ServiceMonitor.is).spec.endpoints;
+  await assertPodWorks(manifests, endpoint?.path ?? '');
+});
+
+test('the configuration has a name of its own for each content, so that pods start anew', (t) => {
+  const manifests = kustomized(t, 'base');
+  if (manifests === undefined) return;
+  assert.match(theOnly(manifests, ConfigMap.is).metadata?.name ?? '', /^xvs-exporter-[a-z0-9]{10}$/);
+});
+
+test('the overlay of the README puts in another namespace, configuration and image', (t) => {
+  if (!isInstalled(t, 'kubectl')) return;
+  const example = /```yaml\n(.*?)```/s.exec(repositoryText(FOLDER, 'README.md'))?.[1] ?? '';
+  // In the repository, because kustomize takes relative paths only.
+  mkdirSync(repositoryPath('build'), { recursive: true });
+  const folder = mkdtempSync(repositoryPath('build', 'overlay-'));
+  try {
+    const text = example.replace('../xvs-exporter/deploy/', '../../deploy/');
+    writeFileSync(join(folder, 'kustomization.yaml'), text);
+    writeFileSync(join(folder, 'config.yml'), 'mine: true\n');
+    const manifests = kustomize(folder);
+    assertConnected(manifests);
+    assert.deepEqual([...new Set(manifests.map(({ metadata }) => metadata.namespace))], ['live']);
+    assert.deepEqual(theOnly(manifests, ConfigMap.is).data, { 'config.yml': 'mine: true\n' });
+    const { container } = podOf(theOnly(manifests, StatefulSet.is));
+    assert.equal(container.image, 'registry.example.org/video/xvs-exporter:0.1.0');
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+});

@@ -1,0 +1,72 @@
+import assert from 'node:assert/strict';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { StatefulSet } from 'kubernetes-models/apps/v1';
+import { ConfigMap } from 'kubernetes-models/v1';
+import { xvsExporter } from '../../support/program.ts';
+import { SETTINGS } from '../../../src/config/settings.ts';
+import type { Manifest } from './manifests.ts';
+import { theOnly } from './manifests.ts';
+import { podOf } from './workload-checks.ts';
+
+const SECRET = 'abc';
+
+/** What a pod's file system would hold, in a folder of the test's own. */
+interface PodFiles extends Disposable {
+  /** A text in which the pod's paths are those of this machine. */
+  readonly here: (text: string) => string;
+}
+
+/**
+ * Runs the program as the pod would: its arguments, its configuration and its secrets at the places where they are
+ * mounted, against a simulator. Its probes have to succeed, and `metricsPath` to show the service up.
+ */
+export async function assertPodWorks(manifests: readonly Manifest[], metricsPath: string): Promise<void> {
+  const { container } = podOf(theOnly(manifests, StatefulSet.is));
+  assert.deepEqual(
+    (container.ports ?? []).map(({ containerPort }) => `:${containerPort}`),
+    [SETTINGS['web.listen_address'].default],
+  );
+  const simulated = [
+    '--listen-address=127.0.0.1:0',
+    `--service-code=TESTING:${SECRET}`,
+    '--users=20',
+    '--tasks=5',
+  ];
+  await using service = xvsExporter(['simulate', ...simulated]);
+  using files = podFiles(manifests, await service.printed(/ on (http:\S+)/));
+  const env = Object.fromEntries(
+    (container.env ?? []).map(({ name, value = '' }) => [name, files.here(value)]),
+  );
+  const args = (container.args ?? []).map(files.here);
+  await using exporter = xvsExporter([...args, '--web.listen-address=127.0.0.1:0'], env);
+  const port = await exporter.printed(/"port":(\d+),"msg":"Listening"/);
+  await exporter.printed(/Poll succeeded/);
+  const ask = (path = ''): Promise<Response> => fetch(`http://127.0.0.1:${port}${path}`);
+  for (const probe of [container.livenessProbe, container.readinessProbe]) {
+    const { status } = await ask(probe?.httpGet?.path);
+    assert.equal(status, 200, probe?.httpGet?.path);
+  }
+  assert.match(await (await ask(metricsPath)).text(), /^xvs_up\{service_code="TESTING"\} 1$/m);
+}
+
+function podFiles(manifests: readonly Manifest[], serviceUrl: string): PodFiles {
+  const { spec, container } = podOf(theOnly(manifests, StatefulSet.is));
+  const folder = mkdtempSync(join(tmpdir(), 'xvs-pod-'));
+  const mounts = container.volumeMounts ?? [];
+  for (const { name } of mounts) mkdirSync(join(folder, name));
+  const here = (text: string): string =>
+    mounts.reduce((found, { name, mountPath }) => found.replaceAll(mountPath, join(folder, name)), text);
+  const volume = (key: 'configMap' | 'secret'): string =>
+    (spec.volumes ?? []).find((candidate) => candidate[key] !== undefined)?.name ?? '';
+  const { data = {} } = theOnly(manifests, ConfigMap.is);
+  for (const [name, text] of Object.entries(data ?? {})) {
+    writeFileSync(
+      join(folder, volume('configMap'), name),
+      here(text).replace('https://live.example.com', serviceUrl),
+    );
+  }
+  writeFileSync(join(folder, volume('secret'), 'TESTING'), `${SECRET}\n`);
+  return { here, [Symbol.dispose]: () => rmSync(folder, { recursive: true }) };
+}

@@ -1,0 +1,88 @@
+import assert from 'node:assert/strict';
+import type { IStatefulSet } from 'kubernetes-models/apps/v1';
+import { StatefulSet } from 'kubernetes-models/apps/v1';
+import { NetworkPolicy } from 'kubernetes-models/networking.k8s.io/v1';
+import { ConfigMap, Service, ServiceAccount } from 'kubernetes-models/v1';
+import { ServiceMonitor } from '@kubernetes-models/prometheus-operator/monitoring.coreos.com/v1';
+import type { Manifest } from './manifests.ts';
+import { ofKind, theOnly } from './manifests.ts';
+
+type Labels = Readonly<Record<string, string>>;
+
+/** The pod that a StatefulSet makes. */
+export function podOf(set: IStatefulSet) {
+  const spec = set.spec?.template.spec;
+  const [container, ...more] = spec?.containers ?? [];
+  assert.ok(spec !== undefined && container !== undefined && more.length === 0, 'Expected one container');
+  return { spec, container, labels: set.spec?.template.metadata?.labels ?? {} };
+}
+
+/** Holds a pod to the Pod Security Standard "restricted", and to a file system that nothing is written to. */
+export function assertRestricted(manifests: readonly Manifest[]): void {
+  const { spec, container } = podOf(theOnly(manifests, StatefulSet.is));
+  const { runAsNonRoot, runAsUser, seccompProfile } = spec.securityContext ?? {};
+  assert.deepEqual(
+    { runAsNonRoot, runAsUser, seccompProfile },
+    { runAsNonRoot: true, runAsUser: 65_532, seccompProfile: { type: 'RuntimeDefault' } },
+  );
+  assert.deepEqual(container.securityContext, {
+    allowPrivilegeEscalation: false,
+    readOnlyRootFilesystem: true,
+    capabilities: { drop: ['ALL'] },
+  });
+  const shared = Object.keys(spec).filter((key) => key.startsWith('host'));
+  assert.deepEqual(shared, []);
+  const kinds = new Set((spec.volumes ?? []).flatMap((volume) => Object.keys(volume)));
+  assert.deepEqual([...kinds].toSorted(), ['configMap', 'name', 'secret']);
+  assert.equal(spec.automountServiceAccountToken, false);
+  const account = theOnly(manifests, ServiceAccount.is);
+  assert.equal(account.automountServiceAccountToken, false);
+  assert.equal(spec.serviceAccountName, account.metadata?.name);
+}
+
+/** Holds every reference from one manifest to another, by name, label or port, to what it has to find. */
+export function assertConnected(manifests: readonly Manifest[]): void {
+  const set = theOnly(manifests, StatefulSet.is);
+  const { spec, container, labels } = podOf(set);
+  const service = theOnly(manifests, Service.is);
+  const ports = (container.ports ?? []).map(({ name }) => name);
+  assertSelects(set.spec?.selector.matchLabels, labels);
+  assertSelects(service.spec?.selector, labels);
+  assert.equal(set.spec?.serviceName, service.metadata?.name);
+  const [servicePort] = service.spec?.ports ?? [];
+  assert.ok(ports.includes(String(servicePort?.targetPort)));
+
+  const mounts = (container.volumeMounts ?? []).map(({ name }) => name);
+  assert.deepEqual(
+    mounts.toSorted(),
+    (spec.volumes ?? [])
+      .map(({ name }) => name)
+      .filter((name) => mounts.includes(name))
+      .toSorted(),
+  );
+  const configured = (spec.volumes ?? []).flatMap(({ configMap }) => configMap?.name ?? []);
+  assert.deepEqual(
+    configured,
+    ofKind(manifests, ConfigMap.is).map(({ metadata }) => metadata?.name),
+  );
+
+  for (const policy of ofKind(manifests, NetworkPolicy.is)) {
+    assertSelects(policy.spec?.podSelector?.matchLabels, labels);
+    const open = (policy.spec?.ingress ?? [])
+      .flatMap(({ ports: all }) => all ?? [])
+      .map(({ port }) => String(port));
+    assert.deepEqual(open, ports);
+  }
+  for (const { spec: monitor } of ofKind(manifests, ServiceMonitor.is)) {
+    assertSelects(monitor.selector.matchLabels, service.metadata?.labels ?? {});
+    assert.deepEqual(
+      monitor.endpoints.map(({ port }) => port),
+      (service.spec?.ports ?? []).map(({ name }) => name),
+    );
+  }
+}
+
+function assertSelects(selector: Labels | undefined, labels: Labels): void {
+  assert.ok(selector !== undefined && Object.keys(selector).length > 0, 'Expected a selector');
+  assert.deepEqual(Object.fromEntries(Object.keys(selector).map((key) => [key, labels[key]])), selector);
+}

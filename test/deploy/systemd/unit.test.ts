@@ -1,0 +1,85 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { isInstalled } from '../../support/installed.ts';
+import { knownVariables } from '../../support/known-variables.ts';
+import { xvsExporter } from '../../support/program.ts';
+import { repositoryPath, repositoryText } from '../../support/repository.ts';
+import { unitAssignments, unitValues } from './unit-file.ts';
+
+/** Exposure that `systemd-analyze security` gives at most, in its tenths. */
+const THRESHOLD = 25;
+
+/** A folder that is gone after the test. */
+function temporaryFolder(): Disposable & { readonly path: string } {
+  const path = mkdtempSync(join(tmpdir(), 'xvs-unit-'));
+  return { path, [Symbol.dispose]: () => rmSync(path, { recursive: true }) };
+}
+
+/** Assignments of the settings file; those that are commented out too, if wished. */
+function settings(commented: boolean): readonly (readonly [string, string])[] {
+  const text = repositoryText('deploy/systemd/xvs-exporter.default');
+  const pattern = commented ? /^#?([A-Z_]+)=(.*)$/gm : /^([A-Z_]+)=(.*)$/gm;
+  return [...text.matchAll(pattern)].map(([, name = '', value = '']) => [name, value]);
+}
+
+test('systemd has no complaint about the unit', (t) => {
+  if (!isInstalled(t, 'systemd-analyze')) return;
+  using folder = temporaryFolder();
+  const unit = join(folder.path, 'xvs-exporter.service');
+  // Node.js may be elsewhere on this machine.
+  const text = repositoryText('deploy/systemd/xvs-exporter.service');
+  writeFileSync(unit, text.replace('ExecStart=/usr/bin/node ', `ExecStart=${process.execPath} `));
+  const { status, stdout, stderr } = spawnSync('systemd-analyze', ['verify', unit], { encoding: 'utf8' });
+  assert.equal(stdout + stderr, '');
+  assert.equal(status, 0);
+});
+
+test('the sandbox is strict, by the measure of systemd', (t) => {
+  if (!isInstalled(t, 'systemd-analyze')) return;
+  const unit = repositoryPath('deploy/systemd/xvs-exporter.service');
+  const args = ['security', '--offline=true', `--threshold=${THRESHOLD}`, '--no-pager', unit];
+  const { status, stdout, stderr } = spawnSync('systemd-analyze', args, { encoding: 'utf8' });
+  assert.match(stdout, /Overall exposure level for xvs-exporter\.service: \d\.\d/);
+  assert.equal(status, 0, stdout + stderr);
+});
+
+test('the unit leaves Node.js its compiler, and its user no files', () => {
+  assert.deepEqual(unitValues('MemoryDenyWriteExecute'), []);
+  assert.deepEqual(unitValues('DynamicUser'), ['yes']);
+  assert.deepEqual(
+    unitAssignments().filter(([key]) =>
+      /^(ReadWritePaths|(State|Cache|Logs|Configuration)Directory)$/.test(key),
+    ),
+    [],
+  );
+});
+
+test('every variable of the settings file is one that the program knows', () => {
+  const known = knownVariables();
+  const names = settings(true).map(([name]) => name);
+  assert.ok(names.length > 5);
+  assert.deepEqual(
+    names.filter((name) => !known.has(name)),
+    [],
+  );
+});
+
+test('the program understands what unit and settings file give it', async () => {
+  using credentials = temporaryFolder();
+  const [credential = ''] = unitValues('LoadCredential');
+  writeFileSync(join(credentials.path, credential.split(':')[0] ?? ''), 'hidden-secret\n');
+  const environment = unitValues('Environment').map((assignment) => {
+    const [name = '', value = ''] = assignment.split('=');
+    return [name, value.replace('%d', credentials.path)] as const;
+  });
+  const env = Object.fromEntries([...settings(false), ...environment]);
+  const [command = ''] = unitValues('ExecStart');
+  assert.match(command, /^\/usr\/bin\/node \/opt\/xvs-exporter\/dist\/main\.js$/);
+  await using program = xvsExporter(['--config.check'], env);
+  assert.equal(await program.exit, 0, program.stderr);
+  assert.match(program.stdout, /1 service code\.\n {2}TESTING {2}https:\/\/live\.example\.com every 15s\n/);
+});
