@@ -144,53 +144,53 @@ export class FieldReader<K extends string> {
    */
   #readUsualMembers(scanner: Scanner): boolean {
     const { view, end } = scanner;
-    let { position } = scanner;
-    let { last } = this.#keys;
-    let present = 0;
+    const keys = this.#keys;
     for (;;) {
-      const key = last.follower;
+      const { position } = scanner;
+      const key = keys.last.follower;
       const slot = key.meaning;
-      if (slot === undefined || position + key.length > end || !key.isAt(view, position)) break;
-      const start = position + key.length;
-      const first = view.getUint8(start);
-      if (first === QUOTE && slot.isDropped) {
-        const stop = plainEnd(view, start + 1);
-        if (view.getUint8(stop) !== QUOTE) break;
-        position = stop + 1;
-      } else if (first === QUOTE && slot.takesText) {
-        scanner.position = start;
-        this.#readText(scanner, slot);
-        position = scanner.position;
-      } else if (slot.takesNumber && startsNumber(first)) {
-        scanner.position = start;
-        this.#readNumber(scanner, slot);
-        position = scanner.position;
-      } else break;
-      last = key;
-      present |= slot.bit;
-      if (view.getUint8(position) !== COMMA) {
+      if (slot === undefined || position + key.length > end || !key.isAt(view, position)) return false;
+      scanner.position = position + key.length;
+      if (!this.#readUsualValue(scanner, slot)) {
         scanner.position = position;
-        this.#keys.last = last;
-        this.#present |= present;
-        return true;
+        return false;
       }
-      position += 1;
+      keys.last = key;
+      if (view.getUint8(scanner.position) !== COMMA) return true;
+      scanner.position += 1;
     }
-    scanner.position = position;
-    this.#keys.last = last;
-    this.#present |= present;
-    return false;
+  }
+
+  /** False if it is something else; it is to be read again then, from its key on. */
+  #readUsualValue(scanner: Scanner, slot: Slot): boolean {
+    const { view, position } = scanner;
+    const first = view.getUint8(position);
+    this.#begin(slot);
+    if (first === QUOTE && slot.isDropped) {
+      const stop = plainEnd(view, position + 1);
+      scanner.position = stop + 1;
+      return view.getUint8(stop) === QUOTE;
+    }
+    if (first === QUOTE && slot.takesText) this.#readText(scanner, slot);
+    else if (slot.takesNumber && startsNumber(first)) this.#readNumber(scanner, slot);
+    else return false;
+    return true;
   }
 
   #readMember(scanner: Scanner): void {
     const slot = this.#keys.read(scanner);
     const first = scanner.peek();
     if (slot === undefined) return this.#skip(scanner);
-    this.#present |= slot.bit;
-    this.#wrong &= ~slot.bit;
+    this.#begin(slot);
     if (first === QUOTE && slot.takesText) return this.#readText(scanner, slot);
     if (slot.takesNumber && startsNumber(first)) return this.#readNumber(scanner, slot);
     return this.#readOther(scanner, slot, first);
+  }
+
+  /** A value comes: the field is there, and what was wrong with it before holds no longer. */
+  #begin(slot: Slot): void {
+    this.#present |= slot.bit;
+    this.#wrong &= ~slot.bit;
   }
 
   #readText(scanner: Scanner, slot: Slot): void {

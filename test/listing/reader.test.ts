@@ -234,6 +234,30 @@ test('an entry longer than the reader holds is left out', () => {
   assert.equal(sink.users.length, 1);
 });
 
+test('of an entry that was given up, nothing is left in the next one', () => {
+  const long = 'x'.repeat(17 * 1024 * 1024);
+  const { sink } = read(
+    `{"ret":0,"user_list":[{"vs_id":"a","device_type":"1","user_name":"${long}"},{"vs_id":"b"}],"task_list":[]}`,
+  );
+  assert.deepEqual(sink.users, [{ vsId: 'b', clientVersion: undefined, deviceType: undefined }]);
+});
+
+test('of a key that comes twice the last one counts, however often it does', () => {
+  const wrongThenRight = '{"device_type":[],"device_type":"1"}';
+  const rightThenWrong = '{"device_type":"1","device_type":[]}';
+  for (const [entry, left] of [
+    [wrongThenRight, 0],
+    [rightThenWrong, 3],
+  ] as const) {
+    const { sink } = read(`{"ret":0,"user_list":[${entry},${entry},${entry}],"task_list":[]}`);
+    assert.equal(sink.left.length, left);
+    assert.deepEqual(
+      sink.users.map(({ deviceType }) => deviceType),
+      Array.from({ length: 3 - left }, () => '1'),
+    );
+  }
+});
+
 test('a body nested without end is refused', () => {
   const error = failure(`{"x":${'['.repeat(2_000_000)}`);
   assert.equal(error.code, 'not_json');
