@@ -10,7 +10,7 @@ type OnBody = (chunk: Uint8Array) => void;
 const MAX_EXCERPT_BYTES = 64 * 1024;
 
 /** After so much, everybody else has a turn: a body that comes faster than it is read would keep the event loop. */
-const BYTES_PER_TURN = 512 * 1024;
+const BYTES_PER_TURN = 256 * 1024;
 
 /**
  * Refuses a body that says beforehand that it is too large. A compressed one is not judged: its length says little.
