@@ -15,7 +15,10 @@ export interface Queries {
   selectNamed(name: string, ...matchers: readonly string[]): string;
   /** What the last listing said. */
   last(family: FamilySpec, ...matchers: readonly string[]): string;
-  /** How fast a counter of the service grows, per second. */
+  /**
+   * How fast a counter of the service grows, per second. Nothing while the polls of its service code fail: the counter
+   * stands still then because nobody knows better, and a rate of 0 would be an error that looks like a figure.
+   */
   rate(family: FamilySpec, ...matchers: readonly string[]): string;
   /** How fast a counter of the exporter about itself grows, per second: that of each replica. */
   ownRate(family: FamilySpec, ...matchers: readonly string[]): string;
@@ -48,7 +51,10 @@ export function queriesOf(filters: readonly Filter[]): Queries {
     select,
     selectNamed,
     last: (family, ...matchers) => once(family, select(family, ...matchers)),
-    rate: (family, ...matchers) => once(family, `rate(${select(family, ...matchers)}${RANGE})`),
+    rate: (family, ...matchers) => {
+      const rate = once(family, `rate(${select(family, ...matchers)}${RANGE})`);
+      return `(${rate} and on (service_code) ${select(CATALOGUE.up)} == 1)`;
+    },
     ownRate: (family, ...matchers) => `rate(${select(family, ...matchers)}${RANGE})`,
     quantile: (quantile, family, labels = []) => {
       const buckets = selectNamed(`${family.name}_bucket`, ...matchersOf(family, filters));
