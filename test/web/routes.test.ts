@@ -24,6 +24,7 @@ function view(overrides: Partial<ExporterView> = {}): ExporterView {
         },
       ]),
     hasServiceCode: (code) => codes.includes(code),
+    isHealthy: () => true,
     isReady: () => true,
     status: () => [{ serviceCode: 'A', up: true }],
     ...overrides,
