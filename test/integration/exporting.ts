@@ -82,7 +82,8 @@ function startExporter(baseUrl: string, clock: Clock, lines: string[]): Exporter
   });
 }
 
-function configurationFor(baseUrl: string): Configuration {
+/** The configuration of the exporter for a service. */
+export function configurationFor(baseUrl: string): Configuration {
   const code = (serviceCode: string, timeoutMs: number): ServiceCodeSettings => ({
     serviceCode,
     baseUrl,

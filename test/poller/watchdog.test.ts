@@ -3,32 +3,10 @@ import { test } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Watchdog } from '../../src/poller/watchdog.ts';
 import { ManualClock } from '../support/manual-clock.ts';
+import { SuspendableClock } from '../support/suspendable-clock.ts';
 import { START_MS } from '../support/tally-run.ts';
 import { INTERVAL_MS, setUp } from './held-poller.ts';
 import { listingBody, pass, recordedLog } from './polling.ts';
-
-/** A clock whose time goes on while nobody is woken, for as long as it is told. */
-class SuspendableClock extends ManualClock {
-  isSuspended = false;
-  #passedMs = 0;
-
-  override monotonic(): number {
-    return super.monotonic() + this.#passedMs;
-  }
-
-  override advance(ms: number): void {
-    if (this.isSuspended) this.#passedMs += ms;
-    else super.advance(ms);
-  }
-
-  /** Whoever should have been woken meanwhile is. */
-  resume(): void {
-    const passedMs = this.#passedMs;
-    this.#passedMs = 0;
-    this.isSuspended = false;
-    this.advance(passedMs);
-  }
-}
 
 test('a loop that is waiting for its time, or at a poll, is not suspected, however long the interval', async (t) => {
   const { clock, client, poller, start } = setUp(t, ['A', 'B']);
@@ -58,13 +36,12 @@ test('a loop that nobody wakes stands still a minute after it was due, and is na
   start();
   await pass(clock, 0);
   await client.latest.answer(listingBody(0));
-  clock.isSuspended = true;
   // `A` is due after one interval, `B` after half of one.
-  await pass(clock, INTERVAL_MS / 2 + 60_000);
+  clock.suspend(INTERVAL_MS / 2 + 60_000);
   assert.deepEqual(poller.standingStill(clock.monotonic()), []);
-  await pass(clock, 1);
+  clock.suspend(1);
   assert.deepEqual(poller.standingStill(clock.monotonic()), ['B']);
-  await pass(clock, INTERVAL_MS / 2);
+  clock.suspend(INTERVAL_MS / 2);
   assert.deepEqual(poller.standingStill(clock.monotonic()), ['A', 'B']);
 });
 
@@ -74,8 +51,7 @@ test('a machine that wakes from sleep is healthy before its first poll has ended
   start();
   await pass(clock, 0);
   await client.latest.answer(listingBody(0));
-  clock.isSuspended = true;
-  await pass(clock, 8 * 60 * 60_000);
+  clock.suspend(8 * 60 * 60_000);
   clock.resume();
   await nextTurn();
   assert.deepEqual(poller.standingStill(clock.monotonic()), []);
