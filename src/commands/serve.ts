@@ -1,4 +1,5 @@
-import { startApp } from '../app.ts';
+import { startApp, type App } from '../app.ts';
+import type { Clock } from '../clock.ts';
 import { createLogger } from '../log.ts';
 import { untilAborted } from './command.ts';
 import { configured } from './configured.ts';
@@ -18,6 +19,16 @@ export const serve = configured(async ({ configuration, build, source }, io) => 
   // Not disposed of on a failure: who knows what would still end, and what is served until then is old.
   await Promise.race([app.failure, untilAborted(signal)]);
   logger.info('Stopping');
-  await app[Symbol.asyncDispose]();
-  return 0;
+  if (await endsInTime(app, clock)) return 0;
+  logger.error('Ending, though not everything has come to its end');
+  return 1;
 });
+
+/** Longer than the web server gives its clients, and shorter than whoever started this process is going to wait. */
+const END_TIMEOUT_MS = 8000;
+
+/** A file system that does not answer, for one, could hold up the end for ever. */
+async function endsInTime(app: App, clock: Clock): Promise<boolean> {
+  const ended = app[Symbol.asyncDispose]().then(() => true);
+  return await Promise.race([ended, clock.sleep(END_TIMEOUT_MS).then(() => false)]);
+}

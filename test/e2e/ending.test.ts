@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { test } from 'node:test';
 import { xvsExporter, type Program } from '../support/program.ts';
+import { TemporaryFolder } from '../support/temporary-folder.ts';
 import { until } from '../support/until.ts';
 
 const SIMULATE = ['simulate', '--listen-address=127.0.0.1:0', '--users=5', '--tasks=2', '--control'];
@@ -107,6 +108,7 @@ test('a second signal ends it at once', async () => {
 /** Makes Node run something before the program: what does harm to it, once it is told to by a signal. */
 function preload(harm: string): Readonly<Record<string, string>> {
   const script = `import crypto from 'node:crypto';
+    import fs from 'node:fs';
     import { syncBuiltinESMExports } from 'node:module';
     process.on('SIGUSR2', () => { ${harm} });`;
   return { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(script)}` };
@@ -140,6 +142,27 @@ for (const [name, harm] of HARMS) {
     assert.equal(exporter.stdout, '');
   });
 }
+
+test('what never ends holds up the end for some seconds, not for ever', async () => {
+  using folder = new TemporaryFolder();
+  folder.replace('secret', 'abc');
+  const harm = `fs.promises.readFile = () => { process.stdout.write('Reading'); return new Promise(() => undefined); };
+    syncBuiltinESMExports();
+    process.stdout.write('Harmed');`;
+  const env = { ...preload(harm), XVS_SECRET: '', XVS_SECRET_FILE: folder.at('secret') };
+  await using exporter = exporterOf('http://127.0.0.1:1', [], env);
+  await portOf(exporter);
+  exporter.signal('SIGUSR2');
+  await exporter.printed(/Harmed/);
+  exporter.signal('SIGHUP');
+  await exporter.printed(/Reading/);
+  exporter.signal('SIGTERM');
+  assert.equal(await exporter.exit, 1);
+  assert.match(
+    exporter.stderr,
+    /"level":"error".*"msg":"Ending, though not everything has come to its end"\}\n$/,
+  );
+});
 
 test('a fatal line is logfmt where that is set', async () => {
   const env = preload("throw new Error('injected')");
