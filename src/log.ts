@@ -2,7 +2,7 @@ import { pino } from 'pino';
 import { toLogfmt } from './logfmt.ts';
 
 /** Log lines have a constant message and their data in fields. */
-export interface Logger extends Pick<pino.Logger, 'debug' | 'info' | 'warn' | 'error'> {
+export interface Logger extends Pick<pino.Logger, 'debug' | 'info' | 'warn' | 'error' | 'fatal'> {
   /** A logger that adds some fields to every line. */
   child(bindings: pino.Bindings): Logger;
 }

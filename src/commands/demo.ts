@@ -2,7 +2,7 @@ import { startApp, type App } from '../app.ts';
 import { readBuildInfo } from '../build-info.ts';
 import { parseCommandLine } from '../config/command-line.ts';
 import type { Flags } from '../config/layers.ts';
-import { loadConfiguration } from '../config/loading.ts';
+import { ConfigurationSource } from '../config/configuration-source.ts';
 import { ConfigError } from '../config/problem.ts';
 import { createLogger } from '../log.ts';
 import { startSimulator, type Simulator } from '../simulator/server.ts';
@@ -52,7 +52,7 @@ async function simulate({ clock }: CommandIo): Promise<Simulator> {
 }
 
 async function exportFrom(simulator: Simulator, flags: Flags, io: CommandIo): Promise<App> {
-  const configuration = await loadConfiguration({
+  const source = new ConfigurationSource({
     flags: new Map([
       ['upstream.base_url', simulator.url],
       ['service_codes', SERVICE_CODES.join(',')],
@@ -65,8 +65,10 @@ async function exportFrom(simulator: Simulator, flags: Flags, io: CommandIo): Pr
     env: { XVS_SECRET: SECRET },
     readFile: io.readFile,
   });
+  const { configuration } = await source.load();
   const logger = createLogger({ ...configuration.log, destination: io.stderr });
-  return await startApp(configuration, { clock: io.clock, logger, build: readBuildInfo(io.environment) });
+  const build = readBuildInfo(io.environment);
+  return await startApp(configuration, { clock: io.clock, logger, build, source });
 }
 
 function isAddressTaken(error: unknown): boolean {

@@ -49,6 +49,8 @@ export interface WebSettings {
   readonly listenAddresses: readonly ListenAddress[];
   readonly telemetryPath: string;
   readonly maxRequests: number;
+  /** Whether `POST /-/reload` does anything. */
+  readonly enableLifecycle: boolean;
 }
 
 interface LogSettings {
@@ -65,4 +67,6 @@ export interface Configuration {
   readonly metrics: MetricsSettings;
   readonly web: WebSettings;
   readonly log: LogSettings;
+  /** Whether the configuration is read again when one of its files changes. */
+  readonly autoReload: boolean;
 }

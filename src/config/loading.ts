@@ -24,20 +24,32 @@ export interface Sources {
   readonly readFile: ReadFile;
 }
 
+/** A configuration, and the settings that it was made of. */
+export interface Loaded {
+  readonly configuration: Configuration;
+  readonly settings: Merged;
+}
+
 /**
  * Reads the configuration: defaults, then the file, the environment and the flags, each over the ones before.
  *
  * @throws ConfigError that lists every problem of the values; or, where each is good by itself, every problem
  * between them.
  */
-export async function loadConfiguration({ flags, env, readFile }: Sources): Promise<Configuration> {
+export async function loadConfiguration(sources: Sources): Promise<Configuration> {
+  return (await load(sources)).configuration;
+}
+
+/** The same, with the settings. */
+export async function load({ flags, env, readFile }: Sources): Promise<Loaded> {
   const given = [...environmentEntries(env), ...flagEntries(flags)];
   const location = given.filter(({ path }) => path === 'config.file');
   throwIfAny(checkEntries(location));
   const file = await readSettingsFile(mergeEntries(location), readFile);
   const entries = [...file.entries, ...given];
   throwIfAny([...file.problems, ...checkEntries(entries)]);
-  return await resolve(mergeEntries(entries), env, readFile);
+  const settings = mergeEntries(entries);
+  return { configuration: await resolve(settings, env, readFile), settings };
 }
 
 async function readSettingsFile(location: Merged, readFile: ReadFile): Promise<SettingsFile> {
@@ -59,6 +71,7 @@ async function resolve(settings: Merged, env: Environment, readFile: ReadFile): 
     serviceCodes: codes.serviceCodes,
     metrics: metricsSettings(settings),
     web: webSettings(settings),
+    autoReload: settings.read('config.auto_reload'),
     log: { level: settings.read('log.level'), format: settings.read('log.format') },
   };
 }
@@ -138,5 +151,6 @@ function webSettings({ read }: Merged): WebSettings {
     listenAddresses: read('web.listen_address'),
     telemetryPath: read('web.telemetry_path'),
     maxRequests: read('web.max_requests'),
+    enableLifecycle: read('web.enable_lifecycle'),
   };
 }

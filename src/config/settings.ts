@@ -150,6 +150,11 @@ export const SETTINGS = {
     format: count,
     default: '40',
   },
+  'web.enable_lifecycle': {
+    doc: 'Whether `POST /-/reload` reads the configuration again.',
+    format: flag,
+    default: 'false',
+  },
   'log.level': {
     doc: 'Least important line that is logged.',
     format: choice('debug', 'info', 'warn', 'error'),
@@ -161,6 +166,11 @@ export const SETTINGS = {
     format: filePath,
     default: undefined,
     notFrom: 'file',
+  },
+  'config.auto_reload': {
+    doc: 'Whether the configuration is read again when its file, or a file that it names, has changed.',
+    format: flag,
+    default: 'false',
   },
 } satisfies Readonly<Record<string, Setting>>;
 

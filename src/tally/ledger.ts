@@ -42,9 +42,10 @@ export interface TaskObserver {
  */
 export class Ledger {
   readonly counters: Readonly<Record<LedgerCounter, CounterFamily>>;
+  /** How long a live task's input stands still before the task is stalled. */
+  stallAfterMs: number;
   readonly #lifetimes = new Lifetimes();
   readonly #tasks = new Map<string, KnownTask>();
-  readonly #stallAfterMs: number;
   readonly #observer: TaskObserver | undefined;
   /** What the listing being committed adds, by label set. */
   #gains = newGains();
@@ -66,7 +67,7 @@ export class Ledger {
       // Its two label sets are the exporter's own: there is nothing to limit.
       byteCounterResets: new CounterFamily(options.serviceCode, Number.POSITIVE_INFINITY),
     };
-    this.#stallAfterMs = options.stallAfterMs;
+    this.stallAfterMs = options.stallAfterMs;
     this.#observer = options.observer;
   }
 
@@ -135,7 +136,7 @@ export class Ledger {
   #noteStall(task: KnownTask, reading: TaskReading, at: Instant): void {
     const isLive = (reading.progress ?? 0) === 0;
     const stoodStillMs = at.monotonicMs - task.lastFlow.monotonicMs;
-    const isStalled = isLive && task.hasFlowed && stoodStillMs >= this.#stallAfterMs;
+    const isStalled = isLive && task.hasFlowed && stoodStillMs >= this.stallAfterMs;
     this.#gains.taskStalls.at(reading.vsId).add(isStalled && !task.isStalled ? 1 : 0);
     task.isStalled = isStalled;
   }

@@ -48,6 +48,11 @@ export class Tally {
     });
   }
 
+  /** How long a live task's input stands still before the task is stalled, from the next listing on. */
+  set stallAfterMs(stallAfterMs: number) {
+    this.#ledger.stallAfterMs = stallAfterMs;
+  }
+
   /** A new listing to fill; dropping it leaves everything as it was. */
   begin(): ListingTally {
     return new ListingTally();

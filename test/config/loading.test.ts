@@ -30,7 +30,13 @@ const DEFAULTS: Configuration = {
   signing: PUBLISHED_SCHEME,
   serviceCodes: [TESTING],
   metrics: { maxLabelSets: 1000, perTask: false, maxTasks: 1000 },
-  web: { listenAddresses: [{ host: undefined, port: 20_928 }], telemetryPath: '/metrics', maxRequests: 40 },
+  web: {
+    listenAddresses: [{ host: undefined, port: 20_928 }],
+    telemetryPath: '/metrics',
+    maxRequests: 40,
+    enableLifecycle: false,
+  },
+  autoReload: false,
   log: { level: 'info', format: 'json' },
 };
 

@@ -7,9 +7,10 @@ import { loadConfiguration } from '../../src/config/loading.ts';
 export const SECRET = 'hunter2-is-secret';
 
 /** Files of a test: path to text, or to the code of the error that reading them ends in. */
-type Files = Readonly<Record<string, string | { readonly code: string }>>;
+export type Files = Readonly<Record<string, string | { readonly code: string }>>;
 
-function readFrom(files: Files): (path: string) => Promise<string> {
+/** Reads from files of a test. */
+export function readFrom(files: Files): (path: string) => Promise<string> {
   return (path) => {
     const file = files[path] ?? { code: 'ENOENT' };
     if (typeof file === 'string') return Promise.resolve(file);

@@ -58,6 +58,10 @@ test('the unit leaves Node.js its compiler, and its user no files', () => {
   );
 });
 
+test('a reload is the signal on which the program reads its configuration again', () => {
+  assert.deepEqual(unitValues('ExecReload'), ['/bin/kill -HUP $MAINPID']);
+});
+
 test('every variable of the settings file is one that the program knows', () => {
   const known = knownVariables();
   const names = settings(true).map(([name]) => name);
