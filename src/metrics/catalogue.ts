@@ -314,4 +314,24 @@ export const CATALOGUE = {
     help: 'When the configuration was last loaded with success.',
     labels: [],
   },
+  stateWriteErrors: {
+    name: 'xvs_exporter_state_write_errors_total',
+    type: 'counter',
+    help: 'Times the state file could not be written; only with state.file.',
+    labels: [],
+  },
+  stateLastSuccess: {
+    name: 'xvs_exporter_state_last_success_timestamp_seconds',
+    type: 'gauge',
+    unit: 'seconds',
+    help: 'When the state file was last written; only with state.file, once it has been.',
+    labels: [],
+  },
+  stateSize: {
+    name: 'xvs_exporter_state_size_bytes',
+    type: 'gauge',
+    unit: 'bytes',
+    help: 'Size of the state file; only with state.file, once it has been written.',
+    labels: [],
+  },
 } as const satisfies Record<string, FamilySpec>;

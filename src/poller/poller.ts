@@ -2,7 +2,7 @@ import type { Clock } from '../clock.ts';
 import { RecordReaders } from '../listing/record-readers.ts';
 import type { Logger } from '../log.ts';
 import type { SelfMetrics } from '../metrics/self.ts';
-import { Tally } from '../tally/tally.ts';
+import { Tally, type TallyOptions } from '../tally/tally.ts';
 import type { ListingTarget, UpstreamClient } from '../upstream/client.ts';
 import { PollChanges } from './changes.ts';
 import { firstDelayMs } from './schedule.ts';
@@ -17,14 +17,24 @@ export interface PolledCode {
   readonly stallAfterMs: number;
 }
 
+/** What all tallies have in common. */
+type TallySettings = Pick<TallyOptions, 'maxLabelSets' | 'perTask' | 'maxTasks'>;
+
 export interface PollerOptions {
   readonly codes: readonly PolledCode[];
-  readonly metrics: { readonly maxLabelSets: number; readonly perTask: boolean; readonly maxTasks: number };
+  readonly metrics: TallySettings;
+  /** Tallies that go on from an earlier process, by service code; all others begin anew. */
+  readonly restored?: ReadonlyMap<string, Tally>;
   readonly client: Pick<UpstreamClient, 'requestListing'>;
   readonly store: Store;
   readonly self: SelfMetrics;
   readonly clock: Clock;
   readonly logger: Logger;
+}
+
+/** A tally for a service code, as its polls fill it. */
+export function newTally({ target, stallAfterMs }: PolledCode, settings: TallySettings): Tally {
+  return new Tally({ ...settings, serviceCode: target.serviceCode, stallAfterMs });
 }
 
 /** Polls all service codes, each on its own, until it is disposed of. */
@@ -34,6 +44,7 @@ export class Poller implements AsyncDisposable {
   /** Of each what ends it: one signal for all would have a list of listeners that each poll goes through. */
   readonly #stops: AbortController[] = [];
   readonly #records = new RecordReaders();
+  readonly #tallies = new Map<string, Tally>();
   #loops: readonly Promise<never>[] = [];
 
   constructor(options: PollerOptions) {
@@ -44,6 +55,11 @@ export class Poller implements AsyncDisposable {
   /** Whether the first poll of every service code is over, however it went. */
   get isFirstRoundOver(): boolean {
     return this.#options.store.states.every(({ isUp }) => isUp !== undefined);
+  }
+
+  /** The tally of every service code that is polled, as they are now. */
+  get tallies(): Iterable<Tally> {
+    return this.#tallies.values();
   }
 
   /** Polls every service code once, all at a time. Rejects with the signal's reason when it aborts. */
@@ -72,9 +88,12 @@ export class Poller implements AsyncDisposable {
     await Promise.allSettled(this.#loops);
   }
 
-  #pollerFor({ target, intervalMs, staleAfterMs, stallAfterMs }: PolledCode): ServiceCodePoller {
-    const { client, store, self, clock, logger, metrics } = this.#options;
+  #pollerFor(code: PolledCode): ServiceCodePoller {
+    const { client, store, self, clock, logger, metrics, restored } = this.#options;
+    const { target, intervalMs, staleAfterMs } = code;
     const { serviceCode } = target;
+    const tally = restored?.get(serviceCode) ?? newTally(code, metrics);
+    this.#tallies.set(serviceCode, tally);
     return new ServiceCodePoller({
       target,
       intervalMs,
@@ -83,7 +102,7 @@ export class Poller implements AsyncDisposable {
       records: this.#records,
       store,
       clock,
-      tally: new Tally({ serviceCode, stallAfterMs, ...metrics }),
+      tally,
       metrics: self.track(serviceCode, intervalMs),
       changes: new PollChanges(logger.child({ service_code: serviceCode })),
     });

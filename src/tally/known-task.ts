@@ -15,9 +15,10 @@ export interface Gain {
  * The outputs of a task: of each its identity, its bytes and the number of the last good listing that held it, one
  * after the other, sorted by identity. Plain numbers in one array take a third of what objects would.
  */
-type KnownOutputs = number[];
+export type KnownOutputs = number[];
 
-const CELLS = 3;
+/** Numbers of each output. */
+export const CELLS = 3;
 const BYTES = 1;
 const LAST_LISTING = 2;
 

@@ -105,6 +105,7 @@ function configurationFor(baseUrl: string): Configuration {
     signing: PUBLISHED_SCHEME,
     serviceCodes: [code(FAULTY, FAULTY_TIMEOUT_MS), code(SOUND, SOUND_TIMEOUT_MS)],
     metrics: { maxLabelSets: 1000, perTask: true, maxTasks: 1000 },
+    state: { file: undefined, intervalMs: 60_000 },
     web: { listenAddresses: [], telemetryPath: '/metrics', maxRequests: 5 },
     log: { level: 'debug', format: 'json' },
   };
