@@ -132,14 +132,14 @@ export const CATALOGUE = {
     name: 'xvs_input_bytes_total',
     type: 'counter',
     unit: 'bytes',
-    help: 'Bytes received by tasks since the exporter started ("input_bytes").',
+    help: 'Bytes received by tasks since the exporter, or its state file, began ("input_bytes").',
     labels: ['service_code', 'vs_id'],
   },
   httpOutputBytes: {
     name: 'xvs_http_output_bytes_total',
     type: 'counter',
     unit: 'bytes',
-    help: `Bytes delivered by HTTP live output since the exporter started ("http_output_bytes"). ${HLS_NOTE}`,
+    help: `Bytes delivered by HTTP live output since the exporter, or its state file, began ("http_output_bytes"). ${HLS_NOTE}`,
     labels: ['service_code', 'vs_id', 'format'],
   },
   tasksStarted: {

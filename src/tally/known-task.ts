@@ -15,7 +15,7 @@ export interface Gain {
  * The outputs of a task: of each its identity, its bytes and the number of the last good listing that held it, one
  * after the other, sorted by identity. Plain numbers in one array take a third of what objects would.
  */
-export type KnownOutputs = number[];
+type KnownOutputs = number[];
 
 /** Numbers of each output. */
 export const CELLS = 3;

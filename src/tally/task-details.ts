@@ -19,7 +19,7 @@ export const TASK_FAMILIES = [
 export type TaskFamily = (typeof TASK_FAMILIES)[number];
 
 /** A counter of a task as it is kept from one process to the next; `created` in seconds since the Unix epoch. */
-export interface KeptTaskCounter {
+interface KeptTaskCounter {
   readonly total: number;
   readonly created: number;
 }
