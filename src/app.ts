@@ -16,6 +16,8 @@ import { Poller } from './poller/poller.ts';
 import { Store } from './poller/store.ts';
 import { Watchdog } from './poller/watchdog.ts';
 import { createReloader } from './reloading.ts';
+import { createKeeper, restoreTallies } from './state-keeping.ts';
+import type { Tally } from './tally/tally.ts';
 import { UpstreamClient } from './upstream/client.ts';
 import { ReplaceableClient } from './upstream/replaceable-client.ts';
 import { handle } from './web/routes.ts';
@@ -40,15 +42,29 @@ export interface Exporter extends AsyncDisposable {
   apply(configuration: Configuration): Promise<CodeDifference>;
 }
 
-/** Puts the parts together; nothing runs yet. */
-export function createExporter(configuration: Configuration, outside: Outside): Exporter {
+/** Puts the parts together; nothing runs yet. `restored`: tallies that go on from an earlier process. */
+export function createExporter(
+  configuration: Configuration,
+  outside: Outside,
+  restored?: ReadonlyMap<string, Tally>,
+): Exporter {
   const { clock, logger, build } = outside;
   const { metrics } = configuration;
   const self = new SelfMetrics({ clock, ...build });
   const store = new Store();
   let { upstream } = configuration;
   const client = new ReplaceableClient(clientFor(upstream, outside));
-  const poller = new Poller({ codes: codesOf(configuration), metrics, client, store, self, clock, logger });
+  const codes = codesOf(configuration);
+  const poller = new Poller({
+    codes,
+    metrics,
+    ...(restored !== undefined && { restored }),
+    client,
+    store,
+    self,
+    clock,
+    logger,
+  });
   const standingStill = (nowMs: number): readonly string[] => poller.standingStill(nowMs);
   const watchdog = new Watchdog({ standingStill, clock, logger });
   self.configLoaded(true);
@@ -98,9 +114,11 @@ export interface AppOutside extends Outside {
   readonly source: ConfigurationSource;
 }
 
-/** Starts the exporter. Rejects with the system's error where it cannot listen. */
+/** Starts the exporter. Rejects where it cannot listen, or cannot keep the state that it is to keep. */
 export async function startApp(configuration: Configuration, outside: AppOutside): Promise<App> {
-  const exporter = createExporter(configuration, outside);
+  const restored = await restoreTallies(codesOf(configuration), configuration, outside);
+  const exporter = createExporter(configuration, outside, restored);
+  const keeper = createKeeper(exporter, configuration, outside);
   const failure = new FirstFailure();
   const reloader = createReloader({ exporter, ...outside, broken: failure.report });
   const { listenAddresses, telemetryPath, maxRequests, enableLifecycle } = configuration.web;
@@ -119,12 +137,18 @@ export async function startApp(configuration: Configuration, outside: AppOutside
     const background = [reloader, exporter.poller, ...loops.map((run) => new Loop(run, failure.report))];
     return {
       addresses: web.addresses,
-      failure: Promise.race([failure.promise, exporter.poller.start()]),
+      failure: Promise.race([
+        failure.promise,
+        exporter.poller.start(),
+        ...(keeper === undefined ? [] : [keeper.start()]),
+      ]),
       reload: (trigger) => reloader.reload(trigger),
       [Symbol.asyncDispose]: async () => {
         // Scrapes in flight are answered meanwhile: from what is known.
         await Promise.all([web, ...background].map((part) => part[Symbol.asyncDispose]()));
         await exporter[Symbol.asyncDispose]();
+        // After the last poll: what is kept then is all there is.
+        await keeper?.[Symbol.asyncDispose]();
       },
     };
   } catch (error) {

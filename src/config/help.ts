@@ -46,6 +46,7 @@ const TITLES: ReadonlyMap<string, string> = new Map([
   ['', 'Service codes and secrets'],
   ['poll', 'Polls'],
   ['metrics', 'Metrics'],
+  ['state', 'What outlives the process'],
   ['web', 'The web server of the exporter'],
   ['log', 'Logs'],
   ['config', 'The configuration itself'],

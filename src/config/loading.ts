@@ -3,12 +3,13 @@ import { resolveCodes } from './code-settings.ts';
 import type {
   Configuration,
   MetricsSettings,
+  StateSettings,
   TlsSettings,
   UpstreamSettings,
   WebSettings,
 } from './configuration.ts';
 import type { ReadFile } from './files.ts';
-import { readPem, readText } from './files.ts';
+import { pathFrom, readPem, readText } from './files.ts';
 import type { Environment, Flags, Merged } from './layers.ts';
 import { checkEntries, environmentEntries, flagEntries, mergeEntries } from './layers.ts';
 import type { Problem } from './problem.ts';
@@ -70,6 +71,7 @@ async function resolve(settings: Merged, env: Environment, readFile: ReadFile): 
     signing: signingScheme(settings),
     serviceCodes: codes.serviceCodes,
     metrics: metricsSettings(settings),
+    state: stateSettings(settings),
     web: webSettings(settings),
     autoReload: settings.read('config.auto_reload'),
     log: { level: settings.read('log.level'), format: settings.read('log.format') },
@@ -144,6 +146,12 @@ function metricsSettings({ read }: Merged): MetricsSettings {
     perTask: read('metrics.per_task'),
     maxTasks: read('metrics.max_tasks'),
   };
+}
+
+function stateSettings({ find, read, origin }: Merged): StateSettings {
+  const path = find('state.file');
+  const file = path === undefined ? undefined : pathFrom(origin('state.file')?.folder, path);
+  return { file, intervalMs: read('state.interval') };
 }
 
 function webSettings({ read }: Merged): WebSettings {

@@ -139,6 +139,17 @@ export const SETTINGS = {
     format: count,
     default: '1000',
   },
+  'state.file': {
+    doc: 'File that keeps counters over a restart. One exporter writes it; its folder must exist.',
+    format: filePath,
+    default: undefined,
+    otherwise: 'counters begin at 0 with each start',
+  },
+  'state.interval': {
+    doc: 'Time from write to write of that file; it is written at the end too.',
+    format: duration(1000),
+    default: '1m',
+  },
   'web.listen_address': {
     doc: 'Where to listen. In the file also a list; the flag may be repeated.',
     format: listenAddressList,

@@ -4,7 +4,7 @@ import { RecordReaders } from '../listing/record-readers.ts';
 import type { Logger } from '../log.ts';
 import { Loop } from '../loop.ts';
 import type { SelfMetrics } from '../metrics/self.ts';
-import { Tally } from '../tally/tally.ts';
+import { Tally, type TallyOptions } from '../tally/tally.ts';
 import type { UpstreamClient } from '../upstream/client.ts';
 import { PollChanges } from './changes.ts';
 import { differenceOf, type CodeDifference, type PolledCode } from './polled-code.ts';
@@ -12,9 +12,14 @@ import { firstDelayMs, promptDelayMs } from './schedule.ts';
 import { ServiceCodePoller } from './service-code-poller.ts';
 import type { Store } from './store.ts';
 
+/** What all tallies have in common. */
+type TallySettings = Pick<TallyOptions, 'maxLabelSets' | 'perTask' | 'maxTasks'>;
+
 export interface PollerOptions {
   readonly codes: readonly PolledCode[];
-  readonly metrics: { readonly maxLabelSets: number; readonly perTask: boolean; readonly maxTasks: number };
+  readonly metrics: TallySettings;
+  /** Tallies that go on from an earlier process, by service code; all others begin anew. */
+  readonly restored?: ReadonlyMap<string, Tally>;
   readonly client: Pick<UpstreamClient, 'requestListing'>;
   readonly store: Store;
   readonly self: SelfMetrics;
@@ -25,8 +30,14 @@ export interface PollerOptions {
 /** A service code with its loop, where that runs. */
 interface Polled {
   readonly poller: ServiceCodePoller;
+  readonly tally: Tally;
   /** One for each: a signal for all would have a list of listeners that each poll goes through. */
   loop: Loop | undefined;
+}
+
+/** A tally for a service code, as its polls fill it. */
+export function newTally({ target, stallAfterMs }: PolledCode, settings: TallySettings): Tally {
+  return new Tally({ ...settings, serviceCode: target.serviceCode, stallAfterMs });
 }
 
 /** Polls all service codes, each on its own, until it is disposed of. */
@@ -40,7 +51,7 @@ export class Poller implements AsyncDisposable {
 
   constructor(options: PollerOptions) {
     this.#options = options;
-    for (const code of options.codes) this.#add(code);
+    for (const code of options.codes) this.#add(code, options.restored?.get(code.target.serviceCode));
   }
 
   /**
@@ -54,6 +65,11 @@ export class Poller implements AsyncDisposable {
   /** Service codes whose loop should have gone on long ago; `nowMs` is monotonic. */
   standingStill(nowMs: number): readonly string[] {
     return [...this.#polled].filter(([, { poller }]) => poller.standsStill(nowMs)).map(([code]) => code);
+  }
+
+  /** The tally of every service code that is polled, as they are now. */
+  get tallies(): Iterable<Tally> {
+    return [...this.#polled.values()].map(({ tally }) => tally);
   }
 
   /** Polls every service code once, all at a time. Rejects with the signal's reason when it aborts. */
@@ -124,8 +140,9 @@ export class Poller implements AsyncDisposable {
     return one;
   }
 
-  #add(code: PolledCode): Polled {
-    const one = { poller: this.#pollerFor(code), loop: undefined };
+  /** What was restored holds for the start alone: a code that comes later begins anew. */
+  #add(code: PolledCode, tally = newTally(code, this.#options.metrics)): Polled {
+    const one = { poller: this.#pollerFor(code, tally), tally, loop: undefined };
     this.#polled.set(code.target.serviceCode, one);
     return one;
   }
@@ -136,8 +153,8 @@ export class Poller implements AsyncDisposable {
     return one;
   }
 
-  #pollerFor(code: PolledCode): ServiceCodePoller {
-    const { client, store, self, clock, logger, metrics } = this.#options;
+  #pollerFor(code: PolledCode, tally: Tally): ServiceCodePoller {
+    const { client, store, self, clock, logger } = this.#options;
     const { serviceCode } = code.target;
     return new ServiceCodePoller({
       code,
@@ -145,7 +162,7 @@ export class Poller implements AsyncDisposable {
       records: this.#records,
       store,
       clock,
-      tally: new Tally({ serviceCode, stallAfterMs: code.stallAfterMs, ...metrics }),
+      tally,
       metrics: self.track(serviceCode, code.intervalMs),
       changes: new PollChanges(logger.child({ service_code: serviceCode })),
     });

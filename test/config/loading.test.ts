@@ -37,6 +37,7 @@ const DEFAULTS: Configuration = {
     enableLifecycle: false,
   },
   autoReload: false,
+  state: { file: undefined, intervalMs: 60_000 },
   log: { level: 'info', format: 'json' },
 };
 
@@ -55,8 +56,9 @@ test('config/full.yml has every key of the file, set or commented out', async ()
   const yml = readFileSync(new URL('../../../config/full.yml', import.meta.url), 'utf8');
   const { settingEntries } = await import('../../src/config/settings.ts');
   for (const [path, { notFrom }] of settingEntries()) {
-    const key = path.split('.').at(-1) ?? path;
-    assert.equal(new RegExp(`^ *(# )?${key}:`, 'm').test(yml), notFrom !== 'file', path);
+    const [section = path, key = section] = path.split('.');
+    const text = key === section ? yml : new RegExp(`^${section}:\n((?:[ #].*\n)*)`, 'm').exec(yml)?.[1];
+    assert.equal(new RegExp(`^ *(# )?${key}:`, 'm').test(text ?? ''), notFrom !== 'file', path);
   }
 });
 
@@ -169,6 +171,14 @@ test('paths in the file are relative to its folder, those of variables and flags
   const files = { '/etc/ca.pem': cert, '/tls/cert.pem': cert, 'key.pem': key };
   const { upstream } = await load({ yml, files, env: NEEDED, args: ['--upstream.key-file=key.pem'] });
   assert.deepEqual(upstream.tls, { ca: cert, cert, key });
+});
+
+test('so is the path of the state file, which need not exist yet', async () => {
+  const fileOf = async (given: Case): Promise<string | undefined> =>
+    (await load({ env: NEEDED, ...given })).state.file;
+  assert.equal(await fileOf({ yml: 'state: { file: kept/state }' }), '/etc/kept/state');
+  assert.equal(await fileOf({ yml: 'state: { file: /var/lib/state }' }), '/var/lib/state');
+  assert.equal(await fileOf({ args: ['--state.file=state'] }), 'state');
 });
 
 test('of the variables for proxies, lower case wins; without a scheme, http is meant', async () => {

@@ -108,6 +108,7 @@ export function configurationFor(baseUrl: string): Configuration {
     metrics: { maxLabelSets: 1000, perTask: true, maxTasks: 1000 },
     web: { listenAddresses: [], telemetryPath: '/metrics', maxRequests: 5, enableLifecycle: false },
     autoReload: false,
+    state: { file: undefined, intervalMs: 60_000 },
     log: { level: 'debug', format: 'json' },
   };
 }
