@@ -44,11 +44,13 @@ export class Poller implements AsyncDisposable {
   /** Of each what ends it: one signal for all would have a list of listeners that each poll goes through. */
   readonly #stops: AbortController[] = [];
   readonly #records = new RecordReaders();
-  readonly #tallies = new Map<string, Tally>();
+  /** Each goes on once: a service code that leaves and comes back begins anew. */
+  readonly #restored: Map<string, Tally>;
   #loops: readonly Promise<never>[] = [];
 
   constructor(options: PollerOptions) {
     this.#options = options;
+    this.#restored = new Map(options.restored);
     this.#pollers = options.codes.map((code) => this.#pollerFor(code));
   }
 
@@ -58,8 +60,8 @@ export class Poller implements AsyncDisposable {
   }
 
   /** The tally of every service code that is polled, as they are now. */
-  get tallies(): Iterable<Tally> {
-    return this.#tallies.values();
+  get tallies(): readonly Tally[] {
+    return this.#pollers.map(({ tally }) => tally);
   }
 
   /** Polls every service code once, all at a time. Rejects with the signal's reason when it aborts. */
@@ -89,11 +91,11 @@ export class Poller implements AsyncDisposable {
   }
 
   #pollerFor(code: PolledCode): ServiceCodePoller {
-    const { client, store, self, clock, logger, metrics, restored } = this.#options;
+    const { client, store, self, clock, logger, metrics } = this.#options;
     const { target, intervalMs, staleAfterMs } = code;
     const { serviceCode } = target;
-    const tally = restored?.get(serviceCode) ?? newTally(code, metrics);
-    this.#tallies.set(serviceCode, tally);
+    const tally = this.#restored.get(serviceCode) ?? newTally(code, metrics);
+    this.#restored.delete(serviceCode);
     return new ServiceCodePoller({
       target,
       intervalMs,

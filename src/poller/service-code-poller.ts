@@ -38,6 +38,11 @@ export class ServiceCodePoller {
     options.store.publish(unpolled(options.target.serviceCode, options.staleAfterMs));
   }
 
+  /** What the good listings add up to. */
+  get tally(): Tally {
+    return this.#options.tally;
+  }
+
   /** Polls until the signal aborts, and then rejects with its reason. */
   async run(firstDelayMs: number, signal: AbortSignal): Promise<never> {
     const { clock, intervalMs, metrics } = this.#options;
