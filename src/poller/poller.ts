@@ -30,7 +30,6 @@ export interface PollerOptions {
 /** A service code with its loop, where that runs. */
 interface Polled {
   readonly poller: ServiceCodePoller;
-  readonly tally: Tally;
   /** One for each: a signal for all would have a list of listeners that each poll goes through. */
   loop: Loop | undefined;
 }
@@ -68,8 +67,8 @@ export class Poller implements AsyncDisposable {
   }
 
   /** The tally of every service code that is polled, as they are now. */
-  get tallies(): Iterable<Tally> {
-    return [...this.#polled.values()].map(({ tally }) => tally);
+  get tallies(): readonly Tally[] {
+    return [...this.#polled.values()].map(({ poller }) => poller.tally);
   }
 
   /** Polls every service code once, all at a time. Rejects with the signal's reason when it aborts. */
@@ -142,7 +141,7 @@ export class Poller implements AsyncDisposable {
 
   /** What was restored holds for the start alone: a code that comes later begins anew. */
   #add(code: PolledCode, tally = newTally(code, this.#options.metrics)): Polled {
-    const one = { poller: this.#pollerFor(code, tally), tally, loop: undefined };
+    const one = { poller: this.#pollerFor(code, tally), loop: undefined };
     this.#polled.set(code.target.serviceCode, one);
     return one;
   }

@@ -60,6 +60,11 @@ export class ServiceCodePoller {
     return this.#turnMs !== undefined && standsStill(this.#turnMs, mayTakeMs, nowMs);
   }
 
+  /** What the good listings add up to. */
+  get tally(): Tally {
+    return this.#options.tally;
+  }
+
   /** Polls until the signal aborts, and then rejects with its reason. */
   async run(firstDelayMs: number, signal: AbortSignal): Promise<never> {
     const { clock } = this.#options;

@@ -122,20 +122,30 @@ test('a file that cannot be used is told apart: damaged, foreign, of a later exp
 
 const MANY = 3000;
 
-test('a listing that comes while its tally is written is in the file whole, and the file is not the longer for it', async () => {
-  using folder = new Folder();
-  const [path, calm] = [folder.file(), folder.file('calm')];
-  const tally = tallyOf('MANY', MANY);
-  let pieces = 0;
-  const files = hookedFiles(() => {
-    pieces += 1;
-    if (pieces === 4) commitNext(tally, MANY);
-  });
-  await write(path, [tallyOf('BEFORE', 2), tally, tallyOf('BEHIND', 2)], files);
-  await write(calm, [tallyOf('BEFORE', 2), tally, tallyOf('BEHIND', 2)]);
-  assert.ok(pieces > 6, `Expected many pieces, found ${pieces}`);
-  assert.deepEqual(inputBytesIn((await load(path)).tallies.get('MANY')), [2000]);
-  assert.deepEqual(readFileSync(path), readFileSync(calm));
+test('listings that come while their tally is written are in the file, whole, and nothing behind it', async (t) => {
+  const table: readonly (readonly [name: string, listings: number, tasks: number, bytes: number[]])[] = [
+    ['one alike', 1, MANY, [2000]],
+    ['so many without tasks that these are forgotten, and the file is shorter', 12, 0, []],
+  ];
+  for (const [name, listings, tasks, bytes] of table) {
+    await t.test(name, async () => {
+      using folder = new Folder();
+      const [path, calm] = [folder.file(), folder.file('calm')];
+      const tallies = [tallyOf('BEFORE', 2), tallyOf('MANY', MANY), tallyOf('BEHIND', 2)];
+      let pieces = 0;
+      const files = hookedFiles(() => {
+        pieces += 1;
+        for (let number = 0; pieces === 4 && number < listings; number += 1) {
+          commitNext(tallies[1] ?? newTally(''), tasks);
+        }
+      });
+      await write(path, tallies, files);
+      await write(calm, tallies);
+      assert.ok(pieces > 4, `Expected many pieces, found ${pieces}`);
+      assert.deepEqual(inputBytesIn((await load(path)).tallies.get('MANY')), bytes);
+      assert.deepEqual(readFileSync(path), readFileSync(calm));
+    });
+  }
 });
 
 test('listings that come faster than their tally can be written do not keep it from being written', async () => {

@@ -44,14 +44,15 @@ export class TallyRun {
 
   /**
    * Ends the process `afterMs` after the last listing and begins another one, whose monotonic clock begins anew,
-   * with what is kept and, if need be, other options.
+   * with what is kept and, if need be, other options. `wallErrorMs`: how wrong the wall clock is then.
    */
-  restart(options: Partial<TallyOptions> = {}, afterMs: number = 0): void {
+  restart(options: Partial<TallyOptions> = {}, afterMs: number = 0, wallErrorMs: number = 0): void {
     const units = JSON.parse(JSON.stringify([...this.tally.state()])) as unknown[];
     this.tally = new Tally({ ...this.#options, ...options });
     const nowMs = this.#elapsedMs + afterMs;
     this.#monotonicStartMs = 77 - nowMs;
-    const restoring = this.tally.restoring({ wallMs: START_MS + nowMs, monotonicMs: 77 });
+    const wallMs = START_MS + nowMs + wallErrorMs;
+    const restoring = this.tally.restoring({ wallMs, monotonicMs: 77 });
     for (const raw of units) {
       const unit = parseStateUnit(raw);
       if (unit === undefined || !restoring.take(unit))

@@ -96,13 +96,25 @@ test('a task whose input stood still before and after a restart has stalled sinc
 });
 
 test('a clock that was set back before the restart makes nothing older or younger', () => {
-  const run = new TallyRun();
+  const run = new TallyRun({ stallAfterMs: 60_000 });
   run.list({ tasks: tasks(1) });
-  run.list({ tasks: tasks(1) }, 50_000);
-  run.restart({}, -10 * 60 * 60_000);
-  const [lifetimes] = samplesOf(run.list({}, 0), 'taskLifetime');
+  run.list({ tasks: tasks(2) }, 50_000);
+  run.restart({}, 0, -10 * 60 * 60_000);
+  assert.deepEqual(valuesOf(run.list({ tasks: tasks(2) }, 59_999), 'tasksStalled'), { 'server-1': 0 });
+  assert.deepEqual(valuesOf(run.list({ tasks: tasks(2) }, 1), 'tasksStalled'), { 'server-1': 1 });
+  const [lifetimes] = samplesOf(run.list({}), 'taskLifetime');
   assert.ok(lifetimes !== undefined && 'buckets' in lifetimes);
-  assert.equal(lifetimes.sum, 50);
+  assert.equal(lifetimes.sum, 110);
+});
+
+test('a label set that is idle for an hour, the time between the processes included, gives way', () => {
+  const run = new TallyRun({ maxLabelSets: 1 });
+  const on = (vsId: string) => ({ tasks: [taskRecord({ id: vsId, vsId })] });
+  const halfAnHour = 30 * 60_000;
+  run.list(on('s1'));
+  run.list({}, halfAnHour);
+  run.restart({}, halfAnHour);
+  assert.deepEqual(valuesOf(run.list(on('s2'), halfAnHour), 'inputBytes'), { s2: 0 });
 });
 
 test('restarts without a good listing between them lose nothing', () => {
