@@ -7,19 +7,27 @@ import { ConfigError } from '../config/problem.ts';
 import { maskedSummary } from '../config/summary.ts';
 import type { Command, CommandIo } from './command.ts';
 
+/** What a command does once it has its configuration; `switches` are those of its own that are set. */
+type Run = (
+  configuration: Configuration,
+  build: BuildInfo,
+  io: CommandIo,
+  switches: ReadonlySet<string>,
+) => Promise<number>;
+
 /**
  * A command that needs the configuration: reads it from flags, environment and file, answers `--help`,
  * `--version` and `--config.check`, and tells mistakes, with exit code 2, before anything runs.
  */
-export function configured(
-  run: (configuration: Configuration, build: BuildInfo, io: CommandIo) => Promise<number>,
-): Command {
+export function configured(run: Run, ownSwitches: readonly string[] = []): Command {
   return async (args, io) => {
     const { stdout, stderr, environment, readFile } = io;
     const build = readBuildInfo(environment);
     let configuration: Configuration;
+    let switches: ReadonlySet<string>;
     try {
-      const { flags, check, version, help } = parseCommandLine(args);
+      const { flags, check, version, help, ...commandLine } = parseCommandLine(args, ownSwitches);
+      ({ switches } = commandLine);
       if (help) return print(stdout, helpText());
       if (version)
         return print(
@@ -33,7 +41,7 @@ export function configured(
       stderr.write(`${error.message}\n`);
       return 2;
     }
-    return await run(configuration, build, io);
+    return await run(configuration, build, io, switches);
   };
 }
 

@@ -88,6 +88,19 @@ test('once prints the exposition of one poll and ends with 0, or with 1 if it fa
   assert.match(bad.stdout, /^xvs_ret\{service_code="TESTING"\} 1005$/m);
 });
 
+test('once --explain tells of each poll instead, and no other command knows the flag', async () => {
+  await using service = simulator();
+  await using good = xvsExporter(['once', '--explain'], settings(await urlOf(service)));
+  assert.equal(await good.exit, 0);
+  assert.match(good.stdout, /^TESTING\n {2}request {7}GET (?:.*\n)+ {2}result {8}good\n$/);
+  await using bad = xvsExporter(['once', '--explain'], settings(await urlOf(service), 'wrong'));
+  assert.equal(await bad.exit, 1);
+  assert.match(bad.stdout, /refused the request with ret 1005/);
+  await using other = xvsExporter(['--explain'], settings(await urlOf(service)));
+  assert.equal(await other.exit, 2);
+  assert.match(other.stderr, /^flag --explain: expected a known flag/);
+});
+
 test('it serves, is found healthy, and ends with 0 on SIGTERM', async () => {
   await using service = simulator();
   await using exporter = xvsExporter([], settings(await urlOf(service)));
