@@ -2,9 +2,9 @@ import { readBuildInfo, type BuildInfo } from '../build-info.ts';
 import { parseCommandLine } from '../config/command-line.ts';
 import type { Configuration } from '../config/configuration.ts';
 import { helpText } from '../config/help.ts';
-import { loadConfiguration } from '../config/loading.ts';
+import { loadWithOrigins } from '../config/loading.ts';
 import { ConfigError } from '../config/problem.ts';
-import { maskedSummary } from '../config/summary.ts';
+import { summary } from '../config/summary.ts';
 import type { Command, CommandIo } from './command.ts';
 
 /** What a command does once it has its configuration; `switches` are those of its own that are set. */
@@ -34,8 +34,9 @@ export function configured(run: Run, ownSwitches: readonly string[] = []): Comma
           stdout,
           `xvs-exporter ${build.version} (${build.revision}, Node.js ${build.nodeVersion})\n`,
         );
-      configuration = await loadConfiguration({ flags, env: environment, readFile });
-      if (check) return print(stdout, `${maskedSummary(configuration)}\n`);
+      const loaded = await loadWithOrigins({ flags, env: environment, readFile });
+      if (check) return print(stdout, summary(loaded));
+      ({ configuration } = loaded);
     } catch (error) {
       if (!(error instanceof ConfigError)) throw error;
       stderr.write(`${error.message}\n`);

@@ -58,6 +58,8 @@ export interface Merged {
   read<P extends DefaultedPath>(this: void, path: P): SettingValue<P>;
   /** A setting that may be missing, parsed. */
   find<P extends Exclude<SettingPath, DefaultedPath>>(this: void, path: P): SettingValue<P> | undefined;
+  /** A setting as it was written, or its default. */
+  raw(this: void, path: SettingPath): unknown;
   /** The entry that decided, where it was no default. */
   origin(this: void, path: SettingPath): Entry | undefined;
 }
@@ -81,6 +83,7 @@ export function mergeEntries(entries: readonly Entry[]): Merged {
       const raw = config.get(path);
       return raw === undefined ? undefined : parseGood(path, raw);
     },
+    raw: (path) => config.get(path),
     origin: (path) => origins.get(path),
   };
 }

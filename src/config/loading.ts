@@ -24,20 +24,33 @@ export interface Sources {
   readonly readFile: ReadFile;
 }
 
+/** A configuration, and the settings that it was made of. */
+export interface Loaded {
+  readonly configuration: Configuration;
+  /** Each with where it came from. */
+  readonly settings: Merged;
+}
+
 /**
  * Reads the configuration: defaults, then the file, the environment and the flags, each over the ones before.
  *
  * @throws ConfigError that lists every problem of the values; or, where each is good by itself, every problem
  * between them.
  */
-export async function loadConfiguration({ flags, env, readFile }: Sources): Promise<Configuration> {
+export async function loadConfiguration(sources: Sources): Promise<Configuration> {
+  return (await loadWithOrigins(sources)).configuration;
+}
+
+/** As {@link loadConfiguration}; tells where each setting came from, too. */
+export async function loadWithOrigins({ flags, env, readFile }: Sources): Promise<Loaded> {
   const given = [...environmentEntries(env), ...flagEntries(flags)];
   const location = given.filter(({ path }) => path === 'config.file');
   throwIfAny(checkEntries(location));
   const file = await readSettingsFile(mergeEntries(location), readFile);
   const entries = [...file.entries, ...given];
   throwIfAny([...file.problems, ...checkEntries(entries)]);
-  return await resolve(mergeEntries(entries), env, readFile);
+  const settings = mergeEntries(entries);
+  return { configuration: await resolve(settings, env, readFile), settings };
 }
 
 async function readSettingsFile(location: Merged, readFile: ReadFile): Promise<SettingsFile> {

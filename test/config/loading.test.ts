@@ -4,7 +4,6 @@ import { test } from 'node:test';
 import type { Configuration } from '../../src/config/configuration.ts';
 import type { Case } from '../support/configuration.ts';
 import { load, messageOf, NEEDED, SECRET } from '../support/configuration.ts';
-import { maskedSummary } from '../../src/config/summary.ts';
 import { PUBLISHED_SCHEME } from '../support/published-scheme.ts';
 
 const TESTING = {
@@ -274,19 +273,3 @@ for (const [name, given, expected] of mistakes) {
     assert.ok(!message.includes(SECRET));
   });
 }
-
-test('the summary tells the codes and how they are polled, and no secret', async () => {
-  const yml = `
-service_codes: [{ service_code: LONG_NAME, secret: ${SECRET}, interval: 90s }, B]
-web: { listen_address: ':20928,[::1]:20929' }`;
-  const summary = maskedSummary(await load({ yml, env: { ...NEEDED, XVS_SERVICE_CODES: '' } }));
-  assert.equal(
-    summary,
-    [
-      'The configuration is valid: 2 service codes.',
-      '  LONG_NAME  https://live.example.com every 1m30s',
-      '  B          https://live.example.com every 15s',
-      'Metrics at :20928, [::1]:20929, path /metrics.',
-    ].join('\n'),
-  );
-});

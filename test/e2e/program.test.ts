@@ -71,7 +71,7 @@ test('what is wrong before anything runs is one message and exit code 2', async 
 test('--config.check says what it understood, and no secret', async () => {
   await using program = xvsExporter(['--config.check'], settings('http://127.0.0.1:1', 'hidden-secret'));
   assert.equal(await program.exit, 0);
-  assert.match(program.stdout, /TESTING\s+http:\/\/127\.0\.0\.1:1 every 15s/);
+  assert.match(program.stdout, /TESTING\s+http:\/\/127\.0\.0\.1:1\s+15s .*<secret of 13 bytes>/);
   assert.doesNotMatch(program.stdout + program.stderr, /hidden-secret/);
 });
 
