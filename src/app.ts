@@ -6,6 +6,7 @@ import type { Logger } from './log.ts';
 import { Exposition } from './metrics/exposition.ts';
 import { SelfMetrics } from './metrics/self.ts';
 import { Poller } from './poller/poller.ts';
+import type { WatchListing } from './poller/service-code-poller.ts';
 import { Store } from './poller/store.ts';
 import { UpstreamClient } from './upstream/client.ts';
 import { handle } from './web/routes.ts';
@@ -17,6 +18,8 @@ export interface Outside {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly build: BuildInfo;
+  /** Is given each listing when reading it begins. */
+  readonly watchListing?: WatchListing;
 }
 
 /** The exporter without its web server: polls on demand, until it is disposed of. */
@@ -27,7 +30,8 @@ export interface Exporter extends AsyncDisposable {
 }
 
 /** Puts the parts together; nothing runs yet. */
-export function createExporter(configuration: Configuration, { clock, logger, build }: Outside): Exporter {
+export function createExporter(configuration: Configuration, outside: Outside): Exporter {
+  const { clock, logger, build, watchListing } = outside;
   const { upstream, signing, serviceCodes, metrics } = configuration;
   const self = new SelfMetrics({ clock, ...build });
   const store = new Store();
@@ -38,7 +42,7 @@ export function createExporter(configuration: Configuration, { clock, logger, bu
     staleAfterMs,
     stallAfterMs,
   }));
-  const poller = new Poller({ codes, metrics, client, store, self, clock, logger });
+  const poller = new Poller({ codes, metrics, client, store, self, clock, logger, watchListing });
   self.configLoaded(true);
   return {
     poller,

@@ -59,7 +59,7 @@ async function exportFrom(simulator: Simulator, flags: Flags, io: CommandIo): Pr
       ['poll.interval', '5s'],
       ['metrics.per_task', 'true'],
       ['web.listen_address', '127.0.0.1:20928'],
-      ['log.format', 'logfmt'],
+      ['log.format', 'pretty'],
       ...flags,
     ]),
     env: { XVS_SECRET: SECRET },

@@ -3,6 +3,7 @@ import { createLogger } from '../log.ts';
 import { Exposition } from '../metrics/exposition.ts';
 import { configured } from './configured.ts';
 import { explainPolls } from './explain.ts';
+import { Progress } from './progress.ts';
 
 /**
  * Polls every service code once and prints the exposition, or with `--explain` what was to be seen of each poll;
@@ -12,11 +13,22 @@ export const once = configured(
   async (configuration, build, io, switches) => {
     if (switches.has('explain')) return await explainPolls(configuration, build, io);
     const { stdout, stderr, clock, signal } = io;
-    const logger = createLogger({ ...configuration.log, destination: stderr });
-    await using exporter = createExporter(configuration, { clock, logger, build });
+    using progress = isTerminal(stderr) ? new Progress(stderr, clock) : undefined;
+    const logger = createLogger({ ...configuration.log, destination: progress ?? stderr });
+    await using exporter = createExporter(configuration, {
+      clock,
+      logger,
+      build,
+      ...(progress !== undefined && { watchListing: progress.watch }),
+    });
     await exporter.poller.pollOnce(signal);
+    progress?.[Symbol.dispose]();
     stdout.write(new Exposition().render(await exporter.view.collect(), 'text'));
     return exporter.store.states.every(({ isUp }) => isUp === true) ? 0 : 1;
   },
   ['explain'],
 );
+
+function isTerminal(stream: NodeJS.WritableStream): boolean {
+  return 'isTTY' in stream && stream.isTTY === true;
+}

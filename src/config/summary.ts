@@ -48,11 +48,16 @@ function settingRow(path: SettingPath, settings: Merged): Row {
 function shownValue(path: SettingPath, settings: Merged): string {
   const raw = settings.raw(path);
   if (raw === undefined) return '–';
-  if (SETTINGS[path].format === secretText) return masked(String(raw));
+  if (SETTINGS[path].format === secretText) return masked(shownPart(raw));
   // The list may hold secrets; it is told below, code by code.
   if (path === 'service_codes') return `${settings.find('service_codes')?.length ?? 0} of them, see below`;
   const parts: readonly unknown[] = Array.isArray(raw) ? raw : [raw];
-  return parts.map((part) => (typeof part === 'object' ? kindOf(part) : String(part))).join(', ');
+  return parts.map(shownPart).join(', ');
+}
+
+function shownPart(raw: unknown): string {
+  if (typeof raw === 'string') return raw;
+  return typeof raw === 'number' || typeof raw === 'boolean' ? String(raw) : kindOf(raw);
 }
 
 const CODE_HEAD: Row = [

@@ -6,7 +6,7 @@ import { Tally } from '../tally/tally.ts';
 import type { ListingTarget, UpstreamClient } from '../upstream/client.ts';
 import { PollChanges } from './changes.ts';
 import { firstDelayMs } from './schedule.ts';
-import { ServiceCodePoller } from './service-code-poller.ts';
+import { ServiceCodePoller, type WatchListing } from './service-code-poller.ts';
 import type { Store } from './store.ts';
 
 /** A service code to poll. Times in milliseconds. */
@@ -25,6 +25,7 @@ export interface PollerOptions {
   readonly self: SelfMetrics;
   readonly clock: Clock;
   readonly logger: Logger;
+  readonly watchListing?: WatchListing | undefined;
 }
 
 /** Polls all service codes, each on its own, until it is disposed of. */
@@ -73,7 +74,7 @@ export class Poller implements AsyncDisposable {
   }
 
   #pollerFor({ target, intervalMs, staleAfterMs, stallAfterMs }: PolledCode): ServiceCodePoller {
-    const { client, store, self, clock, logger, metrics } = this.#options;
+    const { client, store, self, clock, logger, metrics, watchListing } = this.#options;
     const { serviceCode } = target;
     return new ServiceCodePoller({
       target,
@@ -83,6 +84,7 @@ export class Poller implements AsyncDisposable {
       records: this.#records,
       store,
       clock,
+      watchListing,
       tally: new Tally({ serviceCode, stallAfterMs, ...metrics }),
       metrics: self.track(serviceCode, intervalMs),
       changes: new PollChanges(logger.child({ service_code: serviceCode })),

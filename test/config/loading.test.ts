@@ -30,7 +30,7 @@ const DEFAULTS: Configuration = {
   serviceCodes: [TESTING],
   metrics: { maxLabelSets: 1000, perTask: false, maxTasks: 1000 },
   web: { listenAddresses: [{ host: undefined, port: 20_928 }], telemetryPath: '/metrics', maxRequests: 40 },
-  log: { level: 'info', format: 'json' },
+  log: { level: 'info', format: 'auto' },
 };
 
 test('three environment variables are enough; the rest has defaults', async () => {
