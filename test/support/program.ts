@@ -14,9 +14,14 @@ export class Program implements AsyncDisposable {
   readonly #exit: Promise<number | null>;
   #notify: (() => void) | undefined;
 
-  constructor(command: string, args: readonly string[], env: Readonly<Record<string, string>> = {}) {
+  constructor(
+    command: string,
+    args: readonly string[],
+    env: Readonly<Record<string, string>> = {},
+    cwd: string = ROOT,
+  ) {
     this.#child = spawn(command, args, {
-      cwd: ROOT,
+      cwd,
       // Nothing of the machine's own settings gets in.
       env: { PATH: process.env['PATH'], ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
