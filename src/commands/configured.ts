@@ -29,11 +29,7 @@ export function configured(run: Run, ownSwitches: readonly string[] = []): Comma
       const { flags, check, version, help, ...commandLine } = parseCommandLine(args, ownSwitches);
       ({ switches } = commandLine);
       if (help) return print(stdout, helpText());
-      if (version)
-        return print(
-          stdout,
-          `xvs-exporter ${build.version} (${build.revision}, Node.js ${build.nodeVersion})\n`,
-        );
+      if (version) return print(stdout, versionLine(build));
       const loaded = await loadWithOrigins({ flags, env: environment, readFile });
       if (check) return print(stdout, summary(loaded));
       ({ configuration } = loaded);
@@ -49,4 +45,10 @@ export function configured(run: Run, ownSwitches: readonly string[] = []): Comma
 function print(stream: NodeJS.WritableStream, text: string): number {
   stream.write(text);
   return 0;
+}
+
+/** The revision is known in the image alone. */
+function versionLine({ version, revision, nodeVersion }: BuildInfo): string {
+  const built = revision === 'unknown' ? '' : `${revision}, `;
+  return `xvs-exporter ${version} (${built}Node.js ${nodeVersion})\n`;
 }

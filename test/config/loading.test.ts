@@ -208,6 +208,11 @@ const mistakes: readonly (readonly [name: string, given: Case, message: string])
     'environment variable XVS_SERVICE_CODES, entry 2: expected a service code (1 to 128 characters; put digits in quotes), found ""',
   ],
   [
+    'a code with spaces around it',
+    { env: { ...NEEDED, XVS_SERVICE_CODES: '' }, yml: 'service_codes: [" TESTING"]' },
+    '/etc/xvs.yml:1:17 service_codes[0].service_code: expected a service code (1 to 128 characters; put digits in quotes), found " TESTING"; take the spaces around it away',
+  ],
+  [
     'a code twice',
     { env: { ...NEEDED, XVS_SERVICE_CODES: 'A,B,A' } },
     'environment variable XVS_SERVICE_CODES, entry 3: expected each service code once, found "A" again, which is also at environment variable XVS_SERVICE_CODES, entry 1',

@@ -29,17 +29,22 @@ test('--version names the version of the package', async () => {
   await using program = xvsExporter(['--version']);
   assert.equal(await program.exit, 0);
   assert.ok(typeof manifest === 'object' && manifest !== null && 'version' in manifest);
-  assert.match(
-    program.stdout,
-    new RegExp(`^xvs-exporter ${String(manifest.version)} \\(unknown, Node\\.js v\\d+`),
-  );
+  assert.match(program.stdout, new RegExp(`^xvs-exporter ${String(manifest.version)} \\(Node\\.js v\\d+`));
 });
 
-test('--help lists flags with their defaults', async () => {
-  await using program = xvsExporter(['--help']);
+test('--version names the revision where the image says it', async () => {
+  await using program = xvsExporter(['--version'], { XVS_EXPORTER_REVISION: 'abc123' });
   assert.equal(await program.exit, 0);
-  assert.match(program.stdout, /--web\.listen-address=<.*default :20928/s);
+  assert.match(program.stdout, / \(abc123, Node\.js v\d+/);
 });
+
+for (const command of ['serve', 'once', 'demo']) {
+  test(`${command} --help lists flags with their defaults`, async () => {
+    await using program = xvsExporter([command, '--help']);
+    assert.equal(await program.exit, 0);
+    assert.match(program.stdout, /--web\.listen-address=<.*default :20928/s);
+  });
+}
 
 test('what is wrong before anything runs is one message and exit code 2', async (t) => {
   const table: [string, string[], string][] = [
