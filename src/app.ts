@@ -13,6 +13,7 @@ import { Exposition } from './metrics/exposition.ts';
 import { SelfMetrics } from './metrics/self.ts';
 import type { CodeDifference, PolledCode } from './poller/polled-code.ts';
 import { Poller } from './poller/poller.ts';
+import type { WatchListing } from './poller/service-code-poller.ts';
 import { Store } from './poller/store.ts';
 import { Watchdog } from './poller/watchdog.ts';
 import { createReloader } from './reloading.ts';
@@ -29,6 +30,8 @@ export interface Outside {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly build: BuildInfo;
+  /** Is given each listing when reading it begins. */
+  readonly watchListing?: WatchListing;
 }
 
 /** The exporter without its web server: polls on demand, until it is disposed of. */
@@ -48,7 +51,7 @@ export function createExporter(
   outside: Outside,
   restored?: ReadonlyMap<string, Tally>,
 ): Exporter {
-  const { clock, logger, build } = outside;
+  const { clock, logger, build, watchListing } = outside;
   const { metrics } = configuration;
   const self = new SelfMetrics({ clock, ...build });
   const store = new Store();
@@ -64,6 +67,7 @@ export function createExporter(
     self,
     clock,
     logger,
+    watchListing,
   });
   const standingStill = (nowMs: number): readonly string[] => poller.standingStill(nowMs);
   const watchdog = new Watchdog({ standingStill, clock, logger });

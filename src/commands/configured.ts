@@ -4,7 +4,7 @@ import { ConfigurationSource } from '../config/configuration-source.ts';
 import type { Configuration } from '../config/configuration.ts';
 import { helpText } from '../config/help.ts';
 import { ConfigError } from '../config/problem.ts';
-import { maskedSummary } from '../config/summary.ts';
+import { summary } from '../config/summary.ts';
 import type { Command, CommandIo } from './command.ts';
 
 /** What a command has of its configuration. */
@@ -13,29 +13,30 @@ export interface Configured {
   /** Where it came from, to read it again. */
   readonly source: ConfigurationSource;
   readonly build: BuildInfo;
+  /** The switches of the command's own that are set. */
+  readonly switches: ReadonlySet<string>;
 }
 
 /**
  * A command that needs the configuration: reads it from flags, environment and file, answers `--help`,
  * `--version` and `--config.check`, and tells mistakes, with exit code 2, before anything runs.
  */
-export function configured(run: (configured: Configured, io: CommandIo) => Promise<number>): Command {
+export function configured(
+  run: (configured: Configured, io: CommandIo) => Promise<number>,
+  ownSwitches: readonly string[] = [],
+): Command {
   return async (args, io) => {
     const { stdout, stderr, environment, readFile } = io;
     const build = readBuildInfo(environment);
     let ready: Configured;
     try {
-      const { flags, check, version, help } = parseCommandLine(args);
+      const { flags, check, version, help, switches } = parseCommandLine(args, ownSwitches);
       if (help) return print(stdout, helpText());
-      if (version)
-        return print(
-          stdout,
-          `xvs-exporter ${build.version} (${build.revision}, Node.js ${build.nodeVersion})\n`,
-        );
+      if (version) return print(stdout, versionLine(build));
       const source = new ConfigurationSource({ flags, env: environment, readFile });
-      const { configuration } = await source.load();
-      if (check) return print(stdout, `${maskedSummary(configuration)}\n`);
-      ready = { configuration, source, build };
+      const loaded = await source.load();
+      if (check) return print(stdout, summary(loaded));
+      ready = { configuration: loaded.configuration, source, build, switches };
     } catch (error) {
       if (!(error instanceof ConfigError)) throw error;
       stderr.write(`${error.message}\n`);
@@ -48,4 +49,10 @@ export function configured(run: (configured: Configured, io: CommandIo) => Promi
 function print(stream: NodeJS.WritableStream, text: string): number {
   stream.write(text);
   return 0;
+}
+
+/** The revision is known in the image alone. */
+function versionLine({ version, revision, nodeVersion }: BuildInfo): string {
+  const built = revision === 'unknown' ? '' : `${revision}, `;
+  return `xvs-exporter ${version} (${built}Node.js ${nodeVersion})\n`;
 }

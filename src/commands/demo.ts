@@ -1,6 +1,7 @@
 import { startApp, type App } from '../app.ts';
 import { readBuildInfo } from '../build-info.ts';
 import { parseCommandLine } from '../config/command-line.ts';
+import { helpText } from '../config/help.ts';
 import type { Flags } from '../config/layers.ts';
 import { ConfigurationSource } from '../config/configuration-source.ts';
 import { ConfigError } from '../config/problem.ts';
@@ -19,7 +20,11 @@ const SIMULATOR_PORT = 20_140;
  */
 export const demo: Command = async (args, io) => {
   try {
-    const { flags } = parseCommandLine(args);
+    const { flags, help } = parseCommandLine(args);
+    if (help) {
+      io.stdout.write(helpText());
+      return 0;
+    }
     await using simulator = await simulate(io);
     await using app = await exportFrom(simulator, flags, io);
     io.stdout.write(welcome(simulator, app));
@@ -59,7 +64,7 @@ async function exportFrom(simulator: Simulator, flags: Flags, io: CommandIo): Pr
       ['poll.interval', '5s'],
       ['metrics.per_task', 'true'],
       ['web.listen_address', '127.0.0.1:20928'],
-      ['log.format', 'logfmt'],
+      ['log.format', 'pretty'],
       ...flags,
     ]),
     env: { XVS_SECRET: SECRET },

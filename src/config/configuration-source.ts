@@ -1,17 +1,15 @@
 import { createHash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
-import type { Configuration } from './configuration.ts';
 import type { Merged } from './layers.ts';
-import { load, type Sources } from './loading.ts';
+import { load, type Loaded, type Sources } from './loading.ts';
 import { groupOf } from './names.ts';
 import { settingEntries, type SettingPath } from './settings.ts';
 
 /** Groups of settings that can change while the exporter runs; the others hold from the start on. */
 const CHANGEABLE_GROUPS: readonly string[] = ['upstream', 'signing', '', 'poll'];
 
-/** A configuration, and what of it another one would have to wait for a restart with. */
-export interface LoadedConfiguration {
-  readonly configuration: Configuration;
+/** A configuration, its settings, and what of them has to wait for a restart. */
+export interface LoadedConfiguration extends Loaded {
   /** Settings that hold from the start on, and are not what they were then. */
   readonly needRestart: readonly SettingPath[];
 }
@@ -45,7 +43,7 @@ export class ConfigurationSource {
       const needRestart = [...holding.keys()].filter(
         (path) => !isDeepStrictEqual(holding.get(path), started.get(path)),
       );
-      return { configuration, needRestart };
+      return { configuration, settings, needRestart };
     } finally {
       this.#files = files;
     }

@@ -60,6 +60,8 @@ export interface Merged {
   find<P extends Exclude<SettingPath, DefaultedPath>>(this: void, path: P): SettingValue<P> | undefined;
   /** Any setting, parsed; `undefined` where it is missing. */
   value(this: void, path: SettingPath): unknown;
+  /** A setting as it was written, or its default. */
+  raw(this: void, path: SettingPath): unknown;
   /** The entry that decided, where it was no default. */
   origin(this: void, path: SettingPath): Entry | undefined;
 }
@@ -85,6 +87,7 @@ export function mergeEntries(entries: readonly Entry[]): Merged {
     read: (path) => parseGood(path, config.get(path)),
     find,
     value: find,
+    raw: (path) => config.get(path),
     origin: (path) => origins.get(path),
   };
 }

@@ -28,6 +28,7 @@ export interface Sources {
 /** A configuration, and the settings that it was made of. */
 export interface Loaded {
   readonly configuration: Configuration;
+  /** Each with where it came from. */
   readonly settings: Merged;
 }
 

@@ -1,5 +1,5 @@
-import { settingGroups } from './help.ts';
-import type { SettingGroup } from './help.ts';
+import { settingGroups } from './groups.ts';
+import type { SettingGroup } from './groups.ts';
 import { environmentName, flagName } from './names.ts';
 import { SERVICE_CODE_KEYS } from './service-codes.ts';
 import type { Setting, SettingPath } from './settings.ts';

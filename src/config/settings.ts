@@ -171,7 +171,11 @@ export const SETTINGS = {
     format: choice('debug', 'info', 'warn', 'error'),
     default: 'info',
   },
-  'log.format': { doc: 'How a line is written.', format: choice('json', 'logfmt'), default: 'json' },
+  'log.format': {
+    doc: 'How a line is written; `pretty` is for people, `auto` is that at a terminal and `json` elsewhere.',
+    format: choice('auto', 'json', 'logfmt', 'pretty'),
+    default: 'auto',
+  },
   'config.file': {
     doc: 'Configuration file, YAML or JSON. Paths in it are relative to its folder.',
     format: filePath,

@@ -9,7 +9,7 @@ import type { UpstreamClient } from '../upstream/client.ts';
 import { PollChanges } from './changes.ts';
 import { differenceOf, type CodeDifference, type PolledCode } from './polled-code.ts';
 import { firstDelayMs, promptDelayMs } from './schedule.ts';
-import { ServiceCodePoller } from './service-code-poller.ts';
+import { ServiceCodePoller, type WatchListing } from './service-code-poller.ts';
 import type { Store } from './store.ts';
 
 /** What all tallies have in common. */
@@ -25,6 +25,7 @@ export interface PollerOptions {
   readonly self: SelfMetrics;
   readonly clock: Clock;
   readonly logger: Logger;
+  readonly watchListing?: WatchListing | undefined;
 }
 
 /** A service code with its loop, where that runs. */
@@ -153,7 +154,7 @@ export class Poller implements AsyncDisposable {
   }
 
   #pollerFor(code: PolledCode, tally: Tally): ServiceCodePoller {
-    const { client, store, self, clock, logger } = this.#options;
+    const { client, store, self, clock, logger, watchListing } = this.#options;
     const { serviceCode } = code.target;
     return new ServiceCodePoller({
       code,
@@ -161,6 +162,7 @@ export class Poller implements AsyncDisposable {
       records: this.#records,
       store,
       clock,
+      watchListing,
       tally,
       metrics: self.track(serviceCode, code.intervalMs),
       changes: new PollChanges(logger.child({ service_code: serviceCode })),

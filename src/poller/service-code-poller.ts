@@ -24,7 +24,11 @@ export interface ServiceCodePollerOptions {
   readonly metrics: PollMetrics;
   readonly changes: PollChanges;
   readonly clock: Clock;
+  readonly watchListing?: WatchListing | undefined;
 }
+
+/** Is given each listing when reading it begins: it fills as it is read. */
+export type WatchListing = (listing: Pick<ListingTally, 'users' | 'tasks'>) => void;
 
 /** Polls one service code, one poll at a time, on a grid of its own. */
 export class ServiceCodePoller {
@@ -86,6 +90,7 @@ export class ServiceCodePoller {
     const { clock, metrics, tally } = this.#options;
     const startedMs = clock.monotonic();
     const listing = tally.begin();
+    this.#options.watchListing?.(listing);
     metrics.started();
     const fetched = await this.#fetch(listing, signal);
     if (fetched.bytes > 0) metrics.responseBytes(fetched.bytes);

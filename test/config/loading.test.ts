@@ -4,7 +4,6 @@ import { test } from 'node:test';
 import type { Configuration } from '../../src/config/configuration.ts';
 import type { Case } from '../support/configuration.ts';
 import { load, messageOf, NEEDED, SECRET } from '../support/configuration.ts';
-import { maskedSummary } from '../../src/config/summary.ts';
 import { PUBLISHED_SCHEME } from '../support/published-scheme.ts';
 
 const TESTING = {
@@ -38,7 +37,7 @@ const DEFAULTS: Configuration = {
   },
   autoReload: false,
   state: { file: undefined, intervalMs: 60_000 },
-  log: { level: 'info', format: 'json' },
+  log: { level: 'info', format: 'auto' },
 };
 
 test('three environment variables are enough; the rest has defaults', async () => {
@@ -225,6 +224,11 @@ const mistakes: readonly (readonly [name: string, given: Case, message: string])
     'environment variable XVS_SERVICE_CODES, entry 2: expected a service code (1 to 128 characters; put digits in quotes), found ""',
   ],
   [
+    'a code with spaces around it',
+    { env: { ...NEEDED, XVS_SERVICE_CODES: '' }, yml: 'service_codes: [" TESTING"]' },
+    '/etc/xvs.yml:1:17 service_codes[0].service_code: expected a service code (1 to 128 characters; put digits in quotes), found " TESTING"; take the spaces around it away',
+  ],
+  [
     'a code twice',
     { env: { ...NEEDED, XVS_SERVICE_CODES: 'A,B,A' } },
     'environment variable XVS_SERVICE_CODES, entry 3: expected each service code once, found "A" again, which is also at environment variable XVS_SERVICE_CODES, entry 1',
@@ -290,19 +294,3 @@ for (const [name, given, expected] of mistakes) {
     assert.ok(!message.includes(SECRET));
   });
 }
-
-test('the summary tells the codes and how they are polled, and no secret', async () => {
-  const yml = `
-service_codes: [{ service_code: LONG_NAME, secret: ${SECRET}, interval: 90s }, B]
-web: { listen_address: ':20928,[::1]:20929' }`;
-  const summary = maskedSummary(await load({ yml, env: { ...NEEDED, XVS_SERVICE_CODES: '' } }));
-  assert.equal(
-    summary,
-    [
-      'The configuration is valid: 2 service codes.',
-      '  LONG_NAME  https://live.example.com every 1m30s',
-      '  B          https://live.example.com every 15s',
-      'Metrics at :20928, [::1]:20929, path /metrics.',
-    ].join('\n'),
-  );
-});

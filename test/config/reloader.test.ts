@@ -4,10 +4,10 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { LoadedConfiguration } from '../../src/config/configuration-source.ts';
 import { ConfigError } from '../../src/config/problem.ts';
 import { Reloader } from '../../src/config/reloader.ts';
-import { load, NEEDED } from '../support/configuration.ts';
+import { loadedFrom, NEEDED } from '../support/configuration.ts';
 
-const configuration = await load({ env: NEEDED });
-const GOOD: LoadedConfiguration = { configuration, needRestart: ['log.level'] };
+const started = await loadedFrom({ env: NEEDED });
+const GOOD: LoadedConfiguration = { ...started, needRestart: ['log.level'] };
 const WRONG = new ConfigError([{ place: '/etc/xvs.yml:1:1', message: 'expected this, found that' }]);
 
 /** A reloader whose loads the test answers. */
@@ -31,7 +31,7 @@ function setUp(apply: () => Promise<string> = () => Promise.resolve('applied')) 
         });
       }),
     apply: (next) => {
-      assert.equal(next, configuration);
+      assert.equal(next, GOOD.configuration);
       calls.push('apply');
       return apply();
     },

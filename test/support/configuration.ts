@@ -1,7 +1,7 @@
 import { ConfigError } from '../../src/config/problem.ts';
 import type { Configuration } from '../../src/config/configuration.ts';
 import { parseCommandLine } from '../../src/config/command-line.ts';
-import { loadConfiguration } from '../../src/config/loading.ts';
+import { load as loadSettings, type Loaded } from '../../src/config/loading.ts';
 
 /** Stands in every place of a test where a secret can be put. */
 export const SECRET = 'hunter2-is-secret';
@@ -27,9 +27,14 @@ export interface Case {
 }
 
 /** Loads what a command line, an environment and files say. */
-export function load({ args = [], env = {}, files = {}, yml }: Case): Promise<Configuration> {
+export async function load(given: Case): Promise<Configuration> {
+  return (await loadedFrom(given)).configuration;
+}
+
+/** As {@link load}, with where each setting came from. */
+export function loadedFrom({ args = [], env = {}, files = {}, yml }: Case): Promise<Loaded> {
   const file = yml === undefined ? [] : ['--config.file=/etc/xvs.yml'];
-  return loadConfiguration({
+  return loadSettings({
     flags: parseCommandLine([...file, ...args]).flags,
     env,
     readFile: readFrom(yml === undefined ? files : { ...files, '/etc/xvs.yml': yml }),
