@@ -37,7 +37,8 @@ export function manPage(): string {
     '.SH EXIT STATUS',
     ...EXIT_CODES.flatMap(([code, doc]) => entry(code, doc)),
     '.SH EXAMPLES',
-    ...EXAMPLES.flatMap(([purpose, command]) => [
+    ...EXAMPLES.flatMap(([purpose, command], index) => [
+      ...(index === 0 ? [] : ['.PP']),
       `${text(purpose)}:`,
       '.PP',
       '.RS 4',
@@ -45,7 +46,6 @@ export function manPage(): string {
       text(command),
       '.fi',
       '.RE',
-      '.PP',
     ]),
     '.SH SEE ALSO',
     '.BR prometheus (1)',

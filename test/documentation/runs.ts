@@ -39,6 +39,7 @@ export const RUNS: ReadonlyMap<string, Run | Reason> = new Map<string, Run | Rea
   ],
   ['README.md: npm run setup && npm run build', { before: RUN_SECRET, until: /Listening/ }],
   ['README.md: node dist/main.js once --explain', { before: SERVICE }],
+  ['README.md: npm pack', 'it installs for all users of the machine; test/package installs into a folder'],
   [
     'README.md: docker build -t xvs-exporter .',
     'no container engine; npm run test:image builds and runs the image',
