@@ -1,13 +1,16 @@
+import { readFile } from 'node:fs/promises';
 import { createExporterView } from './exporter-view.ts';
 import type { BuildInfo } from './build-info.ts';
 import type { Clock } from './clock.ts';
-import type { Configuration } from './config/configuration.ts';
+import type { Configuration, WebSettings } from './config/configuration.ts';
 import type { Logger } from './log.ts';
 import { Exposition } from './metrics/exposition.ts';
 import { SelfMetrics } from './metrics/self.ts';
 import { Poller } from './poller/poller.ts';
 import { Store } from './poller/store.ts';
 import { UpstreamClient } from './upstream/client.ts';
+import { OPEN_SOURCE, openWebConfiguration } from './web/config/web-configuration-source.ts';
+import type { WebConfigurationSource } from './web/config/web-configuration-source.ts';
 import { handle } from './web/routes.ts';
 import { startWebServer, type WebServer } from './web/server.ts';
 import type { ExporterView } from './web/view.ts';
@@ -62,12 +65,15 @@ export interface App extends AsyncDisposable {
 /** Starts the exporter. Rejects with the system's error where it cannot listen. */
 export async function startApp(configuration: Configuration, outside: Outside): Promise<App> {
   const exporter = createExporter(configuration, outside);
-  const { listenAddresses, telemetryPath, maxRequests } = configuration.web;
+  const { listenAddresses, telemetryPath, maxRequests, maxConnections, opensProbes } = configuration.web;
   const routes = { telemetryPath, exposition: new Exposition() };
   try {
     const web = await startWebServer({
       addresses: listenAddresses,
       maxRequests,
+      maxConnections,
+      opensProbes,
+      guardedBy: await guardOf(configuration.web, outside),
       handle: (request) => handle(request, exporter.view, routes),
       ...outside,
     });
@@ -83,4 +89,14 @@ export async function startApp(configuration: Configuration, outside: Outside): 
     await exporter[Symbol.asyncDispose]();
     throw error;
   }
+}
+
+/** How the web server guards itself, by its configuration file, where there is one. */
+async function guardOf({ configFile }: WebSettings, outside: Outside): Promise<WebConfigurationSource> {
+  if (configFile === undefined) return OPEN_SOURCE;
+  return await openWebConfiguration({
+    path: configFile,
+    readFile: (path) => readFile(path, 'utf8'),
+    ...outside,
+  });
 }

@@ -5,6 +5,7 @@ import { helpText } from '../config/help.ts';
 import { loadConfiguration } from '../config/loading.ts';
 import { ConfigError } from '../config/problem.ts';
 import { maskedSummary } from '../config/summary.ts';
+import { loadWebConfiguration } from '../web/config/web-configuration.ts';
 import type { Command, CommandIo } from './command.ts';
 
 /**
@@ -27,6 +28,8 @@ export function configured(
           `xvs-exporter ${build.version} (${build.revision}, Node.js ${build.nodeVersion})\n`,
         );
       configuration = await loadConfiguration({ flags, env: environment, readFile });
+      const { configFile } = configuration.web;
+      if (configFile !== undefined) await loadWebConfiguration(configFile, readFile);
       if (check) return print(stdout, `${maskedSummary(configuration)}\n`);
     } catch (error) {
       if (!(error instanceof ConfigError)) throw error;

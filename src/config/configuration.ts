@@ -49,6 +49,10 @@ export interface WebSettings {
   readonly listenAddresses: readonly ListenAddress[];
   readonly telemetryPath: string;
   readonly maxRequests: number;
+  readonly maxConnections: number;
+  /** Path of the web configuration file. */
+  readonly configFile?: string;
+  readonly opensProbes: boolean;
 }
 
 interface LogSettings {

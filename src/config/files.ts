@@ -21,10 +21,15 @@ const REASONS: ReadonlyMap<unknown, string> = new Map([
   ['EPERM', 'which this user may not read'],
 ]);
 
+/** A path as it is from the working directory. */
+export function resolvePath(path: string, folder: string | undefined): string {
+  return folder === undefined || isAbsolute(path) ? path : join(folder, path);
+}
+
 /** The file's text; or what is wrong with it. */
 export async function readText(readFile: ReadFile, file: FileReference): Promise<string | Problem> {
   const { path, folder, place } = file;
-  const resolved = folder === undefined || isAbsolute(path) ? path : join(folder, path);
+  const resolved = resolvePath(path, folder);
   try {
     return await readFile(resolved);
   } catch (error) {

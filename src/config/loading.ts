@@ -8,7 +8,7 @@ import type {
   WebSettings,
 } from './configuration.ts';
 import type { ReadFile } from './files.ts';
-import { readPem, readText } from './files.ts';
+import { readPem, readText, resolvePath } from './files.ts';
 import type { Environment, Flags, Merged } from './layers.ts';
 import { checkEntries, environmentEntries, flagEntries, mergeEntries } from './layers.ts';
 import type { Problem } from './problem.ts';
@@ -133,8 +133,13 @@ function metricsSettings({ read }: Merged): MetricsSettings {
   };
 }
 
-function webSettings({ read }: Merged): WebSettings {
+function webSettings({ read, find, origin }: Merged): WebSettings {
+  const file = find('web.config.file');
+  const configFile = file === undefined ? undefined : resolvePath(file, origin('web.config.file')?.folder);
   return {
+    ...(configFile === undefined ? {} : { configFile }),
+    maxConnections: read('web.max_connections'),
+    opensProbes: read('web.open_probes'),
     listenAddresses: read('web.listen_address'),
     telemetryPath: read('web.telemetry_path'),
     maxRequests: read('web.max_requests'),

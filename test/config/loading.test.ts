@@ -30,7 +30,13 @@ const DEFAULTS: Configuration = {
   signing: PUBLISHED_SCHEME,
   serviceCodes: [TESTING],
   metrics: { maxLabelSets: 1000, perTask: false, maxTasks: 1000 },
-  web: { listenAddresses: [{ host: undefined, port: 20_928 }], telemetryPath: '/metrics', maxRequests: 40 },
+  web: {
+    listenAddresses: [{ host: undefined, port: 20_928 }],
+    telemetryPath: '/metrics',
+    maxRequests: 40,
+    maxConnections: 512,
+    opensProbes: false,
+  },
   log: { level: 'info', format: 'json' },
 };
 
@@ -48,9 +54,11 @@ for (const name of ['minimal.yml', 'full.yml']) {
 test('config/full.yml has every key of the file, set or commented out', async () => {
   const yml = readFileSync(new URL('../../../config/full.yml', import.meta.url), 'utf8');
   const { settingEntries } = await import('../../src/config/settings.ts');
-  for (const [path, { notFrom }] of settingEntries()) {
+  const ofFile = settingEntries().filter(([, { notFrom }]) => notFrom !== 'file');
+  const keys = new Set(ofFile.map(([path]) => path.split('.').at(-1) ?? path));
+  for (const [path] of settingEntries()) {
     const key = path.split('.').at(-1) ?? path;
-    assert.equal(new RegExp(`^ *(# )?${key}:`, 'm').test(yml), notFrom !== 'file', path);
+    assert.equal(new RegExp(`^ *(# )?${key}:`, 'm').test(yml), keys.has(key), path);
   }
 });
 

@@ -105,7 +105,13 @@ function configurationFor(baseUrl: string): Configuration {
     signing: PUBLISHED_SCHEME,
     serviceCodes: [code(FAULTY, FAULTY_TIMEOUT_MS), code(SOUND, SOUND_TIMEOUT_MS)],
     metrics: { maxLabelSets: 1000, perTask: true, maxTasks: 1000 },
-    web: { listenAddresses: [], telemetryPath: '/metrics', maxRequests: 5 },
+    web: {
+      listenAddresses: [],
+      telemetryPath: '/metrics',
+      maxRequests: 5,
+      maxConnections: 16,
+      opensProbes: false,
+    },
     log: { level: 'debug', format: 'json' },
   };
 }
