@@ -4,8 +4,10 @@ import type { Problem } from '../../config/problem.ts';
 import { kindOf, mismatch, show } from '../../config/problem.ts';
 import type { YamlSource } from '../../config/yaml-source.ts';
 
-/** A bcrypt hash, a PEM text, a line of base64: whatever it was meant to be, no message shows it. */
-const SECRET = /\$2[a-z]?\$\d|-----BEGIN|[A-Za-z0-9+/=]{48}/;
+/** A part of a bcrypt hash, of a PEM text, or a whole line of base64: never shown, whatever it was meant to be. */
+const SECRET = /\$\d\d\$|-----BEGIN|^(?!\/)[A-Za-z0-9+/=]{40,}$/;
+/** Where no path is meant, nothing long has to be shown. */
+const TOKEN = /[A-Za-z0-9+/=.]{40}/;
 
 /** A part of the file, with its place. All scalars are texts. */
 export interface Field {
@@ -26,7 +28,7 @@ export class Findings {
   place(path: InnerPath, ofKey = false): string {
     // Names of users stay out of messages: who mixed up name and password would find the password there.
     const shown = path[0] === 'basic_auth_users' ? path.slice(0, 1) : path;
-    const name = shown.filter((step) => typeof step === 'string' && !SECRET.test(step)).join('.');
+    const name = shown.filter((step) => typeof step === 'string' && !isToken(step)).join('.');
     return `${this.#source.at(path, ofKey)} ${name}`.trimEnd();
   }
 
@@ -74,8 +76,11 @@ export class Findings {
   }
 
   /** What a word stands for; undefined where there is none, or another one. */
-  word<T>(field: Field | undefined, words: ReadonlyMap<string, T>): T | undefined {
-    const expected = `one of ${[...words.keys()].join(', ')}`;
+  word<T>(
+    field: Field | undefined,
+    words: ReadonlyMap<string, T>,
+    expected = `one of ${[...words.keys()].join(', ')}`,
+  ): T | undefined {
     const text = this.text(field, expected);
     if (field === undefined || text === '') return undefined;
     const meant = words.get(text);
@@ -85,9 +90,14 @@ export class Findings {
 
 /** A value as a message shows it, unless it looks like a hash or a key. */
 export function showUnlessSecret(text: string): string {
-  return holdsSecret(text) ? 'a text that is not shown' : show(text);
+  return isToken(text) ? 'a text that is not shown' : show(text);
 }
 
+function isToken(text: string): boolean {
+  return holdsSecret(text) || TOKEN.test(text);
+}
+
+/** Whether a text looks like a hash or a key rather than a path. */
 export function holdsSecret(text: string): boolean {
   return SECRET.test(text);
 }

@@ -72,12 +72,14 @@ export function readTlsSection(findings: Findings, section: Field, file: string)
     ...readVersions(findings, field('min_version'), field('max_version'), section),
     cipherSuites: names(findings, field('cipher_suites'), CIPHER_SUITES)?.map(([name]) => name),
     curves: names(findings, field('curve_preferences'), CURVES)?.map(([, name]) => name),
-    prefersOwnOrder: findings.word(field('prefer_server_cipher_suites'), BOOLEANS) ?? true,
+    prefersOwnOrder: findings.word(field('prefer_server_cipher_suites'), BOOLEANS, 'true or false') ?? true,
     allowedSans: findings
       .texts(field('client_allowed_sans'), 'a list of names')
       ?.map((entry) => findings.text(entry, 'a name')),
   };
   if (!SWITCHES.some((name) => findings.text(field(name), 'a text') !== '')) return undefined;
+  // What is missing may be what was refused.
+  if (findings.problems.length > 0) return undefined;
   checkClients(findings, section, { clientAuth, clientCa, allowedSans: options.allowedSans });
   if (cert === undefined) return findings.refuse(section, 'cert_file (or cert)', 'none');
   if (key === undefined) return findings.refuse(section, 'key_file (or key)', 'none');

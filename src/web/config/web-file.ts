@@ -64,7 +64,7 @@ export function parseWebFile(text: string, file: string): WebFile {
 /** `http2` is checked and changes nothing: the server speaks HTTP/1.1, which every scraper does. */
 function readHttpSection(findings: Findings, section: Field): Readonly<Record<string, string>> {
   const fields = findings.fields(section, ['http2', 'headers']);
-  findings.word(fields.get('http2'), BOOLEANS);
+  findings.word(fields.get('http2'), BOOLEANS, 'true or false');
   const headers: Record<string, string> = {};
   const given = fields.get('headers') ?? { value: undefined, path: [...section.path, 'headers'] };
   for (const [name, field] of findings.fields(given, [...HEADERS.keys()])) {
