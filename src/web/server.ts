@@ -28,6 +28,11 @@ const KEEP_ALIVE_TIMEOUT_MS = 120_000;
 const SOCKET_TIMEOUT_MS = 60_000;
 /** How long an answer may take on its way, however slowly the client reads: so long it is held in memory. */
 const ANSWER_TIMEOUT_MS = 60_000;
+/**
+ * Bytes of answers that may be on their way at a time, in memory: beyond it, all but one get a 503. An answer to a client
+ * that reads is gone in a moment.
+ */
+const MAX_BYTES_ON_THEIR_WAY = 128 * 1024 * 1024;
 /** A request line and headers of a scrape are a tenth of this. */
 const MAX_HEADER_BYTES = 16 * 1024;
 /** How often at most a line says that connections are refused. */
@@ -88,6 +93,7 @@ function createListener(
   guard: Guard,
 ): { answer: Answer; announceClose: () => void } {
   let requests = 0;
+  let bytesOnTheirWay = 0;
   let isClosing = false;
 
   /** Headers of the web configuration stand over those of the answer: they are what someone asked for. */
@@ -112,7 +118,16 @@ function createListener(
     // Comes once: after the last byte, or when the client has gone.
     response.once('close', () => (requests -= 1));
     const isRefused = requests > maxRequests && !isProbe(request.url);
-    return isRefused ? respondText(503, 'Too many requests at a time.') : await handle(request);
+    if (isRefused) return respondText(503, 'Too many requests at a time.');
+    const answer = await handle(request);
+    // Closed already, it would never be counted out again.
+    if (response.closed) return answer;
+    const bytes = Buffer.byteLength(answer.body);
+    if (bytesOnTheirWay > 0 && bytesOnTheirWay + bytes > MAX_BYTES_ON_THEIR_WAY)
+      return respondText(503, 'Too many clients read their answers too slowly.');
+    bytesOnTheirWay += bytes;
+    response.once('close', () => (bytesOnTheirWay -= bytes));
+    return answer;
   };
   /** Never rejects. */
   const answer = async (request: WebRequest, response: ServerResponse, signal: AbortSignal) => {

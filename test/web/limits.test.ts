@@ -68,6 +68,55 @@ test('a client that does not read its answer is given a minute, and then up', as
   assert.equal((await ask(port)).status, 200);
 });
 
+test('clients that do not read hold 128 MiB at most, together', async (t) => {
+  const { port, clock } = await startGuarded(t, '', {
+    handle: () => Promise.resolve(respond(200, LARGE, 'text/plain')),
+  });
+  const slow = await Promise.all([1, 2, 3, 4].map(() => connected(port)));
+  for (const socket of slow) {
+    socket.pause();
+    socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
+  }
+  await until(
+    () => clock.sleepers,
+    (sleepers) => sleepers === 4,
+  );
+  const { status, body } = await ask(port);
+  assert.deepEqual([status, body], [503, 'Too many clients read their answers too slowly.\n']);
+  for (const socket of slow) socket.destroy();
+  await until(
+    () => ask(port),
+    (answer) => answer.status === 200,
+  );
+});
+
+test('answers that no one waited for are not counted', async (t) => {
+  const entered: (() => void)[] = [];
+  const { port } = await startGuarded(t, '', {
+    handle: async () => {
+      await new Promise<void>((resolve) => entered.push(resolve));
+      return respond(200, LARGE, 'text/plain');
+    },
+  });
+  for (let scrape = 0; scrape < 6; scrape += 1) {
+    const socket = await connected(port);
+    socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
+    await until(
+      () => entered.length,
+      (length) => length === scrape + 1,
+    );
+    socket.destroy();
+  }
+  const last = ask(port);
+  await until(
+    () => entered.length,
+    (length) => length === 7,
+  );
+  for (const resolve of entered) resolve();
+  const { status } = await last;
+  assert.equal(status, 200);
+});
+
 test('what comes with a body is answered and not read', async (t) => {
   const { port } = await startGuarded(t, '');
   const socket = await connected(port);

@@ -30,7 +30,7 @@ export class BcryptThread implements AsyncDisposable {
       const timeout = this.#clock.sleep(TIMEOUT_MS, signal).then(() => {
         throw new Error(`Expected a bcrypt comparison to end within ${TIMEOUT_MS} ms`);
       });
-      worker.postMessage({ password, hash });
+      worker.postMessage([password, hash]);
       const [isRight] = await Promise.race([answer, exit, timeout]);
       return isRight === true;
     } catch (error) {
