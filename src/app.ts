@@ -94,9 +94,12 @@ export async function startApp(configuration: Configuration, outside: Outside): 
 /** How the web server guards itself, by its configuration file, where there is one. */
 async function guardOf({ configFile }: WebSettings, outside: Outside): Promise<WebConfigurationSource> {
   if (configFile === undefined) return OPEN_SOURCE;
-  return await openWebConfiguration({
+  const source = await openWebConfiguration({
     path: configFile,
     readFile: (path) => readFile(path, 'utf8'),
     ...outside,
   });
+  const { tls, users } = await source.latest();
+  outside.logger.info({ tls: tls !== undefined, users: users.size }, 'Web configuration loaded');
+  return source;
 }

@@ -14,5 +14,6 @@ export function maskedSummary({ serviceCodes, web }: Configuration): string {
         `  ${serviceCode.padEnd(width)}  ${baseUrl} every ${formatDuration(intervalMs)}`,
     ),
     `Metrics at ${addresses.join(', ')}, path ${web.telemetryPath}.`,
+    ...(web.configFile === undefined ? [] : [`Guarded as ${web.configFile} says.`]),
   ].join('\n');
 }

@@ -7,7 +7,10 @@ import type { WebConfiguration } from './config/web-configuration.ts';
 import { RateLimiter } from './rate-limiter.ts';
 import { respondText } from './response.ts';
 import type { WebResponse } from './response.ts';
-import { isProbe } from './routes.ts';
+import { splitUrl } from './routes.ts';
+
+/** What `opensProbes` opens: no more than these, whatever else may come below `/-/`. */
+const PROBES: readonly string[] = ['/-/healthy', '/-/ready'];
 
 /** What is known of who asks. */
 interface Visit {
@@ -53,7 +56,7 @@ export function createGuard({ opensProbes, clock, logger }: GuardOptions): Guard
   };
   return {
     async refuse(visit, { rateLimit, users }) {
-      if (opensProbes && isProbe(visit.url)) return undefined;
+      if (opensProbes && PROBES.includes(splitUrl(visit.url).path)) return undefined;
       if (!limiter.allows(rateLimit, clock.monotonic())) return respondText(429, 'Too many requests.');
       if (visit.isStranger) return respondText(403, 'A client certificate that is accepted here is needed.');
       if (users.size === 0) return undefined;

@@ -6,6 +6,8 @@ import { repositoryPath, repositoryText } from '../support/repository.ts';
 
 const PAGES = [
   'README.md',
+  'SECURITY.md',
+  'docs/web.md',
   ...readdirSync(repositoryPath('deploy'), { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.md'))
     .map((name) => join('deploy', name)),

@@ -103,6 +103,16 @@ test('healthcheck names the setting that lets it in', async (t) => {
   assert.match(health.stderr, /found 401; web\.open_probes lets probes in\n$/);
 });
 
+test('--config.check of a good one names it, and a start says what it comes to', async (t) => {
+  const { path } = webConfiguration(t, TLS + USERS);
+  await using check = xvsExporter([`--web.config.file=${path}`, '--config.check'], SETTINGS);
+  assert.equal(await check.exit, 0);
+  assert.ok(check.stdout.endsWith(`Guarded as ${path} says.\n`));
+  const { program } = await started(path);
+  await using exporter = program;
+  assert.match(exporter.stderr, /"tls":true,"users":1,"msg":"Web configuration loaded"/);
+});
+
 test('a wrong web configuration starts nothing, and --config.check tells it', async (t) => {
   const { path } = webConfiguration(t, 'basic_auth_users: { prometheus: hunter2 }');
   for (const flags of [[], ['--config.check']]) {

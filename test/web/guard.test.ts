@@ -1,7 +1,11 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { request } from 'node:http';
 import type { OutgoingHttpHeaders } from 'node:http';
+import { Agent, request as secureRequest } from 'node:https';
 import { test } from 'node:test';
+import { TLSSocket } from 'node:tls';
+import { fixture } from '../support/fixtures.ts';
 import { answerTo, askSecurely, clientCertificate, HASH, PASSWORD, SERVER, startGuarded } from './guarded.ts';
 import type { Answer } from './guarded.ts';
 
@@ -50,12 +54,12 @@ test('with users, only they get in', async (t) => {
 });
 
 test('every path asks for a password, probes too; they are open where that is set', async (t) => {
-  const paths = ['/', '/metrics', '/nowhere', '/-/healthy', '/-/ready'];
+  const paths = ['/', '/metrics', '/nowhere', '/-/reload', '/-/', '//-/healthy', '/-/healthy', '/-/ready?x'];
   for (const opensProbes of [false, true]) {
     const { port } = await startGuarded(t, USERS, { opensProbes });
     const open = [];
     for (const path of paths) if ((await ask(port, path)).status === 200) open.push(path);
-    assert.deepEqual(open, opensProbes ? ['/-/healthy', '/-/ready'] : []);
+    assert.deepEqual(open, opensProbes ? ['/-/healthy', '/-/ready?x'] : []);
   }
 });
 
@@ -72,6 +76,33 @@ test('open probes are open to clients without a certificate, and nothing else is
   }
   assert.equal((await askSecurely(port, '/metrics', clientCertificate('client'))).status, 200);
   assert.match(lines.join(''), /"found":"no certificate","msg":"Client certificate refused"/);
+});
+
+test('a session that is resumed lets in whom it let in before, and no one else', async (t) => {
+  const yml = `tls_server_config: { ${SERVER}, client_ca_file: ca.pem, client_auth_type: RequireAndVerifyClientCert }`;
+  const { port } = await startGuarded(t, yml, { opensProbes: true });
+  const ca = fixture('tls/ca.pem');
+  for (const maxVersion of ['TLSv1.2', 'TLSv1.3'] as const) {
+    for (const [name, expected] of [
+      ['client', 200],
+      ['self-signed', 403],
+    ] as const) {
+      const agent = new Agent({ maxCachedSessions: 10, maxVersion, ca, ...clientCertificate(name) });
+      const seen = [];
+      for (let visit = 0; visit < 3; visit += 1) {
+        const outgoing = secureRequest({ host: '127.0.0.1', port, path: '/metrics', agent });
+        const [socket]: unknown[] = await once(outgoing, 'socket');
+        const { status } = await answerTo(outgoing.end());
+        assert.ok(socket instanceof TLSSocket);
+        seen.push([status, socket.isSessionReused()]);
+      }
+      assert.deepEqual(seen, [
+        [expected, false],
+        [expected, true],
+        [expected, true],
+      ]);
+    }
+  }
 });
 
 test('more requests than the rate limit are answered with 429, until the interval has passed', async (t) => {

@@ -81,6 +81,21 @@ test('certificates and keys may stand in the file itself; a file beside them win
   assert.ok(!message.includes(key.slice(30, 50)));
 });
 
+test('config/web.yml is good as it is, and with every setting that is commented out', async (t) => {
+  const path = join(certificateFolder(t), 'web.yml');
+  const example = fixture('../../config/web.yml').toString();
+  writeFileSync(path, example);
+  const { tls, users } = await load(path);
+  assert.deepEqual([tls?.context.minVersion, users.size], ['TLSv1.2', 0]);
+  writeFileSync(
+    path,
+    example.replaceAll(/^( *)#(?=\S|  -|  \w+(?:-\w+)*: )/gm, '$1').replace('<the hash>', HASH),
+  );
+  const all = await load(path);
+  assert.deepEqual([all.tls?.clientAuth.isRequired, all.users.size, all.rateLimit?.burst], [true, 1, 20]);
+  assert.equal(all.headers['X-Frame-Options'], 'deny');
+});
+
 test('names of users are taken as they are written', async (t) => {
   const path = join(certificateFolder(t), 'web.yml');
   writeFileSync(path, `basic_auth_users: { 007: ${HASH}, yes: ${HASH}, 0x1F: ${HASH}, __proto__: ${HASH} }`);
