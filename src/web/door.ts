@@ -14,7 +14,7 @@ const TLS_HANDSHAKE = 22;
 /** What Go's servers say, so that whoever searches for it finds it; `healthcheck` knows it. */
 export const PLAIN_HTTP_TO_TLS = 'Client sent an HTTP request to an HTTPS server.';
 
-export interface DoorOptions {
+interface DoorOptions {
   readonly source: WebConfigurationSource;
   /** Lets clients in whose certificate is refused, for `isStranger` to tell. */
   readonly admitsStrangers: boolean;
@@ -22,86 +22,103 @@ export interface DoorOptions {
   readonly logger: Logger;
 }
 
-/** What stands between new connections and HTTP. */
-export interface Door {
-  /** Takes a new connection; hands it on when it may speak HTTP: itself, or what TLS made of it. */
-  enter(this: void, socket: Socket, serve: (socket: Socket) => void): void;
-  /** Whether a connection is of a client whose certificate is refused. */
-  isStranger(this: void, socket: Socket): boolean;
-  /** Breaks off what has not come in yet. */
-  close(this: void): void;
-}
+/** Takes a connection that may speak HTTP. */
+type Serve = (socket: Socket) => void;
 
 /**
- * Connections get the TLS settings that are in force when they begin. Whoever speaks plain HTTP to TLS is told so.
- * Each version of the settings has a TLS server of its own, which does not listen: connections are injected.
+ * What stands between new connections and HTTP. They get the TLS settings that are in force when they begin; whoever
+ * speaks plain HTTP to TLS is told so. Each version of the settings has a TLS server of its own, which does not listen:
+ * Node documents that connections may be injected.
  */
-export function createDoor({ source, admitsStrangers, clock, logger }: DoorOptions): Door {
-  const strangers = new WeakSet<Socket>();
-  const entering = new Set<Socket>();
-  const servers = new WeakMap<TlsFront, TlsServer>();
-  const handshakes = new Map<string, (secure: TLSSocket) => void>();
+export class Door {
+  readonly #options: DoorOptions;
+  readonly #strangers = new WeakSet<Socket>();
+  readonly #servers = new WeakMap<TlsFront, TlsServer>();
+  /** Connections that have not come in yet. */
+  readonly #entering = new Set<Socket>();
+  /** What to do once TLS is agreed on, by the endpoints of the connection. */
+  readonly #comingIn = new Map<string, Serve>();
 
-  const serverOf = (tls: TlsFront): TlsServer => {
-    const known = servers.get(tls);
-    if (known !== undefined) return known;
-    const server = createTlsServer(tls).on('secureConnection', (secure) => {
-      const refusal = refusalOf(secure, tls);
-      if (refusal !== undefined) logger.debug({ found: refusal }, 'Client certificate refused');
-      if (refusal !== undefined && !admitsStrangers) secure.destroy();
-      else {
-        if (refusal !== undefined) strangers.add(secure);
-        handshakes.get(endpointsOf(secure))?.(secure);
-      }
+  constructor(options: DoorOptions) {
+    this.#options = options;
+  }
+
+  /** Takes a new connection, and hands on itself or what TLS made of it. */
+  enter(socket: Socket, serve: Serve): void {
+    this.#entering.add(socket);
+    socket.once('close', () => this.#entering.delete(socket));
+    // Resets are nothing to us before HTTP; it then has a listener of its own.
+    socket.on('error', () => undefined);
+    this.#admit(socket, (admitted) => {
+      this.#entering.delete(socket);
+      serve(admitted);
+    }).catch((err: unknown) => {
+      this.#options.logger.error({ err }, 'Connection failed');
+      socket.destroy();
     });
-    servers.set(tls, server);
-    return server;
-  };
+  }
 
-  const admit = async (socket: Socket, serve: (socket: Socket) => void): Promise<void> => {
-    const { tls } = await source.latest();
+  /** Whether a connection is of a client whose certificate is refused. */
+  isStranger(socket: Socket): boolean {
+    return this.#strangers.has(socket);
+  }
+
+  /** Breaks off what has not come in yet. */
+  close(): void {
+    for (const socket of this.#entering) socket.destroy();
+  }
+
+  async #admit(socket: Socket, serve: Serve): Promise<void> {
+    const { tls } = await this.#options.source.latest();
     if (socket.destroyed) return;
-    if (tls === undefined) {
-      entering.delete(socket);
-      serve(socket);
-      return;
-    }
+    if (tls === undefined) return serve(socket);
+    // Reset by now: the system knows no address any more, and one connection could be taken for another.
+    if (socket.remotePort === undefined) return void socket.destroy();
+    this.#expect(socket, serve);
+    if ((await firstByte(socket)) === TLS_HANDSHAKE) this.#serverOf(tls).emit('connection', socket);
+    else refusePlainHttp(socket);
+  }
+
+  /** Notes what to do when the handshake ends, and breaks the connection off where it does not. */
+  #expect(socket: Socket, serve: Serve): void {
     const waiting = new AbortController();
     const endpoints = endpointsOf(socket);
+    const comeIn = (secure: Socket): void => {
+      waiting.abort();
+      serve(secure);
+    };
+    this.#comingIn.set(endpoints, comeIn);
     socket.once('close', () => {
       waiting.abort();
-      handshakes.delete(endpoints);
+      // Another connection may have the same endpoints by now.
+      if (this.#comingIn.get(endpoints) === comeIn) this.#comingIn.delete(endpoints);
     });
-    clock.sleep(HANDSHAKE_TIMEOUT_MS, waiting.signal).then(
+    this.#options.clock.sleep(HANDSHAKE_TIMEOUT_MS, waiting.signal).then(
       () => socket.destroy(),
       () => undefined,
     );
-    handshakes.set(endpoints, (secure) => {
-      waiting.abort();
-      handshakes.delete(endpoints);
-      entering.delete(socket);
-      serve(secure);
-    });
-    if ((await firstByte(socket)) === TLS_HANDSHAKE) serverOf(tls).emit('connection', socket);
-    else refusePlainHttp(socket);
-  };
+  }
 
-  return {
-    enter(socket, serve) {
-      entering.add(socket);
-      socket.once('close', () => entering.delete(socket));
-      // Resets are nothing to us before HTTP; it then has a listener of its own.
-      socket.on('error', () => undefined);
-      admit(socket, serve).catch((err: unknown) => {
-        logger.error({ err }, 'Connection failed');
-        socket.destroy();
-      });
-    },
-    isStranger: (socket) => strangers.has(socket),
-    close() {
-      for (const socket of entering) socket.destroy();
-    },
-  };
+  #serverOf(tls: TlsFront): TlsServer {
+    const known = this.#servers.get(tls);
+    if (known !== undefined) return known;
+    const server = createTlsServer(tls).on('secureConnection', (secure) => this.#agreed(secure, tls));
+    this.#servers.set(tls, server);
+    return server;
+  }
+
+  #agreed(secure: TLSSocket, tls: TlsFront): void {
+    const { admitsStrangers, logger } = this.#options;
+    const refusal = refusalOf(secure, tls);
+    if (refusal !== undefined) {
+      logger.debug({ found: refusal }, 'Client certificate refused');
+      this.#strangers.add(secure);
+    }
+    const comeIn = this.#comingIn.get(endpointsOf(secure));
+    // Without a way in, its client has gone already.
+    if (comeIn === undefined || (refusal !== undefined && !admitsStrangers)) secure.destroy();
+    else comeIn(secure);
+  }
 }
 
 function createTlsServer({ context, clientAuth }: TlsFront): TlsServer {

@@ -6,8 +6,7 @@ import type { Clock } from '../clock.ts';
 import type { ListenAddress } from '../config/addresses.ts';
 import type { Logger } from '../log.ts';
 import type { WebConfigurationSource } from './config/web-configuration-source.ts';
-import { createDoor } from './door.ts';
-import type { Door } from './door.ts';
+import { Door } from './door.ts';
 import { createGuard } from './guard.ts';
 import type { Guard } from './guard.ts';
 import { respondText } from './response.ts';
@@ -65,7 +64,7 @@ export interface WebServer extends AsyncDisposable {
 /** Listens on every address; rejects with the system's error, and listens on none, where one cannot be had. */
 export async function startWebServer(options: WebServerOptions): Promise<WebServer> {
   const { guardedBy: source, opensProbes, clock, logger } = options;
-  const door = createDoor({ source, admitsStrangers: opensProbes, clock, logger });
+  const door = new Door({ source, admitsStrangers: opensProbes, clock, logger });
   const guard = createGuard({ opensProbes, clock, logger });
   const listener = createListener(options, door, guard);
   const servers: Server[] = [];
