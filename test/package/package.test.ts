@@ -20,6 +20,7 @@ function expectedDocuments(): readonly string[] {
     'README.md',
     'CHANGELOG.md',
     'LICENSE',
+    'SECURITY.md',
     'man/xvs-exporter.1',
     ...all('config'),
     ...all('docs').filter((path) => path.endsWith('.md')),

@@ -14,6 +14,7 @@ const SOURCES = [
   'README.md',
   'CHANGELOG.md',
   'LICENSE',
+  'SECURITY.md',
   'scripts',
   'src',
   'config',
