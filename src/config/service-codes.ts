@@ -6,8 +6,11 @@ import { nearestHint } from './nearest.ts';
 import type { Problem } from './problem.ts';
 import { mismatch, show } from './problem.ts';
 
-/** Label values are cut at 128 characters: two longer codes could become one series. */
-const SERVICE_CODE = /^(?!\s)\P{Cc}{1,128}(?<!\s)$/u;
+/**
+ * Label values are cut at 128 characters: two longer codes could become one series. Half a surrogate pair, which YAML and
+ * JSON can write, has no place in an address.
+ */
+const SERVICE_CODE = /^(?!\s)[^\p{Cc}\p{Cs}]{1,128}(?<!\s)$/u;
 
 /** A service code as the service knows it. */
 const serviceCodeName: Format<string> = {

@@ -26,6 +26,8 @@ const FINDINGS: Partial<Record<ErrorCode, string>> = {
 };
 const UNKNOWN_ALIAS = 'an alias without its anchor; put a text that starts with "*" in quotes';
 
+const KEY_WITH_PARTS = 'a key that is no text; put texts that start with "?", "[", "{" or "*" in quotes';
+
 const TOO_MANY_ALIASES = Symbol('too many aliases');
 
 interface Fault {
@@ -59,6 +61,10 @@ export function parseYaml(
     Alias(_, alias) {
       if (alias.resolve(document) === undefined)
         faults.push({ offset: offsetOf(alias), found: UNKNOWN_ALIAS });
+    },
+    // A message that names such a key would show all that stands in it.
+    Pair(_, { key }) {
+      if (!isScalar(key)) faults.push({ offset: offsetOf(key), found: KEY_WITH_PARTS });
     },
   });
   const [fault] = faults.toSorted((a, b) => a.offset - b.offset);

@@ -42,7 +42,7 @@ export async function observe(target: ListingTarget, means: Means): Promise<Obse
     secret: looksOf(target.secret),
     signing: target.signing,
     connection: watch.connection,
-    ...notes.noted(bytes),
+    ...notes.noted(bytes ?? 0),
     listing: listing.listing,
     ret,
     failure: error && { reason: error.reason, message: error.message, code: error.code },

@@ -17,8 +17,8 @@ export interface FailedListing extends Answered {
 interface Answered {
   /** The answer's `ret`, where it had one. */
   readonly ret: number | undefined;
-  /** Size of what was read of the body, decompressed. */
-  readonly bytes: number;
+  /** Size of what was read of the body, decompressed; undefined where none came: an empty one is 0. */
+  readonly bytes: number | undefined;
 }
 
 /**
@@ -41,6 +41,7 @@ export async function fetchListing(
       (chunk, chunkStatus) => body.write(chunk, chunkStatus),
       signal,
     );
+    body.answered();
     return body.result(judge(body, status, retryAfterMs));
   } catch (error) {
     if (error instanceof UpstreamError) return body.result(error);
@@ -52,7 +53,7 @@ export async function fetchListing(
 /** A body on its way through the reader. */
 class BodyReading {
   readonly reader: ListingReader;
-  #bytes = 0;
+  #bytes: number | undefined;
   #isReadable = true;
 
   constructor(sink: ListingSink, records: RecordReaders) {
@@ -60,9 +61,14 @@ class BodyReading {
   }
 
   write(chunk: Uint8Array, status: number): void {
-    this.#bytes += chunk.byteLength;
+    this.#bytes = (this.#bytes ?? 0) + chunk.byteLength;
     if (isSuccess(status)) this.reader.write(chunk);
     else this.#try(() => this.reader.write(chunk));
+  }
+
+  /** There is a body, if only an empty one. */
+  answered(): void {
+    this.#bytes ??= 0;
   }
 
   /** Ends the body of an error: the reader may still hold the bytes of its `ret`. */

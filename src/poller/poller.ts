@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import type { Clock } from '../clock.ts';
 import { FirstFailure } from '../first-failure.ts';
 import { RecordReaders } from '../listing/record-readers.ts';
@@ -74,6 +75,8 @@ export class Poller implements AsyncDisposable {
 
   /** Polls every service code once, all at a time. Rejects with the signal's reason when it aborts. */
   async pollOnce(signal: AbortSignal): Promise<void> {
+    // Each poll listens on it until it is over: more than ten are no leak, of which Node would warn.
+    setMaxListeners(0, signal);
     await Promise.all([...this.#polled.values()].map(({ poller }) => poller.poll(signal)));
   }
 

@@ -93,7 +93,7 @@ export class ServiceCodePoller {
     this.#options.watchListing?.(listing);
     metrics.started();
     const fetched = await this.#fetch(listing, signal);
-    if (fetched.bytes > 0) metrics.responseBytes(fetched.bytes);
+    if (fetched.bytes !== undefined) metrics.responseBytes(fetched.bytes);
     if (fetched.error === undefined) this.#commit(listing, fetched, startedMs);
     else this.#fail(fetched, startedMs);
   }
@@ -132,7 +132,7 @@ export class ServiceCodePoller {
   async #watch(patience: Promise<void>): Promise<FailedListing> {
     await patience;
     const error = new UpstreamError('timeout', 'Expected the poll to end by its deadline, found it hung');
-    return { error, ret: undefined, bytes: 0 };
+    return { error, ret: undefined, bytes: undefined };
   }
 
   #commit(listing: ListingTally, { ret }: GoodListing, startedMs: number): void {

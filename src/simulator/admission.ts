@@ -41,8 +41,8 @@ export function serviceCodeOf(rawQuery: string): string | undefined {
   return value === '' ? undefined : value;
 }
 
-/** Judges a call of `task_list` by its query string, as it stood in the request, and its headers. */
-export function admit(admission: Admission, rawQuery: string, headers: IncomingHttpHeaders): Ret {
+/** Judges a call of `task_list` by its query string, as it stood in the request, and its headers; `skewMs` is how wrong the clock is. */
+export function admit(admission: Admission, rawQuery: string, headers: IncomingHttpHeaders, skewMs = 0): Ret {
   const serviceCode = serviceCodeOf(rawQuery);
   const query = unescapePercent(rawQuery);
   if (serviceCode === undefined || query === undefined) return retCodes.missing_service_code;
@@ -50,7 +50,7 @@ export function admit(admission: Admission, rawQuery: string, headers: IncomingH
   if (secret === undefined) return retCodes.unknown_service_code;
   const timestamp = headerOf(headers, 'xvs-timestamp');
   if (!/^\d{1,15}$/.test(timestamp)) return retCodes.bad_timestamp;
-  if (isExpired(admission, Number(timestamp))) return retCodes.expired;
+  if (isExpired(admission, Number(timestamp) - skewMs)) return retCodes.expired;
   const signature = createHmac('sha256', secret).update(`${taskListPath}${query}${timestamp}`).digest();
   return isHexOf(headerOf(headers, 'xvs-signature'), signature) ? retCodes.ok : retCodes.bad_signature;
 }

@@ -19,6 +19,7 @@ const scope = { serviceCode: z.string().min(1).optional() };
  * - `bad_list` leaves a list out, or puts something else in its place.
  * - `bad_record` spoils every n-th user and task.
  * - `huge` puts white space in front of the listing: `bytes` of it, or without end.
+ * - `clock_skew` sets the service's clock wrong by so many milliseconds: beyond its tolerance it refuses every call.
  * - `freeze_ingest` lets a task, or all of them, stand still: nothing is received or delivered until it is cleared.
  */
 export const faultSchema = z.discriminatedUnion('fault', [
@@ -54,6 +55,7 @@ export const faultSchema = z.discriminatedUnion('fault', [
   }),
   z.strictObject({ fault: z.literal('bad_record'), every: z.int().positive().default(2), ...scope }),
   z.strictObject({ fault: z.literal('huge'), bytes: z.int().positive().optional(), ...scope }),
+  z.strictObject({ fault: z.literal('clock_skew'), ms: z.int(), ...scope }),
   z.strictObject({ fault: z.literal('freeze_ingest'), taskId: z.string().min(1).optional(), ...scope }),
 ]);
 

@@ -85,8 +85,10 @@ class Service {
   }
 
   async #answer(request: IncomingMessage, response: ServerResponse, rawQuery: string): Promise<void> {
-    const ret = admit(this.#admission, rawQuery, request.headers);
     const serviceCode = serviceCodeOf(rawQuery);
+    const fault = this.faults.responseFault(serviceCode);
+    const skewMs = fault?.fault === 'clock_skew' ? fault.ms : 0;
+    const ret = admit(this.#admission, rawQuery, request.headers, skewMs);
     const call: Call = {
       response,
       clock: this.#options.clock,
@@ -94,7 +96,6 @@ class Service {
       members:
         ret === retCodes.ok && serviceCode !== undefined ? this.#listing(serviceCode) : emptyAnswer(ret),
     };
-    const fault = this.faults.responseFault(serviceCode);
     await (fault === undefined ? answer(call) : answerWrongly(call, fault));
   }
 

@@ -1,29 +1,30 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Configuration } from '../../src/config/configuration.ts';
-import { configurationFor, FAULTY, INTERVAL_MS, SOUND, startRig, sumOf } from './exporting.ts';
+import { CODES, INTERVAL_MS } from './configured.ts';
+import { Rig } from './rig.ts';
+import { sumOf, type Series } from './series.ts';
+
+const ups = (series: Series): readonly number[] => CODES.map((code) => sumOf(series, 'xvs_up', code));
+const ALL_UP = CODES.map(() => 1);
+const ALL_DOWN = CODES.map(() => 0);
 
 test('other limits of the way to the service are taken over, and the counters go on', async () => {
-  await using rig = await startRig();
-  const { clock, exporter, simulator } = rig;
-  const configuration = configurationFor(simulator.url);
+  await using rig = await Rig.start();
+  const { clock, configuration, exporter } = rig;
   const limitedTo = (maxResponseBytes: number): Configuration => ({
     ...configuration,
     upstream: { ...configuration.upstream, maxResponseBytes },
   });
-  const up = async (): Promise<readonly number[]> => {
-    const series = await rig.poll();
-    return [FAULTY, SOUND].map((code) => sumOf(series, 'xvs_up', code));
-  };
-  assert.deepEqual(await up(), [1, 1]);
+  assert.deepEqual(ups(await rig.poll()), ALL_UP);
   const { kept } = await exporter.apply(limitedTo(10));
-  assert.equal(kept.length, 2);
-  assert.deepEqual(await up(), [0, 0]);
+  assert.equal(kept.length, CODES.length);
+  assert.deepEqual(ups(await rig.poll()), ALL_DOWN);
   clock.advance(INTERVAL_MS);
   await exporter.apply(configuration);
-  assert.deepEqual(await up(), [1, 1]);
+  assert.deepEqual(ups(await rig.poll()), ALL_UP);
   const series = await rig.settle();
-  for (const code of [FAULTY, SOUND]) {
+  for (const code of CODES) {
     assert.equal(sumOf(series, 'xvs_exporter_polls_total', code), 5);
     const pushed = rig.world.inputBytesPushed(code, clock.now() - INTERVAL_MS, clock.now());
     assert.ok(Math.abs(sumOf(series, 'xvs_input_bytes_total', code) - pushed) < pushed / 10);
@@ -31,14 +32,14 @@ test('other limits of the way to the service are taken over, and the counters go
 });
 
 test('another way to sign is taken over', async () => {
-  await using rig = await startRig();
-  const configuration = configurationFor(rig.simulator.url);
-  const { changed } = await rig.exporter.apply({
+  await using rig = await Rig.start();
+  const { configuration, exporter } = rig;
+  const { changed } = await exporter.apply({
     ...configuration,
     signing: { ...configuration.signing, algorithm: 'sha1' },
   });
-  assert.equal(changed.length, 2);
-  assert.equal(sumOf(await rig.poll(), 'xvs_up', SOUND), 0);
-  await rig.exporter.apply(configuration);
-  assert.equal(sumOf(await rig.poll(), 'xvs_up', SOUND), 1);
+  assert.equal(changed.length, CODES.length);
+  assert.deepEqual(ups(await rig.poll()), ALL_DOWN);
+  await exporter.apply(configuration);
+  assert.deepEqual(ups(await rig.poll()), ALL_UP);
 });

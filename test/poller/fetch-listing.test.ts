@@ -203,6 +203,14 @@ test('a pause that the service asks for comes with the error', async () => {
   assert.deepEqual([error?.reason, error?.retryAfterMs], ['http_status', 7000]);
 });
 
+test('an empty body has 0 bytes, and where there was no answer there is none', async () => {
+  const empty = await fetchFrom(answering(200, []));
+  assert.deepEqual([empty.error?.reason, empty.bytes], ['not_json', 0]);
+  const refused = new UpstreamError('connect', 'No connection to the service could be made');
+  const client: Client = { requestListing: () => Promise.reject(refused) };
+  assert.deepEqual(await fetchFrom(client), { error: refused, ret: undefined, bytes: undefined });
+});
+
 test('an error of the client is passed on, with the ret and the bytes that came before it', async () => {
   const broken = new UpstreamError('reset', 'The connection to the service broke');
   const client: Client = {

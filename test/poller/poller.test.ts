@@ -111,3 +111,19 @@ test('every line of the log names its service code', async (t) => {
     ],
   );
 });
+
+test('many service codes are polled once with one signal, and Node warns of no leak', async (t) => {
+  const { client, poller } = setUp(
+    t,
+    Array.from({ length: 20 }, (_, index) => `CODE_${index}`),
+  );
+  const warnings: Error[] = [];
+  const note = (warning: Error): void => void warnings.push(warning);
+  process.on('warning', note);
+  t.after(() => process.off('warning', note));
+  const polled = poller.pollOnce(new AbortController().signal);
+  for (const request of client.requests) await request.answer(listingBody(0));
+  await polled;
+  await nextTurn();
+  assert.deepEqual(warnings, []);
+});

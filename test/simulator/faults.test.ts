@@ -15,13 +15,13 @@ const testing = { serviceCode: 'TESTING', secret: 'abc', timestampMs: startedAtM
 const other = { serviceCode: 'OTHER', secret: 'def', timestampMs: startedAtMs };
 const world = createWorld({ seed: 1, startedAtMs, users: 20, tasks: 10 });
 
-function start(clock = new ManualClock(startedAtMs)): Promise<Simulator> {
+function start(clock = new ManualClock(startedAtMs), clockToleranceMs = 0): Promise<Simulator> {
   return startSimulator({
     listen: { host: '127.0.0.1', port: 0 },
     world,
     codes: new Map([testing, other].map(({ serviceCode, secret }) => [serviceCode, secret])),
     clock,
-    clockToleranceMs: 0,
+    clockToleranceMs,
     gzip: true,
     control: true,
   });
@@ -240,6 +240,19 @@ test('bad_record: every third user and task breaks the interface, the rest is as
     });
   }
 });
+
+for (const [ms, ret] of [
+  [60_000, 0],
+  [60_001, 1004],
+  [-60_001, 1004],
+] as const) {
+  test(`clock_skew: of ${ms} ms, where a minute is tolerated, is answered with ret ${ret}`, async () => {
+    await using simulator = await start(undefined, 60_000);
+    simulator.faults.set({ fault: 'clock_skew', ms, serviceCode: 'TESTING' });
+    assert.equal(jsonOf((await wholeAnswer(call(simulator, testing))).body)['ret'], ret);
+    assert.equal(jsonOf((await wholeAnswer(call(simulator, other))).body)['ret'], 0);
+  });
+}
 
 test('huge: white space in front, as much as wanted', async () => {
   const { body } = await answerWith({ fault: 'huge', bytes: 1_000_000 });

@@ -14,12 +14,24 @@ export function jsonTextOf(value: unknown, choices: Iterator<number>): string {
       .map(({ item }) => item);
 
   const string = (text: string): string =>
-    choose(4) === 0 ? `"${[...text].map((character) => escaped(character)).join('')}"` : JSON.stringify(text);
+    choose(4) === 0 ? `"${[...text].map((character) => written(character)).join('')}"` : JSON.stringify(text);
+
+  /** A character as it is, in the short escape that it may have, or in hexadecimal digits of either case. */
+  const written = (character: string): string => {
+    const way = choose(4);
+    if (way === 0) return JSON.stringify(character).slice(1, -1);
+    if (way === 1 && character === '/') return '\\/';
+    return way === 2 ? escaped(character).toUpperCase().replaceAll('U', 'u') : escaped(character);
+  };
 
   const number = (number_: number): string => {
     const text = JSON.stringify(number_);
     if (!Number.isInteger(number_) || Math.abs(number_) > 1e15 || text === 'null') return text;
-    return [text, text, `${text}.0`, `${text}e0`, `${text}E+0`][choose(5)] ?? text;
+    const forms = [text, text, `${text}.0`, `${text}e0`, `${text}E+0`, `${text}.000e-00`];
+    // A zero may be negative, and have any exponent; anything else must not begin with one.
+    const more = number_ === 0 ? ['-0', '-0.0', '0e99', '0E-999'] : [`${text}0e-1`, `${text}.00E0`];
+    const all = [...forms, ...more];
+    return all[choose(all.length)] ?? text;
   };
 
   const write = (item: unknown): string => {

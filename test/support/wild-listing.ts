@@ -1,15 +1,54 @@
 import fc from 'fast-check';
 
 /** Anything at all, in the place of anything. */
-const anything = fc.jsonValue({ maxDepth: 3 });
+const anything = fc.oneof(
+  { weight: 8, arbitrary: fc.jsonValue({ maxDepth: 3 }) },
+  { weight: 1, arbitrary: fc.tuple(fc.nat(60), fc.jsonValue({ maxDepth: 1 })).map(nested) },
+);
+
+/** A value within arrays and objects, so many levels deep. */
+function nested([depth, innermost]: readonly [number, unknown]): unknown {
+  let value = innermost;
+  for (let level = 0; level < depth; level += 1) value = level % 2 === 0 ? [value] : { ret: value };
+  return value;
+}
 const text = fc.oneof(
   fc.string({ unit: 'binary', maxLength: 12 }),
-  fc.constantFrom('', 'flv', 'rtmp', 'm3u8', '451', 'ü'),
+  fc.constantFrom(
+    '',
+    'flv',
+    'rtmp',
+    'm3u8',
+    '451',
+    'ü',
+    '\ud800',
+    '\udc00x',
+    '\u{1f600}',
+    '\u0000',
+    '"\\/',
+    '\u2028',
+    '__proto__',
+  ),
 );
 const integer = fc.oneof(
   fc.nat(),
   fc.maxSafeInteger(),
-  fc.constantFrom(0, -0, -1, 1e15, 2 ** 53, 2 ** 53 - 1, -(2 ** 53), 1e300, 0.5),
+  fc.constantFrom(
+    0,
+    -0,
+    -1,
+    1e15,
+    2 ** 53,
+    2 ** 53 - 1,
+    -(2 ** 53),
+    1e300,
+    0.5,
+    1e21,
+    5e-324,
+    123_456_789,
+    1_234_567_890,
+    1e-7,
+  ),
 );
 const url = fc.constantFrom(
   '',

@@ -1,0 +1,131 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { after, before, test } from 'node:test';
+import fc from 'fast-check';
+import { closedPort } from '../upstream/servers.ts';
+import { xvsExporter, type Program } from '../support/program.ts';
+import { fixture } from '../support/fixtures.ts';
+import { mutated } from './mutation.ts';
+import { runs } from './runs.ts';
+
+const SECRET = 'request-horse-battery';
+const CODES = ['TESTING', 'TESTING 2', 'a&b=c'];
+
+let program: Program;
+let port = 0;
+
+before(async () => {
+  const yml = { XVS_SERVICE_CODES: CODES.join(','), XVS_SECRET: SECRET };
+  program = xvsExporter([], {
+    ...yml,
+    XVS_UPSTREAM_BASE_URL: `http://127.0.0.1:${await closedPort()}`,
+    XVS_WEB_LISTEN_ADDRESS: '127.0.0.1:0',
+    XVS_LOG_LEVEL: 'debug',
+  });
+  port = Number(await program.printed(/"port":(\d+),"msg":"Listening"/));
+});
+
+after(async () => {
+  await program[Symbol.asyncDispose]();
+});
+
+/** Says some bytes and nothing more, and gives all that is answered. */
+async function say(bytes: Uint8Array): Promise<string> {
+  const socket = connect(port, '127.0.0.1');
+  let answer = '';
+  socket.setEncoding('latin1').on('data', (text) => {
+    answer += String(text);
+  });
+  // A server may well reset a connection on which nonsense is spoken.
+  socket.on('error', () => undefined);
+  socket.end(bytes);
+  await once(socket, 'close');
+  return answer;
+}
+
+const healthy = async (): Promise<number> => {
+  const response = await fetch(`http://127.0.0.1:${port}/-/healthy`);
+  await response.text();
+  return response.status;
+};
+
+const unit = fc.oneof(
+  fc.constantFrom(
+    'service_code=',
+    'service_code',
+    '&',
+    '=',
+    '%',
+    '%41',
+    '%zz',
+    '+',
+    ';',
+    '?',
+    '%00',
+    '%ff',
+    'x=',
+  ),
+  fc.constantFrom(...CODES, ...CODES.map(encodeURIComponent), 'TESTING%202', 'NOBODY'),
+  fc.string({ unit: fc.constantFrom(..."abcXYZ019-._~!$'()*,:@/"), maxLength: 4 }),
+);
+const query = fc.array(unit, { maxLength: 8 }).map((units) => units.join('').replaceAll(' ', '+'));
+
+test('whatever the query, the answer is that of its service codes, and repeats nothing that is not configured', async () => {
+  await fc.assert(
+    fc.asyncProperty(query, async (text) => {
+      const codes = new URLSearchParams(`?${text}`).getAll('service_code');
+      const isKnown = codes.every((code) => CODES.includes(code));
+      const status = codes.includes('') ? 400 : isKnown ? 200 : 404;
+      const response = await fetch(`http://127.0.0.1:${port}/metrics?${text}`);
+      const body = await response.text();
+      assert.equal(response.status, status, text);
+      if (status === 200) {
+        const shown = CODES.filter((code) => body.includes(`service_code="${code}"`));
+        assert.deepEqual(shown, codes.length === 0 ? CODES : CODES.filter((code) => codes.includes(code)));
+      } else {
+        assert.equal(body.split('\n').length, 2);
+        assert.doesNotMatch(body, /NOBODY/);
+      }
+    }),
+    runs(250),
+  );
+});
+
+const CORPUS = fixture('fuzz/requests.txt')
+  .toString()
+  .split('\n---\n')
+  .map((text) => Buffer.from(`${text.trim().replaceAll('\n', '\r\n')}\r\n\r\n`));
+
+const DICTIONARY = [
+  [...'/?#%&= :\r\n\t\0'],
+  ['\r\n', '\r\n\r\n', 'HTTP/1.1', 'HTTP/2.0', 'HTTP/1.0', 'GET', 'POST', 'CONNECT', 'OPTIONS *', 'TRACE'],
+  [
+    '/metrics',
+    '//metrics',
+    '/-/healthy',
+    '/../',
+    '%2e%2e/',
+    'http://x/metrics',
+    '?service_code=',
+    '%zz',
+    '*',
+  ],
+  ['Host: a', 'Content-Length: 5', 'Content-Length: -1', 'Transfer-Encoding: chunked', 'Connection: upgrade'],
+  ['Upgrade: h2c', 'Expect: 100-continue', 'Accept: ', 'Accept-Encoding: gzip;q=', 'X: '.padEnd(20_000, 'x')],
+].flat();
+
+test('whatever bytes are said to it, it answers in HTTP or closes, stays healthy and has nothing to report', async () => {
+  await fc.assert(
+    fc.asyncProperty(mutated(CORPUS, DICTIONARY), async (bytes) => {
+      const answer = await say(bytes);
+      if (answer !== '')
+        assert.match(answer, /^HTTP\/1\.1 (?:200|400|403|404|405|408|413|414|417|431|501|503|505) /);
+      assert.equal(answer.includes(SECRET), false);
+    }),
+    runs(500),
+  );
+  assert.equal(await healthy(), 200);
+  assert.doesNotMatch(program.stderr, /"level":"error"|"level":"fatal"|Request failed|Warning/);
+  assert.equal((program.stdout + program.stderr).includes(SECRET), false);
+});

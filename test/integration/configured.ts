@@ -1,0 +1,79 @@
+import type { Configuration, ServiceCodeSettings } from '../../src/config/configuration.ts';
+import { fixture } from '../support/fixtures.ts';
+import { PUBLISHED_SCHEME } from '../support/published-scheme.ts';
+
+/** The service codes whose answers are spoiled, by the way that they are reached, and one whose answers never are. */
+export const CODES = ['FAULTY', 'SECURE', 'NAMED', 'SOUND'] as const;
+export type Code = (typeof CODES)[number];
+
+export const SECRET = 'correct-horse-battery';
+export const INTERVAL_MS = 4000;
+export const STALE_AFTER_MS = 3 * INTERVAL_MS;
+export const STALL_AFTER_MS = 4 * INTERVAL_MS;
+/** No answer that comes is this slow, and tests wait so long for those that do not. */
+const FAULTY_TIMEOUT_MS = 750;
+const SOUND_TIMEOUT_MS = 20_000;
+export const MAX_RESPONSE_BYTES = 1024 * 1024;
+
+/** A configuration for some addresses. */
+export function configurationFor(baseUrls: Readonly<Record<Code, string>>): Configuration {
+  const code = (serviceCode: Code): ServiceCodeSettings => ({
+    serviceCode,
+    baseUrl: baseUrls[serviceCode],
+    secret: SECRET,
+    intervalMs: INTERVAL_MS,
+    timeoutMs: serviceCode === 'SOUND' ? SOUND_TIMEOUT_MS : FAULTY_TIMEOUT_MS,
+    staleAfterMs: STALE_AFTER_MS,
+    stallAfterMs: STALL_AFTER_MS,
+  });
+  return configuration(CODES.map(code), { maxResponseBytes: MAX_RESPONSE_BYTES, maxLabelSets: 1000 });
+}
+
+/** A configuration in which one server answers for all service codes, and no deadline is near. */
+export function scriptedConfiguration(
+  baseUrl: string,
+  serviceCodes: readonly string[],
+  maxLabelSets: number,
+): Configuration {
+  const codes = serviceCodes.map((serviceCode) => ({
+    serviceCode,
+    baseUrl,
+    secret: SECRET,
+    intervalMs: 15_000,
+    timeoutMs: 60_000,
+    staleAfterMs: 45_000,
+    stallAfterMs: 60_000,
+  }));
+  return configuration(codes, { maxResponseBytes: 256 * 1024 * 1024, maxLabelSets });
+}
+
+function configuration(
+  serviceCodes: readonly ServiceCodeSettings[],
+  limits: { readonly maxResponseBytes: number; readonly maxLabelSets: number },
+): Configuration {
+  return {
+    upstream: {
+      connectTimeoutMs: 10_000,
+      headersTimeoutMs: 10_000,
+      idleTimeoutMs: 10_000,
+      maxResponseBytes: limits.maxResponseBytes,
+      maxConnections: 4,
+      tls: { ca: fixture('tls/ca.pem').toString() },
+      proxy: {},
+    },
+    signing: PUBLISHED_SCHEME,
+    serviceCodes,
+    metrics: { maxLabelSets: limits.maxLabelSets, perTask: true, maxTasks: 1000 },
+    web: {
+      listenAddresses: [],
+      telemetryPath: '/metrics',
+      maxRequests: 5,
+      maxConnections: 16,
+      opensProbes: false,
+      enableLifecycle: false,
+    },
+    autoReload: false,
+    state: { file: undefined, intervalMs: 60_000 },
+    log: { level: 'debug', format: 'json' },
+  };
+}

@@ -1,0 +1,117 @@
+import assert from 'node:assert/strict';
+import { createServer } from 'node:http';
+import { test } from 'node:test';
+import { parseExposition } from '../support/exposition-parser.ts';
+import { assertPromtoolAccepts } from '../support/promtool.ts';
+import { ScriptedExporter } from './scripted-exporter.ts';
+import { sumOf } from './series.ts';
+
+/** What an end user's terminal may write where a label value comes from, as the bytes of a JSON string. */
+const VALUES: readonly (readonly [what: string, content: string | Buffer])[] = [
+  ['64 KiB', 'x'.repeat(65_536)],
+  ['64 KiB that end differently', `${'x'.repeat(65_535)}y`],
+  ['64 KiB of emoji', '\u{1f600}'.repeat(16_384)],
+  ['invalid UTF-8', Buffer.from([0x61, 0xff, 0xfe, 0xc3, 0x28, 0xed, 0xa0, 0x80, 0x62])],
+  ['an overlong slash', Buffer.from([0xc0, 0xaf])],
+  ['control characters', String.raw`\u0000\u0001\u001b[31m\u007f\u0085`],
+  ['line ends', String.raw`a\nb\r\nc\u2028d\u2029e`],
+  ['a quote', String.raw`a"} 1\nxvs_up{service_code=\"`.replace('a"', String.raw`a\"`)],
+  ['backslashes', String.raw`\\\\\\n\\`],
+  ['a backslash at the end', String.raw`a\\`],
+  ['the name of what is folded', '__other__'],
+  ['the name of what is unknown', 'unknown'],
+  ['nothing', ''],
+  ['blanks', '   '],
+  ['lone surrogates', String.raw`\ud800x\udc00`],
+  ['a byte order mark', '\ufeff1.0'],
+  ['right to left marks', '\u202e1.0\u202c'],
+  ['a comment', '# HELP xvs_up no'],
+  ['a timestamp', '1 1700000000000'],
+  ['the end', '# EOF'],
+  ['HTML', '<script>alert(1)</script>&amp;'],
+  ['a prototype', '__proto__'],
+  ['a constructor', 'constructor'],
+];
+
+const quoted = (content: string | Buffer): Buffer =>
+  Buffer.concat([Buffer.from('"'), Buffer.from(content), Buffer.from('"')]);
+
+/** JSON in which `?` stands for the value. */
+function filled(template: string, content: string | Buffer): Buffer {
+  const parts = template
+    .split('?')
+    .flatMap((part, index) => [...(index === 0 ? [] : [quoted(content)]), Buffer.from(part)]);
+  return Buffer.concat(parts);
+}
+
+const USER = '{"vs_id":?,"client_version":?,"device_type":?}';
+const OUTPUT =
+  '{"format":?,"file_name":?,"tag":?,"audio_codec_name":?,"video_codec_name":?,"width":1,"height":1,"http_output_bytes":5,"http_connections_num":1,"streams":[]}';
+const TASK = `{"id":#,"vs_id":?,"input_bytes":7,"inputs":[{"url":?,"device_type":?,"device_version":?}],"outputs":[${OUTPUT}]}`;
+
+function listing(): Buffer {
+  const comma = Buffer.from(',');
+  const joined = (records: readonly Buffer[]): Buffer =>
+    Buffer.concat(records.flatMap((record, index) => (index === 0 ? [record] : [comma, record])));
+  const tasks = VALUES.map(([, content], index) =>
+    // Its id is a label too, where single tasks are exposed, and tells it from the others.
+    filled(
+      TASK.replace('#', () => (content === '' ? `"${index}"` : '?')),
+      content,
+    ),
+  );
+  return Buffer.concat([
+    Buffer.from('{"ret":0,"user_list":['),
+    joined(VALUES.map(([, content]) => filled(USER, content))),
+    Buffer.from('],"task_list":['),
+    joined(tasks),
+    Buffer.from(']}'),
+  ]);
+}
+
+test(`${VALUES.length} values of the worst kind in every label: the exposition is valid, and every sum exact`, async (t) => {
+  let body: Buffer = Buffer.from('{"ret":0,"user_list":[],"task_list":[]}');
+  const server = createServer((_request, response) => response.end(body));
+  await using exporter = await ScriptedExporter.start({ serviceCodes: ['HOSTILE'], server });
+  await exporter.poll();
+  body = listing();
+  await exporter.poll();
+  await exporter.poll();
+  const series = await exporter.read();
+  const text = await exporter.text();
+  assertPromtoolAccepts(t, text);
+  assert.equal(sumOf(series, 'xvs_up', 'HOSTILE'), 1);
+  assert.equal(sumOf(series, 'xvs_exporter_invalid_records_total', 'HOSTILE'), 0);
+  for (const [family, each] of [
+    ['xvs_online_users', 1],
+    ['xvs_server_online_users', 1],
+    ['xvs_tasks', 1],
+    ['xvs_inputs', 1],
+    ['xvs_input_clients', 1],
+    ['xvs_outputs', 1],
+    ['xvs_output_tags', 1],
+    ['xvs_output_renditions', 1],
+    ['xvs_http_connections', 1],
+    ['xvs_input_bytes_total', 7],
+    ['xvs_http_output_bytes_total', 5],
+    ['xvs_tasks_started_total', 1],
+  ] as const) {
+    assert.equal(sumOf(series, family, 'HOSTILE'), each * VALUES.length, family);
+  }
+  checkLabels(text);
+  assert.doesNotMatch(exporter.statusPage(), /<script>alert|[^\P{Cc}\n]/u);
+});
+
+/** No value is longer than 128 characters, holds a control character or half a character, or is empty. */
+function checkLabels(text: string): void {
+  for (const { samples } of parseExposition(text, 'text').families.values()) {
+    for (const { name, labels } of samples) {
+      if (!name.startsWith('xvs_') || name.startsWith('xvs_exporter_')) continue;
+      for (const value of Object.values(labels)) {
+        assert.ok(value !== '' && value.isWellFormed(), name);
+        assert.ok(Array.from(value).length <= 128, name);
+        assert.doesNotMatch(value, /\p{Cc}/u, name);
+      }
+    }
+  }
+}

@@ -1,0 +1,107 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { leaksIn } from '../integration/leaks.ts';
+import { parseExposition } from '../support/exposition-parser.ts';
+import { SECRET } from './settings.ts';
+
+const ACCEPT = {
+  text: 'text/plain;version=0.0.4',
+  openmetrics: 'application/openmetrics-text;version=1.0.0',
+} as const;
+type Format = keyof typeof ACCEPT;
+
+/** Values by series; the labels in JSON. */
+export type Scrape = ReadonlyMap<string, number>;
+
+/** Several clients that scrape at the same time, and hold what they get to what must always hold. */
+export class Scrapers implements AsyncDisposable {
+  readonly problems = new Set<string>();
+  readonly scrapes = { text: 0, openmetrics: 0, pages: 0, abandoned: 0 };
+  /** Each whole scrape that carries the metrics of the process. */
+  onScrape: (scrape: Scrape) => void = () => undefined;
+  readonly #url: string;
+  readonly #random: () => number;
+  readonly #stop = new AbortController();
+  #clients: readonly Promise<void>[] = [];
+
+  constructor(url: string, random: () => number) {
+    this.#url = url;
+    this.#random = random;
+  }
+
+  start(): void {
+    this.#clients = [
+      this.#scrapeOn('text', ''),
+      this.#scrapeOn('openmetrics', ''),
+      this.#scrapeOn('text', '?service_code=SOUND&service_code=ALPHA'),
+      this.#scrapeOn('openmetrics', '?service_code=BETA'),
+      this.#repeat(() => this.#lookAround()),
+      this.#repeat(() => this.#abandon()),
+    ];
+  }
+
+  /** Scrapes once. */
+  async scrape(format: Format, query = ''): Promise<Scrape> {
+    const response = await fetch(`${this.#url}/metrics${query}`, { headers: { accept: ACCEPT[format] } });
+    const text = await response.text();
+    if (response.status !== 200) this.problems.add(`a scrape was answered with ${response.status}`);
+    for (const leak of leaksIn([text], SECRET)) this.problems.add(`a scrape held ${leak}`);
+    this.scrapes[format] += 1;
+    const { families } = parseExposition(text, format);
+    const samples = [...families.values()].flatMap((family) => family.samples);
+    return new Map(samples.map(({ name, labels, value }) => [name + JSON.stringify(labels), value]));
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#stop.abort();
+    await Promise.all(this.#clients);
+  }
+
+  async #scrapeOn(format: Format, query: string): Promise<void> {
+    let last: Scrape = new Map();
+    await this.#repeat(async () => {
+      const scrape = await this.scrape(format, query);
+      for (const [series, value] of scrape) {
+        // Series of single tasks go with their task; all the others are for good.
+        if (/_total\{/.test(series) && value < (last.get(series) ?? 0))
+          this.problems.add(`${series} went backwards`);
+      }
+      last = scrape;
+      if (query === '') this.onScrape(scrape);
+    });
+  }
+
+  async #lookAround(): Promise<void> {
+    for (const path of ['/', '/-/healthy', '/-/ready']) {
+      const response = await fetch(this.#url + path);
+      const text = await response.text();
+      if (path === '/-/healthy' && response.status !== 200) this.problems.add('it was not healthy');
+      for (const leak of leaksIn([text], SECRET)) this.problems.add(`${path} held ${leak}`);
+      this.scrapes.pages += 1;
+    }
+  }
+
+  /** A client that does not wait for the end. */
+  async #abandon(): Promise<void> {
+    const leaving = new AbortController();
+    const response = fetch(`${this.#url}/metrics`, { signal: leaving.signal });
+    setTimeout(() => leaving.abort(), this.#random() * 10);
+    // Whether it was quick enough is all the same.
+    await response.then(
+      async (whole) => await whole.text().catch(() => ''),
+      () => undefined,
+    );
+    this.scrapes.abandoned += 1;
+  }
+
+  async #repeat(act: () => Promise<void>): Promise<void> {
+    const { signal } = this.#stop;
+    while (!signal.aborted) {
+      try {
+        await act();
+      } catch (error) {
+        this.problems.add(`a client failed: ${String(error)}`);
+      }
+      await delay(200 + this.#random() * 600, undefined, { signal }).catch(() => undefined);
+    }
+  }
+}

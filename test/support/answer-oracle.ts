@@ -1,0 +1,76 @@
+import { judge, type Collected } from './listing-oracle.ts';
+
+/** What a body must be taken for, by `JSON.parse` and the schema. */
+export type Verdict =
+  | { readonly kind: 'not_json' | 'bad_shape' }
+  | { readonly kind: 'refusal'; readonly ret: number }
+  | { readonly kind: 'listing'; readonly records: Collected };
+
+const LISTS = ['user_list', 'task_list'] as const;
+
+/** Judges a whole body. Of a member that comes twice the first is looked at, and the body is no listing. */
+export function verdictOf(body: Buffer): Verdict {
+  const text = body.toString();
+  const value = parsed(text);
+  if (value === undefined) return { kind: 'not_json' };
+  if (typeof value.json !== 'object' || value.json === null || Array.isArray(value.json))
+    return { kind: 'bad_shape' };
+  const members = topLevelMembers(text);
+  const first = new Map(members.toReversed());
+  const ret = retOf(first.get('ret'));
+  if (ret !== undefined && ret !== 0) return { kind: 'refusal', ret };
+  const isOnce = ['ret', ...LISTS].every((name) => members.filter(([key]) => key === name).length === 1);
+  const [users, tasks] = LISTS.map((name) => first.get(name));
+  if (ret === undefined || !isOnce || !Array.isArray(users) || !Array.isArray(tasks))
+    return { kind: 'bad_shape' };
+  return { kind: 'listing', records: judge(users, tasks) };
+}
+
+function parsed(text: string): { readonly json: unknown } | undefined {
+  try {
+    return { json: JSON.parse(text) };
+  } catch {
+    return undefined;
+  }
+}
+
+/** "Response object": an integer, or a string of digits. */
+function retOf(value: unknown): number | undefined {
+  const number = typeof value === 'string' && /^-?[0-9]+$/.test(value) ? Number(value) : value;
+  return typeof number === 'number' && Number.isSafeInteger(number) ? number : undefined;
+}
+
+/** The members of the outermost object of a text that is JSON, in order, with those that come twice. */
+function topLevelMembers(text: string): [key: string, value: unknown][] {
+  const members: [string, unknown][] = [];
+  let [depth, key, start] = [0, '', 0];
+  const close = (end: number): void => {
+    if (text.slice(start, end).trim() !== '') members.push([key, JSON.parse(text.slice(start, end))]);
+    start = end + 1;
+  };
+  for (let at = 0; at < text.length; at += 1) {
+    const character = text[at];
+    if (character === '"') {
+      at = endOfString(text, at);
+    } else if (character === '{' || character === '[') {
+      depth += 1;
+      if (depth === 1) start = at + 1;
+    } else if (character === '}' || character === ']') {
+      depth -= 1;
+      if (depth === 0) close(at);
+    } else if (character === ',' && depth === 1) {
+      close(at);
+    } else if (character === ':' && depth === 1) {
+      key = String(JSON.parse(text.slice(start, at)));
+      start = at + 1;
+    }
+  }
+  return members;
+}
+
+/** Where the string that begins at a quote ends. */
+function endOfString(text: string, quote: number): number {
+  let at = quote + 1;
+  while (text[at] !== '"') at += text[at] === '\\' ? 2 : 1;
+  return at;
+}
