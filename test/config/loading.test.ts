@@ -33,9 +33,9 @@ const DEFAULTS: Configuration = {
     listenAddresses: [{ host: undefined, port: 20_928 }],
     telemetryPath: '/metrics',
     maxRequests: 40,
-    enableLifecycle: false,
     maxConnections: 512,
     opensProbes: false,
+    enableLifecycle: false,
   },
   autoReload: false,
   state: { file: undefined, intervalMs: 60_000 },
@@ -57,8 +57,12 @@ test('config/full.yml has every key of the file, set or commented out', async ()
   const yml = readFileSync(new URL('../../../config/full.yml', import.meta.url), 'utf8');
   const { settingEntries } = await import('../../src/config/settings.ts');
   for (const [path, { notFrom }] of settingEntries()) {
-    const [section = path, key = section] = path.split('.');
-    const text = key === section ? yml : new RegExp(`^${section}:\n((?:[ #].*\n)*)`, 'm').exec(yml)?.[1];
+    const steps = path.split('.');
+    const key = steps.pop() ?? path;
+    const text = steps.reduce<string | undefined>(
+      (part, section, depth) => sectionOf(part, section, depth),
+      yml,
+    );
     assert.equal(new RegExp(`^ *(# )?${key}:`, 'm').test(text ?? ''), notFrom !== 'file', path);
   }
 });
@@ -295,4 +299,10 @@ for (const [name, given, expected] of mistakes) {
     assert.equal(message, expected);
     assert.ok(!message.includes(SECRET));
   });
+}
+
+/** The lines of a section of a YAML text, without the ones that follow it; `depth` sections stand around it. */
+function sectionOf(yml: string | undefined, section: string, depth: number): string | undefined {
+  const indent = '  '.repeat(depth);
+  return new RegExp(`^${indent}${section}:\n((?:${indent}[ #].*\n)*)`, 'm').exec(yml ?? '')?.[1];
 }

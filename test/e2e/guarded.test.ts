@@ -107,7 +107,7 @@ test('--config.check of a good one names it, and a start says what it comes to',
   const { path } = webConfiguration(t, TLS + USERS);
   await using check = xvsExporter([`--web.config.file=${path}`, '--config.check'], SETTINGS);
   assert.equal(await check.exit, 0);
-  assert.ok(check.stdout.endsWith(`Guarded as ${path} says.\n`));
+  assert.ok(check.stdout.includes(` ${path} `), check.stdout);
   const { program } = await started(path);
   await using exporter = program;
   assert.match(exporter.stderr, /"tls":true,"users":1,"msg":"Web configuration loaded"/);
