@@ -8,6 +8,8 @@ import type { ListingTarget, UpstreamClient } from '../upstream/client.ts';
 import { UpstreamError } from '../upstream/errors.ts';
 import type { PollChanges } from './changes.ts';
 import { fetchListing, type FailedListing, type GoodListing } from './fetch-listing.ts';
+import { figuresOf } from './figures.ts';
+import { PollHistory } from './poll-history.ts';
 import { nextPoll, pausedUntilMs } from './schedule.ts';
 import { unpolled, type Store } from './store.ts';
 
@@ -30,12 +32,13 @@ export interface ServiceCodePollerOptions {
 /** Polls one service code, one poll at a time, on a grid of its own. */
 export class ServiceCodePoller {
   readonly #options: ServiceCodePollerOptions;
+  readonly #history = new PollHistory();
   /** The service asked to be left alone until then; monotonic milliseconds. */
   #pausedUntilMs = 0;
 
   constructor(options: ServiceCodePollerOptions) {
     this.#options = options;
-    options.store.publish(unpolled(options.target.serviceCode, options.staleAfterMs));
+    options.store.publish(unpolled(options.target.serviceCode, options.staleAfterMs, this.#history));
   }
 
   /** Polls until the signal aborts, and then rejects with its reason. */
@@ -100,8 +103,10 @@ export class ServiceCodePoller {
       lastError: undefined,
       snapshot,
       staleAfterMs,
+      history: this.#history,
     });
     const durationMs = clock.monotonic() - startedMs;
+    this.#history.note({ atMs: snapshot.at.monotonicMs, durationMs, figures: figuresOf(snapshot) });
     for (const { record, reason, count } of listing.invalidCounts)
       metrics.invalidRecord(record, reason, count);
     metrics.succeeded(durationMs / 1000);
@@ -116,6 +121,7 @@ export class ServiceCodePoller {
     this.#pausedUntilMs = pausedUntilMs(monotonicMs, error.retryAfterMs);
     store.publish({ ...before, isUp: false, ret, lastPollMs: wallMs, lastError: error.reason });
     const durationMs = clock.monotonic() - startedMs;
+    this.#history.note({ atMs: monotonicMs, durationMs, error: error.reason });
     metrics.failed(error.reason, durationMs / 1000);
     changes.failed(failed, durationMs);
   }

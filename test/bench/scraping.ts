@@ -55,7 +55,10 @@ function viewOf(family: Family): ExporterView {
     collect: () => Promise.resolve([family]),
     hasServiceCode: () => true,
     isReady: () => true,
+    nowMs: () => 0,
     status: () => [],
+    statusOf: () => undefined,
+    breakdownOf: () => undefined,
   };
 }
 

@@ -1,0 +1,56 @@
+import type { PlottedFigures, PollPoint } from '../../poller/poll-history.ts';
+import { html, trusted, type Markup } from './markup.ts';
+
+export type PlottedFigure = keyof PlottedFigures;
+
+/** In the units of the picture, which is stretched to its place. */
+const WIDTH = 100;
+const HEIGHT = 20;
+
+/**
+ * A small plot of one figure over the remembered polls, from zero up. Where a poll failed, or a rate is not known,
+ * the line has a gap; polls that failed are ticks at the bottom. Says nothing to a screen reader: the number beside it
+ * does.
+ */
+export function plot(points: readonly PollPoint[], figure: PlottedFigure, className = 'plot'): Markup {
+  const spanMs = points[0]?.beforeLatestMs ?? 0;
+  const values = points.map(({ figures }) => figures?.[figure]);
+  const top = Math.max(0, ...values.map((value) => value ?? 0));
+  const x = ({ beforeLatestMs }: PollPoint): string =>
+    (spanMs === 0 ? WIDTH : WIDTH * (1 - beforeLatestMs / spanMs)).toFixed(1);
+  const y = (value: number): string =>
+    (top === 0 ? HEIGHT - 1 : HEIGHT - 1 - ((HEIGHT - 2) * value) / top).toFixed(1);
+  let line = '';
+  let failed = '';
+  let isDrawing = false;
+  points.forEach((point, index) => {
+    const value = values[index];
+    if (point.error !== undefined) failed += `M${x(point)} ${HEIGHT}v-5`;
+    // A point between two gaps is a line of no length: its round ends make it a dot.
+    if (value !== undefined)
+      line += `${isDrawing ? 'L' : 'M'}${x(point)} ${y(value)}${isDrawing ? '' : 'h0'}`;
+    isDrawing = value !== undefined;
+  });
+  return html`<svg
+    class="${className}"
+    viewBox="0 0 ${WIDTH} ${HEIGHT}"
+    preserveAspectRatio="none"
+    aria-hidden="true"
+    focusable="false"
+  >
+    ${path('line', line)}${path('failed', failed)}
+  </svg>`;
+}
+
+function path(className: string, d: string): Markup | undefined {
+  return d === '' ? undefined : trusted(`<path class="${className}" d="${d}"/>`);
+}
+
+/** The least and the most that is known of a figure over the remembered polls. */
+export function rangeOf(
+  points: readonly PollPoint[],
+  figure: PlottedFigure,
+): { readonly least: number; readonly most: number } | undefined {
+  const known = points.flatMap(({ figures }) => figures?.[figure] ?? []);
+  return known.length === 0 ? undefined : { least: Math.min(...known), most: Math.max(...known) };
+}
