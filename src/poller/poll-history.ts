@@ -103,7 +103,7 @@ export class PollHistory {
       points.push(this.#point(at, beforeLatestMs));
       beforeLatestMs += this.#get(at, 'gapMs') ?? 0;
     }
-    return points.reverse();
+    return points.toReversed();
   }
 
   #take(figures: ListingFigures, atMs: number): PlottedFigures {

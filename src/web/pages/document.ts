@@ -26,9 +26,7 @@ export function renderDocument({ title, header, main, version, telemetryPath }: 
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         <meta name="color-scheme" content="light dark" />
         <title>${title}</title>
-        <style>
-          ${trusted(STYLE)}
-        </style>
+        ${trusted(`<style>${STYLE}</style>`)}
         <noscript><meta http-equiv="refresh" content="${RELOAD_SECONDS}" /></noscript>
       </head>
       <body>
@@ -49,9 +47,7 @@ export function renderDocument({ title, header, main, version, telemetryPath }: 
             <button type="button" id="pause" aria-pressed="false" hidden>Pause refreshing</button>
           </p>
         </footer>
-        <script>
-          ${trusted(REFRESH_SCRIPT)};
-        </script>
+        ${trusted(`<script>${REFRESH_SCRIPT}</script>`)}
       </body>
     </html> `.text;
 }

@@ -1,7 +1,8 @@
 import { html, type Markup } from './markup.ts';
 
 /** What stands where nothing is known. */
-export const UNKNOWN = html`<span class="unknown" title="not known">–</span>`;
+export const UNKNOWN = html`<span class="unknown" aria-hidden="true">–</span
+  ><span class="hidden">not known</span>`;
 
 const PREFIXES = ['', 'k', 'M', 'G', 'T', 'P'];
 

@@ -8,7 +8,7 @@ const MAX_POLLS = 10;
 
 /** The last polls, the latest first. */
 export function lastPolls(points: readonly PollPoint[], latestMs: number | undefined, nowMs: number): Markup {
-  const latest = points.slice(-MAX_POLLS).reverse();
+  const latest = points.slice(-MAX_POLLS).toReversed();
   return html`<section>
     <table class="polls">
       <caption>

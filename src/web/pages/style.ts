@@ -16,7 +16,7 @@ body { background: var(--paper); color: var(--ink); font: 0.875rem/1.4 system-ui
 h1 { font-size: 1.25rem; margin: 0; overflow-wrap: anywhere; }
 h2, caption { font-size: 1rem; font-weight: 600; }
 a { color: var(--link); text-decoration: none; }
-a:hover, nav a, footer a { text-decoration: underline; }
+a:hover, nav a, footer a, p a { text-decoration: underline; }
 :focus-visible { border-radius: 2px; outline: 2px solid var(--link); outline-offset: 2px; }
 p { margin: 0.5rem 0; }
 abbr { text-decoration: none; }
@@ -45,19 +45,20 @@ tbody th { font-weight: 500; max-width: 18rem; }
 .up { --state: var(--good); } .down, .stale { --state: var(--bad); } .waiting { --state: var(--soft); }
 .state { color: var(--state); }
 .stalled { color: var(--warn); font-weight: 600; }
-.list .down > tr > *:first-child, .list .stale > tr > *:first-child { box-shadow: inset 3px 0 var(--bad); padding-left: 0.6rem; }
+.figure .stalled { display: block; }
+tbody.down > tr > *:first-child, tbody.stale > tr > *:first-child { box-shadow: inset 3px 0 var(--bad); padding-left: 0.6rem; }
 .list .trouble td { padding-bottom: 0.6rem; padding-top: 0; }
 p.trouble { background: var(--bad-paper); border-left: 3px solid var(--bad); padding: 0.5rem 0.75rem; }
 .old .value { color: var(--soft); font-style: italic; }
 .figure { align-items: center; display: flex; gap: 0.5rem; justify-content: flex-end; }
-.plot { flex: none; height: 1.25rem; overflow: visible; width: 4.5rem; }
+.plot { flex: none; height: 1.25rem; overflow: visible; width: 4.5rem; border-bottom: 1px solid var(--line); }
 .plot path { fill: none; stroke-linecap: round; stroke-width: 1.25; vector-effect: non-scaling-stroke; }
 .plot .line { stroke: var(--plot); } .plot .failed { stroke: var(--bad); }
-.value { min-width: 3.2rem; }
+.value { min-width: 2.6rem; } .rate .value { min-width: 5rem; }
 .paging { display: flex; flex-wrap: wrap; gap: 1rem; margin-top: 0.75rem; }
 .paging span { color: var(--soft); }
 section { margin-top: 1.25rem; }
-.plots { display: grid; gap: 1rem 2rem; grid-template-columns: repeat(auto-fit, minmax(11rem, 1fr)); margin: 0.5rem 0; }
+.plots { display: grid; gap: 1rem 2rem; grid-template-columns: repeat(auto-fit, minmax(9rem, 1fr)); margin: 0.5rem 0; }
 .plots dt { color: var(--soft); } .plots dd { margin: 0; }
 .plots .value { display: block; font-size: 1.25rem; font-variant-numeric: tabular-nums; }
 .plot.large { display: block; height: 3.5rem; margin: 0.25rem 0; width: 100%; }
@@ -68,8 +69,13 @@ section { margin-top: 1.25rem; }
 .bars { position: relative; } .bars caption .aside { font-size: 0.8125rem; font-weight: normal; }
 footer { border-top: 1px solid var(--line); margin-top: 1.5rem; padding-top: 0.5rem; }
 footer a { margin-right: 0.75rem; }
-@media (min-width: 48.01rem) { .servers th:first-child { width: 40%; } }
-@media (max-width: 48rem) {
+@media (max-width: 78rem) {
+  .figure { align-items: flex-end; flex-direction: column-reverse; gap: 0.1rem; }
+  .list tbody tr:first-child > * { vertical-align: top; }
+  .plot { height: 0.9rem; }
+}
+@media (min-width: 62.01rem) { .servers th:first-child { width: 40%; } }
+@media (max-width: 62rem) {
   .list, .list caption, .list tbody, .list tr, .servers, .servers caption, .servers tbody, .servers tr { display: block; }
   .list thead, .servers thead { clip-path: inset(50%); height: 1px; overflow: hidden; position: absolute; width: 1px; }
   .list tbody, .servers tbody tr { border-top: 1px solid var(--line); padding: 0.4rem 0; }
@@ -79,10 +85,11 @@ footer a { margin-right: 0.75rem; }
   .list th, .list td, .servers th, .servers td { max-width: none; padding: 0.15rem 0; }
   .list tr:first-child th { font-size: 1rem; }
   .list .condition { text-align: right; }
-  .list td.number, .servers td.number { align-items: center; display: flex; justify-content: space-between; }
+  .list td.number, .servers td.number { align-content: start; display: flex; flex-wrap: wrap; gap: 0 0.4rem; justify-content: space-between; }
   .list td.number::before, .servers td.number::before { color: var(--soft); content: attr(data-label); }
-  .list .down, .list .stale { border-left: 3px solid var(--bad); padding-left: 0.6rem; }
-  .list .down > tr > *:first-child, .list .stale > tr > *:first-child { box-shadow: none; padding-left: 0; }
-  .list .plot { display: none; }
+  tbody.down, tbody.stale { border-left: 3px solid var(--bad); padding-left: 0.6rem; }
+  tbody.down > tr > *:first-child, tbody.stale > tr > *:first-child { box-shadow: none; padding-left: 0; }
+  .figure { display: contents; }
+  .list .plot { flex: 1 0 100%; height: 1rem; order: 3; }
   .polls .why { display: block; }
 }`;
