@@ -4,17 +4,18 @@ import type { ListingFigures } from './figures.ts';
 /** So many polls of a service code are remembered: a quarter of an hour at the default interval. */
 export const REMEMBERED_POLLS = 60;
 
-const COLUMNS = [
-  'gapMs',
-  'durationMs',
-  'outcome',
-  'users',
-  'tasks',
-  'connections',
-  'ingress',
-  'egress',
-] as const;
-type Column = (typeof COLUMNS)[number];
+/** Where the columns of a poll stand in its row. */
+const COLUMN = {
+  gapMs: 0,
+  durationMs: 1,
+  outcome: 2,
+  users: 3,
+  tasks: 4,
+  connections: 5,
+  ingress: 6,
+  egress: 7,
+} as const;
+const WIDTH = 8;
 
 /** A poll that is over. */
 export interface EndedPoll {
@@ -59,7 +60,7 @@ export type PollHistoryView = Pick<PollHistory, 'points' | 'latestListing' | 'la
  * and some 500 for the objects around them.
  */
 export class PollHistory {
-  readonly #ring = new Float32Array(REMEMBERED_POLLS * COLUMNS.length);
+  readonly #ring = new Float32Array(REMEMBERED_POLLS * WIDTH);
   /** Polls ever noted. */
   #noted = 0;
   #lastAtMs = 0;
@@ -136,12 +137,12 @@ export class PollHistory {
   }
 
   /** What is unknown is kept as NaN. */
-  #set(at: number, column: Column, value: number | undefined): void {
-    this.#ring[at * COLUMNS.length + COLUMNS.indexOf(column)] = value ?? Number.NaN;
+  #set(at: number, column: keyof typeof COLUMN, value: number | undefined): void {
+    this.#ring[at * WIDTH + COLUMN[column]] = value ?? Number.NaN;
   }
 
-  #get(at: number, column: Column): number | undefined {
-    const value = this.#ring[at * COLUMNS.length + COLUMNS.indexOf(column)];
+  #get(at: number, column: keyof typeof COLUMN): number | undefined {
+    const value = this.#ring[at * WIDTH + COLUMN[column]];
     return value === undefined || Number.isNaN(value) ? undefined : value;
   }
 }

@@ -30,7 +30,7 @@ export function renderCodePage({ version, telemetryPath, nowMs, status, breakdow
     telemetryPath,
     header: html`<nav aria-label="Back"><a href="/">All service codes</a></nav>
       <h1>${name(serviceCode)}</h1>
-      <p id="summary" class="summary" role="status" data-live>${conditionMark(condition)}</p>`,
+      <p id="summary" class="summary" role="status" data-live>${conditionMark(status)}</p>`,
     main: html`<div id="code" data-live>
       ${what === undefined ? '' : html`<p class="trouble">${what}</p>`}
       <p class="aside">

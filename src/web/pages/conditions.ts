@@ -1,4 +1,5 @@
 import type { ServiceCodeCondition, ServiceCodeStatus } from '../view.ts';
+import { count } from './human-units.ts';
 import { html, type Markup } from './markup.ts';
 
 interface ConditionWords {
@@ -27,12 +28,22 @@ export function wordOf(condition: ServiceCodeCondition): string {
   return WORDS[condition].word;
 }
 
-/** The condition as a mark and a word. */
-export function conditionMark(condition: ServiceCodeCondition): Markup {
+/** The condition as a mark and a word and, where tasks stand still, how many. */
+export function conditionMark({ condition, figures }: ServiceCodeStatus): Markup {
   const { word, mark } = WORDS[condition];
   return html`<span class="state ${condition}"
-    ><span class="mark" aria-hidden="true">${mark}</span> ${word}</span
-  >`;
+      ><span class="mark" aria-hidden="true">${mark}</span> ${word}</span
+    >
+    ${stalledMark(figures?.stalledTasks, ' stalled')}`;
+}
+
+/** How many tasks stand still; nothing for none. */
+export function stalledMark(tasks: number | undefined, words = ''): Markup | undefined {
+  return tasks === undefined || tasks === 0
+    ? undefined
+    : html`<span class="stalled"
+        ><span class="mark" aria-hidden="true">▲</span> ${count(tasks)}${words}</span
+      >`;
 }
 
 /** How urgent a service code is: what is red comes first, then what is up with tasks that stand still. */
@@ -49,11 +60,13 @@ export function urgencyOf({ condition, figures }: ServiceCodeStatus): number {
   }
 }
 
-/** `2 down, 1 stale, 997 up`: those that there are. */
+/** `2 down, 1 stale, 997 up; 3 tasks stalled`: those that there are. */
 export function summaryOf(rows: readonly ServiceCodeStatus[]): string {
   const parts = CONDITIONS.flatMap((condition) => {
-    const count = rows.filter((row) => row.condition === condition).length;
-    return count === 0 ? [] : [`${count} ${wordOf(condition)}`];
+    const matching = rows.filter((row) => row.condition === condition).length;
+    return matching === 0 ? [] : [`${matching} ${wordOf(condition)}`];
   });
-  return parts.length === 0 ? 'no service codes' : parts.join(', ');
+  const stalled = rows.reduce((sum, { figures }) => sum + (figures?.stalledTasks ?? 0), 0);
+  const tasks = stalled === 0 ? '' : `; ${stalled} ${stalled === 1 ? 'task' : 'tasks'} stalled`;
+  return parts.length === 0 ? 'no service codes' : parts.join(', ') + tasks;
 }

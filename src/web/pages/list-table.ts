@@ -70,10 +70,10 @@ function rowsOf(row: ServiceCodeStatus, nowMs: number): Markup {
       <th role="rowheader" scope="row">
         <a id="code-${id}" href="${codeAddress(serviceCode)}">${name(serviceCode)}</a>
       </th>
-      <td role="cell" class="condition">${conditionMark(condition)}</td>
+      <td role="cell" class="condition">${conditionMark(row)}</td>
       ${[
         cell('Users', count(figures?.users), points, 'users'),
-        cell('Tasks', html`${stalled(figures?.stalledTasks)}${count(figures?.tasks)}`, points, 'tasks'),
+        cell('Tasks', count(figures?.tasks), points, 'tasks'),
         cell('Ingress', bitRate(figures?.ingress), points, 'ingress'),
         cell('Egress', bitRate(figures?.egress), points, 'egress'),
         cell('Connections', count(figures?.connections), points, 'connections'),
@@ -95,10 +95,4 @@ function cell(label: string, value: Markup, points: readonly PollPoint[], figure
   return html`<td role="cell" class="number" data-label="${label}">
     <span class="figure">${plot(points, figure)}<span class="value">${value}</span></span>
   </td>`;
-}
-
-function stalled(tasks: number | undefined): Markup | undefined {
-  return tasks === undefined || tasks === 0
-    ? undefined
-    : html`<span class="stalled"><span aria-hidden="true">▲</span> ${tasks} stalled</span> `;
 }

@@ -1,4 +1,5 @@
 import type { ServerStatus } from '../view.ts';
+import { stalledMark } from './conditions.ts';
 import { ago, count } from './human-units.ts';
 import { html, name, type Markup } from './markup.ts';
 
@@ -34,14 +35,10 @@ function row(
   { vsId, users, tasks, stalledTasks, connections, lastSeenMs }: ServerStatus,
   nowMs: number,
 ): Markup {
-  const stalled =
-    stalledTasks === 0
-      ? html`0`
-      : html`<span class="stalled"><span aria-hidden="true">▲</span> ${count(stalledTasks)}</span>`;
   return html`<tr role="row">
     <th role="rowheader" scope="row">${name(vsId)}</th>
     ${[
-      cell('Stalled tasks', stalled),
+      cell('Stalled tasks', stalledMark(stalledTasks) ?? count(0)),
       cell('Tasks', count(tasks)),
       cell('Users', count(users)),
       cell('Connections', count(connections)),

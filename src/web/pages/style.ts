@@ -45,12 +45,12 @@ tbody th { font-weight: 500; max-width: 18rem; }
 .up { --state: var(--good); } .down, .stale { --state: var(--bad); } .waiting { --state: var(--soft); }
 .state { color: var(--state); }
 .stalled { color: var(--warn); font-weight: 600; }
-.figure .stalled { display: block; }
+.condition .stalled { display: block; white-space: nowrap; }
 tbody.down > tr > *:first-child, tbody.stale > tr > *:first-child { box-shadow: inset 3px 0 var(--bad); padding-left: 0.6rem; }
 .list .trouble td { padding-bottom: 0.6rem; padding-top: 0; }
 p.trouble { background: var(--bad-paper); border-left: 3px solid var(--bad); padding: 0.5rem 0.75rem; }
 .old .value { color: var(--soft); font-style: italic; }
-.figure { align-items: center; display: flex; gap: 0.5rem; justify-content: flex-end; }
+.figure { align-items: center; display: flex; gap: 0.5rem; justify-content: space-between; }
 .plot { flex: none; height: 1.25rem; overflow: visible; width: 4.5rem; border-bottom: 1px solid var(--line); }
 .plot path { fill: none; stroke-linecap: round; stroke-width: 1.25; vector-effect: non-scaling-stroke; }
 .plot .line { stroke: var(--plot); } .plot .failed { stroke: var(--bad); }
@@ -80,12 +80,12 @@ footer a { margin-right: 0.75rem; }
   .list thead, .servers thead { clip-path: inset(50%); height: 1px; overflow: hidden; position: absolute; width: 1px; }
   .list tbody, .servers tbody tr { border-top: 1px solid var(--line); padding: 0.4rem 0; }
   .list tbody tr:first-child > *, .servers tbody tr > * { border-top: 0; }
-  .list tr:first-child, .servers tbody tr { display: grid; gap: 0 1.25rem; grid-template-columns: 1fr 1fr; }
+  .list tr:first-child, .servers tbody tr { display: grid; gap: 0 0.9rem; grid-template-columns: 1fr 1fr; }
   .servers tbody th { grid-column: 1 / -1; }
   .list th, .list td, .servers th, .servers td { max-width: none; padding: 0.15rem 0; }
   .list tr:first-child th { font-size: 1rem; }
   .list .condition { text-align: right; }
-  .list td.number, .servers td.number { align-content: start; display: flex; flex-wrap: wrap; gap: 0 0.4rem; justify-content: space-between; }
+  .list td.number, .servers td.number { align-content: start; display: flex; flex-wrap: wrap; gap: 0 0.25rem; justify-content: space-between; }
   .list td.number::before, .servers td.number::before { color: var(--soft); content: attr(data-label); }
   tbody.down, tbody.stale { border-left: 3px solid var(--bad); padding-left: 0.6rem; }
   tbody.down > tr > *:first-child, tbody.stale > tr > *:first-child { box-shadow: none; padding-left: 0; }

@@ -24,15 +24,15 @@ function paths(history: PollHistory, figure: 'users' | 'ingress' = 'users'): Rec
 
 const PLOTS: readonly (readonly [string, PollHistory, Record<string, string>])[] = [
   ['nothing is no line', historyOf(), {}],
-  ['one poll is a dot', historyOf(5), { line: 'M100.0 1.0h0' }],
-  ['from zero up to the most', historyOf(0, 5, 10), { line: 'M0.0 19.0h0L50.0 10.0L100.0 1.0' }],
-  ['zeros lie on the ground', historyOf(0, 0), { line: 'M0.0 19.0h0L100.0 19.0' }],
+  ['one poll is a dot', historyOf(5), { line: 'M600 5h0' }],
+  ['from zero up to the most', historyOf(0, 5, 10), { line: 'M0 95h0L300 50L600 5' }],
+  ['zeros lie on the ground', historyOf(0, 0), { line: 'M0 95h0L600 95' }],
   [
     'a poll that failed is a gap and a tick, no zero',
     historyOf(10, 'failed', 10),
-    { line: 'M0.0 1.0h0M100.0 1.0h0', failed: 'M50.0 20v-5' },
+    { line: 'M0 5h0M600 5h0', failed: 'M300 100v-25' },
   ],
-  ['failures alone are ticks alone', historyOf('failed', 'failed'), { failed: 'M0.0 20v-5M100.0 20v-5' }],
+  ['failures alone are ticks alone', historyOf('failed', 'failed'), { failed: 'M0 100v-25M600 100v-25' }],
 ];
 
 for (const [name, history, expected] of PLOTS) {
@@ -40,7 +40,7 @@ for (const [name, history, expected] of PLOTS) {
 }
 
 test('a rate begins with the second listing', () => {
-  assert.deepEqual(paths(historyOf(1, 1, 1), 'ingress'), { line: 'M50.0 19.0h0L100.0 19.0' });
+  assert.deepEqual(paths(historyOf(1, 1, 1), 'ingress'), { line: 'M300 95h0L600 95' });
 });
 
 test('the range leaves out what is not known', () => {

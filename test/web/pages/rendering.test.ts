@@ -81,9 +81,10 @@ test('a refusal says with which ret', () => {
   assert.match(textOf(listPage({ rows })), /The service refused the call \(ret 1005\)\. Try:/);
 });
 
-test('tasks that stand still are told beside the tasks', () => {
+test('tasks that stand still are told beside the state, and all together above', () => {
   const figures = { users: 5, tasks: 6, stalledTasks: 2, connections: 7, ingress: 1, egress: 1 };
-  assert.match(textOf(listPage({ rows: [statusOf('A', { figures })] })), /● up 5 ▲ 2 stalled 6/);
+  const rows = [statusOf('A', { figures }), statusOf('B', { figures })];
+  assert.match(textOf(listPage({ rows })), /2 up; 4 tasks stalled .*A ● up ▲ 2 stalled 5 6/);
 });
 
 test('until the first round is over the list says so', () => {
