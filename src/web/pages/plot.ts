@@ -12,7 +12,8 @@ const TICK = 25;
 
 /**
  * A small plot of one figure over the remembered polls, from zero up. Where a poll failed, or a rate is not known,
- * the line has a gap; polls that failed are ticks at the bottom. Says nothing to a screen reader: the number beside it
+ * the line has a gap; polls that failed are ticks at the bottom. Without a line there is no ground either: it would look
+ * like zero. Says nothing to a screen reader: the number beside it
  * does.
  */
 export function plot(points: readonly PollPoint[], figure: PlottedFigure, className = 'plot'): Markup {
@@ -36,7 +37,7 @@ export function plot(points: readonly PollPoint[], figure: PlottedFigure, classN
     isDrawing = value !== undefined;
   });
   return html`<svg
-    class="${className}"
+    class="${line === '' ? `${className} empty` : className}"
     viewBox="0 0 ${WIDTH} ${HEIGHT}"
     preserveAspectRatio="none"
     aria-hidden="true"

@@ -52,6 +52,7 @@ p.trouble { background: var(--bad-paper); border-left: 3px solid var(--bad); pad
 .old .value { color: var(--soft); font-style: italic; }
 .figure { align-items: center; display: flex; gap: 0.5rem; justify-content: space-between; }
 .plot { flex: none; height: 1.25rem; overflow: visible; width: 4.5rem; border-bottom: 1px solid var(--line); }
+.plot.empty { border-color: transparent; }
 .plot path { fill: none; stroke-linecap: round; stroke-width: 1.25; vector-effect: non-scaling-stroke; }
 .plot .line { stroke: var(--plot); } .plot .failed { stroke: var(--bad); }
 .value { min-width: 2.6rem; } .rate .value { min-width: 5rem; }
@@ -86,7 +87,7 @@ footer a { margin-right: 0.75rem; }
   .list tr:first-child th { font-size: 1rem; }
   .list .condition { text-align: right; }
   .list td.number, .servers td.number { align-content: start; display: flex; flex-wrap: wrap; gap: 0 0.25rem; justify-content: space-between; }
-  .list td.number::before, .servers td.number::before { color: var(--soft); content: attr(data-label); }
+  .list td.number::before, .servers td.number::before { color: var(--soft); content: attr(data-label); font-size: 0.8125rem; }
   tbody.down, tbody.stale { border-left: 3px solid var(--bad); padding-left: 0.6rem; }
   tbody.down > tr > *:first-child, tbody.stale > tr > *:first-child { box-shadow: none; padding-left: 0; }
   .figure { display: contents; }

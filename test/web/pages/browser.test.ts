@@ -237,7 +237,7 @@ function eventfulFigures() {
 for (const [name, look] of LOOKS) {
   test(`${name}, every page is accessible and no wider than the window`, async (t) => {
     const scene = async ({ page, base }: Scene): Promise<void> => {
-      for (const path of ['/', '/?q=nobody', '/?per_page=25&sort=users', ...codePaths()]) {
+      for (const path of ['/', '/?q=nobody&sort=users', ...codePaths()]) {
         await page.goto(base + path);
         assert.deepEqual(await violationsOf(page), [], path);
         const widths = await page.evaluate('[document.documentElement.scrollWidth <= innerWidth]');
@@ -249,7 +249,7 @@ for (const [name, look] of LOOKS) {
 }
 
 function codePaths(): string[] {
-  return ['DOWN', 'STALE', 'STALLED', 'WAITING', 'W'.repeat(128)].map((code) => `/service-codes/${code}`);
+  return ['DOWN', 'STALLED', 'W'.repeat(128)].map((code) => `/service-codes/${code}`);
 }
 
 /** What axe finds wrong, by rule and place. */

@@ -39,6 +39,13 @@ for (const [name, history, expected] of PLOTS) {
   test(`in a plot ${name}`, () => assert.deepEqual(paths(history), expected));
 }
 
+test('without a line there is no ground that would look like zero', () => {
+  const classOf = (history: PollHistory) => /class="([^"]+)"/.exec(plot(history.points(), 'users').text)?.[1];
+  assert.equal(classOf(historyOf(0)), 'plot');
+  assert.equal(classOf(historyOf()), 'plot empty');
+  assert.equal(classOf(historyOf('failed')), 'plot empty');
+});
+
 test('a rate begins with the second listing', () => {
   assert.deepEqual(paths(historyOf(1, 1, 1), 'ingress'), { line: 'M300 95h0L600 95' });
 });
