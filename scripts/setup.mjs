@@ -1,7 +1,7 @@
 // Installs the dependencies of the lock file, unless they are already there: what lets
 // `npm run demo` and `npm test` be the only commands on a fresh machine.
 import { spawnSync } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, lstatSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -17,7 +17,17 @@ function isInstalled() {
   );
 }
 
-if (!isInstalled()) {
+/** A link leads to the dependencies of another folder: installing would empty that one. */
+function isLinked() {
+  return lstatSync(`${root}node_modules`, { throwIfNoEntry: false })?.isSymbolicLink() === true;
+}
+
+if (!isInstalled() && isLinked()) {
+  console.error(
+    'Expected node_modules to hold what the lock file wants, found a link to a folder that does not',
+  );
+  process.exitCode = 1;
+} else if (!isInstalled()) {
   console.error('Installing dependencies (npm ci) …');
   const { status } = spawnSync('npm', ['ci', '--no-audit', '--no-fund', '--loglevel=error'], {
     cwd: root,

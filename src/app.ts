@@ -1,13 +1,26 @@
+import { isDeepStrictEqual } from 'node:util';
 import { createExporterView } from './exporter-view.ts';
 import type { BuildInfo } from './build-info.ts';
 import type { Clock } from './clock.ts';
 import type { Configuration } from './config/configuration.ts';
+import type { ConfigurationSource } from './config/configuration-source.ts';
+import { watchFiles } from './config/file-watch.ts';
+import type { ReloadOutcome, ReloadTrigger } from './config/reloader.ts';
+import { FirstFailure } from './first-failure.ts';
 import type { Logger } from './log.ts';
+import { Loop } from './loop.ts';
 import { Exposition } from './metrics/exposition.ts';
 import { SelfMetrics } from './metrics/self.ts';
+import type { CodeDifference, PolledCode } from './poller/polled-code.ts';
 import { Poller } from './poller/poller.ts';
+import type { WatchListing } from './poller/service-code-poller.ts';
 import { Store } from './poller/store.ts';
+import { Watchdog } from './poller/watchdog.ts';
+import { createReloader } from './reloading.ts';
+import { createKeeper, restoreTallies } from './state-keeping.ts';
+import type { Tally } from './tally/tally.ts';
 import { UpstreamClient } from './upstream/client.ts';
+import { ReplaceableClient } from './upstream/replaceable-client.ts';
 import { handle } from './web/routes.ts';
 import { startWebServer, type WebServer } from './web/server.ts';
 import type { ExporterView } from './web/view.ts';
@@ -17,33 +30,59 @@ export interface Outside {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly build: BuildInfo;
+  /** Is given each listing when reading it begins. */
+  readonly watchListing?: WatchListing;
 }
 
 /** The exporter without its web server: polls on demand, until it is disposed of. */
 export interface Exporter extends AsyncDisposable {
   readonly poller: Poller;
   readonly store: Store;
+  readonly self: SelfMetrics;
+  readonly watchdog: Watchdog;
   readonly view: ExporterView;
+  /** Takes over what can change of a configuration while the exporter runs; one call at a time. */
+  apply(configuration: Configuration): Promise<CodeDifference>;
 }
 
-/** Puts the parts together; nothing runs yet. */
-export function createExporter(configuration: Configuration, { clock, logger, build }: Outside): Exporter {
-  const { upstream, signing, serviceCodes, metrics } = configuration;
+/** Puts the parts together; nothing runs yet. `restored`: tallies that go on from an earlier process. */
+export function createExporter(
+  configuration: Configuration,
+  outside: Outside,
+  restored?: ReadonlyMap<string, Tally>,
+): Exporter {
+  const { clock, logger, build, watchListing } = outside;
+  const { metrics } = configuration;
   const self = new SelfMetrics({ clock, ...build });
   const store = new Store();
-  const client = new UpstreamClient({ ...upstream, userAgent: `xvs-exporter/${build.version}`, clock });
-  const codes = serviceCodes.map(({ intervalMs, staleAfterMs, stallAfterMs, ...target }) => ({
-    target: { ...target, signing },
-    intervalMs,
-    staleAfterMs,
-    stallAfterMs,
-  }));
-  const poller = new Poller({ codes, metrics, client, store, self, clock, logger });
+  let { upstream } = configuration;
+  const client = new ReplaceableClient(clientFor(upstream, outside));
+  const codes = codesOf(configuration);
+  const poller = new Poller({
+    codes,
+    metrics,
+    ...(restored !== undefined && { restored }),
+    client,
+    store,
+    self,
+    clock,
+    logger,
+    watchListing,
+  });
+  const standingStill = (nowMs: number): readonly string[] => poller.standingStill(nowMs);
+  const watchdog = new Watchdog({ standingStill, clock, logger });
   self.configLoaded(true);
   return {
     poller,
     store,
-    view: createExporterView({ store, self, poller, clock, version: build.version }),
+    self,
+    watchdog,
+    view: createExporterView({ store, self, poller, watchdog, clock, version: build.version }),
+    apply: async (next) => {
+      if (!isDeepStrictEqual(next.upstream, upstream)) client.replace(clientFor(next.upstream, outside));
+      upstream = next.upstream;
+      return await poller.apply(codesOf(next));
+    },
     [Symbol.asyncDispose]: async () => {
       await poller[Symbol.asyncDispose]();
       await client[Symbol.asyncDispose]();
@@ -52,18 +91,43 @@ export function createExporter(configuration: Configuration, { clock, logger, bu
   };
 }
 
+function clientFor(upstream: Configuration['upstream'], { clock, build }: Outside): UpstreamClient {
+  return new UpstreamClient({ ...upstream, userAgent: `xvs-exporter/${build.version}`, clock });
+}
+
+function codesOf({ serviceCodes, signing }: Configuration): readonly PolledCode[] {
+  return serviceCodes.map(({ intervalMs, staleAfterMs, stallAfterMs, ...target }) => ({
+    target: { ...target, signing },
+    intervalMs,
+    staleAfterMs,
+    stallAfterMs,
+  }));
+}
+
 /** The exporter at work: polling, and listening. */
 export interface App extends AsyncDisposable {
   readonly addresses: WebServer['addresses'];
   /** Never resolves; rejects when something is wrong with the program. */
   readonly failure: Promise<never>;
+  /** Reads the configuration again, and takes over what can change. Never rejects. */
+  reload(trigger: ReloadTrigger): Promise<ReloadOutcome>;
 }
 
-/** Starts the exporter. Rejects with the system's error where it cannot listen. */
-export async function startApp(configuration: Configuration, outside: Outside): Promise<App> {
-  const exporter = createExporter(configuration, outside);
-  const { listenAddresses, telemetryPath, maxRequests } = configuration.web;
-  const routes = { telemetryPath, exposition: new Exposition() };
+/** The outside of an exporter whose configuration can be read again. */
+export interface AppOutside extends Outside {
+  readonly source: ConfigurationSource;
+}
+
+/** Starts the exporter. Rejects where it cannot listen, or cannot keep the state that it is to keep. */
+export async function startApp(configuration: Configuration, outside: AppOutside): Promise<App> {
+  const restored = await restoreTallies(codesOf(configuration), configuration, outside);
+  const exporter = createExporter(configuration, outside, restored);
+  const keeper = createKeeper(exporter, configuration, outside);
+  const failure = new FirstFailure();
+  const reloader = createReloader({ exporter, ...outside, broken: failure.report });
+  const { listenAddresses, telemetryPath, maxRequests, enableLifecycle } = configuration.web;
+  const reload = enableLifecycle ? () => reloader.reload('request') : undefined;
+  const routes = { telemetryPath, exposition: new Exposition(), reload };
   try {
     const web = await startWebServer({
       addresses: listenAddresses,
@@ -71,12 +135,24 @@ export async function startApp(configuration: Configuration, outside: Outside): 
       handle: (request) => handle(request, exporter.view, routes),
       ...outside,
     });
+    const loops = [(signal: AbortSignal) => exporter.watchdog.run(signal)];
+    if (configuration.autoReload)
+      loops.push((signal) => watchFiles({ ...outside, changed: () => reloader.reload('file') }, signal));
+    const background = [reloader, exporter.poller, ...loops.map((run) => new Loop(run, failure.report))];
     return {
       addresses: web.addresses,
-      failure: exporter.poller.start(),
+      failure: Promise.race([
+        failure.promise,
+        exporter.poller.start(),
+        ...(keeper === undefined ? [] : [keeper.start()]),
+      ]),
+      reload: (trigger) => reloader.reload(trigger),
       [Symbol.asyncDispose]: async () => {
-        await web[Symbol.asyncDispose]();
+        // Scrapes in flight are answered meanwhile: from what is known.
+        await Promise.all([web, ...background].map((part) => part[Symbol.asyncDispose]()));
         await exporter[Symbol.asyncDispose]();
+        // After the last poll: what is kept then is all there is.
+        await keeper?.[Symbol.asyncDispose]();
       },
     };
   } catch (error) {

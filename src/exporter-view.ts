@@ -6,6 +6,7 @@ import type { Family } from './metrics/family.ts';
 import type { SelfMetrics } from './metrics/self.ts';
 import type { LatestListing } from './poller/poll-history.ts';
 import type { Poller } from './poller/poller.ts';
+import type { Watchdog } from './poller/watchdog.ts';
 import { isStale, type CodeState, type Store } from './poller/store.ts';
 import type { ExporterView, ServiceCodeCondition, ServiceCodeStatus } from './web/view.ts';
 
@@ -13,12 +14,13 @@ interface Parts {
   readonly store: Store;
   readonly self: SelfMetrics;
   readonly poller: Poller;
+  readonly watchdog: Watchdog;
   readonly clock: Clock;
   readonly version: string;
 }
 
 /** Joins what the polls found and what the exporter says of itself into what the web server shows. */
-export function createExporterView({ store, self, poller, clock, version }: Parts): ExporterView {
+export function createExporterView({ store, self, poller, watchdog, clock, version }: Parts): ExporterView {
   return {
     version,
     async collect(serviceCodes) {
@@ -27,6 +29,7 @@ export function createExporterView({ store, self, poller, clock, version }: Part
       return serviceCodes === undefined ? [...families, seriesFamily(families)] : families;
     },
     hasServiceCode: (serviceCode) => store.get(serviceCode) !== undefined,
+    isHealthy: () => watchdog.look(),
     isReady: () => poller.isFirstRoundOver,
     nowMs: () => clock.now(),
     status: () => {

@@ -5,7 +5,8 @@ export function toLogfmt(line: string): string {
   return `${pairs.map(([key, value]) => `${key}=${value}`).join(' ')}\n`;
 }
 
-function parseObject(line: string): Record<string, unknown> {
+/** The object that a line of JSON is. */
+export function parseObject(line: string): Record<string, unknown> {
   const value: unknown = JSON.parse(line);
   return isObject(value) ? value : { msg: value };
 }
@@ -14,8 +15,11 @@ function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Objects become pairs with dotted keys, so that an error is `err.type`, `err.message`, `err.stack`. */
-function flatten(fields: Record<string, unknown>, prefix = ''): readonly (readonly [string, string])[] {
+/** Keys and values as they stand in a line. Objects become pairs with dotted keys, so that an error is `err.type`, `err.message`, `err.stack`. */
+export function flatten(
+  fields: Record<string, unknown>,
+  prefix = '',
+): readonly (readonly [string, string])[] {
   return Object.entries(fields).flatMap(([name, value]) => {
     // A key has no quotes to protect it.
     const key = prefix + name.replaceAll(/[^\w.:/@-]/g, '_');

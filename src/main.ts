@@ -7,6 +7,7 @@ import { healthcheck } from './commands/healthcheck.ts';
 import { once } from './commands/once.ts';
 import { serve } from './commands/serve.ts';
 import { simulate } from './commands/simulate.ts';
+import { LastWords } from './last-words.ts';
 
 const COMMANDS: ReadonlyMap<string, Command> = new Map([
   ['serve', serve],
@@ -17,7 +18,7 @@ const COMMANDS: ReadonlyMap<string, Command> = new Map([
 ]);
 
 /** Chooses the command: the first argument, or `serve` where that is a flag. */
-async function main(args: readonly string[]): Promise<number> {
+async function main(args: readonly string[], lastWords: LastWords): Promise<number> {
   const [first = '--', ...rest] = args;
   const [name, commandArgs] = first.startsWith('-') ? ['serve', args] : [first, rest];
   const command = COMMANDS.get(name);
@@ -34,6 +35,8 @@ async function main(args: readonly string[]): Promise<number> {
     environment: process.env,
     readFile: (path) => readFile(path, 'utf8'),
     signal: endOnSignals(),
+    onReload: (listener) => process.on('SIGHUP', listener),
+    lastWords,
     clock: systemClock,
   });
 }
@@ -49,12 +52,12 @@ function endOnSignals(): AbortSignal {
   return controller.signal;
 }
 
-let exitCode = 1;
-try {
-  exitCode = await main(process.argv.slice(2));
-} catch (error) {
-  process.stderr.write(
-    `xvs-exporter: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`,
-  );
-}
-process.exit(exitCode);
+const lastWords = new LastWords(process.stderr);
+/** Writes to a pipe, a file or a terminal are over when they return: nothing is lost by ending at once. */
+const endBy = (error: unknown): never => {
+  lastWords.say(error);
+  process.exit(1);
+};
+// A promise that rejects unheard comes here too.
+process.on('uncaughtException', endBy);
+process.exit(await main(process.argv.slice(2), lastWords).catch(endBy));

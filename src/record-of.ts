@@ -1,9 +1,10 @@
 /** An object with the given keys, each with what `make` makes for it. */
 export function recordOf<K extends string, T>(keys: readonly K[], make: (key: K) => T): Record<K, T> {
-  const entries = keys.map((key): [K, T] => [key, make(key)]);
-  // The library's type forgets the keys; they are all there.
+  const record: Partial<Record<K, T>> = {};
+  for (const key of keys) record[key] = make(key);
+  // They are all there now.
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-  return Object.fromEntries(entries) as Record<K, T>;
+  return record as Record<K, T>;
 }
 
 /** An object with the keys of another one, each with what `make` makes of its value there. */
@@ -11,8 +12,7 @@ export function mapRecord<K extends string, V, T>(
   record: Readonly<Record<K, V>>,
   make: (value: V) => T,
 ): Record<K, T> {
-  const entries = Object.entries<V>(record).map(([key, value]): [string, T] => [key, make(value)]);
-  // The library's types forget the keys; they are all there.
+  // The library's type forgets the keys.
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-  return Object.fromEntries(entries) as Record<K, T>;
+  return recordOf(Object.keys(record) as K[], (key) => make(record[key]));
 }

@@ -2,8 +2,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
 import { createLogger } from '../src/log.ts';
-import type { LogFormat, LogLevel, Logger } from '../src/log.ts';
+import type { LogDestination, LogFormat, LogLevel, Logger } from '../src/log.ts';
 import { toLogfmt } from '../src/logfmt.ts';
+import { toPretty } from '../src/pretty-log.ts';
 
 function linesOf(format: LogFormat, log: (logger: Logger) => void, level: LogLevel = 'info'): string[] {
   const lines: string[] = [];
@@ -50,7 +51,7 @@ test('an error is told with its type, its message and that of its cause', () => 
   );
 });
 
-for (const format of ['json', 'logfmt'] as const) {
+for (const format of ['json', 'logfmt', 'pretty'] as const) {
   test(`secrets do not show in ${format}, whatever their depth`, () => {
     const lines = linesOf(format, (logger) => {
       const hidden = {
@@ -67,6 +68,48 @@ for (const format of ['json', 'logfmt'] as const) {
     assert.doesNotMatch(lines.join(''), /hunter2/);
   });
 }
+
+/** The line that a format makes at a terminal, or elsewhere. */
+function lineAt(terminal: Partial<LogDestination>, format: LogFormat): string {
+  const lines: string[] = [];
+  const destination = { ...terminal, write: (line: string) => lines.push(line) };
+  createLogger({ level: 'info', format, destination }).warn({ polls: 3 }, 'Service is down');
+  return lines.join('').replaceAll('\u001b', '␛');
+}
+
+const IN_COLOUR = /^␛\[90m\d\d:\d\d:\d\d\.\d{3}␛\[0m ␛\[33mWARN ␛\[0m Service is down ␛\[90mpolls=␛\[0m3\n$/;
+const PLAIN = /^\d\d:\d\d:\d\d\.\d{3} WARN {2}Service is down polls=3\n$/;
+const AS_JSON = /^\{.*"msg":"Service is down"\}\n$/;
+
+for (const [name, terminal, format, expected] of [
+  ['a pipe', {}, 'auto', AS_JSON],
+  ['a pipe', {}, 'pretty', PLAIN],
+  ['a pipe that says that it has colours', { hasColors: () => true }, 'pretty', PLAIN],
+  ['a terminal', { isTTY: true, hasColors: () => true }, 'auto', IN_COLOUR],
+  ['a terminal', { isTTY: true, hasColors: () => true }, 'json', AS_JSON],
+  ['a terminal without colours', { isTTY: true, hasColors: () => false }, 'auto', PLAIN],
+] as const) {
+  test(`in ${name}, the format ${format} is ${expected.source}`, () => {
+    assert.match(lineAt(terminal, format), expected);
+  });
+}
+
+test('the time of a line for people is that of their day', () => {
+  const at = new Date('2026-03-04T05:06:07.089Z');
+  const line = toPretty(JSON.stringify({ time: at.toISOString(), level: 'info', msg: 'Told' }), false);
+  const local = [at.getHours(), at.getMinutes()].map((part) => String(part).padStart(2, '0')).join(':');
+  assert.equal(line, `${local}:07.089 INFO  Told\n`);
+});
+
+test('for people, the stack of an error stands in lines of its own, and nothing steers the terminal', () => {
+  const err = new TypeError('Expected a,\u001b[31m found b');
+  const [line = ''] = linesOf('pretty', (logger) => logger.error({ err, name: '\u001b[2J' }, 'Failed'));
+  assert.match(
+    line,
+    /^\S+ ERROR Failed name="\\u001b\[2J" err\.type=TypeError err\.message=".*"\n {4}TypeError: .*\n {4} +at /,
+  );
+  assert.ok(!line.includes('\u001b'));
+});
 
 const VALUES: readonly (readonly [unknown, string])[] = [
   ['plain', 'v=plain'],

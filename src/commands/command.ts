@@ -1,4 +1,5 @@
 import type { Clock } from '../clock.ts';
+import type { LastWords } from '../last-words.ts';
 
 /** What a command has of the world outside. */
 export interface CommandIo {
@@ -9,6 +10,10 @@ export interface CommandIo {
   readonly readFile: (path: string) => Promise<string>;
   /** Ends the command when it aborts. */
   readonly signal: AbortSignal;
+  /** Calls back each time that the operator asks for the configuration to be read again. */
+  readonly onReload: (listener: () => void) => void;
+  /** Says what ends the process, should the command reject or anything throw where nobody catches it. */
+  readonly lastWords: LastWords;
   readonly clock: Clock;
 }
 

@@ -1,8 +1,9 @@
 import { startApp, type App } from '../app.ts';
 import { readBuildInfo } from '../build-info.ts';
 import { parseCommandLine } from '../config/command-line.ts';
+import { helpText } from '../config/help.ts';
 import type { Flags } from '../config/layers.ts';
-import { loadConfiguration } from '../config/loading.ts';
+import { ConfigurationSource } from '../config/configuration-source.ts';
 import { ConfigError } from '../config/problem.ts';
 import { createLogger } from '../log.ts';
 import { startSimulator, type Simulator } from '../simulator/server.ts';
@@ -19,7 +20,11 @@ const SIMULATOR_PORT = 20_140;
  */
 export const demo: Command = async (args, io) => {
   try {
-    const { flags } = parseCommandLine(args);
+    const { flags, help } = parseCommandLine(args);
+    if (help) {
+      io.stdout.write(helpText());
+      return 0;
+    }
     await using simulator = await simulate(io);
     await using app = await exportFrom(simulator, flags, io);
     io.stdout.write(welcome(simulator, app));
@@ -52,21 +57,23 @@ async function simulate({ clock }: CommandIo): Promise<Simulator> {
 }
 
 async function exportFrom(simulator: Simulator, flags: Flags, io: CommandIo): Promise<App> {
-  const configuration = await loadConfiguration({
+  const source = new ConfigurationSource({
     flags: new Map([
       ['upstream.base_url', simulator.url],
       ['service_codes', SERVICE_CODES.join(',')],
       ['poll.interval', '5s'],
       ['metrics.per_task', 'true'],
       ['web.listen_address', '127.0.0.1:20928'],
-      ['log.format', 'logfmt'],
+      ['log.format', 'pretty'],
       ...flags,
     ]),
     env: { XVS_SECRET: SECRET },
     readFile: io.readFile,
   });
+  const { configuration } = await source.load();
   const logger = createLogger({ ...configuration.log, destination: io.stderr });
-  return await startApp(configuration, { clock: io.clock, logger, build: readBuildInfo(io.environment) });
+  const build = readBuildInfo(io.environment);
+  return await startApp(configuration, { clock: io.clock, logger, build, source });
 }
 
 function isAddressTaken(error: unknown): boolean {

@@ -15,6 +15,8 @@ export interface CommandLine {
   readonly check: boolean;
   readonly version: boolean;
   readonly help: boolean;
+  /** Switches of the command's own that are set. */
+  readonly switches: ReadonlySet<string>;
 }
 
 /** What one argument turned out to be. */
@@ -25,19 +27,27 @@ type Argument =
 
 type Token = ReturnType<typeof tokenize>[number];
 
-const SWITCHES: readonly string[] = ['config.check', 'version', 'help'];
+/** What flags there are. */
+interface Known {
+  readonly paths: ReadonlyMap<string, SettingPath>;
+  /** Flags that take no value. */
+  readonly switches: readonly string[];
+}
+
+const SWITCHES = ['config.check', 'version', 'help'] as const;
 const LISTS: readonly SettingPath[] = ['service_codes', 'web.listen_address'];
 
 /**
  * Reads the arguments after the program's name. Flags are strict: unknown ones, and arguments that belong to
  * none, are mistakes.
  *
+ * @param ownSwitches - flags without a value that the command has besides, such as `explain`
  * @throws ConfigError that lists them all.
  */
-export function parseCommandLine(args: readonly string[]): CommandLine {
-  const paths = flagPaths();
-  const tokens = tokenize(args, paths);
-  const found = tokens.flatMap((token, index) => readToken(token, tokens[index - 1], args, paths));
+export function parseCommandLine(args: readonly string[], ownSwitches: readonly string[] = []): CommandLine {
+  const known = { paths: flagPaths(), switches: [...SWITCHES, ...ownSwitches] };
+  const tokens = tokenize(args, known.paths);
+  const found = tokens.flatMap((token, index) => readToken(token, tokens[index - 1], args, known));
   const settings = found.filter((argument) => argument.kind === 'setting');
   throwIfAny([...found.filter((argument) => argument.kind === 'problem'), ...findRepeated(settings)]);
   const switches = new Set(found.flatMap((argument) => (argument.kind === 'switch' ? [argument.name] : [])));
@@ -46,6 +56,7 @@ export function parseCommandLine(args: readonly string[]): CommandLine {
     check: switches.has('config.check'),
     version: switches.has('version'),
     help: switches.has('help'),
+    switches: new Set(ownSwitches.filter((name) => switches.has(name))),
   };
 }
 
@@ -71,21 +82,22 @@ function readToken(
   token: Token,
   previous: Token | undefined,
   args: readonly string[],
-  paths: ReadonlyMap<string, SettingPath>,
+  known: Known,
 ): readonly Argument[] {
+  const { paths, switches } = known;
   if (token.kind === 'option-terminator') return [];
   const argument = args[token.index] ?? '';
-  if (token.kind === 'positional') return isValueOfUnknown(previous, paths) ? [] : [stray(argument)];
+  if (token.kind === 'positional') return isValueOfUnknown(previous, known) ? [] : [stray(argument)];
   if (argument === '-h') return [{ kind: 'switch', name: 'help' }];
-  if (!argument.startsWith('--')) return [singleDash(argument, paths)];
+  if (!argument.startsWith('--')) return [singleDash(argument, known)];
   const { name, rawName, value } = token;
-  if (SWITCHES.includes(name)) {
+  if (switches.includes(name)) {
     return [
       value === undefined ? { kind: 'switch', name } : problem(rawName, mismatch('no value', show(value))),
     ];
   }
   const path = paths.get(name);
-  if (path === undefined) return [unknownFlag(rawName, paths)];
+  if (path === undefined) return [unknownFlag(rawName, known)];
   if (path === 'secret') return [secretFlag(rawName)];
   if (value === undefined && isOnOff(path)) return [{ kind: 'setting', path, value: 'true' }];
   const isMissing = value === undefined || (!token.inlineValue && value.startsWith('-'));
@@ -94,9 +106,9 @@ function readToken(
 }
 
 /** What follows an unknown flag is most likely its value: told with it, and not shown, for it may be secret. */
-function isValueOfUnknown(previous: Token | undefined, paths: ReadonlyMap<string, SettingPath>): boolean {
+function isValueOfUnknown(previous: Token | undefined, { paths, switches }: Known): boolean {
   if (previous?.kind !== 'option' || previous.value !== undefined) return false;
-  return !paths.has(previous.name) && !SWITCHES.includes(previous.name) && previous.name !== 'h';
+  return !paths.has(previous.name) && !switches.includes(previous.name) && previous.name !== 'h';
 }
 
 function joinValues(settings: readonly { path: SettingPath; value: string }[]): Flags {
@@ -125,14 +137,14 @@ function stray(value: string): Argument {
   return { kind: 'problem', place: 'command line', message: mismatch('nothing but flags', show(value)) };
 }
 
-function unknownFlag(flag: string, paths: ReadonlyMap<string, SettingPath>): Argument {
-  return problem(flag, mismatch('a known flag', 'an unknown one', nearestFlag(flag, paths) ?? 'see --help'));
+function unknownFlag(flag: string, known: Known): Argument {
+  return problem(flag, mismatch('a known flag', 'an unknown one', nearestFlag(flag, known) ?? 'see --help'));
 }
 
 /** The argument is not shown: `-pSECRET` is how some programs take a password. */
-function singleDash(argument: string, paths: ReadonlyMap<string, SettingPath>): Argument {
+function singleDash(argument: string, known: Known): Argument {
   const [name = ''] = argument.split('=');
-  const hint = nearestFlag(`-${name}`, paths) ?? 'see --help';
+  const hint = nearestFlag(`-${name}`, known) ?? 'see --help';
   return {
     kind: 'problem',
     place: 'command line',
@@ -140,11 +152,11 @@ function singleDash(argument: string, paths: ReadonlyMap<string, SettingPath>): 
   };
 }
 
-function nearestFlag(flag: string, paths: ReadonlyMap<string, SettingPath>): string | undefined {
-  const known = [...paths].flatMap(([name, path]) => (path === 'secret' ? [] : [name]));
+function nearestFlag(flag: string, { paths, switches }: Known): string | undefined {
+  const settings = [...paths].flatMap(([name, path]) => (path === 'secret' ? [] : [name]));
   return nearestHint(
     flag,
-    [...known, ...SWITCHES].map((name) => `--${name}`),
+    [...settings, ...switches].map((name) => `--${name}`),
   );
 }
 

@@ -45,10 +45,18 @@ export interface MetricsSettings {
   readonly maxTasks: number;
 }
 
+export interface StateSettings {
+  /** Where counters are kept over a restart; nowhere without it. */
+  readonly file: string | undefined;
+  readonly intervalMs: number;
+}
+
 export interface WebSettings {
   readonly listenAddresses: readonly ListenAddress[];
   readonly telemetryPath: string;
   readonly maxRequests: number;
+  /** Whether `POST /-/reload` does anything. */
+  readonly enableLifecycle: boolean;
 }
 
 interface LogSettings {
@@ -63,6 +71,9 @@ export interface Configuration {
   /** At least one, each code once. */
   readonly serviceCodes: readonly ServiceCodeSettings[];
   readonly metrics: MetricsSettings;
+  readonly state: StateSettings;
   readonly web: WebSettings;
   readonly log: LogSettings;
+  /** Whether the configuration is read again when one of its files changes. */
+  readonly autoReload: boolean;
 }

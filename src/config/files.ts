@@ -21,10 +21,15 @@ const REASONS: ReadonlyMap<unknown, string> = new Map([
   ['EPERM', 'which this user may not read'],
 ]);
 
+/** A path as it is written, seen from the folder that it is relative to, if it is. */
+export function pathFrom(folder: string | undefined, path: string): string {
+  return folder === undefined || isAbsolute(path) ? path : join(folder, path);
+}
+
 /** The file's text; or what is wrong with it. */
 export async function readText(readFile: ReadFile, file: FileReference): Promise<string | Problem> {
   const { path, folder, place } = file;
-  const resolved = folder === undefined || isAbsolute(path) ? path : join(folder, path);
+  const resolved = pathFrom(folder, path);
   try {
     return await readFile(resolved);
   } catch (error) {

@@ -58,6 +58,10 @@ export interface Merged {
   read<P extends DefaultedPath>(this: void, path: P): SettingValue<P>;
   /** A setting that may be missing, parsed. */
   find<P extends Exclude<SettingPath, DefaultedPath>>(this: void, path: P): SettingValue<P> | undefined;
+  /** Any setting, parsed; `undefined` where it is missing. */
+  value(this: void, path: SettingPath): unknown;
+  /** A setting as it was written, or its default. */
+  raw(this: void, path: SettingPath): unknown;
   /** The entry that decided, where it was no default. */
   origin(this: void, path: SettingPath): Entry | undefined;
 }
@@ -75,12 +79,15 @@ export function mergeEntries(entries: readonly Entry[]): Merged {
   for (const { path, raw } of entries) config.set(path, raw);
   config.validate({ allowed: 'strict' });
   const origins = new Map(entries.map((entry) => [entry.path, entry]));
+  const find = <P extends SettingPath>(path: P): SettingValue<P> | undefined => {
+    const raw = config.get(path);
+    return raw === undefined ? undefined : parseGood(path, raw);
+  };
   return {
     read: (path) => parseGood(path, config.get(path)),
-    find(path) {
-      const raw = config.get(path);
-      return raw === undefined ? undefined : parseGood(path, raw);
-    },
+    find,
+    value: find,
+    raw: (path) => config.get(path),
     origin: (path) => origins.get(path),
   };
 }

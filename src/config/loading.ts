@@ -3,12 +3,13 @@ import { resolveCodes } from './code-settings.ts';
 import type {
   Configuration,
   MetricsSettings,
+  StateSettings,
   TlsSettings,
   UpstreamSettings,
   WebSettings,
 } from './configuration.ts';
 import type { ReadFile } from './files.ts';
-import { readPem, readText } from './files.ts';
+import { pathFrom, readPem, readText } from './files.ts';
 import type { Environment, Flags, Merged } from './layers.ts';
 import { checkEntries, environmentEntries, flagEntries, mergeEntries } from './layers.ts';
 import type { Problem } from './problem.ts';
@@ -24,20 +25,33 @@ export interface Sources {
   readonly readFile: ReadFile;
 }
 
+/** A configuration, and the settings that it was made of. */
+export interface Loaded {
+  readonly configuration: Configuration;
+  /** Each with where it came from. */
+  readonly settings: Merged;
+}
+
 /**
  * Reads the configuration: defaults, then the file, the environment and the flags, each over the ones before.
  *
  * @throws ConfigError that lists every problem of the values; or, where each is good by itself, every problem
  * between them.
  */
-export async function loadConfiguration({ flags, env, readFile }: Sources): Promise<Configuration> {
+export async function loadConfiguration(sources: Sources): Promise<Configuration> {
+  return (await load(sources)).configuration;
+}
+
+/** The same, with the settings. */
+export async function load({ flags, env, readFile }: Sources): Promise<Loaded> {
   const given = [...environmentEntries(env), ...flagEntries(flags)];
   const location = given.filter(({ path }) => path === 'config.file');
   throwIfAny(checkEntries(location));
   const file = await readSettingsFile(mergeEntries(location), readFile);
   const entries = [...file.entries, ...given];
   throwIfAny([...file.problems, ...checkEntries(entries)]);
-  return await resolve(mergeEntries(entries), env, readFile);
+  const settings = mergeEntries(entries);
+  return { configuration: await resolve(settings, env, readFile), settings };
 }
 
 async function readSettingsFile(location: Merged, readFile: ReadFile): Promise<SettingsFile> {
@@ -58,7 +72,9 @@ async function resolve(settings: Merged, env: Environment, readFile: ReadFile): 
     signing: signingScheme(settings),
     serviceCodes: codes.serviceCodes,
     metrics: metricsSettings(settings),
+    state: stateSettings(settings),
     web: webSettings(settings),
+    autoReload: settings.read('config.auto_reload'),
     log: { level: settings.read('log.level'), format: settings.read('log.format') },
   };
 }
@@ -133,10 +149,17 @@ function metricsSettings({ read }: Merged): MetricsSettings {
   };
 }
 
+function stateSettings({ find, read, origin }: Merged): StateSettings {
+  const path = find('state.file');
+  const file = path === undefined ? undefined : pathFrom(origin('state.file')?.folder, path);
+  return { file, intervalMs: read('state.interval') };
+}
+
 function webSettings({ read }: Merged): WebSettings {
   return {
     listenAddresses: read('web.listen_address'),
     telemetryPath: read('web.telemetry_path'),
     maxRequests: read('web.max_requests'),
+    enableLifecycle: read('web.enable_lifecycle'),
   };
 }

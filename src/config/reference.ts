@@ -1,5 +1,5 @@
-import { settingGroups } from './help.ts';
-import type { SettingGroup } from './help.ts';
+import { settingGroups } from './groups.ts';
+import type { SettingGroup } from './groups.ts';
 import { environmentName, flagName } from './names.ts';
 import { SERVICE_CODE_KEYS } from './service-codes.ts';
 import type { Setting, SettingPath } from './settings.ts';
@@ -17,6 +17,10 @@ the file, with the secrets in it.
 
 Durations are written as in Prometheus (\`500ms\`, \`15s\`, \`1h30m\`), sizes in bytes or with a unit (\`64KiB\`, \`256MiB\`,
 \`1GiB\`; \`KB\`, \`MB\` and \`GB\` are powers of ten).
+
+SIGHUP, \`POST /-/reload\` (\`web.enable_lifecycle\`) or a change of the files (\`config.auto_reload\`) make the exporter read
+the file again, and the files that it names. Settings of \`web\`, \`metrics\`, \`log\` and \`config\` hold until a restart all
+the same; all others change, and environment and flags still win over the file.
 
 Proxies come from \`http_proxy\`, \`https_proxy\` and \`no_proxy\`, or the same in upper case; lower case wins.
 `;

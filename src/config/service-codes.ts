@@ -14,7 +14,13 @@ const serviceCodeName: Format<string> = {
   name: 'text',
   parse(raw) {
     const expected = 'a service code (1 to 128 characters; put digits in quotes)';
-    return typeof raw === 'string' && SERVICE_CODE.test(raw) ? accept(raw) : reject(expected, raw);
+    if (typeof raw !== 'string') return reject(expected, raw);
+    if (SERVICE_CODE.test(raw)) return accept(raw);
+    return reject(
+      expected,
+      raw,
+      SERVICE_CODE.test(raw.trim()) ? 'take the spaces around it away' : undefined,
+    );
   },
 };
 

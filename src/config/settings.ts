@@ -139,6 +139,17 @@ export const SETTINGS = {
     format: count,
     default: '1000',
   },
+  'state.file': {
+    doc: 'File that keeps counters over a restart. One exporter writes it; its folder must exist.',
+    format: filePath,
+    default: undefined,
+    otherwise: 'counters begin at 0 with each start',
+  },
+  'state.interval': {
+    doc: 'Time from write to write of that file; it is written at the end too.',
+    format: duration(1000),
+    default: '1m',
+  },
   'web.listen_address': {
     doc: 'Where to listen. In the file also a list; the flag may be repeated.',
     format: listenAddressList,
@@ -150,17 +161,31 @@ export const SETTINGS = {
     format: count,
     default: '40',
   },
+  'web.enable_lifecycle': {
+    doc: 'Whether `POST /-/reload` reads the configuration again.',
+    format: flag,
+    default: 'false',
+  },
   'log.level': {
     doc: 'Least important line that is logged.',
     format: choice('debug', 'info', 'warn', 'error'),
     default: 'info',
   },
-  'log.format': { doc: 'How a line is written.', format: choice('json', 'logfmt'), default: 'json' },
+  'log.format': {
+    doc: 'How a line is written; `pretty` is for people, `auto` is that at a terminal and `json` elsewhere.',
+    format: choice('auto', 'json', 'logfmt', 'pretty'),
+    default: 'auto',
+  },
   'config.file': {
     doc: 'Configuration file, YAML or JSON. Paths in it are relative to its folder.',
     format: filePath,
     default: undefined,
     notFrom: 'file',
+  },
+  'config.auto_reload': {
+    doc: 'Whether the configuration is read again when its file, or a file that it names, has changed.',
+    format: flag,
+    default: 'false',
   },
 } satisfies Readonly<Record<string, Setting>>;
 

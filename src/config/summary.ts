@@ -1,18 +1,103 @@
-import type { Configuration } from './configuration.ts';
+import type { Configuration, ServiceCodeSettings } from './configuration.ts';
+import { secretText } from './format.ts';
+import { settingGroups } from './groups.ts';
+import type { Merged } from './layers.ts';
+import type { Loaded } from './loading.ts';
+import { kindOf } from './problem.ts';
+import type { SettingPath } from './settings.ts';
+import { SETTINGS, settingEntries } from './settings.ts';
 import { formatDuration } from './units.ts';
 
-/** What `--config.check` prints of a good configuration: the codes and how they are polled, no secret. */
-export function maskedSummary({ serviceCodes, web }: Configuration): string {
-  const width = Math.max(...serviceCodes.map(({ serviceCode }) => serviceCode.length));
-  const addresses = web.listenAddresses.map(
-    ({ host = '', port }) => `${host.includes(':') ? `[${host}]` : host}:${port}`,
-  );
+/**
+ * What `--config.check` prints of a good configuration: every setting with its value and where it came from,
+ * the service codes with all that holds for each, the proxies. No secret, no password.
+ */
+export function summary({ configuration, settings }: Loaded): string {
+  const { serviceCodes, upstream } = configuration;
+  const number = `${serviceCodes.length} service code${serviceCodes.length === 1 ? '' : 's'}`;
   return [
-    `The configuration is valid: ${serviceCodes.length} service code${serviceCodes.length === 1 ? '' : 's'}.`,
-    ...serviceCodes.map(
-      ({ serviceCode, baseUrl, intervalMs }) =>
-        `  ${serviceCode.padEnd(width)}  ${baseUrl} every ${formatDuration(intervalMs)}`,
-    ),
-    `Metrics at ${addresses.join(', ')}, path ${web.telemetryPath}.`,
+    `The configuration is valid: ${number}.`,
+    ...settingSections(settings),
+    '',
+    'Service codes:',
+    ...table([CODE_HEAD, ...serviceCodes.map(codeRow)]),
+    ...proxySection(upstream.proxy),
+    '',
   ].join('\n');
+}
+
+/** A cell for each column. */
+type Row = readonly string[];
+
+/** In groups, the columns as wide everywhere. */
+function settingSections(settings: Merged): readonly string[] {
+  const rows = table(settingEntries().map(([path]) => settingRow(path, settings)));
+  const lines = new Map(settingEntries().map(([path], index) => [path, rows[index] ?? '']));
+  return settingGroups().flatMap((group) => [
+    '',
+    `${group.title}:`,
+    ...group.settings.map(([path]) => lines.get(path) ?? ''),
+  ]);
+}
+
+function settingRow(path: SettingPath, settings: Merged): Row {
+  const without = SETTINGS[path].default === undefined ? 'not set' : 'default';
+  return [path, shownValue(path, settings), `(${settings.origin(path)?.place() ?? without})`];
+}
+
+function shownValue(path: SettingPath, settings: Merged): string {
+  const raw = settings.raw(path);
+  if (raw === undefined) return '–';
+  if (SETTINGS[path].format === secretText) return masked(shownPart(raw));
+  // The list may hold secrets; it is told below, code by code.
+  if (path === 'service_codes') return `${settings.find('service_codes')?.length ?? 0} of them, see below`;
+  const parts: readonly unknown[] = Array.isArray(raw) ? raw : [raw];
+  return parts.map(shownPart).join(', ');
+}
+
+function shownPart(raw: unknown): string {
+  if (typeof raw === 'string') return raw;
+  return typeof raw === 'number' || typeof raw === 'boolean' ? String(raw) : kindOf(raw);
+}
+
+const CODE_HEAD: Row = [
+  'service code',
+  'base URL',
+  'interval',
+  'timeout',
+  'stale after',
+  'stall after',
+  'secret',
+];
+
+function codeRow(code: ServiceCodeSettings): Row {
+  const { serviceCode, baseUrl, intervalMs, timeoutMs, staleAfterMs, stallAfterMs, secret } = code;
+  const durations = [intervalMs, timeoutMs, staleAfterMs, stallAfterMs].map(formatDuration);
+  return [serviceCode, baseUrl, ...durations, masked(secret)];
+}
+
+/** A secret as it may be shown. */
+function masked(secret: string): string {
+  return `<secret of ${Buffer.byteLength(secret)} bytes>`;
+}
+
+function proxySection({
+  httpProxy,
+  httpsProxy,
+  noProxy,
+}: Configuration['upstream']['proxy']): readonly string[] {
+  const rows: Row[] = [
+    ...(httpProxy === undefined ? [] : [['http_proxy', new URL(httpProxy).host]]),
+    ...(httpsProxy === undefined ? [] : [['https_proxy', new URL(httpsProxy).host]]),
+    ...(noProxy === undefined ? [] : [['no_proxy', noProxy]]),
+  ];
+  return rows.length === 0 ? [] : ['', 'Proxies, from the environment:', ...table(rows)];
+}
+
+/** Lines whose columns are as wide as their widest cell. */
+function table(rows: readonly Row[]): readonly string[] {
+  const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
+  return rows.map((row) =>
+    `  ${row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  ')}`.trimEnd(),
+  );
 }

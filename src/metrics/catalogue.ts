@@ -132,14 +132,14 @@ export const CATALOGUE = {
     name: 'xvs_input_bytes_total',
     type: 'counter',
     unit: 'bytes',
-    help: 'Bytes received by tasks since the exporter started ("input_bytes").',
+    help: 'Bytes received by tasks since the exporter, or its state file, began ("input_bytes").',
     labels: ['service_code', 'vs_id'],
   },
   httpOutputBytes: {
     name: 'xvs_http_output_bytes_total',
     type: 'counter',
     unit: 'bytes',
-    help: `Bytes delivered by HTTP live output since the exporter started ("http_output_bytes"). ${HLS_NOTE}`,
+    help: `Bytes delivered by HTTP live output since the exporter, or its state file, began ("http_output_bytes"). ${HLS_NOTE}`,
     labels: ['service_code', 'vs_id', 'format'],
   },
   tasksStarted: {
@@ -312,6 +312,26 @@ export const CATALOGUE = {
     type: 'gauge',
     unit: 'seconds',
     help: 'When the configuration was last loaded with success.',
+    labels: [],
+  },
+  stateWriteErrors: {
+    name: 'xvs_exporter_state_write_errors_total',
+    type: 'counter',
+    help: 'Times the state file could not be written; only with state.file.',
+    labels: [],
+  },
+  stateLastSuccess: {
+    name: 'xvs_exporter_state_last_success_timestamp_seconds',
+    type: 'gauge',
+    unit: 'seconds',
+    help: 'When the state file was last written; only with state.file, once it has been.',
+    labels: [],
+  },
+  stateSize: {
+    name: 'xvs_exporter_state_size_bytes',
+    type: 'gauge',
+    unit: 'bytes',
+    help: 'Size of the state file; only with state.file, once it has been written.',
     labels: [],
   },
 } as const satisfies Record<string, FamilySpec>;

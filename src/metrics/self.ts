@@ -25,6 +25,12 @@ export interface PollMetrics {
   invalidRecord(record: RecordKind, reason: InvalidReason, count: number): void;
 }
 
+/** Where the writes of the state file are counted. */
+export interface StateMetrics {
+  written(bytes: number): void;
+  failed(): void;
+}
+
 export interface SelfMetricsOptions {
   readonly clock: Clock;
   readonly version: string;
@@ -46,9 +52,14 @@ export class SelfMetrics {
   readonly #metrics = createMetrics();
   /** When the series of each service code were made, in seconds. */
   readonly #births = new Map<string, number>();
+  /** When those of the state file were. */
+  #stateBirth: number | undefined;
 
   constructor({ clock, version, revision, nodeVersion }: SelfMetricsOptions) {
     this.#clock = clock;
+    const { stateWriteErrors, stateLastSuccess, stateSize } = this.#metrics;
+    // prom-client begins what has no labels at 0.
+    for (const metric of [stateWriteErrors, stateLastSuccess, stateSize]) metric.remove();
     this.#metrics.buildInfo.set({ version, revision, node_version: nodeVersion }, 1);
     collectDefaultMetrics({ register: this.#registry });
   }
@@ -84,9 +95,24 @@ export class SelfMetrics {
     if (successful) this.#metrics.configLastReloadSuccess.set(this.#clock.now() / 1000);
   }
 
+  /** Makes the series of the state file, the counter at 0; the others come with the first write. */
+  trackState(): StateMetrics {
+    const { stateWriteErrors, stateLastSuccess, stateSize } = this.#metrics;
+    this.#stateBirth ??= this.#clock.now() / 1000;
+    stateWriteErrors.inc(0);
+    return {
+      written: (bytes) => {
+        stateLastSuccess.set(this.#clock.now() / 1000);
+        stateSize.set(bytes);
+      },
+      failed: () => stateWriteErrors.inc(),
+    };
+  }
+
   /** Everything; or, for a set of service codes, what carries one of them as its label. */
   async collect(serviceCodes?: ReadonlySet<string>): Promise<readonly Family[]> {
-    const birthOf = (labels: RegistryLabels) => this.#births.get(serviceCodeOf(labels));
+    const birthOf = (labels: RegistryLabels) =>
+      'service_code' in labels ? this.#births.get(serviceCodeOf(labels)) : this.#stateBirth;
     const wanted = this.#metrics.own.filter(
       ({ spec }) => serviceCodes === undefined || spec.labels.includes('service_code'),
     );
@@ -194,5 +220,8 @@ function createMetrics() {
     buildInfo: gauge(CATALOGUE.buildInfo),
     configLastReloadSuccessful: gauge(CATALOGUE.configLastReloadSuccessful),
     configLastReloadSuccess: gauge(CATALOGUE.configLastReloadSuccess),
+    stateWriteErrors: counter(CATALOGUE.stateWriteErrors),
+    stateLastSuccess: gauge(CATALOGUE.stateLastSuccess),
+    stateSize: gauge(CATALOGUE.stateSize),
   };
 }

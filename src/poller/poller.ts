@@ -1,91 +1,177 @@
 import type { Clock } from '../clock.ts';
+import { FirstFailure } from '../first-failure.ts';
 import { RecordReaders } from '../listing/record-readers.ts';
 import type { Logger } from '../log.ts';
+import { Loop } from '../loop.ts';
 import type { SelfMetrics } from '../metrics/self.ts';
-import { Tally } from '../tally/tally.ts';
-import type { ListingTarget, UpstreamClient } from '../upstream/client.ts';
+import { Tally, type TallyOptions } from '../tally/tally.ts';
+import type { UpstreamClient } from '../upstream/client.ts';
 import { PollChanges } from './changes.ts';
-import { firstDelayMs } from './schedule.ts';
-import { ServiceCodePoller } from './service-code-poller.ts';
+import { differenceOf, type CodeDifference, type PolledCode } from './polled-code.ts';
+import { firstDelayMs, promptDelayMs } from './schedule.ts';
+import { ServiceCodePoller, type WatchListing } from './service-code-poller.ts';
 import type { Store } from './store.ts';
 
-/** A service code to poll. Times in milliseconds. */
-export interface PolledCode {
-  readonly target: ListingTarget;
-  readonly intervalMs: number;
-  readonly staleAfterMs: number;
-  readonly stallAfterMs: number;
-}
+/** What all tallies have in common. */
+type TallySettings = Pick<TallyOptions, 'maxLabelSets' | 'perTask' | 'maxTasks'>;
 
 export interface PollerOptions {
   readonly codes: readonly PolledCode[];
-  readonly metrics: { readonly maxLabelSets: number; readonly perTask: boolean; readonly maxTasks: number };
+  readonly metrics: TallySettings;
+  /** Tallies that go on from an earlier process, by service code; all others begin anew. */
+  readonly restored?: ReadonlyMap<string, Tally>;
   readonly client: Pick<UpstreamClient, 'requestListing'>;
   readonly store: Store;
   readonly self: SelfMetrics;
   readonly clock: Clock;
   readonly logger: Logger;
+  readonly watchListing?: WatchListing | undefined;
+}
+
+/** A service code with its loop, where that runs. */
+interface Polled {
+  readonly poller: ServiceCodePoller;
+  /** One for each: a signal for all would have a list of listeners that each poll goes through. */
+  loop: Loop | undefined;
+}
+
+/** A tally for a service code, as its polls fill it. */
+export function newTally({ target, stallAfterMs }: PolledCode, settings: TallySettings): Tally {
+  return new Tally({ ...settings, serviceCode: target.serviceCode, stallAfterMs });
 }
 
 /** Polls all service codes, each on its own, until it is disposed of. */
 export class Poller implements AsyncDisposable {
   readonly #options: PollerOptions;
-  readonly #pollers: readonly ServiceCodePoller[];
-  /** Of each what ends it: one signal for all would have a list of listeners that each poll goes through. */
-  readonly #stops: AbortController[] = [];
+  readonly #polled = new Map<string, Polled>();
   readonly #records = new RecordReaders();
-  #loops: readonly Promise<never>[] = [];
+  readonly #failure = new FirstFailure();
+  #state: 'waiting' | 'running' | 'disposed' = 'waiting';
+  #wasFirstRoundOver = false;
 
   constructor(options: PollerOptions) {
     this.#options = options;
-    this.#pollers = options.codes.map((code) => this.#pollerFor(code));
+    for (const code of options.codes) this.#add(code, options.restored?.get(code.target.serviceCode));
   }
 
-  /** Whether the first poll of every service code is over, however it went. */
+  /**
+   * Whether the first poll of every service code is over, however it went. Stays so when others come: who is ready
+   * has something to show.
+   */
   get isFirstRoundOver(): boolean {
-    return this.#options.store.states.every(({ isUp }) => isUp !== undefined);
+    return this.#noteFirstRound();
+  }
+
+  /** Service codes whose loop should have gone on long ago; `nowMs` is monotonic. */
+  standingStill(nowMs: number): readonly string[] {
+    return [...this.#polled].filter(([, { poller }]) => poller.standsStill(nowMs)).map(([code]) => code);
+  }
+
+  /** The tally of every service code that is polled, as they are now. */
+  get tallies(): readonly Tally[] {
+    return [...this.#polled.values()].map(({ poller }) => poller.tally);
   }
 
   /** Polls every service code once, all at a time. Rejects with the signal's reason when it aborts. */
   async pollOnce(signal: AbortSignal): Promise<void> {
-    await Promise.all(this.#pollers.map((poller) => poller.poll(signal)));
+    await Promise.all([...this.#polled.values()].map(({ poller }) => poller.poll(signal)));
   }
 
   /**
-   * Begins to poll, the first polls spread over the interval. What it returns settles only when something is
-   * wrong with the program: it rejects with what was thrown.
+   * Begins to poll, the first polls spread over the interval. What it returns never resolves: it rejects with what was
+   * thrown when something is wrong with the program.
    */
   start(): Promise<never> {
-    const { codes } = this.#options;
-    this.#loops = this.#pollers.map((poller, index) => {
-      const delayMs = firstDelayMs(index, codes.length, codes[index]?.intervalMs ?? 0);
-      const stop = new AbortController();
-      this.#stops.push(stop);
-      return poller.run(delayMs, stop.signal);
-    });
-    return Promise.race(this.#loops);
+    this.#state = 'running';
+    const all = [...this.#polled.values()];
+    for (const [index, one] of all.entries()) {
+      this.#run(one, firstDelayMs(index, all.length, one.poller.code.intervalMs));
+    }
+    return this.#failure.promise;
+  }
+
+  /**
+   * Polls these service codes from now on. One that is polled already keeps its ledger and its counters, and unless its
+   * settings have changed not even a poll under way is disturbed; one that has gone leaves nothing behind.
+   */
+  async apply(codes: readonly PolledCode[]): Promise<CodeDifference> {
+    this.#noteFirstRound();
+    const before = [...this.#polled.values()].map(({ poller }) => poller.code);
+    const difference = differenceOf(before, codes);
+    const { added, changed, removed } = difference;
+    await Promise.all([...removed, ...changed].map((code) => halt(this.#known(code))));
+    for (const code of removed) this.#remove(code);
+    const anew = [...changed.map((code) => this.#configure(code)), ...added.map((code) => this.#add(code))];
+    if (this.#state === 'running') this.#runPromptly(anew);
+    return difference;
   }
 
   /** Aborts what is under way and waits until no poll runs. */
   async [Symbol.asyncDispose](): Promise<void> {
-    for (const stop of this.#stops) stop.abort();
-    await Promise.allSettled(this.#loops);
+    this.#state = 'disposed';
+    await Promise.all([...this.#polled.values()].map(halt));
   }
 
-  #pollerFor({ target, intervalMs, staleAfterMs, stallAfterMs }: PolledCode): ServiceCodePoller {
-    const { client, store, self, clock, logger, metrics } = this.#options;
-    const { serviceCode } = target;
+  #noteFirstRound(): boolean {
+    this.#wasFirstRoundOver ||= this.#options.store.states.every(({ isUp }) => isUp !== undefined);
+    return this.#wasFirstRoundOver;
+  }
+
+  #runPromptly(anew: readonly Polled[]): void {
+    for (const [index, one] of anew.entries()) {
+      this.#run(one, promptDelayMs(index, anew.length, one.poller.code.intervalMs));
+    }
+  }
+
+  #run(one: Polled, delayMs: number): void {
+    one.loop = new Loop((signal) => one.poller.run(delayMs, signal), this.#failure.report);
+  }
+
+  #remove({ target: { serviceCode } }: PolledCode): void {
+    this.#polled.delete(serviceCode);
+    this.#options.store.remove(serviceCode);
+    this.#options.self.untrack(serviceCode);
+  }
+
+  #configure(code: PolledCode): Polled {
+    const one = this.#known(code);
+    one.poller.configure(code);
+    this.#options.self.track(code.target.serviceCode, code.intervalMs);
+    return one;
+  }
+
+  /** What was restored holds for the start alone: a code that comes later begins anew. */
+  #add(code: PolledCode, tally = newTally(code, this.#options.metrics)): Polled {
+    const one = { poller: this.#pollerFor(code, tally), loop: undefined };
+    this.#polled.set(code.target.serviceCode, one);
+    return one;
+  }
+
+  #known({ target: { serviceCode } }: PolledCode): Polled {
+    const one = this.#polled.get(serviceCode);
+    if (one === undefined) throw new TypeError(`Expected ${serviceCode} to be polled`);
+    return one;
+  }
+
+  #pollerFor(code: PolledCode, tally: Tally): ServiceCodePoller {
+    const { client, store, self, clock, logger, watchListing } = this.#options;
+    const { serviceCode } = code.target;
     return new ServiceCodePoller({
-      target,
-      intervalMs,
-      staleAfterMs,
+      code,
       client,
       records: this.#records,
       store,
       clock,
-      tally: new Tally({ serviceCode, stallAfterMs, ...metrics }),
-      metrics: self.track(serviceCode, intervalMs),
+      watchListing,
+      tally,
+      metrics: self.track(serviceCode, code.intervalMs),
       changes: new PollChanges(logger.child({ service_code: serviceCode })),
     });
   }
+}
+
+/** Aborts the poll that is under way, and waits for its end. */
+async function halt(one: Polled): Promise<void> {
+  await one.loop?.[Symbol.asyncDispose]();
+  one.loop = undefined;
 }

@@ -6,6 +6,17 @@ export function firstDelayMs(index: number, count: number, intervalMs: number): 
   return (intervalMs * index) / count;
 }
 
+/** How far apart first polls are at most that a change of the configuration asks for: ten a second or more. */
+const PROMPT_GAP_MS = 100;
+
+/**
+ * How long the first poll waits of a service code that has come, or goes on with other settings: soon, but one after
+ * the other, and within the interval.
+ */
+export function promptDelayMs(index: number, count: number, intervalMs: number): number {
+  return index * Math.min(PROMPT_GAP_MS, intervalMs / count);
+}
+
 /** When the next poll is due, and how many were due while the last one still ran. */
 export interface NextPoll {
   readonly dueMs: number;
@@ -24,4 +35,15 @@ export function nextPoll(dueMs: number, intervalMs: number, nowMs: number): Next
 /** Until when a service that asked for a pause is left alone (`Retry-After`), within reason. */
 export function pausedUntilMs(nowMs: number, retryAfterMs: number | undefined): number {
   return nowMs + Math.min(retryAfterMs ?? 0, MAX_PAUSE_MS);
+}
+
+/** No loop that is late by less is suspected: a process that was suspended needs a moment to catch up. */
+const MIN_PATIENCE_MS = 60_000;
+
+/**
+ * Whether a poll loop stands still: since `sinceMs` (monotonic) it was due to wake, or has been at a poll, for longer
+ * than a minute, and than twice what a poll may take.
+ */
+export function standsStill(sinceMs: number, pollMayTakeMs: number, nowMs: number): boolean {
+  return nowMs - sinceMs > Math.max(MIN_PATIENCE_MS, 2 * pollMayTakeMs);
 }

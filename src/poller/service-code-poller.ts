@@ -4,22 +4,21 @@ import type { PollMetrics } from '../metrics/self.ts';
 import type { Instant } from '../tally/instant.ts';
 import type { ListingTally } from '../tally/listing-tally.ts';
 import type { Tally } from '../tally/tally.ts';
-import type { ListingTarget, UpstreamClient } from '../upstream/client.ts';
+import type { UpstreamClient } from '../upstream/client.ts';
 import { UpstreamError } from '../upstream/errors.ts';
 import type { PollChanges } from './changes.ts';
 import { fetchListing, type FailedListing, type GoodListing } from './fetch-listing.ts';
 import { figuresOf } from './figures.ts';
 import { PollHistory } from './poll-history.ts';
-import { nextPoll, pausedUntilMs } from './schedule.ts';
-import { unpolled, type Store } from './store.ts';
+import type { PolledCode } from './polled-code.ts';
+import { nextPoll, pausedUntilMs, standsStill } from './schedule.ts';
+import { unpolled, type CodeState, type Store } from './store.ts';
 
 /** How much longer than its deadline a poll may take before it is given up as hung. */
 const HUNG_AFTER_MS = 5000;
 
 export interface ServiceCodePollerOptions {
-  readonly target: ListingTarget;
-  readonly intervalMs: number;
-  readonly staleAfterMs: number;
+  readonly code: PolledCode;
   readonly client: Pick<UpstreamClient, 'requestListing'>;
   readonly records: RecordReaders;
   readonly tally: Tally;
@@ -27,31 +26,65 @@ export interface ServiceCodePollerOptions {
   readonly metrics: PollMetrics;
   readonly changes: PollChanges;
   readonly clock: Clock;
+  readonly watchListing?: WatchListing | undefined;
 }
+
+/** Is given each listing when reading it begins: it fills as it is read. */
+export type WatchListing = (listing: Pick<ListingTally, 'users' | 'tasks'>) => void;
 
 /** Polls one service code, one poll at a time, on a grid of its own. */
 export class ServiceCodePoller {
   readonly #options: ServiceCodePollerOptions;
   readonly #history = new PollHistory();
+  #code: PolledCode;
   /** The service asked to be left alone until then; monotonic milliseconds. */
   #pausedUntilMs = 0;
+  /** When the loop is due to wake, or when it woke for what it is at; `undefined` while it does not run. */
+  #turnMs: number | undefined;
 
   constructor(options: ServiceCodePollerOptions) {
     this.#options = options;
-    options.store.publish(unpolled(options.target.serviceCode, options.staleAfterMs, this.#history));
+    this.#code = options.code;
+    const { target, staleAfterMs } = options.code;
+    options.store.publish(unpolled(target.serviceCode, staleAfterMs, this.#history));
+  }
+
+  get code(): PolledCode {
+    return this.#code;
+  }
+
+  /** Takes other settings of the same service code; only while the loop does not run. */
+  configure(code: PolledCode): void {
+    // What another address asks for is not known yet.
+    if (code.target.baseUrl !== this.#code.target.baseUrl) this.#pausedUntilMs = 0;
+    this.#code = code;
+    this.#options.tally.stallAfterMs = code.stallAfterMs;
+    this.#publish({});
+  }
+
+  /** Whether the loop should have gone on long ago; `nowMs` is monotonic. */
+  standsStill(nowMs: number): boolean {
+    const mayTakeMs = this.#code.target.timeoutMs + HUNG_AFTER_MS;
+    return this.#turnMs !== undefined && standsStill(this.#turnMs, mayTakeMs, nowMs);
+  }
+
+  /** What the good listings add up to. */
+  get tally(): Tally {
+    return this.#options.tally;
   }
 
   /** Polls until the signal aborts, and then rejects with its reason. */
   async run(firstDelayMs: number, signal: AbortSignal): Promise<never> {
-    const { clock, intervalMs, metrics } = this.#options;
-    let dueMs = clock.monotonic() + firstDelayMs;
-    for (;;) {
-      await clock.sleep(dueMs - clock.monotonic(), signal);
-      if (clock.monotonic() < this.#pausedUntilMs) metrics.skipped('retry_after');
-      else await this.poll(signal);
-      const next = nextPoll(dueMs, intervalMs, clock.monotonic());
-      for (let missed = 0; missed < next.overlapped; missed += 1) metrics.skipped('overlap');
-      dueMs = next.dueMs;
+    const { clock } = this.#options;
+    try {
+      for (let dueMs = clock.monotonic() + firstDelayMs; ; dueMs = this.#nextDueMs(dueMs)) {
+        this.#turnMs = dueMs;
+        await clock.sleep(dueMs - clock.monotonic(), signal);
+        this.#turnMs = clock.monotonic();
+        await this.#turn(signal);
+      }
+    } finally {
+      this.#turnMs = undefined;
     }
   }
 
@@ -61,6 +94,7 @@ export class ServiceCodePoller {
     const { clock, metrics, tally } = this.#options;
     const startedMs = clock.monotonic();
     const listing = tally.begin();
+    this.#options.watchListing?.(listing);
     metrics.started();
     const fetched = await this.#fetch(listing, signal);
     if (fetched.bytes > 0) metrics.responseBytes(fetched.bytes);
@@ -68,9 +102,23 @@ export class ServiceCodePoller {
     else this.#fail(fetched, startedMs);
   }
 
+  async #turn(signal: AbortSignal): Promise<void> {
+    const { clock, metrics } = this.#options;
+    if (clock.monotonic() < this.#pausedUntilMs) metrics.skipped('retry_after');
+    else await this.poll(signal);
+  }
+
+  #nextDueMs(lastDueMs: number): number {
+    const { clock, metrics } = this.#options;
+    const { dueMs, overlapped } = nextPoll(lastDueMs, this.#code.intervalMs, clock.monotonic());
+    for (let missed = 0; missed < overlapped; missed += 1) metrics.skipped('overlap');
+    return dueMs;
+  }
+
   /** The client keeps its own deadline; should it ever fail to, the poll is given up here. */
   async #fetch(listing: ListingTally, signal: AbortSignal): Promise<GoodListing | FailedListing> {
-    const { client, target, records, clock } = this.#options;
+    const { client, records, clock } = this.#options;
+    const { target } = this.#code;
     const ending = new AbortController();
     const end = (): void => ending.abort(signal.reason);
     signal.addEventListener('abort', end, { once: true });
@@ -92,18 +140,16 @@ export class ServiceCodePoller {
   }
 
   #commit(listing: ListingTally, { ret }: GoodListing, startedMs: number): void {
-    const { store, tally, metrics, changes, clock, target, staleAfterMs } = this.#options;
+    const { tally, metrics, changes, clock } = this.#options;
     const snapshot = tally.commit(listing, this.#now());
-    store.publish({
-      serviceCode: target.serviceCode,
+    const { wallMs } = snapshot.at;
+    this.#publish({
       isUp: true,
       ret,
-      lastPollMs: snapshot.at.wallMs,
-      lastSuccessMs: snapshot.at.wallMs,
+      lastPollMs: wallMs,
+      lastSuccessMs: wallMs,
       lastError: undefined,
       snapshot,
-      staleAfterMs,
-      history: this.#history,
     });
     const durationMs = clock.monotonic() - startedMs;
     this.#history.note({ atMs: snapshot.at.monotonicMs, durationMs, figures: figuresOf(snapshot) });
@@ -114,16 +160,23 @@ export class ServiceCodePoller {
   }
 
   #fail(failed: FailedListing, startedMs: number): void {
-    const { store, metrics, changes, clock, target, staleAfterMs } = this.#options;
+    const { metrics, changes, clock } = this.#options;
     const { error, ret } = failed;
-    const before = store.get(target.serviceCode) ?? unpolled(target.serviceCode, staleAfterMs);
     const { wallMs, monotonicMs } = this.#now();
     this.#pausedUntilMs = pausedUntilMs(monotonicMs, error.retryAfterMs);
-    store.publish({ ...before, isUp: false, ret, lastPollMs: wallMs, lastError: error.reason });
+    this.#publish({ isUp: false, ret, lastPollMs: wallMs, lastError: error.reason });
     const durationMs = clock.monotonic() - startedMs;
     this.#history.note({ atMs: monotonicMs, durationMs, error: error.reason });
     metrics.failed(error.reason, durationMs / 1000);
     changes.failed(failed, durationMs);
+  }
+
+  /** Publishes the state as it was but for `news`. */
+  #publish(news: Partial<CodeState>): void {
+    const { store } = this.#options;
+    const { target, staleAfterMs } = this.#code;
+    const before = store.get(target.serviceCode) ?? unpolled(target.serviceCode, staleAfterMs, this.#history);
+    store.publish({ ...before, ...news, staleAfterMs });
   }
 
   #now(): Instant {

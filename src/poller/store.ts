@@ -59,6 +59,11 @@ export class Store {
     this.#states.set(state.serviceCode, state);
   }
 
+  /** Forgets a service code: nothing of it is exposed any more. */
+  remove(serviceCode: string): void {
+    this.#states.delete(serviceCode);
+  }
+
   get(serviceCode: string): CodeState | undefined {
     return this.#states.get(serviceCode);
   }

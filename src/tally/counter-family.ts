@@ -7,6 +7,17 @@ import { PublishedSamples, withValue } from './published-samples.ts';
 /** A label set idle for so long gives way when a new one would find no place. */
 const IDLE_MS = 60 * 60 * 1000;
 
+/** What is kept of a series from one process to the next. */
+export interface KeptSeries {
+  /** Without the service code. */
+  readonly labels: readonly string[];
+  readonly total: number;
+  /** In seconds since the Unix epoch. */
+  readonly created: number;
+  /** Monotonic. */
+  readonly lastTouchedMs: number;
+}
+
 interface Series {
   /** As it was published last. */
   sample: PlainSample;
@@ -68,6 +79,21 @@ export class CounterFamily {
     return this.#published.publish(samples);
   }
 
+  /** The series with their whole totals. */
+  *kept(): Generator<KeptSeries, void, undefined> {
+    for (const { sample, total, lastTouchedMs } of this.#all()) {
+      yield { labels: sample.labels.slice(1), total, created: sample.created ?? 0, lastTouchedMs };
+    }
+  }
+
+  /** Takes a series of an earlier process, whatever the limit is now: a counter must not vanish. */
+  restore({ labels, total, created, lastTouchedMs }: KeptSeries): void {
+    const sample = { labels: [this.#serviceCode].concat(labels), value: total, created };
+    const series = { sample, total, isNewborn: false, lastTouchedMs };
+    if (isOther(labels)) this.#other = series;
+    else this.#series.set(labelKey(labels), series);
+  }
+
   #all(): Series[] {
     return this.#other === undefined ? [...this.#series.values()] : [...this.#series.values(), this.#other];
   }
@@ -75,7 +101,7 @@ export class CounterFamily {
   #find(key: string, labels: readonly string[]): Series {
     const found = this.#series.get(key);
     if (found !== undefined) return found;
-    if (labels.every((label) => label === OTHER) || !this.#makeRoom()) {
+    if (isOther(labels) || !this.#makeRoom()) {
       this.#foldedKeys.add(key);
       this.#other ??= this.#newSeries(labels.map(() => OTHER));
       return this.#other;
@@ -109,3 +135,5 @@ export class CounterFamily {
       .map(([key]) => key);
   }
 }
+
+const isOther = (labels: readonly string[]): boolean => labels.every((label) => label === OTHER);

@@ -17,7 +17,8 @@ export interface Gain {
  */
 type KnownOutputs = number[];
 
-const CELLS = 3;
+/** Numbers of each output. */
+export const CELLS = 3;
 const BYTES = 1;
 const LAST_LISTING = 2;
 

@@ -10,7 +10,7 @@ import {
   type KnownTask,
 } from './known-task.ts';
 import { LabelSums } from './label-sums.ts';
-import { Lifetimes } from './lifetimes.ts';
+import { Lifetimes, type KeptLifetimes } from './lifetimes.ts';
 import type { TaskReading } from './listing-tally.ts';
 import { recordOf } from '../record-of.ts';
 
@@ -25,6 +25,16 @@ export const LEDGER_COUNTERS = [
 ] as const;
 
 export type LedgerCounter = (typeof LEDGER_COUNTERS)[number];
+
+/** How far a ledger has come. */
+export interface LedgerProgress {
+  /** How many good listings it has taken, the baseline among them. */
+  readonly listings: number;
+  /** When the baseline was taken, in seconds since the Unix epoch. */
+  readonly created: number;
+  /** When the last good listing was taken. */
+  readonly last: Instant;
+}
 
 /** Told what each task gained, where the detail per task is wanted. */
 export interface TaskObserver {
@@ -42,9 +52,10 @@ export interface TaskObserver {
  */
 export class Ledger {
   readonly counters: Readonly<Record<LedgerCounter, CounterFamily>>;
+  /** How long a live task's input stands still before the task is stalled. */
+  stallAfterMs: number;
   readonly #lifetimes = new Lifetimes();
   readonly #tasks = new Map<string, KnownTask>();
-  readonly #stallAfterMs: number;
   readonly #observer: TaskObserver | undefined;
   /** What the listing being committed adds, by label set. */
   #gains = newGains();
@@ -66,7 +77,7 @@ export class Ledger {
       // Its two label sets are the exporter's own: there is nothing to limit.
       byteCounterResets: new CounterFamily(options.serviceCode, Number.POSITIVE_INFINITY),
     };
-    this.#stallAfterMs = options.stallAfterMs;
+    this.stallAfterMs = options.stallAfterMs;
     this.#observer = options.observer;
   }
 
@@ -89,6 +100,36 @@ export class Ledger {
     this.#before = at;
     for (const counter of LEDGER_COUNTERS) this.#count(counter, at);
     this.#gains = newGains();
+  }
+
+  /** Where it stands between two listings; `undefined` before the baseline. */
+  get progress(): LedgerProgress | undefined {
+    if (this.#created === undefined || this.#before === undefined) return undefined;
+    return { listings: this.#listing, created: this.#created, last: this.#before };
+  }
+
+  /** All tasks of which something is known. */
+  get tasks(): Iterable<readonly [id: string, task: KnownTask]> {
+    return this.#tasks;
+  }
+
+  get keptLifetimes(): KeptLifetimes {
+    return this.#lifetimes.kept;
+  }
+
+  /** Goes on from where another ledger stood: the next listing is no baseline. */
+  restoreProgress({ listings, created, last }: LedgerProgress): void {
+    this.#listing = listings;
+    this.#created = created;
+    this.#before = last;
+  }
+
+  restoreTask(id: string, task: KnownTask): void {
+    this.#tasks.set(id, task);
+  }
+
+  restoreLifetimes(kept: KeptLifetimes): void {
+    this.#lifetimes.restore(kept);
   }
 
   samples(counter: LedgerCounter): readonly PlainSample[] {
@@ -135,7 +176,7 @@ export class Ledger {
   #noteStall(task: KnownTask, reading: TaskReading, at: Instant): void {
     const isLive = (reading.progress ?? 0) === 0;
     const stoodStillMs = at.monotonicMs - task.lastFlow.monotonicMs;
-    const isStalled = isLive && task.hasFlowed && stoodStillMs >= this.#stallAfterMs;
+    const isStalled = isLive && task.hasFlowed && stoodStillMs >= this.stallAfterMs;
     this.#gains.taskStalls.at(reading.vsId).add(isStalled && !task.isStalled ? 1 : 0);
     task.isStalled = isStalled;
   }

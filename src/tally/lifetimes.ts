@@ -1,6 +1,12 @@
 import { CATALOGUE } from '../metrics/catalogue.ts';
 import type { HistogramSample } from '../metrics/family.ts';
 
+/** What is kept of the histogram from one process to the next: counts by bucket, not cumulative, and the sum. */
+export interface KeptLifetimes {
+  readonly counts: readonly number[];
+  readonly sum: number;
+}
+
 /** The histogram of how long tasks lived. */
 export class Lifetimes {
   readonly #bounds = CATALOGUE.taskLifetime.buckets;
@@ -13,6 +19,17 @@ export class Lifetimes {
     const at = index === -1 ? this.#bounds.length : index;
     this.#counts[at] = (this.#counts[at] ?? 0) + 1;
     this.#sum += seconds;
+  }
+
+  get kept(): KeptLifetimes {
+    return { counts: [...this.#counts], sum: this.#sum };
+  }
+
+  /** Takes what an earlier process kept, unless that had other buckets: then the histogram begins anew. */
+  restore({ counts, sum }: KeptLifetimes): void {
+    if (counts.length !== this.#counts.length) return;
+    this.#counts.splice(0, counts.length, ...counts);
+    this.#sum = sum;
   }
 
   /** `created` in seconds since the Unix epoch. */

@@ -4,6 +4,8 @@ import type { OutputRecord } from '../listing/records.ts';
  * What identifies an output within its task: format, file name and tag, as a number of 53 bits made of them. File
  * names are as many as outputs: kept as texts they would be most of the ledger's memory.
  *
+ * State files hold it: another hash is another version of theirs.
+ *
  * Two outputs that share a number by chance (one in 10¹⁵) are taken for one with their sum, as outputs that are
  * alike: their bytes still count.
  */

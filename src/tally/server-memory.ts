@@ -31,6 +31,16 @@ export class ServerMemory {
     return this.#lastSeen.keys();
   }
 
+  /** When each of them was last seen. */
+  get kept(): Iterable<readonly [vsId: string, seen: Instant]> {
+    return this.#lastSeen;
+  }
+
+  /** Takes a server that an earlier process saw. */
+  restore(vsId: string, seen: Instant): void {
+    this.#lastSeen.set(vsId, seen);
+  }
+
   samples(serviceCode: string): readonly PlainSample[] {
     return [...this.#lastSeen].map(([vsId, seen]) => ({
       labels: [serviceCode, vsId],

@@ -7,6 +7,8 @@ import { LISTING_GAUGES, ListingTally, type ListingGauge } from './listing-tally
 import { recordOf } from '../record-of.ts';
 import { ServerMemory } from './server-memory.ts';
 import type { CounterFamilyKey, ListingFamily, Snapshot } from './snapshot.ts';
+import type { StateUnit } from './state-unit.ts';
+import { TallyRestoring, unitsOf, type TallyParts } from './tally-state.ts';
 import { TaskDetails } from './task-details.ts';
 
 export interface TallyOptions {
@@ -48,9 +50,32 @@ export class Tally {
     });
   }
 
+  /** How long a live task's input stands still before the task is stalled, from the next listing on. */
+  set stallAfterMs(stallAfterMs: number) {
+    this.#ledger.stallAfterMs = stallAfterMs;
+  }
+
   /** A new listing to fill; dropping it leaves everything as it was. */
   begin(): ListingTally {
     return new ListingTally();
+  }
+
+  /** How many good listings it has taken, in this process and before; 0 if none. */
+  get listings(): number {
+    return this.#ledger.progress?.listings ?? 0;
+  }
+
+  /**
+   * What is to be kept of it for another process, in pieces; nothing before the first good listing. The pieces
+   * belong together only as long as no further listing is committed.
+   */
+  state(): Iterable<StateUnit> {
+    return unitsOf(this.#parts);
+  }
+
+  /** Makes a tally that has taken no listing what another one was; `now` is the moment at which that is done. */
+  restoring(now: Instant): TallyRestoring {
+    return new TallyRestoring(this.#parts, now);
   }
 
   /** Takes a listing that is whole and good, and returns what is to be exposed from now on. */
@@ -78,6 +103,15 @@ export class Tally {
         ...recordOf(LEDGER_COUNTERS, (counter) => this.#ledger.samples(counter)),
         taskLifetime: [this.#ledger.lifetimes(this.#serviceCode)],
       },
+    };
+  }
+
+  get #parts(): TallyParts {
+    return {
+      serviceCode: this.#serviceCode,
+      ledger: this.#ledger,
+      servers: this.#servers,
+      details: this.#details,
     };
   }
 

@@ -18,6 +18,18 @@ export const TASK_FAMILIES = [
 
 export type TaskFamily = (typeof TASK_FAMILIES)[number];
 
+/** A counter of a task as it is kept from one process to the next; `created` in seconds since the Unix epoch. */
+interface KeptTaskCounter {
+  readonly total: number;
+  readonly created: number;
+}
+
+/** What is kept of a task from one process to the next. */
+export interface KeptDetail {
+  readonly input: KeptTaskCounter;
+  readonly outputs: Iterable<readonly [format: string, counter: KeptTaskCounter]>;
+}
+
 interface TaskCounter {
   total: number;
   /** Exposed at 0 in the listing that it first appears in, as every counter. */
@@ -58,6 +70,27 @@ export class TaskDetails implements TaskObserver {
       if (!this.#details.has(id)) this.#admit(id);
     }
     this.leftOut = readings.size - this.#details.size;
+  }
+
+  /** The tasks that have a place. */
+  get kept(): Iterable<readonly [taskId: string, detail: KeptDetail]> {
+    return this.#details;
+  }
+
+  /** Takes a task that had a place in an earlier process, while there is room. */
+  restore(taskId: string, { input, outputs }: KeptDetail): void {
+    const label = labelValue(taskId);
+    if (this.#details.size >= this.#maxTasks || this.#labels.has(label)) return;
+    const counters = [...outputs].map(([format, { total, created }]): [string, TaskCounter] => [
+      format,
+      { total, isNewborn: false, created },
+    ]);
+    this.#labels.add(label);
+    this.#details.set(taskId, {
+      label,
+      input: { total: input.total, isNewborn: false, created: input.created },
+      outputs: new Map(counters),
+    });
   }
 
   input(taskId: string, bytes: number): void {

@@ -7,6 +7,7 @@ import { beforeAbort, startDeadline } from './deadline.ts';
 import { ACCEPTED_CODINGS, decodeBody } from './decoding.ts';
 import { checkAnnouncedLength, deliverExcerpt, deliverWhole } from './delivery.ts';
 import { UpstreamError } from './errors.ts';
+import { counted, describeRequest, type ExchangeObserver } from './exchange.ts';
 import { toUpstreamError } from './failure.ts';
 import { parseRetryAfter } from './retry-after.ts';
 import { signRequest, type SigningScheme } from './signing.ts';
@@ -47,6 +48,15 @@ export type BodyConsumer = (chunk: Uint8Array, status: number) => void;
 
 type Answer = Dispatcher.ResponseData;
 
+/** A request under way. */
+interface Asking {
+  readonly target: ListingTarget;
+  readonly address: ListingAddress;
+  readonly observer: ExchangeObserver | undefined;
+  /** Of its deadline. */
+  readonly signal: AbortSignal;
+}
+
 /** Asks the service for listings ("task_list" of the interface). One for all service codes. */
 export class UpstreamClient implements AsyncDisposable {
   readonly #options: ClientOptions & { readonly clock: Clock };
@@ -66,6 +76,7 @@ export class UpstreamClient implements AsyncDisposable {
    * on, and trouble with its body does not hide its status.
    *
    * @param onBody - called with each piece and the status; what it throws ends the request, and is thrown as it is
+   * @param observer - is told of what goes to and fro; for explanations, not for the usual polls
    * @param signal - ends the request, which then rejects with the reason of the signal. Node warns of a leak where more
    *   than ten requests at a time share one, unless it was given to `setMaxListeners`.
    * @throws UpstreamError `timeout`, `dns`, `connect`, `tls`, `reset`, `too_large`, or `not_json` where the body cannot
@@ -75,13 +86,15 @@ export class UpstreamClient implements AsyncDisposable {
     target: ListingTarget,
     onBody: BodyConsumer,
     signal: AbortSignal,
+    observer?: ExchangeObserver,
   ): Promise<ListingResponse> {
     signal.throwIfAborted();
     const address = listingAddress(target.baseUrl, target.serviceCode);
     const deadline = startDeadline(target.timeoutMs, signal);
     try {
-      const answer = await this.#ask(target, address, deadline.signal);
-      return await this.#receive(answer, onBody, deadline.signal);
+      const asking = { target, address, observer, signal: deadline.signal };
+      const answer = await this.#ask(asking);
+      return await this.#receive(answer, onBody, asking);
     } finally {
       deadline[Symbol.dispose]();
     }
@@ -96,31 +109,33 @@ export class UpstreamClient implements AsyncDisposable {
    * A server may close a kept-alive connection just as a request is sent on it, which says nothing of the
    * service: such a request is sent once more, signed anew.
    */
-  async #ask(target: ListingTarget, address: ListingAddress, signal: AbortSignal): Promise<Answer> {
+  async #ask(asking: Asking): Promise<Answer> {
     try {
-      return await this.#send(target, address, signal);
+      return await this.#send(asking);
     } catch (error) {
       const isReset = error instanceof UpstreamError && error.reason === 'reset';
-      if (!isReset || !this.#answered.has(address.origin)) {
+      if (!isReset || !this.#answered.has(asking.address.origin)) {
         throw error;
       }
-      return await this.#send(target, address, signal);
+      return await this.#send(asking);
     }
   }
 
   /** Resolves when the header of the answer has arrived. */
-  async #send(target: ListingTarget, address: ListingAddress, signal: AbortSignal): Promise<Answer> {
+  async #send({ target, address, observer, signal }: Asking): Promise<Answer> {
     const { clock, headersTimeoutMs, idleTimeoutMs, userAgent } = this.#options;
+    const headers = {
+      accept: 'application/json',
+      'accept-encoding': ACCEPTED_CODINGS,
+      'user-agent': userAgent,
+      ...signRequest(target.signing, target.secret, address, clock.now()),
+    };
+    observer?.asked(describeRequest(target, address, headers));
     const sent = this.#connections.dispatcher.request({
       origin: address.origin,
       path: address.url.slice(address.origin.length),
       method: 'GET',
-      headers: {
-        accept: 'application/json',
-        'accept-encoding': ACCEPTED_CODINGS,
-        'user-agent': userAgent,
-        ...signRequest(target.signing, target.secret, address, clock.now()),
-      },
+      headers,
       headersTimeout: headersTimeoutMs,
       bodyTimeout: idleTimeoutMs,
       signal,
@@ -135,14 +150,19 @@ export class UpstreamClient implements AsyncDisposable {
     }
   }
 
-  async #receive(answer: Answer, consume: BodyConsumer, signal: AbortSignal): Promise<ListingResponse> {
-    const { statusCode: status, headers, body } = answer;
+  async #receive(
+    { statusCode: status, headers, body }: Answer,
+    consume: BodyConsumer,
+    { observer, signal }: Asking,
+  ): Promise<ListingResponse> {
+    observer?.answered({ status, header: (name) => textOf(headers[name]) });
     const { clock, maxResponseBytes } = this.#options;
     const onBody = (chunk: Uint8Array): void => consume(chunk, status);
     const coding = textOf(headers['content-encoding']) ?? '';
     const retryAfterMs = parseRetryAfter(textOf(headers['retry-after']), clock.now());
     try {
-      const chunks = explained(decodeBody(body, coding), signal);
+      const encoded = observer === undefined ? body : counted(body, observer);
+      const chunks = explained(decodeBody(encoded, coding), signal);
       if (status < 200 || status > 299) {
         return {
           status,

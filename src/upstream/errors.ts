@@ -25,6 +25,8 @@ export interface UpstreamErrorDetails {
   readonly status?: number;
   /** How long the service asked to be left alone, in milliseconds, from `Retry-After`. */
   readonly retryAfterMs?: number;
+  /** What the system, TLS or the HTTP client calls it: `ECONNREFUSED`, `CERT_HAS_EXPIRED`. */
+  readonly code?: string;
   readonly cause?: unknown;
 }
 
@@ -34,11 +36,13 @@ export class UpstreamError extends Error {
   readonly reason: PollErrorReason;
   readonly status: number | undefined;
   readonly retryAfterMs: number | undefined;
+  readonly code: string | undefined;
 
   constructor(reason: PollErrorReason, message: string, details: UpstreamErrorDetails = {}) {
     super(message, details.cause === undefined ? undefined : { cause: details.cause });
     this.reason = reason;
     this.status = details.status;
     this.retryAfterMs = details.retryAfterMs;
+    this.code = details.code;
   }
 }

@@ -85,7 +85,10 @@ export function toUpstreamError(error: unknown): UpstreamError {
   const code = codeOf(error);
   const reason = reasonOf(code);
   const message = code === undefined ? SENTENCES[reason] : `${SENTENCES[reason]} (${code})`;
-  return new UpstreamError(reason, message, { cause: error instanceof Error ? bareCopy(error) : undefined });
+  return new UpstreamError(reason, message, {
+    ...(code !== undefined && { code }),
+    cause: error instanceof Error ? bareCopy(error) : undefined,
+  });
 }
 
 function reasonOf(code: string | undefined): FailureReason {

@@ -7,6 +7,8 @@ import type { WebResponse } from './response.ts';
 import { statusPage } from './pages/status-pages.ts';
 import type { ExporterView } from './view.ts';
 
+const PROBES: readonly string[] = ['/-/healthy', '/-/ready'];
+
 /** A request without a socket. */
 export interface WebRequest {
   readonly method: string;
@@ -22,6 +24,13 @@ export interface RouteOptions {
   readonly telemetryPath: string;
   /** Renders them. */
   readonly exposition: Exposition;
+  /** Reads the configuration again; `undefined` where nobody may ask for it here. */
+  readonly reload?: (() => Promise<ReloadOutcome>) | undefined;
+}
+
+/** How a reload went: with what is wrong with the configuration, where it is wrong. */
+interface ReloadOutcome {
+  readonly error?: string;
 }
 
 /** Answers a request; the body of an answer to HEAD is empty. Rejects where the view does, or on abort. */
@@ -31,6 +40,7 @@ export async function handle(
   options: RouteOptions,
 ): Promise<WebResponse> {
   const { path, query } = splitUrl(request.url);
+  if (path === '/-/reload') return await reload(request, options);
   const answer = routeOf(path, options);
   if (answer === undefined) return respondText(404, 'Not found.');
   if (request.method !== 'GET' && request.method !== 'HEAD') {
@@ -42,7 +52,7 @@ export async function handle(
 
 /** Whether a request asks about the process itself: such ones are answered even when all else is refused. */
 export function isProbe(url: string): boolean {
-  return splitUrl(url).path.startsWith('/-/');
+  return PROBES.includes(splitUrl(url).path);
 }
 
 type Route = (
@@ -57,7 +67,7 @@ function routeOf(path: string, options: RouteOptions): Route | undefined {
   }
   switch (path) {
     case '/-/healthy':
-      return () => respondText(200, 'xvs-exporter is healthy.');
+      return health;
     case '/-/ready':
       return readiness;
     default:
@@ -72,10 +82,28 @@ function splitUrl(url: string): { path: string; query: URLSearchParams } {
   return { path, query: new URLSearchParams(mark < 0 ? '' : url.slice(mark)) };
 }
 
+function health(view: ExporterView): WebResponse {
+  return view.isHealthy()
+    ? respondText(200, 'xvs-exporter is healthy.')
+    : respondText(503, 'xvs-exporter is not healthy: its polls stand still.');
+}
+
 function readiness(view: ExporterView): WebResponse {
   return view.isReady()
     ? respondText(200, 'xvs-exporter is ready.')
     : respondText(503, 'xvs-exporter is not ready: the first round of polls is not over.');
+}
+
+/** The only route that changes something: never by GET, which a link or a crawler sends. */
+async function reload({ method }: WebRequest, options: RouteOptions): Promise<WebResponse> {
+  if (method !== 'POST') return respondText(405, 'Method not allowed: POST.', { Allow: 'POST' });
+  if (options.reload === undefined) {
+    return respondText(403, 'Reloading by request is not enabled: see --web.enable-lifecycle.');
+  }
+  const { error } = await options.reload();
+  return error === undefined
+    ? respondText(200, 'xvs-exporter has reloaded its configuration.')
+    : respondText(500, error);
 }
 
 /** An unknown service code is not repeated to whoever sent it. */

@@ -56,6 +56,8 @@ export interface ExporterView {
   /** The families to expose, each once; for a set of service codes, what carries one of them. */
   collect(serviceCodes?: ReadonlySet<string>): Promise<readonly Family[]>;
   hasServiceCode(serviceCode: string): boolean;
+  /** Whether the polls go on, whatever they come to. */
+  isHealthy(): boolean;
   /** Whether the first round of polls is over. */
   isReady(): boolean;
   /** The moment that a page shows, in milliseconds since the Unix epoch. */

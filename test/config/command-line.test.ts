@@ -7,7 +7,25 @@ import { settingEntries } from '../../src/config/settings.ts';
 import { messageOf, SECRET } from '../support/configuration.ts';
 
 test('no argument asks for nothing', () => {
-  assert.deepEqual(parseCommandLine([]), { flags: new Map(), check: false, version: false, help: false });
+  assert.deepEqual(parseCommandLine([]), {
+    flags: new Map(),
+    check: false,
+    version: false,
+    help: false,
+    switches: new Set(),
+  });
+});
+
+test('a switch of a command is known to that command alone', async () => {
+  assert.deepEqual(parseCommandLine(['--explain'], ['explain']).switches, new Set(['explain']));
+  assert.equal(
+    await messageOf(() => parseCommandLine(['--explain'])),
+    'flag --explain: expected a known flag, found an unknown one; see --help',
+  );
+  assert.equal(
+    await messageOf(() => parseCommandLine(['--explan'], ['explain'])),
+    'flag --explan: expected a known flag, found an unknown one; did you mean --explain?',
+  );
 });
 
 test('a value stands behind "=" or in the next argument', () => {

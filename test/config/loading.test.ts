@@ -4,7 +4,6 @@ import { test } from 'node:test';
 import type { Configuration } from '../../src/config/configuration.ts';
 import type { Case } from '../support/configuration.ts';
 import { load, messageOf, NEEDED, SECRET } from '../support/configuration.ts';
-import { maskedSummary } from '../../src/config/summary.ts';
 import { PUBLISHED_SCHEME } from '../support/published-scheme.ts';
 
 const TESTING = {
@@ -30,8 +29,15 @@ const DEFAULTS: Configuration = {
   signing: PUBLISHED_SCHEME,
   serviceCodes: [TESTING],
   metrics: { maxLabelSets: 1000, perTask: false, maxTasks: 1000 },
-  web: { listenAddresses: [{ host: undefined, port: 20_928 }], telemetryPath: '/metrics', maxRequests: 40 },
-  log: { level: 'info', format: 'json' },
+  web: {
+    listenAddresses: [{ host: undefined, port: 20_928 }],
+    telemetryPath: '/metrics',
+    maxRequests: 40,
+    enableLifecycle: false,
+  },
+  autoReload: false,
+  state: { file: undefined, intervalMs: 60_000 },
+  log: { level: 'info', format: 'auto' },
 };
 
 test('three environment variables are enough; the rest has defaults', async () => {
@@ -49,8 +55,9 @@ test('config/full.yml has every key of the file, set or commented out', async ()
   const yml = readFileSync(new URL('../../../config/full.yml', import.meta.url), 'utf8');
   const { settingEntries } = await import('../../src/config/settings.ts');
   for (const [path, { notFrom }] of settingEntries()) {
-    const key = path.split('.').at(-1) ?? path;
-    assert.equal(new RegExp(`^ *(# )?${key}:`, 'm').test(yml), notFrom !== 'file', path);
+    const [section = path, key = section] = path.split('.');
+    const text = key === section ? yml : new RegExp(`^${section}:\n((?:[ #].*\n)*)`, 'm').exec(yml)?.[1];
+    assert.equal(new RegExp(`^ *(# )?${key}:`, 'm').test(text ?? ''), notFrom !== 'file', path);
   }
 });
 
@@ -165,6 +172,14 @@ test('paths in the file are relative to its folder, those of variables and flags
   assert.deepEqual(upstream.tls, { ca: cert, cert, key });
 });
 
+test('so is the path of the state file, which need not exist yet', async () => {
+  const fileOf = async (given: Case): Promise<string | undefined> =>
+    (await load({ env: NEEDED, ...given })).state.file;
+  assert.equal(await fileOf({ yml: 'state: { file: kept/state }' }), '/etc/kept/state');
+  assert.equal(await fileOf({ yml: 'state: { file: /var/lib/state }' }), '/var/lib/state');
+  assert.equal(await fileOf({ args: ['--state.file=state'] }), 'state');
+});
+
 test('of the variables for proxies, lower case wins; without a scheme, http is meant', async () => {
   const env = {
     ...NEEDED,
@@ -207,6 +222,11 @@ const mistakes: readonly (readonly [name: string, given: Case, message: string])
     'an empty code',
     { env: { ...NEEDED, XVS_SERVICE_CODES: 'A,,B' } },
     'environment variable XVS_SERVICE_CODES, entry 2: expected a service code (1 to 128 characters; put digits in quotes), found ""',
+  ],
+  [
+    'a code with spaces around it',
+    { env: { ...NEEDED, XVS_SERVICE_CODES: '' }, yml: 'service_codes: [" TESTING"]' },
+    '/etc/xvs.yml:1:17 service_codes[0].service_code: expected a service code (1 to 128 characters; put digits in quotes), found " TESTING"; take the spaces around it away',
   ],
   [
     'a code twice',
@@ -274,19 +294,3 @@ for (const [name, given, expected] of mistakes) {
     assert.ok(!message.includes(SECRET));
   });
 }
-
-test('the summary tells the codes and how they are polled, and no secret', async () => {
-  const yml = `
-service_codes: [{ service_code: LONG_NAME, secret: ${SECRET}, interval: 90s }, B]
-web: { listen_address: ':20928,[::1]:20929' }`;
-  const summary = maskedSummary(await load({ yml, env: { ...NEEDED, XVS_SERVICE_CODES: '' } }));
-  assert.equal(
-    summary,
-    [
-      'The configuration is valid: 2 service codes.',
-      '  LONG_NAME  https://live.example.com every 1m30s',
-      '  B          https://live.example.com every 15s',
-      'Metrics at :20928, [::1]:20929, path /metrics.',
-    ].join('\n'),
-  );
-});

@@ -29,17 +29,22 @@ test('--version names the version of the package', async () => {
   await using program = xvsExporter(['--version']);
   assert.equal(await program.exit, 0);
   assert.ok(typeof manifest === 'object' && manifest !== null && 'version' in manifest);
-  assert.match(
-    program.stdout,
-    new RegExp(`^xvs-exporter ${String(manifest.version)} \\(unknown, Node\\.js v\\d+`),
-  );
+  assert.match(program.stdout, new RegExp(`^xvs-exporter ${String(manifest.version)} \\(Node\\.js v\\d+`));
 });
 
-test('--help lists flags with their defaults', async () => {
-  await using program = xvsExporter(['--help']);
+test('--version names the revision where the image says it', async () => {
+  await using program = xvsExporter(['--version'], { XVS_EXPORTER_REVISION: 'abc123' });
   assert.equal(await program.exit, 0);
-  assert.match(program.stdout, /--web\.listen-address=<.*default :20928/s);
+  assert.match(program.stdout, / \(abc123, Node\.js v\d+/);
 });
+
+for (const command of ['serve', 'once', 'demo']) {
+  test(`${command} --help lists flags with their defaults`, async () => {
+    await using program = xvsExporter([command, '--help']);
+    assert.equal(await program.exit, 0);
+    assert.match(program.stdout, /--web\.listen-address=<.*default :20928/s);
+  });
+}
 
 test('what is wrong before anything runs is one message and exit code 2', async (t) => {
   const table: [string, string[], string][] = [
@@ -71,7 +76,7 @@ test('what is wrong before anything runs is one message and exit code 2', async 
 test('--config.check says what it understood, and no secret', async () => {
   await using program = xvsExporter(['--config.check'], settings('http://127.0.0.1:1', 'hidden-secret'));
   assert.equal(await program.exit, 0);
-  assert.match(program.stdout, /TESTING\s+http:\/\/127\.0\.0\.1:1 every 15s/);
+  assert.match(program.stdout, /TESTING\s+http:\/\/127\.0\.0\.1:1\s+15s .*<secret of 13 bytes>/);
   assert.doesNotMatch(program.stdout + program.stderr, /hidden-secret/);
 });
 
@@ -86,6 +91,19 @@ test('once prints the exposition of one poll and ends with 0, or with 1 if it fa
   assert.equal(await bad.exit, 1);
   assert.match(bad.stdout, /^xvs_up\{service_code="TESTING"\} 0$/m);
   assert.match(bad.stdout, /^xvs_ret\{service_code="TESTING"\} 1005$/m);
+});
+
+test('once --explain tells of each poll instead, and no other command knows the flag', async () => {
+  await using service = simulator();
+  await using good = xvsExporter(['once', '--explain'], settings(await urlOf(service)));
+  assert.equal(await good.exit, 0);
+  assert.match(good.stdout, /^TESTING\n {2}request {7}GET (?:.*\n)+ {2}result {8}good\n$/);
+  await using bad = xvsExporter(['once', '--explain'], settings(await urlOf(service), 'wrong'));
+  assert.equal(await bad.exit, 1);
+  assert.match(bad.stdout, /refused the request with ret 1005/);
+  await using other = xvsExporter(['--explain'], settings(await urlOf(service)));
+  assert.equal(await other.exit, 2);
+  assert.match(other.stderr, /^flag --explain: expected a known flag/);
 });
 
 test('it serves, is found healthy, and ends with 0 on SIGTERM', async () => {

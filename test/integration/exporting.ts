@@ -82,7 +82,8 @@ function startExporter(baseUrl: string, clock: Clock, lines: string[]): Exporter
   });
 }
 
-function configurationFor(baseUrl: string): Configuration {
+/** The configuration of the exporter for a service. */
+export function configurationFor(baseUrl: string): Configuration {
   const code = (serviceCode: string, timeoutMs: number): ServiceCodeSettings => ({
     serviceCode,
     baseUrl,
@@ -105,7 +106,9 @@ function configurationFor(baseUrl: string): Configuration {
     signing: PUBLISHED_SCHEME,
     serviceCodes: [code(FAULTY, FAULTY_TIMEOUT_MS), code(SOUND, SOUND_TIMEOUT_MS)],
     metrics: { maxLabelSets: 1000, perTask: true, maxTasks: 1000 },
-    web: { listenAddresses: [], telemetryPath: '/metrics', maxRequests: 5 },
+    web: { listenAddresses: [], telemetryPath: '/metrics', maxRequests: 5, enableLifecycle: false },
+    autoReload: false,
+    state: { file: undefined, intervalMs: 60_000 },
     log: { level: 'debug', format: 'json' },
   };
 }

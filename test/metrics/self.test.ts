@@ -101,6 +101,28 @@ test('skipped polls and invalid records are counted by reason', async (t) => {
   assert.equal(values.get('xvs_exporter_invalid_records_total task duplicate_id'), 3);
 });
 
+test('the state file has series only where there is one, and its size and time once it is written', async (t) => {
+  const { metrics, time, valuesOf } = start(t);
+  const names = async () =>
+    [...(await valuesOf())].filter(([name]) => name.startsWith('xvs_exporter_state_'));
+  assert.deepEqual(await names(), []);
+  const state = metrics.trackState();
+  const errors = (value: number): [string, number][] => [
+    ['xvs_exporter_state_write_errors_total', value],
+    ['xvs_exporter_state_write_errors_created', 1_700_000_000.25],
+  ];
+  assert.deepEqual(await names(), errors(0));
+  time.nowMs += 60_000;
+  state.failed();
+  assert.deepEqual(await names(), errors(1));
+  state.written(1234);
+  assert.deepEqual(await names(), [
+    ...errors(1),
+    ['xvs_exporter_state_last_success_timestamp_seconds', 1_700_000_060.25],
+    ['xvs_exporter_state_size_bytes', 1234],
+  ]);
+});
+
 test('tracking a service code anew keeps its counters and sets its interval', async (t) => {
   const { metrics, valuesOf } = start(t);
   metrics.track('A', 15_000).started();

@@ -1,40 +1,10 @@
 import assert from 'node:assert/strict';
-import { after, test, type TestContext } from 'node:test';
+import { test } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { SelfMetrics } from '../../src/metrics/self.ts';
-import { Poller } from '../../src/poller/poller.ts';
-import { Store } from '../../src/poller/store.ts';
 import { UpstreamError } from '../../src/upstream/errors.ts';
-import { ManualClock } from '../support/manual-clock.ts';
 import { START_MS } from '../support/tally-run.ts';
-import { HeldClient, listingBody, pass, recordedLog, TARGET } from './polling.ts';
-
-const INTERVAL_MS = 15_000;
-
-const self = new SelfMetrics({
-  clock: new ManualClock(START_MS),
-  version: '0',
-  revision: '0',
-  nodeVersion: '0',
-});
-after(() => self[Symbol.dispose]());
-
-function setUp(t: TestContext, serviceCodes: readonly string[]) {
-  const clock = new ManualClock(START_MS);
-  const client = new HeldClient(clock);
-  const store = new Store();
-  const { logger, lines } = recordedLog();
-  const times = { intervalMs: INTERVAL_MS, staleAfterMs: 45_000, stallAfterMs: 60_000 };
-  const codes = serviceCodes.map((serviceCode) => ({ target: { ...TARGET, serviceCode }, ...times }));
-  const metrics = { maxLabelSets: 100, perTask: false, maxTasks: 10 };
-  const poller = new Poller({ codes, metrics, client, store, self, clock, logger });
-  t.after(async () => {
-    await poller[Symbol.asyncDispose]();
-    await nextTurn();
-    assert.equal(clock.sleepers, 0);
-  });
-  return { clock, client, store, poller, lines };
-}
+import { INTERVAL_MS, LingeringClock, setUp } from './held-poller.ts';
+import { listingBody, pass } from './polling.ts';
 
 test('nothing is polled before the start, and every service code is known', async (t) => {
   const { clock, client, store, poller } = setUp(t, ['A', 'B']);
@@ -48,8 +18,8 @@ test('nothing is polled before the start, and every service code is known', asyn
 });
 
 test('the first polls are spread over the interval, and each service code keeps its own grid', async (t) => {
-  const { clock, client, poller } = setUp(t, ['A', 'B', 'C']);
-  const stopped = assert.rejects(poller.start());
+  const { clock, client, start } = setUp(t, ['A', 'B', 'C']);
+  start();
   for (let elapsedMs = 0; elapsedMs <= 2 * INTERVAL_MS; elapsedMs += 5000) {
     await pass(clock, elapsedMs === 0 ? 0 : 5000);
     await client.latest.answer(listingBody(0));
@@ -58,8 +28,6 @@ test('the first polls are spread over the interval, and each service code keeps 
     client.times.map((atMs) => atMs - START_MS),
     [0, 5000, 10_000, 15_000, 20_000, 25_000, 30_000],
   );
-  await poller[Symbol.asyncDispose]();
-  await stopped;
 });
 
 test('the first round is over when every first poll has ended, however it went', async (t) => {
@@ -75,26 +43,39 @@ test('the first round is over when every first poll has ended, however it went',
 });
 
 test('a service code that hangs keeps no other waiting', async (t) => {
-  const { clock, client, store, poller } = setUp(t, ['A', 'B']);
+  const { clock, client, store, start } = setUp(t, ['A', 'B']);
   client.heedsSignal = false;
-  const stopped = assert.rejects(poller.start());
+  start();
   await pass(clock, 0);
   await pass(clock, INTERVAL_MS / 2);
   await client.latest.answer(listingBody(0));
   assert.deepEqual([store.get('A')?.isUp, store.get('B')?.isUp], [undefined, true]);
-  await poller[Symbol.asyncDispose]();
-  await stopped;
 });
 
 test('being disposed of ends what is under way, and nothing is polled after it', async (t) => {
-  const { clock, client, store, poller } = setUp(t, ['A', 'B']);
-  const stopped = assert.rejects(poller.start(), { name: 'AbortError' });
+  const { clock, client, store, poller, start } = setUp(t, ['A', 'B']);
+  start();
   await pass(clock, 0);
   await poller[Symbol.asyncDispose]();
-  await stopped;
   await pass(clock, 10 * INTERVAL_MS);
   assert.deepEqual([client.requests.length, client.latest.signal.aborted], [1, true]);
   assert.equal(store.get('A')?.isUp, undefined);
+});
+
+test('being disposed of waits until the loop of every service code has ended', async (t) => {
+  const clock = new LingeringClock(START_MS);
+  const { poller, start } = setUp(t, ['A', 'B'], clock);
+  start();
+  await pass(clock, 0);
+  let isDisposed = false;
+  const disposed = poller[Symbol.asyncDispose]().then(() => {
+    isDisposed = true;
+  });
+  await nextTurn();
+  assert.equal(isDisposed, false);
+  clock.letGo();
+  await disposed;
+  assert.equal(isDisposed, true);
 });
 
 test('a mistake of the program comes out of the start', async (t) => {

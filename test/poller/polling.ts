@@ -37,6 +37,7 @@ export async function pass(clock: ManualClock, ms: number): Promise<void> {
 
 /** A request that waits for the test to answer it. */
 export interface HeldRequest {
+  readonly target: ListingTarget;
   readonly atMs: number;
   readonly signal: AbortSignal;
   /** Hands a part of the body on. */
@@ -67,15 +68,12 @@ export class HeldClient implements Pick<UpstreamClient, 'requestListing'> {
     return this.requests.map(({ atMs }) => atMs);
   }
 
-  requestListing(
-    _target: ListingTarget,
-    onBody: BodyConsumer,
-    signal: AbortSignal,
-  ): Promise<ListingResponse> {
+  requestListing(target: ListingTarget, onBody: BodyConsumer, signal: AbortSignal): Promise<ListingResponse> {
     return new Promise((resolve, reject) => {
       if (this.heedsSignal) signal.addEventListener('abort', () => reject(signal.reason), { once: true });
       const write = (text: string, status = 200): void => onBody(Buffer.from(text), status);
       this.requests.push({
+        target,
         atMs: this.#clock.now(),
         signal,
         write,

@@ -1,7 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { firstDelayMs, nextPoll, pausedUntilMs } from '../../src/poller/schedule.ts';
+import {
+  firstDelayMs,
+  nextPoll,
+  pausedUntilMs,
+  promptDelayMs,
+  standsStill,
+} from '../../src/poller/schedule.ts';
 
 const milliseconds = fc.nat({ max: 10_000_000_000 });
 const intervalMs = fc.integer({ min: 1, max: 86_400_000 });
@@ -82,5 +88,30 @@ for (const [name, retryAfterMs, expected] of [
 ] as const) {
   test(`a service that ${name} is left alone for ${expected - 1000} ms`, () => {
     assert.equal(pausedUntilMs(1000, retryAfterMs), expected);
+  });
+}
+
+for (const [index, count, everyMs, expected] of [
+  [0, 1, 15_000, 0],
+  [1, 2, 15_000, 100],
+  [99, 100, 15_000, 9900],
+  [999, 1000, 15_000, 14_985],
+  [19, 20, 1000, 950],
+] as const) {
+  test(`of ${count} codes that come to an interval of ${everyMs} ms, number ${index + 1} waits ${expected} ms`, () => {
+    assert.equal(promptDelayMs(index, count, everyMs), expected);
+  });
+}
+
+for (const [name, sinceMs, mayTakeMs, nowMs, expected] of [
+  ['before it is due', 20_000, 15_000, 10_000, false],
+  ['when it is due', 10_000, 15_000, 10_000, false],
+  ['a minute late', 10_000, 15_000, 70_000, false],
+  ['more than a minute late', 10_000, 15_000, 70_001, true],
+  ['more than a minute late, with polls of 40 s', 10_000, 40_000, 70_001, false],
+  ['later than two such polls take', 10_000, 40_000, 90_001, true],
+] as const) {
+  test(`a loop ${expected ? 'stands still' : 'goes on'} ${name}`, () => {
+    assert.equal(standsStill(sinceMs, mayTakeMs, nowMs), expected);
   });
 }

@@ -32,9 +32,7 @@ function setUp({ intervalMs = INTERVAL_MS, timeoutMs = TARGET.timeoutMs }: SetUp
   const store = new Store();
   const tallyOptions = { maxLabelSets: 100, stallAfterMs: 60_000, perTask: false, maxTasks: 10 };
   const poller = new ServiceCodePoller({
-    target: { ...TARGET, timeoutMs },
-    intervalMs,
-    staleAfterMs: 45_000,
+    code: { target: { ...TARGET, timeoutMs }, intervalMs, staleAfterMs: 45_000, stallAfterMs: 60_000 },
     client,
     records: new RecordReaders(),
     tally: new Tally({ serviceCode: TARGET.serviceCode, ...tallyOptions }),

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { PassThrough } from 'node:stream';
 import { test } from 'node:test';
 import { simulate } from '../../src/commands/simulate.ts';
+import { LastWords } from '../../src/last-words.ts';
 import { call, wholeAnswer } from './client.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 
@@ -17,6 +18,8 @@ function createIo() {
     clock: new ManualClock(nowMs),
     environment: {},
     readFile: () => Promise.reject(new Error('Expected no file to be read')),
+    onReload: () => undefined,
+    lastWords: new LastWords({ write: (text) => assert.fail(text) }),
   };
   return { io, stop: () => controller.abort() };
 }

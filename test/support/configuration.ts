@@ -1,15 +1,16 @@
 import { ConfigError } from '../../src/config/problem.ts';
 import type { Configuration } from '../../src/config/configuration.ts';
 import { parseCommandLine } from '../../src/config/command-line.ts';
-import { loadConfiguration } from '../../src/config/loading.ts';
+import { load as loadSettings, type Loaded } from '../../src/config/loading.ts';
 
 /** Stands in every place of a test where a secret can be put. */
 export const SECRET = 'hunter2-is-secret';
 
 /** Files of a test: path to text, or to the code of the error that reading them ends in. */
-type Files = Readonly<Record<string, string | { readonly code: string }>>;
+export type Files = Readonly<Record<string, string | { readonly code: string }>>;
 
-function readFrom(files: Files): (path: string) => Promise<string> {
+/** Reads from files of a test. */
+export function readFrom(files: Files): (path: string) => Promise<string> {
   return (path) => {
     const file = files[path] ?? { code: 'ENOENT' };
     if (typeof file === 'string') return Promise.resolve(file);
@@ -26,9 +27,14 @@ export interface Case {
 }
 
 /** Loads what a command line, an environment and files say. */
-export function load({ args = [], env = {}, files = {}, yml }: Case): Promise<Configuration> {
+export async function load(given: Case): Promise<Configuration> {
+  return (await loadedFrom(given)).configuration;
+}
+
+/** As {@link load}, with where each setting came from. */
+export function loadedFrom({ args = [], env = {}, files = {}, yml }: Case): Promise<Loaded> {
   const file = yml === undefined ? [] : ['--config.file=/etc/xvs.yml'];
-  return loadConfiguration({
+  return loadSettings({
     flags: parseCommandLine([...file, ...args]).flags,
     env,
     readFile: readFrom(yml === undefined ? files : { ...files, '/etc/xvs.yml': yml }),

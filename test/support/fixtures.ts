@@ -4,7 +4,7 @@ import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 /** The path of a file under `test/fixtures`, seen from the compiled tests in `build/test/support`. */
-function fixturePath(name: string): string {
+export function fixturePath(name: string): string {
   return fileURLToPath(new URL(`../../../test/fixtures/${name}`, import.meta.url));
 }
 

@@ -3,7 +3,8 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
-const PROGRAM = fileURLToPath(new URL('../../../dist/main.js', import.meta.url));
+/** The built program, as `npm run build` leaves it. */
+export const PROGRAM = fileURLToPath(new URL('../../../dist/main.js', import.meta.url));
 
 /** A process of the test's own, with all that it wrote. Disposing of it ends it and waits for its end. */
 export class Program implements AsyncDisposable {
@@ -13,9 +14,14 @@ export class Program implements AsyncDisposable {
   readonly #exit: Promise<number | null>;
   #notify: (() => void) | undefined;
 
-  constructor(command: string, args: readonly string[], env: Readonly<Record<string, string>> = {}) {
+  constructor(
+    command: string,
+    args: readonly string[],
+    env: Readonly<Record<string, string>> = {},
+    cwd: string = ROOT,
+  ) {
     this.#child = spawn(command, args, {
-      cwd: ROOT,
+      cwd,
       // Nothing of the machine's own settings gets in.
       env: { PATH: process.env['PATH'], ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
@@ -68,7 +74,7 @@ export class Program implements AsyncDisposable {
   }
 }
 
-/** The built program itself, as `npm run build` leaves it. */
+/** Runs it. */
 export function xvsExporter(args: readonly string[], env: Readonly<Record<string, string>> = {}): Program {
   return new Program(process.execPath, [PROGRAM, ...args], env);
 }

@@ -8,6 +8,7 @@ import {
   type ListingFamily,
   type Snapshot,
 } from '../../src/tally/snapshot.ts';
+import { parseStateUnit } from '../../src/tally/state-unit.ts';
 import { Tally, type TallyOptions } from '../../src/tally/tally.ts';
 
 /** When a run's first listing is committed. */
@@ -22,18 +23,41 @@ export interface Records {
 
 /** A tally that is given listings at even intervals. */
 export class TallyRun {
-  readonly tally: Tally;
+  tally: Tally;
+  readonly #options: TallyOptions;
   #listings = 0;
+  #elapsedMs = 0;
+  /** What the monotonic clock of the process shows when the run begins. */
+  #monotonicStartMs = 1000;
 
   constructor(options: Partial<TallyOptions> = {}) {
-    this.tally = new Tally({
+    this.#options = {
       serviceCode: 'TESTING',
       maxLabelSets: 1000,
       stallAfterMs: 60_000,
       perTask: false,
       maxTasks: 1000,
       ...options,
-    });
+    };
+    this.tally = new Tally(this.#options);
+  }
+
+  /**
+   * Ends the process `afterMs` after the last listing and begins another one, whose monotonic clock begins anew,
+   * with what is kept and, if need be, other options. `wallErrorMs`: how wrong the wall clock is then.
+   */
+  restart(options: Partial<TallyOptions> = {}, afterMs: number = 0, wallErrorMs: number = 0): void {
+    const units = JSON.parse(JSON.stringify([...this.tally.state()])) as unknown[];
+    this.tally = new Tally({ ...this.#options, ...options });
+    const nowMs = this.#elapsedMs + afterMs;
+    this.#monotonicStartMs = 77 - nowMs;
+    const wallMs = START_MS + nowMs + wallErrorMs;
+    const restoring = this.tally.restoring({ wallMs, monotonicMs: 77 });
+    for (const raw of units) {
+      const unit = parseStateUnit(raw);
+      if (unit === undefined || !restoring.take(unit))
+        throw new Error(`Expected a unit that fits, found ${JSON.stringify(raw)}`);
+    }
   }
 
   /** Commits a listing; `afterMs` is the time since the one before. */
@@ -43,7 +67,7 @@ export class TallyRun {
     this.#listings += 1;
     return this.tally.commit(listing, {
       wallMs: START_MS + this.#elapsedMs,
-      monotonicMs: 1000 + this.#elapsedMs,
+      monotonicMs: this.#monotonicStartMs + this.#elapsedMs,
     });
   }
 
@@ -58,8 +82,6 @@ export class TallyRun {
     for (const task of tasks) listing.task(task);
     return listing;
   }
-
-  #elapsedMs = 0;
 }
 
 /** The values of a family by its labels behind the service code, joined by a blank. */

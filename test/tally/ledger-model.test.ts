@@ -12,9 +12,13 @@ import { TallyRun, valuesOf } from '../support/tally-run.ts';
  * the semantics; it keeps no last values and no tombstones.
  */
 
-/** A listing of the history; `isGood` is false for one that failed after its records were read. */
+/**
+ * A listing of the history; `isGood` is false for one that failed after its records were read. After some of them
+ * the exporter is started anew with what it has kept, which the model knows nothing of.
+ */
 interface Step {
   readonly isGood: boolean;
+  readonly isRestarted: boolean;
   readonly tasks: readonly TaskRecord[];
 }
 
@@ -120,11 +124,14 @@ const task = fc
   .map(({ outputs, ...fields }) => taskRecord({ ...fields, outputs: outputs.map(outputRecord) }));
 const step: fc.Arbitrary<Step> = fc.record({
   isGood: fc.boolean(),
+  isRestarted: fc.nat(3).map((n) => n === 0),
   tasks: fc.uniqueArray(task, { maxLength: 4, selector: ({ id }) => id }),
 });
 const emptySteps = fc
   .integer({ min: 1, max: 14 })
-  .map((count): Step[] => Array.from({ length: count }, () => ({ isGood: true, tasks: [] })));
+  .map((count): Step[] =>
+    Array.from({ length: count }, () => ({ isGood: true, isRestarted: false, tasks: [] })),
+  );
 const history = fc
   .array(fc.oneof({ weight: 8, arbitrary: step.map((one) => [one]) }, { weight: 1, arbitrary: emptySteps }), {
     minLength: 1,
@@ -132,14 +139,19 @@ const history = fc
   })
   .map((parts) => parts.flat());
 
-test('over random histories of tasks and failures, the counters are what the model says', () => {
+test('over random histories of tasks, failures and restarts, the counters are what the model says', () => {
   let hadResets = 0;
+  let hadRestarts = 0;
   fc.assert(
     fc.property(history, (steps) => {
       const run = new TallyRun();
       const good: (readonly TaskRecord[])[] = [];
       let snapshot: Snapshot | undefined;
-      for (const { isGood, tasks } of steps) {
+      for (const [index, { isGood, tasks }] of steps.entries()) {
+        if (steps[index - 1]?.isRestarted === true) {
+          run.restart();
+          hadRestarts += 1;
+        }
         if (!isGood) {
           run.fail({ tasks });
           continue;
@@ -170,4 +182,5 @@ test('over random histories of tasks and failures, the counters are what the mod
     { numRuns: 500 },
   );
   assert.ok(hadResets > 0, 'Expected the histories to hold resets, found none');
+  assert.ok(hadRestarts > 0, 'Expected the histories to hold restarts, found none');
 });

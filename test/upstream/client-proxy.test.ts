@@ -1,43 +1,17 @@
 import assert from 'node:assert/strict';
-import { createServer, type RequestListener, request as sendOn } from 'node:http';
-import { connect, type Socket } from 'node:net';
-import { describe, it, type TestContext } from 'node:test';
+import type { RequestListener } from 'node:http';
+import type { Socket } from 'node:net';
+import { describe, it } from 'node:test';
 
 import { fixture } from '../support/fixtures.ts';
 import { ask, failsWith, openClient, targetAt } from './asking.ts';
-import { closedPort, listen, serveHttp, serveHttps, serveRaw } from './servers.ts';
+import { closedPort, serveHttp, serveHttps, serveProxy, serveRaw } from './servers.ts';
 
 const ca = fixture('tls/ca.pem').toString();
 const server = { cert: fixture('tls/server.pem'), key: fixture('tls/server.key') };
 const answer: RequestListener = (_request, response) => {
   response.end('{}');
 };
-
-interface Proxy {
-  readonly url: string;
-  /** Method and target of what it was asked for, and the credentials. */
-  readonly seen: string[];
-}
-
-/** A forward proxy: absolute form for http, tunnels for https. */
-async function serveProxy(t: TestContext): Promise<Proxy> {
-  const seen: string[] = [];
-  const proxy = createServer((request, response) => {
-    seen.push(`${request.method} ${request.url} ${request.headers['proxy-authorization'] ?? '-'}`);
-    sendOn(request.url ?? '', { headers: request.headers }, (inner) => inner.pipe(response)).end();
-  });
-  proxy.on('connect', (request, socket: Socket) => {
-    seen.push(`${request.method} ${request.url} ${request.headers['proxy-authorization'] ?? '-'}`);
-    const [host, port] = (request.url ?? '').split(':');
-    const inner = connect(Number(port), host, () => {
-      socket.write('HTTP/1.1 200 Connection established\r\n\r\n');
-      inner.pipe(socket).pipe(inner);
-    });
-    inner.on('error', () => socket.destroy());
-    socket.on('error', () => inner.destroy()).on('close', () => inner.destroy());
-  });
-  return { url: `http://127.0.0.1:${await listen(t, proxy)}`, seen };
-}
 
 describe('a proxy', () => {
   it('is asked for http in absolute form', async (t) => {

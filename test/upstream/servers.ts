@@ -1,7 +1,18 @@
 import { once } from 'node:events';
-import { createServer as createHttpServer, type RequestListener, type Server as HttpServer } from 'node:http';
+import {
+  createServer as createHttpServer,
+  request as sendOn,
+  type RequestListener,
+  type Server as HttpServer,
+} from 'node:http';
 import { createServer as createHttpsServer, type ServerOptions } from 'node:https';
-import { type AddressInfo, createServer as createTcpServer, type Server, type Socket } from 'node:net';
+import {
+  type AddressInfo,
+  connect,
+  createServer as createTcpServer,
+  type Server,
+  type Socket,
+} from 'node:net';
 import type { TestContext } from 'node:test';
 
 /** Starts a server on a free port of 127.0.0.1, and closes it and its connections after the test. */
@@ -55,6 +66,32 @@ export async function serveRaw(
     });
   });
   return `http://127.0.0.1:${await listen(t, server)}`;
+}
+
+export interface Proxy {
+  readonly url: string;
+  /** Method and target of what it was asked for, and the credentials. */
+  readonly seen: string[];
+}
+
+/** A forward proxy: absolute form for http, tunnels for https. */
+export async function serveProxy(t: TestContext): Promise<Proxy> {
+  const seen: string[] = [];
+  const proxy = createHttpServer((request, response) => {
+    seen.push(`${request.method} ${request.url} ${request.headers['proxy-authorization'] ?? '-'}`);
+    sendOn(request.url ?? '', { headers: request.headers }, (inner) => inner.pipe(response)).end();
+  });
+  proxy.on('connect', (request, socket: Socket) => {
+    seen.push(`${request.method} ${request.url} ${request.headers['proxy-authorization'] ?? '-'}`);
+    const [host, port] = (request.url ?? '').split(':');
+    const inner = connect(Number(port), host, () => {
+      socket.write('HTTP/1.1 200 Connection established\r\n\r\n');
+      inner.pipe(socket).pipe(inner);
+    });
+    inner.on('error', () => socket.destroy());
+    socket.on('error', () => inner.destroy()).on('close', () => inner.destroy());
+  });
+  return { url: `http://127.0.0.1:${await listen(t, proxy)}`, seen };
 }
 
 /** Resolves when a connection is closed, however it ended. */

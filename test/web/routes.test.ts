@@ -25,6 +25,7 @@ function view(overrides: Partial<ExporterView> = {}): ExporterView {
         },
       ]),
     hasServiceCode: (code) => codes.includes(code),
+    isHealthy: () => true,
     isReady: () => true,
     nowMs: () => 0,
     status: () => [statusOf('A')],
@@ -103,6 +104,7 @@ const REFUSED: readonly (readonly [string, string, number, string])[] = [
   ['POST', '/nowhere', 404, 'Not found.\n'],
   ['POST', '/metrics', 405, 'Method not allowed: GET or HEAD.\n'],
   ['DELETE', '/', 405, 'Method not allowed: GET or HEAD.\n'],
+  ['POST', '/-/reload', 403, 'Reloading by request is not enabled: see --web.enable-lifecycle.\n'],
 ];
 
 for (const [method, url, status, body] of REFUSED) {
@@ -117,6 +119,41 @@ test('the process is healthy whether or not it is ready', async () => {
   const healthy = await get('/-/healthy', {}, { isReady: () => false });
   assert.deepEqual([healthy.status, healthy.body], [200, 'xvs-exporter is healthy.\n']);
 });
+
+test('the process is not healthy when its polls stand still', async () => {
+  const { status, body } = await get('/-/healthy', {}, { isHealthy: () => false });
+  assert.deepEqual([status, body], [503, 'xvs-exporter is not healthy: its polls stand still.\n']);
+});
+
+/** How a reload goes, and what the answer to it is. */
+const RELOADED: readonly (readonly [{ readonly error?: string }, number, string])[] = [
+  [{}, 200, 'xvs-exporter has reloaded its configuration.\n'],
+  [
+    { error: 'xvs.yml:1:1: expected this\nxvs.yml:2:1: expected that' },
+    500,
+    'xvs.yml:1:1: expected this\nxvs.yml:2:1: expected that\n',
+  ],
+];
+
+for (const [outcome, status, body] of RELOADED) {
+  test(`a reload that is asked for is answered with ${status}`, async () => {
+    const options = { ...OPTIONS, reload: () => Promise.resolve(outcome) };
+    const response = await handle({ method: 'POST', url: '/-/reload?x', headers: {} }, view(), options);
+    assert.deepEqual([response.status, response.body], [status, body]);
+    assert.equal(response.headers['Cache-Control'], 'no-store');
+  });
+}
+
+for (const method of ['GET', 'HEAD', 'PUT', 'DELETE', 'OPTIONS']) {
+  test(`${method} reloads nothing`, async () => {
+    const options = { ...OPTIONS, reload: () => Promise.reject(new Error('Expected no reload')) };
+    for (const routes of [options, OPTIONS]) {
+      const response = await handle({ method, url: '/-/reload', headers: {} }, view(), routes);
+      assert.deepEqual([response.status, response.body], [405, 'Method not allowed: POST.\n']);
+      assert.equal(response.headers['Allow'], 'POST');
+    }
+  });
+}
 
 test('the exporter is ready after its first round of polls', async () => {
   const [before, after] = [await get('/-/ready', {}, { isReady: () => false }), await get('/-/ready')];
@@ -158,12 +195,9 @@ test('a view that fails is not answered for', async () => {
   });
 });
 
-test('probes are what lies below /-/', () => {
-  assert.deepEqual(['/-/healthy', '/-/ready?x', '/', '/metrics', '/metrics?/-/'].map(isProbe), [
-    true,
-    true,
-    false,
-    false,
-    false,
-  ]);
+test('probes ask about the process and change nothing', () => {
+  assert.deepEqual(
+    ['/-/healthy', '/-/ready?x', '/-/reload', '/', '/metrics', '/metrics?/-/ready'].map(isProbe),
+    [true, true, false, false, false, false],
+  );
 });

@@ -25,6 +25,7 @@ export function exporterHealth(): Board {
       { title: 'Polls', panels: polls() },
       { title: 'Process', panels: processes() },
       { title: 'What is exposed', panels: exposed() },
+      { title: 'What outlives the process', panels: state() },
     ],
   };
 }
@@ -191,6 +192,39 @@ function exposed() {
         expr: `max by (instance, service_code, family) (${q.select(C.foldedLabelSets)}) > 0`,
         legend: '{{family}} of {{service_code}} ({{instance}})',
       },
+    ),
+  ];
+}
+
+function state() {
+  const noState = { span: 8, noValue: 'state.file is not set' };
+  return [
+    timeSeries(
+      {
+        title: 'Failed writes of the state',
+        description: 'Times the state file could not be written, per minute. The one before stands.',
+        unit: 'cpm',
+        ...noState,
+      },
+      { expr: perMinute(q.ownRate(C.stateWriteErrors)), legend: BY_INSTANCE },
+    ),
+    timeSeries(
+      {
+        title: 'Age of the state',
+        description: 'Time since the state file was last written: what a process that is killed may lose.',
+        unit: 's',
+        ...noState,
+      },
+      { expr: `time() - ${q.select(C.stateLastSuccess)}`, legend: BY_INSTANCE },
+    ),
+    timeSeries(
+      {
+        title: 'Size of the state',
+        description: 'Of the state file, as it was last written.',
+        unit: 'bytes',
+        ...noState,
+      },
+      { expr: q.select(C.stateSize), legend: BY_INSTANCE },
     ),
   ];
 }

@@ -1,21 +1,25 @@
 import { systemClock } from '../../../src/clock.ts';
-import type { Outside } from '../../../src/app.ts';
+import type { AppOutside } from '../../../src/app.ts';
 import type { Configuration } from '../../../src/config/configuration.ts';
-import { loadConfiguration } from '../../../src/config/loading.ts';
+import { ConfigurationSource } from '../../../src/config/configuration-source.ts';
 import { createLogger } from '../../../src/log.ts';
 
-/** What the exporter reads of this process's environment, as the program does. */
-export function readConfiguration(): Promise<Configuration> {
-  return loadConfiguration({
-    flags: new Map(),
-    env: process.env,
-    readFile: () => Promise.reject(new Error('Expected no file to be configured')),
-  });
+/** This process's environment, where the program looks too. */
+const SOURCE = new ConfigurationSource({
+  flags: new Map(),
+  env: process.env,
+  readFile: () => Promise.reject(new Error('Expected no file to be configured')),
+});
+
+/** What the exporter reads of it. */
+export async function readConfiguration(): Promise<Configuration> {
+  return (await SOURCE.load()).configuration;
 }
 
 /** The machine's time, and a log that no one reads. */
-export const OUTSIDE: Outside = {
+export const OUTSIDE: AppOutside = {
   clock: systemClock,
+  source: SOURCE,
   logger: createLogger({ level: 'info', format: 'json', destination: { write: () => undefined } }),
   build: { version: '0.0.0', revision: 'bench', nodeVersion: process.version },
 };

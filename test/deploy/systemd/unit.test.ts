@@ -58,6 +58,10 @@ test('the unit leaves Node.js its compiler, and its user no files', () => {
   );
 });
 
+test('a reload is the signal on which the program reads its configuration again', () => {
+  assert.deepEqual(unitValues('ExecReload'), ['/bin/kill -HUP $MAINPID']);
+});
+
 test('every variable of the settings file is one that the program knows', () => {
   const known = knownVariables();
   const names = settings(true).map(([name]) => name);
@@ -81,5 +85,5 @@ test('the program understands what unit and settings file give it', async () => 
   assert.match(command, /^\/usr\/bin\/node \/opt\/xvs-exporter\/dist\/main\.js$/);
   await using program = xvsExporter(['--config.check'], env);
   assert.equal(await program.exit, 0, program.stderr);
-  assert.match(program.stdout, /1 service code\.\n {2}TESTING {2}https:\/\/live\.example\.com every 15s\n/);
+  assert.match(program.stdout, /1 service code\.\n(?:.*\n)* {2}TESTING +https:\/\/live\.example\.com +15s /);
 });

@@ -52,6 +52,7 @@ export class Stage implements AsyncDisposable {
       collect: () => Promise.resolve([]),
       hasServiceCode: (code) => find(code) !== undefined,
       isReady: () => true,
+      isHealthy: () => true,
       nowMs: () => this.nowMs,
       status: () => this.rows,
       statusOf: find,

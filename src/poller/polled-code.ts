@@ -1,0 +1,36 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { ListingTarget } from '../upstream/client.ts';
+
+/** A service code to poll. Times in milliseconds. */
+export interface PolledCode {
+  readonly target: ListingTarget;
+  readonly intervalMs: number;
+  readonly staleAfterMs: number;
+  readonly stallAfterMs: number;
+}
+
+/** What becomes of each service code when other ones are to be polled. */
+export interface CodeDifference {
+  readonly added: readonly PolledCode[];
+  /** Polled before and after, with other settings: the new ones. */
+  readonly changed: readonly PolledCode[];
+  readonly kept: readonly PolledCode[];
+  readonly removed: readonly PolledCode[];
+}
+
+/** Compares the service codes that are polled with those that are to be, whatever the order of either. */
+export function differenceOf(before: readonly PolledCode[], after: readonly PolledCode[]): CodeDifference {
+  const old = new Map(before.map((code) => [code.target.serviceCode, code]));
+  const wanted = new Set(after.map(({ target }) => target.serviceCode));
+  const fateOf = (code: PolledCode): 'added' | 'changed' | 'kept' => {
+    const known = old.get(code.target.serviceCode);
+    if (known === undefined) return 'added';
+    return isDeepStrictEqual(known, code) ? 'kept' : 'changed';
+  };
+  return {
+    added: after.filter((code) => fateOf(code) === 'added'),
+    changed: after.filter((code) => fateOf(code) === 'changed'),
+    kept: after.filter((code) => fateOf(code) === 'kept'),
+    removed: before.filter(({ target }) => !wanted.has(target.serviceCode)),
+  };
+}

@@ -1,0 +1,116 @@
+/** A block of commands that is run as it stands, in a copy of the repository on a loopback interface of its own. */
+interface Run {
+  /** The folder that the page says it is for; the top of the repository where it says none. */
+  readonly folder?: string;
+  /** What the reader has done before. */
+  readonly before?: string;
+  /** A block that goes on is over when it has printed this; any other ends by itself, with 0. */
+  readonly until?: RegExp;
+  /** What shows that it did what the page says. */
+  readonly after?: string;
+  /** Programs that not every machine has. */
+  readonly needs?: readonly string[];
+}
+
+/** Why a block is not run. */
+type Reason = string;
+
+const SERVICE = `node dist/main.js simulate --service-code=TESTING:abc --users=20 &
+printf abc > testing-secret
+export XVS_UPSTREAM_BASE_URL=http://127.0.0.1:20140 XVS_SERVICE_CODES=TESTING XVS_SECRET_FILE=testing-secret
+until curl --silent http://127.0.0.1:20140/ >/dev/null; do sleep 0.1; done`;
+
+const DEMO = `node dist/main.js demo --web.listen-address=127.0.0.1:0 &
+until curl --silent http://localhost:20140/-/faults >/dev/null; do sleep 0.1; done`;
+
+/** Where the reader of the README finds the secret. */
+const RUN_SECRET = 'mount -t tmpfs none /run && mkdir /run/secrets && printf abc > /run/secrets/testing';
+
+/** Nothing of it stays on the machine. */
+const STORAGE = 'mkdir -p /tmp/xvs-prometheus && mount -t tmpfs none /tmp/xvs-prometheus';
+
+/** Each block of commands of each page, by the page and its first line. */
+export const RUNS: ReadonlyMap<string, Run | Reason> = new Map<string, Run | Reason>([
+  ['README.md: npm run demo', { until: /Ctrl-C ends both/ }],
+  ['README.md: npm test', 'it is what runs this test'],
+  [
+    'README.md: prometheus --config.file=deploy/prometheus/prometheus.yml --storage.tsdb.path=/tmp/xvs-prometheus',
+    { before: STORAGE, until: /Server is ready to receive web requests/, needs: ['prometheus'] },
+  ],
+  ['README.md: npm run setup && npm run build', { before: RUN_SECRET, until: /Listening/ }],
+  ['README.md: node dist/main.js once --explain', { before: SERVICE }],
+  ['README.md: npm pack', 'it installs for all users of the machine; test/package installs into a folder'],
+  [
+    'README.md: docker build -t xvs-exporter .',
+    'no container engine; npm run test:image builds and runs the image',
+  ],
+  [
+    'deploy/README.md: docker build --build-arg VERSION=0.1.0 --build-arg REVISION="$(git rev-parse HEAD)" -t xvs-exporter:0.1.0 .',
+    'no container engine; npm run test:image builds and runs the image',
+  ],
+  [
+    'deploy/alertmanager/README.md: amtool check-config alertmanager.yml',
+    { folder: 'deploy/alertmanager', needs: ['amtool'] },
+  ],
+  ['deploy/compose/README.md: docker compose up --detach --wait', 'no container engine'],
+  [
+    'deploy/compose/README.md: curl -X PUT http://localhost:20140/-/faults -d \'{"fault":"ret","value":1001}\'',
+    {
+      before: DEMO,
+      after: `curl --silent http://localhost:20140/-/faults | grep --fixed-strings '"faults":[]'`,
+    },
+  ],
+  ['deploy/grafana/README.md: docker run -p 3000:3000 \\', 'no container engine'],
+  [
+    'deploy/grafana/README.md: UPDATE_GOLDEN=1 npm test -- deploy/grafana',
+    'npm test holds what it would write',
+  ],
+  [
+    'deploy/grafana/README.md: npm run build && npx tsc -p tsconfig.json && node deploy/grafana/pictures/make.mjs',
+    "it downloads Grafana's components, 440 MB of them, and needs a browser",
+  ],
+  [
+    'deploy/helm/xvs-exporter/README.md: kubectl create namespace live',
+    'no cluster; the chart is rendered and checked',
+  ],
+  [
+    'deploy/kubernetes/README.md: kubectl create namespace live',
+    'no cluster; the overlays are rendered and checked',
+  ],
+  [
+    "deploy/prometheus/README.md: sed -i -E 's#job(=\"|: | )xvs-exporter#job\\1live-video#g' rules/*.yml tests/*.yml",
+    {
+      folder: 'deploy/prometheus',
+      after:
+        "promtool check rules rules/*.yml && ! grep --extended-regexp 'job(=\"|: | )xvs-exporter' rules/*.yml",
+      needs: ['promtool'],
+    },
+  ],
+  [
+    "deploy/prometheus/README.md: sed -i 's#https://example.com/xvs-exporter/#https://wiki.example.net/alerts/#g' rules/*.yml tests/*.yml",
+    {
+      folder: 'deploy/prometheus',
+      after: 'promtool check rules rules/*.yml && ! grep example.com rules/*.yml',
+      needs: ['promtool'],
+    },
+  ],
+  [
+    'deploy/prometheus/README.md: promtool check rules --lint=all --lint-fatal rules/*.yml',
+    { folder: 'deploy/prometheus', needs: ['promtool'] },
+  ],
+  [
+    'deploy/systemd/README.md: npm ci && npm run build && npm prune --omit=dev',
+    'it writes to /opt and /etc of the machine; the unit and its settings are checked by test/deploy/systemd',
+  ],
+  ['deploy/systemd/README.md: sudo systemctl daemon-reload', 'it would start a service of the machine'],
+  ['CONTRIBUTING.md: npm run check', 'it is run beside the tests, and looks at no copy'],
+  ['CONTRIBUTING.md: npm test', 'it is what runs this test'],
+  ['CONTRIBUTING.md: npm run test:image', 'as root, for minutes; .ci/run runs it'],
+  ['CONTRIBUTING.md: UPDATE_GOLDEN=1 npm test -- config metrics', 'npm test holds what it would write'],
+  ['CONTRIBUTING.md: npm run bench', 'for four minutes, on a machine that does nothing else'],
+  [
+    'CONTRIBUTING.md: npm run --silent bench -- --json > before.json',
+    'for eight minutes, on a machine that does nothing else',
+  ],
+  ['CONTRIBUTING.md: npm pack', { after: 'test -s xvs-exporter-*.tgz' }],
+]);

@@ -1,0 +1,68 @@
+import { spawnSync } from 'node:child_process';
+import { cpSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { repositoryPath } from '../support/repository.ts';
+
+/** What the package is made from; what is built is not among it. */
+const SOURCES = [
+  'package.json',
+  'package-lock.json',
+  'tsconfig.json',
+  'tsconfig.build.json',
+  'README.md',
+  'CHANGELOG.md',
+  'LICENSE',
+  'scripts',
+  'src',
+  'config',
+  'docs',
+  'man',
+  'deploy',
+];
+
+const report = z
+  .array(
+    z.object({
+      filename: z.string(),
+      files: z.array(z.object({ path: z.string(), mode: z.number() })),
+    }),
+  )
+  .length(1);
+
+/** The package, as `npm pack` makes it of a copy of the repository in a folder of its own. */
+export interface Packed extends Disposable {
+  readonly folder: string;
+  readonly file: string;
+  readonly files: readonly { readonly path: string; readonly mode: number }[];
+}
+
+/** Packs a copy: in the repository itself, other tests run what packing would build anew. */
+export function pack(): Packed {
+  const folder = mkdtempSync(join(tmpdir(), 'xvs-packed-'));
+  const copy = join(folder, 'copy');
+  for (const name of SOURCES) cpSync(repositoryPath(name), join(copy, name), { recursive: true });
+  symlinkSync(repositoryPath('node_modules'), join(copy, 'node_modules'));
+  const { status, stdout, stderr } = npm(copy, ['pack', '--json', `--pack-destination=${folder}`]);
+  if (status !== 0) throw new Error(`Expected npm pack to succeed, found\n${stderr}`);
+  const [packed] = report.parse(JSON.parse(stdout));
+  return {
+    folder,
+    file: join(folder, packed?.filename ?? ''),
+    files: packed?.files ?? [],
+    [Symbol.dispose]: () => rmSync(folder, { recursive: true, force: true }),
+  };
+}
+
+/** Runs npm in a folder, without what an npm around this test says of another one. */
+export function npm(cwd: string, args: readonly string[]) {
+  return spawnSync('npm', args, { cwd, encoding: 'utf8', env: outerEnvironment() });
+}
+
+/** The environment of the machine: where its registry and its cache are, but nothing of a script that runs. */
+export function outerEnvironment(): NodeJS.ProcessEnv {
+  const own =
+    /^(?:npm_(?:lifecycle|package|config_local_prefix|command|execpath|node_execpath)|INIT_CWD|XVS_)/;
+  return Object.fromEntries(Object.entries(process.env).filter(([name]) => !own.test(name)));
+}

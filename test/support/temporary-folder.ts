@@ -1,0 +1,28 @@
+import { mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+/** A folder that is gone after the test. */
+export class TemporaryFolder implements Disposable {
+  readonly path = mkdtempSync(join(tmpdir(), 'xvs-test-'));
+
+  at(name: string): string {
+    return join(this.path, name);
+  }
+
+  /** Puts a file in the place of the one before at once, as careful programs do. */
+  replace(name: string, text: string): void {
+    writeFileSync(this.at(`${name}.new`), text);
+    renameSync(this.at(`${name}.new`), this.at(name));
+  }
+
+  /** Puts a symbolic link in the place of the one before at once, as Kubernetes does with `..data`. */
+  link(name: string, target: string): void {
+    symlinkSync(target, this.at(`${name}.new`));
+    renameSync(this.at(`${name}.new`), this.at(name));
+  }
+
+  [Symbol.dispose](): void {
+    rmSync(this.path, { recursive: true });
+  }
+}
