@@ -1,8 +1,9 @@
+import { readFile } from 'node:fs/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { createExporterView } from './exporter-view.ts';
 import type { BuildInfo } from './build-info.ts';
 import type { Clock } from './clock.ts';
-import type { Configuration } from './config/configuration.ts';
+import type { Configuration, WebSettings } from './config/configuration.ts';
 import type { ConfigurationSource } from './config/configuration-source.ts';
 import { watchFiles } from './config/file-watch.ts';
 import type { ReloadOutcome, ReloadTrigger } from './config/reloader.ts';
@@ -21,6 +22,8 @@ import { createKeeper, restoreTallies } from './state-keeping.ts';
 import type { Tally } from './tally/tally.ts';
 import { UpstreamClient } from './upstream/client.ts';
 import { ReplaceableClient } from './upstream/replaceable-client.ts';
+import { OPEN_SOURCE, openWebConfiguration } from './web/config/web-configuration-source.ts';
+import type { WebConfigurationSource } from './web/config/web-configuration-source.ts';
 import { handle } from './web/routes.ts';
 import { startWebServer, type WebServer } from './web/server.ts';
 import type { ExporterView } from './web/view.ts';
@@ -125,13 +128,17 @@ export async function startApp(configuration: Configuration, outside: AppOutside
   const keeper = createKeeper(exporter, configuration, outside);
   const failure = new FirstFailure();
   const reloader = createReloader({ exporter, ...outside, broken: failure.report });
-  const { listenAddresses, telemetryPath, maxRequests, enableLifecycle } = configuration.web;
+  const { listenAddresses, telemetryPath, maxRequests, maxConnections, opensProbes, enableLifecycle } =
+    configuration.web;
   const reload = enableLifecycle ? () => reloader.reload('request') : undefined;
   const routes = { telemetryPath, exposition: new Exposition(), reload };
   try {
     const web = await startWebServer({
       addresses: listenAddresses,
       maxRequests,
+      maxConnections,
+      opensProbes,
+      guardedBy: await guardOf(configuration.web, outside),
       handle: (request) => handle(request, exporter.view, routes),
       ...outside,
     });
@@ -159,4 +166,17 @@ export async function startApp(configuration: Configuration, outside: AppOutside
     await exporter[Symbol.asyncDispose]();
     throw error;
   }
+}
+
+/** How the web server guards itself, by its configuration file, where there is one. */
+async function guardOf({ configFile }: WebSettings, outside: Outside): Promise<WebConfigurationSource> {
+  if (configFile === undefined) return OPEN_SOURCE;
+  const source = await openWebConfiguration({
+    path: configFile,
+    readFile: (path) => readFile(path, 'utf8'),
+    ...outside,
+  });
+  const { tls, users } = await source.latest();
+  outside.logger.info({ tls: tls !== undefined, users: users.size }, 'Web configuration loaded');
+  return source;
 }

@@ -5,6 +5,7 @@ import type { Configuration } from '../config/configuration.ts';
 import { helpText } from '../config/help.ts';
 import { ConfigError } from '../config/problem.ts';
 import { summary } from '../config/summary.ts';
+import { loadWebConfiguration } from '../web/config/web-configuration.ts';
 import type { Command, CommandIo } from './command.ts';
 
 /** What a command has of its configuration. */
@@ -35,6 +36,8 @@ export function configured(
       if (version) return print(stdout, versionLine(build));
       const source = new ConfigurationSource({ flags, env: environment, readFile });
       const loaded = await source.load();
+      const { configFile } = loaded.configuration.web;
+      if (configFile !== undefined) await loadWebConfiguration(configFile, readFile);
       if (check) return print(stdout, summary(loaded));
       ready = { configuration: loaded.configuration, source, build, switches };
     } catch (error) {

@@ -57,6 +57,10 @@ export interface WebSettings {
   readonly maxRequests: number;
   /** Whether `POST /-/reload` does anything. */
   readonly enableLifecycle: boolean;
+  readonly maxConnections: number;
+  /** Path of the web configuration file. */
+  readonly configFile?: string;
+  readonly opensProbes: boolean;
 }
 
 interface LogSettings {

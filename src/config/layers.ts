@@ -106,11 +106,23 @@ type Schema = { [key: string]: Schema | convict.SchemaObj<unknown> };
 function convictSchema(): Schema {
   const root: Schema = {};
   for (const [path, setting] of settingEntries()) {
-    const [first = path, second] = path.split('.');
-    const leaf = convictLeaf(path, setting);
-    root[first] = second === undefined ? leaf : { ...root[first], [second]: leaf };
+    const steps = path.split('.');
+    const name = steps.pop() ?? path;
+    groupAt(root, steps)[name] = convictLeaf(path, setting);
   }
   return root;
+}
+
+/** The group that some steps lead to, made where it is missing. */
+function groupAt(root: Schema, steps: readonly string[]): Schema {
+  let group = root;
+  for (const step of steps) {
+    const inner = group[step] ?? {};
+    if ('format' in inner) throw new TypeError(`Expected ${step} to be a group, found a setting`);
+    group[step] = inner;
+    group = inner;
+  }
+  return group;
 }
 
 function convictLeaf(

@@ -155,8 +155,13 @@ function stateSettings({ find, read, origin }: Merged): StateSettings {
   return { file, intervalMs: read('state.interval') };
 }
 
-function webSettings({ read }: Merged): WebSettings {
+function webSettings({ read, find, origin }: Merged): WebSettings {
+  const file = find('web.config.file');
+  const configFile = file === undefined ? undefined : pathFrom(origin('web.config.file')?.folder, file);
   return {
+    ...(configFile === undefined ? {} : { configFile }),
+    maxConnections: read('web.max_connections'),
+    opensProbes: read('web.open_probes'),
     listenAddresses: read('web.listen_address'),
     telemetryPath: read('web.telemetry_path'),
     maxRequests: read('web.max_requests'),

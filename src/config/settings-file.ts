@@ -43,7 +43,7 @@ function readKey(source: YamlSource, file: string, value: unknown, path: readonl
     const entry = { path: dotted, raw: value, folder: dirname(file), place: placeIn(source, path) };
     return { entries: [entry], problems: [] };
   }
-  const isGroup = path.length === 1 && known.some((key) => key.startsWith(`${dotted}.`));
+  const isGroup = !path.some((key) => key.includes('.')) && known.some((key) => key.startsWith(`${dotted}.`));
   if (isGroup) return readGroup(source, file, value, path);
   const message = mismatch('a known key', show(path.at(-1)), hintFor(path, known));
   return { entries: [], problems: [{ place: placeIn(source, path)([], true), message }] };

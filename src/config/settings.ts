@@ -166,6 +166,22 @@ export const SETTINGS = {
     format: flag,
     default: 'false',
   },
+  'web.max_connections': {
+    doc: 'Connections to one listen address at the same time; more are closed at once.',
+    format: count,
+    default: '512',
+  },
+  'web.config.file': {
+    doc: 'Web configuration file for TLS and authentication, in the format of the Prometheus exporters.',
+    format: filePath,
+    default: undefined,
+    otherwise: 'plain HTTP, for everyone',
+  },
+  'web.open_probes': {
+    doc: 'Answer `/-/healthy` and `/-/ready` without authentication, client certificate and rate limit.',
+    format: flag,
+    default: 'false',
+  },
   'log.level': {
     doc: 'Least important line that is logged.',
     format: choice('debug', 'info', 'warn', 'error'),

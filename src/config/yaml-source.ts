@@ -33,10 +33,20 @@ interface Fault {
   readonly found: string;
 }
 
+export interface YamlOptions {
+  /** `failsafe`: all scalars are texts, as they are written. */
+  readonly schema?: 'core' | 'failsafe';
+}
+
 /** Reads a text; the first syntax error is the problem, for the others mostly follow from it. */
-export function parseYaml(text: string, file: string): YamlSource | Problem {
+export function parseYaml(
+  text: string,
+  file: string,
+  { schema = 'core' }: YamlOptions = {},
+): YamlSource | Problem {
   const lines = new LineCounter();
-  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, logLevel: 'error' });
+  const options = { lineCounter: lines, prettyErrors: false, logLevel: 'error', schema } as const;
+  const document = parseDocument(text, options);
   const place = (offset: number): string => {
     const { line, col } = lines.linePos(offset);
     return `${file}:${line}:${col}`;

@@ -75,8 +75,8 @@ function routeOf(path: string, options: RouteOptions): Route | undefined {
   }
 }
 
-/** Not by `URL`: to it `//host/metrics` is a host, and some request targets are no URL at all. */
-function splitUrl(url: string): { path: string; query: URLSearchParams } {
+/** Path and query of a request target. Not by `URL`: to it `//host/metrics` is a host, and some request targets are no URL at all. */
+export function splitUrl(url: string): { path: string; query: URLSearchParams } {
   const mark = url.indexOf('?');
   const path = mark < 0 ? url : url.slice(0, mark);
   return { path, query: new URLSearchParams(mark < 0 ? '' : url.slice(mark)) };

@@ -1,16 +1,18 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { Server } from 'node:http';
+import type { Socket } from 'node:net';
 import type { Clock } from '../clock.ts';
 import type { ListenAddress } from '../config/addresses.ts';
-import type { Logger } from '../log.ts';
-import { respondText } from './response.ts';
-import type { WebResponse } from './response.ts';
-import { isProbe } from './routes.ts';
-import type { WebRequest } from './routes.ts';
+import { Answering } from './answering.ts';
+import type { AnsweringOptions } from './answering.ts';
+import { Door } from './door.ts';
+import { createGuard } from './guard.ts';
 
 const HEADERS_TIMEOUT_MS = 10_000;
 const REQUEST_TIMEOUT_MS = 30_000;
+/** How often both are looked at; by default it would be half a minute, beyond either. */
+const CONNECTIONS_CHECK_MS = 2_000;
 /**
  * How long an idle connection is kept: longer than any usual scrape interval. Node's five seconds would close it
  * in the very moment in which a scraper with that interval uses it again.
@@ -18,17 +20,20 @@ const REQUEST_TIMEOUT_MS = 30_000;
 const KEEP_ALIVE_TIMEOUT_MS = 120_000;
 /** How long a socket may stand still: a client that does not read must not hold its answer for ever. */
 const SOCKET_TIMEOUT_MS = 60_000;
+/** A request line and headers of a scrape are a tenth of this. */
+const MAX_HEADER_BYTES = 16 * 1024;
+/** How often at most a line says that connections are refused. */
+const REFUSAL_LOG_INTERVAL_MS = 60_000;
 /** How long requests in flight may go on once the server closes. */
 const CLOSE_TIMEOUT_MS = 5_000;
 
-export interface WebServerOptions {
+export interface WebServerOptions extends AnsweringOptions {
   /** Where to listen; without a host, on every address. Port 0 takes a free one. */
   readonly addresses: readonly ListenAddress[];
-  readonly handle: (request: WebRequest) => Promise<WebResponse>;
-  /** Requests at a time; beyond it they get 503, probes excepted. */
-  readonly maxRequests: number;
-  readonly clock: Clock;
-  readonly logger: Logger;
+  /** Connections at a time to each address; more are closed at once. */
+  readonly maxConnections: number;
+  /** Whether probes are answered whoever asks. */
+  readonly opensProbes: boolean;
 }
 
 /** A server that listens until it is disposed of; then requests in flight have a few seconds to end. */
@@ -39,14 +44,19 @@ export interface WebServer extends AsyncDisposable {
 
 /** Listens on every address; rejects with the system's error, and listens on none, where one cannot be had. */
 export async function startWebServer(options: WebServerOptions): Promise<WebServer> {
-  const listener = createListener(options);
+  const { guardedBy: source, opensProbes, clock, logger } = options;
+  const door = new Door({ source, admitsStrangers: opensProbes, clock, logger });
+  const guard = createGuard({ opensProbes, clock, logger });
+  const answering = new Answering(options, door, guard);
   const servers: Server[] = [];
   const close = async () => {
-    listener.announceClose();
-    await closeAll(servers, options.clock);
+    answering.announceClose();
+    door.close();
+    await closeAll(servers, clock);
+    await guard[Symbol.asyncDispose]();
   };
   try {
-    for (const address of options.addresses) servers.push(await listen(address, listener.answer));
+    for (const address of options.addresses) servers.push(await listen(address, options, door, answering));
   } catch (error) {
     await close();
     throw error;
@@ -54,60 +64,53 @@ export async function startWebServer(options: WebServerOptions): Promise<WebServ
   return { addresses: servers.map(addressOf), [Symbol.asyncDispose]: close };
 }
 
-type Answer = (request: IncomingMessage, response: ServerResponse) => void;
-
-function createListener(options: WebServerOptions): { answer: Answer; announceClose: () => void } {
-  const { handle, maxRequests, logger } = options;
-  let requests = 0;
-  let isClosing = false;
-
-  const send = (response: ServerResponse, { status, headers, body }: WebResponse) => {
-    // So that the client does not use a connection again that is about to go.
-    if (isClosing) response.setHeader('Connection', 'close');
-    response.writeHead(status, headers).end(body);
-  };
-  /** Never rejects. */
-  const answer = async (request: WebRequest, response: ServerResponse, signal: AbortSignal) => {
-    try {
-      const isRefused = requests > maxRequests && !isProbe(request.url);
-      const result = isRefused ? respondText(503, 'Too many requests at a time.') : await handle(request);
-      if (!signal.aborted) send(response, result);
-    } catch (err) {
-      if (signal.aborted) return;
-      logger.error({ err, method: request.method, url: request.url }, 'Request failed');
-      send(response, respondText(500, 'Internal server error.'));
-    }
-  };
-  return {
-    answer({ method = 'GET', url = '/', headers }, response) {
-      const controller = new AbortController();
-      requests += 1;
-      // Comes once: after the last byte, or when the client has gone.
-      response.once('close', () => {
-        requests -= 1;
-        controller.abort();
-      });
-      void answer({ method, url, headers, signal: controller.signal }, response, controller.signal);
-    },
-    announceClose() {
-      isClosing = true;
-    },
-  };
-}
-
-async function listen({ host, port }: ListenAddress, answer: Answer): Promise<Server> {
+async function listen(
+  { host, port }: ListenAddress,
+  { maxConnections, clock, logger }: WebServerOptions,
+  door: Door,
+  answering: Answering,
+): Promise<Server> {
   const server = createServer(
     {
       headersTimeout: HEADERS_TIMEOUT_MS,
       requestTimeout: REQUEST_TIMEOUT_MS,
       keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
+      connectionsCheckingInterval: CONNECTIONS_CHECK_MS,
+      maxHeaderSize: MAX_HEADER_BYTES,
     },
-    answer,
+    (request, response) => answering.start(request, response),
   );
   server.timeout = SOCKET_TIMEOUT_MS;
+  server.maxConnections = maxConnections;
+  server.on(
+    'drop',
+    atMostEvery(REFUSAL_LOG_INTERVAL_MS, clock, () => {
+      logger.warn({ max_connections: maxConnections }, 'Connections refused, there are too many');
+    }),
+  );
+  putBefore(server, door);
   server.listen(port, host);
   await once(server, 'listening');
   return server;
+}
+
+/** Connections come to the door, and to HTTP only from there. Node documents that they may be injected. */
+function putBefore(server: Server, door: Door): void {
+  const listeners = server.listeners('connection');
+  const serve = (socket: Socket): void => {
+    for (const listener of listeners) Reflect.apply(listener, server, [socket]);
+  };
+  server.removeAllListeners('connection').on('connection', (socket: Socket) => door.enter(socket, serve));
+}
+
+function atMostEvery(intervalMs: number, clock: Clock, act: () => void): () => void {
+  let lastMs = Number.NEGATIVE_INFINITY;
+  return () => {
+    const nowMs = clock.monotonic();
+    if (nowMs - lastMs < intervalMs) return;
+    lastMs = nowMs;
+    act();
+  };
 }
 
 function addressOf(server: Server): { host: string; port: number } {

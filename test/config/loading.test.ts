@@ -34,6 +34,8 @@ const DEFAULTS: Configuration = {
     telemetryPath: '/metrics',
     maxRequests: 40,
     enableLifecycle: false,
+    maxConnections: 512,
+    opensProbes: false,
   },
   autoReload: false,
   state: { file: undefined, intervalMs: 60_000 },

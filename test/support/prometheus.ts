@@ -44,6 +44,11 @@ export class Prometheus implements AsyncDisposable {
     return Prometheus.#running(targets, () => ({}));
   }
 
+  /** One with scrape jobs as its configuration writes them. */
+  static withJobs(jobs: readonly object[]): Promise<Prometheus> {
+    return Prometheus.#running([], () => ({ scrape_configs: jobs }));
+  }
+
   /** One that evaluates rules every second, too. */
   static alerting(target: string, alerting: Alerting): Promise<Prometheus> {
     return Prometheus.#running([target], (folder) => alertingConfig(folder, alerting));

@@ -5,6 +5,7 @@ import type { IncomingMessage } from 'node:http';
 import { test } from 'node:test';
 import type { TestContext } from 'node:test';
 import { createLogger } from '../../src/log.ts';
+import { OPEN_SOURCE } from '../../src/web/config/web-configuration-source.ts';
 import { respondText } from '../../src/web/response.ts';
 import { startWebServer } from '../../src/web/server.ts';
 import type { WebServer, WebServerOptions } from '../../src/web/server.ts';
@@ -28,6 +29,9 @@ async function start(t: TestContext, overrides: Partial<WebServerOptions> = {}) 
     addresses: [{ host: HOST, port: 0 }],
     handle: () => Promise.resolve(respondText(200, 'hello')),
     maxRequests: 40,
+    maxConnections: 64,
+    guardedBy: OPEN_SOURCE,
+    opensProbes: false,
     clock,
     logger: createLogger({
       level: 'debug',

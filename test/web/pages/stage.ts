@@ -2,6 +2,7 @@ import { systemClock } from '../../../src/clock.ts';
 import { createLogger } from '../../../src/log.ts';
 import { Exposition } from '../../../src/metrics/exposition.ts';
 import { PollHistory } from '../../../src/poller/poll-history.ts';
+import { OPEN_SOURCE } from '../../../src/web/config/web-configuration-source.ts';
 import { handle } from '../../../src/web/routes.ts';
 import { respondText } from '../../../src/web/response.ts';
 import { startWebServer, type WebServer } from '../../../src/web/server.ts';
@@ -30,6 +31,9 @@ export class Stage implements AsyncDisposable {
     this.#server = await startWebServer({
       addresses: [{ host: '127.0.0.1', port: 0 }],
       maxRequests: 40,
+      maxConnections: 64,
+      opensProbes: true,
+      guardedBy: OPEN_SOURCE,
       clock: systemClock,
       logger: createLogger({ level: 'error', format: 'json', destination: process.stderr }),
       handle: (request) => {
