@@ -1,12 +1,14 @@
 import type { Clock } from './clock.ts';
+import { breakDown } from './listing-breakdown.ts';
 import { CATALOGUE } from './metrics/catalogue.ts';
 import { countSeries } from './metrics/exposition.ts';
 import type { Family } from './metrics/family.ts';
 import type { SelfMetrics } from './metrics/self.ts';
+import type { LatestListing } from './poller/poll-history.ts';
 import type { Poller } from './poller/poller.ts';
 import type { Watchdog } from './poller/watchdog.ts';
 import { isStale, type CodeState, type Store } from './poller/store.ts';
-import type { ExporterView, ServiceCodeStatus } from './web/view.ts';
+import type { ExporterView, ServiceCodeCondition, ServiceCodeStatus } from './web/view.ts';
 
 interface Parts {
   readonly store: Store;
@@ -29,7 +31,20 @@ export function createExporterView({ store, self, poller, watchdog, clock, versi
     hasServiceCode: (serviceCode) => store.get(serviceCode) !== undefined,
     isHealthy: () => watchdog.look(),
     isReady: () => poller.isFirstRoundOver,
-    status: () => store.states.map((state) => statusOf(state, clock.monotonic())),
+    nowMs: () => clock.now(),
+    status: () => {
+      const nowMs = clock.monotonic();
+      return store.states.map((state) => statusOf(state, nowMs));
+    },
+    statusOf: (serviceCode) => {
+      const state = store.get(serviceCode);
+      return state === undefined ? undefined : statusOf(state, clock.monotonic());
+    },
+    breakdownOf: (serviceCode) => {
+      const state = store.get(serviceCode);
+      if (state?.snapshot === undefined || isStale(state, clock.monotonic())) return undefined;
+      return breakDown(state.snapshot);
+    },
   };
 }
 
@@ -38,16 +53,29 @@ function seriesFamily(families: readonly Family[]): Family {
   return { spec: CATALOGUE.series, samples: [{ labels: [], value: countSeries(families) + 1 }] };
 }
 
-/** As on `/metrics`, a listing that has grown stale is not shown. */
 function statusOf(state: CodeState, nowMs: number): ServiceCodeStatus {
-  const snapshot = isStale(state, nowMs) ? undefined : state.snapshot;
+  const { serviceCode, lastPollMs, lastSuccessMs, lastError, ret, history } = state;
   return {
-    serviceCode: state.serviceCode,
-    up: state.isUp,
-    lastPollMs: state.lastPollMs,
-    lastSuccessMs: state.lastSuccessMs,
-    lastError: state.lastError,
-    users: snapshot?.users,
-    tasks: snapshot?.tasks,
+    serviceCode,
+    condition: conditionOf(state, nowMs),
+    lastPollMs,
+    lastSuccessMs,
+    lastError,
+    ret,
+    figures: figuresOf(state, nowMs),
+    history,
   };
+}
+
+function conditionOf(state: CodeState, nowMs: number): ServiceCodeCondition {
+  if (state.isUp === undefined) return 'waiting';
+  if (!state.isUp) return 'down';
+  return isStale(state, nowMs) ? 'stale' : 'up';
+}
+
+/** As on `/metrics`: a listing that has grown stale is not shown, and what flows now is not known of an old one. */
+function figuresOf(state: CodeState, nowMs: number): LatestListing | undefined {
+  const { latestListing } = state.history;
+  if (latestListing === undefined || isStale(state, nowMs)) return undefined;
+  return state.isUp === true ? latestListing : { ...latestListing, ingress: undefined, egress: undefined };
 }

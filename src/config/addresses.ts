@@ -70,7 +70,7 @@ export const telemetryPath: Format<string> = {
     if (typeof raw !== 'string' || (raw !== '/' && !TELEMETRY_PATH.test(raw))) {
       return reject('a path such as /metrics', raw);
     }
-    const isFixed = FIXED_PATHS.includes(raw) || raw.startsWith('/-/');
-    return isFixed ? reject('a path that is not taken (/, /sd, /-/…)', raw) : accept(raw);
+    const isFixed = FIXED_PATHS.includes(raw) || raw.startsWith('/-/') || raw.startsWith('/service-codes/');
+    return isFixed ? reject('a path that is not taken (/, /sd, /-/…, /service-codes/…)', raw) : accept(raw);
   },
 };

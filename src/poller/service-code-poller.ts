@@ -8,6 +8,8 @@ import type { UpstreamClient } from '../upstream/client.ts';
 import { UpstreamError } from '../upstream/errors.ts';
 import type { PollChanges } from './changes.ts';
 import { fetchListing, type FailedListing, type GoodListing } from './fetch-listing.ts';
+import { figuresOf } from './figures.ts';
+import { PollHistory } from './poll-history.ts';
 import type { PolledCode } from './polled-code.ts';
 import { nextPoll, pausedUntilMs, standsStill } from './schedule.ts';
 import { unpolled, type CodeState, type Store } from './store.ts';
@@ -33,6 +35,7 @@ export type WatchListing = (listing: Pick<ListingTally, 'users' | 'tasks'>) => v
 /** Polls one service code, one poll at a time, on a grid of its own. */
 export class ServiceCodePoller {
   readonly #options: ServiceCodePollerOptions;
+  readonly #history = new PollHistory();
   #code: PolledCode;
   /** The service asked to be left alone until then; monotonic milliseconds. */
   #pausedUntilMs = 0;
@@ -42,7 +45,8 @@ export class ServiceCodePoller {
   constructor(options: ServiceCodePollerOptions) {
     this.#options = options;
     this.#code = options.code;
-    options.store.publish(unpolled(options.code.target.serviceCode, options.code.staleAfterMs));
+    const { target, staleAfterMs } = options.code;
+    options.store.publish(unpolled(target.serviceCode, staleAfterMs, this.#history));
   }
 
   get code(): PolledCode {
@@ -148,6 +152,7 @@ export class ServiceCodePoller {
       snapshot,
     });
     const durationMs = clock.monotonic() - startedMs;
+    this.#history.note({ atMs: snapshot.at.monotonicMs, durationMs, figures: figuresOf(snapshot) });
     for (const { record, reason, count } of listing.invalidCounts)
       metrics.invalidRecord(record, reason, count);
     metrics.succeeded(durationMs / 1000);
@@ -161,6 +166,7 @@ export class ServiceCodePoller {
     this.#pausedUntilMs = pausedUntilMs(monotonicMs, error.retryAfterMs);
     this.#publish({ isUp: false, ret, lastPollMs: wallMs, lastError: error.reason });
     const durationMs = clock.monotonic() - startedMs;
+    this.#history.note({ atMs: monotonicMs, durationMs, error: error.reason });
     metrics.failed(error.reason, durationMs / 1000);
     changes.failed(failed, durationMs);
   }
@@ -169,7 +175,7 @@ export class ServiceCodePoller {
   #publish(news: Partial<CodeState>): void {
     const { store } = this.#options;
     const { target, staleAfterMs } = this.#code;
-    const before = store.get(target.serviceCode) ?? unpolled(target.serviceCode, staleAfterMs);
+    const before = store.get(target.serviceCode) ?? unpolled(target.serviceCode, staleAfterMs, this.#history);
     store.publish({ ...before, ...news, staleAfterMs });
   }
 

@@ -2,8 +2,12 @@ import { CATALOGUE } from '../metrics/catalogue.ts';
 import type { Family, FamilySpec, Sample } from '../metrics/family.ts';
 import { COUNTER_FAMILIES, LISTING_FAMILIES, type Snapshot } from '../tally/snapshot.ts';
 import type { PollErrorReason } from '../upstream/errors.ts';
+import { PollHistory, type PollHistoryView } from './poll-history.ts';
 
-/** What is known of a service code after its last poll. Never changes; a later one takes its place whole. */
+/**
+ * What is known of a service code after its last poll. Never changes, but for the history, which goes on; a later one
+ * takes its place whole.
+ */
 export interface CodeState {
   readonly serviceCode: string;
   /** Whether the last poll succeeded; `undefined` before the first has ended. */
@@ -18,10 +22,16 @@ export interface CodeState {
   readonly snapshot: Snapshot | undefined;
   /** For how long after the last good listing its gauges stand. */
   readonly staleAfterMs: number;
+  /** Of the last polls, this one among them. */
+  readonly history: PollHistoryView;
 }
 
 /** The state of a service code that has not been polled. */
-export function unpolled(serviceCode: string, staleAfterMs: number): CodeState {
+export function unpolled(
+  serviceCode: string,
+  staleAfterMs: number,
+  history: PollHistoryView = new PollHistory(),
+): CodeState {
   return {
     serviceCode,
     isUp: undefined,
@@ -31,6 +41,7 @@ export function unpolled(serviceCode: string, staleAfterMs: number): CodeState {
     lastError: undefined,
     snapshot: undefined,
     staleAfterMs,
+    history,
   };
 }
 

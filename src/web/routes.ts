@@ -1,15 +1,13 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { promisify } from 'node:util';
-import { gzip } from 'node:zlib';
 import type { Exposition } from '../metrics/exposition.ts';
-import { acceptsGzip, negotiateFormat } from '../metrics/negotiation.ts';
-import { respond, respondText } from './response.ts';
+import { negotiateFormat } from '../metrics/negotiation.ts';
+import { respondCompressed } from './compression.ts';
+import { respondText } from './response.ts';
 import type { WebResponse } from './response.ts';
-import { renderStatusPage, statusPagePolicy } from './status-page.ts';
+import { statusPage } from './pages/status-pages.ts';
 import type { ExporterView } from './view.ts';
 
 const PROBES: readonly string[] = ['/-/healthy', '/-/ready'];
-const MIN_CHUNK_BYTES = 16 * 1024;
 
 /** A request without a socket. */
 export interface WebRequest {
@@ -68,14 +66,12 @@ function routeOf(path: string, options: RouteOptions): Route | undefined {
     return (view, request, query) => metrics(view, request, query, options.exposition);
   }
   switch (path) {
-    case '/':
-      return (view) => statusPage(view, options);
     case '/-/healthy':
       return health;
     case '/-/ready':
       return readiness;
     default:
-      return undefined;
+      return statusPage(path, options.telemetryPath);
   }
 }
 
@@ -110,14 +106,6 @@ async function reload({ method }: WebRequest, options: RouteOptions): Promise<We
     : respondText(500, error);
 }
 
-function statusPage(view: ExporterView, { telemetryPath }: RouteOptions): WebResponse {
-  const page = { version: view.version, telemetryPath, isReady: view.isReady(), rows: view.status() };
-  return respond(200, renderStatusPage(page), 'text/html; charset=utf-8', {
-    'Content-Security-Policy': statusPagePolicy(),
-    'Referrer-Policy': 'no-referrer',
-  });
-}
-
 /** An unknown service code is not repeated to whoever sent it. */
 async function metrics(
   view: ExporterView,
@@ -134,26 +122,7 @@ async function metrics(
   const families = await view.collect(serviceCodes.length === 0 ? undefined : new Set(serviceCodes));
   request.signal?.throwIfAborted();
   const { format, contentType } = negotiateFormat(request.headers.accept);
-  return encode(exposition.render(families, format), contentType, request);
-}
-
-async function encode(text: Buffer, contentType: string, { headers }: WebRequest): Promise<WebResponse> {
-  const vary = { Vary: 'Accept, Accept-Encoding' };
-  const encoding = headers['accept-encoding'];
-  if (!acceptsGzip(typeof encoding === 'string' ? encoding : undefined)) {
-    return respond(200, text, contentType, vary);
-  }
-  return respond(200, await compress(text), contentType, { ...vary, 'Content-Encoding': 'gzip' });
-}
-
-/**
- * In libuv's pool: a long exposition must not hold up the polls. The lowest level takes less than half the time, for a
- * fifth more bytes. Expositions shrink to less than an eighth: they come back in one chunk, and the main thread has
- * nothing to put together.
- */
-function compress(text: Buffer): Promise<Buffer> {
-  return promisify(gzip)(text, {
-    level: 1,
-    chunkSize: Math.max(MIN_CHUNK_BYTES, Math.ceil(text.length / 8)),
+  return await respondCompressed(exposition.render(families, format), contentType, request.headers, {
+    Vary: 'Accept, Accept-Encoding',
   });
 }

@@ -1,18 +1,53 @@
 import type { Family } from '../metrics/family.ts';
+import type { LatestListing, PollHistoryView } from '../poller/poll-history.ts';
 import type { PollErrorReason } from '../upstream/errors.ts';
 
-/** What the status page says of one service code; what is not known yet is `undefined`. */
+/**
+ * How a service code is: its last poll failed (`down`); it did not, but was too long ago (`stale`); it succeeded
+ * (`up`); there was none yet (`waiting`).
+ */
+export type ServiceCodeCondition = 'down' | 'stale' | 'up' | 'waiting';
+
+/** What the status page says of one service code; what is not known is `undefined`. */
 export interface ServiceCodeStatus {
   readonly serviceCode: string;
-  /** Whether the last poll succeeded; `undefined` before the first has ended. */
-  readonly up: boolean | undefined;
+  readonly condition: ServiceCodeCondition;
   /** Milliseconds since the Unix epoch. */
-  readonly lastPollMs?: number | undefined;
-  readonly lastSuccessMs?: number | undefined;
-  /** Counts of the last good listing. */
-  readonly users?: number | undefined;
-  readonly tasks?: number | undefined;
-  readonly lastError?: PollErrorReason | undefined;
+  readonly lastPollMs: number | undefined;
+  readonly lastSuccessMs: number | undefined;
+  readonly lastError: PollErrorReason | undefined;
+  /** The last answer's `ret`. */
+  readonly ret: number | undefined;
+  /** Of the last good listing, unless it has grown stale. Without rates when polls have failed since. */
+  readonly figures: LatestListing | undefined;
+  readonly history: PollHistoryView;
+}
+
+/** How much of something there is, by name. */
+export interface Share {
+  readonly name: string;
+  readonly value: number;
+}
+
+/** What the last good listing says of one server. */
+export interface ServerStatus {
+  readonly vsId: string;
+  readonly users: number;
+  readonly tasks: number;
+  readonly stalledTasks: number;
+  readonly connections: number;
+  /** Milliseconds since the Unix epoch. */
+  readonly lastSeenMs: number | undefined;
+}
+
+/** What the page of one service code says of its last good listing. */
+export interface ListingBreakdown {
+  readonly servers: readonly ServerStatus[];
+  readonly outputsByFormat: readonly Share[];
+  readonly connectionsByFormat: readonly Share[];
+  readonly usersByClientVersion: readonly Share[];
+  readonly usersByDeviceType: readonly Share[];
+  readonly inputsByProtocol: readonly Share[];
 }
 
 /** What the web server may ask of the exporter. */
@@ -25,5 +60,11 @@ export interface ExporterView {
   isHealthy(): boolean;
   /** Whether the first round of polls is over. */
   isReady(): boolean;
+  /** The moment that a page shows, in milliseconds since the Unix epoch. */
+  nowMs(): number;
   status(): readonly ServiceCodeStatus[];
+  /** `undefined` for a service code that is not configured. */
+  statusOf(serviceCode: string): ServiceCodeStatus | undefined;
+  /** `undefined` where there is no listing, or a stale one. */
+  breakdownOf(serviceCode: string): ListingBreakdown | undefined;
 }

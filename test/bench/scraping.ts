@@ -56,7 +56,10 @@ function viewOf(family: Family): ExporterView {
     hasServiceCode: () => true,
     isHealthy: () => true,
     isReady: () => true,
+    nowMs: () => 0,
     status: () => [],
+    statusOf: () => undefined,
+    breakdownOf: () => undefined,
   };
 }
 

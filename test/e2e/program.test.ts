@@ -169,7 +169,8 @@ test('no secret, signature, live URL or opaque shows anywhere, whatever the serv
   const base = `http://127.0.0.1:${await portOf(exporter)}`;
   let seen = '';
   const look = async (): Promise<void> => {
-    for (const path of ['/', '/metrics', '/nothing', '/-/ready']) seen += await text(base + path);
+    for (const path of ['/', '/service-codes/TESTING', '/metrics', '/nothing', '/-/ready'])
+      seen += await text(base + path);
     seen += await text(`${base}/metrics`, { headers: { accept: 'application/openmetrics-text' } });
   };
   await exporter.printed(/Poll succeeded/);

@@ -2,7 +2,7 @@ import { createExporter, type Exporter } from '../../src/app.ts';
 import type { Clock } from '../../src/clock.ts';
 import type { Configuration } from '../../src/config/configuration.ts';
 import { createLogger } from '../../src/log.ts';
-import { renderStatusPage } from '../../src/web/status-page.ts';
+import { codeOf, listOf } from '../../src/web/pages/status-pages.ts';
 import { startSimulator, type Simulator } from '../../src/simulator/server.ts';
 import { createWorld, type World } from '../../src/simulator/world.ts';
 import { ManualClock } from '../support/manual-clock.ts';
@@ -159,12 +159,12 @@ export class Rig implements AsyncDisposable {
     await this.exporter.poller.pollOnce(new AbortController().signal);
   }
 
-  /** Reads the exposition with the strict parser, and the status page. */
+  /** Reads the exposition with the strict parser, and the pages for people. */
   async read(): Promise<Series> {
     const { view } = this.exporter;
     const text = render(await view.collect(), 'text');
-    const page = { version: '0', telemetryPath: '/metrics', isReady: view.isReady(), rows: view.status() };
-    this.pages.push(text, renderStatusPage(page));
+    const pages = CODES.map((code) => codeOf(view, code, '/metrics') ?? '');
+    this.pages.push(text, listOf(view, new URLSearchParams(), '/metrics'), ...pages);
     return parseSeries(text);
   }
 

@@ -3,7 +3,7 @@ import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createExporter, type Exporter } from '../../src/app.ts';
 import { createLogger } from '../../src/log.ts';
-import { renderStatusPage } from '../../src/web/status-page.ts';
+import { listOf } from '../../src/web/pages/status-pages.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { parseExposition } from '../support/exposition-parser.ts';
 import { render } from '../support/render.ts';
@@ -66,13 +66,7 @@ export class ScriptedExporter implements AsyncDisposable {
 
   /** The status page. */
   statusPage(): string {
-    const { view } = this.exporter;
-    return renderStatusPage({
-      version: '0',
-      telemetryPath: '/metrics',
-      isReady: view.isReady(),
-      rows: view.status(),
-    });
+    return listOf(this.exporter.view, new URLSearchParams(), '/metrics');
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -6,6 +6,7 @@ import { Exposition } from '../../src/metrics/exposition.ts';
 import { handle, isProbe } from '../../src/web/routes.ts';
 import type { ExporterView } from '../../src/web/view.ts';
 import { parseExposition } from '../support/exposition-parser.ts';
+import { statusOf } from './pages/status-of.ts';
 
 const OPTIONS = { telemetryPath: '/metrics', exposition: new Exposition() };
 
@@ -26,7 +27,10 @@ function view(overrides: Partial<ExporterView> = {}): ExporterView {
     hasServiceCode: (code) => codes.includes(code),
     isHealthy: () => true,
     isReady: () => true,
-    status: () => [{ serviceCode: 'A', up: true }],
+    nowMs: () => 0,
+    status: () => [statusOf('A')],
+    statusOf: (code) => (codes.includes(code) ? statusOf(code) : undefined),
+    breakdownOf: () => undefined,
     ...overrides,
   };
 }
@@ -54,14 +58,20 @@ test('metrics are text unless OpenMetrics is asked for', async () => {
   parseExposition(String(openMetrics.body), 'openmetrics');
 });
 
-test('metrics are compressed for who takes gzip, and caches are told what the answer depends on', async () => {
-  const plain = await get('/metrics');
-  const compressed = await get('/metrics', { 'accept-encoding': 'gzip' });
-  assert.equal(plain.headers['Content-Encoding'], undefined);
-  assert.equal(compressed.headers['Content-Encoding'], 'gzip');
-  assert.equal(gunzipSync(compressed.body).toString(), String(plain.body));
-  for (const { headers } of [plain, compressed]) assert.equal(headers['Vary'], 'Accept, Accept-Encoding');
-});
+for (const [url, vary] of [
+  ['/metrics', 'Accept, Accept-Encoding'],
+  ['/', 'Accept-Encoding'],
+  ['/service-codes/A', 'Accept-Encoding'],
+] as const) {
+  test(`${url} is compressed for who takes gzip, and caches are told what the answer depends on`, async () => {
+    const plain = await get(url);
+    const compressed = await get(url, { 'accept-encoding': 'gzip' });
+    assert.equal(plain.headers['Content-Encoding'], undefined);
+    assert.equal(compressed.headers['Content-Encoding'], 'gzip');
+    assert.equal(gunzipSync(compressed.body).toString(), String(plain.body));
+    for (const { headers } of [plain, compressed]) assert.equal(headers['Vary'], vary);
+  });
+}
 
 const NARROWED: readonly (readonly [string, readonly string[]])[] = [
   ['/metrics', ['A', 'ü&=']],
@@ -82,6 +92,11 @@ const REFUSED: readonly (readonly [string, string, number, string])[] = [
   ['GET', '/metrics?service_code=', 400, 'Expected service_code to have a value, found none.\n'],
   ['GET', '/metrics?service_code=%3Cb%3E', 404, 'No such service code is configured.\n'],
   ['GET', '/metrics?service_code=A&service_code=B', 404, 'No such service code is configured.\n'],
+  ['GET', '/service-codes/B', 404, 'No such service code is configured.\n'],
+  ['GET', '/service-codes/', 404, 'No such service code is configured.\n'],
+  ['GET', '/service-codes/%zz', 404, 'No such service code is configured.\n'],
+  ['GET', '/service-codes', 404, 'Not found.\n'],
+  ['POST', '/service-codes/A', 405, 'Method not allowed: GET or HEAD.\n'],
   ['GET', '/metrics/', 404, 'Not found.\n'],
   ['GET', '//host/metrics', 404, 'Not found.\n'],
   ['GET', '/%zz', 404, 'Not found.\n'],
@@ -145,7 +160,7 @@ test('the exporter is ready after its first round of polls', async () => {
   assert.deepEqual([before.status, after.status], [503, 200]);
 });
 
-for (const url of ['/', '/metrics', '/-/healthy', '/-/ready', '/nowhere']) {
+for (const url of ['/', '/service-codes/A', '/metrics', '/-/healthy', '/-/ready', '/nowhere']) {
   test(`${url} is not stored, not sniffed, and HEAD tells the length without the body`, async () => {
     const answer = await get(url);
     assert.equal(answer.headers['Cache-Control'], 'no-store');

@@ -1,0 +1,66 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { Chromium, hasChromium } from '../support/chromium.ts';
+import { xvsExporter } from '../support/program.ts';
+import { until } from '../support/until.ts';
+
+const CODES = ['STADIUM', 'TESTING'];
+const SECRET = 'abc';
+
+test('in a browser one sees figures move, a service code go down with the reason, and come back', async (t) => {
+  if (!hasChromium(t)) return;
+  await using service = xvsExporter([
+    'simulate',
+    '--listen-address=127.0.0.1:0',
+    '--control',
+    '--users=50',
+    '--tasks=20',
+    ...CODES.map((code) => `--service-code=${code}:${SECRET}`),
+  ]);
+  const url = await service.printed(/ on (http:\S+)/);
+  await using exporter = xvsExporter(['--poll.interval=1s', '--poll.stale-after=1m'], {
+    XVS_UPSTREAM_BASE_URL: url,
+    XVS_SERVICE_CODES: CODES.join(','),
+    XVS_SECRET: SECRET,
+    XVS_WEB_LISTEN_ADDRESS: '127.0.0.1:0',
+  });
+  const base = `http://127.0.0.1:${await exporter.printed(/"port":(\d+),"msg":"Listening"/)}`;
+  await using browser = await Chromium.running();
+  const page = await browser.newPage();
+  await page.goto(base);
+  await page.evaluate('globalThis.isTheSamePage = true');
+  const state = async (code: string): Promise<string> => {
+    const row = page.getByRole('row').filter({ has: page.getByRole('link', { name: code, exact: true }) });
+    return (await row.locator('.condition').innerText()).trim();
+  };
+  const isState = (word: string) => (found: string) => found.endsWith(word);
+  const ingress = page.locator('td[data-label="Ingress"] .value').last();
+
+  for (const code of CODES) await until(() => state(code), isState('up'));
+  const before = await until(
+    () => ingress.innerText(),
+    (text) => text.endsWith('bit/s'),
+  );
+  await until(
+    () => ingress.innerText(),
+    (text) => text !== before && text.endsWith('bit/s'),
+  );
+
+  const fault = { fault: 'http_status', status: 500, serviceCode: 'TESTING' };
+  await fetch(`${url}/-/faults`, { method: 'PUT', body: JSON.stringify(fault) });
+  await until(() => state('TESTING'), isState('down'));
+  assert.deepEqual(await page.locator('.list tbody th').allInnerTexts(), ['TESTING', 'STADIUM']);
+  assert.match(await page.locator('.list .trouble').innerText(), /answered with an HTTP error\. Try:/);
+  assert.equal(await page.locator('tbody.down td[data-label="Ingress"] .unknown').count(), 1);
+  assert.ok((await page.locator('tbody.down .plot .failed').count()) > 0);
+
+  await fetch(`${url}/-/faults`, { method: 'DELETE' });
+  await until(() => state('TESTING'), isState('up'));
+  assert.equal(await page.evaluate('isTheSamePage'), true);
+
+  await page.getByRole('link', { name: 'TESTING' }).click();
+  await page.getByRole('heading', { name: 'TESTING', level: 1 }).waitFor();
+  assert.ok((await page.locator('.servers tbody tr').count()) > 1);
+  await page.getByRole('cell', { name: 'answered with an HTTP error' }).first().waitFor();
+  assert.deepEqual(browser.complaints, []);
+});
