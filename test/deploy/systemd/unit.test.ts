@@ -47,15 +47,20 @@ test('the sandbox is strict, by the measure of systemd', (t) => {
   assert.equal(status, 0, stdout + stderr);
 });
 
-test('the unit leaves Node.js its compiler, and its user no files', () => {
+test('the unit leaves Node.js its compiler, and its user one folder that nobody else can read', () => {
   assert.deepEqual(unitValues('MemoryDenyWriteExecute'), []);
   assert.deepEqual(unitValues('DynamicUser'), ['yes']);
   assert.deepEqual(
     unitAssignments().filter(([key]) =>
-      /^(ReadWritePaths|(State|Cache|Logs|Configuration)Directory)$/.test(key),
+      /^(ReadWritePaths|(State|Cache|Logs|Configuration)Directory(Mode)?)$/.test(key),
     ),
-    [],
+    [
+      ['StateDirectory', 'xvs-exporter'],
+      ['StateDirectoryMode', '0700'],
+    ],
   );
+  const stateFile = settings(true).find(([name]) => name === 'XVS_STATE_FILE')?.[1];
+  assert.equal(stateFile, '/var/lib/xvs-exporter/state');
 });
 
 test('a reload is the signal on which the program reads its configuration again', () => {
