@@ -1,4 +1,4 @@
-import { FieldReader, type ElementReader } from './fields.ts';
+import { FieldReader } from './fields.ts';
 import { Interner } from './interner.ts';
 import { protocolOf } from './protocol.ts';
 import type {
@@ -11,6 +11,7 @@ import type {
   UserRecord,
 } from './records.ts';
 import { Scanner } from './scanner.ts';
+import type { ElementReader } from './slot.ts';
 
 /** Where the reader puts what it reads, one record at a time. */
 export interface ListingSink {
