@@ -11,6 +11,7 @@ import {
   parseLabelValues,
   type Expression,
 } from '../support/grafana.ts';
+import { TemporaryFolder } from '../support/temporary-folder.ts';
 import { metricNames } from '../support/promql.ts';
 
 /** What Grafana would put for the variables, with All chosen; the scrape interval is a second. */
@@ -36,7 +37,7 @@ const simulator = (): Program =>
     ...SIZE,
   ]);
 
-const exporter = (serviceUrl: string): Program =>
+const exporter = (serviceUrl: string, stateFile: string): Program =>
   xvsExporter(
     [
       '--web.listen-address=127.0.0.1:0',
@@ -45,8 +46,14 @@ const exporter = (serviceUrl: string): Program =>
       '--metrics.per-task=true',
       '--metrics.max-label-sets=20',
       '--metrics.max-tasks=150',
+      '--state.interval=1s',
     ],
-    { XVS_UPSTREAM_BASE_URL: serviceUrl, XVS_SERVICE_CODES: 'TESTING,STADIUM', XVS_SECRET: 'abc' },
+    {
+      XVS_UPSTREAM_BASE_URL: serviceUrl,
+      XVS_SERVICE_CODES: 'TESTING,STADIUM',
+      XVS_SECRET: 'abc',
+      XVS_STATE_FILE: stateFile,
+    },
   );
 
 const portOf = (program: Program): Promise<string> => program.printed(/"port":(\d+),"msg":"Listening"/);
@@ -117,8 +124,9 @@ test('every query of the dashboards has an answer', { timeout: 120_000 }, async 
   const start = now();
   await using service = simulator();
   const serviceUrl = await service.printed(/ on (http:\S+)/);
-  await using one = exporter(serviceUrl);
-  await using other = exporter(serviceUrl);
+  using folder = new TemporaryFolder();
+  await using one = exporter(serviceUrl, folder.at('one'));
+  await using other = exporter(serviceUrl, folder.at('other'));
   const instances = [`127.0.0.1:${await portOf(one)}`, `127.0.0.1:${await portOf(other)}`];
   await using prometheus = await Prometheus.scraping(...instances);
   await makeTrouble(serviceUrl, prometheus);
