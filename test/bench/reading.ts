@@ -1,6 +1,6 @@
 import { ListingReader } from '../../src/listing/reader.ts';
 import type { ListingSink } from '../../src/listing/record-readers.ts';
-import { Tally } from '../../src/tally/tally.ts';
+import { bareTally } from './bare-tally.ts';
 import { bodyOf, NOW_MS } from './listing-body.ts';
 import { alternate, compare, cpuMs, type Comparison, type Goal } from './measure.ts';
 import type { BodySize } from './polled.ts';
@@ -30,13 +30,7 @@ function read(body: Buffer, sink: ListingSink): void {
 
 /** Reads and commits the same body at each call. */
 export function tallying(body: Buffer): () => void {
-  const tally = new Tally({
-    serviceCode: 'T',
-    maxLabelSets: 1000,
-    stallAfterMs: 60_000,
-    perTask: false,
-    maxTasks: 0,
-  });
+  const tally = bareTally();
   let listings = 0;
   return () => {
     const listing = tally.begin();

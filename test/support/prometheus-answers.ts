@@ -16,14 +16,14 @@ export interface Span {
 
 /** The numbers (no NaN among them) that a range query gives, one step a second, over all its series. */
 export async function rangeNumbers(url: string, query: string, span: Span): Promise<readonly number[]> {
-  const answer = rangeAnswer.parse(await ask(url, 'query_range', { query, ...span, step: 1 }));
+  const answer = rangeAnswer.parse(await askPrometheus(url, 'query_range', { query, ...span, step: 1 }));
   const values = answer.data.result.flatMap((one) => one.values.map(([, value]) => Number(value)));
   return values.filter((value) => !Number.isNaN(value));
 }
 
 /** The numbers that an instant query gives at a time, one for each series. */
 export async function numbersAt(url: string, query: string, time: number): Promise<readonly number[]> {
-  const answer = instantAnswer.parse(await ask(url, 'query', { query, time }));
+  const answer = instantAnswer.parse(await askPrometheus(url, 'query', { query, time }));
   return answer.data.result.map(({ value: [, value] }) => Number(value));
 }
 
@@ -35,10 +35,11 @@ export async function labelValues(
   span: Span,
 ): Promise<readonly string[]> {
   const path = `label/${label}/values`;
-  return valuesAnswer.parse(await ask(url, path, { 'match[]': selector, ...span })).data;
+  return valuesAnswer.parse(await askPrometheus(url, path, { 'match[]': selector, ...span })).data;
 }
 
-async function ask(
+/** What Prometheus answers at a path of its API; rejects with what it says where it refuses. */
+export async function askPrometheus(
   url: string,
   path: string,
   parameters: Readonly<Record<string, string | number>>,

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { committedDashboards, interpolate, type Dashboard } from '../../../test/support/grafana.ts';
 import { xvsExporter, type Program } from '../../../test/support/program.ts';
+import { askPrometheus } from '../../../test/support/prometheus-answers.ts';
 import { Prometheus } from '../../../test/support/prometheus.ts';
 
 /** What is asked of Prometheus, and how Grafana would put the variables. */
@@ -147,24 +148,9 @@ function chosenOf({ templating }: Dashboard, values: Question['values']): Readon
 }
 
 function over(expr: string, { url, start, end, values }: Question): Promise<unknown> {
-  return query(url, 'query_range', { query: interpolate(expr, values), start, end, step: STEP });
+  return askPrometheus(url, 'query_range', { query: interpolate(expr, values), start, end, step: STEP });
 }
 
 function at(expr: string, { url, end, values }: Question): Promise<unknown> {
-  return query(url, 'query', { query: interpolate(expr, values), time: end });
-}
-
-async function query(
-  url: string,
-  path: string,
-  parameters: Readonly<Record<string, string | number>>,
-): Promise<unknown> {
-  const search = new URLSearchParams(
-    Object.entries(parameters).map(([name, value]): [string, string] => [name, String(value)]),
-  );
-  const response = await fetch(`${url}/api/v1/${path}?${search.toString()}`);
-  const body: unknown = await response.json();
-  if (!response.ok)
-    throw new Error(`Expected an answer to ${parameters['query']}, found ${JSON.stringify(body)}`);
-  return body;
+  return askPrometheus(url, 'query', { query: interpolate(expr, values), time: end });
 }

@@ -49,3 +49,6 @@ export const STALLED_OR_FLOWING: ValueMapping[] = [
     },
   },
 ];
+
+/** Of panels of the last listing: what stands where it has gone stale. */
+export const NO_LISTING = 'No listing';

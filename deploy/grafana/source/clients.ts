@@ -1,12 +1,11 @@
 import { CATALOGUE as C } from '../../../src/metrics/catalogue.ts';
-import { thresholds } from './appearance.ts';
+import { NO_LISTING, thresholds } from './appearance.ts';
 import { UIDS, type Board } from './board.ts';
 import { dashedThresholds, stackedSeries, timeSeries } from './panels.ts';
 import { egress, HLS_NOTE, METERED, queriesOf, sum } from './queries.ts';
 import { table } from './tables.ts';
 
 const q = queriesOf(['service_code']);
-const NO_LISTING = 'No listing';
 const THIRD = { span: 8, noValue: NO_LISTING };
 const HALF = { span: 12, noValue: NO_LISTING };
 /** Values of these labels come from end users' terminals: there may be hundreds. */

@@ -1,14 +1,14 @@
 import { CATALOGUE as C } from '../../../src/metrics/catalogue.ts';
-import { thresholds, UP_OR_DOWN } from './appearance.ts';
+import { NO_LISTING, thresholds, UP_OR_DOWN } from './appearance.ts';
 import { UIDS, type Board } from './board.ts';
 import { dashedThresholds, stat, stateTimeline, timeSeries, verdict } from './panels.ts';
 import { CATCH_UP_NOTE, egress, errorRatio, HLS_NOTE, ingress, max, queriesOf, sum } from './queries.ts';
 import { everyCode } from './service-codes.ts';
+import { stalledTasks } from './stalled-tasks.ts';
 
 const q = queriesOf(['service_code']);
 const CODE = ['service_code'];
 const BY_CODE = '{{service_code}}';
-const NO_LISTING = 'No listing';
 
 /** What somebody who is woken at night looks at first. */
 export function overview(): Board {
@@ -61,16 +61,7 @@ function verdicts() {
     )
       .decimals(1)
       .thresholds(thresholds('green', [0.01, 'yellow'], [0.1, 'red'])),
-    verdict(
-      {
-        title: 'Stalled tasks',
-        description: 'Live tasks whose input flowed once and has stood still for poll.stall_after.',
-        unit: 'none',
-        span: 3,
-        noValue: NO_LISTING,
-      },
-      { expr: `sum(${q.last(C.tasksStalled)})`, legend: 'Stalled' },
-    ).thresholds(thresholds('green', [1, 'orange'])),
+    stalledTasks(q),
   ];
 }
 

@@ -1,14 +1,14 @@
 import { CATALOGUE as C } from '../../../src/metrics/catalogue.ts';
-import { RET, thresholds, UP_OR_DOWN } from './appearance.ts';
+import { NO_LISTING, RET, thresholds, UP_OR_DOWN } from './appearance.ts';
 import { UIDS, type Board } from './board.ts';
 import { inputsAndOutputs } from './inputs-and-outputs.ts';
 import { stackedSeries, stat, timeSeries, verdict } from './panels.ts';
 import { polls } from './polls.ts';
 import { CATCH_UP_NOTE, egress, HLS_NOTE, ingress, perMinute, queriesOf, sum } from './queries.ts';
+import { stalledTasks } from './stalled-tasks.ts';
 
 const q = queriesOf(['service_code']);
 const SERVER = ['vs_id'];
-const NO_LISTING = 'No listing';
 const THIRD = { span: 8, noValue: NO_LISTING };
 const HALF = { span: 12, noValue: NO_LISTING };
 
@@ -71,16 +71,7 @@ function state() {
     )
       .decimals(1)
       .thresholds(thresholds('green', [2, 'orange'], [5, 'red'])),
-    verdict(
-      {
-        title: 'Stalled tasks',
-        description: 'Live tasks whose input flowed once and has stood still for poll.stall_after.',
-        unit: 'none',
-        span: 3,
-        noValue: NO_LISTING,
-      },
-      { expr: `sum(${q.last(C.tasksStalled)})`, legend: 'Stalled' },
-    ).thresholds(thresholds('green', [1, 'orange'])),
+    stalledTasks(q),
   ];
 }
 

@@ -1,7 +1,8 @@
 import { ListingReader } from '../../../src/listing/reader.ts';
 import type { ListingTally } from '../../../src/tally/listing-tally.ts';
 import type { Snapshot } from '../../../src/tally/snapshot.ts';
-import { Tally } from '../../../src/tally/tally.ts';
+import type { Tally } from '../../../src/tally/tally.ts';
+import { bareTally } from '../bare-tally.ts';
 import { NOW_MS } from '../listing-body.ts';
 import { quantile } from '../measure.ts';
 import { answer } from './answering.ts';
@@ -57,13 +58,7 @@ interface Kept {
 }
 
 function commitListings(tasks: number, listings: number): Kept {
-  const tally = new Tally({
-    serviceCode: 'T',
-    maxLabelSets: 1000,
-    stallAfterMs: 60_000,
-    perTask: false,
-    maxTasks: 0,
-  });
+  const tally = bareTally();
   const commitMs: number[] = [];
   let snapshot: Snapshot | undefined;
   for (let number = 0; number < listings; number += 1) {
