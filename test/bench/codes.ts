@@ -19,31 +19,46 @@ const CORE: Goal = { measure: 'value', direction: 'at most', bound: 10 };
 const MEMORY: Goal = { measure: 'value', direction: 'at most', bound: 200 };
 const SPREAD: Goal = { measure: 'ratio', direction: 'at most', bound: 2 };
 
-/** Many service codes in one exporter, polled from a simulator in a process of its own, after their first round. */
+/**
+ * Many service codes in one exporter, polled from a simulator in a process of its own, after their first round; beside it
+ * what requesting alone takes.
+ */
 export async function benchCodes(size: CodesSize = SIZE): Promise<Comparison[]> {
   const codes = Array.from({ length: size.codes }, (_, number) => `CODE${number}`).join(',');
   await using simulator = await Child.start('simulating', {
     args: [codes, String(size.users), String(size.tasks)],
   });
   const { url } = await simulator.ask('address', ADDRESS);
-  await using exporter = await Child.start('exporter', {
-    env: {
-      ...exporterEnv(url),
-      XVS_SERVICE_CODES: codes,
-      XVS_POLL_INTERVAL: `${size.intervalMs}ms`,
-    },
-  });
-  const exporterUrl = (await exporter.ask('address', ADDRESS)).url;
-  await untilReady(exporterUrl, Date.now() + 2 * size.intervalMs);
-  await Promise.all([simulator.ask('begin', NOTHING), exporter.ask('begin', NOTHING)]);
-  await delay(size.rounds * size.intervalMs);
-  const { cpuShare, peakRssMb } = await exporter.ask('end', USAGE);
-  const { calls } = await simulator.ask('end', CALLS);
-  await expectAllUp(exporterUrl, size.codes);
+  const env = {
+    ...exporterEnv(url),
+    XVS_SERVICE_CODES: codes,
+    XVS_POLL_INTERVAL: `${size.intervalMs}ms`,
+  };
+  const { cpuShare, peakRssMb, calls } = await measureExporter(simulator, env, size);
+  const requesting = await measureRequesting(env, size);
   const name = `${size.codes} service codes every ${size.intervalMs / 1000} s`;
+  const reference = 'requesting and discarding';
   return [
-    compare({ name: `${name}, share of a core`, unit: '%', value: 100 * cpuShare }, CORE),
-    compare({ name: `${name}, peak memory`, unit: 'MB', value: peakRssMb }, MEMORY),
+    compare(
+      {
+        name: `${name}, share of a core`,
+        unit: '%',
+        value: 100 * cpuShare,
+        reference,
+        referenceValue: 100 * requesting.cpuShare,
+      },
+      CORE,
+    ),
+    compare(
+      {
+        name: `${name}, peak memory`,
+        unit: 'MB',
+        value: peakRssMb,
+        reference,
+        referenceValue: requesting.peakRssMb,
+      },
+      MEMORY,
+    ),
     compare(
       {
         name: `${name}, most polls in a second`,
@@ -55,6 +70,28 @@ export async function benchCodes(size: CodesSize = SIZE): Promise<Comparison[]> 
       SPREAD,
     ),
   ];
+}
+
+type Environment = Readonly<Record<string, string>>;
+
+async function measureExporter(simulator: Child, env: Environment, size: CodesSize) {
+  await using exporter = await Child.start('exporter', { env });
+  const { url } = await exporter.ask('address', ADDRESS);
+  await untilReady(url, Date.now() + 2 * size.intervalMs);
+  await Promise.all([simulator.ask('begin', NOTHING), exporter.ask('begin', NOTHING)]);
+  await delay(size.rounds * size.intervalMs);
+  const usage = await exporter.ask('end', USAGE);
+  const { calls } = await simulator.ask('end', CALLS);
+  await expectAllUp(url, size.codes);
+  return { ...usage, calls };
+}
+
+async function measureRequesting(env: Environment, { intervalMs, rounds }: CodesSize) {
+  await using requesting = await Child.start('requesting', { env });
+  await delay(2 * intervalMs);
+  await requesting.ask('begin', NOTHING);
+  await delay(rounds * intervalMs);
+  return await requesting.ask('end', USAGE);
 }
 
 /** The first round is over. */

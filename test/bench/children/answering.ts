@@ -31,3 +31,21 @@ export function peakRssMb(): number {
   const [, kibibytes] = /^VmHWM:\s+(\d+) kB$/m.exec(readFileSync('/proc/self/status', 'utf8')) ?? [];
   return (Number(kibibytes) * 1024) / 1e6;
 }
+
+/** Answers `begin` and `end` with what this process used in between. */
+export function watchUsage(): Answers {
+  let cpu = process.cpuUsage();
+  let sinceMs = performance.now();
+  return {
+    begin: () => {
+      cpu = process.cpuUsage();
+      sinceMs = performance.now();
+      return {};
+    },
+    end: () => {
+      const { user, system } = process.cpuUsage(cpu);
+      const cpuShare = (user + system) / 1000 / (performance.now() - sinceMs);
+      return { cpuShare, peakRssMb: peakRssMb() };
+    },
+  };
+}

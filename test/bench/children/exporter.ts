@@ -1,7 +1,7 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { startApp } from '../../../src/app.ts';
 import type { Configuration } from '../../../src/config/configuration.ts';
-import { answer, peakRssMb } from './answering.ts';
+import { answer, watchUsage } from './answering.ts';
 import { OUTSIDE, readConfiguration } from './exporting.ts';
 
 /** Polls one upon the other where `intervalMs` says so: more often than a configuration can ask for. */
@@ -21,20 +21,9 @@ async function run([intervalMs]: readonly string[]): Promise<void> {
   );
   const [address] = app.addresses;
   const turns = monitorEventLoopDelay({ resolution: 1 });
-  let cpu = process.cpuUsage();
-  let sinceMs = performance.now();
   answer({
     address: () => ({ url: `http://127.0.0.1:${address?.port}` }),
-    begin: () => {
-      cpu = process.cpuUsage();
-      sinceMs = performance.now();
-      return {};
-    },
-    end: () => {
-      const { user, system } = process.cpuUsage(cpu);
-      const cpuShare = (user + system) / 1000 / (performance.now() - sinceMs);
-      return { cpuShare, peakRssMb: peakRssMb() };
-    },
+    ...watchUsage(),
     /** Wakes the process at each millisecond: not to be on where its processor time is measured. */
     watchTurns: () => {
       turns.reset();

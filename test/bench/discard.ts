@@ -1,0 +1,10 @@
+import { createGunzip } from 'node:zlib';
+import { request } from 'undici';
+
+/** Requests a body, decompresses it where it must be, and throws it away. */
+export async function discard(url: string, headers: Readonly<Record<string, string>> = {}): Promise<void> {
+  const answer = await request(url, { headers });
+  const isZipped = answer.headers['content-encoding'] === 'gzip';
+  const chunks = isZipped ? answer.body.pipe(createGunzip({ chunkSize: 64 * 1024 })) : answer.body;
+  for await (const _ of chunks);
+}
