@@ -63,6 +63,7 @@ function configuration(
     },
     signing: PUBLISHED_SCHEME,
     serviceCodes,
+    poll: { mode: 'interval', minAgeMs: 5000 },
     metrics: { maxLabelSets: limits.maxLabelSets, perTask: true, maxTasks: 1000 },
     web: {
       listenAddresses: [],
