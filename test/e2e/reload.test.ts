@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
+import { open } from 'node:fs/promises';
 import { test } from 'node:test';
 import { parseExposition } from '../support/exposition-parser.ts';
 import { xvsExporter, type Program } from '../support/program.ts';
@@ -111,6 +113,7 @@ function configuration(url: string, codes: Readonly<Record<string, string>>, mor
 
 const STAYS = { STAYS: 'secret_file: one' };
 const GOES = { GOES: 'secret_file: two' };
+const STAYS_WITH_SECRET = { STAYS: 'secret: secret-of-one' };
 const COMES = { COMES: 'secret: secret-of-three, interval: 1h' };
 
 test('codes come, go and change while the exporter runs, and no byte of one that stays is lost', async () => {
@@ -245,4 +248,26 @@ test('a reload by request has to be enabled; by signal it need not be', async ()
   await exporter.logged(
     /"trigger":"signal","added":0,"changed":0,"kept":1,"removed":0,"msg":"Configuration reloaded"/,
   );
+});
+
+test('a reload that is asked for before there is anything to reload comes as soon as there is', async () => {
+  using folder = new TemporaryFolder();
+  const path = folder.at('config.yml');
+  execFileSync('mkfifo', [path]);
+  await using program = xvsExporter([`--config.file=${path}`, '--web.listen-address=127.0.0.1:0']);
+  /** Opens once the program reads, which then waits for what is written. */
+  const reading = () => open(path, 'w');
+  const early = await reading();
+  program.signal('SIGHUP');
+  program.signal('SIGHUP');
+  await early.writeFile(configuration('http://127.0.0.1:1', STAYS_WITH_SECRET));
+  await early.close();
+  const again = await reading();
+  await again.writeFile(configuration('http://127.0.0.1:1', { ...STAYS_WITH_SECRET, ...COMES }));
+  await again.close();
+  await program.printed(
+    /"trigger":"signal","added":1,"changed":0,"kept":1,"removed":0,"msg":"Configuration reloaded"/,
+  );
+  program.signal('SIGTERM');
+  assert.equal(await program.exit, 0);
 });

@@ -25,7 +25,7 @@ interface Scraped {
   readonly headers: Headers;
   readonly tookMs: number;
   /** The value of a family with one series; `undefined` where it has none. */
-  value(family: string): number | undefined;
+  value(this: void, family: string): number | undefined;
 }
 
 /** Scrapes as Prometheus does. */
