@@ -1,21 +1,11 @@
 import { startApp, type App } from '../app.ts';
 import type { Clock } from '../clock.ts';
 import { createLogger } from '../log.ts';
-import { untilAborted, type Command, type CommandIo } from './command.ts';
-import { configured, type Configured } from './configured.ts';
-import { ReloadRequests } from './reload-requests.ts';
+import { untilAborted } from './command.ts';
+import { configured } from './configured.ts';
 
 /** Runs the exporter until the signal aborts; rejects at once when something is wrong with the program. */
-export const serve: Command = async (args, io) => {
-  const reloads = new ReloadRequests(io);
-  return await configured((ready, sameIo) => run(ready, sameIo, reloads))(args, io);
-};
-
-async function run(
-  { configuration, build, source }: Configured,
-  io: CommandIo,
-  reloads: ReloadRequests,
-): Promise<number> {
+export const serve = configured(async ({ configuration, build, source }, io) => {
   const { stderr, clock, signal, lastWords } = io;
   const logger = createLogger({ ...configuration.log, destination: stderr });
   lastWords.logTo(logger);
@@ -24,7 +14,7 @@ async function run(
     logger.error({ error: error instanceof Error ? error.message : String(error) }, 'Cannot start');
   });
   if (app === undefined) return 1;
-  reloads.serveBy(() => void app.reload('signal'));
+  io.onReload(() => void app.reload('signal'));
   for (const { host, port } of app.addresses) logger.info({ host, port }, 'Listening');
   // Not disposed of on a failure: who knows what would still end, and what is served until then is old.
   await Promise.race([app.failure, untilAborted(signal)]);
@@ -32,7 +22,7 @@ async function run(
   if (await endsInTime(app, clock)) return 0;
   logger.error('Ending, though not everything has come to its end');
   return 1;
-}
+});
 
 /** Longer than the web server gives its clients, and shorter than whoever started this process is going to wait. */
 const END_TIMEOUT_MS = 8000;

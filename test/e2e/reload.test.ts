@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { mkdirSync } from 'node:fs';
+import { constants, mkdirSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { test } from 'node:test';
 import { parseExposition } from '../support/exposition-parser.ts';
@@ -255,16 +255,21 @@ test('a reload that is asked for before there is anything to reload comes as soo
   const path = folder.at('config.yml');
   execFileSync('mkfifo', [path]);
   await using program = xvsExporter([`--config.file=${path}`, '--web.listen-address=127.0.0.1:0']);
-  /** Opens once the program reads, which then waits for what is written. */
-  const reading = () => open(path, 'w');
-  const early = await reading();
-  program.signal('SIGHUP');
-  program.signal('SIGHUP');
-  await early.writeFile(configuration('http://127.0.0.1:1', STAYS_WITH_SECRET));
-  await early.close();
-  const again = await reading();
-  await again.writeFile(configuration('http://127.0.0.1:1', { ...STAYS_WITH_SECRET, ...COMES }));
-  await again.close();
+  /** Writes what the program reads, as soon as it does; until then it waits, and for the end of what is written. */
+  const write = async (text: string, meanwhile = () => {}): Promise<void> => {
+    const flags = constants.O_WRONLY | constants.O_NONBLOCK;
+    const pipe = await until(
+      () => open(path, flags).catch(() => undefined),
+      (opened) => opened !== undefined,
+    );
+    assert.ok(pipe !== undefined);
+    meanwhile();
+    await pipe.writeFile(text);
+    await pipe.close();
+  };
+  await write(configuration('http://127.0.0.1:1', STAYS_WITH_SECRET), () => program.signal('SIGHUP'));
+  await program.printed(/Starting xvs-exporter/);
+  await write(configuration('http://127.0.0.1:1', { ...STAYS_WITH_SECRET, ...COMES }));
   await program.printed(
     /"trigger":"signal","added":1,"changed":0,"kept":1,"removed":0,"msg":"Configuration reloaded"/,
   );
