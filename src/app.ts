@@ -14,6 +14,7 @@ import { Exposition } from './metrics/exposition.ts';
 import { SelfMetrics } from './metrics/self.ts';
 import type { CodeDifference, PolledCode } from './poller/polled-code.ts';
 import { Poller } from './poller/poller.ts';
+import { ScrapeDrivenPolls, type ScrapeLimits } from './poller/scrape-driven.ts';
 import type { WatchListing } from './poller/service-code-poller.ts';
 import { Store } from './poller/store.ts';
 import { Watchdog } from './poller/watchdog.ts';
@@ -61,6 +62,10 @@ export function createExporter(
   let { upstream } = configuration;
   const client = new ReplaceableClient(clientFor(upstream, outside));
   const codes = codesOf(configuration);
+  const scrapeDriven =
+    configuration.poll.mode === 'scrape'
+      ? new ScrapeDrivenPolls(clock, scrapeLimitsOf(configuration))
+      : undefined;
   const poller = new Poller({
     codes,
     metrics,
@@ -71,6 +76,7 @@ export function createExporter(
     clock,
     logger,
     watchListing,
+    drive: scrapeDriven?.drive,
   });
   const standingStill = (nowMs: number): readonly string[] => poller.standingStill(nowMs);
   const watchdog = new Watchdog({ standingStill, clock, logger });
@@ -80,10 +86,19 @@ export function createExporter(
     store,
     self,
     watchdog,
-    view: createExporterView({ store, self, poller, watchdog, clock, version: build.version }),
+    view: createExporterView({
+      store,
+      self,
+      poller,
+      scrapeDriven,
+      watchdog,
+      clock,
+      version: build.version,
+    }),
     apply: async (next) => {
       if (!isDeepStrictEqual(next.upstream, upstream)) client.replace(clientFor(next.upstream, outside));
       upstream = next.upstream;
+      scrapeDriven?.configure(scrapeLimitsOf(next));
       return await poller.apply(codesOf(next));
     },
     [Symbol.asyncDispose]: async () => {
@@ -96,6 +111,10 @@ export function createExporter(
 
 function clientFor(upstream: Configuration['upstream'], { clock, build }: Outside): UpstreamClient {
   return new UpstreamClient({ ...upstream, userAgent: `xvs-exporter/${build.version}`, clock });
+}
+
+function scrapeLimitsOf({ poll, upstream }: Configuration): ScrapeLimits {
+  return { minAgeMs: poll.minAgeMs, maxPolls: upstream.maxConnections };
 }
 
 function codesOf({ serviceCodes, signing }: Configuration): readonly PolledCode[] {

@@ -6,6 +6,7 @@ import type { Family } from './metrics/family.ts';
 import type { SelfMetrics } from './metrics/self.ts';
 import type { LatestListing } from './poller/poll-history.ts';
 import type { Poller } from './poller/poller.ts';
+import type { ScrapeDrivenPolls } from './poller/scrape-driven.ts';
 import type { Watchdog } from './poller/watchdog.ts';
 import { isStale, type CodeState, type Store } from './poller/store.ts';
 import type { ExporterView, ServiceCodeCondition, ServiceCodeStatus } from './web/view.ts';
@@ -14,15 +15,19 @@ interface Parts {
   readonly store: Store;
   readonly self: SelfMetrics;
   readonly poller: Poller;
+  /** Where scrapes ask for polls. */
+  readonly scrapeDriven: ScrapeDrivenPolls | undefined;
   readonly watchdog: Watchdog;
   readonly clock: Clock;
   readonly version: string;
 }
 
 /** Joins what the polls found and what the exporter says of itself into what the web server shows. */
-export function createExporterView({ store, self, poller, watchdog, clock, version }: Parts): ExporterView {
+export function createExporterView(parts: Parts): ExporterView {
+  const { store, self, poller, scrapeDriven, watchdog, clock, version } = parts;
   return {
     version,
+    refresh: async (scrape) => await scrapeDriven?.refresh(scrape),
     async collect(serviceCodes) {
       const own = await self.collect(serviceCodes);
       const families = [...store.families(clock.monotonic(), serviceCodes), ...own];
@@ -30,7 +35,8 @@ export function createExporterView({ store, self, poller, watchdog, clock, versi
     },
     hasServiceCode: (serviceCode) => store.get(serviceCode) !== undefined,
     isHealthy: () => watchdog.look(),
-    isReady: () => poller.isFirstRoundOver,
+    // Who is not ready is not scraped, and so would never become it.
+    isReady: () => scrapeDriven !== undefined || poller.isFirstRoundOver,
     nowMs: () => clock.now(),
     status: () => {
       const nowMs = clock.monotonic();

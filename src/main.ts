@@ -2,40 +2,42 @@
 import { readFile } from 'node:fs/promises';
 import { systemClock } from './clock.ts';
 import type { Command } from './commands/command.ts';
-import { demo } from './commands/demo.ts';
-import { healthcheck } from './commands/healthcheck.ts';
-import { once } from './commands/once.ts';
-import { serve } from './commands/serve.ts';
-import { simulate } from './commands/simulate.ts';
 import { LastWords } from './last-words.ts';
+import { hearReloads } from './reload-requests.ts';
 
-const COMMANDS: ReadonlyMap<string, Command> = new Map([
-  ['serve', serve],
-  ['once', once],
-  ['simulate', simulate],
-  ['demo', demo],
-  ['healthcheck', healthcheck],
+/** How each command is loaded: its modules take a part of a second, in which signals must be heard already. */
+const COMMANDS: ReadonlyMap<string, () => Promise<Command>> = new Map([
+  ['serve', async () => (await import('./commands/serve.ts')).serve],
+  ['once', async () => (await import('./commands/once.ts')).once],
+  ['simulate', async () => (await import('./commands/simulate.ts')).simulate],
+  ['demo', async () => (await import('./commands/demo.ts')).demo],
+  ['healthcheck', async () => (await import('./commands/healthcheck.ts')).healthcheck],
 ]);
+/** The commands that read their configuration again on SIGHUP, which ends all others. */
+const RELOADING: readonly string[] = ['serve'];
 
 /** Chooses the command: the first argument, or `serve` where that is a flag. */
 async function main(args: readonly string[], lastWords: LastWords): Promise<number> {
   const [first = '--', ...rest] = args;
   const [name, commandArgs] = first.startsWith('-') ? ['serve', args] : [first, rest];
-  const command = COMMANDS.get(name);
-  if (command === undefined) {
+  const load = COMMANDS.get(name);
+  if (load === undefined) {
     const known = [...COMMANDS.keys()].join(', ');
     process.stderr.write(
       `command line: expected a command (${known}) or a flag, found ${JSON.stringify(name)}\n`,
     );
     return 2;
   }
+  const signal = endOnSignals();
+  const onReload = RELOADING.includes(name) ? hearReloads(process) : () => undefined;
+  const command = await load();
   return await command(commandArgs, {
     stdout: process.stdout,
     stderr: process.stderr,
     environment: process.env,
     readFile: (path) => readFile(path, 'utf8'),
-    signal: endOnSignals(),
-    onReload: (listener) => process.on('SIGHUP', listener),
+    signal,
+    onReload,
     lastWords,
     clock: systemClock,
   });

@@ -10,7 +10,10 @@ export interface CommandIo {
   readonly readFile: (path: string) => Promise<string>;
   /** Ends the command when it aborts. */
   readonly signal: AbortSignal;
-  /** Calls back each time that the operator asks for the configuration to be read again. */
+  /**
+   * Calls back each time that the operator asks for the configuration to be read again, and at once where that has been
+   * asked for by now.
+   */
   readonly onReload: (listener: () => void) => void;
   /** Says what ends the process, should the command reject or anything throw where nobody catches it. */
   readonly lastWords: LastWords;

@@ -7,6 +7,8 @@ import { settingEntries, type SettingPath } from './settings.ts';
 
 /** Groups of settings that can change while the exporter runs; the others hold from the start on. */
 const CHANGEABLE_GROUPS: readonly string[] = ['upstream', 'signing', '', 'poll'];
+/** What holds from the start on all the same. */
+const HOLDING: readonly SettingPath[] = ['poll.mode'];
 
 /** A configuration, its settings, and what of them has to wait for a restart. */
 export interface LoadedConfiguration extends Loaded {
@@ -73,7 +75,9 @@ export class ConfigurationSource {
 
 function valuesThatHold(settings: Merged): ReadonlyMap<SettingPath, unknown> {
   const paths = settingEntries().map(([path]) => path);
-  const holding = paths.filter((path) => !CHANGEABLE_GROUPS.includes(groupOf(path)));
+  const holding = paths.filter(
+    (path) => HOLDING.includes(path) || !CHANGEABLE_GROUPS.includes(groupOf(path)),
+  );
   return new Map(holding.map((path) => [path, settings.value(path)]));
 }
 

@@ -39,6 +39,12 @@ export interface UpstreamSettings {
   readonly proxy: ProxySettings;
 }
 
+export interface PollSettings {
+  readonly mode: SettingValue<'poll.mode'>;
+  /** In scrape mode, what was polled less long ago is not polled again. */
+  readonly minAgeMs: number;
+}
+
 export interface MetricsSettings {
   readonly maxLabelSets: number;
   readonly perTask: boolean;
@@ -74,6 +80,7 @@ export interface Configuration {
   readonly signing: SigningScheme;
   /** At least one, each code once. */
   readonly serviceCodes: readonly ServiceCodeSettings[];
+  readonly poll: PollSettings;
   readonly metrics: MetricsSettings;
   readonly state: StateSettings;
   readonly web: WebSettings;

@@ -12,6 +12,7 @@ import type { ReadFile } from './files.ts';
 import { pathFrom, readPem, readText } from './files.ts';
 import type { Environment, Flags, Merged } from './layers.ts';
 import { checkEntries, environmentEntries, flagEntries, mergeEntries } from './layers.ts';
+import { minAgeProblems, pollSettings } from './poll-settings.ts';
 import type { Problem } from './problem.ts';
 import { mismatch, show, throwIfAny } from './problem.ts';
 import { readProxies } from './proxy.ts';
@@ -66,11 +67,18 @@ async function resolve(settings: Merged, env: Environment, readFile: ReadFile): 
   const codes = await resolveCodes(settings, readFile);
   const { tls, problems: tlsProblems } = await resolveTls(settings, readFile);
   const { proxy, problems: proxyProblems } = readProxies(env);
-  throwIfAny([...codes.problems, ...tlsProblems, ...proxyProblems, ...headerProblems(settings)]);
+  throwIfAny([
+    ...codes.problems,
+    ...minAgeProblems(settings, codes.serviceCodes),
+    ...tlsProblems,
+    ...proxyProblems,
+    ...headerProblems(settings),
+  ]);
   return {
     upstream: { ...upstreamLimits(settings), tls, proxy },
     signing: signingScheme(settings),
     serviceCodes: codes.serviceCodes,
+    poll: pollSettings(settings),
     metrics: metricsSettings(settings),
     state: stateSettings(settings),
     web: webSettings(settings),

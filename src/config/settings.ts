@@ -116,7 +116,21 @@ export const SETTINGS = {
     format: filePath,
     default: undefined,
   },
-  'poll.interval': { doc: 'Time from poll to poll of a code.', format: duration(1000), default: '15s' },
+  'poll.mode': {
+    doc: 'What makes it poll: its own clock (`interval`) or whoever scrapes (`scrape`). Holds until a restart.',
+    format: choice('interval', 'scrape'),
+    default: 'interval',
+  },
+  'poll.interval': {
+    doc: 'Time from poll to poll of a code; with `poll.mode` `scrape`, from scrape to scrape, as Prometheus has it.',
+    format: duration(1000),
+    default: '15s',
+  },
+  'poll.min_age': {
+    doc: 'With `poll.mode` `scrape`: a code is polled if its last poll began so long ago; at most the interval.',
+    format: duration(0),
+    default: '5s',
+  },
   'poll.stale_after': {
     doc: 'Without a good listing for so long, the metrics of a code vanish; at least the interval.',
     format: duration(1),

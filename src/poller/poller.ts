@@ -17,6 +17,19 @@ import type { Store } from './store.ts';
 /** What all tallies have in common. */
 type TallySettings = Pick<TallyOptions, 'maxLabelSets' | 'perTask' | 'maxTasks'>;
 
+/**
+ * Has a service code polled time and again, by the clock first after `delayMs`, until what it returns is disposed of:
+ * that waits for the end of what is under way. `failed` takes mistakes of the program.
+ */
+export type Drive = (
+  poller: ServiceCodePoller,
+  delayMs: number,
+  failed: (error: unknown) => void,
+) => AsyncDisposable;
+
+const onItsOwnClock: Drive = (poller, delayMs, failed) =>
+  new Loop((signal) => poller.run(delayMs, signal), failed);
+
 export interface PollerOptions {
   readonly codes: readonly PolledCode[];
   readonly metrics: TallySettings;
@@ -28,13 +41,15 @@ export interface PollerOptions {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly watchListing?: WatchListing | undefined;
+  /** What makes it poll; its own clock, if not given. */
+  readonly drive?: Drive | undefined;
 }
 
-/** A service code with its loop, where that runs. */
+/** A service code with what makes it be polled, while that runs. */
 interface Polled {
   readonly poller: ServiceCodePoller;
   /** One for each: a signal for all would have a list of listeners that each poll goes through. */
-  loop: Loop | undefined;
+  driven: AsyncDisposable | undefined;
 }
 
 /** A tally for a service code, as its polls fill it. */
@@ -65,7 +80,7 @@ export class Poller implements AsyncDisposable {
     return this.#noteFirstRound();
   }
 
-  /** Service codes whose loop should have gone on long ago; `nowMs` is monotonic. */
+  /** Service codes whose polls should have gone on long ago; `nowMs` is monotonic. */
   standingStill(nowMs: number): readonly string[] {
     return [...this.#polled].filter(([, { poller }]) => poller.standsStill(nowMs)).map(([code]) => code);
   }
@@ -129,7 +144,8 @@ export class Poller implements AsyncDisposable {
   }
 
   #run(one: Polled, delayMs: number): void {
-    one.loop = new Loop((signal) => one.poller.run(delayMs, signal), this.#failure.report);
+    const { drive = onItsOwnClock } = this.#options;
+    one.driven = drive(one.poller, delayMs, this.#failure.report);
   }
 
   #remove({ target: { serviceCode } }: PolledCode): void {
@@ -147,7 +163,7 @@ export class Poller implements AsyncDisposable {
 
   /** What was restored holds for the start alone: a code that comes later begins anew. */
   #add(code: PolledCode, tally = newTally(code, this.#options.metrics)): Polled {
-    const one = { poller: this.#pollerFor(code, tally), loop: undefined };
+    const one = { poller: this.#pollerFor(code, tally), driven: undefined };
     this.#polled.set(code.target.serviceCode, one);
     return one;
   }
@@ -178,6 +194,6 @@ export class Poller implements AsyncDisposable {
 
 /** Aborts the poll that is under way, and waits for its end. */
 async function halt(one: Polled): Promise<void> {
-  await one.loop?.[Symbol.asyncDispose]();
-  one.loop = undefined;
+  await one.driven?.[Symbol.asyncDispose]();
+  one.driven = undefined;
 }

@@ -37,14 +37,14 @@ export interface ServiceCodePollerOptions {
 /** Is given each listing when reading it begins: it fills as it is read. */
 export type WatchListing = (listing: Pick<ListingTally, 'users' | 'tasks'>) => void;
 
-/** Polls one service code, one poll at a time, on a grid of its own. */
+/** Polls one service code, one poll at a time: on a grid of its own, or when it is told to. */
 export class ServiceCodePoller {
   readonly #options: ServiceCodePollerOptions;
   readonly #history = new PollHistory();
   #code: PolledCode;
   /** The service asked to be left alone until then; monotonic milliseconds. */
   #pausedUntilMs = 0;
-  /** When the loop is due to wake, or when it woke for what it is at; `undefined` while it does not run. */
+  /** When the loop is due to wake, or when what is under way began; `undefined` while nothing is to be expected. */
   #turnMs: number | undefined;
 
   constructor(options: ServiceCodePollerOptions) {
@@ -58,7 +58,7 @@ export class ServiceCodePoller {
     return this.#code;
   }
 
-  /** Takes other settings of the same service code; only while the loop does not run. */
+  /** Takes other settings of the same service code; only while neither loop nor poll runs. */
   configure(code: PolledCode): void {
     // What another address asks for is not known yet.
     if (code.target.baseUrl !== this.#code.target.baseUrl) this.#pausedUntilMs = 0;
@@ -67,7 +67,7 @@ export class ServiceCodePoller {
     this.#publish({});
   }
 
-  /** Whether the loop should have gone on long ago; `nowMs` is monotonic. */
+  /** Whether the loop, or a poll that somebody asked for, should have gone on long ago; `nowMs` is monotonic. */
   standsStill(nowMs: number): boolean {
     const mayTakeMs = this.#code.target.timeoutMs + HUNG_AFTER_MS;
     return this.#turnMs !== undefined && standsStill(this.#turnMs, mayTakeMs, nowMs);
@@ -85,9 +85,20 @@ export class ServiceCodePoller {
       for (let dueMs = clock.monotonic() + firstDelayMs; ; dueMs = this.#nextDueMs(dueMs)) {
         this.#turnMs = dueMs;
         await clock.sleep(dueMs - clock.monotonic(), signal);
-        this.#turnMs = clock.monotonic();
-        await this.#turn(signal);
+        await this.turn(signal);
       }
+    } finally {
+      this.#turnMs = undefined;
+    }
+  }
+
+  /** Polls once, unless the service has asked for a pause. Rejects as `poll` does. */
+  async turn(signal: AbortSignal): Promise<void> {
+    const { clock, metrics } = this.#options;
+    this.#turnMs = clock.monotonic();
+    try {
+      if (this.#turnMs < this.#pausedUntilMs) metrics.skipped('retry_after');
+      else await this.poll(signal);
     } finally {
       this.#turnMs = undefined;
     }
@@ -105,12 +116,6 @@ export class ServiceCodePoller {
     if (fetched.bytes !== undefined) metrics.responseBytes(fetched.bytes);
     if (fetched.error === undefined) this.#commit(listing, fetched, startedMs);
     else this.#fail(fetched, startedMs);
-  }
-
-  async #turn(signal: AbortSignal): Promise<void> {
-    const { clock, metrics } = this.#options;
-    if (clock.monotonic() < this.#pausedUntilMs) metrics.skipped('retry_after');
-    else await this.poll(signal);
   }
 
   #nextDueMs(lastDueMs: number): number {

@@ -3,6 +3,7 @@ import type { Exposition } from '../metrics/exposition.ts';
 import { negotiateFormat } from '../metrics/negotiation.ts';
 import { respondCompressed } from './compression.ts';
 import { respondText } from './response.ts';
+import { scrapeTimeoutMs } from './scrape-timeout.ts';
 import type { WebResponse } from './response.ts';
 import { statusPage } from './pages/status-pages.ts';
 import type { ExporterView } from './view.ts';
@@ -106,7 +107,10 @@ async function reload({ method }: WebRequest, options: RouteOptions): Promise<We
     : respondText(500, error);
 }
 
-/** An unknown service code is not repeated to whoever sent it. */
+/**
+ * An unknown service code is not repeated to whoever sent it, and one can become unknown during the wait. Only GET asks
+ * for polls: whoever sends HEAD does not look at what they find.
+ */
 async function metrics(
   view: ExporterView,
   request: WebRequest,
@@ -116,13 +120,22 @@ async function metrics(
   const serviceCodes = query.getAll('service_code');
   if (serviceCodes.includes(''))
     return respondText(400, 'Expected service_code to have a value, found none.');
-  if (!serviceCodes.every((serviceCode) => view.hasServiceCode(serviceCode))) {
-    return respondText(404, 'No such service code is configured.');
+  const areKnown = (): boolean => serviceCodes.every((serviceCode) => view.hasServiceCode(serviceCode));
+  if (!areKnown()) return unknownCode();
+  const asked = serviceCodes.length === 0 ? undefined : new Set(serviceCodes);
+  const { method, headers, signal } = request;
+  if (method === 'GET') {
+    await view.refresh({ serviceCodes: asked, timeoutMs: scrapeTimeoutMs(headers), signal });
+    if (!areKnown()) return unknownCode();
   }
-  const families = await view.collect(serviceCodes.length === 0 ? undefined : new Set(serviceCodes));
-  request.signal?.throwIfAborted();
-  const { format, contentType } = negotiateFormat(request.headers.accept);
-  return await respondCompressed(exposition.render(families, format), contentType, request.headers, {
+  const families = await view.collect(asked);
+  signal?.throwIfAborted();
+  const { format, contentType } = negotiateFormat(headers.accept);
+  return await respondCompressed(exposition.render(families, format), contentType, headers, {
     Vary: 'Accept, Accept-Encoding',
   });
+}
+
+function unknownCode(): WebResponse {
+  return respondText(404, 'No such service code is configured.');
 }

@@ -1,4 +1,5 @@
 import type { Family } from '../metrics/family.ts';
+import type { Scrape } from '../poller/scrape-driven.ts';
 import type { LatestListing, PollHistoryView } from '../poller/poll-history.ts';
 import type { PollErrorReason } from '../upstream/errors.ts';
 
@@ -53,12 +54,14 @@ export interface ListingBreakdown {
 /** What the web server may ask of the exporter. */
 export interface ExporterView {
   readonly version: string;
+  /** Resolves when a scrape is to be answered: where scrapes ask for polls, once these are over, or it cannot wait. */
+  refresh(scrape: Scrape): Promise<void>;
   /** The families to expose, each once; for a set of service codes, what carries one of them. */
   collect(serviceCodes?: ReadonlySet<string>): Promise<readonly Family[]>;
   hasServiceCode(serviceCode: string): boolean;
   /** Whether the polls go on, whatever they come to. */
   isHealthy(): boolean;
-  /** Whether the first round of polls is over. */
+  /** Whether the first round of polls is over, or none is to be waited for. */
   isReady(): boolean;
   /** The moment that a page shows, in milliseconds since the Unix epoch. */
   nowMs(): number;

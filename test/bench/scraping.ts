@@ -52,6 +52,7 @@ function registryOf({ samples }: Family): Registry {
 function viewOf(family: Family): ExporterView {
   return {
     version: '0.0.0',
+    refresh: () => Promise.resolve(),
     collect: () => Promise.resolve([family]),
     hasServiceCode: () => true,
     isHealthy: () => true,

@@ -86,6 +86,11 @@ const LATER: readonly [string, string, readonly string[]][] = [
     ['metrics.per_task', 'web.telemetry_path', 'config.auto_reload'],
   ],
   [
+    'another way to poll, and when',
+    'web: { max_requests: 20 }\nlog: { level: warn }\npoll: { mode: scrape, min_age: 1s }\n',
+    ['poll.mode'],
+  ],
+  [
     'other settings of what can change',
     'web: { max_requests: 20 }\nlog: { level: warn }\npoll: { interval: 1s }\nsigning: { algorithm: md5 }\nsecret: x\n',
     [],

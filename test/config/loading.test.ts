@@ -28,6 +28,7 @@ const DEFAULTS: Configuration = {
   },
   signing: PUBLISHED_SCHEME,
   serviceCodes: [TESTING],
+  poll: { mode: 'interval', minAgeMs: 5000 },
   metrics: { maxLabelSets: 1000, perTask: false, maxTasks: 1000 },
   web: {
     listenAddresses: [{ host: undefined, port: 20_928 }],

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
-import { mkdirSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { constants, mkdirSync } from 'node:fs';
+import { open } from 'node:fs/promises';
 import { test } from 'node:test';
 import { parseExposition } from '../support/exposition-parser.ts';
 import { xvsExporter, type Program } from '../support/program.ts';
@@ -111,6 +113,7 @@ function configuration(url: string, codes: Readonly<Record<string, string>>, mor
 
 const STAYS = { STAYS: 'secret_file: one' };
 const GOES = { GOES: 'secret_file: two' };
+const STAYS_WITH_SECRET = { STAYS: 'secret: secret-of-one' };
 const COMES = { COMES: 'secret: secret-of-three, interval: 1h' };
 
 test('codes come, go and change while the exporter runs, and no byte of one that stays is lost', async () => {
@@ -245,4 +248,31 @@ test('a reload by request has to be enabled; by signal it need not be', async ()
   await exporter.logged(
     /"trigger":"signal","added":0,"changed":0,"kept":1,"removed":0,"msg":"Configuration reloaded"/,
   );
+});
+
+test('a reload that is asked for before there is anything to reload comes as soon as there is', async () => {
+  using folder = new TemporaryFolder();
+  const path = folder.at('config.yml');
+  execFileSync('mkfifo', [path]);
+  await using program = xvsExporter([`--config.file=${path}`, '--web.listen-address=127.0.0.1:0']);
+  /** Writes what the program reads, as soon as it does; until then it waits, and for the end of what is written. */
+  const write = async (text: string, meanwhile = () => {}): Promise<void> => {
+    const flags = constants.O_WRONLY | constants.O_NONBLOCK;
+    const pipe = await until(
+      () => open(path, flags).catch(() => undefined),
+      (opened) => opened !== undefined,
+    );
+    assert.ok(pipe !== undefined);
+    meanwhile();
+    await pipe.writeFile(text);
+    await pipe.close();
+  };
+  await write(configuration('http://127.0.0.1:1', STAYS_WITH_SECRET), () => program.signal('SIGHUP'));
+  await program.printed(/Starting xvs-exporter/);
+  await write(configuration('http://127.0.0.1:1', { ...STAYS_WITH_SECRET, ...COMES }));
+  await program.printed(
+    /"trigger":"signal","added":1,"changed":0,"kept":1,"removed":0,"msg":"Configuration reloaded"/,
+  );
+  program.signal('SIGTERM');
+  assert.equal(await program.exit, 0);
 });

@@ -1,4 +1,4 @@
-import type { Configuration, ServiceCodeSettings } from '../../src/config/configuration.ts';
+import type { Configuration, PollSettings, ServiceCodeSettings } from '../../src/config/configuration.ts';
 import { fixture } from '../support/fixtures.ts';
 import { PUBLISHED_SCHEME } from '../support/published-scheme.ts';
 
@@ -16,7 +16,10 @@ const SOUND_TIMEOUT_MS = 20_000;
 export const MAX_RESPONSE_BYTES = 1024 * 1024;
 
 /** A configuration for some addresses. */
-export function configurationFor(baseUrls: Readonly<Record<Code, string>>): Configuration {
+export function configurationFor(
+  baseUrls: Readonly<Record<Code, string>>,
+  mode: PollSettings['mode'],
+): Configuration {
   const code = (serviceCode: Code): ServiceCodeSettings => ({
     serviceCode,
     baseUrl: baseUrls[serviceCode],
@@ -26,7 +29,8 @@ export function configurationFor(baseUrls: Readonly<Record<Code, string>>): Conf
     staleAfterMs: STALE_AFTER_MS,
     stallAfterMs: STALL_AFTER_MS,
   });
-  return configuration(CODES.map(code), { maxResponseBytes: MAX_RESPONSE_BYTES, maxLabelSets: 1000 });
+  const limits = { maxResponseBytes: MAX_RESPONSE_BYTES, maxLabelSets: 1000 };
+  return configuration(CODES.map(code), limits, { mode, minAgeMs: 0 });
 }
 
 /** A configuration in which one server answers for all service codes, and no deadline is near. */
@@ -50,6 +54,7 @@ export function scriptedConfiguration(
 function configuration(
   serviceCodes: readonly ServiceCodeSettings[],
   limits: { readonly maxResponseBytes: number; readonly maxLabelSets: number },
+  poll: PollSettings = { mode: 'interval', minAgeMs: 5000 },
 ): Configuration {
   return {
     upstream: {
@@ -63,6 +68,7 @@ function configuration(
     },
     signing: PUBLISHED_SCHEME,
     serviceCodes,
+    poll,
     metrics: { maxLabelSets: limits.maxLabelSets, perTask: true, maxTasks: 1000 },
     web: {
       listenAddresses: [],

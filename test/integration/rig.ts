@@ -1,6 +1,6 @@
 import { createExporter, type Exporter } from '../../src/app.ts';
 import type { Clock } from '../../src/clock.ts';
-import type { Configuration } from '../../src/config/configuration.ts';
+import type { Configuration, PollSettings } from '../../src/config/configuration.ts';
 import { createLogger } from '../../src/log.ts';
 import { codeOf, listOf } from '../../src/web/pages/status-pages.ts';
 import { startSimulator, type Simulator } from '../../src/simulator/server.ts';
@@ -65,18 +65,20 @@ export class Rig implements AsyncDisposable {
     world: World,
     simulator: Simulator,
     fronts: Readonly<Record<Code, Front>>,
+    mode: PollSettings['mode'],
   ) {
     this.clock = clock;
     this.exporterClock = new SkewedClock(clock);
     this.world = world;
     this.simulator = simulator;
     this.fronts = fronts;
-    this.configuration = configurationFor({
+    const baseUrls = {
       FAULTY: `http://127.0.0.1:${fronts.FAULTY.port}`,
       SECURE: `https://127.0.0.1:${fronts.SECURE.port}`,
       NAMED: `http://${NAME}:${fronts.NAMED.port}`,
       SOUND: `http://127.0.0.1:${fronts.SOUND.port}`,
-    });
+    };
+    this.configuration = configurationFor(baseUrls, mode);
     this.exporter = createExporter(this.configuration, {
       clock: this.exporterClock,
       logger: createLogger({ level: 'debug', format: 'json', destination: this.log }),
@@ -84,7 +86,7 @@ export class Rig implements AsyncDisposable {
     });
   }
 
-  static async start(): Promise<Rig> {
+  static async start({ mode = 'interval' }: Partial<PollSettings> = {}): Promise<Rig> {
     const world = createWorld({ seed: 20, startedAtMs: STARTED_AT_MS, users: 24, tasks: 16 });
     const clock = new ManualClock(STARTED_AT_MS);
     const simulator = await startSimulator({
@@ -102,7 +104,7 @@ export class Rig implements AsyncDisposable {
       NAMED: await front(),
       SOUND: await front(),
     };
-    return new Rig(clock, world, simulator, fronts);
+    return new Rig(clock, world, simulator, fronts, mode);
   }
 
   /** The listing that a service code gets at this moment. */
@@ -155,7 +157,10 @@ export class Rig implements AsyncDisposable {
     return await this.read();
   }
 
+  /** In scrape mode by a scrape of everything, which waits for all its polls: the exporter's time stands still. */
   async #pollAll(): Promise<void> {
+    const { mode } = this.configuration.poll;
+    if (mode === 'scrape') return await this.exporter.view.refresh({});
     await this.exporter.poller.pollOnce(new AbortController().signal);
   }
 

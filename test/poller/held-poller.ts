@@ -3,7 +3,7 @@ import { after, type TestContext } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { SelfMetrics } from '../../src/metrics/self.ts';
 import type { PolledCode } from '../../src/poller/polled-code.ts';
-import { Poller } from '../../src/poller/poller.ts';
+import { Poller, type Drive } from '../../src/poller/poller.ts';
 import { Store } from '../../src/poller/store.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { START_MS } from '../support/tally-run.ts';
@@ -26,13 +26,18 @@ export function codeFor(serviceCode: string, more: Partial<PolledCode> = {}): Po
 }
 
 /** A poller whose requests the test answers; the test fails if it leaves a timer, or reports a mistake. */
-export function setUp(t: TestContext, serviceCodes: readonly string[], clock = new ManualClock(START_MS)) {
+export function setUp(
+  t: TestContext,
+  serviceCodes: readonly string[],
+  clock = new ManualClock(START_MS),
+  drive?: Drive,
+) {
   const client = new HeldClient(clock);
   const store = new Store();
   const { logger, lines } = recordedLog();
   const codes = serviceCodes.map((serviceCode) => codeFor(serviceCode));
   const metrics = { maxLabelSets: 100, perTask: false, maxTasks: 10 };
-  const poller = new Poller({ codes, metrics, client, store, self, clock, logger });
+  const poller = new Poller({ codes, metrics, client, store, self, clock, logger, drive });
   const mistakes: unknown[] = [];
   const start = (): void => {
     poller.start().catch((error: unknown) => mistakes.push(error));

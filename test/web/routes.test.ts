@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { gunzipSync } from 'node:zlib';
 import { CATALOGUE } from '../../src/metrics/catalogue.ts';
 import { Exposition } from '../../src/metrics/exposition.ts';
+import type { Scrape } from '../../src/poller/scrape-driven.ts';
 import { handle, isProbe } from '../../src/web/routes.ts';
 import type { ExporterView } from '../../src/web/view.ts';
 import { parseExposition } from '../support/exposition-parser.ts';
@@ -15,6 +16,7 @@ function view(overrides: Partial<ExporterView> = {}): ExporterView {
   const codes = ['A', 'ü&='];
   return {
     version: '1.2.3',
+    refresh: () => Promise.resolve(),
     collect: (wanted) =>
       Promise.resolve([
         {
@@ -87,6 +89,69 @@ for (const [url, codes] of NARROWED) {
     assert.deepEqual(await codesAt(url), codes);
   });
 }
+
+/** A view that notes what scrapes ask for. */
+function refreshing(overrides: Partial<ExporterView> = {}) {
+  const scrapes: Scrape[] = [];
+  const refresh = (scrape: Scrape): Promise<void> => {
+    scrapes.push(scrape);
+    return Promise.resolve();
+  };
+  return { scrapes, seen: view({ refresh, ...overrides }) };
+}
+
+const SCRAPES: readonly (readonly [
+  string,
+  Record<string, string>,
+  readonly string[] | undefined,
+  number | undefined,
+])[] = [
+  ['/metrics', {}, undefined, undefined],
+  ['/metrics', { 'x-prometheus-scrape-timeout-seconds': '2.5' }, undefined, 2500],
+  [
+    '/metrics?service_code=A&service_code=A',
+    { 'x-prometheus-scrape-timeout-seconds': 'soon' },
+    ['A'],
+    undefined,
+  ],
+];
+
+for (const [url, headers, codes, timeoutMs] of SCRAPES) {
+  test(`a scrape of ${url} with ${JSON.stringify(headers)} has ${codes?.join() ?? 'all'} polled within ${timeoutMs} ms`, async () => {
+    const { scrapes, seen } = refreshing();
+    const { signal } = new AbortController();
+    const { status } = await handle({ method: 'GET', url, headers, signal }, seen, OPTIONS);
+    assert.equal(status, 200);
+    assert.deepEqual(scrapes, [{ serviceCodes: codes && new Set(codes), timeoutMs, signal }]);
+  });
+}
+
+for (const [method, url] of [
+  ['HEAD', '/metrics'],
+  ['POST', '/metrics'],
+  ['GET', '/metrics?service_code='],
+  ['GET', '/metrics?service_code=X&service_code=A'],
+  ['GET', '/'],
+  ['GET', '/service-codes/A'],
+  ['GET', '/-/healthy'],
+  ['GET', '/-/ready'],
+] as const) {
+  test(`${method} ${url} has nothing polled`, async () => {
+    const { scrapes, seen } = refreshing();
+    await handle({ method, url, headers: {} }, seen, OPTIONS);
+    assert.deepEqual(scrapes, []);
+  });
+}
+
+test('a service code that goes while a scrape waits for its poll is one that nobody knows', async () => {
+  const { scrapes, seen } = refreshing({ hasServiceCode: () => scrapes.length === 0 });
+  const { status } = await handle(
+    { method: 'GET', url: '/metrics?service_code=A', headers: {} },
+    seen,
+    OPTIONS,
+  );
+  assert.deepEqual([status, scrapes.length], [404, 1]);
+});
 
 const REFUSED: readonly (readonly [string, string, number, string])[] = [
   ['GET', '/metrics?service_code=', 400, 'Expected service_code to have a value, found none.\n'],

@@ -77,8 +77,8 @@ export function trouble(status: ServiceCodeStatus, nowMs: number): Markup | unde
 function staleness({ lastPollMs }: ServiceCodeStatus, nowMs: number): Markup {
   return html`<strong>The last good listing is older than poll.stale_after.</strong>
     <span class="try"
-      >Try: set poll.stale_after to more than poll.interval; the service may also have asked for a
-      pause.</span
+      >Try: set poll.stale_after to more than poll.interval; the service may also have asked for a pause or,
+      with poll.mode scrape, nobody scraped.</span
     >
     <span class="aside">Last poll ${ago(lastPollMs, nowMs)}.</span>`;
 }

@@ -53,6 +53,7 @@ export class Stage implements AsyncDisposable {
     const find = (code: string) => this.rows.find(({ serviceCode }) => serviceCode === code);
     return {
       version: '1.2.3',
+      refresh: () => Promise.resolve(),
       collect: () => Promise.resolve([]),
       hasServiceCode: (code) => find(code) !== undefined,
       isReady: () => true,
