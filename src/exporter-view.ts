@@ -8,6 +8,8 @@ import type { LatestListing } from './poller/poll-history.ts';
 import type { Poller } from './poller/poller.ts';
 import type { Watchdog } from './poller/watchdog.ts';
 import { isStale, type CodeState, type Store } from './poller/store.ts';
+import { shardOf } from './sharding/rendezvous.ts';
+import type { Shard } from './sharding/shard.ts';
 import type { ExporterView, ServiceCodeCondition, ServiceCodeStatus } from './web/view.ts';
 
 interface Parts {
@@ -17,18 +19,25 @@ interface Parts {
   readonly watchdog: Watchdog;
   readonly clock: Clock;
   readonly version: string;
+  readonly shard: Shard;
+  /** Service codes that other shards poll, as of now. */
+  readonly elsewhere: () => ReadonlySet<string>;
 }
 
 /** Joins what the polls found and what the exporter says of itself into what the web server shows. */
-export function createExporterView({ store, self, poller, watchdog, clock, version }: Parts): ExporterView {
+export function createExporterView(parts: Parts): ExporterView {
+  const { store, self, poller, watchdog, clock, version, shard, elsewhere } = parts;
   return {
     version,
+    shard,
     async collect(serviceCodes) {
       const own = await self.collect(serviceCodes);
       const families = [...store.families(clock.monotonic(), serviceCodes), ...own];
       return serviceCodes === undefined ? [...families, seriesFamily(families)] : families;
     },
     hasServiceCode: (serviceCode) => store.get(serviceCode) !== undefined,
+    otherShardOf: (serviceCode) =>
+      elsewhere().has(serviceCode) ? shardOf(serviceCode, shard.count) : undefined,
     isHealthy: () => watchdog.look(),
     isReady: () => poller.isFirstRoundOver,
     nowMs: () => clock.now(),

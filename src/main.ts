@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 import { readFile } from 'node:fs/promises';
+import { hostname } from 'node:os';
 import { systemClock } from './clock.ts';
 import type { Command } from './commands/command.ts';
 import { demo } from './commands/demo.ts';
@@ -34,6 +35,7 @@ async function main(args: readonly string[], lastWords: LastWords): Promise<numb
     stderr: process.stderr,
     environment: process.env,
     readFile: (path) => readFile(path, 'utf8'),
+    hostName: hostname,
     signal: endOnSignals(),
     onReload: (listener) => process.on('SIGHUP', listener),
     lastWords,

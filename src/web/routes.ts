@@ -2,6 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Exposition } from '../metrics/exposition.ts';
 import { negotiateFormat } from '../metrics/negotiation.ts';
 import { respondCompressed } from './compression.ts';
+import { notHere } from './not-here.ts';
 import { respondText } from './response.ts';
 import type { WebResponse } from './response.ts';
 import { statusPage } from './pages/status-pages.ts';
@@ -106,7 +107,6 @@ async function reload({ method }: WebRequest, options: RouteOptions): Promise<We
     : respondText(500, error);
 }
 
-/** An unknown service code is not repeated to whoever sent it. */
 async function metrics(
   view: ExporterView,
   request: WebRequest,
@@ -116,9 +116,8 @@ async function metrics(
   const serviceCodes = query.getAll('service_code');
   if (serviceCodes.includes(''))
     return respondText(400, 'Expected service_code to have a value, found none.');
-  if (!serviceCodes.every((serviceCode) => view.hasServiceCode(serviceCode))) {
-    return respondText(404, 'No such service code is configured.');
-  }
+  const missing = serviceCodes.find((serviceCode) => !view.hasServiceCode(serviceCode));
+  if (missing !== undefined) return notHere(view, missing);
   const families = await view.collect(serviceCodes.length === 0 ? undefined : new Set(serviceCodes));
   request.signal?.throwIfAborted();
   const { format, contentType } = negotiateFormat(request.headers.accept);

@@ -1,5 +1,6 @@
 import type { Family } from '../metrics/family.ts';
 import type { LatestListing, PollHistoryView } from '../poller/poll-history.ts';
+import type { Shard } from '../sharding/shard.ts';
 import type { PollErrorReason } from '../upstream/errors.ts';
 
 /**
@@ -53,9 +54,13 @@ export interface ListingBreakdown {
 /** What the web server may ask of the exporter. */
 export interface ExporterView {
   readonly version: string;
+  /** Which of the processes that share the service codes this is. */
+  readonly shard: Shard;
   /** The families to expose, each once; for a set of service codes, what carries one of them. */
   collect(serviceCodes?: ReadonlySet<string>): Promise<readonly Family[]>;
   hasServiceCode(serviceCode: string): boolean;
+  /** The index of the shard that polls a service code, where another does. */
+  otherShardOf(this: void, serviceCode: string): number | undefined;
   /** Whether the polls go on, whatever they come to. */
   isHealthy(): boolean;
   /** Whether the first round of polls is over. */

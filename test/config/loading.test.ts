@@ -28,6 +28,8 @@ const DEFAULTS: Configuration = {
   },
   signing: PUBLISHED_SCHEME,
   serviceCodes: [TESTING],
+  shard: { index: 0, count: 1 },
+  elsewhere: new Set(),
   metrics: { maxLabelSets: 1000, perTask: false, maxTasks: 1000 },
   web: {
     listenAddresses: [{ host: undefined, port: 20_928 }],

@@ -8,6 +8,7 @@ import { respondText } from '../../../src/web/response.ts';
 import { startWebServer, type WebServer } from '../../../src/web/server.ts';
 import type { ExporterView, ListingBreakdown, ServiceCodeStatus } from '../../../src/web/view.ts';
 import { NOW_MS } from './status-of.ts';
+import { WHOLE } from '../../../src/sharding/shard.ts';
 
 /** The real web server before an exporter whose state is the test's to set. */
 export class Stage implements AsyncDisposable {
@@ -53,6 +54,8 @@ export class Stage implements AsyncDisposable {
     const find = (code: string) => this.rows.find(({ serviceCode }) => serviceCode === code);
     return {
       version: '1.2.3',
+      shard: WHOLE,
+      otherShardOf: () => undefined,
       collect: () => Promise.resolve([]),
       hasServiceCode: (code) => find(code) !== undefined,
       isReady: () => true,
