@@ -6,6 +6,7 @@ import { startSimulator } from '../../src/simulator/server.ts';
 import { createWorld } from '../../src/simulator/world.ts';
 import { isInstalled } from '../support/installed.ts';
 import { Program, PROGRAM, xvsExporter } from '../support/program.ts';
+import { TemporaryFolder } from '../support/temporary-folder.ts';
 import { until } from '../support/until.ts';
 
 const CODES: readonly string[] = Array.from({ length: 60 }, (_, number) => `customer-${number}`);
@@ -142,6 +143,26 @@ test('once without codes prints an exposition, with --explain that there is noth
   await using explained = xvsExporter(['once', '--explain', ...empty], nowhere);
   assert.equal(await explained.exit, 0, explained.stderr);
   assert.match(explained.stdout, /^No service code is polled by shard \d of 2\.\n$/);
+});
+
+test('of the state of another shard, a shard takes what is its own', async () => {
+  const codes = CODES.slice(0, 8);
+  await using service = await serviceOf(codes);
+  using folder = new TemporaryFolder();
+  const env = { ...settings(service.url, codes), XVS_STATE_FILE: folder.at('state') };
+  /** How many codes such a process found in the file, and how many it dropped. */
+  const runOnce = async (index: number, count: number): Promise<readonly (string | undefined)[]> => {
+    await using program = xvsExporter(shardArgs(index, count), env);
+    await untilReady(await addressOf(program));
+    program.signal('SIGTERM');
+    assert.equal(await program.exit, 0, program.stderr);
+    const found = /"service_codes":(\d+),"dropped_service_codes":(\d+)/.exec(program.stderr);
+    return found?.slice(1) ?? [];
+  };
+  const own = codes.filter((code) => shardOf(code, 2) === 0).length;
+  assert.deepEqual(await runOnce(0, 1), []);
+  assert.deepEqual(await runOnce(0, 2), [String(own), String(8 - own)]);
+  assert.deepEqual(await runOnce(1, 2), ['0', String(own)]);
 });
 
 test('a pod of a StatefulSet knows its shard by its host name', async (t) => {
