@@ -56,10 +56,10 @@ export function createExporter(
   restored?: ReadonlyMap<string, Tally>,
 ): Exporter {
   const { clock, logger, build, watchListing } = outside;
-  const { metrics } = configuration;
-  const self = new SelfMetrics({ clock, ...build });
+  const { metrics, shard } = configuration;
+  const self = new SelfMetrics({ clock, shard, ...build });
   const store = new Store();
-  let { upstream } = configuration;
+  let { upstream, elsewhere } = configuration;
   const client = new ReplaceableClient(clientFor(upstream, outside));
   const codes = codesOf(configuration);
   const scrapeDriven =
@@ -93,11 +93,13 @@ export function createExporter(
       scrapeDriven,
       watchdog,
       clock,
+      shard,
       version: build.version,
+      elsewhere: () => elsewhere,
     }),
     apply: async (next) => {
       if (!isDeepStrictEqual(next.upstream, upstream)) client.replace(clientFor(next.upstream, outside));
-      upstream = next.upstream;
+      ({ upstream, elsewhere } = next);
       scrapeDriven?.configure(scrapeLimitsOf(next));
       return await poller.apply(codesOf(next));
     },

@@ -9,6 +9,8 @@ import type { Poller } from './poller/poller.ts';
 import type { ScrapeDrivenPolls } from './poller/scrape-driven.ts';
 import type { Watchdog } from './poller/watchdog.ts';
 import { isStale, type CodeState, type Store } from './poller/store.ts';
+import { shardOf } from './sharding/rendezvous.ts';
+import type { Shard } from './sharding/shard.ts';
 import type { ExporterView, ServiceCodeCondition, ServiceCodeStatus } from './web/view.ts';
 
 interface Parts {
@@ -20,13 +22,17 @@ interface Parts {
   readonly watchdog: Watchdog;
   readonly clock: Clock;
   readonly version: string;
+  readonly shard: Shard;
+  /** Service codes that other shards poll, as of now. */
+  readonly elsewhere: () => ReadonlySet<string>;
 }
 
 /** Joins what the polls found and what the exporter says of itself into what the web server shows. */
 export function createExporterView(parts: Parts): ExporterView {
-  const { store, self, poller, scrapeDriven, watchdog, clock, version } = parts;
+  const { store, self, poller, scrapeDriven, watchdog, clock, version, shard, elsewhere } = parts;
   return {
     version,
+    shard,
     refresh: async (scrape) => await scrapeDriven?.refresh(scrape),
     async collect(serviceCodes) {
       const own = await self.collect(serviceCodes);
@@ -34,6 +40,8 @@ export function createExporterView(parts: Parts): ExporterView {
       return serviceCodes === undefined ? [...families, seriesFamily(families)] : families;
     },
     hasServiceCode: (serviceCode) => store.get(serviceCode) !== undefined,
+    otherShardOf: (serviceCode) =>
+      elsewhere().has(serviceCode) ? shardOf(serviceCode, shard.count) : undefined,
     isHealthy: () => watchdog.look(),
     // Who is not ready is not scraped, and so would never become it.
     isReady: () => scrapeDriven !== undefined || poller.isFirstRoundOver,

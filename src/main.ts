@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 import { readFile } from 'node:fs/promises';
+import { hostname } from 'node:os';
 import { systemClock } from './clock.ts';
 import type { Command } from './commands/command.ts';
 import { LastWords } from './last-words.ts';
@@ -36,6 +37,7 @@ async function main(args: readonly string[], lastWords: LastWords): Promise<numb
     stderr: process.stderr,
     environment: process.env,
     readFile: (path) => readFile(path, 'utf8'),
+    hostName: hostname,
     signal,
     onReload,
     lastWords,

@@ -8,6 +8,7 @@ export interface CommandIo {
   readonly environment: Readonly<NodeJS.ProcessEnv>;
   /** Reads a text file (UTF-8). */
   readonly readFile: (path: string) => Promise<string>;
+  readonly hostName: () => string;
   /** Ends the command when it aborts. */
   readonly signal: AbortSignal;
   /**

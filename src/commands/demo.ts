@@ -69,6 +69,7 @@ async function exportFrom(simulator: Simulator, flags: Flags, io: CommandIo): Pr
     ]),
     env: { XVS_SECRET: SECRET },
     readFile: io.readFile,
+    hostName: io.hostName,
   });
   const { configuration } = await source.load();
   const logger = createLogger({ ...configuration.log, destination: io.stderr });

@@ -2,6 +2,7 @@ import type { BuildInfo } from '../build-info.ts';
 import type { Configuration } from '../config/configuration.ts';
 import { observe } from '../explain/observe.ts';
 import { explanation } from '../explain/report.ts';
+import { nameOf } from '../sharding/shard.ts';
 import { UpstreamClient } from '../upstream/client.ts';
 import type { CommandIo } from './command.ts';
 
@@ -10,7 +11,7 @@ import type { CommandIo } from './command.ts';
  * why one fails. Gives the exit code: 1 if one of them failed.
  */
 export async function explainPolls(
-  { upstream, signing, serviceCodes }: Configuration,
+  { upstream, signing, serviceCodes, shard }: Configuration,
   build: BuildInfo,
   { stdout, clock, signal }: Pick<CommandIo, 'stdout' | 'clock' | 'signal'>,
 ): Promise<number> {
@@ -19,6 +20,7 @@ export async function explainPolls(
     userAgent: `xvs-exporter/${build.version}`,
     clock,
   });
+  if (serviceCodes.length === 0) stdout.write(`No service code is polled by ${nameOf(shard)}.\n`);
   let failed = 0;
   for (const [index, target] of serviceCodes.entries()) {
     const seen = await observe({ ...target, signing }, { client, clock, signal });

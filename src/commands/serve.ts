@@ -9,7 +9,12 @@ export const serve = configured(async ({ configuration, build, source }, io) => 
   const { stderr, clock, signal, lastWords } = io;
   const logger = createLogger({ ...configuration.log, destination: stderr });
   lastWords.logTo(logger);
-  logger.info({ ...build, service_codes: configuration.serviceCodes.length }, 'Starting xvs-exporter');
+  const { index, count } = configuration.shard;
+  const share = {
+    service_codes: configuration.serviceCodes.length,
+    ...(count > 1 && { shard: index, shards: count }),
+  };
+  logger.info({ ...build, ...share }, 'Starting xvs-exporter');
   const app = await startApp(configuration, { clock, logger, build, source }).catch((error: unknown) => {
     logger.error({ error: error instanceof Error ? error.message : String(error) }, 'Cannot start');
   });

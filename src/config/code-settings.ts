@@ -1,3 +1,5 @@
+import type { Shard } from '../sharding/shard.ts';
+import { shareOut } from '../sharding/share-out.ts';
 import type { ServiceCodeSettings } from './configuration.ts';
 import type { ReadFile } from './files.ts';
 import { readSecret } from './files.ts';
@@ -11,27 +13,47 @@ import type { SettingPath } from './settings.ts';
 import { formatDuration } from './units.ts';
 
 export interface CodeSettings {
+  /** Those of the shard. */
   readonly serviceCodes: readonly ServiceCodeSettings[];
+  /** Those of the others. */
+  readonly elsewhere: ReadonlySet<string>;
   readonly problems: readonly Problem[];
 }
 
 /** A secret, a mistake on the way to it, or neither given. */
 type Secret = string | Problem | undefined;
 
-/** Gives each service code its secret and what it does not set itself. */
-export async function resolveCodes(settings: Merged, readFile: ReadFile): Promise<CodeSettings> {
+/**
+ * Gives each service code of a shard its secret and what it does not set itself. The others are checked as well, for
+ * every replica has the same configuration, but for the files of their secrets: those are the business of whoever uses
+ * them.
+ */
+export async function resolveCodes(
+  settings: Merged,
+  readFile: ReadFile,
+  shard: Shard,
+): Promise<CodeSettings> {
   const codes = settings.find('service_codes');
   const origin = settings.origin('service_codes');
   if (codes === undefined || origin === undefined) {
-    return { serviceCodes: [], problems: [missing('service_codes', 'at least one service code')] };
+    return {
+      serviceCodes: [],
+      elsewhere: new Set(),
+      problems: [missing('service_codes', 'at least one service code')],
+    };
   }
   const shared = await sharedSecret(settings, readFile);
-  const given = codes.map((code, index) => ({ code, index, origin }));
+  const names = codes.map((code) => code.service_code);
+  const own = await shareOut(names, shard);
+  const given = codes.map((code, index) => ({ code, index, origin, isOwn: own.has(code.service_code) }));
   const secrets = await Promise.all(given.map(async (one) => (await ownSecret(one, readFile)) ?? shared));
   const lacksUrl =
     settings.find('upstream.base_url') === undefined && codes.some((code) => code.base_url === undefined);
   return {
-    serviceCodes: codes.map((code, index) => resolveCode(code, textOf(secrets[index]), settings)),
+    serviceCodes: given
+      .filter(({ isOwn }) => isOwn)
+      .map(({ code, index }) => resolveCode(code, textOf(secrets[index]), settings)),
+    elsewhere: new Set(names.filter((name) => !own.has(name))),
     problems: [
       ...(lacksUrl ? [missing('upstream.base_url', 'the address of the service')] : []),
       ...findDuplicates(codes, origin.place),
@@ -48,6 +70,8 @@ interface GivenCode {
   readonly index: number;
   /** Where the list stands. */
   readonly origin: Entry;
+  /** Whether this shard polls it. */
+  readonly isOwn: boolean;
 }
 
 function resolveCode(code: ServiceCodeEntry, secret: string, settings: Merged): ServiceCodeSettings {
@@ -76,11 +100,12 @@ async function sharedSecret(settings: Merged, readFile: ReadFile): Promise<Secre
   return await readSecret(readFile, { path, place: file.place(), folder: file.folder });
 }
 
-async function ownSecret({ code, index, origin }: GivenCode, readFile: ReadFile): Promise<Secret> {
+async function ownSecret({ code, index, origin, isOwn }: GivenCode, readFile: ReadFile): Promise<Secret> {
   const path = code.secret_file;
   if (path === undefined) return code.secret;
   const place = origin.place([index, 'secret_file']);
   if (code.secret !== undefined) return bothGiven(place, origin.place([index, 'secret']));
+  if (!isOwn) return '';
   return await readSecret(readFile, { path, place, folder: origin.folder });
 }
 

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
+import type { Shard } from '../sharding/shard.ts';
 import type { Merged } from './layers.ts';
 import { load, type Loaded, type Sources } from './loading.ts';
 import { groupOf } from './names.ts';
@@ -23,6 +24,7 @@ export interface LoadedConfiguration extends Loaded {
 export class ConfigurationSource {
   readonly #sources: Sources;
   #started: ReadonlyMap<SettingPath, unknown> | undefined;
+  #shard: Shard | undefined;
   #files = new Map<string, string>();
 
   constructor(sources: Sources) {
@@ -39,7 +41,8 @@ export class ConfigurationSource {
     const files = new Map<string, string>();
     try {
       const readFile = (path: string): Promise<string> => this.#readNoting(path, files);
-      const { configuration, settings } = await load({ ...this.#sources, readFile });
+      const { configuration, settings } = await load({ ...this.#sources, readFile, shard: this.#shard });
+      this.#shard ??= configuration.shard;
       const holding = valuesThatHold(settings);
       const started = (this.#started ??= holding);
       const needRestart = [...holding.keys()].filter(

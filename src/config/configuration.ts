@@ -1,3 +1,4 @@
+import type { Shard } from '../sharding/shard.ts';
 import type { SigningScheme } from '../upstream/signing.ts';
 import type { ListenAddress } from './addresses.ts';
 import type { SettingValue } from './settings.ts';
@@ -78,9 +79,12 @@ interface LogSettings {
 export interface Configuration {
   readonly upstream: UpstreamSettings;
   readonly signing: SigningScheme;
-  /** At least one, each code once. */
+  /** What this process polls, each code once; none where none is its shard's. */
   readonly serviceCodes: readonly ServiceCodeSettings[];
   readonly poll: PollSettings;
+  readonly shard: Shard;
+  /** Service codes that other shards poll. */
+  readonly elsewhere: ReadonlySet<string>;
   readonly metrics: MetricsSettings;
   readonly state: StateSettings;
   readonly web: WebSettings;

@@ -66,16 +66,21 @@ export const size: Format<number> = {
   },
 };
 
-/** A whole number from 1 to a million: all counts that are settings are caps. */
-export const count: Format<number> = {
-  name: 'number',
-  parse(raw) {
-    const isDigits = typeof raw === 'string' && /^\d+$/.test(raw);
-    const value = isDigits ? Number(raw) : raw;
-    const inRange = typeof value === 'number' && Number.isInteger(value) && value >= 1 && value <= 1_000_000;
-    return inRange ? accept(value) : reject('a whole number from 1 to 1000000', raw);
-  },
-};
+/** A whole number within bounds. */
+export function wholeNumber(min: number, max: number): Format<number> {
+  return {
+    name: 'number',
+    parse(raw) {
+      const isDigits = typeof raw === 'string' && /^\d+$/.test(raw);
+      const value = isDigits ? Number(raw) : raw;
+      const inRange = typeof value === 'number' && Number.isInteger(value) && value >= min && value <= max;
+      return inRange ? accept(value) : reject(`a whole number from ${min} to ${max}`, raw);
+    },
+  };
+}
+
+/** All counts that are settings are caps. */
+export const count: Format<number> = wholeNumber(1, 1_000_000);
 
 export const flag: Format<boolean> = {
   name: 'true or false',

@@ -16,6 +16,7 @@ const TITLES: ReadonlyMap<string, string> = new Map([
   ['', 'What to poll, and the secret to sign with'],
   ['upstream', 'How to reach the service'],
   ['poll', 'How often to poll'],
+  ['shard', 'Which share of the service codes to poll'],
   ['metrics', 'How much to expose'],
   ['web', 'Where to be scraped'],
   ['state', 'What outlives the process'],

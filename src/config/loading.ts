@@ -1,3 +1,4 @@
+import type { Shard } from '../sharding/shard.ts';
 import type { SigningScheme } from '../upstream/signing.ts';
 import { resolveCodes } from './code-settings.ts';
 import type {
@@ -14,16 +15,21 @@ import type { Environment, Flags, Merged } from './layers.ts';
 import { checkEntries, environmentEntries, flagEntries, mergeEntries } from './layers.ts';
 import { minAgeProblems, pollSettings } from './poll-settings.ts';
 import type { Problem } from './problem.ts';
-import { mismatch, show, throwIfAny } from './problem.ts';
+import { ConfigError, mismatch, show, throwIfAny } from './problem.ts';
 import { readProxies } from './proxy.ts';
 import type { SettingsFile } from './settings-file.ts';
 import { parseSettingsFile } from './settings-file.ts';
+import { resolveShard } from './shard-settings.ts';
 
 /** Where a configuration comes from. */
 export interface Sources {
   readonly flags: Flags;
   readonly env: Environment;
   readonly readFile: ReadFile;
+  /** The name of this machine, asked for only where it says which shard this is. */
+  readonly hostName: () => string;
+  /** The shard that this process has been from the start on, whatever its settings say now. */
+  readonly shard?: Shard | undefined;
 }
 
 /** A configuration, and the settings that it was made of. */
@@ -44,7 +50,8 @@ export async function loadConfiguration(sources: Sources): Promise<Configuration
 }
 
 /** The same, with the settings. */
-export async function load({ flags, env, readFile }: Sources): Promise<Loaded> {
+export async function load(sources: Sources): Promise<Loaded> {
+  const { flags, env, readFile } = sources;
   const given = [...environmentEntries(env), ...flagEntries(flags)];
   const location = given.filter(({ path }) => path === 'config.file');
   throwIfAny(checkEntries(location));
@@ -52,7 +59,7 @@ export async function load({ flags, env, readFile }: Sources): Promise<Loaded> {
   const entries = [...file.entries, ...given];
   throwIfAny([...file.problems, ...checkEntries(entries)]);
   const settings = mergeEntries(entries);
-  return { configuration: await resolve(settings, env, readFile), settings };
+  return { configuration: await resolve(settings, sources), settings };
 }
 
 async function readSettingsFile(location: Merged, readFile: ReadFile): Promise<SettingsFile> {
@@ -63,8 +70,13 @@ async function readSettingsFile(location: Merged, readFile: ReadFile): Promise<S
   return typeof text === 'string' ? parseSettingsFile(text, path) : { entries: [], problems: [text] };
 }
 
-async function resolve(settings: Merged, env: Environment, readFile: ReadFile): Promise<Configuration> {
-  const codes = await resolveCodes(settings, readFile);
+async function resolve(settings: Merged, sources: Sources): Promise<Configuration> {
+  const { env, readFile, hostName } = sources;
+  const named = resolveShard(settings, hostName);
+  // By itself: which files are read, thousands perhaps, depends on it.
+  if ('place' in named) throw new ConfigError([named]);
+  const shard = sources.shard ?? named;
+  const codes = await resolveCodes(settings, readFile, shard);
   const { tls, problems: tlsProblems } = await resolveTls(settings, readFile);
   const { proxy, problems: proxyProblems } = readProxies(env);
   throwIfAny([
@@ -79,6 +91,8 @@ async function resolve(settings: Merged, env: Environment, readFile: ReadFile): 
     signing: signingScheme(settings),
     serviceCodes: codes.serviceCodes,
     poll: pollSettings(settings),
+    shard,
+    elsewhere: codes.elsewhere,
     metrics: metricsSettings(settings),
     state: stateSettings(settings),
     web: webSettings(settings),

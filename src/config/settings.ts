@@ -1,6 +1,7 @@
+import { MAX_SHARDS } from '../sharding/shard.ts';
 import { baseUrl, listenAddressList, telemetryPath } from './addresses.ts';
 import type { Format } from './format.ts';
-import { choice, count, duration, filePath, flag, secretText, size } from './format.ts';
+import { choice, count, duration, filePath, flag, secretText, size, wholeNumber } from './format.ts';
 import { serviceCodeList } from './service-codes.ts';
 import { headerName, signingTemplate } from './signing.ts';
 
@@ -141,6 +142,17 @@ export const SETTINGS = {
     doc: 'A task whose bytes flowed once and stand still for so long is stalled.',
     format: duration(1),
     default: '60s',
+  },
+  'shard.count': {
+    doc: 'Processes that share the service codes; each code is polled by one of them.',
+    format: wholeNumber(1, MAX_SHARDS),
+    default: '1',
+  },
+  'shard.index': {
+    doc: 'Which of them this is, from 0 on.',
+    format: wholeNumber(0, MAX_SHARDS - 1),
+    default: undefined,
+    otherwise: 'the number at the end of the host name, as in `xvs-exporter-3`',
   },
   'metrics.max_label_sets': {
     doc: 'Label sets of one metric family and service code; more are folded into `__other__`.',

@@ -1,3 +1,4 @@
+import { nameOf } from '../sharding/shard.ts';
 import type { Configuration, ServiceCodeSettings } from './configuration.ts';
 import { secretText } from './format.ts';
 import { settingGroups } from './groups.ts';
@@ -14,9 +15,8 @@ import { formatDuration } from './units.ts';
  */
 export function summary({ configuration, settings }: Loaded): string {
   const { serviceCodes, upstream } = configuration;
-  const number = `${serviceCodes.length} service code${serviceCodes.length === 1 ? '' : 's'}`;
   return [
-    `The configuration is valid: ${number}.`,
+    `The configuration is valid: ${numberOfCodes(configuration)}.`,
     ...settingSections(settings),
     '',
     'Service codes:',
@@ -24,6 +24,13 @@ export function summary({ configuration, settings }: Loaded): string {
     ...proxySection(upstream.proxy),
     '',
   ].join('\n');
+}
+
+function numberOfCodes({ serviceCodes, shard, elsewhere }: Configuration): string {
+  const own = serviceCodes.length;
+  const all = own + elsewhere.size;
+  const codes = `service code${all === 1 ? '' : 's'}`;
+  return shard.count === 1 ? `${all} ${codes}` : `${own} of ${all} ${codes}, those of ${nameOf(shard)}`;
 }
 
 /** A cell for each column. */

@@ -295,6 +295,24 @@ export const CATALOGUE = {
     help: 'Series in the last full exposition.',
     labels: [],
   },
+  serviceCodes: {
+    name: 'xvs_exporter_service_codes',
+    type: 'gauge',
+    help: 'Service codes that this process polls.',
+    labels: [],
+  },
+  shards: {
+    name: 'xvs_exporter_shards',
+    type: 'gauge',
+    help: 'Processes that share the service codes, as far as this one knows (shard.count).',
+    labels: [],
+  },
+  shardIndex: {
+    name: 'xvs_exporter_shard',
+    type: 'gauge',
+    help: 'Which of them this is, from 0 on (shard.index, or by the host name).',
+    labels: [],
+  },
   buildInfo: {
     name: 'xvs_exporter_build_info',
     type: 'info',

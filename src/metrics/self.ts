@@ -2,6 +2,7 @@ import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom
 import type { Clock } from '../clock.ts';
 import { INVALID_RECORD_PAIRS } from '../listing/records.ts';
 import type { InvalidReason, RecordKind } from '../listing/records.ts';
+import { WHOLE, type Shard } from '../sharding/shard.ts';
 import { POLL_ERROR_REASONS } from '../upstream/errors.ts';
 import type { PollErrorReason } from '../upstream/errors.ts';
 import { CATALOGUE } from './catalogue.ts';
@@ -36,6 +37,8 @@ export interface SelfMetricsOptions {
   readonly version: string;
   readonly revision: string;
   readonly nodeVersion: string;
+  /** Without it, the only one. */
+  readonly shard?: Shard;
 }
 
 /**
@@ -55,11 +58,13 @@ export class SelfMetrics {
   /** When those of the state file were. */
   #stateBirth: number | undefined;
 
-  constructor({ clock, version, revision, nodeVersion }: SelfMetricsOptions) {
+  constructor({ clock, version, revision, nodeVersion, shard = WHOLE }: SelfMetricsOptions) {
     this.#clock = clock;
-    const { stateWriteErrors, stateLastSuccess, stateSize } = this.#metrics;
+    const { shards, shardIndex, stateWriteErrors, stateLastSuccess, stateSize } = this.#metrics;
     // prom-client begins what has no labels at 0.
     for (const metric of [stateWriteErrors, stateLastSuccess, stateSize]) metric.remove();
+    shards.set(shard.count);
+    shardIndex.set(shard.index);
     this.#metrics.buildInfo.set({ version, revision, node_version: nodeVersion }, 1);
     collectDefaultMetrics({ register: this.#registry });
   }
@@ -73,6 +78,7 @@ export class SelfMetrics {
     this.#metrics.pollInterval.set(code, intervalMs / 1000);
     if (!this.#births.has(serviceCode)) {
       this.#births.set(serviceCode, this.#clock.now() / 1000);
+      this.#metrics.serviceCodes.set(this.#births.size);
       for (const [counter, labels] of this.#countersOf(serviceCode)) counter.inc(labels, 0);
       this.#metrics.pollDuration.zero(code);
     }
@@ -84,6 +90,7 @@ export class SelfMetrics {
     const { lastPoll, lastSuccess, pollInterval, responseBytes, pollDuration } = this.#metrics;
     const code = { service_code: serviceCode };
     this.#births.delete(serviceCode);
+    this.#metrics.serviceCodes.set(this.#births.size);
     for (const [counter, labels] of this.#countersOf(serviceCode)) counter.remove(labels);
     for (const gauge of [lastPoll, lastSuccess, pollInterval, responseBytes]) gauge.remove(code);
     pollDuration.remove(code);
@@ -220,6 +227,9 @@ function createMetrics() {
     pollInterval: gauge(CATALOGUE.pollInterval),
     responseBytes: gauge(CATALOGUE.responseBytes),
     invalidRecords: counter(CATALOGUE.invalidRecords),
+    serviceCodes: gauge(CATALOGUE.serviceCodes),
+    shards: gauge(CATALOGUE.shards),
+    shardIndex: gauge(CATALOGUE.shardIndex),
     buildInfo: gauge(CATALOGUE.buildInfo),
     configLastReloadSuccessful: gauge(CATALOGUE.configLastReloadSuccessful),
     configLastReloadSuccess: gauge(CATALOGUE.configLastReloadSuccess),

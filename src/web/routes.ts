@@ -2,6 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Exposition } from '../metrics/exposition.ts';
 import { negotiateFormat } from '../metrics/negotiation.ts';
 import { respondCompressed } from './compression.ts';
+import { notHere } from './not-here.ts';
 import { respondText } from './response.ts';
 import { scrapeTimeoutMs } from './scrape-timeout.ts';
 import type { WebResponse } from './response.ts';
@@ -120,13 +121,15 @@ async function metrics(
   const serviceCodes = query.getAll('service_code');
   if (serviceCodes.includes(''))
     return respondText(400, 'Expected service_code to have a value, found none.');
-  const areKnown = (): boolean => serviceCodes.every((serviceCode) => view.hasServiceCode(serviceCode));
-  if (!areKnown()) return unknownCode();
+  const findMissing = () => serviceCodes.find((serviceCode) => !view.hasServiceCode(serviceCode));
+  let missing = findMissing();
+  if (missing !== undefined) return notHere(view, missing);
   const asked = serviceCodes.length === 0 ? undefined : new Set(serviceCodes);
   const { method, headers, signal } = request;
   if (method === 'GET') {
     await view.refresh({ serviceCodes: asked, timeoutMs: scrapeTimeoutMs(headers), signal });
-    if (!areKnown()) return unknownCode();
+    missing = findMissing();
+    if (missing !== undefined) return notHere(view, missing);
   }
   const families = await view.collect(asked);
   signal?.throwIfAborted();
@@ -134,8 +137,4 @@ async function metrics(
   return await respondCompressed(exposition.render(families, format), contentType, headers, {
     Vary: 'Accept, Accept-Encoding',
   });
-}
-
-function unknownCode(): WebResponse {
-  return respondText(404, 'No such service code is configured.');
 }

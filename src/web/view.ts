@@ -1,6 +1,7 @@
 import type { Family } from '../metrics/family.ts';
 import type { Scrape } from '../poller/scrape-driven.ts';
 import type { LatestListing, PollHistoryView } from '../poller/poll-history.ts';
+import type { Shard } from '../sharding/shard.ts';
 import type { PollErrorReason } from '../upstream/errors.ts';
 
 /**
@@ -56,9 +57,13 @@ export interface ExporterView {
   readonly version: string;
   /** Resolves when a scrape is to be answered: where scrapes ask for polls, once these are over, or it cannot wait. */
   refresh(scrape: Scrape): Promise<void>;
+  /** Which of the processes that share the service codes this is. */
+  readonly shard: Shard;
   /** The families to expose, each once; for a set of service codes, what carries one of them. */
   collect(serviceCodes?: ReadonlySet<string>): Promise<readonly Family[]>;
   hasServiceCode(serviceCode: string): boolean;
+  /** The index of the shard that polls a service code, where another does. */
+  otherShardOf(this: void, serviceCode: string): number | undefined;
   /** Whether the polls go on, whatever they come to. */
   isHealthy(): boolean;
   /** Whether the first round of polls is over, or none is to be waited for. */

@@ -5,6 +5,7 @@ import type { Family } from '../../src/metrics/family.ts';
 import { handle } from '../../src/web/routes.ts';
 import type { ExporterView } from '../../src/web/view.ts';
 import { alternate, compare, type Comparison, type Goal, type Run } from './measure.ts';
+import { WHOLE } from '../../src/sharding/shard.ts';
 
 /** How many series there are, and how often they are scraped. */
 export interface ScrapingSize {
@@ -53,6 +54,8 @@ function viewOf(family: Family): ExporterView {
   return {
     version: '0.0.0',
     refresh: () => Promise.resolve(),
+    shard: WHOLE,
+    otherShardOf: () => undefined,
     collect: () => Promise.resolve([family]),
     hasServiceCode: () => true,
     isHealthy: () => true,

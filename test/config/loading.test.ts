@@ -29,6 +29,8 @@ const DEFAULTS: Configuration = {
   signing: PUBLISHED_SCHEME,
   serviceCodes: [TESTING],
   poll: { mode: 'interval', minAgeMs: 5000 },
+  shard: { index: 0, count: 1 },
+  elsewhere: new Set(),
   metrics: { maxLabelSets: 1000, perTask: false, maxTasks: 1000 },
   web: {
     listenAddresses: [{ host: undefined, port: 20_928 }],

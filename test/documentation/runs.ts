@@ -103,6 +103,7 @@ export const RUNS: ReadonlyMap<string, Run | Reason> = new Map<string, Run | Rea
     'it writes to /opt and /etc of the machine; the unit and its settings are checked by test/deploy/systemd',
   ],
   ['deploy/systemd/README.md: sudo systemctl daemon-reload', 'it would start a service of the machine'],
+  ['docs/scaling.md: node dist/main.js --config.check --shard.count=1 --shard.index=0', { before: SERVICE }],
   ['CONTRIBUTING.md: npm run check', 'it is run beside the tests, and looks at no copy'],
   ['CONTRIBUTING.md: npm test', 'it is what runs this test'],
   ['CONTRIBUTING.md: npm run test:image', 'as root, for minutes; .ci/run runs it'],

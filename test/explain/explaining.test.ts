@@ -11,6 +11,7 @@ import { startSimulator, type Simulator } from '../../src/simulator/server.ts';
 import { createWorld } from '../../src/simulator/world.ts';
 import { fixture, fixturePath } from '../support/fixtures.ts';
 import { serveHttp, serveHttps, serveProxy, closedPort } from '../upstream/servers.ts';
+import { noHostName } from '../support/no-host-name.ts';
 
 const SECRET = 'correct-horse-battery';
 const ca = fixturePath('tls/ca.pem');
@@ -57,7 +58,12 @@ async function explain(
     signal: new AbortController().signal,
   };
   const { flags } = parseCommandLine([`--upstream.base-url=${baseUrl}`, '--upstream.timeout=2s', ...args]);
-  const configuration = await loadConfiguration({ flags, env: io.environment, readFile: io.readFile });
+  const configuration = await loadConfiguration({
+    flags,
+    env: io.environment,
+    readFile: io.readFile,
+    hostName: noHostName,
+  });
   const build = { version: '1.2.3', revision: 'unknown', nodeVersion: 'v0' };
   const code = await explainPolls(configuration, build, io);
   const text = String(stdout.read());

@@ -1,6 +1,7 @@
 import type { Configuration, PollSettings, ServiceCodeSettings } from '../../src/config/configuration.ts';
 import { fixture } from '../support/fixtures.ts';
 import { PUBLISHED_SCHEME } from '../support/published-scheme.ts';
+import { WHOLE } from '../../src/sharding/shard.ts';
 
 /** The service codes whose answers are spoiled, by the way that they are reached, and one whose answers never are. */
 export const CODES = ['FAULTY', 'SECURE', 'NAMED', 'SOUND'] as const;
@@ -69,6 +70,8 @@ function configuration(
     signing: PUBLISHED_SCHEME,
     serviceCodes,
     poll,
+    shard: WHOLE,
+    elsewhere: new Set(),
     metrics: { maxLabelSets: limits.maxLabelSets, perTask: true, maxTasks: 1000 },
     web: {
       listenAddresses: [],

@@ -6,6 +6,7 @@ import { createLogger } from '../../src/log.ts';
 import { NEEDED } from '../support/configuration.ts';
 import { SuspendableClock } from '../support/suspendable-clock.ts';
 import { until } from '../support/until.ts';
+import { noHostName } from '../support/no-host-name.ts';
 
 const BUILD = { version: '0.0.0', revision: 'test', nodeVersion: process.version };
 const NO_SERVICE = 'http://127.0.0.1:1';
@@ -18,6 +19,7 @@ test('the exporter is healthy while the service is down, and is not when its pol
   const source = new ConfigurationSource({
     flags: new Map([['web.listen_address', '127.0.0.1:0']]),
     env: { ...NEEDED, XVS_UPSTREAM_BASE_URL: NO_SERVICE },
+    hostName: noHostName,
     readFile: () => Promise.reject(new Error('Expected no file to be read')),
   });
   const { configuration } = await source.load();

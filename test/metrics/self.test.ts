@@ -209,3 +209,28 @@ test('the default metrics do not keep a process alive', () => {
   });
   assert.deepEqual([run.status, run.stdout, run.stderr], [0, 'ended', '']);
 });
+
+test('how many service codes are polled, and by which shard', async (t) => {
+  const { metrics, valuesOf } = start(t);
+  const whole = async () => {
+    const values = await valuesOf();
+    return ['service_codes', 'shards', 'shard'].map((name) => values.get(`xvs_exporter_${name}`));
+  };
+  assert.deepEqual(await whole(), [0, 1, 0]);
+  metrics.track('A', 15_000);
+  metrics.track('B', 15_000);
+  metrics.track('B', 30_000);
+  assert.deepEqual(await whole(), [2, 1, 0]);
+  metrics.untrack('A');
+  assert.deepEqual(await whole(), [1, 1, 0]);
+  using third = new SelfMetrics({
+    clock: { now: () => 0, monotonic: () => 0, sleep: () => Promise.resolve() },
+    version: '',
+    revision: '',
+    nodeVersion: '',
+    shard: { index: 2, count: 4 },
+  });
+  const text = render(await third.collect(), 'text');
+  assert.match(text, /^xvs_exporter_shards 4$/m);
+  assert.match(text, /^xvs_exporter_shard 2$/m);
+});

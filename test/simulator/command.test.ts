@@ -6,6 +6,7 @@ import { simulate } from '../../src/commands/simulate.ts';
 import { LastWords } from '../../src/last-words.ts';
 import { call, wholeAnswer } from './client.ts';
 import { ManualClock } from '../support/manual-clock.ts';
+import { noHostName } from '../support/no-host-name.ts';
 
 const nowMs = Date.UTC(2026, 0, 1);
 
@@ -18,6 +19,7 @@ function createIo() {
     clock: new ManualClock(nowMs),
     environment: {},
     readFile: () => Promise.reject(new Error('Expected no file to be read')),
+    hostName: noHostName,
     onReload: () => undefined,
     lastWords: new LastWords({ write: (text) => assert.fail(text) }),
   };

@@ -2,6 +2,7 @@ import { ConfigError } from '../../src/config/problem.ts';
 import type { Configuration } from '../../src/config/configuration.ts';
 import { parseCommandLine } from '../../src/config/command-line.ts';
 import { load as loadSettings, type Loaded } from '../../src/config/loading.ts';
+import { noHostName } from './no-host-name.ts';
 
 /** Stands in every place of a test where a secret can be put. */
 export const SECRET = 'hunter2-is-secret';
@@ -21,6 +22,8 @@ export function readFrom(files: Files): (path: string) => Promise<string> {
 export interface Case {
   readonly args?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
+  /** The name of the machine, which nothing may ask for without need. */
+  readonly hostName?: string;
   readonly files?: Files;
   /** Text of `/etc/xvs.yml`, which is then the configuration file. */
   readonly yml?: string;
@@ -32,11 +35,12 @@ export async function load(given: Case): Promise<Configuration> {
 }
 
 /** As {@link load}, with where each setting came from. */
-export function loadedFrom({ args = [], env = {}, files = {}, yml }: Case): Promise<Loaded> {
+export function loadedFrom({ args = [], env = {}, files = {}, hostName, yml }: Case): Promise<Loaded> {
   const file = yml === undefined ? [] : ['--config.file=/etc/xvs.yml'];
   return loadSettings({
     flags: parseCommandLine([...file, ...args]).flags,
     env,
+    hostName: hostName === undefined ? noHostName : () => hostName,
     readFile: readFrom(yml === undefined ? files : { ...files, '/etc/xvs.yml': yml }),
   });
 }

@@ -8,6 +8,7 @@ import { handle, isProbe } from '../../src/web/routes.ts';
 import type { ExporterView } from '../../src/web/view.ts';
 import { parseExposition } from '../support/exposition-parser.ts';
 import { statusOf } from './pages/status-of.ts';
+import { WHOLE } from '../../src/sharding/shard.ts';
 
 const OPTIONS = { telemetryPath: '/metrics', exposition: new Exposition() };
 
@@ -17,6 +18,8 @@ function view(overrides: Partial<ExporterView> = {}): ExporterView {
   return {
     version: '1.2.3',
     refresh: () => Promise.resolve(),
+    shard: WHOLE,
+    otherShardOf: () => undefined,
     collect: (wanted) =>
       Promise.resolve([
         {

@@ -26,6 +26,7 @@ export function exporterHealth(): Board {
       { title: 'Process', panels: processes() },
       { title: 'What is exposed', panels: exposed() },
       { title: 'What outlives the process', panels: state() },
+      { title: 'Shards', panels: shards() },
     ],
   };
 }
@@ -225,6 +226,33 @@ function state() {
         ...noState,
       },
       { expr: q.select(C.stateSize), legend: BY_INSTANCE },
+    ),
+  ];
+}
+
+function shards() {
+  return [
+    timeSeries(
+      {
+        title: 'Service codes',
+        description: 'Service codes that each exporter polls. Shards have about as many each.',
+        unit: 'locale',
+        span: 12,
+        noValue: NO_EXPORTER,
+      },
+      { expr: q.select(C.serviceCodes), legend: BY_INSTANCE },
+    ),
+    timeSeries(
+      {
+        title: 'Shards that answer',
+        description:
+          'Different shards among these exporters, and how many there are to be. Without shards both are 1.',
+        unit: 'none',
+        span: 12,
+        noValue: NO_EXPORTER,
+      },
+      { expr: `count(count_values("shard", ${q.select(C.shardIndex)}))`, legend: 'answer' },
+      { expr: `max(${q.select(C.shards)})`, legend: 'are to be' },
     ),
   ];
 }

@@ -1,3 +1,4 @@
+import { nameOf, type Shard } from '../../sharding/shard.ts';
 import type { ServiceCodeStatus } from '../view.ts';
 import { arrange, type Arrangement } from './arrangement.ts';
 import { summaryOf } from './conditions.ts';
@@ -11,6 +12,7 @@ import { html, type Markup } from './markup.ts';
 export interface ListPage {
   readonly version: string;
   readonly telemetryPath: string;
+  readonly shard: Shard;
   readonly isReady: boolean;
   readonly nowMs: number;
   readonly query: ListQuery;
@@ -18,9 +20,17 @@ export interface ListPage {
 }
 
 /** The page at `/`: a row for each service code that the query asks for. */
-export function renderListPage({ version, telemetryPath, isReady, nowMs, query, rows }: ListPage): string {
+export function renderListPage({
+  version,
+  telemetryPath,
+  shard,
+  isReady,
+  nowMs,
+  query,
+  rows,
+}: ListPage): string {
   const part = arrange(rows, query);
-  const summary = summaryOf(rows);
+  const summary = summaryOf(rows) + (shard.count === 1 ? '' : ` (${nameOf(shard)})`);
   return renderDocument({
     title: `${summary} · xvs-exporter`,
     version,
@@ -32,8 +42,7 @@ export function renderListPage({ version, telemetryPath, isReady, nowMs, query, 
     main: html`${filterForm(query)}
       <div id="list" data-live>
         ${listTable(part, query, nowMs, captionOf(part, rows.length, nowMs))}
-        ${part.rows.length === 0 ? html`<p class="nothing">No service code matches. <a href="/">Show all</a></p>` : ''}
-        ${paging(part, query)}
+        ${part.rows.length === 0 ? nothing(rows.length) : ''} ${paging(part, query)}
       </div>`,
   });
 }
@@ -44,6 +53,11 @@ function captionOf({ first, rows, matching }: Arrangement, all: number, nowMs: n
   return html`Service codes: ${range}${of}. As of
     <time datetime="${new Date(nowMs).toISOString()}">${utc(nowMs)}</time>. Plots: the last 60 polls, from
     zero up; gaps and red ticks are polls that failed.`;
+}
+
+function nothing(all: number): Markup {
+  if (all === 0) return html`<p class="nothing">No service code is polled here.</p>`;
+  return html`<p class="nothing">No service code matches. <a href="/">Show all</a></p>`;
 }
 
 function paging({ page, pages }: Arrangement, query: ListQuery): Markup | undefined {

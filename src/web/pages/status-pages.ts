@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { respondCompressed } from '../compression.ts';
+import { notHere } from '../not-here.ts';
 import { respondText, type WebResponse } from '../response.ts';
 import type { ExporterView } from '../view.ts';
 import { codeOfAddress, isCodeAddress } from './code-address.ts';
@@ -22,9 +23,9 @@ export function statusPage(path: string, telemetryPath: string): PageRoute | und
   if (!isCodeAddress(path)) return undefined;
   return (view, { headers }, query) => {
     const serviceCode = codeOfAddress(path, query);
-    const page = serviceCode === undefined ? undefined : codeOf(view, serviceCode, telemetryPath);
-    if (page === undefined) return respondText(404, 'No such service code is configured.');
-    return respondPage(page, headers);
+    if (serviceCode === undefined) return respondText(404, 'No such service code is configured.');
+    const page = codeOf(view, serviceCode, telemetryPath);
+    return page === undefined ? notHere(view, serviceCode) : respondPage(page, headers);
   };
 }
 
@@ -33,6 +34,7 @@ export function listOf(view: ExporterView, query: URLSearchParams, telemetryPath
   return renderListPage({
     version: view.version,
     telemetryPath,
+    shard: view.shard,
     isReady: view.isReady(),
     nowMs: view.nowMs(),
     query: parseListQuery(query),

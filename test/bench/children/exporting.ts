@@ -1,3 +1,4 @@
+import { hostname } from 'node:os';
 import { systemClock } from '../../../src/clock.ts';
 import type { AppOutside } from '../../../src/app.ts';
 import type { Configuration } from '../../../src/config/configuration.ts';
@@ -8,6 +9,7 @@ import { createLogger } from '../../../src/log.ts';
 const SOURCE = new ConfigurationSource({
   flags: new Map(),
   env: process.env,
+  hostName: hostname,
   readFile: () => Promise.reject(new Error('Expected no file to be configured')),
 });
 

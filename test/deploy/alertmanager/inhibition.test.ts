@@ -20,6 +20,7 @@ const EXPORTER_GONE = ['XvsExporterDown', 'XvsExporterAbsent'];
 const silenced: Readonly<Record<string, readonly string[]>> = {
   XvsExporterDown: named((_, alert) => !EXPORTER_GONE.includes(alert)),
   XvsExporterAbsent: named((_, alert) => !EXPORTER_GONE.includes(alert)),
+  XvsShardMissing: ['XvsServiceCodeUnwatched'],
   XvsApiDown: [
     ...named((layer, alert) => layer === 'api' && alert !== 'XvsApiDown' && alert !== 'XvsApiErrors'),
     ...DATA,

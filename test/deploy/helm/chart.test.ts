@@ -15,6 +15,12 @@ import { helm, rendered } from './chart.ts';
 import { meaningOf } from './meaning.ts';
 
 const CHART = 'deploy/helm/xvs-exporter';
+/** As in overlays/shards. */
+const SHARDED = {
+  shards: { count: 4 },
+  state: { enabled: true },
+  resources: { requests: { cpu: '300m', memory: '512Mi' }, limits: { memory: '1Gi' } },
+};
 const MONITORED = { serviceMonitor: { enabled: true }, prometheusRule: { enabled: true } };
 
 test('the rules of the chart are those of deploy/prometheus/rules', () => {
@@ -43,6 +49,7 @@ test('Helm has no complaint about the chart', (t) => {
 for (const [folder, values] of [
   ['base', {}],
   ['overlays/monitoring', MONITORED],
+  ['overlays/shards', { ...MONITORED, ...SHARDED }],
 ] as const) {
   test(`what Helm makes means the same as kustomize's ${folder}`, (t) => {
     if (!isInstalled(t, 'helm') || !isInstalled(t, 'kubectl')) return;

@@ -5,6 +5,13 @@ export const TOGGLES: readonly (readonly [Values, RegExp])[] = [
   [{ nameOverride: 'other' }, /"app\.kubernetes\.io\/name":"other"/],
   [{ fullnameOverride: 'other' }, /"StatefulSet","metadata":\{"name":"other"/],
   [{ replicaCount: 2 }, /"replicas":2/],
+  [{ shards: { count: 4 } }, /"replicas":4.*"env":\[\{"name":"XVS_SHARD_COUNT","value":"4"\}\]/],
+  [
+    { state: { enabled: true } },
+    /"env":\[\{"name":"XVS_STATE_FILE","value":"\/var\/lib\/xvs-exporter\/state"\}\]/,
+  ],
+  [{ state: { enabled: true, size: '5Gi' } }, /"volumeClaimTemplates":.*"storage":"5Gi"/],
+  [{ state: { enabled: true, storageClass: 'fast' } }, /"storageClassName":"fast"/],
   [{ image: { repository: 'r.example.org/x' } }, /"image":"r\.example\.org\/x:0\.1\.0"/],
   [{ image: { tag: 'next' } }, /"image":"registry\.example\.com\/xvs-exporter:next"/],
   [

@@ -52,6 +52,10 @@ test('what is switched off is not there', async (t) => {
   const always = ['ConfigMap', 'Service', 'StatefulSet'];
   const table: [Values, readonly string[]][] = [
     [{}, ['ConfigMap', 'NetworkPolicy', 'Service', 'ServiceAccount', 'StatefulSet']],
+    [
+      { shards: { count: 2 } },
+      ['ConfigMap', 'NetworkPolicy', 'PodDisruptionBudget', 'Service', 'ServiceAccount', 'StatefulSet'],
+    ],
     [{ networkPolicy: { enabled: false } }, ['ConfigMap', 'Service', 'ServiceAccount', 'StatefulSet']],
     [{ networkPolicy: { enabled: false }, serviceAccount: { create: false } }, always],
   ];
@@ -85,6 +89,11 @@ test('wrong values are refused, with the place', async (t) => {
     [{ image: { pullPolicy: 'Sometimes' } }, "at '/image/pullPolicy': value must be one of"],
     [{ image: { digest: 'sha256:1' } }, "at '/image/digest':"],
     [{ replicaCount: '2' }, "at '/replicaCount': got string, want integer"],
+    [{ shards: { count: 0 } }, "at '/shards/count': minimum"],
+    [{ shards: { count: 1001 } }, "at '/shards/count': maximum"],
+    [{ shards: { count: 4 }, replicaCount: 2 }, "at '': 'not' failed"],
+    [{ shards: { index: 1 } }, "at '/shards': additional properties 'index' not allowed"],
+    [{ state: { size: 'large' } }, "at '/state/size':"],
     [{ fullnameOverride: 'Not-A-Name' }, "at '/fullnameOverride':"],
     [{ config: { service_codes: [] } }, "at '/config/service_codes': minItems"],
     [{ config: { secret: 'abc' } }, "at '/config/secret': false schema"],
@@ -126,7 +135,16 @@ test('values and schema have the same keys, and the templates read each', () => 
 });
 
 /** Groups of values, whose keys are those of the chart: of the others they are up to whoever sets them. */
-const GROUPS = ['image', 'networkPolicy', 'prometheusRule', 'service', 'serviceAccount', 'serviceMonitor'];
+const GROUPS = [
+  'image',
+  'networkPolicy',
+  'prometheusRule',
+  'service',
+  'serviceAccount',
+  'serviceMonitor',
+  'shards',
+  'state',
+];
 
 function valuePaths(values: Values): readonly string[] {
   return Object.entries(values).flatMap(([key, value]) =>

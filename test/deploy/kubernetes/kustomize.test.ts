@@ -10,6 +10,7 @@ import {
   PrometheusRule,
   ServiceMonitor,
 } from '@kubernetes-models/prometheus-operator/monitoring.coreos.com/v1';
+import { shardOf } from '../../../src/sharding/rendezvous.ts';
 import { assertGolden } from '../../support/fixtures.ts';
 import { isInstalled } from '../../support/installed.ts';
 import { repositoryFolder, repositoryPath, repositoryText } from '../../support/repository.ts';
@@ -20,6 +21,7 @@ import { assertConnected, assertRestricted, podOf } from './workload-checks.ts';
 
 const FOLDER = 'deploy/kubernetes';
 const MONITORING = 'overlays/monitoring';
+const SHARDS = 'overlays/shards';
 
 /** What `kubectl apply -k` would send; none where there is no kubectl. */
 function kustomized(t: TestContext, folder: string): readonly Manifest[] | undefined {
@@ -44,7 +46,7 @@ test('the rules of the overlay are those of deploy/prometheus/rules', () => {
 });
 
 test('every file of base and overlay holds to the schemas of Kubernetes', () => {
-  const files = ['base', MONITORING].flatMap((folder) =>
+  const files = ['base', MONITORING, 'components/shards'].flatMap((folder) =>
     repositoryFolder(FOLDER, folder)
       .filter((name) => name.endsWith('.yaml') && name !== 'kustomization.yaml')
       .map((name) => repositoryText(FOLDER, folder, name)),
@@ -53,7 +55,7 @@ test('every file of base and overlay holds to the schemas of Kubernetes', () => 
   assert.deepEqual(files.flatMap(parseManifests).flatMap(complaintsAbout), []);
 });
 
-for (const folder of ['base', MONITORING]) {
+for (const folder of ['base', MONITORING, SHARDS]) {
   test(`kustomize makes of ${folder} what fits together and needs no rights`, (t) => {
     const manifests = kustomized(t, folder);
     if (manifests === undefined) return;
@@ -72,6 +74,25 @@ test('the program runs as the pod would, and is scraped as the ServiceMonitor sa
   if (manifests === undefined) return;
   const [endpoint] = theOnly(manifests, ServiceMonitor.is).spec.endpoints;
   await assertPodWorks(manifests, endpoint?.path ?? '');
+});
+
+test('the pods of the shards are as many as they know of, and the first counts from 0', (t) => {
+  const manifests = kustomized(t, SHARDS);
+  if (manifests === undefined) return;
+  const set = theOnly(manifests, StatefulSet.is);
+  const { spec } = set;
+  const { container } = podOf(set);
+  const count = (container.env ?? []).find(({ name }) => name === 'XVS_SHARD_COUNT')?.value;
+  assert.deepEqual([String(spec?.replicas), spec?.ordinals?.start ?? 0], [count, 0]);
+  assert.equal(spec?.podManagementPolicy, 'Parallel');
+});
+
+test('a shard runs as its pod would, and keeps its state in its volume', async (t) => {
+  const manifests = kustomized(t, SHARDS);
+  if (manifests === undefined) return;
+  const index = shardOf('TESTING', theOnly(manifests, StatefulSet.is).spec?.replicas ?? 0);
+  // On this machine no host is named like the pod.
+  await assertPodWorks(manifests, '/metrics', { XVS_SHARD_INDEX: String(index) });
 });
 
 test('the configuration has a name of its own for each content, so that pods start anew', (t) => {

@@ -20,9 +20,13 @@ interface PodFiles extends Disposable {
 
 /**
  * Runs the program as the pod would: its arguments, its configuration and its secrets at the places where they are
- * mounted, against a simulator. Its probes have to succeed, and `metricsPath` to show the service up.
+ * mounted, against a simulator, with what Kubernetes tells it besides. Its probes have to succeed, and `metricsPath` to show the service up.
  */
-export async function assertPodWorks(manifests: readonly Manifest[], metricsPath: string): Promise<void> {
+export async function assertPodWorks(
+  manifests: readonly Manifest[],
+  metricsPath: string,
+  moreEnv: Readonly<Record<string, string>> = {},
+): Promise<void> {
   const { container } = podOf(theOnly(manifests, StatefulSet.is));
   assert.deepEqual(
     (container.ports ?? []).map(({ containerPort }) => `:${containerPort}`),
@@ -40,7 +44,7 @@ export async function assertPodWorks(manifests: readonly Manifest[], metricsPath
     (container.env ?? []).map(({ name, value = '' }) => [name, files.here(value)]),
   );
   const args = (container.args ?? []).map(files.here);
-  await using exporter = xvsExporter([...args, '--web.listen-address=127.0.0.1:0'], env);
+  await using exporter = xvsExporter([...args, '--web.listen-address=127.0.0.1:0'], { ...env, ...moreEnv });
   const port = await exporter.printed(/"port":(\d+),"msg":"Listening"/);
   await exporter.printed(/Poll succeeded/);
   const ask = (path = ''): Promise<Response> => fetch(`http://127.0.0.1:${port}${path}`);

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import type { IStatefulSet } from 'kubernetes-models/apps/v1';
 import { StatefulSet } from 'kubernetes-models/apps/v1';
 import { NetworkPolicy } from 'kubernetes-models/networking.k8s.io/v1';
+import { PodDisruptionBudget } from 'kubernetes-models/policy/v1';
 import { ConfigMap, Service, ServiceAccount } from 'kubernetes-models/v1';
 import { ServiceMonitor } from '@kubernetes-models/prometheus-operator/monitoring.coreos.com/v1';
 import type { Manifest } from './manifests.ts';
@@ -53,10 +54,10 @@ export function assertConnected(manifests: readonly Manifest[]): void {
   assert.ok(ports.includes(String(servicePort?.targetPort)));
 
   const mounts = (container.volumeMounts ?? []).map(({ name }) => name);
+  const claimed = (set.spec?.volumeClaimTemplates ?? []).map(({ metadata }) => metadata?.name ?? '');
   assert.deepEqual(
     mounts.toSorted(),
-    (spec.volumes ?? [])
-      .map(({ name }) => name)
+    [...(spec.volumes ?? []).map(({ name }) => name), ...claimed]
       .filter((name) => mounts.includes(name))
       .toSorted(),
   );
@@ -72,6 +73,9 @@ export function assertConnected(manifests: readonly Manifest[]): void {
       .flatMap(({ ports: all }) => all ?? [])
       .map(({ port }) => String(port));
     assert.deepEqual(open, ports);
+  }
+  for (const budget of ofKind(manifests, PodDisruptionBudget.is)) {
+    assertSelects(budget.spec?.selector?.matchLabels, labels);
   }
   for (const { spec: monitor } of ofKind(manifests, ServiceMonitor.is)) {
     assertSelects(monitor.selector.matchLabels, service.metadata?.labels ?? {});

@@ -11,11 +11,12 @@ import type { Share } from '../../../src/web/view.ts';
 import { HOSTILE_NAMES } from './hostile-names.ts';
 import { breakdownWith } from './stage.ts';
 import { downStatusOf, NOW_MS, statusOf, waitingStatusOf } from './status-of.ts';
+import { WHOLE } from '../../../src/sharding/shard.ts';
 
 const ABOUT = { version: '1.2.3', telemetryPath: '/metrics', nowMs: NOW_MS };
 
 const listPage = (page: Partial<ListPage>): string =>
-  renderListPage({ ...ABOUT, isReady: true, query: DEFAULT_QUERY, rows: [], ...page });
+  renderListPage({ ...ABOUT, shard: WHOLE, isReady: true, query: DEFAULT_QUERY, rows: [], ...page });
 
 const codePage = (page: Partial<CodePage>): string =>
   renderCodePage({ ...ABOUT, status: statusOf('A'), breakdown: undefined, ...page });

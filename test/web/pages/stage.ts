@@ -8,6 +8,7 @@ import { respondText } from '../../../src/web/response.ts';
 import { startWebServer, type WebServer } from '../../../src/web/server.ts';
 import type { ExporterView, ListingBreakdown, ServiceCodeStatus } from '../../../src/web/view.ts';
 import { NOW_MS } from './status-of.ts';
+import { WHOLE } from '../../../src/sharding/shard.ts';
 
 /** The real web server before an exporter whose state is the test's to set. */
 export class Stage implements AsyncDisposable {
@@ -54,6 +55,8 @@ export class Stage implements AsyncDisposable {
     return {
       version: '1.2.3',
       refresh: () => Promise.resolve(),
+      shard: WHOLE,
+      otherShardOf: () => undefined,
       collect: () => Promise.resolve([]),
       hasServiceCode: (code) => find(code) !== undefined,
       isReady: () => true,

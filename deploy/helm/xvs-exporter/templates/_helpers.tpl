@@ -50,3 +50,12 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
 {{- end -}}
 {{- end -}}
 {{- end -}}
+
+{{/* Shards, or so many that all poll everything. */}}
+{{- define "xvs-exporter.replicas" -}}
+{{- if gt (int .Values.shards.count) 1 -}}
+{{- .Values.shards.count -}}
+{{- else -}}
+{{- .Values.replicaCount -}}
+{{- end -}}
+{{- end -}}
