@@ -2,9 +2,12 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Exposition } from '../metrics/exposition.ts';
 import { negotiateFormat } from '../metrics/negotiation.ts';
 import { respondCompressed } from './compression.ts';
+import { discovery } from './discovery.ts';
+import type { Scheme } from './host.ts';
 import { respondText } from './response.ts';
 import type { WebResponse } from './response.ts';
 import { statusPage } from './pages/status-pages.ts';
+import { selectionOf } from './selection.ts';
 import type { ExporterView } from './view.ts';
 
 const PROBES: readonly string[] = ['/-/healthy', '/-/ready'];
@@ -15,6 +18,8 @@ export interface WebRequest {
   /** Path and query, as in the request line. */
   readonly url: string;
   readonly headers: IncomingHttpHeaders;
+  /** Of the connection that it came by; without it, plain HTTP. */
+  readonly scheme?: Scheme;
   /** Aborts when no one waits for the answer any more. */
   readonly signal?: AbortSignal;
 }
@@ -66,6 +71,8 @@ function routeOf(path: string, options: RouteOptions): Route | undefined {
     return (view, request, query) => metrics(view, request, query, options.exposition);
   }
   switch (path) {
+    case '/sd':
+      return (view, request) => discovery(view, request, options.telemetryPath);
     case '/-/healthy':
       return health;
     case '/-/ready':
@@ -113,13 +120,9 @@ async function metrics(
   query: URLSearchParams,
   exposition: Exposition,
 ): Promise<WebResponse> {
-  const serviceCodes = query.getAll('service_code');
-  if (serviceCodes.includes(''))
-    return respondText(400, 'Expected service_code to have a value, found none.');
-  if (!serviceCodes.every((serviceCode) => view.hasServiceCode(serviceCode))) {
-    return respondText(404, 'No such service code is configured.');
-  }
-  const families = await view.collect(serviceCodes.length === 0 ? undefined : new Set(serviceCodes));
+  const selection = selectionOf(query, view);
+  if (typeof selection === 'object' && 'status' in selection) return selection;
+  const families = await view.collect(selection);
   request.signal?.throwIfAborted();
   const { format, contentType } = negotiateFormat(request.headers.accept);
   return await respondCompressed(exposition.render(families, format), contentType, request.headers, {

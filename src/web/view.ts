@@ -1,4 +1,5 @@
 import type { Family } from '../metrics/family.ts';
+import type { Selection } from '../metrics/selection.ts';
 import type { LatestListing, PollHistoryView } from '../poller/poll-history.ts';
 import type { PollErrorReason } from '../upstream/errors.ts';
 
@@ -50,11 +51,19 @@ export interface ListingBreakdown {
   readonly inputsByProtocol: readonly Share[];
 }
 
+/** A service code that this process polls, with the labels that its configuration gives it. */
+export interface PolledServiceCode {
+  readonly serviceCode: string;
+  readonly labels: Readonly<Record<string, string>>;
+}
+
 /** What the web server may ask of the exporter. */
 export interface ExporterView {
   readonly version: string;
-  /** The families to expose, each once; for a set of service codes, what carries one of them. */
-  collect(serviceCodes?: ReadonlySet<string>): Promise<readonly Family[]>;
+  /** The families to expose, each once, of everything where nothing else is selected. */
+  collect(selection?: Selection): Promise<readonly Family[]>;
+  /** All that are polled here. */
+  serviceCodes(): readonly PolledServiceCode[];
   hasServiceCode(serviceCode: string): boolean;
   /** Whether the polls go on, whatever they come to. */
   isHealthy(): boolean;

@@ -53,6 +53,7 @@ function viewOf(family: Family): ExporterView {
   return {
     version: '0.0.0',
     collect: () => Promise.resolve([family]),
+    serviceCodes: () => [],
     hasServiceCode: () => true,
     isHealthy: () => true,
     isReady: () => true,

@@ -54,6 +54,7 @@ export class Stage implements AsyncDisposable {
     return {
       version: '1.2.3',
       collect: () => Promise.resolve([]),
+      serviceCodes: () => this.rows.map(({ serviceCode }) => ({ serviceCode, labels: {} })),
       hasServiceCode: (code) => find(code) !== undefined,
       isReady: () => true,
       isHealthy: () => true,
