@@ -35,8 +35,8 @@ function configuration(baseUrl: string, codes: readonly string[]): string {
   });
 }
 
-const codesOf = (series: readonly QueriedSeries[]): readonly (string | undefined)[] =>
-  series.map(({ metric }) => metric['service_code']).toSorted();
+const codesOf = (series: readonly QueriedSeries[]): readonly string[] =>
+  series.map(({ metric }) => metric['service_code'] ?? '').toSorted((a, b) => (a < b ? -1 : 1));
 
 test(
   'a real Prometheus discovers service codes by /sd and scrapes each by itself',
