@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { parse } from 'yaml';
-import { z } from 'zod';
 import { deployedText, deployedYaml } from '../support/deployed.ts';
+import { discoveringJobs } from '../support/discovering.ts';
 import { isInstalled } from '../support/installed.ts';
 import { xvsExporter } from '../support/program.ts';
 import { Prometheus, type QueriedSeries } from '../support/prometheus.ts';
@@ -17,15 +16,6 @@ const DIVISOR = 60;
 
 /** What Prometheus makes of each scrape, which no exporter sends. */
 const OF_SCRAPES = /^(?:up|scrape_.*)$/;
-
-/** The jobs as they are shipped, but for the address, and the time until Prometheus looks again. */
-function shippedJobs(address: string): readonly object[] {
-  const yaml = deployedText('prometheus/prometheus-sd.yml')
-    .replaceAll('localhost:20928', address)
-    .replace('refresh_interval: 30s', 'refresh_interval: 1s');
-  assert.doesNotMatch(yaml, /localhost:20928|30s/);
-  return z.object({ scrape_configs: z.array(z.looseObject({})) }).parse(parse(yaml)).scrape_configs;
-}
 
 function configuration(baseUrl: string, codes: readonly string[]): string {
   return JSON.stringify({
@@ -58,7 +48,7 @@ test(
     t.after(() => exporter[Symbol.asyncDispose]());
     const address = `127.0.0.1:${await exporter.printed(/"port":(\d+),"msg":"Listening"/)}`;
     await using prometheus = await Prometheus.withJobs(
-      shippedJobs(address),
+      discoveringJobs(address),
       deployedYaml('prometheus/rules').map((name) => quicken(deployedText(name), DIVISOR)),
     );
     const upOfCodes = () => prometheus.query('up{job="xvs-exporter-service-codes"} == 1');
