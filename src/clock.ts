@@ -1,5 +1,3 @@
-import { setTimeout as delay } from 'node:timers/promises';
-
 /** Where time comes from. Tests bring their own. */
 export interface Clock {
   /** Wall-clock time in milliseconds since the Unix epoch; may jump. For timestamps and signatures. */
@@ -14,12 +12,19 @@ export interface Clock {
 export const systemClock: Clock = {
   now: () => Date.now(),
   monotonic: () => performance.now(),
-  sleep: async (ms, signal) => {
-    try {
-      await delay(Math.max(0, ms), undefined, signal === undefined ? {} : { signal });
-    } catch (error) {
+  // Not that of `node:timers/promises`: it makes an error of its own, with a stack, for each sleep that is given up.
+  sleep: (ms, signal) =>
+    new Promise((resolve, reject) => {
       signal?.throwIfAborted();
-      throw error;
-    }
-  },
+      const end = (): void => {
+        signal?.removeEventListener('abort', giveUp);
+        resolve();
+      };
+      const timer = setTimeout(end, ms);
+      const giveUp = (): void => {
+        clearTimeout(timer);
+        reject(signal?.reason);
+      };
+      signal?.addEventListener('abort', giveUp, { once: true });
+    }),
 };

@@ -1,8 +1,8 @@
+import { Backlog } from './backlog.ts';
 import { ListingError } from './errors.ts';
 import { KeyTable } from './key-table.ts';
 import { RecordReaders, type ListingSink } from './record-readers.ts';
 import { CLOSE_BRACE, CLOSE_BRACKET, COMMA, OPEN_BRACE, OPEN_BRACKET, QUOTE } from './bytes.ts';
-import { WINDOW_PADDING } from './words.ts';
 import { OUT_OF_BYTES, startsNumber, type Scanner } from './scanner.ts';
 import { Skipper } from './skipper.ts';
 
@@ -62,12 +62,10 @@ export class ListingReader {
   /** The first thing that makes the body no listing; told at its end, when it is known to be JSON. */
   #misshape: ListingError | undefined;
 
-  /** Bytes not yet read, the first `#length` of them, with room for the padding behind. */
-  #buffer = new Uint8Array(0);
-  #length = 0;
-  /** How many of them are the beginning of a unit that was cut: what the last reading left. */
+  readonly #backlog = new Backlog();
+  /** How much of it is the beginning of a unit that was cut: what the last reading left. */
   #cut = 0;
-  /** Offset of the buffer's first byte from the start of the body. */
+  /** Offset of its first byte from the start of the body. */
   #offset = 0;
 
   constructor(sink: ListingSink, records = new RecordReaders()) {
@@ -84,18 +82,19 @@ export class ListingReader {
   /** Takes the next bytes of the body, cut anywhere. */
   write(chunk: Uint8Array): void {
     for (let start = 0; start < chunk.length; start += SLICE_BYTES) {
-      this.#append(chunk.subarray(start, start + SLICE_BYTES));
+      this.#backlog.add(chunk.subarray(start, start + SLICE_BYTES));
       // A unit cut many times over would be read anew with each chunk; waiting until there is as much again
       // makes that a constant number of times per byte.
-      const fresh = this.#length - this.#cut;
+      const fresh = this.#backlog.length - this.#cut;
       if (fresh >= Math.min(this.#cut, MAX_HELD_BYTES - this.#cut)) this.#read(false);
+      else this.#backlog.keep();
     }
   }
 
   /** Ends the body. */
   end(): ListingEnd {
     this.#read(true);
-    const bytes = this.#offset + this.#length;
+    const bytes = this.#offset + this.#backlog.length;
     if (this.#place !== 'end') {
       throw new ListingError('not_json', 'Expected more, found the end of the body', bytes);
     }
@@ -107,26 +106,16 @@ export class ListingReader {
     return { ret: 0, bytes };
   }
 
-  #append(bytes: Uint8Array): void {
-    const needed = this.#length + bytes.length + WINDOW_PADDING;
-    if (needed > this.#buffer.length) {
-      const larger = new Uint8Array(Math.max(needed, 2 * this.#buffer.length));
-      larger.set(this.#buffer.subarray(0, this.#length));
-      this.#buffer = larger;
-    }
-    this.#buffer.set(bytes, this.#length);
-    this.#length += bytes.length;
-  }
-
   /** Reads all units that the bytes at hand complete, and keeps the rest. */
   #read(isLast: boolean): void {
-    this.#buffer.fill(0, this.#length, this.#length + WINDOW_PADDING);
-    this.#scanner.load(this.#buffer, this.#length, this.#offset);
+    const backlog = this.#backlog;
+    const room = this.#records.room.take(backlog.length);
+    backlog.copyTo(room);
+    this.#scanner.load(room, backlog.length, this.#offset);
     const consumed = this.#readUnits(isLast);
-    this.#buffer.copyWithin(0, consumed, this.#length);
-    this.#length -= consumed;
+    backlog.leave(room, consumed);
     this.#offset += consumed;
-    this.#cut = this.#length;
+    this.#cut = backlog.length;
     if (this.#cut > MAX_HELD_BYTES) this.#giveUpUnit();
   }
 

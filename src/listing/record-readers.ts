@@ -1,3 +1,4 @@
+import { ReadingRoom } from './backlog.ts';
 import { FieldReader } from './fields.ts';
 import { Interner } from './interner.ts';
 import { protocolOf } from './protocol.ts';
@@ -74,6 +75,7 @@ class Entries<T> implements ElementReader {
  */
 export class RecordReaders {
   readonly scanner = new Scanner();
+  readonly room = new ReadingRoom();
   readonly #interner = new Interner();
   readonly user_list = userReader(this.#interner);
   readonly task_list = taskReader(this.#interner);

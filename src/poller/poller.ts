@@ -6,6 +6,7 @@ import type { Logger } from '../log.ts';
 import { Loop } from '../loop.ts';
 import type { SelfMetrics } from '../metrics/self.ts';
 import { Tally, type TallyOptions } from '../tally/tally.ts';
+import { Worksheets } from '../tally/worksheet.ts';
 import type { UpstreamClient } from '../upstream/client.ts';
 import { PollChanges } from './changes.ts';
 import { differenceOf, type CodeDifference, type PolledCode } from './polled-code.ts';
@@ -46,6 +47,7 @@ export class Poller implements AsyncDisposable {
   readonly #options: PollerOptions;
   readonly #polled = new Map<string, Polled>();
   readonly #records = new RecordReaders();
+  readonly #worksheets = new Worksheets();
   readonly #failure = new FirstFailure();
   #state: 'waiting' | 'running' | 'disposed' = 'waiting';
   #wasFirstRoundOver = false;
@@ -163,6 +165,7 @@ export class Poller implements AsyncDisposable {
       code,
       client,
       records: this.#records,
+      worksheets: this.#worksheets,
       store,
       clock,
       watchListing,

@@ -4,6 +4,7 @@ import type { PollMetrics } from '../metrics/code-metrics.ts';
 import type { Instant } from '../tally/instant.ts';
 import type { ListingTally } from '../tally/listing-tally.ts';
 import type { Tally } from '../tally/tally.ts';
+import type { Worksheets } from '../tally/worksheet.ts';
 import type { UpstreamClient } from '../upstream/client.ts';
 import { UpstreamError } from '../upstream/errors.ts';
 import type { PollChanges } from './changes.ts';
@@ -17,10 +18,14 @@ import { unpolled, type CodeState, type Store } from './store.ts';
 /** How much longer than its deadline a poll may take before it is given up as hung. */
 const HUNG_AFTER_MS = 5000;
 
+/** Why what a poll began is to end with it. One for all: an error with its stack costs more than all else of an abort. */
+const POLL_IS_OVER = new Error('The poll is over');
+
 export interface ServiceCodePollerOptions {
   readonly code: PolledCode;
   readonly client: Pick<UpstreamClient, 'requestListing'>;
   readonly records: RecordReaders;
+  readonly worksheets: Worksheets;
   readonly tally: Tally;
   readonly store: Store;
   readonly metrics: PollMetrics;
@@ -91,9 +96,9 @@ export class ServiceCodePoller {
   /** Polls once. Rejects only with the signal's reason, or for a mistake of the program. */
   async poll(signal: AbortSignal): Promise<void> {
     signal.throwIfAborted();
-    const { clock, metrics, tally } = this.#options;
+    const { clock, metrics, tally, worksheets } = this.#options;
     const startedMs = clock.monotonic();
-    const listing = tally.begin();
+    const listing = tally.begin(worksheets.take());
     this.#options.watchListing?.(listing);
     metrics.started();
     const fetched = await this.#fetch(listing, signal);
@@ -129,7 +134,7 @@ export class ServiceCodePoller {
       ]);
     } finally {
       signal.removeEventListener('abort', end);
-      ending.abort();
+      ending.abort(POLL_IS_OVER);
     }
   }
 
@@ -140,8 +145,9 @@ export class ServiceCodePoller {
   }
 
   #commit(listing: ListingTally, { ret }: GoodListing, startedMs: number): void {
-    const { tally, metrics, changes, clock } = this.#options;
+    const { tally, worksheets, metrics, changes, clock } = this.#options;
     const snapshot = tally.commit(listing, this.#now());
+    worksheets.giveBack(listing.sheet);
     const { wallMs } = snapshot.at;
     this.#publish({
       isUp: true,

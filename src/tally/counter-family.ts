@@ -1,6 +1,6 @@
 import type { PlainSample } from '../metrics/family.ts';
 import type { Instant } from './instant.ts';
-import { labelKey } from './label-sums.ts';
+import { labelKey, type LabelSum } from './label-sums.ts';
 import { OTHER } from './label-values.ts';
 import { PublishedSamples, withValue } from './published-samples.ts';
 
@@ -23,7 +23,8 @@ interface Series {
   sample: PlainSample;
   total: number;
   isNewborn: boolean;
-  lastTouchedMs: number;
+  /** When something was last added, if only 0. */
+  lastTouched: Pick<Instant, 'monotonicMs'>;
 }
 
 /**
@@ -40,7 +41,8 @@ export class CounterFamily {
   readonly #published = new PublishedSamples();
   readonly #series = new Map<string, Series>();
   #other: Series | undefined;
-  #foldedKeys = new Set<string>();
+  /** Few families ever have any. */
+  #foldedKeys: Set<string> | undefined;
   #at: Instant = { wallMs: 0, monotonicMs: 0 };
   /** Keys of idle series, the longest idle last; found at most once a commit, when places are short. */
   #idleKeys: string[] | undefined;
@@ -52,22 +54,22 @@ export class CounterFamily {
 
   /** Label sets that counted under `__other__` in this commit. */
   get foldedSets(): number {
-    return this.#foldedKeys.size;
+    return this.#foldedKeys?.size ?? 0;
   }
 
   /** Begins a commit: whatever was gained before it now shows. */
   begin(at: Instant): void {
     this.#at = at;
-    this.#foldedKeys = new Set();
+    this.#foldedKeys = undefined;
     this.#idleKeys = undefined;
     for (const series of this.#all()) series.isNewborn = false;
   }
 
-  /** Adds to a label set; adding 0 makes it appear. */
-  add(labels: readonly string[], amount: number): void {
-    const series = this.#find(labelKey(labels), labels);
-    series.total += amount;
-    series.lastTouchedMs = this.#at.monotonicMs;
+  /** Adds a sum to its label set; adding 0 makes it appear. */
+  add(sum: LabelSum): void {
+    const series = this.#find(sum);
+    series.total += sum.value;
+    series.lastTouched = this.#at;
   }
 
   /** The series as this commit leaves them. */
@@ -81,7 +83,8 @@ export class CounterFamily {
 
   /** The series with their whole totals. */
   *kept(): Generator<KeptSeries, void, undefined> {
-    for (const { sample, total, lastTouchedMs } of this.#all()) {
+    for (const { sample, total, lastTouched } of this.#all()) {
+      const { monotonicMs: lastTouchedMs } = lastTouched;
       yield { labels: sample.labels.slice(1), total, created: sample.created ?? 0, lastTouchedMs };
     }
   }
@@ -89,7 +92,8 @@ export class CounterFamily {
   /** Takes a series of an earlier process, whatever the limit is now: a counter must not vanish. */
   restore({ labels, total, created, lastTouchedMs }: KeptSeries): void {
     const sample = { labels: [this.#serviceCode].concat(labels), value: total, created };
-    const series = { sample, total, isNewborn: false, lastTouchedMs };
+    const lastTouched = { monotonicMs: lastTouchedMs };
+    const series = { sample, total, isNewborn: false, lastTouched };
     if (isOther(labels)) this.#other = series;
     else this.#series.set(labelKey(labels), series);
   }
@@ -98,10 +102,11 @@ export class CounterFamily {
     return this.#other === undefined ? [...this.#series.values()] : [...this.#series.values(), this.#other];
   }
 
-  #find(key: string, labels: readonly string[]): Series {
+  #find({ key, labels }: LabelSum): Series {
     const found = this.#series.get(key);
     if (found !== undefined) return found;
     if (isOther(labels) || !this.#makeRoom()) {
+      this.#foldedKeys ??= new Set();
       this.#foldedKeys.add(key);
       this.#other ??= this.#newSeries(labels.map(() => OTHER));
       return this.#other;
@@ -116,7 +121,7 @@ export class CounterFamily {
       sample: { labels: [this.#serviceCode].concat(labels), value: 0, created: this.#at.wallMs / 1000 },
       total: 0,
       isNewborn: true,
-      lastTouchedMs: this.#at.monotonicMs,
+      lastTouched: this.#at,
     };
   }
 
@@ -130,8 +135,8 @@ export class CounterFamily {
 
   #findIdle(): string[] {
     return [...this.#series]
-      .filter(([, series]) => this.#at.monotonicMs - series.lastTouchedMs >= IDLE_MS)
-      .toSorted(([, a], [, b]) => b.lastTouchedMs - a.lastTouchedMs)
+      .filter(([, series]) => this.#at.monotonicMs - series.lastTouched.monotonicMs >= IDLE_MS)
+      .toSorted(([, a], [, b]) => b.lastTouched.monotonicMs - a.lastTouched.monotonicMs)
       .map(([key]) => key);
   }
 }

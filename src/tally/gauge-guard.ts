@@ -1,4 +1,5 @@
 import type { PlainSample } from '../metrics/family.ts';
+import type { Instant } from './instant.ts';
 import type { LabelSum, LabelSums } from './label-sums.ts';
 import { OTHER } from './label-values.ts';
 import { PublishedSamples, withValue } from './published-samples.ts';
@@ -10,7 +11,8 @@ const DISPLACING_FACTOR = 2;
 
 interface Place {
   sample: PlainSample;
-  lastSeenMs: number;
+  /** When it was last in a listing. */
+  lastSeen: Instant;
 }
 
 /** What is exposed of a family, and how many label sets were folded into one. */
@@ -37,10 +39,10 @@ export class GaugeGuard {
     this.#maxLabelSets = maxLabelSets;
   }
 
-  /** Folds the sums of a listing; `nowMs` is monotonic. */
-  fold(sums: LabelSums, nowMs: number): Folded {
-    this.#renew(sums, nowMs);
-    this.#admit(sums, nowMs);
+  /** Folds the sums of a listing that was taken at a moment. */
+  fold(sums: LabelSums, at: Instant): Folded {
+    this.#renew(sums, at);
+    this.#admit(sums, at);
     const samples: PlainSample[] = [];
     let other: PlainSample | undefined;
     let foldedSets = 0;
@@ -63,20 +65,20 @@ export class GaugeGuard {
   }
 
   /** Holders that are in the listing keep their places; those gone for long lose them. */
-  #renew(sums: LabelSums, nowMs: number): void {
-    for (const [key, place] of this.#places) {
-      const sum = sums.get(key);
-      if (sum !== undefined) {
-        place.sample = withValue(place.sample, sum.value);
-        place.lastSeenMs = nowMs;
-      } else if (nowMs - place.lastSeenMs >= PLACE_KEPT_MS) {
-        this.#places.delete(key);
-      }
+  #renew(sums: LabelSums, at: Instant): void {
+    for (const { key, value } of sums) {
+      const place = this.#places.get(key);
+      if (place === undefined) continue;
+      place.sample = withValue(place.sample, value);
+      place.lastSeen = at;
+    }
+    for (const [key, { lastSeen }] of this.#places) {
+      if (at.monotonicMs - lastSeen.monotonicMs >= PLACE_KEPT_MS) this.#places.delete(key);
     }
   }
 
   /** Gives places to newcomers: free ones first, then those of much smaller holders. */
-  #admit(sums: LabelSums, nowMs: number): void {
+  #admit(sums: LabelSums, at: Instant): void {
     const newcomers = [...sums].filter((sum) => !this.#places.has(sum.key) && !isOther(sum));
     if (newcomers.length === 0) return;
     if (this.#places.size + newcomers.length > this.#maxLabelSets) newcomers.sort(byValueThenKey);
@@ -87,7 +89,7 @@ export class GaugeGuard {
         if (weakest === undefined || value <= DISPLACING_FACTOR * weakest[1].sample.value) return;
         this.#places.delete(weakest[0]);
       }
-      this.#places.set(key, { sample: this.#sample(labels, value), lastSeenMs: nowMs });
+      this.#places.set(key, { sample: this.#sample(labels, value), lastSeen: at });
     }
   }
 

@@ -15,20 +15,42 @@ export function labelKey(labels: readonly string[]): string {
 /** Texts of so many characters are remembered with their label value; longer ones are made harmless each time. */
 const MAX_REMEMBERED = 128;
 
-/** The label sets that begin with some values: a tree, one level a label, in which no key is made to find a sum. */
-class LabelNode {
+/** Nodes that a tree has at most when it is kept for the next listing. */
+const MAX_KEPT_NODES = 4096;
+
+/** What the nodes of a tree have in common. */
+interface Tree {
+  /** The label sets to which something was added, in the order in which that began. */
+  counted: LabelNode[];
+  /** How many nodes there are. */
+  nodes: number;
+}
+
+/**
+ * A label set and its sum; and the label sets that begin with it: a tree, one level a label, in which no key is made to
+ * find a sum.
+ */
+class LabelNode implements LabelSum {
   readonly labels: readonly string[];
-  /** The last of them. */
-  readonly value: string;
+  /** The last label value. */
+  readonly label: string;
+  value = 0;
+  readonly #tree: Tree;
   /** By the label values, and by the texts that they were made of. Most nodes are leaves, and have none. */
   #children: Map<string | undefined, LabelNode> | undefined;
-  readonly #sums: Map<string, LabelSum>;
-  #sum: { -readonly [K in keyof LabelSum]: LabelSum[K] } | undefined;
+  #key: string | undefined;
+  #isCounted = false;
 
-  constructor(labels: readonly string[], sums: Map<string, LabelSum>) {
+  constructor(labels: readonly string[], tree: Tree) {
     this.labels = labels;
-    this.value = labels.at(-1) ?? '';
-    this.#sums = sums;
+    this.label = labels.at(-1) ?? '';
+    this.#tree = tree;
+    tree.nodes += 1;
+  }
+
+  get key(): string {
+    this.#key ??= labelKey(this.labels);
+    return this.#key;
   }
 
   /** The node of the next label, whose value is made of a text as it was found. */
@@ -38,41 +60,54 @@ class LabelNode {
 
   /** Adds to the sum of exactly these labels; adding 0 makes it appear. */
   add(amount: number): void {
-    this.#sum ??= this.#newSum();
-    this.#sum.value += amount;
+    if (!this.#isCounted) {
+      this.#isCounted = true;
+      this.#tree.counted.push(this);
+    }
+    this.value += amount;
+  }
+
+  /** Begins anew: nothing was added. */
+  clear(): void {
+    this.value = 0;
+    this.#isCounted = false;
   }
 
   #grow(text: string | undefined): LabelNode {
     const value = labelValue(text);
     this.#children ??= new Map();
-    const child = this.#children.get(value) ?? new LabelNode(this.labels.concat(value), this.#sums);
+    const child = this.#children.get(value) ?? new LabelNode(this.labels.concat(value), this.#tree);
     this.#children.set(value, child);
     if (text === undefined || text.length <= MAX_REMEMBERED) this.#children.set(text, child);
     return child;
   }
-
-  #newSum(): LabelSum {
-    const sum = { key: labelKey(this.labels), labels: this.labels, value: 0 };
-    this.#sums.set(sum.key, sum);
-    return sum;
-  }
 }
 
-/** Sums by label set, over one listing: `sums.at('a server').at('flv').add(1)`. */
+/**
+ * Sums by label set: `sums.at('a server').at('flv').add(1)`. What was made to find them stays for the next listing, in
+ * which most label sets come again.
+ */
 export class LabelSums {
-  readonly #sums = new Map<string, LabelSum>();
-  readonly #root = new LabelNode([], this.#sums);
+  readonly #tree: Tree = { counted: [], nodes: 0 };
+  #root = new LabelNode([], this.#tree);
 
   /** The node of the first label, whose value is made of a text as it was found. */
   at(text: string | undefined): LabelNode {
     return this.#root.at(text);
   }
 
-  get(key: string): LabelSum | undefined {
-    return this.#sums.get(key);
+  /** The label sets to which something was added, if only 0. */
+  [Symbol.iterator](): Iterator<LabelSum> {
+    return this.#tree.counted.values();
   }
 
-  [Symbol.iterator](): Iterator<LabelSum> {
-    return this.#sums.values();
+  /** Begins anew. Of what was found here before, only labels and keys hold. */
+  clear(): void {
+    const tree = this.#tree;
+    for (const node of tree.counted) node.clear();
+    tree.counted = [];
+    if (tree.nodes <= MAX_KEPT_NODES) return;
+    tree.nodes = 0;
+    this.#root = new LabelNode([], tree);
   }
 }

@@ -9,9 +9,9 @@ import {
   type Gain,
   type KnownTask,
 } from './known-task.ts';
-import { LabelSums } from './label-sums.ts';
+import type { LabelSums } from './label-sums.ts';
 import { Lifetimes, type KeptLifetimes } from './lifetimes.ts';
-import type { TaskReading } from './listing-tally.ts';
+import type { ListingTally, TaskReading } from './listing-tally.ts';
 import { recordOf } from '../record-of.ts';
 
 /** The counter families that accumulate between listings. */
@@ -25,6 +25,9 @@ export const LEDGER_COUNTERS = [
 ] as const;
 
 export type LedgerCounter = (typeof LEDGER_COUNTERS)[number];
+
+/** What a listing adds to the counters, by label set. */
+type Gains = Readonly<Record<LedgerCounter, LabelSums>>;
 
 /** How far a ledger has come. */
 export interface LedgerProgress {
@@ -57,8 +60,6 @@ export class Ledger {
   readonly #lifetimes = new Lifetimes();
   readonly #tasks = new Map<string, KnownTask>();
   readonly #observer: TaskObserver | undefined;
-  /** What the listing being committed adds, by label set. */
-  #gains = newGains();
   /** Number of the listing being committed; the baseline is 1. */
   #listing = 0;
   /** When the baseline was taken, in seconds since the Unix epoch. */
@@ -86,20 +87,20 @@ export class Ledger {
     return this.#tasks.get(id);
   }
 
-  /** Takes the tasks of a good listing; adds those that are stalled to `stalled`, by `vs_id`. */
-  commit(readings: ReadonlyMap<string, TaskReading>, at: Instant, stalled: LabelSums): void {
+  /** Takes the tasks of a good listing; adds those that are stalled to its gauges, by `vs_id`. */
+  commit({ tasks, sheet }: ListingTally, at: Instant): void {
+    const { gains, gauges } = sheet;
     this.#listing += 1;
     this.#created ??= at.wallMs / 1000;
-    this.#gains.byteCounterResets.at('input').add(0);
-    this.#gains.byteCounterResets.at('http_output').add(0);
-    for (const [id, reading] of readings) {
-      const task = this.#take(id, reading, at);
-      stalled.at(reading.vsId).add(task.isStalled ? 1 : 0);
+    gains.byteCounterResets.at('input').add(0);
+    gains.byteCounterResets.at('http_output').add(0);
+    for (const [id, reading] of tasks) {
+      const task = this.#take(id, reading, at, gains);
+      gauges.tasksStalled.at(reading.vsId).add(task.isStalled ? 1 : 0);
     }
-    this.#endMissing();
+    this.#endMissing(gains);
     this.#before = at;
-    for (const counter of LEDGER_COUNTERS) this.#count(counter, at);
-    this.#gains = newGains();
+    for (const counter of LEDGER_COUNTERS) this.#count(counter, gains[counter], at);
   }
 
   /** Where it stands between two listings; `undefined` before the baseline. */
@@ -140,80 +141,77 @@ export class Ledger {
     return this.#lifetimes.sample(serviceCode, this.#created ?? 0);
   }
 
-  #count(counter: LedgerCounter, at: Instant): void {
+  #count(counter: LedgerCounter, gains: LabelSums, at: Instant): void {
     this.counters[counter].begin(at);
-    for (const { labels, value } of this.#gains[counter]) this.counters[counter].add(labels, value);
+    for (const sum of gains) this.counters[counter].add(sum);
   }
 
   get #isBaseline(): boolean {
     return this.#listing === 1;
   }
 
-  #take(id: string, reading: TaskReading, at: Instant): KnownTask {
+  #take(id: string, reading: TaskReading, at: Instant, gains: Gains): KnownTask {
     const known = this.#tasks.get(id);
     const task = known ?? newTask(reading, at, this.#isBaseline);
     const hasStarted = !this.#isBaseline && known?.lastListing !== this.#listing - 1;
     if (known === undefined) this.#tasks.set(id, task);
     task.vsId = reading.vsId;
     task.lastListing = this.#listing;
-    this.#gains.tasksStarted.at(reading.vsId).add(hasStarted ? 1 : 0);
-    this.#gains.tasksEnded.at(reading.vsId).add(0);
-    this.#takeInput(id, task, reading, at);
-    this.#takeOutputs(id, task, reading);
+    gains.tasksStarted.at(reading.vsId).add(hasStarted ? 1 : 0);
+    gains.tasksEnded.at(reading.vsId).add(0);
+    this.#takeInput(id, task, reading, at, gains);
+    this.#takeOutputs(id, task, reading, gains);
     return task;
   }
 
-  #takeInput(id: string, task: KnownTask, reading: TaskReading, at: Instant): void {
+  #takeInput(id: string, task: KnownTask, reading: TaskReading, at: Instant, gains: Gains): void {
     const gain = advanceInput(task, reading.input);
-    const bytes = this.#counted(gain, 'input');
-    this.#gains.inputBytes.at(reading.vsId).add(bytes);
+    const bytes = counted(gain, 'input', gains);
+    gains.inputBytes.at(reading.vsId).add(bytes);
     this.#observer?.input(id, bytes);
     noteFlow(task, reading.input, gain, at);
-    this.#noteStall(task, reading, at);
+    this.#noteStall(task, reading, at, gains);
   }
 
   /** Stalled: live, its input flowed once, and it has stood still for long. */
-  #noteStall(task: KnownTask, reading: TaskReading, at: Instant): void {
+  #noteStall(task: KnownTask, reading: TaskReading, at: Instant, gains: Gains): void {
     const isLive = (reading.progress ?? 0) === 0;
     const stoodStillMs = at.monotonicMs - task.lastFlow.monotonicMs;
     const isStalled = isLive && task.hasFlowed && stoodStillMs >= this.stallAfterMs;
-    this.#gains.taskStalls.at(reading.vsId).add(isStalled && !task.isStalled ? 1 : 0);
+    gains.taskStalls.at(reading.vsId).add(isStalled && !task.isStalled ? 1 : 0);
     task.isStalled = isStalled;
   }
 
-  #takeOutputs(id: string, task: KnownTask, reading: TaskReading): void {
+  #takeOutputs(id: string, task: KnownTask, reading: TaskReading, gains: Gains): void {
     for (const { format, gain } of advanceOutputs(task, reading.outputs, this.#listing)) {
-      const bytes = this.#isBaseline ? 0 : this.#counted(gain, 'http_output');
-      this.#gains.httpOutputBytes.at(reading.vsId).at(format).add(bytes);
+      const bytes = this.#isBaseline ? 0 : counted(gain, 'http_output', gains);
+      gains.httpOutputBytes.at(reading.vsId).at(format).add(bytes);
       this.#observer?.output(id, format, bytes);
     }
   }
 
-  #counted(gain: Gain, direction: 'input' | 'http_output'): number {
-    if (gain.isReset) this.#gains.byteCounterResets.at(direction).add(1);
-    return gain.bytes;
-  }
-
   /** Tasks that this listing does not hold: those of the last one ended, those gone for long are forgotten. */
-  #endMissing(): void {
+  #endMissing(gains: Gains): void {
     for (const [id, task] of this.#tasks) {
       if (task.lastListing === this.#listing) continue;
-      if (task.lastListing === this.#listing - 1) this.#end(task);
+      if (task.lastListing === this.#listing - 1) this.#end(task, gains);
       // Forgotten as of the next listing, for which it would otherwise still be kept.
       else if (isForgotten(task, this.#listing + 1)) this.#tasks.delete(id);
     }
   }
 
-  #end(task: KnownTask): void {
+  #end(task: KnownTask, gains: Gains): void {
     const lastSeen = this.#before ?? task.firstSeen;
     task.isStalled = false;
-    this.#gains.tasksEnded.at(task.vsId).add(1);
+    gains.tasksEnded.at(task.vsId).add(1);
     this.#lifetimes.observe((lastSeen.monotonicMs - task.firstSeen.monotonicMs) / 1000);
   }
 }
 
-function newGains(): Record<LedgerCounter, LabelSums> {
-  return recordOf(LEDGER_COUNTERS, () => new LabelSums());
+/** The bytes of a gain; one that is a reset is counted as such, too. */
+function counted({ bytes, isReset }: Gain, direction: 'input' | 'http_output', gains: Gains): number {
+  if (isReset) gains.byteCounterResets.at(direction).add(1);
+  return bytes;
 }
 
 function newTask(reading: TaskReading, at: Instant, isFromBaseline: boolean): KnownTask {

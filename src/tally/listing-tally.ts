@@ -8,10 +8,10 @@ import type {
   TaskRecord,
   UserRecord,
 } from '../listing/records.ts';
-import { LabelSums } from './label-sums.ts';
+import type { LabelSums } from './label-sums.ts';
 import { labelValue, UNKNOWN } from './label-values.ts';
 import { outputIdentity } from './output-identity.ts';
-import { recordOf } from '../record-of.ts';
+import type { Worksheet } from './worksheet.ts';
 
 /** The gauge families that are sums over the records of one listing. */
 export const LISTING_GAUGES = [
@@ -70,13 +70,17 @@ export interface InvalidCount {
 
 /** Adds up one listing, record by record. Nothing of it shows until a `Tally` commits it. */
 export class ListingTally implements ListingSink {
-  readonly gauges: Readonly<Record<ListingGauge, LabelSums>> = recordOf(
-    LISTING_GAUGES,
-    () => new LabelSums(),
-  );
+  readonly sheet: Worksheet;
+  readonly gauges: Readonly<Record<ListingGauge, LabelSums>>;
   readonly tasks = new Map<string, TaskReading>();
   users = 0;
   readonly #invalid = new Map<string, InvalidCount>();
+
+  /** Adds up on an empty sheet. */
+  constructor(sheet: Worksheet) {
+    this.sheet = sheet;
+    this.gauges = sheet.gauges;
+  }
 
   /** The entries that were left out. */
   get invalidCounts(): readonly InvalidCount[] {
@@ -104,7 +108,7 @@ export class ListingTally implements ListingSink {
     }
     const isMerging = record.inputs.length + record.invalidInputs > 1;
     const server = this.gauges.tasks.at(record.vsId);
-    const vsId = server.value;
+    const vsId = server.label;
     server.add(1);
     this.gauges.tasksWithProgress.at(vsId).add((record.progress ?? 0) > 0 ? 1 : 0);
     this.gauges.tasksMerging.at(vsId).add(isMerging ? 1 : 0);
@@ -134,7 +138,7 @@ export class ListingTally implements ListingSink {
   #output(vsId: string, output: OutputRecord): void {
     const { videoCodecName, audioCodecName, tag, httpConnectionsNum } = output;
     const outputs = this.gauges.outputs.at(vsId).at(output.format);
-    const format = outputs.value;
+    const format = outputs.label;
     outputs.add(1);
     this.gauges.outputRenditions.at(videoCodecName).at(audioCodecName).at(resolution(output)).add(1);
     this.gauges.outputTags.at(tag).add(1);

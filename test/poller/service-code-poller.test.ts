@@ -7,6 +7,7 @@ import { PollChanges } from '../../src/poller/changes.ts';
 import { ServiceCodePoller } from '../../src/poller/service-code-poller.ts';
 import { Store, type CodeState } from '../../src/poller/store.ts';
 import { Tally } from '../../src/tally/tally.ts';
+import { Worksheets } from '../../src/tally/worksheet.ts';
 import { UpstreamError } from '../../src/upstream/errors.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { START_MS, valuesOf } from '../support/tally-run.ts';
@@ -35,6 +36,7 @@ function setUp({ intervalMs = INTERVAL_MS, timeoutMs = TARGET.timeoutMs }: SetUp
     code: { target: { ...TARGET, timeoutMs }, intervalMs, staleAfterMs: 45_000, stallAfterMs: 60_000 },
     client,
     records: new RecordReaders(),
+    worksheets: new Worksheets(),
     tally: new Tally({ serviceCode: TARGET.serviceCode, ...tallyOptions }),
     store,
     metrics,

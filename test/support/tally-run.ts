@@ -10,6 +10,7 @@ import {
 } from '../../src/tally/snapshot.ts';
 import { parseStateUnit } from '../../src/tally/state-unit.ts';
 import { Tally, type TallyOptions } from '../../src/tally/tally.ts';
+import { Worksheets } from '../../src/tally/worksheet.ts';
 
 /** When a run's first listing is committed. */
 export const START_MS = Date.UTC(2026, 0, 1);
@@ -25,6 +26,7 @@ export interface Records {
 export class TallyRun {
   tally: Tally;
   readonly #options: TallyOptions;
+  readonly #worksheets = new Worksheets();
   #listings = 0;
   #elapsedMs = 0;
   /** What the monotonic clock of the process shows when the run begins. */
@@ -65,10 +67,12 @@ export class TallyRun {
     const listing = this.fill(records);
     this.#elapsedMs += this.#listings === 0 ? 0 : afterMs;
     this.#listings += 1;
-    return this.tally.commit(listing, {
+    const snapshot = this.tally.commit(listing, {
       wallMs: START_MS + this.#elapsedMs,
       monotonicMs: this.#monotonicStartMs + this.#elapsedMs,
     });
+    this.#worksheets.giveBack(listing.sheet);
+    return snapshot;
   }
 
   /** Fills a listing and drops it, as a poll does that fails in the end. */
@@ -77,7 +81,7 @@ export class TallyRun {
   }
 
   private fill({ users = [], tasks = [] }: Records): ReturnType<Tally['begin']> {
-    const listing = this.tally.begin();
+    const listing = this.tally.begin(this.#worksheets.take());
     for (const user of users) listing.user(user);
     for (const task of tasks) listing.task(task);
     return listing;
