@@ -34,11 +34,16 @@ export function createExporterView(parts: Parts): ExporterView {
     version,
     shard,
     refresh: async (scrape) => await scrapeDriven?.refresh(scrape),
-    async collect(serviceCodes) {
-      const own = await self.collect(serviceCodes);
-      const families = [...store.families(clock.monotonic(), serviceCodes), ...own];
-      return serviceCodes === undefined ? [...families, seriesFamily(families)] : families;
+    async collect(selection = 'everything') {
+      const own = await self.collect(selection);
+      const serviceCodes = typeof selection === 'object' ? selection : undefined;
+      const listed = store.families(clock.monotonic(), serviceCodes);
+      if (selection === 'exporter')
+        return [...own, seriesFamily(countSeries(listed) + countSeries(own) + self.codeSeries)];
+      const families = [...listed, ...own];
+      return selection === 'everything' ? [...families, seriesFamily(countSeries(families))] : families;
     },
+    serviceCodes: () => store.states.map(({ serviceCode }) => ({ serviceCode, labels: {} })),
     hasServiceCode: (serviceCode) => store.get(serviceCode) !== undefined,
     otherShardOf: (serviceCode) =>
       elsewhere().has(serviceCode) ? shardOf(serviceCode, shard.count) : undefined,
@@ -62,9 +67,9 @@ export function createExporterView(parts: Parts): ExporterView {
   };
 }
 
-/** How many series there are, this one among them. */
-function seriesFamily(families: readonly Family[]): Family {
-  return { spec: CATALOGUE.series, samples: [{ labels: [], value: countSeries(families) + 1 }] };
+/** How many series there are beside this one, and this one. */
+function seriesFamily(others: number): Family {
+  return { spec: CATALOGUE.series, samples: [{ labels: [], value: others + 1 }] };
 }
 
 function statusOf(state: CodeState, nowMs: number): ServiceCodeStatus {

@@ -292,7 +292,7 @@ export const CATALOGUE = {
   series: {
     name: 'xvs_exporter_series',
     type: 'gauge',
-    help: 'Series in the last full exposition.',
+    help: 'Series that a scrape of everything would have.',
     labels: [],
   },
   serviceCodes: {

@@ -16,7 +16,7 @@ export interface RegistryValue {
   readonly metricName?: string;
 }
 
-export type RegistryLabels = Readonly<Record<string, string | number | undefined>>;
+type RegistryLabels = Readonly<Record<string, string | number | undefined>>;
 
 /** When the series with some labels were made, in seconds since the Unix epoch. */
 export type BirthOf = (labels: RegistryLabels) => number | undefined;

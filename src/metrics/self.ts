@@ -1,30 +1,13 @@
-import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
+import { collectDefaultMetrics, Registry } from 'prom-client';
 import type { Clock } from '../clock.ts';
-import { INVALID_RECORD_PAIRS } from '../listing/records.ts';
-import type { InvalidReason, RecordKind } from '../listing/records.ts';
-import { WHOLE, type Shard } from '../sharding/shard.ts';
-import { POLL_ERROR_REASONS } from '../upstream/errors.ts';
-import type { PollErrorReason } from '../upstream/errors.ts';
 import { CATALOGUE } from './catalogue.ts';
-import type { Family, FamilySpec } from './family.ts';
-import { toDefaultFamily, toFamily } from './registry-families.ts';
-import type { RegistryLabels } from './registry-families.ts';
-
-/** Why a poll that was due was left out. */
-export type SkipReason = 'overlap' | 'retry_after';
-
-const SKIP_REASONS: readonly SkipReason[] = ['overlap', 'retry_after'];
-
-/** Where the polls of one service code are counted. Once the code is untracked, nothing more is. */
-export interface PollMetrics {
-  started(): void;
-  succeeded(durationSeconds: number): void;
-  failed(reason: PollErrorReason, durationSeconds: number): void;
-  skipped(reason: SkipReason): void;
-  /** Size of the body, decompressed, in bytes. */
-  responseBytes(bytes: number): void;
-  invalidRecord(record: RecordKind, reason: InvalidReason, count: number): void;
-}
+import { WHOLE, type Shard } from '../sharding/shard.ts';
+import { CODE_FAMILIES, CodeMetrics } from './code-metrics.ts';
+import type { PollMetrics } from './code-metrics.ts';
+import type { Family } from './family.ts';
+import { MetricSet } from './metric-set.ts';
+import { toDefaultFamily } from './registry-families.ts';
+import type { Selection } from './selection.ts';
 
 /** Where the writes of the state file are counted. */
 export interface StateMetrics {
@@ -42,8 +25,8 @@ export interface SelfMetricsOptions {
 }
 
 /**
- * What the exporter says about itself, by prom-client, and the default metrics of the process. It is the
- * only module that knows prom-client: the library is moving to a new package name.
+ * What the exporter says about itself, by prom-client, and the default metrics of the process. Beside metric-set.ts it
+ * is the only module that knows prom-client: the library is moving to a new package name.
  *
  * One a process: the default metrics observe garbage collections and the event loop, which prom-client
  * offers no way to stop. They do not keep the process alive.
@@ -52,10 +35,10 @@ export class SelfMetrics {
   readonly #clock: Clock;
   /** The default metrics. Its content type must stay: with that of OpenMetrics, prom-client renames counters. */
   readonly #registry = new Registry();
-  readonly #metrics = createMetrics();
-  /** When the series of each service code were made, in seconds. */
-  readonly #births = new Map<string, number>();
-  /** When those of the state file were. */
+  /** Apart from the registry, so that a scrape of service codes does not pay for the default metrics. */
+  readonly #metrics = processMetrics();
+  readonly #codes = new Map<string, CodeMetrics>();
+  /** When the series of the state file were made, in seconds. */
   #stateBirth: number | undefined;
 
   constructor({ clock, version, revision, nodeVersion, shard = WHOLE }: SelfMetricsOptions) {
@@ -74,26 +57,22 @@ export class SelfMetrics {
    * and only the interval is set anew.
    */
   track(serviceCode: string, intervalMs: number): PollMetrics {
-    const code = { service_code: serviceCode };
-    this.#metrics.pollInterval.set(code, intervalMs / 1000);
-    if (!this.#births.has(serviceCode)) {
-      this.#births.set(serviceCode, this.#clock.now() / 1000);
-      this.#metrics.serviceCodes.set(this.#births.size);
-      for (const [counter, labels] of this.#countersOf(serviceCode)) counter.inc(labels, 0);
-      this.#metrics.pollDuration.zero(code);
-    }
-    return this.#pollMetrics(serviceCode);
+    const metrics = this.#codes.get(serviceCode) ?? new CodeMetrics(serviceCode, this.#clock);
+    this.#codes.set(serviceCode, metrics);
+    this.#metrics.serviceCodes.set(this.#codes.size);
+    metrics.interval(intervalMs);
+    return metrics;
   }
 
-  /** Removes every series of a service code. */
+  /** Removes every series of a service code. A poll that ends later is counted where nobody sees it. */
   untrack(serviceCode: string): void {
-    const { lastPoll, lastSuccess, pollInterval, responseBytes, pollDuration } = this.#metrics;
-    const code = { service_code: serviceCode };
-    this.#births.delete(serviceCode);
-    this.#metrics.serviceCodes.set(this.#births.size);
-    for (const [counter, labels] of this.#countersOf(serviceCode)) counter.remove(labels);
-    for (const gauge of [lastPoll, lastSuccess, pollInterval, responseBytes]) gauge.remove(code);
-    pollDuration.remove(code);
+    this.#codes.delete(serviceCode);
+    this.#metrics.serviceCodes.set(this.#codes.size);
+  }
+
+  /** How many series the service codes have, without making them. */
+  get codeSeries(): number {
+    return [...this.#codes.values()].reduce((sum, { series }) => sum + series, 0);
   }
 
   /** Tells the outcome of loading the configuration, at the start and at every reload. */
@@ -116,23 +95,11 @@ export class SelfMetrics {
     };
   }
 
-  /** Everything; or, for a set of service codes, what carries one of them as its label. */
-  async collect(serviceCodes?: ReadonlySet<string>): Promise<readonly Family[]> {
-    const birthOf = (labels: RegistryLabels) =>
-      'service_code' in labels ? this.#births.get(serviceCodeOf(labels)) : this.#stateBirth;
-    const wanted = this.#metrics.own.filter(
-      ({ spec }) => serviceCodes === undefined || spec.labels.includes('service_code'),
-    );
-    const own = await Promise.all(
-      wanted.map(async ({ spec, metric }) => {
-        const { values } = await metric.get();
-        const chosen = values.filter(({ labels }) => serviceCodes?.has(serviceCodeOf(labels)) ?? true);
-        return toFamily(spec, chosen, birthOf);
-      }),
-    );
-    if (serviceCodes !== undefined) return own;
-    const defaults = await this.#registry.getMetricsAsJSON();
-    return [...own, ...defaults.flatMap((metric) => toDefaultFamily(metric) ?? [])];
+  /** What of it a scrape wants, in the order of the catalogue, the default metrics last. */
+  async collect(selection: Selection = 'everything'): Promise<readonly Family[]> {
+    const ofCodes = selection === 'exporter' ? [] : await this.#ofCodes(selection);
+    const isOfCodes = selection === 'service_codes' || typeof selection === 'object';
+    return isOfCodes ? ofCodes : [...ofCodes, ...(await this.#ofProcess())];
   }
 
   /** Lets go of the default metrics. */
@@ -140,101 +107,37 @@ export class SelfMetrics {
     this.#registry.clear();
   }
 
-  #pollMetrics(serviceCode: string): PollMetrics {
-    const metrics = this.#metrics;
-    const code = { service_code: serviceCode };
-    const ended = (durationSeconds: number) => {
-      metrics.pollDuration.observe(code, durationSeconds);
-      metrics.lastPoll.set(code, this.#clock.now() / 1000);
-    };
-    // A poll may end after its service code has left the configuration: it must not bring the series back.
-    const whileTracked =
-      <A extends readonly unknown[]>(record: (...args: A) => void) =>
-      (...args: A) => {
-        if (this.#births.has(serviceCode)) record(...args);
-      };
-    return {
-      started: whileTracked(() => metrics.polls.inc(code)),
-      succeeded: whileTracked((durationSeconds) => {
-        ended(durationSeconds);
-        metrics.lastSuccess.set(code, this.#clock.now() / 1000);
-      }),
-      failed: whileTracked((reason, durationSeconds) => {
-        ended(durationSeconds);
-        metrics.pollErrors.inc({ service_code: serviceCode, reason });
-      }),
-      skipped: whileTracked((reason) => metrics.pollsSkipped.inc({ service_code: serviceCode, reason })),
-      responseBytes: whileTracked((bytes) => metrics.responseBytes.set(code, bytes)),
-      invalidRecord: whileTracked((record, reason, count) =>
-        metrics.invalidRecords.inc({ service_code: serviceCode, record, reason }, count),
-      ),
-    };
+  async #ofCodes(selection: Selection): Promise<readonly Family[]> {
+    const wanted =
+      typeof selection === 'object'
+        ? [...selection].flatMap((serviceCode) => this.#codes.get(serviceCode) ?? [])
+        : [...this.#codes.values()];
+    const parts: (readonly Family[])[] = [];
+    // One after the other: ten thousand at a time keep the garbage collector longer than themselves.
+    for (const metrics of wanted) parts.push(await metrics.families());
+    return CODE_FAMILIES.flatMap((_, index) => parts.flatMap((families) => families[index] ?? []));
   }
 
-  /**
-   * Every counter series that a service code can have. Literals, no spread: prom-client keeps these objects, and what
-   * V8 optimizes of a spread gives each a hidden class of its own, three times the size of the object.
-   */
-  #countersOf(serviceCode: string): readonly (readonly [Counter, Record<string, string>])[] {
-    const { polls, pollErrors, pollsSkipped, invalidRecords } = this.#metrics;
-    const service_code = serviceCode;
-    return [
-      [polls, { service_code }],
-      ...POLL_ERROR_REASONS.map((reason) => [pollErrors, { service_code, reason }] as const),
-      ...SKIP_REASONS.map((reason) => [pollsSkipped, { service_code, reason }] as const),
-      ...INVALID_RECORD_PAIRS.map(
-        ([record, reason]) => [invalidRecords, { service_code, record, reason }] as const,
-      ),
-    ];
+  async #ofProcess(): Promise<readonly Family[]> {
+    const own = await this.#metrics.set.families(() => this.#stateBirth);
+    const defaults = await this.#registry.getMetricsAsJSON();
+    return [...own, ...defaults.flatMap((metric) => toDefaultFamily(metric) ?? [])];
   }
 }
 
-function serviceCodeOf(labels: RegistryLabels): string {
-  return String(labels['service_code']);
-}
-
-interface OwnMetric {
-  readonly spec: FamilySpec;
-  readonly metric: Counter | Gauge | Histogram;
-}
-
-function configuration({ name, help, labels }: FamilySpec) {
-  return { name, help, labelNames: labels, registers: [] };
-}
-
-/**
- * The exporter's own metrics, in the order of the catalogue. They stay out of the registry, so that a scrape
- * narrowed to service codes does not pay for the default metrics.
- */
-function createMetrics() {
-  const own: OwnMetric[] = [];
-  const add = <M extends OwnMetric['metric']>(spec: FamilySpec, metric: M): M => {
-    own.push({ spec, metric });
-    return metric;
-  };
-  const gauge = (spec: FamilySpec) => add(spec, new Gauge(configuration(spec)));
-  const counter = (spec: FamilySpec) => add(spec, new Counter(configuration(spec)));
-  const histogram = (spec: FamilySpec) =>
-    add(spec, new Histogram({ ...configuration(spec), buckets: [...(spec.buckets ?? [])] }));
+/** The exporter's own metrics that have no service code, in the order of the catalogue. */
+function processMetrics() {
+  const set = new MetricSet();
   return {
-    own,
-    polls: counter(CATALOGUE.polls),
-    pollErrors: counter(CATALOGUE.pollErrors),
-    pollsSkipped: counter(CATALOGUE.pollsSkipped),
-    pollDuration: histogram(CATALOGUE.pollDuration),
-    lastPoll: gauge(CATALOGUE.lastPoll),
-    lastSuccess: gauge(CATALOGUE.lastSuccess),
-    pollInterval: gauge(CATALOGUE.pollInterval),
-    responseBytes: gauge(CATALOGUE.responseBytes),
-    invalidRecords: counter(CATALOGUE.invalidRecords),
-    serviceCodes: gauge(CATALOGUE.serviceCodes),
-    shards: gauge(CATALOGUE.shards),
-    shardIndex: gauge(CATALOGUE.shardIndex),
-    buildInfo: gauge(CATALOGUE.buildInfo),
-    configLastReloadSuccessful: gauge(CATALOGUE.configLastReloadSuccessful),
-    configLastReloadSuccess: gauge(CATALOGUE.configLastReloadSuccess),
-    stateWriteErrors: counter(CATALOGUE.stateWriteErrors),
-    stateLastSuccess: gauge(CATALOGUE.stateLastSuccess),
-    stateSize: gauge(CATALOGUE.stateSize),
+    set,
+    shards: set.gauge(CATALOGUE.shards),
+    shardIndex: set.gauge(CATALOGUE.shardIndex),
+    serviceCodes: set.gauge(CATALOGUE.serviceCodes),
+    buildInfo: set.gauge(CATALOGUE.buildInfo),
+    configLastReloadSuccessful: set.gauge(CATALOGUE.configLastReloadSuccessful),
+    configLastReloadSuccess: set.gauge(CATALOGUE.configLastReloadSuccess),
+    stateWriteErrors: set.counter(CATALOGUE.stateWriteErrors),
+    stateLastSuccess: set.gauge(CATALOGUE.stateLastSuccess),
+    stateSize: set.gauge(CATALOGUE.stateSize),
   };
 }

@@ -1,4 +1,5 @@
 import type { Clock } from '../clock.ts';
+import type { Selection } from '../metrics/selection.ts';
 import type { Drive } from './poller.ts';
 import { scrapeWaitMs } from './scrape-wait.ts';
 import { SharedPolls } from './shared-polls.ts';
@@ -7,7 +8,7 @@ import { Turnstiles } from './turnstiles.ts';
 /** A scrape, as far as it decides what is polled. */
 export interface Scrape {
   /** What it asks for; everything, if not given. */
-  readonly serviceCodes?: ReadonlySet<string> | undefined;
+  readonly selection?: Selection;
   /** How long whoever scrapes is going to wait, where that is known. */
   readonly timeoutMs?: number | undefined;
   /** Aborts when nobody waits any more. */
@@ -57,8 +58,8 @@ export class ScrapeDrivenPolls {
    * Polls what is too old of what a scrape asks for, and resolves when that is over or the scrape cannot wait any
    * longer; then polls go on, and the next scrape shares them. Rejects with the signal's reason when that aborts.
    */
-  async refresh({ serviceCodes, timeoutMs, signal }: Scrape): Promise<void> {
-    const asked = this.#pollsOf(serviceCodes);
+  async refresh({ selection = 'everything', timeoutMs, signal }: Scrape): Promise<void> {
+    const asked = this.#pollsOf(selection);
     const running = asked.flatMap((polls) => polls.pollIfOlder(this.#minAgeMs) ?? []);
     if (running.length > 0) {
       const longestPollMs = asked.reduce((longest, polls) => Math.max(longest, polls.timeoutMs), 0);
@@ -67,9 +68,10 @@ export class ScrapeDrivenPolls {
     signal?.throwIfAborted();
   }
 
-  #pollsOf(serviceCodes: ReadonlySet<string> | undefined): readonly SharedPolls[] {
-    if (serviceCodes === undefined) return [...this.#polls.values()];
-    return [...serviceCodes].flatMap((serviceCode) => this.#polls.get(serviceCode) ?? []);
+  #pollsOf(selection: Selection): readonly SharedPolls[] {
+    if (selection === 'exporter') return [];
+    if (typeof selection === 'string') return [...this.#polls.values()];
+    return [...selection].flatMap((serviceCode) => this.#polls.get(serviceCode) ?? []);
   }
 
   /** Waits for polls, but not beyond a time or the signal's abort. */

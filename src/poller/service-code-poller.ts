@@ -1,6 +1,6 @@
 import type { Clock } from '../clock.ts';
 import type { RecordReaders } from '../listing/record-readers.ts';
-import type { PollMetrics } from '../metrics/self.ts';
+import type { PollMetrics } from '../metrics/code-metrics.ts';
 import type { Instant } from '../tally/instant.ts';
 import type { ListingTally } from '../tally/listing-tally.ts';
 import type { Tally } from '../tally/tally.ts';

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { TLSSocket } from 'node:tls';
 import type { Clock } from '../clock.ts';
 import type { Logger } from '../log.ts';
 import type { WebConfigurationSource } from './config/web-configuration-source.ts';
@@ -43,11 +44,13 @@ export class Answering {
   }
 
   /** Answers in its time. */
-  start({ method = 'GET', url = '/', headers }: IncomingMessage, response: ServerResponse): void {
+  start({ method = 'GET', url = '/', headers, socket }: IncomingMessage, response: ServerResponse): void {
     const controller = new AbortController();
+    const scheme = socket instanceof TLSSocket ? 'https' : 'http';
     // Comes once: after the last byte, or when the client has gone.
     response.once('close', () => controller.abort());
-    void this.#answer({ method, url, headers, signal: controller.signal }, response, controller.signal);
+    const { signal } = controller;
+    void this.#answer({ method, url, headers, scheme, signal }, response, signal);
   }
 
   /** From now on answers tell clients not to use their connection again. */

@@ -1,11 +1,10 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Exposition } from '../metrics/exposition.ts';
-import { negotiateFormat } from '../metrics/negotiation.ts';
-import { respondCompressed } from './compression.ts';
-import { notHere } from './not-here.ts';
+import { discovery } from './discovery.ts';
+import type { Scheme } from './host.ts';
 import { respondText } from './response.ts';
-import { scrapeTimeoutMs } from './scrape-timeout.ts';
 import type { WebResponse } from './response.ts';
+import { scrape } from './scrape.ts';
 import { statusPage } from './pages/status-pages.ts';
 import type { ExporterView } from './view.ts';
 
@@ -17,6 +16,8 @@ export interface WebRequest {
   /** Path and query, as in the request line. */
   readonly url: string;
   readonly headers: IncomingHttpHeaders;
+  /** Of the connection that it came by; without it, plain HTTP. */
+  readonly scheme?: Scheme;
   /** Aborts when no one waits for the answer any more. */
   readonly signal?: AbortSignal;
 }
@@ -65,9 +66,11 @@ type Route = (
 
 function routeOf(path: string, options: RouteOptions): Route | undefined {
   if (path === options.telemetryPath) {
-    return (view, request, query) => metrics(view, request, query, options.exposition);
+    return (view, request, query) => scrape(view, request, query, options.exposition);
   }
   switch (path) {
+    case '/sd':
+      return (view, request) => discovery(view, request, options.telemetryPath);
     case '/-/healthy':
       return health;
     case '/-/ready':
@@ -106,35 +109,4 @@ async function reload({ method }: WebRequest, options: RouteOptions): Promise<We
   return error === undefined
     ? respondText(200, 'xvs-exporter has reloaded its configuration.')
     : respondText(500, error);
-}
-
-/**
- * An unknown service code is not repeated to whoever sent it, and one can become unknown during the wait. Only GET asks
- * for polls: whoever sends HEAD does not look at what they find.
- */
-async function metrics(
-  view: ExporterView,
-  request: WebRequest,
-  query: URLSearchParams,
-  exposition: Exposition,
-): Promise<WebResponse> {
-  const serviceCodes = query.getAll('service_code');
-  if (serviceCodes.includes(''))
-    return respondText(400, 'Expected service_code to have a value, found none.');
-  const findMissing = () => serviceCodes.find((serviceCode) => !view.hasServiceCode(serviceCode));
-  let missing = findMissing();
-  if (missing !== undefined) return notHere(view, missing);
-  const asked = serviceCodes.length === 0 ? undefined : new Set(serviceCodes);
-  const { method, headers, signal } = request;
-  if (method === 'GET') {
-    await view.refresh({ serviceCodes: asked, timeoutMs: scrapeTimeoutMs(headers), signal });
-    missing = findMissing();
-    if (missing !== undefined) return notHere(view, missing);
-  }
-  const families = await view.collect(asked);
-  signal?.throwIfAborted();
-  const { format, contentType } = negotiateFormat(headers.accept);
-  return await respondCompressed(exposition.render(families, format), contentType, headers, {
-    Vary: 'Accept, Accept-Encoding',
-  });
 }

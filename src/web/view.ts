@@ -1,5 +1,6 @@
 import type { Family } from '../metrics/family.ts';
 import type { Scrape } from '../poller/scrape-driven.ts';
+import type { Selection } from '../metrics/selection.ts';
 import type { LatestListing, PollHistoryView } from '../poller/poll-history.ts';
 import type { Shard } from '../sharding/shard.ts';
 import type { PollErrorReason } from '../upstream/errors.ts';
@@ -52,6 +53,12 @@ export interface ListingBreakdown {
   readonly inputsByProtocol: readonly Share[];
 }
 
+/** A service code that this process polls, with the labels that its configuration gives it. */
+export interface PolledServiceCode {
+  readonly serviceCode: string;
+  readonly labels: Readonly<Record<string, string>>;
+}
+
 /** What the web server may ask of the exporter. */
 export interface ExporterView {
   readonly version: string;
@@ -59,8 +66,10 @@ export interface ExporterView {
   refresh(scrape: Scrape): Promise<void>;
   /** Which of the processes that share the service codes this is. */
   readonly shard: Shard;
-  /** The families to expose, each once; for a set of service codes, what carries one of them. */
-  collect(serviceCodes?: ReadonlySet<string>): Promise<readonly Family[]>;
+  /** The families to expose, each once, of everything where nothing else is selected. */
+  collect(selection?: Selection): Promise<readonly Family[]>;
+  /** All that are polled here. */
+  serviceCodes(): readonly PolledServiceCode[];
   hasServiceCode(serviceCode: string): boolean;
   /** The index of the shard that polls a service code, where another does. */
   otherShardOf(this: void, serviceCode: string): number | undefined;

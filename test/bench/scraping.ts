@@ -57,6 +57,7 @@ function viewOf(family: Family): ExporterView {
     shard: WHOLE,
     otherShardOf: () => undefined,
     collect: () => Promise.resolve([family]),
+    serviceCodes: () => [],
     hasServiceCode: () => true,
     isHealthy: () => true,
     isReady: () => true,

@@ -23,6 +23,10 @@ until curl --silent http://127.0.0.1:20140/ >/dev/null; do sleep 0.1; done`;
 const DEMO = `node dist/main.js demo --web.listen-address=127.0.0.1:0 &
 until curl --silent http://localhost:20140/-/faults >/dev/null; do sleep 0.1; done`;
 
+/** The demo where the README says that it is. */
+const RUNNING_DEMO = `node dist/main.js demo &
+until curl --fail --silent http://localhost:20928/-/ready >/dev/null; do sleep 0.1; done`;
+
 /** Where the reader of the README finds the secret. */
 const RUN_SECRET = 'mount -t tmpfs none /run && mkdir /run/secrets && printf abc > /run/secrets/testing';
 
@@ -104,6 +108,30 @@ export const RUNS: ReadonlyMap<string, Run | Reason> = new Map<string, Run | Rea
   ],
   ['deploy/systemd/README.md: sudo systemctl daemon-reload', 'it would start a service of the machine'],
   ['docs/scaling.md: node dist/main.js --config.check --shard.count=1 --shard.index=0', { before: SERVICE }],
+  [
+    'docs/discovery.md: curl --fail --silent --show-error http://localhost:20928/sd',
+    {
+      before: RUNNING_DEMO,
+      after: `curl --silent http://localhost:20928/sd | grep --fixed-strings '"__param_service_code":"TESTING"'`,
+    },
+  ],
+  [
+    "docs/discovery.md: curl --fail --silent --show-error 'http://localhost:20928/metrics?service_code=TESTING'",
+    { before: RUNNING_DEMO },
+  ],
+  [
+    'docs/discovery.md: prometheus --config.file=deploy/prometheus/prometheus-sd.yml --storage.tsdb.path=/tmp/xvs-prometheus',
+    { before: STORAGE, until: /Server is ready to receive web requests/, needs: ['prometheus'] },
+  ],
+  [
+    'docs/discovery.md: promtool check service-discovery --timeout=5s deploy/prometheus/prometheus-sd.yml xvs-exporter-service-codes',
+    {
+      before: RUNNING_DEMO,
+      after:
+        'promtool check service-discovery --timeout=5s deploy/prometheus/prometheus-sd.yml xvs-exporter-service-codes | grep \'"instance": "localhost:20928"\'',
+      needs: ['promtool'],
+    },
+  ],
   ['CONTRIBUTING.md: npm run check', 'it is run beside the tests, and looks at no copy'],
   ['CONTRIBUTING.md: npm test', 'it is what runs this test'],
   ['CONTRIBUTING.md: npm run test:image', 'as root, for minutes; .ci/run runs it'],

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { test, type TestContext } from 'node:test';
 import { xvsExporter, type Program } from '../support/program.ts';
 import { labelValues, numbersAt, rangeNumbers, type Span } from '../support/prometheus-answers.ts';
+import { discoveringJobs } from '../support/discovering.ts';
 import { isInstalled } from '../support/installed.ts';
 import { Prometheus } from '../support/prometheus.ts';
 import {
@@ -119,7 +120,19 @@ async function total(url: string, { expr }: Expression, time: number, instance: 
   return numbers.filter((value) => !Number.isNaN(value)).reduce((sum, value) => sum + value, 0);
 }
 
-test('every query of the dashboards has an answer', { timeout: 120_000 }, async (t) => {
+/** How Prometheus scrapes two exporters: each whole, or each service code by itself. */
+const SET_UPS: readonly (readonly [string, (...instances: readonly string[]) => Promise<Prometheus>])[] = [
+  ['of whole exporters', (...instances) => Prometheus.scraping(...instances)],
+  ['of service codes by /sd', (...instances) => Prometheus.withJobs(discoveringJobs(...instances))],
+];
+
+for (const [name, scraping] of SET_UPS) {
+  test(`every query of the dashboards has an answer, by scrapes ${name}`, { timeout: 120_000 }, (t) =>
+    assertAnswered(t, scraping),
+  );
+}
+
+async function assertAnswered(t: TestContext, scraping: (typeof SET_UPS)[number][1]): Promise<void> {
   if (!isInstalled(t, 'prometheus')) return;
   const start = now();
   await using service = simulator();
@@ -128,7 +141,7 @@ test('every query of the dashboards has an answer', { timeout: 120_000 }, async 
   await using one = exporter(serviceUrl, folder.at('one'));
   await using other = exporter(serviceUrl, folder.at('other'));
   const instances = [`127.0.0.1:${await portOf(one)}`, `127.0.0.1:${await portOf(other)}`];
-  await using prometheus = await Prometheus.scraping(...instances);
+  await using prometheus = await scraping(...instances);
   await makeTrouble(serviceUrl, prometheus);
   const dashboards = [...committedDashboards().values()];
 
@@ -164,7 +177,7 @@ test('every query of the dashboards has an answer', { timeout: 120_000 }, async 
       assert.ok(both <= 1.5 * more, `${expression.place}: ${more} of one, ${both} of both`);
     }
   });
-});
+}
 
 /** Each exporter has these of its own. */
 function isAboutExporter(metric: string): boolean {

@@ -50,8 +50,16 @@ test(
       static_configs: [{ targets: [`127.0.0.1:${port}`] }],
       ...more,
     });
+    const letIn = { tls_config: { ca_file, ...ours }, basic_auth };
     await using prometheus = await Prometheus.withJobs([
-      job('let-in', { tls_config: { ca_file, ...ours }, basic_auth }),
+      job('let-in', letIn),
+      // Without a scheme: /sd tells it.
+      {
+        job_name: 'discovered',
+        honor_labels: true,
+        http_sd_configs: [{ url: `https://127.0.0.1:${port}/sd`, refresh_interval: '1s', ...letIn }],
+        ...letIn,
+      },
       job('wrong-password', {
         tls_config: { ca_file, ...ours },
         basic_auth: { ...basic_auth, password: 'sesame' },
@@ -64,12 +72,16 @@ test(
     ]);
     const ups = async () =>
       new Map((await prometheus.query('up')).map(({ metric, value }) => [metric['job'], value]));
-    const found = await prometheus.until(ups, (up) => up.size === 7 && up.get('let-in') === 1);
-    assert.deepEqual(
-      [...found].filter(([, up]) => up === 1).map(([name]) => name),
-      ['let-in'],
+    const found = await prometheus.until(
+      ups,
+      (up) => up.size === 8 && up.get('let-in') === 1 && up.get('discovered') === 1,
     );
-    assert.equal(await prometheus.value('xvs_up{job="let-in"}'), 0);
+    assert.deepEqual(
+      new Set([...found].filter(([, up]) => up === 1).map(([name]) => name)),
+      new Set(['let-in', 'discovered']),
+    );
+    for (const name of ['let-in', 'discovered'])
+      assert.equal(await prometheus.value(`xvs_up{job="${name}", service_code="A"}`), 0);
     assert.deepEqual(
       [PASSWORD, HASH, 'sesame', 'Authorization'].filter((text) =>
         (exporter.stdout + exporter.stderr).includes(text),

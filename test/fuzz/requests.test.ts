@@ -66,6 +66,7 @@ const unit = fc.oneof(
     '%ff',
     'x=',
   ),
+  fc.constantFrom('&collect[]=exporter&', '&collect%5B%5D=service_codes&'),
   fc.constantFrom(...CODES, ...CODES.map(encodeURIComponent), 'TESTING%202', 'NOBODY'),
   fc.string({ unit: fc.constantFrom(..."abcXYZ019-._~!$'()*,:@/"), maxLength: 4 }),
 );
@@ -74,15 +75,20 @@ const query = fc.array(unit, { maxLength: 8 }).map((units) => units.join('').rep
 test('whatever the query, the answer is that of its service codes, and repeats nothing that is not configured', async () => {
   await fc.assert(
     fc.asyncProperty(query, async (text) => {
-      const codes = new URLSearchParams(`?${text}`).getAll('service_code');
+      const parameters = new URLSearchParams(`?${text}`);
+      const codes = parameters.getAll('service_code');
+      const parts = parameters.getAll('collect[]');
       const isKnown = codes.every((code) => CODES.includes(code));
-      const status = codes.includes('') ? 400 : isKnown ? 200 : 404;
+      const isContradictory = codes.length > 0 && parts.includes('exporter');
+      const isProcessAlone = parts.includes('exporter') && !parts.includes('service_codes');
+      const status = codes.includes('') || isContradictory ? 400 : isKnown ? 200 : 404;
       const response = await fetch(`http://127.0.0.1:${port}/metrics?${text}`);
       const body = await response.text();
       assert.equal(response.status, status, text);
       if (status === 200) {
         const shown = CODES.filter((code) => body.includes(`service_code="${code}"`));
-        assert.deepEqual(shown, codes.length === 0 ? CODES : CODES.filter((code) => codes.includes(code)));
+        const ofAll = isProcessAlone ? [] : CODES;
+        assert.deepEqual(shown, codes.length === 0 ? ofAll : CODES.filter((code) => codes.includes(code)));
       } else {
         assert.equal(body.split('\n').length, 2);
         assert.doesNotMatch(body, /NOBODY/);
@@ -106,12 +112,20 @@ const DICTIONARY = [
     '/-/healthy',
     '/../',
     '%2e%2e/',
+    '/sd',
     'http://x/metrics',
     '?service_code=',
     '%zz',
     '*',
   ],
-  ['Host: a', 'Content-Length: 5', 'Content-Length: -1', 'Transfer-Encoding: chunked', 'Connection: upgrade'],
+  [
+    'Host: a',
+    'Host: [::1]:x',
+    'Content-Length: 5',
+    'Content-Length: -1',
+    'Transfer-Encoding: chunked',
+    'Connection: upgrade',
+  ],
   ['Upgrade: h2c', 'Expect: 100-continue', 'Accept: ', 'Accept-Encoding: gzip;q=', 'X: '.padEnd(20_000, 'x')],
 ].flat();
 

@@ -4,6 +4,9 @@ import { test } from 'node:test';
 import type { TestContext } from 'node:test';
 import { INVALID_RECORD_PAIRS } from '../../src/listing/records.ts';
 import { CATALOGUE } from '../../src/metrics/catalogue.ts';
+import type { PollMetrics } from '../../src/metrics/code-metrics.ts';
+import { countSeries } from '../../src/metrics/exposition.ts';
+import type { Selection } from '../../src/metrics/selection.ts';
 import { render } from '../support/render.ts';
 import { toDefaultFamily } from '../../src/metrics/registry-families.ts';
 import { SelfMetrics } from '../../src/metrics/self.ts';
@@ -152,6 +155,64 @@ test('a narrowed collection has the chosen service codes and nothing of the proc
   for (const code of ['A', 'B', 'C']) metrics.track(code, 15_000);
   const samples = [...(await read('A', 'C')).values()].flatMap((family) => family.samples);
   assert.deepEqual(new Set(samples.map(({ labels }) => labels['service_code'])), new Set(['A', 'C']));
+});
+
+test('a collection of all service codes has nothing of the process, and one of the process nothing of them', async (t) => {
+  const { metrics } = start(t);
+  metrics.track('A', 15_000);
+  const namesOf = async (selection: Selection) =>
+    (await metrics.collect(selection)).map(({ spec }) => spec.name);
+  const ofCodes = await namesOf('service_codes');
+  const ofProcess = await namesOf('exporter');
+  assert.ok(ofCodes.includes('xvs_exporter_polls_total'));
+  assert.ok(
+    ofProcess.includes('xvs_exporter_build_info') && ofProcess.includes('process_start_time_seconds'),
+  );
+  assert.deepEqual([...ofCodes, ...ofProcess], await namesOf('everything'));
+});
+
+test('the series of service codes are counted without making them', async (t) => {
+  const { metrics } = start(t);
+  const assertCounted = async (expected: number) => {
+    assert.equal(metrics.codeSeries, expected);
+    assert.equal(countSeries(await metrics.collect('service_codes')), expected);
+  };
+  await assertCounted(0);
+  const polls = ['A', 'B'].map((code) => metrics.track(code, 15_000));
+  const [, poll] = polls;
+  const atFirst = metrics.codeSeries;
+  await assertCounted(atFirst);
+  poll?.started();
+  poll?.failed('timeout', 1);
+  poll?.failed('timeout', 1);
+  await assertCounted(atFirst + 1);
+  poll?.responseBytes(5);
+  poll?.succeeded(1);
+  await assertCounted(atFirst + 3);
+  metrics.untrack('B');
+  await assertCounted(atFirst / 2);
+});
+
+test('of a service code to which nothing happens the same samples come again, and others once something does', async (t) => {
+  const { metrics } = start(t);
+  const happenings: readonly ((poll: PollMetrics) => void)[] = [
+    (poll) => poll.started(),
+    (poll) => poll.succeeded(1),
+    (poll) => poll.failed('timeout', 1),
+    (poll) => poll.skipped('overlap'),
+    (poll) => poll.responseBytes(1),
+    (poll) => poll.invalidRecord('user', 'wrong_type', 1),
+    () => metrics.track('A', 30_000),
+  ];
+  const poll = metrics.track('A', 15_000);
+  const collect = async () => (await metrics.collect(new Set(['A']))).map(({ samples }) => samples);
+  for (const happen of happenings) {
+    const before = await collect();
+    const again = await collect();
+    assert.ok(before.every((samples, index) => samples === again[index]));
+    happen(poll);
+    assert.notDeepEqual(await collect(), before, happen.toString());
+  }
 });
 
 test('a whole collection has the build, the configuration and the process', async (t) => {

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Logger } from '../../src/log.ts';
 import { createLogger } from '../../src/log.ts';
-import type { PollMetrics } from '../../src/metrics/self.ts';
+import type { PollMetrics } from '../../src/metrics/code-metrics.ts';
 import type {
   BodyConsumer,
   ListingResponse,

@@ -62,9 +62,15 @@ test('a scrape polls all service codes at once, and is over when their polls are
   assert.deepEqual([store.get('A')?.isUp, store.get('B')?.isUp], [true, false]);
 });
 
+test('a scrape of the process itself polls nothing, and waits for nothing', async (t) => {
+  const all = setUp(t, ['A', 'B']);
+  await all.scrape({ selection: 'exporter' }).ended;
+  assert.equal(askedFor(all), '');
+});
+
 test('a scrape that is narrowed polls what it asks for alone; a code that nobody knows is nothing to it', async (t) => {
   const all = setUp(t, ['A', 'B']);
-  const scraping = all.scrape({ serviceCodes: new Set(['B', 'X']) });
+  const scraping = all.scrape({ selection: new Set(['B', 'X']) });
   await nextTurn();
   assert.equal(askedFor(all), 'B');
   await all.client.latest.answer(listingBody(0));
@@ -116,7 +122,7 @@ test('another min_age holds from the next scrape on', async (t) => {
 test('scrapes share the poll that runs, each with what else it asks for', async (t) => {
   const all = setUp(t, ['A', 'B']);
   const { clock, client, scrape } = all;
-  const one = scrape({ serviceCodes: new Set(['A']) });
+  const one = scrape({ selection: new Set(['A']) });
   await nextTurn();
   await pass(clock, 6000);
   const other = scrape();
@@ -162,7 +168,7 @@ test('a scrape without a timeout waits as long as the longest poll that it asks 
   const slow = (serviceCode: string, timeoutMs: number) =>
     codeFor(serviceCode, { target: { ...TARGET, serviceCode, timeoutMs } });
   await poller.apply([slow('A', 1000), slow('B', 3000), slow('C', 20_000)]);
-  const scraping = scrape({ serviceCodes: new Set(['A', 'B']) });
+  const scraping = scrape({ selection: new Set(['A', 'B']) });
   await pass(clock, 2999);
   assert.equal(scraping.isOver, false);
   await pass(clock, 1);

@@ -21,7 +21,8 @@ export async function knownSeries(): Promise<KnownSeries> {
   return new Map([
     ...specs.flatMap((spec) => seriesOf(spec)),
     ...['up', 'scrape_duration_seconds', 'scrape_samples_scraped'].map(
-      (name): [string, ReadonlySet<string>] => [name, new Set(TARGET_LABELS)],
+      // Of a target that /sd tells, the service code.
+      (name): [string, ReadonlySet<string>] => [name, new Set([...TARGET_LABELS, 'service_code'])],
     ),
   ]);
 }

@@ -44,9 +44,12 @@ export class Prometheus implements AsyncDisposable {
     return Prometheus.#running(targets, () => ({}));
   }
 
-  /** One with scrape jobs as its configuration writes them. */
-  static withJobs(jobs: readonly object[]): Promise<Prometheus> {
-    return Prometheus.#running([], () => ({ scrape_configs: jobs }));
+  /** One with scrape jobs as its configuration writes them, and rules as rule files hold them. */
+  static withJobs(jobs: readonly object[], rules: readonly unknown[] = []): Promise<Prometheus> {
+    return Prometheus.#running([], (folder) => ({
+      scrape_configs: jobs,
+      rule_files: writeRules(folder, rules),
+    }));
   }
 
   /** One that evaluates rules every second, too. */
@@ -107,12 +110,22 @@ export class Prometheus implements AsyncDisposable {
   }
 }
 
-/** Writes the rules into files of their own, and names them and the Alertmanager. */
+/** Names the rules and the Alertmanager. */
 function alertingConfig(folder: string, { rules, alertmanager }: Alerting) {
-  const files = rules.map((_, index) => join(folder, `rules-${index}.yml`));
-  for (const [index, file] of files.entries()) writeFileSync(file, JSON.stringify(rules[index]));
   const targets = [alertmanager];
-  return { rule_files: files, alerting: { alertmanagers: [{ static_configs: [{ targets }] }] } };
+  return {
+    rule_files: writeRules(folder, rules),
+    alerting: { alertmanagers: [{ static_configs: [{ targets }] }] },
+  };
+}
+
+/** Writes rules into files of their own, and names these. */
+function writeRules(folder: string, rules: readonly unknown[]): readonly string[] {
+  return rules.map((content, index) => {
+    const file = join(folder, `rules-${index}.yml`);
+    writeFileSync(file, JSON.stringify(content));
+    return file;
+  });
 }
 
 /** Prometheus takes no port 0: one that was free a moment ago has to do. */

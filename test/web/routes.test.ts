@@ -20,15 +20,22 @@ function view(overrides: Partial<ExporterView> = {}): ExporterView {
     refresh: () => Promise.resolve(),
     shard: WHOLE,
     otherShardOf: () => undefined,
-    collect: (wanted) =>
+    collect: (selection) =>
       Promise.resolve([
         {
           spec: CATALOGUE.up,
           samples: codes
-            .filter((code) => wanted?.has(code) ?? true)
+            .filter((code) =>
+              typeof selection === 'object' ? selection.has(code) : selection !== 'exporter',
+            )
             .map((code) => ({ labels: [code], value: 1 })),
         },
+        {
+          spec: CATALOGUE.configLastReloadSuccessful,
+          samples: selection === 'everything' || selection === 'exporter' ? [{ labels: [], value: 1 }] : [],
+        },
       ]),
+    serviceCodes: () => codes.map((serviceCode) => ({ serviceCode, labels: {} })),
     hasServiceCode: (code) => codes.includes(code),
     isHealthy: () => true,
     isReady: () => true,
@@ -44,11 +51,13 @@ function get(url: string, headers = {}, overrides = {}, options = OPTIONS) {
   return handle({ method: 'GET', url, headers }, view(overrides), options);
 }
 
-async function codesAt(url: string): Promise<(string | undefined)[]> {
+/** The service codes that are shown, and whether the process is. */
+async function shownAt(url: string): Promise<readonly [codes: readonly unknown[], isProcessShown: boolean]> {
   const { status, body } = await get(url);
   assert.equal(status, 200);
-  const family = parseExposition(String(body), 'text').families.get('xvs_up');
-  return family?.samples.map(({ labels }) => labels['service_code']) ?? [];
+  const { families } = parseExposition(String(body), 'text');
+  const codes = families.get('xvs_up')?.samples.map(({ labels }) => labels['service_code']) ?? [];
+  return [codes, families.has('xvs_exporter_config_last_reload_successful')];
 }
 
 test('metrics are text unless OpenMetrics is asked for', async () => {
@@ -67,10 +76,11 @@ for (const [url, vary] of [
   ['/metrics', 'Accept, Accept-Encoding'],
   ['/', 'Accept-Encoding'],
   ['/service-codes/A', 'Accept-Encoding'],
+  ['/sd', 'Accept-Encoding'],
 ] as const) {
   test(`${url} is compressed for who takes gzip, and caches are told what the answer depends on`, async () => {
-    const plain = await get(url);
-    const compressed = await get(url, { 'accept-encoding': 'gzip' });
+    const plain = await get(url, { host: 'a' });
+    const compressed = await get(url, { host: 'a', 'accept-encoding': 'gzip' });
     assert.equal(plain.headers['Content-Encoding'], undefined);
     assert.equal(compressed.headers['Content-Encoding'], 'gzip');
     assert.equal(gunzipSync(compressed.body).toString(), String(plain.body));
@@ -78,18 +88,26 @@ for (const [url, vary] of [
   });
 }
 
-const NARROWED: readonly (readonly [string, readonly string[]])[] = [
-  ['/metrics', ['A', 'ü&=']],
-  ['/metrics?', ['A', 'ü&=']],
-  ['/metrics?other=1', ['A', 'ü&=']],
-  ['/metrics?service_code=A', ['A']],
-  ['/metrics?service_code=%C3%BC%26%3D', ['ü&=']],
-  ['/metrics?service_code=A&service_code=A&service_code=%C3%BC%26%3D', ['A', 'ü&=']],
+const BOTH = ['A', 'ü&='];
+
+const SELECTED: readonly (readonly [string, readonly string[], boolean])[] = [
+  ['/metrics', BOTH, true],
+  ['/metrics?', BOTH, true],
+  ['/metrics?other=1', BOTH, true],
+  ['/metrics?collect=exporter', BOTH, true],
+  ['/metrics?service_code=A', ['A'], false],
+  ['/metrics?service_code=%C3%BC%26%3D', ['ü&='], false],
+  ['/metrics?service_code=A&service_code=A&service_code=%C3%BC%26%3D', BOTH, false],
+  ['/metrics?collect[]=exporter', [], true],
+  ['/metrics?collect%5B%5D=exporter&collect%5B%5D=exporter', [], true],
+  ['/metrics?collect[]=service_codes', BOTH, false],
+  ['/metrics?collect[]=service_codes&collect[]=exporter', BOTH, true],
+  ['/metrics?collect[]=service_codes&service_code=A', ['A'], false],
 ];
 
-for (const [url, codes] of NARROWED) {
-  test(`${url} has the service codes ${codes.join(' and ')}`, async () => {
-    assert.deepEqual(await codesAt(url), codes);
+for (const [url, codes, isProcessShown] of SELECTED) {
+  test(`${url} has ${isProcessShown ? 'the process' : 'no process'} and [${codes.join(', ')}]`, async () => {
+    assert.deepEqual(await shownAt(url), [codes, isProcessShown]);
   });
 }
 
@@ -106,26 +124,28 @@ function refreshing(overrides: Partial<ExporterView> = {}) {
 const SCRAPES: readonly (readonly [
   string,
   Record<string, string>,
-  readonly string[] | undefined,
+  Scrape['selection'],
   number | undefined,
 ])[] = [
-  ['/metrics', {}, undefined, undefined],
-  ['/metrics', { 'x-prometheus-scrape-timeout-seconds': '2.5' }, undefined, 2500],
+  ['/metrics', {}, 'everything', undefined],
+  ['/metrics?collect[]=exporter', {}, 'exporter', undefined],
+  ['/metrics?collect[]=service_codes', {}, 'service_codes', undefined],
+  ['/metrics', { 'x-prometheus-scrape-timeout-seconds': '2.5' }, 'everything', 2500],
   [
     '/metrics?service_code=A&service_code=A',
     { 'x-prometheus-scrape-timeout-seconds': 'soon' },
-    ['A'],
+    new Set(['A']),
     undefined,
   ],
 ];
 
-for (const [url, headers, codes, timeoutMs] of SCRAPES) {
-  test(`a scrape of ${url} with ${JSON.stringify(headers)} has ${codes?.join() ?? 'all'} polled within ${timeoutMs} ms`, async () => {
+for (const [url, headers, selection, timeoutMs] of SCRAPES) {
+  test(`a scrape of ${url} with ${JSON.stringify(headers)} asks for polls as long as it may wait`, async () => {
     const { scrapes, seen } = refreshing();
     const { signal } = new AbortController();
     const { status } = await handle({ method: 'GET', url, headers, signal }, seen, OPTIONS);
     assert.equal(status, 200);
-    assert.deepEqual(scrapes, [{ serviceCodes: codes && new Set(codes), timeoutMs, signal }]);
+    assert.deepEqual(scrapes, [{ selection, timeoutMs, signal }]);
   });
 }
 
@@ -160,6 +180,40 @@ const REFUSED: readonly (readonly [string, string, number, string])[] = [
   ['GET', '/metrics?service_code=', 400, 'Expected service_code to have a value, found none.\n'],
   ['GET', '/metrics?service_code=%3Cb%3E', 404, 'No such service code is configured.\n'],
   ['GET', '/metrics?service_code=A&service_code=B', 404, 'No such service code is configured.\n'],
+  ['GET', '/metrics?collect[]=', 400, 'Expected collect[] to be exporter or service_codes, found "".\n'],
+  [
+    'GET',
+    '/metrics?collect[]=exporter&collect[]=Exporter',
+    400,
+    'Expected collect[] to be exporter or service_codes, found "Exporter".\n',
+  ],
+  [
+    'GET',
+    '/metrics?collect[]=a%0D%0A%3Cb%3E%22%C3%BC%F0%9F%98%80%00&service_code=B',
+    400,
+    'Expected collect[] to be exporter or service_codes, found "a???b??????".\n',
+  ],
+  [
+    'GET',
+    `/metrics?collect[]=${'x'.repeat(5000)}`,
+    400,
+    `Expected collect[] to be exporter or service_codes, found "${'x'.repeat(40)}...".\n`,
+  ],
+  [
+    'GET',
+    '/metrics?collect[]=exporter&service_code=A',
+    400,
+    'Expected collect[]=exporter without service_code, found both.\n',
+  ],
+  ['GET', '/metrics?collect[]=service_codes&service_code=B', 404, 'No such service code is configured.\n'],
+  [
+    'GET',
+    '/sd',
+    400,
+    'Expected the Host header to be a name or an address, with or without a port, found none.\n',
+  ],
+  ['GET', '/sd/', 404, 'Not found.\n'],
+  ['POST', '/sd', 405, 'Method not allowed: GET or HEAD.\n'],
   ['GET', '/service-codes/B', 404, 'No such service code is configured.\n'],
   ['GET', '/service-codes/', 404, 'No such service code is configured.\n'],
   ['GET', '/service-codes/%zz', 404, 'No such service code is configured.\n'],

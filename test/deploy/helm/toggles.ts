@@ -57,6 +57,29 @@ export const TOGGLES: readonly (readonly [Values, RegExp])[] = [
   ],
   [{ serviceMonitor: { enabled: true, interval: '1m' } }, /"interval":"1m","scrapeTimeout":"10s"/],
   [{ serviceMonitor: { enabled: true, scrapeTimeout: '5s' } }, /"scrapeTimeout":"5s"/],
+  [{ serviceMonitor: { enabled: true, scheme: 'https' } }, /"path":"\/metrics","scheme":"https"/],
+  [
+    {
+      serviceMonitor: {
+        enabled: true,
+        tlsConfig: { ca: { secret: { name: 'c', key: 'ca.pem' } }, serverName: 'x.example.com' },
+      },
+    },
+    /"tlsConfig":\{"ca":\{"secret":\{"key":"ca\.pem","name":"c"\}\},"serverName":"x\.example\.com"\}/,
+  ],
+  [
+    {
+      serviceMonitor: {
+        enabled: true,
+        basicAuth: { username: { name: 's', key: 'u' }, password: { name: 's', key: 'p' } },
+      },
+    },
+    /"basicAuth":\{"password":\{"key":"p","name":"s"\},"username":\{"key":"u","name":"s"\}\}/,
+  ],
+  [
+    { serviceMonitor: { enabled: true, params: { 'collect[]': ['exporter'] } } },
+    /"params":\{"collect\[\]":\["exporter"\]\}/,
+  ],
   [{ serviceMonitor: { enabled: true, namespace: 'mon' } }, /"namespace":"mon".*"matchNames":\["live"\]/],
   [{ serviceMonitor: { enabled: true, additionalLabels: { release: 'p' } } }, /"release":"p"/],
   [

@@ -104,6 +104,20 @@ test('wrong values are refused, with the place', async (t) => {
     [{ service: { port: 70_000 } }, "at '/service/port': maximum"],
     [{ serviceMonitor: { enabled: 'yes' } }, "at '/serviceMonitor/enabled': got string, want boolean"],
     [{ serviceMonitor: { interval: '15' } }, "at '/serviceMonitor/interval':"],
+    [{ serviceMonitor: { scheme: 'HTTPS' } }, "at '/serviceMonitor/scheme': value must be one of"],
+    [{ serviceMonitor: { tlsConfig: true } }, "at '/serviceMonitor/tlsConfig': got boolean, want object"],
+    [
+      { serviceMonitor: { basicAuth: { username: 'prometheus' } } },
+      "at '/serviceMonitor/basicAuth/username': got string, want object",
+    ],
+    [
+      { serviceMonitor: { basicAuth: { password: { name: 'a' } } } },
+      "at '/serviceMonitor/basicAuth/password': missing property 'key'",
+    ],
+    [
+      { serviceMonitor: { params: { 'collect[]': 'exporter' } } },
+      "at '/serviceMonitor/params/collect[]': got string, want array",
+    ],
     [
       { prometheusRule: { bounds: { 'bound:a': '1' } } },
       "at '/prometheusRule/bounds/bound:a': got string, want number",

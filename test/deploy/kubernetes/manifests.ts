@@ -2,6 +2,7 @@ import {
   PrometheusRule,
   ServiceMonitor,
 } from '@kubernetes-models/prometheus-operator/monitoring.coreos.com/v1';
+import { ScrapeConfig } from '@kubernetes-models/prometheus-operator/monitoring.coreos.com/v1alpha1/ScrapeConfig';
 import { StatefulSet } from 'kubernetes-models/apps/v1';
 import { NetworkPolicy } from 'kubernetes-models/networking.k8s.io/v1';
 import { PodDisruptionBudget } from 'kubernetes-models/policy/v1';
@@ -14,6 +15,7 @@ const MODELS = [
   NetworkPolicy,
   PodDisruptionBudget,
   PrometheusRule,
+  ScrapeConfig,
   Secret,
   Service,
   ServiceAccount,

@@ -24,11 +24,13 @@ test('promtool has no complaint about the rules, with every lint', async (t) => 
   assert.equal(said.match(/SUCCESS: \d+ rules found/g)?.length, ruleFiles.length, said);
 });
 
-test('promtool has no complaint about prometheus.yml, which finds the rules', async (t) => {
-  if (!isInstalled(t, 'promtool')) return;
-  const said = await promtool(['check', 'config', deployPath('prometheus/prometheus.yml')]);
-  assert.match(said, new RegExp(`SUCCESS: ${ruleFiles.length} rule files found`));
-});
+for (const name of ['prometheus.yml', 'prometheus-sd.yml']) {
+  test(`promtool has no complaint about ${name}, which finds the rules`, async (t) => {
+    if (!isInstalled(t, 'promtool')) return;
+    const said = await promtool(['check', 'config', deployPath(`prometheus/${name}`)]);
+    assert.match(said, new RegExp(`SUCCESS: ${ruleFiles.length} rule files found`));
+  });
+}
 
 for (const file of unitTests) {
   test(`promtool passes the unit tests of ${basename(file)}`, async (t) => {
@@ -52,7 +54,8 @@ test('the unit tests still pass after the commands that README.md gives to adapt
   for (const command of commands) await run('sh', ['-c', command], { cwd: copy.folder });
   const alerts = readFileSync(join(copy.folder, 'rules/alerts.yml'), 'utf8');
   assert.doesNotMatch(alerts, /job="xvs-exporter"|: https:\/\/example\.com/);
-  assert.match(await promtool(['test', 'rules', 'tests/exporter.yml'], copy.folder), /SUCCESS/);
+  for (const file of ['tests/exporter.yml', 'tests/discovery.yml'])
+    assert.match(await promtool(['test', 'rules', file], copy.folder), /SUCCESS/);
 });
 
 const kept: readonly (readonly [string, readonly string[]])[] = [

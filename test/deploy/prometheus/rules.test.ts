@@ -69,15 +69,27 @@ test('every bound is a constant of bounds.yml, and an alert uses it', () => {
   }
 });
 
-test('prometheus.yml scrapes under the job that the rules ask for', () => {
-  const config = z
-    .object({ scrape_configs: z.array(z.object({ job_name: z.string() })) })
-    .parse(parse(deployedText('prometheus/prometheus.yml')));
+/** What the tests look at in a configuration of Prometheus. */
+const prometheusConfig = z.looseObject({
+  scrape_configs: z.array(z.looseObject({ job_name: z.string() })),
+});
+
+function configOf(name: string) {
+  return prometheusConfig.parse(parse(deployedText(`prometheus/${name}`)));
+}
+
+const jobsIn = (name: string): readonly string[] =>
+  configOf(name).scrape_configs.map(({ job_name: job }) => job);
+
+test('prometheus.yml and prometheus-sd.yml scrape under the jobs that the rules ask for', () => {
   const jobs = new Set(
     shippedAlerts().flatMap(({ expr }) => [...expr.matchAll(/job="([^"]*)"/g)].map((match) => match[1])),
   );
-  assert.deepEqual(
-    [...jobs],
-    config.scrape_configs.map(({ job_name: name }) => name),
-  );
+  assert.deepEqual([...jobs], jobsIn('prometheus-sd.yml'));
+  assert.deepEqual([...jobs].slice(0, 1), jobsIn('prometheus.yml'));
+});
+
+test('prometheus-sd.yml differs from prometheus.yml in its jobs alone', () => {
+  const [discovering, plain] = ['prometheus-sd.yml', 'prometheus.yml'].map(configOf);
+  assert.deepEqual({ ...discovering, scrape_configs: [] }, { ...plain, scrape_configs: [] });
 });

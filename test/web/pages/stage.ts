@@ -58,6 +58,7 @@ export class Stage implements AsyncDisposable {
       shard: WHOLE,
       otherShardOf: () => undefined,
       collect: () => Promise.resolve([]),
+      serviceCodes: () => this.rows.map(({ serviceCode }) => ({ serviceCode, labels: {} })),
       hasServiceCode: (code) => find(code) !== undefined,
       isReady: () => true,
       isHealthy: () => true,

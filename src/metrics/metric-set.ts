@@ -1,0 +1,45 @@
+import { Counter, Gauge, Histogram } from 'prom-client';
+import type { Family, FamilySpec } from './family.ts';
+import { toFamily } from './registry-families.ts';
+import type { BirthOf } from './registry-families.ts';
+
+interface OwnMetric {
+  readonly spec: FamilySpec;
+  readonly metric: Counter | Gauge | Histogram;
+}
+
+/**
+ * Metrics of prom-client, each made from its entry of the catalogue. They are in no registry: a set of its own for each
+ * service code makes a scrape of one code cost one code, however many there are.
+ */
+export class MetricSet {
+  readonly #own: OwnMetric[] = [];
+
+  gauge(spec: FamilySpec): Gauge {
+    return this.#add(spec, new Gauge(configuration(spec)));
+  }
+
+  counter(spec: FamilySpec): Counter {
+    return this.#add(spec, new Counter(configuration(spec)));
+  }
+
+  histogram(spec: FamilySpec): Histogram {
+    return this.#add(spec, new Histogram({ ...configuration(spec), buckets: [...(spec.buckets ?? [])] }));
+  }
+
+  /** Its families as they are now, in the order in which they were made. */
+  families(birthOf: BirthOf): Promise<readonly Family[]> {
+    return Promise.all(
+      this.#own.map(async ({ spec, metric }) => toFamily(spec, (await metric.get()).values, birthOf)),
+    );
+  }
+
+  #add<M extends OwnMetric['metric']>(spec: FamilySpec, metric: M): M {
+    this.#own.push({ spec, metric });
+    return metric;
+  }
+}
+
+function configuration({ name, help, labels }: FamilySpec) {
+  return { name, help, labelNames: labels, registers: [] };
+}

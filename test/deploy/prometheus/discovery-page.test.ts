@@ -1,0 +1,68 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { test } from 'node:test';
+import { parse } from 'yaml';
+import { z } from 'zod';
+import { deployedText } from '../../support/deployed.ts';
+import { isInstalled } from '../../support/installed.ts';
+import { repositoryText } from '../../support/repository.ts';
+import { TemporaryFolder } from '../../support/temporary-folder.ts';
+import { rendered } from '../helm/chart.ts';
+import { complaintsAbout, parseManifests } from '../kubernetes/manifests.ts';
+
+const page = repositoryText('docs/discovery.md');
+const [interval = '', servers = '', shards = '', chart = '', scrapeConfig = ''] = [
+  ...page.matchAll(/^```yaml\n(.*?)^```$/gms),
+].map(([, text = '']) => text);
+
+const jobs = z.object({ scrape_configs: z.array(z.looseObject({ job_name: z.string() })) });
+
+/** The shipped configuration with something else in the job of the service codes. */
+function discoveringWith(more: unknown): unknown {
+  const config: unknown = parse(deployedText('prometheus/prometheus-sd.yml'));
+  const { scrape_configs: all } = jobs.parse(config);
+  const changed = all.map((job) =>
+    job.job_name === 'xvs-exporter-service-codes' ? { ...job, ...z.looseObject({}).parse(more) } : job,
+  );
+  return { scrape_configs: changed };
+}
+
+for (const [what, config] of [
+  ['an interval of its own', discoveringWith(parse(interval))],
+  ['several servers', discoveringWith(parse(servers))],
+  ['shards', parse(shards)],
+] as const) {
+  test(`promtool has no complaint about what the page says of ${what}`, (t) => {
+    if (!isInstalled(t, 'promtool')) return;
+    assert.match(JSON.stringify(config), /relabel_configs/);
+    using folder = new TemporaryFolder();
+    writeFileSync(folder.at('prometheus.yml'), JSON.stringify(config));
+    const run = spawnSync('promtool', ['check', 'config', folder.at('prometheus.yml')], { encoding: 'utf8' });
+    assert.equal(run.status, 0, run.stdout + run.stderr);
+  });
+}
+
+test('the jobs of shards differ from the shipped ones in their targets alone', () => {
+  const withoutTargets = (config: unknown) =>
+    jobs
+      .parse(config)
+      .scrape_configs.map((job) => ({ ...job, static_configs: undefined, http_sd_configs: undefined }));
+  assert.deepEqual(
+    withoutTargets(parse(shards)),
+    withoutTargets(parse(deployedText('prometheus/prometheus-sd.yml'))),
+  );
+});
+
+test('the values for the chart are good ones', (t) => {
+  if (!isInstalled(t, 'helm')) return;
+  const manifests = rendered(z.record(z.string(), z.unknown()).parse(parse(chart)));
+  assert.deepEqual(manifests.flatMap(complaintsAbout), []);
+  assert.match(JSON.stringify(manifests), /"collect\[\]":\["exporter"\]/);
+});
+
+test('the ScrapeConfig holds to the schema of the Operator', () => {
+  const manifests = parseManifests(scrapeConfig);
+  assert.equal(manifests.length, 1);
+  assert.deepEqual(manifests.flatMap(complaintsAbout), []);
+});

@@ -1,0 +1,134 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { deployedText, deployedYaml } from '../support/deployed.ts';
+import { discoveringJobs } from '../support/discovering.ts';
+import { isInstalled } from '../support/installed.ts';
+import { xvsExporter } from '../support/program.ts';
+import { Prometheus, type QueriedSeries } from '../support/prometheus.ts';
+import { quicken } from '../support/quicker.ts';
+import { TemporaryFolder } from '../support/temporary-folder.ts';
+
+const CODES = ['STAYS', 'GOES', 'COMES', 'a b&c="é"'] as const;
+const ODD = CODES[3];
+
+/** Minutes of the rules are seconds. */
+const DIVISOR = 60;
+
+/** What Prometheus makes of each scrape, which no exporter sends. */
+const OF_SCRAPES = /^(?:up|scrape_.*)$/;
+
+function configuration(baseUrl: string, codes: readonly string[]): string {
+  return JSON.stringify({
+    upstream: { base_url: baseUrl },
+    poll: { interval: '1s' },
+    service_codes: codes.map((code) => ({ service_code: code, secret: 'abc' })),
+  });
+}
+
+const codesOf = (series: readonly QueriedSeries[]): readonly string[] =>
+  series.map(({ metric }) => metric['service_code'] ?? '').toSorted((a, b) => (a < b ? -1 : 1));
+
+test(
+  'a real Prometheus discovers service codes by /sd and scrapes each by itself',
+  { timeout: 240_000 },
+  async (t) => {
+    if (!isInstalled(t, 'prometheus')) return;
+    await using service = xvsExporter([
+      'simulate',
+      '--listen-address=127.0.0.1:0',
+      ...CODES.map((code) => `--service-code=${code}:abc`),
+      '--users=20',
+      '--tasks=30',
+    ]);
+    const serviceUrl = await service.printed(/ on (http:\S+)/);
+    using folder = new TemporaryFolder();
+    folder.replace('config.json', configuration(serviceUrl, ['STAYS', 'GOES', ODD]));
+    const flags = [`--config.file=${folder.at('config.json')}`, '--web.listen-address=127.0.0.1:0'];
+    const exporter = xvsExporter([...flags, '--web.enable-lifecycle']);
+    t.after(() => exporter[Symbol.asyncDispose]());
+    const address = `127.0.0.1:${await exporter.printed(/"port":(\d+),"msg":"Listening"/)}`;
+    await using prometheus = await Prometheus.withJobs(
+      discoveringJobs(address),
+      deployedYaml('prometheus/rules').map((name) => quicken(deployedText(name), DIVISOR)),
+    );
+    const upOfCodes = () => prometheus.query('up{job="xvs-exporter-service-codes"} == 1');
+
+    await t.test('each code is a target that is up, and the process is one', async () => {
+      await prometheus.until(upOfCodes, (series) => series.length === 3);
+      assert.deepEqual(codesOf(await upOfCodes()), ['GOES', 'STAYS', ODD]);
+      assert.deepEqual(
+        (await prometheus.query('up{job="xvs-exporter"}')).map(({ metric, value }) => [metric, value]),
+        [[{ __name__: 'up', job: 'xvs-exporter', instance: address }, 1]],
+      );
+    });
+
+    await t.test('series have the labels that they have without discovery', async () => {
+      const series = await prometheus.until(
+        () => prometheus.query('xvs_up'),
+        (found) => found.length === 3,
+      );
+      for (const { metric } of series) {
+        const { service_code: code, ...rest } = metric;
+        assert.ok(code !== undefined);
+        assert.deepEqual(rest, { __name__: 'xvs_up', job: 'xvs-exporter', instance: address });
+      }
+      assert.deepEqual(await prometheus.query('{__name__=~".+", exported_service_code!=""}'), []);
+      assert.deepEqual(await prometheus.query('{__name__=~".+", exported_job!=""}'), []);
+    });
+
+    await t.test('no series comes by two targets: there are as many as samples are scraped', async () => {
+      const counts = async (): Promise<readonly [number, number]> => {
+        const all = await prometheus.query('{__name__=~".+", job=~"xvs-exporter.*"}');
+        const scraped = all.filter(({ metric }) => metric['__name__'] === 'scrape_samples_scraped');
+        const samples = scraped.reduce((sum, { value }) => sum + value, 0);
+        const own = all.filter(({ metric }) => !OF_SCRAPES.test(metric['__name__'] ?? ''));
+        return [own.filter(({ metric }) => !/:/.test(metric['__name__'] ?? '')).length, samples];
+      };
+      // Tasks come and go between the scrapes of a moment: until one without change.
+      await prometheus.until(counts, ([series, samples]) => series > 300 && series === samples);
+      assert.equal(await prometheus.value('count(process_start_time_seconds)'), 1);
+      assert.equal(await prometheus.value('count(xvs_exporter_build_info)'), 1);
+    });
+
+    await t.test('a code that a reload adds becomes a target, and one that it removes is none', async () => {
+      folder.replace('config.json', configuration(serviceUrl, ['STAYS', 'COMES', ODD]));
+      assert.equal((await fetch(`http://${address}/-/reload`, { method: 'POST' })).status, 200);
+      const targets = () => prometheus.query('up{job="xvs-exporter-service-codes"}');
+      await prometheus.until(targets, (series) => codesOf(series).join() === ['COMES', 'STAYS', ODD].join());
+      await prometheus.until(
+        () => prometheus.query('xvs_up == 1'),
+        (series) => codesOf(series).join() === ['COMES', 'STAYS', ODD].join(),
+      );
+      assert.deepEqual(await prometheus.query('{__name__=~"xvs_.+", service_code="GOES"}'), []);
+    });
+
+    await t.test('the code that is gone makes no alert, however long ago it went', async () => {
+      const wentAt = (await prometheus.value('vector(time())')) ?? 0;
+      // Longer than the longest `for` of an alert on exporters, and on codes that nobody watches.
+      await prometheus.until(
+        () => prometheus.value('vector(time())'),
+        (now) => (now ?? 0) > wentAt + 16,
+      );
+      assert.deepEqual(await prometheus.query('ALERTS{alertname=~"XvsExporter.*|XvsServiceCode.*"}'), []);
+      assert.deepEqual(await prometheus.query('ALERTS{service_code="GOES", alertstate="firing"}'), []);
+    });
+
+    await t.test(
+      'an exporter that dies is one XvsExporterDown, beside the codes that nobody watches',
+      async () => {
+        await exporter[Symbol.asyncDispose]();
+        const firing = async (alert: string) =>
+          await prometheus.query(`ALERTS{alertname="${alert}", alertstate="firing"}`);
+        await prometheus.until(
+          () => firing('XvsExporterDown'),
+          (alerts) => alerts.length === 1,
+        );
+        // GOES, too, was polled within the hour (here a minute) by an instance that is down now.
+        const unwatched = async () => codesOf(await firing('XvsServiceCodeUnwatched'));
+        await prometheus.until(unwatched, (codes) => codes.join() === ['COMES', 'GOES', 'STAYS', ODD].join());
+        assert.deepEqual(await firing('XvsExporterInstanceDown'), []);
+        assert.equal((await firing('XvsExporterDown')).length, 1);
+      },
+    );
+  },
+);

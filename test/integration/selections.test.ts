@@ -1,0 +1,46 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { CATALOGUE } from '../../src/metrics/catalogue.ts';
+import { countSeries } from '../../src/metrics/exposition.ts';
+import type { Family } from '../../src/metrics/family.ts';
+import { CODES } from './configured.ts';
+import { Rig } from './rig.ts';
+
+const namesOf = (families: readonly Family[]): readonly string[] => [
+  ...new Set(families.map(({ spec }) => spec.name)),
+];
+
+test('what is selected of the metrics adds up to all of them', async (t) => {
+  await using rig = await Rig.start();
+  await rig.poll();
+  const { view } = rig.exporter;
+  const ofCodes = await view.collect('service_codes');
+  const ofProcess = await view.collect('exporter');
+
+  await t.test('each family is of the process or of the service codes', async () => {
+    const both = [...namesOf(ofCodes), ...namesOf(ofProcess)];
+    assert.deepEqual(both, namesOf(await view.collect()));
+    assert.deepEqual(
+      both.filter((name, index) => both.indexOf(name) !== index),
+      [],
+    );
+    assert.ok(ofCodes.every(({ spec }) => spec.labels.includes('service_code')));
+    assert.ok(ofProcess.every(({ spec }) => !spec.labels.includes('service_code')));
+  });
+
+  await t.test('all service codes one by one are the same as together', async () => {
+    const each = await Promise.all(CODES.map((code) => view.collect(new Set([code]))));
+    const counts = each.map(countSeries);
+    assert.ok(counts.every((count) => count > 0));
+    assert.equal(
+      counts.reduce((sum, count) => sum + count),
+      countSeries(ofCodes),
+    );
+  });
+
+  await t.test('the number of series is that of everything, though only the process is asked for', () => {
+    const [sample] = ofProcess.find(({ spec }) => spec === CATALOGUE.series)?.samples ?? [];
+    assert.ok(sample !== undefined && 'value' in sample);
+    assert.equal(sample.value, countSeries(ofProcess) + countSeries(ofCodes));
+  });
+});

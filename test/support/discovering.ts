@@ -1,0 +1,32 @@
+import { parse } from 'yaml';
+import { z } from 'zod';
+import { deployedText } from './deployed.ts';
+
+const config = z.object({
+  scrape_configs: z.tuple([
+    z.looseObject({ static_configs: z.tuple([z.object({ targets: z.array(z.string()) })]) }),
+    z.looseObject({
+      http_sd_configs: z.tuple([z.object({ url: z.string(), refresh_interval: z.string() })]),
+    }),
+  ]),
+});
+
+/**
+ * The jobs of prometheus-sd.yml as they are shipped, but for the exporters' addresses, and that Prometheus asks every
+ * second for their service codes.
+ */
+export function discoveringJobs(...addresses: readonly string[]): readonly object[] {
+  const [process, codes] = config.parse(parse(deployedText('prometheus/prometheus-sd.yml'))).scrape_configs;
+  const [{ url }] = codes.http_sd_configs;
+  const [shipped = ''] = process.static_configs[0].targets;
+  return [
+    { ...process, static_configs: [{ targets: addresses }] },
+    {
+      ...codes,
+      http_sd_configs: addresses.map((address) => ({
+        url: url.replace(shipped, address),
+        refresh_interval: '1s',
+      })),
+    },
+  ];
+}
