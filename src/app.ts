@@ -10,14 +10,15 @@ import type { ReloadOutcome, ReloadTrigger } from './config/reloader.ts';
 import { FirstFailure } from './first-failure.ts';
 import type { Logger } from './log.ts';
 import { Loop } from './loop.ts';
+import { CodeLabels } from './metrics/code-labels.ts';
 import { Exposition } from './metrics/exposition.ts';
 import { SelfMetrics } from './metrics/self.ts';
-import type { CodeDifference, PolledCode } from './poller/polled-code.ts';
+import type { PolledCode } from './poller/polled-code.ts';
 import { Poller } from './poller/poller.ts';
 import type { WatchListing } from './poller/service-code-poller.ts';
 import { Store } from './poller/store.ts';
 import { Watchdog } from './poller/watchdog.ts';
-import { createReloader } from './reloading.ts';
+import { createReloader, type AppliedDifference } from './reloading.ts';
 import { createKeeper, restoreTallies } from './state-keeping.ts';
 import type { Tally } from './tally/tally.ts';
 import { UpstreamClient } from './upstream/client.ts';
@@ -45,7 +46,7 @@ export interface Exporter extends AsyncDisposable {
   readonly watchdog: Watchdog;
   readonly view: ExporterView;
   /** Takes over what can change of a configuration while the exporter runs; one call at a time. */
-  apply(configuration: Configuration): Promise<CodeDifference>;
+  apply(configuration: Configuration): Promise<AppliedDifference>;
 }
 
 /** Puts the parts together; nothing runs yet. `restored`: tallies that go on from an earlier process. */
@@ -57,7 +58,9 @@ export function createExporter(
   const { clock, logger, build, watchListing } = outside;
   const { metrics } = configuration;
   const self = new SelfMetrics({ clock, ...build });
-  const store = new Store();
+  const labels = new CodeLabels();
+  labels.set(configuration.serviceCodes);
+  const store = new Store(labels);
   let { upstream } = configuration;
   const client = new ReplaceableClient(clientFor(upstream, outside));
   const codes = codesOf(configuration);
@@ -80,11 +83,19 @@ export function createExporter(
     store,
     self,
     watchdog,
-    view: createExporterView({ store, self, poller, watchdog, clock, version: build.version }),
+    view: createExporterView({ store, labels, self, poller, watchdog, clock, version: build.version }),
     apply: async (next) => {
       if (!isDeepStrictEqual(next.upstream, upstream)) client.replace(clientFor(next.upstream, outside));
       upstream = next.upstream;
-      return await poller.apply(codesOf(next));
+      // Whatever comes, comes with its labels, and whatever goes keeps them until it has gone.
+      const relabelled = new Set(labels.set(next.serviceCodes));
+      const difference = await poller.apply(codesOf(next));
+      labels.keepOnly(next.serviceCodes);
+      const stayed = [...difference.kept, ...difference.changed];
+      return {
+        ...difference,
+        relabelled: stayed.filter(({ target }) => relabelled.has(target.serviceCode)),
+      };
     },
     [Symbol.asyncDispose]: async () => {
       await poller[Symbol.asyncDispose]();
@@ -99,12 +110,11 @@ function clientFor(upstream: Configuration['upstream'], { clock, build }: Outsid
 }
 
 function codesOf({ serviceCodes, signing }: Configuration): readonly PolledCode[] {
-  return serviceCodes.map(({ intervalMs, staleAfterMs, stallAfterMs, ...target }) => ({
-    target: { ...target, signing },
-    intervalMs,
-    staleAfterMs,
-    stallAfterMs,
-  }));
+  return serviceCodes.map((code) => {
+    const { serviceCode, baseUrl, secret, timeoutMs, intervalMs, staleAfterMs, stallAfterMs } = code;
+    const target = { serviceCode, baseUrl, secret, timeoutMs, signing };
+    return { target, intervalMs, staleAfterMs, stallAfterMs };
+  });
 }
 
 /** The exporter at work: polling, and listening. */
@@ -142,9 +152,10 @@ export async function startApp(configuration: Configuration, outside: AppOutside
       handle: (request) => handle(request, exporter.view, routes),
       ...outside,
     });
-    const loops = [(signal: AbortSignal) => exporter.watchdog.run(signal)];
-    if (configuration.autoReload)
-      loops.push((signal) => watchFiles({ ...outside, changed: () => reloader.reload('file') }, signal));
+    const loops = [
+      (signal: AbortSignal) => exporter.watchdog.run(signal),
+      (signal: AbortSignal) => watchFiles({ ...outside, changed: () => reloader.reload('file') }, signal),
+    ];
     const background = [reloader, exporter.poller, ...loops.map((run) => new Loop(run, failure.report))];
     return {
       addresses: web.addresses,

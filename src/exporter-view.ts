@@ -1,6 +1,7 @@
 import type { Clock } from './clock.ts';
 import { breakDown } from './listing-breakdown.ts';
 import { CATALOGUE } from './metrics/catalogue.ts';
+import type { CodeLabels } from './metrics/code-labels.ts';
 import { countSeries } from './metrics/exposition.ts';
 import type { Family } from './metrics/family.ts';
 import type { SelfMetrics } from './metrics/self.ts';
@@ -12,6 +13,7 @@ import type { ExporterView, ServiceCodeCondition, ServiceCodeStatus } from './we
 
 interface Parts {
   readonly store: Store;
+  readonly labels: CodeLabels;
   readonly self: SelfMetrics;
   readonly poller: Poller;
   readonly watchdog: Watchdog;
@@ -20,25 +22,27 @@ interface Parts {
 }
 
 /** Joins what the polls found and what the exporter says of itself into what the web server shows. */
-export function createExporterView({ store, self, poller, watchdog, clock, version }: Parts): ExporterView {
+export function createExporterView(parts: Parts): ExporterView {
+  const { store, labels, self, poller, watchdog, clock, version } = parts;
   return {
     version,
     async collect(serviceCodes) {
-      const own = await self.collect(serviceCodes);
+      const own = (await self.collect(serviceCodes)).flatMap((family) => labels.split(family));
       const families = [...store.families(clock.monotonic(), serviceCodes), ...own];
       return serviceCodes === undefined ? [...families, seriesFamily(families)] : families;
     },
     hasServiceCode: (serviceCode) => store.get(serviceCode) !== undefined,
+    labelsOf: (serviceCode) => labels.of(serviceCode),
     isHealthy: () => watchdog.look(),
     isReady: () => poller.isFirstRoundOver,
     nowMs: () => clock.now(),
     status: () => {
       const nowMs = clock.monotonic();
-      return store.states.map((state) => statusOf(state, nowMs));
+      return store.states.map((state) => statusOf(state, labels, nowMs));
     },
     statusOf: (serviceCode) => {
       const state = store.get(serviceCode);
-      return state === undefined ? undefined : statusOf(state, clock.monotonic());
+      return state === undefined ? undefined : statusOf(state, labels, clock.monotonic());
     },
     breakdownOf: (serviceCode) => {
       const state = store.get(serviceCode);
@@ -53,10 +57,11 @@ function seriesFamily(families: readonly Family[]): Family {
   return { spec: CATALOGUE.series, samples: [{ labels: [], value: countSeries(families) + 1 }] };
 }
 
-function statusOf(state: CodeState, nowMs: number): ServiceCodeStatus {
+function statusOf(state: CodeState, labels: CodeLabels, nowMs: number): ServiceCodeStatus {
   const { serviceCode, lastPollMs, lastSuccessMs, lastError, ret, history } = state;
   return {
     serviceCode,
+    labels: labels.of(serviceCode),
     condition: conditionOf(state, nowMs),
     lastPollMs,
     lastSuccessMs,

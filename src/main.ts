@@ -1,5 +1,4 @@
 #!/usr/bin/env node
-import { readFile } from 'node:fs/promises';
 import { systemClock } from './clock.ts';
 import type { Command } from './commands/command.ts';
 import { demo } from './commands/demo.ts';
@@ -7,6 +6,7 @@ import { healthcheck } from './commands/healthcheck.ts';
 import { once } from './commands/once.ts';
 import { serve } from './commands/serve.ts';
 import { simulate } from './commands/simulate.ts';
+import { MACHINE_FILES } from './config/machine-files.ts';
 import { LastWords } from './last-words.ts';
 
 const COMMANDS: ReadonlyMap<string, Command> = new Map([
@@ -33,7 +33,7 @@ async function main(args: readonly string[], lastWords: LastWords): Promise<numb
     stdout: process.stdout,
     stderr: process.stderr,
     environment: process.env,
-    readFile: (path) => readFile(path, 'utf8'),
+    files: MACHINE_FILES,
     signal: endOnSignals(),
     onReload: (listener) => process.on('SIGHUP', listener),
     lastWords,

@@ -1,13 +1,15 @@
+import type { CodeList } from './code-lists.ts';
 import type { ServiceCodeSettings } from './configuration.ts';
 import type { ReadFile } from './files.ts';
 import { readSecret } from './files.ts';
-import type { Entry, Merged } from './layers.ts';
+import { inBatches } from './in-batches.ts';
+import type { Merged } from './layers.ts';
 import { environmentName, flagName } from './names.ts';
 import type { Problem } from './problem.ts';
-import { mismatch, show } from './problem.ts';
+import { kindOf, mismatch, show } from './problem.ts';
 import type { ServiceCodeEntry } from './service-codes.ts';
-import { findDuplicates } from './service-codes.ts';
 import type { SettingPath } from './settings.ts';
+import { NO_LABELS } from './static-labels.ts';
 import { formatDuration } from './units.ts';
 
 export interface CodeSettings {
@@ -18,25 +20,27 @@ export interface CodeSettings {
 /** A secret, a mistake on the way to it, or neither given. */
 type Secret = string | Problem | undefined;
 
-/** Gives each service code its secret and what it does not set itself. */
-export async function resolveCodes(settings: Merged, readFile: ReadFile): Promise<CodeSettings> {
-  const codes = settings.find('service_codes');
-  const origin = settings.origin('service_codes');
-  if (codes === undefined || origin === undefined) {
-    return { serviceCodes: [], problems: [missing('service_codes', 'at least one service code')] };
-  }
+/** Gives each service code, of the setting and of the files, its secret and what it does not set itself. */
+export async function resolveCodes(
+  settings: Merged,
+  files: readonly CodeList[],
+  readFile: ReadFile,
+): Promise<CodeSettings> {
+  const lists = [...listOfSetting(settings), ...files];
+  const given = lists.flatMap((list) => list.codes.map((code, index) => ({ code, index, list })));
+  const none = given.length === 0 ? noneProblems(settings) : [];
+  if (none.length > 0) return { serviceCodes: [], problems: none };
   const shared = await sharedSecret(settings, readFile);
-  const given = codes.map((code, index) => ({ code, index, origin }));
-  const secrets = await Promise.all(given.map(async (one) => (await ownSecret(one, readFile)) ?? shared));
+  const secrets = await inBatches(given, async (one) => (await ownSecret(one, readFile)) ?? shared);
   const lacksUrl =
-    settings.find('upstream.base_url') === undefined && codes.some((code) => code.base_url === undefined);
+    settings.find('upstream.base_url') === undefined && given.some(({ code }) => code.base_url === undefined);
   return {
-    serviceCodes: codes.map((code, index) => resolveCode(code, textOf(secrets[index]), settings)),
+    serviceCodes: given.map(({ code }, index) => resolveCode(code, textOf(secrets[index]), settings)),
     problems: [
       ...(lacksUrl ? [missing('upstream.base_url', 'the address of the service')] : []),
-      ...findDuplicates(codes, origin.place),
+      ...findDuplicates(given),
       ...(typeof shared === 'object' ? [shared] : []),
-      ...given.flatMap((one) => secretProblems(one, secrets[one.index], shared)),
+      ...given.flatMap((one, index) => secretProblems(one, secrets[index], shared)),
       ...staleProblems(settings),
       ...given.flatMap((one) => ownStaleProblems(one, settings)),
     ],
@@ -46,8 +50,40 @@ export async function resolveCodes(settings: Merged, readFile: ReadFile): Promis
 interface GivenCode {
   readonly code: ServiceCodeEntry;
   readonly index: number;
-  /** Where the list stands. */
-  readonly origin: Entry;
+  /** What it stands in. */
+  readonly list: CodeList;
+}
+
+function listOfSetting(settings: Merged): readonly CodeList[] {
+  const codes = settings.find('service_codes');
+  const origin = settings.origin('service_codes');
+  if (codes === undefined || origin === undefined) return [];
+  return [{ codes, folder: origin.folder, place: origin.place }];
+}
+
+/** Without any service code there is nothing to do; but where files may come with them. */
+function noneProblems(settings: Merged): readonly Problem[] {
+  if (settings.find('service_code_files') !== undefined) return [];
+  const expected = 'at least one service code';
+  const place = settings.origin('service_codes')?.place();
+  return place === undefined
+    ? [missing('service_codes', expected)]
+    : [{ place, message: mismatch(expected, kindOf([])) }];
+}
+
+/** Codes that are given more than once, with both places. */
+function findDuplicates(given: readonly GivenCode[]): readonly Problem[] {
+  const firsts = new Map<string, GivenCode>();
+  return given.flatMap((one) => {
+    const { service_code } = one.code;
+    const first = firsts.get(service_code);
+    if (first === undefined) {
+      firsts.set(service_code, one);
+      return [];
+    }
+    const found = `${show(service_code)} again, which is also at ${first.list.place([first.index])}`;
+    return [{ place: one.list.place([one.index]), message: mismatch('each service code once', found) }];
+  });
 }
 
 function resolveCode(code: ServiceCodeEntry, secret: string, settings: Merged): ServiceCodeSettings {
@@ -57,6 +93,7 @@ function resolveCode(code: ServiceCodeEntry, secret: string, settings: Merged): 
     secret,
     timeoutMs: code.timeout ?? settings.read('upstream.timeout'),
     stallAfterMs: code.stall_after ?? settings.read('poll.stall_after'),
+    labels: code.labels ?? NO_LABELS,
     ...rhythmOf(code, settings),
   };
 }
@@ -76,12 +113,12 @@ async function sharedSecret(settings: Merged, readFile: ReadFile): Promise<Secre
   return await readSecret(readFile, { path, place: file.place(), folder: file.folder });
 }
 
-async function ownSecret({ code, index, origin }: GivenCode, readFile: ReadFile): Promise<Secret> {
+async function ownSecret({ code, index, list }: GivenCode, readFile: ReadFile): Promise<Secret> {
   const path = code.secret_file;
   if (path === undefined) return code.secret;
-  const place = origin.place([index, 'secret_file']);
-  if (code.secret !== undefined) return bothGiven(place, origin.place([index, 'secret']));
-  return await readSecret(readFile, { path, place, folder: origin.folder });
+  const place = list.place([index, 'secret_file']);
+  if (code.secret !== undefined) return bothGiven(place, list.place([index, 'secret']));
+  return await readSecret(readFile, { path, place, folder: list.folder });
 }
 
 function bothGiven(place: string, other: string): Problem {
@@ -90,7 +127,7 @@ function bothGiven(place: string, other: string): Problem {
 
 /** Problems of the code's own secret; what is wrong with the shared one is told once. */
 function secretProblems(
-  { code, index, origin }: GivenCode,
+  { code, index, list }: GivenCode,
   secret: Secret,
   shared: Secret,
 ): readonly Problem[] {
@@ -99,7 +136,7 @@ function secretProblems(
   const remedy =
     "set the code's secret or secret_file, or XVS_SECRET or XVS_SECRET_FILE for every code without";
   const expected = `a secret for service code ${show(code.service_code)}`;
-  return [{ place: origin.place([index]), message: mismatch(expected, 'none', remedy) }];
+  return [{ place: list.place([index]), message: mismatch(expected, 'none', remedy) }];
 }
 
 function staleProblems(settings: Merged): readonly Problem[] {
@@ -109,11 +146,11 @@ function staleProblems(settings: Merged): readonly Problem[] {
   return tooShort(place, staleAfterMs, settings.read('poll.interval'));
 }
 
-function ownStaleProblems({ code, index, origin }: GivenCode, settings: Merged): readonly Problem[] {
+function ownStaleProblems({ code, index, list }: GivenCode, settings: Merged): readonly Problem[] {
   const own = code.stale_after === undefined ? 'interval' : 'stale_after';
   if (code[own] === undefined) return [];
   const { staleAfterMs, intervalMs } = rhythmOf(code, settings);
-  return tooShort(origin.place([index, own]), staleAfterMs, intervalMs);
+  return tooShort(list.place([index, own]), staleAfterMs, intervalMs);
 }
 
 function tooShort(place: string, staleAfterMs: number, intervalMs: number): readonly Problem[] {

@@ -1,3 +1,4 @@
+import type { StaticLabels } from '../metrics/family.ts';
 import type { SigningScheme } from '../upstream/signing.ts';
 import type { ListenAddress } from './addresses.ts';
 import type { SettingValue } from './settings.ts';
@@ -13,6 +14,8 @@ export interface ServiceCodeSettings {
   readonly timeoutMs: number;
   readonly staleAfterMs: number;
   readonly stallAfterMs: number;
+  /** Labels of every series of it, in the order of their names. */
+  readonly labels: StaticLabels;
 }
 
 /** PEM texts. `cert` and `key` come together. */
@@ -72,12 +75,10 @@ interface LogSettings {
 export interface Configuration {
   readonly upstream: UpstreamSettings;
   readonly signing: SigningScheme;
-  /** At least one, each code once. */
+  /** Each code once; at least one, unless they come from files: there they may come later. */
   readonly serviceCodes: readonly ServiceCodeSettings[];
   readonly metrics: MetricsSettings;
   readonly state: StateSettings;
   readonly web: WebSettings;
   readonly log: LogSettings;
-  /** Whether the configuration is read again when one of its files changes. */
-  readonly autoReload: boolean;
 }

@@ -1,4 +1,6 @@
 import type { SigningScheme } from '../upstream/signing.ts';
+import { CodeFileMemory, readCodeFiles, type CodeFileAccess } from './code-files.ts';
+import type { CodeFile } from './code-lists.ts';
 import { resolveCodes } from './code-settings.ts';
 import type {
   Configuration,
@@ -19,10 +21,9 @@ import type { SettingsFile } from './settings-file.ts';
 import { parseSettingsFile } from './settings-file.ts';
 
 /** Where a configuration comes from. */
-export interface Sources {
+export interface Sources extends CodeFileAccess {
   readonly flags: Flags;
   readonly env: Environment;
-  readonly readFile: ReadFile;
 }
 
 /** A configuration, and the settings that it was made of. */
@@ -30,6 +31,8 @@ export interface Loaded {
   readonly configuration: Configuration;
   /** Each with where it came from. */
   readonly settings: Merged;
+  /** The files of service codes that there are. */
+  readonly codeFiles: readonly CodeFile[];
 }
 
 /**
@@ -43,7 +46,8 @@ export async function loadConfiguration(sources: Sources): Promise<Configuration
 }
 
 /** The same, with the settings. */
-export async function load({ flags, env, readFile }: Sources): Promise<Loaded> {
+export async function load(sources: Sources, memory = new CodeFileMemory()): Promise<Loaded> {
+  const { flags, env, readFile } = sources;
   const given = [...environmentEntries(env), ...flagEntries(flags)];
   const location = given.filter(({ path }) => path === 'config.file');
   throwIfAny(checkEntries(location));
@@ -51,7 +55,9 @@ export async function load({ flags, env, readFile }: Sources): Promise<Loaded> {
   const entries = [...file.entries, ...given];
   throwIfAny([...file.problems, ...checkEntries(entries)]);
   const settings = mergeEntries(entries);
-  return { configuration: await resolve(settings, env, readFile), settings };
+  const { files: codeFiles, problems } = await readCodeFiles(settings, sources, memory);
+  throwIfAny(problems);
+  return { configuration: await resolve(settings, codeFiles, env, readFile), settings, codeFiles };
 }
 
 async function readSettingsFile(location: Merged, readFile: ReadFile): Promise<SettingsFile> {
@@ -62,8 +68,13 @@ async function readSettingsFile(location: Merged, readFile: ReadFile): Promise<S
   return typeof text === 'string' ? parseSettingsFile(text, path) : { entries: [], problems: [text] };
 }
 
-async function resolve(settings: Merged, env: Environment, readFile: ReadFile): Promise<Configuration> {
-  const codes = await resolveCodes(settings, readFile);
+async function resolve(
+  settings: Merged,
+  codeFiles: readonly CodeFile[],
+  env: Environment,
+  readFile: ReadFile,
+): Promise<Configuration> {
+  const codes = await resolveCodes(settings, codeFiles, readFile);
   const { tls, problems: tlsProblems } = await resolveTls(settings, readFile);
   const { proxy, problems: proxyProblems } = readProxies(env);
   throwIfAny([...codes.problems, ...tlsProblems, ...proxyProblems, ...headerProblems(settings)]);
@@ -74,7 +85,6 @@ async function resolve(settings: Merged, env: Environment, readFile: ReadFile): 
     metrics: metricsSettings(settings),
     state: stateSettings(settings),
     web: webSettings(settings),
-    autoReload: settings.read('config.auto_reload'),
     log: { level: settings.read('log.level'), format: settings.read('log.format') },
   };
 }

@@ -1,4 +1,4 @@
-import type { Family } from '../metrics/family.ts';
+import type { Family, StaticLabels } from '../metrics/family.ts';
 import type { LatestListing, PollHistoryView } from '../poller/poll-history.ts';
 import type { PollErrorReason } from '../upstream/errors.ts';
 
@@ -11,6 +11,7 @@ export type ServiceCodeCondition = 'down' | 'stale' | 'up' | 'waiting';
 /** What the status page says of one service code; what is not known is `undefined`. */
 export interface ServiceCodeStatus {
   readonly serviceCode: string;
+  readonly labels: StaticLabels;
   readonly condition: ServiceCodeCondition;
   /** Milliseconds since the Unix epoch. */
   readonly lastPollMs: number | undefined;
@@ -56,6 +57,8 @@ export interface ExporterView {
   /** The families to expose, each once; for a set of service codes, what carries one of them. */
   collect(serviceCodes?: ReadonlySet<string>): Promise<readonly Family[]>;
   hasServiceCode(serviceCode: string): boolean;
+  /** What the configuration puts on the series of a service code; nothing for one that is not configured. */
+  labelsOf(serviceCode: string): StaticLabels;
   /** Whether the polls go on, whatever they come to. */
   isHealthy(): boolean;
   /** Whether the first round of polls is over. */

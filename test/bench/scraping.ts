@@ -54,6 +54,7 @@ function viewOf(family: Family): ExporterView {
     version: '0.0.0',
     collect: () => Promise.resolve([family]),
     hasServiceCode: () => true,
+    labelsOf: () => ({}),
     isHealthy: () => true,
     isReady: () => true,
     nowMs: () => 0,

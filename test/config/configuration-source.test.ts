@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { parseCommandLine } from '../../src/config/command-line.ts';
 import { ConfigurationSource } from '../../src/config/configuration-source.ts';
 import { ConfigError } from '../../src/config/problem.ts';
-import { NEEDED, readFrom, SECRET, type Files } from '../support/configuration.ts';
+import { filesFrom, NEEDED, SECRET, type Files } from '../support/configuration.ts';
 
 const CERTIFICATE = '-----BEGIN CERTIFICATE-----\n';
 
@@ -11,7 +11,7 @@ const CERTIFICATE = '-----BEGIN CERTIFICATE-----\n';
 function sourceOf(files: Record<string, Files[string]>, args: readonly string[] = []) {
   const { flags } = parseCommandLine(['--config.file=/etc/xvs.yml', ...args]);
   const env = { XVS_UPSTREAM_BASE_URL: NEEDED.XVS_UPSTREAM_BASE_URL };
-  return new ConfigurationSource({ flags, env, readFile: (path) => readFrom(files)(path) });
+  return new ConfigurationSource({ flags, env, ...filesFrom(files) });
 }
 
 function filesWith(yml: string): Record<string, Files[string]> {

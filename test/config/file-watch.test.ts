@@ -7,8 +7,11 @@ import { ManualClock } from '../support/manual-clock.ts';
 /** Files of one text; `loaded` is what was read of them the last time. */
 function watched(t: TestContext) {
   const clock = new ManualClock(0);
-  const state = { files: 'old', loaded: 'old', reloads: [] as number[] };
+  const state = { files: 'old', loaded: 'old', isWatched: true, reloads: [] as number[] };
   const source = {
+    get isWatched(): boolean {
+      return state.isWatched;
+    },
     get read(): string {
       return state.loaded;
     },

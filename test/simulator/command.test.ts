@@ -5,6 +5,7 @@ import { test } from 'node:test';
 import { simulate } from '../../src/commands/simulate.ts';
 import { LastWords } from '../../src/last-words.ts';
 import { call, wholeAnswer } from './client.ts';
+import { NO_FILES } from '../support/configuration.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 
 const nowMs = Date.UTC(2026, 0, 1);
@@ -17,7 +18,7 @@ function createIo() {
     signal: controller.signal,
     clock: new ManualClock(nowMs),
     environment: {},
-    readFile: () => Promise.reject(new Error('Expected no file to be read')),
+    files: NO_FILES,
     onReload: () => undefined,
     lastWords: new LastWords({ write: (text) => assert.fail(text) }),
   };

@@ -25,6 +25,7 @@ function view(overrides: Partial<ExporterView> = {}): ExporterView {
         },
       ]),
     hasServiceCode: (code) => codes.includes(code),
+    labelsOf: () => ({}),
     isHealthy: () => true,
     isReady: () => true,
     nowMs: () => 0,

@@ -32,10 +32,15 @@ export function renderListPage({ version, telemetryPath, isReady, nowMs, query, 
     main: html`${filterForm(query)}
       <div id="list" data-live>
         ${listTable(part, query, nowMs, captionOf(part, rows.length, nowMs))}
-        ${part.rows.length === 0 ? html`<p class="nothing">No service code matches. <a href="/">Show all</a></p>` : ''}
-        ${paging(part, query)}
+        ${part.rows.length === 0 ? nothing(rows.length) : ''} ${paging(part, query)}
       </div>`,
   });
+}
+
+function nothing(all: number): Markup {
+  return all === 0
+    ? html`<p class="nothing">There is no service code yet: they come from files.</p>`
+    : html`<p class="nothing">No service code matches. <a href="/">Show all</a></p>`;
 }
 
 function captionOf({ first, rows, matching }: Arrangement, all: number, nowMs: number): Markup {

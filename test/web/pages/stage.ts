@@ -55,6 +55,7 @@ export class Stage implements AsyncDisposable {
       version: '1.2.3',
       collect: () => Promise.resolve([]),
       hasServiceCode: (code) => find(code) !== undefined,
+      labelsOf: (code) => find(code)?.labels ?? {},
       isReady: () => true,
       isHealthy: () => true,
       nowMs: () => this.nowMs,
