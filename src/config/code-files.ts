@@ -59,9 +59,9 @@ export async function readCodeFiles(
   );
   // Two paths may stand for the same file.
   const files = new Map(named.flatMap(({ files: some }) => some.map((file) => [file.path, file])));
-  const read = await inBatches([...files.values()], (file) => readCodeFile(file, access.readFile, memory));
+  const results: (CodeFile | Problem)[] = [];
+  for (const file of files.values()) results.push(...(await readCodeFile(file, access.readFile, memory)));
   memory.keepOnly([...files.keys()]);
-  const results = read.flat();
   return {
     files: results.filter((result) => 'codes' in result),
     problems: [

@@ -32,17 +32,17 @@ export async function resolveCodes(
   if (none.length > 0) return { serviceCodes: [], problems: none };
   const shared = await sharedSecret(settings, readFile);
   const secrets = await inBatches(given, async (one) => (await ownSecret(one, readFile)) ?? shared);
-  const lacksUrl =
-    settings.find('upstream.base_url') === undefined && given.some(({ code }) => code.base_url === undefined);
+  const shares = sharedSettings(settings);
+  const lacksUrl = shares.baseUrl === undefined && given.some(({ code }) => code.base_url === undefined);
   return {
-    serviceCodes: given.map(({ code }, index) => resolveCode(code, textOf(secrets[index]), settings)),
+    serviceCodes: given.map(({ code }, index) => resolveCode(code, textOf(secrets[index]), shares)),
     problems: [
       ...(lacksUrl ? [missing('upstream.base_url', 'the address of the service')] : []),
       ...findDuplicates(given),
       ...(typeof shared === 'object' ? [shared] : []),
       ...given.flatMap((one, index) => secretProblems(one, secrets[index], shared)),
       ...staleProblems(settings),
-      ...given.flatMap((one) => ownStaleProblems(one, settings)),
+      ...given.flatMap((one) => ownStaleProblems(one, shares)),
     ],
   };
 }
@@ -86,21 +86,37 @@ function findDuplicates(given: readonly GivenCode[]): readonly Problem[] {
   });
 }
 
-function resolveCode(code: ServiceCodeEntry, secret: string, settings: Merged): ServiceCodeSettings {
+/** What holds for each code that does not set it itself: asked for once, for there may be thousands. */
+type SharedSettings = ReturnType<typeof sharedSettings>;
+
+function sharedSettings({ find, read }: Merged) {
   return {
-    serviceCode: code.service_code,
-    baseUrl: code.base_url ?? settings.find('upstream.base_url') ?? '',
-    secret,
-    timeoutMs: code.timeout ?? settings.read('upstream.timeout'),
-    stallAfterMs: code.stall_after ?? settings.read('poll.stall_after'),
-    labels: code.labels ?? NO_LABELS,
-    ...rhythmOf(code, settings),
+    baseUrl: find('upstream.base_url'),
+    timeoutMs: read('upstream.timeout'),
+    stallAfterMs: read('poll.stall_after'),
+    intervalMs: read('poll.interval'),
+    staleAfterMs: find('poll.stale_after'),
   };
 }
 
-function rhythmOf(code: ServiceCodeEntry, settings: Merged): { intervalMs: number; staleAfterMs: number } {
-  const intervalMs = code.interval ?? settings.read('poll.interval');
-  const staleAfterMs = code.stale_after ?? settings.find('poll.stale_after') ?? 3 * intervalMs;
+function resolveCode(code: ServiceCodeEntry, secret: string, shared: SharedSettings): ServiceCodeSettings {
+  return {
+    serviceCode: code.service_code,
+    baseUrl: code.base_url ?? shared.baseUrl ?? '',
+    secret,
+    timeoutMs: code.timeout ?? shared.timeoutMs,
+    stallAfterMs: code.stall_after ?? shared.stallAfterMs,
+    labels: code.labels ?? NO_LABELS,
+    ...rhythmOf(code, shared),
+  };
+}
+
+function rhythmOf(
+  code: ServiceCodeEntry,
+  shared: SharedSettings,
+): { intervalMs: number; staleAfterMs: number } {
+  const intervalMs = code.interval ?? shared.intervalMs;
+  const staleAfterMs = code.stale_after ?? shared.staleAfterMs ?? 3 * intervalMs;
   return { intervalMs, staleAfterMs };
 }
 
@@ -116,9 +132,11 @@ async function sharedSecret(settings: Merged, readFile: ReadFile): Promise<Secre
 async function ownSecret({ code, index, list }: GivenCode, readFile: ReadFile): Promise<Secret> {
   const path = code.secret_file;
   if (path === undefined) return code.secret;
-  const place = list.place([index, 'secret_file']);
-  if (code.secret !== undefined) return bothGiven(place, list.place([index, 'secret']));
-  return await readSecret(readFile, { path, place, folder: list.folder });
+  const place = () => list.place([index, 'secret_file']);
+  if (code.secret !== undefined) return bothGiven(place(), list.place([index, 'secret']));
+  const secret = await readSecret(readFile, { path, place: '', folder: list.folder });
+  // Only now: to find places, a file has to be parsed again.
+  return typeof secret === 'string' ? secret : { ...secret, place: place() };
 }
 
 function bothGiven(place: string, other: string): Problem {
@@ -146,10 +164,10 @@ function staleProblems(settings: Merged): readonly Problem[] {
   return tooShort(place, staleAfterMs, settings.read('poll.interval'));
 }
 
-function ownStaleProblems({ code, index, list }: GivenCode, settings: Merged): readonly Problem[] {
+function ownStaleProblems({ code, index, list }: GivenCode, shared: SharedSettings): readonly Problem[] {
   const own = code.stale_after === undefined ? 'interval' : 'stale_after';
   if (code[own] === undefined) return [];
-  const { staleAfterMs, intervalMs } = rhythmOf(code, settings);
+  const { staleAfterMs, intervalMs } = rhythmOf(code, shared);
   return tooShort(list.place([index, own]), staleAfterMs, intervalMs);
 }
 
