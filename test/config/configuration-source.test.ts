@@ -110,3 +110,31 @@ test('what overrides the file takes away the need for a restart', async () => {
   Object.assign(files, filesWith('log: { level: error }\n'));
   assert.deepEqual((await source.load()).needRestart, []);
 });
+
+test('files of codes are watched, whether they are there from the start on or not, and no longer than they are named', async () => {
+  const files = filesWith('');
+  const source = sourceOf(files);
+  await source.load();
+  assert.equal(source.isWatched, false);
+  Object.assign(files, filesWith('service_code_files: [codes/*.yml]\n'));
+  await source.load();
+  assert.equal(source.isWatched, true);
+  const before = source.read;
+  files['/etc/codes/b.yml'] = `- { service_code: B, secret: ${SECRET} }`;
+  assert.notEqual(await source.look(), before);
+  const { configuration, needRestart } = await source.load();
+  assert.deepEqual(
+    [configuration.serviceCodes.map(({ serviceCode }) => serviceCode), needRestart],
+    [['A', 'B'], []],
+  );
+  Object.assign(files, { '/etc/xvs.yml': 'service_codes: 7' });
+  await assert.rejects(source.load(), ConfigError);
+  assert.equal(source.isWatched, true);
+  Object.assign(files, filesWith(''));
+  await source.load();
+  assert.equal(source.isWatched, false);
+  assert.equal(sourceOf(filesWith(''), ['--config.auto-reload']).isWatched, false);
+  const asked = sourceOf(filesWith(''), ['--config.auto-reload']);
+  await asked.load();
+  assert.equal(asked.isWatched, true);
+});

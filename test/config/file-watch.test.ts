@@ -91,3 +91,14 @@ test('every change is loaded, one after the other', async (t) => {
   }
   assert.equal(state.reloads.length, 3);
 });
+
+test('where nobody wants it nothing is loaded, until somebody does', async (t) => {
+  const { state, pass } = watched(t);
+  state.isWatched = false;
+  state.files = 'new';
+  await pass(60);
+  assert.deepEqual(state.reloads, []);
+  state.isWatched = true;
+  await pass(10);
+  assert.equal(state.reloads.length, 1);
+});
