@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { load, loadedFrom, messageOf, NEEDED, SECRET, type Files } from '../support/configuration.ts';
+import { repositoryPath } from '../support/repository.ts';
 
 const ENV = { XVS_UPSTREAM_BASE_URL: NEEDED.XVS_UPSTREAM_BASE_URL, XVS_SECRET: SECRET };
 const YML = 'service_code_files: [codes/*.yml, codes/*.json]\n';
@@ -220,5 +222,19 @@ test('without files, there must be a code', async () => {
   assert.match(
     await messageOf(() => load({ env: ENV, yml: 'service_codes: []' })),
     /^\/etc\/xvs\.yml:1:16 service_codes: expected at least one service code, found an empty list$/,
+  );
+});
+
+test('the example is a file of codes', async () => {
+  const example = readFileSync(repositoryPath('config/codes/tenants.yml'), 'utf8');
+  const files = {
+    '/etc/codes/tenants.yml': example,
+    '/run/secrets/acme-live': SECRET,
+    '/run/secrets/globex-live': SECRET,
+  };
+  const { serviceCodes } = await load({ env: ENV, yml: YML, files });
+  assert.deepEqual(
+    serviceCodes.map(({ labels }) => labels['tenant']),
+    ['acme', 'globex'],
   );
 });
