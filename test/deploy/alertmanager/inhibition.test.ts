@@ -104,7 +104,7 @@ test('static labels are in the way of no silence, also where they were changed i
   );
   const silent = held
     .filter(({ status }) => status.state === 'suppressed')
-    .map(({ labels }) => labels['tenant']);
+    .map(({ labels }) => labels['tenant'] ?? '');
   assert.deepEqual(silent.toSorted(), ['acme', 'globex']);
 });
 
