@@ -10,15 +10,16 @@ import type { ReloadOutcome, ReloadTrigger } from './config/reloader.ts';
 import { FirstFailure } from './first-failure.ts';
 import type { Logger } from './log.ts';
 import { Loop } from './loop.ts';
+import { CodeLabels } from './metrics/code-labels.ts';
 import { Exposition } from './metrics/exposition.ts';
 import { SelfMetrics } from './metrics/self.ts';
-import type { CodeDifference, PolledCode } from './poller/polled-code.ts';
+import type { PolledCode } from './poller/polled-code.ts';
 import { Poller } from './poller/poller.ts';
 import { ScrapeDrivenPolls, type ScrapeLimits } from './poller/scrape-driven.ts';
 import type { WatchListing } from './poller/service-code-poller.ts';
 import { Store } from './poller/store.ts';
 import { Watchdog } from './poller/watchdog.ts';
-import { createReloader } from './reloading.ts';
+import { createReloader, type AppliedDifference } from './reloading.ts';
 import { createKeeper, restoreTallies } from './state-keeping.ts';
 import type { Tally } from './tally/tally.ts';
 import { UpstreamClient } from './upstream/client.ts';
@@ -46,7 +47,7 @@ export interface Exporter extends AsyncDisposable {
   readonly watchdog: Watchdog;
   readonly view: ExporterView;
   /** Takes over what can change of a configuration while the exporter runs; one call at a time. */
-  apply(configuration: Configuration): Promise<CodeDifference>;
+  apply(configuration: Configuration): Promise<AppliedDifference>;
 }
 
 /** Puts the parts together; nothing runs yet. `restored`: tallies that go on from an earlier process. */
@@ -58,7 +59,9 @@ export function createExporter(
   const { clock, logger, build, watchListing } = outside;
   const { metrics, shard } = configuration;
   const self = new SelfMetrics({ clock, shard, ...build });
-  const store = new Store();
+  const labels = new CodeLabels();
+  labels.set(configuration.serviceCodes);
+  const store = new Store(labels);
   let { upstream, elsewhere } = configuration;
   const client = new ReplaceableClient(clientFor(upstream, outside));
   const codes = codesOf(configuration);
@@ -88,6 +91,7 @@ export function createExporter(
     watchdog,
     view: createExporterView({
       store,
+      labels,
       self,
       poller,
       scrapeDriven,
@@ -101,13 +105,29 @@ export function createExporter(
       if (!isDeepStrictEqual(next.upstream, upstream)) client.replace(clientFor(next.upstream, outside));
       ({ upstream, elsewhere } = next);
       scrapeDriven?.configure(scrapeLimitsOf(next));
-      return await poller.apply(codesOf(next));
+      return await applyCodes(next, poller, labels);
     },
     [Symbol.asyncDispose]: async () => {
       await poller[Symbol.asyncDispose]();
       await client[Symbol.asyncDispose]();
       self[Symbol.dispose]();
     },
+  };
+}
+
+/** Whatever comes, comes with its labels, and whatever goes keeps them until it has gone. */
+async function applyCodes(
+  configuration: Configuration,
+  poller: Poller,
+  labels: CodeLabels,
+): Promise<AppliedDifference> {
+  const relabelled = new Set(labels.set(configuration.serviceCodes));
+  const difference = await poller.apply(codesOf(configuration));
+  labels.keepOnly(configuration.serviceCodes);
+  const stayed = [...difference.kept, ...difference.changed];
+  return {
+    ...difference,
+    relabelled: stayed.filter(({ target }) => relabelled.has(target.serviceCode)),
   };
 }
 
@@ -120,12 +140,11 @@ function scrapeLimitsOf({ poll, upstream }: Configuration): ScrapeLimits {
 }
 
 function codesOf({ serviceCodes, signing }: Configuration): readonly PolledCode[] {
-  return serviceCodes.map(({ intervalMs, staleAfterMs, stallAfterMs, ...target }) => ({
-    target: { ...target, signing },
-    intervalMs,
-    staleAfterMs,
-    stallAfterMs,
-  }));
+  return serviceCodes.map((code) => {
+    const { serviceCode, baseUrl, secret, timeoutMs, intervalMs, staleAfterMs, stallAfterMs } = code;
+    const target = { serviceCode, baseUrl, secret, timeoutMs, signing };
+    return { target, intervalMs, staleAfterMs, stallAfterMs };
+  });
 }
 
 /** The exporter at work: polling, and listening. */
@@ -163,9 +182,10 @@ export async function startApp(configuration: Configuration, outside: AppOutside
       handle: (request) => handle(request, exporter.view, routes),
       ...outside,
     });
-    const loops = [(signal: AbortSignal) => exporter.watchdog.run(signal)];
-    if (configuration.autoReload)
-      loops.push((signal) => watchFiles({ ...outside, changed: () => reloader.reload('file') }, signal));
+    const loops = [
+      (signal: AbortSignal) => exporter.watchdog.run(signal),
+      (signal: AbortSignal) => watchFiles({ ...outside, changed: () => reloader.reload('file') }, signal),
+    ];
     const background = [reloader, exporter.poller, ...loops.map((run) => new Loop(run, failure.report))];
     return {
       addresses: web.addresses,

@@ -1,6 +1,7 @@
 import type { Clock } from './clock.ts';
 import { breakDown } from './listing-breakdown.ts';
 import { CATALOGUE } from './metrics/catalogue.ts';
+import type { CodeLabels } from './metrics/code-labels.ts';
 import { countSeries } from './metrics/exposition.ts';
 import type { Family } from './metrics/family.ts';
 import type { SelfMetrics } from './metrics/self.ts';
@@ -15,6 +16,7 @@ import type { ExporterView, ServiceCodeCondition, ServiceCodeStatus } from './we
 
 interface Parts {
   readonly store: Store;
+  readonly labels: CodeLabels;
   readonly self: SelfMetrics;
   readonly poller: Poller;
   /** Where scrapes ask for polls. */
@@ -29,13 +31,13 @@ interface Parts {
 
 /** Joins what the polls found and what the exporter says of itself into what the web server shows. */
 export function createExporterView(parts: Parts): ExporterView {
-  const { store, self, poller, scrapeDriven, watchdog, clock, version, shard, elsewhere } = parts;
+  const { store, labels, self, poller, scrapeDriven, watchdog, clock, version, shard, elsewhere } = parts;
   return {
     version,
     shard,
     refresh: async (scrape) => await scrapeDriven?.refresh(scrape),
     async collect(selection = 'everything') {
-      const own = await self.collect(selection);
+      const own = (await self.collect(selection)).flatMap((family) => labels.split(family));
       const serviceCodes = typeof selection === 'object' ? selection : undefined;
       const listed = store.families(clock.monotonic(), serviceCodes);
       if (selection === 'exporter')
@@ -43,7 +45,8 @@ export function createExporterView(parts: Parts): ExporterView {
       const families = [...listed, ...own];
       return selection === 'everything' ? [...families, seriesFamily(countSeries(families))] : families;
     },
-    serviceCodes: () => store.states.map(({ serviceCode }) => ({ serviceCode, labels: {} })),
+    serviceCodes: () =>
+      store.states.map(({ serviceCode }) => ({ serviceCode, labels: labels.of(serviceCode) })),
     hasServiceCode: (serviceCode) => store.get(serviceCode) !== undefined,
     otherShardOf: (serviceCode) =>
       elsewhere().has(serviceCode) ? shardOf(serviceCode, shard.count) : undefined,
@@ -53,11 +56,11 @@ export function createExporterView(parts: Parts): ExporterView {
     nowMs: () => clock.now(),
     status: () => {
       const nowMs = clock.monotonic();
-      return store.states.map((state) => statusOf(state, nowMs));
+      return store.states.map((state) => statusOf(state, labels, nowMs));
     },
     statusOf: (serviceCode) => {
       const state = store.get(serviceCode);
-      return state === undefined ? undefined : statusOf(state, clock.monotonic());
+      return state === undefined ? undefined : statusOf(state, labels, clock.monotonic());
     },
     breakdownOf: (serviceCode) => {
       const state = store.get(serviceCode);
@@ -72,10 +75,11 @@ function seriesFamily(others: number): Family {
   return { spec: CATALOGUE.series, samples: [{ labels: [], value: others + 1 }] };
 }
 
-function statusOf(state: CodeState, nowMs: number): ServiceCodeStatus {
+function statusOf(state: CodeState, labels: CodeLabels, nowMs: number): ServiceCodeStatus {
   const { serviceCode, lastPollMs, lastSuccessMs, lastError, ret, history } = state;
   return {
     serviceCode,
+    labels: labels.of(serviceCode),
     condition: conditionOf(state, nowMs),
     lastPollMs,
     lastSuccessMs,

@@ -1,8 +1,8 @@
 #!/usr/bin/env node
-import { readFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { systemClock } from './clock.ts';
 import type { Command } from './commands/command.ts';
+import { MACHINE_FILES } from './config/machine-files.ts';
 import { LastWords } from './last-words.ts';
 import { hearReloads } from './reload-requests.ts';
 
@@ -36,7 +36,7 @@ async function main(args: readonly string[], lastWords: LastWords): Promise<numb
     stdout: process.stdout,
     stderr: process.stderr,
     environment: process.env,
-    readFile: (path) => readFile(path, 'utf8'),
+    files: MACHINE_FILES,
     hostName: hostname,
     signal,
     onReload,

@@ -3,12 +3,18 @@ import type { ConfigurationSource } from './config/configuration-source.ts';
 import { Reloader } from './config/reloader.ts';
 import type { Logger } from './log.ts';
 import type { SelfMetrics } from './metrics/self.ts';
-import type { CodeDifference } from './poller/polled-code.ts';
+import type { CodeDifference, PolledCode } from './poller/polled-code.ts';
+
+/** What a new configuration has changed. */
+export interface AppliedDifference extends CodeDifference {
+  /** Of those that stay, the ones with other static labels. */
+  readonly relabelled: readonly PolledCode[];
+}
 
 export interface ReloadingParts {
   readonly exporter: {
     readonly self: Pick<SelfMetrics, 'configLoaded'>;
-    apply(configuration: Configuration): Promise<CodeDifference>;
+    apply(configuration: Configuration): Promise<AppliedDifference>;
   };
   readonly source: ConfigurationSource;
   readonly logger: Logger;
@@ -22,18 +28,19 @@ export function createReloader({
   source,
   logger,
   broken,
-}: ReloadingParts): Reloader<CodeDifference> {
+}: ReloadingParts): Reloader<AppliedDifference> {
   return new Reloader({
     load: () => source.load(),
     apply: (configuration) => exporter.apply(configuration),
     report: {
-      succeeded(trigger, { added, changed, kept, removed }, needRestart) {
+      succeeded(trigger, { added, changed, kept, removed, relabelled }, needRestart) {
         exporter.self.configLoaded(true);
         const counts = {
           added: added.length,
           changed: changed.length,
           kept: kept.length,
           removed: removed.length,
+          ...(relabelled.length > 0 && { relabelled: relabelled.length }),
         };
         logger.info({ trigger, ...counts }, 'Configuration reloaded');
         if (needRestart.length > 0)

@@ -1,4 +1,5 @@
 import type { Clock } from '../clock.ts';
+import type { ConfigurationFiles } from '../config/files.ts';
 import type { LastWords } from '../last-words.ts';
 
 /** What a command has of the world outside. */
@@ -6,8 +7,7 @@ export interface CommandIo {
   readonly stdout: NodeJS.WritableStream;
   readonly stderr: NodeJS.WritableStream;
   readonly environment: Readonly<NodeJS.ProcessEnv>;
-  /** Reads a text file (UTF-8). */
-  readonly readFile: (path: string) => Promise<string>;
+  readonly files: ConfigurationFiles;
   readonly hostName: () => string;
   /** Ends the command when it aborts. */
   readonly signal: AbortSignal;

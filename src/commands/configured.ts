@@ -27,17 +27,17 @@ export function configured(
   ownSwitches: readonly string[] = [],
 ): Command {
   return async (args, io) => {
-    const { stdout, stderr, environment, readFile, hostName } = io;
+    const { stdout, stderr, environment, files, hostName } = io;
     const build = readBuildInfo(environment);
     let ready: Configured;
     try {
       const { flags, check, version, help, switches } = parseCommandLine(args, ownSwitches);
       if (help) return print(stdout, helpText());
       if (version) return print(stdout, versionLine(build));
-      const source = new ConfigurationSource({ flags, env: environment, readFile, hostName });
+      const source = new ConfigurationSource({ flags, env: environment, hostName, ...files });
       const loaded = await source.load();
       const { configFile } = loaded.configuration.web;
-      if (configFile !== undefined) await loadWebConfiguration(configFile, readFile);
+      if (configFile !== undefined) await loadWebConfiguration(configFile, files.readFile);
       if (check) return print(stdout, summary(loaded));
       ready = { configuration: loaded.configuration, source, build, switches };
     } catch (error) {

@@ -68,8 +68,8 @@ async function exportFrom(simulator: Simulator, flags: Flags, io: CommandIo): Pr
       ...flags,
     ]),
     env: { XVS_SECRET: SECRET },
-    readFile: io.readFile,
     hostName: io.hostName,
+    ...io.files,
   });
   const { configuration } = await source.load();
   const logger = createLogger({ ...configuration.log, destination: io.stderr });

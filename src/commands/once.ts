@@ -11,6 +11,7 @@ import { Progress } from './progress.ts';
  */
 export const once = configured(
   async ({ configuration, build, switches }, io) => {
+    if (configuration.serviceCodes.length === 0) io.stderr.write(NOTHING_TO_POLL);
     if (switches.has('explain')) return await explainPolls(configuration, build, io);
     const { stdout, stderr, clock, signal } = io;
     using progress = isTerminal(stderr) ? new Progress(stderr, clock) : undefined;
@@ -28,6 +29,8 @@ export const once = configured(
   },
   ['explain'],
 );
+
+const NOTHING_TO_POLL = 'There is no service code to poll: service_code_files names none by now.\n';
 
 function isTerminal(stream: NodeJS.WritableStream): boolean {
   return 'isTTY' in stream && stream.isTTY === true;

@@ -1,15 +1,17 @@
 import type { Shard } from '../sharding/shard.ts';
 import { shareOut } from '../sharding/share-out.ts';
+import type { CodeList } from './code-lists.ts';
 import type { ServiceCodeSettings } from './configuration.ts';
 import type { ReadFile } from './files.ts';
 import { readSecret } from './files.ts';
-import type { Entry, Merged } from './layers.ts';
+import { inBatches } from './in-batches.ts';
+import type { Merged } from './layers.ts';
 import { environmentName, flagName } from './names.ts';
 import type { Problem } from './problem.ts';
-import { mismatch, show } from './problem.ts';
+import { kindOf, mismatch, show } from './problem.ts';
 import type { ServiceCodeEntry } from './service-codes.ts';
-import { findDuplicates } from './service-codes.ts';
 import type { SettingPath } from './settings.ts';
+import { NO_LABELS } from './static-labels.ts';
 import { formatDuration } from './units.ts';
 
 export interface CodeSettings {
@@ -24,43 +26,40 @@ export interface CodeSettings {
 type Secret = string | Problem | undefined;
 
 /**
- * Gives each service code of a shard its secret and what it does not set itself. The others are checked as well, for
- * every replica has the same configuration, but for the files of their secrets: those are the business of whoever uses
- * them.
+ * Gives each service code of a shard, of the setting and of the files, its secret and what it does not set itself. The
+ * others are checked as well, for every replica has the same configuration, but for the files of their secrets: those
+ * are the business of whoever uses them.
  */
 export async function resolveCodes(
   settings: Merged,
+  files: readonly CodeList[],
   readFile: ReadFile,
   shard: Shard,
 ): Promise<CodeSettings> {
-  const codes = settings.find('service_codes');
-  const origin = settings.origin('service_codes');
-  if (codes === undefined || origin === undefined) {
-    return {
-      serviceCodes: [],
-      elsewhere: new Set(),
-      problems: [missing('service_codes', 'at least one service code')],
-    };
-  }
-  const shared = await sharedSecret(settings, readFile);
-  const names = codes.map((code) => code.service_code);
+  const lists = [...listOfSetting(settings), ...files];
+  const names = lists.flatMap(({ codes }) => codes.map(({ service_code }) => service_code));
+  const none = names.length === 0 ? noneProblems(settings) : [];
+  if (none.length > 0) return { serviceCodes: [], elsewhere: new Set(), problems: none };
   const own = await shareOut(names, shard);
-  const given = codes.map((code, index) => ({ code, index, origin, isOwn: own.has(code.service_code) }));
-  const secrets = await Promise.all(given.map(async (one) => (await ownSecret(one, readFile)) ?? shared));
-  const lacksUrl =
-    settings.find('upstream.base_url') === undefined && codes.some((code) => code.base_url === undefined);
+  const given = lists.flatMap((list) =>
+    list.codes.map((code, index) => ({ code, index, list, isOwn: own.has(code.service_code) })),
+  );
+  const shared = await sharedSecret(settings, readFile);
+  const secrets = await inBatches(given, async (one) => (await ownSecret(one, readFile)) ?? shared);
+  const shares = sharedSettings(settings);
+  const lacksUrl = shares.baseUrl === undefined && given.some(({ code }) => code.base_url === undefined);
   return {
-    serviceCodes: given
-      .filter(({ isOwn }) => isOwn)
-      .map(({ code, index }) => resolveCode(code, textOf(secrets[index]), settings)),
+    serviceCodes: given.flatMap(({ code, isOwn }, index) =>
+      isOwn ? resolveCode(code, textOf(secrets[index]), shares) : [],
+    ),
     elsewhere: new Set(names.filter((name) => !own.has(name))),
     problems: [
       ...(lacksUrl ? [missing('upstream.base_url', 'the address of the service')] : []),
-      ...findDuplicates(codes, origin.place),
+      ...findDuplicates(given),
       ...(typeof shared === 'object' ? [shared] : []),
-      ...given.flatMap((one) => secretProblems(one, secrets[one.index], shared)),
+      ...given.flatMap((one, index) => secretProblems(one, secrets[index], shared)),
       ...staleProblems(settings),
-      ...given.flatMap((one) => ownStaleProblems(one, settings)),
+      ...given.flatMap((one) => ownStaleProblems(one, shares)),
     ],
   };
 }
@@ -68,26 +67,75 @@ export async function resolveCodes(
 interface GivenCode {
   readonly code: ServiceCodeEntry;
   readonly index: number;
-  /** Where the list stands. */
-  readonly origin: Entry;
+  /** What it stands in. */
+  readonly list: CodeList;
   /** Whether this shard polls it. */
   readonly isOwn: boolean;
 }
 
-function resolveCode(code: ServiceCodeEntry, secret: string, settings: Merged): ServiceCodeSettings {
+function listOfSetting(settings: Merged): readonly CodeList[] {
+  const codes = settings.find('service_codes');
+  const origin = settings.origin('service_codes');
+  if (codes === undefined || origin === undefined) return [];
+  return [{ codes, folder: origin.folder, place: origin.place }];
+}
+
+/** Without any service code there is nothing to do; but where files may come with them. */
+function noneProblems(settings: Merged): readonly Problem[] {
+  if (settings.find('service_code_files') !== undefined) return [];
+  const expected = 'at least one service code';
+  const place = settings.origin('service_codes')?.place();
+  return place === undefined
+    ? [missing('service_codes', expected)]
+    : [{ place, message: mismatch(expected, kindOf([])) }];
+}
+
+/** Codes that are given more than once, with both places. */
+function findDuplicates(given: readonly GivenCode[]): readonly Problem[] {
+  const firsts = new Map<string, GivenCode>();
+  return given.flatMap((one) => {
+    const { service_code } = one.code;
+    const first = firsts.get(service_code);
+    if (first === undefined) {
+      firsts.set(service_code, one);
+      return [];
+    }
+    const found = `${show(service_code)} again, which is also at ${first.list.place([first.index])}`;
+    return [{ place: one.list.place([one.index]), message: mismatch('each service code once', found) }];
+  });
+}
+
+/** What holds for each code that does not set it itself: asked for once, for there may be thousands. */
+type SharedSettings = ReturnType<typeof sharedSettings>;
+
+function sharedSettings({ find, read }: Merged) {
   return {
-    serviceCode: code.service_code,
-    baseUrl: code.base_url ?? settings.find('upstream.base_url') ?? '',
-    secret,
-    timeoutMs: code.timeout ?? settings.read('upstream.timeout'),
-    stallAfterMs: code.stall_after ?? settings.read('poll.stall_after'),
-    ...rhythmOf(code, settings),
+    baseUrl: find('upstream.base_url'),
+    timeoutMs: read('upstream.timeout'),
+    stallAfterMs: read('poll.stall_after'),
+    intervalMs: read('poll.interval'),
+    staleAfterMs: find('poll.stale_after'),
   };
 }
 
-function rhythmOf(code: ServiceCodeEntry, settings: Merged): { intervalMs: number; staleAfterMs: number } {
-  const intervalMs = code.interval ?? settings.read('poll.interval');
-  const staleAfterMs = code.stale_after ?? settings.find('poll.stale_after') ?? 3 * intervalMs;
+function resolveCode(code: ServiceCodeEntry, secret: string, shared: SharedSettings): ServiceCodeSettings {
+  return {
+    serviceCode: code.service_code,
+    baseUrl: code.base_url ?? shared.baseUrl ?? '',
+    secret,
+    timeoutMs: code.timeout ?? shared.timeoutMs,
+    stallAfterMs: code.stall_after ?? shared.stallAfterMs,
+    labels: code.labels ?? NO_LABELS,
+    ...rhythmOf(code, shared),
+  };
+}
+
+function rhythmOf(
+  code: ServiceCodeEntry,
+  shared: SharedSettings,
+): { intervalMs: number; staleAfterMs: number } {
+  const intervalMs = code.interval ?? shared.intervalMs;
+  const staleAfterMs = code.stale_after ?? shared.staleAfterMs ?? 3 * intervalMs;
   return { intervalMs, staleAfterMs };
 }
 
@@ -100,13 +148,15 @@ async function sharedSecret(settings: Merged, readFile: ReadFile): Promise<Secre
   return await readSecret(readFile, { path, place: file.place(), folder: file.folder });
 }
 
-async function ownSecret({ code, index, origin, isOwn }: GivenCode, readFile: ReadFile): Promise<Secret> {
+async function ownSecret({ code, index, list, isOwn }: GivenCode, readFile: ReadFile): Promise<Secret> {
   const path = code.secret_file;
   if (path === undefined) return code.secret;
-  const place = origin.place([index, 'secret_file']);
-  if (code.secret !== undefined) return bothGiven(place, origin.place([index, 'secret']));
+  const place = () => list.place([index, 'secret_file']);
+  if (code.secret !== undefined) return bothGiven(place(), list.place([index, 'secret']));
   if (!isOwn) return '';
-  return await readSecret(readFile, { path, place, folder: origin.folder });
+  const secret = await readSecret(readFile, { path, place: '', folder: list.folder });
+  // Only now: to find places, a file has to be parsed again.
+  return typeof secret === 'string' ? secret : { ...secret, place: place() };
 }
 
 function bothGiven(place: string, other: string): Problem {
@@ -115,7 +165,7 @@ function bothGiven(place: string, other: string): Problem {
 
 /** Problems of the code's own secret; what is wrong with the shared one is told once. */
 function secretProblems(
-  { code, index, origin }: GivenCode,
+  { code, index, list }: GivenCode,
   secret: Secret,
   shared: Secret,
 ): readonly Problem[] {
@@ -124,7 +174,7 @@ function secretProblems(
   const remedy =
     "set the code's secret or secret_file, or XVS_SECRET or XVS_SECRET_FILE for every code without";
   const expected = `a secret for service code ${show(code.service_code)}`;
-  return [{ place: origin.place([index]), message: mismatch(expected, 'none', remedy) }];
+  return [{ place: list.place([index]), message: mismatch(expected, 'none', remedy) }];
 }
 
 function staleProblems(settings: Merged): readonly Problem[] {
@@ -134,11 +184,11 @@ function staleProblems(settings: Merged): readonly Problem[] {
   return tooShort(place, staleAfterMs, settings.read('poll.interval'));
 }
 
-function ownStaleProblems({ code, index, origin }: GivenCode, settings: Merged): readonly Problem[] {
+function ownStaleProblems({ code, index, list }: GivenCode, shared: SharedSettings): readonly Problem[] {
   const own = code.stale_after === undefined ? 'interval' : 'stale_after';
   if (code[own] === undefined) return [];
-  const { staleAfterMs, intervalMs } = rhythmOf(code, settings);
-  return tooShort(origin.place([index, own]), staleAfterMs, intervalMs);
+  const { staleAfterMs, intervalMs } = rhythmOf(code, shared);
+  return tooShort(list.place([index, own]), staleAfterMs, intervalMs);
 }
 
 function tooShort(place: string, staleAfterMs: number, intervalMs: number): readonly Problem[] {

@@ -35,7 +35,7 @@ interface Known {
 }
 
 const SWITCHES = ['config.check', 'version', 'help'] as const;
-const LISTS: readonly SettingPath[] = ['service_codes', 'web.listen_address'];
+const LISTS: readonly SettingPath[] = ['service_codes', 'service_code_files', 'web.listen_address'];
 
 /**
  * Reads the arguments after the program's name. Flags are strict: unknown ones, and arguments that belong to

@@ -1,8 +1,10 @@
-import { createHash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import type { Shard } from '../sharding/shard.ts';
-import type { Merged } from './layers.ts';
-import { load, type Loaded, type Sources } from './loading.ts';
+import { CodeFileMemory } from './code-files.ts';
+import { FileNotes } from './file-notes.ts';
+import type { ConfigurationFiles } from './files.ts';
+import type { Environment, Flags, Merged } from './layers.ts';
+import { load, type Loaded } from './loading.ts';
 import { groupOf } from './names.ts';
 import { settingEntries, type SettingPath } from './settings.ts';
 
@@ -17,62 +19,67 @@ export interface LoadedConfiguration extends Loaded {
   readonly needRestart: readonly SettingPath[];
 }
 
+/** What a configuration is made of, and the files that it names. */
+export interface ConfigurationSourceOptions extends ConfigurationFiles {
+  readonly flags: Flags;
+  readonly env: Environment;
+  /** The name of this machine, asked for only where it says which shard this is. */
+  readonly hostName: () => string;
+}
+
 /**
  * Where the configuration of this process comes from, time and again: flags and environment stay as they are, the file
  * and the files that it names are read anew. Remembers, by hash, what it has read.
  */
 export class ConfigurationSource {
-  readonly #sources: Sources;
+  readonly #options: ConfigurationSourceOptions;
+  readonly #codeFiles = new CodeFileMemory();
   #started: ReadonlyMap<SettingPath, unknown> | undefined;
   #shard: Shard | undefined;
-  #files = new Map<string, string>();
+  #namesCodeFiles = false;
+  #notes: FileNotes;
 
-  constructor(sources: Sources) {
-    this.#sources = sources;
+  constructor(options: ConfigurationSourceOptions) {
+    this.#options = options;
+    this.#notes = new FileNotes(options);
   }
 
   /** What the last attempt to load has read, as one text that no secret can be told from. */
   get read(): string {
-    return fingerprint(this.#files);
+    return this.#notes.fingerprint;
+  }
+
+  /** Whether a change of the files is to be taken by itself: from the start on, or as long as codes come from files. */
+  get isWatched(): boolean {
+    return this.#namesCodeFiles || this.#started?.get('config.auto_reload') === true;
   }
 
   /** @throws ConfigError as `loadConfiguration` does. */
   async load(): Promise<LoadedConfiguration> {
-    const files = new Map<string, string>();
+    const { flags, env, hostName } = this.#options;
+    const notes = new FileNotes(this.#options);
+    const { readFile, filesMatching } = notes;
     try {
-      const readFile = (path: string): Promise<string> => this.#readNoting(path, files);
-      const { configuration, settings } = await load({ ...this.#sources, readFile, shard: this.#shard });
-      this.#shard ??= configuration.shard;
-      const holding = valuesThatHold(settings);
+      const loaded = await load(
+        { flags, env, hostName, readFile, filesMatching, shard: this.#shard },
+        this.#codeFiles,
+      );
+      this.#shard ??= loaded.configuration.shard;
+      const holding = valuesThatHold(loaded.settings);
       const started = (this.#started ??= holding);
       const needRestart = [...holding.keys()].filter(
         (path) => !isDeepStrictEqual(holding.get(path), started.get(path)),
       );
-      return { configuration, settings, needRestart };
+      this.#namesCodeFiles = loaded.settings.find('service_code_files') !== undefined;
+      return { ...loaded, needRestart };
     } finally {
-      this.#files = files;
+      this.#notes = notes;
     }
   }
 
   /** What loading would read now, of the same files as the last time; to be compared with {@link read}. */
   async look(): Promise<string> {
-    const paths = [...this.#files.keys()];
-    const files = new Map<string, string>();
-    // One after the other: there may be a thousand.
-    for (const path of paths) await this.#readNoting(path, files).catch(() => undefined);
-    return fingerprint(files);
-  }
-
-  /** Notes also that a file could not be read, and how: it may come. */
-  async #readNoting(path: string, files: Map<string, string>): Promise<string> {
-    try {
-      const text = await this.#sources.readFile(path);
-      files.set(path, createHash('sha256').update(text).digest('base64'));
-      return text;
-    } catch (error) {
-      files.set(path, error instanceof Error && 'code' in error ? String(error.code) : 'unreadable');
-      throw error;
-    }
+    return await this.#notes.look();
   }
 }
 
@@ -82,8 +89,4 @@ function valuesThatHold(settings: Merged): ReadonlyMap<SettingPath, unknown> {
     (path) => HOLDING.includes(path) || !CHANGEABLE_GROUPS.includes(groupOf(path)),
   );
   return new Map(holding.map((path) => [path, settings.value(path)]));
-}
-
-function fingerprint(files: ReadonlyMap<string, string>): string {
-  return JSON.stringify([...files].toSorted(([one], [other]) => (one < other ? -1 : 1)));
 }

@@ -1,3 +1,4 @@
+import type { StaticLabels } from '../metrics/family.ts';
 import type { Shard } from '../sharding/shard.ts';
 import type { SigningScheme } from '../upstream/signing.ts';
 import type { ListenAddress } from './addresses.ts';
@@ -14,6 +15,8 @@ export interface ServiceCodeSettings {
   readonly timeoutMs: number;
   readonly staleAfterMs: number;
   readonly stallAfterMs: number;
+  /** Labels of every series of it, in the order of their names. */
+  readonly labels: StaticLabels;
 }
 
 /** PEM texts. `cert` and `key` come together. */
@@ -79,7 +82,7 @@ interface LogSettings {
 export interface Configuration {
   readonly upstream: UpstreamSettings;
   readonly signing: SigningScheme;
-  /** What this process polls, each code once; none where none is its shard's. */
+  /** What this process polls, each code once. There may be none: in files they may come later, and shards share them. */
   readonly serviceCodes: readonly ServiceCodeSettings[];
   readonly poll: PollSettings;
   readonly shard: Shard;
@@ -89,6 +92,4 @@ export interface Configuration {
   readonly state: StateSettings;
   readonly web: WebSettings;
   readonly log: LogSettings;
-  /** Whether the configuration is read again when one of its files changes. */
-  readonly autoReload: boolean;
 }

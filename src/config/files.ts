@@ -5,6 +5,15 @@ import { mismatch, show } from './problem.ts';
 /** Reads a text file (UTF-8); rejects as `node:fs/promises` does. */
 export type ReadFile = (path: string) => Promise<string>;
 
+/** The files of the machine, as far as a configuration needs them. Each call rejects as `node:fs/promises` does. */
+export interface ConfigurationFiles {
+  readonly readFile: ReadFile;
+  /** The names of what a folder holds. */
+  readonly listFolder: (path: string) => Promise<readonly string[]>;
+  /** A text that is another one when the file, or the one that its links lead to now, is another or was written. */
+  readonly stampOf: (path: string) => Promise<string>;
+}
+
 /** A path as it is written, and where. */
 export interface FileReference {
   readonly path: string;
@@ -28,15 +37,27 @@ export function pathFrom(folder: string | undefined, path: string): string {
 
 /** The file's text; or what is wrong with it. */
 export async function readText(readFile: ReadFile, file: FileReference): Promise<string | Problem> {
-  const { path, folder, place } = file;
-  const resolved = pathFrom(folder, path);
+  const resolved = pathFrom(file.folder, file.path);
   try {
     return await readFile(resolved);
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? error.code : undefined;
-    const reason = REASONS.get(code) ?? 'which cannot be read';
-    return { place, message: mismatch('a readable file', `${show(resolved)}, ${reason}`) };
+    return { place: file.place, message: mismatch('a readable file', unreadable(resolved, error)) };
   }
+}
+
+/** A path that cannot be read, as a message shows it, with the reason. */
+export function unreadable(path: string, error: unknown): string {
+  return `${show(path)}, ${REASONS.get(errorCode(error)) ?? 'which cannot be read'}`;
+}
+
+/** Whether a call failed because there is nothing at the path. */
+export function isMissing(error: unknown): boolean {
+  return ['ENOENT', 'ENOTDIR'].includes(errorCode(error));
+}
+
+/** The code of the error that a call of the file system ended in. */
+export function errorCode(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : 'unreadable';
 }
 
 /** The secret that a file holds, without one newline at its end. */

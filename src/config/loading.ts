@@ -1,5 +1,7 @@
 import type { Shard } from '../sharding/shard.ts';
 import type { SigningScheme } from '../upstream/signing.ts';
+import { CodeFileMemory, readCodeFiles, type CodeFileAccess } from './code-files.ts';
+import type { CodeFile } from './code-lists.ts';
 import { resolveCodes } from './code-settings.ts';
 import type {
   Configuration,
@@ -22,10 +24,9 @@ import { parseSettingsFile } from './settings-file.ts';
 import { resolveShard } from './shard-settings.ts';
 
 /** Where a configuration comes from. */
-export interface Sources {
+export interface Sources extends CodeFileAccess {
   readonly flags: Flags;
   readonly env: Environment;
-  readonly readFile: ReadFile;
   /** The name of this machine, asked for only where it says which shard this is. */
   readonly hostName: () => string;
   /** The shard that this process has been from the start on, whatever its settings say now. */
@@ -37,6 +38,8 @@ export interface Loaded {
   readonly configuration: Configuration;
   /** Each with where it came from. */
   readonly settings: Merged;
+  /** The files of service codes that there are. */
+  readonly codeFiles: readonly CodeFile[];
 }
 
 /**
@@ -50,7 +53,7 @@ export async function loadConfiguration(sources: Sources): Promise<Configuration
 }
 
 /** The same, with the settings. */
-export async function load(sources: Sources): Promise<Loaded> {
+export async function load(sources: Sources, memory = new CodeFileMemory()): Promise<Loaded> {
   const { flags, env, readFile } = sources;
   const given = [...environmentEntries(env), ...flagEntries(flags)];
   const location = given.filter(({ path }) => path === 'config.file');
@@ -59,7 +62,9 @@ export async function load(sources: Sources): Promise<Loaded> {
   const entries = [...file.entries, ...given];
   throwIfAny([...file.problems, ...checkEntries(entries)]);
   const settings = mergeEntries(entries);
-  return { configuration: await resolve(settings, sources), settings };
+  const { files: codeFiles, problems } = await readCodeFiles(settings, sources, memory);
+  throwIfAny(problems);
+  return { configuration: await resolve(settings, codeFiles, sources), settings, codeFiles };
 }
 
 async function readSettingsFile(location: Merged, readFile: ReadFile): Promise<SettingsFile> {
@@ -70,13 +75,17 @@ async function readSettingsFile(location: Merged, readFile: ReadFile): Promise<S
   return typeof text === 'string' ? parseSettingsFile(text, path) : { entries: [], problems: [text] };
 }
 
-async function resolve(settings: Merged, sources: Sources): Promise<Configuration> {
+async function resolve(
+  settings: Merged,
+  codeFiles: readonly CodeFile[],
+  sources: Sources,
+): Promise<Configuration> {
   const { env, readFile, hostName } = sources;
   const named = resolveShard(settings, hostName);
   // By itself: which files are read, thousands perhaps, depends on it.
   if ('place' in named) throw new ConfigError([named]);
   const shard = sources.shard ?? named;
-  const codes = await resolveCodes(settings, readFile, shard);
+  const codes = await resolveCodes(settings, codeFiles, readFile, shard);
   const { tls, problems: tlsProblems } = await resolveTls(settings, readFile);
   const { proxy, problems: proxyProblems } = readProxies(env);
   throwIfAny([
@@ -96,7 +105,6 @@ async function resolve(settings: Merged, sources: Sources): Promise<Configuratio
     metrics: metricsSettings(settings),
     state: stateSettings(settings),
     web: webSettings(settings),
-    autoReload: settings.read('config.auto_reload'),
     log: { level: settings.read('log.level'), format: settings.read('log.format') },
   };
 }

@@ -18,9 +18,9 @@ the file, with the secrets in it.
 Durations are written as in Prometheus (\`500ms\`, \`15s\`, \`1h30m\`), sizes in bytes or with a unit (\`64KiB\`, \`256MiB\`,
 \`1GiB\`; \`KB\`, \`MB\` and \`GB\` are powers of ten).
 
-SIGHUP, \`POST /-/reload\` (\`web.enable_lifecycle\`) or a change of the files (\`config.auto_reload\`) make the exporter read
-the file again, and the files that it names. Settings of \`web\`, \`metrics\`, \`log\` and \`config\` hold until a restart all
-the same; all others change, and environment and flags still win over the file.
+SIGHUP, \`POST /-/reload\` (\`web.enable_lifecycle\`) or a change of the files (\`config.auto_reload\`, \`service_code_files\`)
+make the exporter read the file again, and the files that it names. Settings of \`web\`, \`metrics\`, \`state\`, \`log\` and
+\`config\` hold until a restart all the same; all others change, and environment and flags still win over the file.
 
 Proxies come from \`http_proxy\`, \`https_proxy\` and \`no_proxy\`, or the same in upper case; lower case wins.
 `;
@@ -60,7 +60,12 @@ function serviceCodeSection(): readonly string[] {
     format.name,
     doc,
   ]);
-  return ['Of one service code, in the file:', '', ...table(['key', 'type', 'meaning'], rows), ''];
+  return [
+    'Of one service code, in the file and in the files of `service_code_files`:',
+    '',
+    ...table(['key', 'type', 'meaning'], rows),
+    '',
+  ];
 }
 
 function table(head: readonly string[], rows: readonly (readonly string[])[]): readonly string[] {

@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { baseUrl } from './addresses.ts';
-import type { Format, InnerPath, Issue } from './format.ts';
+import type { Format, Issue } from './format.ts';
 import { accept, duration, filePath, reject, secretText, splitList } from './format.ts';
 import { nearestHint } from './nearest.ts';
-import type { Problem } from './problem.ts';
 import { mismatch, show } from './problem.ts';
+import { staticLabels } from './static-labels.ts';
 
 /**
  * Label values are cut at 128 characters: two longer codes could become one series. Half a surrogate pair, which YAML and
@@ -37,6 +37,10 @@ export const SERVICE_CODE_KEYS = {
   interval: { doc: 'Instead of `poll.interval`.', format: duration(1000) },
   stale_after: { doc: 'Instead of `poll.stale_after`.', format: duration(1) },
   stall_after: { doc: 'Instead of `poll.stall_after`.', format: duration(1) },
+  labels: {
+    doc: 'Labels that each of its series gets besides, name to text, at most 10; see docs/service-codes.md.',
+    format: staticLabels,
+  },
 } satisfies Readonly<Record<string, { readonly doc: string; readonly format: Format<unknown> }>>;
 
 /** A {@link Format} as a schema: its message becomes the issue's. */
@@ -44,7 +48,8 @@ function field<T>(format: Format<T>) {
   return z.unknown().transform((raw, context): T => {
     const parsed = format.parse(raw);
     if (parsed.ok) return parsed.value;
-    for (const { message } of parsed.issues) context.issues.push({ code: 'custom', message, input: raw });
+    for (const { message, path, ofKey } of parsed.issues)
+      context.issues.push({ code: 'custom', message, path: [...path], params: { ofKey }, input: raw });
     return z.NEVER;
   });
 }
@@ -59,6 +64,7 @@ const entry = z.strictObject(
     interval: field(SERVICE_CODE_KEYS.interval.format).optional(),
     stale_after: field(SERVICE_CODE_KEYS.stale_after.format).optional(),
     stall_after: field(SERVICE_CODE_KEYS.stall_after.format).optional(),
+    labels: field(SERVICE_CODE_KEYS.labels.format).optional(),
   },
   {
     error: ({ input }) =>
@@ -73,6 +79,8 @@ export type ServiceCodeEntry = z.infer<typeof entry>;
 
 function toIssues(issue: z.core.$ZodIssue): readonly Issue[] {
   const path = issue.path.map((step) => (typeof step === 'number' ? step : String(step)));
+  if (issue.code === 'custom' && issue.params?.['ofKey'] === true)
+    return [{ path, message: issue.message, ofKey: true }];
   if (issue.code !== 'unrecognized_keys') return [{ path, message: issue.message }];
   const known = Object.keys(SERVICE_CODE_KEYS);
   return issue.keys.map((key) => ({
@@ -89,23 +97,6 @@ export const serviceCodeList: Format<readonly ServiceCodeEntry[]> = {
     if (typeof raw !== 'string' && !Array.isArray(raw)) return reject('a list of service codes', raw);
     const result = schema.safeParse(splitList(raw));
     if (!result.success) return { ok: false, issues: result.error.issues.flatMap(toIssues) };
-    return result.data.length > 0 ? accept(result.data) : reject('at least one service code', raw);
+    return accept(result.data);
   },
 };
-
-/** Codes that are given more than once, with both places. */
-export function findDuplicates(
-  codes: readonly ServiceCodeEntry[],
-  placeOf: (path: InnerPath) => string,
-): readonly Problem[] {
-  const firstAt = new Map<string, number>();
-  return codes.flatMap(({ service_code }, index) => {
-    const first = firstAt.get(service_code);
-    if (first === undefined) {
-      firstAt.set(service_code, index);
-      return [];
-    }
-    const found = `${show(service_code)} again, which is also at ${placeOf([first])}`;
-    return [{ place: placeOf([index]), message: mismatch('each service code once', found) }];
-  });
-}

@@ -69,7 +69,8 @@ function siblingOf(key: string, path: readonly string[]): readonly string[] {
   return step !== undefined && path.slice(0, -1).every((own, depth) => own === steps[depth]) ? [step] : [];
 }
 
-function placeIn(source: YamlSource, path: readonly string[]) {
+/** Names what stands in a source, with its place: `/etc/xvs.yml:7:13 poll.interval`; `path` leads to where it begins. */
+export function placeIn(source: YamlSource, path: readonly string[]) {
   return (inner: InnerPath = [], ofKey = false): string => {
     const full = [...path, ...inner];
     const name = full.reduce<string>((text, step) => text + nameOf(step, text), '');

@@ -1,5 +1,6 @@
 import { MAX_SHARDS } from '../sharding/shard.ts';
 import { baseUrl, listenAddressList, telemetryPath } from './addresses.ts';
+import { codeGlobList } from './code-globs.ts';
 import type { Format } from './format.ts';
 import { choice, count, duration, filePath, flag, secretText, size, wholeNumber } from './format.ts';
 import { serviceCodeList } from './service-codes.ts';
@@ -104,7 +105,12 @@ export const SETTINGS = {
     doc: 'What to poll. In the file a list of codes, or of mappings that give a code settings of its own.',
     format: serviceCodeList,
     default: undefined,
-    otherwise: 'required',
+    otherwise: 'required without `service_code_files`',
+  },
+  service_code_files: {
+    doc: 'Files with lists of such codes (.yml, .yaml, .json), `*` for any part of their name. They are watched, as with `config.auto_reload`; see docs/service-codes.md.',
+    format: codeGlobList,
+    default: undefined,
   },
   secret: {
     doc: 'Shared secret of each code without its own. No flag: a command line is visible to every user.',
@@ -225,7 +231,7 @@ export const SETTINGS = {
     notFrom: 'file',
   },
   'config.auto_reload': {
-    doc: 'Whether the configuration is read again when its file, or a file that it names, has changed.',
+    doc: 'Whether the configuration is read again when its file, or a file that it names, has changed. With `service_code_files` it always is.',
     format: flag,
     default: 'false',
   },

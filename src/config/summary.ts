@@ -1,4 +1,6 @@
 import { nameOf } from '../sharding/shard.ts';
+import type { StaticLabels } from '../metrics/family.ts';
+import type { CodeFile } from './code-lists.ts';
 import type { Configuration, ServiceCodeSettings } from './configuration.ts';
 import { secretText } from './format.ts';
 import { settingGroups } from './groups.ts';
@@ -13,14 +15,14 @@ import { formatDuration } from './units.ts';
  * What `--config.check` prints of a good configuration: every setting with its value and where it came from,
  * the service codes with all that holds for each, the proxies. No secret, no password.
  */
-export function summary({ configuration, settings }: Loaded): string {
+export function summary({ configuration, settings, codeFiles }: Loaded): string {
   const { serviceCodes, upstream } = configuration;
   return [
     `The configuration is valid: ${numberOfCodes(configuration)}.`,
     ...settingSections(settings),
+    ...(settings.find('service_code_files') === undefined ? [] : fileSection(codeFiles)),
     '',
-    'Service codes:',
-    ...table([CODE_HEAD, ...serviceCodes.map(codeRow)]),
+    ...(serviceCodes.length === 0 ? ['Service codes: none.'] : codeSection(serviceCodes)),
     ...proxySection(upstream.proxy),
     '',
   ].join('\n');
@@ -67,6 +69,13 @@ function shownPart(raw: unknown): string {
   return typeof raw === 'number' || typeof raw === 'boolean' ? String(raw) : kindOf(raw);
 }
 
+/** How many codes come from each file that there is. */
+function fileSection(files: readonly CodeFile[]): readonly string[] {
+  if (files.length === 0) return ['', 'Files of service codes: none by now.'];
+  const rows = files.map(({ file, codes }) => [file, String(codes.length)]);
+  return ['', 'Files of service codes:', ...table([['file', 'service codes'], ...rows])];
+}
+
 const CODE_HEAD: Row = [
   'service code',
   'base URL',
@@ -77,10 +86,24 @@ const CODE_HEAD: Row = [
   'secret',
 ];
 
+/** With a column of labels where some code has any. */
+function codeSection(codes: readonly ServiceCodeSettings[]): readonly string[] {
+  const rows = [CODE_HEAD, ...codes.map(codeRow)];
+  const labels = ['labels', ...codes.map((code) => shownLabels(code.labels))];
+  const hasLabels = labels.some((shown, index) => index > 0 && shown !== '');
+  return ['Service codes:', ...table(hasLabels ? rows.map((row, at) => [...row, labels[at] ?? '']) : rows)];
+}
+
 function codeRow(code: ServiceCodeSettings): Row {
   const { serviceCode, baseUrl, intervalMs, timeoutMs, staleAfterMs, stallAfterMs, secret } = code;
   const durations = [intervalMs, timeoutMs, staleAfterMs, stallAfterMs].map(formatDuration);
   return [serviceCode, baseUrl, ...durations, masked(secret)];
+}
+
+function shownLabels(labels: StaticLabels): string {
+  return Object.entries(labels)
+    .map(([name, value]) => `${name}=${JSON.stringify(value)}`)
+    .join(' ');
 }
 
 /** A secret as it may be shown. */
@@ -103,8 +126,13 @@ function proxySection({
 
 /** Lines whose columns are as wide as their widest cell. */
 function table(rows: readonly Row[]): readonly string[] {
-  const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
+  const widths = (rows[0] ?? []).map((_, column) => widest(rows, column));
   return rows.map((row) =>
     `  ${row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  ')}`.trimEnd(),
   );
+}
+
+/** Not by spreading: there may be more rows than a call can have arguments. */
+function widest(rows: readonly Row[], column: number): number {
+  return rows.reduce((width, row) => Math.max(width, row[column]?.length ?? 0), 0);
 }

@@ -1,4 +1,4 @@
-import type { Family, FamilySpec, HistogramSample, PlainSample, Sample } from './family.ts';
+import type { Family, FamilySpec, HistogramSample, PlainSample, Sample, StaticLabels } from './family.ts';
 import { formatCanonicalFloat, formatValue } from './numbers.ts';
 
 /** `text` is the Prometheus text format 0.0.4, `openmetrics` is OpenMetrics 1.0. */
@@ -7,7 +7,10 @@ export type ExpositionFormat = 'text' | 'openmetrics';
 const PIECE_LENGTH = 16 * 1024;
 
 /** What was rendered of some samples, by format. */
-type Rendered = Partial<Record<ExpositionFormat, Buffer>>;
+interface Rendered extends Partial<Record<ExpositionFormat, Buffer>> {
+  /** With these. */
+  readonly staticLabels: StaticLabels | undefined;
+}
 
 /**
  * Renders expositions, and remembers the lines of samples as long as these are in use: of a service code that
@@ -25,23 +28,25 @@ export class Exposition {
   render(families: readonly Family[], format: ExpositionFormat): Buffer {
     const parts: Buffer[] = [];
     let lastSpec: FamilySpec | undefined;
-    for (const { spec, samples } of families) {
+    for (const family of families) {
+      const { spec, samples } = family;
       if (samples.length === 0) continue;
       if (spec !== lastSpec) parts.push(Buffer.from(renderMetadata(spec, format)));
       lastSpec = spec;
-      parts.push(this.#lines(spec, samples, format));
+      parts.push(this.#lines(family, format));
     }
     if (format === 'openmetrics') parts.push(Buffer.from('# EOF\n'));
     return Buffer.concat(parts);
   }
 
-  #lines(spec: FamilySpec, samples: readonly Sample[], format: ExpositionFormat): Buffer {
+  #lines(family: Family, format: ExpositionFormat): Buffer {
+    const { samples, staticLabels } = family;
     let rendered = this.#rendered.get(samples);
-    if (rendered === undefined) {
-      rendered = {};
+    if (rendered === undefined || rendered.staticLabels !== staticLabels) {
+      rendered = { staticLabels };
       this.#rendered.set(samples, rendered);
     }
-    rendered[format] ??= renderSamples(spec, samples, format);
+    rendered[format] ??= renderSamples(family, format);
     return rendered[format];
   }
 }
@@ -50,13 +55,14 @@ export class Exposition {
  * The sample lines of one family, without its metadata: a function of its arguments alone. Encoded a piece at a
  * time: strings that are put together by the megabyte outlive the collector's nursery, at several times the price.
  */
-function renderSamples(spec: FamilySpec, samples: readonly Sample[], format: ExpositionFormat): Buffer {
+function renderSamples({ spec, samples, staticLabels = {} }: Family, format: ExpositionFormat): Buffer {
+  const ending = staticPairs(staticLabels);
   const bounds = boundLabels(spec, format);
   const openings = spec.labels.map((label, index) => `${index === 0 ? '' : '",'}${label}="`);
   const pieces: Buffer[] = [];
   let text = '';
   for (const sample of samples) {
-    const pairs = labelPairs(openings, sample.labels);
+    const pairs = joined(labelPairs(openings, sample.labels), ending);
     text +=
       'buckets' in sample
         ? renderHistogram(spec, sample, pairs, bounds, format)
@@ -111,10 +117,9 @@ function renderHistogram(
 ): string {
   const { name } = spec;
   const labels = braced(pairs);
-  const separator = pairs === '' ? '' : ',';
   let text = '';
   for (const [index, count] of sample.buckets.entries()) {
-    text += `${name}_bucket{${pairs}${separator}le="${bounds[index] ?? '+Inf'}"} ${formatValue(count)}\n`;
+    text += `${name}_bucket{${joined(pairs, `le="${bounds[index] ?? '+Inf'}"`)}} ${formatValue(count)}\n`;
   }
   text += `${name}_sum${labels} ${formatValue(sample.sum)}\n`;
   text += `${name}_count${labels} ${formatValue(sample.buckets.at(-1) ?? 0)}\n`;
@@ -143,6 +148,16 @@ function labelPairs(openings: readonly string[], values: readonly string[]): str
     text += openings[index] + escapeQuoted(values[index] ?? '');
   }
   return text === '' ? text : `${text}"`;
+}
+
+function staticPairs(labels: StaticLabels): string {
+  return Object.entries(labels)
+    .map(([name, value]) => `${name}="${escapeQuoted(value)}"`)
+    .join();
+}
+
+function joined(pairs: string, more: string): string {
+  return pairs === '' || more === '' ? pairs + more : `${pairs},${more}`;
 }
 
 function braced(pairs: string): string {

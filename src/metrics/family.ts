@@ -35,8 +35,16 @@ export interface HistogramSample {
 
 export type Sample = PlainSample | HistogramSample;
 
+/**
+ * Labels that the configuration gives to every series of a service code, name to value, in the order in which they are
+ * exposed. Never changes: other labels are another object.
+ */
+export type StaticLabels = Readonly<Record<string, string>>;
+
 /** A metric family with its points. Published ones never change. */
 export interface Family {
   readonly spec: FamilySpec;
   readonly samples: readonly Sample[];
+  /** What follows the family's own labels on each point. */
+  readonly staticLabels?: StaticLabels;
 }

@@ -22,15 +22,11 @@ export interface CodeDifference {
 export function differenceOf(before: readonly PolledCode[], after: readonly PolledCode[]): CodeDifference {
   const old = new Map(before.map((code) => [code.target.serviceCode, code]));
   const wanted = new Set(after.map(({ target }) => target.serviceCode));
-  const fateOf = (code: PolledCode): 'added' | 'changed' | 'kept' => {
+  const fates = { added: [] as PolledCode[], changed: [] as PolledCode[], kept: [] as PolledCode[] };
+  for (const code of after) {
     const known = old.get(code.target.serviceCode);
-    if (known === undefined) return 'added';
-    return isDeepStrictEqual(known, code) ? 'kept' : 'changed';
-  };
-  return {
-    added: after.filter((code) => fateOf(code) === 'added'),
-    changed: after.filter((code) => fateOf(code) === 'changed'),
-    kept: after.filter((code) => fateOf(code) === 'kept'),
-    removed: before.filter(({ target }) => !wanted.has(target.serviceCode)),
-  };
+    if (known === undefined) fates.added.push(code);
+    else fates[isDeepStrictEqual(known, code) ? 'kept' : 'changed'].push(code);
+  }
+  return { ...fates, removed: before.filter(({ target }) => !wanted.has(target.serviceCode)) };
 }

@@ -2,6 +2,7 @@ import { setMaxListeners } from 'node:events';
 import type { Clock } from '../clock.ts';
 import { FirstFailure } from '../first-failure.ts';
 import { RecordReaders } from '../listing/record-readers.ts';
+import { inTurns } from '../in-turns.ts';
 import type { Logger } from '../log.ts';
 import { Loop } from '../loop.ts';
 import type { SelfMetrics } from '../metrics/self.ts';
@@ -120,8 +121,11 @@ export class Poller implements AsyncDisposable {
     const difference = differenceOf(before, codes);
     const { added, changed, removed } = difference;
     await Promise.all([...removed, ...changed].map((code) => halt(this.#known(code))));
-    for (const code of removed) this.#remove(code);
-    const anew = [...changed.map((code) => this.#configure(code)), ...added.map((code) => this.#add(code))];
+    await inTurns(removed, (code) => this.#remove(code));
+    const anew = [
+      ...(await inTurns(changed, (code) => this.#configure(code))),
+      ...(await inTurns(added, (code) => this.#add(code))),
+    ];
     if (this.#state === 'running') this.#runPromptly(anew);
     return difference;
   }

@@ -1,4 +1,5 @@
 import { CATALOGUE } from '../metrics/catalogue.ts';
+import { CodeLabels } from '../metrics/code-labels.ts';
 import type { Family, FamilySpec, Sample } from '../metrics/family.ts';
 import { COUNTER_FAMILIES, LISTING_FAMILIES, type Snapshot } from '../tally/snapshot.ts';
 import type { PollErrorReason } from '../upstream/errors.ts';
@@ -54,6 +55,11 @@ export function isStale({ snapshot, staleAfterMs }: CodeState, nowMs: number): b
 export class Store {
   readonly #states = new Map<string, CodeState>();
   readonly #sources = snapshotSources();
+  readonly #labels: CodeLabels;
+
+  constructor(labels = new CodeLabels()) {
+    this.#labels = labels;
+  }
 
   publish(state: CodeState): void {
     this.#states.set(state.serviceCode, state);
@@ -78,16 +84,22 @@ export class Store {
    */
   families(nowMs: number, serviceCodes?: ReadonlySet<string>): readonly Family[] {
     const states = this.states.filter(({ serviceCode }) => serviceCodes?.has(serviceCode) ?? true);
-    const fresh = states.flatMap((state) => (isStale(state, nowMs) ? [] : (state.snapshot ?? [])));
-    const known = states.flatMap(({ snapshot }) => snapshot ?? []);
+    const known = states.filter(hasSnapshot);
+    const fresh = known.filter((state) => !isStale(state, nowMs));
     return [
-      { spec: CATALOGUE.up, samples: states.flatMap(upSample) },
-      { spec: CATALOGUE.ret, samples: states.flatMap(retSample) },
+      ...this.#labels.split({ spec: CATALOGUE.up, samples: states.flatMap(upSample) }),
+      ...this.#labels.split({ spec: CATALOGUE.ret, samples: states.flatMap(retSample) }),
       ...this.#sources.flatMap(({ spec, goesStale, samplesOf }) =>
-        (goesStale ? fresh : known).map((snapshot) => ({ spec, samples: samplesOf(snapshot) })),
+        (goesStale ? fresh : known).map(({ serviceCode, snapshot }) =>
+          this.#labels.label({ spec, samples: samplesOf(snapshot) }, serviceCode),
+        ),
       ),
     ];
   }
+}
+
+function hasSnapshot(state: CodeState): state is CodeState & { readonly snapshot: Snapshot } {
+  return state.snapshot !== undefined;
 }
 
 /** A family that comes from snapshots. */

@@ -1,6 +1,6 @@
-import type { Family } from '../metrics/family.ts';
 import type { Scrape } from '../poller/scrape-driven.ts';
 import type { Selection } from '../metrics/selection.ts';
+import type { Family, StaticLabels } from '../metrics/family.ts';
 import type { LatestListing, PollHistoryView } from '../poller/poll-history.ts';
 import type { Shard } from '../sharding/shard.ts';
 import type { PollErrorReason } from '../upstream/errors.ts';
@@ -14,6 +14,7 @@ export type ServiceCodeCondition = 'down' | 'stale' | 'up' | 'waiting';
 /** What the status page says of one service code; what is not known is `undefined`. */
 export interface ServiceCodeStatus {
   readonly serviceCode: string;
+  readonly labels: StaticLabels;
   readonly condition: ServiceCodeCondition;
   /** Milliseconds since the Unix epoch. */
   readonly lastPollMs: number | undefined;
@@ -56,7 +57,7 @@ export interface ListingBreakdown {
 /** A service code that this process polls, with the labels that its configuration gives it. */
 export interface PolledServiceCode {
   readonly serviceCode: string;
-  readonly labels: Readonly<Record<string, string>>;
+  readonly labels: StaticLabels;
 }
 
 /** What the web server may ask of the exporter. */

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { parseCommandLine } from '../../src/config/command-line.ts';
 import { ConfigurationSource } from '../../src/config/configuration-source.ts';
 import { ConfigError } from '../../src/config/problem.ts';
-import { NEEDED, readFrom, SECRET, type Files } from '../support/configuration.ts';
+import { filesFrom, NEEDED, SECRET, type Files } from '../support/configuration.ts';
 import { noHostName } from '../support/no-host-name.ts';
 
 const CERTIFICATE = '-----BEGIN CERTIFICATE-----\n';
@@ -12,12 +12,7 @@ const CERTIFICATE = '-----BEGIN CERTIFICATE-----\n';
 function sourceOf(files: Record<string, Files[string]>, args: readonly string[] = []) {
   const { flags } = parseCommandLine(['--config.file=/etc/xvs.yml', ...args]);
   const env = { XVS_UPSTREAM_BASE_URL: NEEDED.XVS_UPSTREAM_BASE_URL };
-  return new ConfigurationSource({
-    flags,
-    env,
-    readFile: (path) => readFrom(files)(path),
-    hostName: noHostName,
-  });
+  return new ConfigurationSource({ flags, env, hostName: noHostName, ...filesFrom(files) });
 }
 
 function filesWith(yml: string): Record<string, Files[string]> {
@@ -120,4 +115,32 @@ test('what overrides the file takes away the need for a restart', async () => {
   await source.load();
   Object.assign(files, filesWith('log: { level: error }\n'));
   assert.deepEqual((await source.load()).needRestart, []);
+});
+
+test('files of codes are watched, whether they are there from the start on or not, and no longer than they are named', async () => {
+  const files = filesWith('');
+  const source = sourceOf(files);
+  await source.load();
+  assert.equal(source.isWatched, false);
+  Object.assign(files, filesWith('service_code_files: [codes/*.yml]\n'));
+  await source.load();
+  assert.equal(source.isWatched, true);
+  const before = source.read;
+  files['/etc/codes/b.yml'] = `- { service_code: B, secret: ${SECRET} }`;
+  assert.notEqual(await source.look(), before);
+  const { configuration, needRestart } = await source.load();
+  assert.deepEqual(
+    [configuration.serviceCodes.map(({ serviceCode }) => serviceCode), needRestart],
+    [['A', 'B'], []],
+  );
+  Object.assign(files, { '/etc/xvs.yml': 'service_codes: 7' });
+  await assert.rejects(source.load(), ConfigError);
+  assert.equal(source.isWatched, true);
+  Object.assign(files, filesWith(''));
+  await source.load();
+  assert.equal(source.isWatched, false);
+  assert.equal(sourceOf(filesWith(''), ['--config.auto-reload']).isWatched, false);
+  const asked = sourceOf(filesWith(''), ['--config.auto-reload']);
+  await asked.load();
+  assert.equal(asked.isWatched, true);
 });

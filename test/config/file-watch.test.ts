@@ -7,8 +7,11 @@ import { ManualClock } from '../support/manual-clock.ts';
 /** Files of one text; `loaded` is what was read of them the last time. */
 function watched(t: TestContext) {
   const clock = new ManualClock(0);
-  const state = { files: 'old', loaded: 'old', reloads: [] as number[] };
+  const state = { files: 'old', loaded: 'old', isWatched: true, reloads: [] as number[] };
   const source = {
+    get isWatched(): boolean {
+      return state.isWatched;
+    },
     get read(): string {
       return state.loaded;
     },
@@ -87,4 +90,15 @@ test('every change is loaded, one after the other', async (t) => {
     assert.equal(state.loaded, text);
   }
   assert.equal(state.reloads.length, 3);
+});
+
+test('where nobody wants it nothing is loaded, until somebody does', async (t) => {
+  const { state, pass } = watched(t);
+  state.isWatched = false;
+  state.files = 'new';
+  await pass(60);
+  assert.deepEqual(state.reloads, []);
+  state.isWatched = true;
+  await pass(10);
+  assert.equal(state.reloads.length, 1);
 });

@@ -14,6 +14,7 @@ const TESTING = {
   timeoutMs: 10_000,
   staleAfterMs: 45_000,
   stallAfterMs: 60_000,
+  labels: {},
 };
 
 const DEFAULTS: Configuration = {
@@ -40,7 +41,6 @@ const DEFAULTS: Configuration = {
     opensProbes: false,
     enableLifecycle: false,
   },
-  autoReload: false,
   state: { file: undefined, intervalMs: 60_000 },
   log: { level: 'info', format: 'auto' },
 };
@@ -145,6 +145,7 @@ service_codes:
       timeoutMs: 90_000,
       staleAfterMs: 180_000,
       stallAfterMs: 120_000,
+      labels: {},
     },
     { ...TESTING, serviceCode: 'FILE', secret: 'file-secret', staleAfterMs: 300_000 },
   ]);

@@ -4,7 +4,7 @@ import { parseCommandLine } from '../../src/config/command-line.ts';
 import { ConfigurationSource } from '../../src/config/configuration-source.ts';
 import { summary } from '../../src/config/summary.ts';
 import { shardOf } from '../../src/sharding/rendezvous.ts';
-import { load, loadedFrom, messageOf, readFrom, SECRET, type Case } from '../support/configuration.ts';
+import { load, loadedFrom, messageOf, filesFrom, SECRET, type Case } from '../support/configuration.ts';
 import { noHostName } from '../support/no-host-name.ts';
 
 const CODES = Array.from({ length: 20 }, (_, number) => `code-${number}`);
@@ -127,8 +127,8 @@ test('another shard holds from a restart on', async () => {
   const source = new ConfigurationSource({
     flags: parseCommandLine(['--config.file=/etc/xvs.yml']).flags,
     env: ENV,
-    readFile: (path) => readFrom(files)(path),
     hostName: noHostName,
+    ...filesFrom(files),
   });
   const started = await source.load();
   files['/etc/xvs.yml'] = 'shard: { count: 3, index: 2 }';

@@ -1,17 +1,17 @@
 import assert from 'node:assert/strict';
-import { readFile } from 'node:fs/promises';
 import { PassThrough } from 'node:stream';
 import { test, type TestContext } from 'node:test';
 import { systemClock, type Clock } from '../../src/clock.ts';
 import { explainPolls } from '../../src/commands/explain.ts';
 import { parseCommandLine } from '../../src/config/command-line.ts';
 import { loadConfiguration } from '../../src/config/loading.ts';
+import { MACHINE_FILES } from '../../src/config/machine-files.ts';
 import type { FaultRequest } from '../../src/simulator/faults.ts';
 import { startSimulator, type Simulator } from '../../src/simulator/server.ts';
 import { createWorld } from '../../src/simulator/world.ts';
+import { sourcesOf } from '../support/configuration.ts';
 import { fixture, fixturePath } from '../support/fixtures.ts';
 import { serveHttp, serveHttps, serveProxy, closedPort } from '../upstream/servers.ts';
-import { noHostName } from '../support/no-host-name.ts';
 
 const SECRET = 'correct-horse-battery';
 const ca = fixturePath('tls/ca.pem');
@@ -54,16 +54,10 @@ async function explain(
     stderr,
     clock,
     environment: { XVS_SERVICE_CODES: 'TESTING', XVS_SECRET: SECRET, ...env },
-    readFile: (path: string) => readFile(path, 'utf8'),
     signal: new AbortController().signal,
   };
   const { flags } = parseCommandLine([`--upstream.base-url=${baseUrl}`, '--upstream.timeout=2s', ...args]);
-  const configuration = await loadConfiguration({
-    flags,
-    env: io.environment,
-    readFile: io.readFile,
-    hostName: noHostName,
-  });
+  const configuration = await loadConfiguration({ flags, env: io.environment, ...sourcesOf(MACHINE_FILES) });
   const build = { version: '1.2.3', revision: 'unknown', nodeVersion: 'v0' };
   const code = await explainPolls(configuration, build, io);
   const text = String(stdout.read());

@@ -29,6 +29,7 @@ export function configurationFor(
     timeoutMs: serviceCode === 'SOUND' ? SOUND_TIMEOUT_MS : FAULTY_TIMEOUT_MS,
     staleAfterMs: STALE_AFTER_MS,
     stallAfterMs: STALL_AFTER_MS,
+    labels: {},
   });
   const limits = { maxResponseBytes: MAX_RESPONSE_BYTES, maxLabelSets: 1000 };
   return configuration(CODES.map(code), limits, { mode, minAgeMs: 0 });
@@ -48,6 +49,7 @@ export function scriptedConfiguration(
     timeoutMs: 60_000,
     staleAfterMs: 45_000,
     stallAfterMs: 60_000,
+    labels: {},
   }));
   return configuration(codes, { maxResponseBytes: 256 * 1024 * 1024, maxLabelSets });
 }
@@ -81,7 +83,6 @@ function configuration(
       opensProbes: false,
       enableLifecycle: false,
     },
-    autoReload: false,
     state: { file: undefined, intervalMs: 60_000 },
     log: { level: 'debug', format: 'json' },
   };

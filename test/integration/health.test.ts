@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { startApp } from '../../src/app.ts';
 import { ConfigurationSource } from '../../src/config/configuration-source.ts';
 import { createLogger } from '../../src/log.ts';
-import { NEEDED } from '../support/configuration.ts';
+import { NEEDED, NO_FILES } from '../support/configuration.ts';
 import { SuspendableClock } from '../support/suspendable-clock.ts';
 import { until } from '../support/until.ts';
 import { noHostName } from '../support/no-host-name.ts';
@@ -20,7 +20,7 @@ test('the exporter is healthy while the service is down, and is not when its pol
     flags: new Map([['web.listen_address', '127.0.0.1:0']]),
     env: { ...NEEDED, XVS_UPSTREAM_BASE_URL: NO_SERVICE },
     hostName: noHostName,
-    readFile: () => Promise.reject(new Error('Expected no file to be read')),
+    ...NO_FILES,
   });
   const { configuration } = await source.load();
   await using app = await startApp(configuration, { clock, logger, build: BUILD, source });

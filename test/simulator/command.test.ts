@@ -5,6 +5,7 @@ import { test } from 'node:test';
 import { simulate } from '../../src/commands/simulate.ts';
 import { LastWords } from '../../src/last-words.ts';
 import { call, wholeAnswer } from './client.ts';
+import { NO_FILES } from '../support/configuration.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { noHostName } from '../support/no-host-name.ts';
 
@@ -18,7 +19,7 @@ function createIo() {
     signal: controller.signal,
     clock: new ManualClock(nowMs),
     environment: {},
-    readFile: () => Promise.reject(new Error('Expected no file to be read')),
+    files: NO_FILES,
     hostName: noHostName,
     onReload: () => undefined,
     lastWords: new LastWords({ write: (text) => assert.fail(text) }),

@@ -1,3 +1,6 @@
+import { basename, dirname } from 'node:path';
+import { filesMatching } from '../../src/config/code-globs.ts';
+import type { ConfigurationFiles } from '../../src/config/files.ts';
 import { ConfigError } from '../../src/config/problem.ts';
 import type { Configuration } from '../../src/config/configuration.ts';
 import { parseCommandLine } from '../../src/config/command-line.ts';
@@ -10,12 +13,36 @@ export const SECRET = 'hunter2-is-secret';
 /** Files of a test: path to text, or to the code of the error that reading them ends in. */
 export type Files = Readonly<Record<string, string | { readonly code: string }>>;
 
-/** Reads from files of a test. */
-export function readFrom(files: Files): (path: string) => Promise<string> {
-  return (path) => {
+/** The files of a test as a configuration has them. A folder is there when a file in it is, or it has an error. */
+export function filesFrom(files: Files): ConfigurationFiles {
+  const failing = (code: string, path: string) => Object.assign(new Error(`${code}: ${path}`), { code });
+  const readFile = (path: string): Promise<string> => {
     const file = files[path] ?? { code: 'ENOENT' };
-    if (typeof file === 'string') return Promise.resolve(file);
-    return Promise.reject(Object.assign(new Error(`${file.code}: ${path}`), file));
+    return typeof file === 'string' ? Promise.resolve(file) : Promise.reject(failing(file.code, path));
+  };
+  const listFolder = (path: string): Promise<readonly string[]> => {
+    const own = files[path];
+    if (typeof own === 'object') return Promise.reject(failing(own.code, path));
+    const names = Object.keys(files).filter((file) => dirname(file) === path);
+    return names.length > 0
+      ? Promise.resolve(names.map((file) => basename(file)))
+      : Promise.reject(failing('ENOENT', path));
+  };
+  return { readFile, listFolder, stampOf: readFile };
+}
+
+/** For a configuration that names no files. */
+export const NO_FILES: ConfigurationFiles = (() => {
+  const refuse = () => Promise.reject(new Error('Expected no file to be read'));
+  return { readFile: refuse, listFolder: refuse, stampOf: refuse };
+})();
+
+/** What loading a configuration needs of the machine, which has no name to be asked for. */
+export function sourcesOf({ readFile, listFolder }: ConfigurationFiles) {
+  return {
+    readFile,
+    filesMatching: (glob: string) => filesMatching(glob, listFolder),
+    hostName: noHostName,
   };
 }
 
@@ -40,8 +67,8 @@ export function loadedFrom({ args = [], env = {}, files = {}, hostName, yml }: C
   return loadSettings({
     flags: parseCommandLine([...file, ...args]).flags,
     env,
-    hostName: hostName === undefined ? noHostName : () => hostName,
-    readFile: readFrom(yml === undefined ? files : { ...files, '/etc/xvs.yml': yml }),
+    ...sourcesOf(filesFrom(yml === undefined ? files : { ...files, '/etc/xvs.yml': yml })),
+    ...(hostName !== undefined && { hostName: () => hostName }),
   });
 }
 

@@ -22,6 +22,10 @@ export class TemporaryFolder implements Disposable {
     renameSync(this.at(`${name}.new`), this.at(name));
   }
 
+  remove(name: string): void {
+    rmSync(this.at(name));
+  }
+
   [Symbol.dispose](): void {
     rmSync(this.path, { recursive: true });
   }

@@ -1,5 +1,6 @@
 import type { ServiceCodeStatus } from '../view.ts';
 import { urgencyOf } from './conditions.ts';
+import { labelTexts } from './label-list.ts';
 import type { ListQuery, Order } from './list-query.ts';
 
 /** The part of a list that a page shows. */
@@ -29,9 +30,12 @@ export function arrange(all: readonly ServiceCodeStatus[], query: ListQuery): Ar
   };
 }
 
-function matches({ serviceCode, condition }: ServiceCodeStatus, query: ListQuery): boolean {
+function matches({ serviceCode, labels, condition }: ServiceCodeStatus, query: ListQuery): boolean {
   if (query.condition !== undefined && query.condition !== condition) return false;
-  return query.filter === '' || serviceCode.toLowerCase().includes(query.filter.toLowerCase());
+  const wanted = query.filter.toLowerCase();
+  return (
+    wanted === '' || [serviceCode, ...labelTexts(labels)].some((text) => text.toLowerCase().includes(wanted))
+  );
 }
 
 type Comparison = (a: ServiceCodeStatus, b: ServiceCodeStatus) => number;

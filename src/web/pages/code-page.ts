@@ -4,6 +4,7 @@ import { bars } from './bars.ts';
 import { conditionMark, wordOf } from './conditions.ts';
 import { renderDocument } from './document.ts';
 import { ago, bitRate, count, shortDuration, span, utc } from './human-units.ts';
+import { labelList } from './label-list.ts';
 import { lastPolls } from './last-polls.ts';
 import { html, name, type Markup } from './markup.ts';
 import { plot, rangeOf, type PlottedFigure } from './plot.ts';
@@ -21,7 +22,7 @@ export interface CodePage {
 
 /** The page of one service code. */
 export function renderCodePage({ version, telemetryPath, nowMs, status, breakdown }: CodePage): string {
-  const { serviceCode, condition, history } = status;
+  const { serviceCode, labels, condition, history } = status;
   const points = history.points();
   const what = trouble(status, nowMs);
   return renderDocument({
@@ -30,6 +31,7 @@ export function renderCodePage({ version, telemetryPath, nowMs, status, breakdow
     telemetryPath,
     header: html`<nav aria-label="Back"><a href="/">All service codes</a></nav>
       <h1>${name(serviceCode)}</h1>
+      <p id="labels" data-live>${labelList(labels)}</p>
       <p id="summary" class="summary" role="status" data-live>${conditionMark(status)}</p>`,
     main: html`<div id="code" data-live>
       ${what === undefined ? '' : html`<p class="trouble">${what}</p>`}

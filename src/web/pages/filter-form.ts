@@ -36,7 +36,7 @@ export function filterForm(query: ListQuery): Markup {
         name="q"
         maxlength="128"
         value="${query.filter}"
-        placeholder="part of it"
+        placeholder="part of it, or of a label"
         autocapitalize="off"
         spellcheck="false"
     /></label>

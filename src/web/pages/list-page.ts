@@ -56,7 +56,7 @@ function captionOf({ first, rows, matching }: Arrangement, all: number, nowMs: n
 }
 
 function nothing(all: number): Markup {
-  if (all === 0) return html`<p class="nothing">No service code is polled here.</p>`;
+  if (all === 0) return html`<p class="nothing">No service code is polled here by now.</p>`;
   return html`<p class="nothing">No service code matches. <a href="/">Show all</a></p>`;
 }
 

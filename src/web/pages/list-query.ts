@@ -23,7 +23,7 @@ const MAX_FILTER_CHARACTERS = 128;
 
 /** Which service codes are listed, in what order, and which part of them. */
 export interface ListQuery {
-  /** Part of the service code, in whatever case; '' for all. */
+  /** Part of the service code or of a label (`tenant=acme`), in whatever case; '' for all. */
   readonly filter: string;
   readonly condition: ServiceCodeCondition | undefined;
   readonly order: Order;

@@ -4,6 +4,7 @@ import type { Arrangement } from './arrangement.ts';
 import { codeAddress } from './code-address.ts';
 import { conditionMark } from './conditions.ts';
 import { ago, bitRate, count, shortDuration } from './human-units.ts';
+import { labelList } from './label-list.ts';
 import { isDescendingAtFirst, listAddress, type ListQuery, type Order } from './list-query.ts';
 import { html, name, type Markup } from './markup.ts';
 import { plot, type PlottedFigure } from './plot.ts';
@@ -60,7 +61,7 @@ function heading({ order, title, isNumber = false }: Column, query: ListQuery): 
 
 /** A service code's row and, where something is wrong, one that tells what: a group of their own. */
 function rowsOf(row: ServiceCodeStatus, nowMs: number): Markup {
-  const { serviceCode, condition, figures, history } = row;
+  const { serviceCode, labels, condition, figures, history } = row;
   const points = history.points();
   const what = trouble(row, nowMs);
   const isOld = condition === 'down' && figures !== undefined;
@@ -69,6 +70,7 @@ function rowsOf(row: ServiceCodeStatus, nowMs: number): Markup {
     <tr role="row">
       <th role="rowheader" scope="row">
         <a id="code-${id}" href="${codeAddress(serviceCode)}">${name(serviceCode)}</a>
+        ${labelList(labels)}
       </th>
       <td role="cell" class="condition">${conditionMark(row)}</td>
       ${[

@@ -44,6 +44,7 @@ tbody th { font-weight: 500; max-width: 18rem; }
 .mark { display: inline-block; text-align: center; width: 1.1em; }
 .up { --state: var(--good); } .down, .stale { --state: var(--bad); } .waiting { --state: var(--soft); }
 .state { color: var(--state); }
+.labels { color: var(--soft); display: flex; flex-wrap: wrap; font-size: 0.75rem; font-weight: normal; gap: 0 0.6rem; }
 .stalled { color: var(--warn); font-weight: 600; }
 .condition .stalled { display: block; white-space: nowrap; }
 tbody.down > tr > *:first-child, tbody.stale > tr > *:first-child { box-shadow: inset 3px 0 var(--bad); padding-left: 0.6rem; }

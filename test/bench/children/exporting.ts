@@ -4,13 +4,14 @@ import type { AppOutside } from '../../../src/app.ts';
 import type { Configuration } from '../../../src/config/configuration.ts';
 import { ConfigurationSource } from '../../../src/config/configuration-source.ts';
 import { createLogger } from '../../../src/log.ts';
+import { NO_FILES } from '../../support/configuration.ts';
 
 /** This process's environment, where the program looks too. */
 const SOURCE = new ConfigurationSource({
   flags: new Map(),
   env: process.env,
   hostName: hostname,
-  readFile: () => Promise.reject(new Error('Expected no file to be configured')),
+  ...NO_FILES,
 });
 
 /** What the exporter reads of it. */

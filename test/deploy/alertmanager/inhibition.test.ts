@@ -89,6 +89,26 @@ test('what fails of one service code silences nothing of another', async (t) => 
   assert.deepEqual(silent, [labelsOf('XvsIngestStalled', { service_code: 'A', vs_id: 's1' })]);
 });
 
+test('static labels are in the way of no silence, also where they were changed in between', async (t) => {
+  if (!isInstalled(t, ALERTMANAGER)) return;
+  await using alertmanager = await Alertmanager.running(parse(deployedText('alertmanager/alertmanager.yml')));
+  const stalled = labelsOf('XvsIngestStalled', { vs_id: 's1', tenant: 'acme' });
+  await alertmanager.fire([
+    labelsOf('XvsApiDown', { tenant: 'acme' }),
+    stalled,
+    { ...stalled, tenant: 'globex' },
+    { ...stalled, service_code: 'B' },
+  ]);
+  const held = await until(
+    () => alertmanager.alerts(),
+    (all) => all.length === 4 && all.every(({ status }) => status.state !== 'unprocessed'),
+  );
+  const silent = held
+    .filter(({ status }) => status.state === 'suppressed')
+    .map(({ labels }) => labels['tenant'] ?? '');
+  assert.deepEqual(silent.toSorted(), ['acme', 'globex']);
+});
+
 test('every alert that alertmanager.yml names exists', () => {
   const { inhibit_rules: rules } = z
     .object({

@@ -25,7 +25,12 @@ const figures = (value: number) => ({
 const ROWS: readonly ServiceCodeStatus[] = [
   waitingStatusOf('waiting'),
   statusOf('small', { figures: figures(1), history: polledIn(30), lastSuccessMs: NOW_MS - 1000 }),
-  statusOf('large', { figures: figures(9), history: polledIn(10), lastSuccessMs: NOW_MS - 9000 }),
+  statusOf('large', {
+    labels: { env: 'test', tenant: 'Acme' },
+    figures: figures(9),
+    history: polledIn(10),
+    lastSuccessMs: NOW_MS - 9000,
+  }),
   statusOf('stalled', { figures: { ...figures(5), stalledTasks: 1 }, history: polledIn(20) }),
   statusOf('stale', { condition: 'stale', figures: undefined, lastSuccessMs: NOW_MS - 90_000 }),
   downStatusOf('down'),
@@ -45,6 +50,10 @@ const ORDERED: readonly (readonly [Partial<ListQuery>, string])[] = [
   [{ order: 'duration', isDescending: true }, 'small stalled large down stale waiting'],
   [{ filter: 'STAL' }, 'stale stalled'],
   [{ filter: 'nobody' }, ''],
+  [{ filter: 'acme' }, 'large'],
+  [{ filter: 'tenant=acme' }, 'large'],
+  [{ filter: 'tenant=ac', condition: 'down' }, ''],
+  [{ filter: 'tenant=test' }, ''],
   [{ condition: 'up' }, 'stalled large small'],
   [{ condition: 'up', filter: 'a', order: 'code' }, 'large small stalled'],
 ];

@@ -168,3 +168,18 @@ test('the policy allows the style and the script of the pages by hash, and nothi
   );
   assert.doesNotMatch(page, / style=| on\w+=|https?:\/\//);
 });
+
+test('labels stand beside the code, escaped, on both pages', () => {
+  const status = statusOf('A', { labels: { env: '<b>', tenant: 'acme' } });
+  for (const page of [listPage({ rows: [status] }), codePage({ status })]) {
+    assert.match(textOf(page), / A env=&#60;b&#62; tenant=acme /);
+    assert.doesNotMatch(page, /<b>/);
+  }
+  assert.doesNotMatch(listPage({ rows: [statusOf('A')] }), /class="labels"/);
+});
+
+test('where there is no service code, the list says why', () => {
+  assert.match(textOf(listPage({})), /No service code is polled here by now\./);
+  const query = { ...DEFAULT_QUERY, filter: 'nobody' };
+  assert.match(textOf(listPage({ rows: [statusOf('A')], query })), /No service code matches\. Show all/);
+});

@@ -58,7 +58,7 @@ export class Stage implements AsyncDisposable {
       shard: WHOLE,
       otherShardOf: () => undefined,
       collect: () => Promise.resolve([]),
-      serviceCodes: () => this.rows.map(({ serviceCode }) => ({ serviceCode, labels: {} })),
+      serviceCodes: () => this.rows.map(({ serviceCode, labels }) => ({ serviceCode, labels })),
       hasServiceCode: (code) => find(code) !== undefined,
       isReady: () => true,
       isHealthy: () => true,

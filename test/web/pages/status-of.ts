@@ -8,6 +8,7 @@ export const NOW_MS = Date.UTC(2026, 0, 2, 3, 4, 5);
 export function statusOf(serviceCode: string, more: Partial<ServiceCodeStatus> = {}): ServiceCodeStatus {
   return {
     serviceCode,
+    labels: {},
     condition: 'up',
     lastPollMs: NOW_MS - 5000,
     lastSuccessMs: NOW_MS - 5000,
