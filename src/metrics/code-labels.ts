@@ -61,6 +61,9 @@ export class CodeLabels {
   split(family: Family): readonly Family[] {
     const at = family.spec.labels.indexOf('service_code');
     if (at < 0 || this.#byCode.size === 0) return [family];
+    const [first = ''] = family.samples.map(({ labels }) => labels[at] ?? '');
+    // As it is: by its samples, what was rendered of it is found again.
+    if (family.samples.every(({ labels }) => labels[at] === first)) return [this.label(family, first)];
     const plain: Sample[] = [];
     const labelled = new Map<StaticLabels, Sample[]>();
     for (const sample of family.samples) {

@@ -4,8 +4,9 @@ import type { InvalidReason, RecordKind } from '../listing/records.ts';
 import { POLL_ERROR_REASONS } from '../upstream/errors.ts';
 import type { PollErrorReason } from '../upstream/errors.ts';
 import { CATALOGUE } from './catalogue.ts';
-import type { Family, FamilySpec } from './family.ts';
-import { MetricSet } from './metric-set.ts';
+import type { Family, Sample } from './family.ts';
+import { Histogram } from './histogram.ts';
+import { KnownCounters } from './known-counters.ts';
 
 /** Why a poll that was due was left out. */
 export type SkipReason = 'overlap' | 'retry_after';
@@ -23,19 +24,6 @@ export interface PollMetrics {
   invalidRecord(record: RecordKind, reason: InvalidReason, count: number): void;
 }
 
-/** The families that each service code has, in the order of the catalogue. */
-export const CODE_FAMILIES: readonly FamilySpec[] = [
-  CATALOGUE.polls,
-  CATALOGUE.pollErrors,
-  CATALOGUE.pollsSkipped,
-  CATALOGUE.pollDuration,
-  CATALOGUE.lastPoll,
-  CATALOGUE.lastSuccess,
-  CATALOGUE.pollInterval,
-  CATALOGUE.responseBytes,
-  CATALOGUE.invalidRecords,
-];
-
 /** Series that are there from the start: all counters, the histogram with `+Inf`, sum and count, and the interval. */
 const FIRST_SERIES =
   1 +
@@ -46,97 +34,123 @@ const FIRST_SERIES =
   3 +
   1;
 
+const PAIR_NAMES = INVALID_RECORD_PAIRS.map(([record, reason]) => `${record} ${reason}`);
+
 /**
- * What the exporter says of its polls of one service code: every counter is there from the start, at 0. Labels are literals,
- * no spread: prom-client keeps these objects, and what V8 optimizes of a spread gives each a hidden class of its own, three
- * times the size of the object.
+ * What the exporter says of its polls of one service code: every counter is there from the start, at 0.
+ *
+ * Plain numbers, not prom-client's metrics: a process polls thousands of codes, each has some fifty series of these, and
+ * most never change. Kept as numbers they take a third of the memory, and lines that did not change are not made again.
  */
 export class CodeMetrics implements PollMetrics {
   readonly #clock: Clock;
-  readonly #code: { readonly service_code: string };
+  readonly #labels: readonly [serviceCode: string];
   /** In seconds since the Unix epoch. */
   readonly #birth: number;
-  readonly #set = new MetricSet();
-  readonly #polls = this.#set.counter(CATALOGUE.polls);
-  readonly #pollErrors = this.#set.counter(CATALOGUE.pollErrors);
-  readonly #pollsSkipped = this.#set.counter(CATALOGUE.pollsSkipped);
-  readonly #pollDuration = this.#set.histogram(CATALOGUE.pollDuration);
-  readonly #lastPoll = this.#set.gauge(CATALOGUE.lastPoll);
-  readonly #lastSuccess = this.#set.gauge(CATALOGUE.lastSuccess);
-  readonly #pollInterval = this.#set.gauge(CATALOGUE.pollInterval);
-  readonly #responseBytes = this.#set.gauge(CATALOGUE.responseBytes);
-  readonly #invalidRecords = this.#set.counter(CATALOGUE.invalidRecords);
-  /** The gauges that are there since something happened. */
-  readonly #later = new Set<FamilySpec>();
+  readonly #polls: KnownCounters;
+  readonly #pollErrors: KnownCounters;
+  readonly #pollsSkipped: KnownCounters;
+  readonly #invalidRecords: KnownCounters;
+  readonly #pollDuration = new Histogram(CATALOGUE.pollDuration.buckets);
+  #lastPoll: number | undefined;
+  #lastSuccess: number | undefined;
+  #responseBytes: number | undefined;
+  #interval = 0;
   /** As long as nothing has changed since they were made. */
-  #families: Promise<readonly Family[]> | undefined;
+  #families: readonly Family[] | undefined;
 
   constructor(serviceCode: string, clock: Clock) {
+    const birth = clock.now() / 1000;
     this.#clock = clock;
-    this.#code = { service_code: serviceCode };
-    this.#birth = clock.now() / 1000;
-    this.#polls.inc(this.#code, 0);
-    for (const reason of POLL_ERROR_REASONS) this.#pollErrors.inc({ service_code: serviceCode, reason }, 0);
-    for (const reason of SKIP_REASONS) this.#pollsSkipped.inc({ service_code: serviceCode, reason }, 0);
-    for (const [record, reason] of INVALID_RECORD_PAIRS) this.invalidRecord(record, reason, 0);
-    this.#pollDuration.zero(this.#code);
+    this.#labels = [serviceCode];
+    this.#birth = birth;
+    this.#polls = new KnownCounters([this.#labels], birth);
+    this.#pollErrors = new KnownCounters(
+      POLL_ERROR_REASONS.map((reason) => [serviceCode, reason]),
+      birth,
+    );
+    this.#pollsSkipped = new KnownCounters(
+      SKIP_REASONS.map((reason) => [serviceCode, reason]),
+      birth,
+    );
+    this.#invalidRecords = new KnownCounters(
+      INVALID_RECORD_PAIRS.map((pair) => [serviceCode, ...pair]),
+      birth,
+    );
   }
 
   /** How many series it has, without making them. */
   get series(): number {
-    return FIRST_SERIES + this.#later.size;
+    const later = [this.#lastPoll, this.#lastSuccess, this.#responseBytes];
+    return FIRST_SERIES + later.filter((value) => value !== undefined).length;
   }
 
   /**
-   * One for each of `CODE_FAMILIES`, in their order. Until something happens they are the very same ones, so that what was
-   * rendered of them can be found again.
+   * Its families, of each code the same ones, in the order of the catalogue. Until something happens they are the very
+   * same objects, so that what was rendered of them can be found again.
    */
-  families(): Promise<readonly Family[]> {
-    this.#families ??= this.#set.families(() => this.#birth);
+  get families(): readonly Family[] {
+    this.#families ??= this.#makeFamilies();
     return this.#families;
   }
 
   interval(intervalMs: number): void {
     this.#families = undefined;
-    this.#pollInterval.set(this.#code, intervalMs / 1000);
+    this.#interval = intervalMs / 1000;
   }
 
   started(): void {
     this.#families = undefined;
-    this.#polls.inc(this.#code);
+    this.#polls.add(0, 1);
   }
 
   succeeded(durationSeconds: number): void {
     this.#ended(durationSeconds);
-    this.#later.add(CATALOGUE.lastSuccess);
-    this.#lastSuccess.set(this.#code, this.#clock.now() / 1000);
+    this.#lastSuccess = this.#lastPoll;
   }
 
   failed(reason: PollErrorReason, durationSeconds: number): void {
     this.#ended(durationSeconds);
-    this.#pollErrors.inc({ service_code: this.#code.service_code, reason });
+    this.#pollErrors.add(POLL_ERROR_REASONS.indexOf(reason), 1);
   }
 
   skipped(reason: SkipReason): void {
     this.#families = undefined;
-    this.#pollsSkipped.inc({ service_code: this.#code.service_code, reason });
+    this.#pollsSkipped.add(SKIP_REASONS.indexOf(reason), 1);
   }
 
   responseBytes(bytes: number): void {
     this.#families = undefined;
-    this.#later.add(CATALOGUE.responseBytes);
-    this.#responseBytes.set(this.#code, bytes);
+    this.#responseBytes = bytes;
   }
 
   invalidRecord(record: RecordKind, reason: InvalidReason, count: number): void {
     this.#families = undefined;
-    this.#invalidRecords.inc({ service_code: this.#code.service_code, record, reason }, count);
+    this.#invalidRecords.add(PAIR_NAMES.indexOf(`${record} ${reason}`), count);
   }
 
   #ended(durationSeconds: number): void {
     this.#families = undefined;
-    this.#pollDuration.observe(this.#code, durationSeconds);
-    this.#later.add(CATALOGUE.lastPoll);
-    this.#lastPoll.set(this.#code, this.#clock.now() / 1000);
+    this.#pollDuration.observe(durationSeconds);
+    this.#lastPoll = this.#clock.now() / 1000;
+  }
+
+  #makeFamilies(): readonly Family[] {
+    const durations = [this.#pollDuration.sample(this.#labels, this.#birth)];
+    return [
+      { spec: CATALOGUE.polls, samples: this.#polls.samples },
+      { spec: CATALOGUE.pollErrors, samples: this.#pollErrors.samples },
+      { spec: CATALOGUE.pollsSkipped, samples: this.#pollsSkipped.samples },
+      { spec: CATALOGUE.pollDuration, samples: durations },
+      { spec: CATALOGUE.lastPoll, samples: this.#gauge(this.#lastPoll) },
+      { spec: CATALOGUE.lastSuccess, samples: this.#gauge(this.#lastSuccess) },
+      { spec: CATALOGUE.pollInterval, samples: this.#gauge(this.#interval) },
+      { spec: CATALOGUE.responseBytes, samples: this.#gauge(this.#responseBytes) },
+      { spec: CATALOGUE.invalidRecords, samples: this.#invalidRecords.samples },
+    ];
+  }
+
+  #gauge(value: number | undefined): readonly Sample[] {
+    return value === undefined ? [] : [{ labels: this.#labels, value }];
   }
 }

@@ -1,17 +1,14 @@
-import { Counter, Gauge, Histogram } from 'prom-client';
+import { Counter, Gauge } from 'prom-client';
 import type { Family, FamilySpec } from './family.ts';
 import { toFamily } from './registry-families.ts';
 import type { BirthOf } from './registry-families.ts';
 
 interface OwnMetric {
   readonly spec: FamilySpec;
-  readonly metric: Counter | Gauge | Histogram;
+  readonly metric: Counter | Gauge;
 }
 
-/**
- * Metrics of prom-client, each made from its entry of the catalogue. They are in no registry: a set of its own for each
- * service code makes a scrape of one code cost one code, however many there are.
- */
+/** Metrics of prom-client, each made from its entry of the catalogue. They are in no registry. */
 export class MetricSet {
   readonly #own: OwnMetric[] = [];
 
@@ -21,10 +18,6 @@ export class MetricSet {
 
   counter(spec: FamilySpec): Counter {
     return this.#add(spec, new Counter(configuration(spec)));
-  }
-
-  histogram(spec: FamilySpec): Histogram {
-    return this.#add(spec, new Histogram({ ...configuration(spec), buckets: [...(spec.buckets ?? [])] }));
   }
 
   /** Its families as they are now, in the order in which they were made. */

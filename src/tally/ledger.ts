@@ -1,4 +1,6 @@
+import { CATALOGUE } from '../metrics/catalogue.ts';
 import type { HistogramSample, PlainSample } from '../metrics/family.ts';
+import { Histogram, type KeptHistogram } from '../metrics/histogram.ts';
 import { CounterFamily } from './counter-family.ts';
 import type { Instant } from './instant.ts';
 import {
@@ -10,7 +12,6 @@ import {
   type KnownTask,
 } from './known-task.ts';
 import type { LabelSums } from './label-sums.ts';
-import { Lifetimes, type KeptLifetimes } from './lifetimes.ts';
 import type { ListingTally, TaskReading } from './listing-tally.ts';
 import { recordOf } from '../record-of.ts';
 
@@ -57,7 +58,7 @@ export class Ledger {
   readonly counters: Readonly<Record<LedgerCounter, CounterFamily>>;
   /** How long a live task's input stands still before the task is stalled. */
   stallAfterMs: number;
-  readonly #lifetimes = new Lifetimes();
+  readonly #lifetimes = new Histogram(CATALOGUE.taskLifetime.buckets);
   readonly #tasks = new Map<string, KnownTask>();
   readonly #observer: TaskObserver | undefined;
   /** Number of the listing being committed; the baseline is 1. */
@@ -114,7 +115,7 @@ export class Ledger {
     return this.#tasks;
   }
 
-  get keptLifetimes(): KeptLifetimes {
+  get keptLifetimes(): KeptHistogram {
     return this.#lifetimes.kept;
   }
 
@@ -129,7 +130,7 @@ export class Ledger {
     this.#tasks.set(id, task);
   }
 
-  restoreLifetimes(kept: KeptLifetimes): void {
+  restoreLifetimes(kept: KeptHistogram): void {
     this.#lifetimes.restore(kept);
   }
 
@@ -138,7 +139,7 @@ export class Ledger {
   }
 
   lifetimes(serviceCode: string): HistogramSample {
-    return this.#lifetimes.sample(serviceCode, this.#created ?? 0);
+    return this.#lifetimes.sample([serviceCode], this.#created ?? 0);
   }
 
   #count(counter: LedgerCounter, gains: LabelSums, at: Instant): void {

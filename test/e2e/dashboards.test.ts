@@ -167,7 +167,8 @@ async function assertAnswered(t: TestContext, scraping: (typeof SET_UPS)[number]
       .flatMap(expressionsOf)
       .filter(({ expr }) => ![...metricNames(interpolate(expr, VARIABLES))].some(isAboutExporter));
     assert.ok(ofService.length > 40, `${ofService.length} queries are about the service`);
-    const time = now() - 1;
+    // Long enough ago for every scrape of then to be stored.
+    const time = now() - 3;
     for (const expression of ofService) {
       const [first = 0, second = 0, both = 0] = await Promise.all(
         [...instances, '.+'].map((instance) => total(prometheus.url, expression, time, instance)),

@@ -9,11 +9,11 @@ import { TemporaryFolder } from '../../support/temporary-folder.ts';
 
 const run = promisify(execFile);
 
-/** Puts a tenant on whatever is of a service code: series, recorded ones, and the alerts that are expected. */
-function withTenant(text: string): string {
+/** Puts an owner on whatever is of a service code: series, recorded ones, and the alerts that are expected. */
+function withOwner(text: string): string {
   return text
-    .replaceAll(/service_code="(\w+)"/g, 'service_code="$1", tenant="tenant-of-$1"')
-    .replaceAll(/service_code: (\w+)(?=[, ])/g, 'service_code: $1, tenant: tenant-of-$1');
+    .replaceAll(/service_code="(\w+)"/g, 'service_code="$1", owner="owner-of-$1"')
+    .replaceAll(/service_code: (\w+)(?=[, ])/g, 'service_code: $1, owner: owner-of-$1');
 }
 
 for (const file of deployedYaml('prometheus/tests').filter((name) => !name.endsWith('labels.yml'))) {
@@ -22,8 +22,8 @@ for (const file of deployedYaml('prometheus/tests').filter((name) => !name.endsW
     using folder = new TemporaryFolder();
     cpSync(deployPath('prometheus'), folder.path, { recursive: true });
     const path = folder.at(file.replace('prometheus/', ''));
-    const labelled = withTenant(readFileSync(path, 'utf8'));
-    assert.ok(labelled.includes('tenant-of-A') || file.endsWith('bounds-missing.yml'));
+    const labelled = withOwner(readFileSync(path, 'utf8'));
+    assert.ok(labelled.includes('owner-of-A') || file.endsWith('bounds-missing.yml'));
     writeFileSync(path, labelled);
     const { stdout } = await run('promtool', ['test', 'rules', path]);
     assert.match(stdout, /SUCCESS/);
