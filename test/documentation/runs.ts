@@ -15,17 +15,21 @@ interface Run {
 /** Why a block is not run. */
 type Reason = string;
 
+/** Not for ever: what does not come, the commands that follow tell. */
+const untilOk = (command: string): string =>
+  `for _ in {1..300}; do ${command} >/dev/null && break; sleep 0.1; done`;
+
 const SERVICE = `node dist/main.js simulate --service-code=TESTING:abc --users=20 &
 printf abc > testing-secret
 export XVS_UPSTREAM_BASE_URL=http://127.0.0.1:20140 XVS_SERVICE_CODES=TESTING XVS_SECRET_FILE=testing-secret
-until curl --silent http://127.0.0.1:20140/ >/dev/null; do sleep 0.1; done`;
+${untilOk('curl --silent http://127.0.0.1:20140/')}`;
 
 const DEMO = `node dist/main.js demo --web.listen-address=127.0.0.1:0 &
-until curl --silent http://localhost:20140/-/faults >/dev/null; do sleep 0.1; done`;
+${untilOk('curl --silent http://localhost:20140/-/faults')}`;
 
 /** The demo where the README says that it is. */
 const RUNNING_DEMO = `node dist/main.js demo &
-until curl --fail --silent http://localhost:20928/-/ready >/dev/null; do sleep 0.1; done`;
+${untilOk('curl --fail --silent http://localhost:20928/-/ready')}`;
 
 /** Where the reader of the README finds the secret. */
 const RUN_SECRET = 'mount -t tmpfs none /run && mkdir /run/secrets && printf abc > /run/secrets/testing';
@@ -108,6 +112,15 @@ export const RUNS: ReadonlyMap<string, Run | Reason> = new Map<string, Run | Rea
   ],
   ['deploy/systemd/README.md: sudo systemctl daemon-reload', 'it would start a service of the machine'],
   ['docs/scaling.md: node dist/main.js --config.check --shard.count=1 --shard.index=0', { before: SERVICE }],
+  ['docs/scaling.md: npm run setup && npm run build', { until: /Simulating ALPHA/ }],
+  [
+    'docs/scaling.md: export XVS_UPSTREAM_BASE_URL=http://127.0.0.1:20140 XVS_SECRET=abc',
+    { until: /Listening/ },
+  ],
+  [
+    'docs/scaling.md: prometheus --config.file=deploy/prometheus/prometheus-shards.yml --storage.tsdb.path=/tmp/xvs-prometheus',
+    { before: STORAGE, until: /Server is ready to receive web requests/, needs: ['prometheus'] },
+  ],
   [
     'docs/discovery.md: curl --fail --silent --show-error http://localhost:20928/sd',
     {

@@ -43,15 +43,14 @@ for (const [what, config] of [
   });
 }
 
-test('the jobs of shards differ from the shipped ones in their targets alone', () => {
+test('the jobs of shards, shipped and on the page, differ from those of one process in their targets alone', () => {
   const withoutTargets = (config: unknown) =>
     jobs
       .parse(config)
       .scrape_configs.map((job) => ({ ...job, static_configs: undefined, http_sd_configs: undefined }));
-  assert.deepEqual(
-    withoutTargets(parse(shards)),
-    withoutTargets(parse(deployedText('prometheus/prometheus-sd.yml'))),
-  );
+  const expected = withoutTargets(parse(deployedText('prometheus/prometheus-sd.yml')));
+  assert.deepEqual(withoutTargets(parse(shards)), expected);
+  assert.deepEqual(withoutTargets(parse(deployedText('prometheus/prometheus-shards.yml'))), expected);
 });
 
 test('the values for the chart are good ones', (t) => {

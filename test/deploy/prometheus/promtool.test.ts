@@ -24,7 +24,7 @@ test('promtool has no complaint about the rules, with every lint', async (t) => 
   assert.equal(said.match(/SUCCESS: \d+ rules found/g)?.length, ruleFiles.length, said);
 });
 
-for (const name of ['prometheus.yml', 'prometheus-sd.yml']) {
+for (const name of ['prometheus.yml', 'prometheus-sd.yml', 'prometheus-shards.yml']) {
   test(`promtool has no complaint about ${name}, which finds the rules`, async (t) => {
     if (!isInstalled(t, 'promtool')) return;
     const said = await promtool(['check', 'config', deployPath(`prometheus/${name}`)]);

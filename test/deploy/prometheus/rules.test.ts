@@ -89,7 +89,9 @@ test('prometheus.yml and prometheus-sd.yml scrape under the jobs that the rules 
   assert.deepEqual([...jobs].slice(0, 1), jobsIn('prometheus.yml'));
 });
 
-test('prometheus-sd.yml differs from prometheus.yml in its jobs alone', () => {
-  const [discovering, plain] = ['prometheus-sd.yml', 'prometheus.yml'].map(configOf);
-  assert.deepEqual({ ...discovering, scrape_configs: [] }, { ...plain, scrape_configs: [] });
-});
+for (const name of ['prometheus-sd.yml', 'prometheus-shards.yml']) {
+  test(`${name} differs from prometheus.yml in its jobs alone`, () => {
+    const [discovering, plain] = [name, 'prometheus.yml'].map(configOf);
+    assert.deepEqual({ ...discovering, scrape_configs: [] }, { ...plain, scrape_configs: [] });
+  });
+}
