@@ -20,7 +20,8 @@ export const systemClock: Clock = {
         signal?.removeEventListener('abort', giveUp);
         resolve();
       };
-      const timer = setTimeout(end, ms);
+      // What is due already is not in the past: Node warns of negative times.
+      const timer = setTimeout(end, Math.max(0, ms));
       const giveUp = (): void => {
         clearTimeout(timer);
         reject(signal?.reason);

@@ -43,7 +43,7 @@ export function renderDocument({ title, header, main, version, telemetryPath }: 
             <a href="/-/ready">Ready</a>
           </nav>
           <p>
-            xvs-exporter ${version}. It polls on its own clock, not when a page is looked at.
+            xvs-exporter ${version}. Looking at a page polls nothing.
             <button type="button" id="pause" aria-pressed="false" hidden>Pause refreshing</button>
           </p>
         </footer>
