@@ -56,8 +56,13 @@ test(
     await t.test('each code is a target that is up, and the process is one', async () => {
       await prometheus.until(upOfCodes, (series) => series.length === 3);
       assert.deepEqual(codesOf(await upOfCodes()), ['GOES', 'STAYS', ODD]);
+      // Each target is scraped first at a moment of its own.
+      const ofProcess = await prometheus.until(
+        () => prometheus.query('up{job="xvs-exporter"}'),
+        (series) => series.length > 0,
+      );
       assert.deepEqual(
-        (await prometheus.query('up{job="xvs-exporter"}')).map(({ metric, value }) => [metric, value]),
+        ofProcess.map(({ metric, value }) => [metric, value]),
         [[{ __name__: 'up', job: 'xvs-exporter', instance: address }, 1]],
       );
     });
