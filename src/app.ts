@@ -58,9 +58,9 @@ export function createExporter(
 ): Exporter {
   const { clock, logger, build, watchListing } = outside;
   const { metrics, shard } = configuration;
-  const self = new SelfMetrics({ clock, shard, ...build });
   const labels = new CodeLabels();
   labels.set(configuration.serviceCodes);
+  const self = new SelfMetrics({ clock, shard, labels, ...build });
   const store = new Store(labels);
   let { upstream, elsewhere } = configuration;
   const client = new ReplaceableClient(clientFor(upstream, outside));

@@ -37,7 +37,7 @@ export function createExporterView(parts: Parts): ExporterView {
     shard,
     refresh: async (scrape) => await scrapeDriven?.refresh(scrape),
     async collect(selection = 'everything') {
-      const own = (await self.collect(selection)).flatMap((family) => labels.split(family));
+      const own = await self.collect(selection);
       const serviceCodes = typeof selection === 'object' ? selection : undefined;
       const listed = store.families(clock.monotonic(), serviceCodes);
       if (selection === 'exporter')

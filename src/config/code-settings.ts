@@ -1,3 +1,4 @@
+import { NO_LABELS } from '../metrics/family.ts';
 import type { Shard } from '../sharding/shard.ts';
 import { shareOut } from '../sharding/share-out.ts';
 import type { CodeList } from './code-lists.ts';
@@ -11,7 +12,6 @@ import type { Problem } from './problem.ts';
 import { kindOf, mismatch, show } from './problem.ts';
 import type { ServiceCodeEntry } from './service-codes.ts';
 import type { SettingPath } from './settings.ts';
-import { NO_LABELS } from './static-labels.ts';
 import { formatDuration } from './units.ts';
 
 export interface CodeSettings {
@@ -46,11 +46,11 @@ export async function resolveCodes(
   );
   const shared = await sharedSecret(settings, readFile);
   const secrets = await inBatches(given, async (one) => (await ownSecret(one, readFile)) ?? shared);
-  const shares = sharedSettings(settings);
-  const lacksUrl = shares.baseUrl === undefined && given.some(({ code }) => code.base_url === undefined);
+  const common = commonSettings(settings);
+  const lacksUrl = common.baseUrl === undefined && given.some(({ code }) => code.base_url === undefined);
   return {
     serviceCodes: given.flatMap(({ code, isOwn }, index) =>
-      isOwn ? resolveCode(code, textOf(secrets[index]), shares) : [],
+      isOwn ? resolveCode(code, textOf(secrets[index]), common) : [],
     ),
     elsewhere: new Set(names.filter((name) => !own.has(name))),
     problems: [
@@ -59,7 +59,7 @@ export async function resolveCodes(
       ...(typeof shared === 'object' ? [shared] : []),
       ...given.flatMap((one, index) => secretProblems(one, secrets[index], shared)),
       ...staleProblems(settings),
-      ...given.flatMap((one) => ownStaleProblems(one, shares)),
+      ...given.flatMap((one) => ownStaleProblems(one, common)),
     ],
   };
 }
@@ -106,9 +106,9 @@ function findDuplicates(given: readonly GivenCode[]): readonly Problem[] {
 }
 
 /** What holds for each code that does not set it itself: asked for once, for there may be thousands. */
-type SharedSettings = ReturnType<typeof sharedSettings>;
+type CommonSettings = ReturnType<typeof commonSettings>;
 
-function sharedSettings({ find, read }: Merged) {
+function commonSettings({ find, read }: Merged) {
   return {
     baseUrl: find('upstream.base_url'),
     timeoutMs: read('upstream.timeout'),
@@ -118,24 +118,24 @@ function sharedSettings({ find, read }: Merged) {
   };
 }
 
-function resolveCode(code: ServiceCodeEntry, secret: string, shared: SharedSettings): ServiceCodeSettings {
+function resolveCode(code: ServiceCodeEntry, secret: string, common: CommonSettings): ServiceCodeSettings {
   return {
     serviceCode: code.service_code,
-    baseUrl: code.base_url ?? shared.baseUrl ?? '',
+    baseUrl: code.base_url ?? common.baseUrl ?? '',
     secret,
-    timeoutMs: code.timeout ?? shared.timeoutMs,
-    stallAfterMs: code.stall_after ?? shared.stallAfterMs,
+    timeoutMs: code.timeout ?? common.timeoutMs,
+    stallAfterMs: code.stall_after ?? common.stallAfterMs,
     labels: code.labels ?? NO_LABELS,
-    ...rhythmOf(code, shared),
+    ...rhythmOf(code, common),
   };
 }
 
 function rhythmOf(
   code: ServiceCodeEntry,
-  shared: SharedSettings,
+  common: CommonSettings,
 ): { intervalMs: number; staleAfterMs: number } {
-  const intervalMs = code.interval ?? shared.intervalMs;
-  const staleAfterMs = code.stale_after ?? shared.staleAfterMs ?? 3 * intervalMs;
+  const intervalMs = code.interval ?? common.intervalMs;
+  const staleAfterMs = code.stale_after ?? common.staleAfterMs ?? 3 * intervalMs;
   return { intervalMs, staleAfterMs };
 }
 
@@ -184,10 +184,10 @@ function staleProblems(settings: Merged): readonly Problem[] {
   return tooShort(place, staleAfterMs, settings.read('poll.interval'));
 }
 
-function ownStaleProblems({ code, index, list }: GivenCode, shared: SharedSettings): readonly Problem[] {
+function ownStaleProblems({ code, index, list }: GivenCode, common: CommonSettings): readonly Problem[] {
   const own = code.stale_after === undefined ? 'interval' : 'stale_after';
   if (code[own] === undefined) return [];
-  const { staleAfterMs, intervalMs } = rhythmOf(code, shared);
+  const { staleAfterMs, intervalMs } = rhythmOf(code, common);
   return tooShort(list.place([index, own]), staleAfterMs, intervalMs);
 }
 

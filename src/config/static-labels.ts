@@ -23,9 +23,6 @@ const TAKEN: ReadonlySet<string> = new Set([
 /** Keys of a service code that have slipped into its labels: as such they would be shown to everyone. */
 const SECRETS: readonly string[] = ['secret', 'secret_file'];
 
-/** What a service code has to which none are given. */
-export const NO_LABELS: StaticLabels = Object.freeze({});
-
 /** Static labels: a mapping of names to texts. In the order of the names, whatever order they are given in. */
 export const staticLabels: Format<StaticLabels> = {
   name: 'mapping of labels',

@@ -1,7 +1,4 @@
-import type { Family, Sample, StaticLabels } from './family.ts';
-
-const NONE: StaticLabels = Object.freeze({});
-const NO_LABELS = keyOf(NONE);
+import { NO_LABELS, type Family, type Sample, type StaticLabels } from './family.ts';
 
 /** A service code and its labels. */
 export interface LabelledCode {
@@ -20,7 +17,7 @@ export class CodeLabels {
 
   /** Of a service code without labels, or that is not known, none. */
   of(serviceCode: string): StaticLabels {
-    return this.#byCode.get(serviceCode) ?? NONE;
+    return this.#byCode.get(serviceCode) ?? NO_LABELS;
   }
 
   /**
@@ -61,9 +58,6 @@ export class CodeLabels {
   split(family: Family): readonly Family[] {
     const at = family.spec.labels.indexOf('service_code');
     if (at < 0 || this.#byCode.size === 0) return [family];
-    const [first = ''] = family.samples.map(({ labels }) => labels[at] ?? '');
-    // As it is: by its samples, what was rendered of it is found again.
-    if (family.samples.every(({ labels }) => labels[at] === first)) return [this.label(family, first)];
     const plain: Sample[] = [];
     const labelled = new Map<StaticLabels, Sample[]>();
     for (const sample of family.samples) {
@@ -78,8 +72,8 @@ export class CodeLabels {
 
   /** Nothing where there are no labels. */
   #share(labels: StaticLabels): StaticLabels | undefined {
+    if (Object.keys(labels).length === 0) return undefined;
     const key = keyOf(labels);
-    if (key === NO_LABELS) return undefined;
     const shared = this.#shared.get(key) ?? labels;
     this.#shared.set(key, shared);
     return shared;

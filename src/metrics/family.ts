@@ -41,6 +41,9 @@ export type Sample = PlainSample | HistogramSample;
  */
 export type StaticLabels = Readonly<Record<string, string>>;
 
+/** What a service code has to which none are given. */
+export const NO_LABELS: StaticLabels = Object.freeze({});
+
 /** A metric family with its points. Published ones never change. */
 export interface Family {
   readonly spec: FamilySpec;

@@ -1,7 +1,6 @@
 import { Counter, Gauge } from 'prom-client';
 import type { Family, FamilySpec } from './family.ts';
 import { toFamily } from './registry-families.ts';
-import type { BirthOf } from './registry-families.ts';
 
 interface OwnMetric {
   readonly spec: FamilySpec;
@@ -20,10 +19,13 @@ export class MetricSet {
     return this.#add(spec, new Counter(configuration(spec)));
   }
 
-  /** Its families as they are now, in the order in which they were made. */
-  families(birthOf: BirthOf): Promise<readonly Family[]> {
+  /**
+   * Its families as they are now, in the order in which they were made. `created`: when its counters were, in seconds since
+   * the Unix epoch.
+   */
+  families(created: number | undefined): Promise<readonly Family[]> {
     return Promise.all(
-      this.#own.map(async ({ spec, metric }) => toFamily(spec, (await metric.get()).values, birthOf)),
+      this.#own.map(async ({ spec, metric }) => toFamily(spec, (await metric.get()).values, created)),
     );
   }
 

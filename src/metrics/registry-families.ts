@@ -18,24 +18,20 @@ export interface RegistryValue {
 
 type RegistryLabels = Readonly<Record<string, string | number | undefined>>;
 
-/** When the series with some labels were made, in seconds since the Unix epoch. */
-export type BirthOf = (labels: RegistryLabels) => number | undefined;
-
-/** The series of a metric as a family of the catalogue; counters and histograms get their `created`. */
-export function toFamily(spec: FamilySpec, values: readonly RegistryValue[], birthOf?: BirthOf): Family {
+/**
+ * The series of a metric as a family of the catalogue. `created`: when its counters were made, in seconds since the Unix
+ * epoch, where that is known.
+ */
+export function toFamily(spec: FamilySpec, values: readonly RegistryValue[], created?: number): Family {
   const labelsOf = (labels: RegistryLabels) => spec.labels.map((label) => String(labels[label] ?? ''));
-  const createdOf = (labels: RegistryLabels) => {
-    const created = spec.type === 'counter' || spec.type === 'histogram' ? birthOf?.(labels) : undefined;
-    return created === undefined ? {} : { created };
-  };
   if (spec.type === 'histogram') {
-    const points = histogramPoints(values);
-    return { spec, samples: points.map((point) => toHistogramSample(point, labelsOf, createdOf)) };
+    return { spec, samples: histogramPoints(values).map((point) => toHistogramSample(point, labelsOf)) };
   }
+  const birth = spec.type === 'counter' && created !== undefined ? { created } : {};
   const samples = values.map(({ labels, value }): PlainSample => ({
     labels: labelsOf(labels),
     value,
-    ...createdOf(labels),
+    ...birth,
   }));
   return { spec, samples };
 }
@@ -75,11 +71,10 @@ function histogramPoints(values: readonly RegistryValue[]): readonly HistogramPo
 function toHistogramSample(
   point: HistogramPoint,
   labelsOf: (labels: RegistryLabels) => readonly string[],
-  createdOf: (labels: RegistryLabels) => { created?: number },
 ): HistogramSample {
   const labels = point[0]?.labels ?? {};
   const valuesOf = (suffix: string) =>
     point.filter(({ metricName }) => metricName?.endsWith(suffix)).map(({ value }) => value);
   const [sum = 0] = valuesOf('_sum');
-  return { labels: labelsOf(labels), buckets: valuesOf('_bucket'), sum, ...createdOf(labels) };
+  return { labels: labelsOf(labels), buckets: valuesOf('_bucket'), sum };
 }

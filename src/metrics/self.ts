@@ -2,6 +2,7 @@ import { collectDefaultMetrics, Registry } from 'prom-client';
 import type { Clock } from '../clock.ts';
 import { CATALOGUE } from './catalogue.ts';
 import { WHOLE, type Shard } from '../sharding/shard.ts';
+import { CodeLabels } from './code-labels.ts';
 import { CodeMetrics } from './code-metrics.ts';
 import type { PollMetrics } from './code-metrics.ts';
 import type { Family } from './family.ts';
@@ -22,6 +23,8 @@ export interface SelfMetricsOptions {
   readonly nodeVersion: string;
   /** Without it, the only one. */
   readonly shard?: Shard;
+  /** Those that service codes have; without them, none has any. */
+  readonly labels?: CodeLabels;
 }
 
 /**
@@ -38,11 +41,14 @@ export class SelfMetrics {
   /** Apart from the registry, so that a scrape of service codes does not pay for the default metrics. */
   readonly #metrics = processMetrics();
   readonly #codes = new Map<string, CodeMetrics>();
+  readonly #labels: CodeLabels;
   /** When the series of the state file were made, in seconds. */
   #stateBirth: number | undefined;
 
-  constructor({ clock, version, revision, nodeVersion, shard = WHOLE }: SelfMetricsOptions) {
+  constructor(options: SelfMetricsOptions) {
+    const { clock, version, revision, nodeVersion, shard = WHOLE, labels = new CodeLabels() } = options;
     this.#clock = clock;
+    this.#labels = labels;
     const { shards, shardIndex, stateWriteErrors, stateLastSuccess, stateSize } = this.#metrics;
     // prom-client begins what has no labels at 0.
     for (const metric of [stateWriteErrors, stateLastSuccess, stateSize]) metric.remove();
@@ -109,16 +115,18 @@ export class SelfMetrics {
 
   /** A part of each family for each service code. */
   #ofCodes(selection: Selection): readonly Family[] {
-    const wanted =
-      typeof selection === 'object'
-        ? [...selection].flatMap((serviceCode) => this.#codes.get(serviceCode) ?? [])
-        : [...this.#codes.values()];
-    const parts = wanted.map(({ families }) => families);
+    const wanted = typeof selection === 'object' ? selection : this.#codes.keys();
+    const parts = Array.from(wanted, (serviceCode) => this.#ofCode(serviceCode));
     return (parts[0] ?? []).flatMap((_, index) => parts.flatMap((families) => families[index] ?? []));
   }
 
+  #ofCode(serviceCode: string): readonly Family[] {
+    const families = this.#codes.get(serviceCode)?.families ?? [];
+    return families.map((family) => this.#labels.label(family, serviceCode));
+  }
+
   async #ofProcess(): Promise<readonly Family[]> {
-    const own = await this.#metrics.set.families(() => this.#stateBirth);
+    const own = await this.#metrics.set.families(this.#stateBirth);
     const defaults = await this.#registry.getMetricsAsJSON();
     return [...own, ...defaults.flatMap((metric) => toDefaultFamily(metric) ?? [])];
   }

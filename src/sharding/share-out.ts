@@ -1,4 +1,4 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { inTurns } from '../in-turns.ts';
 import { shardOf } from './rendezvous.ts';
 import type { Shard } from './shard.ts';
 
@@ -11,13 +11,7 @@ export async function shareOut(
   { index, count }: Shard,
 ): Promise<ReadonlySet<string>> {
   if (count === 1) return new Set(serviceCodes);
-  const own = new Set<string>();
-  const inARow = Math.ceil(WEIGHTS_IN_A_ROW / count);
-  for (let from = 0; from < serviceCodes.length; from += inARow) {
-    if (from > 0) await nextTurn();
-    for (const serviceCode of serviceCodes.slice(from, from + inARow)) {
-      if (shardOf(serviceCode, count) === index) own.add(serviceCode);
-    }
-  }
-  return own;
+  const isOwn = (serviceCode: string): boolean => shardOf(serviceCode, count) === index;
+  const chosen = await inTurns(serviceCodes, isOwn, Math.ceil(WEIGHTS_IN_A_ROW / count));
+  return new Set(serviceCodes.filter((_, at) => chosen[at] === true));
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { Accounts } from './accounts.ts';
-import { mend, type Breakable } from './breaking.ts';
+import { mend } from './breaking.ts';
 import { CODES, INTERVAL_MS, SECRET, type Code } from './configured.ts';
 import type { Fault } from './faults/fault.ts';
 import { FAULTS } from './faults/table.ts';
@@ -61,15 +61,6 @@ async function sitOut(earlier: Series, victim: Code, skipped: number, accounts: 
   return later;
 }
 
-/** What is broken of a service code, and mended. */
-const breakable = (victim: Code): Breakable => ({
-  serviceCode: victim,
-  front: rig.fronts[victim],
-  faults: rig.simulator.faults,
-  resolver: rig.resolver,
-  clock: rig.clock,
-});
-
 function checkRecovered(failed: Series, recovered: Series, victim: Code): void {
   assert.deepEqual(failuresBetween(failed, recovered, victim), {});
   assert.deepEqual([valueOf(recovered, 'xvs_up', victim), valueOf(recovered, 'xvs_ret', victim)], [1, 0]);
@@ -98,7 +89,7 @@ for (const fault of FAULTS) {
     const start = await rig.settle();
     const accounts = new Accounts(rig, start);
     const linesBefore = rig.log.lines.length;
-    const it = breakable(victim);
+    const it = rig.breakable(victim);
     try {
       await fault.make(it);
       const failed = await failTwice(fault, victim, start, accounts);
@@ -121,7 +112,7 @@ test('over many repetitions of all of them, memory does not grow', async () => {
   const quick = FAULTS.filter(({ reason }) => reason !== 'timeout');
   const failAll = async (): Promise<void> => {
     for (const { make, via: victim = 'FAULTY' } of quick) {
-      const it = breakable(victim);
+      const it = rig.breakable(victim);
       await make(it);
       await rig.exporter.poller.pollOnce(new AbortController().signal);
       await mend(it);

@@ -8,6 +8,7 @@ import { createWorld, type World } from '../../src/simulator/world.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { parseExposition } from '../support/exposition-parser.ts';
 import { render } from '../support/render.ts';
+import type { Breakable } from './breaking.ts';
 import { CODES, configurationFor, INTERVAL_MS, SECRET, type Code } from './configured.ts';
 import { Front } from './front.ts';
 import { bytesListed, type ListingBytes } from './listed-bytes.ts';
@@ -171,6 +172,12 @@ export class Rig implements AsyncDisposable {
     const pages = CODES.map((code) => codeOf(view, code, '/metrics') ?? '');
     this.pages.push(text, listOf(view, new URLSearchParams(), '/metrics'), ...pages);
     return parseSeries(text);
+  }
+
+  /** What is broken of a service code, and mended. */
+  breakable(victim: Code): Breakable {
+    const { fronts, simulator, resolver, clock } = this;
+    return { serviceCode: victim, front: fronts[victim], faults: simulator.faults, resolver, clock };
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { Accounts } from './accounts.ts';
-import { mend, type Breakable } from './breaking.ts';
+import { mend } from './breaking.ts';
 import { CODES, INTERVAL_MS, type Code } from './configured.ts';
 import type { Fault } from './faults/fault.ts';
 import { FAULTS } from './faults/table.ts';
@@ -41,14 +41,6 @@ async function scrape(): Promise<Series> {
   return series;
 }
 
-const breakable = (victim: Code): Breakable => ({
-  serviceCode: victim,
-  front: rig.fronts[victim],
-  faults: rig.simulator.faults,
-  resolver: rig.resolver,
-  clock: rig.clock,
-});
-
 /** Each service code was polled once, though two asked; that of the victim failed, and no other. */
 function checkFailed(start: Series, failed: Series, victim: Code, { reason, ret }: Fault): void {
   for (const code of CODES) {
@@ -84,7 +76,7 @@ for (const fault of SAMPLE) {
   test(`${name}, as scrapes see it: ${reason}, once, of one service code alone; no byte is lost or counted twice`, async () => {
     const start = await rig.settle();
     const accounts = new Accounts(rig, start);
-    const it = breakable(victim);
+    const it = rig.breakable(victim);
     try {
       await fault.make(it);
       const failed = await scrape();
