@@ -28,7 +28,7 @@ export interface SelfMetricsOptions {
 }
 
 /**
- * What the exporter says about itself, by prom-client, and the default metrics of the process. Beside metric-set.ts it
+ * What the exporter says about itself: of its polls by `CodeMetrics`, of the process by prom-client. Beside metric-set.ts it
  * is the only module that knows prom-client: the library is moving to a new package name.
  *
  * One a process: the default metrics observe garbage collections and the event loop, which prom-client
