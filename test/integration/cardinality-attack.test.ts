@@ -22,9 +22,12 @@ const INVENTED_SERVERS = 300;
 
 /** As many polls as fit, in seconds; more of them on demand. */
 const SECONDS = Number(process.env['XVS_ATTACK_SECONDS'] ?? 15);
-const MIN_POLLS = 6;
-/** What the collector leaves behind may differ so much. */
-const HEAP_SLACK_BYTES = 4 * 1024 * 1024;
+const MIN_POLLS = 12;
+/**
+ * What is kept from listing to listing, within bounds, comes and goes: a tree of label sets alone takes 10 MB before it is
+ * made anew. Who kept the versions that listings invent would have 6 MB more at each poll.
+ */
+const HEAP_SLACK_BYTES = 16 * 1024 * 1024;
 
 /** Says what it must have been counted as. */
 class Attack {
