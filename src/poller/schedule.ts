@@ -1,9 +1,20 @@
 /** No pause that the service asks for is heeded for longer: it may have meant well and computed badly. */
 const MAX_PAUSE_MS = 5 * 60 * 1000;
 
+/**
+ * First polls that would be less far apart begin together. To wake a processor for each poll, and to find its caches cold,
+ * costs more than the poll; and each goes on at the pace of its first.
+ */
+const TICK_MS = 250;
+
 /** How long the first poll waits, so that the polls of all service codes spread evenly over the interval. */
 export function firstDelayMs(index: number, count: number, intervalMs: number): number {
-  return (intervalMs * index) / count;
+  return onTick(index, intervalMs / count);
+}
+
+function onTick(index: number, gapMs: number): number {
+  const delayMs = index * gapMs;
+  return gapMs < TICK_MS ? delayMs - (delayMs % TICK_MS) : delayMs;
 }
 
 /** How far apart first polls are at most that a change of the configuration asks for: ten a second or more. */
@@ -14,7 +25,8 @@ const PROMPT_GAP_MS = 100;
  * the other, and within the interval.
  */
 export function promptDelayMs(index: number, count: number, intervalMs: number): number {
-  return index * Math.min(PROMPT_GAP_MS, intervalMs / count);
+  const evenMs = intervalMs / count;
+  return evenMs < PROMPT_GAP_MS ? onTick(index, evenMs) : index * PROMPT_GAP_MS;
 }
 
 /** When the next poll is due, and how many were due while the last one still ran. */

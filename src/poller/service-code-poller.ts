@@ -109,7 +109,7 @@ export class ServiceCodePoller {
     signal.throwIfAborted();
     const { clock, metrics, tally, worksheets } = this.#options;
     const startedMs = clock.monotonic();
-    const listing = tally.begin(worksheets.take());
+    const listing = tally.begin(worksheets);
     this.#options.watchListing?.(listing);
     metrics.started();
     const fetched = await this.#fetch(listing, signal);

@@ -11,7 +11,7 @@ import type {
 import type { LabelSums } from './label-sums.ts';
 import { labelValue, UNKNOWN } from './label-values.ts';
 import { outputIdentity } from './output-identity.ts';
-import type { Worksheet } from './worksheet.ts';
+import type { Worksheet, Worksheets } from './worksheet.ts';
 
 /** The gauge families that are sums over the records of one listing. */
 export const LISTING_GAUGES = [
@@ -70,16 +70,25 @@ export interface InvalidCount {
 
 /** Adds up one listing, record by record. Nothing of it shows until a `Tally` commits it. */
 export class ListingTally implements ListingSink {
-  readonly sheet: Worksheet;
-  readonly gauges: Readonly<Record<ListingGauge, LabelSums>>;
   readonly tasks = new Map<string, TaskReading>();
   users = 0;
   readonly #invalid = new Map<string, InvalidCount>();
 
-  /** Adds up on an empty sheet. */
-  constructor(sheet: Worksheet) {
-    this.sheet = sheet;
-    this.gauges = sheet.gauges;
+  readonly #worksheets: Worksheets;
+  #sheet: Worksheet | undefined;
+
+  constructor(worksheets: Worksheets) {
+    this.#worksheets = worksheets;
+  }
+
+  /** Where it adds up. Taken with the first record: of many listings that are waited for, few are being read. */
+  get sheet(): Worksheet {
+    this.#sheet ??= this.#worksheets.take();
+    return this.#sheet;
+  }
+
+  get gauges(): Readonly<Record<ListingGauge, LabelSums>> {
+    return this.sheet.gauges;
   }
 
   /** The entries that were left out. */

@@ -10,7 +10,7 @@ import type { CounterFamilyKey, ListingFamily, Snapshot } from './snapshot.ts';
 import type { StateUnit } from './state-unit.ts';
 import { TallyRestoring, unitsOf, type TallyParts } from './tally-state.ts';
 import { TaskDetails } from './task-details.ts';
-import { Worksheet } from './worksheet.ts';
+import { Worksheets } from './worksheet.ts';
 
 export interface TallyOptions {
   readonly serviceCode: string;
@@ -56,9 +56,9 @@ export class Tally {
     this.#ledger.stallAfterMs = stallAfterMs;
   }
 
-  /** A new listing to fill, on an empty sheet; dropping it leaves everything as it was. */
-  begin(sheet = new Worksheet()): ListingTally {
-    return new ListingTally(sheet);
+  /** A new listing to fill, on one of these sheets; dropping it leaves everything as it was. */
+  begin(worksheets = new Worksheets()): ListingTally {
+    return new ListingTally(worksheets);
   }
 
   /** How many good listings it has taken, in this process and before; 0 if none. */

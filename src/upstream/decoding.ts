@@ -1,5 +1,14 @@
 import { pipeline, type Transform } from 'node:stream';
-import { createBrotliDecompress, createGunzip, createInflate, createInflateRaw } from 'node:zlib';
+import {
+  brotliDecompressSync,
+  createBrotliDecompress,
+  createGunzip,
+  createInflate,
+  createInflateRaw,
+  gunzipSync,
+  inflateRawSync,
+  inflateSync,
+} from 'node:zlib';
 
 import { UpstreamError } from './errors.ts';
 
@@ -16,6 +25,10 @@ const MAX_CODINGS = 4;
  * been read.
  */
 const CHUNK_BYTES = 64 * 1024;
+
+/** A body of fewer bytes is decompressed in one step, if that does not give more than it should. */
+const SMALL_BYTES = 64 * 1024;
+const MAX_BYTES_AT_ONCE = 1024 * 1024;
 
 /**
  * Undoes the content codings of a body (RFC 9110, section 8.4) as it arrives.
@@ -46,39 +59,68 @@ export function contentCodings(contentEncoding: string): readonly string[] {
   return codings;
 }
 
-function decode(source: Bytes, coding: string): Bytes {
-  switch (coding) {
-    case 'gzip':
-    case 'x-gzip':
-      return through(source, createGunzip({ chunkSize: CHUNK_BYTES }));
-    case 'br':
-      return through(source, createBrotliDecompress({ chunkSize: CHUNK_BYTES }));
-    case 'deflate':
-      return inflate(source);
-    default:
-      throw new UpstreamError('not_json', `The answer has a content coding other than ${ACCEPTED_CODINGS}`);
-  }
+/** How a content coding is undone: a small body at once, another as it comes. */
+interface Decoder {
+  readonly atOnce: (bytes: Uint8Array, options: { readonly maxOutputLength: number }) => Buffer;
+  readonly asItComes: (options: { readonly chunkSize: number }) => Transform;
 }
 
-/** `deflate` is the zlib format by its definition, and bare deflate from many a server: the first byte tells. */
-async function* inflate(source: Bytes): AsyncGenerator<Uint8Array> {
+const GZIP: Decoder = { atOnce: gunzipSync, asItComes: createGunzip };
+const BROTLI: Decoder = { atOnce: brotliDecompressSync, asItComes: createBrotliDecompress };
+const ZLIB: Decoder = { atOnce: inflateSync, asItComes: createInflate };
+const BARE_DEFLATE: Decoder = { atOnce: inflateRawSync, asItComes: createInflateRaw };
+
+/** By coding; of one of them, the first byte of the body tells which it is. */
+const DECODERS = new Map<string, (first: number) => Decoder>([
+  ['gzip', () => GZIP],
+  ['x-gzip', () => GZIP],
+  ['br', () => BROTLI],
+  // The zlib format by its definition, and bare deflate from many a server.
+  ['deflate', (first) => ((first & 0x0f) === 8 ? ZLIB : BARE_DEFLATE)],
+]);
+
+async function* decode(source: Bytes, coding: string): AsyncGenerator<Uint8Array> {
+  const decoderOf = DECODERS.get(coding);
+  if (decoderOf === undefined) {
+    throw new UpstreamError('not_json', `The answer has a content coding other than ${ACCEPTED_CODINGS}`);
+  }
+  const { start, rest } = await begin(source);
+  const decoder = decoderOf(start[0] ?? 0);
+  const whole = rest === undefined ? decodedAtOnce(start, decoder) : undefined;
+  if (whole === undefined)
+    yield* through(prepend(start, rest), decoder.asItComes({ chunkSize: CHUNK_BYTES }));
+  else yield whole;
+}
+
+/** How a body begins, and what comes behind that; nothing, if that was all of it. */
+interface Begun {
+  readonly start: Uint8Array;
+  readonly rest: Bytes | undefined;
+}
+
+async function begin(source: Bytes): Promise<Begun> {
   const chunks = source[Symbol.asyncIterator]();
-  let first = await chunks.next();
-  while (first.done !== true && first.value.length === 0) {
-    first = await chunks.next();
+  const pieces: Uint8Array[] = [];
+  for (let length = 0; length < SMALL_BYTES; length += pieces.at(-1)?.length ?? 0) {
+    const next = await chunks.next();
+    if (next.done === true) return { start: Buffer.concat(pieces), rest: undefined };
+    pieces.push(next.value);
   }
-  if (first.done === true) {
-    return;
-  }
-  const isZlib = ((first.value[0] ?? 0) & 0x0f) === 8;
-  const options = { chunkSize: CHUNK_BYTES };
-  const rest = { [Symbol.asyncIterator]: () => chunks };
-  yield* through(prepend(first.value, rest), isZlib ? createInflate(options) : createInflateRaw(options));
+  return { start: Buffer.concat(pieces), rest: { [Symbol.asyncIterator]: () => chunks } };
 }
 
-async function* prepend(first: Uint8Array, rest: Bytes): AsyncGenerator<Uint8Array> {
+/** A stream for each small body would cost more than all else of its poll. What is broken, or swells, is left to one. */
+function decodedAtOnce(bytes: Uint8Array, { atOnce }: Decoder): Uint8Array | undefined {
+  try {
+    return atOnce(bytes, { maxOutputLength: MAX_BYTES_AT_ONCE });
+  } catch {
+    return undefined;
+  }
+}
+
+async function* prepend(first: Uint8Array, rest: Bytes | undefined): AsyncGenerator<Uint8Array> {
   yield first;
-  yield* rest;
+  if (rest !== undefined) yield* rest;
 }
 
 /** The errors of every part come out where the result is read, so the callback has nothing left to tell. */

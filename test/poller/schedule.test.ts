@@ -23,17 +23,29 @@ for (const [index, count, expected] of [
   });
 }
 
-test('the first polls of all service codes are equally far apart, round the interval', () => {
+test('the first polls of all service codes are equally far apart, round the interval, or as many at each tick', () => {
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 500 }), intervalMs, (count, interval) => {
       const delays = Array.from({ length: count }, (_, index) => firstDelayMs(index, count, interval));
       assert.equal(delays[0], 0);
       for (const [index, delay] of delays.entries()) {
-        const gap = (delays[index + 1] ?? interval) - delay;
-        assert.ok(Math.abs(gap - interval / count) < 1e-6, `${gap} ms after ${delay}`);
+        const even = (interval * index) / count;
+        assert.ok(delay <= even + 1e-6, `${delay} where ${even} is even`);
+        if (interval / count >= 250) assert.ok(even - delay < 1e-6, `${delay} where ${even} is even`);
+        else assert.ok(even - delay < 250, `${delay} where ${even} is even`);
       }
     }),
   );
+});
+
+test('the first polls of many service codes begin together, four times a second', () => {
+  const delays = Array.from({ length: 1000 }, (_, index) => firstDelayMs(index, 1000, 15_000));
+  const ticks = Array.from({ length: 60 }, (_, tick) => 250 * tick);
+  assert.deepEqual([...new Set(delays)], ticks);
+  for (const tick of ticks) {
+    const { length } = delays.filter((delay) => delay === tick);
+    assert.ok(length === 16 || length === 17, `${length} at ${tick}`);
+  }
 });
 
 for (const [name, nowMs, expected] of [
@@ -95,8 +107,8 @@ for (const [index, count, everyMs, expected] of [
   [0, 1, 15_000, 0],
   [1, 2, 15_000, 100],
   [99, 100, 15_000, 9900],
-  [999, 1000, 15_000, 14_985],
-  [19, 20, 1000, 950],
+  [999, 1000, 15_000, 14_750],
+  [19, 20, 1000, 750],
 ] as const) {
   test(`of ${count} codes that come to an interval of ${everyMs} ms, number ${index + 1} waits ${expected} ms`, () => {
     assert.equal(promptDelayMs(index, count, everyMs), expected);

@@ -81,7 +81,7 @@ export class TallyRun {
   }
 
   private fill({ users = [], tasks = [] }: Records): ReturnType<Tally['begin']> {
-    const listing = this.tally.begin(this.#worksheets.take());
+    const listing = this.tally.begin(this.#worksheets);
     for (const user of users) listing.user(user);
     for (const task of tasks) listing.task(task);
     return listing;

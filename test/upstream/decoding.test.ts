@@ -42,4 +42,43 @@ describe('decoding', () => {
       ),
     );
   });
+
+  for (const [name, body, cuts] of [
+    ['is small, but swells', Buffer.alloc(5_000_000, 'x'), [100, 2000]],
+    [
+      'is large',
+      Buffer.from(Array.from({ length: 300_000 }, (_, index) => (index * index * 31) >> 7)),
+      [70_000],
+    ],
+    ['has an empty piece', Buffer.from('{"ret":0}'), [0, 0, 5, 5]],
+  ] as const) {
+    for (const { name: coding, encode } of CODINGS) {
+      it(`undoes ${coding} of a body that ${name}`, async () => {
+        const decoded = await all(decodeBody(inPieces(encode(body), cuts), coding));
+        assert.ok(decoded.equals(body));
+      });
+    }
+  }
+
+  it('fails as its source does', async () => {
+    const failure = new Error('broken off');
+    async function* brokenOff(): AsyncGenerator<Uint8Array> {
+      yield gzipSync('{"ret":0}').subarray(0, -8);
+      throw failure;
+    }
+    await assert.rejects(all(decodeBody(brokenOff(), 'gzip')), failure);
+  });
+
+  it('does not wait for a body whose coding it does not know', async () => {
+    const never: AsyncIterable<Uint8Array> = {
+      [Symbol.asyncIterator]: () => ({ next: () => new Promise(() => undefined) }),
+    };
+    await assert.rejects(all(decodeBody(never, 'zstd')), { reason: 'not_json' });
+  });
 });
+
+async function all(chunks: AsyncIterable<Uint8Array>): Promise<Buffer> {
+  const decoded: Uint8Array[] = [];
+  for await (const chunk of chunks) decoded.push(chunk);
+  return Buffer.concat(decoded);
+}
