@@ -1,4 +1,4 @@
-import type { Sample } from './metrics/family.ts';
+import type { Samples } from './metrics/family.ts';
 import type { Snapshot } from './tally/snapshot.ts';
 import type { ListingBreakdown, ServerStatus, Share } from './web/view.ts';
 
@@ -22,12 +22,12 @@ const CLIENT_VERSION = 1;
 const DEVICE_TYPE = 2;
 
 /** Sums over one label, the largest first. */
-function shares(samples: readonly Sample[], label: number): readonly Share[] {
+function shares(samples: Samples, label: number): readonly Share[] {
   const sums = [...sumsBy(samples, label)].map(([name, value]) => ({ name, value }));
   return sums.toSorted((a, b) => b.value - a.value || (a.name < b.name ? -1 : 1));
 }
 
-function sumsBy(samples: readonly Sample[], label: number): ReadonlyMap<string, number> {
+function sumsBy(samples: Samples, label: number): ReadonlyMap<string, number> {
   const sums = new Map<string, number>();
   for (const sample of samples) {
     const name = sample.labels[label] ?? '';

@@ -7,6 +7,7 @@ import { CATALOGUE } from './catalogue.ts';
 import type { Family, Sample } from './family.ts';
 import { Histogram } from './histogram.ts';
 import { KnownCounters } from './known-counters.ts';
+import type { LabelSet } from './points.ts';
 
 /** Why a poll that was due was left out. */
 export type SkipReason = 'overlap' | 'retry_after';
@@ -33,6 +34,10 @@ const FIRST_SERIES =
   CATALOGUE.pollDuration.buckets.length +
   3 +
   1;
+
+const NO_FURTHER_LABELS: readonly LabelSet[] = [[]];
+const REASON_LABELS: readonly LabelSet[] = POLL_ERROR_REASONS.map((reason) => [reason]);
+const SKIP_LABELS: readonly LabelSet[] = SKIP_REASONS.map((reason) => [reason]);
 
 const PAIR_NAMES = INVALID_RECORD_PAIRS.map(([record, reason]) => `${record} ${reason}`);
 
@@ -64,19 +69,10 @@ export class CodeMetrics implements PollMetrics {
     this.#clock = clock;
     this.#labels = [serviceCode];
     this.#birth = birth;
-    this.#polls = new KnownCounters([this.#labels], birth);
-    this.#pollErrors = new KnownCounters(
-      POLL_ERROR_REASONS.map((reason) => [serviceCode, reason]),
-      birth,
-    );
-    this.#pollsSkipped = new KnownCounters(
-      SKIP_REASONS.map((reason) => [serviceCode, reason]),
-      birth,
-    );
-    this.#invalidRecords = new KnownCounters(
-      INVALID_RECORD_PAIRS.map((pair) => [serviceCode, ...pair]),
-      birth,
-    );
+    this.#polls = new KnownCounters(serviceCode, NO_FURTHER_LABELS, birth);
+    this.#pollErrors = new KnownCounters(serviceCode, REASON_LABELS, birth);
+    this.#pollsSkipped = new KnownCounters(serviceCode, SKIP_LABELS, birth);
+    this.#invalidRecords = new KnownCounters(serviceCode, INVALID_RECORD_PAIRS, birth);
   }
 
   /** How many series it has, without making them. */
@@ -138,15 +134,15 @@ export class CodeMetrics implements PollMetrics {
   #makeFamilies(): readonly Family[] {
     const durations = [this.#pollDuration.sample(this.#labels, this.#birth)];
     return [
-      { spec: CATALOGUE.polls, samples: this.#polls.samples },
-      { spec: CATALOGUE.pollErrors, samples: this.#pollErrors.samples },
-      { spec: CATALOGUE.pollsSkipped, samples: this.#pollsSkipped.samples },
+      { spec: CATALOGUE.polls, samples: this.#polls.points },
+      { spec: CATALOGUE.pollErrors, samples: this.#pollErrors.points },
+      { spec: CATALOGUE.pollsSkipped, samples: this.#pollsSkipped.points },
       { spec: CATALOGUE.pollDuration, samples: durations },
       { spec: CATALOGUE.lastPoll, samples: this.#gauge(this.#lastPoll) },
       { spec: CATALOGUE.lastSuccess, samples: this.#gauge(this.#lastSuccess) },
       { spec: CATALOGUE.pollInterval, samples: this.#gauge(this.#interval) },
       { spec: CATALOGUE.responseBytes, samples: this.#gauge(this.#responseBytes) },
-      { spec: CATALOGUE.invalidRecords, samples: this.#invalidRecords.samples },
+      { spec: CATALOGUE.invalidRecords, samples: this.#invalidRecords.points },
     ];
   }
 

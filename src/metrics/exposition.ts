@@ -1,5 +1,6 @@
-import type { Family, FamilySpec, HistogramSample, PlainSample, Sample, StaticLabels } from './family.ts';
+import type { Family, FamilySpec, HistogramSample, Samples, StaticLabels } from './family.ts';
 import { formatCanonicalFloat, formatValue } from './numbers.ts';
+import { Points } from './points.ts';
 
 /** `text` is the Prometheus text format 0.0.4, `openmetrics` is OpenMetrics 1.0. */
 export type ExpositionFormat = 'text' | 'openmetrics';
@@ -18,7 +19,7 @@ interface Rendered extends Partial<Record<ExpositionFormat, Buffer>> {
  */
 export class Exposition {
   /** By the samples themselves: published ones never change. */
-  readonly #rendered = new WeakMap<readonly Sample[], Rendered>();
+  readonly #rendered = new WeakMap<Samples, Rendered>();
 
   /**
    * The exposition of some families, in their order (text 0.0.4; OpenMetrics 1.0, "Text format"). Families
@@ -51,33 +52,58 @@ export class Exposition {
   }
 }
 
-/**
- * The sample lines of one family, without its metadata: a function of its arguments alone. Encoded a piece at a
- * time: strings that are put together by the megabyte outlive the collector's nursery, at several times the price.
- */
+/** The sample lines of one family, without its metadata: a function of its arguments alone. */
 function renderSamples({ spec, samples, staticLabels = {} }: Family, format: ExpositionFormat): Buffer {
   const ending = staticPairs(staticLabels);
-  const bounds = boundLabels(spec, format);
   const openings = spec.labels.map((label, index) => `${index === 0 ? '' : '",'}${label}="`);
-  const pieces: Buffer[] = [];
-  let text = '';
-  for (const sample of samples) {
-    const pairs = joined(labelPairs(openings, sample.labels), ending);
-    text +=
-      'buckets' in sample
-        ? renderHistogram(spec, sample, pairs, bounds, format)
-        : renderPlain(spec, sample, pairs, format);
-    if (text.length < PIECE_LENGTH) continue;
-    pieces.push(Buffer.from(text));
-    text = '';
+  const lines = new Lines();
+  if (samples instanceof Points) {
+    const [opening = '', ...others] = openings;
+    const beginning = opening + escapeQuoted(samples.serviceCode);
+    for (const [index, labels] of samples.labelSets.entries()) {
+      const pairs = joined(labelPairs(beginning, others, labels), ending);
+      const created = samples.created?.[index];
+      lines.add(renderPlain(spec, samples.values[index] ?? 0, created, pairs, format));
+    }
+    return lines.encoded();
   }
-  return Buffer.concat([...pieces, Buffer.from(text)]);
+  const bounds = boundLabels(spec, format);
+  for (const sample of samples) {
+    const pairs = joined(labelPairs('', openings, sample.labels), ending);
+    if ('buckets' in sample) lines.add(renderHistogram(spec, sample, pairs, bounds, format));
+    else lines.add(renderPlain(spec, sample.value, sample.created, pairs, format));
+  }
+  return lines.encoded();
+}
+
+/**
+ * Text that is encoded a piece at a time: strings that are put together by the megabyte outlive the collector's nursery,
+ * at several times the price.
+ */
+class Lines {
+  readonly #pieces: Buffer[] = [];
+  #text = '';
+
+  add(text: string): void {
+    this.#text += text;
+    if (this.#text.length < PIECE_LENGTH) return;
+    this.#pieces.push(Buffer.from(this.#text));
+    this.#text = '';
+  }
+
+  encoded(): Buffer {
+    return Buffer.concat([...this.#pieces, Buffer.from(this.#text)]);
+  }
 }
 
 /** How many series some families are to Prometheus, the `_created` ones of OpenMetrics not among them. */
 export function countSeries(families: readonly Family[]): number {
   let count = 0;
   for (const { samples } of families) {
+    if (samples instanceof Points) {
+      count += samples.length;
+      continue;
+    }
     // The buckets of a histogram, its sum and its count.
     for (const sample of samples) count += 'buckets' in sample ? sample.buckets.length + 2 : 1;
   }
@@ -102,10 +128,16 @@ function renderMetadata(spec: FamilySpec, format: ExpositionFormat): string {
   return `# TYPE ${name} ${spec.type}\n${unit}# HELP ${name} ${escapeQuoted(spec.help)}\n`;
 }
 
-function renderPlain(spec: FamilySpec, sample: PlainSample, pairs: string, format: ExpositionFormat): string {
+function renderPlain(
+  spec: FamilySpec,
+  value: number,
+  created: number | undefined,
+  pairs: string,
+  format: ExpositionFormat,
+): string {
   const labels = braced(pairs);
-  const line = `${spec.name}${labels} ${formatValue(sample.value)}\n`;
-  return spec.type === 'counter' ? line + renderCreated(spec, labels, sample, format) : line;
+  const line = `${spec.name}${labels} ${formatValue(value)}\n`;
+  return spec.type === 'counter' ? line + renderCreated(spec, labels, created, format) : line;
 }
 
 function renderHistogram(
@@ -123,7 +155,7 @@ function renderHistogram(
   }
   text += `${name}_sum${labels} ${formatValue(sample.sum)}\n`;
   text += `${name}_count${labels} ${formatValue(sample.buckets.at(-1) ?? 0)}\n`;
-  return text + renderCreated(spec, labels, sample, format);
+  return text + renderCreated(spec, labels, sample.created, format);
 }
 
 /** The values of `le`, but for `+Inf`. Text 0.0.4 leaves their form open: there they stay as Go's client writes them. */
@@ -134,7 +166,7 @@ function boundLabels(spec: FamilySpec, format: ExpositionFormat): readonly strin
 function renderCreated(
   spec: FamilySpec,
   labels: string,
-  { created }: Sample,
+  created: number | undefined,
   format: ExpositionFormat,
 ): string {
   if (format === 'text' || created === undefined) return '';
@@ -142,8 +174,8 @@ function renderCreated(
 }
 
 /** `openings` are what stands before each value: the end of the value before it, the label's name, a quote. */
-function labelPairs(openings: readonly string[], values: readonly string[]): string {
-  let text = '';
+function labelPairs(beginning: string, openings: readonly string[], values: readonly string[]): string {
+  let text = beginning;
   for (let index = 0; index < openings.length; index += 1) {
     text += openings[index] + escapeQuoted(values[index] ?? '');
   }

@@ -35,6 +35,9 @@ export interface HistogramSample {
 
 export type Sample = PlainSample | HistogramSample;
 
+/** Points of a family: a list of them, or columns that are one to whoever goes through it. */
+export type Samples = Iterable<Sample> & { readonly length: number };
+
 /**
  * Labels that the configuration gives to every series of a service code, name to value, in the order in which they are
  * exposed. Never changes: other labels are another object.
@@ -47,7 +50,7 @@ export const NO_LABELS: StaticLabels = Object.freeze({});
 /** A metric family with its points. Published ones never change. */
 export interface Family {
   readonly spec: FamilySpec;
-  readonly samples: readonly Sample[];
+  readonly samples: Samples;
   /** What follows the family's own labels on each point. */
   readonly staticLabels?: StaticLabels;
 }

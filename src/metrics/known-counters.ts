@@ -1,15 +1,18 @@
-import type { PlainSample } from './family.ts';
+import { Points, type LabelSet } from './points.ts';
 
 /** The counters of one family whose label sets are known from the start: all are there, at 0. */
 export class KnownCounters {
-  readonly #labelSets: readonly (readonly string[])[];
+  readonly #serviceCode: string;
+  readonly #labelSets: readonly LabelSet[];
   /** In seconds since the Unix epoch. */
   readonly #created: number;
   readonly #counts: number[];
   /** As they were made last, unless something was counted since. */
-  #samples: readonly PlainSample[] | undefined;
+  #points: Points | undefined;
 
-  constructor(labelSets: readonly (readonly string[])[], created: number) {
+  /** Those of all codes can share the label sets. */
+  constructor(serviceCode: string, labelSets: readonly LabelSet[], created: number) {
+    this.#serviceCode = serviceCode;
     this.#labelSets = labelSets;
     this.#created = created;
     this.#counts = labelSets.map(() => 0);
@@ -18,16 +21,17 @@ export class KnownCounters {
   /** Counts for the label set of that index. */
   add(index: number, amount: number): void {
     this.#counts[index] = (this.#counts[index] ?? 0) + amount;
-    this.#samples = undefined;
+    this.#points = undefined;
   }
 
   /** The very same ones until something is counted: what was rendered of them can be found again. */
-  get samples(): readonly PlainSample[] {
-    this.#samples ??= this.#labelSets.map((labels, index) => ({
-      labels,
-      value: this.#counts[index] ?? 0,
-      created: this.#created,
-    }));
-    return this.#samples;
+  get points(): Points {
+    this.#points ??= new Points(
+      this.#serviceCode,
+      this.#labelSets,
+      [...this.#counts],
+      this.#labelSets.map(() => this.#created),
+    );
+    return this.#points;
   }
 }

@@ -55,7 +55,7 @@ export class PollChanges {
   }
 
   #noteFolded(snapshot: Snapshot): void {
-    const families = snapshot.listing.foldedLabelSets
+    const families = [...snapshot.listing.foldedLabelSets]
       .filter((sample) => 'value' in sample && sample.value > 0)
       .map((sample) => sample.labels[1]);
     if (families.length > 0) {

@@ -1,4 +1,4 @@
-import type { Sample } from '../metrics/family.ts';
+import type { Samples } from '../metrics/family.ts';
 import type { Snapshot } from '../tally/snapshot.ts';
 
 /** What one good listing says of a service code as a whole. */
@@ -24,7 +24,7 @@ export function figuresOf({ users, tasks, listing, counters }: Snapshot): Listin
   };
 }
 
-function sumOf(samples: readonly Sample[]): number {
+function sumOf(samples: Samples): number {
   let sum = 0;
   for (const sample of samples) if ('value' in sample) sum += sample.value;
   return sum;

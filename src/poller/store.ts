@@ -1,6 +1,6 @@
 import { CATALOGUE } from '../metrics/catalogue.ts';
 import { CodeLabels } from '../metrics/code-labels.ts';
-import type { Family, FamilySpec, Sample } from '../metrics/family.ts';
+import type { Family, FamilySpec, Sample, Samples } from '../metrics/family.ts';
 import { COUNTER_FAMILIES, LISTING_FAMILIES, type Snapshot } from '../tally/snapshot.ts';
 import type { PollErrorReason } from '../upstream/errors.ts';
 import { PollHistory, type PollHistoryView } from './poll-history.ts';
@@ -107,7 +107,7 @@ interface Source {
   readonly spec: FamilySpec;
   /** Whether it describes the last listing, and vanishes with it. */
   readonly goesStale: boolean;
-  readonly samplesOf: (snapshot: Snapshot) => readonly Sample[];
+  readonly samplesOf: (snapshot: Snapshot) => Samples;
 }
 
 /** All such families, in the order of the catalogue. */

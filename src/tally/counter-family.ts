@@ -1,8 +1,8 @@
-import type { PlainSample } from '../metrics/family.ts';
+import type { LabelSet, Points } from '../metrics/points.ts';
 import type { Instant } from './instant.ts';
 import { labelKey, type LabelSum } from './label-sums.ts';
 import { OTHER } from './label-values.ts';
-import { PublishedSamples, withValue } from './published-samples.ts';
+import { PublishedPoints } from './published-points.ts';
 
 /** A label set idle for so long gives way when a new one would find no place. */
 const IDLE_MS = 60 * 60 * 1000;
@@ -19,8 +19,9 @@ export interface KeptSeries {
 }
 
 interface Series {
-  /** As it was published last. */
-  sample: PlainSample;
+  readonly labels: LabelSet;
+  /** In seconds since the Unix epoch. */
+  readonly created: number;
   total: number;
   isNewborn: boolean;
   /** When something was last added, if only 0. */
@@ -36,9 +37,8 @@ interface Series {
  * backwards.
  */
 export class CounterFamily {
-  readonly #serviceCode: string;
   readonly #maxLabelSets: number;
-  readonly #published = new PublishedSamples();
+  readonly #published: PublishedPoints;
   readonly #series = new Map<string, Series>();
   #other: Series | undefined;
   /** Few families ever have any. */
@@ -48,7 +48,7 @@ export class CounterFamily {
   #idleKeys: string[] | undefined;
 
   constructor(serviceCode: string, maxLabelSets: number) {
-    this.#serviceCode = serviceCode;
+    this.#published = new PublishedPoints(serviceCode);
     this.#maxLabelSets = maxLabelSets;
   }
 
@@ -73,27 +73,26 @@ export class CounterFamily {
   }
 
   /** The series as this commit leaves them. */
-  samples(): readonly PlainSample[] {
-    const samples = this.#all().map((series) => {
-      series.sample = withValue(series.sample, series.isNewborn ? 0 : series.total);
-      return series.sample;
-    });
-    return this.#published.publish(samples);
+  points(): Points {
+    const all = this.#all();
+    return this.#published.publish(
+      all.map(({ labels }) => labels),
+      all.map(({ total, isNewborn }) => (isNewborn ? 0 : total)),
+      all.map(({ created }) => created),
+    );
   }
 
   /** The series with their whole totals. */
   *kept(): Generator<KeptSeries, void, undefined> {
-    for (const { sample, total, lastTouched } of this.#all()) {
-      const { monotonicMs: lastTouchedMs } = lastTouched;
-      yield { labels: sample.labels.slice(1), total, created: sample.created ?? 0, lastTouchedMs };
+    for (const { labels, total, created, lastTouched } of this.#all()) {
+      yield { labels, total, created, lastTouchedMs: lastTouched.monotonicMs };
     }
   }
 
   /** Takes a series of an earlier process, whatever the limit is now: a counter must not vanish. */
   restore({ labels, total, created, lastTouchedMs }: KeptSeries): void {
-    const sample = { labels: [this.#serviceCode].concat(labels), value: total, created };
     const lastTouched = { monotonicMs: lastTouchedMs };
-    const series = { sample, total, isNewborn: false, lastTouched };
+    const series = { labels, created, total, isNewborn: false, lastTouched };
     if (isOther(labels)) this.#other = series;
     else this.#series.set(labelKey(labels), series);
   }
@@ -118,7 +117,8 @@ export class CounterFamily {
 
   #newSeries(labels: readonly string[]): Series {
     return {
-      sample: { labels: [this.#serviceCode].concat(labels), value: 0, created: this.#at.wallMs / 1000 },
+      labels,
+      created: this.#at.wallMs / 1000,
       total: 0,
       isNewborn: true,
       lastTouched: this.#at,

@@ -1,8 +1,8 @@
-import type { PlainSample } from '../metrics/family.ts';
+import type { LabelSet, Points } from '../metrics/points.ts';
 import type { Instant } from './instant.ts';
 import type { LabelSum, LabelSums } from './label-sums.ts';
 import { OTHER } from './label-values.ts';
-import { PublishedSamples, withValue } from './published-samples.ts';
+import { PublishedPoints } from './published-points.ts';
 
 /** How long a label set that left keeps its place, so that strangers do not take turns in it. */
 const PLACE_KEPT_MS = 60 * 60 * 1000;
@@ -10,14 +10,15 @@ const PLACE_KEPT_MS = 60 * 60 * 1000;
 const DISPLACING_FACTOR = 2;
 
 interface Place {
-  sample: PlainSample;
+  readonly labels: LabelSet;
+  value: number;
   /** When it was last in a listing. */
   lastSeen: Instant;
 }
 
 /** What is exposed of a family, and how many label sets were folded into one. */
 export interface Folded {
-  readonly samples: readonly PlainSample[];
+  readonly points: Points;
   readonly foldedSets: number;
 }
 
@@ -29,13 +30,14 @@ export interface Folded {
  * change what is exposed at every poll, which costs Prometheus more than any number of lasting series.
  */
 export class GaugeGuard {
-  readonly #serviceCode: string;
   readonly #maxLabelSets: number;
   readonly #places = new Map<string, Place>();
-  readonly #published = new PublishedSamples();
+  readonly #published: PublishedPoints;
+  /** The labels of what is folded, once something was. */
+  #otherLabels: LabelSet | undefined;
 
   constructor(serviceCode: string, maxLabelSets: number) {
-    this.#serviceCode = serviceCode;
+    this.#published = new PublishedPoints(serviceCode);
     this.#maxLabelSets = maxLabelSets;
   }
 
@@ -43,25 +45,26 @@ export class GaugeGuard {
   fold(sums: LabelSums, at: Instant): Folded {
     this.#renew(sums, at);
     this.#admit(sums, at);
-    const samples: PlainSample[] = [];
-    let other: PlainSample | undefined;
+    const shown: Pick<Place, 'labels' | 'value'>[] = [];
+    let other: { readonly labels: LabelSet; value: number } | undefined;
     let foldedSets = 0;
     for (const sum of sums) {
       const place = this.#places.get(sum.key);
       if (place !== undefined) {
-        samples.push(place.sample);
+        shown.push(place);
         continue;
       }
-      const labels = sum.labels.map(() => OTHER);
-      other = this.#sample(labels, (other?.value ?? 0) + sum.value);
+      this.#otherLabels ??= sum.labels.map(() => OTHER);
+      other ??= { labels: this.#otherLabels, value: 0 };
+      other.value += sum.value;
       if (!isOther(sum)) foldedSets += 1;
     }
-    if (other !== undefined) samples.push(other);
-    return { samples: this.#published.publish(samples), foldedSets };
-  }
-
-  #sample(labels: readonly string[], value: number): PlainSample {
-    return { labels: [this.#serviceCode].concat(labels), value };
+    if (other !== undefined) shown.push(other);
+    const points = this.#published.publish(
+      shown.map(({ labels }) => labels),
+      shown.map(({ value }) => value),
+    );
+    return { points, foldedSets };
   }
 
   /** Holders that are in the listing keep their places; those gone for long lose them. */
@@ -69,7 +72,7 @@ export class GaugeGuard {
     for (const { key, value } of sums) {
       const place = this.#places.get(key);
       if (place === undefined) continue;
-      place.sample = withValue(place.sample, value);
+      place.value = value;
       place.lastSeen = at;
     }
     for (const [key, { lastSeen }] of this.#places) {
@@ -86,16 +89,16 @@ export class GaugeGuard {
     for (const { key, labels, value } of newcomers) {
       if (this.#places.size >= this.#maxLabelSets) {
         const weakest = holders.next().value;
-        if (weakest === undefined || value <= DISPLACING_FACTOR * weakest[1].sample.value) return;
+        if (weakest === undefined || value <= DISPLACING_FACTOR * weakest[1].value) return;
         this.#places.delete(weakest[0]);
       }
-      this.#places.set(key, { sample: this.#sample(labels, value), lastSeen: at });
+      this.#places.set(key, { labels, value, lastSeen: at });
     }
   }
 
   /** The holders of this moment, sorted only if somebody asks. */
   *#smallestFirst(): Generator<[string, Place], undefined> {
-    yield* [...this.#places].toSorted(([, a], [, b]) => a.sample.value - b.sample.value);
+    yield* [...this.#places].toSorted(([, a], [, b]) => a.value - b.value);
     return undefined;
   }
 }

@@ -1,6 +1,7 @@
 import { CATALOGUE } from '../metrics/catalogue.ts';
-import type { HistogramSample, PlainSample } from '../metrics/family.ts';
+import type { HistogramSample } from '../metrics/family.ts';
 import { Histogram, type KeptHistogram } from '../metrics/histogram.ts';
+import type { Points } from '../metrics/points.ts';
 import { CounterFamily } from './counter-family.ts';
 import type { Instant } from './instant.ts';
 import {
@@ -134,8 +135,8 @@ export class Ledger {
     this.#lifetimes.restore(kept);
   }
 
-  samples(counter: LedgerCounter): readonly PlainSample[] {
-    return this.counters[counter].samples();
+  points(counter: LedgerCounter): Points {
+    return this.counters[counter].points();
   }
 
   lifetimes(serviceCode: string): HistogramSample {

@@ -1,4 +1,4 @@
-import type { PlainSample } from '../metrics/family.ts';
+import { Points, type LabelSet } from '../metrics/points.ts';
 import type { Instant } from './instant.ts';
 
 /** How long a server is remembered after it left. */
@@ -41,10 +41,9 @@ export class ServerMemory {
     this.#lastSeen.set(vsId, seen);
   }
 
-  samples(serviceCode: string): readonly PlainSample[] {
-    return [...this.#lastSeen].map(([vsId, seen]) => ({
-      labels: [serviceCode, vsId],
-      value: seen.wallMs / 1000,
-    }));
+  points(serviceCode: string): Points {
+    const labelSets = [...this.#lastSeen.keys()].map((vsId): LabelSet => [vsId]);
+    const seen = [...this.#lastSeen.values()].map(({ wallMs }) => wallMs / 1000);
+    return new Points(serviceCode, labelSets, seen);
   }
 }

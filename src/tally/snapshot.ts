@@ -1,4 +1,4 @@
-import type { Sample } from '../metrics/family.ts';
+import type { Samples } from '../metrics/family.ts';
 import type { Instant } from './instant.ts';
 import { LEDGER_COUNTERS } from './ledger.ts';
 import { LISTING_GAUGES } from './listing-tally.ts';
@@ -19,7 +19,7 @@ export const COUNTER_FAMILIES = [...LEDGER_COUNTERS, 'taskLifetime'] as const;
 export type ListingFamily = (typeof LISTING_FAMILIES)[number];
 export type CounterFamilyKey = (typeof COUNTER_FAMILIES)[number];
 
-type SamplesOf<K extends string> = Readonly<Record<K, readonly Sample[]>>;
+type SamplesOf<K extends string> = Readonly<Record<K, Samples>>;
 
 /** All that is exposed of one service code after a good listing. Never changes once made. */
 export interface Snapshot {

@@ -93,16 +93,16 @@ export class Tally {
       tasks: listing.tasks.size,
       // Assigned, not spread: what V8 makes of the other way is a hidden class for each snapshot.
       listing: Object.assign(
-        recordOf(LISTING_GAUGES, (gauge) => gauges[gauge].samples),
+        recordOf(LISTING_GAUGES, (gauge) => gauges[gauge].points),
         {
           servers: [{ labels: [this.#serviceCode], value: servers.size }],
-          serverLastSeen: this.#servers.samples(this.#serviceCode),
+          serverLastSeen: this.#servers.points(this.#serviceCode),
           foldedLabelSets: this.#foldedSamples(gauges),
         },
         this.#details?.samples(this.#serviceCode, listing.tasks, this.#ledger),
       ),
       counters: Object.assign(
-        recordOf(LEDGER_COUNTERS, (counter) => this.#ledger.samples(counter)),
+        recordOf(LEDGER_COUNTERS, (counter) => this.#ledger.points(counter)),
         { taskLifetime: [this.#ledger.lifetimes(this.#serviceCode)] },
       ),
     };

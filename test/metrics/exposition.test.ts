@@ -8,6 +8,7 @@ import { countSeries, Exposition } from '../../src/metrics/exposition.ts';
 import { render } from '../support/render.ts';
 import type { ExpositionFormat } from '../../src/metrics/exposition.ts';
 import type { Family, FamilySpec, Sample } from '../../src/metrics/family.ts';
+import { Points } from '../../src/metrics/points.ts';
 import { parseExposition } from '../support/exposition-parser.ts';
 import type { ParsedFamily, ParsedSample } from '../support/exposition-parser.ts';
 import { assertGolden } from '../support/fixtures.ts';
@@ -101,6 +102,29 @@ test('a part that was rendered before reads the same, in both formats, beside pa
     assert.equal(second, first.replace('service_code="B"} 1', 'service_code="B"} 0'));
     parseExposition(second, format);
   }
+});
+
+test('points in columns are written, and counted, as the samples that they are', () => {
+  const label = fc.string({ unit: 'binary' });
+  const point = fc.record({
+    labels: fc.tuple(label, label),
+    value: fc.oneof(fc.double(), fc.integer()),
+    created: fc.nat(),
+  });
+  fc.assert(
+    fc.property(label, fc.array(point), fc.boolean(), label, (serviceCode, all, isCounter, tenant) => {
+      const labelSets = all.map(({ labels }) => labels);
+      const values = all.map(({ value }) => value);
+      const births = isCounter ? all.map(({ created }) => created) : undefined;
+      const samples = new Points(serviceCode, labelSets, values, births);
+      const spec = isCounter ? CATALOGUE.httpOutputBytes : CATALOGUE.outputs;
+      const family = { spec, samples, staticLabels: { tenant } };
+      const written = { ...family, samples: [...samples] };
+      assert.equal(samples.length, all.length);
+      assert.equal(countSeries([family]), countSeries([written]));
+      for (const format of FORMATS) assert.equal(render([family], format), render([written], format));
+    }),
+  );
 });
 
 test('series are counted as text 0.0.4 has sample lines', () => {
@@ -222,7 +246,7 @@ function expected(input: readonly Family[], format: ExpositionFormat): Map<strin
           type: format === 'text' && spec.type === 'info' ? 'gauge' : spec.type,
           help: spec.help.toWellFormed(),
           unit: format === 'text' ? undefined : spec.unit,
-          samples: samples.flatMap((each) => expectedSamples(name, spec, each, format)),
+          samples: [...samples].flatMap((each) => expectedSamples(name, spec, each, format)),
         },
       ];
     }),

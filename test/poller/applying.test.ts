@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { Sample } from '../../src/metrics/family.ts';
+import type { Samples } from '../../src/metrics/family.ts';
 import type { SelfMetrics } from '../../src/metrics/self.ts';
 import type { PolledCode } from '../../src/poller/polled-code.ts';
 import type { Store } from '../../src/poller/store.ts';
@@ -18,17 +18,18 @@ const withSecret = (serviceCode: string, secret: string): PolledCode =>
 
 /** Bytes that the ledger of a code has counted. */
 function inputBytes(store: Store, serviceCode: string): number | undefined {
-  return valueOf(store.get(serviceCode)?.snapshot?.counters.inputBytes[0]);
+  return firstValue(store.get(serviceCode)?.snapshot?.counters.inputBytes);
 }
 
-function valueOf(sample: Sample | undefined): number | undefined {
+function firstValue(samples: Samples = []): number | undefined {
+  const [sample] = samples;
   return sample !== undefined && 'value' in sample ? sample.value : undefined;
 }
 
 async function pollsOf(self: SelfMetrics, serviceCode: string): Promise<number | undefined> {
   const families = await self.collect(new Set([serviceCode]));
   const polls = families.find(({ spec }) => spec.name === 'xvs_exporter_polls_total');
-  return valueOf(polls?.samples[0]);
+  return firstValue(polls?.samples);
 }
 
 /** Lets a clock go, answering what is asked, with a body that grows by 100 bytes with each poll. */
@@ -119,7 +120,7 @@ test('another interval and another staleness hold from then on', async (t) => {
 
 test('another stall_after holds from the next listing on', async (t) => {
   const { clock, client, poller, store, start } = setUp(t, ['A']);
-  const stalled = (): unknown => store.get('A')?.snapshot?.listing.tasksStalled[0];
+  const stalled = (): unknown => [...(store.get('A')?.snapshot?.listing.tasksStalled ?? [])][0];
   start();
   await pass(clock, 0);
   await client.latest.answer(listingBody(0));

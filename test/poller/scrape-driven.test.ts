@@ -33,7 +33,7 @@ function setUp(
   const skipped = async (serviceCode: string): Promise<readonly unknown[]> => {
     const families = await all.self.collect(new Set([serviceCode]));
     const family = families.find(({ spec }) => spec.name === 'xvs_exporter_polls_skipped_total');
-    return (family?.samples ?? []).map((sample) => 'value' in sample && sample.value);
+    return [...(family?.samples ?? [])].map((sample) => 'value' in sample && sample.value);
   };
   return { ...all, scrapeDriven, scrape, skipped };
 }

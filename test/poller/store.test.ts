@@ -47,7 +47,7 @@ function exposed(
 ): Map<string, readonly string[]> {
   const all = new Map<string, readonly string[]>();
   for (const { spec, samples } of store.families(nowMs, serviceCodes)) {
-    const serviceCodesOfPart = samples.map(({ labels }) => labels[0] ?? '');
+    const serviceCodesOfPart = Array.from(samples, ({ labels }) => labels[0] ?? '');
     if (samples.length > 0) {
       all.set(spec.name, [...new Set([...(all.get(spec.name) ?? []), ...serviceCodesOfPart])]);
     }

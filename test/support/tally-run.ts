@@ -1,5 +1,5 @@
 import { CATALOGUE } from '../../src/metrics/catalogue.ts';
-import type { Sample } from '../../src/metrics/family.ts';
+import type { Sample, Samples } from '../../src/metrics/family.ts';
 import type { TaskRecord, UserRecord } from '../../src/listing/records.ts';
 import {
   COUNTER_FAMILIES,
@@ -99,8 +99,8 @@ export function valuesOf(snapshot: Snapshot, key: ListingFamily | CounterFamilyK
 }
 
 export function samplesOf(snapshot: Snapshot, key: ListingFamily | CounterFamilyKey): readonly Sample[] {
-  const all: Partial<Record<string, readonly Sample[]>> = { ...snapshot.listing, ...snapshot.counters };
-  return all[key] ?? [];
+  const all: Partial<Record<string, Samples>> = { ...snapshot.listing, ...snapshot.counters };
+  return [...(all[key] ?? [])];
 }
 
 /** All samples of a snapshot with the labels that the catalogue names, to be compared whole. */

@@ -1,0 +1,62 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { PublishedPoints } from '../../src/tally/published-points.ts';
+
+const A = ['a'];
+const B = ['b'];
+
+test('points of which nothing has changed are the very object of before', () => {
+  const published = new PublishedPoints('TESTING');
+  const first = published.publish([A, B], [1, 2], [10, 20]);
+  assert.equal(published.publish([A, B], [1, 2], [10, 20]), first);
+  assert.deepEqual(
+    [...first],
+    [
+      { labels: ['TESTING', 'a'], value: 1, created: 10 },
+      { labels: ['TESTING', 'b'], value: 2, created: 20 },
+    ],
+  );
+});
+
+test('what has changed takes the place of what was, and the rest is kept', () => {
+  const published = new PublishedPoints('TESTING');
+  const first = published.publish([A, B], [1, 2], [10, 20]);
+  const other = published.publish([A, B], [1, 3], [10, 20]);
+  assert.notEqual(other, first);
+  assert.deepEqual(
+    [...first].map(({ value }) => value),
+    [1, 2],
+  );
+  assert.deepEqual(other.values, [1, 3]);
+  assert.equal(other.labelSets, first.labelSets);
+  assert.equal(other.created, first.created);
+  for (const [labelSets, values, created] of [
+    [[A], [1], [10]],
+    [
+      [A, B],
+      [1, 3],
+      [10, 21],
+    ],
+    [
+      [B, A],
+      [1, 3],
+      [10, 20],
+    ],
+    [
+      [A, B],
+      [1, Number.NaN],
+      [10, 20],
+    ],
+    [[], [], []],
+  ] as const) {
+    const next = published.publish(labelSets, values, created);
+    assert.deepEqual([next.labelSets, next.values, next.created], [labelSets, values, created]);
+  }
+});
+
+test('a gauge has no moment of birth', () => {
+  const published = new PublishedPoints('TESTING');
+  const gauges = published.publish([A], [1]);
+  assert.deepEqual([...gauges], [{ labels: ['TESTING', 'a'], value: 1 }]);
+  assert.equal(published.publish([A], [1]), gauges);
+});
