@@ -6,6 +6,8 @@ import { Points } from './points.ts';
 export type ExpositionFormat = 'text' | 'openmetrics';
 
 const PIECE_LENGTH = 16 * 1024;
+/** What is longer is not copied to be put together with its neighbours. */
+const LONG_BYTES = 1024 * 1024;
 
 /** What was rendered of some samples, by format. */
 interface Rendered extends Partial<Record<ExpositionFormat, Buffer>> {
@@ -27,6 +29,11 @@ export class Exposition {
    * must be given once. Lone surrogates become U+FFFD.
    */
   render(families: readonly Family[], format: ExpositionFormat): Buffer {
+    return Buffer.concat(this.renderPieces(families, format));
+  }
+
+  /** The same in few pieces, the long ones of which are kept here: nobody may change them. */
+  renderPieces(families: readonly Family[], format: ExpositionFormat): readonly Buffer[] {
     const parts: Buffer[] = [];
     let lastSpec: FamilySpec | undefined;
     for (const family of families) {
@@ -37,7 +44,7 @@ export class Exposition {
       parts.push(this.#lines(family, format));
     }
     if (format === 'openmetrics') parts.push(Buffer.from('# EOF\n'));
-    return Buffer.concat(parts);
+    return gathered(parts);
   }
 
   #lines(family: Family, format: ExpositionFormat): Buffer {
@@ -50,6 +57,22 @@ export class Exposition {
     rendered[format] ??= renderSamples(family, format);
     return rendered[format];
   }
+}
+
+/** Short neighbours put together. */
+function gathered(parts: readonly Buffer[]): readonly Buffer[] {
+  const pieces: Buffer[] = [];
+  let short: Buffer[] = [];
+  for (const part of parts) {
+    if (part.length < LONG_BYTES) {
+      short.push(part);
+      continue;
+    }
+    pieces.push(Buffer.concat(short), part);
+    short = [];
+  }
+  pieces.push(Buffer.concat(short));
+  return pieces;
 }
 
 /** The sample lines of one family, without its metadata: a function of its arguments alone. */

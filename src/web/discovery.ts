@@ -53,7 +53,7 @@ export async function discovery(
     );
   }
   const groups = targetGroups(view.serviceCodes(), { target, scheme, metricsPath });
-  return await respondCompressed(Buffer.from(JSON.stringify(groups)), 'application/json', headers, {
+  return await respondCompressed([Buffer.from(JSON.stringify(groups))], 'application/json', headers, {
     Vary: 'Accept-Encoding',
   });
 }

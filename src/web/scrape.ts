@@ -26,7 +26,7 @@ export async function scrape(
   const families = await view.collect(selection);
   signal?.throwIfAborted();
   const { format, contentType } = negotiateFormat(headers.accept);
-  return await respondCompressed(exposition.render(families, format), contentType, headers, {
+  return await respondCompressed(exposition.renderPieces(families, format), contentType, headers, {
     Vary: 'Accept, Accept-Encoding',
   });
 }

@@ -104,6 +104,21 @@ test('a part that was rendered before reads the same, in both formats, beside pa
   }
 });
 
+test('in pieces it is the same, and of what is long there is one copy', () => {
+  const exposition = new Exposition();
+  const long = (spec: FamilySpec, count: number): Family => ({
+    spec,
+    samples: Array.from({ length: count }, (_, n) => ({ labels: ['A', `server-${n}`], value: n })),
+  });
+  const lasting = [...oneSampleEach(), long(CATALOGUE.tasks, 40_000), ...oneSampleEach().slice(0, 2)];
+  for (const format of FORMATS) {
+    const pieces = exposition.renderPieces(lasting, format);
+    assert.deepEqual(Buffer.concat(pieces), exposition.render(lasting, format));
+    assert.equal(pieces.length, 3);
+    assert.equal(exposition.renderPieces(lasting, format)[1], pieces[1]);
+  }
+});
+
 test('points in columns are written, and counted, as the samples that they are', () => {
   const label = fc.string({ unit: 'binary' });
   const point = fc.record({
@@ -118,11 +133,11 @@ test('points in columns are written, and counted, as the samples that they are',
       const births = isCounter ? all.map(({ created }) => created) : undefined;
       const samples = new Points(serviceCode, labelSets, values, births);
       const spec = isCounter ? CATALOGUE.httpOutputBytes : CATALOGUE.outputs;
-      const family = { spec, samples, staticLabels: { tenant } };
-      const written = { ...family, samples: [...samples] };
+      const inColumns = { spec, samples, staticLabels: { tenant } };
+      const written = { ...inColumns, samples: [...samples] };
       assert.equal(samples.length, all.length);
-      assert.equal(countSeries([family]), countSeries([written]));
-      for (const format of FORMATS) assert.equal(render([family], format), render([written], format));
+      assert.equal(countSeries([inColumns]), countSeries([written]));
+      for (const format of FORMATS) assert.equal(render([inColumns], format), render([written], format));
     }),
   );
 });

@@ -56,7 +56,7 @@ export function codeOf(view: ExporterView, serviceCode: string, telemetryPath: s
 }
 
 function respondPage(page: string, request: IncomingHttpHeaders): Promise<WebResponse> {
-  return respondCompressed(Buffer.from(page), 'text/html; charset=utf-8', request, {
+  return respondCompressed([Buffer.from(page)], 'text/html; charset=utf-8', request, {
     Vary: 'Accept-Encoding',
     'Content-Security-Policy': documentPolicy(),
     'Referrer-Policy': 'no-referrer',
