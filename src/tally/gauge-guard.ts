@@ -43,46 +43,55 @@ export class GaugeGuard {
 
   /** Folds the sums of a listing that was taken at a moment. */
   fold(sums: LabelSums, at: Instant): Folded {
-    this.#renew(sums, at);
-    this.#admit(sums, at);
-    const shown: Pick<Place, 'labels' | 'value'>[] = [];
-    let other: { readonly labels: LabelSet; value: number } | undefined;
+    this.#admit(this.#renew(sums, at), at);
+    const labelSets: LabelSet[] = [];
+    const values: number[] = [];
+    let folded: number | undefined;
     let foldedSets = 0;
     for (const sum of sums) {
       const place = this.#places.get(sum.key);
       if (place !== undefined) {
-        shown.push(place);
+        labelSets.push(place.labels);
+        values.push(place.value);
         continue;
       }
       this.#otherLabels ??= sum.labels.map(() => OTHER);
-      other ??= { labels: this.#otherLabels, value: 0 };
-      other.value += sum.value;
+      folded = (folded ?? 0) + sum.value;
       if (!isOther(sum)) foldedSets += 1;
     }
-    if (other !== undefined) shown.push(other);
-    const points = this.#published.publish(
-      shown.map(({ labels }) => labels),
-      shown.map(({ value }) => value),
-    );
-    return { points, foldedSets };
+    if (folded !== undefined && this.#otherLabels !== undefined) {
+      labelSets.push(this.#otherLabels);
+      values.push(folded);
+    }
+    return { points: this.#published.publish(labelSets, values), foldedSets };
   }
 
-  /** Holders that are in the listing keep their places; those gone for long lose them. */
-  #renew(sums: LabelSums, at: Instant): void {
-    for (const { key, value } of sums) {
-      const place = this.#places.get(key);
-      if (place === undefined) continue;
-      place.value = value;
+  /** Holders that are in the listing keep their places; those gone for long lose them. Returns those who have none. */
+  #renew(sums: LabelSums, at: Instant): LabelSum[] {
+    const newcomers: LabelSum[] = [];
+    let renewed = 0;
+    for (const sum of sums) {
+      const place = this.#places.get(sum.key);
+      if (place === undefined) {
+        if (!isOther(sum)) newcomers.push(sum);
+        continue;
+      }
+      place.value = sum.value;
       place.lastSeen = at;
+      renewed += 1;
     }
+    if (renewed < this.#places.size) this.#forget(at);
+    return newcomers;
+  }
+
+  #forget(at: Instant): void {
     for (const [key, { lastSeen }] of this.#places) {
       if (at.monotonicMs - lastSeen.monotonicMs >= PLACE_KEPT_MS) this.#places.delete(key);
     }
   }
 
   /** Gives places to newcomers: free ones first, then those of much smaller holders. */
-  #admit(sums: LabelSums, at: Instant): void {
-    const newcomers = [...sums].filter((sum) => !this.#places.has(sum.key) && !isOther(sum));
+  #admit(newcomers: LabelSum[], at: Instant): void {
     if (newcomers.length === 0) return;
     if (this.#places.size + newcomers.length > this.#maxLabelSets) newcomers.sort(byValueThenKey);
     const holders = this.#smallestFirst();

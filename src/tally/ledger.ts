@@ -100,7 +100,8 @@ export class Ledger {
       const task = this.#take(id, reading, at, gains);
       gauges.tasksStalled.at(reading.vsId).add(task.isStalled ? 1 : 0);
     }
-    this.#endMissing(gains);
+    // Each task of the listing is known by now: as many are those, and none is missing.
+    if (this.#tasks.size > tasks.size) this.#endMissing(gains);
     this.#before = at;
     for (const counter of LEDGER_COUNTERS) this.#count(counter, gains[counter], at);
   }

@@ -27,7 +27,7 @@ export class PublishedPoints {
   }
 }
 
-/** The list of before if it holds the same, so that it is kept once. */
+/** The list of before if it holds the same, so that it is kept once; else a copy, without the room that a list grew. */
 function sameOr<Item>(before: readonly Item[], now: readonly Item[]): readonly Item[] {
-  return before.length === now.length && before.every((item, at) => item === now[at]) ? before : now;
+  return before.length === now.length && before.every((item, at) => item === now[at]) ? before : now.slice();
 }

