@@ -29,6 +29,10 @@ const CHUNK_BYTES = 64 * 1024;
 /** A body of fewer bytes is decompressed in one step, if that does not give more than it should. */
 const SMALL_BYTES = 64 * 1024;
 const MAX_BYTES_AT_ONCE = 1024 * 1024;
+/** The end of a gzip member: its length before compression, modulo 2^32 (RFC 1952, section 2.3.1). */
+const GZIP_LENGTH_BYTES = 4;
+/** The least that zlib takes for a chunk; as spare room, it tells zlib that it has reached the end. */
+const SPARE_BYTES = 64;
 
 /**
  * Undoes the content codings of a body (RFC 9110, section 8.4) as it arrives.
@@ -61,7 +65,10 @@ export function contentCodings(contentEncoding: string): readonly string[] {
 
 /** How a content coding is undone: a small body at once, another as it comes. */
 interface Decoder {
-  readonly atOnce: (bytes: Uint8Array, options: { readonly maxOutputLength: number }) => Buffer;
+  readonly atOnce: (
+    bytes: Uint8Array,
+    options: { readonly maxOutputLength: number; readonly chunkSize: number },
+  ) => Buffer;
   readonly asItComes: (options: { readonly chunkSize: number }) => Transform;
 }
 
@@ -94,7 +101,7 @@ async function* decode(source: Bytes, coding: string): AsyncGenerator<Uint8Array
 
 /** How a body begins, and what comes behind that; nothing, if that was all of it. */
 interface Begun {
-  readonly start: Uint8Array;
+  readonly start: Buffer;
   readonly rest: Bytes | undefined;
 }
 
@@ -110,12 +117,24 @@ async function begin(source: Bytes): Promise<Begun> {
 }
 
 /** A stream for each small body would cost more than all else of its poll. What is broken, or swells, is left to one. */
-function decodedAtOnce(bytes: Uint8Array, { atOnce }: Decoder): Uint8Array | undefined {
+function decodedAtOnce(bytes: Buffer, decoder: Decoder): Uint8Array | undefined {
   try {
-    return atOnce(bytes, { maxOutputLength: MAX_BYTES_AT_ONCE });
+    return decoder.atOnce(bytes, {
+      maxOutputLength: MAX_BYTES_AT_ONCE,
+      chunkSize: decoder === GZIP ? roomFor(bytes) : CHUNK_BYTES,
+    });
   } catch {
     return undefined;
   }
+}
+
+/**
+ * One chunk that fits, as far as gzip can be believed. What is left empty, or put together of several, is garbage outside
+ * of V8's heap, of which eight megabytes are enough to make it collect the whole heap.
+ */
+function roomFor(gzip: Buffer): number {
+  if (gzip.length < GZIP_LENGTH_BYTES) return CHUNK_BYTES;
+  return Math.min(gzip.readUInt32LE(gzip.length - GZIP_LENGTH_BYTES), MAX_BYTES_AT_ONCE) + SPARE_BYTES;
 }
 
 async function* prepend(first: Uint8Array, rest: Bytes | undefined): AsyncGenerator<Uint8Array> {

@@ -60,6 +60,20 @@ describe('decoding', () => {
     }
   }
 
+  it('undoes gzip of several members, of which the last says the length of itself alone', async () => {
+    const members = ['{"ret":'.repeat(20_000), '0', '}'].map((text) => gzipSync(text));
+    const decoded = await all(decodeBody(inPieces(Buffer.concat(members), [10]), 'gzip'));
+    assert.equal(decoded.toString(), '{"ret":'.repeat(20_000) + '0}');
+  });
+
+  for (const said of [0, 8, 10, 2 ** 20, 2 ** 32 - 1]) {
+    it(`does not believe gzip of 9 bytes that it says are ${said}`, async () => {
+      const body = gzipSync('{"ret":0}');
+      body.writeUInt32LE(said, body.length - 4);
+      await assert.rejects(all(decodeBody(inPieces(body, []), 'gzip')), { code: 'Z_DATA_ERROR' });
+    });
+  }
+
   it('fails as its source does', async () => {
     const failure = new Error('broken off');
     async function* brokenOff(): AsyncGenerator<Uint8Array> {
