@@ -100,7 +100,7 @@ export class Ledger {
       const task = this.#take(id, reading, at, gains);
       gauges.tasksStalled.at(reading.vsId).add(task.isStalled ? 1 : 0);
     }
-    // Each task of the listing is known by now: as many are those, and none is missing.
+    // Each task of the listing is known by now: where no more are known, none is missing.
     if (this.#tasks.size > tasks.size) this.#endMissing(gains);
     this.#before = at;
     for (const counter of LEDGER_COUNTERS) this.#count(counter, gains[counter], at);
