@@ -122,8 +122,8 @@ class Lines {
 /** How many series some families are to Prometheus, the `_created` ones of OpenMetrics not among them. */
 export function countSeries(families: readonly Family[]): number {
   let count = 0;
-  for (const { samples } of families) {
-    if (samples instanceof Points) {
+  for (const { spec, samples } of families) {
+    if (spec.type !== 'histogram') {
       count += samples.length;
       continue;
     }

@@ -4,8 +4,8 @@ import { Points, type LabelSet } from './points.ts';
 export class KnownCounters {
   readonly #serviceCode: string;
   readonly #labelSets: readonly LabelSet[];
-  /** In seconds since the Unix epoch. */
-  readonly #created: number;
+  /** Of each, in seconds since the Unix epoch. */
+  readonly #created: readonly number[];
   readonly #counts: number[];
   /** As they were made last, unless something was counted since. */
   #points: Points | undefined;
@@ -14,7 +14,7 @@ export class KnownCounters {
   constructor(serviceCode: string, labelSets: readonly LabelSet[], created: number) {
     this.#serviceCode = serviceCode;
     this.#labelSets = labelSets;
-    this.#created = created;
+    this.#created = labelSets.map(() => created);
     this.#counts = labelSets.map(() => 0);
   }
 
@@ -26,12 +26,7 @@ export class KnownCounters {
 
   /** The very same ones until something is counted: what was rendered of them can be found again. */
   get points(): Points {
-    this.#points ??= new Points(
-      this.#serviceCode,
-      this.#labelSets,
-      [...this.#counts],
-      this.#labelSets.map(() => this.#created),
-    );
+    this.#points ??= new Points(this.#serviceCode, this.#labelSets, [...this.#counts], this.#created);
     return this.#points;
   }
 }

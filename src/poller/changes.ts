@@ -55,9 +55,9 @@ export class PollChanges {
   }
 
   #noteFolded(snapshot: Snapshot): void {
-    const families = [...snapshot.listing.foldedLabelSets]
-      .filter((sample) => 'value' in sample && sample.value > 0)
-      .map((sample) => sample.labels[1]);
+    const families = snapshot.listing.foldedLabelSets
+      .filter(({ value }) => value > 0)
+      .map(({ labels }) => labels[1]);
     if (families.length > 0) {
       this.#log(!this.#hadFolded, 'warn', { families }, 'Folded label sets beyond metrics.max_label_sets');
     }

@@ -1,5 +1,4 @@
-import type { Samples } from '../metrics/family.ts';
-import { Points } from '../metrics/points.ts';
+import type { Points } from '../metrics/points.ts';
 import type { Snapshot } from '../tally/snapshot.ts';
 
 /** What one good listing says of a service code as a whole. */
@@ -25,10 +24,6 @@ export function figuresOf({ users, tasks, listing, counters }: Snapshot): Listin
   };
 }
 
-/** At each poll of each code: of points in columns, no samples are made for it. */
-function sumOf(samples: Samples): number {
-  let sum = 0;
-  if (samples instanceof Points) for (const value of samples.values) sum += value;
-  else for (const sample of samples) if ('value' in sample) sum += sample.value;
-  return sum;
+function sumOf({ values }: Points): number {
+  return values.reduce((sum, value) => sum + value, 0);
 }

@@ -9,10 +9,7 @@ const TICK_MS = 250;
 
 /** How long the first poll waits, so that the polls of all service codes spread evenly over the interval. */
 export function firstDelayMs(index: number, count: number, intervalMs: number): number {
-  return onTick(index, intervalMs / count);
-}
-
-function onTick(index: number, gapMs: number): number {
+  const gapMs = intervalMs / count;
   const delayMs = index * gapMs;
   return gapMs < TICK_MS ? delayMs - (delayMs % TICK_MS) : delayMs;
 }
@@ -25,8 +22,7 @@ const PROMPT_GAP_MS = 100;
  * the other, and within the interval.
  */
 export function promptDelayMs(index: number, count: number, intervalMs: number): number {
-  const evenMs = intervalMs / count;
-  return evenMs < PROMPT_GAP_MS ? onTick(index, evenMs) : index * PROMPT_GAP_MS;
+  return intervalMs / count < PROMPT_GAP_MS ? firstDelayMs(index, count, intervalMs) : index * PROMPT_GAP_MS;
 }
 
 /** When the next poll is due, and how many were due while the last one still ran. */

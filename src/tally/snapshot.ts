@@ -1,7 +1,8 @@
-import type { Samples } from '../metrics/family.ts';
+import type { PlainSample, Samples } from '../metrics/family.ts';
+import type { Points } from '../metrics/points.ts';
 import type { Instant } from './instant.ts';
-import { LEDGER_COUNTERS } from './ledger.ts';
-import { LISTING_GAUGES } from './listing-tally.ts';
+import { LEDGER_COUNTERS, type LedgerCounter } from './ledger.ts';
+import { LISTING_GAUGES, type ListingGauge } from './listing-tally.ts';
 import { TASK_FAMILIES, type TaskFamily } from './task-details.ts';
 
 /** Catalogue keys of the families that describe the last good listing: they vanish when it has grown stale. */
@@ -19,14 +20,14 @@ export const COUNTER_FAMILIES = [...LEDGER_COUNTERS, 'taskLifetime'] as const;
 export type ListingFamily = (typeof LISTING_FAMILIES)[number];
 export type CounterFamilyKey = (typeof COUNTER_FAMILIES)[number];
 
-type SamplesOf<K extends string> = Readonly<Record<K, Samples>>;
-
 /** All that is exposed of one service code after a good listing. Never changes once made. */
 export interface Snapshot {
   readonly at: Instant;
   readonly users: number;
   readonly tasks: number;
   /** The families per task only where single tasks are exposed. */
-  readonly listing: SamplesOf<Exclude<ListingFamily, TaskFamily>> & Partial<SamplesOf<TaskFamily>>;
-  readonly counters: SamplesOf<CounterFamilyKey>;
+  readonly listing: Readonly<Record<ListingGauge | 'serverLastSeen', Points>> &
+    Readonly<Record<'servers' | 'foldedLabelSets', readonly PlainSample[]>> &
+    Readonly<Partial<Record<TaskFamily, Samples>>>;
+  readonly counters: Readonly<Record<LedgerCounter, Points>> & { readonly taskLifetime: Samples };
 }

@@ -70,9 +70,11 @@ interface Decoder {
     options: { readonly maxOutputLength: number; readonly chunkSize: number },
   ) => Buffer;
   readonly asItComes: (options: { readonly chunkSize: number }) => Transform;
+  /** Room for all that a body decodes to, where the body says how much that is. */
+  readonly roomFor?: (bytes: Buffer) => number;
 }
 
-const GZIP: Decoder = { atOnce: gunzipSync, asItComes: createGunzip };
+const GZIP: Decoder = { atOnce: gunzipSync, asItComes: createGunzip, roomFor: roomForGzip };
 const BROTLI: Decoder = { atOnce: brotliDecompressSync, asItComes: createBrotliDecompress };
 const ZLIB: Decoder = { atOnce: inflateSync, asItComes: createInflate };
 const BARE_DEFLATE: Decoder = { atOnce: inflateRawSync, asItComes: createInflateRaw };
@@ -121,7 +123,7 @@ function decodedAtOnce(bytes: Buffer, decoder: Decoder): Uint8Array | undefined 
   try {
     return decoder.atOnce(bytes, {
       maxOutputLength: MAX_BYTES_AT_ONCE,
-      chunkSize: decoder === GZIP ? roomFor(bytes) : CHUNK_BYTES,
+      chunkSize: decoder.roomFor?.(bytes) ?? CHUNK_BYTES,
     });
   } catch {
     return undefined;
@@ -132,7 +134,7 @@ function decodedAtOnce(bytes: Buffer, decoder: Decoder): Uint8Array | undefined 
  * One chunk that fits, as far as gzip can be believed. What is left empty, or put together of several, is garbage outside
  * of V8's heap, of which eight megabytes are enough to make it collect the whole heap.
  */
-function roomFor(gzip: Buffer): number {
+function roomForGzip(gzip: Buffer): number {
   if (gzip.length < GZIP_LENGTH_BYTES) return CHUNK_BYTES;
   return Math.min(gzip.readUInt32LE(gzip.length - GZIP_LENGTH_BYTES), MAX_BYTES_AT_ONCE) + SPARE_BYTES;
 }

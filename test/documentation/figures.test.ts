@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
-import { writeFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { format } from 'prettier';
 import { z } from 'zod';
 import { tableOf } from '../bench/table.ts';
-import { repositoryPath, repositoryText } from '../support/repository.ts';
+import { assertGolden } from '../support/fixtures.ts';
+import { repositoryText } from '../support/repository.ts';
 
 const COMPARISON = z.object({
   name: z.string(),
@@ -29,11 +29,9 @@ test('the table of the README is that of the run whose figures are kept', async 
   const table = await format(tableOf(comparisons), { parser: 'markdown' });
   const expected = `<summary>${machine}</summary>\n\n${table}\n`;
   const readme = repositoryText('README.md');
-  if (process.env['UPDATE_GOLDEN'] === '1') {
-    writeFileSync(
-      repositoryPath('README.md'),
-      readme.replace(TABLE, () => expected),
-    );
-  }
-  assert.equal(TABLE.exec(repositoryText('README.md'))?.[0], expected);
+  assert.match(readme, TABLE);
+  assertGolden(
+    '../../README.md',
+    readme.replace(TABLE, () => expected),
+  );
 });
