@@ -1,145 +1,162 @@
 import { readFile } from 'node:fs/promises';
 import { isDeepStrictEqual } from 'node:util';
-import { createExporterView } from './exporter-view.ts';
-import type { BuildInfo } from './build-info.ts';
-import type { Clock } from './clock.ts';
 import type { Configuration, WebSettings } from './config/configuration.ts';
 import type { ConfigurationSource } from './config/configuration-source.ts';
-import { watchFiles } from './config/file-watch.ts';
-import type { ReloadOutcome, ReloadTrigger } from './config/reloader.ts';
-import { FirstFailure } from './first-failure.ts';
-import type { Logger } from './log.ts';
-import { Loop } from './loop.ts';
+import { watchFiles } from './config/file-watcher.ts';
+import { logCodeFileChanges } from './config/service-codes/code-file-changes.ts';
+import { Reloader, type ReloadOutcome, type ReloadTrigger } from './config/reloader.ts';
 import { CodeLabels } from './metrics/code-labels.ts';
+import { ExporterMetrics } from './metrics/exporter-metrics.ts';
 import { Exposition } from './metrics/exposition.ts';
-import { SelfMetrics } from './metrics/self.ts';
-import type { PolledCode } from './poller/polled-code.ts';
-import { Poller } from './poller/poller.ts';
-import { ScrapeDrivenPolls, type ScrapeLimits } from './poller/scrape-driven.ts';
-import type { WatchListing } from './poller/service-code-poller.ts';
+import type { CodeDiff, PolledCode } from './poller/polled-code.ts';
+import { createTally, Poller } from './poller/poller.ts';
+import { ScrapeTrigger, type ScrapeLimits } from './poller/scrape-trigger.ts';
+import type { ListingObserver } from './poller/service-code-poller.ts';
 import { Store } from './poller/store.ts';
 import { Watchdog } from './poller/watchdog.ts';
-import { createReloader, type AppliedDifference } from './reloading.ts';
-import { createKeeper, restoreTallies } from './state-keeping.ts';
-import type { Tally } from './tally/tally.ts';
+import { BackgroundTask, FirstFailure } from './runtime/background-task.ts';
+import type { BuildInfo } from './runtime/build-info.ts';
+import type { Clock } from './runtime/clock.ts';
+import type { Logger } from './runtime/logger.ts';
+import { nodeFileSystem } from './state/file-system.ts';
+import { openState } from './state/open-state.ts';
+import { StateStore } from './state/state-store.ts';
 import { UpstreamClient } from './upstream/client.ts';
-import { ReplaceableClient } from './upstream/replaceable-client.ts';
-import { OPEN_SOURCE, openWebConfiguration } from './web/config/web-configuration-source.ts';
-import type { WebConfigurationSource } from './web/config/web-configuration-source.ts';
+import { RefCountedClient } from './upstream/ref-counted-client.ts';
+import { createExporterFacade } from './web/exporter-facade.ts';
 import { handle } from './web/routes.ts';
+import {
+  DEFAULT_WEB_CONFIGURATION_SOURCE,
+  openWebConfiguration,
+  watchWebConfiguration,
+  type WebConfigurationSource,
+} from './web/security/web-configuration.ts';
 import { startWebServer, type WebServer } from './web/server.ts';
-import type { ExporterView } from './web/view.ts';
+import type { ExporterFacade } from './web/exporter-facade.ts';
 
-/** What the exporter has of the world outside. */
-export interface Outside {
+/** What the exporter needs from its process. */
+export interface ExporterDependencies {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly build: BuildInfo;
-  /** Is given each listing when reading it begins. */
-  readonly watchListing?: WatchListing;
+  /** Called with each listing when the poller starts to read it. */
+  readonly onListingStart?: ListingObserver;
 }
 
-/** The exporter without its web server: polls on demand, until it is disposed of. */
+/** The differences between two configurations in force. */
+interface AppliedDifference extends CodeDiff {
+  /** Service codes that stay and have other static labels. */
+  readonly relabelled: readonly PolledCode[];
+}
+
+/** The exporter without web server. It polls on demand. */
 export interface Exporter extends AsyncDisposable {
   readonly poller: Poller;
   readonly store: Store;
-  readonly self: SelfMetrics;
+  readonly exporterMetrics: ExporterMetrics;
   readonly watchdog: Watchdog;
-  readonly view: ExporterView;
-  /** Takes over what can change of a configuration while the exporter runs; one call at a time. */
+  readonly facade: ExporterFacade;
+  /** Applies the reloadable settings of a configuration. Calls must not overlap. */
   apply(configuration: Configuration): Promise<AppliedDifference>;
 }
 
-/** Puts the parts together; nothing runs yet. `restored`: tallies that go on from an earlier process. */
+/**
+ * Creates the exporter; nothing runs yet.
+ *
+ * @param stateStore - restores and persists tallies; `undefined` without a state file
+ */
 export function createExporter(
   configuration: Configuration,
-  outside: Outside,
-  restored?: ReadonlyMap<string, Tally>,
+  dependencies: ExporterDependencies,
+  stateStore?: StateStore,
 ): Exporter {
-  const { clock, logger, build, watchListing } = outside;
-  const { metrics, shard } = configuration;
+  const { clock, logger, build, onListingStart } = dependencies;
+  const { metrics, ledger, shard, poll } = configuration;
+  let { upstream, codesOnOtherShards } = configuration;
+
   const labels = new CodeLabels();
-  labels.set(configuration.serviceCodes);
-  const self = new SelfMetrics({ clock, shard, labels, ...build });
+  labels.update(configuration.serviceCodes);
+  const exporterMetrics = new ExporterMetrics({ clock, shard, labels, ...build });
+  exporterMetrics.recordConfigLoad(true);
   const store = new Store(labels);
-  let { upstream, elsewhere } = configuration;
-  const client = new ReplaceableClient(clientFor(upstream, outside));
-  const codes = codesOf(configuration);
-  const scrapeDriven =
-    configuration.poll.mode === 'scrape'
-      ? new ScrapeDrivenPolls(clock, scrapeLimitsOf(configuration))
-      : undefined;
+  const client = new RefCountedClient(createUpstreamClient(upstream, dependencies));
+  const scrapeTrigger =
+    poll.mode === 'scrape' ? new ScrapeTrigger(clock, toScrapeLimits(configuration)) : undefined;
   const poller = new Poller({
-    codes,
-    metrics,
-    ...(restored !== undefined && { restored }),
+    codes: toPolledCodes(configuration),
+    tallySettings: { ...metrics, ...ledger },
+    persistence: stateStore,
     client,
     store,
-    self,
+    exporterMetrics,
     clock,
     logger,
-    watchListing,
-    drive: scrapeDriven?.drive,
+    onListingStart,
+    trigger: scrapeTrigger?.attach,
   });
-  const standingStill = (nowMs: number): readonly string[] => poller.standingStill(nowMs);
-  const watchdog = new Watchdog({ standingStill, clock, logger });
-  self.configLoaded(true);
+  const watchdog = new Watchdog({ findStuckCodes: (nowMs) => poller.findStuckCodes(nowMs), clock, logger });
+  const facade = createExporterFacade({
+    store,
+    labels,
+    exporterMetrics,
+    poller,
+    scrapeDriven: scrapeTrigger,
+    watchdog,
+    clock,
+    shard,
+    version: build.version,
+    codesOnOtherShards: () => codesOnOtherShards,
+  });
+
   return {
     poller,
     store,
-    self,
+    exporterMetrics,
     watchdog,
-    view: createExporterView({
-      store,
-      labels,
-      self,
-      poller,
-      scrapeDriven,
-      watchdog,
-      clock,
-      shard,
-      version: build.version,
-      elsewhere: () => elsewhere,
-    }),
+    facade,
     apply: async (next) => {
-      if (!isDeepStrictEqual(next.upstream, upstream)) client.replace(clientFor(next.upstream, outside));
-      ({ upstream, elsewhere } = next);
-      scrapeDriven?.configure(scrapeLimitsOf(next));
-      return await applyCodes(next, poller, labels);
+      if (!isDeepStrictEqual(next.upstream, upstream))
+        client.replace(createUpstreamClient(next.upstream, dependencies));
+      ({ upstream, codesOnOtherShards } = next);
+      scrapeTrigger?.configure(toScrapeLimits(next));
+      return await applyServiceCodes(next, poller, labels);
     },
     [Symbol.asyncDispose]: async () => {
       await poller[Symbol.asyncDispose]();
       await client[Symbol.asyncDispose]();
-      self[Symbol.dispose]();
+      exporterMetrics[Symbol.dispose]();
     },
   };
 }
 
-/** Whatever comes, comes with its labels, and whatever goes keeps them until it has gone. */
-async function applyCodes(
+/** New service codes have their labels before their first poll; removed ones keep theirs until their last poll has ended. */
+async function applyServiceCodes(
   configuration: Configuration,
   poller: Poller,
   labels: CodeLabels,
 ): Promise<AppliedDifference> {
-  const relabelled = new Set(labels.set(configuration.serviceCodes));
-  const difference = await poller.apply(codesOf(configuration));
-  labels.keepOnly(configuration.serviceCodes);
-  const stayed = [...difference.kept, ...difference.changed];
+  const relabelled = new Set(labels.update(configuration.serviceCodes));
+  const difference = await poller.apply(toPolledCodes(configuration));
+  labels.retainOnly(configuration.serviceCodes);
+  const remaining = [...difference.kept, ...difference.changed];
   return {
     ...difference,
-    relabelled: stayed.filter(({ target }) => relabelled.has(target.serviceCode)),
+    relabelled: remaining.filter(({ target }) => relabelled.has(target.serviceCode)),
   };
 }
 
-function clientFor(upstream: Configuration['upstream'], { clock, build }: Outside): UpstreamClient {
+function createUpstreamClient(
+  upstream: Configuration['upstream'],
+  { clock, build }: Pick<ExporterDependencies, 'clock' | 'build'>,
+): UpstreamClient {
   return new UpstreamClient({ ...upstream, userAgent: `xvs-exporter/${build.version}`, clock });
 }
 
-function scrapeLimitsOf({ poll, upstream }: Configuration): ScrapeLimits {
-  return { minAgeMs: poll.minAgeMs, maxPolls: upstream.maxConnections };
+function toScrapeLimits({ poll, upstream }: Configuration): ScrapeLimits {
+  return { minAgeMs: poll.minAgeMs, maxConcurrentPolls: upstream.maxConnections };
 }
 
-function codesOf({ serviceCodes, signing }: Configuration): readonly PolledCode[] {
+function toPolledCodes({ serviceCodes, signing }: Configuration): readonly PolledCode[] {
   return serviceCodes.map((code) => {
     const { serviceCode, baseUrl, secret, timeoutMs, intervalMs, staleAfterMs, stallAfterMs } = code;
     const target = { serviceCode, baseUrl, secret, timeoutMs, signing };
@@ -147,77 +164,162 @@ function codesOf({ serviceCodes, signing }: Configuration): readonly PolledCode[
   });
 }
 
-/** The exporter at work: polling, and listening. */
+/** The running exporter with its web server. */
 export interface App extends AsyncDisposable {
   readonly addresses: WebServer['addresses'];
-  /** Never resolves; rejects when something is wrong with the program. */
+  /** Never resolves; rejects with the first unexpected error, which is a bug. */
   readonly failure: Promise<never>;
-  /** Reads the configuration again, and takes over what can change. Never rejects. */
+  /** Reads the configuration again and applies its reloadable settings. Never rejects. */
   reload(trigger: ReloadTrigger): Promise<ReloadOutcome>;
 }
 
-/** The outside of an exporter whose configuration can be read again. */
-export interface AppOutside extends Outside {
+export interface AppDependencies extends ExporterDependencies {
   readonly source: ConfigurationSource;
 }
 
-/** Starts the exporter. Rejects where it cannot listen, or cannot keep the state that it is to keep. */
-export async function startApp(configuration: Configuration, outside: AppOutside): Promise<App> {
-  const restored = await restoreTallies(codesOf(configuration), configuration, outside);
-  const exporter = createExporter(configuration, outside, restored);
-  const keeper = createKeeper(exporter, configuration, outside);
+/** Starts the exporter. Rejects if it cannot listen, or cannot read and write the state file. */
+export async function startApp(configuration: Configuration, dependencies: AppDependencies): Promise<App> {
+  logCodeFileChanges(dependencies.source.codeFileChanges, dependencies.logger);
+  const stateStore = await openStateStore(configuration, dependencies);
+  const exporter = createExporter(configuration, dependencies, stateStore);
+  const { poller, watchdog } = exporter;
   const failure = new FirstFailure();
-  const reloader = createReloader({ exporter, ...outside, broken: failure.report });
-  const { listenAddresses, telemetryPath, maxRequests, maxConnections, opensProbes, enableLifecycle } =
-    configuration.web;
-  const reload = enableLifecycle ? () => reloader.reload('request') : undefined;
-  const routes = { telemetryPath, exposition: new Exposition(), reload };
+  const reloader = createReloader(exporter, dependencies, failure.report);
   try {
-    const web = await startWebServer({
-      addresses: listenAddresses,
-      maxRequests,
-      maxConnections,
-      opensProbes,
-      guardedBy: await guardOf(configuration.web, outside),
-      handle: (request) => handle(request, exporter.view, routes),
-      ...outside,
+    const webConfigurationSource = await openWebConfigurationSource(configuration.web, dependencies);
+    const web = await startWeb(
+      configuration.web,
+      exporter.facade,
+      reloader,
+      webConfigurationSource,
+      dependencies,
+    );
+    // After the server listens: a second process with the same configuration must not replace the files of the first.
+    await stateStore?.begin({
+      tallies: () => poller.tallies,
+      metrics: exporter.exporterMetrics.trackStateFile(),
     });
-    const loops = [
-      (signal: AbortSignal) => exporter.watchdog.run(signal),
-      (signal: AbortSignal) => watchFiles({ ...outside, changed: () => reloader.reload('file') }, signal),
+    const background = [
+      reloader,
+      poller,
+      new BackgroundTask((signal) => watchdog.run(signal), failure.report),
+      new BackgroundTask(
+        (signal) => watchFiles({ ...dependencies, onChange: () => reloader.reload('file') }, signal),
+        failure.report,
+      ),
+      ...(configuration.web.configFile === undefined
+        ? []
+        : [
+            new BackgroundTask(
+              (signal) => watchWebConfiguration(webConfigurationSource, dependencies.clock, signal),
+              failure.report,
+            ),
+          ]),
     ];
-    const background = [reloader, exporter.poller, ...loops.map((run) => new Loop(run, failure.report))];
     return {
       addresses: web.addresses,
       failure: Promise.race([
         failure.promise,
-        exporter.poller.start(),
-        ...(keeper === undefined ? [] : [keeper.start()]),
+        poller.start(),
+        ...(stateStore === undefined ? [] : [stateStore.start()]),
       ]),
       reload: (trigger) => reloader.reload(trigger),
       [Symbol.asyncDispose]: async () => {
-        // Scrapes in flight are answered meanwhile: from what is known.
+        // Requests in progress are answered from the last snapshots meanwhile.
         await Promise.all([web, ...background].map((part) => part[Symbol.asyncDispose]()));
         await exporter[Symbol.asyncDispose]();
-        // After the last poll: what is kept then is all there is.
-        await keeper?.[Symbol.asyncDispose]();
+        // After the last poll, so that the file has the final counters.
+        await stateStore?.[Symbol.asyncDispose]();
       },
     };
   } catch (error) {
     await exporter[Symbol.asyncDispose]();
+    await stateStore?.[Symbol.asyncDispose]();
     throw error;
   }
 }
 
-/** How the web server guards itself, by its configuration file, where there is one. */
-async function guardOf({ configFile }: WebSettings, outside: Outside): Promise<WebConfigurationSource> {
-  if (configFile === undefined) return OPEN_SOURCE;
-  const source = await openWebConfiguration({
+/** Opens the state file, if there is one, and restores the tallies of the polled service codes. */
+async function openStateStore(
+  configuration: Configuration,
+  { clock, logger }: AppDependencies,
+): Promise<StateStore | undefined> {
+  const { metrics, ledger } = configuration;
+  const { file, intervalMs, retainMs } = configuration.state;
+  if (file === undefined) return undefined;
+  const codes = new Map(toPolledCodes(configuration).map((code) => [code.target.serviceCode, code]));
+  const options = { path: file, files: nodeFileSystem, clock, logger };
+  const opened = await openState({
+    ...options,
+    createTally: (serviceCode) => {
+      const code = codes.get(serviceCode);
+      return code === undefined ? undefined : createTally(code, { ...metrics, ...ledger });
+    },
+  });
+  return new StateStore({ ...options, intervalMs, retainMs, opened });
+}
+
+/** Connects the configuration's source to the exporter. The log and the metrics report each reload. */
+function createReloader(
+  exporter: Exporter,
+  { source, logger }: AppDependencies,
+  onInternalError: (error: unknown) => void,
+): Reloader<AppliedDifference> {
+  return new Reloader({
+    load: () => source.load(),
+    apply: (configuration) => exporter.apply(configuration),
+    report: {
+      succeeded(trigger, { added, changed, kept, removed, relabelled }, settings) {
+        exporter.exporterMetrics.recordConfigLoad(true);
+        const counts = {
+          added: added.length,
+          changed: changed.length,
+          kept: kept.length,
+          removed: removed.length,
+          ...(relabelled.length > 0 && { relabelled: relabelled.length }),
+        };
+        logger.info({ trigger, ...counts }, 'Configuration reloaded');
+        if (settings.length > 0) logger.warn({ settings }, 'Some changed settings need a restart');
+        logCodeFileChanges(source.codeFileChanges, logger);
+      },
+      failed(trigger, { message }) {
+        exporter.exporterMetrics.recordConfigLoad(false);
+        logger.error({ trigger, err: message }, 'Configuration reload failed');
+      },
+      broken: onInternalError,
+    },
+  });
+}
+
+async function startWeb(
+  web: WebSettings,
+  facade: ExporterFacade,
+  reloader: Reloader<AppliedDifference>,
+  webConfigurationSource: WebConfigurationSource,
+  dependencies: AppDependencies,
+): Promise<WebServer> {
+  const reload = web.isLifecycleEnabled ? () => reloader.reload('request') : undefined;
+  const routes = { telemetryPath: web.telemetryPath, exposition: new Exposition(), reload };
+  return await startWebServer({
+    addresses: web.listenAddresses,
+    maxRequests: web.maxRequests,
+    maxConnections: web.maxConnections,
+    hasOpenProbes: web.hasOpenProbes,
+    webConfigurationSource,
+    handle: (request) => handle(request, facade, routes),
+    ...dependencies,
+  });
+}
+
+/** Opens the web configuration file, if there is one. */
+async function openWebConfigurationSource(
+  { configFile }: WebSettings,
+  { logger }: AppDependencies,
+): Promise<WebConfigurationSource> {
+  if (configFile === undefined) return DEFAULT_WEB_CONFIGURATION_SOURCE;
+  return await openWebConfiguration({
     path: configFile,
     readFile: (path) => readFile(path, 'utf8'),
-    ...outside,
+    logger,
   });
-  const { tls, users } = await source.latest();
-  outside.logger.info({ tls: tls !== undefined, users: users.size }, 'Web configuration loaded');
-  return source;
 }

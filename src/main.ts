@@ -1,67 +1,86 @@
 #!/usr/bin/env node
 import { hostname } from 'node:os';
-import { systemClock } from './clock.ts';
 import type { Command } from './commands/command.ts';
-import { MACHINE_FILES } from './config/machine-files.ts';
-import { LastWords } from './last-words.ts';
-import { hearReloads } from './reload-requests.ts';
+import { LOCAL_FILE_SYSTEM } from './config/files.ts';
+import { waitForAbort } from './runtime/abort.ts';
+import { FirstFailure } from './runtime/background-task.ts';
+import { systemClock } from './runtime/clock.ts';
+import { FatalErrorReporter } from './runtime/fatal-error-reporter.ts';
+import { abortOnSignals, ignoreInspectorSignal, listenForReloadSignal } from './runtime/signals.ts';
 
-/** How each command is loaded: its modules take a part of a second, in which signals must be heard already. */
-const COMMANDS: ReadonlyMap<string, () => Promise<Command>> = new Map([
+/** Commands are imported on demand: it takes a fraction of a second, and signals have to be handled before. */
+const COMMAND_LOADERS: ReadonlyMap<string, () => Promise<Command>> = new Map([
   ['serve', async () => (await import('./commands/serve.ts')).serve],
   ['once', async () => (await import('./commands/once.ts')).once],
   ['simulate', async () => (await import('./commands/simulate.ts')).simulate],
   ['demo', async () => (await import('./commands/demo.ts')).demo],
   ['healthcheck', async () => (await import('./commands/healthcheck.ts')).healthcheck],
 ]);
-/** The commands that read their configuration again on SIGHUP, which ends all others. */
-const RELOADING: readonly string[] = ['serve'];
+/** Commands that reload their configuration on SIGHUP. It kills all others. */
+const RELOADABLE_COMMANDS: readonly string[] = ['serve'];
 
-/** Chooses the command: the first argument, or `serve` where that is a flag. */
-async function main(args: readonly string[], lastWords: LastWords): Promise<number> {
+/** After a shutdown or a bug, output whose reader has stalled must not keep the process alive. */
+const DRAIN_TIMEOUT_MS = 1000;
+
+/** Runs the command that the first argument names, `serve` if that is a flag, and returns the exit code. */
+async function run(
+  args: readonly string[],
+  signal: AbortSignal,
+  fatalErrorReporter: FatalErrorReporter,
+): Promise<number> {
   const [first = '--', ...rest] = args;
   const [name, commandArgs] = first.startsWith('-') ? ['serve', args] : [first, rest];
-  const load = COMMANDS.get(name);
+  const load = COMMAND_LOADERS.get(name);
   if (load === undefined) {
-    const known = [...COMMANDS.keys()].join(', ');
+    const known = [...COMMAND_LOADERS.keys()].join(', ');
     process.stderr.write(
       `command line: expected a command (${known}) or a flag, found ${JSON.stringify(name)}\n`,
     );
     return 2;
   }
-  const signal = endOnSignals();
-  const onReload = RELOADING.includes(name) ? hearReloads(process) : () => undefined;
+  const onReload = RELOADABLE_COMMANDS.includes(name) ? listenForReloadSignal(process) : () => undefined;
   const command = await load();
   return await command(commandArgs, {
     stdout: process.stdout,
     stderr: process.stderr,
     environment: process.env,
-    files: MACHINE_FILES,
+    files: LOCAL_FILE_SYSTEM,
     hostName: hostname,
     signal,
     onReload,
-    lastWords,
+    fatalErrorReporter,
     clock: systemClock,
   });
 }
 
-/** Aborts on SIGINT and SIGTERM. A second one finds no handler any more, and so ends the process at once. */
-function endOnSignals(): AbortSignal {
-  const controller = new AbortController();
-  const end = (): void => {
-    process.off('SIGINT', end).off('SIGTERM', end);
-    controller.abort();
-  };
-  process.on('SIGINT', end).on('SIGTERM', end);
-  return controller.signal;
+/** Resolves when everything written to a stream has been passed to the system, or cannot be. */
+function drain(stream: NodeJS.WritableStream): Promise<void> {
+  return new Promise((resolve) => {
+    stream.once('error', () => resolve());
+    stream.write('', () => resolve());
+  });
 }
 
-const lastWords = new LastWords(process.stderr);
-/** Writes to a pipe, a file or a terminal are over when they return: nothing is lost by ending at once. */
-const endBy = (error: unknown): never => {
-  lastWords.say(error);
-  process.exit(1);
-};
-// A promise that rejects unheard comes here too.
-process.on('uncaughtException', endBy);
-process.exit(await main(process.argv.slice(2), lastWords).catch(endBy));
+ignoreInspectorSignal(process);
+const signal = abortOnSignals(process);
+const fatalErrorReporter = new FatalErrorReporter(process.stderr);
+const failure = new FirstFailure();
+// Unhandled rejections arrive here too.
+process.on('uncaughtException', failure.report);
+
+let exitCode: number;
+let drainDeadline = waitForAbort(signal);
+try {
+  exitCode = await Promise.race([run(process.argv.slice(2), signal, fatalErrorReporter), failure.promise]);
+} catch (error) {
+  fatalErrorReporter.report(error);
+  exitCode = 1;
+  drainDeadline = Promise.resolve();
+}
+// Writes to a pipe are asynchronous beyond its capacity of 64 KiB, and `process.exit` discards them.
+await Promise.race([
+  Promise.all([drain(process.stdout), drain(process.stderr)]),
+  drainDeadline.then(() => systemClock.sleep(DRAIN_TIMEOUT_MS)),
+]);
+// Not left to an empty event loop: after a shutdown that timed out, or a bug, handles are still open.
+process.exit(exitCode);

@@ -1,49 +1,51 @@
-import { settingGroups } from './groups.ts';
-import { meaningOf, usageOf } from './help.ts';
-import { COMMANDS, EXAMPLES, EXIT_CODES, PRECEDENCE, SWITCHES } from './manual.ts';
+import { COMMANDS, EXAMPLES, EXIT_CODES, formatMeaning, formatUsage } from '../../src/commands/help.ts';
+import { PRECEDENCE, SWITCHES } from '../../src/commands/help.ts';
+import { listSettingGroups } from '../../src/config/settings.ts';
 
-/** The manual page, in the man macros of roff (man(7)): what `man/xvs-exporter.1` holds. */
-export function manPage(): string {
+/** Renders the manual page `man/xvs-exporter.1` with the man macros of roff (man(7)). */
+export function renderManPage(): string {
   return [
     '.TH XVS\\-EXPORTER 1 "" xvs\\-exporter "User Commands"',
-    // Names of variables must not be hyphenated: they are there to be copied.
+    // No hyphenation, so that names of variables can be copied.
     '.nh',
     '.ad l',
     '.SH NAME',
-    text('xvs-exporter - Prometheus exporter for a live-video streaming and transcoding service'),
+    escapeRoff('xvs-exporter - Prometheus exporter for a live-video streaming and transcoding service'),
     '.SH SYNOPSIS',
     '.B xvs\\-exporter',
-    text('[command] [flags]'),
+    escapeRoff('[command] [flags]'),
     '.SH DESCRIPTION',
-    text(
-      'Polls the task_list operation of the service for a set of service codes, and serves what it learns',
+    escapeRoff(
+      'Polls the task_list operation of the service for a set of service codes, and serves the results',
     ),
-    text('to Prometheus on /metrics.'),
+    escapeRoff('to Prometheus on /metrics.'),
     '.SH COMMANDS',
-    ...COMMANDS.flatMap(([name, doc]) => entry(name, doc)),
+    ...COMMANDS.flatMap(([name, doc]) => formatTaggedParagraph(name, doc)),
     '.SH OPTIONS',
-    text(PRECEDENCE),
-    ...settingGroups().flatMap(({ title, settings }) => [
-      `.SS "${text(title)}"`,
-      ...settings.flatMap(([path, setting]) => entry(usageOf(path, setting), meaningOf(path, setting))),
+    escapeRoff(PRECEDENCE),
+    ...listSettingGroups().flatMap(({ title, settings }) => [
+      `.SS "${escapeRoff(title)}"`,
+      ...settings.flatMap(([path, setting]) =>
+        formatTaggedParagraph(formatUsage(path, setting), formatMeaning(path, setting)),
+      ),
     ]),
-    '.SS "Flags that are no settings"',
-    ...SWITCHES.flatMap(([flag, doc]) => entry(flag, doc)),
+    '.SS "Other flags"',
+    ...SWITCHES.flatMap(([flag, doc]) => formatTaggedParagraph(flag, doc)),
     '.SH ENVIRONMENT',
-    text(
-      'Every setting has a variable: it stands in brackets behind what the setting means. Proxies come from',
+    escapeRoff(
+      'Every setting has an environment variable, given in brackets after its description. Proxies are',
     ),
-    text('http_proxy, https_proxy and no_proxy, or the same in upper case.'),
+    escapeRoff('taken from http_proxy, https_proxy and no_proxy, in lower or upper case.'),
     '.SH EXIT STATUS',
-    ...EXIT_CODES.flatMap(([code, doc]) => entry(code, doc)),
+    ...EXIT_CODES.flatMap(([code, doc]) => formatTaggedParagraph(code, doc)),
     '.SH EXAMPLES',
     ...EXAMPLES.flatMap(([purpose, command], index) => [
       ...(index === 0 ? [] : ['.PP']),
-      `${text(purpose)}:`,
+      `${escapeRoff(purpose)}:`,
       '.PP',
       '.RS 4',
       '.nf',
-      text(command),
+      escapeRoff(command),
       '.fi',
       '.RE',
     ]),
@@ -53,13 +55,12 @@ export function manPage(): string {
   ].join('\n');
 }
 
-/** A tagged paragraph. */
-function entry(tag: string, doc: string): readonly string[] {
-  return ['.TP', `.B "${text(tag)}"`, text(doc)];
+function formatTaggedParagraph(tag: string, doc: string): readonly string[] {
+  return ['.TP', `.B "${escapeRoff(tag)}"`, escapeRoff(doc)];
 }
 
-/** Text as roff takes it: hyphens that stay hyphens, no line that is taken for a request. */
-function text(plain: string): string {
+/** Escapes text for roff: hyphens stay hyphens, and no line becomes a request. */
+function escapeRoff(plain: string): string {
   return plain
     .replaceAll('\\', '\\e')
     .replaceAll('-', '\\-')

@@ -1,57 +1,57 @@
-import { CATALOGUE } from './catalogue.ts';
-import type { FamilySpec } from './family.ts';
+import { CATALOGUE } from '../../src/metrics/catalogue.ts';
+import type { FamilySpec } from '../../src/metrics/family.ts';
 
 type Key = keyof typeof CATALOGUE;
 
-/** The chapters of the reference: each from its first family on, in the order of the catalogue. */
+/** Chapters of the reference; each starts at its first family, in the order of the catalogue. */
 const CHAPTERS: readonly { readonly title: string; readonly text: string; readonly first: Key }[] = [
   {
-    title: 'From the last good listing',
-    text: 'Gauges. They stand until `poll.stale_after` when polls fail, and then vanish; `xvs_up` is 0 at once.',
+    title: 'From the last successful poll',
+    text: 'Gauges. When polls fail, they stay until `poll.stale_after` has passed and then disappear; `xvs_up` becomes 0 with the first failure.',
     first: 'up',
   },
   {
-    title: 'Accumulated between listings',
-    text: 'Counters, and one histogram. They never go backwards while the exporter runs, whatever tasks come and go.',
+    title: 'Accumulated between polls',
+    text: 'Counters, and one histogram. They never decrease while the exporter runs, even when tasks end.',
     first: 'inputBytes',
   },
   {
     title: 'Per task',
-    text: 'Only with `metrics.per_task`, for at most `metrics.max_tasks` tasks of a service code.',
+    text: 'Only with `metrics.per_task`, for at most `metrics.max_tasks` tasks per service code.',
     first: 'taskInfo',
   },
   {
-    title: 'The exporter about itself',
-    text: 'Beside these, the `process_*` and `nodejs_*` metrics of prom-client.',
+    title: 'Exporter',
+    text: 'In addition, the exporter has the `process_*` and `nodejs_*` metrics of prom-client.',
     first: 'polls',
   },
 ];
 
 const HEAD = `# Metrics
 
-Every metric family that xvs-exporter exposes. Words in quotes are fields of the service's \`task_list\` answer. In
-OpenMetrics, counters and the histograms have \`_created\` too.
+Every metric family of xvs-exporter. Quoted words are fields of the \`task_list\` response. In OpenMetrics, counters
+and histograms also have \`_created\`.
 `;
 
-/** The reference of all metric families, as Markdown: what \`docs/metrics.md\` holds. */
-export function metricsReference(): string {
+/** Renders the reference of all metric families, `docs/metrics.md`. */
+export function renderMetricsReference(): string {
   const chapters = CHAPTERS.map(({ title, text }, index) => {
-    const rows = familiesOf(index).map(row);
+    const rows = listFamilies(index).map(formatRow);
     const head = ['| name | type | labels | meaning |', '| --- | --- | --- | --- |'];
     return [`## ${title}`, '', text, '', ...head, ...rows, ''].join('\n');
   });
   return [HEAD, ...chapters].join('\n');
 }
 
-function familiesOf(chapter: number): readonly FamilySpec[] {
+function listFamilies(chapter: number): readonly FamilySpec[] {
   const families: readonly FamilySpec[] = Object.values(CATALOGUE);
-  const startOf = (index: number): number => {
+  const findStart = (index: number): number => {
     const first = CHAPTERS[index]?.first;
     return first === undefined ? families.length : families.indexOf(CATALOGUE[first]);
   };
-  return families.slice(startOf(chapter), startOf(chapter + 1));
+  return families.slice(findStart(chapter), findStart(chapter + 1));
 }
 
-function row({ name, type, labels, help }: FamilySpec): string {
+function formatRow({ name, type, labels, help }: FamilySpec): string {
   return `| \`${name}\` | ${type} | ${labels.map((label) => `\`${label}\``).join(', ')} | ${help} |`;
 }

@@ -1,81 +1,86 @@
-import { settingGroups } from './groups.ts';
-import type { SettingGroup } from './groups.ts';
-import { environmentName, flagName } from './names.ts';
-import { SERVICE_CODE_KEYS } from './service-codes.ts';
-import type { Setting, SettingPath } from './settings.ts';
+import { SERVICE_CODE_KEYS } from '../../src/config/service-codes/schema.ts';
+import type { Setting, SettingGroup, SettingPath } from '../../src/config/settings.ts';
+import {
+  describeSchema,
+  listSettingGroups,
+  toEnvironmentName,
+  toFlagName,
+} from '../../src/config/settings.ts';
 
 const HEAD = `# Settings
 
-Every setting has three names: a key in the file, a variable in the environment, a flag. The flag wins, then the
-environment, then the file, then the default. An empty variable counts as not set. Unknown keys and flags are
-mistakes; unknown \`XVS_\` variables are not, because Kubernetes sets \`XVS_EXPORTER_SERVICE_HOST\` and the like in
-every container next to a Service named \`xvs-exporter\`.
+Every setting can be given in three ways: as a key in the file, an environment variable, or a flag. Flags override
+environment variables, environment variables override the file, and the file overrides the default. An empty variable
+counts as not set. Unknown keys and flags are errors. Unknown \`XVS_\` variables are ignored, because Kubernetes sets
+\`XVS_EXPORTER_SERVICE_HOST\` and others in every container of a namespace with a Service named \`xvs-exporter\`.
 
-The file is YAML or JSON; \`a.b\` is the key \`b\` in the mapping \`a\`. Paths in it are relative to its folder, paths in
-variables and flags to the working directory. \`XVS_SERVICE_CODES\` and \`--service-codes\` replace the whole list of
-the file, with the secrets in it.
+The file is YAML or JSON; \`a.b\` is the key \`b\` in the mapping \`a\`. Paths in the file are relative to its folder;
+paths in variables and flags are relative to the working directory. \`XVS_SERVICE_CODES\` and \`--service-codes\` replace
+the whole list in the file, including its secrets.
 
-Durations are written as in Prometheus (\`500ms\`, \`15s\`, \`1h30m\`), sizes in bytes or with a unit (\`64KiB\`, \`256MiB\`,
-\`1GiB\`; \`KB\`, \`MB\` and \`GB\` are powers of ten).
+Durations use the syntax of Prometheus (\`500ms\`, \`15s\`, \`1h30m\`). Sizes are in bytes or have a unit (\`64KiB\`,
+\`256MiB\`, \`1GiB\`; \`KB\`, \`MB\` and \`GB\` are powers of ten). Bit rates have a unit
+(\`bit/s\`, \`kbit/s\`, \`Mbit/s\`, \`Gbit/s\`, \`Tbit/s\`), as in \`2.5Gbit/s\`.
 
-SIGHUP, \`POST /-/reload\` (\`web.enable_lifecycle\`) or a change of the files (\`config.auto_reload\`, \`service_code_files\`)
-make the exporter read the file again, and the files that it names. Settings of \`web\`, \`metrics\`, \`state\`, \`log\` and
-\`config\` hold until a restart all the same; all others change, and environment and flags still win over the file.
+The exporter reloads the file, and the files named in it, on SIGHUP, on \`POST /-/reload\` (\`web.enable_lifecycle\`) and
+when they change (\`config.auto_reload\`, \`service_code_files\`). Settings of \`shard\`, \`web\`, \`metrics\`, \`ledger\`,
+\`state\`, \`log\` and \`config\`, and \`poll.mode\`, require a restart; a reload applies all others. Flags and environment
+variables still override the reloaded file.
 
-Proxies come from \`http_proxy\`, \`https_proxy\` and \`no_proxy\`, or the same in upper case; lower case wins.
+Proxies are taken from \`http_proxy\`, \`https_proxy\` and \`no_proxy\`, in lower or upper case; lower case wins.
 `;
 
-/** The reference of all settings, as Markdown: what \`config/reference.md\` holds. */
-export function settingsReference(): string {
-  return [HEAD, ...settingGroups().map(groupSection)].join('\n');
+/** Renders the reference of all settings, `config/reference.md`. */
+export function renderSettingsReference(): string {
+  return [HEAD, ...listSettingGroups().map(formatGroup)].join('\n');
 }
 
-function groupSection({ name, title, settings }: SettingGroup): string {
-  const rows = settings.map(settingRow);
+function formatGroup({ name, title, settings }: SettingGroup): string {
+  const rows = settings.map(formatSettingRow);
   const section = [
     `## ${title}`,
     '',
-    ...table(['file', 'environment', 'flag', 'type', 'default', 'meaning'], rows),
+    ...formatTable(['file', 'environment', 'flag', 'type', 'default', 'meaning'], rows),
     '',
   ];
-  return [...section, ...(name === '' ? serviceCodeSection() : [])].join('\n');
+  return [...section, ...(name === '' ? formatServiceCodeKeys() : [])].join('\n');
 }
 
-function settingRow([path, setting]: readonly [SettingPath, Setting]): readonly string[] {
-  const { doc, format, notFrom } = setting;
-  const fallback = setting.default === undefined ? (setting.otherwise ?? '–') : code(setting.default);
+function formatSettingRow([path, setting]: readonly [SettingPath, Setting]): readonly string[] {
+  const { doc, schema, excludedSource } = setting;
+  const fallback = setting.default === undefined ? (setting.defaultText ?? '–') : formatCode(setting.default);
   return [
-    notFrom === 'file' ? '–' : code(path),
-    code(environmentName(path)),
-    notFrom === 'flag' ? '–' : code(flagName(path)),
-    format.name,
+    excludedSource === 'file' ? '–' : formatCode(path),
+    formatCode(toEnvironmentName(path)),
+    excludedSource === 'flag' ? '–' : formatCode(toFlagName(path)),
+    describeSchema(schema).typeName,
     fallback,
     doc,
   ];
 }
 
-function serviceCodeSection(): readonly string[] {
-  const rows = Object.entries(SERVICE_CODE_KEYS).map(([key, { doc, format }]) => [
-    code(key),
-    format.name,
+function formatServiceCodeKeys(): readonly string[] {
+  const rows = Object.entries(SERVICE_CODE_KEYS).map(([key, { doc, schema }]) => [
+    formatCode(key),
+    describeSchema(schema).typeName,
     doc,
   ]);
   return [
-    'Of one service code, in the file and in the files of `service_code_files`:',
+    'Keys of a service code, in the configuration file and in the files of `service_code_files`:',
     '',
-    ...table(['key', 'type', 'meaning'], rows),
+    ...formatTable(['key', 'type', 'meaning'], rows),
     '',
   ];
 }
 
-function table(head: readonly string[], rows: readonly (readonly string[])[]): readonly string[] {
-  return [tableRow(head), tableRow(head.map(() => '---')), ...rows.map(tableRow)];
+function formatTable(head: readonly string[], rows: readonly (readonly string[])[]): readonly string[] {
+  return [formatTableRow(head), formatTableRow(head.map(() => '---')), ...rows.map(formatTableRow)];
 }
 
-function tableRow(cells: readonly string[]): string {
+function formatTableRow(cells: readonly string[]): string {
   return `| ${cells.join(' | ')} |`;
 }
 
-function code(text: string): string {
+function formatCode(text: string): string {
   return `\`${text}\``;
 }

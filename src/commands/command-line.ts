@@ -1,166 +1,164 @@
 import { parseArgs } from 'node:util';
-import type { Flags } from './layers.ts';
-import { flagName } from './names.ts';
-import { nearestHint } from './nearest.ts';
-import type { Problem } from './problem.ts';
-import { mismatch, show, throwIfAny } from './problem.ts';
-import type { SettingPath } from './settings.ts';
-import { SETTINGS, settingEntries } from './settings.ts';
-
-/** What the command line asks for. */
-export interface CommandLine {
-  /** Settings; of a flag that may be repeated, the values with commas between them. */
-  readonly flags: Flags;
-  /** `--config.check`: read the configuration, say what it is, and end. */
-  readonly check: boolean;
-  readonly version: boolean;
-  readonly help: boolean;
-  /** Switches of the command's own that are set. */
-  readonly switches: ReadonlySet<string>;
-}
-
-/** What one argument turned out to be. */
-type Argument =
-  | { readonly kind: 'setting'; readonly path: SettingPath; readonly value: string }
-  | { readonly kind: 'switch'; readonly name: string }
-  | ({ readonly kind: 'problem' } & Problem);
-
-type Token = ReturnType<typeof tokenize>[number];
-
-/** What flags there are. */
-interface Known {
-  readonly paths: ReadonlyMap<string, SettingPath>;
-  /** Flags that take no value. */
-  readonly switches: readonly string[];
-}
-
-const SWITCHES = ['config.check', 'version', 'help'] as const;
-const LISTS: readonly SettingPath[] = ['service_codes', 'service_code_files', 'web.listen_address'];
+import type { z } from 'zod';
+import { expectedFound, formatSuggestion, formatValue, throwIfAny } from '../config/config-error.ts';
+import type { Problem } from '../config/config-error.ts';
+import { describeSchema, listSettings, toFlagName, type SettingPath } from '../config/settings.ts';
+import type { Flags } from '../config/sources.ts';
+import { toProblems } from '../config/validation.ts';
 
 /**
- * Reads the arguments after the program's name. Flags are strict: unknown ones, and arguments that belong to
- * none, are mistakes.
- *
- * @param ownSwitches - flags without a value that the command has besides, such as `explain`
- * @throws ConfigError that lists them all.
+ * How a flag is written: a `value` and each entry of a `list` follow "=" or the next space, only a `list` may be
+ * repeated, a `boolean` without a value means `true`, a `switch` takes no value.
  */
-export function parseCommandLine(args: readonly string[], ownSwitches: readonly string[] = []): CommandLine {
-  const known = { paths: flagPaths(), switches: [...SWITCHES, ...ownSwitches] };
-  const tokens = tokenize(args, known.paths);
-  const found = tokens.flatMap((token, index) => readToken(token, tokens[index - 1], args, known));
-  const settings = found.filter((argument) => argument.kind === 'setting');
-  throwIfAny([...found.filter((argument) => argument.kind === 'problem'), ...findRepeated(settings)]);
-  const switches = new Set(found.flatMap((argument) => (argument.kind === 'switch' ? [argument.name] : [])));
-  return {
-    flags: joinValues(settings),
-    check: switches.has('config.check'),
-    version: switches.has('version'),
-    help: switches.has('help'),
-    switches: new Set(ownSwitches.filter((name) => switches.has(name))),
+type FlagKind = 'value' | 'list' | 'boolean' | 'switch';
+
+interface FlagOptions {
+  /** Formats an argument for a message. Use `describeKind` where arguments may be secrets; the default quotes. */
+  readonly show?: (argument: string) => string;
+  /** Flags that must not be used, with the remedy. Their values are not shown. */
+  readonly forbidden?: ReadonlyMap<string, string>;
+}
+
+/**
+ * Reads flags strictly: unknown flags and arguments that belong to no flag are mistakes. Gives the texts of each flag
+ * that is set, by its name without dashes; `-h` is `help`.
+ *
+ * The strict mode of `parseArgs` is not used: it stops at the first mistake, and quotes values, which may be secrets.
+ *
+ * @throws ConfigError that lists every mistake
+ */
+function readFlags(
+  args: readonly string[],
+  kinds: ReadonlyMap<string, FlagKind>,
+  { show = formatValue, forbidden = new Map() }: FlagOptions = {},
+): ReadonlyMap<string, readonly string[]> {
+  const values = new Map<string, readonly string[]>();
+  const problems: Problem[] = [];
+  const report = (location: string, expected: string, found: string, remedy?: string): void => {
+    problems.push({ location, message: expectedFound(expected, found, remedy) });
   };
+  const suggest = (flag: string): string => {
+    const names = [...kinds.keys()].filter((name) => !forbidden.has(name)).map((name) => `--${name}`);
+    return formatSuggestion(flag, names) ?? 'see --help';
+  };
+  let isPreviousUnknown = false;
+  for (const token of tokenize(args, kinds)) {
+    // The value of an unknown flag is not reported on its own, nor shown: it may be a secret.
+    const isValueOfUnknown = isPreviousUnknown;
+    isPreviousUnknown = false;
+    if (token.kind === 'option-terminator') continue;
+    const argument = args[token.index] ?? '';
+    if (token.kind === 'positional') {
+      if (!isValueOfUnknown) report('command line', 'only flags', show(argument));
+      continue;
+    }
+    const name = argument === '-h' ? 'help' : token.name;
+    const kind = kinds.get(name);
+    const location = `flag --${name}`;
+    if (argument !== '-h' && !argument.startsWith('--')) {
+      // The argument is not shown: some programs take passwords as `-pPASSWORD`.
+      const [flag = ''] = argument.split('=');
+      report('command line', 'two dashes before a flag', 'one', suggest(`-${flag}`));
+      isPreviousUnknown = kind === undefined && token.value === undefined;
+    } else if (kind === undefined) {
+      report(location, 'a known flag', 'an unknown one', suggest(token.rawName));
+      isPreviousUnknown = token.value === undefined;
+    } else if (forbidden.has(name)) {
+      report(location, 'no secret on the command line', 'one (not shown)', forbidden.get(name));
+    } else if (kind === 'switch') {
+      if (token.value === undefined) values.set(name, []);
+      else report(location, 'no value', show(token.value));
+    } else {
+      const value = token.value ?? (kind === 'boolean' ? 'true' : undefined);
+      const isMissing = value === undefined || (token.inlineValue === false && value.startsWith('-'));
+      if (isMissing) report(location, 'a value', 'none');
+      else if (kind !== 'list' && values.has(name)) report(location, 'the flag once', 'it twice');
+      else values.set(name, [...(values.get(name) ?? []), value]);
+    }
+  }
+  throwIfAny(problems);
+  return values;
 }
 
-/** Flags of settings, without dashes. `--secret` is among them to be told why it is none. */
-function flagPaths(): ReadonlyMap<string, SettingPath> {
-  return new Map(settingEntries().map(([path]) => [flagName(path).slice(2), path]));
-}
-
-/** Settings that are on or off: the flag stands alone, or with `=true` or `=false`. */
-function isOnOff(path: SettingPath): boolean {
-  return SETTINGS[path].default === 'true' || SETTINGS[path].default === 'false';
-}
-
-function tokenize(args: readonly string[], paths: ReadonlyMap<string, SettingPath>) {
-  const withValue = [...paths].filter(([, path]) => !isOnOff(path));
+function tokenize(args: readonly string[], kinds: ReadonlyMap<string, FlagKind>) {
+  const withValue = [...kinds].filter(([, kind]) => kind === 'value' || kind === 'list');
   const options = Object.fromEntries(withValue.map(([name]) => [name, { type: 'string' as const }]));
-  // With one dash, `-abc` would be three flags: they are read as with two, and refused by `readToken`.
+  // `parseArgs` would take `-abc` for three flags.
   const dashed = args.map((argument) => argument.replace(/^-(?=[^-])/, '--'));
   return parseArgs({ args: dashed, options, strict: false, tokens: true }).tokens;
 }
 
-function readToken(
-  token: Token,
-  previous: Token | undefined,
+/** A flag of a command. The schema gets a string; of a `list`, strings; of a `switch`, whether it is set. */
+interface FlagDefinition {
+  readonly kind: FlagKind;
+  readonly schema: z.ZodType;
+}
+
+/**
+ * Reads the flags of a table with {@link readFlags} and parses their values; a schema gets `undefined` for a flag
+ * that is not set.
+ *
+ * @throws ConfigError that lists every mistake of the flags, or else of their values
+ */
+export function parseFlags<const Table extends Readonly<Record<string, FlagDefinition>>>(
   args: readonly string[],
-  known: Known,
-): readonly Argument[] {
-  const { paths, switches } = known;
-  if (token.kind === 'option-terminator') return [];
-  const argument = args[token.index] ?? '';
-  if (token.kind === 'positional') return isValueOfUnknown(previous, known) ? [] : [stray(argument)];
-  if (argument === '-h') return [{ kind: 'switch', name: 'help' }];
-  if (!argument.startsWith('--')) return [singleDash(argument, known)];
-  const { name, rawName, value } = token;
-  if (switches.includes(name)) {
-    return [
-      value === undefined ? { kind: 'switch', name } : problem(rawName, mismatch('no value', show(value))),
-    ];
-  }
-  const path = paths.get(name);
-  if (path === undefined) return [unknownFlag(rawName, known)];
-  if (path === 'secret') return [secretFlag(rawName)];
-  if (value === undefined && isOnOff(path)) return [{ kind: 'setting', path, value: 'true' }];
-  const isMissing = value === undefined || (!token.inlineValue && value.startsWith('-'));
-  if (isMissing) return [problem(rawName, mismatch('a value', 'none'))];
-  return [{ kind: 'setting', path, value }];
-}
-
-/** What follows an unknown flag is most likely its value: told with it, and not shown, for it may be secret. */
-function isValueOfUnknown(previous: Token | undefined, { paths, switches }: Known): boolean {
-  if (previous?.kind !== 'option' || previous.value !== undefined) return false;
-  return !paths.has(previous.name) && !switches.includes(previous.name) && previous.name !== 'h';
-}
-
-function joinValues(settings: readonly { path: SettingPath; value: string }[]): Flags {
-  const flags = new Map<SettingPath, string>();
-  for (const { path, value } of settings) {
-    const before = flags.get(path);
-    flags.set(path, before === undefined ? value : `${before},${value}`);
-  }
-  return flags;
-}
-
-function findRepeated(settings: readonly { path: SettingPath }[]): readonly Problem[] {
-  const seen = new Set<SettingPath>();
-  return settings.flatMap(({ path }) => {
-    const isRepeated = seen.has(path) && !LISTS.includes(path);
-    seen.add(path);
-    return isRepeated ? [problem(flagName(path), mismatch('the flag once', 'it again'))] : [];
+  table: Table,
+  options?: FlagOptions,
+): { readonly [Name in keyof Table]: z.output<Table[Name]['schema']> } {
+  const kinds = new Map(Object.entries(table).map(([name, { kind }]) => [name, kind]));
+  const values = readFlags(args, kinds, options);
+  const problems: Problem[] = [];
+  const parsed = Object.entries(table).map(([name, { kind, schema }]) => {
+    const texts = values.get(name);
+    const raw = kind === 'switch' ? texts !== undefined : kind === 'list' ? texts : texts?.[0];
+    const result = schema.safeParse(raw);
+    if (result.success) return [name, result.data];
+    const locate = ([index]: readonly (string | number)[]): string =>
+      typeof index === 'number' ? `flag --${name}, entry ${index + 1}` : `flag --${name}`;
+    problems.push(...toProblems(result.error, locate));
+    return [name, undefined];
   });
+  throwIfAny(problems);
+  return Object.fromEntries(parsed);
 }
 
-function problem(flag: string, message: string): Argument & Problem {
-  return { kind: 'problem', place: `flag ${flag}`, message };
+/** The command line of a command that takes settings. */
+export interface CommandLine {
+  /** Texts of the settings; the values of a repeated flag are joined by commas. */
+  readonly flags: Flags;
+  /** Names of the switches that are set: `config.check`, `version`, `help` and those of the command. */
+  readonly switches: ReadonlySet<string>;
 }
 
-function stray(value: string): Argument {
-  return { kind: 'problem', place: 'command line', message: mismatch('nothing but flags', show(value)) };
-}
+const SWITCHES = ['config.check', 'version', 'help'];
 
-function unknownFlag(flag: string, known: Known): Argument {
-  return problem(flag, mismatch('a known flag', 'an unknown one', nearestFlag(flag, known) ?? 'see --help'));
-}
+const FORBIDDEN: ReadonlyMap<string, string> = new Map([
+  [
+    'secret',
+    'every user of the machine can see it: set XVS_SECRET, --secret-file, or a secret in the file instead',
+  ],
+]);
 
-/** The argument is not shown: `-pSECRET` is how some programs take a password. */
-function singleDash(argument: string, known: Known): Argument {
-  const [name = ''] = argument.split('=');
-  const hint = nearestFlag(`-${name}`, known) ?? 'see --help';
-  return {
-    kind: 'problem',
-    place: 'command line',
-    message: mismatch('two dashes before a flag', 'one', hint),
-  };
-}
-
-function nearestFlag(flag: string, { paths, switches }: Known): string | undefined {
-  const settings = [...paths].flatMap(([name, path]) => (path === 'secret' ? [] : [name]));
-  return nearestHint(
-    flag,
-    [...settings, ...switches].map((name) => `--${name}`),
-  );
-}
-
-function secretFlag(flag: string): Argument {
-  const remedy = 'every user of the machine sees it: set XVS_SECRET, --secret-file or a secret in the file';
-  return problem(flag, mismatch('no secret on the command line', 'one (not shown)', remedy));
+/**
+ * Reads the arguments after the name of the command.
+ *
+ * @param ownSwitches - further switches of the command, such as `explain`
+ * @throws ConfigError that lists every mistake; values of settings are not checked yet
+ */
+export function parseCommandLine(args: readonly string[], ownSwitches: readonly string[] = []): CommandLine {
+  const paths = new Map(listSettings().map(([path]) => [toFlagName(path).slice(2), path]));
+  const kinds = new Map<string, FlagKind>([
+    ...listSettings().map(([path, { schema }]): [string, FlagKind] => {
+      const { isList, isBoolean } = describeSchema(schema);
+      return [toFlagName(path).slice(2), isList ? 'list' : isBoolean ? 'boolean' : 'value'];
+    }),
+    ...[...SWITCHES, ...ownSwitches].map((name): [string, FlagKind] => [name, 'switch']),
+  ]);
+  const values = readFlags(args, kinds, { forbidden: FORBIDDEN });
+  const flags = new Map<SettingPath, string>();
+  for (const [name, texts] of values) {
+    const path = paths.get(name);
+    if (path !== undefined) flags.set(path, texts.join(','));
+  }
+  return { flags, switches: new Set([...values.keys()].filter((name) => kinds.get(name) === 'switch')) };
 }

@@ -1,33 +1,22 @@
-import type { Clock } from '../clock.ts';
-import type { ConfigurationFiles } from '../config/files.ts';
-import type { LastWords } from '../last-words.ts';
+import type { ConfigFileSystem } from '../config/files.ts';
+import type { Clock } from '../runtime/clock.ts';
+import type { FatalErrorReporter } from '../runtime/fatal-error-reporter.ts';
 
-/** What a command has of the world outside. */
+/** What a command needs from its process. */
 export interface CommandIo {
   readonly stdout: NodeJS.WritableStream;
   readonly stderr: NodeJS.WritableStream;
   readonly environment: Readonly<NodeJS.ProcessEnv>;
-  readonly files: ConfigurationFiles;
+  readonly files: ConfigFileSystem;
   readonly hostName: () => string;
-  /** Ends the command when it aborts. */
+  /** Ends the command. */
   readonly signal: AbortSignal;
-  /**
-   * Calls back each time that the operator asks for the configuration to be read again, and at once where that has been
-   * asked for by now.
-   */
+  /** Sets the listener for reload signals; calls it immediately if there was one before. */
   readonly onReload: (listener: () => void) => void;
-  /** Says what ends the process, should the command reject or anything throw where nobody catches it. */
-  readonly lastWords: LastWords;
+  /** Reports a rejection of the command, and any uncaught error. */
+  readonly fatalErrorReporter: FatalErrorReporter;
   readonly clock: Clock;
 }
 
-/** Runs until it is done or the signal aborts, and gives the exit code: 2 is a mistake of the caller. */
+/** Runs until it has finished or the signal aborts, and returns the exit code: 2 for a wrong command line or configuration. */
 export type Command = (args: readonly string[], io: CommandIo) => Promise<number>;
-
-/** Resolves when the signal aborts. */
-export function untilAborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    else signal.addEventListener('abort', () => resolve(), { once: true });
-  });
-}

@@ -1,47 +1,50 @@
 import { startApp, type App } from '../app.ts';
-import { readBuildInfo } from '../build-info.ts';
-import { parseCommandLine } from '../config/command-line.ts';
-import { helpText } from '../config/help.ts';
-import type { Flags } from '../config/layers.ts';
+import { ConfigError } from '../config/config-error.ts';
 import { ConfigurationSource } from '../config/configuration-source.ts';
-import { ConfigError } from '../config/problem.ts';
-import { createLogger } from '../log.ts';
+import type { Flags } from '../config/sources.ts';
+import { waitForAbort } from '../runtime/abort.ts';
+import { readBuildInfo } from '../runtime/build-info.ts';
+import { getErrorCode, getErrorMessage } from '../runtime/errors.ts';
+import { createLogger } from '../runtime/logger.ts';
 import { startSimulator, type Simulator } from '../simulator/server.ts';
 import { createWorld } from '../simulator/world.ts';
-import { untilAborted, type Command, type CommandIo } from './command.ts';
+import type { Command, CommandIo } from './command.ts';
+import { parseCommandLine } from './command-line.ts';
+import { formatHelp } from './help.ts';
+import { formatLocalAddress } from './local-address.ts';
 
 const SERVICE_CODES = ['TESTING', 'STADIUM'];
 const SECRET = 'demo-secret';
 const SIMULATOR_PORT = 20_140;
 
-/**
- * Runs simulator and exporter together on the loopback interface, and says where to look. Takes the flags of the
- * exporter, such as another `--web.listen-address`.
- */
+/** Runs simulator and exporter together on the loopback interface. Takes the flags of the exporter. */
 export const demo: Command = async (args, io) => {
   try {
-    const { flags, help } = parseCommandLine(args);
-    if (help) {
-      io.stdout.write(helpText());
+    const { flags, switches } = parseCommandLine(args);
+    if (switches.has('help')) {
+      io.stdout.write(formatHelp());
       return 0;
     }
-    await using simulator = await simulate(io);
-    await using app = await exportFrom(simulator, flags, io);
-    io.stdout.write(welcome(simulator, app));
-    await Promise.race([app.failure, untilAborted(io.signal)]);
-    io.stdout.write('Ending.\n');
+    await using simulator = await startDemoSimulator(io);
+    await using app = await startDemoExporter(simulator, flags, io);
+    io.stdout.write(formatWelcome(simulator, app));
+    await Promise.race([app.failure, waitForAbort(io.signal)]);
+    io.stdout.write('Shutting down.\n');
     return 0;
   } catch (error) {
-    io.stderr.write(`demo: ${explain(error)}\n`);
+    const remedy =
+      getErrorCode(error) === 'EADDRINUSE'
+        ? '; choose another address: npm run demo -- --web.listen-address=:20929'
+        : '';
+    io.stderr.write(`demo: ${getErrorMessage(error)}${remedy}\n`);
     return error instanceof ConfigError ? 2 : 1;
   }
 };
 
-/** On the usual port, or where that is taken on any. */
-async function simulate({ clock }: CommandIo): Promise<Simulator> {
-  const world = createWorld({ seed: 1, startedAtMs: clock.now(), users: 1000, tasks: 100 });
+/** Listens on the default port of `simulate`, or on any free port if that is taken. */
+async function startDemoSimulator({ clock }: CommandIo): Promise<Simulator> {
   const options = {
-    world,
+    world: createWorld({ seed: 1, startedAtMs: clock.now(), users: 1000, tasks: 100 }),
     codes: new Map(SERVICE_CODES.map((serviceCode) => [serviceCode, SECRET])),
     clock,
     clockToleranceMs: 5 * 60 * 1000,
@@ -51,12 +54,12 @@ async function simulate({ clock }: CommandIo): Promise<Simulator> {
   try {
     return await startSimulator({ ...options, listen: { host: '127.0.0.1', port: SIMULATOR_PORT } });
   } catch (error) {
-    if (!isAddressTaken(error)) throw error;
+    if (getErrorCode(error) !== 'EADDRINUSE') throw error;
     return await startSimulator({ ...options, listen: { host: '127.0.0.1', port: 0 } });
   }
 }
 
-async function exportFrom(simulator: Simulator, flags: Flags, io: CommandIo): Promise<App> {
+async function startDemoExporter(simulator: Simulator, flags: Flags, io: CommandIo): Promise<App> {
   const source = new ConfigurationSource({
     flags: new Map([
       ['upstream.base_url', simulator.url],
@@ -77,33 +80,22 @@ async function exportFrom(simulator: Simulator, flags: Flags, io: CommandIo): Pr
   return await startApp(configuration, { clock: io.clock, logger, build, source });
 }
 
-function isAddressTaken(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === 'EADDRINUSE';
-}
-
-function explain(error: unknown): string {
-  const message = error instanceof Error ? error.message : String(error);
-  return isAddressTaken(error)
-    ? `${message}; another one: npm run demo -- --web.listen-address=:20929`
-    : message;
-}
-
-function welcome(simulator: Simulator, app: App): string {
+function formatWelcome(simulator: Simulator, app: App): string {
   const [address] = app.addresses;
-  const exporter = `http://${address?.host ?? ''}:${address?.port ?? ''}`;
+  const exporterUrl = `http://${formatLocalAddress(address?.host, address?.port ?? 0)}`;
   return `
 The simulated service runs at ${simulator.url}
-The exporter polls it every 5 seconds for ${SERVICE_CODES.join(' and ')}. Look at
+The exporter polls it every 5 seconds for ${SERVICE_CODES.join(' and ')}. Open
 
-  ${exporter}/          the status page
-  ${exporter}/metrics   what Prometheus scrapes
+  ${exporterUrl}/          the status page
+  ${exporterUrl}/metrics   what Prometheus scrapes
 
-Break the service, and mend it, from another terminal:
+Inject a fault and remove it, from another terminal:
 
   curl -X PUT ${simulator.url}/-/faults -d '{"fault":"ret","value":1001}'
   curl -X DELETE ${simulator.url}/-/faults
 
-Ctrl-C ends both.
+Press Ctrl-C to stop both.
 
 `;
 }

@@ -1,28 +1,66 @@
-import { wrap } from '../wrapping.ts';
-import { settingGroups } from './groups.ts';
-import { COMMANDS, EXAMPLES, PRECEDENCE, SWITCHES } from './manual.ts';
-import { environmentName, flagName } from './names.ts';
-import type { Setting, SettingPath } from './settings.ts';
+import { describeSchema, listSettingGroups, toEnvironmentName, toFlagName } from '../config/settings.ts';
+import type { Setting, SettingPath } from '../config/settings.ts';
+import { wrapText } from '../runtime/text-wrap.ts';
+
+export const COMMANDS = [
+  ['serve', 'Poll the service and serve metrics. This is the default command.'],
+  ['once', 'Poll once, print the metrics and exit: with 1 if a service code failed.'],
+  ['simulate', 'Run a simulation of the service. For its flags, see simulate --help.'],
+  ['demo', 'Run a simulation and an exporter that polls it.'],
+  ['healthcheck', 'Check whether the exporter on this machine is healthy: exit with 0 if so, else 1.'],
+] as const;
+
+/** Flags that are not settings. */
+export const SWITCHES = [
+  ['--config.check', 'Check the configuration, print every setting with its value and origin, and exit.'],
+  [
+    '--explain',
+    'With once: instead of metrics, print what happened in each poll, and suggest remedies for failures.',
+  ],
+  ['--version', 'Print the version and exit.'],
+  ['-h, --help', 'Print this help and exit.'],
+] as const;
+
+export const PRECEDENCE =
+  'Flags override environment variables, and environment variables override the configuration file.';
+
+export const EXAMPLES = [
+  ['Run with a configuration file', 'xvs-exporter --config.file=/etc/xvs-exporter/config.yml'],
+  ['Check a configuration file', 'xvs-exporter --config.check --config.file=config.yml'],
+  ['Find out why a service code fails', 'xvs-exporter once --explain --config.file=config.yml'],
+  ['Try it without a service', 'xvs-exporter demo'],
+] as const;
+
+export const EXIT_CODES = [
+  ['0', 'The command succeeded, or was stopped by a signal.'],
+  [
+    '1',
+    'The command failed: it could not listen, a poll of once failed, or healthcheck found no healthy exporter.',
+  ],
+  ['2', 'The command line or the configuration is invalid; standard error has one line per mistake.'],
+] as const;
 
 const WIDTH = 100;
 const INDENT = '        ';
 
-/** The text of `--help`: every flag by group, with its default and its name in the environment. */
-export function helpText(): string {
+/** Formats the text of `--help`: every flag by group, with its default and its environment variable. */
+export function formatHelp(): string {
   return [
     'Usage: xvs-exporter [command] [flags]',
     '',
     ...COMMANDS.map(([name, doc]) => `  ${name.padEnd(12)}${doc}`),
     '',
     PRECEDENCE,
-    ...settingGroups().flatMap(({ title, settings }) => [
+    ...listSettingGroups().flatMap(({ title, settings }) => [
       '',
       `${title}:`,
-      ...settings.flatMap(([path, setting]) => flagLines(usageOf(path, setting), meaningOf(path, setting))),
+      ...settings.flatMap(([path, setting]) =>
+        formatFlag(formatUsage(path, setting), formatMeaning(path, setting)),
+      ),
     ]),
     '',
-    'Flags that are no settings:',
-    ...SWITCHES.flatMap(([flag, doc]) => flagLines(flag, doc)),
+    'Other flags:',
+    ...SWITCHES.flatMap(([flag, doc]) => formatFlag(flag, doc)),
     '',
     'Examples:',
     ...EXAMPLES.flatMap(([purpose, command]) => [`  ${purpose}:`, `    ${command}`]),
@@ -30,18 +68,18 @@ export function helpText(): string {
   ].join('\n');
 }
 
-/** How a setting is written on the command line. */
-export function usageOf(path: SettingPath, { notFrom, format }: Setting): string {
-  return notFrom === 'flag' ? '(no flag)' : `${flagName(path)}=<${format.name}>`;
+/** Formats a setting as a flag: `--log.level=<debug, info, warn, error>`. */
+export function formatUsage(path: SettingPath, { excludedSource, schema }: Setting): string {
+  return excludedSource === 'flag' ? '(no flag)' : `${toFlagName(path)}=<${describeSchema(schema).typeName}>`;
 }
 
-/** What a setting means, in plain text, with its variable and its default. */
-export function meaningOf(path: SettingPath, { doc, default: value, otherwise }: Setting): string {
-  const fallback = value === undefined ? otherwise : `default ${value}`;
-  const notes = [environmentName(path), ...(fallback === undefined ? [] : [fallback])].join(', ');
-  return `${doc.replaceAll('`', '')} [${notes}]`;
+/** Formats the meaning of a setting in plain text, with its variable and its default. */
+export function formatMeaning(path: SettingPath, { doc, default: value, defaultText }: Setting): string {
+  const fallback = value === undefined ? defaultText : `default ${value}`;
+  const notes = [toEnvironmentName(path), ...(fallback === undefined ? [] : [fallback])].join(', ');
+  return `${doc} [${notes}]`.replaceAll('`', '');
 }
 
-function flagLines(usage: string, meaning: string): readonly string[] {
-  return [`  ${usage}`, ...wrap(meaning, WIDTH - INDENT.length).map((line) => INDENT + line)];
+function formatFlag(usage: string, meaning: string): readonly string[] {
+  return [`  ${usage}`, ...wrapText(meaning, WIDTH - INDENT.length).map((line) => INDENT + line)];
 }

@@ -1,36 +1,67 @@
 import { createExporter } from '../app.ts';
-import { createLogger } from '../log.ts';
+import type { Configuration } from '../config/configuration.ts';
+import { observePoll } from '../diagnostics/observe-poll.ts';
+import { formatReport } from '../diagnostics/report.ts';
 import { Exposition } from '../metrics/exposition.ts';
-import { configured } from './configured.ts';
-import { explainPolls } from './explain.ts';
+import type { BuildInfo } from '../runtime/build-info.ts';
+import { createLogger } from '../runtime/logger.ts';
+import { formatShard } from '../sharding/shard.ts';
+import { UpstreamClient } from '../upstream/client.ts';
+import type { CommandIo } from './command.ts';
 import { Progress } from './progress.ts';
+import { withConfiguration } from './with-configuration.ts';
 
 /**
- * Polls every service code once and prints the exposition, or with `--explain` what was to be seen of each poll;
- * exit code 1 if one of them failed.
+ * Polls every service code once and prints the exposition or, with `--explain`, a report of each poll. The exit code
+ * is 1 if a poll failed.
  */
-export const once = configured(
+export const once = withConfiguration(
   async ({ configuration, build, switches }, io) => {
-    if (configuration.serviceCodes.length === 0) io.stderr.write(NOTHING_TO_POLL);
-    if (switches.has('explain')) return await explainPolls(configuration, build, io);
+    const { serviceCodes, shard } = configuration;
     const { stdout, stderr, clock, signal } = io;
+    if (serviceCodes.length === 0) stderr.write(formatNoServiceCodes(shard));
+    if (switches.has('explain')) return await explainPolls(configuration, build, io);
     using progress = isTerminal(stderr) ? new Progress(stderr, clock) : undefined;
     const logger = createLogger({ ...configuration.log, destination: progress ?? stderr });
     await using exporter = createExporter(configuration, {
       clock,
       logger,
       build,
-      ...(progress !== undefined && { watchListing: progress.watch }),
+      ...(progress !== undefined && { onListingStart: progress.addListing }),
     });
     await exporter.poller.pollOnce(signal);
     progress?.[Symbol.dispose]();
-    stdout.write(new Exposition().render(await exporter.view.collect(), 'text'));
+    stdout.write(new Exposition().render(await exporter.facade.collect(), 'text'));
     return exporter.store.states.every(({ isUp }) => isUp === true) ? 0 : 1;
   },
   ['explain'],
 );
 
-const NOTHING_TO_POLL = 'There is no service code to poll: service_code_files names none by now.\n';
+/** Polls the service codes one after the other and prints a report of each poll. Returns the exit code. */
+export async function explainPolls(
+  { upstream, signing, serviceCodes }: Configuration,
+  build: BuildInfo,
+  { stdout, clock, signal }: Pick<CommandIo, 'stdout' | 'clock' | 'signal'>,
+): Promise<number> {
+  await using client = new UpstreamClient({
+    ...upstream,
+    userAgent: `xvs-exporter/${build.version}`,
+    clock,
+  });
+  let failedCount = 0;
+  for (const [index, target] of serviceCodes.entries()) {
+    const observation = await observePoll({ ...target, signing }, { client, clock, signal });
+    stdout.write(`${index === 0 ? '' : '\n'}${formatReport(observation, clock.now())}`);
+    if (observation.failure !== undefined) failedCount += 1;
+  }
+  return failedCount === 0 ? 0 : 1;
+}
+
+function formatNoServiceCodes(shard: Configuration['shard']): string {
+  return shard.count === 1
+    ? 'No service codes to poll: no file in service_code_files lists one.\n'
+    : `No service codes to poll: ${formatShard(shard)} has none.\n`;
+}
 
 function isTerminal(stream: NodeJS.WritableStream): boolean {
   return 'isTTY' in stream && stream.isTTY === true;

@@ -1,39 +1,39 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
-import type { Clock } from '../clock.ts';
-import type { LogDestination } from '../log.ts';
+import type { Clock } from '../runtime/clock.ts';
+import type { LogDestination } from '../runtime/logger.ts';
 
-/** A listing that is being read. */
-interface Underway {
+interface ListingInProgress {
   readonly users: number;
   readonly tasks: { readonly size: number };
 }
 
-/** What a poll takes at most before there is anything to say of it. */
-const PATIENCE_MS = 500;
-const STEP_MS = 200;
-/** To the beginning of the line, and clear what stands there. */
-const ERASE = '\r\u001b[K';
+/** Most polls are shorter and show no progress. */
+const INITIAL_DELAY_MS = 500;
+const REFRESH_INTERVAL_MS = 200;
+const BODY_CHUNK_CHANNEL = 'undici:request:bodyChunkReceived';
+/** Moves the cursor to the start of the line and clears it. */
+const ERASE_LINE = '\r\u001b[K';
 
 /**
- * Says at a terminal how far listings have been read, in a line that is written over, and erased in the end. Log
- * lines go through it, so that they do not end up in that line.
+ * Shows the progress of reading listings in one line of a terminal, and erases it at the end. Log lines have to go
+ * through it, so that they do not mix with that line.
  */
 export class Progress implements LogDestination, Disposable {
   readonly isTTY = true;
   readonly #terminal: LogDestination;
-  readonly #listings: Underway[] = [];
-  readonly #ending = new AbortController();
-  #bytes = 0;
+  readonly #listings: ListingInProgress[] = [];
+  readonly #abortController = new AbortController();
+  #receivedBytes = 0;
   #isShown = false;
 
   constructor(terminal: LogDestination, clock: Clock) {
     this.#terminal = terminal;
-    subscribe('undici:request:bodyChunkReceived', this.#received);
+    subscribe(BODY_CHUNK_CHANNEL, this.#onBodyChunk);
     void this.#run(clock);
   }
 
-  /** Adds the records of a listing, as they are read, to what is said. */
-  readonly watch = (listing: Underway): void => {
+  /** Adds the records of a listing to the shown counts as they are read. */
+  readonly addListing = (listing: ListingInProgress): void => {
     this.#listings.push(listing);
   };
 
@@ -47,38 +47,38 @@ export class Progress implements LogDestination, Disposable {
   }
 
   [Symbol.dispose](): void {
-    unsubscribe('undici:request:bodyChunkReceived', this.#received);
-    this.#ending.abort();
+    unsubscribe(BODY_CHUNK_CHANNEL, this.#onBodyChunk);
+    this.#abortController.abort();
     this.#erase();
   }
 
   async #run(clock: Clock): Promise<void> {
-    const { signal } = this.#ending;
-    const isOver = (): boolean => signal.aborted;
-    await clock.sleep(PATIENCE_MS, signal).catch(isOver);
+    const { signal } = this.#abortController;
+    const ignoreAbort = (): void => undefined;
+    await clock.sleep(INITIAL_DELAY_MS, signal).catch(ignoreAbort);
     while (!signal.aborted) {
-      this.#terminal.write(`${ERASE}${this.#text()}`);
+      this.#terminal.write(`${ERASE_LINE}${this.#formatLine()}`);
       this.#isShown = true;
-      await clock.sleep(STEP_MS, signal).catch(isOver);
+      await clock.sleep(REFRESH_INTERVAL_MS, signal).catch(ignoreAbort);
     }
   }
 
-  readonly #received = (message: unknown): void => {
+  readonly #onBodyChunk = (message: unknown): void => {
     const chunk =
       typeof message === 'object' && message !== null && 'chunk' in message ? message.chunk : undefined;
-    if (chunk instanceof Uint8Array) this.#bytes += chunk.length;
+    if (chunk instanceof Uint8Array) this.#receivedBytes += chunk.length;
   };
 
-  #text(): string {
-    const sum = (count: (listing: Underway) => number): number =>
+  #formatLine(): string {
+    const sum = (count: (listing: ListingInProgress) => number): number =>
       this.#listings.reduce((total, listing) => total + count(listing), 0);
     const users = sum((listing) => listing.users);
     const tasks = sum((listing) => listing.tasks.size);
-    return `Reading: ${(this.#bytes / 1e6).toFixed(1)} MB received, ${users} users, ${tasks} tasks …`;
+    return `Reading: ${(this.#receivedBytes / 1e6).toFixed(1)} MB received, ${users} users, ${tasks} tasks …`;
   }
 
   #erase(): void {
-    if (this.#isShown) this.#terminal.write(ERASE);
+    if (this.#isShown) this.#terminal.write(ERASE_LINE);
     this.#isShown = false;
   }
 }

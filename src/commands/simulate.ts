@@ -1,54 +1,117 @@
+import { z } from 'zod';
+import { parseListenAddress } from '../config/addresses.ts';
+import { ConfigError, describeKind, expectedFound } from '../config/config-error.ts';
+import { duration, integer } from '../config/schemas.ts';
+import { expected, parsedBy, reject } from '../config/validation.ts';
+import { waitForAbort } from '../runtime/abort.ts';
+import { getErrorMessage } from '../runtime/errors.ts';
 import { startSimulator } from '../simulator/server.ts';
-import { createWorld } from '../simulator/world.ts';
-import { untilAborted, type CommandIo } from './command.ts';
-import { FlagError, parseSimulateFlags, type SimulateFlags } from './simulate-flags.ts';
+import { createWorld, type PopulationSize } from '../simulator/world.ts';
+import { parseFlags } from './command-line.ts';
+import type { Command, CommandIo } from './command.ts';
 
-const usage = `Usage: xvs-exporter simulate [flags]
+const USAGE = `Usage: xvs-exporter simulate [flags]
 
-Runs a simulation of the live-video service: users and tasks come and go, bytes grow.
+Runs a simulation of the live-video service: users and tasks start and stop, byte counters grow.
 
-  --listen-address=HOST:PORT   where to listen (default 127.0.0.1:20140)
+  --listen-address=HOST:PORT   address to listen on (default 127.0.0.1:20140)
   --service-code=CODE:SECRET   a service code and its shared secret; repeatable (default TESTING:abc);
-                               CODE:SECRET:users=N,tasks=N gives it a size of its own
-  --users=N                    mean number of users online, per service code (default 1000)
-  --tasks=N                    mean number of tasks alive, per service code (default 100)
-  --seed=N                     another seed, another world (default 1)
-  --clock-tolerance=DURATION   how far a timestamp may be from the clock; 0 accepts any (default 5m)
-  --no-gzip                    never compress
-  --control                    serve /-/faults and /-/account, to whoever can reach the address
-  --help                       print this
+                               CODE:SECRET:users=N,tasks=N overrides its number of users and tasks
+  --users=N                    average number of users per service code (default 1000)
+  --tasks=N                    average number of tasks per service code (default 100)
+  --seed=N                     seed of the random data (default 1)
+  --clock-tolerance=DURATION   largest accepted deviation of a timestamp; 0 accepts any (default 5m)
+  --no-gzip                    never compress responses
+  --control                    serve /-/faults and /-/account, without authentication
+  --help                       print this help
 `;
 
-/** Runs the simulator until the signal aborts. Gives the exit code: 2 for a wrong flag, 1 if it cannot listen. */
-export async function simulate(args: readonly string[], io: CommandIo): Promise<number> {
-  const flags = readFlags(args, io);
-  if (flags === undefined) return 2;
-  if (flags.help) {
-    io.stdout.write(usage);
-    return 0;
+/** Where the simulator listens: never on all addresses by accident, so the host is required. */
+const listenAddress = parsedBy((raw) => {
+  const address = parseListenAddress(raw);
+  return address?.host === undefined ? undefined : { host: address.host, port: address.port };
+}, expected('HOST:PORT such as 127.0.0.1:20140'));
+
+const SIZES = /^(?:(?:users|tasks)=\d{1,9}(?:,(?!$)|$))+$/;
+
+/** A service code with its secret and the sizes that it overrides. Messages never show the secret. */
+const serviceCode = z.string().transform((text, context) => {
+  const [name = '', secret = '', sizes, ...rest] = text.split(':');
+  if (name === '' || secret === '' || rest.length > 0) {
+    // Without a colon, even the first part may be a secret.
+    const found = text.includes(':') ? `"${name}:…"` : 'a value without a colon';
+    return reject(context, expectedFound('CODE:SECRET or CODE:SECRET:users=N,tasks=N', found));
   }
-  try {
-    await run(flags, io);
-    return 0;
-  } catch (error) {
-    io.stderr.write(`simulate: ${error instanceof Error ? error.message : String(error)}\n`);
-    return 1;
-  }
+  // The sizes are not shown: they may be the rest of a secret with a colon.
+  if (sizes !== undefined && !SIZES.test(sizes))
+    return reject(context, expectedFound(`users=N,tasks=N after the secret of "${name}"`, 'something else'));
+  const pairs = (sizes ?? '').split(',').map((pair) => pair.split('='));
+  const size: Partial<PopulationSize> = Object.fromEntries(
+    pairs.flatMap(([key, value]) => (value === undefined ? [] : [[key, Number(value)]])),
+  );
+  return { name, secret, size };
+});
+
+const serviceCodes = z.array(serviceCode).superRefine((codes, context) => {
+  const names = codes.map(({ name }) => name);
+  const duplicate = names.find((name, index) => names.indexOf(name) !== index);
+  if (duplicate !== undefined)
+    reject(context, expectedFound('each service code once', `"${duplicate}" twice`));
+});
+
+const populationSize = integer(0, 999_999_999);
+
+const FLAGS = {
+  'listen-address': { kind: 'value', schema: listenAddress.prefault('127.0.0.1:20140') },
+  'service-code': { kind: 'list', schema: serviceCodes.prefault(['TESTING:abc']) },
+  users: { kind: 'value', schema: populationSize.prefault('1000') },
+  tasks: { kind: 'value', schema: populationSize.prefault('100') },
+  seed: { kind: 'value', schema: integer(0, 999_999_999).prefault('1') },
+  'clock-tolerance': { kind: 'value', schema: duration(0).prefault('5m') },
+  'no-gzip': { kind: 'switch', schema: z.boolean() },
+  control: { kind: 'switch', schema: z.boolean() },
+  help: { kind: 'switch', schema: z.boolean() },
+} as const;
+
+/** Parses the flags of `simulate`. Throws a ConfigError, which shows no secret. */
+export function parseSimulateFlags(args: readonly string[]) {
+  const flags = parseFlags(args, FLAGS, { show: describeKind });
+  const { users, tasks, seed, control, help } = flags;
+  const codes = flags['service-code'];
+  return {
+    help,
+    listen: flags['listen-address'],
+    /** Shared secrets by service code. */
+    codes: new Map(codes.map(({ name, secret }) => [name, secret])),
+    sizes: new Map(codes.map(({ name, size }) => [name, { users, tasks, ...size }])),
+    users,
+    tasks,
+    seed,
+    clockToleranceMs: flags['clock-tolerance'],
+    gzip: !flags['no-gzip'],
+    control,
+  };
 }
 
-function readFlags(args: readonly string[], { stderr }: CommandIo): SimulateFlags | undefined {
+/** Runs the simulator until the signal aborts. Gives the exit code: 2 for an invalid flag, 1 if it cannot listen. */
+export const simulate: Command = async (args, io) => {
   try {
-    return parseSimulateFlags(args);
+    const { help, ...flags } = parseSimulateFlags(args);
+    if (help) io.stdout.write(USAGE);
+    else await run(flags, io);
+    return 0;
   } catch (error) {
-    if (!(error instanceof FlagError)) throw error;
-    stderr.write(`simulate: ${error.message}\n`);
-    return undefined;
+    io.stderr.write(`${getErrorMessage(error).replaceAll(/^/gm, 'simulate: ')}\n`);
+    return error instanceof ConfigError ? 2 : 1;
   }
-}
+};
 
-async function run(flags: SimulateFlags, { stdout, signal, clock }: CommandIo): Promise<void> {
+async function run(
+  flags: Omit<ReturnType<typeof parseSimulateFlags>, 'help'>,
+  { stdout, signal, clock }: CommandIo,
+): Promise<void> {
   const world = createWorld({ ...flags, startedAtMs: clock.now() });
   await using simulator = await startSimulator({ ...flags, world, clock });
   stdout.write(`Simulating ${[...flags.codes.keys()].join(', ')} on ${simulator.url}\n`);
-  await untilAborted(signal);
+  await waitForAbort(signal);
 }

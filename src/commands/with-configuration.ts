@@ -1,61 +1,63 @@
-import { readBuildInfo, type BuildInfo } from '../build-info.ts';
-import { parseCommandLine } from '../config/command-line.ts';
-import { ConfigurationSource } from '../config/configuration-source.ts';
+import { ConfigError } from '../config/config-error.ts';
 import type { Configuration } from '../config/configuration.ts';
-import { helpText } from '../config/help.ts';
-import { ConfigError } from '../config/problem.ts';
-import { summary } from '../config/summary.ts';
-import { loadWebConfiguration } from '../web/config/web-configuration.ts';
+import { ConfigurationSource } from '../config/configuration-source.ts';
+import { formatSummary } from '../config/summary.ts';
+import { readBuildInfo, type BuildInfo } from '../runtime/build-info.ts';
+import { loadWebConfiguration } from '../web/security/web-configuration.ts';
 import type { Command, CommandIo } from './command.ts';
+import { parseCommandLine } from './command-line.ts';
+import { formatHelp } from './help.ts';
 
-/** What a command has of its configuration. */
-export interface Configured {
+/** What {@link withConfiguration} passes to a command. */
+export interface CommandConfiguration {
   readonly configuration: Configuration;
-  /** Where it came from, to read it again. */
+  /** Loads the configuration again. */
   readonly source: ConfigurationSource;
   readonly build: BuildInfo;
-  /** The switches of the command's own that are set. */
+  /** The command's own switches that are set. */
   readonly switches: ReadonlySet<string>;
 }
 
 /**
- * A command that needs the configuration: reads it from flags, environment and file, answers `--help`,
- * `--version` and `--config.check`, and tells mistakes, with exit code 2, before anything runs.
+ * Wraps a command that needs the configuration. Loads it from flags, environment and file, handles `--help`, `--version`
+ * and `--config.check`, and reports mistakes with exit code 2 before the command runs.
+ *
+ * @param ownSwitches - further flags without a value
  */
-export function configured(
-  run: (configured: Configured, io: CommandIo) => Promise<number>,
+export function withConfiguration(
+  run: (configured: CommandConfiguration, io: CommandIo) => Promise<number>,
   ownSwitches: readonly string[] = [],
 ): Command {
   return async (args, io) => {
     const { stdout, stderr, environment, files, hostName } = io;
     const build = readBuildInfo(environment);
-    let ready: Configured;
+    let configured: CommandConfiguration;
     try {
-      const { flags, check, version, help, switches } = parseCommandLine(args, ownSwitches);
-      if (help) return print(stdout, helpText());
-      if (version) return print(stdout, versionLine(build));
+      const { flags, switches } = parseCommandLine(args, ownSwitches);
+      if (switches.has('help')) return writeText(stdout, formatHelp());
+      if (switches.has('version')) return writeText(stdout, formatVersion(build));
       const source = new ConfigurationSource({ flags, env: environment, hostName, ...files });
       const loaded = await source.load();
       const { configFile } = loaded.configuration.web;
       if (configFile !== undefined) await loadWebConfiguration(configFile, files.readFile);
-      if (check) return print(stdout, summary(loaded));
-      ready = { configuration: loaded.configuration, source, build, switches };
+      if (switches.has('config.check')) return writeText(stdout, formatSummary(loaded));
+      configured = { configuration: loaded.configuration, source, build, switches };
     } catch (error) {
       if (!(error instanceof ConfigError)) throw error;
       stderr.write(`${error.message}\n`);
       return 2;
     }
-    return await run(ready, io);
+    return await run(configured, io);
   };
 }
 
-function print(stream: NodeJS.WritableStream, text: string): number {
+function writeText(stream: NodeJS.WritableStream, text: string): number {
   stream.write(text);
   return 0;
 }
 
-/** The revision is known in the image alone. */
-function versionLine({ version, revision, nodeVersion }: BuildInfo): string {
-  const built = revision === 'unknown' ? '' : `${revision}, `;
-  return `xvs-exporter ${version} (${built}Node.js ${nodeVersion})\n`;
+/** Only the image has a revision. */
+function formatVersion({ version, revision, nodeVersion }: BuildInfo): string {
+  const prefix = revision === 'unknown' ? '' : `${revision}, `;
+  return `xvs-exporter ${version} (${prefix}Node.js ${nodeVersion})\n`;
 }

@@ -1,46 +1,57 @@
-/** One mistake in the configuration: where it stands, and what was expected and found there. */
+import { distance } from 'fastest-levenshtein';
+
+/** One mistake in the configuration. */
 export interface Problem {
   /** `/etc/xvs.yml:7:13 poll.interval`, `environment variable XVS_POLL_INTERVAL`, `flag --poll.interval`. */
-  readonly place: string;
-  /** `expected …, found …`; never holds a secret. */
+  readonly location: string;
+  /** `expected …, found …; remedy`. It never contains a secret. */
   readonly message: string;
 }
 
-/** A configuration that cannot be used. Its message is one line for each problem and safe to print. */
+/** A configuration that cannot be used. Its message has one line per problem and is safe to print. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
   readonly problems: readonly Problem[];
 
   constructor(problems: readonly Problem[]) {
-    super(problems.map(({ place, message }) => `${place}: ${message}`).join('\n'));
+    super(problems.map(({ location, message }) => `${location}: ${message}`).join('\n'));
     this.problems = problems;
   }
 }
 
-/** Throws a {@link ConfigError} that lists the problems, if there are any. */
+/** Throws a {@link ConfigError} with the problems unless there are none. */
 export function throwIfAny(problems: readonly Problem[]): void {
   if (problems.length > 0) throw new ConfigError(problems);
 }
 
-/** The sentence that all mistakes are told in; `hint` says what to do about it. */
-export function mismatch(expected: string, found: string, hint?: string): string {
-  return `expected ${expected}, found ${found}${hint === undefined ? '' : `; ${hint}`}`;
+/** Formats the message of a {@link Problem}; `remedy` says how to fix it. */
+export function expectedFound(expected: string, found: string, remedy?: string): string {
+  return `expected ${expected}, found ${found}${remedy === undefined ? '' : `; ${remedy}`}`;
 }
 
-const MAX_SHOWN = 200;
+const MAX_SHOWN_CHARS = 200;
 
-/** A value as a message shows it: text in quotes and cut, lists and mappings by kind alone. */
-export function show(raw: unknown): string {
+/** Formats a value for a message: strings quoted and truncated to 200 characters, lists and mappings by kind only. */
+export function formatValue(raw: unknown): string {
   if (typeof raw === 'string')
-    return JSON.stringify(raw.length > MAX_SHOWN ? `${raw.slice(0, MAX_SHOWN)}…` : raw);
-  return typeof raw === 'number' || typeof raw === 'boolean' ? String(raw) : kindOf(raw);
+    return JSON.stringify(raw.length > MAX_SHOWN_CHARS ? `${raw.slice(0, MAX_SHOWN_CHARS)}…` : raw);
+  return typeof raw === 'number' || typeof raw === 'boolean' ? String(raw) : describeKind(raw);
 }
 
-/** What a message says of a value that it may not show. */
-export function kindOf(raw: unknown): string {
-  if (raw === undefined || raw === null) return 'nothing';
-  if (raw === '') return 'an empty text';
+/** Describes a value without showing it: for values that may be secrets. */
+export function describeKind(raw: unknown): string {
+  if (raw === undefined || raw === null) return 'no value';
+  if (raw === '') return 'an empty string';
   if (Array.isArray(raw)) return raw.length === 0 ? 'an empty list' : 'a list';
   if (typeof raw === 'object') return 'a mapping';
-  return typeof raw === 'string' ? 'a text' : `a ${typeof raw}`;
+  return `a ${typeof raw}`;
+}
+
+/** `did you mean …?` with the nearest known name, if at most a third of its letters (at least one) differ. */
+export function formatSuggestion(name: string, known: readonly string[]): string | undefined {
+  const [nearest] = known
+    .map((candidate) => ({ candidate, edits: distance(name.toLowerCase(), candidate) }))
+    .filter(({ candidate, edits }) => edits <= Math.max(1, Math.floor(candidate.length / 3)))
+    .toSorted((a, b) => a.edits - b.edits);
+  return nearest === undefined ? undefined : `did you mean ${nearest.candidate}?`;
 }

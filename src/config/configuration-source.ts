@@ -1,92 +1,97 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Shard } from '../sharding/shard.ts';
-import { CodeFileMemory } from './code-files.ts';
-import { FileNotes } from './file-notes.ts';
-import type { ConfigurationFiles } from './files.ts';
-import type { Environment, Flags, Merged } from './layers.ts';
-import { load, type Loaded } from './loading.ts';
-import { groupOf } from './names.ts';
-import { settingEntries, type SettingPath } from './settings.ts';
+import { compareCodeFiles, NO_CODE_FILE_CHANGES } from './service-codes/code-file-changes.ts';
+import type { CodeFileChanges } from './service-codes/code-file-changes.ts';
+import { CodeFileCache } from './service-codes/code-files.ts';
+import { FileFingerprints } from './file-fingerprints.ts';
+import type { ConfigFileSystem } from './files.ts';
+import { loadConfiguration, type LoadOptions, type LoadResult } from './loader.ts';
+import { listSettings, toGroupName, type SettingPath } from './settings.ts';
+import type { MergedSettings } from './sources.ts';
 
-/** Groups of settings that can change while the exporter runs; the others hold from the start on. */
-const CHANGEABLE_GROUPS: readonly string[] = ['upstream', 'signing', '', 'poll'];
-/** What holds from the start on all the same. */
-const HOLDING: readonly SettingPath[] = ['poll.mode'];
+/** Groups of settings that a reload applies; the others need a restart. */
+const RELOADABLE_GROUPS: readonly string[] = ['upstream', 'signing', '', 'poll'];
+/** Settings of these groups that need a restart nevertheless. */
+const RESTART_ONLY_SETTINGS: readonly SettingPath[] = ['poll.mode'];
 
-/** A configuration, its settings, and what of them has to wait for a restart. */
-export interface LoadedConfiguration extends Loaded {
-  /** Settings that hold from the start on, and are not what they were then. */
-  readonly needRestart: readonly SettingPath[];
+/** A loaded configuration with the settings that a reload cannot apply. */
+export interface LoadedConfiguration extends LoadResult {
+  /** Settings that need a restart and have changed since the start. */
+  readonly settingsNeedingRestart: readonly SettingPath[];
 }
 
-/** What a configuration is made of, and the files that it names. */
-export interface ConfigurationSourceOptions extends ConfigurationFiles {
-  readonly flags: Flags;
-  readonly env: Environment;
-  /** The name of this machine, asked for only where it says which shard this is. */
-  readonly hostName: () => string;
-}
+export interface ConfigurationSourceOptions
+  extends ConfigFileSystem, Pick<LoadOptions, 'flags' | 'env' | 'hostName'> {}
 
 /**
- * Where the configuration of this process comes from, time and again: flags and environment stay as they are, the file
- * and the files that it names are read anew. Remembers, by hash, what it has read.
+ * Loads the configuration of this process, repeatedly: flags and environment stay the same, the files are read again.
+ * It keeps a hash of everything that it read.
  */
 export class ConfigurationSource {
   readonly #options: ConfigurationSourceOptions;
-  readonly #codeFiles = new CodeFileMemory();
-  #started: ReadonlyMap<SettingPath, unknown> | undefined;
+  readonly #codeFileCache = new CodeFileCache();
+  #startupValues: ReadonlyMap<SettingPath, unknown> | undefined;
   #shard: Shard | undefined;
-  #namesCodeFiles = false;
-  #notes: FileNotes;
+  #hasCodeFiles = false;
+  #fingerprints: FileFingerprints;
+  #lastLoaded: Pick<LoadResult, 'codeFiles' | 'unmatchedPatterns'> | undefined;
+  #codeFileChanges = NO_CODE_FILE_CHANGES;
 
   constructor(options: ConfigurationSourceOptions) {
     this.#options = options;
-    this.#notes = new FileNotes(options);
+    this.#fingerprints = new FileFingerprints(options);
   }
 
-  /** What the last attempt to load has read, as one text that no secret can be told from. */
-  get read(): string {
-    return this.#notes.fingerprint;
+  /** Fingerprint of the files at the last attempt to load; reveals no secret. */
+  get loadedFingerprint(): string {
+    return this.#fingerprints.fingerprint;
   }
 
-  /** Whether a change of the files is to be taken by itself: from the start on, or as long as codes come from files. */
+  /** What changed in the service code files with the last successful load. */
+  get codeFileChanges(): CodeFileChanges {
+    return this.#codeFileChanges;
+  }
+
+  /** Whether file changes trigger a reload: `config.auto_reload` at the start, or any `service_code_files`. */
   get isWatched(): boolean {
-    return this.#namesCodeFiles || this.#started?.get('config.auto_reload') === true;
+    return this.#hasCodeFiles || this.#startupValues?.get('config.auto_reload') === true;
   }
 
-  /** @throws ConfigError as `loadConfiguration` does. */
+  /** @throws ConfigError as {@link loadConfiguration} does. */
   async load(): Promise<LoadedConfiguration> {
     const { flags, env, hostName } = this.#options;
-    const notes = new FileNotes(this.#options);
-    const { readFile, filesMatching } = notes;
+    const fingerprints = new FileFingerprints(this.#options);
+    const { readFile, findMatchingFiles } = fingerprints;
     try {
-      const loaded = await load(
-        { flags, env, hostName, readFile, filesMatching, shard: this.#shard },
-        this.#codeFiles,
+      const loaded = await loadConfiguration(
+        { flags, env, hostName, readFile, findMatchingFiles, shard: this.#shard },
+        this.#codeFileCache,
       );
       this.#shard ??= loaded.configuration.shard;
-      const holding = valuesThatHold(loaded.settings);
-      const started = (this.#started ??= holding);
-      const needRestart = [...holding.keys()].filter(
-        (path) => !isDeepStrictEqual(holding.get(path), started.get(path)),
+      const values = collectRestartOnlyValues(loaded.settings);
+      const startupValues = (this.#startupValues ??= values);
+      const settingsNeedingRestart = [...values.keys()].filter(
+        (path) => !isDeepStrictEqual(values.get(path), startupValues.get(path)),
       );
-      this.#namesCodeFiles = loaded.settings.find('service_code_files') !== undefined;
-      return { ...loaded, needRestart };
+      this.#hasCodeFiles = loaded.settings.get('service_code_files') !== undefined;
+      this.#codeFileChanges = compareCodeFiles(this.#lastLoaded, loaded);
+      const { codeFiles, unmatchedPatterns } = loaded;
+      this.#lastLoaded = { codeFiles, unmatchedPatterns };
+      return { ...loaded, settingsNeedingRestart };
     } finally {
-      this.#notes = notes;
+      this.#fingerprints = fingerprints;
     }
   }
 
-  /** What loading would read now, of the same files as the last time; to be compared with {@link read}. */
-  async look(): Promise<string> {
-    return await this.#notes.look();
+  /** Fingerprint of the same files now, to compare with {@link loadedFingerprint}. */
+  async computeFingerprint(): Promise<string> {
+    return await this.#fingerprints.computeFingerprint();
   }
 }
 
-function valuesThatHold(settings: Merged): ReadonlyMap<SettingPath, unknown> {
-  const paths = settingEntries().map(([path]) => path);
-  const holding = paths.filter(
-    (path) => HOLDING.includes(path) || !CHANGEABLE_GROUPS.includes(groupOf(path)),
-  );
-  return new Map(holding.map((path) => [path, settings.value(path)]));
+function collectRestartOnlyValues(settings: MergedSettings): ReadonlyMap<SettingPath, unknown> {
+  const paths = listSettings()
+    .map(([path]) => path)
+    .filter((path) => RESTART_ONLY_SETTINGS.includes(path) || !RELOADABLE_GROUPS.includes(toGroupName(path)));
+  return new Map(paths.map((path) => [path, settings.get(path)]));
 }

@@ -1,13 +1,14 @@
 import type { StaticLabels } from '../metrics/family.ts';
 import type { Shard } from '../sharding/shard.ts';
 import type { SigningScheme } from '../upstream/signing.ts';
-import type { ListenAddress } from './addresses.ts';
-import type { SettingValue } from './settings.ts';
+import { resolvePath } from './files.ts';
+import type { MergedSettings } from './sources.ts';
+import type { UpstreamSettings } from './upstream-settings.ts';
 
-/** One service code with everything a poll of it needs. Times in milliseconds. */
+/** One service code with everything that polling it needs. Times in milliseconds. */
 export interface ServiceCodeSettings {
   readonly serviceCode: string;
-  /** Without a slash at its end. */
+  /** Without a trailing slash. */
   readonly baseUrl: string;
   readonly secret: string;
   readonly intervalMs: number;
@@ -15,81 +16,79 @@ export interface ServiceCodeSettings {
   readonly timeoutMs: number;
   readonly staleAfterMs: number;
   readonly stallAfterMs: number;
-  /** Labels of every series of it, in the order of their names. */
+  /** Labels of every series of the code, sorted by name. */
   readonly labels: StaticLabels;
 }
 
-/** PEM texts. `cert` and `key` come together. */
-export interface TlsSettings {
-  readonly ca?: string;
-  readonly cert?: string;
-  readonly key?: string;
-}
-
-/** Proxies of the process's environment, as curl reads them. */
-export interface ProxySettings {
-  readonly httpProxy?: string;
-  readonly httpsProxy?: string;
-  readonly noProxy?: string;
-}
-
-export interface UpstreamSettings {
-  readonly connectTimeoutMs: number;
-  readonly headersTimeoutMs: number;
-  readonly idleTimeoutMs: number;
-  readonly maxResponseBytes: number;
-  readonly maxConnections: number;
-  readonly tls: TlsSettings;
-  readonly proxy: ProxySettings;
-}
-
-export interface PollSettings {
-  readonly mode: SettingValue<'poll.mode'>;
-  /** In scrape mode, what was polled less long ago is not polled again. */
-  readonly minAgeMs: number;
-}
-
-export interface MetricsSettings {
-  readonly maxLabelSets: number;
-  readonly perTask: boolean;
-  readonly maxTasks: number;
-}
-
-export interface StateSettings {
-  /** Where counters are kept over a restart; nowhere without it. */
-  readonly file: string | undefined;
-  readonly intervalMs: number;
-}
-
-export interface WebSettings {
-  readonly listenAddresses: readonly ListenAddress[];
-  readonly telemetryPath: string;
-  readonly maxRequests: number;
-  /** Whether `POST /-/reload` does anything. */
-  readonly enableLifecycle: boolean;
-  readonly maxConnections: number;
-  /** Path of the web configuration file. */
-  readonly configFile?: string;
-  readonly opensProbes: boolean;
-}
-
-interface LogSettings {
-  readonly level: SettingValue<'log.level'>;
-  readonly format: SettingValue<'log.format'>;
-}
-
 /** The whole configuration: parsed, checked, files read, secrets resolved. It never changes. */
-export interface Configuration {
+export interface Configuration extends Readonly<ReturnType<typeof readStaticSettings>> {
   readonly upstream: UpstreamSettings;
-  readonly signing: SigningScheme;
-  /** What this process polls, each code once. There may be none: in files they may come later, and shards share them. */
+  /** What this process polls, each code once; empty if files have none yet or other shards poll them all. */
   readonly serviceCodes: readonly ServiceCodeSettings[];
-  readonly poll: PollSettings;
   readonly shard: Shard;
   /** Service codes that other shards poll. */
-  readonly elsewhere: ReadonlySet<string>;
-  readonly metrics: MetricsSettings;
-  readonly state: StateSettings;
-  readonly web: WebSettings;
-  readonly log: LogSettings;
+  readonly codesOnOtherShards: ReadonlySet<string>;
+}
+
+export type PollSettings = Configuration['poll'];
+export type WebSettings = Configuration['web'];
+
+/** Reads the parts of the configuration that need nothing but settings. */
+export function readStaticSettings(settings: MergedSettings) {
+  const { get } = settings;
+  return {
+    signing: readSigningScheme(settings),
+    poll: { mode: get('poll.mode'), minAgeMs: get('poll.min_age') },
+    metrics: {
+      maxLabelSets: get('metrics.max_label_sets'),
+      perTask: get('metrics.per_task'),
+      maxTasks: get('metrics.max_tasks'),
+    },
+    ledger: {
+      maxInputBytesPerSecond: get('ledger.max_input_rate'),
+      maxOutputBytesPerSecond: get('ledger.max_output_rate'),
+      rememberTasksForMs: get('ledger.remember_tasks_for'),
+    },
+    state: {
+      file: readPath(settings, 'state.file'),
+      intervalMs: get('state.interval'),
+      retainMs: get('state.retain'),
+    },
+    web: readWebSettings(settings),
+    log: { level: get('log.level'), format: get('log.format') },
+  } as const;
+}
+
+function readSigningScheme({ get }: MergedSettings): SigningScheme {
+  return {
+    algorithm: get('signing.algorithm'),
+    template: get('signing.template'),
+    encoding: get('signing.encoding'),
+    timestampUnit: get('signing.timestamp_unit'),
+    signatureHeader: get('signing.signature_header'),
+    timestampHeader: get('signing.timestamp_header'),
+  };
+}
+
+function readWebSettings(settings: MergedSettings) {
+  const { get } = settings;
+  const configFile = readPath(settings, 'web.config.file');
+  return {
+    ...(configFile !== undefined && { configFile }),
+    maxConnections: get('web.max_connections'),
+    hasOpenProbes: get('web.open_probes'),
+    listenAddresses: get('web.listen_address'),
+    telemetryPath: get('web.telemetry_path'),
+    maxRequests: get('web.max_requests'),
+    isLifecycleEnabled: get('web.enable_lifecycle'),
+  } as const;
+}
+
+/** The path of a file, relative to the file that names it. */
+function readPath(
+  { get, origin }: MergedSettings,
+  path: 'state.file' | 'web.config.file',
+): string | undefined {
+  const file = get(path);
+  return file === undefined ? undefined : resolvePath(origin(path)?.folder, file);
 }

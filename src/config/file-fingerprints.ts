@@ -1,111 +1,111 @@
 import { createHash } from 'node:crypto';
-import { filesMatching } from './code-globs.ts';
-import type { ConfigurationFiles } from './files.ts';
-import { errorCode } from './files.ts';
-import { inBatches } from './in-batches.ts';
+import { findMatchingFiles } from './files.ts';
+import type { ConfigFileSystem } from './files.ts';
+import { readErrorCode } from './files.ts';
+import { mapConcurrent } from '../runtime/concurrency.ts';
 
-/** What was found at a path. */
-interface Note {
-  /** The hash of its text, or how it could not be read; of a pattern, the names. */
+interface FileFingerprint {
+  /** Hash of the text, or the error code. */
   readonly found: string;
-  /** The stamp of the file, taken before it was read. */
-  seenStamp: string;
-  /** The stamp with which it need not be read again. */
+  /** Stamp before the last read. */
+  lastStamp: string;
+  /** A file with this stamp is not read again. */
   trustedStamp: string | undefined;
 }
 
 /**
- * Reads files and notes what was found, by hash, so that it can be told whether it would be found now: by the stamps of
- * the files, for there may be thousands of them.
+ * Reads files and remembers the hash of each, to detect later whether reading them again would give something else.
+ * It compares stamps (`stat`) first, because there may be thousands of files.
  *
- * A stamp is trusted when it was the same at two looks, and what was read at the second was as before: a file system's
- * clock may tick too slowly to tell two writes apart that follow one another.
+ * A stamp is trusted once two consecutive checks found the same stamp and the same text: two writes within one tick of
+ * the file system's clock have the same stamp. Stamps alone would miss the second write, and would reload after a
+ * file was replaced by an identical one.
  */
-export class FileNotes {
-  readonly #files: ConfigurationFiles;
-  readonly #notes = new Map<string, Note>();
+export class FileFingerprints {
+  readonly #files: ConfigFileSystem;
+  readonly #byPath = new Map<string, FileFingerprint>();
   readonly #globs = new Map<string, string>();
   #fingerprint: string | undefined;
 
-  constructor(files: ConfigurationFiles) {
+  constructor(files: ConfigFileSystem) {
     this.#files = files;
   }
 
-  /** All that was found, as one text that no secret can be told from. */
+  /** Hash of everything that was read; reveals no secret. */
   get fingerprint(): string {
-    this.#fingerprint ??= hashOf(
+    this.#fingerprint ??= hashText(
       JSON.stringify([
-        [...this.#notes].map(([path, { found }]) => [path, found]).toSorted(byPath),
-        [...this.#globs].toSorted(byPath),
+        [...this.#byPath].map(([path, { found }]) => [path, found]).toSorted(compareByPath),
+        [...this.#globs].toSorted(compareByPath),
       ]),
     );
     return this.#fingerprint;
   }
 
-  /** Notes also that a file could not be read, and how: it may come. */
+  /** Also remembers that a file could not be read: it may be created later. */
   readonly readFile = async (path: string): Promise<string> => {
-    const seenStamp = await this.#stampOf(path);
-    const note = (found: string): void => {
-      this.#notes.set(path, { found, seenStamp, trustedStamp: undefined });
+    const lastStamp = await this.#readStamp(path);
+    const remember = (found: string): void => {
+      this.#byPath.set(path, { found, lastStamp, trustedStamp: undefined });
     };
     try {
       const text = await this.#files.readFile(path);
-      note(hashOf(text));
+      remember(hashText(text));
       return text;
     } catch (error) {
-      note(errorCode(error));
+      remember(readErrorCode(error));
       throw error;
     }
   };
 
-  /** Notes which files there are, not what else the folder holds. */
-  readonly filesMatching = async (glob: string): Promise<readonly string[]> => {
+  /** Remembers which files match, not what else is in the folder. */
+  readonly findMatchingFiles = async (glob: string): Promise<readonly string[]> => {
     try {
-      const paths = await filesMatching(glob, this.#files.listFolder);
+      const paths = await findMatchingFiles(glob, this.#files.listFolder);
       this.#globs.set(glob, paths.join('\n'));
       return paths;
     } catch (error) {
-      this.#globs.set(glob, errorCode(error));
+      this.#globs.set(glob, readErrorCode(error));
       throw error;
     }
   };
 
-  /** The fingerprint that the same files have now. */
-  async look(): Promise<string> {
-    const now = new FileNotes(this.#files);
-    for (const glob of this.#globs.keys()) await now.filesMatching(glob).catch(() => undefined);
-    await inBatches([...this.#notes], async ([path, note]) => {
-      now.#notes.set(path, await this.#lookAt(path, note));
+  /** Computes the fingerprint of the same files now. */
+  async computeFingerprint(): Promise<string> {
+    const current = new FileFingerprints(this.#files);
+    for (const glob of this.#globs.keys()) await current.findMatchingFiles(glob).catch(() => undefined);
+    await mapConcurrent([...this.#byPath], async ([path, file]) => {
+      current.#byPath.set(path, await this.#checkFile(path, file));
     });
-    return this.#isAsIn(now) ? this.fingerprint : now.fingerprint;
+    return this.#isSameAs(current) ? this.fingerprint : current.fingerprint;
   }
 
-  async #lookAt(path: string, note: Note): Promise<Note> {
-    const stamp = await this.#stampOf(path);
-    if (stamp === note.trustedStamp) return note;
-    const found = await this.#files.readFile(path).then(hashOf, errorCode);
-    if (found !== note.found) return { found, seenStamp: stamp, trustedStamp: undefined };
-    note.trustedStamp = stamp === note.seenStamp ? stamp : undefined;
-    note.seenStamp = stamp;
-    return note;
+  async #checkFile(path: string, file: FileFingerprint): Promise<FileFingerprint> {
+    const stamp = await this.#readStamp(path);
+    if (stamp === file.trustedStamp) return file;
+    const found = await this.#files.readFile(path).then(hashText, readErrorCode);
+    if (found !== file.found) return { found, lastStamp: stamp, trustedStamp: undefined };
+    file.trustedStamp = stamp === file.lastStamp ? stamp : undefined;
+    file.lastStamp = stamp;
+    return file;
   }
 
-  #isAsIn(other: FileNotes): boolean {
+  #isSameAs(other: FileFingerprints): boolean {
     return (
       [...this.#globs].every(([glob, names]) => other.#globs.get(glob) === names) &&
-      [...this.#notes].every(([path, note]) => other.#notes.get(path) === note)
+      [...this.#byPath].every(([path, file]) => other.#byPath.get(path) === file)
     );
   }
 
-  #stampOf(path: string): Promise<string> {
-    return this.#files.stampOf(path).catch(errorCode);
+  #readStamp(path: string): Promise<string> {
+    return this.#files.readStamp(path).catch(readErrorCode);
   }
 }
 
-function hashOf(text: string): string {
+function hashText(text: string): string {
   return createHash('sha256').update(text).digest('base64');
 }
 
-function byPath([one]: readonly string[], [other]: readonly string[]): number {
+function compareByPath([one]: readonly string[], [other]: readonly string[]): number {
   return (one ?? '') < (other ?? '') ? -1 : 1;
 }

@@ -1,35 +1,35 @@
-import type { Clock } from '../clock.ts';
+import type { Clock } from '../runtime/clock.ts';
 import type { ConfigurationSource } from './configuration-source.ts';
 
-const LOOK_EVERY_MS = 5000;
-/** A file that is being written is left to settle: half a secret is a secret too. */
-const SETTLES_IN_MS = 1000;
+const CHECK_INTERVAL_MS = 5000;
+/** A changed file must stay the same for this time, because half a secret would also be accepted as a secret. */
+const SETTLE_TIME_MS = 1000;
 
-export interface FileWatchOptions {
-  readonly source: Pick<ConfigurationSource, 'isWatched' | 'read' | 'look'>;
+export interface FileWatcherOptions {
+  readonly source: Pick<ConfigurationSource, 'isWatched' | 'loadedFingerprint' | 'computeFingerprint'>;
   readonly clock: Clock;
-  /** Called when a file is not what was loaded of it, and stands still; it has to load anew. */
-  readonly changed: () => Promise<unknown>;
+  /** Called after a file has changed and settled; has to reload. */
+  readonly onChange: () => Promise<unknown>;
 }
 
 /**
- * Looks, where that is wanted, until the signal aborts, and then rejects with its reason. Not by the file system's events:
- * files are replaced by rename, mounted from elsewhere, and Kubernetes changes the link to their folder.
+ * Polls the files of a watched source until the signal aborts, then rejects with its reason. File system events would
+ * miss changes: files are replaced by rename or live on network mounts, and Kubernetes swaps a link to their folder.
  */
 export async function watchFiles(
-  { source, clock, changed }: FileWatchOptions,
+  { source, clock, onChange }: FileWatcherOptions,
   signal: AbortSignal,
 ): Promise<never> {
   for (;;) {
-    await clock.sleep(LOOK_EVERY_MS, signal);
+    await clock.sleep(CHECK_INTERVAL_MS, signal);
     if (!source.isWatched) continue;
-    let before = source.read;
-    let now = await source.look();
-    while (now !== before && now !== source.read) {
-      await clock.sleep(SETTLES_IN_MS, signal);
-      before = now;
-      now = await source.look();
+    let before = source.loadedFingerprint;
+    let current = await source.computeFingerprint();
+    while (current !== before && current !== source.loadedFingerprint) {
+      await clock.sleep(SETTLE_TIME_MS, signal);
+      before = current;
+      current = await source.computeFingerprint();
     }
-    if (now !== source.read) await changed();
+    if (current !== source.loadedFingerprint) await onChange();
   }
 }

@@ -1,78 +1,93 @@
-import { isAbsolute, join } from 'node:path';
-import type { Problem } from './problem.ts';
-import { mismatch, show } from './problem.ts';
+import * as fs from 'node:fs/promises';
+import { basename, dirname, isAbsolute, join } from 'node:path';
+import type { Problem } from './config-error.ts';
+import { expectedFound, formatValue } from './config-error.ts';
 
 /** Reads a text file (UTF-8); rejects as `node:fs/promises` does. */
 export type ReadFile = (path: string) => Promise<string>;
 
-/** The files of the machine, as far as a configuration needs them. Each call rejects as `node:fs/promises` does. */
-export interface ConfigurationFiles {
+/** The file system, as far as a configuration needs it. Each call rejects as `node:fs/promises` does. */
+export interface ConfigFileSystem {
   readonly readFile: ReadFile;
-  /** The names of what a folder holds. */
+  /** Lists the names in a folder. */
   readonly listFolder: (path: string) => Promise<readonly string[]>;
-  /** A text that is another one when the file, or the one that its links lead to now, is another or was written. */
-  readonly stampOf: (path: string) => Promise<string>;
+  /** A text that changes when the file is written or replaced, or when a link to it leads to another file. */
+  readonly readStamp: (path: string) => Promise<string>;
 }
 
-/** A path as it is written, and where. */
+/** The file system of this machine. */
+export const LOCAL_FILE_SYSTEM: ConfigFileSystem = {
+  readFile: (path) => fs.readFile(path, 'utf8'),
+  listFolder: (path) => fs.readdir(path),
+  async readStamp(path) {
+    // Without atime, which changes with every read.
+    const { dev, ino, size, mtimeNs, ctimeNs } = await fs.stat(path, { bigint: true });
+    return [dev, ino, size, mtimeNs, ctimeNs].join(' ');
+  },
+};
+
+/** A path as it was written, and where. */
 export interface FileReference {
   readonly path: string;
-  readonly place: string;
-  /** Folder that a relative path starts from; undefined for the working directory. */
+  readonly location: string;
+  /** Folder for a relative path; undefined for the working directory. */
   readonly folder: string | undefined;
 }
 
-const REASONS: ReadonlyMap<unknown, string> = new Map([
-  ['ENOENT', 'which does not exist'],
-  ['ENOTDIR', 'which does not exist'],
-  ['EISDIR', 'which is a directory'],
-  ['EACCES', 'which this user may not read'],
-  ['EPERM', 'which this user may not read'],
-]);
-
-/** A path as it is written, seen from the folder that it is relative to, if it is. */
-export function pathFrom(folder: string | undefined, path: string): string {
+/** Resolves a path against the folder that it is relative to. */
+export function resolvePath(folder: string | undefined, path: string): string {
   return folder === undefined || isAbsolute(path) ? path : join(folder, path);
 }
 
-/** The file's text; or what is wrong with it. */
-export async function readText(readFile: ReadFile, file: FileReference): Promise<string | Problem> {
-  const resolved = pathFrom(file.folder, file.path);
-  try {
-    return await readFile(resolved);
-  } catch (error) {
-    return { place: file.place, message: mismatch('a readable file', unreadable(resolved, error)) };
-  }
+const READ_ERROR_TEXTS: ReadonlyMap<string, string> = new Map([
+  ['ENOENT', 'which does not exist'],
+  ['ENOTDIR', 'which does not exist'],
+  ['EISDIR', 'which is a directory'],
+  ['EACCES', 'permission denied'],
+  ['EPERM', 'permission denied'],
+]);
+
+/** Formats a path that cannot be read, with the reason. */
+export function describeReadError(path: string, error: unknown): string {
+  return `${formatValue(path)}, ${READ_ERROR_TEXTS.get(readErrorCode(error)) ?? 'which cannot be read'}`;
 }
 
-/** A path that cannot be read, as a message shows it, with the reason. */
-export function unreadable(path: string, error: unknown): string {
-  return `${show(path)}, ${REASONS.get(errorCode(error)) ?? 'which cannot be read'}`;
-}
-
-/** Whether a call failed because there is nothing at the path. */
+/** Whether a call failed because the path does not exist. */
 export function isMissing(error: unknown): boolean {
-  return ['ENOENT', 'ENOTDIR'].includes(errorCode(error));
+  return ['ENOENT', 'ENOTDIR'].includes(readErrorCode(error));
 }
 
-/** The code of the error that a call of the file system ended in. */
-export function errorCode(error: unknown): string {
+/** The `code` of a file system error. */
+export function readErrorCode(error: unknown): string {
   return error instanceof Error && 'code' in error ? String(error.code) : 'unreadable';
 }
 
-/** The secret that a file holds, without one newline at its end. */
+/** Reads the text of a file; a failure is a problem at the location of the reference. */
+export async function readText(readFile: ReadFile, file: FileReference): Promise<string | Problem> {
+  const resolved = resolvePath(file.folder, file.path);
+  try {
+    return await readFile(resolved);
+  } catch (error) {
+    return {
+      location: file.location,
+      message: expectedFound('a readable file', describeReadError(resolved, error)),
+    };
+  }
+}
+
+/** Reads a secret from a file, without one trailing newline. */
 export async function readSecret(readFile: ReadFile, file: FileReference): Promise<string | Problem> {
   const text = await readText(readFile, file);
   if (typeof text !== 'string') return text;
   const secret = text.replace(/\r?\n$/, '');
   if (secret !== '') return secret;
   return {
-    place: file.place,
-    message: mismatch('a file that holds a secret', `${show(file.path)}, which is empty`),
+    location: file.location,
+    message: expectedFound('a file that contains a secret', `${formatValue(file.path)}, which is empty`),
   };
 }
 
-/** A PEM text of the given kind: `CERTIFICATE` or `PRIVATE KEY`. */
+/** Reads a PEM file that contains an item of the given kind. */
 export async function readPem(
   readFile: ReadFile,
   file: FileReference,
@@ -82,7 +97,35 @@ export async function readPem(
   if (typeof text !== 'string') return text;
   if (new RegExp(`^-----BEGIN (?:[A-Z]+ )?${kind}-----`, 'm').test(text)) return text;
   return {
-    place: file.place,
-    message: mismatch(`a PEM file with a ${kind}`, `${show(file.path)}, which has none`),
+    location: file.location,
+    message: expectedFound(`a PEM file with a ${kind}`, `${formatValue(file.path)}, which contains none`),
   };
+}
+
+/**
+ * Lists the files that match a path, sorted by name. A path without `*` matches itself, whether or not it exists;
+ * a leading `*` skips dot files, which editors and Kubernetes hide. A missing folder has no files. (`fs.glob` needs
+ * Node.js 22.)
+ */
+export async function findMatchingFiles(
+  glob: string,
+  listFolder: ConfigFileSystem['listFolder'],
+): Promise<readonly string[]> {
+  const pattern = basename(glob);
+  if (!pattern.includes('*')) return [glob];
+  const folder = dirname(glob);
+  const wildcard = compileWildcard(pattern);
+  const names = await listFolder(folder).catch((error: unknown) => {
+    if (isMissing(error)) return [];
+    throw error;
+  });
+  return names
+    .filter((name) => wildcard.test(name))
+    .toSorted()
+    .map((name) => join(folder, name));
+}
+
+function compileWildcard(pattern: string): RegExp {
+  const parts = pattern.split('*').map((part) => part.replaceAll(/[.+?^${}()|[\]\\]/g, String.raw`\$&`));
+  return new RegExp(`^${pattern.startsWith('*') ? String.raw`(?!\.)` : ''}${parts.join('.*')}$`, 's');
 }

@@ -1,32 +1,32 @@
 import type { Configuration } from './configuration.ts';
 import type { LoadedConfiguration } from './configuration-source.ts';
-import { ConfigError } from './problem.ts';
+import { ConfigError } from './config-error.ts';
 import type { SettingPath } from './settings.ts';
 
-/** Who asked for the configuration to be read again. */
+/** What triggered a reload. */
 export type ReloadTrigger = 'signal' | 'request' | 'file';
 
-/** How a reload went; without `error`, the configuration that was read is in force. */
+/** Result of a reload; without `error`, the new configuration is in effect. */
 export interface ReloadOutcome {
-  /** What is wrong with the configuration, in the words of the start: no secret. */
+  /** The message of the ConfigError; contains no secret. */
   readonly error?: string;
 }
 
 export interface ReloaderOptions<Applied> {
   readonly load: () => Promise<LoadedConfiguration>;
   readonly apply: (configuration: Configuration) => Promise<Applied>;
-  /** Told of each reload that has ended. */
+  /** Receives the result of every reload. */
   readonly report: {
     succeeded(trigger: ReloadTrigger, applied: Applied, needRestart: readonly SettingPath[]): void;
     failed(trigger: ReloadTrigger, error: ConfigError): void;
-    /** Something is wrong with the program: what is in force may be half of each. */
+    /** A bug; the new configuration may be applied in part. */
     broken(error: unknown): void;
   };
 }
 
 /**
- * Reads the configuration again, one reload at a time. Whoever asks while one runs shares the next one with all others
- * that do: the one that runs may have read the files before they changed.
+ * Reloads the configuration, one reload at a time. All requests during a reload share one further reload, because the
+ * running one may have read the files before they changed.
  */
 export class Reloader<Applied> implements AsyncDisposable {
   readonly #options: ReloaderOptions<Applied>;
@@ -38,7 +38,7 @@ export class Reloader<Applied> implements AsyncDisposable {
     this.#options = options;
   }
 
-  /** Never rejects. A wrong configuration changes nothing, and is what the outcome says. */
+  /** Never rejects. An invalid configuration changes nothing; the outcome has the error. */
   reload(trigger: ReloadTrigger): Promise<ReloadOutcome> {
     if (this.#running === undefined) return this.#start(trigger);
     this.#next ??= this.#running.then(() => {
@@ -48,14 +48,14 @@ export class Reloader<Applied> implements AsyncDisposable {
     return this.#next;
   }
 
-  /** Waits for the reload that runs; none comes after it. */
+  /** Waits for the running reload and prevents further ones. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#isDisposed = true;
     await this.#running;
   }
 
   #start(trigger: ReloadTrigger): Promise<ReloadOutcome> {
-    if (this.#isDisposed) return Promise.resolve({ error: 'The exporter is ending.' });
+    if (this.#isDisposed) return Promise.resolve({ error: 'The exporter is shutting down.' });
     this.#running = this.#run(trigger).finally(() => {
       this.#running = undefined;
     });
@@ -65,8 +65,8 @@ export class Reloader<Applied> implements AsyncDisposable {
   async #run(trigger: ReloadTrigger): Promise<ReloadOutcome> {
     const { load, apply, report } = this.#options;
     try {
-      const { configuration, needRestart } = await load();
-      report.succeeded(trigger, await apply(configuration), needRestart);
+      const { configuration, settingsNeedingRestart } = await load();
+      report.succeeded(trigger, await apply(configuration), settingsNeedingRestart);
       return {};
     } catch (error) {
       if (error instanceof ConfigError) {

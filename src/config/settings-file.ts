@@ -1,20 +1,19 @@
 import { dirname } from 'node:path';
-import type { InnerPath } from './format.ts';
-import type { Entry } from './layers.ts';
-import { nearestHint } from './nearest.ts';
-import type { Problem } from './problem.ts';
-import { kindOf, mismatch, show } from './problem.ts';
-import { isSettingPath, settingEntries } from './settings.ts';
+import type { Problem } from './config-error.ts';
+import { describeKind, expectedFound, formatSuggestion, formatValue } from './config-error.ts';
+import { isSettingPath, listSettings } from './settings.ts';
+import type { SourceEntry } from './sources.ts';
+import type { ValuePath } from './validation.ts';
 import type { YamlSource } from './yaml-source.ts';
 import { parseYaml } from './yaml-source.ts';
 
-/** What a configuration file gives: its settings, and what in it is none. */
+/** The settings of a configuration file, and the mistakes in its structure. */
 export interface SettingsFile {
-  readonly entries: readonly Entry[];
+  readonly entries: readonly SourceEntry[];
   readonly problems: readonly Problem[];
 }
 
-/** Reads the text of a configuration file; `file` is its path. Values are not parsed yet. */
+/** Reads the text of a configuration file at the path `file`. Values are not parsed yet. */
 export function parseSettingsFile(text: string, file: string): SettingsFile {
   const source = parseYaml(text, file);
   if ('message' in source) return { entries: [], problems: [source] };
@@ -25,9 +24,9 @@ function readGroup(source: YamlSource, file: string, value: unknown, path: reado
   // An empty file, or a group with all its settings commented out.
   if (value === null || value === undefined) return { entries: [], problems: [] };
   if (typeof value !== 'object' || Array.isArray(value)) {
-    const place = placeIn(source, path)();
-    // Not shown: a text in place of a group may be anything, a secret too.
-    return { entries: [], problems: [{ place, message: mismatch('a mapping of settings', kindOf(value)) }] };
+    // The value is not shown: a string in the wrong place may be a secret.
+    const message = expectedFound('a mapping of settings', describeKind(value));
+    return { entries: [], problems: [{ location: createLocator(source, path)(), message }] };
   }
   const parts = Object.entries(value).map(([key, child]) => readKey(source, file, child, [...path, key]));
   return {
@@ -38,48 +37,47 @@ function readGroup(source: YamlSource, file: string, value: unknown, path: reado
 
 function readKey(source: YamlSource, file: string, value: unknown, path: readonly string[]): SettingsFile {
   const dotted = path.join('.');
-  const known = fileKeys();
-  if (isSettingPath(dotted) && known.includes(dotted) && path.length === dotted.split('.').length) {
-    const entry = { path: dotted, raw: value, folder: dirname(file), place: placeIn(source, path) };
-    return { entries: [entry], problems: [] };
-  }
+  const known = listFileKeys();
+  const locate = createLocator(source, path);
+  if (isSettingPath(dotted) && known.includes(dotted) && path.length === dotted.split('.').length)
+    return { entries: [{ path: dotted, raw: value, folder: dirname(file), locate }], problems: [] };
   const isGroup = !path.some((key) => key.includes('.')) && known.some((key) => key.startsWith(`${dotted}.`));
   if (isGroup) return readGroup(source, file, value, path);
-  const message = mismatch('a known key', show(path.at(-1)), hintFor(path, known));
-  return { entries: [], problems: [{ place: placeIn(source, path)([], true), message }] };
+  const message = expectedFound('a known key', formatValue(path.at(-1)), suggestKey(path, known));
+  return { entries: [], problems: [{ location: locate([], true), message }] };
 }
 
-function hintFor(path: readonly string[], known: readonly string[]): string | undefined {
+function suggestKey(path: readonly string[], known: readonly string[]): string | undefined {
   const [key = ''] = path;
   const [group, rest] = key.split('.');
   if (path.length === 1 && rest !== undefined && known.includes(key))
     return `write ${rest} in the mapping ${group}`;
-  const siblings = new Set(known.flatMap((candidate) => siblingOf(candidate, path)));
-  return nearestHint(path.at(-1) ?? '', [...siblings]);
+  const siblings = new Set(known.flatMap((candidate) => findSibling(candidate, path)));
+  return formatSuggestion(path.at(-1) ?? '', [...siblings]);
 }
 
-function fileKeys(): readonly string[] {
-  return settingEntries().flatMap(([path, { notFrom }]) => (notFrom === 'file' ? [] : [path]));
+function listFileKeys(): readonly string[] {
+  return listSettings().flatMap(([path, { excludedSource }]) => (excludedSource === 'file' ? [] : [path]));
 }
 
-/** The part of a known key that could stand where the last step of the path does. */
-function siblingOf(key: string, path: readonly string[]): readonly string[] {
+/** The part of a known key that could replace the last step of the path. */
+function findSibling(key: string, path: readonly string[]): readonly string[] {
   const steps = key.split('.');
   const step = steps[path.length - 1];
   return step !== undefined && path.slice(0, -1).every((own, depth) => own === steps[depth]) ? [step] : [];
 }
 
-/** Names what stands in a source, with its place: `/etc/xvs.yml:7:13 poll.interval`; `path` leads to where it begins. */
-export function placeIn(source: YamlSource, path: readonly string[]) {
-  return (inner: InnerPath = [], ofKey = false): string => {
+/** Locates parts of a source below `path`: `/etc/xvs.yml:7:13 poll.interval`. */
+export function createLocator(source: YamlSource, path: readonly string[]) {
+  return (inner: ValuePath = [], isKey = false): string => {
     const full = [...path, ...inner];
-    const name = full.reduce<string>((text, step) => text + nameOf(step, text), '');
-    return `${source.at(full, ofKey)} ${name}`.trimEnd();
+    const name = full.reduce<string>((text, step) => text + formatPathStep(step, text), '');
+    return `${source.locate(full, isKey)} ${name}`.trimEnd();
   };
 }
 
-function nameOf(step: string | number, before: string): string {
+function formatPathStep(step: string | number, before: string): string {
   if (typeof step === 'number') return `[${step}]`;
-  const word = /^[\w.-]+$/.test(step) ? step : show(step);
+  const word = /^[\w.-]+$/.test(step) ? step : formatValue(step);
   return before === '' ? word : `.${word}`;
 }

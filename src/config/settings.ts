@@ -1,256 +1,269 @@
+import type { z } from 'zod';
 import { MAX_SHARDS } from '../sharding/shard.ts';
 import { baseUrl, listenAddressList, telemetryPath } from './addresses.ts';
-import { codeGlobList } from './code-globs.ts';
-import type { Format } from './format.ts';
-import { choice, count, duration, filePath, flag, secretText, size, wholeNumber } from './format.ts';
-import { serviceCodeList } from './service-codes.ts';
-import { headerName, signingTemplate } from './signing.ts';
+import {
+  bitRate,
+  boolean,
+  choice,
+  count,
+  duration,
+  filePath,
+  headerName,
+  integer,
+  schemaMeta,
+} from './schemas.ts';
+import { secretText, signingTemplate, size, type SchemaMeta } from './schemas.ts';
+import { codeGlobList, serviceCodeList } from './service-codes/schema.ts';
 
-/** What a setting is, whichever of its three names it is given by. */
+/** One row of the table of settings. */
 export interface Setting {
   /** One sentence for the reference and `--help`. */
   readonly doc: string;
-  readonly format: Format<unknown>;
-  /** As one would write it; undefined where there is none. */
-  readonly default: string | undefined;
-  /** What happens without it, where that is no plain default. */
-  readonly otherwise?: string;
-  /** The one source that the setting cannot come from. */
-  readonly notFrom?: 'file' | 'flag';
+  /** Parses the value of a file (string, number, boolean, list, mapping), or the text of a variable or flag. */
+  readonly schema: z.ZodType & Parameters<typeof schemaMeta.get>[0];
+  /** As an operator would write it. */
+  readonly default?: string;
+  /** The effect of leaving it out, for a setting without a plain default. */
+  readonly defaultText?: string;
+  /** The one source that cannot give the setting. */
+  readonly excludedSource?: 'file' | 'flag';
+  /** Its value is never shown. */
+  readonly isSecret?: true;
 }
 
 /**
- * Every setting, by its key in the file, in the order of the reference. The schema, the names in the
- * environment and on the command line, `--help` and the reference are made from it.
+ * Every setting by its key in the file, in the order of the reference. The configuration, the names in the
+ * environment and on the command line, `--help` and the reference derive from this table.
  */
 export const SETTINGS = {
   'upstream.base_url': {
-    doc: 'Address of the service, without the path of the call.',
-    format: baseUrl,
-    default: undefined,
-    otherwise: 'required, unless every code has its own',
+    doc: 'URL of the service, without the path of `task_list`.',
+    schema: baseUrl,
+    defaultText: 'required, unless every service code has its own',
   },
-  'upstream.timeout': { doc: 'Deadline of a whole poll.', format: duration(1), default: '10s' },
+  'upstream.timeout': { doc: 'Deadline of a whole poll.', schema: duration(1), default: '10s' },
   'upstream.connect_timeout': {
-    doc: 'Deadline for a connection, TLS included.',
-    format: duration(1),
+    doc: 'Deadline for establishing a connection, including TLS.',
+    schema: duration(1),
     default: '5s',
   },
   'upstream.headers_timeout': {
-    doc: 'Deadline for the head of the answer, from the request on.',
-    format: duration(1),
+    doc: 'Deadline for the response headers, measured from sending the request.',
+    schema: duration(1),
     default: '10s',
   },
   'upstream.idle_timeout': {
-    doc: 'Longest silence between two pieces of the body.',
-    format: duration(1),
+    doc: 'Longest pause between two chunks of the response body.',
+    schema: duration(1),
     default: '5s',
   },
   'upstream.max_response_size': {
-    doc: 'Largest body that is read, decompressed.',
-    format: size,
+    doc: 'Largest response body to read, after decompression.',
+    schema: size,
     default: '1GiB',
   },
   'upstream.max_connections': {
-    doc: 'Connections to one host and port at the same time.',
-    format: count,
+    doc: 'Maximum number of concurrent connections to one host and port.',
+    schema: count,
     default: '64',
   },
   'upstream.ca_file': {
-    doc: 'Certificates (PEM) to trust instead of those that come with Node.js.',
-    format: filePath,
-    default: undefined,
+    doc: 'CA certificates (PEM) to trust instead of those bundled with Node.js.',
+    schema: filePath,
   },
   'upstream.cert_file': {
-    doc: 'Client certificate (PEM), together with `upstream.key_file`.',
-    format: filePath,
-    default: undefined,
+    doc: 'Client certificate (PEM); requires `upstream.key_file`.',
+    schema: filePath,
   },
-  'upstream.key_file': {
-    doc: 'Key of the client certificate (PEM).',
-    format: filePath,
-    default: undefined,
-  },
+  'upstream.key_file': { doc: 'Private key of the client certificate (PEM).', schema: filePath },
   'signing.algorithm': {
-    doc: 'Hash of the HMAC.',
-    format: choice('sha256', 'sha1', 'sha384', 'sha512', 'md5'),
+    doc: 'Hash function of the HMAC.',
+    schema: choice('sha256', 'sha1', 'sha384', 'sha512', 'md5'),
     default: 'sha256',
   },
   'signing.template': {
-    doc: 'What is signed: the path, the query before percent-encoding, the timestamp.',
-    format: signingTemplate,
+    doc: 'String to sign, made of the path, the query before percent-encoding, and the timestamp.',
+    schema: signingTemplate,
     default: '{path}{query}{timestamp}',
   },
   'signing.encoding': {
-    doc: 'How the signature is written.',
-    format: choice('hex', 'base64', 'base64url'),
+    doc: 'Encoding of the signature.',
+    schema: choice('hex', 'base64', 'base64url'),
     default: 'hex',
   },
   'signing.timestamp_unit': {
-    doc: 'Unit of the timestamp, since the Unix epoch.',
-    format: choice('ms', 's'),
+    doc: 'Unit of the timestamp, counted from the Unix epoch.',
+    schema: choice('ms', 's'),
     default: 'ms',
   },
   'signing.signature_header': {
-    doc: 'Header of the signature.',
-    format: headerName,
+    doc: 'Header that carries the signature.',
+    schema: headerName,
     default: 'xvs-signature',
   },
   'signing.timestamp_header': {
-    doc: 'Header of the timestamp.',
-    format: headerName,
+    doc: 'Header that carries the timestamp.',
+    schema: headerName,
     default: 'xvs-timestamp',
   },
   service_codes: {
-    doc: 'What to poll. In the file a list of codes, or of mappings that give a code settings of its own.',
-    format: serviceCodeList,
-    default: undefined,
-    otherwise: 'required without `service_code_files`',
+    doc: 'Service codes to poll. In the file, a list of codes or of mappings with settings of a code.',
+    schema: serviceCodeList,
+    defaultText: 'required without `service_code_files`',
   },
   service_code_files: {
-    doc: 'Files with lists of such codes (.yml, .yaml, .json), `*` for any part of their name. They are watched, as with `config.auto_reload`; see docs/service-codes.md.',
-    format: codeGlobList,
-    default: undefined,
+    doc: 'Files with lists of service codes (.yml, .yaml, .json); `*` matches any part of a file name. The exporter watches them, as with `config.auto_reload`; see docs/service-codes.md.',
+    schema: codeGlobList,
   },
   secret: {
-    doc: 'Shared secret of each code without its own. No flag: a command line is visible to every user.',
-    format: secretText,
-    default: undefined,
-    notFrom: 'flag',
+    doc: 'Shared secret of every service code without its own. There is no flag, because command lines are visible to every user.',
+    schema: secretText,
+    excludedSource: 'flag',
+    isSecret: true,
   },
   secret_file: {
-    doc: 'File that holds that secret; a newline at its end is dropped.',
-    format: filePath,
-    default: undefined,
+    doc: 'File that contains that secret; a trailing newline is ignored.',
+    schema: filePath,
   },
   'poll.mode': {
-    doc: 'What makes it poll: its own clock (`interval`) or whoever scrapes (`scrape`). Holds until a restart.',
-    format: choice('interval', 'scrape'),
+    doc: 'What triggers polls: the clock of the exporter (`interval`) or scrapes (`scrape`). A change requires a restart.',
+    schema: choice('interval', 'scrape'),
     default: 'interval',
   },
   'poll.interval': {
-    doc: 'Time from poll to poll of a code; with `poll.mode` `scrape`, from scrape to scrape, as Prometheus has it.',
-    format: duration(1000),
+    doc: 'Time between two polls of a service code. With `poll.mode` `scrape`, set it to the scrape interval of Prometheus.',
+    schema: duration(1000),
     default: '15s',
   },
   'poll.min_age': {
-    doc: 'With `poll.mode` `scrape`: a code is polled if its last poll began so long ago; at most the interval.',
-    format: duration(0),
+    doc: 'With `poll.mode` `scrape`, a scrape polls a service code if its last poll started at least this long ago; at most the interval.',
+    schema: duration(0),
     default: '5s',
   },
   'poll.stale_after': {
-    doc: 'Without a good listing for so long, the metrics of a code vanish; at least the interval.',
-    format: duration(1),
-    default: undefined,
-    otherwise: 'three intervals of the code',
+    doc: 'The metrics of a service code disappear after this time without a successful poll; at least the interval.',
+    schema: duration(1),
+    defaultText: 'the larger of three intervals and interval + 2 × timeout of the service code',
   },
   'poll.stall_after': {
-    doc: 'A task whose bytes flowed once and stand still for so long is stalled.',
-    format: duration(1),
+    doc: 'A task is stalled when its byte counters, after growing once, have not grown for this time.',
+    schema: duration(1),
     default: '60s',
   },
   'shard.count': {
-    doc: 'Processes that share the service codes; each code is polled by one of them.',
-    format: wholeNumber(1, MAX_SHARDS),
+    doc: 'Number of processes that share the service codes; exactly one of them polls each code.',
+    schema: integer(1, MAX_SHARDS),
     default: '1',
   },
   'shard.index': {
-    doc: 'Which of them this is, from 0 on.',
-    format: wholeNumber(0, MAX_SHARDS - 1),
-    default: undefined,
-    otherwise: 'the number at the end of the host name, as in `xvs-exporter-3`',
+    doc: 'Index of this process, starting at 0.',
+    schema: integer(0, MAX_SHARDS - 1),
+    defaultText: 'the number at the end of the host name, as in `xvs-exporter-3`',
   },
   'metrics.max_label_sets': {
-    doc: 'Label sets of one metric family and service code; more are folded into `__other__`.',
-    format: count,
+    doc: 'Maximum number of label sets per metric family and service code; further ones are merged into `__other__`.',
+    schema: count,
+    default: '2000',
+  },
+  'metrics.per_task': { doc: 'Expose metrics of individual tasks.', schema: boolean, default: 'false' },
+  'metrics.max_tasks': {
+    doc: 'Maximum number of tasks per service code with individual metrics.',
+    schema: count,
     default: '1000',
   },
-  'metrics.per_task': { doc: 'Expose metrics of single tasks.', format: flag, default: 'false' },
-  'metrics.max_tasks': {
-    doc: 'Tasks of one service code that have metrics of their own.',
-    format: count,
-    default: '1000',
+  'ledger.max_input_rate': {
+    doc: 'Bytes that a task receives faster than this between two good listings are implausible and not counted.',
+    schema: bitRate,
+    default: '40Gbit/s',
+  },
+  'ledger.max_output_rate': {
+    doc: 'Bytes that an output delivers faster than this between two good listings are implausible and not counted.',
+    schema: bitRate,
+    default: '400Gbit/s',
+  },
+  'ledger.remember_tasks_for': {
+    doc: 'A task that returns within this time after it left continues its byte counts, as the same run.',
+    schema: duration(1),
+    default: '6h',
   },
   'state.file': {
-    doc: 'File that keeps counters over a restart. One exporter writes it; its folder must exist.',
-    format: filePath,
-    default: undefined,
-    otherwise: 'counters begin at 0 with each start',
+    doc: 'File that keeps counters across restarts. Only one exporter may write it; its folder must exist.',
+    schema: filePath,
+    defaultText: 'counters start at 0 after every start',
   },
   'state.interval': {
-    doc: 'Time from write to write of that file; it is written at the end too.',
-    format: duration(1000),
+    doc: 'Time between two writes of that file; the exporter also writes it on shutdown.',
+    schema: duration(1000),
     default: '1m',
   },
+  'state.retain': {
+    doc: 'How long the file keeps the state of a service code that is not configured.',
+    schema: duration(0),
+    default: '7d',
+  },
   'web.listen_address': {
-    doc: 'Where to listen. In the file also a list; the flag may be repeated.',
-    format: listenAddressList,
+    doc: 'Addresses to listen on. The file accepts a list; the flag may be repeated.',
+    schema: listenAddressList,
     default: ':20928',
   },
-  'web.telemetry_path': { doc: 'Path of the metrics.', format: telemetryPath, default: '/metrics' },
+  'web.telemetry_path': { doc: 'Path of the metrics.', schema: telemetryPath, default: '/metrics' },
   'web.max_requests': {
-    doc: 'Requests answered at the same time; more are answered with 503.',
-    format: count,
+    doc: 'Maximum number of concurrent requests; further ones get status 503.',
+    schema: count,
     default: '40',
   },
   'web.enable_lifecycle': {
-    doc: 'Whether `POST /-/reload` reads the configuration again.',
-    format: flag,
+    doc: 'Let `POST /-/reload` reload the configuration.',
+    schema: boolean,
     default: 'false',
   },
   'web.max_connections': {
-    doc: 'Connections to one listen address at the same time; more are closed at once.',
-    format: count,
+    doc: 'Maximum number of concurrent connections per listen address; further ones are closed immediately.',
+    schema: count,
     default: '512',
   },
   'web.config.file': {
     doc: 'Web configuration file for TLS and authentication, in the format of the Prometheus exporters.',
-    format: filePath,
-    default: undefined,
-    otherwise: 'plain HTTP, for everyone',
+    schema: filePath,
+    defaultText: 'plain HTTP without authentication',
   },
   'web.open_probes': {
-    doc: 'Answer `/-/healthy` and `/-/ready` without authentication, client certificate and rate limit.',
-    format: flag,
+    doc: 'Serve `/-/healthy` and `/-/ready` without authentication, client certificate and rate limit.',
+    schema: boolean,
     default: 'false',
   },
   'log.level': {
-    doc: 'Least important line that is logged.',
-    format: choice('debug', 'info', 'warn', 'error'),
+    doc: 'Lowest level that is logged.',
+    schema: choice('debug', 'info', 'warn', 'error'),
     default: 'info',
   },
   'log.format': {
-    doc: 'How a line is written; `pretty` is for people, `auto` is that at a terminal and `json` elsewhere.',
-    format: choice('auto', 'json', 'logfmt', 'pretty'),
+    doc: 'Format of log lines; `pretty` is for people, `auto` is `pretty` on a terminal and `json` otherwise.',
+    schema: choice('auto', 'json', 'logfmt', 'pretty'),
     default: 'auto',
   },
   'config.file': {
     doc: 'Configuration file, YAML or JSON. Paths in it are relative to its folder.',
-    format: filePath,
-    default: undefined,
-    notFrom: 'file',
+    schema: filePath,
+    excludedSource: 'file',
   },
   'config.auto_reload': {
-    doc: 'Whether the configuration is read again when its file, or a file that it names, has changed. With `service_code_files` it always is.',
-    format: flag,
+    doc: 'Reload the configuration when its file, or a file named in it, changes. Always on with `service_code_files`.',
+    schema: boolean,
     default: 'false',
   },
-} satisfies Readonly<Record<string, Setting>>;
+} as const satisfies Readonly<Record<string, Setting>>;
 
 /** Key of a setting in the file, with dots: `poll.interval`. */
 export type SettingPath = keyof typeof SETTINGS;
 
-/** Keys of the settings that always have a value. */
-export type DefaultedPath = {
-  [P in SettingPath]: (typeof SETTINGS)[P]['default'] extends string ? P : never;
-}[SettingPath];
-
-/** What a setting is once it is parsed. */
+/** Parsed value of a setting; `undefined` only where the setting has no default. */
 export type SettingValue<P extends SettingPath> =
-  (typeof SETTINGS)[P]['format'] extends Format<infer Value> ? Value : never;
+  | z.output<(typeof SETTINGS)[P]['schema']>
+  | ((typeof SETTINGS)[P] extends { readonly default: string } ? never : undefined);
 
-/** Every setting with its key, typed as what they have in common. */
-export function settingEntries(): readonly (readonly [SettingPath, Setting])[] {
+/** Lists every setting with its key. */
+export function listSettings(): readonly (readonly [SettingPath, Setting])[] {
   return Object.keys(SETTINGS)
     .filter(isSettingPath)
     .map((path) => [path, SETTINGS[path]]);
@@ -258,4 +271,62 @@ export function settingEntries(): readonly (readonly [SettingPath, Setting])[] {
 
 export function isSettingPath(path: string): path is SettingPath {
   return Object.hasOwn(SETTINGS, path);
+}
+
+/** What the schema of a setting, or of a key of a service code, says about itself. */
+export function describeSchema(schema: Setting['schema']): SchemaMeta {
+  return schemaMeta.get(schema) ?? { typeName: 'string' };
+}
+
+/** `poll.stale_after` → `XVS_POLL_STALE_AFTER`. */
+export function toEnvironmentName(path: string): string {
+  return `XVS_${path.replaceAll('.', '_').toUpperCase()}`;
+}
+
+/** `poll.stale_after` → `--poll.stale-after`. */
+export function toFlagName(path: string): string {
+  return `--${path.replaceAll('_', '-')}`;
+}
+
+/** `poll.stale_after` → `poll`; a key without a dot has the group ''. */
+export function toGroupName(path: string): string {
+  const dot = path.indexOf('.');
+  return dot < 0 ? '' : path.slice(0, dot);
+}
+
+/** The three ways to set a setting, as a remedy. */
+export function formatHowToSet(path: SettingPath): string {
+  return `set ${path} in the file, ${toEnvironmentName(path)} or ${toFlagName(path)}`;
+}
+
+/** Settings that share the first part of their key, in the order of the table. */
+export interface SettingGroup {
+  /** First part of the key; empty for keys without a dot. */
+  readonly name: string;
+  readonly title: string;
+  readonly settings: readonly (readonly [SettingPath, Setting])[];
+}
+
+/** In the order in which operators need them. */
+const GROUP_TITLES = {
+  '': 'Service codes and secret',
+  upstream: 'Connection to the service',
+  poll: 'Polling',
+  shard: 'Sharding',
+  metrics: 'Metrics',
+  ledger: 'Byte counters',
+  web: 'Web server',
+  state: 'State',
+  log: 'Logging',
+  config: 'Configuration file and reload',
+  signing: 'Request signing, for deployments that differ from the published scheme',
+} as const;
+
+/** Lists the settings by group. */
+export function listSettingGroups(): readonly SettingGroup[] {
+  return Object.entries(GROUP_TITLES).map(([name, title]) => ({
+    name,
+    title,
+    settings: listSettings().filter(([path]) => toGroupName(path) === name),
+  }));
 }

@@ -1,140 +1,134 @@
 import convict from 'convict';
-import type { Format, InnerPath } from './format.ts';
-import { environmentName, flagName } from './names.ts';
-import type { Problem } from './problem.ts';
-import type { DefaultedPath, Setting, SettingPath, SettingValue } from './settings.ts';
-import { SETTINGS, settingEntries } from './settings.ts';
+import type { Problem } from './config-error.ts';
+import { throwIfAny } from './config-error.ts';
+import type { Setting, SettingPath, SettingValue } from './settings.ts';
+import { listSettings, SETTINGS, toEnvironmentName, toFlagName } from './settings.ts';
+import { toProblems, type ValuePath } from './validation.ts';
 
 /** A setting as one source gives it, not yet parsed. */
-export interface Entry {
+export interface SourceEntry {
   readonly path: SettingPath;
   readonly raw: unknown;
-  /** Folder that relative paths start from; undefined for the working directory. */
+  /** Folder for relative paths; undefined for the working directory. */
   readonly folder?: string;
-  /** Where it stands, or something inside it (or the key of that). */
-  place(this: void, inner?: InnerPath, ofKey?: boolean): string;
+  /** Formats the location of the value, of a part of it, or of the key of that part. */
+  locate(this: void, inner?: ValuePath, isKey?: boolean): string;
 }
 
 /** Text of each setting that the command line gives. */
 export type Flags = ReadonlyMap<SettingPath, string>;
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Place of a value in a text: of lists, the entry is named. */
-function textPlace(source: string) {
-  return ([index]: InnerPath = []) =>
+/** Locates a value given as text; for lists, with the number of the entry. */
+function createTextLocator(source: string) {
+  return ([index]: ValuePath = []) =>
     index === undefined ? source : `${source}, entry ${Number(index) + 1}`;
 }
 
 /**
- * Settings from the environment; an empty variable counts as not set. Unknown `XVS_` variables are no
- * mistake: Kubernetes sets `XVS_EXPORTER_SERVICE_HOST` and the like for a Service named `xvs-exporter`.
+ * Reads settings from the environment; an empty variable counts as not set. Unknown `XVS_` variables are ignored:
+ * Kubernetes sets `XVS_EXPORTER_SERVICE_HOST` and others for a Service named `xvs-exporter`.
  */
-export function environmentEntries(environment: Environment): readonly Entry[] {
-  return settingEntries().flatMap(([path]) => {
-    const name = environmentName(path);
+export function readEnvironmentEntries(environment: Environment): readonly SourceEntry[] {
+  return listSettings().flatMap(([path]) => {
+    const name = toEnvironmentName(path);
     const raw = environment[name];
     const isSet = raw !== undefined && raw !== '';
-    return isSet ? [{ path, raw, place: textPlace(`environment variable ${name}`) }] : [];
+    return isSet ? [{ path, raw, locate: createTextLocator(`environment variable ${name}`) }] : [];
   });
 }
 
-/** Settings from the command line. */
-export function flagEntries(flags: Flags): readonly Entry[] {
-  return [...flags].map(([path, raw]) => ({ path, raw, place: textPlace(`flag ${flagName(path)}`) }));
+/** Reads settings from the command line. */
+export function readFlagEntries(flags: Flags): readonly SourceEntry[] {
+  return [...flags].map(([path, raw]) => ({
+    path,
+    raw,
+    locate: createTextLocator(`flag ${toFlagName(path)}`),
+  }));
 }
 
-/** What is wrong with the entries, each by itself; also with those that a later layer overrides. */
-export function checkEntries(entries: readonly Entry[]): readonly Problem[] {
-  return entries.flatMap(({ path, raw, place }) => {
-    const parsed = SETTINGS[path].format.parse(raw);
-    if (parsed.ok) return [];
-    return parsed.issues.map((issue) => ({ place: place(issue.path, issue.ofKey), message: issue.message }));
-  });
-}
-
-/** The layers as one: each setting from the last layer that gives it, else its default. */
-export interface Merged {
-  /** A setting that has a default, parsed. */
-  read<P extends DefaultedPath>(this: void, path: P): SettingValue<P>;
-  /** A setting that may be missing, parsed. */
-  find<P extends Exclude<SettingPath, DefaultedPath>>(this: void, path: P): SettingValue<P> | undefined;
-  /** Any setting, parsed; `undefined` where it is missing. */
-  value(this: void, path: SettingPath): unknown;
-  /** A setting as it was written, or its default. */
+/** All settings: each from the last source that gives it, else its default. */
+export interface MergedSettings {
+  /** The parsed value. */
+  get<P extends SettingPath>(this: void, path: P): SettingValue<P>;
+  /** The value as it was written, or the default. */
   raw(this: void, path: SettingPath): unknown;
-  /** The entry that decided, where it was no default. */
-  origin(this: void, path: SettingPath): Entry | undefined;
+  /** The entry that gave the value; undefined for a default. */
+  origin(this: void, path: SettingPath): SourceEntry | undefined;
+  /** Location of the value, or of a part of it; the key for a default. */
+  locate(this: void, path: SettingPath, inner?: ValuePath): string;
 }
 
 /**
- * Merges entries that {@link checkEntries} found good; later ones win.
+ * Parses each entry once, also those that a later one overrides, and merges them; later ones win.
  *
- * convict holds the schema, the defaults and the merge, and `validate` proves that no default breaks its own
- * format. It gets the layers entry by entry: its own readers of environment and arguments know no places for
- * messages, and turn texts that look like numbers into numbers (a service code `1.10` into `1.1`). For the
- * same reason it keeps values as they were written, defaults too; they are parsed when they are read.
+ * convict holds the table, the defaults and the merged values. Its own readers of environment and arguments are not
+ * used: they know no locations, and turn strings that look like numbers into numbers (a service code `1.10` into
+ * `1.1`).
+ *
+ * @param found - problems of the sources, reported together with those of the values
+ * @throws ConfigError that lists every problem
  */
-export function mergeEntries(entries: readonly Entry[]): Merged {
-  const config = convict<Record<string, unknown>>(convictSchema(), { env: {}, args: [] });
-  for (const { path, raw } of entries) config.set(path, raw);
-  config.validate({ allowed: 'strict' });
+export function mergeEntries(
+  entries: readonly SourceEntry[],
+  found: readonly Problem[] = [],
+): MergedSettings {
+  const problems = [...found];
+  const config = convict<Record<string, unknown>>(CONVICT_SCHEMA, { env: {}, args: [] });
+  for (const { path, raw, locate } of entries) {
+    const parsed = SETTINGS[path].schema.safeParse(raw);
+    if (parsed.success) config.set(path, parsed.data);
+    else problems.push(...toProblems(parsed.error, locate));
+  }
+  throwIfAny(problems);
   const origins = new Map(entries.map((entry) => [entry.path, entry]));
-  const find = <P extends SettingPath>(path: P): SettingValue<P> | undefined => {
-    const raw = config.get(path);
-    return raw === undefined ? undefined : parseGood(path, raw);
-  };
+  const defaults: Readonly<Record<SettingPath, Setting>> = SETTINGS;
   return {
-    read: (path) => parseGood(path, config.get(path)),
-    find,
-    value: find,
-    raw: (path) => config.get(path),
+    get: (path) => {
+      const value: unknown = config.get(path);
+      if (!isValueOf(path, value)) throw new TypeError(`Expected a value of ${path}`);
+      return value;
+    },
+    raw: (path) => {
+      const origin = origins.get(path);
+      return origin === undefined ? defaults[path].default : origin.raw;
+    },
     origin: (path) => origins.get(path),
+    locate: (path, inner) => origins.get(path)?.locate(inner) ?? path,
   };
 }
 
-/** The same table, typed so that a key and the value of its format stay together. */
-const FORMATS: { readonly [P in SettingPath]: { readonly format: Format<SettingValue<P>> } } = SETTINGS;
-
-function parseGood<P extends SettingPath>(path: P, raw: unknown): SettingValue<P> {
-  const parsed = FORMATS[path].format.parse(raw);
-  if (parsed.ok) return parsed.value;
-  throw new TypeError(`Expected ${path} to have been checked`);
+/** convict stores values as `unknown`; each was given by the schema at the same path. */
+function isValueOf<P extends SettingPath>(path: P, value: unknown): value is SettingValue<P> {
+  return value !== undefined || !('default' in SETTINGS[path]);
 }
 
-type Schema = { [key: string]: Schema | convict.SchemaObj<unknown> };
+interface ConvictSchema {
+  [key: string]: ConvictSchema | convict.SchemaObj<unknown>;
+}
 
-function convictSchema(): Schema {
-  const root: Schema = {};
-  for (const [path, setting] of settingEntries()) {
-    const steps = path.split('.');
-    const name = steps.pop() ?? path;
-    groupAt(root, steps)[name] = convictLeaf(path, setting);
+/** The table as convict takes it. Throws if a default does not match the schema of its setting. */
+const CONVICT_SCHEMA = buildConvictSchema();
+
+function buildConvictSchema(): ConvictSchema {
+  const root: ConvictSchema = {};
+  for (const [path, { doc, schema, default: text, isSecret = false }] of listSettings()) {
+    const groups = path.split('.');
+    const name = groups.pop() ?? path;
+    const value = text === undefined ? undefined : schema.parse(text);
+    ensureGroup(root, groups)[name] = { doc, default: value, sensitive: isSecret, format: '*' };
   }
   return root;
 }
 
-/** The group that some steps lead to, made where it is missing. */
-function groupAt(root: Schema, steps: readonly string[]): Schema {
+/** The group at a path, created where it is missing. */
+function ensureGroup(root: ConvictSchema, path: readonly string[]): ConvictSchema {
   let group = root;
-  for (const step of steps) {
+  for (const step of path) {
     const inner = group[step] ?? {};
     if ('format' in inner) throw new TypeError(`Expected ${step} to be a group, found a setting`);
     group[step] = inner;
     group = inner;
   }
   return group;
-}
-
-function convictLeaf(
-  path: SettingPath,
-  { doc, format, default: value }: Setting,
-): convict.SchemaObj<unknown> {
-  return {
-    doc,
-    default: value,
-    sensitive: path === 'secret',
-    format(raw: unknown) {
-      if (!format.parse(raw).ok) throw new TypeError(`Expected ${path} to be valid`);
-    },
-  };
 }

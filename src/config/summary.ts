@@ -1,82 +1,80 @@
-import { nameOf } from '../sharding/shard.ts';
 import type { StaticLabels } from '../metrics/family.ts';
-import type { CodeFile } from './code-lists.ts';
+import { formatShard } from '../sharding/shard.ts';
+import { describeKind } from './config-error.ts';
 import type { Configuration, ServiceCodeSettings } from './configuration.ts';
-import { secretText } from './format.ts';
-import { settingGroups } from './groups.ts';
-import type { Merged } from './layers.ts';
-import type { Loaded } from './loading.ts';
-import { kindOf } from './problem.ts';
-import type { SettingPath } from './settings.ts';
-import { SETTINGS, settingEntries } from './settings.ts';
+import type { LoadResult } from './loader.ts';
+import type { CodeFile } from './service-codes/code-files.ts';
+import { listSettingGroups, listSettings, type Setting, type SettingPath } from './settings.ts';
+import type { MergedSettings } from './sources.ts';
 import { formatDuration } from './units.ts';
 
 /**
- * What `--config.check` prints of a good configuration: every setting with its value and where it came from,
- * the service codes with all that holds for each, the proxies. No secret, no password.
+ * Formats the output of `--config.check` for a valid configuration: every setting with its value and origin, the
+ * service codes with their effective settings, and the proxies. Secrets and passwords are not shown.
  */
-export function summary({ configuration, settings, codeFiles }: Loaded): string {
+export function formatSummary({ configuration, settings, codeFiles }: LoadResult): string {
   const { serviceCodes, upstream } = configuration;
   return [
-    `The configuration is valid: ${numberOfCodes(configuration)}.`,
-    ...settingSections(settings),
-    ...(settings.find('service_code_files') === undefined ? [] : fileSection(codeFiles)),
+    `The configuration is valid: ${formatCodeCount(configuration)}.`,
+    ...formatSettings(settings),
+    ...(settings.get('service_code_files') === undefined ? [] : formatCodeFiles(codeFiles)),
     '',
-    ...(serviceCodes.length === 0 ? ['Service codes: none.'] : codeSection(serviceCodes)),
-    ...proxySection(upstream.proxy),
+    ...(serviceCodes.length === 0 ? ['Service codes: none.'] : formatCodes(serviceCodes)),
+    ...formatProxies(upstream.proxy),
     '',
   ].join('\n');
 }
 
-function numberOfCodes({ serviceCodes, shard, elsewhere }: Configuration): string {
+function formatCodeCount({ serviceCodes, shard, codesOnOtherShards }: Configuration): string {
   const own = serviceCodes.length;
-  const all = own + elsewhere.size;
+  const all = own + codesOnOtherShards.size;
   const codes = `service code${all === 1 ? '' : 's'}`;
-  return shard.count === 1 ? `${all} ${codes}` : `${own} of ${all} ${codes}, those of ${nameOf(shard)}`;
+  return shard.count === 1 ? `${all} ${codes}` : `${own} of ${all} ${codes}, for ${formatShard(shard)}`;
 }
 
-/** A cell for each column. */
 type Row = readonly string[];
 
-/** In groups, the columns as wide everywhere. */
-function settingSections(settings: Merged): readonly string[] {
-  const rows = table(settingEntries().map(([path]) => settingRow(path, settings)));
-  const lines = new Map(settingEntries().map(([path], index) => [path, rows[index] ?? '']));
-  return settingGroups().flatMap((group) => [
+/** Formats the settings by group, with the same column widths in all groups. */
+function formatSettings(settings: MergedSettings): readonly string[] {
+  const rows = formatTable(
+    listSettings().map(([path, setting]) => formatSettingRow(path, setting, settings)),
+  );
+  const lines = new Map(listSettings().map(([path], index) => [path, rows[index] ?? '']));
+  return listSettingGroups().flatMap((group) => [
     '',
     `${group.title}:`,
     ...group.settings.map(([path]) => lines.get(path) ?? ''),
   ]);
 }
 
-function settingRow(path: SettingPath, settings: Merged): Row {
-  const without = SETTINGS[path].default === undefined ? 'not set' : 'default';
-  return [path, shownValue(path, settings), `(${settings.origin(path)?.place() ?? without})`];
+function formatSettingRow(path: SettingPath, setting: Setting, settings: MergedSettings): Row {
+  const fallback = setting.default === undefined ? 'not set' : 'default';
+  const value = formatSettingValue(path, setting, settings);
+  return [path, value, `(${settings.origin(path)?.locate() ?? fallback})`];
 }
 
-function shownValue(path: SettingPath, settings: Merged): string {
+function formatSettingValue(path: SettingPath, { isSecret }: Setting, settings: MergedSettings): string {
   const raw = settings.raw(path);
   if (raw === undefined) return '–';
-  if (SETTINGS[path].format === secretText) return masked(shownPart(raw));
-  // The list may hold secrets; it is told below, code by code.
-  if (path === 'service_codes') return `${settings.find('service_codes')?.length ?? 0} of them, see below`;
+  if (isSecret === true) return maskSecret(formatPart(raw));
+  // The list may contain secrets.
+  if (path === 'service_codes') return `${settings.get('service_codes')?.length ?? 0}, listed below`;
   const parts: readonly unknown[] = Array.isArray(raw) ? raw : [raw];
-  return parts.map(shownPart).join(', ');
+  return parts.map(formatPart).join(', ');
 }
 
-function shownPart(raw: unknown): string {
+function formatPart(raw: unknown): string {
   if (typeof raw === 'string') return raw;
-  return typeof raw === 'number' || typeof raw === 'boolean' ? String(raw) : kindOf(raw);
+  return typeof raw === 'number' || typeof raw === 'boolean' ? String(raw) : describeKind(raw);
 }
 
-/** How many codes come from each file that there is. */
-function fileSection(files: readonly CodeFile[]): readonly string[] {
-  if (files.length === 0) return ['', 'Files of service codes: none by now.'];
+function formatCodeFiles(files: readonly CodeFile[]): readonly string[] {
+  if (files.length === 0) return ['', 'Service code files: none found.'];
   const rows = files.map(({ file, codes }) => [file, String(codes.length)]);
-  return ['', 'Files of service codes:', ...table([['file', 'service codes'], ...rows])];
+  return ['', 'Service code files:', ...formatTable([['file', 'service codes'], ...rows])];
 }
 
-const CODE_HEAD: Row = [
+const CODE_TABLE_HEADER: Row = [
   'service code',
   'base URL',
   'interval',
@@ -86,32 +84,34 @@ const CODE_HEAD: Row = [
   'secret',
 ];
 
-/** With a column of labels where some code has any. */
-function codeSection(codes: readonly ServiceCodeSettings[]): readonly string[] {
-  const rows = [CODE_HEAD, ...codes.map(codeRow)];
-  const labels = ['labels', ...codes.map((code) => shownLabels(code.labels))];
+/** Formats the service codes, with a column of labels if any code has labels. */
+function formatCodes(codes: readonly ServiceCodeSettings[]): readonly string[] {
+  const rows = [CODE_TABLE_HEADER, ...codes.map(formatCodeRow)];
+  const labels = ['labels', ...codes.map((code) => formatLabels(code.labels))];
   const hasLabels = labels.some((shown, index) => index > 0 && shown !== '');
-  return ['Service codes:', ...table(hasLabels ? rows.map((row, at) => [...row, labels[at] ?? '']) : rows)];
+  return [
+    'Service codes:',
+    ...formatTable(hasLabels ? rows.map((row, at) => [...row, labels[at] ?? '']) : rows),
+  ];
 }
 
-function codeRow(code: ServiceCodeSettings): Row {
+function formatCodeRow(code: ServiceCodeSettings): Row {
   const { serviceCode, baseUrl, intervalMs, timeoutMs, staleAfterMs, stallAfterMs, secret } = code;
   const durations = [intervalMs, timeoutMs, staleAfterMs, stallAfterMs].map(formatDuration);
-  return [serviceCode, baseUrl, ...durations, masked(secret)];
+  return [serviceCode, baseUrl, ...durations, maskSecret(secret)];
 }
 
-function shownLabels(labels: StaticLabels): string {
+function formatLabels(labels: StaticLabels): string {
   return Object.entries(labels)
     .map(([name, value]) => `${name}=${JSON.stringify(value)}`)
     .join(' ');
 }
 
-/** A secret as it may be shown. */
-function masked(secret: string): string {
+function maskSecret(secret: string): string {
   return `<secret of ${Buffer.byteLength(secret)} bytes>`;
 }
 
-function proxySection({
+function formatProxies({
   httpProxy,
   httpsProxy,
   noProxy,
@@ -121,18 +121,18 @@ function proxySection({
     ...(httpsProxy === undefined ? [] : [['https_proxy', new URL(httpsProxy).host]]),
     ...(noProxy === undefined ? [] : [['no_proxy', noProxy]]),
   ];
-  return rows.length === 0 ? [] : ['', 'Proxies, from the environment:', ...table(rows)];
+  return rows.length === 0 ? [] : ['', 'Proxies from the environment:', ...formatTable(rows)];
 }
 
-/** Lines whose columns are as wide as their widest cell. */
-function table(rows: readonly Row[]): readonly string[] {
-  const widths = (rows[0] ?? []).map((_, column) => widest(rows, column));
+/** Formats lines with columns as wide as their widest cell. */
+function formatTable(rows: readonly Row[]): readonly string[] {
+  const widths = (rows[0] ?? []).map((_, column) => measureColumn(rows, column));
   return rows.map((row) =>
     `  ${row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  ')}`.trimEnd(),
   );
 }
 
-/** Not by spreading: there may be more rows than a call can have arguments. */
-function widest(rows: readonly Row[], column: number): number {
+/** Not `Math.max(...)`: there may be more rows than a call can have arguments. */
+function measureColumn(rows: readonly Row[], column: number): number {
   return rows.reduce((width, row) => Math.max(width, row[column]?.length ?? 0), 0);
 }

@@ -18,9 +18,18 @@ const SIZE_UNITS: ReadonlyMap<string, number> = new Map([
   ['GB', 1e9],
 ]);
 
+const BIT_RATE = /^(\d+(?:\.\d+)?)([kMGT]?)bit\/s$/;
+const BIT_RATE_PREFIXES: ReadonlyMap<string, number> = new Map([
+  ['', 1],
+  ['k', 1e3],
+  ['M', 1e6],
+  ['G', 1e9],
+  ['T', 1e12],
+]);
+
 /**
- * A duration as Prometheus writes it (`500ms`, `15s`, `1h30m`, `0`; units from large to small, each at
- * most once) in milliseconds; undefined if the text is none.
+ * Parses a duration in Prometheus syntax (`500ms`, `15s`, `1h30m`, `0`: units in descending order, each at most
+ * once) to milliseconds; undefined if the text is not a duration. Packages such as `ms` accept other texts.
  */
 export function parseDuration(text: string): number | undefined {
   if (text === '0') return 0;
@@ -30,7 +39,7 @@ export function parseDuration(text: string): number | undefined {
   return Number.isSafeInteger(ms) ? ms : undefined;
 }
 
-/** Milliseconds as the shortest text that {@link parseDuration} reads: `1m30s`, `0s`. */
+/** Formats milliseconds as the shortest text that {@link parseDuration} accepts: `1m30s`, `0s`. */
 export function formatDuration(ms: number): string {
   let rest = ms;
   let text = '';
@@ -42,10 +51,18 @@ export function formatDuration(ms: number): string {
   return text === '' ? '0s' : text;
 }
 
-/** A size (`1024`, `64KiB`, `1GB`) in bytes; undefined if the text is none. */
+/** Parses a size (`1024`, `64KiB`, `1GB`) to bytes; undefined if the text is not a size. */
 export function parseSize(text: string): number | undefined {
   const match = SIZE.exec(text);
   if (match === null) return undefined;
   const bytes = Number(match[1]) * (SIZE_UNITS.get(match[2] ?? 'B') ?? 1);
   return Number.isSafeInteger(bytes) ? bytes : undefined;
+}
+
+/** Parses a bit rate (`500kbit/s`, `2.5Gbit/s`) to bytes per second; undefined if the text is not a bit rate. */
+export function parseBitRate(text: string): number | undefined {
+  const match = BIT_RATE.exec(text);
+  if (match === null) return undefined;
+  const bytesPerSecond = (Number(match[1]) * (BIT_RATE_PREFIXES.get(match[2] ?? '') ?? 1)) / 8;
+  return bytesPerSecond <= Number.MAX_SAFE_INTEGER ? bytesPerSecond : undefined;
 }

@@ -1,126 +1,114 @@
-import { formatDuration, parseDuration, parseSize } from './units.ts';
-import { kindOf, mismatch, show } from './problem.ts';
-
-/** Where inside a value something stands: `[2, 'interval']`; empty for the value itself. */
-export type InnerPath = readonly (string | number)[];
-
-/** A mistake inside a value. */
-export interface Issue {
-  readonly path: InnerPath;
-  readonly message: string;
-  /** The mistake is the key at `path`, not its value. */
-  readonly ofKey?: true;
-}
-
-export type Parsed<T> =
-  { readonly ok: true; readonly value: T } | { readonly ok: false; readonly issues: readonly Issue[] };
-
 /**
- * How a setting is written. `parse` takes what the file holds (text, number, boolean, list, mapping) or the
- * text of an environment variable or flag.
+ * Messages of zod schemas, and zod errors as located {@link Problem}s.
+ *
+ * A schema states its expectation with {@link expected}, which every zod factory and refinement takes as its
+ * parameters:
+ *
+ * ```ts
+ * const port = z.string(expected('a port')).regex(/^\d+$/, expected('a port', { remedy: 'use digits only' }));
+ * const key = z.string(expected('a secret', { show: describeKind }));
+ * const section = strictMapping({ port, key: key.optional() }, expected('a mapping'));
+ * const level = parsedBy((raw) => LEVELS.get(raw), expected('one of low, high'));
+ * ```
+ *
+ * {@link toProblems} then adds the location of each mistake. Never set zod's `reportInput`: issues would carry secrets.
  */
-export interface Format<T> {
-  /** What the reference calls it. */
-  readonly name: string;
-  parse(this: void, raw: unknown): Parsed<T>;
+import { z } from 'zod';
+import { expectedFound, formatSuggestion, formatValue, type Problem } from './config-error.ts';
+
+/** Path inside a value, such as `[2, 'interval']`; empty for the value itself. */
+export type ValuePath = readonly (string | number)[];
+
+/** Formats the location of a value inside a source, or of its key. */
+export type Locate = (path: ValuePath, isKey?: boolean) => string;
+
+export interface ExpectedOptions {
+  readonly remedy?: string | ((input: unknown) => string | undefined);
+  /** Formats the rejected value. Use `describeKind` for secrets; the default quotes the value. */
+  readonly show?: (input: unknown) => string;
 }
 
-export function accept<T>(value: T): Parsed<T> {
-  return { ok: true, value };
+/** Parameters for any zod schema or refinement. */
+export interface Expected {
+  readonly error: (issue: { readonly input?: unknown }) => string;
+  /** Ends the checks of the value, so that each value has one message. */
+  readonly abort: true;
 }
 
-/** A value that is not what was expected, with the value shown. */
-export function reject(expected: string, raw: unknown, hint?: string): { ok: false; issues: [Issue] } {
-  return refuse(mismatch(expected, show(raw), hint));
-}
-
-/** A value that is refused with a message of its own. */
-export function refuse(message: string): { ok: false; issues: [Issue] } {
-  return { ok: false, issues: [{ path: [], message }] };
-}
-
-/** Node's timers hold 31 bits of milliseconds (24.8 days) and fire at once beyond: nothing may be longer. */
-const MAX_DURATION_MS = 24 * 86_400_000;
-
-/** A duration of at least `minMs`, in milliseconds. */
-export function duration(minMs: number): Format<number> {
-  const range = `a duration from ${formatDuration(minMs)} to ${formatDuration(MAX_DURATION_MS)}`;
+/** States what a schema or refinement expects; a rejected value gives `expected …, found …; remedy`. */
+export function expected(
+  expectation: string,
+  { remedy, show = formatValue }: ExpectedOptions = {},
+): Expected {
   return {
-    name: 'duration',
-    parse(raw) {
-      const ms = raw === 0 ? 0 : typeof raw === 'string' ? parseDuration(raw) : undefined;
-      if (ms === undefined) return reject('a duration such as 15s', raw);
-      return ms < minMs || ms > MAX_DURATION_MS ? reject(range, raw) : accept(ms);
-    },
+    error: ({ input }) =>
+      expectedFound(expectation, show(input), typeof remedy === 'function' ? remedy(input) : remedy),
+    abort: true,
   };
 }
 
-/** A size of at least one byte, in bytes. */
-export const size: Format<number> = {
-  name: 'size',
-  parse(raw) {
-    const isText = typeof raw === 'string' || typeof raw === 'number';
-    const bytes = isText ? parseSize(String(raw)) : undefined;
-    if (bytes === undefined) return reject('a size such as 256MiB', raw);
-    return bytes === 0 ? reject('a size of at least 1 byte', raw) : accept(bytes);
-  },
-};
-
-/** A whole number within bounds. */
-export function wholeNumber(min: number, max: number): Format<number> {
-  return {
-    name: 'number',
-    parse(raw) {
-      const isDigits = typeof raw === 'string' && /^\d+$/.test(raw);
-      const value = isDigits ? Number(raw) : raw;
-      const inRange = typeof value === 'number' && Number.isInteger(value) && value >= min && value <= max;
-      return inRange ? accept(value) : reject(`a whole number from ${min} to ${max}`, raw);
-    },
-  };
+/** A schema for the values that `parse` accepts; `undefined` rejects the value with the expectation. */
+export function parsedBy<T>(parse: (raw: unknown) => T | undefined, { error }: Expected) {
+  return z.unknown().transform((raw, context): T => {
+    const value = parse(raw);
+    return value === undefined ? reject(context, error({ input: raw })) : value;
+  });
 }
 
-/** All counts that are settings are caps. */
-export const count: Format<number> = wholeNumber(1, 1_000_000);
-
-export const flag: Format<boolean> = {
-  name: 'true or false',
-  parse(raw) {
-    if (raw === true || raw === 'true') return accept(true);
-    return raw === false || raw === 'false' ? accept(false) : reject('true or false', raw);
-  },
-};
-
-/** One of a closed set of words. */
-export function choice<const T extends string>(...words: readonly T[]): Format<T> {
-  const expected = `one of ${words.join(', ')}`;
-  return {
-    name: words.join(', '),
-    parse(raw) {
-      const word = words.find((candidate) => candidate === raw);
-      return word === undefined ? reject(expected, raw) : accept(word);
-    },
-  };
+/** Where inside the checked value a message belongs. */
+export interface RejectOptions {
+  readonly path?: ValuePath;
+  /** The mistake is the key at `path`, not its value. */
+  readonly isKey?: boolean;
 }
 
-/** The path of a file; whether it can be read shows later. */
-export const filePath: Format<string> = {
-  name: 'path',
-  parse(raw) {
-    return typeof raw === 'string' && raw !== '' ? accept(raw) : reject('the path of a file', raw);
-  },
-};
+/** Rejects the value of a `transform` or `superRefine` with a message of {@link expectedFound}. */
+export function reject(
+  context: z.core.$RefinementCtx,
+  message: string,
+  { path = [], isKey = false }: RejectOptions = {},
+): never {
+  context.addIssue({ code: 'custom', message, path: [...path], params: { isKey } });
+  return z.NEVER;
+}
 
-/** A shared secret. No message shows it. */
-export const secretText: Format<string> = {
-  name: 'text',
-  parse(raw) {
-    if (typeof raw === 'string' && raw !== '') return accept(raw);
-    return refuse(mismatch('a secret (text; put one that looks like a number in quotes)', kindOf(raw)));
-  },
-};
+export interface StrictMappingOptions {
+  /** What an unknown key should be; default `a known key`. */
+  readonly expectedKey?: string;
+  /** Formats an unknown key; the default quotes it. */
+  readonly showKey?: (key: string) => string;
+}
 
-/** The entries of a list that is written as one text, with commas, or as a list. */
-export function splitList(raw: unknown): readonly unknown[] {
-  if (typeof raw === 'string') return raw.split(',').map((text) => text.trim());
-  return Array.isArray(raw) ? raw : [raw];
+/** An object schema that rejects each unknown key with a suggestion, besides the mistakes of known keys. */
+export function strictMapping<const Shape extends z.core.$ZodLooseShape>(
+  shape: Shape,
+  { error }: Expected,
+  { expectedKey = 'a known key', showKey = formatValue }: StrictMappingOptions = {},
+) {
+  const known = Object.keys(shape);
+  const describeUnknown = (key: string): string =>
+    expectedFound(expectedKey, showKey(key), formatSuggestion(key, known));
+  return z.strictObject(shape, {
+    // zod reports all unknown keys in one issue: one line per key, split by `toProblems`.
+    error: (issue) =>
+      issue.code === 'unrecognized_keys' ? issue.keys.map(describeUnknown).join('\n') : error(issue),
+  });
+}
+
+/** Converts a zod error to problems: one per mistake, and one per unknown key. */
+export function toProblems({ issues }: Pick<z.ZodError, 'issues'>, locate: Locate): Problem[] {
+  return issues.flatMap((issue): Problem[] => {
+    const path = issue.path.map((step) => (typeof step === 'number' ? step : String(step)));
+    if (issue.code === 'unrecognized_keys') {
+      const lines = issue.message.split('\n');
+      return issue.keys.map((key, index) => ({
+        location: locate([...path, key], true),
+        message: lines[index] ?? issue.message,
+      }));
+    }
+    if (issue.code === 'invalid_key')
+      return issue.issues.map(({ message }) => ({ location: locate(path, true), message }));
+    const isKey = issue.code === 'custom' && issue.params?.['isKey'] === true;
+    return [{ location: locate(path, isKey), message: issue.message }];
+  });
 }

@@ -1,46 +1,46 @@
 import type { ErrorCode, Node, Pair } from 'yaml';
 import { isAlias, isMap, isScalar, isSeq, LineCounter, parseDocument, visit } from 'yaml';
-import type { InnerPath } from './format.ts';
-import type { Problem } from './problem.ts';
-import { mismatch } from './problem.ts';
+import type { Problem } from './config-error.ts';
+import { expectedFound } from './config-error.ts';
+import type { Locate, ValuePath } from './validation.ts';
 
-/** A YAML (or JSON) text: its value, and where in the text each part of it stands. */
+/** A parsed YAML or JSON text with the locations of its parts. */
 export interface YamlSource {
   readonly value: unknown;
-  /** `/etc/xvs.yml:7:13` for the value at the path (or its key); for the nearest part around what is not there. */
-  at(this: void, path: InnerPath, ofKey?: boolean): string;
+  /** `/etc/xvs.yml:7:13` for the value at the path, or its key; for a missing part, the nearest enclosing one. */
+  readonly locate: Locate;
 }
 
-/**
- * What the parser complains of, in words of our own: its messages quote the text, which may hold a secret.
- */
-const FINDINGS: Partial<Record<ErrorCode, string>> = {
-  BAD_INDENT: 'a line with another indentation than its neighbours',
-  BAD_SCALAR_START: 'a text that must be in quotes for its first character',
-  BLOCK_AS_IMPLICIT_KEY: 'a second ": " in one line; put the text in quotes',
-  DUPLICATE_KEY: 'a key for the second time',
-  MISSING_CHAR: 'a quote, bracket, comma or ":" missing',
+/** Texts of parser errors. The parser's own messages quote the source, which may contain a secret. */
+const PARSER_ERROR_TEXTS: Partial<Record<ErrorCode, string>> = {
+  BAD_INDENT: 'inconsistent indentation',
+  BAD_SCALAR_START: 'an unquoted string that starts with a reserved character',
+  BLOCK_AS_IMPLICIT_KEY: 'a second ": " in one line; put the string in quotes',
+  DUPLICATE_KEY: 'a duplicate key',
+  MISSING_CHAR: 'a missing quote, bracket, comma or ":"',
   MULTIPLE_DOCS: 'a second document',
-  TAB_AS_INDENT: 'a tab as indentation',
-  TAG_RESOLVE_FAILED: 'an unknown tag; put a text that starts with "!" in quotes',
+  TAB_AS_INDENT: 'a tab used for indentation',
+  TAG_RESOLVE_FAILED: 'an unknown tag; put a string that starts with "!" in quotes',
 };
-const UNKNOWN_ALIAS = 'an alias without its anchor; put a text that starts with "*" in quotes';
+const UNKNOWN_ALIAS = 'an alias without an anchor; put a string that starts with "*" in quotes';
 
-const KEY_WITH_PARTS = 'a key that is no text; put texts that start with "?", "[", "{" or "*" in quotes';
+const NON_STRING_KEY =
+  'a key that is not a string; put a key that starts with "?", "[", "{" or "*" in quotes';
+const OTHER_ERROR = 'unexpected content; put strings with special characters in quotes';
 
 const TOO_MANY_ALIASES = Symbol('too many aliases');
 
-interface Fault {
+interface SyntaxFault {
   readonly offset: number;
   readonly found: string;
 }
 
 export interface YamlOptions {
-  /** `failsafe`: all scalars are texts, as they are written. */
+  /** `failsafe` keeps all scalars as strings. */
   readonly schema?: 'core' | 'failsafe';
 }
 
-/** Reads a text; the first syntax error is the problem, for the others mostly follow from it. */
+/** Parses a text. Only the first syntax error is reported, because most others are consequences of it. */
 export function parseYaml(
   text: string,
   file: string,
@@ -49,35 +49,35 @@ export function parseYaml(
   const lines = new LineCounter();
   const options = { lineCounter: lines, prettyErrors: false, logLevel: 'error', schema } as const;
   const document = parseDocument(text, options);
-  const place = (offset: number): string => {
+  const locateOffset = (offset: number): string => {
     const { line, col } = lines.linePos(offset);
     return `${file}:${line}:${col}`;
   };
-  const faults: Fault[] = [...document.errors, ...document.warnings].map(({ code, pos: [offset] }) => ({
+  const faults: SyntaxFault[] = [...document.errors, ...document.warnings].map(({ code, pos: [offset] }) => ({
     offset,
-    found: FINDINGS[code] ?? 'something that does not fit here; put texts with special characters in quotes',
+    found: PARSER_ERROR_TEXTS[code] ?? OTHER_ERROR,
   }));
   visit(document, {
     Alias(_, alias) {
       if (alias.resolve(document) === undefined)
-        faults.push({ offset: offsetOf(alias), found: UNKNOWN_ALIAS });
+        faults.push({ offset: getOffset(alias), found: UNKNOWN_ALIAS });
     },
-    // A message that names such a key would show all that stands in it.
+    // A location that names such a key would show its whole content.
     Pair(_, { key }) {
-      if (!isScalar(key)) faults.push({ offset: offsetOf(key), found: KEY_WITH_PARTS });
+      if (!isScalar(key)) faults.push({ offset: getOffset(key), found: NON_STRING_KEY });
     },
   });
   const [fault] = faults.toSorted((a, b) => a.offset - b.offset);
   if (fault !== undefined)
-    return { place: place(fault.offset), message: mismatch('valid YAML', fault.found) };
+    return { location: locateOffset(fault.offset), message: expectedFound('valid YAML', fault.found) };
   const value = toValue(document);
   if (value === TOO_MANY_ALIASES) {
-    return { place: place(0), message: mismatch('valid YAML', 'aliases that grow without bound') };
+    return { location: locateOffset(0), message: expectedFound('valid YAML', 'too many nested aliases') };
   }
-  return { value, at: (path, ofKey = false) => place(offsetAt(document.contents, path, ofKey)) };
+  return { value, locate: (path, isKey = false) => locateOffset(findOffset(document.contents, path, isKey)) };
 }
 
-/** The parser refuses to unfold aliases of aliases beyond a limit; unknown ones were found before. */
+/** The parser limits the expansion of nested aliases; aliases without an anchor were reported before. */
 function toValue(document: { toJS(): unknown }): unknown {
   try {
     return document.toJS();
@@ -87,29 +87,29 @@ function toValue(document: { toJS(): unknown }): unknown {
   }
 }
 
-function offsetOf(node: unknown): number {
+function getOffset(node: unknown): number {
   return isMap(node) || isSeq(node) || isScalar(node) || isAlias(node) ? (node.range?.[0] ?? 0) : 0;
 }
 
-function offsetAt(root: Node | null, path: InnerPath, ofKey: boolean): number {
+function findOffset(root: Node | null, path: ValuePath, isKey: boolean): number {
   let node: unknown = root;
-  let offset = offsetOf(root);
+  let offset = getOffset(root);
   for (const [depth, step] of path.entries()) {
     if (isSeq(node) && typeof step === 'number') {
       node = node.items[step];
-      offset = offsetOf(node);
+      offset = getOffset(node);
       continue;
     }
     const pair = isMap(node) ? findPair(node.items, step) : undefined;
     if (pair === undefined) return offset;
-    const isWanted = ofKey && depth === path.length - 1;
-    offset = offsetOf(isWanted || isEmpty(pair.value) ? pair.key : pair.value);
+    const isRequestedKey = isKey && depth === path.length - 1;
+    offset = getOffset(isRequestedKey || isEmpty(pair.value) ? pair.key : pair.value);
     node = pair.value;
   }
   return offset;
 }
 
-/** `key:` and nothing more: the value has no place of its own, its key stands for it. */
+/** Whether a value is empty, as in `key:`; it is located by its key. */
 function isEmpty(node: unknown): boolean {
   return (
     !isMap(node) && !isSeq(node) && !isAlias(node) && !(isScalar(node) && node.range?.[0] !== node.range?.[1])

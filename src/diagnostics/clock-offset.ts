@@ -1,26 +1,26 @@
-import type { ClockDifference } from './observation.ts';
+import type { ClockOffset } from './observation.ts';
 
-/** A `Date` header has whole seconds: the time that it was written at lies within the second that it names. */
-const DATE_STEP_MS = 1000;
+/** A `Date` header has whole seconds: the response was written within the second that it names. */
+const DATE_RESOLUTION_MS = 1000;
 
 /**
- * How far this machine's clock is ahead of another one's, from the `Date` of its answer, which was written at
- * some moment between request and answer. Times are wall-clock milliseconds of this machine.
+ * Estimates the clock offset between this machine and a server from the `Date` header of a response, which the server
+ * wrote between request and response. Times are wall-clock milliseconds of this machine.
  */
-export function clockDifference(
+export function estimateClockOffset(
   date: string | undefined,
-  askedMs: number,
-  answeredMs: number,
-): ClockDifference | undefined {
-  const theirsMs = Date.parse(date ?? '');
-  if (Number.isNaN(theirsMs)) return undefined;
+  requestMs: number,
+  responseMs: number,
+): ClockOffset | undefined {
+  const serverMs = Date.parse(date ?? '');
+  if (Number.isNaN(serverMs)) return undefined;
   return {
-    aheadMs: (askedMs + answeredMs) / 2 - (theirsMs + DATE_STEP_MS / 2),
-    uncertaintyMs: (answeredMs - askedMs + DATE_STEP_MS) / 2,
+    aheadMs: (requestMs + responseMs) / 2 - (serverMs + DATE_RESOLUTION_MS / 2),
+    uncertaintyMs: (responseMs - requestMs + DATE_RESOLUTION_MS) / 2,
   };
 }
 
-/** What is certain of a difference: how far the clocks are apart at least. */
-export function apartAtLeastMs({ aheadMs, uncertaintyMs }: ClockDifference): number {
-  return Math.max(0, Math.abs(aheadMs) - uncertaintyMs);
+/** The least difference of the clocks that is certain; 0 if the offset is unknown. */
+export function minClockOffsetMs(offset: ClockOffset | undefined): number {
+  return offset === undefined ? 0 : Math.max(0, Math.abs(offset.aheadMs) - offset.uncertaintyMs);
 }

@@ -1,55 +1,81 @@
-import type { Samples } from './metrics/family.ts';
-import type { Snapshot } from './tally/snapshot.ts';
-import type { ListingBreakdown, ServerStatus, Share } from './web/view.ts';
+import { CATALOGUE } from '../metrics/catalogue.ts';
+import type { FamilySpec } from '../metrics/family.ts';
+import type { ListingGauge } from '../tally/family-keys.ts';
+import type { Snapshot } from '../tally/snapshot.ts';
 
-/** What a snapshot says of a service code, by server, format, client and protocol. */
-export function breakDown({ listing }: Snapshot): ListingBreakdown {
+/** The sum of one label value. */
+export interface NamedCount {
+  readonly name: string;
+  readonly value: number;
+}
+
+/** Totals of one server. */
+export interface ServerStatus {
+  readonly vsId: string;
+  readonly users: number;
+  readonly tasks: number;
+  readonly stalledTasks: number;
+  readonly connections: number;
+  /** Milliseconds since the Unix epoch. */
+  readonly lastSeenMs: number | undefined;
+}
+
+/** A listing by server, format, client and protocol, as the page of one service code shows it. */
+export interface ListingBreakdown {
+  readonly servers: readonly ServerStatus[];
+  readonly outputsByFormat: readonly NamedCount[];
+  readonly connectionsByFormat: readonly NamedCount[];
+  readonly usersByClientVersion: readonly NamedCount[];
+  readonly usersByDeviceType: readonly NamedCount[];
+  readonly inputsByProtocol: readonly NamedCount[];
+}
+
+type BreakdownFamily = ListingGauge | 'serverLastSeen';
+type Listing = Pick<Snapshot['listing'], BreakdownFamily>;
+
+/** Breaks the listing of a snapshot down by server, format, client and protocol. */
+export function breakDownListing({ listing }: Snapshot): ListingBreakdown {
   return {
-    servers: serversOf(listing),
-    outputsByFormat: shares(listing.outputs, FORMAT),
-    connectionsByFormat: shares(listing.httpConnections, FORMAT),
-    usersByClientVersion: shares(listing.onlineUsers, CLIENT_VERSION),
-    usersByDeviceType: shares(listing.onlineUsers, DEVICE_TYPE),
-    inputsByProtocol: shares(listing.inputs, PROTOCOL),
+    servers: summarizeServers(listing),
+    outputsByFormat: countByLabel(listing, 'outputs', 'format'),
+    connectionsByFormat: countByLabel(listing, 'httpConnections', 'format'),
+    usersByClientVersion: countByLabel(listing, 'onlineUsers', 'client_version'),
+    usersByDeviceType: countByLabel(listing, 'onlineUsers', 'device_type'),
+    inputsByProtocol: countByLabel(listing, 'inputs', 'protocol'),
   };
 }
 
-// Where the labels stand in the families of the catalogue; the service code is the first.
-const SERVER = 1;
-const FORMAT = 2;
-const PROTOCOL = 2;
-const CLIENT_VERSION = 1;
-const DEVICE_TYPE = 2;
-
-/** Sums over one label, the largest first. */
-function shares(samples: Samples, label: number): readonly Share[] {
-  const sums = [...sumsBy(samples, label)].map(([name, value]) => ({ name, value }));
-  return sums.toSorted((a, b) => b.value - a.value || (a.name < b.name ? -1 : 1));
+/** The sums of a family by one label, the largest first. */
+function countByLabel(listing: Listing, family: BreakdownFamily, label: string): readonly NamedCount[] {
+  const counts = [...sumByLabel(listing, family, label)].map(([name, value]) => ({ name, value }));
+  return counts.toSorted((a, b) => b.value - a.value || (a.name < b.name ? -1 : 1));
 }
 
-function sumsBy(samples: Samples, label: number): ReadonlyMap<string, number> {
+function sumByLabel(listing: Listing, family: BreakdownFamily, label: string): ReadonlyMap<string, number> {
+  const spec: FamilySpec = CATALOGUE[family];
+  const labelIndex = spec.labels.indexOf(label);
   const sums = new Map<string, number>();
-  for (const sample of samples) {
-    const name = sample.labels[label] ?? '';
-    if ('value' in sample) sums.set(name, (sums.get(name) ?? 0) + sample.value);
+  for (const { labels, value } of listing[family]) {
+    const name = labels[labelIndex] ?? '';
+    sums.set(name, (sums.get(name) ?? 0) + value);
   }
   return sums;
 }
 
-/** Those with stalled tasks first, then the fullest. */
-function serversOf(listing: Snapshot['listing']): readonly ServerStatus[] {
-  const tasks = sumsBy(listing.tasks, SERVER);
-  const users = sumsBy(listing.serverOnlineUsers, SERVER);
-  const stalled = sumsBy(listing.tasksStalled, SERVER);
-  const connections = sumsBy(listing.httpConnections, SERVER);
-  const lastSeen = sumsBy(listing.serverLastSeen, SERVER);
+/** The servers with the most stalled tasks first, then those with the most tasks. */
+function summarizeServers(listing: Listing): readonly ServerStatus[] {
+  const tasks = sumByLabel(listing, 'tasks', 'vs_id');
+  const users = sumByLabel(listing, 'serverOnlineUsers', 'vs_id');
+  const stalledTasks = sumByLabel(listing, 'tasksStalled', 'vs_id');
+  const connections = sumByLabel(listing, 'httpConnections', 'vs_id');
+  const lastSeenSeconds = sumByLabel(listing, 'serverLastSeen', 'vs_id');
   const servers = [...new Set([...tasks.keys(), ...users.keys()])].map((vsId): ServerStatus => {
-    const seenSeconds = lastSeen.get(vsId);
+    const seenSeconds = lastSeenSeconds.get(vsId);
     return {
       vsId,
       users: users.get(vsId) ?? 0,
       tasks: tasks.get(vsId) ?? 0,
-      stalledTasks: stalled.get(vsId) ?? 0,
+      stalledTasks: stalledTasks.get(vsId) ?? 0,
       connections: connections.get(vsId) ?? 0,
       lastSeenMs: seenSeconds === undefined ? undefined : seenSeconds * 1000,
     };

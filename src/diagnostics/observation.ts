@@ -1,102 +1,108 @@
 import type { InvalidReason } from '../listing/records.ts';
 import type { PollErrorReason } from '../upstream/errors.ts';
-import type { ShownRequest } from '../upstream/exchange.ts';
+import type { RedactedRequest } from '../upstream/request-observer.ts';
 import type { SigningScheme } from '../upstream/signing.ts';
 
-/** What was to be seen of one poll. It holds no secret, no signature and no text of a listing. */
+/** The observable details of one poll, without secrets, signatures and texts of the listing. */
 export interface Observation {
   readonly serviceCode: string;
   readonly baseUrl: string;
-  readonly secret: SecretLooks;
+  readonly secret: SecretTraits;
   readonly signing: Pick<SigningScheme, 'algorithm' | 'encoding'>;
-  /** As it was sent the last time; undefined where there was none. */
-  readonly request: ShownRequest | undefined;
-  /** How often it was sent. */
+  /** The last request that was sent. */
+  readonly request: RedactedRequest | undefined;
+  /** How many times the request was sent. */
   readonly attempts: number;
   readonly connection: Connection;
-  readonly answer: Answer | undefined;
-  readonly clock: ClockDifference | undefined;
-  readonly body: Body;
-  readonly times: Times;
-  readonly listing: Listing;
+  readonly response: ObservedResponse | undefined;
+  readonly clock: ClockOffset | undefined;
+  readonly body: ObservedBody;
+  readonly times: Timings;
+  readonly listing: ListingSummary;
   readonly ret: number | undefined;
+  /** Undefined after a successful poll. */
   readonly failure: Failure | undefined;
 }
 
-/** What can be said of a secret without saying it. */
-export interface SecretLooks {
+/** Properties of a secret that do not reveal it. */
+export interface SecretTraits {
   readonly bytes: number;
-  readonly hasOuterSpace: boolean;
+  readonly hasSurroundingWhitespace: boolean;
   readonly isQuoted: boolean;
 }
 
-/** The way to the service, as far as it was gone. */
+/** The connection that the request was sent on, as far as it was made. */
 export interface Connection {
-  /** Host and port that were connected to where they are not the service's own: a proxy. */
+  /** Host and port of a proxy. */
   readonly proxy?: string;
-  /** Address, family and port of the other end. */
+  /** Address, family and port of the server or proxy. */
   readonly peer?: string;
   readonly tls?: {
     readonly version: string;
-    /** Until when the certificate of the other end is valid; wall-clock milliseconds. */
+    /** Expiry of the server certificate, in wall-clock milliseconds. */
     readonly validUntilMs: number | undefined;
   };
 }
 
-/** The head of the answer. */
-export interface Answer {
+/** Status and headers of the response. */
+export interface ObservedResponse {
   readonly status: number;
-  /** `text/html`, without parameters. */
+  /** Without parameters: `text/html`. */
   readonly mediaType: string | undefined;
   readonly contentEncoding: string | undefined;
-  /** Where a redirect leads: scheme, host and port alone. */
+  /** Scheme, host and port of the target of a redirect. */
   readonly redirectOrigin: string | undefined;
-  readonly retryAfter: boolean;
+  readonly hasRetryAfter: boolean;
 }
 
-/** How far the clock of this machine is ahead of the service's; milliseconds, behind is negative. */
-export interface ClockDifference {
+/** How far the clock of this machine is ahead of the clock of the service, in milliseconds; negative if behind. */
+export interface ClockOffset {
   readonly aheadMs: number;
   readonly uncertaintyMs: number;
 }
 
-/** The answer's body, its sizes in bytes. */
-export interface Body {
+/** The body of the response. */
+export interface ObservedBody {
   readonly compressedBytes: number;
   readonly bytes: number;
-  /** What its first character says that it is. */
+  /** The kind of content, judged by the first character. */
   readonly start: 'nothing' | 'object' | 'markup' | 'other';
 }
 
-/** Milliseconds since the poll began; undefined where it did not come to that. */
-export interface Times {
+/** Milliseconds since the start of the poll; undefined for stages that it did not reach. */
+export interface Timings {
   readonly connectedMs: number | undefined;
   readonly firstByteMs: number | undefined;
-  readonly wholeMs: number;
+  readonly totalMs: number;
 }
 
-/** What was read. */
-export interface Listing {
+/** Counts of the valid and the invalid records of a listing. */
+export interface ListingSummary {
   readonly users: number;
   readonly tasks: number;
   readonly inputs: number;
   readonly outputs: number;
   readonly streams: number;
-  /** Entries that were left out, the first of them with their places. */
   readonly invalid: number;
   readonly firstInvalid: readonly InvalidEntry[];
+  readonly invalidFields: readonly InvalidFieldCount[];
 }
 
-/** An entry that was left out: where it stands (`user_list[3]`, `an output of task_list[0]`), and why. */
+/** An invalid record and its location: `user_list[3]`, `an output of task_list[0]`. */
 export interface InvalidEntry {
-  readonly place: string;
+  readonly location: string;
   readonly reason: InvalidReason;
 }
 
-/** Why a poll failed. */
+/** A field (`task.progress`) that is invalid in `count` records, where it counts as missing. */
+export interface InvalidFieldCount {
+  readonly name: string;
+  readonly count: number;
+}
+
 interface Failure {
   readonly reason: PollErrorReason;
   readonly message: string;
-  /** What the system or TLS calls it. */
+  /** Error code of the operating system, of TLS or of the HTTP client. */
   readonly code: string | undefined;
 }

@@ -1,127 +1,144 @@
-import type { Clock } from '../clock.ts';
+import type { Clock } from '../runtime/clock.ts';
 import { RecordReaders } from '../listing/record-readers.ts';
 import { fetchListing } from '../poller/fetch-listing.ts';
 import type { ListingTarget, UpstreamClient } from '../upstream/client.ts';
-import type { AnswerHead, ExchangeObserver, ShownRequest } from '../upstream/exchange.ts';
-import { clockDifference } from './clock-difference.ts';
-import { ConnectionWatch } from './connection-watch.ts';
-import { ListingNotes } from './listing-notes.ts';
-import type { Answer, Body, ClockDifference, Observation, SecretLooks } from './observation.ts';
+import type { ResponseHead, RequestObserver, RedactedRequest } from '../upstream/request-observer.ts';
+import { estimateClockOffset } from './clock-offset.ts';
+import { ConnectionObserver } from './connection-observer.ts';
+import { ListingSummarizer } from './listing-summary.ts';
+import type {
+  ObservedResponse,
+  ObservedBody,
+  ClockOffset,
+  Observation,
+  SecretTraits,
+} from './observation.ts';
 
-interface Means {
+interface ObserveDependencies {
   readonly client: UpstreamClient;
   readonly clock: Clock;
   readonly signal: AbortSignal;
 }
 
 /**
- * Polls once and notes all that is to be seen on the way. One at a time: the connections of all requests of a
- * process look alike. Rejects only with the signal's reason, or for a mistake of the program.
+ * Polls once and records the details of the exchange. Calls must not overlap, see {@link ConnectionObserver}.
+ *
+ * @throws the reason of the signal; a poll that fails is an observation.
  */
-export async function observe(target: ListingTarget, means: Means): Promise<Observation> {
-  const { client, clock, signal } = means;
-  const notes = new ExchangeNotes(clock);
-  const listing = new ListingNotes();
-  using watch = new ConnectionWatch(target.baseUrl, () => notes.connected());
-  const noting: Pick<UpstreamClient, 'requestListing'> = {
-    requestListing: (asked, onBody, ending) =>
+export async function observePoll(
+  target: ListingTarget,
+  { client, clock, signal }: ObserveDependencies,
+): Promise<Observation> {
+  const recorder = new ExchangeRecorder(clock);
+  const listing = new ListingSummarizer();
+  using connectionObserver = new ConnectionObserver(target.baseUrl, () => recorder.onConnected());
+  const observedClient: Pick<UpstreamClient, 'requestListing'> = {
+    requestListing: (requested, onBody, requestSignal) =>
       client.requestListing(
-        asked,
+        requested,
         (chunk, status) => {
-          notes.read(chunk);
+          recorder.onBodyChunk(chunk);
           onBody(chunk, status);
         },
-        ending,
-        notes,
+        requestSignal,
+        recorder,
       ),
   };
-  const { bytes, ret, error } = await fetchListing(noting, target, listing, new RecordReaders(), signal);
+  const { bytes, ret, error } = await fetchListing(
+    observedClient,
+    target,
+    listing,
+    new RecordReaders(),
+    signal,
+  );
   return {
     serviceCode: target.serviceCode,
     baseUrl: target.baseUrl,
-    secret: looksOf(target.secret),
+    secret: describeSecret(target.secret),
     signing: target.signing,
-    connection: watch.connection,
-    ...notes.noted(bytes ?? 0),
-    listing: listing.listing,
+    connection: connectionObserver.connection,
+    ...recorder.summarize(bytes ?? 0),
+    listing: listing.summary,
     ret,
     failure: error && { reason: error.reason, message: error.message, code: error.code },
   };
 }
 
-function looksOf(secret: string): SecretLooks {
+function describeSecret(secret: string): SecretTraits {
   return {
     bytes: Buffer.byteLength(secret),
-    hasOuterSpace: secret.trim() !== secret,
+    hasSurroundingWhitespace: secret.trim() !== secret,
     isQuoted: /^(["']).*\1$/s.test(secret),
   };
 }
 
-/** What goes to and fro, with the times. */
-class ExchangeNotes implements ExchangeObserver {
+/** Records the request, the response and their times. */
+class ExchangeRecorder implements RequestObserver {
   readonly #clock: Clock;
   readonly #startedMs: number;
-  #request: ShownRequest | undefined;
+  #request: RedactedRequest | undefined;
   #attempts = 0;
-  #askedWallMs = 0;
-  #answer: Answer | undefined;
-  #clockDifference: ClockDifference | undefined;
+  #requestWallMs = 0;
+  #response: ObservedResponse | undefined;
+  #clockOffset: ClockOffset | undefined;
   #connectedMs: number | undefined;
   #firstByteMs: number | undefined;
   #compressedBytes = 0;
-  #start: Body['start'] = 'nothing';
+  #bodyStart: ObservedBody['start'] = 'nothing';
 
   constructor(clock: Clock) {
     this.#clock = clock;
     this.#startedMs = clock.monotonic();
   }
 
-  asked(request: ShownRequest): void {
+  onRequest(request: RedactedRequest): void {
     this.#request = request;
     this.#attempts += 1;
-    this.#askedWallMs = this.#clock.now();
+    this.#requestWallMs = this.#clock.now();
   }
 
-  connected(): void {
-    this.#connectedMs = this.#sinceStart();
+  onConnected(): void {
+    this.#connectedMs = this.#elapsedMs();
   }
 
-  answered(head: AnswerHead): void {
-    this.#firstByteMs = this.#sinceStart();
-    this.#answer = answerOf(head);
-    this.#clockDifference = clockDifference(head.header('date'), this.#askedWallMs, this.#clock.now());
+  onResponse(head: ResponseHead): void {
+    this.#firstByteMs = this.#elapsedMs();
+    this.#response = summarizeResponse(head);
+    this.#clockOffset = estimateClockOffset(head.header('date'), this.#requestWallMs, this.#clock.now());
   }
 
-  received(bytes: number): void {
+  onBodyBytes(bytes: number): void {
     this.#compressedBytes += bytes;
   }
 
-  read(chunk: Uint8Array): void {
-    if (this.#start === 'nothing') this.#start = startOf(chunk);
+  onBodyChunk(chunk: Uint8Array): void {
+    if (this.#bodyStart === 'nothing') this.#bodyStart = detectBodyStart(chunk);
   }
 
-  noted(bytes: number): Pick<Observation, 'request' | 'attempts' | 'answer' | 'clock' | 'body' | 'times'> {
+  summarize(
+    bytes: number,
+  ): Pick<Observation, 'request' | 'attempts' | 'response' | 'clock' | 'body' | 'times'> {
     return {
       request: this.#request,
       attempts: this.#attempts,
-      answer: this.#answer,
-      clock: this.#clockDifference,
-      body: { compressedBytes: this.#compressedBytes, bytes, start: this.#start },
+      response: this.#response,
+      clock: this.#clockOffset,
+      body: { compressedBytes: this.#compressedBytes, bytes, start: this.#bodyStart },
       times: {
         connectedMs: this.#connectedMs,
         firstByteMs: this.#firstByteMs,
-        wholeMs: this.#sinceStart(),
+        totalMs: this.#elapsedMs(),
       },
     };
   }
 
-  #sinceStart(): number {
+  #elapsedMs(): number {
     return this.#clock.monotonic() - this.#startedMs;
   }
 }
 
-/** Of the headers what is of use and cannot hold anything else. */
-function answerOf({ status, header }: AnswerHead): Answer {
+/** Reduces headers to forms that cannot contain arbitrary text of the server. */
+function summarizeResponse({ status, header }: ResponseHead): ObservedResponse {
   const location = header('location') ?? '';
   return {
     status,
@@ -129,12 +146,12 @@ function answerOf({ status, header }: AnswerHead): Answer {
     contentEncoding: /^[\w, -]+$/.exec(header('content-encoding') ?? '')?.[0],
     redirectOrigin:
       /^https?:/i.test(location) && URL.canParse(location) ? new URL(location).origin : undefined,
-    retryAfter: header('retry-after') !== undefined,
+    hasRetryAfter: header('retry-after') !== undefined,
   };
 }
 
-/** By the first character that is no white space. */
-function startOf(chunk: Uint8Array): Body['start'] {
+/** Judges the body by its first character that is not white space. */
+function detectBodyStart(chunk: Uint8Array): ObservedBody['start'] {
   const first = chunk.find((byte) => byte > 0x20);
   if (first === undefined) return 'nothing';
   if (first === 0x7b) return 'object';

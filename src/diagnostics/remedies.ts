@@ -1,12 +1,234 @@
-import { answerHints } from './answer-hints.ts';
-import { connectionHints } from './connection-hints.ts';
-import type { Hint } from './hint.ts';
+import { TASK_LIST_PATH } from '../upstream/address.ts';
+import type { PollErrorReason } from '../upstream/errors.ts';
+import { minClockOffsetMs } from './clock-offset.ts';
 import type { Observation } from './observation.ts';
-import { refusalHints } from './refusal-hints.ts';
 
-const HINTS: readonly Hint[] = [...connectionHints, ...answerHints, ...refusalHints];
+/** The remedy for a failed poll of which only the error reason is known. */
+export const REMEDY_BY_REASON: Readonly<Record<PollErrorReason, string>> = {
+  timeout:
+    'Check the load of the service and packet loss on the network. If listings are large, raise upstream.timeout.',
+  dns: 'Check the host name in upstream.base_url and the DNS servers of this machine.',
+  connect:
+    'Check the host and port in upstream.base_url, that the service is running, firewalls and proxy settings.',
+  tls: 'Check upstream.ca_file, the expiry date and host name of the certificate, and whether this port speaks HTTPS.',
+  reset: 'If this repeats, check the service and the proxies and load balancers in front of it.',
+  http_status:
+    'Find the status in the log. Set upstream.base_url to the address of the service, without the path /api/….',
+  too_large:
+    'If listings of this size are expected, raise upstream.max_response_size; memory use does not grow with it.',
+  not_json:
+    'Check which server listens at upstream.base_url: it may be a proxy or a login page. The log has the byte offset.',
+  bad_shape:
+    'Check that upstream.base_url is the address of the service, and the interface version. The log has the position.',
+  api_error: 'Check the secret, the service code and the clock of this machine.',
+};
 
-/** What to try, by an observation: the usual mistakes that it fits, the likeliest first. */
-export function hintsFor(observation: Observation): readonly string[] {
-  return HINTS.flatMap((hint) => hint(observation) ?? []);
+/** The remedy for a last good listing that is older than `poll.stale_after` although no poll has failed. */
+export const STALE_LISTING_REMEDY =
+  'Set poll.stale_after above poll.interval. The service may have requested a pause (Retry-After) or, with poll.mode scrape, there was no scrape.';
+
+/** A likely cause of a failure, recognized in an observation. */
+interface Diagnosis {
+  readonly isMatch: (observation: Observation) => boolean;
+  readonly remedy: string | ((observation: Observation) => string);
+}
+
+const NOT_TLS_CODES: readonly string[] = [
+  'ERR_SSL_WRONG_VERSION_NUMBER',
+  'ERR_SSL_PACKET_LENGTH_TOO_LONG',
+  'EPROTO',
+];
+const UNTRUSTED_CERTIFICATE_CODE = /^(?:UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_)/;
+const INVALID_DATE_CODE = /^CERT_(?:HAS_EXPIRED|NOT_YET_VALID)$/;
+const API_PATH = /\/api(?:\/|$)/;
+const QUOTED = /^(["']).*\1$/;
+const SURROUNDING_OR_INVISIBLE = /^\s|\s$|\p{Cf}/u;
+
+/** The interface does not specify the tolerance of the service; below this offset the clock is not a likely cause. */
+const CLOCK_TOLERANCE_MS = 30_000;
+
+/** The causes by stage of the poll (connection, response, authentication), the likeliest of a stage first. */
+const DIAGNOSES: Readonly<Record<string, Diagnosis>> = {
+  httpsToPlainHttpPort: {
+    isMatch: ({ failure }) => failure?.reason === 'tls' && NOT_TLS_CODES.includes(failure.code ?? ''),
+    remedy: (observation) =>
+      `The server at ${hostOf(observation)} does not speak TLS. If it is the service, use http:// in upstream.base_url.`,
+  },
+  plainHttpToHttpsPort: {
+    isMatch: isTlsPossiblyExpected,
+    remedy: (observation) =>
+      `The server at ${hostOf(observation)} may expect TLS. If it does, use https:// in upstream.base_url.`,
+  },
+  untrustedCertificate: {
+    isMatch: ({ failure }) => UNTRUSTED_CERTIFICATE_CODE.test(failure?.code ?? ''),
+    remedy:
+      'The certificate was issued by an untrusted authority. Set upstream.ca_file to a PEM file with the certificate of that authority.',
+  },
+  certificateNotValidNow: {
+    isMatch: ({ failure }) => INVALID_DATE_CODE.test(failure?.code ?? ''),
+    remedy: 'The certificate is expired or not yet valid. Renew it, or correct the clock of this machine.',
+  },
+  certificateHostMismatch: {
+    isMatch: ({ failure }) => failure?.code === 'ERR_TLS_CERT_ALTNAME_INVALID',
+    remedy: (observation) =>
+      `The certificate was not issued for ${hostOf(observation)}. Use a host name of the certificate in upstream.base_url.`,
+  },
+  unresolvedHostName: {
+    isMatch: ({ failure }) => failure?.reason === 'dns',
+    remedy: ({ baseUrl }) =>
+      `This machine cannot resolve the name ${new URL(baseUrl).hostname}. Check its spelling in upstream.base_url, and the DNS servers of this machine.`,
+  },
+  connectionRefused: {
+    isMatch: ({ failure, connection }) => failure?.code === 'ECONNREFUSED' && connection.proxy === undefined,
+    remedy: (observation) =>
+      `Nothing listens at ${hostOf(observation)}. Check the host and port in upstream.base_url, and that the service is running.`,
+  },
+  connectTimeout: {
+    isMatch: ({ failure, times }) => failure?.reason === 'timeout' && times.connectedMs === undefined,
+    remedy: 'The connection timed out. Check the firewalls and routes between this machine and the service.',
+  },
+  headersTimeout: {
+    isMatch: ({ failure, times, response }) =>
+      failure?.reason === 'timeout' && times.connectedMs !== undefined && response === undefined,
+    remedy:
+      'The service accepted the connection but did not respond in time. Check its load, or raise upstream.headers_timeout and upstream.timeout.',
+  },
+  bodyTimeout: {
+    isMatch: ({ failure, response }) => failure?.reason === 'timeout' && response !== undefined,
+    remedy:
+      'The response started but did not end in time. If listings are large, raise upstream.timeout or upstream.idle_timeout.',
+  },
+  proxyInUse: {
+    isMatch: ({ failure, connection }) => failure !== undefined && connection.proxy !== undefined,
+    remedy: ({ baseUrl, connection }) =>
+      `The request went through the proxy ${connection.proxy ?? ''}, set by http_proxy or https_proxy in the environment. To connect directly, add ${new URL(baseUrl).hostname} to no_proxy.`,
+  },
+  duplicateApiPath: {
+    isMatch: ({ baseUrl, failure, response }) =>
+      failure !== undefined && response !== undefined && API_PATH.test(pathOf(baseUrl)),
+    remedy: ({ baseUrl }) =>
+      `upstream.base_url contains a part of the API path: "${pathOf(baseUrl)}". Remove everything from /api on; the exporter adds ${TASK_LIST_PATH}.`,
+  },
+  notFound: {
+    isMatch: ({ baseUrl, response }) => response?.status === 404 && !API_PATH.test(pathOf(baseUrl)),
+    remedy:
+      'The server has no task_list at this address. Set upstream.base_url to the service, with the path prefix of its gateway if it has one.',
+  },
+  redirectResponse: {
+    isMatch: ({ response }) => response !== undefined && response.status >= 300 && response.status <= 399,
+    remedy: ({ baseUrl, response }) => {
+      const target = response?.redirectOrigin;
+      const advice =
+        target === undefined || target === new URL(baseUrl).origin
+          ? ''
+          : ` If ${target} is the service, use it in upstream.base_url.`;
+      return `The response is a redirect. The exporter does not follow it, because the signature is not valid for another address.${advice}`;
+    },
+  },
+  htmlResponse: {
+    isMatch: ({ body, response }) => body.start === 'markup' || response?.mediaType === 'text/html',
+    remedy:
+      'The response is a web page, for example of a login, a load balancer or another site. Check which server listens at upstream.base_url.',
+  },
+  emptyResponse: {
+    isMatch: ({ response, body, failure }) =>
+      failure?.reason === 'not_json' &&
+      response !== undefined &&
+      body.bytes === 0 &&
+      body.compressedBytes === 0,
+    remedy:
+      'The response has no body. Check the proxies and load balancers in front of the service: one of them may have dropped it.',
+  },
+  proxyAuthenticationRequired: {
+    isMatch: ({ response }) => response?.status === 407,
+    remedy:
+      'The proxy requires a user name and a password. Set them in the environment: http_proxy=http://user:password@host:port.',
+  },
+  rateLimited: {
+    isMatch: ({ response }) => response?.status === 429 || isPauseRequested(response),
+    remedy:
+      'The service requests fewer polls. Raise poll.interval, and check whether another exporter polls the same service codes.',
+  },
+  serverError: {
+    isMatch: ({ response }) =>
+      response !== undefined && response.status >= 500 && !isPauseRequested(response),
+    remedy:
+      'The service or a load balancer in front of it failed (HTTP 5xx). No setting of the exporter fixes this.',
+  },
+  responseTooLarge: {
+    isMatch: ({ failure, response }) => failure?.reason === 'too_large' && response !== undefined,
+    remedy: REMEDY_BY_REASON.too_large,
+  },
+  unexpectedShape: {
+    isMatch: ({ failure }) => failure?.reason === 'bad_shape',
+    remedy: `The response is JSON but not a listing. ${REMEDY_BY_REASON.bad_shape}`,
+  },
+  invalidRecords: {
+    isMatch: ({ listing, failure }) => failure === undefined && listing.invalid > 0,
+    remedy:
+      'Invalid entries are left out of all sums; xvs_exporter_invalid_records_total counts them. Report them to the operator of the service.',
+  },
+  clockOffset: {
+    isMatch: ({ clock }) => minClockOffsetMs(clock) > CLOCK_TOLERANCE_MS,
+    remedy: ({ clock }) =>
+      `The clocks of this machine and of the service differ by at least ${Math.round(minClockOffsetMs(clock) / 1000)} s, and signatures are valid for a short time only. Synchronize the clock (NTP).`,
+  },
+  secretWithWhitespace: {
+    isMatch: (observation) => isRejected(observation) && observation.secret.hasSurroundingWhitespace,
+    remedy:
+      'The secret starts or ends with white space. Remove it unless it is part of the secret (one line feed at the end of a file is ignored).',
+  },
+  quotedSecret: {
+    isMatch: (observation) => isRejected(observation) && observation.secret.isQuoted,
+    remedy:
+      'The secret includes quotes. Remove them unless they are part of the secret; docker --env-file does not strip quotes.',
+  },
+  quotedServiceCode: {
+    isMatch: (observation) => isRejected(observation) && QUOTED.test(observation.serviceCode),
+    remedy: 'The service code includes quotes. Remove them; docker --env-file does not strip quotes.',
+  },
+  malformedServiceCode: {
+    isMatch: (observation) =>
+      isRejected(observation) && SURROUNDING_OR_INVISIBLE.test(observation.serviceCode),
+    remedy: 'The service code starts or ends with white space, or has invisible characters. Type it again.',
+  },
+  rejectedCredentials: {
+    isMatch: isRejected,
+    remedy: ({ failure, response, ret, clock }) => {
+      const code =
+        failure?.reason === 'api_error' ? `ret ${ret ?? 'unknown'}` : `HTTP status ${response?.status ?? ''}`;
+      const isClockGood = clock !== undefined && minClockOffsetMs(clock) <= CLOCK_TOLERANCE_MS;
+      return `The service rejected the request with ${code}. Most likely the secret does not belong to this service code, or the service does not have the code.${isClockGood ? ' The clocks agree.' : ''} If both are right, compare the string to sign with the one that the service signs (signing.template).`;
+    },
+  },
+};
+
+/** The remedies for the causes that an observation matches, the likeliest first. */
+export function findRemedies(observation: Observation): readonly string[] {
+  return Object.values(DIAGNOSES)
+    .filter(({ isMatch }) => isMatch(observation))
+    .map(({ remedy }) => (typeof remedy === 'string' ? remedy : remedy(observation)));
+}
+
+function hostOf({ baseUrl }: Observation): string {
+  return new URL(baseUrl).host;
+}
+
+function pathOf(url: string): string {
+  return new URL(url).pathname.replace(/\/+$/, '');
+}
+
+/** A server that expects TLS closes the connection, sends a TLS alert, or answers 400 in plain text. */
+function isTlsPossiblyExpected({ baseUrl, failure, response }: Observation): boolean {
+  const isBroken = response === undefined && (failure?.reason === 'reset' || failure?.reason === 'not_json');
+  return !baseUrl.startsWith('https:') && (isBroken || response?.status === 400);
+}
+
+function isPauseRequested(response: Observation['response']): boolean {
+  return response?.status === 503 && response.hasRetryAfter;
+}
+
+/** Whether the service understood the request and rejected it. */
+function isRejected({ failure, response }: Observation): boolean {
+  return failure?.reason === 'api_error' || response?.status === 401 || response?.status === 403;
 }

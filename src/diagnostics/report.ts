@@ -1,50 +1,49 @@
-import { hintsFor } from './hints.ts';
-import type { Answer, ClockDifference, Connection, Observation, Times } from './observation.ts';
-import { wrap } from '../wrapping.ts';
+import { wrapText } from '../runtime/text-wrap.ts';
+import type { ClockOffset, Connection, Observation, ObservedResponse, Timings } from './observation.ts';
+import { findRemedies } from './remedies.ts';
 
 const LABEL_WIDTH = 14;
 const TEXT_WIDTH = 100 - LABEL_WIDTH - 2;
 
-/** A label and what it says, a line each. */
 type Section = readonly [label: string, lines: readonly string[]];
 
-/** An observation as text for people, hints last. `nowMs` is wall-clock time. */
-export function explanation(seen: Observation, nowMs: number): string {
-  const result =
-    seen.failure === undefined ? 'good' : `failed: ${seen.failure.reason}. ${seen.failure.message}`;
+/** Formats an observation as a report for people, with remedies at the end. `nowMs` is wall-clock time. */
+export function formatReport(observation: Observation, nowMs: number): string {
+  const { serviceCode, connection, response, times, failure } = observation;
+  const result = failure === undefined ? 'ok' : `failed: ${failure.reason}. ${failure.message}`;
   const sections: readonly Section[] = [
-    ['request', requestLines(seen)],
-    ['signed', signedLines(seen)],
-    ['connection', connectionLines(seen.connection, nowMs)],
-    ...(seen.answer === undefined ? [] : answerSections(seen, seen.answer)),
-    ['times', [timesLine(seen.times)]],
-    ['result', wrap(result, TEXT_WIDTH)],
-    ...hintsFor(seen).map((hint): Section => ['hint', wrap(hint, TEXT_WIDTH)]),
+    ['request', formatRequest(observation)],
+    ['signed', formatSigning(observation)],
+    ['connection', formatConnection(connection, nowMs)],
+    ...(response === undefined ? [] : buildResponseSections(observation, response)),
+    ['times', [formatTimes(times)]],
+    ['result', wrapText(result, TEXT_WIDTH)],
+    ...findRemedies(observation).map((remedy): Section => ['remedy', wrapText(remedy, TEXT_WIDTH)]),
   ];
-  return `${[shown(seen.serviceCode), ...sections.flatMap(sectionLines)].join('\n')}\n`;
+  return `${[escapeNonPrintable(serviceCode), ...sections.flatMap(formatSection)].join('\n')}\n`;
 }
 
-function sectionLines([label, lines]: Section): readonly string[] {
+function formatSection([label, lines]: Section): readonly string[] {
   return lines.map((line, index) => `  ${(index === 0 ? label : '').padEnd(LABEL_WIDTH)}${line}`);
 }
 
-function requestLines({ request, attempts, baseUrl }: Observation): readonly string[] {
-  if (request === undefined) return [`none, to ${baseUrl}`];
+function formatRequest({ request, attempts, baseUrl }: Observation): readonly string[] {
+  if (request === undefined) return [`not sent to ${baseUrl}`];
   return [
     request.line,
     ...Object.entries(request.headers).map(([name, value]) => `${name}: ${value}`),
-    ...(attempts > 1 ? [`(sent ${attempts} times: a kept-alive connection had been closed)`] : []),
+    ...(attempts > 1 ? [`(sent ${attempts} times: the service had closed a kept-alive connection)`] : []),
   ];
 }
 
-function signedLines({ request, signing, secret }: Observation): readonly string[] {
+function formatSigning({ request, signing, secret }: Observation): readonly string[] {
   return [
-    shown(request?.stringToSign ?? ''),
+    escapeNonPrintable(request?.stringToSign ?? ''),
     `HMAC of ${signing.algorithm}, ${signing.encoding}, key <secret of ${secret.bytes} bytes>`,
   ];
 }
 
-function connectionLines({ peer, tls, proxy }: Connection, nowMs: number): readonly string[] {
+function formatConnection({ peer, tls, proxy }: Connection, nowMs: number): readonly string[] {
   const until = tls?.validUntilMs;
   const days = Math.floor(((until ?? 0) - nowMs) / 86_400_000);
   const validity =
@@ -58,75 +57,70 @@ function connectionLines({ peer, tls, proxy }: Connection, nowMs: number): reado
   ];
 }
 
-function clockLine(clock: ClockDifference | undefined): string {
-  if (clock === undefined) return 'unknown: the answer has no date';
+function formatClock(clock: ClockOffset | undefined): string {
+  if (clock === undefined) return 'unknown: the response has no valid Date header';
   const { aheadMs, uncertaintyMs } = clock;
-  const amount = `${seconds(Math.abs(aheadMs))} ± ${seconds(uncertaintyMs)}`;
-  if (Math.abs(aheadMs) <= uncertaintyMs)
-    return `this machine and the service agree (to ${seconds(uncertaintyMs)})`;
-  return `this machine is ${amount} ${aheadMs > 0 ? 'ahead of' : 'behind'} the service`;
+  if (Math.abs(aheadMs) <= uncertaintyMs) return `in sync (within ${formatSeconds(uncertaintyMs)})`;
+  const offset = `${formatSeconds(Math.abs(aheadMs))} ± ${formatSeconds(uncertaintyMs)}`;
+  return `this machine is ${offset} ${aheadMs > 0 ? 'ahead of' : 'behind'} the service`;
 }
 
-/** What there is to say where there was an answer. */
-function answerSections(seen: Observation, answer: Answer): readonly Section[] {
-  const { listing, failure } = seen;
+function buildResponseSections(observation: Observation, response: ObservedResponse): readonly Section[] {
+  const { clock, ret, listing, failure } = observation;
   const isEmpty = listing.users + listing.tasks + listing.invalid === 0;
   return [
-    ['clock', [clockLine(seen.clock)]],
-    ['answer', [answerLine(answer)]],
-    ['ret', [seen.ret === undefined ? 'none' : String(seen.ret)]],
-    ['size', [sizeLine(seen)]],
-    ...(failure !== undefined && isEmpty ? [] : [['listing', listingLines(seen)] as const]),
+    ['clock', [formatClock(clock)]],
+    ['response', [formatResponse(response)]],
+    ['ret', [ret === undefined ? 'none' : String(ret)]],
+    ['size', [formatSize(observation)]],
+    ...(failure !== undefined && isEmpty ? [] : [['listing', formatListing(observation)] as const]),
   ];
 }
 
-function answerLine(answer: Answer): string {
-  const {
-    status,
-    mediaType = 'no content-type',
-    contentEncoding = 'not compressed',
-    redirectOrigin,
-  } = answer;
+function formatResponse({
+  status,
+  mediaType = 'no content-type',
+  contentEncoding = 'not compressed',
+  redirectOrigin,
+}: ObservedResponse): string {
   const parts = [`HTTP status ${status}`, mediaType, contentEncoding];
   return [...parts, ...(redirectOrigin === undefined ? [] : [`redirect to ${redirectOrigin}`])].join(', ');
 }
 
-function sizeLine({ body: { bytes, compressedBytes } }: Observation): string {
-  return bytes === compressedBytes ? `${bytes} bytes` : `${bytes} bytes, ${compressedBytes} as they came`;
+function formatSize({ body: { bytes, compressedBytes } }: Observation): string {
+  return bytes === compressedBytes ? `${bytes} bytes` : `${bytes} bytes, ${compressedBytes} compressed`;
 }
 
-function timesLine({ connectedMs, firstByteMs, wholeMs }: Times): string {
-  const at = (name: string, ms: number | undefined): string[] =>
-    ms === undefined ? [] : [`${name} after ${milliseconds(ms)}`];
+function formatTimes({ connectedMs, firstByteMs, totalMs }: Timings): string {
+  const format = (stage: string, ms: number | undefined): string[] =>
+    ms === undefined ? [] : [`${stage} after ${ms.toFixed(ms < 10 ? 1 : 0)} ms`];
   return [
-    ...at('connected', connectedMs),
-    ...at('head of the answer', firstByteMs),
-    ...at('over', wholeMs),
+    ...format('connected', connectedMs),
+    ...format('headers', firstByteMs),
+    ...format('done', totalMs),
   ].join(', ');
 }
 
-function listingLines({ listing, failure }: Observation): readonly string[] {
-  const { users, tasks, inputs, outputs, streams, invalid, firstInvalid } = listing;
+function formatListing({ listing, failure }: Observation): readonly string[] {
+  const { users, tasks, inputs, outputs, streams, invalid, firstInvalid, invalidFields } = listing;
   const counts = `${users} users, ${tasks} tasks with ${inputs} inputs, ${outputs} outputs, ${streams} streams`;
-  const rest = invalid - firstInvalid.length;
+  const omitted = invalid - firstInvalid.length;
   return [
-    failure === undefined ? counts : `${counts} (read before it failed: of no use)`,
-    ...(invalid === 0 ? [] : [`${invalid} entries were left out:`]),
-    ...firstInvalid.map(({ place, reason }) => `  ${place}: ${reason}`),
-    ...(rest > 0 ? [`  and ${rest} more`] : []),
+    failure === undefined ? counts : `${counts} (incomplete, discarded)`,
+    ...(invalid === 0 ? [] : [`${invalid} invalid ${invalid === 1 ? 'entry' : 'entries'} skipped:`]),
+    ...firstInvalid.map(({ location, reason }) => `  ${location}: ${reason}`),
+    ...(omitted > 0 ? [`  and ${omitted} more`] : []),
+    ...(invalidFields.length > 0 ? ['invalid fields, which count as missing:'] : []),
+    ...invalidFields.map(({ name, count }) => `  ${name}: ${count}`),
   ];
 }
 
-function seconds(ms: number): string {
+function formatSeconds(ms: number): string {
   return `${(ms / 1000).toFixed(1)} s`;
 }
 
-function milliseconds(ms: number): string {
-  return `${ms.toFixed(ms < 10 ? 1 : 0)} ms`;
-}
-
-/** Text that may hold anything, without what steers a terminal or does not show. */
-function shown(text: string): string {
+/** Escapes the characters that control a terminal or are invisible. */
+function escapeNonPrintable(text: string): string {
   return text.replaceAll(
     /[\p{Cc}\p{Cf}\u2028\u2029]/gu,
     (character) => `\\u{${character.codePointAt(0)?.toString(16) ?? ''}}`,

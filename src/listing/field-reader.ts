@@ -1,81 +1,85 @@
-import { mapRecord } from '../record-of.ts';
+import { mapRecord } from '../runtime/record-of.ts';
 import type { Interner } from './interner.ts';
 import { KeyTable } from './key-table.ts';
-import type { InvalidReason } from './records.ts';
-import { CLOSE_BRACE, CLOSE_BRACKET, COMMA, LETTER_N, OPEN_BRACE, OPEN_BRACKET, QUOTE } from './bytes.ts';
-import { startsNumber, type Scanner } from './scanner.ts';
-import { plainEnd } from './words.ts';
-import { Skipper } from './skipper.ts';
-import { problemOf, setOf, Slot, type ElementReader, type Field } from './slot.ts';
+import {
+  CLOSE_BRACE,
+  CLOSE_BRACKET,
+  COMMA,
+  LETTER_N,
+  OPEN_BRACE,
+  OPEN_BRACKET,
+  QUOTE,
+} from './json-bytes.ts';
+import { isNumberStart, type Scanner } from './scanner.ts';
+import { findSpecialByte } from './swar.ts';
+import { ValueSkipper } from './value-skipper.ts';
+import { FieldSlot, type ElementReader, type Field } from './field-slot.ts';
+
+const NO_FIELDS: readonly string[] = [];
 
 /**
- * Reads the objects of one kind of record, by a table of its fields, up to 32. Unknown fields are skipped, of a
- * key that comes twice the last one counts, `null` is a missing field: the verdict is that of the schema.
+ * Reads the objects of one kind of record by a table of at most 32 fields. A field of the wrong type or out of range
+ * counts as missing, as `null` does; the rest of the record stands. Unknown fields are skipped, and the last of
+ * duplicate keys wins, as for the schema applied to the result of `JSON.parse`.
  */
 export class FieldReader<K extends string> {
-  /** The content of each field of the last object that was valid, where it is kept. */
-  readonly content: Readonly<Record<K, Readonly<Pick<Slot, 'text' | 'number'>>>>;
-  readonly #keys: KeyTable<Slot>;
-  readonly #slots: readonly Slot[];
-  readonly #required: number;
+  /** The values of the last object. */
+  readonly values: Readonly<Record<K, Readonly<Pick<FieldSlot, 'text' | 'number'>>>>;
+  readonly #keys: KeyTable<FieldSlot>;
+  readonly #slots: readonly FieldSlot[];
   readonly #interner: Interner;
-  readonly #skipper = new Skipper();
-  /** Sets of fields, a bit each: of this object those with a value and those with a problem … */
+  readonly #skipper = new ValueSkipper();
+  /** Bit set of the fields of this object that have a value. */
   #present = 0;
-  #wrong = 0;
-  /** … and those that may still hold what an object before had in them. */
-  #filled = 0;
+  /** Bit set of the fields of this object that are invalid. */
+  #invalid = 0;
+  /** Bit set of the fields that may hold a value of an earlier object or an invalid one. */
+  #stale = 0;
 
   constructor(fields: Readonly<Record<K, Field>>, interner: Interner) {
+    const names = Object.keys(fields);
     let index = 0;
-    const slots = mapRecord(fields, (field: Field) => new Slot(field, index++));
-    this.content = slots;
+    const slots = mapRecord(fields, (field: Field) => new FieldSlot(names[index] ?? '', field, index++));
+    this.values = slots;
     this.#slots = Object.values(slots);
-    this.#keys = new KeyTable<Slot>(slots);
-    this.#required = setOf(this.#slots.filter(({ field }) => field.isRequired === true));
+    this.#keys = new KeyTable<FieldSlot>(slots);
     this.#interner = interner;
   }
 
-  /** Reads one value; returns why it is no valid record, or `undefined` if it is one. */
-  read(scanner: Scanner): InvalidReason | undefined {
-    if (scanner.peek() !== OPEN_BRACE) {
-      this.#skip(scanner);
-      return 'not_an_object';
-    }
-    // Of the object before, too, if the bytes ended within it.
-    this.#filled |= this.#present;
-    this.#present = 0;
-    this.#wrong = 0;
-    this.#readMembers(scanner);
-    if ((this.#wrong | (this.#required & ~this.#present)) !== 0) return this.#firstProblem();
-    if ((this.#filled & ~this.#present) !== 0) this.#clearAbsent();
-    return undefined;
+  /** Names of the invalid fields of the last object. */
+  get invalidFields(): readonly string[] {
+    if (this.#invalid === 0) return NO_FIELDS;
+    return this.#slots.filter(({ bit }) => (this.#invalid & bit) !== 0).map(({ name }) => name);
   }
 
-  /** Of the fields in their order. */
-  #firstProblem(): InvalidReason | undefined {
-    for (const { bit, problem } of this.#slots) {
-      if ((this.#wrong & bit) !== 0) return problem;
-      if ((this.#required & ~this.#present & bit) !== 0) return 'missing_field';
+  /** Reads one value; returns whether it is an object. */
+  read(scanner: Scanner): boolean {
+    if (scanner.peek() !== OPEN_BRACE) {
+      this.#skip(scanner);
+      return false;
     }
-    return undefined;
+    // The window may have ended within the object before: its fields are stale, too.
+    this.#stale |= this.#present;
+    this.#present = 0;
+    this.#invalid = 0;
+    this.#readMembers(scanner);
+    this.#present &= ~this.#invalid;
+    this.#stale |= this.#invalid;
+    if ((this.#stale & ~this.#present) !== 0) this.#clearAbsent();
+    return true;
   }
 
   #clearAbsent(): void {
-    for (const slot of this.#slots) {
-      if ((this.#present & slot.bit) !== 0) continue;
-      slot.text = undefined;
-      slot.number = undefined;
-    }
-    this.#filled = 0;
+    for (const slot of this.#slots) if ((this.#present & slot.bit) === 0) slot.clear();
+    this.#stale = 0;
   }
 
   #readMembers(scanner: Scanner): void {
     scanner.position += 1;
-    this.#keys.begin();
+    this.#keys.reset();
     let next = scanner.peek();
     while (next !== CLOSE_BRACE) {
-      if (!this.#readUsualMembers(scanner)) this.#readMember(scanner);
+      if (!this.#readExpectedMembers(scanner)) this.#readMember(scanner);
       next = scanner.peek();
       if (next === COMMA) scanner.position += 1;
       else if (next !== CLOSE_BRACE) scanner.fail('"," or "}"');
@@ -84,20 +88,19 @@ export class FieldReader<K extends string> {
   }
 
   /**
-   * Reads members for as long as they are what they nearly always are: the key that followed the last time, no white
-   * space, a plain string or a number. True if it stands behind one; false if it stands at one that is something
-   * else, of which nothing is read.
+   * Reads members of the common form: the key that followed the last time, no white space, a plain string or a
+   * number. Returns true after such a member, false at a member of another form, none of which is consumed.
    */
-  #readUsualMembers(scanner: Scanner): boolean {
+  #readExpectedMembers(scanner: Scanner): boolean {
     const { view, end } = scanner;
     const keys = this.#keys;
     for (;;) {
       const { position } = scanner;
-      const key = keys.last.follower;
-      const slot = key.meaning;
+      const key = keys.last.nextKey;
+      const slot = key.value;
       if (slot === undefined || position + key.length > end || !key.isAt(view, position)) return false;
       scanner.position = position + key.length;
-      if (!this.#readUsualValue(scanner, slot)) {
+      if (!this.#readExpectedValue(scanner, slot)) {
         scanner.position = position;
         return false;
       }
@@ -107,18 +110,18 @@ export class FieldReader<K extends string> {
     }
   }
 
-  /** False if it is something else; it is to be read again then, from its key on. */
-  #readUsualValue(scanner: Scanner, slot: Slot): boolean {
+  /** Returns false for a value of another form; the caller then reads the member again from its key on. */
+  #readExpectedValue(scanner: Scanner, slot: FieldSlot): boolean {
     const { view, position } = scanner;
     const first = view.getUint8(position);
-    this.#begin(slot);
-    if (first === QUOTE && slot.isDropped) {
-      const stop = plainEnd(view, position + 1);
-      scanner.position = stop + 1;
-      return view.getUint8(stop) === QUOTE;
+    this.#markPresent(slot);
+    if (first === QUOTE && slot.isUnused) {
+      const end = findSpecialByte(view, position + 1);
+      scanner.position = end + 1;
+      return view.getUint8(end) === QUOTE;
     }
-    if (first === QUOTE && slot.takesText) this.#readText(scanner, slot);
-    else if (slot.takesNumber && startsNumber(first)) this.#readNumber(scanner, slot);
+    if (first === QUOTE && slot.isText) this.#readText(scanner, slot);
+    else if (slot.isNumber && isNumberStart(first)) this.#readNumber(scanner, slot);
     else return false;
     return true;
   }
@@ -127,84 +130,80 @@ export class FieldReader<K extends string> {
     const slot = this.#keys.read(scanner);
     const first = scanner.peek();
     if (slot === undefined) return this.#skip(scanner);
-    this.#begin(slot);
-    if (first === QUOTE && slot.takesText) return this.#readText(scanner, slot);
-    if (slot.takesNumber && startsNumber(first)) return this.#readNumber(scanner, slot);
-    return this.#readOther(scanner, slot, first);
+    this.#markPresent(slot);
+    if (first === QUOTE && slot.isText) return this.#readText(scanner, slot);
+    if (slot.isNumber && isNumberStart(first)) return this.#readNumber(scanner, slot);
+    return this.#readUncommonValue(scanner, slot, first);
   }
 
-  /** A value comes: the field is there, and what was wrong with it before holds no longer. */
-  #begin(slot: Slot): void {
+  /** Marks a field as present and valid; the last of duplicate keys wins. */
+  #markPresent(slot: FieldSlot): void {
     this.#present |= slot.bit;
-    this.#wrong &= ~slot.bit;
+    this.#invalid &= ~slot.bit;
   }
 
-  #readText(scanner: Scanner, slot: Slot): void {
-    if (slot.keep === 'repeated') {
+  #readText(scanner: Scanner, slot: FieldSlot): void {
+    if (slot.isInterned) {
       slot.text = this.#interner.read(scanner);
-    } else if (slot.isDropped) {
+    } else if (slot.isUnused) {
       scanner.skipString();
+      return;
     } else {
-      slot.text = scanner.string();
-      if (slot.text === '' && slot.field.isRequired === true) this.#note(slot, 'missing_field');
+      slot.text = scanner.readString();
     }
+    if (slot.text.length === 0) dropEmptyText(slot);
   }
 
-  #readNumber(scanner: Scanner, slot: Slot): void {
-    const value = scanner.number();
+  #readNumber(scanner: Scanner, slot: FieldSlot): void {
+    const value = scanner.readNumber();
     slot.number = value;
-    if (!Number.isSafeInteger(value) || value < 0) this.#judge(slot, value);
+    if (!Number.isSafeInteger(value) || value < 0) this.#checkNumber(slot, value);
   }
 
-  /** A value of the less usual kinds, or a wrong one. */
-  #readOther(scanner: Scanner, slot: Slot, first: number): void {
-    const { field } = slot;
-    if (first === LETTER_N) {
-      scanner.literal();
-      this.#leaveOut(slot);
-    } else if (field.kind === 'list' && first === OPEN_BRACKET) {
-      readList(scanner, field.elements);
-    } else if (field.kind !== 'list' && startsNumber(first)) {
-      const value = scanner.number();
+  // Rare cases have methods of their own, so that V8 inlines the scanner and the interner into the common path.
+  #checkNumber(slot: FieldSlot, value: number): void {
+    if (!slot.isValidNumber(value)) this.#invalid |= slot.bit;
+  }
+
+  /** Reads null, a list, a number in a text field, a value of an unused field, or one of the wrong type. */
+  #readUncommonValue(scanner: Scanner, slot: FieldSlot, first: number): void {
+    if (slot.isUnused) {
+      this.#skip(scanner);
+    } else if (first === LETTER_N) {
+      scanner.readLiteral();
+      this.#present &= ~slot.bit;
+      slot.clear();
+    } else if (slot.elements !== undefined && first === OPEN_BRACKET) {
+      readList(scanner, slot.elements);
+    } else if (slot.kind === 'label_or_integer' && isNumberStart(first)) {
+      const value = scanner.readNumber();
       slot.text = String(value);
-      this.#judge(slot, value);
+      this.#checkNumber(slot, value);
     } else {
-      this.#note(slot, 'wrong_type');
+      this.#invalid |= slot.bit;
       this.#skip(scanner);
     }
   }
 
-  #leaveOut(slot: Slot): void {
-    this.#present &= ~slot.bit;
-    slot.text = undefined;
-    slot.number = undefined;
-  }
-
-  #judge(slot: Slot, value: number): void {
-    const problem = problemOf(slot.field, value);
-    if (problem !== undefined) this.#note(slot, problem);
-  }
-
-  #note(slot: Slot, problem: InvalidReason): void {
-    slot.problem = problem;
-    this.#wrong |= slot.bit;
-  }
-
   #skip(scanner: Scanner): void {
-    this.#skipper.begin();
-    this.#skipper.run(scanner);
+    this.#skipper.reset();
+    this.#skipper.skip(scanner);
   }
 }
 
-/** Reads a list, from its opening bracket on. */
+function dropEmptyText(slot: FieldSlot): void {
+  if (slot.kind !== 'url') slot.text = undefined;
+}
+
+/** Reads a list; the scanner is at its opening bracket. */
 function readList(scanner: Scanner, elements: ElementReader): void {
-  elements.begin();
+  elements.reset();
   scanner.position += 1;
   if (scanner.peek() !== CLOSE_BRACKET) readElements(scanner, elements);
   scanner.position += 1;
 }
 
-/** Reads the elements of a list; stands then at its closing bracket. */
+/** Reads the elements of a list up to its closing bracket. */
 function readElements(scanner: Scanner, elements: ElementReader): void {
   for (;;) {
     elements.read(scanner);

@@ -1,70 +1,73 @@
-import type { InvalidReason } from './records.ts';
 import type { Scanner } from './scanner.ts';
 
-/** A field that holds one value; see `interface.ts` for what each kind admits. */
-interface ScalarField {
-  readonly kind: 'text' | 'text_or_integer' | 'integer' | 'count';
-  /** The record is invalid without it, or with an empty text in it. */
-  readonly isRequired?: true;
-  /**
-   * What is not kept is checked and dropped: its content never leaves the reader. `repeated` is for texts of which
-   * there are few, over and over.
-   */
-  readonly keep?: 'repeated' | 'single';
-}
+/**
+ * A field of a record. `label` and `label_or_integer` are interned texts, which repeat; `text` and `url` are copied.
+ * An empty text is missing, except for `url`. `unused` fields may hold any JSON value and are skipped. `interface.ts`
+ * has the schema of each field.
+ */
+export type Field =
+  | {
+      readonly kind:
+        'label' | 'label_or_integer' | 'text' | 'url' | 'integer' | 'count' | 'number' | 'unused';
+    }
+  | { readonly kind: 'list'; readonly elements: ElementReader };
 
-/** A field that holds a list of records. */
-interface ListField {
-  readonly kind: 'list';
-  readonly isRequired: true;
-  readonly elements: ElementReader;
-}
-
-export type Field = ScalarField | ListField;
-
-/** What takes the elements of a list within a record. */
+/** Reads the elements of a list within a record. */
 export interface ElementReader {
-  /** A list begins: forget what an earlier one held. */
-  begin(): void;
-  /** Reads one element. */
+  /** Starts a new list. */
+  reset(): void;
   read(scanner: Scanner): void;
 }
 
-/** What the object being read holds for a field. */
-export class Slot {
-  readonly field: Field;
-  /** Its bit in sets of fields. */
+/** The state of a field in the object being read. */
+export class FieldSlot {
+  readonly name: string;
+  readonly kind: Field['kind'];
+  /** The field's bit in bit sets. */
   readonly bit: number;
-  /** A text that is not kept. */
-  readonly isDropped: boolean;
-  readonly takesText: boolean;
-  readonly takesNumber: boolean;
-  readonly keep: ScalarField['keep'];
+  readonly elements: ElementReader | undefined;
+  readonly isUnused: boolean;
+  readonly isText: boolean;
+  readonly isInterned: boolean;
+  readonly isNumber: boolean;
   text: string | undefined = undefined;
   number: number | undefined = undefined;
-  /** Holds if the field is in the set of those that have a problem. */
-  problem: InvalidReason = 'wrong_type';
 
-  constructor(field: Field, index: number) {
+  constructor(name: string, field: Field, index: number) {
     const { kind } = field;
-    this.field = field;
+    this.name = name;
+    this.kind = kind;
     this.bit = 1 << index;
-    this.isDropped = kind === 'text' && field.keep === undefined && field.isRequired !== true;
-    this.takesText = kind === 'text' || kind === 'text_or_integer';
-    this.takesNumber = kind === 'integer' || kind === 'count';
-    this.keep = kind === 'list' ? undefined : field.keep;
+    this.elements = field.kind === 'list' ? field.elements : undefined;
+    this.isUnused = kind === 'unused';
+    this.isInterned = kind === 'label' || kind === 'label_or_integer';
+    this.isText = this.isInterned || kind === 'text' || kind === 'url' || kind === 'unused';
+    this.isNumber = kind === 'integer' || kind === 'count' || kind === 'number' || kind === 'unused';
   }
-}
 
-/** The bits of some fields. */
-export function setOf(slots: readonly Slot[]): number {
-  return slots.reduce((set, { bit }) => set | bit, 0);
-}
+  clear(): void {
+    this.text = undefined;
+    this.number = undefined;
+    this.elements?.reset();
+  }
 
-/** Why a number is no value of a field; `undefined` if it is one. */
-export function problemOf({ kind }: Field, value: number): InvalidReason | undefined {
-  if (kind === 'text') return 'wrong_type';
-  if (!Number.isInteger(value)) return Number.isFinite(value) ? 'wrong_type' : 'out_of_range';
-  if (!Number.isSafeInteger(value)) return 'out_of_range';
-  return kind === 'count' && value < 0 ? 'out_of_range' : undefined;
+  /** Whether a number is a valid value of the field. */
+  isValidNumber(value: number): boolean {
+    switch (this.kind) {
+      case 'number':
+        return Number.isFinite(value) && value >= 0;
+      case 'count':
+        return Number.isSafeInteger(value) && value >= 0;
+      case 'integer':
+      case 'label_or_integer':
+        return Number.isSafeInteger(value);
+      case 'unused':
+        return true;
+      case 'label':
+      case 'text':
+      case 'url':
+      case 'list':
+        return false;
+    }
+  }
 }

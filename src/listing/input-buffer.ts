@@ -1,53 +1,52 @@
-import { WINDOW_PADDING } from './words.ts';
+import { WINDOW_PADDING } from './swar.ts';
 
-/** Room for a slice of a body and for what is usually left of the one before. */
-const USUAL_BYTES = 128 * 1024;
+/** Enough for a slice of a body and a typical incomplete record before it. */
+const SCRATCH_BYTES = 128 * 1024;
 
-/** Memory to read bytes in. One for all bodies: a reading is never interrupted, and what it leaves is copied. */
-export class ReadingRoom {
-  readonly #usual = new Uint8Array(USUAL_BYTES);
+/** Memory that bodies are read in. All readers share it: reading is synchronous, and unread bytes are copied out. */
+export class ScratchBuffer {
+  readonly #shared = new Uint8Array(SCRATCH_BYTES);
 
-  /** Room for so many bytes and the padding behind them, which is 0 already. */
-  take(length: number): Uint8Array<ArrayBuffer> {
+  /** Returns memory for `length` bytes and the zeroed padding after them. */
+  reserve(length: number): Uint8Array<ArrayBuffer> {
     const needed = length + WINDOW_PADDING;
-    const room = needed <= USUAL_BYTES ? this.#usual : new Uint8Array(needed);
-    return room.fill(0, length, needed);
+    const buffer = needed <= SCRATCH_BYTES ? this.#shared : new Uint8Array(needed);
+    return buffer.fill(0, length, needed);
   }
 }
 
-/** The bytes of a body that have come and are not read yet. */
-export class Backlog {
-  #pieces: Uint8Array[] = [];
+/** Bytes of a body that have arrived and are not read yet. */
+export class InputBuffer {
+  #chunks: Uint8Array[] = [];
   #length = 0;
 
   get length(): number {
     return this.#length;
   }
 
-  /** Takes what comes next; `bytes` must not change until they are read or {@link keep} was called. */
-  add(bytes: Uint8Array): void {
-    this.#pieces.push(bytes);
+  /** Appends a chunk, which must not change until it is read or {@link copyLastChunk} is called. */
+  append(bytes: Uint8Array): void {
+    this.#chunks.push(bytes);
     this.#length += bytes.length;
   }
 
-  /** Makes the last piece its own: whoever gave it may write over it. */
-  keep(): void {
-    const last = this.#pieces.pop();
-    if (last !== undefined) this.#pieces.push(last.slice());
+  /** Copies the last chunk, so that the caller may overwrite its memory. */
+  copyLastChunk(): void {
+    const last = this.#chunks.pop();
+    if (last !== undefined) this.#chunks.push(last.slice());
   }
 
-  /** Lays all of it out, one piece behind the other. */
-  copyTo(room: Uint8Array): void {
-    let at = 0;
-    for (const piece of this.#pieces) {
-      room.set(piece, at);
-      at += piece.length;
+  copyTo(target: Uint8Array): void {
+    let offset = 0;
+    for (const chunk of this.#chunks) {
+      target.set(chunk, offset);
+      offset += chunk.length;
     }
   }
 
-  /** What is left in the room where it was laid out: the bytes from there on. */
-  leave(room: Uint8Array, from: number): void {
-    this.#pieces = from === this.#length ? [] : [room.slice(from, this.#length)];
-    this.#length -= from;
+  /** Drops the first `consumed` bytes; `copied` holds what {@link copyTo} wrote. */
+  discard(copied: Uint8Array, consumed: number): void {
+    this.#chunks = consumed === this.#length ? [] : [copied.slice(consumed, this.#length)];
+    this.#length -= consumed;
   }
 }

@@ -17,11 +17,11 @@ const KNOWN_SCHEMES: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * The protocol of an input, from its URL ("Input", `url`): `tcp_upload` for the empty one, which is the
- * service's own TCP upload; `unknown` where there is none; `other` outside a closed set. Nothing but the
- * scheme of a URL ever leaves the reader.
+ * Returns the protocol of an input from its URL ("Input", `url`): the URL's scheme if it is in a closed set, else
+ * `other`; `tcp_upload` for the empty string (the service's own TCP upload); `unknown` for a missing URL.
+ * Nothing but the scheme of a URL leaves the reader.
  */
-export function protocolOf(url: string | undefined): string {
+export function parseInputProtocol(url: string | undefined): string {
   if (url === undefined) return 'unknown';
   if (url === '') return 'tcp_upload';
   const scheme = /^([a-z][a-z0-9+.-]*):/i.exec(url)?.[1]?.toLowerCase();

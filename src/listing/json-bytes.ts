@@ -1,4 +1,7 @@
-/** The bytes that have a meaning in JSON (RFC 8259). */
+/*
+ * Bytes with a meaning in JSON (RFC 8259).
+ */
+
 export const QUOTE = 0x22;
 export const COMMA = 0x2c;
 export const COLON = 0x3a;
@@ -11,6 +14,6 @@ export const SPACE = 0x20;
 export const MINUS = 0x2d;
 export const ZERO = 0x30;
 export const NINE = 0x39;
-/** Begins `null`. */
+/** First byte of `null`. */
 export const LETTER_N = 0x6e;
 export const LETTER_U = 0x75;

@@ -1,16 +1,16 @@
-/** `not_json`: the body is not JSON. `bad_shape`: it is JSON, but no listing. */
+/** `not_json`: the body is not JSON. `bad_shape`: the body is JSON but not a listing. */
 export type ListingErrorCode = 'not_json' | 'bad_shape';
 
-/** A body that is no listing. The message names the byte and holds at most one byte of the body. */
+/** A body is not a listing. The message names the byte offset and quotes at most one byte of the body. */
 export class ListingError extends Error {
   override readonly name = 'ListingError';
   readonly code: ListingErrorCode;
-  /** Offset from the start of the (decompressed) body. */
-  readonly byte: number;
+  /** Offset from the start of the decompressed body. */
+  readonly byteOffset: number;
 
   constructor(code: ListingErrorCode, message: string, byte: number) {
     super(`${message} at byte ${byte}`);
     this.code = code;
-    this.byte = byte;
+    this.byteOffset = byte;
   }
 }

@@ -1,18 +1,18 @@
-import { Backlog } from './backlog.ts';
-import { ListingError } from './errors.ts';
+import { InputBuffer } from './input-buffer.ts';
+import { ListingError } from './listing-error.ts';
 import { KeyTable } from './key-table.ts';
 import { RecordReaders, type ListingSink } from './record-readers.ts';
-import { CLOSE_BRACE, CLOSE_BRACKET, COMMA, OPEN_BRACE, OPEN_BRACKET, QUOTE } from './bytes.ts';
-import { OUT_OF_BYTES, startsNumber, type Scanner } from './scanner.ts';
-import { Skipper } from './skipper.ts';
+import { CLOSE_BRACE, CLOSE_BRACKET, COMMA, OPEN_BRACE, OPEN_BRACKET, QUOTE } from './json-bytes.ts';
+import { OUT_OF_BYTES, isNumberStart, type Scanner } from './scanner.ts';
+import { ValueSkipper } from './value-skipper.ts';
 
-/** What a reader holds of a cut record at most, give or take a chunk: it must not grow with the body. */
-const MAX_HELD_BYTES = 16 * 1024 * 1024;
+/** Most bytes of an incomplete record that a reader buffers, so that memory does not grow with the body. */
+const MAX_BUFFERED_BYTES = 16 * 1024 * 1024;
 
-/** What is read at a time of a larger chunk. */
+/** Larger chunks are read in slices of this size. */
 const SLICE_BYTES = 64 * 1024;
 
-type Place =
+type ReaderState =
   | 'start'
   | 'first_member'
   | 'member'
@@ -25,101 +25,103 @@ type Place =
   | 'skipped_body'
   | 'end';
 
-/** The members of the answer that are read. */
+/** The members of the response object that are read. */
 const MEMBERS = { ret: 'ret', user_list: 'user_list', task_list: 'task_list' } as const;
 
 type MemberName = keyof typeof MEMBERS;
 type ListName = Exclude<MemberName, 'ret'>;
 
-/** What a body that is a listing says besides its records. */
-export interface ListingEnd {
-  /** 0 is success. The records of any other answer are not to be used. */
+/** The result of reading a listing, besides its records. */
+export interface ListingResult {
+  /** 0 is success. With any other value, the records that the sink received are not valid. */
   readonly ret: number;
-  /** Length of the body. */
+  /** Length of the decompressed body. */
   readonly bytes: number;
 }
 
 /**
- * Reads the body of a `task_list` answer ("Response object") in chunks as they arrive, and hands each
- * record to the sink when it is complete. It holds no more than one record: where a chunk ends within one,
- * the record's bytes are carried over to the next chunk and read anew.
+ * Reads the body of a `task_list` response ("Response object") in chunks as they arrive, and passes each complete
+ * record to the sink. It buffers at most one record: if a chunk ends within a record, the bytes of that record are
+ * kept and read again with the next chunk.
  *
- * Throws a `ListingError`: `not_json` at the byte where the body is not JSON; `bad_shape`, at the end, for
- * JSON that is no listing. What the sink was given before then belongs to no listing.
+ * Throws a `ListingError`: `not_json` at the byte where the body is not JSON; `bad_shape`, at the end, for JSON
+ * that is not a listing. After an error the records that the sink received are not valid.
  */
 export class ListingReader {
   readonly #sink: ListingSink;
+  readonly #serviceCode: string;
   readonly #records: RecordReaders;
   readonly #scanner: Scanner;
-  readonly #skipper = new Skipper();
+  readonly #skipper = new ValueSkipper();
   readonly #keys = new KeyTable<MemberName>(MEMBERS);
   readonly #seen = new Set<MemberName>();
-  #place: Place = 'start';
+  #state: ReaderState = 'start';
   #list: ListName = 'user_list';
-  /** In the window, where the unit being read begins. */
+  /** Position of the current unit in the window. A unit is read completely or again: an element, a member, a separator. */
   #unitStart = 0;
   #ret: number | undefined;
-  /** The first thing that makes the body no listing; told at its end, when it is known to be JSON. */
-  #misshape: ListingError | undefined;
+  /** Thrown at the end of the body only: a syntax error takes precedence. */
+  #firstShapeError: ListingError | undefined;
 
-  readonly #backlog = new Backlog();
-  /** How much of it is the beginning of a unit that was cut: what the last reading left. */
-  #cut = 0;
-  /** Offset of its first byte from the start of the body. */
-  #offset = 0;
+  readonly #inputBuffer = new InputBuffer();
+  /** Bytes of the incomplete unit that the last read left in the buffer. */
+  #incompleteBytes = 0;
+  /** Offset of the buffer's first byte from the start of the body. */
+  #bufferOffset = 0;
 
-  constructor(sink: ListingSink, records = new RecordReaders()) {
+  /** `serviceCode` is the polled one; records of another are marked as foreign. */
+  constructor(sink: ListingSink, serviceCode: string, records = new RecordReaders()) {
     this.#sink = sink;
+    this.#serviceCode = serviceCode;
     this.#records = records;
     this.#scanner = records.scanner;
   }
 
-  /** The body's `ret` as far as it is known by now. */
+  /** The body's `ret`; undefined until it is read. */
   get ret(): number | undefined {
     return this.#ret;
   }
 
-  /** Takes the next bytes of the body, cut anywhere. */
+  /** Reads the next chunk of the body, cut at any byte. */
   write(chunk: Uint8Array): void {
     for (let start = 0; start < chunk.length; start += SLICE_BYTES) {
-      this.#backlog.add(chunk.subarray(start, start + SLICE_BYTES));
-      // A unit cut many times over would be read anew with each chunk; waiting until there is as much again
-      // makes that a constant number of times per byte.
-      const fresh = this.#backlog.length - this.#cut;
-      if (fresh >= Math.min(this.#cut, MAX_HELD_BYTES - this.#cut)) this.#read(false);
-      else this.#backlog.keep();
+      this.#inputBuffer.append(chunk.subarray(start, start + SLICE_BYTES));
+      // Waiting until the buffer has doubled keeps the cost linear when many chunks cut one long unit.
+      const newBytes = this.#inputBuffer.length - this.#incompleteBytes;
+      if (newBytes >= Math.min(this.#incompleteBytes, MAX_BUFFERED_BYTES - this.#incompleteBytes))
+        this.#read(false);
+      else this.#inputBuffer.copyLastChunk();
     }
   }
 
-  /** Ends the body. */
-  end(): ListingEnd {
+  end(): ListingResult {
     this.#read(true);
-    const bytes = this.#offset + this.#backlog.length;
-    if (this.#place !== 'end') {
-      throw new ListingError('not_json', 'Expected more, found the end of the body', bytes);
+    const bytes = this.#bufferOffset + this.#inputBuffer.length;
+    if (this.#state !== 'end') {
+      throw new ListingError('not_json', 'Expected more input, found the end of the body', bytes);
     }
     if (this.#ret !== undefined && this.#ret !== 0) return { ret: this.#ret, bytes };
-    if (this.#misshape !== undefined) throw this.#misshape;
+    if (this.#firstShapeError !== undefined) throw this.#firstShapeError;
     for (const key of Object.values(MEMBERS)) {
-      if (!this.#seen.has(key)) throw shapeError(`Expected a member "${key}", found none`, bytes);
+      if (!this.#seen.has(key)) throw createShapeError(`Expected a member "${key}", found none`, bytes);
     }
     return { ret: 0, bytes };
   }
 
-  /** Reads all units that the bytes at hand complete, and keeps the rest. */
+  /** Reads all complete units and keeps the rest. */
   #read(isLast: boolean): void {
-    const backlog = this.#backlog;
-    const room = this.#records.room.take(backlog.length);
-    backlog.copyTo(room);
-    this.#scanner.load(room, backlog.length, this.#offset);
+    const inputBuffer = this.#inputBuffer;
+    const window = this.#records.scratchBuffer.reserve(inputBuffer.length);
+    inputBuffer.copyTo(window);
+    this.#scanner.load(window, inputBuffer.length, this.#bufferOffset);
     const consumed = this.#readUnits(isLast);
-    backlog.leave(room, consumed);
-    this.#offset += consumed;
-    this.#cut = backlog.length;
-    if (this.#cut > MAX_HELD_BYTES) this.#giveUpUnit();
+    inputBuffer.discard(window, consumed);
+    this.#bufferOffset += consumed;
+    this.#incompleteBytes = inputBuffer.length;
+    if (this.#incompleteBytes > MAX_BUFFERED_BYTES) this.#dropOversizedUnit();
   }
 
-  /** Returns how many bytes of the window were consumed. */
+  /** Returns the number of bytes consumed. */
   #readUnits(isLast: boolean): number {
     try {
       for (;;) {
@@ -128,23 +130,24 @@ export class ListingReader {
       }
     } catch (error) {
       if (error !== OUT_OF_BYTES) throw error;
-      return this.#place.startsWith('skipped_') ? this.#skipper.resumeAt : this.#unitStart;
+      return this.#state.startsWith('skipped_') ? this.#skipper.resumePosition : this.#unitStart;
     }
   }
 
-  /** Reads the smallest piece that is read whole or not at all. */
   #readUnit(isLast: boolean): void {
-    switch (this.#place) {
+    switch (this.#state) {
       case 'start':
         return this.#readStart();
       case 'first_member':
-        return this.#scanner.peek() === CLOSE_BRACE ? this.#bracket('end') : this.#readMember();
+        return this.#scanner.peek() === CLOSE_BRACE ? this.#consumeBracket('end') : this.#readMember();
       case 'member':
         return this.#readMember();
       case 'after_member':
         return this.#readSeparator(CLOSE_BRACE, '"," or "}"', 'end', 'member');
       case 'first_element':
-        return this.#scanner.peek() === CLOSE_BRACKET ? this.#bracket('after_member') : this.#readElements();
+        return this.#scanner.peek() === CLOSE_BRACKET
+          ? this.#consumeBracket('after_member')
+          : this.#readElements();
       case 'element':
         return this.#readElements();
       case 'after_element':
@@ -157,16 +160,16 @@ export class ListingReader {
         return this.#skip('end', isLast);
       case 'end':
         this.#scanner.peek();
-        return this.#scanner.fail('nothing after the listing');
+        return this.#scanner.fail('the end of the body');
     }
   }
 
   #readStart(): void {
     if (this.#scanner.peek() === OPEN_BRACE) {
       this.#scanner.position += 1;
-      this.#place = 'first_member';
+      this.#state = 'first_member';
     } else {
-      this.#misshapen('Expected an object as the body, found another value');
+      this.#recordShapeError('Expected an object as the body, found another value');
       this.#beginSkip('skipped_body');
     }
   }
@@ -177,8 +180,8 @@ export class ListingReader {
     if (key === undefined) {
       this.#beginSkip('skipped_member');
     } else if (this.#seen.has(key)) {
-      // Which of the two holds? The records of the first are already with the sink.
-      this.#misshapen(`Expected one member "${key}", found another`);
+      // The sink already has the records of the first one, so the last one cannot win.
+      this.#recordShapeError(`Expected one member "${key}", found a duplicate`);
       this.#beginSkip('skipped_member');
     } else if (key === 'ret') {
       this.#readRet(first);
@@ -191,80 +194,84 @@ export class ListingReader {
     this.#seen.add(name);
     if (first === OPEN_BRACKET) {
       this.#list = name;
-      this.#bracket('first_element');
+      this.#consumeBracket('first_element');
     } else {
-      this.#misshapen(`Expected an array as "${name}", found another value`);
+      this.#recordShapeError(`Expected an array as "${name}", found another value`);
       this.#beginSkip('skipped_member');
     }
   }
 
   #readRet(first: number): void {
     let value: number | undefined;
-    if (first === QUOTE) value = this.#digits();
-    else if (startsNumber(first)) value = this.#scanner.number();
+    if (first === QUOTE) value = this.#readDigitString();
+    else if (isNumberStart(first)) value = this.#scanner.readNumber();
     this.#seen.add('ret');
     if (Number.isSafeInteger(value)) this.#ret = value;
-    else this.#misshapen('Expected an integer as "ret", found another value');
+    else this.#recordShapeError('Expected an integer as "ret", found another value');
     if (value === undefined) this.#beginSkip('skipped_member');
-    else this.#place = 'after_member';
+    else this.#state = 'after_member';
   }
 
-  #digits(): number {
-    const text = this.#scanner.string();
+  #readDigitString(): number {
+    const text = this.#scanner.readString();
     return /^-?[0-9]+$/.test(text) ? Number(text) : Number.NaN;
   }
 
-  /** Nearly all of a body: element after element, each a unit, and so is the comma behind it. */
+  /** Reads elements and the commas after them, each a unit; nearly all of a body. */
   #readElements(): void {
     const scanner = this.#scanner;
     const readRecord = this.#records[this.#list];
     for (;;) {
-      readRecord(scanner, this.#sink);
-      this.#place = 'after_element';
+      readRecord(scanner, this.#sink, this.#serviceCode);
+      this.#state = 'after_element';
       this.#unitStart = scanner.position;
       if (scanner.peek() !== COMMA) return;
       scanner.position += 1;
-      this.#place = 'element';
+      this.#state = 'element';
       this.#unitStart = scanner.position;
     }
   }
 
-  #readSeparator(close: number, expectation: string, behindClose: Place, behindComma: Place): void {
-    if (this.#scanner.peek() === close) return this.#bracket(behindClose);
+  #readSeparator(
+    close: number,
+    expectation: string,
+    stateAfterClose: ReaderState,
+    stateAfterComma: ReaderState,
+  ): void {
+    if (this.#scanner.peek() === close) return this.#consumeBracket(stateAfterClose);
     this.#scanner.expect(COMMA, expectation);
-    this.#place = behindComma;
+    this.#state = stateAfterComma;
   }
 
-  /** Consumes the bracket or brace that stands at the position. */
-  #bracket(next: Place): void {
+  #consumeBracket(next: ReaderState): void {
     this.#scanner.position += 1;
-    this.#place = next;
+    this.#state = next;
   }
 
-  #beginSkip(place: Place): void {
-    this.#skipper.begin();
-    this.#place = place;
+  #beginSkip(state: ReaderState): void {
+    this.#skipper.reset();
+    this.#state = state;
   }
 
-  #skip(next: Place, isLast: boolean): void {
-    this.#skipper.run(this.#scanner, isLast);
-    this.#place = next;
+  #skip(next: ReaderState, isLast: boolean): void {
+    this.#skipper.skip(this.#scanner, isLast);
+    this.#state = next;
   }
 
-  /** What is held is too long to be held. An entry is left out; anything else is no listing. */
-  #giveUpUnit(): void {
-    if (this.#place !== 'element' && this.#place !== 'first_element') {
-      throw shapeError(`Expected a token of at most ${MAX_HELD_BYTES} bytes`, this.#offset);
+  /** Rejects an element that exceeds the buffer. Any other unit of that length makes the body no listing. */
+  #dropOversizedUnit(): void {
+    if (this.#state !== 'element' && this.#state !== 'first_element') {
+      throw createShapeError(`Expected a token of at most ${MAX_BUFFERED_BYTES} bytes`, this.#bufferOffset);
     }
-    this.#sink.invalid(this.#list === 'user_list' ? 'user' : 'task', 'too_long');
+    this.#sink.addInvalid(this.#list === 'user_list' ? 'user' : 'task', 'too_long');
     this.#beginSkip('skipped_element');
   }
 
-  #misshapen(message: string): void {
-    this.#misshape ??= shapeError(message, this.#scanner.offset);
+  #recordShapeError(message: string): void {
+    this.#firstShapeError ??= createShapeError(message, this.#scanner.offset);
   }
 }
 
-function shapeError(message: string, byte: number): ListingError {
+function createShapeError(message: string, byte: number): ListingError {
   return new ListingError('bad_shape', message, byte);
 }

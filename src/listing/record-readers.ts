@@ -1,7 +1,7 @@
-import { ReadingRoom } from './backlog.ts';
-import { FieldReader } from './fields.ts';
+import { ScratchBuffer } from './input-buffer.ts';
+import { FieldReader } from './field-reader.ts';
 import { Interner } from './interner.ts';
-import { protocolOf } from './protocol.ts';
+import { parseInputProtocol } from './input-protocol.ts';
 import type {
   InputRecord,
   InvalidReason,
@@ -12,217 +12,248 @@ import type {
   UserRecord,
 } from './records.ts';
 import { Scanner } from './scanner.ts';
-import type { ElementReader } from './slot.ts';
+import type { ElementReader } from './field-slot.ts';
+import { hashTexts } from './text-hash.ts';
 
-/** Where the reader puts what it reads, one record at a time. */
+/** Receives the records of a listing, one at a time. */
 export interface ListingSink {
-  /** The record holds until the next one. */
-  user(record: UserRecord): void;
-  task(record: TaskRecord): void;
-  /** An entry that breaks the interface and was left out. */
-  invalid(record: RecordKind, reason: InvalidReason): void;
+  /** The record is valid during the call only. */
+  addUser(record: UserRecord): void;
+  addTask(record: TaskRecord): void;
+  /** An entry was rejected. Entries within a task are reported before the task. */
+  addInvalid(record: RecordKind, reason: InvalidReason): void;
+  /** A field of a record counts as missing: one of `CHECKED_FIELDS`. Reported before the record, or its task. */
+  addInvalidField(record: RecordKind, field: string): void;
 }
 
-/** Reads one element of `user_list` or `task_list` and hands it to the sink, whole or not at all. */
-type RecordReader = (scanner: Scanner, sink: ListingSink) => void;
+type InvalidSink = Pick<ListingSink, 'addInvalid' | 'addInvalidField'>;
 
+/** Reads one element of `user_list` or `task_list` and passes it to the sink. */
+type RecordReader = (scanner: Scanner, sink: ListingSink, serviceCode: string) => void;
+
+const unused = { kind: 'unused' } as const;
+const label = { kind: 'label' } as const;
+const labelOrInteger = { kind: 'label_or_integer' } as const;
 const text = { kind: 'text' } as const;
 const integer = { kind: 'integer' } as const;
 const count = { kind: 'count' } as const;
-const label = { kind: 'text', keep: 'repeated' } as const;
-const labelOrInteger = { kind: 'text_or_integer', keep: 'repeated' } as const;
-const singleText = { kind: 'text', keep: 'single' } as const;
-const keptInteger = { kind: 'integer', keep: 'single' } as const;
-const keptCount = { kind: 'count', keep: 'single' } as const;
 
-type RecordFields = Pick<FieldReader<never>, 'read'>;
+type RecordFields = Pick<FieldReader<never>, 'read' | 'invalidFields'>;
 
-/** The entries of a list within the record being read, and those that it had to leave out. */
-class Entries<T> implements ElementReader {
+/** Collects the entries of a list within the record being read. */
+class NestedListReader<T> implements ElementReader, InvalidSink {
   records: T[] = [];
-  invalid: [RecordKind, InvalidReason][] = [];
+  #invalid: (readonly [RecordKind, InvalidReason])[] = [];
+  #invalidFields: (readonly [RecordKind, string])[] = [];
   readonly #kind: RecordKind;
   readonly #fields: RecordFields;
   readonly #makeRecord: () => T;
-  readonly #nested: Entries<unknown> | undefined;
+  readonly #nested: NestedListReader<unknown> | undefined;
 
-  constructor(kind: RecordKind, fields: RecordFields, makeRecord: () => T, nested?: Entries<unknown>) {
+  constructor(
+    kind: RecordKind,
+    fields: RecordFields,
+    makeRecord: () => T,
+    nested?: NestedListReader<unknown>,
+  ) {
     this.#kind = kind;
     this.#fields = fields;
     this.#makeRecord = makeRecord;
     this.#nested = nested;
   }
 
-  begin(): void {
+  reset(): void {
     this.records = [];
-    this.invalid = [];
+    if (this.#invalid.length > 0) this.#invalid = [];
+    if (this.#invalidFields.length > 0) this.#invalidFields = [];
   }
 
   read(scanner: Scanner): void {
-    const problem = this.#fields.read(scanner);
-    if (problem !== undefined) {
-      this.invalid.push([this.#kind, problem]);
-      return;
-    }
+    if (!this.#fields.read(scanner)) return this.addInvalid(this.#kind, 'not_an_object');
+    for (const field of this.#fields.invalidFields) this.addInvalidField(this.#kind, field);
+    this.#nested?.reportInvalid(this);
     this.records.push(this.#makeRecord());
-    if (this.#nested !== undefined) this.invalid.push(...this.#nested.invalid);
+  }
+
+  addInvalid(record: RecordKind, reason: InvalidReason): void {
+    this.#invalid.push([record, reason]);
+  }
+
+  addInvalidField(record: RecordKind, field: string): void {
+    this.#invalidFields.push([record, field]);
+  }
+
+  reportInvalid(sink: InvalidSink): void {
+    for (const [record, reason] of this.#invalid) sink.addInvalid(record, reason);
+    for (const [record, field] of this.#invalidFields) sink.addInvalidField(record, field);
   }
 }
 
 /**
- * What reads the records of listings. It keeps nothing of a body between two calls but what makes the next one faster:
- * the strings and the orders of keys that it has seen. All readers of a process can share it.
+ * The record readers and their caches (strings, orders of keys). All listing readers of a process can share one: it
+ * holds no state of a body between two calls.
  */
 export class RecordReaders {
   readonly scanner = new Scanner();
-  readonly room = new ReadingRoom();
+  readonly scratchBuffer = new ScratchBuffer();
   readonly #interner = new Interner();
-  readonly user_list = userReader(this.#interner);
-  readonly task_list = taskReader(this.#interner);
+  readonly user_list = createUserReader(this.#interner);
+  readonly task_list = createTaskReader(this.#interner);
 }
 
-/** Reads elements of `user_list` ("User"). */
-function userReader(interner: Interner): RecordReader {
+function isForeignCode(recordCode: string | undefined, polledCode: string): boolean {
+  return recordCode !== undefined && recordCode !== polledCode;
+}
+
+function createUserReader(interner: Interner): RecordReader {
   const fields = new FieldReader(
     {
       vs_id: label,
-      service_code: text,
-      user_name: text,
+      service_code: label,
+      user_name: unused,
       client_version: labelOrInteger,
       device_type: labelOrInteger,
-      id: text,
+      id: unused,
     },
     interner,
   );
-  const { content } = fields;
-  // One object for all: a million of them, each a moment old, would be most of the work of the garbage collector.
+  const { values } = fields;
+  // One object for all users: a million short-lived ones would dominate garbage collection.
   const record: { -readonly [K in keyof UserRecord]: UserRecord[K] } = {
     vsId: undefined,
     clientVersion: undefined,
     deviceType: undefined,
+    isForeign: false,
   };
-  return (scanner, sink) => {
-    const problem = fields.read(scanner);
-    if (problem !== undefined) return sink.invalid('user', problem);
-    record.vsId = content.vs_id.text;
-    record.clientVersion = content.client_version.text;
-    record.deviceType = content.device_type.text;
-    return sink.user(record);
+  return (scanner, sink, serviceCode) => {
+    if (!fields.read(scanner)) return sink.addInvalid('user', 'not_an_object');
+    for (const field of fields.invalidFields) sink.addInvalidField('user', field);
+    record.vsId = values.vs_id.text;
+    record.clientVersion = values.client_version.text;
+    record.deviceType = values.device_type.text;
+    record.isForeign = isForeignCode(values.service_code.text, serviceCode);
+    return sink.addUser(record);
   };
 }
 
-/** Reads elements of `task_list` ("Task"). */
-function taskReader(interner: Interner): RecordReader {
-  const inputs = inputEntries(interner);
-  const outputs = outputEntries(interner);
+function createTaskReader(interner: Interner): RecordReader {
+  const inputs = createInputListReader(interner);
+  const outputs = createOutputListReader(interner);
   const fields = new FieldReader(
     {
-      id: { kind: 'text', isRequired: true, keep: 'single' },
-      serial: integer,
-      sequence: integer,
-      progress: keptCount,
+      id: text,
+      serial: unused,
+      sequence: unused,
+      progress: { kind: 'number' },
       vs_id: label,
-      service_code: text,
-      inputs: { kind: 'list', isRequired: true, elements: inputs },
-      outputs: { kind: 'list', isRequired: true, elements: outputs },
-      http_live_url: text,
-      input_bytes: keptCount,
-      opaque: text,
+      service_code: label,
+      inputs: { kind: 'list', elements: inputs },
+      outputs: { kind: 'list', elements: outputs },
+      http_live_url: unused,
+      input_bytes: count,
+      opaque: unused,
     },
     interner,
   );
-  const { content } = fields;
-  return (scanner, sink) => {
-    const problem = fields.read(scanner);
-    if (problem !== undefined) return sink.invalid('task', problem);
-    for (const [record, reason] of inputs.invalid) sink.invalid(record, reason);
-    for (const [record, reason] of outputs.invalid) sink.invalid(record, reason);
-    return sink.task({
-      id: content.id.text ?? '',
-      vsId: content.vs_id.text,
-      progress: content.progress.number,
-      inputBytes: content.input_bytes.number,
+  const { values } = fields;
+  return (scanner, sink, serviceCode) => {
+    if (!fields.read(scanner)) return sink.addInvalid('task', 'not_an_object');
+    const { invalidFields } = fields;
+    const id = values.id.text;
+    if (id === undefined)
+      return sink.addInvalid('task', invalidFields.includes('id') ? 'wrong_type' : 'missing_field');
+    for (const field of invalidFields) sink.addInvalidField('task', field);
+    inputs.reportInvalid(sink);
+    outputs.reportInvalid(sink);
+    return sink.addTask({
+      id,
+      vsId: values.vs_id.text,
+      progress: values.progress.number,
+      inputBytes: values.input_bytes.number,
       inputs: inputs.records,
       outputs: outputs.records,
-      invalidInputs: inputs.invalid.length,
+      isForeign: isForeignCode(values.service_code.text, serviceCode),
     });
   };
 }
 
-function inputEntries(interner: Interner): Entries<InputRecord> {
+function createInputListReader(interner: Interner): NestedListReader<InputRecord> {
   const fields = new FieldReader(
     {
-      url: singleText,
-      service_code: text,
+      url: { kind: 'url' },
+      service_code: unused,
       user_name: text,
       device_type: labelOrInteger,
       device_version: labelOrInteger,
       client_version: labelOrInteger,
-      input_bytes: keptCount,
+      input_bytes: count,
     },
     interner,
   );
-  const { content } = fields;
-  return new Entries('input', fields, () => ({
-    protocol: protocolOf(content.url.text),
-    deviceType: content.device_type.text,
-    clientVersion: content.device_version.text ?? content.client_version.text,
-    inputBytes: content.input_bytes.number,
+  const { values } = fields;
+  return new NestedListReader('input', fields, () => ({
+    identity: hashTexts([values.url.text, values.user_name.text]),
+    protocol: parseInputProtocol(values.url.text),
+    deviceType: values.device_type.text,
+    clientVersion: values.device_version.text ?? values.client_version.text,
+    inputBytes: values.input_bytes.number,
   }));
 }
 
-function outputEntries(interner: Interner): Entries<OutputRecord> {
-  const streams = streamEntries(interner);
+function createOutputListReader(interner: Interner): NestedListReader<OutputRecord> {
+  const streams = createStreamListReader(interner);
   const fields = new FieldReader(
     {
-      file_name: singleText,
+      file_name: text,
       tag: label,
       audio_codec_name: label,
       video_codec_name: label,
       format: label,
-      width: keptCount,
-      height: keptCount,
-      relative_dir: text,
-      http_output_bytes: { kind: 'count', isRequired: true, keep: 'single' },
-      http_connections_num: { kind: 'count', isRequired: true, keep: 'single' },
-      streams: { kind: 'list', isRequired: true, elements: streams },
-      live_url: text,
-    },
-    interner,
-  );
-  const { content } = fields;
-  const makeRecord = (): OutputRecord => ({
-    format: content.format.text,
-    fileName: content.file_name.text,
-    tag: content.tag.text,
-    audioCodecName: content.audio_codec_name.text,
-    videoCodecName: content.video_codec_name.text,
-    width: content.width.number,
-    height: content.height.number,
-    httpOutputBytes: content.http_output_bytes.number ?? 0,
-    httpConnectionsNum: content.http_connections_num.number ?? 0,
-    streams: streams.records,
-  });
-  return new Entries('output', fields, makeRecord, streams);
-}
-
-function streamEntries(interner: Interner): Entries<StreamRecord> {
-  const fields = new FieldReader(
-    {
-      index: integer,
-      codec_type: keptInteger,
-      codec_id: integer,
-      copy: keptInteger,
       width: count,
       height: count,
-      bit_rate: keptCount,
+      relative_dir: text,
+      http_output_bytes: count,
+      http_connections_num: count,
+      streams: { kind: 'list', elements: streams },
+      live_url: unused,
     },
     interner,
   );
-  const { content } = fields;
-  return new Entries('stream', fields, () => ({
-    codecType: content.codec_type.number,
-    copy: content.copy.number,
-    bitRate: content.bit_rate.number,
+  const { values } = fields;
+  const makeRecord = (): OutputRecord => ({
+    format: values.format.text,
+    relativeDir: values.relative_dir.text,
+    fileName: values.file_name.text,
+    tag: values.tag.text,
+    audioCodecName: values.audio_codec_name.text,
+    videoCodecName: values.video_codec_name.text,
+    width: values.width.number,
+    height: values.height.number,
+    httpOutputBytes: values.http_output_bytes.number,
+    httpConnectionsNum: values.http_connections_num.number,
+    streams: streams.records,
+  });
+  return new NestedListReader('output', fields, makeRecord, streams);
+}
+
+function createStreamListReader(interner: Interner): NestedListReader<StreamRecord> {
+  const fields = new FieldReader(
+    {
+      index: unused,
+      codec_type: integer,
+      codec_id: integer,
+      copy: integer,
+      width: unused,
+      height: unused,
+      bit_rate: count,
+    },
+    interner,
+  );
+  const { values } = fields;
+  return new NestedListReader('stream', fields, () => ({
+    codecType: values.codec_type.number,
+    codecId: values.codec_id.number,
+    copy: values.copy.number,
+    bitRate: values.bit_rate.number,
   }));
 }

@@ -1,10 +1,10 @@
-import { BACKSLASH, QUOTE, SPACE } from './bytes.ts';
+import { BACKSLASH, QUOTE, SPACE } from './json-bytes.ts';
 
 /*
- * Four bytes at a time, as a little-endian word: three times as fast as one by one.
+ * SIMD within a register: four bytes at a time, as a little-endian word. Three times as fast as byte by byte.
  */
 
-/** How many bytes a window must have behind its end, all 0, so that a word can be read at each of its bytes. */
+/** Number of zero bytes that must follow a window, so that a word can be read at each of its bytes. */
 export const WINDOW_PADDING = 4;
 
 const EVERY_BYTE = 0x01010101;
@@ -13,39 +13,40 @@ const HIGH_BITS = 0x80808080;
 const HASH_FACTOR = 0x9e3779b1;
 
 /**
- * The high bit of each byte that a string cannot simply go on with (a quote, a backslash, a control character):
- * subtracting 1 from a byte that is 0, or 32 from one below it, borrows. Bytes of 128 and more have that bit
- * anyway, and are none of these. Of several, the lowest is right: a borrow disturbs only bytes above its own.
+ * Marks the special bytes of a word (quote, backslash, control character) by their high bit.
+ *
+ * Subtracting 1 from a zero byte, or 32 from a control character, borrows into the high bit. Bytes from 128 on
+ * have that bit set already and are masked out. Only the lowest mark is reliable: a borrow disturbs higher bytes.
  */
-export function stopsIn(word: number): number {
+export function markSpecialBytes(word: number): number {
   const isQuote = (word ^ (QUOTE * EVERY_BYTE)) - EVERY_BYTE;
   const isBackslash = (word ^ (BACKSLASH * EVERY_BYTE)) - EVERY_BYTE;
   const isControl = word - SPACE * EVERY_BYTE;
   return (isQuote | isBackslash | isControl) & ~word & HIGH_BITS;
 }
 
-/** Which of the four bytes is the lowest that `stopsIn` has marked. */
-export function firstStop(stops: number): number {
-  return (31 - Math.clz32(stops & -stops)) >> 3;
+/** Returns the index, 0 to 3, of the lowest byte that `markSpecialBytes` has marked. */
+export function findFirstMark(marks: number): number {
+  return (31 - Math.clz32(marks & -marks)) >> 3;
 }
 
-/** Where the first byte is, from `position` on, that a string cannot simply go on with. There has to be one. */
-export function plainEnd(view: DataView, position: number): number {
-  let at = position;
-  let stops = stopsIn(view.getInt32(at, true));
-  while (stops === 0) {
-    at += 4;
-    stops = stopsIn(view.getInt32(at, true));
+/** Returns the position of the first special byte from `position` on. There must be one: the padding counts. */
+export function findSpecialByte(view: DataView, position: number): number {
+  let wordPosition = position;
+  let marks = markSpecialBytes(view.getInt32(wordPosition, true));
+  while (marks === 0) {
+    wordPosition += 4;
+    marks = markSpecialBytes(view.getInt32(wordPosition, true));
   }
-  return at + firstStop(stops);
+  return wordPosition + findFirstMark(marks);
 }
 
-/** A mask for the first `count` of four bytes, fewer than four. */
-export function lowBytes(count: number): number {
+/** Returns a mask for the lowest `count` bytes of a word, 0 to 3. */
+export function createLowBytesMask(count: number): number {
   return (1 << (count << 3)) - 1;
 }
 
-/** The hash of some words and one more. */
+/** Adds a word to a multiplicative hash. */
 export function hashWord(hash: number, word: number): number {
   return Math.imul(hash ^ word, HASH_FACTOR);
 }

@@ -1,137 +1,139 @@
-import { ListingError } from './errors.ts';
-import { CLOSE_BRACE, CLOSE_BRACKET, COLON, COMMA, OPEN_BRACE, OPEN_BRACKET, QUOTE } from './bytes.ts';
-import { startsNumber, type Scanner } from './scanner.ts';
+import { ListingError } from './listing-error.ts';
+import { CLOSE_BRACE, CLOSE_BRACKET, COLON, COMMA, OPEN_BRACE, OPEN_BRACKET, QUOTE } from './json-bytes.ts';
+import { isNumberStart, type Scanner } from './scanner.ts';
 
-/** Nested deeper than this is refused: the stack must not grow with a hostile body. */
+/** Bounds the memory that a hostile body can claim by nesting. */
 const MAX_DEPTH = 1 << 20;
 
 const ARRAY = 1;
 const OBJECT = 2;
 
-/** What comes next. `first_…` stands behind an opening bracket; `…_string` within a string. */
+/** The next token. `first_…` follows an opening bracket; `…_string` continues a string. */
 type Expected =
   'value' | 'first_value' | 'key' | 'first_key' | 'colon' | 'comma_or_end' | 'value_string' | 'key_string';
 
 /**
- * Reads over one JSON value of any size, checking every byte, holding none.
+ * Skips one JSON value of any size and checks its syntax, without buffering it.
  *
- * Resumable: where `run` throws `OUT_OF_BYTES`, `resumeAt` is where the next window has to begin. Only a
- * small token (a number, a literal, an escape) is ever read twice, never a string.
+ * Resumable: where `skip` throws `OUT_OF_BYTES`, the next window must begin at `resumePosition`. Only small
+ * tokens (numbers, literals, escapes) are read twice, never a string.
  */
-export class Skipper {
-  resumeAt = 0;
+export class ValueSkipper {
+  resumePosition = 0;
   #expected: Expected = 'value';
   #containers = new Uint8Array(64);
   #depth = 0;
 
-  /** Makes ready for a new value. */
-  begin(): void {
+  /** Starts a new value. */
+  reset(): void {
     this.#expected = 'value';
     this.#depth = 0;
   }
 
-  /** Goes on to the end of the value. `isLast`: nothing follows the window. */
-  run(scanner: Scanner, isLast = false): void {
+  /** Skips to the end of the value; `isLast` if the body ends with the window. */
+  skip(scanner: Scanner, isLast = false): void {
     do {
-      this.resumeAt = scanner.position;
+      this.resumePosition = scanner.position;
     } while (!this.#step(scanner, isLast));
   }
 
-  /** One token further. True when it ended the value. */
+  /** Reads one token; returns whether it ended the value. */
   #step(scanner: Scanner, isLast: boolean): boolean {
     switch (this.#expected) {
       case 'value':
-        return this.#value(scanner, isLast);
+        return this.#skipValue(scanner, isLast);
       case 'first_value':
-        return scanner.peek() === CLOSE_BRACKET ? this.#close(scanner) : this.#value(scanner, isLast);
+        return scanner.peek() === CLOSE_BRACKET
+          ? this.#closeContainer(scanner)
+          : this.#skipValue(scanner, isLast);
       case 'first_key':
-        return scanner.peek() === CLOSE_BRACE ? this.#close(scanner) : this.#key(scanner);
+        return scanner.peek() === CLOSE_BRACE ? this.#closeContainer(scanner) : this.#skipKeyQuote(scanner);
       case 'key':
-        return this.#key(scanner);
+        return this.#skipKeyQuote(scanner);
       case 'colon':
         scanner.expect(COLON, '":" after a key');
-        return this.#next('value');
+        return this.#expect('value');
       case 'comma_or_end':
-        return this.#commaOrEnd(scanner);
+        return this.#skipCommaOrEnd(scanner);
       case 'key_string':
-        return this.#restOfString(scanner) && this.#next('colon');
+        return this.#skipRestOfString(scanner) && this.#expect('colon');
       case 'value_string':
-        return this.#restOfString(scanner) && this.#afterValue();
+        return this.#skipRestOfString(scanner) && this.#finishValue();
     }
   }
 
-  #next(expected: Expected): false {
+  #expect(expected: Expected): false {
     this.#expected = expected;
     return false;
   }
 
-  #value(scanner: Scanner, isLast: boolean): boolean {
+  #skipValue(scanner: Scanner, isLast: boolean): boolean {
     const byte = scanner.peek();
     if (byte === QUOTE) {
       scanner.position += 1;
-      return this.#next('value_string');
+      return this.#expect('value_string');
     }
-    if (byte === OPEN_BRACE) return this.#open(scanner, OBJECT);
-    if (byte === OPEN_BRACKET) return this.#open(scanner, ARRAY);
-    if (startsNumber(byte)) scanner.number(isLast);
-    else scanner.literal();
-    return this.#afterValue();
+    if (byte === OPEN_BRACE) return this.#openContainer(scanner, OBJECT);
+    if (byte === OPEN_BRACKET) return this.#openContainer(scanner, ARRAY);
+    if (isNumberStart(byte)) scanner.readNumber(isLast);
+    else scanner.readLiteral();
+    return this.#finishValue();
   }
 
-  #key(scanner: Scanner): false {
-    scanner.expect(QUOTE, 'a key in quotes');
-    return this.#next('key_string');
+  #skipKeyQuote(scanner: Scanner): false {
+    scanner.expect(QUOTE, 'a quoted key');
+    return this.#expect('key_string');
   }
 
-  /** True when the closing quote is consumed; false after an escape, with the rest still to come. */
-  #restOfString(scanner: Scanner): boolean {
-    const isQuote = this.#stringBody(scanner) === QUOTE;
+  /** Returns true after the closing quote, false after an escape: the string continues. */
+  #skipRestOfString(scanner: Scanner): boolean {
+    const isQuote = this.#skipStringBody(scanner) === QUOTE;
     if (isQuote) scanner.position += 1;
-    else scanner.escape();
+    else scanner.skipEscape();
     return isQuote;
   }
 
-  /** What has been read of a string need not be read again, wherever the window ends. */
-  #stringBody(scanner: Scanner): number {
+  /** Advances `resumePosition` even if the window ends within the string, so that no string byte is read twice. */
+  #skipStringBody(scanner: Scanner): number {
     try {
-      return scanner.stringBody();
+      return scanner.skipStringBody();
     } finally {
-      this.resumeAt = scanner.position;
+      this.resumePosition = scanner.position;
     }
   }
 
-  #open(scanner: Scanner, container: number): false {
+  #openContainer(scanner: Scanner, container: number): false {
     if (this.#depth === MAX_DEPTH) {
       throw new ListingError('not_json', `Expected at most ${MAX_DEPTH} levels of nesting`, scanner.offset);
     }
-    if (this.#depth === this.#containers.length) this.#grow();
+    if (this.#depth === this.#containers.length) this.#growStack();
     this.#containers[this.#depth] = container;
     this.#depth += 1;
     scanner.position += 1;
-    return this.#next(container === OBJECT ? 'first_key' : 'first_value');
+    return this.#expect(container === OBJECT ? 'first_key' : 'first_value');
   }
 
-  #grow(): void {
+  #growStack(): void {
     const larger = new Uint8Array(this.#containers.length * 2);
     larger.set(this.#containers);
     this.#containers = larger;
   }
 
-  #close(scanner: Scanner): boolean {
+  #closeContainer(scanner: Scanner): boolean {
     scanner.position += 1;
     this.#depth -= 1;
-    return this.#afterValue();
+    return this.#finishValue();
   }
 
-  #commaOrEnd(scanner: Scanner): boolean {
+  #skipCommaOrEnd(scanner: Scanner): boolean {
     const byte = scanner.peek();
     const isArray = this.#containers[this.#depth - 1] === ARRAY;
-    if (byte === (isArray ? CLOSE_BRACKET : CLOSE_BRACE)) return this.#close(scanner);
+    if (byte === (isArray ? CLOSE_BRACKET : CLOSE_BRACE)) return this.#closeContainer(scanner);
     scanner.expect(COMMA, isArray ? '"," or "]"' : '"," or "}"');
-    return this.#next(isArray ? 'value' : 'key');
+    return this.#expect(isArray ? 'value' : 'key');
   }
 
-  #afterValue(): boolean {
+  #finishValue(): boolean {
     this.#expected = 'comma_or_end';
     return this.#depth === 0;
   }

@@ -1,129 +1,176 @@
 import type { FamilySpec } from './family.ts';
 
 const HLS_NOTE = 'HLS (m3u8) is not metered by the service and is always 0.';
-const LAST = 'in the last listing';
+const IN_LAST_LISTING = 'in the last listing';
 
 /**
- * Every metric family of the exporter, once, as data. The exposition, the reference documentation and the
- * tests that hold rules and dashboards to existing names all read it from here.
- *
- * The order is the order of the exposition.
+ * All metric families, in the order of the exposition. The exposition, `docs/metrics.md` and the tests of alerting rules
+ * and dashboards read them from here.
  */
 export const CATALOGUE = {
   // From the last good listing.
   up: {
     name: 'xvs_up',
     type: 'gauge',
-    help: 'Whether the last poll succeeded: HTTP 2xx, a whole and valid listing, ret = 0.',
+    help: 'Whether the last poll succeeded: HTTP 2xx, a complete and valid listing, "ret" = 0.',
     labels: ['service_code'],
   },
   ret: {
     name: 'xvs_ret',
     type: 'gauge',
-    help: 'The last answer\'s "ret" (0 is success); absent where the last answer had none.',
+    help: '"ret" of the last response (0 is success); absent if the response had none.',
+    labels: ['service_code'],
+  },
+  listingUsers: {
+    name: 'xvs_listing_users',
+    type: 'gauge',
+    help: `Entries of "user_list", ${IN_LAST_LISTING}; 0 if it is empty.`,
+    labels: ['service_code'],
+  },
+  listingTasks: {
+    name: 'xvs_listing_tasks',
+    type: 'gauge',
+    help: `Entries of "task_list", ${IN_LAST_LISTING}; 0 if it is empty.`,
     labels: ['service_code'],
   },
   onlineUsers: {
     name: 'xvs_online_users',
     type: 'gauge',
-    help: `Entries of "user_list" by "client_version" and "device_type", ${LAST}.`,
+    help: `Entries of "user_list" by "client_version" and "device_type", ${IN_LAST_LISTING}.`,
     labels: ['service_code', 'client_version', 'device_type'],
   },
   serverOnlineUsers: {
     name: 'xvs_server_online_users',
     type: 'gauge',
-    help: `Entries of "user_list" by "vs_id", ${LAST}.`,
+    help: `Entries of "user_list" by "vs_id", ${IN_LAST_LISTING}.`,
     labels: ['service_code', 'vs_id'],
   },
   servers: {
     name: 'xvs_servers',
     type: 'gauge',
-    help: `Distinct "vs_id" of users and tasks, ${LAST}.`,
+    help: `Distinct "vs_id" of users and tasks, ${IN_LAST_LISTING}.`,
     labels: ['service_code'],
   },
   tasks: {
     name: 'xvs_tasks',
     type: 'gauge',
-    help: `Entries of "task_list", ${LAST}.`,
+    help: `Entries of "task_list", ${IN_LAST_LISTING}.`,
     labels: ['service_code', 'vs_id'],
   },
   tasksWithProgress: {
     name: 'xvs_tasks_with_progress',
     type: 'gauge',
-    help: `Tasks with "progress" > 0 (0 is a live task, or a file task at its start), ${LAST}.`,
+    help: `Tasks with "progress" > 0 (live tasks, and file tasks that have just started, have 0), ${IN_LAST_LISTING}.`,
     labels: ['service_code', 'vs_id'],
   },
   tasksMerging: {
     name: 'xvs_tasks_merging',
     type: 'gauge',
-    help: `Tasks with more than one entry in "inputs", ${LAST}.`,
+    help: `Tasks with more than one entry in "inputs", ${IN_LAST_LISTING}.`,
     labels: ['service_code', 'vs_id'],
   },
   tasksStalled: {
     name: 'xvs_tasks_stalled',
     type: 'gauge',
-    help: `Live tasks whose "input_bytes" flowed once and has stood still for poll.stall_after, ${LAST}.`,
+    help: `Live tasks whose "input_bytes" grew at first but has not grown for poll.stall_after, ${IN_LAST_LISTING}.`,
     labels: ['service_code', 'vs_id'],
+  },
+  tasksWithoutInput: {
+    name: 'xvs_tasks_without_input',
+    type: 'gauge',
+    help: `Live tasks first seen longer ago than poll.stall_after whose "input_bytes" has always been 0, ${IN_LAST_LISTING}.`,
+    labels: ['service_code', 'vs_id'],
+  },
+  fileTasksStalled: {
+    name: 'xvs_file_tasks_stalled',
+    type: 'gauge',
+    help: `Tasks with "progress" > 0 that has been unchanged for poll.stall_after, ${IN_LAST_LISTING}.`,
+    labels: ['service_code', 'vs_id'],
+  },
+  tasksByHttpConnections: {
+    name: 'xvs_tasks_by_http_connections',
+    type: 'gauge',
+    help: `Tasks whose outputs have at least "at_least" HTTP connections in total, ${IN_LAST_LISTING}.`,
+    labels: ['service_code', 'at_least'],
   },
   inputs: {
     name: 'xvs_inputs',
     type: 'gauge',
-    help: `Entries of "inputs" by the scheme of "url" (tcp_upload where it is empty), ${LAST}.`,
+    help: `Entries of "inputs" by the scheme of "url" (tcp_upload if it is empty), ${IN_LAST_LISTING}.`,
     labels: ['service_code', 'vs_id', 'protocol'],
   },
   inputClients: {
     name: 'xvs_input_clients',
     type: 'gauge',
-    help: `Entries of "inputs" by "device_type" and "device_version" (or "client_version"), ${LAST}.`,
+    help: `Entries of "inputs" by "device_type" and "device_version" (or "client_version"), ${IN_LAST_LISTING}.`,
     labels: ['service_code', 'device_type', 'client_version'],
   },
   outputs: {
     name: 'xvs_outputs',
     type: 'gauge',
-    help: `Entries of "outputs" by "format", ${LAST}.`,
+    help: `Entries of "outputs" by "format", ${IN_LAST_LISTING}.`,
     labels: ['service_code', 'vs_id', 'format'],
   },
   outputRenditions: {
     name: 'xvs_output_renditions',
     type: 'gauge',
-    help: `Outputs by "video_codec_name", "audio_codec_name" and "width"x"height", ${LAST}.`,
+    help: `Outputs by "video_codec_name", "audio_codec_name" and "width"x"height", ${IN_LAST_LISTING}.`,
     labels: ['service_code', 'video_codec', 'audio_codec', 'resolution'],
   },
   outputTags: {
     name: 'xvs_output_tags',
     type: 'gauge',
-    help: `Outputs by "tag", the label of the output-format configuration, ${LAST}.`,
+    help: `Outputs by "tag", the label of the output-format configuration, ${IN_LAST_LISTING}.`,
     labels: ['service_code', 'tag'],
   },
   httpConnections: {
     name: 'xvs_http_connections',
     type: 'gauge',
-    help: `Sum of "http_connections_num" of outputs, ${LAST}. ${HLS_NOTE}`,
+    help: `Sum of "http_connections_num" of outputs, ${IN_LAST_LISTING}. ${HLS_NOTE}`,
     labels: ['service_code', 'vs_id', 'format'],
+  },
+  renditionHttpConnections: {
+    name: 'xvs_rendition_http_connections',
+    type: 'gauge',
+    help: `Sum of "http_connections_num" of outputs by rendition, ${IN_LAST_LISTING}. ${HLS_NOTE}`,
+    labels: ['service_code', 'video_codec', 'audio_codec', 'resolution'],
   },
   outputsUnwatched: {
     name: 'xvs_outputs_unwatched',
     type: 'gauge',
-    help: `Outputs of a metered format (any but m3u8) with "http_connections_num" = 0, ${LAST}.`,
+    help: `Outputs with "http_connections_num" = 0, of formats of which some output has had a connection since the start, ${IN_LAST_LISTING}.`,
     labels: ['service_code', 'vs_id', 'format'],
   },
   streams: {
     name: 'xvs_streams',
     type: 'gauge',
-    help: `Entries of "streams" by "codec_type" (video, audio) and mode ("copy" = 1: copy; 0 or 2: transcode), ${LAST}.`,
-    labels: ['service_code', 'codec_type', 'mode'],
+    help: `Entries of "streams" by "codec_type" (video, audio) and mode ("copy" = 1: copy; 0 or 2: transcode), ${IN_LAST_LISTING}.`,
+    labels: ['service_code', 'vs_id', 'codec_type', 'mode'],
+  },
+  streamCodecs: {
+    name: 'xvs_stream_codecs',
+    type: 'gauge',
+    help: `Entries of "streams" by "codec_type" (video, audio) and "codec_id", ${IN_LAST_LISTING}.`,
+    labels: ['service_code', 'codec_type', 'codec_id'],
   },
   streamBitRate: {
     name: 'xvs_stream_bit_rate',
     type: 'gauge',
-    help: `Sum of "bit_rate" of streams as reported; the service does not document its unit, ${LAST}.`,
+    help: `Sum of "bit_rate" of streams as reported; the service does not document its unit, ${IN_LAST_LISTING}.`,
     labels: ['service_code', 'codec_type', 'mode'],
   },
   serverLastSeen: {
     name: 'xvs_server_last_seen_timestamp_seconds',
     type: 'gauge',
     unit: 'seconds',
-    help: 'When a "vs_id" was last in a good listing; kept for one hour after it left.',
+    help: 'When a "vs_id" was last in a good listing; kept for one hour after it disappeared.',
+    labels: ['service_code', 'vs_id'],
+  },
+  oldestTaskFirstSeen: {
+    name: 'xvs_oldest_task_first_seen_timestamp_seconds',
+    type: 'gauge',
+    unit: 'seconds',
+    help: `When the exporter first saw the oldest task of a "vs_id", ${IN_LAST_LISTING}.`,
     labels: ['service_code', 'vs_id'],
   },
 
@@ -132,15 +179,29 @@ export const CATALOGUE = {
     name: 'xvs_input_bytes_total',
     type: 'counter',
     unit: 'bytes',
-    help: 'Bytes received by tasks since the exporter, or its state file, began ("input_bytes").',
+    help: 'Bytes received by tasks since the exporter started or its state file was created ("input_bytes").',
     labels: ['service_code', 'vs_id'],
+  },
+  protocolInputBytes: {
+    name: 'xvs_protocol_input_bytes_total',
+    type: 'counter',
+    unit: 'bytes',
+    help: 'Bytes received by tasks with exactly one input, by the scheme of its "url" (tcp_upload where it is empty).',
+    labels: ['service_code', 'protocol'],
   },
   httpOutputBytes: {
     name: 'xvs_http_output_bytes_total',
     type: 'counter',
     unit: 'bytes',
-    help: `Bytes delivered by HTTP live output since the exporter, or its state file, began ("http_output_bytes"). ${HLS_NOTE}`,
+    help: `Bytes delivered by HTTP live output since the exporter started or its state file was created ("http_output_bytes"). ${HLS_NOTE}`,
     labels: ['service_code', 'vs_id', 'format'],
+  },
+  renditionHttpOutputBytes: {
+    name: 'xvs_rendition_http_output_bytes_total',
+    type: 'counter',
+    unit: 'bytes',
+    help: `Bytes delivered by HTTP live output by rendition ("http_output_bytes"). ${HLS_NOTE}`,
+    labels: ['service_code', 'video_codec', 'audio_codec', 'resolution'],
   },
   tasksStarted: {
     name: 'xvs_tasks_started_total',
@@ -151,7 +212,7 @@ export const CATALOGUE = {
   tasksEnded: {
     name: 'xvs_tasks_ended_total',
     type: 'counter',
-    help: 'Tasks that vanished between successive good listings.',
+    help: 'Tasks that disappeared between successive good listings.',
     labels: ['service_code', 'vs_id'],
   },
   taskStalls: {
@@ -163,23 +224,29 @@ export const CATALOGUE = {
   byteCounterResets: {
     name: 'xvs_byte_count_resets_total',
     type: 'counter',
-    help: 'Times a byte counter of the service went backwards, by direction (input, http_output).',
+    help: 'Times a byte counter of the service decreased, by direction (input, http_output).',
+    labels: ['service_code', 'direction'],
+  },
+  byteCountImplausible: {
+    name: 'xvs_byte_count_implausible_total',
+    type: 'counter',
+    help: 'Gains of byte counters of the service that no network could have carried and that add nothing, by direction (input, http_output).',
     labels: ['service_code', 'direction'],
   },
   taskLifetime: {
     name: 'xvs_task_lifetime_seconds',
     type: 'histogram',
     unit: 'seconds',
-    help: 'Time from first seen to last seen of tasks that ended.',
+    help: 'Time between the first and the last good listing with a task that has ended.',
     labels: ['service_code'],
     buckets: [15, 60, 300, 900, 3600, 10800, 21600, 43200, 86400],
   },
 
-  // Per task: switched on by metrics.per_task.
+  // Per task, if metrics.per_task is on.
   taskInfo: {
     name: 'xvs_task_info',
     type: 'info',
-    help: `A task: its server, the formats of its outputs, whether it merges inputs, ${LAST}.`,
+    help: `Server, output formats and merging of inputs of a task, ${IN_LAST_LISTING}.`,
     labels: ['service_code', 'task_id', 'vs_id', 'formats', 'merging'],
   },
   taskInputBytes: {
@@ -199,19 +266,19 @@ export const CATALOGUE = {
   taskHttpConnections: {
     name: 'xvs_task_http_connections',
     type: 'gauge',
-    help: `Sum of "http_connections_num" of a task's outputs, ${LAST}. ${HLS_NOTE}`,
+    help: `Sum of "http_connections_num" of a task's outputs, ${IN_LAST_LISTING}. ${HLS_NOTE}`,
     labels: ['service_code', 'task_id', 'format'],
   },
   taskStalled: {
     name: 'xvs_task_stalled',
     type: 'gauge',
-    help: `1 if a task is stalled (see xvs_tasks_stalled), ${LAST}.`,
+    help: `1 if a task is stalled (see xvs_tasks_stalled), ${IN_LAST_LISTING}.`,
     labels: ['service_code', 'task_id'],
   },
   taskProgress: {
     name: 'xvs_task_progress',
     type: 'gauge',
-    help: `"progress" of a task as reported; always 0 for live tasks, ${LAST}.`,
+    help: `"progress" of a task as reported; always 0 for live tasks, ${IN_LAST_LISTING}.`,
     labels: ['service_code', 'task_id'],
   },
   taskFirstSeen: {
@@ -222,7 +289,7 @@ export const CATALOGUE = {
     labels: ['service_code', 'task_id'],
   },
 
-  // The exporter about itself.
+  // Exporter.
   polls: {
     name: 'xvs_exporter_polls_total',
     type: 'counter',
@@ -238,14 +305,20 @@ export const CATALOGUE = {
   pollsSkipped: {
     name: 'xvs_exporter_polls_skipped_total',
     type: 'counter',
-    help: 'Polls that were due and left out: overlap (the one before still ran), retry_after (the service asked for a pause).',
+    help: 'Polls skipped, by reason: overlap (the previous poll was still running), retry_after (the service asked for a pause).',
     labels: ['service_code', 'reason'],
+  },
+  pollsAborted: {
+    name: 'xvs_exporter_polls_aborted_total',
+    type: 'counter',
+    help: 'Polls aborted by a reload or a shutdown. Every poll that ended succeeded, failed or was aborted.',
+    labels: ['service_code'],
   },
   pollDuration: {
     name: 'xvs_exporter_poll_duration_seconds',
     type: 'histogram',
     unit: 'seconds',
-    help: 'Time from the request sent to the listing committed, or to the failure.',
+    help: 'Duration of polls, from sending the request to committing the listing or failing.',
     labels: ['service_code'],
     buckets: [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10, 30],
   },
@@ -260,39 +333,57 @@ export const CATALOGUE = {
     name: 'xvs_exporter_last_success_timestamp_seconds',
     type: 'gauge',
     unit: 'seconds',
-    help: 'When the last poll that succeeded ended.',
+    help: 'When the last successful poll ended.',
     labels: ['service_code'],
   },
   pollInterval: {
     name: 'xvs_exporter_poll_interval_seconds',
     type: 'gauge',
     unit: 'seconds',
-    help: 'The poll interval that is set.',
+    help: 'Configured poll interval.',
     labels: ['service_code'],
   },
   responseBytes: {
     name: 'xvs_exporter_response_bytes',
     type: 'gauge',
     unit: 'bytes',
-    help: 'Size of the last body, decompressed.',
+    help: 'Size of the last response body, decompressed.',
     labels: ['service_code'],
   },
   invalidRecords: {
     name: 'xvs_exporter_invalid_records_total',
     type: 'counter',
-    help: 'Entries left out of good listings because they break the interface, by record and reason.',
+    help: 'Records rejected from good listings because they cannot be identified, by record and reason.',
     labels: ['service_code', 'record', 'reason'],
+  },
+  invalidFields: {
+    name: 'xvs_exporter_invalid_fields_total',
+    type: 'counter',
+    help: 'Fields of good listings that count as missing because of a wrong type or range, by record and field.',
+    labels: ['service_code', 'record', 'field'],
+  },
+  foreignRecords: {
+    name: 'xvs_exporter_foreign_records_total',
+    type: 'counter',
+    help: 'Records of good listings whose service_code is not the polled one, by record.',
+    labels: ['service_code', 'record'],
+  },
+  departedTasksEvicted: {
+    name: 'xvs_exporter_departed_tasks_evicted_total',
+    type: 'counter',
+    help: 'Accounts of departed tasks, and of departed inputs and outputs, forgotten early because there are more than 100,000.',
+    labels: ['service_code'],
   },
   foldedLabelSets: {
     name: 'xvs_exporter_folded_label_sets',
     type: 'gauge',
-    help: `Label sets folded into __other__ (or, per task, left out), by family, ${LAST}.`,
+    help: `Label sets folded into __other__ (per-task families: omitted), by family, ${IN_LAST_LISTING}.`,
     labels: ['service_code', 'family'],
   },
   series: {
     name: 'xvs_exporter_series',
     type: 'gauge',
-    help: 'Series that a scrape of everything would have.',
+    help: 'Series in a scrape without filters.',
     labels: [],
   },
   serviceCodes: {
@@ -304,19 +395,19 @@ export const CATALOGUE = {
   shards: {
     name: 'xvs_exporter_shards',
     type: 'gauge',
-    help: 'Processes that share the service codes, as far as this one knows (shard.count).',
+    help: 'Number of shards (shard.count).',
     labels: [],
   },
   shardIndex: {
     name: 'xvs_exporter_shard',
     type: 'gauge',
-    help: 'Which of them this is, from 0 on (shard.index, or by the host name).',
+    help: 'Index of this shard, from 0 (shard.index, or derived from the host name).',
     labels: [],
   },
   buildInfo: {
     name: 'xvs_exporter_build_info',
     type: 'info',
-    help: 'The version of the exporter, its revision and the Node.js that it runs on.',
+    help: 'Version and revision of the exporter, and the version of Node.js.',
     labels: ['version', 'revision', 'node_version'],
   },
   configLastReloadSuccessful: {
@@ -329,27 +420,27 @@ export const CATALOGUE = {
     name: 'xvs_exporter_config_last_reload_success_timestamp_seconds',
     type: 'gauge',
     unit: 'seconds',
-    help: 'When the configuration was last loaded with success.',
+    help: 'When the configuration was last loaded successfully.',
     labels: [],
   },
   stateWriteErrors: {
     name: 'xvs_exporter_state_write_errors_total',
     type: 'counter',
-    help: 'Times the state file could not be written; only with state.file.',
+    help: 'Failed writes of the state file; only with state.file.',
     labels: [],
   },
   stateLastSuccess: {
     name: 'xvs_exporter_state_last_success_timestamp_seconds',
     type: 'gauge',
     unit: 'seconds',
-    help: 'When the state file was last written; only with state.file, once it has been.',
+    help: 'When the state file was last written; only with state.file, after the first write.',
     labels: [],
   },
   stateSize: {
     name: 'xvs_exporter_state_size_bytes',
     type: 'gauge',
     unit: 'bytes',
-    help: 'Size of the state file; only with state.file, once it has been written.',
+    help: 'Size of the state file; only with state.file, after the first write.',
     labels: [],
   },
 } as const satisfies Record<string, FamilySpec>;

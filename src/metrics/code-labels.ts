@@ -1,33 +1,30 @@
-import { NO_LABELS, type Family, type Sample, type StaticLabels } from './family.ts';
+import { NO_STATIC_LABELS, type Family, type Sample, type StaticLabels } from './family.ts';
 
-/** A service code and its labels. */
+/** A service code and its static labels. */
 export interface LabelledCode {
   readonly serviceCode: string;
   readonly labels: StaticLabels;
 }
 
-/**
- * The static labels of the service codes that have any. They are no part of what is polled or counted: they are put on
- * when that is shown, so that other labels disturb neither.
- */
+/** Static labels of service codes, added on collection, so that a change affects neither polls nor counters. */
 export class CodeLabels {
+  /** Only codes that have labels. */
   readonly #byCode = new Map<string, StaticLabels>();
   /** One object for all codes with the same labels. */
-  #shared = new Map<string, StaticLabels>();
+  #interned = new Map<string, StaticLabels>();
 
-  /** Of a service code without labels, or that is not known, none. */
-  of(serviceCode: string): StaticLabels {
-    return this.#byCode.get(serviceCode) ?? NO_LABELS;
+  get(serviceCode: string): StaticLabels {
+    return this.#byCode.get(serviceCode) ?? NO_STATIC_LABELS;
   }
 
   /**
-   * Takes the labels of these codes, and gives the codes that had other ones, or none. Labels that are as before stay
-   * the same object: by it, what was rendered with them is found again.
+   * Sets the labels of some codes and returns the codes whose labels changed. Unchanged labels stay the same object, so
+   * that the render cache hits.
    */
-  set(codes: Iterable<LabelledCode>): readonly string[] {
+  update(codes: Iterable<LabelledCode>): readonly string[] {
     const relabelled: string[] = [];
     for (const { serviceCode, labels } of codes) {
-      const after = this.#share(labels);
+      const after = this.#intern(labels);
       if (after === this.#byCode.get(serviceCode)) continue;
       relabelled.push(serviceCode);
       if (after === undefined) this.#byCode.delete(serviceCode);
@@ -36,32 +33,29 @@ export class CodeLabels {
     return relabelled;
   }
 
-  /** Forgets all codes but these. */
-  keepOnly(codes: Iterable<LabelledCode>): void {
+  /** Removes the labels of all codes except these. */
+  retainOnly(codes: Iterable<LabelledCode>): void {
     const kept = new Set(Array.from(codes, ({ serviceCode }) => serviceCode));
     for (const serviceCode of this.#byCode.keys()) {
       if (!kept.has(serviceCode)) this.#byCode.delete(serviceCode);
     }
-    this.#shared = new Map([...this.#byCode.values()].map((labels) => [keyOf(labels), labels]));
+    this.#interned = new Map([...this.#byCode.values()].map((labels) => [createKey(labels), labels]));
   }
 
-  /** A part of a family all of whose samples are of one service code, with its labels. */
-  label(family: Family, serviceCode: string): Family {
+  /** Adds labels to a family whose samples all have the same service code. */
+  addLabels(family: Family, serviceCode: string): Family {
     const staticLabels = this.#byCode.get(serviceCode);
     return staticLabels === undefined ? family : { ...family, staticLabels };
   }
 
-  /**
-   * A family with samples of several service codes, in parts with the labels of each; as it is where there are none. What
-   * has no labels stands first.
-   */
-  split(family: Family): readonly Family[] {
-    const at = family.spec.labels.indexOf('service_code');
-    if (at < 0 || this.#byCode.size === 0) return [family];
+  /** Splits a family with samples of several service codes into parts with equal static labels, unlabelled samples first. */
+  splitByLabels(family: Family): readonly Family[] {
+    const codeIndex = family.spec.labels.indexOf('service_code');
+    if (codeIndex < 0 || this.#byCode.size === 0) return [family];
     const plain: Sample[] = [];
     const labelled = new Map<StaticLabels, Sample[]>();
     for (const sample of family.samples) {
-      const staticLabels = this.#byCode.get(sample.labels[at] ?? '');
+      const staticLabels = this.#byCode.get(sample.labels[codeIndex] ?? '');
       const part = staticLabels === undefined ? plain : labelled.get(staticLabels);
       if (part !== undefined) part.push(sample);
       else if (staticLabels !== undefined) labelled.set(staticLabels, [sample]);
@@ -70,16 +64,15 @@ export class CodeLabels {
     return [{ ...family, samples: plain }, ...parts];
   }
 
-  /** Nothing where there are no labels. */
-  #share(labels: StaticLabels): StaticLabels | undefined {
+  #intern(labels: StaticLabels): StaticLabels | undefined {
     if (Object.keys(labels).length === 0) return undefined;
-    const key = keyOf(labels);
-    const shared = this.#shared.get(key) ?? labels;
-    this.#shared.set(key, shared);
+    const key = createKey(labels);
+    const shared = this.#interned.get(key) ?? labels;
+    this.#interned.set(key, shared);
     return shared;
   }
 }
 
-function keyOf(labels: StaticLabels): string {
+function createKey(labels: StaticLabels): string {
   return JSON.stringify(Object.entries(labels));
 }

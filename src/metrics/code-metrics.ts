@@ -1,152 +1,213 @@
-import type { Clock } from '../clock.ts';
-import { INVALID_RECORD_PAIRS } from '../listing/records.ts';
-import type { InvalidReason, RecordKind } from '../listing/records.ts';
-import { POLL_ERROR_REASONS } from '../upstream/errors.ts';
-import type { PollErrorReason } from '../upstream/errors.ts';
+import {
+  CHECKED_FIELDS,
+  FOREIGN_RECORD_KINDS,
+  INVALID_RECORD_PAIRS,
+  type InvalidReason,
+  type RecordKind,
+} from '../listing/records.ts';
+import type { Clock } from '../runtime/clock.ts';
+import { POLL_ERROR_REASONS, type PollErrorReason } from '../upstream/errors.ts';
 import { CATALOGUE } from './catalogue.ts';
 import type { Family, Sample } from './family.ts';
 import { Histogram } from './histogram.ts';
-import { KnownCounters } from './known-counters.ts';
-import type { LabelSet } from './points.ts';
+import { SampleColumns, type LabelSet } from './sample-columns.ts';
 
-/** Why a poll that was due was left out. */
-export type SkipReason = 'overlap' | 'retry_after';
+const SKIP_REASONS = ['overlap', 'retry_after'] as const;
 
-const SKIP_REASONS: readonly SkipReason[] = ['overlap', 'retry_after'];
+/** Why a poll that was due was skipped. */
+export type SkipReason = (typeof SKIP_REASONS)[number];
 
-/** Where the polls of one service code are counted. Once the code is untracked, nothing more is shown. */
+/** Records the polls of one service code. After the code is untracked, calls have no visible effect. */
 export interface PollMetrics {
-  started(): void;
-  succeeded(durationSeconds: number): void;
-  failed(reason: PollErrorReason, durationSeconds: number): void;
-  skipped(reason: SkipReason): void;
-  /** Size of the body, decompressed, in bytes. */
-  responseBytes(bytes: number): void;
-  invalidRecord(record: RecordKind, reason: InvalidReason, count: number): void;
+  recordStart(): void;
+  recordSuccess(durationSeconds: number): void;
+  recordFailure(reason: PollErrorReason, durationSeconds: number): void;
+  recordSkip(reason: SkipReason): void;
+  recordAbort(): void;
+  /** Sets the size of the last decompressed body. */
+  setResponseBytes(bytes: number): void;
+  addInvalidRecords(record: RecordKind, reason: InvalidReason, count: number): void;
+  addInvalidFields(record: RecordKind, field: string, count: number): void;
+  addForeignRecords(record: RecordKind, count: number): void;
 }
 
-/** Series that are there from the start: all counters, the histogram with `+Inf`, sum and count, and the interval. */
-const FIRST_SERIES =
-  1 +
-  POLL_ERROR_REASONS.length +
-  SKIP_REASONS.length +
+const NO_LABELS: readonly LabelSet[] = [[]];
+const ERROR_REASON_LABELS: readonly LabelSet[] = POLL_ERROR_REASONS.map((reason) => [reason]);
+const SKIP_REASON_LABELS: readonly LabelSet[] = SKIP_REASONS.map((reason) => [reason]);
+const INVALID_RECORD_KEYS = INVALID_RECORD_PAIRS.map(([record, reason]) => `${record} ${reason}`);
+
+/** Series that exist from the start: counters, buckets with `+Inf`, sum and count, and the poll interval. */
+const INITIAL_SERIES_COUNT =
+  NO_LABELS.length +
+  ERROR_REASON_LABELS.length +
+  SKIP_REASON_LABELS.length +
+  NO_LABELS.length +
   INVALID_RECORD_PAIRS.length +
+  CHECKED_FIELDS.length +
+  FOREIGN_RECORD_KINDS.length +
   CATALOGUE.pollDuration.buckets.length +
   3 +
   1;
 
-const NO_FURTHER_LABELS: readonly LabelSet[] = [[]];
-const REASON_LABELS: readonly LabelSet[] = POLL_ERROR_REASONS.map((reason) => [reason]);
-const SKIP_LABELS: readonly LabelSet[] = SKIP_REASONS.map((reason) => [reason]);
-
-const PAIR_NAMES = INVALID_RECORD_PAIRS.map(([record, reason]) => `${record} ${reason}`);
+const FOREIGN_RECORD_LABELS: readonly LabelSet[] = FOREIGN_RECORD_KINDS.map((record) => [record]);
+const CHECKED_FIELD_KEYS = CHECKED_FIELDS.map(([record, field]) => `${record} ${field}`);
 
 /**
- * What the exporter says of its polls of one service code: every counter is there from the start, at 0.
+ * Metrics of the polls of one service code. All counters exist from the start, at 0.
  *
- * Plain numbers, not prom-client's metrics: a process polls thousands of codes, each has some fifty series of these, and
- * most never change. Kept as numbers they take a third of the memory, and lines that did not change are not made again.
+ * Plain numbers instead of prom-client metrics take a third of the memory: a process polls thousands of service codes with
+ * about 80 series each. Samples are recreated only after a change, so that the render cache hits.
  */
 export class CodeMetrics implements PollMetrics {
   readonly #clock: Clock;
   readonly #labels: readonly [serviceCode: string];
-  /** In seconds since the Unix epoch. */
-  readonly #birth: number;
-  readonly #polls: KnownCounters;
-  readonly #pollErrors: KnownCounters;
-  readonly #pollsSkipped: KnownCounters;
-  readonly #invalidRecords: KnownCounters;
+  readonly #createdSeconds: number;
+  readonly #polls: FixedLabelCounters;
+  readonly #pollErrors: FixedLabelCounters;
+  readonly #pollsSkipped: FixedLabelCounters;
+  readonly #pollsAborted: FixedLabelCounters;
+  readonly #invalidRecords: FixedLabelCounters;
+  readonly #invalidFields: FixedLabelCounters;
+  readonly #foreignRecords: FixedLabelCounters;
   readonly #pollDuration = new Histogram(CATALOGUE.pollDuration.buckets);
-  #lastPoll: number | undefined;
-  #lastSuccess: number | undefined;
+  #lastPollSeconds: number | undefined;
+  #lastSuccessSeconds: number | undefined;
   #responseBytes: number | undefined;
-  #interval = 0;
-  /** As long as nothing has changed since they were made. */
+  #intervalSeconds = 0;
   #families: readonly Family[] | undefined;
 
   constructor(serviceCode: string, clock: Clock) {
-    const birth = clock.now() / 1000;
+    const created = clock.now() / 1000;
     this.#clock = clock;
     this.#labels = [serviceCode];
-    this.#birth = birth;
-    this.#polls = new KnownCounters(serviceCode, NO_FURTHER_LABELS, birth);
-    this.#pollErrors = new KnownCounters(serviceCode, REASON_LABELS, birth);
-    this.#pollsSkipped = new KnownCounters(serviceCode, SKIP_LABELS, birth);
-    this.#invalidRecords = new KnownCounters(serviceCode, INVALID_RECORD_PAIRS, birth);
+    this.#createdSeconds = created;
+    this.#polls = new FixedLabelCounters(serviceCode, NO_LABELS, created);
+    this.#pollErrors = new FixedLabelCounters(serviceCode, ERROR_REASON_LABELS, created);
+    this.#pollsSkipped = new FixedLabelCounters(serviceCode, SKIP_REASON_LABELS, created);
+    this.#pollsAborted = new FixedLabelCounters(serviceCode, NO_LABELS, created);
+    this.#invalidRecords = new FixedLabelCounters(serviceCode, INVALID_RECORD_PAIRS, created);
+    this.#invalidFields = new FixedLabelCounters(serviceCode, CHECKED_FIELDS, created);
+    this.#foreignRecords = new FixedLabelCounters(serviceCode, FOREIGN_RECORD_LABELS, created);
   }
 
-  /** How many series it has, without making them. */
-  get series(): number {
-    const later = [this.#lastPoll, this.#lastSuccess, this.#responseBytes];
-    return FIRST_SERIES + later.filter((value) => value !== undefined).length;
+  /** Counts the series without creating samples. */
+  get seriesCount(): number {
+    const optional = [this.#lastPollSeconds, this.#lastSuccessSeconds, this.#responseBytes];
+    return INITIAL_SERIES_COUNT + optional.filter((value) => value !== undefined).length;
   }
 
-  /**
-   * Its families, of each code the same ones, in the order of the catalogue. Until something happens they are the very
-   * same objects, so that what was rendered of them can be found again.
-   */
+  /** The families in the order of the catalogue, the same for every service code. */
   get families(): readonly Family[] {
-    this.#families ??= this.#makeFamilies();
+    this.#families ??= this.#createFamilies();
     return this.#families;
   }
 
-  interval(intervalMs: number): void {
-    this.#families = undefined;
-    this.#interval = intervalMs / 1000;
+  setIntervalMs(intervalMs: number): void {
+    this.#intervalSeconds = intervalMs / 1000;
+    this.#invalidate();
   }
 
-  started(): void {
-    this.#families = undefined;
+  recordStart(): void {
     this.#polls.add(0, 1);
+    this.#invalidate();
   }
 
-  succeeded(durationSeconds: number): void {
-    this.#ended(durationSeconds);
-    this.#lastSuccess = this.#lastPoll;
+  recordSuccess(durationSeconds: number): void {
+    this.#recordEnd(durationSeconds);
+    this.#lastSuccessSeconds = this.#lastPollSeconds;
   }
 
-  failed(reason: PollErrorReason, durationSeconds: number): void {
-    this.#ended(durationSeconds);
+  recordFailure(reason: PollErrorReason, durationSeconds: number): void {
+    this.#recordEnd(durationSeconds);
     this.#pollErrors.add(POLL_ERROR_REASONS.indexOf(reason), 1);
   }
 
-  skipped(reason: SkipReason): void {
-    this.#families = undefined;
+  recordSkip(reason: SkipReason): void {
     this.#pollsSkipped.add(SKIP_REASONS.indexOf(reason), 1);
+    this.#invalidate();
   }
 
-  responseBytes(bytes: number): void {
-    this.#families = undefined;
+  recordAbort(): void {
+    this.#pollsAborted.add(0, 1);
+    this.#invalidate();
+  }
+
+  setResponseBytes(bytes: number): void {
     this.#responseBytes = bytes;
+    this.#invalidate();
   }
 
-  invalidRecord(record: RecordKind, reason: InvalidReason, count: number): void {
-    this.#families = undefined;
-    this.#invalidRecords.add(PAIR_NAMES.indexOf(`${record} ${reason}`), count);
+  addInvalidRecords(record: RecordKind, reason: InvalidReason, count: number): void {
+    this.#invalidRecords.add(INVALID_RECORD_KEYS.indexOf(`${record} ${reason}`), count);
+    this.#invalidate();
   }
 
-  #ended(durationSeconds: number): void {
-    this.#families = undefined;
+  addInvalidFields(record: RecordKind, field: string, count: number): void {
+    this.#invalidFields.add(CHECKED_FIELD_KEYS.indexOf(`${record} ${field}`), count);
+    this.#invalidate();
+  }
+
+  addForeignRecords(record: RecordKind, count: number): void {
+    this.#foreignRecords.add(FOREIGN_RECORD_KINDS.indexOf(record), count);
+    this.#invalidate();
+  }
+
+  #recordEnd(durationSeconds: number): void {
     this.#pollDuration.observe(durationSeconds);
-    this.#lastPoll = this.#clock.now() / 1000;
+    this.#lastPollSeconds = this.#clock.now() / 1000;
+    this.#invalidate();
   }
 
-  #makeFamilies(): readonly Family[] {
-    const durations = [this.#pollDuration.sample(this.#labels, this.#birth)];
+  #invalidate(): void {
+    this.#families = undefined;
+  }
+
+  #createFamilies(): readonly Family[] {
+    const durations = [this.#pollDuration.toSample(this.#labels, this.#createdSeconds)];
     return [
-      { spec: CATALOGUE.polls, samples: this.#polls.points },
-      { spec: CATALOGUE.pollErrors, samples: this.#pollErrors.points },
-      { spec: CATALOGUE.pollsSkipped, samples: this.#pollsSkipped.points },
+      { spec: CATALOGUE.polls, samples: this.#polls.samples },
+      { spec: CATALOGUE.pollErrors, samples: this.#pollErrors.samples },
+      { spec: CATALOGUE.pollsSkipped, samples: this.#pollsSkipped.samples },
+      { spec: CATALOGUE.pollsAborted, samples: this.#pollsAborted.samples },
       { spec: CATALOGUE.pollDuration, samples: durations },
-      { spec: CATALOGUE.lastPoll, samples: this.#gauge(this.#lastPoll) },
-      { spec: CATALOGUE.lastSuccess, samples: this.#gauge(this.#lastSuccess) },
-      { spec: CATALOGUE.pollInterval, samples: this.#gauge(this.#interval) },
-      { spec: CATALOGUE.responseBytes, samples: this.#gauge(this.#responseBytes) },
-      { spec: CATALOGUE.invalidRecords, samples: this.#invalidRecords.points },
+      { spec: CATALOGUE.lastPoll, samples: this.#toGaugeSamples(this.#lastPollSeconds) },
+      { spec: CATALOGUE.lastSuccess, samples: this.#toGaugeSamples(this.#lastSuccessSeconds) },
+      { spec: CATALOGUE.pollInterval, samples: this.#toGaugeSamples(this.#intervalSeconds) },
+      { spec: CATALOGUE.responseBytes, samples: this.#toGaugeSamples(this.#responseBytes) },
+      { spec: CATALOGUE.invalidRecords, samples: this.#invalidRecords.samples },
+      { spec: CATALOGUE.invalidFields, samples: this.#invalidFields.samples },
+      { spec: CATALOGUE.foreignRecords, samples: this.#foreignRecords.samples },
     ];
   }
 
-  #gauge(value: number | undefined): readonly Sample[] {
+  #toGaugeSamples(value: number | undefined): readonly Sample[] {
     return value === undefined ? [] : [{ labels: this.#labels, value }];
+  }
+}
+
+/** Counters of one family with a fixed list of label sets. */
+class FixedLabelCounters {
+  readonly #serviceCode: string;
+  readonly #labelSets: readonly LabelSet[];
+  readonly #created: readonly number[];
+  readonly #counts: number[];
+  #samples: SampleColumns | undefined;
+
+  constructor(serviceCode: string, labelSets: readonly LabelSet[], createdSeconds: number) {
+    this.#serviceCode = serviceCode;
+    this.#labelSets = labelSets;
+    this.#created = labelSets.map(() => createdSeconds);
+    this.#counts = labelSets.map(() => 0);
+  }
+
+  /** Adds to the counter of the label set at `index`. */
+  add(index: number, amount: number): void {
+    this.#counts[index] = (this.#counts[index] ?? 0) + amount;
+    this.#samples = undefined;
+  }
+
+  get samples(): SampleColumns {
+    this.#samples ??= new SampleColumns(this.#serviceCode, this.#labelSets, [...this.#counts], this.#created);
+    return this.#samples;
   }
 }

@@ -1,150 +1,131 @@
-import { collectDefaultMetrics, Registry } from 'prom-client';
-import type { Clock } from '../clock.ts';
+import type { Clock } from '../runtime/clock.ts';
+import { SINGLE_SHARD, type Shard } from '../sharding/shard.ts';
 import { CATALOGUE } from './catalogue.ts';
-import { WHOLE, type Shard } from '../sharding/shard.ts';
 import { CodeLabels } from './code-labels.ts';
-import { CodeMetrics } from './code-metrics.ts';
-import type { PollMetrics } from './code-metrics.ts';
-import type { Family } from './family.ts';
-import { MetricSet } from './metric-set.ts';
-import { toDefaultFamily } from './registry-families.ts';
-import type { Selection } from './selection.ts';
+import { CodeMetrics, type PollMetrics } from './code-metrics.ts';
+import type { Family, FamilySelection } from './family.ts';
+import { DefaultMetrics, MetricSet } from './prom-client-adapter.ts';
 
-/** Where the writes of the state file are counted. */
+/** Records writes of the state file. */
 export interface StateMetrics {
-  written(bytes: number): void;
-  failed(): void;
+  recordWrite(bytes: number): void;
+  recordWriteError(): void;
 }
 
-export interface SelfMetricsOptions {
+export interface ExporterMetricsOptions {
   readonly clock: Clock;
   readonly version: string;
   readonly revision: string;
   readonly nodeVersion: string;
-  /** Without it, the only one. */
+  /** Default: the only shard. */
   readonly shard?: Shard;
-  /** Those that service codes have; without them, none has any. */
+  /** Static labels of service codes. Default: none. */
   readonly labels?: CodeLabels;
 }
 
-/**
- * What the exporter says about itself: of its polls by `CodeMetrics`, of the process by prom-client. Beside metric-set.ts it
- * is the only module that knows prom-client: the library is moving to a new package name.
- *
- * One a process: the default metrics observe garbage collections and the event loop, which prom-client
- * offers no way to stop. They do not keep the process alive.
- */
-export class SelfMetrics {
+/** The exporter's metrics of its polls and its process. Create it once per process, because of `DefaultMetrics`. */
+export class ExporterMetrics implements Disposable {
   readonly #clock: Clock;
-  /** The default metrics. Its content type must stay: with that of OpenMetrics, prom-client renames counters. */
-  readonly #registry = new Registry();
-  /** Apart from the registry, so that a scrape of service codes does not pay for the default metrics. */
-  readonly #metrics = processMetrics();
-  readonly #codes = new Map<string, CodeMetrics>();
   readonly #labels: CodeLabels;
-  /** When the series of the state file were made, in seconds. */
-  #stateBirth: number | undefined;
+  readonly #defaultMetrics = new DefaultMetrics();
+  readonly #processMetrics = createProcessMetrics();
+  readonly #codeMetrics = new Map<string, CodeMetrics>();
+  #stateCreatedSeconds: number | undefined;
 
-  constructor(options: SelfMetricsOptions) {
-    const { clock, version, revision, nodeVersion, shard = WHOLE, labels = new CodeLabels() } = options;
+  constructor(options: ExporterMetricsOptions) {
+    const { clock, version, revision, nodeVersion, shard = SINGLE_SHARD } = options;
     this.#clock = clock;
-    this.#labels = labels;
-    const { shards, shardIndex, stateWriteErrors, stateLastSuccess, stateSize } = this.#metrics;
-    // prom-client begins what has no labels at 0.
+    this.#labels = options.labels ?? new CodeLabels();
+    const { shards, shardIndex, buildInfo, stateWriteErrors, stateLastSuccess, stateSize } =
+      this.#processMetrics;
+    // prom-client creates metrics without labels with the value 0.
     for (const metric of [stateWriteErrors, stateLastSuccess, stateSize]) metric.remove();
     shards.set(shard.count);
     shardIndex.set(shard.index);
-    this.#metrics.buildInfo.set({ version, revision, node_version: nodeVersion }, 1);
-    collectDefaultMetrics({ register: this.#registry });
+    buildInfo.set({ version, revision, node_version: nodeVersion }, 1);
   }
 
-  /**
-   * Makes every series of a service code, counters at 0. For one that is tracked already the counters go on
-   * and only the interval is set anew.
-   */
+  /** Creates the series of a service code, counters at 0. If it is tracked already, only updates its poll interval. */
   track(serviceCode: string, intervalMs: number): PollMetrics {
-    const metrics = this.#codes.get(serviceCode) ?? new CodeMetrics(serviceCode, this.#clock);
-    this.#codes.set(serviceCode, metrics);
-    this.#metrics.serviceCodes.set(this.#codes.size);
-    metrics.interval(intervalMs);
+    const metrics = this.#codeMetrics.get(serviceCode) ?? new CodeMetrics(serviceCode, this.#clock);
+    this.#codeMetrics.set(serviceCode, metrics);
+    this.#processMetrics.serviceCodes.set(this.#codeMetrics.size);
+    metrics.setIntervalMs(intervalMs);
     return metrics;
   }
 
-  /** Removes every series of a service code. A poll that ends later is counted where nobody sees it. */
+  /** Removes all series of a service code; a poll that ends later does not bring them back. */
   untrack(serviceCode: string): void {
-    this.#codes.delete(serviceCode);
-    this.#metrics.serviceCodes.set(this.#codes.size);
+    this.#codeMetrics.delete(serviceCode);
+    this.#processMetrics.serviceCodes.set(this.#codeMetrics.size);
   }
 
-  /** How many series the service codes have, without making them. */
-  get codeSeries(): number {
-    return [...this.#codes.values()].reduce((sum, { series }) => sum + series, 0);
+  /** Counts the series of all service codes without creating samples. */
+  get codeSeriesCount(): number {
+    return [...this.#codeMetrics.values()].reduce((sum, { seriesCount }) => sum + seriesCount, 0);
   }
 
-  /** Tells the outcome of loading the configuration, at the start and at every reload. */
-  configLoaded(successful: boolean): void {
-    this.#metrics.configLastReloadSuccessful.set(successful ? 1 : 0);
-    if (successful) this.#metrics.configLastReloadSuccess.set(this.#clock.now() / 1000);
+  /** Records the result of loading the configuration, at the start and at each reload. */
+  recordConfigLoad(isSuccessful: boolean): void {
+    this.#processMetrics.configLastReloadSuccessful.set(isSuccessful ? 1 : 0);
+    if (isSuccessful) this.#processMetrics.configLastReloadSuccess.set(this.#clock.now() / 1000);
   }
 
-  /** Makes the series of the state file, the counter at 0; the others come with the first write. */
-  trackState(): StateMetrics {
-    const { stateWriteErrors, stateLastSuccess, stateSize } = this.#metrics;
-    this.#stateBirth ??= this.#clock.now() / 1000;
+  /** Creates the error counter of the state file, at 0; the gauges appear with the first write. */
+  trackStateFile(): StateMetrics {
+    const { stateWriteErrors, stateLastSuccess, stateSize } = this.#processMetrics;
+    this.#stateCreatedSeconds ??= this.#clock.now() / 1000;
     stateWriteErrors.inc(0);
     return {
-      written: (bytes) => {
+      recordWrite: (bytes) => {
         stateLastSuccess.set(this.#clock.now() / 1000);
         stateSize.set(bytes);
       },
-      failed: () => stateWriteErrors.inc(),
+      recordWriteError: () => stateWriteErrors.inc(),
     };
   }
 
-  /** What of it a scrape wants, in the order of the catalogue, the default metrics last. */
-  async collect(selection: Selection = 'everything'): Promise<readonly Family[]> {
-    const ofCodes = selection === 'exporter' ? [] : this.#ofCodes(selection);
-    const isOfCodes = selection === 'service_codes' || typeof selection === 'object';
-    return isOfCodes ? ofCodes : [...ofCodes, ...(await this.#ofProcess())];
+  /** Collects the selected families: of service codes, then of the process, each in the order of the catalogue. */
+  async collect(selection: FamilySelection = 'everything'): Promise<readonly Family[]> {
+    const codeFamilies = selection === 'exporter' ? [] : this.#collectCodes(selection);
+    if (selection !== 'everything' && selection !== 'exporter') return codeFamilies;
+    return [
+      ...codeFamilies,
+      ...(await this.#processMetrics.set.collectFamilies(this.#stateCreatedSeconds)),
+      ...(await this.#defaultMetrics.collectFamilies()),
+    ];
   }
 
-  /** Lets go of the default metrics. */
   [Symbol.dispose](): void {
-    this.#registry.clear();
+    this.#defaultMetrics[Symbol.dispose]();
   }
 
-  /** A part of each family for each service code. */
-  #ofCodes(selection: Selection): readonly Family[] {
-    const wanted = typeof selection === 'object' ? selection : this.#codes.keys();
-    const parts = Array.from(wanted, (serviceCode) => this.#ofCode(serviceCode));
-    return (parts[0] ?? []).flatMap((_, index) => parts.flatMap((families) => families[index] ?? []));
+  /** Collects each family in one part for each service code. */
+  #collectCodes(selection: FamilySelection): readonly Family[] {
+    const serviceCodes = typeof selection === 'object' ? selection : this.#codeMetrics.keys();
+    const codes = Array.from(serviceCodes, (serviceCode) => this.#collectCode(serviceCode));
+    return (codes[0] ?? []).flatMap((_, index) => codes.flatMap((families) => families[index] ?? []));
   }
 
-  #ofCode(serviceCode: string): readonly Family[] {
-    const families = this.#codes.get(serviceCode)?.families ?? [];
-    return families.map((family) => this.#labels.label(family, serviceCode));
-  }
-
-  async #ofProcess(): Promise<readonly Family[]> {
-    const own = await this.#metrics.set.families(this.#stateBirth);
-    const defaults = await this.#registry.getMetricsAsJSON();
-    return [...own, ...defaults.flatMap((metric) => toDefaultFamily(metric) ?? [])];
+  #collectCode(serviceCode: string): readonly Family[] {
+    const families = this.#codeMetrics.get(serviceCode)?.families ?? [];
+    return families.map((family) => this.#labels.addLabels(family, serviceCode));
   }
 }
 
-/** The exporter's own metrics that have no service code, in the order of the catalogue. */
-function processMetrics() {
+/** Creates the metrics without a service code, in the order of the catalogue. */
+function createProcessMetrics() {
   const set = new MetricSet();
   return {
     set,
-    shards: set.gauge(CATALOGUE.shards),
-    shardIndex: set.gauge(CATALOGUE.shardIndex),
-    serviceCodes: set.gauge(CATALOGUE.serviceCodes),
-    buildInfo: set.gauge(CATALOGUE.buildInfo),
-    configLastReloadSuccessful: set.gauge(CATALOGUE.configLastReloadSuccessful),
-    configLastReloadSuccess: set.gauge(CATALOGUE.configLastReloadSuccess),
-    stateWriteErrors: set.counter(CATALOGUE.stateWriteErrors),
-    stateLastSuccess: set.gauge(CATALOGUE.stateLastSuccess),
-    stateSize: set.gauge(CATALOGUE.stateSize),
+    shards: set.createGauge(CATALOGUE.shards),
+    shardIndex: set.createGauge(CATALOGUE.shardIndex),
+    serviceCodes: set.createGauge(CATALOGUE.serviceCodes),
+    buildInfo: set.createGauge(CATALOGUE.buildInfo),
+    configLastReloadSuccessful: set.createGauge(CATALOGUE.configLastReloadSuccessful),
+    configLastReloadSuccess: set.createGauge(CATALOGUE.configLastReloadSuccess),
+    stateWriteErrors: set.createCounter(CATALOGUE.stateWriteErrors),
+    stateLastSuccess: set.createGauge(CATALOGUE.stateLastSuccess),
+    stateSize: set.createGauge(CATALOGUE.stateSize),
   };
 }

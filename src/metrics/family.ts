@@ -1,33 +1,33 @@
-/** Kinds of metric family, as OpenMetrics names them (1.0, "Metric Types"). `info` is a gauge of 1 in text 0.0.4. */
+/** Metric family types, as OpenMetrics names them (1.0, "Metric Types"). In text 0.0.4, `info` is a gauge of value 1. */
 export type FamilyType = 'gauge' | 'counter' | 'histogram' | 'info';
 
-/** What a metric family is: one entry of the catalogue. */
+/** Definition of a metric family: one entry of the catalogue. */
 export interface FamilySpec {
-  /** Full name as an operator types it; counters end in `_total`, infos in `_info`. */
+  /** Full name, with the suffix `_total` of counters and `_info` of infos. */
   readonly name: string;
   readonly type: FamilyType;
-  /** Base unit, which the name then contains before `_total`. */
+  /** Base unit; also part of the name, before `_total`. */
   readonly unit?: 'bytes' | 'seconds';
   readonly help: string;
-  /** Label names, in the order in which samples give their values. */
+  /** Label names, in the order of the label values of samples. */
   readonly labels: readonly string[];
-  /** Upper bounds of a histogram's buckets, without `+Inf`. */
+  /** Upper bounds of histogram buckets, without `+Inf`. */
   readonly buckets?: readonly number[];
 }
 
-/** One point of a gauge, counter or info. */
+/** Sample of a gauge, counter or info. */
 export interface PlainSample {
   /** Label values, in the order of the family's `labels`. */
   readonly labels: readonly string[];
   readonly value: number;
-  /** When a counter was born, in seconds since the Unix epoch (OpenMetrics `_created`). */
+  /** Creation time of a counter, in seconds since the Unix epoch (OpenMetrics `_created`). */
   readonly created?: number;
 }
 
-/** One point of a histogram. */
+/** Sample of a histogram. */
 export interface HistogramSample {
   readonly labels: readonly string[];
-  /** Cumulative counts, one for each bound of the spec, then one for `+Inf`. */
+  /** Cumulative counts: one for each bound of the spec, then one for `+Inf`. */
   readonly buckets: readonly number[];
   readonly sum: number;
   readonly created?: number;
@@ -35,22 +35,24 @@ export interface HistogramSample {
 
 export type Sample = PlainSample | HistogramSample;
 
-/** Points of a family: a list of them, or columns that are one to whoever goes through it. */
+/** Samples of a family: an array, or `SampleColumns`. */
 export type Samples = Iterable<Sample> & { readonly length: number };
 
 /**
- * Labels that the configuration gives to every series of a service code, name to value, in the order in which they are
- * exposed. Never changes: other labels are another object.
+ * Labels that the configuration adds to every series of a service code, name to value, in order of exposition. Immutable:
+ * a change creates a new object.
  */
 export type StaticLabels = Readonly<Record<string, string>>;
 
-/** What a service code has to which none are given. */
-export const NO_LABELS: StaticLabels = Object.freeze({});
+export const NO_STATIC_LABELS: StaticLabels = Object.freeze({});
 
-/** A metric family with its points. Published ones never change. */
+/** A metric family with its samples. Immutable once published. */
 export interface Family {
   readonly spec: FamilySpec;
   readonly samples: Samples;
-  /** What follows the family's own labels on each point. */
+  /** Added to each sample after the family's own labels. */
   readonly staticLabels?: StaticLabels;
 }
+
+/** Families that a scrape asks for; a set selects service codes. */
+export type FamilySelection = 'everything' | 'exporter' | 'service_codes' | ReadonlySet<string>;

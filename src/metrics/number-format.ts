@@ -1,16 +1,13 @@
-/** A sample value: the shortest decimal that reads back as the same float64 (OpenMetrics 1.0, "Numbers"). */
-export function formatValue(value: number): string {
+/** Formats a sample value: the shortest decimal that parses to the same float64 (OpenMetrics 1.0, "Numbers"). */
+export function formatSampleValue(value: number): string {
   if (Number.isFinite(value)) return String(value);
   if (Number.isNaN(value)) return 'NaN';
   return value > 0 ? '+Inf' : '-Inf';
 }
 
-/**
- * The value of an `le` label as OpenMetrics wants it (1.0, "Canonical Numbers"): what Go prints with `%g`,
- * and `.0` where that shows neither point nor exponent.
- */
+/** Formats the value of an `le` label (OpenMetrics 1.0, "Canonical Numbers"): Go's `%g`, plus `.0` for integers. */
 export function formatCanonicalFloat(value: number): string {
-  if (!Number.isFinite(value)) return formatValue(value);
+  if (!Number.isFinite(value)) return formatSampleValue(value);
   const [mantissa = '', exponentText = ''] = value.toExponential().split('e');
   const exponent = Number(exponentText);
   if (exponent >= -4 && exponent < 6) return Number.isInteger(value) ? `${value}.0` : String(value);

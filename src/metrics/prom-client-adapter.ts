@@ -1,47 +1,82 @@
+import { collectDefaultMetrics, Counter, Gauge, Registry } from 'prom-client';
 import type { Family, FamilySpec, FamilyType, HistogramSample, PlainSample } from './family.ts';
 
-/** A metric as prom-client gives it as JSON. Its types call `type` a number; it is a word. */
+/** A metric in prom-client's JSON form. */
 export interface RegistryMetric {
   readonly name: string;
   readonly help: string;
+  /** A word, although prom-client declares a number. */
   readonly type: unknown;
   readonly values: readonly RegistryValue[];
 }
 
-/** One series of it. */
-export interface RegistryValue {
+/** One series of a metric. */
+interface RegistryValue {
   readonly value: number;
   readonly labels: RegistryLabels;
-  /** On the series of a histogram: its name with `_bucket`, `_sum` or `_count`. */
+  /** Name of a histogram series, with the suffix `_bucket`, `_sum` or `_count`. */
   readonly metricName?: string;
 }
 
 type RegistryLabels = Readonly<Record<string, string | number | undefined>>;
 
-/**
- * The series of a metric as a family of the catalogue. `created`: when its counters were made, in seconds since the Unix
- * epoch, where that is known.
- */
-export function toFamily(spec: FamilySpec, values: readonly RegistryValue[], created?: number): Family {
-  const labelsOf = (labels: RegistryLabels) => spec.labels.map((label) => String(labels[label] ?? ''));
-  if (spec.type === 'histogram') {
-    return { spec, samples: histogramPoints(values).map((point) => toHistogramSample(point, labelsOf)) };
+/** prom-client metrics that are defined by the catalogue. They belong to no registry. */
+export class MetricSet {
+  readonly #metrics: { readonly spec: FamilySpec; readonly metric: Counter | Gauge }[] = [];
+
+  createGauge(spec: FamilySpec): Gauge {
+    return this.#add(spec, new Gauge(toPromClientOptions(spec)));
   }
-  const birth = spec.type === 'counter' && created !== undefined ? { created } : {};
-  const samples = values.map(({ labels, value }): PlainSample => ({
-    labels: labelsOf(labels),
-    value,
-    ...birth,
-  }));
-  return { spec, samples };
+
+  createCounter(spec: FamilySpec): Counter {
+    return this.#add(spec, new Counter(toPromClientOptions(spec)));
+  }
+
+  /** Collects the families in order of creation; `created` is that of the counters, in seconds since the Unix epoch. */
+  collectFamilies(created: number | undefined): Promise<readonly Family[]> {
+    return Promise.all(
+      this.#metrics.map(async ({ spec, metric }) => toFamily(spec, (await metric.get()).values, created)),
+    );
+  }
+
+  #add<M extends Counter | Gauge>(spec: FamilySpec, metric: M): M {
+    this.#metrics.push({ spec, metric });
+    return metric;
+  }
+}
+
+function toPromClientOptions({ name, help, labels }: FamilySpec) {
+  return { name, help, labelNames: labels, registers: [] };
 }
 
 /**
- * A default metric of the registry as a family of its own spec; `undefined` where its name breaks the rule
- * of promtool that only counters end in `_total`.
+ * The default metrics of prom-client, `process_*` and `nodejs_*`. Create them once per process: prom-client cannot stop
+ * their observers of garbage collection and of the event loop, which do not keep the process alive.
+ */
+export class DefaultMetrics implements Disposable {
+  /** Has prom-client's default content type: with that of OpenMetrics, prom-client renames counters. */
+  readonly #registry = new Registry();
+
+  constructor() {
+    collectDefaultMetrics({ register: this.#registry });
+  }
+
+  async collectFamilies(): Promise<readonly Family[]> {
+    const metrics = await this.#registry.getMetricsAsJSON();
+    return metrics.flatMap((metric) => toDefaultFamily(metric) ?? []);
+  }
+
+  [Symbol.dispose](): void {
+    this.#registry.clear();
+  }
+}
+
+/**
+ * Converts a default metric to a family. Returns `undefined` if its name ends in `_total` although it is not a counter,
+ * which promtool rejects.
  */
 export function toDefaultFamily({ name, help, values, ...metric }: RegistryMetric): Family | undefined {
-  const type = name.endsWith('_info') ? 'info' : familyType(metric.type);
+  const type = name.endsWith('_info') ? 'info' : parseFamilyType(metric.type);
   if (type !== 'counter' && name.endsWith('_total')) return undefined;
   const labels = new Set(values.flatMap((value) => Object.keys(value.labels)));
   labels.delete('le');
@@ -51,30 +86,37 @@ export function toDefaultFamily({ name, help, values, ...metric }: RegistryMetri
   return toFamily(type === 'histogram' ? { ...spec, buckets } : spec, values);
 }
 
-function familyType(type: unknown): FamilyType {
+function parseFamilyType(type: unknown): FamilyType {
   if (type === 'gauge' || type === 'counter' || type === 'histogram') return type;
   throw new TypeError(`Expected a gauge, a counter or a histogram in the registry, found ${String(type)}`);
 }
 
-/** The series of one point: prom-client gives them one after the other, the sum after the buckets, the count last. */
-type HistogramPoint = readonly RegistryValue[];
-
-function histogramPoints(values: readonly RegistryValue[]): readonly HistogramPoint[] {
-  const points: RegistryValue[][] = [[]];
-  for (const value of values) {
-    points.at(-1)?.push(value);
-    if (value.metricName?.endsWith('_count') === true) points.push([]);
+function toFamily(spec: FamilySpec, values: readonly RegistryValue[], created?: number): Family {
+  const toValues = (labels: RegistryLabels) => spec.labels.map((label) => String(labels[label] ?? ''));
+  if (spec.type === 'histogram') {
+    const samples = groupHistogramSeries(values).map((series): HistogramSample => {
+      const selectValues = (suffix: string) =>
+        series.filter(({ metricName }) => metricName?.endsWith(suffix)).map(({ value }) => value);
+      const [sum = 0] = selectValues('_sum');
+      return { labels: toValues(series[0]?.labels ?? {}), buckets: selectValues('_bucket'), sum };
+    });
+    return { spec, samples };
   }
-  return points.slice(0, -1);
+  const extra = spec.type === 'counter' && created !== undefined ? { created } : {};
+  const samples = values.map(({ labels, value }): PlainSample => ({
+    labels: toValues(labels),
+    value,
+    ...extra,
+  }));
+  return { spec, samples };
 }
 
-function toHistogramSample(
-  point: HistogramPoint,
-  labelsOf: (labels: RegistryLabels) => readonly string[],
-): HistogramSample {
-  const labels = point[0]?.labels ?? {};
-  const valuesOf = (suffix: string) =>
-    point.filter(({ metricName }) => metricName?.endsWith(suffix)).map(({ value }) => value);
-  const [sum = 0] = valuesOf('_sum');
-  return { labels: labelsOf(labels), buckets: valuesOf('_bucket'), sum };
+/** Groups series by sample: prom-client lists the buckets, the sum and the count of each sample in this order. */
+function groupHistogramSeries(values: readonly RegistryValue[]): readonly (readonly RegistryValue[])[] {
+  const groups: RegistryValue[][] = [[]];
+  for (const value of values) {
+    groups.at(-1)?.push(value);
+    if (value.metricName?.endsWith('_count') === true) groups.push([]);
+  }
+  return groups.slice(0, -1);
 }

@@ -1,19 +1,18 @@
 import type { PlainSample } from './family.ts';
 
-/** The label values of a point behind that of `service_code`, which is the first of its family's labels. */
+/** Label values of a sample without `service_code`, which is the first label of its family. */
 export type LabelSet = readonly string[];
 
 /**
- * The points of a gauge or counter of one service code, in columns: a process holds a hundred thousand of them, most have
- * their label sets in common with those of other codes and of other moments, and an object for each would take more than
- * all else of a code. Published ones never change.
+ * Samples of a gauge or counter of one service code, in columns. A process holds hundreds of thousands of samples; the
+ * columns share label sets between service codes and snapshots and need no object for each sample. Immutable once published.
  */
-export class Points implements Iterable<PlainSample> {
+export class SampleColumns implements Iterable<PlainSample> {
   readonly serviceCode: string;
   readonly labelSets: readonly LabelSet[];
-  /** Of each label set. */
+  /** One for each label set. */
   readonly values: readonly number[];
-  /** When each counter was born, in seconds since the Unix epoch (OpenMetrics `_created`); gauges are not. */
+  /** Creation times of counters, in seconds since the Unix epoch (OpenMetrics `_created`); `undefined` for gauges. */
   readonly created: readonly number[] | undefined;
 
   constructor(
@@ -32,7 +31,6 @@ export class Points implements Iterable<PlainSample> {
     return this.labelSets.length;
   }
 
-  /** Each point as a sample of its own, with all its labels. */
   *[Symbol.iterator](): Generator<PlainSample, void, undefined> {
     for (const [index, labelSet] of this.labelSets.entries()) {
       const labels = [this.serviceCode, ...labelSet];

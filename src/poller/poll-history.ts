@@ -1,35 +1,47 @@
+import type { SampleColumns } from '../metrics/sample-columns.ts';
+import type { Snapshot } from '../tally/snapshot.ts';
 import { POLL_ERROR_REASONS, type PollErrorReason } from '../upstream/errors.ts';
-import type { ListingFigures } from './figures.ts';
 
-/** So many polls of a service code are remembered: a quarter of an hour at the default interval. */
-export const REMEMBERED_POLLS = 60;
+/** Polls kept for each service code: 15 minutes at the default interval. */
+export const HISTORY_CAPACITY = 60;
 
-/** Where the columns of a poll stand in its row. */
-const COLUMN = {
-  gapMs: 0,
-  durationMs: 1,
-  outcome: 2,
-  users: 3,
-  tasks: 4,
-  connections: 5,
-  ingress: 6,
-  egress: 7,
-} as const;
-const WIDTH = 8;
-
-/** A poll that is over. */
-export interface EndedPoll {
-  /** When, in monotonic milliseconds. */
-  readonly atMs: number;
-  readonly durationMs: number;
-  /** Why it failed; `undefined` if it did not. */
-  readonly error?: PollErrorReason;
-  /** What its listing says, if it is a good one. */
-  readonly figures?: ListingFigures;
+/** Totals of one good listing of a service code. */
+export interface ListingTotals {
+  readonly users: number;
+  readonly tasks: number;
+  readonly stalledTasks: number;
+  readonly connections: number;
+  /** Sums of the byte counters since the exporter started. */
+  readonly inputBytes: number;
+  readonly outputBytes: number;
 }
 
-/** The figures that are plotted; the rates, in bytes per second, are unknown until there are two listings. */
-export interface PlottedFigures {
+/** Adds up a snapshot over all its label sets. */
+export function computeTotals({ users, tasks, listing, counters }: Snapshot): ListingTotals {
+  const sum = ({ values }: SampleColumns): number => values.reduce((total, value) => total + value, 0);
+  return {
+    users,
+    tasks,
+    stalledTasks: sum(listing.tasksStalled),
+    connections: sum(listing.httpConnections),
+    inputBytes: sum(counters.inputBytes),
+    outputBytes: sum(counters.httpOutputBytes),
+  };
+}
+
+/** A poll that has ended. */
+export interface CompletedPoll {
+  /** When it ended, in monotonic milliseconds. */
+  readonly atMs: number;
+  readonly durationMs: number;
+  /** Set if the poll failed. */
+  readonly error?: PollErrorReason;
+  /** Set if the poll succeeded. */
+  readonly totals?: ListingTotals;
+}
+
+/** Totals that the status page plots. Rates are in bytes per second and `undefined` until there are two listings. */
+export interface PlottedTotals {
   readonly users: number;
   readonly tasks: number;
   readonly connections: number;
@@ -37,120 +49,108 @@ export interface PlottedFigures {
   readonly egress: number | undefined;
 }
 
-/** One poll as it is remembered; figures are rounded to the seven digits of a single. */
-export interface PollPoint {
-  /** How long before the latest poll it ended. */
+/** One poll of the history. Numbers have the seven significant digits of single precision. */
+export interface PollHistoryEntry {
+  /** Time between the end of this poll and the end of the latest poll. */
   readonly beforeLatestMs: number;
   readonly durationMs: number;
   readonly error: PollErrorReason | undefined;
-  /** `undefined` for a poll that failed: what is not known is no zero. */
-  readonly figures: PlottedFigures | undefined;
+  /** `undefined` if the poll failed. */
+  readonly totals: PlottedTotals | undefined;
 }
 
-/** The last good listing as far as a history knows it, exact. */
-export interface LatestListing extends PlottedFigures {
+/** Totals of the last good listing, in full precision. */
+export interface LatestListing extends PlottedTotals {
   readonly stalledTasks: number;
 }
 
-/** What may be asked of a history. */
-export type PollHistoryView = Pick<PollHistory, 'points' | 'latestListing' | 'latestDurationMs'>;
+export type PollHistoryView = Pick<PollHistory, 'entries' | 'latestListing' | 'latestDurationMs'>;
 
-/**
- * The last polls of one service code, in a ring of single-precision numbers: 32 bytes a poll, 1,920 bytes for all,
- * and some 500 for the objects around them.
- */
+/** Numbers of a poll: gap, duration, outcome, users, tasks, connections, ingress, egress. NaN means unknown. */
+const COLUMN_COUNT = 8;
+
+/** Ring buffer of the last polls of one service code, in single precision: 1,920 bytes for 60 polls. */
 export class PollHistory {
-  readonly #ring = new Float32Array(REMEMBERED_POLLS * WIDTH);
-  /** Polls ever noted. */
-  #noted = 0;
+  readonly #ring = new Float32Array(HISTORY_CAPACITY * COLUMN_COUNT);
+  /** Polls appended so far, overwritten ones included. */
+  #pollCount = 0;
   #lastAtMs = 0;
   #latestDurationMs: number | undefined;
   #lastTotals: { atMs: number; inputBytes: number; outputBytes: number } | undefined;
   #latestListing: LatestListing | undefined;
 
-  /** The last good listing; polls may have failed since. */
+  /** The last good listing; later polls may have failed. */
   get latestListing(): LatestListing | undefined {
     return this.#latestListing;
   }
 
-  /** How long the last poll took, however it went. */
+  /** Duration of the last poll, successful or not. */
   get latestDurationMs(): number | undefined {
     return this.#latestDurationMs;
   }
 
-  note({ atMs, durationMs, error, figures }: EndedPoll): void {
-    const at = this.#noted % REMEMBERED_POLLS;
-    this.#set(at, 'gapMs', this.#noted === 0 ? 0 : atMs - this.#lastAtMs);
-    this.#set(at, 'durationMs', durationMs);
-    this.#set(at, 'outcome', error === undefined ? 0 : POLL_ERROR_REASONS.indexOf(error) + 1);
-    const plotted = figures === undefined ? undefined : this.#take(figures, atMs);
-    this.#set(at, 'users', plotted?.users);
-    this.#set(at, 'tasks', plotted?.tasks);
-    this.#set(at, 'connections', plotted?.connections);
-    this.#set(at, 'ingress', plotted?.ingress);
-    this.#set(at, 'egress', plotted?.egress);
-    this.#noted += 1;
+  append({ atMs, durationMs, error, totals }: CompletedPoll): void {
+    const gapMs = this.#pollCount === 0 ? 0 : atMs - this.#lastAtMs;
+    const outcome = error === undefined ? 0 : POLL_ERROR_REASONS.indexOf(error) + 1;
+    const { users, tasks, connections, ingress, egress }: Partial<PlottedTotals> =
+      totals === undefined ? {} : this.#updateLatestListing(totals, atMs);
+    const row = [gapMs, durationMs, outcome, users, tasks, connections, ingress, egress];
+    const numbers = row.map((value) => value ?? Number.NaN);
+    this.#ring.set(numbers, this.#findRow(this.#pollCount));
+    this.#pollCount += 1;
     this.#lastAtMs = atMs;
     this.#latestDurationMs = durationMs;
   }
 
-  /** What is remembered, the oldest first. */
-  points(): readonly PollPoint[] {
-    const count = Math.min(this.#noted, REMEMBERED_POLLS);
-    const points: PollPoint[] = [];
+  /** Returns the kept polls, oldest first. */
+  entries(): readonly PollHistoryEntry[] {
+    const entries: PollHistoryEntry[] = [];
+    const count = Math.min(this.#pollCount, HISTORY_CAPACITY);
     let beforeLatestMs = 0;
     for (let back = 1; back <= count; back += 1) {
-      const at = (this.#noted - back) % REMEMBERED_POLLS;
-      points.push(this.#point(at, beforeLatestMs));
-      beforeLatestMs += this.#get(at, 'gapMs') ?? 0;
+      const row = this.#findRow(this.#pollCount - back);
+      const [gapMs = 0, durationMs = 0, outcome = 0, ...totals] = this.#ring.subarray(
+        row,
+        row + COLUMN_COUNT,
+      );
+      const error = POLL_ERROR_REASONS[outcome - 1];
+      entries.push({ beforeLatestMs, durationMs, error, totals: parseTotals(totals) });
+      beforeLatestMs += gapMs;
     }
-    return points.toReversed();
+    return entries.toReversed();
   }
 
-  #take(figures: ListingFigures, atMs: number): PlottedFigures {
-    const { users, tasks, connections, stalledTasks, inputBytes, outputBytes } = figures;
-    const before = this.#lastTotals;
-    const rate = (bytes: number, bytesBefore: number | undefined): number | undefined =>
-      before === undefined || bytesBefore === undefined
-        ? undefined
-        : rateOf(bytes - bytesBefore, atMs - before.atMs);
-    const ingress = rate(inputBytes, before?.inputBytes);
-    const egress = rate(outputBytes, before?.outputBytes);
+  #updateLatestListing(totals: ListingTotals, atMs: number): LatestListing {
+    const { users, tasks, connections, stalledTasks, inputBytes, outputBytes } = totals;
+    const last = this.#lastTotals;
+    const elapsedMs = last === undefined ? 0 : atMs - last.atMs;
+    const ingress = computeBytesPerSecond(inputBytes - (last?.inputBytes ?? 0), elapsedMs);
+    const egress = computeBytesPerSecond(outputBytes - (last?.outputBytes ?? 0), elapsedMs);
     this.#lastTotals = { atMs, inputBytes, outputBytes };
     this.#latestListing = { users, tasks, connections, stalledTasks, ingress, egress };
     return this.#latestListing;
   }
 
-  #point(at: number, beforeLatestMs: number): PollPoint {
-    const users = this.#get(at, 'users');
-    const tasks = this.#get(at, 'tasks');
-    const connections = this.#get(at, 'connections');
-    const isGood = users !== undefined && tasks !== undefined && connections !== undefined;
-    return {
-      beforeLatestMs,
-      durationMs: this.#get(at, 'durationMs') ?? 0,
-      error: POLL_ERROR_REASONS[(this.#get(at, 'outcome') ?? 0) - 1],
-      figures: isGood
-        ? { users, tasks, connections, ingress: this.#get(at, 'ingress'), egress: this.#get(at, 'egress') }
-        : undefined,
-    };
-  }
-
-  /** What is unknown is kept as NaN. */
-  #set(at: number, column: keyof typeof COLUMN, value: number | undefined): void {
-    this.#ring[at * WIDTH + COLUMN[column]] = value ?? Number.NaN;
-  }
-
-  #get(at: number, column: keyof typeof COLUMN): number | undefined {
-    const value = this.#ring[at * WIDTH + COLUMN[column]];
-    return value === undefined || Number.isNaN(value) ? undefined : value;
+  #findRow(poll: number): number {
+    return (poll % HISTORY_CAPACITY) * COLUMN_COUNT;
   }
 }
 
+function parseTotals(row: readonly number[]): PlottedTotals | undefined {
+  const [users = Number.NaN, tasks = 0, connections = 0, ingress = Number.NaN, egress = Number.NaN] = row;
+  return Number.isNaN(users)
+    ? undefined
+    : { users, tasks, connections, ingress: toOptional(ingress), egress: toOptional(egress) };
+}
+
+function toOptional(value: number): number | undefined {
+  return Number.isNaN(value) ? undefined : value;
+}
+
 /**
- * Bytes per second. A sum of counters shrinks only where idle label sets gave way to new ones, and between two
- * listings of the same moment nothing can be told: both leave the rate unknown.
+ * Returns `undefined` without elapsed time, and where the sum of counters decreased: that happens only when idle label
+ * sets were evicted.
  */
-function rateOf(bytes: number, durationMs: number): number | undefined {
-  return bytes < 0 || durationMs <= 0 ? undefined : (bytes * 1000) / durationMs;
+function computeBytesPerSecond(bytes: number, elapsedMs: number): number | undefined {
+  return bytes < 0 || elapsedMs <= 0 ? undefined : (bytes * 1000) / elapsedMs;
 }

@@ -1,67 +1,103 @@
-import type { Logger } from '../log.ts';
-import type { InvalidCount } from '../tally/listing-tally.ts';
+import type { Logger } from '../runtime/logger.ts';
+import type { InvalidCount } from '../tally/readings.ts';
 import type { Snapshot } from '../tally/snapshot.ts';
 import type { FailedListing } from './fetch-listing.ts';
 
-/**
- * Logs what polls come to: a change of state once, at `info` or `warn`; its repetition at `debug`. A service
- * that is down for a night is a line in the morning, not ten thousand.
- */
-export class PollChanges {
+/** Logs the outcome of polls: a change of state once at `info` or `warn`, its repetition at `debug`. */
+export class PollLogger {
   readonly #logger: Logger;
+  #hasLoggedPoll = false;
   #lastFailure: string | undefined;
-  #isKnown = false;
-  #hadInvalid = false;
-  #hadFolded = false;
+  #hasInvalidRecords = false;
+  #hasInvalidFields = false;
+  #hasForeignRecords = false;
+  #hasFoldedLabelSets = false;
+  #implausibleGains: Snapshot['implausibleGains'] = { input: 0, http_output: 0 };
 
   constructor(logger: Logger) {
     this.#logger = logger;
   }
 
-  succeeded(snapshot: Snapshot, invalid: readonly InvalidCount[], durationMs: number): void {
+  logSuccess(snapshot: Snapshot, invalid: readonly InvalidCount[], durationMs: number): void {
     const { users, tasks } = snapshot;
-    const hasChanged = !this.#isKnown || this.#lastFailure !== undefined;
+    const hasChanged = !this.#hasLoggedPoll || this.#lastFailure !== undefined;
     this.#log(hasChanged, 'info', { users, tasks, duration_ms: Math.round(durationMs) }, 'Poll succeeded');
-    this.#isKnown = true;
+    this.#hasLoggedPoll = true;
     this.#lastFailure = undefined;
-    this.#noteInvalid(invalid);
-    this.#noteFolded(snapshot);
+    this.#logInvalidRecords(invalid);
+    this.#logInvalidFields(snapshot);
+    this.#logForeignRecords(snapshot);
+    this.#logFoldedLabelSets(snapshot);
+    this.#logImplausibleGains(snapshot);
   }
 
-  failed({ error, ret }: FailedListing, durationMs: number): void {
+  logFailure({ error, ret }: FailedListing, durationMs: number): void {
     const { reason, status, retryAfterMs } = error;
+    // Not the message: it may contain the offset of an invalid byte, which differs from poll to poll.
     const failure = `${reason} ${status ?? ''} ${ret ?? ''}`;
     const fields = {
       reason,
-      error: error.message,
+      // Only the message: the error's cause may quote a signed URL.
+      err: error.message,
       status,
       ret,
       retry_after_ms: retryAfterMs,
       duration_ms: Math.round(durationMs),
     };
     this.#log(failure !== this.#lastFailure, 'warn', fields, 'Poll failed');
-    this.#isKnown = true;
+    this.#hasLoggedPoll = true;
     this.#lastFailure = failure;
   }
 
-  #noteInvalid(invalid: readonly InvalidCount[]): void {
-    if (invalid.length > 0) {
-      const fields = {
-        records: Object.fromEntries(invalid.map((one) => [`${one.record} ${one.reason}`, one.count])),
-      };
-      this.#log(!this.#hadInvalid, 'warn', fields, 'Left out entries that break the interface');
+  #logInvalidRecords(invalid: readonly InvalidCount[]): void {
+    const hasInvalid = invalid.length > 0;
+    if (hasInvalid) {
+      const counts = invalid.map(({ record, reason, count }) => [`${record} ${reason}`, count]);
+      const fields = { records: Object.fromEntries(counts) };
+      this.#log(!this.#hasInvalidRecords, 'warn', fields, 'Skipped invalid records');
     }
-    this.#hadInvalid = invalid.length > 0;
+    this.#hasInvalidRecords = hasInvalid;
   }
 
-  #noteFolded(snapshot: Snapshot): void {
-    const families = snapshot.listing.foldedLabelSets
-      .filter(({ value }) => value > 0)
-      .map(({ labels }) => labels[1]);
-    if (families.length > 0) {
-      this.#log(!this.#hadFolded, 'warn', { families }, 'Folded label sets beyond metrics.max_label_sets');
+  #logInvalidFields({ invalidFields }: Snapshot): void {
+    const hasInvalid = invalidFields.length > 0;
+    if (hasInvalid) {
+      const counts = invalidFields.map(({ record, field, count }) => [`${record} ${field}`, count]);
+      const fields = { fields: Object.fromEntries(counts) };
+      this.#log(!this.#hasInvalidFields, 'warn', fields, 'Treated invalid fields as missing');
     }
-    this.#hadFolded = families.length > 0;
+    this.#hasInvalidFields = hasInvalid;
+  }
+
+  #logForeignRecords({ foreignRecords }: Snapshot): void {
+    const hasForeign = foreignRecords.length > 0;
+    if (hasForeign) {
+      const fields = {
+        records: Object.fromEntries(foreignRecords.map(({ record, count }) => [record, count])),
+      };
+      this.#log(!this.#hasForeignRecords, 'warn', fields, 'Listing has records of other service codes');
+    }
+    this.#hasForeignRecords = hasForeign;
+  }
+
+  #logFoldedLabelSets({ listing }: Snapshot): void {
+    const folded = listing.foldedLabelSets.filter(({ value }) => value > 0);
+    const hasFolded = folded.length > 0;
+    if (hasFolded) {
+      const fields = { families: folded.map(({ labels }) => labels[1]) };
+      this.#log(!this.#hasFoldedLabelSets, 'warn', fields, 'Folded label sets over metrics.max_label_sets');
+    }
+    this.#hasFoldedLabelSets = hasFolded;
+  }
+
+  #logImplausibleGains({ implausibleGains }: Snapshot): void {
+    for (const direction of ['input', 'http_output'] as const) {
+      const gains = implausibleGains[direction];
+      const isNew = this.#implausibleGains[direction] === 0;
+      if (gains > 0)
+        this.#log(isNew, 'warn', { direction, gains }, 'Ignored implausible gains of byte counts');
+    }
+    this.#implausibleGains = implausibleGains;
   }
 
   #log(hasChanged: boolean, level: 'info' | 'warn', fields: object, message: string): void {

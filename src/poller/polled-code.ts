@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { ListingTarget } from '../upstream/client.ts';
 
-/** A service code to poll. Times in milliseconds. */
+/** A service code to poll. */
 export interface PolledCode {
   readonly target: ListingTarget;
   readonly intervalMs: number;
@@ -9,24 +9,25 @@ export interface PolledCode {
   readonly stallAfterMs: number;
 }
 
-/** What becomes of each service code when other ones are to be polled. */
-export interface CodeDifference {
+export interface CodeDiff {
   readonly added: readonly PolledCode[];
-  /** Polled before and after, with other settings: the new ones. */
+  /** Polled before and after, with different settings: the new settings. */
   readonly changed: readonly PolledCode[];
   readonly kept: readonly PolledCode[];
   readonly removed: readonly PolledCode[];
 }
 
-/** Compares the service codes that are polled with those that are to be, whatever the order of either. */
-export function differenceOf(before: readonly PolledCode[], after: readonly PolledCode[]): CodeDifference {
-  const old = new Map(before.map((code) => [code.target.serviceCode, code]));
-  const wanted = new Set(after.map(({ target }) => target.serviceCode));
-  const fates = { added: [] as PolledCode[], changed: [] as PolledCode[], kept: [] as PolledCode[] };
+/** Compares two lists of service codes, regardless of their order. */
+export function diffCodes(before: readonly PolledCode[], after: readonly PolledCode[]): CodeDiff {
+  const beforeByCode = new Map(before.map((code) => [code.target.serviceCode, code]));
+  const added: PolledCode[] = [];
+  const changed: PolledCode[] = [];
+  const kept: PolledCode[] = [];
   for (const code of after) {
-    const known = old.get(code.target.serviceCode);
-    if (known === undefined) fates.added.push(code);
-    else fates[isDeepStrictEqual(known, code) ? 'kept' : 'changed'].push(code);
+    const previous = beforeByCode.get(code.target.serviceCode);
+    beforeByCode.delete(code.target.serviceCode);
+    if (previous === undefined) added.push(code);
+    else (isDeepStrictEqual(previous, code) ? kept : changed).push(code);
   }
-  return { ...fates, removed: before.filter(({ target }) => !wanted.has(target.serviceCode)) };
+  return { added, changed, kept, removed: [...beforeByCode.values()] };
 }

@@ -1,203 +1,204 @@
 import { setMaxListeners } from 'node:events';
-import type { Clock } from '../clock.ts';
-import { FirstFailure } from '../first-failure.ts';
 import { RecordReaders } from '../listing/record-readers.ts';
-import { inTurns } from '../in-turns.ts';
-import type { Logger } from '../log.ts';
-import { Loop } from '../loop.ts';
-import type { SelfMetrics } from '../metrics/self.ts';
+import type { ExporterMetrics } from '../metrics/exporter-metrics.ts';
+import { BackgroundTask, FirstFailure } from '../runtime/background-task.ts';
+import type { Clock } from '../runtime/clock.ts';
+import { mapYielding } from '../runtime/concurrency.ts';
+import type { Logger } from '../runtime/logger.ts';
+import { AccumulatorPool } from '../tally/accumulator-pool.ts';
 import { Tally, type TallyOptions } from '../tally/tally.ts';
-import { Worksheets } from '../tally/worksheet.ts';
 import type { UpstreamClient } from '../upstream/client.ts';
-import { PollChanges } from './changes.ts';
-import { differenceOf, type CodeDifference, type PolledCode } from './polled-code.ts';
-import { firstDelayMs, promptDelayMs } from './schedule.ts';
-import { ServiceCodePoller, type WatchListing } from './service-code-poller.ts';
+import { PollLogger } from './poll-logger.ts';
+import { diffCodes, type CodeDiff, type PolledCode } from './polled-code.ts';
+import { computeFirstDelayMs, computePromptDelayMs } from './schedule.ts';
+import { ServiceCodePoller, type CommitRecorder, type ListingObserver } from './service-code-poller.ts';
 import type { Store } from './store.ts';
 
-/** What all tallies have in common. */
-type TallySettings = Pick<TallyOptions, 'maxLabelSets' | 'perTask' | 'maxTasks'>;
+/** Settings that all tallies share. */
+type TallySettings = Omit<TallyOptions, 'serviceCode' | 'stallAfterMs'>;
 
 /**
- * Has a service code polled time and again, by the clock first after `delayMs`, until what it returns is disposed of:
- * that waits for the end of what is under way. `failed` takes mistakes of the program.
+ * Decides when a service code is polled, until the returned object is disposed of; disposal waits for the running poll.
+ * `firstDelayMs` is when periodic polling should start.
  */
-export type Drive = (
+export type PollTrigger = (
   poller: ServiceCodePoller,
-  delayMs: number,
-  failed: (error: unknown) => void,
+  firstDelayMs: number,
+  onInternalError: (error: unknown) => void,
 ) => AsyncDisposable;
 
-const onItsOwnClock: Drive = (poller, delayMs, failed) =>
-  new Loop((signal) => poller.run(delayMs, signal), failed);
+const intervalTrigger: PollTrigger = (poller, firstDelayMs, onInternalError) =>
+  new BackgroundTask((signal) => poller.run(firstDelayMs, signal), onInternalError);
+
+/** Persists tallies. */
+interface TallyPersistence extends CommitRecorder {
+  /** Restores the tally of a service code that is polled from now on; `undefined` if there is no state of it. */
+  restoreTally(serviceCode: string, createTally: () => Tally): Tally | undefined;
+}
 
 export interface PollerOptions {
   readonly codes: readonly PolledCode[];
-  readonly metrics: TallySettings;
-  /** Tallies that go on from an earlier process, by service code; all others begin anew. */
-  readonly restored?: ReadonlyMap<string, Tally>;
+  readonly tallySettings: TallySettings;
+  readonly persistence?: TallyPersistence | undefined;
   readonly client: Pick<UpstreamClient, 'requestListing'>;
   readonly store: Store;
-  readonly self: SelfMetrics;
+  readonly exporterMetrics: Pick<ExporterMetrics, 'track' | 'untrack'>;
   readonly clock: Clock;
   readonly logger: Logger;
-  readonly watchListing?: WatchListing | undefined;
-  /** What makes it poll; its own clock, if not given. */
-  readonly drive?: Drive | undefined;
+  readonly onListingStart?: ListingObserver | undefined;
+  /** Default: polls at the interval of each service code. */
+  readonly trigger?: PollTrigger | undefined;
 }
 
-/** A service code with what makes it be polled, while that runs. */
-interface Polled {
+interface PollerEntry {
   readonly poller: ServiceCodePoller;
-  /** One for each: a signal for all would have a list of listeners that each poll goes through. */
-  driven: AsyncDisposable | undefined;
+  /** Has its own abort signal: on a shared one, removing a listener would search the listeners of all polls. */
+  activeTrigger: AsyncDisposable | undefined;
 }
 
-/** A tally for a service code, as its polls fill it. */
-export function newTally({ target, stallAfterMs }: PolledCode, settings: TallySettings): Tally {
+type DelayFunction = typeof computeFirstDelayMs;
+
+/** Creates an empty tally for a service code. */
+export function createTally({ target, stallAfterMs }: PolledCode, settings: TallySettings): Tally {
   return new Tally({ ...settings, serviceCode: target.serviceCode, stallAfterMs });
 }
 
-/** Polls all service codes, each on its own, until it is disposed of. */
+/** Polls all service codes, independently of each other, until it is disposed of. */
 export class Poller implements AsyncDisposable {
   readonly #options: PollerOptions;
-  readonly #polled = new Map<string, Polled>();
-  readonly #records = new RecordReaders();
-  readonly #worksheets = new Worksheets();
+  readonly #entries = new Map<string, PollerEntry>();
+  readonly #recordReaders = new RecordReaders();
+  readonly #accumulators = new AccumulatorPool();
   readonly #failure = new FirstFailure();
-  #state: 'waiting' | 'running' | 'disposed' = 'waiting';
-  #wasFirstRoundOver = false;
+  #isRunning = false;
+  #hasFirstRoundEnded = false;
 
   constructor(options: PollerOptions) {
     this.#options = options;
-    for (const code of options.codes) this.#add(code, options.restored?.get(code.target.serviceCode));
+    for (const code of options.codes) this.#add(code);
   }
 
-  /**
-   * Whether the first poll of every service code is over, however it went. Stays so when others come: who is ready
-   * has something to show.
-   */
+  /** Whether the first poll of every service code has ended, successful or not. Stays true when codes are added later. */
   get isFirstRoundOver(): boolean {
-    return this.#noteFirstRound();
+    return this.#updateFirstRound();
   }
 
-  /** Service codes whose polls should have gone on long ago; `nowMs` is monotonic. */
-  standingStill(nowMs: number): readonly string[] {
-    return [...this.#polled].filter(([, { poller }]) => poller.standsStill(nowMs)).map(([code]) => code);
+  /** Returns the service codes whose poll loop is stuck; `nowMs` is monotonic. */
+  findStuckCodes(nowMs: number): readonly string[] {
+    return [...this.#entries].filter(([, { poller }]) => poller.isStuck(nowMs)).map(([code]) => code);
   }
 
-  /** The tally of every service code that is polled, as they are now. */
+  /** The current tally of every polled service code. */
   get tallies(): readonly Tally[] {
-    return [...this.#polled.values()].map(({ poller }) => poller.tally);
+    return [...this.#entries.values()].map(({ poller }) => poller.tally);
   }
 
-  /** Polls every service code once, all at a time. Rejects with the signal's reason when it aborts. */
+  /** Polls every service code once, concurrently. Rejects with the signal's reason when it aborts. */
   async pollOnce(signal: AbortSignal): Promise<void> {
-    // Each poll listens on it until it is over: more than ten are no leak, of which Node would warn.
+    // Every poll adds a listener until it ends; with more than ten, Node would warn of a leak.
     setMaxListeners(0, signal);
-    await Promise.all([...this.#polled.values()].map(({ poller }) => poller.poll(signal)));
+    await Promise.all([...this.#entries.values()].map(({ poller }) => poller.poll(signal)));
   }
 
   /**
-   * Begins to poll, the first polls spread over the interval. What it returns never resolves: it rejects with what was
-   * thrown when something is wrong with the program.
+   * Starts polling, the first polls spread over the interval. The promise never resolves; it rejects with the first
+   * internal error.
    */
   start(): Promise<never> {
-    this.#state = 'running';
-    const all = [...this.#polled.values()];
-    for (const [index, one] of all.entries()) {
-      this.#run(one, firstDelayMs(index, all.length, one.poller.code.intervalMs));
-    }
+    this.#isRunning = true;
+    this.#startAll([...this.#entries.values()], computeFirstDelayMs);
     return this.#failure.promise;
   }
 
   /**
-   * Polls these service codes from now on. One that is polled already keeps its ledger and its counters, and unless its
-   * settings have changed not even a poll under way is disturbed; one that has gone leaves nothing behind.
+   * Replaces the polled service codes. A code that stays keeps its ledger and counters; if its settings are unchanged,
+   * a running poll continues. A removed code leaves no series.
    */
-  async apply(codes: readonly PolledCode[]): Promise<CodeDifference> {
-    this.#noteFirstRound();
-    const before = [...this.#polled.values()].map(({ poller }) => poller.code);
-    const difference = differenceOf(before, codes);
-    const { added, changed, removed } = difference;
-    await Promise.all([...removed, ...changed].map((code) => halt(this.#known(code))));
-    await inTurns(removed, (code) => this.#remove(code));
-    const anew = [
-      ...(await inTurns(changed, (code) => this.#configure(code))),
-      ...(await inTurns(added, (code) => this.#add(code))),
+  async apply(codes: readonly PolledCode[]): Promise<CodeDiff> {
+    this.#updateFirstRound();
+    const before = [...this.#entries.values()].map(({ poller }) => poller.code);
+    const diff = diffCodes(before, codes);
+    const { added, changed, removed } = diff;
+    const ending = [...removed, ...changed].map((code) => this.#getEntry(code));
+    // A scrape that waits for the poll of a removed code must not find the code when that poll ends.
+    for (const { target } of removed) this.#entries.delete(target.serviceCode);
+    await Promise.all(ending.map(stop));
+    await mapYielding(removed, (code) => this.#remove(code));
+    const started = [
+      ...(await mapYielding(changed, (code) => this.#configure(code))),
+      ...(await mapYielding(added, (code) => this.#add(code))),
     ];
-    if (this.#state === 'running') this.#runPromptly(anew);
-    return difference;
+    if (this.#isRunning) this.#startAll(started, computePromptDelayMs);
+    return diff;
   }
 
-  /** Aborts what is under way and waits until no poll runs. */
+  /** Aborts the running polls and waits for their end. */
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#state = 'disposed';
-    await Promise.all([...this.#polled.values()].map(halt));
+    this.#isRunning = false;
+    await Promise.all([...this.#entries.values()].map(stop));
   }
 
-  #noteFirstRound(): boolean {
-    this.#wasFirstRoundOver ||= this.#options.store.states.every(({ isUp }) => isUp !== undefined);
-    return this.#wasFirstRoundOver;
+  /** Whether a service code is polled. A code that is being removed is not, although its series remain until its poll ends. */
+  has(serviceCode: string): boolean {
+    return this.#entries.has(serviceCode);
   }
 
-  #runPromptly(anew: readonly Polled[]): void {
-    for (const [index, one] of anew.entries()) {
-      this.#run(one, promptDelayMs(index, anew.length, one.poller.code.intervalMs));
+  #updateFirstRound(): boolean {
+    this.#hasFirstRoundEnded ||= this.#options.store.states.every(({ isUp }) => isUp !== undefined);
+    return this.#hasFirstRoundEnded;
+  }
+
+  #startAll(entries: readonly PollerEntry[], computeDelayMs: DelayFunction): void {
+    const { trigger = intervalTrigger } = this.#options;
+    for (const [index, entry] of entries.entries()) {
+      const delayMs = computeDelayMs(index, entries.length, entry.poller.code.intervalMs);
+      entry.activeTrigger = trigger(entry.poller, delayMs, this.#failure.report);
     }
   }
 
-  #run(one: Polled, delayMs: number): void {
-    const { drive = onItsOwnClock } = this.#options;
-    one.driven = drive(one.poller, delayMs, this.#failure.report);
-  }
-
   #remove({ target: { serviceCode } }: PolledCode): void {
-    this.#polled.delete(serviceCode);
     this.#options.store.remove(serviceCode);
-    this.#options.self.untrack(serviceCode);
+    this.#options.exporterMetrics.untrack(serviceCode);
   }
 
-  #configure(code: PolledCode): Polled {
-    const one = this.#known(code);
-    one.poller.configure(code);
-    this.#options.self.track(code.target.serviceCode, code.intervalMs);
-    return one;
+  #configure(code: PolledCode): PollerEntry {
+    const entry = this.#getEntry(code);
+    entry.poller.configure(code);
+    this.#options.exporterMetrics.track(code.target.serviceCode, code.intervalMs);
+    return entry;
   }
 
-  /** What was restored holds for the start alone: a code that comes later begins anew. */
-  #add(code: PolledCode, tally = newTally(code, this.#options.metrics)): Polled {
-    const one = { poller: this.#pollerFor(code, tally), driven: undefined };
-    this.#polled.set(code.target.serviceCode, one);
-    return one;
-  }
-
-  #known({ target: { serviceCode } }: PolledCode): Polled {
-    const one = this.#polled.get(serviceCode);
-    if (one === undefined) throw new TypeError(`Expected ${serviceCode} to be polled`);
-    return one;
-  }
-
-  #pollerFor(code: PolledCode, tally: Tally): ServiceCodePoller {
-    const { client, store, self, clock, logger, watchListing } = this.#options;
+  #add(code: PolledCode): PollerEntry {
+    const { client, store, exporterMetrics, clock, logger, onListingStart, persistence } = this.#options;
     const { serviceCode } = code.target;
-    return new ServiceCodePoller({
+    const create = (): Tally => createTally(code, this.#options.tallySettings);
+    const poller = new ServiceCodePoller({
       code,
       client,
-      records: this.#records,
-      worksheets: this.#worksheets,
+      recordReaders: this.#recordReaders,
+      accumulators: this.#accumulators,
+      tally: persistence?.restoreTally(serviceCode, create) ?? create(),
       store,
+      metrics: exporterMetrics.track(serviceCode, code.intervalMs),
+      pollLogger: new PollLogger(logger.child({ service_code: serviceCode })),
       clock,
-      watchListing,
-      tally,
-      metrics: self.track(serviceCode, code.intervalMs),
-      changes: new PollChanges(logger.child({ service_code: serviceCode })),
+      onListingStart,
+      persistence,
     });
+    const entry = { poller, activeTrigger: undefined };
+    this.#entries.set(serviceCode, entry);
+    return entry;
+  }
+
+  #getEntry({ target: { serviceCode } }: PolledCode): PollerEntry {
+    const entry = this.#entries.get(serviceCode);
+    if (entry === undefined) throw new TypeError(`Expected ${serviceCode} to be polled`);
+    return entry;
   }
 }
 
-/** Aborts the poll that is under way, and waits for its end. */
-async function halt(one: Polled): Promise<void> {
-  await one.driven?.[Symbol.asyncDispose]();
-  one.driven = undefined;
+/** Aborts the running poll and waits for its end. */
+async function stop(entry: PollerEntry): Promise<void> {
+  await entry.activeTrigger?.[Symbol.asyncDispose]();
+  entry.activeTrigger = undefined;
 }

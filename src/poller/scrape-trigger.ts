@@ -1,91 +1,100 @@
-import type { Clock } from '../clock.ts';
-import type { Selection } from '../metrics/selection.ts';
-import type { Drive } from './poller.ts';
-import { scrapeWaitMs } from './scrape-wait.ts';
+import type { FamilySelection } from '../metrics/family.ts';
+import type { Clock } from '../runtime/clock.ts';
+import { KeyedSemaphore } from '../runtime/keyed-semaphore.ts';
+import { linkAbort } from '../runtime/abort.ts';
+import type { PollTrigger } from './poller.ts';
 import { SharedPolls } from './shared-polls.ts';
-import { Turnstiles } from './turnstiles.ts';
 
-/** A scrape, as far as it decides what is polled. */
-export interface Scrape {
-  /** What it asks for; everything, if not given. */
-  readonly selection?: Selection;
-  /** How long whoever scrapes is going to wait, where that is known. */
+/** Part of the scrape timeout that is left for rendering and sending the response, as in blackbox_exporter. */
+const SCRAPE_MARGIN_MS = 500;
+
+/** The web server closes connections that are idle for 60 s. */
+const MAX_SCRAPE_WAIT_MS = 50_000;
+
+/** The properties of a scrape that decide which polls it triggers. */
+export interface ScrapeRequest {
+  /** Default: everything. */
+  readonly selection?: FamilySelection;
+  /** Scrape timeout of the client, if known. */
   readonly timeoutMs?: number | undefined;
-  /** Aborts when nobody waits any more. */
+  /** Aborts when the client disconnects. */
   readonly signal?: AbortSignal | undefined;
 }
 
-/** What can change while the exporter runs. */
+/** Limits that a reload can change. */
 export interface ScrapeLimits {
-  /** What was polled less long ago is not polled again. */
+  /** Minimum time between the starts of two polls of a service code. */
   readonly minAgeMs: number;
-  /** Of one address, at the same time: as many as there are connections, so that none waits for one in vain. */
-  readonly maxPolls: number;
+  /** Concurrent polls for each origin: the number of connections, so that no poll waits for a connection. */
+  readonly maxConcurrentPolls: number;
 }
 
-/** Polls service codes when they are scraped, and never otherwise. */
-export class ScrapeDrivenPolls {
+/** Polls service codes when they are scraped, and only then. */
+export class ScrapeTrigger {
   readonly #clock: Clock;
-  readonly #polls = new Map<string, SharedPolls>();
-  readonly #turnstiles: Turnstiles;
+  readonly #pollsByCode = new Map<string, SharedPolls>();
+  readonly #semaphore: KeyedSemaphore;
   #minAgeMs: number;
 
-  constructor(clock: Clock, { minAgeMs, maxPolls }: ScrapeLimits) {
+  constructor(clock: Clock, { minAgeMs, maxConcurrentPolls }: ScrapeLimits) {
     this.#clock = clock;
     this.#minAgeMs = minAgeMs;
-    this.#turnstiles = new Turnstiles(maxPolls);
+    this.#semaphore = new KeyedSemaphore(maxConcurrentPolls);
   }
 
-  configure({ minAgeMs, maxPolls }: ScrapeLimits): void {
+  configure({ minAgeMs, maxConcurrentPolls }: ScrapeLimits): void {
     this.#minAgeMs = minAgeMs;
-    this.#turnstiles.limit = maxPolls;
+    this.#semaphore.limit = maxConcurrentPolls;
   }
 
-  /** Has a service code polled by scrapes from now on, the first of them at once. */
-  readonly drive: Drive = (poller, _delayMs, failed) => {
+  /** Makes a service code available to scrapes; the delay of periodic polling does not apply. */
+  readonly attach: PollTrigger = (poller, _firstDelayMs, onInternalError) => {
     const { serviceCode } = poller.code.target;
-    const polls = new SharedPolls({ poller, turnstiles: this.#turnstiles, clock: this.#clock, failed });
-    this.#polls.set(serviceCode, polls);
+    const polls = new SharedPolls({
+      poller,
+      semaphore: this.#semaphore,
+      clock: this.#clock,
+      onInternalError,
+    });
+    this.#pollsByCode.set(serviceCode, polls);
     return {
       [Symbol.asyncDispose]: async () => {
-        this.#polls.delete(serviceCode);
+        this.#pollsByCode.delete(serviceCode);
         await polls[Symbol.asyncDispose]();
       },
     };
   };
 
   /**
-   * Polls what is too old of what a scrape asks for, and resolves when that is over or the scrape cannot wait any
-   * longer; then polls go on, and the next scrape shares them. Rejects with the signal's reason when that aborts.
+   * Polls the selected service codes whose last poll is too old. Resolves when these polls have ended or the scrape must
+   * be answered; unfinished polls continue, and the next scrape shares them. Rejects with the signal's reason when it aborts.
    */
-  async refresh({ selection = 'everything', timeoutMs, signal }: Scrape): Promise<void> {
-    const asked = this.#pollsOf(selection);
-    const running = asked.flatMap((polls) => polls.pollIfOlder(this.#minAgeMs) ?? []);
+  async refresh({ selection = 'everything', timeoutMs, signal }: ScrapeRequest): Promise<void> {
+    const selected = this.#selectPolls(selection);
+    const running = selected.flatMap((polls) => polls.pollIfOlder(this.#minAgeMs) ?? []);
     if (running.length > 0) {
-      const longestPollMs = asked.reduce((longest, polls) => Math.max(longest, polls.timeoutMs), 0);
-      await this.#atMost(scrapeWaitMs(timeoutMs, longestPollMs), Promise.all(running), signal);
+      const longestPollMs = selected.reduce((longest, polls) => Math.max(longest, polls.timeoutMs), 0);
+      using abort = linkAbort(signal);
+      const timeout = this.#clock.sleep(computeScrapeWaitMs(timeoutMs, longestPollMs), abort.signal);
+      // An abort is reported below, with the signal's reason.
+      await Promise.race([Promise.all(running), timeout.catch(() => undefined)]);
     }
     signal?.throwIfAborted();
   }
 
-  #pollsOf(selection: Selection): readonly SharedPolls[] {
+  #selectPolls(selection: FamilySelection): readonly SharedPolls[] {
     if (selection === 'exporter') return [];
-    if (typeof selection === 'string') return [...this.#polls.values()];
-    return [...selection].flatMap((serviceCode) => this.#polls.get(serviceCode) ?? []);
+    if (typeof selection === 'string') return [...this.#pollsByCode.values()];
+    return [...selection].flatMap((serviceCode) => this.#pollsByCode.get(serviceCode) ?? []);
   }
+}
 
-  /** Waits for polls, but not beyond a time or the signal's abort. */
-  async #atMost(ms: number, polls: Promise<unknown>, signal: AbortSignal | undefined): Promise<void> {
-    const ending = new AbortController();
-    const end = (): void => ending.abort();
-    signal?.addEventListener('abort', end, { once: true });
-    if (signal?.aborted === true) end();
-    const patience = this.#clock.sleep(ms, ending.signal).then(
-      () => undefined,
-      () => undefined,
-    );
-    await Promise.race([polls, patience]);
-    signal?.removeEventListener('abort', end);
-    end();
-  }
+/**
+ * Computes how long a scrape waits for its polls: its timeout minus the margin, but at least half of the timeout. Without
+ * a timeout, as long as the longest of the polls may take.
+ */
+export function computeScrapeWaitMs(timeoutMs: number | undefined, longestPollMs: number): number {
+  const waitMs =
+    timeoutMs === undefined ? longestPollMs : Math.max(timeoutMs - SCRAPE_MARGIN_MS, timeoutMs / 2);
+  return Math.min(waitMs, MAX_SCRAPE_WAIT_MS);
 }

@@ -1,159 +1,161 @@
-import type { Clock } from '../clock.ts';
 import type { RecordReaders } from '../listing/record-readers.ts';
 import type { PollMetrics } from '../metrics/code-metrics.ts';
+import type { Clock } from '../runtime/clock.ts';
+import { linkAbort } from '../runtime/abort.ts';
+import type { AccumulatorPool } from '../tally/accumulator-pool.ts';
 import type { Instant } from '../tally/instant.ts';
-import type { ListingTally } from '../tally/listing-tally.ts';
+import type { ListingAggregator } from '../tally/listing-aggregator.ts';
 import type { Tally } from '../tally/tally.ts';
-import type { Worksheets } from '../tally/worksheet.ts';
 import type { UpstreamClient } from '../upstream/client.ts';
 import { UpstreamError } from '../upstream/errors.ts';
-import type { PollChanges } from './changes.ts';
 import { fetchListing, type FailedListing, type GoodListing } from './fetch-listing.ts';
-import { figuresOf } from './figures.ts';
-import { PollHistory } from './poll-history.ts';
+import { computeTotals, PollHistory } from './poll-history.ts';
+import type { PollLogger } from './poll-logger.ts';
 import type { PolledCode } from './polled-code.ts';
-import { nextPoll, pausedUntilMs, standsStill } from './schedule.ts';
-import { unpolled, type CodeState, type Store } from './store.ts';
+import { computeNextPoll, computePauseEndMs, isOverdue } from './schedule.ts';
+import { createUnpolledState, type CodeState, type Store } from './store.ts';
 
-/** How much longer than its deadline a poll may take before it is given up as hung. */
-const HUNG_AFTER_MS = 5000;
+/** Time after the client's own deadline at which the poller times out a poll that is still running. */
+const HANG_GRACE_MS = 5000;
 
-/** Why what a poll began is to end with it. One for all: an error with its stack costs more than all else of an abort. */
-const POLL_IS_OVER = new Error('The poll is over');
+/** Called with each listing before it is read; the listing fills up while it is read. */
+export type ListingObserver = (listing: Pick<ListingAggregator, 'users' | 'tasks'>) => void;
+
+/** Records the counter totals of good listings. */
+export interface CommitRecorder {
+  /** Resolves when the listing that a tally has committed can be published. */
+  recordCommit(tally: Tally): Promise<void>;
+}
 
 export interface ServiceCodePollerOptions {
   readonly code: PolledCode;
   readonly client: Pick<UpstreamClient, 'requestListing'>;
-  readonly records: RecordReaders;
-  readonly worksheets: Worksheets;
+  readonly recordReaders: RecordReaders;
+  readonly accumulators: AccumulatorPool;
   readonly tally: Tally;
   readonly store: Store;
   readonly metrics: PollMetrics;
-  readonly changes: PollChanges;
+  readonly pollLogger: PollLogger;
   readonly clock: Clock;
-  readonly watchListing?: WatchListing | undefined;
+  readonly onListingStart?: ListingObserver | undefined;
+  readonly persistence?: CommitRecorder | undefined;
 }
 
-/** Is given each listing when reading it begins: it fills as it is read. */
-export type WatchListing = (listing: Pick<ListingTally, 'users' | 'tasks'>) => void;
-
-/** Polls one service code, one poll at a time: on a grid of its own, or when it is told to. */
+/** Polls one service code, one poll at a time: periodically with `run`, or once per call. */
 export class ServiceCodePoller {
   readonly #options: ServiceCodePollerOptions;
   readonly #history = new PollHistory();
   #code: PolledCode;
-  /** The service asked to be left alone until then; monotonic milliseconds. */
+  /** End of the pause that the service asked for; monotonic. */
   #pausedUntilMs = 0;
-  /** When the loop is due to wake, or when what is under way began; `undefined` while nothing is to be expected. */
-  #turnMs: number | undefined;
+  /** Monotonic time at which the loop should wake up or the running poll started; `undefined` while idle. */
+  #pendingSinceMs: number | undefined;
 
   constructor(options: ServiceCodePollerOptions) {
     this.#options = options;
     this.#code = options.code;
     const { target, staleAfterMs } = options.code;
-    options.store.publish(unpolled(target.serviceCode, staleAfterMs, this.#history));
+    options.store.publish(createUnpolledState(target.serviceCode, staleAfterMs, this.#history));
   }
 
   get code(): PolledCode {
     return this.#code;
   }
 
-  /** Takes other settings of the same service code; only while neither loop nor poll runs. */
+  get tally(): Tally {
+    return this.#options.tally;
+  }
+
+  /** Applies new settings of the same service code. Must not be called while the loop or a poll is running. */
   configure(code: PolledCode): void {
-    // What another address asks for is not known yet.
+    // The pause was requested by the server at the old address.
     if (code.target.baseUrl !== this.#code.target.baseUrl) this.#pausedUntilMs = 0;
     this.#code = code;
     this.#options.tally.stallAfterMs = code.stallAfterMs;
     this.#publish({});
   }
 
-  /** Whether the loop, or a poll that somebody asked for, should have gone on long ago; `nowMs` is monotonic. */
-  standsStill(nowMs: number): boolean {
-    const mayTakeMs = this.#code.target.timeoutMs + HUNG_AFTER_MS;
-    return this.#turnMs !== undefined && standsStill(this.#turnMs, mayTakeMs, nowMs);
+  /** Whether the loop or a poll is overdue; `nowMs` is monotonic. */
+  isStuck(nowMs: number): boolean {
+    return this.#pendingSinceMs !== undefined && isOverdue(this.#pendingSinceMs, this.#maxPollMs, nowMs);
   }
 
-  /** What the good listings add up to. */
-  get tally(): Tally {
-    return this.#options.tally;
-  }
-
-  /** Polls until the signal aborts, and then rejects with its reason. */
+  /** Polls periodically until the signal aborts; rejects with its reason. */
   async run(firstDelayMs: number, signal: AbortSignal): Promise<never> {
     const { clock } = this.#options;
     try {
-      for (let dueMs = clock.monotonic() + firstDelayMs; ; dueMs = this.#nextDueMs(dueMs)) {
-        this.#turnMs = dueMs;
+      for (let dueMs = clock.monotonic() + firstDelayMs; ; dueMs = this.#computeNextDueMs(dueMs)) {
+        this.#pendingSinceMs = dueMs;
         await clock.sleep(dueMs - clock.monotonic(), signal);
-        await this.turn(signal);
+        await this.pollUnlessPaused(signal);
       }
     } finally {
-      this.#turnMs = undefined;
+      this.#pendingSinceMs = undefined;
     }
   }
 
   /** Polls once, unless the service has asked for a pause. Rejects as `poll` does. */
-  async turn(signal: AbortSignal): Promise<void> {
+  async pollUnlessPaused(signal: AbortSignal): Promise<void> {
     const { clock, metrics } = this.#options;
-    this.#turnMs = clock.monotonic();
+    this.#pendingSinceMs = clock.monotonic();
     try {
-      if (this.#turnMs < this.#pausedUntilMs) metrics.skipped('retry_after');
+      if (this.#pendingSinceMs < this.#pausedUntilMs) metrics.recordSkip('retry_after');
       else await this.poll(signal);
     } finally {
-      this.#turnMs = undefined;
+      this.#pendingSinceMs = undefined;
     }
   }
 
-  /** Polls once. Rejects only with the signal's reason, or for a mistake of the program. */
+  /** Polls once. Rejects only with the signal's reason or an internal error. */
   async poll(signal: AbortSignal): Promise<void> {
     signal.throwIfAborted();
-    const { clock, metrics, tally, worksheets } = this.#options;
+    const { clock, metrics, tally, accumulators, onListingStart } = this.#options;
     const startedMs = clock.monotonic();
-    const listing = tally.begin(worksheets);
-    this.#options.watchListing?.(listing);
-    metrics.started();
-    const fetched = await this.#fetch(listing, signal);
-    if (fetched.bytes !== undefined) metrics.responseBytes(fetched.bytes);
-    if (fetched.error === undefined) this.#commit(listing, fetched, startedMs);
+    const listing = tally.beginListing(accumulators);
+    onListingStart?.(listing);
+    metrics.recordStart();
+    const fetched = await this.#fetch(listing, signal).catch((error: unknown) => {
+      if (signal.aborted) metrics.recordAbort();
+      throw error;
+    });
+    if (fetched.bytes !== undefined) metrics.setResponseBytes(fetched.bytes);
+    if (fetched.error === undefined) await this.#commit(listing, fetched, startedMs);
     else this.#fail(fetched, startedMs);
   }
 
-  #nextDueMs(lastDueMs: number): number {
+  get #maxPollMs(): number {
+    return this.#code.target.timeoutMs + HANG_GRACE_MS;
+  }
+
+  #computeNextDueMs(lastDueMs: number): number {
     const { clock, metrics } = this.#options;
-    const { dueMs, overlapped } = nextPoll(lastDueMs, this.#code.intervalMs, clock.monotonic());
-    for (let missed = 0; missed < overlapped; missed += 1) metrics.skipped('overlap');
+    const { dueMs, overlapCount } = computeNextPoll(lastDueMs, this.#code.intervalMs, clock.monotonic());
+    for (let missed = 0; missed < overlapCount; missed += 1) metrics.recordSkip('overlap');
     return dueMs;
   }
 
-  /** The client keeps its own deadline; should it ever fail to, the poll is given up here. */
-  async #fetch(listing: ListingTally, signal: AbortSignal): Promise<GoodListing | FailedListing> {
-    const { client, records, clock } = this.#options;
-    const { target } = this.#code;
-    const ending = new AbortController();
-    const end = (): void => ending.abort(signal.reason);
-    signal.addEventListener('abort', end, { once: true });
-    try {
-      return await Promise.race([
-        fetchListing(client, target, listing, records, ending.signal),
-        this.#watch(clock.sleep(target.timeoutMs + HUNG_AFTER_MS, ending.signal)),
-      ]);
-    } finally {
-      signal.removeEventListener('abort', end);
-      ending.abort(POLL_IS_OVER);
-    }
+  /** Fetches a listing. The client enforces the deadline; if it fails to, the poll times out here. */
+  async #fetch(listing: ListingAggregator, signal: AbortSignal): Promise<GoodListing | FailedListing> {
+    const { client, recordReaders, clock } = this.#options;
+    const maxPollMs = this.#maxPollMs;
+    using abort = linkAbort(signal);
+    return await Promise.race([
+      fetchListing(client, this.#code.target, listing, recordReaders, abort.signal),
+      clock.sleep(maxPollMs, abort.signal).then(() => {
+        const message = `Expected the poll to end within ${maxPollMs} ms, found it still running`;
+        return { error: new UpstreamError('timeout', message), ret: undefined, bytes: undefined };
+      }),
+    ]);
   }
 
-  async #watch(patience: Promise<void>): Promise<FailedListing> {
-    await patience;
-    const error = new UpstreamError('timeout', 'Expected the poll to end by its deadline, found it hung');
-    return { error, ret: undefined, bytes: undefined };
-  }
-
-  #commit(listing: ListingTally, { ret }: GoodListing, startedMs: number): void {
-    const { tally, worksheets, metrics, changes, clock } = this.#options;
-    const snapshot = tally.commit(listing, this.#now());
-    worksheets.giveBack(listing.sheet);
-    const { wallMs } = snapshot.at;
+  async #commit(listing: ListingAggregator, { ret }: GoodListing, startedMs: number): Promise<void> {
+    const { tally, accumulators, metrics, pollLogger, clock, persistence } = this.#options;
+    const snapshot = tally.commit(listing, this.#getInstant());
+    accumulators.release(listing.accumulator);
+    const durationMs = clock.monotonic() - startedMs;
+    // A total that a scrape has seen must survive a kill of the process.
+    if (persistence !== undefined) await persistence.recordCommit(tally);
+    const { wallMs, monotonicMs } = snapshot.at;
     this.#publish({
       isUp: true,
       ret,
@@ -162,35 +164,38 @@ export class ServiceCodePoller {
       lastError: undefined,
       snapshot,
     });
-    const durationMs = clock.monotonic() - startedMs;
-    this.#history.note({ atMs: snapshot.at.monotonicMs, durationMs, figures: figuresOf(snapshot) });
+    this.#history.append({ atMs: monotonicMs, durationMs, totals: computeTotals(snapshot) });
     for (const { record, reason, count } of listing.invalidCounts)
-      metrics.invalidRecord(record, reason, count);
-    metrics.succeeded(durationMs / 1000);
-    changes.succeeded(snapshot, listing.invalidCounts, durationMs);
+      metrics.addInvalidRecords(record, reason, count);
+    for (const { record, field, count } of snapshot.invalidFields)
+      metrics.addInvalidFields(record, field, count);
+    for (const { record, count } of snapshot.foreignRecords) metrics.addForeignRecords(record, count);
+    metrics.recordSuccess(durationMs / 1000);
+    pollLogger.logSuccess(snapshot, listing.invalidCounts, durationMs);
   }
 
   #fail(failed: FailedListing, startedMs: number): void {
-    const { metrics, changes, clock } = this.#options;
+    const { metrics, pollLogger } = this.#options;
     const { error, ret } = failed;
-    const { wallMs, monotonicMs } = this.#now();
-    this.#pausedUntilMs = pausedUntilMs(monotonicMs, error.retryAfterMs);
+    const { wallMs, monotonicMs } = this.#getInstant();
+    this.#pausedUntilMs = computePauseEndMs(monotonicMs, error.retryAfterMs);
     this.#publish({ isUp: false, ret, lastPollMs: wallMs, lastError: error.reason });
-    const durationMs = clock.monotonic() - startedMs;
-    this.#history.note({ atMs: monotonicMs, durationMs, error: error.reason });
-    metrics.failed(error.reason, durationMs / 1000);
-    changes.failed(failed, durationMs);
+    const durationMs = monotonicMs - startedMs;
+    this.#history.append({ atMs: monotonicMs, durationMs, error: error.reason });
+    metrics.recordFailure(error.reason, durationMs / 1000);
+    pollLogger.logFailure(failed, durationMs);
   }
 
-  /** Publishes the state as it was but for `news`. */
-  #publish(news: Partial<CodeState>): void {
+  /** Publishes the last state with `changes` applied. */
+  #publish(changes: Partial<CodeState>): void {
     const { store } = this.#options;
     const { target, staleAfterMs } = this.#code;
-    const before = store.get(target.serviceCode) ?? unpolled(target.serviceCode, staleAfterMs, this.#history);
-    store.publish({ ...before, ...news, staleAfterMs });
+    const last =
+      store.get(target.serviceCode) ?? createUnpolledState(target.serviceCode, staleAfterMs, this.#history);
+    store.publish({ ...last, ...changes, staleAfterMs });
   }
 
-  #now(): Instant {
+  #getInstant(): Instant {
     const { clock } = this.#options;
     return { wallMs: clock.now(), monotonicMs: clock.monotonic() };
   }

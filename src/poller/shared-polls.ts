@@ -1,23 +1,22 @@
-import type { Clock } from '../clock.ts';
+import type { Clock } from '../runtime/clock.ts';
+import type { KeyedSemaphore } from '../runtime/keyed-semaphore.ts';
 import type { ServiceCodePoller } from './service-code-poller.ts';
-import type { Turnstiles } from './turnstiles.ts';
 
 export interface SharedPollsOptions {
   readonly poller: ServiceCodePoller;
-  /** Bounds how many polls of one address run at a time. */
-  readonly turnstiles: Turnstiles;
+  /** Limits concurrent polls for each origin. */
+  readonly semaphore: KeyedSemaphore;
   readonly clock: Clock;
-  /** Takes mistakes of the program. */
-  readonly failed: (error: unknown) => void;
+  readonly onInternalError: (error: unknown) => void;
 }
 
-/** The polls of one service code that others ask for: one at a time, which all share that ask while it runs. */
+/** On-demand polls of one service code: one at a time, shared by all requests made while it runs. */
 export class SharedPolls implements AsyncDisposable {
   readonly #options: SharedPollsOptions;
-  readonly #stop = new AbortController();
-  /** When the last one began, or was left out because the service asked for a pause; monotonic. */
-  #begunMs = Number.NEGATIVE_INFINITY;
-  #running: Promise<void> | undefined;
+  readonly #abortController = new AbortController();
+  /** Monotonic start of the last poll, also of one skipped because the service asked for a pause. */
+  #startedMs = Number.NEGATIVE_INFINITY;
+  #currentPoll: Promise<void> | undefined;
 
   constructor(options: SharedPollsOptions) {
     this.#options = options;
@@ -29,36 +28,36 @@ export class SharedPolls implements AsyncDisposable {
   }
 
   /**
-   * The poll that runs or waits for its turn or, where the last one began so long ago, a new one; otherwise nothing.
-   * Resolves when it is over, however it went.
+   * Returns the running or queued poll; without one, starts a poll if the last one started at least `minAgeMs` ago.
+   * The promise resolves when the poll has ended, successful or not.
    */
   pollIfOlder(minAgeMs: number): Promise<void> | undefined {
-    const isDue = this.#options.clock.monotonic() - this.#begunMs >= minAgeMs;
-    if (this.#running === undefined && isDue) {
-      this.#running = this.#poll().finally(() => {
-        this.#running = undefined;
+    const isDue = this.#options.clock.monotonic() - this.#startedMs >= minAgeMs;
+    if (this.#currentPoll === undefined && isDue) {
+      this.#currentPoll = this.#poll().finally(() => {
+        this.#currentPoll = undefined;
       });
     }
-    return this.#running;
+    return this.#currentPoll;
   }
 
-  /** Aborts what is under way and waits for its end; nothing begins any more. */
+  /** Aborts the running or queued poll and waits for its end. */
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#stop.abort();
-    await this.#running;
+    this.#abortController.abort();
+    await this.#currentPoll;
   }
 
   async #poll(): Promise<void> {
-    const { poller, turnstiles, clock, failed } = this.#options;
-    const { signal } = this.#stop;
-    const turn = async (): Promise<void> => {
-      this.#begunMs = clock.monotonic();
-      await poller.turn(signal);
+    const { poller, semaphore, clock, onInternalError } = this.#options;
+    const { signal } = this.#abortController;
+    const runPoll = async (): Promise<void> => {
+      this.#startedMs = clock.monotonic();
+      await poller.pollUnlessPaused(signal);
     };
     try {
-      await turnstiles.pass(new URL(poller.code.target.baseUrl).origin, turn, signal);
+      await semaphore.run(new URL(poller.code.target.baseUrl).origin, runPoll, signal);
     } catch (error) {
-      if (error !== signal.reason) failed(error);
+      if (error !== signal.reason) onInternalError(error);
     }
   }
 }

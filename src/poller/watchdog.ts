@@ -1,16 +1,16 @@
-import type { Clock } from '../clock.ts';
-import type { Logger } from '../log.ts';
+import type { Clock } from '../runtime/clock.ts';
+import type { Logger } from '../runtime/logger.ts';
 
-const LOOK_EVERY_MS = 5000;
+const CHECK_INTERVAL_MS = 5000;
 
 export interface WatchdogOptions {
-  /** The service codes whose poll loops stand still at a monotonic moment. */
-  readonly standingStill: (nowMs: number) => readonly string[];
+  /** Returns the service codes whose poll loop is stuck at a monotonic time. */
+  readonly findStuckCodes: (nowMs: number) => readonly string[];
   readonly clock: Clock;
   readonly logger: Logger;
 }
 
-/** Looks whether the poll loops go on; that they do not is a line in the log once. */
+/** Detects stuck poll loops and logs each change of health once. */
 export class Watchdog {
   readonly #options: WatchdogOptions;
   #wasHealthy = true;
@@ -19,24 +19,23 @@ export class Watchdog {
     this.#options = options;
   }
 
-  /** Whether every poll loop goes on, as of now; logs it where that has changed. */
-  look(): boolean {
-    const { standingStill, clock, logger } = this.#options;
-    const serviceCodes = standingStill(clock.monotonic());
-    const isHealthy = serviceCodes.length === 0;
+  /** Whether no poll loop is stuck now. */
+  check(): boolean {
+    const { findStuckCodes, clock, logger } = this.#options;
+    const stuckCodes = findStuckCodes(clock.monotonic());
+    const isHealthy = stuckCodes.length === 0;
     if (this.#wasHealthy && !isHealthy)
-      logger.error({ service_codes: serviceCodes }, 'Polls stand still: not healthy');
-    if (!this.#wasHealthy && isHealthy) logger.info('Polls go on: healthy again');
+      logger.error({ service_codes: stuckCodes }, 'Poll loop is stuck; reporting unhealthy');
+    if (!this.#wasHealthy && isHealthy) logger.info('Poll loop recovered; reporting healthy');
     this.#wasHealthy = isHealthy;
     return isHealthy;
   }
 
-  /** Looks every few seconds until the signal aborts, and then rejects with its reason. */
+  /** Checks every 5 seconds until the signal aborts; rejects with its reason. */
   async run(signal: AbortSignal): Promise<never> {
-    const { clock } = this.#options;
     for (;;) {
-      await clock.sleep(LOOK_EVERY_MS, signal);
-      this.look();
+      await this.#options.clock.sleep(CHECK_INTERVAL_MS, signal);
+      this.check();
     }
   }
 }

@@ -1,21 +1,40 @@
-/** Something that runs in the background until it is disposed of; disposing waits for its end. */
-export class Loop implements AsyncDisposable {
-  readonly #stop = new AbortController();
-  readonly #end: Promise<void>;
+/** A loop that runs in the background until it is disposed of. */
+export class BackgroundTask implements AsyncDisposable {
+  readonly #abortController = new AbortController();
+  readonly #finished: Promise<void>;
 
   /**
-   * Begins to run what is to reject with the signal's reason when that aborts. With whatever else it rejects, `failed`
-   * is called: a mistake of the program.
+   * Starts the loop.
+   *
+   * @param run - has to reject with the signal's reason when the signal aborts
+   * @param onFailure - called if `run` rejects with anything else, which is a bug
    */
-  constructor(run: (signal: AbortSignal) => Promise<never>, failed: (error: unknown) => void) {
-    const { signal } = this.#stop;
-    this.#end = run(signal).catch((error: unknown) => {
-      if (error !== signal.reason) failed(error);
+  constructor(run: (signal: AbortSignal) => Promise<never>, onFailure: (error: unknown) => void) {
+    const { signal } = this.#abortController;
+    this.#finished = run(signal).catch((error: unknown) => {
+      if (error !== signal.reason) onFailure(error);
     });
   }
 
+  /** Aborts the loop and waits until it has ended. */
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#stop.abort();
-    await this.#end;
+    this.#abortController.abort();
+    await this.#finished;
+  }
+}
+
+/** Collects unexpected errors of background tasks. */
+export class FirstFailure {
+  /** Never resolves; rejects with the first reported error. */
+  readonly promise: Promise<never>;
+  /** Reports an error; only the first one counts. */
+  readonly report: (error: unknown) => void;
+
+  constructor() {
+    let reject: (error: unknown) => void = () => undefined;
+    this.promise = new Promise<never>((_resolve, rejectPromise) => {
+      reject = rejectPromise;
+    });
+    this.report = reject;
   }
 }

@@ -1,31 +1,31 @@
-/** Where time comes from. Tests bring their own. */
+/** The source of time. Tests inject their own. */
 export interface Clock {
-  /** Wall-clock time in milliseconds since the Unix epoch; may jump. For timestamps and signatures. */
+  /** Wall-clock time in milliseconds since the Unix epoch, for timestamps and signatures. It may jump. */
   now(): number;
-  /** Milliseconds since some fixed moment; never goes backwards. For durations. */
+  /** Milliseconds since an arbitrary moment, for durations. It never goes backwards. */
   monotonic(): number;
-  /** Resolves after `ms`; rejects with the signal's reason when it aborts first. */
+  /** Resolves after `ms`; rejects with the signal's reason if it aborts first. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
 }
 
-/** The machine's time: the only place that reads it. */
+/** The clock of the system; no other module reads the time. */
 export const systemClock: Clock = {
   now: () => Date.now(),
   monotonic: () => performance.now(),
-  // Not that of `node:timers/promises`: it makes an error of its own, with a stack, for each sleep that is given up.
+  // `node:timers/promises` creates an AbortError with a stack for each aborted sleep.
   sleep: (ms, signal) =>
     new Promise((resolve, reject) => {
       signal?.throwIfAborted();
-      const end = (): void => {
-        signal?.removeEventListener('abort', giveUp);
+      const finish = (): void => {
+        signal?.removeEventListener('abort', cancel);
         resolve();
       };
-      // What is due already is not in the past: Node warns of negative times.
-      const timer = setTimeout(end, Math.max(0, ms));
-      const giveUp = (): void => {
+      // Node.js warns about negative times.
+      const timer = setTimeout(finish, Math.max(0, ms));
+      const cancel = (): void => {
         clearTimeout(timer);
         reject(signal?.reason);
       };
-      signal?.addEventListener('abort', giveUp, { once: true });
+      signal?.addEventListener('abort', cancel, { once: true });
     }),
 };

@@ -1,21 +1,33 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 
-/** So few that whatever else waits for its turn does not wait long. */
-const AT_ONCE = 20;
+/** Few enough that scrapes and polls do not wait noticeably. */
+const DEFAULT_ITEMS_PER_YIELD = 20;
 
-/**
- * What an act gives for each item, in their order. It goes on turn by turn, with so many items in each: of thousands,
- * scrapes and polls go on too.
- */
-export async function inTurns<Item, Result>(
+/** Bounds the files that are open at the same time: a process may have few descriptors. */
+const MAX_CONCURRENT = 32;
+
+/** Maps items in order and yields to the event loop after every `itemsPerYield` of them. */
+export async function mapYielding<Item, Result>(
   items: readonly Item[],
-  act: (item: Item) => Result,
-  atOnce = AT_ONCE,
+  map: (item: Item) => Result,
+  itemsPerYield = DEFAULT_ITEMS_PER_YIELD,
 ): Promise<readonly Result[]> {
   const results: Result[] = [];
   for (const [index, item] of items.entries()) {
-    if (index > 0 && index % atOnce === 0) await nextTurn();
-    results.push(act(item));
+    if (index > 0 && index % itemsPerYield === 0) await yieldToEventLoop();
+    results.push(map(item));
+  }
+  return results;
+}
+
+/** Maps items concurrently, in batches of 32. Results are in the order of the items; the first rejection rejects. */
+export async function mapConcurrent<Item, Result>(
+  items: readonly Item[],
+  map: (item: Item) => Promise<Result>,
+): Promise<readonly Result[]> {
+  const results: Result[] = [];
+  for (let start = 0; start < items.length; start += MAX_CONCURRENT) {
+    results.push(...(await Promise.all(items.slice(start, start + MAX_CONCURRENT).map(map))));
   }
   return results;
 }

@@ -1,29 +1,22 @@
-import type { Logger } from './log.ts';
+import { getErrorMessage } from './errors.ts';
+import type { Logger } from './logger.ts';
 
-/** How a process says what ends it unexpectedly: in plain text, until a command has a logger. */
-export class LastWords {
-  #say: (error: unknown) => void;
+/** Reports the error that ends the process: as plain text until a command has a logger, then as a log line. */
+export class FatalErrorReporter {
+  #write: (error: unknown) => void;
 
   constructor(stderr: { write(text: string): unknown }) {
-    this.#say = (error) => stderr.write(`xvs-exporter: ${stackOf(error)}\n`);
+    this.#write = (error) => {
+      const stack = error instanceof Error ? error.stack : undefined;
+      stderr.write(`xvs-exporter: ${stack ?? getErrorMessage(error)}\n`);
+    };
   }
 
-  /** One line of the log from now on. */
   logTo(logger: Logger): void {
-    // Not the error itself: nobody knows what else it carries.
-    this.#say = (error) =>
-      logger.fatal({ error: messageOf(error), stack: stackOf(error) }, 'Ending: unexpected error');
+    this.#write = (error) => logger.fatal({ err: error }, 'Unexpected error; exiting');
   }
 
-  say(error: unknown): void {
-    this.#say(error);
+  report(error: unknown): void {
+    this.#write(error);
   }
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
-}
-
-function stackOf(error: unknown): string {
-  return error instanceof Error ? (error.stack ?? error.message) : String(error);
 }

@@ -1,65 +1,37 @@
-/** What passes through one turnstile. */
-interface Turnstile {
-  inside: number;
-  /** Whoever waits, in the order in which they came; to be called when it is their turn. */
-  readonly waiting: Set<() => void>;
-}
+import PQueue from 'p-queue';
 
-/** Lets so many through at a time by each name; the others wait in the order in which they came. */
-export class Turnstiles {
-  /** A new one holds from the next who leaves on. */
-  limit: number;
-  /** Only those that somebody is in. */
-  readonly #turnstiles = new Map<string, Turnstile>();
+/** Limits how many tasks run at a time for each key; further tasks wait in the order of their calls. */
+export class KeyedSemaphore {
+  #limit: number;
+  readonly #queues = new Map<string, PQueue>();
 
   constructor(limit: number) {
-    this.limit = limit;
+    this.#limit = limit;
   }
 
-  /** Runs it when there is room; rejects as it does, or with the signal's reason where that aborts before. */
-  async pass(name: string, run: () => Promise<void>, signal: AbortSignal): Promise<void> {
-    await this.#enter(name, signal);
+  /** Sets the limit of every key, effective immediately; running tasks are not stopped. */
+  set limit(limit: number) {
+    this.#limit = limit;
+    for (const queue of this.#queues.values()) queue.concurrency = limit;
+  }
+
+  /** Runs a task as soon as its key has a free slot. If the signal aborts while the task waits, rejects with its reason. */
+  async run(key: string, task: () => Promise<void>, signal: AbortSignal): Promise<void> {
+    let running: Promise<void> | undefined;
     try {
-      await run();
+      await this.#getQueue(key).add(() => (running = task()), { signal });
     } finally {
-      this.#leave(name);
+      // On abort, p-queue rejects before the task has ended.
+      await Promise.allSettled([running]);
     }
   }
 
-  async #enter(name: string, signal: AbortSignal): Promise<void> {
-    signal.throwIfAborted();
-    const turnstile = this.#turnstiles.get(name) ?? { inside: 0, waiting: new Set() };
-    this.#turnstiles.set(name, turnstile);
-    if (turnstile.inside < this.limit) turnstile.inside += 1;
-    else await turnOf(turnstile, signal);
-  }
-
-  /** Whoever is let in is counted at once: who comes meanwhile must not take the place. */
-  #leave(name: string): void {
-    const turnstile = this.#turnstiles.get(name);
-    if (turnstile === undefined) throw new TypeError(`Expected somebody to be in ${name}`);
-    turnstile.inside -= 1;
-    for (const enter of turnstile.waiting) {
-      if (turnstile.inside >= this.limit) break;
-      turnstile.waiting.delete(enter);
-      turnstile.inside += 1;
-      enter();
+  #getQueue(key: string): PQueue {
+    let queue = this.#queues.get(key);
+    if (queue === undefined) {
+      queue = new PQueue({ concurrency: this.#limit }).once('idle', () => this.#queues.delete(key));
+      this.#queues.set(key, queue);
     }
-    if (turnstile.inside === 0) this.#turnstiles.delete(name);
+    return queue;
   }
-}
-
-function turnOf({ waiting }: Turnstile, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const enter = (): void => {
-      signal.removeEventListener('abort', giveUp);
-      resolve();
-    };
-    const giveUp = (): void => {
-      waiting.delete(enter);
-      reject(signal.reason);
-    };
-    waiting.add(enter);
-    signal.addEventListener('abort', giveUp, { once: true });
-  });
 }

@@ -1,15 +1,16 @@
 import { pino } from 'pino';
+import { getErrorCode } from './errors.ts';
 import { toLogfmt } from './logfmt.ts';
 import { toPretty } from './pretty-log.ts';
 
-/** Log lines have a constant message and their data in fields. */
+/** A log line has a constant message, its data in `snake_case` fields, and an error in `err`. */
 export interface Logger extends Pick<pino.Logger, 'debug' | 'info' | 'warn' | 'error' | 'fatal'> {
-  /** A logger that adds some fields to every line. */
+  /** Creates a logger that adds fields to every line. */
   child(bindings: pino.Bindings): Logger;
 }
 
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
-/** `pretty` is for people; `auto` is that at a terminal, and elsewhere `json`. */
+/** `pretty` is for people; `auto` is `pretty` at a terminal and `json` elsewhere. */
 export type LogFormat = 'auto' | 'json' | 'logfmt' | 'pretty';
 
 export interface LoggerOptions {
@@ -18,18 +19,21 @@ export interface LoggerOptions {
   readonly destination: LogDestination;
 }
 
-/** Takes whole lines, each with its line feed. */
+/** Receives complete lines with their line feed. */
 export interface LogDestination {
   write(line: string): void;
-  /** Whether it is a terminal. */
+  /** True for a terminal. */
   readonly isTTY?: boolean;
-  /** Whether that terminal shows colours, and the user wants them (`NO_COLOR`). */
+  /** Returns true if the terminal supports colours and `NO_COLOR` is not set. */
   hasColors?(): boolean;
 }
 
 /**
- * A logger that writes in this process and at once: a line is out before the process can end. Fields that
- * are called like secrets are cut out, though nobody is to log them in the first place.
+ * Creates a logger that writes synchronously to its destination. It censors fields with the names of secrets, as a
+ * second line of defence.
+ *
+ * `err` may be an Error or a message. Pass the message of an expected failure, and the Error itself, which has a stack, of a
+ * bug.
  */
 export function createLogger({ level, format, destination }: LoggerOptions): Logger {
   return pino(
@@ -38,30 +42,39 @@ export function createLogger({ level, format, destination }: LoggerOptions): Log
       base: null,
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }) },
-      redact: { paths: secretPaths(), censor: '<secret>' },
+      serializers: { err: serializeError },
+      redact: { paths: buildSecretPaths(), censor: '<secret>' },
     },
-    { write: writerOf(format, destination) },
+    { write: createLineWriter(format, destination) },
   );
 }
 
-function writerOf(format: LogFormat, destination: LogDestination): (line: string) => void {
+/** Copies an allowlist of properties: others, such as the headers of a request, may contain a secret. */
+function serializeError(error: unknown): object {
+  if (typeof error === 'object' && error !== null && !(error instanceof Error)) return error;
+  if (!(error instanceof Error)) return { message: String(error) };
+  const { type, message, stack } = pino.stdSerializers.err(error);
+  return { type, message, code: getErrorCode(error), stack };
+}
+
+function createLineWriter(format: LogFormat, destination: LogDestination): (line: string) => void {
   const isTerminal = destination.isTTY === true;
   switch (format) {
     case 'auto':
-      return writerOf(isTerminal ? 'pretty' : 'json', destination);
+      return createLineWriter(isTerminal ? 'pretty' : 'json', destination);
     case 'json':
       return (line) => destination.write(line);
     case 'logfmt':
       return (line) => destination.write(toLogfmt(line));
     case 'pretty': {
-      const isColoured = isTerminal && destination.hasColors?.() === true;
-      return (line) => destination.write(toPretty(line, isColoured));
+      const isColored = isTerminal && destination.hasColors?.() === true;
+      return (line) => destination.write(toPretty(line, isColored));
     }
   }
 }
 
-/** Paths of what is called like a secret, down to the depth of the headers of a request in a field. */
-function secretPaths(): string[] {
+/** Builds the paths of secrets, down to the headers of a request in a field. */
+function buildSecretPaths(): string[] {
   const names = ['secret', 'password', 'signature', 'authorization'];
   return ['', '*.', '*.*.'].flatMap((prefix) => names.map((name) => prefix + name));
 }

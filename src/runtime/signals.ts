@@ -1,21 +1,45 @@
-/** Where signals come from. */
-interface Signals {
-  on(name: 'SIGHUP', listener: () => void): unknown;
+/** The part of `process` that delivers signals. */
+interface SignalSource {
+  on(name: NodeJS.Signals, listener: () => void): unknown;
+  off(name: NodeJS.Signals, listener: () => void): unknown;
+}
+
+/** Aborts on the first SIGINT or SIGTERM. The second one has the default effect: it kills the process. */
+export function abortOnSignals(signals: SignalSource): AbortSignal {
+  const controller = new AbortController();
+  const abort = (): void => {
+    signals.off('SIGINT', abort);
+    signals.off('SIGTERM', abort);
+    controller.abort();
+  };
+  signals.on('SIGINT', abort);
+  signals.on('SIGTERM', abort);
+  return controller.signal;
 }
 
 /**
- * Hears SIGHUP from now on, which otherwise ends the process. The result takes who is to be called at each; whoever
- * comes late is called at once if there was one before.
+ * Ignores SIGUSR1. By default Node.js opens its inspector on it, through which every local user can evaluate code in the
+ * process and read its secrets.
  */
-export function hearReloads(signals: Signals): (listener: () => void) => void {
-  let serve: (() => void) | undefined;
-  let hasCome = false;
+export function ignoreInspectorSignal(signals: SignalSource): void {
+  signals.on('SIGUSR1', () => undefined);
+}
+
+/**
+ * Handles SIGHUP from now on; by default it kills the process.
+ *
+ * @returns a function that sets the listener for every SIGHUP. It calls the listener immediately if there was a
+ *   SIGHUP before.
+ */
+export function listenForReloadSignal(signals: SignalSource): (listener: () => void) => void {
+  let onReload: (() => void) | undefined;
+  let isPending = false;
   signals.on('SIGHUP', () => {
-    hasCome = true;
-    serve?.();
+    isPending = true;
+    onReload?.();
   });
   return (listener) => {
-    serve = listener;
-    if (hasCome) listener();
+    onReload = listener;
+    if (isPending) listener();
   };
 }

@@ -1,5 +1,5 @@
-/** A text in lines of at most `width` characters, broken at spaces; a longer word has a line of its own. */
-export function wrap(text: string, width: number): readonly string[] {
+/** Wraps text at spaces into lines of at most `width` characters. A longer word has a line of its own. */
+export function wrapText(text: string, width: number): readonly string[] {
   const lines: string[] = [];
   let line = '';
   for (const word of text.split(' ')) {

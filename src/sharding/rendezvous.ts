@@ -1,18 +1,24 @@
+import { fmix32 } from '../runtime/hash.ts';
+
 /**
- * Which of so many shards a service code belongs to: to the one that has the highest weight for it (rendezvous
- * hashing). A shard that comes takes codes from all others and none moves between these; what one had that goes is
- * spread over all that stay.
+ * Selects the shard that polls a service code, by rendezvous hashing: the one with the highest weight for the code.
+ * A new shard takes codes from all others, and the codes of a removed shard spread over all others; nothing else
+ * moves.
  *
- * Replicas agree without a word because each computes the same: what stands here never changes, or a new version beside
- * an old one would poll codes twice, and others not at all. Integers of 32 bits alone, so that every platform agrees.
+ * Shards agree without communication because each computes the same result. The function must never change: during an
+ * update, an old and a new version would poll some codes twice and others never. It uses 32-bit integers only, so that
+ * the result is the same on every platform.
+ *
+ * @param count - number of shards
+ * @returns the index of the shard, from 0
  */
-export function shardOf(serviceCode: string, count: number): number {
-  const hash = hashOf(serviceCode);
+export function selectShard(serviceCode: string, count: number): number {
+  const hash = hashServiceCode(serviceCode);
   let owner = 0;
   let highest = -1;
   for (let index = 0; index < count; index += 1) {
-    const weight = weightOf(hash, index);
-    // Of equal ones the first, so that one more shard takes only what it alone weighs most for.
+    const weight = computeWeight(hash, index);
+    // The first of equal weights wins, so that a new shard only takes codes for which its weight is higher.
     if (weight <= highest) continue;
     highest = weight;
     owner = index;
@@ -20,22 +26,14 @@ export function shardOf(serviceCode: string, count: number): number {
   return owner;
 }
 
-/** Over the UTF-16 code units as they are: half a surrogate pair is a unit like any other. */
-function hashOf(text: string): number {
+/** Hashes the UTF-16 code units, lone surrogates included. */
+function hashServiceCode(text: string): number {
   let hash = text.length;
-  for (let at = 0; at < text.length; at += 1)
-    hash = scramble((Math.imul(hash, 31) + text.charCodeAt(at)) | 0);
+  for (let at = 0; at < text.length; at += 1) hash = fmix32((Math.imul(hash, 31) + text.charCodeAt(at)) | 0);
   return hash;
 }
 
-/** The constant is odd, which makes another number of each index. */
-function weightOf(hash: number, index: number): number {
-  return scramble(hash ^ Math.imul(index + 1, 0x9e3779b1));
-}
-
-/** Scrambles a 32-bit integer (the finalizer of MurmurHash3): no two become the same. */
-function scramble(value: number): number {
-  const first = Math.imul(value ^ (value >>> 16), 0x85ebca6b);
-  const second = Math.imul(first ^ (first >>> 13), 0xc2b2ae35);
-  return (second ^ (second >>> 16)) >>> 0;
+/** The odd multiplier maps different indexes to different numbers. */
+function computeWeight(hash: number, index: number): number {
+  return fmix32(hash ^ Math.imul(index + 1, 0x9e3779b1));
 }

@@ -4,22 +4,18 @@ export interface Shard {
   readonly count: number;
 }
 
-/** The only one there is: it polls everything. */
-export const WHOLE: Shard = { index: 0, count: 1 };
+/** The shard of an exporter that polls all service codes itself. */
+export const SINGLE_SHARD: Shard = { index: 0, count: 1 };
 
-/** The most that can be. */
 export const MAX_SHARDS = 1000;
 
-/** What people call it: `shard 2 of 4`. */
-export function nameOf({ index, count }: Shard): string {
+/** Formats a shard for people: `shard 2 of 4`. */
+export function formatShard({ index, count }: Shard): string {
   return `shard ${index} of ${count}`;
 }
 
-/**
- * The ordinal at the end of a host name, as a StatefulSet names its pods: 3 of `xvs-exporter-3`, with its domain or
- * without.
- */
-export function ordinalOf(hostName: string): number | undefined {
+/** Parses the ordinal that a StatefulSet appends to a host name: 3 in `xvs-exporter-3` and `xvs-exporter-3.xvs.svc`. */
+export function parseOrdinal(hostName: string): number | undefined {
   const [, ordinal] = /^[^.]*-(0|[1-9]\d*)(?:\.|$)/.exec(hostName) ?? [];
   return ordinal === undefined ? undefined : Number(ordinal);
 }

@@ -1,30 +1,30 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { z } from 'zod';
-import type { Clock } from '../clock.ts';
-import { faultSchema, type FaultBoard } from './faults.ts';
+import type { Clock } from '../runtime/clock.ts';
+import { faultSchema, type FaultRegistry } from './faults.ts';
 import type { World } from './world.ts';
 
-/** What an operator can look at and change while the simulator runs. */
-export interface Controlled {
+/** The parts of a running simulator that the control API reads and changes. */
+export interface ControlContext {
   readonly world: World;
-  readonly faults: FaultBoard;
+  readonly faults: FaultRegistry;
   readonly clock: Clock;
 }
 
-/** Every control path starts so. */
+/** The prefix of all paths of the control API. */
 export const controlPrefix = '/-/';
 
 const maxBodyLength = 64 * 1024;
 
 /**
- * Answers a control call:
+ * Handles a request of the control API:
  *
- * - `GET /-/faults` lists what is switched on, `PUT /-/faults` switches the fault in its JSON body on,
- *   `DELETE /-/faults` switches everything off, or with `?service_code=` what was set for that code.
- * - `GET /-/account?service_code=` gives the totals of the code's listing now, and the bytes since the start.
+ * - `GET /-/faults` lists the active faults, `PUT /-/faults` activates the fault in its JSON body,
+ *   `DELETE /-/faults` clears all faults, or with `?service_code=` those of one service code.
+ * - `GET /-/account?service_code=` returns the totals of the current listing, and the bytes since the start.
  */
-export async function control(
-  controlled: Controlled,
+export async function handleControlRequest(
+  context: ControlContext,
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
@@ -32,33 +32,35 @@ export async function control(
   const serviceCode = searchParams.get('service_code') ?? undefined;
   switch (`${request.method ?? ''} ${pathname}`) {
     case 'GET /-/faults':
-      return send(response, 200, { faults: controlled.faults.active() });
+      return sendJson(response, 200, { faults: context.faults.listActive() });
     case 'PUT /-/faults':
-      return setFault(controlled.faults, await textOf(request), response);
+      return setFault(context.faults, await readBody(request), response);
     case 'DELETE /-/faults':
-      controlled.faults.clear(serviceCode);
-      return send(response, 200, { faults: controlled.faults.active() });
+      context.faults.clear(serviceCode);
+      return sendJson(response, 200, { faults: context.faults.listActive() });
     case 'GET /-/account':
       if (serviceCode === undefined)
-        return send(response, 400, { error: 'Expected ?service_code=, found none' });
-      return send(response, 200, accountOf(controlled, serviceCode));
+        return sendJson(response, 400, { error: 'Expected ?service_code=, found none' });
+      return sendJson(response, 200, getTotals(context, serviceCode));
     default:
-      return send(response, 404, { error: 'Expected GET, PUT or DELETE /-/faults, or GET /-/account' });
+      return sendJson(response, 404, { error: 'Expected GET, PUT or DELETE /-/faults, or GET /-/account' });
   }
 }
 
-function setFault(faults: FaultBoard, text: string, response: ServerResponse): void {
+function setFault(faults: FaultRegistry, text: string | undefined, response: ServerResponse): void {
+  if (text === undefined)
+    return sendJson(response, 413, { error: `Expected a body of at most ${maxBodyLength} characters` });
   const fault = parseFault(text);
-  if (!fault.success) return send(response, 400, { error: z.prettifyError(fault.error) });
+  if (!fault.success) return sendJson(response, 400, { error: z.prettifyError(fault.error) });
   faults.set(fault.data);
-  return send(response, 200, { faults: faults.active() });
+  return sendJson(response, 200, { faults: faults.listActive() });
 }
 
-const jsonText = z.string().transform((text, context): unknown => {
+const jsonText = z.string().transform((text, refinement): unknown => {
   try {
     return JSON.parse(text);
   } catch {
-    context.addIssue('Expected a fault as JSON, found something else');
+    refinement.addIssue('Expected a fault as JSON, found something else');
     return z.NEVER;
   }
 });
@@ -67,25 +69,27 @@ function parseFault(text: string) {
   return jsonText.pipe(faultSchema).safeParse(text);
 }
 
-function accountOf({ world, faults, clock }: Controlled, serviceCode: string) {
+function getTotals({ world, faults, clock }: ControlContext, serviceCode: string) {
   const nowMs = clock.now();
-  const freezes = faults.freezes();
+  const freezes = faults.listFreezes();
   return {
     at_ms: nowMs,
-    ...world.account(serviceCode, nowMs, freezes),
+    ...world.computeTotals(serviceCode, nowMs, freezes),
     input_bytes_pushed: world.inputBytesPushed(serviceCode, world.startedAtMs, nowMs, freezes),
     http_output_bytes_pushed: world.httpOutputBytesPushed(serviceCode, world.startedAtMs, nowMs, freezes),
   };
 }
 
-async function textOf(request: IncomingMessage): Promise<string> {
+/** Reads a body; `undefined` if it is longer than the limit. */
+async function readBody(request: IncomingMessage): Promise<string | undefined> {
   let text = '';
   for await (const chunk of request.setEncoding('utf8')) {
-    if (text.length < maxBodyLength) text += String(chunk);
+    text += String(chunk);
+    if (text.length > maxBodyLength) return undefined;
   }
   return text;
 }
 
-function send(response: ServerResponse, status: number, value: unknown): void {
+function sendJson(response: ServerResponse, status: number, value: unknown): void {
   response.writeHead(status, { 'content-type': 'application/json' }).end(`${JSON.stringify(value)}\n`);
 }

@@ -1,26 +1,26 @@
 import { z } from 'zod';
-import type { Clock } from '../clock.ts';
+import type { Clock } from '../runtime/clock.ts';
 import type { Freeze } from './freeze.ts';
 
-/** The service code that a fault is for; all of them if absent. */
+/** The service code that a fault applies to; all service codes if absent. */
 const scope = { serviceCode: z.string().min(1).optional() };
 
 /**
- * The faults that can be switched on.
+ * The faults of the service.
  *
- * - `refuse` closes the connection without an answer; `reset_headers` resets it (TCP RST) without an answer.
- * - `silence` never answers.
- * - `reset_body` and `silence_body` send the headers and a part of the body, then reset the connection, or send nothing more.
+ * - `refuse` closes the connection without a response; `reset_headers` resets it (TCP RST).
+ * - `silence` never responds.
+ * - `reset_body` and `silence_body` send the headers and a part of the body, then reset the connection, or stop sending.
  * - `drip` sends the body at one byte per second.
- * - `truncate` ends the body early, but as HTTP sees it, properly.
- * - `http_status` answers with a status, and `Retry-After` if wanted; `redirect` with 302.
- * - `ret` answers with another `ret` and no entries; `html` with a page; `empty` with no body.
+ * - `truncate` ends the body early, with correct HTTP framing.
+ * - `http_status` responds with a status and an optional `Retry-After`; `redirect` with 302.
+ * - `ret` responds with a `ret` and no entries; `html` with a page; `empty` with no body.
  * - `bad_gzip` declares plain text as gzip.
- * - `bad_list` leaves a list out, or puts something else in its place.
- * - `bad_record` spoils every n-th user and task.
- * - `huge` puts white space in front of the listing: `bytes` of it, or without end.
- * - `clock_skew` sets the service's clock wrong by so many milliseconds: beyond its tolerance it refuses every call.
- * - `freeze_ingest` lets a task, or all of them, stand still: nothing is received or delivered until it is cleared.
+ * - `bad_list` removes a list, or replaces it with `null` or an object.
+ * - `bad_record` corrupts every n-th user and task; `bad_field` gives one of its fields a wrong type.
+ * - `huge` sends white space before the listing: `bytes` of it, or without end.
+ * - `clock_skew` sets the service's clock wrong by `ms`; beyond the tolerance the service rejects every request.
+ * - `freeze_ingest` stops all tasks, or one: they receive and deliver nothing until the fault is cleared.
  */
 export const faultSchema = z.discriminatedUnion('fault', [
   z.strictObject({
@@ -53,54 +53,58 @@ export const faultSchema = z.discriminatedUnion('fault', [
     form: z.enum(['missing', 'null', 'object']).default('missing'),
     ...scope,
   }),
-  z.strictObject({ fault: z.literal('bad_record'), every: z.int().positive().default(2), ...scope }),
+  z.strictObject({
+    fault: z.literal(['bad_record', 'bad_field']),
+    every: z.int().positive().default(2),
+    ...scope,
+  }),
   z.strictObject({ fault: z.literal('huge'), bytes: z.int().positive().optional(), ...scope }),
   z.strictObject({ fault: z.literal('clock_skew'), ms: z.int(), ...scope }),
   z.strictObject({ fault: z.literal('freeze_ingest'), taskId: z.string().min(1).optional(), ...scope }),
 ]);
 
-/** A fault as it is asked for: parameters that have a default may be left out. */
+/** A fault as requested: parameters with a default are optional. */
 export type FaultRequest = z.input<typeof faultSchema>;
 /** A fault with all its parameters. */
 type Fault = z.output<typeof faultSchema>;
-/** A fault that changes how a call is answered. */
+/** A fault that changes the response to a request. */
 export type ResponseFault = Exclude<Fault, { fault: 'freeze_ingest' }>;
 
-/** Which faults are switched on. */
-export interface FaultBoard {
+/** The active faults. */
+export interface FaultRegistry {
   /**
-   * Switches a fault on. Of those that change the answer, a service code has one at a time: the last one set for it,
-   * or else the last one set for all. `freeze_ingest` goes beside them.
+   * Activates a fault. A service code has one response fault at a time: the last one set for it, or else the last one
+   * set for all. `freeze_ingest` is independent of it.
    */
   set(fault: FaultRequest): void;
-  /** Switches the faults of a service code off, or, without one, all faults. */
+  /** Clears the faults of a service code, or all faults. */
   clear(serviceCode?: string): void;
-  active(): readonly Fault[];
-  /** How to answer a call wrongly, if at all; the service code is absent where the call named none. */
-  responseFault(serviceCode: string | undefined): ResponseFault | undefined;
-  /** All freezes so far, in order of their start: what has passed counts for what a task has received since. */
-  freezes(): readonly Freeze[];
+  listActive(): readonly Fault[];
+  /** Returns the fault for a request, if any. The service code is `undefined` if the request has none. */
+  getResponseFault(serviceCode: string | undefined): ResponseFault | undefined;
+  /** Lists all freezes in order of their start. Past ones still reduce the byte counts of a task. */
+  listFreezes(): readonly Freeze[];
 }
 
-interface Switched<F extends Fault> {
+interface ActiveFault<F extends Fault> {
   readonly fault: F;
   readonly sinceMs: number;
 }
 
 type FreezeFault = Extract<Fault, { fault: 'freeze_ingest' }>;
 
-/** Creates a board with nothing switched on. */
-export function createFaultBoard(clock: Clock): FaultBoard {
+/** Creates a registry without active faults. */
+export function createFaultRegistry(clock: Clock): FaultRegistry {
   const responses = new Map<string | undefined, ResponseFault>();
-  const frozen = new Map<string, Switched<FreezeFault>>();
-  const thawed: Freeze[] = [];
+  const activeFreezes = new Map<string, ActiveFault<FreezeFault>>();
+  const pastFreezes: Freeze[] = [];
   const freeze = (fault: FreezeFault): void => {
     const key = JSON.stringify([fault.serviceCode, fault.taskId]);
-    if (!frozen.has(key)) frozen.set(key, { fault, sinceMs: clock.now() });
+    if (!activeFreezes.has(key)) activeFreezes.set(key, { fault, sinceMs: clock.now() });
   };
-  const thaw = (key: string, switched: Switched<FreezeFault>): void => {
-    frozen.delete(key);
-    thawed.push(intervalOf(switched, clock.now()));
+  const thaw = (key: string, active: ActiveFault<FreezeFault>): void => {
+    activeFreezes.delete(key);
+    pastFreezes.push(toFreeze(active, clock.now()));
   };
   return {
     set: (request) => {
@@ -111,19 +115,19 @@ export function createFaultBoard(clock: Clock): FaultBoard {
     clear: (serviceCode) => {
       if (serviceCode === undefined) responses.clear();
       else responses.delete(serviceCode);
-      for (const [key, switched] of frozen) {
-        if ((serviceCode ?? switched.fault.serviceCode) === switched.fault.serviceCode) thaw(key, switched);
+      for (const [key, active] of activeFreezes) {
+        if ((serviceCode ?? active.fault.serviceCode) === active.fault.serviceCode) thaw(key, active);
       }
     },
-    active: () => [...responses.values(), ...[...frozen.values()].map(({ fault }) => fault)],
-    responseFault: (serviceCode) => responses.get(serviceCode) ?? responses.get(undefined),
-    freezes: () =>
-      [...thawed, ...[...frozen.values()].map((switched) => intervalOf(switched, Infinity))].toSorted(
+    listActive: () => [...responses.values(), ...[...activeFreezes.values()].map(({ fault }) => fault)],
+    getResponseFault: (serviceCode) => responses.get(serviceCode) ?? responses.get(undefined),
+    listFreezes: () =>
+      [...pastFreezes, ...[...activeFreezes.values()].map((active) => toFreeze(active, Infinity))].toSorted(
         (one, other) => one.fromMs - other.fromMs,
       ),
   };
 }
 
-function intervalOf({ fault, sinceMs }: Switched<FreezeFault>, toMs: number): Freeze {
+function toFreeze({ fault, sinceMs }: ActiveFault<FreezeFault>, toMs: number): Freeze {
   return { serviceCode: fault.serviceCode, taskId: fault.taskId, fromMs: sinceMs, toMs };
 }

@@ -1,16 +1,16 @@
 /** An interval in which tasks receive and deliver nothing. */
 export interface Freeze {
-  /** Whose tasks; all service codes' if absent. */
+  /** The service code of the tasks; all service codes if absent. */
   readonly serviceCode?: string | undefined;
-  /** Which task; all tasks if absent. */
+  /** The task; all tasks if absent. */
   readonly taskId?: string | undefined;
   readonly fromMs: number;
   /** `Infinity` while it lasts. */
   readonly toMs: number;
 }
 
-/** The freezes that hold for one task. */
-export function freezesOf(
+/** Selects the freezes that apply to one task. */
+export function selectFreezes(
   freezes: readonly Freeze[],
   serviceCode: string,
   taskId: string,
@@ -20,8 +20,8 @@ export function freezesOf(
   );
 }
 
-/** Milliseconds of an interval that lie within at least one freeze; the freezes are in order of `fromMs`. */
-export function frozenMs(freezes: readonly Freeze[], fromMs: number, toMs: number): number {
+/** Measures the part of an interval that lies within a freeze. The freezes are in order of `fromMs`. */
+export function measureFrozenMs(freezes: readonly Freeze[], fromMs: number, toMs: number): number {
   let total = 0;
   let coveredUntilMs = fromMs;
   for (const freeze of freezes) {

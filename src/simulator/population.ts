@@ -1,87 +1,95 @@
-import { fraction, integerIn, mix, pick } from './hash.ts';
-import { taskCycles, userPeriodMs } from './repertoire.ts';
+import { toFraction, toIntegerIn, mixHash, pickWeighted } from './hash.ts';
+import { taskCycleRangesMs, userPeriodRangeMs } from './profiles.ts';
 
 /**
- * Slots: a population is a fixed number of slots, each of which goes through cycles of a length of its own. What a
- * slot holds in its n-th cycle follows from (seed, slot, n), so any moment can be computed without its past.
+ * A fixed number of slots, each of which repeats cycles of its own length. The content of a slot in its n-th cycle
+ * is a function of (seed, slot, n), so any moment can be computed without its past.
  */
 export interface Population {
   readonly seed: number;
-  /** When cycle counting starts; slots are somewhere within a cycle then. */
+  /** The time from which cycles are counted. Slots are somewhere within a cycle then. */
   readonly startedAtMs: number;
-  readonly slots: number;
-  /** The share of slots, or of a slot's time, that is taken: `slots × share` is the mean size. */
-  readonly share: number;
+  readonly slotCount: number;
+  /** The share of slots that are occupied: `slotCount × occupancy` is the mean size. */
+  readonly occupancy: number;
 }
 
-/** One task's life: the half-open interval from `bornAtMs` to `diesAtMs`. */
-export interface TaskLife {
+/** The half-open interval of a task's existence. */
+export interface TaskLifetime {
   readonly slot: number;
   readonly generation: number;
   readonly seed: number;
-  readonly bornAtMs: number;
-  readonly diesAtMs: number;
+  readonly startsAtMs: number;
+  readonly endsAtMs: number;
 }
 
 interface Cycle {
   readonly lengthMs: number;
-  /** When cycle 0 began. */
-  readonly originMs: number;
+  /** The start of cycle 0. */
+  readonly startedAtMs: number;
 }
 
-/** A population of a given mean size, with a quarter more slots than that. */
+/** Creates a population of a mean size, with a quarter more slots than that. */
 export function createPopulation(seed: number, startedAtMs: number, size: number): Population {
   const slots = Math.ceil(size * 1.25);
-  return { seed, startedAtMs, slots, share: slots === 0 ? 0 : size / slots };
+  return { seed, startedAtMs, slotCount: slots, occupancy: slots === 0 ? 0 : size / slots };
 }
 
-/** The hash that makes up the user in a slot at a moment, or `undefined` while nobody is online there. */
-export function userSeedAt(population: Population, slot: number, timeMs: number): number | undefined {
-  const slotSeed = mix(population.seed, slot);
-  const cycle = cycleOf(slotSeed, population.startedAtMs, userPeriodMs);
-  const seed = mix(slotSeed, cycleIndex(cycle, timeMs));
-  return fraction(mix(seed, 1)) < population.share ? seed : undefined;
+/** Finds the seed of the user in a slot at a time; `undefined` while the slot is empty. */
+export function findUserSeedAt(population: Population, slot: number, timeMs: number): number | undefined {
+  const slotSeed = mixHash(population.seed, slot);
+  const cycle = createCycle(slotSeed, population.startedAtMs, userPeriodRangeMs);
+  const seed = mixHash(slotSeed, getCycleIndex(cycle, timeMs));
+  return toFraction(mixHash(seed, 1)) < population.occupancy ? seed : undefined;
 }
 
-/** The task alive in a slot at a moment, if there is one. */
-export function taskLifeAt(population: Population, slot: number, timeMs: number): TaskLife | undefined {
-  const [life] = taskLivesWithin(population, slot, timeMs, timeMs + 1);
-  return life;
+/** Finds the task in a slot at a time, if there is one. */
+export function findTaskLifetimeAt(
+  population: Population,
+  slot: number,
+  timeMs: number,
+): TaskLifetime | undefined {
+  const [lifetime] = listTaskLifetimes(population, slot, timeMs, timeMs + 1);
+  return lifetime;
 }
 
-/** The tasks of a slot whose lives touch the half-open interval, oldest first. */
-export function* taskLivesWithin(
+/** Lists the tasks of a slot that exist during a part of the half-open interval, oldest first. */
+export function* listTaskLifetimes(
   population: Population,
   slot: number,
   fromMs: number,
   toMs: number,
-): Generator<TaskLife, void, undefined> {
-  const slotSeed = mix(population.seed, slot);
-  const cycle = cycleOf(slotSeed, population.startedAtMs, pick(taskCycles, mix(slotSeed, -3)));
-  for (let generation = cycleIndex(cycle, fromMs); ; generation += 1) {
-    const bornAtMs = cycle.originMs + generation * cycle.lengthMs;
-    if (bornAtMs >= toMs) return;
-    const seed = mix(slotSeed, generation);
-    const diesAtMs = bornAtMs + lifetimeMs(population.share, cycle.lengthMs, seed);
-    if (diesAtMs > fromMs) yield { slot, generation, seed, bornAtMs, diesAtMs };
+): Generator<TaskLifetime, void, undefined> {
+  const slotSeed = mixHash(population.seed, slot);
+  const cycle = createCycle(
+    slotSeed,
+    population.startedAtMs,
+    pickWeighted(taskCycleRangesMs, mixHash(slotSeed, -3)),
+  );
+  for (let generation = getCycleIndex(cycle, fromMs); ; generation += 1) {
+    const startsAtMs = cycle.startedAtMs + generation * cycle.lengthMs;
+    if (startsAtMs >= toMs) return;
+    const seed = mixHash(slotSeed, generation);
+    const endsAtMs = startsAtMs + computeLifetimeMs(population.occupancy, cycle.lengthMs, seed);
+    if (endsAtMs > fromMs) yield { slot, generation, seed, startsAtMs, endsAtMs };
   }
 }
 
-function cycleOf(
+function createCycle(
   slotSeed: number,
   startedAtMs: number,
   [shortest, longest]: readonly [number, number],
 ): Cycle {
-  const lengthMs = integerIn(mix(slotSeed, -1), shortest, longest);
-  return { lengthMs, originMs: startedAtMs - integerIn(mix(slotSeed, -2), 0, lengthMs) };
+  const lengthMs = toIntegerIn(mixHash(slotSeed, -1), shortest, longest);
+  return { lengthMs, startedAtMs: startedAtMs - toIntegerIn(mixHash(slotSeed, -2), 0, lengthMs) };
 }
 
-function cycleIndex(cycle: Cycle, timeMs: number): number {
-  return Math.floor((timeMs - cycle.originMs) / cycle.lengthMs);
+function getCycleIndex(cycle: Cycle, timeMs: number): number {
+  return Math.floor((timeMs - cycle.startedAtMs) / cycle.lengthMs);
 }
 
 /** A task lives for a part of its cycle that spreads around the population's share, and leaves a gap after it. */
-function lifetimeMs(share: number, cycleMs: number, seed: number): number {
+function computeLifetimeMs(share: number, cycleMs: number, seed: number): number {
   const spread = 0.95 * Math.min(share, 1 - share);
-  return Math.floor(cycleMs * (share + spread * (2 * fraction(mix(seed, 1)) - 1)));
+  return Math.floor(cycleMs * (share + spread * (2 * toFraction(mixHash(seed, 1)) - 1)));
 }

@@ -1,14 +1,14 @@
-import type { Choices } from './hash.ts';
+import type { WeightedChoices } from './hash.ts';
 
-/** What the simulated service is made of: data alone. */
+/* The data from which users and tasks are generated. */
 
 const minuteMs = 60_000;
 
-/** Shortest and longest time that a user slot holds the same user, or nobody. */
-export const userPeriodMs = [3 * minuteMs, 20 * minuteMs] as const;
+/** The range of times that a user slot keeps its user, or stays empty. */
+export const userPeriodRangeMs = [3 * minuteMs, 20 * minuteMs] as const;
 
-/** Shortest and longest cycle of a task slot. */
-export const taskCycles: Choices<readonly [number, number]> = [
+/** Ranges of the cycle length of a task slot. */
+export const taskCycleRangesMs: WeightedChoices<readonly [number, number]> = [
   [[2 * minuteMs, 5 * minuteMs], 20],
   [[10 * minuteMs, 40 * minuteMs], 30],
   [[20 * minuteMs, 90 * minuteMs], 30],
@@ -20,7 +20,7 @@ export interface Server {
   readonly host: string;
 }
 
-export const servers: Choices<Server> = [
+export const servers: WeightedChoices<Server> = [
   [{ id: 'aws-cn_north_1-5', host: 'vs-5.example.com' }, 35],
   [{ id: 'aws-cn_north_1-3', host: 'vs-3.example.com' }, 25],
   [{ id: 'aws-cn_north_1-8', host: 'vs-8.example.com' }, 20],
@@ -28,7 +28,7 @@ export const servers: Choices<Server> = [
   [{ id: 'aws-ap_southeast_1-2', host: 'vs-42.example.com' }, 5],
 ];
 
-export const clientVersions: Choices<string> = [
+export const clientVersions: WeightedChoices<string> = [
   ['451', 40],
   ['450', 25],
   ['447', 15],
@@ -38,7 +38,7 @@ export const clientVersions: Choices<string> = [
   ['201', 1],
 ];
 
-export const deviceTypes: Choices<string> = [
+export const deviceTypes: WeightedChoices<string> = [
   ['10', 45],
   ['11', 30],
   ['20', 15],
@@ -46,13 +46,13 @@ export const deviceTypes: Choices<string> = [
   ['99', 3],
 ];
 
-export interface Picture {
+export interface Resolution {
   readonly width: number;
   readonly height: number;
 }
 
 /** The picture sizes that sources send. */
-export const sourcePictures: Choices<Picture> = [
+export const sourceResolutions: WeightedChoices<Resolution> = [
   [{ width: 576, height: 432 }, 30],
   [{ width: 1280, height: 720 }, 30],
   [{ width: 640, height: 360 }, 15],
@@ -70,10 +70,10 @@ interface Encoding {
 
 interface VideoEncoding extends Encoding {
   /** Absent: the picture of the source. */
-  readonly picture?: Picture;
+  readonly resolution?: Resolution;
 }
 
-export interface OutputPlan {
+export interface OutputProfile {
   readonly format: 'flv' | 'rtmp' | 'm3u8';
   readonly tag: string;
   /** Tells the file names of two outputs of one format apart. */
@@ -89,36 +89,42 @@ const mp3: Encoding = { codecName: 'libmp3lame', codecId: 86017, copy: 0, bitRat
 
 const copiedX264: VideoEncoding = { codecName: 'libx264', codecId: 28, copy: 1, bitRate: 0 };
 const x264: VideoEncoding = { codecName: 'libx264', codecId: 28, copy: 0, bitRate: 1_200_000 };
-const x264Small: VideoEncoding = { ...x264, bitRate: 500_000, picture: { width: 480, height: 270 } };
+const x264Small: VideoEncoding = { ...x264, bitRate: 500_000, resolution: { width: 480, height: 270 } };
 const x265: VideoEncoding = { codecName: 'libx265', codecId: 174, copy: 0, bitRate: 800_000 };
 
-const flvLive: OutputPlan = {
+const flvLive: OutputProfile = {
   format: 'flv',
   tag: 'tcp_output_live_only',
   suffix: '',
   audio: aac,
   video: copiedX264,
 };
-const rtmpPush: OutputPlan = {
+const rtmpPush: OutputProfile = {
   format: 'rtmp',
   tag: 'rtmp_push_low_delay',
   suffix: '',
   audio: voAac,
   video: copiedX264,
 };
-const hlsLive: OutputPlan = {
+const hlsLive: OutputProfile = {
   format: 'm3u8',
   tag: 'hls_live',
   suffix: '',
   audio: voAac,
   video: copiedX264,
 };
-const flvSmall: OutputPlan = { ...flvLive, tag: 'flv_270p', suffix: '_270p', video: x264Small };
-const flvCopy: OutputPlan = { ...flvLive, tag: 'flv_copy', audio: copiedAac };
-const hlsSmall: OutputPlan = { ...hlsLive, tag: 'hls_270p', suffix: '_270p', audio: mp3, video: x264Small };
+const flvSmall: OutputProfile = { ...flvLive, tag: 'flv_270p', suffix: '_270p', video: x264Small };
+const flvCopy: OutputProfile = { ...flvLive, tag: 'flv_copy', audio: copiedAac };
+const hlsSmall: OutputProfile = {
+  ...hlsLive,
+  tag: 'hls_270p',
+  suffix: '_270p',
+  audio: mp3,
+  video: x264Small,
+};
 
 /** The outputs of a task with one input. */
-export const layouts: Choices<readonly OutputPlan[]> = [
+export const outputLayouts: WeightedChoices<readonly OutputProfile[]> = [
   [[flvLive, rtmpPush, hlsLive], 30],
   [[flvLive], 20],
   [[flvCopy, hlsLive], 20],
@@ -128,7 +134,7 @@ export const layouts: Choices<readonly OutputPlan[]> = [
 ];
 
 /** The outputs of a task that merges screens: what is composed cannot be copied. */
-export const mergedLayouts: Choices<readonly OutputPlan[]> = [
+export const mergedOutputLayouts: WeightedChoices<readonly OutputProfile[]> = [
   [
     [
       { ...flvLive, tag: 'merge_flv', video: x264 },
@@ -139,7 +145,7 @@ export const mergedLayouts: Choices<readonly OutputPlan[]> = [
 ];
 
 /** Numbers of inputs. */
-export const inputCounts: Choices<number> = [
+export const inputCounts: WeightedChoices<number> = [
   [1, 85],
   [2, 8],
   [3, 4],
@@ -147,7 +153,7 @@ export const inputCounts: Choices<number> = [
 ];
 
 /** The start of an input's URL; empty for the service's own TCP upload. */
-export const inputSources: Choices<string> = [
+export const inputUrlPrefixes: WeightedChoices<string> = [
   ['', 70],
   ['rtmp://', 15],
   ['http://', 8],
@@ -155,7 +161,7 @@ export const inputSources: Choices<string> = [
 ];
 
 /** The most HTTP connections that an output sees, by format. HLS is not metered. */
-export const peakConnections: Readonly<Record<OutputPlan['format'], Choices<number>>> = {
+export const peakConnections: Readonly<Record<OutputProfile['format'], WeightedChoices<number>>> = {
   flv: [
     [12, 40],
     [0, 25],

@@ -3,34 +3,35 @@ import type { ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { constants, createGzip } from 'node:zlib';
-import type { Clock } from '../clock.ts';
+import type { Clock } from '../runtime/clock.ts';
 import {
-  chunksOf,
-  firstHalf,
-  objectText,
+  toChunks,
+  takeFirstHalf,
+  serializeObject,
   replaceMember,
-  spoilRecords,
-  whiteSpace,
+  corruptFields,
+  corruptRecords,
+  generateWhiteSpace,
   type Member,
 } from './body.ts';
 import type { ResponseFault } from './faults.ts';
 
-/** A call that waits for its answer. */
-export interface Call {
+/** A request to be answered. */
+export interface ResponseContext {
   readonly response: ServerResponse;
-  /** Whether the answer may be compressed. */
-  readonly gzip: boolean;
-  /** What the answer holds when nothing goes wrong. */
+  /** Whether the response may be compressed. */
+  readonly canGzip: boolean;
+  /** The members of the response if there is no fault. */
   readonly members: readonly Member[];
   readonly clock: Clock;
 }
 
-const json = { 'content-type': 'application/json' };
-const html = { 'content-type': 'text/html; charset=utf-8' };
-const page = '<!doctype html><title>Maintenance</title><p>Please come back later.</p>\n';
+const jsonHeaders = { 'content-type': 'application/json' };
+const htmlHeaders = { 'content-type': 'text/html; charset=utf-8' };
+const maintenancePage = '<!doctype html><title>Maintenance</title><p>Please come back later.</p>\n';
 
-/** The members of an answer without entries ("Errors": every body carries `ret`). */
-export function emptyAnswer(ret: number | string): readonly Member[] {
+/** Creates a response without entries ("Errors": every body has `ret`). */
+export function createEmptyListing(ret: number | string): readonly Member[] {
   return [
     { name: 'ret', json: JSON.stringify(ret) },
     { name: 'user_list', records: [] },
@@ -38,14 +39,14 @@ export function emptyAnswer(ret: number | string): readonly Member[] {
   ];
 }
 
-/** Answers a call as the service does. Settles when the answer has gone out, rejects when the caller has left. */
-export async function answer(call: Call): Promise<void> {
-  await sendChunks(call, bodyOf(call.members));
+/** Sends a listing. Resolves when it is sent; rejects if the client disconnects. */
+export async function sendListing(context: ResponseContext): Promise<void> {
+  await sendChunks(context, serializeBody(context.members));
 }
 
-/** Answers a call with a fault. Settles when nothing more is going to happen. */
-export async function answerWrongly(call: Call, fault: ResponseFault): Promise<void> {
-  const { response } = call;
+/** Sends a response with a fault. Settles when the exchange is over. */
+export async function sendFaultyResponse(context: ResponseContext, fault: ResponseFault): Promise<void> {
+  const { response } = context;
   switch (fault.fault) {
     case 'refuse':
       response.socket?.destroy();
@@ -57,98 +58,109 @@ export async function answerWrongly(call: Call, fault: ResponseFault): Promise<v
       await once(response, 'close');
       return;
     case 'reset_body':
-      await sendPart(call);
+      await sendPartialBody(context);
       response.socket?.resetAndDestroy();
       return;
     case 'silence_body':
-      await sendPart(call);
+      await sendPartialBody(context);
       await once(response, 'close');
       return;
     case 'drip':
-      await drip(call);
+      await sendBytePerSecond(context);
       return;
     case 'http_status':
-      sendStatus(call, fault);
+      sendStatus(context, fault);
       return;
     case 'redirect':
       response.writeHead(302, { location: fault.location }).end();
       return;
     case 'ret':
-      await sendChunks(call, bodyOf(emptyAnswer(fault.value)));
+      await sendChunks(context, serializeBody(createEmptyListing(fault.value)));
       return;
     case 'html':
-      response.writeHead(200, html).end(page);
+      response.writeHead(200, htmlHeaders).end(maintenancePage);
       return;
     case 'empty':
-      response.writeHead(200, { ...json, 'content-length': 0 }).end();
+      response.writeHead(200, { ...jsonHeaders, 'content-length': 0 }).end();
       return;
     case 'bad_gzip':
-      response.writeHead(200, { ...json, 'content-encoding': 'gzip' });
-      await pipeline(Readable.from(bodyOf(call.members), { objectMode: false }), response);
+      response.writeHead(200, { ...jsonHeaders, 'content-encoding': 'gzip' });
+      await pipeline(Readable.from(serializeBody(context.members), { objectMode: false }), response);
       return;
     case 'truncate':
-      await sendChunks(call, firstHalf(bodyOf(call.members)));
+      await sendChunks(context, takeFirstHalf(serializeBody(context.members)));
       return;
     case 'bad_list':
-      await sendChunks(call, bodyOf(replaceMember(call.members, fault.list, badForms[fault.form])));
+      await sendChunks(
+        context,
+        serializeBody(replaceMember(context.members, fault.list, badListValues[fault.form])),
+      );
       return;
     case 'bad_record':
-      await sendChunks(call, bodyOf(spoilRecords(call.members, fault.every)));
+      await sendChunks(context, serializeBody(corruptRecords(context.members, fault.every)));
+      return;
+    case 'bad_field':
+      await sendChunks(context, serializeBody(corruptFields(context.members, fault.every)));
       return;
     case 'clock_skew':
-      // The call was judged by that clock.
-      await answer(call);
+      // Authentication has used the skewed clock.
+      await sendListing(context);
       return;
     case 'huge':
-      await sendChunks(call, padded(call.members, fault.bytes ?? Infinity));
+      await sendChunks(context, prependWhiteSpace(context.members, fault.bytes ?? Infinity));
       return;
   }
 }
 
-const badForms = { missing: undefined, null: 'null', object: '{}' } as const;
+const badListValues = { missing: undefined, null: 'null', object: '{}' } as const;
 
-function bodyOf(members: readonly Member[]): Iterable<Buffer> {
-  return chunksOf(objectText(members));
+function serializeBody(members: readonly Member[]): Iterable<Buffer> {
+  return toChunks(serializeObject(members));
 }
 
-function* padded(members: readonly Member[], bytes: number): Generator<Buffer, void, undefined> {
-  yield* whiteSpace(bytes);
-  yield* bodyOf(members);
+function* prependWhiteSpace(members: readonly Member[], bytes: number): Generator<Buffer, void, undefined> {
+  yield* generateWhiteSpace(bytes);
+  yield* serializeBody(members);
 }
 
-/** Sends a body at the pace that the caller takes it. */
-async function sendChunks({ response, gzip }: Call, chunks: Iterable<Buffer>): Promise<void> {
+/** Sends a body with backpressure. */
+async function sendChunks({ response, canGzip }: ResponseContext, chunks: Iterable<Buffer>): Promise<void> {
   const body = Readable.from(chunks, { objectMode: false });
-  response.writeHead(200, gzip ? { ...json, 'content-encoding': 'gzip' } : json);
-  if (gzip) await pipeline(body, createGzip({ level: constants.Z_BEST_SPEED }), response);
+  response.writeHead(200, canGzip ? { ...jsonHeaders, 'content-encoding': 'gzip' } : jsonHeaders);
+  if (canGzip) await pipeline(body, createGzip({ level: constants.Z_BEST_SPEED }), response);
   else await pipeline(body, response);
 }
 
-/** Sends the headers and a part of the body, uncompressed, and waits until they have left the process. */
-async function sendPart({ response, members }: Call): Promise<void> {
-  response.writeHead(200, json);
-  for (const chunk of firstHalf(bodyOf(members))) {
+/** Sends the headers and a part of the body, uncompressed, and waits until the kernel has them. */
+async function sendPartialBody({ response, members }: ResponseContext): Promise<void> {
+  response.writeHead(200, jsonHeaders);
+  for (const chunk of takeFirstHalf(serializeBody(members))) {
     await new Promise<void>((resolve) => response.write(chunk, () => resolve()));
   }
 }
 
-/** One byte per second, uncompressed, until the body ends or the caller leaves. */
-async function drip({ response, members, clock }: Call): Promise<void> {
-  const left = new AbortController();
-  response.once('close', () => left.abort());
-  response.writeHead(200, json);
-  for (const chunk of bodyOf(members)) {
+/** Sends one byte per second, uncompressed, until the body ends or the client disconnects. */
+async function sendBytePerSecond({ response, members, clock }: ResponseContext): Promise<void> {
+  const disconnected = new AbortController();
+  response.once('close', () => disconnected.abort());
+  response.writeHead(200, jsonHeaders);
+  for (const chunk of serializeBody(members)) {
     for (let at = 0; at < chunk.length; at += 1) {
       response.write(chunk.subarray(at, at + 1));
-      await clock.sleep(1000, left.signal);
+      await clock.sleep(1000, disconnected.signal);
     }
   }
   response.end();
 }
 
-function sendStatus({ response }: Call, fault: Extract<ResponseFault, { fault: 'http_status' }>): void {
+function sendStatus(
+  { response }: ResponseContext,
+  fault: Extract<ResponseFault, { fault: 'http_status' }>,
+): void {
   const retryAfter = fault.retryAfter === undefined ? {} : { 'retry-after': fault.retryAfter };
   const isJson = fault.body === 'json';
-  response.writeHead(fault.status, { ...(isJson ? json : html), ...retryAfter });
-  response.end(isJson ? Buffer.concat([...bodyOf(emptyAnswer(fault.status))]) : page);
+  response.writeHead(fault.status, { ...(isJson ? jsonHeaders : htmlHeaders), ...retryAfter });
+  response.end(
+    isJson ? Buffer.concat([...serializeBody(createEmptyListing(fault.status))]) : maintenancePage,
+  );
 }

@@ -1,51 +1,52 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { Clock } from '../clock.ts';
-import { admit, retCodes, serviceCodeOf, taskListPath, type Admission } from './admission.ts';
-import { answer, answerWrongly, emptyAnswer, type Call } from './answer.ts';
+import type { Clock } from '../runtime/clock.ts';
+import { authenticate, retCodes, parseServiceCode, type AuthenticationOptions } from './authentication.ts';
+import { sendListing, sendFaultyResponse, createEmptyListing, type ResponseContext } from './responses.ts';
 import type { Member } from './body.ts';
-import { control, controlPrefix } from './control.ts';
-import { createFaultBoard, type FaultBoard } from './faults.ts';
+import { handleControlRequest, controlPrefix } from './control.ts';
+import { createFaultRegistry, type FaultRegistry } from './faults.ts';
 import type { World } from './world.ts';
+import { TASK_LIST_PATH } from '../upstream/address.ts';
 
 export interface SimulatorOptions {
-  /** Port 0 takes a free one. */
+  /** Port 0 selects a free port. */
   readonly listen: { readonly host: string; readonly port: number };
   readonly world: World;
-  /** The service codes that are known, each with its shared secret. */
+  /** Shared secrets by service code. */
   readonly codes: ReadonlyMap<string, string>;
   readonly clock: Clock;
-  /** How far a timestamp may be from the clock; 0 accepts any. */
+  /** The largest accepted difference between a timestamp and the clock; 0 accepts any. */
   readonly clockToleranceMs: number;
-  /** Whether callers that accept gzip get it. */
+  /** Whether responses are compressed for clients that accept gzip. */
   readonly gzip: boolean;
-  /** Whether `/-/faults` and `/-/account` are there. */
+  /** Whether the control API is enabled: `/-/faults` and `/-/account`. */
   readonly control?: boolean;
 }
 
-/** The simulated service, running. Disposing of it cuts all connections. */
+/** A running simulator. Disposing of it closes all connections. */
 export interface Simulator extends AsyncDisposable {
-  /** Where it listens, without a slash at the end: a `base_url`. */
+  /** The address as a `base_url`, without a slash at its end. */
   readonly url: string;
-  readonly faults: FaultBoard;
-  /** Calls of `task_list` so far, however they were answered. */
-  readonly served: number;
+  readonly faults: FaultRegistry;
+  /** The number of requests of `task_list`, whatever their response. */
+  readonly requestCount: number;
 }
 
-/** Starts the service of the interface on an HTTP address. Rejects if it cannot listen there. */
+/** Starts a simulator on an HTTP address. Rejects if it cannot listen there. */
 export async function startSimulator(options: SimulatorOptions): Promise<Simulator> {
-  const service = new Service(options);
+  const service = new RequestHandler(options);
   const server = createServer((request, response) => {
-    // A caller that leaves before the end is nothing to report; whatever else went wrong, it learns so too.
+    // Disconnects are normal. Any other error shows to the client as a broken connection.
     service.handle(request, response).catch(() => response.destroy());
   });
   server.listen(options.listen.port, options.listen.host);
   await once(server, 'listening');
   return {
-    url: urlOf(server),
+    url: formatUrl(server),
     faults: service.faults,
-    get served() {
-      return service.served;
+    get requestCount() {
+      return service.requestCount;
     },
     [Symbol.asyncDispose]: async () => {
       const closed = once(server, 'close');
@@ -56,71 +57,73 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
   };
 }
 
-/** Routes calls and counts them. */
-class Service {
-  readonly faults: FaultBoard;
-  served = 0;
+/** Routes requests and counts those of `task_list`. */
+class RequestHandler {
+  readonly faults: FaultRegistry;
+  requestCount = 0;
   readonly #options: SimulatorOptions;
-  readonly #admission: Admission;
+  readonly #authentication: AuthenticationOptions;
 
   constructor(options: SimulatorOptions) {
     this.#options = options;
-    this.#admission = { ...options, secrets: options.codes };
-    this.faults = createFaultBoard(options.clock);
+    this.#authentication = { ...options, secrets: options.codes };
+    this.faults = createFaultRegistry(options.clock);
   }
 
   async handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const target = request.url ?? '';
     const [path = ''] = target.split('?', 1);
     if (this.#options.control === true && path.startsWith(controlPrefix)) {
-      await control({ ...this.#options, faults: this.faults }, request, response);
-    } else if (path !== taskListPath) {
-      sendPlain(response, 404, 'Not Found');
+      await handleControlRequest({ ...this.#options, faults: this.faults }, request, response);
+    } else if (path !== TASK_LIST_PATH) {
+      sendText(response, 404, 'Not Found');
     } else if (request.method !== 'GET') {
-      sendPlain(response.setHeader('allow', 'GET'), 405, 'Method Not Allowed');
+      sendText(response.setHeader('allow', 'GET'), 405, 'Method Not Allowed');
     } else {
-      this.served += 1;
-      await this.#answer(request, response, target.slice(path.length + 1));
+      this.requestCount += 1;
+      await this.#handleTaskList(request, response, target.slice(path.length + 1));
     }
   }
 
-  async #answer(request: IncomingMessage, response: ServerResponse, rawQuery: string): Promise<void> {
-    const serviceCode = serviceCodeOf(rawQuery);
-    const fault = this.faults.responseFault(serviceCode);
+  async #handleTaskList(request: IncomingMessage, response: ServerResponse, rawQuery: string): Promise<void> {
+    const serviceCode = parseServiceCode(rawQuery);
+    const fault = this.faults.getResponseFault(serviceCode);
     const skewMs = fault?.fault === 'clock_skew' ? fault.ms : 0;
-    const ret = admit(this.#admission, rawQuery, request.headers, skewMs);
-    const call: Call = {
+    const ret = authenticate(this.#authentication, rawQuery, request.headers, skewMs);
+    const context: ResponseContext = {
       response,
       clock: this.#options.clock,
-      gzip: this.#options.gzip && acceptsGzip(request),
+      canGzip: this.#options.gzip && acceptsGzip(request),
       members:
-        ret === retCodes.ok && serviceCode !== undefined ? this.#listing(serviceCode) : emptyAnswer(ret),
+        ret === retCodes.ok && serviceCode !== undefined
+          ? this.#createListing(serviceCode)
+          : createEmptyListing(ret),
     };
-    await (fault === undefined ? answer(call) : answerWrongly(call, fault));
+    await (fault === undefined ? sendListing(context) : sendFaultyResponse(context, fault));
   }
 
-  #listing(serviceCode: string): readonly Member[] {
+  #createListing(serviceCode: string): readonly Member[] {
     const { world, clock } = this.#options;
     const nowMs = clock.now();
     return [
       { name: 'ret', json: String(retCodes.ok) },
       { name: 'user_list', records: world.users(serviceCode, nowMs) },
-      { name: 'task_list', records: world.tasks(serviceCode, nowMs, this.faults.freezes()) },
+      { name: 'task_list', records: world.tasks(serviceCode, nowMs, this.faults.listFreezes()) },
     ];
   }
 }
 
-/** True where `Accept-Encoding` names gzip with a weight other than 0 (RFC 9110, section 12.5.3). */
+/** True if `Accept-Encoding` contains gzip with a weight other than 0 (RFC 9110, section 12.5.3). */
 function acceptsGzip(request: IncomingMessage): boolean {
   const codings = (request.headers['accept-encoding'] ?? '').toLowerCase().split(',');
   return codings.some((coding) => /^\s*gzip\s*(?:;|$)/.test(coding) && !/;\s*q=0(?:\.0*)?\s*$/.test(coding));
 }
 
-function sendPlain(response: ServerResponse, status: number, text: string): void {
+function sendText(response: ServerResponse, status: number, text: string): void {
   response.writeHead(status, { 'content-type': 'text/plain' }).end(`${text}\n`);
 }
 
-function urlOf(server: Server): string {
+function formatUrl(server: Server): string {
   const address = server.address();
   if (address === null || typeof address === 'string') throw new Error('Expected a TCP address');
   const host = address.family === 'IPv6' ? `[${address.address}]` : address.address;

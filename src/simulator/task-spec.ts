@@ -1,96 +1,98 @@
-import { sumUntil, type Flow } from './flow.ts';
-import { fraction, integerIn, mix, pick, scramble } from './hash.ts';
-import type { Population, TaskLife } from './lives.ts';
+import { integrateUntil, type StepFunction } from './step-function.ts';
+import { toFraction, toIntegerIn, mixHash, pickWeighted, finalizeHash } from './hash.ts';
+import type { Population, TaskLifetime } from './population.ts';
 import {
   inputCounts,
-  layouts,
-  mergedLayouts,
+  outputLayouts,
+  mergedOutputLayouts,
   peakConnections,
   servers,
-  sourcePictures,
-  type OutputPlan,
-  type Picture,
+  sourceResolutions,
+  type OutputProfile,
+  type Resolution,
   type Server,
-} from './repertoire.ts';
+} from './profiles.ts';
 
-/** What stays the same during a task's life: who it is, and how its bytes will flow. */
-export interface TaskDesign {
+/** The constant properties of a task: its identity and its byte rates. */
+export interface TaskSpec {
   readonly id: string;
   readonly seed: number;
   readonly server: Server;
-  /** A file task has a progress; a live task has none. */
+  /** A file task has a progress, a live task has none. */
   readonly isFile: boolean;
   readonly inputCount: number;
-  readonly source: Picture;
+  readonly sourceResolution: Resolution;
   /** Bytes received, per millisecond of the task's age. */
-  readonly input: Flow;
-  readonly outputs: readonly OutputDesign[];
+  readonly inputRate: StepFunction;
+  readonly outputs: readonly OutputSpec[];
 }
 
-export interface OutputDesign {
-  readonly plan: OutputPlan;
+export interface OutputSpec {
+  readonly profile: OutputProfile;
   /** HTTP connections over the task's age. */
-  readonly connections: Flow;
-  /** Bytes that one connection takes per millisecond. */
+  readonly connectionCount: StepFunction;
+  /** Bytes per millisecond of one connection. */
   readonly bytesPerMs: number;
 }
 
-/** Designs the task of a life. Its id is unique among all tasks that its service code ever has. */
-export function designTask(population: Population, life: TaskLife): TaskDesign {
-  const { seed } = life;
-  const server = pick(servers, mix(seed, 2));
-  const isFile = mix(seed, 3) % 10 === 0;
-  const inputCount = isFile ? 1 : pick(inputCounts, mix(seed, 4));
-  const plans = pick(inputCount > 1 ? mergedLayouts : layouts, mix(seed, 5));
-  const bytesPerMs = integerIn(mix(seed, 6), 125, 500);
+/** Creates the specification of the task with a lifetime. Its id is unique in the history of its service code. */
+export function createTaskSpec(population: Population, lifetime: TaskLifetime): TaskSpec {
+  const { seed } = lifetime;
+  const server = pickWeighted(servers, mixHash(seed, 2));
+  const isFile = mixHash(seed, 3) % 10 === 0;
+  const inputCount = isFile ? 1 : pickWeighted(inputCounts, mixHash(seed, 4));
+  const profiles = pickWeighted(inputCount > 1 ? mergedOutputLayouts : outputLayouts, mixHash(seed, 5));
+  const bytesPerMs = toIntegerIn(mixHash(seed, 6), 125, 500);
   return {
-    id: `${server.id}-${uniqueHex(population, life)}`,
+    id: `${server.id}-${createUniqueHex(population, lifetime)}`,
     seed,
     server,
     isFile,
     inputCount,
-    source: pick(sourcePictures, mix(seed, 7)),
-    input: inputFlow(mix(seed, 8), bytesPerMs),
-    outputs: plans.map((plan, index) => ({
-      plan,
+    sourceResolution: pickWeighted(sourceResolutions, mixHash(seed, 7)),
+    inputRate: createInputRate(mixHash(seed, 8), bytesPerMs),
+    outputs: profiles.map((profile, index) => ({
+      profile,
       bytesPerMs,
-      connections: connectionsFlow(mix(seed, 1000 + index), plan.format),
+      connectionCount: createConnectionCount(mixHash(seed, 1000 + index), profile.format),
     })),
   };
 }
 
-/** Bytes that an output has delivered over HTTP by an age in milliseconds. */
-export function httpOutputBytes(output: OutputDesign, ageMs: number): number {
-  return output.bytesPerMs * sumUntil(output.connections, ageMs);
+/** Computes the bytes that an output has delivered over HTTP at an age in milliseconds. */
+export function computeHttpOutputBytes(output: OutputSpec, ageMs: number): number {
+  return output.bytesPerMs * integrateUntil(output.connectionCount, ageMs);
 }
 
-/** 16 hex digits: the first half tells slots apart and the second half generations, as both scramble by bijections. */
-function uniqueHex(population: Population, life: TaskLife): string {
-  const slotHalf = scramble(life.slot ^ population.seed);
-  const generationHalf = scramble(life.generation ^ slotHalf);
-  return `${hex(slotHalf)}${hex(generationHalf)}`;
+/** Creates 16 hex digits. The first half identifies the slot and the second the generation: both hashes are bijections. */
+function createUniqueHex(population: Population, lifetime: TaskLifetime): string {
+  const slotHalf = finalizeHash(lifetime.slot ^ population.seed);
+  const generationHalf = finalizeHash(lifetime.generation ^ slotHalf);
+  return `${toHex(slotHalf)}${toHex(generationHalf)}`;
 }
 
-function hex(value: number): string {
+function toHex(value: number): string {
   return value.toString(16).padStart(8, '0');
 }
 
-function inputFlow(seed: number, bytesPerMs: number): Flow {
-  return createFlow(seed, [5_000, 15_000], (part) => Math.floor(bytesPerMs * (0.85 + 0.3 * part)));
+function createInputRate(seed: number, bytesPerMs: number): StepFunction {
+  return createStepFunction(seed, [5_000, 15_000], (fraction) =>
+    Math.floor(bytesPerMs * (0.85 + 0.3 * fraction)),
+  );
 }
 
-function connectionsFlow(seed: number, format: OutputPlan['format']): Flow {
-  const peak = pick(peakConnections[format], mix(seed, 100));
-  return createFlow(seed, [20_000, 90_000], (part) => Math.floor(peak * (0.3 + 0.7 * part)));
+function createConnectionCount(seed: number, format: OutputProfile['format']): StepFunction {
+  const peak = pickWeighted(peakConnections[format], mixHash(seed, 100));
+  return createStepFunction(seed, [20_000, 90_000], (fraction) => Math.floor(peak * (0.3 + 0.7 * fraction)));
 }
 
-function createFlow(
+function createStepFunction(
   seed: number,
   [shortestMs, longestMs]: readonly [number, number],
-  level: (part: number) => number,
-): Flow {
+  computeLevel: (fraction: number) => number,
+): StepFunction {
   return {
-    stepMs: integerIn(mix(seed, 0), shortestMs, longestMs),
-    levels: Array.from({ length: 8 }, (_, index) => level(fraction(mix(seed, index + 1)))),
+    stepMs: toIntegerIn(mixHash(seed, 0), shortestMs, longestMs),
+    levels: Array.from({ length: 8 }, (_, index) => computeLevel(toFraction(mixHash(seed, index + 1)))),
   };
 }

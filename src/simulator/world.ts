@@ -1,41 +1,59 @@
-import { createAccount, type Account } from './account.ts';
-import { sumUntil } from './flow.ts';
-import { freezesOf, type Freeze } from './freeze.ts';
-import { hashText, mix } from './hash.ts';
-import { createPopulation, taskLivesWithin, type Population } from './lives.ts';
-import { designTask, httpOutputBytes, type TaskDesign } from './task-design.ts';
-import { activeMs, tasksAt, type SimulatedTask } from './tasks.ts';
-import { usersAt, type SimulatedUser } from './users.ts';
+import { integrateUntil } from './step-function.ts';
+import { selectFreezes, type Freeze } from './freeze.ts';
+import { hashText, mixHash } from './hash.ts';
+import { createPopulation, listTaskLifetimes, type Population } from './population.ts';
+import { createTaskSpec, computeHttpOutputBytes, type TaskSpec } from './task-spec.ts';
+import {
+  computeActiveMs,
+  generateTasksAt,
+  generateUsersAt,
+  type SimulatedTask,
+  type SimulatedUser,
+} from './records.ts';
 
-/** The mean numbers of users online and of tasks alive. */
-export interface Size {
+/** The mean numbers of online users and of live tasks. */
+export interface PopulationSize {
   readonly users: number;
   readonly tasks: number;
 }
 
-export interface WorldOptions extends Size {
+/** The totals of one listing, by the service's own field names. */
+interface ListingTotals {
+  /** Users by client version and device type; no zero counts. */
+  readonly users: readonly {
+    readonly client_version: string;
+    readonly device_type: string;
+    readonly count: number;
+  }[];
+  /** Tasks by `vs_id`. */
+  readonly tasks: Readonly<Record<string, number>>;
+  /** HTTP connections by output format. */
+  readonly connections: Readonly<Record<string, number>>;
+}
+
+export interface WorldOptions extends PopulationSize {
   readonly seed: number;
-  /** A moment at which life is already going on, in milliseconds since the epoch. Any moment can be asked for. */
+  /** When the byte totals of the service start, in milliseconds since the epoch. Listings of any time exist. */
   readonly startedAtMs: number;
   /** Sizes of the service codes that differ from `users` and `tasks`. */
-  readonly sizes?: ReadonlyMap<string, Size>;
+  readonly sizes?: ReadonlyMap<string, PopulationSize>;
 }
 
 /**
- * What the service holds at any moment: a pure function of the options, the service code, and the time in whole milliseconds
- * since the epoch. Nothing is stored, so a million users cost no memory, and asking twice gives the same answer.
+ * The users and tasks of the service: a pure function of the options, the service code, and the time in whole
+ * milliseconds since the epoch. Nothing is stored, so a million users take no memory.
  *
- * `freezes`, in order of `fromMs`, are the intervals in which tasks stand still.
+ * `freezes`, in order of `fromMs`, are the intervals in which tasks receive and deliver nothing.
  */
 export interface World {
   readonly startedAtMs: number;
   users(serviceCode: string, timeMs: number): Iterable<SimulatedUser>;
   tasks(serviceCode: string, timeMs: number, freezes?: readonly Freeze[]): Iterable<SimulatedTask>;
-  /** The totals of the listing at that moment. */
-  account(serviceCode: string, timeMs: number, freezes?: readonly Freeze[]): Account;
-  /** Bytes that tasks received in an interval, those that lived only for a part of it included. */
+  /** The totals of the listing at `timeMs`. */
+  computeTotals(serviceCode: string, timeMs: number, freezes?: readonly Freeze[]): ListingTotals;
+  /** Bytes that tasks received in an interval, including tasks that existed during a part of it. */
   inputBytesPushed(serviceCode: string, fromMs: number, toMs: number, freezes?: readonly Freeze[]): number;
-  /** Bytes that tasks delivered over HTTP in an interval, those that lived only for a part of it included. */
+  /** Bytes that tasks delivered over HTTP in an interval, including tasks that existed during a part of it. */
   httpOutputBytesPushed(
     serviceCode: string,
     fromMs: number,
@@ -46,25 +64,38 @@ export interface World {
 
 /** Creates the world of a seed. */
 export function createWorld(options: WorldOptions): World {
-  const usersOf = (serviceCode: string) => populationOf(options, serviceCode, 'users');
-  const tasksOf = (serviceCode: string) => populationOf(options, serviceCode, 'tasks');
+  const populationOfUsers = (serviceCode: string) => createPopulationFor(options, serviceCode, 'users');
+  const populationOfTasks = (serviceCode: string) => createPopulationFor(options, serviceCode, 'tasks');
   const world: World = {
     startedAtMs: options.startedAtMs,
-    users: (serviceCode, timeMs) => usersAt(usersOf(serviceCode), serviceCode, timeMs),
-    tasks: (serviceCode, timeMs, freezes = []) => tasksAt(tasksOf(serviceCode), serviceCode, timeMs, freezes),
-    account: (serviceCode, timeMs, freezes) =>
-      createAccount(world.users(serviceCode, timeMs), world.tasks(serviceCode, timeMs, freezes)),
+    users: (serviceCode, timeMs) => generateUsersAt(populationOfUsers(serviceCode), serviceCode, timeMs),
+    tasks: (serviceCode, timeMs, freezes = []) =>
+      generateTasksAt(populationOfTasks(serviceCode), serviceCode, timeMs, freezes),
+    computeTotals: (serviceCode, timeMs, freezes) =>
+      computeListingTotals(world.users(serviceCode, timeMs), world.tasks(serviceCode, timeMs, freezes)),
     inputBytesPushed: (serviceCode, fromMs, toMs, freezes = []) =>
-      bytesPushed(tasksOf(serviceCode), { serviceCode, fromMs, toMs, freezes }, inputBytes),
+      computeBytesPushed(
+        populationOfTasks(serviceCode),
+        { serviceCode, fromMs, toMs, freezes },
+        computeInputBytes,
+      ),
     httpOutputBytesPushed: (serviceCode, fromMs, toMs, freezes = []) =>
-      bytesPushed(tasksOf(serviceCode), { serviceCode, fromMs, toMs, freezes }, allHttpOutputBytes),
+      computeBytesPushed(
+        populationOfTasks(serviceCode),
+        { serviceCode, fromMs, toMs, freezes },
+        computeAllHttpOutputBytes,
+      ),
   };
   return world;
 }
 
-function populationOf(options: WorldOptions, serviceCode: string, kind: keyof Size): Population {
+function createPopulationFor(
+  options: WorldOptions,
+  serviceCode: string,
+  kind: keyof PopulationSize,
+): Population {
   const size = options.sizes?.get(serviceCode) ?? options;
-  const seed = mix(hashText(options.seed, serviceCode), kind === 'users' ? 1 : 2);
+  const seed = mixHash(hashText(options.seed, serviceCode), kind === 'users' ? 1 : 2);
   return createPopulation(seed, options.startedAtMs, size[kind]);
 }
 
@@ -75,27 +106,53 @@ interface Interval {
   readonly freezes: readonly Freeze[];
 }
 
-/** Sums what `bytesAt` gained in the interval, over all tasks that were alive at some moment of it. */
-function bytesPushed(
+/** Sums the growth of `bytesAt` in an interval over all tasks that existed during a part of it. */
+function computeBytesPushed(
   population: Population,
   { serviceCode, fromMs, toMs, freezes }: Interval,
-  bytesAt: (design: TaskDesign, ageMs: number) => number,
+  bytesAt: (spec: TaskSpec, ageMs: number) => number,
 ): number {
   let total = 0;
-  for (let slot = 0; slot < population.slots; slot += 1) {
-    for (const life of taskLivesWithin(population, slot, fromMs, toMs)) {
-      const design = designTask(population, life);
-      const own = freezesOf(freezes, serviceCode, design.id);
-      total += bytesAt(design, activeMs(life, own, toMs)) - bytesAt(design, activeMs(life, own, fromMs));
+  for (let slot = 0; slot < population.slotCount; slot += 1) {
+    for (const lifetime of listTaskLifetimes(population, slot, fromMs, toMs)) {
+      const spec = createTaskSpec(population, lifetime);
+      const own = selectFreezes(freezes, serviceCode, spec.id);
+      total +=
+        bytesAt(spec, computeActiveMs(lifetime, own, toMs)) -
+        bytesAt(spec, computeActiveMs(lifetime, own, fromMs));
     }
   }
   return total;
 }
 
-function inputBytes(design: TaskDesign, ageMs: number): number {
-  return sumUntil(design.input, ageMs);
+function computeInputBytes(spec: TaskSpec, ageMs: number): number {
+  return integrateUntil(spec.inputRate, ageMs);
 }
 
-function allHttpOutputBytes(design: TaskDesign, ageMs: number): number {
-  return design.outputs.reduce((sum, output) => sum + httpOutputBytes(output, ageMs), 0);
+function computeAllHttpOutputBytes(spec: TaskSpec, ageMs: number): number {
+  return spec.outputs.reduce((sum, output) => sum + computeHttpOutputBytes(output, ageMs), 0);
+}
+
+/** Adds up a listing of any size in constant memory. */
+function computeListingTotals(users: Iterable<SimulatedUser>, tasks: Iterable<SimulatedTask>): ListingTotals {
+  const tasksByServer: Record<string, number> = {};
+  const connections: Record<string, number> = {};
+  for (const task of tasks) {
+    add(tasksByServer, task.vs_id, 1);
+    for (const output of task.outputs) add(connections, output.format, output.http_connections_num);
+  }
+  return { users: countUsers(users), tasks: tasksByServer, connections };
+}
+
+function countUsers(users: Iterable<SimulatedUser>): ListingTotals['users'] {
+  const counts: Record<string, number> = {};
+  for (const user of users) add(counts, `${user.client_version}/${user.device_type}`, 1);
+  return Object.entries(counts).map(([key, count]) => {
+    const [client_version = '', device_type = ''] = key.split('/');
+    return { client_version, device_type, count };
+  });
+}
+
+function add(totals: Record<string, number>, key: string, amount: number): void {
+  totals[key] = (totals[key] ?? 0) + amount;
 }

@@ -1,31 +1,35 @@
 import { dirname } from 'node:path';
-import { codeOf, type FileSystem, type OpenFile } from './file-system.ts';
+import { getErrorCode } from '../runtime/errors.ts';
+import type { FileSystem, OpenFile } from './file-system.ts';
 
-/** Only its owner reads the state: it has ids of tasks. */
-const MODE = 0o600;
+/** Readable by the owner only: the state contains task ids. */
+const FILE_MODE = 0o600;
 
 /**
- * Writes a file so that at any moment, whatever happens, either the old or the new one stands whole under its
- * name: under another name in the same folder first, on the disk before it is renamed. Returns its size.
+ * Replaces a file so that at any moment, after any failure, its path holds either the old or the new content, complete.
+ * Writes a temporary file in the same directory, syncs it, renames it and syncs the directory.
  *
- * The other name is always the same, so that a process that was killed leaves at most one file behind; there must
- * be one writer at a time.
+ * The temporary file always has the same name, so that a killed process leaves at most one behind. There must be only
+ * one writer at a time.
+ *
+ * @param write - writes the content and returns its size
+ * @returns the size of the file in bytes
  */
 export async function writeAtomically(
   files: FileSystem,
   path: string,
   write: (file: OpenFile) => Promise<number>,
 ): Promise<number> {
-  const temporary = temporaryPath(path);
-  const file = await createTemporary(files, path);
+  const temporaryPath = toTemporaryPath(path);
+  const file = await createTemporaryFile(files, path);
   try {
     const bytes = await writeToDisk(file, write);
-    await files.rename(temporary, path);
-    await syncFolder(files, dirname(path));
+    await files.rename(temporaryPath, path);
+    await syncDirectory(files, dirname(path));
     return bytes;
   } catch (error) {
-    // Room for others, should the disk be full. What went wrong first is what is told.
-    await files.rm(temporary, { force: true }).catch(() => undefined);
+    // Frees the space, as the disk may be full. The first error is the one to report.
+    await files.rm(temporaryPath, { force: true }).catch(() => undefined);
     throw error;
   }
 }
@@ -40,33 +44,33 @@ async function writeToDisk(file: OpenFile, write: (file: OpenFile) => Promise<nu
   }
 }
 
-/** Rejects if no file can be made beside `path`. */
-export async function proveWritable(files: FileSystem, path: string): Promise<void> {
-  const file = await createTemporary(files, path);
+/** Rejects if the temporary file of {@link writeAtomically} cannot be created. */
+export async function checkWritable(files: FileSystem, path: string): Promise<void> {
+  const file = await createTemporaryFile(files, path);
   await file.close();
-  await files.rm(temporaryPath(path), { force: true });
+  await files.rm(toTemporaryPath(path), { force: true });
 }
 
-/** Made anew, so that its mode is ours and no link is followed. */
-async function createTemporary(files: FileSystem, path: string): Promise<OpenFile> {
-  const temporary = temporaryPath(path);
-  await files.rm(temporary, { force: true });
-  return await files.open(temporary, 'wx', MODE);
+/** Removes a leftover and creates the file exclusively, so that it has our mode and no symbolic link is followed. */
+export async function createTemporaryFile(files: FileSystem, path: string): Promise<OpenFile> {
+  const temporaryPath = toTemporaryPath(path);
+  await files.rm(temporaryPath, { force: true });
+  return await files.open(temporaryPath, 'wx', FILE_MODE);
 }
 
-function temporaryPath(path: string): string {
+export function toTemporaryPath(path: string): string {
   return `${path}.tmp`;
 }
 
-/** That a file was renamed stands on the disk only once its folder does. */
-async function syncFolder(files: FileSystem, path: string): Promise<void> {
-  const folder = await files.open(path, 'r');
+/** Makes a rename durable. */
+async function syncDirectory(files: FileSystem, path: string): Promise<void> {
+  const directory = await files.open(path, 'r');
   try {
-    await folder.sync();
+    await directory.sync();
   } catch (error) {
-    // Some network file systems know no such thing for folders.
-    if (codeOf(error) !== 'EINVAL') throw error;
+    // Some network file systems do not support this for directories.
+    if (getErrorCode(error) !== 'EINVAL') throw error;
   } finally {
-    await folder.close();
+    await directory.close();
   }
 }

@@ -1,10 +1,10 @@
 import type { FileHandle } from 'node:fs/promises';
 import { open, rename, rm, stat } from 'node:fs/promises';
 
-/** What an open file is needed for here. */
+/** The used part of a file handle. */
 export type OpenFile = Pick<FileHandle, 'read' | 'write' | 'stat' | 'truncate' | 'sync' | 'close'>;
 
-/** What the state needs of the file system. Tests bring one that is full. */
+/** The used part of a file system. Tests inject failing ones. */
 export interface FileSystem {
   open(path: string, flags: string, mode?: number): Promise<OpenFile>;
   stat(path: string): Promise<{ isFile(): boolean }>;
@@ -12,10 +12,4 @@ export interface FileSystem {
   rm(path: string, options: { readonly force: boolean }): Promise<void>;
 }
 
-/** That of the machine. */
-export const machineFiles: FileSystem = { open, stat, rename, rm };
-
-/** The system's code of an error: `ENOSPC`; `undefined` where it has none. */
-export function codeOf(error: unknown): string | undefined {
-  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
-}
+export const nodeFileSystem: FileSystem = { open, stat, rename, rm };

@@ -1,7 +1,18 @@
 import { createHash, type Hash } from 'node:crypto';
 import type { OpenFile } from './file-system.ts';
 
-/** A place in a file that is being written. */
+/** Bytes that are hashed and written at a time: the event loop runs between two writes. */
+const MAX_WRITE_BYTES = 64 * 1024;
+
+/** Writes bytes at a position of a file, in several calls if the file system takes only a part of them. */
+export async function writeFully(file: OpenFile, bytes: Buffer, position: number): Promise<void> {
+  for (let offset = 0; offset < bytes.length;) {
+    const { bytesWritten } = await file.write(bytes, offset, bytes.length - offset, position + offset);
+    offset += bytesWritten;
+  }
+}
+
+/** A position to which a {@link LineWriter} can rewind. */
 export interface Mark {
   readonly position: number;
   readonly hash: Hash;
@@ -9,13 +20,13 @@ export interface Mark {
   readonly length: number;
 }
 
-/** Writes lines to a file in pieces, and hashes them; can go back to where it was and write on from there. */
+/** Writes buffered lines to a file and hashes them. It can rewind to an earlier position and overwrite from there. */
 export class LineWriter {
   readonly #file: OpenFile;
   #hash = createHash('sha256');
-  /** Where the next piece goes in the file. */
+  /** File offset of the next write. */
   #position = 0;
-  /** Lines of the next piece, and how many characters they have. */
+  /** Buffered lines and their length in characters. */
   #lines: string[] = [];
   #length = 0;
 
@@ -23,28 +34,37 @@ export class LineWriter {
     this.#file = file;
   }
 
-  /** Characters that wait to be written. */
-  get pending(): number {
+  /** Buffered characters. */
+  get pendingLength(): number {
     return this.#length;
   }
 
-  /** Adds a line, with its line feed; writes nothing yet. */
+  /** Buffers a line, which includes its line feed. */
   add(line: string): void {
     this.#lines.push(line);
     this.#length += line.length;
   }
 
-  /** Writes what waits. */
+  /** Writes the buffered lines. */
   async flush(): Promise<void> {
-    const piece = Buffer.from(this.#lines.join(''));
+    const lines = Buffer.from(this.#lines.join(''));
     this.#lines = [];
     this.#length = 0;
-    this.#hash.update(piece);
-    for (let offset = 0; offset < piece.length;) {
-      const { bytesWritten } = await this.#file.write(piece, offset, piece.length - offset, this.#position);
-      offset += bytesWritten;
-      this.#position += bytesWritten;
+    await this.#write(lines);
+  }
+
+  /** Writes the buffered lines, then lines that are bytes already. */
+  async writeLines(lines: Buffer): Promise<void> {
+    await this.flush();
+    for (let start = 0; start < lines.length; start += MAX_WRITE_BYTES) {
+      await this.#write(lines.subarray(start, start + MAX_WRITE_BYTES));
     }
+  }
+
+  async #write(bytes: Buffer): Promise<void> {
+    this.#hash.update(bytes);
+    await writeFully(this.#file, bytes, this.#position);
+    this.#position += bytes.length;
   }
 
   mark(): Mark {
@@ -56,7 +76,7 @@ export class LineWriter {
     };
   }
 
-  /** What was added since is forgotten. A mark serves any number of times. */
+  /** Discards everything that was added after a mark. A mark can be used several times. */
   rewind({ position, hash, lines, length }: Mark): void {
     this.#position = position;
     this.#hash = hash.copy();
@@ -64,12 +84,12 @@ export class LineWriter {
     this.#length = length;
   }
 
-  /** Writes what waits, and a last line made of the hash, in hexadecimal, over all before it; the size of the file. */
-  async end(lastLine: (sha256: string) => string): Promise<number> {
+  /** Writes the buffered lines and a last line, made from the hash of all before it, and returns the file size. */
+  async finish(formatLastLine: (sha256: string) => string): Promise<number> {
     await this.flush();
-    this.add(lastLine(this.#hash.copy().digest('hex')));
+    this.add(formatLastLine(this.#hash.copy().digest('hex')));
     await this.flush();
-    // After going back, more may have been written than counts.
+    // Before the last rewind, more bytes may have been written than the file now has.
     await this.#file.truncate(this.#position);
     return this.#position;
   }

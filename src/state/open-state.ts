@@ -1,108 +1,206 @@
-import type { Clock } from '../clock.ts';
-import type { Logger } from '../log.ts';
+import type { Clock } from '../runtime/clock.ts';
+import { getErrorCode } from '../runtime/errors.ts';
+import type { Logger } from '../runtime/logger.ts';
 import type { Tally } from '../tally/tally.ts';
-import { proveWritable } from './atomic-file.ts';
-import { codeOf, type FileSystem } from './file-system.ts';
+import { checkWritable } from './atomic-file.ts';
+import type { FileSystem } from './file-system.ts';
+import { UnusableStateError, type StateHeader } from './format.ts';
+import { readJournal, type ReadJournal } from './journal-file.ts';
+import { toJournalPath } from './journal.ts';
 import { readState } from './read-state.ts';
-import { setAside } from './set-aside.ts';
-import { UnusableStateError } from './unusable.ts';
+import { advanceSavedCode, EMPTY_SAVED_CODE, restoreTally, type SavedCode } from './saved-code.ts';
 
 export interface OpenStateOptions {
   readonly path: string;
   readonly files: FileSystem;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** A new tally for a service code; `undefined` if it is not polled any more. */
-  readonly tallyFor: (serviceCode: string) => Tally | undefined;
+  /** Creates an empty tally for a service code; `undefined` if the code is not configured. */
+  readonly createTally: (serviceCode: string) => Tally | undefined;
 }
 
-/** What is the matter with the place of the file, by the system's code. */
-const REASONS: ReadonlyMap<string | undefined, string> = new Map([
-  ['ENOENT', 'whose folder does not exist'],
-  ['ENOTDIR', 'whose folder does not exist'],
+const FINDINGS_BY_ERROR_CODE: ReadonlyMap<string, string> = new Map([
+  ['ENOENT', 'in a directory that does not exist'],
+  ['ENOTDIR', 'in a directory that does not exist'],
   ['EACCES', 'which this user may not read or write'],
   ['EPERM', 'which this user may not read or write'],
   ['EROFS', 'which is on a read-only file system'],
 ]);
 
-/** The place is right, and what is wrong with it may pass: the exporter starts, and tells when it cannot write. */
-const PASSING: ReadonlySet<string | undefined> = new Set(['ENOSPC', 'EDQUOT']);
+/** Full disks do not prevent the start: the exporter reports each write that fails. */
+const TRANSIENT_ERROR_CODES: ReadonlySet<string | undefined> = new Set(['ENOSPC', 'EDQUOT']);
 
-/**
- * The tallies that the state file holds, by service code; none if there is no such file, or none that can be used:
- * that is logged, and the file set aside.
- *
- * Rejects, with a message for the operator, where the file can be neither read nor written: it was asked for.
- */
-export async function openState(options: OpenStateOptions): Promise<ReadonlyMap<string, Tally>> {
-  const { files, path, logger } = options;
-  const found = await expectPlace(path, () => isThere(files, path));
-  await expectPlace(path, () => proveWritable(files, path));
-  if (found !== true) {
-    logger.info({ file: path }, 'No state file yet, counters begin at 0');
-    return new Map();
-  }
-  try {
-    return await restored(options);
-  } catch (error) {
-    if (!(error instanceof UnusableStateError)) throw explain(path, error);
-    const { reason, message } = error;
-    const aside = await expectPlace(path, () => setAside(files, path, options.clock.now()));
-    logger.warn(
-      { file: path, reason, error: message, set_aside: aside },
-      'State file cannot be used, counters begin at 0',
-    );
-    return new Map();
-  }
+/** The state that an earlier process left. */
+export interface OpenedState {
+  /** Restored tallies of configured service codes. */
+  readonly tallies: ReadonlyMap<string, Tally>;
+  /** The saved states of all service codes. */
+  readonly codes: ReadonlyMap<string, SavedCode>;
+  /** The id of the snapshot to which the journal beside the file belongs. */
+  readonly journalId: string | undefined;
 }
 
-async function restored({
-  files,
-  path,
-  clock,
-  logger,
-  tallyFor,
-}: OpenStateOptions): Promise<ReadonlyMap<string, Tally>> {
+const NO_STATE: OpenedState = { tallies: new Map(), codes: new Map(), journalId: undefined };
+
+/**
+ * Reads the state file and its journal, and restores tallies. Without a file there are none; an unusable file is logged
+ * and renamed.
+ *
+ * Rejects with a message for the operator if the file cannot be read or written.
+ */
+export async function openState(options: OpenStateOptions): Promise<OpenedState> {
+  const { files, path, logger } = options;
+  const isFound = await ignoreTransientErrors(path, () => hasStateFile(files, path));
+  await ignoreTransientErrors(path, () => checkWritable(files, path));
+  try {
+    if (isFound === true) return await restoreState(options);
+    logger.info({ file: path }, 'State file not found; counters start at 0');
+    await checkJournalAbsent(options);
+  } catch (error) {
+    if (!(error instanceof UnusableStateError)) throw toStateFileError(path, error);
+    const { reason, message } = error;
+    const fields = {
+      file: path,
+      reason,
+      err: message,
+      renamed_to: await setAside(options, path),
+      journal_renamed_to: await setAside(options, toJournalPath(path)),
+    };
+    logger.warn(fields, 'State file is unusable; counters start at 0');
+  }
+  return NO_STATE;
+}
+
+async function restoreState(options: OpenStateOptions): Promise<OpenedState> {
+  const { files, path, clock, logger, createTally } = options;
+  const state = await readState(files, path);
+  const journal = await openJournal(options, state);
+  const codes = new Map(state.codes);
+  for (const totals of journal?.records ?? []) {
+    const [, serviceCode] = totals;
+    codes.set(serviceCode, advanceSavedCode(codes.get(serviceCode) ?? EMPTY_SAVED_CODE, totals));
+  }
   const now = { wallMs: clock.now(), monotonicMs: clock.monotonic() };
-  const { tallies, dropped, createdMs } = await readState(files, path, tallyFor, now);
+  const tallies = new Map<string, Tally>();
+  for (const [serviceCode, saved] of codes) {
+    const tally = createTally(serviceCode);
+    if (tally !== undefined) tallies.set(serviceCode, restoreTally(tally, saved, now));
+  }
   const fields = {
     file: path,
     service_codes: tallies.size,
-    dropped_service_codes: dropped,
-    age_seconds: Math.round((now.wallMs - createdMs) / 1000),
+    unconfigured_service_codes: codes.size - tallies.size,
+    age_seconds: Math.round((now.wallMs - state.createdMs) / 1000),
+    journal_records: journal?.records.length ?? 0,
   };
-  logger.info(fields, 'State restored, counters go on');
-  return tallies;
+  logger.info(fields, 'State restored');
+  return { tallies, codes, journalId: journal?.snapshotId };
 }
 
-/** Whether there is a file. What is no file (a folder, a device) is none to be read, set aside or replaced. */
-async function isThere(files: FileSystem, path: string): Promise<boolean> {
+/**
+ * Reads the journal of a snapshot. A journal that is damaged counts up to its last intact record, one of another snapshot
+ * not at all; both are logged and renamed.
+ */
+async function openJournal(
+  options: OpenStateOptions,
+  { id, journalId }: StateHeader,
+): Promise<ReadJournal | undefined> {
+  const { files, path, logger } = options;
+  const file = toJournalPath(path);
   try {
-    const found = await files.stat(path);
-    if (!found.isFile()) throw mistake(path, 'which is no file');
-    return true;
+    const journal = await readJournal(files, file);
+    if (journal.snapshotId !== id && journal.snapshotId !== journalId)
+      throw new UnusableStateError(
+        'damaged',
+        'Expected the journal of the state file, found that of another one',
+      );
+    if (journal.lostBytes === 0) return journal;
+    const wallMs = journal.records.at(-1)?.[2];
+    const fields = {
+      file,
+      intact_records: journal.records.length,
+      last_intact: wallMs === undefined ? undefined : new Date(wallMs).toISOString(),
+      lost_bytes: journal.lostBytes,
+      renamed_to: await setAside(options, file),
+    };
+    logger.warn(fields, 'State journal is damaged; counters resume from its last intact record');
+    return journal;
   } catch (error) {
-    if (codeOf(error) === 'ENOENT') return false;
+    if (getErrorCode(error) === 'ENOENT') {
+      logger.warn({ file }, 'State journal not found; counters resume from the state file');
+      return undefined;
+    }
+    if (!(error instanceof UnusableStateError)) throw error;
+    const { reason, message } = error;
+    const fields = { file, reason, err: message, renamed_to: await setAside(options, file) };
+    logger.warn(fields, 'State journal is unusable; counters resume from the state file');
+    return undefined;
+  }
+}
+
+/** Without its state file, a journal is unusable: deleting the state file is how counters are reset. */
+async function checkJournalAbsent({ files, path, logger, ...options }: OpenStateOptions): Promise<void> {
+  const file = toJournalPath(path);
+  if ((await statIfExists(files, file)) === undefined) return;
+  const renamedTo = await setAside({ files, path, logger, ...options }, file);
+  logger.warn({ file, renamed_to: renamedTo }, 'State journal has no state file; its totals are not used');
+}
+
+/** Renames an unusable file, if it exists. */
+async function setAside({ files, path, clock }: OpenStateOptions, file: string): Promise<string | undefined> {
+  return await ignoreTransientErrors(path, async () =>
+    (await statIfExists(files, file)) === undefined
+      ? undefined
+      : await renameUnusableFile(files, file, clock.now()),
+  );
+}
+
+/** Renames an unusable file, so that the next write does not replace it, and returns its new path. */
+async function renameUnusableFile(files: FileSystem, path: string, nowMs: number): Promise<string> {
+  const time = new Date(nowMs).toISOString().replaceAll(/[-:]|\.\d+/g, '');
+  for (let number = 1; ; number += 1) {
+    const newPath = `${path}.damaged-${time}${number === 1 ? '' : `-${number}`}`;
+    if ((await statIfExists(files, newPath)) !== undefined) continue;
+    await files.rename(path, newPath);
+    return newPath;
+  }
+}
+
+/** Rejects for a directory or a device, which must not be read, renamed or replaced. */
+async function hasStateFile(files: FileSystem, path: string): Promise<boolean> {
+  const stats = await statIfExists(files, path);
+  if (stats?.isFile() === false) throw createStateFileError(path, 'which is not a regular file');
+  return stats !== undefined;
+}
+
+async function statIfExists(
+  files: FileSystem,
+  path: string,
+): Promise<Awaited<ReturnType<FileSystem['stat']>> | undefined> {
+  try {
+    return await files.stat(path);
+  } catch (error) {
+    if (getErrorCode(error) === 'ENOENT') return undefined;
     throw error;
   }
 }
 
-async function expectPlace<T>(path: string, act: () => Promise<T>): Promise<T | undefined> {
+async function ignoreTransientErrors<T>(path: string, run: () => Promise<T>): Promise<T | undefined> {
   try {
-    return await act();
+    return await run();
   } catch (error) {
-    if (PASSING.has(codeOf(error))) return undefined;
-    throw explain(path, error);
+    if (TRANSIENT_ERROR_CODES.has(getErrorCode(error))) return undefined;
+    throw toStateFileError(path, error);
   }
 }
 
-function explain(path: string, error: unknown): unknown {
-  const code = codeOf(error);
+function toStateFileError(path: string, error: unknown): unknown {
+  const code = getErrorCode(error);
   if (code === undefined) return error;
-  return mistake(path, REASONS.get(code) ?? `which gives ${code}`, error);
+  return createStateFileError(path, FINDINGS_BY_ERROR_CODE.get(code) ?? `which fails with ${code}`, error);
 }
 
-function mistake(path: string, found: string, cause?: unknown): Error {
+function createStateFileError(path: string, found: string, cause?: unknown): Error {
   return new Error(`state.file: expected a file to read and write, found ${JSON.stringify(path)}, ${found}`, {
     cause,
   });

@@ -1,82 +1,79 @@
-import type { Clock } from '../clock.ts';
-import type { Logger } from '../log.ts';
-import type { StateMetrics } from '../metrics/self.ts';
-import type { Tally } from '../tally/tally.ts';
-import { codeOf, type FileSystem } from './file-system.ts';
-import { writeState } from './write-state.ts';
+import type { StateMetrics } from '../metrics/exporter-metrics.ts';
+import type { Clock } from '../runtime/clock.ts';
+import { getErrorCode, getErrorMessage } from '../runtime/errors.ts';
+import type { Logger } from '../runtime/logger.ts';
 
-export interface StateKeeperOptions {
+export interface PeriodicStateWriterOptions {
   readonly path: string;
   readonly intervalMs: number;
-  readonly files: FileSystem;
-  /** The tallies of this moment. */
-  readonly tallies: () => Iterable<Tally>;
+  /** Writes the state and returns its size in bytes. */
+  readonly write: () => Promise<number>;
   readonly metrics: StateMetrics;
   readonly clock: Clock;
   readonly logger: Logger;
 }
 
-/** Writes the state of all tallies at intervals, and when it is disposed of: after the last poll, then. */
-export class StateKeeper implements AsyncDisposable {
-  readonly #options: StateKeeperOptions;
-  readonly #stop = new AbortController();
+/** Writes the state of all tallies at intervals and on disposal. */
+export class PeriodicStateWriter implements AsyncDisposable {
+  readonly #options: PeriodicStateWriterOptions;
+  readonly #abortController = new AbortController();
   #loop: Promise<never> | undefined;
-  /** Why the last write failed; `undefined` if it did not, and before the first. */
-  #failure: string | undefined;
+  /** Error code of the last write; `undefined` if it succeeded. */
+  #lastErrorCode: string | undefined;
 
-  constructor(options: StateKeeperOptions) {
+  constructor(options: PeriodicStateWriterOptions) {
     this.#options = options;
   }
 
-  /** Begins to write. What it returns rejects when something is wrong with the program, or when it is disposed of. */
+  /** Starts to write. The promise rejects with an unexpected error, or on disposal. */
   start(): Promise<never> {
     this.#loop = this.#run();
     return this.#loop;
   }
 
-  /** Ends what is under way, and writes once more; only what was started, for else nothing has happened. */
+  /** Waits for a write in progress and writes a last time, if it was started. */
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#stop.abort();
+    this.#abortController.abort();
     if (this.#loop === undefined) return;
     await Promise.allSettled([this.#loop]);
-    await this.#write();
+    await this.write();
   }
 
   async #run(): Promise<never> {
     const { clock, intervalMs } = this.#options;
     for (;;) {
-      await clock.sleep(intervalMs, this.#stop.signal);
-      await this.#write();
+      await clock.sleep(intervalMs, this.#abortController.signal);
+      await this.write();
     }
   }
 
-  /** A disk that is full or gone is no reason to stop: the file that was there before stands. */
-  async #write(): Promise<void> {
-    const { files, path, tallies, metrics, clock } = this.#options;
+  /** Writes once. Does not reject for errors of the file system: the previous file remains and the next write may succeed. */
+  async write(): Promise<void> {
+    const { write, metrics, clock } = this.#options;
     const startedMs = clock.monotonic();
     try {
-      const bytes = await writeState(files, path, tallies(), clock.now());
-      metrics.written(bytes);
-      this.#noteSuccess(bytes, clock.monotonic() - startedMs);
+      const bytes = await write();
+      metrics.recordWrite(bytes);
+      this.#logSuccess(bytes, clock.monotonic() - startedMs);
     } catch (error) {
-      if (codeOf(error) === undefined) throw error;
-      metrics.failed();
-      this.#noteFailure(error);
+      const code = getErrorCode(error);
+      if (code === undefined) throw error;
+      metrics.recordWriteError();
+      this.#logFailure(code, getErrorMessage(error));
     }
   }
 
-  #noteSuccess(bytes: number, durationMs: number): void {
+  #logSuccess(bytes: number, durationMs: number): void {
     const { logger, path } = this.#options;
-    const level = this.#failure === undefined ? 'debug' : 'info';
+    const level = this.#lastErrorCode === undefined ? 'debug' : 'info';
     logger[level]({ file: path, bytes, duration_ms: Math.round(durationMs) }, 'State written');
-    this.#failure = undefined;
+    this.#lastErrorCode = undefined;
   }
 
-  #noteFailure(error: unknown): void {
+  #logFailure(code: string, message: string): void {
     const { logger, path } = this.#options;
-    const code = codeOf(error);
-    const message = error instanceof Error ? error.message : String(error);
-    logger[code === this.#failure ? 'debug' : 'warn']({ file: path, error: message }, 'State not written');
-    this.#failure = code;
+    const level = code === this.#lastErrorCode ? 'debug' : 'warn';
+    logger[level]({ file: path, err: message }, 'State write failed');
+    this.#lastErrorCode = code;
   }
 }

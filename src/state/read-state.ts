@@ -1,136 +1,141 @@
 import { createHash } from 'node:crypto';
-import type { Instant } from '../tally/instant.ts';
-import { parseStateUnit } from '../tally/state-unit.ts';
-import type { Tally } from '../tally/tally.ts';
-import type { TallyRestoring } from '../tally/tally-state.ts';
-import type { FileSystem, OpenFile } from './file-system.ts';
-import { BEGINNING_BYTES, readBeginning, TRAILER_BYTES, trailerLine, VERSION } from './format.ts';
-import { UnusableStateError } from './unusable.ts';
+import { z } from 'zod';
+import { parseStateEntry } from '../tally/state-entry.ts';
+import type { FileSystem } from './file-system.ts';
+import {
+  checkStatePrefix,
+  formatTrailer,
+  parseJson,
+  parseStateHeader,
+  TRAILER_BYTES,
+  UnusableStateError,
+  type StateHeader,
+} from './format.ts';
+import { readLines, type Line } from './read-lines.ts';
+import { advanceSavedCode, EMPTY_SAVED_CODE, type SavedCode } from './saved-code.ts';
 
 const CHUNK_BYTES = 64 * 1024;
-const LINE_FEED = 0x0a;
 
-/** What a state file held. */
-export interface Restored {
-  readonly tallies: ReadonlyMap<string, Tally>;
-  /** How many service codes it has that are not wanted any more. */
-  readonly dropped: number;
-  /** When it was written, in wall-clock milliseconds. */
-  readonly createdMs: number;
+/** A snapshot that was read. */
+export interface SavedState extends StateHeader {
+  /** By service code. Their entries are parsed only when they are restored. */
+  readonly codes: ReadonlyMap<string, SavedCode>;
 }
 
 /**
- * Reads a state file. It is hashed whole before a line of it is believed.
+ * Reads a snapshot and verifies the hash of the whole file.
  *
- * @param tallyFor - a new tally for a service code; `undefined` if it is not wanted.
- * @throws UnusableStateError, or as the file system does.
+ * @throws UnusableStateError, or errors of the file system unchanged
  */
-export async function readState(
-  files: FileSystem,
-  path: string,
-  tallyFor: (serviceCode: string) => Tally | undefined,
-  now: Instant,
-): Promise<Restored> {
+export async function readState(files: FileSystem, path: string): Promise<SavedState> {
+  const content = await readFile(files, path);
+  checkStatePrefix(content);
+  const trailerStart = Math.max(0, content.length - TRAILER_BYTES);
+  const lines = content.subarray(0, trailerStart);
+  const trailer = formatTrailer(createHash('sha256').update(lines).digest('hex'));
+  if (content.toString('latin1', trailerStart) !== trailer)
+    throw new UnusableStateError('damaged', 'Expected the SHA-256 checksum to match, found a different one');
+  const headerEnd = lines.indexOf('\n') + 1;
+  const header = parseStateHeader(lines.toString('utf8', 0, headerEnd));
+  if (header === undefined) throw createInvalidLineError(1);
+  return { ...header, codes: splitCodes(lines.subarray(headerEnd)) };
+}
+
+/** Reads a whole file in chunks. */
+export async function readFile(files: FileSystem, path: string): Promise<Buffer> {
   const file = await files.open(path, 'r');
   try {
-    const { end, createdMs } = await verify(file);
-    return { createdMs, ...(await restore(file, end, tallyFor, now)) };
+    const { size } = await file.stat();
+    const content = Buffer.allocUnsafe(size);
+    let length = 0;
+    while (length < size) {
+      const { bytesRead } = await file.read(content, length, Math.min(CHUNK_BYTES, size - length), length);
+      if (bytesRead === 0) break;
+      length += bytesRead;
+    }
+    return content.subarray(0, length);
   } finally {
     await file.close();
   }
 }
 
-/** Where the last line begins, and when it was written, of a file that is ours and as it was written. */
-async function verify(file: OpenFile): Promise<{ readonly end: number; readonly createdMs: number }> {
-  const { size } = await file.stat();
-  if (size === 0) throw new UnusableStateError('damaged', 'Expected a state file, found an empty file');
-  const beginning = readBeginning(await textAt(file, 0, Math.min(size, BEGINNING_BYTES)));
-  if (beginning === undefined)
-    throw new UnusableStateError('foreign', 'Expected a state file of xvs-exporter, found something else');
-  if (beginning.version > VERSION) {
-    const message = `Expected a state file of version ${VERSION} at most, found version ${beginning.version}`;
-    throw new UnusableStateError('newer', message);
-  }
-  const end = Math.max(0, size - TRAILER_BYTES);
-  const hash = createHash('sha256');
-  for await (const chunk of chunksOf(file, 0, end)) hash.update(chunk);
-  if ((await textAt(file, end, size)) === trailerLine(hash.digest('hex')))
-    return { end, createdMs: beginning.createdMs };
-  throw new UnusableStateError(
-    'damaged',
-    'Expected the checksum of the state file to be right, found it wrong',
-  );
-}
+const KINDS_TO_PARSE = ['["code",', '["totals",', '["unconfigured",'];
+const unconfigured = z.tuple([z.literal('unconfigured'), z.number()]);
 
-async function restore(
-  file: OpenFile,
-  end: number,
-  tallyFor: (serviceCode: string) => Tally | undefined,
-  now: Instant,
-): Promise<Omit<Restored, 'createdMs'>> {
-  const tallies = new Map<string, Tally>();
-  const codes = new Set<string>();
-  let restoring: TallyRestoring | undefined;
-  let number = 0;
-  for await (const line of linesOf(chunksOf(file, 0, end))) {
-    number += 1;
-    if (number === 1) continue;
-    const unit = parseStateUnit(parseJson(line));
-    if (unit === undefined) throw unexpected(number);
-    if (unit[0] === 'code') {
-      const [, serviceCode] = unit;
-      if (codes.has(serviceCode)) throw unexpected(number);
-      codes.add(serviceCode);
-      const tally = tallyFor(serviceCode);
-      restoring = tally?.restoring(now);
-      if (tally !== undefined) tallies.set(serviceCode, tally);
+/** Builds the saved states of the service codes from the lines between header and trailer. */
+class CodeSplitter {
+  readonly codes = new Map<string, SavedCode>();
+  readonly #lines: Buffer;
+  #serviceCode: string | undefined;
+  /** The current code, without its entries. */
+  #saved: SavedCode = EMPTY_SAVED_CODE;
+  #entriesStart = 0;
+  #entriesEnd = 0;
+
+  constructor(lines: Buffer) {
+    this.#lines = lines;
+  }
+
+  /** Takes the next line; false if it is invalid. */
+  add({ text, start, end }: Line): boolean {
+    const [kind] = KINDS_TO_PARSE.filter((prefix) => text.startsWith(prefix));
+    if (kind === undefined) {
+      this.#entriesEnd = end;
+      return this.#serviceCode !== undefined;
     }
-    if (codes.size === 0 || restoring?.take(unit) === false) throw unexpected(number);
+    const value = parseJson(text);
+    const { data } = unconfigured.safeParse(value);
+    if (data !== undefined) {
+      this.#saved = { ...this.#saved, unconfiguredSinceMs: data[1] };
+      return this.#serviceCode !== undefined;
+    }
+    const entry = parseStateEntry(value);
+    if (entry?.[0] === 'code') {
+      if (!this.#begin(entry[1], start)) return false;
+      this.#saved = { ...EMPTY_SAVED_CODE, listings: entry[3] };
+      this.#entriesEnd = end;
+      return true;
+    }
+    if (entry?.[0] !== 'totals') return false;
+    // A service code that was only in the journal has no entries.
+    if (entry[1] !== this.#serviceCode && !this.#begin(entry[1], start)) return false;
+    this.#saved = advanceSavedCode(this.#saved, entry);
+    return true;
   }
-  return { tallies, dropped: codes.size - tallies.size };
+
+  /** Ends the current service code. */
+  end(): void {
+    if (this.#serviceCode === undefined) return;
+    // A copy: the lines of other codes must not stay in memory with it.
+    const entries = Buffer.from(this.#lines.subarray(this.#entriesStart, this.#entriesEnd));
+    this.codes.set(this.#serviceCode, { ...this.#saved, entries });
+  }
+
+  /** False if the code is repeated. */
+  #begin(serviceCode: string, start: number): boolean {
+    this.end();
+    this.#serviceCode = serviceCode;
+    this.#saved = EMPTY_SAVED_CODE;
+    this.#entriesStart = start;
+    this.#entriesEnd = start;
+    return !this.codes.has(serviceCode);
+  }
 }
 
-function unexpected(line: number): UnusableStateError {
+function splitCodes(lines: Buffer): ReadonlyMap<string, SavedCode> {
+  const splitter = new CodeSplitter(lines);
+  let lineNumber = 1;
+  for (const line of readLines(lines)) {
+    lineNumber += 1;
+    if (!splitter.add(line)) throw createInvalidLineError(lineNumber);
+  }
+  splitter.end();
+  return splitter.codes;
+}
+
+function createInvalidLineError(lineNumber: number): UnusableStateError {
   return new UnusableStateError(
     'damaged',
-    `Expected line ${line} of the state file to make sense, found that it does not`,
+    `Expected a valid entry on line ${lineNumber} of the state file, found something else`,
   );
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
-
-/** Its lines without their line feeds. Not by node's own reader of lines, which ends them at U+2028 too. */
-async function* linesOf(chunks: AsyncIterable<Buffer>): AsyncGenerator<string, void> {
-  let rest: Buffer = Buffer.alloc(0);
-  for await (const chunk of chunks) {
-    let start = 0;
-    for (let end = chunk.indexOf(LINE_FEED); end !== -1; end = chunk.indexOf(LINE_FEED, start)) {
-      yield Buffer.concat([rest, chunk.subarray(start, end)]).toString();
-      rest = Buffer.alloc(0);
-      start = end + 1;
-    }
-    rest = Buffer.concat([rest, chunk.subarray(start)]);
-  }
-}
-
-async function* chunksOf(file: OpenFile, start: number, end: number): AsyncGenerator<Buffer, void> {
-  for (let position = start; position < end;) {
-    const chunk = Buffer.allocUnsafe(Math.min(CHUNK_BYTES, end - position));
-    const { bytesRead } = await file.read(chunk, 0, chunk.length, position);
-    if (bytesRead === 0) return;
-    position += bytesRead;
-    yield chunk.subarray(0, bytesRead);
-  }
-}
-
-async function textAt(file: OpenFile, start: number, end: number): Promise<string> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of chunksOf(file, start, end)) chunks.push(chunk);
-  return Buffer.concat(chunks).toString('latin1');
 }

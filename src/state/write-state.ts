@@ -1,49 +1,67 @@
 import type { Tally } from '../tally/tally.ts';
 import { writeAtomically } from './atomic-file.ts';
 import type { FileSystem } from './file-system.ts';
-import { headerLine, trailerLine } from './format.ts';
+import { formatStateHeader, formatTrailer, type StateHeader } from './format.ts';
 import { LineWriter } from './line-writer.ts';
+import type { SavedCode } from './saved-code.ts';
 
-/** What is written in one go, about: some hundred tasks, which take a millisecond or two to put into words. */
-const PIECE_LENGTH = 64 * 1024;
-const GROWTH = 4;
+/** Characters per write: some hundred tasks, which take one or two milliseconds to serialize. */
+const CHUNK_LENGTH = 64 * 1024;
+const CHUNK_GROWTH_FACTOR = 4;
+
+/** The state of a service code: of its tally, or as it was saved. */
+export type CodeState = Tally | SavedCode;
 
 /**
- * Writes the state of all tallies, in the place of the file that was there; returns its size. `nowMs` is wall-clock
- * time. Between two pieces everything else has its turn, commits of listings among it.
+ * Replaces the snapshot by the state of all service codes. The event loop runs between two chunks, so that listings may
+ * be committed meanwhile.
+ *
+ * @returns the size of the file in bytes
  */
 export async function writeState(
   files: FileSystem,
   path: string,
-  tallies: Iterable<Tally>,
-  nowMs: number,
+  header: StateHeader,
+  codes: Iterable<CodeState>,
 ): Promise<number> {
   return await writeAtomically(files, path, async (file) => {
     const writer = new LineWriter(file);
-    writer.add(headerLine(nowMs));
-    for (const tally of tallies) await writeTally(writer, tally);
-    return await writer.end(trailerLine);
+    writer.add(formatStateHeader(header));
+    for (const code of codes)
+      await ('entries' in code ? writeSavedCode(writer, code) : writeTally(writer, code));
+    return await writer.finish(formatTrailer);
   });
 }
 
+async function writeSavedCode(
+  writer: LineWriter,
+  { entries, totals, unconfiguredSinceMs }: SavedCode,
+): Promise<void> {
+  await writer.writeLines(entries);
+  if (totals !== undefined) writer.add(`${JSON.stringify(totals)}\n`);
+  if (unconfiguredSinceMs !== undefined)
+    writer.add(`${JSON.stringify(['unconfigured', unconfiguredSinceMs])}\n`);
+}
+
 /**
- * A tally is written as it stands between two listings. Where one is committed halfway through, what was written of
- * it is taken back and written anew, in longer pieces each time: should listings come faster than it can be written,
- * it is in the end one piece.
+ * Writes a tally as it is between two listings. If a listing is committed meanwhile, rewinds and writes the tally again
+ * in larger chunks. Should listings arrive faster than chunks are written, one chunk finally holds the whole tally.
  */
 async function writeTally(writer: LineWriter, tally: Tally): Promise<void> {
   const mark = writer.mark();
-  for (let pieceLength = PIECE_LENGTH; !(await tryTally(writer, tally, pieceLength)); pieceLength *= GROWTH) {
+  let chunkLength = CHUNK_LENGTH;
+  while (!(await tryWriteTally(writer, tally, chunkLength))) {
     writer.rewind(mark);
+    chunkLength *= CHUNK_GROWTH_FACTOR;
   }
 }
 
-/** False if the tally has changed before all of it was put into words. */
-async function tryTally(writer: LineWriter, tally: Tally, pieceLength: number): Promise<boolean> {
+/** Returns false if the tally changed before all of it was serialized. */
+async function tryWriteTally(writer: LineWriter, tally: Tally, chunkLength: number): Promise<boolean> {
   const { listings } = tally;
-  for (const unit of tally.state()) {
-    writer.add(`${JSON.stringify(unit)}\n`);
-    if (writer.pending < pieceLength) continue;
+  for (const entry of tally.exportState()) {
+    writer.add(`${JSON.stringify(entry)}\n`);
+    if (writer.pendingLength < chunkLength) continue;
     await writer.flush();
     if (tally.listings !== listings) return false;
   }

@@ -1,43 +1,42 @@
-import { recordOf } from '../record-of.ts';
+import { recordOf } from '../runtime/record-of.ts';
+import { LEDGER_COUNTERS, LISTING_GAUGES, type LedgerCounter, type ListingGauge } from './family-keys.ts';
 import { LabelSums } from './label-sums.ts';
-import { LEDGER_COUNTERS, type LedgerCounter } from './ledger.ts';
-import { LISTING_GAUGES, type ListingGauge } from './listing-tally.ts';
 
-/** What a listing adds up to, family by family. */
-export class Worksheet {
+/** The sums of one listing, by family. */
+export class Accumulator {
   readonly gauges: Readonly<Record<ListingGauge, LabelSums>> = recordOf(
     LISTING_GAUGES,
     () => new LabelSums(),
   );
   /** What the listing adds to the counters. */
-  readonly gains: Readonly<Record<LedgerCounter, LabelSums>> = recordOf(
+  readonly increases: Readonly<Record<LedgerCounter, LabelSums>> = recordOf(
     LEDGER_COUNTERS,
     () => new LabelSums(),
   );
 
   clear(): void {
     for (const sums of Object.values(this.gauges)) sums.clear();
-    for (const sums of Object.values(this.gains)) sums.clear();
+    for (const sums of Object.values(this.increases)) sums.clear();
   }
 }
 
-/** Sheets that are kept at most; more are used only while more listings are read at a time. */
-const MAX_KEPT_SHEETS = 4;
+/** The pool keeps at most this many free accumulators; more exist only while more listings are read at a time. */
+const MAX_FREE_ACCUMULATORS = 4;
 
 /**
- * Worksheets to be used again, by all service codes: they have most label values in common. A sheet comes back only from
- * a listing that was committed. Whoever fills that of a listing that was given up fills one of which nothing is read.
+ * Accumulators for reuse by all service codes, which have most label values in common. Only an accumulator of a
+ * committed listing is released: a reader of a failed listing may still write to its own.
  */
-export class Worksheets {
-  readonly #free: Worksheet[] = [];
+export class AccumulatorPool {
+  readonly #free: Accumulator[] = [];
 
-  take(): Worksheet {
-    return this.#free.pop() ?? new Worksheet();
+  acquire(): Accumulator {
+    return this.#free.pop() ?? new Accumulator();
   }
 
-  giveBack(sheet: Worksheet): void {
-    if (this.#free.length >= MAX_KEPT_SHEETS) return;
-    sheet.clear();
-    this.#free.push(sheet);
+  release(accumulator: Accumulator): void {
+    if (this.#free.length >= MAX_FREE_ACCUMULATORS) return;
+    accumulator.clear();
+    this.#free.push(accumulator);
   }
 }

@@ -1,144 +1,197 @@
-import type { LabelSet, Points } from '../metrics/points.ts';
+import type { LabelSet, SampleColumns } from '../metrics/sample-columns.ts';
 import type { Instant } from './instant.ts';
-import { labelKey, type LabelSum } from './label-sums.ts';
-import { OTHER } from './label-values.ts';
-import { PublishedPoints } from './published-points.ts';
+import type { LabelFolding } from './label-folding.ts';
+import { encodeLabelKey, type LabelSum } from './label-sums.ts';
+import { SampleCache } from './sample-cache.ts';
 
-/** A label set idle for so long gives way when a new one would find no place. */
-const IDLE_MS = 60 * 60 * 1000;
+/**
+ * When slots are short, the series of an absent label set is released after this time. Until then Prometheus, which
+ * looks back five minutes, has had the time to scrape its last value.
+ */
+const RELEASE_AFTER_MS = 5 * 60 * 1000;
 
-/** What is kept of a series from one process to the next. */
-export interface KeptSeries {
+/** A series as it is persisted. */
+export interface PersistedSeries {
   /** Without the service code. */
   readonly labels: readonly string[];
   readonly total: number;
   /** In seconds since the Unix epoch. */
   readonly created: number;
   /** Monotonic. */
-  readonly lastTouchedMs: number;
+  readonly lastUpdatedMs: number;
 }
+
+/** Which series to export. */
+export type SeriesSelection = 'all' | 'changed';
 
 interface Series {
   readonly labels: LabelSet;
+  /** How many of its labels are folded. */
+  readonly level: number;
   /** In seconds since the Unix epoch. */
   readonly created: number;
   total: number;
-  isNewborn: boolean;
+  /** Whether it is exposed at 0, because this commit created it. */
+  isNew: boolean;
+  /** Whether this commit created it or changed its total. */
+  hasChanged: boolean;
   /** When something was last added, if only 0. */
-  lastTouched: Pick<Instant, 'monotonicMs'>;
+  lastUpdated: Pick<Instant, 'monotonicMs'>;
 }
 
 /**
  * The counters of one family of one service code.
  *
- * A series is born at zero: Prometheus cannot see the increment with which a series appears, so it is exposed
- * at 0 first, and with what it gained then after the next commit. A label set beyond the limit counts under
- * `__other__`; one that has a series of its own keeps it while it is in use, for a counter must not go
- * backwards.
+ * Prometheus cannot see the increment with which a series appears. So a new series is exposed at 0 first, and with its
+ * gain after the next commit. A label set beyond the limit folds, one label at a time.
  */
 export class CounterFamily {
-  readonly #maxLabelSets: number;
-  readonly #published: PublishedPoints;
+  readonly #folding: LabelFolding;
+  readonly #sampleCache: SampleCache;
   readonly #series = new Map<string, Series>();
-  #other: Series | undefined;
-  /** Few families ever have any. */
-  #foldedKeys: Set<string> | undefined;
-  #at: Instant = { wallMs: 0, monotonicMs: 0 };
-  /** Keys of idle series, the longest idle last; found at most once a commit, when places are short. */
-  #idleKeys: string[] | undefined;
+  /** Number of series at each level of folding. */
+  readonly #levelSizes: number[];
+  #committedAt: Instant = { wallMs: 0, monotonicMs: 0 };
+  /** Keys of series that can be released, by level, the longest idle last; computed when slots are short. */
+  #releasableKeys: (string[] | undefined)[] = [];
+  /** Gains since the restored accounts that an earlier process has published: the next commit must not add them. */
+  readonly #publishedGains = new Map<Series, number>();
+  /** Label sets that were folded in the last commit. */
+  foldedLabelSets = 0;
 
-  constructor(serviceCode: string, maxLabelSets: number) {
-    this.#published = new PublishedPoints(serviceCode);
-    this.#maxLabelSets = maxLabelSets;
+  constructor(serviceCode: string, folding: LabelFolding) {
+    this.#sampleCache = new SampleCache(serviceCode);
+    this.#folding = folding;
+    this.#levelSizes = Array.from({ length: folding.levelCount }, () => 0);
   }
 
-  /** Label sets that counted under `__other__` in this commit. */
-  get foldedSets(): number {
-    return this.#foldedKeys?.size ?? 0;
+  /** Adds the sums of a listing; adding 0 creates a series. */
+  commit(sums: Iterable<LabelSum>, at: Instant): void {
+    this.#committedAt = at;
+    this.#releasableKeys = [];
+    this.foldedLabelSets = 0;
+    for (const series of this.#series.values()) {
+      series.isNew = false;
+      series.hasChanged = false;
+    }
+    const pending: LabelSum[] = [];
+    for (const sum of sums) {
+      const series = this.#series.get(sum.key);
+      if (series === undefined) pending.push(sum);
+      else this.#add(series, sum.value);
+    }
+    for (const { labels, key, value } of pending) this.#add(this.#findOrCreate(labels, key), value);
+    this.#publishedGains.clear();
   }
 
-  /** Begins a commit: whatever was gained before it now shows. */
-  begin(at: Instant): void {
-    this.#at = at;
-    this.#foldedKeys = undefined;
-    this.#idleKeys = undefined;
-    for (const series of this.#all()) series.isNewborn = false;
-  }
-
-  /** Adds a sum to its label set; adding 0 makes it appear. */
-  add(sum: LabelSum): void {
-    const series = this.#find(sum);
-    series.total += sum.value;
-    series.lastTouched = this.#at;
-  }
-
-  /** The series as this commit leaves them. */
-  points(): Points {
-    const all = this.#all();
-    return this.#published.publish(
+  /** The series after the last commit. */
+  collect(): SampleColumns {
+    const all = [...this.#series.values()];
+    return this.#sampleCache.update(
       all.map(({ labels }) => labels),
-      all.map(({ total, isNewborn }) => (isNewborn ? 0 : total)),
+      all.map(({ total, isNew }) => (isNew ? 0 : total)),
       all.map(({ created }) => created),
     );
   }
 
-  /** The series with their whole totals. */
-  *kept(): Generator<KeptSeries, void, undefined> {
-    for (const { labels, total, created, lastTouched } of this.#all()) {
-      yield { labels, total, created, lastTouchedMs: lastTouched.monotonicMs };
+  /** The series with their totals, including gains that are not exposed yet; all, or those that the last commit changed. */
+  *exportSeries(selection: SeriesSelection = 'all'): Generator<PersistedSeries, void, undefined> {
+    for (const { labels, total, created, lastUpdated, hasChanged } of this.#series.values()) {
+      if (selection === 'changed' && !hasChanged) continue;
+      yield { labels, total, created, lastUpdatedMs: lastUpdated.monotonicMs };
     }
   }
 
-  /** Takes a series of an earlier process, whatever the limit is now: a counter must not vanish. */
-  restore({ labels, total, created, lastTouchedMs }: KeptSeries): void {
-    const lastTouched = { monotonicMs: lastTouchedMs };
-    const series = { labels, created, total, isNewborn: false, lastTouched };
-    if (isOther(labels)) this.#other = series;
-    else this.#series.set(labelKey(labels), series);
+  /** Restores a series of an earlier process, even beyond the limit: a counter must not disappear. */
+  restore({ labels, total, created, lastUpdatedMs }: PersistedSeries): void {
+    const series = this.#create(labels, encodeLabelKey(labels), this.#folding.computeLevel(labels), created);
+    Object.assign(series, { total, isNew: false, lastUpdated: { monotonicMs: lastUpdatedMs } });
   }
 
-  #all(): Series[] {
-    return this.#other === undefined ? [...this.#series.values()] : [...this.#series.values(), this.#other];
+  /**
+   * Advances a restored series to the total that the earlier process has published since. The next commit adds only what
+   * the accounts gained beyond it.
+   */
+  advance(published: PersistedSeries): void {
+    const key = encodeLabelKey(published.labels);
+    const restored = this.#series.get(key);
+    // A series with another time of creation was released and created again, from 0 on.
+    const isSame = restored?.created === published.created;
+    const knownTotal = isSame ? restored.total : 0;
+    const knownGain = isSame ? (this.#publishedGains.get(restored) ?? 0) : 0;
+    const total = Math.max(published.total, knownTotal);
+    if (restored !== undefined) this.#delete(key, restored);
+    this.restore({ ...published, total });
+    const series = this.#series.get(key);
+    if (series !== undefined) this.#publishedGains.set(series, knownGain + total - knownTotal);
   }
 
-  #find({ key, labels }: LabelSum): Series {
-    const found = this.#series.get(key);
-    if (found !== undefined) return found;
-    if (isOther(labels) || !this.#makeRoom()) {
-      this.#foldedKeys ??= new Set();
-      this.#foldedKeys.add(key);
-      this.#other ??= this.#newSeries(labels.map(() => OTHER));
-      return this.#other;
+  #add(series: Series, amount: number): void {
+    const added = this.#publishedGains.size === 0 ? amount : amount - this.#takePublishedGain(series, amount);
+    series.total += added;
+    series.hasChanged ||= added > 0;
+    series.lastUpdated = this.#committedAt;
+  }
+
+  /** The part of an amount that is published already. */
+  #takePublishedGain(series: Series, amount: number): number {
+    const left = this.#publishedGains.get(series) ?? 0;
+    const taken = Math.min(left, amount);
+    this.#publishedGains.set(series, left - taken);
+    return taken;
+  }
+
+  #findOrCreate(labels: LabelSet, key: string): Series {
+    const lastLevel = this.#folding.levelCount - 1;
+    const ownLevel = this.#folding.computeLevel(labels);
+    let level = ownLevel;
+    while (level < lastLevel && !this.#reserveSlot(level)) {
+      labels = this.#folding.fold(labels, level);
+      key = encodeLabelKey(labels);
+      level = this.#folding.computeLevel(labels);
+      if (level > ownLevel && this.#series.has(key)) break;
     }
-    const series = this.#newSeries(labels);
+    if (level > ownLevel) this.foldedLabelSets += 1;
+    return this.#series.get(key) ?? this.#create(labels, key, level, this.#committedAt.wallMs / 1000);
+  }
+
+  #create(labels: LabelSet, key: string, level: number, created: number): Series {
+    const series: Series = {
+      labels,
+      level,
+      created,
+      total: 0,
+      isNew: true,
+      hasChanged: true,
+      lastUpdated: this.#committedAt,
+    };
     this.#series.set(key, series);
+    this.#levelSizes[level] = (this.#levelSizes[level] ?? 0) + 1;
     return series;
   }
 
-  #newSeries(labels: readonly string[]): Series {
-    return {
-      labels,
-      created: this.#at.wallMs / 1000,
-      total: 0,
-      isNewborn: true,
-      lastTouched: this.#at,
-    };
+  /** Whether one more series of a level can be created, if need be after a release. */
+  #reserveSlot(level: number): boolean {
+    const size = this.#levelSizes[level] ?? 0;
+    if (size < this.#folding.computeCapacity(level)) return true;
+    const key = (this.#releasableKeys[level] ??= this.#findReleasableKeys(level)).pop();
+    const released = key === undefined ? undefined : this.#series.get(key);
+    if (key === undefined || released === undefined) return false;
+    this.#delete(key, released);
+    return true;
   }
 
-  /** True if there is a place for one more, if need be that of an idle series. */
-  #makeRoom(): boolean {
-    if (this.#series.size < this.#maxLabelSets) return true;
-    this.#idleKeys ??= this.#findIdle();
-    const idlest = this.#idleKeys.pop();
-    return idlest !== undefined && this.#series.delete(idlest);
+  #delete(key: string, series: Series): void {
+    this.#series.delete(key);
+    this.#publishedGains.delete(series);
+    this.#levelSizes[series.level] = (this.#levelSizes[series.level] ?? 0) - 1;
   }
 
-  #findIdle(): string[] {
+  #findReleasableKeys(level: number): string[] {
+    const now = this.#committedAt.monotonicMs;
     return [...this.#series]
-      .filter(([, series]) => this.#at.monotonicMs - series.lastTouched.monotonicMs >= IDLE_MS)
-      .toSorted(([, a], [, b]) => b.lastTouched.monotonicMs - a.lastTouched.monotonicMs)
+      .filter(([, one]) => one.level === level && now - one.lastUpdated.monotonicMs >= RELEASE_AFTER_MS)
+      .toSorted(([, a], [, b]) => b.lastUpdated.monotonicMs - a.lastUpdated.monotonicMs)
       .map(([key]) => key);
   }
 }
-
-const isOther = (labels: readonly string[]): boolean => labels.every((label) => label === OTHER);

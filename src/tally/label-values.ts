@@ -1,17 +1,18 @@
-/** What a missing or empty value is called. */
+/** The value of a label whose field is missing or empty. */
 export const UNKNOWN = 'unknown';
-/** What label sets are folded into; a listing cannot claim it for itself. */
+/** The value of a label that was given up when label sets were folded. */
 export const OTHER = '__other__';
 
 const MAX_CHARACTERS = 128;
 const IS_PLAIN = /^[\x20-\x7e]{1,128}$/;
-const CONTROL_CHARACTERS = /\p{Cc}/gu;
+/** Format characters, such as U+202E and U+200B, reorder text or are invisible. */
+const CONTROL_CHARACTERS = /[\p{Cc}\p{Cf}]/gu;
 
 /**
- * Makes a label value of a text that an end user's terminal may have written: no control characters, no lone
+ * Makes a label value from a text that an end user's terminal may have written: no control or format characters, no lone
  * surrogates, at most 128 characters, never empty.
  */
-export function labelValue(text: string | undefined): string {
+export function sanitizeLabelValue(text: string | undefined): string {
   if (text === undefined || text === '') return UNKNOWN;
   if (IS_PLAIN.test(text)) return text;
   const cleaned = text

@@ -8,92 +8,70 @@ import type {
   TaskRecord,
   UserRecord,
 } from '../listing/records.ts';
+import type { Accumulator, AccumulatorPool } from './accumulator-pool.ts';
+import type { ListingGauge } from './family-keys.ts';
 import type { LabelSums } from './label-sums.ts';
-import { labelValue, UNKNOWN } from './label-values.ts';
-import { outputIdentity } from './output-identity.ts';
-import type { Worksheet, Worksheets } from './worksheet.ts';
+import { UNKNOWN } from './label-values.ts';
+import { hashOutputIdentity } from './output-identity.ts';
+import {
+  comparePartReadings,
+  type ForeignCount,
+  type InvalidCount,
+  type InvalidFieldCount,
+  type OutputReading,
+  type PartReading,
+  type TaskReading,
+} from './readings.ts';
+import { TaskIndex } from './task-index.ts';
 
-/** The gauge families that are sums over the records of one listing. */
-export const LISTING_GAUGES = [
-  'onlineUsers',
-  'serverOnlineUsers',
-  'tasks',
-  'tasksWithProgress',
-  'tasksMerging',
-  'tasksStalled',
-  'inputs',
-  'inputClients',
-  'outputs',
-  'outputRenditions',
-  'outputTags',
-  'httpConnections',
-  'outputsUnwatched',
-  'streams',
-  'streamBitRate',
-] as const;
+const CONNECTION_THRESHOLDS = [1, 10, 100, 1000, 10_000];
+const NO_INPUTS: readonly PartReading[] = [];
 
-export type ListingGauge = (typeof LISTING_GAUGES)[number];
-
-/** The container format that the service does not meter ("Output", `http_output_bytes`). */
-const UNMETERED_FORMAT = 'm3u8';
-
-/** What a listing says of a task's input bytes, and where it says so. */
-export interface InputReading {
-  readonly source: 'task' | 'inputs';
-  readonly bytes: number;
-}
-
-/** What a listing says of one output of a task. Outputs that are alike are one, with their sum. */
-export interface OutputReading {
-  readonly identity: number;
-  readonly format: string;
-  bytes: number;
-  connections: number;
-}
-
-/** What a listing says of one task: what the ledger compares with the listing before. */
-export interface TaskReading {
-  readonly vsId: string;
-  readonly progress: number | undefined;
-  readonly isMerging: boolean;
-  readonly input: InputReading | undefined;
-  /** Sorted by their identities. */
-  readonly outputs: readonly OutputReading[];
-}
-
-/** How many entries of one kind were left out, for one reason. */
-export interface InvalidCount {
-  readonly record: RecordKind;
-  readonly reason: InvalidReason;
-  count: number;
-}
-
-/** Adds up one listing, record by record. Nothing of it shows until a `Tally` commits it. */
-export class ListingTally implements ListingSink {
-  readonly tasks = new Map<string, TaskReading>();
+/** Adds up one listing, record by record. Nothing is published until a `Tally` commits it. */
+export class ListingAggregator implements ListingSink {
+  readonly tasks = new TaskIndex<TaskReading>();
   users = 0;
-  readonly #invalid = new Map<string, InvalidCount>();
+  readonly #invalidRecords = new Map<string, InvalidCount>();
+  readonly #invalidFields = new Map<string, InvalidFieldCount>();
+  readonly #foreignRecords = new Map<RecordKind, ForeignCount>();
+  /** Tasks with at least as many connections, by threshold. */
+  readonly #connectionCounts = CONNECTION_THRESHOLDS.map(() => 0);
+  readonly #watchedFormats = new Set<string>();
+  readonly #accumulators: AccumulatorPool;
+  #accumulator: Accumulator | undefined;
 
-  readonly #worksheets: Worksheets;
-  #sheet: Worksheet | undefined;
-
-  constructor(worksheets: Worksheets) {
-    this.#worksheets = worksheets;
+  constructor(accumulators: AccumulatorPool) {
+    this.#accumulators = accumulators;
   }
 
-  /** Where it adds up. Taken with the first record: of many listings that are waited for, few are being read. */
-  get sheet(): Worksheet {
-    this.#sheet ??= this.#worksheets.take();
-    return this.#sheet;
+  /** Acquired with the first record: of many listings that are awaited, few are being read. */
+  get accumulator(): Accumulator {
+    this.#accumulator ??= this.#accumulators.acquire();
+    return this.#accumulator;
   }
 
   get gauges(): Readonly<Record<ListingGauge, LabelSums>> {
-    return this.sheet.gauges;
+    return this.accumulator.gauges;
   }
 
-  /** The entries that were left out. */
+  /** Entries that were rejected. */
   get invalidCounts(): readonly InvalidCount[] {
-    return [...this.#invalid.values()];
+    return [...this.#invalidRecords.values()];
+  }
+
+  /** Fields that were invalid and count as missing. */
+  get invalidFields(): readonly InvalidFieldCount[] {
+    return [...this.#invalidFields.values()];
+  }
+
+  /** Records whose `service_code` is not the polled one. */
+  get foreignRecords(): readonly ForeignCount[] {
+    return [...this.#foreignRecords.values()];
+  }
+
+  /** Formats of which some output has connections. */
+  get watchedFormats(): ReadonlySet<string> {
+    return this.#watchedFormats;
   }
 
   /** The servers that have users or tasks. */
@@ -104,125 +82,143 @@ export class ListingTally implements ListingSink {
     return servers;
   }
 
-  user({ vsId, clientVersion, deviceType }: UserRecord): void {
+  addUser({ vsId, clientVersion, deviceType, isForeign }: UserRecord): void {
     this.users += 1;
+    if (isForeign) this.#countForeign('user');
     this.gauges.onlineUsers.at(clientVersion).at(deviceType).add(1);
     this.gauges.serverOnlineUsers.at(vsId).add(1);
   }
 
-  task(record: TaskRecord): void {
-    if (this.tasks.has(record.id)) {
-      this.invalid('task', 'duplicate_id');
-      return;
-    }
-    const isMerging = record.inputs.length + record.invalidInputs > 1;
+  addTask(record: TaskRecord): void {
     const server = this.gauges.tasks.at(record.vsId);
     const vsId = server.label;
+    if (this.tasks.get(record.id, vsId) !== undefined) {
+      this.addInvalid('task', 'duplicate_id');
+      return;
+    }
+    if (record.isForeign) this.#countForeign('task');
+    const isMerging = record.inputs.length > 1;
     server.add(1);
     this.gauges.tasksWithProgress.at(vsId).add((record.progress ?? 0) > 0 ? 1 : 0);
     this.gauges.tasksMerging.at(vsId).add(isMerging ? 1 : 0);
-    for (const input of record.inputs) this.#input(vsId, input);
-    for (const output of record.outputs) this.#output(vsId, output);
-    this.tasks.set(record.id, {
+    for (const input of record.inputs) this.#addInput(vsId, input);
+    const outputs = record.outputs.map((output) => this.#addOutput(vsId, output));
+    const connections = outputs.reduce((sum, output) => sum + output.connections, 0);
+    this.#countConnections(connections);
+    this.tasks.add({
+      id: record.id,
       vsId,
       progress: record.progress,
       isMerging,
-      input: inputReading(record),
-      outputs: outputReadings(record.outputs),
+      inputBytes: record.inputBytes,
+      inputs: record.inputBytes === undefined ? toInputReadings(record.inputs) : NO_INPUTS,
+      protocol: isMerging ? undefined : record.inputs[0]?.protocol,
+      outputs: outputs.toSorted(comparePartReadings),
+      connections,
     });
   }
 
-  invalid(record: RecordKind, reason: InvalidReason): void {
+  addInvalid(record: RecordKind, reason: InvalidReason): void {
     const key = `${record} ${reason}`;
-    const counted = this.#invalid.get(key);
-    if (counted === undefined) this.#invalid.set(key, { record, reason, count: 1 });
-    else counted.count += 1;
+    const found = this.#invalidRecords.get(key);
+    if (found === undefined) this.#invalidRecords.set(key, { record, reason, count: 1 });
+    else found.count += 1;
   }
 
-  #input(vsId: string, { protocol, deviceType, clientVersion }: InputRecord): void {
+  addInvalidField(record: RecordKind, field: string): void {
+    const key = `${record} ${field}`;
+    const found = this.#invalidFields.get(key);
+    if (found === undefined) this.#invalidFields.set(key, { record, field, count: 1 });
+    else found.count += 1;
+  }
+
+  /** Adds what is known only at the end of the listing: call it once, before the sums are read. */
+  finish(): void {
+    for (const [index, threshold] of CONNECTION_THRESHOLDS.entries()) {
+      this.gauges.tasksByHttpConnections.at(String(threshold)).add(this.#connectionCounts[index] ?? 0);
+    }
+  }
+
+  #countForeign(record: RecordKind): void {
+    const found = this.#foreignRecords.get(record);
+    if (found === undefined) this.#foreignRecords.set(record, { record, count: 1 });
+    else found.count += 1;
+  }
+
+  #countConnections(connections: number): void {
+    for (const [index, threshold] of CONNECTION_THRESHOLDS.entries()) {
+      if (connections < threshold) return;
+      this.#connectionCounts[index] = (this.#connectionCounts[index] ?? 0) + 1;
+    }
+  }
+
+  #addInput(vsId: string, { protocol, deviceType, clientVersion }: InputRecord): void {
     this.gauges.inputs.at(vsId).at(protocol).add(1);
     this.gauges.inputClients.at(deviceType).at(clientVersion).add(1);
   }
 
-  #output(vsId: string, output: OutputRecord): void {
+  #addOutput(vsId: string, output: OutputRecord): OutputReading {
     const { videoCodecName, audioCodecName, tag, httpConnectionsNum } = output;
-    const outputs = this.gauges.outputs.at(vsId).at(output.format);
+    const { gauges, increases } = this.accumulator;
+    const connections = httpConnectionsNum ?? 0;
+    const resolution = formatResolution(output);
+    const outputs = gauges.outputs.at(vsId).at(output.format);
     const format = outputs.label;
     outputs.add(1);
-    this.gauges.outputRenditions.at(videoCodecName).at(audioCodecName).at(resolution(output)).add(1);
-    this.gauges.outputTags.at(tag).add(1);
-    this.gauges.httpConnections.at(vsId).at(format).add(httpConnectionsNum);
-    if (format !== UNMETERED_FORMAT) {
-      const isUnwatched = httpConnectionsNum === 0;
-      this.gauges.outputsUnwatched
-        .at(vsId)
-        .at(format)
-        .add(isUnwatched ? 1 : 0);
-    }
-    for (const stream of output.streams) this.#stream(stream);
+    gauges.outputRenditions.at(videoCodecName).at(audioCodecName).at(resolution).add(1);
+    gauges.renditionHttpConnections.at(videoCodecName).at(audioCodecName).at(resolution).add(connections);
+    gauges.outputTags.at(tag).add(1);
+    gauges.httpConnections.at(vsId).at(format).add(connections);
+    gauges.outputsUnwatched
+      .at(vsId)
+      .at(format)
+      .add(httpConnectionsNum === 0 ? 1 : 0);
+    if (connections > 0) this.#watchedFormats.add(format);
+    for (const stream of output.streams) this.#addStream(vsId, stream);
+    return {
+      identity: hashOutputIdentity(output),
+      format,
+      bytes: output.httpOutputBytes,
+      connections,
+      bytesSum: increases.httpOutputBytes.at(vsId).at(format),
+      renditionBytesSum: increases.renditionHttpOutputBytes
+        .at(videoCodecName)
+        .at(audioCodecName)
+        .at(resolution),
+    };
   }
 
-  #stream({ codecType, copy, bitRate }: StreamRecord): void {
-    const type = codecTypeName(codecType);
-    const mode = streamMode(copy);
-    this.gauges.streams.at(type).at(mode).add(1);
-    this.gauges.streamBitRate
+  #addStream(vsId: string, { codecType, codecId, copy, bitRate }: StreamRecord): void {
+    const type = nameCodecType(codecType);
+    const mode = nameStreamMode(copy);
+    const { streams, streamCodecs, streamBitRate } = this.gauges;
+    streams.at(vsId).at(type).at(mode).add(1);
+    streamCodecs.at(type).at(codecId?.toString()).add(1);
+    streamBitRate
       .at(type)
       .at(mode)
       .add(bitRate ?? 0);
   }
 }
 
-function resolution({ width, height }: OutputRecord): string {
+function formatResolution({ width, height }: OutputRecord): string {
   return width === undefined || height === undefined ? UNKNOWN : `${width}x${height}`;
 }
 
 /** "Stream", `codec_type`: 0 = video, 1 = audio. */
-function codecTypeName(value: number | undefined): string {
+function nameCodecType(value: number | undefined): string {
   if (value === 0) return 'video';
   return value === 1 ? 'audio' : UNKNOWN;
 }
 
-/** "Stream", `copy`: 1 is copied; the sample writes 0 and the text 2 for a stream that is not. */
-function streamMode(copy: number | undefined): string {
+/** "Stream", `copy`: 1 is copied; the sample has 0, and the text 2, for a stream that is not. */
+function nameStreamMode(copy: number | undefined): string {
   if (copy === 1) return 'copy';
   return copy === 0 || copy === 2 ? 'transcode' : UNKNOWN;
 }
 
-/**
- * The task's own `input_bytes`; where it has none, the sum over its inputs, if that is whole. Never both.
- */
-function inputReading(task: TaskRecord): InputReading | undefined {
-  if (task.inputBytes !== undefined) return { source: 'task', bytes: task.inputBytes };
-  if (task.inputs.length === 0 || task.invalidInputs > 0) return undefined;
-  let bytes = 0;
-  for (const input of task.inputs) {
-    if (input.inputBytes === undefined) return undefined;
-    bytes += input.inputBytes;
-  }
-  return { source: 'inputs', bytes };
-}
-
-/** Alike ones are one. Sorted, so that the ledger needs no table to find them again. */
-function outputReadings(outputs: readonly OutputRecord[]): OutputReading[] {
-  const readings: OutputReading[] = [];
-  for (const reading of outputs.map(outputReading).toSorted((a, b) => a.identity - b.identity)) {
-    const last = readings.at(-1);
-    if (last?.identity === reading.identity) {
-      last.bytes += reading.bytes;
-      last.connections += reading.connections;
-    } else {
-      readings.push(reading);
-    }
-  }
-  return readings;
-}
-
-function outputReading(output: OutputRecord): OutputReading {
-  return {
-    identity: outputIdentity(output),
-    format: labelValue(output.format),
-    bytes: output.httpOutputBytes,
-    connections: output.httpConnectionsNum,
-  };
+function toInputReadings(inputs: readonly InputRecord[]): readonly PartReading[] {
+  return inputs
+    .map(({ identity, inputBytes }) => ({ identity, bytes: inputBytes }))
+    .toSorted(comparePartReadings);
 }

@@ -1,33 +1,23 @@
 import type { PlainSample, Samples } from '../metrics/family.ts';
-import type { Points } from '../metrics/points.ts';
+import type { SampleColumns } from '../metrics/sample-columns.ts';
+import type { LedgerCounter, ListingGauge, TaskFamily } from './family-keys.ts';
 import type { Instant } from './instant.ts';
-import { LEDGER_COUNTERS, type LedgerCounter } from './ledger.ts';
-import { LISTING_GAUGES, type ListingGauge } from './listing-tally.ts';
-import { TASK_FAMILIES, type TaskFamily } from './task-details.ts';
+import type { ForeignCount, InvalidFieldCount } from './readings.ts';
 
-/** Catalogue keys of the families that describe the last good listing: they vanish when it has grown stale. */
-export const LISTING_FAMILIES = [
-  ...LISTING_GAUGES,
-  'servers',
-  'serverLastSeen',
-  'foldedLabelSets',
-  ...TASK_FAMILIES,
-] as const;
-
-/** Catalogue keys of the families that accumulate between listings: they stay. */
-export const COUNTER_FAMILIES = [...LEDGER_COUNTERS, 'taskLifetime'] as const;
-
-export type ListingFamily = (typeof LISTING_FAMILIES)[number];
-export type CounterFamilyKey = (typeof COUNTER_FAMILIES)[number];
-
-/** All that is exposed of one service code after a good listing. Never changes once made. */
+/** Everything that is exposed of one service code after a good listing. Immutable. */
 export interface Snapshot {
   readonly at: Instant;
   readonly users: number;
   readonly tasks: number;
-  /** The families per task only where single tasks are exposed. */
-  readonly listing: Readonly<Record<ListingGauge | 'serverLastSeen', Points>> &
-    Readonly<Record<'servers' | 'foldedLabelSets', readonly PlainSample[]>> &
+  /** Gains of this listing that were implausible and add nothing, by direction. */
+  readonly implausibleGains: Readonly<Record<'input' | 'http_output', number>>;
+  readonly invalidFields: readonly InvalidFieldCount[];
+  readonly foreignRecords: readonly ForeignCount[];
+  /** The families per task are present only if per-task families are on. */
+  readonly listing: Readonly<Record<ListingGauge | 'serverLastSeen' | 'oldestTaskFirstSeen', SampleColumns>> &
+    Readonly<
+      Record<'listingUsers' | 'listingTasks' | 'servers' | 'foldedLabelSets', readonly PlainSample[]>
+    > &
     Readonly<Partial<Record<TaskFamily, Samples>>>;
-  readonly counters: Readonly<Record<LedgerCounter, Points>> & { readonly taskLifetime: Samples };
+  readonly counters: Readonly<Record<LedgerCounter, SampleColumns>> & { readonly taskLifetime: Samples };
 }

@@ -1,28 +1,38 @@
 import { z } from 'zod';
-import { CELLS } from './known-task.ts';
-import { LEDGER_COUNTERS } from './ledger.ts';
+import { LEDGER_COUNTERS } from './family-keys.ts';
+import { NUMBERS_PER_DEPARTED_PART, NUMBERS_PER_PART } from './ledger/part-accounts.ts';
+import { ALL_TASK_FLAGS } from './ledger/task-account.ts';
 
 /*
- * The units in which the state of a tally is kept: a line of JSON each, a list that begins with what it is. Moments
- * of the monotonic clock mean nothing to another process: they are kept as ages at the last good listing, in
+ * The entries in which the state of a tally is persisted: one line of JSON each, an array that begins with its kind.
+ * Monotonic times mean nothing to another process, so they are persisted as ages at the last good listing, in
  * milliseconds.
  *
- * Whoever changes what a unit is or means counts up the version of the state file.
+ * A change of an entry requires a new FORMAT_VERSION in state/format.ts.
  */
 
 const count = z.int().nonnegative();
 const labels = z.array(z.string());
-/** The number of an `instant`, counted from 0 in the order in which they come. */
+/** The number of an `instant` entry, in their order from 1 on; 0 is the last good listing. */
 const instant = count;
+const total = z.number().nonnegative();
+const taskDetail = [
+  z.string().describe('task id'),
+  total.describe('total of its input bytes'),
+  z.number().describe('created, in seconds'),
+  z.array(z.tuple([z.string(), total, z.number()])).describe('outputs: format, total, created'),
+] as const;
+const parts = (numbersPerPart: number) =>
+  z.array(z.number()).refine((numbers) => numbers.length % numbersPerPart === 0);
 
-/** Every kind of unit: [its name, …]. `code` comes first and begins a service code. */
-const UNITS = {
+/** Every kind of entry. `code` comes first and begins a service code. */
+const ENTRY_SCHEMAS = {
   code: z.tuple([
     z.literal('code'),
     z.string().describe('service code'),
-    z.number().describe('when the last good listing was, in wall-clock milliseconds'),
-    z.int().positive().describe('good listings so far'),
-    z.number().describe('when the first one was, in seconds'),
+    z.number().describe('time of the last good listing, in wall-clock milliseconds'),
+    z.int().positive().describe('number of good listings'),
+    z.number().describe('time of the first one, in seconds'),
   ]),
   counter: z.tuple([
     z.literal('counter'),
@@ -30,13 +40,14 @@ const UNITS = {
     labels.describe('without the service code'),
     z.number().nonnegative().describe('total'),
     z.number().describe('created, in seconds'),
-    z.number().describe('age of its last use'),
+    z.number().describe('age of its last update'),
   ]),
   lifetimes: z.tuple([
     z.literal('lifetimes'),
     z.array(count).describe('counts by bucket, not cumulative'),
     z.number().nonnegative().describe('sum, in seconds'),
   ]),
+  metered: z.tuple([z.literal('metered'), z.array(z.string()).describe('formats seen with connections')]),
   instant: z.tuple([
     z.literal('instant'),
     z.number().describe('wall-clock milliseconds'),
@@ -47,40 +58,55 @@ const UNITS = {
     z.literal('task'),
     z.string().describe('id'),
     z.string().describe('vs_id'),
-    z.number().describe('last value of its input bytes'),
-    z.enum(['task', 'inputs', '']).describe('where that was read'),
-    count.describe('number of the last good listing that held it'),
     instant.describe('first seen'),
-    instant.describe('last flow'),
-    z.int().min(0).max(7).describe('1 has flowed, 2 is stalled, 4 is from the baseline'),
-    z
-      .array(z.number())
-      .refine((cells) => cells.length % CELLS === 0)
-      .describe('outputs: identity, bytes, number of the last good listing that held it'),
+    instant.describe('last seen'),
+    instant.describe('last activity'),
+    z.number().nonnegative().describe('progress'),
+    z.enum(['task', 'inputs', '']).describe('source of its input bytes'),
+    z.number().nonnegative().describe('last input bytes of the task itself'),
+    z.number().nonnegative().describe('input bytes accounted for'),
+    z.int().min(0).max(ALL_TASK_FLAGS).describe('flags'),
+    parts(NUMBERS_PER_PART).describe('outputs'),
   ]),
-  detail: z.tuple([
-    z.literal('detail'),
-    z.string().describe('task id'),
-    z.number().nonnegative().describe('total of its input bytes'),
-    z.number().describe('created, in seconds'),
+  // Follows its task.
+  rare: z.tuple([
+    z.literal('rare'),
+    parts(NUMBERS_PER_PART).describe('inputs'),
+    parts(NUMBERS_PER_DEPARTED_PART).describe('departed inputs, with ages'),
+    parts(NUMBERS_PER_DEPARTED_PART).describe('departed outputs, with ages'),
+  ]),
+  detail: z.tuple([z.literal('detail'), ...taskDetail]),
+  // What was published after a later listing: it advances the totals of the entries before it, if there are any.
+  totals: z.tuple([
+    z.literal('totals'),
+    z.string().describe('service code'),
+    z.number().describe('time of the listing, in wall-clock milliseconds'),
+    z.int().positive().describe('number of good listings'),
+    z.number().describe('time of the first one, in seconds'),
     z
-      .array(z.tuple([z.string(), z.number().nonnegative(), z.number()]))
-      .describe('outputs: format, total, created'),
+      .array(z.tuple([z.enum(LEDGER_COUNTERS), labels, total, z.number()]))
+      .describe('counter, labels without the service code, total, created in seconds'),
+    z.array(count).describe('lifetimes: counts by bucket, not cumulative'),
+    total.describe('lifetimes: sum, in seconds'),
+    z.array(z.tuple([...taskDetail])).describe('details of tasks'),
   ]),
 } as const;
 
-type UnitKind = keyof typeof UNITS;
+type EntryKind = keyof typeof ENTRY_SCHEMAS;
 
-/** One piece of what is kept of a tally. */
-export type StateUnit = { [K in UnitKind]: z.infer<(typeof UNITS)[K]> }[UnitKind];
+/** One piece of the persisted state of a tally. */
+export type StateEntry = { [K in EntryKind]: z.infer<(typeof ENTRY_SCHEMAS)[K]> }[EntryKind];
 
-/** The unit that a value of JSON is; `undefined` if it is none. */
-export function parseStateUnit(raw: unknown): StateUnit | undefined {
+/** An entry of one kind. */
+export type StateEntryOf<Kind extends EntryKind> = z.infer<(typeof ENTRY_SCHEMAS)[Kind]>;
+
+/** Parses a JSON value; `undefined` if it is not an entry. */
+export function parseStateEntry(raw: unknown): StateEntry | undefined {
   const kind: unknown = Array.isArray(raw) ? raw[0] : undefined;
-  if (typeof kind !== 'string' || !isUnitKind(kind)) return undefined;
-  return UNITS[kind].safeParse(raw).data;
+  if (typeof kind !== 'string' || !isEntryKind(kind)) return undefined;
+  return ENTRY_SCHEMAS[kind].safeParse(raw).data;
 }
 
-function isUnitKind(kind: string): kind is UnitKind {
-  return Object.hasOwn(UNITS, kind);
+function isEntryKind(kind: string): kind is EntryKind {
+  return Object.hasOwn(ENTRY_SCHEMAS, kind);
 }

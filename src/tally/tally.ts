@@ -1,109 +1,167 @@
 import { CATALOGUE } from '../metrics/catalogue.ts';
 import type { PlainSample } from '../metrics/family.ts';
-import { GaugeGuard, type Folded } from './gauge-guard.ts';
+import { SampleColumns } from '../metrics/sample-columns.ts';
+import { recordOf } from '../runtime/record-of.ts';
+import { AccumulatorPool } from './accumulator-pool.ts';
+import {
+  LEDGER_COUNTERS,
+  LISTING_GAUGES,
+  type CounterFamilyKey,
+  type ListingFamily,
+  type ListingGauge,
+} from './family-keys.ts';
+import type { SeriesSelection } from './counter-family.ts';
 import type { Instant } from './instant.ts';
-import { Ledger, LEDGER_COUNTERS } from './ledger.ts';
-import { LISTING_GAUGES, ListingTally, type ListingGauge } from './listing-tally.ts';
-import { recordOf } from '../record-of.ts';
-import { ServerMemory } from './server-memory.ts';
-import type { CounterFamilyKey, ListingFamily, Snapshot } from './snapshot.ts';
-import type { StateUnit } from './state-unit.ts';
-import { TallyRestoring, unitsOf, type TallyParts } from './tally-state.ts';
+import { LabelFolding } from './label-folding.ts';
+import { LabelLimiter, type LimitedSamples } from './label-limiter.ts';
+import type { LabelSum } from './label-sums.ts';
+import { DEFAULT_LEDGER_SETTINGS, type LedgerSettings } from './ledger/ledger-settings.ts';
+import { Ledger } from './ledger/ledger.ts';
+import type { ServerSums } from './ledger/server-sums.ts';
+import { ListingAggregator } from './listing-aggregator.ts';
+import { RecentServers } from './recent-servers.ts';
+import type { Snapshot } from './snapshot.ts';
+import type { StateEntry, StateEntryOf } from './state-entry.ts';
+import {
+  exportEntries,
+  exportPublishedTotals,
+  exportTotals,
+  TallyRestorer,
+  type TallyParts,
+} from './tally-persistence.ts';
 import { TaskDetails } from './task-details.ts';
-import { Worksheets } from './worksheet.ts';
 
-export interface TallyOptions {
+/** Label sets per service code and family unless configured otherwise. */
+export const DEFAULT_MAX_LABEL_SETS = 2000;
+
+export interface TallyOptions extends Partial<LedgerSettings> {
   readonly serviceCode: string;
-  /** Label sets of a family beyond this fold into `__other__`. */
+  /** Label sets of a family beyond this number are folded. */
   readonly maxLabelSets: number;
-  /** How long a live task's input stands still before the task is stalled. */
+  /** How long the input or the progress of a task is unchanged before the task is stalled. */
   readonly stallAfterMs: number;
-  /** Whether single tasks are exposed. */
+  /** Whether per-task families are exposed. */
   readonly perTask: boolean;
-  /** How many single tasks are exposed at most. */
+  /** Maximum number of tasks in per-task families. */
   readonly maxTasks: number;
 }
 
+/** Gauges whose label sets are a closed set. */
+const CLOSED_GAUGES: readonly ListingGauge[] = ['tasksByHttpConnections'];
+
 /**
- * The accounts of one service code: listings in, snapshots out. Owns all that is remembered from one listing
- * to the next. A listing is a transaction: `begin` gives one to fill, and only `commit` makes it count.
+ * The state of one service code: listings in, snapshots out. A listing is a transaction: `beginListing` returns one to
+ * fill, and only `commit` publishes it.
  */
 export class Tally {
   readonly #serviceCode: string;
-  readonly #guards: Readonly<Record<ListingGauge, GaugeGuard>>;
-  readonly #servers: ServerMemory;
+  readonly #maxLabelSets: number;
+  readonly #limiters: Readonly<Record<ListingGauge, LabelLimiter>>;
+  readonly #servers: RecentServers;
   readonly #details: TaskDetails | undefined;
   readonly #ledger: Ledger;
-  /** Families that have ever folded: they show, at 0 too, from then on. */
+  /** Formats of which some output has had a connection: the service meters them. */
+  readonly #meteredFormats = new Set<string>();
+  /** Families that have ever folded: from then on they are exposed, at 0 too. */
   readonly #everFolded = new Set<CounterFamilyKey | ListingFamily>();
 
   constructor(options: TallyOptions) {
-    const { maxLabelSets, stallAfterMs } = options;
-    this.#serviceCode = options.serviceCode;
-    this.#guards = recordOf(LISTING_GAUGES, () => new GaugeGuard(options.serviceCode, maxLabelSets));
-    this.#servers = new ServerMemory(maxLabelSets);
-    this.#details = options.perTask ? new TaskDetails(options.maxTasks) : undefined;
-    this.#ledger = new Ledger({
-      serviceCode: options.serviceCode,
-      maxLabelSets,
-      stallAfterMs,
-      observer: this.#details,
+    const { serviceCode, maxLabelSets } = options;
+    this.#serviceCode = serviceCode;
+    this.#maxLabelSets = maxLabelSets;
+    this.#limiters = recordOf(LISTING_GAUGES, (gauge) => {
+      const limit = CLOSED_GAUGES.includes(gauge) ? Number.POSITIVE_INFINITY : maxLabelSets;
+      return new LabelLimiter(serviceCode, new LabelFolding(gauge, limit));
     });
+    this.#servers = new RecentServers(maxLabelSets);
+    this.#details = options.perTask ? new TaskDetails(options.maxTasks) : undefined;
+    this.#ledger = new Ledger({ ...DEFAULT_LEDGER_SETTINGS, ...options, observer: this.#details });
   }
 
-  /** How long a live task's input stands still before the task is stalled, from the next listing on. */
+  get serviceCode(): string {
+    return this.#serviceCode;
+  }
+
+  /** Takes effect with the next listing. */
   set stallAfterMs(stallAfterMs: number) {
     this.#ledger.stallAfterMs = stallAfterMs;
   }
 
-  /** A new listing to fill, on one of these sheets; dropping it leaves everything as it was. */
-  begin(worksheets = new Worksheets()): ListingTally {
-    return new ListingTally(worksheets);
+  /** A listing to fill. Discarding it changes nothing. */
+  beginListing(accumulators = new AccumulatorPool()): ListingAggregator {
+    return new ListingAggregator(accumulators);
   }
 
-  /** How many good listings it has taken, in this process and before; 0 if none. */
+  /** Number of good listings, in this process and before. */
   get listings(): number {
-    return this.#ledger.progress?.listings ?? 0;
+    return this.#ledger.listings;
   }
 
   /**
-   * What is to be kept of it for another process, in pieces; nothing before the first good listing. The pieces
-   * belong together only as long as no further listing is committed.
+   * The state to persist, in entries; none before the first good listing. The entries belong together only as long as
+   * no further listing is committed.
    */
-  state(): Iterable<StateUnit> {
-    return unitsOf(this.#parts);
+  exportState(): Iterable<StateEntry> {
+    return exportEntries(this.#parts);
   }
 
-  /** Makes a tally that has taken no listing what another one was; `now` is the moment at which that is done. */
-  restoring(now: Instant): TallyRestoring {
-    return new TallyRestoring(this.#parts, now);
+  /** The totals of all counter series, as entries of the state: what scrapes have seen or will see next. */
+  exportTotals(): Iterable<StateEntry> {
+    return exportTotals(this.#ledger);
   }
 
-  /** Takes a listing that is whole and good, once, and returns what is to be exposed from now on. */
-  commit(listing: ListingTally, at: Instant): Snapshot {
-    const { servers } = listing;
-    this.#servers.note(servers, at);
-    this.#details?.begin(listing.tasks, at);
-    this.#ledger.commit(listing, at);
+  /**
+   * The totals of the counter series, all or those that the last commit changed: what scrapes have seen or will see
+   * next. `undefined` before the first good listing.
+   */
+  exportPublishedTotals(selection: SeriesSelection): StateEntryOf<'totals'> | undefined {
+    return exportPublishedTotals(this.#parts, selection);
+  }
+
+  /** Restores the state of another tally into this one, which must not have taken a listing yet. */
+  createRestorer(now: Instant): TallyRestorer {
+    return new TallyRestorer(this.#parts, now);
+  }
+
+  /** Takes a good listing, once, and returns everything that is exposed from now on. */
+  commit(listing: ListingAggregator, at: Instant): Snapshot {
+    const { servers, accumulator } = listing;
+    listing.finish();
+    for (const format of listing.watchedFormats) this.#addMeteredFormat(format);
+    this.#servers.update(servers, at);
+    this.#details?.beginCommit(listing.tasks, at);
+    const serverSums = this.#ledger.commit(listing, at);
     this.#addIdleServers(listing);
-    const gauges = recordOf(LISTING_GAUGES, (gauge) => this.#guards[gauge].fold(listing.gauges[gauge], at));
+    const gauges = recordOf(LISTING_GAUGES, (gauge) =>
+      this.#limiters[gauge].limit(this.#selectSums(listing, gauge), at),
+    );
+    const { byteCountImplausible } = accumulator.increases;
     return {
       at,
       users: listing.users,
       tasks: listing.tasks.size,
-      // Assigned, not spread: what V8 makes of the other way is a hidden class for each snapshot.
+      implausibleGains: {
+        input: byteCountImplausible.at('input').value,
+        http_output: byteCountImplausible.at('http_output').value,
+      },
+      invalidFields: listing.invalidFields,
+      foreignRecords: listing.foreignRecords,
+      // Assigned, not spread: spreading makes V8 create a hidden class for each snapshot.
       listing: Object.assign(
-        recordOf(LISTING_GAUGES, (gauge) => gauges[gauge].points),
+        recordOf(LISTING_GAUGES, (gauge) => gauges[gauge].samples),
         {
-          servers: [{ labels: [this.#serviceCode], value: servers.size }],
-          serverLastSeen: this.#servers.points(this.#serviceCode),
-          foldedLabelSets: this.#foldedSamples(gauges),
+          listingUsers: this.#toGauge(listing.users),
+          listingTasks: this.#toGauge(listing.tasks.size),
+          servers: this.#toGauge(servers.size),
+          serverLastSeen: this.#servers.collect(this.#serviceCode),
+          oldestTaskFirstSeen: this.#collectOldest(serverSums),
+          foldedLabelSets: this.#collectFoldedLabelSets(gauges),
         },
-        this.#details?.samples(this.#serviceCode, listing.tasks, this.#ledger),
+        this.#details?.collect(this.#serviceCode, this.#ledger),
       ),
       counters: Object.assign(
-        recordOf(LEDGER_COUNTERS, (counter) => this.#ledger.points(counter)),
-        { taskLifetime: [this.#ledger.lifetimes(this.#serviceCode)] },
+        recordOf(LEDGER_COUNTERS, (counter) => this.#ledger.counters[counter].collect()),
+        { taskLifetime: [this.#ledger.collectLifetimes(this.#serviceCode)] },
       ),
     };
   }
@@ -114,23 +172,51 @@ export class Tally {
       ledger: this.#ledger,
       servers: this.#servers,
       details: this.#details,
+      meteredFormats: this.#meteredFormats,
     };
   }
 
-  /** A server that had users or tasks within the hour and has none now has 0: that is what a drop looks like. */
-  #addIdleServers(listing: ListingTally): void {
+  #toGauge(value: number): readonly PlainSample[] {
+    return [{ labels: [this.#serviceCode], value }];
+  }
+
+  #addMeteredFormat(format: string): void {
+    if (this.#meteredFormats.size < this.#maxLabelSets) this.#meteredFormats.add(format);
+  }
+
+  /** A format that the service does not meter has no connections, watched or not. */
+  #selectSums({ gauges }: ListingAggregator, gauge: ListingGauge): Iterable<LabelSum> {
+    if (gauge !== 'outputsUnwatched') return gauges[gauge];
+    return [...gauges[gauge]].filter(({ labels }) => this.#meteredFormats.has(labels[1] ?? ''));
+  }
+
+  /** A server that had users or tasks within the hour and has none now is exposed at 0, so that a drop is visible. */
+  #addIdleServers(listing: ListingAggregator): void {
     for (const vsId of this.#servers.servers) {
       listing.gauges.tasks.at(vsId).add(0);
       listing.gauges.serverOnlineUsers.at(vsId).add(0);
     }
   }
 
-  #foldedSamples(gauges: Readonly<Record<ListingGauge, Folded>>): readonly PlainSample[] {
+  /** The servers with the oldest tasks, up to the limit: a time has no sum to fold into. */
+  #collectOldest(serverSums: ServerSums): SampleColumns {
+    const oldest = [...serverSums.listOldest()]
+      .toSorted(([, a], [, b]) => a.monotonicMs - b.monotonicMs)
+      .slice(0, this.#maxLabelSets);
+    return new SampleColumns(
+      this.#serviceCode,
+      oldest.map(([vsId]) => [vsId]),
+      oldest.map(([, { wallMs }]) => wallMs / 1000),
+    );
+  }
+
+  #collectFoldedLabelSets(gauges: Readonly<Record<ListingGauge, LimitedSamples>>): readonly PlainSample[] {
     const counts = new Map<CounterFamilyKey | ListingFamily, number>();
-    for (const gauge of LISTING_GAUGES) counts.set(gauge, gauges[gauge].foldedSets);
-    for (const counter of LEDGER_COUNTERS) counts.set(counter, this.#ledger.counters[counter].foldedSets);
-    counts.set('serverLastSeen', this.#servers.leftOut);
-    counts.set('taskInfo', this.#details?.leftOut ?? 0);
+    for (const gauge of LISTING_GAUGES) counts.set(gauge, gauges[gauge].foldedLabelSets);
+    for (const counter of LEDGER_COUNTERS)
+      counts.set(counter, this.#ledger.counters[counter].foldedLabelSets);
+    counts.set('serverLastSeen', this.#servers.omittedCount);
+    counts.set('taskInfo', this.#details?.omittedCount ?? 0);
     for (const [family, count] of counts) if (count > 0) this.#everFolded.add(family);
     return [...this.#everFolded].map((family) => ({
       labels: [this.#serviceCode, CATALOGUE[family].name],

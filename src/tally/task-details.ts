@@ -1,39 +1,33 @@
 import type { PlainSample } from '../metrics/family.ts';
+import { recordOf } from '../runtime/record-of.ts';
+import { TASK_FAMILIES, type TaskFamily } from './family-keys.ts';
+import type { SeriesSelection } from './counter-family.ts';
 import type { Instant } from './instant.ts';
-import type { Ledger, TaskObserver } from './ledger.ts';
-import { labelValue } from './label-values.ts';
-import type { TaskReading } from './listing-tally.ts';
-import { recordOf } from '../record-of.ts';
+import { sanitizeLabelValue } from './label-values.ts';
+import type { Ledger } from './ledger/ledger.ts';
+import { hasFlag, TaskFlag } from './ledger/task-account.ts';
+import type { TaskObserver, TaskReading } from './readings.ts';
+import type { TaskIndex } from './task-index.ts';
 
-/** The families per task. */
-export const TASK_FAMILIES = [
-  'taskInfo',
-  'taskInputBytes',
-  'taskHttpOutputBytes',
-  'taskHttpConnections',
-  'taskStalled',
-  'taskProgress',
-  'taskFirstSeen',
-] as const;
+/** A candidate replaces a present incumbent only if it is larger by this factor: the selection does not flap. */
+const REPLACEMENT_FACTOR = 2;
 
-export type TaskFamily = (typeof TASK_FAMILIES)[number];
-
-/** A counter of a task as it is kept from one process to the next; `created` in seconds since the Unix epoch. */
-interface KeptTaskCounter {
+/** A counter of a task as it is persisted; `created` in seconds since the Unix epoch. */
+interface PersistedTaskCounter {
   readonly total: number;
   readonly created: number;
 }
 
-/** What is kept of a task from one process to the next. */
-export interface KeptDetail {
-  readonly input: KeptTaskCounter;
-  readonly outputs: Iterable<readonly [format: string, counter: KeptTaskCounter]>;
+/** The counters of a task as they are persisted. */
+export interface PersistedTaskDetail {
+  readonly input: PersistedTaskCounter;
+  readonly outputs: Iterable<readonly [format: string, counter: PersistedTaskCounter]>;
 }
 
 interface TaskCounter {
   total: number;
-  /** Exposed at 0 in the listing that it first appears in, as every counter. */
-  isNewborn: boolean;
+  /** Whether it is exposed at 0, because this commit created it. */
+  isNew: boolean;
   readonly created: number;
 }
 
@@ -41,104 +35,176 @@ interface TaskDetail {
   readonly label: string;
   readonly input: TaskCounter;
   readonly outputs: Map<string, TaskCounter>;
+  /** The task in this listing. */
+  reading: TaskReading | undefined;
+  /** Whether the last commit created or changed one of its counters. */
+  hasChanged: boolean;
 }
 
 /**
- * What is exposed of single tasks, up to a number of them: the first to come keep their places until they end.
+ * The families per task, for a limited number of tasks: those with the most connections, then those with the highest
+ * input. Tasks are selected by id alone, because an id is the label of their series.
  */
 export class TaskDetails implements TaskObserver {
   readonly #maxTasks: number;
   readonly #details = new Map<string, TaskDetail>();
   readonly #labels = new Set<string>();
   #created = 0;
-  /** Tasks of the last listing that found no place. */
-  leftOut = 0;
+  /** Gains since the restored accounts that an earlier process has published: the next listing must not add them. */
+  readonly #publishedGains = new Map<TaskCounter, number>();
+  /** Tasks of the last listing that are not exposed. */
+  omittedCount = 0;
 
   constructor(maxTasks: number) {
     this.#maxTasks = maxTasks;
   }
 
-  /** Begins a commit: tasks that ended give their places to new ones. */
-  begin(readings: ReadonlyMap<string, TaskReading>, at: Instant): void {
+  /** Selects the tasks of a listing, before the ledger takes it. */
+  beginCommit(readings: TaskIndex<TaskReading>, at: Instant): void {
     this.#created = at.wallMs / 1000;
     for (const [id, detail] of this.#details) {
-      for (const counter of [detail.input, ...detail.outputs.values()]) counter.isNewborn = false;
-      if (!readings.has(id)) this.#remove(id, detail);
+      detail.hasChanged = false;
+      for (const counter of [detail.input, ...detail.outputs.values()]) counter.isNew = false;
+      detail.reading = pickReading(readings.listById(id));
+      if (detail.reading === undefined) this.#remove(id, detail);
     }
-    for (const id of readings.keys()) {
-      if (this.#details.size >= this.#maxTasks) break;
-      if (!this.#details.has(id)) this.#admit(id);
-    }
-    this.leftOut = readings.size - this.#details.size;
+    const isCandidate = (reading: TaskReading): boolean =>
+      !this.#details.has(reading.id) && pickReading(readings.listById(reading.id)) === reading;
+    this.#select([...readings].filter(isCandidate));
+    this.omittedCount = readings.size - this.#details.size;
   }
 
-  /** The tasks that have a place. */
-  get kept(): Iterable<readonly [taskId: string, detail: KeptDetail]> {
-    return this.#details;
+  /** The tasks that are exposed: all, or those whose counters the last commit changed. */
+  *exportDetails(
+    selection: SeriesSelection,
+  ): Generator<readonly [taskId: string, detail: PersistedTaskDetail], void> {
+    for (const entry of this.#details) if (selection === 'all' || entry[1].hasChanged) yield entry;
   }
 
-  /** Takes a task that had a place in an earlier process, while there is room. */
-  restore(taskId: string, { input, outputs }: KeptDetail): void {
-    const label = labelValue(taskId);
+  /** Restores a task that an earlier process exposed, up to the limit. */
+  restore(taskId: string, { input, outputs }: PersistedTaskDetail): void {
+    const label = sanitizeLabelValue(taskId);
     if (this.#details.size >= this.#maxTasks || this.#labels.has(label)) return;
     const counters = [...outputs].map(([format, { total, created }]): [string, TaskCounter] => [
       format,
-      { total, isNewborn: false, created },
+      { total, isNew: false, created },
     ]);
     this.#labels.add(label);
     this.#details.set(taskId, {
       label,
-      input: { total: input.total, isNewborn: false, created: input.created },
+      input: { total: input.total, isNew: false, created: input.created },
       outputs: new Map(counters),
+      reading: undefined,
+      hasChanged: true,
     });
   }
 
-  input(taskId: string, bytes: number): void {
-    const detail = this.#details.get(taskId);
-    if (detail !== undefined) detail.input.total += bytes;
+  /**
+   * Advances a restored task, even beyond the limit, to the totals that the earlier process has published since. The next
+   * listing adds only what the task gained beyond them.
+   */
+  advance(taskId: string, published: PersistedTaskDetail): void {
+    const restored = this.#details.get(taskId);
+    const detail = restored ?? this.#createDetail(sanitizeLabelValue(taskId), published.input.created);
+    if (restored === undefined && this.#labels.has(detail.label)) return;
+    this.#labels.add(detail.label);
+    this.#details.set(taskId, detail);
+    this.#advanceCounter(detail.input, published.input);
+    for (const [format, counter] of published.outputs) {
+      const output = detail.outputs.get(format) ?? this.#createCounter(counter.created);
+      detail.outputs.set(format, output);
+      this.#advanceCounter(output, counter);
+    }
   }
 
-  output(taskId: string, format: string, bytes: number): void {
-    const detail = this.#details.get(taskId);
+  #advanceCounter(counter: TaskCounter, published: PersistedTaskCounter): void {
+    const gain = Math.max(0, published.total - counter.total);
+    counter.isNew = false;
+    counter.total += gain;
+    this.#publishedGains.set(counter, (this.#publishedGains.get(counter) ?? 0) + gain);
+  }
+
+  onInput(task: TaskReading, bytes: number): void {
+    const detail = this.#getDetail(task);
+    if (detail !== undefined) this.#add(detail, detail.input, bytes);
+  }
+
+  onOutput(task: TaskReading, format: string, bytes: number): void {
+    const detail = this.#getDetail(task);
     if (detail === undefined) return;
-    const counter = detail.outputs.get(format) ?? this.#newCounter();
+    const found = detail.outputs.get(format);
+    const counter = found ?? this.#createCounter();
+    detail.hasChanged ||= found === undefined;
     detail.outputs.set(format, counter);
-    counter.total += bytes;
+    this.#add(detail, counter, bytes);
+  }
+
+  #add(detail: TaskDetail, counter: TaskCounter, bytes: number): void {
+    const published = Math.min(bytes, this.#publishedGains.get(counter) ?? 0);
+    if (published > 0)
+      this.#publishedGains.set(counter, (this.#publishedGains.get(counter) ?? 0) - published);
+    counter.total += bytes - published;
+    detail.hasChanged ||= bytes > published;
   }
 
   /** The samples of all families, after the ledger has taken the same readings. */
-  samples(
-    serviceCode: string,
-    readings: ReadonlyMap<string, TaskReading>,
-    ledger: Ledger,
-  ): Record<TaskFamily, PlainSample[]> {
+  collect(serviceCode: string, ledger: Pick<Ledger, 'getTask'>): Record<TaskFamily, PlainSample[]> {
+    this.#publishedGains.clear();
     const families = recordOf(TASK_FAMILIES, (): PlainSample[] => []);
-    for (const [id, detail] of this.#details) {
-      const reading = readings.get(id);
-      const known = ledger.task(id);
-      if (reading === undefined || known === undefined) continue;
+    for (const detail of this.#details.values()) {
+      const { reading } = detail;
+      const account = reading && ledger.getTask(reading);
+      if (reading === undefined || account === undefined) continue;
       const labels = [serviceCode, detail.label];
-      families.taskInfo.push({ labels: labels.concat(describe(reading)), value: 1 });
-      families.taskInputBytes.push(counterSample(labels, detail.input));
+      families.taskInfo.push({ labels: labels.concat(listInfoLabels(reading)), value: 1 });
+      families.taskInputBytes.push(createCounterSample(labels, detail.input));
       for (const [format, counter] of detail.outputs) {
-        families.taskHttpOutputBytes.push(counterSample(labels.concat(format), counter));
+        families.taskHttpOutputBytes.push(createCounterSample(labels.concat(format), counter));
       }
-      for (const [format, connections] of connectionsByFormat(reading)) {
+      for (const [format, connections] of sumConnectionsByFormat(reading)) {
         families.taskHttpConnections.push({ labels: labels.concat(format), value: connections });
       }
-      families.taskStalled.push({ labels, value: known.isStalled ? 1 : 0 });
+      const isStalled = hasFlag(account, TaskFlag.isStalled);
+      families.taskStalled.push({ labels, value: isStalled ? 1 : 0 });
       families.taskProgress.push({ labels, value: reading.progress ?? 0 });
-      families.taskFirstSeen.push({ labels, value: known.firstSeen.wallMs / 1000 });
+      families.taskFirstSeen.push({ labels, value: account.firstSeen.wallMs / 1000 });
     }
     return families;
   }
 
-  #admit(id: string): void {
-    const label = labelValue(id);
-    // Ids that only differ beyond what a label holds would be one series twice.
+  #getDetail(task: TaskReading): TaskDetail | undefined {
+    const detail = this.#details.get(task.id);
+    return detail?.reading === task ? detail : undefined;
+  }
+
+  /** Adds candidates while there is room, the largest first; then replaces much smaller incumbents. */
+  #select(candidates: TaskReading[]): void {
+    const isShort = this.#details.size + candidates.length > this.#maxTasks;
+    if (isShort) candidates.sort((a, b) => compareSize(b, a));
+    const incumbents = isShort ? this.#listSmallestFirst().values() : [].values();
+    for (const candidate of candidates) {
+      if (this.#details.size >= this.#maxTasks) {
+        const [id, incumbent] = incumbents.next().value ?? [];
+        if (id === undefined || incumbent?.reading === undefined) return;
+        if (!isMuchLarger(candidate, incumbent.reading)) return;
+        this.#remove(id, incumbent);
+      }
+      this.#addTask(candidate);
+    }
+  }
+
+  #listSmallestFirst(): [string, TaskDetail][] {
+    return [...this.#details].toSorted(([, a], [, b]) =>
+      a.reading === undefined || b.reading === undefined ? 0 : compareSize(a.reading, b.reading),
+    );
+  }
+
+  #addTask(reading: TaskReading): void {
+    const label = sanitizeLabelValue(reading.id);
+    // Ids that differ only beyond the length of a label value would be one series twice.
     if (this.#labels.has(label)) return;
     this.#labels.add(label);
-    this.#details.set(id, { label, input: this.#newCounter(), outputs: new Map() });
+    this.#details.set(reading.id, { ...this.#createDetail(label), reading });
   }
 
   #remove(id: string, detail: TaskDetail): void {
@@ -146,22 +212,51 @@ export class TaskDetails implements TaskObserver {
     this.#labels.delete(detail.label);
   }
 
-  #newCounter(): TaskCounter {
-    return { total: 0, isNewborn: true, created: this.#created };
+  #createDetail(label: string, created?: number): TaskDetail {
+    return {
+      label,
+      input: this.#createCounter(created),
+      outputs: new Map(),
+      reading: undefined,
+      hasChanged: true,
+    };
+  }
+
+  #createCounter(created = this.#created): TaskCounter {
+    return { total: 0, isNew: true, created };
   }
 }
 
-function counterSample(labels: readonly string[], counter: TaskCounter): PlainSample {
-  return { labels, value: counter.isNewborn ? 0 : counter.total, created: counter.created };
+/** One of the tasks of one id, the same whatever their order. */
+function pickReading(readings: readonly TaskReading[]): TaskReading | undefined {
+  return readings.length > 1 ? readings.toSorted((a, b) => (a.vsId < b.vsId ? -1 : 1))[0] : readings[0];
+}
+
+function sumInputBytes({ inputBytes, inputs }: TaskReading): number {
+  return inputBytes ?? inputs.reduce((sum, { bytes }) => sum + (bytes ?? 0), 0);
+}
+
+function compareSize(a: TaskReading, b: TaskReading): number {
+  return a.connections - b.connections || sumInputBytes(a) - sumInputBytes(b);
+}
+
+function isMuchLarger(candidate: TaskReading, incumbent: TaskReading): boolean {
+  if (candidate.connections !== incumbent.connections)
+    return candidate.connections > REPLACEMENT_FACTOR * incumbent.connections;
+  return sumInputBytes(candidate) > REPLACEMENT_FACTOR * sumInputBytes(incumbent);
+}
+
+function createCounterSample(labels: readonly string[], counter: TaskCounter): PlainSample {
+  return { labels, value: counter.isNew ? 0 : counter.total, created: counter.created };
 }
 
 /** The info labels behind the task id: server, formats, whether it merges. */
-function describe(reading: TaskReading): string[] {
+function listInfoLabels(reading: TaskReading): string[] {
   const formats = new Set(reading.outputs.map((output) => output.format));
-  return [reading.vsId, labelValue([...formats].toSorted().join(',')), String(reading.isMerging)];
+  return [reading.vsId, sanitizeLabelValue([...formats].toSorted().join(',')), String(reading.isMerging)];
 }
 
-function connectionsByFormat(reading: TaskReading): Map<string, number> {
+function sumConnectionsByFormat(reading: TaskReading): Map<string, number> {
   const connections = new Map<string, number>();
   for (const output of reading.outputs) {
     connections.set(output.format, (connections.get(output.format) ?? 0) + output.connections);

@@ -1,31 +1,32 @@
-const LISTING_PATH = '/api/20140928/task_list';
+/** Path of the operation, relative to the base URL ("Endpoints" of the interface). */
+export const TASK_LIST_PATH = '/api/20140928/task_list';
 
-/** Where a listing is, in the forms that sending and signing it need. */
+/** The address of a listing, in the forms needed to sign and to send the request. */
 export interface ListingAddress {
   /** Scheme, host and port. */
   readonly origin: string;
   /** Path as sent, without the query. */
   readonly path: string;
-  /** Query before percent-encoding, without the leading `?`: what is signed. */
+  /** Query as signed: not percent-encoded, without the leading `?`. */
   readonly query: string;
-  /** The whole address, with the query percent-encoded: what is sent. */
+  /** Complete URL as sent, with a percent-encoded query. */
   readonly url: string;
 }
 
 /**
- * The address of a service code's listing ("Endpoints" of the interface).
+ * Builds the address of a service code's listing ("Endpoints" of the interface).
  *
- * The path that is signed is the path that is sent, a prefix of the base URL included. Behind a proxy that takes
- * a prefix away, the service sees another path: write it literally in the template of the signing scheme, as in
+ * The signed path is the path that is sent, including the path of the base URL. If a proxy strips a prefix, the service
+ * receives a different path: write that path into the template of the signing scheme, as in
  * `/api/20140928/task_list{query}{timestamp}`.
  *
- * @param baseUrl - absolute http or https URL; may have a path, with or without a slash at its end. User name,
- *   query and fragment are left out.
- * @throws TypeError where `baseUrl` is no URL, URIError where `serviceCode` has a lone surrogate.
+ * @param baseUrl - absolute http or https URL, optionally with a path. User name, password, query and fragment are
+ *   ignored.
+ * @throws TypeError if `baseUrl` is not a URL, URIError if `serviceCode` contains a lone surrogate.
  */
-export function listingAddress(baseUrl: string, serviceCode: string): ListingAddress {
+export function buildListingAddress(baseUrl: string, serviceCode: string): ListingAddress {
   const base = new URL(baseUrl);
-  const path = base.pathname.replace(/\/+$/, '') + LISTING_PATH;
+  const path = base.pathname.replace(/\/+$/, '') + TASK_LIST_PATH;
   return {
     origin: base.origin,
     path,

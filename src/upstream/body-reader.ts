@@ -1,82 +1,76 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
-
-import { contentCodings } from './decoding.ts';
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
+import { parseContentCodings } from './decoding.ts';
 import { UpstreamError } from './errors.ts';
 
 type Bytes = AsyncIterable<Uint8Array>;
 type OnBody = (chunk: Uint8Array) => void;
 
-/** Of an answer other than 2xx, this much is of use: enough for a `ret`, or for a page that says what is wrong. */
+/** Enough of an error response for a `ret` or for an error page. */
 const MAX_EXCERPT_BYTES = 64 * 1024;
 
-/** After so much, everybody else has a turn: a body that comes faster than it is read would keep the event loop. */
-const BYTES_PER_TURN = 256 * 1024;
+/** A body that arrives faster than it is read would otherwise block the event loop. */
+const BYTES_PER_YIELD = 256 * 1024;
 
 /**
- * Refuses a body that says beforehand that it is too large. A compressed one is not judged: its length says little.
+ * Rejects a response whose `Content-Length` exceeds the limit. The length of a compressed body is ignored, as the limit
+ * applies to the decoded body.
  *
  * @throws UpstreamError `too_large`
  */
-export function checkAnnouncedLength(
+export function checkContentLength(
   contentLength: string | undefined,
   contentEncoding: string,
   maxBytes: number,
 ): void {
-  if (contentCodings(contentEncoding).length === 0 && Number(contentLength ?? 0) > maxBytes) {
-    throw tooLarge(maxBytes);
+  if (parseContentCodings(contentEncoding).length === 0 && Number(contentLength ?? 0) > maxBytes) {
+    throw createTooLargeError(maxBytes);
   }
 }
 
 /**
- * Hands a body on, and says how many bytes it had.
+ * Passes a body to `onBody` and returns its size in bytes.
  *
- * @throws UpstreamError `too_large` at the first byte too many; else what `chunks` or `onBody` throw, unchanged.
+ * @throws UpstreamError `too_large` as soon as the limit is exceeded. Errors of `chunks` and `onBody` pass unchanged.
  */
-export async function deliverWhole(chunks: Bytes, maxBytes: number, onBody: OnBody): Promise<number> {
+export async function readBody(chunks: Bytes, maxBytes: number, onBody: OnBody): Promise<number> {
   let bytes = 0;
-  let bytesOfTurn = 0;
+  let bytesSinceYield = 0;
   for await (const chunk of chunks) {
     bytes += chunk.length;
-    if (bytes > maxBytes) {
-      throw tooLarge(maxBytes);
-    }
+    if (bytes > maxBytes) throw createTooLargeError(maxBytes);
     onBody(chunk);
-    bytesOfTurn += chunk.length;
-    if (bytesOfTurn >= BYTES_PER_TURN) {
-      bytesOfTurn = 0;
-      await nextTurn();
+    bytesSinceYield += chunk.length;
+    if (bytesSinceYield >= BYTES_PER_YIELD) {
+      bytesSinceYield = 0;
+      await yieldToEventLoop();
     }
   }
   return bytes;
 }
 
 /**
- * Hands the first 64 KiB of a body on, and says how many bytes these were. Where reading fails with an
- * {@link UpstreamError}, what came before is all there is; anything else is thrown on.
+ * Passes the first 64 KiB of a body to `onBody` and returns how many bytes it passed. An {@link UpstreamError} of
+ * `chunks` ends the excerpt; other errors pass unchanged.
  */
-export async function deliverExcerpt(chunks: Bytes, onBody: OnBody): Promise<number> {
+export async function readExcerpt(chunks: Bytes, onBody: OnBody): Promise<number> {
   let bytes = 0;
-  for await (const chunk of untilFailure(chunks)) {
+  for await (const chunk of stopAtUpstreamError(chunks)) {
     const part = chunk.subarray(0, MAX_EXCERPT_BYTES - bytes);
     bytes += part.length;
     onBody(part);
-    if (bytes === MAX_EXCERPT_BYTES) {
-      break;
-    }
+    if (bytes === MAX_EXCERPT_BYTES) break;
   }
   return bytes;
 }
 
-async function* untilFailure(chunks: Bytes): AsyncGenerator<Uint8Array> {
+async function* stopAtUpstreamError(chunks: Bytes): AsyncGenerator<Uint8Array> {
   try {
     yield* chunks;
   } catch (error) {
-    if (!(error instanceof UpstreamError)) {
-      throw error;
-    }
+    if (!(error instanceof UpstreamError)) throw error;
   }
 }
 
-function tooLarge(maxBytes: number): UpstreamError {
-  return new UpstreamError('too_large', `The answer has more than ${maxBytes} bytes`);
+function createTooLargeError(maxBytes: number): UpstreamError {
+  return new UpstreamError('too_large', `The response is larger than ${maxBytes} bytes`);
 }

@@ -1,68 +1,67 @@
 import type { Dispatcher } from 'undici';
-
-import type { Clock } from '../clock.ts';
-import { type ListingAddress, listingAddress } from './address.ts';
+import { raceAbort } from '../runtime/abort.ts';
+import type { Clock } from '../runtime/clock.ts';
+import { type ListingAddress, buildListingAddress } from './address.ts';
+import { checkContentLength, readBody, readExcerpt } from './body-reader.ts';
 import { type ConnectionOptions, type Connections, openConnections } from './connections.ts';
-import { beforeAbort, startDeadline } from './deadline.ts';
+import { startDeadline } from './deadline.ts';
 import { ACCEPTED_CODINGS, decodeBody } from './decoding.ts';
-import { checkAnnouncedLength, deliverExcerpt, deliverWhole } from './delivery.ts';
+import { toUpstreamError } from './error-classification.ts';
 import { UpstreamError } from './errors.ts';
-import { counted, describeRequest, type ExchangeObserver } from './exchange.ts';
-import { toUpstreamError } from './failure.ts';
+import { observeBodyBytes, redactRequest, type RequestObserver } from './request-observer.ts';
 import { parseRetryAfter } from './retry-after.ts';
 import { signRequest, type SigningScheme } from './signing.ts';
 
-/** What holds for all service codes. Every timeout ends a request with an {@link UpstreamError} `timeout`. */
+/** Options for all service codes. Each timeout fails a request with an {@link UpstreamError} `timeout`. */
 export interface ClientOptions extends ConnectionOptions {
-  /** From the request sent to the header of the answer. */
+  /** From sending the request to receiving the response headers. */
   readonly headersTimeoutMs: number;
-  /** Between two pieces of the body. */
+  /** Between two chunks of the body. */
   readonly idleTimeoutMs: number;
-  /** Bytes of a body, decompressed. */
+  /** Limit of a decoded body. */
   readonly maxResponseBytes: number;
   readonly userAgent: string;
 }
 
-/** Whose listing is asked for, where and how. */
+/** A service code and how to request its listing. */
 export interface ListingTarget {
   readonly serviceCode: string;
-  /** Absolute http or https URL, to which the path of the interface is added. */
+  /** Absolute http or https URL; the path of the operation is appended. */
   readonly baseUrl: string;
   readonly secret: string;
   readonly signing: SigningScheme;
-  /** For the whole request: connection, answer and repetition. */
+  /** For the whole request: connecting, response and retry. */
   readonly timeoutMs: number;
 }
 
-/** An answer whose body has been handed on. */
+/** A response whose body has been passed to the consumer. */
 export interface ListingResponse {
   readonly status: number;
-  /** Bytes handed on, decompressed. */
+  /** Size of the decoded body. */
   readonly bytes: number;
-  /** How long the service asks to be left alone, in milliseconds. */
+  /** The delay that the service requested with `Retry-After`. */
   readonly retryAfterMs?: number;
 }
 
-/** Takes the pieces of a body as they arrive, with the HTTP status of the answer. */
+/** Receives the decoded chunks of a body as they arrive, with the HTTP status of the response. */
 export type BodyConsumer = (chunk: Uint8Array, status: number) => void;
 
-type Answer = Dispatcher.ResponseData;
+type HttpResponse = Dispatcher.ResponseData;
 
-/** A request under way. */
-interface Asking {
+/** A request in progress; the signal is the one of its deadline. */
+interface PendingRequest {
   readonly target: ListingTarget;
   readonly address: ListingAddress;
-  readonly observer: ExchangeObserver | undefined;
-  /** Of its deadline. */
+  readonly observer: RequestObserver | undefined;
   readonly signal: AbortSignal;
 }
 
-/** Asks the service for listings ("task_list" of the interface). One for all service codes. */
+/** Requests listings from the service ("task_list" of the interface), for all service codes. */
 export class UpstreamClient implements AsyncDisposable {
   readonly #options: ClientOptions & { readonly clock: Clock };
   readonly #connections: Connections;
-  /** Origins that have answered: only to these can there be a kept-alive connection. */
-  readonly #answered = new Set<string>();
+  /** Only these origins can have a kept-alive connection. */
+  readonly #originsWithResponse = new Set<string>();
 
   constructor(options: ClientOptions & { readonly clock: Clock }) {
     this.#options = options;
@@ -70,59 +69,52 @@ export class UpstreamClient implements AsyncDisposable {
   }
 
   /**
-   * Requests a listing and hands its body on, decompressed, as it arrives.
+   * Requests a listing and passes its decoded body to `onBody` as it arrives.
    *
-   * Resolves for any HTTP status; redirects are not followed. Of an answer other than 2xx at most 64 KiB are handed
-   * on, and trouble with its body does not hide its status.
+   * Resolves for every HTTP status and does not follow redirects. `onBody` receives at most the first 64 KiB of a
+   * response other than 2xx, or of a 206, and a body that fails there is cut off, so that the status is still returned.
    *
-   * @param onBody - called with each piece and the status; what it throws ends the request, and is thrown as it is
-   * @param observer - is told of what goes to and fro; for explanations, not for the usual polls
-   * @param signal - ends the request, which then rejects with the reason of the signal. Node warns of a leak where more
-   *   than ten requests at a time share one, unless it was given to `setMaxListeners`.
-   * @throws UpstreamError `timeout`, `dns`, `connect`, `tls`, `reset`, `too_large`, or `not_json` where the body cannot
-   *   be decoded.
+   * @param onBody - an error that it throws ends the request and is rethrown unchanged
+   * @param signal - rejects the request with the signal's reason. Call `setMaxListeners` on a signal that more than ten
+   *   concurrent requests share, or Node.js warns of a leak.
+   * @param observer - receives requests, response heads and byte counts; for diagnostics only
+   * @throws UpstreamError `timeout`, `dns`, `connect`, `tls`, `reset`, `too_large`, or `not_json` if the body cannot be
+   *   decoded.
    */
   async requestListing(
     target: ListingTarget,
     onBody: BodyConsumer,
     signal: AbortSignal,
-    observer?: ExchangeObserver,
+    observer?: RequestObserver,
   ): Promise<ListingResponse> {
     signal.throwIfAborted();
-    const address = listingAddress(target.baseUrl, target.serviceCode);
-    const deadline = startDeadline(target.timeoutMs, signal);
-    try {
-      const asking = { target, address, observer, signal: deadline.signal };
-      const answer = await this.#ask(asking);
-      return await this.#receive(answer, onBody, asking);
-    } finally {
-      deadline[Symbol.dispose]();
-    }
+    const address = buildListingAddress(target.baseUrl, target.serviceCode);
+    using deadline = startDeadline(target.timeoutMs, signal);
+    const request = { target, address, observer, signal: deadline.signal };
+    return await this.#readResponse(await this.#sendWithRetry(request), onBody, request);
   }
 
-  /** Ends what is under way and closes all connections. */
+  /** Aborts requests in progress and closes all connections. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#connections[Symbol.asyncDispose]();
   }
 
   /**
-   * A server may close a kept-alive connection just as a request is sent on it, which says nothing of the
-   * service: such a request is sent once more, signed anew.
+   * Retries a reset once, with a new signature, if the connection may have been a kept-alive one: a server may close it
+   * just as a request is sent, which is not a failure of the service.
    */
-  async #ask(asking: Asking): Promise<Answer> {
+  async #sendWithRetry(request: PendingRequest): Promise<HttpResponse> {
     try {
-      return await this.#send(asking);
+      return await this.#send(request);
     } catch (error) {
       const isReset = error instanceof UpstreamError && error.reason === 'reset';
-      if (!isReset || !this.#answered.has(asking.address.origin)) {
-        throw error;
-      }
-      return await this.#send(asking);
+      if (!isReset || !this.#originsWithResponse.has(request.address.origin)) throw error;
+      return await this.#send(request);
     }
   }
 
-  /** Resolves when the header of the answer has arrived. */
-  async #send({ target, address, observer, signal }: Asking): Promise<Answer> {
+  /** Resolves when the response headers have arrived. */
+  async #send({ target, address, observer, signal }: PendingRequest): Promise<HttpResponse> {
     const { clock, headersTimeoutMs, idleTimeoutMs, userAgent } = this.#options;
     const headers = {
       accept: 'application/json',
@@ -130,7 +122,7 @@ export class UpstreamClient implements AsyncDisposable {
       'user-agent': userAgent,
       ...signRequest(target.signing, target.secret, address, clock.now()),
     };
-    observer?.asked(describeRequest(target, address, headers));
+    observer?.onRequest(redactRequest(target, address, headers));
     const sent = this.#connections.dispatcher.request({
       origin: address.origin,
       path: address.url.slice(address.origin.length),
@@ -141,60 +133,63 @@ export class UpstreamClient implements AsyncDisposable {
       signal,
     });
     try {
-      // undici heeds the signal only once there is a connection.
-      const answer = await beforeAbort(sent, signal);
-      this.#answered.add(address.origin);
-      return answer;
+      // undici ignores the signal while it connects.
+      const response = await raceAbort(sent, signal);
+      this.#originsWithResponse.add(address.origin);
+      return response;
     } catch (error) {
-      throw failureOf(error, signal);
+      throw toRequestError(error, signal);
     }
   }
 
-  async #receive(
-    { statusCode: status, headers, body }: Answer,
+  async #readResponse(
+    { statusCode: status, headers, body }: HttpResponse,
     consume: BodyConsumer,
-    { observer, signal }: Asking,
+    { observer, signal }: PendingRequest,
   ): Promise<ListingResponse> {
-    observer?.answered({ status, header: (name) => textOf(headers[name]) });
+    observer?.onResponse({ status, header: (name) => joinHeaderValues(headers[name]) });
     const { clock, maxResponseBytes } = this.#options;
     const onBody = (chunk: Uint8Array): void => consume(chunk, status);
-    const coding = textOf(headers['content-encoding']) ?? '';
-    const retryAfterMs = parseRetryAfter(textOf(headers['retry-after']), clock.now());
+    const coding = joinHeaderValues(headers['content-encoding']) ?? '';
+    const retryAfterMs = parseRetryAfter(joinHeaderValues(headers['retry-after']), clock.now());
+    const requestedPause = retryAfterMs === undefined ? {} : { retryAfterMs };
     try {
-      const encoded = observer === undefined ? body : counted(body, observer);
-      const chunks = explained(decodeBody(encoded, coding), signal);
-      if (status < 200 || status > 299) {
-        return {
-          status,
-          bytes: await deliverExcerpt(chunks, onBody),
-          ...(retryAfterMs !== undefined && { retryAfterMs }),
-        };
+      const encoded = observer === undefined ? body : observeBodyBytes(body, observer);
+      const chunks = convertReadErrors(decodeBody(encoded, coding), signal);
+      if (!isSuccessStatus(status)) {
+        const bytes = await readExcerpt(chunks, onBody);
+        return { status, bytes, ...requestedPause };
       }
-      checkAnnouncedLength(textOf(headers['content-length']), coding, maxResponseBytes);
-      return { status, bytes: await deliverWhole(chunks, maxResponseBytes, onBody) };
+      checkContentLength(joinHeaderValues(headers['content-length']), coding, maxResponseBytes);
+      return { status, bytes: await readBody(chunks, maxResponseBytes, onBody), ...requestedPause };
     } finally {
-      // Does nothing to a body that was read to its end.
+      // Closes the connection unless the body was read to its end.
       body.on('error', () => undefined).destroy();
     }
   }
 }
 
-function failureOf(error: unknown, signal: AbortSignal): unknown {
+/** Whether a response with this status has a whole listing: 206 has a part of one, which nothing asked for. */
+export function isSuccessStatus(status: number): boolean {
+  return status >= 200 && status <= 299 && status !== 206;
+}
+
+function toRequestError(error: unknown, signal: AbortSignal): unknown {
   return signal.aborted ? signal.reason : toUpstreamError(error);
 }
 
-/** Only what reading throws passes through here: what the consumer throws stays as it is. */
-async function* explained(
+/** Converts errors of the source only: an error of the loop that consumes the chunks does not pass through here. */
+async function* convertReadErrors(
   chunks: AsyncIterable<Uint8Array>,
   signal: AbortSignal,
 ): AsyncGenerator<Uint8Array> {
   try {
     yield* chunks;
   } catch (error) {
-    throw failureOf(error, signal);
+    throw toRequestError(error, signal);
   }
 }
 
-function textOf(value: string | string[] | undefined): string | undefined {
+function joinHeaderValues(value: string | string[] | undefined): string | undefined {
   return Array.isArray(value) ? value.join(', ') : value;
 }

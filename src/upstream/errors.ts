@@ -1,8 +1,9 @@
 /**
- * Why a poll failed: the closed set that is the `reason` label of `xvs_exporter_poll_errors_total`.
- * `timeout` is any deadline (connect, headers, idle, total); `connect` a connection that could not be made;
- * `reset` one that broke; `http_status` anything but 2xx; `not_json` a body that cannot be decoded or is not
- * JSON; `bad_shape` JSON that is no listing; `api_error` a listing whose `ret` is not 0.
+ * Why a poll failed: the closed set of the `reason` label of `xvs_exporter_poll_errors_total`.
+ *
+ * `timeout`: any timeout (connect, headers, idle, total); `connect`: no connection could be established; `reset`: the
+ * connection was lost; `http_status`: a status other than 2xx, or 206; `not_json`: a body that cannot be decoded or is not JSON;
+ * `bad_shape`: JSON that is not a listing; `api_error`: a listing whose `ret` is not 0.
  */
 export const POLL_ERROR_REASONS = [
   'timeout',
@@ -19,18 +20,31 @@ export const POLL_ERROR_REASONS = [
 
 export type PollErrorReason = (typeof POLL_ERROR_REASONS)[number];
 
-/** What is known of an answer that was a failure all the same. */
+/** Each reason as a sentence without a full stop, for messages and pages. */
+export const POLL_ERROR_SUMMARY: Readonly<Record<PollErrorReason, string>> = {
+  timeout: 'The service did not respond in time',
+  dns: 'The name of the service could not be resolved',
+  connect: 'Could not connect to the service',
+  tls: 'Could not establish a trusted TLS connection to the service',
+  reset: 'The connection to the service was lost',
+  http_status: 'The service answered with an HTTP error',
+  too_large: 'The listing exceeds upstream.max_response_size',
+  not_json: 'The response is not JSON',
+  bad_shape: 'The response is JSON but not a listing',
+  api_error: 'The service rejected the request',
+};
+
 export interface UpstreamErrorDetails {
-  /** HTTP status of the answer. */
+  /** HTTP status of the response. */
   readonly status?: number;
-  /** How long the service asked to be left alone, in milliseconds, from `Retry-After`. */
+  /** The delay that the service requested with `Retry-After`. */
   readonly retryAfterMs?: number;
-  /** What the system, TLS or the HTTP client calls it: `ECONNREFUSED`, `CERT_HAS_EXPIRED`. */
+  /** Code of the system, TLS or HTTP client error: `ECONNREFUSED`, `CERT_HAS_EXPIRED`. */
   readonly code?: string;
   readonly cause?: unknown;
 }
 
-/** A poll that failed. Its message holds no secret, no signature and no text of the service. */
+/** A failed poll. The message contains no secret, no signature and no text of the response. */
 export class UpstreamError extends Error {
   override readonly name = 'UpstreamError';
   readonly reason: PollErrorReason;

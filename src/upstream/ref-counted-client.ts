@@ -1,70 +1,64 @@
-import type { BodyConsumer, ListingResponse, ListingTarget, UpstreamClient } from './client.ts';
+import type { ListingResponse, UpstreamClient } from './client.ts';
 
 type Client = Pick<UpstreamClient, 'requestListing'> & AsyncDisposable;
 
-/** A client with the requests that are under way on it. */
-class Tenancy {
+/** A client that counts its requests in progress. */
+class CountedClient {
   readonly client: Client;
-  #requests = 0;
-  #leave: (() => void) | undefined;
+  #activeRequests = 0;
+  #onIdle: (() => void) | undefined;
 
   constructor(client: Client) {
     this.client = client;
   }
 
-  async requestListing(...request: Parameters<Client['requestListing']>): Promise<ListingResponse> {
-    this.#requests += 1;
+  async requestListing(...args: Parameters<Client['requestListing']>): Promise<ListingResponse> {
+    this.#activeRequests += 1;
     try {
-      return await this.client.requestListing(...request);
+      return await this.client.requestListing(...args);
     } finally {
-      this.#requests -= 1;
-      if (this.#requests === 0) this.#leave?.();
+      this.#activeRequests -= 1;
+      if (this.#activeRequests === 0) this.#onIdle?.();
     }
   }
 
-  /** Closes the client once no request is under way on it; to be called when none can come any more. */
-  async end(): Promise<void> {
+  /** Closes the client after its last request. Nothing may send a new request meanwhile. */
+  async closeWhenIdle(): Promise<void> {
     await new Promise<void>((resolve) => {
-      this.#leave = resolve;
-      if (this.#requests === 0) resolve();
+      this.#onIdle = resolve;
+      if (this.#activeRequests === 0) resolve();
     });
     await this.client[Symbol.asyncDispose]();
   }
 }
 
 /**
- * A client whose place another one can take: requests under way end on the one that they began on, which is closed
- * after the last of them.
+ * A client that can be replaced. Requests in progress end on the client that they started on, which is closed after its
+ * last one.
  */
-export class ReplaceableClient implements Client {
-  #tenancy: Tenancy;
-  /** Clients that wait for their last request. */
-  readonly #leaving = new Set<Promise<void>>();
+export class RefCountedClient implements Client {
+  #current: CountedClient;
+  readonly #closing = new Set<Promise<void>>();
 
   constructor(client: Client) {
-    this.#tenancy = new Tenancy(client);
+    this.#current = new CountedClient(client);
   }
 
-  /** As the client of now does it. */
-  async requestListing(
-    target: ListingTarget,
-    onBody: BodyConsumer,
-    signal: AbortSignal,
-  ): Promise<ListingResponse> {
-    return await this.#tenancy.requestListing(target, onBody, signal);
+  async requestListing(...args: Parameters<Client['requestListing']>): Promise<ListingResponse> {
+    return await this.#current.requestListing(...args);
   }
 
   replace(client: Client): void {
-    const leaving = this.#tenancy.end().then(() => {
-      this.#leaving.delete(leaving);
+    const closing = this.#current.closeWhenIdle().then(() => {
+      this.#closing.delete(closing);
     });
-    this.#leaving.add(leaving);
-    this.#tenancy = new Tenancy(client);
+    this.#closing.add(closing);
+    this.#current = new CountedClient(client);
   }
 
-  /** Ends what is under way on the client of now, and waits until every other one is closed. */
+  /** Aborts requests on the current client, and waits until the replaced ones are closed. */
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.#tenancy.client[Symbol.asyncDispose]();
-    await Promise.all(this.#leaving);
+    await this.#current.client[Symbol.asyncDispose]();
+    await Promise.all(this.#closing);
   }
 }

@@ -1,40 +1,39 @@
 import type { ListingAddress } from './address.ts';
-import { stringToSign, type SigningScheme } from './signing.ts';
+import { createStringToSign, type SigningScheme } from './signing.ts';
 
-/** A request as it may be shown: the signature and the secret are masked. */
-export interface ShownRequest {
-  /** Without line ends: `GET /api/20140928/task_list?service_code=TESTING HTTP/1.1`. */
+/** A request with signature and secret masked. */
+export interface RedactedRequest {
+  /** Without line ending: `GET /api/20140928/task_list?service_code=TESTING HTTP/1.1`. */
   readonly line: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly stringToSign: string;
 }
 
-/** The head of an answer. */
-export interface AnswerHead {
+export interface ResponseHead {
   readonly status: number;
-  /** A header by its name in lower case. */
+  /** Returns a header by its name in lower case. */
   header(this: void, name: string): string | undefined;
 }
 
-/** Is told of what goes to and fro. Of a request that is sent once more, `asked` is called twice. */
-export interface ExchangeObserver {
-  asked(request: ShownRequest): void;
-  answered(head: AnswerHead): void;
-  /** So many more bytes of the body, as they came: still compressed. */
-  received(bytes: number): void;
+/** Receives the events of a request. A request that is retried calls `onRequest` twice. */
+export interface RequestObserver {
+  onRequest(request: RedactedRequest): void;
+  onResponse(head: ResponseHead): void;
+  /** Called for each chunk of the body with its size before decoding. */
+  onBodyBytes(bytes: number): void;
 }
 
-interface Signed {
+interface SigningCredentials {
   readonly secret: string;
   readonly signing: SigningScheme;
 }
 
-/** What may be shown of a request with the given headers, the signature among them. */
-export function describeRequest(
-  { secret, signing }: Signed,
+/** Masks the signature and the secret of a request. `headers` are those of the request, signature included. */
+export function redactRequest(
+  { secret, signing }: SigningCredentials,
   address: ListingAddress,
   headers: Readonly<Record<string, string>>,
-): ShownRequest {
+): RedactedRequest {
   const { signatureHeader, timestampHeader, template } = signing;
   const signature = headers[signatureHeader] ?? '';
   return {
@@ -44,8 +43,8 @@ export function describeRequest(
       ...headers,
       [signatureHeader]: `<signature of ${signature.length} characters>`,
     },
-    // Nobody should write the secret into the template, but who did shall not see it here.
-    stringToSign: stringToSign(
+    // The template should not contain the secret, but the operator may have written it there.
+    stringToSign: createStringToSign(
       template.replaceAll(secret, '<secret>'),
       address,
       headers[timestampHeader] ?? '',
@@ -53,13 +52,13 @@ export function describeRequest(
   };
 }
 
-/** A body, unchanged, whose bytes the observer is told of. */
-export async function* counted(
+/** Passes a body through unchanged and reports the size of each chunk to the observer. */
+export async function* observeBodyBytes(
   chunks: AsyncIterable<Uint8Array>,
-  observer: ExchangeObserver,
+  observer: RequestObserver,
 ): AsyncGenerator<Uint8Array> {
   for await (const chunk of chunks) {
-    observer.received(chunk.length);
+    observer.onBodyBytes(chunk.length);
     yield chunk;
   }
 }

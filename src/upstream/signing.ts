@@ -1,10 +1,10 @@
 import { createHmac } from 'node:crypto';
 
-/** How a request is signed. The defaults of the settings are the published scheme. */
+/** How requests are signed. The default settings are the published scheme. */
 export interface SigningScheme {
   /** Digest of the HMAC. */
   readonly algorithm: 'sha256' | 'sha1' | 'sha384' | 'sha512' | 'md5';
-  /** What is signed: literal text with the placeholders `{path}`, `{query}` and `{timestamp}`; already checked. */
+  /** String to sign: text with the placeholders `{path}`, `{query}` and `{timestamp}`, already validated. */
   readonly template: string;
   readonly encoding: 'hex' | 'base64' | 'base64url';
   /** Unit of the timestamp since the Unix epoch. */
@@ -13,22 +13,22 @@ export interface SigningScheme {
   readonly timestampHeader: string;
 }
 
-/** What of a request is signed. */
+/** The signed parts of a request. */
 export interface SignedParts {
-  /** As sent: starts with `/`, percent-encoded, no host and no query. */
+  /** As sent: percent-encoded, starting with `/`, without host and query. */
   readonly path: string;
-  /** Before percent-encoding, without the leading `?`. */
+  /** Not percent-encoded, without the leading `?`. */
   readonly query: string;
 }
 
 const PLACEHOLDER = /\{(path|query|timestamp)\}/g;
 
 /**
- * Fills in a template. One pass: what stands in a value is never taken for a placeholder.
+ * Fills in a template in one pass, so that placeholders inside values stay as they are.
  *
  * @param timestamp - decimal, in the unit of the scheme
  */
-export function stringToSign(template: string, parts: SignedParts, timestamp: string): string {
+export function createStringToSign(template: string, parts: SignedParts, timestamp: string): string {
   const values = new Map([
     ['path', parts.path],
     ['query', parts.query],
@@ -38,7 +38,7 @@ export function stringToSign(template: string, parts: SignedParts, timestamp: st
 }
 
 /**
- * The headers that sign a request ("Authentication" of the interface).
+ * Returns the headers that sign a request ("Authentication" of the interface).
  *
  * @param nowMs - wall-clock time in milliseconds since the Unix epoch
  */
@@ -50,7 +50,7 @@ export function signRequest(
 ): Record<string, string> {
   const timestamp = String(Math.floor(scheme.timestampUnit === 's' ? nowMs / 1000 : nowMs));
   const signature = createHmac(scheme.algorithm, secret)
-    .update(stringToSign(scheme.template, parts, timestamp))
+    .update(createStringToSign(scheme.template, parts, timestamp))
     .digest(scheme.encoding);
   return { [scheme.signatureHeader]: signature, [scheme.timestampHeader]: timestamp };
 }

@@ -1,88 +1,172 @@
-import type { Scrape } from '../poller/scrape-driven.ts';
-import type { Selection } from '../metrics/selection.ts';
+import { breakDownListing, type ListingBreakdown } from '../diagnostics/listing-breakdown.ts';
+import { CATALOGUE } from '../metrics/catalogue.ts';
+import type { CodeLabels } from '../metrics/code-labels.ts';
+import type { ExporterMetrics } from '../metrics/exporter-metrics.ts';
+import { countSeries } from '../metrics/exposition.ts';
 import type { Family, StaticLabels } from '../metrics/family.ts';
+import type { FamilySelection } from '../metrics/family.ts';
 import type { LatestListing, PollHistoryView } from '../poller/poll-history.ts';
+import type { Poller } from '../poller/poller.ts';
+import type { ScrapeRequest, ScrapeTrigger } from '../poller/scrape-trigger.ts';
+import { isStale, type CodeState, type Store } from '../poller/store.ts';
+import type { Watchdog } from '../poller/watchdog.ts';
+import type { Clock } from '../runtime/clock.ts';
+import { selectShard } from '../sharding/rendezvous.ts';
 import type { Shard } from '../sharding/shard.ts';
 import type { PollErrorReason } from '../upstream/errors.ts';
 
-/**
- * How a service code is: its last poll failed (`down`); it did not, but was too long ago (`stale`); it succeeded
- * (`up`); there was none yet (`waiting`).
- */
+/** `waiting`: not polled yet; `down`: the last poll failed; `stale`: the last success is too old; `up`: otherwise. */
 export type ServiceCodeCondition = 'down' | 'stale' | 'up' | 'waiting';
 
-/** What the status page says of one service code; what is not known is `undefined`. */
+/** The status of one service code; unknown values are `undefined`. */
 export interface ServiceCodeStatus {
   readonly serviceCode: string;
   readonly labels: StaticLabels;
   readonly condition: ServiceCodeCondition;
   /** Milliseconds since the Unix epoch. */
   readonly lastPollMs: number | undefined;
+  /** Milliseconds since the Unix epoch. */
   readonly lastSuccessMs: number | undefined;
   readonly lastError: PollErrorReason | undefined;
-  /** The last answer's `ret`. */
+  /** `ret` of the last response. */
   readonly ret: number | undefined;
-  /** Of the last good listing, unless it has grown stale. Without rates when polls have failed since. */
-  readonly figures: LatestListing | undefined;
+  /** Totals of the last good listing, unless it is stale; without rates if polls have failed since. */
+  readonly totals: LatestListing | undefined;
   readonly history: PollHistoryView;
 }
 
-/** How much of something there is, by name. */
-export interface Share {
-  readonly name: string;
-  readonly value: number;
-}
-
-/** What the last good listing says of one server. */
-export interface ServerStatus {
-  readonly vsId: string;
-  readonly users: number;
-  readonly tasks: number;
-  readonly stalledTasks: number;
-  readonly connections: number;
-  /** Milliseconds since the Unix epoch. */
-  readonly lastSeenMs: number | undefined;
-}
-
-/** What the page of one service code says of its last good listing. */
-export interface ListingBreakdown {
-  readonly servers: readonly ServerStatus[];
-  readonly outputsByFormat: readonly Share[];
-  readonly connectionsByFormat: readonly Share[];
-  readonly usersByClientVersion: readonly Share[];
-  readonly usersByDeviceType: readonly Share[];
-  readonly inputsByProtocol: readonly Share[];
-}
-
-/** A service code that this process polls, with the labels that its configuration gives it. */
+/** A service code that this process polls, with its configured labels. */
 export interface PolledServiceCode {
   readonly serviceCode: string;
   readonly labels: StaticLabels;
 }
 
-/** What the web server may ask of the exporter. */
-export interface ExporterView {
+/** Everything that the web server reads from the exporter. */
+export interface ExporterFacade {
   readonly version: string;
-  /** Resolves when a scrape is to be answered: where scrapes ask for polls, once these are over, or it cannot wait. */
-  refresh(scrape: Scrape): Promise<void>;
-  /** Which of the processes that share the service codes this is. */
   readonly shard: Shard;
-  /** The families to expose, each once, of everything where nothing else is selected. */
-  collect(selection?: Selection): Promise<readonly Family[]>;
-  /** All that are polled here. */
-  serviceCodes(): readonly PolledServiceCode[];
+  /** In scrape mode, resolves after the polls of a scrape or when its time runs out; otherwise immediately. */
+  refresh(scrape: ScrapeRequest): Promise<void>;
+  /** Collects each selected family once; by default all of them. */
+  collect(selection?: FamilySelection): Promise<readonly Family[]>;
+  getServiceCodes(): readonly PolledServiceCode[];
   hasServiceCode(serviceCode: string): boolean;
-  /** The index of the shard that polls a service code, where another does. */
-  otherShardOf(this: void, serviceCode: string): number | undefined;
-  /** Whether the polls go on, whatever they come to. */
+  /** Index of the other shard that polls a service code; `undefined` if no other shard does. */
+  getOtherShard(this: void, serviceCode: string): number | undefined;
+  /** Whether the poll loops run, regardless of the outcome of polls. */
   isHealthy(): boolean;
-  /** Whether the first round of polls is over, or none is to be waited for. */
+  /** Whether the first polls have finished; always true in scrape mode. */
   isReady(): boolean;
-  /** The moment that a page shows, in milliseconds since the Unix epoch. */
+  /** Current time for pages, in milliseconds since the Unix epoch. */
   nowMs(): number;
-  status(): readonly ServiceCodeStatus[];
+  getStatuses(): readonly ServiceCodeStatus[];
   /** `undefined` for a service code that is not configured. */
-  statusOf(serviceCode: string): ServiceCodeStatus | undefined;
-  /** `undefined` where there is no listing, or a stale one. */
-  breakdownOf(serviceCode: string): ListingBreakdown | undefined;
+  getStatus(serviceCode: string): ServiceCodeStatus | undefined;
+  /** `undefined` without a listing or if the listing is stale. */
+  getBreakdown(serviceCode: string): ListingBreakdown | undefined;
+}
+
+interface ExporterFacadeOptions {
+  readonly store: Store;
+  readonly labels: CodeLabels;
+  readonly exporterMetrics: ExporterMetrics;
+  readonly poller: Poller;
+  /** Defined in scrape mode only. */
+  readonly scrapeDriven: ScrapeTrigger | undefined;
+  readonly watchdog: Watchdog;
+  readonly clock: Clock;
+  readonly version: string;
+  readonly shard: Shard;
+  /** Returns the service codes that other shards poll now. */
+  readonly codesOnOtherShards: () => ReadonlySet<string>;
+}
+
+/** Combines poll results and the exporter's own metrics for the web server. */
+export function createExporterFacade(parts: ExporterFacadeOptions): ExporterFacade {
+  const {
+    store,
+    labels,
+    exporterMetrics,
+    poller,
+    scrapeDriven,
+    watchdog,
+    clock,
+    version,
+    shard,
+    codesOnOtherShards,
+  } = parts;
+  return {
+    version,
+    shard,
+    refresh: async (scrape) => await scrapeDriven?.refresh(scrape),
+    async collect(selection = 'everything') {
+      const ownFamilies = await exporterMetrics.collect(selection);
+      const serviceCodes = typeof selection === 'object' ? selection : undefined;
+      const codeFamilies = store.collectFamilies(clock.monotonic(), serviceCodes);
+      if (selection === 'exporter')
+        return [
+          ...ownFamilies,
+          createSeriesFamily(
+            countSeries(codeFamilies) + countSeries(ownFamilies) + exporterMetrics.codeSeriesCount,
+          ),
+        ];
+      const families = [...codeFamilies, ...ownFamilies];
+      return selection === 'everything' ? [...families, createSeriesFamily(countSeries(families))] : families;
+    },
+    getServiceCodes: () =>
+      store.states.map(({ serviceCode }) => ({ serviceCode, labels: labels.get(serviceCode) })),
+    hasServiceCode: (serviceCode) => poller.has(serviceCode),
+    getOtherShard: (serviceCode) =>
+      codesOnOtherShards().has(serviceCode) ? selectShard(serviceCode, shard.count) : undefined,
+    isHealthy: () => watchdog.check(),
+    // A pod that is not ready may get no scrapes, and in scrape mode only scrapes would make it ready.
+    isReady: () => scrapeDriven !== undefined || poller.isFirstRoundOver,
+    nowMs: () => clock.now(),
+    getStatuses: () => {
+      const nowMs = clock.monotonic();
+      return store.states.map((state) => toServiceCodeStatus(state, labels, nowMs));
+    },
+    getStatus: (serviceCode) => {
+      const state = store.get(serviceCode);
+      return state === undefined ? undefined : toServiceCodeStatus(state, labels, clock.monotonic());
+    },
+    getBreakdown: (serviceCode) => {
+      const state = store.get(serviceCode);
+      if (state?.snapshot === undefined || isStale(state, clock.monotonic())) return undefined;
+      return breakDownListing(state.snapshot);
+    },
+  };
+}
+
+/** The count includes the series that carries it. */
+function createSeriesFamily(otherSeriesCount: number): Family {
+  return { spec: CATALOGUE.series, samples: [{ labels: [], value: otherSeriesCount + 1 }] };
+}
+
+function toServiceCodeStatus(state: CodeState, labels: CodeLabels, nowMs: number): ServiceCodeStatus {
+  const { serviceCode, lastPollMs, lastSuccessMs, lastError, ret, history } = state;
+  return {
+    serviceCode,
+    labels: labels.get(serviceCode),
+    condition: toCondition(state, nowMs),
+    lastPollMs,
+    lastSuccessMs,
+    lastError,
+    ret,
+    totals: toTotals(state, nowMs),
+    history,
+  };
+}
+
+function toCondition(state: CodeState, nowMs: number): ServiceCodeCondition {
+  if (state.isUp === undefined) return 'waiting';
+  if (!state.isUp) return 'down';
+  return isStale(state, nowMs) ? 'stale' : 'up';
+}
+
+/** As on `/metrics`: a stale listing is hidden, and rates are hidden after a failed poll. */
+function toTotals(state: CodeState, nowMs: number): LatestListing | undefined {
+  const { latestListing } = state.history;
+  if (latestListing === undefined || isStale(state, nowMs)) return undefined;
+  return state.isUp === true ? latestListing : { ...latestListing, ingress: undefined, egress: undefined };
 }

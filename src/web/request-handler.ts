@@ -1,74 +1,134 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
-import type { Clock } from '../clock.ts';
-import type { Logger } from '../log.ts';
-import type { WebConfigurationSource } from './config/web-configuration-source.ts';
-import type { Door } from './door.ts';
-import type { Guard } from './guard.ts';
-import { respondText } from './response.ts';
-import type { WebResponse } from './response.ts';
-import { isProbe } from './routes.ts';
-import type { WebRequest } from './routes.ts';
+import type { Clock } from '../runtime/clock.ts';
+import type { Logger } from '../runtime/logger.ts';
+import { isProbe, type WebRequest } from './request.ts';
+import { respondText, type WebResponse } from './response.ts';
+import type { Authorizer } from './security/authorization.ts';
+import type { WebConfiguration, WebConfigurationSource } from './security/web-configuration.ts';
 
-/** How long an answer may take on its way, however slowly the client reads: so long it is held in memory. */
-const ANSWER_TIMEOUT_MS = 60_000;
-/**
- * Bytes of answers that may be on their way at a time, in memory: beyond it, all but one get a 503. An answer to a client
- * that reads is gone in a moment.
- */
-const MAX_BYTES_ON_THEIR_WAY = 128 * 1024 * 1024;
+/** How long a client may take to read a response, which stays in memory meanwhile. */
+const RESPONSE_TIMEOUT_MS = 60_000;
+/** Responses that clients have not read yet; beyond this, new ones become a 503. At least one is always allowed. */
+const MAX_PENDING_RESPONSE_BYTES = 128 * 1024 * 1024;
+/** Pipelined requests that wait for earlier ones of their connection. Scrapers and browsers do not pipeline. */
+const MAX_WAITING_PER_CONNECTION = 64;
+const MAX_WAITING_REQUESTS = 1024;
 
-export interface AnsweringOptions {
+/** A request with its unsent response. */
+interface Exchange {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+}
+
+export interface RequestHandlerOptions {
   readonly handle: (request: WebRequest) => Promise<WebResponse>;
-  /** Requests at a time; beyond it they get 503, probes excepted. */
+  /** Maximum number of authorized requests in progress; further ones get a 503, except probes. */
   readonly maxRequests: number;
-  /** How the server guards itself: TLS, who may ask, and how often. */
-  readonly guardedBy: WebConfigurationSource;
+  readonly webConfigurationSource: WebConfigurationSource;
   readonly clock: Clock;
   readonly logger: Logger;
 }
 
-/** Answers requests: those that the guard lets in by the handler, and no more at a time than is good. */
-export class Answering {
-  readonly #options: AnsweringOptions;
-  readonly #door: Door;
-  readonly #guard: Guard;
-  #requests = 0;
-  #bytesOnTheirWay = 0;
+/** Authorizes requests, limits their number, and sends the responses of the handler. */
+export class RequestHandler {
+  readonly #options: RequestHandlerOptions;
+  readonly #authorizer: Authorizer;
+  readonly #connections: { isCertificateRejected(socket: Socket): boolean };
+  /** By connection; only connections with a request in progress have an entry. */
+  readonly #waitingRequests = new WeakMap<Socket, Exchange[]>();
+  #waitingRequestCount = 0;
+  #activeRequests = 0;
+  #pendingResponseBytes = 0;
   #isClosing = false;
 
-  constructor(options: AnsweringOptions, door: Door, guard: Guard) {
+  constructor(
+    options: RequestHandlerOptions,
+    authorizer: Authorizer,
+    connections: { isCertificateRejected(socket: Socket): boolean },
+  ) {
     this.#options = options;
-    this.#door = door;
-    this.#guard = guard;
+    this.#authorizer = authorizer;
+    this.#connections = connections;
   }
 
-  /** Answers in its time. */
-  start({ method = 'GET', url = '/', headers, socket }: IncomingMessage, response: ServerResponse): void {
-    const controller = new AbortController();
-    const scheme = socket instanceof TLSSocket ? 'https' : 'http';
-    // Comes once: after the last byte, or when the client has gone.
-    response.once('close', () => controller.abort());
-    const { signal } = controller;
-    void this.#answer({ method, url, headers, scheme, signal }, response, signal);
-  }
+  /** Answers one request of a connection at a time, and closes connections that pipeline too many. */
+  readonly handleRequest = (request: IncomingMessage, response: ServerResponse): void => {
+    const { socket } = request;
+    // Requests that the parser finds in the last chunk of a closed connection.
+    if (socket.destroyed) return;
+    const waiting = this.#waitingRequests.get(socket);
+    if (waiting === undefined) {
+      this.#waitingRequests.set(socket, []);
+      this.#answer({ request, response });
+    } else if (
+      waiting.length >= MAX_WAITING_PER_CONNECTION ||
+      this.#waitingRequestCount >= MAX_WAITING_REQUESTS
+    ) {
+      socket.destroy();
+    } else {
+      waiting.push({ request, response });
+      this.#waitingRequestCount += 1;
+    }
+  };
 
-  /** From now on answers tell clients not to use their connection again. */
+  /** Makes further responses ask clients to close their connection. */
   announceClose(): void {
     this.#isClosing = true;
   }
 
+  #answer({ request, response }: Exchange): void {
+    const { method = 'GET', url = '/', headers, socket } = request;
+    const closed = new AbortController();
+    const finish = (): void => {
+      response.off('close', finish);
+      socket.off('close', finish);
+      closed.abort();
+      this.#answerNext(socket);
+    };
+    // A response emits 'close' after its last byte. Not every Node.js version emits it when the connection is lost.
+    response.once('close', finish);
+    socket.once('close', finish);
+    const scheme = socket instanceof TLSSocket ? 'https' : 'http';
+    void this.#respond({ method, url, headers, scheme, signal: closed.signal }, response, closed.signal);
+  }
+
+  #answerNext(socket: Socket): void {
+    const waiting = this.#waitingRequests.get(socket) ?? [];
+    const next = socket.destroyed ? undefined : waiting.shift();
+    if (next === undefined) {
+      this.#waitingRequestCount -= waiting.length;
+      this.#waitingRequests.delete(socket);
+    } else {
+      this.#waitingRequestCount -= 1;
+      this.#answer(next);
+    }
+  }
+
   /** Never rejects. */
-  async #answer(request: WebRequest, response: ServerResponse, signal: AbortSignal): Promise<void> {
-    const configuration = await this.#options.guardedBy.latest();
-    const send = (answer: WebResponse): void => this.#send(answer, response, signal, configuration.headers);
+  async #respond(request: WebRequest, response: ServerResponse, signal: AbortSignal): Promise<void> {
+    const configuration = this.#options.webConfigurationSource.current;
+    const send = (webResponse: WebResponse): void =>
+      this.#send(webResponse, response, signal, configuration.headers);
     try {
-      const isStranger = this.#door.isStranger(response.req.socket);
-      const visit = { url: request.url, authorization: request.headers.authorization, isStranger, signal };
-      const refusal = await this.#guard.refuse(visit, configuration);
+      const rejection = await this.#authorizer.authorize(
+        {
+          url: request.url,
+          authorization: request.headers.authorization,
+          isCertificateRejected: this.#connections.isCertificateRejected(response.req.socket),
+          signal,
+        },
+        configuration,
+      );
       if (signal.aborted) return;
-      const answer = refusal ?? (await this.#admitted(request, response));
-      if (!signal.aborted) send(answer);
+      const webResponse =
+        rejection ??
+        (await this.#dispatch(
+          { ...request, isAuthenticated: requiresAuthentication(configuration) },
+          signal,
+        ));
+      if (!signal.aborted) send(webResponse);
     } catch (err) {
       if (signal.aborted) return;
       this.#options.logger.error({ err, method: request.method, url: request.url }, 'Request failed');
@@ -76,38 +136,46 @@ export class Answering {
     }
   }
 
-  /** What the guard refuses comes not so far: who may not ask keeps no one from asking. */
-  async #admitted(request: WebRequest, response: ServerResponse): Promise<WebResponse> {
-    this.#requests += 1;
-    response.once('close', () => (this.#requests -= 1));
-    if (this.#requests > this.#options.maxRequests && !isProbe(request.url))
-      return respondText(503, 'Too many requests at a time.');
-    const answer = await this.#options.handle(request);
-    // Closed already, it would never be counted out again.
-    if (response.closed) return answer;
-    const bytes = Buffer.byteLength(answer.body);
-    if (this.#bytesOnTheirWay > 0 && this.#bytesOnTheirWay + bytes > MAX_BYTES_ON_THEIR_WAY)
-      return respondText(503, 'Too many clients read their answers too slowly.');
-    this.#bytesOnTheirWay += bytes;
-    response.once('close', () => (this.#bytesOnTheirWay -= bytes));
-    return answer;
+  /** Rejected requests do not count against `maxRequests`. */
+  async #dispatch(request: WebRequest, signal: AbortSignal): Promise<WebResponse> {
+    this.#activeRequests += 1;
+    onAbort(signal, () => (this.#activeRequests -= 1));
+    if (this.#activeRequests > this.#options.maxRequests && !isProbe(request.url))
+      return respondText(503, 'Too many concurrent requests.');
+    const webResponse = await this.#options.handle(request);
+    // An aborted signal emits no further event, so the bytes would stay counted.
+    if (signal.aborted) return webResponse;
+    const bytes = Buffer.byteLength(webResponse.body);
+    if (this.#pendingResponseBytes > 0 && this.#pendingResponseBytes + bytes > MAX_PENDING_RESPONSE_BYTES)
+      return respondText(503, 'Too many slow clients.');
+    this.#pendingResponseBytes += bytes;
+    onAbort(signal, () => (this.#pendingResponseBytes -= bytes));
+    return webResponse;
   }
 
-  /** Headers of the web configuration stand over those of the answer: they are what someone asked for. */
+  /** Headers of the web configuration override those of the response. */
   #send(
     { status, headers, body }: WebResponse,
     response: ServerResponse,
     signal: AbortSignal,
-    more: WebResponse['headers'],
+    configuredHeaders: WebResponse['headers'],
   ): void {
-    // So that the client does not use a connection again that is about to go, or that has a body to be read first.
+    // The server does not read request bodies, so it cannot reuse the connection after one.
     if (this.#isClosing || hasBody(response.req)) response.setHeader('Connection', 'close');
-    response.writeHead(status, { ...headers, ...more }).end(body);
-    this.#options.clock.sleep(ANSWER_TIMEOUT_MS, signal).then(
+    response.writeHead(status, { ...headers, ...configuredHeaders }).end(body);
+    this.#options.clock.sleep(RESPONSE_TIMEOUT_MS, signal).then(
       () => response.destroy(),
       () => undefined,
     );
   }
+}
+
+function onAbort(signal: AbortSignal, run: () => void): void {
+  signal.addEventListener('abort', run, { once: true });
+}
+
+function requiresAuthentication({ users, tls }: WebConfiguration): boolean {
+  return users.size > 0 || (tls !== undefined && tls.clientAuth.isRequired && tls.clientAuth.isVerified);
 }
 
 function hasBody({ headers }: IncomingMessage): boolean {

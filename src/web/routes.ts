@@ -1,112 +1,95 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Exposition } from '../metrics/exposition.ts';
-import { discovery } from './discovery.ts';
-import type { Scheme } from './host.ts';
-import { respondText } from './response.ts';
-import type { WebResponse } from './response.ts';
-import { scrape } from './scrape.ts';
-import { statusPage } from './pages/status-pages.ts';
-import type { ExporterView } from './view.ts';
-
-const PROBES: readonly string[] = ['/-/healthy', '/-/ready'];
-
-/** A request without a socket. */
-export interface WebRequest {
-  readonly method: string;
-  /** Path and query, as in the request line. */
-  readonly url: string;
-  readonly headers: IncomingHttpHeaders;
-  /** Of the connection that it came by; without it, plain HTTP. */
-  readonly scheme?: Scheme;
-  /** Aborts when no one waits for the answer any more. */
-  readonly signal?: AbortSignal;
-}
+import type { ExporterFacade } from './exporter-facade.ts';
+import { parseRequestTarget, PROBE_PATHS, type WebRequest } from './request.ts';
+import { respondText, type WebResponse } from './response.ts';
+import { handleScrape } from './scrape.ts';
+import { handleServiceDiscovery } from './service-discovery.ts';
+import { findPageRoute } from './status-page/page-routes.ts';
 
 export interface RouteOptions {
-  /** Where the metrics are. */
+  /** Path of the metrics. */
   readonly telemetryPath: string;
-  /** Renders them. */
   readonly exposition: Exposition;
-  /** Reads the configuration again; `undefined` where nobody may ask for it here. */
+  /** Reloads the configuration; `undefined` disables `/-/reload`. */
   readonly reload?: (() => Promise<ReloadOutcome>) | undefined;
 }
 
-/** How a reload went: with what is wrong with the configuration, where it is wrong. */
 interface ReloadOutcome {
+  /** One line for each problem of the new configuration; `undefined` after a successful reload. */
   readonly error?: string;
 }
 
-/** Answers a request; the body of an answer to HEAD is empty. Rejects where the view does, or on abort. */
-export async function handle(
-  request: WebRequest,
-  view: ExporterView,
-  options: RouteOptions,
-): Promise<WebResponse> {
-  const { path, query } = splitUrl(request.url);
-  if (path === '/-/reload') return await reload(request, options);
-  const answer = routeOf(path, options);
-  if (answer === undefined) return respondText(404, 'Not found.');
-  if (request.method !== 'GET' && request.method !== 'HEAD') {
-    return respondText(405, 'Method not allowed: GET or HEAD.', { Allow: 'GET, HEAD' });
-  }
-  const response = await answer(view, request, query);
-  return request.method === 'HEAD' ? { ...response, body: '' } : response;
-}
-
-/** Whether a request asks about the process itself: such ones are answered even when all else is refused. */
-export function isProbe(url: string): boolean {
-  return PROBES.includes(splitUrl(url).path);
-}
-
 type Route = (
-  view: ExporterView,
+  facade: ExporterFacade,
   request: WebRequest,
   query: URLSearchParams,
 ) => WebResponse | Promise<WebResponse>;
 
-function routeOf(path: string, options: RouteOptions): Route | undefined {
-  if (path === options.telemetryPath) {
-    return (view, request, query) => scrape(view, request, query, options.exposition);
+/** Routes a request to its handler. Rejects if the facade does, or with the signal's reason on abort. */
+export async function handle(
+  request: WebRequest,
+  facade: ExporterFacade,
+  options: RouteOptions,
+): Promise<WebResponse> {
+  const { path, query } = parseRequestTarget(request.url);
+  if (path === '/-/reload') return await handleReload(request, options);
+  const route = findRoute(path, options);
+  if (route === undefined) return respondText(404, 'Not found.');
+  if (request.method !== 'GET' && request.method !== 'HEAD') {
+    return respondText(405, 'Method not allowed: GET or HEAD.', { Allow: 'GET, HEAD' });
+  }
+  const response = await route(facade, request, query);
+  return request.method === 'HEAD' ? { ...response, body: '' } : response;
+}
+
+function findRoute(path: string, { telemetryPath, exposition }: RouteOptions): Route | undefined {
+  if (path === telemetryPath) {
+    return (facade, request, query) => handleScrape(facade, request, query, exposition);
   }
   switch (path) {
     case '/sd':
-      return (view, request) => discovery(view, request, options.telemetryPath);
-    case '/-/healthy':
-      return health;
-    case '/-/ready':
-      return readiness;
+      return (facade, request) => handleServiceDiscovery(facade, request, telemetryPath);
+    case PROBE_PATHS.health:
+      return respondHealth;
+    case PROBE_PATHS.readiness:
+      return respondReadiness;
     default:
-      return statusPage(path, options.telemetryPath);
+      return findPageRoute(path, telemetryPath);
   }
 }
 
-/** Path and query of a request target. Not by `URL`: to it `//host/metrics` is a host, and some request targets are no URL at all. */
-export function splitUrl(url: string): { path: string; query: URLSearchParams } {
-  const mark = url.indexOf('?');
-  const path = mark < 0 ? url : url.slice(0, mark);
-  return { path, query: new URLSearchParams(mark < 0 ? '' : url.slice(mark)) };
-}
-
-function health(view: ExporterView): WebResponse {
-  return view.isHealthy()
+function respondHealth(facade: ExporterFacade): WebResponse {
+  return facade.isHealthy()
     ? respondText(200, 'xvs-exporter is healthy.')
-    : respondText(503, 'xvs-exporter is not healthy: its polls stand still.');
+    : respondText(503, 'xvs-exporter is unhealthy: the poll loop is stuck.');
 }
 
-function readiness(view: ExporterView): WebResponse {
-  return view.isReady()
+function respondReadiness(facade: ExporterFacade): WebResponse {
+  return facade.isReady()
     ? respondText(200, 'xvs-exporter is ready.')
-    : respondText(503, 'xvs-exporter is not ready: the first round of polls is not over.');
+    : respondText(503, 'xvs-exporter is not ready: the first polls have not finished.');
 }
 
-/** The only route that changes something: never by GET, which a link or a crawler sends. */
-async function reload({ method }: WebRequest, options: RouteOptions): Promise<WebResponse> {
+/** The only route that changes state, so it does not accept GET, which links and crawlers send. */
+async function handleReload(request: WebRequest, options: RouteOptions): Promise<WebResponse> {
+  const { method, headers, isAuthenticated = false } = request;
   if (method !== 'POST') return respondText(405, 'Method not allowed: POST.', { Allow: 'POST' });
   if (options.reload === undefined) {
-    return respondText(403, 'Reloading by request is not enabled: see --web.enable-lifecycle.');
+    return respondText(403, 'Reload is disabled. Set --web.enable-lifecycle to enable it.');
   }
+  if (isCrossSite(headers)) return respondText(403, 'Reload requests from other sites are rejected.');
   const { error } = await options.reload();
-  return error === undefined
-    ? respondText(200, 'xvs-exporter has reloaded its configuration.')
-    : respondText(500, error);
+  if (error === undefined) return respondText(200, 'xvs-exporter has reloaded its configuration.');
+  // The details contain paths and parts of the configuration.
+  return respondText(500, isAuthenticated ? error : 'Reload failed; the log has the details.');
+}
+
+/**
+ * Whether a page of another site made a browser send the request. Browsers send `Sec-Fetch-Site` to trustworthy
+ * addresses only, and `Origin` with every POST; other clients send neither.
+ */
+function isCrossSite({ 'sec-fetch-site': site, origin, host }: IncomingHttpHeaders): boolean {
+  if (site !== undefined) return site !== 'same-origin' && site !== 'none';
+  return origin !== undefined && origin !== `http://${host}` && origin !== `https://${host}`;
 }

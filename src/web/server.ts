@@ -1,119 +1,102 @@
 import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { Server } from 'node:http';
-import type { Socket } from 'node:net';
-import type { Clock } from '../clock.ts';
+import { createServer, type Server as HttpServer } from 'node:http';
+import type { Server as HttpsServer } from 'node:https';
 import type { ListenAddress } from '../config/addresses.ts';
-import { Answering } from './answering.ts';
-import type { AnsweringOptions } from './answering.ts';
-import { Door } from './door.ts';
-import { createGuard } from './guard.ts';
+import type { Clock } from '../runtime/clock.ts';
+import { RequestHandler, type RequestHandlerOptions } from './request-handler.ts';
+import { createAuthorizer } from './security/authorization.ts';
+import { TlsServers } from './security/tls-server.ts';
 
-const HEADERS_TIMEOUT_MS = 10_000;
-const REQUEST_TIMEOUT_MS = 30_000;
-/** How often both are looked at; by default it would be half a minute, beyond either. */
-const CONNECTIONS_CHECK_MS = 2_000;
-/**
- * How long an idle connection is kept: longer than any usual scrape interval. Node's five seconds would close it
- * in the very moment in which a scraper with that interval uses it again.
- */
-const KEEP_ALIVE_TIMEOUT_MS = 120_000;
-/** How long a socket may stand still: a client that does not read must not hold its answer for ever. */
+type Server = HttpServer | HttpsServer;
+
+const HTTP_OPTIONS = {
+  headersTimeout: 10_000,
+  requestTimeout: 30_000,
+  /** How often Node enforces both timeouts; its default of 30 s would exceed them. */
+  connectionsCheckingInterval: 2_000,
+  /** Longer than scrape intervals: Node's default of 5 s could close a connection just as a scraper reuses it. */
+  keepAliveTimeout: 120_000,
+  /** Ten times the size of a scrape's request line and headers. */
+  maxHeaderSize: 16 * 1024,
+};
+/** Ends connections of clients that stop reading. */
 const SOCKET_TIMEOUT_MS = 60_000;
-/** A request line and headers of a scrape are a tenth of this. */
-const MAX_HEADER_BYTES = 16 * 1024;
-/** How often at most a line says that connections are refused. */
-const REFUSAL_LOG_INTERVAL_MS = 60_000;
-/** How long requests in flight may go on once the server closes. */
+const DROP_LOG_INTERVAL_MS = 60_000;
+/** How long requests in flight may take after the server starts to shut down. */
 const CLOSE_TIMEOUT_MS = 5_000;
 
-export interface WebServerOptions extends AnsweringOptions {
-  /** Where to listen; without a host, on every address. Port 0 takes a free one. */
+export interface WebServerOptions extends RequestHandlerOptions {
+  /** Without a host, listens on every address. Port 0 takes a free port. */
   readonly addresses: readonly ListenAddress[];
-  /** Connections at a time to each address; more are closed at once. */
+  /** Maximum number of connections to each address; further ones are closed. */
   readonly maxConnections: number;
-  /** Whether probes are answered whoever asks. */
-  readonly opensProbes: boolean;
+  /** Whether probes bypass authorization. */
+  readonly hasOpenProbes: boolean;
 }
 
-/** A server that listens until it is disposed of; then requests in flight have a few seconds to end. */
+/** Listens until it is disposed; then requests in flight have 5 seconds to finish. */
 export interface WebServer extends AsyncDisposable {
-  /** Where it listens, with the ports that were taken, in the order of the options. */
+  /** The bound addresses, in the order of the options. */
   readonly addresses: readonly { readonly host: string; readonly port: number }[];
 }
 
-/** Listens on every address; rejects with the system's error, and listens on none, where one cannot be had. */
+/** Listens on every address. If one fails, listens on none and rejects with the system error. */
 export async function startWebServer(options: WebServerOptions): Promise<WebServer> {
-  const { guardedBy: source, opensProbes, clock, logger } = options;
-  const door = new Door({ source, admitsStrangers: opensProbes, clock, logger });
-  const guard = createGuard({ opensProbes, clock, logger });
-  const answering = new Answering(options, door, guard);
+  const { webConfigurationSource: source, hasOpenProbes, clock, logger } = options;
+  const tlsServers = new TlsServers({ source, hasOpenProbes, clock, logger });
+  const authorizer = createAuthorizer({ hasOpenProbes, clock, logger });
+  const requestHandler = new RequestHandler(options, authorizer, tlsServers);
   const servers: Server[] = [];
   const close = async () => {
-    answering.announceClose();
-    door.close();
-    await closeAll(servers, clock);
-    await guard[Symbol.asyncDispose]();
+    requestHandler.announceClose();
+    tlsServers.destroyHandshakes();
+    await closeServers(servers, clock);
   };
   try {
-    for (const address of options.addresses) servers.push(await listen(address, options, door, answering));
+    for (const address of options.addresses)
+      servers.push(await listen(address, options, requestHandler, tlsServers));
   } catch (error) {
     await close();
     throw error;
   }
-  return { addresses: servers.map(addressOf), [Symbol.asyncDispose]: close };
+  return { addresses: servers.map(getBoundAddress), [Symbol.asyncDispose]: close };
 }
 
 async function listen(
   { host, port }: ListenAddress,
-  { maxConnections, clock, logger }: WebServerOptions,
-  door: Door,
-  answering: Answering,
+  { maxConnections, webConfigurationSource, clock, logger }: WebServerOptions,
+  { handleRequest }: RequestHandler,
+  tlsServers: TlsServers,
 ): Promise<Server> {
-  const server = createServer(
-    {
-      headersTimeout: HEADERS_TIMEOUT_MS,
-      requestTimeout: REQUEST_TIMEOUT_MS,
-      keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
-      connectionsCheckingInterval: CONNECTIONS_CHECK_MS,
-      maxHeaderSize: MAX_HEADER_BYTES,
-    },
-    (request, response) => answering.start(request, response),
-  );
+  const { tls } = webConfigurationSource.current;
+  const server: Server =
+    tls === undefined
+      ? createServer(HTTP_OPTIONS, handleRequest)
+      : tlsServers.create(HTTP_OPTIONS, tls, handleRequest);
   server.timeout = SOCKET_TIMEOUT_MS;
   server.maxConnections = maxConnections;
   server.on(
     'drop',
-    atMostEvery(REFUSAL_LOG_INTERVAL_MS, clock, () => {
-      logger.warn({ max_connections: maxConnections }, 'Connections refused, there are too many');
+    throttle(DROP_LOG_INTERVAL_MS, clock, () => {
+      logger.warn({ max_connections: maxConnections }, 'Connection limit reached; dropping new connections');
     }),
   );
-  putBefore(server, door);
   server.listen(port, host);
   await once(server, 'listening');
   return server;
 }
 
-/** Connections come to the door, and to HTTP only from there. Node documents that they may be injected. */
-function putBefore(server: Server, door: Door): void {
-  const listeners = server.listeners('connection');
-  const serve = (socket: Socket): void => {
-    for (const listener of listeners) Reflect.apply(listener, server, [socket]);
-  };
-  server.removeAllListeners('connection').on('connection', (socket: Socket) => door.enter(socket, serve));
-}
-
-function atMostEvery(intervalMs: number, clock: Clock, act: () => void): () => void {
+function throttle(intervalMs: number, clock: Clock, run: () => void): () => void {
   let lastMs = Number.NEGATIVE_INFINITY;
   return () => {
     const nowMs = clock.monotonic();
     if (nowMs - lastMs < intervalMs) return;
     lastMs = nowMs;
-    act();
+    run();
   };
 }
 
-function addressOf(server: Server): { host: string; port: number } {
+function getBoundAddress(server: Server): { host: string; port: number } {
   const address = server.address();
   if (address === null || typeof address === 'string') {
     throw new TypeError(`Expected a server that listens on a port, found ${String(address)}`);
@@ -121,20 +104,20 @@ function addressOf(server: Server): { host: string; port: number } {
   return { host: address.address, port: address.port };
 }
 
-async function closeAll(servers: readonly Server[], clock: Clock): Promise<void> {
-  const waiting = new AbortController();
-  const deadline = clock.sleep(CLOSE_TIMEOUT_MS, waiting.signal).then(
+async function closeServers(servers: readonly Server[], clock: Clock): Promise<void> {
+  const closed = new AbortController();
+  const deadline = clock.sleep(CLOSE_TIMEOUT_MS, closed.signal).then(
     () => {
       for (const server of servers) server.closeAllConnections();
     },
     () => undefined,
   );
   await Promise.all(servers.map(closeServer));
-  waiting.abort();
+  closed.abort();
   await deadline;
 }
 
-/** Resolves once the server accepts nothing more and its last connection has ended. */
+/** Resolves after the last connection has ended. */
 function closeServer(server: Server): Promise<void> {
   return new Promise((resolve) => {
     server.close(() => resolve());

@@ -1,34 +1,32 @@
-import { respondCompressed } from './compression.ts';
-import { hostAndPort, type Scheme } from './host.ts';
-import { respondText, type WebResponse } from './response.ts';
-import type { WebRequest } from './routes.ts';
-import type { ExporterView, PolledServiceCode } from './view.ts';
+import type { ExporterFacade, PolledServiceCode } from './exporter-facade.ts';
+import { parseHostHeader } from './host-header.ts';
+import type { Scheme, WebRequest } from './request.ts';
+import { respondCompressed, respondText, type WebResponse } from './response.ts';
 
-/** A target of Prometheus' HTTP service discovery. */
+/** A target group of Prometheus' HTTP service discovery. */
 interface TargetGroup {
   readonly targets: readonly [string];
   readonly labels: Readonly<Record<string, string>>;
 }
 
-/** Where the targets are. */
-interface Address {
+interface ScrapeAddress {
   /** Host and port. */
   readonly target: string;
   readonly scheme: Scheme;
   readonly metricsPath: string;
 }
 
-/** Where Prometheus finds each of the service codes, in their order, with the labels that they bring. */
-export function targetGroups(
+/** Builds one target group for each service code, sorted by service code. */
+export function buildTargetGroups(
   serviceCodes: readonly PolledServiceCode[],
-  { target, scheme, metricsPath }: Address,
+  { target, scheme, metricsPath }: ScrapeAddress,
 ): readonly TargetGroup[] {
   return serviceCodes
     .toSorted((a, b) => (a.serviceCode < b.serviceCode ? -1 : 1))
     .map(({ serviceCode, labels }) => ({
       targets: [target],
       labels: {
-        // First: whatever they are called, they must not lead a scrape elsewhere.
+        // Configured labels come first, so that they cannot redirect a scrape.
         ...labels,
         __scheme__: scheme,
         __metrics_path__: metricsPath,
@@ -38,21 +36,21 @@ export function targetGroups(
     }));
 }
 
-/** What `/sd` answers: the targets under the address by which the asker came, since only that is known to lead here. */
-export async function discovery(
-  view: ExporterView,
+/** Responds to `/sd`. Targets have the address of the `Host` header: it is known to reach this exporter. */
+export async function handleServiceDiscovery(
+  facade: ExporterFacade,
   { headers, scheme = 'http' }: WebRequest,
   metricsPath: string,
 ): Promise<WebResponse> {
-  const target = hostAndPort(headers.host ?? '', scheme);
+  const target = parseHostHeader(headers.host ?? '', scheme);
   if (target === undefined) {
-    const found = headers.host === undefined ? 'none' : 'something else';
+    const found = headers.host === undefined ? 'none' : 'another value';
     return respondText(
       400,
-      `Expected the Host header to be a name or an address, with or without a port, found ${found}.`,
+      `Expected the Host header to be a host name or IP address with an optional port, found ${found}.`,
     );
   }
-  const groups = targetGroups(view.serviceCodes(), { target, scheme, metricsPath });
+  const groups = buildTargetGroups(facade.getServiceCodes(), { target, scheme, metricsPath });
   return await respondCompressed([Buffer.from(JSON.stringify(groups))], 'application/json', headers, {
     Vary: 'Accept-Encoding',
   });

@@ -14,15 +14,16 @@ import { benchReading } from './reading.ts';
 import { benchResponsiveness } from './responsiveness.ts';
 import { benchScraping } from './scraping.ts';
 
-const FEW = { users: 40, tasks: 4 };
+const SMALL_SIZE = { users: 40, tasks: 4 };
 
 // Enough to see that a part runs to its end: its figures say nothing at such a size.
 const PARTS: Readonly<Record<string, () => Promise<Comparison[]>>> = {
-  reading: () => benchReading([{ ...FEW, rounds: 1, goal: 1 }]),
-  polling: () => benchPolling({ ...FEW, processes: 1, rounds: 1, life: 1, fewUsers: 10, manyUsers: 20 }),
-  responsiveness: () => benchResponsiveness({ ...FEW, scrapes: 5, scrapeIntervalMs: 20, warmUp: 1 }),
+  reading: () => benchReading([{ ...SMALL_SIZE, rounds: 1, goal: 1 }]),
+  polling: () =>
+    benchPolling({ ...SMALL_SIZE, processes: 1, rounds: 1, warmUpPolls: 1, fewUsers: 10, manyUsers: 20 }),
+  responsiveness: () => benchResponsiveness({ ...SMALL_SIZE, scrapes: 5, scrapeIntervalMs: 20, warmUp: 1 }),
   ledger: () => benchLedger({ tasks: 60, rounds: 2 }),
-  codes: () => benchCodes({ ...FEW, codes: 3, intervalMs: 1000, rounds: 1 }),
+  codes: () => benchCodes({ ...SMALL_SIZE, codes: 3, intervalMs: 1000, rounds: 1 }),
   growth: () => benchGrowth({ users: 2, tasks: 2, rounds: 1 }),
   scraping: () => benchScraping({ series: 10, rounds: 1 }),
 };

@@ -1,10 +1,10 @@
 import { z } from 'zod';
 
 /** What processes of `children/` answer to their commands. */
-export const NOTHING = z.object({});
+export const EMPTY_RESPONSE = z.object({});
 
 /** Where one listens. */
-export const ADDRESS = z.object({ url: z.string() });
+export const ADDRESS_RESPONSE = z.object({ url: z.string() });
 
 /** What one used since `begin`, as a share of a core; and the most memory that it has ever held. */
-export const USAGE = z.object({ cpuShare: z.number(), peakRssMb: z.number() });
+export const USAGE_RESPONSE = z.object({ cpuShare: z.number(), peakRssMb: z.number() });

@@ -26,17 +26,17 @@ export class Child implements AsyncDisposable {
   /** Starts one and waits until it is ready for commands. */
   static async start(name: string, options: ChildOptions = {}): Promise<Child> {
     const child = new Child(name, options);
-    await child.#message();
+    await child.#nextMessage();
     return child;
   }
 
   /** Has it run a command, and returns the figures that it answers. One command at a time. */
-  async ask<T>(command: string, schema: ZodType<T>): Promise<T> {
+  async sendCommand<T>(command: string, schema: ZodType<T>): Promise<T> {
     this.#process.send(command);
-    return schema.parse(await this.#message());
+    return schema.parse(await this.#nextMessage());
   }
 
-  async #message(): Promise<unknown> {
+  async #nextMessage(): Promise<unknown> {
     const ended = this.#exit.then(() => {
       throw new Error('Expected an answer of a child process, found that it ended');
     });

@@ -1,9 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
-import { ADDRESS, NOTHING, USAGE } from './answers.ts';
+import { ADDRESS_RESPONSE, EMPTY_RESPONSE, USAGE_RESPONSE } from './child-responses.ts';
 import { Child } from './child.ts';
 import { compare, type Comparison, type Goal } from './measure.ts';
-import { exporterEnv, type BodySize } from './polled.ts';
+import { createExporterEnv, type BodySize } from './polling-process.ts';
 
 /** How many service codes of what size are polled, and for how long. */
 export interface CodesSize extends BodySize {
@@ -14,10 +14,10 @@ export interface CodesSize extends BodySize {
 }
 
 const SIZE: CodesSize = { codes: 1000, users: 100, tasks: 20, intervalMs: 15_000, rounds: 2 };
-const CALLS = z.object({ calls: z.array(z.number()) });
-const CORE: Goal = { measure: 'value', direction: 'at most', bound: 10 };
-const MEMORY: Goal = { measure: 'value', direction: 'at most', bound: 200 };
-const SPREAD: Goal = { measure: 'ratio', direction: 'at most', bound: 2 };
+const CALLS_RESPONSE = z.object({ calls: z.array(z.number()) });
+const CPU_GOAL: Goal = { measure: 'value', direction: 'at most', bound: 10 };
+const MEMORY_GOAL: Goal = { measure: 'value', direction: 'at most', bound: 200 };
+const SPREAD_GOAL: Goal = { measure: 'ratio', direction: 'at most', bound: 2 };
 
 /**
  * Many service codes in one exporter, polled from a simulator in a process of its own, after their first round; beside it
@@ -28,9 +28,9 @@ export async function benchCodes(size: CodesSize = SIZE): Promise<Comparison[]> 
   await using simulator = await Child.start('simulating', {
     args: [codes, String(size.users), String(size.tasks)],
   });
-  const { url } = await simulator.ask('address', ADDRESS);
+  const { url } = await simulator.sendCommand('address', ADDRESS_RESPONSE);
   const env = {
-    ...exporterEnv(url),
+    ...createExporterEnv(url),
     XVS_SERVICE_CODES: codes,
     XVS_POLL_INTERVAL: `${size.intervalMs}ms`,
   };
@@ -47,7 +47,7 @@ export async function benchCodes(size: CodesSize = SIZE): Promise<Comparison[]> 
         reference,
         referenceValue: 100 * requesting.cpuShare,
       },
-      CORE,
+      CPU_GOAL,
     ),
     compare(
       {
@@ -57,7 +57,7 @@ export async function benchCodes(size: CodesSize = SIZE): Promise<Comparison[]> 
         reference,
         referenceValue: requesting.peakRssMb,
       },
-      MEMORY,
+      MEMORY_GOAL,
     ),
     compare(
       {
@@ -67,7 +67,7 @@ export async function benchCodes(size: CodesSize = SIZE): Promise<Comparison[]> 
         reference: 'mean',
         referenceValue: calls.reduce((sum, count) => sum + count, 0) / calls.length,
       },
-      SPREAD,
+      SPREAD_GOAL,
     ),
   ];
 }
@@ -76,26 +76,29 @@ type Environment = Readonly<Record<string, string>>;
 
 async function measureExporter(simulator: Child, env: Environment, size: CodesSize) {
   await using exporter = await Child.start('exporter', { env });
-  const { url } = await exporter.ask('address', ADDRESS);
-  await untilReady(url, Date.now() + 2 * size.intervalMs);
-  await Promise.all([simulator.ask('begin', NOTHING), exporter.ask('begin', NOTHING)]);
+  const { url } = await exporter.sendCommand('address', ADDRESS_RESPONSE);
+  await waitUntilReady(url, Date.now() + 2 * size.intervalMs);
+  await Promise.all([
+    simulator.sendCommand('begin', EMPTY_RESPONSE),
+    exporter.sendCommand('begin', EMPTY_RESPONSE),
+  ]);
   await delay(size.rounds * size.intervalMs);
-  const usage = await exporter.ask('end', USAGE);
-  const { calls } = await simulator.ask('end', CALLS);
-  await expectAllUp(url, size.codes);
+  const usage = await exporter.sendCommand('end', USAGE_RESPONSE);
+  const { calls } = await simulator.sendCommand('end', CALLS_RESPONSE);
+  await assertAllUp(url, size.codes);
   return { ...usage, calls };
 }
 
 async function measureRequesting(env: Environment, { intervalMs, rounds }: CodesSize) {
   await using requesting = await Child.start('requesting', { env });
   await delay(2 * intervalMs);
-  await requesting.ask('begin', NOTHING);
+  await requesting.sendCommand('begin', EMPTY_RESPONSE);
   await delay(rounds * intervalMs);
-  return await requesting.ask('end', USAGE);
+  return await requesting.sendCommand('end', USAGE_RESPONSE);
 }
 
 /** The first round is over. */
-async function untilReady(url: string, deadlineMs: number): Promise<void> {
+async function waitUntilReady(url: string, deadlineMs: number): Promise<void> {
   while (!(await fetch(`${url}/-/ready`)).ok) {
     if (Date.now() > deadlineMs) throw new Error('Expected the first round of polls to be over by now');
     await delay(100);
@@ -103,7 +106,7 @@ async function untilReady(url: string, deadlineMs: number): Promise<void> {
 }
 
 /** What was measured were good polls. */
-async function expectAllUp(url: string, codes: number): Promise<void> {
+async function assertAllUp(url: string, codes: number): Promise<void> {
   const text = await (await fetch(`${url}/metrics`)).text();
   const up = text.match(/^xvs_up\{.*\} 1$/gm)?.length ?? 0;
   if (up !== codes) throw new Error(`Expected ${codes} service codes to be up, found ${up}`);

@@ -1,10 +1,10 @@
-import { Tally } from '../../src/tally/tally.ts';
+import { DEFAULT_MAX_LABEL_SETS, Tally } from '../../src/tally/tally.ts';
 
 /** A tally as an exporter has it by default, without single tasks. */
-export function bareTally(): Tally {
+export function createDefaultTally(): Tally {
   return new Tally({
     serviceCode: 'T',
-    maxLabelSets: 1000,
+    maxLabelSets: DEFAULT_MAX_LABEL_SETS,
     stallAfterMs: 60_000,
     perTask: false,
     maxTasks: 0,

@@ -9,9 +9,9 @@ export interface LedgerSize {
 }
 
 const SIZE: LedgerSize = { tasks: 100_000, rounds: 7 };
-const LEDGER = z.object({ bytesPerTask: z.number(), commitMs: z.number() });
-const BYTES: Goal = { measure: 'value', direction: 'at most', bound: 400 };
-const COMMIT: Goal = { measure: 'value', direction: 'at most', bound: 150 };
+const LEDGER_RESPONSE = z.object({ bytesPerTask: z.number(), commitMs: z.number() });
+const BYTES_GOAL: Goal = { measure: 'value', direction: 'at most', bound: 400 };
+const COMMIT_GOAL: Goal = { measure: 'value', direction: 'at most', bound: 150 };
 
 /** What is kept of a listing of tasks with three outputs each, and what it takes to commit it, by the clock. */
 export async function benchLedger({ tasks, rounds }: LedgerSize = SIZE): Promise<Comparison[]> {
@@ -19,10 +19,10 @@ export async function benchLedger({ tasks, rounds }: LedgerSize = SIZE): Promise
     args: [String(tasks), String(rounds)],
     execArgv: ['--expose-gc'],
   });
-  const { bytesPerTask, commitMs } = await child.ask('measure', LEDGER);
+  const { bytesPerTask, commitMs } = await child.sendCommand('measure', LEDGER_RESPONSE);
   const name = `ledger of ${tasks} tasks with 3 outputs each`;
   return [
-    compare({ name: `${name}, kept per task`, unit: 'bytes', value: bytesPerTask }, BYTES),
-    compare({ name: `${name}, commit`, unit: 'ms', value: commitMs }, COMMIT),
+    compare({ name: `${name}, kept per task`, unit: 'bytes', value: bytesPerTask }, BYTES_GOAL),
+    compare({ name: `${name}, commit`, unit: 'ms', value: commitMs }, COMMIT_GOAL),
   ];
 }

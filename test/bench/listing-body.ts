@@ -4,7 +4,7 @@ import { createWorld } from '../../src/simulator/world.ts';
 export const NOW_MS = Date.UTC(2026, 0, 1);
 
 /** A body as the service sends it. */
-export function bodyOf(users: number, tasks: number): Buffer {
+export function createListingBody(users: number, tasks: number): Buffer {
   const world = createWorld({ seed: 1, startedAtMs: NOW_MS, users, tasks });
   const list = (records: Iterable<unknown>): string =>
     Array.from(records, (record) => JSON.stringify(record)).join(',');

@@ -7,7 +7,7 @@ import { benchPolling } from './polling.ts';
 import { benchReading } from './reading.ts';
 import { benchResponsiveness } from './responsiveness.ts';
 import { benchScraping } from './scraping.ts';
-import { tableOf } from './table.ts';
+import { formatTable } from './table.ts';
 
 const PARTS: ReadonlyMap<string, () => Promise<Comparison[]>> = new Map([
   ['reading', () => benchReading()],
@@ -38,7 +38,7 @@ async function main(args: readonly string[]): Promise<void> {
   const machine = `${cpus()[0]?.model ?? 'unknown processor'}, ${cpus().length} cores, Node.js ${process.version}`;
   const text = args.includes('--json')
     ? JSON.stringify({ machine, comparisons }, undefined, 2)
-    : [machine, '', tableOf(comparisons)].join('\n');
+    : [machine, '', formatTable(comparisons)].join('\n');
   process.stdout.write(`${text}\n`);
 }
 

@@ -10,7 +10,7 @@ export interface Goal {
 }
 
 /** Figures of one run. */
-export interface Figures {
+export interface Measurement {
   readonly name: string;
   readonly unit: string;
   /** A median, unless the name says otherwise. */
@@ -21,7 +21,7 @@ export interface Figures {
 }
 
 /** Figures and what was to be reached, as they stand in a row of the table. */
-export interface Comparison extends Figures {
+export interface Comparison extends Measurement {
   /** What the goal is set for, computed from the figures. */
   readonly figure: number;
   /** `×`, or the unit of the figures. */
@@ -39,7 +39,7 @@ const MEASURES: Readonly<Record<Measure, (value: number, reference: number) => n
 };
 
 /** Holds figures to a goal. */
-export function compare(figures: Figures, { measure, direction, bound }: Goal): Comparison {
+export function compare(figures: Measurement, { measure, direction, bound }: Goal): Comparison {
   const figure = MEASURES[measure](figures.value, figures.referenceValue ?? Number.NaN);
   return {
     ...figures,
@@ -57,7 +57,7 @@ export function compare(figures: Figures, { measure, direction, bound }: Goal): 
 export type Run = () => unknown;
 
 /** Processor time of a run in milliseconds: user and system, the collector's threads among it. */
-export async function cpuMs(run: Run): Promise<number> {
+export async function measureCpuMs(run: Run): Promise<number> {
   const before = process.cpuUsage();
   await run();
   const { user, system } = process.cpuUsage(before);
@@ -68,16 +68,16 @@ export async function cpuMs(run: Run): Promise<number> {
  * Takes figures in turn, after a round that does not count, and returns their medians: what slows the machine down for a
  * while slows all of them.
  */
-export async function alternate(
+export async function measureAlternating(
   rounds: number,
   takes: readonly (() => number | Promise<number>)[],
 ): Promise<number[]> {
   for (const take of takes) await take();
-  return await inTurn(rounds, takes);
+  return await measureInterleaved(rounds, takes);
 }
 
 /** The same without a round that does not count. */
-export async function inTurn(
+export async function measureInterleaved(
   rounds: number,
   takes: readonly (() => number | Promise<number>)[],
 ): Promise<number[]> {

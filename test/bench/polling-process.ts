@@ -1,12 +1,12 @@
 import { z } from 'zod';
 import { Child } from './child.ts';
 
-const SERVED = z.object({ url: z.string(), bytes: z.number() });
-const POLL = z.object({ cpuMs: z.number(), wallMs: z.number() });
-const MEMORY = z.object({ peakRssMb: z.number() });
+const SERVED_RESPONSE = z.object({ url: z.string(), bytes: z.number() });
+const POLL_RESPONSE = z.object({ cpuMs: z.number(), wallMs: z.number() });
+const MEMORY_RESPONSE = z.object({ peakRssMb: z.number() });
 
 /** What a poll cost the process that made it. */
-export type PollCost = z.infer<typeof POLL>;
+export type PollCost = z.infer<typeof POLL_RESPONSE>;
 
 /** A body that a process of its own serves. */
 export interface ServedBody extends AsyncDisposable {
@@ -27,12 +27,12 @@ export async function serveBody(
   coding: 'identity' | 'gzip' = 'identity',
 ): Promise<ServedBody> {
   const server = await Child.start('serving-body', { args: [String(users), String(tasks), coding] });
-  const { url, bytes } = await server.ask('address', SERVED);
+  const { url, bytes } = await server.sendCommand('address', SERVED_RESPONSE);
   return { url, megabytes: bytes / 1e6, [Symbol.asyncDispose]: () => server[Symbol.asyncDispose]() };
 }
 
 /** A process that polls on command. */
-export class Polling implements AsyncDisposable {
+export class PollingProcess implements AsyncDisposable {
   readonly #child: Child;
 
   private constructor(child: Child) {
@@ -40,17 +40,17 @@ export class Polling implements AsyncDisposable {
   }
 
   /** Starts one of `children/`, which polls that address. */
-  static async start(name: string, url: string): Promise<Polling> {
-    return new Polling(await Child.start(name, { args: [url], env: exporterEnv(url) }));
+  static async start(name: string, url: string): Promise<PollingProcess> {
+    return new PollingProcess(await Child.start(name, { args: [url], env: createExporterEnv(url) }));
   }
 
   poll(): Promise<PollCost> {
-    return this.#child.ask('poll', POLL);
+    return this.#child.sendCommand('poll', POLL_RESPONSE);
   }
 
   /** The most memory that it has held so far. */
-  async peakRssMb(): Promise<number> {
-    return (await this.#child.ask('memory', MEMORY)).peakRssMb;
+  async getPeakRssMb(): Promise<number> {
+    return (await this.#child.sendCommand('memory', MEMORY_RESPONSE)).peakRssMb;
   }
 
   [Symbol.asyncDispose](): Promise<void> {
@@ -59,7 +59,7 @@ export class Polling implements AsyncDisposable {
 }
 
 /** The settings of an exporter that polls one service code there, and listens on a free port. */
-export function exporterEnv(baseUrl: string): Readonly<Record<string, string>> {
+export function createExporterEnv(baseUrl: string): Readonly<Record<string, string>> {
   return {
     XVS_UPSTREAM_BASE_URL: baseUrl,
     XVS_SERVICE_CODES: 'T',

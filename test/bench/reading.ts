@@ -1,9 +1,9 @@
 import { ListingReader } from '../../src/listing/reader.ts';
 import type { ListingSink } from '../../src/listing/record-readers.ts';
-import { bareTally } from './bare-tally.ts';
-import { bodyOf, NOW_MS } from './listing-body.ts';
-import { alternate, compare, cpuMs, type Comparison, type Goal } from './measure.ts';
-import type { BodySize } from './polled.ts';
+import { createDefaultTally } from './default-tally.ts';
+import { createListingBody, NOW_MS } from './listing-body.ts';
+import { measureAlternating, compare, measureCpuMs, type Comparison, type Goal } from './measure.ts';
+import type { BodySize } from './polling-process.ts';
 
 const CHUNK_BYTES = 64 * 1024;
 
@@ -20,8 +20,8 @@ export interface ReadingSize extends BodySize {
 }
 
 /** Reads a body in chunks of the size in which one arrives. */
-function read(body: Buffer, sink: ListingSink): void {
-  const reader = new ListingReader(sink);
+function readInChunks(body: Buffer, sink: ListingSink): void {
+  const reader = new ListingReader(sink, 'T');
   for (let start = 0; start < body.length; start += CHUNK_BYTES) {
     reader.write(body.subarray(start, start + CHUNK_BYTES));
   }
@@ -29,18 +29,23 @@ function read(body: Buffer, sink: ListingSink): void {
 }
 
 /** Reads and commits the same body at each call. */
-export function tallying(body: Buffer): () => void {
-  const tally = bareTally();
+export function createTallyRun(body: Buffer): () => void {
+  const tally = createDefaultTally();
   let listings = 0;
   return () => {
-    const listing = tally.begin();
-    read(body, listing);
+    const listing = tally.beginListing();
+    readInChunks(body, listing);
     listings += 1;
     tally.commit(listing, { wallMs: NOW_MS + listings, monotonicMs: listings });
   };
 }
 
-const IGNORE: ListingSink = { user: () => undefined, task: () => undefined, invalid: () => undefined };
+const IGNORING_SINK: ListingSink = {
+  addUser: () => undefined,
+  addTask: () => undefined,
+  addInvalid: () => undefined,
+  addInvalidField: () => undefined,
+};
 
 /** Reading, and reading with tallying, against `JSON.parse` of the whole text. */
 export async function benchReading(sizes: readonly ReadingSize[] = SIZES): Promise<Comparison[]> {
@@ -50,12 +55,16 @@ export async function benchReading(sizes: readonly ReadingSize[] = SIZES): Promi
 }
 
 async function benchSize({ users, tasks, rounds, goal: bound }: ReadingSize): Promise<Comparison[]> {
-  const body = bodyOf(users, tasks);
+  const body = createListingBody(users, tasks);
   const megabytes = body.length / 1e6;
-  const runs = [() => read(body, IGNORE), tallying(body), () => JSON.parse(body.toString()) as unknown];
-  const speeds = await alternate(
+  const runs = [
+    () => readInChunks(body, IGNORING_SINK),
+    createTallyRun(body),
+    () => JSON.parse(body.toString()) as unknown,
+  ];
+  const speeds = await measureAlternating(
     rounds,
-    runs.map((run) => async () => (megabytes / (await cpuMs(run))) * 1000),
+    runs.map((run) => async () => (megabytes / (await measureCpuMs(run))) * 1000),
   );
   const [referenceValue = 0] = speeds.slice(-1);
   const goal: Goal = { measure: 'ratio', direction: 'at least' };

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { ADDRESS, NOTHING } from './answers.ts';
+import { ADDRESS_RESPONSE, EMPTY_RESPONSE } from './child-responses.ts';
 import { Child } from './child.ts';
 import { compare, quantile, type Comparison, type Goal } from './measure.ts';
-import { exporterEnv, serveBody, type BodySize } from './polled.ts';
+import { createExporterEnv, serveBody, type BodySize } from './polling-process.ts';
 
 /** What is polled without a pause, and how often the exporter is scraped meanwhile. */
 export interface ResponsivenessSize extends BodySize {
@@ -21,18 +21,18 @@ const SIZE: ResponsivenessSize = {
 };
 
 /** Of the grid on which polls are due: one is begun as soon as another is over. */
-const NO_PAUSE_MS = 50;
-const AN_HOUR_MS = 3_600_000;
+const BUSY_INTERVAL_MS = 50;
+const IDLE_INTERVAL_MS = 3_600_000;
 const IDLE = 'an idle exporter beside it';
-const TURN = z.object({ longestTurnMs: z.number() });
-const SCRAPES = z.object({ latenciesMs: z.array(z.number()) });
-const STOP: Goal = { measure: 'value', direction: 'at most', bound: 20 };
-const LATENCY: Goal = { measure: 'value', direction: 'at most', bound: 15 };
+const LONGEST_TURN_RESPONSE = z.object({ longestTurnMs: z.number() });
+const SCRAPES_RESPONSE = z.object({ latenciesMs: z.array(z.number()) });
+const EVENT_LOOP_DELAY_GOAL: Goal = { measure: 'value', direction: 'at most', bound: 20 };
+const LATENCY_GOAL: Goal = { measure: 'value', direction: 'at most', bound: 15 };
 
 /** What an exporter comes to while it is scraped. */
 interface Responsiveness {
   /** The longest turn of its event loop, which its own process notes to the millisecond. */
-  readonly longestTurnMs: number;
+  readonly maxEventLoopDelayMs: number;
   /** What a scraper in another process waits for an answer. */
   readonly p99Ms: number;
 }
@@ -43,31 +43,38 @@ interface Responsiveness {
  */
 export async function benchResponsiveness(size: ResponsivenessSize = SIZE): Promise<Comparison[]> {
   await using body = await serveBody(size);
-  const env = exporterEnv(body.url);
-  await using busy = await Child.start('exporter', { args: [String(NO_PAUSE_MS)], env });
-  await using idle = await Child.start('exporter', { args: [String(AN_HOUR_MS)], env });
-  const [own, noise] = await Promise.all([busy, idle].map((exporter) => watch(exporter, size)));
+  const env = createExporterEnv(body.url);
+  await using busy = await Child.start('exporter', { args: [String(BUSY_INTERVAL_MS)], env });
+  await using idle = await Child.start('exporter', { args: [String(IDLE_INTERVAL_MS)], env });
+  const [own, noise] = await Promise.all(
+    [busy, idle].map((exporter) => measureResponsiveness(exporter, size)),
+  );
   const name = `polls of ${body.megabytes.toFixed(0)} MB without a pause`;
   const rows = [
-    ['longest stop of the event loop', own?.longestTurnMs, noise?.longestTurnMs, STOP],
-    [`p99 of ${size.scrapes} scrapes meanwhile`, own?.p99Ms, noise?.p99Ms, LATENCY],
+    [
+      'longest stop of the event loop',
+      own?.maxEventLoopDelayMs,
+      noise?.maxEventLoopDelayMs,
+      EVENT_LOOP_DELAY_GOAL,
+    ],
+    [`p99 of ${size.scrapes} scrapes meanwhile`, own?.p99Ms, noise?.p99Ms, LATENCY_GOAL],
   ] as const;
   return rows.map(([what, value = Number.NaN, referenceValue = Number.NaN, goal]) =>
     compare({ name: `${name}, ${what}`, unit: 'ms', value, reference: IDLE, referenceValue }, goal),
   );
 }
 
-async function watch(exporter: Child, size: ResponsivenessSize): Promise<Responsiveness> {
-  const { url } = await exporter.ask('address', ADDRESS);
+async function measureResponsiveness(exporter: Child, size: ResponsivenessSize): Promise<Responsiveness> {
+  const { url } = await exporter.sendCommand('address', ADDRESS_RESPONSE);
   await scrape(url, size.warmUp, size.scrapeIntervalMs);
-  await exporter.ask('watchTurns', NOTHING);
+  await exporter.sendCommand('watchTurns', EMPTY_RESPONSE);
   const latenciesMs = await scrape(url, size.scrapes, size.scrapeIntervalMs);
-  const { longestTurnMs } = await exporter.ask('longestTurn', TURN);
-  return { longestTurnMs, p99Ms: quantile(latenciesMs, 0.99) };
+  const { longestTurnMs } = await exporter.sendCommand('longestTurn', LONGEST_TURN_RESPONSE);
+  return { maxEventLoopDelayMs: longestTurnMs, p99Ms: quantile(latenciesMs, 0.99) };
 }
 
 async function scrape(url: string, scrapes: number, intervalMs: number): Promise<readonly number[]> {
   const args = [`${url}/metrics`, String(scrapes), String(intervalMs)];
   await using scraper = await Child.start('scraper', { args });
-  return (await scraper.ask('scrape', SCRAPES)).latenciesMs;
+  return (await scraper.sendCommand('scrape', SCRAPES_RESPONSE)).latenciesMs;
 }

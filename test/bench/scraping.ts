@@ -3,9 +3,9 @@ import { Gauge, Registry } from 'prom-client';
 import { Exposition } from '../../src/metrics/exposition.ts';
 import type { Family } from '../../src/metrics/family.ts';
 import { handle } from '../../src/web/routes.ts';
-import type { ExporterView } from '../../src/web/view.ts';
-import { alternate, compare, type Comparison, type Goal, type Run } from './measure.ts';
-import { WHOLE } from '../../src/sharding/shard.ts';
+import type { ExporterFacade } from '../../src/web/exporter-facade.ts';
+import { measureAlternating, compare, type Comparison, type Goal, type Run } from './measure.ts';
+import { SINGLE_SHARD } from '../../src/sharding/shard.ts';
 
 /** How many series there are, and how often they are scraped. */
 export interface ScrapingSize {
@@ -21,13 +21,13 @@ const SPEC = {
   labels: ['service_code', 'task_id'],
 } as const;
 
-const UNCHANGED: Goal = { measure: 'saving', direction: 'at least', bound: 50 };
-const CHANGED: Goal = { measure: 'saving', direction: 'at least', bound: 4 };
+const UNCHANGED_GOAL: Goal = { measure: 'saving', direction: 'at least', bound: 50 };
+const CHANGED_GOAL: Goal = { measure: 'saving', direction: 'at least', bound: 4 };
 /** No dearer: a tenth is what two runs of the same differ by. */
-const GZIPPED: Goal = { measure: 'ratio', direction: 'at most', bound: 1.1 };
+const GZIPPED_GOAL: Goal = { measure: 'ratio', direction: 'at most', bound: 1.1 };
 
 /** The same series again, as after a poll that changed them all. */
-function familyOf(series: number, value: number): Family {
+function createFamily(series: number, value: number): Family {
   return {
     spec: SPEC,
     samples: Array.from({ length: series }, (_, n) => ({
@@ -37,7 +37,7 @@ function familyOf(series: number, value: number): Family {
   };
 }
 
-function registryOf({ samples }: Family): Registry {
+function createRegistry({ samples }: Family): Registry {
   const registry = new Registry();
   const gauge = new Gauge({
     name: SPEC.name,
@@ -50,35 +50,35 @@ function registryOf({ samples }: Family): Registry {
 }
 
 /** A view of nothing but this family. */
-function viewOf(family: Family): ExporterView {
+function createFacade(family: Family): ExporterFacade {
   return {
     version: '0.0.0',
     refresh: () => Promise.resolve(),
-    shard: WHOLE,
-    otherShardOf: () => undefined,
+    shard: SINGLE_SHARD,
+    getOtherShard: () => undefined,
     collect: () => Promise.resolve([family]),
-    serviceCodes: () => [],
+    getServiceCodes: () => [],
     hasServiceCode: () => true,
     isHealthy: () => true,
     isReady: () => true,
     nowMs: () => 0,
-    status: () => [],
-    statusOf: () => undefined,
-    breakdownOf: () => undefined,
+    getStatuses: () => [],
+    getStatus: () => undefined,
+    getBreakdown: () => undefined,
   };
 }
 
 /** Answers scrapes up to the body that is to be sent. */
-function scraping(family: Family, exposition: Exposition, acceptEncoding: string): Run {
+function createScrape(family: Family, exposition: Exposition, acceptEncoding: string): Run {
   const request = { method: 'GET', url: '/metrics', headers: { 'accept-encoding': acceptEncoding } };
-  return () => handle(request, viewOf(family), { telemetryPath: '/metrics', exposition });
+  return () => handle(request, createFacade(family), { telemetryPath: '/metrics', exposition });
 }
 
 /**
  * Milliseconds for which a run keeps the main thread busy, by the clock of the event loop: what other threads do for it
- * meanwhile holds nobody up.
+ * meanwhile delays no request.
  */
-async function mainThreadMs(run: Run): Promise<number> {
+async function measureMainThreadMs(run: Run): Promise<number> {
   const before = performance.eventLoopUtilization();
   await run();
   return performance.eventLoopUtilization(before).active;
@@ -92,36 +92,36 @@ export async function benchScraping(size: ScrapingSize = SIZE): Promise<Comparis
 
 async function benchGzipped({ series, rounds }: ScrapingSize): Promise<Comparison[]> {
   const exposition = new Exposition();
-  const family = familyOf(series, 0);
+  const family = createFamily(series, 0);
   const [value = 0, referenceValue = 0] = await alternateMainThread(rounds, [
-    scraping(family, exposition, 'gzip'),
-    scraping(family, exposition, 'identity'),
+    createScrape(family, exposition, 'gzip'),
+    createScrape(family, exposition, 'identity'),
   ]);
   const name = `scrape of ${series} series, nothing new, gzipped`;
-  return [compare({ name, unit: 'ms', value, reference: 'not gzipped', referenceValue }, GZIPPED)];
+  return [compare({ name, unit: 'ms', value, reference: 'not gzipped', referenceValue }, GZIPPED_GOAL)];
 }
 
 async function benchOverClient({ series, rounds }: ScrapingSize): Promise<Comparison[]> {
   const exposition = new Exposition();
-  const unchanged = familyOf(series, 0);
-  const changed = Array.from({ length: rounds + 1 }, (_, round) => familyOf(series, round));
-  const registry = registryOf(unchanged);
+  const unchanged = createFamily(series, 0);
+  const changed = Array.from({ length: rounds + 1 }, (_, round) => createFamily(series, round));
+  const registry = createRegistry(unchanged);
   const [plainMs = 0, changedMs = 0, referenceValue = 0] = await alternateMainThread(rounds, [
-    scraping(unchanged, exposition, 'identity'),
-    () => scraping(changed.pop() ?? unchanged, exposition, 'identity')(),
+    createScrape(unchanged, exposition, 'identity'),
+    () => createScrape(changed.pop() ?? unchanged, exposition, 'identity')(),
     () => registry.metrics(),
   ]);
   const client = { unit: 'ms', reference: 'metrics() of prom-client', referenceValue };
   const name = `scrape of ${series} series`;
   return [
-    compare({ name: `${name}, nothing new since the last one`, value: plainMs, ...client }, UNCHANGED),
-    compare({ name: `${name}, all new since the last one`, value: changedMs, ...client }, CHANGED),
+    compare({ name: `${name}, nothing new since the last one`, value: plainMs, ...client }, UNCHANGED_GOAL),
+    compare({ name: `${name}, all new since the last one`, value: changedMs, ...client }, CHANGED_GOAL),
   ];
 }
 
 function alternateMainThread(rounds: number, runs: readonly Run[]): Promise<number[]> {
-  return alternate(
+  return measureAlternating(
     rounds,
-    runs.map((run) => () => mainThreadMs(run)),
+    runs.map((run) => () => measureMainThreadMs(run)),
   );
 }

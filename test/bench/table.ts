@@ -1,32 +1,32 @@
 import type { Comparison } from './measure.ts';
 
 /** A table in Markdown, a row for each comparison. */
-export function tableOf(comparisons: readonly Comparison[]): string {
+export function formatTable(comparisons: readonly Comparison[]): string {
   return [
     ['what', 'measured', 'compared with', 'comes to', 'goal', 'met'],
     ['---', '---', '---', '---', '---', '---'],
-    ...comparisons.map(cellsOf),
+    ...comparisons.map(formatCells),
   ]
     .map((cells) => `| ${cells.join(' | ')} |`)
     .join('\n');
 }
 
-function cellsOf(comparison: Comparison): string[] {
+function formatCells(comparison: Comparison): string[] {
   const { name, unit, value, reference, referenceValue, figure, figureUnit, direction, goal, isMet } =
     comparison;
   return [
     name,
-    show(value, unit),
+    formatValue(value, unit),
     reference === undefined || referenceValue === undefined
       ? '–'
-      : `${reference}: ${show(referenceValue, unit)}`,
-    show(figure, figureUnit),
-    goal === undefined ? '–' : `${direction} ${show(goal, figureUnit)}`,
+      : `${reference}: ${formatValue(referenceValue, unit)}`,
+    formatValue(figure, figureUnit),
+    goal === undefined ? '–' : `${direction} ${formatValue(goal, figureUnit)}`,
     isMet === undefined ? '–' : isMet ? 'yes' : 'no',
   ];
 }
 
 /** With one digit behind the point; with two, where it would be the only one. */
-function show(value: number, unit: string): string {
+function formatValue(value: number, unit: string): string {
   return `${value.toFixed(Math.abs(value) < 1 ? 2 : 1)} ${unit}`;
 }

@@ -1,34 +1,25 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { parseCommandLine } from '../../src/config/command-line.ts';
-import { helpText } from '../../src/config/help.ts';
-import { environmentName, flagName } from '../../src/config/names.ts';
-import { settingEntries } from '../../src/config/settings.ts';
-import { messageOf, SECRET } from '../support/configuration.ts';
+import { parseCommandLine } from '../../src/commands/command-line.ts';
+import { catchConfigErrorMessage, SECRET } from '../support/configuration.ts';
 
-test('no argument asks for nothing', () => {
-  assert.deepEqual(parseCommandLine([]), {
-    flags: new Map(),
-    check: false,
-    version: false,
-    help: false,
-    switches: new Set(),
-  });
+test('without arguments nothing is set', () => {
+  assert.deepEqual(parseCommandLine([]), { flags: new Map(), switches: new Set() });
 });
 
-test('a switch of a command is known to that command alone', async () => {
+test('a switch of one command is unknown to the others', async () => {
   assert.deepEqual(parseCommandLine(['--explain'], ['explain']).switches, new Set(['explain']));
   assert.equal(
-    await messageOf(() => parseCommandLine(['--explain'])),
+    await catchConfigErrorMessage(() => parseCommandLine(['--explain'])),
     'flag --explain: expected a known flag, found an unknown one; see --help',
   );
   assert.equal(
-    await messageOf(() => parseCommandLine(['--explan'], ['explain'])),
+    await catchConfigErrorMessage(() => parseCommandLine(['--explan'], ['explain'])),
     'flag --explan: expected a known flag, found an unknown one; did you mean --explain?',
   );
 });
 
-test('a value stands behind "=" or in the next argument', () => {
+test('a value follows "=" or is the next argument', () => {
   const { flags } = parseCommandLine(['--poll.interval=5s', '--config.file', '/etc/xvs.yml']);
   assert.deepEqual(
     [...flags],
@@ -39,17 +30,17 @@ test('a value stands behind "=" or in the next argument', () => {
   );
 });
 
-test('a value may hold "=" and be empty', () => {
+test('a value may contain "=" and may be empty', () => {
   const { flags } = parseCommandLine(['--signing.template=a={timestamp}', '--web.telemetry-path=']);
   assert.deepEqual([flags.get('signing.template'), flags.get('web.telemetry_path')], ['a={timestamp}', '']);
 });
 
-test('a repeated list is one list', () => {
+test('the values of a repeated list flag are joined', () => {
   const { flags } = parseCommandLine(['--web.listen-address=:1', '--web.listen-address', '[::1]:2,:3']);
   assert.equal(flags.get('web.listen_address'), ':1,[::1]:2,:3');
 });
 
-test('a setting that is on or off may stand alone', () => {
+test('a boolean setting does not need a value', () => {
   const values = ['--metrics.per-task', '--metrics.per-task=true', '--metrics.per-task=false'].map(
     (argument) => parseCommandLine([argument]).flags.get('metrics.per_task'),
   );
@@ -57,13 +48,13 @@ test('a setting that is on or off may stand alone', () => {
 });
 
 for (const [args, name] of [
-  [['--config.check'], 'check'],
+  [['--config.check'], 'config.check'],
   [['--version'], 'version'],
   [['--help'], 'help'],
   [['-h'], 'help'],
 ] as const) {
-  test(`${args.join(' ')} asks for ${name}`, () => {
-    assert.equal(parseCommandLine(args)[name], true);
+  test(`${args.join(' ')} sets the switch ${name}`, () => {
+    assert.deepEqual(parseCommandLine(args).switches, new Set([name]));
   });
 }
 
@@ -84,11 +75,11 @@ const mistakes: readonly (readonly [args: readonly string[], message: string])[]
   [['--secrets', SECRET], 'flag --secrets: expected a known flag, found an unknown one; see --help'],
   [
     ['--secret', SECRET],
-    'flag --secret: expected no secret on the command line, found one (not shown); every user of the machine sees it: set XVS_SECRET, --secret-file or a secret in the file',
+    'flag --secret: expected no secret on the command line, found one (not shown); every user of the machine can see it: set XVS_SECRET, --secret-file, or a secret in the file instead',
   ],
   [
     [`--secret=${SECRET}`],
-    'flag --secret: expected no secret on the command line, found one (not shown); every user of the machine sees it: set XVS_SECRET, --secret-file or a secret in the file',
+    'flag --secret: expected no secret on the command line, found one (not shown); every user of the machine can see it: set XVS_SECRET, --secret-file, or a secret in the file instead',
   ],
   [[`-p${SECRET}`], 'command line: expected two dashes before a flag, found one; see --help'],
   [
@@ -99,33 +90,25 @@ const mistakes: readonly (readonly [args: readonly string[], message: string])[]
   [['--log.level'], 'flag --log.level: expected a value, found none'],
   [['--config.file', '--version'], 'flag --config.file: expected a value, found none'],
   [['--config.check=yes'], 'flag --config.check: expected no value, found "yes"'],
-  [['--log.level=info', '--log.level=warn'], 'flag --log.level: expected the flag once, found it again'],
-  [['serve'], 'command line: expected nothing but flags, found "serve"'],
-  [['--help', 'poll'], 'command line: expected nothing but flags, found "poll"'],
-  [['--', '--version'], 'command line: expected nothing but flags, found "--version"'],
-  [['--metrics.per-task', 'false'], 'command line: expected nothing but flags, found "false"'],
+  [['--log.level=info', '--log.level=warn'], 'flag --log.level: expected the flag once, found it twice'],
+  [['serve'], 'command line: expected only flags, found "serve"'],
+  [['--help', 'poll'], 'command line: expected only flags, found "poll"'],
+  [['--', '--version'], 'command line: expected only flags, found "--version"'],
+  [['--metrics.per-task', 'false'], 'command line: expected only flags, found "false"'],
   [
     ['--a=1', 'b', '--log.level'],
     [
       'flag --a: expected a known flag, found an unknown one; see --help',
-      'command line: expected nothing but flags, found "b"',
+      'command line: expected only flags, found "b"',
       'flag --log.level: expected a value, found none',
     ].join('\n'),
   ],
 ];
 
 for (const [args, expected] of mistakes) {
-  test(`${args.join(' ').replace(SECRET, '…')} is refused`, async () => {
-    const message = await messageOf(() => parseCommandLine(args));
+  test(`${args.join(' ').replace(SECRET, '…')} is rejected`, async () => {
+    const message = await catchConfigErrorMessage(() => parseCommandLine(args));
     assert.equal(message, expected);
     assert.ok(!message.includes(SECRET));
   });
 }
-
-test('the help names every setting by flag and variable, but no flag for the secret', () => {
-  const help = helpText();
-  for (const [path, { notFrom }] of settingEntries()) {
-    assert.equal(help.includes(`${flagName(path)}=`), notFrom !== 'flag', path);
-    assert.match(help, new RegExp(`\\b${environmentName(path)}\\b`));
-  }
-});

@@ -3,11 +3,10 @@ import { once } from 'node:events';
 import { PassThrough } from 'node:stream';
 import { test } from 'node:test';
 import { simulate } from '../../src/commands/simulate.ts';
-import { LastWords } from '../../src/last-words.ts';
-import { call, wholeAnswer } from './client.ts';
-import { NO_FILES } from '../support/configuration.ts';
+import { FatalErrorReporter } from '../../src/runtime/fatal-error-reporter.ts';
+import { requestTaskList, readResponse } from '../simulator/client.ts';
+import { NO_FILES, failHostNameLookup } from '../support/configuration.ts';
 import { ManualClock } from '../support/manual-clock.ts';
-import { noHostName } from '../support/no-host-name.ts';
 
 const nowMs = Date.UTC(2026, 0, 1);
 
@@ -20,9 +19,9 @@ function createIo() {
     clock: new ManualClock(nowMs),
     environment: {},
     files: NO_FILES,
-    hostName: noHostName,
+    hostName: failHostNameLookup,
     onReload: () => undefined,
-    lastWords: new LastWords({ write: (text) => assert.fail(text) }),
+    fatalErrorReporter: new FatalErrorReporter({ write: (text) => assert.fail(text) }),
   };
   return { io, stop: () => controller.abort() };
 }
@@ -43,35 +42,35 @@ async function withSimulator(
   return exit;
 }
 
-/** What the simulator answers to a signed call. */
-async function listingOf(
+/** Sends a signed request. */
+async function requestListing(
   simulator: { readonly url: string },
   serviceCode: string,
   secret: string,
   timestampMs = nowMs,
 ) {
-  const { body } = await wholeAnswer(call(simulator, { serviceCode, secret, timestampMs }));
+  const { body } = await readResponse(requestTaskList(simulator, { serviceCode, secret, timestampMs }));
   const listing: { ret: number; user_list: unknown[]; task_list: unknown[] } = JSON.parse(body.toString());
   return [listing.ret, listing.user_list.length, listing.task_list.length];
 }
 
-test('it serves until the signal aborts, and prints where and what, but no secret', async () => {
+test('it serves until the signal aborts, and prints its URL and service codes without secrets', async () => {
   const exit = await withSimulator(
     ['--service-code=TESTING:s3cret', '--service-code', 'EMPTY:t0psecret:users=0,tasks=0'],
     async (printed, simulator) => {
       assert.match(printed, /^Simulating TESTING, EMPTY on http:\/\/127\.0\.0\.1:\d+\n$/);
-      const [ret, users = 0, tasks = 0] = await listingOf(simulator, 'TESTING', 's3cret');
+      const [ret, users = 0, tasks = 0] = await requestListing(simulator, 'TESTING', 's3cret');
       assert.equal(ret, 0);
       assert.ok(users > 900 && users < 1100 && tasks > 70 && tasks < 130, `${users} users, ${tasks} tasks`);
-      assert.deepEqual(await listingOf(simulator, 'EMPTY', 't0psecret'), [0, 0, 0]);
+      assert.deepEqual(await requestListing(simulator, 'EMPTY', 't0psecret'), [0, 0, 0]);
     },
   );
   assert.equal(exit, 0);
 });
 
-test('a size of its own may name users or tasks alone', async () => {
+test('a service code may override users or tasks alone', async () => {
   await withSimulator(['--service-code=A:b:tasks=0', '--users=10'], async (_, simulator) => {
-    const [ret, users = 0, tasks] = await listingOf(simulator, 'A', 'b');
+    const [ret, users = 0, tasks] = await requestListing(simulator, 'A', 'b');
     assert.deepEqual([ret, tasks], [0, 0]);
     assert.ok(users > 0 && users < 14);
   });
@@ -86,7 +85,7 @@ for (const [flag, offsetMs, ret] of [
 ] as const) {
   test(`${flag}: a timestamp that is off by ${offsetMs} ms gets ret ${ret}`, async () => {
     await withSimulator([flag], async (_, simulator) => {
-      assert.equal((await listingOf(simulator, 'TESTING', 'abc', nowMs - offsetMs))[0], ret);
+      assert.equal((await requestListing(simulator, 'TESTING', 'abc', nowMs - offsetMs))[0], ret);
     });
   });
 }
@@ -109,13 +108,15 @@ for (const [args, encoding] of [
   test(`with the flags [${args.join(' ')}], the content encoding is ${encoding ?? 'none'}`, async () => {
     await withSimulator(args, async (_, simulator) => {
       const credentials = { serviceCode: 'TESTING', secret: 'abc', timestampMs: nowMs };
-      const { headers } = await wholeAnswer(call(simulator, credentials, { 'accept-encoding': 'gzip' }));
+      const { headers } = await readResponse(
+        requestTaskList(simulator, credentials, { 'accept-encoding': 'gzip' }),
+      );
       assert.equal(headers['content-encoding'], encoding);
     });
   });
 }
 
-test('a signal that has aborted already ends it', async () => {
+test('an aborted signal stops it immediately', async () => {
   const { io, stop } = createIo();
   stop();
   assert.equal(await simulate(['--listen-address=127.0.0.1:0'], io), 0);
@@ -127,7 +128,7 @@ test('--help prints the flags', async () => {
   assert.match(String(io.stdout.read()), /^Usage: xvs-exporter simulate/);
 });
 
-test('an address that cannot be had is one line on stderr and exit code 1', async () => {
+test('an address in use gives one line on stderr and exit code 1', async () => {
   await withSimulator([], async (_, simulator) => {
     const { io } = createIo();
     const { host } = new URL(simulator.url);
@@ -136,40 +137,48 @@ test('an address that cannot be had is one line on stderr and exit code 1', asyn
   });
 });
 
-const anInteger = 'expected an integer from 0 to 999999999';
-const aDuration = 'expected a duration, as in 500ms, 15s, 5m or 1h, or 0 for none';
-const anAddress = 'expected HOST:PORT, as in 127.0.0.1:20140';
-const aCode = 'expected CODE:SECRET or CODE:SECRET:users=N,tasks=N';
-const mistakes: readonly (readonly [readonly string[], string])[] = [
-  [['--users=many'], `--users: ${anInteger}, found "many"`],
-  [['--tasks=-1'], `--tasks: ${anInteger}, found "-1"`],
-  [['--seed='], `--seed: ${anInteger}, found ""`],
-  [['--clock-tolerance=5'], `--clock-tolerance: ${aDuration}, found "5"`],
-  [['--clock-tolerance=5w'], `--clock-tolerance: ${aDuration}, found "5w"`],
-  [['--listen-address=20140'], `--listen-address: ${anAddress}, found "20140"`],
-  [['--listen-address=127.0.0.1:99999'], `--listen-address: ${anAddress}, found "127.0.0.1:99999"`],
-  [['--service-code=s3cret'], `--service-code: ${aCode}, found a value without a colon`],
-  [['--service-code=A:'], `--service-code: ${aCode}, found "A:…"`],
-  [['--service-code=:s3cret'], `--service-code: ${aCode}, found ":…"`],
-  [['--service-code=A:s3cret:users=1:x'], `--service-code: ${aCode}, found "A:…"`],
+const expectedInteger = 'expected an integer from 0 to 999999999';
+const expectedDuration = 'expected a duration such as 15s';
+const expectedAddress = 'expected HOST:PORT such as 127.0.0.1:20140';
+const expectedCode = 'expected CODE:SECRET or CODE:SECRET:users=N,tasks=N';
+const invalidFlags: readonly (readonly [readonly string[], string])[] = [
+  [['--users=many'], `flag --users: ${expectedInteger}, found "many"`],
+  [['--tasks=-1'], `flag --tasks: ${expectedInteger}, found "-1"`],
+  [['--seed='], `flag --seed: ${expectedInteger}, found ""`],
+  [['--clock-tolerance=5'], `flag --clock-tolerance: ${expectedDuration}, found "5"`],
+  [['--clock-tolerance=5w'], `flag --clock-tolerance: ${expectedDuration}, found "5w"`],
+  [['--listen-address=20140'], `flag --listen-address: ${expectedAddress}, found "20140"`],
+  [['--listen-address=:20140'], `flag --listen-address: ${expectedAddress}, found ":20140"`],
+  [
+    ['--listen-address=127.0.0.1:99999'],
+    `flag --listen-address: ${expectedAddress}, found "127.0.0.1:99999"`,
+  ],
+  [['--service-code=s3cret'], `flag --service-code, entry 1: ${expectedCode}, found a value without a colon`],
+  [['--service-code=A:'], `flag --service-code, entry 1: ${expectedCode}, found "A:…"`],
+  [['--service-code=:s3cret'], `flag --service-code, entry 1: ${expectedCode}, found ":…"`],
+  [['--service-code=A:s3cret:users=1:x'], `flag --service-code, entry 1: ${expectedCode}, found "A:…"`],
   [
     ['--service-code=A:b:s3cret'],
-    '--service-code=A:…: expected users=N,tasks=N after the secret, found something else',
+    'flag --service-code, entry 1: expected users=N,tasks=N after the secret of "A", found something else',
   ],
   [
     ['--service-code=A:b', '--service-code=A:c'],
-    '--service-code: expected each service code once, found "A" twice',
+    'flag --service-code: expected each service code once, found "A" twice',
   ],
-  [['--service-codes=A:s3cret'], '--service-codes: expected a known flag (see --help), found an unknown one'],
-  [['-v'], '-v: expected a known flag (see --help), found an unknown one'],
-  [['A:s3cret'], 'arguments: expected only flags of the form --name=value, found one that is no flag'],
-  [['--users'], '--users: expected a value, as in --users=value, found none'],
-  [['--users', '--control'], '--users: expected a value, as in --users=value, found none'],
-  [['--control=s3cret'], '--control: expected no value, found one'],
+  [
+    ['--service-codes=A:s3cret'],
+    'flag --service-codes: expected a known flag, found an unknown one; did you mean --service-code?',
+  ],
+  [['-v'], 'command line: expected two dashes before a flag, found one; see --help'],
+  [['A:s3cret'], 'command line: expected only flags, found a string'],
+  [['--users'], 'flag --users: expected a value, found none'],
+  [['--users', '--control'], 'flag --users: expected a value, found none'],
+  [['--control=s3cret'], 'flag --control: expected no value, found a string'],
+  [['--seed=1', '--seed=2'], 'flag --seed: expected the flag once, found it twice'],
 ];
 
-for (const [args, message] of mistakes) {
-  test(`[${args.join(' ')}] is one line on stderr and exit code 2`, async () => {
+for (const [args, message] of invalidFlags) {
+  test(`[${args.join(' ')}] gives one line on stderr and exit code 2`, async () => {
     const { io } = createIo();
     assert.equal(await simulate(args, io), 2);
     assert.equal(io.stderr.read(), `simulate: ${message}\n`);

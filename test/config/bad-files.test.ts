@@ -2,13 +2,13 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { load, messageOf, SECRET } from '../support/configuration.ts';
+import { loadConfiguration, catchConfigErrorMessage, SECRET } from '../support/configuration.ts';
 import { assertGolden } from '../support/fixtures.ts';
 
 const folder = new URL('../../../test/fixtures/config/bad/', import.meta.url);
 const names = readdirSync(fileURLToPath(folder)).filter((name) => name.endsWith('.yml'));
 
-/** What the bad files refer to. */
+/** Files that the bad files name. */
 const files = {
   '/run/secrets': { code: 'EISDIR' },
   '/run/secrets/testing': `${SECRET}\n`,
@@ -19,9 +19,9 @@ const files = {
 };
 
 for (const name of names) {
-  test(`${name} is refused with the message next to it, which holds no secret`, async () => {
+  test(`${name} is rejected with the message next to it, which shows no secret`, async () => {
     const yml = readFileSync(new URL(name, folder), 'utf8');
-    const message = await messageOf(() => load({ yml, files }));
+    const message = await catchConfigErrorMessage(() => loadConfiguration({ yml, files }));
     assertGolden(`config/bad/${name.replace('.yml', '.txt')}`, `${message}\n`);
     assert.ok(!message.includes(SECRET) && !message.includes('8675309'), 'the message shows the secret');
   });

@@ -1,38 +1,41 @@
 import assert from 'node:assert/strict';
 import { chmodSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { FileNotes } from '../../src/config/file-notes.ts';
-import { MACHINE_FILES } from '../../src/config/machine-files.ts';
+import { FileFingerprints } from '../../src/config/file-fingerprints.ts';
+import { LOCAL_FILE_SYSTEM } from '../../src/config/files.ts';
 import { TemporaryFolder } from '../support/temporary-folder.ts';
 
-/** Notes of real files, and which of them were read since the last time that was asked. */
-function noting(): { readonly notes: FileNotes; readonly taken: () => readonly string[] } {
+/** Fingerprints of real files; `takeReads` gives the names of the files read since its last call. */
+function createFingerprints(): {
+  readonly fingerprints: FileFingerprints;
+  readonly takeReads: () => readonly string[];
+} {
   let read: string[] = [];
   const readFile = (path: string): Promise<string> => {
     read.push(path.slice(path.lastIndexOf('/') + 1));
-    return MACHINE_FILES.readFile(path);
+    return LOCAL_FILE_SYSTEM.readFile(path);
   };
-  const taken = (): readonly string[] => {
+  const takeReads = (): readonly string[] => {
     const before = read.toSorted();
     read = [];
     return before;
   };
-  return { notes: new FileNotes({ ...MACHINE_FILES, readFile }), taken };
+  return { fingerprints: new FileFingerprints({ ...LOCAL_FILE_SYSTEM, readFile }), takeReads };
 }
 
-/** What happens to the folder `codes` and what it holds, and whether that is something new. */
+/** A change of the file system, and whether the fingerprint changes. */
 const CHANGES: readonly [string, (folder: TemporaryFolder) => void, boolean][] = [
-  ['nothing', () => undefined, false],
+  ['no change', () => undefined, false],
   ['a file written in place', (folder) => writeFileSync(folder.at('codes/a.yml'), '- C'), true],
   ['a file replaced by rename', (folder) => folder.replace('codes/a.yml', '- C'), true],
   ['a file replaced by one with the same text', (folder) => folder.replace('codes/a.yml', '- A'), false],
-  ['a file that comes', (folder) => folder.replace('codes/c.yml', '- C'), true],
-  ['a file that comes and matches nothing', (folder) => folder.replace('codes/c.txt', '- C'), false],
-  ['a file that goes', (folder) => rmSync(folder.at('codes/b.yml')), true],
-  ['a file that was missing and comes', (folder) => folder.replace('late', 'secret'), true],
-  ['the folder gone', (folder) => rmSync(folder.at('codes'), { recursive: true }), true],
+  ['a new file', (folder) => folder.replace('codes/c.yml', '- C'), true],
+  ['a new file that does not match', (folder) => folder.replace('codes/c.txt', '- C'), false],
+  ['a deleted file', (folder) => rmSync(folder.at('codes/b.yml')), true],
+  ['a missing file that is created', (folder) => folder.replace('late', 'secret'), true],
+  ['a deleted folder', (folder) => rmSync(folder.at('codes'), { recursive: true }), true],
   [
-    'the link to the folder of a secret turned, as Kubernetes does',
+    'a swapped link to the folder of a secret, as in Kubernetes',
     (folder) => {
       mkdirSync(folder.at('..2'));
       folder.replace('..2/secret', 'another');
@@ -42,9 +45,9 @@ const CHANGES: readonly [string, (folder: TemporaryFolder) => void, boolean][] =
   ],
 ];
 
-for (const looks of [0, 1, 3]) {
+for (const checks of [0, 1, 3]) {
   for (const [name, change, expected] of CHANGES) {
-    test(`after ${looks} looks, a look tells ${expected ? 'of' : 'nothing of'} ${name}`, async () => {
+    test(`after ${checks} checks, the next one ${expected ? 'detects' : 'ignores'} ${name}`, async () => {
       using folder = new TemporaryFolder();
       mkdirSync(folder.at('codes'));
       mkdirSync(folder.at('..1'));
@@ -56,57 +59,58 @@ for (const looks of [0, 1, 3]) {
         ['b', '- B'],
       ] as const)
         folder.replace(`codes/${file}.yml`, text);
-      const { notes } = noting();
-      const files = await notes.filesMatching(folder.at('codes/*.yml'));
-      for (const path of [...files, folder.at('secret')]) await notes.readFile(path);
-      await assert.rejects(notes.readFile(folder.at('late')), { code: 'ENOENT' });
-      for (let look = 0; look < looks; look += 1) assert.equal(await notes.look(), notes.fingerprint);
+      const { fingerprints } = createFingerprints();
+      const files = await fingerprints.findMatchingFiles(folder.at('codes/*.yml'));
+      for (const path of [...files, folder.at('secret')]) await fingerprints.readFile(path);
+      await assert.rejects(fingerprints.readFile(folder.at('late')), { code: 'ENOENT' });
+      for (let check = 0; check < checks; check += 1)
+        assert.equal(await fingerprints.computeFingerprint(), fingerprints.fingerprint);
       change(folder);
-      assert.equal((await notes.look()) !== notes.fingerprint, expected);
+      assert.equal((await fingerprints.computeFingerprint()) !== fingerprints.fingerprint, expected);
     });
   }
 }
 
-test('what stands still is read at one look more, and then no more; what was touched is read again', async () => {
+test('an unchanged file is read in one more check only; a touched file is read again', async () => {
   using folder = new TemporaryFolder();
-  const { notes, taken } = noting();
+  const { fingerprints, takeReads } = createFingerprints();
   for (const name of ['a', 'b']) {
     folder.replace(name, name);
-    await notes.readFile(folder.at(name));
+    await fingerprints.readFile(folder.at(name));
   }
-  assert.deepEqual(taken(), ['a', 'b']);
-  await notes.look();
-  assert.deepEqual(taken(), ['a', 'b']);
-  await notes.look();
-  await notes.look();
-  assert.deepEqual(taken(), []);
+  assert.deepEqual(takeReads(), ['a', 'b']);
+  await fingerprints.computeFingerprint();
+  assert.deepEqual(takeReads(), ['a', 'b']);
+  await fingerprints.computeFingerprint();
+  await fingerprints.computeFingerprint();
+  assert.deepEqual(takeReads(), []);
   folder.replace('a', 'a');
-  assert.equal(await notes.look(), notes.fingerprint);
-  assert.deepEqual(taken(), ['a']);
-  await notes.look();
-  await notes.look();
-  assert.deepEqual(taken(), ['a']);
+  assert.equal(await fingerprints.computeFingerprint(), fingerprints.fingerprint);
+  assert.deepEqual(takeReads(), ['a']);
+  await fingerprints.computeFingerprint();
+  await fingerprints.computeFingerprint();
+  assert.deepEqual(takeReads(), ['a']);
   chmodSync(folder.at('b'), 0o600);
-  await notes.look();
-  assert.deepEqual(taken(), ['b']);
+  await fingerprints.computeFingerprint();
+  assert.deepEqual(takeReads(), ['b']);
 });
 
-test('two writes that the clock of the file system does not tell apart are told apart at the next look', async () => {
+test('the next check detects a second write within one tick of the file system clock', async () => {
   const state = { text: 'one' };
-  const notes = new FileNotes({
+  const fingerprints = new FileFingerprints({
     readFile: () => Promise.resolve(state.text),
     listFolder: () => Promise.resolve([]),
-    stampOf: () => Promise.resolve('the same tick'),
+    readStamp: () => Promise.resolve('the same tick'),
   });
-  await notes.readFile('/a');
+  await fingerprints.readFile('/a');
   state.text = 'two';
-  assert.notEqual(await notes.look(), notes.fingerprint);
+  assert.notEqual(await fingerprints.computeFingerprint(), fingerprints.fingerprint);
 });
 
 test('the fingerprint is a hash of hashes', async () => {
   using folder = new TemporaryFolder();
   folder.replace('a', 'secret');
-  const { notes } = noting();
-  await notes.readFile(folder.at('a'));
-  assert.match(notes.fingerprint, /^[\w+/]{43}=$/);
+  const { fingerprints } = createFingerprints();
+  await fingerprints.readFile(folder.at('a'));
+  assert.match(fingerprints.fingerprint, /^[\w+/]{43}=$/);
 });

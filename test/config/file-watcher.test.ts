@@ -1,34 +1,34 @@
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { watchFiles } from '../../src/config/file-watch.ts';
+import { watchFiles } from '../../src/config/file-watcher.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 
-/** Files of one text; `loaded` is what was read of them the last time. */
-function watched(t: TestContext) {
+/** Watches a stub of files; `loaded` is what the last load has read. */
+function startWatcher(t: TestContext) {
   const clock = new ManualClock(0);
   const state = { files: 'old', loaded: 'old', isWatched: true, reloads: [] as number[] };
   const source = {
     get isWatched(): boolean {
       return state.isWatched;
     },
-    get read(): string {
+    get loadedFingerprint(): string {
       return state.loaded;
     },
-    look: () => Promise.resolve(state.files),
+    computeFingerprint: () => Promise.resolve(state.files),
   };
   const stop = new AbortController();
   const reason = new Error('Stopping');
-  const changed = (): Promise<void> => {
+  const onChange = (): Promise<void> => {
     state.reloads.push(clock.now());
     state.loaded = state.files;
     return Promise.resolve();
   };
-  const ended = assert.rejects(watchFiles({ source, clock, changed }, stop.signal), reason);
+  const ended = assert.rejects(watchFiles({ source, clock, onChange }, stop.signal), reason);
   t.after(async () => {
     stop.abort(reason);
     await ended;
-    assert.equal(clock.sleepers, 0);
+    assert.equal(clock.sleeperCount, 0);
   });
   const pass = async (seconds: number): Promise<void> => {
     for (let passed = 0; passed < seconds; passed += 1) {
@@ -39,22 +39,22 @@ function watched(t: TestContext) {
   return { state, pass };
 }
 
-test('files that stay as they are are not loaded again', async (t) => {
-  const { state, pass } = watched(t);
+test('unchanged files are not reloaded', async (t) => {
+  const { state, pass } = startWatcher(t);
   await pass(60);
   assert.deepEqual(state.reloads, []);
 });
 
-test('a file that changed is loaded once it has stood still for a second', async (t) => {
-  const { state, pass } = watched(t);
+test('a changed file is reloaded after it has not changed for one second', async (t) => {
+  const { state, pass } = startWatcher(t);
   await pass(7);
   state.files = 'new';
   await pass(60);
   assert.deepEqual(state.reloads, [11_000]);
 });
 
-test('a file that is being written is left alone until it is whole', async (t) => {
-  const { state, pass } = watched(t);
+test('a file is not reloaded while it is being written', async (t) => {
+  const { state, pass } = startWatcher(t);
   await pass(4);
   for (const piece of ['n', 'ne', 'new']) {
     state.files = piece;
@@ -64,8 +64,8 @@ test('a file that is being written is left alone until it is whole', async (t) =
   assert.deepEqual([state.reloads, state.loaded], [[8000], 'new']);
 });
 
-test('a file that is as before when it has settled is not loaded', async (t) => {
-  const { state, pass } = watched(t);
+test('a file that changes back is not reloaded', async (t) => {
+  const { state, pass } = startWatcher(t);
   state.files = 'new';
   await pass(5);
   state.files = 'old';
@@ -73,8 +73,8 @@ test('a file that is as before when it has settled is not loaded', async (t) => 
   assert.deepEqual(state.reloads, []);
 });
 
-test('what somebody else has loaded meanwhile is not loaded again', async (t) => {
-  const { state, pass } = watched(t);
+test('a change that another reload has loaded is not reloaded again', async (t) => {
+  const { state, pass } = startWatcher(t);
   state.files = 'new';
   await pass(5);
   state.loaded = 'new';
@@ -82,8 +82,8 @@ test('what somebody else has loaded meanwhile is not loaded again', async (t) =>
   assert.deepEqual(state.reloads, []);
 });
 
-test('every change is loaded, one after the other', async (t) => {
-  const { state, pass } = watched(t);
+test('every change is reloaded, one after the other', async (t) => {
+  const { state, pass } = startWatcher(t);
   for (const text of ['one', 'two', 'three']) {
     state.files = text;
     await pass(10);
@@ -92,8 +92,8 @@ test('every change is loaded, one after the other', async (t) => {
   assert.equal(state.reloads.length, 3);
 });
 
-test('where nobody wants it nothing is loaded, until somebody does', async (t) => {
-  const { state, pass } = watched(t);
+test('changes are ignored until the source is watched', async (t) => {
+  const { state, pass } = startWatcher(t);
   state.isWatched = false;
   state.files = 'new';
   await pass(60);

@@ -2,36 +2,38 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { LoadedConfiguration } from '../../src/config/configuration-source.ts';
-import { ConfigError } from '../../src/config/problem.ts';
+import { ConfigError } from '../../src/config/config-error.ts';
 import { Reloader } from '../../src/config/reloader.ts';
-import { loadedFrom, NEEDED } from '../support/configuration.ts';
+import { loadWithSources, REQUIRED_ENVIRONMENT } from '../support/configuration.ts';
 
-const started = await loadedFrom({ env: NEEDED });
-const GOOD: LoadedConfiguration = { ...started, needRestart: ['log.level'] };
-const WRONG = new ConfigError([{ place: '/etc/xvs.yml:1:1', message: 'expected this, found that' }]);
+const started = await loadWithSources({ env: REQUIRED_ENVIRONMENT });
+const VALID: LoadedConfiguration = { ...started, settingsNeedingRestart: ['log.level'] };
+const INVALID = new ConfigError([{ location: '/etc/xvs.yml:1:1', message: 'expected this, found that' }]);
 
-/** A reloader whose loads the test answers. */
-function setUp(apply: () => Promise<string> = () => Promise.resolve('applied')) {
+/** Creates a reloader whose loads the test settles. */
+function createReloader(apply: () => Promise<string> = () => Promise.resolve('applied')) {
   const calls: string[] = [];
-  const loads: { give(loaded: LoadedConfiguration): Promise<void>; refuse(error: Error): Promise<void> }[] =
-    [];
+  const loads: {
+    resolve(loaded: LoadedConfiguration): Promise<void>;
+    reject(error: Error): Promise<void>;
+  }[] = [];
   const reloader = new Reloader({
     load: () =>
       new Promise<LoadedConfiguration>((resolve, reject) => {
         calls.push('load');
         loads.push({
-          give: async (loaded) => {
+          resolve: async (loaded) => {
             resolve(loaded);
             await nextTurn();
           },
-          refuse: async (error) => {
+          reject: async (error) => {
             reject(error);
             await nextTurn();
           },
         });
       }),
     apply: (next) => {
-      assert.equal(next, GOOD.configuration);
+      assert.equal(next, VALID.configuration);
       calls.push('apply');
       return apply();
     },
@@ -45,52 +47,54 @@ function setUp(apply: () => Promise<string> = () => Promise.resolve('applied')) 
   return { reloader, calls, loads };
 }
 
-test('a good configuration is applied and reported', async () => {
-  const { reloader, calls, loads } = setUp();
+test('a valid configuration is applied and reported', async () => {
+  const { reloader, calls, loads } = createReloader();
   const outcome = reloader.reload('signal');
-  await loads[0]?.give(GOOD);
+  await loads[0]?.resolve(VALID);
   assert.deepEqual(await outcome, {});
   assert.deepEqual(calls, ['load', 'apply', 'signal: applied, log.level']);
 });
 
-test('a wrong configuration is not applied, and the next good one is', async () => {
-  const { reloader, calls, loads } = setUp();
+test('an invalid configuration is not applied, and the next valid one is', async () => {
+  const { reloader, calls, loads } = createReloader();
   const outcome = reloader.reload('request');
-  await loads[0]?.refuse(WRONG);
+  await loads[0]?.reject(INVALID);
   assert.deepEqual(await outcome, { error: '/etc/xvs.yml:1:1: expected this, found that' });
   assert.deepEqual(calls, ['load', 'request: /etc/xvs.yml:1:1: expected this, found that']);
   const next = reloader.reload('file');
-  await loads[1]?.give(GOOD);
+  await loads[1]?.resolve(VALID);
   assert.deepEqual(await next, {});
 });
 
-test('who asks while a reload runs shares the next one with all who do', async () => {
-  const { reloader, calls, loads } = setUp();
+test('all requests during a reload share the next one', async () => {
+  const { reloader, calls, loads } = createReloader();
   const first = reloader.reload('signal');
   const [second, third] = [reloader.reload('request'), reloader.reload('file')];
   assert.equal(loads.length, 1);
-  await loads[0]?.refuse(WRONG);
-  assert.equal((await first).error, WRONG.message);
+  await loads[0]?.reject(INVALID);
+  assert.equal((await first).error, INVALID.message);
   assert.equal(loads.length, 2);
-  await loads[1]?.give(GOOD);
+  await loads[1]?.resolve(VALID);
   assert.deepEqual([await second, await third], [{}, {}]);
   assert.equal(calls.filter((call) => call === 'load').length, 2);
   const fourth = reloader.reload('signal');
   assert.equal(loads.length, 3);
-  await loads[2]?.give(GOOD);
+  await loads[2]?.resolve(VALID);
   assert.deepEqual(await fourth, {});
 });
 
-test('a mistake of the program is reported as one, and told nobody else', async () => {
-  const { reloader, calls, loads } = setUp(() => Promise.reject(new TypeError('Expected a function')));
+test('a bug is reported as such, and the outcome does not describe it', async () => {
+  const { reloader, calls, loads } = createReloader(() =>
+    Promise.reject(new TypeError('Expected a function')),
+  );
   const outcome = reloader.reload('request');
-  await loads[0]?.give(GOOD);
+  await loads[0]?.resolve(VALID);
   assert.deepEqual(await outcome, { error: 'Internal error.' });
   assert.deepEqual(calls, ['load', 'apply', 'broken: TypeError: Expected a function']);
 });
 
-test('disposing waits for the reload that runs, and lets none come after it', async () => {
-  const { reloader, calls, loads } = setUp();
+test('disposal waits for the running reload and prevents further ones', async () => {
+  const { reloader, calls, loads } = createReloader();
   const [running, waiting] = [reloader.reload('signal'), reloader.reload('signal')];
   let isDisposed = false;
   const disposed = reloader[Symbol.asyncDispose]().then(() => {
@@ -98,9 +102,9 @@ test('disposing waits for the reload that runs, and lets none come after it', as
   });
   await nextTurn();
   assert.equal(isDisposed, false);
-  await loads[0]?.give(GOOD);
+  await loads[0]?.resolve(VALID);
   await disposed;
-  assert.deepEqual([await running, await waiting], [{}, { error: 'The exporter is ending.' }]);
-  assert.deepEqual(await reloader.reload('file'), { error: 'The exporter is ending.' });
+  assert.deepEqual([await running, await waiting], [{}, { error: 'The exporter is shutting down.' }]);
+  assert.deepEqual(await reloader.reload('file'), { error: 'The exporter is shutting down.' });
   assert.deepEqual(calls, ['load', 'apply', 'signal: applied, log.level']);
 });

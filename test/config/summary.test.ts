@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { settingEntries } from '../../src/config/settings.ts';
-import { summary } from '../../src/config/summary.ts';
-import { loadedFrom, NEEDED, SECRET } from '../support/configuration.ts';
+import { listSettings } from '../../src/config/settings.ts';
+import { formatSummary } from '../../src/config/summary.ts';
+import { loadWithSources, REQUIRED_ENVIRONMENT, SECRET } from '../support/configuration.ts';
 import { assertGolden } from '../support/fixtures.ts';
 
 const yml = `
@@ -33,27 +33,27 @@ const given = {
   files: { '/etc/secrets/shared': `${SECRET}-shared\n` },
 };
 
-test('the summary tells every setting, its value, and where it came from', async () => {
-  const text = summary(await loadedFrom(given));
+test('the summary has every setting with its value and origin', async () => {
+  const text = formatSummary(await loadWithSources(given));
   assertGolden('config/summary.txt', text);
-  for (const [path] of settingEntries()) {
+  for (const [path] of listSettings()) {
     assert.match(text, new RegExp(`^ {2}${path.replace('.', '\\.')} .*\\(.+\\)$`, 'm'));
   }
 });
 
-test('it shows no secret and no password of a proxy', async () => {
-  const shared = { ...NEEDED, http_proxy: `user:${SECRET}@proxy.example.com` };
+test('the summary shows no secret and no proxy password', async () => {
+  const shared = { ...REQUIRED_ENVIRONMENT, http_proxy: `user:${SECRET}@proxy.example.com` };
   for (const one of [
     given,
     { env: shared },
-    { yml: `secret: ${SECRET}`, env: { ...NEEDED, XVS_SECRET: '' } },
+    { yml: `secret: ${SECRET}`, env: { ...REQUIRED_ENVIRONMENT, XVS_SECRET: '' } },
   ]) {
-    assert.doesNotMatch(summary(await loadedFrom(one)), new RegExp(SECRET));
+    assert.doesNotMatch(formatSummary(await loadWithSources(one)), new RegExp(SECRET));
   }
 });
 
-test('of a secret it tells the size', async () => {
-  const text = summary(await loadedFrom({ env: NEEDED }));
+test('the summary shows the size of a secret', async () => {
+  const text = formatSummary(await loadWithSources({ env: REQUIRED_ENVIRONMENT }));
   assert.match(text, /^ {2}secret +<secret of 17 bytes> +\(environment variable XVS_SECRET\)$/m);
   assert.match(text, /^ {2}TESTING +https:\/\/live\.example\.com +15s +10s +45s +1m +<secret of 17 bytes>$/m);
 });

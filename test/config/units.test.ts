@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { formatDuration, parseDuration, parseSize } from '../../src/config/units.ts';
+import { formatDuration, parseBitRate, parseDuration, parseSize } from '../../src/config/units.ts';
 
 const durations: readonly (readonly [string, number | undefined])[] = [
   ['0', 0],
@@ -29,7 +29,7 @@ const durations: readonly (readonly [string, number | undefined])[] = [
 ];
 
 for (const [text, expected] of durations) {
-  test(`${JSON.stringify(text)} is ${expected === undefined ? 'no duration' : `${expected} ms`}`, () => {
+  test(`${JSON.stringify(text)} is ${expected === undefined ? 'not a duration' : `${expected} ms`}`, () => {
     assert.equal(parseDuration(text), expected);
   });
 }
@@ -55,15 +55,43 @@ const sizes: readonly (readonly [string, number | undefined])[] = [
 ];
 
 for (const [text, expected] of sizes) {
-  test(`${JSON.stringify(text)} is ${expected === undefined ? 'no size' : `${expected} bytes`}`, () => {
+  test(`${JSON.stringify(text)} is ${expected === undefined ? 'not a size' : `${expected} bytes`}`, () => {
     assert.equal(parseSize(text), expected);
   });
 }
 
-test('a duration that was written is read as itself', () => {
+test('a formatted duration parses to itself', () => {
   fc.assert(fc.property(fc.maxSafeNat(), (ms) => parseDuration(formatDuration(ms)) === ms));
 });
 
-test('a duration is written with the largest units that fit', () => {
+test('a duration is formatted with the largest units that fit', () => {
   assert.deepEqual([0, 90_000, 5_400_000, 86_400_001].map(formatDuration), ['0s', '1m30s', '1h30m', '1d1ms']);
 });
+
+const bitRates: readonly (readonly [string, number | undefined])[] = [
+  ['0bit/s', 0],
+  ['8bit/s', 1],
+  ['1kbit/s', 125],
+  ['1Mbit/s', 125_000],
+  ['40Gbit/s', 5e9],
+  ['400Gbit/s', 5e10],
+  ['1Tbit/s', 1.25e11],
+  ['2.5Gbit/s', 312_500_000],
+  ['', undefined],
+  ['40', undefined],
+  ['40Gbit', undefined],
+  ['40GB/s', undefined],
+  ['40 Gbit/s', undefined],
+  ['40gbit/s', undefined],
+  ['-1bit/s', undefined],
+  ['.5Gbit/s', undefined],
+  ['1e3bit/s', undefined],
+  ['1Gbit/s\n', undefined],
+  ['99999999999999999Tbit/s', undefined],
+];
+
+for (const [text, expected] of bitRates) {
+  test(`${JSON.stringify(text)} is ${expected === undefined ? 'not a bit rate' : `${expected} bytes per second`}`, () => {
+    assert.equal(parseBitRate(text), expected);
+  });
+}

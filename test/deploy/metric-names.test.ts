@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { CATALOGUE } from '../../src/metrics/catalogue.ts';
-import { deployPath, shippedAlerts, shippedSeries } from '../support/deployed.ts';
-import { knownSeries } from '../support/known-series.ts';
+import { deployPath, readAlertRules, readRecordingRules } from '../support/deploy-files.ts';
+import { listKnownSeries } from '../support/known-names.ts';
 
 /** Rules, routes, dashboards, manifests, runbook and pages: all texts under `deploy`, and those beside it. */
 const FILES = [
@@ -18,13 +18,13 @@ const FILES = [
 const SERIES = /(?<![\w:.-])(?:(?:xvs|process|nodejs)_\w+|[a-z_]+:\w+:\w+)(?![\w:]|\*)/g;
 const ALERT = /(?<![\w-])Xvs[A-Z]\w+/g;
 
-const alerts = new Set(shippedAlerts().map(({ alert }) => alert));
-const recorded = shippedSeries().map(({ record }) => record);
+const alerts = new Set(readAlertRules().map(({ alert }) => alert));
+const recorded = readRecordingRules().map(({ record }) => record);
 const families = Object.values(CATALOGUE).map(({ name }): string => name);
-const known = new Set([...(await knownSeries()).keys(), ...families, ...recorded]);
+const known = new Set([...(await listKnownSeries()).keys(), ...families, ...recorded]);
 
 /** The matches of a pattern that are not among the names, once each. */
-function strangers(text: string, pattern: RegExp, names: ReadonlySet<string>): readonly string[] {
+function findUnknown(text: string, pattern: RegExp, names: ReadonlySet<string>): readonly string[] {
   return [...new Set(text.match(pattern))].filter((name) => !names.has(name));
 }
 
@@ -38,7 +38,7 @@ for (const file of FILES) {
   const text = readFileSync(deployPath(file), 'utf8');
 
   test(`every metric and alert that ${file} names exists`, () => {
-    assert.deepEqual(strangers(text, SERIES, known), []);
-    assert.deepEqual(strangers(text, ALERT, alerts), []);
+    assert.deepEqual(findUnknown(text, SERIES, known), []);
+    assert.deepEqual(findUnknown(text, ALERT, alerts), []);
   });
 }

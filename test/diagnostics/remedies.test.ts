@@ -1,216 +1,246 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { hintsFor } from '../../src/explain/hints.ts';
-import type { Observation } from '../../src/explain/observation.ts';
-import { answer, failed, observation, UNANSWERED } from './observations.ts';
+import type { Observation } from '../../src/diagnostics/observation.ts';
+import { findRemedies, REMEDY_BY_REASON, STALE_LISTING_REMEDY } from '../../src/diagnostics/remedies.ts';
+import { readRepositoryFile } from '../support/repository.ts';
+import { createResponse, createFailure, createObservation, NO_RESPONSE } from './observations.ts';
 
-const refused = { ...failed('api_error'), ret: 1005 };
+const rejected = { ...createFailure('api_error'), ret: 1005 };
 const http = { baseUrl: 'http://live.example.com:8080' };
-const looks = { bytes: 32, hasOuterSpace: false, isQuoted: false };
-const invalid = { ...observation().listing, invalid: 2 };
+const secret = { bytes: 32, hasSurroundingWhitespace: false, isQuoted: false };
+const invalid = { ...createObservation().listing, invalid: 2 };
 
-/** What is observed, and how each hint for it begins. */
-const CASES: readonly (readonly [name: string, seen: Partial<Observation>, beginnings: readonly string[]])[] =
+/** Overrides of a successful observation, and the beginnings of the remedies that follow from it. */
+const CASES: readonly (readonly [
+  name: string,
+  overrides: Partial<Observation>,
+  remedies: readonly string[],
+])[] = [
+  ['a successful poll', {}, []],
+  ['a clock offset within the tolerance', { clock: { aheadMs: 30_400, uncertaintyMs: 500 } }, []],
   [
-    ['a good poll', {}, []],
-    ['a clock that differs within the tolerance', { clock: { aheadMs: 30_400, uncertaintyMs: 500 } }, []],
-    [
-      'HTTPS to an HTTP port',
-      { ...UNANSWERED, ...failed('tls', 'ERR_SSL_WRONG_VERSION_NUMBER') },
-      ['What listens at live.example.com does not speak TLS.'],
-    ],
-    [
-      'HTTP to an HTTPS port that closes',
-      { ...UNANSWERED, ...http, ...failed('reset', 'UND_ERR_SOCKET') },
-      ['What listens at live.example.com:8080 may expect TLS.'],
-    ],
-    [
-      'HTTP to an HTTPS port that sends an alert',
-      { ...UNANSWERED, ...http, ...failed('not_json', 'HPE_INVALID_CONSTANT') },
-      ['What listens at live.example.com:8080 may expect TLS.'],
-    ],
-    [
-      'HTTP to an HTTPS port that says so',
-      { ...http, ...failed('http_status'), ...answer({ status: 400 }) },
-      ['What listens at live.example.com:8080 may expect TLS.'],
-    ],
-    ['a broken connection over TLS', { ...UNANSWERED, ...failed('reset', 'ECONNRESET') }, []],
-    ...['UNABLE_TO_VERIFY_LEAF_SIGNATURE', 'SELF_SIGNED_CERT_IN_CHAIN', 'DEPTH_ZERO_SELF_SIGNED_CERT'].map(
-      (code) =>
-        [
-          code,
-          { ...UNANSWERED, ...failed('tls', code) },
-          ['The certificate was issued by an authority that is not trusted.'],
-        ] as const,
-    ),
-    [
-      'an expired certificate',
-      { ...UNANSWERED, ...failed('tls', 'CERT_HAS_EXPIRED') },
-      ['The certificate is not valid today'],
-    ],
-    [
-      'a certificate of another host',
-      { ...UNANSWERED, ...failed('tls', 'ERR_TLS_CERT_ALTNAME_INVALID') },
-      ['The certificate is for another host than live.example.com'],
-    ],
-    [
-      'a name that is unknown',
-      { ...UNANSWERED, ...failed('dns', 'ENOTFOUND') },
-      ['The name in live.example.com is not known'],
-    ],
-    [
-      'a port where nothing listens',
-      { ...UNANSWERED, ...failed('connect', 'ECONNREFUSED') },
-      ['Nothing listens at live.example.com'],
-    ],
-    [
-      'a proxy where nothing listens',
-      {
-        ...UNANSWERED,
-        ...failed('connect', 'ECONNREFUSED'),
-        connection: { proxy: 'proxy.example.com:3128' },
-      },
-      ['The request went through the proxy proxy.example.com:3128, from http_proxy'],
-    ],
-    ['a proxy that works', { connection: { proxy: 'proxy.example.com:3128' } }, []],
-    [
-      'no connection in time',
-      {
-        ...UNANSWERED,
-        ...failed('timeout'),
-        times: { connectedMs: undefined, firstByteMs: undefined, wholeMs: 1 },
-      },
-      ['No connection in time'],
-    ],
-    [
-      'no answer in time',
-      { ...UNANSWERED, ...failed('timeout') },
-      ['There was a connection, but no answer in time'],
-    ],
-    ['no end of the answer in time', failed('timeout'), ['The answer began but did not end in time']],
-    [
-      'a base URL with the path of the call in it',
-      {
-        ...failed('http_status'),
-        ...answer({ status: 404 }),
-        baseUrl: 'https://live.example.com/api/20140928',
-      },
-      ['base_url already has a part of the path: "/api/20140928".'],
-    ],
-    [
-      'an address without a task_list',
-      { ...failed('http_status'), ...answer({ status: 404 }) },
-      ['There is no task_list at that address'],
-    ],
-    [
-      'a redirect to another place',
-      { ...failed('http_status'), ...answer({ status: 301, redirectOrigin: 'https://other.example.com' }) },
+    'HTTPS to an HTTP port',
+    { ...NO_RESPONSE, ...createFailure('tls', 'ERR_SSL_WRONG_VERSION_NUMBER') },
+    ['The server at live.example.com does not speak TLS.'],
+  ],
+  [
+    'HTTP to an HTTPS port that closes the connection',
+    { ...NO_RESPONSE, ...http, ...createFailure('reset', 'UND_ERR_SOCKET') },
+    ['The server at live.example.com:8080 may expect TLS.'],
+  ],
+  [
+    'HTTP to an HTTPS port that sends a TLS alert',
+    { ...NO_RESPONSE, ...http, ...createFailure('not_json', 'HPE_INVALID_CONSTANT') },
+    ['The server at live.example.com:8080 may expect TLS.'],
+  ],
+  [
+    'HTTP to an HTTPS port that answers 400',
+    { ...http, ...createFailure('http_status'), ...createResponse({ status: 400 }) },
+    ['The server at live.example.com:8080 may expect TLS.'],
+  ],
+  ['a broken connection over TLS', { ...NO_RESPONSE, ...createFailure('reset', 'ECONNRESET') }, []],
+  ...['UNABLE_TO_VERIFY_LEAF_SIGNATURE', 'SELF_SIGNED_CERT_IN_CHAIN', 'DEPTH_ZERO_SELF_SIGNED_CERT'].map(
+    (code) =>
       [
-        'The answer is a redirect, which is not followed, because its target is not what was signed. It leads to https://other.example.com',
-      ],
-    ],
+        code,
+        { ...NO_RESPONSE, ...createFailure('tls', code) },
+        ['The certificate was issued by an untrusted authority.'],
+      ] as const,
+  ),
+  [
+    'an expired certificate',
+    { ...NO_RESPONSE, ...createFailure('tls', 'CERT_HAS_EXPIRED') },
+    ['The certificate is expired or not yet valid.'],
+  ],
+  [
+    'a certificate for another host',
+    { ...NO_RESPONSE, ...createFailure('tls', 'ERR_TLS_CERT_ALTNAME_INVALID') },
+    ['The certificate was not issued for live.example.com.'],
+  ],
+  [
+    'an unknown host name',
+    { ...NO_RESPONSE, ...createFailure('dns', 'ENOTFOUND') },
+    ['This machine cannot resolve the name live.example.com.'],
+  ],
+  [
+    'a port without a listener',
+    { ...NO_RESPONSE, ...createFailure('connect', 'ECONNREFUSED') },
+    ['Nothing listens at live.example.com.'],
+  ],
+  [
+    'a proxy port without a listener',
+    {
+      ...NO_RESPONSE,
+      ...createFailure('connect', 'ECONNREFUSED'),
+      connection: { proxy: 'proxy.example.com:3128' },
+    },
+    ['The request went through the proxy proxy.example.com:3128, set by http_proxy'],
+  ],
+  ['a working proxy', { connection: { proxy: 'proxy.example.com:3128' } }, []],
+  [
+    'a connect timeout',
+    {
+      ...NO_RESPONSE,
+      ...createFailure('timeout'),
+      times: { connectedMs: undefined, firstByteMs: undefined, totalMs: 1 },
+    },
+    ['The connection timed out.'],
+  ],
+  [
+    'a timeout before the response',
+    { ...NO_RESPONSE, ...createFailure('timeout') },
+    ['The service accepted the connection but did not respond in time.'],
+  ],
+  [
+    'a timeout within the response',
+    createFailure('timeout'),
+    ['The response started but did not end in time.'],
+  ],
+  [
+    'a base URL that contains the API path',
+    {
+      ...createFailure('http_status'),
+      ...createResponse({ status: 404 }),
+      baseUrl: 'https://live.example.com/api/20140928',
+    },
+    ['upstream.base_url contains a part of the API path: "/api/20140928".'],
+  ],
+  [
+    'status 404',
+    { ...createFailure('http_status'), ...createResponse({ status: 404 }) },
+    ['The server has no task_list at this address.'],
+  ],
+  [
+    'a redirect to another host',
+    {
+      ...createFailure('http_status'),
+      ...createResponse({ status: 301, redirectOrigin: 'https://other.example.com' }),
+    },
     [
-      'a redirect within the service',
-      { ...failed('http_status'), ...answer({ status: 302 }) },
-      ['The answer is a redirect, which is not followed, because its target is not what was signed.'],
+      'The response is a redirect. The exporter does not follow it, because the signature is not valid for another address. If https://other.example.com is the service',
     ],
-    [
-      'a page, by its first character',
-      { ...failed('not_json'), body: { compressedBytes: 9, bytes: 9, start: 'markup' } },
-      ['The answer is a web page'],
-    ],
-    [
-      'a page, by its type',
-      { ...failed('not_json'), ...answer({ mediaType: 'text/html' }) },
-      ['The answer is a web page'],
-    ],
-    [
-      'no body',
-      { ...failed('not_json'), body: { compressedBytes: 0, bytes: 0, start: 'nothing' } },
-      ['The answer has no body'],
-    ],
-    [
-      'a proxy that wants a password',
-      { ...failed('http_status'), ...answer({ status: 407 }) },
-      ['The proxy wants a user name and a password'],
-    ],
-    [
-      'status 429',
-      { ...failed('http_status'), ...answer({ status: 429 }) },
-      ['The service asks for fewer requests'],
-    ],
-    [
-      'status 503 with Retry-After',
-      { ...failed('http_status'), ...answer({ status: 503, retryAfter: true }) },
-      ['The service asks for fewer requests'],
-    ],
-    [
-      'status 502',
-      { ...failed('http_status'), ...answer({ status: 502 }) },
-      ['The service, or a balancer before it, is in trouble'],
-    ],
-    ['a listing beyond the limit', failed('too_large'), ['If listings are that large']],
-    ['JSON that is no listing', failed('bad_shape'), ['The answer is JSON, but no listing']],
-    ['records that break the interface', { listing: invalid }, ['Entries that break the interface']],
-    ['a refusal by ret', refused, ['The service refused the request with ret 1005']],
-    ...[401, 403].map(
-      (status) =>
-        [
-          `status ${status}`,
-          { ...failed('http_status'), ...answer({ status }) },
-          [`The service refused the request with HTTP status ${status}`],
-        ] as const,
-    ),
-    [
-      'a clock that is wrong',
-      { ...refused, clock: { aheadMs: -3_600_000, uncertaintyMs: 600 } },
+  ],
+  [
+    'a redirect within the service',
+    { ...createFailure('http_status'), ...createResponse({ status: 302 }) },
+    ['The response is a redirect. The exporter does not follow it'],
+  ],
+  [
+    'a web page, recognized by its first character',
+    { ...createFailure('not_json'), body: { compressedBytes: 9, bytes: 9, start: 'markup' } },
+    ['The response is a web page'],
+  ],
+  [
+    'a web page, recognized by its media type',
+    { ...createFailure('not_json'), ...createResponse({ mediaType: 'text/html' }) },
+    ['The response is a web page'],
+  ],
+  [
+    'an empty body',
+    { ...createFailure('not_json'), body: { compressedBytes: 0, bytes: 0, start: 'nothing' } },
+    ['The response has no body.'],
+  ],
+  [
+    'status 407',
+    { ...createFailure('http_status'), ...createResponse({ status: 407 }) },
+    ['The proxy requires a user name and a password.'],
+  ],
+  [
+    'status 429',
+    { ...createFailure('http_status'), ...createResponse({ status: 429 }) },
+    ['The service requests fewer polls.'],
+  ],
+  [
+    'status 503 with Retry-After',
+    { ...createFailure('http_status'), ...createResponse({ status: 503, hasRetryAfter: true }) },
+    ['The service requests fewer polls.'],
+  ],
+  [
+    'status 502',
+    { ...createFailure('http_status'), ...createResponse({ status: 502 }) },
+    ['The service or a load balancer in front of it failed'],
+  ],
+  ['a listing beyond the size limit', createFailure('too_large'), [REMEDY_BY_REASON.too_large]],
+  ['JSON that is not a listing', createFailure('bad_shape'), ['The response is JSON but not a listing.']],
+  ['invalid records', { listing: invalid }, ['Invalid entries are left out of all sums']],
+  ['a rejection by ret', rejected, ['The service rejected the request with ret 1005']],
+  ...[401, 403].map(
+    (status) =>
       [
-        'The clock of this machine and that of the service are at least 3599 s apart',
-        'The service refused the request with ret 1005',
-      ],
-    ],
+        `status ${status}`,
+        { ...createFailure('http_status'), ...createResponse({ status }) },
+        [`The service rejected the request with HTTP status ${status}`],
+      ] as const,
+  ),
+  [
+    'a large clock offset',
+    { ...rejected, clock: { aheadMs: -3_600_000, uncertaintyMs: 600 } },
     [
-      'a secret with a space at its end',
-      { ...refused, secret: { ...looks, hasOuterSpace: true } },
-      ['The secret begins or ends with white space', 'The service refused'],
+      'The clocks of this machine and of the service differ by at least 3599 s',
+      'The service rejected the request with ret 1005',
     ],
-    [
-      'a secret in quotes',
-      { ...refused, secret: { ...looks, isQuoted: true } },
-      ['The secret stands in quotes', 'The service refused'],
-    ],
-    ['an odd secret that is right', { secret: { ...looks, isQuoted: true, hasOuterSpace: true } }, []],
-    [
-      'a service code in quotes',
-      { ...refused, serviceCode: '"TESTING"' },
-      ['The service code stands in quotes', 'The service refused'],
-    ],
-    ...[' TESTING', 'TESTING\u00a0', 'TEST\u200bING'].map(
-      (serviceCode) =>
+  ],
+  [
+    'a rejected secret with white space around it',
+    { ...rejected, secret: { ...secret, hasSurroundingWhitespace: true } },
+    ['The secret starts or ends with white space.', 'The service rejected the request'],
+  ],
+  [
+    'a rejected secret in quotes',
+    { ...rejected, secret: { ...secret, isQuoted: true } },
+    ['The secret includes quotes.', 'The service rejected the request'],
+  ],
+  [
+    'an accepted secret with quotes and white space',
+    { secret: { ...secret, isQuoted: true, hasSurroundingWhitespace: true } },
+    [],
+  ],
+  [
+    'a rejected service code in quotes',
+    { ...rejected, serviceCode: '"TESTING"' },
+    ['The service code includes quotes.', 'The service rejected the request'],
+  ],
+  ...[' TESTING', 'TESTING\u00a0', 'TEST\u200bING'].map(
+    (serviceCode) =>
+      [
+        `the rejected service code ${JSON.stringify(serviceCode)}`,
+        { ...rejected, serviceCode },
         [
-          `the service code ${JSON.stringify(serviceCode)}`,
-          { ...refused, serviceCode },
-          [
-            'The service code has spaces around it, or characters in it that do not show',
-            'The service refused',
-          ],
-        ] as const,
-    ),
-  ];
+          'The service code starts or ends with white space, or has invisible characters.',
+          'The service rejected the request',
+        ],
+      ] as const,
+  ),
+];
 
-for (const [name, seen, beginnings] of CASES) {
-  test(`${name}: ${beginnings.length === 0 ? 'no hint' : beginnings.join('; ')}`, () => {
-    const hints = hintsFor(observation(seen));
+for (const [name, overrides, expected] of CASES) {
+  test(`${name}: ${expected.length === 0 ? 'no remedy' : expected.join('; ')}`, () => {
+    const remedies = findRemedies(createObservation(overrides));
     assert.deepEqual(
-      hints.map((hint, index) => hint.slice(0, beginnings[index]?.length)),
-      beginnings,
+      remedies.map((remedy, index) => remedy.slice(0, expected[index]?.length)),
+      expected,
     );
   });
 }
 
-test('that the clocks agree is said only where they do', () => {
-  const hintAt = (aheadMs: number): string =>
-    hintsFor(observation({ ...refused, clock: { aheadMs, uncertaintyMs: 500 } })).join(' ');
-  assert.match(hintAt(200), /The clocks agree\./);
-  assert.doesNotMatch(hintAt(60_000), /The clocks agree\./);
+test('a rejection mentions that the clocks agree only if they do', () => {
+  const remedyAt = (aheadMs: number): string =>
+    findRemedies(createObservation({ ...rejected, clock: { aheadMs, uncertaintyMs: 500 } })).join(' ');
+  assert.match(remedyAt(200), /The clocks agree\./);
+  assert.doesNotMatch(remedyAt(60_000), /The clocks agree\./);
+});
+
+test('every setting that a remedy names exists', () => {
+  const remedies = [
+    ...Object.values(REMEDY_BY_REASON),
+    STALE_LISTING_REMEDY,
+    ...CASES.flatMap(([, overrides]) => findRemedies(createObservation(overrides))),
+  ];
+  const named = remedies.flatMap((text) => text.match(/\b(?:upstream|poll|signing)\.[a-z_]+/g) ?? []);
+  const reference = readRepositoryFile('config/reference.md');
+  assert.ok(named.length > 0);
+  assert.deepEqual(
+    named.filter((name) => !reference.includes(`| \`${name}\` |`)),
+    [],
+  );
 });

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { format } from 'prettier';
 import { z } from 'zod';
-import { tableOf } from '../bench/table.ts';
+import { formatTable } from '../bench/table.ts';
 import { assertGolden } from '../support/fixtures.ts';
-import { repositoryText } from '../support/repository.ts';
+import { readRepositoryFile } from '../support/repository.ts';
 
 const COMPARISON = z.object({
   name: z.string(),
@@ -21,17 +21,17 @@ const COMPARISON = z.object({
 
 const RESULTS = z.object({ machine: z.string(), comparisons: z.array(COMPARISON) });
 
-/** The table of the README with the line that names the machine. */
+/** The table of docs/performance.md and the line that names the machine. */
 const TABLE = /^<summary>.*<\/summary>\n\n\| what .*?\n\n(?=<\/details>)/ms;
 
-test('the table of the README is that of the run whose figures are kept', async () => {
-  const { machine, comparisons } = RESULTS.parse(JSON.parse(repositoryText('test/bench/results.json')));
-  const table = await format(tableOf(comparisons), { parser: 'markdown' });
+test('docs/performance.md shows the results of the committed run', async () => {
+  const { machine, comparisons } = RESULTS.parse(JSON.parse(readRepositoryFile('test/bench/results.json')));
+  const table = await format(formatTable(comparisons), { parser: 'markdown' });
   const expected = `<summary>${machine}</summary>\n\n${table}\n`;
-  const readme = repositoryText('README.md');
-  assert.match(readme, TABLE);
+  const page = readRepositoryFile('docs/performance.md');
+  assert.match(page, TABLE);
   assertGolden(
-    '../../README.md',
-    readme.replace(TABLE, () => expected),
+    '../../docs/performance.md',
+    page.replace(TABLE, () => expected),
   );
 });

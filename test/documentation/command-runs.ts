@@ -1,5 +1,5 @@
 /** A block of commands that is run as it stands, in a copy of the repository on a loopback interface of its own. */
-interface Run {
+interface CommandRun {
   /** The folder that the page says it is for; the top of the repository where it says none. */
   readonly folder?: string;
   /** What the reader has done before. */
@@ -13,45 +13,45 @@ interface Run {
 }
 
 /** Why a block is not run. */
-type Reason = string;
+type SkipReason = string;
 
 /** Not for ever: what does not come, the commands that follow tell. */
-const untilOk = (command: string): string =>
+const retryUntilSuccess = (command: string): string =>
   `for _ in {1..300}; do ${command} >/dev/null && break; sleep 0.1; done`;
 
 const SERVICE = `node dist/main.js simulate --service-code=TESTING:abc --users=20 &
 printf abc > testing-secret
 export XVS_UPSTREAM_BASE_URL=http://127.0.0.1:20140 XVS_SERVICE_CODES=TESTING XVS_SECRET_FILE=testing-secret
-${untilOk('curl --silent http://127.0.0.1:20140/')}`;
+${retryUntilSuccess('curl --silent http://127.0.0.1:20140/')}`;
 
 const DEMO = `node dist/main.js demo --web.listen-address=127.0.0.1:0 &
-${untilOk('curl --silent http://localhost:20140/-/faults')}`;
+${retryUntilSuccess('curl --silent http://localhost:20140/-/faults')}`;
 
 /** The demo where the README says that it is. */
 const RUNNING_DEMO = `node dist/main.js demo &
-${untilOk('curl --fail --silent http://localhost:20928/-/ready')}`;
+${retryUntilSuccess('curl --fail --silent http://localhost:20928/-/ready')}`;
 
-/** Where the reader of the README finds the secret. */
-const RUN_SECRET = 'mount -t tmpfs none /run && mkdir /run/secrets && printf abc > /run/secrets/testing';
+/** The simulator, and the secret and configuration file that the README describes. */
+const CONFIGURED = `npm run --silent build && node dist/main.js simulate --service-code=TESTING:abc --users=20 &
+mount -t tmpfs none /run && mkdir /run/secrets && printf abc > /run/secrets/testing
+printf 'upstream:\\n  base_url: http://127.0.0.1:20140\\nservice_codes:\\n  - service_code: TESTING\\n    secret_file: /run/secrets/testing\\n' > config.yml
+${retryUntilSuccess('curl --silent http://127.0.0.1:20140/')}`;
 
 /** Nothing of it stays on the machine. */
 const STORAGE = 'mkdir -p /tmp/xvs-prometheus && mount -t tmpfs none /tmp/xvs-prometheus';
 
 /** Each block of commands of each page, by the page and its first line. */
-export const RUNS: ReadonlyMap<string, Run | Reason> = new Map<string, Run | Reason>([
-  ['README.md: npm run demo', { until: /Ctrl-C ends both/ }],
+export const COMMAND_RUNS: ReadonlyMap<string, CommandRun | SkipReason> = new Map<
+  string,
+  CommandRun | SkipReason
+>([
+  ['README.md: npm run demo', { until: /Press Ctrl-C to stop both/ }],
   ['README.md: npm test', 'it is what runs this test'],
   [
-    'README.md: prometheus --config.file=deploy/prometheus/prometheus.yml --storage.tsdb.path=/tmp/xvs-prometheus',
+    'README.md: prometheus --config.file=deploy/prometheus/prometheus.yml --storage.tsdb.path=/tmp/xvs-prometheus --web.listen-address=:9190',
     { before: STORAGE, until: /Server is ready to receive web requests/, needs: ['prometheus'] },
   ],
-  ['README.md: npm run setup && npm run build', { before: RUN_SECRET, until: /Listening/ }],
-  ['README.md: node dist/main.js once --explain', { before: SERVICE }],
-  ['README.md: npm pack', 'it installs for all users of the machine; test/package installs into a folder'],
-  [
-    'README.md: docker build -t xvs-exporter .',
-    'no container engine; npm run test:image builds and runs the image',
-  ],
+  ['README.md: npm run setup && npm run build', { before: CONFIGURED, until: /Listening/ }],
   [
     'deploy/README.md: docker build --build-arg VERSION=0.1.0 --build-arg REVISION="$(git rev-parse HEAD)" -t xvs-exporter:0.1.0 .',
     'no container engine; npm run test:image builds and runs the image',
@@ -104,7 +104,12 @@ export const RUNS: ReadonlyMap<string, Run | Reason> = new Map<string, Run | Rea
   ],
   [
     'deploy/prometheus/README.md: promtool check rules --lint=all --lint-fatal rules/*.yml',
-    { folder: 'deploy/prometheus', needs: ['promtool'] },
+    // One file of tests: test/deploy/prometheus/promtool runs all of them.
+    {
+      before: 'find deploy/prometheus/tests -name "*.yml" ! -name hours.yml -delete',
+      folder: 'deploy/prometheus',
+      needs: ['promtool'],
+    },
   ],
   [
     'deploy/systemd/README.md: npm ci && npm run build && npm prune --omit=dev',
@@ -147,7 +152,6 @@ export const RUNS: ReadonlyMap<string, Run | Reason> = new Map<string, Run | Rea
   ],
   ['CONTRIBUTING.md: npm run check', 'it is run beside the tests, and looks at no copy'],
   ['CONTRIBUTING.md: npm test', 'it is what runs this test'],
-  ['CONTRIBUTING.md: npm run test:image', 'as root, for minutes; .ci/run runs it'],
   ['CONTRIBUTING.md: UPDATE_GOLDEN=1 npm test -- config metrics', 'npm test holds what it would write'],
   ['CONTRIBUTING.md: npm run bench', 'for four minutes, on a machine that does nothing else'],
   [

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { z } from 'zod';
-import { settingEntries } from '../../src/config/settings.ts';
+import { listSettings } from '../../src/config/settings.ts';
 import { CATALOGUE } from '../../src/metrics/catalogue.ts';
 import type { FamilySpec } from '../../src/metrics/family.ts';
-import { fixture } from '../support/fixtures.ts';
+import { readFixture } from '../support/fixtures.ts';
 
 /** What the last release had, by which the next ones are bound: see docs/compatibility.md. */
 const promised = z
@@ -12,7 +12,7 @@ const promised = z
     families: z.record(z.string(), z.strictObject({ type: z.string(), labels: z.array(z.string()) })),
     settings: z.array(z.string()),
   })
-  .parse(JSON.parse(fixture('promised.json').toString()));
+  .parse(JSON.parse(readFixture('promised.json').toString()));
 
 const families: readonly FamilySpec[] = Object.values(CATALOGUE);
 
@@ -29,7 +29,7 @@ for (const [name, { type, labels }] of Object.entries(promised.families)) {
 }
 
 test('every setting that was promised is still one', () => {
-  const known = new Set<string>(settingEntries().map(([path]) => path));
+  const known = new Set<string>(listSettings().map(([path]) => path));
   assert.deepEqual(
     promised.settings.filter((path) => !known.has(path)),
     [],

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { existsSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { test } from 'node:test';
-import { repositoryPath, repositoryText } from '../support/repository.ts';
-import { anchorsOf, pages, proseOf } from './pages.ts';
+import { repositoryPath, readRepositoryFile } from '../support/repository.ts';
+import { listAnchors, listPages, readProse } from './pages.ts';
 
 interface Link {
   readonly page: string;
@@ -13,18 +13,18 @@ interface Link {
 }
 
 /** Links that lead to a place in this repository. */
-function localLinks(page: string): readonly Link[] {
-  const found = proseOf(page).matchAll(/\]\((?!https?:|mailto:)([^)\s]*)\)/g);
+function listLocalLinks(page: string): readonly Link[] {
+  const found = readProse(page).matchAll(/\]\((?!https?:|mailto:)([^)\s]*)\)/g);
   return [...found].map(([, target = '']) => {
     const [path = '', anchor] = target.split('#');
     return { page, path: path === '' ? page : join(dirname(page), path), anchor };
   });
 }
 
-const links = pages().flatMap(localLinks);
+const links = listPages().flatMap(listLocalLinks);
 
 test('there are pages and links to look at', () => {
-  assert.ok(pages().length > 12);
+  assert.ok(listPages().length > 12);
   assert.ok(links.length > 60);
 });
 
@@ -37,14 +37,14 @@ test('every link to a heading finds it', () => {
   const anchored = links.filter(({ anchor, path }) => anchor !== undefined && path.endsWith('.md'));
   assert.ok(anchored.length > 10);
   assert.deepEqual(
-    anchored.filter(({ path, anchor = '' }) => !anchorsOf(path).has(anchor)),
+    anchored.filter(({ path, anchor = '' }) => !listAnchors(path).has(anchor)),
     [],
   );
 });
 
 test('no link is written as a reference that is not defined', () => {
-  for (const page of pages()) {
-    const prose = proseOf(page).replaceAll(/`[^`]*`/g, '');
+  for (const page of listPages()) {
+    const prose = readProse(page).replaceAll(/`[^`]*`/g, '');
     const defined = new Set([...prose.matchAll(/^\[([^\]]+)\]:/gm)].map(([, name]) => name));
     const used = [...prose.matchAll(/\]\[([^\]]+)\]/g)].map(([, name]) => name);
     assert.deepEqual(
@@ -55,8 +55,8 @@ test('no link is written as a reference that is not defined', () => {
   }
 });
 
-test('what CONTRIBUTING.md names in the repository is there, and its map has every folder of src', () => {
-  const text = proseOf('CONTRIBUTING.md');
+test('the paths in architecture.md and CONTRIBUTING.md exist, and the table has every folder of src', () => {
+  const text = readProse('docs/architecture.md') + readProse('CONTRIBUTING.md');
   const named = [
     ...text.matchAll(/`((?:src|test|deploy|config|docs|scripts|man|\.ci)(?:\/[\w./-]*)?)`/g),
   ].map(([, path = '']) => path);
@@ -75,10 +75,10 @@ test('what CONTRIBUTING.md names in the repository is there, and its map has eve
 });
 
 test('every npm script that a page names exists', () => {
-  const { scripts }: { scripts: Record<string, string> } = JSON.parse(repositoryText('package.json'));
-  for (const page of pages()) {
+  const { scripts }: { scripts: Record<string, string> } = JSON.parse(readRepositoryFile('package.json'));
+  for (const page of listPages()) {
     const named = [
-      ...repositoryText(page).matchAll(/npm (?:run (?:--silent )?([\w:]+)|(test|start|pack)\b)/g),
+      ...readRepositoryFile(page).matchAll(/npm (?:run (?:--silent )?([\w:]+)|(test|start|pack)\b)/g),
     ];
     for (const [, script, short = ''] of named) {
       assert.ok(short === 'pack' || (script ?? short) in scripts, `${page}: npm run ${script ?? short}`);

@@ -1,13 +1,19 @@
 import { readdirSync } from 'node:fs';
-import { repositoryPath, repositoryText } from '../support/repository.ts';
+import { repositoryPath, readRepositoryFile } from '../support/repository.ts';
 
-/** Folders with pages of others, or none. */
-const NOT_OURS = /^(?:node_modules|dist|build|\.git|\.cache)(?:\/|$)/;
+/** Folders of the working tree that are not part of the repository's text: dependencies, outputs, caches. */
+export const GENERATED_FOLDERS: ReadonlySet<string> = new Set([
+  'node_modules',
+  'dist',
+  'build',
+  '.git',
+  '.cache',
+]);
 
-/** All pages of this repository: its Markdown files. */
-export function pages(): readonly string[] {
+/** Lists the Markdown files of this repository. */
+export function listPages(): readonly string[] {
   const top = readdirSync(repositoryPath(), { withFileTypes: true }).filter(
-    ({ name }) => !NOT_OURS.test(name),
+    ({ name }) => !GENERATED_FOLDERS.has(name),
   );
   const below = top
     .filter((entry) => entry.isDirectory())
@@ -19,15 +25,15 @@ export function pages(): readonly string[] {
   return [...top.map(({ name }) => name), ...below].filter((path) => path.endsWith('.md')).toSorted();
 }
 
-/** What a page says outside of its blocks of code. */
-export function proseOf(page: string): string {
-  return repositoryText(page).replaceAll(/^```.*?^```$/gms, '');
+/** Reads a page without its code blocks. */
+export function readProse(page: string): string {
+  return readRepositoryFile(page).replaceAll(/^```.*?^```$/gms, '');
 }
 
-/** The names by which links lead to the headings of a page, as Git hosts make them. */
-export function anchorsOf(page: string): ReadonlySet<string> {
+/** Lists the anchors of the headings of a page, as Git hosts generate them. */
+export function listAnchors(page: string): ReadonlySet<string> {
   const anchors = new Set<string>();
-  for (const [, heading = ''] of proseOf(page).matchAll(/^#{1,6} (.*)$/gm)) {
+  for (const [, heading = ''] of readProse(page).matchAll(/^#{1,6} (.*)$/gm)) {
     const plain = heading.replaceAll(/\[([^\]]*)\]\([^)]*\)/g, '$1').toLowerCase();
     const slug = plain.replaceAll(/[^\p{L}\p{N}\s_-]/gu, '').replaceAll(' ', '-');
     let name = slug;
@@ -37,20 +43,21 @@ export function anchorsOf(page: string): ReadonlySet<string> {
   return anchors;
 }
 
-/** A block of commands: where it stands, and what is in it. */
+/** A block of shell commands in a page. */
 export interface CommandBlock {
   readonly page: string;
   readonly text: string;
 }
 
-/** The blocks of all pages that are marked as commands of a shell. */
-export function commandBlocks(): readonly CommandBlock[] {
-  return pages().flatMap((page) =>
-    [...repositoryText(page).matchAll(/^```(?:sh|bash|shell|console)\n(.*?)^```$/gms)].map(
-      ([, text = '']) => ({
-        page,
-        text,
-      }),
-    ),
-  );
+/** Lists the code blocks of all pages that are marked as shell commands. */
+export function listCommandBlocks(): readonly CommandBlock[] {
+  return listPages().flatMap((page) => {
+    const blocks = readRepositoryFile(page).matchAll(/^```(?:sh|bash|shell|console)\n(.*?)^```$/gms);
+    return [...blocks].map(([, text = '']) => ({ page, text }));
+  });
+}
+
+/** Formats the name of a block from its page and its first line. */
+export function formatBlockName({ page, text }: CommandBlock): string {
+  return `${page}: ${text.split('\n')[0] ?? ''}`;
 }

@@ -1,23 +1,23 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { deployedText, deployedYaml } from '../support/deployed.ts';
-import { discoveringJobs } from '../support/discovering.ts';
-import { isInstalled } from '../support/installed.ts';
-import { xvsExporter } from '../support/program.ts';
+import { readDeployFile, listDeployYaml } from '../support/deploy-files.ts';
+import { createDiscoveryJobs } from '../support/discovery-jobs.ts';
+import { isInstalled } from '../support/installed-programs.ts';
+import { startProgram } from '../support/program.ts';
 import { Prometheus, type QueriedSeries } from '../support/prometheus.ts';
-import { quicken } from '../support/quicker.ts';
+import { scaleDurations } from '../support/scale-durations.ts';
 import { TemporaryFolder } from '../support/temporary-folder.ts';
 
 const CODES = ['STAYS', 'GOES', 'COMES', 'a b&c="é"'] as const;
-const ODD = CODES[3];
+const SPECIAL_CODE = CODES[3];
 
 /** Minutes of the rules are seconds. */
-const DIVISOR = 60;
+const TIME_DIVISOR = 60;
 
 /** What Prometheus makes of each scrape, which no exporter sends. */
-const OF_SCRAPES = /^(?:up|scrape_.*)$/;
+const SCRAPE_METRICS = /^(?:up|scrape_.*)$/;
 
-function configuration(baseUrl: string, codes: readonly string[]): string {
+function createConfiguration(baseUrl: string, codes: readonly string[]): string {
   return JSON.stringify({
     upstream: { base_url: baseUrl },
     poll: { interval: '1s' },
@@ -25,39 +25,39 @@ function configuration(baseUrl: string, codes: readonly string[]): string {
   });
 }
 
-const codesOf = (series: readonly QueriedSeries[]): readonly string[] =>
+const listCodes = (series: readonly QueriedSeries[]): readonly string[] =>
   series.map(({ metric }) => metric['service_code'] ?? '').toSorted((a, b) => (a < b ? -1 : 1));
 
 test(
   'a real Prometheus discovers service codes by /sd and scrapes each by itself',
-  { timeout: 240_000 },
+  { timeout: 600_000 },
   async (t) => {
     if (!isInstalled(t, 'prometheus')) return;
-    await using service = xvsExporter([
+    await using service = startProgram([
       'simulate',
       '--listen-address=127.0.0.1:0',
       ...CODES.map((code) => `--service-code=${code}:abc`),
       '--users=20',
       '--tasks=30',
     ]);
-    const serviceUrl = await service.printed(/ on (http:\S+)/);
+    const serviceUrl = await service.waitForUrl();
     using folder = new TemporaryFolder();
-    folder.replace('config.json', configuration(serviceUrl, ['STAYS', 'GOES', ODD]));
+    folder.replace('config.json', createConfiguration(serviceUrl, ['STAYS', 'GOES', SPECIAL_CODE]));
     const flags = [`--config.file=${folder.at('config.json')}`, '--web.listen-address=127.0.0.1:0'];
-    const exporter = xvsExporter([...flags, '--web.enable-lifecycle']);
+    const exporter = startProgram([...flags, '--web.enable-lifecycle']);
     t.after(() => exporter[Symbol.asyncDispose]());
-    const address = `127.0.0.1:${await exporter.printed(/"port":(\d+),"msg":"Listening"/)}`;
-    await using prometheus = await Prometheus.withJobs(
-      discoveringJobs(address),
-      deployedYaml('prometheus/rules').map((name) => quicken(deployedText(name), DIVISOR)),
+    const address = `127.0.0.1:${await exporter.waitForPort()}`;
+    await using prometheus = await Prometheus.startWithJobs(
+      createDiscoveryJobs(address),
+      listDeployYaml('prometheus/rules').map((name) => scaleDurations(readDeployFile(name), TIME_DIVISOR)),
     );
     const upOfCodes = () => prometheus.query('up{job="xvs-exporter-service-codes"} == 1');
 
     await t.test('each code is a target that is up, and the process is one', async () => {
-      await prometheus.until(upOfCodes, (series) => series.length === 3);
-      assert.deepEqual(codesOf(await upOfCodes()), ['GOES', 'STAYS', ODD]);
+      await prometheus.waitUntil(upOfCodes, (series) => series.length === 3);
+      assert.deepEqual(listCodes(await upOfCodes()), ['GOES', 'STAYS', SPECIAL_CODE]);
       // Each target is scraped first at a moment of its own.
-      const ofProcess = await prometheus.until(
+      const ofProcess = await prometheus.waitUntil(
         () => prometheus.query('up{job="xvs-exporter"}'),
         (series) => series.length > 0,
       );
@@ -68,7 +68,7 @@ test(
     });
 
     await t.test('series have the labels that they have without discovery', async () => {
-      const series = await prometheus.until(
+      const series = await prometheus.waitUntil(
         () => prometheus.query('xvs_up'),
         (found) => found.length === 3,
       );
@@ -86,31 +86,34 @@ test(
         const all = await prometheus.query('{__name__=~".+", job=~"xvs-exporter.*"}');
         const scraped = all.filter(({ metric }) => metric['__name__'] === 'scrape_samples_scraped');
         const samples = scraped.reduce((sum, { value }) => sum + value, 0);
-        const own = all.filter(({ metric }) => !OF_SCRAPES.test(metric['__name__'] ?? ''));
+        const own = all.filter(({ metric }) => !SCRAPE_METRICS.test(metric['__name__'] ?? ''));
         return [own.filter(({ metric }) => !/:/.test(metric['__name__'] ?? '')).length, samples];
       };
       // Tasks come and go between the scrapes of a moment: until one without change.
-      await prometheus.until(counts, ([series, samples]) => series > 300 && series === samples);
+      await prometheus.waitUntil(counts, ([series, samples]) => series > 300 && series === samples);
       assert.equal(await prometheus.value('count(process_start_time_seconds)'), 1);
       assert.equal(await prometheus.value('count(xvs_exporter_build_info)'), 1);
     });
 
     await t.test('a code that a reload adds becomes a target, and one that it removes is none', async () => {
-      folder.replace('config.json', configuration(serviceUrl, ['STAYS', 'COMES', ODD]));
+      folder.replace('config.json', createConfiguration(serviceUrl, ['STAYS', 'COMES', SPECIAL_CODE]));
       assert.equal((await fetch(`http://${address}/-/reload`, { method: 'POST' })).status, 200);
       const targets = () => prometheus.query('up{job="xvs-exporter-service-codes"}');
-      await prometheus.until(targets, (series) => codesOf(series).join() === ['COMES', 'STAYS', ODD].join());
-      await prometheus.until(
+      await prometheus.waitUntil(
+        targets,
+        (series) => listCodes(series).join() === ['COMES', 'STAYS', SPECIAL_CODE].join(),
+      );
+      await prometheus.waitUntil(
         () => prometheus.query('xvs_up == 1'),
-        (series) => codesOf(series).join() === ['COMES', 'STAYS', ODD].join(),
+        (series) => listCodes(series).join() === ['COMES', 'STAYS', SPECIAL_CODE].join(),
       );
       assert.deepEqual(await prometheus.query('{__name__=~"xvs_.+", service_code="GOES"}'), []);
     });
 
     await t.test('the code that is gone makes no alert, however long ago it went', async () => {
       const wentAt = (await prometheus.value('vector(time())')) ?? 0;
-      // Longer than the longest `for` of an alert on exporters, and on codes that nobody watches.
-      await prometheus.until(
+      // Longer than the longest `for` of an alert on exporters, and on unwatched codes.
+      await prometheus.waitUntil(
         () => prometheus.value('vector(time())'),
         (now) => (now ?? 0) > wentAt + 16,
       );
@@ -118,22 +121,22 @@ test(
       assert.deepEqual(await prometheus.query('ALERTS{service_code="GOES", alertstate="firing"}'), []);
     });
 
-    await t.test(
-      'an exporter that dies is one XvsExporterDown, beside the codes that nobody watches',
-      async () => {
-        await exporter[Symbol.asyncDispose]();
-        const firing = async (alert: string) =>
-          await prometheus.query(`ALERTS{alertname="${alert}", alertstate="firing"}`);
-        await prometheus.until(
-          () => firing('XvsExporterDown'),
-          (alerts) => alerts.length === 1,
-        );
-        // GOES, too, was polled within the hour (here a minute) by an instance that is down now.
-        const unwatched = async () => codesOf(await firing('XvsServiceCodeUnwatched'));
-        await prometheus.until(unwatched, (codes) => codes.join() === ['COMES', 'GOES', 'STAYS', ODD].join());
-        assert.deepEqual(await firing('XvsExporterInstanceDown'), []);
-        assert.equal((await firing('XvsExporterDown')).length, 1);
-      },
-    );
+    await t.test('an exporter that dies is one XvsExporterDown, and its codes are unwatched', async () => {
+      await exporter[Symbol.asyncDispose]();
+      const firing = async (alert: string) =>
+        await prometheus.query(`ALERTS{alertname="${alert}", alertstate="firing"}`);
+      await prometheus.waitUntil(
+        () => firing('XvsExporterDown'),
+        (alerts) => alerts.length === 1,
+      );
+      // GOES, too, was polled within the hour (here a minute) by an instance that is down now.
+      const unwatched = async () => listCodes(await firing('XvsServiceCodeUnwatched'));
+      await prometheus.waitUntil(
+        unwatched,
+        (codes) => codes.join() === ['COMES', 'GOES', 'STAYS', SPECIAL_CODE].join(),
+      );
+      assert.deepEqual(await firing('XvsExporterInstanceDown'), []);
+      assert.equal((await firing('XvsExporterDown')).length, 1);
+    });
   },
 );

@@ -1,180 +1,228 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parseExposition } from '../support/exposition-parser.ts';
-import { fixture } from '../support/fixtures.ts';
-import { xvsExporter, type Program } from '../support/program.ts';
+import { readFixture } from '../support/fixtures.ts';
+import { Program, PROGRAM_PATH, startProgram } from '../support/program.ts';
 
-const manifest: unknown = JSON.parse(fixture('../../package.json').toString());
+const manifest: unknown = JSON.parse(readFixture('../../package.json').toString());
 
-/** What the exporter needs to poll a simulator. */
-const settings = (simulatorUrl: string, secret = 'abc'): Record<string, string> => ({
+/** The settings of an exporter that polls a simulator. */
+const createSettings = (simulatorUrl: string, secret = 'abc'): Record<string, string> => ({
   XVS_UPSTREAM_BASE_URL: simulatorUrl,
   XVS_SERVICE_CODES: 'TESTING',
   XVS_SECRET: secret,
   XVS_WEB_LISTEN_ADDRESS: '127.0.0.1:0',
 });
 
-const simulator = (...args: string[]): Program =>
-  xvsExporter(['simulate', '--listen-address=127.0.0.1:0', '--users=20', '--tasks=5', '--control', ...args]);
+const startSimulator = (...args: string[]): Program =>
+  startProgram(['simulate', '--listen-address=127.0.0.1:0', '--users=20', '--tasks=5', '--control', ...args]);
 
-const urlOf = (program: Program): Promise<string> => program.printed(/ on (http:\S+)/);
-const portOf = (program: Program): Promise<string> => program.printed(/"port":(\d+),"msg":"Listening"/);
-
-async function text(url: string, init?: RequestInit): Promise<string> {
+async function fetchText(url: string, init?: RequestInit): Promise<string> {
   const response = await fetch(url, init);
   return await response.text();
 }
 
-test('--version names the version of the package', async () => {
-  await using program = xvsExporter(['--version']);
-  assert.equal(await program.exit, 0);
+test('--version prints the version of the package', async () => {
+  await using program = startProgram(['--version']);
+  assert.equal(await program.exitCode, 0);
   assert.ok(typeof manifest === 'object' && manifest !== null && 'version' in manifest);
   assert.match(program.stdout, new RegExp(`^xvs-exporter ${String(manifest.version)} \\(Node\\.js v\\d+`));
 });
 
-test('--version names the revision where the image says it', async () => {
-  await using program = xvsExporter(['--version'], { XVS_EXPORTER_REVISION: 'abc123' });
-  assert.equal(await program.exit, 0);
+test('--version prints the revision if the environment has one', async () => {
+  await using program = startProgram(['--version'], { XVS_EXPORTER_REVISION: 'abc123' });
+  assert.equal(await program.exitCode, 0);
   assert.match(program.stdout, / \(abc123, Node\.js v\d+/);
 });
 
 for (const command of ['serve', 'once', 'demo']) {
   test(`${command} --help lists flags with their defaults`, async () => {
-    await using program = xvsExporter([command, '--help']);
-    assert.equal(await program.exit, 0);
+    await using program = startProgram([command, '--help']);
+    assert.equal(await program.exitCode, 0);
     assert.match(program.stdout, /--web\.listen-address=<.*default :20928/s);
   });
 }
 
-test('what is wrong before anything runs is one message and exit code 2', async (t) => {
+test('a wrong command line is reported in one message, with exit code 2', async (t) => {
   const table: [string, string[], string][] = [
     [
-      'a command',
+      'an unknown command',
       ['sevre'],
       'command line: expected a command (serve, once, simulate, demo, healthcheck) or a flag, found "sevre"\n',
     ],
     [
-      'a flag',
+      'an unknown flag',
       ['--poll.intervall=5s'],
       'flag --poll.intervall: expected a known flag, found an unknown one; did you mean --poll.interval?\n',
     ],
     [
-      'a flag of the simulator',
+      'an invalid flag of the simulator',
       ['simulate', '--seed=x'],
-      'simulate: --seed: expected an integer from 0 to 999999999, found "x"\n',
+      'simulate: flag --seed: expected an integer from 0 to 999999999, found "x"\n',
     ],
   ];
   for (const [name, args, message] of table) {
     await t.test(name, async () => {
-      await using program = xvsExporter(args);
-      assert.equal(await program.exit, 2);
+      await using program = startProgram(args);
+      assert.equal(await program.exitCode, 2);
       assert.equal(program.stderr, message);
     });
   }
 });
 
-test('--config.check says what it understood, and no secret', async () => {
-  await using program = xvsExporter(['--config.check'], settings('http://127.0.0.1:1', 'hidden-secret'));
-  assert.equal(await program.exit, 0);
+test('--config.check prints a summary of the configuration without secrets', async () => {
+  await using program = startProgram(
+    ['--config.check'],
+    createSettings('http://127.0.0.1:1', 'hidden-secret'),
+  );
+  assert.equal(await program.exitCode, 0);
   assert.match(program.stdout, /TESTING\s+http:\/\/127\.0\.0\.1:1\s+15s .*<secret of 13 bytes>/);
   assert.doesNotMatch(program.stdout + program.stderr, /hidden-secret/);
 });
 
-test('once prints the exposition of one poll and ends with 0, or with 1 if it failed', async () => {
-  await using service = simulator();
-  await using good = xvsExporter(['once'], settings(await urlOf(service)));
-  assert.equal(await good.exit, 0);
+test('once prints the exposition of one poll and exits with 0, or with 1 if the poll failed', async () => {
+  await using service = startSimulator();
+  await using good = startProgram(['once'], createSettings(await service.waitForUrl()));
+  assert.equal(await good.exitCode, 0);
   const { families } = parseExposition(good.stdout, 'text');
   assert.equal(families.get('xvs_up')?.samples[0]?.value, 1);
 
-  await using bad = xvsExporter(['once'], settings(await urlOf(service), 'wrong'));
-  assert.equal(await bad.exit, 1);
+  await using bad = startProgram(['once'], createSettings(await service.waitForUrl(), 'wrong'));
+  assert.equal(await bad.exitCode, 1);
   assert.match(bad.stdout, /^xvs_up\{service_code="TESTING"\} 0$/m);
   assert.match(bad.stdout, /^xvs_ret\{service_code="TESTING"\} 1005$/m);
 });
 
-test('once --explain tells of each poll instead, and no other command knows the flag', async () => {
-  await using service = simulator();
-  await using good = xvsExporter(['once', '--explain'], settings(await urlOf(service)));
-  assert.equal(await good.exit, 0);
-  assert.match(good.stdout, /^TESTING\n {2}request {7}GET (?:.*\n)+ {2}result {8}good\n$/);
-  await using bad = xvsExporter(['once', '--explain'], settings(await urlOf(service), 'wrong'));
-  assert.equal(await bad.exit, 1);
-  assert.match(bad.stdout, /refused the request with ret 1005/);
-  await using other = xvsExporter(['--explain'], settings(await urlOf(service)));
-  assert.equal(await other.exit, 2);
+test('once --explain prints a report of each poll, and other commands reject the flag', async () => {
+  await using service = startSimulator();
+  await using good = startProgram(['once', '--explain'], createSettings(await service.waitForUrl()));
+  assert.equal(await good.exitCode, 0);
+  assert.match(good.stdout, /^TESTING\n {2}request {7}GET (?:.*\n)+ {2}result {8}ok\n$/);
+  await using bad = startProgram(['once', '--explain'], createSettings(await service.waitForUrl(), 'wrong'));
+  assert.equal(await bad.exitCode, 1);
+  assert.match(bad.stdout, /rejected the request with ret 1005/);
+  await using other = startProgram(['--explain'], createSettings(await service.waitForUrl()));
+  assert.equal(await other.exitCode, 2);
   assert.match(other.stderr, /^flag --explain: expected a known flag/);
 });
 
-test('it serves, is found healthy, and ends with 0 on SIGTERM', async () => {
-  await using service = simulator();
-  await using exporter = xvsExporter([], settings(await urlOf(service)));
-  const port = await portOf(exporter);
-  await exporter.printed(/Poll succeeded/);
+/** The capacity of a pipe on Linux: the first write beyond it is asynchronous. */
+const PIPE_BYTES = 65_536;
+
+/** Runs the program with its stdout in a pipe that `cat` reads. */
+function startInPipe(args: readonly string[], env: Readonly<Record<string, string>>): Program {
+  const command = [process.execPath, PROGRAM_PATH, ...args].map((word) => `'${word}'`).join(' ');
+  return new Program('sh', ['-c', `{ ${command}; echo "exit code $?" >&2; } | cat`], env);
+}
+
+test('the summary of --config.check is written to a pipe completely', async () => {
+  const codes = Array.from({ length: 2000 }, (_, number) => `code-${number}`);
+  const settings = { ...createSettings('http://127.0.0.1:1'), XVS_SERVICE_CODES: codes.join(',') };
+  await using program = startInPipe(['--config.check'], settings);
+  await program.exitCode;
+  assert.ok(program.stdout.length > 2 * PIPE_BYTES);
+  assert.match(program.stderr, /exit code 0/);
+  for (const code of codes) assert.ok(program.stdout.includes(` ${code} `), code);
+});
+
+test('the exposition of once is written to a pipe completely', async () => {
+  await using service = startProgram([
+    'simulate',
+    '--listen-address=127.0.0.1:0',
+    '--users=10',
+    '--tasks=500',
+  ]);
+  const settings = { ...createSettings(await service.waitForUrl()), XVS_METRICS_PER_TASK: 'true' };
+  await using program = startInPipe(['once'], settings);
+  await program.exitCode;
+  assert.ok(program.stdout.length > 2 * PIPE_BYTES);
+  assert.match(program.stderr, /exit code 0/);
+  const { families } = parseExposition(program.stdout, 'text');
+  const series = [...families.values()].reduce((sum, { samples }) => sum + samples.length, 0);
+  assert.equal(families.get('xvs_exporter_series')?.samples[0]?.value, series);
+});
+
+test('output whose reader has closed the pipe does not change the exit code', async () => {
+  const codes = Array.from({ length: 2000 }, (_, number) => `code-${number}`);
+  const settings = { ...createSettings('http://127.0.0.1:1'), XVS_SERVICE_CODES: codes.join(',') };
+  const command = `{ '${process.execPath}' '${PROGRAM_PATH}' --config.check; echo "exit code $?" >&2; } | head -c 1`;
+  await using program = new Program('sh', ['-c', command], settings);
+  await program.exitCode;
+  assert.equal(program.stderr, 'exit code 0\n');
+});
+
+test('serve serves metrics, passes the healthcheck and exits with 0 on SIGTERM', async () => {
+  await using service = startSimulator();
+  await using exporter = startProgram([], createSettings(await service.waitForUrl()));
+  const port = await exporter.waitForPort();
+  await exporter.waitForOutput(/Poll succeeded/);
   const base = `http://127.0.0.1:${port}`;
-  assert.match(await text(`${base}/metrics`), /^xvs_up\{service_code="TESTING"\} 1$/m);
-  assert.equal(await text(`${base}/-/ready`), 'xvs-exporter is ready.\n');
-  await using health = xvsExporter(['healthcheck', `--web.listen-address=127.0.0.1:${port}`]);
-  assert.equal(await health.exit, 0);
+  assert.match(await fetchText(`${base}/metrics`), /^xvs_up\{service_code="TESTING"\} 1$/m);
+  assert.equal(await fetchText(`${base}/-/ready`), 'xvs-exporter is ready.\n');
+  await using health = startProgram(['healthcheck', `--web.listen-address=127.0.0.1:${port}`]);
+  assert.equal(await health.exitCode, 0);
   exporter.signal('SIGTERM');
-  assert.equal(await exporter.exit, 0);
-  await using sick = xvsExporter(['healthcheck', `--web.listen-address=127.0.0.1:${port}`]);
-  assert.equal(await sick.exit, 1);
+  assert.equal(await exporter.exitCode, 0);
+  await using unhealthy = startProgram(['healthcheck', `--web.listen-address=127.0.0.1:${port}`]);
+  assert.equal(await unhealthy.exitCode, 1);
 });
 
-test('it starts while the service is down, and is up once the service is', async () => {
-  await using service = simulator();
-  const url = await urlOf(service);
+test('serve starts while the service is down, and polls successfully once it is up', async () => {
+  await using service = startSimulator();
+  const url = await service.waitForUrl();
   await fetch(`${url}/-/faults`, { method: 'PUT', body: '{"fault":"refuse"}' });
-  await using exporter = xvsExporter(['--poll.interval=1s'], settings(url));
-  await exporter.printed(/Poll failed/);
+  await using exporter = startProgram(['--poll.interval=1s'], createSettings(url));
+  await exporter.waitForOutput(/Poll failed/);
   await fetch(`${url}/-/faults`, { method: 'DELETE' });
-  await exporter.printed(/Poll succeeded/);
+  await exporter.waitForOutput(/Poll succeeded/);
 });
 
-test('an address that is taken is told in one line, with exit code 1', async () => {
-  await using service = simulator();
-  const taken = new URL(await urlOf(service)).host;
-  await using exporter = xvsExporter([`--web.listen-address=${taken}`], settings('http://127.0.0.1:1'));
-  assert.equal(await exporter.exit, 1);
-  assert.match(exporter.stderr, /"error":"listen EADDRINUSE[^"]*","msg":"Cannot start"/);
+test('an address in use is logged in one line, with exit code 1', async () => {
+  await using service = startSimulator();
+  const taken = new URL(await service.waitForUrl()).host;
+  await using exporter = startProgram(
+    [`--web.listen-address=${taken}`],
+    createSettings('http://127.0.0.1:1'),
+  );
+  assert.equal(await exporter.exitCode, 1);
+  assert.match(exporter.stderr, /"err":\{"message":"listen EADDRINUSE[^"]*"\},"msg":"Startup failed"/);
 });
 
-test('the demo runs both, with rising bytes, and ends with 0 on Ctrl-C', async () => {
-  await using demo = xvsExporter(['demo', '--web.listen-address=127.0.0.1:0', '--poll.interval=1s']);
-  const metrics = await demo.printed(/(http:\S+\/metrics)/);
+test('demo runs exporter and simulator with growing byte counters, and exits with 0 on Ctrl-C', async () => {
+  await using demo = startProgram(['demo', '--web.listen-address=127.0.0.1:0', '--poll.interval=1s']);
+  const metrics = await demo.waitForOutput(/(http:\S+\/metrics)/);
   const bytes = async (): Promise<number> => {
-    const { families } = parseExposition(await text(metrics), 'text');
+    const { families } = parseExposition(await fetchText(metrics), 'text');
     const samples = families.get('xvs_input_bytes_total')?.samples ?? [];
     return samples.reduce((sum, { value }) => sum + value, 0);
   };
-  await demo.printed(/Poll succeeded.*service_code=STADIUM/);
+  await demo.waitForOutput(/Poll succeeded.*service_code=STADIUM/);
   let last = await bytes();
-  // Every scrape sees at least what the one before saw, and in the end more.
+  // Counters never decrease, and finally grow.
   while (last === 0) {
     const now = await bytes();
     assert.ok(now >= last);
     last = now;
   }
   demo.signal('SIGINT');
-  assert.equal(await demo.exit, 0);
+  assert.equal(await demo.exitCode, 0);
 });
 
-test('no secret, signature, live URL or opaque shows anywhere, whatever the service does', async () => {
+test('no secret, signature, live URL or opaque is shown anywhere, for any response of the service', async () => {
   const secret = 'very-secret-0123456789';
-  await using service = simulator(`--service-code=TESTING:${secret}`);
-  const url = await urlOf(service);
+  await using service = startSimulator(`--service-code=TESTING:${secret}`);
+  const url = await service.waitForUrl();
   const flags = ['--log.level=debug', '--poll.interval=1s', '--upstream.timeout=900ms', '--metrics.per-task'];
-  await using exporter = xvsExporter(flags, settings(url, secret));
-  const base = `http://127.0.0.1:${await portOf(exporter)}`;
-  let seen = '';
-  const look = async (): Promise<void> => {
+  await using exporter = startProgram(flags, createSettings(url, secret));
+  const base = `http://127.0.0.1:${await exporter.waitForPort()}`;
+  let output = '';
+  const fetchAll = async (): Promise<void> => {
     for (const path of ['/', '/service-codes/TESTING', '/metrics', '/nothing', '/-/ready'])
-      seen += await text(base + path);
-    seen += await text(`${base}/metrics`, { headers: { accept: 'application/openmetrics-text' } });
+      output += await fetchText(base + path);
+    output += await fetchText(`${base}/metrics`, { headers: { accept: 'application/openmetrics-text' } });
   };
-  await exporter.printed(/Poll succeeded/);
-  await look();
+  await exporter.waitForOutput(/Poll succeeded/);
+  await fetchAll();
   for (const fault of [
     { fault: 'reset_body' },
     { fault: 'html' },
@@ -184,12 +232,14 @@ test('no secret, signature, live URL or opaque shows anywhere, whatever the serv
   ]) {
     exporter.stderr = '';
     await fetch(`${url}/-/faults`, { method: 'PUT', body: JSON.stringify(fault) });
-    await exporter.printed(/Poll failed|Left out entries/);
-    await look();
-    seen += exporter.stderr;
+    await exporter.waitForOutput(/Poll failed|Skipped invalid records/);
+    await fetchAll();
+    output += exporter.stderr;
     await fetch(`${url}/-/faults`, { method: 'DELETE' });
   }
-  seen += exporter.stdout + exporter.stderr;
-  assert.ok(seen.includes('xvs_task_info'));
-  assert.doesNotMatch(seen, /very-secret|[0-9a-f]{64}|\/live\/|rtmp:\/\/|%7B|opaque|user_name/);
+  output += exporter.stdout + exporter.stderr;
+  assert.ok(output.includes('xvs_task_info'));
+  // The name of the field is a label value of a counter of invalid fields; its values never are.
+  const values = output.replaceAll('field="user_name"', '');
+  assert.doesNotMatch(values, /very-secret|[0-9a-f]{64}|\/live\/|rtmp:\/\/|%7B|opaque|user_name/);
 });

@@ -3,39 +3,39 @@ import { execFileSync } from 'node:child_process';
 import { constants, mkdirSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { test } from 'node:test';
-import { xvsExporter, type Program } from '../support/program.ts';
+import { startProgram, type Program } from '../support/program.ts';
 import { TemporaryFolder } from '../support/temporary-folder.ts';
-import { until } from '../support/until.ts';
-import { Exporter } from './running-exporter.ts';
+import { waitUntil } from '../support/wait-until.ts';
+import { RunningExporter } from './running-exporter.ts';
 
-/** In this world no task of the first code ends within the first minutes: what it got then is all in its listings. */
-const WORLD = ['--seed=122', '--tasks=12', '--users=20'];
+/** With this seed no task of the first service code ends within the first minutes, so its listings have all bytes. */
+const WORLD_FLAGS = ['--seed=122', '--tasks=12', '--users=20'];
 const CODES = ['STAYS:secret-of-one', 'GOES:secret-of-two', 'COMES:secret-of-three'];
 
-function simulate(): Program {
+function startSimulator(): Program {
   const codes = CODES.map((code) => `--service-code=${code}`);
-  return xvsExporter(['simulate', '--listen-address=127.0.0.1:0', '--control', ...WORLD, ...codes]);
+  return startProgram(['simulate', '--listen-address=127.0.0.1:0', '--control', ...WORLD_FLAGS, ...codes]);
 }
 
-interface Account {
+interface Totals {
   readonly input_bytes_pushed: number;
   readonly http_output_bytes_pushed: number;
 }
 
-/** The service as its operator sees it. */
-class Service {
+/** The simulator's control endpoints. */
+class ServiceControl {
   readonly url: string;
 
   constructor(url: string) {
     this.url = url;
   }
 
-  /** From now on nothing flows for the first code; what did is accounted for. */
-  async freeze(): Promise<Account> {
+  /** Stops the bytes of the first service code and returns its totals. */
+  async freeze(): Promise<Totals> {
     const body = JSON.stringify({ fault: 'freeze_ingest', serviceCode: 'STAYS' });
     await fetch(`${this.url}/-/faults`, { method: 'PUT', body });
     const response = await fetch(`${this.url}/-/account?service_code=STAYS`);
-    return JSON.parse(await response.text()) as Account;
+    return JSON.parse(await response.text()) as Totals;
   }
 
   async thaw(): Promise<void> {
@@ -43,8 +43,8 @@ class Service {
   }
 }
 
-/** The file, with what each code has in it. */
-function configuration(url: string, codes: Readonly<Record<string, string>>, more = ''): string {
+/** A configuration file with settings for each service code. */
+function createConfiguration(url: string, codes: Readonly<Record<string, string>>, more = ''): string {
   const entries = Object.entries(codes).map(
     ([code, settings]) => `  - { service_code: ${code}, ${settings} }`,
   );
@@ -56,66 +56,64 @@ const GOES = { GOES: 'secret_file: two' };
 const STAYS_WITH_SECRET = { STAYS: 'secret: secret-of-one' };
 const COMES = { COMES: 'secret: secret-of-three, interval: 1h' };
 
-test('codes come, go and change while the exporter runs, and no byte of one that stays is lost', async () => {
+test('service codes are added, changed and removed at run time, and an unchanged one loses no bytes', async () => {
   using folder = new TemporaryFolder();
-  await using simulator = simulate();
-  const service = new Service(await simulator.printed(/ on (http:\S+)/));
+  await using simulator = startSimulator();
+  const service = new ServiceControl(await simulator.waitForUrl());
   const write = (codes: Readonly<Record<string, string>>, more?: string): void =>
-    folder.replace('config.yml', configuration(service.url, codes, more));
+    folder.replace('config.yml', createConfiguration(service.url, codes, more));
   const before = await service.freeze();
   folder.replace('one', 'secret-of-one\n');
   folder.replace('two', 'the-wrong-one\n');
   write({ ...STAYS, ...GOES });
   const flags = [`--config.file=${folder.at('config.yml')}`, '--web.listen-address=127.0.0.1:0'];
-  await using program = xvsExporter([...flags, '--web.enable-lifecycle']);
-  const exporter = await Exporter.of(program);
-  await exporter.isUp('STAYS');
-  await until(
-    () => exporter.sum('xvs_ret', 'GOES'),
+  await using program = startProgram([...flags, '--web.enable-lifecycle']);
+  const exporter = await RunningExporter.attach(program);
+  await exporter.waitUntilUp('STAYS');
+  await waitUntil(
+    () => exporter.sumFamily('xvs_ret', 'GOES'),
     (ret) => ret === 1005,
   );
   await service.thaw();
 
-  // A secret is rotated, and the exporter told by a signal.
+  // Rotate a secret and reload by signal.
   folder.replace('two', 'secret-of-two\n');
   program.signal('SIGHUP');
-  const rotated = await exporter.logged(/\{[^{]*"msg":"Configuration reloaded"\}/);
+  const rotated = await exporter.waitForLog(/\{[^{]*"msg":"Configuration reloaded"\}/);
   assert.match(rotated, /"trigger":"signal","added":0,"changed":1,"kept":1,"removed":0/);
-  await exporter.isUp('GOES');
+  await exporter.waitUntilUp('GOES');
 
-  // A code comes: its interval is an hour, so this is the poll that it begins with.
+  // Add a code. Its interval is an hour, so that only its first poll runs.
   write({ ...STAYS, ...GOES, ...COMES });
   assert.deepEqual(await exporter.reload(), [200, 'xvs-exporter has reloaded its configuration.\n']);
-  await exporter.isUp('COMES');
-  assert.equal(await exporter.status('/-/ready'), 200);
+  await exporter.waitUntilUp('COMES');
+  assert.equal(await exporter.fetchStatus('/-/ready'), 200);
 
-  // A code goes, and with it all its series.
+  // Remove a code with all its series.
   write({ ...STAYS, ...COMES });
   assert.equal((await exporter.reload())[0], 200);
-  assert.doesNotMatch(await exporter.metrics(), /service_code="GOES"/);
-  assert.equal(await exporter.status('/metrics?service_code=GOES'), 404);
+  assert.doesNotMatch(await exporter.fetchMetrics(), /service_code="GOES"/);
+  assert.equal(await exporter.fetchStatus('/metrics?service_code=GOES'), 404);
 
-  // A file that is wrong changes nothing.
-  const loaded = await exporter.sum('xvs_exporter_config_last_reload_success_timestamp_seconds');
+  // An invalid file changes nothing.
+  const loaded = await exporter.sumFamily('xvs_exporter_config_last_reload_success_timestamp_seconds');
   write({ ...STAYS, ...GOES, WRONG: 'secret: [secret-that-is-a-list]' });
-  await exporter.logged(/removed":1,"msg":"Configuration reloaded/);
-  const [status, message] = await exporter.reload();
-  assert.equal(status, 500);
-  assert.match(message, /config\.yml:6:36 service_codes\[2\]\.secret: expected a secret .*, found a list\n$/);
-  await exporter.logged(
-    /"level":"error".*"trigger":"request".*found a list","msg":"Configuration not reloaded"/,
+  await exporter.waitForLog(/removed":1,"msg":"Configuration reloaded/);
+  assert.deepEqual(await exporter.reload(), [500, 'Reload failed; the log has the details.\n']);
+  await exporter.waitForLog(
+    /"level":"error".*"trigger":"request".*config\.yml:6:36 service_codes\[2\]\.secret: expected a secret .*, found a list"\},"msg":"Configuration reload failed"/,
   );
-  assert.equal(await exporter.sum('xvs_exporter_config_last_reload_successful'), 0);
-  assert.equal(await exporter.sum('xvs_exporter_config_last_reload_success_timestamp_seconds'), loaded);
-  assert.doesNotMatch(await exporter.metrics(), /service_code="GOES"/);
+  assert.equal(await exporter.sumFamily('xvs_exporter_config_last_reload_successful'), 0);
+  assert.equal(await exporter.sumFamily('xvs_exporter_config_last_reload_success_timestamp_seconds'), loaded);
+  assert.doesNotMatch(await exporter.fetchMetrics(), /service_code="GOES"/);
 
-  // A good one is taken again, but for what needs a restart.
+  // A valid file is applied, except for settings that need a restart.
   write({ ...STAYS, ...COMES }, 'log: { level: debug }\nweb: { max_requests: 1 }\n');
   assert.equal((await exporter.reload())[0], 200);
-  await exporter.logged(
-    /"settings":\["web.max_requests","log.level"\],"msg":"Settings have changed that need a restart"/,
+  await exporter.waitForLog(
+    /"settings":\["web.max_requests","log.level"\],"msg":"Some changed settings need a restart"/,
   );
-  assert.equal(await exporter.sum('xvs_exporter_config_last_reload_successful'), 1);
+  assert.equal(await exporter.sumFamily('xvs_exporter_config_last_reload_successful'), 1);
 
   const after = await service.freeze();
   for (const [family, field] of [
@@ -124,81 +122,78 @@ test('codes come, go and change while the exporter runs, and no byte of one that
   ] as const) {
     const pushed = after[field] - before[field];
     assert.ok(pushed > 1_000_000);
-    await until(
-      () => exporter.sum(family, 'STAYS'),
+    await waitUntil(
+      () => exporter.sumFamily(family, 'STAYS'),
       (counted) => counted === pushed,
     );
   }
-  // Nothing but what flowed: two polls later it is the same.
-  const polls = (await exporter.sum('xvs_exporter_polls_total', 'STAYS')) ?? 0;
-  await until(
-    () => exporter.sum('xvs_exporter_polls_total', 'STAYS'),
+  // Two polls later the counters are unchanged.
+  const polls = (await exporter.sumFamily('xvs_exporter_polls_total', 'STAYS')) ?? 0;
+  await waitUntil(
+    () => exporter.sumFamily('xvs_exporter_polls_total', 'STAYS'),
     (now) => (now ?? 0) >= polls + 2,
   );
-  const counted = await exporter.sum('xvs_input_bytes_total', 'STAYS');
+  const counted = await exporter.sumFamily('xvs_input_bytes_total', 'STAYS');
   assert.equal(counted, after.input_bytes_pushed - before.input_bytes_pushed);
-  assert.match(exporter.written, /Starting xvs-exporter/);
-  assert.doesNotMatch(exporter.written + message, /secret-of|secret-that|wrong-one/);
+  assert.match(exporter.output, /Starting xvs-exporter/);
+  assert.doesNotMatch(exporter.output, /secret-of|secret-that|wrong-one/);
 });
 
-test('a new secret in a folder of Kubernetes, and a new code in the file, are taken by themselves', async () => {
+test('a changed secret and a new service code in a mounted Kubernetes volume are applied automatically', async () => {
   using folder = new TemporaryFolder();
-  await using simulator = simulate();
-  const url = await simulator.printed(/ on (http:\S+)/);
-  /** What a Secret or ConfigMap looks like in a pod, and changes like. */
+  await using simulator = startSimulator();
+  const url = await simulator.waitForUrl();
+  /** Replaces the files as Kubernetes does for Secrets and ConfigMaps. */
   const mount = (version: string, files: Readonly<Record<string, string>>): void => {
     mkdirSync(folder.at(`..${version}`));
     for (const [name, text] of Object.entries(files)) folder.replace(`..${version}/${name}`, text);
     folder.link('..data', `..${version}`);
   };
-  mount('1', { 'config.yml': configuration(url, STAYS), one: 'the-wrong-one' });
+  mount('1', { 'config.yml': createConfiguration(url, STAYS), one: 'the-wrong-one' });
   for (const name of ['config.yml', 'one']) folder.link(name, `..data/${name}`);
   const flags = [`--config.file=${folder.at('config.yml')}`, '--web.listen-address=127.0.0.1:0'];
-  await using program = xvsExporter([...flags, '--config.auto-reload']);
-  const exporter = await Exporter.of(program);
-  await exporter.logged(/"service_code":"STAYS".*"msg":"Poll failed"/);
+  await using program = startProgram([...flags, '--config.auto-reload']);
+  const exporter = await RunningExporter.attach(program);
+  await exporter.waitForLog(/"service_code":"STAYS".*"msg":"Poll failed"/);
 
-  mount('2', { 'config.yml': configuration(url, { ...STAYS, ...COMES }), one: 'secret-of-one' });
-  await exporter.logged(
+  mount('2', { 'config.yml': createConfiguration(url, { ...STAYS, ...COMES }), one: 'secret-of-one' });
+  await exporter.waitForLog(
     /"trigger":"file","added":1,"changed":1,"kept":0,"removed":0,"msg":"Configuration reloaded"/,
   );
-  await exporter.isUp('STAYS');
-  await exporter.isUp('COMES');
+  await exporter.waitUntilUp('STAYS');
+  await exporter.waitUntilUp('COMES');
 
   mount('3', { 'config.yml': 'service_codes: 7\n', one: 'secret-of-one' });
-  await exporter.logged(/"level":"error".*"trigger":"file".*"msg":"Configuration not reloaded"/);
-  assert.equal(await exporter.sum('xvs_exporter_config_last_reload_successful'), 0);
-  await exporter.isUp('STAYS');
+  await exporter.waitForLog(/"level":"error".*"trigger":"file".*"msg":"Configuration reload failed"/);
+  assert.equal(await exporter.sumFamily('xvs_exporter_config_last_reload_successful'), 0);
+  await exporter.waitUntilUp('STAYS');
 });
 
-test('a reload by request has to be enabled; by signal it need not be', async () => {
-  await using program = xvsExporter(['--web.listen-address=127.0.0.1:0'], {
+test('a reload by request has to be enabled, a reload by signal does not', async () => {
+  await using program = startProgram(['--web.listen-address=127.0.0.1:0'], {
     XVS_UPSTREAM_BASE_URL: 'http://127.0.0.1:1',
     XVS_SERVICE_CODES: 'TESTING',
     XVS_SECRET: 'abc',
   });
-  const exporter = await Exporter.of(program);
+  const exporter = await RunningExporter.attach(program);
   const [status, line] = await exporter.reload();
-  assert.deepEqual(
-    [status, line],
-    [403, 'Reloading by request is not enabled: see --web.enable-lifecycle.\n'],
-  );
-  assert.equal(await exporter.status('/-/reload'), 405);
+  assert.deepEqual([status, line], [403, 'Reload is disabled. Set --web.enable-lifecycle to enable it.\n']);
+  assert.equal(await exporter.fetchStatus('/-/reload'), 405);
   program.signal('SIGHUP');
-  await exporter.logged(
+  await exporter.waitForLog(
     /"trigger":"signal","added":0,"changed":0,"kept":1,"removed":0,"msg":"Configuration reloaded"/,
   );
 });
 
-test('a reload that is asked for before there is anything to reload comes as soon as there is', async () => {
+test('a reload signal during startup triggers a reload after startup', async () => {
   using folder = new TemporaryFolder();
   const path = folder.at('config.yml');
   execFileSync('mkfifo', [path]);
-  await using program = xvsExporter([`--config.file=${path}`, '--web.listen-address=127.0.0.1:0']);
-  /** Writes what the program reads, as soon as it does; until then it waits, and for the end of what is written. */
+  await using program = startProgram([`--config.file=${path}`, '--web.listen-address=127.0.0.1:0']);
+  /** Writes to the FIFO as soon as the program has opened it for reading. */
   const write = async (text: string, meanwhile = () => {}): Promise<void> => {
     const flags = constants.O_WRONLY | constants.O_NONBLOCK;
-    const pipe = await until(
+    const pipe = await waitUntil(
       () => open(path, flags).catch(() => undefined),
       (opened) => opened !== undefined,
     );
@@ -207,12 +202,12 @@ test('a reload that is asked for before there is anything to reload comes as soo
     await pipe.writeFile(text);
     await pipe.close();
   };
-  await write(configuration('http://127.0.0.1:1', STAYS_WITH_SECRET), () => program.signal('SIGHUP'));
-  await program.printed(/Starting xvs-exporter/);
-  await write(configuration('http://127.0.0.1:1', { ...STAYS_WITH_SECRET, ...COMES }));
-  await program.printed(
+  await write(createConfiguration('http://127.0.0.1:1', STAYS_WITH_SECRET), () => program.signal('SIGHUP'));
+  await program.waitForOutput(/Starting xvs-exporter/);
+  await write(createConfiguration('http://127.0.0.1:1', { ...STAYS_WITH_SECRET, ...COMES }));
+  await program.waitForOutput(
     /"trigger":"signal","added":1,"changed":0,"kept":1,"removed":0,"msg":"Configuration reloaded"/,
   );
   program.signal('SIGTERM');
-  assert.equal(await program.exit, 0);
+  assert.equal(await program.exitCode, 0);
 });

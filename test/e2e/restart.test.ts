@@ -2,17 +2,16 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { parseExposition } from '../support/exposition-parser.ts';
-import { xvsExporter, type Program } from '../support/program.ts';
-import { until } from '../support/until.ts';
-import { Folder } from '../state/keeping.ts';
+import { startProgram, type Program } from '../support/program.ts';
+import { TemporaryFolder } from '../support/temporary-folder.ts';
+import { waitUntil } from '../support/wait-until.ts';
 
-/** A seed whose tasks all live on for as long as the test may take, and that has some born meanwhile. */
+/** With this seed no task ends while the test runs, and some start. */
 const SIMULATOR = ['--seed=321', '--users=5', '--tasks=12', '--control', '--listen-address=127.0.0.1:0'];
 
-const simulator = (): Program => xvsExporter(['simulate', ...SIMULATOR]);
-const urlOf = (program: Program): Promise<string> => program.printed(/ on (http:\S+)/);
+const startSimulator = (): Program => startProgram(['simulate', ...SIMULATOR]);
 
-function exporter(serviceUrl: string, stateFile: string, ...flags: string[]): Program {
+function startExporter(serviceUrl: string, stateFile: string, ...flags: string[]): Program {
   const settings = {
     XVS_UPSTREAM_BASE_URL: serviceUrl,
     XVS_SERVICE_CODES: 'TESTING',
@@ -23,7 +22,7 @@ function exporter(serviceUrl: string, stateFile: string, ...flags: string[]): Pr
     XVS_STATE_FILE: stateFile,
     XVS_LOG_LEVEL: 'debug',
   };
-  return xvsExporter(flags, settings);
+  return startProgram(flags, settings);
 }
 
 const FAMILIES = {
@@ -36,15 +35,15 @@ interface Scrape {
   readonly input: number;
   readonly output: number;
   readonly polls: number;
-  /** Of every byte counter. */
+  /** Creation timestamps of all byte counters. */
   readonly created: ReadonlySet<number>;
-  /** When the state was written last; 0 before the first time. */
+  /** Time of the last state write; 0 before the first one. */
   readonly written: number;
   readonly series: ReadonlyMap<string, number>;
 }
 
 async function scrape(program: Program): Promise<Scrape> {
-  const port = await program.printed(/"port":(\d+),"msg":"Listening"/);
+  const port = await program.waitForPort();
   const headers = { accept: 'application/openmetrics-text' };
   const response = await fetch(`http://127.0.0.1:${port}/metrics`, { headers });
   const { families } = parseExposition(await response.text(), 'openmetrics');
@@ -63,8 +62,8 @@ async function scrape(program: Program): Promise<Scrape> {
   };
 }
 
-/** What the service says to have moved since it began; with its tasks frozen, so that it is the same later. */
-async function accountOfFrozen(url: string): Promise<{ input: number; output: number }> {
+/** Freezes the simulator's tasks and returns the bytes transferred since its start. */
+async function freezeAndFetchTotals(url: string): Promise<{ input: number; output: number }> {
   await fetch(`${url}/-/faults`, { method: 'PUT', body: '{"fault":"freeze_ingest"}' });
   const response = await fetch(`${url}/-/account?service_code=TESTING`);
   const account = JSON.parse(await response.text());
@@ -73,48 +72,48 @@ async function accountOfFrozen(url: string): Promise<{ input: number; output: nu
 
 const thaw = (url: string): Promise<unknown> => fetch(`${url}/-/faults`, { method: 'DELETE' });
 
-/** Lets bytes flow for a while: until the exporter has counted more of them. */
-async function flowOn(program: Program): Promise<void> {
+/** Waits until the exporter has counted more bytes. */
+async function waitForGrowth(program: Program): Promise<void> {
   const { input } = await scrape(program);
-  await until(
+  await waitUntil(
     () => scrape(program),
     (now) => now.input > input,
   );
 }
 
-test('however the exporter ends, it goes on where it was: at the end its counters are what the service moved', async () => {
-  using folder = new Folder();
-  const path = folder.file();
-  await using service = simulator();
-  const url = await urlOf(service);
-  const before = await accountOfFrozen(url);
-  let births: ReadonlySet<number> | undefined;
+test('after restarts by SIGTERM and SIGKILL, the counters match the bytes that the service transferred', async () => {
+  using folder = new TemporaryFolder();
+  const path = folder.at('state');
+  await using service = startSimulator();
+  const url = await service.waitForUrl();
+  const before = await freezeAndFetchTotals(url);
+  let firstCreated: ReadonlySet<number> | undefined;
   for (const signal of ['SIGTERM', 'SIGKILL', 'SIGTERM', 'SIGKILL'] as const) {
-    await using program = exporter(url, path);
-    await program.printed(/Poll succeeded/);
+    await using program = startExporter(url, path);
+    await program.waitForOutput(/Poll succeeded/);
     await thaw(url);
-    await flowOn(program);
+    await waitForGrowth(program);
     const { created, written } = await scrape(program);
-    births ??= created;
+    firstCreated ??= created;
     assert.deepEqual(
-      [...births].filter((birth) => !created.has(birth)),
+      [...firstCreated].filter((timestamp) => !created.has(timestamp)),
       [],
     );
-    // So that a process that is killed has kept something.
-    await until(
+    // A killed process must have written a state before.
+    await waitUntil(
       () => scrape(program),
       (now) => now.written > written,
     );
     program.signal(signal);
-    assert.equal(await program.exit, signal === 'SIGTERM' ? 0 : null);
+    assert.equal(await program.exitCode, signal === 'SIGTERM' ? 0 : null);
   }
-  await using program = exporter(url, path);
-  await program.printed(/State restored/);
-  await flowOn(program);
-  const after = await accountOfFrozen(url);
+  await using program = startExporter(url, path);
+  await program.waitForOutput(/State restored/);
+  await waitForGrowth(program);
+  const after = await freezeAndFetchTotals(url);
   const { polls } = await scrape(program);
-  // Two whole polls of what stands still: a series that is born shows what it was born with at the second.
-  const last = await until(
+  // Two complete polls without change: a new series shows its initial bytes only from the second poll on.
+  const last = await waitUntil(
     () => scrape(program),
     (now) => now.polls >= polls + 4,
   );
@@ -123,49 +122,51 @@ test('however the exporter ends, it goes on where it was: at the end its counter
   assert.equal(last.output - (after.output - before.output), 0);
 });
 
-test('a file that is no state is set aside, told once, and replaced', async () => {
-  using folder = new Folder();
-  const path = folder.file();
+test('a foreign file is renamed, logged once and replaced', async () => {
+  using folder = new TemporaryFolder();
+  const path = folder.at('state');
   writeFileSync(path, 'hunter2');
-  await using service = simulator();
-  await using program = exporter(await urlOf(service), path);
-  await program.printed(/"level":"warn",[^\n]*"reason":"foreign",[^\n]*State file cannot be used/);
-  await program.printed(/State written/);
+  await using service = startSimulator();
+  await using program = startExporter(await service.waitForUrl(), path);
+  await program.waitForOutput(/"level":"warn",[^\n]*"reason":"foreign",[^\n]*State file is unusable/);
+  await program.waitForOutput(/State written/);
   const { series } = await scrape(program);
   assert.equal(series.get('xvs_exporter_state_write_errors_total'), 0);
   assert.ok((series.get('xvs_exporter_state_size_bytes') ?? 0) > 0);
   assert.ok((series.get('xvs_exporter_state_last_success_timestamp_seconds') ?? 0) > 0);
   program.signal('SIGTERM');
-  assert.equal(await program.exit, 0);
-  const [aside = '', ...others] = readdirSync(folder.path).filter((name) => name !== 'state');
-  assert.match(aside, /^state\.damaged-\d{8}T\d{6}Z$/);
+  assert.equal(await program.exitCode, 0);
+  const [renamed = '', ...others] = readdirSync(folder.path).filter(
+    (name) => !['state', 'state.journal'].includes(name),
+  );
+  assert.match(renamed, /^state\.damaged-\d{8}T\d{6}Z$/);
   assert.deepEqual(others, []);
-  assert.equal(readFileSync(folder.file(aside), 'utf8'), 'hunter2');
-  assert.match(readFileSync(path, 'utf8'), /^\{"format":"xvs-exporter state","version":1,/);
+  assert.equal(readFileSync(folder.at(renamed), 'utf8'), 'hunter2');
+  assert.match(readFileSync(path, 'utf8'), /^\{"format":"xvs-exporter state","version":\d+,/);
   assert.doesNotMatch(program.stderr, /hunter2/);
 });
 
-test('a folder that does not exist is told in one line, with exit code 1', async () => {
-  using folder = new Folder();
-  await using program = exporter('http://127.0.0.1:1', folder.file('none/state'));
-  assert.equal(await program.exit, 1);
+test('a missing directory is reported in one line, with exit code 1', async () => {
+  using folder = new TemporaryFolder();
+  await using program = startExporter('http://127.0.0.1:1', folder.at('none/state'));
+  assert.equal(await program.exitCode, 1);
   const errors = program.stderr.split('\n').filter((line) => line.includes('"level":"error"'));
   assert.equal(errors.length, 1);
-  assert.match(errors[0] ?? '', /state\.file: expected a file [^\n]*whose folder does not exist/);
+  assert.match(errors[0] ?? '', /state\.file: expected a file [^\n]*in a directory that does not exist/);
 });
 
-test('a folder that goes away while it runs shows in a metric and one line, and the exporter goes on', async () => {
-  using folder = new Folder();
-  await using service = simulator();
-  await using program = exporter(await urlOf(service), folder.file());
-  await program.printed(/State written/);
+test('a directory removed at run time shows in a metric and in one log line, and the exporter keeps polling', async () => {
+  using folder = new TemporaryFolder();
+  await using service = startSimulator();
+  await using program = startExporter(await service.waitForUrl(), folder.at('state'));
+  await program.waitForOutput(/State written/);
   folder[Symbol.dispose]();
-  const { series } = await until(
+  const { series } = await waitUntil(
     () => scrape(program),
     (now) => (now.series.get('xvs_exporter_state_write_errors_total') ?? 0) >= 2,
   );
   assert.equal(series.get('xvs_up'), 1);
-  assert.equal(program.stderr.match(/"level":"warn",[^\n]*State not written/g)?.length, 1);
+  assert.equal(program.stderr.match(/"level":"warn",[^\n]*State write failed/g)?.length, 1);
   program.signal('SIGTERM');
-  assert.equal(await program.exit, 0);
+  assert.equal(await program.exitCode, 0);
 });

@@ -1,19 +1,18 @@
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
-import { isInstalled } from '../support/installed.ts';
-import { xvsExporter, type Program } from '../support/program.ts';
+import { assertPromtoolAccepts, isInstalled } from '../support/installed-programs.ts';
+import { startProgram, type Program } from '../support/program.ts';
 import { Prometheus } from '../support/prometheus.ts';
-import { assertPromtoolAccepts } from '../support/promtool.ts';
 import { TemporaryFolder } from '../support/temporary-folder.ts';
-import { until } from '../support/until.ts';
-import { Exporter } from './running-exporter.ts';
+import { waitUntil } from '../support/wait-until.ts';
+import { RunningExporter } from './running-exporter.ts';
 
 /** A seed whose tasks all live on for as long as the test may take. */
-const simulator = (): Program =>
-  xvsExporter(['simulate', '--listen-address=127.0.0.1:0', '--seed=321', '--users=5', '--tasks=12']);
+const startSimulator = (): Program =>
+  startProgram(['simulate', '--listen-address=127.0.0.1:0', '--seed=321', '--users=5', '--tasks=12']);
 
 /** An exporter that keeps its state, and gives the one code that it polls these labels. */
-function exporting(folder: TemporaryFolder, url: string, labels: string): Program {
+function startExporter(folder: TemporaryFolder, url: string, labels: string): Program {
   folder.replace(
     'config.yml',
     `upstream: { base_url: "${url}" }
@@ -23,15 +22,15 @@ state: { file: state, interval: 1s }
 service_codes: [{ service_code: TESTING, secret: abc, labels: ${labels} }]
 `,
   );
-  return xvsExporter([`--config.file=${folder.at('config.yml')}`, '--web.listen-address=127.0.0.1:0']);
+  return startProgram([`--config.file=${folder.at('config.yml')}`, '--web.listen-address=127.0.0.1:0']);
 }
 
 /** What a real Prometheus makes of the exporter's series. */
-async function assertPrometheusSees(t: TestContext, port: string): Promise<void> {
+async function assertPrometheusSees(t: TestContext, port: number): Promise<void> {
   if (!isInstalled(t, 'prometheus')) return;
-  await using prometheus = await Prometheus.scraping(`127.0.0.1:${port}`);
+  await using prometheus = await Prometheus.startScraping(`127.0.0.1:${port}`);
   const wanted = '{tenant="acme",env="say \\"test\\""}';
-  await prometheus.until(
+  await prometheus.waitUntil(
     () => prometheus.value(`xvs_up${wanted}`),
     (up) => up === 1,
   );
@@ -49,35 +48,35 @@ async function assertPrometheusSees(t: TestContext, port: string): Promise<void>
 
 test(
   'labels are on every series of their code, and other ones after a restart let counters go on',
-  { timeout: 120_000 },
+  { timeout: 600_000 },
   async (t) => {
     using folder = new TemporaryFolder();
-    await using service = simulator();
-    const url = await service.printed(/ on (http:\S+)/);
-    const first = exporting(folder, url, `{ tenant: acme, env: 'say "test"' }`);
+    await using service = startSimulator();
+    const url = await service.waitForUrl();
+    const first = startExporter(folder, url, `{ tenant: acme, env: 'say "test"' }`);
     let counted = 0;
     try {
-      const exporter = await Exporter.of(first);
-      await until(
-        () => exporter.sum('xvs_input_bytes_total', 'TESTING'),
+      const exporter = await RunningExporter.attach(first);
+      await waitUntil(
+        () => exporter.sumFamily('xvs_input_bytes_total', 'TESTING'),
         (sum) => (sum ?? 0) > 1_000_000,
       );
-      const text = await exporter.metrics();
+      const text = await exporter.fetchMetrics();
       assertPromtoolAccepts(t, text);
       const own = text.split('\n').filter((line) => line.includes('service_code="TESTING"'));
       assert.ok(own.length > 50);
       for (const line of own) assert.match(line, /,env="say \\"test\\"",tenant="acme"[,}]/);
-      await assertPrometheusSees(t, await first.printed(/"port":(\d+),"msg":"Listening"/));
-      counted = (await exporter.sum('xvs_input_bytes_total', 'TESTING')) ?? 0;
+      await assertPrometheusSees(t, await first.waitForPort());
+      counted = (await exporter.sumFamily('xvs_input_bytes_total', 'TESTING')) ?? 0;
     } finally {
       await first[Symbol.asyncDispose]();
     }
-    await using second = exporting(folder, url, '{ tenant: globex }');
-    const restarted = await Exporter.of(second);
-    await restarted.isUp('TESTING');
-    assert.ok(((await restarted.sum('xvs_input_bytes_total', 'TESTING')) ?? 0) >= counted);
+    await using second = startExporter(folder, url, '{ tenant: globex }');
+    const restarted = await RunningExporter.attach(second);
+    await restarted.waitUntilUp('TESTING');
+    assert.ok(((await restarted.sumFamily('xvs_input_bytes_total', 'TESTING')) ?? 0) >= counted);
     assert.match(
-      await restarted.metrics(),
+      await restarted.fetchMetrics(),
       /xvs_input_bytes_total\{service_code="TESTING",vs_id="[^"]+",tenant="globex"\}/,
     );
   },

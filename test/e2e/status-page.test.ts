@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Chromium, hasChromium } from '../support/chromium.ts';
-import { xvsExporter } from '../support/program.ts';
-import { until } from '../support/until.ts';
+import { startProgram } from '../support/program.ts';
+import { waitUntil } from '../support/wait-until.ts';
 
 const CODES = ['STADIUM', 'TESTING'];
 const SECRET = 'abc';
 
-test('in a browser one sees figures move, a service code go down with the reason, and come back', async (t) => {
+test('the page in a browser follows the rates and the failure and recovery of a service code', async (t) => {
   if (!hasChromium(t)) return;
-  await using service = xvsExporter([
+  await using service = startProgram([
     'simulate',
     '--listen-address=127.0.0.1:0',
     '--control',
@@ -17,15 +17,15 @@ test('in a browser one sees figures move, a service code go down with the reason
     '--tasks=20',
     ...CODES.map((code) => `--service-code=${code}:${SECRET}`),
   ]);
-  const url = await service.printed(/ on (http:\S+)/);
-  await using exporter = xvsExporter(['--poll.interval=1s', '--poll.stale-after=1m'], {
+  const url = await service.waitForUrl();
+  await using exporter = startProgram(['--poll.interval=1s', '--poll.stale-after=1m'], {
     XVS_UPSTREAM_BASE_URL: url,
     XVS_SERVICE_CODES: CODES.join(','),
     XVS_SECRET: SECRET,
     XVS_WEB_LISTEN_ADDRESS: '127.0.0.1:0',
   });
-  const base = `http://127.0.0.1:${await exporter.printed(/"port":(\d+),"msg":"Listening"/)}`;
-  await using browser = await Chromium.running();
+  const base = `http://127.0.0.1:${await exporter.waitForPort()}`;
+  await using browser = await Chromium.launch();
   const page = await browser.newPage();
   await page.goto(base);
   await page.evaluate('globalThis.isTheSamePage = true');
@@ -36,31 +36,31 @@ test('in a browser one sees figures move, a service code go down with the reason
   const isState = (word: string) => (found: string) => found.endsWith(word);
   const ingress = page.locator('td[data-label="Ingress"] .value').last();
 
-  for (const code of CODES) await until(() => state(code), isState('up'));
-  const before = await until(
+  for (const code of CODES) await waitUntil(() => state(code), isState('up'));
+  const before = await waitUntil(
     () => ingress.innerText(),
     (text) => text.endsWith('bit/s'),
   );
-  await until(
+  await waitUntil(
     () => ingress.innerText(),
     (text) => text !== before && text.endsWith('bit/s'),
   );
 
   const fault = { fault: 'http_status', status: 500, serviceCode: 'TESTING' };
   await fetch(`${url}/-/faults`, { method: 'PUT', body: JSON.stringify(fault) });
-  await until(() => state('TESTING'), isState('down'));
+  await waitUntil(() => state('TESTING'), isState('down'));
   assert.deepEqual(await page.locator('.list tbody th').allInnerTexts(), ['TESTING', 'STADIUM']);
-  assert.match(await page.locator('.list .trouble').innerText(), /answered with an HTTP error\. Try:/);
+  assert.match(await page.locator('.list .error-help').innerText(), /answered with an HTTP error\. Try:/);
   assert.equal(await page.locator('tbody.down td[data-label="Ingress"] .unknown').count(), 1);
   assert.ok((await page.locator('tbody.down .plot .failed').count()) > 0);
 
   await fetch(`${url}/-/faults`, { method: 'DELETE' });
-  await until(() => state('TESTING'), isState('up'));
+  await waitUntil(() => state('TESTING'), isState('up'));
   assert.equal(await page.evaluate('isTheSamePage'), true);
 
   await page.getByRole('link', { name: 'TESTING' }).click();
   await page.getByRole('heading', { name: 'TESTING', level: 1 }).waitFor();
   assert.ok((await page.locator('.servers tbody tr').count()) > 1);
   await page.getByRole('cell', { name: 'answered with an HTTP error' }).first().waitFor();
-  assert.deepEqual(browser.complaints, []);
+  assert.deepEqual(browser.consoleMessages, []);
 });

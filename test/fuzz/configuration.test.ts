@@ -3,24 +3,29 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { ConfigError } from '../../src/config/problem.ts';
-import { parseCommandLine } from '../../src/config/command-line.ts';
-import { settingEntries } from '../../src/config/settings.ts';
-import { load, NEEDED, SECRET, type Case } from '../support/configuration.ts';
+import { ConfigError } from '../../src/config/config-error.ts';
+import { parseCommandLine } from '../../src/commands/command-line.ts';
+import { listSettings } from '../../src/config/settings.ts';
+import {
+  loadConfiguration,
+  REQUIRED_ENVIRONMENT,
+  SECRET,
+  type ConfigurationInput,
+} from '../support/configuration.ts';
 import { fixturePath } from '../support/fixtures.ts';
 import { repositoryPath } from '../support/repository.ts';
-import { mutated } from './mutation.ts';
-import { runs } from './runs.ts';
+import { mutateBytes } from './mutation.ts';
+import { createRunParameters } from '../support/run-parameters.ts';
 
-const filesOf = (folder: string): Buffer[] =>
+const readYamlFiles = (folder: string): Buffer[] =>
   readdirSync(folder)
     .filter((name) => name.endsWith('.yml'))
     .map((name) => readFileSync(join(folder, name)));
 
 const CORPUS = [
-  ...filesOf(repositoryPath('config')),
-  ...filesOf(fixturePath('config/bad')),
-  ...filesOf(fixturePath('fuzz/configurations')),
+  ...readYamlFiles(repositoryPath('config')),
+  ...readYamlFiles(fixturePath('config/bad')),
+  ...readYamlFiles(fixturePath('fuzz/configurations')),
 ];
 
 const DICTIONARY = [
@@ -82,9 +87,9 @@ const DICTIONARY = [
 ].flat();
 
 /** What a configuration comes to: nothing, or the message that it is refused with. Any other error gets out. */
-async function refusalOf(given: Case): Promise<string> {
+async function loadForError(given: ConfigurationInput): Promise<string> {
   try {
-    await load(given);
+    await loadConfiguration(given);
     return '';
   } catch (error) {
     if (error instanceof ConfigError) return error.message;
@@ -93,27 +98,27 @@ async function refusalOf(given: Case): Promise<string> {
 }
 
 /** A message says where, what was expected and what was found. */
-function check(message: string): void {
+function assertWellFormed(message: string): void {
   for (const line of message.split('\n').filter((one) => one !== '')) assert.match(line, /\S: \S/);
 }
 
 const KNOWN_LINES = new Set(CORPUS.flatMap((bytes) => bytes.toString().split('\n')));
 
-/** Whether each secret stands where it stood: as a key, or within other quotes, nobody can tell it from another text. */
-function hidesSecret(text: string): boolean {
+/** Whether each secret stands where it stood: as a key, or within other quotes, it looks like any other text. */
+function canCheckSecret(text: string): boolean {
   const isMoved = text.split('\n').some((line) => line.includes(SECRET) && !KNOWN_LINES.has(line));
   return !isMoved && !/["'|>]/.test(text);
 }
 
 test('of files with some bytes changed, each is a configuration or refused with a message, which shows no secret', async () => {
   await fc.assert(
-    fc.asyncProperty(mutated(CORPUS, DICTIONARY), async (bytes) => {
+    fc.asyncProperty(mutateBytes(CORPUS, DICTIONARY), async (bytes) => {
       const yml = bytes.toString();
-      const message = await refusalOf({ yml, env: NEEDED });
-      check(message);
-      if (hidesSecret(yml)) assert.equal(message.includes(SECRET), false, message);
+      const message = await loadForError({ yml, env: REQUIRED_ENVIRONMENT });
+      assertWellFormed(message);
+      if (canCheckSecret(yml)) assert.equal(message.includes(SECRET), false, message);
     }),
-    runs(1200),
+    createRunParameters(150),
   );
 });
 
@@ -137,22 +142,22 @@ const text = fc.oneof(
 );
 
 test('whatever stands in the environment, it is a configuration or refused with a message', async () => {
-  const names = settingEntries().map(([path]) => `XVS_${path.replaceAll('.', '_').toUpperCase()}`);
+  const names = listSettings().map(([path]) => `XVS_${path.replaceAll('.', '_').toUpperCase()}`);
   await fc.assert(
     fc.asyncProperty(
       fc.dictionary(fc.constantFrom(...names, 'XVS_NO_SUCH'), text, { maxKeys: 4 }),
       async (env) => {
         // A file that is not there is refused as well.
-        check(await refusalOf({ env: { ...NEEDED, ...env } }));
+        assertWellFormed(await loadForError({ env: { ...REQUIRED_ENVIRONMENT, ...env } }));
       },
     ),
-    runs(600),
+    createRunParameters(75),
   );
 });
 
 test('whatever stands on the command line, it is understood or refused with a message', async () => {
   const name = fc.constantFrom(
-    ...settingEntries().map(([path]) => path.replaceAll('_', '-')),
+    ...listSettings().map(([path]) => path.replaceAll('_', '-')),
     'config.check',
     'x',
   );
@@ -163,12 +168,12 @@ test('whatever stands on the command line, it is understood or refused with a me
   );
   await fc.assert(
     fc.asyncProperty(fc.array(flag, { maxLength: 4 }), async (args) => {
-      check(await refusalOf({ args, env: NEEDED }));
+      assertWellFormed(await loadForError({ args, env: REQUIRED_ENVIRONMENT }));
       assert.throws(() => {
         parseCommandLine(args);
         throw new ConfigError([]);
       }, ConfigError);
     }),
-    runs(600),
+    createRunParameters(75),
   );
 });

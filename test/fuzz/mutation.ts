@@ -48,7 +48,7 @@ function mutation(dictionary: readonly string[], corpus: readonly Buffer[]): fc.
 }
 
 /** One of a corpus, with none to some changes: pieces of a dictionary put in, bytes changed, removed, doubled, spliced. */
-export function mutated(corpus: readonly Buffer[], dictionary: readonly string[]): fc.Arbitrary<Buffer> {
+export function mutateBytes(corpus: readonly Buffer[], dictionary: readonly string[]): fc.Arbitrary<Buffer> {
   return fc
     .tuple(fc.constantFrom(...corpus), fc.array(mutation(dictionary, corpus), { maxLength: 4 }))
     .map(([bytes, changes]) => changes.reduce((changed, change) => change(changed), bytes));

@@ -2,19 +2,19 @@ import assert from 'node:assert/strict';
 import { readdirSync } from 'node:fs';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { ListingError } from '../../src/listing/errors.ts';
-import { verdictOf } from '../support/answer-oracle.ts';
-import { readCut } from '../support/collecting-sink.ts';
-import { fixture, fixturePath } from '../support/fixtures.ts';
-import { jsonTextOf } from '../support/json-text.ts';
-import { wildListing } from '../support/wild-listing.ts';
-import { mutated } from './mutation.ts';
-import { runs } from './runs.ts';
+import { ListingError } from '../../src/listing/listing-error.ts';
+import { computeExpectedOutcome } from '../support/response-oracle.ts';
+import { readInChunks } from '../support/collecting-sink.ts';
+import { readFixture, fixturePath } from '../support/fixtures.ts';
+import { writeJsonVariant } from '../support/json-variants.ts';
+import { arbitraryListing } from '../support/arbitrary-listing.ts';
+import { mutateBytes } from './mutation.ts';
+import { createRunParameters } from '../support/run-parameters.ts';
 
 const LISTINGS = readdirSync(fixturePath('fuzz/listings')).map((name) => `fuzz/listings/${name}`);
-const CORPUS = ['sample-listing.json', ...LISTINGS].map(fixture);
+const CORPUS = ['sample-listing.json', ...LISTINGS].map(readFixture);
 
-/** What listings are made of, and what they should not be. */
+/** Valid and invalid fragments of listings. */
 const DICTIONARY = [
   [...'{}[]",:\\-+.eE0123456789 \n\t\0'],
   [
@@ -34,71 +34,91 @@ const DICTIONARY = [
   ['\\u0000', '\\ud83d', '\\ude00', '\\u00', '\\"', '\\\\', '\\/', '\\x', '\u00e9', '\u{1f600}', '\ufeff'],
   ['"ret":0', '"ret":1', '"ret":"0"', '"user_list":[]', '"task_list":[]', '"\\u0072et":0'],
   ['"id":"t"', '"id":""', '"inputs":[]', '"outputs":[]', '"streams":[]', '"vs_id":null', '"input_bytes":-1'],
+  ['"progress":0.42', '"inputs":null', '"outputs":7', '"serial":18446744073709551615', '"opaque":42'],
+  [
+    '"service_code":"TESTING"',
+    '"service_code":"OTHER"',
+    '"service_code":5',
+    '"device_version":""',
+    '"url":""',
+  ],
   ['"http_output_bytes":5', '"http_connections_num":0.5', '"client_version":451', '"device_type":"10"'],
   ['[[[[[[[[', ']]]]]]]]', '{"a":', '/*', 'NaN', 'Infinity', "'"],
 ].flat();
 
-/** What the reader makes of a body, in the words of the oracle, and at which byte it gave up. */
-function outcomeOf(
+/** Returns the reader's result in the form of the oracle's. */
+function readOutcome(
   body: Buffer,
   cuts: readonly number[],
 ): { readonly kind: string; readonly detail: unknown } {
   try {
-    const { sink, end } = readCut(body, cuts);
+    const { sink, end } = readInChunks(body, cuts);
     assert.equal(end.bytes, body.length);
     if (end.ret !== 0) return { kind: 'refusal', detail: end.ret };
-    const invalid = sink.left.map(([record]) => record).toSorted();
-    return { kind: 'listing', detail: { users: sink.users, tasks: sink.tasks, invalid } };
+    const invalid = sink.invalidRecords.map(([record]) => record).toSorted();
+    const invalidFields = sink.invalidFields.toSorted();
+    return { kind: 'listing', detail: { users: sink.users, tasks: sink.tasks, invalid, invalidFields } };
   } catch (error) {
     if (!(error instanceof ListingError)) throw error;
     return { kind: error.code, detail: error.message };
   }
 }
 
-function check(body: Buffer, cuts: readonly (readonly number[])[]): void {
-  const verdict = verdictOf(body);
-  const whole = outcomeOf(body, []);
-  assert.equal(whole.kind, verdict.kind, String(whole.detail));
-  if (verdict.kind === 'refusal') assert.equal(whole.detail, verdict.ret);
-  if (verdict.kind === 'listing') {
-    const { invalid } = verdict.records;
-    assert.deepEqual(whole.detail, { ...verdict.records, invalid: invalid.toSorted() });
+function assertMatchesOracle(body: Buffer, cuts: readonly (readonly number[])[]): void {
+  const expected = computeExpectedOutcome(body);
+  const whole = readOutcome(body, []);
+  assert.equal(whole.kind, expected.kind, String(whole.detail));
+  if (expected.kind === 'refusal') assert.equal(whole.detail, expected.ret);
+  if (expected.kind === 'listing') {
+    const { invalid, invalidFields } = expected.records;
+    assert.deepEqual(whole.detail, {
+      ...expected.records,
+      invalid: invalid.toSorted(),
+      invalidFields: invalidFields.toSorted(),
+    });
   }
-  for (const cut of cuts) assert.deepEqual(outcomeOf(body, cut), whole, `cut at ${cut.join()}`);
+  for (const cut of cuts) assert.deepEqual(readOutcome(body, cut), whole, `cut at ${cut.join()}`);
 }
 
 const cuts = fc.array(fc.nat(), { maxLength: 8 });
-const within = (offsets: readonly number[], body: Buffer): number[] =>
+const limitCuts = (offsets: readonly number[], body: Buffer): number[] =>
   offsets.map((offset) => offset % (body.length + 1));
-const everySplit = (body: Buffer): number[][] => Array.from(body, (_, at) => [at]);
+const everySplit = (body: Buffer): number[][] => Array.from(body, (_, offset) => [offset]);
 
-test('of listings with some bytes changed, the verdict is that of JSON.parse and the schema, however they are cut', () => {
+test('the reader agrees with JSON.parse and the schema on mutated listings, for any cuts', () => {
   fc.assert(
-    fc.property(mutated(CORPUS, DICTIONARY), cuts, (body, offsets) => check(body, [within(offsets, body)])),
-    runs(6000),
+    fc.property(mutateBytes(CORPUS, DICTIONARY), cuts, (body, offsets) =>
+      assertMatchesOracle(body, [limitCuts(offsets, body)]),
+    ),
+    createRunParameters(750),
   );
 });
 
-test('of the nastiest listings likewise', () => {
+test('the reader agrees with JSON.parse and the schema on random listings, for any cuts', () => {
   fc.assert(
-    fc.property(wildListing, fc.infiniteStream(fc.nat()), cuts, (listing, choices, offsets) => {
-      const body = Buffer.from(jsonTextOf(listing, choices));
-      check(body, [within(offsets, body)]);
+    fc.property(arbitraryListing, fc.infiniteStream(fc.nat()), cuts, (listing, choices, offsets) => {
+      const body = Buffer.from(writeJsonVariant(listing, choices));
+      assertMatchesOracle(body, [limitCuts(offsets, body)]);
     }),
-    runs(800),
+    createRunParameters(100),
   );
 });
 
-test('of some of them, cut in two at every byte, and cut into single bytes', () => {
+test('the reader agrees with the oracle at every single cut and byte by byte', () => {
   const short = CORPUS.filter(({ length }) => length < 1500);
   fc.assert(
-    fc.property(mutated(short, DICTIONARY), (body) => check(body, [...everySplit(body), [...body.keys()]])),
-    runs(60),
+    fc.property(mutateBytes(short, DICTIONARY), (body) =>
+      assertMatchesOracle(body, [...everySplit(body), [...body.keys()]]),
+    ),
+    createRunParameters(8),
   );
 });
 
 for (const [index, body] of CORPUS.entries()) {
   test(`${['the sample', ...LISTINGS][index]}, whole and cut at every byte`, () => {
-    check(body, body.length < 4000 ? [...everySplit(body), [...body.keys()]] : [[...body.keys()]]);
+    assertMatchesOracle(
+      body,
+      body.length < 4000 ? [...everySplit(body), [...body.keys()]] : [[...body.keys()]],
+    );
   });
 }

@@ -3,11 +3,11 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { after, before, test } from 'node:test';
 import fc from 'fast-check';
-import { closedPort } from '../upstream/servers.ts';
-import { xvsExporter, type Program } from '../support/program.ts';
-import { fixture } from '../support/fixtures.ts';
-import { mutated } from './mutation.ts';
-import { runs } from './runs.ts';
+import { findClosedPort } from '../upstream/servers.ts';
+import { startProgram, type Program } from '../support/program.ts';
+import { readFixture } from '../support/fixtures.ts';
+import { mutateBytes } from './mutation.ts';
+import { createRunParameters } from '../support/run-parameters.ts';
 
 const SECRET = 'request-horse-battery';
 const CODES = ['TESTING', 'TESTING 2', 'a&b=c'];
@@ -17,13 +17,13 @@ let port = 0;
 
 before(async () => {
   const yml = { XVS_SERVICE_CODES: CODES.join(','), XVS_SECRET: SECRET };
-  program = xvsExporter([], {
+  program = startProgram([], {
     ...yml,
-    XVS_UPSTREAM_BASE_URL: `http://127.0.0.1:${await closedPort()}`,
+    XVS_UPSTREAM_BASE_URL: `http://127.0.0.1:${await findClosedPort()}`,
     XVS_WEB_LISTEN_ADDRESS: '127.0.0.1:0',
     XVS_LOG_LEVEL: 'debug',
   });
-  port = Number(await program.printed(/"port":(\d+),"msg":"Listening"/));
+  port = await program.waitForPort();
 });
 
 after(async () => {
@@ -31,7 +31,7 @@ after(async () => {
 });
 
 /** Says some bytes and nothing more, and gives all that is answered. */
-async function say(bytes: Uint8Array): Promise<string> {
+async function sendBytes(bytes: Uint8Array): Promise<string> {
   const socket = connect(port, '127.0.0.1');
   let answer = '';
   socket.setEncoding('latin1').on('data', (text) => {
@@ -44,7 +44,7 @@ async function say(bytes: Uint8Array): Promise<string> {
   return answer;
 }
 
-const healthy = async (): Promise<number> => {
+const fetchHealthStatus = async (): Promise<number> => {
   const response = await fetch(`http://127.0.0.1:${port}/-/healthy`);
   await response.text();
   return response.status;
@@ -94,11 +94,11 @@ test('whatever the query, the answer is that of its service codes, and repeats n
         assert.doesNotMatch(body, /NOBODY/);
       }
     }),
-    runs(250),
+    createRunParameters(32),
   );
 });
 
-const CORPUS = fixture('fuzz/requests.txt')
+const CORPUS = readFixture('fuzz/requests.txt')
   .toString()
   .split('\n---\n')
   .map((text) => Buffer.from(`${text.trim().replaceAll('\n', '\r\n')}\r\n\r\n`));
@@ -131,15 +131,15 @@ const DICTIONARY = [
 
 test('whatever bytes are said to it, it answers in HTTP or closes, stays healthy and has nothing to report', async () => {
   await fc.assert(
-    fc.asyncProperty(mutated(CORPUS, DICTIONARY), async (bytes) => {
-      const answer = await say(bytes);
+    fc.asyncProperty(mutateBytes(CORPUS, DICTIONARY), async (bytes) => {
+      const answer = await sendBytes(bytes);
       if (answer !== '')
         assert.match(answer, /^HTTP\/1\.1 (?:200|400|403|404|405|408|413|414|417|431|501|503|505) /);
       assert.equal(answer.includes(SECRET), false);
     }),
-    runs(500),
+    createRunParameters(64),
   );
-  assert.equal(await healthy(), 200);
+  assert.equal(await fetchHealthStatus(), 200);
   assert.doesNotMatch(program.stderr, /"level":"error"|"level":"fatal"|Request failed|Warning/);
   assert.equal((program.stdout + program.stderr).includes(SECRET), false);
 });

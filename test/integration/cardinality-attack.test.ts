@@ -2,34 +2,36 @@ import assert from 'node:assert/strict';
 import { createServer, type ServerResponse } from 'node:http';
 import { test } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { systemClock } from '../../src/clock.ts';
-import { heapBytes } from './heap.ts';
-import { leaksIn } from './leaks.ts';
-import { SECRET } from './configured.ts';
+import { systemClock } from '../../src/runtime/clock.ts';
+import { measureHeapBytes } from '../support/heap.ts';
+import { findLeaks } from '../support/leaks.ts';
+import { SECRET } from './rig-configuration.ts';
 import { ScriptedExporter } from './scripted-exporter.ts';
-import { seriesWith, sumOf, type Series } from './series.ts';
+import { selectSeries, sumSeries, type Series } from '../support/series.ts';
 
 const CODE = 'ATTACKED';
 const MAX_LABEL_SETS = 200;
-/** What was there before: users by version, and tasks by server. */
+/** Label sets of their own, those with one label folded, and the one with all folded. */
+const MAX_SERIES = MAX_LABEL_SETS + MAX_LABEL_SETS / 10 + 1;
+/** The listing before the attack: users by version, and tasks by server. */
 const VERSIONS = 40;
 const USERS_OF_EACH = 25;
 const SERVERS = 20;
 const BYTES_PER_POLL = 1000;
-/** What a terminal invents at each poll. */
+/** The numbers of names that are new at each poll. */
 const INVENTED_VERSIONS = 100_000;
 const INVENTED_SERVERS = 300;
 
-/** As many polls as fit, in seconds; more of them on demand. */
-const SECONDS = Number(process.env['XVS_ATTACK_SECONDS'] ?? 15);
+/** The attack lasts this many polls, and goes on for `XVS_ATTACK_SECONDS` in `npm run test:fuzz`. */
 const MIN_POLLS = 12;
+const SECONDS = Number(process.env['XVS_ATTACK_SECONDS'] ?? 0);
 /**
- * What is kept from listing to listing, within bounds, comes and goes: a tree of label sets alone takes 10 MB before it is
- * made anew. Who kept the versions that listings invent would have 6 MB more at each poll.
+ * Bounded data of earlier listings varies: a tree of label sets alone grows to 10 MB before it is rebuilt. Keeping the
+ * invented versions would add 6 MB at each poll.
  */
 const HEAP_SLACK_BYTES = 16 * 1024 * 1024;
 
-/** Says what it must have been counted as. */
+/** A service under attack, which tells what the exporter must count. */
 class Attack {
   poll = 0;
   isOn = false;
@@ -38,7 +40,7 @@ class Attack {
     void send(response, this.#body());
   });
 
-  /** Users of one listing. */
+  /** The number of users in a listing. */
   get users(): number {
     return VERSIONS * USERS_OF_EACH + (this.isOn ? INVENTED_VERSIONS : 0);
   }
@@ -67,7 +69,7 @@ class Attack {
     return `{"id":"known-${server}","vs_id":"server-${server}","input_bytes":${bytes},"inputs":[],"outputs":[]}`;
   }
 
-  /** A task that lives for one listing, on a server, with an output and a tag that nobody has heard of. */
+  /** A task of one listing, on a server and with an output and a tag that are new. */
   #invented(index: number): string {
     const name = `invented-${this.poll}-${index}`;
     const output = `{"format":"${name}","file_name":"f","tag":"${name}","http_output_bytes":3,"http_connections_num":1,"streams":[]}`;
@@ -86,9 +88,9 @@ async function send(response: ServerResponse, pieces: Iterable<string>): Promise
   response.end(text);
 }
 
-/** Series of a family that were there before the attack. */
-const known = (series: Series, family: string): readonly string[] =>
-  [...seriesWith(series, family, CODE).keys()].filter((name) => /known-|server-/.test(name)).toSorted();
+/** Lists the series of a family that existed before the attack. */
+const listKnownSeriesNames = (series: Series, family: string): readonly string[] =>
+  [...selectSeries(series, family, CODE).keys()].filter((name) => /known-|server-/.test(name)).toSorted();
 
 const FAMILIES = [
   'xvs_online_users',
@@ -103,7 +105,7 @@ const FAMILIES = [
   'xvs_tasks_ended_total',
 ];
 
-test(`${INVENTED_VERSIONS} client versions that nobody has seen before, at each poll for ${SECONDS} s`, async (t) => {
+test(`${INVENTED_VERSIONS} new client versions at each poll leave sums exact and memory flat`, async (t) => {
   const attack = new Attack();
   await using exporter = await ScriptedExporter.start({
     serviceCodes: [CODE],
@@ -122,34 +124,40 @@ test(`${INVENTED_VERSIONS} client versions that nobody has seen before, at each 
     await exporter.poll();
     const series = await exporter.read();
     counts.push(series.size);
-    // The request is still on the stack of the turn that ended it.
+    // In this turn the request is still on the stack.
     await nextTurn();
-    heaps.push(heapBytes());
-    // Every sum is exact, and nothing that was there before has gone, or been folded.
-    assert.equal(sumOf(series, 'xvs_online_users', CODE), attack.users + 1);
-    assert.equal(sumOf(series, 'xvs_tasks', CODE), SERVERS + INVENTED_SERVERS);
-    assert.equal(sumOf(series, 'xvs_http_connections', CODE), INVENTED_SERVERS);
+    heaps.push(measureHeapBytes());
+    // Every sum is exact, and no earlier series is missing or folded.
+    assert.equal(sumSeries(series, 'xvs_online_users', CODE), attack.users + 1);
+    assert.equal(sumSeries(series, 'xvs_tasks', CODE), SERVERS + INVENTED_SERVERS);
+    assert.equal(sumSeries(series, 'xvs_http_connections', CODE), INVENTED_SERVERS);
     for (const family of FAMILIES) {
-      assert.deepEqual(known(series, `${family}{`), known(before, `${family}{`));
-      assert.ok(seriesWith(series, `${family}{`, CODE).size <= MAX_LABEL_SETS + 1, family);
+      assert.deepEqual(
+        listKnownSeriesNames(series, `${family}{`),
+        listKnownSeriesNames(before, `${family}{`),
+      );
+      assert.ok(selectSeries(series, `${family}{`, CODE).size <= MAX_SERIES, family);
     }
-    const mine = seriesWith(series, 'xvs_online_users{', CODE);
-    for (const name of known(series, 'xvs_online_users{')) assert.equal(mine.get(name), USERS_OF_EACH);
-    assert.ok(foldedSets(series, 'xvs_online_users') >= INVENTED_VERSIONS - MAX_LABEL_SETS);
+    const mine = selectSeries(series, 'xvs_online_users{', CODE);
+    for (const name of listKnownSeriesNames(series, 'xvs_online_users{'))
+      assert.equal(mine.get(name), USERS_OF_EACH);
+    assert.ok(readFoldedLabelSets(series, 'xvs_online_users') >= INVENTED_VERSIONS - MAX_LABEL_SETS);
   }
   attack.isOn = false;
   await exporter.poll();
   const after = await exporter.read();
-  checkBytes(after, attack.poll);
-  assert.equal(foldedSets(after, 'xvs_online_users'), 0);
-  assert.equal(sumOf(after, 'xvs_exporter_poll_errors_total', CODE), 0);
+  assertByteCounters(after, attack.poll);
+  assert.equal(readFoldedLabelSets(after, 'xvs_online_users'), 0);
+  assert.equal(sumSeries(after, 'xvs_exporter_poll_errors_total', CODE), 0);
   const [early = 0, late = 0] = [heaps[3], heaps.at(-1)];
   assert.ok(late - early < HEAP_SLACK_BYTES, `Expected a flat heap, found ${heaps.join(', ')}`);
-  assert.deepEqual([...new Set(counts.slice(3))], [counts[3]], 'as many series at each poll');
+  const [fewest, most] = [Math.min(...counts.slice(3)), Math.max(...counts.slice(3))];
+  // Slots of absent label sets are not exposed, and are released a limited number of times per hour.
+  assert.ok(most - fewest <= 0.15 * most, `Expected a steady number of series, found ${counts.join(', ')}`);
   const folds = exporter.log.lines.filter(({ msg, level }) => msg.startsWith('Folded') && level !== 'debug');
   assert.equal(folds.length, 1);
   assert.deepEqual(
-    leaksIn([...exporter.log.texts, await exporter.text(), exporter.statusPage()], SECRET),
+    findLeaks([...exporter.log.texts, await exporter.text(), exporter.statusPage()], SECRET),
     [],
   );
   t.diagnostic(
@@ -157,17 +165,17 @@ test(`${INVENTED_VERSIONS} client versions that nobody has seen before, at each 
   );
 });
 
-function foldedSets(series: Series, family: string): number {
+function readFoldedLabelSets(series: Series, family: string): number {
   return series.get(`xvs_exporter_folded_label_sets{service_code="${CODE}",family="${family}"}`) ?? 0;
 }
 
-/** Of tasks that went on, what they gained; of those that came, all. Their servers count under a name, or folded. */
-function checkBytes(series: Series, polls: number): void {
+/** Known tasks count their growth, invented ones all their bytes, under their own server or the folded one. */
+function assertByteCounters(series: Series, polls: number): void {
   assert.equal(
-    sumOf(series, 'xvs_input_bytes_total', CODE),
+    sumSeries(series, 'xvs_input_bytes_total', CODE),
     SERVERS * BYTES_PER_POLL * polls + INVENTED_SERVERS * 2 * polls,
   );
-  assert.equal(sumOf(series, 'xvs_http_output_bytes_total', CODE), INVENTED_SERVERS * 3 * polls);
+  assert.equal(sumSeries(series, 'xvs_http_output_bytes_total', CODE), INVENTED_SERVERS * 3 * polls);
   for (let server = 0; server < SERVERS; server += 1) {
     const name = `xvs_input_bytes_total{service_code="${CODE}",vs_id="server-${server}"}`;
     assert.equal(series.get(name), BYTES_PER_POLL * polls);

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Configuration } from '../../src/config/configuration.ts';
-import { CODES, INTERVAL_MS } from './configured.ts';
+import { CODES, INTERVAL_MS } from './rig-configuration.ts';
 import { Rig } from './rig.ts';
-import { sumOf, type Series } from './series.ts';
+import { sumSeries, type Series } from '../support/series.ts';
 
-const ups = (series: Series): readonly number[] => CODES.map((code) => sumOf(series, 'xvs_up', code));
+const readUp = (series: Series): readonly number[] => CODES.map((code) => sumSeries(series, 'xvs_up', code));
 const ALL_UP = CODES.map(() => 1);
 const ALL_DOWN = CODES.map(() => 0);
 
@@ -16,18 +16,18 @@ test('other limits of the way to the service are taken over, and the counters go
     ...configuration,
     upstream: { ...configuration.upstream, maxResponseBytes },
   });
-  assert.deepEqual(ups(await rig.poll()), ALL_UP);
+  assert.deepEqual(readUp(await rig.poll()), ALL_UP);
   const { kept } = await exporter.apply(limitedTo(10));
   assert.equal(kept.length, CODES.length);
-  assert.deepEqual(ups(await rig.poll()), ALL_DOWN);
+  assert.deepEqual(readUp(await rig.poll()), ALL_DOWN);
   clock.advance(INTERVAL_MS);
   await exporter.apply(configuration);
-  assert.deepEqual(ups(await rig.poll()), ALL_UP);
-  const series = await rig.settle();
+  assert.deepEqual(readUp(await rig.poll()), ALL_UP);
+  const series = await rig.pollTwice();
   for (const code of CODES) {
-    assert.equal(sumOf(series, 'xvs_exporter_polls_total', code), 5);
+    assert.equal(sumSeries(series, 'xvs_exporter_polls_total', code), 5);
     const pushed = rig.world.inputBytesPushed(code, clock.now() - INTERVAL_MS, clock.now());
-    assert.ok(Math.abs(sumOf(series, 'xvs_input_bytes_total', code) - pushed) < pushed / 10);
+    assert.ok(Math.abs(sumSeries(series, 'xvs_input_bytes_total', code) - pushed) < pushed / 10);
   }
 });
 
@@ -39,7 +39,7 @@ test('another way to sign is taken over', async () => {
     signing: { ...configuration.signing, algorithm: 'sha1' },
   });
   assert.equal(changed.length, CODES.length);
-  assert.deepEqual(ups(await rig.poll()), ALL_DOWN);
+  assert.deepEqual(readUp(await rig.poll()), ALL_DOWN);
   await exporter.apply(configuration);
-  assert.deepEqual(ups(await rig.poll()), ALL_UP);
+  assert.deepEqual(readUp(await rig.poll()), ALL_UP);
 });

@@ -1,38 +1,48 @@
 import assert from 'node:assert/strict';
-import { CODES, type Code } from './configured.ts';
-import { ByteGrowth } from './listed-bytes.ts';
+import { CODES, type Code } from './rig-configuration.ts';
+import { ByteGrowth } from '../support/listing-bytes.ts';
 import type { Rig } from './rig.ts';
-import { growthOf, type Series } from './series.ts';
+import { computeGrowth, type Series } from '../support/series.ts';
 
-/** Holds the counters of every service code to what the service listed at the time of each good poll. */
-export class Accounts {
-  /** Which tasks, by their place, a listing of the service code holds. */
+/** Tasks of each rig whose end was counted, by service code: the exporter counts no second end. */
+const endedTasksByRig = new WeakMap<Rig, ReadonlyMap<Code, Set<string>>>();
+
+/** Compares the counters of every service code with the listings of its good polls. */
+export class ExpectedTotals {
+  /** Selects the tasks of a listing by their index. */
   isListed: (code: Code, index: number) => boolean = () => true;
   readonly #rig: Rig;
   readonly #start: Series;
-  readonly #growth = new Map(CODES.map((code) => [code, new ByteGrowth()]));
+  readonly #growth: ReadonlyMap<Code, ByteGrowth>;
 
   constructor(rig: Rig, start: Series) {
     this.#rig = rig;
     this.#start = start;
-    for (const code of CODES) this.note(code);
+    const endedTasks = endedTasksByRig.get(rig) ?? new Map(CODES.map((code) => [code, new Set<string>()]));
+    endedTasksByRig.set(rig, endedTasks);
+    this.#growth = new Map(CODES.map((code) => [code, new ByteGrowth(endedTasks.get(code))]));
+    for (const code of CODES) this.recordListing(code);
   }
 
-  /** Notes the listing that a good poll of this moment found. */
-  readonly note = (code: Code): void => {
+  /** Records the listing of a good poll at this time. */
+  readonly recordListing = (code: Code): void => {
     const listing = this.#rig.listingBytes(code, (index) => this.isListed(code, index));
-    this.#growth.get(code)?.note(listing);
+    this.#growth.get(code)?.recordListing(listing);
   };
 
-  check(end: Series): void {
+  countEnded(code: Code): number {
+    return this.#growth.get(code)?.ended ?? 0;
+  }
+
+  assertCountersMatch(end: Series): void {
     for (const [code, { input, output, started, ended }] of this.#growth) {
       const counted = {
-        input: growthOf('xvs_input_bytes_total', this.#start, end, code),
-        output: growthOf('xvs_http_output_bytes_total', this.#start, end, code),
-        started: growthOf('xvs_tasks_started_total', this.#start, end, code),
-        ended: growthOf('xvs_tasks_ended_total', this.#start, end, code),
+        input: computeGrowth('xvs_input_bytes_total', this.#start, end, code),
+        output: computeGrowth('xvs_http_output_bytes_total', this.#start, end, code),
+        started: computeGrowth('xvs_tasks_started_total', this.#start, end, code),
+        ended: computeGrowth('xvs_tasks_ended_total', this.#start, end, code),
       };
-      assert.deepEqual(counted, { input, output, started, ended }, `what was counted of ${code}`);
+      assert.deepEqual(counted, { input, output, started, ended }, `the counters of ${code}`);
       assert.ok(input > 0 && output > 0, `Expected bytes of ${code} to flow`);
     }
   }

@@ -2,7 +2,7 @@ import dns from 'node:dns';
 import { mock } from 'node:test';
 
 /** A name that is no name anywhere, but for those who ask this resolver. */
-export const NAME = 'service.invalid';
+export const HOST_NAME = 'service.invalid';
 
 /** What the resolver does with the name: tell its address, ask the machine's own, which does not know it, or fail otherwise. */
 export type Resolution = 'address' | 'unknown' | 'try_again' | 'silence';
@@ -10,23 +10,23 @@ export type Resolution = 'address' | 'unknown' | 'try_again' | 'silence';
 type Callback = (error: Error | null, address?: unknown, family?: number) => void;
 
 /** Resolves one name by itself, and lets the machine's resolver have the others. Disposing of it takes it away. */
-export class Resolver implements Disposable {
-  does: Resolution = 'address';
+export class FakeResolver implements Disposable {
+  mode: Resolution = 'address';
   readonly #mock;
 
   constructor() {
     const ofTheMachine = dns.lookup as (...args: unknown[]) => void;
     this.#mock = mock.method(dns, 'lookup', (...args: unknown[]) => {
-      if (args[0] === NAME && this.does !== 'unknown') this.#answer(args[1], args.at(-1) as Callback);
+      if (args[0] === HOST_NAME && this.mode !== 'unknown') this.#answer(args[1], args.at(-1) as Callback);
       else ofTheMachine(...args);
     });
   }
 
   #answer(options: unknown, callback: Callback): void {
     const wantsAll = typeof options === 'object' && options !== null && 'all' in options && options.all;
-    const failure = Object.assign(new Error(`getaddrinfo EAI_AGAIN ${NAME}`), { code: 'EAI_AGAIN' });
-    if (this.does === 'try_again') process.nextTick(callback, failure);
-    else if (this.does !== 'silence') {
+    const failure = Object.assign(new Error(`getaddrinfo EAI_AGAIN ${HOST_NAME}`), { code: 'EAI_AGAIN' });
+    if (this.mode === 'try_again') process.nextTick(callback, failure);
+    else if (this.mode !== 'silence') {
       if (wantsAll === true) process.nextTick(callback, null, [{ address: '127.0.0.1', family: 4 }]);
       else process.nextTick(callback, null, '127.0.0.1', 4);
     }

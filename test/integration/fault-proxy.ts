@@ -2,25 +2,25 @@ import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { createServer as createTlsServer, type Server as TlsServer } from 'node:tls';
-import { fixture } from '../support/fixtures.ts';
+import { readFixture } from '../support/fixtures.ts';
 
 /** Answers a request, or does not, on the bare connection. */
-export type Script = (connection: Duplex) => void;
+export type RequestScript = (connection: Duplex) => void;
 
 /** A certificate of `test/fixtures/tls`. */
 type Identity = 'server' | 'expired' | 'wrong-host' | 'self-signed';
 
 /**
- * Stands between the exporter and the simulator, and hands every request on until it is told to do otherwise. What
+ * Stands between the exporter and the simulator, and hands every request on until a test sets a fault. What
  * no HTTP server would ever do happens here, on bare sockets.
  */
-export class Front implements AsyncDisposable {
+export class FaultProxy implements AsyncDisposable {
   /** Takes each request in the simulator's place. */
-  script: Script | undefined;
+  onRequest: RequestScript | undefined;
   /** Takes each connection, before a byte of it is read. */
-  accept: ((socket: Socket) => void) | undefined;
+  onConnection: ((socket: Socket) => void) | undefined;
   /** Heads of requests that have arrived. */
-  requests = 0;
+  requestCount = 0;
   readonly #simulatorPort: number;
   readonly #tls: TlsServer | undefined;
   readonly #sockets = new Set<Socket>();
@@ -33,8 +33,8 @@ export class Front implements AsyncDisposable {
     this.#tls = isTls ? this.#createTls() : undefined;
   }
 
-  static async start(simulatorUrl: string, { isTls = false } = {}): Promise<Front> {
-    const front = new Front(simulatorUrl, isTls);
+  static async start(simulatorUrl: string, { isTls = false } = {}): Promise<FaultProxy> {
+    const front = new FaultProxy(simulatorUrl, isTls);
     await front.#listen();
     return front;
   }
@@ -43,30 +43,30 @@ export class Front implements AsyncDisposable {
     return this.#port;
   }
 
-  /** Closes the port: whoever knocks is refused. */
+  /** Closes the port: connections are refused. */
   async close(): Promise<void> {
     const closed = once(this.#server, 'close');
     this.#server.close();
-    this.drop();
+    this.closeConnections();
     await closed;
   }
 
-  /** Shows another certificate to whoever connects from now on. */
-  present(identity: Identity): void {
-    this.#tls?.setSecureContext(pemOf(identity));
-    this.drop();
+  /** Presents another certificate to new connections. */
+  setCertificate(identity: Identity): void {
+    this.#tls?.setSecureContext(readCertificate(identity));
+    this.closeConnections();
   }
 
   /** Cuts all connections. */
-  drop(): void {
+  closeConnections(): void {
     for (const socket of this.#sockets) socket.destroy();
   }
 
   /** Is as if nothing had happened. */
-  async mend(): Promise<void> {
-    this.script = undefined;
-    this.accept = undefined;
-    this.present('server');
+  async restore(): Promise<void> {
+    this.onRequest = undefined;
+    this.onConnection = undefined;
+    this.setCertificate('server');
     if (!this.#server.listening) {
       this.#server = this.#createServer();
       await this.#listen();
@@ -75,7 +75,7 @@ export class Front implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     if (this.#server.listening) await this.close();
-    this.drop();
+    this.closeConnections();
   }
 
   async #listen(): Promise<void> {
@@ -87,51 +87,53 @@ export class Front implements AsyncDisposable {
 
   #createServer(): Server {
     return createServer((socket) => {
-      this.#keep(socket);
-      if (this.accept !== undefined) this.accept(socket);
-      else if (this.#tls === undefined) this.#serve(socket);
+      this.#track(socket);
+      if (this.onConnection !== undefined) this.onConnection(socket);
+      else if (this.#tls === undefined) this.#handleConnection(socket);
       else this.#tls.emit('connection', socket);
     });
   }
 
   #createTls(): TlsServer {
-    const server = createTlsServer(pemOf('server'), (socket) => this.#serve(socket.on('error', ignore)));
-    return server.on('tlsClientError', ignore);
+    const server = createTlsServer(readCertificate('server'), (socket) =>
+      this.#handleConnection(socket.on('error', ignoreError)),
+    );
+    return server.on('tlsClientError', ignoreError);
   }
 
-  #serve(client: Duplex): void {
+  #handleConnection(client: Duplex): void {
     let head = '';
     let simulator: Socket | undefined;
     client.on('data', (bytes: Buffer) => {
       head += bytes.toString('latin1');
       if (!head.endsWith('\r\n\r\n')) return;
-      this.requests += 1;
-      if (this.script === undefined) {
-        simulator ??= this.#toSimulator(client);
+      this.requestCount += 1;
+      if (this.onRequest === undefined) {
+        simulator ??= this.#connectToSimulator(client);
         simulator.write(head, 'latin1');
-      } else this.script(client);
+      } else this.onRequest(client);
       head = '';
     });
   }
 
   /** What the simulator does to its connection is done to the client's: an end, and a reset. */
-  #toSimulator(client: Duplex): Socket {
+  #connectToSimulator(client: Duplex): Socket {
     const simulator = connect(this.#simulatorPort, '127.0.0.1');
-    this.#keep(simulator);
+    this.#track(simulator);
     client.once('close', () => simulator.destroy());
-    simulator.on('error', () => reset(client));
+    simulator.on('error', () => resetConnection(client));
     simulator.pipe(client);
     return simulator;
   }
 
-  #keep(socket: Socket): void {
+  #track(socket: Socket): void {
     this.#sockets.add(socket);
-    socket.on('error', ignore).once('close', () => this.#sockets.delete(socket));
+    socket.on('error', ignoreError).once('close', () => this.#sockets.delete(socket));
   }
 }
 
 /** Ends a connection with RST, where there is such a thing. */
-export function reset(connection: Duplex): void {
+export function resetConnection(connection: Duplex): void {
   if ('resetAndDestroy' in connection && typeof connection.resetAndDestroy === 'function') {
     connection.resetAndDestroy();
   } else {
@@ -139,9 +141,9 @@ export function reset(connection: Duplex): void {
   }
 }
 
-function pemOf(identity: Identity): { cert: Buffer; key: Buffer } {
-  return { cert: fixture(`tls/${identity}.pem`), key: fixture(`tls/${identity}.key`) };
+function readCertificate(identity: Identity): { cert: Buffer; key: Buffer } {
+  return { cert: readFixture(`tls/${identity}.pem`), key: readFixture(`tls/${identity}.key`) };
 }
 
 /** A connection that the other side breaks is nothing to report. */
-function ignore(): void {}
+function ignoreError(): void {}

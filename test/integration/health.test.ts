@@ -2,24 +2,23 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { startApp } from '../../src/app.ts';
 import { ConfigurationSource } from '../../src/config/configuration-source.ts';
-import { createLogger } from '../../src/log.ts';
-import { NEEDED, NO_FILES } from '../support/configuration.ts';
+import { createLogger } from '../../src/runtime/logger.ts';
+import { REQUIRED_ENVIRONMENT, NO_FILES, failHostNameLookup } from '../support/configuration.ts';
 import { SuspendableClock } from '../support/suspendable-clock.ts';
-import { until } from '../support/until.ts';
-import { noHostName } from '../support/no-host-name.ts';
+import { waitUntil } from '../support/wait-until.ts';
 
 const BUILD = { version: '0.0.0', revision: 'test', nodeVersion: process.version };
 const NO_SERVICE = 'http://127.0.0.1:1';
 
-test('the exporter is healthy while the service is down, and is not when its polls stand still', async () => {
+test('the exporter is healthy while the service is down, and unhealthy when a poll loop is stuck', async () => {
   const clock = new SuspendableClock(Date.UTC(2026, 0, 1));
   const lines: string[] = [];
   const destination = { write: (line: string) => lines.push(line) };
   const logger = createLogger({ level: 'info', format: 'json', destination });
   const source = new ConfigurationSource({
     flags: new Map([['web.listen_address', '127.0.0.1:0']]),
-    env: { ...NEEDED, XVS_UPSTREAM_BASE_URL: NO_SERVICE },
-    hostName: noHostName,
+    env: { ...REQUIRED_ENVIRONMENT, XVS_UPSTREAM_BASE_URL: NO_SERVICE },
+    hostName: failHostNameLookup,
     ...NO_FILES,
   });
   const { configuration } = await source.load();
@@ -29,9 +28,9 @@ test('the exporter is healthy while the service is down, and is not when its pol
     await response.arrayBuffer();
     return response.status;
   };
-  const still = (): readonly string[] => lines.filter((line) => line.includes('Polls stand still'));
+  const still = (): readonly string[] => lines.filter((line) => line.includes('Poll loop is stuck'));
   clock.advance(0);
-  await until(
+  await waitUntil(
     () => lines,
     (all) => all.some((line) => line.includes('Poll failed')),
   );

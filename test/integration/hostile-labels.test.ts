@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import { test } from 'node:test';
 import { parseExposition } from '../support/exposition-parser.ts';
-import { assertPromtoolAccepts } from '../support/promtool.ts';
+import { assertPromtoolAccepts } from '../support/installed-programs.ts';
 import { ScriptedExporter } from './scripted-exporter.ts';
-import { sumOf } from './series.ts';
+import { sumSeries } from '../support/series.ts';
 
 /** What an end user's terminal may write where a label value comes from, as the bytes of a JSON string. */
 const VALUES: readonly (readonly [what: string, content: string | Buffer])[] = [
@@ -33,14 +33,14 @@ const VALUES: readonly (readonly [what: string, content: string | Buffer])[] = [
   ['a constructor', 'constructor'],
 ];
 
-const quoted = (content: string | Buffer): Buffer =>
+const quote = (content: string | Buffer): Buffer =>
   Buffer.concat([Buffer.from('"'), Buffer.from(content), Buffer.from('"')]);
 
 /** JSON in which `?` stands for the value. */
-function filled(template: string, content: string | Buffer): Buffer {
+function fillTemplate(template: string, content: string | Buffer): Buffer {
   const parts = template
     .split('?')
-    .flatMap((part, index) => [...(index === 0 ? [] : [quoted(content)]), Buffer.from(part)]);
+    .flatMap((part, index) => [...(index === 0 ? [] : [quote(content)]), Buffer.from(part)]);
   return Buffer.concat(parts);
 }
 
@@ -49,20 +49,20 @@ const OUTPUT =
   '{"format":?,"file_name":?,"tag":?,"audio_codec_name":?,"video_codec_name":?,"width":1,"height":1,"http_output_bytes":5,"http_connections_num":1,"streams":[]}';
 const TASK = `{"id":#,"vs_id":?,"input_bytes":7,"inputs":[{"url":?,"device_type":?,"device_version":?}],"outputs":[${OUTPUT}]}`;
 
-function listing(): Buffer {
+function createListing(): Buffer {
   const comma = Buffer.from(',');
   const joined = (records: readonly Buffer[]): Buffer =>
     Buffer.concat(records.flatMap((record, index) => (index === 0 ? [record] : [comma, record])));
   const tasks = VALUES.map(([, content], index) =>
     // Its id is a label too, where single tasks are exposed, and tells it from the others.
-    filled(
+    fillTemplate(
       TASK.replace('#', () => (content === '' ? `"${index}"` : '?')),
       content,
     ),
   );
   return Buffer.concat([
     Buffer.from('{"ret":0,"user_list":['),
-    joined(VALUES.map(([, content]) => filled(USER, content))),
+    joined(VALUES.map(([, content]) => fillTemplate(USER, content))),
     Buffer.from('],"task_list":['),
     joined(tasks),
     Buffer.from(']}'),
@@ -74,14 +74,14 @@ test(`${VALUES.length} values of the worst kind in every label: the exposition i
   const server = createServer((_request, response) => response.end(body));
   await using exporter = await ScriptedExporter.start({ serviceCodes: ['HOSTILE'], server });
   await exporter.poll();
-  body = listing();
+  body = createListing();
   await exporter.poll();
   await exporter.poll();
   const series = await exporter.read();
   const text = await exporter.text();
   assertPromtoolAccepts(t, text);
-  assert.equal(sumOf(series, 'xvs_up', 'HOSTILE'), 1);
-  assert.equal(sumOf(series, 'xvs_exporter_invalid_records_total', 'HOSTILE'), 0);
+  assert.equal(sumSeries(series, 'xvs_up', 'HOSTILE'), 1);
+  assert.equal(sumSeries(series, 'xvs_exporter_invalid_records_total', 'HOSTILE'), 0);
   for (const [family, each] of [
     ['xvs_online_users', 1],
     ['xvs_server_online_users', 1],
@@ -96,14 +96,14 @@ test(`${VALUES.length} values of the worst kind in every label: the exposition i
     ['xvs_http_output_bytes_total', 5],
     ['xvs_tasks_started_total', 1],
   ] as const) {
-    assert.equal(sumOf(series, family, 'HOSTILE'), each * VALUES.length, family);
+    assert.equal(sumSeries(series, family, 'HOSTILE'), each * VALUES.length, family);
   }
-  checkLabels(text);
+  assertLabels(text);
   assert.doesNotMatch(exporter.statusPage(), /<script>alert|[^\P{Cc}\n]/u);
 });
 
 /** No value is longer than 128 characters, holds a control character or half a character, or is empty. */
-function checkLabels(text: string): void {
+function assertLabels(text: string): void {
   for (const { samples } of parseExposition(text, 'text').families.values()) {
     for (const { name, labels } of samples) {
       if (!name.startsWith('xvs_') || name.startsWith('xvs_exporter_')) continue;

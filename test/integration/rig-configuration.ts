@@ -1,7 +1,8 @@
 import type { Configuration, PollSettings, ServiceCodeSettings } from '../../src/config/configuration.ts';
-import { fixture } from '../support/fixtures.ts';
+import { DEFAULT_LEDGER_SETTINGS } from '../../src/tally/ledger/ledger-settings.ts';
+import { readFixture } from '../support/fixtures.ts';
 import { PUBLISHED_SCHEME } from '../support/published-scheme.ts';
-import { WHOLE } from '../../src/sharding/shard.ts';
+import { SINGLE_SHARD } from '../../src/sharding/shard.ts';
 
 /** The service codes whose answers are spoiled, by the way that they are reached, and one whose answers never are. */
 export const CODES = ['FAULTY', 'SECURE', 'NAMED', 'SOUND'] as const;
@@ -11,35 +12,36 @@ export const SECRET = 'correct-horse-battery';
 export const INTERVAL_MS = 4000;
 export const STALE_AFTER_MS = 3 * INTERVAL_MS;
 export const STALL_AFTER_MS = 4 * INTERVAL_MS;
-/** No answer that comes is this slow, and tests wait so long for those that do not. */
-const FAULTY_TIMEOUT_MS = 750;
 const SOUND_TIMEOUT_MS = 20_000;
 export const MAX_RESPONSE_BYTES = 1024 * 1024;
+export const LEDGER_DEFAULTS: Configuration['ledger'] = DEFAULT_LEDGER_SETTINGS;
 
-/** A configuration for some addresses. */
-export function configurationFor(
+/** Creates the configuration of a {@link Rig} for the base URLs of its service codes. */
+export function createRigConfiguration(
   baseUrls: Readonly<Record<Code, string>>,
   mode: PollSettings['mode'],
+  faultyTimeoutMs: number,
 ): Configuration {
   const code = (serviceCode: Code): ServiceCodeSettings => ({
     serviceCode,
     baseUrl: baseUrls[serviceCode],
     secret: SECRET,
     intervalMs: INTERVAL_MS,
-    timeoutMs: serviceCode === 'SOUND' ? SOUND_TIMEOUT_MS : FAULTY_TIMEOUT_MS,
+    timeoutMs: serviceCode === 'SOUND' ? SOUND_TIMEOUT_MS : faultyTimeoutMs,
     staleAfterMs: STALE_AFTER_MS,
     stallAfterMs: STALL_AFTER_MS,
     labels: {},
   });
   const limits = { maxResponseBytes: MAX_RESPONSE_BYTES, maxLabelSets: 1000 };
-  return configuration(CODES.map(code), limits, { mode, minAgeMs: 0 });
+  return createConfiguration(CODES.map(code), limits, { mode, minAgeMs: 0 });
 }
 
 /** A configuration in which one server answers for all service codes, and no deadline is near. */
-export function scriptedConfiguration(
+export function createScriptedConfiguration(
   baseUrl: string,
   serviceCodes: readonly string[],
   maxLabelSets: number,
+  ledger: Configuration['ledger'] = LEDGER_DEFAULTS,
 ): Configuration {
   const codes = serviceCodes.map((serviceCode) => ({
     serviceCode,
@@ -51,10 +53,11 @@ export function scriptedConfiguration(
     stallAfterMs: 60_000,
     labels: {},
   }));
-  return configuration(codes, { maxResponseBytes: 256 * 1024 * 1024, maxLabelSets });
+  const configuration = createConfiguration(codes, { maxResponseBytes: 256 * 1024 * 1024, maxLabelSets });
+  return { ...configuration, ledger };
 }
 
-function configuration(
+function createConfiguration(
   serviceCodes: readonly ServiceCodeSettings[],
   limits: { readonly maxResponseBytes: number; readonly maxLabelSets: number },
   poll: PollSettings = { mode: 'interval', minAgeMs: 5000 },
@@ -66,24 +69,25 @@ function configuration(
       idleTimeoutMs: 10_000,
       maxResponseBytes: limits.maxResponseBytes,
       maxConnections: 4,
-      tls: { ca: fixture('tls/ca.pem').toString() },
+      tls: { ca: readFixture('tls/ca.pem').toString() },
       proxy: {},
     },
     signing: PUBLISHED_SCHEME,
     serviceCodes,
     poll,
-    shard: WHOLE,
-    elsewhere: new Set(),
+    shard: SINGLE_SHARD,
+    codesOnOtherShards: new Set(),
     metrics: { maxLabelSets: limits.maxLabelSets, perTask: true, maxTasks: 1000 },
+    ledger: LEDGER_DEFAULTS,
     web: {
       listenAddresses: [],
       telemetryPath: '/metrics',
       maxRequests: 5,
       maxConnections: 16,
-      opensProbes: false,
-      enableLifecycle: false,
+      hasOpenProbes: false,
+      isLifecycleEnabled: false,
     },
-    state: { file: undefined, intervalMs: 60_000 },
+    state: { file: undefined, intervalMs: 60_000, retainMs: 604_800_000 },
     log: { level: 'debug', format: 'json' },
   };
 }

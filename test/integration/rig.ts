@@ -1,24 +1,24 @@
 import { createExporter, type Exporter } from '../../src/app.ts';
-import type { Clock } from '../../src/clock.ts';
+import type { Clock } from '../../src/runtime/clock.ts';
 import type { Configuration, PollSettings } from '../../src/config/configuration.ts';
-import { createLogger } from '../../src/log.ts';
-import { codeOf, listOf } from '../../src/web/pages/status-pages.ts';
+import { createLogger } from '../../src/runtime/logger.ts';
+import { buildServiceCodePage, buildListPage } from '../../src/web/status-page/page-routes.ts';
 import { startSimulator, type Simulator } from '../../src/simulator/server.ts';
 import { createWorld, type World } from '../../src/simulator/world.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { parseExposition } from '../support/exposition-parser.ts';
 import { render } from '../support/render.ts';
-import type { Breakable } from './breaking.ts';
-import { CODES, configurationFor, INTERVAL_MS, SECRET, type Code } from './configured.ts';
-import { Front } from './front.ts';
-import { bytesListed, type ListingBytes } from './listed-bytes.ts';
+import type { FaultTarget } from './fault-actions.ts';
+import { CODES, createRigConfiguration, INTERVAL_MS, SECRET, type Code } from './rig-configuration.ts';
+import { FaultProxy } from './fault-proxy.ts';
+import { readListingBytes, type ListingBytes } from '../support/listing-bytes.ts';
 import { PollLog } from './poll-log.ts';
-import { NAME, Resolver } from './resolver.ts';
-import { parseSeries, type Series } from './series.ts';
+import { HOST_NAME, FakeResolver } from './fake-resolver.ts';
+import { parseSeries, type Series } from '../support/series.ts';
 
 const STARTED_AT_MS = Date.UTC(2026, 0, 1);
 /** From the poll of one service code to that of the next: they are spread evenly over the interval. */
-const STEP_MS = INTERVAL_MS / CODES.length;
+const POLL_OFFSET_MS = INTERVAL_MS / CODES.length;
 
 /** The clock of the exporter alone: its wall time can be wrong, and jump. */
 class SkewedClock implements Clock {
@@ -53,33 +53,33 @@ export class Rig implements AsyncDisposable {
   readonly log = new PollLog();
   /** All that the exporter has shown to anybody, besides its log. */
   readonly pages: string[] = [];
-  readonly resolver = new Resolver();
+  readonly resolver = new FakeResolver();
   readonly world: World;
   readonly simulator: Simulator;
-  readonly fronts: Readonly<Record<Code, Front>>;
+  readonly proxies: Readonly<Record<Code, FaultProxy>>;
   readonly configuration: Configuration;
   readonly exporter: Exporter;
-  #turn = 0;
+  #step = 0;
 
   private constructor(
     clock: ManualClock,
     world: World,
     simulator: Simulator,
-    fronts: Readonly<Record<Code, Front>>,
-    mode: PollSettings['mode'],
+    fronts: Readonly<Record<Code, FaultProxy>>,
+    { mode = 'interval', faultyTimeoutMs = 20_000 }: RigOptions,
   ) {
     this.clock = clock;
     this.exporterClock = new SkewedClock(clock);
     this.world = world;
     this.simulator = simulator;
-    this.fronts = fronts;
+    this.proxies = fronts;
     const baseUrls = {
       FAULTY: `http://127.0.0.1:${fronts.FAULTY.port}`,
       SECURE: `https://127.0.0.1:${fronts.SECURE.port}`,
-      NAMED: `http://${NAME}:${fronts.NAMED.port}`,
+      NAMED: `http://${HOST_NAME}:${fronts.NAMED.port}`,
       SOUND: `http://127.0.0.1:${fronts.SOUND.port}`,
     };
-    this.configuration = configurationFor(baseUrls, mode);
+    this.configuration = createRigConfiguration(baseUrls, mode, faultyTimeoutMs);
     this.exporter = createExporter(this.configuration, {
       clock: this.exporterClock,
       logger: createLogger({ level: 'debug', format: 'json', destination: this.log }),
@@ -87,7 +87,7 @@ export class Rig implements AsyncDisposable {
     });
   }
 
-  static async start({ mode = 'interval' }: Partial<PollSettings> = {}): Promise<Rig> {
+  static async start(options: RigOptions = {}): Promise<Rig> {
     const world = createWorld({ seed: 20, startedAtMs: STARTED_AT_MS, users: 24, tasks: 16 });
     const clock = new ManualClock(STARTED_AT_MS);
     const simulator = await startSimulator({
@@ -98,99 +98,105 @@ export class Rig implements AsyncDisposable {
       clockToleranceMs: 5 * 60_000,
       gzip: true,
     });
-    const front = (isTls = false): Promise<Front> => Front.start(simulator.url, { isTls });
+    const front = (isTls = false): Promise<FaultProxy> => FaultProxy.start(simulator.url, { isTls });
     const fronts = {
       FAULTY: await front(),
       SECURE: await front(true),
       NAMED: await front(),
       SOUND: await front(),
     };
-    return new Rig(clock, world, simulator, fronts, mode);
+    return new Rig(clock, world, simulator, fronts, options);
   }
 
   /** The listing that a service code gets at this moment. */
   listingBytes(serviceCode: Code, isListed?: (index: number) => boolean): ListingBytes {
-    const freezes = this.simulator.faults.freezes();
-    return bytesListed(this.world, serviceCode, this.clock.now(), freezes, isListed);
+    const freezes = this.simulator.faults.listFreezes();
+    return readListingBytes(this.world, serviceCode, this.clock.now(), freezes, isListed);
   }
 
   /**
    * Goes through one interval, in which each service code is polled when it is its turn. A poll of the victim may last
-   * until the end of the round, one of the others until it is over; `onPoll` is told of these right after.
+   * until the end of the round, one of the others until it is over; `onPoll` is called right after each of these.
    */
-  async round({ victim, isQuick = false, isPaused = false, onPoll }: RoundOptions = {}): Promise<void> {
+  async round({ faultyCode, isQuick = false, isPaused = false, onPoll }: RoundOptions = {}): Promise<void> {
     // Whatever a test left undone.
-    while (this.#turn % CODES.length !== 0) this.#takeTurn();
-    const before = new Map(CODES.map((code) => [code, this.log.pollsOf(code)]));
-    const pollOf = (code: Code): Promise<void> => this.log.pollsReach(code, (before.get(code) ?? 0) + 1);
+    while (this.#step % CODES.length !== 0) this.#advanceStep();
+    const before = new Map(CODES.map((code) => [code, this.log.countPolls(code)]));
+    const pollOf = (code: Code): Promise<void> => this.log.waitForPolls(code, (before.get(code) ?? 0) + 1);
     for (const code of CODES) {
-      this.#takeTurn();
-      if (code === victim && (isPaused || !isQuick)) continue;
+      this.#advanceStep();
+      if (code === faultyCode && (isPaused || !isQuick)) continue;
       await pollOf(code);
-      if (code !== victim) onPoll?.(code);
+      if (code !== faultyCode) onPoll?.(code);
     }
-    if (victim !== undefined && !isPaused) await pollOf(victim);
+    if (faultyCode !== undefined && !isPaused) await pollOf(faultyCode);
   }
 
-  #takeTurn(): void {
+  #advanceStep(): void {
     // Rejects when it is disposed of; a poll that fails by a mistake never ends, and a test waits for it in vain.
-    if (this.#turn === 0) this.exporter.poller.start().catch(() => undefined);
-    this.clock.advance(this.#turn === 0 ? 0 : STEP_MS);
-    this.#turn += 1;
+    if (this.#step === 0) this.exporter.poller.start().catch(() => undefined);
+    this.clock.advance(this.#step === 0 ? 0 : POLL_OFFSET_MS);
+    this.#step += 1;
   }
 
   /**
    * Polls all twice at the same time: a counter that was born at zero then shows what it was born with. Both forms of
    * the exposition are read.
    */
-  async settle(): Promise<Series> {
+  async pollTwice(): Promise<Series> {
     await this.#pollAll();
     await this.#pollAll();
-    const openMetrics = render(await this.exporter.view.collect(), 'openmetrics');
+    const openMetrics = render(await this.exporter.facade.collect(), 'openmetrics');
     this.pages.push(openMetrics);
     parseExposition(openMetrics, 'openmetrics');
     return await this.read();
   }
 
-  /** Polls all at once, out of turn, and reads what is exposed then. */
+  /** Polls all codes together, outside their schedule, and reads the exposition. */
   async poll(): Promise<Series> {
     await this.#pollAll();
     return await this.read();
   }
 
-  /** In scrape mode by a scrape of everything, which waits for all its polls: the exporter's time stands still. */
+  /** In scrape mode by a scrape of everything, which waits for all its polls: the clock of the exporter does not advance. */
   async #pollAll(): Promise<void> {
     const { mode } = this.configuration.poll;
-    if (mode === 'scrape') return await this.exporter.view.refresh({});
+    if (mode === 'scrape') return await this.exporter.facade.refresh({});
     await this.exporter.poller.pollOnce(new AbortController().signal);
   }
 
   /** Reads the exposition with the strict parser, and the pages for people. */
   async read(): Promise<Series> {
-    const { view } = this.exporter;
-    const text = render(await view.collect(), 'text');
-    const pages = CODES.map((code) => codeOf(view, code, '/metrics') ?? '');
-    this.pages.push(text, listOf(view, new URLSearchParams(), '/metrics'), ...pages);
+    const { facade } = this.exporter;
+    const text = render(await facade.collect(), 'text');
+    const pages = CODES.map((code) => buildServiceCodePage(facade, code, '/metrics') ?? '');
+    this.pages.push(text, buildListPage(facade, new URLSearchParams(), '/metrics'), ...pages);
     return parseSeries(text);
   }
 
   /** What is broken of a service code, and mended. */
-  breakable(victim: Code): Breakable {
-    const { fronts, simulator, resolver, clock } = this;
-    return { serviceCode: victim, front: fronts[victim], faults: simulator.faults, resolver, clock };
+  createFaultTarget(victim: Code): FaultTarget {
+    const { proxies, simulator, resolver, clock } = this;
+    return { serviceCode: victim, proxy: proxies[victim], faults: simulator.faults, resolver, clock };
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.exporter[Symbol.asyncDispose]();
-    for (const front of Object.values(this.fronts)) await front[Symbol.asyncDispose]();
+    for (const front of Object.values(this.proxies)) await front[Symbol.asyncDispose]();
     await this.simulator[Symbol.asyncDispose]();
     this.resolver[Symbol.dispose]();
   }
 }
 
+export interface RigOptions {
+  readonly mode?: PollSettings['mode'];
+  /** The poll timeout of the codes whose responses are spoiled. */
+  readonly faultyTimeoutMs?: number;
+}
+
 interface RoundOptions {
   /** The service code whose polls fail. */
-  readonly victim?: Code;
+  readonly faultyCode?: Code;
   /** Whether its poll ends before time goes on. */
   readonly isQuick?: boolean;
   /** Whether it is not polled at all, because the service asked for a pause. */

@@ -1,13 +1,13 @@
 import { test } from 'node:test';
 import { ListingReader } from '../../src/listing/reader.ts';
 import { render } from '../support/render.ts';
-import { Store, unpolled } from '../../src/poller/store.ts';
+import { Store, createUnpolledState } from '../../src/poller/store.ts';
 import { Tally } from '../../src/tally/tally.ts';
-import { assertGolden, fixture } from '../support/fixtures.ts';
-import { assertPromtoolAccepts } from '../support/promtool.ts';
+import { assertGolden, readFixture } from '../support/fixtures.ts';
+import { assertPromtoolAccepts } from '../support/installed-programs.ts';
 
 /** The service code after one poll that was answered with the specification's sample. */
-function storeOfSample(): Store {
+function createSampleStore(): Store {
   const tally = new Tally({
     serviceCode: 'TESTING',
     maxLabelSets: 1000,
@@ -15,22 +15,30 @@ function storeOfSample(): Store {
     perTask: true,
     maxTasks: 1000,
   });
-  const listing = tally.begin();
-  const reader = new ListingReader(listing);
-  reader.write(fixture('sample-listing.json'));
+  const listing = tally.beginListing();
+  const reader = new ListingReader(listing, 'TESTING');
+  reader.write(readFixture('sample-listing.json'));
   const { ret } = reader.end();
   const at = { wallMs: Date.UTC(2026, 0, 1), monotonicMs: 0 };
   const store = new Store();
-  store.publish({ ...unpolled('TESTING', 45_000), isUp: true, ret, snapshot: tally.commit(listing, at) });
+  store.publish({
+    ...createUnpolledState('TESTING', 45_000),
+    isUp: true,
+    ret,
+    snapshot: tally.commit(listing, at),
+  });
   return store;
 }
 
 for (const format of ['text', 'openmetrics'] as const) {
   test(`the sample listing in ${format}`, () => {
-    assertGolden(`exposition/sample-listing.${format}.txt`, render(storeOfSample().families(0), format));
+    assertGolden(
+      `exposition/sample-listing.${format}.txt`,
+      render(createSampleStore().collectFamilies(0), format),
+    );
   });
 }
 
 test('promtool has no complaint about the sample listing', (t) => {
-  assertPromtoolAccepts(t, render(storeOfSample().families(0), 'text'));
+  assertPromtoolAccepts(t, render(createSampleStore().collectFamilies(0), 'text'));
 });

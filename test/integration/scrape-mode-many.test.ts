@@ -1,23 +1,23 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createExporter } from '../../src/app.ts';
-import { systemClock } from '../../src/clock.ts';
-import { createLogger } from '../../src/log.ts';
-import { HoldingService } from '../support/holding-service.ts';
+import { systemClock } from '../../src/runtime/clock.ts';
+import { createLogger } from '../../src/runtime/logger.ts';
+import { PausableService } from '../support/pausable-service.ts';
 import { render } from '../support/render.ts';
-import { scriptedConfiguration } from './configured.ts';
-import { parseSeries, valueOf } from './series.ts';
+import { createScriptedConfiguration } from './rig-configuration.ts';
+import { parseSeries, readValue } from '../support/series.ts';
 
 const CODES = Array.from({ length: 1000 }, (_, index) => `CODE_${index}`);
 const MAX_CONNECTIONS = 16;
-/** Of one answer. */
-const TOOK_MS = 20;
-/** By far too short for all answers, one after the other on so many connections. */
-const TIMEOUT_MS = 1000;
+/** The service delays each response by this. */
+const RESPONSE_DELAY_MS = 100;
+/** Shorter than all responses together take on `MAX_CONNECTIONS`, and far longer than one takes. */
+const TIMEOUT_MS = 5000;
 
-test('one scrape of a thousand codes polls them all, so many at a time, and no deadline passes in a queue', async () => {
-  await using service = await HoldingService.listening(TOOK_MS);
-  const scripted = scriptedConfiguration(service.url, CODES, 10);
+test('one scrape polls a thousand codes over few connections, and no code times out in the queue', async () => {
+  await using service = await PausableService.start(RESPONSE_DELAY_MS);
+  const scripted = createScriptedConfiguration(service.url, CODES, 10);
   const configuration = {
     ...scripted,
     poll: { mode: 'scrape', minAgeMs: 5000 } as const,
@@ -32,14 +32,14 @@ test('one scrape of a thousand codes polls them all, so many at a time, and no d
   const mistakes: unknown[] = [];
   exporter.poller.start().catch((error: unknown) => mistakes.push(error));
   const askedMs = performance.now();
-  await exporter.view.refresh({ timeoutMs: 60_000 });
+  await exporter.facade.refresh({ timeoutMs: 600_000 });
   const tookMs = performance.now() - askedMs;
-  const series = parseSeries(render(await exporter.view.collect(), 'text'));
+  const series = parseSeries(render(await exporter.facade.collect(), 'text'));
   assert.deepEqual(
-    CODES.filter((code) => valueOf(series, 'xvs_up', code) !== 1),
+    CODES.filter((code) => readValue(series, 'xvs_up', code) !== 1),
     [],
   );
-  assert.deepEqual([service.requests, service.mostAtATime], [CODES.length, MAX_CONNECTIONS]);
-  assert.ok(tookMs > TIMEOUT_MS, `${tookMs} ms: too quick to show anything`);
+  assert.deepEqual([service.requestCount, service.maxConcurrentRequests], [CODES.length, MAX_CONNECTIONS]);
+  assert.ok(tookMs > TIMEOUT_MS, `Expected the scrape to outlast a poll timeout, found ${tookMs} ms`);
   assert.deepEqual(mistakes, []);
 });

@@ -2,20 +2,22 @@ import { once } from 'node:events';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createExporter, type Exporter } from '../../src/app.ts';
-import { createLogger } from '../../src/log.ts';
-import { listOf } from '../../src/web/pages/status-pages.ts';
+import type { Configuration } from '../../src/config/configuration.ts';
+import { createLogger } from '../../src/runtime/logger.ts';
+import { buildListPage } from '../../src/web/status-page/page-routes.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { parseExposition } from '../support/exposition-parser.ts';
 import { render } from '../support/render.ts';
-import { scriptedConfiguration } from './configured.ts';
+import { createScriptedConfiguration, LEDGER_DEFAULTS } from './rig-configuration.ts';
 import { PollLog } from './poll-log.ts';
-import { parseSeries, type Series } from './series.ts';
+import { parseSeries, type Series } from '../support/series.ts';
 
 export interface ScriptedOptions {
   readonly serviceCodes: readonly string[];
   /** What answers; not yet listening. Closed with the exporter. */
   readonly server: Server;
   readonly maxLabelSets?: number;
+  readonly ledger?: Partial<Configuration['ledger']>;
 }
 
 /** The exporter, polled by hand, before a server of the test's own that says whatever the test wants. */
@@ -28,10 +30,14 @@ export class ScriptedExporter implements AsyncDisposable {
   private constructor(
     server: Server,
     baseUrl: string,
-    { serviceCodes, maxLabelSets = 1000 }: ScriptedOptions,
+    { serviceCodes, maxLabelSets = 1000, ledger }: ScriptedOptions,
   ) {
     this.#server = server;
-    this.exporter = createExporter(scriptedConfiguration(baseUrl, serviceCodes, maxLabelSets), {
+    const configuration = createScriptedConfiguration(baseUrl, serviceCodes, maxLabelSets, {
+      ...LEDGER_DEFAULTS,
+      ...ledger,
+    });
+    this.exporter = createExporter(configuration, {
       clock: this.clock,
       logger: createLogger({ level: 'debug', format: 'json', destination: this.log }),
       build: { version: '0.0.0', revision: 'test', nodeVersion: process.version },
@@ -46,7 +52,7 @@ export class ScriptedExporter implements AsyncDisposable {
     return new ScriptedExporter(server, `http://127.0.0.1:${port}`, options);
   }
 
-  /** Polls all service codes at once, an interval after the last time. */
+  /** Polls all service codes together, one interval after the previous time. */
   async poll(): Promise<void> {
     this.clock.advance(15_000);
     await this.exporter.poller.pollOnce(new AbortController().signal);
@@ -54,19 +60,19 @@ export class ScriptedExporter implements AsyncDisposable {
 
   /** The exposition in text. */
   async text(): Promise<string> {
-    return render(await this.exporter.view.collect(), 'text');
+    return render(await this.exporter.facade.collect(), 'text');
   }
 
   /** Reads both forms of the exposition with the strict parser, and gives the samples of one. */
   async read(): Promise<Series> {
-    const { view } = this.exporter;
-    parseExposition(render(await view.collect(), 'openmetrics'), 'openmetrics');
+    const { facade } = this.exporter;
+    parseExposition(render(await facade.collect(), 'openmetrics'), 'openmetrics');
     return parseSeries(await this.text());
   }
 
   /** The status page. */
   statusPage(): string {
-    return listOf(this.exporter.view, new URLSearchParams(), '/metrics');
+    return buildListPage(this.exporter.facade, new URLSearchParams(), '/metrics');
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

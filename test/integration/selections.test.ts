@@ -3,23 +3,23 @@ import { test } from 'node:test';
 import { CATALOGUE } from '../../src/metrics/catalogue.ts';
 import { countSeries } from '../../src/metrics/exposition.ts';
 import type { Family } from '../../src/metrics/family.ts';
-import { CODES } from './configured.ts';
+import { CODES } from './rig-configuration.ts';
 import { Rig } from './rig.ts';
 
-const namesOf = (families: readonly Family[]): readonly string[] => [
+const listNames = (families: readonly Family[]): readonly string[] => [
   ...new Set(families.map(({ spec }) => spec.name)),
 ];
 
 test('what is selected of the metrics adds up to all of them', async (t) => {
   await using rig = await Rig.start();
   await rig.poll();
-  const { view } = rig.exporter;
-  const ofCodes = await view.collect('service_codes');
-  const ofProcess = await view.collect('exporter');
+  const { facade } = rig.exporter;
+  const ofCodes = await facade.collect('service_codes');
+  const ofProcess = await facade.collect('exporter');
 
   await t.test('each family is of the process or of the service codes', async () => {
-    const both = [...namesOf(ofCodes), ...namesOf(ofProcess)];
-    assert.deepEqual(both, namesOf(await view.collect()));
+    const both = [...listNames(ofCodes), ...listNames(ofProcess)];
+    assert.deepEqual(both, listNames(await facade.collect()));
     assert.deepEqual(
       both.filter((name, index) => both.indexOf(name) !== index),
       [],
@@ -29,7 +29,7 @@ test('what is selected of the metrics adds up to all of them', async (t) => {
   });
 
   await t.test('all service codes one by one are the same as together', async () => {
-    const each = await Promise.all(CODES.map((code) => view.collect(new Set([code]))));
+    const each = await Promise.all(CODES.map((code) => facade.collect(new Set([code]))));
     const counts = each.map(countSeries);
     assert.ok(counts.every((count) => count > 0));
     assert.equal(

@@ -1,31 +1,31 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { STALE_AFTER_MS } from './configured.ts';
+import { STALE_AFTER_MS } from './rig-configuration.ts';
 import { Rig } from './rig.ts';
-import { sumOf } from './series.ts';
+import { sumSeries } from '../support/series.ts';
 
 const FAULTY = 'FAULTY';
 const SOUND = 'SOUND';
 
-function statusOf({ exporter }: Rig, serviceCode: string) {
-  const status = exporter.view.statusOf(serviceCode);
+function getStatus({ exporter }: Rig, serviceCode: string) {
+  const status = exporter.facade.getStatus(serviceCode);
   assert.ok(status !== undefined);
   return status;
 }
 
 test('the status of a service code follows its polls', async (t) => {
   await using rig = await Rig.start();
-  assert.equal(statusOf(rig, FAULTY).condition, 'waiting');
+  assert.equal(getStatus(rig, FAULTY).condition, 'waiting');
 
   await t.test('a good poll makes it up, and the figures are those of /metrics', async () => {
     const series = await rig.poll();
-    const { condition, figures } = statusOf(rig, FAULTY);
+    const { condition, totals } = getStatus(rig, FAULTY);
     assert.equal(condition, 'up');
-    assert.deepEqual(figures, {
-      users: sumOf(series, 'xvs_online_users', FAULTY),
-      tasks: sumOf(series, 'xvs_tasks', FAULTY),
+    assert.deepEqual(totals, {
+      users: sumSeries(series, 'xvs_online_users', FAULTY),
+      tasks: sumSeries(series, 'xvs_tasks', FAULTY),
       stalledTasks: 0,
-      connections: sumOf(series, 'xvs_http_connections', FAULTY),
+      connections: sumSeries(series, 'xvs_http_connections', FAULTY),
       ingress: undefined,
       egress: undefined,
     });
@@ -36,46 +36,46 @@ test('the status of a service code follows its polls', async (t) => {
     rig.clock.advance(10_000);
     const after = await rig.poll();
     const gained =
-      sumOf(after, 'xvs_input_bytes_total', FAULTY) - sumOf(before, 'xvs_input_bytes_total', FAULTY);
+      sumSeries(after, 'xvs_input_bytes_total', FAULTY) - sumSeries(before, 'xvs_input_bytes_total', FAULTY);
     assert.ok(gained > 0);
-    assert.equal(statusOf(rig, FAULTY).figures?.ingress, gained / 10);
+    assert.equal(getStatus(rig, FAULTY).totals?.ingress, gained / 10);
   });
 
   await t.test('a poll that fails makes it down; what flows now is not known, and leaves a gap', async () => {
     rig.simulator.faults.set({ fault: 'ret', value: 1001, serviceCode: FAULTY });
     rig.clock.advance(10_000);
-    const tasks = statusOf(rig, FAULTY).figures?.tasks;
+    const tasks = getStatus(rig, FAULTY).totals?.tasks;
     await rig.poll();
-    const { condition, lastError, ret, figures, history } = statusOf(rig, FAULTY);
+    const { condition, lastError, ret, totals, history } = getStatus(rig, FAULTY);
     assert.deepEqual([condition, lastError, ret], ['down', 'api_error', 1001]);
-    assert.deepEqual([figures?.tasks, figures?.ingress, figures?.egress], [tasks, undefined, undefined]);
-    assert.equal(history.points().at(-1)?.figures, undefined);
-    assert.equal(statusOf(rig, SOUND).condition, 'up');
+    assert.deepEqual([totals?.tasks, totals?.ingress, totals?.egress], [tasks, undefined, undefined]);
+    assert.equal(history.entries().at(-1)?.totals, undefined);
+    assert.equal(getStatus(rig, SOUND).condition, 'up');
   });
 
   await t.test('a listing that has grown stale is not shown any more', async () => {
-    assert.ok(rig.exporter.view.breakdownOf(FAULTY) !== undefined);
+    assert.ok(rig.exporter.facade.getBreakdown(FAULTY) !== undefined);
     rig.clock.advance(STALE_AFTER_MS);
-    assert.equal(statusOf(rig, FAULTY).condition, 'down');
-    assert.equal(statusOf(rig, FAULTY).figures, undefined);
-    assert.equal(rig.exporter.view.breakdownOf(FAULTY), undefined);
+    assert.equal(getStatus(rig, FAULTY).condition, 'down');
+    assert.equal(getStatus(rig, FAULTY).totals, undefined);
+    assert.equal(rig.exporter.facade.getBreakdown(FAULTY), undefined);
     // The other was polled, with success, but too long ago.
     rig.clock.advance(1);
-    assert.equal(statusOf(rig, SOUND).condition, 'stale');
+    assert.equal(getStatus(rig, SOUND).condition, 'stale');
   });
 
   await t.test('the service being well again, so is it', async () => {
     rig.simulator.faults.clear();
     await rig.poll();
-    assert.equal(statusOf(rig, FAULTY).condition, 'up');
-    assert.ok((statusOf(rig, FAULTY).figures?.ingress ?? 0) > 0);
+    assert.equal(getStatus(rig, FAULTY).condition, 'up');
+    assert.ok((getStatus(rig, FAULTY).totals?.ingress ?? 0) > 0);
   });
 });
 
 test('the breakdown of a listing has every server, format, client and protocol, with sums as on /metrics', async () => {
   await using rig = await Rig.start();
   const series = await rig.poll();
-  const breakdown = rig.exporter.view.breakdownOf(SOUND);
+  const breakdown = rig.exporter.facade.getBreakdown(SOUND);
   assert.ok(breakdown !== undefined);
   const total = (values: readonly { readonly value: number }[]): number =>
     values.reduce((sum, { value }) => sum + value, 0);
@@ -100,7 +100,7 @@ test('the breakdown of a listing has every server, format, client and protocol, 
       'xvs_online_users',
       'xvs_online_users',
       'xvs_inputs',
-    ].map((family) => sumOf(series, family, SOUND)),
+    ].map((family) => sumSeries(series, family, SOUND)),
   );
   assert.ok(servers.every(({ lastSeenMs }) => lastSeenMs === rig.clock.now()));
   const formats = breakdown.outputsByFormat.map(({ name }) => name);

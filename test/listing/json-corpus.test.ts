@@ -1,16 +1,17 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { z } from 'zod';
-import { ListingError } from '../../src/listing/errors.ts';
-import { readCut } from '../support/collecting-sink.ts';
-import { fixture } from '../support/fixtures.ts';
+import { ListingError } from '../../src/listing/listing-error.ts';
+import { isJson } from '../support/response-oracle.ts';
+import { readInChunks } from '../support/collecting-sink.ts';
+import { readFixture } from '../support/fixtures.ts';
 
 const corpus = z
   .record(z.string(), z.array(z.string()))
-  .parse(JSON.parse(fixture('json-corpus.json').toString()));
+  .parse(JSON.parse(readFixture('json-corpus.json').toString()));
 
-/** Bytes that no string of JavaScript holds: broken UTF-8, which decoders replace. */
-const BROKEN_UTF8 = [
+/** Invalid UTF-8, which decoders replace by U+FFFD. */
+const INVALID_UTF8 = [
   [0xff],
   [0xc3],
   [0xe2, 0x82],
@@ -20,8 +21,8 @@ const BROKEN_UTF8 = [
   [0xc0, 0xaf],
 ];
 
-/** The places of a listing where a value of any kind may stand, and is skipped. */
-const PLACES = {
+/** Places of a listing where the reader skips a value of any type. */
+const CONTEXTS = {
   'as a member of the answer': ['{"ret":0,"user_list":[],"task_list":[],"x":', '}'],
   'as a member of a user': ['{"ret":0,"task_list":[],"user_list":[{"vs_id":"a","x":', '},{}]}'],
   'as an element of a list': ['{"ret":0,"user_list":[{},', '],"task_list":[]}'],
@@ -29,19 +30,10 @@ const PLACES = {
   'as the whole body': ['', ''],
 } as const;
 
-function isJson(body: Buffer): boolean {
+/** Returns the code and message of the error, or `read`. */
+function readOutcome(body: Buffer, cuts: readonly number[]): string {
   try {
-    JSON.parse(body.toString());
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-/** What reading comes to: the code of the error and its byte, or that there is none. */
-function outcome(body: Buffer, cuts: readonly number[]): string {
-  try {
-    readCut(body, cuts);
+    readInChunks(body, cuts);
     return 'read';
   } catch (error) {
     if (!(error instanceof ListingError)) throw error;
@@ -49,30 +41,30 @@ function outcome(body: Buffer, cuts: readonly number[]): string {
   }
 }
 
-function checkEverywhere(value: Buffer): void {
-  for (const [place, [before, behind]] of Object.entries(PLACES)) {
-    const body = Buffer.concat([Buffer.from(before), value, Buffer.from(behind)]);
-    const whole = outcome(body, []);
-    const about = `${JSON.stringify(value.toString())} ${place}: ${whole}`;
-    assert.equal(!whole.startsWith('not_json'), isJson(body), about);
+function assertMatchesJsonParse(value: Buffer): void {
+  for (const [context, [before, after]] of Object.entries(CONTEXTS)) {
+    const body = Buffer.concat([Buffer.from(before), value, Buffer.from(after)]);
+    const whole = readOutcome(body, []);
+    const description = `${JSON.stringify(value.toString())} ${context}: ${whole}`;
+    assert.equal(!whole.startsWith('not_json'), isJson(body.toString()), description);
     for (let cut = 1; cut < body.length; cut += 1)
-      assert.equal(outcome(body, [cut]), whole, `${about}, cut at ${cut}`);
-    assert.equal(outcome(body, [...body.keys()]), whole, `${about}, byte by byte`);
+      assert.equal(readOutcome(body, [cut]), whole, `${description}, cut at ${cut}`);
+    assert.equal(readOutcome(body, [...body.keys()]), whole, `${description}, byte by byte`);
   }
 }
 
 for (const [category, texts] of Object.entries(corpus)) {
-  test(`${category}: the reader refuses what JSON.parse refuses, whole and cut at every byte`, () => {
-    for (const text of texts) checkEverywhere(Buffer.from(text));
+  test(`${category}: the reader and JSON.parse agree, whole and cut at every byte`, () => {
+    for (const text of texts) assertMatchesJsonParse(Buffer.from(text));
   });
 }
 
-test('encodings: broken UTF-8 within a string is replaced, outside of one refused', () => {
-  for (const bytes of BROKEN_UTF8) {
-    const broken = Buffer.from(bytes);
-    checkEverywhere(Buffer.concat([Buffer.from('"a'), broken, Buffer.from('b"')]));
-    checkEverywhere(Buffer.concat([Buffer.from('"'), broken, Buffer.from('"')]));
-    checkEverywhere(broken);
-    checkEverywhere(Buffer.concat([Buffer.from('[1'), broken, Buffer.from(']')]));
+test('encodings: invalid UTF-8 is replaced in a string and rejected outside', () => {
+  for (const bytes of INVALID_UTF8) {
+    const invalid = Buffer.from(bytes);
+    assertMatchesJsonParse(Buffer.concat([Buffer.from('"a'), invalid, Buffer.from('b"')]));
+    assertMatchesJsonParse(Buffer.concat([Buffer.from('"'), invalid, Buffer.from('"')]));
+    assertMatchesJsonParse(invalid);
+    assertMatchesJsonParse(Buffer.concat([Buffer.from('[1'), invalid, Buffer.from(']')]));
   }
 });

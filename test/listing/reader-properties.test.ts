@@ -1,79 +1,76 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { ListingError } from '../../src/listing/errors.ts';
-import { readCut, type CollectingSink } from '../support/collecting-sink.ts';
-import { jsonTextOf } from '../support/json-text.ts';
-import { judge } from '../support/listing-oracle.ts';
-import { fixture } from '../support/fixtures.ts';
-import { wildListing } from '../support/wild-listing.ts';
+import { ListingError } from '../../src/listing/listing-error.ts';
+import { POLLED_CODE, readInChunks, type CollectingSink } from '../support/collecting-sink.ts';
+import { writeJsonVariant } from '../support/json-variants.ts';
+import { isJson } from '../support/response-oracle.ts';
+import { collectValidRecords } from '../support/listing-oracle.ts';
+import { readFixture } from '../support/fixtures.ts';
+import { arbitraryListing } from '../support/arbitrary-listing.ts';
+import { createRunParameters } from '../support/run-parameters.ts';
 
 const cuts = fc.array(fc.nat(), { maxLength: 12 });
 
-/** Cuts within the body, whatever its length. */
-const within = (offsets: readonly number[], body: Uint8Array): number[] =>
+const limitCuts = (offsets: readonly number[], body: Uint8Array): number[] =>
   offsets.map((offset) => offset % (body.length + 1));
 
 const collected = (sink: CollectingSink): object => ({
   users: sink.users,
   tasks: sink.tasks,
-  invalid: sink.left.map(([record]) => record).toSorted(),
+  invalid: sink.invalidRecords.map(([record]) => record).toSorted(),
+  invalidFields: sink.invalidFields.toSorted(),
 });
 
-test('the verdict on every record is that of the schema, over random listings and cuts', () => {
+test('the records of random listings are those of the schema, for any cuts', () => {
   fc.assert(
-    fc.property(wildListing, fc.infiniteStream(fc.nat()), cuts, (listing, choices, offsets) => {
-      const body = Buffer.from(jsonTextOf(listing, choices));
+    fc.property(arbitraryListing, fc.infiniteStream(fc.nat()), cuts, (listing, choices, offsets) => {
+      const body = Buffer.from(writeJsonVariant(listing, choices));
       const parsed = JSON.parse(body.toString()) as typeof listing;
-      const wanted = judge(parsed.user_list, parsed.task_list);
-      const { sink, end } = readCut(body, within(offsets, body));
-      assert.deepEqual(collected(sink), { ...wanted, invalid: wanted.invalid.toSorted() });
+      const expected = collectValidRecords(parsed.user_list, parsed.task_list, POLLED_CODE);
+      const { sink, end } = readInChunks(body, limitCuts(offsets, body));
+      assert.deepEqual(collected(sink), {
+        ...expected,
+        invalid: expected.invalid.toSorted(),
+        invalidFields: expected.invalidFields.toSorted(),
+      });
       assert.equal(end.bytes, body.length);
     }),
-    { numRuns: 400 },
+    createRunParameters(400),
   );
 });
 
-/** The listing's sample with a few bytes changed, removed or put in. */
-const damaged = fc
+/** The sample listing with a few bytes changed, removed or inserted. */
+const damagedListing = fc
   .array(fc.tuple(fc.nat(), fc.constantFrom(...'{}[]",:\\u0e-.1 \n\0tfn\u00e9'), fc.constantFrom(0, 1, 2)), {
     minLength: 1,
     maxLength: 3,
   })
   .map((edits) => {
-    let body = fixture('sample-listing.json');
-    for (const [offset, byte, removed] of edits) {
-      const at = offset % body.length;
-      body = Buffer.concat([body.subarray(0, at), Buffer.from(byte), body.subarray(at + removed)]);
+    let body = readFixture('sample-listing.json');
+    for (const [offset, byte, removedCount] of edits) {
+      const start = offset % body.length;
+      body = Buffer.concat([body.subarray(0, start), Buffer.from(byte), body.subarray(start + removedCount)]);
     }
     return body;
   });
 
-test('what is not JSON is refused exactly where JSON.parse refuses it, and at the same byte however it is cut', () => {
+test('the reader rejects as not_json what JSON.parse rejects, at the same byte for any cuts', () => {
   fc.assert(
-    fc.property(damaged, cuts, (body, offsets) => {
-      const outcome = (offsetsOfCuts: readonly number[]): string => {
+    fc.property(damagedListing, cuts, (body, offsets) => {
+      const readOutcome = (offsetsOfCuts: readonly number[]): string => {
         try {
-          readCut(body, offsetsOfCuts);
+          readInChunks(body, offsetsOfCuts);
           return 'read';
         } catch (error) {
           assert.ok(error instanceof ListingError);
           return `${error.code}: ${error.message}`;
         }
       };
-      const whole = outcome([]);
-      assert.equal(outcome(within(offsets, body)), whole);
+      const whole = readOutcome([]);
+      assert.equal(readOutcome(limitCuts(offsets, body)), whole);
       assert.equal(whole.startsWith('not_json'), !isJson(body.toString()), whole);
     }),
-    { numRuns: 1000 },
+    createRunParameters(1000),
   );
 });
-
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
-  }
-}

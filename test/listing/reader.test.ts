@@ -1,13 +1,16 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { ListingError } from '../../src/listing/errors.ts';
+import { ListingError } from '../../src/listing/listing-error.ts';
 import { ListingReader } from '../../src/listing/reader.ts';
-import { CollectingSink, readCut } from '../support/collecting-sink.ts';
-import { fixture } from '../support/fixtures.ts';
+import { readableFields } from '../../src/listing/interface.ts';
+import { CHECKED_FIELDS, type RecordKind } from '../../src/listing/records.ts';
+import { hashTexts } from '../../src/listing/text-hash.ts';
+import { CollectingSink, POLLED_CODE, readInChunks } from '../support/collecting-sink.ts';
+import { readFixture } from '../support/fixtures.ts';
 
 const EMPTY = '{"ret":0,"user_list":[],"task_list":[]}';
 
-const read = (text: string): ReturnType<typeof readCut> => readCut(Buffer.from(text), []);
+const read = (text: string): ReturnType<typeof readInChunks> => readInChunks(Buffer.from(text), []);
 
 function failure(text: string): ListingError {
   try {
@@ -16,21 +19,30 @@ function failure(text: string): ListingError {
     if (error instanceof ListingError) return error;
     throw error;
   }
-  throw new assert.AssertionError({ message: `Expected ${text} to be refused` });
+  throw new assert.AssertionError({ message: `Expected ${text} to be rejected` });
 }
 
-test('the sample listing gives one user and one task with three outputs', () => {
-  const { sink, end } = readCut(fixture('sample-listing.json'), []);
+test('the sample listing has one user and one task with three outputs', () => {
+  const { sink, end } = readInChunks(readFixture('sample-listing.json'), []);
 
   assert.equal(end.ret, 0);
-  assert.deepEqual(sink.left, []);
-  assert.deepEqual(sink.users, [{ vsId: 'aws-cn_north_1-5', clientVersion: '451', deviceType: '10' }]);
+  assert.deepEqual(sink.invalidRecords, []);
+  assert.deepEqual(sink.users, [
+    { vsId: 'aws-cn_north_1-5', clientVersion: '451', deviceType: '10', isForeign: false },
+  ]);
   const [task] = sink.tasks;
   assert.equal(sink.tasks.length, 1);
   assert.equal(task?.id, 'aws-cn_north_1-5-7d4bb08e1ada4741');
   assert.equal(task.inputBytes, 7340032);
+  assert.equal(task.isForeign, false);
   assert.deepEqual(task.inputs, [
-    { protocol: 'tcp_upload', deviceType: '10', clientVersion: '451', inputBytes: undefined },
+    {
+      identity: hashTexts(['', '001']),
+      protocol: 'tcp_upload',
+      deviceType: '10',
+      clientVersion: '451',
+      inputBytes: undefined,
+    },
   ]);
   assert.deepEqual(
     task.outputs.map(({ format, httpOutputBytes, streams }) => [format, httpOutputBytes, streams.length]),
@@ -42,21 +54,21 @@ test('the sample listing gives one user and one task with three outputs', () => 
   );
 });
 
-test('the sample listing reads alike, cut at every byte', () => {
-  const body = fixture('sample-listing.json');
-  const whole = readCut(body, []).sink;
-  for (let cut = 0; cut <= body.length; cut += 1) assert.deepEqual(readCut(body, [cut]).sink, whole);
-  assert.deepEqual(readCut(body, [...body.keys()]).sink, whole);
+test('cuts do not change the result for the sample listing', () => {
+  const body = readFixture('sample-listing.json');
+  const whole = readInChunks(body, []).sink;
+  for (let cut = 0; cut <= body.length; cut += 1) assert.deepEqual(readInChunks(body, [cut]).sink, whole);
+  assert.deepEqual(readInChunks(body, [...body.keys()]).sink, whole);
 });
 
-test('nothing of a URL but its scheme, no user name and no opaque gets out', () => {
-  const { sink } = readCut(fixture('sample-listing.json'), []);
+test('records hold no URL, user name or opaque', () => {
+  const { sink } = readInChunks(readFixture('sample-listing.json'), []);
   assert.doesNotMatch(JSON.stringify(sink), /vs-5\.example\.com|room|user_name|"001"/);
 });
 
-test('what is accepted as a listing', async (t) => {
+test('accepted bodies', async (t) => {
   const table: [string, string, number][] = [
-    ['nothing online', EMPTY, 0],
+    ['an empty listing', EMPTY, 0],
     ['ret at the end', '{"user_list":[],"task_list":[],"ret":0}', 0],
     ['ret as a string of digits', '{"user_list":[],"task_list":[],"ret":"0"}', 0],
     ['white space everywhere', ' \r\n\t{ "ret" : 0 , "user_list" : [ ] , "task_list" : [ ] } \n', 0],
@@ -67,7 +79,7 @@ test('what is accepted as a listing', async (t) => {
       0,
     ],
     ['an error without lists', '{"ret":-3}', -3],
-    ['an error with lists that are none', '{"ret":7,"user_list":null,"task_list":"none"}', 7],
+    ['an error with invalid lists', '{"ret":7,"user_list":null,"task_list":"none"}', 7],
     ['an error as a string', '{"ret":"1001","msg":"signature"}', 1001],
   ];
   for (const [name, text, ret] of table) {
@@ -75,24 +87,24 @@ test('what is accepted as a listing', async (t) => {
   }
 });
 
-test('what is refused, with code and message', async (t) => {
+test('rejected bodies: code and message', async (t) => {
   const table: [string, string, string, string][] = [
-    ['an empty body', '', 'not_json', 'Expected more, found the end of the body at byte 0'],
+    ['an empty body', '', 'not_json', 'Expected more input, found the end of the body at byte 0'],
     ['HTML', '<html>', 'not_json', 'Expected a value, found "<" (0x3c) at byte 0'],
     [
       'half a body',
       '{"ret":0,"user_list":[{"vs_id":"a',
       'not_json',
-      'Expected more, found the end of the body at byte 33',
+      'Expected more input, found the end of the body at byte 33',
     ],
     [
-      'something after the end',
+      'data after the end',
       `${EMPTY} x`,
       'not_json',
-      'Expected nothing after the listing, found "x" (0x78) at byte 40',
+      'Expected the end of the body, found "x" (0x78) at byte 40',
     ],
     [
-      'a comma too many',
+      'a trailing comma',
       '{"ret":0,"user_list":[{},],"task_list":[]}',
       'not_json',
       'Expected a value, found "]" (0x5d) at byte 25',
@@ -101,13 +113,13 @@ test('what is refused, with code and message', async (t) => {
       'a leading zero',
       '{"ret":00,"user_list":[],"task_list":[]}',
       'not_json',
-      'Expected a number as JSON writes it, found "0" (0x30) at byte 7',
+      'Expected a JSON number, found "0" (0x30) at byte 7',
     ],
     [
       'a control character',
       '{"ret":0,"x":"a\nb"}',
       'not_json',
-      'Expected no control character within a string, found 0x0a at byte 15',
+      'Expected an escaped control character in a string, found 0x0a at byte 15',
     ],
     ['a byte order mark', `\uFEFF${EMPTY}`, 'not_json', 'Expected a value, found 0xef at byte 0'],
     ['an array', '[]', 'bad_shape', 'Expected an object as the body, found another value at byte 0'],
@@ -143,7 +155,7 @@ test('what is refused, with code and message', async (t) => {
       'Expected an integer as "ret", found another value at byte 7',
     ],
     [
-      'a ret that is no integer',
+      'a ret that is a fraction',
       '{"ret":0.5,"user_list":[],"task_list":[]}',
       'bad_shape',
       'Expected an integer as "ret", found another value at byte 10',
@@ -155,10 +167,10 @@ test('what is refused, with code and message', async (t) => {
       'Expected an integer as "ret", found another value at byte 11',
     ],
     [
-      'a list that comes twice',
+      'a duplicate list',
       '{"ret":0,"user_list":[],"user_list":[],"task_list":[]}',
       'bad_shape',
-      'Expected one member "user_list", found another at byte 36',
+      'Expected one member "user_list", found a duplicate at byte 36',
     ],
   ];
   for (const [name, text, code, message] of table) {
@@ -170,95 +182,266 @@ test('what is refused, with code and message', async (t) => {
   }
 });
 
-test('an entry that breaks the interface is left out with its reason, the rest stands', async (t) => {
-  const task = (members: string): string => `{"id":"t","inputs":[],"outputs":[]${members}}`;
-  const output = (members: string): string =>
-    task(`,"outputs":[{"http_output_bytes":1,"http_connections_num":0,"streams":[]${members}}]`);
+const TASK_LISTS = '"inputs":[],"outputs":[]';
+
+/** Reads a listing with one entry between two valid ones, all in the same list. */
+function readEntry(list: 'user_list' | 'task_list', entry: string): CollectingSink {
+  const other = list === 'user_list' ? 'task_list' : 'user_list';
+  const valid = list === 'user_list' ? '{}' : `{"id":"valid",${TASK_LISTS}}`;
+  const { sink } = read(`{"ret":0,"${other}":[],"${list}":[${valid},${entry},${valid}]}`);
+  const validCount = list === 'user_list' ? sink.users.length : sink.tasks.length;
+  assert.ok(validCount >= 2, 'Expected both valid entries');
+  return sink;
+}
+
+test('an entry is rejected only if it is not an object or a task without an id', async (t) => {
   const table: [string, 'user_list' | 'task_list', string, [string, string][]][] = [
     ['a user that is a number', 'user_list', '5', [['user', 'not_an_object']]],
     ['a user that is null', 'user_list', 'null', [['user', 'not_an_object']]],
-    ['a user with a mistyped field', 'user_list', '{"vs_id":5}', [['user', 'wrong_type']]],
-    ['a task without id', 'task_list', '{"inputs":[],"outputs":[]}', [['task', 'missing_field']]],
+    ['a user that is an array', 'user_list', '[{}]', [['user', 'not_an_object']]],
+    ['an empty user', 'user_list', '{}', []],
+    ['a task that is a string', 'task_list', '"t"', [['task', 'not_an_object']]],
+    ['a task without id', 'task_list', `{${TASK_LISTS}}`, [['task', 'missing_field']]],
+    ['a task whose id is null', 'task_list', `{"id":null,${TASK_LISTS}}`, [['task', 'missing_field']]],
+    ['a task with an empty id', 'task_list', `{"id":"",${TASK_LISTS}}`, [['task', 'missing_field']]],
+    ['a task whose id is a number', 'task_list', `{"id":5,${TASK_LISTS}}`, [['task', 'wrong_type']]],
+    ['a task with nothing but an id', 'task_list', '{"id":"t"}', []],
+    ['an input that is a string', 'task_list', '{"id":"t","inputs":["x",{}]}', [['input', 'not_an_object']]],
+    ['an empty input and output', 'task_list', '{"id":"t","inputs":[{}],"outputs":[{}]}', []],
+    ['an output that is null', 'task_list', '{"id":"t","outputs":[null]}', [['output', 'not_an_object']]],
     [
-      'a task with an empty id',
+      'a stream that is an array',
       'task_list',
-      '{"id":"","inputs":[],"outputs":[]}',
-      [['task', 'missing_field']],
+      '{"id":"t","outputs":[{"streams":[[],{}]}]}',
+      [['stream', 'not_an_object']],
     ],
-    ['a task without outputs', 'task_list', '{"id":"t","inputs":[]}', [['task', 'missing_field']]],
-    [
-      'a task whose inputs are no list',
-      'task_list',
-      '{"id":"t","inputs":{},"outputs":[]}',
-      [['task', 'wrong_type']],
-    ],
-    ['negative bytes', 'task_list', task(',"input_bytes":-1'), [['task', 'out_of_range']]],
-    ['bytes beyond 2⁵³', 'task_list', task(',"input_bytes":9007199254740992'), [['task', 'out_of_range']]],
-    ['infinite bytes', 'task_list', task(',"input_bytes":1e999'), [['task', 'out_of_range']]],
-    ['bytes with a fraction', 'task_list', task(',"input_bytes":0.5'), [['task', 'wrong_type']]],
-    ['an input that is a string', 'task_list', task(',"inputs":["x"]'), [['input', 'not_an_object']]],
-    [
-      'an output without bytes',
-      'task_list',
-      task(',"outputs":[{"http_connections_num":0,"streams":[]}]'),
-      [['output', 'missing_field']],
-    ],
-    ['a stream that is an array', 'task_list', output(',"streams":[[]]'), [['stream', 'not_an_object']]],
-    [
-      'streams of an output left out count once, with it',
-      'task_list',
-      output(',"streams":[5],"format":5'),
-      [['output', 'wrong_type']],
-    ],
-    ['of a key that comes twice the last one counts', 'task_list', task(',"inputs":[5],"inputs":[]'), []],
+    ['entries of a rejected task', 'task_list', '{"inputs":[5],"outputs":[5]}', [['task', 'missing_field']]],
+    ['entries of a list that a duplicate replaces', 'task_list', '{"id":"t","inputs":[5],"inputs":[]}', []],
+    ['entries of a list that null replaces', 'task_list', '{"id":"t","inputs":[5],"inputs":null}', []],
   ];
-  for (const [name, list, entry, left] of table) {
+  for (const [name, list, entry, rejected] of table) {
     await t.test(name, () => {
-      const other = list === 'user_list' ? 'task_list' : 'user_list';
-      const good = list === 'user_list' ? '{}' : '{"id":"good","inputs":[],"outputs":[]}';
-      const { sink } = read(`{"ret":0,"${other}":[],"${list}":[${good},${entry},${good}]}`);
-      assert.deepEqual(sink.left, left);
-      assert.ok(sink.users.length + sink.tasks.length >= 2);
+      const sink = readEntry(list, entry);
+      assert.deepEqual(sink.invalidRecords, rejected);
+      assert.deepEqual(sink.invalidFields, []);
     });
   }
 });
 
-test('an entry longer than the reader holds is left out', () => {
+test('unused fields hold any JSON value', async (t) => {
+  const fields: [string, readonly string[]][] = [
+    ['user', ['id', 'user_name']],
+    ['task', ['serial', 'sequence', 'opaque', 'http_live_url', 'unknown']],
+    ['input', ['service_code']],
+    ['output', ['live_url']],
+    ['stream', ['index', 'width', 'height']],
+  ];
+  const values = ['18446744073709551615', '"1"', '42', '-1', '0.5', '1e999', '{"a":[]}', '[{}]', 'null'];
+  const wrap: Readonly<Record<string, (member: string) => string>> = {
+    user: (member) => `{"vs_id":"s",${member}}`,
+    task: (member) => `{${member},"id":"t","vs_id":"s"}`,
+    input: (member) => `{"id":"t","vs_id":"s","inputs":[{${member}}]}`,
+    output: (member) => `{"id":"t","vs_id":"s","outputs":[{${member}}]}`,
+    stream: (member) => `{"id":"t","vs_id":"s","outputs":[{"streams":[{${member}}]}]}`,
+  };
+  for (const [record, names] of fields) {
+    for (const name of names) {
+      await t.test(`${record}.${name}`, () => {
+        for (const value of values) {
+          const entry = wrap[record]?.(`"${name}":${value}`) ?? '';
+          const sink = readEntry(record === 'user' ? 'user_list' : 'task_list', entry);
+          assert.deepEqual([sink.invalidRecords, sink.invalidFields], [[], []], entry);
+          assert.equal((record === 'user' ? sink.users : sink.tasks)[1]?.vsId, 's');
+        }
+      });
+    }
+  }
+});
+
+test('an unused field must be well-formed JSON', () => {
+  for (const value of ['01', '1.', '"a', 'nul', '[1', '{"a"}', '"\\x"'])
+    assert.equal(failure(`{"ret":0,"user_list":[{"id":${value}}],"task_list":[]}`).code, 'not_json', value);
+});
+
+test('an invalid field counts as missing, and the rest of the record stands', async (t) => {
+  const wrong = {
+    text: ['5', 'true', '[]', '{}'],
+    labelOrInteger: ['0.5', '9007199254740992', 'true', '[]', '{}'],
+    count: ['"5"', '-1', '0.5', '9007199254740992', '1e999', 'true', '[]', '{}'],
+    integer: ['"5"', '0.5', '-9007199254740992', '1e999', '[]', '{}'],
+    progress: ['"5"', '-1', '-0.1', '1e999', 'true', '[]', '{}'],
+    list: ['5', '"x"', 'true', '{}'],
+  } as const;
+  type Kind = keyof typeof wrong;
+  const kinds: Readonly<Record<string, Kind>> = {
+    'user.client_version': 'labelOrInteger',
+    'user.device_type': 'labelOrInteger',
+    'task.progress': 'progress',
+    'task.inputs': 'list',
+    'task.outputs': 'list',
+    'task.input_bytes': 'count',
+    'input.device_type': 'labelOrInteger',
+    'input.device_version': 'labelOrInteger',
+    'input.client_version': 'labelOrInteger',
+    'input.input_bytes': 'count',
+    'output.width': 'count',
+    'output.height': 'count',
+    'output.http_output_bytes': 'count',
+    'output.http_connections_num': 'count',
+    'output.streams': 'list',
+    'stream.codec_type': 'integer',
+    'stream.codec_id': 'integer',
+    'stream.copy': 'integer',
+    'stream.bit_rate': 'count',
+  };
+  const right: Readonly<Record<Kind, string>> = {
+    text: '"x"',
+    labelOrInteger: '7',
+    count: '7',
+    integer: '-7',
+    progress: '0.42',
+    list: '[{}]',
+  };
+  const wrap: Readonly<Record<RecordKind, (member: string) => string>> = {
+    user: (member) => `{${member}}`,
+    task: (member) => `{"id":"t",${member}}`,
+    input: (member) => `{"id":"t","inputs":[{${member}}]}`,
+    output: (member) => `{"id":"t","outputs":[{${member}}]}`,
+    stream: (member) => `{"id":"t","outputs":[{"streams":[{${member}}]}]}`,
+  };
+  for (const [record, field] of CHECKED_FIELDS) {
+    await t.test(`${record}.${field}`, () => {
+      const list = record === 'user' ? 'user_list' : 'task_list';
+      const readMember = (member: string): CollectingSink => readEntry(list, wrap[record](member));
+      const kind = kinds[`${record}.${field}`] ?? 'text';
+      const absent = readMember('"unknown":0');
+      const readRecords = ({ users, tasks }: CollectingSink): object => ({ users, tasks });
+
+      const valid = readMember(`"${field}":${right[kind]}`);
+      assert.deepEqual(valid.invalidFields, []);
+      assert.notDeepEqual(readRecords(valid), readRecords(absent), 'Expected the valid value in the record');
+      const missing = readMember(`"${field}":null`);
+      assert.deepEqual([missing.invalidFields, readRecords(missing)], [[], readRecords(absent)]);
+      for (const value of wrong[kind]) {
+        for (const member of [`"${field}":${value}`, `"${field}":${right[kind]},"${field}":${value}`]) {
+          const sink = readMember(member);
+          assert.deepEqual(sink.invalidRecords, [], member);
+          assert.deepEqual(sink.invalidFields, [`${record}.${field}`], member);
+          assert.deepEqual(readRecords(sink), readRecords(absent), member);
+        }
+        assert.deepEqual(readMember(`"${field}":${value},"${field}":${right[kind]}`), valid);
+      }
+    });
+  }
+});
+
+test('the reader checks the fields of the schema', () => {
+  const fields = Object.entries(readableFields).flatMap(([record, schema]) =>
+    Object.keys(schema.shape).map((field) => `${record}.${field}`),
+  );
+  assert.deepEqual(CHECKED_FIELDS.map((pair) => pair.join('.')).toSorted(), fields.toSorted());
+});
+
+test('invalid fields of a rejected task are not reported', () => {
+  const { invalidRecords, invalidFields } = readEntry('task_list', '{"vs_id":5,"inputs":[{"url":5}]}');
+  assert.deepEqual([invalidRecords, invalidFields], [[['task', 'missing_field']], []]);
+});
+
+test('an empty string is a missing value', () => {
+  const entry =
+    '{"id":"t","vs_id":"","service_code":"","outputs":[{"format":"","relative_dir":"","file_name":"","tag":""}],' +
+    '"inputs":[{"device_type":"","device_version":"","client_version":"2"}]}';
+  const { tasks, invalidFields } = readEntry('task_list', entry);
+  const { tasks: absent } = readEntry(
+    'task_list',
+    '{"id":"t","outputs":[{}],"inputs":[{"client_version":2}]}',
+  );
+  assert.deepEqual(tasks, absent);
+  assert.deepEqual(invalidFields, []);
+  assert.equal(tasks[1]?.inputs[0]?.clientVersion, '2');
+});
+
+test('progress is any finite number from 0 on', () => {
+  for (const [value, progress] of [
+    ['0', 0],
+    ['0.42', 0.42],
+    ['1e300', 1e300],
+    ['5e-324', 5e-324],
+    ['9007199254740993', 9_007_199_254_740_992],
+  ] as const)
+    assert.equal(readEntry('task_list', `{"id":"t","progress":${value}}`).tasks[1]?.progress, progress);
+});
+
+test('a record with another service code than the polled one is foreign', () => {
+  const table = [
+    ['{"id":"t"}', false],
+    [`{"id":"t","service_code":"${POLLED_CODE}"}`, false],
+    ['{"id":"t","service_code":""}', false],
+    ['{"id":"t","service_code":null}', false],
+    ['{"id":"t","service_code":5}', false],
+    [`{"id":"t","service_code":"${POLLED_CODE}2"}`, true],
+    [`{"id":"t","service_code":"${POLLED_CODE.toLowerCase()}"}`, true],
+  ] as const;
+  for (const [entry, isForeign] of table) {
+    assert.equal(readEntry('user_list', entry).users[1]?.isForeign, isForeign, entry);
+    assert.equal(readEntry('task_list', entry).tasks[1]?.isForeign, isForeign, entry);
+  }
+});
+
+test('inputs are identified by their URL and user name', () => {
+  const inputs = [
+    '{"url":"rtmp://h/a","user_name":"u"}',
+    '{"user_name":"u","url":"rtmp://h/a","device_type":"9"}',
+    '{"url":"rtmp://h/b","user_name":"u"}',
+    '{"url":"rtmp://h/a","user_name":"v"}',
+    '{"url":"rtmp://h/au"}',
+    '{}',
+  ];
+  const { tasks } = readEntry('task_list', `{"id":"t","inputs":[${inputs.join(',')}]}`);
+  const identities = tasks[1]?.inputs.map(({ identity }) => identity) ?? [];
+  assert.equal(identities[0], identities[1]);
+  assert.equal(new Set(identities).size, inputs.length - 1);
+  assert.ok(identities.every((identity) => Number.isSafeInteger(identity) && identity >= 0));
+});
+
+test('an entry longer than the buffer is rejected', () => {
   const long = 'x'.repeat(17 * 1024 * 1024);
   const body = Buffer.from(`{"ret":0,"user_list":[{"user_name":"${long}"},{"vs_id":"a"}],"task_list":[]}`);
   const sink = new CollectingSink();
-  const reader = new ListingReader(sink);
+  const reader = new ListingReader(sink, POLLED_CODE);
   for (let start = 0; start < body.length; start += 65536) reader.write(body.subarray(start, start + 65536));
   reader.end();
-  assert.deepEqual(sink.left, [['user', 'too_long']]);
+  assert.deepEqual(sink.invalidRecords, [['user', 'too_long']]);
   assert.equal(sink.users.length, 1);
 });
 
-test('of an entry that was given up, nothing is left in the next one', () => {
+test('a rejected entry leaves no values in the next one', () => {
   const long = 'x'.repeat(17 * 1024 * 1024);
   const { sink } = read(
     `{"ret":0,"user_list":[{"vs_id":"a","device_type":"1","user_name":"${long}"},{"vs_id":"b"}],"task_list":[]}`,
   );
-  assert.deepEqual(sink.users, [{ vsId: 'b', clientVersion: undefined, deviceType: undefined }]);
+  assert.deepEqual(sink.users, [
+    { vsId: 'b', clientVersion: undefined, deviceType: undefined, isForeign: false },
+  ]);
 });
 
-test('of a key that comes twice the last one counts, however often it does', () => {
+test('the last of duplicate keys wins in every record of a list', () => {
   const wrongThenRight = '{"device_type":[],"device_type":"1"}';
   const rightThenWrong = '{"device_type":"1","device_type":[]}';
-  for (const [entry, left] of [
-    [wrongThenRight, 0],
-    [rightThenWrong, 3],
+  for (const [entry, deviceType, invalidCount] of [
+    [wrongThenRight, '1', 0],
+    [rightThenWrong, undefined, 3],
   ] as const) {
     const { sink } = read(`{"ret":0,"user_list":[${entry},${entry},${entry}],"task_list":[]}`);
-    assert.equal(sink.left.length, left);
+    assert.equal(sink.invalidFields.length, invalidCount);
     assert.deepEqual(
-      sink.users.map(({ deviceType }) => deviceType),
-      Array.from({ length: 3 - left }, () => '1'),
+      sink.users.map((user) => user.deviceType),
+      Array.from({ length: 3 }, () => deviceType),
     );
   }
 });
 
-test('a body nested without end is refused', () => {
+test('nesting deeper than 1048576 levels is rejected', () => {
   const error = failure(`{"x":${'['.repeat(2_000_000)}`);
   assert.equal(error.code, 'not_json');
   assert.match(error.message, /Expected at most 1048576 levels of nesting/);

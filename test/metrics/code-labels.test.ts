@@ -14,47 +14,54 @@ const up = (...codes: readonly string[]): Family => ({
   samples: codes.map((serviceCode) => ({ labels: [serviceCode], value: 1 })),
 });
 
-test('labels that are as before stay the same object, also when they are given anew', () => {
+test('unchanged labels stay the same object when they are set again', () => {
   const labels = new CodeLabels();
-  assert.deepEqual(labels.set([code('A', { tenant: 'acme' }), code('B')]), ['A']);
-  const before = labels.of('A');
-  assert.deepEqual(labels.set([code('A', { tenant: 'acme' }), code('B')]), []);
-  assert.equal(labels.of('A'), before);
-  labels.keepOnly([code('A')]);
-  assert.deepEqual(labels.set([code('C', { tenant: 'acme' })]), ['C']);
-  assert.equal(labels.of('C'), before);
+  assert.deepEqual(labels.update([code('A', { tenant: 'acme' }), code('B')]), ['A']);
+  const before = labels.get('A');
+  assert.deepEqual(labels.update([code('A', { tenant: 'acme' }), code('B')]), []);
+  assert.equal(labels.get('A'), before);
+  labels.retainOnly([code('A')]);
+  assert.deepEqual(labels.update([code('C', { tenant: 'acme' })]), ['C']);
+  assert.equal(labels.get('C'), before);
 });
 
-test('other labels, labels that come and labels that go are told', () => {
+test('update returns codes with changed, added and removed labels', () => {
   const labels = new CodeLabels();
-  labels.set([code('A', { tenant: 'acme' }), code('B', { tenant: 'acme' }), code('C')]);
+  labels.update([code('A', { tenant: 'acme' }), code('B', { tenant: 'acme' }), code('C')]);
   const next = [code('A', { tenant: 'globex' }), code('B'), code('C', { env: 'test' })];
-  assert.deepEqual(labels.set(next), ['A', 'B', 'C']);
+  assert.deepEqual(labels.update(next), ['A', 'B', 'C']);
   assert.deepEqual(
-    [labels.of('A'), labels.of('B'), labels.of('C')],
+    [labels.get('A'), labels.get('B'), labels.get('C')],
     [{ tenant: 'globex' }, {}, { env: 'test' }],
   );
 });
 
-test('a code that has gone has no labels', () => {
+test('a removed code has no labels', () => {
   const labels = new CodeLabels();
-  labels.set([code('A', { tenant: 'acme' })]);
-  labels.keepOnly([]);
-  assert.deepEqual(labels.of('A'), {});
+  labels.update([code('A', { tenant: 'acme' })]);
+  labels.retainOnly([]);
+  assert.deepEqual(labels.get('A'), {});
 });
 
-test('a family is split where some code has labels, and is as it was where none has', () => {
+test('a family is split if a code has labels, and unchanged if none has', () => {
   const labels = new CodeLabels();
-  labels.set([code('A'), code('B')]);
+  labels.update([code('A'), code('B')]);
   const family = up('A', 'B', 'C', 'D');
-  assert.deepEqual(labels.split(family), [family]);
-  assert.equal(labels.split(family)[0], family);
-  labels.set([code('B', { tenant: 'acme' }), code('C', { tenant: 'globex' }), code('D', { tenant: 'acme' })]);
-  assert.deepEqual(labels.split(family), [
+  assert.deepEqual(labels.splitByLabels(family), [family]);
+  assert.equal(labels.splitByLabels(family)[0], family);
+  labels.update([
+    code('B', { tenant: 'acme' }),
+    code('C', { tenant: 'globex' }),
+    code('D', { tenant: 'acme' }),
+  ]);
+  assert.deepEqual(labels.splitByLabels(family), [
     up('A'),
     { ...up('B', 'D'), staticLabels: { tenant: 'acme' } },
     { ...up('C'), staticLabels: { tenant: 'globex' } },
   ]);
-  const ofProcess: Family = { spec: CATALOGUE.buildInfo, samples: [{ labels: ['1', 'r', 'v'], value: 1 }] };
-  assert.deepEqual(labels.split(ofProcess), [ofProcess]);
+  const processFamily: Family = {
+    spec: CATALOGUE.buildInfo,
+    samples: [{ labels: ['1', 'r', 'v'], value: 1 }],
+  };
+  assert.deepEqual(labels.splitByLabels(processFamily), [processFamily]);
 });

@@ -2,53 +2,56 @@ import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { test } from 'node:test';
 import type { TestContext } from 'node:test';
-import { INVALID_RECORD_PAIRS } from '../../src/listing/records.ts';
+import { CHECKED_FIELDS, FOREIGN_RECORD_KINDS, INVALID_RECORD_PAIRS } from '../../src/listing/records.ts';
 import { CATALOGUE } from '../../src/metrics/catalogue.ts';
 import type { PollMetrics } from '../../src/metrics/code-metrics.ts';
 import { countSeries } from '../../src/metrics/exposition.ts';
-import type { Selection } from '../../src/metrics/selection.ts';
+import type { FamilySelection } from '../../src/metrics/family.ts';
 import { render } from '../support/render.ts';
-import { toDefaultFamily } from '../../src/metrics/registry-families.ts';
-import { SelfMetrics } from '../../src/metrics/self.ts';
+import { toDefaultFamily } from '../../src/metrics/prom-client-adapter.ts';
+import { ExporterMetrics } from '../../src/metrics/exporter-metrics.ts';
 import { POLL_ERROR_REASONS } from '../../src/upstream/errors.ts';
 import { parseExposition } from '../support/exposition-parser.ts';
-import { assertPromtoolAccepts } from '../support/promtool.ts';
+import { assertPromtoolAccepts } from '../support/installed-programs.ts';
 
 const BUILD = { version: '1.2.3', revision: 'abcdef0', nodeVersion: 'v20.19.0' };
 
 function start(t: TestContext) {
   const time = { nowMs: 1_700_000_000_250 };
   const clock = { now: () => time.nowMs, monotonic: () => 0, sleep: () => Promise.resolve() };
-  const metrics = new SelfMetrics({ clock, ...BUILD });
+  const metrics = new ExporterMetrics({ clock, ...BUILD });
   t.after(() => metrics[Symbol.dispose]());
   const read = async (...serviceCodes: string[]) => {
     const families = await metrics.collect(serviceCodes.length === 0 ? undefined : new Set(serviceCodes));
     return parseExposition(render(families, 'openmetrics'), 'openmetrics').families;
   };
-  /** Values by sample name and labels, without `service_code`. */
-  const valuesOf = async (...serviceCodes: string[]) => {
+  /** Returns values by sample name and labels, without `service_code`. */
+  const readValues = async (...serviceCodes: string[]) => {
     const samples = [...(await read(...serviceCodes)).values()].flatMap((family) => family.samples);
     return new Map(
-      samples.map(({ name, labels, value }) => [[name, ...labelValues(labels)].join(' '), value]),
+      samples.map(({ name, labels, value }) => [[name, ...listLabelValues(labels)].join(' '), value]),
     );
   };
-  return { metrics, time, read, valuesOf };
+  return { metrics, time, read, readValues };
 }
 
-function labelValues(labels: Readonly<Record<string, string>>): string[] {
+function listLabelValues(labels: Readonly<Record<string, string>>): string[] {
   return Object.keys(labels).flatMap((name) => (name === 'service_code' ? [] : (labels[name] ?? [])));
 }
 
-test('every series of a service code stands at 0 as soon as it is tracked, and none of what never happened', async (t) => {
-  const { metrics, valuesOf } = start(t);
+test('tracking a service code creates its counters at 0, but no gauges of polls', async (t) => {
+  const { metrics, readValues } = start(t);
   metrics.track('A', 15_000);
-  const values = await valuesOf('A');
+  const values = await readValues('A');
   const names = [
     'xvs_exporter_polls_total',
     ...POLL_ERROR_REASONS.map((reason) => `xvs_exporter_poll_errors_total ${reason}`),
     'xvs_exporter_polls_skipped_total overlap',
     'xvs_exporter_polls_skipped_total retry_after',
+    'xvs_exporter_polls_aborted_total',
     ...INVALID_RECORD_PAIRS.map((pair) => `xvs_exporter_invalid_records_total ${pair.join(' ')}`),
+    ...CHECKED_FIELDS.map((pair) => `xvs_exporter_invalid_fields_total ${pair.join(' ')}`),
+    ...FOREIGN_RECORD_KINDS.map((record) => `xvs_exporter_foreign_records_total ${record}`),
     'xvs_exporter_poll_duration_seconds_count',
     'xvs_exporter_poll_duration_seconds_sum',
     ...CATALOGUE.pollDuration.buckets.map(
@@ -62,26 +65,33 @@ test('every series of a service code stands at 0 as soon as it is tracked, and n
   assert.deepEqual(others, [['xvs_exporter_poll_interval_seconds', 15]]);
 });
 
-test('counters and histograms tell when their service code was first tracked', async (t) => {
-  const { metrics, time, valuesOf } = start(t);
+test('counters and histograms have the time when their service code was first tracked', async (t) => {
+  const { metrics, time, readValues } = start(t);
   metrics.track('A', 15_000);
   time.nowMs += 60_000;
   metrics.track('A', 15_000);
-  const created = [...(await valuesOf('A'))].filter(([name]) => name.includes('_created'));
-  assert.equal(created.length, 1 + POLL_ERROR_REASONS.length + 2 + INVALID_RECORD_PAIRS.length + 1);
+  const created = [...(await readValues('A'))].filter(([name]) => name.includes('_created'));
+  const counterCount =
+    2 +
+    POLL_ERROR_REASONS.length +
+    2 +
+    INVALID_RECORD_PAIRS.length +
+    CHECKED_FIELDS.length +
+    FOREIGN_RECORD_KINDS.length;
+  assert.equal(created.length, counterCount + 1);
   assert.deepEqual(new Set(created.map(([, value]) => value)), new Set([1_700_000_000.25]));
 });
 
-test('a poll that succeeds moves both timestamps, one that fails only the first', async (t) => {
-  const { metrics, time, valuesOf } = start(t);
+test('a successful poll sets both timestamps, a failed poll only that of the last poll', async (t) => {
+  const { metrics, time, readValues } = start(t);
   const poll = metrics.track('A', 15_000);
-  poll.started();
-  poll.responseBytes(1234);
-  poll.succeeded(0.3);
+  poll.recordStart();
+  poll.setResponseBytes(1234);
+  poll.recordSuccess(0.3);
   time.nowMs += 15_000;
-  poll.started();
-  poll.failed('http_status', 7);
-  const values = await valuesOf('A');
+  poll.recordStart();
+  poll.recordFailure('http_status', 7);
+  const values = await readValues('A');
   assert.equal(values.get('xvs_exporter_polls_total'), 2);
   assert.equal(values.get('xvs_exporter_poll_errors_total http_status'), 1);
   assert.equal(values.get('xvs_exporter_last_success_timestamp_seconds'), 1_700_000_000.25);
@@ -93,134 +103,142 @@ test('a poll that succeeds moves both timestamps, one that fails only the first'
   assert.equal(values.get('xvs_exporter_poll_duration_seconds_count'), 2);
 });
 
-test('skipped polls and invalid records are counted by reason', async (t) => {
-  const { metrics, valuesOf } = start(t);
+test('skipped and aborted polls and invalid records are counted', async (t) => {
+  const { metrics, readValues } = start(t);
   const poll = metrics.track('A', 15_000);
-  poll.skipped('overlap');
-  poll.invalidRecord('task', 'duplicate_id', 3);
-  const values = await valuesOf('A');
+  poll.recordSkip('overlap');
+  poll.recordAbort();
+  poll.addInvalidRecords('task', 'duplicate_id', 3);
+  poll.addInvalidFields('output', 'streams', 2);
+  poll.addForeignRecords('user', 4);
+  const values = await readValues('A');
   assert.equal(values.get('xvs_exporter_polls_skipped_total overlap'), 1);
   assert.equal(values.get('xvs_exporter_polls_skipped_total retry_after'), 0);
+  assert.equal(values.get('xvs_exporter_polls_aborted_total'), 1);
   assert.equal(values.get('xvs_exporter_invalid_records_total task duplicate_id'), 3);
+  assert.equal(values.get('xvs_exporter_invalid_fields_total output streams'), 2);
+  assert.equal(values.get('xvs_exporter_foreign_records_total user'), 4);
 });
 
-test('the state file has series only where there is one, and its size and time once it is written', async (t) => {
-  const { metrics, time, valuesOf } = start(t);
-  const names = async () =>
-    [...(await valuesOf())].filter(([name]) => name.startsWith('xvs_exporter_state_'));
-  assert.deepEqual(await names(), []);
-  const state = metrics.trackState();
+test('the state file has series only if it is tracked, and size and time after the first write', async (t) => {
+  const { metrics, time, readValues } = start(t);
+  const readStateValues = async () =>
+    [...(await readValues())].filter(([name]) => name.startsWith('xvs_exporter_state_'));
+  assert.deepEqual(await readStateValues(), []);
+  const state = metrics.trackStateFile();
   const errors = (value: number): [string, number][] => [
     ['xvs_exporter_state_write_errors_total', value],
     ['xvs_exporter_state_write_errors_created', 1_700_000_000.25],
   ];
-  assert.deepEqual(await names(), errors(0));
+  assert.deepEqual(await readStateValues(), errors(0));
   time.nowMs += 60_000;
-  state.failed();
-  assert.deepEqual(await names(), errors(1));
-  state.written(1234);
-  assert.deepEqual(await names(), [
+  state.recordWriteError();
+  assert.deepEqual(await readStateValues(), errors(1));
+  state.recordWrite(1234);
+  assert.deepEqual(await readStateValues(), [
     ...errors(1),
     ['xvs_exporter_state_last_success_timestamp_seconds', 1_700_000_060.25],
     ['xvs_exporter_state_size_bytes', 1234],
   ]);
 });
 
-test('tracking a service code anew keeps its counters and sets its interval', async (t) => {
-  const { metrics, valuesOf } = start(t);
-  metrics.track('A', 15_000).started();
-  metrics.track('A', 30_000).started();
-  const values = await valuesOf('A');
+test('tracking a service code again keeps its counters and sets its interval', async (t) => {
+  const { metrics, readValues } = start(t);
+  metrics.track('A', 15_000).recordStart();
+  metrics.track('A', 30_000).recordStart();
+  const values = await readValues('A');
   assert.equal(values.get('xvs_exporter_polls_total'), 2);
   assert.equal(values.get('xvs_exporter_poll_interval_seconds'), 30);
 });
 
-test('an untracked service code leaves nothing, and a poll that ends late brings nothing back', async (t) => {
-  const { metrics, valuesOf } = start(t);
+test('an untracked service code has no series, and a poll that ends later does not bring them back', async (t) => {
+  const { metrics, readValues } = start(t);
   const poll = metrics.track('A', 15_000);
-  poll.responseBytes(1);
-  poll.succeeded(1);
+  poll.setResponseBytes(1);
+  poll.recordSuccess(1);
   metrics.untrack('A');
-  poll.started();
-  poll.failed('timeout', 1);
-  poll.succeeded(1);
-  poll.skipped('overlap');
-  poll.responseBytes(1);
-  poll.invalidRecord('user', 'wrong_type', 1);
-  assert.deepEqual(await valuesOf('A'), new Map());
+  poll.recordStart();
+  poll.recordFailure('timeout', 1);
+  poll.recordSuccess(1);
+  poll.recordSkip('overlap');
+  poll.setResponseBytes(1);
+  poll.addInvalidRecords('user', 'not_an_object', 1);
+  assert.deepEqual(await readValues('A'), new Map());
 });
 
-test('a narrowed collection has the chosen service codes and nothing of the process', async (t) => {
+test('a collection of some service codes has only their series', async (t) => {
   const { metrics, read } = start(t);
   for (const code of ['A', 'B', 'C']) metrics.track(code, 15_000);
   const samples = [...(await read('A', 'C')).values()].flatMap((family) => family.samples);
   assert.deepEqual(new Set(samples.map(({ labels }) => labels['service_code'])), new Set(['A', 'C']));
 });
 
-test('a collection of all service codes has nothing of the process, and one of the process nothing of them', async (t) => {
+test('collections of service codes and of the exporter have no series in common', async (t) => {
   const { metrics } = start(t);
   metrics.track('A', 15_000);
-  const namesOf = async (selection: Selection) =>
+  const listNames = async (selection: FamilySelection) =>
     (await metrics.collect(selection)).map(({ spec }) => spec.name);
-  const ofCodes = await namesOf('service_codes');
-  const ofProcess = await namesOf('exporter');
-  assert.ok(ofCodes.includes('xvs_exporter_polls_total'));
+  const codeNames = await listNames('service_codes');
+  const exporterNames = await listNames('exporter');
+  assert.ok(codeNames.includes('xvs_exporter_polls_total'));
   assert.ok(
-    ofProcess.includes('xvs_exporter_build_info') && ofProcess.includes('process_start_time_seconds'),
+    exporterNames.includes('xvs_exporter_build_info') && exporterNames.includes('process_start_time_seconds'),
   );
-  assert.deepEqual([...ofCodes, ...ofProcess], await namesOf('everything'));
+  assert.deepEqual([...codeNames, ...exporterNames], await listNames('everything'));
 });
 
-test('the series of service codes are counted without making them', async (t) => {
+test('the series count of service codes equals the collected series', async (t) => {
   const { metrics } = start(t);
   const assertCounted = async (expected: number) => {
-    assert.equal(metrics.codeSeries, expected);
+    assert.equal(metrics.codeSeriesCount, expected);
     assert.equal(countSeries(await metrics.collect('service_codes')), expected);
   };
   await assertCounted(0);
   const polls = ['A', 'B'].map((code) => metrics.track(code, 15_000));
   const [, poll] = polls;
-  const atFirst = metrics.codeSeries;
-  await assertCounted(atFirst);
-  poll?.started();
-  poll?.failed('timeout', 1);
-  poll?.failed('timeout', 1);
-  await assertCounted(atFirst + 1);
-  poll?.responseBytes(5);
-  poll?.succeeded(1);
-  await assertCounted(atFirst + 3);
+  const initial = metrics.codeSeriesCount;
+  await assertCounted(initial);
+  poll?.recordStart();
+  poll?.recordFailure('timeout', 1);
+  poll?.recordFailure('timeout', 1);
+  await assertCounted(initial + 1);
+  poll?.setResponseBytes(5);
+  poll?.recordSuccess(1);
+  await assertCounted(initial + 3);
   metrics.untrack('B');
-  await assertCounted(atFirst / 2);
+  await assertCounted(initial / 2);
 });
 
-test('of a service code to which nothing happens the same samples come again, and others once something does', async (t) => {
+test('samples stay the same objects until something is recorded', async (t) => {
   const { metrics } = start(t);
-  const happenings: readonly ((poll: PollMetrics) => void)[] = [
-    (poll) => poll.started(),
-    (poll) => poll.succeeded(1),
-    (poll) => poll.failed('timeout', 1),
-    (poll) => poll.skipped('overlap'),
-    (poll) => poll.responseBytes(1),
-    (poll) => poll.invalidRecord('user', 'wrong_type', 1),
+  const records: readonly ((poll: PollMetrics) => void)[] = [
+    (poll) => poll.recordStart(),
+    (poll) => poll.recordSuccess(1),
+    (poll) => poll.recordFailure('timeout', 1),
+    (poll) => poll.recordSkip('overlap'),
+    (poll) => poll.setResponseBytes(1),
+    (poll) => poll.addInvalidRecords('user', 'not_an_object', 1),
+    (poll) => poll.addInvalidFields('task', 'progress', 1),
+    (poll) => poll.addForeignRecords('task', 1),
     () => metrics.track('A', 30_000),
   ];
   const poll = metrics.track('A', 15_000);
   const collect = async () => (await metrics.collect(new Set(['A']))).map(({ samples }) => samples);
-  for (const happen of happenings) {
+  for (const record of records) {
     const before = await collect();
     const again = await collect();
     assert.ok(before.every((samples, index) => samples === again[index]));
-    happen(poll);
-    assert.notDeepEqual(await collect(), before, happen.toString());
+    record(poll);
+    assert.notDeepEqual(await collect(), before, record.toString());
   }
 });
 
-test('a whole collection has the build, the configuration and the process', async (t) => {
-  const { metrics, time, valuesOf, read } = start(t);
-  metrics.configLoaded(true);
+test('a complete collection has build, configuration and process metrics', async (t) => {
+  const { metrics, time, readValues, read } = start(t);
+  metrics.recordConfigLoad(true);
   time.nowMs += 1000;
-  metrics.configLoaded(false);
-  const values = await valuesOf();
+  metrics.recordConfigLoad(false);
+  const values = await readValues();
   assert.equal(values.get('xvs_exporter_build_info 1.2.3 abcdef0 v20.19.0'), 1);
   assert.equal(values.get('xvs_exporter_config_last_reload_successful'), 0);
   assert.equal(values.get('xvs_exporter_config_last_reload_success_timestamp_seconds'), 1_700_000_000.25);
@@ -231,13 +249,13 @@ test('a whole collection has the build, the configuration and the process', asyn
   assert.equal(types.has('nodejs_active_handles_total'), false);
 });
 
-test('promtool has no complaint about the whole of it', async (t) => {
+test('promtool accepts a complete collection', async (t) => {
   const { metrics } = start(t);
-  metrics.track('A', 15_000).succeeded(1);
+  metrics.track('A', 15_000).recordSuccess(1);
   assertPromtoolAccepts(t, render(await metrics.collect(), 'text'));
 });
 
-test('the default histogram of garbage collections is read with its buckets', () => {
+test('the default histogram of garbage collections is converted with its buckets', () => {
   const labels = { kind: 'minor' };
   const name = 'nodejs_gc_duration_seconds';
   const values = [
@@ -252,16 +270,16 @@ test('the default histogram of garbage collections is read with its buckets', ()
   });
 });
 
-test('a summary in the registry is a mistake', () => {
+test('a summary in the registry is rejected', () => {
   assert.throws(() => toDefaultFamily({ name: 's', help: 'S.', type: 'summary', values: [] }), {
     message: 'Expected a gauge, a counter or a histogram in the registry, found summary',
   });
 });
 
 test('the default metrics do not keep a process alive', () => {
-  const module = JSON.stringify(new URL('../../src/metrics/self.js', import.meta.url).href);
-  const script = `import { SelfMetrics } from ${module};
-    const metrics = new SelfMetrics({ clock: { now: () => 0 }, version: '', revision: '', nodeVersion: '' });
+  const module = JSON.stringify(new URL('../../src/metrics/exporter-metrics.js', import.meta.url).href);
+  const script = `import { ExporterMetrics } from ${module};
+    const metrics = new ExporterMetrics({ clock: { now: () => 0 }, version: '', revision: '', nodeVersion: '' });
     await metrics.collect();
     process.stdout.write('ended');`;
   const run = spawnSync(process.execPath, ['--input-type=module', '-e', script], {
@@ -271,27 +289,27 @@ test('the default metrics do not keep a process alive', () => {
   assert.deepEqual([run.status, run.stdout, run.stderr], [0, 'ended', '']);
 });
 
-test('how many service codes are polled, and by which shard', async (t) => {
-  const { metrics, valuesOf } = start(t);
-  const whole = async () => {
-    const values = await valuesOf();
+test('the number of service codes, the shard count and the shard index are exposed', async (t) => {
+  const { metrics, readValues } = start(t);
+  const readGauges = async () => {
+    const values = await readValues();
     return ['service_codes', 'shards', 'shard'].map((name) => values.get(`xvs_exporter_${name}`));
   };
-  assert.deepEqual(await whole(), [0, 1, 0]);
+  assert.deepEqual(await readGauges(), [0, 1, 0]);
   metrics.track('A', 15_000);
   metrics.track('B', 15_000);
   metrics.track('B', 30_000);
-  assert.deepEqual(await whole(), [2, 1, 0]);
+  assert.deepEqual(await readGauges(), [2, 1, 0]);
   metrics.untrack('A');
-  assert.deepEqual(await whole(), [1, 1, 0]);
-  using third = new SelfMetrics({
+  assert.deepEqual(await readGauges(), [1, 1, 0]);
+  using sharded = new ExporterMetrics({
     clock: { now: () => 0, monotonic: () => 0, sleep: () => Promise.resolve() },
     version: '',
     revision: '',
     nodeVersion: '',
     shard: { index: 2, count: 4 },
   });
-  const text = render(await third.collect(), 'text');
+  const text = render(await sharded.collect(), 'text');
   assert.match(text, /^xvs_exporter_shards 4$/m);
   assert.match(text, /^xvs_exporter_shard 2$/m);
 });

@@ -24,15 +24,15 @@ const family = fc.constantFrom(...SPECS).chain((spec): fc.Arbitrary<Family> => {
       sum: number,
     };
   });
-  const different = { selector: (one: Sample) => JSON.stringify(one.labels), minLength: 1, maxLength: 3 };
-  return fc.uniqueArray(sample, different).map((samples) => ({ spec, samples }));
+  const unique = { selector: (one: Sample) => JSON.stringify(one.labels), minLength: 1, maxLength: 3 };
+  return fc.uniqueArray(sample, unique).map((samples) => ({ spec, samples }));
 });
 
 const names = fc.uniqueArray(fc.constantFrom('env', 'region', 'team', 'tenant'), { maxLength: 4 });
 const staticLabels = names.chain((some) => fc.record(Object.fromEntries(some.map((name) => [name, value]))));
 
 for (const format of ['text', 'openmetrics'] as const) {
-  test(`in ${format}, each point with labels is the point without them and the labels behind its own`, () => {
+  test(`in ${format}, static labels are added after the labels of each sample`, () => {
     fc.assert(
       fc.property(family, staticLabels, (plain, labels) => {
         const without = parseExposition(render([plain], format), format).families;
@@ -57,7 +57,7 @@ const DURATION: Family = {
 };
 const LABELS = { env: 'a"b', tenant: 'acme' };
 
-test('the labels stand behind those of the family, and before the bound of a bucket', () => {
+test('static labels come after those of the family and before le', () => {
   const text = render(
     [POLLS, DURATION].map((one) => ({ ...one, staticLabels: LABELS })),
     'openmetrics',
@@ -75,7 +75,7 @@ test('the labels stand behind those of the family, and before the bound of a buc
   );
 });
 
-test('what was rendered with other labels is not shown again, in either format', () => {
+test('changed static labels invalidate the render cache of both formats', () => {
   const exposition = new Exposition();
   for (const labels of [undefined, { tenant: 'acme' }, { tenant: 'globex' }, undefined]) {
     for (const format of ['text', 'openmetrics', 'text'] as const) {

@@ -8,11 +8,11 @@ import { countSeries, Exposition } from '../../src/metrics/exposition.ts';
 import { render } from '../support/render.ts';
 import type { ExpositionFormat } from '../../src/metrics/exposition.ts';
 import type { Family, FamilySpec, Sample } from '../../src/metrics/family.ts';
-import { Points } from '../../src/metrics/points.ts';
+import { SampleColumns } from '../../src/metrics/sample-columns.ts';
 import { parseExposition } from '../support/exposition-parser.ts';
 import type { ParsedFamily, ParsedSample } from '../support/exposition-parser.ts';
 import { assertGolden } from '../support/fixtures.ts';
-import { assertPromtoolAccepts } from '../support/promtool.ts';
+import { assertPromtoolAccepts } from '../support/installed-programs.ts';
 
 const FORMATS = ['text', 'openmetrics'] as const;
 
@@ -60,26 +60,26 @@ const EVERY_KIND: readonly Family[] = [
 ];
 
 for (const format of FORMATS) {
-  test(`every kind of family is written as ${format} wants it`, () => {
+  test(`families of every type are rendered in ${format}`, () => {
     const text = render(EVERY_KIND, format);
     assertGolden(`exposition/every-kind.${format}.txt`, text);
     parseExposition(text, format);
   });
 
-  test(`no family at all is a whole exposition in ${format}`, () => {
+  test(`an empty exposition is valid in ${format}`, () => {
     assert.equal(render([], format), format === 'text' ? '' : '# EOF\n');
   });
 
-  test(`what is rendered in ${format} is what a strict parser reads`, () => {
+  test(`a strict parser reads back every exposition in ${format}`, () => {
     fc.assert(
       fc.property(families(), (input) => {
         const text = render(input, format);
-        assert.deepEqual(parseExposition(text, format).families, expected(input, format));
+        assert.deepEqual(parseExposition(text, format).families, parseExpected(input, format));
       }),
     );
   });
 
-  test(`every family of the catalogue together is a valid exposition in ${format}`, () => {
+  test(`the whole catalogue is a valid exposition in ${format}`, () => {
     assert.equal(
       parseExposition(render(oneSampleEach(), format), format).families.size,
       oneSampleEach().length,
@@ -87,62 +87,62 @@ for (const format of FORMATS) {
   });
 }
 
-test('promtool has no complaint about the catalogue', (t) => {
+test('promtool accepts the catalogue', (t) => {
   assertPromtoolAccepts(t, render(oneSampleEach(), 'text'));
 });
 
-test('a part that was rendered before reads the same, in both formats, beside parts that are new', () => {
+test('a cached part is rendered the same beside new parts, in both formats', () => {
   const exposition = new Exposition();
   const { up } = CATALOGUE;
   const part = (code: string, value: number): Family => ({ spec: up, samples: [{ labels: [code], value }] });
-  const lasting = part('A', 1);
+  const cached = part('A', 1);
   for (const format of FORMATS) {
-    const first = exposition.render([lasting, part('B', 1)], format).toString();
-    const second = exposition.render([lasting, part('B', 0)], format).toString();
+    const first = exposition.render([cached, part('B', 1)], format).toString();
+    const second = exposition.render([cached, part('B', 0)], format).toString();
     assert.equal(second, first.replace('service_code="B"} 1', 'service_code="B"} 0'));
     parseExposition(second, format);
   }
 });
 
-test('in pieces it is the same, and of what is long there is one copy', () => {
+test('chunks add up to the same exposition, and large chunks are not copied', () => {
   const exposition = new Exposition();
   const long = (spec: FamilySpec, count: number): Family => ({
     spec,
     samples: Array.from({ length: count }, (_, n) => ({ labels: ['A', `server-${n}`], value: n })),
   });
-  const lasting = [...oneSampleEach(), long(CATALOGUE.tasks, 40_000), ...oneSampleEach().slice(0, 2)];
+  const input = [...oneSampleEach(), long(CATALOGUE.tasks, 40_000), ...oneSampleEach().slice(0, 2)];
   for (const format of FORMATS) {
-    const pieces = exposition.renderPieces(lasting, format);
-    assert.deepEqual(Buffer.concat(pieces), exposition.render(lasting, format));
-    assert.equal(pieces.length, 3);
-    assert.equal(exposition.renderPieces(lasting, format)[1], pieces[1]);
+    const chunks = exposition.renderChunks(input, format);
+    assert.deepEqual(Buffer.concat(chunks), exposition.render(input, format));
+    assert.equal(chunks.length, 3);
+    assert.equal(exposition.renderChunks(input, format)[1], chunks[1]);
   }
 });
 
-test('points in columns are written, and counted, as the samples that they are', () => {
+test('sample columns are rendered and counted like samples', () => {
   const label = fc.string({ unit: 'binary' });
-  const point = fc.record({
+  const sampleFields = fc.record({
     labels: fc.tuple(label, label),
     value: fc.oneof(fc.double(), fc.integer()),
     created: fc.nat(),
   });
   fc.assert(
-    fc.property(label, fc.array(point), fc.boolean(), label, (serviceCode, all, isCounter, tenant) => {
+    fc.property(label, fc.array(sampleFields), fc.boolean(), label, (serviceCode, all, isCounter, tenant) => {
       const labelSets = all.map(({ labels }) => labels);
       const values = all.map(({ value }) => value);
-      const births = isCounter ? all.map(({ created }) => created) : undefined;
-      const samples = new Points(serviceCode, labelSets, values, births);
+      const createdTimes = isCounter ? all.map(({ created }) => created) : undefined;
+      const samples = new SampleColumns(serviceCode, labelSets, values, createdTimes);
       const spec = isCounter ? CATALOGUE.httpOutputBytes : CATALOGUE.outputs;
       const inColumns = { spec, samples, staticLabels: { tenant } };
-      const written = { ...inColumns, samples: [...samples] };
+      const inSamples = { ...inColumns, samples: [...samples] };
       assert.equal(samples.length, all.length);
-      assert.equal(countSeries([inColumns]), countSeries([written]));
-      for (const format of FORMATS) assert.equal(render([inColumns], format), render([written], format));
+      assert.equal(countSeries([inColumns]), countSeries([inSamples]));
+      for (const format of FORMATS) assert.equal(render([inColumns], format), render([inSamples], format));
     }),
   );
 });
 
-test('series are counted as text 0.0.4 has sample lines', () => {
+test('the series count equals the number of sample lines in text 0.0.4', () => {
   fc.assert(
     fc.property(families(), (input) => {
       const lines = render(input, 'text').split('\n');
@@ -163,7 +163,7 @@ function oneSampleEach(): Family[] {
   });
 }
 
-/** Label values as end users' terminals may send them: any UTF-16, above all what the formats give a meaning. */
+/** Hostile label values: any UTF-16, with a preference for characters that the formats treat specially. */
 function labelValue(): fc.Arbitrary<string> {
   const hostile = [
     '\\',
@@ -248,8 +248,8 @@ function sample(spec: FamilySpec): fc.Arbitrary<Sample> {
     .map(({ created: at, ...rest }) => (at === undefined ? rest : { ...rest, created: at }));
 }
 
-/** What a parser must make of some families, told without the renderer. */
-function expected(input: readonly Family[], format: ExpositionFormat): Map<string, ParsedFamily> {
+/** Computes the expected parse result independently of the renderer. */
+function parseExpected(input: readonly Family[], format: ExpositionFormat): Map<string, ParsedFamily> {
   const filled = input.filter(({ samples }) => samples.length > 0);
   return new Map(
     filled.map(({ spec, samples }) => {
@@ -277,24 +277,24 @@ function expectedSamples(
   const labels = Object.fromEntries(
     spec.labels.map((label, i) => [label, each.labels[i]?.toWellFormed() ?? '']),
   );
-  const of = (sampleName: string, value: number, more = {}): ParsedSample => ({
+  const create = (sampleName: string, value: number, more = {}): ParsedSample => ({
     name: sampleName,
     labels: { ...labels, ...more },
     value: value + 0,
   });
   const hasCreated = format === 'openmetrics' && ['counter', 'histogram'].includes(spec.type);
-  const created = hasCreated && each.created !== undefined ? [of(`${name}_created`, each.created)] : [];
-  if (!('buckets' in each)) return [of(spec.name, each.value), ...created];
-  const bounds = [...(spec.buckets ?? []).map((bound) => le(bound, format)), '+Inf'];
+  const created = hasCreated && each.created !== undefined ? [create(`${name}_created`, each.created)] : [];
+  if (!('buckets' in each)) return [create(spec.name, each.value), ...created];
+  const bounds = [...(spec.buckets ?? []).map((bound) => formatBound(bound, format)), '+Inf'];
   return [
-    ...bounds.map((bound, i) => of(`${name}_bucket`, each.buckets[i] ?? Number.NaN, { le: bound })),
-    of(`${name}_sum`, each.sum),
-    of(`${name}_count`, each.buckets.at(-1) ?? Number.NaN),
+    ...bounds.map((bound, i) => create(`${name}_bucket`, each.buckets[i] ?? Number.NaN, { le: bound })),
+    create(`${name}_sum`, each.sum),
+    create(`${name}_count`, each.buckets.at(-1) ?? Number.NaN),
     ...created,
   ];
 }
 
-function le(bound: number, format: ExpositionFormat): string {
+function formatBound(bound: number, format: ExpositionFormat): string {
   if (format === 'text') return String(bound);
   const [digits = '', exponent = ''] = bound.toExponential().split('e');
   const fixed = String(bound);

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 
 import * as fc from 'fast-check';
 
-import { formatCanonicalFloat, formatValue } from '../../src/metrics/numbers.ts';
+import { formatCanonicalFloat, formatSampleValue } from '../../src/metrics/number-format.ts';
 
 // The examples of OpenMetrics 1.0, "Canonical Numbers".
 const CANONICAL = [
@@ -11,14 +11,14 @@ const CANONICAL = [
   '1e-10 1e-09 1e-08 1e-07 1e-06 1e-05 0.0001 86400.0 1.5e+06 1.2345678e+07 +Inf -Inf NaN -0.5',
 ].flatMap((line) => line.split(' '));
 
-test('canonical floats are those of the specification', () => {
+test('canonical floats match the specification', () => {
   const values = CANONICAL.map((text) => Number(text.replace('Inf', 'Infinity')));
   assert.deepEqual(values.map(formatCanonicalFloat), CANONICAL);
 });
 
-test('sample values are plain integers, shortest decimals, or the words of the format', () => {
+test('sample values are integers, shortest decimals, +Inf, -Inf or NaN', () => {
   const values = [0, -0, 15, 9007199254740991, 0.1, 1e-7, 1e21, Infinity, -Infinity, Number.NaN];
-  assert.deepEqual(values.map(formatValue), [
+  assert.deepEqual(values.map(formatSampleValue), [
     '0',
     '0',
     '15',
@@ -32,10 +32,10 @@ test('sample values are plain integers, shortest decimals, or the words of the f
   ]);
 });
 
-test('every float reads back as itself from both forms', () => {
+test('every float survives a round trip through both formats', () => {
   fc.assert(
     fc.property(fc.double({ noNaN: true, noDefaultInfinity: true }), (value) => {
-      assert.equal(Number(formatValue(value)), value + 0);
+      assert.equal(Number(formatSampleValue(value)), value + 0);
       assert.equal(Number(formatCanonicalFloat(value)), value + 0);
     }),
   );

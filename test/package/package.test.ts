@@ -1,20 +1,20 @@
 import assert from 'node:assert/strict';
-import { mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { parseExposition } from '../support/exposition-parser.ts';
-import { Program, xvsExporter } from '../support/program.ts';
-import { repositoryFolder, repositoryPath, repositoryText } from '../support/repository.ts';
-import { npm, outerEnvironment, pack, type Packed } from './packed.ts';
+import { Program, startProgram } from '../support/program.ts';
+import { listRepositoryFolder, repositoryPath, readRepositoryFile } from '../support/repository.ts';
+import { runNpm, getOuterEnvironment, pack, type PackedPackage } from './packed-package.ts';
 
 const manifest: { version: string; scripts: Record<string, string>; dependencies: object } = JSON.parse(
-  repositoryText('package.json'),
+  readRepositoryFile('package.json'),
 );
 
 /** What the package holds besides the program. */
-function expectedDocuments(): readonly string[] {
+function listExpectedDocuments(): readonly string[] {
   const all = (folder: string): readonly string[] =>
-    repositoryFolder(...folder.split('/')).map((name) => `${folder}/${name}`);
+    listRepositoryFolder(...folder.split('/')).map((name) => `${folder}/${name}`);
   return [
     'package.json',
     'README.md',
@@ -33,14 +33,14 @@ function expectedDocuments(): readonly string[] {
 }
 
 /** Each source file, compiled. */
-function expectedProgram(): readonly string[] {
+function listExpectedProgram(): readonly string[] {
   return readdirSync(repositoryPath('src'), { recursive: true, encoding: 'utf8' })
     .filter((path) => path.endsWith('.ts'))
     .map((path) => `dist/${path.replace(/\.ts$/, '.js')}`);
 }
 
 describe('the package', () => {
-  let packed: Packed;
+  let packed: PackedPackage;
   let folder: string;
 
   before(() => {
@@ -52,11 +52,11 @@ describe('the package', () => {
 
   /** Runs the program as a user of the package does. */
   const npx = (args: readonly string[], env: Readonly<Record<string, string>> = {}): Program =>
-    new Program('npx', ['xvs-exporter', ...args], { ...ofMachine(), ...env }, folder);
+    new Program('npx', ['xvs-exporter', ...args], { ...getMachineEnvironment(), ...env }, folder);
 
   it('holds the program, what is needed to set it up, and nothing else', () => {
     const paths = packed.files.map(({ path }) => path);
-    assert.deepEqual(paths.toSorted(), [...expectedDocuments(), ...expectedProgram()].toSorted());
+    assert.deepEqual(paths.toSorted(), [...listExpectedDocuments(), ...listExpectedProgram()].toSorted());
   });
 
   it('runs nothing when it is installed', () => {
@@ -68,10 +68,17 @@ describe('the package', () => {
   });
 
   it('installs into an empty folder, with the dependencies that it names', () => {
-    const installed = npm(folder, ['install', '--prefer-offline', '--no-audit', '--no-fund', packed.file]);
+    const installed = runNpm(folder, [
+      'install',
+      `--prefix=${folder}`,
+      '--prefer-offline',
+      '--no-audit',
+      '--no-fund',
+      packed.file,
+    ]);
     assert.equal(installed.status, 0, installed.stderr);
-    const modules = readdirSync(join(folder, 'node_modules'));
-    for (const name of Object.keys(manifest.dependencies)) assert.ok(modules.includes(name), name);
+    for (const name of Object.keys(manifest.dependencies))
+      assert.ok(existsSync(join(folder, 'node_modules', name)), name);
     const program = join(folder, 'node_modules/xvs-exporter/dist/main.js');
     assert.match(readFileSync(program, 'utf8'), /^#!\/usr\/bin\/env node\n/);
     assert.equal(statSync(program).mode & 0o111, 0o111);
@@ -79,32 +86,32 @@ describe('the package', () => {
 
   it('says its version, which is that of the package', async () => {
     await using program = npx(['--version']);
-    assert.equal(await program.exit, 0);
+    assert.equal(await program.exitCode, 0);
     assert.match(program.stdout, new RegExp(`^xvs-exporter ${manifest.version} \\(`));
   });
 
   it('prints its help', async () => {
     await using program = npx(['--help']);
-    assert.equal(await program.exit, 0);
-    assert.equal(program.stdout, repositoryText('test', 'fixtures', 'config', 'help.txt'));
+    assert.equal(await program.exitCode, 0);
+    assert.equal(program.stdout, readRepositoryFile('test', 'fixtures', 'config', 'help.txt'));
   });
 
   it('simulates a service, and polls it', async () => {
-    await using service = xvsExporter(['simulate', '--listen-address=127.0.0.1:0', '--users=20']);
-    const url = await service.printed(/ on (http:\S+)/);
+    await using service = startProgram(['simulate', '--listen-address=127.0.0.1:0', '--users=20']);
+    const url = await service.waitForUrl();
     await using program = npx(['once'], {
       XVS_UPSTREAM_BASE_URL: url,
       XVS_SERVICE_CODES: 'TESTING',
       XVS_SECRET: 'abc',
     });
-    assert.equal(await program.exit, 0, program.stderr);
+    assert.equal(await program.exitCode, 0, program.stderr);
     const { families } = parseExposition(program.stdout, 'text');
     assert.equal(families.get('xvs_up')?.samples[0]?.value, 1);
   });
 });
 
-function ofMachine(): Record<string, string> {
-  const entries = Object.entries(outerEnvironment());
+function getMachineEnvironment(): Record<string, string> {
+  const entries = Object.entries(getOuterEnvironment());
   return Object.fromEntries(
     entries.flatMap(([name, value]) => (value === undefined ? [] : [[name, value] as const])),
   );

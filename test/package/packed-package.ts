@@ -33,19 +33,19 @@ const report = z
   .length(1);
 
 /** The package, as `npm pack` makes it of a copy of the repository in a folder of its own. */
-export interface Packed extends Disposable {
+export interface PackedPackage extends Disposable {
   readonly folder: string;
   readonly file: string;
   readonly files: readonly { readonly path: string; readonly mode: number }[];
 }
 
 /** Packs a copy: in the repository itself, other tests run what packing would build anew. */
-export function pack(): Packed {
+export function pack(): PackedPackage {
   const folder = mkdtempSync(join(tmpdir(), 'xvs-packed-'));
   const copy = join(folder, 'copy');
   for (const name of SOURCES) cpSync(repositoryPath(name), join(copy, name), { recursive: true });
   symlinkSync(repositoryPath('node_modules'), join(copy, 'node_modules'));
-  const { status, stdout, stderr } = npm(copy, ['pack', '--json', `--pack-destination=${folder}`]);
+  const { status, stdout, stderr } = runNpm(copy, ['pack', '--json', `--pack-destination=${folder}`]);
   if (status !== 0) throw new Error(`Expected npm pack to succeed, found\n${stderr}`);
   const [packed] = report.parse(JSON.parse(stdout));
   return {
@@ -57,12 +57,12 @@ export function pack(): Packed {
 }
 
 /** Runs npm in a folder, without what an npm around this test says of another one. */
-export function npm(cwd: string, args: readonly string[]) {
-  return spawnSync('npm', args, { cwd, encoding: 'utf8', env: outerEnvironment() });
+export function runNpm(cwd: string, args: readonly string[]) {
+  return spawnSync('npm', args, { cwd, encoding: 'utf8', env: getOuterEnvironment() });
 }
 
 /** The environment of the machine: where its registry and its cache are, but nothing of a script that runs. */
-export function outerEnvironment(): NodeJS.ProcessEnv {
+export function getOuterEnvironment(): NodeJS.ProcessEnv {
   const own =
     /^(?:npm_(?:lifecycle|package|config_local_prefix|command|execpath|node_execpath)|INIT_CWD|XVS_)/;
   return Object.fromEntries(Object.entries(process.env).filter(([name]) => !own.test(name)));

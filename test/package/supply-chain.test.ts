@@ -3,9 +3,9 @@ import { spawnSync } from 'node:child_process';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
-import { fixture } from './support/fixtures.ts';
+import { readFixture } from '../support/fixtures.ts';
 
-const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 
 const manifestSchema = z.object({
   scripts: z.record(z.string(), z.string()),
@@ -24,8 +24,8 @@ const lockSchema = z.object({
   ),
 });
 
-const manifest = manifestSchema.parse(JSON.parse(fixture('../../package.json').toString()));
-const { packages } = lockSchema.parse(JSON.parse(fixture('../../package-lock.json').toString()));
+const manifest = manifestSchema.parse(JSON.parse(readFixture('../../package.json').toString()));
+const { packages } = lockSchema.parse(JSON.parse(readFixture('../../package-lock.json').toString()));
 const installed = Object.entries(packages).filter(([path]) => path !== '');
 
 test('no package runs a script when it is installed, this one included', () => {

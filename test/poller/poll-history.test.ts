@@ -3,95 +3,93 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import {
   PollHistory,
-  REMEMBERED_POLLS,
-  type EndedPoll,
-  type PlottedFigures,
+  HISTORY_CAPACITY,
+  type CompletedPoll,
+  type PlottedTotals,
 } from '../../src/poller/poll-history.ts';
 import { POLL_ERROR_REASONS } from '../../src/upstream/errors.ts';
 
-/** Whole numbers that a single holds as they are. */
-const small = fc.integer({ min: 0, max: 1_000_000 });
+/** Integers that single precision represents exactly. */
+const count = fc.integer({ min: 0, max: 1_000_000 });
 
-const figures = fc.record({
-  users: small,
-  tasks: small,
-  stalledTasks: small,
-  connections: small,
-  inputBytes: small,
-  outputBytes: small,
+const totals = fc.record({
+  users: count,
+  tasks: count,
+  stalledTasks: count,
+  connections: count,
+  inputBytes: count,
+  outputBytes: count,
 });
 
-/** A poll, and how long after the one before it ended. */
 const poll = fc.record({
   gapMs: fc.integer({ min: 0, max: 60_000 }),
-  durationMs: small,
-  outcome: fc.oneof(figures, fc.constantFrom(...POLL_ERROR_REASONS)),
+  durationMs: count,
+  outcome: fc.oneof(totals, fc.constantFrom(...POLL_ERROR_REASONS)),
 });
 
-/** The same kept in a plain list. */
+/** A history in a plain list. */
 class Model {
-  readonly #polls: { atMs: number; durationMs: number; error?: string; plotted?: PlottedFigures }[] = [];
-  #before: { atMs: number; inputBytes: number; outputBytes: number } | undefined;
+  readonly #polls: { atMs: number; durationMs: number; error?: string; plotted?: PlottedTotals }[] = [];
+  #last: { atMs: number; inputBytes: number; outputBytes: number } | undefined;
 
-  note({ atMs, durationMs, error, figures: found }: EndedPoll): void {
+  append({ atMs, durationMs, error, totals: found }: CompletedPoll): void {
     if (found === undefined) {
       this.#polls.push({ atMs, durationMs, error: error ?? '' });
       return;
     }
-    const before = this.#before;
+    const last = this.#last;
     const rate = (key: 'inputBytes' | 'outputBytes'): number | undefined => {
-      if (before === undefined || atMs <= before.atMs || found[key] < before[key]) return undefined;
-      return ((found[key] - before[key]) * 1000) / (atMs - before.atMs);
+      if (last === undefined || atMs <= last.atMs || found[key] < last[key]) return undefined;
+      return ((found[key] - last[key]) * 1000) / (atMs - last.atMs);
     };
     const { users, tasks, connections, inputBytes, outputBytes } = found;
     const plotted = { users, tasks, connections, ingress: rate('inputBytes'), egress: rate('outputBytes') };
-    this.#before = { atMs, inputBytes, outputBytes };
+    this.#last = { atMs, inputBytes, outputBytes };
     this.#polls.push({ atMs, durationMs, plotted });
   }
 
-  points() {
+  entries() {
     const latestMs = this.#polls.at(-1)?.atMs ?? 0;
-    return this.#polls.slice(-REMEMBERED_POLLS).map(({ atMs, durationMs, error, plotted }) => ({
+    return this.#polls.slice(-HISTORY_CAPACITY).map(({ atMs, durationMs, error, plotted }) => ({
       beforeLatestMs: latestMs - atMs,
       durationMs,
       error,
-      figures: plotted === undefined ? undefined : { ...plotted, ...singles(plotted) },
+      totals: plotted === undefined ? undefined : { ...plotted, ...roundToSingle(plotted) },
     }));
   }
 }
 
-/** Rates as a ring of singles gives them back. */
-function singles({ ingress, egress }: PlottedFigures) {
+function roundToSingle({ ingress, egress }: PlottedTotals) {
   const single = (value: number | undefined) => (value === undefined ? undefined : Math.fround(value));
   return { ingress: single(ingress), egress: single(egress) };
 }
 
-test('it remembers the last polls as a plain list would', () => {
+test('it keeps the last polls as a plain list would', () => {
   fc.assert(
-    fc.property(fc.array(poll, { maxLength: 3 * REMEMBERED_POLLS, size: 'max' }), (polls) => {
+    fc.property(fc.array(poll, { maxLength: 3 * HISTORY_CAPACITY, size: 'max' }), (polls) => {
       const history = new PollHistory();
       const model = new Model();
       let atMs = 1e9;
       for (const { gapMs, durationMs, outcome } of polls) {
         atMs += gapMs;
-        const ended: EndedPoll =
+        const completed: CompletedPoll =
           typeof outcome === 'string'
             ? { atMs, durationMs, error: outcome }
-            : { atMs, durationMs, figures: outcome };
-        history.note(ended);
-        model.note(ended);
+            : { atMs, durationMs, totals: outcome };
+        history.append(completed);
+        model.append(completed);
         assert.equal(history.latestDurationMs, durationMs);
       }
-      assert.deepEqual(history.points(), model.points());
+      assert.deepEqual(history.entries(), model.entries());
     }),
   );
 });
 
-const FIGURES = { users: 1, tasks: 2, stalledTasks: 3, connections: 4, inputBytes: 0, outputBytes: 0 };
+const TOTALS = { users: 1, tasks: 2, stalledTasks: 3, connections: 4, inputBytes: 0, outputBytes: 0 };
 
-test('the first listing has no rates: nobody knows what flowed before', () => {
+test('the first listing has no rates', () => {
   const history = new PollHistory();
-  history.note({ atMs: 0, durationMs: 1, figures: { ...FIGURES, inputBytes: 1e12 } });
+  history.append({ atMs: 0, durationMs: 1, totals: { ...TOTALS, inputBytes: 1e12 } });
   assert.deepEqual(history.latestListing, {
     users: 1,
     tasks: 2,
@@ -102,21 +100,25 @@ test('the first listing has no rates: nobody knows what flowed before', () => {
   });
 });
 
-test('what flowed while polls failed is spread over all that time', () => {
+test('bytes transferred while polls failed are spread over the whole time since the last listing', () => {
   const history = new PollHistory();
-  history.note({ atMs: 0, durationMs: 1, figures: FIGURES });
-  history.note({ atMs: 10_000, durationMs: 1, error: 'reset' });
-  history.note({ atMs: 20_000, durationMs: 1, figures: { ...FIGURES, inputBytes: 1000, outputBytes: 4000 } });
+  history.append({ atMs: 0, durationMs: 1, totals: TOTALS });
+  history.append({ atMs: 10_000, durationMs: 1, error: 'reset' });
+  history.append({
+    atMs: 20_000,
+    durationMs: 1,
+    totals: { ...TOTALS, inputBytes: 1000, outputBytes: 4000 },
+  });
   assert.deepEqual([history.latestListing?.ingress, history.latestListing?.egress], [50, 200]);
   assert.deepEqual(
-    history.points().map(({ figures: found }) => found?.egress),
+    history.entries().map(({ totals: found }) => found?.egress),
     [undefined, undefined, 200],
   );
 });
 
-test('the last good listing is exact, and outlives polls that fail', () => {
+test('the last good listing has full precision and remains when later polls fail', () => {
   const history = new PollHistory();
-  history.note({ atMs: 0, durationMs: 1, figures: { ...FIGURES, users: 16_777_217 } });
-  history.note({ atMs: 1000, durationMs: 1, error: 'timeout' });
+  history.append({ atMs: 0, durationMs: 1, totals: { ...TOTALS, users: 16_777_217 } });
+  history.append({ atMs: 1000, durationMs: 1, error: 'timeout' });
   assert.equal(history.latestListing?.users, 16_777_217);
 });

@@ -1,39 +1,44 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { PollChanges } from '../../src/poller/changes.ts';
+import { PollLogger } from '../../src/poller/poll-logger.ts';
 import type { FailedListing } from '../../src/poller/fetch-listing.ts';
-import type { InvalidCount } from '../../src/tally/listing-tally.ts';
+import type { InvalidCount } from '../../src/tally/readings.ts';
 import type { Snapshot } from '../../src/tally/snapshot.ts';
 import { UpstreamError, type PollErrorReason, type UpstreamErrorDetails } from '../../src/upstream/errors.ts';
-import { taskRecord, userRecord } from '../support/task-record.ts';
+import { buildTaskRecord, buildUserRecord } from '../support/record-builders.ts';
 import { TallyRun } from '../support/tally-run.ts';
-import { recordedLog } from './polling.ts';
+import { createRecordingLogger } from '../support/recording-logger.ts';
 
 function start() {
-  const { logger, lines } = recordedLog();
-  const changes = new PollChanges(logger);
-  let seen = 0;
-  /** The lines written since the last call, as level and message. */
-  const news = (): string[] => {
-    const fresh = lines.slice(seen).map(({ level, msg }) => `${level}: ${msg}`);
-    seen = lines.length;
-    return fresh;
+  const { logger, lines } = createRecordingLogger();
+  const pollLogger = new PollLogger(logger);
+  let readCount = 0;
+  /** Returns level and message of the lines written since the last call. */
+  const readNewLines = (): string[] => {
+    const newLines = lines.slice(readCount).map(({ level, msg }) => `${level}: ${msg}`);
+    readCount = lines.length;
+    return newLines;
   };
-  return { changes, lines, news };
+  return { pollLogger, lines, readNewLines };
 }
 
-/** A good listing; `servers` is how many there are, of which two have places of their own. */
-function good(servers = 1): Snapshot {
-  const users = Array.from({ length: servers }, (_, index) => userRecord({ vsId: `server-${index}` }));
-  return new TallyRun({ maxLabelSets: 2 }).list({ users, tasks: [taskRecord({ vsId: 'server-0' })] });
+/** Creates the snapshot of a good listing, with label sets for two servers. */
+function createSnapshot(serverCount = 1): Snapshot {
+  const users = Array.from({ length: serverCount }, (_, index) =>
+    buildUserRecord({ vsId: `server-${index}` }),
+  );
+  return new TallyRun({ maxLabelSets: 2 }).commitListing({
+    users,
+    tasks: [buildTaskRecord({ vsId: 'server-0' })],
+  });
 }
 
-function failure({ ret, ...details }: UpstreamErrorDetails & { ret?: number } = {}): FailedListing {
+function createFailure({ ret, ...details }: UpstreamErrorDetails & { ret?: number } = {}): FailedListing {
   const error = new UpstreamError('http_status', 'Expected HTTP status 2xx, found another', details);
   return { error, ret, bytes: 0 };
 }
 
-const failed = (reason: PollErrorReason, message: string): FailedListing => ({
+const createFailureWithReason = (reason: PollErrorReason, message: string): FailedListing => ({
   error: new UpstreamError(reason, message),
   ret: undefined,
   bytes: 0,
@@ -44,65 +49,65 @@ const INVALID: readonly InvalidCount[] = [
   { record: 'task', reason: 'missing_field', count: 1 },
 ];
 
-test('the first success is told at info, its repetition at debug', () => {
-  const { changes, lines, news } = start();
-  changes.succeeded(good(), [], 123.4);
+test('the first success is logged at info, its repetition at debug', () => {
+  const { pollLogger, lines, readNewLines } = start();
+  pollLogger.logSuccess(createSnapshot(), [], 123.4);
   assert.deepEqual(lines, [{ level: 'info', msg: 'Poll succeeded', users: 1, tasks: 1, duration_ms: 123 }]);
-  news();
-  changes.succeeded(good(), [], 1);
-  changes.succeeded(good(), [], 1);
-  assert.deepEqual(news(), ['debug: Poll succeeded', 'debug: Poll succeeded']);
+  readNewLines();
+  pollLogger.logSuccess(createSnapshot(), [], 1);
+  pollLogger.logSuccess(createSnapshot(), [], 1);
+  assert.deepEqual(readNewLines(), ['debug: Poll succeeded', 'debug: Poll succeeded']);
 });
 
-test('a failure is told at warn with what is known of it, its repetition at debug', () => {
-  const { changes, lines, news } = start();
-  const error = failure({ status: 503, ret: 12, retryAfterMs: 5000 });
-  changes.failed(error, 7.6);
+test('a failure is logged at warn with its details, its repetition at debug', () => {
+  const { pollLogger, lines, readNewLines } = start();
+  const error = createFailure({ status: 503, ret: 12, retryAfterMs: 5000 });
+  pollLogger.logFailure(error, 7.6);
   assert.deepEqual(lines, [
     {
       level: 'warn',
       msg: 'Poll failed',
       reason: 'http_status',
-      error: 'Expected HTTP status 2xx, found another',
+      err: { message: 'Expected HTTP status 2xx, found another' },
       status: 503,
       ret: 12,
       retry_after_ms: 5000,
       duration_ms: 8,
     },
   ]);
-  news();
-  changes.failed(error, 1);
-  assert.deepEqual(news(), ['debug: Poll failed']);
+  readNewLines();
+  pollLogger.logFailure(error, 1);
+  assert.deepEqual(readNewLines(), ['debug: Poll failed']);
 });
 
 for (const [name, first, then] of [
-  ['reason', failure(), failed('timeout', 'The poll took longer than it may')],
-  ['status', failure({ status: 500 }), failure({ status: 503 })],
-  ['ret', failure({ status: 500, ret: 1 }), failure({ status: 500, ret: 2 })],
+  ['reason', createFailure(), createFailureWithReason('timeout', 'The poll took longer than it may')],
+  ['status', createFailure({ status: 500 }), createFailure({ status: 503 })],
+  ['ret', createFailure({ status: 500, ret: 1 }), createFailure({ status: 500, ret: 2 })],
 ] as const) {
   test(`a failure with another ${name} is a change`, () => {
-    const { changes, news } = start();
-    changes.failed(first, 1);
-    changes.failed(then, 1);
-    changes.failed(then, 1);
-    assert.deepEqual(news(), ['warn: Poll failed', 'warn: Poll failed', 'debug: Poll failed']);
+    const { pollLogger, readNewLines } = start();
+    pollLogger.logFailure(first, 1);
+    pollLogger.logFailure(then, 1);
+    pollLogger.logFailure(then, 1);
+    assert.deepEqual(readNewLines(), ['warn: Poll failed', 'warn: Poll failed', 'debug: Poll failed']);
   });
 }
 
-test('a failure with another message alone is no change: a byte at fault moves from poll to poll', () => {
-  const { changes, news } = start();
-  changes.failed(failed('not_json', 'Expected a value at byte 5'), 1);
-  changes.failed(failed('not_json', 'Expected a value at byte 7'), 1);
-  assert.deepEqual(news(), ['warn: Poll failed', 'debug: Poll failed']);
+test('a failure with only another message is no change: the offset of an invalid byte varies', () => {
+  const { pollLogger, readNewLines } = start();
+  pollLogger.logFailure(createFailureWithReason('not_json', 'Expected a value at byte 5'), 1);
+  pollLogger.logFailure(createFailureWithReason('not_json', 'Expected a value at byte 7'), 1);
+  assert.deepEqual(readNewLines(), ['warn: Poll failed', 'debug: Poll failed']);
 });
 
-test('recovery is told at info, and the failure after it at warn again', () => {
-  const { changes, news } = start();
-  changes.succeeded(good(), [], 1);
-  changes.failed(failure(), 1);
-  changes.succeeded(good(), [], 1);
-  changes.failed(failure(), 1);
-  assert.deepEqual(news(), [
+test('a recovery is logged at info, and the next failure at warn again', () => {
+  const { pollLogger, readNewLines } = start();
+  pollLogger.logSuccess(createSnapshot(), [], 1);
+  pollLogger.logFailure(createFailure(), 1);
+  pollLogger.logSuccess(createSnapshot(), [], 1);
+  pollLogger.logFailure(createFailure(), 1);
+  assert.deepEqual(readNewLines(), [
     'info: Poll succeeded',
     'warn: Poll failed',
     'info: Poll succeeded',
@@ -110,59 +115,126 @@ test('recovery is told at info, and the failure after it at warn again', () => {
   ]);
 });
 
-test('invalid records are told once at warn by kind and reason, and again after there were none', () => {
-  const { changes, lines, news } = start();
-  const line = 'Left out entries that break the interface';
-  changes.succeeded(good(), INVALID, 1);
+test('invalid records are logged once at warn by kind and reason, and again after a listing without any', () => {
+  const { pollLogger, lines, readNewLines } = start();
+  const message = 'Skipped invalid records';
+  pollLogger.logSuccess(createSnapshot(), INVALID, 1);
   assert.deepEqual(lines[1], {
     level: 'warn',
-    msg: line,
+    msg: message,
     records: { 'user wrong_type': 2, 'task missing_field': 1 },
   });
-  news();
-  changes.succeeded(good(), INVALID, 1);
-  changes.failed(failure(), 1);
-  changes.succeeded(good(), INVALID, 1);
-  changes.succeeded(good(), [], 1);
-  changes.succeeded(good(), INVALID, 1);
+  readNewLines();
+  pollLogger.logSuccess(createSnapshot(), INVALID, 1);
+  pollLogger.logFailure(createFailure(), 1);
+  pollLogger.logSuccess(createSnapshot(), INVALID, 1);
+  pollLogger.logSuccess(createSnapshot(), [], 1);
+  pollLogger.logSuccess(createSnapshot(), INVALID, 1);
   assert.deepEqual(
-    news().filter((text) => text.endsWith(line)),
-    [`debug: ${line}`, `debug: ${line}`, `warn: ${line}`],
+    readNewLines().filter((text) => text.endsWith(message)),
+    [`debug: ${message}`, `debug: ${message}`, `warn: ${message}`],
   );
 });
 
-test('folding is told once at warn with its families, and again after there was none', () => {
-  const { changes, lines, news } = start();
-  const line = 'Folded label sets beyond metrics.max_label_sets';
-  changes.succeeded(good(3), [], 1);
+test('invalid fields and foreign records are logged once at warn, and again after a listing without any', () => {
+  for (const [invalid, message, fields] of [
+    [
+      { invalidFields: [{ record: 'task', field: 'progress', count: 3 }] },
+      'Treated invalid fields as missing',
+      { fields: { 'task progress': 3 } },
+    ],
+    [
+      { foreignRecords: [{ record: 'user', count: 2 }] },
+      'Listing has records of other service codes',
+      { records: { user: 2 } },
+    ],
+  ] as const) {
+    const { pollLogger, lines, readNewLines } = start();
+    const valid = createSnapshot();
+    pollLogger.logSuccess({ ...valid, ...invalid }, [], 1);
+    assert.deepEqual(lines[1], { level: 'warn', msg: message, ...fields });
+    readNewLines();
+    for (const snapshot of [{ ...valid, ...invalid }, valid, { ...valid, ...invalid }])
+      pollLogger.logSuccess(snapshot, [], 1);
+    assert.deepEqual(
+      readNewLines().filter((text) => text.endsWith(message)),
+      [`debug: ${message}`, `warn: ${message}`],
+    );
+  }
+});
+
+test('folding is logged once at warn with its families, and again after a listing without any', () => {
+  const { pollLogger, lines, readNewLines } = start();
+  const message = 'Folded label sets over metrics.max_label_sets';
+  pollLogger.logSuccess(createSnapshot(3), [], 1);
   assert.deepEqual(lines[1], {
     level: 'warn',
-    msg: line,
+    msg: message,
     families: ['xvs_server_online_users', 'xvs_server_last_seen_timestamp_seconds'],
   });
-  news();
-  changes.succeeded(good(3), [], 1);
-  changes.succeeded(good(1), [], 1);
-  changes.succeeded(good(3), [], 1);
+  readNewLines();
+  pollLogger.logSuccess(createSnapshot(3), [], 1);
+  pollLogger.logSuccess(createSnapshot(1), [], 1);
+  pollLogger.logSuccess(createSnapshot(3), [], 1);
   assert.deepEqual(
-    news().filter((text) => text.endsWith(line)),
-    [`debug: ${line}`, `warn: ${line}`],
+    readNewLines().filter((text) => text.endsWith(message)),
+    [`debug: ${message}`, `warn: ${message}`],
   );
 });
 
-test('a family that folded once and folds no more is not told of', () => {
-  const { changes, news } = start();
-  const run = new TallyRun({ maxLabelSets: 2 });
-  const users = ['server-1', 'server-2', 'server-3'].map((vsId) => userRecord({ vsId }));
-  run.list({ users });
-  // After the hour for which the other servers are remembered.
-  changes.succeeded(run.list({ users: [userRecord()] }, 3_600_001), [], 1);
-  changes.succeeded(run.list({ users: [userRecord()] }), [], 1);
-  assert.deepEqual(news(), ['info: Poll succeeded', 'debug: Poll succeeded']);
+for (const direction of ['input', 'http_output'] as const) {
+  test(`implausible gains of direction ${direction} are logged once at warn, and again after a listing without any`, () => {
+    const { pollLogger, lines, readNewLines } = start();
+    const message = 'Ignored implausible gains of byte counts';
+    const valid = createSnapshot();
+    const implausible = {
+      ...valid,
+      implausibleGains: { input: 0, http_output: 0, [direction]: 2 },
+    };
+    pollLogger.logSuccess(implausible, [], 1);
+    assert.deepEqual(lines.slice(1), [{ level: 'warn', msg: message, direction, gains: 2 }]);
+    readNewLines();
+    pollLogger.logSuccess(implausible, [], 1);
+    pollLogger.logFailure(createFailure(), 1);
+    for (const snapshot of [implausible, valid, implausible]) pollLogger.logSuccess(snapshot, [], 1);
+    assert.deepEqual(
+      readNewLines().filter((text) => text.endsWith(message)),
+      [`debug: ${message}`, `debug: ${message}`, `warn: ${message}`],
+    );
+  });
+}
+
+test('implausible gains of one direction are logged while those of the other last', () => {
+  const { pollLogger, lines } = start();
+  const valid = createSnapshot();
+  pollLogger.logSuccess({ ...valid, implausibleGains: { input: 1, http_output: 0 } }, [], 1);
+  pollLogger.logSuccess({ ...valid, implausibleGains: { input: 1, http_output: 3 } }, [], 1);
+  const warnings = lines.filter(({ level }) => level === 'warn');
+  assert.deepEqual(
+    warnings.map(({ direction, gains }) => [direction, gains]),
+    [
+      ['input', 1],
+      ['http_output', 3],
+    ],
+  );
 });
 
-test('what caused a failure is not told: it may quote the request', () => {
-  const { changes, lines } = start();
-  changes.failed(failure({ cause: new Error('GET http://h/?service_code=A xvs-signature c0ffee') }), 1);
+test('a family that no longer folds is not logged', () => {
+  const { pollLogger, readNewLines } = start();
+  const run = new TallyRun({ maxLabelSets: 2 });
+  const users = ['server-1', 'server-2', 'server-3'].map((vsId) => buildUserRecord({ vsId }));
+  run.commitListing({ users });
+  // The other servers are kept for one hour.
+  pollLogger.logSuccess(run.commitListing({ users: [buildUserRecord()] }, 3_600_001), [], 1);
+  pollLogger.logSuccess(run.commitListing({ users: [buildUserRecord()] }), [], 1);
+  assert.deepEqual(readNewLines(), ['info: Poll succeeded', 'debug: Poll succeeded']);
+});
+
+test('the cause of a failure is not logged: it may quote the signed URL', () => {
+  const { pollLogger, lines } = start();
+  pollLogger.logFailure(
+    createFailure({ cause: new Error('GET http://h/?service_code=A xvs-signature c0ffee') }),
+    1,
+  );
   assert.doesNotMatch(JSON.stringify(lines), /http:\/\/|c0ffee/);
 });

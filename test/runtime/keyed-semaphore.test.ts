@@ -1,98 +1,127 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { Turnstiles } from '../../src/poller/turnstiles.ts';
+import { KeyedSemaphore } from '../../src/runtime/keyed-semaphore.ts';
 
 const signal = new AbortController().signal;
 
-/** Sends some through that stay inside until they are let out. */
-function crowd(turnstiles: Turnstiles) {
-  const inside = new Map<string, () => void>();
-  const send = (who: string, name = 'one', stop = signal): Promise<void> => {
-    const stay = () => new Promise<void>((resolve) => inside.set(who, resolve));
-    return turnstiles.pass(name, stay, stop).finally(() => inside.delete(who));
+/** Runs tasks that end when the test finishes them. */
+function createTasks(semaphore: KeyedSemaphore) {
+  const running = new Map<string, () => void>();
+  const run = (task: string, key = 'A', taskSignal = signal): Promise<void> => {
+    const start = () => new Promise<void>((resolve) => running.set(task, resolve));
+    return semaphore.run(key, start, taskSignal).finally(() => running.delete(task));
   };
-  const letOut = async (who: string): Promise<void> => {
-    inside.get(who)?.();
+  const finish = async (task: string): Promise<void> => {
+    running.get(task)?.();
     await nextTurn();
   };
-  return { send, letOut, inside: () => [...inside.keys()].join('') };
+  return { run, finish, listRunning: () => [...running.keys()].join('') };
 }
 
-test('so many are in at a time, and the others come in their order', async () => {
-  const { send, letOut, inside } = crowd(new Turnstiles(2));
-  const passed = ['a', 'b', 'c', 'd'].map((who) => send(who));
+test('tasks up to the limit run at a time, the others start in order', async () => {
+  const { run, finish, listRunning } = createTasks(new KeyedSemaphore(2));
+  const tasks = ['a', 'b', 'c', 'd'].map((task) => run(task));
   await nextTurn();
-  assert.equal(inside(), 'ab');
-  await letOut('b');
-  assert.equal(inside(), 'ac');
-  await letOut('c');
-  assert.equal(inside(), 'ad');
-  await letOut('d');
-  await letOut('a');
-  await Promise.all(passed);
+  assert.equal(listRunning(), 'ab');
+  await finish('b');
+  assert.equal(listRunning(), 'ac');
+  await finish('c');
+  assert.equal(listRunning(), 'ad');
+  await finish('d');
+  await finish('a');
+  await Promise.all(tasks);
 });
 
-test('whoever comes as one leaves does not come before one who waits', async () => {
-  const { send, letOut, inside } = crowd(new Turnstiles(1));
-  const first = send('a');
-  const second = send('b');
+test('a task added while a slot is released does not overtake a waiting task', async () => {
+  const { run, finish, listRunning } = createTasks(new KeyedSemaphore(1));
+  const first = run('a');
+  const second = run('b');
   await nextTurn();
-  const left = letOut('a');
-  const third = send('c');
-  await left;
-  assert.equal(inside(), 'b');
-  await letOut('b');
-  assert.equal(inside(), 'c');
-  await letOut('c');
+  const finished = finish('a');
+  const third = run('c');
+  await finished;
+  assert.equal(listRunning(), 'b');
+  await finish('b');
+  assert.equal(listRunning(), 'c');
+  await finish('c');
   await Promise.all([first, second, third]);
 });
 
-test('each name has a turnstile of its own', async () => {
-  const { send, letOut, inside } = crowd(new Turnstiles(1));
-  const passed = [send('a', 'one'), send('b', 'other'), send('c', 'other')];
+test('each key has its own limit', async () => {
+  const { run, finish, listRunning } = createTasks(new KeyedSemaphore(1));
+  const tasks = [run('a', 'A'), run('b', 'B'), run('c', 'B')];
   await nextTurn();
-  assert.equal(inside(), 'ab');
-  for (const who of 'abc') await letOut(who);
-  await Promise.all(passed);
+  assert.equal(listRunning(), 'ab');
+  for (const task of 'abc') await finish(task);
+  await Promise.all(tasks);
 });
 
-test('one that fails leaves its place, and fails whoever sent it', async () => {
-  const turnstiles = new Turnstiles(1);
-  const mistake = new TypeError('Expected a function');
-  const failed = turnstiles.pass('one', () => Promise.reject(mistake), signal);
-  const after = turnstiles.pass('one', () => Promise.resolve(), signal);
-  await assert.rejects(failed, mistake);
-  await after;
+test('a failed task rejects its call and releases its slot', async () => {
+  const semaphore = new KeyedSemaphore(1);
+  const error = new TypeError('Expected a function');
+  const failed = semaphore.run('A', () => Promise.reject(error), signal);
+  const next = semaphore.run('A', () => Promise.resolve(), signal);
+  await assert.rejects(failed, error);
+  await next;
 });
 
-test('an abort takes one that waits out of the line, and one that has not come yet stays away', async () => {
-  const { send, letOut, inside } = crowd(new Turnstiles(1));
-  const stop = new AbortController();
-  const passed = [send('a'), send('c')];
-  const gone = assert.rejects(send('b', 'one', stop.signal), { name: 'AbortError' });
-  stop.abort();
-  await gone;
-  await assert.rejects(send('d', 'one', stop.signal), { name: 'AbortError' });
-  await letOut('a');
-  assert.equal(inside(), 'c');
-  await letOut('c');
-  await Promise.all(passed);
+test('an abort removes a waiting task, and a task with an aborted signal does not start', async () => {
+  const { run, finish, listRunning } = createTasks(new KeyedSemaphore(1));
+  const abort = new AbortController();
+  const tasks = [run('a'), run('c')];
+  const aborted = assert.rejects(run('b', 'A', abort.signal), { name: 'AbortError' });
+  abort.abort();
+  await aborted;
+  await assert.rejects(run('d', 'A', abort.signal), { name: 'AbortError' });
+  await finish('a');
+  assert.equal(listRunning(), 'c');
+  await finish('c');
+  await Promise.all(tasks);
 });
 
-test('another limit holds from the next who leaves on', async () => {
-  const turnstiles = new Turnstiles(1);
-  const { send, letOut, inside } = crowd(turnstiles);
-  const passed = [...'abcde'].map((who) => send(who));
-  turnstiles.limit = 3;
+test('an aborted call waits for the end of its running task', async () => {
+  const { run, finish } = createTasks(new KeyedSemaphore(1));
+  const abort = new AbortController();
+  let hasEnded = false;
+  const aborted = assert.rejects(
+    run('a', 'A', abort.signal).finally(() => (hasEnded = true)),
+    { name: 'AbortError' },
+  );
   await nextTurn();
-  await letOut('a');
-  assert.equal(inside(), 'bcd');
-  turnstiles.limit = 1;
-  await letOut('b');
-  await letOut('c');
-  assert.equal(inside(), 'd');
-  await letOut('d');
-  await letOut('e');
-  await Promise.all(passed);
+  abort.abort();
+  await nextTurn();
+  assert.equal(hasEnded, false);
+  await finish('a');
+  await aborted;
+});
+
+test('a key can be used again after it was idle', async () => {
+  const { run, finish, listRunning } = createTasks(new KeyedSemaphore(1));
+  for (const task of 'ab') {
+    const done = run(task);
+    await nextTurn();
+    assert.equal(listRunning(), task);
+    await finish(task);
+    await done;
+  }
+});
+
+test('a new limit applies immediately, and running tasks continue', async () => {
+  const semaphore = new KeyedSemaphore(1);
+  const { run, finish, listRunning } = createTasks(semaphore);
+  const tasks = [...'abcde'].map((task) => run(task));
+  await nextTurn();
+  semaphore.limit = 3;
+  await nextTurn();
+  assert.equal(listRunning(), 'abc');
+  semaphore.limit = 1;
+  await finish('b');
+  await finish('c');
+  assert.equal(listRunning(), 'a');
+  await finish('a');
+  assert.equal(listRunning(), 'd');
+  await finish('d');
+  await finish('e');
+  await Promise.all(tasks);
 });

@@ -1,19 +1,19 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
-import { createLogger } from '../src/log.ts';
-import type { LogDestination, LogFormat, LogLevel, Logger } from '../src/log.ts';
-import { toLogfmt } from '../src/logfmt.ts';
-import { toPretty } from '../src/pretty-log.ts';
+import { createLogger } from '../../src/runtime/logger.ts';
+import type { LogDestination, LogFormat, LogLevel, Logger } from '../../src/runtime/logger.ts';
+import { toLogfmt } from '../../src/runtime/logfmt.ts';
+import { toPretty } from '../../src/runtime/pretty-log.ts';
 
-function linesOf(format: LogFormat, log: (logger: Logger) => void, level: LogLevel = 'info'): string[] {
+function logLines(format: LogFormat, log: (logger: Logger) => void, level: LogLevel = 'info'): string[] {
   const lines: string[] = [];
   log(createLogger({ level, format, destination: { write: (line) => lines.push(line) } }));
   return lines;
 }
 
-test('a line of JSON has an ISO time, the level as a word, the fields and the message', () => {
-  const [line = ''] = linesOf('json', (logger) =>
+test('a JSON line has an ISO time, the level as a word, the fields and the message', () => {
+  const [line = ''] = logLines('json', (logger) =>
     logger.child({ service_code: 'A' }).warn({ polls: 3 }, 'Service is down'),
   );
   const { time, ...rest }: Record<string, unknown> = JSON.parse(line);
@@ -21,15 +21,15 @@ test('a line of JSON has an ISO time, the level as a word, the fields and the me
   assert.deepEqual(rest, { level: 'warn', service_code: 'A', polls: 3, msg: 'Service is down' });
 });
 
-test('a line of logfmt has the same in the order of time, level and message', () => {
-  const [line = ''] = linesOf('logfmt', (logger) =>
+test('a logfmt line starts with time, level and message', () => {
+  const [line = ''] = logLines('logfmt', (logger) =>
     logger.child({ service_code: 'A' }).warn({ polls: 3 }, 'Service is down'),
   );
   assert.match(line, /^time=\S{24} level=warn msg="Service is down" service_code=A polls=3\n$/);
 });
 
-test('lines below the level are left out', () => {
-  const lines = linesOf(
+test('lines below the level are not written', () => {
+  const lines = logLines(
     'logfmt',
     (logger) => {
       logger.debug('no');
@@ -42,68 +42,84 @@ test('lines below the level are left out', () => {
   assert.equal(lines.length, 2);
 });
 
-test('an error is told with its type, its message and that of its cause', () => {
+test('an error is logged with its type, stack, message and the message of its cause', () => {
   const err = new TypeError('Expected a, found b', { cause: new Error('because') });
-  const [line = ''] = linesOf('logfmt', (logger) => logger.error({ err }, 'Request failed'));
+  const [line = ''] = logLines('logfmt', (logger) => logger.error({ err }, 'Request failed'));
   assert.match(
     line,
     / err\.type=TypeError err\.message="Expected a, found b: because" err\.stack="TypeError: Exp.*\\n/,
   );
 });
 
+test('an error is logged without properties that may hold a secret', () => {
+  const err = Object.assign(new Error('broken'), {
+    code: 'EIO',
+    headers: { cookie: 'hunter2' },
+    note: 'hunter2',
+  });
+  const [line = ''] = logLines('json', (logger) => logger.error({ err }, 'Request failed'));
+  const { err: logged }: { err: object } = JSON.parse(line);
+  assert.deepEqual(Object.keys(logged), ['type', 'message', 'code', 'stack']);
+});
+
+test('the message of an error alone is logged without a stack', () => {
+  const [line = ''] = logLines('logfmt', (logger) => logger.error({ err: 'disk full' }, 'Write failed'));
+  assert.match(line, / msg="Write failed" err\.message="disk full"\n$/);
+});
+
 for (const format of ['json', 'logfmt', 'pretty'] as const) {
-  test(`secrets do not show in ${format}, whatever their depth`, () => {
-    const lines = linesOf(format, (logger) => {
+  test(`fields named like secrets are censored in ${format} at any depth`, () => {
+    const lines = logLines(format, (logger) => {
       const hidden = {
         secret: 'hunter2',
         password: 'hunter2',
         signature: 'hunter2',
         authorization: 'hunter2',
       };
-      logger.info({ ...hidden, one: hidden, request: { headers: hidden } }, 'Told');
-      logger.child(hidden).info('Told');
-      logger.child({ one: hidden }).info('Told');
+      logger.info({ ...hidden, one: hidden, request: { headers: hidden } }, 'Sent');
+      logger.child(hidden).info('Sent');
+      logger.child({ one: hidden }).info('Sent');
     });
     assert.equal(lines.length, 3);
     assert.doesNotMatch(lines.join(''), /hunter2/);
   });
 }
 
-/** The line that a format makes at a terminal, or elsewhere. */
-function lineAt(terminal: Partial<LogDestination>, format: LogFormat): string {
+/** Logs a line in a format to a destination. */
+function logTo(terminal: Partial<LogDestination>, format: LogFormat): string {
   const lines: string[] = [];
   const destination = { ...terminal, write: (line: string) => lines.push(line) };
   createLogger({ level: 'info', format, destination }).warn({ polls: 3 }, 'Service is down');
   return lines.join('').replaceAll('\u001b', '␛');
 }
 
-const IN_COLOUR = /^␛\[90m\d\d:\d\d:\d\d\.\d{3}␛\[0m ␛\[33mWARN ␛\[0m Service is down ␛\[90mpolls=␛\[0m3\n$/;
+const COLORED = /^␛\[90m\d\d:\d\d:\d\d\.\d{3}␛\[0m ␛\[33mWARN ␛\[0m Service is down ␛\[90mpolls=␛\[0m3\n$/;
 const PLAIN = /^\d\d:\d\d:\d\d\.\d{3} WARN {2}Service is down polls=3\n$/;
 const AS_JSON = /^\{.*"msg":"Service is down"\}\n$/;
 
 for (const [name, terminal, format, expected] of [
   ['a pipe', {}, 'auto', AS_JSON],
   ['a pipe', {}, 'pretty', PLAIN],
-  ['a pipe that says that it has colours', { hasColors: () => true }, 'pretty', PLAIN],
-  ['a terminal', { isTTY: true, hasColors: () => true }, 'auto', IN_COLOUR],
+  ['a pipe that claims to support colors', { hasColors: () => true }, 'pretty', PLAIN],
+  ['a terminal', { isTTY: true, hasColors: () => true }, 'auto', COLORED],
   ['a terminal', { isTTY: true, hasColors: () => true }, 'json', AS_JSON],
-  ['a terminal without colours', { isTTY: true, hasColors: () => false }, 'auto', PLAIN],
+  ['a terminal without colors', { isTTY: true, hasColors: () => false }, 'auto', PLAIN],
 ] as const) {
-  test(`in ${name}, the format ${format} is ${expected.source}`, () => {
-    assert.match(lineAt(terminal, format), expected);
+  test(`in ${name}, the format ${format} writes ${expected.source}`, () => {
+    assert.match(logTo(terminal, format), expected);
   });
 }
 
-test('the time of a line for people is that of their day', () => {
+test('the time in the pretty format is local', () => {
   const at = new Date('2026-03-04T05:06:07.089Z');
-  const line = toPretty(JSON.stringify({ time: at.toISOString(), level: 'info', msg: 'Told' }), false);
+  const line = toPretty(JSON.stringify({ time: at.toISOString(), level: 'info', msg: 'Sent' }), false);
   const local = [at.getHours(), at.getMinutes()].map((part) => String(part).padStart(2, '0')).join(':');
-  assert.equal(line, `${local}:07.089 INFO  Told\n`);
+  assert.equal(line, `${local}:07.089 INFO  Sent\n`);
 });
 
-test('for people, the stack of an error stands in lines of its own, and nothing steers the terminal', () => {
+test('in the pretty format, the stack of an error has lines of its own, and control characters are replaced', () => {
   const err = new TypeError('Expected a,\u001b[31m found b');
-  const [line = ''] = linesOf('pretty', (logger) => logger.error({ err, name: '\u001b[2J' }, 'Failed'));
+  const [line = ''] = logLines('pretty', (logger) => logger.error({ err, name: '\u001b[2J' }, 'Failed'));
   assert.match(
     line,
     /^\S+ ERROR Failed name="\\u001b\[2J" err\.type=TypeError err\.message=".*"\n {4}TypeError: .*\n {4} +at /,
@@ -134,7 +150,7 @@ for (const [value, expected] of VALUES) {
   });
 }
 
-test('whatever the fields, a line of logfmt is one line of pairs that give the values back', () => {
+test('a logfmt line is one line, and its pairs can be parsed back into the values', () => {
   const pair = /([^\s="]+)=("(?:[^"\\\n]|\\.)*"|[^\s="]+)(?: |\n$)/gy;
   fc.assert(
     fc.property(fc.dictionary(fc.string({ minLength: 1 }), fc.string({ unit: 'binary' })), (fields) => {

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { EventEmitter } from 'node:events';
 import { test } from 'node:test';
-import { hearReloads } from '../src/reload-requests.ts';
+import { abortOnSignals, listenForReloadSignal } from '../../src/runtime/signals.ts';
 
-/** How often a listener was called that came after so many signals, and after so many more. */
+/** Calls of a listener that is set after some SIGHUPs and before others. */
 const CASES: readonly (readonly [before: number, after: number, calls: number])[] = [
   [0, 0, 0],
   [0, 2, 2],
@@ -13,13 +13,24 @@ const CASES: readonly (readonly [before: number, after: number, calls: number])[
 ];
 
 for (const [before, after, calls] of CASES) {
-  test(`who comes after ${before} SIGHUPs, with ${after} to follow, is called ${calls} times`, () => {
+  test(`a listener set after ${before} SIGHUPs and before ${after} is called ${calls} times`, () => {
     const signals = new EventEmitter();
-    const onReload = hearReloads(signals);
+    const onReload = listenForReloadSignal(signals);
     for (let count = 0; count < before; count += 1) signals.emit('SIGHUP');
     let called = 0;
     onReload(() => (called += 1));
     for (let count = 0; count < after; count += 1) signals.emit('SIGHUP');
     assert.equal(called, calls);
+  });
+}
+
+for (const name of ['SIGINT', 'SIGTERM'] as const) {
+  test(`${name} aborts the signal, and afterwards both signals have their default effect`, () => {
+    const signals = new EventEmitter();
+    const signal = abortOnSignals(signals);
+    assert.equal(signal.aborted, false);
+    signals.emit(name);
+    assert.equal(signal.aborted, true);
+    assert.deepEqual([signals.listenerCount('SIGINT'), signals.listenerCount('SIGTERM')], [0, 0]);
   });
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { ordinalOf } from '../../src/sharding/shard.ts';
+import { parseOrdinal } from '../../src/sharding/shard.ts';
 
 const HOSTS: readonly (readonly [name: string, ordinal: number | undefined])[] = [
   ['xvs-exporter-0', 0],
@@ -20,7 +20,7 @@ const HOSTS: readonly (readonly [name: string, ordinal: number | undefined])[] =
 ];
 
 for (const [name, ordinal] of HOSTS) {
-  test(`the ordinal of the host ${JSON.stringify(name)} is ${ordinal ?? 'not there'}`, () => {
-    assert.equal(ordinalOf(name), ordinal);
+  test(`the ordinal of the host ${JSON.stringify(name)} is ${ordinal ?? 'missing'}`, () => {
+    assert.equal(parseOrdinal(name), ordinal);
   });
 }

@@ -4,10 +4,17 @@ import { test } from 'node:test';
 import type { IncomingMessage } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 import { listingSchema, taskSchema, userSchema } from '../../src/listing/interface.ts';
-import { createFaultBoard, type FaultRequest } from '../../src/simulator/faults.ts';
+import { createFaultRegistry, type FaultRequest } from '../../src/simulator/faults.ts';
 import { startSimulator, type Simulator } from '../../src/simulator/server.ts';
 import { createWorld } from '../../src/simulator/world.ts';
-import { answered, call, firstChunk, send, wholeAnswer, type Answer } from './client.ts';
+import {
+  waitForResponse,
+  requestTaskList,
+  readFirstChunk,
+  sendRequest,
+  readResponse,
+  type SimulatorResponse,
+} from './client.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 
 const startedAtMs = Date.UTC(2026, 0, 1);
@@ -27,25 +34,25 @@ function start(clock = new ManualClock(startedAtMs), clockToleranceMs = 0): Prom
   });
 }
 
-/** A simulator on which one fault is switched on for all service codes. */
-async function startWith(fault: FaultRequest, clock?: ManualClock): Promise<Simulator> {
+/** Starts a simulator with one fault for all service codes. */
+async function startWithFault(fault: FaultRequest, clock?: ManualClock): Promise<Simulator> {
   const simulator = await start(clock);
   simulator.faults.set(fault);
   return simulator;
 }
 
-async function answerWith(fault: FaultRequest): Promise<Answer> {
-  await using simulator = await startWith(fault);
-  // Not without `await`: the simulator would be gone before it answers.
-  return await wholeAnswer(call(simulator, testing));
+async function requestWithFault(fault: FaultRequest): Promise<SimulatorResponse> {
+  await using simulator = await startWithFault(fault);
+  // Without `await`, the simulator would be disposed of before it responds.
+  return await readResponse(requestTaskList(simulator, testing));
 }
 
-function jsonOf(body: Buffer): Record<string, unknown> {
+function parseJson(body: Buffer): Record<string, unknown> {
   return JSON.parse(body.toString());
 }
 
 /** The listing's text as it should be. */
-function rightText(): string {
+function buildListingText(): string {
   return JSON.stringify({
     ret: 0,
     user_list: [...world.users('TESTING', startedAtMs)],
@@ -54,49 +61,49 @@ function rightText(): string {
 }
 
 for (const fault of ['refuse', 'reset_headers'] as const) {
-  test(`${fault}: the connection ends without an answer`, async () => {
-    await using simulator = await startWith({ fault });
-    await assert.rejects(answered(call(simulator, testing)), { code: 'ECONNRESET' });
-    assert.equal(simulator.served, 1);
+  test(`${fault}: the connection ends without a response`, async () => {
+    await using simulator = await startWithFault({ fault });
+    await assert.rejects(waitForResponse(requestTaskList(simulator, testing)), { code: 'ECONNRESET' });
+    assert.equal(simulator.requestCount, 1);
   });
 }
 
-test('reset_body: the connection is reset within the body', async () => {
-  await using simulator = await startWith({ fault: 'reset_body' });
-  const incoming = await answered(call(simulator, testing));
+test('reset_body: the connection is reset in the middle of the body', async () => {
+  await using simulator = await startWithFault({ fault: 'reset_body' });
+  const incoming = await waitForResponse(requestTaskList(simulator, testing));
   assert.equal(incoming.statusCode, 200);
   await assert.rejects(buffer(incoming), { code: 'ECONNRESET' });
 });
 
 /** Lets the simulator do whatever it is going to do: a whole call on another connection goes by. */
-async function settle(simulator: Simulator): Promise<void> {
+async function waitUntilIdle(simulator: Simulator): Promise<void> {
   simulator.faults.clear();
-  await wholeAnswer(call(simulator, other));
+  await readResponse(requestTaskList(simulator, other));
 }
 
-test('silence: no answer comes', async () => {
-  await using simulator = await startWith({ fault: 'silence' });
-  const outgoing = call(simulator, testing);
+test('silence: no response is sent', async () => {
+  await using simulator = await startWithFault({ fault: 'silence' });
+  const outgoing = requestTaskList(simulator, testing);
   let hasAnswer = false;
   const failed = assert.rejects(
-    answered(outgoing).finally(() => {
+    waitForResponse(outgoing).finally(() => {
       hasAnswer = true;
     }),
   );
-  while (simulator.served === 0) await nextTurn();
-  await settle(simulator);
+  while (simulator.requestCount === 0) await nextTurn();
+  await waitUntilIdle(simulator);
   assert.equal(hasAnswer, false);
   outgoing.destroy();
   await failed;
 });
 
-test('silence_body: a part of the body comes, and then nothing', async () => {
-  await using simulator = await startWith({ fault: 'silence_body' });
-  const outgoing = call(simulator, testing);
-  const incoming = await answered(outgoing);
-  const part = String(await firstChunk(incoming));
-  assert.ok(rightText().startsWith(part) && part.length < rightText().length);
-  await settle(simulator);
+test('silence_body: only a part of the body is sent', async () => {
+  await using simulator = await startWithFault({ fault: 'silence_body' });
+  const outgoing = requestTaskList(simulator, testing);
+  const incoming = await waitForResponse(outgoing);
+  const part = String(await readFirstChunk(incoming));
+  assert.ok(buildListingText().startsWith(part) && part.length < buildListingText().length);
+  await waitUntilIdle(simulator);
   assert.equal(incoming.complete, false);
   const failed = assert.rejects(buffer(incoming));
   outgoing.destroy();
@@ -104,7 +111,7 @@ test('silence_body: a part of the body comes, and then nothing', async () => {
 });
 
 /** Gathers what arrives, for waiting until it has become so much. */
-function gather(incoming: IncomingMessage) {
+function collectText(incoming: IncomingMessage) {
   let text = '';
   incoming.setEncoding('utf8').on('data', (chunk: string) => {
     text += chunk;
@@ -115,98 +122,98 @@ function gather(incoming: IncomingMessage) {
   };
 }
 
-test('drip: one byte comes per second', async () => {
+test('drip: one byte is sent per second', async () => {
   const clock = new ManualClock(startedAtMs);
-  await using simulator = await startWith({ fault: 'drip' }, clock);
-  const outgoing = call(simulator, testing);
-  const textOf = gather(await answered(outgoing));
+  await using simulator = await startWithFault({ fault: 'drip' }, clock);
+  const outgoing = requestTaskList(simulator, testing);
+  const textOf = collectText(await waitForResponse(outgoing));
   assert.equal(await textOf(1), '{');
-  assert.equal(clock.sleepers, 1);
+  assert.equal(clock.sleeperCount, 1);
   clock.advance(999);
-  assert.equal(clock.sleepers, 1);
+  assert.equal(clock.sleeperCount, 1);
   clock.advance(1);
   assert.equal(await textOf(2), '{"');
   outgoing.destroy();
-  while (clock.sleepers > 0) await nextTurn();
+  while (clock.sleeperCount > 0) await nextTurn();
 });
 
-test('drip: the body comes to its end', async () => {
+test('drip: the body is sent completely', async () => {
   const clock = new ManualClock(startedAtMs);
   await using simulator = await start(clock);
   simulator.faults.set({ fault: 'drip' });
-  const incoming = await answered(call(simulator, { ...testing, secret: 'wrong' }));
+  const incoming = await waitForResponse(requestTaskList(simulator, { ...testing, secret: 'wrong' }));
   const body = buffer(incoming);
   while (!incoming.complete) {
     clock.advance(1000);
     await nextTurn();
   }
-  assert.deepEqual(jsonOf(await body), { ret: 1005, user_list: [], task_list: [] });
+  assert.deepEqual(parseJson(await body), { ret: 1005, user_list: [], task_list: [] });
 });
 
-test('truncate: the body ends early, but properly', async () => {
+test('truncate: the body ends early, with correct framing', async () => {
   for (const encoding of ['identity', 'gzip']) {
-    await using simulator = await startWith({ fault: 'truncate' });
+    await using simulator = await startWithFault({ fault: 'truncate' });
     const response = await fetchText(simulator, encoding);
-    assert.ok(rightText().startsWith(response) && response.length < rightText().length);
+    assert.ok(buildListingText().startsWith(response) && response.length < buildListingText().length);
   }
 });
 
 /** The text that a client that unpacks gzip sees. Rejects unless the body ended properly. */
 async function fetchText(simulator: Simulator, encoding: string): Promise<string> {
-  const outgoing = call(simulator, testing, { 'accept-encoding': encoding });
-  const { headers, body } = await wholeAnswer(outgoing);
-  return new Response(unpack(body, headers['content-encoding'])).text();
+  const outgoing = requestTaskList(simulator, testing, { 'accept-encoding': encoding });
+  const { headers, body } = await readResponse(outgoing);
+  return new Response(decompress(body, headers['content-encoding'])).text();
 }
 
-function unpack(body: Buffer, encoding: string | undefined): ReadableStream | Blob {
+function decompress(body: Buffer, encoding: string | undefined): ReadableStream | Blob {
   const blob = new Blob([Uint8Array.from(body)]);
   return encoding === 'gzip' ? blob.stream().pipeThrough(new DecompressionStream('gzip')) : blob;
 }
 
 test('http_status: a status, with Retry-After and a JSON body', async () => {
-  const answer = await answerWith({ fault: 'http_status', status: 503, retryAfter: '5' });
+  const answer = await requestWithFault({ fault: 'http_status', status: 503, retryAfter: '5' });
   assert.equal(answer.status, 503);
   assert.equal(answer.headers['retry-after'], '5');
-  assert.deepEqual(jsonOf(answer.body), { ret: 503, user_list: [], task_list: [] });
+  assert.deepEqual(parseJson(answer.body), { ret: 503, user_list: [], task_list: [] });
 });
 
 test('http_status: a status, with an HTML body', async () => {
-  const answer = await answerWith({ fault: 'http_status', status: 404, body: 'html' });
+  const answer = await requestWithFault({ fault: 'http_status', status: 404, body: 'html' });
   assert.equal(answer.status, 404);
   assert.equal(answer.headers['retry-after'], undefined);
   assert.match(answer.body.toString(), /^<!doctype html>/);
 });
 
-test('redirect: 302 to another place', async () => {
-  const answer = await answerWith({ fault: 'redirect', location: 'http://127.0.0.1:9/' });
+test('redirect: 302 to another location', async () => {
+  const answer = await requestWithFault({ fault: 'redirect', location: 'http://127.0.0.1:9/' });
   assert.equal(answer.status, 302);
   assert.equal(answer.headers.location, 'http://127.0.0.1:9/');
 });
 
 for (const value of [7, -1, '7', 'no', '0']) {
   test(`ret: ${JSON.stringify(value)}, and no entries`, async () => {
-    const answer = await answerWith({ fault: 'ret', value });
+    const answer = await requestWithFault({ fault: 'ret', value });
     assert.equal(answer.status, 200);
-    assert.deepEqual(jsonOf(answer.body), { ret: value, user_list: [], task_list: [] });
+    assert.deepEqual(parseJson(answer.body), { ret: value, user_list: [], task_list: [] });
   });
 }
 
 test('html: a page, with status 200', async () => {
-  const { status, headers, body } = await answerWith({ fault: 'html' });
+  const { status, headers, body } = await requestWithFault({ fault: 'html' });
   assert.equal(status, 200);
   assert.equal(headers['content-type'], 'text/html; charset=utf-8');
   assert.match(body.toString(), /^<!doctype html>/);
 });
 
 test('empty: no body, with status 200', async () => {
-  const { status, body } = await answerWith({ fault: 'empty' });
+  const { status, body } = await requestWithFault({ fault: 'empty' });
   assert.deepEqual([status, body.length], [200, 0]);
 });
 
-test('bad_gzip: plain text that says it is gzip', async () => {
-  const { headers, body } = await answerWith({ fault: 'bad_gzip' });
+test('bad_gzip: plain text is declared as gzip', async () => {
+  const { headers, body } = await requestWithFault({ fault: 'bad_gzip' });
   assert.equal(headers['content-encoding'], 'gzip');
-  assert.equal(body.toString(), rightText());
+  assert.equal(body.toString(), buildListingText());
 });
 
 for (const list of ['user_list', 'task_list'] as const) {
@@ -215,69 +222,71 @@ for (const list of ['user_list', 'task_list'] as const) {
     ['null', null],
     ['object', {}],
   ] as const) {
-    test(`bad_list: ${list} is ${form}, the rest as it should be`, async () => {
-      const { body } = await answerWith({ fault: 'bad_list', list, form });
-      const expected: Record<string, unknown> = { ...JSON.parse(rightText()), [list]: value };
+    test(`bad_list: ${list} is ${form}, the rest is valid`, async () => {
+      const { body } = await requestWithFault({ fault: 'bad_list', list, form });
+      const expected: Record<string, unknown> = { ...JSON.parse(buildListingText()), [list]: value };
       if (value === undefined) delete expected[list];
-      assert.deepEqual(jsonOf(body), expected);
+      assert.deepEqual(parseJson(body), expected);
     });
   }
 }
 
-test('bad_record: every third user and task breaks the interface, the rest is as it should be', async () => {
-  const { body } = await answerWith({ fault: 'bad_record', every: 3 });
-  const right = listingSchema.parse(JSON.parse(rightText()));
-  const spoiled = jsonOf(body);
-  for (const [name, schema] of [
-    ['user_list', userSchema],
-    ['task_list', taskSchema],
-  ] as const) {
-    const records = spoiled[name];
-    assert.ok(Array.isArray(records) && records.length === right[name].length);
-    records.forEach((record: unknown, index) => {
-      if ((index + 1) % 3 === 0) assert.equal(schema.safeParse(record).success, false);
-      else assert.deepEqual(record, right[name][index]);
-    });
-  }
-});
+for (const fault of ['bad_record', 'bad_field'] as const) {
+  test(`${fault}: every third user and task breaks the interface, the others are unchanged`, async () => {
+    const { body } = await requestWithFault({ fault, every: 3 });
+    const right = listingSchema.parse(JSON.parse(buildListingText()));
+    const spoiled = parseJson(body);
+    for (const [name, schema] of [
+      ['user_list', userSchema],
+      ['task_list', taskSchema],
+    ] as const) {
+      const records = spoiled[name];
+      assert.ok(Array.isArray(records) && records.length === right[name].length);
+      records.forEach((record: unknown, index) => {
+        if ((index + 1) % 3 === 0) assert.equal(schema.safeParse(record).success, false);
+        else assert.deepEqual(record, right[name][index]);
+      });
+    }
+  });
+}
 
 for (const [ms, ret] of [
   [60_000, 0],
   [60_001, 1004],
   [-60_001, 1004],
 ] as const) {
-  test(`clock_skew: of ${ms} ms, where a minute is tolerated, is answered with ret ${ret}`, async () => {
+  test(`clock_skew: ${ms} ms with a tolerance of a minute gets ret ${ret}`, async () => {
     await using simulator = await start(undefined, 60_000);
     simulator.faults.set({ fault: 'clock_skew', ms, serviceCode: 'TESTING' });
-    assert.equal(jsonOf((await wholeAnswer(call(simulator, testing))).body)['ret'], ret);
-    assert.equal(jsonOf((await wholeAnswer(call(simulator, other))).body)['ret'], 0);
+    assert.equal(parseJson((await readResponse(requestTaskList(simulator, testing))).body)['ret'], ret);
+    assert.equal(parseJson((await readResponse(requestTaskList(simulator, other))).body)['ret'], 0);
   });
 }
 
-test('huge: white space in front, as much as wanted', async () => {
-  const { body } = await answerWith({ fault: 'huge', bytes: 1_000_000 });
-  assert.equal(body.length, 1_000_000 + Buffer.byteLength(rightText()));
-  assert.deepEqual(jsonOf(body), JSON.parse(rightText()));
+test('huge: the number of bytes of white space precedes the listing', async () => {
+  const { body } = await requestWithFault({ fault: 'huge', bytes: 1_000_000 });
+  assert.equal(body.length, 1_000_000 + Buffer.byteLength(buildListingText()));
+  assert.deepEqual(parseJson(body), JSON.parse(buildListingText()));
 });
 
-test('huge: without a number there is no end to it', async () => {
-  await using simulator = await startWith({ fault: 'huge' });
-  const outgoing = call(simulator, testing);
+test('huge: without a number, the white space never ends', async () => {
+  await using simulator = await startWithFault({ fault: 'huge' });
+  const outgoing = requestTaskList(simulator, testing);
   let bytes = 0;
-  for await (const chunk of await answered(outgoing)) {
+  for await (const chunk of await waitForResponse(outgoing)) {
     bytes += Buffer.isBuffer(chunk) ? chunk.length : 0;
     if (bytes > 50_000_000) break;
   }
   assert.ok(bytes > 50_000_000);
 });
 
-test('freeze_ingest: bytes stand still until it is cleared, and go on without a jump', async () => {
+test('freeze_ingest: bytes do not change until it is cleared, and then continue without a jump', async () => {
   const clock = new ManualClock(startedAtMs);
   await using simulator = await start(clock);
   const bytesNow = async () => {
-    const { body } = await wholeAnswer(call(simulator, testing));
+    const { body } = await readResponse(requestTaskList(simulator, testing));
     return new Map(
-      listingSchema.parse(jsonOf(body)).task_list.map((task) => [task.id, task.input_bytes ?? 0]),
+      listingSchema.parse(parseJson(body)).task_list.map((task) => [task.id, task.input_bytes ?? 0]),
     );
   };
   const before = await bytesNow();
@@ -294,11 +303,11 @@ test('freeze_ingest: bytes stand still until it is cleared, and go on without a 
   }
 });
 
-test('a fault for a service code goes before one for all, and touches no other', async () => {
+test('a fault for a service code overrides one for all, and affects no other code', async () => {
   await using simulator = await start();
   simulator.faults.set({ fault: 'ret', value: 1, serviceCode: 'TESTING' });
   const retOf = async (credentials: typeof testing) =>
-    jsonOf((await wholeAnswer(call(simulator, credentials))).body)['ret'];
+    parseJson((await readResponse(requestTaskList(simulator, credentials))).body)['ret'];
   assert.deepEqual([await retOf(testing), await retOf(other)], [1, 0]);
   simulator.faults.set({ fault: 'ret', value: 2 });
   assert.deepEqual([await retOf(testing), await retOf(other)], [1, 2]);
@@ -308,33 +317,33 @@ test('a fault for a service code goes before one for all, and touches no other',
   assert.deepEqual([await retOf(testing), await retOf(other)], [0, 0]);
 });
 
-test('clearing a service code thaws its freezes alone', () => {
+test('clearing a service code ends only its freezes', () => {
   const clock = new ManualClock(1000);
-  const board = createFaultBoard(clock);
+  const board = createFaultRegistry(clock);
   board.set({ fault: 'freeze_ingest', serviceCode: 'TESTING' });
   clock.advance(1000);
   board.set({ fault: 'freeze_ingest' });
   clock.advance(1000);
   board.clear('TESTING');
-  assert.deepEqual(board.freezes(), [
+  assert.deepEqual(board.listFreezes(), [
     { serviceCode: 'TESTING', taskId: undefined, fromMs: 1000, toMs: 3000 },
     { serviceCode: undefined, taskId: undefined, fromMs: 2000, toMs: Infinity },
   ]);
-  assert.deepEqual(board.active(), [{ fault: 'freeze_ingest' }]);
+  assert.deepEqual(board.listActive(), [{ fault: 'freeze_ingest' }]);
 });
 
-test('faults are switched over HTTP', async () => {
+test('faults are set and cleared over HTTP', async () => {
   await using simulator = await start();
   const faults = async (method: string, body?: string, query = '') =>
-    jsonOf((await send(simulator, method, `/-/faults${query}`, body)).body);
+    parseJson((await sendRequest(simulator, method, `/-/faults${query}`, body)).body);
   const status = { fault: 'http_status', status: 503, retryAfter: '5', serviceCode: 'TESTING' };
   const active = { ...status, body: 'json' };
   assert.deepEqual(await faults('PUT', JSON.stringify(status)), { faults: [active] });
-  assert.equal((await wholeAnswer(call(simulator, testing))).status, 503);
+  assert.equal((await readResponse(requestTaskList(simulator, testing))).status, 503);
   assert.deepEqual(await faults('DELETE', undefined, '?service_code=OTHER'), { faults: [active] });
   assert.deepEqual(await faults('DELETE'), { faults: [] });
   assert.deepEqual(await faults('GET'), { faults: [] });
-  assert.equal((await wholeAnswer(call(simulator, testing))).status, 200);
+  assert.equal((await readResponse(requestTaskList(simulator, testing))).status, 200);
 });
 
 for (const [name, body, message] of [
@@ -343,24 +352,31 @@ for (const [name, body, message] of [
   ['an unknown parameter', '{"fault":"empty","status":503}', /Unrecognized key: "status"/],
   ['a wrong parameter', '{"fault":"http_status","status":"503"}', /expected number/],
 ] as const) {
-  test(`PUT /-/faults with ${name} gets 400 and a reason, and switches nothing on`, async () => {
+  test(`PUT /-/faults with ${name} gets 400 with a reason, and sets no fault`, async () => {
     await using simulator = await start();
-    const answer = await send(simulator, 'PUT', '/-/faults', body);
+    const answer = await sendRequest(simulator, 'PUT', '/-/faults', body);
     assert.equal(answer.status, 400);
-    assert.match(String(jsonOf(answer.body)['error']), message);
-    assert.deepEqual(simulator.faults.active(), []);
+    assert.match(String(parseJson(answer.body)['error']), message);
+    assert.deepEqual(simulator.faults.listActive(), []);
   });
 }
 
-test('the account over HTTP is the one of the world, with the bytes since the start', async () => {
+test('PUT /-/faults with a body over 64 KiB gets 413, and sets no fault', async () => {
+  await using simulator = await start();
+  const body = `{"fault":"refuse"}${' '.repeat(64 * 1024)}`;
+  assert.equal((await sendRequest(simulator, 'PUT', '/-/faults', body)).status, 413);
+  assert.deepEqual(simulator.faults.listActive(), []);
+});
+
+test('/-/account returns the totals of the world and the bytes since the start', async () => {
   const clock = new ManualClock(startedAtMs);
   await using simulator = await start(clock);
   clock.advance(60_000);
   const nowMs = clock.now();
-  const { body } = await send(simulator, 'GET', '/-/account?service_code=TESTING');
-  assert.deepEqual(jsonOf(body), {
+  const { body } = await sendRequest(simulator, 'GET', '/-/account?service_code=TESTING');
+  assert.deepEqual(parseJson(body), {
     at_ms: nowMs,
-    ...world.account('TESTING', nowMs),
+    ...world.computeTotals('TESTING', nowMs),
     input_bytes_pushed: world.inputBytesPushed('TESTING', startedAtMs, nowMs),
     http_output_bytes_pushed: world.httpOutputBytesPushed('TESTING', startedAtMs, nowMs),
   });
@@ -373,7 +389,7 @@ for (const [method, target, status] of [
 ] as const) {
   test(`${method} ${target} gets ${status}`, async () => {
     await using simulator = await start();
-    assert.equal((await send(simulator, method, target)).status, status);
-    assert.equal(simulator.served, 0);
+    assert.equal((await sendRequest(simulator, method, target)).status, status);
+    assert.equal(simulator.requestCount, 0);
   });
 }

@@ -1,18 +1,18 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { pick, type Choices } from '../../src/simulator/hash.ts';
-import * as repertoire from '../../src/simulator/repertoire.ts';
+import { pickWeighted, type WeightedChoices } from '../../src/simulator/hash.ts';
+import * as repertoire from '../../src/simulator/profiles.ts';
 
-const choices: Readonly<Record<string, Choices<unknown>>> = {
-  taskCycles: repertoire.taskCycles,
+const choices: Readonly<Record<string, WeightedChoices<unknown>>> = {
+  taskCycles: repertoire.taskCycleRangesMs,
   servers: repertoire.servers,
   clientVersions: repertoire.clientVersions,
   deviceTypes: repertoire.deviceTypes,
-  sourcePictures: repertoire.sourcePictures,
-  layouts: repertoire.layouts,
-  mergedLayouts: repertoire.mergedLayouts,
+  sourcePictures: repertoire.sourceResolutions,
+  layouts: repertoire.outputLayouts,
+  mergedLayouts: repertoire.mergedOutputLayouts,
   inputCounts: repertoire.inputCounts,
-  inputSources: repertoire.inputSources,
+  inputSources: repertoire.inputUrlPrefixes,
   ...repertoire.peakConnections,
 };
 
@@ -26,12 +26,12 @@ for (const [name, choice] of Object.entries(choices)) {
 }
 
 test('a choice is made in proportion to its weights', () => {
-  const coin: Choices<string> = [
+  const coin: WeightedChoices<string> = [
     ['heads', 25],
     ['tails', 75],
   ];
-  assert.equal(pick(coin, 0), 'heads');
-  assert.equal(pick(coin, 2 ** 30 - 1), 'heads');
-  assert.equal(pick(coin, 2 ** 30), 'tails');
-  assert.equal(pick(coin, 2 ** 32 - 1), 'tails');
+  assert.equal(pickWeighted(coin, 0), 'heads');
+  assert.equal(pickWeighted(coin, 2 ** 30 - 1), 'heads');
+  assert.equal(pickWeighted(coin, 2 ** 30), 'tails');
+  assert.equal(pickWeighted(coin, 2 ** 32 - 1), 'tails');
 });

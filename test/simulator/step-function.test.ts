@@ -1,20 +1,20 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { levelAt, sumUntil } from '../../src/simulator/flow.ts';
-import { frozenMs } from '../../src/simulator/freeze.ts';
+import { evaluateAt, integrateUntil } from '../../src/simulator/step-function.ts';
+import { measureFrozenMs } from '../../src/simulator/freeze.ts';
 
-const flows = fc.record({
+const stepFunctions = fc.record({
   stepMs: fc.integer({ min: 1, max: 20 }),
   levels: fc.array(fc.nat(9), { minLength: 1, maxLength: 8 }),
 });
 
 test('the sum of a flow is the sum of its levels, millisecond by millisecond', () => {
   fc.assert(
-    fc.property(flows, fc.nat(500), (flow, ageMs) => {
+    fc.property(stepFunctions, fc.nat(500), (flow, ageMs) => {
       let sum = 0;
-      for (let at = 0; at < ageMs; at += 1) sum += levelAt(flow, at);
-      assert.equal(sumUntil(flow, ageMs), sum);
+      for (let at = 0; at < ageMs; at += 1) sum += evaluateAt(flow, at);
+      assert.equal(integrateUntil(flow, ageMs), sum);
     }),
   );
 });
@@ -31,7 +31,7 @@ test('overlapping freezes count every millisecond once', () => {
       for (let at = fromMs; at < toMs; at += 1) {
         if (sorted.some((freeze) => freeze.fromMs <= at && at < freeze.toMs)) expected += 1;
       }
-      assert.equal(frozenMs(sorted, fromMs, toMs), expected);
+      assert.equal(measureFrozenMs(sorted, fromMs, toMs), expected);
     }),
   );
 });

@@ -1,19 +1,19 @@
-import { systemClock, type Clock } from '../../src/clock.ts';
+import { systemClock, type Clock } from '../../src/runtime/clock.ts';
 
 /** A clock that runs some times as fast as time does, until it is stopped. Nothing sleeps by it faster. */
-export class FastClock implements Clock {
+export class AcceleratedClock implements Clock {
   readonly #startMs: number;
-  readonly #pace: number;
+  readonly #speedFactor: number;
   #stoppedAtMs: number | undefined;
 
   constructor(pace: number) {
     this.#startMs = systemClock.now();
-    this.#pace = pace;
+    this.#speedFactor = pace;
   }
 
   now(): number {
     const elapsedMs = (this.#stoppedAtMs ?? systemClock.now()) - this.#startMs;
-    return this.#startMs + Math.floor(elapsedMs * this.#pace);
+    return this.#startMs + Math.floor(elapsedMs * this.#speedFactor);
   }
 
   monotonic(): number {
@@ -24,7 +24,7 @@ export class FastClock implements Clock {
     return systemClock.sleep(ms, signal);
   }
 
-  /** Time stands still from now on. */
+  /** Stops the clock. */
   stop(): void {
     this.#stoppedAtMs ??= systemClock.now();
   }

@@ -1,22 +1,22 @@
 import { parseArgs } from 'node:util';
 import { soak, type SoakReport } from './soak.ts';
 
-const mb = (bytes: number): string => `${(bytes / 1e6).toFixed(1)} MB`;
+const formatMegabytes = (bytes: number): string => `${(bytes / 1e6).toFixed(1)} MB`;
 
-function summaryOf(report: SoakReport): string {
-  const { scrapes, flatness, failures } = report;
+function formatSummary(report: SoakReport): string {
+  const { scrapes, resourceUsage, failures } = report;
   const reasons = Object.entries(failures).map(([reason, count]) => `${count} ${reason}`);
   return [
     `seed               ${report.seed}`,
     `minutes            ${report.minutes}`,
-    `faults survived    ${report.mishaps}, of ${report.faults} kinds`,
+    `faults survived    ${report.injectionCount}, of ${report.faultKindCount} kinds`,
     `polls              ${report.polls}, none missed; failed by intent: ${reasons.join(', ')}`,
     `log                ${report.logLines} lines above debug`,
     `scrapes            ${scrapes.text} text, ${scrapes.openmetrics} OpenMetrics, ${scrapes.pages} pages, ${scrapes.abandoned} abandoned`,
-    `bytes accounted    ${report.bytes}`,
-    `difference         ${report.difference}`,
-    `heap, low points   ${mb(flatness.heapFloorEarly)} in the second third, ${mb(flatness.heapFloorLate)} in the last`,
-    `descriptors, most  ${flatness.descriptorsEarly} in the second third, ${flatness.descriptorsLate} in the last`,
+    `bytes accounted    ${report.accountedBytes}`,
+    `difference         ${report.differenceBytes}`,
+    `heap, low points   ${formatMegabytes(resourceUsage.earlyMinHeapBytes)} in the second third, ${formatMegabytes(resourceUsage.lateMinHeapBytes)} in the last`,
+    `descriptors, most  ${resourceUsage.earlyMaxDescriptors} in the second third, ${resourceUsage.lateMaxDescriptors} in the last`,
     ...report.problems.map((problem) => `problem            ${problem}`),
     report.problems.length === 0 ? 'All held.' : 'Not all held.',
     '',
@@ -32,12 +32,14 @@ async function main(): Promise<number> {
   const minutes = Number(positionals[0] ?? '1');
   const seed = Number(values.seed ?? Math.floor(Math.random() * 1e9));
   if (!(minutes > 0) || !Number.isSafeInteger(seed)) {
-    process.stderr.write('Expected minutes, and a seed that is an integer: npm run soak -- 10 --seed=1\n');
+    process.stderr.write(
+      'Expected minutes, and a seed that is an integer: npm run test:soak -- 10 --seed=1\n',
+    );
     return 2;
   }
   process.stdout.write(`Soaking for ${minutes} minutes, with seed ${seed}\n`);
   const report = await soak({ minutes, seed });
-  process.stdout.write(summaryOf(report));
+  process.stdout.write(formatSummary(report));
   return report.problems.length === 0 ? 0 : 1;
 }
 

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { leaksIn } from '../integration/leaks.ts';
+import { findLeaks } from '../support/leaks.ts';
 import { parseExposition } from '../support/exposition-parser.ts';
 import { SECRET } from './settings.ts';
 
@@ -30,12 +30,12 @@ export class Scrapers implements AsyncDisposable {
 
   start(): void {
     this.#clients = [
-      this.#scrapeOn('text', ''),
-      this.#scrapeOn('openmetrics', ''),
-      this.#scrapeOn('text', '?service_code=SOUND&service_code=ALPHA'),
-      this.#scrapeOn('openmetrics', '?service_code=BETA'),
-      this.#repeat(() => this.#lookAround()),
-      this.#repeat(() => this.#abandon()),
+      this.#scrapeRepeatedly('text', ''),
+      this.#scrapeRepeatedly('openmetrics', ''),
+      this.#scrapeRepeatedly('text', '?service_code=SOUND&service_code=ALPHA'),
+      this.#scrapeRepeatedly('openmetrics', '?service_code=BETA'),
+      this.#repeat(() => this.#fetchPages()),
+      this.#repeat(() => this.#abortScrape()),
     ];
   }
 
@@ -44,7 +44,7 @@ export class Scrapers implements AsyncDisposable {
     const response = await fetch(`${this.#url}/metrics${query}`, { headers: { accept: ACCEPT[format] } });
     const text = await response.text();
     if (response.status !== 200) this.problems.add(`a scrape was answered with ${response.status}`);
-    for (const leak of leaksIn([text], SECRET)) this.problems.add(`a scrape held ${leak}`);
+    for (const leak of findLeaks([text], SECRET)) this.problems.add(`a scrape held ${leak}`);
     this.scrapes[format] += 1;
     const { families } = parseExposition(text, format);
     const samples = [...families.values()].flatMap((family) => family.samples);
@@ -56,7 +56,7 @@ export class Scrapers implements AsyncDisposable {
     await Promise.all(this.#clients);
   }
 
-  async #scrapeOn(format: Format, query: string): Promise<void> {
+  async #scrapeRepeatedly(format: Format, query: string): Promise<void> {
     let last: Scrape = new Map();
     await this.#repeat(async () => {
       const scrape = await this.scrape(format, query);
@@ -70,18 +70,18 @@ export class Scrapers implements AsyncDisposable {
     });
   }
 
-  async #lookAround(): Promise<void> {
+  async #fetchPages(): Promise<void> {
     for (const path of ['/', '/-/healthy', '/-/ready']) {
       const response = await fetch(this.#url + path);
       const text = await response.text();
       if (path === '/-/healthy' && response.status !== 200) this.problems.add('it was not healthy');
-      for (const leak of leaksIn([text], SECRET)) this.problems.add(`${path} held ${leak}`);
+      for (const leak of findLeaks([text], SECRET)) this.problems.add(`${path} held ${leak}`);
       this.scrapes.pages += 1;
     }
   }
 
   /** A client that does not wait for the end. */
-  async #abandon(): Promise<void> {
+  async #abortScrape(): Promise<void> {
     const leaving = new AbortController();
     const response = fetch(`${this.#url}/metrics`, { signal: leaving.signal });
     setTimeout(() => leaving.abort(), this.#random() * 10);

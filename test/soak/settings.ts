@@ -1,4 +1,4 @@
-/** How a soak is run: what `npm run soak -- <minutes> [--seed=n]` says. */
+/** How a soak is run: what `npm run test:soak -- <minutes> [--seed=n]` says. */
 export interface SoakSettings {
   readonly minutes: number;
   readonly seed: number;
@@ -6,19 +6,19 @@ export interface SoakSettings {
 
 /** Service codes that have faults, and one that never has. */
 export const FAULTY_CODES = ['ALPHA', 'BETA', 'GAMMA'] as const;
-export const SOUND_CODE = 'SOUND';
-export const SOAK_CODES = [...FAULTY_CODES, SOUND_CODE] as const;
+export const HEALTHY_CODE = 'SOUND';
+export const SOAK_CODES = [...FAULTY_CODES, HEALTHY_CODE] as const;
 export type SoakCode = (typeof SOAK_CODES)[number];
 
 export const SECRET = 'soak-horse-battery-staple';
 export const INTERVAL_MS = 1500;
 /** The service lives so much faster than the clock, so that users and tasks come and go while one watches. */
-export const PACE = 40;
+export const SPEED_FACTOR = 40;
 export const USERS = 200;
 export const TASKS = 40;
 
 /** Numbers from 0 to below 1 that a seed determines (mulberry32). */
-export function randomOf(seed: number): () => number {
+export function createRandom(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
     state = (state + 0x6d2b79f5) >>> 0;

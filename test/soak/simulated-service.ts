@@ -1,104 +1,104 @@
-import { systemClock } from '../../src/clock.ts';
+import { systemClock } from '../../src/runtime/clock.ts';
 import type { ResponseFault } from '../../src/simulator/faults.ts';
 import { startSimulator, type Simulator } from '../../src/simulator/server.ts';
 import { createWorld, type World } from '../../src/simulator/world.ts';
-import { mend, type Breakable } from '../integration/breaking.ts';
-import { Front } from '../integration/front.ts';
-import { bytesListed, ByteGrowth, type ListingBytes } from '../integration/listed-bytes.ts';
-import { FastClock } from './fast-clock.ts';
-import { PACE, SECRET, SOAK_CODES, TASKS, USERS, type SoakCode } from './settings.ts';
+import { clearFaults, type FaultTarget } from '../integration/fault-actions.ts';
+import { FaultProxy } from '../integration/fault-proxy.ts';
+import { readListingBytes, ByteGrowth, type ListingBytes } from '../support/listing-bytes.ts';
+import { AcceleratedClock } from './accelerated-clock.ts';
+import { SPEED_FACTOR, SECRET, SOAK_CODES, TASKS, USERS, type SoakCode } from './settings.ts';
 
 /**
  * The simulated service, with a front for each service code, and its own account of what it listed: each listing that it
  * gives is held until the exporter says what became of it.
  */
-export class Service implements AsyncDisposable {
-  readonly clock = new FastClock(PACE);
+export class SimulatedService implements AsyncDisposable {
+  readonly clock = new AcceleratedClock(SPEED_FACTOR);
   readonly #simulator: Simulator;
-  readonly #fronts: ReadonlyMap<SoakCode, Front>;
-  readonly #given: ReadonlyMap<SoakCode, ListingBytes[]>;
+  readonly #proxies: ReadonlyMap<SoakCode, FaultProxy>;
+  readonly #pendingListings: ReadonlyMap<SoakCode, ListingBytes[]>;
   readonly #growth = new Map(SOAK_CODES.map((code) => [code, new ByteGrowth()]));
 
   private constructor(
     simulator: Simulator,
-    fronts: ReadonlyMap<SoakCode, Front>,
+    fronts: ReadonlyMap<SoakCode, FaultProxy>,
     given: ReadonlyMap<SoakCode, ListingBytes[]>,
-    clock: FastClock,
+    clock: AcceleratedClock,
   ) {
     this.#simulator = simulator;
-    this.#fronts = fronts;
-    this.#given = given;
+    this.#proxies = fronts;
+    this.#pendingListings = given;
     this.clock = clock;
   }
 
-  static async start(seed: number): Promise<Service> {
-    const clock = new FastClock(PACE);
+  static async start(seed: number): Promise<SimulatedService> {
+    const clock = new AcceleratedClock(SPEED_FACTOR);
     const world = createWorld({ seed, startedAtMs: clock.now(), users: USERS, tasks: TASKS });
     const given = new Map(SOAK_CODES.map((code): [SoakCode, ListingBytes[]] => [code, []]));
-    const faultOf = (code: string): ResponseFault | undefined => simulator.faults.responseFault(code);
+    const faultOf = (code: string): ResponseFault | undefined => simulator.faults.getResponseFault(code);
     const simulator: Simulator = await startSimulator({
       listen: { host: '127.0.0.1', port: 0 },
-      world: noting(world, given, faultOf),
+      world: recordListings(world, given, faultOf),
       codes: new Map(SOAK_CODES.map((code) => [code, SECRET])),
       clock,
       // Its time is not that of the exporter.
       clockToleranceMs: 0,
       gzip: true,
     });
-    const fronts = new Map<SoakCode, Front>();
-    for (const code of SOAK_CODES) fronts.set(code, await Front.start(simulator.url));
-    return new Service(simulator, fronts, given, clock);
+    const fronts = new Map<SoakCode, FaultProxy>();
+    for (const code of SOAK_CODES) fronts.set(code, await FaultProxy.start(simulator.url));
+    return new SimulatedService(simulator, fronts, given, clock);
   }
 
   /** Where the service is for a service code. */
-  urlOf(code: SoakCode): string {
-    return `http://127.0.0.1:${this.#front(code).port}`;
+  getUrl(code: SoakCode): string {
+    return `http://127.0.0.1:${this.#getProxy(code).port}`;
   }
 
   /** What the faults of the matrix are made with. */
-  breakable(code: SoakCode): Breakable {
+  createFaultTarget(code: SoakCode): FaultTarget {
     return {
       serviceCode: code,
-      front: this.#front(code),
+      proxy: this.#getProxy(code),
       faults: this.#simulator.faults,
       clock: systemClock,
     };
   }
 
-  async mend(code: SoakCode): Promise<void> {
-    await mend(this.breakable(code));
+  async clearFaults(code: SoakCode): Promise<void> {
+    await clearFaults(this.createFaultTarget(code));
   }
 
   /**
    * The exporter says that a poll has succeeded, or failed: what it was given last counts, or does not. False if it was
    * given nothing.
    */
-  settled(code: SoakCode, hasSucceeded: boolean): boolean {
-    const given = this.#given.get(code)?.splice(0) ?? [];
+  handlePollEnd(code: SoakCode, hasSucceeded: boolean): boolean {
+    const given = this.#pendingListings.get(code)?.splice(0) ?? [];
     const last = given.at(-1);
-    if (hasSucceeded && last !== undefined) this.#growth.get(code)?.note(last);
+    if (hasSucceeded && last !== undefined) this.#growth.get(code)?.recordListing(last);
     return !hasSucceeded || last !== undefined;
   }
 
   /** What flowed, came and went by its own account, of one service code. */
-  account(code: SoakCode): Readonly<Pick<ByteGrowth, 'input' | 'output' | 'started' | 'ended'>> {
+  getTotals(code: SoakCode): Readonly<Pick<ByteGrowth, 'input' | 'output' | 'started' | 'ended'>> {
     return this.#growth.get(code) ?? new ByteGrowth();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    for (const front of this.#fronts.values()) await front[Symbol.asyncDispose]();
+    for (const front of this.#proxies.values()) await front[Symbol.asyncDispose]();
     await this.#simulator[Symbol.asyncDispose]();
   }
 
-  #front(code: SoakCode): Front {
-    const front = this.#fronts.get(code);
+  #getProxy(code: SoakCode): FaultProxy {
+    const front = this.#proxies.get(code);
     if (front === undefined) throw new Error(`Expected a front of ${code}, found none`);
     return front;
   }
 }
 
 /** A world that notes each listing as it is given, as far as the fault of the moment leaves it. */
-function noting(
+function recordListings(
   world: World,
   given: ReadonlyMap<string, ListingBytes[]>,
   faultOf: (code: string) => ResponseFault | undefined,
@@ -106,15 +106,16 @@ function noting(
   return {
     ...world,
     tasks: (code, timeMs, freezes = []) => {
-      const isListed = listedBy(faultOf(code));
-      if (isListed !== undefined) given.get(code)?.push(bytesListed(world, code, timeMs, freezes, isListed));
+      const isListed = createListedFilter(faultOf(code));
+      if (isListed !== undefined)
+        given.get(code)?.push(readListingBytes(world, code, timeMs, freezes, isListed));
       return world.tasks(code, timeMs, freezes);
     },
   };
 }
 
 /** Which tasks, by their place, an answer with a fault lists; undefined where it is no listing. */
-function listedBy(fault: ResponseFault | undefined): ((index: number) => boolean) | undefined {
+function createListedFilter(fault: ResponseFault | undefined): ((index: number) => boolean) | undefined {
   if (fault === undefined) return () => true;
   if (fault.fault === 'bad_record') return (index) => (index + 1) % fault.every !== 0;
   if (fault.fault === 'ret' && Number(fault.value) === 0) return () => false;

@@ -1,25 +1,32 @@
-import { systemClock } from '../../src/clock.ts';
-import { leaksIn } from '../integration/leaks.ts';
-import { SoakedExporter, type PollLine } from './exporter.ts';
-import { FlatnessWatch, type Flatness } from './flatness.ts';
-import { Mischief } from './mischief.ts';
+import { systemClock } from '../../src/runtime/clock.ts';
+import { findLeaks } from '../support/leaks.ts';
+import { ExporterProcess, type PollEvent } from './exporter-process.ts';
+import { LeakDetector, type ResourceUsage } from './leak-detector.ts';
+import { FaultInjector } from './fault-injector.ts';
 import { Scrapers, type Scrape } from './scrapers.ts';
-import { Service } from './service.ts';
+import { SimulatedService } from './simulated-service.ts';
 import {
   INTERVAL_MS,
-  randomOf,
+  createRandom,
   SECRET,
   SOAK_CODES,
-  SOUND_CODE,
+  HEALTHY_CODE,
   type SoakCode,
   type SoakSettings,
 } from './settings.ts';
 
-/** What a soak came to. */
+/** A scrape with the monotonic times between which it was made. */
+interface TimedScrape {
+  readonly scrape: Scrape;
+  readonly startedMs: number;
+  readonly endedMs: number;
+}
+
+/** The result of a soak test. */
 export interface SoakReport extends SoakSettings {
   /** How often a fault was switched on, and how many different ones these were. */
-  readonly mishaps: number;
-  readonly faults: number;
+  readonly injectionCount: number;
+  readonly faultKindCount: number;
   readonly polls: number;
   /** Failed polls by reason. */
   readonly failures: Readonly<Record<string, number>>;
@@ -27,162 +34,173 @@ export interface SoakReport extends SoakSettings {
   readonly logLines: number;
   readonly scrapes: Scrapers['scrapes'];
   /** Bytes by the simulator's own account, and what the counters say beyond or below it. */
-  readonly bytes: number;
-  readonly difference: number;
-  readonly flatness: Flatness;
+  readonly accountedBytes: number;
+  readonly differenceBytes: number;
+  readonly resourceUsage: ResourceUsage;
   /** All that did not hold. */
   readonly problems: readonly string[];
 }
 
 /** The heap's low points may differ so much: few of them are seen in a short run, and code is still being compiled. */
-const heapSlackBytes = (minutes: number): number => (minutes < 5 ? 16 : 3) * 1024 * 1024;
+const getHeapSlackBytes = (minutes: number): number => (minutes < 5 ? 16 : 3) * 1024 * 1024;
 /** The number of descriptors may differ so much from one time to another. */
 const DESCRIPTOR_SLACK = 8;
 /** Of a fault: it came, records were left out, it changed, it went. Besides, what is said at the start and at the end. */
 const LOG_LINES_PER_FAULT = 4;
-const LOG_LINES_BESIDES = 20;
+const BASE_LOG_LINES = 20;
 /** How often the log is looked at: far more often than anything is polled. */
-const LOOK_EVERY_MS = 20;
+const LOG_READ_INTERVAL_MS = 20;
 /** The longest pause that a fault asks for, and some more. */
 const RECOVERY_MS = 30_000;
 
 /** Runs the exporter, as a process of its own, against a service that has faults and clients that scrape. */
 export async function soak(settings: SoakSettings): Promise<SoakReport> {
-  await using service = await Service.start(settings.seed);
-  await using exporter = await SoakedExporter.start((code) => service.urlOf(code));
-  const run = new Run(settings, service, exporter);
-  return await run.report();
+  await using service = await SimulatedService.start(settings.seed);
+  await using exporter = await ExporterProcess.start((code) => service.getUrl(code));
+  const run = new SoakRun(settings, service, exporter);
+  return await run.run();
 }
 
-class Run {
+class SoakRun {
   readonly #settings: SoakSettings;
-  readonly #service: Service;
-  readonly #exporter: SoakedExporter;
-  readonly #mischief: Mischief;
+  readonly #service: SimulatedService;
+  readonly #exporter: ExporterProcess;
+  readonly #faultInjector: FaultInjector;
   readonly #scrapers: Scrapers;
-  readonly #watch = new FlatnessWatch();
+  readonly #leakDetector = new LeakDetector();
   readonly #problems = new Set<string>();
   readonly #failures: Record<string, number> = {};
   readonly #polls = new Map<SoakCode, number>();
-  readonly #good = new Map<SoakCode, number>();
+  readonly #successfulPolls = new Map<SoakCode, number>();
 
-  constructor(settings: SoakSettings, service: Service, exporter: SoakedExporter) {
+  constructor(settings: SoakSettings, service: SimulatedService, exporter: ExporterProcess) {
     this.#settings = settings;
     this.#service = service;
     this.#exporter = exporter;
-    this.#mischief = new Mischief(service, randomOf(settings.seed));
-    this.#scrapers = new Scrapers(exporter.url, randomOf(settings.seed + 1));
+    this.#faultInjector = new FaultInjector(service, createRandom(settings.seed));
+    this.#scrapers = new Scrapers(exporter.url, createRandom(settings.seed + 1));
   }
 
-  async report(): Promise<SoakReport> {
-    await this.#until(() => SOAK_CODES.every((code) => (this.#good.get(code) ?? 0) > 0), RECOVERY_MS);
-    const first = await this.#read();
-    this.#scrapers.onScrape = (scrape) => this.#watch.note(scrape);
+  async run(): Promise<SoakReport> {
+    await this.#waitUntil(
+      () => SOAK_CODES.every((code) => (this.#successfulPolls.get(code) ?? 0) > 0),
+      RECOVERY_MS,
+    );
+    const first = await this.#readScrape();
+    this.#scrapers.onScrape = (scrape) => this.#leakDetector.record(scrape);
     this.#scrapers.start();
     const endMs = systemClock.monotonic() + this.#settings.minutes * 60_000;
-    await this.#until(() => systemClock.monotonic() >= endMs, Infinity);
+    await this.#waitUntil(() => systemClock.monotonic() >= endMs, Infinity);
     await this.#scrapers[Symbol.asyncDispose]();
     await this.#recover();
-    const last = await this.#read();
+    const last = await this.#readScrape();
     this.#checkSchedule(first, last);
-    const exitCode = await this.#exporter.end();
+    const exitCode = await this.#exporter.stop();
     if (exitCode !== 0) this.#problems.add(`the exporter ended with ${exitCode}`);
-    for (const leak of leaksIn(this.#exporter.written, SECRET)) this.#problems.add(`the log held ${leak}`);
-    return this.#sumUp(last.scrape);
+    for (const leak of findLeaks(this.#exporter.output, SECRET)) this.#problems.add(`the log held ${leak}`);
+    return this.#createReport(last.scrape);
   }
 
-  /** Lets all recover, and the world stand still until each has been polled twice: all that was gained shows then. */
+  /** Clears all faults and freezes the world until every code has been polled twice, so that all gains are exposed. */
   async #recover(): Promise<void> {
-    await this.#mischief.end(SOAK_CODES);
-    await this.#untilGood(1);
+    await this.#faultInjector.stop(SOAK_CODES);
+    await this.#waitForSuccesses(1);
     this.#service.clock.stop();
-    await this.#untilGood(3);
+    await this.#waitForSuccesses(3);
   }
 
-  async #untilGood(more: number): Promise<void> {
-    const wanted = new Map(SOAK_CODES.map((code) => [code, (this.#good.get(code) ?? 0) + more]));
-    await this.#until(
-      () => SOAK_CODES.every((code) => (this.#good.get(code) ?? 0) >= (wanted.get(code) ?? 0)),
+  async #waitForSuccesses(more: number): Promise<void> {
+    const wanted = new Map(SOAK_CODES.map((code) => [code, (this.#successfulPolls.get(code) ?? 0) + more]));
+    await this.#waitUntil(
+      () => SOAK_CODES.every((code) => (this.#successfulPolls.get(code) ?? 0) >= (wanted.get(code) ?? 0)),
       RECOVERY_MS,
     );
   }
 
   /** Follows the log until something holds. */
-  async #until(holds: () => boolean, timeoutMs: number): Promise<void> {
+  async #waitUntil(holds: () => boolean, timeoutMs: number): Promise<void> {
     const deadlineMs = systemClock.monotonic() + timeoutMs;
     while (!holds()) {
       if (systemClock.monotonic() > deadlineMs) throw new Error('Expected all service codes to recover');
-      for (const line of this.#exporter.newPolls()) await this.#polled(line);
-      await systemClock.sleep(LOOK_EVERY_MS);
+      for (const line of this.#exporter.readNewPolls()) await this.#handlePollEnd(line);
+      await systemClock.sleep(LOG_READ_INTERVAL_MS);
     }
   }
 
-  async #polled({ serviceCode, reason }: PollLine): Promise<void> {
+  async #handlePollEnd({ serviceCode, reason }: PollEvent): Promise<void> {
     this.#polls.set(serviceCode, (this.#polls.get(serviceCode) ?? 0) + 1);
-    const mishap = this.#mischief.ofNow(serviceCode);
+    const mishap = this.#faultInjector.getActiveFault(serviceCode);
     if (reason !== mishap?.reason) {
       const found = `expected ${mishap?.reason ?? 'success'}, found ${reason ?? 'success'}`;
       this.#problems.add(`${serviceCode}, with ${mishap?.name ?? 'nothing wrong'}: ${found}`);
     }
-    if (reason === undefined) this.#good.set(serviceCode, (this.#good.get(serviceCode) ?? 0) + 1);
+    if (reason === undefined)
+      this.#successfulPolls.set(serviceCode, (this.#successfulPolls.get(serviceCode) ?? 0) + 1);
     else this.#failures[reason] = (this.#failures[reason] ?? 0) + 1;
-    if (!this.#service.settled(serviceCode, reason === undefined))
+    if (!this.#service.handlePollEnd(serviceCode, reason === undefined))
       this.#problems.add(`${serviceCode}: a listing was read that was never given`);
-    if (serviceCode !== SOUND_CODE) await this.#mischief.polled(serviceCode);
+    if (serviceCode !== HEALTHY_CODE) await this.#faultInjector.handlePollEnd(serviceCode);
   }
 
-  async #read(): Promise<{ readonly scrape: Scrape; readonly atMs: number }> {
-    return { scrape: await this.#scrapers.scrape('text'), atMs: systemClock.monotonic() };
+  async #readScrape(): Promise<TimedScrape> {
+    const startedMs = systemClock.monotonic();
+    const scrape = await this.#scrapers.scrape('text');
+    return { scrape, startedMs, endedMs: systemClock.monotonic() };
   }
 
-  /** At every point of the grid there was a poll, or one was left out and counted. */
-  #checkSchedule(first: { scrape: Scrape; atMs: number }, last: { scrape: Scrape; atMs: number }): void {
-    const points = (last.atMs - first.atMs) / INTERVAL_MS;
+  /** Checks that a poll was made, or skipped and counted, at every due time between two scrapes, whatever a scrape takes. */
+  #checkSchedule(first: TimedScrape, last: TimedScrape): void {
+    const min = (last.startedMs - first.endedMs) / INTERVAL_MS - 1;
+    const max = (last.endedMs - first.startedMs) / INTERVAL_MS + 1;
     for (const code of SOAK_CODES) {
-      const skipped = growth(first.scrape, last.scrape, 'xvs_exporter_polls_skipped_total', code);
-      const due = growth(first.scrape, last.scrape, 'xvs_exporter_polls_total', code) + skipped;
-      if (Math.abs(due - points) > 1) this.#problems.add(`${code}: ${due} polls were due of ${points}`);
-      if (code === SOUND_CODE && skipped > 0) this.#problems.add(`${code}: ${skipped} polls were left out`);
+      const skipped = computeGrowth(first.scrape, last.scrape, 'xvs_exporter_polls_skipped_total', code);
+      const due = computeGrowth(first.scrape, last.scrape, 'xvs_exporter_polls_total', code) + skipped;
+      if (due < min || due > max)
+        this.#problems.add(`${code}: expected ${min} to ${max} polls, found ${due}`);
+      if (code === HEALTHY_CODE && skipped > 0) this.#problems.add(`${code}: ${skipped} polls were left out`);
     }
   }
 
-  #sumUp(scrape: Scrape): SoakReport {
-    const { bytes, difference } = this.#compare(scrape);
-    const flatness = this.#watch.result();
+  #createReport(scrape: Scrape): SoakReport {
+    const { bytes, difference } = this.#compareTotals(scrape);
+    const flatness = this.#leakDetector.summarize();
     if (difference !== 0) this.#problems.add(`the counters differ from the account by ${difference} bytes`);
-    if (flatness.heapFloorLate - flatness.heapFloorEarly > heapSlackBytes(this.#settings.minutes))
+    if (flatness.lateMinHeapBytes - flatness.earlyMinHeapBytes > getHeapSlackBytes(this.#settings.minutes))
       this.#problems.add('the heap grew');
-    if (flatness.descriptorsLate - flatness.descriptorsEarly > DESCRIPTOR_SLACK)
+    if (flatness.lateMaxDescriptors - flatness.earlyMaxDescriptors > DESCRIPTOR_SLACK)
       this.#problems.add('file descriptors grew in number');
-    if (this.#exporter.news > LOG_LINES_PER_FAULT * this.#mischief.mishaps + LOG_LINES_BESIDES)
-      this.#problems.add(`the log had ${this.#exporter.news} lines above debug`);
+    if (
+      this.#exporter.noticeCount >
+      LOG_LINES_PER_FAULT * this.#faultInjector.injectionCount + BASE_LOG_LINES
+    )
+      this.#problems.add(`the log had ${this.#exporter.noticeCount} lines above debug`);
     if (bytes === 0) this.#problems.add('no bytes flowed');
     return {
       ...this.#settings,
-      mishaps: this.#mischief.mishaps,
-      faults: this.#mischief.survived,
+      injectionCount: this.#faultInjector.injectionCount,
+      faultKindCount: this.#faultInjector.injectedKindCount,
       polls: [...this.#polls.values()].reduce((sum, count) => sum + count, 0),
       failures: this.#failures,
-      logLines: this.#exporter.news,
+      logLines: this.#exporter.noticeCount,
       scrapes: this.#scrapers.scrapes,
-      bytes,
-      difference,
-      flatness,
+      accountedBytes: bytes,
+      differenceBytes: difference,
+      resourceUsage: flatness,
       problems: [...this.#problems, ...this.#scrapers.problems],
     };
   }
 
   /** Of each service code and direction by itself: what is too much here must not make up for what is missing there. */
-  #compare(scrape: Scrape): { bytes: number; difference: number } {
+  #compareTotals(scrape: Scrape): { bytes: number; difference: number } {
     let [bytes, difference] = [0, 0];
     for (const code of SOAK_CODES) {
-      const { input, output, started, ended } = this.#service.account(code);
+      const { input, output, started, ended } = this.#service.getTotals(code);
       bytes += input + output;
-      difference += Math.abs(sumOf(scrape, 'xvs_input_bytes_total', code) - input);
-      difference += Math.abs(sumOf(scrape, 'xvs_http_output_bytes_total', code) - output);
+      difference += Math.abs(sumSeries(scrape, 'xvs_input_bytes_total', code) - input);
+      difference += Math.abs(sumSeries(scrape, 'xvs_http_output_bytes_total', code) - output);
       const churn = [
-        sumOf(scrape, 'xvs_tasks_started_total', code),
-        sumOf(scrape, 'xvs_tasks_ended_total', code),
+        sumSeries(scrape, 'xvs_tasks_started_total', code),
+        sumSeries(scrape, 'xvs_tasks_ended_total', code),
       ];
       if (churn[0] !== started || churn[1] !== ended)
         this.#problems.add(
@@ -193,11 +211,11 @@ class Run {
   }
 }
 
-function growth(first: Scrape, last: Scrape, family: string, code: SoakCode): number {
-  return sumOf(last, family, code) - sumOf(first, family, code);
+function computeGrowth(first: Scrape, last: Scrape, family: string, code: SoakCode): number {
+  return sumSeries(last, family, code) - sumSeries(first, family, code);
 }
 
-function sumOf(scrape: Scrape, family: string, code: SoakCode): number {
+function sumSeries(scrape: Scrape, family: string, code: SoakCode): number {
   const prefix = `${family}{"service_code":"${code}"`;
   return [...scrape].reduce((sum, [series, value]) => (series.startsWith(prefix) ? sum + value : sum), 0);
 }

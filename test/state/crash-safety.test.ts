@@ -1,46 +1,79 @@
 import assert from 'node:assert/strict';
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync } from 'node:fs';
 import { test } from 'node:test';
-import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { machineFiles } from '../../src/state/file-system.ts';
-import { writeState } from '../../src/state/write-state.ts';
-import { Folder, inputBytesIn, load, NOW_MS } from './keeping.ts';
+import { TemporaryFolder } from '../support/temporary-folder.ts';
+import { StoreHarness, type Totals } from './store-fixtures.ts';
 
-const CHILD = fileURLToPath(new URL('children/writing-state.js', import.meta.url));
-const KILLS = 25;
-/** A write takes some milliseconds: moments within so long fall into every part of one. */
-const WITHIN_MS = 40;
+const CHILD = fileURLToPath(new URL('children/publishing.js', import.meta.url));
+const TASKS = 300;
+/** More than a child publishes. */
+const BYTES_PER_RUN = 10;
 
-/** Has a child write again and again, kills it at a random moment, and gives the last listing that it said to have written. */
-async function killWriter(path: string): Promise<number> {
-  const child = fork(CHILD, [path]);
-  let written = 0;
-  child.on('message', (listing) => {
-    written = Number(listing);
-  });
-  const ended = once(child, 'exit');
-  await Promise.race([once(child, 'message'), ended]);
-  await delay(WITHIN_MS * Math.random());
-  child.kill('SIGKILL');
-  assert.deepEqual(await ended, [null, 'SIGKILL']);
-  return written;
+interface KilledRun {
+  readonly operation: string;
+  readonly published: Totals | undefined;
 }
 
-test('a process that is killed at any moment leaves the old state or the new one, whole', async () => {
-  using folder = new Folder();
-  const path = folder.file();
-  await writeState(machineFiles, path, [], NOW_MS);
-  let midway = 0;
-  for (let kill = 0; kill < KILLS; kill += 1) {
-    const written = await killWriter(path);
-    if (existsSync(`${path}.tmp`)) midway += 1;
-    const tally = (await load(path)).tallies.get('TESTING');
-    const listings = tally?.listings ?? 0;
-    assert.ok(listings >= written && written > 0, `Expected listing ${written} or later, found ${listings}`);
-    assert.deepEqual(inputBytesIn(tally), [1000 * listings]);
+/** Runs a child until it is about to perform its Nth file operation, and kills it. */
+async function killBeforeOperation(path: string, number: number, firstBytes: number): Promise<KilledRun> {
+  const child = fork(CHILD, [path, String(number), String(firstBytes)], { execArgv: [] });
+  const exited = once(child, 'exit');
+  let published: Totals | undefined;
+  const operation = await new Promise<string>((resolve, reject) => {
+    child.on('message', (message: Totals | string) => {
+      if (typeof message === 'string') resolve(message);
+      else published = message;
+    });
+    void exited.then(([code]) =>
+      reject(new Error(`Expected the child to run, found exit code ${String(code)}`)),
+    );
+  });
+  child.kill('SIGKILL');
+  assert.deepEqual(await exited, [null, 'SIGKILL']);
+  return { operation, published };
+}
+
+function listingOf(bytes: number): Record<string, number> {
+  const names = Array.from({ length: TASKS }, (_, number) => `v${number % 20}/task-${number}`);
+  return Object.fromEntries(names.map((name) => [name, bytes]));
+}
+
+function sumInputBytes(totals: Totals): number {
+  return Object.entries(totals).reduce(
+    (sum, [key, total]) => (key.startsWith('inputBytes ') ? sum + total : sum),
+    0,
+  );
+}
+
+test('a process that is killed at any file operation resumes at the published totals and counts each byte once', async () => {
+  using folder = new TemporaryFolder();
+  const path = folder.at('state');
+  let bytes = 1;
+  const first = await StoreHarness.start(path, ['TESTING']);
+  await first.publish('TESTING', listingOf(bytes));
+  await first.store[Symbol.asyncDispose]();
+  const operations: string[] = [];
+  while (operations.at(-1) !== 'none') {
+    const { operation, published = {} } = await killBeforeOperation(path, operations.length + 1, bytes);
+    operations.push(operation);
+    bytes += BYTES_PER_RUN;
+    const restarted = await StoreHarness.open(path, ['TESTING']);
+    const where = operations.join(' ');
+    assert.deepEqual(
+      restarted.lines.filter(({ level, msg }) => level !== 'info' && !/damaged/.test(msg)),
+      [],
+      where,
+    );
+    const resumed = restarted.resumed('TESTING');
+    for (const [key, total] of Object.entries(published))
+      assert.ok((resumed[key] ?? Number.NaN) >= total, `${key}: ${resumed[key]} < ${total} at ${where}`);
+    const totals = restarted.commit('TESTING', listingOf(bytes));
+    assert.equal(sumInputBytes(totals), TASKS * (bytes - 1), where);
+    assert.equal(totals['byteCounterResets TESTING input'] ?? totals['byteCounterResets input'], 0, where);
   }
-  assert.ok(midway > 0, 'Expected some of the moments to fall into a write, found none');
+  assert.ok(operations.length > 40, `Expected many operations, found ${operations.join(' ')}`);
+  for (const operation of ['rename', 'write', 'sync', 'truncate', 'rm', 'open', 'close'])
+    assert.ok(operations.includes(operation), `Expected ${operation}, found ${operations.join(' ')}`);
 });

@@ -1,171 +1,179 @@
 import assert from 'node:assert/strict';
 import { readdirSync } from 'node:fs';
 import { test } from 'node:test';
-import { machineFiles, type FileSystem } from '../../src/state/file-system.ts';
-import { StateKeeper } from '../../src/state/state-keeper.ts';
+import { nodeFileSystem, type FileSystem } from '../../src/state/file-system.ts';
+import { PeriodicStateWriter } from '../../src/state/periodic-state-writer.ts';
+import { writeState } from '../../src/state/write-state.ts';
 import type { Tally } from '../../src/tally/tally.ts';
-import { recordedLog, type LogLine } from '../poller/polling.ts';
+import { deferred } from '../support/deferred.ts';
+import { createRecordingLogger, type LogLine } from '../support/recording-logger.ts';
 import { ManualClock } from '../support/manual-clock.ts';
-import { commitNext, deferred, diskFull, Folder, hookedFiles, load, NOW_MS, tallyOf } from './keeping.ts';
+import { TemporaryFolder } from '../support/temporary-folder.ts';
+import {
+  commitNext,
+  HEADER,
+  createDiskFullError,
+  filesWithWriteHook,
+  loadState,
+  NOW_MS,
+  tallyOf,
+} from './state-fixtures.ts';
 
 const INTERVAL_MS = 60_000;
 
-/** A keeper whose time the test moves; `outcomes` is what its metrics were told. */
-class Keeping implements AsyncDisposable {
-  readonly folder = new Folder();
-  readonly path = this.folder.file();
+/** A writer with a manual clock; `outcomes` has an entry for each recorded write. */
+class WriterHarness implements AsyncDisposable {
+  readonly folder = new TemporaryFolder();
+  readonly path = this.folder.at('state');
   readonly clock = new ManualClock(NOW_MS);
   readonly tallies: Tally[] = [tallyOf('A', 3)];
   readonly outcomes: string[] = [];
-  readonly keeper: StateKeeper;
+  readonly writer: PeriodicStateWriter;
   readonly lines: readonly LogLine[];
-  /** What becomes of the loop. */
+  /** Resolves with the error that ended the loop. */
   readonly end: Promise<unknown>;
   #next = deferred();
 
-  constructor(files: FileSystem = machineFiles) {
-    const { logger, lines } = recordedLog();
-    const tell = (outcome: string): void => {
+  constructor(files: FileSystem = nodeFileSystem) {
+    const { logger, lines } = createRecordingLogger();
+    const record = (outcome: string): void => {
       this.outcomes.push(outcome);
       this.#next.resolve();
     };
     this.lines = lines;
-    this.keeper = new StateKeeper({
+    this.writer = new PeriodicStateWriter({
       path: this.path,
       intervalMs: INTERVAL_MS,
-      files,
-      tallies: () => this.tallies,
-      metrics: { written: () => tell('written'), failed: () => tell('failed') },
+      write: () => writeState(files, this.path, HEADER, this.tallies),
+      metrics: { recordWrite: () => record('written'), recordWriteError: () => record('failed') },
       clock: this.clock,
       logger,
     });
-    this.end = this.keeper.start().catch((error: unknown) => error);
+    this.end = this.writer.start().catch((error: unknown) => error);
   }
 
-  /** Lets an interval pass, and waits for what becomes of the write that is due then. */
-  async pass(): Promise<void> {
+  /** Advances the clock by an interval and waits until the write that is due has ended. */
+  async passInterval(): Promise<void> {
     this.#next = deferred();
     this.clock.advance(INTERVAL_MS);
     await this.#next.promise;
-    // It sleeps again before the next turn of the loop.
+    // Lets the writer start its next sleep.
     await new Promise(setImmediate);
   }
 
   async listings(): Promise<number | undefined> {
-    return (await load(this.path)).tallies.get('A')?.listings;
+    return (await loadState(this.path)).tallies.get('A')?.listings;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.keeper[Symbol.asyncDispose]();
+    await this.writer[Symbol.asyncDispose]();
     this.folder[Symbol.dispose]();
   }
 }
 
 const messages = (lines: readonly LogLine[]): string[] => lines.map(({ level, msg }) => `${level} ${msg}`);
 
-test('the state is written at each interval, with the tallies of that moment, and once more at the end', async () => {
-  await using keeping = new Keeping();
-  const [tally = tallyOf('A', 3)] = keeping.tallies;
-  assert.deepEqual(readdirSync(keeping.folder.path), []);
-  await keeping.pass();
-  assert.equal(await keeping.listings(), 1);
+test('the current tallies are written at each interval and on disposal', async () => {
+  await using harness = new WriterHarness();
+  const [tally = tallyOf('A', 3)] = harness.tallies;
+  assert.deepEqual(readdirSync(harness.folder.path), []);
+  await harness.passInterval();
+  assert.equal(await harness.listings(), 1);
   commitNext(tally, 3);
-  keeping.tallies.push(tallyOf('B', 3));
-  await keeping.pass();
-  assert.equal(await keeping.listings(), 2);
-  assert.deepEqual([...(await load(keeping.path)).tallies.keys()], ['A', 'B']);
+  harness.tallies.push(tallyOf('B', 3));
+  await harness.passInterval();
+  assert.equal(await harness.listings(), 2);
+  assert.deepEqual([...(await loadState(harness.path)).tallies.keys()], ['A', 'B']);
   commitNext(tally, 3);
-  await keeping.keeper[Symbol.asyncDispose]();
-  assert.equal(await keeping.listings(), 3);
-  assert.equal(keeping.clock.sleepers, 0);
+  await harness.writer[Symbol.asyncDispose]();
+  assert.equal(await harness.listings(), 3);
+  assert.equal(harness.clock.sleeperCount, 0);
 });
 
-test('one that was never started writes nothing at its end', async () => {
-  using folder = new Folder();
-  const { logger } = recordedLog();
-  const keeper = new StateKeeper({
-    path: folder.file(),
+test('a writer that was not started writes nothing on disposal', async () => {
+  using folder = new TemporaryFolder();
+  const { logger } = createRecordingLogger();
+  const writer = new PeriodicStateWriter({
+    path: folder.at('state'),
     intervalMs: INTERVAL_MS,
-    files: machineFiles,
-    tallies: () => [tallyOf('A', 3)],
-    metrics: { written: () => undefined, failed: () => undefined },
+    write: () => Promise.reject(new Error('Expected no write')),
+    metrics: { recordWrite: () => undefined, recordWriteError: () => undefined },
     clock: new ManualClock(NOW_MS),
     logger,
   });
-  await keeper[Symbol.asyncDispose]();
+  await writer[Symbol.asyncDispose]();
   assert.deepEqual(readdirSync(folder.path), []);
 });
 
-test('a disk that is full is told once, and once more when it is not; each time counts', async () => {
+test('a full disk is logged once as a warning and its recovery once; every write is counted', async () => {
   let isFull = false;
-  const files = hookedFiles(() => {
-    if (isFull) throw diskFull();
+  const files = filesWithWriteHook(() => {
+    if (isFull) throw createDiskFullError();
   });
-  await using keeping = new Keeping(files);
+  await using harness = new WriterHarness(files);
   for (const full of [false, true, true, false, false]) {
     isFull = full;
-    await keeping.pass();
+    await harness.passInterval();
   }
-  assert.deepEqual(keeping.outcomes, ['written', 'failed', 'failed', 'written', 'written']);
-  assert.deepEqual(messages(keeping.lines), [
+  assert.deepEqual(harness.outcomes, ['written', 'failed', 'failed', 'written', 'written']);
+  assert.deepEqual(messages(harness.lines), [
     'debug State written',
-    'warn State not written',
-    'debug State not written',
+    'warn State write failed',
+    'debug State write failed',
     'info State written',
     'debug State written',
   ]);
 });
 
-test('at the end, a write that is under way is waited for: there are never two', async () => {
+test('disposal waits for a write in progress before it writes a last time', async () => {
   const release = deferred();
-  const begun = deferred();
-  let [open, most] = [0, 0];
+  const started = deferred();
+  let [openCount, maxOpenCount] = [0, 0];
   const files: FileSystem = {
-    ...machineFiles,
+    ...nodeFileSystem,
     open: async (path, flags, mode) => {
-      const file = await machineFiles.open(path, flags, mode);
+      const file = await nodeFileSystem.open(path, flags, mode);
       if (flags !== 'wx') return file;
-      open += 1;
-      most = Math.max(most, open);
-      begun.resolve();
+      openCount += 1;
+      maxOpenCount = Math.max(maxOpenCount, openCount);
+      started.resolve();
       await release.promise;
       const close = file.close.bind(file);
       return Object.assign(file, {
         close: () => {
-          open -= 1;
+          openCount -= 1;
           return close();
         },
       });
     },
   };
-  await using keeping = new Keeping(files);
-  keeping.clock.advance(INTERVAL_MS);
-  await begun.promise;
-  const ended = keeping.keeper[Symbol.asyncDispose]();
+  await using harness = new WriterHarness(files);
+  harness.clock.advance(INTERVAL_MS);
+  await started.promise;
+  const disposed = harness.writer[Symbol.asyncDispose]();
   await new Promise(setImmediate);
-  assert.equal(open, 1);
+  assert.equal(openCount, 1);
   release.resolve();
-  await ended;
-  assert.deepEqual([keeping.outcomes, most], [['written', 'written'], 1]);
+  await disposed;
+  assert.deepEqual([harness.outcomes, maxOpenCount], [['written', 'written'], 1]);
 });
 
-test('a mistake of the program is no trouble of the disk: it ends the loop', async () => {
-  const files = hookedFiles(() => {
-    throw new TypeError('a mistake');
+test('an error that is not from the file system ends the loop', async () => {
+  const files = filesWithWriteHook(() => {
+    throw new TypeError('a bug');
   });
-  const { logger } = recordedLog();
-  using folder = new Folder();
+  const { logger } = createRecordingLogger();
+  using folder = new TemporaryFolder();
   const clock = new ManualClock(NOW_MS);
-  const keeper = new StateKeeper({
-    path: folder.file(),
+  const writer = new PeriodicStateWriter({
+    path: folder.at('state'),
     intervalMs: INTERVAL_MS,
-    files,
-    tallies: () => [],
-    metrics: { written: () => undefined, failed: () => undefined },
+    write: () => writeState(files, folder.at('state'), HEADER, []),
+    metrics: { recordWrite: () => undefined, recordWriteError: () => undefined },
     clock,
     logger,
   });
-  const end = keeper.start();
+  const end = writer.start();
   clock.advance(INTERVAL_MS);
-  await assert.rejects(end, /a mistake/);
+  await assert.rejects(end, /a bug/);
 });

@@ -1,89 +1,105 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { machineFiles, type FileSystem, type OpenFile } from '../../src/state/file-system.ts';
-import { readState, type Restored } from '../../src/state/read-state.ts';
-import type { StateUnit } from '../../src/tally/state-unit.ts';
+import { nodeFileSystem, type FileSystem, type OpenFile } from '../../src/state/file-system.ts';
+import type { StateHeader } from '../../src/state/format.ts';
+import { readState } from '../../src/state/read-state.ts';
+import { restoreTally } from '../../src/state/saved-code.ts';
+import type { StateEntry } from '../../src/tally/state-entry.ts';
 import { Tally } from '../../src/tally/tally.ts';
-import { outputRecord, taskRecord } from '../support/task-record.ts';
+import { buildOutputRecord, buildTaskRecord } from '../support/record-builders.ts';
 
 export const NOW_MS = Date.UTC(2026, 0, 1);
 
-/** A folder of the test's own; disposing of it removes it. */
-export class Folder implements Disposable {
-  readonly path = mkdtempSync(join(tmpdir(), 'xvs-state-'));
-
-  file(name = 'state'): string {
-    return join(this.path, name);
-  }
-
-  [Symbol.dispose](): void {
-    rmSync(this.path, { recursive: true, force: true });
-  }
-}
-
 export function newTally(serviceCode: string): Tally {
-  return new Tally({ serviceCode, maxLabelSets: 1000, stallAfterMs: 60_000, perTask: true, maxTasks: 2 });
+  return new Tally({
+    serviceCode,
+    maxLabelSets: 1000,
+    stallAfterMs: 60_000,
+    rememberTasksForMs: 10,
+    perTask: true,
+    maxTasks: 2,
+  });
 }
 
-/** Commits the next listing of so many tasks, each of which has received a thousand bytes more. */
+/** Commits the next listing. Each task has received 1000 bytes more than in the one before. */
 export function commitNext(tally: Tally, tasks: number): void {
-  const round = tally.listings + 1;
-  const listing = tally.begin();
+  const ordinal = tally.listings + 1;
+  const listing = tally.beginListing();
   for (let number = 0; number < tasks; number += 1) {
-    const inputBytes = 1000 * round;
-    const outputs = ['flv', 'rtmp', 'm3u8'].map((format) => outputRecord({ format, httpOutputBytes: round }));
-    listing.task(taskRecord({ id: `task-${number}`, vsId: `server-${number % 20}`, inputBytes, outputs }));
+    const inputBytes = 1000 * ordinal;
+    const outputs = ['flv', 'rtmp', 'm3u8'].map((format) =>
+      buildOutputRecord({ format, httpOutputBytes: ordinal }),
+    );
+    listing.addTask(
+      buildTaskRecord({ id: `task-${number}`, vsId: `server-${number % 20}`, inputBytes, outputs }),
+    );
   }
-  tally.commit(listing, { wallMs: NOW_MS + round, monotonicMs: round });
+  tally.commit(listing, { wallMs: NOW_MS + ordinal, monotonicMs: 3_600_000 * ordinal });
 }
 
-/** A tally with one listing behind it. */
+/** A tally after one listing. */
 export function tallyOf(serviceCode: string, tasks: number): Tally {
   const tally = newTally(serviceCode);
   commitNext(tally, tasks);
   return tally;
 }
 
-/** Everything that a tally keeps. */
-export function unitsOf(tally: Tally | undefined): readonly StateUnit[] {
-  return [...(tally?.state() ?? [])];
+/** The complete state of a tally. */
+export function entriesOf(tally: Tally | undefined): readonly StateEntry[] {
+  return [...(tally?.exportState() ?? [])];
 }
 
-/** Of all tasks that are kept the input bytes, each value once: one alone where they are of one listing. */
+/** The distinct input bytes of all tasks in the state: a single value if all are from the same listing. */
 export function inputBytesIn(tally: Tally | undefined): readonly number[] {
-  const bytes = unitsOf(tally).flatMap((unit) => (unit[0] === 'task' ? [unit[3]] : []));
+  const bytes = entriesOf(tally).flatMap((entry) => (entry[0] === 'task' ? [entry[8]] : []));
   return [...new Set(bytes)];
 }
 
-/** Reads a state file; every service code in it is wanted. */
-export function load(path: string, files: FileSystem = machineFiles): Promise<Restored> {
-  return readState(files, path, newTally, { wallMs: NOW_MS, monotonicMs: 0 });
+export const HEADER: StateHeader = { createdMs: NOW_MS, id: 'snapshot-1', journalId: undefined };
+
+/** Reads a state file without its journal and restores all its service codes. */
+export async function loadState(
+  path: string,
+  files: FileSystem = nodeFileSystem,
+): Promise<StateHeader & { readonly tallies: ReadonlyMap<string, Tally> }> {
+  const state = await readState(files, path);
+  const now = { wallMs: NOW_MS, monotonicMs: 0 };
+  const tallies = [...state.codes].map(([serviceCode, saved]): [string, Tally] => [
+    serviceCode,
+    restoreTally(newTally(serviceCode), saved, now),
+  ]);
+  return { ...state, tallies: new Map(tallies) };
 }
 
-/** The machine's file system, with `onWrite` before each piece that is written. */
-export function hookedFiles(onWrite: () => void | Promise<void>): FileSystem {
-  return {
-    ...machineFiles,
-    open: async (path, flags, mode): Promise<OpenFile> => {
-      const file = await machineFiles.open(path, flags, mode);
-      const write: typeof file.write = async (...args: unknown[]) => {
-        await onWrite();
-        return await Reflect.apply(file.write, file, args);
-      };
-      return new Proxy(file, {
-        get: (target, key) => {
-          if (key === 'write') return write;
-          const value: unknown = Reflect.get(target, key);
-          return typeof value === 'function' ? value.bind(target) : value;
-        },
-      });
-    },
-  };
+type Operation = (...args: unknown[]) => Promise<unknown>;
+
+/** A file system that calls `onOperation` before each operation on it or on its files. */
+export function createHookedFileSystem(
+  onOperation: (operation: string, run: Operation, args: readonly unknown[]) => void | Promise<void>,
+): FileSystem {
+  const hook = <T extends object>(target: T): T =>
+    new Proxy(target, {
+      get: (object, key) => {
+        const value: unknown = Reflect.get(object, key);
+        if (typeof value !== 'function') return value;
+        return async (...args: unknown[]) => {
+          const run: Operation = async (...runArgs) => await Reflect.apply(value, object, runArgs);
+          await onOperation(String(key), run, args);
+          const result = await run(...args);
+          return typeof result === 'object' && key === 'open' ? hook(result as object) : result;
+        };
+      },
+    });
+  return hook(nodeFileSystem);
 }
 
-/** A file system that is one file, in memory. */
-export function fileOf(bytes: Uint8Array): FileSystem {
+/** A file system that calls `onWrite` before each write, with its size in bytes. */
+export function filesWithWriteHook(onWrite: (bytes: number) => void | Promise<void>): FileSystem {
+  return createHookedFileSystem((operation, _run, [, , bytes]) =>
+    operation === 'write' ? onWrite(Number(bytes)) : undefined,
+  );
+}
+
+/** A file system with a single file, in memory. */
+export function createInMemoryFile(bytes: Uint8Array): FileSystem {
   const file = {
     stat: () => Promise.resolve({ size: bytes.length }),
     read: (into: Buffer, offset: number, length: number, position: number) => {
@@ -92,19 +108,10 @@ export function fileOf(bytes: Uint8Array): FileSystem {
     },
     close: () => Promise.resolve(),
   };
-  return { ...machineFiles, open: () => Promise.resolve(file as unknown as OpenFile) };
+  return { ...nodeFileSystem, open: () => Promise.resolve(file as unknown as OpenFile) };
 }
 
-/** What a full disk says. */
-export function diskFull(): Error {
+/** The error of a full disk. */
+export function createDiskFullError(): Error {
   return Object.assign(new Error('ENOSPC: no space left on device, write'), { code: 'ENOSPC' });
-}
-
-/** A promise, and what resolves it. */
-export function deferred(): { readonly promise: Promise<void>; readonly resolve: () => void } {
-  let resolve = (): void => undefined;
-  const promise = new Promise<void>((settle) => {
-    resolve = settle;
-  });
-  return { promise, resolve };
 }

@@ -7,7 +7,7 @@ import { Program } from './program.ts';
 /** Debian's name of the program. */
 export const ALERTMANAGER = 'prometheus-alertmanager';
 
-const alertsAnswer = z.array(
+const alertsResponseSchema = z.array(
   z.object({
     labels: z.record(z.string(), z.string()),
     status: z.object({
@@ -18,7 +18,7 @@ const alertsAnswer = z.array(
 );
 
 /** An alert as Alertmanager has it. */
-export type HeldAlert = z.infer<typeof alertsAnswer>[number];
+export type ReceivedAlert = z.infer<typeof alertsResponseSchema>[number];
 
 /** A real Alertmanager on the loopback interface, alone, in a folder of its own. */
 export class Alertmanager implements AsyncDisposable {
@@ -33,7 +33,7 @@ export class Alertmanager implements AsyncDisposable {
     this.address = address;
   }
 
-  static async running(config: unknown): Promise<Alertmanager> {
+  static async start(config: unknown): Promise<Alertmanager> {
     const folder = mkdtempSync(join(tmpdir(), 'xvs-alertmanager-'));
     const path = join(folder, 'alertmanager.yml');
     writeFileSync(path, JSON.stringify(config));
@@ -44,24 +44,24 @@ export class Alertmanager implements AsyncDisposable {
       '--web.external-url=http://alertmanager.example.com',
       '--cluster.listen-address=',
     ]);
-    const address = await program.printed(/msg="Listening on" address=(\S+)/);
+    const address = await program.waitForOutput(/msg="Listening on" address=(\S+)/);
     return new Alertmanager(program, folder, address);
   }
 
   /** Makes alerts fire, by their labels, as Prometheus would. */
-  async fire(alerts: readonly Readonly<Record<string, string>>[]): Promise<void> {
+  async postAlerts(fetchAlerts: readonly Readonly<Record<string, string>>[]): Promise<void> {
     const response = await fetch(`http://${this.address}/api/v2/alerts`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
-      body: JSON.stringify(alerts.map((labels) => ({ labels }))),
+      body: JSON.stringify(fetchAlerts.map((labels) => ({ labels }))),
     });
     if (!response.ok) throw new Error(`Expected 200, found ${response.status}: ${await response.text()}`);
   }
 
   /** The alerts that fire, silenced ones among them. */
-  async alerts(): Promise<readonly HeldAlert[]> {
+  async alerts(): Promise<readonly ReceivedAlert[]> {
     const response = await fetch(`http://${this.address}/api/v2/alerts`);
-    return alertsAnswer.parse(await response.json());
+    return alertsResponseSchema.parse(await response.json());
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -1,13 +1,14 @@
 import fc from 'fast-check';
+import { POLLED_CODE } from './collecting-sink.ts';
 
-/** Anything at all, in the place of anything. */
-const anything = fc.oneof(
+/** Any JSON value. */
+const arbitraryValue = fc.oneof(
   { weight: 8, arbitrary: fc.jsonValue({ maxDepth: 3 }) },
-  { weight: 1, arbitrary: fc.tuple(fc.nat(60), fc.jsonValue({ maxDepth: 1 })).map(nested) },
+  { weight: 1, arbitrary: fc.tuple(fc.nat(60), fc.jsonValue({ maxDepth: 1 })).map(nestValue) },
 );
 
-/** A value within arrays and objects, so many levels deep. */
-function nested([depth, innermost]: readonly [number, unknown]): unknown {
+/** Nests a value in alternating arrays and objects. */
+function nestValue([depth, innermost]: readonly [number, unknown]): unknown {
   let value = innermost;
   for (let level = 0; level < depth; level += 1) value = level % 2 === 0 ? [value] : { ret: value };
   return value;
@@ -50,6 +51,7 @@ const integer = fc.oneof(
     1e-7,
   ),
 );
+const serviceCode = fc.oneof(fc.constant(POLLED_CODE), text);
 const url = fc.constantFrom(
   '',
   'rtmp://host/app',
@@ -60,89 +62,91 @@ const url = fc.constantFrom(
   'a:',
 );
 
-/** Mostly what is right, at times missing, null, or something else. */
-const mostly = <T>(right: fc.Arbitrary<T>): fc.Arbitrary<unknown> =>
+/** Mostly a valid value; sometimes missing, null or any JSON value. */
+const usually = <T>(valid: fc.Arbitrary<T>): fc.Arbitrary<unknown> =>
   fc.oneof(
-    { weight: 40, arbitrary: right },
+    { weight: 40, arbitrary: valid },
     { weight: 2, arbitrary: fc.constant(undefined) },
     { weight: 1, arbitrary: fc.constant(null) },
-    { weight: 1, arbitrary: anything },
+    { weight: 1, arbitrary: arbitraryValue },
   );
 
-const entries = (entry: fc.Arbitrary<unknown>): fc.Arbitrary<unknown[]> =>
-  fc.array(fc.oneof({ weight: 20, arbitrary: entry }, { weight: 1, arbitrary: anything }), { maxLength: 4 });
+const arbitraryList = (entry: fc.Arbitrary<unknown>): fc.Arbitrary<unknown[]> =>
+  fc.array(fc.oneof({ weight: 20, arbitrary: entry }, { weight: 1, arbitrary: arbitraryValue }), {
+    maxLength: 4,
+  });
 
 const unknownMember = fc.oneof(
   { weight: 4, arbitrary: fc.constant(undefined) },
-  { weight: 1, arbitrary: anything },
+  { weight: 1, arbitrary: arbitraryValue },
 );
 
 const stream = fc.record({
-  index: mostly(integer),
-  codec_type: mostly(fc.constantFrom(0, 1, 2)),
-  codec_id: mostly(integer),
-  copy: mostly(fc.constantFrom(0, 1, 2, 3)),
-  width: mostly(fc.nat()),
-  height: mostly(fc.nat()),
-  bit_rate: mostly(fc.nat()),
+  index: usually(integer),
+  codec_type: usually(fc.constantFrom(0, 1, 2)),
+  codec_id: usually(integer),
+  copy: usually(fc.constantFrom(0, 1, 2, 3)),
+  width: usually(fc.nat()),
+  height: usually(fc.nat()),
+  bit_rate: usually(integer),
   later_addition: unknownMember,
 });
 
 const output = fc.record({
-  file_name: mostly(text),
-  relative_dir: mostly(text),
-  tag: mostly(text),
-  audio_codec_name: mostly(text),
-  video_codec_name: mostly(text),
-  format: mostly(text),
-  width: mostly(fc.nat()),
-  height: mostly(fc.nat()),
-  http_output_bytes: mostly(integer),
-  http_connections_num: mostly(fc.nat()),
-  live_url: mostly(text),
-  streams: mostly(entries(stream)),
+  file_name: usually(text),
+  relative_dir: usually(text),
+  tag: usually(text),
+  audio_codec_name: usually(text),
+  video_codec_name: usually(text),
+  format: usually(text),
+  width: usually(fc.nat()),
+  height: usually(fc.nat()),
+  http_output_bytes: usually(integer),
+  http_connections_num: usually(fc.nat()),
+  live_url: usually(text),
+  streams: usually(arbitraryList(stream)),
   later_addition: unknownMember,
 });
 
 const input = fc.record({
-  url: mostly(url),
-  service_code: mostly(text),
-  user_name: mostly(text),
-  device_type: mostly(fc.oneof(fc.nat(), text)),
-  device_version: mostly(fc.oneof(fc.nat(), text)),
-  client_version: mostly(text),
-  input_bytes: mostly(integer),
+  url: usually(url),
+  service_code: usually(serviceCode),
+  user_name: usually(text),
+  device_type: usually(fc.oneof(fc.nat(), text)),
+  device_version: usually(fc.oneof(fc.nat(), text)),
+  client_version: usually(text),
+  input_bytes: usually(integer),
 });
 
 const task = fc.record({
-  id: mostly(text),
-  serial: mostly(integer),
-  sequence: mostly(integer),
-  progress: mostly(fc.nat()),
-  vs_id: mostly(text),
-  service_code: mostly(text),
-  http_live_url: mostly(text),
-  input_bytes: mostly(integer),
-  opaque: mostly(text),
-  inputs: mostly(entries(input)),
-  outputs: mostly(entries(output)),
+  id: usually(text),
+  serial: usually(integer),
+  sequence: usually(integer),
+  progress: usually(fc.oneof(integer, fc.double())),
+  vs_id: usually(text),
+  service_code: usually(serviceCode),
+  http_live_url: usually(text),
+  input_bytes: usually(integer),
+  opaque: usually(text),
+  inputs: usually(arbitraryList(input)),
+  outputs: usually(arbitraryList(output)),
   later_addition: unknownMember,
 });
 
 const user = fc.record({
-  vs_id: mostly(text),
-  service_code: mostly(text),
-  user_name: mostly(text),
-  client_version: mostly(fc.oneof(fc.nat(), text)),
-  device_type: mostly(fc.oneof(fc.nat(), text)),
-  id: mostly(text),
+  vs_id: usually(text),
+  service_code: usually(serviceCode),
+  user_name: usually(text),
+  client_version: usually(fc.oneof(fc.nat(), text)),
+  device_type: usually(fc.oneof(fc.nat(), text)),
+  id: usually(text),
   later_addition: unknownMember,
 });
 
 /** A listing with `ret` 0 and two lists, in which any record and any field may be anything. */
-export const wildListing = fc.record({
+export const arbitraryListing = fc.record({
   ret: fc.constantFrom(0, '0'),
-  user_list: entries(user),
-  task_list: entries(task),
+  user_list: arbitraryList(user),
+  task_list: arbitraryList(task),
   later_addition: unknownMember,
 });

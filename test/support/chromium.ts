@@ -1,9 +1,9 @@
-import type { TestContext } from 'node:test';
-import { chromium, type Browser, type Page } from 'playwright-core';
-import { isInstalled } from './installed.ts';
+import { after, type TestContext } from 'node:test';
+import { chromium, type Browser, type BrowserContext, type Page } from 'playwright-core';
+import { isInstalled } from './installed-programs.ts';
 
-/** Where Debian has it. */
-const PROGRAM = '/usr/bin/chromium';
+/** The path of Debian's Chromium. */
+const EXECUTABLE_PATH = '/usr/bin/chromium';
 
 const FLAGS = [
   '--no-sandbox',
@@ -15,29 +15,41 @@ const FLAGS = [
   '--disable-sync',
 ];
 
-/** How a page is looked at. */
-export interface Look {
+export interface PageOptions {
   readonly colorScheme?: 'light' | 'dark';
   readonly javaScriptEnabled?: boolean;
   readonly width?: number;
 }
 
-/** Debian's Chromium, without a window. Disposing of it ends it, and removes what it wrote. */
+/** The browser of this process: starting one takes about a second. */
+let sharedBrowser: Promise<Browser> | undefined;
+
+after(async () => {
+  await (await sharedBrowser)?.close();
+});
+
+/** A session of its own in the Chromium that all tests of a file share. Disposing of it closes its pages. */
 export class Chromium implements AsyncDisposable {
   readonly #browser: Browser;
-  /** What pages wrote to their consoles, and errors that nobody caught. */
-  readonly complaints: string[] = [];
+  readonly #contexts: BrowserContext[] = [];
+  /** Console output and uncaught errors of the pages. */
+  readonly consoleMessages: string[] = [];
 
   private constructor(browser: Browser) {
     this.#browser = browser;
   }
 
-  static async running(): Promise<Chromium> {
-    return new Chromium(await chromium.launch({ executablePath: PROGRAM, args: FLAGS }));
+  static async launch(): Promise<Chromium> {
+    sharedBrowser ??= chromium.launch({ executablePath: EXECUTABLE_PATH, args: FLAGS });
+    return new Chromium(await sharedBrowser);
   }
 
-  /** An empty page that shares nothing with others. */
-  async newPage({ colorScheme = 'light', javaScriptEnabled = true, width = 1280 }: Look = {}): Promise<Page> {
+  /** Opens an empty page that shares no state with other pages. */
+  async newPage({
+    colorScheme = 'light',
+    javaScriptEnabled = true,
+    width = 1280,
+  }: PageOptions = {}): Promise<Page> {
     const context = await this.#browser.newContext({
       colorScheme,
       javaScriptEnabled,
@@ -45,19 +57,20 @@ export class Chromium implements AsyncDisposable {
       locale: 'en-GB',
       timezoneId: 'UTC',
     });
+    this.#contexts.push(context);
     const page = await context.newPage();
-    page.setDefaultTimeout(10_000);
-    page.on('console', (message) => this.complaints.push(`${message.type()}: ${message.text()}`));
-    page.on('pageerror', (error) => this.complaints.push(error.message));
+    page.setDefaultTimeout(60_000);
+    page.on('console', (message) => this.consoleMessages.push(`${message.type()}: ${message.text()}`));
+    page.on('pageerror', (error) => this.consoleMessages.push(error.message));
     return page;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.#browser.close();
+    for (const context of this.#contexts) await context.close();
   }
 }
 
-/** Whether Chromium is on this machine; see {@link isInstalled}. */
+/** Tells whether Chromium is on this machine; see {@link isInstalled}. */
 export function hasChromium(t: TestContext): boolean {
-  return isInstalled(t, PROGRAM);
+  return isInstalled(t, EXECUTABLE_PATH);
 }

@@ -1,11 +1,10 @@
 import { basename, dirname } from 'node:path';
-import { filesMatching } from '../../src/config/code-globs.ts';
-import type { ConfigurationFiles } from '../../src/config/files.ts';
-import { ConfigError } from '../../src/config/problem.ts';
+import { findMatchingFiles } from '../../src/config/files.ts';
+import type { ConfigFileSystem } from '../../src/config/files.ts';
+import { ConfigError } from '../../src/config/config-error.ts';
 import type { Configuration } from '../../src/config/configuration.ts';
-import { parseCommandLine } from '../../src/config/command-line.ts';
-import { load as loadSettings, type Loaded } from '../../src/config/loading.ts';
-import { noHostName } from './no-host-name.ts';
+import { parseCommandLine } from '../../src/commands/command-line.ts';
+import { loadConfiguration as loadSettings, type LoadResult } from '../../src/config/loader.ts';
 
 /** Stands in every place of a test where a secret can be put. */
 export const SECRET = 'hunter2-is-secret';
@@ -14,7 +13,7 @@ export const SECRET = 'hunter2-is-secret';
 export type Files = Readonly<Record<string, string | { readonly code: string }>>;
 
 /** The files of a test as a configuration has them. A folder is there when a file in it is, or it has an error. */
-export function filesFrom(files: Files): ConfigurationFiles {
+export function createFiles(files: Files): ConfigFileSystem {
   const failing = (code: string, path: string) => Object.assign(new Error(`${code}: ${path}`), { code });
   const readFile = (path: string): Promise<string> => {
     const file = files[path] ?? { code: 'ENOENT' };
@@ -28,25 +27,30 @@ export function filesFrom(files: Files): ConfigurationFiles {
       ? Promise.resolve(names.map((file) => basename(file)))
       : Promise.reject(failing('ENOENT', path));
   };
-  return { readFile, listFolder, stampOf: readFile };
+  return { readFile, listFolder, readStamp: readFile };
+}
+
+/** A host name lookup that must not happen. */
+export function failHostNameLookup(): never {
+  throw new Error('Expected no lookup of the host name');
 }
 
 /** For a configuration that names no files. */
-export const NO_FILES: ConfigurationFiles = (() => {
+export const NO_FILES: ConfigFileSystem = (() => {
   const refuse = () => Promise.reject(new Error('Expected no file to be read'));
-  return { readFile: refuse, listFolder: refuse, stampOf: refuse };
+  return { readFile: refuse, listFolder: refuse, readStamp: refuse };
 })();
 
 /** What loading a configuration needs of the machine, which has no name to be asked for. */
-export function sourcesOf({ readFile, listFolder }: ConfigurationFiles) {
+export function createSources({ readFile, listFolder }: ConfigFileSystem) {
   return {
     readFile,
-    filesMatching: (glob: string) => filesMatching(glob, listFolder),
-    hostName: noHostName,
+    findMatchingFiles: (glob: string) => findMatchingFiles(glob, listFolder),
+    hostName: failHostNameLookup,
   };
 }
 
-export interface Case {
+export interface ConfigurationInput {
   readonly args?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
   /** The name of the machine, which nothing may ask for without need. */
@@ -57,23 +61,29 @@ export interface Case {
 }
 
 /** Loads what a command line, an environment and files say. */
-export async function load(given: Case): Promise<Configuration> {
-  return (await loadedFrom(given)).configuration;
+export async function loadConfiguration(given: ConfigurationInput): Promise<Configuration> {
+  return (await loadWithSources(given)).configuration;
 }
 
-/** As {@link load}, with where each setting came from. */
-export function loadedFrom({ args = [], env = {}, files = {}, hostName, yml }: Case): Promise<Loaded> {
+/** As {@link loadConfiguration}, with where each setting came from. */
+export function loadWithSources({
+  args = [],
+  env = {},
+  files = {},
+  hostName,
+  yml,
+}: ConfigurationInput): Promise<LoadResult> {
   const file = yml === undefined ? [] : ['--config.file=/etc/xvs.yml'];
   return loadSettings({
     flags: parseCommandLine([...file, ...args]).flags,
     env,
-    ...sourcesOf(filesFrom(yml === undefined ? files : { ...files, '/etc/xvs.yml': yml })),
+    ...createSources(createFiles(yml === undefined ? files : { ...files, '/etc/xvs.yml': yml })),
     ...(hostName !== undefined && { hostName: () => hostName }),
   });
 }
 
 /** The message of the configuration error that a call ends in. */
-export async function messageOf(call: () => unknown): Promise<string> {
+export async function catchConfigErrorMessage(call: () => unknown): Promise<string> {
   try {
     await call();
   } catch (error) {
@@ -84,7 +94,7 @@ export async function messageOf(call: () => unknown): Promise<string> {
 }
 
 /** What every configuration needs. */
-export const NEEDED = {
+export const REQUIRED_ENVIRONMENT = {
   XVS_UPSTREAM_BASE_URL: 'https://live.example.com',
   XVS_SERVICE_CODES: 'TESTING',
   XVS_SECRET: SECRET,

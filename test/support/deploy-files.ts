@@ -3,9 +3,9 @@ import { fileURLToPath } from 'node:url';
 import { parse } from 'yaml';
 import { z } from 'zod';
 
-const seriesRule = z.strictObject({ record: z.string(), expr: z.string() });
+const recordingRuleSchema = z.strictObject({ record: z.string(), expr: z.string() });
 
-const alertRule = z.strictObject({
+const alertRuleSchema = z.strictObject({
   alert: z.string(),
   expr: z.string(),
   for: z.string(),
@@ -14,14 +14,16 @@ const alertRule = z.strictObject({
   annotations: z.record(z.string(), z.string()),
 });
 
-const ruleFile = z.strictObject({
-  groups: z.array(z.strictObject({ name: z.string(), rules: z.array(z.union([seriesRule, alertRule])) })),
+const ruleFileSchema = z.strictObject({
+  groups: z.array(
+    z.strictObject({ name: z.string(), rules: z.array(z.union([recordingRuleSchema, alertRuleSchema])) }),
+  ),
 });
 
 /** An alerting rule as it is shipped. */
-export type AlertRule = z.infer<typeof alertRule>;
+export type AlertRule = z.infer<typeof alertRuleSchema>;
 /** A recording rule as it is shipped. */
-export type SeriesRule = z.infer<typeof seriesRule>;
+export type RecordingRule = z.infer<typeof recordingRuleSchema>;
 
 /** The path of a file or folder under `deploy`, seen from the compiled tests. */
 export function deployPath(name: string): string {
@@ -29,38 +31,40 @@ export function deployPath(name: string): string {
 }
 
 /** The text of a file under `deploy`. */
-export function deployedText(name: string): string {
+export function readDeployFile(name: string): string {
   return readFileSync(deployPath(name), 'utf8');
 }
 
 /** The names of the YAML files in a folder under `deploy`, with the folder. */
-export function deployedYaml(folder: string): readonly string[] {
+export function listDeployYaml(folder: string): readonly string[] {
   return readdirSync(deployPath(folder))
     .filter((name) => name.endsWith('.yml'))
     .toSorted()
     .map((name) => `${folder}/${name}`);
 }
 
-function rulesOf(name: string): readonly (AlertRule | SeriesRule)[] {
-  return ruleFile.parse(parse(deployedText(name))).groups.flatMap(({ rules }) => rules);
+function readRuleFile(name: string): readonly (AlertRule | RecordingRule)[] {
+  return ruleFileSchema.parse(parse(readDeployFile(name))).groups.flatMap(({ rules }) => rules);
 }
 
 /** All rules that are shipped for Prometheus. */
-export function shippedRules(): readonly (AlertRule | SeriesRule)[] {
-  return deployedYaml('prometheus/rules').flatMap(rulesOf);
+export function readRules(): readonly (AlertRule | RecordingRule)[] {
+  return listDeployYaml('prometheus/rules').flatMap(readRuleFile);
 }
 
 /** The alerts among them. */
-export function shippedAlerts(): readonly AlertRule[] {
-  return shippedRules().flatMap((rule) => ('alert' in rule ? [rule] : []));
+export function readAlertRules(): readonly AlertRule[] {
+  return readRules().flatMap((rule) => ('alert' in rule ? [rule] : []));
 }
 
 /** The recorded series among them. */
-export function shippedSeries(): readonly SeriesRule[] {
-  return shippedRules().flatMap((rule) => ('record' in rule ? [rule] : []));
+export function readRecordingRules(): readonly RecordingRule[] {
+  return readRules().flatMap((rule) => ('record' in rule ? [rule] : []));
 }
 
 /** The queries of the runbook: its blocks that are marked as PromQL. */
-export function runbookQueries(text: string = deployedText('prometheus/runbook.md')): readonly string[] {
+export function readRunbookQueries(
+  text: string = readDeployFile('prometheus/runbook.md'),
+): readonly string[] {
   return [...text.matchAll(/^```promql\n([^`]*)^```$/gm)].map((match) => match[1]?.trim() ?? '');
 }

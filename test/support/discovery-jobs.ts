@@ -1,8 +1,8 @@
 import { parse } from 'yaml';
 import { z } from 'zod';
-import { deployedText } from './deployed.ts';
+import { readDeployFile } from './deploy-files.ts';
 
-const config = z.object({
+const configSchema = z.object({
   scrape_configs: z.tuple([
     z.looseObject({ static_configs: z.tuple([z.object({ targets: z.array(z.string()) })]) }),
     z.looseObject({
@@ -15,8 +15,10 @@ const config = z.object({
  * The jobs of prometheus-sd.yml as they are shipped, but for the exporters' addresses, and that Prometheus asks every
  * second for their service codes.
  */
-export function discoveringJobs(...addresses: readonly string[]): readonly object[] {
-  const [process, codes] = config.parse(parse(deployedText('prometheus/prometheus-sd.yml'))).scrape_configs;
+export function createDiscoveryJobs(...addresses: readonly string[]): readonly object[] {
+  const [process, codes] = configSchema.parse(
+    parse(readDeployFile('prometheus/prometheus-sd.yml')),
+  ).scrape_configs;
   const [{ url }] = codes.http_sd_configs;
   const [shipped = ''] = process.static_configs[0].targets;
   return [

@@ -48,24 +48,24 @@ const SUFFIXES: Readonly<Record<Format, Readonly<Record<string, readonly string[
 /** Reads an exposition; throws an `Error` that quotes the line at fault. */
 export function parseExposition(text: string, format: Format): Exposition {
   const drafts: Draft[] = [];
-  for (const line of linesOf(text, format)) readLine(line, drafts, format);
+  for (const line of splitLines(text, format)) readLine(line, drafts, format);
   const families = new Map<string, ParsedFamily>();
   const owners = new Map<string, string>();
   for (const draft of drafts) {
-    expect(!families.has(draft.name), `family ${draft.name} comes once`);
-    families.set(draft.name, finish(draft, format, owners));
+    assertThat(!families.has(draft.name), `family ${draft.name} comes once`);
+    families.set(draft.name, finishFamily(draft, format, owners));
   }
   return { families };
 }
 
-function expect(condition: boolean, expectation: string): asserts condition {
+function assertThat(condition: boolean, expectation: string): asserts condition {
   if (!condition) throw new Error(`Expected that ${expectation}`);
 }
 
-function linesOf(text: string, format: Format): readonly string[] {
+function splitLines(text: string, format: Format): readonly string[] {
   const lines = text.split('\n');
-  expect(lines.pop() === '', 'the text ends in a line feed');
-  if (format === 'openmetrics') expect(lines.pop() === '# EOF', 'the last line is # EOF');
+  assertThat(lines.pop() === '', 'the text ends in a line feed');
+  if (format === 'openmetrics') assertThat(lines.pop() === '# EOF', 'the last line is # EOF');
   return lines;
 }
 
@@ -81,34 +81,48 @@ function readLine(line: string, drafts: Draft[], format: Format): void {
     return;
   }
   const [, name = '', labels, number = ''] = SAMPLE.exec(line) ?? [];
-  expect(NUMBER.test(number), `this is a sample line: ${JSON.stringify(line)}`);
-  expect(last !== undefined, `metadata stands before ${name}`);
+  assertThat(NUMBER.test(number), `this is a sample line: ${JSON.stringify(line)}`);
+  assertThat(last !== undefined, `metadata stands before ${name}`);
   const value = Number(number.replace('Inf', 'Infinity'));
   last.samples.push({ name, labels: labels === undefined ? {} : readLabels(labels), value });
 }
 
 function readMetadata(draft: Draft, keyword: string, rest: string, format: Format): void {
   if (keyword === 'TYPE') {
-    expect(draft.type === undefined, `${draft.name} has one TYPE`);
+    assertThat(draft.type === undefined, `${draft.name} has one TYPE`);
     draft.type = rest;
   } else if (keyword === 'HELP') {
-    expect(draft.help === undefined, `${draft.name} has one HELP`);
+    assertThat(draft.help === undefined, `${draft.name} has one HELP`);
     draft.help = unescape(rest, format === 'text' ? '\\n' : '\\n"');
-    if (format === 'openmetrics') expect(!/(?<!\\)(?:\\\\)*"/.test(rest), `quotes are escaped in ${rest}`);
+    if (format === 'openmetrics')
+      assertThat(!/(?<!\\)(?:\\\\)*"/.test(rest), `quotes are escaped in ${rest}`);
   } else {
-    expect(format === 'openmetrics' && draft.unit === undefined, `${draft.name} has one UNIT`);
+    assertThat(format === 'openmetrics' && draft.unit === undefined, `${draft.name} has one UNIT`);
     draft.unit = rest;
   }
 }
 
+/** Label sets by their text: tests parse many expositions with nearly the same series. */
+const labelSets = new Map<string, Record<string, string>>();
+const MAX_LABEL_SETS = 50_000;
+
 function readLabels(text: string): Record<string, string> {
+  const known = labelSets.get(text);
+  if (known !== undefined) return known;
+  const labels = parseLabels(text);
+  if (labelSets.size >= MAX_LABEL_SETS) labelSets.clear();
+  labelSets.set(text, labels);
+  return labels;
+}
+
+function parseLabels(text: string): Record<string, string> {
   const labels = new Map<string, string>();
   const pair = /([a-zA-Z_][a-zA-Z0-9_]*)="((?:[^"\\\n]|\\.)*)"(,(?=.)|$)/sy;
   while (pair.lastIndex < text.length) {
     const start = pair.lastIndex;
     const [, name = '', value = ''] = pair.exec(text) ?? [];
-    expect(name !== '', `these are labels: ${JSON.stringify(text.slice(start))}`);
-    expect(!labels.has(name), `label ${name} comes once`);
+    assertThat(name !== '', `these are labels: ${JSON.stringify(text.slice(start))}`);
+    assertThat(!labels.has(name), `label ${name} comes once`);
     labels.set(name, unescape(value, '\\n"'));
   }
   return Object.fromEntries(labels);
@@ -116,58 +130,76 @@ function readLabels(text: string): Record<string, string> {
 
 function unescape(text: string, allowed: string): string {
   return text.replaceAll(/\\(.?)/gs, (escape, char: string) => {
-    expect(char !== '' && allowed.includes(char), `${escape} is an escape, in ${JSON.stringify(text)}`);
+    assertThat(char !== '' && allowed.includes(char), `${escape} is an escape, in ${JSON.stringify(text)}`);
     return char === 'n' ? '\n' : char;
   });
 }
 
-function finish(draft: Draft, format: Format, owners: Map<string, string>): ParsedFamily {
+function finishFamily(draft: Draft, format: Format, owners: Map<string, string>): ParsedFamily {
   const { name, type, help, unit, samples } = draft;
-  expect(type !== undefined && help !== undefined, `${name} has TYPE and HELP`);
-  expect(samples.length > 0, `${name} has samples`);
-  expect(unit === undefined || (name.endsWith(`_${unit}`) && type !== 'info'), `${name} ends in its unit`);
+  assertThat(type !== undefined && help !== undefined, `${name} has TYPE and HELP`);
+  assertThat(samples.length > 0, `${name} has samples`);
+  assertThat(
+    unit === undefined || (name.endsWith(`_${unit}`) && type !== 'info'),
+    `${name} ends in its unit`,
+  );
   const suffixes = SUFFIXES[format][type];
-  expect(suffixes !== undefined, `${type} is a type`);
+  assertThat(suffixes !== undefined, `${type} is a type`);
   for (const sampleName of new Set([name, ...suffixes.map((suffix) => name + suffix)])) {
-    expect(!owners.has(sampleName), `${sampleName} belongs to one family`);
+    assertThat(!owners.has(sampleName), `${sampleName} belongs to one family`);
     owners.set(sampleName, name);
   }
   checkSamples(draft, type, suffixes);
-  if (type === 'histogram') for (const group of groupsOf(samples)) checkHistogram(name, group, format);
+  if (type === 'histogram') for (const group of groupByMetric(samples)) checkHistogram(name, group, format);
   return { type, help, unit, samples };
 }
 
 function checkSamples({ name, samples }: Draft, type: string, suffixes: readonly string[]): void {
   const seen = new Set<string>();
   for (const sample of samples) {
-    expect(
+    assertThat(
       suffixes.some((suffix) => sample.name === name + suffix),
       `${sample.name} belongs to ${type} ${name}`,
     );
-    expect('le' in sample.labels === sample.name.endsWith('_bucket'), `le is on buckets alone: ${name}`);
-    const key = sample.name + keyOf(Object.entries(sample.labels));
-    expect(!seen.has(key), `${key} comes once`);
+    assertThat('le' in sample.labels === sample.name.endsWith('_bucket'), `le is on buckets alone: ${name}`);
+    const key = sample.name + formatKeys(sample.labels).series;
+    assertThat(!seen.has(key), `${key} comes once`);
     seen.add(key);
-    if (type === 'info') expect(sample.value === 1, `${name} is 1`);
-    if (type === 'counter') expect(sample.value >= 0, `${name} is not negative`);
+    if (type === 'info') assertThat(sample.value === 1, `${name} is 1`);
+    if (type === 'counter') assertThat(sample.value >= 0, `${name} is not negative`);
   }
-  groupsOf(samples);
+  groupByMetric(samples);
 }
 
-/** A label set as a string, whatever the order of its labels. */
-function keyOf(labels: readonly (readonly [string, string])[]): string {
-  return JSON.stringify(labels.toSorted(([a], [b]) => (a < b ? -1 : 1)));
+interface LabelSetKeys {
+  readonly series: string;
+  /** Without `le`, which differs between the buckets of one metric. */
+  readonly metric: string;
+}
+
+const labelSetKeys = new WeakMap<Readonly<Record<string, string>>, LabelSetKeys>();
+
+/** Formats a label set as strings that do not depend on the order of its labels. */
+function formatKeys(labels: Readonly<Record<string, string>>): LabelSetKeys {
+  const known = labelSetKeys.get(labels);
+  if (known !== undefined) return known;
+  const sorted = Object.entries(labels).toSorted(([a], [b]) => (a < b ? -1 : 1));
+  const keys = {
+    series: JSON.stringify(sorted),
+    metric: JSON.stringify(sorted.filter(([label]) => label !== 'le')),
+  };
+  labelSetKeys.set(labels, keys);
+  return keys;
 }
 
 /** The samples of each metric, a label set of a family; throws where two metrics interleave. */
-function groupsOf(samples: readonly ParsedSample[]): readonly (readonly ParsedSample[])[] {
+function groupByMetric(samples: readonly ParsedSample[]): readonly (readonly ParsedSample[])[] {
   const groups = new Map<string, ParsedSample[]>();
   let lastKey: string | undefined;
   for (const sample of samples) {
-    const labels = Object.entries(sample.labels).filter(([label]) => label !== 'le');
-    const key = keyOf(labels);
+    const key = formatKeys(sample.labels).metric;
     const group = groups.get(key) ?? [];
-    expect(key === lastKey || group.length === 0, `${sample.name} ${key} does not interleave`);
+    assertThat(key === lastKey || group.length === 0, `${sample.name} ${key} does not interleave`);
     group.push(sample);
     groups.set(key, group);
     lastKey = key;
@@ -178,19 +210,19 @@ function groupsOf(samples: readonly ParsedSample[]): readonly (readonly ParsedSa
 function checkHistogram(name: string, group: readonly ParsedSample[], format: Format): void {
   const buckets = group.filter((sample) => sample.name === `${name}_bucket`);
   const count = group.find((sample) => sample.name === `${name}_count`);
-  expect(
+  assertThat(
     group.some((sample) => sample.name === `${name}_sum`),
     `${name} has a sum`,
   );
-  expect(buckets.at(-1)?.labels['le'] === '+Inf', `the last bucket of ${name} is +Inf`);
-  expect(count?.value === buckets.at(-1)?.value, `the count of ${name} is its +Inf bucket`);
+  assertThat(buckets.at(-1)?.labels['le'] === '+Inf', `the last bucket of ${name} is +Inf`);
+  assertThat(count?.value === buckets.at(-1)?.value, `the count of ${name} is its +Inf bucket`);
   let [bound, below] = [-Infinity, 0];
   for (const { labels, value } of buckets) {
     const le = labels['le'] ?? '';
-    expect(NUMBER.test(le), `le ${le} is a number`);
-    if (format === 'openmetrics') expect(/[.e]|Inf/.test(le), `le ${le} is a canonical float`);
+    assertThat(NUMBER.test(le), `le ${le} is a number`);
+    if (format === 'openmetrics') assertThat(/[.e]|Inf/.test(le), `le ${le} is a canonical float`);
     const next = Number(le.replace('Inf', 'Infinity'));
-    expect(next > bound && value >= below, `the buckets of ${name} grow`);
+    assertThat(next > bound && value >= below, `the buckets of ${name} grow`);
     [bound, below] = [next, value];
   }
 }

@@ -9,7 +9,7 @@ export function fixturePath(name: string): string {
 }
 
 /** The bytes of a file under `test/fixtures`. */
-export function fixture(name: string): Buffer {
+export function readFixture(name: string): Buffer {
   return readFileSync(fixturePath(name));
 }
 

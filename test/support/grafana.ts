@@ -91,7 +91,7 @@ export function parseDashboard(text: string): Dashboard {
 const FOLDER = fileURLToPath(new URL('../../../deploy/grafana/dashboards/', import.meta.url));
 
 /** The committed dashboards, by file name. */
-export function committedDashboards(): ReadonlyMap<string, Dashboard> {
+export function readCommittedDashboards(): ReadonlyMap<string, Dashboard> {
   return new Map(
     readdirSync(FOLDER).map((name) => [name, parseDashboard(readFileSync(`${FOLDER}${name}`, 'utf8'))]),
   );
@@ -99,18 +99,18 @@ export function committedDashboards(): ReadonlyMap<string, Dashboard> {
 
 /** An expression of a dashboard and where it stands. */
 export interface Expression {
-  readonly place: string;
+  readonly location: string;
   readonly expr: string;
 }
 
 /** The expressions of a dashboard's panels and annotations. */
-export function expressionsOf({ uid, panels, annotations }: Dashboard): readonly Expression[] {
+export function listExpressions({ uid, panels, annotations }: Dashboard): readonly Expression[] {
   return [
     ...panels.flatMap(({ title, targets }) =>
-      targets.map(({ refId, expr }) => ({ place: `${uid} / ${title} / ${refId}`, expr })),
+      targets.map(({ refId, expr }) => ({ location: `${uid} / ${title} / ${refId}`, expr })),
     ),
     ...annotations.list.flatMap(({ name, expr }) =>
-      expr === undefined ? [] : [{ place: `${uid} / annotation ${name}`, expr }],
+      expr === undefined ? [] : [{ location: `${uid} / annotation ${name}`, expr }],
     ),
   ];
 }
@@ -134,7 +134,7 @@ export function parseLabelValues(query: string): LabelValues {
 const VARIABLE = /\$(\w+)|\$\{(\w+)(?::\w+)?\}/g;
 
 /** The names of the variables in a text. */
-export function variablesIn(text: string): ReadonlySet<string> {
+export function findVariables(text: string): ReadonlySet<string> {
   return new Set([...text.matchAll(VARIABLE)].map(([, plain, braced]) => plain ?? braced ?? ''));
 }
 

@@ -1,15 +1,34 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
+import { accessSync, constants } from 'node:fs';
+import { delimiter, isAbsolute, join } from 'node:path';
 import type { TestContext } from 'node:test';
 
 /**
- * Whether a program is on this machine. One that is absent fails the test in CI; elsewhere the test says that it
- * was not run.
+ * Tells whether a program is on this machine. If it is missing, the test fails in CI, and reports elsewhere that it
+ * checked nothing.
  */
 export function isInstalled(t: TestContext, program: string): boolean {
-  const { error } = spawnSync(program, ['--version']);
-  if (error === undefined) return true;
-  assert.notEqual(process.env['CI'], 'true', `Expected ${program} to run, found ${error.message}`);
-  t.diagnostic(`NOT CHECKED: ${program} did not run (${error.message})`);
+  const folders = isAbsolute(program) ? [''] : (process.env['PATH'] ?? '').split(delimiter);
+  if (folders.some((folder) => isExecutable(join(folder, program)))) return true;
+  assert.notEqual(process.env['CI'], 'true', `Expected ${program} on the PATH, found none`);
+  t.diagnostic(`NOT CHECKED: ${program} is not installed`);
   return false;
+}
+
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Asserts that `promtool check metrics` accepts an exposition in text format 0.0.4. */
+export function assertPromtoolAccepts(t: TestContext, text: string): void {
+  if (!isInstalled(t, 'promtool')) return;
+  const { stdout, stderr } = spawnSync('promtool', ['check', 'metrics'], { input: text, encoding: 'utf8' });
+  const complaints = (stdout + stderr).split('\n').filter((line) => line !== '');
+  assert.deepEqual(complaints, []);
 }

@@ -1,8 +1,9 @@
-import { SelfMetrics } from '../../src/metrics/self.ts';
+import { listSettings, toEnvironmentName } from '../../src/config/settings.ts';
+import { ExporterMetrics } from '../../src/metrics/exporter-metrics.ts';
 import { CATALOGUE } from '../../src/metrics/catalogue.ts';
 import type { FamilySpec } from '../../src/metrics/family.ts';
-import { systemClock } from '../../src/clock.ts';
-import { selectorsOf } from './promql.ts';
+import { systemClock } from '../../src/runtime/clock.ts';
+import { parseSelectors } from './promql.ts';
 
 /** Labels that Prometheus puts on whatever it scrapes. */
 const TARGET_LABELS = ['job', 'instance'];
@@ -14,12 +15,12 @@ export type KnownSeries = ReadonlyMap<string, ReadonlySet<string>>;
  * Every series that scraping the exporter gives: the families of the catalogue, the metrics of the process, and
  * what Prometheus says of the scrape. Once a process: the default metrics are observed from then on.
  */
-export async function knownSeries(): Promise<KnownSeries> {
-  using self = new SelfMetrics({ clock: systemClock, version: '', revision: '', nodeVersion: '' });
+export async function listKnownSeries(): Promise<KnownSeries> {
+  using self = new ExporterMetrics({ clock: systemClock, version: '', revision: '', nodeVersion: '' });
   const collected = (await self.collect()).map(({ spec }) => spec);
   const specs: readonly FamilySpec[] = [...Object.values(CATALOGUE), ...collected];
   return new Map([
-    ...specs.flatMap((spec) => seriesOf(spec)),
+    ...specs.flatMap((spec) => listSeries(spec)),
     ...['up', 'scrape_duration_seconds', 'scrape_samples_scraped'].map(
       // Of a target that /sd tells, the service code.
       (name): [string, ReadonlySet<string>] => [name, new Set([...TARGET_LABELS, 'service_code'])],
@@ -28,15 +29,15 @@ export async function knownSeries(): Promise<KnownSeries> {
 }
 
 /** What is wrong with the metrics and labels of an expression; nothing, if every one of them exists. */
-export function strangersIn(expression: string, known: KnownSeries): readonly string[] {
-  return selectorsOf(expression).flatMap(({ metric, labels }) => {
+export function findUnknownNames(expression: string, known: KnownSeries): readonly string[] {
+  return parseSelectors(expression).flatMap(({ metric, labels }) => {
     const its = known.get(metric);
     if (its === undefined) return [`no metric ${metric}`];
     return labels.filter((label) => !its.has(label)).map((label) => `no label ${label} on ${metric}`);
   });
 }
 
-function seriesOf({ name, type, labels }: FamilySpec): [string, ReadonlySet<string>][] {
+function listSeries({ name, type, labels }: FamilySpec): [string, ReadonlySet<string>][] {
   const all = [...labels, ...TARGET_LABELS];
   if (type !== 'histogram') return [[name, new Set(all)]];
   return [
@@ -44,4 +45,9 @@ function seriesOf({ name, type, labels }: FamilySpec): [string, ReadonlySet<stri
     [`${name}_sum`, new Set(all)],
     [`${name}_count`, new Set(all)],
   ];
+}
+
+/** Lists the environment variables of all settings. */
+export function listKnownVariables(): ReadonlySet<string> {
+  return new Set(listSettings().map(([path]) => toEnvironmentName(path)));
 }

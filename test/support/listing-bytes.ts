@@ -2,16 +2,16 @@ import type { Freeze } from '../../src/simulator/freeze.ts';
 import type { World } from '../../src/simulator/world.ts';
 
 /** Bytes by task, or by output within it, of one listing. */
-export type ListedBytes = ReadonlyMap<string, number>;
+export type ByteCounts = ReadonlyMap<string, number>;
 
-/** The byte counts that one listing holds. */
+/** The byte counts of one listing. */
 export interface ListingBytes {
-  readonly inputs: ListedBytes;
-  readonly outputs: ListedBytes;
+  readonly inputs: ByteCounts;
+  readonly outputs: ByteCounts;
 }
 
-/** What the listing of a moment says; `isListed` tells by their place which tasks are in it. */
-export function bytesListed(
+/** Reads the byte counts of the listing at a time. `isListed` selects tasks by their index. */
+export function readListingBytes(
   world: Pick<World, 'tasks'>,
   serviceCode: string,
   timeMs: number,
@@ -27,37 +27,45 @@ export function bytesListed(
 }
 
 /**
- * How many bytes flowed from the first of some listings to the last, and how many tasks came and went, as far as they
- * tell. Of each count of bytes the last value is kept for good.
+ * Adds up the bytes that flowed, and the tasks that started and ended, from the first listing to the last. A task that
+ * returns after an absence is the same run: it neither starts nor ends again.
  */
 export class ByteGrowth {
   readonly #last = { inputs: new Map<string, number>(), outputs: new Map<string, number>() };
-  /** The listing before, by its tasks. */
-  #before: ListedBytes | undefined;
+  readonly #endedTasks: Set<string>;
+  #previousTasks: ReadonlySet<string> | undefined;
   input = 0;
   output = 0;
   started = 0;
   ended = 0;
 
-  /** Takes the next good listing; the first is the baseline. */
-  note({ inputs, outputs }: ListingBytes): void {
-    const gained = [grow(this.#last.inputs, inputs), grow(this.#last.outputs, outputs)] as const;
-    const before = this.#before;
-    this.#before = inputs;
-    if (before === undefined) return;
-    this.input += gained[0];
-    this.output += gained[1];
-    this.started += missing(before, inputs);
-    this.ended += missing(inputs, before);
+  /** `endedTasks`: tasks whose end was counted before; this object adds to it. */
+  constructor(endedTasks = new Set<string>()) {
+    this.#endedTasks = endedTasks;
+  }
+
+  /** Adds the next good listing; the first is the baseline. */
+  recordListing({ inputs, outputs }: ListingBytes): void {
+    const isBaseline = this.#previousTasks === undefined;
+    const started = [...inputs.keys()].filter(
+      (id) => !this.#last.inputs.has(id) && !this.#endedTasks.has(id),
+    );
+    const ended = [...(this.#previousTasks ?? [])].filter(
+      (id) => !inputs.has(id) && !this.#endedTasks.has(id),
+    );
+    const input = addGrowth(this.#last.inputs, inputs);
+    const output = addGrowth(this.#last.outputs, outputs);
+    this.#previousTasks = new Set(inputs.keys());
+    if (isBaseline) return;
+    this.input += input;
+    this.output += output;
+    this.started += started.length;
+    this.ended += ended.length;
+    for (const id of ended) this.#endedTasks.add(id);
   }
 }
 
-/** How many of the tasks of one listing another does not have. */
-function missing(from: ListedBytes, tasks: ListedBytes): number {
-  return [...tasks.keys()].filter((id) => !from.has(id)).length;
-}
-
-function grow(last: Map<string, number>, now: ListedBytes): number {
+function addGrowth(last: Map<string, number>, now: ByteCounts): number {
   let growth = 0;
   for (const [key, bytes] of now) {
     growth += bytes - (last.get(key) ?? 0);

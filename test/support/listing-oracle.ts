@@ -1,12 +1,6 @@
 import { z } from 'zod';
-import {
-  inputSchema,
-  outputSchema,
-  streamSchema,
-  taskSchema,
-  userSchema,
-} from '../../src/listing/interface.ts';
-import { protocolOf } from '../../src/listing/protocol.ts';
+import { parseInputProtocol } from '../../src/listing/input-protocol.ts';
+import { readableFields, taskSchema } from '../../src/listing/interface.ts';
 import type {
   InputRecord,
   OutputRecord,
@@ -15,105 +9,130 @@ import type {
   TaskRecord,
   UserRecord,
 } from '../../src/listing/records.ts';
+import { hashTexts } from '../../src/listing/text-hash.ts';
 
-/** What a sink was given, or should have been. Of an entry left out, only its kind: reasons are worded apart. */
-export interface Collected {
+/** The records that a sink must receive, without the reasons of rejected entries. */
+export interface CollectedRecords {
   readonly users: UserRecord[];
   readonly tasks: TaskRecord[];
   readonly invalid: RecordKind[];
+  /** As `record.field`. */
+  readonly invalidFields: string[];
 }
 
-const unreadList = z.array(z.unknown());
-const taskAlone = taskSchema.extend({ inputs: unreadList, outputs: unreadList });
-const outputAlone = outputSchema.extend({ streams: unreadList });
+const objectSchema = z.record(z.string(), z.unknown());
 
-const asText = (value: string | number | null | undefined): string | undefined =>
-  value === null || value === undefined ? undefined : String(value);
-const asNumber = (value: number | null | undefined): number | undefined => value ?? undefined;
-
-/** Reads the records of two parsed lists by the schema, entry for entry: what the reader must agree with. */
-export function judge(userList: readonly unknown[], taskList: readonly unknown[]): Collected {
-  const all: Collected = { users: [], tasks: [], invalid: [] };
-  for (const entry of userList) judgeUser(entry, all);
-  for (const entry of taskList) judgeTask(entry, all);
+/** Reads the entries of two parsed lists by the schema: the reader must agree with the result. */
+export function collectValidRecords(
+  userList: readonly unknown[],
+  taskList: readonly unknown[],
+  serviceCode: string,
+): CollectedRecords {
+  const all: CollectedRecords = { users: [], tasks: [], invalid: [], invalidFields: [] };
+  for (const entry of userList) collectUser(entry, serviceCode, all);
+  for (const entry of taskList) collectTask(entry, serviceCode, all);
   return all;
 }
 
-function judgeUser(entry: unknown, all: Collected): void {
-  const { success, data } = userSchema.safeParse(entry);
-  if (!success) {
-    all.invalid.push('user');
-    return;
+/** Parses an entry without its invalid fields and reports those; returns `undefined` if the entry is not an object. */
+function parseFields<K extends RecordKind>(
+  record: K,
+  entry: unknown,
+  all: Pick<CollectedRecords, 'invalid' | 'invalidFields'>,
+): z.infer<(typeof readableFields)[K]> | undefined {
+  const { data: fields } = objectSchema.safeParse(entry);
+  if (fields === undefined) {
+    all.invalid.push(record);
+    return undefined;
   }
+  const schema = readableFields[record];
+  const valid: Record<string, unknown> = {};
+  for (const [name, field] of Object.entries<z.ZodType>(schema.shape)) {
+    if (field.safeParse(fields[name]).success) valid[name] = fields[name];
+    else all.invalidFields.push(`${record}.${name}`);
+  }
+  // Indexing by a type parameter loses the relation between the schema and its output.
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+  return schema.parse(valid) as z.infer<(typeof readableFields)[K]>;
+}
+
+const toText = (value: string | number | null | undefined): string | undefined =>
+  value === null || value === undefined ? undefined : String(value);
+const toNumber = (value: number | null | undefined): number | undefined => value ?? undefined;
+const isForeignCode = (code: string | null | undefined, polledCode: string): boolean =>
+  code !== null && code !== undefined && code !== polledCode;
+
+function collectUser(entry: unknown, serviceCode: string, all: CollectedRecords): void {
+  const user = parseFields('user', entry, all);
+  if (user === undefined) return;
   all.users.push({
-    vsId: asText(data.vs_id),
-    clientVersion: asText(data.client_version),
-    deviceType: asText(data.device_type),
+    vsId: toText(user.vs_id),
+    clientVersion: toText(user.client_version),
+    deviceType: toText(user.device_type),
+    isForeign: isForeignCode(user.service_code, serviceCode),
   });
 }
 
-function judgeTask(entry: unknown, all: Collected): void {
-  const { success, data } = taskAlone.safeParse(entry);
-  if (!success) {
+function collectTask(entry: unknown, serviceCode: string, all: CollectedRecords): void {
+  const { data: identified } = z.looseObject({ id: taskSchema.shape.id }).safeParse(entry);
+  if (identified === undefined) {
     all.invalid.push('task');
     return;
   }
-  const inputs = data.inputs.map(judgeInput).filter((input) => input !== undefined);
-  const outputs = data.outputs
-    .map((output) => judgeOutput(output, all))
-    .filter((output) => output !== undefined);
-  const invalidInputs = data.inputs.length - inputs.length;
-  for (let count = 0; count < invalidInputs; count += 1) all.invalid.push('input');
+  const task = parseFields('task', entry, all);
+  if (task === undefined) return;
   all.tasks.push({
-    id: data.id,
-    vsId: asText(data.vs_id),
-    progress: asNumber(data.progress),
-    inputBytes: asNumber(data.input_bytes),
-    inputs,
-    outputs,
-    invalidInputs,
+    id: identified.id,
+    vsId: toText(task.vs_id),
+    progress: toNumber(task.progress),
+    inputBytes: toNumber(task.input_bytes),
+    inputs: readList(task.inputs, (input) => readInput(input, all)),
+    outputs: readList(task.outputs, (output) => readOutput(output, all)),
+    isForeign: isForeignCode(task.service_code, serviceCode),
   });
 }
 
-function judgeInput(entry: unknown): InputRecord | undefined {
-  const { success, data } = inputSchema.safeParse(entry);
-  if (!success) return undefined;
+function readList<T>(list: unknown[] | null | undefined, read: (entry: unknown) => T | undefined): T[] {
+  return (list ?? []).map(read).filter((record) => record !== undefined);
+}
+
+function readInput(entry: unknown, all: CollectedRecords): InputRecord | undefined {
+  const input = parseFields('input', entry, all);
+  if (input === undefined) return undefined;
   return {
-    protocol: protocolOf(asText(data.url)),
-    deviceType: asText(data.device_type),
-    clientVersion: asText(data.device_version) ?? asText(data.client_version),
-    inputBytes: asNumber(data.input_bytes),
+    identity: hashTexts([toText(input.url), toText(input.user_name)]),
+    protocol: parseInputProtocol(toText(input.url)),
+    deviceType: toText(input.device_type),
+    clientVersion: toText(input.device_version) ?? toText(input.client_version),
+    inputBytes: toNumber(input.input_bytes),
   };
 }
 
-function judgeOutput(entry: unknown, all: Collected): OutputRecord | undefined {
-  const { success, data } = outputAlone.safeParse(entry);
-  if (!success) {
-    all.invalid.push('output');
-    return undefined;
-  }
-  const streams = data.streams.map(judgeStream).filter((stream) => stream !== undefined);
-  for (let count = streams.length; count < data.streams.length; count += 1) all.invalid.push('stream');
+function readOutput(entry: unknown, all: CollectedRecords): OutputRecord | undefined {
+  const output = parseFields('output', entry, all);
+  if (output === undefined) return undefined;
   return {
-    format: asText(data.format),
-    fileName: asText(data.file_name),
-    tag: asText(data.tag),
-    audioCodecName: asText(data.audio_codec_name),
-    videoCodecName: asText(data.video_codec_name),
-    width: asNumber(data.width),
-    height: asNumber(data.height),
-    httpOutputBytes: data.http_output_bytes,
-    httpConnectionsNum: data.http_connections_num,
-    streams,
+    format: toText(output.format),
+    relativeDir: toText(output.relative_dir),
+    fileName: toText(output.file_name),
+    tag: toText(output.tag),
+    audioCodecName: toText(output.audio_codec_name),
+    videoCodecName: toText(output.video_codec_name),
+    width: toNumber(output.width),
+    height: toNumber(output.height),
+    httpOutputBytes: toNumber(output.http_output_bytes),
+    httpConnectionsNum: toNumber(output.http_connections_num),
+    streams: readList(output.streams, (stream) => readStream(stream, all)),
   };
 }
 
-function judgeStream(entry: unknown): StreamRecord | undefined {
-  const { success, data } = streamSchema.safeParse(entry);
-  if (!success) return undefined;
+function readStream(entry: unknown, all: CollectedRecords): StreamRecord | undefined {
+  const stream = parseFields('stream', entry, all);
+  if (stream === undefined) return undefined;
   return {
-    codecType: asNumber(data.codec_type),
-    copy: asNumber(data.copy),
-    bitRate: asNumber(data.bit_rate),
+    codecType: toNumber(stream.codec_type),
+    codecId: toNumber(stream.codec_id),
+    copy: toNumber(stream.copy),
+    bitRate: toNumber(stream.bit_rate),
   };
 }

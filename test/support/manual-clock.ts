@@ -1,6 +1,7 @@
-import type { Clock } from '../../src/clock.ts';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { Clock } from '../../src/runtime/clock.ts';
 
-/** A clock that stands still until it is told to move on. */
+/** A clock that advances only when the test calls `advance`. */
 export class ManualClock implements Clock {
   #nowMs: number;
   readonly #sleepers = new Set<{ wakeAtMs: number; wake: () => void }>();
@@ -9,7 +10,7 @@ export class ManualClock implements Clock {
     this.#nowMs = nowMs;
   }
 
-  get sleepers(): number {
+  get sleeperCount(): number {
     return this.#sleepers.size;
   }
 
@@ -27,17 +28,17 @@ export class ManualClock implements Clock {
         reject(signal.reason);
         return;
       }
-      const leave = (): void => {
+      const cancel = (): void => {
         this.#sleepers.delete(sleeper);
         reject(signal?.reason);
       };
       const wake = (): void => {
-        signal?.removeEventListener('abort', leave);
+        signal?.removeEventListener('abort', cancel);
         resolve();
       };
       const sleeper = { wakeAtMs: this.#nowMs + ms, wake };
       this.#sleepers.add(sleeper);
-      signal?.addEventListener('abort', leave, { once: true });
+      signal?.addEventListener('abort', cancel, { once: true });
     });
   }
 
@@ -49,4 +50,10 @@ export class ManualClock implements Clock {
       sleeper.wake();
     }
   }
+}
+
+/** Advances a clock and runs everything that is due until it waits again. */
+export async function advanceClock(clock: ManualClock, ms: number): Promise<void> {
+  clock.advance(ms);
+  await nextTurn();
 }

@@ -8,46 +8,50 @@ const LISTING = JSON.stringify({
   task_list: [{ id: 'task-1', vs_id: 'server-1', input_bytes: 1, inputs: [], outputs: [] }],
 });
 
-/** A service that counts what it is asked, and answers when the test wants it to. */
-export class HoldingService implements AsyncDisposable {
-  /** Whether requests get no answer. */
-  isHolding = false;
-  /** How many requests have come. */
-  requests = 0;
-  /** The most that were under way at a time. */
-  mostAtATime = 0;
+/** A service that counts requests, and answers when the test says so. */
+export class PausableService implements AsyncDisposable {
+  /** While set, requests are held without an answer. */
+  isPaused = false;
+  requestCount = 0;
+  /** The largest number of requests under way at a time. */
+  maxConcurrentRequests = 0;
   readonly url: string;
   readonly #server: Server;
-  readonly #held = new Set<ServerResponse>();
+  readonly #pending = new Set<ServerResponse>();
 
-  private constructor(server: Server, tookMs: number) {
+  private constructor(server: Server, delayMs: number) {
     this.#server = server;
     this.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-    let atATime = 0;
+    let concurrentRequests = 0;
     server.on('request', (_request, response: ServerResponse) => {
-      this.requests += 1;
-      atATime += 1;
-      this.mostAtATime = Math.max(this.mostAtATime, atATime);
+      this.requestCount += 1;
+      concurrentRequests += 1;
+      this.maxConcurrentRequests = Math.max(this.maxConcurrentRequests, concurrentRequests);
       response.once('close', () => {
-        atATime -= 1;
-        this.#held.delete(response);
+        concurrentRequests -= 1;
+        this.#pending.delete(response);
       });
-      if (this.isHolding) this.#held.add(response);
-      else setTimeout(() => response.end(LISTING), tookMs);
+      if (this.isPaused) this.#pending.add(response);
+      else setTimeout(() => response.end(LISTING), delayMs);
     });
   }
 
-  /** One that takes so long for each answer. */
-  static async listening(tookMs = 0): Promise<HoldingService> {
+  /** Starts a service that answers after `delayMs`. */
+  static async start(delayMs = 0): Promise<PausableService> {
     const server = createServer().listen(0, '127.0.0.1');
     await once(server, 'listening');
-    return new HoldingService(server, tookMs);
+    return new PausableService(server, delayMs);
   }
 
-  /** Answers what it holds, and whatever comes. */
-  release(): void {
-    this.isHolding = false;
-    for (const response of this.#held) response.end(LISTING);
+  /** The number of requests that are held. */
+  get pendingCount(): number {
+    return this.#pending.size;
+  }
+
+  /** Answers the held requests and all later ones. */
+  resume(): void {
+    this.isPaused = false;
+    for (const response of this.#pending) response.end(LISTING);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -4,15 +4,15 @@ import { fileURLToPath } from 'node:url';
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 /** The built program, as `npm run build` leaves it. */
-export const PROGRAM = fileURLToPath(new URL('../../../dist/main.js', import.meta.url));
+export const PROGRAM_PATH = fileURLToPath(new URL('../../../dist/main.js', import.meta.url));
 
 /** A process of the test's own, with all that it wrote. Disposing of it ends it and waits for its end. */
 export class Program implements AsyncDisposable {
   stdout = '';
   stderr = '';
   readonly #child: ChildProcess;
-  readonly #exit: Promise<number | null>;
-  #notify: (() => void) | undefined;
+  readonly #exitCode: Promise<number | null>;
+  #onOutput: (() => void) | undefined;
 
   constructor(
     command: string,
@@ -28,22 +28,22 @@ export class Program implements AsyncDisposable {
     });
     this.#child.stdout?.setEncoding('utf8').on('data', (text: string) => {
       this.stdout += text;
-      this.#notify?.();
+      this.#onOutput?.();
     });
     this.#child.stderr?.setEncoding('utf8').on('data', (text: string) => {
       this.stderr += text;
-      this.#notify?.();
+      this.#onOutput?.();
     });
-    this.#exit = once(this.#child, 'close').then(([code]: unknown[]) =>
+    this.#exitCode = once(this.#child, 'close').then(([code]: unknown[]) =>
       typeof code === 'number' ? code : null,
     );
-    // Whoever waits learns of it; nobody else has to.
-    this.#exit.catch(() => undefined);
+    // Reported to tests that wait; no other test needs it.
+    this.#exitCode.catch(() => undefined);
   }
 
   /** Resolves with the exit code; rejects where the program could not be run. */
-  get exit(): Promise<number | null> {
-    return this.#exit;
+  get exitCode(): Promise<number | null> {
+    return this.#exitCode;
   }
 
   /** Its number, as long as it could be started. */
@@ -56,25 +56,35 @@ export class Program implements AsyncDisposable {
   }
 
   /** The first match in what the program has written by now or goes on to write. */
-  async printed(pattern: RegExp): Promise<string> {
+  async waitForOutput(pattern: RegExp): Promise<string> {
     for (let hasEnded = false; ;) {
       const match = pattern.exec(this.stdout + this.stderr);
       if (match !== null) return match[1] ?? match[0];
       if (hasEnded) throw new Error(`Expected ${String(pattern)}, found only:\n${this.stdout}${this.stderr}`);
       const more = new Promise<boolean>((resolve) => {
-        this.#notify = () => resolve(false);
+        this.#onOutput = () => resolve(false);
       });
-      hasEnded = await Promise.race([more, this.#exit.then(() => true)]);
+      hasEnded = await Promise.race([more, this.#exitCode.then(() => true)]);
     }
+  }
+
+  /** Waits until the exporter listens, and returns the port. */
+  async waitForPort(): Promise<number> {
+    return Number(await this.waitForOutput(/"port":(\d+),"msg":"Listening"/));
+  }
+
+  /** Waits until the simulator listens, and returns its URL. */
+  waitForUrl(): Promise<string> {
+    return this.waitForOutput(/ on (http:\S+)/);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     if (this.#child.exitCode === null && this.#child.signalCode === null) this.#child.kill('SIGTERM');
-    await this.#exit.catch(() => undefined);
+    await this.#exitCode.catch(() => undefined);
   }
 }
 
 /** Runs it. */
-export function xvsExporter(args: readonly string[], env: Readonly<Record<string, string>> = {}): Program {
-  return new Program(process.execPath, [PROGRAM, ...args], env);
+export function startProgram(args: readonly string[], env: Readonly<Record<string, string>> = {}): Program {
+  return new Program(process.execPath, [PROGRAM_PATH, ...args], env);
 }

@@ -1,34 +1,40 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
-import { once } from 'node:events';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { Program } from './program.ts';
-import { until } from './until.ts';
+import { waitUntil } from './wait-until.ts';
 
-const answer = z.object({
-  status: z.literal('success'),
-  data: z.object({
-    result: z.array(
-      z.object({ metric: z.record(z.string(), z.string()), value: z.tuple([z.number(), z.string()]) }),
-    ),
-  }),
-});
+const createResponseSchema = <T extends z.ZodType>(data: T) =>
+  z.object({ status: z.literal('success'), data });
+const valueSchema = z.tuple([z.number(), z.string()]);
+const instantResponseSchema = createResponseSchema(
+  z.object({ result: z.array(z.object({ metric: z.record(z.string(), z.string()), value: valueSchema })) }),
+);
+const rangeResponseSchema = createResponseSchema(
+  z.object({ result: z.array(z.object({ values: z.array(valueSchema) })) }),
+);
+const labelValuesResponseSchema = createResponseSchema(z.array(z.string()));
 
-/** A series of an instant query's answer. */
+/** A range of time in seconds since the Unix epoch. */
+export interface TimeRange {
+  readonly start: number;
+  readonly end: number;
+}
+
+/** A series in the result of an instant query. */
 export interface QueriedSeries {
   readonly metric: Readonly<Record<string, string>>;
   readonly value: number;
 }
 
-/** The rules that a Prometheus evaluates, as rule files hold them, and the Alertmanager (host and port) that it tells. */
+/** Rules in the form of rule files, and the host and port of the Alertmanager to notify. */
 interface Alerting {
   readonly rules: readonly unknown[];
   readonly alertmanager: string;
 }
 
-/** A real Prometheus that scrapes its targets every second, on the loopback interface, in a folder of its own. */
+/** A real Prometheus on the loopback interface that scrapes its targets every second. */
 export class Prometheus implements AsyncDisposable {
   readonly #program: Program;
   readonly #folder: string;
@@ -40,24 +46,24 @@ export class Prometheus implements AsyncDisposable {
     this.#url = url;
   }
 
-  static scraping(...targets: readonly string[]): Promise<Prometheus> {
-    return Prometheus.#running(targets, () => ({}));
+  static startScraping(...targets: readonly string[]): Promise<Prometheus> {
+    return Prometheus.#start(targets, () => ({}));
   }
 
-  /** One with scrape jobs as its configuration writes them, and rules as rule files hold them. */
-  static withJobs(jobs: readonly object[], rules: readonly unknown[] = []): Promise<Prometheus> {
-    return Prometheus.#running([], (folder) => ({
+  /** Starts one with scrape jobs, and with rules in the form of rule files. */
+  static startWithJobs(jobs: readonly object[], rules: readonly unknown[] = []): Promise<Prometheus> {
+    return Prometheus.#start([], (folder) => ({
       scrape_configs: jobs,
       rule_files: writeRules(folder, rules),
     }));
   }
 
-  /** One that evaluates rules every second, too. */
-  static alerting(target: string, alerting: Alerting): Promise<Prometheus> {
-    return Prometheus.#running([target], (folder) => alertingConfig(folder, alerting));
+  /** Starts one that also evaluates rules every second. */
+  static startAlerting(target: string, alerting: Alerting): Promise<Prometheus> {
+    return Prometheus.#start([target], (folder) => createAlertingConfig(folder, alerting));
   }
 
-  static async #running(
+  static async #start(
     targets: readonly string[],
     moreConfig: (folder: string) => object,
   ): Promise<Prometheus> {
@@ -71,37 +77,52 @@ export class Prometheus implements AsyncDisposable {
         ...moreConfig(folder),
       }),
     );
-    const address = `127.0.0.1:${await freePort()}`;
     const program = new Program('prometheus', [
       `--config.file=${config}`,
       `--storage.tsdb.path=${join(folder, 'data')}`,
-      `--web.listen-address=${address}`,
+      '--web.listen-address=127.0.0.1:0',
     ]);
-    await program.printed(/Server is ready to receive web requests/);
+    const address = await program.waitForOutput(/msg="Listening on" address=(\S+)/);
+    await program.waitForOutput(/Server is ready to receive web requests/);
     return new Prometheus(program, folder, `http://${address}`);
   }
 
-  /** Where its API is. */
   get url(): string {
     return this.#url;
   }
 
-  /** An instant query. */
-  async query(expression: string): Promise<readonly QueriedSeries[]> {
-    const response = await fetch(`${this.#url}/api/v1/query?query=${encodeURIComponent(expression)}`);
-    const { data } = answer.parse(await response.json());
+  /** Runs an instant query, at `time` in seconds since the Unix epoch or now. */
+  async query(expression: string, time?: number): Promise<readonly QueriedSeries[]> {
+    const parameters = { query: expression, ...(time !== undefined && { time }) };
+    const { data } = instantResponseSchema.parse(await requestPrometheusApi(this.#url, 'query', parameters));
     return data.result.map(({ metric, value: [, value] }) => ({ metric, value: Number(value) }));
   }
 
-  /** The value of a query with one series as its answer, `undefined` where it has none. */
+  /** Runs a range query in steps of a second, and returns the values of all its series, without NaN. */
+  async queryRange(expression: string, range: TimeRange): Promise<readonly number[]> {
+    const parameters = { query: expression, ...range, step: 1 };
+    const response = await requestPrometheusApi(this.#url, 'query_range', parameters);
+    const { data } = rangeResponseSchema.parse(response);
+    const values = data.result.flatMap((series) => series.values.map(([, value]) => Number(value)));
+    return values.filter((value) => !Number.isNaN(value));
+  }
+
+  /** Lists the values of a label in the series that a selector matches. */
+  async queryLabelValues(label: string, selector: string, range: TimeRange): Promise<readonly string[]> {
+    const parameters = { 'match[]': selector, ...range };
+    const response = await requestPrometheusApi(this.#url, `label/${label}/values`, parameters);
+    return labelValuesResponseSchema.parse(response).data;
+  }
+
+  /** Returns the value of the first series of a query; `undefined` if there is none. */
   async value(expression: string): Promise<number | undefined> {
     const [series] = await this.query(expression);
     return series?.value;
   }
 
-  /** Asks until the answer is as wanted; fails with the last one after `timeoutMs`. */
-  until<T>(ask: () => Promise<T>, isWanted: (answer: T) => boolean, timeoutMs = 60_000): Promise<T> {
-    return until(ask, isWanted, timeoutMs);
+  /** As {@link waitUntil}. */
+  waitUntil<T>(ask: () => Promise<T>, isWanted: (answer: T) => boolean, timeoutMs?: number): Promise<T> {
+    return waitUntil(ask, isWanted, timeoutMs);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -110,8 +131,7 @@ export class Prometheus implements AsyncDisposable {
   }
 }
 
-/** Names the rules and the Alertmanager. */
-function alertingConfig(folder: string, { rules, alertmanager }: Alerting) {
+function createAlertingConfig(folder: string, { rules, alertmanager }: Alerting) {
   const targets = [alertmanager];
   return {
     rule_files: writeRules(folder, rules),
@@ -119,7 +139,7 @@ function alertingConfig(folder: string, { rules, alertmanager }: Alerting) {
   };
 }
 
-/** Writes rules into files of their own, and names these. */
+/** Writes each rule file, and returns the paths. */
 function writeRules(folder: string, rules: readonly unknown[]): readonly string[] {
   return rules.map((content, index) => {
     const file = join(folder, `rules-${index}.yml`);
@@ -128,13 +148,17 @@ function writeRules(folder: string, rules: readonly unknown[]): readonly string[
   });
 }
 
-/** Prometheus takes no port 0: one that was free a moment ago has to do. */
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  await once(server, 'close');
-  if (address === null || typeof address === 'string') throw new TypeError('Expected a port');
-  return address.port;
+/** Requests a path of the API of a Prometheus. Rejects with its response if that is an error. */
+export async function requestPrometheusApi(
+  url: string,
+  path: string,
+  parameters: Readonly<Record<string, string | number>>,
+): Promise<unknown> {
+  const search = new URLSearchParams(
+    Object.entries(parameters).map(([name, value]): [string, string] => [name, String(value)]),
+  );
+  const response = await fetch(`${url}/api/v1/${path}?${search.toString()}`);
+  const body: unknown = await response.json();
+  if (!response.ok) throw new Error(`Prometheus rejected ${search.get('query')}: ${JSON.stringify(body)}`);
+  return body;
 }

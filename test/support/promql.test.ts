@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { knownSeries, strangersIn } from './known-series.ts';
-import { metricNames, replaceDurations, selectorsOf } from './promql.ts';
+import { listKnownSeries, findUnknownNames } from './known-names.ts';
+import { listMetricNames, replaceDurations, parseSelectors } from './promql.ts';
 
-const named: readonly (readonly [string, readonly string[]])[] = [
+const metricNameCases: readonly (readonly [string, readonly string[]])[] = [
   ['up', ['up']],
   ['sum by (vs_id) (rate(xvs_input_bytes_total{vs_id!=""}[5m] offset 1h))', ['xvs_input_bytes_total']],
   ['a:b:sum > 2 * scalar(c) and on (service_code) d', ['a:b:sum', 'c', 'd']],
@@ -13,9 +13,9 @@ const named: readonly (readonly [string, readonly string[]])[] = [
   ['vector(1)', []],
 ];
 
-for (const [expression, names] of named) {
+for (const [expression, names] of metricNameCases) {
   test(`the metrics of ${expression}`, () => {
-    assert.deepEqual([...metricNames(expression)], names);
+    assert.deepEqual([...listMetricNames(expression)], names);
   });
 }
 
@@ -29,12 +29,12 @@ for (const expression of [
   '{__name__=~"a.*"}',
 ]) {
   test(`${JSON.stringify(expression)} is no expression whose metrics are known`, () => {
-    assert.throws(() => metricNames(expression), SyntaxError);
+    assert.throws(() => listMetricNames(expression), SyntaxError);
   });
 }
 
 test('a selector has the labels that it is matched by', () => {
-  assert.deepEqual(selectorsOf('a{b="c", d!~"e"} + f'), [
+  assert.deepEqual(parseSelectors('a{b="c", d!~"e"} + f'), [
     { metric: 'a', labels: ['b', 'd'] },
     { metric: 'f', labels: [] },
   ]);
@@ -51,14 +51,16 @@ test('durations are replaced wherever they stand, numbers are not', () => {
 });
 
 test('metrics and labels that do not exist are told', async () => {
-  const known = await knownSeries();
+  const known = await listKnownSeries();
   assert.deepEqual(
-    strangersIn('up{job="a"} == xvs_tasks{vs_id="b"} - nodejs_eventloop_lag_p99_seconds', known),
+    findUnknownNames('up{job="a"} == xvs_tasks{vs_id="b"} - nodejs_eventloop_lag_p99_seconds', known),
     [],
   );
-  assert.deepEqual(strangersIn('xvs_poll_duration_seconds', known), ['no metric xvs_poll_duration_seconds']);
-  assert.deepEqual(strangersIn('rate(xvs_exporter_poll_duration_seconds[5m])', known), [
+  assert.deepEqual(findUnknownNames('xvs_poll_duration_seconds', known), [
+    'no metric xvs_poll_duration_seconds',
+  ]);
+  assert.deepEqual(findUnknownNames('rate(xvs_exporter_poll_duration_seconds[5m])', known), [
     'no metric xvs_exporter_poll_duration_seconds',
   ]);
-  assert.deepEqual(strangersIn('xvs_up{vs_id="a"}', known), ['no label vs_id on xvs_up']);
+  assert.deepEqual(findUnknownNames('xvs_up{vs_id="a"}', known), ['no label vs_id on xvs_up']);
 });

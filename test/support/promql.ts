@@ -9,26 +9,26 @@ export interface Selector {
 }
 
 /** Every vector selector of a PromQL expression. Throws where the expression does not parse. */
-export function selectorsOf(expression: string): readonly Selector[] {
-  return nodesOf(expression, 'VectorSelector').flatMap((selector) => readSelector(expression, selector));
+export function parseSelectors(expression: string): readonly Selector[] {
+  return findNodes(expression, 'VectorSelector').flatMap((selector) => readSelector(expression, selector));
 }
 
 /** The names of the metrics in a PromQL expression. Throws where it does not parse. */
-export function metricNames(expression: string): ReadonlySet<string> {
-  return new Set(selectorsOf(expression).map(({ metric }) => metric));
+export function listMetricNames(expression: string): ReadonlySet<string> {
+  return new Set(parseSelectors(expression).map(({ metric }) => metric));
 }
 
 /** The expression with each of its durations (of ranges, subqueries and offsets) replaced. */
 export function replaceDurations(expression: string, replace: (duration: string) => string): string {
   let replaced = expression;
-  for (const { from, to } of nodesOf(expression, 'NumberDurationLiteralInDurationContext').toReversed()) {
+  for (const { from, to } of findNodes(expression, 'NumberDurationLiteralInDurationContext').toReversed()) {
     replaced = replaced.slice(0, from) + replace(expression.slice(from, to)) + replaced.slice(to);
   }
   return replaced;
 }
 
 /** All nodes of one kind, in the order of the text. */
-function nodesOf(expression: string, kind: string): readonly SyntaxNode[] {
+function findNodes(expression: string, kind: string): readonly SyntaxNode[] {
   const nodes: SyntaxNode[] = [];
   parser.parse(expression).iterate({
     enter: ({ type, node, from }) => {

@@ -1,7 +1,13 @@
-import type { OutputRecord, TaskRecord, UserRecord } from '../../src/listing/records.ts';
+import type {
+  InputRecord,
+  OutputRecord,
+  StreamRecord,
+  TaskRecord,
+  UserRecord,
+} from '../../src/listing/records.ts';
 
-/** A task record with what a test does not care about filled in. */
-export function taskRecord(fields: Partial<TaskRecord> = {}): TaskRecord {
+/** Builds a task record with defaults for the fields that a test does not set. */
+export function buildTaskRecord(fields: Partial<TaskRecord> = {}): TaskRecord {
   return {
     id: 'task-1',
     vsId: 'server-1',
@@ -9,15 +15,30 @@ export function taskRecord(fields: Partial<TaskRecord> = {}): TaskRecord {
     inputBytes: 0,
     inputs: [],
     outputs: [],
-    invalidInputs: 0,
+    isForeign: false,
     ...fields,
   };
 }
 
-/** An output record likewise. */
-export function outputRecord(fields: Partial<OutputRecord> = {}): OutputRecord {
+export function buildInputRecord(fields: Partial<InputRecord> = {}): InputRecord {
+  return {
+    identity: 1,
+    protocol: 'rtmp',
+    deviceType: '10',
+    clientVersion: '451',
+    inputBytes: undefined,
+    ...fields,
+  };
+}
+
+export function buildStreamRecord(fields: Partial<StreamRecord> = {}): StreamRecord {
+  return { codecType: 0, codecId: 27, copy: 0, bitRate: 1000, ...fields };
+}
+
+export function buildOutputRecord(fields: Partial<OutputRecord> = {}): OutputRecord {
   return {
     format: 'flv',
+    relativeDir: 'dir',
     fileName: 'file',
     tag: 'tag',
     audioCodecName: 'aac',
@@ -31,7 +52,6 @@ export function outputRecord(fields: Partial<OutputRecord> = {}): OutputRecord {
   };
 }
 
-/** A user record likewise. */
-export function userRecord(fields: Partial<UserRecord> = {}): UserRecord {
-  return { vsId: 'server-1', clientVersion: '451', deviceType: '10', ...fields };
+export function buildUserRecord(fields: Partial<UserRecord> = {}): UserRecord {
+  return { vsId: 'server-1', clientVersion: '451', deviceType: '10', isForeign: false, ...fields };
 }

@@ -1,7 +1,7 @@
 import { Exposition, type ExpositionFormat } from '../../src/metrics/exposition.ts';
 import type { Family } from '../../src/metrics/family.ts';
 
-/** The text of an exposition, rendered once. */
+/** Renders an exposition as text, without a shared cache. */
 export function render(families: readonly Family[], format: ExpositionFormat): string {
   return new Exposition().render(families, format).toString();
 }

@@ -10,11 +10,11 @@ export function repositoryPath(...names: readonly string[]): string {
 }
 
 /** The text of a file of this repository. */
-export function repositoryText(...names: readonly string[]): string {
+export function readRepositoryFile(...names: readonly string[]): string {
   return readFileSync(repositoryPath(...names), 'utf8');
 }
 
 /** The names in a folder of this repository, in order. */
-export function repositoryFolder(...names: readonly string[]): readonly string[] {
+export function listRepositoryFolder(...names: readonly string[]): readonly string[] {
   return readdirSync(repositoryPath(...names)).toSorted();
 }

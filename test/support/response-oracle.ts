@@ -1,32 +1,37 @@
-import { judge, type Collected } from './listing-oracle.ts';
+import { POLLED_CODE } from './collecting-sink.ts';
+import { collectValidRecords, type CollectedRecords } from './listing-oracle.ts';
 
 /** What a body must be taken for, by `JSON.parse` and the schema. */
-export type Verdict =
+export type ExpectedOutcome =
   | { readonly kind: 'not_json' | 'bad_shape' }
   | { readonly kind: 'refusal'; readonly ret: number }
-  | { readonly kind: 'listing'; readonly records: Collected };
+  | { readonly kind: 'listing'; readonly records: CollectedRecords };
 
 const LISTS = ['user_list', 'task_list'] as const;
 
 /** Judges a whole body. Of a member that comes twice the first is looked at, and the body is no listing. */
-export function verdictOf(body: Buffer): Verdict {
+export function computeExpectedOutcome(body: Buffer): ExpectedOutcome {
   const text = body.toString();
-  const value = parsed(text);
+  const value = parseJson(text);
   if (value === undefined) return { kind: 'not_json' };
   if (typeof value.json !== 'object' || value.json === null || Array.isArray(value.json))
     return { kind: 'bad_shape' };
-  const members = topLevelMembers(text);
+  const members = listTopLevelMembers(text);
   const first = new Map(members.toReversed());
-  const ret = retOf(first.get('ret'));
+  const ret = parseRet(first.get('ret'));
   if (ret !== undefined && ret !== 0) return { kind: 'refusal', ret };
   const isOnce = ['ret', ...LISTS].every((name) => members.filter(([key]) => key === name).length === 1);
   const [users, tasks] = LISTS.map((name) => first.get(name));
   if (ret === undefined || !isOnce || !Array.isArray(users) || !Array.isArray(tasks))
     return { kind: 'bad_shape' };
-  return { kind: 'listing', records: judge(users, tasks) };
+  return { kind: 'listing', records: collectValidRecords(users, tasks, POLLED_CODE) };
 }
 
-function parsed(text: string): { readonly json: unknown } | undefined {
+export function isJson(text: string): boolean {
+  return parseJson(text) !== undefined;
+}
+
+function parseJson(text: string): { readonly json: unknown } | undefined {
   try {
     return { json: JSON.parse(text) };
   } catch {
@@ -35,13 +40,13 @@ function parsed(text: string): { readonly json: unknown } | undefined {
 }
 
 /** "Response object": an integer, or a string of digits. */
-function retOf(value: unknown): number | undefined {
+function parseRet(value: unknown): number | undefined {
   const number = typeof value === 'string' && /^-?[0-9]+$/.test(value) ? Number(value) : value;
   return typeof number === 'number' && Number.isSafeInteger(number) ? number : undefined;
 }
 
 /** The members of the outermost object of a text that is JSON, in order, with those that come twice. */
-function topLevelMembers(text: string): [key: string, value: unknown][] {
+function listTopLevelMembers(text: string): [key: string, value: unknown][] {
   const members: [string, unknown][] = [];
   let [depth, key, start] = [0, '', 0];
   const close = (end: number): void => {
@@ -51,7 +56,7 @@ function topLevelMembers(text: string): [key: string, value: unknown][] {
   for (let at = 0; at < text.length; at += 1) {
     const character = text[at];
     if (character === '"') {
-      at = endOfString(text, at);
+      at = findEndOfString(text, at);
     } else if (character === '{' || character === '[') {
       depth += 1;
       if (depth === 1) start = at + 1;
@@ -69,7 +74,7 @@ function topLevelMembers(text: string): [key: string, value: unknown][] {
 }
 
 /** Where the string that begins at a quote ends. */
-function endOfString(text: string, quote: number): number {
+function findEndOfString(text: string, quote: number): number {
   let at = quote + 1;
   while (text[at] !== '"') at += text[at] === '\\' ? 2 : 1;
   return at;

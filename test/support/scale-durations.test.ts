@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { quicken } from './quicker.ts';
+import { scaleDurations } from './scale-durations.ts';
 
 test('every time is divided, in keys and in expressions, and nothing else', () => {
   const yaml = `
@@ -10,7 +10,7 @@ test('every time is divided, in keys and in expressions, and nothing else', () =
           - { alert: A, expr: 'rate(a[5m] offset 1h) > 300', for: 1m30s, annotations: { summary: 5m } }
           - { record: b, expr: vector(60) }
   `;
-  assert.deepEqual(quicken(yaml, 60), {
+  assert.deepEqual(scaleDurations(yaml, 60), {
     route: { group_wait: '500ms', routes: [{ repeat_interval: '1m', matchers: ['for="1h"'] }] },
     groups: [
       {
@@ -23,6 +23,6 @@ test('every time is divided, in keys and in expressions, and nothing else', () =
   });
 });
 
-test('a time that is none is told', () => {
-  assert.throws(() => quicken('for: soon', 60), { message: 'Expected a duration, found soon' });
+test('an invalid duration is an error', () => {
+  assert.throws(() => scaleDurations('for: soon', 60), { message: 'Expected a duration, found soon' });
 });

@@ -3,7 +3,7 @@ import { formatDuration, parseDuration } from '../../src/config/units.ts';
 import { replaceDurations } from './promql.ts';
 
 /** The keys under which the configurations of Prometheus and Alertmanager hold a time. */
-const TIMES = new Set([
+const DURATION_KEYS = new Set([
   'for',
   'keep_firing_for',
   'interval',
@@ -20,7 +20,7 @@ const TIMES = new Set([
  * A YAML file of rules, or of routes, with every time in it divided: of waiting, keeping, grouping and evaluating, and
  * the ranges and offsets in expressions. Nothing else changes.
  */
-export function quicken(yaml: string, divisor: number): unknown {
+export function scaleDurations(yaml: string, divisor: number): unknown {
   const shorten = (duration: string): string => {
     const ms = parseDuration(duration);
     if (ms === undefined) throw new TypeError(`Expected a duration, found ${duration}`);
@@ -33,7 +33,7 @@ export function quicken(yaml: string, divisor: number): unknown {
     }
     if (typeof value !== 'string') return value;
     if (key === 'expr') return replaceDurations(value, shorten);
-    return TIMES.has(key) ? shorten(value) : value;
+    return DURATION_KEYS.has(key) ? shorten(value) : value;
   };
   return walk(parse(yaml));
 }

@@ -1,5 +1,5 @@
 import { POLL_ERROR_REASONS, type PollErrorReason } from '../../src/upstream/errors.ts';
-import { parseExposition } from '../support/exposition-parser.ts';
+import { parseExposition } from './exposition-parser.ts';
 
 /** Values by series, as they stand in the text: name, labels in braces. */
 export type Series = ReadonlyMap<string, number>;
@@ -10,59 +10,59 @@ export function parseSeries(text: string): Series {
   return new Map(
     [...families.values()]
       .flatMap(({ samples }) => samples)
-      .map(({ name, labels, value }) => [seriesName(name, labels), value]),
+      .map(({ name, labels, value }) => [formatSeries(name, labels), value]),
   );
 }
 
 /** A series as it stands in the text. */
-function seriesName(name: string, labels: Readonly<Record<string, string>>): string {
+function formatSeries(name: string, labels: Readonly<Record<string, string>>): string {
   const pairs = Object.entries(labels).map(([label, value]) => `${label}="${value}"`);
   return `${name}{${pairs.join(',')}}`;
 }
 
 /** The series whose names begin with `prefix` and that belong to a service code. */
-export function seriesWith(series: Series, prefix: string, serviceCode: string): Series {
+export function selectSeries(series: Series, prefix: string, serviceCode: string): Series {
   const code = `{service_code="${serviceCode}"`;
   return new Map([...series].filter(([name]) => name.startsWith(prefix) && name.includes(code)));
 }
 
 /** What the service says through the exporter, and not what the exporter says of itself. */
-export function ofTheService(series: Series, serviceCode: string): Series {
-  const all = seriesWith(series, 'xvs_', serviceCode);
+export function selectServiceSeries(series: Series, serviceCode: string): Series {
+  const all = selectSeries(series, 'xvs_', serviceCode);
   return new Map([...all].filter(([name]) => !name.startsWith('xvs_exporter_')));
 }
 
 /** All that the last good listing and those before it say. */
-export function listed(series: Series, serviceCode: string): Series {
-  const all = ofTheService(series, serviceCode);
+export function selectListingSeries(series: Series, serviceCode: string): Series {
+  const all = selectServiceSeries(series, serviceCode);
   return new Map([...all].filter(([name]) => !/^xvs_(?:up|ret)\{/.test(name)));
 }
 
 /** What accumulates between listings, but for single tasks, whose series go when the tasks do. */
-export function accumulated(series: Series, serviceCode: string): Series {
-  const all = ofTheService(series, serviceCode);
+export function selectCounterSeries(series: Series, serviceCode: string): Series {
+  const all = selectServiceSeries(series, serviceCode);
   return new Map(
     [...all].filter(([name]) => /_(?:total|bucket|sum|count)\{/.test(name) && !/task_id=/.test(name)),
   );
 }
 
 /** The value of a family that has one series for each service code. */
-export function valueOf(series: Series, family: string, serviceCode: string): number | undefined {
+export function readValue(series: Series, family: string, serviceCode: string): number | undefined {
   return series.get(`${family}{service_code="${serviceCode}"}`);
 }
 
 /** The sum over a family of a service code. */
-export function sumOf(series: Series, family: string, serviceCode: string): number {
-  return [...seriesWith(series, `${family}{`, serviceCode).values()].reduce((sum, value) => sum + value, 0);
+export function sumSeries(series: Series, family: string, serviceCode: string): number {
+  return [...selectSeries(series, `${family}{`, serviceCode).values()].reduce((sum, value) => sum + value, 0);
 }
 
 /** By how much a family of a service code grew from one reading to another. */
-export function growthOf(family: string, earlier: Series, later: Series, serviceCode: string): number {
-  return sumOf(later, family, serviceCode) - sumOf(earlier, family, serviceCode);
+export function computeGrowth(family: string, earlier: Series, later: Series, serviceCode: string): number {
+  return sumSeries(later, family, serviceCode) - sumSeries(earlier, family, serviceCode);
 }
 
 /** The reasons for which polls of a service code failed between two readings, and how often. */
-export function failuresBetween(
+export function countFailures(
   earlier: Series,
   later: Series,
   serviceCode: string,

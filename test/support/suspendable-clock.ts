@@ -1,22 +1,21 @@
 import { ManualClock } from './manual-clock.ts';
 
-/** A clock whose time can go on while nobody is woken, as if the process were suspended. */
+/** A clock that simulates a suspended process: time passes, but no sleeper wakes up. */
 export class SuspendableClock extends ManualClock {
-  #passedMs = 0;
+  #suspendedMs = 0;
 
   override monotonic(): number {
-    return super.monotonic() + this.#passedMs;
+    return super.monotonic() + this.#suspendedMs;
   }
 
-  /** Time goes on; nobody is woken. */
   suspend(ms: number): void {
-    this.#passedMs += ms;
+    this.#suspendedMs += ms;
   }
 
-  /** Whoever should have been woken meanwhile is. */
+  /** Wakes the sleepers that were due meanwhile. */
   resume(): void {
-    const passedMs = this.#passedMs;
-    this.#passedMs = 0;
+    const passedMs = this.#suspendedMs;
+    this.#suspendedMs = 0;
     this.advance(passedMs);
   }
 }

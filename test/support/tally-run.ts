@@ -6,11 +6,11 @@ import {
   LISTING_FAMILIES,
   type CounterFamilyKey,
   type ListingFamily,
-  type Snapshot,
-} from '../../src/tally/snapshot.ts';
-import { parseStateUnit } from '../../src/tally/state-unit.ts';
+} from '../../src/tally/family-keys.ts';
+import type { Snapshot } from '../../src/tally/snapshot.ts';
+import { parseStateEntry } from '../../src/tally/state-entry.ts';
 import { Tally, type TallyOptions } from '../../src/tally/tally.ts';
-import { Worksheets } from '../../src/tally/worksheet.ts';
+import { AccumulatorPool } from '../../src/tally/accumulator-pool.ts';
 
 /** When a run's first listing is committed. */
 export const START_MS = Date.UTC(2026, 0, 1);
@@ -26,8 +26,8 @@ export interface Records {
 export class TallyRun {
   tally: Tally;
   readonly #options: TallyOptions;
-  readonly #worksheets = new Worksheets();
-  #listings = 0;
+  readonly #accumulatorPool = new AccumulatorPool();
+  #listingCount = 0;
   #elapsedMs = 0;
   /** What the monotonic clock of the process shows when the run begins. */
   #monotonicStartMs = 1000;
@@ -45,68 +45,80 @@ export class TallyRun {
   }
 
   /**
-   * Ends the process `afterMs` after the last listing and begins another one, whose monotonic clock begins anew,
+   * Ends the process `afterMs` after the last listing and begins another one, whose monotonic clock starts at another value,
    * with what is kept and, if need be, other options. `wallErrorMs`: how wrong the wall clock is then.
    */
   restart(options: Partial<TallyOptions> = {}, afterMs: number = 0, wallErrorMs: number = 0): void {
-    const units = JSON.parse(JSON.stringify([...this.tally.state()])) as unknown[];
+    const entries = JSON.parse(JSON.stringify([...this.tally.exportState()])) as unknown[];
     this.tally = new Tally({ ...this.#options, ...options });
     const nowMs = this.#elapsedMs + afterMs;
     this.#monotonicStartMs = 77 - nowMs;
     const wallMs = START_MS + nowMs + wallErrorMs;
-    const restoring = this.tally.restoring({ wallMs, monotonicMs: 77 });
-    for (const raw of units) {
-      const unit = parseStateUnit(raw);
-      if (unit === undefined || !restoring.take(unit))
-        throw new Error(`Expected a unit that fits, found ${JSON.stringify(raw)}`);
+    const restorer = this.tally.createRestorer({ wallMs, monotonicMs: 77 });
+    for (const raw of entries) {
+      const entry = parseStateEntry(raw);
+      if (entry === undefined || !restorer.apply(entry))
+        throw new Error(`Expected an entry that fits, found ${JSON.stringify(raw)}`);
     }
   }
 
   /** Commits a listing; `afterMs` is the time since the one before. */
-  list(records: Records, afterMs: number = STEP_MS): Snapshot {
+  commitListing(records: Records, afterMs: number = STEP_MS): Snapshot {
     const listing = this.fill(records);
-    this.#elapsedMs += this.#listings === 0 ? 0 : afterMs;
-    this.#listings += 1;
+    this.#elapsedMs += this.#listingCount === 0 ? 0 : afterMs;
+    this.#listingCount += 1;
     const snapshot = this.tally.commit(listing, {
       wallMs: START_MS + this.#elapsedMs,
       monotonicMs: this.#monotonicStartMs + this.#elapsedMs,
     });
-    this.#worksheets.giveBack(listing.sheet);
+    this.#accumulatorPool.release(listing.accumulator);
     return snapshot;
   }
 
+  /** Lets time pass without a listing. */
+  wait(elapsedMs: number): void {
+    if (this.#listingCount > 0) this.#elapsedMs += elapsedMs;
+  }
+
   /** Fills a listing and drops it, as a poll does that fails in the end. */
-  fail(records: Records): void {
+  discardListing(records: Records): void {
     this.fill(records);
   }
 
-  private fill({ users = [], tasks = [] }: Records): ReturnType<Tally['begin']> {
-    const listing = this.tally.begin(this.#worksheets);
-    for (const user of users) listing.user(user);
-    for (const task of tasks) listing.task(task);
+  private fill({ users = [], tasks = [] }: Records): ReturnType<Tally['beginListing']> {
+    const listing = this.tally.beginListing(this.#accumulatorPool);
+    for (const user of users) listing.addUser(user);
+    for (const task of tasks) listing.addTask(task);
     return listing;
   }
 }
 
+/** The sum over all label sets of a family. */
+export const sumValues = (values: Readonly<Record<string, number>>): number =>
+  Object.values(values).reduce((sum, value) => sum + value, 0);
+
 /** The values of a family by its labels behind the service code, joined by a blank. */
-export function valuesOf(snapshot: Snapshot, key: ListingFamily | CounterFamilyKey): Record<string, number> {
+export function readValues(
+  snapshot: Snapshot,
+  key: ListingFamily | CounterFamilyKey,
+): Record<string, number> {
   return Object.fromEntries(
-    samplesOf(snapshot, key).map((sample) => [
+    readSamples(snapshot, key).map((sample) => [
       sample.labels.slice(1).join(' '),
       'value' in sample ? sample.value : Number.NaN,
     ]),
   );
 }
 
-export function samplesOf(snapshot: Snapshot, key: ListingFamily | CounterFamilyKey): readonly Sample[] {
+export function readSamples(snapshot: Snapshot, key: ListingFamily | CounterFamilyKey): readonly Sample[] {
   const all: Partial<Record<string, Samples>> = { ...snapshot.listing, ...snapshot.counters };
   return [...(all[key] ?? [])];
 }
 
 /** All samples of a snapshot with the labels that the catalogue names, to be compared whole. */
-export function everySample(snapshot: Snapshot): [string, string, Sample][] {
+export function readAllSamples(snapshot: Snapshot): [string, string, Sample][] {
   return [...LISTING_FAMILIES, ...COUNTER_FAMILIES].flatMap((key) =>
-    samplesOf(snapshot, key).map((sample): [string, string, Sample] => [
+    readSamples(snapshot, key).map((sample): [string, string, Sample] => [
       CATALOGUE[key].name,
       sample.labels.join(' '),
       sample,

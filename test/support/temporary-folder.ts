@@ -10,13 +10,13 @@ export class TemporaryFolder implements Disposable {
     return join(this.path, name);
   }
 
-  /** Puts a file in the place of the one before at once, as careful programs do. */
+  /** Replaces a file atomically. */
   replace(name: string, text: string): void {
     writeFileSync(this.at(`${name}.new`), text);
     renameSync(this.at(`${name}.new`), this.at(name));
   }
 
-  /** Puts a symbolic link in the place of the one before at once, as Kubernetes does with `..data`. */
+  /** Replaces a symbolic link atomically, as Kubernetes does with `..data`. */
   link(name: string, target: string): void {
     symlinkSync(target, this.at(`${name}.new`));
     renameSync(this.at(`${name}.new`), this.at(name));
@@ -27,6 +27,6 @@ export class TemporaryFolder implements Disposable {
   }
 
   [Symbol.dispose](): void {
-    rmSync(this.path, { recursive: true });
+    rmSync(this.path, { recursive: true, force: true });
   }
 }

@@ -1,10 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** Asks until the answer is as wanted, and returns it; fails with the last one after `timeoutMs`. */
-export async function until<T>(
+const POLL_INTERVAL_MS = 100;
+
+/** Asks until the answer is wanted, and returns it. Fails with the last answer after `timeoutMs`. */
+export async function waitUntil<T>(
   ask: () => Promise<T> | T,
   isWanted: (answer: T) => boolean,
-  timeoutMs = 60_000,
+  timeoutMs = 120_000,
 ): Promise<T> {
   const deadline = performance.now() + timeoutMs;
   for (;;) {
@@ -12,6 +14,6 @@ export async function until<T>(
     if (isWanted(found)) return found;
     if (performance.now() > deadline)
       throw new Error(`Expected another answer, found ${JSON.stringify(found)}`);
-    await delay(250);
+    await delay(POLL_INTERVAL_MS);
   }
 }

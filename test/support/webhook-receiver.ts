@@ -11,7 +11,7 @@ const messageSchema = z.object({
 });
 
 /** One alert in a message. */
-export interface Notice {
+export interface AlertNotification {
   readonly receiver: string;
   readonly status: 'firing' | 'resolved';
   readonly labels: Readonly<Record<string, string>>;
@@ -19,20 +19,20 @@ export interface Notice {
 
 /** What Alertmanager's webhooks talk to: it takes every message and keeps what it said. */
 export class WebhookReceiver implements AsyncDisposable {
-  readonly notices: Notice[] = [];
+  readonly notifications: AlertNotification[] = [];
   readonly #server: Server;
 
   private constructor() {
     this.#server = createServer((request, response) => {
       void text(request).then((body) => {
         const { receiver, alerts } = messageSchema.parse(JSON.parse(body));
-        this.notices.push(...alerts.map((alert) => ({ receiver, ...alert })));
+        this.notifications.push(...alerts.map((alert) => ({ receiver, ...alert })));
         response.end();
       });
     });
   }
 
-  static async listening(): Promise<WebhookReceiver> {
+  static async start(): Promise<WebhookReceiver> {
     const receiver = new WebhookReceiver();
     await once(receiver.#server.listen(0, '127.0.0.1'), 'listening');
     return receiver;
@@ -45,8 +45,8 @@ export class WebhookReceiver implements AsyncDisposable {
   }
 
   /** The first notice of an alert with that status. */
-  find(alertname: string, status: Notice['status'] = 'firing'): Notice | undefined {
-    return this.notices.find(
+  find(alertname: string, status: AlertNotification['status'] = 'firing'): AlertNotification | undefined {
+    return this.notifications.find(
       (notice) => notice.labels['alertname'] === alertname && notice.status === status,
     );
   }

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { LabelSums } from '../../src/tally/label-sums.ts';
-import { Worksheets } from '../../src/tally/worksheet.ts';
+import { AccumulatorPool } from '../../src/tally/accumulator-pool.ts';
 
 /** More than a tree keeps. */
 const MANY = 10_000;
 
 const shown = (sums: LabelSums) => [...sums].map(({ key, labels, value }) => ({ key, labels, value }));
 
-test('sums that begin anew hold what is added from then on, in that order', () => {
+test('cleared sums hold what is added from then on, in that order', () => {
   const sums = new LabelSums();
   sums.at('a').at('x').add(3);
   sums.at('b').at('y').add(4);
@@ -23,7 +23,7 @@ test('sums that begin anew hold what is added from then on, in that order', () =
   ]);
 });
 
-test('sums that begin anew after label sets without end begin with an empty tree', () => {
+test('a tree with too many nodes is discarded when its sums are cleared', () => {
   const sums = new LabelSums();
   const kept = sums.at('a');
   for (let label = 0; label < MANY; label += 1) sums.at(String(label)).add(1);
@@ -33,18 +33,18 @@ test('sums that begin anew after label sets without end begin with an empty tree
   assert.deepEqual(shown(sums), [{ key: '7', labels: ['7'], value: 1 }]);
 });
 
-test('a sheet that is given back is empty when it is taken again', () => {
-  const worksheets = new Worksheets();
-  const sheet = worksheets.take();
-  sheet.gauges.tasks.at('a server').add(1);
-  sheet.gains.inputBytes.at('a server').add(1);
-  worksheets.giveBack(sheet);
-  const again = worksheets.take();
-  assert.equal(again, sheet);
-  assert.deepEqual([...again.gauges.tasks, ...again.gains.inputBytes], []);
+test('a released accumulator is empty when it is acquired again', () => {
+  const pool = new AccumulatorPool();
+  const accumulator = pool.acquire();
+  accumulator.gauges.tasks.at('a server').add(1);
+  accumulator.increases.inputBytes.at('a server').add(1);
+  pool.release(accumulator);
+  const again = pool.acquire();
+  assert.equal(again, accumulator);
+  assert.deepEqual([...again.gauges.tasks, ...again.increases.inputBytes], []);
 });
 
-test('a sheet that is out is given to nobody else', () => {
-  const worksheets = new Worksheets();
-  assert.notEqual(worksheets.take(), worksheets.take());
+test('acquire never returns an accumulator in use', () => {
+  const pool = new AccumulatorPool();
+  assert.notEqual(pool.acquire(), pool.acquire());
 });

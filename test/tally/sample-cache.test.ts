@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { PublishedPoints } from '../../src/tally/published-points.ts';
+import { SampleCache } from '../../src/tally/sample-cache.ts';
 
 const A = ['a'];
 const B = ['b'];
 
 test('points of which nothing has changed are the very object of before', () => {
-  const published = new PublishedPoints('TESTING');
-  const first = published.publish([A, B], [1, 2], [10, 20]);
-  assert.equal(published.publish([A, B], [1, 2], [10, 20]), first);
+  const published = new SampleCache('TESTING');
+  const first = published.update([A, B], [1, 2], [10, 20]);
+  assert.equal(published.update([A, B], [1, 2], [10, 20]), first);
   assert.deepEqual(
     [...first],
     [
@@ -19,9 +19,9 @@ test('points of which nothing has changed are the very object of before', () => 
 });
 
 test('what has changed takes the place of what was, and the rest is kept', () => {
-  const published = new PublishedPoints('TESTING');
-  const first = published.publish([A, B], [1, 2], [10, 20]);
-  const other = published.publish([A, B], [1, 3], [10, 20]);
+  const published = new SampleCache('TESTING');
+  const first = published.update([A, B], [1, 2], [10, 20]);
+  const other = published.update([A, B], [1, 3], [10, 20]);
   assert.notEqual(other, first);
   assert.deepEqual(
     [...first].map(({ value }) => value),
@@ -49,14 +49,14 @@ test('what has changed takes the place of what was, and the rest is kept', () =>
     ],
     [[], [], []],
   ] as const) {
-    const next = published.publish(labelSets, values, created);
+    const next = published.update(labelSets, values, created);
     assert.deepEqual([next.labelSets, next.values, next.created], [labelSets, values, created]);
   }
 });
 
 test('a gauge has no moment of birth', () => {
-  const published = new PublishedPoints('TESTING');
-  const gauges = published.publish([A], [1]);
+  const published = new SampleCache('TESTING');
+  const gauges = published.update([A], [1]);
   assert.deepEqual([...gauges], [{ labels: ['TESTING', 'a'], value: 1 }]);
-  assert.equal(published.publish([A], [1]), gauges);
+  assert.equal(published.update([A], [1]), gauges);
 });

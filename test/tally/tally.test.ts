@@ -1,47 +1,59 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { outputRecord, taskRecord, userRecord } from '../support/task-record.ts';
-import { everySample, samplesOf, START_MS, STEP_MS, TallyRun, valuesOf } from '../support/tally-run.ts';
+import {
+  buildInputRecord,
+  buildOutputRecord,
+  buildTaskRecord,
+  buildUserRecord,
+} from '../support/record-builders.ts';
+import {
+  readAllSamples,
+  readSamples,
+  START_MS,
+  STEP_MS,
+  TallyRun,
+  readValues,
+} from '../support/tally-run.ts';
 
 test('users are counted by version and device, and by server', () => {
   const users = [
-    userRecord(),
-    userRecord({ deviceType: '20' }),
-    userRecord({ vsId: 'server-2' }),
-    userRecord({ clientVersion: undefined, vsId: '' }),
+    buildUserRecord(),
+    buildUserRecord({ deviceType: '20' }),
+    buildUserRecord({ vsId: 'server-2' }),
+    buildUserRecord({ clientVersion: undefined, vsId: '' }),
   ];
-  const snapshot = new TallyRun().list({ users });
-  assert.deepEqual(valuesOf(snapshot, 'onlineUsers'), { '451 10': 2, '451 20': 1, 'unknown 10': 1 });
-  assert.deepEqual(valuesOf(snapshot, 'serverOnlineUsers'), { 'server-1': 2, 'server-2': 1, unknown: 1 });
-  assert.deepEqual(valuesOf(snapshot, 'servers'), { '': 2 });
+  const snapshot = new TallyRun().commitListing({ users });
+  assert.deepEqual(readValues(snapshot, 'onlineUsers'), { '451 10': 2, '451 20': 1, 'unknown 10': 1 });
+  assert.deepEqual(readValues(snapshot, 'serverOnlineUsers'), { 'server-1': 2, 'server-2': 1, unknown: 1 });
+  assert.deepEqual(readValues(snapshot, 'servers'), { '': 2 });
 });
 
 test('tasks, inputs, outputs and streams are counted by their labels', () => {
-  const input = { protocol: 'tcp_upload', deviceType: '10', clientVersion: '451', inputBytes: undefined };
+  const input = buildInputRecord({ protocol: 'tcp_upload', inputBytes: undefined });
   const streams = [
-    { codecType: 1, copy: 0, bitRate: 48000 },
-    { codecType: 0, copy: 1, bitRate: undefined },
-    { codecType: 0, copy: 2, bitRate: 1000 },
-    { codecType: 7, copy: 3, bitRate: 5 },
+    { codecType: 1, codecId: 86018, copy: 0, bitRate: 48000 },
+    { codecType: 0, codecId: 28, copy: 1, bitRate: undefined },
+    { codecType: 0, codecId: 28, copy: 2, bitRate: 1000 },
+    { codecType: 7, codecId: undefined, copy: 3, bitRate: 5 },
   ];
   const tasks = [
-    taskRecord({
+    buildTaskRecord({
       id: 'a',
       inputs: [input, { ...input, protocol: 'rtmp' }],
-      outputs: [outputRecord({ streams })],
+      outputs: [buildOutputRecord({ streams })],
     }),
-    taskRecord({
+    buildTaskRecord({
       id: 'b',
       progress: 40,
       vsId: 'server-2',
-      outputs: [outputRecord({ format: 'm3u8', width: undefined })],
+      outputs: [buildOutputRecord({ format: 'm3u8', width: undefined })],
     }),
-    taskRecord({
+    buildTaskRecord({
       id: 'c',
-      outputs: [outputRecord({ httpConnectionsNum: 3 }), outputRecord({ fileName: 'other' })],
+      outputs: [buildOutputRecord({ httpConnectionsNum: 3 }), buildOutputRecord({ fileName: 'other' })],
     }),
   ];
-  const snapshot = new TallyRun().list({ tasks });
+  const snapshot = new TallyRun().commitListing({ tasks });
   const expected = {
     tasks: { 'server-1': 2, 'server-2': 1 },
     tasksWithProgress: { 'server-1': 0, 'server-2': 1 },
@@ -54,7 +66,19 @@ test('tasks, inputs, outputs and streams are counted by their labels', () => {
     outputTags: { tag: 4 },
     httpConnections: { 'server-1 flv': 3, 'server-2 m3u8': 0 },
     outputsUnwatched: { 'server-1 flv': 2 },
-    streams: { 'audio transcode': 1, 'video copy': 1, 'video transcode': 1, 'unknown unknown': 1 },
+    streams: {
+      'server-1 audio transcode': 1,
+      'server-1 video copy': 1,
+      'server-1 video transcode': 1,
+      'server-1 unknown unknown': 1,
+    },
+    streamCodecs: { 'audio 86018': 1, 'video 28': 2, 'unknown unknown': 1 },
+    listingUsers: { '': 0 },
+    listingTasks: { '': 3 },
+    tasksWithoutInput: { 'server-1': 0, 'server-2': 0 },
+    fileTasksStalled: { 'server-1': 0, 'server-2': 0 },
+    tasksByHttpConnections: { 1: 1, 10: 0, 100: 0, 1000: 0, 10000: 0 },
+    renditionHttpConnections: { 'libx264 aac 640x360': 3, 'libx264 aac unknown': 0 },
     streamBitRate: {
       'audio transcode': 48000,
       'video copy': 0,
@@ -63,115 +87,97 @@ test('tasks, inputs, outputs and streams are counted by their labels', () => {
     },
   } as const;
   for (const [key, values] of Object.entries(expected)) {
-    assert.deepEqual(valuesOf(snapshot, key as keyof typeof expected), values, key);
+    assert.deepEqual(readValues(snapshot, key as keyof typeof expected), values, key);
   }
 });
 
 test('a listing that is dropped leaves no trace', () => {
-  const tasks = [taskRecord({ inputBytes: 100, outputs: [outputRecord({ httpOutputBytes: 10 })] })];
+  const tasks = [buildTaskRecord({ inputBytes: 100, outputs: [buildOutputRecord({ httpOutputBytes: 10 })] })];
   const [troubled, calm] = [new TallyRun(), new TallyRun()];
-  for (const run of [troubled, calm]) run.list({ tasks });
-  troubled.fail({
-    tasks: [taskRecord({ inputBytes: 5 }), taskRecord({ id: 'x', inputBytes: 9 })],
-    users: [userRecord()],
+  for (const run of [troubled, calm]) run.commitListing({ tasks });
+  troubled.discardListing({
+    tasks: [buildTaskRecord({ inputBytes: 5 }), buildTaskRecord({ id: 'x', inputBytes: 9 })],
+    users: [buildUserRecord()],
   });
-  assert.deepEqual(everySample(troubled.list({ tasks })), everySample(calm.list({ tasks })));
+  assert.deepEqual(
+    readAllSamples(troubled.commitListing({ tasks })),
+    readAllSamples(calm.commitListing({ tasks })),
+  );
 });
 
 test('the first listing is the baseline: it adds nothing and counts no starts', () => {
   const run = new TallyRun();
-  const tasks = (inputBytes: number) => [taskRecord({ inputBytes })];
-  assert.deepEqual(valuesOf(run.list({ tasks: tasks(1000) }), 'inputBytes'), { 'server-1': 0 });
-  const second = run.list({ tasks: tasks(1250) });
-  assert.deepEqual(valuesOf(second, 'inputBytes'), { 'server-1': 250 });
-  assert.deepEqual(valuesOf(second, 'tasksStarted'), { 'server-1': 0 });
+  const tasks = (inputBytes: number) => [buildTaskRecord({ inputBytes })];
+  assert.deepEqual(readValues(run.commitListing({ tasks: tasks(1000) }), 'inputBytes'), { 'server-1': 0 });
+  const second = run.commitListing({ tasks: tasks(1250) });
+  assert.deepEqual(readValues(second, 'inputBytes'), { 'server-1': 250 });
+  assert.deepEqual(readValues(second, 'tasksStarted'), { 'server-1': 0 });
 });
 
 test('a baseline task whose bytes are first told later adds nothing for what it had', () => {
   const run = new TallyRun();
-  run.list({ tasks: [taskRecord({ inputBytes: undefined })] });
-  run.list({ tasks: [taskRecord({ inputBytes: 5000 })] });
-  assert.deepEqual(valuesOf(run.list({ tasks: [taskRecord({ inputBytes: 5001 })] }), 'inputBytes'), {
-    'server-1': 1,
-  });
+  run.commitListing({ tasks: [buildTaskRecord({ inputBytes: undefined })] });
+  run.commitListing({ tasks: [buildTaskRecord({ inputBytes: 5000 })] });
+  assert.deepEqual(
+    readValues(run.commitListing({ tasks: [buildTaskRecord({ inputBytes: 5001 })] }), 'inputBytes'),
+    {
+      'server-1': 1,
+    },
+  );
 });
 
 test('a counter is born at zero and shows at the next listing what it gained then', () => {
   const run = new TallyRun();
-  run.list({});
-  const tasks = [taskRecord({ inputBytes: 700 })];
-  const born = run.list({ tasks });
-  assert.deepEqual(valuesOf(born, 'inputBytes'), { 'server-1': 0 });
-  assert.deepEqual(valuesOf(born, 'tasksStarted'), { 'server-1': 0 });
-  const next = run.list({ tasks });
-  assert.deepEqual(valuesOf(next, 'inputBytes'), { 'server-1': 700 });
-  assert.deepEqual(valuesOf(next, 'tasksStarted'), { 'server-1': 1 });
-  const [sample] = samplesOf(next, 'inputBytes');
+  run.commitListing({});
+  const tasks = [buildTaskRecord({ inputBytes: 700 })];
+  const born = run.commitListing({ tasks });
+  assert.deepEqual(readValues(born, 'inputBytes'), { 'server-1': 0 });
+  assert.deepEqual(readValues(born, 'tasksStarted'), { 'server-1': 0 });
+  const next = run.commitListing({ tasks });
+  assert.deepEqual(readValues(next, 'inputBytes'), { 'server-1': 700 });
+  assert.deepEqual(readValues(next, 'tasksStarted'), { 'server-1': 1 });
+  const [sample] = readSamples(next, 'inputBytes');
   assert.equal(sample?.created, (START_MS + STEP_MS) / 1000);
 });
 
-test('input bytes come from the task, else from all its inputs, and never from both', async (t) => {
-  const input = (inputBytes: number | undefined) => ({
-    protocol: 'rtmp',
-    deviceType: undefined,
-    clientVersion: undefined,
-    inputBytes,
-  });
-  const counted = (...readings: Parameters<typeof taskRecord>[0][]): number | undefined => {
+test('input bytes come from the task, else from its inputs, and never from both', async (t) => {
+  const input = (identity: number, inputBytes: number | undefined) =>
+    buildInputRecord({ identity, inputBytes });
+  const count = (...readings: Parameters<typeof buildTaskRecord>[0][]): number | undefined => {
     const run = new TallyRun();
-    run.list({});
+    run.commitListing({});
     let total: number | undefined;
-    for (const reading of readings)
-      total = valuesOf(run.list({ tasks: [taskRecord(reading)] }), 'inputBytes')['server-1'];
+    for (const reading of [...readings, readings.at(-1)])
+      total = readValues(run.commitListing({ tasks: [buildTaskRecord(reading)] }), 'inputBytes')['server-1'];
     return total;
   };
-  const cases: [string, number, Parameters<typeof taskRecord>[0][]][] = [
-    ['the task alone', 10, [{ inputBytes: 10, inputs: [input(3)] }, { inputBytes: 10 }]],
+  const inputs = (...list: ReturnType<typeof input>[]) => ({ inputBytes: undefined, inputs: list });
+  const cases: [string, number, Parameters<typeof buildTaskRecord>[0][]][] = [
+    ['the task alone', 10, [{ inputBytes: 10, inputs: [input(1, 3)] }]],
+    ['the inputs', 7, [inputs(input(1, 3), input(2, 4))]],
+    ['the inputs that have a value', 3, [inputs(input(1, 3), input(2, undefined))]],
     [
-      'the sum of the inputs',
-      7,
-      [{ inputBytes: undefined, inputs: [input(3), input(4)] }, { inputBytes: undefined }],
+      'the first value of an input is its baseline',
+      5,
+      [
+        inputs(input(1, 3), input(2, undefined)),
+        inputs(input(1, 4), input(2, 6)),
+        inputs(input(1, 4), input(2, 7)),
+      ],
     ],
-    [
-      'no sum if one input does not say',
-      0,
-      [{ inputBytes: undefined, inputs: [input(3), input(undefined)] }, {}],
-    ],
-    [
-      'no sum if one input was left out',
-      0,
-      [{ inputBytes: undefined, inputs: [input(3)], invalidInputs: 1 }, {}],
-    ],
-    [
-      'a source that changes goes on',
-      12,
-      [{ inputBytes: 10 }, { inputBytes: undefined, inputs: [input(12)] }],
-    ],
-    [
-      'a source that changes to less is no reset',
-      10,
-      [{ inputBytes: 10 }, { inputBytes: undefined, inputs: [input(2)] }],
-    ],
+    ['an input that joins', 9, [inputs(input(1, 3)), inputs(input(1, 4), input(2, 5))]],
+    ['an input that was reset', 5, [inputs(input(1, 3)), inputs(input(1, 2))]],
+    ['a source that changes goes on', 12, [{ inputBytes: 10 }, inputs(input(1, 12))]],
+    ['a source that changes to less is no reset', 10, [{ inputBytes: 10 }, inputs(input(1, 2))]],
   ];
   for (const [name, total, readings] of cases)
-    await t.test(name, () => assert.equal(counted(...readings), total));
+    await t.test(name, () => assert.equal(count(...readings), total));
 });
 
-test('outputs alike are one: their sum grows, in whatever order they come', () => {
-  const run = new TallyRun();
-  const outputs = (...bytes: number[]) => [
-    taskRecord({ outputs: bytes.map((httpOutputBytes) => outputRecord({ httpOutputBytes })) }),
-  ];
-  run.list({ tasks: outputs(100, 50) });
-  assert.deepEqual(valuesOf(run.list({ tasks: outputs(60, 110) }), 'httpOutputBytes'), {
-    'server-1 flv': 20,
-  });
-});
-
-test('an id that repeats within a listing counts once and is told', () => {
-  const listing = new TallyRun().tally.begin();
-  listing.task(taskRecord());
-  listing.task(taskRecord());
+test('a task that is listed twice counts once, and as invalid', () => {
+  const listing = new TallyRun().tally.beginListing();
+  listing.addTask(buildTaskRecord());
+  listing.addTask(buildTaskRecord());
   assert.equal(listing.tasks.size, 1);
   assert.deepEqual(listing.invalidCounts, [{ record: 'task', reason: 'duplicate_id', count: 1 }]);
 });
@@ -179,8 +185,8 @@ test('an id that repeats within a listing counts once and is told', () => {
 test('a live task is stalled once its input has stood still for the time set, and until it flows', () => {
   const run = new TallyRun({ stallAfterMs: 30_000 });
   const at = (inputBytes: number, afterMs = STEP_MS) => {
-    const snapshot = run.list({ tasks: [taskRecord({ inputBytes })] }, afterMs);
-    return [valuesOf(snapshot, 'tasksStalled')['server-1'], valuesOf(snapshot, 'taskStalls')['server-1']];
+    const snapshot = run.commitListing({ tasks: [buildTaskRecord({ inputBytes })] }, afterMs);
+    return [readValues(snapshot, 'tasksStalled')['server-1'], readValues(snapshot, 'taskStalls')['server-1']];
   };
   assert.deepEqual(at(100), [0, 0]);
   assert.deepEqual(at(200), [0, 0]);
@@ -198,17 +204,19 @@ test('a task is not stalled that never flowed, has progress, or does not tell it
   for (const fields of [never, file, silent]) {
     const run = new TallyRun({ stallAfterMs: 1000 });
     for (let n = 0; n < 5; n += 1) {
-      const snapshot = run.list({ tasks: [taskRecord(fields)] });
-      assert.deepEqual(valuesOf(snapshot, 'tasksStalled'), { 'server-1': 0 });
+      const snapshot = run.commitListing({ tasks: [buildTaskRecord(fields)] });
+      assert.deepEqual(readValues(snapshot, 'tasksStalled'), { 'server-1': 0 });
     }
   }
 });
 
-test('the life of a task that ended falls into its bucket', () => {
+test('the lifetime of a task that ended falls into its bucket if its start was seen', () => {
   const run = new TallyRun();
-  run.list({ tasks: [taskRecord()] });
-  run.list({ tasks: [taskRecord()] }, 50_000);
-  const [sample] = samplesOf(run.list({}), 'taskLifetime');
+  const fromBaseline = buildTaskRecord({ id: 'old' });
+  run.commitListing({ tasks: [fromBaseline] });
+  run.commitListing({ tasks: [fromBaseline, buildTaskRecord()] });
+  run.commitListing({ tasks: [fromBaseline, buildTaskRecord()] }, 50_000);
+  const [sample] = readSamples(run.commitListing({}), 'taskLifetime');
   assert.ok(sample !== undefined && 'buckets' in sample);
   assert.deepEqual(sample.buckets, [0, 1, 1, 1, 1, 1, 1, 1, 1, 1]);
   assert.equal(sample.sum, 50);
@@ -216,23 +224,82 @@ test('the life of a task that ended falls into its bucket', () => {
 
 test('a server that left has 0 tasks and users, and its time of last sight, for an hour', () => {
   const run = new TallyRun();
-  run.list({ tasks: [taskRecord()], users: [userRecord()] });
-  const gone = run.list({}, 3_599_999);
-  assert.deepEqual(valuesOf(gone, 'tasks'), { 'server-1': 0 });
-  assert.deepEqual(valuesOf(gone, 'serverOnlineUsers'), { 'server-1': 0 });
-  assert.deepEqual(valuesOf(gone, 'serverLastSeen'), { 'server-1': START_MS / 1000 });
-  const forgotten = run.list({}, 1);
-  assert.deepEqual(valuesOf(forgotten, 'tasks'), {});
-  assert.deepEqual(valuesOf(forgotten, 'serverLastSeen'), {});
+  run.commitListing({ tasks: [buildTaskRecord()], users: [buildUserRecord()] });
+  const gone = run.commitListing({}, 3_599_999);
+  assert.deepEqual(readValues(gone, 'tasks'), { 'server-1': 0 });
+  assert.deepEqual(readValues(gone, 'serverOnlineUsers'), { 'server-1': 0 });
+  assert.deepEqual(readValues(gone, 'serverLastSeen'), { 'server-1': START_MS / 1000 });
+  const forgotten = run.commitListing({}, 1);
+  assert.deepEqual(readValues(forgotten, 'tasks'), {});
+  assert.deepEqual(readValues(forgotten, 'serverLastSeen'), {});
 });
 
 test('a published snapshot does not change with later listings', () => {
   const run = new TallyRun({ perTask: true });
-  const tasks = [taskRecord({ inputBytes: 5, outputs: [outputRecord({ httpOutputBytes: 7 })] })];
-  run.list({ tasks });
-  const snapshot = run.list({ tasks, users: [userRecord()] });
-  const before = structuredClone(everySample(snapshot));
-  run.list({ tasks: [taskRecord({ inputBytes: 50 }), taskRecord({ id: 'b' })] });
-  run.list({});
-  assert.deepEqual(everySample(snapshot), before);
+  const tasks = [buildTaskRecord({ inputBytes: 5, outputs: [buildOutputRecord({ httpOutputBytes: 7 })] })];
+  run.commitListing({ tasks });
+  const snapshot = run.commitListing({ tasks, users: [buildUserRecord()] });
+  const before = structuredClone(readAllSamples(snapshot));
+  run.commitListing({ tasks: [buildTaskRecord({ inputBytes: 50 }), buildTaskRecord({ id: 'b' })] });
+  run.commitListing({});
+  assert.deepEqual(readAllSamples(snapshot), before);
+});
+
+test('a live task that never had input, and a file task whose progress is unchanged, are counted after stallAfterMs', () => {
+  const run = new TallyRun({ stallAfterMs: 30_000 });
+  const tasks = [
+    buildTaskRecord({ id: 'silent' }),
+    buildTaskRecord({ id: 'unknown', inputBytes: undefined }),
+    buildTaskRecord({ id: 'flowing', inputBytes: 1 }),
+    buildTaskRecord({ id: 'file', progress: 0.42 }),
+  ];
+  const count = (afterMs: number) => {
+    const snapshot = run.commitListing({ tasks }, afterMs);
+    return [
+      readValues(snapshot, 'tasksWithoutInput')['server-1'],
+      readValues(snapshot, 'fileTasksStalled')['server-1'],
+    ];
+  };
+  assert.deepEqual(
+    [count(0), count(29_999), count(1)],
+    [
+      [0, 0],
+      [0, 0],
+      [1, 1],
+    ],
+  );
+});
+
+test('totals are exposed for an empty listing, too', () => {
+  const snapshot = new TallyRun().commitListing({});
+  assert.deepEqual(readValues(snapshot, 'listingUsers'), { '': 0 });
+  assert.deepEqual(readValues(snapshot, 'listingTasks'), { '': 0 });
+});
+
+test('the oldest task of a server, and the bytes of a protocol and of a rendition', () => {
+  const run = new TallyRun();
+  const task = (id: string, bytes: number) =>
+    buildTaskRecord({
+      id,
+      inputBytes: bytes,
+      inputs: [buildInputRecord({ protocol: 'srt' })],
+      outputs: [buildOutputRecord({ httpOutputBytes: bytes })],
+    });
+  run.commitListing({ tasks: [task('a', 10)] });
+  const snapshot = run.commitListing({ tasks: [task('a', 15), task('b', 7)] });
+  assert.deepEqual(readValues(snapshot, 'oldestTaskFirstSeen'), { 'server-1': START_MS / 1000 });
+  assert.deepEqual(readValues(snapshot, 'protocolInputBytes'), { srt: 12 });
+  assert.deepEqual(readValues(snapshot, 'renditionHttpOutputBytes'), { 'libx264 aac 640x360': 12 });
+});
+
+test('invalid fields, foreign records and implausible gains of a listing are in its snapshot', () => {
+  const { tally } = new TallyRun();
+  const listing = tally.beginListing();
+  listing.addInvalidField('task', 'input_bytes');
+  listing.addInvalidField('task', 'input_bytes');
+  listing.addUser(buildUserRecord({ isForeign: true }));
+  const snapshot = tally.commit(listing, { wallMs: START_MS, monotonicMs: 0 });
+  assert.deepEqual(snapshot.invalidFields, [{ record: 'task', field: 'input_bytes', count: 2 }]);
+  assert.deepEqual(snapshot.foreignRecords, [{ record: 'user', count: 1 }]);
+  assert.deepEqual(snapshot.implausibleGains, { input: 0, http_output: 0 });
 });

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 
 import fc from 'fast-check';
 
-import { listingAddress } from '../../src/upstream/address.ts';
+import { buildListingAddress } from '../../src/upstream/address.ts';
 
 describe('the address of a listing', () => {
   for (const [baseUrl, origin, path] of [
@@ -14,7 +14,7 @@ describe('the address of a listing', () => {
     ['https://u:p@LIVE.example.com:443/x?y#z', 'https://live.example.com', '/x/api/20140928/task_list'],
   ] as const) {
     it(`of ${baseUrl} is ${origin}${path}`, () => {
-      assert.deepEqual(listingAddress(baseUrl, 'A+B'), {
+      assert.deepEqual(buildListingAddress(baseUrl, 'A+B'), {
         origin,
         path,
         query: 'service_code=A+B',
@@ -23,10 +23,10 @@ describe('the address of a listing', () => {
     });
   }
 
-  it('gives every service code back to who parses the query', () => {
+  it('round-trips every service code through the query', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (serviceCode) => {
-        const { url } = listingAddress('http://127.0.0.1', serviceCode);
+        const { url } = buildListingAddress('http://127.0.0.1', serviceCode);
         assert.equal(new URL(url).searchParams.get('service_code'), serviceCode);
       }),
     );

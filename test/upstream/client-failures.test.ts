@@ -4,13 +4,14 @@ import { createServer, type Socket } from 'node:net';
 import { describe, it } from 'node:test';
 
 import { UpstreamError } from '../../src/upstream/errors.ts';
-import { ask, deferred, failsWith, openClient, targetAt } from './asking.ts';
-import { closedPort, closeOf, listen, serveHttp, serveRaw } from './servers.ts';
+import { deferred } from '../support/deferred.ts';
+import { collectListing, assertFailsWith, openClient, targetAt } from './collect-listing.ts';
+import { findClosedPort, waitForClose, listen, serveHttp, serveRaw } from './servers.ts';
 
 const HEAD = 'HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n';
 const WHOLE = `${HEAD}content-length: 10\r\n\r\n{"ret": 0}`;
 
-/** Ends a connection with RST. */
+/** Closes a connection with RST. */
 function reset(socket: Socket): void {
   socket.resetAndDestroy();
 }
@@ -20,26 +21,29 @@ function end(socket: Socket): void {
 }
 
 describe('a request that fails', () => {
-  it('for want of a server is connect', async (t) => {
-    const port = await closedPort();
-    const error = await failsWith(ask(openClient(t), targetAt(`http://127.0.0.1:${port}`)), 'connect');
-    assert.equal(error.message, 'No connection to the service could be made (ECONNREFUSED)');
+  it('because nothing listens is connect', async (t) => {
+    const port = await findClosedPort();
+    const error = await assertFailsWith(
+      collectListing(openClient(t), targetAt(`http://127.0.0.1:${port}`)),
+      'connect',
+    );
+    assert.equal(error.message, 'Could not connect to the service (ECONNREFUSED)');
   });
 
-  it('for want of a name is dns', async (t) => {
-    await failsWith(ask(openClient(t), targetAt('http://nowhere.invalid')), 'dns');
+  it('because the name does not resolve is dns', async (t) => {
+    await assertFailsWith(collectListing(openClient(t), targetAt('http://nowhere.invalid')), 'dns');
   });
 
   for (const [name, sent, close] of [
-    ['reset before its answer', '', reset],
-    ['closed before its answer', '', end],
-    ['reset within the header', HEAD, reset],
-    ['closed within the header', HEAD, end],
-    ['reset after the header', `${HEAD}content-length: 10\r\n\r\n`, reset],
-    ['closed before content-length is reached', `${HEAD}content-length: 10\r\n\r\n{"ret`, end],
-    ['reset before content-length is reached', `${HEAD}content-length: 10\r\n\r\n{"ret`, reset],
+    ['reset before the response', '', reset],
+    ['closed before the response', '', end],
+    ['reset within the headers', HEAD, reset],
+    ['closed within the headers', HEAD, end],
+    ['reset after the headers', `${HEAD}content-length: 10\r\n\r\n`, reset],
+    ['closed before Content-Length is reached', `${HEAD}content-length: 10\r\n\r\n{"ret`, end],
+    ['reset before Content-Length is reached', `${HEAD}content-length: 10\r\n\r\n{"ret`, reset],
     [
-      'closed, as it said it would, too early',
+      'closed before Content-Length is reached, with Connection: close',
       `${HEAD}connection: close\r\ncontent-length: 10\r\n\r\n{"ret`,
       end,
     ],
@@ -47,36 +51,37 @@ describe('a request that fails', () => {
     ['reset within a chunk', `${HEAD}transfer-encoding: chunked\r\n\r\na\r\n{"ret`, reset],
     ['closed before the last chunk', `${HEAD}transfer-encoding: chunked\r\n\r\na\r\n{"ret": 0}\r\n`, end],
     [
-      'closed, as it said it would, before the last chunk',
+      'closed before the last chunk, with Connection: close',
       `${HEAD}connection: close\r\ntransfer-encoding: chunked\r\n\r\na\r\n{"ret": 0}\r\n`,
       end,
     ],
   ] as const) {
-    it(`by a connection ${name} is reset, and is not repeated`, async (t) => {
+    it(`because the connection is ${name} is reset, and is not retried`, async (t) => {
       let requests = 0;
       const url = await serveRaw(t, (socket) => {
         requests += 1;
-        // The bytes of an answer are let through before a RST, which would overtake them.
+        // Lets the bytes arrive first: a RST would overtake them.
         socket.write(sent, () => setImmediate(close, socket));
       });
-      await failsWith(ask(openClient(t), targetAt(url)), 'reset');
+      await assertFailsWith(collectListing(openClient(t), targetAt(url)), 'reset');
       assert.equal(requests, 1);
     });
   }
 
   for (const [name, sent] of [
     ['is not HTTP', 'SSH-2.0-OpenSSH_9.2p1 rtmp://live/hidden\r\n'],
+    ['has the status 099', 'HTTP/1.1 099 X\r\ncontent-length: 9\r\n\r\n{"ret":0}'],
     ['has a broken chunk', `${HEAD}transfer-encoding: chunked\r\n\r\nxyz\r\n{"ret`],
   ] as const) {
-    it(`by an answer that ${name} is not_json`, async (t) => {
+    it(`because the response ${name} is not_json`, async (t) => {
       const url = await serveRaw(t, (socket) => socket.write(sent));
-      await failsWith(ask(openClient(t), targetAt(url)), 'not_json');
+      await assertFailsWith(collectListing(openClient(t), targetAt(url)), 'not_json');
     });
   }
 
-  it('by a header without end is too_large', async (t) => {
+  it('because the headers are too large is too_large', async (t) => {
     const url = await serveRaw(t, (socket) => socket.write(`${HEAD}x-fill: ${'x'.repeat(100_000)}\r\n\r\n`));
-    await failsWith(ask(openClient(t), targetAt(url)), 'too_large');
+    await assertFailsWith(collectListing(openClient(t), targetAt(url)), 'too_large');
   });
 });
 
@@ -84,27 +89,36 @@ describe('a request that takes too long', { concurrency: true }, () => {
   it('to connect is timeout', async (t) => {
     const port = await listen(t, createServer());
     const client = openClient(t, { connectTimeoutMs: 50 });
-    const error = await failsWith(ask(client, targetAt(`https://127.0.0.1:${port}`)), 'timeout');
+    const error = await assertFailsWith(
+      collectListing(client, targetAt(`https://127.0.0.1:${port}`)),
+      'timeout',
+    );
     assert.match(error.message, /UND_ERR_CONNECT_TIMEOUT/);
   });
 
-  it('to begin its answer is timeout', async (t) => {
+  it('to send the response headers is timeout', async (t) => {
     const url = await serveRaw(t, () => undefined);
-    const error = await failsWith(ask(openClient(t, { headersTimeoutMs: 50 }), targetAt(url)), 'timeout');
+    const error = await assertFailsWith(
+      collectListing(openClient(t, { headersTimeoutMs: 50 }), targetAt(url)),
+      'timeout',
+    );
     assert.match(error.message, /UND_ERR_HEADERS_TIMEOUT/);
   });
 
-  it('between two pieces of the body is timeout', async (t) => {
+  it('between two chunks of the body is timeout', async (t) => {
     const url = await serveRaw(t, (socket) => socket.write(`${HEAD}content-length: 10\r\n\r\n{"ret`));
-    const error = await failsWith(ask(openClient(t, { idleTimeoutMs: 50 }), targetAt(url)), 'timeout');
+    const error = await assertFailsWith(
+      collectListing(openClient(t, { idleTimeoutMs: 50 }), targetAt(url)),
+      'timeout',
+    );
     assert.match(error.message, /UND_ERR_BODY_TIMEOUT/);
   });
 
   for (const [name, answer] of [
-    ['in silence', () => undefined],
-    ['in silence after the header', (socket: Socket) => socket.write(`${HEAD}content-length: 10\r\n\r\n`)],
+    ['without a response', () => undefined],
+    ['after the headers', (socket: Socket) => socket.write(`${HEAD}content-length: 10\r\n\r\n`)],
     [
-      'drop by drop',
+      'byte by byte',
       (socket: Socket) => {
         socket.write(`${HEAD}content-length: 1000000\r\n\r\n`);
         const drip = setInterval(() => socket.write(' '), 5);
@@ -114,51 +128,54 @@ describe('a request that takes too long', { concurrency: true }, () => {
       },
     ],
   ] as const) {
-    it(`in all, ${name}, is timeout`, async (t) => {
+    it(`in total, ${name}, is timeout`, async (t) => {
       const url = await serveRaw(t, answer);
-      const error = await failsWith(ask(openClient(t), targetAt(url, { timeoutMs: 100 })), 'timeout');
-      assert.equal(error.message, 'The poll took longer than it may');
+      const error = await assertFailsWith(
+        collectListing(openClient(t), targetAt(url, { timeoutMs: 100 })),
+        'timeout',
+      );
+      assert.equal(error.message, 'The poll exceeded its timeout');
     });
   }
 
-  it('in all, still connecting, is timeout', async (t) => {
+  it('in total, while connecting, is timeout', async (t) => {
     const port = await listen(t, createServer());
     const target = targetAt(`https://127.0.0.1:${port}`, { timeoutMs: 100 });
-    await failsWith(ask(openClient(t), target), 'timeout');
+    await assertFailsWith(collectListing(openClient(t), target), 'timeout');
   });
 
-  it('in all, waiting for a connection, is timeout', async (t) => {
+  it('in total, while waiting for a connection, is timeout', async (t) => {
     let requests = 0;
     const url = await serveRaw(t, () => {
       requests += 1;
     });
     const client = openClient(t, { maxConnections: 1 });
     const both = [
-      ask(client, targetAt(url, { timeoutMs: 150 })),
-      ask(client, targetAt(url, { timeoutMs: 100 })),
+      collectListing(client, targetAt(url, { timeoutMs: 150 })),
+      collectListing(client, targetAt(url, { timeoutMs: 100 })),
     ];
-    await Promise.all(both.map((asked) => failsWith(asked, 'timeout')));
+    await Promise.all(both.map((request) => assertFailsWith(request, 'timeout')));
     assert.equal(requests, 1);
   });
 
-  it('leaves the client fit for the next', async (t) => {
+  it('does not affect the next request', async (t) => {
     const url = await serveRaw(t, (socket, { ordinal }) => {
       if (ordinal > 1) {
         socket.write(WHOLE);
       }
     });
     const client = openClient(t, { maxConnections: 1 });
-    await failsWith(ask(client, targetAt(url, { timeoutMs: 100 })), 'timeout');
-    assert.equal((await ask(client, targetAt(url))).status, 200);
+    await assertFailsWith(collectListing(client, targetAt(url, { timeoutMs: 100 })), 'timeout');
+    assert.equal((await collectListing(client, targetAt(url))).status, 200);
   });
 });
 
-describe('a kept-alive connection that breaks', () => {
+describe('a kept-alive connection that is lost', () => {
   for (const [name, close] of [
     ['closed', end],
     ['reset', reset],
   ] as const) {
-    it(`is replaced once when it is ${name} on the next request, signed anew`, async (t) => {
+    it(`is replaced if it is ${name} on the next request, which is signed again`, async (t) => {
       const heads: string[] = [];
       const url = await serveRaw(t, (socket, { head, ordinal }) => {
         heads.push(head);
@@ -169,14 +186,14 @@ describe('a kept-alive connection that breaks', () => {
         }
       });
       const client = openClient(t);
-      await ask(client, targetAt(url));
-      assert.equal((await ask(client, targetAt(url))).body.toString(), '{"ret": 0}');
+      await collectListing(client, targetAt(url));
+      assert.equal((await collectListing(client, targetAt(url))).body.toString(), '{"ret": 0}');
       assert.equal(heads.length, 3);
       assert.match(heads[2] ?? '', /xvs-signature: c576f321/);
     });
   }
 
-  it('is replaced no more than once', async (t) => {
+  it('is replaced only once', async (t) => {
     let requests = 0;
     const url = await serveRaw(t, (socket, { ordinal }) => {
       requests = ordinal;
@@ -187,12 +204,12 @@ describe('a kept-alive connection that breaks', () => {
       }
     });
     const client = openClient(t);
-    await ask(client, targetAt(url));
-    await failsWith(ask(client, targetAt(url)), 'reset');
+    await collectListing(client, targetAt(url));
+    await assertFailsWith(collectListing(client, targetAt(url)), 'reset');
     assert.equal(requests, 3);
   });
 
-  it('is not replaced once the header has arrived', async (t) => {
+  it('is not replaced after the headers have arrived', async (t) => {
     let requests = 0;
     const url = await serveRaw(t, (socket, { ordinal }) => {
       requests = ordinal;
@@ -203,15 +220,15 @@ describe('a kept-alive connection that breaks', () => {
       }
     });
     const client = openClient(t);
-    await ask(client, targetAt(url));
-    await failsWith(ask(client, targetAt(url)), 'reset');
+    await collectListing(client, targetAt(url));
+    await assertFailsWith(collectListing(client, targetAt(url)), 'reset');
     assert.equal(requests, 2);
   });
 });
 
 describe('the caller', () => {
-  it('gets back exactly what its consumer throws, and the connection ends', async (t) => {
-    const closed = deferred<void>();
+  it('receives the error of its consumer unchanged, and the connection is closed', async (t) => {
+    const closed = deferred();
     const url = await serveHttp(t, (_request, response) => {
       response.on('close', closed.resolve);
       response.write('{');
@@ -220,12 +237,12 @@ describe('the caller', () => {
     const consume = (): void => {
       throw thrown;
     };
-    const asked = openClient(t).requestListing(targetAt(url), consume, new AbortController().signal);
-    await assert.rejects(asked, (error) => error === thrown);
+    const request = openClient(t).requestListing(targetAt(url), consume, new AbortController().signal);
+    await assert.rejects(request, (error) => error === thrown);
     await closed.promise;
   });
 
-  it('gets back what its consumer throws on an answer other than 2xx', async (t) => {
+  it('receives the error of its consumer for a response other than 2xx', async (t) => {
     const url = await serveHttp(t, (_request, response) => {
       response.writeHead(500).end('sorry');
     });
@@ -233,55 +250,55 @@ describe('the caller', () => {
     const consume = (): void => {
       throw thrown;
     };
-    const asked = openClient(t).requestListing(targetAt(url), consume, new AbortController().signal);
-    await assert.rejects(asked, (error) => error === thrown);
+    const request = openClient(t).requestListing(targetAt(url), consume, new AbortController().signal);
+    await assert.rejects(request, (error) => error === thrown);
   });
 
   for (const [name, answer] of [
-    ['before the header', (): void => undefined],
+    ['before the headers', (): void => undefined],
     ['within the body', (socket: Socket) => socket.write(`${HEAD}content-length: 10\r\n\r\n{`)],
     [
       'within the body of a failure',
       (socket: Socket) => socket.write('HTTP/1.1 500 X\r\ncontent-length: 10\r\n\r\n{'),
     ],
   ] as const) {
-    it(`can end a request ${name}, with its own reason`, async (t) => {
+    it(`can abort a request ${name}, with its own reason`, async (t) => {
       const arrived = deferred<Socket>();
       const url = await serveRaw(t, (socket) => {
         answer(socket);
         arrived.resolve(socket);
       });
       const controller = new AbortController();
-      const asked = openClient(t).requestListing(targetAt(url), () => undefined, controller.signal);
+      const request = openClient(t).requestListing(targetAt(url), () => undefined, controller.signal);
       const socket = await arrived.promise;
-      const reason = new Error('the caller has had enough');
+      const reason = new Error('aborted by the caller');
       controller.abort(reason);
-      await assert.rejects(asked, (error) => error === reason);
-      await closeOf(socket);
+      await assert.rejects(request, (error) => error === reason);
+      await waitForClose(socket);
       assert.equal(getEventListeners(controller.signal, 'abort').length, 0);
     });
   }
 
-  it('can end a request from within its consumer', async (t) => {
+  it('can abort a request from its consumer', async (t) => {
     const url = await serveHttp(t, (_request, response) => {
       response.write('{');
     });
     const controller = new AbortController();
-    const reason = new Error('the caller has had enough');
+    const reason = new Error('aborted by the caller');
     const consume = (): void => {
       controller.abort(reason);
     };
-    const asked = openClient(t).requestListing(targetAt(url), consume, controller.signal);
-    await assert.rejects(asked, (error) => error === reason);
+    const request = openClient(t).requestListing(targetAt(url), consume, controller.signal);
+    await assert.rejects(request, (error) => error === reason);
   });
 
-  it('that had ended it before sends nothing', async (t) => {
+  it('does not cause a connection if its signal has aborted before', async (t) => {
     let connections = 0;
     const server = createServer(() => {
       connections += 1;
     });
     const port = await listen(t, server);
-    const reason = new Error('never mind');
+    const reason = new Error('aborted before');
     const client = openClient(t);
     const target = targetAt(`http://127.0.0.1:${port}`);
     await assert.rejects(
@@ -291,7 +308,7 @@ describe('the caller', () => {
     assert.equal(connections, 0);
   });
 
-  it('leaves nothing on a signal that outlives its requests', async (t) => {
+  it('has no listeners left on a signal that outlives its requests', async (t) => {
     const url = await serveHttp(t, (_request, response) => {
       response.end('{}');
     });
@@ -309,7 +326,7 @@ describe('a client that is closed', () => {
     ['directly', () => ({})],
     ['through a proxy', (proxy: string) => ({ proxy: { httpProxy: proxy, httpsProxy: proxy } })],
   ] as const) {
-    it(`ends its requests and its connections, made or being made, ${name}`, async (t) => {
+    it(`aborts its requests and closes its connections, those being opened included, ${name}`, async (t) => {
       const arrived = [deferred<Socket>(), deferred<Socket>()];
       let ordinal = 0;
       const port = await listen(
@@ -321,9 +338,9 @@ describe('a client that is closed', () => {
       );
       const client = openClient(t, options(`http://127.0.0.1:${port}`));
       const targets = [`https://127.0.0.1:${port}`, `http://127.0.0.1:${port}`];
-      const settled = Promise.allSettled(targets.map((url) => ask(client, targetAt(url))));
+      const settled = Promise.allSettled(targets.map((url) => collectListing(client, targetAt(url))));
       const sockets = await Promise.all(arrived.map(({ promise }) => promise));
-      const closed = sockets.map(closeOf);
+      const closed = sockets.map(waitForClose);
       await client[Symbol.asyncDispose]();
       await Promise.all(closed);
       assert.deepEqual(
@@ -333,18 +350,18 @@ describe('a client that is closed', () => {
     });
   }
 
-  it('keeps no connection and no timer, and answers no more', async (t) => {
+  it('has no connection and no timer left, and rejects requests', async (t) => {
     const arrived = deferred<Socket>();
     const url = await serveRaw(t, (socket) => {
       arrived.resolve(socket.on('end', () => socket.end()));
       socket.write(WHOLE);
     });
     const client = openClient(t);
-    await ask(client, targetAt(url));
-    const closed = closeOf(await arrived.promise);
+    await collectListing(client, targetAt(url));
+    const closed = waitForClose(await arrived.promise);
     await client[Symbol.asyncDispose]();
     await closed;
     assert.doesNotMatch(process.getActiveResourcesInfo().join(), /Timeout|TCPSocketWrap/);
-    await failsWith(ask(client, targetAt(url)), 'connect');
+    await assertFailsWith(collectListing(client, targetAt(url)), 'connect');
   });
 });

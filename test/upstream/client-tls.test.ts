@@ -2,63 +2,69 @@ import assert from 'node:assert/strict';
 import type { RequestListener } from 'node:http';
 import { describe, it } from 'node:test';
 
-import { fixture } from '../support/fixtures.ts';
-import { ask, failsWith, openClient, targetAt } from './asking.ts';
+import { readFixture } from '../support/fixtures.ts';
+import { collectListing, assertFailsWith, openClient, targetAt } from './collect-listing.ts';
 import { serveHttp, serveHttps } from './servers.ts';
 
-function pem(name: string): string {
-  return fixture(`tls/${name}`).toString();
+function readPem(name: string): string {
+  return readFixture(`tls/${name}`).toString();
 }
 
-const ca = pem('ca.pem');
-const answer: RequestListener = (_request, response) => {
+const ca = readPem('ca.pem');
+const respond: RequestListener = (_request, response) => {
   response.end('{}');
 };
 
-function identity(name: string): { readonly cert: string; readonly key: string } {
-  return { cert: pem(`${name}.pem`), key: pem(`${name}.key`) };
+function readIdentity(name: string): { readonly cert: string; readonly key: string } {
+  return { cert: readPem(`${name}.pem`), key: readPem(`${name}.key`) };
 }
 
 describe('TLS', () => {
-  it('takes a server that an authority of the user vouches for', async (t) => {
-    const url = await serveHttps(t, identity('server'), answer);
-    assert.equal((await ask(openClient(t, { tls: { ca } }), targetAt(url))).status, 200);
+  it('accepts a server whose certificate is from a configured CA', async (t) => {
+    const url = await serveHttps(t, readIdentity('server'), respond);
+    assert.equal((await collectListing(openClient(t, { tls: { ca } }), targetAt(url))).status, 200);
   });
 
   for (const [name, server, tls, code] of [
-    ['an authority that it does not know', 'server', {}, 'UNABLE_TO_VERIFY_LEAF_SIGNATURE'],
-    ['a certificate that has expired', 'expired', { ca }, 'CERT_HAS_EXPIRED'],
+    ['an unknown CA', 'server', {}, 'UNABLE_TO_VERIFY_LEAF_SIGNATURE'],
+    ['an expired certificate', 'expired', { ca }, 'CERT_HAS_EXPIRED'],
     ['a certificate of another host', 'wrong-host', { ca }, 'ERR_TLS_CERT_ALTNAME_INVALID'],
-    ['a certificate that vouches for itself', 'self-signed', { ca }, 'DEPTH_ZERO_SELF_SIGNED_CERT'],
+    ['a self-signed certificate', 'self-signed', { ca }, 'DEPTH_ZERO_SELF_SIGNED_CERT'],
   ] as const) {
-    it(`refuses ${name}`, async (t) => {
-      const url = await serveHttps(t, identity(server), answer);
-      const error = await failsWith(ask(openClient(t, { tls }), targetAt(url)), 'tls');
-      assert.equal(error.message, `No trusted TLS connection to the service could be made (${code})`);
+    it(`rejects ${name}`, async (t) => {
+      const url = await serveHttps(t, readIdentity(server), respond);
+      const error = await assertFailsWith(collectListing(openClient(t, { tls }), targetAt(url)), 'tls');
+      assert.equal(error.message, `Could not establish a trusted TLS connection to the service (${code})`);
     });
   }
 
-  it('refuses a server that speaks plain HTTP', async (t) => {
-    const url = await serveHttp(t, answer);
-    await failsWith(ask(openClient(t), targetAt(url.replace('http:', 'https:'))), 'tls');
+  it('rejects a server that speaks plain HTTP', async (t) => {
+    const url = await serveHttp(t, respond);
+    await assertFailsWith(collectListing(openClient(t), targetAt(url.replace('http:', 'https:'))), 'tls');
   });
 
-  it('shows its own certificate to a server that demands one', async (t) => {
-    const options = { ...identity('server'), ca, requestCert: true, rejectUnauthorized: true };
-    const url = await serveHttps(t, options, answer);
-    const client = openClient(t, { tls: { ca, ...identity('client') } });
-    assert.equal((await ask(client, targetAt(url))).status, 200);
+  it('sends its client certificate to a server that requires one', async (t) => {
+    const options = { ...readIdentity('server'), ca, requestCert: true, rejectUnauthorized: true };
+    const url = await serveHttps(t, options, respond);
+    const client = openClient(t, { tls: { ca, ...readIdentity('client') } });
+    assert.equal((await collectListing(client, targetAt(url))).status, 200);
   });
 
-  // In TLS 1.3 a client learns of it after the handshake, and from a server of Node by a closed connection alone.
+  // In TLS 1.3 the server rejects the client after the handshake, and a Node.js server only closes the connection.
   for (const [maxVersion, reason] of [
     ['TLSv1.2', 'tls'],
     ['TLSv1.3', 'reset'],
   ] as const) {
-    it(`is refused over ${maxVersion} where it has no certificate to show: ${reason}`, async (t) => {
-      const options = { ...identity('server'), ca, requestCert: true, rejectUnauthorized: true, maxVersion };
-      const url = await serveHttps(t, options, answer);
-      await failsWith(ask(openClient(t, { tls: { ca } }), targetAt(url)), reason);
+    it(`fails with ${reason} over ${maxVersion} if a required client certificate is missing`, async (t) => {
+      const options = {
+        ...readIdentity('server'),
+        ca,
+        requestCert: true,
+        rejectUnauthorized: true,
+        maxVersion,
+      };
+      const url = await serveHttps(t, options, respond);
+      await assertFailsWith(collectListing(openClient(t, { tls: { ca } }), targetAt(url)), reason);
     });
   }
 });

@@ -1,46 +1,16 @@
 import assert from 'node:assert/strict';
 import { getEventListeners } from 'node:events';
 import { test } from 'node:test';
-import { setImmediate as nextTurn } from 'node:timers/promises';
-import { beforeAbort, startDeadline } from '../../src/upstream/deadline.ts';
+import { startDeadline } from '../../src/upstream/deadline.ts';
 
-const ENDED = new Error('ended');
-
-test('what settles before the signal aborts comes through, and leaves nothing on the signal', async () => {
-  const { signal } = new AbortController();
-  assert.equal(await beforeAbort(Promise.resolve(1), signal), 1);
-  await assert.rejects(beforeAbort(Promise.reject(ENDED), signal), ENDED);
-  assert.deepEqual(getEventListeners(signal, 'abort'), []);
-});
-
-test('a signal that aborts first, or has aborted, is what it comes to; what fails later goes unheeded', async () => {
-  const controller = new AbortController();
-  const { promise, fail } = failing();
-  const waiting = beforeAbort(promise, controller.signal);
-  controller.abort(ENDED);
-  await assert.rejects(waiting, ENDED);
-  await assert.rejects(beforeAbort(failing().promise, controller.signal), ENDED);
-  fail(new Error('later'));
-  // An unheeded rejection would end the test's process here.
-  await nextTurn();
-});
-
-test('a deadline follows the outer signal, and takes its listener back when it is disposed of', () => {
+test('a deadline follows the outer signal until it is disposed of, and then leaves no listener on it', () => {
   const outer = new AbortController();
-  const past = startDeadline(60_000, outer.signal);
-  past[Symbol.dispose]();
+  const reason = new Error('ended');
+  const disposed = startDeadline(60_000, outer.signal);
+  disposed[Symbol.dispose]();
   assert.deepEqual(getEventListeners(outer.signal, 'abort'), []);
-  const deadline = startDeadline(60_000, outer.signal);
-  outer.abort(ENDED);
-  assert.equal(deadline.signal.reason, ENDED);
-  assert.equal(past.signal.aborted, false);
-  deadline[Symbol.dispose]();
+  using deadline = startDeadline(60_000, outer.signal);
+  outer.abort(reason);
+  assert.equal(deadline.signal.reason, reason);
+  assert.notEqual(disposed.signal.reason, reason);
 });
-
-function failing(): { readonly promise: Promise<never>; readonly fail: (error: Error) => void } {
-  let fail = (_error: Error): void => undefined;
-  const promise = new Promise<never>((_resolve, reject) => {
-    fail = reject;
-  });
-  return { promise, fail };
-}

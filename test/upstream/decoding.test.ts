@@ -15,7 +15,7 @@ const CODINGS = [
   { name: 'identity', encode: (body: Uint8Array) => body },
 ] as const;
 
-async function* inPieces(body: Uint8Array, cuts: readonly number[]): AsyncGenerator<Uint8Array> {
+async function* inChunks(body: Uint8Array, cuts: readonly number[]): AsyncGenerator<Uint8Array> {
   let from = 0;
   for (const to of [...cuts.filter((cut) => cut < body.length).toSorted((a, b) => a - b), body.length]) {
     yield body.subarray(from, to);
@@ -24,7 +24,7 @@ async function* inPieces(body: Uint8Array, cuts: readonly number[]): AsyncGenera
 }
 
 describe('decoding', () => {
-  it('undoes any stack of codings, wherever the body is cut', async () => {
+  it('decodes any stack of codings, for any chunk boundaries', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.uint8Array({ maxLength: 2000 }),
@@ -34,7 +34,7 @@ describe('decoding', () => {
           const encoded = stack.reduce<Uint8Array>((inner, { encode }) => encode(inner), body);
           const header = stack.map(({ name }) => name).join(', ');
           const decoded: Uint8Array[] = [];
-          for await (const chunk of decodeBody(inPieces(encoded, cuts), header)) {
+          for await (const chunk of decodeBody(inChunks(encoded, cuts), header)) {
             decoded.push(chunk);
           }
           assert.ok(Buffer.concat(decoded).equals(body));
@@ -44,54 +44,54 @@ describe('decoding', () => {
   });
 
   for (const [name, body, cuts] of [
-    ['is small, but swells', Buffer.alloc(5_000_000, 'x'), [100, 2000]],
+    ['is small and decodes to 5 MB', Buffer.alloc(5_000_000, 'x'), [100, 2000]],
     [
       'is large',
       Buffer.from(Array.from({ length: 300_000 }, (_, index) => (index * index * 31) >> 7)),
       [70_000],
     ],
-    ['has an empty piece', Buffer.from('{"ret":0}'), [0, 0, 5, 5]],
+    ['has an empty chunk', Buffer.from('{"ret":0}'), [0, 0, 5, 5]],
   ] as const) {
     for (const { name: coding, encode } of CODINGS) {
-      it(`undoes ${coding} of a body that ${name}`, async () => {
-        const decoded = await all(decodeBody(inPieces(encode(body), cuts), coding));
+      it(`decodes ${coding} of a body that ${name}`, async () => {
+        const decoded = await collect(decodeBody(inChunks(encode(body), cuts), coding));
         assert.ok(decoded.equals(body));
       });
     }
   }
 
-  it('undoes gzip of several members, of which the last says the length of itself alone', async () => {
+  it('decodes gzip of several members, although the declared size is that of the last one', async () => {
     const members = ['{"ret":'.repeat(20_000), '0', '}'].map((text) => gzipSync(text));
-    const decoded = await all(decodeBody(inPieces(Buffer.concat(members), [10]), 'gzip'));
+    const decoded = await collect(decodeBody(inChunks(Buffer.concat(members), [10]), 'gzip'));
     assert.equal(decoded.toString(), '{"ret":'.repeat(20_000) + '0}');
   });
 
-  for (const said of [0, 8, 10, 2 ** 20, 2 ** 32 - 1]) {
-    it(`does not believe gzip of 9 bytes that it says are ${said}`, async () => {
+  for (const size of [0, 8, 10, 2 ** 20, 2 ** 32 - 1]) {
+    it(`rejects gzip of 9 bytes that declares ${size} bytes`, async () => {
       const body = gzipSync('{"ret":0}');
-      body.writeUInt32LE(said, body.length - 4);
-      await assert.rejects(all(decodeBody(inPieces(body, []), 'gzip')), { code: 'Z_DATA_ERROR' });
+      body.writeUInt32LE(size, body.length - 4);
+      await assert.rejects(collect(decodeBody(inChunks(body, []), 'gzip')), { code: 'Z_DATA_ERROR' });
     });
   }
 
-  it('fails as its source does', async () => {
-    const failure = new Error('broken off');
-    async function* brokenOff(): AsyncGenerator<Uint8Array> {
+  it('fails with the error of its source', async () => {
+    const failure = new Error('connection lost');
+    async function* failingSource(): AsyncGenerator<Uint8Array> {
       yield gzipSync('{"ret":0}').subarray(0, -8);
       throw failure;
     }
-    await assert.rejects(all(decodeBody(brokenOff(), 'gzip')), failure);
+    await assert.rejects(collect(decodeBody(failingSource(), 'gzip')), failure);
   });
 
-  it('does not wait for a body whose coding it does not know', async () => {
+  it('rejects an unknown coding without waiting for the body', async () => {
     const never: AsyncIterable<Uint8Array> = {
       [Symbol.asyncIterator]: () => ({ next: () => new Promise(() => undefined) }),
     };
-    await assert.rejects(all(decodeBody(never, 'zstd')), { reason: 'not_json' });
+    await assert.rejects(collect(decodeBody(never, 'zstd')), { reason: 'not_json' });
   });
 });
 
-async function all(chunks: AsyncIterable<Uint8Array>): Promise<Buffer> {
+async function collect(chunks: AsyncIterable<Uint8Array>): Promise<Buffer> {
   const decoded: Uint8Array[] = [];
   for await (const chunk of chunks) decoded.push(chunk);
   return Buffer.concat(decoded);

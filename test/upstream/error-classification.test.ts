@@ -5,10 +5,10 @@ import { inspect } from 'node:util';
 import { errors } from 'undici';
 
 import { UpstreamError } from '../../src/upstream/errors.ts';
-import { toUpstreamError } from '../../src/upstream/failure.ts';
+import { toUpstreamError } from '../../src/upstream/error-classification.ts';
 
-function failure(code: string): Error {
-  return Object.assign(new Error('told by the system'), { code });
+function createSystemError(code: string): Error {
+  return Object.assign(new Error('message of the system'), { code });
 }
 
 const REASONS = {
@@ -38,50 +38,55 @@ const REASONS = {
   not_json: ['Z_DATA_ERROR', 'Z_BUF_ERROR', 'ERR__ERROR_FORMAT_PADDING_1'],
 } as const;
 
-describe('what a failure means', () => {
+describe('error classification', () => {
   for (const [reason, codes] of Object.entries(REASONS)) {
     for (const code of codes) {
       it(`${code} is ${reason}`, () => {
-        const error = toUpstreamError(failure(code));
+        const error = toUpstreamError(createSystemError(code));
         assert.equal(error.reason, reason);
-        assert.match(error.message, new RegExp(`^(?:The|No) [^:/]* \\(${code}\\)$`));
+        assert.match(error.message, new RegExp(`^(?:The|Could) [^:/]* \\(${code}\\)$`));
       });
     }
   }
 
-  for (const [sentence, reason] of [
+  for (const [message, reason] of [
     ['Response does not match the HTTP/1.1 protocol (Invalid EOF state)', 'reset'],
     ['Response does not match the HTTP/1.1 protocol (Expected HTTP/, RTSP/ or ICE/)', 'not_json'],
   ] as const) {
-    it(`what the HTTP parser calls ${sentence} is ${reason}`, () => {
-      assert.equal(toUpstreamError(new errors.HTTPParserError(sentence)).reason, reason);
+    it(`the HTTP parser error "${message}" is ${reason}`, () => {
+      assert.equal(toUpstreamError(new errors.HTTPParserError(message)).reason, reason);
     });
   }
 
-  it('looks for the code in the cause', () => {
-    assert.equal(toUpstreamError(new Error('outer', { cause: failure('ENOTFOUND') })).reason, 'dns');
+  it('finds the code in the cause', () => {
+    assert.equal(
+      toUpstreamError(new Error('outer', { cause: createSystemError('ENOTFOUND') })).reason,
+      'dns',
+    );
   });
 
-  it('takes the first of several addresses for all', () => {
-    const error = toUpstreamError(new AggregateError([failure('EHOSTUNREACH'), failure('ETIMEDOUT')]));
+  it('uses the error of the first of several addresses', () => {
+    const error = toUpstreamError(
+      new AggregateError([createSystemError('EHOSTUNREACH'), createSystemError('ETIMEDOUT')]),
+    );
     assert.equal(error.reason, 'connect');
-    assert.equal(error.cause instanceof Error && error.cause.message, 'told by the system');
+    assert.equal(error.cause instanceof Error && error.cause.message, 'message of the system');
   });
 
-  it('leaves an error of the upstream as it is', () => {
-    const error = new UpstreamError('too_large', 'The answer has more than 1 bytes');
+  it('returns an UpstreamError unchanged', () => {
+    const error = new UpstreamError('too_large', 'The response is larger than 1 bytes');
     assert.equal(toUpstreamError(error), error);
   });
 
-  for (const nothing of [new Error('plain'), 'text', undefined, null, { code: 'ENOTFOUND' }]) {
-    it(`${inspect(nothing).split('\n')[0]} is connect, without a code`, () => {
-      const error = toUpstreamError(nothing);
+  for (const unknown of [new Error('plain'), 'text', undefined, null, { code: 'ENOTFOUND' }]) {
+    it(`${inspect(unknown).split('\n')[0]} is connect without a code`, () => {
+      const error = toUpstreamError(unknown);
       assert.equal(error.reason, 'connect');
-      assert.equal(error.message, 'No connection to the service could be made');
+      assert.equal(error.message, 'Could not connect to the service');
     });
   }
 
-  it('keeps nothing that an error carries beside its message', () => {
+  it('copies only message and stack of the original error', () => {
     const parserError = Object.assign(new errors.HTTPParserError('no HTTP'), {
       data: 'rtmp://live/hidden',
       headers: { 'xvs-signature': 'hidden' },

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import {
   createServer as createHttpServer,
-  request as sendOn,
+  request as forward,
   type RequestListener,
   type Server as HttpServer,
 } from 'node:http';
@@ -15,7 +15,7 @@ import {
 } from 'node:net';
 import type { TestContext } from 'node:test';
 
-/** Starts a server on a free port of 127.0.0.1, and closes it and its connections after the test. */
+/** Starts a server on a free port of 127.0.0.1 and returns the port. Closes the server and its connections after the test. */
 export async function listen(t: TestContext, server: Server): Promise<number> {
   const sockets = new Set<Socket>();
   server.on('connection', (socket: Socket) => {
@@ -31,27 +31,27 @@ export async function listen(t: TestContext, server: Server): Promise<number> {
     server.close();
     await once(server, 'close');
   });
-  return portOf(server);
+  return getPort(server);
 }
 
-export async function serveHttp(t: TestContext, answer: RequestListener): Promise<string> {
-  const server: HttpServer = createHttpServer(answer);
+export async function serveHttp(t: TestContext, listener: RequestListener): Promise<string> {
+  const server: HttpServer = createHttpServer(listener);
   return `http://127.0.0.1:${await listen(t, server)}`;
 }
 
 export async function serveHttps(
   t: TestContext,
   options: ServerOptions,
-  answer: RequestListener,
+  listener: RequestListener,
 ): Promise<string> {
-  const server = createHttpsServer(options, answer).on('tlsClientError', () => undefined);
+  const server = createHttpsServer(options, listener).on('tlsClientError', () => undefined);
   return `https://127.0.0.1:${await listen(t, server)}`;
 }
 
-/** A server on bare sockets, which calls `answer` when the head of a request has arrived. */
+/** Starts a TCP server that calls `respond` when the head of a request has arrived. */
 export async function serveRaw(
   t: TestContext,
-  answer: (socket: Socket, request: { readonly head: string; readonly ordinal: number }) => void,
+  respond: (socket: Socket, request: { readonly head: string; readonly ordinal: number }) => void,
 ): Promise<string> {
   let ordinal = 0;
   const server = createTcpServer((socket) => {
@@ -60,7 +60,7 @@ export async function serveRaw(
       head += String(text);
       if (head.endsWith('\r\n\r\n')) {
         ordinal += 1;
-        answer(socket, { head, ordinal });
+        respond(socket, { head, ordinal });
         head = '';
       }
     });
@@ -70,16 +70,16 @@ export async function serveRaw(
 
 export interface Proxy {
   readonly url: string;
-  /** Method and target of what it was asked for, and the credentials. */
+  /** Method, target and credentials of each request. */
   readonly seen: string[];
 }
 
-/** A forward proxy: absolute form for http, tunnels for https. */
+/** Starts a forward proxy with absolute form for http and tunnels for https. */
 export async function serveProxy(t: TestContext): Promise<Proxy> {
   const seen: string[] = [];
   const proxy = createHttpServer((request, response) => {
     seen.push(`${request.method} ${request.url} ${request.headers['proxy-authorization'] ?? '-'}`);
-    sendOn(request.url ?? '', { headers: request.headers }, (inner) => inner.pipe(response)).end();
+    forward(request.url ?? '', { headers: request.headers }, (inner) => inner.pipe(response)).end();
   });
   proxy.on('connect', (request, socket: Socket) => {
     seen.push(`${request.method} ${request.url} ${request.headers['proxy-authorization'] ?? '-'}`);
@@ -94,22 +94,22 @@ export async function serveProxy(t: TestContext): Promise<Proxy> {
   return { url: `http://127.0.0.1:${await listen(t, proxy)}`, seen };
 }
 
-/** Resolves when a connection is closed, however it ended. */
-export async function closeOf(socket: Socket): Promise<void> {
+/** Resolves when a connection is closed. */
+export async function waitForClose(socket: Socket): Promise<void> {
   await new Promise((resolve) => socket.resume().on('close', resolve));
 }
 
-/** A port of 127.0.0.1 on which nothing listens. */
-export async function closedPort(): Promise<number> {
+/** Finds a port of 127.0.0.1 on which nothing listens. */
+export async function findClosedPort(): Promise<number> {
   const server = createTcpServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
-  const port = portOf(server);
+  const port = getPort(server);
   server.close();
   await once(server, 'close');
   return port;
 }
 
-function portOf(server: Server): number {
+function getPort(server: Server): number {
   const address = server.address() as AddressInfo;
   return address.port;
 }

@@ -4,9 +4,9 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { z } from 'zod';
 
-import { listingAddress } from '../../src/upstream/address.ts';
-import { signRequest, stringToSign } from '../../src/upstream/signing.ts';
-import { fixture } from '../support/fixtures.ts';
+import { buildListingAddress } from '../../src/upstream/address.ts';
+import { signRequest, createStringToSign } from '../../src/upstream/signing.ts';
+import { readFixture } from '../support/fixtures.ts';
 import { PUBLISHED_SCHEME } from '../support/published-scheme.ts';
 
 const Vectors = z.object({
@@ -32,24 +32,24 @@ const Vectors = z.object({
 });
 
 describe('signing', () => {
-  for (const vector of Vectors.parse(JSON.parse(fixture('signing-vectors.json').toString())).vectors) {
+  for (const vector of Vectors.parse(JSON.parse(readFixture('signing-vectors.json').toString())).vectors) {
     it(`signs ${vector.name}`, () => {
-      const address = listingAddress(vector.baseUrl, vector.serviceCode);
+      const address = buildListingAddress(vector.baseUrl, vector.serviceCode);
       assert.equal(address.url, vector.url);
       assert.deepEqual(signRequest(vector.scheme, vector.secret, address, vector.nowMs), vector.headers);
     });
   }
 
-  it('signs whole milliseconds', () => {
+  it('truncates the timestamp to whole milliseconds', () => {
     const headers = signRequest(PUBLISHED_SCHEME, 'abc', { path: '/', query: '' }, 1443494296533.75);
     assert.equal(headers['xvs-timestamp'], '1443494296533');
   });
 
-  it('takes nothing in a value for a placeholder or a pattern', () => {
+  it('does not interpret placeholders and patterns in values', () => {
     const text = fc.oneof(fc.string(), fc.constantFrom('{timestamp}', '{path}', '$&', '$1', '{nothing}'));
     fc.assert(
       fc.property(text, text, fc.nat(), (path, query, now) => {
-        const signed = stringToSign('{path}{query}{timestamp}', { path, query }, String(now));
+        const signed = createStringToSign('{path}{query}{timestamp}', { path, query }, String(now));
         assert.equal(signed, path + query + String(now));
       }),
     );

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
-import { acceptsGzip, negotiateFormat } from '../../src/metrics/negotiation.ts';
+import { acceptsGzip, negotiateFormat } from '../../src/web/content-negotiation.ts';
 
 const TEXT = 'text/plain; version=0.0.4; charset=utf-8';
 const OPENMETRICS = 'application/openmetrics-text; version=1.0.0; charset=utf-8';
@@ -35,7 +35,7 @@ const ACCEPT: readonly (readonly [string, string | undefined, string])[] = [
     `${OM};version=1.0.0;escaping=underscores;q=0.5,${OM};version=0.0.1;q=0.4,text/plain;version=0.0.4;q=0.3,*/*;q=0.2`,
     `${OPENMETRICS}; escaping=underscores`,
   ],
-  ['Prometheus 3 told to scrape text', 'text/plain;version=0.0.4;q=0.6,*/*;q=0.5', TEXT],
+  ['Prometheus 3 configured for text', 'text/plain;version=0.0.4;q=0.6,*/*;q=0.5', TEXT],
   ['an old Prometheus', 'text/plain;version=0.0.4;q=1,*/*;q=0.1', TEXT],
   ['curl', '*/*', TEXT],
   ['Firefox', 'text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,*/*;q=0.8', TEXT],
@@ -48,33 +48,34 @@ const ACCEPT: readonly (readonly [string, string | undefined, string])[] = [
   ['OpenMetrics 0.0.1 alone', `${OM};version=0.0.1`, TEXT],
   ['OpenMetrics with a quoted version', `${OM}; version="1.0.0"; charset=utf-8`, OPENMETRICS],
   ['OpenMetrics with a quoted comma before its quality', `${OM};x="a,b;q=1\\"";q=0.1,text/plain;q=0.2`, TEXT],
-  ['OpenMetrics in capitals', 'Application/OpenMetrics-Text;VERSION=1.0.0;Q=0.9', OPENMETRICS],
+  ['OpenMetrics in upper case', 'Application/OpenMetrics-Text;VERSION=1.0.0;Q=0.9', OPENMETRICS],
   ['text 1.0.0 before OpenMetrics', `text/plain;version=1.0.0,${OM};q=0.1`, OPENMETRICS],
   ['text 1.0.0 alone', 'text/plain;version=1.0.0', TEXT],
   ['text without a version', 'text/plain', TEXT],
   ['text with an escaping scheme', 'text/plain;version=0.0.4;escaping=values', `${TEXT}; escaping=values`],
-  ['an unknown escaping scheme', `${OM};version=1.0.0;escaping=%0d%0a`, OPENMETRICS],
-  ['an escaping scheme in capitals', `${OM};escaping="DOTS"`, `${OPENMETRICS}; escaping=dots`],
-  ['both at equal quality, text first', `text/plain;version=0.0.4,${OM}`, OPENMETRICS],
+  ['an unknown escaping scheme', `${OM};version=1.0.0;escaping=%0d%0a`, TEXT],
+  ['an escaping scheme in upper case', `${OM};escaping="DOTS"`, `${OPENMETRICS}; escaping=dots`],
+  ['both at equal quality', `${OM},text/plain;version=0.0.4`, TEXT],
   ['any text and any application', 'text/*,application/*', TEXT],
   ['any application and any text', 'application/*,text/*', OPENMETRICS],
   ['any application and plain text', 'application/*,text/plain', TEXT],
   ['any application', 'application/*', OPENMETRICS],
-  ['no text but anything else', 'text/plain;q=0,*/*;q=0.1', OPENMETRICS],
-  ['no text at all', 'text/*;q=0,*/*', OPENMETRICS],
-  ['no OpenMetrics but anything else', `${OM};q=0,*/*`, TEXT],
-  ['nothing', '*/*;q=0', TEXT],
+  ['anything but text', 'text/plain;q=0,*/*;q=0.1', OPENMETRICS],
+  ['anything but text of any kind', 'text/*;q=0,*/*', OPENMETRICS],
+  ['anything but OpenMetrics', `${OM};q=0,*/*`, TEXT],
+  ['a client that accepts nothing', '*/*;q=0', TEXT],
   ['only JSON', 'application/json', TEXT],
   ['empty elements', `, ,${OM};;q=1 , ,`, OPENMETRICS],
-  ['a quality above 1', `${OM};q=1.5`, TEXT],
+  ['a quality above 1', `${OM};q=1.5`, OPENMETRICS],
   ['a quality that is no number', `${OM};q=high`, TEXT],
-  ['an open quote', `${OM};version="1.0.0`, TEXT],
-  ['a parameter without a type', `${OM},;q=1`, TEXT],
-  ['something that is no header', '\u0000(}{)', TEXT],
+  ['an unclosed quote', `${OM};version="1.0.0`, OPENMETRICS],
+  ['a parameter without a type', `${OM},;q=1`, OPENMETRICS],
+  ['a malformed header', '\u0000(}{)', TEXT],
+  ['a header above 1024 characters', `${OM},${'a/b,'.repeat(256)}`, TEXT],
 ];
 
 for (const [client, accept, contentType] of ACCEPT) {
-  test(`${client} is answered with ${contentType}`, () => {
+  test(`${client} gets ${contentType}`, () => {
     const format = contentType.startsWith('text') ? 'text' : 'openmetrics';
     assert.deepEqual(negotiateFormat(accept), { format, contentType });
   });
@@ -85,7 +86,7 @@ const GZIP: readonly (readonly [string | undefined, boolean])[] = [
   ['', false],
   ['gzip', true],
   ['GZip', true],
-  ['x-gzip', true],
+  ['x-gzip', false],
   ['gzip, deflate, br, zstd', true],
   ['deflate, br', false],
   ['gzip;q=0', false],
@@ -96,18 +97,18 @@ const GZIP: readonly (readonly [string | undefined, boolean])[] = [
   ['identity', false],
   ['identity;q=0.5, gzip;q=1.0', true],
   ['identity;q=1, gzip;q=0.5', false],
-  ['identity, gzip', true],
+  ['identity, gzip', false],
   ['identity;q=0, *', true],
-  ['gzip;q=2', false],
+  ['gzip;q=2', true],
 ];
 
 for (const [acceptEncoding, expected] of GZIP) {
-  test(`Accept-Encoding: ${acceptEncoding ?? '(none)'} ${expected ? 'takes' : 'does not take'} gzip`, () => {
+  test(`Accept-Encoding: ${acceptEncoding ?? '(none)'} ${expected ? 'accepts' : 'does not accept'} gzip`, () => {
     assert.equal(acceptsGzip(acceptEncoding), expected);
   });
 }
 
-test('whatever a header holds, it is answered with one of the two formats', () => {
+test('any header gets one of the two formats', () => {
   const pieces = [
     OM,
     'text/plain',

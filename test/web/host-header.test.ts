@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { hostAndPort, type Scheme } from '../../src/web/host.ts';
+import { parseHostHeader } from '../../src/web/host-header.ts';
+import type { Scheme } from '../../src/web/request.ts';
 
 const LONG_LABEL = 'a'.repeat(63);
 const LONG_NAME = [LONG_LABEL, LONG_LABEL, LONG_LABEL, 'b'.repeat(61)].join('.');
 
-const GOOD: readonly (readonly [string, Scheme, string])[] = [
+const VALID: readonly (readonly [string, Scheme, string])[] = [
   ['localhost', 'http', 'localhost:80'],
   ['localhost', 'https', 'localhost:443'],
   ['localhost:20928', 'http', 'localhost:20928'],
@@ -23,13 +24,13 @@ const GOOD: readonly (readonly [string, Scheme, string])[] = [
   [LONG_NAME, 'http', `${LONG_NAME}:80`],
 ];
 
-for (const [header, scheme, expected] of GOOD) {
-  test(`by ${scheme}, ${header} is ${expected}`, () => {
-    assert.equal(hostAndPort(header, scheme), expected);
+for (const [header, scheme, expected] of VALID) {
+  test(`over ${scheme}, ${header} is ${expected}`, () => {
+    assert.equal(parseHostHeader(header, scheme), expected);
   });
 }
 
-const BAD: readonly string[] = [
+const INVALID: readonly string[] = [
   '',
   ' ',
   'localhost ',
@@ -82,8 +83,8 @@ const BAD: readonly string[] = [
   `${LONG_NAME}b`,
 ];
 
-for (const header of BAD) {
-  test(`${JSON.stringify(header)} is no host`, () => {
-    assert.equal(hostAndPort(header, 'http'), undefined);
+for (const header of INVALID) {
+  test(`${JSON.stringify(header)} is not a host`, () => {
+    assert.equal(parseHostHeader(header, 'http'), undefined);
   });
 }

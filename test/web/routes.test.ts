@@ -1,76 +1,16 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { gunzipSync } from 'node:zlib';
-import { CATALOGUE } from '../../src/metrics/catalogue.ts';
 import { Exposition } from '../../src/metrics/exposition.ts';
-import type { Scrape } from '../../src/poller/scrape-driven.ts';
-import { handle, isProbe } from '../../src/web/routes.ts';
-import type { ExporterView } from '../../src/web/view.ts';
-import { parseExposition } from '../support/exposition-parser.ts';
-import { statusOf } from './pages/status-of.ts';
-import { WHOLE } from '../../src/sharding/shard.ts';
+import { isProbe, type WebRequest } from '../../src/web/request.ts';
+import { handle } from '../../src/web/routes.ts';
+import { createFakeFacade } from './fake-facade.ts';
 
 const OPTIONS = { telemetryPath: '/metrics', exposition: new Exposition() };
 
-/** An exporter of two service codes, `A` and `ü&=`. */
-function view(overrides: Partial<ExporterView> = {}): ExporterView {
-  const codes = ['A', 'ü&='];
-  return {
-    version: '1.2.3',
-    refresh: () => Promise.resolve(),
-    shard: WHOLE,
-    otherShardOf: () => undefined,
-    collect: (selection) =>
-      Promise.resolve([
-        {
-          spec: CATALOGUE.up,
-          samples: codes
-            .filter((code) =>
-              typeof selection === 'object' ? selection.has(code) : selection !== 'exporter',
-            )
-            .map((code) => ({ labels: [code], value: 1 })),
-        },
-        {
-          spec: CATALOGUE.configLastReloadSuccessful,
-          samples: selection === 'everything' || selection === 'exporter' ? [{ labels: [], value: 1 }] : [],
-        },
-      ]),
-    serviceCodes: () => codes.map((serviceCode) => ({ serviceCode, labels: {} })),
-    hasServiceCode: (code) => codes.includes(code),
-    isHealthy: () => true,
-    isReady: () => true,
-    nowMs: () => 0,
-    status: () => [statusOf('A')],
-    statusOf: (code) => (codes.includes(code) ? statusOf(code) : undefined),
-    breakdownOf: () => undefined,
-    ...overrides,
-  };
-}
-
 function get(url: string, headers = {}, overrides = {}, options = OPTIONS) {
-  return handle({ method: 'GET', url, headers }, view(overrides), options);
+  return handle({ method: 'GET', url, headers }, createFakeFacade(overrides), options);
 }
-
-/** The service codes that are shown, and whether the process is. */
-async function shownAt(url: string): Promise<readonly [codes: readonly unknown[], isProcessShown: boolean]> {
-  const { status, body } = await get(url);
-  assert.equal(status, 200);
-  const { families } = parseExposition(String(body), 'text');
-  const codes = families.get('xvs_up')?.samples.map(({ labels }) => labels['service_code']) ?? [];
-  return [codes, families.has('xvs_exporter_config_last_reload_successful')];
-}
-
-test('metrics are text unless OpenMetrics is asked for', async () => {
-  const text = await get('/metrics');
-  assert.equal(text.headers['Content-Type'], 'text/plain; version=0.0.4; charset=utf-8');
-  parseExposition(String(text.body), 'text');
-  const openMetrics = await get('/metrics', { accept: 'application/openmetrics-text' });
-  assert.equal(
-    openMetrics.headers['Content-Type'],
-    'application/openmetrics-text; version=1.0.0; charset=utf-8',
-  );
-  parseExposition(String(openMetrics.body), 'openmetrics');
-});
 
 for (const [url, vary] of [
   ['/metrics', 'Accept, Accept-Encoding'],
@@ -78,7 +18,7 @@ for (const [url, vary] of [
   ['/service-codes/A', 'Accept-Encoding'],
   ['/sd', 'Accept-Encoding'],
 ] as const) {
-  test(`${url} is compressed for who takes gzip, and caches are told what the answer depends on`, async () => {
+  test(`${url} is compressed for clients that accept gzip, and has a Vary header`, async () => {
     const plain = await get(url, { host: 'a' });
     const compressed = await get(url, { host: 'a', 'accept-encoding': 'gzip' });
     assert.equal(plain.headers['Content-Encoding'], undefined);
@@ -88,95 +28,7 @@ for (const [url, vary] of [
   });
 }
 
-const BOTH = ['A', 'ü&='];
-
-const SELECTED: readonly (readonly [string, readonly string[], boolean])[] = [
-  ['/metrics', BOTH, true],
-  ['/metrics?', BOTH, true],
-  ['/metrics?other=1', BOTH, true],
-  ['/metrics?collect=exporter', BOTH, true],
-  ['/metrics?service_code=A', ['A'], false],
-  ['/metrics?service_code=%C3%BC%26%3D', ['ü&='], false],
-  ['/metrics?service_code=A&service_code=A&service_code=%C3%BC%26%3D', BOTH, false],
-  ['/metrics?collect[]=exporter', [], true],
-  ['/metrics?collect%5B%5D=exporter&collect%5B%5D=exporter', [], true],
-  ['/metrics?collect[]=service_codes', BOTH, false],
-  ['/metrics?collect[]=service_codes&collect[]=exporter', BOTH, true],
-  ['/metrics?collect[]=service_codes&service_code=A', ['A'], false],
-];
-
-for (const [url, codes, isProcessShown] of SELECTED) {
-  test(`${url} has ${isProcessShown ? 'the process' : 'no process'} and [${codes.join(', ')}]`, async () => {
-    assert.deepEqual(await shownAt(url), [codes, isProcessShown]);
-  });
-}
-
-/** A view that notes what scrapes ask for. */
-function refreshing(overrides: Partial<ExporterView> = {}) {
-  const scrapes: Scrape[] = [];
-  const refresh = (scrape: Scrape): Promise<void> => {
-    scrapes.push(scrape);
-    return Promise.resolve();
-  };
-  return { scrapes, seen: view({ refresh, ...overrides }) };
-}
-
-const SCRAPES: readonly (readonly [
-  string,
-  Record<string, string>,
-  Scrape['selection'],
-  number | undefined,
-])[] = [
-  ['/metrics', {}, 'everything', undefined],
-  ['/metrics?collect[]=exporter', {}, 'exporter', undefined],
-  ['/metrics?collect[]=service_codes', {}, 'service_codes', undefined],
-  ['/metrics', { 'x-prometheus-scrape-timeout-seconds': '2.5' }, 'everything', 2500],
-  [
-    '/metrics?service_code=A&service_code=A',
-    { 'x-prometheus-scrape-timeout-seconds': 'soon' },
-    new Set(['A']),
-    undefined,
-  ],
-];
-
-for (const [url, headers, selection, timeoutMs] of SCRAPES) {
-  test(`a scrape of ${url} with ${JSON.stringify(headers)} asks for polls as long as it may wait`, async () => {
-    const { scrapes, seen } = refreshing();
-    const { signal } = new AbortController();
-    const { status } = await handle({ method: 'GET', url, headers, signal }, seen, OPTIONS);
-    assert.equal(status, 200);
-    assert.deepEqual(scrapes, [{ selection, timeoutMs, signal }]);
-  });
-}
-
-for (const [method, url] of [
-  ['HEAD', '/metrics'],
-  ['POST', '/metrics'],
-  ['GET', '/metrics?service_code='],
-  ['GET', '/metrics?service_code=X&service_code=A'],
-  ['GET', '/'],
-  ['GET', '/service-codes/A'],
-  ['GET', '/-/healthy'],
-  ['GET', '/-/ready'],
-] as const) {
-  test(`${method} ${url} has nothing polled`, async () => {
-    const { scrapes, seen } = refreshing();
-    await handle({ method, url, headers: {} }, seen, OPTIONS);
-    assert.deepEqual(scrapes, []);
-  });
-}
-
-test('a service code that goes while a scrape waits for its poll is one that nobody knows', async () => {
-  const { scrapes, seen } = refreshing({ hasServiceCode: () => scrapes.length === 0 });
-  const { status } = await handle(
-    { method: 'GET', url: '/metrics?service_code=A', headers: {} },
-    seen,
-    OPTIONS,
-  );
-  assert.deepEqual([status, scrapes.length], [404, 1]);
-});
-
-const REFUSED: readonly (readonly [string, string, number, string])[] = [
+const REJECTED: readonly (readonly [string, string, number, string])[] = [
   ['GET', '/metrics?service_code=', 400, 'Expected service_code to have a value, found none.\n'],
   ['GET', '/metrics?service_code=%3Cb%3E', 404, 'No such service code is configured.\n'],
   ['GET', '/metrics?service_code=A&service_code=B', 404, 'No such service code is configured.\n'],
@@ -210,7 +62,7 @@ const REFUSED: readonly (readonly [string, string, number, string])[] = [
     'GET',
     '/sd',
     400,
-    'Expected the Host header to be a name or an address, with or without a port, found none.\n',
+    'Expected the Host header to be a host name or IP address with an optional port, found none.\n',
   ],
   ['GET', '/sd/', 404, 'Not found.\n'],
   ['POST', '/sd', 405, 'Method not allowed: GET or HEAD.\n'],
@@ -226,29 +78,29 @@ const REFUSED: readonly (readonly [string, string, number, string])[] = [
   ['POST', '/nowhere', 404, 'Not found.\n'],
   ['POST', '/metrics', 405, 'Method not allowed: GET or HEAD.\n'],
   ['DELETE', '/', 405, 'Method not allowed: GET or HEAD.\n'],
-  ['POST', '/-/reload', 403, 'Reloading by request is not enabled: see --web.enable-lifecycle.\n'],
+  ['POST', '/-/reload', 403, 'Reload is disabled. Set --web.enable-lifecycle to enable it.\n'],
 ];
 
-for (const [method, url, status, body] of REFUSED) {
-  test(`${method} ${url} is refused with ${status}`, async () => {
-    const response = await handle({ method, url, headers: {} }, view(), OPTIONS);
+for (const [method, url, status, body] of REJECTED) {
+  test(`${method} ${url} gets ${status}`, async () => {
+    const response = await handle({ method, url, headers: {} }, createFakeFacade(), OPTIONS);
     assert.deepEqual([response.status, response.body], [status, body]);
     assert.equal(response.headers['Allow'], status === 405 ? 'GET, HEAD' : undefined);
   });
 }
 
-test('the process is healthy whether or not it is ready', async () => {
+test('the process can be healthy before it is ready', async () => {
   const healthy = await get('/-/healthy', {}, { isReady: () => false });
   assert.deepEqual([healthy.status, healthy.body], [200, 'xvs-exporter is healthy.\n']);
 });
 
-test('the process is not healthy when its polls stand still', async () => {
+test('the process is unhealthy when the poll loop is stuck', async () => {
   const { status, body } = await get('/-/healthy', {}, { isHealthy: () => false });
-  assert.deepEqual([status, body], [503, 'xvs-exporter is not healthy: its polls stand still.\n']);
+  assert.deepEqual([status, body], [503, 'xvs-exporter is unhealthy: the poll loop is stuck.\n']);
 });
 
-/** How a reload goes, and what the answer to it is. */
-const RELOADED: readonly (readonly [{ readonly error?: string }, number, string])[] = [
+/** Outcomes of a reload and the responses to it. */
+const RELOADS: readonly (readonly [{ readonly error?: string }, number, string])[] = [
   [{}, 200, 'xvs-exporter has reloaded its configuration.\n'],
   [
     { error: 'xvs.yml:1:1: expected this\nxvs.yml:2:1: expected that' },
@@ -257,44 +109,82 @@ const RELOADED: readonly (readonly [{ readonly error?: string }, number, string]
   ],
 ];
 
-for (const [outcome, status, body] of RELOADED) {
-  test(`a reload that is asked for is answered with ${status}`, async () => {
+for (const [outcome, status, body] of RELOADS) {
+  test(`a requested reload gets ${status}`, async () => {
     const options = { ...OPTIONS, reload: () => Promise.resolve(outcome) };
-    const response = await handle({ method: 'POST', url: '/-/reload?x', headers: {} }, view(), options);
+    const response = await handle(
+      { method: 'POST', url: '/-/reload?x', headers: {}, isAuthenticated: true },
+      createFakeFacade(),
+      options,
+    );
     assert.deepEqual([response.status, response.body], [status, body]);
     assert.equal(response.headers['Cache-Control'], 'no-store');
   });
 }
 
+test('a failed reload has no details for clients without authentication', async () => {
+  const options = { ...OPTIONS, reload: () => Promise.resolve({ error: 'secret.yml:1:1: expected this' }) };
+  const request = { method: 'POST', url: '/-/reload', headers: {} };
+  const { status, body } = await handle(request, createFakeFacade(), options);
+  assert.deepEqual([status, body], [500, 'Reload failed; the log has the details.\n']);
+});
+
+/** Headers of a reload request and whether it is accepted. */
+const RELOAD_ORIGINS: readonly (readonly [WebRequest['headers'], boolean])[] = [
+  [{ host: 'x:1' }, true],
+  [{ host: 'x:1', origin: 'http://x:1' }, true],
+  [{ host: 'x:1', origin: 'https://x:1' }, true],
+  [{ host: 'x:1', 'sec-fetch-site': 'same-origin', origin: 'https://proxy' }, true],
+  [{ host: 'x:1', 'sec-fetch-site': 'none' }, true],
+  [{ host: 'x:1', 'sec-fetch-site': 'cross-site', origin: 'http://x:1' }, false],
+  [{ host: 'x:1', 'sec-fetch-site': 'same-site' }, false],
+  [{ host: 'x:1', origin: 'http://evil' }, false],
+  [{ host: 'x:1', origin: 'http://x:2' }, false],
+  [{ host: 'x:1', origin: 'null' }, false],
+];
+
+for (const [headers, isAccepted] of RELOAD_ORIGINS) {
+  test(`a reload with the headers ${JSON.stringify(headers)} is ${isAccepted ? 'accepted' : 'rejected'}`, async () => {
+    let reloads = 0;
+    const reload = () => {
+      reloads += 1;
+      return Promise.resolve({});
+    };
+    const request = { method: 'POST', url: '/-/reload', headers };
+    const { status } = await handle(request, createFakeFacade(), { ...OPTIONS, reload });
+    assert.deepEqual([status, reloads], isAccepted ? [200, 1] : [403, 0]);
+  });
+}
+
 for (const method of ['GET', 'HEAD', 'PUT', 'DELETE', 'OPTIONS']) {
-  test(`${method} reloads nothing`, async () => {
+  test(`${method} does not reload`, async () => {
     const options = { ...OPTIONS, reload: () => Promise.reject(new Error('Expected no reload')) };
     for (const routes of [options, OPTIONS]) {
-      const response = await handle({ method, url: '/-/reload', headers: {} }, view(), routes);
+      const response = await handle({ method, url: '/-/reload', headers: {} }, createFakeFacade(), routes);
       assert.deepEqual([response.status, response.body], [405, 'Method not allowed: POST.\n']);
       assert.equal(response.headers['Allow'], 'POST');
     }
   });
 }
 
-test('the exporter is ready after its first round of polls', async () => {
+test('the exporter is ready after the first polls', async () => {
   const [before, after] = [await get('/-/ready', {}, { isReady: () => false }), await get('/-/ready')];
   assert.deepEqual([before.status, after.status], [503, 200]);
 });
 
 for (const url of ['/', '/service-codes/A', '/metrics', '/-/healthy', '/-/ready', '/nowhere']) {
-  test(`${url} is not stored, not sniffed, and HEAD tells the length without the body`, async () => {
-    const answer = await get(url);
-    assert.equal(answer.headers['Cache-Control'], 'no-store');
-    assert.equal(answer.headers['X-Content-Type-Options'], 'nosniff');
-    assert.equal(answer.headers['Content-Length'], String(Buffer.byteLength(answer.body)));
-    if (answer.status !== 200) return;
-    const head = await handle({ method: 'HEAD', url, headers: {} }, view(), OPTIONS);
-    assert.deepEqual(head, { ...answer, body: '' });
+  test(`${url} forbids storing and sniffing, and HEAD has the length without the body`, async () => {
+    const response = await get(url);
+    assert.equal(response.headers['Cache-Control'], 'no-store');
+    assert.equal(response.headers['X-Content-Type-Options'], 'nosniff');
+    assert.equal(response.headers['Content-Length'], String(Buffer.byteLength(response.body)));
+    if (response.status !== 200) return;
+    const head = await handle({ method: 'HEAD', url, headers: {} }, createFakeFacade(), OPTIONS);
+    assert.deepEqual(head, { ...response, body: '' });
   });
 }
 
-test('the path of the metrics is a setting, and may take the place of the status page', async () => {
+test('the path of the metrics is configurable and can replace the status page', async () => {
   assert.equal((await get('/metrics', {}, {}, { ...OPTIONS, telemetryPath: '/other' })).status, 404);
   assert.match(
     String((await get('/other', {}, {}, { ...OPTIONS, telemetryPath: '/other' })).body),
@@ -303,21 +193,14 @@ test('the path of the metrics is a setting, and may take the place of the status
   assert.match(String((await get('/', {}, {}, { ...OPTIONS, telemetryPath: '/' })).body), /^# HELP xvs_up/);
 });
 
-test('what no one waits for any more is not rendered', async () => {
-  const signal = AbortSignal.abort(new Error('gone'));
-  await assert.rejects(handle({ method: 'GET', url: '/metrics', headers: {}, signal }, view(), OPTIONS), {
-    message: 'gone',
-  });
-});
-
-test('a view that fails is not answered for', async () => {
+test('a failing facade rejects', async () => {
   const failure = new Error('broken');
   await assert.rejects(get('/metrics', {}, { collect: () => Promise.reject(failure) }), {
     message: 'broken',
   });
 });
 
-test('probes ask about the process and change nothing', () => {
+test('only health and readiness are probes', () => {
   assert.deepEqual(
     ['/-/healthy', '/-/ready?x', '/-/reload', '/', '/metrics', '/metrics?/-/ready'].map(isProbe),
     [true, true, false, false, false, false],

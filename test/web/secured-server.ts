@@ -7,48 +7,49 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { createLogger } from '../../src/log.ts';
+import { createLogger } from '../../src/runtime/logger.ts';
 import { respondText } from '../../src/web/response.ts';
-import { openWebConfiguration } from '../../src/web/config/web-configuration-source.ts';
+import { openWebConfiguration } from '../../src/web/security/web-configuration.ts';
 import { startWebServer } from '../../src/web/server.ts';
 import type { WebServer, WebServerOptions } from '../../src/web/server.ts';
-import { fixture } from '../support/fixtures.ts';
+import { readFixture } from '../support/fixtures.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 
 const HOST = '127.0.0.1';
-const CERTIFICATES = fileURLToPath(new URL('../../../test/fixtures/tls/', import.meta.url));
+const CERTIFICATE_FOLDER = fileURLToPath(new URL('../../../test/fixtures/tls/', import.meta.url));
 
 /** `open: sesame`, at the lowest cost. */
 export const PASSWORD = 'open: sesame';
 export const HASH = '$2b$04$7i8OQSJcqT1Az/Pkdqb4q.PNoLfiJ74b9h6AYFzvNHAMyF4DoMwMq';
 
-/** The certificate of the server, in a line of a web configuration. */
-export const SERVER = 'cert_file: server.pem, key_file: server.key';
+/** The server certificate, as keys of a web configuration. */
+export const SERVER_CERTIFICATE = 'cert_file: server.pem, key_file: server.key';
 
-/** A folder with the certificates of the tests, gone after the test. */
+/** Creates a folder with the test certificates that is removed after the test. */
 export function certificateFolder(t: TestContext): string {
   const folder = mkdtempSync(join(tmpdir(), 'xvs-web-'));
   t.after(() => rmSync(folder, { recursive: true }));
-  for (const name of readdirSync(CERTIFICATES)) copyFileSync(join(CERTIFICATES, name), join(folder, name));
+  for (const name of readdirSync(CERTIFICATE_FOLDER))
+    copyFileSync(join(CERTIFICATE_FOLDER, name), join(folder, name));
   return folder;
 }
 
-/** A web server on a free port with a web configuration, whose time the test moves. */
-export interface Guarded {
+/** A web server on a free port with a web configuration and a manual clock. */
+export interface SecuredServer {
   readonly server: WebServer;
   readonly port: number;
   readonly clock: ManualClock;
   readonly lines: string[];
   readonly folder: string;
-  /** Writes another web configuration, or another file beside it; it is looked at from now on. */
-  write(this: void, text: string, name?: string): void;
+  /** Replaces the web configuration, or another file in its folder, and checks for changes. */
+  write(this: void, text: string, name?: string): Promise<void>;
 }
 
-export async function startGuarded(
+export async function startSecuredServer(
   t: TestContext,
   yml: string,
   overrides: Partial<WebServerOptions> = {},
-): Promise<Guarded> {
+): Promise<SecuredServer> {
   const folder = certificateFolder(t);
   const path = join(folder, 'web.yml');
   writeFileSync(path, yml);
@@ -59,42 +60,47 @@ export async function startGuarded(
     format: 'json',
     destination: { write: (line) => lines.push(line) },
   });
-  const source = { path, readFile: (name: string) => readFile(name, 'utf8'), clock, logger };
+  const source = await openWebConfiguration({ path, readFile: (name) => readFile(name, 'utf8'), logger });
+  lines.length = 0;
   const server = await startWebServer({
     addresses: [{ host: HOST, port: 0 }],
     handle: ({ url }) => Promise.resolve(respondText(200, `hello from ${url}`)),
     maxRequests: 40,
     maxConnections: 64,
-    guardedBy: await openWebConfiguration(source),
-    opensProbes: false,
+    webConfigurationSource: source,
+    hasOpenProbes: false,
     clock,
     logger,
     ...overrides,
   });
   t.after(() => server[Symbol.asyncDispose]());
   const port = server.addresses[0]?.port ?? Number.NaN;
-  const write = (text: string, name = 'web.yml'): void => {
+  const write = async (text: string, name = 'web.yml'): Promise<void> => {
     writeFileSync(join(folder, name), text);
-    clock.advance(1000);
+    await source.check();
   };
   return { server, port, clock, lines, folder, write };
 }
 
-export interface Answer {
+export interface ReceivedResponse {
   readonly status: number | undefined;
   readonly headers: IncomingMessage['headers'];
   readonly body: string;
 }
 
-/** A request by HTTPS from a client that trusts the tests' CA alone. */
-export async function askSecurely(port: number, path = '/', options: RequestOptions = {}): Promise<Answer> {
-  const ca = fixture('tls/ca.pem');
+/** Sends an HTTPS request that trusts the test CA only. */
+export async function requestOverHttps(
+  port: number,
+  path = '/',
+  options: RequestOptions = {},
+): Promise<ReceivedResponse> {
+  const ca = readFixture('tls/ca.pem');
   const outgoing = request({ host: HOST, port, path, ca, agent: false, ...options }).end();
-  return await answerTo(outgoing);
+  return await readResponse(outgoing);
 }
 
-/** What comes back to a request that was sent. */
-export async function answerTo(outgoing: ReturnType<typeof request>): Promise<Answer> {
+/** Reads the response to a request. */
+export async function readResponse(outgoing: ReturnType<typeof request>): Promise<ReceivedResponse> {
   const response = await new Promise<IncomingMessage>((resolve, reject) => {
     outgoing.once('response', resolve).once('error', reject);
   });
@@ -103,7 +109,7 @@ export async function answerTo(outgoing: ReturnType<typeof request>): Promise<An
   return { status: response.statusCode, headers: response.headers, body: Buffer.concat(chunks).toString() };
 }
 
-/** Certificate and key of a client, by the name of their files. */
+/** Reads a client certificate and its key by the name of their files. */
 export function clientCertificate(name: string): Pick<RequestOptions, 'cert' | 'key'> {
-  return { cert: fixture(`tls/${name}.pem`), key: fixture(`tls/${name}.key`) };
+  return { cert: readFixture(`tls/${name}.pem`), key: readFixture(`tls/${name}.key`) };
 }

@@ -1,18 +1,18 @@
 import assert from 'node:assert/strict';
 import { EventEmitter, once } from 'node:events';
 import { Agent, request } from 'node:http';
-import type { IncomingMessage } from 'node:http';
 import { test } from 'node:test';
 import type { TestContext } from 'node:test';
-import { createLogger } from '../../src/log.ts';
-import { OPEN_SOURCE } from '../../src/web/config/web-configuration-source.ts';
+import { createLogger } from '../../src/runtime/logger.ts';
+import { DEFAULT_WEB_CONFIGURATION_SOURCE } from '../../src/web/security/web-configuration.ts';
 import { respondText } from '../../src/web/response.ts';
 import { startWebServer } from '../../src/web/server.ts';
 import type { WebServer, WebServerOptions } from '../../src/web/server.ts';
+import { readResponse, type ReceivedResponse } from './secured-server.ts';
 
 const HOST = '127.0.0.1';
 
-/** A server on free ports whose deadline on closing passes when `pass` is called. */
+/** A server on free ports whose shutdown deadline passes when `passDeadline` is called. */
 async function start(t: TestContext, overrides: Partial<WebServerOptions> = {}) {
   const lines: string[] = [];
   const deadline = withResolvers();
@@ -30,8 +30,8 @@ async function start(t: TestContext, overrides: Partial<WebServerOptions> = {}) 
     handle: () => Promise.resolve(respondText(200, 'hello')),
     maxRequests: 40,
     maxConnections: 64,
-    guardedBy: OPEN_SOURCE,
-    opensProbes: false,
+    webConfigurationSource: DEFAULT_WEB_CONFIGURATION_SOURCE,
+    hasOpenProbes: false,
     clock,
     logger: createLogger({
       level: 'debug',
@@ -44,7 +44,7 @@ async function start(t: TestContext, overrides: Partial<WebServerOptions> = {}) 
     deadline.resolve();
     await server[Symbol.asyncDispose]();
   });
-  return { server, lines, port: portOf(server), pass: deadline.resolve };
+  return { server, lines, port: getPort(server), passDeadline: deadline.resolve };
 }
 
 function withResolvers(): { promise: Promise<void>; resolve: () => void } {
@@ -53,32 +53,20 @@ function withResolvers(): { promise: Promise<void>; resolve: () => void } {
   return { promise, resolve: () => void emitter.emit('resolved') };
 }
 
-function portOf(server: WebServer, index = 0): number {
+function getPort(server: WebServer, index = 0): number {
   return server.addresses[index]?.port ?? Number.NaN;
 }
 
-interface Answer {
-  readonly status: number | undefined;
-  readonly headers: IncomingMessage['headers'];
-  readonly body: string;
-}
-
-async function ask(
+async function send(
   port: number,
   path = '/',
   options: { method?: string; agent?: Agent } = {},
-): Promise<Answer> {
-  const outgoing = request({ host: HOST, port, path, agent: false, ...options }).end();
-  const response = await new Promise<IncomingMessage>((resolve, reject) => {
-    outgoing.once('response', resolve).once('error', reject);
-  });
-  const chunks: Buffer[] = [];
-  for await (const chunk of response) chunks.push(Buffer.from(chunk));
-  return { status: response.statusCode, headers: response.headers, body: Buffer.concat(chunks).toString() };
+): Promise<ReceivedResponse> {
+  return await readResponse(request({ host: HOST, port, path, agent: false, ...options }).end());
 }
 
-/** A handler that waits to be let go, and tells when it was entered. */
-function gate() {
+/** A handler that blocks `/slow` until `open` is called. */
+function createGate() {
   const [entered, open] = [withResolvers(), withResolvers()];
   const handle: WebServerOptions['handle'] = async ({ url }) => {
     if (url !== '/slow') return respondText(200, 'fast');
@@ -89,15 +77,15 @@ function gate() {
   return { handle, entered: entered.promise, open: open.resolve };
 }
 
-test('it listens on several addresses and passes on what the handler answers', async (t) => {
+test('it listens on several addresses and sends the responses of the handler', async (t) => {
   const { server } = await start(t, { addresses: [0, 0].map((port) => ({ host: HOST, port })) });
   for (const index of [0, 1]) {
-    const { status, headers, body } = await ask(portOf(server, index));
+    const { status, headers, body } = await send(getPort(server, index));
     assert.deepEqual([status, headers['cache-control'], body], [200, 'no-store', 'hello\n']);
   }
 });
 
-test('where one address is taken it listens on none', async (t) => {
+test('if one address is taken, it listens on none', async (t) => {
   const { port: taken } = await start(t);
   const { server, port: free } = await start(t);
   await server[Symbol.asyncDispose]();
@@ -107,30 +95,30 @@ test('where one address is taken it listens on none', async (t) => {
   assert.equal(port, free);
 });
 
-test('an answer to HEAD has a length and no body', async (t) => {
-  const answer = { ...respondText(200, 'hello'), body: '' };
-  const { port } = await start(t, { handle: () => Promise.resolve(answer) });
-  const { headers, body } = await ask(port, '/', { method: 'HEAD' });
+test('a response to HEAD has a length and no body', async (t) => {
+  const response = { ...respondText(200, 'hello'), body: '' };
+  const { port } = await start(t, { handle: () => Promise.resolve(response) });
+  const { headers, body } = await send(port, '/', { method: 'HEAD' });
   assert.deepEqual([headers['content-length'], body], ['6', '']);
 });
 
-test('beyond the limit requests are refused, but for probes', async (t) => {
-  const { handle, entered, open } = gate();
+test('requests above the limit get a 503, except probes', async (t) => {
+  const { handle, entered, open } = createGate();
   const { port } = await start(t, { handle, maxRequests: 1 });
-  const slow = ask(port, '/slow');
+  const slow = send(port, '/slow');
   await entered;
-  const [refused, probe] = [await ask(port, '/fast'), await ask(port, '/-/healthy')];
-  assert.deepEqual([refused.status, refused.body], [503, 'Too many requests at a time.\n']);
+  const [rejected, probe] = [await send(port, '/fast'), await send(port, '/-/healthy')];
+  assert.deepEqual([rejected.status, rejected.body], [503, 'Too many concurrent requests.\n']);
   assert.equal(probe.status, 200);
   open();
   assert.equal((await slow).body, 'slow\n');
-  assert.equal((await ask(port, '/fast')).status, 200);
+  assert.equal((await send(port, '/fast')).status, 200);
 });
 
-test('a handler that fails is answered with 500 without details, and logged', async (t) => {
+test('a failing handler is logged and gets a 500 without details', async (t) => {
   const failure = new Error('inner detail');
   const { port, lines } = await start(t, { handle: () => Promise.reject(failure) });
-  const { status, body } = await ask(port, '/metrics');
+  const { status, body } = await send(port, '/metrics');
   assert.deepEqual([status, body], [500, 'Internal server error.\n']);
   assert.equal(lines.length, 1);
   assert.match(
@@ -139,51 +127,51 @@ test('a handler that fails is answered with 500 without details, and logged', as
   );
 });
 
-test('a client that goes away aborts its request, without a line in the log', async (t) => {
-  const [entered, gone] = [withResolvers(), withResolvers()];
+test('a client that disconnects aborts its request, without a log line', async (t) => {
+  const [entered, aborted] = [withResolvers(), withResolvers()];
   const handle: WebServerOptions['handle'] = async ({ signal }) => {
     entered.resolve();
     if (signal !== undefined) await once(signal, 'abort');
-    gone.resolve();
-    throw new Error('gone');
+    aborted.resolve();
+    throw new Error('aborted');
   };
   const { port, lines } = await start(t, { handle });
   const outgoing = request({ host: HOST, port, agent: false }).end();
   const failed = once(outgoing, 'error');
   await entered.promise;
-  outgoing.destroy(new Error('enough'));
-  await Promise.all([failed, gone.promise]);
+  outgoing.destroy(new Error('disconnected'));
+  await Promise.all([failed, aborted.promise]);
   assert.deepEqual(lines, []);
 });
 
-test('closing lets requests in flight end, and takes no new ones', async (t) => {
-  const { handle, entered, open } = gate();
+test('closing finishes requests in flight and accepts no new ones', async (t) => {
+  const { handle, entered, open } = createGate();
   const { server, port } = await start(t, { handle });
-  const slow = ask(port, '/slow');
+  const slow = send(port, '/slow');
   await entered;
   const closed = server[Symbol.asyncDispose]();
-  await assert.rejects(ask(port), { code: 'ECONNREFUSED' });
+  await assert.rejects(send(port), { code: 'ECONNREFUSED' });
   open();
   const { body, headers } = await slow;
   assert.deepEqual([body, headers.connection], ['slow\n', 'close']);
   await closed;
 });
 
-test('closing does not wait for connections that are idle', async (t) => {
+test('closing does not wait for idle connections', async (t) => {
   const agent = new Agent({ keepAlive: true });
   t.after(() => agent.destroy());
   const { server, port } = await start(t);
-  await ask(port, '/', { agent });
+  await send(port, '/', { agent });
   await server[Symbol.asyncDispose]();
 });
 
-test('after the deadline closing breaks off what is in flight', async (t) => {
-  const { handle, entered, open } = gate();
-  const { server, port, pass } = await start(t, { handle });
-  const slow = assert.rejects(ask(port, '/slow'), { code: 'ECONNRESET' });
+test('after the deadline, closing ends requests in flight', async (t) => {
+  const { handle, entered, open } = createGate();
+  const { server, port, passDeadline } = await start(t, { handle });
+  const slow = assert.rejects(send(port, '/slow'), { code: 'ECONNRESET' });
   await entered;
   const closed = server[Symbol.asyncDispose]();
-  pass();
+  passDeadline();
   await Promise.all([slow, closed]);
   open();
 });

@@ -2,19 +2,26 @@ import assert from 'node:assert/strict';
 import { request } from 'node:http';
 import { test } from 'node:test';
 import { Exposition } from '../../src/metrics/exposition.ts';
-import { targetGroups } from '../../src/web/discovery.ts';
+import { buildTargetGroups } from '../../src/web/service-discovery.ts';
 import { handle } from '../../src/web/routes.ts';
-import type { ExporterView } from '../../src/web/view.ts';
-import { answerTo, askSecurely, HASH, PASSWORD, SERVER, startGuarded } from './guarded.ts';
+import type { ExporterFacade } from '../../src/web/exporter-facade.ts';
+import {
+  readResponse,
+  requestOverHttps,
+  HASH,
+  PASSWORD,
+  SERVER_CERTIFICATE,
+  startSecuredServer,
+} from './secured-server.ts';
 
 const ADDRESS = { target: 'exporter:20928', scheme: 'http', metricsPath: '/metrics' } as const;
 const OPTIONS = { telemetryPath: '/other-metrics', exposition: new Exposition() };
 const LONE_SURROGATE = 'half \ud83d';
 
-/** The labels of the groups for some codes. */
+/** Builds the labels of the groups for some service codes. */
 function labelsFor(codes: Readonly<Record<string, Readonly<Record<string, string>>>>) {
   const polled = Object.entries(codes).map(([serviceCode, labels]) => ({ serviceCode, labels }));
-  return targetGroups(polled, ADDRESS).map(({ labels }) => labels);
+  return buildTargetGroups(polled, ADDRESS).map(({ labels }) => labels);
 }
 
 const routeLabels = (serviceCode: string) => ({
@@ -24,9 +31,9 @@ const routeLabels = (serviceCode: string) => ({
   service_code: serviceCode,
 });
 
-test('a service code is a target, with all that leads to its metrics and the labels of its own', () => {
+test('a service code is a target with its scrape parameters and configured labels', () => {
   const labels = { tenant: 'blue', env: '' };
-  assert.deepEqual(targetGroups([{ serviceCode: 'A', labels }], ADDRESS), [
+  assert.deepEqual(buildTargetGroups([{ serviceCode: 'A', labels }], ADDRESS), [
     { targets: ['exporter:20928'], labels: { ...routeLabels('A'), ...labels } },
   ]);
 });
@@ -35,7 +42,7 @@ test('without service codes there are no targets', () => {
   assert.deepEqual(labelsFor({}), []);
 });
 
-test('the order is that of the codes, whatever the language and wherever they stand', () => {
+test('targets are sorted by code unit, independent of locale and input order', () => {
   const codes = Object.fromEntries(['b', 'ä', 'B', '10', 'a', '9'].map((code) => [code, {}]));
   const sorted = ['10', '9', 'B', 'a', 'b', 'ä'];
   assert.deepEqual(
@@ -44,22 +51,22 @@ test('the order is that of the codes, whatever the language and wherever they st
   );
 });
 
-test('labels of a code lead no scrape elsewhere', () => {
-  const hostile = Object.fromEntries(Object.keys(routeLabels('')).map((name) => [name, 'elsewhere']));
+test('configured labels cannot redirect a scrape', () => {
+  const hostile = Object.fromEntries(Object.keys(routeLabels('')).map((name) => [name, 'redirected']));
   assert.deepEqual(labelsFor({ A: hostile }), [routeLabels('A')]);
 });
 
-const view = (...codes: readonly string[]): Pick<ExporterView, 'serviceCodes'> => ({
-  serviceCodes: () => codes.map((serviceCode) => ({ serviceCode, labels: {} })),
+const createFacade = (...codes: readonly string[]): Pick<ExporterFacade, 'getServiceCodes'> => ({
+  getServiceCodes: () => codes.map((serviceCode) => ({ serviceCode, labels: {} })),
 });
 
-/** What /sd answers, by a view that knows nothing but its service codes. */
-function ask(method: string, url: string, headers: object, codes: readonly string[] = ['A']) {
-  return handle({ method, url, headers: { ...headers } }, view(...codes) as ExporterView, OPTIONS);
+/** Handles a request with a facade that has service codes only. */
+function send(method: string, url: string, headers: object, codes: readonly string[] = ['A']) {
+  return handle({ method, url, headers: { ...headers } }, createFacade(...codes) as ExporterFacade, OPTIONS);
 }
 
-test('the answer is JSON for the asker alone, and leads to the path that the metrics have', async () => {
-  const { status, headers, body } = await ask('GET', '/sd?service_code=B&x', { host: '[::1]' });
+test('the response is uncacheable JSON with the configured metrics path', async () => {
+  const { status, headers, body } = await send('GET', '/sd?service_code=B&x', { host: '[::1]' });
   assert.equal(status, 200);
   assert.equal(headers['Content-Type'], 'application/json');
   assert.equal(headers['Cache-Control'], 'no-store');
@@ -68,15 +75,15 @@ test('the answer is JSON for the asker alone, and leads to the path that the met
   ]);
 });
 
-test('HEAD is answered without a body', async () => {
-  const { status, headers, body } = await ask('HEAD', '/sd', { host: 'a' });
+test('a response to HEAD has no body', async () => {
+  const { status, headers, body } = await send('HEAD', '/sd', { host: 'a' });
   assert.deepEqual([status, headers['Content-Type'], body], [200, 'application/json', '']);
   assert.ok(Number(headers['Content-Length']) > 0);
 });
 
-test('whatever a service code is called, the answer is UTF-8 and JSON', async () => {
+test('unusual service codes give valid UTF-8 and JSON', async () => {
   const codes = ['"\\\n\u2028</script>', LONE_SURROGATE, 'ü😀'];
-  const { body } = await ask('GET', '/sd', { host: 'a' }, codes);
+  const { body } = await send('GET', '/sd', { host: 'a' }, codes);
   const text = new TextDecoder('utf-8', { fatal: true }).decode(Buffer.from(body));
   const groups: readonly { readonly labels: Readonly<Record<string, string>> }[] = JSON.parse(text);
   assert.deepEqual(
@@ -85,35 +92,36 @@ test('whatever a service code is called, the answer is UTF-8 and JSON', async ()
   );
 });
 
-test('a Host that is none is refused without being repeated', async () => {
-  const { status, body } = await ask('GET', '/sd', { host: 'evil:80/<b>' });
+test('an invalid Host header is rejected without an echo', async () => {
+  const { status, body } = await send('GET', '/sd', { host: 'evil:80/<b>' });
   assert.equal(status, 400);
   assert.equal(
     body,
-    'Expected the Host header to be a name or an address, with or without a port, found something else.\n',
+    'Expected the Host header to be a host name or IP address with an optional port, found another value.\n',
   );
 });
 
-const handled = {
-  handle: (incoming: Parameters<typeof handle>[0]) => handle(incoming, view('A') as ExporterView, OPTIONS),
+const OVERRIDES = {
+  handle: (incoming: Parameters<typeof handle>[0]) =>
+    handle(incoming, createFacade('A') as ExporterFacade, OPTIONS),
 };
 
-test('by TLS, the targets are to be scraped by TLS', async (t) => {
-  const { port } = await startGuarded(t, `tls_server_config: { ${SERVER} }`, handled);
-  const { status, body } = await askSecurely(port, '/sd', { headers: { host: 'localhost' } });
+test('over TLS, targets have the scheme https', async (t) => {
+  const { port } = await startSecuredServer(t, `tls_server_config: { ${SERVER_CERTIFICATE} }`, OVERRIDES);
+  const { status, body } = await requestOverHttps(port, '/sd', { headers: { host: 'localhost' } });
   assert.equal(status, 200);
   assert.match(body, /"targets":\["localhost:443"\].*"__scheme__":"https"/);
 });
 
-test('the targets are told to nobody without the password, nor faster than is allowed', async (t) => {
+test('targets need the password and obey the rate limit', async (t) => {
   const users = `basic_auth_users: { prometheus: ${HASH} }`;
-  const { port } = await startGuarded(t, `${users}\nrate_limit: { interval: 1h, burst: 2 }`, handled);
-  const asking = async (headers: Readonly<Record<string, string>>) =>
-    await answerTo(request({ host: '127.0.0.1', port, path: '/sd', headers, agent: false }).end());
+  const { port } = await startSecuredServer(t, `${users}\nrate_limit: { interval: 1h, burst: 2 }`, OVERRIDES);
+  const requestTargets = async (headers: Readonly<Record<string, string>>) =>
+    await readResponse(request({ host: '127.0.0.1', port, path: '/sd', headers, agent: false }).end());
   const authorization = `Basic ${Buffer.from(`prometheus:${PASSWORD}`).toString('base64')}`;
-  assert.equal((await asking({})).status, 401);
-  const { status, body } = await asking({ authorization });
+  assert.equal((await requestTargets({})).status, 401);
+  const { status, body } = await requestTargets({ authorization });
   assert.equal(status, 200);
   assert.ok(body.includes(`"targets":["127.0.0.1:${port}"]`), body);
-  assert.equal((await asking({ authorization })).status, 429);
+  assert.equal((await requestTargets({ authorization })).status, 429);
 });

@@ -1,102 +1,203 @@
-import { z } from 'zod';
-import { baseUrl } from './addresses.ts';
-import type { Format, Issue } from './format.ts';
-import { accept, duration, filePath, reject, secretText, splitList } from './format.ts';
-import { nearestHint } from './nearest.ts';
-import { mismatch, show } from './problem.ts';
-import { staticLabels } from './static-labels.ts';
+import { NO_STATIC_LABELS } from '../../metrics/family.ts';
+import { mapConcurrent } from '../../runtime/concurrency.ts';
+import { ownCodes } from '../../sharding/own-codes.ts';
+import type { Shard } from '../../sharding/shard.ts';
+import type { Problem } from '../config-error.ts';
+import { describeKind, expectedFound, formatValue } from '../config-error.ts';
+import type { ServiceCodeSettings } from '../configuration.ts';
+import { checkAtLeastInterval } from '../constraints.ts';
+import type { ReadFile } from '../files.ts';
+import { readSecret } from '../files.ts';
+import { formatHowToSet, type SettingPath } from '../settings.ts';
+import type { MergedSettings } from '../sources.ts';
+import type { CodeList } from './code-files.ts';
+import type { ServiceCodeEntry } from './schema.ts';
+
+export interface ResolvedCodes {
+  /** The codes that this shard polls. */
+  readonly serviceCodes: readonly ServiceCodeSettings[];
+  readonly codesOnOtherShards: ReadonlySet<string>;
+  readonly problems: readonly Problem[];
+}
+
+/** A secret, the problem of reading it, or undefined if none is set. */
+type Secret = string | Problem | undefined;
 
 /**
- * Label values are cut at 128 characters: two longer codes could become one series. Half a surrogate pair, which YAML and
- * JSON can write, has no place in an address.
+ * Resolves the secret and the settings of each service code of the shard, from the setting and the files. Codes of
+ * other shards are checked too, because all replicas share one configuration, but their secret files are not read:
+ * they may exist only where they are needed.
  */
-const SERVICE_CODE = /^(?!\s)[^\p{Cc}\p{Cs}]{1,128}(?<!\s)$/u;
+export async function resolveCodes(
+  settings: MergedSettings,
+  files: readonly CodeList[],
+  readFile: ReadFile,
+  shard: Shard,
+): Promise<ResolvedCodes> {
+  const lists = [...readCodesSetting(settings), ...files];
+  const names = lists.flatMap(({ codes }) => codes.map(({ service_code }) => service_code));
+  const noCodes = names.length === 0 ? reportNoCodes(settings) : [];
+  if (noCodes.length > 0) return { serviceCodes: [], codesOnOtherShards: new Set(), problems: noCodes };
+  const own = await ownCodes(names, shard);
+  const listed = lists.flatMap((list) =>
+    list.codes.map((code, index) => ({ code, index, list, isOwn: own.has(code.service_code) })),
+  );
+  const defaultSecret = await readDefaultSecret(settings, readFile);
+  const secrets = await mapConcurrent(
+    listed,
+    async (code) => (await readOwnSecret(code, readFile)) ?? defaultSecret,
+  );
+  const common = readCommonSettings(settings);
+  const isUrlMissing = common.baseUrl === undefined && listed.some(({ code }) => code.base_url === undefined);
+  return {
+    serviceCodes: listed.flatMap(({ code, isOwn }, index) => {
+      const secret = secrets[index];
+      return isOwn ? resolveCode(code, typeof secret === 'string' ? secret : '', common) : [];
+    }),
+    codesOnOtherShards: new Set(names.filter((name) => !own.has(name))),
+    problems: [
+      ...(isUrlMissing ? [reportMissing('upstream.base_url', 'the URL of the service')] : []),
+      ...findDuplicates(listed),
+      ...(typeof defaultSecret === 'object' ? [defaultSecret] : []),
+      ...listed.flatMap((code, index) => checkSecret(code, secrets[index], defaultSecret)),
+      ...listed.flatMap((code) => checkOwnStaleAfter(code, common)),
+    ],
+  };
+}
 
-/** A service code as the service knows it. */
-const serviceCodeName: Format<string> = {
-  name: 'text',
-  parse(raw) {
-    const expected = 'a service code (1 to 128 characters; put digits in quotes)';
-    if (typeof raw !== 'string') return reject(expected, raw);
-    if (SERVICE_CODE.test(raw)) return accept(raw);
-    return reject(
-      expected,
-      raw,
-      SERVICE_CODE.test(raw.trim()) ? 'take the spaces around it away' : undefined,
-    );
-  },
-};
+interface ListedCode {
+  readonly code: ServiceCodeEntry;
+  readonly index: number;
+  readonly list: CodeList;
+  /** Whether this shard polls it. */
+  readonly isOwn: boolean;
+}
 
-/** What can be set for one code: key to format and meaning, for the schema and for the reference. */
-export const SERVICE_CODE_KEYS = {
-  service_code: { doc: 'The code. Required.', format: serviceCodeName },
-  secret: { doc: 'Its shared secret.', format: secretText },
-  secret_file: { doc: 'File that holds that secret, instead of `secret`.', format: filePath },
-  base_url: { doc: 'Instead of `upstream.base_url`.', format: baseUrl },
-  timeout: { doc: 'Instead of `upstream.timeout`.', format: duration(1) },
-  interval: { doc: 'Instead of `poll.interval`.', format: duration(1000) },
-  stale_after: { doc: 'Instead of `poll.stale_after`.', format: duration(1) },
-  stall_after: { doc: 'Instead of `poll.stall_after`.', format: duration(1) },
-  labels: {
-    doc: 'Labels that each of its series gets besides, name to text, at most 10; see docs/service-codes.md.',
-    format: staticLabels,
-  },
-} satisfies Readonly<Record<string, { readonly doc: string; readonly format: Format<unknown> }>>;
+function readCodesSetting({ get, origin }: MergedSettings): readonly CodeList[] {
+  const codes = get('service_codes');
+  const entry = origin('service_codes');
+  if (codes === undefined || entry === undefined) return [];
+  return [{ codes, folder: entry.folder, locate: entry.locate }];
+}
 
-/** A {@link Format} as a schema: its message becomes the issue's. */
-function field<T>(format: Format<T>) {
-  return z.unknown().transform((raw, context): T => {
-    const parsed = format.parse(raw);
-    if (parsed.ok) return parsed.value;
-    for (const { message, path, ofKey } of parsed.issues)
-      context.issues.push({ code: 'custom', message, path: [...path], params: { ofKey }, input: raw });
-    return z.NEVER;
+/** An empty list of codes is a mistake unless files may add some. */
+function reportNoCodes({ get, origin, locate }: MergedSettings): readonly Problem[] {
+  if (get('service_code_files') !== undefined) return [];
+  const expected = 'at least one service code';
+  return origin('service_codes') === undefined
+    ? [reportMissing('service_codes', expected)]
+    : [{ location: locate('service_codes'), message: expectedFound(expected, describeKind([])) }];
+}
+
+/** Finds codes that are listed more than once, with both locations. */
+function findDuplicates(listed: readonly ListedCode[]): readonly Problem[] {
+  const firsts = new Map<string, ListedCode>();
+  return listed.flatMap((entry) => {
+    const name = entry.code.service_code;
+    const first = firsts.get(name);
+    if (first === undefined) {
+      firsts.set(name, entry);
+      return [];
+    }
+    const found = `${formatValue(name)} again, which is also at ${first.list.locate([first.index])}`;
+    return [
+      {
+        location: entry.list.locate([entry.index]),
+        message: expectedFound('each service code once', found),
+      },
+    ];
   });
 }
 
-const entry = z.strictObject(
-  {
-    service_code: field(SERVICE_CODE_KEYS.service_code.format),
-    secret: field(SERVICE_CODE_KEYS.secret.format).optional(),
-    secret_file: field(SERVICE_CODE_KEYS.secret_file.format).optional(),
-    base_url: field(SERVICE_CODE_KEYS.base_url.format).optional(),
-    timeout: field(SERVICE_CODE_KEYS.timeout.format).optional(),
-    interval: field(SERVICE_CODE_KEYS.interval.format).optional(),
-    stale_after: field(SERVICE_CODE_KEYS.stale_after.format).optional(),
-    stall_after: field(SERVICE_CODE_KEYS.stall_after.format).optional(),
-    labels: field(SERVICE_CODE_KEYS.labels.format).optional(),
-  },
-  {
-    error: ({ input }) =>
-      mismatch('a service code (put digits in quotes) or a mapping with one', show(input)),
-  },
-);
+/** Settings of codes without their own; read once, because there may be thousands of codes. */
+type CommonSettings = ReturnType<typeof readCommonSettings>;
 
-const schema = z.array(z.preprocess((raw) => (typeof raw === 'string' ? { service_code: raw } : raw), entry));
-
-/** One service code as it was given, each value parsed. */
-export type ServiceCodeEntry = z.infer<typeof entry>;
-
-function toIssues(issue: z.core.$ZodIssue): readonly Issue[] {
-  const path = issue.path.map((step) => (typeof step === 'number' ? step : String(step)));
-  if (issue.code === 'custom' && issue.params?.['ofKey'] === true)
-    return [{ path, message: issue.message, ofKey: true }];
-  if (issue.code !== 'unrecognized_keys') return [{ path, message: issue.message }];
-  const known = Object.keys(SERVICE_CODE_KEYS);
-  return issue.keys.map((key) => ({
-    path: [...path, key],
-    message: mismatch('a key of a service code', show(key), nearestHint(key, known)),
-    ofKey: true,
-  }));
+function readCommonSettings({ get }: MergedSettings) {
+  return {
+    baseUrl: get('upstream.base_url'),
+    timeoutMs: get('upstream.timeout'),
+    stallAfterMs: get('poll.stall_after'),
+    intervalMs: get('poll.interval'),
+    staleAfterMs: get('poll.stale_after'),
+  };
 }
 
-/** The codes: a text with commas, or a list of texts and mappings. */
-export const serviceCodeList: Format<readonly ServiceCodeEntry[]> = {
-  name: 'comma-separated codes',
-  parse(raw) {
-    if (typeof raw !== 'string' && !Array.isArray(raw)) return reject('a list of service codes', raw);
-    const result = schema.safeParse(splitList(raw));
-    if (!result.success) return { ok: false, issues: result.error.issues.flatMap(toIssues) };
-    return accept(result.data);
-  },
-};
+function resolveCode(code: ServiceCodeEntry, secret: string, common: CommonSettings): ServiceCodeSettings {
+  return {
+    serviceCode: code.service_code,
+    baseUrl: code.base_url ?? common.baseUrl ?? '',
+    secret,
+    stallAfterMs: code.stall_after ?? common.stallAfterMs,
+    labels: code.labels ?? NO_STATIC_LABELS,
+    ...resolveTimes(code, common),
+  };
+}
+
+function resolveTimes(
+  code: ServiceCodeEntry,
+  common: CommonSettings,
+): Pick<ServiceCodeSettings, 'intervalMs' | 'timeoutMs' | 'staleAfterMs'> {
+  const intervalMs = code.interval ?? common.intervalMs;
+  const timeoutMs = code.timeout ?? common.timeoutMs;
+  // A slow but successful poll must not let the gauges of the previous one disappear.
+  const defaultStaleAfterMs = Math.max(3 * intervalMs, intervalMs + 2 * timeoutMs);
+  const staleAfterMs = code.stale_after ?? common.staleAfterMs ?? defaultStaleAfterMs;
+  return { intervalMs, timeoutMs, staleAfterMs };
+}
+
+async function readDefaultSecret(
+  { get, origin, locate }: MergedSettings,
+  readFile: ReadFile,
+): Promise<Secret> {
+  const secret = get('secret');
+  const path = get('secret_file');
+  if (path === undefined) return secret;
+  const location = locate('secret_file');
+  if (secret !== undefined) return rejectBothSecrets(location, locate('secret'));
+  return await readSecret(readFile, { path, location, folder: origin('secret_file')?.folder });
+}
+
+async function readOwnSecret({ code, index, list, isOwn }: ListedCode, readFile: ReadFile): Promise<Secret> {
+  const path = code.secret_file;
+  if (path === undefined) return code.secret;
+  const locate = () => list.locate([index, 'secret_file']);
+  if (code.secret !== undefined) return rejectBothSecrets(locate(), list.locate([index, 'secret']));
+  if (!isOwn) return '';
+  const secret = await readSecret(readFile, { path, location: '', folder: list.folder });
+  // Located only on failure: finding a location parses the file again.
+  return typeof secret === 'string' ? secret : { ...secret, location: locate() };
+}
+
+function rejectBothSecrets(location: string, other: string): Problem {
+  return {
+    location,
+    message: expectedFound('either a secret or a secret file', `both; the secret is at ${other}`),
+  };
+}
+
+/** Problems of the code's own secret; those of the default secret are reported once, elsewhere. */
+function checkSecret(
+  { code, index, list }: ListedCode,
+  secret: Secret,
+  defaultSecret: Secret,
+): readonly Problem[] {
+  if (typeof secret === 'string') return [];
+  if (secret !== undefined) return secret === defaultSecret ? [] : [secret];
+  const remedy =
+    "set the code's secret or secret_file, or XVS_SECRET or XVS_SECRET_FILE for all codes without their own";
+  const expected = `a secret for service code ${formatValue(code.service_code)}`;
+  return [{ location: list.locate([index]), message: expectedFound(expected, 'none', remedy) }];
+}
+
+function checkOwnStaleAfter({ code, index, list }: ListedCode, common: CommonSettings): readonly Problem[] {
+  const own = code.stale_after === undefined ? 'interval' : 'stale_after';
+  if (code[own] === undefined) return [];
+  const { staleAfterMs, intervalMs } = resolveTimes(code, common);
+  // Located only on failure, too.
+  if (staleAfterMs >= intervalMs) return [];
+  return checkAtLeastInterval(list.locate([index, own]), staleAfterMs, intervalMs);
+}
+
+function reportMissing(path: SettingPath, expected: string): Problem {
+  return { location: path, message: expectedFound(expected, 'none', formatHowToSet(path)) };
+}

@@ -1,66 +1,78 @@
-import { CATALOGUE } from '../metrics/catalogue.ts';
-import type { StaticLabels } from '../metrics/family.ts';
-import type { Format, Issue } from './format.ts';
-import { accept, reject } from './format.ts';
-import { mismatch, show } from './problem.ts';
+import { z } from 'zod';
+import { CATALOGUE } from '../../metrics/catalogue.ts';
+import type { StaticLabels } from '../../metrics/family.ts';
+import { expectedFound, formatValue } from '../config-error.ts';
+import { schemaMeta } from '../schemas.ts';
+import { expected, reject } from '../validation.ts';
 
 const MAX_LABELS = 10;
-const NAME = /^[a-zA-Z_][a-zA-Z0-9_]*$/;
-/** As long as the values that come from the service can be. */
-const VALUE = /^[^\p{Cc}\p{Cs}]{1,128}$/u;
+const LABEL_NAME = /^[a-zA-Z_][a-zA-Z0-9_]*$/;
+/** The same limit as for label values from the service. */
+const LABEL_VALUE = /^[^\p{Cc}\p{Cs}]{1,128}$/u;
 
-/** Labels that the default metrics of the process have. */
-const OF_PROCESS = ['version', 'major', 'minor', 'patch', 'type', 'space', 'kind'];
-/** Those that mean something to Prometheus, or that it sets where it scrapes. */
-const OF_PROMETHEUS = ['le', 'quantile', 'job', 'instance', 'pod', 'namespace', 'cluster'];
+/** Labels of the default metrics of the process. */
+const PROCESS_LABELS = ['version', 'major', 'minor', 'patch', 'type', 'space', 'kind'];
+/** Labels with a meaning for Prometheus, or that it adds to scraped series. */
+const PROMETHEUS_LABELS = ['le', 'quantile', 'job', 'instance', 'pod', 'namespace', 'cluster'];
 
-const TAKEN: ReadonlySet<string> = new Set([
+const RESERVED_LABELS: ReadonlySet<string> = new Set([
   ...Object.values(CATALOGUE).flatMap(({ labels }) => labels),
-  ...OF_PROCESS,
-  ...OF_PROMETHEUS,
+  ...PROCESS_LABELS,
+  ...PROMETHEUS_LABELS,
 ]);
 
-/** Keys of a service code that have slipped into its labels: as such they would be shown to everyone. */
-const SECRETS: readonly string[] = ['secret', 'secret_file'];
+/** Keys of a service code that are indented too deep: as labels, they would be public. */
+const SECRET_KEYS: readonly string[] = ['secret', 'secret_file'];
 
-/** Static labels: a mapping of names to texts. In the order of the names, whatever order they are given in. */
-export const staticLabels: Format<StaticLabels> = {
-  name: 'mapping of labels',
-  parse(raw) {
+/**
+ * Static labels: a mapping of label names to strings, sorted by name.
+ *
+ * Not a `z.record`: it drops the key `__proto__`, which has to be rejected like other names with `__`.
+ */
+export const staticLabels = z
+  .unknown()
+  .transform((raw, context): StaticLabels => {
     if (typeof raw !== 'object' || raw === null || Array.isArray(raw))
-      return reject('a mapping of label names to texts', raw);
+      return reject(context, expected('a mapping of label names to strings').error({ input: raw }));
     const labels: readonly [string, unknown][] = Object.entries(raw);
-    if (labels.length > MAX_LABELS) return reject(`at most ${MAX_LABELS} labels`, labels.length);
-    const issues = labels.flatMap(([name, value]) => [...nameIssues(name), ...valueIssues(name, value)]);
-    if (issues.length > 0) return { ok: false, issues };
-    const texts = labels.flatMap(([name, value]): [string, string][] =>
-      typeof value === 'string' ? [[name, value]] : [],
-    );
-    return accept(Object.freeze(Object.fromEntries(texts.toSorted(byName))));
-  },
-};
+    if (labels.length > MAX_LABELS)
+      return reject(context, expectedFound(`at most ${MAX_LABELS} labels`, String(labels.length)));
+    for (const [name, value] of labels) {
+      const nameMistake = checkName(name);
+      if (nameMistake !== undefined) reject(context, nameMistake, { path: [name], isKey: true });
+      const valueMistake = checkValue(name, value);
+      if (valueMistake !== undefined) reject(context, valueMistake, { path: [name] });
+    }
+    const strings = labels.map(([name, value]): [string, string] => [name, String(value)]);
+    return Object.freeze(Object.fromEntries(strings.toSorted(compareByName)));
+  })
+  .register(schemaMeta, { typeName: 'mapping of labels' });
 
-function nameIssues(name: string): readonly Issue[] {
-  const refuse = (expected: string, found: string): Issue[] => [
-    { path: [name], message: mismatch(expected, found), ofKey: true },
-  ];
-  if (SECRETS.includes(name))
-    return refuse('the name of a label', `${show(name)}, which belongs beside labels`);
-  if (!NAME.test(name)) return refuse('the name of a label (letters, digits and "_")', show(name));
+/** The message about a label name, unless it is valid. */
+function checkName(name: string): string | undefined {
+  const found = formatValue(name);
+  if (SECRET_KEYS.includes(name)) return expectedFound('a label name', found, 'move it out of labels');
+  if (!LABEL_NAME.test(name)) return expectedFound('a label name (letters, digits and "_")', found);
   if (name.startsWith('__'))
-    return refuse('the name of a label', `${show(name)}: names that begin with "__" are Prometheus's own`);
-  return TAKEN.has(name)
-    ? refuse('the name of a label that is not taken', `${show(name)}, which metrics or Prometheus have`)
-    : [];
+    return expectedFound('a label name', found, 'names that start with "__" are reserved by Prometheus');
+  if (RESERVED_LABELS.has(name))
+    return expectedFound(
+      'a label name that is not reserved',
+      found,
+      'a metric or Prometheus already uses it',
+    );
+  return undefined;
 }
 
-function valueIssues(name: string, value: unknown): readonly Issue[] {
-  if (SECRETS.includes(name) || (typeof value === 'string' && VALUE.test(value))) return [];
-  const expected = 'a text of 1 to 128 characters, none of them a control character';
-  const hint = typeof value === 'number' || typeof value === 'boolean' ? 'put it in quotes' : undefined;
-  return [{ path: [name], message: mismatch(expected, show(value), hint) }];
+/** The message about a label value, unless it is valid. The value of a misplaced secret is not checked, nor shown. */
+function checkValue(name: string, value: unknown): string | undefined {
+  if (SECRET_KEYS.includes(name) || (typeof value === 'string' && LABEL_VALUE.test(value))) return undefined;
+  const remedy = typeof value === 'number' || typeof value === 'boolean' ? 'put it in quotes' : undefined;
+  return expected('a string of 1 to 128 characters without control characters', {
+    ...(remedy !== undefined && { remedy }),
+  }).error({ input: value });
 }
 
-function byName([one]: readonly [string, string], [other]: readonly [string, string]): number {
+function compareByName([one]: readonly [string, string], [other]: readonly [string, string]): number {
   return one < other ? -1 : 1;
 }

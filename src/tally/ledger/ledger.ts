@@ -1,39 +1,39 @@
-import { CATALOGUE } from '../metrics/catalogue.ts';
-import type { HistogramSample } from '../metrics/family.ts';
-import { Histogram, type KeptHistogram } from '../metrics/histogram.ts';
-import type { Points } from '../metrics/points.ts';
-import { CounterFamily } from './counter-family.ts';
-import type { Instant } from './instant.ts';
+import { CATALOGUE } from '../../metrics/catalogue.ts';
+import type { HistogramSample } from '../../metrics/family.ts';
+import { Histogram, type PersistedHistogram } from '../../metrics/histogram.ts';
+import { recordOf } from '../../runtime/record-of.ts';
+import type { Accumulator } from '../accumulator-pool.ts';
+import { CounterFamily } from '../counter-family.ts';
+import { LEDGER_COUNTERS, type LedgerCounter } from '../family-keys.ts';
+import type { Instant } from '../instant.ts';
+import { LabelFolding } from '../label-folding.ts';
+import type { TaskObserver, TaskReading } from '../readings.ts';
+import { TaskIndex } from '../task-index.ts';
+import { countDepartedParts, DepartedAccounts } from './departed-accounts.ts';
+import type { Gain, MatchTimes } from './gains.ts';
+import { updateInput } from './input-gains.ts';
+import { updateOutputs } from './output-gains.ts';
+import type { LedgerSettings } from './ledger-settings.ts';
+import { ServerSums } from './server-sums.ts';
 import {
-  advanceInput,
-  advanceOutputs,
-  isForgotten,
-  noteFlow,
-  type Gain,
-  type KnownTask,
-} from './known-task.ts';
-import type { LabelSums } from './label-sums.ts';
-import type { ListingTally, TaskReading } from './listing-tally.ts';
-import { recordOf } from '../record-of.ts';
+  createTaskAccount,
+  hasFlag,
+  setFlag,
+  TaskFlag,
+  type RareAccounts,
+  type TaskAccount,
+} from './task-account.ts';
 
-/** The counter families that accumulate between listings. */
-export const LEDGER_COUNTERS = [
-  'inputBytes',
-  'httpOutputBytes',
-  'tasksStarted',
-  'tasksEnded',
-  'taskStalls',
-  'byteCounterResets',
-] as const;
+export interface LedgerOptions extends LedgerSettings {
+  readonly serviceCode: string;
+  readonly maxLabelSets: number;
+  readonly stallAfterMs: number;
+  readonly observer: TaskObserver | undefined;
+}
 
-export type LedgerCounter = (typeof LEDGER_COUNTERS)[number];
-
-/** What a listing adds to the counters, by label set. */
-type Gains = Readonly<Record<LedgerCounter, LabelSums>>;
-
-/** How far a ledger has come. */
+/** Progress of a ledger. */
 export interface LedgerProgress {
-  /** How many good listings it has taken, the baseline among them. */
+  /** Number of good listings, the baseline included. */
   readonly listings: number;
   /** When the baseline was taken, in seconds since the Unix epoch. */
   readonly created: number;
@@ -41,193 +41,327 @@ export interface LedgerProgress {
   readonly last: Instant;
 }
 
-/** Told what each task gained, where the detail per task is wanted. */
-export interface TaskObserver {
-  input(taskId: string, bytes: number): void;
-  output(taskId: string, format: string, bytes: number): void;
+/** The tasks of a listing and its sums. */
+interface ListingToCommit {
+  readonly tasks: TaskIndex<TaskReading>;
+  readonly accumulator: Accumulator;
 }
 
+/** A commit under way. */
+interface Commit {
+  readonly at: Instant;
+  readonly tasks: TaskIndex<TaskReading>;
+  readonly isBaseline: boolean;
+  readonly forgetBeforeMs: number;
+  readonly accumulator: Accumulator;
+  readonly servers: ServerSums;
+}
+
+/** Families whose label sets are a closed set. */
+const CLOSED_FAMILIES: readonly LedgerCounter[] = [
+  'byteCounterResets',
+  'byteCountImplausible',
+  'departedTasksEvicted',
+];
+
+/** Two listings can be committed closer together than the service made them. */
+const MIN_ELAPSED_MS = 1000;
+
+type Direction = 'input' | 'http_output';
+
 /**
- * Turns the byte counts of tasks, which come and go, into counters that never go backwards and count no byte
- * twice: per task, and per output within it, the last value is kept.
+ * Turns the byte counts of tasks, which come and go, into counters that never decrease and count no byte twice: it
+ * keeps one account for each thing that the service meters, and adds up what the accounts gain.
  *
- * The first listing is the baseline and adds nothing. A task first seen later adds its whole value, for it
- * began after the last good listing. One that left keeps what it gave; should it come back within ten good
- * listings, it goes on from its last value.
+ * A commit first updates the account of each task on its own, then those of tasks that left, then the counters. The
+ * first part can be cut between any two tasks.
  */
 export class Ledger {
   readonly counters: Readonly<Record<LedgerCounter, CounterFamily>>;
-  /** How long a live task's input stands still before the task is stalled. */
+  /** How long the input or the progress of a task is unchanged before the task is stalled. */
   stallAfterMs: number;
+  readonly #settings: LedgerSettings;
   readonly #lifetimes = new Histogram(CATALOGUE.taskLifetime.buckets);
-  readonly #tasks = new Map<string, KnownTask>();
   readonly #observer: TaskObserver | undefined;
-  /** Number of the listing being committed; the baseline is 1. */
-  #listing = 0;
+  readonly #accounts = new TaskIndex<TaskAccount>();
+  /** Accounts of the tasks of the last good listing. */
+  #live: TaskAccount[] = [];
+  readonly #departed: DepartedAccounts;
+  #listingCount = 0;
   /** When the baseline was taken, in seconds since the Unix epoch. */
   #created: number | undefined;
-  /** When the last good listing before it was taken. */
-  #before: Instant | undefined;
+  #lastCommit: Instant | undefined;
+  /** Lifetimes since the restored accounts that an earlier process has published: the next commit must not add them. */
+  #publishedLifetimes = 0;
 
-  constructor(options: {
-    serviceCode: string;
-    maxLabelSets: number;
-    stallAfterMs: number;
-    observer?: TaskObserver | undefined;
-  }) {
-    this.counters = {
-      ...recordOf(LEDGER_COUNTERS, () => new CounterFamily(options.serviceCode, options.maxLabelSets)),
-      // Its two label sets are the exporter's own: there is nothing to limit.
-      byteCounterResets: new CounterFamily(options.serviceCode, Number.POSITIVE_INFINITY),
-    };
+  constructor(options: LedgerOptions) {
+    this.counters = recordOf(LEDGER_COUNTERS, (counter) => {
+      const limit = CLOSED_FAMILIES.includes(counter) ? Number.POSITIVE_INFINITY : options.maxLabelSets;
+      return new CounterFamily(options.serviceCode, new LabelFolding(counter, limit));
+    });
     this.stallAfterMs = options.stallAfterMs;
+    this.#settings = options;
+    this.#departed = new DepartedAccounts(options.rememberTasksForMs, options.maxDepartedAccounts);
     this.#observer = options.observer;
   }
 
-  /** What is known of a task that the last good listing held, or that left lately. */
-  task(id: string): KnownTask | undefined {
-    return this.#tasks.get(id);
+  /** The account of a task that is in the last good listing, or left a while ago. */
+  getTask({ id, vsId }: Pick<TaskReading, 'id' | 'vsId'>): TaskAccount | undefined {
+    return this.#accounts.get(id, vsId);
   }
 
-  /** Takes the tasks of a good listing; adds those that are stalled to its gauges, by `vs_id`. */
-  commit({ tasks, sheet }: ListingTally, at: Instant): void {
-    const { gains, gauges } = sheet;
-    this.#listing += 1;
+  /** Takes the tasks of a good listing; adds to its gauges what only accounts tell. Returns the sums by server. */
+  commit({ tasks, accumulator }: ListingToCommit, at: Instant): ServerSums {
+    const commit: Commit = {
+      at,
+      tasks,
+      isBaseline: this.#lastCommit === undefined,
+      forgetBeforeMs: this.#departed.computeForgetBeforeMs(at),
+      accumulator,
+      servers: new ServerSums(accumulator),
+    };
+    this.#addClosedLabelSets(accumulator);
+    for (const account of this.#departed.expire(at)) this.#accounts.delete(account);
+    const live: TaskAccount[] = [];
+    for (const reading of tasks) live.push(this.#commitTask(reading, commit));
+    for (const account of this.#live) if (account.lastSeen !== at) this.#depart(account, commit);
+    this.#live = live;
+    this.#evict(accumulator);
+    for (const counter of LEDGER_COUNTERS) this.counters[counter].commit(accumulator.increases[counter], at);
+    this.#publishedLifetimes = 0;
+    this.#listingCount += 1;
     this.#created ??= at.wallMs / 1000;
-    gains.byteCounterResets.at('input').add(0);
-    gains.byteCounterResets.at('http_output').add(0);
-    for (const [id, reading] of tasks) {
-      const task = this.#take(id, reading, at, gains);
-      gauges.tasksStalled.at(reading.vsId).add(task.isStalled ? 1 : 0);
-    }
-    // Each task of the listing is known by now: where no more are known, none is missing.
-    if (this.#tasks.size > tasks.size) this.#endMissing(gains);
-    this.#before = at;
-    for (const counter of LEDGER_COUNTERS) this.#count(counter, gains[counter], at);
+    this.#lastCommit = at;
+    return commit.servers;
   }
 
-  /** Where it stands between two listings; `undefined` before the baseline. */
+  /** Number of good listings, the baseline included. */
+  get listings(): number {
+    return this.#listingCount;
+  }
+
+  /** `undefined` before the baseline. */
   get progress(): LedgerProgress | undefined {
-    if (this.#created === undefined || this.#before === undefined) return undefined;
-    return { listings: this.#listing, created: this.#created, last: this.#before };
+    if (this.#created === undefined || this.#lastCommit === undefined) return undefined;
+    return { listings: this.#listingCount, created: this.#created, last: this.#lastCommit };
   }
 
-  /** All tasks of which something is known. */
-  get tasks(): Iterable<readonly [id: string, task: KnownTask]> {
-    return this.#tasks;
+  /** All accounts: of the tasks of the last good listing, then of those that left, the first to leave first. */
+  *listAccounts(): Generator<TaskAccount, void> {
+    yield* this.#live;
+    yield* this.#departed.tasks;
   }
 
-  get keptLifetimes(): KeptHistogram {
-    return this.#lifetimes.kept;
+  get persistedLifetimes(): PersistedHistogram {
+    return this.#lifetimes.persisted;
   }
 
-  /** Goes on from where another ledger stood: the next listing is no baseline. */
+  /** Continues from the progress of an earlier ledger: the next listing is no baseline. */
   restoreProgress({ listings, created, last }: LedgerProgress): void {
-    this.#listing = listings;
+    this.#listingCount = listings;
     this.#created = created;
-    this.#before = last;
+    this.#lastCommit = last;
   }
 
-  restoreTask(id: string, task: KnownTask): void {
-    this.#tasks.set(id, task);
+  /** Restores an account; those of one ledger must come in the order of {@link listAccounts}. */
+  restoreAccount(account: TaskAccount): void {
+    this.#accounts.add(account);
+    if (account.lastSeen === this.#lastCommit) this.#live.push(account);
+    else this.#departed.add(account);
   }
 
-  restoreLifetimes(kept: KeptHistogram): void {
-    this.#lifetimes.restore(kept);
+  restoreRareAccounts(account: TaskAccount, rare: RareAccounts): void {
+    account.rare = rare;
+    this.#departed.updateParts(listDepartedParts(account), 0);
   }
 
-  points(counter: LedgerCounter): Points {
-    return this.counters[counter].points();
+  /** Advances to what an earlier process has published since the restored accounts. The next listing still may be the baseline. */
+  advanceProgress({ listings, created }: Pick<LedgerProgress, 'listings' | 'created'>): void {
+    this.#listingCount = Math.max(this.#listingCount, listings);
+    this.#created ??= created;
   }
 
-  lifetimes(serviceCode: string): HistogramSample {
-    return this.#lifetimes.sample([serviceCode], this.#created ?? 0);
+  /** Advances to the lifetimes that an earlier process has published since the restored accounts. */
+  advanceLifetimes(published: PersistedHistogram): void {
+    const count = ({ counts }: PersistedHistogram): number => counts.reduce((sum, one) => sum + one, 0);
+    const gain = count(published) - count(this.#lifetimes.persisted);
+    if (gain <= 0) return;
+    this.#publishedLifetimes += gain;
+    this.#lifetimes.restore(published);
   }
 
-  #count(counter: LedgerCounter, gains: LabelSums, at: Instant): void {
-    this.counters[counter].begin(at);
-    for (const sum of gains) this.counters[counter].add(sum);
+  restoreLifetimes(persisted: PersistedHistogram): void {
+    this.#lifetimes.restore(persisted);
   }
 
-  get #isBaseline(): boolean {
-    return this.#listing === 1;
+  collectLifetimes(serviceCode: string): HistogramSample {
+    return this.#lifetimes.toSample([serviceCode], this.#created ?? 0);
   }
 
-  #take(id: string, reading: TaskReading, at: Instant, gains: Gains): KnownTask {
-    const known = this.#tasks.get(id);
-    const task = known ?? newTask(reading, at, this.#isBaseline);
-    const hasStarted = !this.#isBaseline && known?.lastListing !== this.#listing - 1;
-    if (known === undefined) this.#tasks.set(id, task);
-    task.vsId = reading.vsId;
-    task.lastListing = this.#listing;
-    gains.tasksStarted.at(reading.vsId).add(hasStarted ? 1 : 0);
-    gains.tasksEnded.at(reading.vsId).add(0);
-    this.#takeInput(id, task, reading, at, gains);
-    this.#takeOutputs(id, task, reading, gains);
-    return task;
+  #addClosedLabelSets({ increases }: Accumulator): void {
+    for (const direction of ['input', 'http_output'] as const) {
+      increases.byteCounterResets.at(direction).add(0);
+      increases.byteCountImplausible.at(direction).add(0);
+    }
+    increases.departedTasksEvicted.add(0);
   }
 
-  #takeInput(id: string, task: KnownTask, reading: TaskReading, at: Instant, gains: Gains): void {
-    const gain = advanceInput(task, reading.input);
-    const bytes = counted(gain, 'input', gains);
-    gains.inputBytes.at(reading.vsId).add(bytes);
-    this.#observer?.input(id, bytes);
-    noteFlow(task, reading.input, gain, at);
-    this.#noteStall(task, reading, at, gains);
+  #commitTask(reading: TaskReading, commit: Commit): TaskAccount {
+    const { at } = commit;
+    const found = this.#findAccount(reading, commit.tasks);
+    const account = found ?? this.#createAccount(reading, commit);
+    if (found !== undefined) this.#continueRun(found, reading.vsId, commit);
+    const times = { lastSeenMs: account.lastSeen.monotonicMs, forgetBeforeMs: commit.forgetBeforeMs };
+    const sinceMs = found === undefined ? this.#lastCommit?.monotonicMs : times.lastSeenMs;
+    const elapsedMs = Math.max(MIN_ELAPSED_MS, at.monotonicMs - (sinceMs ?? at.monotonicMs));
+    const departedPartCount = countDepartedParts(account);
+    this.#commitInput(account, reading, commit, found === undefined, times, elapsedMs);
+    this.#commitOutputs(account, reading, commit, found === undefined, times, elapsedMs);
+    if (account.rare !== undefined) this.#updateDepartedParts(account, departedPartCount, commit.accumulator);
+    this.#updateStalls(account, reading, commit);
+    account.lastSeen = at;
+    return account;
   }
 
-  /** Stalled: live, its input flowed once, and it has stood still for long. */
-  #noteStall(task: KnownTask, reading: TaskReading, at: Instant, gains: Gains): void {
-    const isLive = (reading.progress ?? 0) === 0;
-    const stoodStillMs = at.monotonicMs - task.lastFlow.monotonicMs;
-    const isStalled = isLive && task.hasFlowed && stoodStillMs >= this.stallAfterMs;
-    gains.taskStalls.at(reading.vsId).add(isStalled && !task.isStalled ? 1 : 0);
-    task.isStalled = isStalled;
+  /** The account of a task: its own, or that of a task with its id that left another server. */
+  #findAccount({ id, vsId }: TaskReading, tasks: TaskIndex<TaskReading>): TaskAccount | undefined {
+    const own = this.#accounts.get(id, vsId);
+    if (own !== undefined) return own;
+    const namesakes = this.#accounts.listById(id);
+    if (namesakes.length === 0) return undefined;
+    const [mostRecent] = namesakes
+      .filter((account) => tasks.get(id, account.vsId) === undefined)
+      .toSorted(compareRecency);
+    return mostRecent;
   }
 
-  #takeOutputs(id: string, task: KnownTask, reading: TaskReading, gains: Gains): void {
-    for (const { format, gain } of advanceOutputs(task, reading.outputs, this.#listing)) {
-      const bytes = this.#isBaseline ? 0 : counted(gain, 'http_output', gains);
-      gains.httpOutputBytes.at(reading.vsId).at(format).add(bytes);
-      this.#observer?.output(id, format, bytes);
+  #createAccount(reading: TaskReading, { at, isBaseline, servers }: Commit): TaskAccount {
+    const account = createTaskAccount(reading, at, isBaseline ? TaskFlag.isFromBaseline : 0);
+    this.#accounts.add(account);
+    servers.get(reading.vsId).started.add(isBaseline ? 0 : 1);
+    return account;
+  }
+
+  /** Continues a run that was in the last listing, comes back, or moves from one server to another. */
+  #continueRun(account: TaskAccount, vsId: string, { servers }: Commit): void {
+    if (account.lastSeen !== this.#lastCommit) this.#departed.delete(account);
+    if (account.vsId === vsId) return;
+    if (!hasFlag(account, TaskFlag.isEndCounted)) servers.get(account.vsId).ended.add(1);
+    setFlag(account, TaskFlag.isEndCounted, false);
+    servers.get(vsId).started.add(1);
+    account.vsId = vsId;
+  }
+
+  #commitInput(
+    account: TaskAccount,
+    reading: TaskReading,
+    commit: Commit,
+    isNew: boolean,
+    times: MatchTimes,
+    elapsedMs: number,
+  ): void {
+    const gain = updateInput(account, reading, isNew && !commit.isBaseline, times);
+    const hasFlowed = account.accountedInputBytes > 0;
+    if (hasFlowed) setFlag(account, TaskFlag.hasFlowed, true);
+    // Without a valid value the input may have flowed.
+    if (gain === undefined || gain.bytes > 0 || gain.resetCount > 0) account.lastActivity = commit.at;
+    const bytes =
+      gain === undefined
+        ? 0
+        : this.#countGain(gain, this.#settings.maxInputBytesPerSecond, elapsedMs, 'input', commit);
+    commit.servers.get(reading.vsId).inputBytes.add(bytes);
+    if (reading.protocol !== undefined)
+      commit.accumulator.increases.protocolInputBytes.at(reading.protocol).add(bytes);
+    this.#observer?.onInput(reading, bytes);
+  }
+
+  #commitOutputs(
+    account: TaskAccount,
+    reading: TaskReading,
+    commit: Commit,
+    isNew: boolean,
+    times: MatchTimes,
+    elapsedMs: number,
+  ): void {
+    const maxRate = this.#settings.maxOutputBytesPerSecond;
+    updateOutputs(account, reading.outputs, isNew, times, elapsedMs, (output, gain, outputElapsedMs) => {
+      const bytes = commit.isBaseline
+        ? 0
+        : this.#countGain(gain, maxRate, outputElapsedMs, 'http_output', commit);
+      output.bytesSum.add(bytes);
+      output.renditionBytesSum.add(bytes);
+      this.#observer?.onOutput(reading, output.format, bytes);
+    });
+  }
+
+  /** Counts resets, and implausible gains; returns the bytes to add. */
+  #countGain(
+    { bytes, resetCount }: Gain,
+    maxBytesPerSecond: number,
+    elapsedMs: number,
+    direction: Direction,
+    { accumulator: { increases } }: Commit,
+  ): number {
+    if (resetCount > 0) increases.byteCounterResets.at(direction).add(resetCount);
+    if (bytes <= (maxBytesPerSecond * elapsedMs) / 1000) return bytes;
+    increases.byteCountImplausible.at(direction).add(1);
+    return 0;
+  }
+
+  /**
+   * A live task is stalled if its input flowed once and has been unchanged for long; a file task if its progress has.
+   * The two share the time of the last activity: a task is one or the other.
+   */
+  #updateStalls(account: TaskAccount, { vsId, progress = 0 }: TaskReading, { at, servers }: Commit): void {
+    if (progress !== account.progress) {
+      account.progress = progress;
+      account.lastActivity = at;
+    }
+    const server = servers.get(vsId);
+    const isLive = progress === 0;
+    const hasFlowed = hasFlag(account, TaskFlag.hasFlowed);
+    const isIdle = at.monotonicMs - account.lastActivity.monotonicMs >= this.stallAfterMs;
+    const isStalled = isLive && hasFlowed && isIdle;
+    const isOld = at.monotonicMs - account.firstSeen.monotonicMs >= this.stallAfterMs;
+    const isWithoutInput = isLive && !hasFlowed && account.inputSource !== undefined && isOld;
+    server.stalls.add(isStalled && !hasFlag(account, TaskFlag.isStalled) ? 1 : 0);
+    setFlag(account, TaskFlag.isStalled, isStalled);
+    server.stalled.add(isStalled ? 1 : 0);
+    server.fileStalled.add(!isLive && isIdle ? 1 : 0);
+    server.withoutInput.add(isWithoutInput ? 1 : 0);
+    server.noteFirstSeen(account.firstSeen);
+  }
+
+  /** Ends the run of a task that is not in this listing; its account stays for a while. */
+  #depart(account: TaskAccount, { servers }: Commit): void {
+    setFlag(account, TaskFlag.isStalled, false);
+    this.#departed.add(account);
+    if (hasFlag(account, TaskFlag.isEndCounted)) return;
+    setFlag(account, TaskFlag.isEndCounted, true);
+    servers.get(account.vsId).ended.add(1);
+    if (hasFlag(account, TaskFlag.isFromBaseline) || hasFlag(account, TaskFlag.isLifetimeObserved)) return;
+    setFlag(account, TaskFlag.isLifetimeObserved, true);
+    if (this.#publishedLifetimes > 0) this.#publishedLifetimes -= 1;
+    else this.#lifetimes.observe((account.lastSeen.monotonicMs - account.firstSeen.monotonicMs) / 1000);
+  }
+
+  #evict({ increases }: Accumulator): void {
+    for (const account of this.#departed.evict()) {
+      this.#accounts.delete(account);
+      increases.departedTasksEvicted.add(1);
     }
   }
 
-  /** Tasks that this listing does not hold: those of the last one ended, those gone for long are forgotten. */
-  #endMissing(gains: Gains): void {
-    for (const [id, task] of this.#tasks) {
-      if (task.lastListing === this.#listing) continue;
-      if (task.lastListing === this.#listing - 1) this.#end(task, gains);
-      // Forgotten as of the next listing, for which it would otherwise still be kept.
-      else if (isForgotten(task, this.#listing + 1)) this.#tasks.delete(id);
-    }
-  }
-
-  #end(task: KnownTask, gains: Gains): void {
-    const lastSeen = this.#before ?? task.firstSeen;
-    task.isStalled = false;
-    gains.tasksEnded.at(task.vsId).add(1);
-    this.#lifetimes.observe((lastSeen.monotonicMs - task.firstSeen.monotonicMs) / 1000);
+  #updateDepartedParts(account: TaskAccount, previousCount: number, { increases }: Accumulator): void {
+    increases.departedTasksEvicted.add(this.#departed.updateParts(listDepartedParts(account), previousCount));
   }
 }
 
-/** The bytes of a gain; one that is a reset is counted as such, too. */
-function counted({ bytes, isReset }: Gain, direction: 'input' | 'http_output', gains: Gains): number {
-  if (isReset) gains.byteCounterResets.at(direction).add(1);
-  return bytes;
+/** The account that was seen last comes first; equally old ones come in an order that a restart does not change. */
+function compareRecency(a: TaskAccount, b: TaskAccount): number {
+  return b.lastSeen.monotonicMs - a.lastSeen.monotonicMs || (a.vsId < b.vsId ? -1 : 1);
 }
 
-function newTask(reading: TaskReading, at: Instant, isFromBaseline: boolean): KnownTask {
-  return {
-    vsId: reading.vsId,
-    inputBytes: 0,
-    inputSource: undefined,
-    outputs: [],
-    lastListing: 0,
-    firstSeen: at,
-    lastFlow: at,
-    hasFlowed: false,
-    isStalled: false,
-    isFromBaseline,
-  };
+function listDepartedParts({ rare }: TaskAccount): readonly number[][] {
+  return rare === undefined ? [] : [rare.departedInputs, rare.departedOutputs];
 }

@@ -1,73 +1,82 @@
-import type { Clock } from '../clock.ts';
-import type { Logger } from '../log.ts';
-import { parseBasicCredentials } from './auth/basic-credentials.ts';
-import { BcryptThread } from './auth/bcrypt-thread.ts';
-import { PasswordCheck } from './auth/password-check.ts';
-import type { WebConfiguration } from './config/web-configuration.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import type { Logger } from '../../runtime/logger.ts';
+import { isProbe } from '../request.ts';
+import { respondText, type WebResponse } from '../response.ts';
+import { PasswordVerifier, type Credentials, type VerificationResult } from './password-verifier.ts';
 import { RateLimiter } from './rate-limiter.ts';
-import { respondText } from './response.ts';
-import type { WebResponse } from './response.ts';
-import { splitUrl } from './routes.ts';
+import type { WebConfiguration } from './web-configuration.ts';
 
-/** What `opensProbes` opens: no more than these, whatever else may come below `/-/`. */
-const PROBES: readonly string[] = ['/-/healthy', '/-/ready'];
-
-/** What is known of who asks. */
-interface Visit {
+/** The parts of a request that decide whether it is authorized. */
+interface AuthRequest {
   readonly url: string;
   readonly authorization: string | undefined;
-  /** Whether the client's certificate is refused. */
-  readonly isStranger: boolean;
-  /** Aborts when no one waits any more. */
+  readonly isCertificateRejected: boolean;
+  /** Aborts when the client disconnects. */
   readonly signal: AbortSignal;
 }
 
-export interface GuardOptions {
-  /** Answers probes without asking who sent them. */
-  readonly opensProbes: boolean;
+export interface AuthorizerOptions {
+  /** Whether probes bypass authorization. */
+  readonly hasOpenProbes: boolean;
   readonly clock: Clock;
   readonly logger: Logger;
 }
 
-/** Judges requests by the web configuration that is in force. */
-export interface Guard extends AsyncDisposable {
-  /** The answer that refuses a request; undefined lets it in. */
-  refuse(this: void, visit: Visit, configuration: WebConfiguration): Promise<WebResponse | undefined>;
+export interface Authorizer {
+  /** Returns the response that rejects a request; `undefined` if it is authorized. */
+  authorize(
+    this: void,
+    request: AuthRequest,
+    configuration: WebConfiguration,
+  ): Promise<WebResponse | undefined>;
 }
 
-/** A guard with nothing remembered. The order is that of the exporter-toolkit: first the rate, then who it is. */
-export function createGuard({ opensProbes, clock, logger }: GuardOptions): Guard {
-  const limiter = new RateLimiter();
-  const thread = new BcryptThread(clock);
-  const passwords = new PasswordCheck({ compare: (password, hash) => thread.compare(password, hash) });
+const BASIC = /^basic ([A-Za-z0-9+/]+={0,2})$/i;
 
-  const verdictOf = async ({ authorization, signal }: Visit, users: ReadonlyMap<string, string>) => {
+/** Checks the rate limit before certificate and password, in the order of the exporter-toolkit. */
+export function createAuthorizer({ hasOpenProbes, clock, logger }: AuthorizerOptions): Authorizer {
+  const limiter = new RateLimiter();
+  const passwords = new PasswordVerifier();
+
+  const verify = async (
+    { authorization, signal }: AuthRequest,
+    users: ReadonlyMap<string, string>,
+  ): Promise<VerificationResult> => {
     const credentials = parseBasicCredentials(authorization);
-    if (credentials === undefined) return 'wrong';
+    if (credentials === undefined) return 'invalid';
     try {
-      return await passwords.check(credentials, users, signal);
-    } catch (error) {
-      logger.error(
-        { error: error instanceof Error ? error.message : String(error) },
-        'Password not compared',
-      );
+      return await passwords.verify(credentials, users, signal);
+    } catch (err) {
+      logger.error({ err }, 'Password verification failed');
       return 'busy';
     }
   };
   return {
-    async refuse(visit, { rateLimit, users }) {
-      if (opensProbes && PROBES.includes(splitUrl(visit.url).path)) return undefined;
+    async authorize(request, { rateLimit, users }) {
+      if (hasOpenProbes && isProbe(request.url)) return undefined;
       if (!limiter.allows(rateLimit, clock.monotonic())) return respondText(429, 'Too many requests.');
-      if (visit.isStranger) return respondText(403, 'A client certificate that is accepted here is needed.');
+      if (request.isCertificateRejected) return respondText(403, 'A valid client certificate is required.');
       if (users.size === 0) return undefined;
-      const verdict = await verdictOf(visit, users);
-      if (verdict === 'right') return undefined;
-      if (verdict === 'wrong')
-        return respondText(401, 'Unauthorized.', {
-          'WWW-Authenticate': 'Basic realm="xvs-exporter", charset="UTF-8"',
-        });
-      return respondText(503, 'Too many passwords wait to be checked.', { 'Retry-After': '1' });
+      const result = await verify(request, users);
+      switch (result) {
+        case 'valid':
+          return undefined;
+        case 'invalid':
+          return respondText(401, 'Unauthorized.', {
+            'WWW-Authenticate': 'Basic realm="xvs-exporter", charset="UTF-8"',
+          });
+        case 'busy':
+          return respondText(503, 'Too many pending password checks.', { 'Retry-After': '1' });
+      }
     },
-    [Symbol.asyncDispose]: () => thread[Symbol.asyncDispose](),
   };
+}
+
+/** Parses an `Authorization` header (RFC 7617, in UTF-8); passwords may contain colons. */
+function parseBasicCredentials(header: string | undefined): Credentials | undefined {
+  const encoded = BASIC.exec(header ?? '')?.[1];
+  if (encoded === undefined) return undefined;
+  const text = Buffer.from(encoded, 'base64').toString();
+  const colon = text.indexOf(':');
+  return colon < 0 ? undefined : { user: text.slice(0, colon), password: text.slice(colon + 1) };
 }

@@ -1,35 +1,34 @@
 import { isIP, SocketAddress } from 'node:net';
 import type { TLSSocket } from 'node:tls';
-import type { TlsFront } from './config/tls-front.ts';
+import type { TlsServerOptions } from './tls-options.ts';
 
-/** One name of a certificate as Node writes them: with JSON's quotes where it holds anything ambiguous. */
-const NAME = /(DNS|email|URI|IP Address):("(?:[^"\\]|\\.)*"|[^,]*)(?:, |$)|[^,]*(?:, |$)/gy;
+/** One entry of Node's `subjectAltName`; names with special characters are JSON strings. Node has no parsed form. */
+const SUBJECT_ALT_NAME = /(DNS|email|URI|IP Address):("(?:[^"\\]|\\.)*"|[^,]*)(?:, |$)|[^,]*(?:, |$)/gy;
 
-/** Why a client's certificate does not let it in; undefined where nothing is held against it. */
-export function refusalOf(
+/** Returns why the client certificate of a connection is rejected; `undefined` if it is accepted. */
+export function getRejectionReason(
   socket: Pick<TLSSocket, 'getPeerX509Certificate' | 'authorized'>,
-  { clientAuth, allowedSans }: TlsFront,
+  { clientAuth, allowedSans }: TlsServerOptions,
 ): string | undefined {
   if (!clientAuth.isRequested) return undefined;
   const certificate = socket.getPeerX509Certificate();
   if (certificate === undefined) return clientAuth.isRequired ? 'no certificate' : undefined;
-  if (clientAuth.isVerified && !socket.authorized)
-    return 'a certificate that the client CA does not stand for';
+  if (clientAuth.isVerified && !socket.authorized) return 'certificate verification failed';
   if (allowedSans === undefined) return undefined;
-  const isAllowed = subjectNames(certificate.subjectAltName ?? '').some((name) => allowedSans.has(name));
-  return isAllowed ? undefined : 'a certificate without an allowed name';
+  const names = parseSubjectAltNames(certificate.subjectAltName ?? '');
+  return names.some((name) => allowedSans.has(name)) ? undefined : 'no allowed subject alternative name';
 }
 
-/** DNS names, mail addresses, URIs and IP addresses (as Go writes them) of a certificate's `subjectAltName`. */
-export function subjectNames(subjectAltName: string): readonly string[] {
-  return [...subjectAltName.matchAll(NAME)].flatMap(([, kind, name]) => {
+/** Parses Node's `subjectAltName` into DNS names, email addresses, URIs and IP addresses (in Go's notation). */
+export function parseSubjectAltNames(subjectAltName: string): readonly string[] {
+  return [...subjectAltName.matchAll(SUBJECT_ALT_NAME)].flatMap(([, kind, name]) => {
     if (kind === undefined || name === undefined) return [];
     const text = name.startsWith('"') ? String(JSON.parse(name)) : name;
-    return [kind === 'IP Address' ? canonicalAddress(text) : text];
+    return [kind === 'IP Address' ? canonicalizeAddress(text) : text];
   });
 }
 
-/** `::1`, where Node writes `0:0:0:0:0:0:0:1`. */
-function canonicalAddress(address: string): string {
+/** Node writes `0:0:0:0:0:0:0:1`, Go `::1`. */
+function canonicalizeAddress(address: string): string {
   return isIP(address) === 6 ? new SocketAddress({ address, family: 'ipv6' }).address : address;
 }

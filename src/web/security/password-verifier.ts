@@ -1,99 +1,134 @@
 import { createHmac, randomBytes } from 'node:crypto';
-import { BoundedMemory } from './bounded-memory.ts';
-import type { Credentials } from './basic-credentials.ts';
 
-/** `busy`: too many wait to be compared. */
-export type Verdict = 'right' | 'wrong' | 'busy';
-
-export interface PasswordCheckOptions {
-  /** Compares a password with a bcrypt hash, at a high price. */
-  readonly compare: (password: string, hash: string) => Promise<boolean>;
+export interface Credentials {
+  readonly user: string;
+  readonly password: string;
 }
 
-/** Right ones are as many as there are users, and a few from before a change. */
-const REMEMBERED_RIGHT = 128;
-/** Apart from the right ones: whoever guesses pushes no one out. */
-const REMEMBERED_WRONG = 1024;
-/** Comparisons that may wait; they go one at a time. */
-const MAX_WAITING = 16;
+/** `busy`: the password was not compared, because the queue is full or every client has disconnected. */
+export type VerificationResult = 'valid' | 'invalid' | 'busy';
 
-/** Salt and hash that no password is known for. */
-const NOBODY = 'QOauhQNbBCuQDKes6eFzPeMqBSjb7Mr5DUmpZ/VcEd00UAV/LDeSi';
+/** Compares a password with a bcrypt hash. */
+export type ComparePassword = (password: string, hash: string) => Promise<boolean>;
 
-interface Comparison {
-  readonly verdict: Promise<Verdict>;
-  /** Whether someone still waits for it. */
+/** More than there are users, so that a changed password fits too. */
+const MAX_CACHED_VALID = 128;
+/** Cached apart from the valid ones, so that guesses cannot evict them. */
+const MAX_CACHED_INVALID = 1024;
+/** Includes the running comparison. */
+const MAX_PENDING_COMPARISONS = 16;
+/** Requests with the same password that wait for its comparison. */
+const MAX_REQUESTS_PER_COMPARISON = 64;
+
+/** Salt and hash for users that do not exist. */
+const DUMMY_SALT_AND_HASH = 'QOauhQNbBCuQDKes6eFzPeMqBSjb7Mr5DUmpZ/VcEd00UAV/LDeSi';
+
+interface PendingComparison {
+  readonly result: Promise<VerificationResult>;
+  /** One for each request that waits for the result. */
   readonly signals: AbortSignal[];
 }
 
 /**
- * Tells whether user and password are right, and remembers it: a scraper's password is compared once, not at every
- * scrape. What is remembered is a keyed digest, no password, and with the user's hash in it: a new hash is a new
- * question. An unknown user costs what a known one does.
+ * Verifies passwords, one comparison at a time. It caches results as keyed digests of user, hash and password, so that
+ * bcrypt does not slow down each scrape and a new hash in the configuration is compared again. Users that do not exist
+ * take as long as users that do.
  */
-export class PasswordCheck {
-  readonly #compare: PasswordCheckOptions['compare'];
+export class PasswordVerifier {
+  readonly #compare: ComparePassword;
   readonly #digestKey = randomBytes(32);
-  readonly #right = new BoundedMemory(REMEMBERED_RIGHT);
-  readonly #wrong = new BoundedMemory(REMEMBERED_WRONG);
-  readonly #comparisons = new Map<string, Comparison>();
-  #last: Promise<unknown> = Promise.resolve();
+  readonly #validDigests = new LruSet(MAX_CACHED_VALID);
+  readonly #invalidDigests = new LruSet(MAX_CACHED_INVALID);
+  readonly #pending = new Map<string, PendingComparison>();
+  #lastComparison: Promise<unknown> = Promise.resolve();
 
-  constructor({ compare }: PasswordCheckOptions) {
+  constructor(compare: ComparePassword = compareWithBcrypt) {
     this.#compare = compare;
   }
 
-  /** Rejects where the comparison itself fails. */
-  async check(
+  /** Rejects if the comparison fails. `users` maps names to hashes. */
+  async verify(
     { user, password }: Credentials,
     users: ReadonlyMap<string, string>,
     signal: AbortSignal,
-  ): Promise<Verdict> {
-    const known = users.get(user);
-    const hash = known ?? this.#hashOfNobody(user, users);
+  ): Promise<VerificationResult> {
+    const userHash = users.get(user);
+    const hash = userHash ?? this.#createDummyHash(user, users);
     const digest = this.#digest(user, hash, password);
-    if (known !== undefined && this.#right.has(digest)) return 'right';
-    if (this.#wrong.has(digest)) return 'wrong';
-    const running = this.#comparisons.get(digest);
-    if (running !== undefined) {
-      running.signals.push(signal);
-      return await running.verdict;
+    if (userHash !== undefined && this.#validDigests.has(digest)) return 'valid';
+    if (this.#invalidDigests.has(digest)) return 'invalid';
+    const pending = this.#pending.get(digest);
+    if (pending !== undefined) {
+      if (pending.signals.length >= MAX_REQUESTS_PER_COMPARISON) return 'busy';
+      pending.signals.push(signal);
+      return await pending.result;
     }
-    if (this.#comparisons.size >= MAX_WAITING) return 'busy';
-    return await this.#enqueue(digest, { password, hash, isKnown: known !== undefined, signal });
-  }
+    if (this.#pending.size >= MAX_PENDING_COMPARISONS) return 'busy';
 
-  #enqueue(
-    digest: string,
-    {
-      password,
-      hash,
-      isKnown,
-      signal,
-    }: { password: string; hash: string; isKnown: boolean; signal: AbortSignal },
-  ): Promise<Verdict> {
     const signals = [signal];
-    const run = async (): Promise<Verdict> => {
+    const run = async (): Promise<VerificationResult> => {
       if (signals.every(({ aborted }) => aborted)) return 'busy';
-      const isRight = (await this.#compare(password, hash)) && isKnown;
-      (isRight ? this.#right : this.#wrong).add(digest);
-      return isRight ? 'right' : 'wrong';
+      const isValid = (await this.#compare(password, hash)) && userHash !== undefined;
+      (isValid ? this.#validDigests : this.#invalidDigests).add(digest);
+      return isValid ? 'valid' : 'invalid';
     };
-    const verdict = this.#last.then(run).finally(() => this.#comparisons.delete(digest));
-    this.#last = verdict.catch(() => undefined);
-    this.#comparisons.set(digest, { verdict, signals });
-    return verdict;
+    const result = this.#lastComparison.then(run).finally(() => this.#pending.delete(digest));
+    this.#lastComparison = result.catch(() => undefined);
+    this.#pending.set(digest, { result, signals });
+    return await result;
   }
 
-  /** A hash as dear as that of one of the users; of which, the name decides, so that it stays the same. */
-  #hashOfNobody(user: string, users: ReadonlyMap<string, string>): string {
+  /** Has the cost of one user's hash, chosen by the name, so that repeated requests take equally long. */
+  #createDummyHash(user: string, users: ReadonlyMap<string, string>): string {
     const hashes = [...users.values()];
     const choice = createHmac('sha256', this.#digestKey).update(user).digest().readUInt32LE(0);
     const cost = hashes[choice % hashes.length]?.slice(4, 6) ?? '10';
-    return `$2y$${cost}$${NOBODY}`;
+    return `$2y$${cost}$${DUMMY_SALT_AND_HASH}`;
   }
 
   #digest(...parts: readonly string[]): string {
     return createHmac('sha256', this.#digestKey).update(JSON.stringify(parts)).digest('base64');
+  }
+}
+
+/**
+ * Runs in libuv's thread pool. It cannot be cancelled, and the process cannot exit before it ends: hence the limits on
+ * the cost and on concurrent comparisons.
+ */
+async function compareWithBcrypt(password: string, hash: string): Promise<boolean> {
+  const { verify } = await importBcrypt();
+  return await verify(password, hash);
+}
+
+/** Imports bcrypt on use, so that platforms for which it has no build can run the exporter without passwords. */
+export async function importBcrypt(): Promise<{ readonly verify: ComparePassword }> {
+  return await import('@node-rs/bcrypt');
+}
+
+/** The most recently used entries. */
+export class LruSet {
+  readonly #capacity: number;
+  readonly #entries = new Set<string>();
+
+  constructor(capacity: number) {
+    this.#capacity = capacity;
+  }
+
+  get size(): number {
+    return this.#entries.size;
+  }
+
+  /** Whether the set has an entry; marks it as used. */
+  has(entry: string): boolean {
+    if (!this.#entries.delete(entry)) return false;
+    this.#entries.add(entry);
+    return true;
+  }
+
+  add(entry: string): void {
+    this.#entries.delete(entry);
+    this.#entries.add(entry);
+    const [oldest] = this.#entries;
+    if (this.#entries.size > this.#capacity && oldest !== undefined) this.#entries.delete(oldest);
   }
 }

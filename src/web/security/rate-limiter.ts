@@ -1,12 +1,12 @@
-import type { RateLimit } from './config/web-file.ts';
+import type { RateLimit } from './web-configuration-file.ts';
 
-/** A bucket of tokens: it holds `burst`, a request takes one, and one comes back each interval. */
+/** A token bucket of `burst` tokens that gains one token each `intervalMs`. */
 export class RateLimiter {
   #limit: RateLimit | undefined;
   #tokens = 0;
   #filledAtMs = 0;
 
-  /** Whether a request may pass at a time (monotonic, in milliseconds). A limit that has changed begins anew. */
+  /** Takes a token, at a monotonic time in milliseconds; false if there is none. A changed limit fills the bucket. */
   allows(limit: RateLimit | undefined, nowMs: number): boolean {
     if (limit === undefined) return true;
     if (limit.burst !== this.#limit?.burst || limit.intervalMs !== this.#limit.intervalMs) {

@@ -1,69 +1,89 @@
-/**
- * The names of Go's crypto/tls, which the format uses, and what OpenSSL calls the same. Only suites that Go counts as
- * secure: those without forward secrecy (TLS_RSA_…) have not been among them since Go 1.22.
- */
-export const CIPHER_SUITES: ReadonlyMap<string, string> = new Map([
-  ['TLS_AES_128_GCM_SHA256', 'TLS_AES_128_GCM_SHA256'],
-  ['TLS_AES_256_GCM_SHA384', 'TLS_AES_256_GCM_SHA384'],
-  ['TLS_CHACHA20_POLY1305_SHA256', 'TLS_CHACHA20_POLY1305_SHA256'],
-  ['TLS_ECDHE_ECDSA_WITH_AES_128_CBC_SHA', 'ECDHE-ECDSA-AES128-SHA'],
-  ['TLS_ECDHE_ECDSA_WITH_AES_256_CBC_SHA', 'ECDHE-ECDSA-AES256-SHA'],
-  ['TLS_ECDHE_RSA_WITH_AES_128_CBC_SHA', 'ECDHE-RSA-AES128-SHA'],
-  ['TLS_ECDHE_RSA_WITH_AES_256_CBC_SHA', 'ECDHE-RSA-AES256-SHA'],
-  ['TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256', 'ECDHE-ECDSA-AES128-GCM-SHA256'],
-  ['TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384', 'ECDHE-ECDSA-AES256-GCM-SHA384'],
-  ['TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256', 'ECDHE-RSA-AES128-GCM-SHA256'],
-  ['TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384', 'ECDHE-RSA-AES256-GCM-SHA384'],
-  ['TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256', 'ECDHE-ECDSA-CHACHA20-POLY1305'],
-  ['TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256', 'ECDHE-RSA-CHACHA20-POLY1305'],
-]);
+/** Values of the exporter-toolkit's YAML format: all scalars are strings, and messages must not show secrets. */
+import { z } from 'zod';
+import { describeKind, formatValue } from '../../config/config-error.ts';
+import { expected, parsedBy, type ExpectedOptions } from '../../config/validation.ts';
 
-export const CURVES: ReadonlyMap<string, string> = new Map([
-  ['CurveP256', 'P-256'],
-  ['CurveP384', 'P-384'],
-  ['CurveP521', 'P-521'],
-  ['X25519', 'X25519'],
-]);
+/** A part of a bcrypt hash or a PEM text, or a whole line of base64 that does not start like a path. */
+const SECRET = /\$\d\d\$|-----BEGIN|^(?!\/)[A-Za-z0-9+/=]{40,}$/;
+/** Stricter than {@link SECRET}, for strings that are not paths. */
+const LONG_TOKEN = /[A-Za-z0-9+/=.]{40}/;
 
-/** TLS 1.0 and 1.1 are not among them (RFC 8996): no newer Prometheus needs them, and OpenSSL refuses them by default. */
-export const TLS_VERSIONS = new Map([
-  ['TLS12', 'TLSv1.2'],
-  ['TLS13', 'TLSv1.3'],
-] as const);
-
-/** What is asked of a client's certificate. */
-export interface ClientAuth {
-  readonly isRequested: boolean;
-  readonly isRequired: boolean;
-  /** Whether one that is given must come from the client CA. */
-  readonly isVerified: boolean;
+/** Whether a string looks like a password hash or a key rather than a path. */
+export function isSecret(text: string): boolean {
+  return SECRET.test(text);
 }
 
-const REQUIRE_ANY: ClientAuth = { isRequested: true, isRequired: true, isVerified: false };
+/** Whether a string must not appear in a message. */
+export function isRedacted(text: string): boolean {
+  return isSecret(text) || LONG_TOKEN.test(text);
+}
 
-export const NO_CLIENT_AUTH: ClientAuth = { isRequested: false, isRequired: false, isVerified: false };
+/** Formats a value for a message unless it looks like a secret. */
+export function formatUnlessSecret(raw: unknown): string {
+  if (typeof raw !== 'string') return describeKind(raw);
+  return isRedacted(raw) ? 'a redacted value' : formatValue(raw);
+}
 
-export const CLIENT_AUTH_TYPES: ReadonlyMap<string, ClientAuth> = new Map([
-  ['NoClientCert', NO_CLIENT_AUTH],
-  ['RequestClientCert', { isRequested: true, isRequired: false, isVerified: false }],
-  ['RequireAnyClientCert', REQUIRE_ANY],
-  // The older name, which exporters keep taking.
-  ['RequireClientCert', REQUIRE_ANY],
-  ['VerifyClientCertIfGiven', { isRequested: true, isRequired: false, isVerified: true }],
-  ['RequireAndVerifyClientCert', { isRequested: true, isRequired: true, isVerified: true }],
-]);
+/** `expected` with redaction. */
+export function expectedValue(expectation: string, options: ExpectedOptions = {}) {
+  return expected(expectation, { show: formatUnlessSecret, ...options });
+}
 
-/** The three suites of TLS 1.3, which Go leaves no choice of: a list of suites concerns TLS 1.2 alone. */
-export const TLS13_SUITES = [...CIPHER_SUITES.keys()].filter((name) => !name.includes('_WITH_'));
+export const expectedMapping = expected('a mapping', { show: describeKind });
 
-/** The words of YAML 1.1, which Go's library reads: also as `Yes` and `YES`. */
-export const BOOLEANS: ReadonlyMap<string, boolean> = new Map([
-  ...inEveryCase(['true', 'yes', 'on', 'y'], true),
-  ...inEveryCase(['false', 'no', 'off', 'n'], false),
-]);
+/** Accepts an absent value too. As in Go's YAML library, an empty string, `~` and `null` are absent. */
+export function optional<T extends z.ZodType>(schema: T) {
+  return z.preprocess((raw) => (isAbsent(raw) ? undefined : raw), schema.optional()).optional();
+}
 
-function inEveryCase(words: readonly string[], meaning: boolean): readonly (readonly [string, boolean])[] {
+function isAbsent(raw: unknown): boolean {
+  return raw === null || raw === '' || raw === '~' || raw === 'null';
+}
+
+/** Accepts one of the words; outputs its meaning. */
+export function word<T>(
+  meanings: ReadonlyMap<string, T>,
+  expectation = `one of ${[...meanings.keys()].join(', ')}`,
+  options?: ExpectedOptions,
+) {
+  return parsedBy(
+    (raw) => (typeof raw === 'string' ? meanings.get(raw) : undefined),
+    expectedValue(expectation, options),
+  );
+}
+
+/** A boolean of YAML 1.1, which Go's library reads. */
+export const boolean = word(
+  new Map([...spellings(['true', 'yes', 'on', 'y'], true), ...spellings(['false', 'no', 'off', 'n'], false)]),
+  'true or false',
+);
+
+/** In lower, upper and title case. */
+function spellings(words: readonly string[], meaning: boolean): readonly (readonly [string, boolean])[] {
   return words
-    .flatMap((word) => [word, word.toUpperCase(), word.charAt(0).toUpperCase() + word.slice(1)])
-    .map((word) => [word, meaning] as const);
+    .flatMap((text) => [text, text.toUpperCase(), text.charAt(0).toUpperCase() + text.slice(1)])
+    .map((text) => [text, meaning] as const);
 }
+
+const DURATION_PART = /(\d+(?:\.\d*)?|\.\d+)(ns|us|µs|μs|ms|s|m|h)/g;
+const UNIT_MS: ReadonlyMap<string, number> = new Map([
+  ['ns', 1e-6],
+  ['us', 1e-3],
+  ['µs', 1e-3],
+  ['μs', 1e-3],
+  ['ms', 1],
+  ['s', 1000],
+  ['m', 60_000],
+  ['h', 3_600_000],
+]);
+
+/** A non-negative duration in Go's notation, such as `1.5s`, `1h2m` or `0`; outputs milliseconds. */
+export const goDurationMs = parsedBy((raw) => {
+  if (typeof raw !== 'string') return undefined;
+  const unsigned = raw.replace(/^\+/, '');
+  if (unsigned === '0') return 0;
+  const parts = [...unsigned.matchAll(DURATION_PART)];
+  if (parts.length === 0 || parts.map(([part]) => part).join('') !== unsigned) return undefined;
+  const ms = parts.reduce((sum, [, number, unit = '']) => sum + Number(number) * (UNIT_MS.get(unit) ?? 0), 0);
+  return Number.isFinite(ms) ? ms : undefined;
+}, expectedValue('a duration such as 500ms or 1s'));

@@ -1,122 +1,184 @@
 import { validateHeaderValue } from 'node:http';
-import { ConfigError, throwIfAny } from '../../config/problem.ts';
+import { z } from 'zod';
+import { ConfigError, describeKind, expectedFound } from '../../config/config-error.ts';
+import { parsedBy, reject, strictMapping, toProblems, type Locate } from '../../config/validation.ts';
 import { parseYaml } from '../../config/yaml-source.ts';
-import type { Field } from './findings.ts';
-import { Findings, showUnlessSecret } from './findings.ts';
-import { parseGoDuration } from './go-duration.ts';
-import { BOOLEANS } from './go-names.ts';
-import type { TlsSection } from './tls-section.ts';
-import { readTlsSection } from './tls-section.ts';
+import { tlsSectionSchema, toTlsSection, type TlsSection } from './tls-section.ts';
+import {
+  boolean,
+  expectedMapping,
+  expectedValue,
+  formatUnlessSecret,
+  goDurationMs,
+  isRedacted,
+  optional,
+  word,
+} from './toolkit-values.ts';
 
-/** Requests that come one after `intervalMs`, and `burst` at once. */
+/** One request per `intervalMs`, with bursts of up to `burst` requests. */
 export interface RateLimit {
   readonly intervalMs: number;
   readonly burst: number;
 }
 
-/** What a web configuration file says, before the files that it names are read. */
-export interface WebFile {
-  /** Undefined where it is plain HTTP. */
+/** A valid web configuration file whose certificates have not been read yet. */
+export interface WebConfigurationFile {
+  /** `undefined` for plain HTTP. */
   readonly tls: TlsSection | undefined;
-  /** Headers of every answer. */
+  /** Headers of every response. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Hashes (bcrypt) by user; no user, no authentication. */
+  /** bcrypt hashes by user name; if empty, requests need no password. */
   readonly users: ReadonlyMap<string, string>;
   readonly rateLimit: RateLimit | undefined;
 }
 
-const SECTIONS = ['tls_server_config', 'http_server_config', 'basic_auth_users', 'rate_limit'];
-
-/** Headers that may be set, with the values that may be given where not any may be. */
-const HEADERS: ReadonlyMap<string, readonly string[]> = new Map([
-  ['Strict-Transport-Security', []],
-  ['X-Content-Type-Options', ['nosniff']],
-  ['X-Frame-Options', ['deny', 'sameorigin']],
-  ['X-XSS-Protection', []],
-  ['Content-Security-Policy', []],
-]);
-
-/** Cost from 4 to 31, then 22 letters of salt and 31 of hash. */
-const BCRYPT = /^\$2[aby]\$(?:0[4-9]|[12]\d|3[01])\$[./A-Za-z0-9]{53}$/;
-
+/** The cost in two digits, then 22 characters of salt and 31 of hash. */
+const BCRYPT_HASH = /^\$2[aby]\$(\d\d)\$[./A-Za-z0-9]{53}$/;
+const MIN_BCRYPT_COST = 4;
 /**
- * Reads a web configuration file: the format of prometheus/exporter-toolkit, `docs/web-configuration.md`. Scalars
- * are taken as they are written: a user `007` is no number.
- *
- * @throws ConfigError that lists all that is wrong, without hashes and keys.
+ * The toolkit accepts costs up to 31. A comparison of cost 16 takes about 6 s, each further step doubles it, and it
+ * delays the exit of the process, because it cannot be cancelled.
  */
-export function parseWebFile(text: string, file: string): WebFile {
-  const source = parseYaml(text, file, { schema: 'failsafe' });
-  if ('message' in source) throw new ConfigError([source]);
-  const findings = new Findings(source);
-  const sections = findings.fields({ value: source.value, path: [] }, SECTIONS);
-  const section = (name: string): Field => sections.get(name) ?? { value: undefined, path: [name] };
-  const webFile = {
-    tls: readTlsSection(findings, section('tls_server_config'), file),
-    headers: readHttpSection(findings, section('http_server_config')),
-    users: readUsers(findings, section('basic_auth_users')),
-    rateLimit: readRateLimit(findings, section('rate_limit')),
-  };
-  throwIfAny(findings.problems);
-  return webFile;
-}
+const MAX_BCRYPT_COST = 16;
 
-/** `http2` is checked and changes nothing: the server speaks HTTP/1.1, which every scraper does. */
-function readHttpSection(findings: Findings, section: Field): Readonly<Record<string, string>> {
-  const fields = findings.fields(section, ['http2', 'headers']);
-  findings.word(fields.get('http2'), BOOLEANS, 'true or false');
-  const headers: Record<string, string> = {};
-  const given = fields.get('headers') ?? { value: undefined, path: [...section.path, 'headers'] };
-  for (const [name, field] of findings.fields(given, [...HEADERS.keys()])) {
-    const value = findings.text(field, 'a text');
-    const allowed = HEADERS.get(name) ?? [];
-    if (allowed.length > 0 && !allowed.includes(value))
-      findings.refuse(field, `one of ${allowed.join(', ')}`, showUnlessSecret(value));
-    else if (!isHeaderValue(name, value))
-      findings.refuse(field, 'the value of a header', 'a text with characters that have no place in one');
-    else if (value !== '') headers[name] = value;
-  }
-  return headers;
-}
+const mappingOptions = { showKey: formatUnlessSecret };
 
-function isHeaderValue(name: string, value: string): boolean {
-  try {
-    validateHeaderValue(name, value);
-    return true;
-  } catch (error) {
-    if (error instanceof TypeError) return false;
-    throw error;
-  }
-}
+const headerValue = optional(
+  z.string(expectedValue('a string')).refine(
+    isHeaderValue,
+    expectedValue('a header value', {
+      show: () => 'a string with characters that headers must not contain',
+    }),
+  ),
+);
+const headerWord = (...words: readonly string[]) =>
+  word(new Map(words.map((text) => [text, text]))).optional();
 
-function readUsers(findings: Findings, section: Field): ReadonlyMap<string, string> {
+/** `http2` has no effect: the server supports HTTP/1.1, as every scraper does. */
+const httpSectionSchema = strictMapping(
+  {
+    http2: optional(boolean),
+    headers: optional(
+      strictMapping(
+        {
+          'Strict-Transport-Security': headerValue,
+          'X-Content-Type-Options': headerWord('nosniff'),
+          'X-Frame-Options': headerWord('deny', 'sameorigin'),
+          'X-XSS-Protection': headerValue,
+          'Content-Security-Policy': headerValue,
+        },
+        expectedMapping,
+        mappingOptions,
+      ),
+    ),
+  },
+  expectedMapping,
+  mappingOptions,
+);
+
+/** Not a zod record, which would lose a user named `__proto__`. */
+const usersSchema = parsedBy(
+  (raw) =>
+    typeof raw === 'object' && raw !== null && !Array.isArray(raw)
+      ? new Map<string, unknown>(Object.entries(raw))
+      : undefined,
+  expectedMapping,
+).transform((entries, context) => {
   const users = new Map<string, string>();
-  for (const [user, field] of findings.mapping(section)) {
-    const hash = findings.text(field, 'a bcrypt hash');
-    if (BCRYPT.test(hash)) users.set(user, hash);
+  for (const [user, hash] of entries) {
+    const found = describeInvalidHash(hash);
+    if (found === undefined) users.set(user, String(hash));
     else
-      findings.refuse(
-        field,
-        'a bcrypt hash with a cost from 04 to 31',
-        hash === '' ? 'nothing' : 'a text that is none',
-        "`htpasswd -nBC 10 ''` makes one",
+      reject(
+        context,
+        expectedFound(
+          'a bcrypt hash with a cost from 04 to 16',
+          found,
+          "run `htpasswd -nBC 10 ''` to create one",
+        ),
+        { path: [user] },
       );
   }
   return users;
+});
+
+function describeInvalidHash(hash: unknown): string | undefined {
+  if (typeof hash !== 'string') return describeKind(hash);
+  if (hash === '') return 'no value';
+  const cost = BCRYPT_HASH.exec(hash)?.[1];
+  if (cost === undefined) return 'another string';
+  const isAccepted = Number(cost) >= MIN_BCRYPT_COST && Number(cost) <= MAX_BCRYPT_COST;
+  return isAccepted ? undefined : `cost ${cost}`;
 }
 
-function readRateLimit(findings: Findings, section: Field): RateLimit | undefined {
-  const fields = findings.fields(section, ['interval', 'burst']);
-  const [interval, burst] = [fields.get('interval'), fields.get('burst')];
-  const intervalText = findings.text(interval, 'a duration');
-  const burstText = findings.text(burst, 'a whole number');
-  const intervalMs = intervalText === '' ? 0 : parseGoDuration(intervalText);
-  if (intervalMs === undefined && interval !== undefined)
-    return findings.refuse(interval, 'a duration such as 500ms or 1s', showUnlessSecret(intervalText));
-  if (burst !== undefined && burstText !== '' && !/^\d{1,9}$/.test(burstText))
-    return findings.refuse(burst, 'a whole number', showUnlessSecret(burstText));
-  if (intervalMs === undefined || intervalMs === 0) return undefined;
-  if (Number(burstText) >= 1) return { intervalMs, burst: Number(burstText) };
-  const found = burstText === '' ? 'none' : burstText;
-  return findings.refuse(burst ?? section, 'a burst of at least 1, or every request is refused', found);
+const rateLimitSchema = strictMapping(
+  {
+    interval: optional(goDurationMs),
+    burst: optional(
+      parsedBy(
+        (raw) => (typeof raw === 'string' && /^\d{1,9}$/.test(raw) ? Number(raw) : undefined),
+        expectedValue('a whole number'),
+      ),
+    ),
+  },
+  expectedMapping,
+  mappingOptions,
+).transform(({ interval = 0, burst }, context): RateLimit | undefined => {
+  if (interval === 0) return undefined;
+  if (burst !== undefined && burst >= 1) return { intervalMs: interval, burst };
+  return reject(
+    context,
+    expectedFound('a burst of at least 1, because 0 rejects every request', String(burst ?? 'none')),
+    { path: burst === undefined ? [] : ['burst'] },
+  );
+});
+
+const fileSchema = optional(
+  strictMapping(
+    {
+      tls_server_config: optional(tlsSectionSchema),
+      http_server_config: optional(httpSectionSchema),
+      basic_auth_users: optional(usersSchema),
+      rate_limit: optional(rateLimitSchema),
+    },
+    expectedMapping,
+    mappingOptions,
+  ),
+);
+
+/**
+ * Parses a web configuration file in the format of prometheus/exporter-toolkit (`docs/web-configuration.md`). Scalars
+ * keep their spelling, so that a user can be called `007`.
+ *
+ * @throws ConfigError with all problems, without hashes and keys.
+ */
+export function parseWebConfigurationFile(text: string, file: string): WebConfigurationFile {
+  const source = parseYaml(text, file, { schema: 'failsafe' });
+  if ('message' in source) throw new ConfigError([source]);
+  const locate: Locate = (path, isKey) => {
+    // A user name may be a password in the wrong place.
+    const shown = path[0] === 'basic_auth_users' ? path.slice(0, 1) : path;
+    const name = shown.filter((step) => typeof step === 'string' && !isRedacted(step)).join('.');
+    return `${source.locate(path, isKey)} ${name}`.trimEnd();
+  };
+  const { success, data = {}, error } = fileSchema.safeParse(source.value);
+  if (!success) throw new ConfigError(toProblems(error, locate));
+  const headers = Object.entries(data.http_server_config?.headers ?? {});
+  return {
+    tls: toTlsSection(data.tls_server_config ?? {}, locate, file),
+    headers: Object.fromEntries(
+      headers.flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
+    ),
+    users: data.basic_auth_users ?? new Map(),
+    rateLimit: data.rate_limit,
+  };
+}
+
+function isHeaderValue(value: string): boolean {
+  try {
+    validateHeaderValue('header', value);
+    return true;
+  } catch {
+    return false;
+  }
 }

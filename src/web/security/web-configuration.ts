@@ -1,60 +1,159 @@
 import { createHash } from 'node:crypto';
-import type { ReadFile } from '../../config/files.ts';
-import { readText } from '../../config/files.ts';
-import { ConfigError } from '../../config/problem.ts';
-import type { TlsFront } from './tls-front.ts';
-import { readTlsFront } from './tls-front.ts';
-import type { RateLimit, WebFile } from './web-file.ts';
-import { parseWebFile } from './web-file.ts';
+import { ConfigError, expectedFound } from '../../config/config-error.ts';
+import { readErrorCode, readText, type ReadFile } from '../../config/files.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import type { Logger } from '../../runtime/logger.ts';
+import { importBcrypt } from './password-verifier.ts';
+import { readTlsServerOptions, type TlsServerOptions } from './tls-options.ts';
+import { parseWebConfigurationFile, type WebConfigurationFile } from './web-configuration-file.ts';
 
-/** How the web server guards itself. It never changes; a change of the file gives another one. */
-export interface WebConfiguration extends Omit<WebFile, 'tls'> {
-  readonly tls: TlsFront | undefined;
-  readonly rateLimit: RateLimit | undefined;
+const CHECK_INTERVAL_MS = 1000;
+/** At this cost a comparison takes more than a second. */
+const MAX_FAST_BCRYPT_COST = 14;
+
+/** A web configuration with its certificates. Immutable: a reload creates a new one. */
+export interface WebConfiguration extends Omit<WebConfigurationFile, 'tls'> {
+  readonly tls: TlsServerOptions | undefined;
 }
 
-/** Without a web configuration file: plain HTTP, for everyone. */
-export const OPEN: WebConfiguration = {
-  tls: undefined,
-  headers: {},
-  users: new Map(),
-  rateLimit: undefined,
+/** The web configuration in force. */
+export interface WebConfigurationSource {
+  readonly current: WebConfiguration;
+  /** Calls the listener after each reload. */
+  onReload(this: void, listener: (configuration: WebConfiguration) => void): void;
+  /** Reloads the web configuration if its files have changed. Never rejects. */
+  check(this: void): Promise<void>;
+}
+
+/** Plain HTTP without authentication, for an exporter without a web configuration file. */
+export const DEFAULT_WEB_CONFIGURATION_SOURCE: WebConfigurationSource = {
+  current: { tls: undefined, headers: {}, users: new Map(), rateLimit: undefined },
+  onReload: () => undefined,
+  check: () => Promise.resolve(),
 };
 
-/** Reads a web configuration file and the certificates that it names; rejects with a ConfigError. */
+/** Reads a web configuration file and its certificates; rejects with a ConfigError. */
 export async function loadWebConfiguration(path: string, readFile: ReadFile): Promise<WebConfiguration> {
-  const text = await readText(readFile, { path, place: 'web.config.file', folder: undefined });
+  const text = await readText(readFile, { path, location: 'web.config.file', folder: undefined });
   if (typeof text !== 'string') throw new ConfigError([text]);
-  const { tls, ...rest } = parseWebFile(text, path);
-  return { ...rest, tls: tls === undefined ? undefined : await readTlsFront(tls, readFile) };
+  const { tls, ...rest } = parseWebConfigurationFile(text, path);
+  if (rest.users.size > 0) await assertBcryptBuild(path);
+  return { ...rest, tls: tls === undefined ? undefined : await readTlsServerOptions(tls, readFile) };
 }
 
-/** What loading came to, and a digest of all that was read for it: the same digest, the same outcome. */
-export interface LoadAttempt {
+async function assertBcryptBuild(path: string): Promise<void> {
+  try {
+    await importBcrypt();
+  } catch {
+    const found = `${process.platform}/${process.arch}`;
+    const message = expectedFound('a platform that @node-rs/bcrypt has a build for', found);
+    throw new ConfigError([{ location: `${path} basic_auth_users`, message }]);
+  }
+}
+
+export interface WebConfigurationSourceOptions {
+  readonly path: string;
+  readonly readFile: ReadFile;
+  readonly logger: Logger;
+}
+
+/** Loads a web configuration file; rejects with a ConfigError. An invalid change later is logged once and ignored. */
+export async function openWebConfiguration({
+  path,
+  readFile,
+  logger,
+}: WebConfigurationSourceOptions): Promise<WebConfigurationSource> {
+  const logLoaded = ({ tls, users }: WebConfiguration): void => {
+    logger.info({ tls: tls !== undefined, users: users.size }, 'Web configuration loaded');
+    const cost = Math.max(...[...users.values()].map((hash) => Number(hash.slice(4, 6))));
+    if (cost > MAX_FAST_BCRYPT_COST) logger.warn({ cost }, 'bcrypt cost slows down password checks');
+  };
+  const first = await attemptLoad(path, readFile);
+  if (first.outcome instanceof ConfigError) throw first.outcome;
+  let current = first.outcome;
+  let { digest } = first;
+  const listeners: ((configuration: WebConfiguration) => void)[] = [];
+  logLoaded(current);
+
+  const reload = (next: WebConfiguration | ConfigError): void => {
+    if (next instanceof ConfigError) {
+      logger.error({ err: next.message }, 'Web configuration reload failed; keeping the previous one');
+      return;
+    }
+    const reason = describeRestartNeed(current, next);
+    if (reason !== undefined) {
+      logger.warn({ reason }, 'Web configuration change needs a restart; keeping the previous one');
+      return;
+    }
+    current = next;
+    for (const listener of listeners) listener(next);
+    logLoaded(next);
+  };
+  return {
+    get current() {
+      return current;
+    },
+    onReload: (listener) => void listeners.push(listener),
+    check: async () => {
+      try {
+        const attempt = await attemptLoad(path, readFile);
+        if (attempt.digest === digest) return;
+        ({ digest } = attempt);
+        reload(attempt.outcome);
+      } catch (err) {
+        logger.error({ err }, 'Web configuration check failed');
+      }
+    },
+  };
+}
+
+/** Checks the web configuration each second; rejects with the signal's reason when it aborts. */
+export async function watchWebConfiguration(
+  { check }: WebConfigurationSource,
+  clock: Clock,
+  signal: AbortSignal,
+): Promise<never> {
+  for (;;) {
+    await clock.sleep(CHECK_INTERVAL_MS, signal);
+    await check();
+  }
+}
+
+interface LoadAttempt {
   readonly outcome: WebConfiguration | ConfigError;
+  /** Digest of all files that were read: equal digests mean equal outcomes. */
   readonly digest: string;
 }
 
-/** Loads, and tells mistakes as an outcome. */
-export async function tryWebConfiguration(path: string, readFile: ReadFile): Promise<LoadAttempt> {
-  const read = new Map<string, string>();
-  const outcome = await loadWebConfiguration(path, (name) => noted(read, name, readFile)).catch(
-    (error: unknown) => {
-      if (error instanceof ConfigError) return error;
+async function attemptLoad(path: string, readFile: ReadFile): Promise<LoadAttempt> {
+  const contents = new Map<string, string>();
+  const readAndRecord: ReadFile = async (name) => {
+    try {
+      const text = await readFile(name);
+      contents.set(name, `text ${text}`);
+      return text;
+    } catch (error) {
+      contents.set(name, `error ${readErrorCode(error)}`);
       throw error;
-    },
-  );
-  const inOrder = [...read].toSorted(([a], [b]) => (a < b ? -1 : 1));
-  return { outcome, digest: createHash('sha256').update(JSON.stringify(inOrder)).digest('hex') };
+    }
+  };
+  const outcome = await loadWebConfiguration(path, readAndRecord).catch((error: unknown) => {
+    if (error instanceof ConfigError) return error;
+    throw error;
+  });
+  const sorted = [...contents].toSorted(([a], [b]) => (a < b ? -1 : 1));
+  return { outcome, digest: createHash('sha256').update(JSON.stringify(sorted)).digest('hex') };
 }
 
-async function noted(read: Map<string, string>, name: string, readFile: ReadFile): Promise<string> {
-  try {
-    const text = await readFile(name);
-    read.set(name, `text ${text}`);
-    return text;
-  } catch (error) {
-    read.set(name, `error ${error instanceof Error && 'code' in error ? String(error.code) : ''}`);
-    throw error;
-  }
+/**
+ * Describes why a change needs a restart; `undefined` if it does not. Node cannot turn TLS or requests for client
+ * certificates on or off in a listening server. TLS and authentication also stay on because a file that is being
+ * written is empty for a moment, and an empty file is valid.
+ */
+function describeRestartNeed(current: WebConfiguration, next: WebConfiguration): string | undefined {
+  if (current.tls !== undefined && next.tls === undefined) return 'TLS cannot be turned off';
+  if (current.tls === undefined && next.tls !== undefined) return 'TLS cannot be turned on';
+  if (current.users.size > 0 && next.users.size === 0) return 'basic authentication cannot be turned off';
+  if (current.tls?.clientAuth.isRequested === next.tls?.clientAuth.isRequested) return undefined;
+  return 'client_auth_type cannot change from or to NoClientCert';
 }

@@ -1,18 +1,21 @@
-import type { Share } from '../view.ts';
-import { count } from './human-units.ts';
-import { html, name, type Markup } from './markup.ts';
+import type { NamedCount } from '../../diagnostics/listing-breakdown.ts';
+import { renderCount } from './human-units.ts';
+import { html, renderName, type Markup } from './markup.ts';
 
-/** So many have a bar of their own; the rest are summed in one. */
+/** The counts beyond share one bar. */
 const MAX_BARS = 10;
 
-/** A table of names and numbers with a bar for each, the largest first; nothing for none. */
-export function bars(title: string, shares: readonly Share[], note?: string): Markup {
-  const shown = shares.slice(0, MAX_BARS);
-  const rest = shares.slice(MAX_BARS);
-  const restSum = rest.reduce((sum, { value }) => sum + value, 0);
-  const top = Math.max(1, restSum, ...shown.map(({ value }) => value));
-  const rows = shown.map(({ name: text, value }) => row(name(text), value, top));
-  if (rest.length > 0) rows.push(row(html`<em>${rest.length} others</em>`, restSum, top));
+/** A table of names and counts with a bar for each, in the given order. */
+export function renderBarTable(title: string, counts: readonly NamedCount[], note?: string): Markup {
+  const shown = counts.slice(0, MAX_BARS);
+  const others = counts.slice(MAX_BARS);
+  const othersSum = others.reduce((sum, { value }) => sum + value, 0);
+  const max = Math.max(1, othersSum, ...shown.map(({ value }) => value));
+  const rows = shown.map(({ name, value }) => renderRow(renderName(name), value, max));
+  if (others.length > 0) rows.push(renderRow(html`<em>${others.length} others</em>`, othersSum, max));
+  const noRows = html`<tr>
+    <td class="aside" colspan="3">none</td>
+  </tr>`;
   return html`<section>
     <table class="bars">
       <caption>
@@ -21,34 +24,26 @@ export function bars(title: string, shares: readonly Share[], note?: string): Ma
       <thead class="hidden">
         <tr>
           <th scope="col">Name</th>
-          <th scope="col">Number</th>
+          <th scope="col">Count</th>
           <th scope="col">Bar</th>
         </tr>
       </thead>
       <tbody>
-        ${
-          rows.length === 0
-            ? html`<tr>
-                <td class="aside" colspan="3">none</td>
-              </tr>`
-            : rows
-        }
+        ${rows.length === 0 ? noRows : rows}
       </tbody>
     </table>
   </section> `;
 }
 
-function row(heading: Markup, value: number, top: number): Markup {
+function renderRow(heading: Markup, value: number, max: number): Markup {
+  const width = ((100 * value) / max).toFixed(1);
   return html`<tr>
     <th scope="row">${heading}</th>
-    <td class="number">${count(value)}</td>
-    <td class="bar">${bar(value, top)}</td>
+    <td class="number">${renderCount(value)}</td>
+    <td class="bar">
+      <svg viewBox="0 0 100 10" preserveAspectRatio="none" aria-hidden="true" focusable="false">
+        <rect width="${width}" height="10" />
+      </svg>
+    </td>
   </tr> `;
-}
-
-function bar(value: number, top: number): Markup {
-  const width = ((100 * value) / top).toFixed(1);
-  return html`<svg viewBox="0 0 100 10" preserveAspectRatio="none" aria-hidden="true" focusable="false">
-    <rect width="${width}" height="10" />
-  </svg>`;
 }

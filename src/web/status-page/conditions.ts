@@ -1,21 +1,8 @@
-import type { ServiceCodeCondition, ServiceCodeStatus } from '../view.ts';
-import { count } from './human-units.ts';
+import type { ServiceCodeCondition, ServiceCodeStatus } from '../exporter-facade.ts';
+import { renderCount } from './human-units.ts';
 import { html, type Markup } from './markup.ts';
 
-interface ConditionWords {
-  readonly word: string;
-  /** Says the same as the colour, and differs in shape. */
-  readonly mark: string;
-}
-
-const WORDS: Readonly<Record<ServiceCodeCondition, ConditionWords>> = {
-  down: { word: 'down', mark: '✕' },
-  stale: { word: 'stale', mark: '◆' },
-  waiting: { word: 'not polled yet', mark: '○' },
-  up: { word: 'up', mark: '●' },
-};
-
-/** All of them, the worst first. */
+/** The conditions in the order of their severity. */
 export const CONDITIONS = [
   'down',
   'stale',
@@ -23,50 +10,59 @@ export const CONDITIONS = [
   'up',
 ] as const satisfies readonly ServiceCodeCondition[];
 
-/** What a condition is called. */
-export function wordOf(condition: ServiceCodeCondition): string {
-  return WORDS[condition].word;
+/** Symbols differ in shape, so that the colour is never the only difference. */
+const CONDITION_DISPLAY: Readonly<
+  Record<ServiceCodeCondition, { readonly text: string; readonly symbol: string }>
+> = {
+  down: { text: 'down', symbol: '✕' },
+  stale: { text: 'stale', symbol: '◆' },
+  waiting: { text: 'not polled yet', symbol: '○' },
+  up: { text: 'up', symbol: '●' },
+};
+
+export function formatCondition(condition: ServiceCodeCondition): string {
+  return CONDITION_DISPLAY[condition].text;
 }
 
-/** The condition as a mark and a word and, where tasks stand still, how many. */
-export function conditionMark({ condition, figures }: ServiceCodeStatus): Markup {
-  const { word, mark } = WORDS[condition];
+/** The condition as a symbol and a word, and the number of stalled tasks. */
+export function renderCondition({ condition, totals }: ServiceCodeStatus): Markup {
+  const { text, symbol } = CONDITION_DISPLAY[condition];
   return html`<span class="state ${condition}"
-      ><span class="mark" aria-hidden="true">${mark}</span> ${word}</span
+      ><span class="mark" aria-hidden="true">${symbol}</span> ${text}</span
     >
-    ${stalledMark(figures?.stalledTasks, ' stalled')}`;
+    ${renderStalledTasks(totals?.stalledTasks, ' stalled')}`;
 }
 
-/** How many tasks stand still; nothing for none. */
-export function stalledMark(tasks: number | undefined, words = ''): Markup | undefined {
+/** The number of stalled tasks as a warning; `undefined` if there are none. */
+export function renderStalledTasks(tasks: number | undefined, suffix = ''): Markup | undefined {
   return tasks === undefined || tasks === 0
     ? undefined
     : html`<span class="stalled"
-        ><span class="mark" aria-hidden="true">▲</span> ${count(tasks)}${words}</span
+        ><span class="mark" aria-hidden="true">▲</span> ${renderCount(tasks)}${suffix}</span
       >`;
 }
 
-/** How urgent a service code is: what is red comes first, then what is up with tasks that stand still. */
-export function urgencyOf({ condition, figures }: ServiceCodeStatus): number {
+/** Sort key of the condition, 0 for the most severe; stalled tasks rank between stale and waiting. */
+export function rankSeverity({ condition, totals }: ServiceCodeStatus): number {
   switch (condition) {
     case 'down':
       return 0;
     case 'stale':
       return 1;
     case 'up':
-      return (figures?.stalledTasks ?? 0) > 0 ? 2 : 4;
+      return (totals?.stalledTasks ?? 0) > 0 ? 2 : 4;
     case 'waiting':
       return 3;
   }
 }
 
-/** `2 down, 1 stale, 997 up; 3 tasks stalled`: those that there are. */
-export function summaryOf(rows: readonly ServiceCodeStatus[]): string {
+/** Counts by condition, without the zeros: `2 down, 1 stale, 997 up; 3 tasks stalled`. */
+export function formatSummary(rows: readonly ServiceCodeStatus[]): string {
   const parts = CONDITIONS.flatMap((condition) => {
-    const matching = rows.filter((row) => row.condition === condition).length;
-    return matching === 0 ? [] : [`${matching} ${wordOf(condition)}`];
+    const count = rows.filter((row) => row.condition === condition).length;
+    return count === 0 ? [] : [`${count} ${formatCondition(condition)}`];
   });
-  const stalled = rows.reduce((sum, { figures }) => sum + (figures?.stalledTasks ?? 0), 0);
+  const stalled = rows.reduce((sum, { totals }) => sum + (totals?.stalledTasks ?? 0), 0);
   const tasks = stalled === 0 ? '' : `; ${stalled} ${stalled === 1 ? 'task' : 'tasks'} stalled`;
   return parts.length === 0 ? 'no service codes' : parts.join(', ') + tasks;
 }

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { html, trusted, type Markup } from './markup.ts';
 import { REFRESH_SCRIPT } from './refresh-script.ts';
-import { STYLE } from './style.ts';
+import { STYLESHEET } from './stylesheet.ts';
 
-/** How often a page without scripts is loaded anew, in seconds: seldom enough to type a filter in between. */
+/** Reload interval without scripts: long enough to type a filter. */
 const RELOAD_SECONDS = 30;
 
 export interface DocumentParts {
@@ -14,10 +14,7 @@ export interface DocumentParts {
   readonly telemetryPath: string;
 }
 
-/**
- * A whole page. What carries `data-live` and an id is brought up to date by the script; the rest stays as it was
- * loaded.
- */
+/** A whole page. The script refreshes the elements that have `data-live` and an id; it keeps the others. */
 export function renderDocument({ title, header, main, version, telemetryPath }: DocumentParts): string {
   return html`<!doctype html>
     <html lang="en">
@@ -26,14 +23,14 @@ export function renderDocument({ title, header, main, version, telemetryPath }: 
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         <meta name="color-scheme" content="light dark" />
         <title>${title}</title>
-        ${trusted(`<style>${STYLE}</style>`)}
+        ${trusted(`<style>${STYLESHEET}</style>`)}
         <noscript><meta http-equiv="refresh" content="${RELOAD_SECONDS}" /></noscript>
       </head>
       <body>
         <header>
           ${header}
-          <p id="lost" class="lost" role="alert" hidden>
-            No answer from the exporter: what stands here is old. Trying on.
+          <p id="unreachable" class="unreachable" role="alert" hidden>
+            The exporter does not respond. This page shows old data; retrying.
           </p>
         </header>
         <main>${main}</main>
@@ -43,7 +40,7 @@ export function renderDocument({ title, header, main, version, telemetryPath }: 
             <a href="/-/ready">Ready</a>
           </nav>
           <p>
-            xvs-exporter ${version}. Looking at a page polls nothing.
+            xvs-exporter ${version}. Viewing this page does not trigger polls.
             <button type="button" id="pause" aria-pressed="false" hidden>Pause refreshing</button>
           </p>
         </footer>
@@ -52,12 +49,12 @@ export function renderDocument({ title, header, main, version, telemetryPath }: 
     </html> `.text;
 }
 
-/** The Content-Security-Policy of the pages: their own style and script by hash, and nothing of other hosts. */
-export function documentPolicy(): string {
+/** The Content-Security-Policy of the pages: allows their own style and script by hash, and no other source. */
+export function buildContentSecurityPolicy(): string {
   return [
     "default-src 'none'",
-    `style-src '${hashOf(STYLE)}'`,
-    `script-src '${hashOf(REFRESH_SCRIPT)}'`,
+    `style-src '${computeCspHash(STYLESHEET)}'`,
+    `script-src '${computeCspHash(REFRESH_SCRIPT)}'`,
     "connect-src 'self'",
     "form-action 'self'",
     "base-uri 'none'",
@@ -65,6 +62,6 @@ export function documentPolicy(): string {
   ].join('; ');
 }
 
-function hashOf(text: string): string {
+function computeCspHash(text: string): string {
   return `sha256-${createHash('sha256').update(text).digest('base64')}`;
 }

@@ -1,91 +1,31 @@
-import type { PollErrorReason } from '../../upstream/errors.ts';
-import type { ServiceCodeStatus } from '../view.ts';
-import { ago } from './human-units.ts';
+import { REMEDY_BY_REASON, STALE_LISTING_REMEDY } from '../../diagnostics/remedies.ts';
+import { POLL_ERROR_SUMMARY, type PollErrorReason } from '../../upstream/errors.ts';
+import type { ServiceCodeStatus } from '../exporter-facade.ts';
+import { renderAge } from './human-units.ts';
 import { html, type Markup } from './markup.ts';
 
-interface Explanation {
-  readonly what: string;
-  readonly attempt: string;
+/** The reason of a failed poll as a sentence, with the `ret` of the service if there is one. */
+export function describePollError(reason: PollErrorReason, ret?: number): string {
+  const suffix = reason === 'api_error' && ret !== undefined ? ` (ret ${ret})` : '';
+  return `${POLL_ERROR_SUMMARY[reason]}${suffix}.`;
 }
 
-/** Each reason in plain words, and what to try. The exporter's own words only: the service's may hold anything. */
-const EXPLANATIONS: Readonly<Record<PollErrorReason, Explanation>> = {
-  timeout: {
-    what: 'The service did not answer in time.',
-    attempt:
-      'See whether the service is slow or the network loses packets; if listings are long, raise upstream.timeout.',
-  },
-  dns: {
-    what: 'The name of the service could not be resolved.',
-    attempt: 'Check the host name in upstream.base_url and the name servers of this machine.',
-  },
-  connect: {
-    what: 'The service could not be connected to.',
-    attempt:
-      'Check host and port in upstream.base_url, whether the service runs, firewalls, and the proxy settings.',
-  },
-  tls: {
-    what: 'A secure connection to the service could not be made.',
-    attempt:
-      'Check upstream.ca_file, whether the certificate has expired or is for another name, and whether https is right for this port.',
-  },
-  reset: {
-    what: 'The connection to the service broke before the answer was whole.',
-    attempt: 'If it happens again, look at the service and at the proxies and load balancers in between.',
-  },
-  http_status: {
-    what: 'The service answered with an HTTP error.',
-    attempt:
-      'The log has the status. Check that upstream.base_url is the address of the service, without the path of the call.',
-  },
-  too_large: {
-    what: 'The listing is larger than the limit that is set.',
-    attempt: 'Raise upstream.max_response_size if listings of this size are expected.',
-  },
-  not_json: {
-    what: 'The answer is not JSON.',
-    attempt:
-      'Check what answers at upstream.base_url: a proxy or a login page may stand in between. The log names the byte.',
-  },
-  bad_shape: {
-    what: 'The answer is JSON, but not a listing.',
-    attempt: 'Check that upstream.base_url is the address of the service. The log says what was found where.',
-  },
-  api_error: {
-    what: 'The service refused the call',
-    attempt: 'Check the secret, that the service code is right, and that the clock of this machine is.',
-  },
-};
-
-/** What went wrong, in a sentence. */
-export function wordsOf(reason: PollErrorReason, ret?: number): string {
-  const { what } = EXPLANATIONS[reason];
-  if (reason !== 'api_error') return what;
-  return ret === undefined ? `${what}.` : `${what} (ret ${ret}).`;
-}
-
-/** Why a service code is not well and what to try; nothing for one that is. */
-export function trouble(status: ServiceCodeStatus, nowMs: number): Markup | undefined {
+/** The error and a remedy for a service code that is down or stale; `undefined` for others. */
+export function renderErrorHelp(status: ServiceCodeStatus, nowMs: number): Markup | undefined {
   const { condition, lastError, ret, lastPollMs } = status;
-  if (condition === 'stale') return staleness(status, nowMs);
+  const lastPoll = html`Last poll ${renderAge(lastPollMs, nowMs)}`;
+  if (condition === 'stale')
+    return html`<strong>The last good listing is older than poll.stale_after.</strong>
+      <span class="try">Try: ${STALE_LISTING_REMEDY}</span> <span class="aside">${lastPoll}.</span>`;
   if (condition !== 'down' || lastError === undefined) return undefined;
-  return html`<strong>${wordsOf(lastError, ret)}</strong>
-    <span class="try">Try: ${EXPLANATIONS[lastError].attempt}</span>
-    <span class="aside">Last poll ${ago(lastPollMs, nowMs)}; ${oldFigures(status, nowMs)}</span>`;
+  return html`<strong>${describePollError(lastError, ret)}</strong>
+    <span class="try">Try: ${REMEDY_BY_REASON[lastError]}</span>
+    <span class="aside">${lastPoll}; ${renderValuesAge(status, nowMs)}.</span>`;
 }
 
-function staleness({ lastPollMs }: ServiceCodeStatus, nowMs: number): Markup {
-  return html`<strong>The last good listing is older than poll.stale_after.</strong>
-    <span class="try"
-      >Try: set poll.stale_after to more than poll.interval; the service may also have asked for a pause or,
-      with poll.mode scrape, nobody scraped.</span
-    >
-    <span class="aside">Last poll ${ago(lastPollMs, nowMs)}.</span>`;
-}
-
-function oldFigures({ figures, lastSuccessMs }: ServiceCodeStatus, nowMs: number): Markup {
-  if (figures !== undefined) return html`the figures are of ${ago(lastSuccessMs, nowMs)}.`;
+function renderValuesAge({ totals, lastSuccessMs }: ServiceCodeStatus, nowMs: number): Markup {
+  if (totals !== undefined) return html`the values are from ${renderAge(lastSuccessMs, nowMs)}`;
   return lastSuccessMs === undefined
-    ? html`none has succeeded yet.`
-    : html`the figures of the last good one are too old to be shown.`;
+    ? html`no poll has succeeded yet`
+    : html`the last values are older than poll.stale_after`;
 }

@@ -1,16 +1,16 @@
-import { CONDITIONS, wordOf } from './conditions.ts';
+import { CONDITIONS, formatCondition } from './conditions.ts';
 import {
   DEFAULT_QUERY,
-  isDescendingAtFirst,
+  isDescendingByDefault,
   ORDERS,
   PAGE_SIZES,
-  sortParameter,
+  formatSortParameter,
   type ListQuery,
   type Order,
 } from './list-query.ts';
 import { html, type Markup } from './markup.ts';
 
-const ORDER_WORDS: Readonly<Record<Order, string>> = {
+const ORDER_TEXTS: Readonly<Record<Order, string>> = {
   state: 'State, worst first',
   code: 'Service code',
   users: 'Users, most first',
@@ -19,13 +19,13 @@ const ORDER_WORDS: Readonly<Record<Order, string>> = {
   egress: 'Egress, most first',
   connections: 'Connections, most first',
   success: 'Last success, oldest first',
-  duration: 'Poll time, longest first',
+  duration: 'Poll duration, longest first',
 };
 
-/** Narrows and orders the list; its fields are the parameters of the address. */
-export function filterForm(query: ListQuery): Markup {
+/** The form that filters and sorts the list; its fields are the parameters of {@link ListQuery}. */
+export function renderFilterForm(query: ListQuery): Markup {
   const states = CONDITIONS.map((condition) =>
-    option(condition, wordOf(condition), condition === query.condition),
+    renderOption(condition, formatCondition(condition), condition === query.condition),
   );
   return html`<form method="get" action="/" role="search" autocomplete="off">
     <label
@@ -36,7 +36,7 @@ export function filterForm(query: ListQuery): Markup {
         name="q"
         maxlength="128"
         value="${query.filter}"
-        placeholder="part of it, or of a label"
+        placeholder="code or label contains…"
         autocapitalize="off"
         spellcheck="false"
     /></label>
@@ -50,35 +50,35 @@ export function filterForm(query: ListQuery): Markup {
     <label
       >Order
       <select name="sort">
-        ${orders(query)}
+        ${renderOrderOptions(query)}
       </select></label
     >
     <label
       >Rows
       <select name="per_page">
-        ${sizes(query)}
+        ${renderPageSizeOptions(query)}
       </select></label
     >
     <button type="submit">Show</button>
   </form>`;
 }
 
-function option(value: string, text: string, isSelected: boolean): Markup {
+function renderOption(value: string, text: string, isSelected: boolean): Markup {
   return html`<option value="${value}" ${isSelected ? html` selected` : ''}>${text}</option>`;
 }
 
-/** All in their usual direction, and the one that there is, should it be another. What is usual has no value. */
-function orders(query: ListQuery): readonly Markup[] {
-  const current = sortParameter(query);
-  const usual = ORDERS.map((order) =>
-    option(order === DEFAULT_QUERY.order ? '' : order, ORDER_WORDS[order], order === current),
+/** Each order in its default direction, and the current one if it is reversed. The default has an empty value. */
+function renderOrderOptions(query: ListQuery): readonly Markup[] {
+  const current = formatSortParameter(query);
+  const options = ORDERS.map((order) =>
+    renderOption(order === DEFAULT_QUERY.order ? '' : order, ORDER_TEXTS[order], order === current),
   );
-  if (query.isDescending === isDescendingAtFirst(query.order)) return usual;
-  return [...usual, option(current, `${ORDER_WORDS[query.order]}, reversed`, true)];
+  if (query.isDescending === isDescendingByDefault(query.order)) return options;
+  return [...options, renderOption(current, `${ORDER_TEXTS[query.order]}, reversed`, true)];
 }
 
-function sizes({ pageSize }: ListQuery): readonly Markup[] {
+function renderPageSizeOptions({ pageSize }: ListQuery): readonly Markup[] {
   return PAGE_SIZES.map((size) =>
-    option(size === DEFAULT_QUERY.pageSize ? '' : String(size), String(size), size === pageSize),
+    renderOption(size === DEFAULT_QUERY.pageSize ? '' : String(size), String(size), size === pageSize),
   );
 }

@@ -1,15 +1,16 @@
-import { nameOf, type Shard } from '../../sharding/shard.ts';
-import type { ServiceCodeStatus } from '../view.ts';
-import { arrange, type Arrangement } from './arrangement.ts';
-import { summaryOf } from './conditions.ts';
+import { HISTORY_CAPACITY } from '../../poller/poll-history.ts';
+import { formatShard, type Shard } from '../../sharding/shard.ts';
+import type { ServiceCodeStatus } from '../exporter-facade.ts';
+import { formatSummary } from './conditions.ts';
 import { renderDocument } from './document.ts';
-import { filterForm } from './filter-form.ts';
-import { utc } from './human-units.ts';
-import { listAddress, type ListQuery } from './list-query.ts';
-import { listTable } from './list-table.ts';
+import { renderFilterForm } from './filter-form.ts';
+import { formatUtc } from './human-units.ts';
+import { formatListUrl, type ListQuery } from './list-query.ts';
+import { queryRows, type ListResults } from './list-results.ts';
+import { renderListTable } from './list-table.ts';
 import { html, type Markup } from './markup.ts';
 
-export interface ListPage {
+export interface ListPageProps {
   readonly version: string;
   readonly telemetryPath: string;
   readonly shard: Shard;
@@ -19,7 +20,7 @@ export interface ListPage {
   readonly rows: readonly ServiceCodeStatus[];
 }
 
-/** The page at `/`: a row for each service code that the query asks for. */
+/** The page at `/`: the service codes that match the query. */
 export function renderListPage({
   version,
   telemetryPath,
@@ -28,47 +29,52 @@ export function renderListPage({
   nowMs,
   query,
   rows,
-}: ListPage): string {
-  const part = arrange(rows, query);
-  const summary = summaryOf(rows) + (shard.count === 1 ? '' : ` (${nameOf(shard)})`);
+}: ListPageProps): string {
+  const results = queryRows(rows, query);
+  const summary = formatSummary(rows) + (shard.count === 1 ? '' : ` (${formatShard(shard)})`);
   return renderDocument({
     title: `${summary} · xvs-exporter`,
     version,
     telemetryPath,
     header: html`<h1>xvs-exporter</h1>
       <p id="summary" class="summary" role="status" data-live>
-        ${summary}${isReady ? '' : '; the first round of polls is not over'}
+        ${summary}${isReady ? '' : '; first polls in progress'}
       </p>`,
-    main: html`${filterForm(query)}
+    main: html`${renderFilterForm(query)}
       <div id="list" data-live>
-        ${listTable(part, query, nowMs, captionOf(part, rows.length, nowMs))}
-        ${part.rows.length === 0 ? nothing(rows.length) : ''} ${paging(part, query)}
+        ${renderListTable(results, query, nowMs, renderCaption(results, rows.length, nowMs))}
+        ${results.rows.length === 0 ? renderEmptyList(rows.length) : ''} ${renderPagination(results, query)}
       </div>`,
   });
 }
 
-function captionOf({ first, rows, matching }: Arrangement, all: number, nowMs: number): Markup {
-  const of = matching === all ? `${all}` : `${matching} that match, of ${all}`;
-  const range = rows.length === matching ? '' : `${first} to ${first + rows.length - 1} of `;
-  return html`Service codes: ${range}${of}. As of
-    <time datetime="${new Date(nowMs).toISOString()}">${utc(nowMs)}</time>. Plots: the last 60 polls, from
-    zero up; gaps and red ticks are polls that failed.`;
+function renderCaption(
+  { firstPosition, rows, matchingCount }: ListResults,
+  totalCount: number,
+  nowMs: number,
+): Markup {
+  const count = matchingCount === totalCount ? `${totalCount}` : `${matchingCount} of ${totalCount} match`;
+  const range =
+    rows.length === matchingCount ? '' : `${firstPosition} to ${firstPosition + rows.length - 1} of `;
+  return html`Service codes: ${range}${count}. As of
+    <time datetime="${new Date(nowMs).toISOString()}">${formatUtc(nowMs)}</time>. Plots show the last
+    ${HISTORY_CAPACITY} polls from zero; gaps and red ticks mark failed polls.`;
 }
 
-function nothing(all: number): Markup {
-  if (all === 0) return html`<p class="nothing">No service code is polled here by now.</p>`;
-  return html`<p class="nothing">No service code matches. <a href="/">Show all</a></p>`;
+function renderEmptyList(totalCount: number): Markup {
+  if (totalCount === 0) return html`<p>This exporter polls no service codes.</p>`;
+  return html`<p>No service code matches. <a href="/">Show all</a></p>`;
 }
 
-function paging({ page, pages }: Arrangement, query: ListQuery): Markup | undefined {
-  if (pages === 1) return undefined;
-  const link = (to: number, id: string, text: string): Markup =>
-    to < 1 || to > pages || to === page
+function renderPagination({ page, pageCount }: ListResults, query: ListQuery): Markup | undefined {
+  if (pageCount === 1) return undefined;
+  const renderLink = (target: number, id: string, text: string): Markup =>
+    target < 1 || target > pageCount || target === page
       ? html`<span>${text}</span>`
-      : html`<a id="${id}" href="${listAddress({ ...query, page: to })}">${text}</a>`;
+      : html`<a id="${id}" href="${formatListUrl({ ...query, page: target })}">${text}</a>`;
   return html`<nav class="paging" aria-label="Pages">
-    ${link(1, 'first', 'First')} ${link(page - 1, 'previous', 'Previous')}
-    <span aria-current="page">Page ${page} of ${pages}</span> ${link(page + 1, 'next', 'Next')}
-    ${link(pages, 'last', 'Last')}
+    ${renderLink(1, 'first', 'First')} ${renderLink(page - 1, 'previous', 'Previous')}
+    <span aria-current="page">Page ${page} of ${pageCount}</span>
+    ${renderLink(page + 1, 'next', 'Next')} ${renderLink(pageCount, 'last', 'Last')}
   </nav>`;
 }

@@ -1,7 +1,7 @@
-import type { ServiceCodeCondition } from '../view.ts';
+import type { ServiceCodeCondition } from '../exporter-facade.ts';
 import { CONDITIONS } from './conditions.ts';
 
-/** By what the list can be ordered. */
+/** The sort orders of the list. */
 export const ORDERS = [
   'state',
   'code',
@@ -16,24 +16,23 @@ export const ORDERS = [
 
 export type Order = (typeof ORDERS)[number];
 
-/** How many rows a page of the list can have. */
 export const PAGE_SIZES = [25, 50, 100, 250] as const;
 
 const MAX_FILTER_CHARACTERS = 128;
 
-/** Which service codes are listed, in what order, and which part of them. */
+/** The filter, the order and the page of the list. */
 export interface ListQuery {
-  /** Part of the service code or of a label (`tenant=acme`), in whatever case; '' for all. */
+  /** Part of a service code or of a label (`tenant=acme`), ignoring case; '' matches all. */
   readonly filter: string;
   readonly condition: ServiceCodeCondition | undefined;
   readonly order: Order;
   readonly isDescending: boolean;
-  /** From 1. */
+  /** Counts from 1. */
   readonly page: number;
   readonly pageSize: number;
 }
 
-/** What an address without a query means: what is red stands first. */
+/** The list without parameters: the most severe condition first. */
 export const DEFAULT_QUERY: ListQuery = {
   filter: '',
   condition: undefined,
@@ -43,56 +42,65 @@ export const DEFAULT_QUERY: ListQuery = {
   pageSize: 50,
 };
 
-/** Names and states are read from the top, of figures the largest are looked for, and of times the longest ago. */
-export function isDescendingAtFirst(order: Order): boolean {
+/** Names, states and times start at the lowest by default; counts, rates and durations at the highest. */
+export function isDescendingByDefault(order: Order): boolean {
   return order !== 'state' && order !== 'code' && order !== 'success';
 }
 
-/** Reads a query. What is not understood is as if it were not there: an old link still shows the page. */
+/**
+ * Parses the parameters of a URL. Invalid ones are ignored, so that old links still work. Strict patterns: zod's
+ * coercion would accept `1e3`.
+ */
 export function parseListQuery(query: URLSearchParams): ListQuery {
   const { order, isDescending } = parseSort(query.get('sort') ?? '');
   return {
     filter: Array.from(query.get('q')?.trim() ?? '')
       .slice(0, MAX_FILTER_CHARACTERS)
       .join(''),
-    condition: oneOf(CONDITIONS, query.get('state')),
+    condition: findLiteral(CONDITIONS, query.get('state')),
     order,
     isDescending,
-    page: wholeNumber(query.get('page')) ?? DEFAULT_QUERY.page,
+    page: parsePositiveInteger(query.get('page')) ?? DEFAULT_QUERY.page,
     pageSize: PAGE_SIZES.find((size) => String(size) === query.get('per_page')) ?? DEFAULT_QUERY.pageSize,
   };
 }
 
-/** The address of a list: what is as usual is left out. */
-export function listAddress(query: ListQuery): string {
+/** The URL of a list, without the parameters that have their default. */
+export function formatListUrl(query: ListQuery): string {
   const { filter, condition, page, pageSize } = query;
   const parameters = new URLSearchParams();
   if (filter !== '') parameters.set('q', filter);
   if (condition !== undefined) parameters.set('state', condition);
-  const sort = sortParameter(query);
+  const sort = formatSortParameter(query);
   if (sort !== DEFAULT_QUERY.order) parameters.set('sort', sort);
   if (page !== DEFAULT_QUERY.page) parameters.set('page', String(page));
   if (pageSize !== DEFAULT_QUERY.pageSize) parameters.set('per_page', String(pageSize));
   return parameters.size === 0 ? '/' : `/?${parameters.toString()}`;
 }
 
-/** An order and its direction, as the address has them: `users`, or `users-asc` where it is not the usual one. */
-export function sortParameter({ order, isDescending }: Pick<ListQuery, 'order' | 'isDescending'>): string {
-  if (isDescending === isDescendingAtFirst(order)) return order;
+/** The `sort` parameter: `users` for the default direction, `users-asc` for the other one. */
+export function formatSortParameter({
+  order,
+  isDescending,
+}: Pick<ListQuery, 'order' | 'isDescending'>): string {
+  if (isDescending === isDescendingByDefault(order)) return order;
   return `${order}-${isDescending ? 'desc' : 'asc'}`;
 }
 
 function parseSort(text: string): Pick<ListQuery, 'order' | 'isDescending'> {
-  const [, word = '', direction] = /^([a-z]+)(?:-(asc|desc))?$/.exec(text) ?? [];
-  const order = oneOf(ORDERS, word);
+  const [, name = '', direction] = /^([a-z]+)(?:-(asc|desc))?$/.exec(text) ?? [];
+  const order = findLiteral(ORDERS, name);
   if (order === undefined) return DEFAULT_QUERY;
-  return { order, isDescending: direction === undefined ? isDescendingAtFirst(order) : direction === 'desc' };
+  return {
+    order,
+    isDescending: direction === undefined ? isDescendingByDefault(order) : direction === 'desc',
+  };
 }
 
-function oneOf<T extends string>(values: readonly T[], text: string | null): T | undefined {
+function findLiteral<T extends string>(values: readonly T[], text: string | null): T | undefined {
   return values.find((value) => value === text);
 }
 
-function wholeNumber(text: string | null): number | undefined {
+function parsePositiveInteger(text: string | null): number | undefined {
   return text !== null && /^[1-9]\d{0,6}$/.test(text) ? Number(text) : undefined;
 }

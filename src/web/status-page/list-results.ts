@@ -1,68 +1,68 @@
-import type { ServiceCodeStatus } from '../view.ts';
-import { urgencyOf } from './conditions.ts';
-import { labelTexts } from './label-list.ts';
+import type { ServiceCodeStatus } from '../exporter-facade.ts';
+import { rankSeverity } from './conditions.ts';
+import { formatLabels } from './label-list.ts';
 import type { ListQuery, Order } from './list-query.ts';
 
-/** The part of a list that a page shows. */
-export interface Arrangement {
+/** One page of a list. */
+export interface ListResults {
   readonly rows: readonly ServiceCodeStatus[];
-  /** Place of the first of them in the whole list, from 1; 0 if there is none. */
-  readonly first: number;
-  /** How many match. */
-  readonly matching: number;
-  /** The page that it is: the last one, where the query asks for one beyond. */
+  /** Position of the first row among the matching ones, from 1; 0 if there are no rows. */
+  readonly firstPosition: number;
+  readonly matchingCount: number;
+  /** The page that is shown: the last one if the query requests a later one. */
   readonly page: number;
-  readonly pages: number;
+  readonly pageCount: number;
 }
 
-/** Filters and orders rows, and takes a page of them. */
-export function arrange(all: readonly ServiceCodeStatus[], query: ListQuery): Arrangement {
-  const matching = all.filter((row) => matches(row, query)).toSorted(comparison(query));
-  const pages = Math.max(1, Math.ceil(matching.length / query.pageSize));
-  const page = Math.min(query.page, pages);
+/** Filters, sorts and paginates rows. */
+export function queryRows(all: readonly ServiceCodeStatus[], query: ListQuery): ListResults {
+  const matching = all.filter((row) => isMatch(row, query)).toSorted(createComparator(query));
+  const pageCount = Math.max(1, Math.ceil(matching.length / query.pageSize));
+  const page = Math.min(query.page, pageCount);
   const start = (page - 1) * query.pageSize;
   return {
     rows: matching.slice(start, start + query.pageSize),
-    first: matching.length === 0 ? 0 : start + 1,
-    matching: matching.length,
+    firstPosition: matching.length === 0 ? 0 : start + 1,
+    matchingCount: matching.length,
     page,
-    pages,
+    pageCount,
   };
 }
 
-function matches({ serviceCode, labels, condition }: ServiceCodeStatus, query: ListQuery): boolean {
+function isMatch({ serviceCode, labels, condition }: ServiceCodeStatus, query: ListQuery): boolean {
   if (query.condition !== undefined && query.condition !== condition) return false;
-  const wanted = query.filter.toLowerCase();
+  const needle = query.filter.toLowerCase();
   return (
-    wanted === '' || [serviceCode, ...labelTexts(labels)].some((text) => text.toLowerCase().includes(wanted))
+    needle === '' ||
+    [serviceCode, ...formatLabels(labels)].some((text) => text.toLowerCase().includes(needle))
   );
 }
 
-type Comparison = (a: ServiceCodeStatus, b: ServiceCodeStatus) => number;
+type Comparator = (a: ServiceCodeStatus, b: ServiceCodeStatus) => number;
 
-/** What is not known comes last in either direction; among equals the service code decides. */
-function comparison({ order, isDescending }: ListQuery): Comparison {
+/** Unknown values come last in both directions; ties are sorted by service code. */
+function createComparator({ order, isDescending }: ListQuery): Comparator {
   const sign = isDescending ? -1 : 1;
-  if (order === 'code') return (a, b) => sign * byCode(a, b);
-  const key = KEYS[order];
+  if (order === 'code') return (a, b) => sign * compareServiceCodes(a, b);
+  const readKey = SORT_KEYS[order];
   return (a, b) => {
-    const [left, right] = [key(a), key(b)];
-    if (left === right) return byCode(a, b);
+    const [left, right] = [readKey(a), readKey(b)];
+    if (left === right) return compareServiceCodes(a, b);
     if (left === undefined) return 1;
     return right === undefined ? -1 : sign * (left - right);
   };
 }
 
-const byCode: Comparison = (a, b) =>
+const compareServiceCodes: Comparator = (a, b) =>
   a.serviceCode === b.serviceCode ? 0 : a.serviceCode < b.serviceCode ? -1 : 1;
 
-const KEYS: Readonly<Record<Exclude<Order, 'code'>, (row: ServiceCodeStatus) => number | undefined>> = {
-  state: urgencyOf,
-  users: ({ figures }) => figures?.users,
-  tasks: ({ figures }) => figures?.tasks,
-  ingress: ({ figures }) => figures?.ingress,
-  egress: ({ figures }) => figures?.egress,
-  connections: ({ figures }) => figures?.connections,
+const SORT_KEYS: Readonly<Record<Exclude<Order, 'code'>, (row: ServiceCodeStatus) => number | undefined>> = {
+  state: rankSeverity,
+  users: ({ totals }) => totals?.users,
+  tasks: ({ totals }) => totals?.tasks,
+  ingress: ({ totals }) => totals?.ingress,
+  egress: ({ totals }) => totals?.egress,
+  connections: ({ totals }) => totals?.connections,
   success: ({ lastSuccessMs }) => lastSuccessMs,
   duration: ({ history }) => history.latestDurationMs,
 };

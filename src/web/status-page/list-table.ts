@@ -1,14 +1,13 @@
-import type { PollPoint } from '../../poller/poll-history.ts';
-import type { ServiceCodeStatus } from '../view.ts';
-import type { Arrangement } from './arrangement.ts';
-import { codeAddress } from './code-address.ts';
-import { conditionMark } from './conditions.ts';
-import { ago, bitRate, count, shortDuration } from './human-units.ts';
-import { labelList } from './label-list.ts';
-import { isDescendingAtFirst, listAddress, type ListQuery, type Order } from './list-query.ts';
-import { html, name, type Markup } from './markup.ts';
-import { plot, type PlottedFigure } from './plot.ts';
-import { trouble } from './trouble.ts';
+import type { ServiceCodeStatus } from '../exporter-facade.ts';
+import type { ListResults } from './list-results.ts';
+import { formatServiceCodePath } from './service-code-path.ts';
+import { renderCondition } from './conditions.ts';
+import { renderAge, renderDuration } from './human-units.ts';
+import { renderLabels } from './label-list.ts';
+import { isDescendingByDefault, formatListUrl, type ListQuery, type Order } from './list-query.ts';
+import { html, renderName, type Markup } from './markup.ts';
+import { PLOTTED_FIELDS, renderPlot } from './plot.ts';
+import { renderErrorHelp } from './error-help.ts';
 
 interface Column {
   readonly order: Order;
@@ -19,82 +18,80 @@ interface Column {
 const COLUMNS: readonly Column[] = [
   { order: 'code', title: 'Service code' },
   { order: 'state', title: 'State' },
-  { order: 'users', title: 'Users', isNumber: true },
-  { order: 'tasks', title: 'Tasks', isNumber: true },
-  { order: 'ingress', title: 'Ingress', isNumber: true },
-  { order: 'egress', title: 'Egress', isNumber: true },
-  { order: 'connections', title: 'Connections', isNumber: true },
+  ...PLOTTED_FIELDS.map(({ field, title }) => ({ order: field, title, isNumber: true })),
   { order: 'success', title: 'Last success', isNumber: true },
-  { order: 'duration', title: 'Poll time', isNumber: true },
+  { order: 'duration', title: 'Poll duration', isNumber: true },
 ];
 
 /**
- * The table of service codes. On a telephone its style makes a block of each row, which takes the meaning of a table
- * from some browsers: the roles give it back.
+ * The table of service codes. Narrow windows show each row as a block (`display: block`), which removes the table
+ * semantics in some browsers; the ARIA roles restore them.
  */
-export function listTable(part: Arrangement, query: ListQuery, nowMs: number, caption: Markup): Markup {
+export function renderListTable(
+  results: ListResults,
+  query: ListQuery,
+  nowMs: number,
+  caption: Markup,
+): Markup {
   return html`<table role="table" class="list">
     <caption>
       ${caption}
     </caption>
     <thead role="rowgroup">
       <tr role="row">
-        ${COLUMNS.map((column) => heading(column, query))}
+        ${COLUMNS.map((column) => renderColumnHeading(column, query))}
       </tr>
     </thead>
-    ${part.rows.map((row) => rowsOf(row, nowMs))}
+    ${results.rows.map((row) => renderRowGroup(row, nowMs))}
   </table>`;
 }
 
-/** A link that orders by the column; that of the column which is in order turns the direction. */
-function heading({ order, title, isNumber = false }: Column, query: ListQuery): Markup {
+/** A column heading whose link sorts by the column, or reverses the order if it is sorted already. */
+function renderColumnHeading({ order, title, isNumber = false }: Column, query: ListQuery): Markup {
   const isCurrent = query.order === order;
-  const isDescending = isCurrent ? !query.isDescending : isDescendingAtFirst(order);
-  const address = listAddress({ ...query, order, isDescending, page: 1 });
+  const isDescending = isCurrent ? !query.isDescending : isDescendingByDefault(order);
+  const url = formatListUrl({ ...query, order, isDescending, page: 1 });
   const arrow = isCurrent ? html` <span aria-hidden="true">${query.isDescending ? '▾' : '▴'}</span>` : '';
-  const sorted = isCurrent ? html` aria-sort="${query.isDescending ? 'descending' : 'ascending'}"` : '';
-  const side = isNumber ? html` class="number"` : '';
-  return html`<th role="columnheader" scope="col" ${side}${sorted}>
-    <a id="by-${order}" href="${address}">${title}${arrow}</a>
+  const ariaSort = isCurrent ? html` aria-sort="${query.isDescending ? 'descending' : 'ascending'}"` : '';
+  const alignment = isNumber ? html` class="number"` : '';
+  return html`<th role="columnheader" scope="col" ${alignment}${ariaSort}>
+    <a id="by-${order}" href="${url}">${title}${arrow}</a>
   </th>`;
 }
 
-/** A service code's row and, where something is wrong, one that tells what: a group of their own. */
-function rowsOf(row: ServiceCodeStatus, nowMs: number): Markup {
-  const { serviceCode, labels, condition, figures, history } = row;
-  const points = history.points();
-  const what = trouble(row, nowMs);
-  const isOld = condition === 'down' && figures !== undefined;
+/** The row of a service code, and a second row with help if it is down or stale. */
+function renderRowGroup(row: ServiceCodeStatus, nowMs: number): Markup {
+  const { serviceCode, labels, condition, totals, history } = row;
+  const entries = history.entries();
+  const errorHelp = renderErrorHelp(row, nowMs);
+  const isOutdated = condition === 'down' && totals !== undefined;
   const id = encodeURIComponent(serviceCode.toWellFormed());
-  return html`<tbody role="rowgroup" class="${condition}${isOld ? ' old' : ''}">
+  return html`<tbody role="rowgroup" class="${condition}${isOutdated ? ' outdated' : ''}">
     <tr role="row">
       <th role="rowheader" scope="row">
-        <a id="code-${id}" href="${codeAddress(serviceCode)}">${name(serviceCode)}</a>
-        ${labelList(labels)}
+        <a id="code-${id}" href="${formatServiceCodePath(serviceCode)}">${renderName(serviceCode)}</a>
+        ${renderLabels(labels)}
       </th>
-      <td role="cell" class="condition">${conditionMark(row)}</td>
-      ${[
-        cell('Users', count(figures?.users), points, 'users'),
-        cell('Tasks', count(figures?.tasks), points, 'tasks'),
-        cell('Ingress', bitRate(figures?.ingress), points, 'ingress'),
-        cell('Egress', bitRate(figures?.egress), points, 'egress'),
-        cell('Connections', count(figures?.connections), points, 'connections'),
-      ]}
-      <td role="cell" class="number" data-label="Last success">${ago(row.lastSuccessMs, nowMs)}</td>
-      <td role="cell" class="number" data-label="Poll time">${shortDuration(history.latestDurationMs)}</td>
+      <td role="cell" class="condition">${renderCondition(row)}</td>
+      ${PLOTTED_FIELDS.map(
+        ({ field, title, renderValue }) =>
+          html`<td role="cell" class="number" data-label="${title}">
+            <span class="plotted"
+              >${renderPlot(entries, field)}<span class="value">${renderValue(totals?.[field])}</span></span
+            >
+          </td>`,
+      )}
+      <td role="cell" class="number" data-label="Last success">${renderAge(row.lastSuccessMs, nowMs)}</td>
+      <td role="cell" class="number" data-label="Poll duration">
+        ${renderDuration(history.latestDurationMs)}
+      </td>
     </tr>
-    ${
-      what === undefined
-        ? ''
-        : html`<tr role="row" class="trouble">
-            <td role="cell" colspan="${COLUMNS.length}">${what}</td>
-          </tr> `
-    }
+    ${errorHelp === undefined ? '' : renderHelpRow(errorHelp)}
   </tbody> `;
 }
 
-function cell(label: string, value: Markup, points: readonly PollPoint[], figure: PlottedFigure): Markup {
-  return html`<td role="cell" class="number" data-label="${label}">
-    <span class="figure">${plot(points, figure)}<span class="value">${value}</span></span>
-  </td>`;
+function renderHelpRow(errorHelp: Markup): Markup {
+  return html`<tr role="row" class="error-help">
+    <td role="cell" colspan="${COLUMNS.length}">${errorHelp}</td>
+  </tr> `;
 }

@@ -1,4 +1,4 @@
-/** A piece of HTML that is safe to put into a page. Only {@link html} and {@link trusted} make one. */
+/** HTML that is safe to insert into a page. Only {@link html} and {@link trusted} create it. */
 export class Markup {
   readonly text: string;
 
@@ -7,52 +7,55 @@ export class Markup {
   }
 }
 
-/** What a template takes: texts, which are escaped, numbers, pieces of HTML, and lists of them. */
+/** The values of a template: texts, which are escaped, numbers, markup, and lists of them. */
 export type Content = Markup | string | number | undefined | readonly Content[];
 
-/** A piece of HTML: whatever is put into the template is escaped, unless it is such a piece itself. */
+/**
+ * Builds markup from a template; every value is escaped unless it is markup. Our own tag rather than a library's,
+ * because it also neutralizes bidirectional control characters, which could disguise names.
+ */
 export function html(strings: TemplateStringsArray, ...contents: readonly Content[]): Markup {
   let text = strings[0] ?? '';
   contents.forEach((content, index) => {
-    text += textOf(content) + (strings[index + 1] ?? '');
+    text += renderContent(content) + (strings[index + 1] ?? '');
   });
   return new Markup(text);
 }
 
-/** HTML of the program's own. */
+/** Marks a constant of this program as markup. */
 export function trusted(text: string): Markup {
   return new Markup(text);
 }
 
-function textOf(content: Content): string {
+function renderContent(content: Content): string {
   if (content === undefined) return '';
   if (content instanceof Markup) return content.text;
   if (typeof content === 'number') return String(content);
   if (typeof content === 'string') return escapeText(content);
-  return content.map(textOf).join('');
+  return content.map(renderContent).join('');
 }
 
-const IS_PLAIN = /^[\w .,:;/()+-]*$/;
-const SPECIAL = /[&<>"'`]/g;
-/** They turn the direction of the text that follows, and what one name holds could garble another. */
-const DIRECTIONS = /\p{Bidi_Control}/gu;
-const CONTROLS = /[^\P{Cc}\n]/gu;
+const PLAIN_TEXT = /^[\w .,:;/()+-]*$/;
+const HTML_SPECIAL_CHARACTERS = /[&<>"'`]/g;
+/** They change the direction of the text after them, so that one name could garble another. */
+const BIDI_CONTROLS = /\p{Bidi_Control}/gu;
+const CONTROL_CHARACTERS = /[^\P{Cc}\n]/gu;
 
 function escapeText(text: string): string {
-  if (IS_PLAIN.test(text)) return text;
+  if (PLAIN_TEXT.test(text)) return text;
   return text
     .toWellFormed()
-    .replaceAll(CONTROLS, '\u{FFFD}')
-    .replaceAll(DIRECTIONS, nameOfCharacter)
-    .replaceAll(SPECIAL, (character) => `&#${character.charCodeAt(0)};`);
+    .replaceAll(CONTROL_CHARACTERS, '\u{FFFD}')
+    .replaceAll(BIDI_CONTROLS, formatCodePoint)
+    .replaceAll(HTML_SPECIAL_CHARACTERS, (character) => `&#${character.charCodeAt(0)};`);
 }
 
-function nameOfCharacter(character: string): string {
+function formatCodePoint(character: string): string {
   const hex = character.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0');
   return `[U+${hex}]`;
 }
 
-/** A name that somebody else gave: it is kept apart from the text around it, whatever its direction. */
-export function name(text: string): Markup {
+/** A name from outside, isolated so that its text direction does not affect its surroundings. */
+export function renderName(text: string): Markup {
   return html`<bdi>${text}</bdi>`;
 }

@@ -1,64 +1,67 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { respondCompressed } from '../compression.ts';
-import { notHere } from '../not-here.ts';
-import { respondText, type WebResponse } from '../response.ts';
-import type { ExporterView } from '../view.ts';
-import { codeOfAddress, isCodeAddress } from './code-address.ts';
-import { renderCodePage } from './code-page.ts';
-import { documentPolicy } from './document.ts';
+import type { ExporterFacade } from '../exporter-facade.ts';
+import { respondCompressed, respondUnknownServiceCode, type WebResponse } from '../response.ts';
+import { buildContentSecurityPolicy } from './document.ts';
 import { renderListPage } from './list-page.ts';
 import { parseListQuery } from './list-query.ts';
+import { renderServiceCodePage } from './service-code-page.ts';
+import { isServiceCodePath, parseServiceCodePath } from './service-code-path.ts';
 
 type PageRoute = (
-  view: ExporterView,
+  facade: ExporterFacade,
   request: { readonly headers: IncomingHttpHeaders },
   query: URLSearchParams,
 ) => WebResponse | Promise<WebResponse>;
 
-/** The page for people at a path, if it is one: `/`, or that of a service code. */
-export function statusPage(path: string, telemetryPath: string): PageRoute | undefined {
+/** Finds the status page at a path: the list at `/`, or the page of a service code. */
+export function findPageRoute(path: string, telemetryPath: string): PageRoute | undefined {
   if (path === '/') {
-    return (view, { headers }, query) => respondPage(listOf(view, query, telemetryPath), headers);
+    return (facade, { headers }, query) => respondPage(buildListPage(facade, query, telemetryPath), headers);
   }
-  if (!isCodeAddress(path)) return undefined;
-  return (view, { headers }, query) => {
-    const serviceCode = codeOfAddress(path, query);
-    if (serviceCode === undefined) return respondText(404, 'No such service code is configured.');
-    const page = codeOf(view, serviceCode, telemetryPath);
-    return page === undefined ? notHere(view, serviceCode) : respondPage(page, headers);
+  if (!isServiceCodePath(path)) return undefined;
+  return (facade, { headers }, query) => {
+    // A path without a valid code gets the response of an unknown code: no code is empty.
+    const serviceCode = parseServiceCodePath(path, query) ?? '';
+    const page = buildServiceCodePage(facade, serviceCode, telemetryPath);
+    if (page !== undefined) return respondPage(page, headers);
+    return respondUnknownServiceCode(facade.shard, facade.getOtherShard(serviceCode));
   };
 }
 
 /** The page at `/`. */
-export function listOf(view: ExporterView, query: URLSearchParams, telemetryPath: string): string {
+export function buildListPage(facade: ExporterFacade, query: URLSearchParams, telemetryPath: string): string {
   return renderListPage({
-    version: view.version,
+    version: facade.version,
     telemetryPath,
-    shard: view.shard,
-    isReady: view.isReady(),
-    nowMs: view.nowMs(),
+    shard: facade.shard,
+    isReady: facade.isReady(),
+    nowMs: facade.nowMs(),
     query: parseListQuery(query),
-    rows: view.status(),
+    rows: facade.getStatuses(),
   });
 }
 
-/** The page of a service code; `undefined` if there is no such code. */
-export function codeOf(view: ExporterView, serviceCode: string, telemetryPath: string): string | undefined {
-  const status = view.statusOf(serviceCode);
+/** The page of a service code; `undefined` if the code is not configured. */
+export function buildServiceCodePage(
+  facade: ExporterFacade,
+  serviceCode: string,
+  telemetryPath: string,
+): string | undefined {
+  const status = facade.getStatus(serviceCode);
   if (status === undefined) return undefined;
-  return renderCodePage({
-    version: view.version,
+  return renderServiceCodePage({
+    version: facade.version,
     telemetryPath,
-    nowMs: view.nowMs(),
+    nowMs: facade.nowMs(),
     status,
-    breakdown: view.breakdownOf(serviceCode),
+    breakdown: facade.getBreakdown(serviceCode),
   });
 }
 
 function respondPage(page: string, request: IncomingHttpHeaders): Promise<WebResponse> {
   return respondCompressed([Buffer.from(page)], 'text/html; charset=utf-8', request, {
     Vary: 'Accept-Encoding',
-    'Content-Security-Policy': documentPolicy(),
+    'Content-Security-Policy': buildContentSecurityPolicy(),
     'Referrer-Policy': 'no-referrer',
   });
 }

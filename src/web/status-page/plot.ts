@@ -1,39 +1,58 @@
-import type { PlottedFigures, PollPoint } from '../../poller/poll-history.ts';
+import type { PlottedTotals, PollHistoryEntry } from '../../poller/poll-history.ts';
+import { renderBitRate, renderCount } from './human-units.ts';
 import { html, trusted, type Markup } from './markup.ts';
 
-export type PlottedFigure = keyof PlottedFigures;
+export type PlottedField = keyof PlottedTotals;
 
-/** In the units of the picture, which is stretched to its place. */
+interface PlottedFieldDisplay {
+  readonly field: PlottedField;
+  readonly title: string;
+  readonly renderValue: (value: number | undefined) => Markup;
+}
+
+/** The plotted fields in the order of the pages. */
+export const PLOTTED_FIELDS: readonly PlottedFieldDisplay[] = [
+  { field: 'users', title: 'Users', renderValue: renderCount },
+  { field: 'tasks', title: 'Tasks', renderValue: renderCount },
+  { field: 'ingress', title: 'Ingress', renderValue: renderBitRate },
+  { field: 'egress', title: 'Egress', renderValue: renderBitRate },
+  { field: 'connections', title: 'Connections', renderValue: renderCount },
+];
+
+/** Units of the SVG view box, which stretches to the size of the element. */
 const WIDTH = 600;
 const HEIGHT = 100;
-/** Room for the stroke above the highest value and below zero. */
+/** Keeps the stroke within the view box at the highest value and at zero. */
 const MARGIN = 5;
-const TICK = 25;
+const TICK_HEIGHT = 25;
 
 /**
- * A small plot of one figure over the remembered polls, from zero up. Where a poll failed, or a rate is not known,
- * the line has a gap; polls that failed are ticks at the bottom. Without a line there is no ground either: it would look
- * like zero. Says nothing to a screen reader: the number beside it
- * does.
+ * A plot of one field over the remembered polls, from zero up. The line has a gap where a poll failed or a rate is
+ * unknown; ticks at the bottom mark failed polls. A plot without a line has no baseline, which would look like zero.
+ * Hidden from screen readers, which read the number beside it.
  */
-export function plot(points: readonly PollPoint[], figure: PlottedFigure, className = 'plot'): Markup {
-  const spanMs = points[0]?.beforeLatestMs ?? 0;
-  const values = points.map(({ figures }) => figures?.[figure]);
-  const top = Math.max(0, ...values.map((value) => value ?? 0));
-  // Whole numbers: quicker to write, and shorter.
-  const x = ({ beforeLatestMs }: PollPoint): number =>
+export function renderPlot(
+  history: readonly PollHistoryEntry[],
+  field: PlottedField,
+  className = 'plot',
+): Markup {
+  const spanMs = history[0]?.beforeLatestMs ?? 0;
+  const values = history.map(({ totals }) => totals?.[field]);
+  const max = Math.max(0, ...values.map((value) => value ?? 0));
+  // Whole numbers keep the page small.
+  const toX = ({ beforeLatestMs }: PollHistoryEntry): number =>
     spanMs === 0 ? WIDTH : Math.round(WIDTH * (1 - beforeLatestMs / spanMs));
-  const y = (value: number): number =>
-    HEIGHT - MARGIN - (top === 0 ? 0 : Math.round(((HEIGHT - 2 * MARGIN) * value) / top));
+  const toY = (value: number): number =>
+    HEIGHT - MARGIN - (max === 0 ? 0 : Math.round(((HEIGHT - 2 * MARGIN) * value) / max));
   let line = '';
   let failed = '';
   let isDrawing = false;
-  points.forEach((point, index) => {
+  history.forEach((entry, index) => {
     const value = values[index];
-    if (point.error !== undefined) failed += `M${x(point)} ${HEIGHT}v-${TICK}`;
-    // A point between two gaps is a line of no length: its round ends make it a dot.
+    if (entry.error !== undefined) failed += `M${toX(entry)} ${HEIGHT}v-${TICK_HEIGHT}`;
+    // "h0" starts each stretch with a line of no length, whose round caps draw a dot for a single point.
     if (value !== undefined)
-      line += `${isDrawing ? 'L' : 'M'}${x(point)} ${y(value)}${isDrawing ? '' : 'h0'}`;
+      line += `${isDrawing ? 'L' : 'M'}${toX(entry)} ${toY(value)}${isDrawing ? '' : 'h0'}`;
     isDrawing = value !== undefined;
   });
   return html`<svg
@@ -43,19 +62,19 @@ export function plot(points: readonly PollPoint[], figure: PlottedFigure, classN
     aria-hidden="true"
     focusable="false"
   >
-    ${path('line', line)}${path('failed', failed)}
+    ${renderPath('line', line)}${renderPath('failed', failed)}
   </svg>`;
 }
 
-function path(className: string, d: string): Markup | undefined {
+function renderPath(className: string, d: string): Markup | undefined {
   return d === '' ? undefined : trusted(`<path class="${className}" d="${d}"/>`);
 }
 
-/** The least and the most that is known of a figure over the remembered polls. */
-export function rangeOf(
-  points: readonly PollPoint[],
-  figure: PlottedFigure,
-): { readonly least: number; readonly most: number } | undefined {
-  const known = points.flatMap(({ figures }) => figures?.[figure] ?? []);
-  return known.length === 0 ? undefined : { least: Math.min(...known), most: Math.max(...known) };
+/** The least and the greatest known value of a field; `undefined` if none is known. */
+export function findRange(
+  history: readonly PollHistoryEntry[],
+  field: PlottedField,
+): { readonly min: number; readonly max: number } | undefined {
+  const values = history.flatMap(({ totals }) => totals?.[field] ?? []);
+  return values.length === 0 ? undefined : { min: Math.min(...values), max: Math.max(...values) };
 }

@@ -1,18 +1,18 @@
-import type { ServerStatus } from '../view.ts';
-import { stalledMark } from './conditions.ts';
-import { ago, count } from './human-units.ts';
-import { html, name, type Markup } from './markup.ts';
+import type { ServerStatus } from '../../diagnostics/listing-breakdown.ts';
+import { renderStalledTasks } from './conditions.ts';
+import { renderAge, renderCount } from './human-units.ts';
+import { html, renderName, type Markup } from './markup.ts';
 
-/** So many servers are listed: beyond it, a page is no place to look for one. */
+/** Beyond this, dashboards serve better than a page. */
 const MAX_SERVERS = 100;
 
-/** The servers of a listing, those with tasks that stand still marked. */
-export function serverTable(servers: readonly ServerStatus[], nowMs: number): Markup {
-  const left = servers.length - MAX_SERVERS;
+/** The servers of a listing, with their stalled tasks marked. */
+export function renderServerTable(servers: readonly ServerStatus[], nowMs: number): Markup {
+  const hiddenCount = servers.length - MAX_SERVERS;
   return html`<section>
     <table role="table" class="servers">
       <caption>
-        Servers: ${servers.length}${left > 0 ? `, of which ${left} are not listed here` : ''}
+        Servers: ${servers.length}${hiddenCount > 0 ? ` (${hiddenCount} not shown)` : ''}
       </caption>
       <thead role="rowgroup">
         <tr role="row">
@@ -25,28 +25,28 @@ export function serverTable(servers: readonly ServerStatus[], nowMs: number): Ma
         </tr>
       </thead>
       <tbody role="rowgroup">
-        ${servers.slice(0, MAX_SERVERS).map((server) => row(server, nowMs))}
+        ${servers.slice(0, MAX_SERVERS).map((server) => renderRow(server, nowMs))}
       </tbody>
     </table>
   </section>`;
 }
 
-function row(
+function renderRow(
   { vsId, users, tasks, stalledTasks, connections, lastSeenMs }: ServerStatus,
   nowMs: number,
 ): Markup {
   return html`<tr role="row">
-    <th role="rowheader" scope="row">${name(vsId)}</th>
+    <th role="rowheader" scope="row">${renderName(vsId)}</th>
     ${[
-      cell('Stalled tasks', stalledMark(stalledTasks) ?? count(0)),
-      cell('Tasks', count(tasks)),
-      cell('Users', count(users)),
-      cell('Connections', count(connections)),
-      cell('Last seen', ago(lastSeenMs, nowMs)),
+      renderCell('Stalled tasks', renderStalledTasks(stalledTasks) ?? renderCount(0)),
+      renderCell('Tasks', renderCount(tasks)),
+      renderCell('Users', renderCount(users)),
+      renderCell('Connections', renderCount(connections)),
+      renderCell('Last seen', renderAge(lastSeenMs, nowMs)),
     ]}
   </tr> `;
 }
 
-function cell(label: string, value: Markup): Markup {
+function renderCell(label: string, value: Markup): Markup {
   return html`<td role="cell" class="number" data-label="${label}">${value}</td>`;
 }

@@ -1,73 +1,72 @@
-import type { PollPoint } from '../../poller/poll-history.ts';
-import type { ListingBreakdown, ServiceCodeStatus } from '../view.ts';
-import { bars } from './bars.ts';
-import { conditionMark, wordOf } from './conditions.ts';
+import type { PollHistoryEntry } from '../../poller/poll-history.ts';
+import type { ListingBreakdown } from '../../diagnostics/listing-breakdown.ts';
+import type { ServiceCodeStatus } from '../exporter-facade.ts';
+import { renderBarTable } from './bar-table.ts';
+import { formatCondition, renderCondition } from './conditions.ts';
 import { renderDocument } from './document.ts';
-import { ago, bitRate, count, shortDuration, span, utc } from './human-units.ts';
-import { labelList } from './label-list.ts';
-import { lastPolls } from './last-polls.ts';
-import { html, name, type Markup } from './markup.ts';
-import { plot, rangeOf, type PlottedFigure } from './plot.ts';
-import { serverTable } from './server-table.ts';
-import { trouble } from './trouble.ts';
+import { renderErrorHelp } from './error-help.ts';
+import { formatTimeSpan, formatUtc, renderAge, renderDuration } from './human-units.ts';
+import { renderLabels } from './label-list.ts';
+import { html, renderName, type Markup } from './markup.ts';
+import { findRange, PLOTTED_FIELDS, renderPlot } from './plot.ts';
+import { renderRecentPolls } from './recent-polls.ts';
+import { renderServerTable } from './server-table.ts';
 
-export interface CodePage {
+export interface ServiceCodePageProps {
   readonly version: string;
   readonly telemetryPath: string;
   readonly nowMs: number;
   readonly status: ServiceCodeStatus;
-  /** `undefined` where no good listing is recent enough. */
+  /** `undefined` if no good listing is recent enough. */
   readonly breakdown: ListingBreakdown | undefined;
 }
 
 /** The page of one service code. */
-export function renderCodePage({ version, telemetryPath, nowMs, status, breakdown }: CodePage): string {
-  const { serviceCode, labels, condition, history } = status;
-  const points = history.points();
-  const what = trouble(status, nowMs);
+export function renderServiceCodePage({
+  version,
+  telemetryPath,
+  nowMs,
+  status,
+  breakdown,
+}: ServiceCodePageProps): string {
+  const { serviceCode, labels, condition, lastPollMs, lastSuccessMs } = status;
+  const history = status.history.entries();
+  const errorHelp = renderErrorHelp(status, nowMs);
   return renderDocument({
-    title: `${serviceCode}: ${wordOf(condition)} · xvs-exporter`,
+    title: `${serviceCode}: ${formatCondition(condition)} · xvs-exporter`,
     version,
     telemetryPath,
     header: html`<nav aria-label="Back"><a href="/">All service codes</a></nav>
-      <h1>${name(serviceCode)}</h1>
-      <p id="labels" data-live>${labelList(labels)}</p>
-      <p id="summary" class="summary" role="status" data-live>${conditionMark(status)}</p>`,
+      <h1>${renderName(serviceCode)}</h1>
+      <p id="labels" data-live>${renderLabels(labels)}</p>
+      <p id="summary" class="summary" role="status" data-live>${renderCondition(status)}</p>`,
     main: html`<div id="code" data-live>
-      ${what === undefined ? '' : html`<p class="trouble">${what}</p>`}
+      ${errorHelp === undefined ? '' : html`<p class="error-help">${errorHelp}</p>`}
       <p class="aside">
-        Last success ${ago(status.lastSuccessMs, nowMs)}, last poll ${ago(status.lastPollMs, nowMs)}, which
-        took ${shortDuration(history.latestDurationMs)}. As of ${utc(nowMs)}.
+        Last success: ${renderAge(lastSuccessMs, nowMs)}. Last poll: ${renderAge(lastPollMs, nowMs)}, took
+        ${renderDuration(status.history.latestDurationMs)}. As of ${formatUtc(nowMs)}.
       </p>
-      ${plots(status, points)}
-      ${breakdown === undefined ? html`<p class="nothing">There is no good listing that is recent enough to be shown.</p>` : listing(breakdown, nowMs)}
-      ${lastPolls(points, status.lastPollMs, nowMs)}
+      ${renderPlots(status, history)}
+      ${breakdown === undefined ? html`<p>No recent listing.</p>` : renderBreakdown(breakdown, nowMs)}
+      ${renderRecentPolls(history, lastPollMs, nowMs)}
     </div>`,
   });
 }
 
-const FIGURES: readonly (readonly [PlottedFigure, string, (value: number | undefined) => Markup])[] = [
-  ['users', 'Users', count],
-  ['tasks', 'Tasks', count],
-  ['ingress', 'Ingress', bitRate],
-  ['egress', 'Egress', bitRate],
-  ['connections', 'Connections', count],
-];
-
-function plots({ figures, condition }: ServiceCodeStatus, points: readonly PollPoint[]): Markup {
-  const since = span(points[0]?.beforeLatestMs ?? 0);
-  return html`<section aria-labelledby="lately">
-    <h2 id="lately">The last ${since}</h2>
-    <dl class="plots${condition === 'down' ? ' old' : ''}">
-      ${FIGURES.map(([figure, title, unit]) => {
-        const range = rangeOf(points, figure);
+function renderPlots({ totals, condition }: ServiceCodeStatus, history: readonly PollHistoryEntry[]): Markup {
+  return html`<section aria-labelledby="history">
+    <h2 id="history">The last ${formatTimeSpan(history[0]?.beforeLatestMs ?? 0)}</h2>
+    <dl class="plots${condition === 'down' ? ' outdated' : ''}">
+      ${PLOTTED_FIELDS.map(({ field, title, renderValue }) => {
+        const range = findRange(history, field);
+        const rangeText =
+          range === undefined ? 'no data' : html`${renderValue(range.min)} to ${renderValue(range.max)}`;
         return html`<div>
           <dt>${title}</dt>
           <dd>
-            <span class="value">${unit(figures?.[figure])}</span>${plot(points, figure, 'plot large')}<span
-              class="aside"
-              >${range === undefined ? 'nothing known' : html`${unit(range.least)} to ${unit(range.most)}`}</span
-            >
+            <span class="value">${renderValue(totals?.[field])}</span
+            >${renderPlot(history, field, 'plot large')}
+            <span class="aside">${rangeText}</span>
           </dd>
         </div> `;
       })}
@@ -75,14 +74,14 @@ function plots({ figures, condition }: ServiceCodeStatus, points: readonly PollP
   </section>`;
 }
 
-function listing(breakdown: ListingBreakdown, nowMs: number): Markup {
-  const unmetered = 'HLS (m3u8) is not metered by the service';
-  return html`${serverTable(breakdown.servers, nowMs)}
+function renderBreakdown(breakdown: ListingBreakdown, nowMs: number): Markup {
+  const connectionsNote = 'HLS (m3u8) is not metered by the service';
+  return html`${renderServerTable(breakdown.servers, nowMs)}
     <div class="breakdown">
-      ${bars('Outputs by format', breakdown.outputsByFormat)}
-      ${bars('Connections by format', breakdown.connectionsByFormat, unmetered)}
-      ${bars('Users by client version', breakdown.usersByClientVersion)}
-      ${bars('Users by device type', breakdown.usersByDeviceType)}
-      ${bars('Inputs by protocol', breakdown.inputsByProtocol)}
+      ${renderBarTable('Outputs by format', breakdown.outputsByFormat)}
+      ${renderBarTable('Connections by format', breakdown.connectionsByFormat, connectionsNote)}
+      ${renderBarTable('Users by client version', breakdown.usersByClientVersion)}
+      ${renderBarTable('Users by device type', breakdown.usersByDeviceType)}
+      ${renderBarTable('Inputs by protocol', breakdown.inputsByProtocol)}
     </div>`;
 }

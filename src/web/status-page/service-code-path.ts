@@ -1,25 +1,24 @@
-/** Where the pages of single service codes are. */
-const PREFIX = '/service-codes/';
-const QUERY_KEY = 'service_code';
+const PATH_PREFIX = '/service-codes/';
+const QUERY_PARAMETER = 'service_code';
 
-/** The address of a service code's page. */
-export function codeAddress(serviceCode: string): string {
+/** The path of the page of a service code. */
+export function formatServiceCodePath(serviceCode: string): string {
   const code = encodeURIComponent(serviceCode.toWellFormed());
-  // A path that ends in dots is another path to browsers, escaped or not.
-  return /^\.\.?$/.test(serviceCode) ? `${PREFIX}?${QUERY_KEY}=${code}` : PREFIX + code;
+  // Browsers resolve the segments "." and ".." even if they are percent-encoded.
+  return /^\.\.?$/.test(serviceCode) ? `${PATH_PREFIX}?${QUERY_PARAMETER}=${code}` : PATH_PREFIX + code;
 }
 
 /** Whether a path is that of a service code's page. */
-export function isCodeAddress(path: string): boolean {
-  return path.startsWith(PREFIX);
+export function isServiceCodePath(path: string): boolean {
+  return path.startsWith(PATH_PREFIX);
 }
 
-/** Whose page such an address is; `undefined` where it can be no one's. */
-export function codeOfAddress(path: string, query: URLSearchParams): string | undefined {
-  const rest = path.slice(PREFIX.length);
-  if (rest === '') return query.get(QUERY_KEY) ?? undefined;
+/** The service code of a page's path and query; `undefined` if they have none. */
+export function parseServiceCodePath(path: string, query: URLSearchParams): string | undefined {
+  const segment = path.slice(PATH_PREFIX.length);
+  if (segment === '') return query.get(QUERY_PARAMETER) ?? undefined;
   try {
-    return decodeURIComponent(rest);
+    return decodeURIComponent(segment);
   } catch {
     return undefined;
   }

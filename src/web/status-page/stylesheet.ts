@@ -1,18 +1,18 @@
-/** The style of all pages: the system's fonts, colours that say something, and words beside them. */
-export const STYLE = `:root {
+/** The style of all pages: system fonts; colours only beside a word or symbol with the same meaning. */
+export const STYLESHEET = `:root {
   color-scheme: light dark;
-  --paper: #fff; --ink: #1b1f24; --soft: #57606a; --line: #d8dee4; --hover: #f3f5f7;
-  --link: #0a58ca; --good: #17692f; --bad: #b3141d; --bad-paper: #fff3f2; --warn: #7d4e00; --plot: #3f6fb0; --bar: #9db8dc;
+  --background: #fff; --text: #1b1f24; --muted: #57606a; --border: #d8dee4; --hover: #f3f5f7;
+  --link: #0a58ca; --success: #17692f; --error: #b3141d; --error-background: #fff3f2; --warning: #7d4e00; --plot: #3f6fb0; --bar: #9db8dc;
 }
 @media (prefers-color-scheme: dark) {
   :root {
-    --paper: #14171b; --ink: #dfe3e8; --soft: #9aa5b1; --line: #2d343c; --hover: #1c2127;
-    --link: #82b4ff; --good: #5fce80; --bad: #ff8a84; --bad-paper: #2a1a1b; --warn: #e9b14d; --plot: #7fa9e0; --bar: #3d5a80;
+    --background: #14171b; --text: #dfe3e8; --muted: #9aa5b1; --border: #2d343c; --hover: #1c2127;
+    --link: #82b4ff; --success: #5fce80; --error: #ff8a84; --error-background: #2a1a1b; --warning: #e9b14d; --plot: #7fa9e0; --bar: #3d5a80;
   }
 }
 * { box-sizing: border-box; }
 [hidden] { display: none !important; }
-body { background: var(--paper); color: var(--ink); font: 0.875rem/1.4 system-ui, sans-serif; margin: 0 auto; max-width: 90rem; padding: 0.75rem 1rem 2rem; }
+body { background: var(--background); color: var(--text); font: 0.875rem/1.4 system-ui, sans-serif; margin: 0 auto; max-width: 90rem; padding: 0.75rem 1rem 2rem; }
 h1 { font-size: 1.25rem; margin: 0; overflow-wrap: anywhere; }
 h2, caption { font-size: 1rem; font-weight: 600; }
 a { color: var(--link); text-decoration: none; }
@@ -22,46 +22,46 @@ p { margin: 0.5rem 0; }
 abbr { text-decoration: none; }
 header { margin-bottom: 0.75rem; }
 .summary { font-size: 1rem; margin: 0.25rem 0; }
-.aside, .unknown, caption, footer { color: var(--soft); }
-.lost { background: var(--bad-paper); border-left: 4px solid var(--bad); padding: 0.5rem 0.75rem; }
+.aside, .unknown, caption, footer { color: var(--muted); }
+.unreachable { background: var(--error-background); border-left: 4px solid var(--error); padding: 0.5rem 0.75rem; }
 form { align-items: end; display: flex; flex-wrap: wrap; gap: 0.5rem 1rem; margin-bottom: 0.75rem; }
-label { color: var(--soft); display: flex; flex-direction: column; font-size: 0.8125rem; }
-input, select, button { background: var(--paper); border: 1px solid var(--soft); border-radius: 4px; color: var(--ink); font: inherit; min-height: 2rem; padding: 0.2rem 0.5rem; }
-button[aria-pressed='true'] { background: var(--ink); color: var(--paper); }
+label { color: var(--muted); display: flex; flex-direction: column; font-size: 0.8125rem; }
+input, select, button { background: var(--background); border: 1px solid var(--muted); border-radius: 4px; color: var(--text); font: inherit; min-height: 2rem; padding: 0.2rem 0.5rem; }
+button[aria-pressed='true'] { background: var(--text); color: var(--background); }
 table { border-collapse: collapse; width: 100%; }
 caption { padding: 0.25rem 0; text-align: left; }
 .list caption { font-size: 0.8125rem; font-weight: normal; }
 th, td { padding: 0.3rem 0.6rem 0.3rem 0; text-align: left; vertical-align: middle; }
 th { font-weight: 600; overflow-wrap: anywhere; }
-thead th { border-bottom: 1px solid var(--soft); vertical-align: bottom; }
+thead th { border-bottom: 1px solid var(--muted); vertical-align: bottom; }
 thead a { color: inherit; white-space: nowrap; }
 tbody th { font-weight: 500; max-width: 18rem; }
-.list tbody tr:first-child > *, .servers tbody tr > *, .polls tbody tr > * { border-top: 1px solid var(--line); }
+.list tbody tr:first-child > *, .servers tbody tr > *, .polls tbody tr > * { border-top: 1px solid var(--border); }
 .list tbody:hover, .servers tbody tr:hover { background: var(--hover); }
 .number { font-variant-numeric: tabular-nums; padding-right: 0; padding-left: 0.6rem; text-align: right; white-space: nowrap; }
 .hidden { clip-path: inset(50%); height: 1px; overflow: hidden; position: absolute; white-space: nowrap; width: 1px; }
 .state { font-weight: 600; white-space: nowrap; }
 .mark { display: inline-block; text-align: center; width: 1.1em; }
-.up { --state: var(--good); } .down, .stale { --state: var(--bad); } .waiting { --state: var(--soft); }
+.up { --state: var(--success); } .down, .stale { --state: var(--error); } .waiting { --state: var(--muted); }
 .state { color: var(--state); }
-.labels { color: var(--soft); display: flex; flex-wrap: wrap; font-size: 0.75rem; font-weight: normal; gap: 0 0.6rem; }
-.stalled { color: var(--warn); font-weight: 600; }
+.labels { color: var(--muted); display: flex; flex-wrap: wrap; font-size: 0.75rem; font-weight: normal; gap: 0 0.6rem; }
+.stalled { color: var(--warning); font-weight: 600; }
 .condition .stalled { display: block; white-space: nowrap; }
-tbody.down > tr > *:first-child, tbody.stale > tr > *:first-child { box-shadow: inset 3px 0 var(--bad); padding-left: 0.6rem; }
-.list .trouble td { padding-bottom: 0.6rem; padding-top: 0; }
-p.trouble { background: var(--bad-paper); border-left: 3px solid var(--bad); padding: 0.5rem 0.75rem; }
-.old .value { color: var(--soft); font-style: italic; }
-.figure { align-items: center; display: flex; gap: 0.5rem; justify-content: space-between; }
-.plot { flex: none; height: 1.25rem; overflow: visible; width: 4.5rem; border-bottom: 1px solid var(--line); }
+tbody.down > tr > *:first-child, tbody.stale > tr > *:first-child { box-shadow: inset 3px 0 var(--error); padding-left: 0.6rem; }
+.list .error-help td { padding-bottom: 0.6rem; padding-top: 0; }
+p.error-help { background: var(--error-background); border-left: 3px solid var(--error); padding: 0.5rem 0.75rem; }
+.outdated .value { color: var(--muted); font-style: italic; }
+.plotted { align-items: center; display: flex; gap: 0.5rem; justify-content: space-between; }
+.plot { flex: none; height: 1.25rem; overflow: visible; width: 4.5rem; border-bottom: 1px solid var(--border); }
 .plot.empty { border-color: transparent; }
 .plot path { fill: none; stroke-linecap: round; stroke-width: 1.25; vector-effect: non-scaling-stroke; }
-.plot .line { stroke: var(--plot); } .plot .failed { stroke: var(--bad); }
+.plot .line { stroke: var(--plot); } .plot .failed { stroke: var(--error); }
 .value { min-width: 2.6rem; } .rate .value { min-width: 5rem; }
 .paging { display: flex; flex-wrap: wrap; gap: 1rem; margin-top: 0.75rem; }
-.paging span { color: var(--soft); }
+.paging span { color: var(--muted); }
 section { margin-top: 1.25rem; }
 .plots { display: grid; gap: 1rem 2rem; grid-template-columns: repeat(auto-fit, minmax(9rem, 1fr)); margin: 0.5rem 0; }
-.plots dt { color: var(--soft); } .plots dd { margin: 0; }
+.plots dt { color: var(--muted); } .plots dd { margin: 0; }
 .plots .value { display: block; font-size: 1.25rem; font-variant-numeric: tabular-nums; }
 .plot.large { display: block; height: 3.5rem; margin: 0.25rem 0; width: 100%; }
 .large path { stroke-width: 1.75; }
@@ -69,10 +69,10 @@ section { margin-top: 1.25rem; }
 .bars th { font-weight: normal; width: 45%; } .bars .number { width: 4rem; } .bars .bar { padding: 0 0 0 0.75rem; }
 .bars svg { display: block; height: 0.7rem; width: 100%; } .bars rect { fill: var(--bar); }
 .bars { position: relative; } .bars caption .aside { font-size: 0.8125rem; font-weight: normal; }
-footer { border-top: 1px solid var(--line); margin-top: 1.5rem; padding-top: 0.5rem; }
+footer { border-top: 1px solid var(--border); margin-top: 1.5rem; padding-top: 0.5rem; }
 footer a { margin-right: 0.75rem; }
 @media (max-width: 78rem) {
-  .figure { align-items: flex-end; flex-direction: column-reverse; gap: 0.1rem; }
+  .plotted { align-items: flex-end; flex-direction: column-reverse; gap: 0.1rem; }
   .list tbody tr:first-child > * { vertical-align: top; }
   .plot { height: 0.9rem; }
 }
@@ -80,7 +80,7 @@ footer a { margin-right: 0.75rem; }
 @media (max-width: 62rem) {
   .list, .list caption, .list tbody, .list tr, .servers, .servers caption, .servers tbody, .servers tr { display: block; }
   .list thead, .servers thead { clip-path: inset(50%); height: 1px; overflow: hidden; position: absolute; width: 1px; }
-  .list tbody, .servers tbody tr { border-top: 1px solid var(--line); padding: 0.4rem 0; }
+  .list tbody, .servers tbody tr { border-top: 1px solid var(--border); padding: 0.4rem 0; }
   .list tbody tr:first-child > *, .servers tbody tr > * { border-top: 0; }
   .list tr:first-child, .servers tbody tr { display: grid; gap: 0 0.9rem; grid-template-columns: 1fr 1fr; }
   .servers tbody th { grid-column: 1 / -1; }
@@ -88,10 +88,10 @@ footer a { margin-right: 0.75rem; }
   .list tr:first-child th { font-size: 1rem; }
   .list .condition { text-align: right; }
   .list td.number, .servers td.number { align-content: start; display: flex; flex-wrap: wrap; gap: 0 0.25rem; justify-content: space-between; }
-  .list td.number::before, .servers td.number::before { color: var(--soft); content: attr(data-label); font-size: 0.8125rem; }
-  tbody.down, tbody.stale { border-left: 3px solid var(--bad); padding-left: 0.6rem; }
+  .list td.number::before, .servers td.number::before { color: var(--muted); content: attr(data-label); font-size: 0.8125rem; }
+  tbody.down, tbody.stale { border-left: 3px solid var(--error); padding-left: 0.6rem; }
   tbody.down > tr > *:first-child, tbody.stale > tr > *:first-child { box-shadow: none; padding-left: 0; }
-  .figure { display: contents; }
+  .plotted { display: contents; }
   .list .plot { flex: 1 0 100%; height: 1rem; order: 3; }
-  .polls .why { display: block; }
+  .polls .reason { display: block; }
 }`;

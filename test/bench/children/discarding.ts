@@ -1,4 +1,4 @@
 import { discard } from '../discard.ts';
-import { answerPolls } from './polls.ts';
+import { servePollCommands } from './poll-commands.ts';
 
-answerPolls((url) => discard(url));
+servePollCommands((url) => discard(url));

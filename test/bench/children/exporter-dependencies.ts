@@ -1,9 +1,9 @@
 import { hostname } from 'node:os';
-import { systemClock } from '../../../src/clock.ts';
-import type { AppOutside } from '../../../src/app.ts';
+import { systemClock } from '../../../src/runtime/clock.ts';
+import type { AppDependencies } from '../../../src/app.ts';
 import type { Configuration } from '../../../src/config/configuration.ts';
 import { ConfigurationSource } from '../../../src/config/configuration-source.ts';
-import { createLogger } from '../../../src/log.ts';
+import { createLogger } from '../../../src/runtime/logger.ts';
 import { NO_FILES } from '../../support/configuration.ts';
 
 /** This process's environment, where the program looks too. */
@@ -20,7 +20,7 @@ export async function readConfiguration(): Promise<Configuration> {
 }
 
 /** The machine's time, and a log that no one reads. */
-export const OUTSIDE: AppOutside = {
+export const DEPENDENCIES: AppDependencies = {
   clock: systemClock,
   source: SOURCE,
   logger: createLogger({ level: 'info', format: 'json', destination: { write: () => undefined } }),

@@ -1,6 +1,6 @@
 import { createExporter } from '../../../src/app.ts';
-import { OUTSIDE, readConfiguration } from './exporting.ts';
-import { answerPolls } from './polls.ts';
+import { DEPENDENCIES, readConfiguration } from './exporter-dependencies.ts';
+import { servePollCommands } from './poll-commands.ts';
 
 /** Polls as the exporter does, on command: the client with its signature, the reader, the tally, the store. */
 async function poll(): Promise<void> {
@@ -9,5 +9,5 @@ async function poll(): Promise<void> {
   if (state?.isUp !== true) throw new Error(`Expected a good poll, found ${state?.lastError}`);
 }
 
-const exporter = createExporter(await readConfiguration(), OUTSIDE);
-answerPolls(poll);
+const exporter = createExporter(await readConfiguration(), DEPENDENCIES);
+servePollCommands(poll);

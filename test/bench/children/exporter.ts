@@ -1,11 +1,11 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { startApp } from '../../../src/app.ts';
 import type { Configuration } from '../../../src/config/configuration.ts';
-import { answer, watchUsage } from './answering.ts';
-import { OUTSIDE, readConfiguration } from './exporting.ts';
+import { serveCommands, createUsageHandlers } from './command-server.ts';
+import { DEPENDENCIES, readConfiguration } from './exporter-dependencies.ts';
 
 /** Polls one upon the other where `intervalMs` says so: more often than a configuration can ask for. */
-function hurried(configuration: Configuration, intervalMs: number): Configuration {
+function withInterval(configuration: Configuration, intervalMs: number): Configuration {
   return {
     ...configuration,
     serviceCodes: configuration.serviceCodes.map((code) => ({ ...code, intervalMs })),
@@ -16,14 +16,14 @@ function hurried(configuration: Configuration, intervalMs: number): Configuratio
 async function run([intervalMs]: readonly string[]): Promise<void> {
   const configuration = await readConfiguration();
   const app = await startApp(
-    intervalMs === undefined ? configuration : hurried(configuration, Number(intervalMs)),
-    OUTSIDE,
+    intervalMs === undefined ? configuration : withInterval(configuration, Number(intervalMs)),
+    DEPENDENCIES,
   );
   const [address] = app.addresses;
   const turns = monitorEventLoopDelay({ resolution: 1 });
-  answer({
+  serveCommands({
     address: () => ({ url: `http://127.0.0.1:${address?.port}` }),
-    ...watchUsage(),
+    ...createUsageHandlers(),
     /** Wakes the process at each millisecond: not to be on where its processor time is measured. */
     watchTurns: () => {
       turns.reset();

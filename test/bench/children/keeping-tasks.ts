@@ -1,11 +1,11 @@
 import { ListingReader } from '../../../src/listing/reader.ts';
-import type { ListingTally } from '../../../src/tally/listing-tally.ts';
+import type { ListingAggregator } from '../../../src/tally/listing-aggregator.ts';
 import type { Snapshot } from '../../../src/tally/snapshot.ts';
 import type { Tally } from '../../../src/tally/tally.ts';
-import { bareTally } from '../bare-tally.ts';
+import { createDefaultTally } from '../default-tally.ts';
 import { NOW_MS } from '../listing-body.ts';
 import { quantile } from '../measure.ts';
-import { answer } from './answering.ts';
+import { serveCommands } from './command-server.ts';
 
 const POLL_MS = 15_000;
 /** Tasks whose text is made, and read, at a time. */
@@ -17,7 +17,7 @@ const FORMATS = [
 ] as const;
 
 /** A task as in the service's sample, which names the files of a task after it. */
-function taskText(number: number, listing: number): string {
+function formatTask(number: number, listing: number): string {
   const server = `aws-cn_north_1-${number % 20}`;
   const id = `${server}-${(number * 0x9e3779b1).toString(16).padStart(16, '0')}`;
   const outputs = FORMATS.map(({ format, extension, tag, audio }) => ({
@@ -37,12 +37,12 @@ function taskText(number: number, listing: number): string {
 }
 
 /** The next listing of the same tasks, each with more bytes, through the reader: its strings are what is kept. */
-function readListing(into: ListingTally, tasks: number, listing: number): void {
-  const reader = new ListingReader(into);
+function readListing(into: ListingAggregator, tasks: number, listing: number): void {
+  const reader = new ListingReader(into, 'TESTING');
   reader.write(Buffer.from('{"ret":0,"user_list":[],"task_list":['));
   for (let first = 0; first < tasks; first += BATCH) {
     const texts = Array.from({ length: Math.min(BATCH, tasks - first) }, (_, index) =>
-      taskText(first + index, listing),
+      formatTask(first + index, listing),
     );
     reader.write(Buffer.from(`${first === 0 ? '' : ','}${texts.join(',')}`));
   }
@@ -51,18 +51,18 @@ function readListing(into: ListingTally, tasks: number, listing: number): void {
 }
 
 /** What a store holds of a service code: its accounts, and the last that was published of them. */
-interface Kept {
+interface RetainedTally {
   readonly tally: Tally;
   readonly snapshot: Snapshot | undefined;
   readonly commitMs: readonly number[];
 }
 
-function commitListings(tasks: number, listings: number): Kept {
-  const tally = bareTally();
+function commitListings(tasks: number, listings: number): RetainedTally {
+  const tally = createDefaultTally();
   const commitMs: number[] = [];
   let snapshot: Snapshot | undefined;
   for (let number = 0; number < listings; number += 1) {
-    const listing = tally.begin();
+    const listing = tally.beginListing();
     readListing(listing, tasks, number);
     const startedMs = performance.now();
     const at = { wallMs: NOW_MS + number * POLL_MS, monotonicMs: number * POLL_MS };
@@ -72,7 +72,7 @@ function commitListings(tasks: number, listings: number): Kept {
   return { tally, snapshot, commitMs };
 }
 
-function heldBytes(): number {
+function measureHeapBytes(): number {
   if (globalThis.gc === undefined) throw new Error('Expected --expose-gc, found no collector to call');
   // What is freed in one collection can be the last to hold on to something else.
   for (let collection = 0; collection < 3; collection += 1) globalThis.gc();
@@ -86,15 +86,15 @@ function heldBytes(): number {
  */
 function measure(tasks: number, rounds: number): { bytesPerTask: number; commitMs: number } {
   commitListings(tasks, 3);
-  const beforeBytes = heldBytes();
+  const beforeBytes = measureHeapBytes();
   const { tally, snapshot, commitMs } = commitListings(tasks, rounds + 1);
-  const bytesPerTask = (heldBytes() - beforeBytes) / tasks;
+  const bytesPerTask = (measureHeapBytes() - beforeBytes) / tasks;
   // Both are held until here.
-  if (tally.begin().tasks.size !== 0 || snapshot?.tasks !== tasks) {
+  if (tally.beginListing().tasks.size !== 0 || snapshot?.tasks !== tasks) {
     throw new Error(`Expected ${tasks} tasks to be accounted for, found ${snapshot?.tasks}`);
   }
   return { bytesPerTask, commitMs: quantile(commitMs.slice(1), 0.5) };
 }
 
 const [tasks, rounds] = process.argv.slice(2).map(Number);
-answer({ measure: () => measure(tasks ?? 0, rounds ?? 0) });
+serveCommands({ measure: () => measure(tasks ?? 0, rounds ?? 0) });

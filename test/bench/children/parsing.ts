@@ -1,5 +1,5 @@
 import { request } from 'undici';
-import { answerPolls } from './polls.ts';
+import { servePollCommands } from './poll-commands.ts';
 
 interface Listing {
   readonly user_list: readonly { readonly client_version: string; readonly device_type: string }[];
@@ -26,4 +26,4 @@ async function parse(url: string): Promise<void> {
   if (users.size === 0 || bytes === 0) throw new Error('Expected users and tasks, found none');
 }
 
-answerPolls(parse);
+servePollCommands(parse);

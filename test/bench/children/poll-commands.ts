@@ -1,15 +1,15 @@
-import { cpuMs } from '../measure.ts';
-import { answer, peakRssMb } from './answering.ts';
+import { measureCpuMs } from '../measure.ts';
+import { serveCommands, getPeakRssMb } from './command-server.ts';
 
 /** Answers `poll` with what one poll costs, and `memory` with the most that was held so far. */
-export function answerPolls(poll: (url: string) => Promise<unknown>): void {
+export function servePollCommands(poll: (url: string) => Promise<unknown>): void {
   const [url = ''] = process.argv.slice(2);
-  answer({
+  serveCommands({
     poll: async () => {
       const startedMs = performance.now();
-      const cpu = await cpuMs(() => poll(url));
+      const cpu = await measureCpuMs(() => poll(url));
       return { cpuMs: cpu, wallMs: performance.now() - startedMs };
     },
-    memory: () => ({ peakRssMb: peakRssMb() }),
+    memory: () => ({ peakRssMb: getPeakRssMb() }),
   });
 }

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { Agent, get, type IncomingMessage } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
-import { answer } from './answering.ts';
+import { serveCommands } from './command-server.ts';
 
 /** What Prometheus asks with. */
 const HEADERS = {
@@ -33,6 +33,6 @@ async function scrapeAll(url: string, count: number, intervalMs: number): Promis
 }
 
 const [url = '', count, intervalMs] = process.argv.slice(2);
-answer({
+serveCommands({
   scrape: async () => ({ latenciesMs: await scrapeAll(url, Number(count), Number(intervalMs)) }),
 });

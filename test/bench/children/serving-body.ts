@@ -1,12 +1,12 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { gzipSync } from 'node:zlib';
-import { bodyOf } from '../listing-body.ts';
-import { answer } from './answering.ts';
+import { createListingBody } from '../listing-body.ts';
+import { serveCommands } from './command-server.ts';
 
 /** Serves one body, made beforehand, to whatever is asked: `users tasks [gzip]`. */
 async function serve([users, tasks, coding]: readonly string[]): Promise<void> {
-  const plain = bodyOf(Number(users), Number(tasks));
+  const plain = createListingBody(Number(users), Number(tasks));
   const body = coding === 'gzip' ? gzipSync(plain) : plain;
   const headers = {
     'content-type': 'application/json',
@@ -18,7 +18,7 @@ async function serve([users, tasks, coding]: readonly string[]): Promise<void> {
   await once(server, 'listening');
   const address = server.address();
   const port = typeof address === 'object' ? address?.port : undefined;
-  answer({ address: () => ({ url: `http://127.0.0.1:${port}`, bytes: plain.length }) });
+  serveCommands({ address: () => ({ url: `http://127.0.0.1:${port}`, bytes: plain.length }) });
 }
 
 await serve(process.argv.slice(2));

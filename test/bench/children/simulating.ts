@@ -1,8 +1,8 @@
 import { subscribe } from 'node:diagnostics_channel';
-import { systemClock } from '../../../src/clock.ts';
+import { systemClock } from '../../../src/runtime/clock.ts';
 import { startSimulator } from '../../../src/simulator/server.ts';
 import { createWorld } from '../../../src/simulator/world.ts';
-import { answer } from './answering.ts';
+import { serveCommands } from './command-server.ts';
 
 /** The simulated service, as its command runs it, which counts the calls of each second: `codes users tasks`. */
 async function simulate([codes = '', users, tasks]: readonly string[]): Promise<void> {
@@ -25,7 +25,7 @@ async function simulate([codes = '', users, tasks]: readonly string[]): Promise<
     clockToleranceMs: 300_000,
     gzip: true,
   });
-  answer({
+  serveCommands({
     address: () => ({ url: simulator.url }),
     begin: () => {
       startMs = performance.now();

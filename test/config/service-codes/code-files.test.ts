@@ -1,19 +1,26 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { load, loadedFrom, messageOf, NEEDED, SECRET, type Files } from '../support/configuration.ts';
-import { repositoryPath } from '../support/repository.ts';
+import {
+  loadConfiguration,
+  loadWithSources,
+  catchConfigErrorMessage,
+  REQUIRED_ENVIRONMENT,
+  SECRET,
+  type Files,
+} from '../../support/configuration.ts';
+import { repositoryPath } from '../../support/repository.ts';
 
-const ENV = { XVS_UPSTREAM_BASE_URL: NEEDED.XVS_UPSTREAM_BASE_URL, XVS_SECRET: SECRET };
+const ENV = { XVS_UPSTREAM_BASE_URL: REQUIRED_ENVIRONMENT.XVS_UPSTREAM_BASE_URL, XVS_SECRET: SECRET };
 const YML = 'service_code_files: [codes/*.yml, codes/*.json]\n';
 
 const codesOf = async (files: Files, yml = YML): Promise<readonly string[]> =>
-  (await load({ env: ENV, yml, files })).serviceCodes.map(({ serviceCode }) => serviceCode);
+  (await loadConfiguration({ env: ENV, yml, files })).serviceCodes.map(({ serviceCode }) => serviceCode);
 
-/** Which codes there are, by the files that there are. */
+/** Files, and the codes that they give. */
 const FOUND: readonly [string, Files, string][] = [
   ['no folder', {}, ''],
-  ['a folder without such files', { '/etc/codes/a.txt': '- A' }, ''],
+  ['a folder without matching files', { '/etc/codes/a.txt': '- A' }, ''],
   ['YAML', { '/etc/codes/a.yml': '- A\n- service_code: B\n' }, 'A B'],
   ['JSON', { '/etc/codes/a.json': '["A", {"service_code": "B"}]' }, 'A B'],
   [
@@ -23,7 +30,7 @@ const FOUND: readonly [string, Files, string][] = [
   ],
   ['empty lists', { '/etc/codes/a.yml': '[]', '/etc/codes/b.json': ' []\n' }, ''],
   [
-    'several, in the order of the paths and then the names',
+    'several, ordered by path and then by name',
     { '/etc/codes/b.yml': '- B', '/etc/codes/a.yml': '- A', '/etc/codes/0.json': '["C"]' },
     'A B C',
   ],
@@ -33,24 +40,24 @@ const FOUND: readonly [string, Files, string][] = [
     'C',
   ],
   [
-    'other endings',
+    'other extensions',
     { '/etc/codes/a.yml~': '- A', '/etc/codes/b.yml.bak': '- B', '/etc/codes/cxyml': '- C' },
     '',
   ],
   [
-    'a file that went between the two looks',
+    'a file deleted between listing and reading',
     { '/etc/codes/a.yml': { code: 'ENOENT' }, '/etc/codes/b.yml': '- B' },
     'B',
   ],
 ];
 
 for (const [name, files, expected] of FOUND) {
-  test(`codes come from files: ${name}`, async () => {
+  test(`codes from files: ${name}`, async () => {
     assert.equal((await codesOf(files)).join(' '), expected);
   });
 }
 
-test('codes of the setting come first, and a file that two paths stand for counts once', async () => {
+test('codes of the setting come first, and a file that matches two paths counts once', async () => {
   const yml = 'service_codes: [Z]\nservice_code_files: [codes/a.yml, codes/*.yml, gone.yml]\n';
   assert.deepEqual(await codesOf({ '/etc/codes/a.yml': '- A', '/etc/codes/b.yml': '- B' }, yml), [
     'Z',
@@ -59,21 +66,21 @@ test('codes of the setting come first, and a file that two paths stand for count
   ]);
 });
 
-test('an empty list in the file is enough where files may come', async () => {
+test('an empty list in the file is valid if files may add codes', async () => {
   assert.deepEqual(await codesOf({}, `service_codes: []\n${YML}`), []);
 });
 
-test('the variable and the flag take commas, the flag may be repeated, and both start from the working directory', async () => {
+test('the variable and the flag accept commas, the flag may be repeated, and both are relative to the working directory', async () => {
   const files = { 'a.yml': '- A', '/b/c.json': '["B"]', 'codes/x1y.yml': '- X' };
   const env = { ...ENV, XVS_SERVICE_CODE_FILES: 'a.yml, /b/*.json' };
   const names = async (args: readonly string[]) =>
-    (await load({ env, args, files })).serviceCodes.map(({ serviceCode }) => serviceCode);
+    (await loadConfiguration({ env, args, files })).serviceCodes.map(({ serviceCode }) => serviceCode);
   assert.deepEqual(await names([]), ['A', 'B']);
   const args = ['--service-code-files=codes/x*y.yml', '--service-code-files=/b/*.json'];
   assert.deepEqual(await names(args), ['X', 'B']);
 });
 
-test('an entry of a file is what one of the setting is, its paths start from the folder of that file', async () => {
+test('an entry of a file equals one of the setting, and its paths are relative to the folder of that file', async () => {
   const entry = {
     service_code: 'A',
     secret_file: 's/a',
@@ -82,14 +89,14 @@ test('an entry of a file is what one of the setting is, its paths start from the
     base_url: 'http://h',
   };
   const files = { '/etc/codes/a.json': JSON.stringify([entry]), '/etc/codes/s/a': 'own\n' };
-  const { serviceCodes } = await load({ env: ENV, yml: YML, files });
+  const { serviceCodes } = await loadConfiguration({ env: ENV, yml: YML, files });
   const { secret_file: _, ...inFile } = entry;
   const yml = `service_codes: [${JSON.stringify({ ...inFile, secret: 'own' })}]`;
-  assert.deepEqual(serviceCodes, (await load({ env: ENV, yml })).serviceCodes);
+  assert.deepEqual(serviceCodes, (await loadConfiguration({ env: ENV, yml })).serviceCodes);
 });
 
-test('how many codes came from which file is known', async () => {
-  const { codeFiles } = await loadedFrom({
+test('each file has its codes', async () => {
+  const { codeFiles } = await loadWithSources({
     env: ENV,
     yml: YML,
     files: { '/etc/codes/a.yml': '- A\n- B', '/etc/codes/b.yml': '[]' },
@@ -105,55 +112,58 @@ test('how many codes came from which file is known', async () => {
 
 const PATH = 'the path of a YAML or JSON file (.yml, .yaml, .json), with "*" for any characters of its name';
 
-/** What is wrong with the setting, and what is said of it. */
+/** Invalid paths and the message about them. */
 const WRONG_PATHS: readonly [string, string][] = [
   ['codes/*', `1:22 service_code_files[0]: expected ${PATH}, found "codes/*"`],
   ['codes/a.txt', `1:22 service_code_files[0]: expected ${PATH}, found "codes/a.txt"`],
   [
     'c*/a.yml',
-    `1:22 service_code_files[0]: expected ${PATH}, found "c*/a.yml"; folders cannot have it: name each with a path of its own`,
+    `1:22 service_code_files[0]: expected ${PATH}, found "c*/a.yml"; "*" is only allowed in the file name; list each folder separately`,
   ],
   ['7', `1:22 service_code_files[0]: expected ${PATH}, found 7`],
 ];
 
 for (const [path, expected] of WRONG_PATHS) {
-  test(`the path ${path} is refused`, async () => {
+  test(`the path ${path} is rejected`, async () => {
     const yml = `service_code_files: [${path.includes('*') ? `'${path}'` : path}]`;
-    assert.equal(await messageOf(() => load({ env: ENV, yml })), `/etc/xvs.yml:${expected}`);
+    assert.equal(
+      await catchConfigErrorMessage(() => loadConfiguration({ env: ENV, yml })),
+      `/etc/xvs.yml:${expected}`,
+    );
   });
 }
 
-/** Mistakes in files, and what is said of them. */
+/** Invalid files and the message about them. */
 const WRONG_FILES: readonly [string, Files, string][] = [
   [
-    'no list',
+    'not a list',
     { '/etc/codes/a.yml': `secret: ${SECRET}` },
     '/etc/codes/a.yml:1:1: expected a list of service codes, found a mapping',
   ],
   [
-    'a text',
+    'a string',
     { '/etc/codes/a.yml': SECRET },
-    '/etc/codes/a.yml:1:1: expected a list of service codes, found a text',
+    '/etc/codes/a.yml:1:1: expected a list of service codes, found a string',
   ],
   [
-    'nothing',
+    'an empty file',
     { '/etc/codes/a.yml': '' },
-    '/etc/codes/a.yml:1:1: expected a list of service codes, found nothing; write [] where there is none',
+    '/etc/codes/a.yml:1:1: expected a list of service codes, found no value; write [] for an empty list',
   ],
   [
-    'half of YAML',
+    'truncated YAML',
     { '/etc/codes/a.yml': `- { service_code: A, secret: ${SECRET}` },
-    '/etc/codes/a.yml:1:47: expected valid YAML, found a line with another indentation than its neighbours',
+    '/etc/codes/a.yml:1:47: expected valid YAML, found inconsistent indentation',
   ],
   [
-    'half of JSON',
+    'truncated JSON',
     { '/etc/codes/a.json': `[\n  {"service_code": "A"` },
-    '/etc/codes/a.json:2:23: expected valid YAML, found a line with another indentation than its neighbours',
+    '/etc/codes/a.json:2:23: expected valid YAML, found inconsistent indentation',
   ],
   [
-    'a key twice in JSON',
+    'a duplicate key in JSON',
     { '/etc/codes/a.json': '[{"service_code": "A",\n  "secret": "a", "secret": "b"}]' },
-    '/etc/codes/a.json:2:18: expected valid YAML, found a key for the second time',
+    '/etc/codes/a.json:2:18: expected valid YAML, found a duplicate key',
   ],
   [
     'an unknown key',
@@ -161,7 +171,7 @@ const WRONG_FILES: readonly [string, Files, string][] = [
     '/etc/codes/a.json:2:24 [0].intervall: expected a key of a service code, found "intervall"; did you mean interval?',
   ],
   [
-    'a wrong value',
+    'an invalid value',
     { '/etc/codes/a.yml': '- A\n- { service_code: B, interval: 15 }' },
     '/etc/codes/a.yml:2:32 [1].interval: expected a duration such as 15s, found 15',
   ],
@@ -171,14 +181,14 @@ const WRONG_FILES: readonly [string, Files, string][] = [
     '/etc/codes/a.yml:1:3 [0]: expected a service code (put digits in quotes) or a mapping with one, found 7',
   ],
   [
-    'a secret file that is not there',
+    'a missing secret file',
     { '/etc/codes/a.yml': '- { service_code: A, secret_file: s }' },
     '/etc/codes/a.yml:1:35 [0].secret_file: expected a readable file, found "/etc/codes/s", which does not exist',
   ],
   [
     'both secrets',
     { '/etc/codes/a.json': `[{"service_code":"A","secret":"${SECRET}","secret_file":"s"}]` },
-    '/etc/codes/a.json:1:65 [0].secret_file: expected either a secret or a file with it, found both; the secret is at /etc/codes/a.json:1:31 [0].secret',
+    '/etc/codes/a.json:1:65 [0].secret_file: expected either a secret or a secret file, found both; the secret is at /etc/codes/a.json:1:31 [0].secret',
   ],
   [
     'a code in two files',
@@ -186,14 +196,14 @@ const WRONG_FILES: readonly [string, Files, string][] = [
     '/etc/codes/b.json:2:1 [1]: expected each service code once, found "A" again, which is also at /etc/codes/a.yml:1:3 [0]',
   ],
   [
-    'a file that may not be read',
+    'a file without read permission',
     { '/etc/codes/a.yml': { code: 'EACCES' } },
-    '/etc/xvs.yml:1:22 service_code_files[0]: expected a readable file, found "/etc/codes/a.yml", which this user may not read',
+    '/etc/xvs.yml:1:22 service_code_files[0]: expected a readable file, found "/etc/codes/a.yml", permission denied',
   ],
   [
-    'a folder that may not be read',
+    'a folder without read permission',
     { '/etc/codes': { code: 'EACCES' } },
-    '/etc/xvs.yml:1:22 service_code_files[0]: expected a readable folder, found "/etc/codes/*.yml", which this user may not read\n/etc/xvs.yml:1:35 service_code_files[1]: expected a readable folder, found "/etc/codes/*.json", which this user may not read',
+    '/etc/xvs.yml:1:22 service_code_files[0]: expected a readable folder, found "/etc/codes/*.yml", permission denied\n/etc/xvs.yml:1:35 service_code_files[1]: expected a readable folder, found "/etc/codes/*.json", permission denied',
   ],
   [
     'mistakes in two files',
@@ -203,36 +213,38 @@ const WRONG_FILES: readonly [string, Files, string][] = [
 ];
 
 for (const [name, files, expected] of WRONG_FILES) {
-  test(`a mistake in a file is told with its place: ${name}`, async () => {
-    const message = await messageOf(() => load({ env: ENV, yml: YML, files }));
+  test(`a mistake in a file is reported with its location: ${name}`, async () => {
+    const message = await catchConfigErrorMessage(() => loadConfiguration({ env: ENV, yml: YML, files }));
     assert.equal(message, expected);
     assert.ok(!message.includes(SECRET));
   });
 }
 
-test('a code of the file that is in the setting too is one mistake with both places', async () => {
+test('a code in both a file and the setting is one mistake with both locations', async () => {
   const yml = `service_codes:\n  - A\n${YML}`;
   assert.equal(
-    await messageOf(() => load({ env: ENV, yml, files: { '/etc/codes/a.yml': '- A' } })),
+    await catchConfigErrorMessage(() =>
+      loadConfiguration({ env: ENV, yml, files: { '/etc/codes/a.yml': '- A' } }),
+    ),
     '/etc/codes/a.yml:1:3 [0]: expected each service code once, found "A" again, which is also at /etc/xvs.yml:2:5 service_codes[0]',
   );
 });
 
-test('without files, there must be a code', async () => {
+test('without files, at least one code is required', async () => {
   assert.match(
-    await messageOf(() => load({ env: ENV, yml: 'service_codes: []' })),
+    await catchConfigErrorMessage(() => loadConfiguration({ env: ENV, yml: 'service_codes: []' })),
     /^\/etc\/xvs\.yml:1:16 service_codes: expected at least one service code, found an empty list$/,
   );
 });
 
-test('the example is a file of codes', async () => {
+test('the example is a valid service code file', async () => {
   const example = readFileSync(repositoryPath('config/codes/tenants.yml'), 'utf8');
   const files = {
     '/etc/codes/tenants.yml': example,
     '/run/secrets/acme-live': SECRET,
     '/run/secrets/globex-live': SECRET,
   };
-  const { serviceCodes } = await load({ env: ENV, yml: YML, files });
+  const { serviceCodes } = await loadConfiguration({ env: ENV, yml: YML, files });
   assert.deepEqual(
     serviceCodes.map(({ labels }) => labels['tenant']),
     ['acme', 'globex'],

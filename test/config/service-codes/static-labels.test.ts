@@ -1,15 +1,20 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { staticLabels } from '../../src/config/static-labels.ts';
-import { SelfMetrics } from '../../src/metrics/self.ts';
-import { load, messageOf, NEEDED, SECRET } from '../support/configuration.ts';
-import { ManualClock } from '../support/manual-clock.ts';
+import { staticLabels } from '../../../src/config/service-codes/static-labels.ts';
+import { ExporterMetrics } from '../../../src/metrics/exporter-metrics.ts';
+import {
+  loadConfiguration,
+  catchConfigErrorMessage,
+  REQUIRED_ENVIRONMENT,
+  SECRET,
+} from '../../support/configuration.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
 
 const withLabels = (labels: string): string =>
   `upstream: { base_url: "https://h" }\nsecret: ${SECRET}\nservice_codes:\n  - service_code: A\n    labels: ${labels}`;
 
-test('labels are given in the order of their names', async () => {
-  const { serviceCodes } = await load({
+test('labels are sorted by name', async () => {
+  const { serviceCodes } = await loadConfiguration({
     yml: withLabels('{ tenant: Ärger & "Co", env: production, _x: "1" }'),
   });
   assert.deepEqual(Object.entries(serviceCodes[0]?.labels ?? {}), [
@@ -19,20 +24,20 @@ test('labels are given in the order of their names', async () => {
   ]);
 });
 
-test('a code has none by default', async () => {
-  const { serviceCodes } = await load({ env: NEEDED });
+test('a code has no labels by default', async () => {
+  const { serviceCodes } = await loadConfiguration({ env: REQUIRED_ENVIRONMENT });
   assert.deepEqual(serviceCodes[0]?.labels, {});
 });
 
-const TEXT = 'expected a text of 1 to 128 characters, none of them a control character';
-const LETTERS = 'expected the name of a label (letters, digits and "_")';
-const TAKEN = 'which metrics or Prometheus have';
+const TEXT = 'expected a string of 1 to 128 characters without control characters';
+const LETTERS = 'expected a label name (letters, digits and "_")';
+const RESERVED = 'a metric or Prometheus already uses it';
 
-/** Mistakes, and what is said of them. */
-const WRONG: readonly [string, string][] = [
-  ['[tenant]', '5:13 service_codes[0].labels: expected a mapping of label names to texts, found a list'],
-  ['acme', '5:13 service_codes[0].labels: expected a mapping of label names to texts, found "acme"'],
-  ['', '5:5 service_codes[0].labels: expected a mapping of label names to texts, found nothing'],
+/** Labels and the message about them. */
+const INVALID_LABELS: readonly [string, string][] = [
+  ['[tenant]', '5:13 service_codes[0].labels: expected a mapping of label names to strings, found a list'],
+  ['acme', '5:13 service_codes[0].labels: expected a mapping of label names to strings, found "acme"'],
+  ['', '5:5 service_codes[0].labels: expected a mapping of label names to strings, found no value'],
   ['{ tenant: 7 }', `5:23 service_codes[0].labels.tenant: ${TEXT}, found 7; put it in quotes`],
   ['{ tenant: yes, env: true }', `5:33 service_codes[0].labels.env: ${TEXT}, found true; put it in quotes`],
   ['{ tenant: "" }', `5:23 service_codes[0].labels.tenant: ${TEXT}, found ""`],
@@ -47,19 +52,19 @@ const WRONG: readonly [string, string][] = [
   ['{ "": a }', `5:15 service_codes[0].labels."": ${LETTERS}, found ""`],
   [
     '{ __name__: a }',
-    '5:15 service_codes[0].labels.__name__: expected the name of a label, found "__name__": names that begin with "__" are Prometheus\'s own',
+    '5:15 service_codes[0].labels.__name__: expected a label name, found "__name__"; names that start with "__" are reserved by Prometheus',
   ],
   [
     '{ vs_id: a }',
-    `5:15 service_codes[0].labels.vs_id: expected the name of a label that is not taken, found "vs_id", ${TAKEN}`,
+    `5:15 service_codes[0].labels.vs_id: expected a label name that is not reserved, found "vs_id"; ${RESERVED}`,
   ],
   [
     '{ instance: a }',
-    `5:15 service_codes[0].labels.instance: expected the name of a label that is not taken, found "instance", ${TAKEN}`,
+    `5:15 service_codes[0].labels.instance: expected a label name that is not reserved, found "instance"; ${RESERVED}`,
   ],
   [
     `{ secret: ${SECRET} }`,
-    '5:15 service_codes[0].labels.secret: expected the name of a label, found "secret", which belongs beside labels',
+    '5:15 service_codes[0].labels.secret: expected a label name, found "secret"; move it out of labels',
   ],
   [
     `{ ${Array.from({ length: 11 }, (_, at) => `l${at}: x`).join(', ')} }`,
@@ -67,14 +72,22 @@ const WRONG: readonly [string, string][] = [
   ],
 ];
 
-for (const [labels, expected] of WRONG) {
-  test(`labels are refused with place, expectation and finding: ${labels.slice(0, 40)}`, async () => {
-    assert.equal(await messageOf(() => load({ yml: withLabels(labels) })), `/etc/xvs.yml:${expected}`);
+for (const [labels, expected] of INVALID_LABELS) {
+  test(`labels are rejected with location, expectation and finding: ${labels.slice(0, 40)}`, async () => {
+    assert.equal(
+      await catchConfigErrorMessage(() => loadConfiguration({ yml: withLabels(labels) })),
+      `/etc/xvs.yml:${expected}`,
+    );
   });
 }
 
-test('no name is free that a family, a default metric or Prometheus has', async () => {
-  using self = new SelfMetrics({ clock: new ManualClock(0), version: '1', revision: 'r', nodeVersion: 'v' });
+test('label names of families, default metrics and Prometheus are reserved', async () => {
+  using self = new ExporterMetrics({
+    clock: new ManualClock(0),
+    version: '1',
+    revision: 'r',
+    nodeVersion: 'v',
+  });
   self.track('A', 1000);
   const exposed = (await self.collect()).flatMap(({ spec }) => spec.labels);
   assert.ok(exposed.includes('space') && exposed.includes('service_code'));
@@ -89,7 +102,7 @@ test('no name is free that a family, a default metric or Prometheus has', async 
     'cluster',
     'task_id',
   ])
-    assert.equal(staticLabels.parse({ [name]: 'x' }).ok, false, name);
+    assert.equal(staticLabels.safeParse({ [name]: 'x' }).success, false, name);
   for (const name of ['tenant', 'env', 'region', 'team', 'x'])
-    assert.equal(staticLabels.parse({ [name]: 'x' }).ok, true, name);
+    assert.equal(staticLabels.safeParse({ [name]: 'x' }).success, true, name);
 });

@@ -2,27 +2,33 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parse } from 'yaml';
 import { z } from 'zod';
-import { ALERTMANAGER, Alertmanager, type HeldAlert } from '../../support/alertmanager.ts';
-import { deployedText, shippedAlerts } from '../../support/deployed.ts';
-import { isInstalled } from '../../support/installed.ts';
-import { until } from '../../support/until.ts';
+import { ALERTMANAGER, Alertmanager, type ReceivedAlert } from '../../support/alertmanager.ts';
+import { readDeployFile, readAlertRules } from '../../support/deploy-files.ts';
+import { isInstalled } from '../../support/installed-programs.ts';
+import { waitUntil } from '../../support/wait-until.ts';
 
 type Labels = Readonly<Record<string, string>>;
 
-const alerts = shippedAlerts();
-const named = (wanted: (layer: string, alert: string) => boolean): readonly string[] =>
+const alerts = readAlertRules();
+const listAlertNames = (wanted: (layer: string, alert: string) => boolean): readonly string[] =>
   alerts.filter(({ alert, labels }) => wanted(labels['layer'] ?? '', alert)).map(({ alert }) => alert);
 
-const DATA = named((layer) => layer === 'data');
+const DATA = listAlertNames((layer) => layer === 'data');
 const EXPORTER_GONE = ['XvsExporterDown', 'XvsExporterAbsent'];
 
-/** Which alerts a firing one silences, of the same service code. */
-const silenced: Readonly<Record<string, readonly string[]>> = {
-  XvsExporterDown: named((_, alert) => !EXPORTER_GONE.includes(alert)),
-  XvsExporterAbsent: named((_, alert) => !EXPORTER_GONE.includes(alert)),
+/** Alerts that each firing alert inhibits, for the same service code. */
+const inhibitedAlerts: Readonly<Record<string, readonly string[]>> = {
+  XvsExporterDown: listAlertNames((_, alert) => !EXPORTER_GONE.includes(alert)),
+  XvsExporterAbsent: listAlertNames((_, alert) => !EXPORTER_GONE.includes(alert)),
   XvsShardMissing: ['XvsServiceCodeUnwatched'],
+  XvsApiDownMajority: listAlertNames(
+    (layer, alert) => layer !== 'exporter' && alert !== 'XvsApiDownMajority',
+  ),
   XvsApiDown: [
-    ...named((layer, alert) => layer === 'api' && alert !== 'XvsApiDown' && alert !== 'XvsApiErrors'),
+    ...listAlertNames(
+      (layer, alert) =>
+        layer === 'api' && !['XvsApiDown', 'XvsApiDownMajority', 'XvsApiErrors'].includes(alert),
+    ),
     ...DATA,
   ],
   XvsApiDataStale: DATA,
@@ -33,73 +39,78 @@ const silenced: Readonly<Record<string, readonly string[]>> = {
   XvsTaskFlapping: ['XvsTaskChurnHigh'],
 };
 
-/** The labels of an alert as Prometheus sends it; those of the exporter are held to none. */
-function labelsOf(alertname: string, more: Labels): Labels {
+/** The labels of an alert as Prometheus sends it. Alerts on the exporter and on most codes have no service code. */
+function createLabels(alertname: string, more: Labels): Labels {
   const { labels = {} } = alerts.find(({ alert }) => alert === alertname) ?? {};
-  return { alertname, ...labels, ...(labels['layer'] === 'exporter' ? {} : { service_code: 'A' }), ...more };
+  const isForCode = labels['layer'] !== 'exporter' && alertname !== 'XvsApiDownMajority';
+  return { alertname, ...labels, ...(isForCode ? { service_code: 'A' } : {}), ...more };
 }
 
-/** The alerts of one installation that are silent. */
-function silentOf(held: readonly HeldAlert[], namespace: string): readonly string[] {
+/** The inhibited alerts of one installation. */
+function listInhibited(held: readonly ReceivedAlert[], namespace: string): readonly string[] {
   return held
     .filter(({ labels, status }) => labels['namespace'] === namespace && status.inhibitedBy.length > 0)
     .map(({ labels }) => labels['alertname'] ?? '')
     .toSorted();
 }
 
-// Every pair is an installation of its own, told apart by its namespace: one Alertmanager does for all.
-test('a firing alert silences what follows from it, and nothing else', async (t) => {
+// Each pair of alerts gets a namespace of its own, so one Alertmanager serves all pairs.
+test('a firing alert inhibits the alerts that follow from it and no others', async (t) => {
   if (!isInstalled(t, ALERTMANAGER)) return;
-  await using alertmanager = await Alertmanager.running(parse(deployedText('alertmanager/alertmanager.yml')));
+  await using alertmanager = await Alertmanager.start(parse(readDeployFile('alertmanager/alertmanager.yml')));
   const pairs = alerts.flatMap(({ alert: source }) =>
     alerts.filter(({ alert }) => alert !== source).map(({ alert: target }) => ({ source, target })),
   );
-  await alertmanager.fire(
+  await alertmanager.postAlerts(
     pairs.flatMap(({ source, target }) =>
-      [source, target].map((name) => labelsOf(name, { namespace: `${source}/${target}` })),
+      [source, target].map((name) => createLabels(name, { namespace: `${source}/${target}` })),
     ),
   );
-  const held = await until(
+  const held = await waitUntil(
     () => alertmanager.alerts(),
     (all) => all.length === 2 * pairs.length && all.every(({ status }) => status.state !== 'unprocessed'),
   );
   for (const { source, target } of pairs) {
     const expected = [
-      ...(silenced[source]?.includes(target) === true ? [target] : []),
-      ...(silenced[target]?.includes(source) === true ? [source] : []),
+      ...(inhibitedAlerts[source]?.includes(target) === true ? [target] : []),
+      ...(inhibitedAlerts[target]?.includes(source) === true ? [source] : []),
     ];
-    assert.deepEqual(silentOf(held, `${source}/${target}`), expected.toSorted(), `${source} and ${target}`);
+    assert.deepEqual(
+      listInhibited(held, `${source}/${target}`),
+      expected.toSorted(),
+      `${source} and ${target}`,
+    );
   }
 });
 
-test('what fails of one service code silences nothing of another', async (t) => {
+test('an alert on one service code inhibits no alert on another', async (t) => {
   if (!isInstalled(t, ALERTMANAGER)) return;
-  await using alertmanager = await Alertmanager.running(parse(deployedText('alertmanager/alertmanager.yml')));
-  await alertmanager.fire([
-    labelsOf('XvsApiDown', { service_code: 'A' }),
-    labelsOf('XvsIngestStalled', { service_code: 'A', vs_id: 's1' }),
-    labelsOf('XvsIngestStalled', { service_code: 'B', vs_id: 's1' }),
+  await using alertmanager = await Alertmanager.start(parse(readDeployFile('alertmanager/alertmanager.yml')));
+  await alertmanager.postAlerts([
+    createLabels('XvsApiDown', { service_code: 'A' }),
+    createLabels('XvsIngestStalled', { service_code: 'A', vs_id: 's1' }),
+    createLabels('XvsIngestStalled', { service_code: 'B', vs_id: 's1' }),
     { alertname: 'DiskFull', severity: 'critical', service_code: 'A' },
   ]);
-  const held = await until(
+  const held = await waitUntil(
     () => alertmanager.alerts(),
     (all) => all.length === 4 && all.every(({ status }) => status.state !== 'unprocessed'),
   );
   const silent = held.filter(({ status }) => status.state === 'suppressed').map(({ labels }) => labels);
-  assert.deepEqual(silent, [labelsOf('XvsIngestStalled', { service_code: 'A', vs_id: 's1' })]);
+  assert.deepEqual(silent, [createLabels('XvsIngestStalled', { service_code: 'A', vs_id: 's1' })]);
 });
 
-test('static labels are in the way of no silence, also where they were changed in between', async (t) => {
+test('inhibition works with static labels, also if they changed meanwhile', async (t) => {
   if (!isInstalled(t, ALERTMANAGER)) return;
-  await using alertmanager = await Alertmanager.running(parse(deployedText('alertmanager/alertmanager.yml')));
-  const stalled = labelsOf('XvsIngestStalled', { vs_id: 's1', tenant: 'acme' });
-  await alertmanager.fire([
-    labelsOf('XvsApiDown', { tenant: 'acme' }),
+  await using alertmanager = await Alertmanager.start(parse(readDeployFile('alertmanager/alertmanager.yml')));
+  const stalled = createLabels('XvsIngestStalled', { vs_id: 's1', tenant: 'acme' });
+  await alertmanager.postAlerts([
+    createLabels('XvsApiDown', { tenant: 'acme' }),
     stalled,
     { ...stalled, tenant: 'globex' },
     { ...stalled, service_code: 'B' },
   ]);
-  const held = await until(
+  const held = await waitUntil(
     () => alertmanager.alerts(),
     (all) => all.length === 4 && all.every(({ status }) => status.state !== 'unprocessed'),
   );
@@ -116,7 +127,7 @@ test('every alert that alertmanager.yml names exists', () => {
         z.object({ source_matchers: z.array(z.string()), target_matchers: z.array(z.string()) }),
       ),
     })
-    .parse(parse(deployedText('alertmanager/alertmanager.yml')));
+    .parse(parse(readDeployFile('alertmanager/alertmanager.yml')));
   const matchers = rules.flatMap((rule) => [...rule.source_matchers, ...rule.target_matchers]);
   const names = new Set(matchers.flatMap((matcher) => matcher.match(/Xvs\w+/g) ?? []));
   const existing = new Set(alerts.map(({ alert }) => alert));

@@ -1,18 +1,18 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { test } from 'node:test';
-import { deployPath, shippedAlerts } from '../../support/deployed.ts';
-import { isInstalled } from '../../support/installed.ts';
+import { deployPath, readAlertRules } from '../../support/deploy-files.ts';
+import { isInstalled } from '../../support/installed-programs.ts';
 
 const config = deployPath('alertmanager/alertmanager.yml');
 
-function amtool(args: readonly string[]) {
+function runAmtool(args: readonly string[]) {
   return spawnSync('amtool', args, { encoding: 'utf8', env: { PATH: process.env['PATH'] } });
 }
 
 test('amtool has no complaint about alertmanager.yml', (t) => {
   if (!isInstalled(t, 'amtool')) return;
-  const { status, stdout, stderr } = amtool(['check-config', config]);
+  const { status, stdout, stderr } = runAmtool(['check-config', config]);
   assert.equal(status, 0, stdout + stderr);
   assert.match(stdout, /SUCCESS/);
 });
@@ -24,7 +24,7 @@ const routes: readonly (readonly [labels: readonly string[], receiver: string])[
   [['severity=critical'], 'critical'],
   [['severity=none', 'alertname=Foreign'], 'warning'],
   [['alertname=Foreign'], 'warning'],
-  ...shippedAlerts().map(
+  ...readAlertRules().map(
     ({ alert, labels }) =>
       [
         [`alertname=${alert}`, ...Object.entries(labels).map((pair) => pair.join('='))],
@@ -37,7 +37,7 @@ for (const [labels, receiver] of routes) {
   test(`an alert with ${labels.join(', ')} goes to ${receiver}`, (t) => {
     if (!isInstalled(t, 'amtool')) return;
     const args = ['config', 'routes', 'test', `--config.file=${config}`, `--verify.receivers=${receiver}`];
-    const { status, stdout, stderr } = amtool([...args, ...labels]);
+    const { status, stdout, stderr } = runAmtool([...args, ...labels]);
     assert.equal(status, 0, stdout + stderr);
   });
 }

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { parse } from 'yaml';
 import { z } from 'zod';
-import { repositoryPath, repositoryText } from '../../support/repository.ts';
+import { repositoryPath, readRepositoryFile } from '../../support/repository.ts';
 
 /** The folder of the file: paths in it start here. */
 export const COMPOSE_FOLDER = 'deploy/compose';
@@ -60,38 +60,38 @@ export interface BindMount {
 }
 
 /** The assignments of the committed `.env`. */
-export function composeVariables(): Readonly<Record<string, string>> {
-  const lines = repositoryText(COMPOSE_FOLDER, '.env').matchAll(/^(\w+)=(.*)$/gm);
+export function readComposeVariables(): Readonly<Record<string, string>> {
+  const lines = readRepositoryFile(COMPOSE_FOLDER, '.env').matchAll(/^(\w+)=(.*)$/gm);
   return Object.fromEntries([...lines].map(([, name, value]) => [name, value]));
 }
 
 /** The variables that the file refers to. */
-export function referredVariables(): readonly string[] {
-  const found = repositoryText(COMPOSE_FOLDER, 'compose.yml').matchAll(/\$\{(\w+)\}/g);
+export function listReferencedVariables(): readonly string[] {
+  const found = readRepositoryFile(COMPOSE_FOLDER, 'compose.yml').matchAll(/\$\{(\w+)\}/g);
   return [...new Set([...found].map(([, name = '']) => name))];
 }
 
 /** The file as Compose reads it, with the committed `.env`. */
 export function readComposeFile(): z.infer<typeof composeFile> {
-  const variables = composeVariables();
+  const variables = readComposeVariables();
   // As Compose does it: in values, which stay the strings that they were.
   const interpolate = (_: unknown, value: unknown): unknown =>
     typeof value === 'string'
       ? value.replaceAll(/\$\{(\w+)\}/g, (reference, name: string) => variables[name] ?? reference)
       : value;
-  const text = repositoryText(COMPOSE_FOLDER, 'compose.yml');
+  const text = readRepositoryFile(COMPOSE_FOLDER, 'compose.yml');
   return composeFile.parse(parse(text, interpolate, { merge: true }));
 }
 
 /** A service of the file, which has to be there. */
-export function composeService(name: string): ComposeService {
+export function readComposeService(name: string): ComposeService {
   const found = readComposeFile().services[name];
   if (found === undefined) throw new Error(`Expected a service ${name}`);
   return found;
 }
 
 /** What a service mounts from this repository, with paths of this machine. */
-export function bindMounts({ volumes = [] }: ComposeService): readonly BindMount[] {
+export function listBindMounts({ volumes = [] }: ComposeService): readonly BindMount[] {
   return volumes
     .map((volume) => volume.split(':'))
     .filter(([source]) => source?.startsWith('.') === true)

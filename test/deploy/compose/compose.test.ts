@@ -4,17 +4,17 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { parse } from 'yaml';
 import { z } from 'zod';
-import { parseSimulateFlags } from '../../../src/commands/simulate-flags.ts';
-import { knownVariables } from '../../support/known-variables.ts';
-import { xvsExporter } from '../../support/program.ts';
-import { repositoryPath, repositoryText } from '../../support/repository.ts';
+import { parseSimulateFlags } from '../../../src/commands/simulate.ts';
+import { listKnownVariables } from '../../support/known-names.ts';
+import { startProgram } from '../../support/program.ts';
+import { repositoryPath, readRepositoryFile } from '../../support/repository.ts';
 import {
-  bindMounts,
+  listBindMounts,
   COMPOSE_FOLDER,
-  composeService,
-  composeVariables,
+  readComposeService,
+  readComposeVariables,
   readComposeFile,
-  referredVariables,
+  listReferencedVariables,
 } from './compose-file.ts';
 
 const prometheusConfig = z.looseObject({
@@ -34,7 +34,7 @@ test('every container is confined, limited, of one version, and published on the
 });
 
 test('every container has a healthcheck, if need be that of its image', () => {
-  const dockerfile = repositoryText('Dockerfile');
+  const dockerfile = readRepositoryFile('Dockerfile');
   const without = Object.entries(readComposeFile().services).filter(
     ([, { healthcheck }]) => healthcheck === undefined,
   );
@@ -46,13 +46,13 @@ test('every container has a healthcheck, if need be that of its image', () => {
 });
 
 test('what is chosen in .env is what the file asks for', () => {
-  const used = [...referredVariables(), 'COMPOSE_PROFILES'];
-  assert.deepEqual(Object.keys(composeVariables()).toSorted(), used.toSorted());
+  const used = [...listReferencedVariables(), 'COMPOSE_PROFILES'];
+  assert.deepEqual(Object.keys(readComposeVariables()).toSorted(), used.toSorted());
 });
 
 test('what is mounted is there, and cannot be written to', () => {
   const { services, secrets, volumes } = readComposeFile();
-  const mounts = Object.values(services).flatMap(bindMounts);
+  const mounts = Object.values(services).flatMap(listBindMounts);
   assert.equal(mounts.length, 6);
   assert.deepEqual(
     mounts.filter(({ source, options }) => !existsSync(source) || options !== 'ro'),
@@ -71,33 +71,33 @@ test('what is mounted is there, and cannot be written to', () => {
 });
 
 test('the exporter knows all of its environment, and is content with it', async () => {
-  const { environment = {}, secrets } = composeService('exporter');
-  const known = knownVariables();
+  const { environment = {}, secrets } = readComposeService('exporter');
+  const known = listKnownVariables();
   assert.deepEqual(
     Object.keys(environment).filter((name) => !known.has(name)),
     [],
   );
   assert.equal(environment['XVS_SECRET_FILE'], `/run/secrets/${secrets?.[0]}`);
   const secretFile = repositoryPath(COMPOSE_FOLDER, readComposeFile().secrets['xvs']?.file ?? '');
-  await using program = xvsExporter(['--config.check'], { ...environment, XVS_SECRET_FILE: secretFile });
-  assert.equal(await program.exit, 0, program.stderr);
+  await using program = startProgram(['--config.check'], { ...environment, XVS_SECRET_FILE: secretFile });
+  assert.equal(await program.exitCode, 0, program.stderr);
   assert.match(program.stdout, /2 service codes\.\n(?:.*\n)* {2}TESTING +http:\/\/simulator:20140 +15s /);
 });
 
 test('the simulator knows the codes and the secret of the exporter, and listens where it looks', () => {
-  const { environment = {} } = composeService('exporter');
-  const [command, ...args] = composeService('simulator').command ?? [];
+  const { environment = {} } = readComposeService('exporter');
+  const [command, ...args] = readComposeService('simulator').command ?? [];
   assert.equal(command, 'simulate');
   const { codes, listen } = parseSimulateFlags(args);
   assert.deepEqual([...codes.keys()], environment['XVS_SERVICE_CODES']?.split(','));
-  const secret = repositoryText(COMPOSE_FOLDER, 'demo-secret').trim();
+  const secret = readRepositoryFile(COMPOSE_FOLDER, 'demo-secret').trim();
   assert.deepEqual([...new Set(codes.values())], [secret]);
   assert.equal(environment['XVS_UPSTREAM_BASE_URL'], `http://simulator:${listen.port}`);
 });
 
 test('Prometheus has the configuration that is shipped, with the names of the containers', () => {
-  const shipped = prometheusConfig.parse(parse(repositoryText('deploy/prometheus/prometheus.yml')));
-  const config = prometheusConfig.parse(parse(repositoryText(COMPOSE_FOLDER, 'prometheus.yml')));
+  const shipped = prometheusConfig.parse(parse(readRepositoryFile('deploy/prometheus/prometheus.yml')));
+  const config = prometheusConfig.parse(parse(readRepositoryFile(COMPOSE_FOLDER, 'prometheus.yml')));
   const places: readonly (typeof config)[] = [config, shipped];
   const [here = [], there = []] = places.map(({ alerting, scrape_configs: scrapes }) =>
     [...alerting.alertmanagers, ...scrapes].flatMap(({ static_configs: found }) =>
@@ -113,16 +113,16 @@ test('Prometheus has the configuration that is shipped, with the names of the co
   assert.deepEqual(JSON.parse(renamed), shipped);
   for (const target of here) {
     const [name = '', port = ''] = target.split(':');
-    assert.deepEqual(composeService(name).ports, [`127.0.0.1:${port}:${port}`]);
+    assert.deepEqual(readComposeService(name).ports, [`127.0.0.1:${port}:${port}`]);
   }
 });
 
 test('Grafana finds its data source, its dashboards and the first of them', () => {
-  const grafana = composeService('grafana');
+  const grafana = readComposeService('grafana');
   const at = (target: string): string =>
-    bindMounts(grafana).find((mount) => mount.target === target)?.source ?? assert.fail(target);
+    listBindMounts(grafana).find((mount) => mount.target === target)?.source ?? assert.fail(target);
   const provisioned = (folder: string, name: string): string =>
-    repositoryText(
+    readRepositoryFile(
       'deploy/grafana/provisioning',
       folder,
       existsSync(join(at(`/etc/grafana/provisioning/${folder}`), name)) ? name : assert.fail(name),

@@ -6,32 +6,37 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { z } from 'zod';
 import { ALERTMANAGER } from '../../support/alertmanager.ts';
-import { isInstalled } from '../../support/installed.ts';
-import { Program, xvsExporter } from '../../support/program.ts';
-import { repositoryPath, repositoryText } from '../../support/repository.ts';
-import { until } from '../../support/until.ts';
-import { bindMounts, COMPOSE_FOLDER, composeService, readComposeFile } from './compose-file.ts';
+import { isInstalled } from '../../support/installed-programs.ts';
+import { Program, startProgram } from '../../support/program.ts';
+import { repositoryPath, readRepositoryFile } from '../../support/repository.ts';
+import { waitUntil } from '../../support/wait-until.ts';
+import { listBindMounts, COMPOSE_FOLDER, readComposeService, readComposeFile } from './compose-file.ts';
 
-const rulesAnswer = z.object({
+const rulesResponseSchema = z.object({
   data: z.object({ groups: z.array(z.object({ rules: z.array(z.object({ health: z.string() })) })) }),
 });
-const targetsAnswer = z.object({
+const targetsResponseSchema = z.object({
   data: z.object({ activeTargets: z.array(z.object({ scrapePool: z.string(), health: z.string() })) }),
 });
-const alertmanagersAnswer = z.object({
+const alertmanagersResponseSchema = z.object({
   data: z.object({ activeAlertmanagers: z.array(z.object({ url: z.string() })) }),
 });
 
 /** The command of a service with what belongs to this machine in place of what belongs to the container. */
-function commandHere(service: string, replacements: Readonly<Record<string, string>>): readonly string[] {
-  const paths = bindMounts(composeService(service)).map(({ target, source }) => [target, source] as const);
+function createLocalCommand(
+  service: string,
+  replacements: Readonly<Record<string, string>>,
+): readonly string[] {
+  const paths = listBindMounts(readComposeService(service)).map(
+    ({ target, source }) => [target, source] as const,
+  );
   const all = [...Object.entries(replacements), ...paths];
-  return (composeService(service).command ?? []).map((argument) =>
+  return (readComposeService(service).command ?? []).map((argument) =>
     all.reduce((text, [from, to]) => text.replace(from, to), argument),
   );
 }
 
-async function ask<T>(url: string, schema: z.ZodType<T>): Promise<T> {
+async function fetchJson<T>(url: string, schema: z.ZodType<T>): Promise<T> {
   return schema.parse(await (await fetch(url)).json());
 }
 
@@ -39,45 +44,45 @@ test('the commands of the containers work together: scraped, judged by the rules
   if (!isInstalled(t, 'prometheus') || !isInstalled(t, ALERTMANAGER)) return;
   const folder = mkdtempSync(join(tmpdir(), 'xvs-compose-'));
   try {
-    await using simulator = xvsExporter(commandHere('simulator', { '0.0.0.0:20140': '127.0.0.1:0' }));
-    await using exporter = xvsExporter(composeService('exporter').command ?? [], {
-      ...composeService('exporter').environment,
-      XVS_UPSTREAM_BASE_URL: await simulator.printed(/ on (http:\S+)/),
+    await using simulator = startProgram(createLocalCommand('simulator', { '0.0.0.0:20140': '127.0.0.1:0' }));
+    await using exporter = startProgram(readComposeService('exporter').command ?? [], {
+      ...readComposeService('exporter').environment,
+      XVS_UPSTREAM_BASE_URL: await simulator.waitForUrl(),
       XVS_SECRET_FILE: repositoryPath(COMPOSE_FOLDER, readComposeFile().secrets['xvs']?.file ?? ''),
       XVS_WEB_LISTEN_ADDRESS: '127.0.0.1:0',
     });
     const loopback = '--web.listen-address=127.0.0.1:0';
     await using alertmanager = new Program(ALERTMANAGER, [
-      ...commandHere('alertmanager', { '=/alertmanager': `=${join(folder, 'alertmanager')}` }),
+      ...createLocalCommand('alertmanager', { '=/alertmanager': `=${join(folder, 'alertmanager')}` }),
       loopback,
     ]);
-    const config = repositoryText(COMPOSE_FOLDER, 'prometheus.yml')
-      .replace('exporter:20928', `127.0.0.1:${await exporter.printed(/"port":(\d+),"msg":"Listening"/)}`)
-      .replace('alertmanager:9093', await alertmanager.printed(/msg="Listening on" address=(\S+)/))
+    const config = readRepositoryFile(COMPOSE_FOLDER, 'prometheus.yml')
+      .replace('exporter:20928', `127.0.0.1:${await exporter.waitForPort()}`)
+      .replace('alertmanager:9093', await alertmanager.waitForOutput(/msg="Listening on" address=(\S+)/))
       .replace('rules/', `${repositoryPath('deploy/prometheus/rules')}/`)
       .replaceAll(/_interval: 15s/g, '_interval: 1s');
     writeFileSync(join(folder, 'prometheus.yml'), config);
     await using prometheus = new Program('prometheus', [
-      ...commandHere('prometheus', {
+      ...createLocalCommand('prometheus', {
         '/etc/prometheus/prometheus.yml': join(folder, 'prometheus.yml'),
         '=/prometheus': `=${join(folder, 'prometheus')}`,
       }),
       loopback,
     ]);
-    const api = `http://${await prometheus.printed(/msg="Listening on" address=(\S+)/)}/api/v1`;
-    const rules = await until(
-      () => ask(`${api}/rules`, rulesAnswer),
+    const api = `http://${await prometheus.waitForOutput(/msg="Listening on" address=(\S+)/)}/api/v1`;
+    const rules = await waitUntil(
+      () => fetchJson(`${api}/rules`, rulesResponseSchema),
       ({ data }) =>
         data.groups.length > 0 &&
         data.groups.every((group) => group.rules.every(({ health }) => health === 'ok')),
     );
     assert.ok(rules.data.groups.length > 3);
-    await until(
-      () => ask(`${api}/targets`, targetsAnswer),
+    await waitUntil(
+      () => fetchJson(`${api}/targets`, targetsResponseSchema),
       ({ data }) => data.activeTargets.length === 1 && data.activeTargets[0]?.health === 'up',
     );
-    const heard = await until(
-      () => ask(`${api}/alertmanagers`, alertmanagersAnswer),
+    const heard = await waitUntil(
+      () => fetchJson(`${api}/alertmanagers`, alertmanagersResponseSchema),
       ({ data }) => data.activeAlertmanagers.length > 0,
     );
     assert.equal(heard.data.activeAlertmanagers.length, 1);
@@ -87,9 +92,9 @@ test('the commands of the containers work together: scraped, judged by the rules
 });
 
 test('the healthcheck of the simulator succeeds where something listens, and fails where nothing does', async () => {
-  const [, , ...command] = composeService('simulator').healthcheck?.test ?? [];
-  await using simulator = xvsExporter(['simulate', '--listen-address=127.0.0.1:0']);
-  const port = await simulator.printed(/ on http:\/\/127\.0\.0\.1:(\d+)/);
+  const [, , ...command] = readComposeService('simulator').healthcheck?.test ?? [];
+  await using simulator = startProgram(['simulate', '--listen-address=127.0.0.1:0']);
+  const port = await simulator.waitForOutput(/ on http:\/\/127\.0\.0\.1:(\d+)/);
   const check = (target: string): number | null =>
     spawnSync(
       process.execPath,

@@ -1,10 +1,10 @@
 import type { Dashboard, Panel, Variable } from '../../support/grafana.ts';
 
 /** What a rule has to say against a dashboard. */
-export type Rule = (dashboard: Dashboard) => readonly string[];
+export type DashboardRule = (dashboard: Dashboard) => readonly string[];
 
 /** Stand-ins for variables, under which an expression is PromQL. */
-export const STAND_INS = {
+export const PLACEHOLDER_VALUES = {
   job: 'a-job',
   instance: 'an-instance',
   service_code: 'CODE',
@@ -14,13 +14,14 @@ export const STAND_INS = {
 };
 
 /** The panels that show data. */
-export const withData = ({ panels }: Dashboard): readonly Panel[] =>
+export const listDataPanels = ({ panels }: Dashboard): readonly Panel[] =>
   panels.filter(({ type }) => type !== 'row');
 
 /** A complaint, if there is one. */
-export const said = (isWrong: boolean, complaint: string): readonly string[] => (isWrong ? [complaint] : []);
+export const violationIf = (isWrong: boolean, complaint: string): readonly string[] =>
+  isWrong ? [complaint] : [];
 
 /** The variables that are asked of Prometheus. */
-export function queried({ templating }: Dashboard): readonly Variable[] {
+export function listQueryVariables({ templating }: Dashboard): readonly Variable[] {
   return templating.list.filter(({ type }) => type === 'query');
 }

@@ -2,16 +2,16 @@ import assert from 'node:assert/strict';
 import { readdirSync } from 'node:fs';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { UIDS } from '../../../deploy/grafana/source/board.ts';
-import { dashboardFiles } from '../../../deploy/grafana/source/dashboards.ts';
+import { UIDS } from '../../../deploy/grafana/source/dashboard-builder.ts';
+import { renderDashboardFiles } from '../../../deploy/grafana/source/dashboards.ts';
 import { CATALOGUE } from '../../../src/metrics/catalogue.ts';
 import { assertGolden } from '../../support/fixtures.ts';
-import { expressionsOf, interpolate, parseDashboard, parseLabelValues } from '../../support/grafana.ts';
-import { knownSeries, strangersIn } from '../../support/known-series.ts';
-import { metricNames } from '../../support/promql.ts';
-import { STAND_INS } from './rule.ts';
+import { listExpressions, interpolate, parseDashboard, parseLabelValues } from '../../support/grafana.ts';
+import { listKnownSeries, findUnknownNames } from '../../support/known-names.ts';
+import { listMetricNames } from '../../support/promql.ts';
+import { PLACEHOLDER_VALUES } from './dashboard-rule.ts';
 
-const files = dashboardFiles();
+const files = renderDashboardFiles();
 
 for (const [name, text] of files) {
   test(`dashboards/${name} is what its source says`, () => {
@@ -26,27 +26,30 @@ test('there is no dashboard without a source', () => {
 
 const dashboards = [...files.values()].map((text) => parseDashboard(text));
 const expressions = dashboards.flatMap((dashboard) =>
-  expressionsOf(dashboard).map(({ place, expr }) => ({ place, expr: interpolate(expr, STAND_INS) })),
+  listExpressions(dashboard).map(({ location, expr }) => ({
+    place: location,
+    expr: interpolate(expr, PLACEHOLDER_VALUES),
+  })),
 );
 
 test('every metric and every label of a matcher exists', async () => {
-  const known = await knownSeries();
-  for (const { place, expr } of expressions) assert.deepEqual(strangersIn(expr, known), [], place);
+  const known = await listKnownSeries();
+  for (const { place, expr } of expressions) assert.deepEqual(findUnknownNames(expr, known), [], place);
 });
 
 test('every label that a variable lists exists', async () => {
-  const known = await knownSeries();
+  const known = await listKnownSeries();
   for (const { templating } of dashboards) {
     for (const { query } of templating.list.filter(({ type }) => type === 'query')) {
-      const { selector, label } = parseLabelValues(interpolate(query, STAND_INS));
+      const { selector, label } = parseLabelValues(interpolate(query, PLACEHOLDER_VALUES));
       const withLabel = selector.endsWith('}') ? selector.slice(0, -1) : `${selector}{`;
-      assert.deepEqual(strangersIn(`${withLabel}, ${label}="x"}`.replace('{, ', '{'), known), [], query);
+      assert.deepEqual(findUnknownNames(`${withLabel}, ${label}="x"}`.replace('{, ', '{'), known), [], query);
     }
   }
 });
 
 test('every family of the catalogue is on some dashboard', () => {
-  const shown = new Set(expressions.flatMap(({ expr }) => [...metricNames(expr)]));
+  const shown = new Set(expressions.flatMap(({ expr }) => [...listMetricNames(expr)]));
   const hidden = Object.values(CATALOGUE)
     .map(({ name }) => name)
     .filter((name) => !shown.has(name) && !shown.has(`${name}_bucket`));

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { committedDashboards, parseDashboard, type Dashboard } from '../../support/grafana.ts';
+import { readCommittedDashboards, parseDashboard, type Dashboard } from '../../support/grafana.ts';
 import { LINTER_RULES } from './linter-rules.ts';
-import { OWN_RULES } from './own-rules.ts';
-import type { Rule } from './rule.ts';
+import { PROJECT_RULES } from './project-rules.ts';
+import type { DashboardRule } from './dashboard-rule.ts';
 
-const RULES: Readonly<Record<string, Rule>> = { ...LINTER_RULES, ...OWN_RULES };
+const RULES: Readonly<Record<string, DashboardRule>> = { ...LINTER_RULES, ...PROJECT_RULES };
 
-for (const [file, dashboard] of committedDashboards()) {
+for (const [file, dashboard] of readCommittedDashboards()) {
   test(`${file} keeps the rules of dashboards`, async (t) => {
     for (const [name, rule] of Object.entries(RULES)) {
       await t.test(name, () => {
@@ -18,10 +18,10 @@ for (const [file, dashboard] of committedDashboards()) {
 }
 
 const SOURCE = { type: 'prometheus', uid: '${datasource}' };
-const CHOICE = { type: 'query', datasource: SOURCE, multi: true, includeAll: true, refresh: 2 };
+const VARIABLE_DEFAULTS = { type: 'query', datasource: SOURCE, multi: true, includeAll: true, refresh: 2 };
 
 /** A small dashboard that no rule has anything against. */
-const SOUND = JSON.stringify({
+const VALID_DASHBOARD = JSON.stringify({
   uid: 'xvs-small',
   title: 'Small',
   tags: ['xvs-exporter'],
@@ -40,13 +40,13 @@ const SOUND = JSON.stringify({
   templating: {
     list: [
       { name: 'datasource', type: 'datasource', query: 'prometheus', label: 'Data source' },
-      { name: 'job', label: 'Job', query: 'label_values(up, job)', ...CHOICE },
+      { name: 'job', label: 'Job', query: 'label_values(up, job)', ...VARIABLE_DEFAULTS },
       {
         name: 'instance',
         label: 'Instance',
         query: 'label_values(up{job=~"$job"}, instance)',
         allValue: '.+',
-        ...CHOICE,
+        ...VARIABLE_DEFAULTS,
       },
     ],
   },
@@ -76,11 +76,11 @@ const SOUND = JSON.stringify({
 });
 
 test('a sound dashboard breaks no rule', () => {
-  for (const rule of Object.values(RULES)) assert.deepEqual(rule(parseDashboard(SOUND)), []);
+  for (const rule of Object.values(RULES)) assert.deepEqual(rule(parseDashboard(VALID_DASHBOARD)), []);
 });
 
 /** For every rule, what breaks it: a piece of the sound dashboard's text, and what stands there instead. */
-const BREACHES: Readonly<Record<string, readonly (readonly [found: string | RegExp, put: string])[]>> = {
+const VIOLATIONS: Readonly<Record<string, readonly (readonly [found: string | RegExp, put: string])[]>> = {
   'template-datasource-rule': [
     ['"query":"prometheus"', '"query":"loki"'],
     ['"name":"datasource"', '"name":"source"'],
@@ -159,13 +159,13 @@ const BREACHES: Readonly<Record<string, readonly (readonly [found: string | RegE
 };
 
 test('every rule has its breach', () => {
-  assert.deepEqual(Object.keys(BREACHES), Object.keys(RULES));
+  assert.deepEqual(Object.keys(VIOLATIONS), Object.keys(RULES));
 });
 
-for (const [name, breaches] of Object.entries(BREACHES)) {
+for (const [name, breaches] of Object.entries(VIOLATIONS)) {
   for (const [found, put] of breaches) {
     test(`${name}: ${String(found)} is not to be ${put}`, () => {
-      const broken = parseDashboard(replaceOnce(SOUND, found, put));
+      const broken = parseDashboard(replaceOnce(VALID_DASHBOARD, found, put));
       assert.notEqual(RULES[name]?.(broken).length ?? 0, 0);
     });
   }
@@ -179,7 +179,7 @@ function replaceOnce(text: string, found: string | RegExp, put: string): string 
 }
 
 test('the uids of the dashboards are unique, and the names of their files', () => {
-  const dashboards: readonly (readonly [string, Dashboard])[] = [...committedDashboards()];
+  const dashboards: readonly (readonly [string, Dashboard])[] = [...readCommittedDashboards()];
   assert.deepEqual(
     dashboards.map(([file]) => file),
     dashboards.map(([, { uid }]) => `${uid}.json`),

@@ -1,12 +1,18 @@
 import {
-  expressionsOf,
+  listExpressions,
   interpolate,
   parseLabelValues,
   type Dashboard,
   type Variable,
 } from '../../support/grafana.ts';
-import { replaceDurations, selectorsOf } from '../../support/promql.ts';
-import { queried, said, STAND_INS, withData, type Rule } from './rule.ts';
+import { replaceDurations, parseSelectors } from '../../support/promql.ts';
+import {
+  listQueryVariables,
+  violationIf,
+  PLACEHOLDER_VALUES,
+  listDataPanels,
+  type DashboardRule,
+} from './dashboard-rule.ts';
 
 /** The units in use, all of them Grafana's; a misspelt one would be shown as text. */
 const UNITS: ReadonlySet<string> = new Set([
@@ -20,16 +26,16 @@ const UNITS: ReadonlySet<string> = new Set([
   'short',
 ]);
 
-const isSource = (source: { type: string; uid: string } | undefined): boolean =>
+const isDashboardDataSource = (source: { type: string; uid: string } | undefined): boolean =>
   source?.type === 'prometheus' && source.uid === '${datasource}';
-const named = ({ templating }: Dashboard, name: string): Variable | undefined =>
+const findVariable = ({ templating }: Dashboard, name: string): Variable | undefined =>
   templating.list.find((variable) => variable.name === name);
 
 /**
  * The rules of grafana/dashboard-linter, under its names. One is turned round: All of `job` is the list of its values
  * rather than `.+`, which would take in `up` and `process_…` of every other job.
  */
-export const LINTER_RULES: Readonly<Record<string, Rule>> = {
+export const LINTER_RULES: Readonly<Record<string, DashboardRule>> = {
   'template-datasource-rule': ({ templating: { list } }) => {
     const [first] = list;
     const isRight =
@@ -37,94 +43,108 @@ export const LINTER_RULES: Readonly<Record<string, Rule>> = {
       first.type === 'datasource' &&
       first.query === 'prometheus' &&
       first.label === 'Data source';
-    return said(!isRight, 'the first variable is no data source of Prometheus');
+    return violationIf(!isRight, 'the first variable is no data source of Prometheus');
   },
 
   'template-job-rule': (dashboard) => {
-    const job = named(dashboard, 'job');
-    return said(!isChoice(job, 'Job') || job?.allValue !== undefined, 'no proper variable job');
+    const job = findVariable(dashboard, 'job');
+    return violationIf(
+      !isMultiValueVariable(job, 'Job') || job?.allValue !== undefined,
+      'no proper variable job',
+    );
   },
 
   'template-instance-rule': (dashboard) => {
-    const instance = named(dashboard, 'instance');
-    return said(
-      !isChoice(instance, 'Instance') || instance?.allValue !== '.+',
+    const instance = findVariable(dashboard, 'instance');
+    return violationIf(
+      !isMultiValueVariable(instance, 'Instance') || instance?.allValue !== '.+',
       'no proper variable instance',
     );
   },
 
   'template-label-promql-rule': (dashboard) =>
-    queried(dashboard).flatMap(({ query }) =>
-      complaintOf(() => selectorsOf(interpolate(parseLabelValues(query).selector, STAND_INS))),
+    listQueryVariables(dashboard).flatMap(({ query }) =>
+      catchMessage(() => parseSelectors(interpolate(parseLabelValues(query).selector, PLACEHOLDER_VALUES))),
     ),
 
   'template-on-time-change-reload-rule': (dashboard) =>
-    queried(dashboard).flatMap(({ name, refresh }) => said(refresh !== 2, `${name} is not read anew`)),
+    listQueryVariables(dashboard).flatMap(({ name, refresh }) =>
+      violationIf(refresh !== 2, `${name} is not read anew`),
+    ),
 
   'panel-datasource-rule': (dashboard) =>
     [
-      ...withData(dashboard).flatMap(({ title, datasource, targets }) =>
+      ...listDataPanels(dashboard).flatMap(({ title, datasource, targets }) =>
         [datasource, ...targets.map((target) => target.datasource)].map((source) => ({ title, source })),
       ),
       ...dashboard.annotations.list
         .filter(({ builtIn }) => builtIn !== 1)
         .map(({ name, datasource }) => ({ title: name, source: datasource })),
-      ...queried(dashboard).map(({ name, datasource }) => ({ title: name, source: datasource })),
-    ].flatMap(({ title, source }) => said(!isSource(source), `${title} asks another data source`)),
+      ...listQueryVariables(dashboard).map(({ name, datasource }) => ({ title: name, source: datasource })),
+    ].flatMap(({ title, source }) =>
+      violationIf(!isDashboardDataSource(source), `${title} asks another data source`),
+    ),
 
   'panel-title-description-rule': (dashboard) =>
     dashboard.panels.flatMap(({ type, id, title = '', description = '' }) =>
-      said(title === '' || (type !== 'row' && description === ''), `panel ${id} says too little`),
+      violationIf(title === '' || (type !== 'row' && description === ''), `panel ${id} says too little`),
     ),
 
   'panel-units-rule': (dashboard) =>
-    withData(dashboard).flatMap(({ title, fieldConfig }) => {
+    listDataPanels(dashboard).flatMap(({ title, fieldConfig }) => {
       const overridden = fieldConfig?.overrides.flatMap(({ properties }) =>
         properties.filter(({ id }) => id === 'unit').map(({ value }) => String(value)),
       );
       return [fieldConfig?.defaults.unit ?? '', ...(overridden ?? [])].flatMap((unit) =>
-        said(!UNITS.has(unit), `${title} has no unit such as "${unit}"`),
+        violationIf(!UNITS.has(unit), `${title} has no unit such as "${unit}"`),
       );
     }),
 
   'panel-no-targets-rule': (dashboard) =>
-    withData(dashboard).flatMap(({ title, targets }) => said(targets.length === 0, `${title} asks nothing`)),
+    listDataPanels(dashboard).flatMap(({ title, targets }) =>
+      violationIf(targets.length === 0, `${title} asks nothing`),
+    ),
 
   'target-promql-rule': (dashboard) =>
-    expressionsOf(dashboard).flatMap(({ expr }) =>
-      complaintOf(() => selectorsOf(interpolate(expr, STAND_INS))),
+    listExpressions(dashboard).flatMap(({ expr }) =>
+      catchMessage(() => parseSelectors(interpolate(expr, PLACEHOLDER_VALUES))),
     ),
 
   'target-rate-interval-rule': (dashboard) =>
-    expressionsOf(dashboard).flatMap(({ place, expr }) => {
-      const strange = durationsOf(expr).filter((duration) => duration !== STAND_INS.__rate_interval);
-      return said(strange.length > 0, `${place} has a range of ${strange.join(', ')}`);
+    listExpressions(dashboard).flatMap(({ location, expr }) => {
+      const strange = listDurations(expr).filter(
+        (duration) => duration !== PLACEHOLDER_VALUES.__rate_interval,
+      );
+      return violationIf(strange.length > 0, `${location} has a range of ${strange.join(', ')}`);
     }),
 
-  'target-job-rule': (dashboard) => unmatched(dashboard, 'job'),
+  'target-job-rule': (dashboard) => findUnmatchedSelectors(dashboard, 'job'),
 
-  'target-instance-rule': (dashboard) => unmatched(dashboard, 'instance'),
+  'target-instance-rule': (dashboard) => findUnmatchedSelectors(dashboard, 'instance'),
 
   'target-counter-agg-rule': (dashboard) =>
-    expressionsOf(dashboard).flatMap(({ place, expr }) => {
+    listExpressions(dashboard).flatMap(({ location, expr }) => {
       const bare = /(?<!\b(?:rate|increase|irate)\()\b\w+_(?:total|bucket|count|sum)\{/.exec(expr);
-      return said(bare !== null, `${place} has a counter outside of rate and increase`);
+      return violationIf(bare !== null, `${location} has a counter outside of rate and increase`);
     }),
 
-  'uneditable-dashboard-rule': ({ editable }) => said(editable, 'it can be edited'),
+  'uneditable-dashboard-rule': ({ editable }) => violationIf(editable, 'it can be edited'),
 
   'legend-rule': (dashboard) =>
-    withData(dashboard).flatMap(({ title, targets }) =>
+    listDataPanels(dashboard).flatMap(({ title, targets }) =>
       targets.flatMap(({ expr, legendFormat = '' }) => {
         const labels = [...legendFormat.matchAll(/\{\{(\w+)\}\}/g)].map(([, label]) => label ?? '');
         // Without an aggregation every label is there.
-        const missing = labels.filter((label) => / by \(/.test(expr) && !kept(expr).has(label));
-        return said(legendFormat === '' || missing.length > 0, `${title} has a legend without a value`);
+        const missing = labels.filter((label) => / by \(/.test(expr) && !listKeptLabels(expr).has(label));
+        return violationIf(
+          legendFormat === '' || missing.length > 0,
+          `${title} has a legend without a value`,
+        );
       }),
     ),
 };
 
-function isChoice(variable: Variable | undefined, label: string): boolean {
+function isMultiValueVariable(variable: Variable | undefined, label: string): boolean {
   return (
     variable?.type === 'query' &&
     variable.label === label &&
@@ -133,7 +153,7 @@ function isChoice(variable: Variable | undefined, label: string): boolean {
   );
 }
 
-function complaintOf(parse: () => unknown): readonly string[] {
+function catchMessage(parse: () => unknown): readonly string[] {
   try {
     parse();
     return [];
@@ -143,10 +163,10 @@ function complaintOf(parse: () => unknown): readonly string[] {
 }
 
 /** The durations of an expression; none of one that does not parse, about which another rule complains. */
-function durationsOf(expr: string): readonly string[] {
+function listDurations(expr: string): readonly string[] {
   const durations: string[] = [];
-  complaintOf(() =>
-    replaceDurations(interpolate(expr, STAND_INS), (duration) => {
+  catchMessage(() =>
+    replaceDurations(interpolate(expr, PLACEHOLDER_VALUES), (duration) => {
       durations.push(duration);
       return duration;
     }),
@@ -155,18 +175,18 @@ function durationsOf(expr: string): readonly string[] {
 }
 
 /** Complains of selectors that are not matched by the variable of this name. */
-function unmatched(dashboard: Dashboard, name: string): readonly string[] {
-  return expressionsOf(dashboard).flatMap(({ place, expr }) => {
+function findUnmatchedSelectors(dashboard: Dashboard, name: string): readonly string[] {
+  return listExpressions(dashboard).flatMap(({ location, expr }) => {
     const marked = expr.replaceAll(`${name}=~"$${name}"`, 'is_matched="yes"');
-    return complaintOf(() => {
-      const selectors = selectorsOf(interpolate(marked, STAND_INS));
+    return catchMessage(() => {
+      const selectors = parseSelectors(interpolate(marked, PLACEHOLDER_VALUES));
       if (selectors.some(({ labels }) => !labels.includes('is_matched')))
-        throw new Error(`${place} has a selector without ${name}=~"$${name}"`);
+        throw new Error(`${location} has a selector without ${name}=~"$${name}"`);
     });
   });
 }
 
 /** The labels that some aggregation of an expression keeps. */
-function kept(expr: string): ReadonlySet<string> {
+function listKeptLabels(expr: string): ReadonlySet<string> {
   return new Set([...expr.matchAll(/ by \(([^)]*)\)/g)].flatMap(([, labels = '']) => labels.split(', ')));
 }

@@ -1,14 +1,17 @@
-import { TAG } from '../../../deploy/grafana/source/board.ts';
-import { expressionsOf, variablesIn, type Panel } from '../../support/grafana.ts';
-import { queried, said, withData, type Rule } from './rule.ts';
+import { TAG } from '../../../deploy/grafana/source/dashboard-builder.ts';
+import { listExpressions, findVariables, type Panel } from '../../support/grafana.ts';
+import { listQueryVariables, violationIf, listDataPanels, type DashboardRule } from './dashboard-rule.ts';
 
 /** What we ask of a dashboard beside the linter. */
-export const OWN_RULES: Readonly<Record<string, Rule>> = {
+export const PROJECT_RULES: Readonly<Record<string, DashboardRule>> = {
   'a dashboard is found by its fixed address and its tag': ({ uid = '', tags, schemaVersion }) =>
-    said(!/^xvs-[a-z-]+$/.test(uid) || !tags.includes(TAG) || schemaVersion !== 42, 'no uid, tag or schema'),
+    violationIf(
+      !/^xvs-[a-z-]+$/.test(uid) || !tags.includes(TAG) || schemaVersion !== 42,
+      'no uid, tag or schema',
+    ),
 
   'a dashboard leads to the others, with time and variables': ({ links }) =>
-    said(
+    violationIf(
       !links.some(
         ({ type, tags, includeVars, keepTime }) =>
           type === 'dashboards' && tags.includes(TAG) && includeVars && keepTime,
@@ -18,43 +21,46 @@ export const OWN_RULES: Readonly<Record<string, Rule>> = {
 
   'every panel has an id of its own': ({ panels }) => {
     const ids = new Set(panels.map(({ id }) => id));
-    return said(ids.size < panels.length || ids.has(undefined) || ids.has(0), 'ids that are not unique');
+    return violationIf(
+      ids.size < panels.length || ids.has(undefined) || ids.has(0),
+      'ids that are not unique',
+    );
   },
 
   'every target of a panel has a refId of its own': (dashboard) =>
-    withData(dashboard).flatMap(({ title, targets }) => {
+    listDataPanels(dashboard).flatMap(({ title, targets }) => {
       const refIds = new Set(targets.map(({ refId }) => refId));
       const areUnique = refIds.size === targets.length && !refIds.has(undefined) && !refIds.has('');
-      return said(!areUnique, `${title} has targets that cannot be told apart`);
+      return violationIf(!areUnique, `${title} has targets with the same legend`);
     }),
 
   'no panel lies over another or beside the grid': ({ panels }) =>
     panels.flatMap((panel, index) => {
       const { x, w, h } = panel.gridPos;
       const isOutside = x < 0 || w < 1 || h < 1 || x + w > 24;
-      const covered = panels.slice(0, index).find((other) => overlap(panel, other));
-      return said(isOutside || covered !== undefined, `${panel.title} lies wrong`);
+      const covered = panels.slice(0, index).find((other) => isOverlapping(panel, other));
+      return violationIf(isOutside || covered !== undefined, `${panel.title} lies wrong`);
     }),
 
   'a panel without series says why': (dashboard) =>
-    withData(dashboard).flatMap(({ title, fieldConfig }) =>
-      said((fieldConfig?.defaults.noValue ?? '') === '', `${title} would be blank`),
+    listDataPanels(dashboard).flatMap(({ title, fieldConfig }) =>
+      violationIf((fieldConfig?.defaults.noValue ?? '') === '', `${title} would be blank`),
     ),
 
   'a panel that judges has thresholds': (dashboard) =>
-    withData(dashboard)
+    listDataPanels(dashboard)
       .filter(({ type }) => ['stat', 'state-timeline', 'gauge'].includes(type))
       .flatMap(({ title, fieldConfig }) =>
-        said(fieldConfig?.defaults.thresholds === undefined, `${title} has no thresholds`),
+        violationIf(fieldConfig?.defaults.thresholds === undefined, `${title} has no thresholds`),
       ),
 
   'every variable is used, and no other': (dashboard) => {
     const texts = [
-      ...expressionsOf(dashboard).map(({ expr }) => expr),
-      ...queried(dashboard).map(({ query }) => query),
+      ...listExpressions(dashboard).map(({ expr }) => expr),
+      ...listQueryVariables(dashboard).map(({ query }) => query),
       '${datasource}',
     ];
-    const used = new Set(texts.flatMap((text) => [...variablesIn(text)]));
+    const used = new Set(texts.flatMap((text) => [...findVariables(text)]));
     const defined = new Set(dashboard.templating.list.map(({ name }) => name));
     return [
       ...[...used].filter((name) => !name.startsWith('__') && !defined.has(name)),
@@ -64,10 +70,13 @@ export const OWN_RULES: Readonly<Record<string, Rule>> = {
 
   'restarts and failures of the API are marked': ({ annotations: { list } }) => {
     const marks = list.map(({ expr = '' }) => expr).join('\n');
-    return said(!/process_start_time_seconds/.test(marks) || !/xvs_up/.test(marks), 'nothing is marked');
+    return violationIf(
+      !/process_start_time_seconds/.test(marks) || !/xvs_up/.test(marks),
+      'nothing is marked',
+    );
   },
 };
 
-function overlap({ gridPos: a }: Panel, { gridPos: b }: Panel): boolean {
+function isOverlapping({ gridPos: a }: Panel, { gridPos: b }: Panel): boolean {
   return a.x < b.x + b.w && b.x < a.x + a.w && a.y < b.y + b.h && b.y < a.y + a.h;
 }

@@ -6,7 +6,7 @@ import { parse } from 'yaml';
 import { z } from 'zod';
 import { parseDuration } from '../../../src/config/units.ts';
 
-function yaml(path: string): unknown {
+function readYaml(path: string): unknown {
   return parse(readFileSync(fileURLToPath(new URL(`../../../../${path}`, import.meta.url)), 'utf8'));
 }
 
@@ -46,9 +46,11 @@ const prometheus = z.looseObject({ global: z.looseObject({ scrape_interval: z.st
 const settings = z.looseObject({ poll: z.looseObject({ interval: z.string() }) });
 
 test('the data source knows the longer of scrape interval and poll interval', () => {
-  const { datasources } = dataSources.parse(yaml('deploy/grafana/provisioning/datasources/prometheus.yml'));
-  const scraped = prometheus.parse(yaml('deploy/prometheus/prometheus.yml')).global.scrape_interval;
-  const polled = settings.parse(yaml('config/full.yml')).poll.interval;
+  const { datasources } = dataSources.parse(
+    readYaml('deploy/grafana/provisioning/datasources/prometheus.yml'),
+  );
+  const scraped = prometheus.parse(readYaml('deploy/prometheus/prometheus.yml')).global.scrape_interval;
+  const polled = settings.parse(readYaml('config/full.yml')).poll.interval;
   assert.equal(
     parseDuration(datasources[0].jsonData.timeInterval),
     Math.max(parseDuration(scraped) ?? Number.NaN, parseDuration(polled) ?? Number.NaN),
@@ -57,7 +59,7 @@ test('the data source knows the longer of scrape interval and poll interval', ()
 
 test('the dashboards are provided from the folder that the README mounts', () => {
   const [{ options }] = providers.parse(
-    yaml('deploy/grafana/provisioning/dashboards/xvs-exporter.yml'),
+    readYaml('deploy/grafana/provisioning/dashboards/xvs-exporter.yml'),
   ).providers;
   const readme = readFileSync(
     fileURLToPath(new URL('../../../../deploy/grafana/README.md', import.meta.url)),

@@ -5,14 +5,14 @@ import { ServiceMonitor } from '@kubernetes-models/prometheus-operator/monitorin
 import { parse } from 'yaml';
 import { z } from 'zod';
 import { assertGolden } from '../../support/fixtures.ts';
-import { isInstalled } from '../../support/installed.ts';
-import { repositoryFolder, repositoryPath, repositoryText } from '../../support/repository.ts';
-import { complaintsAbout, parseManifests, theOnly } from '../kubernetes/manifests.ts';
-import { ruleFiles } from '../kubernetes/prometheus-rules.ts';
+import { isInstalled } from '../../support/installed-programs.ts';
+import { listRepositoryFolder, repositoryPath, readRepositoryFile } from '../../support/repository.ts';
+import { validateManifest, parseManifests, getSingle } from '../kubernetes/manifests.ts';
+import { readRuleFiles } from '../kubernetes/prometheus-rules.ts';
 import { assertPodWorks } from '../kubernetes/running-pod.ts';
 import { assertConnected, assertRestricted } from '../kubernetes/workload-checks.ts';
-import { helm, rendered } from './chart.ts';
-import { meaningOf } from './meaning.ts';
+import { runHelm, renderChart } from './chart.ts';
+import { normalizeManifests } from './normalize-manifests.ts';
 
 const CHART = 'deploy/helm/xvs-exporter';
 /** As in overlays/shards. */
@@ -24,23 +24,25 @@ const SHARDED = {
 const MONITORED = { serviceMonitor: { enabled: true }, prometheusRule: { enabled: true } };
 
 test('the rules of the chart are those of deploy/prometheus/rules', () => {
-  for (const [name, text] of ruleFiles()) assertGolden(`../../${CHART}/rules/${name}`, text);
-  assert.deepEqual(repositoryFolder(CHART, 'rules'), [...ruleFiles().keys()]);
+  for (const [name, text] of readRuleFiles()) assertGolden(`../../${CHART}/rules/${name}`, text);
+  assert.deepEqual(listRepositoryFolder(CHART, 'rules'), [...readRuleFiles().keys()]);
 });
 
 test('chart, application and package have one version', () => {
-  const version = z.object({ version: z.string() }).parse(JSON.parse(repositoryText('package.json'))).version;
-  const chart: unknown = parse(repositoryText(CHART, 'Chart.yaml'));
+  const version = z
+    .object({ version: z.string() })
+    .parse(JSON.parse(readRepositoryFile('package.json'))).version;
+  const chart: unknown = parse(readRepositoryFile(CHART, 'Chart.yaml'));
   assert.equal(z.object({ appVersion: z.string() }).parse(chart).appVersion, version);
   assert.match(
-    repositoryText('deploy/kubernetes/base/kustomization.yaml'),
+    readRepositoryFile('deploy/kubernetes/base/kustomization.yaml'),
     new RegExp(`newTag: ${version}\n`),
   );
 });
 
 test('Helm has no complaint about the chart', (t) => {
   if (!isInstalled(t, 'helm')) return;
-  const { status, stdout } = helm(['lint', '--strict']);
+  const { status, stdout } = runHelm(['lint', '--strict']);
   assert.equal(status, 0, stdout);
   // A picture for catalogues of charts, and no more.
   assert.doesNotMatch(stdout.replace('[INFO] Chart.yaml: icon is recommended', ''), /\[\w+\]/);
@@ -55,14 +57,14 @@ for (const [folder, values] of [
     if (!isInstalled(t, 'helm') || !isInstalled(t, 'kubectl')) return;
     const args = ['kustomize', repositoryPath('deploy/kubernetes', folder)];
     const { stdout } = spawnSync('kubectl', args, { encoding: 'utf8' });
-    assert.deepEqual(meaningOf(rendered(values)), meaningOf(parseManifests(stdout)));
+    assert.deepEqual(normalizeManifests(renderChart(values)), normalizeManifests(parseManifests(stdout)));
   });
 }
 
 test('the default values make what fits together and needs no rights', (t) => {
   if (!isInstalled(t, 'helm')) return;
-  const manifests = rendered(MONITORED, 'another');
-  assert.deepEqual(manifests.flatMap(complaintsAbout), []);
+  const manifests = renderChart(MONITORED, 'another');
+  assert.deepEqual(manifests.flatMap(validateManifest), []);
   assertRestricted(manifests);
   assertConnected(manifests);
 });
@@ -75,32 +77,33 @@ test('the program runs as the pod of the chart would, and is scraped as its Serv
     extraArgs: ['--metrics.per-task'],
     extraEnv: [{ name: 'XVS_POLL_INTERVAL', value: '1s' }],
   };
-  const manifests = rendered(values);
-  const [endpoint] = theOnly(manifests, ServiceMonitor.is).spec.endpoints;
+  const manifests = renderChart(values);
+  const [endpoint] = getSingle(manifests, ServiceMonitor.is).spec.endpoints;
   assert.equal(endpoint?.path, '/other-metrics');
   await assertPodWorks(manifests, '/other-metrics');
 });
 
 test('the values of the README are good ones', (t) => {
   if (!isInstalled(t, 'helm')) return;
-  const example = /```yaml\n(.*?)```/s.exec(repositoryText(CHART, 'README.md'))?.[1] ?? '';
-  const manifests = rendered(z.record(z.string(), z.unknown()).parse(parse(example)));
-  assert.deepEqual(manifests.flatMap(complaintsAbout), []);
+  const example = /```yaml\n(.*?)```/s.exec(readRepositoryFile(CHART, 'README.md'))?.[1] ?? '';
+  const manifests = renderChart(z.record(z.string(), z.unknown()).parse(parse(example)));
+  assert.deepEqual(manifests.flatMap(validateManifest), []);
   assert.match(JSON.stringify(manifests), /"expr":"vector\(0\.2\)"/);
 });
 
 test('the notes say what is left to do', (t) => {
   if (!isInstalled(t, 'helm')) return;
-  const notes = (values: object): string => helm(['install', 'x', '--dry-run=client'], { ...values }).stdout;
+  const notes = (values: object): string =>
+    runHelm(['install', 'x', '--dry-run=client'], { ...values }).stdout;
   const untouched = notes({});
   assert.match(untouched, /create secret generic x-xvs-exporter --from-file=TESTING=/);
-  assert.match(untouched, /image\.repository is still the placeholder/);
-  assert.match(untouched, /Nothing scrapes it yet/);
+  assert.match(untouched, /image\.repository is a placeholder/);
+  assert.match(untouched, /Set serviceMonitor\.enabled/);
   const done = notes({
     existingSecret: 'mine',
     image: { repository: 'registry.example.org/x' },
     serviceMonitor: { enabled: true },
   });
   assert.match(done, /port-forward statefulset\/x-xvs-exporter 20928/);
-  assert.doesNotMatch(done, /create secret|placeholder|Nothing scrapes/);
+  assert.doesNotMatch(done, /create secret|placeholder|serviceMonitor/);
 });

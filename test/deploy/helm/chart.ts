@@ -15,7 +15,7 @@ export interface HelmRun {
 const CHART = repositoryPath('deploy/helm/xvs-exporter');
 
 /** Runs Helm on the shipped chart, with values beside its own. */
-export function helm(command: readonly string[], values: Values = {}): HelmRun {
+export function runHelm(command: readonly string[], values: Values = {}): HelmRun {
   return spawnSync('helm', [...command, CHART, '--values=-'], {
     encoding: 'utf8',
     input: JSON.stringify(values),
@@ -24,8 +24,8 @@ export function helm(command: readonly string[], values: Values = {}): HelmRun {
 }
 
 /** What Helm would install, as a release of that name. */
-export function rendered(values: Values = {}, release = 'xvs-exporter'): readonly Manifest[] {
-  const { status, stdout, stderr } = helm(['template', release, '--namespace=live'], values);
+export function renderChart(values: Values = {}, release = 'xvs-exporter'): readonly Manifest[] {
+  const { status, stdout, stderr } = runHelm(['template', release, '--namespace=live'], values);
   if (status !== 0 || stderr !== '') throw new Error(`Expected Helm to render, found:\n${stderr}`);
   return parseManifests(stdout);
 }

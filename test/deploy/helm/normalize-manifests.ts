@@ -5,7 +5,7 @@ import type { Manifest } from '../kubernetes/manifests.ts';
 const mapping = z.record(z.string(), z.unknown());
 
 /** What says where a manifest comes from rather than what it means. */
-const ORIGIN = [
+const ORIGIN_KEYS = [
   'app.kubernetes.io/instance',
   'app.kubernetes.io/managed-by',
   'app.kubernetes.io/version',
@@ -15,25 +15,25 @@ const ORIGIN = [
 ];
 
 /** What manifests mean, by kind and name: without the marks of the tool that made them, and the order of keys. */
-export function meaningOf(manifests: readonly Manifest[]): ReadonlyMap<string, unknown> {
+export function normalizeManifests(manifests: readonly Manifest[]): ReadonlyMap<string, unknown> {
   const named = manifests.map((manifest) => {
-    const plain = mapping.parse(withoutOrigin(manifest));
+    const plain = mapping.parse(removeOrigin(manifest));
     const { name } = z.looseObject({ name: z.string() }).parse(plain['metadata']);
     return [`${manifest.kind} ${name}`, plain] as const;
   });
   return new Map(named.toSorted(([a], [b]) => a.localeCompare(b)));
 }
 
-function withoutOrigin(value: unknown, key = ''): unknown {
-  if (Array.isArray(value)) return value.map((item) => withoutOrigin(item));
+function removeOrigin(value: unknown, key = ''): unknown {
+  if (Array.isArray(value)) return value.map((item) => removeOrigin(item));
   // Kustomize adds a hash of the content to the name of a ConfigMap.
   if (typeof value === 'string' && key === 'name')
     return value.replace(/^(xvs-exporter)-[a-z0-9]{10}$/, '$1');
   if (typeof value === 'string' && key === 'config.yml') return parse(value);
   if (typeof value !== 'object' || value === null) return value;
   const kept = Object.entries(mapping.parse(value))
-    .filter(([name]) => !ORIGIN.includes(name))
-    .map(([name, inner]) => [name, withoutOrigin(inner, name)] as const)
+    .filter(([name]) => !ORIGIN_KEYS.includes(name))
+    .map(([name, inner]) => [name, removeOrigin(inner, name)] as const)
     .filter(([name, inner]) => name !== 'annotations' || Object.keys(mapping.parse(inner)).length > 0);
   return Object.fromEntries(kept);
 }

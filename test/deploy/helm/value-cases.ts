@@ -1,7 +1,7 @@
 import type { Values } from './chart.ts';
 
 /** A value of the chart for each thing that can be set, and what it makes of the manifests as JSON. */
-export const TOGGLES: readonly (readonly [Values, RegExp])[] = [
+export const VALUE_CASES: readonly (readonly [Values, RegExp])[] = [
   [{ nameOverride: 'other' }, /"app\.kubernetes\.io\/name":"other"/],
   [{ fullnameOverride: 'other' }, /"StatefulSet","metadata":\{"name":"other"/],
   [{ replicaCount: 2 }, /"replicas":2/],

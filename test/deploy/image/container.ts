@@ -22,15 +22,17 @@ export class ContainerProcess implements AsyncDisposable {
   ) {
     const variables = Object.entries(env).flatMap(([name, value]) => ['--env', `${name}=${value}`]);
     const volumes = volume === undefined ? [] : ['--volume', volume];
-    const args = buildah.command('run', ...variables, ...volumes, container, '--', ...argv);
+    const args = buildah.createArgs('run', ...variables, ...volumes, container, '--', ...argv);
     this.program = new Program('buildah', args, buildah.environment);
   }
 
   /** The process itself, below those of buildah. */
-  async node(): Promise<number> {
+  async findNodePid(): Promise<number> {
     const deadline = performance.now() + 10_000;
     for (;;) {
-      const found = descendants(this.program.pid ?? 0).find((pid) => executable(pid)?.endsWith('/bin/node'));
+      const found = listDescendants(this.program.pid ?? 0).find((pid) =>
+        readExecutable(pid)?.endsWith('/bin/node'),
+      );
       if (found !== undefined) return found;
       if (performance.now() > deadline) throw new Error('Expected a process of Node.js, found none');
       await delay(50);
@@ -38,25 +40,25 @@ export class ContainerProcess implements AsyncDisposable {
   }
 
   /** Ends the process with a signal, and gives the exit code that buildah hands on. */
-  async end(signal: NodeJS.Signals): Promise<number | null> {
-    process.kill(await this.node(), signal);
-    return await this.program.exit;
+  async stop(signal: NodeJS.Signals): Promise<number | null> {
+    process.kill(await this.findNodePid(), signal);
+    return await this.program.exitCode;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    const running = descendants(this.program.pid ?? 0).filter((pid) =>
-      executable(pid)?.endsWith('/bin/node'),
+    const running = listDescendants(this.program.pid ?? 0).filter((pid) =>
+      readExecutable(pid)?.endsWith('/bin/node'),
     );
     for (const pid of running) process.kill(pid, 'SIGKILL');
     await this.program[Symbol.asyncDispose]();
   }
 }
 
-function descendants(pid: number): readonly number[] {
+function listDescendants(pid: number): readonly number[] {
   const tasks = `/proc/${pid}/task`;
   if (!existsSync(tasks)) return [];
   const children = readdirSync(tasks).flatMap((task) => readChildren(`${tasks}/${task}/children`));
-  return [...children, ...children.flatMap((child) => descendants(child))];
+  return [...children, ...children.flatMap((child) => listDescendants(child))];
 }
 
 /** A process or thread may end while it is looked at. */
@@ -65,6 +67,6 @@ function readChildren(path: string): readonly number[] {
   return (readFileSync(path, 'utf8').match(/\d+/g) ?? []).map(Number);
 }
 
-function executable(pid: number): string | undefined {
+function readExecutable(pid: number): string | undefined {
   return existsSync(`/proc/${pid}/exe`) ? readlinkSync(`/proc/${pid}/exe`) : undefined;
 }

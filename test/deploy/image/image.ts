@@ -3,7 +3,7 @@ import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { z } from 'zod';
-import { repositoryText } from '../../support/repository.ts';
+import { readRepositoryFile } from '../../support/repository.ts';
 import { buildImage } from './built-image.ts';
 import { ContainerProcess, type ContainerRun } from './container.ts';
 import { listFiles } from './files.ts';
@@ -14,14 +14,23 @@ const REVISION = '0a1b2c3';
 const SECRET = 'abc';
 
 const lockFile = z.object({
-  packages: z.record(z.string(), z.object({ version: z.string(), dev: z.boolean().optional() })),
+  packages: z.record(
+    z.string(),
+    z.object({
+      version: z.string(),
+      dev: z.boolean().optional(),
+      os: z.array(z.string()).default(['linux']),
+      cpu: z.array(z.string()).default([process.arch]),
+      libc: z.array(z.string()).default(['glibc']),
+    }),
+  ),
 });
 
 const image = buildImage(VERSION, REVISION);
 const { buildah, config, container, files } = image;
 after(() => buildah[Symbol.dispose]());
 
-const start = (args: readonly string[], run?: ContainerRun): ContainerProcess =>
+const startContainer = (args: readonly string[], run?: ContainerRun): ContainerProcess =>
   new ContainerProcess(buildah, container, [...config.Entrypoint, ...args], run);
 
 test('it says what it is, who it runs as, and how its health is asked for', () => {
@@ -79,8 +88,16 @@ test('the program is its code, its licence and the packages that it runs on, emp
     paths.filter((path) => /^dist\/.*\.(?!js$)\w+$/.test(path)),
     [],
   );
-  const { packages } = lockFile.parse(JSON.parse(repositoryText('package-lock.json')));
-  const wanted = Object.entries(packages).filter(([path, { dev }]) => path !== '' && dev !== true);
+  const { packages } = lockFile.parse(JSON.parse(readRepositoryFile('package-lock.json')));
+  // Packages of other platforms are optional dependencies, and not installed.
+  const wanted = Object.entries(packages).filter(
+    ([path, { dev, os, cpu, libc }]) =>
+      path !== '' &&
+      dev !== true &&
+      os.includes('linux') &&
+      cpu.includes(process.arch) &&
+      libc.includes('glibc'),
+  );
   for (const [path, { version }] of wanted) {
     const manifest: unknown = JSON.parse(readFileSync(join(home, path, 'package.json'), 'utf8'));
     assert.equal(z.object({ version: z.string() }).parse(manifest).version, version, path);
@@ -120,33 +137,33 @@ test('it polls, is scraped and found healthy without rights, writes nothing, and
     '--users=20',
     '--tasks=5',
   ];
-  await using service = start(['simulate', ...flags]);
+  await using service = startContainer(['simulate', ...flags]);
   const env = {
-    XVS_UPSTREAM_BASE_URL: await service.program.printed(/ on (http:\S+)/),
+    XVS_UPSTREAM_BASE_URL: await service.program.waitForUrl(),
     XVS_SERVICE_CODES: 'TESTING',
     XVS_SECRET_FILE: '/run/secrets/xvs',
     XVS_WEB_LISTEN_ADDRESS: '127.0.0.1:0',
   };
-  await using exporter = start([], { env, volume: `${secret}:/run/secrets/xvs:ro` });
-  const address = `127.0.0.1:${await exporter.program.printed(/"port":(\d+),"msg":"Listening"/)}`;
-  await exporter.program.printed(/Poll succeeded/);
+  await using exporter = startContainer([], { env, volume: `${secret}:/run/secrets/xvs:ro` });
+  const address = `127.0.0.1:${await exporter.program.waitForPort()}`;
+  await exporter.program.waitForOutput(/Poll succeeded/);
 
   const scraped = await (await fetch(`http://${address}/metrics`)).text();
   assert.match(scraped, /^xvs_up\{service_code="TESTING"\} 1$/m);
   assert.match(scraped, new RegExp(`^xvs_exporter_build_info\\{.*revision="${REVISION}".*\\} 1$`, 'm'));
-  const status = readFileSync(`/proc/${await exporter.node()}/status`, 'utf8');
+  const status = readFileSync(`/proc/${await exporter.findNodePid()}/status`, 'utf8');
   assert.match(status, /^Uid:(\s+65532){4}$/m);
   assert.match(status, /^Gid:(\s+65532){4}$/m);
   assert.match(status, /^CapEff:\s+0+$/m);
 
   const health = { env: { XVS_WEB_LISTEN_ADDRESS: address } };
   const [, , , ...command] = config.Healthcheck.Test;
-  await using healthy = start(command, health);
-  assert.equal(await healthy.program.exit, 0, healthy.program.stderr);
-  assert.equal(await exporter.end('SIGTERM'), 0, exporter.program.stderr);
-  await using sick = start(command, health);
-  assert.equal(await sick.program.exit, 1);
-  assert.equal(await service.end('SIGTERM'), 0, service.program.stderr);
+  await using healthy = startContainer(command, health);
+  assert.equal(await healthy.program.exitCode, 0, healthy.program.stderr);
+  assert.equal(await exporter.stop('SIGTERM'), 0, exporter.program.stderr);
+  await using sick = startContainer(command, health);
+  assert.equal(await sick.program.exitCode, 1);
+  assert.equal(await service.stop('SIGTERM'), 0, service.program.stderr);
   // What buildah mounts the secret on is not the program's doing.
   const known = new Set(before.map((file) => JSON.stringify(file)));
   const written = listFiles(files).filter((file) => !known.has(JSON.stringify(file)));
@@ -164,7 +181,7 @@ test('it polls with no more system calls than the unit of systemd allows', async
 
   // The filter is there: Node.js alone may be nicer than it has to.
   await using nicer = command(['node', '--eval', 'os.setPriority(5)']);
-  assert.notEqual(await nicer.program.exit, 0);
+  assert.notEqual(await nicer.program.exitCode, 0);
   assert.match(nicer.program.stderr, /EPERM/);
 
   const flags = [
@@ -175,13 +192,13 @@ test('it polls with no more system calls than the unit of systemd allows', async
   ];
   await using service = command([...config.Entrypoint, 'simulate', ...flags]);
   const env = {
-    XVS_UPSTREAM_BASE_URL: await service.program.printed(/ on (http:\S+)/),
+    XVS_UPSTREAM_BASE_URL: await service.program.waitForUrl(),
     XVS_SERVICE_CODES: 'TESTING',
     XVS_SECRET: SECRET,
     XVS_WEB_LISTEN_ADDRESS: '127.0.0.1:0',
   };
   await using exporter = command(config.Entrypoint, { env });
-  await exporter.program.printed(/Poll succeeded/);
-  assert.equal(await exporter.end('SIGTERM'), 0, exporter.program.stderr);
-  assert.equal(await service.end('SIGTERM'), 0, service.program.stderr);
+  await exporter.program.waitForOutput(/Poll succeeded/);
+  assert.equal(await exporter.stop('SIGTERM'), 0, exporter.program.stderr);
+  assert.equal(await service.stop('SIGTERM'), 0, service.program.stderr);
 });

@@ -1,26 +1,26 @@
 import { writeFileSync } from 'node:fs';
-import { unitValues } from '../systemd/unit-file.ts';
+import { readUnitValues } from '../systemd/unit-file.ts';
 import { runTool, type Buildah } from './buildah.ts';
 
 /** What buildah itself calls after it has set the filter, before the program begins. */
 const BUILDAH_NEEDS = ['capset', 'setgid', 'setgroups', 'setresgid', 'setresuid', 'setuid'];
 
 /** System calls of a set of systemd, or the one call that the name is of. */
-function systemCalls(name: string): readonly string[] {
+function listSystemCalls(name: string): readonly string[] {
   if (!name.startsWith('@')) return [name];
   return runTool('systemd-analyze', ['syscall-filter', '--no-pager', name])
     .split('\n')
     .slice(1)
     .map((line) => line.trim())
     .filter((line) => line !== '' && !line.startsWith('#'))
-    .flatMap(systemCalls);
+    .flatMap(listSystemCalls);
 }
 
 /** Writes the filter of system calls that the shipped unit asks for as a profile for containers; gives its path. */
 export function writeSeccompProfile(buildah: Buildah): string {
-  const allowed = new Set(systemCalls('@default'));
-  for (const value of unitValues('SystemCallFilter')) {
-    const calls = value.replace(/^~/, '').split(' ').flatMap(systemCalls);
+  const allowed = new Set(listSystemCalls('@default'));
+  for (const value of readUnitValues('SystemCallFilter')) {
+    const calls = value.replace(/^~/, '').split(' ').flatMap(listSystemCalls);
     for (const call of calls) {
       if (value.startsWith('~')) allowed.delete(call);
       else allowed.add(call);

@@ -10,21 +10,21 @@ import {
   PrometheusRule,
   ServiceMonitor,
 } from '@kubernetes-models/prometheus-operator/monitoring.coreos.com/v1';
-import { shardOf } from '../../../src/sharding/rendezvous.ts';
+import { selectShard } from '../../../src/sharding/rendezvous.ts';
 import { assertGolden } from '../../support/fixtures.ts';
-import { isInstalled } from '../../support/installed.ts';
-import { repositoryFolder, repositoryPath, repositoryText } from '../../support/repository.ts';
-import { complaintsAbout, ofKind, parseManifests, theOnly, type Manifest } from './manifests.ts';
-import { prometheusRules, ruleFiles } from './prometheus-rules.ts';
+import { isInstalled } from '../../support/installed-programs.ts';
+import { listRepositoryFolder, repositoryPath, readRepositoryFile } from '../../support/repository.ts';
+import { validateManifest, filterByKind, parseManifests, getSingle, type Manifest } from './manifests.ts';
+import { formatPrometheusRules, readRuleFiles } from './prometheus-rules.ts';
 import { assertPodWorks } from './running-pod.ts';
-import { assertConnected, assertRestricted, podOf } from './workload-checks.ts';
+import { assertConnected, assertRestricted, getPod } from './workload-checks.ts';
 
 const FOLDER = 'deploy/kubernetes';
 const MONITORING = 'overlays/monitoring';
 const SHARDS = 'overlays/shards';
 
 /** What `kubectl apply -k` would send; none where there is no kubectl. */
-function kustomized(t: TestContext, folder: string): readonly Manifest[] | undefined {
+function kustomizeFolder(t: TestContext, folder: string): readonly Manifest[] | undefined {
   return isInstalled(t, 'kubectl') ? kustomize(repositoryPath(FOLDER, folder)) : undefined;
 }
 
@@ -37,29 +37,29 @@ function kustomize(path: string): readonly Manifest[] {
 }
 
 test('the rules of the overlay are those of deploy/prometheus/rules', () => {
-  assertGolden(`../../${FOLDER}/${MONITORING}/prometheusrule.yaml`, prometheusRules());
-  const text = repositoryText(FOLDER, MONITORING, 'prometheusrule.yaml');
+  assertGolden(`../../${FOLDER}/${MONITORING}/prometheusrule.yaml`, formatPrometheusRules());
+  const text = readRepositoryFile(FOLDER, MONITORING, 'prometheusrule.yaml');
   assert.deepEqual(
-    ofKind(parseManifests(text), PrometheusRule.is).map(({ spec }) => spec),
-    [...ruleFiles().values()].map((rules): unknown => parse(rules)),
+    filterByKind(parseManifests(text), PrometheusRule.is).map(({ spec }) => spec),
+    [...readRuleFiles().values()].map((rules): unknown => parse(rules)),
   );
 });
 
 test('every file of base and overlay holds to the schemas of Kubernetes', () => {
   const files = ['base', MONITORING, 'components/shards'].flatMap((folder) =>
-    repositoryFolder(FOLDER, folder)
+    listRepositoryFolder(FOLDER, folder)
       .filter((name) => name.endsWith('.yaml') && name !== 'kustomization.yaml')
-      .map((name) => repositoryText(FOLDER, folder, name)),
+      .map((name) => readRepositoryFile(FOLDER, folder, name)),
   );
   assert.ok(files.length > 5);
-  assert.deepEqual(files.flatMap(parseManifests).flatMap(complaintsAbout), []);
+  assert.deepEqual(files.flatMap(parseManifests).flatMap(validateManifest), []);
 });
 
 for (const folder of ['base', MONITORING, SHARDS]) {
   test(`kustomize makes of ${folder} what fits together and needs no rights`, (t) => {
-    const manifests = kustomized(t, folder);
+    const manifests = kustomizeFolder(t, folder);
     if (manifests === undefined) return;
-    assert.deepEqual(manifests.flatMap(complaintsAbout), []);
+    assert.deepEqual(manifests.flatMap(validateManifest), []);
     assertRestricted(manifests);
     assertConnected(manifests);
     const unlabelled = manifests.filter(
@@ -70,40 +70,40 @@ for (const folder of ['base', MONITORING, SHARDS]) {
 }
 
 test('the program runs as the pod would, and is scraped as the ServiceMonitor says', async (t) => {
-  const manifests = kustomized(t, MONITORING);
+  const manifests = kustomizeFolder(t, MONITORING);
   if (manifests === undefined) return;
-  const [endpoint] = theOnly(manifests, ServiceMonitor.is).spec.endpoints;
+  const [endpoint] = getSingle(manifests, ServiceMonitor.is).spec.endpoints;
   await assertPodWorks(manifests, endpoint?.path ?? '');
 });
 
 test('the pods of the shards are as many as they know of, and the first counts from 0', (t) => {
-  const manifests = kustomized(t, SHARDS);
+  const manifests = kustomizeFolder(t, SHARDS);
   if (manifests === undefined) return;
-  const set = theOnly(manifests, StatefulSet.is);
+  const set = getSingle(manifests, StatefulSet.is);
   const { spec } = set;
-  const { container } = podOf(set);
+  const { container } = getPod(set);
   const count = (container.env ?? []).find(({ name }) => name === 'XVS_SHARD_COUNT')?.value;
   assert.deepEqual([String(spec?.replicas), spec?.ordinals?.start ?? 0], [count, 0]);
   assert.equal(spec?.podManagementPolicy, 'Parallel');
 });
 
 test('a shard runs as its pod would, and keeps its state in its volume', async (t) => {
-  const manifests = kustomized(t, SHARDS);
+  const manifests = kustomizeFolder(t, SHARDS);
   if (manifests === undefined) return;
-  const index = shardOf('TESTING', theOnly(manifests, StatefulSet.is).spec?.replicas ?? 0);
+  const index = selectShard('TESTING', getSingle(manifests, StatefulSet.is).spec?.replicas ?? 0);
   // On this machine no host is named like the pod.
   await assertPodWorks(manifests, '/metrics', { XVS_SHARD_INDEX: String(index) });
 });
 
 test('the configuration has a name of its own for each content, so that pods start anew', (t) => {
-  const manifests = kustomized(t, 'base');
+  const manifests = kustomizeFolder(t, 'base');
   if (manifests === undefined) return;
-  assert.match(theOnly(manifests, ConfigMap.is).metadata?.name ?? '', /^xvs-exporter-[a-z0-9]{10}$/);
+  assert.match(getSingle(manifests, ConfigMap.is).metadata?.name ?? '', /^xvs-exporter-[a-z0-9]{10}$/);
 });
 
 test('the overlay of the README puts in another namespace, configuration and image', (t) => {
   if (!isInstalled(t, 'kubectl')) return;
-  const example = /```yaml\n(.*?)```/s.exec(repositoryText(FOLDER, 'README.md'))?.[1] ?? '';
+  const example = /```yaml\n(.*?)```/s.exec(readRepositoryFile(FOLDER, 'README.md'))?.[1] ?? '';
   // In the repository, because kustomize takes relative paths only.
   mkdirSync(repositoryPath('build'), { recursive: true });
   const folder = mkdtempSync(repositoryPath('build', 'overlay-'));
@@ -114,8 +114,8 @@ test('the overlay of the README puts in another namespace, configuration and ima
     const manifests = kustomize(folder);
     assertConnected(manifests);
     assert.deepEqual([...new Set(manifests.map(({ metadata }) => metadata.namespace))], ['live']);
-    assert.deepEqual(theOnly(manifests, ConfigMap.is).data, { 'config.yml': 'mine: true\n' });
-    const { container } = podOf(theOnly(manifests, StatefulSet.is));
+    assert.deepEqual(getSingle(manifests, ConfigMap.is).data, { 'config.yml': 'mine: true\n' });
+    const { container } = getPod(getSingle(manifests, StatefulSet.is));
     assert.equal(container.image, 'registry.example.org/video/xvs-exporter:0.1.0');
   } finally {
     rmSync(folder, { recursive: true });

@@ -51,13 +51,16 @@ export function parseManifests(text: string): readonly Manifest[] {
 }
 
 /** The manifests of one kind, typed: `ofKind(manifests, StatefulSet.is)`. */
-export function ofKind<T>(manifests: readonly Manifest[], is: (value: unknown) => value is T): readonly T[] {
+export function filterByKind<T>(
+  manifests: readonly Manifest[],
+  is: (value: unknown) => value is T,
+): readonly T[] {
   return manifests.flatMap((manifest: unknown) => (is(manifest) ? [manifest] : []));
 }
 
 /** The one manifest of a kind. */
-export function theOnly<T>(manifests: readonly Manifest[], is: (value: unknown) => value is T): T {
-  const [first, ...more] = ofKind(manifests, is);
+export function getSingle<T>(manifests: readonly Manifest[], is: (value: unknown) => value is T): T {
+  const [first, ...more] = filterByKind(manifests, is);
   if (first === undefined || more.length > 0) {
     throw new Error(`Expected one such manifest, found ${manifests.map(({ kind }) => kind).join(', ')}`);
   }
@@ -65,46 +68,46 @@ export function theOnly<T>(manifests: readonly Manifest[], is: (value: unknown) 
 }
 
 /** What breaks the schema of a manifest's kind, and the keys that are not in it. */
-export function complaintsAbout(manifest: Manifest): readonly string[] {
+export function validateManifest(manifest: Manifest): readonly string[] {
   const model = MODELS.find(({ is }) => is(manifest));
   const name = `${manifest.kind} ${manifest.metadata.name}`;
   if (model === undefined) return [`${name}: of no known kind`];
-  const watched = new WatchedKeys();
+  const watched = new KeyReadTracker();
   try {
-    model.prototype.validate.call(watched.watch(manifest, name));
+    model.prototype.validate.call(watched.track(manifest, name));
   } catch (error) {
     return [`${name}: ${error instanceof Error ? error.message : String(error)}`];
   }
-  return watched.unread().map((path) => `${path}: not in the schema`);
+  return watched.listUnread().map((path) => `${path}: not in the schema`);
 }
 
 /**
  * The published schemas allow unknown keys, and the API server drops them silently: a misspelt key would be no
  * mistake to anyone. But their checks look at every key that they know, so what is never read is unknown.
  */
-class WatchedKeys {
-  readonly #seen: { path: string; value: object; read: Set<string> }[] = [];
+class KeyReadTracker {
+  readonly #tracked: { path: string; value: object; read: Set<string> }[] = [];
 
-  watch(value: object, path: string): object {
+  track(value: object, path: string): object {
     const read = new Set<string>();
-    this.#seen.push({ path, value, read });
+    this.#tracked.push({ path, value, read });
     return new Proxy(value, {
       get: (target, key, receiver): unknown => {
         const found: unknown = Reflect.get(target, key, receiver);
         if (typeof key === 'string') read.add(key);
         return typeof found === 'object' && found !== null
-          ? this.watch(found, `${path}.${String(key)}`)
+          ? this.track(found, `${path}.${String(key)}`)
           : found;
       },
     });
   }
 
   /** Paths of the keys that were not read. What is read twice is watched twice: one reader is enough. */
-  unread(): readonly string[] {
+  listUnread(): readonly string[] {
     const read = new Set(
-      this.#seen.flatMap(({ path, read: keys }) => [...keys].map((key) => `${path}.${key}`)),
+      this.#tracked.flatMap(({ path, read: keys }) => [...keys].map((key) => `${path}.${key}`)),
     );
-    const own = this.#seen.flatMap(({ path, value }) => Object.keys(value).map((key) => `${path}.${key}`));
+    const own = this.#tracked.flatMap(({ path, value }) => Object.keys(value).map((key) => `${path}.${key}`));
     return [...new Set(own)].filter((path) => !read.has(path));
   }
 }

@@ -1,15 +1,15 @@
 import { basename } from 'node:path';
-import { repositoryFolder, repositoryText } from '../../support/repository.ts';
+import { listRepositoryFolder, readRepositoryFile } from '../../support/repository.ts';
 
 /** The shipped files of rules, by name. */
-export function ruleFiles(): ReadonlyMap<string, string> {
-  const names = repositoryFolder('deploy/prometheus/rules').filter((name) => name.endsWith('.yml'));
-  return new Map(names.map((name) => [name, repositoryText('deploy/prometheus/rules', name)]));
+export function readRuleFiles(): ReadonlyMap<string, string> {
+  const names = listRepositoryFolder('deploy/prometheus/rules').filter((name) => name.endsWith('.yml'));
+  return new Map(names.map((name) => [name, readRepositoryFile('deploy/prometheus/rules', name)]));
 }
 
 /** The shipped rules as objects of the Prometheus Operator, one for each file, comments included. */
-export function prometheusRules(): string {
-  const objects = [...ruleFiles()].map(([name, text]) =>
+export function formatPrometheusRules(): string {
+  const objects = [...readRuleFiles()].map(([name, text]) =>
     [
       'apiVersion: monitoring.coreos.com/v1',
       'kind: PrometheusRule',

@@ -4,18 +4,18 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { StatefulSet } from 'kubernetes-models/apps/v1';
 import { ConfigMap } from 'kubernetes-models/v1';
-import { xvsExporter } from '../../support/program.ts';
+import { startProgram } from '../../support/program.ts';
 import { SETTINGS } from '../../../src/config/settings.ts';
 import type { Manifest } from './manifests.ts';
-import { theOnly } from './manifests.ts';
-import { podOf } from './workload-checks.ts';
+import { getSingle } from './manifests.ts';
+import { getPod } from './workload-checks.ts';
 
 const SECRET = 'abc';
 
 /** What a pod's file system would hold, in a folder of the test's own. */
 interface PodFiles extends Disposable {
   /** A text in which the pod's paths are those of this machine. */
-  readonly here: (text: string) => string;
+  readonly localizePaths: (text: string) => string;
 }
 
 /**
@@ -27,7 +27,7 @@ export async function assertPodWorks(
   metricsPath: string,
   moreEnv: Readonly<Record<string, string>> = {},
 ): Promise<void> {
-  const { container } = podOf(theOnly(manifests, StatefulSet.is));
+  const { container } = getPod(getSingle(manifests, StatefulSet.is));
   assert.deepEqual(
     (container.ports ?? []).map(({ containerPort }) => `:${containerPort}`),
     [SETTINGS['web.listen_address'].default],
@@ -38,15 +38,15 @@ export async function assertPodWorks(
     '--users=20',
     '--tasks=5',
   ];
-  await using service = xvsExporter(['simulate', ...simulated]);
-  using files = podFiles(manifests, await service.printed(/ on (http:\S+)/));
+  await using service = startProgram(['simulate', ...simulated]);
+  using files = createPodFiles(manifests, await service.waitForUrl());
   const env = Object.fromEntries(
-    (container.env ?? []).map(({ name, value = '' }) => [name, files.here(value)]),
+    (container.env ?? []).map(({ name, value = '' }) => [name, files.localizePaths(value)]),
   );
-  const args = (container.args ?? []).map(files.here);
-  await using exporter = xvsExporter([...args, '--web.listen-address=127.0.0.1:0'], { ...env, ...moreEnv });
-  const port = await exporter.printed(/"port":(\d+),"msg":"Listening"/);
-  await exporter.printed(/Poll succeeded/);
+  const args = (container.args ?? []).map(files.localizePaths);
+  await using exporter = startProgram([...args, '--web.listen-address=127.0.0.1:0'], { ...env, ...moreEnv });
+  const port = await exporter.waitForPort();
+  await exporter.waitForOutput(/Poll succeeded/);
   const ask = (path = ''): Promise<Response> => fetch(`http://127.0.0.1:${port}${path}`);
   for (const probe of [container.livenessProbe, container.readinessProbe]) {
     const { status } = await ask(probe?.httpGet?.path);
@@ -55,8 +55,8 @@ export async function assertPodWorks(
   assert.match(await (await ask(metricsPath)).text(), /^xvs_up\{service_code="TESTING"\} 1$/m);
 }
 
-function podFiles(manifests: readonly Manifest[], serviceUrl: string): PodFiles {
-  const { spec, container } = podOf(theOnly(manifests, StatefulSet.is));
+function createPodFiles(manifests: readonly Manifest[], serviceUrl: string): PodFiles {
+  const { spec, container } = getPod(getSingle(manifests, StatefulSet.is));
   const folder = mkdtempSync(join(tmpdir(), 'xvs-pod-'));
   const mounts = container.volumeMounts ?? [];
   for (const { name } of mounts) mkdirSync(join(folder, name));
@@ -64,7 +64,7 @@ function podFiles(manifests: readonly Manifest[], serviceUrl: string): PodFiles 
     mounts.reduce((found, { name, mountPath }) => found.replaceAll(mountPath, join(folder, name)), text);
   const volume = (key: 'configMap' | 'secret'): string =>
     (spec.volumes ?? []).find((candidate) => candidate[key] !== undefined)?.name ?? '';
-  const { data = {} } = theOnly(manifests, ConfigMap.is);
+  const { data = {} } = getSingle(manifests, ConfigMap.is);
   for (const [name, text] of Object.entries(data ?? {})) {
     writeFileSync(
       join(folder, volume('configMap'), name),
@@ -72,5 +72,5 @@ function podFiles(manifests: readonly Manifest[], serviceUrl: string): PodFiles 
     );
   }
   writeFileSync(join(folder, volume('secret'), 'TESTING'), `${SECRET}\n`);
-  return { here, [Symbol.dispose]: () => rmSync(folder, { recursive: true }) };
+  return { localizePaths: here, [Symbol.dispose]: () => rmSync(folder, { recursive: true }) };
 }

@@ -6,12 +6,12 @@ import { PodDisruptionBudget } from 'kubernetes-models/policy/v1';
 import { ConfigMap, Service, ServiceAccount } from 'kubernetes-models/v1';
 import { ServiceMonitor } from '@kubernetes-models/prometheus-operator/monitoring.coreos.com/v1';
 import type { Manifest } from './manifests.ts';
-import { ofKind, theOnly } from './manifests.ts';
+import { filterByKind, getSingle } from './manifests.ts';
 
 type Labels = Readonly<Record<string, string>>;
 
 /** The pod that a StatefulSet makes. */
-export function podOf(set: IStatefulSet) {
+export function getPod(set: IStatefulSet) {
   const spec = set.spec?.template.spec;
   const [container, ...more] = spec?.containers ?? [];
   assert.ok(spec !== undefined && container !== undefined && more.length === 0, 'Expected one container');
@@ -20,7 +20,7 @@ export function podOf(set: IStatefulSet) {
 
 /** Holds a pod to the Pod Security Standard "restricted", and to a file system that nothing is written to. */
 export function assertRestricted(manifests: readonly Manifest[]): void {
-  const { spec, container } = podOf(theOnly(manifests, StatefulSet.is));
+  const { spec, container } = getPod(getSingle(manifests, StatefulSet.is));
   const { runAsNonRoot, runAsUser, seccompProfile } = spec.securityContext ?? {};
   assert.deepEqual(
     { runAsNonRoot, runAsUser, seccompProfile },
@@ -36,16 +36,16 @@ export function assertRestricted(manifests: readonly Manifest[]): void {
   const kinds = new Set((spec.volumes ?? []).flatMap((volume) => Object.keys(volume)));
   assert.deepEqual([...kinds].toSorted(), ['configMap', 'name', 'secret']);
   assert.equal(spec.automountServiceAccountToken, false);
-  const account = theOnly(manifests, ServiceAccount.is);
+  const account = getSingle(manifests, ServiceAccount.is);
   assert.equal(account.automountServiceAccountToken, false);
   assert.equal(spec.serviceAccountName, account.metadata?.name);
 }
 
 /** Holds every reference from one manifest to another, by name, label or port, to what it has to find. */
 export function assertConnected(manifests: readonly Manifest[]): void {
-  const set = theOnly(manifests, StatefulSet.is);
-  const { spec, container, labels } = podOf(set);
-  const service = theOnly(manifests, Service.is);
+  const set = getSingle(manifests, StatefulSet.is);
+  const { spec, container, labels } = getPod(set);
+  const service = getSingle(manifests, Service.is);
   const ports = (container.ports ?? []).map(({ name }) => name);
   assertSelects(set.spec?.selector.matchLabels, labels);
   assertSelects(service.spec?.selector, labels);
@@ -64,20 +64,20 @@ export function assertConnected(manifests: readonly Manifest[]): void {
   const configured = (spec.volumes ?? []).flatMap(({ configMap }) => configMap?.name ?? []);
   assert.deepEqual(
     configured,
-    ofKind(manifests, ConfigMap.is).map(({ metadata }) => metadata?.name),
+    filterByKind(manifests, ConfigMap.is).map(({ metadata }) => metadata?.name),
   );
 
-  for (const policy of ofKind(manifests, NetworkPolicy.is)) {
+  for (const policy of filterByKind(manifests, NetworkPolicy.is)) {
     assertSelects(policy.spec?.podSelector?.matchLabels, labels);
     const open = (policy.spec?.ingress ?? [])
       .flatMap(({ ports: all }) => all ?? [])
       .map(({ port }) => String(port));
     assert.deepEqual(open, ports);
   }
-  for (const budget of ofKind(manifests, PodDisruptionBudget.is)) {
+  for (const budget of filterByKind(manifests, PodDisruptionBudget.is)) {
     assertSelects(budget.spec?.selector?.matchLabels, labels);
   }
-  for (const { spec: monitor } of ofKind(manifests, ServiceMonitor.is)) {
+  for (const { spec: monitor } of filterByKind(manifests, ServiceMonitor.is)) {
     assertSelects(monitor.selector.matchLabels, service.metadata?.labels ?? {});
     assert.deepEqual(
       monitor.endpoints.map(({ port }) => port),

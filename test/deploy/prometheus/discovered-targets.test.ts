@@ -2,16 +2,16 @@ import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { cpSync, writeFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { deployedText, deployedYaml, deployPath } from '../../support/deployed.ts';
-import { isInstalled } from '../../support/installed.ts';
+import { readDeployFile, listDeployYaml, deployPath } from '../../support/deploy-files.ts';
+import { isInstalled } from '../../support/installed-programs.ts';
 import { TemporaryFolder } from '../../support/temporary-folder.ts';
 
 /** Where what comes of it is another thing: Prometheus goes on with targets that it knew, however long ago that was. */
-const DIFFERENT = /XvsServiceCodeUnwatched: .* until A is forgotten/;
+const EXCLUDED_TESTS = /XvsServiceCodeUnwatched: .* until A is forgotten/;
 const CONSTANT = '1x500';
 
 /** `up` of the scrapes of each service code, as input of a unit test; they fare as those of their instance. */
-function upOfCodes(unitTest: string): string {
+function createUpInput(unitTest: string): string {
   const inputs = [...unitTest.matchAll(/- series: (.*)\n +values: (.*)/g)];
   const upOf = new Map(
     inputs.flatMap(([, series = '', values = '']) => {
@@ -30,20 +30,20 @@ function upOfCodes(unitTest: string): string {
 }
 
 /** The unit tests of a file, as they would be where each service code is a target of its own. */
-function discovered(text: string): string {
+function addDiscoveredTargets(text: string): string {
   const [head = '', ...tests] = text.split(/^(?= {2}- name: )/m);
-  const kept = tests.filter((unitTest) => !DIFFERENT.test(unitTest));
+  const kept = tests.filter((unitTest) => !EXCLUDED_TESTS.test(unitTest));
   const added = kept.map((unitTest) =>
-    unitTest.replace(/^ {4}input_series:\n/m, (line) => line + upOfCodes(unitTest)),
+    unitTest.replace(/^ {4}input_series:\n/m, (line) => line + createUpInput(unitTest)),
   );
   return [head, ...added].join('');
 }
 
-const files = deployedYaml('prometheus/tests').filter((name) => !name.endsWith('/discovery.yml'));
+const files = listDeployYaml('prometheus/tests').filter((name) => !name.endsWith('/discovery.yml'));
 
 test('there are service codes that become targets', () => {
   const targets = files.flatMap(
-    (file) => discovered(deployedText(file)).match(/exporter-service-codes"/g) ?? [],
+    (file) => addDiscoveredTargets(readDeployFile(file)).match(/exporter-service-codes"/g) ?? [],
   );
   assert.ok(targets.length > 60, `${targets.length} targets`);
 });
@@ -53,7 +53,7 @@ for (const file of files) {
     if (!isInstalled(t, 'promtool')) return;
     using folder = new TemporaryFolder();
     cpSync(deployPath('prometheus'), folder.at('prometheus'), { recursive: true });
-    writeFileSync(folder.at(file), discovered(deployedText(file)));
+    writeFileSync(folder.at(file), addDiscoveredTargets(readDeployFile(file)));
     const run = spawnSync('promtool', ['test', 'rules', folder.at(file)], { encoding: 'utf8' });
     assert.equal(run.status, 0, run.stdout + run.stderr);
   });

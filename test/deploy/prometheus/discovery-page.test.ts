@@ -4,14 +4,14 @@ import { writeFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { parse } from 'yaml';
 import { z } from 'zod';
-import { deployedText } from '../../support/deployed.ts';
-import { isInstalled } from '../../support/installed.ts';
-import { repositoryText } from '../../support/repository.ts';
+import { readDeployFile } from '../../support/deploy-files.ts';
+import { isInstalled } from '../../support/installed-programs.ts';
+import { readRepositoryFile } from '../../support/repository.ts';
 import { TemporaryFolder } from '../../support/temporary-folder.ts';
-import { rendered } from '../helm/chart.ts';
-import { complaintsAbout, parseManifests } from '../kubernetes/manifests.ts';
+import { renderChart } from '../helm/chart.ts';
+import { validateManifest, parseManifests } from '../kubernetes/manifests.ts';
 
-const page = repositoryText('docs/discovery.md');
+const page = readRepositoryFile('docs/discovery.md');
 const [interval = '', servers = '', shards = '', chart = '', scrapeConfig = ''] = [
   ...page.matchAll(/^```yaml\n(.*?)^```$/gms),
 ].map(([, text = '']) => text);
@@ -19,8 +19,8 @@ const [interval = '', servers = '', shards = '', chart = '', scrapeConfig = ''] 
 const jobs = z.object({ scrape_configs: z.array(z.looseObject({ job_name: z.string() })) });
 
 /** The shipped configuration with something else in the job of the service codes. */
-function discoveringWith(more: unknown): unknown {
-  const config: unknown = parse(deployedText('prometheus/prometheus-sd.yml'));
+function createDiscoveryConfig(more: unknown): unknown {
+  const config: unknown = parse(readDeployFile('prometheus/prometheus-sd.yml'));
   const { scrape_configs: all } = jobs.parse(config);
   const changed = all.map((job) =>
     job.job_name === 'xvs-exporter-service-codes' ? { ...job, ...z.looseObject({}).parse(more) } : job,
@@ -29,8 +29,8 @@ function discoveringWith(more: unknown): unknown {
 }
 
 for (const [what, config] of [
-  ['an interval of its own', discoveringWith(parse(interval))],
-  ['several servers', discoveringWith(parse(servers))],
+  ['an interval of its own', createDiscoveryConfig(parse(interval))],
+  ['several servers', createDiscoveryConfig(parse(servers))],
   ['shards', parse(shards)],
 ] as const) {
   test(`promtool has no complaint about what the page says of ${what}`, (t) => {
@@ -48,20 +48,20 @@ test('the jobs of shards, shipped and on the page, differ from those of one proc
     jobs
       .parse(config)
       .scrape_configs.map((job) => ({ ...job, static_configs: undefined, http_sd_configs: undefined }));
-  const expected = withoutTargets(parse(deployedText('prometheus/prometheus-sd.yml')));
+  const expected = withoutTargets(parse(readDeployFile('prometheus/prometheus-sd.yml')));
   assert.deepEqual(withoutTargets(parse(shards)), expected);
-  assert.deepEqual(withoutTargets(parse(deployedText('prometheus/prometheus-shards.yml'))), expected);
+  assert.deepEqual(withoutTargets(parse(readDeployFile('prometheus/prometheus-shards.yml'))), expected);
 });
 
 test('the values for the chart are good ones', (t) => {
   if (!isInstalled(t, 'helm')) return;
-  const manifests = rendered(z.record(z.string(), z.unknown()).parse(parse(chart)));
-  assert.deepEqual(manifests.flatMap(complaintsAbout), []);
+  const manifests = renderChart(z.record(z.string(), z.unknown()).parse(parse(chart)));
+  assert.deepEqual(manifests.flatMap(validateManifest), []);
   assert.match(JSON.stringify(manifests), /"collect\[\]":\["exporter"\]/);
 });
 
 test('the ScrapeConfig holds to the schema of the Operator', () => {
   const manifests = parseManifests(scrapeConfig);
   assert.equal(manifests.length, 1);
-  assert.deepEqual(manifests.flatMap(complaintsAbout), []);
+  assert.deepEqual(manifests.flatMap(validateManifest), []);
 });

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parse } from 'yaml';
 import { z } from 'zod';
-import { deployedText, shippedAlerts, shippedRules, shippedSeries } from '../../support/deployed.ts';
-import { knownSeries, strangersIn } from '../../support/known-series.ts';
-import { metricNames } from '../../support/promql.ts';
+import { readDeployFile, readAlertRules, readRules, readRecordingRules } from '../../support/deploy-files.ts';
+import { listKnownSeries, findUnknownNames } from '../../support/known-names.ts';
+import { listMetricNames } from '../../support/promql.ts';
 
 const RUNBOOK = 'https://example.com/xvs-exporter/runbook.md#';
 
@@ -17,11 +17,11 @@ const LEVELS: Readonly<Record<string, readonly string[]>> = {
   instance_service_code: ['instance', 'job', 'service_code'],
 };
 
-function levelOf(record: string): string {
+function parseLevel(record: string): string {
   return record.slice(0, record.indexOf(':'));
 }
 
-for (const { alert, labels, annotations, for: wait } of shippedAlerts()) {
+for (const { alert, labels, annotations, for: wait } of readAlertRules()) {
   test(`${alert} says how bad it is, where it lies, what it means and where to read on`, () => {
     assert.match(alert, /^Xvs[A-Z]\w+$/);
     assert.deepEqual(Object.keys(labels).toSorted(), ['layer', 'severity']);
@@ -41,27 +41,27 @@ for (const { alert, labels, annotations, for: wait } of shippedAlerts()) {
 }
 
 test('every metric and label in a rule exists', async () => {
-  const recorded = shippedSeries().map(({ record }): [string, ReadonlySet<string>] => [
+  const recorded = readRecordingRules().map(({ record }): [string, ReadonlySet<string>] => [
     record,
-    new Set(LEVELS[levelOf(record)]),
+    new Set(LEVELS[parseLevel(record)]),
   ]);
-  const known = new Map([...(await knownSeries()), ...recorded]);
+  const known = new Map([...(await listKnownSeries()), ...recorded]);
   assert.deepEqual(
-    shippedRules().flatMap(({ expr }) => strangersIn(expr, known)),
+    readRules().flatMap(({ expr }) => findUnknownNames(expr, known)),
     [],
   );
 });
 
 test('recorded series are named level:metric:operation, by a level that is known', () => {
-  for (const { record } of shippedSeries()) {
+  for (const { record } of readRecordingRules()) {
     assert.match(record, /^[a-z_]+:[a-z0-9_]+:[a-z0-9_]+$/);
-    assert.ok(Object.hasOwn(LEVELS, levelOf(record)), record);
+    assert.ok(Object.hasOwn(LEVELS, parseLevel(record)), record);
   }
 });
 
 test('every bound is a constant of bounds.yml, and an alert uses it', () => {
-  const used = new Set(shippedAlerts().flatMap(({ expr }) => [...metricNames(expr)]));
-  const bounds = shippedSeries().filter(({ record }) => record.startsWith('bound:'));
+  const used = new Set(readAlertRules().flatMap(({ expr }) => [...listMetricNames(expr)]));
+  const bounds = readRecordingRules().filter(({ record }) => record.startsWith('bound:'));
   assert.ok(bounds.length > 0);
   for (const { record, expr } of bounds) {
     assert.match(expr, /^vector\([\d.e]+\)$/);
@@ -74,24 +74,24 @@ const prometheusConfig = z.looseObject({
   scrape_configs: z.array(z.looseObject({ job_name: z.string() })),
 });
 
-function configOf(name: string) {
-  return prometheusConfig.parse(parse(deployedText(`prometheus/${name}`)));
+function readConfig(name: string) {
+  return prometheusConfig.parse(parse(readDeployFile(`prometheus/${name}`)));
 }
 
-const jobsIn = (name: string): readonly string[] =>
-  configOf(name).scrape_configs.map(({ job_name: job }) => job);
+const listJobs = (name: string): readonly string[] =>
+  readConfig(name).scrape_configs.map(({ job_name: job }) => job);
 
 test('prometheus.yml and prometheus-sd.yml scrape under the jobs that the rules ask for', () => {
   const jobs = new Set(
-    shippedAlerts().flatMap(({ expr }) => [...expr.matchAll(/job="([^"]*)"/g)].map((match) => match[1])),
+    readAlertRules().flatMap(({ expr }) => [...expr.matchAll(/job="([^"]*)"/g)].map((match) => match[1])),
   );
-  assert.deepEqual([...jobs], jobsIn('prometheus-sd.yml'));
-  assert.deepEqual([...jobs].slice(0, 1), jobsIn('prometheus.yml'));
+  assert.deepEqual([...jobs], listJobs('prometheus-sd.yml'));
+  assert.deepEqual([...jobs].slice(0, 1), listJobs('prometheus.yml'));
 });
 
 for (const name of ['prometheus-sd.yml', 'prometheus-shards.yml']) {
   test(`${name} differs from prometheus.yml in its jobs alone`, () => {
-    const [discovering, plain] = [name, 'prometheus.yml'].map(configOf);
+    const [discovering, plain] = [name, 'prometheus.yml'].map(readConfig);
     assert.deepEqual({ ...discovering, scrape_configs: [] }, { ...plain, scrape_configs: [] });
   });
 }

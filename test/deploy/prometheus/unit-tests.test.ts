@@ -3,8 +3,13 @@ import { test } from 'node:test';
 import { parse } from 'yaml';
 import { z } from 'zod';
 import { parseDuration } from '../../../src/config/units.ts';
-import { deployedText, deployedYaml, shippedAlerts, shippedSeries } from '../../support/deployed.ts';
-import { metricNames } from '../../support/promql.ts';
+import {
+  readDeployFile,
+  listDeployYaml,
+  readAlertRules,
+  readRecordingRules,
+} from '../../support/deploy-files.ts';
+import { listMetricNames } from '../../support/promql.ts';
 
 const unitTestFile = z.object({
   evaluation_interval: z.string(),
@@ -37,15 +42,17 @@ interface Scenario {
   readonly pending: readonly number[];
 }
 
-function secondsOf(duration: string): number {
+function parseSeconds(duration: string): number {
   const ms = parseDuration(duration);
   assert.ok(ms !== undefined, duration);
   return ms / 1000;
 }
 
-const files = deployedYaml('prometheus/tests').map((name) => unitTestFile.parse(parse(deployedText(name))));
+const files = listDeployYaml('prometheus/tests').map((name) =>
+  unitTestFile.parse(parse(readDeployFile(name))),
+);
 
-function scenariosOf(alert: string): readonly Scenario[] {
+function listScenarios(alert: string): readonly Scenario[] {
   const pendingExpression = `count by (alertstate) (ALERTS{alertname="${alert}"})`;
   return files.flatMap(({ evaluation_interval: step, tests }) =>
     tests.flatMap(({ name, alert_rule_test: cases, promql_expr_test: expressions }) => {
@@ -54,20 +61,20 @@ function scenariosOf(alert: string): readonly Scenario[] {
       const at = (wanted: boolean) =>
         own
           .filter(({ exp_alerts: alerts }) => alerts.length > 0 === wanted)
-          .map((one) => secondsOf(one.eval_time));
+          .map((one) => parseSeconds(one.eval_time));
       const pending = expressions
         .filter(
           ({ expr, exp_samples: samples }) =>
             expr === pendingExpression && /"pending/.test(JSON.stringify(samples)),
         )
-        .map(({ eval_time: time }) => secondsOf(time));
-      return [{ name, stepSeconds: secondsOf(step), firing: at(true), silent: at(false), pending }];
+        .map(({ eval_time: time }) => parseSeconds(time));
+      return [{ name, stepSeconds: parseSeconds(step), firing: at(true), silent: at(false), pending }];
     }),
   );
 }
 
-for (const { alert, for: wait, keep_firing_for: keep } of shippedAlerts()) {
-  const scenarios = scenariosOf(alert);
+for (const { alert, for: wait, keep_firing_for: keep } of readAlertRules()) {
+  const scenarios = listScenarios(alert);
 
   test(`${alert} is tested as firing, and as pending a step before that, just short of ${wait}`, () => {
     const isExact = ({ firing, silent, pending, stepSeconds }: Scenario) => {
@@ -96,13 +103,13 @@ test('every recorded series but the constants is tested with two replicas', () =
       tests
         .filter(({ input_series: input }) => input.some(({ series }) => series.includes('instance="b:')))
         .flatMap(({ promql_expr_test: expressions }) =>
-          expressions.flatMap(({ expr }) => [...metricNames(expr)]),
+          expressions.flatMap(({ expr }) => [...listMetricNames(expr)]),
         ),
     ),
   );
   // The share of failed polls over the other ranges is seen through what is made of it.
   const viaOther = /^instance_service_code:xvs_exporter_poll_errors:ratio_rate(30m|1h|6h)$/;
-  const untested = shippedSeries()
+  const untested = readRecordingRules()
     .map(({ record }) => record)
     .filter((record) => !record.startsWith('bound:') && !viaOther.test(record) && !tested.has(record));
   assert.deepEqual(untested, []);

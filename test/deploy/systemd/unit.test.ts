@@ -4,34 +4,34 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { isInstalled } from '../../support/installed.ts';
-import { knownVariables } from '../../support/known-variables.ts';
-import { xvsExporter } from '../../support/program.ts';
-import { repositoryPath, repositoryText } from '../../support/repository.ts';
-import { unitAssignments, unitValues } from './unit-file.ts';
+import { isInstalled } from '../../support/installed-programs.ts';
+import { listKnownVariables } from '../../support/known-names.ts';
+import { startProgram } from '../../support/program.ts';
+import { repositoryPath, readRepositoryFile } from '../../support/repository.ts';
+import { readUnitAssignments, readUnitValues } from './unit-file.ts';
 
 /** Exposure that `systemd-analyze security` gives at most, in its tenths. */
 const THRESHOLD = 25;
 
 /** A folder that is gone after the test. */
-function temporaryFolder(): Disposable & { readonly path: string } {
+function createTemporaryFolder(): Disposable & { readonly path: string } {
   const path = mkdtempSync(join(tmpdir(), 'xvs-unit-'));
   return { path, [Symbol.dispose]: () => rmSync(path, { recursive: true }) };
 }
 
 /** Assignments of the settings file; those that are commented out too, if wished. */
-function settings(commented: boolean): readonly (readonly [string, string])[] {
-  const text = repositoryText('deploy/systemd/xvs-exporter.default');
+function readSettings(commented: boolean): readonly (readonly [string, string])[] {
+  const text = readRepositoryFile('deploy/systemd/xvs-exporter.default');
   const pattern = commented ? /^#?([A-Z_]+)=(.*)$/gm : /^([A-Z_]+)=(.*)$/gm;
   return [...text.matchAll(pattern)].map(([, name = '', value = '']) => [name, value]);
 }
 
 test('systemd has no complaint about the unit', (t) => {
   if (!isInstalled(t, 'systemd-analyze')) return;
-  using folder = temporaryFolder();
+  using folder = createTemporaryFolder();
   const unit = join(folder.path, 'xvs-exporter.service');
   // Node.js may be elsewhere on this machine.
-  const text = repositoryText('deploy/systemd/xvs-exporter.service');
+  const text = readRepositoryFile('deploy/systemd/xvs-exporter.service');
   writeFileSync(unit, text.replace('ExecStart=/usr/bin/node ', `ExecStart=${process.execPath} `));
   const { status, stdout, stderr } = spawnSync('systemd-analyze', ['verify', unit], { encoding: 'utf8' });
   assert.equal(stdout + stderr, '');
@@ -47,11 +47,11 @@ test('the sandbox is strict, by the measure of systemd', (t) => {
   assert.equal(status, 0, stdout + stderr);
 });
 
-test('the unit leaves Node.js its compiler, and its user one folder that nobody else can read', () => {
-  assert.deepEqual(unitValues('MemoryDenyWriteExecute'), []);
-  assert.deepEqual(unitValues('DynamicUser'), ['yes']);
+test('the unit allows the JIT of Node.js, and gives its user one private folder', () => {
+  assert.deepEqual(readUnitValues('MemoryDenyWriteExecute'), []);
+  assert.deepEqual(readUnitValues('DynamicUser'), ['yes']);
   assert.deepEqual(
-    unitAssignments().filter(([key]) =>
+    readUnitAssignments().filter(([key]) =>
       /^(ReadWritePaths|(State|Cache|Logs|Configuration)Directory(Mode)?)$/.test(key),
     ),
     [
@@ -59,17 +59,17 @@ test('the unit leaves Node.js its compiler, and its user one folder that nobody 
       ['StateDirectoryMode', '0700'],
     ],
   );
-  const stateFile = settings(true).find(([name]) => name === 'XVS_STATE_FILE')?.[1];
+  const stateFile = readSettings(true).find(([name]) => name === 'XVS_STATE_FILE')?.[1];
   assert.equal(stateFile, '/var/lib/xvs-exporter/state');
 });
 
 test('a reload is the signal on which the program reads its configuration again', () => {
-  assert.deepEqual(unitValues('ExecReload'), ['/bin/kill -HUP $MAINPID']);
+  assert.deepEqual(readUnitValues('ExecReload'), ['/bin/kill -HUP $MAINPID']);
 });
 
 test('every variable of the settings file is one that the program knows', () => {
-  const known = knownVariables();
-  const names = settings(true).map(([name]) => name);
+  const known = listKnownVariables();
+  const names = readSettings(true).map(([name]) => name);
   assert.ok(names.length > 5);
   assert.deepEqual(
     names.filter((name) => !known.has(name)),
@@ -78,17 +78,17 @@ test('every variable of the settings file is one that the program knows', () => 
 });
 
 test('the program understands what unit and settings file give it', async () => {
-  using credentials = temporaryFolder();
-  const [credential = ''] = unitValues('LoadCredential');
+  using credentials = createTemporaryFolder();
+  const [credential = ''] = readUnitValues('LoadCredential');
   writeFileSync(join(credentials.path, credential.split(':')[0] ?? ''), 'hidden-secret\n');
-  const environment = unitValues('Environment').map((assignment) => {
+  const environment = readUnitValues('Environment').map((assignment) => {
     const [name = '', value = ''] = assignment.split('=');
     return [name, value.replace('%d', credentials.path)] as const;
   });
-  const env = Object.fromEntries([...settings(false), ...environment]);
-  const [command = ''] = unitValues('ExecStart');
+  const env = Object.fromEntries([...readSettings(false), ...environment]);
+  const [command = ''] = readUnitValues('ExecStart');
   assert.match(command, /^\/usr\/bin\/node \/opt\/xvs-exporter\/dist\/main\.js$/);
-  await using program = xvsExporter(['--config.check'], env);
-  assert.equal(await program.exit, 0, program.stderr);
+  await using program = startProgram(['--config.check'], env);
+  assert.equal(await program.exitCode, 0, program.stderr);
   assert.match(program.stdout, /1 service code\.\n(?:.*\n)* {2}TESTING +https:\/\/live\.example\.com +15s /);
 });

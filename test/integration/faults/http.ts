@@ -1,113 +1,131 @@
 import { brotliCompressSync, gzipSync } from 'node:zlib';
-import { answers, floods, head, says, saysAndEnds, simulated } from '../breaking.ts';
-import { MAX_RESPONSE_BYTES } from '../configured.ts';
+import {
+  respondWithBody,
+  respondEndlessly,
+  formatHead,
+  respondWith,
+  respondAndClose,
+  injectSimulatorFault,
+} from '../fault-actions.ts';
+import { MAX_RESPONSE_BYTES } from '../rig-configuration.ts';
 import type { Fault } from './fault.ts';
-import { LISTING, LONG, CHUNKED, GZIP, LENGTH, BOMB } from './listing.ts';
+import { LISTING, LONG_LISTING, CHUNKED_HEADER, GZIP_HEADER, LENGTH_HEADER, GZIP_BOMB } from './listing.ts';
 
 /** The answer is not framed as HTTP demands. */
 export const FRAMING: readonly Fault[] = [
   {
     name: 'a body that ends before its length',
-    make: saysAndEnds(head(LENGTH), LISTING.slice(0, -5)),
+    make: respondAndClose(formatHead(LENGTH_HEADER), LISTING.slice(0, -5)),
     reason: 'reset',
     ret: 'any',
   },
   {
     name: 'a length that is too large, and no end',
-    make: says(head(`content-length: ${LISTING.length + 1}`), LISTING),
+    make: respondWith(formatHead(`content-length: ${LISTING.length + 1}`), LISTING),
     reason: 'timeout',
     ret: 0,
   },
   {
     name: 'a length that is too small',
-    make: says(head(`content-length: ${LISTING.length - 1}`), LISTING),
+    make: respondWith(formatHead(`content-length: ${LISTING.length - 1}`), LISTING),
     reason: 'not_json',
     ret: 0,
     bytes: LISTING.length - 1,
   },
   {
     name: 'a length that is no number',
-    make: says(head('content-length: all'), LISTING),
+    make: respondWith(formatHead('content-length: all'), LISTING),
     reason: 'not_json',
   },
   {
     name: 'a body that ends within a chunk',
-    make: saysAndEnds(head(CHUNKED), '40\r\n{"ret":0,'),
+    make: respondAndClose(formatHead(CHUNKED_HEADER), '40\r\n{"ret":0,'),
     reason: 'reset',
     ret: 'any',
   },
   {
     name: 'a body that ends before the last chunk',
-    make: saysAndEnds(head(CHUNKED), `${LISTING.length.toString(16)}\r\n${LISTING}\r\n`),
+    make: respondAndClose(formatHead(CHUNKED_HEADER), `${LISTING.length.toString(16)}\r\n${LISTING}\r\n`),
     reason: 'reset',
     ret: 'any',
   },
   {
     name: 'a chunk whose length is no number',
-    make: says(head(CHUNKED), `xyz\r\n${LISTING}`),
+    make: respondWith(formatHead(CHUNKED_HEADER), `xyz\r\n${LISTING}`),
     reason: 'not_json',
   },
   {
     name: 'half a listing, properly sent',
-    make: simulated({ fault: 'truncate' }),
+    make: injectSimulatorFault({ fault: 'truncate' }),
     reason: 'not_json',
     ret: 0,
   },
-  { name: 'something that is not HTTP', make: says('SSH-2.0-OpenSSH_9.2p1\r\n'), reason: 'not_json' },
+  { name: 'something that is not HTTP', make: respondWith('SSH-2.0-OpenSSH_9.2p1\r\n'), reason: 'not_json' },
   {
     name: 'a header without end',
-    make: floods('HTTP/1.1 200 OK\r\nx-filling: ', Buffer.alloc(4096, 'x')),
+    make: respondEndlessly('HTTP/1.1 200 OK\r\nx-filling: ', Buffer.alloc(4096, 'x')),
     reason: 'too_large',
   },
 ];
 
 /** The body cannot be decoded, or swells beyond the limit. */
 export const ENCODINGS: readonly Fault[] = [
-  { name: 'plain text that is called gzip', make: simulated({ fault: 'bad_gzip' }), reason: 'not_json' },
+  {
+    name: 'plain text that is called gzip',
+    make: injectSimulatorFault({ fault: 'bad_gzip' }),
+    reason: 'not_json',
+  },
   {
     name: 'a gzip stream that ends too early',
-    make: answers(gzipSync(LONG).subarray(0, 60), GZIP),
+    make: respondWithBody(gzipSync(LONG_LISTING).subarray(0, 60), GZIP_HEADER),
     reason: 'not_json',
     ret: 'any',
   },
   {
     name: 'a gzip stream with a wrong byte',
-    make: answers(corrupted(gzipSync(LISTING)), GZIP),
+    make: respondWithBody(corruptByte(gzipSync(LISTING)), GZIP_HEADER),
     reason: 'not_json',
     ret: 'any',
   },
   {
     name: 'a brotli stream that ends too early',
-    make: answers(brotliCompressSync(LONG).subarray(0, 30), 'content-encoding: br'),
+    make: respondWithBody(brotliCompressSync(LONG_LISTING).subarray(0, 30), 'content-encoding: br'),
     reason: 'not_json',
     ret: 'any',
   },
-  { name: 'an unknown encoding', make: answers(LISTING, 'content-encoding: zstd'), reason: 'not_json' },
   {
-    name: 'more encodings than anybody honest stacks',
-    make: answers(LISTING, `content-encoding: ${'gzip,'.repeat(20)}`),
+    name: 'an unknown encoding',
+    make: respondWithBody(LISTING, 'content-encoding: zstd'),
     reason: 'not_json',
   },
-  { name: 'a gzip bomb', make: answers(BOMB, GZIP), reason: 'too_large' },
+  {
+    name: 'more encodings than anybody honest stacks',
+    make: respondWithBody(LISTING, `content-encoding: ${'gzip,'.repeat(20)}`),
+    reason: 'not_json',
+  },
+  { name: 'a gzip bomb', make: respondWithBody(GZIP_BOMB, GZIP_HEADER), reason: 'too_large' },
   {
     name: 'a gzip bomb within another',
-    make: answers(gzipSync(BOMB), 'content-encoding: gzip, gzip'),
+    make: respondWithBody(gzipSync(GZIP_BOMB), 'content-encoding: gzip, gzip'),
     reason: 'too_large',
   },
   {
     name: 'a body over the limit, with its length',
-    make: floods(head(`content-length: ${MAX_RESPONSE_BYTES + 1}`), Buffer.alloc(65_536, ' ')),
+    make: respondEndlessly(
+      formatHead(`content-length: ${MAX_RESPONSE_BYTES + 1}`),
+      Buffer.alloc(65_536, ' '),
+    ),
     reason: 'too_large',
   },
   {
     name: 'a body over the limit, without its length',
-    make: simulated({ fault: 'huge', bytes: 2 * MAX_RESPONSE_BYTES }),
+    make: injectSimulatorFault({ fault: 'huge', bytes: 2 * MAX_RESPONSE_BYTES }),
     reason: 'too_large',
   },
-  { name: 'a body without end', make: simulated({ fault: 'huge' }), reason: 'too_large' },
+  { name: 'a body without end', make: injectSimulatorFault({ fault: 'huge' }), reason: 'too_large' },
 ];
 
-function corrupted(bytes: Buffer): Buffer {
+function corruptByte(bytes: Buffer): Buffer {
   const copy = Buffer.from(bytes);
   const at = copy.length - 6;
   copy[at] = (copy[at] ?? 0) ^ 0xff;

@@ -1,6 +1,6 @@
 import { RETS } from './rets.ts';
 import { BODIES } from './bodies.ts';
-import { CONNECTIONS, SILENCE } from './connections.ts';
+import { CONNECTIONS, TIMEOUTS } from './connections.ts';
 import type { Fault } from './fault.ts';
 import { ENCODINGS, FRAMING } from './http.ts';
 import { STATUSES } from './statuses.ts';
@@ -8,7 +8,7 @@ import { STATUSES } from './statuses.ts';
 /** The rows of the matrix. */
 export const FAULTS: readonly Fault[] = [
   ...CONNECTIONS,
-  ...SILENCE,
+  ...TIMEOUTS,
   ...FRAMING,
   ...ENCODINGS,
   ...STATUSES,

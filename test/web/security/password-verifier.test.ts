@@ -1,29 +1,28 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { BoundedMemory } from '../../../src/web/auth/bounded-memory.ts';
-import { PasswordCheck } from '../../../src/web/auth/password-check.ts';
+import { setImmediate as waitForTurn } from 'node:timers/promises';
+import { hashSync } from '@node-rs/bcrypt';
+import { LruSet, PasswordVerifier } from '../../../src/web/security/password-verifier.ts';
 
-const NEVER = new AbortController().signal;
+const NEVER_ABORTED = new AbortController().signal;
 const HASH = `$2y$10$${'x'.repeat(53)}`;
 const USERS = new Map([['prometheus', HASH]]);
 
-/** A check whose comparisons the test counts; they say that `right` is right, once they are let go. */
-function counted() {
-  const compared: { password: string; hash: string }[] = [];
+/** A verifier that records its comparisons; the password `right` is valid. */
+function createVerifier() {
+  const comparisons: { password: string; hash: string }[] = [];
   const waiting: (() => void)[] = [];
   let isHeld = false;
-  const check = new PasswordCheck({
-    compare: async (password, hash) => {
-      compared.push({ password, hash });
-      if (isHeld) await new Promise<void>((resolve) => waiting.push(resolve));
-      return password === 'right';
-    },
+  const verifier = new PasswordVerifier(async (password, hash) => {
+    comparisons.push({ password, hash });
+    if (isHeld) await new Promise<void>((resolve) => waiting.push(resolve));
+    return password === 'right';
   });
-  const ask = (password: string, user = 'prometheus', users = USERS, signal = NEVER) =>
-    check.check({ user, password }, users, signal);
+  const verify = (password: string, user = 'prometheus', users = USERS, signal = NEVER_ABORTED) =>
+    verifier.verify({ user, password }, users, signal);
   return {
-    ask,
-    compared,
+    verify,
+    comparisons,
     hold: () => {
       isHeld = true;
     },
@@ -34,119 +33,152 @@ function counted() {
   };
 }
 
-test('a right password is compared once, however often it comes', async () => {
-  const { ask, compared } = counted();
-  for (let scrape = 0; scrape < 100; scrape += 1) assert.equal(await ask('right'), 'right');
-  assert.equal(compared.length, 1);
+test('bcrypt hashes of every prefix are compared', async () => {
+  const verifier = new PasswordVerifier();
+  // From the documentation of the format and the tests of the exporter-toolkit.
+  const saltAndHash = 'QOauhQNbBCuQDKes6eFzPeMqBSjb7Mr5DUmpZ/VcEd00UAV/LDeSi';
+  for (const prefix of ['$2a$10$', '$2b$10$', '$2y$10$']) {
+    const users = new Map([['a', prefix + saltAndHash]]);
+    const verify = (password: string) => verifier.verify({ user: 'a', password }, users, NEVER_ABORTED);
+    assert.equal(await verify('fakepassword'), 'valid', prefix);
+    assert.equal(await verify('fakepassworD'), 'invalid', prefix);
+  }
 });
 
-test('scrapes at the same time share one comparison', async () => {
-  const { ask, compared } = counted();
-  const verdicts = await Promise.all(Array.from({ length: 40 }, () => ask('right')));
-  assert.deepEqual([new Set(verdicts), compared.length], [new Set(['right']), 1]);
+test('a comparison does not block the event loop', async () => {
+  const users = new Map([['a', hashSync('x', 4).replace('$04$', '$12$')]]);
+  let turns = 0;
+  const count = (): void => {
+    turns += 1;
+    turning = setImmediate(count);
+  };
+  let turning = setImmediate(count);
+  await new PasswordVerifier().verify({ user: 'a', password: 'x' }, users, NEVER_ABORTED);
+  clearImmediate(turning);
+  // A synchronous comparison would leave a handful.
+  assert.ok(turns > 1000, `found ${turns} turns of the event loop`);
 });
 
-test('ten thousand wrong passwords push no right one out', async () => {
-  const { ask, compared } = counted();
-  await ask('right');
-  for (let guess = 0; guess < 10_000; guess += 1) assert.equal(await ask(`guess ${guess}`), 'wrong');
-  assert.equal(await ask('right'), 'right');
-  assert.equal(compared.filter(({ password }) => password === 'right').length, 1);
+test('a valid password is compared once', async () => {
+  const { verify, comparisons } = createVerifier();
+  for (let scrape = 0; scrape < 100; scrape += 1) assert.equal(await verify('right'), 'valid');
+  assert.equal(comparisons.length, 1);
 });
 
-test('memory holds the entries that were used last, and no more than it may', () => {
-  const memory = new BoundedMemory(3);
+test('concurrent scrapes share one comparison', async () => {
+  const { verify, comparisons } = createVerifier();
+  const results = await Promise.all(Array.from({ length: 40 }, () => verify('right')));
+  assert.deepEqual([new Set(results), comparisons.length], [new Set(['valid']), 1]);
+});
+
+test('ten thousand wrong passwords do not evict a valid one', async () => {
+  const { verify, comparisons } = createVerifier();
+  await verify('right');
+  for (let guess = 0; guess < 10_000; guess += 1) assert.equal(await verify(`guess ${guess}`), 'invalid');
+  assert.equal(await verify('right'), 'valid');
+  assert.equal(comparisons.filter(({ password }) => password === 'right').length, 1);
+});
+
+test('the cache keeps the most recently used entries within its capacity', () => {
+  const cache = new LruSet(3);
   for (let entry = 0; entry < 10_000; entry += 1) {
-    memory.add(String(entry));
-    memory.add('kept');
-    assert.ok(memory.size <= 3);
+    cache.add(String(entry));
+    cache.add('kept');
+    assert.ok(cache.size <= 3);
   }
   assert.deepEqual(
-    ['9997', '9998', '9999', 'kept'].map((entry) => memory.has(entry)),
+    ['9997', '9998', '9999', 'kept'].map((entry) => cache.has(entry)),
     [false, true, true, true],
   );
 });
 
-test('an unknown user is compared as dearly as a known one, and is wrong whatever the password', async () => {
-  const { ask, compared } = counted();
+test('an unknown user is compared at the cost of a known one and is always invalid', async () => {
+  const { verify, comparisons } = createVerifier();
   const users = new Map([['prometheus', HASH.replace('$10$', '$13$')]]);
-  assert.equal(await ask('right', 'nobody', users), 'wrong');
-  assert.equal(await ask('right', 'nobody', users), 'wrong');
-  assert.match(compared[0]?.hash ?? '', /^\$2y\$13\$[./A-Za-z0-9]{53}$/);
-  assert.equal(compared.length, 1);
+  assert.equal(await verify('right', 'unknown', users), 'invalid');
+  assert.equal(await verify('right', 'unknown', users), 'invalid');
+  assert.match(comparisons[0]?.hash ?? '', /^\$2y\$13\$[./A-Za-z0-9]{53}$/);
+  assert.equal(comparisons.length, 1);
 });
 
-test('where users differ in cost, unknown ones do so too, each always in the same way', async () => {
-  const { ask, compared } = counted();
+test('if users differ in cost, unknown users differ too, each with a constant cost', async () => {
+  const { verify, comparisons } = createVerifier();
   const users = new Map([
     ['a', HASH.replace('$10$', '$08$')],
     ['b', HASH.replace('$10$', '$12$')],
   ]);
-  const names = Array.from({ length: 64 }, (_, index) => `nobody ${index}`);
-  const costs = async (password: string) => {
-    const before = compared.length;
-    for (const name of names) await ask(password, name, users);
-    return compared.slice(before).map(({ hash }) => hash.slice(4, 6));
+  const names = Array.from({ length: 64 }, (_, index) => `unknown ${index}`);
+  const collectCosts = async (password: string) => {
+    const before = comparisons.length;
+    for (const name of names) await verify(password, name, users);
+    return comparisons.slice(before).map(({ hash }) => hash.slice(4, 6));
   };
-  const first = await costs('one');
+  const first = await collectCosts('one');
   assert.deepEqual(new Set(first), new Set(['08', '12']));
-  assert.deepEqual(await costs('another'), first);
+  assert.deepEqual(await collectCosts('another'), first);
 });
 
-test('a new hash of a user is a new question, and a user that has gone is wrong at once', async () => {
-  const { ask, compared } = counted();
-  await ask('right');
-  await ask('right', 'prometheus', new Map([['prometheus', HASH.replace('$10$', '$11$')]]));
-  assert.equal(compared.length, 2);
-  assert.equal(await ask('right', 'prometheus', new Map([['other', HASH]])), 'wrong');
+test('a new hash is compared again, and a removed user is invalid', async () => {
+  const { verify, comparisons } = createVerifier();
+  await verify('right');
+  await verify('right', 'prometheus', new Map([['prometheus', HASH.replace('$10$', '$11$')]]));
+  assert.equal(comparisons.length, 2);
+  assert.equal(await verify('right', 'prometheus', new Map([['other', HASH]])), 'invalid');
 });
 
-test('user and password do not run into one another', async () => {
-  const { ask, compared } = counted();
+test('user and password are separate parts of the cache key', async () => {
+  const { verify, comparisons } = createVerifier();
   const users = new Map([
     ['a', HASH],
     ['a","b', HASH],
   ]);
-  await ask('b","c', 'a', users);
-  await ask('c', 'a","b', users);
-  assert.equal(compared.length, 2);
+  await verify('b","c', 'a', users);
+  await verify('c', 'a","b', users);
+  assert.equal(comparisons.length, 2);
 });
 
-test('one comparison goes at a time, a few wait, and more are told to come again', async () => {
-  const { ask, compared, hold, release } = counted();
+test('one comparison runs at a time, 15 wait, and further ones are rejected', async () => {
+  const { verify, comparisons, hold, release } = createVerifier();
   hold();
-  const waiting = Array.from({ length: 16 }, (_, guess) => ask(`guess ${guess}`));
-  assert.equal(await ask('one more'), 'busy');
-  assert.equal(compared.length, 1);
+  const pending = Array.from({ length: 16 }, (_, guess) => verify(`guess ${guess}`));
+  assert.equal(await verify('one more'), 'busy');
+  assert.equal(comparisons.length, 1);
   release();
-  assert.deepEqual(new Set(await Promise.all(waiting)), new Set(['wrong']));
-  assert.equal(await ask('right'), 'right');
+  assert.deepEqual(new Set(await Promise.all(pending)), new Set(['invalid']));
+  assert.equal(await verify('right'), 'valid');
 });
 
-test('what no one waits for any more is not compared', async () => {
-  const { ask, compared, hold, release } = counted();
+test('64 requests wait for one comparison, and further ones are rejected', async () => {
+  const { verify, hold, release } = createVerifier();
   hold();
-  const first = ask('first');
-  const gone = new AbortController();
-  const given = ask('second', 'prometheus', USERS, gone.signal);
-  gone.abort();
+  const waiting = Array.from({ length: 64 }, () => verify('wrong'));
+  assert.equal(await Promise.race([verify('wrong'), waitForTurn('waiting')]), 'busy');
   release();
-  await Promise.all([first, given]);
+  assert.deepEqual(new Set(await Promise.all(waiting)), new Set(['invalid']));
+});
+
+test('a pending comparison is skipped after its client disconnects', async () => {
+  const { verify, comparisons, hold, release } = createVerifier();
+  hold();
+  const first = verify('first');
+  const client = new AbortController();
+  const second = verify('second', 'prometheus', USERS, client.signal);
+  client.abort();
+  release();
+  assert.deepEqual(await Promise.all([first, second]), ['invalid', 'busy']);
   assert.deepEqual(
-    compared.map(({ password }) => password),
+    comparisons.map(({ password }) => password),
     ['first'],
   );
 });
 
-test('a comparison that fails is told, and holds up nothing', async () => {
+test('a failed comparison rejects and does not block the next one', async () => {
   let calls = 0;
-  const check = new PasswordCheck({
-    compare: () => {
-      calls += 1;
-      return calls === 1 ? Promise.reject(new Error('thread')) : Promise.resolve(true);
-    },
+  const verifier = new PasswordVerifier(() => {
+    calls += 1;
+    return calls === 1 ? Promise.reject(new Error('no memory')) : Promise.resolve(true);
   });
-  const ask = () => check.check({ user: 'prometheus', password: 'x' }, USERS, NEVER);
-  await assert.rejects(ask(), /thread/);
-  assert.equal(await ask(), 'right');
+  const verify = () => verifier.verify({ user: 'prometheus', password: 'x' }, USERS, NEVER_ABORTED);
+  await assert.rejects(verify(), /no memory/);
+  assert.equal(await verify(), 'valid');
 });

@@ -2,21 +2,34 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { request } from 'node:http';
+import { Agent } from 'node:https';
 import { connect as connectTls } from 'node:tls';
 import { test } from 'node:test';
-import { subjectNames } from '../../src/web/client-certificate.ts';
-import { fixture } from '../support/fixtures.ts';
-import { until } from '../support/until.ts';
-import { answerTo, askSecurely, clientCertificate, SERVER, startGuarded } from './guarded.ts';
-import type { Guarded } from './guarded.ts';
+import { parseSubjectAltNames } from '../../../src/web/security/client-certificate.ts';
+import { readFixture } from '../../support/fixtures.ts';
+import { waitUntil } from '../../support/wait-until.ts';
+import {
+  readResponse,
+  requestOverHttps,
+  clientCertificate,
+  SERVER_CERTIFICATE,
+  startSecuredServer,
+} from '../secured-server.ts';
+import type { SecuredServer } from '../secured-server.ts';
 
-const TLS = `tls_server_config: { ${SERVER} }\n`;
+const TLS = `tls_server_config: { ${SERVER_CERTIFICATE} }\n`;
 const HOST = '127.0.0.1';
 
-/** Whether a client gets an answer: `200`, another status, or `broken` where the connection ends without one. */
-async function outcomeOf(guarded: Guarded, options: Parameters<typeof askSecurely>[2], path = '/metrics') {
+const withClientCa = (type: string): string =>
+  `tls_server_config: { ${SERVER_CERTIFICATE}, client_ca_file: ca.pem, client_auth_type: ${type} }\n`;
+
+/** The status of a response, or `broken` if the connection ends without one. */
+async function requestOutcome(
+  { port }: Pick<SecuredServer, 'port'>,
+  options: Parameters<typeof requestOverHttps>[2],
+) {
   try {
-    const { status } = await askSecurely(guarded.port, path, options);
+    const { status } = await requestOverHttps(port, '/metrics', options);
     return String(status);
   } catch (error) {
     assert.ok(error instanceof Error && 'code' in error, String(error));
@@ -24,12 +37,12 @@ async function outcomeOf(guarded: Guarded, options: Parameters<typeof askSecurel
   }
 }
 
-test('with a certificate it answers over TLS 1.3, and HTTP/1.1 to whoever offers HTTP/2 too', async (t) => {
-  const { port } = await startGuarded(t, TLS);
+test('it serves TLS 1.3, and HTTP/1.1 to clients that also offer HTTP/2', async (t) => {
+  const { port } = await startSecuredServer(t, TLS);
   const socket = connectTls({
     host: HOST,
     port,
-    ca: fixture('tls/ca.pem'),
+    ca: readFixture('tls/ca.pem'),
     ALPNProtocols: ['h2', 'http/1.1'],
   });
   await once(socket, 'secureConnect');
@@ -39,14 +52,16 @@ test('with a certificate it answers over TLS 1.3, and HTTP/1.1 to whoever offers
   assert.match(String(chunk), /^HTTP\/1\.1 200 OK\r\n[^]*hello from \/metrics/);
 });
 
-test('a request by plain HTTP is told what is wrong with it', async (t) => {
-  const { port } = await startGuarded(t, TLS);
-  const { status, body } = await answerTo(request({ host: HOST, port, agent: false }).end());
-  assert.deepEqual([status, body], [400, 'Client sent an HTTP request to an HTTPS server.\n']);
+test('a plain HTTP request to a TLS port gets a 400', async (t) => {
+  const { port } = await startSecuredServer(t, TLS);
+  for (const method of ['GET', 'POST', 'PUT']) {
+    const { status, body } = await readResponse(request({ host: HOST, port, method, agent: false }).end());
+    assert.deepEqual([status, body], [400, 'Client sent an HTTP request to an HTTPS server.\n']);
+  }
 });
 
-test('client certificates are asked for, required and verified as client_auth_type says', async (t) => {
-  // The columns: no certificate, one of the client CA, one of someone else.
+test('client_auth_type decides whether client certificates are requested, required and verified', async (t) => {
+  // Columns: without a certificate, with one of the client CA, with a self-signed one.
   const table: [type: string, expected: string[]][] = [
     ['NoClientCert', ['200', '200', '200']],
     ['RequestClientCert', ['200', '200', '200']],
@@ -58,25 +73,24 @@ test('client certificates are asked for, required and verified as client_auth_ty
   for (const [type, expected] of table) {
     await t.test(type, async (inner) => {
       const ca = type === 'NoClientCert' ? '' : ', client_ca_file: ca.pem';
-      const guarded = await startGuarded(
+      const secured = await startSecuredServer(
         inner,
-        `tls_server_config: { ${SERVER}, client_auth_type: ${type}${ca} }`,
+        `tls_server_config: { ${SERVER_CERTIFICATE}, client_auth_type: ${type}${ca} }`,
       );
       const clients = [{}, clientCertificate('client'), clientCertificate('self-signed')];
       for (const [index, client] of clients.entries()) {
-        assert.equal(await outcomeOf(guarded, client), expected[index], `client ${index}`);
+        assert.equal(await requestOutcome(secured, client), expected[index], `client ${index}`);
       }
     });
   }
 });
 
-test('a certificate whose time is over is not verified', async (t) => {
-  const yml = `tls_server_config: { ${SERVER}, client_ca_file: ca.pem, client_auth_type: RequireAndVerifyClientCert }`;
-  const guarded = await startGuarded(t, yml);
-  assert.equal(await outcomeOf(guarded, clientCertificate('expired')), 'broken');
+test('an expired client certificate is rejected', async (t) => {
+  const secured = await startSecuredServer(t, withClientCa('RequireAndVerifyClientCert'));
+  assert.equal(await requestOutcome(secured, clientCertificate('expired')), 'broken');
 });
 
-test('of client_allowed_sans a certificate must have one', async (t) => {
+test('a client certificate needs one of client_allowed_sans', async (t) => {
   const table: [sans: string, client: string, expected: string][] = [
     ['[elsewhere.invalid]', 'wrong-host', '200'],
     ['[localhost]', 'wrong-host', 'broken'],
@@ -86,18 +100,18 @@ test('of client_allowed_sans a certificate must have one', async (t) => {
     ['[localhost]', 'client', 'broken'],
   ];
   for (const [sans, client, expected] of table) {
-    await t.test(`${client} where ${sans} are allowed`, async (inner) => {
+    await t.test(`${client} with allowed names ${sans}`, async (inner) => {
       const auth = 'client_ca_file: ca.pem, client_auth_type: RequireAndVerifyClientCert';
-      const guarded = await startGuarded(
+      const secured = await startSecuredServer(
         inner,
-        `tls_server_config: { ${SERVER}, ${auth}, client_allowed_sans: ${sans} }`,
+        `tls_server_config: { ${SERVER_CERTIFICATE}, ${auth}, client_allowed_sans: ${sans} }`,
       );
-      assert.equal(await outcomeOf(guarded, clientCertificate(client)), expected);
+      assert.equal(await requestOutcome(secured, clientCertificate(client)), expected);
     });
   }
 });
 
-test('names of a certificate are read as they were meant, whatever stands in them', () => {
+test('subject alternative names with special characters are parsed', () => {
   const table: [string, string[]][] = [
     ['', []],
     ['DNS:localhost, IP Address:127.0.0.1', ['localhost', '127.0.0.1']],
@@ -107,10 +121,10 @@ test('names of a certificate are read as they were meant, whatever stands in the
     ['URI:"http://x/\\"y\\u0000"', ['http://x/"y\0']],
     ['DirName:CN = x, DNS:b', ['b']],
   ];
-  for (const [text, expected] of table) assert.deepEqual(subjectNames(text), expected, text);
+  for (const [text, expected] of table) assert.deepEqual(parseSubjectAltNames(text), expected, text);
 });
 
-test('protocol versions, suites and curves are those of the configuration', async (t) => {
+test('protocol versions, cipher suites and curves follow the configuration', async (t) => {
   const table: [yml: string, client: object, expected: string][] = [
     ['', { minVersion: 'TLSv1.1', maxVersion: 'TLSv1.1', ciphers: 'DEFAULT@SECLEVEL=0' }, 'broken'],
     ['', { maxVersion: 'TLSv1.2' }, '200'],
@@ -126,7 +140,7 @@ test('protocol versions, suites and curves are those of the configuration', asyn
       { maxVersion: 'TLSv1.2', ciphers: 'ECDHE-ECDSA-AES256-GCM-SHA384' },
       'broken',
     ],
-    // TLS 1.3 leaves no choice of suites, in Go as here.
+    // The suites of TLS 1.3 are not configurable, as in Go.
     ['cipher_suites: [TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256]', { minVersion: 'TLSv1.3' }, '200'],
     ['cipher_suites: [TLS_AES_128_GCM_SHA256]', { maxVersion: 'TLSv1.2' }, 'broken'],
     ['curve_preferences: [CurveP384]', { ecdhCurve: 'P-384' }, '200'],
@@ -135,37 +149,96 @@ test('protocol versions, suites and curves are those of the configuration', asyn
   ];
   for (const [yml, client, expected] of table) {
     await t.test(`${yml} and a client with ${JSON.stringify(client)}`, async (inner) => {
-      const guarded = await startGuarded(inner, `tls_server_config: { ${SERVER}, ${yml} }`);
-      assert.equal(await outcomeOf(guarded, client), expected);
+      const secured = await startSecuredServer(inner, `tls_server_config: { ${SERVER_CERTIFICATE}, ${yml} }`);
+      assert.equal(await requestOutcome(secured, client), expected);
     });
   }
 });
 
-test('a new certificate is shown at the next handshake', async (t) => {
-  const { port, write, lines } = await startGuarded(t, TLS);
-  await askSecurely(port);
-  write(TLS.replaceAll('server.', 'self-signed.'));
-  await assert.rejects(askSecurely(port), { code: 'DEPTH_ZERO_SELF_SIGNED_CERT' });
-  // The files that it names are looked at, too; between certificate and key they do not fit together.
+test('a new certificate is used at the next handshake', async (t) => {
+  const { port, write, lines } = await startSecuredServer(t, TLS);
+  await requestOverHttps(port);
+  await write(TLS.replaceAll('server.', 'self-signed.'));
+  await assert.rejects(requestOverHttps(port), { code: 'DEPTH_ZERO_SELF_SIGNED_CERT' });
+  // Certificate files are watched too. Between the two writes, certificate and key do not match.
   const before = lines.length;
-  write(fixture('tls/server.pem').toString(), 'self-signed.pem');
-  await assert.rejects(askSecurely(port), { code: 'DEPTH_ZERO_SELF_SIGNED_CERT' });
-  write(fixture('tls/server.key').toString(), 'self-signed.key');
-  assert.equal((await askSecurely(port)).status, 200);
+  await write(readFixture('tls/server.pem').toString(), 'self-signed.pem');
+  await assert.rejects(requestOverHttps(port), { code: 'DEPTH_ZERO_SELF_SIGNED_CERT' });
+  await write(readFixture('tls/server.key').toString(), 'self-signed.key');
+  assert.equal((await requestOverHttps(port)).status, 200);
   assert.deepEqual(
     lines.slice(before).map((line) => JSON.parse(line).msg),
-    ['Web configuration not loaded, the one before stays in force', 'Web configuration loaded'],
+    ['Web configuration reload failed; keeping the previous one', 'Web configuration loaded'],
   );
   assert.ok(!lines.join('').includes('PRIVATE KEY'));
 });
 
-test('a connection that never begins TLS, or never ends its handshake, is broken off', async (t) => {
-  const { port, clock } = await startGuarded(t, TLS);
+test('a change that needs a restart keeps the previous configuration', async (t) => {
+  const table: [before: string, after: string, reason: string][] = [
+    ['', TLS, 'TLS cannot be turned on'],
+    [TLS, '', 'TLS cannot be turned off'],
+    [TLS, withClientCa('RequestClientCert'), 'client_auth_type cannot change from or to NoClientCert'],
+    [withClientCa('RequestClientCert'), TLS, 'client_auth_type cannot change from or to NoClientCert'],
+  ];
+  for (const [before, after, reason] of table) {
+    await t.test(reason, async (inner) => {
+      const { port, write, lines } = await startSecuredServer(inner, before);
+      await write(after);
+      const { level, reason: logged, msg } = JSON.parse(lines[0] ?? '');
+      assert.deepEqual(
+        [level, logged, msg],
+        ['warn', reason, 'Web configuration change needs a restart; keeping the previous one'],
+      );
+      const outgoing = before === '' ? request({ host: HOST, port, agent: false }).end() : undefined;
+      const { status } = await (outgoing === undefined ? requestOverHttps(port) : readResponse(outgoing));
+      assert.equal(status, 200);
+    });
+  }
+});
+
+test('a change between types that request certificates is applied', async (t) => {
+  const secured = await startSecuredServer(t, withClientCa('RequestClientCert'));
+  assert.equal(await requestOutcome(secured, {}), '200');
+  await secured.write(withClientCa('RequireAndVerifyClientCert'));
+  assert.equal(await requestOutcome(secured, {}), 'broken');
+  assert.equal(await requestOutcome(secured, clientCertificate('client')), '200');
+});
+
+test('a session from before a change of the client CA does not authorize', async (t) => {
+  for (const maxVersion of ['TLSv1.2', 'TLSv1.3'] as const) {
+    await t.test(maxVersion, async (inner) => {
+      const secured = await startSecuredServer(inner, withClientCa('RequireAndVerifyClientCert'));
+      const ca = readFixture('tls/ca.pem');
+      const agent = new Agent({ maxCachedSessions: 10, maxVersion, ca, ...clientCertificate('client') });
+      for (const expected of ['200', '200']) assert.equal(await requestOutcome(secured, { agent }), expected);
+      await secured.write(readFixture('tls/self-signed.pem').toString(), 'ca.pem');
+      assert.equal(await requestOutcome(secured, { agent }), 'broken');
+    });
+  }
+});
+
+test('a reset during the handshake leaves nothing behind', async (t) => {
+  const { port, clock } = await startSecuredServer(t, TLS);
+  const socket = connect({ host: HOST, port }).on('error', () => undefined);
+  await waitUntil(
+    () => clock.sleeperCount,
+    (sleepers) => sleepers === 1,
+  );
+  socket.write(Buffer.from([22, 3, 1, 2, 0]));
+  socket.resetAndDestroy();
+  await waitUntil(
+    () => clock.sleeperCount,
+    (sleepers) => sleepers === 0,
+  );
+});
+
+test('a connection without a finished handshake is closed after ten seconds', async (t) => {
+  const { port, clock } = await startSecuredServer(t, TLS);
   const silent = connect({ host: HOST, port });
   const stuck = connect({ host: HOST, port });
   stuck.write(Buffer.from([22, 3, 1, 2, 0]));
-  await until(
-    () => clock.sleepers,
+  await waitUntil(
+    () => clock.sleeperCount,
     (sleepers) => sleepers === 2,
   );
   const closed = [once(silent, 'close'), once(stuck, 'close')];
@@ -173,8 +246,8 @@ test('a connection that never begins TLS, or never ends its handshake, is broken
   await Promise.all(closed);
 });
 
-test('what is no TLS is broken off, and what comes after is served', async (t) => {
-  const { port } = await startGuarded(t, TLS);
+test('invalid TLS records close their connection only', async (t) => {
+  const { port } = await startSecuredServer(t, TLS);
   for (const bytes of [
     [22, 255, 255, 0, 4, 1, 2, 3, 4],
     [22, 3, 1, 0, 5, 1, 0, 0, 1, 0],
@@ -183,15 +256,15 @@ test('what is no TLS is broken off, and what comes after is served', async (t) =
     socket.end(Buffer.from(bytes));
     await once(socket.resume(), 'close');
   }
-  assert.equal((await askSecurely(port)).status, 200);
+  assert.equal((await requestOverHttps(port)).status, 200);
 });
 
-test('closing does not wait for connections that are still at the door', async (t) => {
-  const { server, port, clock } = await startGuarded(t, TLS);
+test('closing ends unfinished handshakes', async (t) => {
+  const { server, port, clock } = await startSecuredServer(t, TLS);
   const silent = connect({ host: HOST, port });
   const closed = once(silent, 'close');
-  await until(
-    () => clock.sleepers,
+  await waitUntil(
+    () => clock.sleeperCount,
     (sleepers) => sleepers === 1,
   );
   await server[Symbol.asyncDispose]();

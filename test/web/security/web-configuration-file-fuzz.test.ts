@@ -2,21 +2,22 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { stringify } from 'yaml';
-import { ConfigError } from '../../../src/config/problem.ts';
-import { loadWebConfiguration } from '../../../src/web/config/web-configuration.ts';
-import { fixture } from '../../support/fixtures.ts';
-import { ACCEPTED, HASH, REFUSED } from './files.ts';
+import { ConfigError } from '../../../src/config/config-error.ts';
+import { loadWebConfiguration } from '../../../src/web/security/web-configuration.ts';
+import { readFixture } from '../../support/fixtures.ts';
+import { ACCEPTED, HASH, REJECTED } from './web-configuration-cases.ts';
+import { createRunParameters } from '../../support/run-parameters.ts';
 
-const KEY = fixture('tls/server.key').toString();
-const CERT = fixture('tls/server.pem').toString();
-/** What no message may hold: the hash, and the lines of the key. */
+const KEY = readFixture('tls/server.key').toString();
+const CERT = readFixture('tls/server.pem').toString();
+/** The hash and the lines of the key, which no message may contain. */
 const SECRETS = [
   HASH.slice(7),
   ...KEY.split('\n').filter((line) => line.length > 20 && !line.startsWith('-')),
 ];
 
-/** The message that a file is refused with; empty for one that is accepted. Any other error gets out. */
-async function refusalOf(yml: string): Promise<string> {
+/** The error message for a file; empty if it is accepted. Rejects with any other error. */
+async function loadMessage(yml: string): Promise<string> {
   const files: Readonly<Record<string, string>> = {
     '/etc/web.yml': yml,
     '/etc/server.pem': CERT,
@@ -62,7 +63,7 @@ const SECTIONS: Readonly<Record<string, readonly string[]>> = {
   rate_limit: ['interval', 'burst'],
 };
 
-/** Values as they might stand there, good, misplaced and wild. */
+/** Valid, misplaced and arbitrary values. */
 const value = fc.oneof(
   fc.constantFrom(
     HASH,
@@ -84,16 +85,16 @@ const section = fc.constantFrom(...Object.keys(SECTIONS)).chain((name) => {
   return fc.tuple(fc.constant(name), fc.oneof(fc.dictionary(key, value, { maxKeys: 6 }), value));
 });
 
-test('any mapping is a web configuration or a ConfigError, without a secret in it', async () => {
+test('any mapping is accepted or a ConfigError without secrets', async () => {
   const file = fc.array(section, { maxLength: 4 }).map((sections) => stringify(Object.fromEntries(sections)));
   await fc.assert(
-    fc.asyncProperty(file, async (yml) => assertNoSecret(await refusalOf(yml))),
-    { numRuns: 1000 },
+    fc.asyncProperty(file, async (yml) => assertNoSecret(await loadMessage(yml))),
+    createRunParameters(1000),
   );
 });
 
-test('files with letters lost, added and swapped are refused as such, without a secret', async () => {
-  const corpus = [...ACCEPTED, ...REFUSED].map(({ yml }) => yml.replaceAll('}', `, x: "${HASH}" }`));
+test('mutated files are accepted or a ConfigError without secrets', async () => {
+  const corpus = [...ACCEPTED, ...REJECTED].map(({ yml }) => yml.replaceAll('}', `, x: "${HASH}" }`));
   const inline = stringify({ tls_server_config: { cert: CERT, key: KEY }, basic_auth_users: { a: HASH } });
   const edit = fc.record({
     at: fc.nat(),
@@ -107,16 +108,16 @@ test('files with letters lost, added and swapped are refused as such, without a 
         const start = at % (yml.length + 1);
         return yml.slice(0, start) + put + yml.slice(start + cut);
       }, text);
-      assertNoSecret(await refusalOf(mutated));
+      assertNoSecret(await loadMessage(mutated));
     }),
-    { numRuns: 1500 },
+    createRunParameters(1500),
   );
 });
 
-test('any text is a web configuration or a ConfigError', async () => {
+test('any text is accepted or a ConfigError', async () => {
   const text = fc.string({ unit: fc.constantFrom(...':-?{}[],&*!|>\'"%@` #\t\nabx10'), maxLength: 60 });
   await fc.assert(
-    fc.asyncProperty(text, async (yml) => assert.equal(typeof (await refusalOf(yml)), 'string')),
-    { numRuns: 500 },
+    fc.asyncProperty(text, async (yml) => assert.equal(typeof (await loadMessage(yml)), 'string')),
+    createRunParameters(500),
   );
 });

@@ -4,17 +4,17 @@ import { writeFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { loadWebConfiguration } from '../../../src/web/config/web-configuration.ts';
-import { messageOf } from '../../support/configuration.ts';
-import { fixture } from '../../support/fixtures.ts';
-import { isInstalled } from '../../support/installed.ts';
-import { certificateFolder } from '../guarded.ts';
-import { ACCEPTED, HASH, REFUSED } from './files.ts';
-import type { Case } from './files.ts';
+import { loadWebConfiguration } from '../../../src/web/security/web-configuration.ts';
+import { catchConfigErrorMessage } from '../../support/configuration.ts';
+import { readFixture } from '../../support/fixtures.ts';
+import { isInstalled } from '../../support/installed-programs.ts';
+import { certificateFolder } from '../secured-server.ts';
+import { ACCEPTED, HASH, REJECTED } from './web-configuration-cases.ts';
+import type { WebConfigurationCase } from './web-configuration-cases.ts';
 
 const load = (path: string) => loadWebConfiguration(path, (name) => readFile(name, 'utf8'));
 
-test('good files are accepted', async (t) => {
+test('valid files are accepted', async (t) => {
   const path = join(certificateFolder(t), 'web.yml');
   for (const { name, yml } of ACCEPTED) {
     await t.test(name, async () => {
@@ -24,69 +24,69 @@ test('good files are accepted', async (t) => {
   }
 });
 
-test('others are refused, with place, expectation and finding', async (t) => {
+test('invalid files are rejected with location, expectation and finding', async (t) => {
   const folder = certificateFolder(t);
   const path = join(folder, 'web.yml');
-  for (const { name, yml, refusal } of REFUSED) {
+  for (const { name, yml, rejection } of REJECTED) {
     await t.test(name, async () => {
       writeFileSync(path, yml);
-      const message = await messageOf(() => load(path));
-      assert.equal(message.replace(path, '').replaceAll(folder, 'FOLDER'), refusal);
+      const message = await catchConfigErrorMessage(() => load(path));
+      assert.equal(message.replace(path, '').replaceAll(folder, 'FOLDER'), rejection);
     });
   }
 });
 
-test('promtool says the same of each, but for what is noted', (t) => {
+test('promtool agrees, except where noted', (t) => {
   if (!isInstalled(t, 'promtool')) return;
   const folder = certificateFolder(t);
   const path = join(folder, 'web.yml');
-  const answer = ({ yml }: Case): string => {
+  const runPromtool = ({ yml }: WebConfigurationCase): string => {
     writeFileSync(path, yml);
     const { status, stderr } = spawnSync('promtool', ['check', 'web-config', path], { encoding: 'utf8' });
     if (status === 0) return 'accepts';
-    // Debian's is of 2023, and the format has grown; a newer one takes these keys.
+    // Debian's promtool of 2023 does not know these keys yet.
     return /field (?:rate_limit|client_allowed_sans|cert|key|client_ca) not found/.test(stderr)
-      ? 'does not know'
-      : 'refuses';
+      ? 'unknown key'
+      : 'rejects';
   };
-  for (const entry of [...ACCEPTED, ...REFUSED]) {
-    const { name, refusal, promtool } = entry;
-    const found = answer(entry);
-    const expected = refusal === undefined ? 'accepts' : 'refuses';
-    if (promtool === 'accepts: we are stricter') assert.notEqual(found, 'does not know', name);
-    else if (found !== 'does not know') assert.equal(found, expected, name);
+  for (const entry of [...ACCEPTED, ...REJECTED]) {
+    const { name, rejection, promtool } = entry;
+    const found = runPromtool(entry);
+    const expected = rejection === undefined ? 'accepts' : 'rejects';
+    if (promtool === 'accepts: the exporter is stricter') assert.notEqual(found, 'unknown key', name);
+    else if (found !== 'unknown key') assert.equal(found, expected, name);
     else
       assert.ok(
-        promtool === 'refuses: it is older' || /rate_limit|client_allowed_sans/.test(entry.yml),
+        promtool === 'rejects: promtool is older' || /rate_limit|client_allowed_sans/.test(entry.yml),
         name,
       );
   }
 });
 
-test('certificates and keys may stand in the file itself; a file beside them wins', async (t) => {
+test('certificates and keys can be inline; files take precedence', async (t) => {
   const path = join(certificateFolder(t), 'web.yml');
-  const [cert, key] = [fixture('tls/server.pem').toString(), fixture('tls/server.key').toString()];
+  const [cert, key] = [readFixture('tls/server.pem').toString(), readFixture('tls/server.key').toString()];
   writeFileSync(path, JSON.stringify({ tls_server_config: { cert, key } }));
   const { tls } = await load(path);
-  assert.equal(tls?.context.cert, cert);
+  assert.equal(tls?.secureContext.cert, cert);
   writeFileSync(path, JSON.stringify({ tls_server_config: { cert: 'junk', cert_file: 'server.pem', key } }));
-  const { tls: again } = await load(path);
-  assert.equal(again?.context.cert, cert);
+  const { tls: fromFile } = await load(path);
+  assert.equal(fromFile?.secureContext.cert, cert);
   writeFileSync(path, JSON.stringify({ tls_server_config: { cert, key: `${key.slice(0, 60)}\n` } }));
-  const message = await messageOf(() => load(path));
+  const message = await catchConfigErrorMessage(() => load(path));
   assert.match(
     message,
-    /tls_server_config\.key: expected the key of the certificate, not encrypted, found one that/,
+    /tls_server_config\.key: expected the unencrypted key of the certificate, found an invalid one/,
   );
   assert.ok(!message.includes(key.slice(30, 50)));
 });
 
-test('config/web.yml is good as it is, and with every setting that is commented out', async (t) => {
+test('config/web.yml is valid, also with every commented setting enabled', async (t) => {
   const path = join(certificateFolder(t), 'web.yml');
-  const example = fixture('../../config/web.yml').toString();
+  const example = readFixture('../../config/web.yml').toString();
   writeFileSync(path, example);
   const { tls, users } = await load(path);
-  assert.deepEqual([tls?.context.minVersion, users.size], ['TLSv1.2', 0]);
+  assert.deepEqual([tls?.secureContext.minVersion, users.size], ['TLSv1.2', 0]);
   writeFileSync(
     path,
     example.replaceAll(/^( *)#(?=\S|  -|  \w+(?:-\w+)*: )/gm, '$1').replace('<the hash>', HASH),
@@ -96,30 +96,30 @@ test('config/web.yml is good as it is, and with every setting that is commented 
   assert.equal(all.headers['X-Frame-Options'], 'deny');
 });
 
-test('names of users are taken as they are written', async (t) => {
+test('user names keep their spelling', async (t) => {
   const path = join(certificateFolder(t), 'web.yml');
   writeFileSync(path, `basic_auth_users: { 007: ${HASH}, yes: ${HASH}, 0x1F: ${HASH}, __proto__: ${HASH} }`);
   const { users } = await load(path);
   assert.deepEqual([...users.keys()], ['007', 'yes', '0x1F', '__proto__']);
 });
 
-test('a long path is a path, and a line of a key is none', async () => {
+test('a long path is accepted and shown; a line of a key is neither', async () => {
   const deep = '/etc/prometheus/exporters/certificates/production/europe/live/server';
-  const refusal = async (path: string): Promise<string> => {
+  const rejectPath = async (path: string): Promise<string> => {
     const yml = JSON.stringify({ tls_server_config: { cert_file: path, key_file: 'x' } });
     const readOne = (name: string): Promise<string> =>
       name === '/web.yml'
         ? Promise.resolve(yml)
         : Promise.reject(Object.assign(new Error('none'), { code: 'ENOENT' }));
-    return await messageOf(() => loadWebConfiguration('/web.yml', readOne));
+    return await catchConfigErrorMessage(() => loadWebConfiguration('/web.yml', readOne));
   };
-  assert.ok((await refusal(deep)).includes(`"${deep}", which does not exist`));
-  const line = fixture('tls/server.key').toString().split('\n')[1] ?? '';
-  assert.match(await refusal(line), /expected the path of a file, found a text that is none$/);
+  assert.ok((await rejectPath(deep)).includes(`"${deep}", which does not exist`));
+  const line = readFixture('tls/server.key').toString().split('\n')[1] ?? '';
+  assert.match(await rejectPath(line), /expected the path of a file, found a string that is not a path$/);
 });
 
-test('a file that cannot be read is told by its name', async () => {
-  const message = await messageOf(() => load('/nowhere/web.yml'));
+test('the error for an unreadable file has its path', async () => {
+  const message = await catchConfigErrorMessage(() => load('/nowhere/web.yml'));
   assert.equal(
     message,
     'web.config.file: expected a readable file, found "/nowhere/web.yml", which does not exist',

@@ -1,4 +1,4 @@
-/** Names that somebody might give to get into a page, or to spoil it. */
+/** Names that attack a page or break its layout. */
 export const HOSTILE_NAMES: readonly string[] = [
   '<script>document.title = "owned"</script>',
   '"><img src=x onerror="document.title=\'owned\'">',

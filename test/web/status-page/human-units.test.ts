@@ -1,9 +1,15 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { ago, bitRate, count, shortDuration, span } from '../../../src/web/pages/human-units.ts';
+import {
+  renderAge,
+  renderBitRate,
+  renderCount,
+  renderDuration,
+  formatTimeSpan,
+} from '../../../src/web/status-page/human-units.ts';
 
-/** What is read, and what is at hand beside it. */
-function read(markup: { text: string }): string {
+/** The visible text, with the tooltip in parentheses. */
+function readText(markup: { text: string }): string {
   const title = /title="([^"]*)"/.exec(markup.text)?.[1];
   const text = markup.text.replaceAll(/<[^>]+>/g, '');
   return title === undefined ? text : `${text} (${title})`;
@@ -23,8 +29,9 @@ const COUNTS: readonly (readonly [number, string])[] = [
   [1e19, '10000 P (10,000,000,000,000,000,000)'],
 ];
 
-for (const [value, words] of COUNTS) {
-  test(`the count ${value} is ${words}`, () => assert.equal(read(count(value)), words));
+for (const [value, expected] of COUNTS) {
+  test(`the count ${value} is shown as ${expected}`, () =>
+    assert.equal(readText(renderCount(value)), expected));
 }
 
 const RATES: readonly (readonly [number, string])[] = [
@@ -34,8 +41,9 @@ const RATES: readonly (readonly [number, string])[] = [
   [1_234_567.8, '9.88 Mbit/s (1,234,568 bytes per second)'],
 ];
 
-for (const [value, words] of RATES) {
-  test(`${value} bytes per second are ${words}`, () => assert.equal(read(bitRate(value)), words));
+for (const [value, expected] of RATES) {
+  test(`${value} bytes per second are shown as ${expected}`, () =>
+    assert.equal(readText(renderBitRate(value)), expected));
 }
 
 const DURATIONS: readonly (readonly [number, string])[] = [
@@ -46,8 +54,9 @@ const DURATIONS: readonly (readonly [number, string])[] = [
   [12_340, '12.3 s (12,340 ms)'],
 ];
 
-for (const [value, words] of DURATIONS) {
-  test(`what took ${value} ms took ${words}`, () => assert.equal(read(shortDuration(value)), words));
+for (const [value, expected] of DURATIONS) {
+  test(`a duration of ${value} ms is shown as ${expected}`, () =>
+    assert.equal(readText(renderDuration(value)), expected));
 }
 
 const SPANS: readonly (readonly [number, string])[] = [
@@ -60,20 +69,25 @@ const SPANS: readonly (readonly [number, string])[] = [
   [172_800_000, '2 d'],
 ];
 
-for (const [value, words] of SPANS) {
-  test(`a span of ${value} ms is ${words}`, () => assert.equal(span(value), words));
+for (const [value, expected] of SPANS) {
+  test(`a span of ${value} ms is shown as ${expected}`, () => assert.equal(formatTimeSpan(value), expected));
 }
 
-test('a moment is told by how long ago it was, with the moment itself', () => {
+test('a moment is shown as its age, with the moment in the tooltip', () => {
   const nowMs = Date.UTC(2026, 0, 2, 3, 4, 5);
   assert.equal(
-    ago(nowMs - 12_000, nowMs).text,
+    renderAge(nowMs - 12_000, nowMs).text,
     '<time datetime="2026-01-02T03:03:53.000Z" title="2026-01-02 03:03:53 UTC">12 s ago</time>',
   );
 });
 
-test('what is not known is no zero, and is said to who listens', () => {
-  for (const unknown of [count(undefined), bitRate(undefined), shortDuration(undefined), ago(undefined, 0)]) {
-    assert.equal(read(unknown), '–not known');
+test('an unknown value is shown as a dash and read as a word, not as zero', () => {
+  for (const unknown of [
+    renderCount(undefined),
+    renderBitRate(undefined),
+    renderDuration(undefined),
+    renderAge(undefined, 0),
+  ]) {
+    assert.equal(readText(unknown), '–unknown');
   }
 });

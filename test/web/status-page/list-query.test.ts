@@ -1,20 +1,18 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { arrange } from '../../../src/web/pages/arrangement.ts';
-import { codeAddress, codeOfAddress, isCodeAddress } from '../../../src/web/pages/code-address.ts';
-import { CONDITIONS } from '../../../src/web/pages/conditions.ts';
+import { queryRows } from '../../../src/web/status-page/list-results.ts';
+import { CONDITIONS } from '../../../src/web/status-page/conditions.ts';
 import {
   DEFAULT_QUERY,
-  listAddress,
+  formatListUrl,
   ORDERS,
   PAGE_SIZES,
   parseListQuery,
-} from '../../../src/web/pages/list-query.ts';
-import { HOSTILE_NAMES } from './hostile-names.ts';
-import { statusOf } from './status-of.ts';
+} from '../../../src/web/status-page/list-query.ts';
+import { createStatus } from './status-fixtures.ts';
 
-const parsed = (address: string) => parseListQuery(new URL(address, 'http://localhost').searchParams);
+const parse = (url: string) => parseListQuery(new URL(url, 'http://localhost').searchParams);
 
 const query = fc.record(
   {
@@ -28,28 +26,30 @@ const query = fc.record(
   { noNullPrototype: true },
 );
 
-test('an address says what its query means', () => {
-  fc.assert(fc.property(query, (one) => assert.deepEqual(parsed(listAddress(one)), one)));
+test('a query survives formatting and parsing', () => {
+  fc.assert(fc.property(query, (value) => assert.deepEqual(parse(formatListUrl(value)), value)));
 });
 
-test('the usual list has the plain address', () => {
-  assert.equal(listAddress(DEFAULT_QUERY), '/');
-  assert.deepEqual(parsed('/'), DEFAULT_QUERY);
+test('the default query has no parameters', () => {
+  assert.equal(formatListUrl(DEFAULT_QUERY), '/');
+  assert.deepEqual(parse('/'), DEFAULT_QUERY);
 });
 
-test('whatever a query holds, a list comes of it', () => {
+test('every query string gives a list', () => {
   const keys = fc.constantFrom('q', 'state', 'sort', 'page', 'per_page', 'other');
-  const rows = [statusOf('A'), statusOf('B')];
+  const rows = [createStatus('A'), createStatus('B')];
   fc.assert(
     fc.property(fc.array(fc.tuple(keys, fc.string({ unit: 'binary' }))), (pairs) => {
-      const found = parseListQuery(new URLSearchParams(pairs));
-      const { first, matching, page, pages } = arrange(rows, found);
-      assert.ok(matching <= 2 && page === 1 && pages === 1 && first === Math.min(1, matching));
+      const parsed = parseListQuery(new URLSearchParams(pairs));
+      const { firstPosition, matchingCount, page, pageCount } = queryRows(rows, parsed);
+      assert.ok(
+        matchingCount <= 2 && page === 1 && pageCount === 1 && firstPosition === Math.min(1, matchingCount),
+      );
     }),
   );
 });
 
-const NOT_UNDERSTOOD: readonly string[] = [
+const INVALID_QUERIES: readonly string[] = [
   '/?state=broken',
   '/?state=',
   '/?sort=size',
@@ -65,28 +65,10 @@ const NOT_UNDERSTOOD: readonly string[] = [
   '/?q=%20',
 ];
 
-for (const address of NOT_UNDERSTOOD) {
-  test(`${address} is the usual list`, () => assert.deepEqual(parsed(address), DEFAULT_QUERY));
+for (const url of INVALID_QUERIES) {
+  test(`${url} gives the default query`, () => assert.deepEqual(parse(url), DEFAULT_QUERY));
 }
 
-test('a filter is cut where a service code ends, and not within a character', () => {
-  assert.equal(parsed(`/?q=${'👍'.repeat(200)}`).filter, '👍'.repeat(128));
-});
-
-test("every service code's page is found by the address that leads there", () => {
-  const codes = fc.oneof(
-    fc.string({ unit: 'grapheme', minLength: 1 }),
-    fc.constantFrom(...HOSTILE_NAMES, '.', '..', '...', '/', '%2E', '?service_code=x'),
-  );
-  fc.assert(
-    fc.property(codes, (code) => {
-      const { pathname, searchParams } = new URL(codeAddress(code), 'http://localhost/');
-      assert.ok(isCodeAddress(pathname));
-      assert.equal(codeOfAddress(pathname, searchParams), code);
-    }),
-  );
-});
-
-test('a service code of half a character has an address all the same', () => {
-  assert.equal(codeAddress('\uD800'), '/service-codes/%EF%BF%BD');
+test('a filter is cut to 128 characters, not within a character', () => {
+  assert.equal(parse(`/?q=${'👍'.repeat(200)}`).filter, '👍'.repeat(128));
 });

@@ -2,18 +2,18 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { PollHistory } from '../../../src/poller/poll-history.ts';
-import { arrange } from '../../../src/web/pages/arrangement.ts';
-import { DEFAULT_QUERY, ORDERS, type ListQuery } from '../../../src/web/pages/list-query.ts';
-import type { ServiceCodeStatus } from '../../../src/web/view.ts';
-import { downStatusOf, NOW_MS, statusOf, waitingStatusOf } from './status-of.ts';
+import { queryRows } from '../../../src/web/status-page/list-results.ts';
+import { DEFAULT_QUERY, ORDERS, type ListQuery } from '../../../src/web/status-page/list-query.ts';
+import type { ServiceCodeStatus } from '../../../src/web/exporter-facade.ts';
+import { createDownStatus, NOW_MS, createStatus, createWaitingStatus } from './status-fixtures.ts';
 
-function polledIn(durationMs: number): PollHistory {
+function createHistory(durationMs: number): PollHistory {
   const history = new PollHistory();
-  history.note({ atMs: 0, durationMs, error: 'timeout' });
+  history.append({ atMs: 0, durationMs, error: 'timeout' });
   return history;
 }
 
-const figures = (value: number) => ({
+const createTotals = (value: number) => ({
   users: value,
   tasks: value * 2,
   stalledTasks: 0,
@@ -23,23 +23,27 @@ const figures = (value: number) => ({
 });
 
 const ROWS: readonly ServiceCodeStatus[] = [
-  waitingStatusOf('waiting'),
-  statusOf('small', { figures: figures(1), history: polledIn(30), lastSuccessMs: NOW_MS - 1000 }),
-  statusOf('large', {
+  createWaitingStatus('waiting'),
+  createStatus('small', {
+    totals: createTotals(1),
+    history: createHistory(30),
+    lastSuccessMs: NOW_MS - 1000,
+  }),
+  createStatus('large', {
     labels: { env: 'test', tenant: 'Acme' },
-    figures: figures(9),
-    history: polledIn(10),
+    totals: createTotals(9),
+    history: createHistory(10),
     lastSuccessMs: NOW_MS - 9000,
   }),
-  statusOf('stalled', { figures: { ...figures(5), stalledTasks: 1 }, history: polledIn(20) }),
-  statusOf('stale', { condition: 'stale', figures: undefined, lastSuccessMs: NOW_MS - 90_000 }),
-  downStatusOf('down'),
+  createStatus('stalled', { totals: { ...createTotals(5), stalledTasks: 1 }, history: createHistory(20) }),
+  createStatus('stale', { condition: 'stale', totals: undefined, lastSuccessMs: NOW_MS - 90_000 }),
+  createDownStatus('down'),
 ];
 
-const codes = (query: Partial<ListQuery>): string[] =>
-  arrange(ROWS, { ...DEFAULT_QUERY, ...query }).rows.map(({ serviceCode }) => serviceCode);
+const findCodes = (query: Partial<ListQuery>): string[] =>
+  queryRows(ROWS, { ...DEFAULT_QUERY, ...query }).rows.map(({ serviceCode }) => serviceCode);
 
-const ORDERED: readonly (readonly [Partial<ListQuery>, string])[] = [
+const QUERY_CASES: readonly (readonly [Partial<ListQuery>, string])[] = [
   [{}, 'down stale stalled waiting large small'],
   [{ isDescending: true }, 'large small waiting stalled stale down'],
   [{ order: 'code' }, 'down large small stale stalled waiting'],
@@ -49,7 +53,7 @@ const ORDERED: readonly (readonly [Partial<ListQuery>, string])[] = [
   [{ order: 'success' }, 'stale large stalled small down waiting'],
   [{ order: 'duration', isDescending: true }, 'small stalled large down stale waiting'],
   [{ filter: 'STAL' }, 'stale stalled'],
-  [{ filter: 'nobody' }, ''],
+  [{ filter: 'unknown' }, ''],
   [{ filter: 'acme' }, 'large'],
   [{ filter: 'tenant=acme' }, 'large'],
   [{ filter: 'tenant=ac', condition: 'down' }, ''],
@@ -58,33 +62,35 @@ const ORDERED: readonly (readonly [Partial<ListQuery>, string])[] = [
   [{ condition: 'up', filter: 'a', order: 'code' }, 'large small stalled'],
 ];
 
-for (const [query, expected] of ORDERED) {
-  test(`${JSON.stringify(query)} gives ${expected === '' ? 'nothing' : expected}`, () => {
-    assert.deepEqual(codes(query).join(' '), expected);
+for (const [query, expected] of QUERY_CASES) {
+  test(`${JSON.stringify(query)} finds ${expected === '' ? 'no rows' : expected}`, () => {
+    assert.deepEqual(findCodes(query).join(' '), expected);
   });
 }
 
-test('the pages of a list hold each service code once, in the order of the whole', () => {
+test('the pages of a list contain each service code once, in the order of the whole list', () => {
   const many = fc.uniqueArray(fc.nat({ max: 1000 }), { maxLength: 120 });
   fc.assert(
     fc.property(many, fc.constantFrom(...ORDERS), fc.boolean(), (numbers, order, isDescending) => {
-      const rows = numbers.map((value) => statusOf(`code-${value}`, { figures: figures(value % 7) }));
+      const rows = numbers.map((value) => createStatus(`code-${value}`, { totals: createTotals(value % 7) }));
       const query = { ...DEFAULT_QUERY, order, isDescending };
-      const whole = arrange(rows, { ...query, pageSize: 1000 }).rows;
-      const { pages } = arrange(rows, { ...query, pageSize: 25 });
-      const parts = Array.from({ length: pages }, (_, at) =>
-        arrange(rows, { ...query, pageSize: 25, page: at + 1 }),
+      const whole = queryRows(rows, { ...query, pageSize: 1000 }).rows;
+      const { pageCount } = queryRows(rows, { ...query, pageSize: 25 });
+      const pages = Array.from({ length: pageCount }, (_, index) =>
+        queryRows(rows, { ...query, pageSize: 25, page: index + 1 }),
       );
       assert.deepEqual(
-        parts.flatMap((part) => part.rows),
+        pages.flatMap((page) => page.rows),
         whole,
       );
-      assert.ok(parts.every(({ first }, at) => first === (rows.length === 0 ? 0 : at * 25 + 1)));
+      assert.ok(
+        pages.every(({ firstPosition }, index) => firstPosition === (rows.length === 0 ? 0 : index * 25 + 1)),
+      );
     }),
   );
 });
 
-test('beyond the last page is the last page', () => {
-  const { page, pages, rows } = arrange(ROWS, { ...DEFAULT_QUERY, page: 9, pageSize: 4 });
-  assert.deepEqual([page, pages, rows.length], [2, 2, 2]);
+test('a page beyond the last one shows the last one', () => {
+  const { page, pageCount, rows } = queryRows(ROWS, { ...DEFAULT_QUERY, page: 9, pageSize: 4 });
+  assert.deepEqual([page, pageCount, rows.length], [2, 2, 2]);
 });

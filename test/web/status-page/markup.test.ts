@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { html, name, trusted } from '../../../src/web/pages/markup.ts';
+import { html, renderName, trusted } from '../../../src/web/status-page/markup.ts';
 import { HOSTILE_NAMES } from './hostile-names.ts';
 
-test('no text becomes markup, in an element or in an attribute', () => {
+test('texts in elements and attributes are escaped', () => {
   const texts = fc.oneof(fc.string({ unit: 'binary' }), fc.constantFrom(...HOSTILE_NAMES));
   fc.assert(
     fc.property(texts, (text) => {
@@ -16,9 +16,9 @@ test('no text becomes markup, in an element or in an attribute', () => {
   );
 });
 
-test('pieces of HTML stay as they are, one by one and in lists', () => {
+test('markup is inserted unescaped, alone and in lists', () => {
   const list = [html`<b>${'<'}</b>`, trusted('<i></i>')];
-  assert.equal(html`${list}${undefined}${7}${name('&')}`.text, '<b>&#60;</b><i></i>7<bdi>&#38;</bdi>');
+  assert.equal(html`${list}${undefined}${7}${renderName('&')}`.text, '<b>&#60;</b><i></i>7<bdi>&#38;</bdi>');
 });
 
 const SHOWN: readonly (readonly [string, string])[] = [

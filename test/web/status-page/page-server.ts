@@ -1,24 +1,24 @@
-import { systemClock } from '../../../src/clock.ts';
-import { createLogger } from '../../../src/log.ts';
+import { systemClock } from '../../../src/runtime/clock.ts';
+import { createLogger } from '../../../src/runtime/logger.ts';
 import { Exposition } from '../../../src/metrics/exposition.ts';
 import { PollHistory } from '../../../src/poller/poll-history.ts';
-import { OPEN_SOURCE } from '../../../src/web/config/web-configuration-source.ts';
+import { DEFAULT_WEB_CONFIGURATION_SOURCE } from '../../../src/web/security/web-configuration.ts';
 import { handle } from '../../../src/web/routes.ts';
 import { respondText } from '../../../src/web/response.ts';
 import { startWebServer, type WebServer } from '../../../src/web/server.ts';
-import type { ExporterView, ListingBreakdown, ServiceCodeStatus } from '../../../src/web/view.ts';
-import { NOW_MS } from './status-of.ts';
-import { WHOLE } from '../../../src/sharding/shard.ts';
+import type { ListingBreakdown } from '../../../src/diagnostics/listing-breakdown.ts';
+import type { ExporterFacade, ServiceCodeStatus } from '../../../src/web/exporter-facade.ts';
+import { NOW_MS } from './status-fixtures.ts';
+import { SINGLE_SHARD } from '../../../src/sharding/shard.ts';
 
-/** The real web server before an exporter whose state is the test's to set. */
-export class Stage implements AsyncDisposable {
+/** The real web server in front of an exporter whose state the test sets. */
+export class PageServer implements AsyncDisposable {
   rows: readonly ServiceCodeStatus[];
   breakdown: ListingBreakdown | undefined;
   nowMs = NOW_MS;
-  /** While set, every request is answered with 503. */
+  /** While set, every request fails with 503. */
   isBroken = false;
-  /** Pages that were asked for. */
-  readonly requested: string[] = [];
+  readonly requestedUrls: string[] = [];
   #server: WebServer | undefined;
 
   constructor(rows: readonly ServiceCodeStatus[], breakdown?: ListingBreakdown) {
@@ -26,19 +26,19 @@ export class Stage implements AsyncDisposable {
     this.breakdown = breakdown;
   }
 
-  /** Opens on a free port; returns where. */
+  /** Listens on a free port; returns the base URL. */
   async open(): Promise<string> {
     const options = { telemetryPath: '/metrics', exposition: new Exposition() };
     this.#server = await startWebServer({
       addresses: [{ host: '127.0.0.1', port: 0 }],
       maxRequests: 40,
       maxConnections: 64,
-      opensProbes: true,
-      guardedBy: OPEN_SOURCE,
+      hasOpenProbes: true,
+      webConfigurationSource: DEFAULT_WEB_CONFIGURATION_SOURCE,
       clock: systemClock,
       logger: createLogger({ level: 'error', format: 'json', destination: process.stderr }),
       handle: (request) => {
-        this.requested.push(request.url);
+        this.requestedUrls.push(request.url);
         if (this.isBroken) return Promise.resolve(respondText(503, 'Broken.'));
         return handle(request, this.#view(), options);
       },
@@ -50,54 +50,54 @@ export class Stage implements AsyncDisposable {
     await this.#server?.[Symbol.asyncDispose]();
   }
 
-  #view(): ExporterView {
+  #view(): ExporterFacade {
     const find = (code: string) => this.rows.find(({ serviceCode }) => serviceCode === code);
     return {
       version: '1.2.3',
       refresh: () => Promise.resolve(),
-      shard: WHOLE,
-      otherShardOf: () => undefined,
+      shard: SINGLE_SHARD,
+      getOtherShard: () => undefined,
       collect: () => Promise.resolve([]),
-      serviceCodes: () => this.rows.map(({ serviceCode, labels }) => ({ serviceCode, labels })),
+      getServiceCodes: () => this.rows.map(({ serviceCode, labels }) => ({ serviceCode, labels })),
       hasServiceCode: (code) => find(code) !== undefined,
       isReady: () => true,
       isHealthy: () => true,
       nowMs: () => this.nowMs,
-      status: () => this.rows,
-      statusOf: find,
-      breakdownOf: () => this.breakdown,
+      getStatuses: () => this.rows,
+      getStatus: find,
+      getBreakdown: () => this.breakdown,
     };
   }
 }
 
-/** A history of 60 polls, a few of which failed. */
-export function eventfulHistory(intervalMs = 15_000): PollHistory {
+/** A history of 60 polls, five of which failed. */
+export function createHistoryWithFailures(intervalMs = 15_000): PollHistory {
   const history = new PollHistory();
-  for (let at = 0; at < 60; at += 1) {
-    const ended = { atMs: at * intervalMs, durationMs: 40 + at };
-    if (at > 20 && at < 26) history.note({ ...ended, error: 'timeout' });
-    else history.note({ ...ended, figures: figuresAt(at, intervalMs) });
+  for (let index = 0; index < 60; index += 1) {
+    const poll = { atMs: index * intervalMs, durationMs: 40 + index };
+    if (index > 20 && index < 26) history.append({ ...poll, error: 'timeout' });
+    else history.append({ ...poll, totals: createTotals(index, intervalMs) });
   }
   return history;
 }
 
-function figuresAt(at: number, intervalMs: number) {
+function createTotals(index: number, intervalMs: number) {
   return {
-    users: 1000 + 50 * Math.sin(at / 5),
-    tasks: 100 - at / 2,
+    users: 1000 + 50 * Math.sin(index / 5),
+    tasks: 100 - index / 2,
     stalledTasks: 0,
-    connections: 3000 + 800 * Math.cos(at / 9),
-    inputBytes: at * intervalMs * 30_000,
-    outputBytes: at * at * intervalMs * 9000,
+    connections: 3000 + 800 * Math.cos(index / 9),
+    inputBytes: index * intervalMs * 30_000,
+    outputBytes: index * index * intervalMs * 9000,
   };
 }
 
-/** Servers and shares, more than have bars of their own. */
-export function breakdownWith(name: (index: number) => string): ListingBreakdown {
-  const shares = (count: number) =>
+/** A breakdown with more client versions than the page has bars. */
+export function createBreakdown(name: (index: number) => string): ListingBreakdown {
+  const createCounts = (count: number) =>
     Array.from({ length: count }, (_, index) => ({ name: name(index), value: 1000 - 50 * index }));
   return {
-    servers: shares(5).map(({ name: vsId, value }, index) => ({
+    servers: createCounts(5).map(({ name: vsId, value }, index) => ({
       vsId,
       users: value,
       tasks: 40 - index,
@@ -105,10 +105,10 @@ export function breakdownWith(name: (index: number) => string): ListingBreakdown
       connections: 7 * value,
       lastSeenMs: NOW_MS - 5000,
     })),
-    outputsByFormat: shares(3),
-    connectionsByFormat: shares(3),
-    usersByClientVersion: shares(14),
-    usersByDeviceType: shares(4),
+    outputsByFormat: createCounts(3),
+    connectionsByFormat: createCounts(3),
+    usersByClientVersion: createCounts(14),
+    usersByDeviceType: createCounts(4),
     inputsByProtocol: [],
   };
 }

@@ -1,11 +1,14 @@
 import { PollHistory } from '../../../src/poller/poll-history.ts';
-import type { ServiceCodeStatus } from '../../../src/web/view.ts';
+import type { ServiceCodeStatus } from '../../../src/web/exporter-facade.ts';
 
-/** The moment at which the pages of tests are looked at. */
+/** The wall-clock time that the pages show. */
 export const NOW_MS = Date.UTC(2026, 0, 2, 3, 4, 5);
 
-/** A service code that is up and had its last poll five seconds ago. */
-export function statusOf(serviceCode: string, more: Partial<ServiceCodeStatus> = {}): ServiceCodeStatus {
+/** A service code that is up and was polled five seconds ago. */
+export function createStatus(
+  serviceCode: string,
+  overrides: Partial<ServiceCodeStatus> = {},
+): ServiceCodeStatus {
   return {
     serviceCode,
     labels: {},
@@ -14,7 +17,7 @@ export function statusOf(serviceCode: string, more: Partial<ServiceCodeStatus> =
     lastSuccessMs: NOW_MS - 5000,
     lastError: undefined,
     ret: 0,
-    figures: {
+    totals: {
       users: 12,
       tasks: 3,
       stalledTasks: 0,
@@ -23,29 +26,32 @@ export function statusOf(serviceCode: string, more: Partial<ServiceCodeStatus> =
       egress: 12_500_000,
     },
     history: new PollHistory(),
-    ...more,
+    ...overrides,
   };
 }
 
-/** One that is down, and of which nothing is known. */
-export function downStatusOf(serviceCode: string, more: Partial<ServiceCodeStatus> = {}): ServiceCodeStatus {
-  return statusOf(serviceCode, {
+/** A service code that is down and has no values. */
+export function createDownStatus(
+  serviceCode: string,
+  overrides: Partial<ServiceCodeStatus> = {},
+): ServiceCodeStatus {
+  return createStatus(serviceCode, {
     condition: 'down',
     lastSuccessMs: undefined,
     lastError: 'connect',
     ret: undefined,
-    figures: undefined,
-    ...more,
+    totals: undefined,
+    ...overrides,
   });
 }
 
-/** One whose first poll is not over. */
-export function waitingStatusOf(serviceCode: string): ServiceCodeStatus {
-  return statusOf(serviceCode, {
+/** A service code whose first poll is in progress. */
+export function createWaitingStatus(serviceCode: string): ServiceCodeStatus {
+  return createStatus(serviceCode, {
     condition: 'waiting',
     lastPollMs: undefined,
     lastSuccessMs: undefined,
     ret: undefined,
-    figures: undefined,
+    totals: undefined,
   });
 }

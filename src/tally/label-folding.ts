@@ -1,0 +1,64 @@
+import { CATALOGUE } from '../metrics/catalogue.ts';
+import { OTHER } from './label-values.ts';
+
+/** Labels in the order in which folding gives them up: those with the most possible values first. */
+const LEAST_BOUNDED_FIRST: readonly string[] = [
+  'client_version',
+  'vs_id',
+  'tag',
+  'resolution',
+  'device_type',
+  'video_codec',
+  'audio_codec',
+  'codec_id',
+  'format',
+  'protocol',
+  'codec_type',
+  'mode',
+];
+
+/** A part of the limit that each level of partly folded label sets may use in addition to it. */
+const FOLDED_SHARE = 0.1;
+
+/**
+ * How the label sets of one family fold beyond the limit: one label at a time becomes `__other__`. A label set is at
+ * level n if the first n labels of the order are `__other__`; at the last level all are.
+ */
+export class LabelFolding {
+  /** Number of levels, the unfolded one included. */
+  readonly levelCount: number;
+  /** Indexes into a label set without the service code. */
+  readonly #order: readonly number[];
+  readonly #maxLabelSets: number;
+
+  constructor(family: keyof typeof CATALOGUE, maxLabelSets: number) {
+    const labels: readonly string[] = CATALOGUE[family].labels.slice(1);
+    this.#order = labels
+      .map((_, index) => index)
+      .toSorted((a, b) => rankLabel(labels[a]) - rankLabel(labels[b]));
+    this.levelCount = labels.length + 1;
+    this.#maxLabelSets = maxLabelSets;
+  }
+
+  /** How many label sets of one level can be exposed. */
+  computeCapacity(level: number): number {
+    if (level === this.levelCount - 1) return 1;
+    return level === 0 ? this.#maxLabelSets : Math.ceil(this.#maxLabelSets * FOLDED_SHARE);
+  }
+
+  /** The level of a label set; above 0 if a listing holds a value that is literally `__other__`. */
+  computeLevel(labels: readonly string[]): number {
+    const level = this.#order.findIndex((index) => labels[index] !== OTHER);
+    return level === -1 ? this.#order.length : level;
+  }
+
+  /** A label set of one level, folded to the next one. */
+  fold(labels: readonly string[], level: number): readonly string[] {
+    return labels.with(this.#order[level] ?? 0, OTHER);
+  }
+}
+
+function rankLabel(label: string | undefined): number {
+  const rank = LEAST_BOUNDED_FIRST.indexOf(label ?? '');
+  return rank === -1 ? LEAST_BOUNDED_FIRST.length : rank;
+}

@@ -1,0 +1,55 @@
+import type { Accumulator } from '../accumulator-pool.ts';
+import type { Instant } from '../instant.ts';
+import type { LabelNode } from '../label-sums.ts';
+
+/** The sums of one server in one commit, found once instead of once per task. */
+class ServerSum {
+  readonly started: LabelNode;
+  readonly ended: LabelNode;
+  readonly inputBytes: LabelNode;
+  readonly stalls: LabelNode;
+  readonly stalled: LabelNode;
+  readonly fileStalled: LabelNode;
+  readonly withoutInput: LabelNode;
+  /** When the oldest of its tasks was first seen. */
+  oldest: Instant | undefined;
+
+  constructor({ increases, gauges }: Accumulator, vsId: string) {
+    this.started = increases.tasksStarted.at(vsId);
+    this.ended = increases.tasksEnded.at(vsId);
+    this.inputBytes = increases.inputBytes.at(vsId);
+    this.stalls = increases.taskStalls.at(vsId);
+    this.stalled = gauges.tasksStalled.at(vsId);
+    this.fileStalled = gauges.fileTasksStalled.at(vsId);
+    this.withoutInput = gauges.tasksWithoutInput.at(vsId);
+    this.started.add(0);
+    this.ended.add(0);
+  }
+
+  noteFirstSeen(firstSeen: Instant): void {
+    if (this.oldest === undefined || firstSeen.monotonicMs < this.oldest.monotonicMs) this.oldest = firstSeen;
+  }
+}
+
+/** The sums of all servers in one commit. */
+export class ServerSums {
+  readonly #accumulator: Accumulator;
+  readonly #servers = new Map<string, ServerSum>();
+
+  constructor(accumulator: Accumulator) {
+    this.#accumulator = accumulator;
+  }
+
+  get(vsId: string): ServerSum {
+    const found = this.#servers.get(vsId);
+    if (found !== undefined) return found;
+    const created = new ServerSum(this.#accumulator, vsId);
+    this.#servers.set(vsId, created);
+    return created;
+  }
+
+  /** When the oldest task of each server was first seen. */
+  *listOldest(): Generator<readonly [vsId: string, firstSeen: Instant], void> {
+    for (const [vsId, { oldest }] of this.#servers) if (oldest !== undefined) yield [vsId, oldest];
+  }
+}

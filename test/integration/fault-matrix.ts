@@ -1,0 +1,165 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { ExpectedTotals } from './expected-totals.ts';
+import { clearFaults } from './fault-actions.ts';
+import { CODES, INTERVAL_MS, SECRET, type Code } from './rig-configuration.ts';
+import type { Fault } from './faults/fault.ts';
+import { measureHeapBytes } from '../support/heap.ts';
+import { findLeaks } from '../support/leaks.ts';
+import { Rig, type RigOptions } from './rig.ts';
+import {
+  countFailures,
+  computeGrowth,
+  selectListingSeries,
+  sumSeries,
+  readValue,
+  type Series,
+} from '../support/series.ts';
+
+/** How often each fault is repeated in the memory test. */
+const REPETITIONS = 2;
+/** More than the log of these polls takes in the test itself. */
+const MAX_GROWTH_BYTES = 2 * 1024 * 1024;
+
+/** Asserts that the other codes were polled on schedule, to the millisecond, with success. */
+function assertSchedule(rig: Rig, earlier: Series, later: Series, victim: Code, rounds: number): void {
+  for (const [index, code] of CODES.entries()) {
+    assert.equal(computeGrowth('xvs_exporter_polls_skipped_total', earlier, later, code), 0, code);
+    if (code === victim) continue;
+    assert.equal(computeGrowth('xvs_exporter_polls_total', earlier, later, code), rounds, code);
+    const turnsAgo = CODES.length - 1 - index;
+    const dueMs = rig.clock.now() - (turnsAgo * INTERVAL_MS) / CODES.length;
+    assert.equal(readValue(later, 'xvs_exporter_last_success_timestamp_seconds', code), dueMs / 1000, code);
+    assert.deepEqual([readValue(later, 'xvs_up', code), readValue(later, 'xvs_ret', code)], [1, 0], code);
+    assert.deepEqual(countFailures(earlier, later, code), {}, code);
+  }
+}
+
+function assertFailed(earlier: Series, later: Series, victim: Code, { reason, ret, bytes }: Fault): void {
+  assert.deepEqual(countFailures(earlier, later, victim), { [reason]: 1 });
+  assert.equal(computeGrowth('xvs_exporter_polls_total', earlier, later, victim), 1);
+  assert.equal(readValue(later, 'xvs_up', victim), 0);
+  if (ret !== 'any') assert.equal(readValue(later, 'xvs_ret', victim), ret);
+  if (bytes !== undefined) assert.equal(readValue(later, 'xvs_exporter_response_bytes', victim), bytes);
+}
+
+/** Waits out the pause that the service requested. Polls due in it are skipped and counted; none is made up for. */
+async function waitOutRetryAfter(
+  rig: Rig,
+  earlier: Series,
+  victim: Code,
+  skipped: number,
+  accounts: ExpectedTotals,
+): Promise<Series> {
+  if (skipped === 0) return earlier;
+  for (let round = 0; round < skipped; round += 1) {
+    await rig.round({ faultyCode: victim, isPaused: true, onPoll: accounts.recordListing });
+  }
+  const later = await rig.read();
+  const name = `xvs_exporter_polls_skipped_total{service_code="${victim}",reason="retry_after"}`;
+  assert.equal((later.get(name) ?? 0) - (earlier.get(name) ?? 0), skipped);
+  assert.equal(computeGrowth('xvs_exporter_polls_total', earlier, later, victim), 0);
+  return later;
+}
+
+function assertRecovered(failed: Series, recovered: Series, victim: Code): void {
+  assert.deepEqual(countFailures(failed, recovered, victim), {});
+  assert.deepEqual([readValue(recovered, 'xvs_up', victim), readValue(recovered, 'xvs_ret', victim)], [1, 0]);
+  assert.equal(sumSeries(recovered, 'xvs_byte_count_resets_total', victim), 0);
+}
+
+async function failTwice(
+  rig: Rig,
+  fault: Fault,
+  victim: Code,
+  start: Series,
+  accounts: ExpectedTotals,
+): Promise<Series> {
+  const { skippedPolls = 0 } = fault;
+  let earlier = start;
+  for (const time of ['first', 'second']) {
+    // The pause starts at the end of the poll.
+    await rig.round({ faultyCode: victim, isQuick: skippedPolls > 0, onPoll: accounts.recordListing });
+    const failed = await rig.read();
+    assertFailed(earlier, failed, victim, fault);
+    assertSchedule(rig, earlier, failed, victim, 1);
+    // By the second failure the listing may be stale.
+    if (time === 'first')
+      assert.deepEqual(selectListingSeries(failed, victim), selectListingSeries(start, victim));
+    earlier = await waitOutRetryAfter(rig, failed, victim, skippedPolls, accounts);
+  }
+  return earlier;
+}
+
+/**
+ * Defines the tests of faults that share one rig: each fault must fail the polls of one service code alone, with its
+ * reason, and lose no byte.
+ */
+export function defineFaultTests(faults: readonly Fault[], options: RigOptions = {}): void {
+  let rig: Rig;
+
+  before(async () => {
+    rig = await Rig.start(options);
+    await rig.round();
+  });
+
+  after(async () => {
+    await rig[Symbol.asyncDispose]();
+  });
+
+  for (const fault of faults) {
+    const { name, reason, faultyCode = 'FAULTY' } = fault;
+    test(`${name}: one poll of one service code fails with ${reason}, and no byte is lost or counted twice`, async () => {
+      const start = await rig.pollTwice();
+      const accounts = new ExpectedTotals(rig, start);
+      const linesBefore = rig.log.lines.length;
+      const it = rig.createFaultTarget(faultyCode);
+      try {
+        await fault.make(it);
+        const failed = await failTwice(rig, fault, faultyCode, start, accounts);
+        assert.equal(rig.log.listNotices(faultyCode, linesBefore).join(), 'warn: Poll failed');
+        await clearFaults(it);
+        await rig.round({ onPoll: accounts.recordListing });
+        const recovered = await rig.pollTwice();
+        for (const code of CODES) accounts.recordListing(code);
+        assertRecovered(failed, recovered, faultyCode);
+        accounts.assertCountersMatch(recovered);
+      } finally {
+        await clearFaults(it);
+      }
+      assert.equal(
+        rig.log.listNotices(faultyCode, linesBefore).join(),
+        'warn: Poll failed,info: Poll succeeded',
+      );
+      for (const code of CODES)
+        if (code !== faultyCode) assert.deepEqual(rig.log.listNotices(code, linesBefore), []);
+    });
+  }
+
+  // A timeout fault takes seconds, so these are not repeated.
+  const quick = faults.filter(({ reason }) => reason !== 'timeout');
+
+  const failAll = async (): Promise<void> => {
+    for (const { make, faultyCode = 'FAULTY' } of quick) {
+      const target = rig.createFaultTarget(faultyCode);
+      await make(target);
+      await rig.exporter.poller.pollOnce(new AbortController().signal);
+      await clearFaults(target);
+    }
+  };
+
+  if (quick.length > 0)
+    test('memory does not grow over repeated faults', async () => {
+      await failAll();
+      const [early, pollsBefore] = [measureHeapBytes(), rig.log.pollCount];
+      for (let repetition = 0; repetition < REPETITIONS; repetition += 1) await failAll();
+      const [late, pollsAfter] = [measureHeapBytes(), rig.log.pollCount];
+      assert.equal(pollsAfter - pollsBefore, REPETITIONS * quick.length * CODES.length);
+      assert.ok(late - early < MAX_GROWTH_BYTES, `Expected a flat heap, found ${early} bytes, then ${late}`);
+    });
+
+  test('neither log nor pages contain a secret, a signature, an address or a pass-through string', () => {
+    assert.ok(rig.log.texts.length > 10 * faults.length && rig.pages.length > 10 * faults.length);
+    assert.deepEqual(findLeaks([...rig.log.texts, ...rig.pages], SECRET), []);
+  });
+}

@@ -1,0 +1,156 @@
+import { nodeFileSystem, type FileSystem, type OpenFile } from '../../src/state/file-system.ts';
+import { openState } from '../../src/state/open-state.ts';
+import { StateStore } from '../../src/state/state-store.ts';
+import type { StateEntryOf } from '../../src/tally/state-entry.ts';
+import type { Tally } from '../../src/tally/tally.ts';
+import { buildOutputRecord, buildTaskRecord } from '../support/record-builders.ts';
+import { ManualClock } from '../support/manual-clock.ts';
+import { createRecordingLogger, type LogLine } from '../support/recording-logger.ts';
+import { newTally, NOW_MS } from './state-fixtures.ts';
+
+export const INTERVAL_MS = 60 * 60 * 1000;
+export const RETAIN_MS = 7 * 24 * 60 * 60 * 1000;
+
+const openFiles = new Set<OpenFile>();
+
+/** A file system that remembers which files are open. */
+function trackOpenFiles(files: FileSystem): FileSystem {
+  return {
+    ...files,
+    open: async (path, flags, mode) => {
+      const file = await files.open(path, flags, mode);
+      openFiles.add(file);
+      return file;
+    },
+  };
+}
+
+/** Closes the files that killed processes left open. */
+export async function closeAbandonedFiles(): Promise<void> {
+  for (const file of openFiles) await file.close().catch(() => undefined);
+  openFiles.clear();
+}
+
+/** Published totals by family and label set. */
+export type Totals = Readonly<Record<string, number>>;
+
+/** The state store of one process, with its tallies. */
+export class StoreHarness {
+  readonly store: StateStore;
+  readonly clock: ManualClock;
+  readonly lines: readonly LogLine[];
+  readonly tallies = new Map<string, Tally>();
+  readonly errors: string[] = [];
+  snapshotCount = 0;
+
+  constructor(store: StateStore, clock: ManualClock, lines: readonly LogLine[]) {
+    this.store = store;
+    this.clock = clock;
+    this.lines = lines;
+  }
+
+  /** Starts a process that polls some service codes. */
+  static async start(
+    path: string,
+    serviceCodes: readonly string[],
+    files: FileSystem = nodeFileSystem,
+    nowMs = NOW_MS,
+  ): Promise<StoreHarness> {
+    const harness = await StoreHarness.open(path, serviceCodes, files, nowMs);
+    const metrics = {
+      recordWrite: () => {
+        harness.snapshotCount += 1;
+      },
+      recordWriteError: () => {
+        harness.errors.push('error');
+      },
+    };
+    await harness.store.begin({ tallies: () => harness.tallies.values(), metrics });
+    harness.store.start().catch(() => undefined);
+    return harness;
+  }
+
+  /** Opens the state as a process does before it polls; changes no file. */
+  static async open(
+    path: string,
+    serviceCodes: readonly string[],
+    files: FileSystem = nodeFileSystem,
+    nowMs = NOW_MS,
+  ): Promise<StoreHarness> {
+    const clock = new ManualClock(nowMs);
+    const { logger, lines } = createRecordingLogger();
+    const options = { path, files: trackOpenFiles(files), clock, logger };
+    const createTally = (serviceCode: string): Tally | undefined =>
+      serviceCodes.includes(serviceCode) ? newTally(serviceCode) : undefined;
+    const opened = await openState({ ...options, createTally });
+    const store = new StateStore({ ...options, intervalMs: INTERVAL_MS, retainMs: RETAIN_MS, opened });
+    const harness = new StoreHarness(store, clock, lines);
+    for (const serviceCode of serviceCodes) harness.configure(serviceCode);
+    return harness;
+  }
+
+  /** Configures a service code, as a reload does. */
+  configure(serviceCode: string): void {
+    const tally = this.store.restoreTally(serviceCode, () => newTally(serviceCode));
+    this.tallies.set(serviceCode, tally ?? newTally(serviceCode));
+  }
+
+  /** Commits a listing and returns the totals that are published, when they can be. */
+  async publish(serviceCode: string, bytesByTask: Readonly<Record<string, number>>): Promise<Totals> {
+    const totals = this.commit(serviceCode, bytesByTask);
+    await this.store.recordCommit(this.#getTally(serviceCode));
+    return totals;
+  }
+
+  /** Commits a listing; a task is named `<vs_id>/<id>`. */
+  commit(serviceCode: string, bytesByTask: Readonly<Record<string, number>>): Totals {
+    this.clock.advance(1);
+    const tally = this.#getTally(serviceCode);
+    const listing = tally.beginListing();
+    for (const [name, inputBytes] of Object.entries(bytesByTask)) {
+      const [vsId = '', id = ''] = name.split('/');
+      const outputs = [buildOutputRecord({ format: 'flv', httpOutputBytes: 2 * inputBytes })];
+      listing.addTask(buildTaskRecord({ id, vsId, inputBytes, outputs }));
+    }
+    const { counters } = tally.commit(listing, this.#now());
+    const entries = Object.entries(counters).flatMap(([family, samples]) =>
+      'labelSets' in samples
+        ? samples.labelSets.map((labels, index): [string, number] => [
+            [family, ...labels].join(' '),
+            samples.values[index] ?? Number.NaN,
+          ])
+        : [],
+    );
+    return Object.fromEntries(entries);
+  }
+
+  /** The totals with which a service code resumes. */
+  resumed(serviceCode: string): Totals {
+    const entries = [...this.#getTally(serviceCode).exportTotals()];
+    return totalsOf(entries.filter((entry) => entry[0] === 'counter'));
+  }
+
+  /** Writes a snapshot, as at an interval. */
+  async writeSnapshot(): Promise<void> {
+    const before = this.snapshotCount + this.errors.length;
+    this.clock.advance(INTERVAL_MS);
+    while (this.snapshotCount + this.errors.length === before) await new Promise(setImmediate);
+    await new Promise(setImmediate);
+  }
+
+  #getTally(serviceCode: string): Tally {
+    const tally = this.tallies.get(serviceCode);
+    if (tally === undefined) throw new Error(`Expected ${serviceCode} to be configured`);
+    return tally;
+  }
+
+  #now() {
+    return { wallMs: this.clock.now(), monotonicMs: this.clock.monotonic() };
+  }
+}
+
+function totalsOf(entries: readonly StateEntryOf<'counter'>[]): Totals {
+  return Object.fromEntries(
+    entries.map(([, counter, labels, total]) => [[counter, ...labels].join(' '), total]),
+  );
+}
