@@ -1,6 +1,6 @@
 import { theme } from './theme.js';
 
-/** Regions while a value is above 0, or lines at the moments that values name: as Grafana draws annotations. */
+/** Regions while a value is above 0, or lines at the times that are values, as Grafana draws annotations. */
 export function marksOf(annotations, { start, end, step }) {
   return annotations.flatMap(({ iconColor, useValueForTime, answer }) =>
     answer.data.result.flatMap(({ values }) => {
@@ -24,7 +24,6 @@ function regionsOf(moments, step) {
   return regions;
 }
 
-/** Draws the marks over a plot. */
 export function drawMarks({ ctx, bbox, valToPos }, marks) {
   ctx.save();
   for (const { from, to, color } of marks) {

@@ -1,8 +1,8 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { cache, installed, root } from './places.mjs';
+import { cache, installed, root } from './tool-cache.mjs';
 
-/** The default export of this CommonJS package is not the one that an importer in `.mjs` gets. */
+/** An importer in `.mjs` gets another default export of this CommonJS package. */
 const scrollbars = {
   name: 'scrollbars',
   setup({ onResolve, onLoad }) {
@@ -17,7 +17,7 @@ const scrollbars = {
   },
 };
 
-/** Bundles the page that is photographed; gives its path. */
+/** Bundles the page to capture; returns its path. */
 export async function bundle() {
   await installed('esbuild').build({
     entryPoints: [join(root, 'deploy/grafana/pictures/page.jsx')],

@@ -1,4 +1,4 @@
-// From answers of Prometheus to the data frames that Grafana's components take.
+// Converts responses of Prometheus to data frames for Grafana's components.
 import {
   FieldType,
   getDisplayProcessor,
@@ -14,7 +14,7 @@ standardTransformersRegistry.setInit(() =>
   wanted.map((one) => ({ id: one.id, name: one.name, transformation: async () => one })),
 );
 
-/** What the plugin of a panel has as defaults; only those that the components miss. */
+/** Defaults of the panel plugins that the components lack. */
 const CUSTOM = {
   drawStyle: 'line',
   lineInterpolation: 'linear',
@@ -28,7 +28,7 @@ const CUSTOM = {
   cellOptions: { type: 'auto' },
 };
 
-/** The frames of a panel, with everything of its field configuration applied. */
+/** The frames of a panel, with its field configuration applied. */
 export async function framesOf(panel, answers, theme, range) {
   const targets = panel.targets.map((target) => ({
     target,
@@ -92,7 +92,7 @@ function tableFrame({ refId }, result, targets) {
   });
 }
 
-/** Every step of the range, those without a value included: a line must not cross an outage. */
+/** Every step of the range, including those without a value: a line must not cross an outage. */
 function withGaps(values, { start, end, step }) {
   const known = new Map(values);
   const steps = Array.from({ length: (end - start) / step + 1 }, (_, index) => start + index * step);

@@ -1,6 +1,6 @@
 import { theme } from './theme.js';
 
-/** The title, and what is chosen: Grafana does not publish these. */
+/** The title and the variables, which Grafana does not publish as components. */
 export function Head({ title, chosen, minutes }) {
   const pill = {
     border: `1px solid ${theme.colors.border.medium}`,

@@ -1,9 +1,9 @@
-// Makes the pictures of the dashboards in docs/pictures/dashboards:
+// Renders the pictures of the dashboards in docs/pictures/dashboards:
 //
 //   npm run build && npx tsc -p tsconfig.json && node deploy/grafana/pictures/make.mjs [--minutes=8] [--recorded]
 //
-// Needs Prometheus and Chromium. Grafana's components are some 450 MB: they are installed in .cache/ at the first run,
-// and are no dependency of the project. `--recorded` draws again what the last run recorded.
+// Requires Prometheus and Chromium. The first run installs Grafana's components, about 450 MB, in .cache/; they are not
+// dependencies of the project. `--recorded` renders the last recording again.
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -11,7 +11,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
 import { bundle } from './bundle.mjs';
-import { cache, install, installed, root } from './places.mjs';
+import { cache, install, installed, root } from './tool-cache.mjs';
 
 const target = join(root, 'docs/pictures/dashboards');
 const WIDTH = 1400;
@@ -74,7 +74,7 @@ async function drawOne(context, html, uid) {
   await page.close();
 }
 
-/** With a palette of 128 colours a picture has a third of its size, and nobody sees it. */
+/** A palette of 128 colours reduces the size to a third without a visible difference. */
 function compress(png) {
   const upng = installed('upng-js');
   const image = upng.decode(png);

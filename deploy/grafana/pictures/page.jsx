@@ -1,15 +1,15 @@
-// The page that is photographed: one dashboard, its panels drawn by Grafana's own components.
+// The page to capture: one dashboard, with panels rendered by Grafana's components.
 import { createRoot } from 'react-dom/client';
 import { dateTime, EventBusSrv, ThemeContext, reduceField } from '@grafana/data';
 import { BigValue, GlobalStyles, PanelChrome, Table, TimeSeries } from '@grafana/ui';
 import { setAppEvents, setPluginImportUtils } from '@grafana/runtime';
 import { framesOf } from './frames.js';
-import { Head } from './head.jsx';
-import { drawMarks, marksOf } from './marks.js';
-import { States } from './states.jsx';
+import { Head } from './header.jsx';
+import { drawMarks, marksOf } from './annotations.js';
+import { States } from './state-timeline.jsx';
 import { theme } from './theme.js';
 
-/** Seconds between two values, as they were recorded. */
+/** Seconds between two recorded values. */
 const STEP = 5;
 /** Grafana's grid: 24 columns, rows of 30 pixels, 8 between them. */
 const GRID = { columns: 24, row: 30, gap: 8, margin: 16, head: 92 };
@@ -17,7 +17,7 @@ const GRID = { columns: 24, row: 30, gap: 8, margin: 16, head: 92 };
 setAppEvents(new EventBusSrv());
 setPluginImportUtils({ importPanelPlugin: async () => undefined, getPanelPluginFromCache: () => undefined });
 
-/** Draws a recorded dashboard and gives the height of the page. */
+/** Renders a recorded dashboard and returns the height of the page. */
 globalThis.drawDashboard = async ({ dashboard, start, end, chosen, answers, annotations }, width) => {
   const panels = await Promise.all(
     dashboard.panels.map(async (panel) => ({
@@ -48,7 +48,7 @@ globalThis.drawDashboard = async ({ dashboard, start, end, chosen, answers, anno
   return height;
 };
 
-/** Whether nothing has changed on the page for half a second: fonts, icons and plots come late. */
+/** Whether the page has not changed for half a second: fonts, icons and plots load late. */
 globalThis.isDrawn = () => performance.now() - changedAt > 500;
 let changedAt = performance.now();
 new MutationObserver(() => {

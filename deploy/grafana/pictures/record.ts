@@ -1,25 +1,25 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { committedDashboards, interpolate, type Dashboard } from '../../../test/support/grafana.ts';
-import { xvsExporter, type Program } from '../../../test/support/program.ts';
-import { askPrometheus } from '../../../test/support/prometheus-answers.ts';
+import { readCommittedDashboards, interpolate, type Dashboard } from '../../../test/support/grafana.ts';
+import { startProgram, type Program } from '../../../test/support/program.ts';
+import { requestPrometheusApi } from '../../../test/support/prometheus.ts';
 import { Prometheus } from '../../../test/support/prometheus.ts';
 
-/** What is asked of Prometheus, and how Grafana would put the variables. */
-interface Question {
+/** A query, with its variables replaced as in Grafana. */
+interface QueryContext {
   readonly url: string;
   readonly start: number;
   readonly end: number;
   readonly values: Readonly<Record<string, string>>;
 }
 
-/** A dashboard with all that Prometheus had to say to it. */
+/** A dashboard with the responses to its queries. */
 interface Recording {
   readonly dashboard: Dashboard;
   readonly start: number;
   readonly end: number;
-  /** What is chosen at the top, by the labels of the variables. */
+  /** Selected values by the labels of the variables. */
   readonly chosen: Readonly<Record<string, string>>;
-  /** Answers of Prometheus by panel and refId. */
+  /** Responses by panel and refId. */
   readonly answers: Readonly<Record<string, unknown>>;
   readonly annotations: readonly unknown[];
 }
@@ -32,43 +32,53 @@ const CODES = [
 /** As for a data source with `timeInterval: 5s`. */
 const STEP = 5;
 
-/** What is chosen on the pictures, where it is not All. */
-const CHOSEN: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+/** Variables that are not All on the pictures. */
+const SELECTED_VARIABLES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'xvs-service-code': { service_code: 'TESTING' },
   'xvs-clients': { service_code: 'TESTING' },
   'xvs-task': { service_code: 'ARENA|STADIUM', vs_id: 'aws-cn_north_1-8|aws-cn_east_2-1' },
 };
 
 /**
- * Lets a service, with its troubles, and an exporter run for some minutes, and records what the dashboards ask: a
- * `Recording` as JSON for each uid.
+ * Runs a service with faults and an exporter for some minutes and records the queries of the dashboards: a `Recording` as
+ * JSON for each uid.
  */
 export async function record(minutes: number): Promise<ReadonlyMap<string, string>> {
-  await using service = xvsExporter([
+  await using service = startProgram([
     'simulate',
     '--listen-address=127.0.0.1:0',
     '--control',
     ...CODES.map((code) => `--service-code=${code}`),
   ]);
-  const serviceUrl = await service.printed(/ on (http:\S+)/);
-  const first = exporter(serviceUrl, '0');
-  const port = await portOf(first);
-  await using prometheus = await Prometheus.scraping(`127.0.0.1:${port}`);
-  await using restarted = await live(serviceUrl, first, port, minutes * 60);
-  await portOf(restarted);
+  const serviceUrl = await service.waitForOutput(/ on (http:\S+)/);
+  const first = startExporter(serviceUrl, '0');
+  const port = await waitForPort(first);
+  await using prometheus = await Prometheus.startScraping(`127.0.0.1:${port}`);
+  await using restarted = await runScenario(serviceUrl, first, port, minutes * 60);
+  await waitForPort(restarted);
   const end = Math.floor(Date.now() / 1000 / STEP) * STEP;
   const start = end - minutes * 60 + 30;
-  const named = [...committedDashboards().values()].map(async (dashboard): Promise<[string, string]> => {
+  const named = [...readCommittedDashboards().values()].map(async (dashboard): Promise<[string, string]> => {
     const uid = dashboard.uid ?? '';
-    const recording = await ask(dashboard, { url: prometheus.url, start, end, values: valuesOf(uid) });
-    // The port is another in each run.
+    const recording = await recordDashboard(dashboard, {
+      url: prometheus.url,
+      start,
+      end,
+      values: createVariableValues(uid),
+    });
+    // The port differs in each run.
     return [uid, JSON.stringify(recording).replaceAll(`127.0.0.1:${port}`, 'exporter:20928')];
   });
   return new Map(await Promise.all(named));
 }
 
-/** The exporter is started anew on the way; the new one is given back. */
-async function live(serviceUrl: string, first: Program, port: string, seconds: number): Promise<Program> {
+/** Restarts the exporter during the recording; returns the new one. */
+async function runScenario(
+  serviceUrl: string,
+  first: Program,
+  port: string,
+  seconds: number,
+): Promise<Program> {
   const wait = (share: number): Promise<void> => delay(share * seconds * 1000);
   const fault = (body: Readonly<Record<string, unknown>>): Promise<Response> =>
     fetch(`${serviceUrl}/-/faults`, { method: 'PUT', body: JSON.stringify(body) });
@@ -82,7 +92,7 @@ async function live(serviceUrl: string, first: Program, port: string, seconds: n
   await wait(0.07);
   await mend('TESTING');
   await first[Symbol.asyncDispose]();
-  const second = exporter(serviceUrl, port);
+  const second = startExporter(serviceUrl, port);
   await wait(0.2);
   await fault({ fault: 'freeze_ingest', serviceCode: 'STADIUM' });
   await wait(0.15);
@@ -93,8 +103,8 @@ async function live(serviceUrl: string, first: Program, port: string, seconds: n
   return second;
 }
 
-function exporter(serviceUrl: string, port: string): Program {
-  return xvsExporter(
+function startExporter(serviceUrl: string, port: string): Program {
+  return startProgram(
     [
       `--web.listen-address=127.0.0.1:${port}`,
       '--poll.interval=1s',
@@ -105,39 +115,45 @@ function exporter(serviceUrl: string, port: string): Program {
   );
 }
 
-function portOf(program: Program): Promise<string> {
-  return program.printed(/"port":(\d+),"msg":"Listening"/);
+function waitForPort(program: Program): Promise<string> {
+  return program.waitForOutput(/"port":(\d+),"msg":"Listening"/);
 }
 
-function valuesOf(uid: string): Readonly<Record<string, string>> {
+function createVariableValues(uid: string): Readonly<Record<string, string>> {
   const all = { job: 'xvs-exporter', instance: '.+', service_code: '.+', vs_id: '.+', task_id: '.+' };
-  return { ...all, ...CHOSEN[uid], __rate_interval: `${4 * STEP}s` };
+  return { ...all, ...SELECTED_VARIABLES[uid], __rate_interval: `${4 * STEP}s` };
 }
 
-async function ask(dashboard: Dashboard, question: Question): Promise<Recording> {
+async function recordDashboard(dashboard: Dashboard, question: QueryContext): Promise<Recording> {
   const answers = await Promise.all(
     dashboard.panels.flatMap((panel) =>
       panel.targets.map(async ({ refId, expr, instant }): Promise<[string, unknown]> => [
         `${panel.id} ${refId}`,
-        await (instant === true ? at(expr, question) : over(expr, question)),
+        await (instant === true ? queryInstant(expr, question) : queryRange(expr, question)),
       ]),
     ),
   );
   const marks = dashboard.annotations.list.filter(({ expr }) => expr !== undefined);
   const annotations = await Promise.all(
-    marks.map(async (annotation) => ({ ...annotation, answer: await over(annotation.expr ?? '', question) })),
+    marks.map(async (annotation) => ({
+      ...annotation,
+      answer: await queryRange(annotation.expr ?? '', question),
+    })),
   );
   return {
     dashboard,
     start: question.start,
     end: question.end,
-    chosen: chosenOf(dashboard, question.values),
+    chosen: formatSelection(dashboard, question.values),
     answers: Object.fromEntries(answers),
     annotations,
   };
 }
 
-function chosenOf({ templating }: Dashboard, values: Question['values']): Readonly<Record<string, string>> {
+function formatSelection(
+  { templating }: Dashboard,
+  values: QueryContext['values'],
+): Readonly<Record<string, string>> {
   return Object.fromEntries(
     templating.list.map(({ name, label = name, type }) => {
       const value = values[name] ?? '';
@@ -147,10 +163,15 @@ function chosenOf({ templating }: Dashboard, values: Question['values']): Readon
   );
 }
 
-function over(expr: string, { url, start, end, values }: Question): Promise<unknown> {
-  return askPrometheus(url, 'query_range', { query: interpolate(expr, values), start, end, step: STEP });
+function queryRange(expr: string, { url, start, end, values }: QueryContext): Promise<unknown> {
+  return requestPrometheusApi(url, 'query_range', {
+    query: interpolate(expr, values),
+    start,
+    end,
+    step: STEP,
+  });
 }
 
-function at(expr: string, { url, end, values }: Question): Promise<unknown> {
-  return askPrometheus(url, 'query', { query: interpolate(expr, values), time: end });
+function queryInstant(expr: string, { url, end, values }: QueryContext): Promise<unknown> {
+  return requestPrometheusApi(url, 'query', { query: interpolate(expr, values), time: end });
 }

@@ -2,7 +2,7 @@ import { getFieldDisplayName } from '@grafana/data';
 import { VizLegend } from '@grafana/ui';
 import { theme } from './theme.js';
 
-/** Grafana does not publish its state timeline: this draws the same states, in the same colours. */
+/** Grafana does not publish its state timeline. This renders the same states in the same colours. */
 export function States({ panel, frames, width, height, timeRange, step }) {
   const [from, to] = [timeRange.from.valueOf(), timeRange.to.valueOf()];
   const rows = frames.map((frame) => ({ name: getFieldDisplayName(frame.fields[1], frame, frames), frame }));

@@ -1,4 +1,4 @@
 import { createTheme } from '@grafana/data';
 
-/** Grafana's own, in which everything is drawn. */
+/** The theme of all pictures. */
 export const theme = createTheme({ colors: { mode: 'dark' } });

@@ -1,4 +1,4 @@
-// Where the pictures' tools find things, and what they install.
+// The cache folder of the picture tools, and the packages that they install.
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 
 export const root = fileURLToPath(new URL('../../..', import.meta.url));
 export const cache = join(root, '.cache/grafana-pictures');
-/** Resolves and requires what is installed in the cache. */
+/** Resolves and requires packages in the cache. */
 export const installed = createRequire(join(cache, 'package.json'));
 
 const COMPONENTS = {
@@ -26,7 +26,7 @@ const COMPONENTS = {
   'upng-js': '2.1.0',
 };
 
-/** Installs Grafana's components and the tools in the cache, unless they are there. */
+/** Installs Grafana's components and the tools in the cache if they are missing. */
 export function install() {
   mkdirSync(cache, { recursive: true });
   const manifest = JSON.stringify({ private: true, dependencies: COMPONENTS }, null, 2);
@@ -35,7 +35,7 @@ export function install() {
   if (isInstalled && readFileSync(path, 'utf8') === manifest) return;
   writeFileSync(path, manifest);
   console.log("Installing Grafana's components …");
-  // Scripts would build what is not needed; the peers of all these are at odds with one another.
+  // Install scripts would build unneeded parts; peer dependencies of these packages conflict.
   const options = ['--legacy-peer-deps', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'];
   const { status } = spawnSync('npm', ['install', ...options], { cwd: cache, stdio: 'inherit' });
   if (status !== 0) throw new Error(`Expected npm to install the components, it ended with ${status}`);

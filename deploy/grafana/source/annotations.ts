@@ -1,16 +1,15 @@
 import { AnnotationQueryBuilder } from '@grafana/grafana-foundation-sdk/dashboard';
 import { CATALOGUE } from '../../../src/metrics/catalogue.ts';
 import { DATA_SOURCE } from './panels.ts';
-import { queriesOf } from './queries.ts';
+import { createQueries } from './queries.ts';
 
-const q = queriesOf(['service_code']);
+const q = createQueries(['service_code']);
 
-/** What is drawn across every panel. */
 export function annotations(): readonly AnnotationQueryBuilder[] {
   return [builtIn(), apiFailures(), restarts()];
 }
 
-/** The list that Grafana itself keeps: without it, nobody can write a note on a dashboard. */
+/** Grafana's own annotations. Without them, users cannot annotate a dashboard. */
 function builtIn(): AnnotationQueryBuilder {
   return new AnnotationQueryBuilder()
     .name('Annotations & Alerts')
@@ -22,7 +21,7 @@ function builtIn(): AnnotationQueryBuilder {
     .iconColor('rgba(0, 211, 255, 1)');
 }
 
-/** A region for as long as no replica gets a listing. Grafana draws where the value is above 0. */
+/** A region while no replica gets a listing. Grafana draws it while the value is above 0. */
 function apiFailures(): AnnotationQueryBuilder {
   return new AnnotationQueryBuilder()
     .name('API failures')
@@ -36,8 +35,8 @@ function apiFailures(): AnnotationQueryBuilder {
 }
 
 /**
- * A line at each new start of an exporter. The value is the moment: unlike `changes` over a window, that is exact, and
- * misses none that was down for longer than the window.
+ * A line at each start of an exporter. The value is the start time, which is exact, unlike `changes` over a window, and
+ * includes exporters that were down for longer than the window.
  */
 function restarts(): AnnotationQueryBuilder {
   return new AnnotationQueryBuilder()

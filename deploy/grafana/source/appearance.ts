@@ -5,10 +5,10 @@ import {
   type ValueMapping,
 } from '@grafana/grafana-foundation-sdk/dashboard';
 
-/** A colour from a value on. */
+/** The colour from a value upwards. */
 export type Step = readonly [from: number, color: 'green' | 'yellow' | 'orange' | 'red' | 'blue'];
 
-/** Thresholds that begin with a base colour. */
+/** Thresholds above a base colour. */
 export function thresholds(
   base: 'green' | 'transparent' | 'red' | 'blue',
   ...steps: readonly Step[]
@@ -18,7 +18,7 @@ export function thresholds(
     .steps([{ value: null, color: base }, ...steps.map(([value, color]) => ({ value, color }))]);
 }
 
-/** `xvs_up` and `up` in words. */
+/** For `xvs_up` and `up`. */
 export const UP_OR_DOWN: ValueMapping[] = [
   {
     type: MappingType.ValueToText,
@@ -26,7 +26,7 @@ export const UP_OR_DOWN: ValueMapping[] = [
   },
 ];
 
-/** `ret` of an answer: the interface names no value but 0. */
+/** For `xvs_ret`: the interface defines no value but 0. */
 export const RET: ValueMapping[] = [
   { type: MappingType.ValueToText, options: { 0: { text: '0 (success)', color: 'green', index: 0 } } },
 ];
@@ -39,7 +39,7 @@ export const YES_OR_NO: ValueMapping[] = [
   },
 ];
 
-/** For what ought to be 0: `xvs_task_stalled`. */
+/** For `xvs_task_stalled`. */
 export const STALLED_OR_FLOWING: ValueMapping[] = [
   {
     type: MappingType.ValueToText,
@@ -50,5 +50,5 @@ export const STALLED_OR_FLOWING: ValueMapping[] = [
   },
 ];
 
-/** Of panels of the last listing: what stands where it has gone stale. */
+/** For panels of the last listing: shown if it is stale. */
 export const NO_LISTING = 'No listing';

@@ -1,34 +1,32 @@
 import { CATALOGUE as C } from '../../../src/metrics/catalogue.ts';
 import { NO_LISTING, thresholds } from './appearance.ts';
-import { UIDS, type Board } from './board.ts';
+import { UIDS, type DashboardSpec } from './dashboard-builder.ts';
 import { dashedThresholds, stackedSeries, timeSeries } from './panels.ts';
-import { egress, HLS_NOTE, METERED, queriesOf, sum } from './queries.ts';
+import { bits, CATCH_UP_NOTE, egress, HLS_NOTE, METERED, createQueries, sum } from './queries.ts';
 import { table } from './tables.ts';
 
-const q = queriesOf(['service_code']);
+const q = createQueries(['service_code']);
 const THIRD = { span: 8, noValue: NO_LISTING };
 const HALF = { span: 12, noValue: NO_LISTING };
-/** Values of these labels come from end users' terminals: there may be hundreds. */
-const LARGEST = 'The ten largest at each moment.';
+/** End users' terminals send the values of these labels: there may be hundreds. */
+const LARGEST = 'The ten largest at each time.';
 
-/** Who watches and who sends, with what; and what they are served. */
-export function clients(): Board {
+export function clients(): DashboardSpec {
   return {
     uid: UIDS.clients,
     title: 'Clients and delivery',
-    description:
-      'Who watches and who sends, with what client; what is delivered, in what formats and codecs.',
+    description: 'Clients that watch and send; delivery by format; renditions by codec.',
     filters: ['service_code'],
     span: '6h',
     sections: [
-      { title: 'Clients', panels: watchers() },
-      { title: 'Delivery', panels: delivery() },
-      { title: 'Renditions', panels: renditions() },
+      { title: 'Clients', panels: clientPanels() },
+      { title: 'Delivery', panels: deliveryPanels() },
+      { title: 'Renditions', panels: renditionPanels() },
     ],
   };
 }
 
-function watchers() {
+function clientPanels() {
   return [
     stackedSeries(
       { title: 'Users by client version', description: `Users online. ${LARGEST}`, unit: 'locale', ...THIRD },
@@ -41,7 +39,7 @@ function watchers() {
     stackedSeries(
       {
         title: 'Inputs by device and version',
-        description: `Inputs of tasks, by who sends them. ${LARGEST}`,
+        description: `Inputs of tasks by the sending client. ${LARGEST}`,
         unit: 'locale',
         ...THIRD,
       },
@@ -53,7 +51,7 @@ function watchers() {
   ];
 }
 
-function delivery() {
+function deliveryPanels() {
   const delivered = egress(q, ['format']);
   const connections = sum(['format'], q.last(C.httpConnections, METERED));
   const unwatched = sum(['format'], q.last(C.outputsUnwatched, METERED));
@@ -70,7 +68,7 @@ function delivery() {
     timeSeries(
       {
         title: 'Egress by format',
-        description: `Bits per second that HTTP live output delivers. ${HLS_NOTE}`,
+        description: `HTTP live output in bits per second. ${HLS_NOTE}`,
         unit: 'bps',
         ...HALF,
       },
@@ -79,9 +77,9 @@ function delivery() {
     timeSeries(
       {
         title: 'Egress per connection',
-        description: `What a viewer is served on average. Connections without bytes would be a black hole. ${HLS_NOTE}`,
+        description: `Mean output per viewer. 0 means connected viewers who receive nothing. ${HLS_NOTE}`,
         unit: 'bps',
-        ...HALF,
+        ...THIRD,
       },
       { expr: `${delivered} / (${connections} > 0)`, legend: '{{format}}' },
     ),
@@ -89,24 +87,41 @@ function delivery() {
       timeSeries(
         {
           title: 'Outputs without viewers',
-          description: `Share of outputs that nobody is connected to. ${HLS_NOTE}`,
+          description: `Share of outputs without connections. ${HLS_NOTE}`,
           unit: 'percentunit',
-          ...HALF,
+          ...THIRD,
         },
         { expr: `${unwatched} / ${sum(['format'], q.last(C.outputs, METERED))}`, legend: '{{format}}' },
       ).thresholds(thresholds('green', [0.8, 'orange'])),
     ).max(1),
+    timeSeries(
+      {
+        title: 'Tasks by connections',
+        description: `Tasks with at least 1, 10, 100, 1000 and 10000 HTTP connections: how concentrated the audience is. ${HLS_NOTE}`,
+        unit: 'locale',
+        ...THIRD,
+      },
+      { expr: sum(['at_least'], q.last(C.tasksByHttpConnections)), legend: 'at least {{at_least}}' },
+    ),
   ];
 }
 
-function renditions() {
+const RENDITION = ['video_codec', 'audio_codec', 'resolution'];
+const BY_RENDITION = '{{video_codec}} {{audio_codec}} {{resolution}}';
+
+function renditionPanels() {
+  const outputs = sum(RENDITION, q.last(C.outputRenditions));
+  const connections = sum(RENDITION, q.last(C.renditionHttpConnections));
+  const delivered = bits(sum(RENDITION, q.rate(C.renditionHttpOutputBytes)));
+  const mostFrequent = (expr: string): string =>
+    `${expr} and on (${RENDITION.join(', ')}) topk(20, ${outputs})`;
   return [
     table(
       {
         title: 'Renditions now',
-        description: 'Outputs by codecs and resolution: the twenty most frequent.',
+        description: `The twenty most frequent combinations of codecs and resolution, and what they deliver. Many outputs with few connections cost more than they earn. HLS (m3u8) counts as outputs, but the service does not meter it: its connections and bytes are 0.`,
         unit: 'short',
-        span: 10,
+        span: 24,
         height: 9,
         noValue: NO_LISTING,
       },
@@ -117,35 +132,64 @@ function renditions() {
           { label: 'resolution', title: 'Resolution' },
         ],
         columns: [
+          { title: 'Outputs', expr: `topk(20, ${outputs})`, unit: 'locale' },
+          { title: 'Connections', expr: mostFrequent(connections), unit: 'locale' },
           {
-            title: 'Outputs',
-            expr: `topk(20, ${sum(['video_codec', 'audio_codec', 'resolution'], q.last(C.outputRenditions))})`,
-            unit: 'locale',
+            title: 'Connections per output',
+            expr: mostFrequent(`${connections} / ${outputs}`),
+            unit: 'short',
           },
+          { title: 'Egress', expr: mostFrequent(delivered), unit: 'bps' },
         ],
         sortBy: ['Outputs', 'descending'],
       },
     ),
     stackedSeries(
       {
+        title: 'Connections by rendition',
+        description: `HTTP connections of viewers. ${LARGEST} ${HLS_NOTE}`,
+        unit: 'locale',
+        ...HALF,
+      },
+      { expr: `topk(10, ${connections})`, legend: BY_RENDITION },
+    ),
+    stackedSeries(
+      {
+        title: 'Egress by rendition',
+        description: `HTTP live output in bits per second. ${LARGEST} ${CATCH_UP_NOTE} ${HLS_NOTE}`,
+        unit: 'bps',
+        ...HALF,
+      },
+      { expr: `topk(10, ${delivered})`, legend: BY_RENDITION },
+    ),
+    stackedSeries(
+      {
         title: 'Outputs by tag',
         description: `Outputs by the label of the output-format configuration. ${LARGEST}`,
         unit: 'locale',
-        span: 7,
-        height: 9,
-        noValue: NO_LISTING,
+        ...THIRD,
       },
       { expr: `topk(10, ${sum(['tag'], q.last(C.outputTags))})`, legend: '{{tag}}' },
     ),
+    stackedSeries(
+      {
+        title: 'Streams by codec',
+        description: `Streams of outputs by codec_id, as reported. The service documents no list of codecs; its sample has 28 for video and 86018 for audio. ${LARGEST}`,
+        unit: 'locale',
+        ...THIRD,
+      },
+      {
+        expr: `topk(10, ${sum(['codec_type', 'codec_id'], q.last(C.streamCodecs))})`,
+        legend: '{{codec_type}} {{codec_id}}',
+      },
+    ),
     timeSeries(
       {
-        title: 'Bit rate of streams, as reported',
+        title: 'Reported bit rate of streams',
         description:
-          'Sum of "bit_rate" of streams. The service does not document its unit, and copied streams have none.',
+          'Sum of "bit_rate" of streams. The service does not document the unit. Copied streams have no bit rate.',
         unit: 'short',
-        span: 7,
-        height: 9,
-        noValue: NO_LISTING,
+        ...THIRD,
       },
       {
         expr: sum(['codec_type', 'mode'], q.last(C.streamBitRate)),

@@ -9,31 +9,31 @@ import {
 } from '@grafana/grafana-foundation-sdk/dashboard';
 import type { Builder } from '@grafana/grafana-foundation-sdk/cog';
 import { annotations } from './annotations.ts';
-import { variablesOf } from './variables.ts';
+import { createVariables } from './variables.ts';
 import type { Filter } from './queries.ts';
 
-/** Finds the dashboards of the exporter, for the links between them. */
+/** Selects the dashboards of the exporter for the links between them. */
 export const TAG = 'xvs-exporter';
 
-/** A strip of panels with a title, or the first one, without. */
+/** A row of panels. The first one has no title. */
 interface Section {
   readonly title?: string;
   readonly panels: readonly Builder<Panel>[];
 }
 
-export interface Board {
+export interface DashboardSpec {
   /** Fixed, so that links and bookmarks survive an upgrade. */
   readonly uid: string;
   readonly title: string;
   readonly description: string;
   readonly filters: readonly Filter[];
   readonly sections: readonly Section[];
-  /** Time range to begin with: from so long ago until now. */
+  /** Initial time range until now, such as `3h`. */
   readonly span: string;
 }
 
-/** The dashboard of a board, complete: the builders number no panels. */
-export function dashboardOf(board: Board): Dashboard {
+/** Builds a dashboard and numbers its panels, which the builders do not. */
+export function buildDashboard(board: DashboardSpec): Dashboard {
   const builder = new DashboardBuilder(`xvs-exporter / ${board.title}`)
     .uid(board.uid)
     .description(board.description)
@@ -43,18 +43,18 @@ export function dashboardOf(board: Board): Dashboard {
     .tooltip(DashboardCursorSync.Crosshair)
     .time({ from: `now-${board.span}`, to: 'now' })
     .refresh('30s')
-    .link(linkToAll());
-  for (const variable of variablesOf(board.filters)) builder.withVariable(variable);
+    .link(createDashboardLinks());
+  for (const variable of createVariables(board.filters)) builder.withVariable(variable);
   for (const annotation of annotations()) builder.annotation(annotation);
   for (const { title, panels } of board.sections) {
     if (title !== undefined) builder.withRow(new RowBuilder(title));
     for (const panel of panels) builder.withPanel(panel);
   }
-  return completed(builder.build());
+  return finalizeDashboard(builder.build());
 }
 
-/** Every dashboard of the tag, with the time range and the variables of this one. */
-function linkToAll(): DashboardLinkBuilder {
+/** Links to every dashboard with the tag, keeping time range and variables. */
+function createDashboardLinks(): DashboardLinkBuilder {
   return new DashboardLinkBuilder('xvs-exporter')
     .type(DashboardLinkType.Dashboards)
     .tags([TAG])
@@ -64,10 +64,10 @@ function linkToAll(): DashboardLinkBuilder {
 }
 
 /**
- * What the builders set although nobody asked for it, and that would be seen: a `placement` that hides links and
- * annotations in a menu. The rest is noise.
+ * Defaults that the builders set: `placement` would hide links and annotations in a menu, the others only lengthen the
+ * files.
  */
-const UNWANTED: ReadonlySet<string> = new Set([
+const REMOVED_KEYS: ReadonlySet<string> = new Set([
   'placement',
   'repeatDirection',
   'auto',
@@ -75,9 +75,9 @@ const UNWANTED: ReadonlySet<string> = new Set([
   'auto_count',
 ]);
 
-function completed(dashboard: Dashboard): Dashboard {
+function finalizeDashboard(dashboard: Dashboard): Dashboard {
   const without = <T extends object>(object: T): T => {
-    for (const key of UNWANTED) Reflect.deleteProperty(object, key);
+    for (const key of REMOVED_KEYS) Reflect.deleteProperty(object, key);
     return object;
   };
   dashboard.links?.forEach(without);
@@ -87,13 +87,12 @@ function completed(dashboard: Dashboard): Dashboard {
   return dashboard;
 }
 
-/** A link from a table's cell to another dashboard, about what the cell says. */
-export function linkTo(uid: string, title: string, variable: Filter) {
+/** A link from a table cell to another dashboard, with the value of the cell as a variable. */
+export function createLink(uid: string, title: string, variable: Filter) {
   const kept = '${__url_time_range}&${datasource:queryparam}&${job:queryparam}&${instance:queryparam}';
   return { title, url: `/d/${uid}?${kept}&var-${variable}=\${__value.raw}` };
 }
 
-/** The fixed addresses of the dashboards. */
 export const UIDS = {
   overview: 'xvs-overview',
   serviceCode: 'xvs-service-code',

@@ -1,32 +1,31 @@
 import { CATALOGUE as C } from '../../../src/metrics/catalogue.ts';
 import { thresholds, UP_OR_DOWN } from './appearance.ts';
-import { UIDS, type Board } from './board.ts';
-import { everyExporter } from './exporters.ts';
+import { UIDS, type DashboardSpec } from './dashboard-builder.ts';
+import { exporterTable } from './exporters.ts';
 import { dashedThresholds, stateTimeline, timeSeries } from './panels.ts';
-import { perMinute, queriesOf, sum } from './queries.ts';
+import { perMinute, createQueries, sum } from './queries.ts';
 
-const q = queriesOf(['service_code']);
+const q = createQueries(['service_code']);
 const BY_INSTANCE = '{{instance}}';
 const NO_EXPORTER = 'No exporter';
 const THIRD = { span: 8, noValue: NO_EXPORTER };
 const QUARTER = { span: 6, noValue: NO_EXPORTER };
 
-/** Whether the exporters themselves are well: here replicas are shown one by one. */
-export function exporterHealth(): Board {
+/** Shows each replica. */
+export function exporterHealth(): DashboardSpec {
   return {
     uid: UIDS.exporter,
     title: 'Exporter health',
-    description:
-      'The exporters themselves: whether they are scraped, keep pace with their polls, and what they use.',
+    description: 'The exporters themselves: scrapes, polls, resources, state files and shards.',
     filters: ['service_code'],
     span: '3h',
     sections: [
-      { panels: [everyExporter(q), scrapes()] },
+      { panels: [exporterTable(q), scrapes()] },
       { title: 'Polls', panels: polls() },
-      { title: 'Process', panels: processes() },
-      { title: 'What is exposed', panels: exposed() },
-      { title: 'What outlives the process', panels: state() },
-      { title: 'Shards', panels: shards() },
+      { title: 'Process', panels: processPanels() },
+      { title: 'Exposition and limits', panels: expositionPanels() },
+      { title: 'State file', panels: statePanels() },
+      { title: 'Shards', panels: shardPanels() },
     ],
   };
 }
@@ -35,7 +34,7 @@ function scrapes() {
   return stateTimeline(
     {
       title: 'Scrapes',
-      description: 'Whether Prometheus could scrape the exporter.',
+      description: 'Whether Prometheus can scrape the exporter.',
       unit: 'none',
       span: 24,
       height: 5,
@@ -52,10 +51,10 @@ function polls() {
     timeSeries(
       {
         title: 'Failed polls',
-        description: 'Polls that failed, per minute, by exporter and reason.',
+        description: 'Failed polls per minute, by exporter and reason.',
         unit: 'cpm',
         span: 8,
-        noValue: 'No poll has failed in this time',
+        noValue: 'No poll failed in this time range',
       },
       {
         expr: `${perMinute(sum(['instance', 'reason'], q.ownRate(C.pollErrors)))} > 0`,
@@ -64,24 +63,28 @@ function polls() {
     ),
     timeSeries(
       {
-        title: 'Polls left out',
+        title: 'Skipped and aborted polls',
         description:
-          'Polls that were due and not made, per minute: the one before still ran, or the service asked for a pause.',
+          'Polls per minute that were skipped, because the previous poll was still running or the service asked for a pause, or aborted by a reload or a shutdown.',
         unit: 'cpm',
         span: 8,
-        noValue: 'No poll was left out in this time',
+        noValue: 'No poll was skipped or aborted in this time range',
       },
       {
         expr: `${perMinute(sum(['instance', 'reason'], q.ownRate(C.pollsSkipped)))} > 0`,
         legend: '{{reason}} ({{instance}})',
       },
+      {
+        expr: perMinute(sum(['instance'], q.ownRate(C.pollsAborted))),
+        legend: 'aborted ({{instance}})',
+      },
     ),
     dashedThresholds(
       timeSeries(
         {
-          title: 'Keeping pace',
+          title: 'Poll rate',
           description:
-            'Polls made, of those that the interval asks for. 1 is all of them; less means that polls take too long.',
+            'Polls divided by the number that the interval requires. Below 1, polls take too long.',
           unit: 'percentunit',
           ...THIRD,
         },
@@ -93,8 +96,8 @@ function polls() {
     ).axisSoftMax(1.1),
     timeSeries(
       {
-        title: 'Duration of polls (95 %)',
-        description: 'From the request sent to the listing committed, or to the failure.',
+        title: 'Poll duration (95 %)',
+        description: 'Time from sending the request to committing the listing, or to the failure.',
         unit: 's',
         span: 12,
         noValue: NO_EXPORTER,
@@ -107,7 +110,7 @@ function polls() {
     timeSeries(
       {
         title: 'Age of data',
-        description: 'Time since the last poll, and since the last good one.',
+        description: 'Time since the last poll, and since the last successful one.',
         unit: 's',
         span: 12,
         noValue: NO_EXPORTER,
@@ -128,21 +131,21 @@ function maxByInstance(expr: string): string {
   return `max by (instance, service_code) (${expr})`;
 }
 
-function processes() {
+function processPanels() {
   const lines = (expr: string) => ({ expr, legend: BY_INSTANCE });
   const byInstance = (title: string, description: string, unit: string, expr: string) =>
     timeSeries({ title, description, unit, ...QUARTER }, lines(expr));
   return [
     byInstance(
-      'Processor',
-      'Processor time, as a share of one processor. The exporter is one thread, but for compression and the like.',
+      'CPU',
+      'CPU time as a share of one CPU. The exporter uses one thread, and others for compression and the like.',
       'percentunit',
       `rate(${q.selectNamed('process_cpu_seconds_total')}[$__rate_interval])`,
     ),
     timeSeries(
       {
         title: 'Memory',
-        description: 'Resident memory, and the heap of JavaScript in use.',
+        description: 'Resident memory, and used JavaScript heap.',
         unit: 'bytes',
         ...QUARTER,
       },
@@ -152,7 +155,7 @@ function processes() {
     dashedThresholds(
       byInstance(
         'Event loop lag (99 %)',
-        'How late timers ran since the scrape before. Above the line, scrapes and polls suffer.',
+        'Delay of timers since the previous scrape. Above the line, scrapes and polls are delayed.',
         's',
         q.selectNamed('nodejs_eventloop_lag_p99_seconds'),
       ).thresholds(thresholds('green', [0.5, 'red'])),
@@ -163,47 +166,57 @@ function processes() {
         description: 'Open file descriptors, as a share of the limit.',
         unit: 'percentunit',
         span: 6,
-        noValue: 'Known on Linux only',
+        noValue: 'Linux only',
       },
       lines(`${q.selectNamed('process_open_fds')} / ${q.selectNamed('process_max_fds')}`),
     ),
   ];
 }
 
-function exposed() {
+function expositionPanels() {
   return [
     timeSeries(
-      { title: 'Series', description: 'Series in the last full exposition.', unit: 'locale', ...THIRD },
+      { title: 'Series', description: 'Series in the last full exposition.', unit: 'locale', ...QUARTER },
       { expr: q.select(C.series), legend: BY_INSTANCE },
     ),
     timeSeries(
-      { title: 'Duration of scrapes', description: 'As Prometheus measures it.', unit: 's', ...THIRD },
+      { title: 'Scrape duration', description: 'As measured by Prometheus.', unit: 's', ...QUARTER },
       { expr: q.selectNamed('scrape_duration_seconds'), legend: BY_INSTANCE },
     ),
     timeSeries(
       {
         title: 'Label sets folded',
         description:
-          'Label sets beyond metrics.max_label_sets, summed under __other__, by family; for tasks, those beyond metrics.max_tasks, left out.',
+          'Label sets beyond metrics.max_label_sets, folded into __other__, by family; for tasks, those beyond metrics.max_tasks, not exposed.',
         unit: 'none',
-        span: 8,
-        noValue: 'Nothing is folded',
+        span: 6,
+        noValue: 'No label set is folded',
       },
       {
         expr: `max by (instance, service_code, family) (${q.select(C.foldedLabelSets)}) > 0`,
         legend: '{{family}} of {{service_code}} ({{instance}})',
       },
     ),
+    timeSeries(
+      {
+        title: 'Departed tasks forgotten early',
+        description:
+          'Byte counts of departed tasks, inputs and outputs forgotten per minute, because there are more than 100,000 of a service code. If such a task comes back, it counts as new.',
+        unit: 'cpm',
+        ...QUARTER,
+      },
+      { expr: perMinute(sum(['instance'], q.ownRate(C.departedTasksEvicted))), legend: BY_INSTANCE },
+    ),
   ];
 }
 
-function state() {
+function statePanels() {
   const noState = { span: 8, noValue: 'state.file is not set' };
   return [
     timeSeries(
       {
-        title: 'Failed writes of the state',
-        description: 'Times the state file could not be written, per minute. The one before stands.',
+        title: 'Failed writes',
+        description: 'Failed writes of the state file per minute. The previous file stays in place.',
         unit: 'cpm',
         ...noState,
       },
@@ -211,8 +224,8 @@ function state() {
     ),
     timeSeries(
       {
-        title: 'Age of the state',
-        description: 'Time since the state file was last written: what a process that is killed may lose.',
+        title: 'Age of the state file',
+        description: 'Time since the last successful write.',
         unit: 's',
         ...noState,
       },
@@ -220,8 +233,8 @@ function state() {
     ),
     timeSeries(
       {
-        title: 'Size of the state',
-        description: 'Of the state file, as it was last written.',
+        title: 'Size of the state file',
+        description: 'Size after the last successful write.',
         unit: 'bytes',
         ...noState,
       },
@@ -230,12 +243,12 @@ function state() {
   ];
 }
 
-function shards() {
+function shardPanels() {
   return [
     timeSeries(
       {
         title: 'Service codes',
-        description: 'Service codes that each exporter polls. Shards have about as many each.',
+        description: 'Service codes that each exporter polls. The numbers of shards are similar.',
         unit: 'locale',
         span: 12,
         noValue: NO_EXPORTER,
@@ -244,15 +257,15 @@ function shards() {
     ),
     timeSeries(
       {
-        title: 'Shards that answer',
+        title: 'Running shards',
         description:
-          'Different shards among these exporters, and how many there are to be. Without shards both are 1.',
+          'Distinct shard indices of these exporters, and the configured count. Both are 1 without shards.',
         unit: 'none',
         span: 12,
         noValue: NO_EXPORTER,
       },
-      { expr: `count(count_values("shard", ${q.select(C.shardIndex)}))`, legend: 'answer' },
-      { expr: `max(${q.select(C.shards)})`, legend: 'are to be' },
+      { expr: `count(count_values("shard", ${q.select(C.shardIndex)}))`, legend: 'running' },
+      { expr: `max(${q.select(C.shards)})`, legend: 'configured' },
     ),
   ];
 }

@@ -3,10 +3,9 @@ import { YES_OR_NO } from './appearance.ts';
 import type { Queries } from './queries.ts';
 import { table } from './tables.ts';
 
-/** A row for each exporter. */
-export function everyExporter(q: Queries) {
+export function exporterTable(q: Queries) {
   const started = q.selectNamed('process_start_time_seconds');
-  // The version stands in labels: they are kept by multiplying with the info metric, which is 1.
+  // Multiplying by the info metric, whose value is 1, adds its version labels.
   const uptime = `${q.select(C.buildInfo)} * on (job, instance) group_left () (time() - ${started})`;
   const byVersion = (expr: string): string =>
     `max by (job, instance, version, revision, node_version) (${expr})`;
@@ -15,7 +14,7 @@ export function everyExporter(q: Queries) {
   return table(
     {
       title: 'Exporters',
-      description: 'Every exporter that is scraped, as of the end of the time range.',
+      description: 'Every scraped exporter at the end of the time range.',
       unit: 'short',
       span: 24,
       height: 6,
@@ -30,7 +29,7 @@ export function everyExporter(q: Queries) {
         { label: 'node_version', title: 'Node.js' },
       ],
       columns: [
-        { title: 'Runs for', expr: byVersion(uptime), unit: 's' },
+        { title: 'Uptime', expr: byVersion(uptime), unit: 's' },
         { title: 'Series', expr: joined(q.select(C.series)), unit: 'locale' },
         {
           title: 'Config valid',
@@ -39,7 +38,7 @@ export function everyExporter(q: Queries) {
           mappings: YES_OR_NO,
         },
         {
-          title: 'Loaded ago',
+          title: 'Config age',
           expr: joined(`(time() - ${q.select(C.configLastReloadSuccess)})`),
           unit: 's',
         },

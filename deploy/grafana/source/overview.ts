@@ -1,34 +1,33 @@
 import { CATALOGUE as C } from '../../../src/metrics/catalogue.ts';
 import { NO_LISTING, thresholds, UP_OR_DOWN } from './appearance.ts';
-import { UIDS, type Board } from './board.ts';
-import { dashedThresholds, stat, stateTimeline, timeSeries, verdict } from './panels.ts';
-import { CATCH_UP_NOTE, egress, errorRatio, HLS_NOTE, ingress, max, queriesOf, sum } from './queries.ts';
-import { everyCode } from './service-codes.ts';
+import { UIDS, type DashboardSpec } from './dashboard-builder.ts';
+import { dashedThresholds, stat, stateTimeline, timeSeries, statusStat } from './panels.ts';
+import { CATCH_UP_NOTE, egress, errorRatio, HLS_NOTE, ingress, max, createQueries, sum } from './queries.ts';
+import { serviceCodeTable } from './service-codes.ts';
 import { stalledTasks } from './stalled-tasks.ts';
 
-const q = queriesOf(['service_code']);
+const q = createQueries(['service_code']);
 const CODE = ['service_code'];
 const BY_CODE = '{{service_code}}';
 
-/** What somebody who is woken at night looks at first. */
-export function overview(): Board {
+export function overview(): DashboardSpec {
   return {
     uid: UIDS.overview,
     title: 'Overview',
-    description: 'All service codes: which are down, what fails, who watches, what flows.',
+    description: 'All service codes: failures, users, tasks and traffic.',
     filters: ['service_code'],
     span: '3h',
     sections: [
-      { panels: [...verdicts(), ...totals(), states(), errorRatios()] },
-      { title: 'Now', panels: [everyCode(q)] },
-      { title: 'Over time', panels: flows() },
+      { panels: [...statusPanels(), ...totalPanels(), stateTimelinePanel(), errorRatios()] },
+      { title: 'Now', panels: [serviceCodeTable(q)] },
+      { title: 'Over time', panels: flowPanels() },
     ],
   };
 }
 
-function verdicts() {
+function statusPanels() {
   return [
-    verdict(
+    statusStat(
       {
         title: 'Codes down',
         description: 'Service codes whose last poll failed at every exporter that polls them.',
@@ -38,21 +37,20 @@ function verdicts() {
       },
       { expr: `sum(${q.last(C.up)} == bool 0)`, legend: 'Down' },
     ).thresholds(thresholds('green', [1, 'red'])),
-    verdict(
+    statusStat(
       {
         title: 'Exporters down',
-        description:
-          'Targets of Prometheus that it could not scrape. Nothing else here is current while one is down.',
+        description: 'Exporters that Prometheus cannot scrape. Their data on this dashboard is not current.',
         unit: 'none',
         span: 3,
         noValue: 'No exporter',
       },
       { expr: `sum(${q.selectNamed('up')} == bool 0)`, legend: 'Down' },
     ).thresholds(thresholds('green', [1, 'red'])),
-    verdict(
+    statusStat(
       {
         title: 'Failed polls',
-        description: 'Share of polls that failed, of all service codes and exporters.',
+        description: 'Share of failed polls, over all service codes and exporters.',
         unit: 'percentunit',
         span: 3,
         noValue: 'No polls',
@@ -65,25 +63,25 @@ function verdicts() {
   ];
 }
 
-function totals() {
+function totalPanels() {
   const size = { span: 3, noValue: NO_LISTING };
   return [
     stat(
       { title: 'Users online', description: 'Users in the last listings.', unit: 'locale', ...size },
-      { expr: `sum(${q.last(C.onlineUsers)})`, legend: 'Users' },
+      { expr: `sum(${q.last(C.listingUsers)})`, legend: 'Users' },
     ),
     stat(
       { title: 'Tasks', description: 'Tasks in the last listings.', unit: 'locale', ...size },
-      { expr: `sum(${q.last(C.tasks)})`, legend: 'Tasks' },
+      { expr: `sum(${q.last(C.listingTasks)})`, legend: 'Tasks' },
     ),
     stat(
-      { title: 'Ingress', description: 'Bits per second that tasks receive.', unit: 'bps', ...size },
+      { title: 'Ingress', description: 'Input of tasks in bits per second.', unit: 'bps', ...size },
       { expr: ingress(q, []), legend: 'In' },
     ),
     stat(
       {
         title: 'Egress',
-        description: `Bits per second that HTTP live output delivers. ${HLS_NOTE}`,
+        description: `HTTP live output in bits per second. ${HLS_NOTE}`,
         unit: 'bps',
         ...size,
       },
@@ -92,17 +90,16 @@ function totals() {
   ].map((panel) => panel.thresholds(thresholds('blue')));
 }
 
-function states() {
+function stateTimelinePanel() {
   return stateTimeline(
     {
       title: 'Service codes',
-      description:
-        'Up while polls succeed. A failure shows for at least as long as a step of this panel, so that none is too short to be seen.',
+      description: 'Up while polls succeed. Each failure is visible for at least one step of this panel.',
       unit: 'none',
       span: 12,
       noValue: 'No exporter polls a service code',
     },
-    // A replica that saw it up all the time is enough.
+    // One replica without a failure is enough.
     { expr: max(CODE, `min_over_time(${q.select(C.up)}[$__rate_interval])`), legend: BY_CODE },
   )
     .mappings(UP_OR_DOWN)
@@ -114,7 +111,7 @@ function errorRatios() {
     timeSeries(
       {
         title: 'Failed polls by service code',
-        description: 'Share of polls that failed. Above the dashed line, something is wrong for good.',
+        description: 'Share of failed polls. Above the dashed line, failures are not occasional.',
         unit: 'percentunit',
         span: 12,
         noValue: 'No polls',
@@ -124,14 +121,14 @@ function errorRatios() {
   ).axisSoftMax(0.2);
 }
 
-function flows() {
+function flowPanels() {
   const half = { span: 12, noValue: NO_LISTING };
   const third = { span: 8, noValue: NO_LISTING };
   return [
     timeSeries(
       {
         title: 'Ingress',
-        description: `Bits per second that tasks receive. ${CATCH_UP_NOTE}`,
+        description: `Input of tasks in bits per second. ${CATCH_UP_NOTE}`,
         unit: 'bps',
         ...half,
       },
@@ -140,7 +137,7 @@ function flows() {
     timeSeries(
       {
         title: 'Egress',
-        description: `Bits per second that HTTP live output delivers. ${CATCH_UP_NOTE} ${HLS_NOTE}`,
+        description: `HTTP live output in bits per second. ${CATCH_UP_NOTE} ${HLS_NOTE}`,
         unit: 'bps',
         ...half,
       },
@@ -148,16 +145,16 @@ function flows() {
     ),
     timeSeries(
       { title: 'Users online', description: 'Users in the last listing.', unit: 'locale', ...third },
-      { expr: sum(CODE, q.last(C.onlineUsers)), legend: BY_CODE },
+      { expr: q.last(C.listingUsers), legend: BY_CODE },
     ),
     timeSeries(
       { title: 'Tasks', description: 'Tasks in the last listing.', unit: 'locale', ...third },
-      { expr: sum(CODE, q.last(C.tasks)), legend: BY_CODE },
+      { expr: q.last(C.listingTasks), legend: BY_CODE },
     ),
     timeSeries(
       {
         title: 'Stalled tasks',
-        description: 'Live tasks whose input flowed once and has stood still for poll.stall_after.',
+        description: 'Live tasks that received input before, but none for poll.stall_after.',
         unit: 'none',
         ...third,
       },

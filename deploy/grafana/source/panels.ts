@@ -22,23 +22,22 @@ import { PanelBuilder as StatPanelBuilder } from '@grafana/grafana-foundation-sd
 import { PanelBuilder as StateTimelinePanelBuilder } from '@grafana/grafana-foundation-sdk/statetimeline';
 import { PanelBuilder as TimeSeriesPanelBuilder } from '@grafana/grafana-foundation-sdk/timeseries';
 
-/** The data source of everything: the one that is chosen at the top of the dashboard. */
+/** The data source that is selected at the top of the dashboard. */
 export const DATA_SOURCE = { type: 'prometheus', uid: '${datasource}' };
 
-/** What every panel has to say of itself. */
 export interface PanelText {
   readonly title: string;
   readonly description: string;
-  /** One of Grafana's units. */
+  /** A unit id of Grafana. */
   readonly unit: string;
-  /** Width, of 24 columns. */
+  /** Width in columns, 1 to 24. */
   readonly span: number;
   readonly height?: number;
-  /** What stands there when there is no series. */
+  /** Shown if there is no series. */
   readonly noValue: string;
 }
 
-/** An expression and how its series are called; in a legend, `{{label}}` is the label's value. */
+/** An expression and the legend of its series, in which `{{label}}` is the value of a label. */
 export interface Line {
   readonly expr: string;
   readonly legend: string;
@@ -54,7 +53,6 @@ interface TextSetters<Panel> {
   datasource(source: typeof DATA_SOURCE): Panel;
 }
 
-/** Gives any kind of panel its text, size and data source. */
 export function withText<Panel extends TextSetters<Panel>>(
   panel: Panel,
   { title, description, unit, span, height = 8, noValue }: PanelText,
@@ -69,19 +67,18 @@ export function withText<Panel extends TextSetters<Panel>>(
     .datasource(DATA_SOURCE);
 }
 
-/** How the targets of a panel are told apart: A, B, and so on. */
-export function refIdOf(index: number): string {
+/** Formats the refId of a target: A, B, and so on. */
+export function formatRefId(index: number): string {
   return 'ABCDEFGHIJKLMNOPQRSTUVWXYZ'.charAt(index);
 }
 
-/** The targets of a panel. */
-export function targetsOf(
+export function createTargets(
   lines: readonly Line[],
   configure: (query: DataqueryBuilder) => DataqueryBuilder,
 ): DataqueryBuilder[] {
   return lines.map(({ expr, legend }, index) =>
     configure(new DataqueryBuilder())
-      .refId(refIdOf(index))
+      .refId(formatRefId(index))
       .datasource(DATA_SOURCE)
       .expr(expr)
       .legendFormat(legend),
@@ -91,10 +88,9 @@ export function targetsOf(
 const asRange = (query: DataqueryBuilder): DataqueryBuilder =>
   query.range().format(PromQueryFormat.TimeSeries);
 
-/** Lines over time. */
 export function timeSeries(text: PanelText, ...lines: readonly Line[]): TimeSeriesPanelBuilder {
   const panel = withText(new TimeSeriesPanelBuilder(), text)
-    .targets(targetsOf(lines, asRange))
+    .targets(createTargets(lines, asRange))
     .lineWidth(1)
     .fillOpacity(10)
     .gradientMode(GraphGradientMode.None)
@@ -102,12 +98,12 @@ export function timeSeries(text: PanelText, ...lines: readonly Line[]): TimeSeri
     .axisSoftMin(0)
     .legend(legendFor(text))
     .tooltip(new VizTooltipOptionsBuilder().mode(TooltipDisplayMode.Multi).sort(SortOrder.Descending));
-  // What is counted comes in whole numbers, and an axis for nothing but zeros need not go up to 100.
+  // Counts are whole numbers, and an axis with zeros only should not extend to 100.
   if (['none', 'locale'].includes(text.unit)) panel.decimals(0);
   return ['none', 'locale', 'cpm'].includes(text.unit) ? panel.axisSoftMax(1) : panel;
 }
 
-/** A wide panel has room for a table of values beside it, a narrow one for names below. */
+/** Wide panels have a table of values on the right, narrow ones a list of names below. */
 function legendFor({ span }: PanelText): VizLegendOptionsBuilder {
   const legend = new VizLegendOptionsBuilder().showLegend(true);
   return span >= 12
@@ -118,7 +114,6 @@ function legendFor({ span }: PanelText): VizLegendOptionsBuilder {
     : legend.displayMode(LegendDisplayMode.List).placement(LegendPlacement.Bottom).calcs([]);
 }
 
-/** Lines that add up to a whole, one on the other. */
 export function stackedSeries(text: PanelText, ...lines: readonly Line[]): TimeSeriesPanelBuilder {
   return timeSeries(text, ...lines)
     .fillOpacity(35)
@@ -130,10 +125,10 @@ export function dashedThresholds(panel: TimeSeriesPanelBuilder): TimeSeriesPanel
   return panel.thresholdsStyle(new GraphThresholdsStyleConfigBuilder().mode(GraphThresholdsStyleMode.Dashed));
 }
 
-/** One number, of this moment. */
+/** A single current number. */
 export function stat(text: PanelText, ...lines: readonly Line[]): StatPanelBuilder {
   return withText(new StatPanelBuilder(), { height: 4, ...text })
-    .targets(targetsOf(lines, (query) => query.instant().format(PromQueryFormat.TimeSeries)))
+    .targets(createTargets(lines, (query) => query.instant().format(PromQueryFormat.TimeSeries)))
     .reduceOptions(new ReduceDataOptionsBuilder().calcs(['lastNotNull']).fields('').values(false))
     .colorMode(BigValueColorMode.Value)
     .graphMode(BigValueGraphMode.None)
@@ -141,15 +136,15 @@ export function stat(text: PanelText, ...lines: readonly Line[]): StatPanelBuild
     .colorScheme(new FieldColorBuilder().mode(FieldColorModeId.Thresholds));
 }
 
-/** One number of this moment in a coloured field: for what is good or bad. */
-export function verdict(text: PanelText, ...lines: readonly Line[]): StatPanelBuilder {
+/** A single current number on a background coloured by thresholds. */
+export function statusStat(text: PanelText, ...lines: readonly Line[]): StatPanelBuilder {
   return stat(text, ...lines).colorMode(BigValueColorMode.BackgroundSolid);
 }
 
-/** A state for each series, over time. */
+/** The state of each series over time. */
 export function stateTimeline(text: PanelText, ...lines: readonly Line[]): StateTimelinePanelBuilder {
   return withText(new StateTimelinePanelBuilder(), text)
-    .targets(targetsOf(lines, asRange))
+    .targets(createTargets(lines, asRange))
     .colorScheme(new FieldColorBuilder().mode(FieldColorModeId.Thresholds))
     .showValue(VisibilityMode.Never)
     .mergeValues(true)

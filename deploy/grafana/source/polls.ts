@@ -4,22 +4,22 @@ import { perMinute, sum, type Queries } from './queries.ts';
 
 const THIRD = { span: 8, noValue: 'No polls' };
 
-/** How the polls of service codes go, all exporters taken together. */
+/** The polls of service codes, over all exporters. */
 export function polls(q: Queries) {
   return [
     timeSeries(
       {
         title: 'Failed polls by reason',
-        description: 'Polls that failed, per minute, of all exporters.',
+        description: 'Failed polls per minute, over all exporters.',
         unit: 'cpm',
         ...THIRD,
       },
       { expr: `${perMinute(sum(['reason'], q.ownRate(C.pollErrors)))} > 0`, legend: '{{reason}}' },
-    ).noValue('No poll has failed in this time'),
+    ).noValue('No poll failed in this time range'),
     timeSeries(
       {
-        title: 'Duration of polls',
-        description: 'From the request sent to the listing committed, or to the failure.',
+        title: 'Poll duration',
+        description: 'Time from sending the request to committing the listing, or to the failure.',
         unit: 's',
         ...THIRD,
       },
@@ -27,16 +27,16 @@ export function polls(q: Queries) {
       { expr: q.quantile(0.95, C.pollDuration), legend: '95 %' },
     ),
     timeSeries(
-      { title: 'Size of the listing', description: 'The last body, decompressed.', unit: 'bytes', ...THIRD },
+      { title: 'Listing size', description: 'Size of the last body, decompressed.', unit: 'bytes', ...THIRD },
       { expr: q.last(C.responseBytes), legend: '{{service_code}}' },
     ),
     timeSeries(
       {
-        title: 'Entries left out',
-        description: 'Entries of good listings that break the interface, per minute.',
+        title: 'Rejected entries',
+        description: 'Entries of good listings that cannot be identified, per minute.',
         unit: 'cpm',
-        span: 12,
-        noValue: 'No entry was left out in this time',
+        span: 8,
+        noValue: 'No entry was rejected in this time range',
       },
       {
         expr: `${perMinute(sum(['record', 'reason'], q.rate(C.invalidRecords)))} > 0`,
@@ -45,11 +45,35 @@ export function polls(q: Queries) {
     ),
     timeSeries(
       {
+        title: 'Invalid fields',
+        description:
+          'Fields of good listings with a wrong type or range, per minute. They count as missing; the rest of their entry is used.',
+        unit: 'cpm',
+        span: 8,
+        noValue: 'No field was invalid in this time range',
+      },
+      {
+        expr: `${perMinute(sum(['record', 'field'], q.rate(C.invalidFields)))} > 0`,
+        legend: '{{record}}: {{field}}',
+      },
+    ),
+    timeSeries(
+      {
+        title: 'Entries of other service codes',
+        description:
+          'Entries of good listings whose service_code is not the polled one, per minute. They count for the polled one.',
+        unit: 'cpm',
+        ...THIRD,
+      },
+      { expr: perMinute(sum(['record'], q.rate(C.foreignRecords))), legend: '{{record}}' },
+    ),
+    timeSeries(
+      {
         title: 'Label sets folded',
-        description: 'Label sets beyond metrics.max_label_sets, summed under __other__, by family.',
+        description: 'Label sets beyond metrics.max_label_sets, folded into __other__, by family.',
         unit: 'none',
-        span: 12,
-        noValue: 'Nothing is folded',
+        span: 24,
+        noValue: 'No label set is folded',
       },
       { expr: `${sum(['family'], q.last(C.foldedLabelSets))} > 0`, legend: '{{family}}' },
     ),

@@ -1,6 +1,6 @@
 import { CATALOGUE as C } from '../../../src/metrics/catalogue.ts';
 import { thresholds } from './appearance.ts';
-import { UIDS, type Board } from './board.ts';
+import { UIDS, type DashboardSpec } from './dashboard-builder.ts';
 import { timeSeries } from './panels.ts';
 import {
   CATCH_UP_NOTE,
@@ -9,44 +9,49 @@ import {
   ingress,
   max,
   METERED,
+  min,
   perMinute,
-  queriesOf,
+  createQueries,
   sum,
 } from './queries.ts';
 import { table } from './tables.ts';
 
-const q = queriesOf(['service_code', 'vs_id']);
+const q = createQueries(['service_code', 'vs_id']);
 const SERVER = ['vs_id'];
 const BY_SERVER = '{{vs_id}}';
-const NO_LISTING = 'No listing with such a server';
+const NO_LISTING = 'No listing with this server';
 const THIRD = { span: 8, noValue: NO_LISTING };
 
 const users = sum(SERVER, q.last(C.serverOnlineUsers));
 const tasks = sum(SERVER, q.last(C.tasks));
 const stalled = sum(SERVER, q.last(C.tasksStalled));
+const withoutInput = sum(SERVER, q.last(C.tasksWithoutInput));
+const stalledFiles = sum(SERVER, q.last(C.fileTasksStalled));
+/** Replicas that started at different times saw a task first at different times: the earliest is the best. */
+const oldestTaskAge = `time() - ${min(SERVER, q.select(C.oldestTaskFirstSeen))}`;
+const streams = (...matchers: readonly string[]): string => sum(SERVER, q.last(C.streams, ...matchers));
 const connections = sum(SERVER, q.last(C.httpConnections, METERED));
 
-/** Each server of the service, over the service codes that use it. */
-export function server(): Board {
+export function server(): DashboardSpec {
   return {
     uid: UIDS.server,
     title: 'Server',
-    description: 'The servers of the service (vs_id), compared, over the chosen service codes.',
+    description: 'Servers (vs_id) compared, over the selected service codes.',
     filters: ['service_code', 'vs_id'],
     span: '3h',
     sections: [
-      { panels: [everyServer()] },
-      { title: 'Load', panels: load() },
-      { title: 'Trouble', panels: trouble() },
+      { panels: [serverTable()] },
+      { title: 'Load', panels: loadPanels() },
+      { title: 'Tasks', panels: problemPanels() },
     ],
   };
 }
 
-function everyServer() {
+function serverTable() {
   return table(
     {
       title: 'Servers now',
-      description: `Each server, as of the end of the time range. One that has left the listings stays for an hour, without figures but with the time since it was seen. ${HLS_NOTE}`,
+      description: `Each server at the end of the time range. A server that is no longer listed stays for an hour, with only the time since it was last seen. No input: live tasks that have never received any. Transcoded: streams of outputs. ${HLS_NOTE}`,
       unit: 'short',
       span: 24,
       noValue: 'No server in any listing',
@@ -62,12 +67,17 @@ function everyServer() {
         },
         { title: 'Users', expr: users, unit: 'locale' },
         { title: 'Tasks', expr: tasks, unit: 'locale' },
-        {
-          title: 'Stalled',
-          expr: stalled,
+        ...[
+          { title: 'Stalled', expr: stalled },
+          { title: 'No input', expr: withoutInput },
+          { title: 'Stalled files', expr: stalledFiles },
+        ].map((column) => ({
+          ...column,
           unit: 'none',
           thresholds: thresholds('transparent', [1, 'orange']),
-        },
+        })),
+        { title: 'Oldest task', expr: oldestTaskAge, unit: 's' },
+        { title: 'Transcoded', expr: streams('mode="transcode"'), unit: 'locale' },
         { title: 'Ingress', expr: ingress(q, SERVER), unit: 'bps' },
         { title: 'Egress', expr: egress(q, SERVER), unit: 'bps' },
         { title: 'Connections', expr: connections, unit: 'locale' },
@@ -77,60 +87,119 @@ function everyServer() {
   );
 }
 
-function load() {
+function loadPanels() {
   const text = (title: string, description: string, unit: string) => ({ title, description, unit, ...THIRD });
   return [
-    timeSeries(text('Users', 'Users that the listings place on the server.', 'locale'), {
+    timeSeries(text('Users', 'Users on the server in the last listings.', 'locale'), {
       expr: users,
       legend: BY_SERVER,
     }),
-    timeSeries(text('Tasks', 'Tasks of the last listings.', 'none'), { expr: tasks, legend: BY_SERVER }),
+    timeSeries(text('Tasks', 'Tasks on the server in the last listings.', 'none'), {
+      expr: tasks,
+      legend: BY_SERVER,
+    }),
     timeSeries(text('Connections', `HTTP connections of viewers. ${HLS_NOTE}`, 'locale'), {
       expr: connections,
       legend: BY_SERVER,
     }),
-    timeSeries(text('Ingress', `Bits per second that tasks receive. ${CATCH_UP_NOTE}`, 'bps'), {
+    timeSeries(text('Ingress', `Input of tasks in bits per second. ${CATCH_UP_NOTE}`, 'bps'), {
       expr: ingress(q, SERVER),
       legend: BY_SERVER,
     }),
-    timeSeries(
-      text('Egress', `Bits per second that HTTP live output delivers. ${CATCH_UP_NOTE} ${HLS_NOTE}`, 'bps'),
-      {
-        expr: egress(q, SERVER),
-        legend: BY_SERVER,
-      },
-    ),
+    timeSeries(text('Egress', `HTTP live output in bits per second. ${CATCH_UP_NOTE} ${HLS_NOTE}`, 'bps'), {
+      expr: egress(q, SERVER),
+      legend: BY_SERVER,
+    }),
     timeSeries(
       text(
         'Imbalance',
-        'Tasks of the fullest server, in multiples of the mean. 1 is perfectly even.',
+        'Tasks of the fullest server divided by the mean. 1 is an even distribution.',
         'none',
       ),
       { expr: `max(${tasks}) / avg(${tasks})`, legend: 'fullest / mean' },
     )
       .decimals(2)
       .thresholds(thresholds('green', [3, 'orange'])),
+    timeSeries(
+      {
+        title: 'Transcoded video streams',
+        description: 'Video streams of outputs that the server transcodes.',
+        unit: 'locale',
+        span: 8,
+        noValue: 'No video stream is transcoded',
+      },
+      { expr: streams('codec_type="video"', 'mode="transcode"'), legend: BY_SERVER },
+    ),
+    timeSeries(
+      {
+        title: 'Transcoded audio streams',
+        description: 'Audio streams of outputs that the server transcodes.',
+        unit: 'locale',
+        span: 8,
+        noValue: 'No audio stream is transcoded',
+      },
+      { expr: streams('codec_type="audio"', 'mode="transcode"'), legend: BY_SERVER },
+    ),
+    timeSeries(
+      {
+        title: 'Share of transcoded streams',
+        description: 'Transcoded streams divided by all streams. The others are copied.',
+        unit: 'percentunit',
+        span: 8,
+        noValue: 'No stream is transcoded',
+      },
+      { expr: `${streams('mode="transcode"')} / ${streams()}`, legend: BY_SERVER },
+    ).max(1),
   ];
 }
 
-function trouble() {
+function problemPanels() {
   return [
     timeSeries(
       {
         title: 'Stalled tasks',
-        description: 'Live tasks whose input flowed once and has stood still for poll.stall_after.',
+        description: 'Live tasks that received input before, but none for poll.stall_after.',
         unit: 'none',
         ...THIRD,
       },
       { expr: stalled, legend: BY_SERVER },
     ),
     timeSeries(
-      { title: 'Tasks started', description: 'Tasks that appeared, per minute.', unit: 'cpm', ...THIRD },
+      {
+        title: 'Tasks without input',
+        description:
+          'Live tasks that have received no input since they were first seen, for poll.stall_after or longer.',
+        unit: 'none',
+        ...THIRD,
+      },
+      { expr: withoutInput, legend: BY_SERVER },
+    ),
+    timeSeries(
+      {
+        title: 'Stalled file tasks',
+        description: 'Tasks with progress that has not changed for poll.stall_after.',
+        unit: 'none',
+        ...THIRD,
+      },
+      { expr: stalledFiles, legend: BY_SERVER },
+    ),
+    timeSeries(
+      { title: 'Tasks started', description: 'Started tasks per minute.', unit: 'cpm', ...THIRD },
       { expr: perMinute(sum(SERVER, q.rate(C.tasksStarted))), legend: BY_SERVER },
     ),
     timeSeries(
-      { title: 'Tasks ended', description: 'Tasks that vanished, per minute.', unit: 'cpm', ...THIRD },
+      { title: 'Tasks ended', description: 'Ended tasks per minute.', unit: 'cpm', ...THIRD },
       { expr: perMinute(sum(SERVER, q.rate(C.tasksEnded))), legend: BY_SERVER },
+    ),
+    timeSeries(
+      {
+        title: 'Age of the oldest task',
+        description:
+          'Time since the exporter first saw the oldest task. Tasks much older than any event or file may never end by themselves. After a start without a state file, the age begins at 0.',
+        unit: 's',
+        ...THIRD,
+      },
+      { expr: oldestTaskAge, legend: BY_SERVER },
     ),
   ];
 }

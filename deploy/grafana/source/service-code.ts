@@ -1,42 +1,41 @@
 import { CATALOGUE as C } from '../../../src/metrics/catalogue.ts';
 import { NO_LISTING, RET, thresholds, UP_OR_DOWN } from './appearance.ts';
-import { UIDS, type Board } from './board.ts';
+import { UIDS, type DashboardSpec } from './dashboard-builder.ts';
 import { inputsAndOutputs } from './inputs-and-outputs.ts';
-import { stackedSeries, stat, timeSeries, verdict } from './panels.ts';
+import { stackedSeries, stat, timeSeries, statusStat } from './panels.ts';
 import { polls } from './polls.ts';
-import { CATCH_UP_NOTE, egress, HLS_NOTE, ingress, perMinute, queriesOf, sum } from './queries.ts';
+import { CATCH_UP_NOTE, egress, HLS_NOTE, ingress, perMinute, createQueries, sum } from './queries.ts';
 import { stalledTasks } from './stalled-tasks.ts';
 
-const q = queriesOf(['service_code']);
+const q = createQueries(['service_code']);
 const SERVER = ['vs_id'];
 const THIRD = { span: 8, noValue: NO_LISTING };
 const HALF = { span: 12, noValue: NO_LISTING };
 
-/** All that is known of one service code, or of several taken together. */
-export function serviceCode(): Board {
+export function serviceCode(): DashboardSpec {
   return {
     uid: UIDS.serviceCode,
     title: 'Service code',
-    description: 'One service code, or several taken together: state, tasks, bytes, and how its polls go.',
+    description: 'One service code, or several combined: state, tasks, bytes, inputs, outputs and polls.',
     filters: ['service_code'],
     span: '3h',
     sections: [
-      { panels: [...state(), ...size(), ...bytes()] },
-      { title: 'Tasks', panels: tasks() },
+      { panels: [...statePanels(), ...sizePanels(), ...bytePanels()] },
+      { title: 'Tasks', panels: taskPanels() },
       { title: 'Inputs and outputs', panels: inputsAndOutputs(q) },
       { title: 'Polls', panels: polls(q) },
     ],
   };
 }
 
-function state() {
+function statePanels() {
   const age = `time() - ${q.last(C.lastSuccess)}`;
   return [
-    verdict(
+    statusStat(
       {
         title: 'State',
         description:
-          'Whether the last poll succeeded, at one exporter at least. Down if any of the chosen codes is.',
+          'Up if the last poll succeeded on at least one exporter. Down if any selected code is down.',
         unit: 'none',
         span: 3,
         noValue: 'Not polled',
@@ -45,11 +44,11 @@ function state() {
     )
       .mappings(UP_OR_DOWN)
       .thresholds(thresholds('red', [1, 'green'])),
-    verdict(
+    statusStat(
       {
         title: 'Last ret',
         description:
-          'What the service answered; any value but 0 is a refusal. The greatest of the chosen codes.',
+          'Result of the last response; values other than 0 are errors. The maximum of the selected codes.',
         unit: 'none',
         span: 3,
         noValue: 'No answer',
@@ -58,11 +57,11 @@ function state() {
     )
       .mappings(RET)
       .thresholds(thresholds('red', [0, 'green'], [1, 'red'])),
-    verdict(
+    statusStat(
       {
         title: 'Age of data',
         description:
-          'Time since the last good listing, in poll intervals, of the code that is worst off. Gauges vanish after three.',
+          'Time since the last good listing, in poll intervals; the maximum of the selected codes. By default, gauges disappear after three.',
         unit: 'none',
         span: 3,
         noValue: 'No listing yet',
@@ -75,14 +74,14 @@ function state() {
   ];
 }
 
-function size() {
-  const figures = [
-    { title: 'Users online', description: 'Users in the last listing.', expr: q.last(C.onlineUsers) },
-    { title: 'Tasks', description: 'Tasks in the last listing.', expr: q.last(C.tasks) },
+function sizePanels() {
+  const stats = [
+    { title: 'Users online', description: 'Users in the last listing.', expr: q.last(C.listingUsers) },
+    { title: 'Tasks', description: 'Tasks in the last listing.', expr: q.last(C.listingTasks) },
     { title: 'Merging tasks', description: 'Tasks with more than one input.', expr: q.last(C.tasksMerging) },
-    { title: 'Servers', description: 'Servers that hold users or tasks.', expr: q.last(C.servers) },
+    { title: 'Servers', description: 'Servers with users or tasks.', expr: q.last(C.servers) },
   ];
-  return figures.map(({ title, description, expr }) =>
+  return stats.map(({ title, description, expr }) =>
     stat(
       { title, description, unit: 'locale', span: 3, noValue: NO_LISTING },
       { expr: `sum(${expr})`, legend: title },
@@ -90,12 +89,12 @@ function size() {
   );
 }
 
-function bytes() {
+function bytePanels() {
   return [
     stackedSeries(
       {
         title: 'Ingress by server',
-        description: `Bits per second that tasks receive. ${CATCH_UP_NOTE}`,
+        description: `Input of tasks in bits per second. ${CATCH_UP_NOTE}`,
         unit: 'bps',
         ...HALF,
       },
@@ -104,7 +103,7 @@ function bytes() {
     stackedSeries(
       {
         title: 'Egress by format',
-        description: `Bits per second that HTTP live output delivers. ${CATCH_UP_NOTE} ${HLS_NOTE}`,
+        description: `HTTP live output in bits per second. ${CATCH_UP_NOTE} ${HLS_NOTE}`,
         unit: 'bps',
         ...HALF,
       },
@@ -113,7 +112,7 @@ function bytes() {
   ];
 }
 
-function tasks() {
+function taskPanels() {
   return [
     stackedSeries(
       { title: 'Tasks by server', description: 'Tasks in the last listing.', unit: 'none', ...THIRD },
@@ -123,7 +122,7 @@ function tasks() {
       {
         title: 'Live and file tasks',
         description:
-          'Tasks without progress are live (or file tasks at their start); those with some process a file.',
+          'Tasks with progress process a file. Tasks without are live, or file tasks at their start.',
         unit: 'none',
         ...THIRD,
       },
@@ -133,7 +132,7 @@ function tasks() {
     timeSeries(
       {
         title: 'Stalled tasks by server',
-        description: 'Live tasks whose input stands still.',
+        description: 'Live tasks that received input before, but none for poll.stall_after.',
         unit: 'none',
         ...THIRD,
       },
@@ -141,10 +140,21 @@ function tasks() {
     ),
     timeSeries(
       {
-        title: 'Tasks that come and go',
-        description: 'Tasks that appeared, vanished and stalled, per minute.',
+        title: 'Tasks without input, stalled file tasks',
+        description:
+          'Live tasks that have never received input, and file tasks whose progress has not changed, for poll.stall_after.',
+        unit: 'none',
+        ...THIRD,
+      },
+      { expr: `sum(${q.last(C.tasksWithoutInput)})`, legend: 'without input' },
+      { expr: `sum(${q.last(C.fileTasksStalled)})`, legend: 'stalled file tasks' },
+    ),
+    timeSeries(
+      {
+        title: 'Task churn',
+        description: 'Tasks that started, ended and stalled, per minute.',
         unit: 'cpm',
-        ...HALF,
+        ...THIRD,
       },
       { expr: perMinute(`sum(${q.rate(C.tasksStarted)})`), legend: 'started' },
       { expr: perMinute(`sum(${q.rate(C.tasksEnded)})`), legend: 'ended' },
@@ -152,11 +162,11 @@ function tasks() {
     ),
     timeSeries(
       {
-        title: 'Lifetime of tasks that ended',
-        description: 'Time from first seen to last seen. There is a value only where tasks ended.',
+        title: 'Lifetime of ended tasks',
+        description: 'Time from first to last listing. No value if no task ended.',
         unit: 's',
-        span: 12,
-        noValue: 'No task has ended in this time',
+        span: 8,
+        noValue: 'No task ended in this time range',
       },
       { expr: q.quantile(0.5, C.taskLifetime), legend: 'median' },
       { expr: q.quantile(0.9, C.taskLifetime), legend: '90 %' },

@@ -1,18 +1,17 @@
 import { CATALOGUE as C } from '../../../src/metrics/catalogue.ts';
 import { thresholds, UP_OR_DOWN } from './appearance.ts';
-import { linkTo, UIDS } from './board.ts';
+import { createLink, UIDS } from './dashboard-builder.ts';
 import { egress, errorRatio, HLS_NOTE, ingress, sum, type Queries } from './queries.ts';
 import { table } from './tables.ts';
 
 const CODE = ['service_code'];
 
-/** A row for each service code. */
-export function everyCode(q: Queries) {
+export function serviceCodeTable(q: Queries) {
   const age = `time() - ${q.last(C.lastSuccess)}`;
   return table(
     {
       title: 'Service codes now',
-      description: `What each service code holds, as of the end of the time range. A click on a code leads to its dashboard. ${HLS_NOTE}`,
+      description: `Each service code at the end of the time range. No input: live tasks that have never received any. Click a code to open its dashboard. ${HLS_NOTE}`,
       unit: 'short',
       span: 24,
       height: 7,
@@ -23,7 +22,7 @@ export function everyCode(q: Queries) {
         {
           label: 'service_code',
           title: 'Service code',
-          link: linkTo(UIDS.serviceCode, 'This service code', 'service_code'),
+          link: createLink(UIDS.serviceCode, 'This service code', 'service_code'),
         },
       ],
       columns: [
@@ -36,11 +35,17 @@ export function everyCode(q: Queries) {
         },
         { title: 'Age of data', expr: age, unit: 's' },
         { title: 'Servers', expr: q.last(C.servers), unit: 'none' },
-        { title: 'Users', expr: sum(CODE, q.last(C.onlineUsers)), unit: 'locale' },
-        { title: 'Tasks', expr: sum(CODE, q.last(C.tasks)), unit: 'locale' },
+        { title: 'Users', expr: q.last(C.listingUsers), unit: 'locale' },
+        { title: 'Tasks', expr: q.last(C.listingTasks), unit: 'locale' },
         {
           title: 'Stalled',
           expr: sum(CODE, q.last(C.tasksStalled)),
+          unit: 'none',
+          thresholds: thresholds('transparent', [1, 'orange']),
+        },
+        {
+          title: 'No input',
+          expr: sum(CODE, q.last(C.tasksWithoutInput)),
           unit: 'none',
           thresholds: thresholds('transparent', [1, 'orange']),
         },

@@ -1,14 +1,14 @@
 import { CATALOGUE as C } from '../../../src/metrics/catalogue.ts';
 import { NO_LISTING, thresholds } from './appearance.ts';
-import { verdict } from './panels.ts';
+import { statusStat } from './panels.ts';
 import type { Queries } from './queries.ts';
 
-/** How many tasks stand still, of all that a dashboard is about. */
+/** The number of stalled tasks of a dashboard. */
 export function stalledTasks(q: Queries) {
-  return verdict(
+  return statusStat(
     {
       title: 'Stalled tasks',
-      description: 'Live tasks whose input flowed once and has stood still for poll.stall_after.',
+      description: 'Live tasks that received input before, but none for poll.stall_after.',
       unit: 'none',
       span: 3,
       noValue: NO_LISTING,

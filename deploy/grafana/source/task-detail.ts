@@ -1,40 +1,38 @@
 import { CATALOGUE as C } from '../../../src/metrics/catalogue.ts';
 import type { FamilySpec } from '../../../src/metrics/family.ts';
 import { STALLED_OR_FLOWING, thresholds } from './appearance.ts';
-import { UIDS, type Board } from './board.ts';
-import { stat, timeSeries, verdict, stateTimeline } from './panels.ts';
-import { bits, HLS_NOTE, METERED, queriesOf, sum } from './queries.ts';
+import { UIDS, type DashboardSpec } from './dashboard-builder.ts';
+import { stat, timeSeries, statusStat, stateTimeline } from './panels.ts';
+import { bits, HLS_NOTE, METERED, createQueries, sum } from './queries.ts';
 import { table } from './tables.ts';
 
-const q = queriesOf(['service_code', 'vs_id', 'task_id']);
+const q = createQueries(['service_code', 'vs_id', 'task_id']);
 const TASK = ['service_code', 'task_id'];
 const BY_TASK = '{{task_id}}';
-/** This dashboard is empty unless the exporter is told to expose single tasks. */
-const OFF = 'No such task; is metrics.per_task on?';
-const LARGEST = 'The twenty largest at each moment.';
+const NO_TASK = 'No such task. Is metrics.per_task on?';
+const LARGEST = 'The twenty largest at each time.';
 
-/** `xvs_task_info` alone knows the server of a task: multiplied with it, which is 1, others can be chosen by server. */
-const ofChosenServers = (expression: string): string =>
-  `${expression} * on (service_code, task_id) group_left () ${max1(C.taskInfo)}`;
-const max1 = (family: FamilySpec): string => `max by (service_code, task_id) (${q.select(family)})`;
+/** Only `xvs_task_info` has the server of a task. Multiplying by it (its value is 1) filters others by server. */
+const filterByServer = (expression: string): string =>
+  `${expression} * on (service_code, task_id) group_left () ${selectTaskMax(C.taskInfo)}`;
+const selectTaskMax = (family: FamilySpec): string => `max by (service_code, task_id) (${q.select(family)})`;
 
-const ingress = ofChosenServers(bits(sum(TASK, q.rate(C.taskInputBytes))));
-const egress = ofChosenServers(bits(sum(TASK, q.rate(C.taskHttpOutputBytes, METERED))));
-const connections = ofChosenServers(sum(TASK, q.last(C.taskHttpConnections, METERED)));
+const ingress = filterByServer(bits(sum(TASK, q.rate(C.taskInputBytes))));
+const egress = filterByServer(bits(sum(TASK, q.rate(C.taskHttpOutputBytes, METERED))));
+const connections = filterByServer(sum(TASK, q.last(C.taskHttpConnections, METERED)));
 
-/** Single tasks, where `metrics.per_task` is on. */
-export function taskDetail(): Board {
+export function taskDetail(): DashboardSpec {
   return {
     uid: UIDS.task,
     title: 'Task detail',
-    description: 'Single tasks. Empty unless metrics.per_task of the exporter is on.',
+    description: 'Single tasks. Empty without metrics.per_task.',
     filters: ['service_code', 'vs_id', 'task_id'],
     span: '1h',
-    sections: [{ panels: [...counts(), everyTask()] }, { title: 'Over time', panels: flows() }],
+    sections: [{ panels: [...countPanels(), taskTable()] }, { title: 'Over time', panels: flowPanels() }],
   };
 }
 
-function counts() {
+function countPanels() {
   return [
     stat(
       {
@@ -42,54 +40,54 @@ function counts() {
         description: 'Tasks that match the variables.',
         unit: 'locale',
         span: 6,
-        noValue: OFF,
+        noValue: NO_TASK,
       },
       { expr: `count(${q.last(C.taskInfo)})`, legend: 'Tasks' },
     ).thresholds(thresholds('blue')),
-    verdict(
+    statusStat(
       {
-        title: 'Tasks left out',
-        description: 'Tasks beyond metrics.max_tasks: they are in all other figures, but not here.',
+        title: 'Tasks not exposed',
+        description: 'Tasks beyond metrics.max_tasks. They are missing only on this dashboard.',
         unit: 'locale',
         span: 6,
         noValue: 'None',
       },
-      { expr: `sum(${q.last(C.foldedLabelSets, `family="${C.taskInfo.name}"`)})`, legend: 'Left out' },
+      { expr: `sum(${q.last(C.foldedLabelSets, `family="${C.taskInfo.name}"`)})`, legend: 'Not exposed' },
     ).thresholds(thresholds('green', [1, 'orange'])),
-    verdict(
+    statusStat(
       {
         title: 'Stalled',
-        description: 'Live tasks, of those shown, whose input stands still.',
+        description: 'Stalled live tasks among those shown.',
         unit: 'locale',
         span: 6,
-        noValue: OFF,
+        noValue: NO_TASK,
       },
-      { expr: `sum(${ofChosenServers(q.last(C.taskStalled))})`, legend: 'Stalled' },
+      { expr: `sum(${filterByServer(q.last(C.taskStalled))})`, legend: 'Stalled' },
     ).thresholds(thresholds('green', [1, 'orange'])),
     stat(
       {
         title: 'Ingress',
-        description: 'Bits per second of the tasks shown.',
+        description: 'Input of the tasks shown in bits per second.',
         unit: 'bps',
         span: 6,
-        noValue: OFF,
+        noValue: NO_TASK,
       },
       { expr: `sum(${ingress})`, legend: 'In' },
     ).thresholds(thresholds('blue')),
   ];
 }
 
-function everyTask() {
+function taskTable() {
   const described = (expression: string): string =>
     `${q.last(C.taskInfo)} * on (service_code, task_id) group_left () (${expression})`;
   return table(
     {
       title: 'Tasks now',
-      description: `Each task, as of the end of the time range. ${HLS_NOTE}`,
+      description: `Each task at the end of the time range. ${HLS_NOTE}`,
       unit: 'short',
       span: 24,
       height: 10,
-      noValue: OFF,
+      noValue: NO_TASK,
     },
     {
       keys: [
@@ -108,7 +106,7 @@ function everyTask() {
           width: 90,
         },
         { title: 'Progress', expr: described(q.last(C.taskProgress)), unit: 'none', width: 90 },
-        { title: 'Known for', expr: described(`time() - ${q.last(C.taskFirstSeen)}`), unit: 's' },
+        { title: 'Observed for', expr: described(`time() - ${q.last(C.taskFirstSeen)}`), unit: 's' },
         { title: 'Ingress', expr: described(bits(sum(TASK, q.rate(C.taskInputBytes)))), unit: 'bps' },
         {
           title: 'Egress',
@@ -126,42 +124,38 @@ function everyTask() {
   );
 }
 
-function flows() {
+function flowPanels() {
   const text = (title: string, description: string, unit: string) => ({
     title,
     description,
     unit,
     span: 24,
-    noValue: OFF,
+    noValue: NO_TASK,
   });
   return [
-    timeSeries(text('Ingress', `Bits per second that a task receives. ${LARGEST}`, 'bps'), {
+    timeSeries(text('Ingress', `Input in bits per second. ${LARGEST}`, 'bps'), {
       expr: `topk(20, ${ingress})`,
       legend: BY_TASK,
     }),
-    timeSeries(
-      text(
-        'Egress',
-        `Bits per second that a task's HTTP live output delivers. ${LARGEST} ${HLS_NOTE}`,
-        'bps',
-      ),
-      { expr: `topk(20, ${egress})`, legend: BY_TASK },
-    ),
+    timeSeries(text('Egress', `HTTP live output in bits per second. ${LARGEST} ${HLS_NOTE}`, 'bps'), {
+      expr: `topk(20, ${egress})`,
+      legend: BY_TASK,
+    }),
     timeSeries(text('Connections', `HTTP connections of viewers. ${LARGEST} ${HLS_NOTE}`, 'locale'), {
       expr: `topk(20, ${connections})`,
       legend: BY_TASK,
     }),
     stateTimeline(
       {
-        title: 'Tasks that stalled',
-        description: 'Tasks that stalled at some time, and when: the first twenty.',
+        title: 'Stalled tasks',
+        description: 'Tasks that stalled within the time range, and when: the first twenty.',
         unit: 'none',
         span: 24,
-        noValue: 'No task has stalled in this time',
+        noValue: 'No task stalled in this time range',
       },
       {
-        // Without the filter a row would stand here for every healthy task.
-        expr: `${ofChosenServers(q.last(C.taskStalled))} > 0`,
+        // Without this filter every healthy task would have a row.
+        expr: `${filterByServer(q.last(C.taskStalled))} > 0`,
         legend: BY_TASK,
       },
     )

@@ -1,9 +1,9 @@
-{{/* The name of the chart, or what stands in its place. */}}
+{{/* The chart name, or nameOverride. */}}
 {{- define "xvs-exporter.name" -}}
 {{- default .Chart.Name .Values.nameOverride | trunc 63 | trimSuffix "-" -}}
 {{- end -}}
 
-{{/* Release and chart, without saying the same twice. A label of DNS has at most 63 characters. */}}
+{{/* Release and chart name, without repetition. A DNS label has at most 63 characters. */}}
 {{- define "xvs-exporter.fullname" -}}
 {{- if .Values.fullnameOverride -}}
 {{- .Values.fullnameOverride | trunc 63 | trimSuffix "-" -}}
@@ -51,7 +51,7 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
 {{- end -}}
 {{- end -}}
 
-{{/* Shards, or so many that all poll everything. */}}
+{{/* shards.count, or replicaCount without shards. */}}
 {{- define "xvs-exporter.replicas" -}}
 {{- if gt (int .Values.shards.count) 1 -}}
 {{- .Values.shards.count -}}
