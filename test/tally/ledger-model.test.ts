@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { randomInt } from 'node:crypto';
 import { test } from 'node:test';
 import type { Snapshot } from '../../src/tally/snapshot.ts';
 import { STEP_MS, sumValues, TallyRun, readValues } from '../support/tally-run.ts';
@@ -7,7 +6,8 @@ import { LedgerWorld, Random, type Expectation } from './ledger-world.ts';
 
 /** `npm test` takes a sample; continuous integration sets 100000. */
 const STEPS = Number(process.env['LEDGER_MODEL_STEPS'] ?? 4000);
-const SEED = Number(process.env['LEDGER_MODEL_SEED'] ?? randomInt(2 ** 31));
+/** Fixed, so that a run fails only because of a change; other seeds explore other worlds. */
+const SEED = Number(process.env['LEDGER_MODEL_SEED'] ?? 1);
 const STEPS_PER_WORLD = 100;
 const HOUR_MS = 3_600_000;
 

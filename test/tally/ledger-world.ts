@@ -103,6 +103,8 @@ interface WorldTask {
   /** `undefined` before its first listing. */
   life: { server: string; isEndCounted: boolean; isPresent: boolean } | undefined;
   source: 'task' | 'inputs' | undefined;
+  /** Bytes before its baseline that a reset hid from the total, and that its inputs can show later. */
+  hiddenByReset: number;
 }
 
 /** `hasLossyEvents`: whether counters reset and the source of input bytes changes, which listings cannot show exactly. */
@@ -198,6 +200,7 @@ export class LedgerWorld {
         hiddenListings: 0,
         life: undefined,
         source: undefined,
+        hiddenByReset: 0,
       };
       for (let count = 1 + random.integer(3); count > 0; count -= 1) this.#addInput(task);
       for (let count = random.integer(4); count > 0; count -= 1) this.#addOutput(task);
@@ -353,9 +356,14 @@ export class LedgerWorld {
     const isSwitch = task.source !== undefined && task.source !== source;
     task.source = source;
     if (source === 'task') {
-      if (!isBaseline) this.#countTotal(task, isSwitch);
+      if (isBaseline) task.hiddenByReset = task.total.carried - task.total.value;
+      else this.#countTotal(task, isSwitch);
       for (const one of task.inputs) one.counter.covered = one.counter.carried;
     } else {
+      if (isSwitch) {
+        input.over += task.hiddenByReset;
+        task.hiddenByReset = 0;
+      }
       for (const { counter } of present) {
         const known = Math.max(counter.shown?.carried ?? 0, counter.covered);
         const carried = counter.carried - known;
