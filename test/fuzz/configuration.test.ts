@@ -6,6 +6,7 @@ import fc from 'fast-check';
 import { ConfigError } from '../../src/config/config-error.ts';
 import { parseCommandLine } from '../../src/commands/command-line.ts';
 import { listSettings } from '../../src/config/settings.ts';
+import { arbitraryText } from '../support/arbitrary-text.ts';
 import {
   loadConfiguration,
   REQUIRED_ENVIRONMENT,
@@ -123,7 +124,7 @@ test('of files with some bytes changed, each is a configuration or refused with 
 });
 
 const text = fc.oneof(
-  fc.string({ unit: 'binary', maxLength: 30 }),
+  arbitraryText(30),
   fc.constantFrom(
     '',
     '0',

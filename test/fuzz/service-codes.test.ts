@@ -6,13 +6,14 @@ import { ConfigError } from '../../src/config/config-error.ts';
 import { authenticate, parseServiceCode } from '../../src/simulator/authentication.ts';
 import { buildListingAddress } from '../../src/upstream/address.ts';
 import { signRequest } from '../../src/upstream/signing.ts';
+import { arbitraryText } from '../support/arbitrary-text.ts';
 import { loadConfiguration, REQUIRED_ENVIRONMENT } from '../support/configuration.ts';
 import { PUBLISHED_SCHEME } from '../support/published-scheme.ts';
 import { createRunParameters } from '../support/run-parameters.ts';
 
 const unit = fc.oneof(
   fc.constantFrom(...'&=?#%+/ ;:@"\\<>{}\u00e9\u{1f600}', '\ud800', '\udfff', '%41', '\u2028'),
-  fc.string({ unit: 'binary', maxLength: 1 }),
+  arbitraryText(1),
 );
 const serviceCode = fc.array(unit, { minLength: 1, maxLength: 12 }).map((units) => units.join(''));
 

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { POLLED_CODE } from './collecting-sink.ts';
+import { arbitraryText } from './arbitrary-text.ts';
 
 /** Any JSON value. */
 const arbitraryValue = fc.oneof(
@@ -14,7 +15,7 @@ function nestValue([depth, innermost]: readonly [number, unknown]): unknown {
   return value;
 }
 const text = fc.oneof(
-  fc.string({ unit: 'binary', maxLength: 12 }),
+  arbitraryText(12),
   fc.constantFrom(
     '',
     'flv',

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { sanitizeLabelValue } from '../../src/tally/label-values.ts';
+import { arbitraryText } from '../support/arbitrary-text.ts';
 import { buildTaskRecord, buildUserRecord } from '../support/record-builders.ts';
 import { TallyRun, readValues } from '../support/tally-run.ts';
 
@@ -31,7 +32,7 @@ test('label values are sanitized', async (t) => {
 
 test('a label value is well-formed Unicode of 1 to 128 characters without control characters', () => {
   fc.assert(
-    fc.property(fc.string({ unit: 'binary', maxLength: 600 }), (text) => {
+    fc.property(arbitraryText(600), (text) => {
       const value = sanitizeLabelValue(text);
       const length = Array.from(value).length;
       assert.ok(length >= 1 && length <= 128 && value.isWellFormed() && !/[\p{Cc}\p{Cf}]/u.test(value));

@@ -2,10 +2,11 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { html, renderName, trusted } from '../../../src/web/status-page/markup.ts';
+import { arbitraryText } from '../../support/arbitrary-text.ts';
 import { HOSTILE_NAMES } from './hostile-names.ts';
 
 test('texts in elements and attributes are escaped', () => {
-  const texts = fc.oneof(fc.string({ unit: 'binary' }), fc.constantFrom(...HOSTILE_NAMES));
+  const texts = fc.oneof(arbitraryText(), fc.constantFrom(...HOSTILE_NAMES));
   fc.assert(
     fc.property(texts, (text) => {
       const { text: page } = html`<a title="${text}">${text}</a>`;
