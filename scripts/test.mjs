@@ -20,7 +20,7 @@ const compiled = join(root, 'build/test');
 const LONG_SUITES = {
   bench: /^bench\//,
   charts: /^deploy\/(?:helm\/values|kubernetes\/kustomize)/,
-  rules: /^deploy\/prometheus\/(?:static-labels|discovered-targets)/,
+  rules: /^deploy\/prometheus\/(?:adapted-rules|static-labels|discovered-targets)/,
   commands: /^documentation\/commands/,
   dashboards: /^e2e\/dashboards/,
   soak: /^soak\//,

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
 import { cpSync, writeFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { readDeployFile, listDeployYaml, deployPath } from '../../support/deploy-files.ts';
 import { isInstalled } from '../../support/installed-programs.ts';
+import { runPromtool } from '../../support/promtool.ts';
 import { TemporaryFolder } from '../../support/temporary-folder.ts';
 
 /** Where what comes of it is another thing: Prometheus goes on with targets that it knew, however long ago that was. */
@@ -49,12 +49,11 @@ test('there are service codes that become targets', () => {
 });
 
 for (const file of files) {
-  test(`where each service code is a target of its own, ${file} passes as well`, (t) => {
+  test(`where each service code is a target of its own, ${file} passes as well`, async (t) => {
     if (!isInstalled(t, 'promtool')) return;
     using folder = new TemporaryFolder();
     cpSync(deployPath('prometheus'), folder.at('prometheus'), { recursive: true });
     writeFileSync(folder.at(file), addDiscoveredTargets(readDeployFile(file)));
-    const run = spawnSync('promtool', ['test', 'rules', folder.at(file)], { encoding: 'utf8' });
-    assert.equal(run.status, 0, run.stdout + run.stderr);
+    assert.match(await runPromtool(['test', 'rules', folder.at(file)]), /SUCCESS/);
   });
 }

@@ -1,13 +1,10 @@
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
 import { cpSync, readFileSync, writeFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { promisify } from 'node:util';
 import { listDeployYaml, deployPath } from '../../support/deploy-files.ts';
 import { isInstalled } from '../../support/installed-programs.ts';
+import { runPromtool } from '../../support/promtool.ts';
 import { TemporaryFolder } from '../../support/temporary-folder.ts';
-
-const run = promisify(execFile);
 
 /** Puts an owner on whatever is of a service code: series, recorded ones, and the alerts that are expected. */
 function addOwnerLabel(text: string): string {
@@ -25,7 +22,6 @@ for (const file of listDeployYaml('prometheus/tests').filter((name) => !name.end
     const labelled = addOwnerLabel(readFileSync(path, 'utf8'));
     assert.ok(labelled.includes('owner-of-A') || file.endsWith('bounds-missing.yml'));
     writeFileSync(path, labelled);
-    const { stdout } = await run('promtool', ['test', 'rules', path]);
-    assert.match(stdout, /SUCCESS/);
+    assert.match(await runPromtool(['test', 'rules', path]), /SUCCESS/);
   });
 }
