@@ -5,6 +5,7 @@
 //   node scripts/test.mjs WORD…            every file whose path contains one of the words, long suites included
 //
 // This is a script because Node 20 takes neither globs nor an order of files on its command line.
+import { randomInt } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
@@ -30,10 +31,15 @@ const LONG_SUITES = {
 /** Files of `npm test` that `npm run test:fuzz` runs for longer. */
 const FUZZ = /^(?:fuzz\/|integration\/cardinality-attack|tally\/ledger-model)/;
 
-/** Files that start no other process and finish within a second or two: what `npm run test:unit` runs. */
+/** The tests of the folders of `src/`: what `npm run test:unit` runs. */
 const UNIT = /^(?!bench|deploy|documentation|e2e|fuzz|integration|package|soak)/;
-const NOT_UNIT =
-  /^(?:listing\/json-corpus|sharding\/rendezvous|simulator\/(?:histories|memory)|state\/(?:crash-safety|state-file)|web\/(?:server-limits|security\/web-configuration-file\.|status-page\/browser))/;
+
+/**
+ * Files that need a process of their own: they take long, measure the heap, or wait for programs. All others share
+ * processes, because starting one and loading the libraries costs 0.3 s of CPU time, more than most files take.
+ */
+const SEPARATE =
+  /^(?:bench|deploy\/(?:alertmanager\/outage|compose\/full-stack|helm\/values|kubernetes\/kustomize|prometheus\/(?:adapted|discovered|promtool|static))|documentation\/commands|e2e|fuzz|integration\/(?:cardinality|fault|scrape-mode)|listing\/json-corpus|package\/package|simulator\/(?:histories|memory)|soak|state\/(?:crash-safety|state-file)|web\/(?:server-limits|security\/web-configuration-file\.|status-page\/browser))/;
 
 /** Environment variables of a suite, unless they are set. */
 const THOROUGH = { XVS_FUZZ_RUNS: '8', XVS_ATTACK_SECONDS: '15', LEDGER_MODEL_STEPS: '100000' };
@@ -42,6 +48,12 @@ const ENVIRONMENTS = {
   fuzz: THOROUGH,
   long: THOROUGH,
 };
+
+/** Runs of a property in `npm run test:unit` that has no number of its own; the default of fast-check is 100. */
+const UNIT_RUNS = 20;
+
+/** Processes that run tests at the same time. Many wait for timers of real programs, and leave a core to others meanwhile. */
+const PROCESSES = availableParallelism() * 2;
 
 /** Prefixes of the paths of slow files, the slowest first. These start first, so that no core idles at the end. */
 const SLOWEST = [
@@ -69,7 +81,7 @@ const SLOWEST = [
 ];
 
 const isLong = (file) => Object.values(LONG_SUITES).some((files) => files.test(file));
-const isUnit = (file) => UNIT.test(file) && !NOT_UNIT.test(file);
+const isUnit = (file) => UNIT.test(file) && !SEPARATE.test(file);
 
 /** Selects files by suite, or the files of `npm test` if neither a suite nor words are given. */
 function isInSuite(file, suite, words) {
@@ -85,29 +97,41 @@ function rankOf(file) {
   return rank === -1 ? SLOWEST.length : rank;
 }
 
-/** Properties that leave the number of runs to fast-check run 20 times instead of 100. */
-const BUNDLE_HEAD = `import { describe } from 'node:test';
-import fc from 'fast-check';
-fc.configureGlobal({ numRuns: 20 });
-`;
-
 /**
- * Writes two files per core, each of which imports its share of the test files, and returns their paths. Starting a process and
- * loading the libraries costs 0.25 s per file, more than most unit tests take.
+ * Random tests repeat the same inputs, unless `XVS_TEST_SEED` is another number or `random`. Sets the variables that the
+ * tests read.
  */
-function bundle(files) {
-  const folder = join(root, 'build/unit');
+function setSeed() {
+  const { XVS_TEST_SEED: text = '1' } = process.env;
+  const seed = text === 'random' ? randomInt(2 ** 31) : Number(text);
+  if (!Number.isSafeInteger(seed))
+    throw new RangeError(`XVS_TEST_SEED: expected an integer or "random", found "${text}"`);
+  process.env.XVS_TEST_SEED = String(seed);
+  process.env.LEDGER_MODEL_SEED ??= String(seed);
+  console.log(`Random tests use XVS_TEST_SEED=${seed}`);
+  return seed;
+}
+
+/** Writes files that each import a share of the test files, and returns their paths. */
+function bundle(files, fastCheckOptions) {
+  const folder = join(root, 'build/bundles');
   rmSync(folder, { recursive: true, force: true });
-  mkdirSync(folder);
-  const count = Math.min(files.length, availableParallelism() * 2);
+  mkdirSync(folder, { recursive: true });
+  const count = Math.min(files.length, PROCESSES);
   return Array.from({ length: count }, (_, index) => {
     const share = files.filter((_file, position) => position % count === index);
     const suites = share.map((file) => {
       const url = JSON.stringify(pathToFileURL(join(compiled, file)));
       return `describe(${JSON.stringify(file)}, () => import(${url}));\n`;
     });
-    const path = join(folder, `unit-${index + 1}.mjs`);
-    writeFileSync(path, BUNDLE_HEAD + suites.join(''));
+    const head = [
+      "import { describe } from 'node:test';",
+      "import fc from 'fast-check';",
+      `fc.configureGlobal(${JSON.stringify(fastCheckOptions)});`,
+      '',
+    ].join('\n');
+    const path = join(folder, `bundle-${index + 1}.mjs`);
+    writeFileSync(path, head + suites.join(''));
     return path;
   });
 }
@@ -132,12 +156,11 @@ if (values.suite !== undefined && !suites.includes(values.suite)) {
   process.exitCode = 1;
 } else {
   for (const [name, value] of Object.entries(ENVIRONMENTS[values.suite] ?? {})) process.env[name] ??= value;
-  const isBundled = values.suite === 'unit' && words.length === 0;
-  run({
-    files: isBundled ? bundle(files) : files.map((file) => join(compiled, file)),
-    // Many files wait for timers of real programs, and leave a core to others meanwhile.
-    concurrency: availableParallelism() * 2,
-  })
+  const seed = setSeed();
+  const separate = files.filter((file) => SEPARATE.test(file)).map((file) => join(compiled, file));
+  const shared = files.filter((file) => !SEPARATE.test(file));
+  const bundles = bundle(shared, { seed, ...(values.suite === 'unit' && { numRuns: UNIT_RUNS }) });
+  run({ files: [...separate, ...bundles], concurrency: PROCESSES })
     .on('test:fail', () => {
       process.exitCode = 1;
     })

@@ -3,11 +3,13 @@ import type { Parameters } from 'fast-check';
 /** Multiplies the runs of every property: below 1 in `npm run test:unit`, above it in `npm run test:fuzz`. */
 const RUN_MULTIPLIER = Number(process.env['XVS_FUZZ_RUNS'] ?? 1);
 
+/** The seed of every property; `scripts/test.mjs` sets and prints it. */
+const SEED = Number(process.env['XVS_TEST_SEED'] ?? 1);
+
 /**
- * Creates the parameters of a property with the number of its runs in `npm test`. fast-check prints the seed and the
- * path of a failure: set `XVS_FUZZ_SEED` to repeat its inputs, and add the shrunk input to the corpus.
+ * Creates the parameters of a property with the number of its runs in `npm test`. When a property fails, add the shrunk
+ * input that fast-check prints to the corpus.
  */
 export function createRunParameters<T>(runs: number): Parameters<T> {
-  const seed = process.env['XVS_FUZZ_SEED'];
-  return { numRuns: Math.ceil(runs * RUN_MULTIPLIER), ...(seed !== undefined && { seed: Number(seed) }) };
+  return { numRuns: Math.ceil(runs * RUN_MULTIPLIER), seed: SEED };
 }

@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 
 /** The shortest listing. */
@@ -6,7 +6,7 @@ export const LISTING = '{"ret":0,"user_list":[],"task_list":[]}';
 /** Its lists alone. */
 export const LISTS = '"user_list":[],"task_list":[]';
 /** A listing that is long when it is compressed, too. */
-export const LONG_LISTING = `{"ret":0,"user_list":[],"task_list":[],"filling":"${randomBytes(10_000).toString('hex')}"}`;
+export const LONG_LISTING = `{"ret":0,"user_list":[],"task_list":[],"filling":"${createHash('shake256', { outputLength: 10_000 }).digest('hex')}"}`;
 /** Headers of an answer. */
 export const CHUNKED_HEADER = 'transfer-encoding: chunked';
 export const GZIP_HEADER = 'content-encoding: gzip';
