@@ -39,7 +39,7 @@ const UNIT = /^(?!bench|deploy|documentation|e2e|fuzz|integration|package|soak)/
  * processes, because starting one and loading the libraries costs 0.3 s of CPU time, more than most files take.
  */
 const SEPARATE =
-  /^(?:bench|deploy\/(?:alertmanager\/outage|compose\/full-stack|helm\/values|kubernetes\/kustomize|prometheus\/(?:adapted|discovered|promtool|static))|documentation\/commands|e2e|fuzz|integration\/(?:cardinality|fault|scrape-mode)|listing\/json-corpus|package\/package|simulator\/(?:histories|memory)|soak|state\/(?:crash-safety|state-file)|web\/(?:server-limits|security\/web-configuration-file\.|status-page\/browser))/;
+  /^(?:bench|deploy\/(?:alertmanager\/outage|compose\/full-stack|helm\/values|kubernetes\/kustomize|prometheus\/(?:adapted|discovered|promtool|static))|documentation\/commands|e2e|fuzz|integration\/(?:cardinality|fault|scrape-mode)|listing\/json-corpus|package\/package|simulator\/(?:histories|memory)|soak|state\/(?:crash-safety|damaged-journal|state-file)|web\/(?:server-limits|security\/web-configuration-file\.|status-page\/browser))/;
 
 /** Environment variables of a suite, unless they are set. */
 const THOROUGH = { XVS_FUZZ_RUNS: '8', XVS_ATTACK_SECONDS: '15', LEDGER_MODEL_STEPS: '100000' };

@@ -6,7 +6,7 @@ import { deferred } from '../support/deferred.ts';
 import type { LogLine } from '../support/recording-logger.ts';
 import { TemporaryFolder } from '../support/temporary-folder.ts';
 import { createDiskFullError, createHookedFileSystem, filesWithWriteHook, NOW_MS } from './state-fixtures.ts';
-import { closeAbandonedFiles, RETAIN_MS, StoreHarness } from './store-fixtures.ts';
+import { closeAbandonedFiles, createKilledState, RETAIN_MS, StoreHarness } from './store-fixtures.ts';
 
 after(closeAbandonedFiles);
 
@@ -129,46 +129,6 @@ test('the state of an unconfigured service code is dropped after state.retain', 
     );
     assert.equal(wasDropped, total === undefined);
     assert.equal((await StoreHarness.open(path, ['B'])).resumed('B')[INPUT], total);
-  }
-});
-
-/** A state killed after a snapshot with 100 bytes and a journal of two listings. */
-async function createKilledState(path: string): Promise<void> {
-  const killed = await StoreHarness.start(path, ['A']);
-  await killed.publish('A', { 'v/1': 0 });
-  await killed.publish('A', { 'v/1': 100 });
-  await killed.writeSnapshot();
-  await killed.publish('A', { 'v/1': 150 });
-  await killed.publish('A', { 'v/1': 175 });
-}
-
-test('a journal truncated or altered at any byte counts up to its last intact record', async () => {
-  using folder = new TemporaryFolder();
-  const path = folder.at('state');
-  await createKilledState(path);
-  const [state, journal] = [readFileSync(path), readFileSync(`${path}.journal`)];
-  const ends = [...journal.entries()].flatMap(([index, byte]) => (byte === 0x0a ? [index + 1] : []));
-  assert.equal(ends.length, 3);
-  const check = async (content: Buffer, damagedAt: number, isCut: boolean): Promise<void> => {
-    writeFileSync(path, state);
-    writeFileSync(`${path}.journal`, content);
-    const opened = await StoreHarness.open(path, ['A']);
-    const intactEnds = ends.filter((end) => end <= damagedAt);
-    assert.equal(opened.resumed('A')[INPUT], [100, 100, 150, 175][intactEnds.length], `at ${damagedAt}`);
-    const warnings = opened.lines.filter(({ level }) => level === 'warn');
-    assert.equal(warnings.length, isCut && ends.includes(damagedAt) ? 0 : 1, `at ${damagedAt}`);
-    for (const { file, renamed_to: renamedTo } of warnings) {
-      assert.equal(file, `${path}.journal`);
-      assert.deepEqual(readFileSync(String(renamedTo)), content);
-      rmSync(String(renamedTo));
-    }
-  };
-  for (let length = 0; length <= journal.length; length += 1)
-    await check(journal.subarray(0, length), length, true);
-  for (let index = 0; index < journal.length; index += 1) {
-    const altered = Buffer.from(journal);
-    altered[index] = (altered[index] ?? 0) ^ 0x04;
-    await check(altered, index, false);
   }
 });
 

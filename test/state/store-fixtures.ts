@@ -149,6 +149,16 @@ export class StoreHarness {
   }
 }
 
+/** Leaves the state of a killed process: a snapshot with 100 bytes, and a journal of two listings. */
+export async function createKilledState(path: string): Promise<void> {
+  const killed = await StoreHarness.start(path, ['A']);
+  await killed.publish('A', { 'v/1': 0 });
+  await killed.publish('A', { 'v/1': 100 });
+  await killed.writeSnapshot();
+  await killed.publish('A', { 'v/1': 150 });
+  await killed.publish('A', { 'v/1': 175 });
+}
+
 function totalsOf(entries: readonly StateEntryOf<'counter'>[]): Totals {
   return Object.fromEntries(
     entries.map(([, counter, labels, total]) => [[counter, ...labels].join(' '), total]),
