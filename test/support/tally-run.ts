@@ -8,6 +8,7 @@ import {
   type ListingFamily,
 } from '../../src/tally/family-keys.ts';
 import type { Snapshot } from '../../src/tally/snapshot.ts';
+import { advanceSavedCode, restoreTally, saveTally, type SavedCode } from '../../src/state/saved-code.ts';
 import { parseStateEntry } from '../../src/tally/state-entry.ts';
 import { Tally, type TallyOptions } from '../../src/tally/tally.ts';
 import { AccumulatorPool } from '../../src/tally/accumulator-pool.ts';
@@ -31,6 +32,10 @@ export class TallyRun {
   #elapsedMs = 0;
   /** What the monotonic clock of the process shows when the run begins. */
   #monotonicStartMs = 1000;
+  /** The last snapshot and what the journal holds since; `undefined` before the first snapshot. */
+  #saved: SavedCode | undefined;
+  /** Whether the process was killed and has had no good listing since: then a clean stop leaves the state as it was. */
+  #isAwaitingListing = false;
 
   constructor(options: Partial<TallyOptions> = {}) {
     this.#options = {
@@ -49,6 +54,10 @@ export class TallyRun {
    * with what is kept and, if need be, other options. `wallErrorMs`: how wrong the wall clock is then.
    */
   restart(options: Partial<TallyOptions> = {}, afterMs: number = 0, wallErrorMs: number = 0): void {
+    if (this.#isAwaitingListing) {
+      this.kill();
+      return;
+    }
     const entries = JSON.parse(JSON.stringify([...this.tally.exportState()])) as unknown[];
     this.tally = new Tally({ ...this.#options, ...options });
     const nowMs = this.#elapsedMs + afterMs;
@@ -62,6 +71,20 @@ export class TallyRun {
     }
   }
 
+  /** Writes a snapshot, and begins its journal. */
+  save(): void {
+    this.#saved = saveTally(this.tally);
+  }
+
+  /** Kills the process and begins another one with the last snapshot and the journal. */
+  kill(): void {
+    if (this.#saved === undefined) throw new Error('Expected a snapshot before a kill');
+    this.#monotonicStartMs = 77 - this.#elapsedMs;
+    const now = { wallMs: START_MS + this.#elapsedMs, monotonicMs: 77 };
+    this.tally = restoreTally(new Tally(this.#options), this.#saved, now);
+    this.#isAwaitingListing = true;
+  }
+
   /** Commits a listing; `afterMs` is the time since the one before. */
   commitListing(records: Records, afterMs: number = STEP_MS): Snapshot {
     const listing = this.fill(records);
@@ -72,7 +95,19 @@ export class TallyRun {
       monotonicMs: this.#monotonicStartMs + this.#elapsedMs,
     });
     this.#accumulatorPool.release(listing.accumulator);
+    this.#isAwaitingListing = false;
+    const totals = this.tally.exportPublishedTotals('changed');
+    if (this.#saved !== undefined && totals !== undefined) {
+      const entry = parseStateEntry(JSON.parse(JSON.stringify(totals)));
+      if (entry?.[0] !== 'totals') throw new Error('Expected a record of the journal');
+      this.#saved = advanceSavedCode(this.#saved, entry);
+    }
     return snapshot;
+  }
+
+  /** Time since the first listing. */
+  get elapsedMs(): number {
+    return this.#elapsedMs;
   }
 
   /** Lets time pass without a listing. */
