@@ -1,12 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
-const POLL_INTERVAL_MS = 100;
-
-/** Asks until the answer is wanted, and returns it. Fails with the last answer after `timeoutMs`. */
+/** Asks every `intervalMs` until the answer is wanted, and returns it. Fails with the last answer after `timeoutMs`. */
 export async function waitUntil<T>(
   ask: () => Promise<T> | T,
   isWanted: (answer: T) => boolean,
   timeoutMs = 120_000,
+  intervalMs = 100,
 ): Promise<T> {
   const deadline = performance.now() + timeoutMs;
   for (;;) {
@@ -14,6 +13,6 @@ export async function waitUntil<T>(
     if (isWanted(found)) return found;
     if (performance.now() > deadline)
       throw new Error(`Expected another answer, found ${JSON.stringify(found)}`);
-    await delay(POLL_INTERVAL_MS);
+    await delay(intervalMs);
   }
 }
