@@ -23,7 +23,7 @@ const INVENTED_VERSIONS = 100_000;
 const INVENTED_SERVERS = 300;
 
 /** The attack lasts this many polls, and goes on for `XVS_ATTACK_SECONDS` in `npm run test:fuzz`. */
-const MIN_POLLS = 12;
+const MIN_POLLS = 8;
 const SECONDS = Number(process.env['XVS_ATTACK_SECONDS'] ?? 0);
 /**
  * Bounded data of earlier listings varies: a tree of label sets alone grows to 10 MB before it is rebuilt. Keeping the

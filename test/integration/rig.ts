@@ -88,7 +88,7 @@ export class Rig implements AsyncDisposable {
   }
 
   static async start(options: RigOptions = {}): Promise<Rig> {
-    const world = createWorld({ seed: 20, startedAtMs: STARTED_AT_MS, users: 24, tasks: 16 });
+    const world = createWorld({ seed: 20, startedAtMs: STARTED_AT_MS, users: 8, tasks: 8 });
     const clock = new ManualClock(STARTED_AT_MS);
     const simulator = await startSimulator({
       listen: { host: '127.0.0.1', port: 0 },
