@@ -41,43 +41,50 @@ const UNIT = /^(?!bench|deploy|documentation|e2e|fuzz|integration|package|soak)/
 const SEPARATE =
   /^(?:bench|deploy\/(?:alertmanager\/outage|compose\/full-stack|helm\/values|kubernetes\/kustomize|prometheus\/(?:adapted|discovered|promtool|static))|documentation\/commands|e2e|fuzz|integration\/(?:cardinality|fault|scrape-mode)|listing\/json-corpus|package\/package|simulator\/(?:histories|memory)|soak|state\/(?:crash-safety|damaged-journal|state-file)|web\/(?:server-limits|security\/web-configuration-file\.|status-page\/browser))/;
 
+/**
+ * The files that `.ci/run` repeats on the Node.js version of the image, beside those of `unit`: they use its network, file
+ * system and processes. Other files compute, or test what runs beside the program.
+ */
+const RUNTIME =
+  /^(?:e2e\/(?:program|reload|shutdown|terminal|web-security)|integration\/(?!cardinality)|simulator\/memory|state\/|web\/(?!status-page\/browser))/;
+
 /** Environment variables of a suite, unless they are set. */
 const THOROUGH = { XVS_FUZZ_RUNS: '8', XVS_ATTACK_SECONDS: '15', LEDGER_MODEL_STEPS: '100000' };
+const QUICK = { XVS_FUZZ_RUNS: '0.1', LEDGER_MODEL_STEPS: '1000' };
 const ENVIRONMENTS = {
-  unit: { XVS_FUZZ_RUNS: '0.1', LEDGER_MODEL_STEPS: '1000' },
+  unit: QUICK,
+  runtime: QUICK,
   fuzz: THOROUGH,
   long: THOROUGH,
 };
 
-/** Runs of a property in `npm run test:unit` that has no number of its own; the default of fast-check is 100. */
-const UNIT_RUNS = 20;
+/** Runs of a property without a number of its own, where few are enough; the default of fast-check is 100. */
+const QUICK_RUNS = 20;
 
-/** Processes that run tests at the same time. Many wait for timers of real programs, and leave a core to others meanwhile. */
-const PROCESSES = availableParallelism() * 2;
+/** Processes that run tests at the same time. Most wait for timers of real programs, and leave a core to others meanwhile. */
+const PROCESSES = availableParallelism() * 3;
+
+/** Processes that small files share. */
+const BUNDLES = availableParallelism() * 2;
 
 /** Prefixes of the paths of slow files, the slowest first. These start first, so that no core idles at the end. */
 const SLOWEST = [
-  'deploy/prometheus/promtool',
-  'web/status-page/browser',
+  'deploy/prometheus/',
   'e2e/alerts',
   'documentation/commands',
-  'deploy/prometheus/',
-  'integration/fault-matrix',
-  'e2e/code-files',
-  'e2e/prometheus',
-  'e2e/discovery',
+  'e2e/dashboards',
   'e2e/scrape-mode-prometheus',
-  'soak/',
+  'e2e/prometheus',
+  'integration/fault-matrix-transfers',
+  'e2e/discovery',
+  'integration/fault-matrix',
+  'web/status-page/browser',
   'e2e/',
-  'state/crash-safety',
-  'simulator/',
-  'listing/',
+  'state/',
+  'soak/',
   'package/',
-  'integration/',
-  'fuzz/',
   'bench/',
-  'deploy/helm/',
-  'deploy/',
+  'integration/',
 ];
 
 const isLong = (file) => Object.values(LONG_SUITES).some((files) => files.test(file));
@@ -86,6 +93,7 @@ const isUnit = (file) => UNIT.test(file) && !SEPARATE.test(file);
 /** Selects files by suite, or the files of `npm test` if neither a suite nor words are given. */
 function isInSuite(file, suite, words) {
   if (suite === 'unit') return isUnit(file);
+  if (suite === 'runtime') return isUnit(file) || RUNTIME.test(file);
   if (suite === 'long') return isLong(file) || FUZZ.test(file);
   if (suite === 'fuzz') return FUZZ.test(file);
   if (suite !== undefined) return LONG_SUITES[suite].test(file);
@@ -112,12 +120,13 @@ function setSeed() {
   return seed;
 }
 
-/** Writes files that each import a share of the test files, and returns their paths. */
+/** Writes files that each import a share of the test files, and returns their paths. They are removed at the end. */
 function bundle(files, fastCheckOptions) {
-  const folder = join(root, 'build/bundles');
-  rmSync(folder, { recursive: true, force: true });
+  // Several runs may share the folder `build`.
+  const folder = join(root, `build/bundles/${process.pid}`);
+  process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
   mkdirSync(folder, { recursive: true });
-  const count = Math.min(files.length, PROCESSES);
+  const count = Math.min(files.length, BUNDLES);
   return Array.from({ length: count }, (_, index) => {
     const share = files.filter((_file, position) => position % count === index);
     const suites = share.map((file) => {
@@ -140,7 +149,7 @@ const { values, positionals: words } = parseArgs({
   options: { suite: { type: 'string' } },
   allowPositionals: true,
 });
-const suites = ['unit', 'long', 'fuzz', ...Object.keys(LONG_SUITES)];
+const suites = ['unit', 'runtime', 'long', 'fuzz', ...Object.keys(LONG_SUITES)];
 const files = readdirSync(compiled, { recursive: true })
   .filter((file) => file.endsWith('.test.js') && existsSync(join(root, 'test', file.replace(/js$/, 'ts'))))
   .filter((file) => isInSuite(file, values.suite, words))
@@ -159,7 +168,8 @@ if (values.suite !== undefined && !suites.includes(values.suite)) {
   const seed = setSeed();
   const separate = files.filter((file) => SEPARATE.test(file)).map((file) => join(compiled, file));
   const shared = files.filter((file) => !SEPARATE.test(file));
-  const bundles = bundle(shared, { seed, ...(values.suite === 'unit' && { numRuns: UNIT_RUNS }) });
+  const isQuick = ENVIRONMENTS[values.suite] === QUICK;
+  const bundles = bundle(shared, { seed, ...(isQuick && { numRuns: QUICK_RUNS }) });
   run({ files: [...separate, ...bundles], concurrency: PROCESSES })
     .on('test:fail', () => {
       process.exitCode = 1;
