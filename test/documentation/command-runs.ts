@@ -152,6 +152,7 @@ export const COMMAND_RUNS: ReadonlyMap<string, CommandRun | SkipReason> = new Ma
   ],
   ['CONTRIBUTING.md: npm run check', 'it is run beside the tests, and looks at no copy'],
   ['CONTRIBUTING.md: npm test', 'it is what runs this test'],
+  ['CONTRIBUTING.md: XVS_TEST_SEED=random npm run test:fuzz', 'it takes minutes and its inputs are random'],
   ['CONTRIBUTING.md: UPDATE_GOLDEN=1 npm test -- config metrics', 'npm test holds what it would write'],
   ['CONTRIBUTING.md: npm run bench', 'for four minutes, on a machine that does nothing else'],
   [
