@@ -56,7 +56,7 @@ async function explain(
     environment: { XVS_SERVICE_CODES: 'TESTING', XVS_SECRET: SECRET, ...env },
     signal: new AbortController().signal,
   };
-  const { flags } = parseCommandLine([`--upstream.base-url=${baseUrl}`, '--upstream.timeout=2s', ...args]);
+  const { flags } = parseCommandLine([`--upstream.base-url=${baseUrl}`, ...args]);
   const { configuration } = await loadConfiguration({
     flags,
     env: io.environment,
@@ -117,7 +117,9 @@ for (const [fault, result, remedy] of FAULTS) {
   test(`${JSON.stringify(fault)}: ${remedy.source}`, async (t) => {
     const { url, faults } = await startTestSimulator(t);
     faults.set(fault);
-    const { code, text } = await explain(url, { args: ['--upstream.max-response-size=1MiB'] });
+    const timeout = result.source === 'timeout' ? '2s' : '10s';
+    const args = ['--upstream.max-response-size=1MiB', `--upstream.timeout=${timeout}`];
+    const { code, text } = await explain(url, { args });
     assert.equal(code, 1);
     assert.match(text, new RegExp(`^  result        failed: ${result.source}\\.`, 'm'));
     assert.match(unwrapText(text), remedy);

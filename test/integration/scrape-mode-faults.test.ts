@@ -31,7 +31,7 @@ let rig: Rig;
 const mistakes: unknown[] = [];
 
 before(async () => {
-  rig = await Rig.start({ mode: 'scrape', faultyTimeoutMs: 1500 });
+  rig = await Rig.start({ mode: 'scrape', faultyTimeoutMs: 3000 });
   rig.exporter.poller.start().catch((error: unknown) => mistakes.push(error));
 });
 

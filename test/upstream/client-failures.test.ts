@@ -6,6 +6,7 @@ import { describe, it } from 'node:test';
 import { UpstreamError } from '../../src/upstream/errors.ts';
 import { deferred } from '../support/deferred.ts';
 import { collectListing, assertFailsWith, openClient, targetAt } from './collect-listing.ts';
+import { deferred } from '../support/deferred.ts';
 import { findClosedPort, waitForClose, listen, serveHttp, serveRaw } from './servers.ts';
 
 const HEAD = 'HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n';
@@ -146,16 +147,18 @@ describe('a request that takes too long', { concurrency: true }, () => {
 
   it('in total, while waiting for a connection, is timeout', async (t) => {
     let requests = 0;
-    const url = await serveRaw(t, () => {
+    const first = deferred<Socket>();
+    const url = await serveRaw(t, (socket) => {
       requests += 1;
+      first.resolve(socket);
     });
     const client = openClient(t, { maxConnections: 1 });
-    const both = [
-      collectListing(client, targetAt(url, { timeoutMs: 150 })),
-      collectListing(client, targetAt(url, { timeoutMs: 100 })),
-    ];
-    await Promise.all(both.map((request) => assertFailsWith(request, 'timeout')));
+    const blocking = collectListing(client, targetAt(url));
+    const socket = await first.promise;
+    await assertFailsWith(collectListing(client, targetAt(url, { timeoutMs: 100 })), 'timeout');
     assert.equal(requests, 1);
+    socket.write(WHOLE);
+    assert.equal((await blocking).status, 200);
   });
 
   it('does not affect the next request', async (t) => {
