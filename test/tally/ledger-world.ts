@@ -62,6 +62,7 @@ export interface WorldTask {
   /** The task with its id on another server; these two never move and are never absent together. */
   twin: WorldTask | undefined;
   hiddenListings: number;
+  /** Whether it was in a good listing. */
   wasListed: boolean;
 }
 
@@ -149,15 +150,14 @@ export class LedgerWorld {
   }
 
   /** The listing of this moment, in random order. */
-  list(): readonly ListedTask[] {
-    return this.#random.shuffle(
-      this.#tasks.filter((task) => !this.#isAbsent(task)).map((task) => this.#list(task)),
-    );
+  list(isGood: boolean): readonly ListedTask[] {
+    const present = this.#tasks.filter((task) => !this.#isAbsent(task));
+    if (isGood) for (const task of present) task.wasListed = true;
+    return this.#random.shuffle(present.map((task) => this.#list(task)));
   }
 
   #list(task: WorldTask): ListedTask {
     const random = this.#random;
-    task.wasListed = true;
     const present = random.shuffle(task.inputs.filter(({ isPresent }) => isPresent));
     const outputs = random.shuffle(task.outputs.filter(({ absentListings }) => absentListings === 0));
     const listed = {
