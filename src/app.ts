@@ -22,6 +22,7 @@ import { nodeFileSystem } from './state/file-system.ts';
 import { openState } from './state/open-state.ts';
 import { StateStore } from './state/state-store.ts';
 import { UpstreamClient } from './upstream/client.ts';
+import { DecodingBudget } from './upstream/decoding-budget.ts';
 import { RefCountedClient } from './upstream/ref-counted-client.ts';
 import { createExporterFacade } from './web/exporter-facade.ts';
 import { handle } from './web/routes.ts';
@@ -39,6 +40,8 @@ export interface ExporterDependencies {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly build: BuildInfo;
+  /** Where the logger writes. */
+  readonly log?: { readonly droppedLines: number };
   /** Called with each listing when the poller starts to read it. */
   readonly onListingStart?: ListingObserver;
 }
@@ -70,16 +73,24 @@ export function createExporter(
   dependencies: ExporterDependencies,
   stateStore?: StateStore,
 ): Exporter {
-  const { clock, logger, build, onListingStart } = dependencies;
+  const { clock, logger, log, build, onListingStart } = dependencies;
   const { metrics, ledger, shard, poll } = configuration;
   let { upstream, codesOnOtherShards } = configuration;
 
   const labels = new CodeLabels();
   labels.update(configuration.serviceCodes);
-  const exporterMetrics = new ExporterMetrics({ clock, shard, labels, ...build });
+  const decodingBudget = new DecodingBudget(upstream.maxTotalResponseBytes);
+  const exporterMetrics = new ExporterMetrics({
+    clock,
+    shard,
+    labels,
+    decodingBudget,
+    ...(log !== undefined && { log }),
+    ...build,
+  });
   exporterMetrics.recordConfigLoad(true);
   const store = new Store(labels);
-  const client = new RefCountedClient(createUpstreamClient(upstream, dependencies));
+  const client = new RefCountedClient(createUpstreamClient(upstream, decodingBudget, dependencies));
   const scrapeTrigger =
     poll.mode === 'scrape' ? new ScrapeTrigger(clock, toScrapeLimits(configuration)) : undefined;
   const poller = new Poller({
@@ -116,7 +127,8 @@ export function createExporter(
     facade,
     apply: async (next) => {
       if (!isDeepStrictEqual(next.upstream, upstream))
-        client.replace(createUpstreamClient(next.upstream, dependencies));
+        client.replace(createUpstreamClient(next.upstream, decodingBudget, dependencies));
+      decodingBudget.limitBytes = next.upstream.maxTotalResponseBytes;
       ({ upstream, codesOnOtherShards } = next);
       scrapeTrigger?.configure(toScrapeLimits(next));
       return await applyServiceCodes(next, poller, labels);
@@ -147,9 +159,11 @@ async function applyServiceCodes(
 
 function createUpstreamClient(
   upstream: Configuration['upstream'],
+  decodingBudget: DecodingBudget,
   { clock, build }: Pick<ExporterDependencies, 'clock' | 'build'>,
 ): UpstreamClient {
-  return new UpstreamClient({ ...upstream, userAgent: `xvs-exporter/${build.version}`, clock });
+  const userAgent = `xvs-exporter/${build.version}`;
+  return new UpstreamClient({ ...upstream, decodingBudget, userAgent, clock });
 }
 
 function toScrapeLimits({ poll, upstream }: Configuration): ScrapeLimits {

@@ -7,6 +7,7 @@ import type { BuildInfo } from '../runtime/build-info.ts';
 import { createLogger } from '../runtime/logger.ts';
 import { formatShard } from '../sharding/shard.ts';
 import { UpstreamClient } from '../upstream/client.ts';
+import { DecodingBudget } from '../upstream/decoding-budget.ts';
 import type { CommandIo } from './command.ts';
 import { Progress } from './progress.ts';
 import { withConfiguration } from './with-configuration.ts';
@@ -45,6 +46,7 @@ export async function explainPolls(
 ): Promise<number> {
   await using client = new UpstreamClient({
     ...upstream,
+    decodingBudget: new DecodingBudget(upstream.maxTotalResponseBytes),
     userAgent: `xvs-exporter/${build.version}`,
     clock,
   });

@@ -410,6 +410,26 @@ export const CATALOGUE = {
     help: 'Version and revision of the exporter, and the version of Node.js.',
     labels: ['version', 'revision', 'node_version'],
   },
+  pendingResponseBytes: {
+    name: 'xvs_exporter_pending_response_bytes',
+    type: 'gauge',
+    unit: 'bytes',
+    help: 'Decompressed bytes of the response bodies that are being read, of all service codes.',
+    labels: [],
+  },
+  pendingResponseLimit: {
+    name: 'xvs_exporter_pending_response_limit_bytes',
+    type: 'gauge',
+    unit: 'bytes',
+    help: 'Limit of xvs_exporter_pending_response_bytes (upstream.max_total_response_size); beyond it, the poll with the largest body fails.',
+    labels: [],
+  },
+  logLinesDropped: {
+    name: 'xvs_exporter_log_lines_dropped_total',
+    type: 'counter',
+    help: 'Log lines that could not be written: the disk was full, a limit was reached, or the reader of the pipe left or stalled.',
+    labels: [],
+  },
   configLastReloadSuccessful: {
     name: 'xvs_exporter_config_last_reload_successful',
     type: 'gauge',

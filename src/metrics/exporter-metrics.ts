@@ -21,6 +21,10 @@ export interface ExporterMetricsOptions {
   readonly shard?: Shard;
   /** Static labels of service codes. Default: none. */
   readonly labels?: CodeLabels;
+  /** Of the bodies that are being read. Default: none are. */
+  readonly decodingBudget?: { readonly usedBytes: number; readonly limitBytes: number };
+  /** Default: every line is written. */
+  readonly log?: { readonly droppedLines: number };
 }
 
 /** The exporter's metrics of its polls and its process. Create it once per process, because of `DefaultMetrics`. */
@@ -30,12 +34,17 @@ export class ExporterMetrics implements Disposable {
   readonly #defaultMetrics = new DefaultMetrics();
   readonly #processMetrics = createProcessMetrics();
   readonly #codeMetrics = new Map<string, CodeMetrics>();
-  #stateCreatedSeconds: number | undefined;
+  readonly #decodingBudget: NonNullable<ExporterMetricsOptions['decodingBudget']>;
+  readonly #log: NonNullable<ExporterMetricsOptions['log']>;
+  readonly #createdSeconds: number;
 
   constructor(options: ExporterMetricsOptions) {
     const { clock, version, revision, nodeVersion, shard = SINGLE_SHARD } = options;
     this.#clock = clock;
+    this.#createdSeconds = clock.now() / 1000;
     this.#labels = options.labels ?? new CodeLabels();
+    this.#decodingBudget = options.decodingBudget ?? { usedBytes: 0, limitBytes: 0 };
+    this.#log = options.log ?? { droppedLines: 0 };
     const { shards, shardIndex, buildInfo, stateWriteErrors, stateLastSuccess, stateSize } =
       this.#processMetrics;
     // prom-client creates metrics without labels with the value 0.
@@ -74,7 +83,6 @@ export class ExporterMetrics implements Disposable {
   /** Creates the error counter of the state file, at 0; the gauges appear with the first write. */
   trackStateFile(): StateMetrics {
     const { stateWriteErrors, stateLastSuccess, stateSize } = this.#processMetrics;
-    this.#stateCreatedSeconds ??= this.#clock.now() / 1000;
     stateWriteErrors.inc(0);
     return {
       recordWrite: (bytes) => {
@@ -89,11 +97,20 @@ export class ExporterMetrics implements Disposable {
   async collect(selection: FamilySelection = 'everything'): Promise<readonly Family[]> {
     const codeFamilies = selection === 'exporter' ? [] : this.#collectCodes(selection);
     if (selection !== 'everything' && selection !== 'exporter') return codeFamilies;
+    this.#readCurrentValues();
     return [
       ...codeFamilies,
-      ...(await this.#processMetrics.set.collectFamilies(this.#stateCreatedSeconds)),
+      ...(await this.#processMetrics.set.collectFamilies(this.#createdSeconds)),
       ...(await this.#defaultMetrics.collectFamilies()),
     ];
+  }
+
+  #readCurrentValues(): void {
+    const { pendingResponseBytes, pendingResponseLimit, logLinesDropped } = this.#processMetrics;
+    pendingResponseBytes.set(this.#decodingBudget.usedBytes);
+    pendingResponseLimit.set(this.#decodingBudget.limitBytes);
+    logLinesDropped.reset();
+    logLinesDropped.inc(this.#log.droppedLines);
   }
 
   [Symbol.dispose](): void {
@@ -122,6 +139,9 @@ function createProcessMetrics() {
     shardIndex: set.createGauge(CATALOGUE.shardIndex),
     serviceCodes: set.createGauge(CATALOGUE.serviceCodes),
     buildInfo: set.createGauge(CATALOGUE.buildInfo),
+    pendingResponseBytes: set.createGauge(CATALOGUE.pendingResponseBytes),
+    pendingResponseLimit: set.createGauge(CATALOGUE.pendingResponseLimit),
+    logLinesDropped: set.createCounter(CATALOGUE.logLinesDropped),
     configLastReloadSuccessful: set.createGauge(CATALOGUE.configLastReloadSuccessful),
     configLastReloadSuccess: set.createGauge(CATALOGUE.configLastReloadSuccess),
     stateWriteErrors: set.createCounter(CATALOGUE.stateWriteErrors),

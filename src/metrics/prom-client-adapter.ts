@@ -33,7 +33,7 @@ export class MetricSet {
   }
 
   /** Collects the families in order of creation; `created` is that of the counters, in seconds since the Unix epoch. */
-  collectFamilies(created: number | undefined): Promise<readonly Family[]> {
+  collectFamilies(created: number): Promise<readonly Family[]> {
     return Promise.all(
       this.#metrics.map(async ({ spec, metric }) => toFamily(spec, (await metric.get()).values, created)),
     );

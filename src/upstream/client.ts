@@ -6,6 +6,7 @@ import { checkContentLength, readBody, readExcerpt } from './body-reader.ts';
 import { type ConnectionOptions, type Connections, openConnections } from './connections.ts';
 import { startDeadline } from './deadline.ts';
 import { ACCEPTED_CODINGS, decodeBody } from './decoding.ts';
+import type { DecodingBudget } from './decoding-budget.ts';
 import { toUpstreamError } from './error-classification.ts';
 import { UpstreamError } from './errors.ts';
 import { observeBodyBytes, redactRequest, type RequestObserver } from './request-observer.ts';
@@ -20,6 +21,8 @@ export interface ClientOptions extends ConnectionOptions {
   readonly idleTimeoutMs: number;
   /** Limit of a decoded body. */
   readonly maxResponseBytes: number;
+  /** Shared with other clients: those that a reload has replaced. */
+  readonly decodingBudget: DecodingBudget;
   readonly userAgent: string;
 }
 
@@ -148,14 +151,15 @@ export class UpstreamClient implements AsyncDisposable {
     { observer, signal }: PendingRequest,
   ): Promise<ListingResponse> {
     observer?.onResponse({ status, header: (name) => joinHeaderValues(headers[name]) });
-    const { clock, maxResponseBytes } = this.#options;
+    const { clock, decodingBudget, maxResponseBytes } = this.#options;
+    using share = decodingBudget.start(signal);
     const onBody = (chunk: Uint8Array): void => consume(chunk, status);
     const coding = joinHeaderValues(headers['content-encoding']) ?? '';
     const retryAfterMs = parseRetryAfter(joinHeaderValues(headers['retry-after']), clock.now());
     const requestedPause = retryAfterMs === undefined ? {} : { retryAfterMs };
     try {
       const encoded = observer === undefined ? body : observeBodyBytes(body, observer);
-      const chunks = convertReadErrors(decodeBody(encoded, coding), signal);
+      const chunks = convertReadErrors(decodeBody(encoded, coding, share), signal);
       if (!isSuccessStatus(status)) {
         const bytes = await readExcerpt(chunks, onBody);
         return { status, bytes, ...requestedPause };

@@ -9,6 +9,7 @@ import {
   inflateRawSync,
   inflateSync,
 } from 'node:zlib';
+import type { DecodingShare } from './decoding-budget.ts';
 import { UpstreamError } from './errors.ts';
 
 type Bytes = AsyncIterable<Uint8Array>;
@@ -16,8 +17,8 @@ type Bytes = AsyncIterable<Uint8Array>;
 /** The codings that {@link decodeBody} supports, as a value of `Accept-Encoding`. */
 export const ACCEPTED_CODINGS = 'gzip, deflate, br';
 
-/** Each coding needs a decompressor; no legitimate server stacks more. */
-const MAX_CODINGS = 4;
+/** One of the server and one of a proxy. Each further one would multiply what a small body can expand to. */
+const MAX_CODINGS = 2;
 
 /** Output of one decompression step; the next step waits until the consumer has read it. */
 const CHUNK_BYTES = 64 * 1024;
@@ -34,22 +35,33 @@ const SPARE_OUTPUT_BYTES = 64;
  * Decodes the content codings of a body (RFC 9110, section 8.4) as it arrives.
  *
  * @param contentEncoding - the header; empty if it is missing
+ * @param share - counts the output of each coding, because an inner one may consume much and pass on nothing
  * @returns the decoded bytes. Iterating throws an {@link UpstreamError} `not_json` for an unknown coding, zlib errors
- *   for a broken or truncated body, and the errors of `source`.
+ *   for a broken or truncated body, and the errors of `source` and `share`.
  */
-export async function* decodeBody(source: Bytes, contentEncoding: string): AsyncGenerator<Uint8Array> {
-  let decoded = source;
+export async function* decodeBody(
+  source: Bytes,
+  contentEncoding: string,
+  share: Pick<DecodingShare, 'add'>,
+): AsyncGenerator<Uint8Array> {
+  const codings = parseContentCodings(contentEncoding);
+  let decoded = codings.length === 0 ? count(source, share) : source;
   // The header lists codings in the order of their application.
-  for (const coding of parseContentCodings(contentEncoding).toReversed()) {
-    decoded = decode(decoded, coding);
-  }
+  for (const coding of codings.toReversed()) decoded = count(decode(decoded, coding), share);
   yield* decoded;
+}
+
+async function* count(chunks: Bytes, share: Pick<DecodingShare, 'add'>): AsyncGenerator<Uint8Array> {
+  for await (const chunk of chunks) {
+    share.add(chunk.length);
+    yield chunk;
+  }
 }
 
 /**
  * Parses `Content-Encoding` into codings in lower case, without `identity`.
  *
- * @throws UpstreamError `not_json` if there are more than 4.
+ * @throws UpstreamError `not_json` if there are more than 2.
  */
 export function parseContentCodings(contentEncoding: string): readonly string[] {
   const codings = contentEncoding

@@ -114,7 +114,7 @@ describe('a body', () => {
   for (const [name, encoding, body] of [
     ['with an unknown coding', 'zstd', BODY],
     ['with an unknown coding in a stack', 'zstd, gzip', gzipSync(BODY)],
-    ['with five codings', 'gzip, gzip, gzip, gzip, gzip', BODY],
+    ['with three codings', 'gzip, gzip, gzip', BODY],
     ['that is not gzip', 'gzip', BODY],
     ['with broken gzip', 'gzip', gzipSync(BODY).fill(0x55, 200, 300)],
     ['with truncated gzip', 'gzip', gzipSync(BODY).subarray(0, -9)],

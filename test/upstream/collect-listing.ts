@@ -7,6 +7,7 @@ import {
   type ListingTarget,
   UpstreamClient,
 } from '../../src/upstream/client.ts';
+import { DecodingBudget } from '../../src/upstream/decoding-budget.ts';
 import { type PollErrorReason, UpstreamError } from '../../src/upstream/errors.ts';
 import { PUBLISHED_SCHEME } from '../support/published-scheme.ts';
 
@@ -23,6 +24,7 @@ const OPTIONS: ClientOptions = {
   headersTimeoutMs: 20_000,
   idleTimeoutMs: 20_000,
   maxResponseBytes: 64 * 1024 * 1024,
+  decodingBudget: new DecodingBudget(1024 * 1024 * 1024),
   maxConnections: 4,
   userAgent: 'xvs-exporter/test',
   tls: {},

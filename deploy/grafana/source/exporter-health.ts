@@ -23,7 +23,7 @@ export function exporterHealth(): DashboardSpec {
       { panels: [exporterTable(q), scrapes()] },
       { title: 'Polls', panels: polls() },
       { title: 'Process', panels: processPanels() },
-      { title: 'Exposition and limits', panels: expositionPanels() },
+      { title: 'Exposition and limits', panels: [...expositionPanels(), ...boundPanels()] },
       { title: 'State file', panels: statePanels() },
       { title: 'Shards', panels: shardPanels() },
     ],
@@ -169,6 +169,33 @@ function processPanels() {
         noValue: 'Linux only',
       },
       lines(`${q.selectNamed('process_open_fds')} / ${q.selectNamed('process_max_fds')}`),
+    ),
+  ];
+}
+
+function boundPanels() {
+  return [
+    timeSeries(
+      {
+        title: 'Response bodies in progress',
+        description:
+          'Decompressed bytes of the response bodies that are being read, and upstream.max_total_response_size, beyond which the poll with the largest body fails.',
+        unit: 'bytes',
+        span: 12,
+        noValue: NO_EXPORTER,
+      },
+      { expr: q.select(C.pendingResponseBytes), legend: BY_INSTANCE },
+      { expr: q.select(C.pendingResponseLimit), legend: `limit (${BY_INSTANCE})` },
+    ),
+    timeSeries(
+      {
+        title: 'Log lines dropped',
+        description: 'Log lines per minute that could not be written. The exporter goes on without them.',
+        unit: 'cpm',
+        span: 12,
+        noValue: NO_EXPORTER,
+      },
+      { expr: perMinute(q.ownRate(C.logLinesDropped)), legend: BY_INSTANCE },
     ),
   ];
 }
