@@ -6,6 +6,7 @@ import { waitForAbort } from './runtime/abort.ts';
 import { FirstFailure } from './runtime/background-task.ts';
 import { systemClock } from './runtime/clock.ts';
 import { FatalErrorReporter } from './runtime/fatal-error-reporter.ts';
+import { openLogOutput } from './runtime/log-output.ts';
 import { abortOnSignals, ignoreInspectorSignal, listenForReloadSignal } from './runtime/signals.ts';
 
 /** Commands are imported on demand: it takes a fraction of a second, and signals have to be handled before. */
@@ -43,6 +44,7 @@ async function run(
   return await command(commandArgs, {
     stdout: process.stdout,
     stderr: process.stderr,
+    log: openLogOutput(process.stderr),
     environment: process.env,
     files: LOCAL_FILE_SYSTEM,
     hostName: hostname,

@@ -1,11 +1,15 @@
 import type { ConfigFileSystem } from '../config/files.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { FatalErrorReporter } from '../runtime/fatal-error-reporter.ts';
+import type { LogOutput } from '../runtime/log-output.ts';
 
 /** What a command needs from its process. */
 export interface CommandIo {
   readonly stdout: NodeJS.WritableStream;
+  /** For messages to the user. */
   readonly stderr: NodeJS.WritableStream;
+  /** For log lines. */
+  readonly log: LogOutput;
   readonly environment: Readonly<NodeJS.ProcessEnv>;
   readonly files: ConfigFileSystem;
   readonly hostName: () => string;

@@ -75,9 +75,9 @@ async function startDemoExporter(simulator: Simulator, flags: Flags, io: Command
     ...io.files,
   });
   const { configuration } = await source.load();
-  const logger = createLogger({ ...configuration.log, destination: io.stderr });
+  const logger = createLogger({ ...configuration.log, destination: io.log });
   const build = readBuildInfo(io.environment);
-  return await startApp(configuration, { clock: io.clock, logger, build, source });
+  return await startApp(configuration, { clock: io.clock, logger, log: io.log, build, source });
 }
 
 function formatWelcome(simulator: Simulator, app: App): string {

@@ -19,14 +19,15 @@ import { withConfiguration } from './with-configuration.ts';
 export const once = withConfiguration(
   async ({ configuration, build, switches }, io) => {
     const { serviceCodes, shard } = configuration;
-    const { stdout, stderr, clock, signal } = io;
+    const { stdout, stderr, log, clock, signal } = io;
     if (serviceCodes.length === 0) stderr.write(formatNoServiceCodes(shard));
     if (switches.has('explain')) return await explainPolls(configuration, build, io);
     using progress = isTerminal(stderr) ? new Progress(stderr, clock) : undefined;
-    const logger = createLogger({ ...configuration.log, destination: progress ?? stderr });
+    const logger = createLogger({ ...configuration.log, destination: progress ?? log });
     await using exporter = createExporter(configuration, {
       clock,
       logger,
+      log,
       build,
       ...(progress !== undefined && { onListingStart: progress.addListing }),
     });

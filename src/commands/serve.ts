@@ -7,9 +7,9 @@ import { withConfiguration } from './with-configuration.ts';
 
 /** Runs the exporter until the signal aborts. Rejects immediately on an unexpected error. */
 export const serve = withConfiguration(async ({ configuration, build, source }, io) => {
-  const { stderr, clock, signal, fatalErrorReporter } = io;
-  const { log, serviceCodes, shard } = configuration;
-  const logger = createLogger({ ...log, destination: stderr });
+  const { log, clock, signal, fatalErrorReporter } = io;
+  const { serviceCodes, shard } = configuration;
+  const logger = createLogger({ ...configuration.log, destination: log });
   fatalErrorReporter.logTo(logger);
   const fields = {
     version: build.version,
@@ -19,7 +19,9 @@ export const serve = withConfiguration(async ({ configuration, build, source }, 
     ...(shard.count > 1 && { shard: shard.index, shards: shard.count }),
   };
   logger.info(fields, 'Starting xvs-exporter');
-  const app = await startApp(configuration, { clock, logger, build, source }).catch((error: unknown) => {
+  // Later failures only drop lines, but a process that never logs anything would hide its mistakes.
+  if (await log.isBroken()) return 1;
+  const app = await startApp(configuration, { clock, logger, log, build, source }).catch((error: unknown) => {
     logger.error({ err: getErrorMessage(error) }, 'Startup failed');
   });
   if (app === undefined) return 1;

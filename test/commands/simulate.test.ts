@@ -4,6 +4,7 @@ import { PassThrough } from 'node:stream';
 import { test } from 'node:test';
 import { simulate } from '../../src/commands/simulate.ts';
 import { FatalErrorReporter } from '../../src/runtime/fatal-error-reporter.ts';
+import { LogOutput } from '../../src/runtime/log-output.ts';
 import { requestTaskList, readResponse } from '../simulator/client.ts';
 import { NO_FILES, failHostNameLookup } from '../support/configuration.ts';
 import { ManualClock } from '../support/manual-clock.ts';
@@ -12,9 +13,11 @@ const nowMs = Date.UTC(2026, 0, 1);
 
 function createIo() {
   const controller = new AbortController();
+  const stderr = new PassThrough({ encoding: 'utf8' });
   const io = {
     stdout: new PassThrough({ encoding: 'utf8' }),
-    stderr: new PassThrough({ encoding: 'utf8' }),
+    stderr,
+    log: new LogOutput(stderr),
     signal: controller.signal,
     clock: new ManualClock(nowMs),
     environment: {},

@@ -1,0 +1,89 @@
+import { fstatSync, writeSync } from 'node:fs';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { LogDestination } from './logger.ts';
+
+/** Lines that wait for a slow reader of a pipe; beyond this size further lines are dropped. */
+const MAX_WAITING_BYTES = 1024 * 1024;
+
+/** Standard error, as far as log lines need it. */
+export interface LogStream {
+  write(text: string, onWritten: (error?: Error | null) => void): unknown;
+  on(event: 'error', listener: () => void): unknown;
+  readonly writableLength: number;
+  readonly isTTY?: boolean;
+  hasColors?(): boolean;
+}
+
+/**
+ * Writes log lines to standard error, and drops and counts those that cannot be written: a full disk, a limit on file
+ * sizes, or a reader that left or stalled must not end the process.
+ */
+export class LogOutput implements LogDestination {
+  readonly #stream: LogStream;
+  readonly #writeToFile: ((line: string) => void) | undefined;
+  #writtenLines = 0;
+  #droppedLines = 0;
+
+  /** @param writeToFile - if standard error is a file; throws the system error of a write */
+  constructor(stream: LogStream, writeToFile?: (line: string) => void) {
+    this.#stream = stream;
+    this.#writeToFile = writeToFile;
+    stream.on('error', () => undefined);
+  }
+
+  get droppedLines(): number {
+    return this.#droppedLines;
+  }
+
+  get isTTY(): boolean {
+    return this.#stream.isTTY === true;
+  }
+
+  hasColors(): boolean {
+    return this.#stream.hasColors?.() === true;
+  }
+
+  write(line: string): void {
+    if (this.#writeToFile !== undefined) this.#settle(attempt(this.#writeToFile, line));
+    else if (this.#stream.writableLength > MAX_WAITING_BYTES) this.#settle(false);
+    else this.#stream.write(line, (error) => this.#settle(error === undefined || error === null));
+  }
+
+  /** Returns true if all lines so far were dropped. */
+  async isBroken(): Promise<boolean> {
+    // The result of a write to a pipe is reported in a later turn of the event loop.
+    await nextTurn();
+    return this.#writtenLines === 0 && this.#droppedLines > 0;
+  }
+
+  #settle(isWritten: boolean): void {
+    if (isWritten) this.#writtenLines += 1;
+    else this.#droppedLines += 1;
+  }
+}
+
+function attempt(write: (line: string) => void, line: string): boolean {
+  try {
+    write(line);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * Opens the log output of a process. Files are written without the stream of Node.js, which fails for good at the first
+ * error: the disk may have space again later.
+ */
+export function openLogOutput(stream: LogStream & { readonly fd: number }): LogOutput {
+  const { fd } = stream;
+  const kind = fstatSync(fd);
+  if (stream.isTTY === true || kind.isFIFO() || kind.isSocket()) return new LogOutput(stream);
+  let isWithinLine = false;
+  return new LogOutput(stream, (line) => {
+    // A full disk may have cut the previous line.
+    const bytes = Buffer.from(isWithinLine ? `\n${line}` : line);
+    for (let written = 0; written < bytes.length; isWithinLine = written < bytes.length)
+      written += writeSync(fd, bytes, written);
+  });
+}
