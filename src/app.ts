@@ -1,8 +1,8 @@
-import { readFile } from 'node:fs/promises';
 import { isDeepStrictEqual } from 'node:util';
 import type { Configuration, WebSettings } from './config/configuration.ts';
 import type { ConfigurationSource } from './config/configuration-source.ts';
 import { watchFiles } from './config/file-watcher.ts';
+import { LOCAL_FILE_SYSTEM } from './config/local-file-system.ts';
 import { logCodeFileChanges } from './config/service-codes/code-file-changes.ts';
 import { Reloader, type ReloadOutcome, type ReloadTrigger } from './config/reloader.ts';
 import { CodeLabels } from './metrics/code-labels.ts';
@@ -333,7 +333,7 @@ async function openWebConfigurationSource(
   if (configFile === undefined) return DEFAULT_WEB_CONFIGURATION_SOURCE;
   return await openWebConfiguration({
     path: configFile,
-    readFile: (path) => readFile(path, 'utf8'),
+    readFile: LOCAL_FILE_SYSTEM.readFile,
     logger,
   });
 }

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 import { hostname } from 'node:os';
 import type { Command } from './commands/command.ts';
-import { LOCAL_FILE_SYSTEM } from './config/files.ts';
+import { LOCAL_FILE_SYSTEM } from './config/local-file-system.ts';
 import { waitForAbort } from './runtime/abort.ts';
 import { FirstFailure } from './runtime/background-task.ts';
 import { systemClock } from './runtime/clock.ts';
@@ -63,6 +63,12 @@ function drain(stream: NodeJS.WritableStream): Promise<void> {
   });
 }
 
+/** Ends the process although threads hang in calls to a file system, for which `process.exit` would wait. */
+function killProcess(): void {
+  process.removeAllListeners('SIGTERM');
+  process.kill(process.pid, 'SIGTERM');
+}
+
 ignoreInspectorSignal(process);
 const signal = abortOnSignals(process);
 const fatalErrorReporter = new FatalErrorReporter(process.stderr);
@@ -84,5 +90,6 @@ await Promise.race([
   Promise.all([drain(process.stdout), drain(process.stderr)]),
   drainDeadline.then(() => systemClock.sleep(DRAIN_TIMEOUT_MS)),
 ]);
+if (LOCAL_FILE_SYSTEM.isHanging) killProcess();
 // Not left to an empty event loop: after a shutdown that timed out, or a bug, handles are still open.
 process.exit(exitCode);

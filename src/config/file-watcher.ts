@@ -1,3 +1,4 @@
+import { raceAbort } from '../runtime/abort.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { ConfigurationSource } from './configuration-source.ts';
 
@@ -24,12 +25,13 @@ export async function watchFiles(
     await clock.sleep(CHECK_INTERVAL_MS, signal);
     if (!source.isWatched) continue;
     let before = source.loadedFingerprint;
-    let current = await source.computeFingerprint();
+    // The file system may take its time.
+    let current = await raceAbort(source.computeFingerprint(), signal);
     while (current !== before && current !== source.loadedFingerprint) {
       await clock.sleep(SETTLE_TIME_MS, signal);
       before = current;
-      current = await source.computeFingerprint();
+      current = await raceAbort(source.computeFingerprint(), signal);
     }
-    if (current !== source.loadedFingerprint) await onChange();
+    if (current !== source.loadedFingerprint) await raceAbort(onChange(), signal);
   }
 }

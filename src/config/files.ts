@@ -1,9 +1,27 @@
-import * as fs from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join } from 'node:path';
 import type { Problem } from './config-error.ts';
 import { expectedFound, formatValue } from './config-error.ts';
 
-/** Reads a text file (UTF-8); rejects as `node:fs/promises` does. */
+/** Files with thousands of service codes have a few MiB. */
+export const MAX_FILE_MIB = 64;
+/** The code of the error for a FIFO, a device or a socket. */
+export const NOT_REGULAR = 'NOT_REGULAR';
+
+/** A file that must not be read, or could not be read in time; `code` as in errors of `node:fs`. */
+export class FileError extends Error {
+  override readonly name = 'FileError';
+  readonly code: string;
+
+  constructor(code: string, path: string) {
+    super(`${code}: ${path}`);
+    this.code = code;
+  }
+}
+
+/**
+ * Reads a text file (UTF-8); rejects as `node:fs/promises` does, with `NOT_REGULAR` or `EFBIG` for files that no
+ * configuration consists of, and with `ETIMEDOUT` if the file system does not answer.
+ */
 export type ReadFile = (path: string) => Promise<string>;
 
 /** The file system, as far as a configuration needs it. Each call rejects as `node:fs/promises` does. */
@@ -14,17 +32,6 @@ export interface ConfigFileSystem {
   /** A text that changes when the file is written or replaced, or when a link to it leads to another file. */
   readonly readStamp: (path: string) => Promise<string>;
 }
-
-/** The file system of this machine. */
-export const LOCAL_FILE_SYSTEM: ConfigFileSystem = {
-  readFile: (path) => fs.readFile(path, 'utf8'),
-  listFolder: (path) => fs.readdir(path),
-  async readStamp(path) {
-    // Without atime, which changes with every read.
-    const { dev, ino, size, mtimeNs, ctimeNs } = await fs.stat(path, { bigint: true });
-    return [dev, ino, size, mtimeNs, ctimeNs].join(' ');
-  },
-};
 
 /** A path as it was written, and where. */
 export interface FileReference {
@@ -45,6 +52,9 @@ const READ_ERROR_TEXTS: ReadonlyMap<string, string> = new Map([
   ['EISDIR', 'which is a directory'],
   ['EACCES', 'permission denied'],
   ['EPERM', 'permission denied'],
+  [NOT_REGULAR, 'which is not a regular file'],
+  ['EFBIG', `which is larger than ${MAX_FILE_MIB} MiB`],
+  ['ETIMEDOUT', 'which could not be read in time; check the mount that it is on'],
 ]);
 
 /** Formats a path that cannot be read, with the reason. */

@@ -1,3 +1,4 @@
+import { raceAbort } from '../runtime/abort.ts';
 import type { Configuration } from './configuration.ts';
 import type { LoadedConfiguration } from './configuration-source.ts';
 import { ConfigError } from './config-error.ts';
@@ -24,6 +25,8 @@ export interface ReloaderOptions<Applied> {
   };
 }
 
+const SHUTTING_DOWN: ReloadOutcome = { error: 'The exporter is shutting down.' };
+
 /**
  * Reloads the configuration, one reload at a time. All requests during a reload share one further reload, because the
  * running one may have read the files before they changed.
@@ -32,7 +35,7 @@ export class Reloader<Applied> implements AsyncDisposable {
   readonly #options: ReloaderOptions<Applied>;
   #running: Promise<ReloadOutcome> | undefined;
   #next: Promise<ReloadOutcome> | undefined;
-  #isDisposed = false;
+  readonly #disposed = new AbortController();
 
   constructor(options: ReloaderOptions<Applied>) {
     this.#options = options;
@@ -48,14 +51,14 @@ export class Reloader<Applied> implements AsyncDisposable {
     return this.#next;
   }
 
-  /** Waits for the running reload and prevents further ones. */
+  /** Abandons the running reload, or waits for it if it already applies the configuration; prevents further ones. */
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#isDisposed = true;
+    this.#disposed.abort();
     await this.#running;
   }
 
   #start(trigger: ReloadTrigger): Promise<ReloadOutcome> {
-    if (this.#isDisposed) return Promise.resolve({ error: 'The exporter is shutting down.' });
+    if (this.#disposed.signal.aborted) return Promise.resolve(SHUTTING_DOWN);
     this.#running = this.#run(trigger).finally(() => {
       this.#running = undefined;
     });
@@ -65,10 +68,11 @@ export class Reloader<Applied> implements AsyncDisposable {
   async #run(trigger: ReloadTrigger): Promise<ReloadOutcome> {
     const { load, apply, report } = this.#options;
     try {
-      const { configuration, settingsNeedingRestart } = await load();
+      const { configuration, settingsNeedingRestart } = await raceAbort(load(), this.#disposed.signal);
       report.succeeded(trigger, await apply(configuration), settingsNeedingRestart);
       return {};
     } catch (error) {
+      if (error === this.#disposed.signal.reason) return SHUTTING_DOWN;
       if (error instanceof ConfigError) {
         report.failed(trigger, error);
         return { error: error.message };

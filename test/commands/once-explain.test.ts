@@ -5,7 +5,7 @@ import { systemClock, type Clock } from '../../src/runtime/clock.ts';
 import { explainPolls } from '../../src/commands/once.ts';
 import { parseCommandLine } from '../../src/commands/command-line.ts';
 import { loadConfiguration } from '../../src/config/loader.ts';
-import { LOCAL_FILE_SYSTEM } from '../../src/config/files.ts';
+import { LOCAL_FILE_SYSTEM } from '../../src/config/local-file-system.ts';
 import type { FaultRequest } from '../../src/simulator/faults.ts';
 import { startSimulator, type Simulator } from '../../src/simulator/server.ts';
 import { createWorld } from '../../src/simulator/world.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { chmodSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { FileFingerprints } from '../../src/config/file-fingerprints.ts';
-import { LOCAL_FILE_SYSTEM } from '../../src/config/files.ts';
+import { LOCAL_FILE_SYSTEM } from '../../src/config/local-file-system.ts';
 import { TemporaryFolder } from '../support/temporary-folder.ts';
 
 /** Fingerprints of real files; `takeReads` gives the names of the files read since its last call. */

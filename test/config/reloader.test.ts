@@ -4,6 +4,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { LoadedConfiguration } from '../../src/config/configuration-source.ts';
 import { ConfigError } from '../../src/config/config-error.ts';
 import { Reloader } from '../../src/config/reloader.ts';
+import { deferred } from '../support/deferred.ts';
 import { loadWithSources, REQUIRED_ENVIRONMENT } from '../support/configuration.ts';
 
 const started = await loadWithSources({ env: REQUIRED_ENVIRONMENT });
@@ -93,18 +94,29 @@ test('a bug is reported as such, and the outcome does not describe it', async ()
   assert.deepEqual(calls, ['load', 'apply', 'broken: TypeError: Expected a function']);
 });
 
-test('disposal waits for the running reload and prevents further ones', async () => {
-  const { reloader, calls, loads } = createReloader();
+test('disposal waits for a reload that applies the configuration, and prevents further ones', async () => {
+  const applying = deferred<string>();
+  const { reloader, calls, loads } = createReloader(() => applying.promise);
   const [running, waiting] = [reloader.reload('signal'), reloader.reload('signal')];
+  await loads[0]?.resolve(VALID);
   let isDisposed = false;
   const disposed = reloader[Symbol.asyncDispose]().then(() => {
     isDisposed = true;
   });
   await nextTurn();
   assert.equal(isDisposed, false);
-  await loads[0]?.resolve(VALID);
+  applying.resolve('applied');
   await disposed;
   assert.deepEqual([await running, await waiting], [{}, { error: 'The exporter is shutting down.' }]);
   assert.deepEqual(await reloader.reload('file'), { error: 'The exporter is shutting down.' });
   assert.deepEqual(calls, ['load', 'apply', 'signal: applied, log.level']);
+});
+
+test('disposal does not wait for files', async () => {
+  const { reloader, calls, loads } = createReloader();
+  const running = reloader.reload('signal');
+  await reloader[Symbol.asyncDispose]();
+  assert.deepEqual(await running, { error: 'The exporter is shutting down.' });
+  await loads[0]?.resolve(VALID);
+  assert.deepEqual(calls, ['load']);
 });

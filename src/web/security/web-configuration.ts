@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { ConfigError, expectedFound } from '../../config/config-error.ts';
 import { readErrorCode, readText, type ReadFile } from '../../config/files.ts';
+import { raceAbort } from '../../runtime/abort.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import { importBcrypt } from './password-verifier.ts';
@@ -115,7 +116,7 @@ export async function watchWebConfiguration(
 ): Promise<never> {
   for (;;) {
     await clock.sleep(CHECK_INTERVAL_MS, signal);
-    await check();
+    await raceAbort(check(), signal);
   }
 }
 
