@@ -6,7 +6,6 @@ import { describe, it } from 'node:test';
 import { UpstreamError } from '../../src/upstream/errors.ts';
 import { deferred } from '../support/deferred.ts';
 import { collectListing, assertFailsWith, openClient, targetAt } from './collect-listing.ts';
-import { deferred } from '../support/deferred.ts';
 import { findClosedPort, waitForClose, listen, serveHttp, serveRaw } from './servers.ts';
 
 const HEAD = 'HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n';
