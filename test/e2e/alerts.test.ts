@@ -10,15 +10,15 @@ import { scaleDurations } from '../support/scale-durations.ts';
 import { waitUntil } from '../support/wait-until.ts';
 import { WebhookReceiver } from '../support/webhook-receiver.ts';
 
-/** How many times faster than shipped: a minute is a second, and so are the polls of fifteen. */
+/** Times in rules and routes are divided by this: a minute becomes a second. */
 const TIME_DIVISOR = 60;
 const CODE = 'TESTING';
 const WORLD_OPTIONS = { users: 20, tasks: 30, seed: 1 };
 
-/** What must not arrive while the interface is down, though it fires. */
+/** Alerts that fire but must not arrive while the service is down. */
 const INHIBITED = ['XvsApiDataStale', 'XvsApiErrorRatio', 'XvsApiBudgetBurnFast'];
 
-/** The routes as shipped, but for the times and the addresses of the receivers. */
+/** The shipped routes, with shorter times and the test's receivers. */
 function createRoutes(url: string): unknown {
   const yaml = readDeployFile('alertmanager/alertmanager.yml');
   const redirected = yaml.replaceAll(/^( +- url: )http:\/\/localhost:9095/gm, `$1${url}`);
@@ -41,106 +41,112 @@ function findLongLivedTask(): { readonly id: string; readonly vsId: string } {
   return { id: task.id, vsId: task.vs_id };
 }
 
-test('an alert travels the whole way, from the service to the receiver', { timeout: 600_000 }, async (t) => {
-  if (!isInstalled(t, 'prometheus') || !isInstalled(t, ALERTMANAGER)) return;
-  await using service = startProgram([
-    'simulate',
-    '--listen-address=127.0.0.1:0',
-    `--service-code=${CODE}:abc`,
-    ...Object.entries(WORLD_OPTIONS).map(([name, value]) => `--${name}=${value}`),
-    '--control',
-  ]);
-  const serviceUrl = await service.waitForUrl();
-  await using exporter = startProgram(
-    ['--poll.interval=1s', '--poll.stall-after=2s', '--web.listen-address=127.0.0.1:0'],
-    { XVS_UPSTREAM_BASE_URL: serviceUrl, XVS_SERVICE_CODES: CODE, XVS_SECRET: 'abc' },
-  );
-  const port = await exporter.waitForPort();
-  await using receiver = await WebhookReceiver.start();
-  await using alertmanager = await Alertmanager.start(createRoutes(receiver.url));
-  await using prometheus = await Prometheus.startAlerting(`127.0.0.1:${port}`, {
-    rules: listDeployYaml('prometheus/rules').map((name) => scaleDurations(readRules(name), TIME_DIVISOR)),
-    alertmanager: alertmanager.address,
-  });
-  const setFault = (fault: object) =>
-    fetch(`${serviceUrl}/-/faults`, { method: 'PUT', body: JSON.stringify(fault) });
-  const clearFaults = () => fetch(`${serviceUrl}/-/faults`, { method: 'DELETE' });
-  const arrived = (alertname: string, status: 'firing' | 'resolved' = 'firing') =>
-    waitUntil(
-      () => receiver.find(alertname, status),
-      (notice) => notice !== undefined,
+test(
+  'alerts reach the receiver through the exporter, Prometheus and Alertmanager',
+  { timeout: 600_000 },
+  async (t) => {
+    if (!isInstalled(t, 'prometheus') || !isInstalled(t, ALERTMANAGER)) return;
+    await using service = startProgram([
+      'simulate',
+      '--listen-address=127.0.0.1:0',
+      `--service-code=${CODE}:abc`,
+      ...Object.entries(WORLD_OPTIONS).map(([name, value]) => `--${name}=${value}`),
+      '--control',
+    ]);
+    const serviceUrl = await service.waitForUrl();
+    await using exporter = startProgram(
+      ['--poll.interval=1s', '--poll.stall-after=2s', '--web.listen-address=127.0.0.1:0'],
+      { XVS_UPSTREAM_BASE_URL: serviceUrl, XVS_SERVICE_CODES: CODE, XVS_SECRET: 'abc' },
     );
-
-  await t.test('nothing of the service code is wrong at first', async () => {
-    await prometheus.waitUntil(
-      () => prometheus.value(`service_code:xvs_tasks:sum{service_code="${CODE}"}`),
-      (tasks) => (tasks ?? 0) > 0,
-    );
-    assert.equal(receiver.find('XvsIngestStalled'), undefined);
-    assert.equal(receiver.find('XvsApiDown'), undefined);
-  });
-
-  await t.test('Prometheus answers every query of the runbook', async () => {
-    for (const query of readRunbookQueries()) {
-      await assert.doesNotReject(() => prometheus.query(query.replaceAll('"CODE"', `"${CODE}"`)), query);
-    }
-  });
-
-  await t.test('a task whose ingest freezes is XvsIngestStalled, of its server', async () => {
-    const { id, vsId } = findLongLivedTask();
-    await setFault({ fault: 'freeze_ingest', taskId: id });
-    const notice = await arrived('XvsIngestStalled');
-    assert.deepEqual(notice, {
-      receiver: 'warning',
-      status: 'firing',
-      labels: {
-        alertname: 'XvsIngestStalled',
-        layer: 'data',
-        service_code: CODE,
-        severity: 'warning',
-        vs_id: vsId,
-      },
+    const port = await exporter.waitForPort();
+    await using receiver = await WebhookReceiver.start();
+    await using alertmanager = await Alertmanager.start(createRoutes(receiver.url));
+    await using prometheus = await Prometheus.startAlerting(`127.0.0.1:${port}`, {
+      rules: listDeployYaml('prometheus/rules').map((name) => scaleDurations(readRules(name), TIME_DIVISOR)),
+      alertmanager: alertmanager.address,
     });
-    assert.equal(receiver.find('XvsIngestStalled', 'resolved'), undefined);
-  });
+    const setFault = (fault: object) =>
+      fetch(`${serviceUrl}/-/faults`, { method: 'PUT', body: JSON.stringify(fault) });
+    const clearFaults = () => fetch(`${serviceUrl}/-/faults`, { method: 'DELETE' });
+    const arrived = (alertname: string, status: 'firing' | 'resolved' = 'firing') =>
+      waitUntil(
+        () => receiver.find(alertname, status),
+        (notice) => notice !== undefined,
+      );
 
-  await t.test('when its ingest goes on, resolved arrives', async () => {
-    await clearFaults();
-    const notice = await arrived('XvsIngestStalled', 'resolved');
-    assert.equal(notice?.labels['vs_id'], findLongLivedTask().vsId);
-  });
+    await t.test('no alert fires at first', async () => {
+      await prometheus.waitUntil(
+        () => prometheus.value(`service_code:xvs_tasks:sum{service_code="${CODE}"}`),
+        (tasks) => (tasks ?? 0) > 0,
+      );
+      assert.equal(receiver.find('XvsIngestStalled'), undefined);
+      assert.equal(receiver.find('XvsApiDown'), undefined);
+    });
 
-  await t.test('when the service refuses, XvsApiDown arrives', async () => {
-    await setFault({ fault: 'refuse' });
-    const notice = await arrived('XvsApiDown');
-    assert.equal(notice?.receiver, 'critical');
-    assert.equal(notice?.labels['service_code'], CODE);
-  });
+    await t.test('Prometheus answers every query of the runbook', async () => {
+      for (const query of readRunbookQueries()) {
+        await assert.doesNotReject(() => prometheus.query(query.replaceAll('"CODE"', `"${CODE}"`)), query);
+      }
+    });
 
-  await t.test('what it inhibits fires, and does not arrive', async () => {
-    await waitUntil(
-      () => alertmanager.alerts(),
-      (alerts) =>
-        INHIBITED.every((name) =>
-          alerts.some(({ labels, status }) => labels['alertname'] === name && status.state === 'suppressed'),
-        ),
-    );
-    // Once another alert of each of their groups has arrived, they had their chance to.
-    const markers = ['critical', 'warning'].map((severity) => ({
-      alertname: `Marker-${severity}`,
-      severity,
-      service_code: CODE,
-    }));
-    await alertmanager.postAlerts(markers);
-    for (const { alertname } of markers) await arrived(alertname);
-    assert.deepEqual(
-      INHIBITED.filter((name) => receiver.find(name) !== undefined),
-      [],
-    );
-  });
+    await t.test('frozen ingest of a task fires XvsIngestStalled for its server', async () => {
+      const { id, vsId } = findLongLivedTask();
+      await setFault({ fault: 'freeze_ingest', taskId: id });
+      const notice = await arrived('XvsIngestStalled');
+      assert.deepEqual(notice, {
+        receiver: 'warning',
+        status: 'firing',
+        labels: {
+          alertname: 'XvsIngestStalled',
+          layer: 'data',
+          service_code: CODE,
+          severity: 'warning',
+          vs_id: vsId,
+        },
+      });
+      assert.equal(receiver.find('XvsIngestStalled', 'resolved'), undefined);
+    });
 
-  await t.test('when the service answers again, resolved arrives', async () => {
-    await clearFaults();
-    await arrived('XvsApiDown', 'resolved');
-  });
-});
+    await t.test('the alert resolves when ingest continues', async () => {
+      await clearFaults();
+      const notice = await arrived('XvsIngestStalled', 'resolved');
+      assert.equal(notice?.labels['vs_id'], findLongLivedTask().vsId);
+    });
+
+    await t.test('XvsApiDown arrives when the service refuses connections', async () => {
+      await setFault({ fault: 'refuse' });
+      const notice = await arrived('XvsApiDown');
+      assert.equal(notice?.receiver, 'critical');
+      assert.equal(notice?.labels['service_code'], CODE);
+    });
+
+    await t.test('inhibited alerts fire but do not arrive', async () => {
+      await waitUntil(
+        () => alertmanager.alerts(),
+        (alerts) =>
+          INHIBITED.every((name) =>
+            alerts.some(
+              ({ labels, status }) => labels['alertname'] === name && status.state === 'suppressed',
+            ),
+          ),
+      );
+      // After another alert of each group has arrived, inhibited ones would have arrived too.
+      const markers = ['critical', 'warning'].map((severity) => ({
+        alertname: `Marker-${severity}`,
+        severity,
+        service_code: CODE,
+      }));
+      await alertmanager.postAlerts(markers);
+      for (const { alertname } of markers) await arrived(alertname);
+      assert.deepEqual(
+        INHIBITED.filter((name) => receiver.find(name) !== undefined),
+        [],
+      );
+    });
+
+    await t.test('the alert resolves when the service recovers', async () => {
+      await clearFaults();
+      await arrived('XvsApiDown', 'resolved');
+    });
+  },
+);

@@ -13,7 +13,7 @@ function startSimulator(codes: readonly string[], ...world: readonly string[]): 
   return startProgram(['simulate', '--listen-address=127.0.0.1:0', ...world, ...flags]);
 }
 
-/** An exporter whose codes are all in files of the folder `codes`. */
+/** Starts an exporter whose service codes are all in files of the folder `codes`. */
 async function startExporter(folder: TemporaryFolder, url: string, interval: string): Promise<Program> {
   folder.replace(
     'config.yml',
@@ -30,7 +30,7 @@ const createEntry = (code: string, labels: Readonly<Record<string, string>> = {}
 });
 
 test(
-  'codes come and go with their files, and the counters of one that stays go on',
+  'codes are added and removed with their files, and the counters of others continue',
   { timeout: 600_000 },
   async () => {
     using folder = new TemporaryFolder();
@@ -40,12 +40,12 @@ test(
     await using program = await startExporter(folder, url, '1s');
     const exporter = await RunningExporter.attach(program);
 
-    // Nothing yet: that is no mistake.
+    // No files yet, which is valid.
     assert.equal(await exporter.fetchStatus('/-/ready'), 200);
     assert.equal(await exporter.sumFamily('xvs_exporter_config_last_reload_successful'), 1);
     assert.match(await exporter.fetchText('/'), /This exporter polls no service codes/);
 
-    // They come: by JSON, by YAML whose secret is beside it, and by what Kubernetes mounts.
+    // Add codes as JSON, as YAML with a secret file beside it, and as a volume mounted by Kubernetes.
     const mount = (version: string, code: string): void => {
       mkdirSync(folder.at(`codes/..${version}`));
       folder.replace(
@@ -92,7 +92,7 @@ test(
       (now) => (now ?? 0) > before,
     );
 
-    // A file that is wrong changes nothing, and says where it is.
+    // An invalid file changes nothing, and the error names its location.
     folder.replace('codes/stays.json', `[${JSON.stringify(createEntry('STAYS'))},\n {"service_code": 7}]`);
     program.signal('SIGHUP');
     const line = await exporter.waitForLog(/\{[^{]*"msg":"Configuration reload failed"\}/);
@@ -103,7 +103,7 @@ test(
       /xvs_up\{service_code="STAYS",env="test",tenant="globex"\} 1/,
     );
 
-    // Mended, it is taken again, and only then.
+    // The corrected file is applied.
     folder.replace('codes/stays.json', JSON.stringify([createEntry('STAYS')]));
     program.signal('SIGHUP');
     await exporter.waitForLog(
@@ -132,7 +132,7 @@ test('a thousand codes are added together, and each is polled', { timeout: 600_0
   const ups = async (): Promise<number> =>
     (await exporter.fetchMetrics()).match(/^xvs_up\{service_code="CODE-\d+",tenant="tenant-\d+"\} 1$/gm)
       ?.length ?? 0;
-  // Rarely: an exposition of this size takes longer to write than a poll.
+  // Scrapes of this size cost more than the polls, so they are rare.
   await waitUntil(ups, (up) => up === 1000, 500_000, 2000);
   assert.equal(await exporter.fetchStatus('/-/healthy'), 200);
 });

@@ -14,7 +14,7 @@ import {
 import { TemporaryFolder } from '../support/temporary-folder.ts';
 import { listMetricNames } from '../support/promql.ts';
 
-/** What Grafana would put for the variables, with All chosen; the scrape interval is a second. */
+/** Values of Grafana's variables with All selected and a scrape interval of one second. */
 const VARIABLES = {
   job: 'xvs-exporter',
   instance: '.+',
@@ -24,7 +24,7 @@ const VARIABLES = {
   __rate_interval: '5s',
 };
 
-/** Tasks come and go by the hundred, so that some end in the short time of a test. */
+/** Enough tasks that some end during the test. */
 const SIZE = ['--users=200', '--tasks=200'];
 
 const simulator = (): Program =>
@@ -65,7 +65,7 @@ async function setFault(serviceUrl: string, fault: Readonly<Record<string, unkno
   assert.equal(response.status, 200, await response.text());
 }
 
-/** Injects what the panels about problems show: invalid records and fields, stalled ingest, then failed polls. */
+/** Injects the problems that panels show: invalid records and fields, stalled ingest, then failed polls. */
 async function injectFaults(serviceUrl: string, prometheus: Prometheus): Promise<void> {
   const until = async (condition: string): Promise<void> => {
     await prometheus.waitUntil(
@@ -73,7 +73,7 @@ async function injectFaults(serviceUrl: string, prometheus: Prometheus): Promise
       (series) => series.length > 0,
     );
   };
-  // The records were invalid from the first listing on: without the fault, their tasks start, and with it again, they end.
+  // Records were invalid since the first listing: their tasks start when the fault is removed, and end when it returns.
   await until('xvs_exporter_invalid_records_total > 0');
   await fetch(`${serviceUrl}/-/faults`, { method: 'DELETE' });
   await until('sum(rate(xvs_input_bytes_total[5s])) > 0 and sum(rate(xvs_tasks_started_total[5s])) > 0');
@@ -96,7 +96,7 @@ async function injectFaults(serviceUrl: string, prometheus: Prometheus): Promise
   await until('min(xvs_up) == 1');
 }
 
-/** Asks again for what has no data yet; what still has none at the deadline is left. */
+/** Repeats queries without data until the deadline, and returns those that still have none. */
 async function findExpressionsWithoutData(
   prometheus: Prometheus,
   expressions: readonly Expression[],
@@ -112,13 +112,13 @@ async function findExpressionsWithoutData(
     return pending.map(({ location, expr }) => `${location}: ${expr}`);
   };
   try {
-    return await prometheus.waitUntil(ask, (places) => places.length === 0, 60_000);
+    return await prometheus.waitUntil(ask, (places) => places.length === 0);
   } catch {
     return await ask();
   }
 }
 
-/** The sum of all series, of the exporters whose instance matches, over as long as there are any. */
+/** Returns the sum of all series of an expression at `time`, for the instances that match. */
 async function sumSeries(
   prometheus: Prometheus,
   { expr }: Expression,
@@ -130,7 +130,7 @@ async function sumSeries(
   return series.filter(({ value }) => !Number.isNaN(value)).reduce((sum, { value }) => sum + value, 0);
 }
 
-/** How Prometheus scrapes two exporters: each whole, or each service code by itself. */
+/** How Prometheus scrapes two exporters: everything, or each service code separately. */
 const SCRAPE_SETUPS: readonly (readonly [
   string,
   (...instances: readonly string[]) => Promise<Prometheus>,
@@ -140,7 +140,7 @@ const SCRAPE_SETUPS: readonly (readonly [
 ];
 
 for (const [name, scraping] of SCRAPE_SETUPS) {
-  test(`every query of the dashboards has an answer, by scrapes ${name}`, { timeout: 600_000 }, (t) =>
+  test(`every query of the dashboards has a result, with scrapes ${name}`, { timeout: 600_000 }, (t) =>
     assertQueriesAnswered(t, scraping),
   );
 }
@@ -182,25 +182,25 @@ async function assertQueriesAnswered(
     }
   });
 
-  await t.test('what the service says is not doubled by two exporters of the same codes', async () => {
+  await t.test('two exporters of the same codes do not double values', async () => {
     const ofService = dashboards
       .flatMap(listExpressions)
       .filter(({ expr }) => ![...listMetricNames(interpolate(expr, VARIABLES))].some(isAboutExporter));
     assert.ok(ofService.length > 40, `${ofService.length} queries are about the service`);
-    // Long enough ago for every scrape of then to be stored.
-    const time = now() - 3;
+    // Old enough that all scrapes are stored.
+    const time = now() - 10;
     for (const expression of ofService) {
       const [first = 0, second = 0, both = 0] = await Promise.all(
         [...instances, '.+'].map((instance) => sumSeries(prometheus, expression, time, instance)),
       );
-      // They poll at different moments: one may have seen a task that the other has not, but not each twice.
+      // They poll at different times, so one may know a task that the other does not. Doubled values would be twice as large.
       const more = Math.max(first, second);
       assert.ok(both <= 1.5 * more, `${expression.location}: ${more} of one, ${both} of both`);
     }
   });
 }
 
-/** Each exporter has these of its own. */
+/** Families that each exporter has its own values of. */
 function isAboutExporter(metric: string): boolean {
   return !metric.startsWith('xvs_') || metric.startsWith('xvs_exporter_');
 }

@@ -11,10 +11,10 @@ import { TemporaryFolder } from '../support/temporary-folder.ts';
 const CODES = ['STAYS', 'GOES', 'COMES', 'a b&c="é"'] as const;
 const SPECIAL_CODE = CODES[3];
 
-/** Minutes of the rules are seconds. */
+/** Minutes in the rules become seconds. */
 const TIME_DIVISOR = 60;
 
-/** What Prometheus makes of each scrape, which no exporter sends. */
+/** Series that Prometheus adds for each scrape. */
 const SCRAPE_METRICS = /^(?:up|scrape_.*)$/;
 
 function createConfiguration(baseUrl: string, codes: readonly string[]): string {
@@ -53,10 +53,10 @@ test(
     );
     const upOfCodes = () => prometheus.query('up{job="xvs-exporter-service-codes"} == 1');
 
-    await t.test('each code is a target that is up, and the process is one', async () => {
+    await t.test('each code is a target that is up, and so is the process', async () => {
       await prometheus.waitUntil(upOfCodes, (series) => series.length === 3);
       assert.deepEqual(listCodes(await upOfCodes()), ['GOES', 'STAYS', SPECIAL_CODE]);
-      // Each target is scraped first at a moment of its own.
+      // The first scrapes of the targets are not simultaneous.
       const ofProcess = await prometheus.waitUntil(
         () => prometheus.query('up{job="xvs-exporter"}'),
         (series) => series.length > 0,
@@ -67,7 +67,7 @@ test(
       );
     });
 
-    await t.test('series have the labels that they have without discovery', async () => {
+    await t.test('series have the same labels as without discovery', async () => {
       const series = await prometheus.waitUntil(
         () => prometheus.query('xvs_up'),
         (found) => found.length === 3,
@@ -81,7 +81,7 @@ test(
       assert.deepEqual(await prometheus.query('{__name__=~".+", exported_job!=""}'), []);
     });
 
-    await t.test('no series comes by two targets: there are as many as samples are scraped', async () => {
+    await t.test('no two targets expose the same series: there are as many series as samples', async () => {
       const counts = async (): Promise<readonly [number, number]> => {
         const all = await prometheus.query('{__name__=~".+", job=~"xvs-exporter.*"}');
         const scraped = all.filter(({ metric }) => metric['__name__'] === 'scrape_samples_scraped');
@@ -89,28 +89,31 @@ test(
         const own = all.filter(({ metric }) => !SCRAPE_METRICS.test(metric['__name__'] ?? ''));
         return [own.filter(({ metric }) => !/:/.test(metric['__name__'] ?? '')).length, samples];
       };
-      // Tasks come and go between the scrapes of a moment: until one without change.
+      // Tasks start and end between scrapes: repeat until both agree.
       await prometheus.waitUntil(counts, ([series, samples]) => series > 300 && series === samples);
       assert.equal(await prometheus.value('count(process_start_time_seconds)'), 1);
       assert.equal(await prometheus.value('count(xvs_exporter_build_info)'), 1);
     });
 
-    await t.test('a code that a reload adds becomes a target, and one that it removes is none', async () => {
-      folder.replace('config.json', createConfiguration(serviceUrl, ['STAYS', 'COMES', SPECIAL_CODE]));
-      assert.equal((await fetch(`http://${address}/-/reload`, { method: 'POST' })).status, 200);
-      const targets = () => prometheus.query('up{job="xvs-exporter-service-codes"}');
-      await prometheus.waitUntil(
-        targets,
-        (series) => listCodes(series).join() === ['COMES', 'STAYS', SPECIAL_CODE].join(),
-      );
-      await prometheus.waitUntil(
-        () => prometheus.query('xvs_up == 1'),
-        (series) => listCodes(series).join() === ['COMES', 'STAYS', SPECIAL_CODE].join(),
-      );
-      assert.deepEqual(await prometheus.query('{__name__=~"xvs_.+", service_code="GOES"}'), []);
-    });
+    await t.test(
+      'a code that a reload adds becomes a target, and a removed code stops being one',
+      async () => {
+        folder.replace('config.json', createConfiguration(serviceUrl, ['STAYS', 'COMES', SPECIAL_CODE]));
+        assert.equal((await fetch(`http://${address}/-/reload`, { method: 'POST' })).status, 200);
+        const targets = () => prometheus.query('up{job="xvs-exporter-service-codes"}');
+        await prometheus.waitUntil(
+          targets,
+          (series) => listCodes(series).join() === ['COMES', 'STAYS', SPECIAL_CODE].join(),
+        );
+        await prometheus.waitUntil(
+          () => prometheus.query('xvs_up == 1'),
+          (series) => listCodes(series).join() === ['COMES', 'STAYS', SPECIAL_CODE].join(),
+        );
+        assert.deepEqual(await prometheus.query('{__name__=~"xvs_.+", service_code="GOES"}'), []);
+      },
+    );
 
-    await t.test('the code that is gone makes no alert, however long ago it went', async () => {
+    await t.test('a removed code never fires an alert', async () => {
       const wentAt = (await prometheus.value('vector(time())')) ?? 0;
       // Longer than the longest `for` of an alert on exporters, and on unwatched codes.
       await prometheus.waitUntil(
@@ -121,22 +124,25 @@ test(
       assert.deepEqual(await prometheus.query('ALERTS{service_code="GOES", alertstate="firing"}'), []);
     });
 
-    await t.test('an exporter that dies is one XvsExporterDown, and its codes are unwatched', async () => {
-      await exporter[Symbol.asyncDispose]();
-      const firing = async (alert: string) =>
-        await prometheus.query(`ALERTS{alertname="${alert}", alertstate="firing"}`);
-      await prometheus.waitUntil(
-        () => firing('XvsExporterDown'),
-        (alerts) => alerts.length === 1,
-      );
-      // GOES, too, was polled within the hour (here a minute) by an instance that is down now.
-      const unwatched = async () => listCodes(await firing('XvsServiceCodeUnwatched'));
-      await prometheus.waitUntil(
-        unwatched,
-        (codes) => codes.join() === ['COMES', 'GOES', 'STAYS', SPECIAL_CODE].join(),
-      );
-      assert.deepEqual(await firing('XvsExporterInstanceDown'), []);
-      assert.equal((await firing('XvsExporterDown')).length, 1);
-    });
+    await t.test(
+      'an exporter that dies fires XvsExporterDown once and XvsServiceCodeUnwatched for each code',
+      async () => {
+        await exporter[Symbol.asyncDispose]();
+        const firing = async (alert: string) =>
+          await prometheus.query(`ALERTS{alertname="${alert}", alertstate="firing"}`);
+        await prometheus.waitUntil(
+          () => firing('XvsExporterDown'),
+          (alerts) => alerts.length === 1,
+        );
+        // GOES was also polled within the last hour (here a minute), by an instance that is now down.
+        const unwatched = async () => listCodes(await firing('XvsServiceCodeUnwatched'));
+        await prometheus.waitUntil(
+          unwatched,
+          (codes) => codes.join() === ['COMES', 'GOES', 'STAYS', SPECIAL_CODE].join(),
+        );
+        assert.deepEqual(await firing('XvsExporterInstanceDown'), []);
+        assert.equal((await firing('XvsExporterDown')).length, 1);
+      },
+    );
   },
 );

@@ -2,11 +2,11 @@ import { parseExposition } from '../support/exposition-parser.ts';
 import type { Program } from '../support/program.ts';
 import { waitUntil } from '../support/wait-until.ts';
 
-/** The exporter as a test sees it from outside. */
+/** A running exporter, accessed by HTTP and its log. */
 export class RunningExporter {
   readonly #program: Program;
   readonly #base: string;
-  /** Lines that were waited for, and those before them. */
+  /** Log lines up to the last one that was waited for. */
   #log = '';
 
   private constructor(program: Program, port: number) {
@@ -23,7 +23,7 @@ export class RunningExporter {
     return [response.status, await response.text()];
   }
 
-  /** Waits for a line of the log that was written since the last one that was waited for. */
+  /** Waits for a log line after the last one that was waited for. */
   async waitForLog(pattern: RegExp): Promise<string> {
     const line = await this.#program.waitForOutput(pattern);
     this.#log += this.#program.stderr;
@@ -31,7 +31,7 @@ export class RunningExporter {
     return line;
   }
 
-  /** All that the program ever wrote. */
+  /** The complete output of the program. */
   get output(): string {
     return this.#program.stdout + this.#log + this.#program.stderr;
   }
@@ -50,7 +50,7 @@ export class RunningExporter {
     return this.fetchText('/metrics');
   }
 
-  /** The sum over the series of a family, of one service code if there is one. */
+  /** The sum of the series of a family, for one service code if given; `undefined` without series. */
   async sumFamily(family: string, serviceCode?: string): Promise<number | undefined> {
     const { families } = parseExposition(await this.fetchMetrics(), 'text');
     const samples = families.get(family)?.samples ?? [];

@@ -90,7 +90,7 @@ test(
     assert.deepEqual([...five.keys()].toSorted(), CODES.toSorted());
     const moved = CODES.filter((code) => four.get(code) !== five.get(code));
     assert.deepEqual([...new Set(moved.map((code) => five.get(code)))], [4]);
-    // 12 are a fifth; of fair dice, fewer than 4 or more than 20 come once in a hundred times.
+    // 12 are expected; with a fair hash, fewer than 4 or more than 20 occur once in a hundred times.
     assert.ok(moved.length >= 4 && moved.length <= 20, `${moved.length} moved`);
   },
 );
@@ -118,7 +118,7 @@ test('a shard that is asked for a code of another shard names that shard', async
   assert.match(program.stderr, /"service_codes":\d,"shard":0,"shards":2,"msg":"Starting xvs-exporter"/);
 });
 
-test('a shard without codes is ready, healthy, and says so', async () => {
+test('a shard without codes is ready and healthy, and its page says that it has none', async () => {
   await using service = await startService(['A']);
   const empty = 1 - selectShard('A', 2);
   await using program = startProgram(createShardArgs(empty, 2), createSettings(service.url, ['A']));
@@ -133,7 +133,7 @@ test('a shard without codes is ready, healthy, and says so', async () => {
   assert.equal(await program.exitCode, 0, program.stderr);
 });
 
-test('once without service codes prints an exposition, and with --explain nothing but a warning', async () => {
+test('once without service codes prints an exposition, and with --explain only a warning', async () => {
   const empty = createShardArgs(1 - selectShard('A', 2), 2);
   const nowhere = createSettings('http://127.0.0.1:1', ['A']);
   await using once = startProgram(['once', ...empty], nowhere);
@@ -144,7 +144,7 @@ test('once without service codes prints an exposition, and with --explain nothin
   assert.match(explained.stderr, /^No service codes to poll: shard \d of 2 has none\.\n$/);
 });
 
-test('of the state of another shard, a shard takes what is its own', async () => {
+test('a shard restores its own codes from the state file of another shard', async () => {
   const codes = CODES.slice(0, 8);
   await using service = await startService(codes);
   using folder = new TemporaryFolder();

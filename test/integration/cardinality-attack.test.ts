@@ -11,7 +11,7 @@ import { selectSeries, sumSeries, type Series } from '../support/series.ts';
 
 const CODE = 'ATTACKED';
 const MAX_LABEL_SETS = 200;
-/** Label sets of their own, those with one label folded, and the one with all folded. */
+/** Label sets that keep their values, those with one label folded, and the one with all folded. */
 const MAX_SERIES = MAX_LABEL_SETS + MAX_LABEL_SETS / 10 + 1;
 /** The listing before the attack: users by version, and tasks by server. */
 const VERSIONS = 40;
@@ -31,7 +31,7 @@ const SECONDS = Number(process.env['XVS_ATTACK_SECONDS'] ?? 0);
  */
 const HEAP_SLACK_BYTES = 16 * 1024 * 1024;
 
-/** A service under attack, which tells what the exporter must count. */
+/** A service under attack, with the totals that the exporter must count. */
 class Attack {
   poll = 0;
   isOn = false;
@@ -124,7 +124,7 @@ test(`${INVENTED_VERSIONS} new client versions at each poll leave sums exact and
     await exporter.poll();
     const series = await exporter.read();
     counts.push(series.size);
-    // In this turn the request is still on the stack.
+    // In this turn of the event loop the request is still on the stack.
     await nextTurn();
     heaps.push(measureHeapBytes());
     // Every sum is exact, and no earlier series is missing or folded.

@@ -1,15 +1,15 @@
 import dns from 'node:dns';
 import { mock } from 'node:test';
 
-/** A name that is no name anywhere, but for those who ask this resolver. */
+/** A host name that only this resolver knows. */
 export const HOST_NAME = 'service.invalid';
 
-/** What the resolver does with the name: tell its address, ask the machine's own, which does not know it, or fail otherwise. */
+/** How the resolver answers: with the address, from the machine's resolver, which does not know the name, with an error, or not at all. */
 export type Resolution = 'address' | 'unknown' | 'try_again' | 'silence';
 
 type Callback = (error: Error | null, address?: unknown, family?: number) => void;
 
-/** Resolves one name by itself, and lets the machine's resolver have the others. Disposing of it takes it away. */
+/** Resolves one name, and leaves all others to the machine's resolver. Disposing of it restores that resolver. */
 export class FakeResolver implements Disposable {
   mode: Resolution = 'address';
   readonly #mock;

@@ -4,7 +4,7 @@ import type { FaultRegistry, FaultRequest } from '../../src/simulator/faults.ts'
 import { resetConnection, type FaultProxy, type RequestScript } from './fault-proxy.ts';
 import type { FakeResolver } from './fake-resolver.ts';
 
-/** What a fault is made with: all that stands between the exporter and the listing of one service code. */
+/** Everything between the exporter and the listing of one service code, where faults are injected. */
 export interface FaultTarget {
   readonly serviceCode: string;
   readonly proxy: FaultProxy;
@@ -13,17 +13,17 @@ export interface FaultTarget {
   readonly clock: Clock;
 }
 
-/** Makes a fault. */
+/** Injects a fault. */
 export type FaultAction = (it: FaultTarget) => void | Promise<void>;
 
-/** Undoes whatever was done. */
+/** Removes all faults. */
 export async function clearFaults(it: FaultTarget): Promise<void> {
   it.faults.clear(it.serviceCode);
   if (it.resolver !== undefined) it.resolver.mode = 'address';
   await it.proxy.restore();
 }
 
-/** A fault that the simulator has. */
+/** Injects a fault of the simulator. */
 export function injectSimulatorFault(fault: FaultRequest): FaultAction {
   return ({ faults, serviceCode }) => faults.set({ ...fault, serviceCode });
 }
@@ -34,24 +34,24 @@ function handleRequestsWith(script: RequestScript): FaultAction {
   };
 }
 
-/** Says this on each request, and then nothing. */
+/** Sends these parts for each request, and leaves the connection open. */
 export function respondWith(...parts: readonly (string | Buffer)[]): FaultAction {
   return handleRequestsWith((connection) => connection.write(concatParts(parts)));
 }
 
-/** Says this on each request, and resets the connection. The bytes are let through before the RST, which would overtake them. */
+/** Sends these parts for each request, and resets the connection after they have arrived, which the RST could overtake. */
 export function respondAndReset(...parts: readonly (string | Buffer)[]): FaultAction {
   return handleRequestsWith((connection) => {
     connection.write(concatParts(parts), () => setImmediate(resetConnection, connection));
   });
 }
 
-/** Says this on each request, and closes the connection. */
+/** Sends these parts for each request, and closes the connection. */
 export function respondAndClose(...parts: readonly (string | Buffer)[]): FaultAction {
   return handleRequestsWith((connection) => connection.end(concatParts(parts)));
 }
 
-/** Says a part, and then one byte after the other. */
+/** Sends the first part, and then a byte every `everyMs`. */
 export function respondSlowly(first: string, everyMs: number): FaultAction {
   return handleRequestsWith((connection) => {
     connection.write(first);
@@ -60,7 +60,7 @@ export function respondSlowly(first: string, everyMs: number): FaultAction {
   });
 }
 
-/** Says a part, and then another without end, as fast as it is taken. */
+/** Sends the first part, and then `piece` without end, as fast as the client reads. */
 export function respondEndlessly(first: string, piece: Buffer): FaultAction {
   return handleRequestsWith((connection) => {
     connection.write(first);
@@ -73,12 +73,12 @@ function writeUntilClosed(connection: Duplex, piece: Buffer): void {
   if (!connection.destroyed) connection.once('drain', () => writeUntilClosed(connection, piece));
 }
 
-/** The head of an answer. */
+/** Formats the head of a response. */
 export function formatHead(...headers: readonly string[]): string {
   return ['HTTP/1.1 200 OK', 'content-type: application/json', ...headers, '', ''].join('\r\n');
 }
 
-/** Answers each request with this body, its length said rightly. */
+/** Answers each request with this body and its correct length. */
 export function respondWithBody(body: string | Buffer, ...headers: readonly string[]): FaultAction {
   const bytes = Buffer.from(body);
   return respondWith(formatHead(`content-length: ${bytes.length}`, ...headers), bytes);

@@ -43,7 +43,7 @@ function assertFailed(earlier: Series, later: Series, victim: Code, { reason, re
   if (bytes !== undefined) assert.equal(readValue(later, 'xvs_exporter_response_bytes', victim), bytes);
 }
 
-/** Waits out the pause that the service requested. Polls due in it are skipped and counted; none is made up for. */
+/** Waits out the pause that the service requested. Polls that are due meanwhile are skipped and counted, and not repeated. */
 async function waitOutRetryAfter(
   rig: Rig,
   earlier: Series,

@@ -4,22 +4,22 @@ import type { Duplex } from 'node:stream';
 import { createServer as createTlsServer, type Server as TlsServer } from 'node:tls';
 import { readFixture } from '../support/fixtures.ts';
 
-/** Answers a request, or does not, on the bare connection. */
+/** Handles a request on the socket itself. */
 export type RequestScript = (connection: Duplex) => void;
 
 /** A certificate of `test/fixtures/tls`. */
 type Identity = 'server' | 'expired' | 'wrong-host' | 'self-signed';
 
 /**
- * Stands between the exporter and the simulator, and hands every request on until a test sets a fault. What
- * no HTTP server would ever do happens here, on bare sockets.
+ * Forwards requests of the exporter to the simulator until a test sets a fault. Works on sockets, to violate HTTP in ways
+ * that an HTTP server cannot.
  */
 export class FaultProxy implements AsyncDisposable {
-  /** Takes each request in the simulator's place. */
+  /** Handles each request instead of the simulator. */
   onRequest: RequestScript | undefined;
-  /** Takes each connection, before a byte of it is read. */
+  /** Handles each connection before a byte of it is read. */
   onConnection: ((socket: Socket) => void) | undefined;
-  /** Heads of requests that have arrived. */
+  /** Heads of the requests received. */
   requestCount = 0;
   readonly #simulatorPort: number;
   readonly #tls: TlsServer | undefined;
@@ -62,7 +62,7 @@ export class FaultProxy implements AsyncDisposable {
     for (const socket of this.#sockets) socket.destroy();
   }
 
-  /** Is as if nothing had happened. */
+  /** Removes all faults. */
   async restore(): Promise<void> {
     this.onRequest = undefined;
     this.onConnection = undefined;
@@ -116,7 +116,7 @@ export class FaultProxy implements AsyncDisposable {
     });
   }
 
-  /** What the simulator does to its connection is done to the client's: an end, and a reset. */
+  /** Ends or resets the client's connection when the simulator does so with its own. */
   #connectToSimulator(client: Duplex): Socket {
     const simulator = connect(this.#simulatorPort, '127.0.0.1');
     this.#track(simulator);
@@ -132,7 +132,7 @@ export class FaultProxy implements AsyncDisposable {
   }
 }
 
-/** Ends a connection with RST, where there is such a thing. */
+/** Resets a connection, or destroys it if it has no RST. */
 export function resetConnection(connection: Duplex): void {
   if ('resetAndDestroy' in connection && typeof connection.resetAndDestroy === 'function') {
     connection.resetAndDestroy();
@@ -145,5 +145,5 @@ function readCertificate(identity: Identity): { cert: Buffer; key: Buffer } {
   return { cert: readFixture(`tls/${identity}.pem`), key: readFixture(`tls/${identity}.key`) };
 }
 
-/** A connection that the other side breaks is nothing to report. */
+/** Ignores errors of connections that the other side breaks. */
 function ignoreError(): void {}

@@ -6,7 +6,7 @@ import { assertPromtoolAccepts } from '../support/installed-programs.ts';
 import { ScriptedExporter } from './scripted-exporter.ts';
 import { sumSeries } from '../support/series.ts';
 
-/** What an end user's terminal may write where a label value comes from, as the bytes of a JSON string. */
+/** Hostile texts in fields that become label values, as the bytes of a JSON string. */
 const VALUES: readonly (readonly [what: string, content: string | Buffer])[] = [
   ['64 KiB', 'x'.repeat(65_536)],
   ['64 KiB that end differently', `${'x'.repeat(65_535)}y`],
@@ -54,7 +54,7 @@ function createListing(): Buffer {
   const joined = (records: readonly Buffer[]): Buffer =>
     Buffer.concat(records.flatMap((record, index) => (index === 0 ? [record] : [comma, record])));
   const tasks = VALUES.map(([, content], index) =>
-    // Its id is a label too, where single tasks are exposed, and tells it from the others.
+    // The id is a label of per-task metrics, and must be unique.
     fillTemplate(
       TASK.replace('#', () => (content === '' ? `"${index}"` : '?')),
       content,
@@ -69,7 +69,7 @@ function createListing(): Buffer {
   ]);
 }
 
-test(`${VALUES.length} values of the worst kind in every label: the exposition is valid, and every sum exact`, async (t) => {
+test(`with ${VALUES.length} hostile values in every label, the exposition is valid and every sum exact`, async (t) => {
   let body: Buffer = Buffer.from('{"ret":0,"user_list":[],"task_list":[]}');
   const server = createServer((_request, response) => response.end(body));
   await using exporter = await ScriptedExporter.start({ serviceCodes: ['HOSTILE'], server });

@@ -2,7 +2,7 @@ import { z } from 'zod';
 
 const lineSchema = z.looseObject({ level: z.string(), msg: z.string(), service_code: z.string().optional() });
 
-/** A line of the log as far as it matters here. */
+/** The parts of a log line that tests use. */
 export interface LogLine {
   readonly level: string;
   readonly msg: string;
@@ -57,14 +57,14 @@ export class PollLog {
       }, WAIT_TIMEOUT_MS);
       const told = (): void => {
         clearTimeout(late);
-        // What follows the line in the same poll is over then.
+        // The poll may do more after it has logged the line.
         setImmediate(resolve);
       };
       this.#waiters.add({ serviceCode, count, resolve: told });
     });
   }
 
-  /** What was told of a service code at a level above `debug`, from a line on. */
+  /** Lists the lines about a service code above level `debug`, starting at line `from`. */
   listNotices(serviceCode: string, from: number): readonly string[] {
     return this.lines
       .slice(from)

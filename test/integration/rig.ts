@@ -17,10 +17,10 @@ import { HOST_NAME, FakeResolver } from './fake-resolver.ts';
 import { parseSeries, type Series } from '../support/series.ts';
 
 const STARTED_AT_MS = Date.UTC(2026, 0, 1);
-/** From the poll of one service code to that of the next: they are spread evenly over the interval. */
+/** Time between the polls of two service codes: they are spread evenly over the interval. */
 const POLL_OFFSET_MS = INTERVAL_MS / CODES.length;
 
-/** The clock of the exporter alone: its wall time can be wrong, and jump. */
+/** The exporter's clock, whose wall time can be wrong and can jump. */
 class SkewedClock implements Clock {
   skewMs = 0;
   readonly #clock: Clock;
@@ -43,15 +43,15 @@ class SkewedClock implements Clock {
 }
 
 /**
- * The exporter and the simulator, in one world whose time the test moves; a front between them for each service code.
- * Requests take real time. The exporter keeps its schedule from the first round on.
+ * The exporter and the simulator, on a clock that the test advances, with a proxy between them for each service code.
+ * Requests take real time. The exporter follows its schedule from the first round on.
  */
 export class Rig implements AsyncDisposable {
   readonly clock: ManualClock;
-  /** What the exporter takes for the time. */
+  /** The exporter's clock. */
   readonly exporterClock: SkewedClock;
   readonly log = new PollLog();
-  /** All that the exporter has shown to anybody, besides its log. */
+  /** Everything that the exporter has served. */
   readonly pages: string[] = [];
   readonly resolver = new FakeResolver();
   readonly world: World;
@@ -108,18 +108,18 @@ export class Rig implements AsyncDisposable {
     return new Rig(clock, world, simulator, fronts, options);
   }
 
-  /** The listing that a service code gets at this moment. */
+  /** The bytes in the current listing of a service code. */
   listingBytes(serviceCode: Code, isListed?: (index: number) => boolean): ListingBytes {
     const freezes = this.simulator.faults.listFreezes();
     return readListingBytes(this.world, serviceCode, this.clock.now(), freezes, isListed);
   }
 
   /**
-   * Goes through one interval, in which each service code is polled when it is its turn. A poll of the victim may last
-   * until the end of the round, one of the others until it is over; `onPoll` is called right after each of these.
+   * Advances the clock by one interval, in which each service code is polled once. Waits for each poll before the next,
+   * but for that of the faulty code only at the end; `onPoll` is called after each poll of the other codes.
    */
   async round({ faultyCode, isQuick = false, isPaused = false, onPoll }: RoundOptions = {}): Promise<void> {
-    // Whatever a test left undone.
+    // A failed test may have left a round incomplete.
     while (this.#step % CODES.length !== 0) this.#advanceStep();
     const before = new Map(CODES.map((code) => [code, this.log.countPolls(code)]));
     const pollOf = (code: Code): Promise<void> => this.log.waitForPolls(code, (before.get(code) ?? 0) + 1);
@@ -133,7 +133,7 @@ export class Rig implements AsyncDisposable {
   }
 
   #advanceStep(): void {
-    // Rejects when it is disposed of; a poll that fails by a mistake never ends, and a test waits for it in vain.
+    // Rejects on disposal. Tests wait for polls, so they notice if the poller fails.
     if (this.#step === 0) this.exporter.poller.start().catch(() => undefined);
     this.clock.advance(this.#step === 0 ? 0 : POLL_OFFSET_MS);
     this.#step += 1;
@@ -158,7 +158,7 @@ export class Rig implements AsyncDisposable {
     return await this.read();
   }
 
-  /** In scrape mode by a scrape of everything, which waits for all its polls: the clock of the exporter does not advance. */
+  /** In scrape mode, scrapes everything and waits for all polls, because the exporter's clock does not advance. */
   async #pollAll(): Promise<void> {
     const { mode } = this.configuration.poll;
     if (mode === 'scrape') return await this.exporter.facade.refresh({});
@@ -174,7 +174,7 @@ export class Rig implements AsyncDisposable {
     return parseSeries(text);
   }
 
-  /** What is broken of a service code, and mended. */
+  /** The parts of a service code that faults act on. */
   createFaultTarget(victim: Code): FaultTarget {
     const { proxies, simulator, resolver, clock } = this;
     return { serviceCode: victim, proxy: proxies[victim], faults: simulator.faults, resolver, clock };
@@ -197,9 +197,9 @@ export interface RigOptions {
 interface RoundOptions {
   /** The service code whose polls fail. */
   readonly faultyCode?: Code;
-  /** Whether its poll ends before time goes on. */
+  /** Whether its poll must end before the clock advances. */
   readonly isQuick?: boolean;
-  /** Whether it is not polled at all, because the service asked for a pause. */
+  /** Whether it is not polled, because the service requested a pause. */
   readonly isPaused?: boolean;
   readonly onPoll?: (serviceCode: Code) => void;
 }

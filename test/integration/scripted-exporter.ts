@@ -14,13 +14,13 @@ import { parseSeries, type Series } from '../support/series.ts';
 
 export interface ScriptedOptions {
   readonly serviceCodes: readonly string[];
-  /** What answers; not yet listening. Closed with the exporter. */
+  /** The service, which does not listen yet. It is closed with the exporter. */
   readonly server: Server;
   readonly maxLabelSets?: number;
   readonly ledger?: Partial<Configuration['ledger']>;
 }
 
-/** The exporter, polled by hand, before a server of the test's own that says whatever the test wants. */
+/** The exporter, with a service whose responses the test defines. Polls run only when the test asks for them. */
 export class ScriptedExporter implements AsyncDisposable {
   readonly clock = new ManualClock(Date.UTC(2026, 0, 1));
   readonly log = new PollLog();
@@ -63,7 +63,7 @@ export class ScriptedExporter implements AsyncDisposable {
     return render(await this.exporter.facade.collect(), 'text');
   }
 
-  /** Reads both forms of the exposition with the strict parser, and gives the samples of one. */
+  /** Parses both formats of the exposition strictly, and returns the samples of one. */
   async read(): Promise<Series> {
     const { facade } = this.exporter;
     parseExposition(render(await facade.collect(), 'openmetrics'), 'openmetrics');

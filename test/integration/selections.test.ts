@@ -10,14 +10,14 @@ const listNames = (families: readonly Family[]): readonly string[] => [
   ...new Set(families.map(({ spec }) => spec.name)),
 ];
 
-test('what is selected of the metrics adds up to all of them', async (t) => {
+test('the selections of metrics add up to all metrics', async (t) => {
   await using rig = await Rig.start();
   await rig.poll();
   const { facade } = rig.exporter;
   const ofCodes = await facade.collect('service_codes');
   const ofProcess = await facade.collect('exporter');
 
-  await t.test('each family is of the process or of the service codes', async () => {
+  await t.test('each family belongs to the process or to the service codes', async () => {
     const both = [...listNames(ofCodes), ...listNames(ofProcess)];
     assert.deepEqual(both, listNames(await facade.collect()));
     assert.deepEqual(
@@ -28,7 +28,7 @@ test('what is selected of the metrics adds up to all of them', async (t) => {
     assert.ok(ofProcess.every(({ spec }) => !spec.labels.includes('service_code')));
   });
 
-  await t.test('all service codes one by one are the same as together', async () => {
+  await t.test('the expositions of single service codes add up to that of all', async () => {
     const each = await Promise.all(CODES.map((code) => facade.collect(new Set([code]))));
     const counts = each.map(countSeries);
     assert.ok(counts.every((count) => count > 0));
@@ -38,7 +38,7 @@ test('what is selected of the metrics adds up to all of them', async (t) => {
     );
   });
 
-  await t.test('the number of series is that of everything, though only the process is asked for', () => {
+  await t.test('xvs_exporter_series counts all series even if only the process is selected', () => {
     const [sample] = ofProcess.find(({ spec }) => spec === CATALOGUE.series)?.samples ?? [];
     assert.ok(sample !== undefined && 'value' in sample);
     assert.equal(sample.value, countSeries(ofProcess) + countSeries(ofCodes));

@@ -17,7 +17,7 @@ test('the status of a service code follows its polls', async (t) => {
   await using rig = await Rig.start();
   assert.equal(getStatus(rig, FAULTY).condition, 'waiting');
 
-  await t.test('a good poll makes it up, and the figures are those of /metrics', async () => {
+  await t.test('after a successful poll it is up, and its totals match /metrics', async () => {
     const series = await rig.poll();
     const { condition, totals } = getStatus(rig, FAULTY);
     assert.equal(condition, 'up');
@@ -31,7 +31,7 @@ test('the status of a service code follows its polls', async (t) => {
     });
   });
 
-  await t.test('with a second one it has rates', async () => {
+  await t.test('after a second successful poll it has rates', async () => {
     const before = await rig.poll();
     rig.clock.advance(10_000);
     const after = await rig.poll();
@@ -41,7 +41,7 @@ test('the status of a service code follows its polls', async (t) => {
     assert.equal(getStatus(rig, FAULTY).totals?.ingress, gained / 10);
   });
 
-  await t.test('a poll that fails makes it down; what flows now is not known, and leaves a gap', async () => {
+  await t.test('after a failed poll it is down, without rates, and the plot has a gap', async () => {
     rig.simulator.faults.set({ fault: 'ret', value: 1001, serviceCode: FAULTY });
     rig.clock.advance(10_000);
     const tasks = getStatus(rig, FAULTY).totals?.tasks;
@@ -53,18 +53,18 @@ test('the status of a service code follows its polls', async (t) => {
     assert.equal(getStatus(rig, SOUND).condition, 'up');
   });
 
-  await t.test('a listing that has grown stale is not shown any more', async () => {
+  await t.test('a stale listing is not shown', async () => {
     assert.ok(rig.exporter.facade.getBreakdown(FAULTY) !== undefined);
     rig.clock.advance(STALE_AFTER_MS);
     assert.equal(getStatus(rig, FAULTY).condition, 'down');
     assert.equal(getStatus(rig, FAULTY).totals, undefined);
     assert.equal(rig.exporter.facade.getBreakdown(FAULTY), undefined);
-    // The other was polled, with success, but too long ago.
+    // The last success of the other code is too old.
     rig.clock.advance(1);
     assert.equal(getStatus(rig, SOUND).condition, 'stale');
   });
 
-  await t.test('the service being well again, so is it', async () => {
+  await t.test('after the service recovers, it is up', async () => {
     rig.simulator.faults.clear();
     await rig.poll();
     assert.equal(getStatus(rig, FAULTY).condition, 'up');

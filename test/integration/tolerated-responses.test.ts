@@ -19,7 +19,7 @@ import {
   readValue,
 } from '../support/series.ts';
 
-/** What is no failure, or lasts for longer than one: how the exporter takes it, of one service code alone. */
+/** Responses that are no failure, and conditions that outlast single polls, each for one service code. */
 let rig: Rig;
 
 before(async () => {
@@ -31,7 +31,7 @@ after(async () => {
   await rig[Symbol.asyncDispose]();
 });
 
-test('white space in front of a listing, as long as it is not too much, is no failure', async () => {
+test('white space before a listing is no failure within the size limit', async () => {
   const start = await rig.pollTwice();
   const bytes = MAX_RESPONSE_BYTES / 2;
   rig.simulator.faults.set({ fault: 'huge', bytes, serviceCode: 'FAULTY' });
@@ -42,7 +42,7 @@ test('white space in front of a listing, as long as it is not too much, is no fa
   assert.ok((readValue(end, 'xvs_exporter_response_bytes', 'FAULTY') ?? 0) > bytes);
 });
 
-test('records that break the interface are left out and counted, the rest stands, and no byte is lost', async () => {
+test('invalid records are skipped and counted, all others are used, and no byte is lost', async () => {
   const { clock, simulator, world } = rig;
   const start = await rig.pollTwice();
   const accounts = new ExpectedTotals(rig, start);
@@ -71,7 +71,7 @@ test('records that break the interface are left out and counted, the rest stands
   assert.equal(sumSeries(end, 'xvs_byte_count_resets_total', 'FAULTY'), 0);
 });
 
-test('a listing that is empty once ends all tasks, and their bytes go on where they were', async () => {
+test('one empty listing ends all tasks, and their byte counters continue where they were', async () => {
   const start = await rig.pollTwice();
   const accounts = new ExpectedTotals(rig, start);
   rig.simulator.faults.set({ fault: 'ret', value: '0', serviceCode: 'FAULTY' });
@@ -88,7 +88,7 @@ test('a listing that is empty once ends all tasks, and their bytes go on where t
   accounts.assertCountersMatch(end);
 });
 
-test('where no task ends, the counters grow by what was pushed, to the byte', async () => {
+test('while no task ends, the counters grow by exactly the bytes pushed', async () => {
   const { clock, world, simulator } = rig;
   let start = await rig.pollTwice();
   for (let attempt = 0; attempt < 100; attempt += 1) {
@@ -134,7 +134,7 @@ test('tasks without new input are stalled, tasks of other service codes are not'
   accounts.assertCountersMatch(thawed);
 });
 
-test('when polls have failed for long, gauges vanish and counters stay, of one service code alone', async () => {
+test('after polls of one service code have failed for long, its gauges vanish and its counters stay', async () => {
   const start = await rig.pollTwice();
   const accounts = new ExpectedTotals(rig, start);
   rig.simulator.faults.set({ fault: 'html', serviceCode: 'FAULTY' });
@@ -157,7 +157,7 @@ for (const [name, jumpMs] of [
   ['forward by four minutes', 4 * 60_000],
   ['back by four minutes', -4 * 60_000],
 ] as const) {
-  test(`a clock that jumps ${name} and later back again, as far as the service tolerates, disturbs nothing`, async () => {
+  test(`a clock that jumps ${name} and back within the tolerance of the service changes no value`, async () => {
     const start = await rig.pollTwice();
     const accounts = new ExpectedTotals(rig, start);
     const linesBefore = rig.log.lines.length;
@@ -184,7 +184,7 @@ for (const [name, jumpMs] of [
   });
 }
 
-test('a clock that jumps beyond what the service tolerates fails all polls, and none once it is right again', async () => {
+test('a clock that jumps beyond the tolerance of the service fails all polls until it is right again', async () => {
   const start = await rig.pollTwice();
   const accounts = new ExpectedTotals(rig, start);
   rig.exporterClock.skewMs = 24 * 3_600_000;

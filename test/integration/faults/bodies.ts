@@ -4,7 +4,7 @@ import { LISTING, LISTS, CHUNKED_HEADER, GZIP_HEADER } from './listing.ts';
 
 const PAGE = '<!doctype html><title>Maintenance</title>';
 
-/** The body is no listing. */
+/** The body is not a listing. */
 export const BODIES: readonly Fault[] = [
   { name: 'a page', make: injectSimulatorFault({ fault: 'html' }), reason: 'not_json' },
   { name: 'an empty body', make: injectSimulatorFault({ fault: 'empty' }), reason: 'not_json', bytes: 0 },

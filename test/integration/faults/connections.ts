@@ -12,7 +12,7 @@ import {
 import type { Fault } from './fault.ts';
 import { LISTING, LONG_LISTING, CHUNKED_HEADER, GZIP_HEADER, LENGTH_HEADER } from './listing.ts';
 
-/** The connection cannot be made, or breaks. */
+/** The connection fails or breaks. */
 export const CONNECTIONS: readonly Fault[] = [
   { name: 'a refused connection', make: ({ proxy }) => proxy.close(), reason: 'connect' },
   {
@@ -110,7 +110,7 @@ export const CONNECTIONS: readonly Fault[] = [
   },
 ];
 
-/** The service is silent, or nearly so, at each stage. */
+/** The service stops sending, or nearly so, at each stage of a response. */
 export const TIMEOUTS: readonly Fault[] = [
   { name: 'silence before the header', make: injectSimulatorFault({ fault: 'silence' }), reason: 'timeout' },
   {
@@ -141,7 +141,7 @@ export const TIMEOUTS: readonly Fault[] = [
 
 function setResolution(does: 'unknown' | 'try_again' | 'silence'): FaultAction {
   return ({ resolver, proxy }) => {
-    // A connection that stands needs no name.
+    // An open connection needs no name resolution.
     proxy.closeConnections();
     if (resolver !== undefined) resolver.mode = does;
   };

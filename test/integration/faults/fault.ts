@@ -1,19 +1,19 @@
 import type { PollErrorReason } from '../../../src/upstream/errors.ts';
 import type { FaultAction } from '../fault-actions.ts';
 
-/** A row of the matrix: what goes wrong, and what comes of it. */
+/** A row of the matrix: a fault and its expected outcome. */
 export interface Fault {
   readonly name: string;
   readonly make: FaultAction;
   readonly reason: PollErrorReason;
-  /** How the service is reached, where it is not by plain HTTP and an address. */
+  /** The service code that fails, if it is not the one with plain HTTP and an address. */
   readonly faultyCode?: 'SECURE' | 'NAMED';
-  /** What the answer's `ret` is; `any` where it depends on what arrived before the connection broke. */
+  /** The `ret` of the response; `any` if it depends on the bytes that arrive before the connection breaks. */
   readonly ret?: number | 'any';
-  /** Whether it takes a service that judges timestamps. */
+  /** Whether the service must check timestamps. */
   readonly isTimestampFault?: true;
-  /** How many polls are left out because the service asked for a pause. */
+  /** The number of polls that are skipped because the service requested a pause. */
   readonly skippedPolls?: number;
-  /** The size of the body, where it was decoded to its end. */
+  /** The size of the body, if it is decoded completely. */
   readonly bytes?: number;
 }

@@ -11,7 +11,7 @@ import { MAX_RESPONSE_BYTES } from '../rig-configuration.ts';
 import type { Fault } from './fault.ts';
 import { LISTING, LONG_LISTING, CHUNKED_HEADER, GZIP_HEADER, LENGTH_HEADER, GZIP_BOMB } from './listing.ts';
 
-/** The answer is not framed as HTTP demands. */
+/** The framing of the response violates HTTP. */
 export const FRAMING: readonly Fault[] = [
   {
     name: 'a body that ends before its length',
@@ -68,7 +68,7 @@ export const FRAMING: readonly Fault[] = [
   },
 ];
 
-/** The body cannot be decoded, or swells beyond the limit. */
+/** The body cannot be decoded, or exceeds the limit when it is. */
 export const ENCODINGS: readonly Fault[] = [
   {
     name: 'plain text that is called gzip',

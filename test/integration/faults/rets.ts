@@ -2,7 +2,7 @@ import { respondWithBody, injectSimulatorFault } from '../fault-actions.ts';
 import type { Fault } from './fault.ts';
 import { LISTS } from './listing.ts';
 
-/** `ret` is not 0, in all its forms. */
+/** Every form of a `ret` that is not 0. */
 export const RETS: readonly Fault[] = [
   { name: 'ret 7', make: injectSimulatorFault({ fault: 'ret', value: 7 }), reason: 'api_error', ret: 7 },
   { name: 'ret -1', make: injectSimulatorFault({ fault: 'ret', value: -1 }), reason: 'api_error', ret: -1 },

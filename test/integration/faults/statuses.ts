@@ -10,7 +10,7 @@ import { INTERVAL_MS } from '../rig-configuration.ts';
 import type { Fault } from './fault.ts';
 import { LISTING, GZIP_HEADER, GZIP_BOMB } from './listing.ts';
 
-/** The status is another than 2xx, or there is no content. */
+/** The status is not 2xx, or there is no content. */
 export const STATUSES: readonly Fault[] = [
   {
     name: '503 with JSON',
