@@ -33,10 +33,12 @@ async function run(
   const [name, commandArgs] = first.startsWith('-') ? ['serve', args] : [first, rest];
   const load = COMMAND_LOADERS.get(name);
   if (load === undefined) {
-    const known = [...COMMAND_LOADERS.keys()].join(', ');
-    process.stderr.write(
-      `command line: expected a command (${known}) or a flag, found ${JSON.stringify(name)}\n`,
-    );
+    const known = [...COMMAND_LOADERS.keys()];
+    const { expectedFound, formatSuggestion, formatUnknown } = await import('./config/config-error.ts');
+    const suggestion = formatSuggestion(name, known);
+    const expected = `a command (${known.join(', ')}) or a flag`;
+    const message = expectedFound(expected, formatUnknown(name, suggestion), suggestion);
+    process.stderr.write(`command line: ${message}\n`);
     return 2;
   }
   const onReload = RELOADABLE_COMMANDS.includes(name) ? listenForReloadSignal(process) : () => undefined;

@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 import type { z } from 'zod';
-import { expectedFound, formatSuggestion, formatValue, throwIfAny } from '../config/config-error.ts';
+import { expectedFound, formatSuggestion, throwIfAny } from '../config/config-error.ts';
 import type { Problem } from '../config/config-error.ts';
 import { describeSchema, listSettings, toFlagName, type SettingPath } from '../config/settings.ts';
 import type { Flags } from '../config/sources.ts';
@@ -13,11 +13,11 @@ import { toProblems } from '../config/validation.ts';
 type FlagKind = 'value' | 'list' | 'boolean' | 'switch';
 
 interface FlagOptions {
-  /** Formats an argument for a message. Use `describeKind` where arguments may be secrets; the default quotes. */
-  readonly show?: (argument: string) => string;
   /** Flags that must not be used, with the remedy. Their values are not shown. */
   readonly forbidden?: ReadonlyMap<string, string>;
 }
+
+const SEE_HELP = 'see --help';
 
 /**
  * Reads flags strictly: unknown flags and arguments that belong to no flag are mistakes. Gives the texts of each flag
@@ -30,17 +30,15 @@ interface FlagOptions {
 function readFlags(
   args: readonly string[],
   kinds: ReadonlyMap<string, FlagKind>,
-  { show = formatValue, forbidden = new Map() }: FlagOptions = {},
+  { forbidden = new Map() }: FlagOptions = {},
 ): ReadonlyMap<string, readonly string[]> {
   const values = new Map<string, readonly string[]>();
   const problems: Problem[] = [];
   const report = (location: string, expected: string, found: string, remedy?: string): void => {
     problems.push({ location, message: expectedFound(expected, found, remedy) });
   };
-  const suggest = (flag: string): string => {
-    const names = [...kinds.keys()].filter((name) => !forbidden.has(name)).map((name) => `--${name}`);
-    return formatSuggestion(flag, names) ?? 'see --help';
-  };
+  const names = [...kinds.keys()].filter((name) => !forbidden.has(name)).map((name) => `--${name}`);
+  const suggest = (flag: string): string | undefined => formatSuggestion(flag, names);
   let isPreviousUnknown = false;
   for (const token of tokenize(args, kinds)) {
     // The value of an unknown flag is not reported on its own, nor shown: it may be a secret.
@@ -48,26 +46,33 @@ function readFlags(
     isPreviousUnknown = false;
     if (token.kind === 'option-terminator') continue;
     const argument = args[token.index] ?? '';
+    // Arguments that are not close to a flag are not shown: they may be secrets.
+    const position = `command line, argument ${token.index + 1}`;
     if (token.kind === 'positional') {
-      if (!isValueOfUnknown) report('command line', 'only flags', show(argument));
+      if (!isValueOfUnknown) report(position, 'a flag', 'something else (not shown)', SEE_HELP);
       continue;
     }
     const name = argument === '-h' ? 'help' : token.name;
     const kind = kinds.get(name);
     const location = `flag --${name}`;
     if (argument !== '-h' && !argument.startsWith('--')) {
-      // The argument is not shown: some programs take passwords as `-pPASSWORD`.
       const [flag = ''] = argument.split('=');
-      report('command line', 'two dashes before a flag', 'one', suggest(`-${flag}`));
+      report(position, 'two dashes before a flag', 'one', suggest(`-${flag}`) ?? SEE_HELP);
       isPreviousUnknown = kind === undefined && token.value === undefined;
     } else if (kind === undefined) {
-      report(location, 'a known flag', 'an unknown one', suggest(token.rawName));
+      const suggestion = suggest(token.rawName);
+      report(
+        suggestion === undefined ? position : location,
+        'a known flag',
+        'an unknown one',
+        suggestion ?? SEE_HELP,
+      );
       isPreviousUnknown = token.value === undefined;
     } else if (forbidden.has(name)) {
       report(location, 'no secret on the command line', 'one (not shown)', forbidden.get(name));
     } else if (kind === 'switch') {
       if (token.value === undefined) values.set(name, []);
-      else report(location, 'no value', show(token.value));
+      else report(location, 'no value', 'one (not shown)');
     } else {
       const value = token.value ?? (kind === 'boolean' ? 'true' : undefined);
       const isMissing = value === undefined || (token.inlineValue === false && value.startsWith('-'));

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { parseListenAddress } from '../config/addresses.ts';
-import { ConfigError, describeKind, expectedFound } from '../config/config-error.ts';
+import { ConfigError, expectedFound } from '../config/config-error.ts';
 import { duration, integer } from '../config/schemas.ts';
 import { expected, parsedBy, reject } from '../config/validation.ts';
 import { waitForAbort } from '../runtime/abort.ts';
@@ -75,7 +75,7 @@ const FLAGS = {
 
 /** Parses the flags of `simulate`. Throws a ConfigError, which shows no secret. */
 export function parseSimulateFlags(args: readonly string[]) {
-  const flags = parseFlags(args, FLAGS, { show: describeKind });
+  const flags = parseFlags(args, FLAGS);
   const { users, tasks, seed, control, help } = flags;
   const codes = flags['service-code'];
   return {

@@ -47,6 +47,11 @@ export function describeKind(raw: unknown): string {
   return `a ${typeof raw}`;
 }
 
+/** Formats an unknown name: it is only shown if it is close to a known one, because it may be a secret. */
+export function formatUnknown(name: string, suggestion: string | undefined): string {
+  return suggestion === undefined ? 'an unknown one (not shown)' : formatValue(name);
+}
+
 /** `did you mean …?` with the nearest known name, if at most a third of its letters (at least one) differ. */
 export function formatSuggestion(name: string, known: readonly string[]): string | undefined {
   const [nearest] = known

@@ -1,6 +1,7 @@
 import { basename, dirname, isAbsolute, join } from 'node:path';
 import type { Problem } from './config-error.ts';
 import { expectedFound, formatValue } from './config-error.ts';
+import { describeSecretMistake } from './secret-text.ts';
 
 /** Files with thousands of service codes have a few MiB. */
 export const MAX_FILE_MIB = 64;
@@ -59,7 +60,11 @@ const READ_ERROR_TEXTS: ReadonlyMap<string, string> = new Map([
 
 /** Formats a path that cannot be read, with the reason. */
 export function describeReadError(path: string, error: unknown): string {
-  return `${formatValue(path)}, ${READ_ERROR_TEXTS.get(readErrorCode(error)) ?? 'which cannot be read'}`;
+  return `${formatValue(path)}, ${describeReason(error)}`;
+}
+
+function describeReason(error: unknown): string {
+  return READ_ERROR_TEXTS.get(readErrorCode(error)) ?? 'which cannot be read';
 }
 
 /** Whether a call failed because the path does not exist. */
@@ -85,16 +90,25 @@ export async function readText(readFile: ReadFile, file: FileReference): Promise
   }
 }
 
-/** Reads a secret from a file, without one trailing newline. */
+/** Reads a secret from a file, without one trailing newline. No message shows the path: it may be the secret itself. */
 export async function readSecret(readFile: ReadFile, file: FileReference): Promise<string | Problem> {
-  const text = await readText(readFile, file);
-  if (typeof text !== 'string') return text;
-  const secret = text.replace(/\r?\n$/, '');
-  if (secret !== '') return secret;
-  return {
-    location: file.location,
-    message: expectedFound('a file that contains a secret', `${formatValue(file.path)}, which is empty`),
-  };
+  const { location } = file;
+  try {
+    const text = await readFile(resolvePath(file.folder, file.path));
+    const secret = text.replace(/\r?\n$/, '');
+    const message =
+      secret === '' ? expectedFound('a file with a secret', 'an empty one') : describeSecretMistake(secret);
+    return message === undefined ? secret : { location, message };
+  } catch (error) {
+    const found = `a path (not shown, it may be the secret itself), ${describeReason(error)}`;
+    return { location, message: expectedFound('a readable file with a secret', found, describeFolder(file)) };
+  }
+}
+
+function describeFolder({ folder, path }: FileReference): string | undefined {
+  return folder === undefined || isAbsolute(path)
+    ? undefined
+    : `the path is relative to ${formatValue(folder)}`;
 }
 
 /** Reads a PEM file that contains an item of the given kind. */

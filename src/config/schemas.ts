@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { describeKind } from './config-error.ts';
+import { describeSecretMistake } from './secret-text.ts';
 import { formatDuration, parseBitRate, parseDuration, parseSize } from './units.ts';
 import { expected, parsedBy, reject } from './validation.ts';
 
@@ -88,19 +89,35 @@ export function choice<const T extends string>(...words: readonly T[]) {
   return z.enum(words, expected(`one of ${typeName}`)).register(schemaMeta, { typeName });
 }
 
-/** A non-empty string. */
-function text(typeName: string, message: ReturnType<typeof expected>) {
-  return z.string(message).min(1, message).register(schemaMeta, { typeName });
-}
+const pathExpected = expected('the path of a file');
 
 /** The path of a file, which may not exist. */
-export const filePath = text('path', expected('the path of a file'));
+export const filePath = z
+  .string(pathExpected)
+  .min(1, pathExpected)
+  .register(schemaMeta, { typeName: 'path' });
+
+const secretPathExpected = expected('the path of a file', { show: describeKind });
+
+/** The path of a file with a secret. No message shows it, because it may be the secret itself. */
+export const secretFilePath = z
+  .string(secretPathExpected)
+  .min(1, secretPathExpected)
+  .register(schemaMeta, { typeName: 'path' });
+
+const secretExpected = expected('a secret (a string; quote one that looks like a number)', {
+  show: describeKind,
+});
 
 /** A shared secret. No message shows it. */
-export const secretText = text(
-  'string',
-  expected('a secret (a string; quote one that looks like a number)', { show: describeKind }),
-);
+export const secretText = z
+  .string(secretExpected)
+  .min(1, secretExpected)
+  .superRefine((secret, context) => {
+    const mistake = describeSecretMistake(secret);
+    if (mistake !== undefined) reject(context, mistake);
+  })
+  .register(schemaMeta, { typeName: 'string' });
 
 /** A list, also written as one string with commas. */
 export function commaSeparated<Schema extends z.ZodType>(list: Schema, typeName: string) {

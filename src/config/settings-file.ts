@@ -1,7 +1,7 @@
 import { dirname } from 'node:path';
 import type { Problem } from './config-error.ts';
-import { describeKind, expectedFound, formatSuggestion, formatValue } from './config-error.ts';
-import { isSettingPath, listSettings } from './settings.ts';
+import { describeKind, expectedFound, formatSuggestion, formatUnknown, formatValue } from './config-error.ts';
+import { isSettingPath, listSettings, toEnvironmentName, toFlagName } from './settings.ts';
 import type { SourceEntry } from './sources.ts';
 import type { ValuePath } from './validation.ts';
 import type { YamlSource } from './yaml-source.ts';
@@ -43,12 +43,18 @@ function readKey(source: YamlSource, file: string, value: unknown, path: readonl
     return { entries: [{ path: dotted, raw: value, folder: dirname(file), locate }], problems: [] };
   const isGroup = !path.some((key) => key.includes('.')) && known.some((key) => key.startsWith(`${dotted}.`));
   if (isGroup) return readGroup(source, file, value, path);
-  const message = expectedFound('a known key', formatValue(path.at(-1)), suggestKey(path, known));
+  const suggestion = suggestKey(path, known);
+  const found = formatUnknown(path.at(-1) ?? '', suggestion);
+  const message = expectedFound('a known key', found, suggestion);
   return { entries: [], problems: [{ location: locate([], true), message }] };
 }
 
 function suggestKey(path: readonly string[], known: readonly string[]): string | undefined {
   const [key = ''] = path;
+  const dotted = path.join('.');
+  // Only the configuration file's own path is no key.
+  if (path.length > 1 && isSettingPath(dotted))
+    return `set ${toEnvironmentName(dotted)} or ${toFlagName(dotted)} instead`;
   const [group, rest] = key.split('.');
   if (path.length === 1 && rest !== undefined && known.includes(key))
     return `write ${rest} in the mapping ${group}`;
@@ -71,7 +77,8 @@ function findSibling(key: string, path: readonly string[]): readonly string[] {
 export function createLocator(source: YamlSource, path: readonly string[]) {
   return (inner: ValuePath = [], isKey = false): string => {
     const full = [...path, ...inner];
-    const name = full.reduce<string>((text, step) => text + formatPathStep(step, text), '');
+    const named = isKey ? full.slice(0, -1) : full;
+    const name = named.reduce<string>((text, step) => text + formatPathStep(step, text), '');
     return `${source.locate(full, isKey)} ${name}`.trimEnd();
   };
 }

@@ -11,6 +11,7 @@ import {
   headerName,
   integer,
   schemaMeta,
+  secretFilePath,
 } from './schemas.ts';
 import { secretText, signingTemplate, size, type SchemaMeta } from './schemas.ts';
 import { codeGlobList, serviceCodeList } from './service-codes/schema.ts';
@@ -128,7 +129,7 @@ export const SETTINGS = {
   },
   secret_file: {
     doc: 'File that contains that secret; a trailing newline is ignored.',
-    schema: filePath,
+    schema: secretFilePath,
   },
   'poll.mode': {
     doc: 'What triggers polls: the clock of the exporter (`interval`) or scrapes (`scrape`). A change requires a restart.',

@@ -14,12 +14,12 @@
  * {@link toProblems} then adds the location of each mistake. Never set zod's `reportInput`: issues would carry secrets.
  */
 import { z } from 'zod';
-import { expectedFound, formatSuggestion, formatValue, type Problem } from './config-error.ts';
+import { expectedFound, formatSuggestion, formatUnknown, formatValue, type Problem } from './config-error.ts';
 
 /** Path inside a value, such as `[2, 'interval']`; empty for the value itself. */
 export type ValuePath = readonly (string | number)[];
 
-/** Formats the location of a value inside a source, or of its key. */
+/** Formats the location of a value inside a source, or of its key, which it does not name: it may be a secret. */
 export type Locate = (path: ValuePath, isKey?: boolean) => string;
 
 export interface ExpectedOptions {
@@ -75,19 +75,19 @@ export function reject(
 export interface StrictMappingOptions {
   /** What an unknown key should be; default `a known key`. */
   readonly expectedKey?: string;
-  /** Formats an unknown key; the default quotes it. */
-  readonly showKey?: (key: string) => string;
 }
 
 /** An object schema that rejects each unknown key with a suggestion, besides the mistakes of known keys. */
 export function strictMapping<const Shape extends z.core.$ZodLooseShape>(
   shape: Shape,
   { error }: Expected,
-  { expectedKey = 'a known key', showKey = formatValue }: StrictMappingOptions = {},
+  { expectedKey = 'a known key' }: StrictMappingOptions = {},
 ) {
   const known = Object.keys(shape);
-  const describeUnknown = (key: string): string =>
-    expectedFound(expectedKey, showKey(key), formatSuggestion(key, known));
+  const describeUnknown = (key: string): string => {
+    const suggestion = formatSuggestion(key, known);
+    return expectedFound(expectedKey, formatUnknown(key, suggestion), suggestion);
+  };
   return z.strictObject(shape, {
     // zod reports all unknown keys in one issue: one line per key, split by `toProblems`.
     error: (issue) =>

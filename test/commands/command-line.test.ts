@@ -11,7 +11,7 @@ test('a switch of one command is unknown to the others', async () => {
   assert.deepEqual(parseCommandLine(['--explain'], ['explain']).switches, new Set(['explain']));
   assert.equal(
     await catchConfigErrorMessage(() => parseCommandLine(['--explain'])),
-    'flag --explain: expected a known flag, found an unknown one; see --help',
+    'command line, argument 1: expected a known flag, found an unknown one; see --help',
   );
   assert.equal(
     await catchConfigErrorMessage(() => parseCommandLine(['--explan'], ['explain'])),
@@ -63,7 +63,7 @@ const mistakes: readonly (readonly [args: readonly string[], message: string])[]
     ['--poll.intervall=5s'],
     'flag --poll.intervall: expected a known flag, found an unknown one; did you mean --poll.interval?',
   ],
-  [['--colour=red'], 'flag --colour: expected a known flag, found an unknown one; see --help'],
+  [['--colour=red'], 'command line, argument 1: expected a known flag, found an unknown one; see --help'],
   [
     ['--web.listen_address=:1'],
     'flag --web.listen_address: expected a known flag, found an unknown one; did you mean --web.listen-address?',
@@ -72,7 +72,10 @@ const mistakes: readonly (readonly [args: readonly string[], message: string])[]
     ['--no-metrics.per-task'],
     'flag --no-metrics.per-task: expected a known flag, found an unknown one; did you mean --metrics.per-task?',
   ],
-  [['--secrets', SECRET], 'flag --secrets: expected a known flag, found an unknown one; see --help'],
+  [
+    ['--secrets', SECRET],
+    'command line, argument 1: expected a known flag, found an unknown one; see --help',
+  ],
   [
     ['--secret', SECRET],
     'flag --secret: expected no secret on the command line, found one (not shown); every user of the machine can see it: set XVS_SECRET, --secret-file, or a secret in the file instead',
@@ -81,25 +84,34 @@ const mistakes: readonly (readonly [args: readonly string[], message: string])[]
     [`--secret=${SECRET}`],
     'flag --secret: expected no secret on the command line, found one (not shown); every user of the machine can see it: set XVS_SECRET, --secret-file, or a secret in the file instead',
   ],
-  [[`-p${SECRET}`], 'command line: expected two dashes before a flag, found one; see --help'],
+  [[`-p${SECRET}`], 'command line, argument 1: expected two dashes before a flag, found one; see --help'],
   [
     ['-config.file=/etc/xvs.yml'],
-    'command line: expected two dashes before a flag, found one; did you mean --config.file?',
+    'command line, argument 1: expected two dashes before a flag, found one; did you mean --config.file?',
   ],
-  [['-help'], 'command line: expected two dashes before a flag, found one; did you mean --help?'],
+  [['-help'], 'command line, argument 1: expected two dashes before a flag, found one; did you mean --help?'],
   [['--log.level'], 'flag --log.level: expected a value, found none'],
   [['--config.file', '--version'], 'flag --config.file: expected a value, found none'],
-  [['--config.check=yes'], 'flag --config.check: expected no value, found "yes"'],
+  [['--config.check=yes'], 'flag --config.check: expected no value, found one (not shown)'],
   [['--log.level=info', '--log.level=warn'], 'flag --log.level: expected the flag once, found it twice'],
-  [['serve'], 'command line: expected only flags, found "serve"'],
-  [['--help', 'poll'], 'command line: expected only flags, found "poll"'],
-  [['--', '--version'], 'command line: expected only flags, found "--version"'],
-  [['--metrics.per-task', 'false'], 'command line: expected only flags, found "false"'],
+  [[SECRET], 'command line, argument 1: expected a flag, found something else (not shown); see --help'],
+  [
+    ['--help', SECRET],
+    'command line, argument 2: expected a flag, found something else (not shown); see --help',
+  ],
+  [
+    ['--', '--version'],
+    'command line, argument 2: expected a flag, found something else (not shown); see --help',
+  ],
+  [
+    ['--metrics.per-task', 'false'],
+    'command line, argument 2: expected a flag, found something else (not shown); see --help',
+  ],
   [
     ['--a=1', 'b', '--log.level'],
     [
-      'flag --a: expected a known flag, found an unknown one; see --help',
-      'command line: expected only flags, found "b"',
+      'command line, argument 1: expected a known flag, found an unknown one; see --help',
+      'command line, argument 2: expected a flag, found something else (not shown); see --help',
       'flag --log.level: expected a value, found none',
     ].join('\n'),
   ],

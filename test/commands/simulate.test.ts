@@ -172,11 +172,11 @@ const invalidFlags: readonly (readonly [readonly string[], string])[] = [
     ['--service-codes=A:s3cret'],
     'flag --service-codes: expected a known flag, found an unknown one; did you mean --service-code?',
   ],
-  [['-v'], 'command line: expected two dashes before a flag, found one; see --help'],
-  [['A:s3cret'], 'command line: expected only flags, found a string'],
+  [['-v'], 'command line, argument 1: expected two dashes before a flag, found one; see --help'],
+  [['A:s3cret'], 'command line, argument 1: expected a flag, found something else (not shown); see --help'],
   [['--users'], 'flag --users: expected a value, found none'],
   [['--users', '--control'], 'flag --users: expected a value, found none'],
-  [['--control=s3cret'], 'flag --control: expected no value, found a string'],
+  [['--control=s3cret'], 'flag --control: expected no value, found one (not shown)'],
   [['--seed=1', '--seed=2'], 'flag --seed: expected the flag once, found it twice'],
 ];
 

@@ -193,18 +193,41 @@ test('codes from the environment replace the list of the file and stay strings',
   );
 });
 
-test('one trailing newline of a secret file is ignored, and nothing else', async () => {
-  const env = { ...REQUIRED_ENVIRONMENT, XVS_SECRET: '', XVS_SECRET_FILE: 'secret' };
+const SECRET_FILE_ENVIRONMENT = { ...REQUIRED_ENVIRONMENT, XVS_SECRET: '', XVS_SECRET_FILE: 'secret' };
+
+test('one trailing newline of a secret file is ignored', async () => {
   for (const [text, secret] of [
-    [' a b ', ' a b '],
+    ['a b', 'a b'],
     ['a\n', 'a'],
     ['a\r\n', 'a'],
-    ['a\n\n', 'a\n'],
-    ['a\nb', 'a\nb'],
   ] as const) {
-    assert.equal((await loadConfiguration({ env, files: { secret: text } })).serviceCodes[0]?.secret, secret);
+    const configuration = await loadConfiguration({ env: SECRET_FILE_ENVIRONMENT, files: { secret: text } });
+    assert.equal(configuration.serviceCodes[0]?.secret, secret);
   }
 });
+
+for (const [name, text, found] of [
+  ['a byte order mark', `\uFEFF${SECRET}\n`, /byte order mark; save the file as UTF-8 without BOM$/],
+  ['a blank before it', ` ${SECRET}\n`, /with blanks around it; remove them$/],
+  ['a blank after it', `${SECRET}\t\n`, /with blanks around it; remove them$/],
+  ['a second newline', `${SECRET}\n\n`, /with a line feed; keep one line/],
+  ['two lines', `${SECRET}\nb\n`, /with a line feed; keep one line/],
+  ['bytes that are no text', `${SECRET}\uFFFD`, /that is not UTF-8; save the file as UTF-8$/],
+  ['5,000 characters', SECRET.repeat(300), /of more than 4096 characters; check/],
+] as const) {
+  test(`a secret with ${name} is rejected with a hint, in a file and elsewhere`, async () => {
+    const elsewhere = text.replace(/\n$/, '');
+    for (const input of [
+      { env: SECRET_FILE_ENVIRONMENT, files: { secret: text } },
+      { env: { ...REQUIRED_ENVIRONMENT, XVS_SECRET: elsewhere } },
+      { env: REQUIRED_ENVIRONMENT, yml: `secret: ${JSON.stringify(elsewhere)}` },
+    ]) {
+      const message = await catchConfigErrorMessage(() => loadConfiguration(input));
+      assert.match(message, found);
+      assert.ok(!message.includes(SECRET));
+    }
+  });
+}
 
 test('paths in the file are relative to its folder, paths in variables and flags are not', async () => {
   const yml = 'upstream: { ca_file: ca.pem, cert_file: /tls/cert.pem }';
@@ -323,7 +346,7 @@ const mistakes: readonly (readonly [name: string, given: ConfigurationInput, mes
       args: ['--secret-file=secret'],
       files: { secret: '' },
     },
-    'flag --secret-file: expected a file that contains a secret, found "secret", which is empty',
+    'flag --secret-file: expected a file with a secret, found an empty one',
   ],
   [
     'a configuration file that is missing',

@@ -1,7 +1,7 @@
 import { dirname } from 'node:path';
 import { z } from 'zod';
 import { baseUrl } from '../addresses.ts';
-import { commaSeparated, duration, filePath, schemaMeta, secretText } from '../schemas.ts';
+import { commaSeparated, duration, schemaMeta, secretFilePath, secretText } from '../schemas.ts';
 import { expected, strictMapping } from '../validation.ts';
 import { staticLabels } from './static-labels.ts';
 
@@ -24,7 +24,7 @@ const serviceCode = z
 export const SERVICE_CODE_KEYS = {
   service_code: { doc: 'The service code. Required.', schema: serviceCode },
   secret: { doc: 'Shared secret of the code.', schema: secretText },
-  secret_file: { doc: 'File that contains the secret, instead of `secret`.', schema: filePath },
+  secret_file: { doc: 'File that contains the secret, instead of `secret`.', schema: secretFilePath },
   base_url: { doc: 'Overrides `upstream.base_url`.', schema: baseUrl },
   timeout: { doc: 'Overrides `upstream.timeout`.', schema: duration(1) },
   interval: { doc: 'Overrides `poll.interval`.', schema: duration(1000) },

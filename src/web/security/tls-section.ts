@@ -129,7 +129,6 @@ export const tlsSectionSchema = strictMapping(
     prefer_server_cipher_suites: optional(boolean),
   },
   expectedMapping,
-  { showKey: formatUnlessSecret },
 ).superRefine((section, context) => {
   const { min_version: minVersion = 'TLSv1.2', max_version: maxVersion = 'TLSv1.3' } = section;
   if (minVersion > maxVersion)

@@ -8,7 +8,6 @@ import {
   boolean,
   expectedMapping,
   expectedValue,
-  formatUnlessSecret,
   goDurationMs,
   isRedacted,
   optional,
@@ -41,8 +40,6 @@ const MIN_BCRYPT_COST = 4;
  */
 const MAX_BCRYPT_COST = 16;
 
-const mappingOptions = { showKey: formatUnlessSecret };
-
 const headerValue = optional(
   z.string(expectedValue('a string')).refine(
     isHeaderValue,
@@ -68,12 +65,10 @@ const httpSectionSchema = strictMapping(
           'Content-Security-Policy': headerValue,
         },
         expectedMapping,
-        mappingOptions,
       ),
     ),
   },
   expectedMapping,
-  mappingOptions,
 );
 
 /** Not a zod record, which would lose a user named `__proto__`. */
@@ -122,7 +117,6 @@ const rateLimitSchema = strictMapping(
     ),
   },
   expectedMapping,
-  mappingOptions,
 ).transform(({ interval = 0, burst }, context): RateLimit | undefined => {
   if (interval === 0) return undefined;
   if (burst !== undefined && burst >= 1) return { intervalMs: interval, burst };
@@ -142,7 +136,6 @@ const fileSchema = optional(
       rate_limit: optional(rateLimitSchema),
     },
     expectedMapping,
-    mappingOptions,
   ),
 );
 
@@ -157,7 +150,8 @@ export function parseWebConfigurationFile(text: string, file: string): WebConfig
   if ('message' in source) throw new ConfigError([source]);
   const locate: Locate = (path, isKey) => {
     // A user name may be a password in the wrong place.
-    const shown = path[0] === 'basic_auth_users' ? path.slice(0, 1) : path;
+    const shown =
+      path[0] === 'basic_auth_users' ? path.slice(0, 1) : path.slice(0, isKey === true ? -1 : undefined);
     const name = shown.filter((step) => typeof step === 'string' && !isRedacted(step)).join('.');
     return `${source.locate(path, isKey)} ${name}`.trimEnd();
   };

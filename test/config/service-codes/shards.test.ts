@@ -117,7 +117,10 @@ test('codes of other shards are checked, but their secret files are not read', a
     );
   }
   const whole = await catchConfigErrorMessage(() => loadConfiguration({ yml: good, env, files }));
-  assert.match(whole, /found "\/etc\/not-there", which does not exist$/);
+  assert.match(
+    whole,
+    /service_codes\[1\]\.secret_file: .*, which does not exist; the path is relative to "\/etc"$/,
+  );
 });
 
 test('a shard may have no code', async () => {

@@ -77,19 +77,18 @@ export const REJECTED: readonly WebConfigurationCase[] = [
   {
     name: 'an unknown section',
     yml: 'tls_server_conf: {}',
-    rejection:
-      ':1:1 tls_server_conf: expected a known key, found "tls_server_conf"; did you mean tls_server_config?',
+    rejection: ':1:1: expected a known key, found "tls_server_conf"; did you mean tls_server_config?',
   },
   {
     name: 'an unknown key',
     yml: tls('min_versoin: TLS13'),
     rejection:
-      ':1:67 tls_server_config.min_versoin: expected a known key, found "min_versoin"; did you mean min_version?',
+      ':1:67 tls_server_config: expected a known key, found "min_versoin"; did you mean min_version?',
   },
   {
     name: 'a hash as a key',
     yml: `${HASH}: x`,
-    rejection: ':1:1: expected a known key, found a redacted value',
+    rejection: ':1:1: expected a known key, found an unknown one (not shown)',
   },
   {
     name: 'a section twice',
@@ -245,7 +244,7 @@ export const REJECTED: readonly WebConfigurationCase[] = [
   {
     name: 'an unsupported header',
     yml: 'http_server_config: { headers: { Server: x } }',
-    rejection: ':1:34 http_server_config.headers.Server: expected a known key, found "Server"',
+    rejection: ':1:34 http_server_config.headers: expected a known key, found an unknown one (not shown)',
   },
   {
     name: 'an unsupported value of a header',
