@@ -6,6 +6,9 @@ import { CodeMetrics, type PollMetrics } from './code-metrics.ts';
 import type { Family, FamilySelection } from './family.ts';
 import { DefaultMetrics, MetricSet } from './prom-client-adapter.ts';
 
+/** Collecting the default metrics reads `/proc` and computes percentiles, which takes as long as a small scrape. */
+const DEFAULT_METRICS_MAX_AGE_MS = 1000;
+
 /** Records writes of the state file. */
 export interface StateMetrics {
   recordWrite(bytes: number): void;
@@ -37,6 +40,7 @@ export class ExporterMetrics implements Disposable {
   readonly #decodingBudget: NonNullable<ExporterMetricsOptions['decodingBudget']>;
   readonly #log: NonNullable<ExporterMetricsOptions['log']>;
   readonly #createdSeconds: number;
+  #lastDefaults: { readonly atMs: number; readonly families: Promise<readonly Family[]> } | undefined;
 
   constructor(options: ExporterMetricsOptions) {
     const { clock, version, revision, nodeVersion, shard = SINGLE_SHARD } = options;
@@ -101,7 +105,7 @@ export class ExporterMetrics implements Disposable {
     return [
       ...codeFamilies,
       ...(await this.#processMetrics.set.collectFamilies(this.#createdSeconds)),
-      ...(await this.#defaultMetrics.collectFamilies()),
+      ...(await this.#collectDefaults()),
     ];
   }
 
@@ -115,6 +119,14 @@ export class ExporterMetrics implements Disposable {
 
   [Symbol.dispose](): void {
     this.#defaultMetrics[Symbol.dispose]();
+  }
+
+  /** Collects the default metrics at most once a second. */
+  #collectDefaults(): Promise<readonly Family[]> {
+    const nowMs = this.#clock.monotonic();
+    if (this.#lastDefaults === undefined || nowMs - this.#lastDefaults.atMs >= DEFAULT_METRICS_MAX_AGE_MS)
+      this.#lastDefaults = { atMs: nowMs, families: this.#defaultMetrics.collectFamilies() };
+    return this.#lastDefaults.families;
   }
 
   /** Collects each family in one part for each service code. */

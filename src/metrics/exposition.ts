@@ -1,113 +1,141 @@
-import type { Family, FamilySpec, HistogramSample, Samples, StaticLabels } from './family.ts';
-import { formatCanonicalFloat, formatSampleValue } from './number-format.ts';
-import { SampleColumns } from './sample-columns.ts';
+import { renderMetadata, renderSamples, type ExpositionFormat } from './exposition-lines.ts';
+import type { Family, FamilySelection, FamilySpec, Samples, StaticLabels } from './family.ts';
 
-/** `text` is the Prometheus text format 0.0.4, `openmetrics` is OpenMetrics 1.0. */
-export type ExpositionFormat = 'text' | 'openmetrics';
+/** The first bytes of a body: families of service codes, which change with polls only. Equal bytes are the same object. */
+export interface ExpositionHead {
+  readonly byteLength: number;
+}
 
-/** Text is encoded in chunks of this length: longer strings would leave the garbage collector's young generation. */
-const TEXT_CHUNK_LENGTH = 16 * 1024;
+/** A rendered exposition. The same object as long as its bytes are the same, so that all its readers share one copy. */
+export interface ExpositionBody {
+  readonly bytes: Buffer;
+  readonly head: ExpositionHead;
+}
 
-/** Chunks from this size on are passed on as they are, the smaller ones between them are concatenated. */
-const LARGE_CHUNK_BYTES = 1024 * 1024;
+/** Bodies that are kept for the next scrape; at least the last one is. */
+const MAX_KEPT_BYTES = 32 * 1024 * 1024;
+
+/** Comes after the last family. */
+const END: Readonly<Record<ExpositionFormat, Buffer>> = {
+  text: Buffer.alloc(0),
+  openmetrics: Buffer.from('# EOF\n'),
+};
 
 /** Rendered lines of some samples, by format. */
 interface RenderedSamples extends Partial<Record<ExpositionFormat, Buffer>> {
   readonly staticLabels: StaticLabels | undefined;
 }
 
-/** Renders expositions. Caches the rendered lines of samples, which are immutable, while these are in use. */
+/** Renders expositions. Keeps the rendered lines of samples, which are immutable, while these are in use. */
 export class Exposition {
-  readonly #renderCache = new WeakMap<Samples, RenderedSamples>();
+  readonly #sampleLines = new WeakMap<Samples, RenderedSamples>();
+  readonly #metadataLines = new WeakMap<FamilySpec, Partial<Record<ExpositionFormat, Buffer>>>();
+  /** By selection and format, the least recently used one first. */
+  readonly #keptBodies = new Map<string, ExpositionBody>();
+  #keptBytes = 0;
 
   /**
    * Renders families in their order (text 0.0.4; OpenMetrics 1.0, "Text format") and omits families without samples. A
    * family may come in several consecutive parts; each sample must be given once. Lone surrogates become U+FFFD.
    */
   render(families: readonly Family[], format: ExpositionFormat): Buffer {
-    return Buffer.concat(this.renderChunks(families, format));
+    return Buffer.concat([...this.#renderChunks(families, format), END[format]]);
   }
 
-  /** Renders as `render` does, without concatenating large chunks. They belong to the cache and must not be modified. */
-  renderChunks(families: readonly Family[], format: ExpositionFormat): readonly Buffer[] {
+  /** Renders as `render` does, and returns the body of the last scrape of this selection if its bytes are the same. */
+  renderBody(
+    selection: FamilySelection,
+    families: readonly Family[],
+    format: ExpositionFormat,
+  ): ExpositionBody {
+    const key = createKey(selection, format);
+    const kept = this.#keptBodies.get(key);
+    const body = this.#renderAfter(kept, families, format);
+    this.#keep(key, kept, body);
+    return body;
+  }
+
+  #renderAfter(
+    kept: ExpositionBody | undefined,
+    families: readonly Family[],
+    format: ExpositionFormat,
+  ): ExpositionBody {
+    const index = families.findIndex(({ spec }) => !spec.labels.includes('service_code'));
+    const tailStart = index < 0 ? families.length : index;
+    const headChunks = this.#renderChunks(families.slice(0, tailStart), format);
+    const tailChunks = [...this.#renderChunks(families.slice(tailStart), format), END[format]];
+    if (kept === undefined || !equals(kept.bytes, 0, kept.head.byteLength, headChunks)) {
+      const bytes = Buffer.concat([...headChunks, ...tailChunks]);
+      return { bytes, head: { byteLength: sumLengths(headChunks) } };
+    }
+    const { bytes, head } = kept;
+    if (equals(bytes, head.byteLength, bytes.length, tailChunks)) return kept;
+    return { bytes: Buffer.concat([bytes.subarray(0, head.byteLength), ...tailChunks]), head };
+  }
+
+  #keep(key: string, before: ExpositionBody | undefined, body: ExpositionBody): void {
+    this.#keptBodies.delete(key);
+    this.#keptBodies.set(key, body);
+    this.#keptBytes += body.bytes.length - (before?.bytes.length ?? 0);
+    for (const [oldKey, { bytes }] of this.#keptBodies) {
+      if (this.#keptBytes <= MAX_KEPT_BYTES || oldKey === key) return;
+      this.#keptBodies.delete(oldKey);
+      this.#keptBytes -= bytes.length;
+    }
+  }
+
+  #renderChunks(families: readonly Family[], format: ExpositionFormat): readonly Buffer[] {
     const chunks: Buffer[] = [];
     let lastSpec: FamilySpec | undefined;
     for (const family of families) {
       const { spec, samples } = family;
       if (samples.length === 0) continue;
-      if (spec !== lastSpec) chunks.push(Buffer.from(renderMetadata(spec, format)));
+      if (spec !== lastSpec) chunks.push(this.#renderMetadata(spec, format));
       lastSpec = spec;
-      chunks.push(this.#renderLines(family, format));
+      chunks.push(this.#renderSamples(family, format));
     }
-    if (format === 'openmetrics') chunks.push(Buffer.from('# EOF\n'));
-    return mergeSmallChunks(chunks);
+    return chunks;
   }
 
-  #renderLines(family: Family, format: ExpositionFormat): Buffer {
+  #renderMetadata(spec: FamilySpec, format: ExpositionFormat): Buffer {
+    let rendered = this.#metadataLines.get(spec);
+    if (rendered === undefined) {
+      rendered = {};
+      this.#metadataLines.set(spec, rendered);
+    }
+    rendered[format] ??= Buffer.from(renderMetadata(spec, format));
+    return rendered[format];
+  }
+
+  #renderSamples(family: Family, format: ExpositionFormat): Buffer {
     const { samples, staticLabels } = family;
-    let rendered = this.#renderCache.get(samples);
+    let rendered = this.#sampleLines.get(samples);
     if (rendered === undefined || rendered.staticLabels !== staticLabels) {
       rendered = { staticLabels };
-      this.#renderCache.set(samples, rendered);
+      this.#sampleLines.set(samples, rendered);
     }
     rendered[format] ??= renderSamples(family, format);
     return rendered[format];
   }
 }
 
-function mergeSmallChunks(chunks: readonly Buffer[]): readonly Buffer[] {
-  const merged: Buffer[] = [];
-  let small: Buffer[] = [];
+function createKey(selection: FamilySelection, format: ExpositionFormat): string {
+  return `${format} ${typeof selection === 'string' ? selection : JSON.stringify([...selection].toSorted())}`;
+}
+
+/** Whether the bytes from `start` to `end` are the chunks' bytes. */
+function equals(bytes: Buffer, start: number, end: number, chunks: readonly Buffer[]): boolean {
+  let offset = start;
   for (const chunk of chunks) {
-    if (chunk.length < LARGE_CHUNK_BYTES) {
-      small.push(chunk);
-      continue;
-    }
-    merged.push(Buffer.concat(small), chunk);
-    small = [];
+    const chunkEnd = offset + chunk.length;
+    if (chunkEnd > end || bytes.compare(chunk, 0, chunk.length, offset, chunkEnd) !== 0) return false;
+    offset = chunkEnd;
   }
-  merged.push(Buffer.concat(small));
-  return merged;
+  return offset === end;
 }
 
-/** Renders the sample lines of a family, without its metadata. */
-function renderSamples({ spec, samples, staticLabels = {} }: Family, format: ExpositionFormat): Buffer {
-  const suffix = renderStaticPairs(staticLabels);
-  const prefixes = spec.labels.map((label, index) => `${index === 0 ? '' : '",'}${label}="`);
-  const lines = new LineBuffer();
-  if (samples instanceof SampleColumns) {
-    const [codePrefix = '', ...otherPrefixes] = prefixes;
-    const start = codePrefix + escapeQuoted(samples.serviceCode);
-    for (const [index, labels] of samples.labelSets.entries()) {
-      const pairs = joinPairs(renderLabelPairs(start, otherPrefixes, labels), suffix);
-      const created = samples.created?.[index];
-      lines.append(renderPlainSample(spec, samples.values[index] ?? 0, created, pairs, format));
-    }
-    return lines.toBuffer();
-  }
-  const bounds = formatBounds(spec, format);
-  for (const sample of samples) {
-    const pairs = joinPairs(renderLabelPairs('', prefixes, sample.labels), suffix);
-    if ('buckets' in sample) lines.append(renderHistogramSample(spec, sample, pairs, bounds, format));
-    else lines.append(renderPlainSample(spec, sample.value, sample.created, pairs, format));
-  }
-  return lines.toBuffer();
-}
-
-class LineBuffer {
-  readonly #chunks: Buffer[] = [];
-  #text = '';
-
-  append(text: string): void {
-    this.#text += text;
-    if (this.#text.length < TEXT_CHUNK_LENGTH) return;
-    this.#chunks.push(Buffer.from(this.#text));
-    this.#text = '';
-  }
-
-  toBuffer(): Buffer {
-    return Buffer.concat([...this.#chunks, Buffer.from(this.#text)]);
-  }
+function sumLengths(chunks: readonly Buffer[]): number {
+  return chunks.reduce((sum, { length }) => sum + length, 0);
 }
 
 /** Counts the series that Prometheus stores, without the `_created` series of OpenMetrics. */
@@ -120,101 +148,4 @@ export function countSeries(families: readonly Family[]): number {
     for (const sample of samples) count += 'buckets' in sample ? sample.buckets.length + 1 : 0;
   }
   return count;
-}
-
-/** Returns the name for metadata lines: OpenMetrics reserves the suffixes `_total` and `_info` for samples ("Suffixes"). */
-function toMetadataName(spec: FamilySpec, format: ExpositionFormat): string {
-  if (format === 'text') return spec.name;
-  if (spec.type === 'counter') return spec.name.replace(/_total$/, '');
-  if (spec.type === 'info') return spec.name.replace(/_info$/, '');
-  return spec.name;
-}
-
-function renderMetadata(spec: FamilySpec, format: ExpositionFormat): string {
-  const name = toMetadataName(spec, format);
-  if (format === 'text') {
-    const type = spec.type === 'info' ? 'gauge' : spec.type;
-    return `# HELP ${name} ${escapeHelp(spec.help)}\n# TYPE ${name} ${type}\n`;
-  }
-  const unit = spec.unit === undefined ? '' : `# UNIT ${name} ${spec.unit}\n`;
-  return `# TYPE ${name} ${spec.type}\n${unit}# HELP ${name} ${escapeQuoted(spec.help)}\n`;
-}
-
-function renderPlainSample(
-  spec: FamilySpec,
-  value: number,
-  created: number | undefined,
-  pairs: string,
-  format: ExpositionFormat,
-): string {
-  const labels = wrapInBraces(pairs);
-  const line = `${spec.name}${labels} ${formatSampleValue(value)}\n`;
-  return spec.type === 'counter' ? line + renderCreated(spec, labels, created, format) : line;
-}
-
-function renderHistogramSample(
-  spec: FamilySpec,
-  sample: HistogramSample,
-  pairs: string,
-  bounds: readonly string[],
-  format: ExpositionFormat,
-): string {
-  const { name } = spec;
-  const labels = wrapInBraces(pairs);
-  let text = '';
-  for (const [index, count] of sample.buckets.entries()) {
-    text += `${name}_bucket{${joinPairs(pairs, `le="${bounds[index] ?? '+Inf'}"`)}} ${formatSampleValue(count)}\n`;
-  }
-  text += `${name}_sum${labels} ${formatSampleValue(sample.sum)}\n`;
-  text += `${name}_count${labels} ${formatSampleValue(sample.buckets.at(-1) ?? 0)}\n`;
-  return text + renderCreated(spec, labels, sample.created, format);
-}
-
-/** Formats the values of `le`, without `+Inf`. Text 0.0.4 does not specify their format: as in Go's client. */
-function formatBounds(spec: FamilySpec, format: ExpositionFormat): readonly string[] {
-  return (spec.buckets ?? []).map(format === 'openmetrics' ? formatCanonicalFloat : formatSampleValue);
-}
-
-function renderCreated(
-  spec: FamilySpec,
-  labels: string,
-  created: number | undefined,
-  format: ExpositionFormat,
-): string {
-  if (format === 'text' || created === undefined) return '';
-  return `${toMetadataName(spec, format)}_created${labels} ${formatSampleValue(created)}\n`;
-}
-
-/** A prefix closes the previous value and opens the next one: `",name="`. */
-function renderLabelPairs(start: string, prefixes: readonly string[], values: readonly string[]): string {
-  let text = start;
-  for (let index = 0; index < prefixes.length; index += 1) {
-    text += prefixes[index] + escapeQuoted(values[index] ?? '');
-  }
-  return text === '' ? text : `${text}"`;
-}
-
-function renderStaticPairs(labels: StaticLabels): string {
-  return Object.entries(labels)
-    .map(([name, value]) => `${name}="${escapeQuoted(value)}"`)
-    .join();
-}
-
-function joinPairs(pairs: string, more: string): string {
-  return pairs === '' || more === '' ? pairs + more : `${pairs},${more}`;
-}
-
-function wrapInBraces(pairs: string): string {
-  return pairs === '' ? '' : `{${pairs}}`;
-}
-
-/** HELP of text 0.0.4: escapes backslash and line feed, but not the quote. */
-function escapeHelp(text: string): string {
-  return text.replaceAll('\\', '\\\\').replaceAll('\n', '\\n');
-}
-
-/** Label values of both formats, and HELP of OpenMetrics: also escapes the quote. */
-function escapeQuoted(text: string): string {
-  // Almost no value needs escaping: the test saves three replacements.
-  return /["\\\n]/.test(text) ? escapeHelp(text).replaceAll('"', '\\"') : text;
 }

@@ -1,10 +1,11 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Exposition } from '../metrics/exposition.ts';
 import type { FamilySelection } from '../metrics/family.ts';
-import { negotiateFormat } from './content-negotiation.ts';
+import { acceptsGzip, negotiateFormat } from './content-negotiation.ts';
 import type { ExporterFacade } from './exporter-facade.ts';
+import { gzipExposition } from './exposition-gzip.ts';
 import type { WebRequest } from './request.ts';
-import { respondCompressed, respondText, respondUnknownServiceCode, type WebResponse } from './response.ts';
+import { respond, respondText, respondUnknownServiceCode, type WebResponse } from './response.ts';
 
 /** Values of `collect[]`, the parameter by which node_exporter selects collectors. */
 const COLLECTORS = ['exporter', 'service_codes'] as const;
@@ -27,9 +28,10 @@ export async function handleScrape(
   const families = await facade.collect(selection);
   signal?.throwIfAborted();
   const { format, contentType } = negotiateFormat(headers.accept);
-  return await respondCompressed(exposition.renderChunks(families, format), contentType, headers, {
-    Vary: 'Accept, Accept-Encoding',
-  });
+  const body = exposition.renderBody(selection, families, format);
+  const vary = { Vary: 'Accept, Accept-Encoding' };
+  if (!acceptsGzip(headers['accept-encoding'])) return respond(200, body.bytes, contentType, vary);
+  return respond(200, await gzipExposition(body), contentType, { ...vary, 'Content-Encoding': 'gzip' });
 }
 
 /** Reads `X-Prometheus-Scrape-Timeout-Seconds`, in milliseconds; `undefined` if it is missing or invalid. */

@@ -51,7 +51,7 @@ export async function handleServiceDiscovery(
     );
   }
   const groups = buildTargetGroups(facade.getServiceCodes(), { target, scheme, metricsPath });
-  return await respondCompressed([Buffer.from(JSON.stringify(groups))], 'application/json', headers, {
+  return await respondCompressed(JSON.stringify(groups), 'application/json', headers, {
     Vary: 'Accept-Encoding',
   });
 }

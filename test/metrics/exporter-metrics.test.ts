@@ -6,7 +6,7 @@ import { CHECKED_FIELDS, FOREIGN_RECORD_KINDS, INVALID_RECORD_PAIRS } from '../.
 import { CATALOGUE } from '../../src/metrics/catalogue.ts';
 import type { PollMetrics } from '../../src/metrics/code-metrics.ts';
 import { countSeries } from '../../src/metrics/exposition.ts';
-import type { FamilySelection } from '../../src/metrics/family.ts';
+import type { Family, FamilySelection } from '../../src/metrics/family.ts';
 import { render } from '../support/render.ts';
 import { toDefaultFamily } from '../../src/metrics/prom-client-adapter.ts';
 import { ExporterMetrics } from '../../src/metrics/exporter-metrics.ts';
@@ -17,8 +17,12 @@ import { assertPromtoolAccepts } from '../support/installed-programs.ts';
 const BUILD = { version: '1.2.3', revision: 'abcdef0', nodeVersion: 'v20.19.0' };
 
 function start(t: TestContext) {
-  const time = { nowMs: 1_700_000_000_250 };
-  const clock = { now: () => time.nowMs, monotonic: () => 0, sleep: () => Promise.resolve() };
+  const time = { nowMs: 1_700_000_000_250, monotonicMs: 0 };
+  const clock = {
+    now: () => time.nowMs,
+    monotonic: () => time.monotonicMs,
+    sleep: () => Promise.resolve(),
+  };
   const metrics = new ExporterMetrics({ clock, ...BUILD });
   t.after(() => metrics[Symbol.dispose]());
   const read = async (...serviceCodes: string[]) => {
@@ -249,6 +253,21 @@ test('a complete collection has build, configuration and process metrics', async
   assert.equal(types.has('nodejs_active_handles_total'), false);
 });
 
+test('process metrics are collected at most once a second', async (t) => {
+  const { metrics, time } = start(t);
+  const collectDefaults = async () =>
+    (await metrics.collect('exporter')).filter(({ spec }) => /^(?:process|nodejs)_/.test(spec.name));
+  const [first, concurrent] = await Promise.all([collectDefaults(), collectDefaults()]);
+  time.monotonicMs += 999;
+  const later = await collectDefaults();
+  time.monotonicMs += 1;
+  const afterASecond = await collectDefaults();
+  const isSame = (families: readonly Family[]) => families.map((family, index) => family === first[index]);
+  assert.ok(first.length > 20);
+  assert.deepEqual(new Set([...isSame(concurrent), ...isSame(later)]), new Set([true]));
+  assert.deepEqual(new Set(isSame(afterASecond)), new Set([false]));
+});
+
 test('promtool accepts a complete collection', async (t) => {
   const { metrics } = start(t);
   metrics.track('A', 15_000).recordSuccess(1);
@@ -279,7 +298,7 @@ test('a summary in the registry is rejected', () => {
 test('the default metrics do not keep a process alive', () => {
   const module = JSON.stringify(new URL('../../src/metrics/exporter-metrics.js', import.meta.url).href);
   const script = `import { ExporterMetrics } from ${module};
-    const metrics = new ExporterMetrics({ clock: { now: () => 0 }, version: '', revision: '', nodeVersion: '' });
+    const metrics = new ExporterMetrics({ clock: { now: () => 0, monotonic: () => 0 }, version: '', revision: '', nodeVersion: '' });
     await metrics.collect();
     process.stdout.write('ended');`;
   const run = spawnSync(process.execPath, ['--input-type=module', '-e', script], {

@@ -7,7 +7,7 @@ import { CATALOGUE } from '../../src/metrics/catalogue.ts';
 import { countSeries, Exposition } from '../../src/metrics/exposition.ts';
 import { arbitraryText } from '../support/arbitrary-text.ts';
 import { render } from '../support/render.ts';
-import type { ExpositionFormat } from '../../src/metrics/exposition.ts';
+import type { ExpositionFormat } from '../../src/metrics/exposition-lines.ts';
 import type { Family, FamilySpec, Sample } from '../../src/metrics/family.ts';
 import { SampleColumns } from '../../src/metrics/sample-columns.ts';
 import { parseExposition } from '../support/exposition-parser.ts';
@@ -102,21 +102,6 @@ test('a cached part is rendered the same beside new parts, in both formats', () 
     const second = exposition.render([cached, part('B', 0)], format).toString();
     assert.equal(second, first.replace('service_code="B"} 1', 'service_code="B"} 0'));
     parseExposition(second, format);
-  }
-});
-
-test('chunks add up to the same exposition, and large chunks are not copied', () => {
-  const exposition = new Exposition();
-  const long = (spec: FamilySpec, count: number): Family => ({
-    spec,
-    samples: Array.from({ length: count }, (_, n) => ({ labels: ['A', `server-${n}`], value: n })),
-  });
-  const input = [...oneSampleEach(), long(CATALOGUE.tasks, 40_000), ...oneSampleEach().slice(0, 2)];
-  for (const format of FORMATS) {
-    const chunks = exposition.renderChunks(input, format);
-    assert.deepEqual(Buffer.concat(chunks), exposition.render(input, format));
-    assert.equal(chunks.length, 3);
-    assert.equal(exposition.renderChunks(input, format)[1], chunks[1]);
   }
 });
 

@@ -1,4 +1,5 @@
-import { Exposition, type ExpositionFormat } from '../../src/metrics/exposition.ts';
+import { Exposition } from '../../src/metrics/exposition.ts';
+import type { ExpositionFormat } from '../../src/metrics/exposition-lines.ts';
 import type { Family } from '../../src/metrics/family.ts';
 
 /** Renders an exposition as text, without a shared cache. */

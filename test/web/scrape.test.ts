@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { gunzipSync } from 'node:zlib';
+import { CATALOGUE } from '../../src/metrics/catalogue.ts';
 import { Exposition } from '../../src/metrics/exposition.ts';
 import type { ScrapeRequest } from '../../src/poller/scrape-trigger.ts';
 import type { ExporterFacade } from '../../src/web/exporter-facade.ts';
@@ -134,6 +136,59 @@ test('a scrape is not rendered after its client disconnects', async () => {
     },
   );
 });
+
+/** A facade with `tasks` series of a service code, which `state` changes together with one of the process. */
+function createChangingFacade(state: { tasks: number; shards: number; revision: number }): ExporterFacade {
+  const collect = () =>
+    Promise.resolve([
+      {
+        spec: CATALOGUE.tasks,
+        samples: Array.from({ length: state.tasks }, (_, n) => ({
+          labels: ['A', `${n}`],
+          value: state.revision,
+        })),
+      },
+      { spec: CATALOGUE.shards, samples: [{ labels: [], value: state.shards }] },
+    ]);
+  return createFakeFacade({ collect });
+}
+
+for (const tasks of [0, 10, 10_000]) {
+  for (const accept of ['text/plain', 'application/openmetrics-text']) {
+    test(`readers share one copy of ${tasks} unchanged series in ${accept}, plain and gzipped`, async () => {
+      const state = { tasks, shards: 1, revision: 1 };
+      const facade = createChangingFacade(state);
+      const options = { telemetryPath: '/metrics', exposition: new Exposition() };
+      const scrape = async (encoding: string) => {
+        const headers = { accept, 'accept-encoding': encoding };
+        const { body } = await handle({ method: 'GET', url: '/metrics', headers }, facade, options);
+        assert.ok(Buffer.isBuffer(body));
+        return body;
+      };
+      for (const change of [() => undefined, () => (state.shards += 1), () => (state.revision += 1)]) {
+        change();
+        const [plain, gzipped, ...others] = await Promise.all(
+          ['identity', 'gzip', 'identity', 'gzip'].map(scrape),
+        );
+        assert.deepEqual([plain === others[0], gzipped === others[1]], [true, true]);
+        assert.ok(plain !== undefined && gzipped !== undefined);
+        parseExposition(plain.toString(), accept.startsWith('text') ? 'text' : 'openmetrics');
+        assert.deepEqual(gunzipFirstMember(gzipped), plain);
+      }
+    });
+  }
+}
+
+/** Decompresses as clients do that read one member: nothing follows it. */
+function gunzipFirstMember(bytes: Buffer): Buffer {
+  const { buffer, engine } = gunzipSync(bytes, { info: true }) as unknown as {
+    buffer: Buffer;
+    engine: { bytesWritten: number };
+  };
+  assert.equal(engine.bytesWritten, bytes.length);
+  assert.equal(bytes.indexOf(Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 4, 255]), 1), -1);
+  return buffer;
+}
 
 const HEADERS: readonly (readonly [text: string | undefined, expected: number | undefined])[] = [
   ['10', 10_000],

@@ -59,7 +59,7 @@ export function buildServiceCodePage(
 }
 
 function respondPage(page: string, request: IncomingHttpHeaders): Promise<WebResponse> {
-  return respondCompressed([Buffer.from(page)], 'text/html; charset=utf-8', request, {
+  return respondCompressed(page, 'text/html; charset=utf-8', request, {
     Vary: 'Accept-Encoding',
     'Content-Security-Policy': buildContentSecurityPolicy(),
     'Referrer-Policy': 'no-referrer',

@@ -1,0 +1,150 @@
+import type { FamilySpec, Family, HistogramSample, StaticLabels } from './family.ts';
+import { formatCanonicalFloat, formatSampleValue } from './number-format.ts';
+import { SampleColumns } from './sample-columns.ts';
+
+/** `text` is the Prometheus text format 0.0.4, `openmetrics` is OpenMetrics 1.0. */
+export type ExpositionFormat = 'text' | 'openmetrics';
+
+/** Text is encoded in chunks of this length: longer strings would leave the garbage collector's young generation. */
+const TEXT_CHUNK_LENGTH = 16 * 1024;
+
+/** Renders the sample lines of a family, without its metadata. Lone surrogates become U+FFFD. */
+export function renderSamples(
+  { spec, samples, staticLabels = {} }: Family,
+  format: ExpositionFormat,
+): Buffer {
+  const suffix = renderStaticPairs(staticLabels);
+  const prefixes = spec.labels.map((label, index) => `${index === 0 ? '' : '",'}${label}="`);
+  const lines = new LineBuffer();
+  if (samples instanceof SampleColumns) {
+    const [codePrefix = '', ...otherPrefixes] = prefixes;
+    const start = codePrefix + escapeQuoted(samples.serviceCode);
+    for (const [index, labels] of samples.labelSets.entries()) {
+      const pairs = joinPairs(renderLabelPairs(start, otherPrefixes, labels), suffix);
+      const created = samples.created?.[index];
+      lines.append(renderPlainSample(spec, samples.values[index] ?? 0, created, pairs, format));
+    }
+    return lines.toBuffer();
+  }
+  const bounds = formatBounds(spec, format);
+  for (const sample of samples) {
+    const pairs = joinPairs(renderLabelPairs('', prefixes, sample.labels), suffix);
+    if ('buckets' in sample) lines.append(renderHistogramSample(spec, sample, pairs, bounds, format));
+    else lines.append(renderPlainSample(spec, sample.value, sample.created, pairs, format));
+  }
+  return lines.toBuffer();
+}
+
+class LineBuffer {
+  readonly #chunks: Buffer[] = [];
+  #text = '';
+
+  append(text: string): void {
+    this.#text += text;
+    if (this.#text.length < TEXT_CHUNK_LENGTH) return;
+    this.#chunks.push(Buffer.from(this.#text));
+    this.#text = '';
+  }
+
+  toBuffer(): Buffer {
+    return Buffer.concat([...this.#chunks, Buffer.from(this.#text)]);
+  }
+}
+
+/** Returns the name for metadata lines: OpenMetrics reserves the suffixes `_total` and `_info` for samples ("Suffixes"). */
+function toMetadataName(spec: FamilySpec, format: ExpositionFormat): string {
+  if (format === 'text') return spec.name;
+  if (spec.type === 'counter') return spec.name.replace(/_total$/, '');
+  if (spec.type === 'info') return spec.name.replace(/_info$/, '');
+  return spec.name;
+}
+
+/** Renders the lines before the samples of a family. */
+export function renderMetadata(spec: FamilySpec, format: ExpositionFormat): string {
+  const name = toMetadataName(spec, format);
+  if (format === 'text') {
+    const type = spec.type === 'info' ? 'gauge' : spec.type;
+    return `# HELP ${name} ${escapeHelp(spec.help)}\n# TYPE ${name} ${type}\n`;
+  }
+  const unit = spec.unit === undefined ? '' : `# UNIT ${name} ${spec.unit}\n`;
+  return `# TYPE ${name} ${spec.type}\n${unit}# HELP ${name} ${escapeQuoted(spec.help)}\n`;
+}
+
+function renderPlainSample(
+  spec: FamilySpec,
+  value: number,
+  created: number | undefined,
+  pairs: string,
+  format: ExpositionFormat,
+): string {
+  const labels = wrapInBraces(pairs);
+  const line = `${spec.name}${labels} ${formatSampleValue(value)}\n`;
+  return spec.type === 'counter' ? line + renderCreated(spec, labels, created, format) : line;
+}
+
+function renderHistogramSample(
+  spec: FamilySpec,
+  sample: HistogramSample,
+  pairs: string,
+  bounds: readonly string[],
+  format: ExpositionFormat,
+): string {
+  const { name } = spec;
+  const labels = wrapInBraces(pairs);
+  let text = '';
+  for (const [index, count] of sample.buckets.entries()) {
+    text += `${name}_bucket{${joinPairs(pairs, `le="${bounds[index] ?? '+Inf'}"`)}} ${formatSampleValue(count)}\n`;
+  }
+  text += `${name}_sum${labels} ${formatSampleValue(sample.sum)}\n`;
+  text += `${name}_count${labels} ${formatSampleValue(sample.buckets.at(-1) ?? 0)}\n`;
+  return text + renderCreated(spec, labels, sample.created, format);
+}
+
+/** Formats the values of `le`, without `+Inf`. Text 0.0.4 does not specify their format: as in Go's client. */
+function formatBounds(spec: FamilySpec, format: ExpositionFormat): readonly string[] {
+  return (spec.buckets ?? []).map(format === 'openmetrics' ? formatCanonicalFloat : formatSampleValue);
+}
+
+function renderCreated(
+  spec: FamilySpec,
+  labels: string,
+  created: number | undefined,
+  format: ExpositionFormat,
+): string {
+  if (format === 'text' || created === undefined) return '';
+  return `${toMetadataName(spec, format)}_created${labels} ${formatSampleValue(created)}\n`;
+}
+
+/** A prefix closes the previous value and opens the next one: `",name="`. */
+function renderLabelPairs(start: string, prefixes: readonly string[], values: readonly string[]): string {
+  let text = start;
+  for (let index = 0; index < prefixes.length; index += 1) {
+    text += prefixes[index] + escapeQuoted(values[index] ?? '');
+  }
+  return text === '' ? text : `${text}"`;
+}
+
+function renderStaticPairs(labels: StaticLabels): string {
+  return Object.entries(labels)
+    .map(([name, value]) => `${name}="${escapeQuoted(value)}"`)
+    .join();
+}
+
+function joinPairs(pairs: string, more: string): string {
+  return pairs === '' || more === '' ? pairs + more : `${pairs},${more}`;
+}
+
+function wrapInBraces(pairs: string): string {
+  return pairs === '' ? '' : `{${pairs}}`;
+}
+
+/** HELP of text 0.0.4: escapes backslash and line feed, but not the quote. */
+function escapeHelp(text: string): string {
+  return text.replaceAll('\\', '\\\\').replaceAll('\n', '\\n');
+}
+
+/** Label values of both formats, and HELP of OpenMetrics: also escapes the quote. */
+function escapeQuoted(text: string): string {
+  // Almost no value needs escaping: the test saves three replacements.
+  return /["\\\n]/.test(text) ? escapeHelp(text).replaceAll('"', '\\"') : text;
+}
