@@ -5,6 +5,7 @@ import type { Clock } from '../runtime/clock.ts';
 import type { Logger } from '../runtime/logger.ts';
 import { isProbe, type WebRequest } from './request.ts';
 import { respondText, type WebResponse } from './response.ts';
+import { sendBody } from './send-body.ts';
 import type { Authorizer } from './security/authorization.ts';
 import type { WebConfiguration, WebConfigurationSource } from './security/web-configuration.ts';
 
@@ -40,6 +41,8 @@ export class RequestHandler {
   readonly #waitingRequests = new WeakMap<Socket, Exchange[]>();
   #waitingRequestCount = 0;
   #activeRequests = 0;
+  /** Number of unsent responses with the same body, which counts once. */
+  readonly #bodyReaders = new Map<WebResponse['body'], number>();
   #pendingResponseBytes = 0;
   #isClosing = false;
 
@@ -145,12 +148,25 @@ export class RequestHandler {
     const webResponse = await this.#options.handle(request);
     // An aborted signal emits no further event, so the bytes would stay counted.
     if (signal.aborted) return webResponse;
-    const bytes = Buffer.byteLength(webResponse.body);
+    const { body } = webResponse;
+    const readers = this.#bodyReaders.get(body) ?? 0;
+    const bytes = readers > 0 ? 0 : Buffer.byteLength(body);
     if (this.#pendingResponseBytes > 0 && this.#pendingResponseBytes + bytes > MAX_PENDING_RESPONSE_BYTES)
       return respondText(503, 'Too many slow clients.');
+    this.#bodyReaders.set(body, readers + 1);
     this.#pendingResponseBytes += bytes;
-    onAbort(signal, () => (this.#pendingResponseBytes -= bytes));
+    onAbort(signal, () => this.#releaseBody(body));
     return webResponse;
+  }
+
+  #releaseBody(body: WebResponse['body']): void {
+    const readers = this.#bodyReaders.get(body) ?? 0;
+    if (readers > 1) {
+      this.#bodyReaders.set(body, readers - 1);
+    } else {
+      this.#bodyReaders.delete(body);
+      this.#pendingResponseBytes -= Buffer.byteLength(body);
+    }
   }
 
   /** Headers of the web configuration override those of the response. */
@@ -162,7 +178,7 @@ export class RequestHandler {
   ): void {
     // The server does not read request bodies, so it cannot reuse the connection after one.
     if (this.#isClosing || hasBody(response.req)) response.setHeader('Connection', 'close');
-    response.writeHead(status, { ...headers, ...configuredHeaders }).end(body);
+    sendBody(response.writeHead(status, { ...headers, ...configuredHeaders }), body);
     this.#options.clock.sleep(RESPONSE_TIMEOUT_MS, signal).then(
       () => response.destroy(),
       () => undefined,
