@@ -25,7 +25,7 @@ const PARTS: Readonly<Record<string, () => Promise<Comparison[]>>> = {
   ledger: () => benchLedger({ tasks: 60, rounds: 2 }),
   codes: () => benchCodes({ ...SMALL_SIZE, codes: 3, intervalMs: 1000, rounds: 1 }),
   growth: () => benchGrowth({ users: 2, tasks: 2, rounds: 1 }),
-  scraping: () => benchScraping({ series: 10, rounds: 1 }),
+  scraping: () => benchScraping([{ ...SMALL_SIZE, series: 300, scrapes: 2, rounds: 1, connections: [1, 2] }]),
 };
 
 test(

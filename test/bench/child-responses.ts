@@ -8,3 +8,6 @@ export const ADDRESS_RESPONSE = z.object({ url: z.string() });
 
 /** What one used since `begin`, as a share of a core; and the most memory that it has ever held. */
 export const USAGE_RESPONSE = z.object({ cpuShare: z.number(), peakRssMb: z.number() });
+
+/** CPU time that a process used so far. */
+export const CPU_RESPONSE = z.object({ cpuMs: z.number() });

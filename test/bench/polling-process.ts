@@ -24,7 +24,7 @@ export interface BodySize {
 /** Serves a listing on loopback, from memory. */
 export async function serveBody(
   { users, tasks }: BodySize,
-  coding: 'identity' | 'gzip' = 'identity',
+  coding: 'identity' | 'gzip' | 'alternating' = 'identity',
 ): Promise<ServedBody> {
   const server = await Child.start('serving-body', { args: [String(users), String(tasks), coding] });
   const { url, bytes } = await server.sendCommand('address', SERVED_RESPONSE);

@@ -1,127 +1,183 @@
-import { performance } from 'node:perf_hooks';
-import { Gauge, Registry } from 'prom-client';
-import { Exposition } from '../../src/metrics/exposition.ts';
-import type { Family } from '../../src/metrics/family.ts';
-import { handle } from '../../src/web/routes.ts';
-import type { ExporterFacade } from '../../src/web/exporter-facade.ts';
-import { measureAlternating, compare, type Comparison, type Goal, type Run } from './measure.ts';
-import { SINGLE_SHARD } from '../../src/sharding/shard.ts';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Pool, request } from 'undici';
+import { buildGoExporter, GoExporter } from './go-exporter.ts';
+import { compare, measureAlternating, type Comparison, type Goal } from './measure.ts';
+import { serveBody, type BodySize } from './polling-process.ts';
+import {
+  startExporterTarget,
+  startPromClientTarget,
+  type ExporterTarget,
+  type ScrapeTarget,
+} from './scrape-targets.ts';
 
-/** How many series there are, and how often they are scraped. */
-export interface ScrapingSize {
+/** What is listed, and how often it is scraped. */
+export interface ScrapingSize extends BodySize {
+  /** Of the exposition, about. */
   readonly series: number;
+  /** Scrapes of a round. */
+  readonly scrapes: number;
   readonly rounds: number;
+  /** Concurrent connections. */
+  readonly connections: readonly number[];
+  readonly unchangedGoal?: Goal;
+  readonly changedGoal?: Goal;
 }
 
-const SIZE: ScrapingSize = { series: 100_000, rounds: 7 };
-const SPEC = {
-  name: 'xvs_task_stalled',
-  type: 'gauge',
-  help: 'Whether a task is stalled.',
-  labels: ['service_code', 'task_id'],
-} as const;
+const NO_DEARER: Goal = { measure: 'ratio', direction: 'at most', bound: 1 };
+const SIZES: readonly ScrapingSize[] = [
+  {
+    series: 300,
+    users: 10,
+    tasks: 3,
+    scrapes: 256,
+    rounds: 9,
+    connections: [1, 64],
+    unchangedGoal: NO_DEARER,
+  },
+  { series: 10_000, users: 10, tasks: 1070, scrapes: 64, rounds: 3, connections: [1, 64] },
+  {
+    series: 100_000,
+    users: 10,
+    tasks: 11_120,
+    scrapes: 2,
+    rounds: 5,
+    // 64 scrapes at the same time would take a client library gigabytes.
+    connections: [1],
+    unchangedGoal: { measure: 'saving', direction: 'at least', bound: 50 },
+    changedGoal: { measure: 'saving', direction: 'at least', bound: 5 },
+  },
+];
+const NO_GOAL: Goal = { measure: 'saving', direction: 'at least' };
 
-const UNCHANGED_GOAL: Goal = { measure: 'saving', direction: 'at least', bound: 50 };
-const CHANGED_GOAL: Goal = { measure: 'saving', direction: 'at least', bound: 4 };
-/** No dearer: a tenth is what two runs of the same differ by. */
-const GZIPPED_GOAL: Goal = { measure: 'ratio', direction: 'at most', bound: 1.1 };
+/** In a round: each takes a poll. */
+const MAX_CHANGES = 32;
 
-/** The same series again, as after a poll that changed them all. */
-function createFamily(series: number, value: number): Family {
-  return {
-    spec: SPEC,
-    samples: Array.from({ length: series }, (_, n) => ({
-      labels: ['TESTING', `aws-cn_north_1-5-${n}`],
-      value,
-    })),
-  };
-}
+const ENCODINGS = ['identity', 'gzip'] as const;
+type Encoding = (typeof ENCODINGS)[number];
 
-function createRegistry({ samples }: Family): Registry {
-  const registry = new Registry();
-  const gauge = new Gauge({
-    name: SPEC.name,
-    help: SPEC.help,
-    labelNames: SPEC.labels,
-    registers: [registry],
-  });
-  for (const { labels } of samples) gauge.set({ service_code: labels[0] ?? '', task_id: labels[1] ?? '' }, 0);
-  return registry;
-}
+/** What Prometheus sends, but for the format: prom-client serves no OpenMetrics by default. */
+const ACCEPT = 'text/plain;version=0.0.4;q=0.5,*/*;q=0.1';
 
-/** A view of nothing but this family. */
-function createFacade(family: Family): ExporterFacade {
-  return {
-    version: '0.0.0',
-    refresh: () => Promise.resolve(),
-    shard: SINGLE_SHARD,
-    getOtherShard: () => undefined,
-    collect: () => Promise.resolve([family]),
-    getServiceCodes: () => [],
-    hasServiceCode: () => true,
-    isHealthy: () => true,
-    isReady: () => true,
-    nowMs: () => 0,
-    getStatuses: () => [],
-    getStatus: () => undefined,
-    getBreakdown: () => undefined,
-  };
-}
-
-/** Answers scrapes up to the body that is to be sent. */
-function createScrape(family: Family, exposition: Exposition, acceptEncoding: string): Run {
-  const request = { method: 'GET', url: '/metrics', headers: { 'accept-encoding': acceptEncoding } };
-  return () => handle(request, createFacade(family), { telemetryPath: '/metrics', exposition });
+/** The same families on a client library. */
+interface Peer {
+  readonly name: string;
+  readonly target: ScrapeTarget;
 }
 
 /**
- * Milliseconds for which a run keeps the main thread busy, by the clock of the event loop: what other threads do for it
- * meanwhile delays no request.
+ * CPU time of the exporter's process for a scrape, against the same families on client libraries in processes of their
+ * own, with their metrics of the process. Changed means after a poll and after the metrics of the process have expired;
+ * a client library does the same for each scrape.
  */
-async function measureMainThreadMs(run: Run): Promise<number> {
-  const before = performance.eventLoopUtilization();
-  await run();
-  return performance.eventLoopUtilization(before).active;
+export async function benchScraping(sizes: readonly ScrapingSize[] = SIZES): Promise<Comparison[]> {
+  const missing = buildGoExporter();
+  if (missing !== undefined) process.stderr.write(`client_golang is missing from this run: ${missing}\n`);
+  const comparisons: Comparison[] = [];
+  for (const size of sizes) comparisons.push(...(await benchSize(size, missing === undefined)));
+  return comparisons;
 }
 
-/** A scrape, up to the body that is sent, against prom-client's `metrics()` on the same series. */
-export async function benchScraping(size: ScrapingSize = SIZE): Promise<Comparison[]> {
-  // Compression waits for another thread, and what garbage the others left would be collected meanwhile: it is first.
-  return [...(await benchGzipped(size)), ...(await benchOverClient(size))];
+async function benchSize(size: ScrapingSize, hasGo: boolean): Promise<Comparison[]> {
+  await using body = await serveBody(size, 'alternating');
+  await using exporter = await startExporterTarget(body.url, size.tasks);
+  // The second poll shows gains of counters.
+  await exporter.change();
+  await exporter.change();
+  const folder = await mkdtemp(join(tmpdir(), 'scraping-'));
+  try {
+    const path = join(folder, 'exposition.txt');
+    await writeFile(path, await (await request(`${exporter.url}/metrics`)).body.text());
+    await using promClient = await startPromClientTarget(path);
+    await using go = hasGo ? await GoExporter.start(path) : undefined;
+    const peers = [
+      ...(go === undefined ? [] : [{ name: 'client_golang', target: go }]),
+      { name: 'prom-client', target: promClient },
+    ];
+    const comparisons: Comparison[] = [];
+    for (const encoding of ENCODINGS) {
+      for (const connections of size.connections)
+        comparisons.push(...(await benchScrapes(size, exporter, peers, encoding, connections)));
+    }
+    return comparisons;
+  } finally {
+    await rm(folder, { recursive: true });
+  }
 }
 
-async function benchGzipped({ series, rounds }: ScrapingSize): Promise<Comparison[]> {
-  const exposition = new Exposition();
-  const family = createFamily(series, 0);
-  const [value = 0, referenceValue = 0] = await alternateMainThread(rounds, [
-    createScrape(family, exposition, 'gzip'),
-    createScrape(family, exposition, 'identity'),
+/** Unchanged and, on one connection, changed scrapes. */
+async function benchScrapes(
+  { series, scrapes, rounds, unchangedGoal, changedGoal }: ScrapingSize,
+  exporter: ExporterTarget,
+  peers: readonly Peer[],
+  encoding: Encoding,
+  connections: number,
+): Promise<Comparison[]> {
+  const measure = (target: ScrapeTarget) => () => measureScrapes(target, scrapes, encoding, connections);
+  const canChange = connections === 1;
+  const [unchangedMs = Number.NaN, changedMs = Number.NaN, ...peersMs] = await measureAlternating(rounds, [
+    measure(exporter),
+    canChange ? () => measureChangedScrapes(exporter, scrapes, encoding) : () => Number.NaN,
+    ...peers.map(({ target }) => measure(target)),
   ]);
-  const name = `scrape of ${series} series, nothing new, gzipped`;
-  return [compare({ name, unit: 'ms', value, reference: 'not gzipped', referenceValue }, GZIPPED_GOAL)];
+  const name = `scrape of ${series} series, ${encoding === 'gzip' ? 'gzip' : 'plain'}, CPU`;
+  const suffix = connections === 1 ? '' : `, ${connections} connections`;
+  return peers.flatMap((peer, index) => {
+    const figures = { unit: 'ms', reference: peer.name, referenceValue: peersMs[index] ?? Number.NaN };
+    const hasGoal = changedGoal !== undefined || peer.name === 'client_golang';
+    const unchanged = { ...figures, name: `${name}, unchanged${suffix}`, value: unchangedMs };
+    const changed = { ...figures, name: `${name}, changed${suffix}`, value: changedMs };
+    return [
+      compare(unchanged, (hasGoal ? unchangedGoal : undefined) ?? NO_GOAL),
+      ...(canChange ? [compare(changed, changedGoal ?? NO_GOAL)] : []),
+    ];
+  });
 }
 
-async function benchOverClient({ series, rounds }: ScrapingSize): Promise<Comparison[]> {
-  const exposition = new Exposition();
-  const unchanged = createFamily(series, 0);
-  const changed = Array.from({ length: rounds + 1 }, (_, round) => createFamily(series, round));
-  const registry = createRegistry(unchanged);
-  const [plainMs = 0, changedMs = 0, referenceValue = 0] = await alternateMainThread(rounds, [
-    createScrape(unchanged, exposition, 'identity'),
-    () => createScrape(changed.pop() ?? unchanged, exposition, 'identity')(),
-    () => registry.metrics(),
-  ]);
-  const client = { unit: 'ms', reference: 'metrics() of prom-client', referenceValue };
-  const name = `scrape of ${series} series`;
-  return [
-    compare({ name: `${name}, nothing new since the last one`, value: plainMs, ...client }, UNCHANGED_GOAL),
-    compare({ name: `${name}, all new since the last one`, value: changedMs, ...client }, CHANGED_GOAL),
-  ];
+/** CPU milliseconds of the process for each scrape. */
+async function measureScrapes(
+  target: ScrapeTarget,
+  scrapes: number,
+  encoding: Encoding,
+  connections: number,
+): Promise<number> {
+  const pool = new Pool(target.url, { connections });
+  const beforeMs = await target.readCpuMs();
+  let left = scrapes;
+  const scrapeOnConnection = async (): Promise<void> => {
+    while (left > 0) {
+      left -= 1;
+      await scrape(pool, encoding);
+    }
+  };
+  await Promise.all(Array.from({ length: connections }, scrapeOnConnection));
+  const afterMs = await target.readCpuMs();
+  await pool.close();
+  return (afterMs - beforeMs) / scrapes;
 }
 
-function alternateMainThread(rounds: number, runs: readonly Run[]): Promise<number[]> {
-  return measureAlternating(
-    rounds,
-    runs.map((run) => () => measureMainThreadMs(run)),
-  );
+/** The same, each after a change, which does not count. */
+async function measureChangedScrapes(
+  exporter: ExporterTarget,
+  scrapes: number,
+  encoding: Encoding,
+): Promise<number> {
+  const pool = new Pool(exporter.url, { connections: 1 });
+  let cpuMs = 0;
+  const changes = Math.min(scrapes, MAX_CHANGES);
+  for (let number = 0; number < changes; number += 1) {
+    const beforeMs = await exporter.change();
+    await scrape(pool, encoding);
+    cpuMs += (await exporter.readCpuMs()) - beforeMs;
+  }
+  await pool.close();
+  return cpuMs / changes;
+}
+
+async function scrape(pool: Pool, encoding: Encoding): Promise<void> {
+  const headers = { accept: ACCEPT, 'accept-encoding': encoding };
+  const { statusCode, body } = await pool.request({ method: 'GET', path: '/metrics', headers });
+  if (statusCode !== 200) throw new Error(`Expected status 200, found ${statusCode}`);
+  for await (const _ of body);
 }

@@ -49,3 +49,9 @@ export function createUsageHandlers(): CommandHandlers {
     },
   };
 }
+
+/** Answers with the CPU time that this process used so far. */
+export function getCpuMs(): { cpuMs: number } {
+  const { user, system } = process.cpuUsage();
+  return { cpuMs: (user + system) / 1000 };
+}

@@ -4,16 +4,24 @@ import { gzipSync } from 'node:zlib';
 import { createListingBody } from '../listing-body.ts';
 import { serveCommands } from './command-server.ts';
 
-/** Serves one body, made beforehand, to whatever is asked: `users tasks [gzip]`. */
+/** Between the listings of alternating bodies. */
+const INTERVAL_MS = 15_000;
+
+/** Serves one body, made beforehand, to whatever is asked, or two in turn: `users tasks [gzip|alternating]`. */
 async function serve([users, tasks, coding]: readonly string[]): Promise<void> {
   const plain = createListingBody(Number(users), Number(tasks));
   const body = coding === 'gzip' ? gzipSync(plain) : plain;
+  const next = coding === 'alternating' ? createListingBody(Number(users), Number(tasks), INTERVAL_MS) : body;
   const headers = {
     'content-type': 'application/json',
-    'content-length': body.length,
     ...(coding === 'gzip' && { 'content-encoding': 'gzip' }),
   };
-  const server = createServer((_request, response) => response.writeHead(200, headers).end(body));
+  let served = 0;
+  const server = createServer((_request, response) => {
+    const bytes = served % 2 === 0 ? body : next;
+    served += 1;
+    response.writeHead(200, { ...headers, 'content-length': bytes.length }).end(bytes);
+  });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const address = server.address();

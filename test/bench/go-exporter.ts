@@ -1,0 +1,58 @@
+import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+
+const SOURCE = fileURLToPath(new URL('../../../test/bench/go-exporter/main.go', import.meta.url));
+const PROGRAM = fileURLToPath(new URL('../../go-exporter/go-exporter', import.meta.url));
+const CACHE = fileURLToPath(new URL('../../go-exporter/cache', import.meta.url));
+/** Where Debian's packages of Go libraries are. */
+const DEBIAN_GOPATH = '/usr/share/gocode';
+const BUILD_TIMEOUT_MS = 300_000;
+
+/** Builds the exporter on client_golang; returns why it cannot be built, `undefined` if it was. */
+export function buildGoExporter(): string | undefined {
+  const { error, status, stderr } = spawnSync('go', ['build', '-o', PROGRAM, SOURCE], {
+    env: { PATH: process.env['PATH'], GO111MODULE: 'off', GOPATH: DEBIAN_GOPATH, GOCACHE: CACHE },
+    encoding: 'utf8',
+    timeout: BUILD_TIMEOUT_MS,
+  });
+  if (error !== undefined) return `go: ${error.message}`;
+  return status === 0 ? undefined : stderr.trim();
+}
+
+/** The exporter on client_golang. Disposing of it ends it. */
+export class GoExporter implements AsyncDisposable {
+  readonly url: string;
+  readonly #process: ChildProcess;
+  readonly #lines: AsyncIterator<string>;
+
+  private constructor(url: string, process: ChildProcess, lines: AsyncIterator<string>) {
+    this.url = url;
+    this.#process = process;
+    this.#lines = lines;
+  }
+
+  /** Starts it with the families of an exposition in the text format. */
+  static async start(expositionPath: string): Promise<GoExporter> {
+    const child = spawn(PROGRAM, [expositionPath], { stdio: ['pipe', 'pipe', 'inherit'] });
+    const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+    return new GoExporter(await readLine(lines), child, lines);
+  }
+
+  async readCpuMs(): Promise<number> {
+    this.#process.stdin?.write('\n');
+    return Number(await readLine(this.#lines));
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#process.stdin?.end();
+    if (this.#process.exitCode === null) await once(this.#process, 'exit');
+  }
+}
+
+async function readLine(lines: AsyncIterator<string>): Promise<string> {
+  const line = await lines.next();
+  if (line.done === true) throw new Error('Expected a line of the Go exporter, found that it ended');
+  return line.value;
+}
