@@ -2,6 +2,7 @@ import type { RecordReaders } from '../listing/record-readers.ts';
 import type { PollMetrics } from '../metrics/code-metrics.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { linkAbort } from '../runtime/abort.ts';
+import { runInTurns } from '../runtime/concurrency.ts';
 import type { AccumulatorPool } from '../tally/accumulator-pool.ts';
 import type { Instant } from '../tally/instant.ts';
 import type { ListingAggregator } from '../tally/listing-aggregator.ts';
@@ -17,6 +18,9 @@ import { createUnpolledState, type CodeState, type Store } from './store.ts';
 
 /** Time after the client's own deadline at which the poller times out a poll that is still running. */
 const HANG_GRACE_MS = 5000;
+
+/** Tasks, inputs, outputs and label sets that are committed in a turn of the event loop: about a millisecond. */
+const COMMITTED_ITEMS_PER_TURN = 500;
 
 /** Called with each listing before it is read; the listing fills up while it is read. */
 export type ListingObserver = (listing: Pick<ListingAggregator, 'users' | 'tasks'>) => void;
@@ -150,7 +154,11 @@ export class ServiceCodePoller {
 
   async #commit(listing: ListingAggregator, { ret }: GoodListing, startedMs: number): Promise<void> {
     const { tally, accumulators, metrics, pollLogger, clock, persistence } = this.#options;
-    const snapshot = tally.commit(listing, this.#getInstant());
+    // Not abortable: the listing is good, and half of it must not count.
+    const snapshot = await runInTurns(
+      tally.beginCommit(listing, this.#getInstant()),
+      COMMITTED_ITEMS_PER_TURN,
+    );
     accumulators.release(listing.accumulator);
     const durationMs = clock.monotonic() - startedMs;
     // A total that a scrape has seen must survive a kill of the process.

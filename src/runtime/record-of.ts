@@ -1,3 +1,5 @@
+import type { ItemCount } from './steps.ts';
+
 /** Builds an object with the given keys. */
 export function recordOf<K extends string, T>(keys: readonly K[], make: (key: K) => T): Record<K, T> {
   const record: Partial<Record<K, T>> = {};
@@ -5,6 +7,23 @@ export function recordOf<K extends string, T>(keys: readonly K[], make: (key: K)
   // The loop has set every key.
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion
   return record as Record<K, T>;
+}
+
+/** Builds an object with the given keys, one in each step. `count` tells how many items the value of a key has taken. */
+export function* recordInSteps<K extends string, T>(
+  keys: readonly K[],
+  make: (key: K) => T,
+  count: (value: T) => ItemCount,
+): Generator<ItemCount, Record<K, T>> {
+  const values = new Map<K, T>();
+  for (const key of keys) {
+    const value = make(key);
+    values.set(key, value);
+    yield count(value);
+  }
+  // The loop has set every key.
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+  return Object.fromEntries(values) as Record<K, T>;
 }
 
 /** Maps the values of an object. */

@@ -1,3 +1,4 @@
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import type { Tally } from '../tally/tally.ts';
 import { writeAtomically } from './atomic-file.ts';
 import type { FileSystem } from './file-system.ts';
@@ -44,13 +45,16 @@ async function writeSavedCode(
 }
 
 /**
- * Writes a tally as it is between two listings. If a listing is committed meanwhile, rewinds and writes the tally again
- * in larger chunks. Should listings arrive faster than chunks are written, one chunk finally holds the whole tally.
+ * Writes a tally as it is between two commits. If a commit begins meanwhile, rewinds and writes the tally again in larger
+ * chunks. Should listings arrive faster than chunks are written, one chunk finally holds the whole tally.
  */
 async function writeTally(writer: LineWriter, tally: Tally): Promise<void> {
   const mark = writer.mark();
   let chunkLength = CHUNK_LENGTH;
-  while (!(await tryWriteTally(writer, tally, chunkLength))) {
+  for (;;) {
+    // Its steps run in turns with this loop.
+    while (tally.isCommitting) await yieldToEventLoop();
+    if (await tryWriteTally(writer, tally, chunkLength)) return;
     writer.rewind(mark);
     chunkLength *= CHUNK_GROWTH_FACTOR;
   }
@@ -58,12 +62,12 @@ async function writeTally(writer: LineWriter, tally: Tally): Promise<void> {
 
 /** Returns false if the tally changed before all of it was serialized. */
 async function tryWriteTally(writer: LineWriter, tally: Tally, chunkLength: number): Promise<boolean> {
-  const { listings } = tally;
+  const { revision } = tally;
   for (const entry of tally.exportState()) {
     writer.add(`${JSON.stringify(entry)}\n`);
     if (writer.pendingLength < chunkLength) continue;
     await writer.flush();
-    if (tally.listings !== listings) return false;
+    if (tally.revision !== revision) return false;
   }
   return true;
 }

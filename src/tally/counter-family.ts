@@ -84,6 +84,11 @@ export class CounterFamily {
     this.#publishedGains.clear();
   }
 
+  /** Number of series. */
+  get size(): number {
+    return this.#series.size;
+  }
+
   /** The series after the last commit. */
   collect(): SampleColumns {
     const all = [...this.#series.values()];

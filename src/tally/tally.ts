@@ -1,7 +1,8 @@
 import { CATALOGUE } from '../metrics/catalogue.ts';
 import type { PlainSample } from '../metrics/family.ts';
 import { SampleColumns } from '../metrics/sample-columns.ts';
-import { recordOf } from '../runtime/record-of.ts';
+import type { ItemCount } from '../runtime/steps.ts';
+import { recordInSteps, recordOf } from '../runtime/record-of.ts';
 import { AccumulatorPool } from './accumulator-pool.ts';
 import {
   LEDGER_COUNTERS,
@@ -19,6 +20,7 @@ import { DEFAULT_LEDGER_SETTINGS, type LedgerSettings } from './ledger/ledger-se
 import { Ledger } from './ledger/ledger.ts';
 import type { ServerSums } from './ledger/server-sums.ts';
 import { ListingAggregator } from './listing-aggregator.ts';
+import { PendingCommit } from './pending-commit.ts';
 import { RecentServers } from './recent-servers.ts';
 import type { Snapshot } from './snapshot.ts';
 import type { StateEntry, StateEntryOf } from './state-entry.ts';
@@ -64,6 +66,9 @@ export class Tally {
   readonly #meteredFormats = new Set<string>();
   /** Families that have ever folded: from then on they are exposed, at 0 too. */
   readonly #everFolded = new Set<CounterFamilyKey | ListingFamily>();
+  /** The last commit. */
+  #pendingCommit: PendingCommit | undefined;
+  #commitCount = 0;
 
   constructor(options: TallyOptions) {
     const { serviceCode, maxLabelSets } = options;
@@ -97,11 +102,22 @@ export class Tally {
     return this.#ledger.listings;
   }
 
+  /** Whether a commit has begun and is not complete. */
+  get isCommitting(): boolean {
+    return this.#pendingCommit?.isComplete === false;
+  }
+
+  /** Number of commits that have begun: as long as it stays the same and none is under way, the state does. */
+  get revision(): number {
+    return this.#commitCount;
+  }
+
   /**
    * The state to persist, in entries; none before the first good listing. The entries belong together only as long as
-   * no further listing is committed.
+   * no further commit begins. One that is under way is completed first.
    */
   exportState(): Iterable<StateEntry> {
+    this.#pendingCommit?.complete();
     return exportEntries(this.#parts);
   }
 
@@ -115,6 +131,7 @@ export class Tally {
    * next. `undefined` before the first good listing.
    */
   exportPublishedTotals(selection: SeriesSelection): StateEntryOf<'totals'> | undefined {
+    this.#pendingCommit?.complete();
     return exportPublishedTotals(this.#parts, selection);
   }
 
@@ -125,15 +142,29 @@ export class Tally {
 
   /** Takes a good listing, once, and returns everything that is exposed from now on. */
   commit(listing: ListingAggregator, at: Instant): Snapshot {
+    return this.beginCommit(listing, at).complete();
+  }
+
+  /** Begins to take a good listing, in steps. A commit that is under way is completed first. */
+  beginCommit(listing: ListingAggregator, at: Instant): PendingCommit {
+    this.#pendingCommit?.complete();
+    this.#commitCount += 1;
+    this.#pendingCommit = new PendingCommit(this.#commitInSteps(listing, at));
+    return this.#pendingCommit;
+  }
+
+  *#commitInSteps(listing: ListingAggregator, at: Instant): Generator<ItemCount, Snapshot> {
     const { servers, accumulator } = listing;
     listing.finish();
     for (const format of listing.watchedFormats) this.#addMeteredFormat(format);
     this.#servers.update(servers, at);
     this.#details?.beginCommit(listing.tasks, at);
-    const serverSums = this.#ledger.commit(listing, at);
+    const serverSums = yield* this.#ledger.commit(listing, at);
     this.#addIdleServers(listing);
-    const gauges = recordOf(LISTING_GAUGES, (gauge) =>
-      this.#limiters[gauge].limit(this.#selectSums(listing, gauge), at),
+    const gauges = yield* recordInSteps(
+      LISTING_GAUGES,
+      (gauge) => this.#limiters[gauge].limit(this.#selectSums(listing, gauge), at),
+      ({ samples }) => samples.values.length,
     );
     const { byteCountImplausible } = accumulator.increases;
     return {

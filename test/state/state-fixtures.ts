@@ -2,6 +2,7 @@ import { nodeFileSystem, type FileSystem, type OpenFile } from '../../src/state/
 import type { StateHeader } from '../../src/state/format.ts';
 import { readState } from '../../src/state/read-state.ts';
 import { restoreTally } from '../../src/state/saved-code.ts';
+import type { PendingCommit } from '../../src/tally/pending-commit.ts';
 import type { StateEntry } from '../../src/tally/state-entry.ts';
 import { Tally } from '../../src/tally/tally.ts';
 import { buildOutputRecord, buildTaskRecord } from '../support/record-builders.ts';
@@ -21,6 +22,11 @@ export function newTally(serviceCode: string): Tally {
 
 /** Commits the next listing. Each task has received 1000 bytes more than in the one before. */
 export function commitNext(tally: Tally, tasks: number): void {
+  beginCommitOfNext(tally, tasks).complete();
+}
+
+/** Begins to commit the next listing. */
+export function beginCommitOfNext(tally: Tally, tasks: number): PendingCommit {
   const ordinal = tally.listings + 1;
   const listing = tally.beginListing();
   for (let number = 0; number < tasks; number += 1) {
@@ -32,7 +38,7 @@ export function commitNext(tally: Tally, tasks: number): void {
       buildTaskRecord({ id: `task-${number}`, vsId: `server-${number % 20}`, inputBytes, outputs }),
     );
   }
-  tally.commit(listing, { wallMs: NOW_MS + ordinal, monotonicMs: 3_600_000 * ordinal });
+  return tally.beginCommit(listing, { wallMs: NOW_MS + ordinal, monotonicMs: 3_600_000 * ordinal });
 }
 
 /** A tally after one listing. */

@@ -2,6 +2,7 @@ import { CATALOGUE } from '../../metrics/catalogue.ts';
 import type { HistogramSample } from '../../metrics/family.ts';
 import { Histogram, type PersistedHistogram } from '../../metrics/histogram.ts';
 import { recordOf } from '../../runtime/record-of.ts';
+import { runInSteps, type ItemCount } from '../../runtime/steps.ts';
 import type { Accumulator } from '../accumulator-pool.ts';
 import { CounterFamily } from '../counter-family.ts';
 import { LEDGER_COUNTERS, type LedgerCounter } from '../family-keys.ts';
@@ -73,8 +74,8 @@ type Direction = 'input' | 'http_output';
  * Turns the byte counts of tasks, which come and go, into counters that never decrease and count no byte twice: it
  * keeps one account for each thing that the service meters, and adds up what the accounts gain.
  *
- * A commit first updates the account of each task on its own, then those of tasks that left, then the counters. The
- * first part can be cut between any two tasks.
+ * A commit first updates the account of each task on its own, then those of tasks that left, then the counters. It runs
+ * in steps. Between two of them the accounts belong to two listings, so that they must not be read.
  */
 export class Ledger {
   readonly counters: Readonly<Record<LedgerCounter, CounterFamily>>;
@@ -111,7 +112,7 @@ export class Ledger {
   }
 
   /** Takes the tasks of a good listing; adds to its gauges what only accounts tell. Returns the sums by server. */
-  commit({ tasks, accumulator }: ListingToCommit, at: Instant): ServerSums {
+  *commit({ tasks, accumulator }: ListingToCommit, at: Instant): Generator<ItemCount, ServerSums> {
     const commit: Commit = {
       at,
       tasks,
@@ -121,13 +122,18 @@ export class Ledger {
       servers: new ServerSums(accumulator),
     };
     this.#addClosedLabelSets(accumulator);
-    for (const account of this.#departed.expire(at)) this.#accounts.delete(account);
+    yield* runInSteps(this.#departed.expire(at), (account) => this.#accounts.delete(account));
     const live: TaskAccount[] = [];
-    for (const reading of tasks) live.push(this.#commitTask(reading, commit));
-    for (const account of this.#live) if (account.lastSeen !== at) this.#depart(account, commit);
+    yield* runInSteps(tasks, (reading) => live.push(this.#commitTask(reading, commit)), countItems);
+    yield* runInSteps(this.#live, (account) => {
+      if (account.lastSeen !== at) this.#depart(account, commit);
+    });
     this.#live = live;
-    this.#evict(accumulator);
-    for (const counter of LEDGER_COUNTERS) this.counters[counter].commit(accumulator.increases[counter], at);
+    yield* runInSteps(this.#departed.evict(), (account) => this.#evict(account, accumulator));
+    for (const counter of LEDGER_COUNTERS) {
+      this.counters[counter].commit(accumulator.increases[counter], at);
+      yield this.counters[counter].size;
+    }
     this.#publishedLifetimes = 0;
     this.#listingCount += 1;
     this.#created ??= at.wallMs / 1000;
@@ -345,17 +351,17 @@ export class Ledger {
     else this.#lifetimes.observe((account.lastSeen.monotonicMs - account.firstSeen.monotonicMs) / 1000);
   }
 
-  #evict({ increases }: Accumulator): void {
-    for (const account of this.#departed.evict()) {
-      this.#accounts.delete(account);
-      increases.departedTasksEvicted.add(1);
-    }
+  #evict(account: TaskAccount, { increases }: Accumulator): void {
+    this.#accounts.delete(account);
+    increases.departedTasksEvicted.add(1);
   }
 
   #updateDepartedParts(account: TaskAccount, previousCount: number, { increases }: Accumulator): void {
     increases.departedTasksEvicted.add(this.#departed.updateParts(listDepartedParts(account), previousCount));
   }
 }
+
+const countItems = ({ inputs, outputs }: TaskReading): number => 1 + inputs.length + outputs.length;
 
 /** The account that was seen last comes first; equally old ones come in an order that a restart does not change. */
 function compareRecency(a: TaskAccount, b: TaskAccount): number {
