@@ -7,7 +7,7 @@ import { z } from 'zod';
 import { assertGolden } from '../../support/fixtures.ts';
 import { isInstalled } from '../../support/installed-programs.ts';
 import { listRepositoryFolder, repositoryPath, readRepositoryFile } from '../../support/repository.ts';
-import { validateManifest, parseManifests, getSingle } from '../kubernetes/manifests.ts';
+import { validateManifest, parseManifests, getSingle, type Manifest } from '../kubernetes/manifests.ts';
 import { readRuleFiles } from '../kubernetes/prometheus-rules.ts';
 import { assertPodWorks } from '../kubernetes/running-pod.ts';
 import { assertConnected, assertRestricted } from '../kubernetes/workload-checks.ts';
@@ -21,11 +21,24 @@ const SHARDED = {
   state: { enabled: true },
   resources: { requests: { cpu: '300m', memory: '512Mi' }, limits: { memory: '1Gi' } },
 };
+function kustomize(folder: string): readonly Manifest[] {
+  const args = ['kustomize', repositoryPath('deploy', folder)];
+  return parseManifests(spawnSync('kubectl', args, { encoding: 'utf8' }).stdout);
+}
+
 const MONITORED = { serviceMonitor: { enabled: true }, prometheusRule: { enabled: true } };
 
 test('the rules of the chart are those of deploy/prometheus/rules', () => {
   for (const [name, text] of readRuleFiles()) assertGolden(`../../${CHART}/rules/${name}`, text);
   assert.deepEqual(listRepositoryFolder(CHART, 'rules'), [...readRuleFiles().keys()]);
+});
+
+test('the dashboards of the chart are those of deploy/grafana/dashboards', () => {
+  const names = listRepositoryFolder('deploy/grafana/dashboards');
+  for (const name of names) {
+    assertGolden(`../../${CHART}/dashboards/${name}`, readRepositoryFile('deploy/grafana/dashboards', name));
+  }
+  assert.deepEqual(listRepositoryFolder(CHART, 'dashboards'), names);
 });
 
 test('chart, application and package have one version', () => {
@@ -44,22 +57,27 @@ test('Helm has no complaint about the chart', (t) => {
   if (!isInstalled(t, 'helm')) return;
   const { status, stdout } = runHelm(['lint', '--strict']);
   assert.equal(status, 0, stdout);
-  // A picture for catalogues of charts, and no more.
-  assert.doesNotMatch(stdout.replace('[INFO] Chart.yaml: icon is recommended', ''), /\[\w+\]/);
+  assert.doesNotMatch(stdout, /\[\w+\]/);
 });
 
 for (const [folder, values] of [
-  ['base', {}],
-  ['overlays/monitoring', MONITORED],
-  ['overlays/shards', { ...MONITORED, ...SHARDED }],
+  ['kubernetes/base', {}],
+  ['kubernetes/overlays/monitoring', MONITORED],
+  ['kubernetes/overlays/shards', { ...MONITORED, ...SHARDED }],
 ] as const) {
   test(`what Helm makes means the same as kustomize's ${folder}`, (t) => {
     if (!isInstalled(t, 'helm') || !isInstalled(t, 'kubectl')) return;
-    const args = ['kustomize', repositoryPath('deploy/kubernetes', folder)];
-    const { stdout } = spawnSync('kubectl', args, { encoding: 'utf8' });
-    assert.deepEqual(normalizeManifests(renderChart(values)), normalizeManifests(parseManifests(stdout)));
+    assert.deepEqual(normalizeManifests(renderChart(values)), normalizeManifests(kustomize(folder)));
   });
 }
+
+test('the dashboards of Helm and kustomize are the same ConfigMaps', (t) => {
+  if (!isInstalled(t, 'helm') || !isInstalled(t, 'kubectl')) return;
+  const rendered = renderChart({ dashboards: { enabled: true } }).filter(
+    ({ metadata }) => metadata.labels?.['grafana_dashboard'] === '1',
+  );
+  assert.deepEqual(normalizeManifests(rendered), normalizeManifests(kustomize('grafana')));
+});
 
 test('the default values make what fits together and needs no rights', (t) => {
   if (!isInstalled(t, 'helm')) return;
@@ -83,25 +101,17 @@ test('the program runs as the pod of the chart would, and is scraped as its Serv
   await assertPodWorks(manifests, '/other-metrics');
 });
 
-test('the values of the README are good ones', (t) => {
-  if (!isInstalled(t, 'helm')) return;
-  const example = /```yaml\n(.*?)```/s.exec(readRepositoryFile(CHART, 'README.md'))?.[1] ?? '';
-  const manifests = renderChart(z.record(z.string(), z.unknown()).parse(parse(example)));
-  assert.deepEqual(manifests.flatMap(validateManifest), []);
-  assert.match(JSON.stringify(manifests), /"expr":"vector\(0\.2\)"/);
-});
-
 test('the notes say what is left to do', (t) => {
   if (!isInstalled(t, 'helm')) return;
   const notes = (values: object): string =>
     runHelm(['install', 'x', '--dry-run=client'], { ...values }).stdout;
   const untouched = notes({});
   assert.match(untouched, /create secret generic x-xvs-exporter --from-file=TESTING=/);
-  assert.match(untouched, /image\.repository is a placeholder/);
+  assert.match(untouched, /image\.registry is a placeholder/);
   assert.match(untouched, /Set serviceMonitor\.enabled/);
   const done = notes({
     existingSecret: 'mine',
-    image: { repository: 'registry.example.org/x' },
+    image: { registry: 'registry.example.org' },
     serviceMonitor: { enabled: true },
   });
   assert.match(done, /port-forward statefulset\/x-xvs-exporter 20928/);

@@ -16,7 +16,8 @@ const ORIGIN_KEYS = [
 
 /** What manifests mean, by kind and name: without the marks of the tool that made them, and the order of keys. */
 export function normalizeManifests(manifests: readonly Manifest[]): ReadonlyMap<string, unknown> {
-  const named = manifests.map((manifest) => {
+  const installed = manifests.filter(({ metadata }) => metadata.annotations?.['helm.sh/hook'] === undefined);
+  const named = installed.map((manifest) => {
     const plain = mapping.parse(removeOrigin(manifest));
     const { name } = z.looseObject({ name: z.string() }).parse(plain['metadata']);
     return [`${manifest.kind} ${name}`, plain] as const;

@@ -4,7 +4,9 @@ import type { Values } from './chart.ts';
 export const VALUE_CASES: readonly (readonly [Values, RegExp])[] = [
   [{ nameOverride: 'other' }, /"app\.kubernetes\.io\/name":"other"/],
   [{ fullnameOverride: 'other' }, /"StatefulSet","metadata":\{"name":"other"/],
+  [{ namespaceOverride: 'other' }, /"StatefulSet","metadata":\{"name":"xvs-exporter","namespace":"other"/],
   [{ replicaCount: 2 }, /"replicas":2/],
+  [{ revisionHistoryLimit: 3 }, /"revisionHistoryLimit":3/],
   [{ shards: { count: 4 } }, /"replicas":4.*"env":\[\{"name":"XVS_SHARD_COUNT","value":"4"\}\]/],
   [
     { state: { enabled: true } },
@@ -12,7 +14,14 @@ export const VALUE_CASES: readonly (readonly [Values, RegExp])[] = [
   ],
   [{ state: { enabled: true, size: '5Gi' } }, /"volumeClaimTemplates":.*"storage":"5Gi"/],
   [{ state: { enabled: true, storageClass: 'fast' } }, /"storageClassName":"fast"/],
-  [{ image: { repository: 'r.example.org/x' } }, /"image":"r\.example\.org\/x:0\.1\.0"/],
+  [{ image: { registry: 'r.example.org' } }, /"image":"r\.example\.org\/xvs-exporter:0\.1\.0"/],
+  [{ image: { registry: '' } }, /"image":"xvs-exporter:0\.1\.0"/],
+  [{ image: { repository: 'video/x' } }, /"image":"registry\.example\.com\/video\/x:0\.1\.0"/],
+  [{ global: { imageRegistry: 'g.example.org' } }, /"image":"g\.example\.org\/xvs-exporter:0\.1\.0"/],
+  [
+    { global: { imagePullSecrets: [{ name: 'a' }] }, imagePullSecrets: [{ name: 'b' }] },
+    /"imagePullSecrets":\[\{"name":"a"\},\{"name":"b"\}\]/,
+  ],
   [{ image: { tag: 'next' } }, /"image":"registry\.example\.com\/xvs-exporter:next"/],
   [
     { image: { digest: `sha256:${'0'.repeat(64)}` } },
@@ -25,26 +34,78 @@ export const VALUE_CASES: readonly (readonly [Values, RegExp])[] = [
   [{ secrets: { TESTING: 'abc' } }, /"data":\{"TESTING":"YWJj"\}/],
   [{ extraArgs: ['--log.level=debug'] }, /config\.yml","--log\.level=debug"\]/],
   [{ extraEnv: [{ name: 'A', value: '1' }] }, /"env":\[\{"name":"A","value":"1"\}\]/],
+  [{ envFrom: [{ secretRef: { name: 'e' } }] }, /"envFrom":\[\{"secretRef":\{"name":"e"\}\}\]/],
+  [
+    { initContainers: [{ name: 'i', image: 'i:1' }] },
+    /"initContainers":\[\{"image":"i:1","name":"i"\}\],"containers":/,
+  ],
+  [
+    { extraContainers: [{ name: '{{ .Release.Name }}-proxy', image: 'p:1' }] },
+    /\},\{"image":"p:1","name":"xvs-exporter-proxy"\}\],"volumes":/,
+  ],
   [{ extraVolumes: [{ name: 'v', configMap: { name: 'c' } }] }, /\{"configMap":\{"name":"c"\},"name":"v"\}/],
   [{ extraVolumeMounts: [{ name: 'v', mountPath: '/v' }] }, /\{"mountPath":"\/v","name":"v"\}/],
   [{ serviceAccount: { name: 'other' } }, /"serviceAccountName":"other"/],
   [{ serviceAccount: { annotations: { a: 'b' } } }, /"annotations":\{"a":"b"\}/],
   [{ service: { port: 80 } }, /"port":80,"targetPort":"http"/],
-  [{ service: { labels: { a: 'b' } } }, /"a":"b"\}\},"spec":\{"clusterIP"/],
-  [{ service: { annotations: { a: 'b' } } }, /"annotations":\{"a":"b"\}\},"spec":\{"clusterIP"/],
+  [{ service: { labels: { a: 'b' } } }, /"a":"b"\}\},"spec":\{"type":"ClusterIP"/],
+  [{ service: { annotations: { a: 'b' } } }, /"annotations":\{"a":"b"\}\},"spec":\{"type":"ClusterIP"/],
+  [{ service: { type: 'NodePort' } }, /"spec":\{"type":"NodePort","selector"/],
+  [{ service: { clusterIP: '' } }, /"spec":\{"type":"ClusterIP","selector"/],
+  [{ ingress: { enabled: true } }, /"Ingress".*"host":"xvs-exporter\.example\.com".*"pathType":"Prefix"/],
+  [{ ingress: { enabled: true, className: 'nginx' } }, /"ingressClassName":"nginx"/],
+  [{ ingress: { enabled: true, labels: { a: 'b' } } }, /"a":"b"\}\},"spec":\{"rules"/],
+  [{ ingress: { enabled: true, annotations: { a: 'b' } } }, /"annotations":\{"a":"b"\}\},"spec":\{"rules"/],
+  [
+    {
+      ingress: {
+        enabled: true,
+        hosts: [{ host: '{{ .Release.Name }}.example.org', paths: [{ path: '/m' }] }],
+      },
+    },
+    /"host":"xvs-exporter\.example\.org","http":\{"paths":\[\{"path":"\/m","pathType":"Prefix"/,
+  ],
+  [
+    {
+      ingress: { enabled: true, tls: [{ secretName: '{{ .Release.Name }}-tls', hosts: ['x.example.org'] }] },
+    },
+    /"tls":\[\{"hosts":\["x\.example\.org"\],"secretName":"xvs-exporter-tls"\}\]/,
+  ],
   [{ resources: { limits: { cpu: '1' } } }, /"limits":\{"cpu":"1","memory":"320Mi"\}/],
   [{ podSecurityContext: { runAsUser: 1000 } }, /"runAsUser":1000/],
   [{ securityContext: { runAsGroup: 1000 } }, /"runAsGroup":1000/],
+  [{ startupProbe: { periodSeconds: 60 } }, /"periodSeconds":60/],
   [{ livenessProbe: { periodSeconds: 60 } }, /"periodSeconds":60/],
   [{ readinessProbe: { periodSeconds: 60 } }, /"periodSeconds":60/],
-  [{ networkPolicy: { from: [{ podSelector: {} }] } }, /"from":\[\{"podSelector":\{\}\}\]/],
-  [{ networkPolicy: { egress: [{ ports: [{ port: 8443 }] }] } }, /\{"ports":\[\{"port":8443\}\]\}/],
-  [{ customLabels: { team: 'video' } }, /"team":"video"/],
+  [{ podDisruptionBudget: { minAvailable: 1 } }, /"PodDisruptionBudget".*"spec":\{"minAvailable":1,/],
+  [
+    { networkPolicy: { enabled: true, from: [{ podSelector: {} }] } },
+    /"from":\[\{"podSelector":\{\}\},\{"podSelector":\{"matchLabels":\{"app.kubernetes.io\/name":"xvs-exporter-test"/,
+  ],
+  [
+    { networkPolicy: { enabled: true, egress: [{ ports: [{ port: 3128 }] }] } },
+    /\{"ports":\[\{"port":3128\}\]\}/,
+  ],
+  [{ commonLabels: { team: 'video' } }, /"team":"video"/],
   [{ podAnnotations: { a: 'b' } }, /"a":"b"/],
   [{ podLabels: { a: 'b' } }, /"a":"b"/],
   [{ nodeSelector: { disk: 'ssd' } }, /"nodeSelector":\{"disk":"ssd"\}/],
   [{ tolerations: [{ operator: 'Exists' }] }, /"tolerations":\[\{"operator":"Exists"\}\]/],
   [{ affinity: { nodeAffinity: {} } }, /"affinity":\{"nodeAffinity":\{\}\}/],
+  [
+    {
+      topologySpreadConstraints: [{ maxSkew: 1, topologyKey: 'zone', whenUnsatisfiable: 'ScheduleAnyway' }],
+    },
+    /"topologyKey":"zone","whenUnsatisfiable":"ScheduleAnyway","labelSelector":\{"matchLabels":\{"app\.kubernetes\.io\/name":"xvs-exporter"/,
+  ],
+  [
+    {
+      topologySpreadConstraints: [
+        { maxSkew: 1, topologyKey: 'zone', whenUnsatisfiable: 'DoNotSchedule', labelSelector: {} },
+      ],
+    },
+    /"labelSelector":\{\},"maxSkew":1/,
+  ],
   [{ priorityClassName: 'high' }, /"priorityClassName":"high"/],
   [{ terminationGracePeriodSeconds: 5 }, /"terminationGracePeriodSeconds":5/],
   [
@@ -55,41 +116,7 @@ export const VALUE_CASES: readonly (readonly [Values, RegExp])[] = [
     },
     /"name":"xvs-exporter-more"/,
   ],
-  [{ serviceMonitor: { enabled: true, interval: '1m' } }, /"interval":"1m","scrapeTimeout":"10s"/],
-  [{ serviceMonitor: { enabled: true, scrapeTimeout: '5s' } }, /"scrapeTimeout":"5s"/],
-  [{ serviceMonitor: { enabled: true, scheme: 'https' } }, /"path":"\/metrics","scheme":"https"/],
-  [
-    {
-      serviceMonitor: {
-        enabled: true,
-        tlsConfig: { ca: { secret: { name: 'c', key: 'ca.pem' } }, serverName: 'x.example.com' },
-      },
-    },
-    /"tlsConfig":\{"ca":\{"secret":\{"key":"ca\.pem","name":"c"\}\},"serverName":"x\.example\.com"\}/,
-  ],
-  [
-    {
-      serviceMonitor: {
-        enabled: true,
-        basicAuth: { username: { name: 's', key: 'u' }, password: { name: 's', key: 'p' } },
-      },
-    },
-    /"basicAuth":\{"password":\{"key":"p","name":"s"\},"username":\{"key":"u","name":"s"\}\}/,
-  ],
-  [
-    { serviceMonitor: { enabled: true, params: { 'collect[]': ['exporter'] } } },
-    /"params":\{"collect\[\]":\["exporter"\]\}/,
-  ],
-  [{ serviceMonitor: { enabled: true, namespace: 'mon' } }, /"namespace":"mon".*"matchNames":\["live"\]/],
-  [{ serviceMonitor: { enabled: true, additionalLabels: { release: 'p' } } }, /"release":"p"/],
-  [
-    { serviceMonitor: { enabled: true, relabelings: [{ action: 'drop' }] } },
-    /"xvs-exporter"\},\{"action":"drop"\}/,
-  ],
-  [
-    { serviceMonitor: { enabled: true, metricRelabelings: [{ action: 'drop' }] } },
-    /"metricRelabelings":\[\{"action/,
-  ],
+  ...['serviceMonitor', 'podMonitor'].flatMap(listMonitorCases),
   [{ prometheusRule: { enabled: true, namespace: 'mon' } }, /"namespace":"mon"/],
   [{ prometheusRule: { enabled: true, additionalLabels: { release: 'p' } } }, /"release":"p"/],
   [
@@ -97,7 +124,43 @@ export const VALUE_CASES: readonly (readonly [Values, RegExp])[] = [
     /"https:\/\/r\.example\.org#xvs/,
   ],
   [
+    { prometheusRule: { enabled: true, dashboardUrl: 'https://g.example.org/grafana/' } },
+    /"https:\/\/g\.example\.org\/grafana\/d\/xvs-/,
+  ],
+  [
     { prometheusRule: { enabled: true, additionalGroups: [{ name: 'g', rules: [] }] } },
     /"xvs-exporter-additional".*"groups":\[\{"name":"g","rules":\[\]\}\]/,
   ],
+  [{ dashboards: { enabled: true } }, /"grafana_dashboard":"1"\}\},"data":\{"xvs-overview\.json":"\{/],
+  [{ dashboards: { enabled: true, namespace: 'grafana' } }, /"namespace":"grafana"/],
+  [{ dashboards: { enabled: true, label: 'board', labelValue: 'yes' } }, /"board":"yes"/],
+  [{ dashboards: { enabled: true, annotations: { grafana_folder: 'Live' } } }, /"grafana_folder":"Live"/],
 ];
+
+/** The cases of ServiceMonitor and PodMonitor, which have the same values. */
+function listMonitorCases(monitor: string): readonly (readonly [Values, RegExp])[] {
+  const cases: readonly (readonly [Values, RegExp])[] = [
+    [{ interval: '1m' }, /"interval":"1m","scrapeTimeout":"10s"/],
+    [{ scrapeTimeout: '5s' }, /"scrapeTimeout":"5s"/],
+    [{ scheme: 'https' }, /"path":"\/metrics","scheme":"https"/],
+    [
+      { tlsConfig: { ca: { secret: { name: 'c', key: 'ca.pem' } }, serverName: 'x.example.com' } },
+      /"tlsConfig":\{"ca":\{"secret":\{"key":"ca\.pem","name":"c"\}\},"serverName":"x\.example\.com"\}/,
+    ],
+    [
+      { basicAuth: { username: { name: 's', key: 'u' }, password: { name: 's', key: 'p' } } },
+      /"basicAuth":\{"password":\{"key":"p","name":"s"\},"username":\{"key":"u","name":"s"\}\}/,
+    ],
+    [{ params: { 'collect[]': ['exporter'] } }, /"params":\{"collect\[\]":\["exporter"\]\}/],
+    [{ namespace: 'mon' }, /"namespace":"mon".*"matchNames":\["live"\]/],
+    [{ additionalLabels: { release: 'p' } }, /"release":"p"/],
+    [{ relabelings: [{ action: 'drop' }] }, /"xvs-exporter"\},\{"action":"drop"\}/],
+    [{ metricRelabelings: [{ action: 'drop' }] }, /"metricRelabelings":\[\{"action/],
+    [{ sampleLimit: 2_000_000 }, /"sampleLimit":2000000[,}]/],
+    [{ targetLimit: 10 }, /"targetLimit":10/],
+    [{ labelLimit: 40 }, /"labelLimit":40/],
+    [{ labelNameLengthLimit: 100 }, /"labelNameLengthLimit":100/],
+    [{ labelValueLengthLimit: 200 }, /"labelValueLengthLimit":200/],
+  ];
+  return cases.map(([values, pattern]) => [{ [monitor]: { enabled: true, ...values } }, pattern]);
+}

@@ -1,19 +1,22 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { PrometheusRule } from '@kubernetes-models/prometheus-operator/monitoring.coreos.com/v1';
+import { NetworkPolicy } from 'kubernetes-models/networking.k8s.io/v1';
 import { parse } from 'yaml';
 import { z } from 'zod';
 import { isInstalled } from '../../support/installed-programs.ts';
 import { listRepositoryFolder, readRepositoryFile } from '../../support/repository.ts';
-import { validateManifest, filterByKind, type Manifest } from '../kubernetes/manifests.ts';
+import { validateManifest, filterByKind, getSingle, type Manifest } from '../kubernetes/manifests.ts';
 import { runHelm, renderChart, type Values } from './chart.ts';
 import { VALUE_CASES } from './value-cases.ts';
 
 const CHART = 'deploy/helm/xvs-exporter';
 const schemaNode = z.object({
-  additionalProperties: z.unknown(),
+  $ref: z.string().optional(),
+  definitions: z.record(z.string(), z.unknown()).optional(),
   properties: z.record(z.string(), z.unknown()).optional(),
 });
+type SchemaNode = z.infer<typeof schemaNode>;
 
 const listKinds = (manifests: readonly Manifest[]): readonly string[] =>
   manifests.map(({ kind }) => kind).toSorted();
@@ -21,11 +24,7 @@ const listKinds = (manifests: readonly Manifest[]): readonly string[] =>
 test('each value changes what it is named for, and nothing becomes invalid', async (t) => {
   if (!isInstalled(t, 'helm')) return;
   const untouched = JSON.stringify(renderChart());
-  const reached = new Set<string>([
-    'serviceAccount.create',
-    'networkPolicy.enabled',
-    'prometheusRule.bounds',
-  ]);
+  const reached = new Set<string>(['serviceAccount.create', 'prometheusRule.bounds']);
   for (const [values, pattern] of VALUE_CASES) {
     const paths = listValuePaths(values);
     for (const path of paths) reached.add(path);
@@ -49,15 +48,18 @@ test('each value changes what it is named for, and nothing becomes invalid', asy
 
 test('what is switched off is not there', async (t) => {
   if (!isInstalled(t, 'helm')) return;
-  const always = ['ConfigMap', 'Service', 'StatefulSet'];
+  const always = ['ConfigMap', 'Pod', 'Service', 'StatefulSet'];
   const table: [Values, readonly string[]][] = [
-    [{}, ['ConfigMap', 'NetworkPolicy', 'Service', 'ServiceAccount', 'StatefulSet']],
+    [{}, ['ConfigMap', 'Pod', 'Service', 'ServiceAccount', 'StatefulSet']],
     [
       { shards: { count: 2 } },
-      ['ConfigMap', 'NetworkPolicy', 'PodDisruptionBudget', 'Service', 'ServiceAccount', 'StatefulSet'],
+      ['ConfigMap', 'Pod', 'PodDisruptionBudget', 'Service', 'ServiceAccount', 'StatefulSet'],
     ],
-    [{ networkPolicy: { enabled: false } }, ['ConfigMap', 'Service', 'ServiceAccount', 'StatefulSet']],
-    [{ networkPolicy: { enabled: false }, serviceAccount: { create: false } }, always],
+    [
+      { networkPolicy: { enabled: true } },
+      ['ConfigMap', 'NetworkPolicy', 'Pod', 'Service', 'ServiceAccount', 'StatefulSet'],
+    ],
+    [{ serviceAccount: { create: false } }, always],
   ];
   for (const [values, expected] of table) {
     await t.test(JSON.stringify(values), () => assert.deepEqual(listKinds(renderChart(values)), expected));
@@ -91,14 +93,39 @@ test('wrong values are refused, with the place', async (t) => {
     [{ replicaCount: '2' }, "at '/replicaCount': got string, want integer"],
     [{ shards: { count: 0 } }, "at '/shards/count': minimum"],
     [{ shards: { count: 1001 } }, "at '/shards/count': maximum"],
-    [{ shards: { count: 4 }, replicaCount: 2 }, "at '': 'not' failed"],
+    [
+      { shards: { count: 4 }, replicaCount: 2 },
+      'replicaCount: expected 1 with shards, found 2; shards.count is the number of pods',
+    ],
+    [
+      { serviceMonitor: { enabled: true }, podMonitor: { enabled: true } },
+      'serviceMonitor.enabled, podMonitor.enabled: expected one of them, found both',
+    ],
+    [
+      { networkPolicy: { enabled: true }, config: { upstream: null } },
+      'networkPolicy.egress: expected a rule, because config has no base_url, found none',
+    ],
+    [
+      { podDisruptionBudget: { minAvailable: 1, maxUnavailable: 1 } },
+      "at '/podDisruptionBudget': 'not' failed",
+    ],
+    [{ image: { registry: 'example.org/path' } }, "at '/image/registry':"],
+    [
+      { ingress: { enabled: true, hosts: ['x.example.org'] } },
+      "at '/ingress/hosts/0': got string, want object",
+    ],
+    [{ podMonitor: { labels: {} } }, "at '/podMonitor': additional properties 'labels' not allowed"],
+    [{ extraContainers: [{ name: 'a' }] }, "at '/extraContainers/0': missing property 'image'"],
     [{ shards: { index: 1 } }, "at '/shards': additional properties 'index' not allowed"],
     [{ state: { size: 'large' } }, "at '/state/size':"],
     [{ fullnameOverride: 'Not-A-Name' }, "at '/fullnameOverride':"],
     [{ config: { service_codes: [] } }, "at '/config/service_codes': minItems"],
     [{ config: { secret: 'abc' } }, "at '/config/secret': false schema"],
     [{ config: { service_codes: [{ service_code: 'A', secret: 'abc' }] } }, "at '/config/service_codes/0"],
-    [{ existingSecret: 'a', secrets: { TESTING: 'b' } }, "at '': 'not' failed"],
+    [
+      { existingSecret: 'a', secrets: { TESTING: 'b' } },
+      'existingSecret, secrets: expected one of them, found both; remove secrets',
+    ],
     [{ secrets: { 'a/b': 'c' } }, "invalid propertyName 'a/b'"],
     [{ extraArgs: { 'log.level': 'debug' } }, "at '/extraArgs': got object, want array"],
     [{ service: { port: 70_000 } }, "at '/service/port': maximum"],
@@ -122,7 +149,7 @@ test('wrong values are refused, with the place', async (t) => {
       { prometheusRule: { bounds: { 'bound:a': '1' } } },
       "at '/prometheusRule/bounds/bound:a': got string, want number",
     ],
-    [{ customLabels: { team: 1 } }, "at '/customLabels/team': got number, want string"],
+    [{ commonLabels: { team: 1 } }, "at '/commonLabels/team': got number, want string"],
   ];
   for (const [values, message] of table) {
     await t.test(JSON.stringify(values), () => {
@@ -133,15 +160,46 @@ test('wrong values are refused, with the place', async (t) => {
   }
 });
 
+/** Base URLs of a configuration, and the ports that the network policy has to allow for them. */
+const PORTS: readonly (readonly [config: Values, ports: readonly number[]])[] = [
+  [{ upstream: { base_url: 'https://live.example.com' } }, [443]],
+  [{ upstream: { base_url: 'http://live.example.com/api' } }, [80]],
+  [{ upstream: { base_url: 'https://live.example.com:8443/api' } }, [8443]],
+  [{ upstream: { base_url: 'http://[2001:db8::1]' } }, [80]],
+  [{ upstream: { base_url: 'http://[2001:db8::1]:8080' } }, [8080]],
+  [
+    {
+      upstream: { base_url: 'https://live.example.com' },
+      service_codes: [
+        'A',
+        { service_code: 'B', base_url: 'https://b.example.com:9443' },
+        { service_code: 'C', base_url: 'https://c.example.com' },
+      ],
+    },
+    [443, 9443],
+  ],
+];
+
+test('the network policy opens the ports of the configured base URLs', async (t) => {
+  if (!isInstalled(t, 'helm')) return;
+  for (const [config, ports] of PORTS) {
+    await t.test(JSON.stringify(config), () => {
+      const manifests = renderChart({ networkPolicy: { enabled: true }, config });
+      const [, polls] = getSingle(manifests, NetworkPolicy.is).spec?.egress ?? [];
+      assert.deepEqual(
+        (polls?.ports ?? []).map(({ port }) => port),
+        ports,
+      );
+    });
+  }
+});
+
 test('values and schema have the same keys, and the templates read each', () => {
   const values = z.record(z.string(), z.unknown()).parse(parse(readRepositoryFile(CHART, 'values.yaml')));
-  const schema: unknown = JSON.parse(readRepositoryFile(CHART, 'values.schema.json'));
-  // Helm's own, for a chart within a chart.
-  assert.deepEqual(
-    listSchemaPaths(schema).filter((path) => path !== 'global'),
-    listValuePaths(values).toSorted(),
-  );
+  const schema = schemaNode.parse(JSON.parse(readRepositoryFile(CHART, 'values.schema.json')));
+  assert.deepEqual(listSchemaPaths(schema), listValuePaths(values).toSorted());
   const templates = listRepositoryFolder(CHART, 'templates')
+    .filter((name) => name.includes('.'))
     .map((name) => readRepositoryFile(CHART, 'templates', name))
     .join('');
   const unread = Object.keys(values).filter((key) => !templates.includes(`.Values.${key}`));
@@ -150,8 +208,12 @@ test('values and schema have the same keys, and the templates read each', () => 
 
 /** Groups of values whose keys the chart defines. The keys of other groups are free. */
 const GROUPS = [
+  'dashboards',
+  'global',
   'image',
+  'ingress',
   'networkPolicy',
+  'podMonitor',
   'prometheusRule',
   'service',
   'serviceAccount',
@@ -169,12 +231,16 @@ function listValuePaths(values: Values): readonly string[] {
 }
 
 /** The keys that a schema allows, within groups too. */
-function listSchemaPaths(schema: unknown): readonly string[] {
-  const { properties = {} } = schemaNode.parse(schema);
+function listSchemaPaths({ properties = {}, definitions = {} }: SchemaNode): readonly string[] {
+  const resolve = (inner: unknown): SchemaNode => {
+    const node = schemaNode.parse(inner);
+    const definition = definitions[node.$ref?.replace('#/definitions/', '') ?? ''];
+    return definition === undefined ? node : schemaNode.parse(definition);
+  };
   return Object.entries(properties)
     .flatMap(([key, inner]) =>
       GROUPS.includes(key)
-        ? Object.keys(schemaNode.parse(inner).properties ?? {}).map((name) => `${key}.${name}`)
+        ? Object.keys(resolve(inner).properties ?? {}).map((name) => `${key}.${name}`)
         : [key],
     )
     .toSorted();

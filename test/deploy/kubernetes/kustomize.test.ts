@@ -4,6 +4,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { StatefulSet } from 'kubernetes-models/apps/v1';
+import { NetworkPolicy } from 'kubernetes-models/networking.k8s.io/v1';
 import { ConfigMap } from 'kubernetes-models/v1';
 import { parse } from 'yaml';
 import {
@@ -46,7 +47,7 @@ test('the rules of the overlay are those of deploy/prometheus/rules', () => {
 });
 
 test('every file of base and overlay holds to the schemas of Kubernetes', () => {
-  const files = ['base', MONITORING, 'components/shards'].flatMap((folder) =>
+  const files = ['base', MONITORING, 'components/network-policy', 'components/shards'].flatMap((folder) =>
     listRepositoryFolder(FOLDER, folder)
       .filter((name) => name.endsWith('.yaml') && name !== 'kustomization.yaml')
       .map((name) => readRepositoryFile(FOLDER, folder, name)),
@@ -76,6 +77,24 @@ test('the program runs as the pod would, and is scraped as the ServiceMonitor sa
   await assertPodWorks(manifests, endpoint?.path ?? '');
 });
 
+test('the component for network policies selects the pods of the base', (t) => {
+  if (!isInstalled(t, 'kubectl')) return;
+  // In the repository, because kustomize takes relative paths only.
+  const folder = mkdtempSync(repositoryPath('build', 'overlay-'));
+  try {
+    const overlay = {
+      resources: [`../../${FOLDER}/base`],
+      components: [`../../${FOLDER}/components/network-policy`],
+    };
+    writeFileSync(join(folder, 'kustomization.yaml'), JSON.stringify(overlay));
+    const manifests = kustomize(folder);
+    assertConnected(manifests);
+    assert.equal(filterByKind(manifests, NetworkPolicy.is).length, 1);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+});
+
 test('the pods of the shards are as many as they know of, and the first counts from 0', (t) => {
   const manifests = kustomizeFolder(t, SHARDS);
   if (manifests === undefined) return;
@@ -92,7 +111,7 @@ test('a shard runs as its pod would, and keeps its state in its volume', async (
   if (manifests === undefined) return;
   const index = selectShard('TESTING', getSingle(manifests, StatefulSet.is).spec?.replicas ?? 0);
   // On this machine no host is named like the pod.
-  await assertPodWorks(manifests, '/metrics', { XVS_SHARD_INDEX: String(index) });
+  await assertPodWorks(manifests, '/metrics', { env: { XVS_SHARD_INDEX: String(index) } });
 });
 
 test('the configuration has a name of its own for each content, so that pods start anew', (t) => {

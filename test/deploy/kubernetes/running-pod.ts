@@ -3,11 +3,13 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { StatefulSet } from 'kubernetes-models/apps/v1';
-import { ConfigMap } from 'kubernetes-models/v1';
-import { startProgram } from '../../support/program.ts';
+import { ConfigMap, Pod } from 'kubernetes-models/v1';
+import { Agent, request } from 'undici';
+import { z } from 'zod';
+import { Program, startProgram } from '../../support/program.ts';
 import { SETTINGS } from '../../../src/config/settings.ts';
 import type { Manifest } from './manifests.ts';
-import { getSingle } from './manifests.ts';
+import { filterByKind, getSingle } from './manifests.ts';
 import { getPod } from './workload-checks.ts';
 
 const SECRET = 'abc';
@@ -18,14 +20,25 @@ interface PodFiles extends Disposable {
   readonly localizePaths: (text: string) => string;
 }
 
+/** What a pod has beyond its manifests. */
+export interface PodSurroundings {
+  /** Environment variables that Kubernetes would set. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** Further keys of the Secret. */
+  readonly secrets?: Readonly<Record<string, string | Buffer>>;
+  /** How Prometheus scrapes; without TLS and password if not given. */
+  readonly scrape?: { readonly scheme: 'https'; readonly authorization: string };
+}
+
 /**
  * Runs the program as the pod would: its arguments, its configuration and its secrets at the places where they are
- * mounted, against a simulator, with what Kubernetes tells it besides. Its probes have to succeed, and `metricsPath` to show the service up.
+ * mounted, against a simulator. Its probes and the pod of `helm test` have to succeed, and `metricsPath` to show the
+ * service up.
  */
 export async function assertPodWorks(
   manifests: readonly Manifest[],
   metricsPath: string,
-  moreEnv: Readonly<Record<string, string>> = {},
+  { env: moreEnv = {}, secrets = {}, scrape }: PodSurroundings = {},
 ): Promise<void> {
   const { container } = getPod(getSingle(manifests, StatefulSet.is));
   assert.deepEqual(
@@ -39,7 +52,7 @@ export async function assertPodWorks(
     '--tasks=5',
   ];
   await using service = startProgram(['simulate', ...simulated]);
-  using files = createPodFiles(manifests, await service.waitForUrl());
+  using files = createPodFiles(manifests, await service.waitForUrl(), { ...secrets, TESTING: `${SECRET}\n` });
   const env = Object.fromEntries(
     (container.env ?? []).map(({ name, value = '' }) => [name, files.localizePaths(value)]),
   );
@@ -47,15 +60,49 @@ export async function assertPodWorks(
   await using exporter = startProgram([...args, '--web.listen-address=127.0.0.1:0'], { ...env, ...moreEnv });
   const port = await exporter.waitForPort();
   await exporter.waitForOutput(/Poll succeeded/);
-  const ask = (path = ''): Promise<Response> => fetch(`http://127.0.0.1:${port}${path}`);
-  for (const probe of [container.livenessProbe, container.readinessProbe]) {
-    const { status } = await ask(probe?.httpGet?.path);
-    assert.equal(status, 200, probe?.httpGet?.path);
+  // As of the kubelet, which does not verify certificates.
+  const dispatcher = new Agent({ connect: { rejectUnauthorized: false } });
+  const ask = async (scheme: string, path = '', headers: Readonly<Record<string, string>> = {}) => {
+    const url = `${scheme.toLowerCase()}://127.0.0.1:${port}${path}`;
+    const { statusCode, body } = await request(url, { dispatcher, headers });
+    return { status: statusCode, text: await body.text() };
+  };
+  for (const probe of [container.startupProbe, container.livenessProbe, container.readinessProbe]) {
+    const { scheme = 'HTTP', path } = probe?.httpGet ?? {};
+    assert.equal((await ask(scheme, path)).status, 200, path);
   }
-  assert.match(await (await ask(metricsPath)).text(), /^xvs_up\{service_code="TESTING"\} 1$/m);
+  await assertHelmTestSucceeds(manifests, port);
+  const headers = scrape === undefined ? {} : { authorization: scrape.authorization };
+  if (scrape !== undefined) assert.equal((await ask(scrape.scheme, metricsPath)).status, 401);
+  const { text } = await ask(scrape?.scheme ?? 'http', metricsPath, headers);
+  assert.match(text, /^xvs_up\{service_code="TESTING"\} 1$/m);
+  await dispatcher.close();
 }
 
-function createPodFiles(manifests: readonly Manifest[], serviceUrl: string): PodFiles {
+/** Runs the command of the pod of `helm test`, if there is one, with the address of this machine. */
+async function assertHelmTestSucceeds(manifests: readonly Manifest[], port: number): Promise<void> {
+  for (const { spec } of filterByKind(manifests, Pod.is)) {
+    const [{ command = [], env = [] } = {}] = spec?.containers ?? [];
+    assert.equal(command?.[0], 'node');
+    const variables = (env ?? []).map(({ name, value = '' }) => [
+      name,
+      value.replace(/(?<=:\/\/).*(?=\/-)/, `127.0.0.1:${port}`),
+    ]);
+    await using pod = new Program(
+      process.execPath,
+      (command ?? []).slice(1),
+      z.record(z.string(), z.string()).parse(Object.fromEntries(variables)),
+    );
+    assert.equal(await pod.exitCode, 0, pod.stdout + pod.stderr);
+    assert.match(pod.stdout, /\/-\/ready: status 200/);
+  }
+}
+
+function createPodFiles(
+  manifests: readonly Manifest[],
+  serviceUrl: string,
+  secrets: NonNullable<PodSurroundings['secrets']>,
+): PodFiles {
   const { spec, container } = getPod(getSingle(manifests, StatefulSet.is));
   const folder = mkdtempSync(join(tmpdir(), 'xvs-pod-'));
   const mounts = container.volumeMounts ?? [];
@@ -71,6 +118,8 @@ function createPodFiles(manifests: readonly Manifest[], serviceUrl: string): Pod
       here(text).replace('https://live.example.com', serviceUrl),
     );
   }
-  writeFileSync(join(folder, volume('secret'), 'TESTING'), `${SECRET}\n`);
+  for (const [name, content] of Object.entries(secrets)) {
+    writeFileSync(join(folder, volume('secret'), name), content);
+  }
   return { localizePaths: here, [Symbol.dispose]: () => rmSync(folder, { recursive: true }) };
 }

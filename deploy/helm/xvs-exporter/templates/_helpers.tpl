@@ -14,8 +14,18 @@
 {{- end -}}
 {{- end -}}
 
+{{- define "xvs-exporter.namespace" -}}
+{{- default .Release.Namespace .Values.namespaceOverride -}}
+{{- end -}}
+
 {{- define "xvs-exporter.selectorLabels" -}}
 app.kubernetes.io/name: {{ include "xvs-exporter.name" . }}
+app.kubernetes.io/instance: {{ .Release.Name }}
+{{- end -}}
+
+{{/* Labels of the pod of `helm test`. */}}
+{{- define "xvs-exporter.testLabels" -}}
+app.kubernetes.io/name: {{ include "xvs-exporter.name" . | trunc 58 }}-test
 app.kubernetes.io/instance: {{ .Release.Name }}
 {{- end -}}
 
@@ -24,7 +34,7 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" | 
 {{ include "xvs-exporter.selectorLabels" . }}
 app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
 app.kubernetes.io/managed-by: {{ .Release.Service }}
-{{- with .Values.customLabels }}
+{{- with .Values.commonLabels }}
 {{ toYaml . }}
 {{- end }}
 {{- end -}}
@@ -42,12 +52,21 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
 {{- end -}}
 
 {{- define "xvs-exporter.image" -}}
+{{- $registry := default .Values.image.registry .Values.global.imageRegistry -}}
 {{- with .Values.image -}}
+{{- $name := empty $registry | ternary .repository (printf "%s/%s" $registry .repository) -}}
 {{- if .digest -}}
-{{- printf "%s@%s" .repository .digest -}}
+{{- printf "%s@%s" $name .digest -}}
 {{- else -}}
-{{- printf "%s:%s" .repository (default $.Chart.AppVersion .tag) -}}
+{{- printf "%s:%s" $name (default $.Chart.AppVersion .tag) -}}
 {{- end -}}
+{{- end -}}
+{{- end -}}
+
+{{- define "xvs-exporter.imagePullSecrets" -}}
+{{- with concat .Values.global.imagePullSecrets .Values.imagePullSecrets -}}
+imagePullSecrets:
+  {{- toYaml . | nindent 2 }}
 {{- end -}}
 {{- end -}}
 
@@ -58,4 +77,24 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
 {{- else -}}
 {{- .Values.replicaCount -}}
 {{- end -}}
+{{- end -}}
+
+{{/* Renders the templates in a value: (dict "root" $ "value" …). */}}
+{{- define "xvs-exporter.render" -}}
+{{- tpl (toYaml .value) .root -}}
+{{- end -}}
+
+{{/* Metadata of a resource: (dict "root" $), or with "name", "namespace" and "labels" of its own. */}}
+{{- define "xvs-exporter.metadata" -}}
+name: {{ default (include "xvs-exporter.fullname" .root) .name }}
+namespace: {{ default (include "xvs-exporter.namespace" .root) .namespace }}
+labels:
+  {{- include "xvs-exporter.labels" .root | nindent 2 }}
+  {{- with .labels }}
+  {{- toYaml . | nindent 2 }}
+  {{- end }}
+{{- with .annotations }}
+annotations:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
 {{- end -}}
