@@ -95,10 +95,10 @@ export const COMMAND_RUNS: ReadonlyMap<string, CommandRun | SkipReason> = new Ma
     },
   ],
   [
-    "deploy/prometheus/README.md: sed -i 's#https://example.com/xvs-exporter/#https://wiki.example.net/alerts/#g' rules/*.yml tests/*.yml",
+    "deploy/prometheus/README.md: sed -i -E 's#runbook_url: [^ ]*/#runbook_url: https://wiki.example.net/alerts/#; s#dashboard_url: https?://[^/]*#dashboard_url: https://grafana.example.net#' rules/*.yml tests/*.yml",
     {
       folder: 'deploy/prometheus',
-      after: 'promtool check rules rules/*.yml && ! grep example.com rules/*.yml',
+      after: "promtool check rules rules/*.yml && ! grep 'example\\.com' rules/*.yml",
       needs: ['promtool'],
     },
   ],

@@ -2,11 +2,30 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parse } from 'yaml';
 import { z } from 'zod';
+import { renderDashboardFiles } from '../../../deploy/grafana/source/dashboards.ts';
+import { readRepositoryFile } from '../../support/repository.ts';
 import { readDeployFile, readAlertRules, readRules, readRecordingRules } from '../../support/deploy-files.ts';
 import { listKnownSeries, findUnknownNames } from '../../support/known-names.ts';
 import { listMetricNames } from '../../support/promql.ts';
 
-const RUNBOOK = 'https://example.com/xvs-exporter/runbook.md#';
+const dashboardSchema = z.looseObject({
+  uid: z.string(),
+  templating: z.looseObject({ list: z.array(z.looseObject({ name: z.string() })) }),
+});
+const PROJECT = z.object({ runbook: z.string() }).parse(JSON.parse(readRepositoryFile('project.json')));
+/** A placeholder: the one address of Grafana in the rules. */
+const GRAFANA = 'https://grafana.example.com/d/';
+const ANCHORS = new Set(
+  [...readDeployFile('prometheus/runbook.md').matchAll(/^## (\w+)$/gm)].map(([, heading = '']) =>
+    heading.toLowerCase(),
+  ),
+);
+const DASHBOARDS = new Map(
+  [...renderDashboardFiles().values()].map((text) => {
+    const { uid, templating } = dashboardSchema.parse(JSON.parse(text));
+    return [uid, new Set(templating.list.map(({ name }) => `var-${name}`))];
+  }),
+);
 
 /** Labels that a recorded series of that level may have, beside those that an installation adds. */
 const LEVELS: Readonly<Record<string, readonly string[]>> = {
@@ -27,11 +46,30 @@ for (const { alert, labels, annotations, for: wait } of readAlertRules()) {
     assert.deepEqual(Object.keys(labels).toSorted(), ['layer', 'severity']);
     assert.match(labels['severity'] ?? '', /^(critical|warning|info)$/);
     assert.match(labels['layer'] ?? '', /^(exporter|api|data)$/);
-    assert.deepEqual(Object.keys(annotations).toSorted(), ['description', 'runbook_url', 'summary']);
+    assert.deepEqual(Object.keys(annotations).toSorted(), [
+      'dashboard_url',
+      'description',
+      'runbook_url',
+      'summary',
+    ]);
     assert.match(annotations['summary'] ?? '', /^.{20,120}\.$/);
     assert.match(annotations['description'] ?? '', /^.{40,300}\.$/);
-    assert.equal(annotations['runbook_url'], RUNBOOK + alert.toLowerCase());
+    assert.equal(annotations['runbook_url'], `${PROJECT.runbook}#${alert.toLowerCase()}`);
+    assert.ok(ANCHORS.has(alert.toLowerCase()), 'Expected a heading in the runbook');
     assert.notEqual(wait, '0s');
+  });
+
+  test(`${alert} links to a dashboard, filtered by its own labels`, () => {
+    const url = annotations['dashboard_url'] ?? '';
+    assert.ok(url.startsWith(GRAFANA), url);
+    const [uid = '', query = ''] = url.slice(GRAFANA.length).split('?');
+    const variables = DASHBOARDS.get(uid);
+    assert.ok(variables !== undefined, `Expected a dashboard, found ${uid}`);
+    for (const parameter of query.split('&').filter((part) => part !== '')) {
+      const [, name = '', label] = /^(var-\w+)=\{\{ \$labels\.(\w+) \| urlquery \}\}$/.exec(parameter) ?? [];
+      assert.ok(variables.has(name), parameter);
+      assert.equal(name, `var-${label}`);
+    }
   });
 
   test(`${alert} has no label that changes while it fires, nor a value in its summary`, () => {
