@@ -1,8 +1,11 @@
 # The current Node.js LTS; `.ci/run` tests with the same.
 ARG NODE_VERSION=26.10.0
-ARG DEBIAN=bookworm
+ARG DEBIAN=trixie
+# Written by `npm run pin:images`, and required for a release. Empty: whatever the tag means today.
+ARG NODE_DIGEST=
+ARG DEBIAN_DIGEST=
 
-FROM node:${NODE_VERSION}-${DEBIAN}-slim AS build
+FROM node:${NODE_VERSION}-${DEBIAN}-slim${NODE_DIGEST} AS build
 WORKDIR /src
 COPY package.json package-lock.json ./
 RUN npm ci --ignore-scripts --no-audit --no-fund
@@ -14,7 +17,7 @@ RUN npm run build -- --sourceMap false \
  && find node_modules -depth -type d -empty -delete
 
 # No npm, no compiler, no headers: the program, the libraries that it runs on, and the binary of Node.js.
-FROM debian:${DEBIAN}-slim
+FROM debian:${DEBIAN}-slim${DEBIAN_DIGEST}
 # What that binary is linked with.
 RUN apt-get update \
  && apt-get install -y --no-install-recommends libatomic1 libstdc++6 \

@@ -116,6 +116,11 @@ export const COMMAND_RUNS: ReadonlyMap<string, CommandRun | SkipReason> = new Ma
     'it writes to /opt and /etc of the machine; the unit and its settings are checked by test/deploy/systemd',
   ],
   ['deploy/systemd/README.md: sudo systemctl daemon-reload', 'it would start a service of the machine'],
+  ['docs/releasing.md: npm run project', { after: 'node scripts/apply-project.mjs --check' }],
+  [
+    'docs/releasing.md: cosign verify registry.example.com/xvs-exporter:0.1.0 \\',
+    'there is no release to verify',
+  ],
   ['docs/scaling.md: node dist/main.js --config.check --shard.count=1 --shard.index=0', { before: SERVICE }],
   ['docs/scaling.md: npm run setup && npm run build', { until: /Simulating ALPHA/ }],
   [

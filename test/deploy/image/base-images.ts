@@ -13,14 +13,17 @@ export interface BaseImages {
 /** Reads the names of the base images from a Dockerfile, with the defaults of its arguments. */
 export function readBaseImages(dockerfile: string): BaseImages {
   const text = readFileSync(dockerfile, 'utf8');
-  const defaults = new Map([...text.matchAll(/^ARG (\w+)=(\S+)$/gm)].map(([, name, value]) => [name, value]));
+  const defaults = new Map([...text.matchAll(/^ARG (\w+)=(\S*)$/gm)].map(([, name, value]) => [name, value]));
   const argument = (name: string): string => {
     const value = defaults.get(name);
     if (value === undefined) throw new Error(`Expected ARG ${name}=… in ${dockerfile}`);
     return value;
   };
   const names = [...text.matchAll(/^FROM (\S+)/gm)].map(([, name = '']) =>
-    name.replaceAll(/\$\{(\w+)\}/g, (_, key: string) => argument(key)),
+    name
+      // The stand-ins have other digests.
+      .replaceAll(/\$\{\w+_DIGEST\}/g, '')
+      .replaceAll(/\$\{(\w+)\}/g, (_, key: string) => argument(key)),
   );
   const [node, debian] = names;
   if (node === undefined || debian === undefined) throw new Error(`Expected two FROM in ${dockerfile}`);

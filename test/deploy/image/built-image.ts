@@ -33,7 +33,10 @@ export interface BuiltImage {
 export function buildImage(version: string, revision: string): BuiltImage {
   const buildah = new Buildah();
   try {
-    return { buildah, ...build(buildah, [`VERSION=${version}`, `REVISION=${revision}`]) };
+    return {
+      buildah,
+      ...build(buildah, [`VERSION=${version}`, `REVISION=${revision}`, 'NODE_DIGEST=', 'DEBIAN_DIGEST=']),
+    };
   } catch (error) {
     buildah[Symbol.dispose]();
     throw error;

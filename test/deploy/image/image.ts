@@ -12,6 +12,9 @@ import { writeSeccompProfile } from './seccomp.ts';
 const VERSION = '1.2.3';
 const REVISION = '0a1b2c3';
 const SECRET = 'abc';
+const PROJECT = z
+  .object({ home: z.string(), repository: z.string() })
+  .parse(JSON.parse(readRepositoryFile('project.json')));
 
 const lockFile = z.object({
   packages: z.record(
@@ -53,7 +56,9 @@ test('it says what it is, who it runs as, and how its health is asked for', () =
       ],
       ['org.opencontainers.image.licenses', 'Apache-2.0'],
       ['org.opencontainers.image.revision', REVISION],
+      ['org.opencontainers.image.source', PROJECT.repository],
       ['org.opencontainers.image.title', 'xvs-exporter'],
+      ['org.opencontainers.image.url', PROJECT.home],
       ['org.opencontainers.image.version', VERSION],
     ],
   );
