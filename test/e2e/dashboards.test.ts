@@ -16,6 +16,8 @@ import { listMetricNames } from '../support/promql.ts';
 
 /** Values of Grafana's variables with All selected and a scrape interval of one second. */
 const VARIABLES = {
+  cluster: '.*',
+  namespace: '.*',
   job: 'xvs-exporter',
   instance: '.+',
   service_code: '.+',

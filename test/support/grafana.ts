@@ -14,6 +14,7 @@ const target = z.looseObject({
 });
 
 const override = z.looseObject({
+  matcher: z.looseObject({ options: z.unknown() }).optional(),
   properties: z.array(z.looseObject({ id: z.string(), value: z.unknown() })),
 });
 
@@ -25,6 +26,17 @@ const panel = z.looseObject({
   datasource: source.optional(),
   gridPos: z.object({ x: z.number(), y: z.number(), w: z.number(), h: z.number() }),
   targets: z.array(target).default([]),
+  options: z
+    .looseObject({
+      legend: z
+        .looseObject({
+          calcs: z.array(z.string()),
+          sortBy: z.string().optional(),
+          sortDesc: z.boolean().optional(),
+        })
+        .optional(),
+    })
+    .optional(),
   fieldConfig: z
     .looseObject({
       defaults: z.looseObject({
@@ -46,6 +58,7 @@ const variable = z.looseObject({
   multi: z.boolean().optional(),
   includeAll: z.boolean().optional(),
   allValue: z.string().optional(),
+  hide: z.number().optional(),
   refresh: z.number().optional(),
 });
 

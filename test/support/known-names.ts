@@ -5,8 +5,8 @@ import type { FamilySpec } from '../../src/metrics/family.ts';
 import { systemClock } from '../../src/runtime/clock.ts';
 import { parseSelectors } from './promql.ts';
 
-/** Labels that Prometheus puts on whatever it scrapes. */
-const TARGET_LABELS = ['job', 'instance'];
+/** Labels that Prometheus, its operator or a federation puts on whatever it scrapes. */
+const TARGET_LABELS = ['cluster', 'namespace', 'job', 'instance'];
 
 /** The names under which Prometheus stores series, each with the labels that they can have. */
 export type KnownSeries = ReadonlyMap<string, ReadonlySet<string>>;

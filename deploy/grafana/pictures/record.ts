@@ -120,7 +120,15 @@ function waitForPort(program: Program): Promise<string> {
 }
 
 function createVariableValues(uid: string): Readonly<Record<string, string>> {
-  const all = { job: 'xvs-exporter', instance: '.+', service_code: '.+', vs_id: '.+', task_id: '.+' };
+  const scope = { cluster: '.*', namespace: '.*' };
+  const all = {
+    ...scope,
+    job: 'xvs-exporter',
+    instance: '.+',
+    service_code: '.+',
+    vs_id: '.+',
+    task_id: '.+',
+  };
   return { ...all, ...SELECTED_VARIABLES[uid], __rate_interval: `${4 * STEP}s` };
 }
 

@@ -1,5 +1,5 @@
 import { CATALOGUE as C } from '../../../src/metrics/catalogue.ts';
-import { NO_LISTING, thresholds } from './appearance.ts';
+import { DEVICE_TYPES, NO_LISTING, thresholds } from './appearance.ts';
 import { UIDS, type DashboardSpec } from './dashboard-builder.ts';
 import { dashedThresholds, stackedSeries, timeSeries } from './panels.ts';
 import { bits, CATCH_UP_NOTE, egress, HLS_NOTE, METERED, createQueries, sum } from './queries.ts';
@@ -29,11 +29,11 @@ export function clients(): DashboardSpec {
 function clientPanels() {
   return [
     stackedSeries(
-      { title: 'Users by client version', description: `Users online. ${LARGEST}`, unit: 'locale', ...THIRD },
+      { title: 'Users by client version', description: `Users online. ${LARGEST}`, unit: 'locale', ...HALF },
       { expr: `topk(10, ${sum(['client_version'], q.last(C.onlineUsers))})`, legend: '{{client_version}}' },
     ),
     stackedSeries(
-      { title: 'Users by device type', description: `Users online. ${LARGEST}`, unit: 'locale', ...THIRD },
+      { title: 'Users by device type', description: `Users online. ${LARGEST}`, unit: 'locale', ...HALF },
       { expr: `topk(10, ${sum(['device_type'], q.last(C.onlineUsers))})`, legend: '{{device_type}}' },
     ),
     stackedSeries(
@@ -41,11 +41,29 @@ function clientPanels() {
         title: 'Inputs by device and version',
         description: `Inputs of tasks by the sending client. ${LARGEST}`,
         unit: 'locale',
-        ...THIRD,
+        ...HALF,
       },
       {
         expr: `topk(10, ${sum(['device_type', 'client_version'], q.last(C.inputClients))})`,
         legend: '{{device_type}} / {{client_version}}',
+      },
+    ),
+    table(
+      {
+        title: 'Device types now',
+        description:
+          'Users online and inputs of tasks by device type. The service reports codes; value mappings of this panel can name them.',
+        unit: 'short',
+        span: 12,
+        noValue: NO_LISTING,
+      },
+      {
+        keys: [{ label: 'device_type', title: 'Device type', mappings: DEVICE_TYPES }],
+        columns: [
+          { title: 'Users', expr: sum(['device_type'], q.last(C.onlineUsers)), unit: 'locale' },
+          { title: 'Inputs', expr: sum(['device_type'], q.last(C.inputClients)), unit: 'locale' },
+        ],
+        sortBy: ['Users', 'descending'],
       },
     ),
   ];

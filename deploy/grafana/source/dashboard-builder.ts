@@ -10,7 +10,7 @@ import {
 import type { Builder } from '@grafana/grafana-foundation-sdk/cog';
 import { annotations } from './annotations.ts';
 import { createVariables } from './variables.ts';
-import type { Filter } from './queries.ts';
+import { SCOPE, type Filter } from './queries.ts';
 
 /** Selects the dashboards of the exporter for the links between them. */
 export const TAG = 'xvs-exporter';
@@ -38,7 +38,7 @@ export function buildDashboard(board: DashboardSpec): Dashboard {
     .uid(board.uid)
     .description(board.description)
     .tags([TAG])
-    .readonly()
+    .editable()
     .timezone('browser')
     .tooltip(DashboardCursorSync.Crosshair)
     .time({ from: `now-${board.span}`, to: 'now' })
@@ -87,10 +87,11 @@ function finalizeDashboard(dashboard: Dashboard): Dashboard {
   return dashboard;
 }
 
-/** A link from a table cell to another dashboard, with the value of the cell as a variable. */
+/** A link from a table cell to another dashboard, with the value of the cell as a variable; keeps time and scope. */
 export function createLink(uid: string, title: string, variable: Filter) {
-  const kept = '${__url_time_range}&${datasource:queryparam}&${job:queryparam}&${instance:queryparam}';
-  return { title, url: `/d/${uid}?${kept}&var-${variable}=\${__value.raw}` };
+  const kept = ['__url_time_range', ...['datasource', ...SCOPE].map((name) => `${name}:queryparam`)];
+  const query = kept.map((name) => `\${${name}}`).join('&');
+  return { title, url: `/d/${uid}?${query}&var-${variable}=\${__value.raw}` };
 }
 
 export const UIDS = {

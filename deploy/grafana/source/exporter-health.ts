@@ -3,10 +3,12 @@ import { thresholds, UP_OR_DOWN } from './appearance.ts';
 import { UIDS, type DashboardSpec } from './dashboard-builder.ts';
 import { exporterTable } from './exporters.ts';
 import { dashedThresholds, stateTimeline, timeSeries } from './panels.ts';
-import { perMinute, createQueries, sum } from './queries.ts';
+import { legendOf, max, perMinute, createQueries, sum } from './queries.ts';
 
 const q = createQueries(['service_code']);
-const BY_INSTANCE = '{{instance}}';
+const BY_INSTANCE = legendOf('instance');
+/** For legends of several labels. */
+const OF_INSTANCE = '({{instance}}) {{cluster}}';
 const NO_EXPORTER = 'No exporter';
 const THIRD = { span: 8, noValue: NO_EXPORTER };
 const QUARTER = { span: 6, noValue: NO_EXPORTER };
@@ -58,7 +60,7 @@ function polls() {
       },
       {
         expr: `${perMinute(sum(['instance', 'reason'], q.ownRate(C.pollErrors)))} > 0`,
-        legend: '{{reason}} ({{instance}})',
+        legend: `{{reason}} ${OF_INSTANCE}`,
       },
     ),
     timeSeries(
@@ -72,11 +74,11 @@ function polls() {
       },
       {
         expr: `${perMinute(sum(['instance', 'reason'], q.ownRate(C.pollsSkipped)))} > 0`,
-        legend: '{{reason}} ({{instance}})',
+        legend: `{{reason}} ${OF_INSTANCE}`,
       },
       {
         expr: perMinute(sum(['instance'], q.ownRate(C.pollsAborted))),
-        legend: 'aborted ({{instance}})',
+        legend: `aborted ${OF_INSTANCE}`,
       },
     ),
     dashedThresholds(
@@ -90,7 +92,7 @@ function polls() {
         },
         {
           expr: `${sum(['instance', 'service_code'], q.ownRate(C.polls))} * ${maxByInstance(q.select(C.pollInterval))}`,
-          legend: '{{service_code}} ({{instance}})',
+          legend: `{{service_code}} ${OF_INSTANCE}`,
         },
       ).thresholds(thresholds('red', [0.9, 'green'])),
     ).axisSoftMax(1.1),
@@ -104,7 +106,7 @@ function polls() {
       },
       {
         expr: q.quantile(0.95, C.pollDuration, ['instance', 'service_code']),
-        legend: '{{service_code}} ({{instance}})',
+        legend: `{{service_code}} ${OF_INSTANCE}`,
       },
     ),
     timeSeries(
@@ -117,18 +119,18 @@ function polls() {
       },
       {
         expr: `time() - ${maxByInstance(q.select(C.lastPoll))}`,
-        legend: 'poll: {{service_code}} ({{instance}})',
+        legend: `poll: {{service_code}} ${OF_INSTANCE}`,
       },
       {
         expr: `time() - ${maxByInstance(q.select(C.lastSuccess))}`,
-        legend: 'good: {{service_code}} ({{instance}})',
+        legend: `good: {{service_code}} ${OF_INSTANCE}`,
       },
     ),
   ];
 }
 
 function maxByInstance(expr: string): string {
-  return `max by (instance, service_code) (${expr})`;
+  return max(['instance', 'service_code'], expr);
 }
 
 function processPanels() {
@@ -149,8 +151,8 @@ function processPanels() {
         unit: 'bytes',
         ...QUARTER,
       },
-      { expr: q.selectNamed('process_resident_memory_bytes'), legend: `resident (${BY_INSTANCE})` },
-      { expr: q.selectNamed('nodejs_heap_size_used_bytes'), legend: `heap (${BY_INSTANCE})` },
+      { expr: q.selectNamed('process_resident_memory_bytes'), legend: `resident ${OF_INSTANCE}` },
+      { expr: q.selectNamed('nodejs_heap_size_used_bytes'), legend: `heap ${OF_INSTANCE}` },
     ),
     dashedThresholds(
       byInstance(
@@ -220,8 +222,8 @@ function expositionPanels() {
         noValue: 'No label set is folded',
       },
       {
-        expr: `max by (instance, service_code, family) (${q.select(C.foldedLabelSets)}) > 0`,
-        legend: '{{family}} of {{service_code}} ({{instance}})',
+        expr: `${max(['instance', 'service_code', 'family'], q.select(C.foldedLabelSets))} > 0`,
+        legend: `{{family}} of {{service_code}} ${OF_INSTANCE}`,
       },
     ),
     timeSeries(
@@ -291,8 +293,11 @@ function shardPanels() {
         span: 12,
         noValue: NO_EXPORTER,
       },
-      { expr: `count(count_values("shard", ${q.select(C.shardIndex)}))`, legend: 'running' },
-      { expr: `max(${q.select(C.shards)})`, legend: 'configured' },
+      {
+        expr: `count by (cluster) (count_values by (cluster) ("shard", ${q.select(C.shardIndex)}))`,
+        legend: 'running {{cluster}}',
+      },
+      { expr: `max by (cluster) (${q.select(C.shards)})`, legend: 'configured {{cluster}}' },
     ),
   ];
 }

@@ -1,16 +1,16 @@
 import { CATALOGUE as C } from '../../../src/metrics/catalogue.ts';
 import { YES_OR_NO } from './appearance.ts';
-import type { Queries } from './queries.ts';
+import { max, type Queries } from './queries.ts';
 import { table } from './tables.ts';
 
 export function exporterTable(q: Queries) {
   const started = q.selectNamed('process_start_time_seconds');
   // Multiplying by the info metric, whose value is 1, adds its version labels.
-  const uptime = `${q.select(C.buildInfo)} * on (job, instance) group_left () (time() - ${started})`;
+  const uptime = `${q.select(C.buildInfo)} * on (cluster, job, instance) group_left () (time() - ${started})`;
   const byVersion = (expr: string): string =>
-    `max by (job, instance, version, revision, node_version) (${expr})`;
+    max(['job', 'instance', 'version', 'revision', 'node_version'], expr);
   const joined = (metric: string): string =>
-    byVersion(`${q.select(C.buildInfo)} * on (job, instance) group_left () ${metric}`);
+    byVersion(`${q.select(C.buildInfo)} * on (cluster, job, instance) group_left () ${metric}`);
   return table(
     {
       title: 'Exporters',
@@ -24,6 +24,7 @@ export function exporterTable(q: Queries) {
       keys: [
         { label: 'job', title: 'Job' },
         { label: 'instance', title: 'Instance' },
+        { label: 'cluster', title: 'Cluster' },
         { label: 'version', title: 'Version' },
         { label: 'revision', title: 'Revision' },
         { label: 'node_version', title: 'Node.js' },

@@ -2,13 +2,23 @@ import { CATALOGUE as C } from '../../../src/metrics/catalogue.ts';
 import { NO_LISTING, thresholds, UP_OR_DOWN } from './appearance.ts';
 import { UIDS, type DashboardSpec } from './dashboard-builder.ts';
 import { dashedThresholds, stat, stateTimeline, timeSeries, statusStat } from './panels.ts';
-import { CATCH_UP_NOTE, egress, errorRatio, HLS_NOTE, ingress, max, createQueries, sum } from './queries.ts';
+import {
+  CATCH_UP_NOTE,
+  egress,
+  errorRatio,
+  HLS_NOTE,
+  ingress,
+  legendOf,
+  max,
+  createQueries,
+  sum,
+} from './queries.ts';
 import { serviceCodeTable } from './service-codes.ts';
 import { stalledTasks } from './stalled-tasks.ts';
 
 const q = createQueries(['service_code']);
 const CODE = ['service_code'];
-const BY_CODE = '{{service_code}}';
+const BY_CODE = legendOf('service_code');
 
 export function overview(): DashboardSpec {
   return {

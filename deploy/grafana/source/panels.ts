@@ -111,6 +111,8 @@ function legendFor({ span }: PanelText): VizLegendOptionsBuilder {
         .displayMode(LegendDisplayMode.Table)
         .placement(LegendPlacement.Right)
         .calcs(['lastNotNull', 'max'])
+        .sortBy('Last *')
+        .sortDesc(true)
     : legend.displayMode(LegendDisplayMode.List).placement(LegendPlacement.Bottom).calcs([]);
 }
 

@@ -1,6 +1,6 @@
 import { CATALOGUE as C } from '../../../src/metrics/catalogue.ts';
 import { timeSeries } from './panels.ts';
-import { perMinute, sum, type Queries } from './queries.ts';
+import { legendOf, perMinute, sum, type Queries } from './queries.ts';
 
 const THIRD = { span: 8, noValue: 'No polls' };
 
@@ -28,7 +28,7 @@ export function polls(q: Queries) {
     ),
     timeSeries(
       { title: 'Listing size', description: 'Size of the last body, decompressed.', unit: 'bytes', ...THIRD },
-      { expr: q.last(C.responseBytes), legend: '{{service_code}}' },
+      { expr: q.last(C.responseBytes), legend: legendOf('service_code') },
     ),
     timeSeries(
       {

@@ -1,7 +1,10 @@
 import { CATALOGUE } from '../../../src/metrics/catalogue.ts';
 import type { FamilySpec } from '../../../src/metrics/family.ts';
 
-/** Variables that a dashboard filters by, in addition to `job` and `instance`, which every selector has. */
+/** Variables that every selector has. */
+export const SCOPE = ['cluster', 'namespace', 'job', 'instance'];
+
+/** Variables that a dashboard filters by, in addition to those of the scope. */
 export type Filter = 'service_code' | 'vs_id' | 'task_id';
 
 /**
@@ -29,6 +32,9 @@ export interface Queries {
 /** At least four scrape intervals, enough for `rate`. */
 const RANGE = '[$__rate_interval]';
 
+/** Labels whose values two clusters may share. Aggregations by them keep the cluster apart. */
+export const SHARED_LABELS: ReadonlySet<string> = new Set(['instance', 'service_code', 'task_id', 'vs_id']);
+
 /**
  * Creates queries whose selectors contain the variables of a dashboard.
  *
@@ -41,18 +47,17 @@ const RANGE = '[$__rate_interval]';
  */
 export function createQueries(filters: readonly Filter[]): Queries {
   const selectNamed = (name: string, ...matchers: readonly string[]): string =>
-    `${name}{${['job=~"$job"', 'instance=~"$instance"', ...matchers].join(', ')}}`;
+    `${name}{${[...SCOPE.map(formatMatcher), ...matchers].join(', ')}}`;
   const select = (family: FamilySpec, ...matchers: readonly string[]): string =>
     selectNamed(family.name, ...createMatchers(family, filters), ...matchers);
-  const once = ({ labels }: FamilySpec, expression: string): string =>
-    `max by (${labels.join(', ')}) (${expression})`;
+  const once = ({ labels }: FamilySpec, expression: string): string => max(labels, expression);
   return {
     select,
     selectNamed,
     last: (family, ...matchers) => once(family, select(family, ...matchers)),
     rate: (family, ...matchers) => {
       const rate = once(family, `rate(${select(family, ...matchers)}${RANGE})`);
-      return `(${rate} and on (service_code) ${select(CATALOGUE.up)} == 1)`;
+      return `(${rate} and on (cluster, service_code) ${select(CATALOGUE.up)} == 1)`;
     },
     ownRate: (family, ...matchers) => `rate(${select(family, ...matchers)}${RANGE})`,
     quantile: (quantile, family, labels = []) => {
@@ -63,22 +68,45 @@ export function createQueries(filters: readonly Filter[]): Queries {
 }
 
 function createMatchers({ labels }: FamilySpec, filters: readonly Filter[]): readonly string[] {
-  return filters.filter((filter) => labels.includes(filter)).map((filter) => `${filter}=~"$${filter}"`);
+  return filters.filter((filter) => labels.includes(filter)).map(formatMatcher);
+}
+
+/** Formats the matcher of a label by the variable of the same name. */
+export function formatMatcher(name: string): string {
+  return `${name}=~"$${name}"`;
+}
+
+/**
+ * Aggregates by labels, or over everything without labels. If two clusters may share the values of a label, the label
+ * `cluster` is kept too; it is absent where series have none.
+ */
+function aggregate(operator: string, labels: readonly string[], expression: string): string {
+  if (labels.length === 0) return `${operator}(${expression})`;
+  const scope = labels.some((label) => SHARED_LABELS.has(label)) ? ['cluster'] : [];
+  return `${operator} by (${[...scope, ...labels].join(', ')}) (${expression})`;
+}
+
+/**
+ * The legend of series by a label whose values two clusters may share. Grafana puts nothing for a label that a series does not
+ * have.
+ */
+export function legendOf(label: string): string {
+  return `{{${label}}} {{cluster}}`;
 }
 
 /** Sums by labels, or over everything without labels. */
 export function sum(labels: readonly string[], expression: string): string {
-  return labels.length === 0 ? `sum(${expression})` : `sum by (${labels.join(', ')}) (${expression})`;
+  return aggregate('sum', labels, expression);
 }
 
 /** Takes the maximum by labels, or over everything without labels. */
 export function max(labels: readonly string[], expression: string): string {
-  return labels.length === 0 ? `max(${expression})` : `max by (${labels.join(', ')}) (${expression})`;
+  return aggregate('max', labels, expression);
 }
 
 /** Takes the minimum by labels, or over everything without labels. */
 export function min(labels: readonly string[], expression: string): string {
-  return labels.length === 0 ? `min(${expression})` : `min by (${labels.join(', ')}) (${expression})`;
+  return aggregate('min', labels, expression);
 }
 
 export function bits(bytes: string): string {

@@ -7,6 +7,7 @@ import {
   egress,
   HLS_NOTE,
   ingress,
+  legendOf,
   max,
   METERED,
   min,
@@ -18,7 +19,7 @@ import { table } from './tables.ts';
 
 const q = createQueries(['service_code', 'vs_id']);
 const SERVER = ['vs_id'];
-const BY_SERVER = '{{vs_id}}';
+const BY_SERVER = legendOf('vs_id');
 const NO_LISTING = 'No listing with this server';
 const THIRD = { span: 8, noValue: NO_LISTING };
 
@@ -57,7 +58,10 @@ function serverTable() {
       noValue: 'No server in any listing',
     },
     {
-      keys: [{ label: 'vs_id', title: 'Server' }],
+      keys: [
+        { label: 'vs_id', title: 'Server' },
+        { label: 'cluster', title: 'Cluster' },
+      ],
       columns: [
         {
           title: 'Last seen',
@@ -116,7 +120,10 @@ function loadPanels() {
         'Tasks of the fullest server divided by the mean. 1 is an even distribution.',
         'none',
       ),
-      { expr: `max(${tasks}) / avg(${tasks})`, legend: 'fullest / mean' },
+      {
+        expr: `max by (cluster) (${tasks}) / avg by (cluster) (${tasks})`,
+        legend: 'fullest / mean {{cluster}}',
+      },
     )
       .decimals(2)
       .thresholds(thresholds('green', [3, 'orange'])),

@@ -4,7 +4,16 @@ import { UIDS, type DashboardSpec } from './dashboard-builder.ts';
 import { inputsAndOutputs } from './inputs-and-outputs.ts';
 import { stackedSeries, stat, timeSeries, statusStat } from './panels.ts';
 import { polls } from './polls.ts';
-import { CATCH_UP_NOTE, egress, HLS_NOTE, ingress, perMinute, createQueries, sum } from './queries.ts';
+import {
+  CATCH_UP_NOTE,
+  egress,
+  HLS_NOTE,
+  ingress,
+  legendOf,
+  perMinute,
+  createQueries,
+  sum,
+} from './queries.ts';
 import { stalledTasks } from './stalled-tasks.ts';
 
 const q = createQueries(['service_code']);
@@ -61,15 +70,13 @@ function statePanels() {
       {
         title: 'Age of data',
         description:
-          'Time since the last good listing, in poll intervals; the maximum of the selected codes. By default, gauges disappear after three.',
-        unit: 'none',
+          'Time since the last good listing; the maximum of the selected codes. Gauges disappear after poll.stale_after.',
+        unit: 's',
         span: 3,
         noValue: 'No listing yet',
       },
-      { expr: `max((${age}) / ${q.last(C.pollInterval)})`, legend: 'Intervals' },
-    )
-      .decimals(1)
-      .thresholds(thresholds('green', [2, 'orange'], [5, 'red'])),
+      { expr: `max(${age})`, legend: 'Age' },
+    ).thresholds(thresholds('green', [120, 'orange'], [300, 'red'])),
     stalledTasks(q),
   ];
 }
@@ -98,7 +105,7 @@ function bytePanels() {
         unit: 'bps',
         ...HALF,
       },
-      { expr: ingress(q, SERVER), legend: '{{vs_id}}' },
+      { expr: ingress(q, SERVER), legend: legendOf('vs_id') },
     ),
     stackedSeries(
       {
@@ -116,7 +123,7 @@ function taskPanels() {
   return [
     stackedSeries(
       { title: 'Tasks by server', description: 'Tasks in the last listing.', unit: 'none', ...THIRD },
-      { expr: sum(SERVER, q.last(C.tasks)), legend: '{{vs_id}}' },
+      { expr: sum(SERVER, q.last(C.tasks)), legend: legendOf('vs_id') },
     ),
     timeSeries(
       {
@@ -136,7 +143,7 @@ function taskPanels() {
         unit: 'none',
         ...THIRD,
       },
-      { expr: sum(SERVER, q.last(C.tasksStalled)), legend: '{{vs_id}}' },
+      { expr: sum(SERVER, q.last(C.tasksStalled)), legend: legendOf('vs_id') },
     ),
     timeSeries(
       {

@@ -24,6 +24,7 @@ export function serviceCodeTable(q: Queries) {
           title: 'Service code',
           link: createLink(UIDS.serviceCode, 'This service code', 'service_code'),
         },
+        { label: 'cluster', title: 'Cluster' },
       ],
       columns: [
         { title: 'State', expr: q.last(C.up), unit: 'none', mappings: UP_OR_DOWN, width: 90 },

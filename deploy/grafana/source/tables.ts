@@ -29,6 +29,8 @@ interface KeyColumn {
   readonly label: string;
   readonly title: string;
   readonly link?: { readonly title: string; readonly url: string };
+  /** Names of the values of the label. */
+  readonly mappings?: ValueMapping[];
   readonly width?: number;
 }
 
@@ -74,9 +76,10 @@ function formatValueName(index: number, targets: number): string {
   return targets === 1 ? 'Value' : `Value #${formatRefId(index)}`;
 }
 
-function keyProperties({ link, width }: KeyColumn): DynamicConfigValue[] {
+function keyProperties({ link, mappings, width }: KeyColumn): DynamicConfigValue[] {
   return [
     ...(link === undefined ? [] : [{ id: 'links', value: [link] }]),
+    ...(mappings === undefined ? [] : [{ id: 'mappings', value: mappings }]),
     ...(width === undefined ? [] : [{ id: 'custom.width', value: width }]),
   ];
 }

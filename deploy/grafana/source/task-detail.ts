@@ -3,19 +3,19 @@ import type { FamilySpec } from '../../../src/metrics/family.ts';
 import { STALLED_OR_FLOWING, thresholds } from './appearance.ts';
 import { UIDS, type DashboardSpec } from './dashboard-builder.ts';
 import { stat, timeSeries, statusStat, stateTimeline } from './panels.ts';
-import { bits, HLS_NOTE, METERED, createQueries, sum } from './queries.ts';
+import { bits, HLS_NOTE, legendOf, max, METERED, createQueries, sum } from './queries.ts';
 import { table } from './tables.ts';
 
 const q = createQueries(['service_code', 'vs_id', 'task_id']);
 const TASK = ['service_code', 'task_id'];
-const BY_TASK = '{{task_id}}';
+const BY_TASK = legendOf('task_id');
 const NO_TASK = 'No such task. Is metrics.per_task on?';
 const LARGEST = 'The twenty largest at each time.';
 
 /** Only `xvs_task_info` has the server of a task. Multiplying by it (its value is 1) filters others by server. */
 const filterByServer = (expression: string): string =>
-  `${expression} * on (service_code, task_id) group_left () ${selectTaskMax(C.taskInfo)}`;
-const selectTaskMax = (family: FamilySpec): string => `max by (service_code, task_id) (${q.select(family)})`;
+  `${expression} * on (cluster, service_code, task_id) group_left () ${selectTaskMax(C.taskInfo)}`;
+const selectTaskMax = (family: FamilySpec): string => max(TASK, q.select(family));
 
 const ingress = filterByServer(bits(sum(TASK, q.rate(C.taskInputBytes))));
 const egress = filterByServer(bits(sum(TASK, q.rate(C.taskHttpOutputBytes, METERED))));
@@ -79,7 +79,7 @@ function countPanels() {
 
 function taskTable() {
   const described = (expression: string): string =>
-    `${q.last(C.taskInfo)} * on (service_code, task_id) group_left () (${expression})`;
+    `${q.last(C.taskInfo)} * on (cluster, service_code, task_id) group_left () (${expression})`;
   return table(
     {
       title: 'Tasks now',
@@ -92,6 +92,7 @@ function taskTable() {
     {
       keys: [
         { label: 'service_code', title: 'Service code', width: 120 },
+        { label: 'cluster', title: 'Cluster' },
         { label: 'task_id', title: 'Task', width: 280 },
         { label: 'vs_id', title: 'Server', width: 150 },
         { label: 'formats', title: 'Formats', width: 120 },

@@ -1,52 +1,69 @@
 import {
   DatasourceVariableBuilder,
   QueryVariableBuilder,
+  VariableHide,
   VariableRefresh,
   VariableSort,
 } from '@grafana/grafana-foundation-sdk/dashboard';
 import { CATALOGUE } from '../../../src/metrics/catalogue.ts';
 import { DATA_SOURCE } from './panels.ts';
-import type { Filter } from './queries.ts';
+import { formatMatcher, SCOPE, type Filter } from './queries.ts';
 
-/** Data source, `job`, `instance` and the filters of a dashboard. Each narrows the following ones. */
+/** Variables whose label only some installations have. Hidden, with All chosen, they select every series. */
+const INSTALLATION_LABELS = { cluster: 'Cluster', namespace: 'Namespace' } as const;
+
+/**
+ * Data source, `cluster` and `namespace`, `job`, `instance` and the filters of a dashboard. Each narrows the following
+ * ones.
+ */
 export function createVariables(filters: readonly Filter[]) {
   return [
     new DatasourceVariableBuilder('datasource').type('prometheus').label('Data source'),
+    ...Object.entries(INSTALLATION_LABELS).map(([name, label], index) =>
+      createListVariable(name, label, listValues(CATALOGUE.buildInfo.name, SCOPE.slice(0, index), name))
+        .allValue('.*')
+        .hide(VariableHide.HideVariable),
+    ),
     // All is the list of jobs with the exporter's metrics. `.+` would include `up` and `process_…` of every other target
     // of Prometheus.
-    createListVariable('job', 'Job', `label_values(${CATALOGUE.buildInfo.name}, job)`),
+    createListVariable('job', 'Job', listValues(CATALOGUE.buildInfo.name, SCOPE.slice(0, 2), 'job')),
     createListVariable(
       'instance',
       'Instance',
-      `label_values(${CATALOGUE.buildInfo.name}{job=~"$job"}, instance)`,
+      listValues(CATALOGUE.buildInfo.name, SCOPE.slice(0, 3), 'instance'),
     ).allValue('.+'),
     ...filters.map((filter) => filterVariable(filter).allValue('.+')),
   ];
 }
 
 function filterVariable(filter: Filter): QueryVariableBuilder {
-  const scraped = 'job=~"$job", instance=~"$instance"';
   switch (filter) {
     case 'service_code':
       // Codes that have not been polled yet have an interval, but no `xvs_up`.
       return createListVariable(
         'service_code',
         'Service code',
-        `label_values(${CATALOGUE.pollInterval.name}{${scraped}}, service_code)`,
+        listValues(CATALOGUE.pollInterval.name, SCOPE, 'service_code'),
       );
     case 'vs_id':
       return createListVariable(
         'vs_id',
         'Server',
-        `label_values(${CATALOGUE.serverLastSeen.name}{${scraped}, service_code=~"$service_code"}, vs_id)`,
+        listValues(CATALOGUE.serverLastSeen.name, [...SCOPE, 'service_code'], 'vs_id'),
       );
     case 'task_id':
       return createListVariable(
         'task_id',
         'Task',
-        `label_values(${CATALOGUE.taskInfo.name}{${scraped}, service_code=~"$service_code", vs_id=~"$vs_id"}, task_id)`,
+        listValues(CATALOGUE.taskInfo.name, [...SCOPE, 'service_code', 'vs_id'], 'task_id'),
       );
   }
+}
+
+/** The query for the values of a label of a metric, narrowed by variables. */
+function listValues(metric: string, variables: readonly string[], label: string): string {
+  const matchers = variables.map(formatMatcher).join(', ');
+  return `label_values(${metric}${matchers === '' ? '' : `{${matchers}}`}, ${label})`;
 }
 
 function createListVariable(name: string, label: string, query: string): QueryVariableBuilder {

@@ -5,6 +5,8 @@ export type DashboardRule = (dashboard: Dashboard) => readonly string[];
 
 /** Stand-ins for variables, under which an expression is PromQL. */
 export const PLACEHOLDER_VALUES = {
+  cluster: 'a-cluster',
+  namespace: 'a-namespace',
   job: 'a-job',
   instance: 'an-instance',
   service_code: 'CODE',

@@ -25,7 +25,7 @@ const VALID_DASHBOARD = JSON.stringify({
   uid: 'xvs-small',
   title: 'Small',
   tags: ['xvs-exporter'],
-  editable: false,
+  editable: true,
   schemaVersion: 42,
   links: [{ type: 'dashboards', tags: ['xvs-exporter'], includeVars: true, keepTime: true }],
   annotations: {
@@ -33,13 +33,20 @@ const VALID_DASHBOARD = JSON.stringify({
       {
         name: 'Restarts',
         datasource: SOURCE,
-        expr: 'process_start_time_seconds{job=~"$job", instance=~"$instance"} - xvs_up{job=~"$job", instance=~"$instance"}',
+        expr: 'process_start_time_seconds{cluster=~"$cluster", namespace=~"$namespace", job=~"$job", instance=~"$instance"} - xvs_up{cluster=~"$cluster", namespace=~"$namespace", job=~"$job", instance=~"$instance"}',
       },
     ],
   },
   templating: {
     list: [
       { name: 'datasource', type: 'datasource', query: 'prometheus', label: 'Data source' },
+      ...['cluster', 'namespace'].map((name) => ({
+        name,
+        query: `label_values(up, ${name})`,
+        ...VARIABLE_DEFAULTS,
+        allValue: '.*',
+        hide: 2,
+      })),
       { name: 'job', label: 'Job', query: 'label_values(up, job)', ...VARIABLE_DEFAULTS },
       {
         name: 'instance',
@@ -61,14 +68,15 @@ const VALID_DASHBOARD = JSON.stringify({
       gridPos: { x: 0, y: 1, w: 12, h: 8 },
       fieldConfig: {
         defaults: { unit: 'bps', noValue: 'Nothing', thresholds: {} },
-        overrides: [{ properties: [{ id: 'unit', value: 's' }] }],
+        overrides: [{ matcher: { options: 'Age of data' }, properties: [{ id: 'unit', value: 's' }] }],
       },
+      options: { legend: { calcs: ['max'], sortBy: 'Last *', sortDesc: true } },
       targets: [
         {
           refId: 'A',
           datasource: SOURCE,
           legendFormat: '{{vs_id}}',
-          expr: 'sum by (vs_id) (rate(xvs_input_bytes_total{job=~"$job", instance=~"$instance"}[$__rate_interval]))',
+          expr: 'sum by (cluster, vs_id) (rate(xvs_input_bytes_total{cluster=~"$cluster", namespace=~"$namespace", job=~"$job", instance=~"$instance"}[$__rate_interval]))',
         },
       ],
     },
@@ -110,20 +118,19 @@ const VIOLATIONS: Readonly<Record<string, readonly (readonly [found: string | Re
   ],
   'panel-no-targets-rule': [[/"targets":\[.*\](?=\}\]\}$)/, '"targets":[]']],
   'target-promql-rule': [
-    ['sum by (vs_id) (', 'sum by (vs_id) ('.repeat(2)],
+    ['sum by (cluster, vs_id) (', 'sum by (cluster, vs_id) ('.repeat(2)],
     ['$__rate_interval', '$__interval_of_mine'],
   ],
   'target-rate-interval-rule': [['[$__rate_interval]', '[5m]']],
   'target-job-rule': [
-    ['total{job=~\\"$job\\", ', 'total{'],
-    ['total{job=~\\"$job\\"', 'total{job=\\"$job\\"'],
+    [/(?<=total\{.*)job=~\\"\$job\\", /, ''],
+    [/(?<=total\{.*)job=~/, 'job='],
   ],
   'target-instance-rule': [[', instance=~\\"$instance\\"}[', '}[']],
   'target-counter-agg-rule': [
     ['rate(xvs_input_bytes_total', 'delta(xvs_input_bytes_total'],
-    ['expr":"sum', 'expr":"xvs_tasks_started_total{job=~\\"$job\\", instance=~\\"$instance\\"} + sum'],
+    ['expr":"sum', 'expr":"xvs_tasks_started_total{} + sum'],
   ],
-  'uneditable-dashboard-rule': [['"editable":false', '"editable":true']],
   'legend-rule': [
     ['{{vs_id}}', '{{service_code}}'],
     ['{{vs_id}}', ''],
@@ -132,6 +139,27 @@ const VIOLATIONS: Readonly<Record<string, readonly (readonly [found: string | Re
     ['"uid":"xvs-small",', ''],
     ['"tags":["xvs-exporter"],"editable"', '"tags":[],"editable"'],
     ['"schemaVersion":42', '"schemaVersion":41'],
+  ],
+  'users can edit a dashboard': [['"editable":true', '"editable":false']],
+  'cluster and namespace can be selected, and are hidden': [
+    ['"allValue":".*","hide":2', '"allValue":".*","hide":0'],
+    ['"allValue":".*","hide":2', '"allValue":".+","hide":2'],
+  ],
+  'every selector is narrowed to cluster and namespace': [
+    ['total{cluster=~\\"$cluster\\", ', 'total{'],
+    [/(?<=total\{.*)namespace=~\\"\$namespace\\", /, ''],
+  ],
+  'no aggregation or join merges the codes, servers or exporters of two clusters': [
+    ['by (cluster, vs_id)', 'by (vs_id)'],
+    [' - xvs_up', ' - on (service_code) xvs_up'],
+  ],
+  'a legend with values is sorted by them': [
+    ['"sortBy":"Last *",', ''],
+    ['"sortDesc":true', '"sortDesc":false'],
+  ],
+  'ages are in seconds': [
+    ['"id":"unit","value":"s"', '"id":"unit","value":"none"'],
+    ['"title":"A panel"', '"title":"Age of data"'],
   ],
   'a dashboard leads to the others, with time and variables': [
     ['"keepTime":true', '"keepTime":false'],

@@ -33,7 +33,8 @@ const findVariable = ({ templating }: Dashboard, name: string): Variable | undef
 
 /**
  * The rules of grafana/dashboard-linter, under its names. One is turned round: All of `job` is the list of its values
- * rather than `.+`, which would take in `up` and `process_…` of every other job.
+ * rather than `.+`, which would take in `up` and `process_…` of every other job. One is left out: users may edit these
+ * dashboards.
  */
 export const LINTER_RULES: Readonly<Record<string, DashboardRule>> = {
   'template-datasource-rule': ({ templating: { list } }) => {
@@ -128,8 +129,6 @@ export const LINTER_RULES: Readonly<Record<string, DashboardRule>> = {
       return violationIf(bare !== null, `${location} has a counter outside of rate and increase`);
     }),
 
-  'uneditable-dashboard-rule': ({ editable }) => violationIf(editable, 'it can be edited'),
-
   'legend-rule': (dashboard) =>
     listDataPanels(dashboard).flatMap(({ title, targets }) =>
       targets.flatMap(({ expr, legendFormat = '' }) => {
@@ -175,7 +174,7 @@ function listDurations(expr: string): readonly string[] {
 }
 
 /** Complains of selectors that are not matched by the variable of this name. */
-function findUnmatchedSelectors(dashboard: Dashboard, name: string): readonly string[] {
+export function findUnmatchedSelectors(dashboard: Dashboard, name: string): readonly string[] {
   return listExpressions(dashboard).flatMap(({ location, expr }) => {
     const marked = expr.replaceAll(`${name}=~"$${name}"`, 'is_matched="yes"');
     return catchMessage(() => {

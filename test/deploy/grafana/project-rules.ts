@@ -1,6 +1,8 @@
+import { SHARED_LABELS } from '../../../deploy/grafana/source/queries.ts';
 import { TAG } from '../../../deploy/grafana/source/dashboard-builder.ts';
 import { listExpressions, findVariables, type Panel } from '../../support/grafana.ts';
 import { listQueryVariables, violationIf, listDataPanels, type DashboardRule } from './dashboard-rule.ts';
+import { findUnmatchedSelectors } from './linter-rules.ts';
 
 /** What we ask of a dashboard beside the linter. */
 export const PROJECT_RULES: Readonly<Record<string, DashboardRule>> = {
@@ -9,6 +11,47 @@ export const PROJECT_RULES: Readonly<Record<string, DashboardRule>> = {
       !/^xvs-[a-z-]+$/.test(uid) || !tags.includes(TAG) || schemaVersion !== 42,
       'no uid, tag or schema',
     ),
+
+  'users can edit a dashboard': ({ editable }) => violationIf(!editable, 'it cannot be edited'),
+
+  'cluster and namespace can be selected, and are hidden': ({ templating }) =>
+    ['cluster', 'namespace'].flatMap((name) => {
+      const variable = templating.list.find((candidate) => candidate.name === name);
+      return violationIf(variable?.hide !== 2 || variable.allValue !== '.*', `no hidden variable ${name}`);
+    }),
+
+  'every selector is narrowed to cluster and namespace': (dashboard) => [
+    ...findUnmatchedSelectors(dashboard, 'cluster'),
+    ...findUnmatchedSelectors(dashboard, 'namespace'),
+  ],
+
+  'no aggregation or join merges the codes, servers or exporters of two clusters': (dashboard) =>
+    listExpressions(dashboard).flatMap(({ location, expr }) =>
+      [...expr.matchAll(/ (?:by|on) \(([^)]+)\)/g)]
+        .map(([, labels = '']) => labels.split(', '))
+        .filter((labels) => labels.some((label) => SHARED_LABELS.has(label)) && !labels.includes('cluster'))
+        .map((labels) => `${location} merges clusters by ${labels.join(', ')}`),
+    ),
+
+  'a legend with values is sorted by them': (dashboard) =>
+    listDataPanels(dashboard).flatMap(({ title, options }) => {
+      const { calcs = [], sortBy, sortDesc } = options?.legend ?? {};
+      return violationIf(
+        calcs.length > 0 && (sortBy !== 'Last *' || sortDesc !== true),
+        `${title} is not sorted`,
+      );
+    }),
+
+  'ages are in seconds': (dashboard) =>
+    listDataPanels(dashboard).flatMap(({ title = '', fieldConfig }) => {
+      const columns = (fieldConfig?.overrides ?? []).map(({ matcher, properties }) => ({
+        name: matcher?.options,
+        unit: properties.find(({ id }) => id === 'unit')?.value,
+      }));
+      return [{ name: title, unit: fieldConfig?.defaults.unit }, ...columns]
+        .filter(({ name, unit }) => / age$|^Age /.test(String(name)) && unit !== 's')
+        .map(({ name }) => `${title}: ${String(name)} is not in seconds`);
+    }),
 
   'a dashboard leads to the others, with time and variables': ({ links }) =>
     violationIf(

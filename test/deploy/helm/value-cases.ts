@@ -135,6 +135,14 @@ export const VALUE_CASES: readonly (readonly [Values, RegExp])[] = [
   [{ dashboards: { enabled: true, namespace: 'grafana' } }, /"namespace":"grafana"/],
   [{ dashboards: { enabled: true, label: 'board', labelValue: 'yes' } }, /"board":"yes"/],
   [{ dashboards: { enabled: true, annotations: { grafana_folder: 'Live' } } }, /"grafana_folder":"Live"/],
+  [
+    { dashboards: { enabled: true, multiCluster: true } },
+    /\\"name\\": \\"cluster\\",(?:(?!\\"name\\").)*\\"hide\\": 0/,
+  ],
+  [
+    { dashboards: { enabled: true }, config: { display: { device_types: { '10': 'Phone' } } } },
+    /\\"options\\": \{\\"10\\":\{\\"text\\":\\"Phone\\"\}\}/,
+  ],
 ];
 
 /** The cases of ServiceMonitor and PodMonitor, which have the same values. */
