@@ -201,13 +201,7 @@ export async function startApp(configuration: Configuration, dependencies: AppDe
   const reloader = createReloader(exporter, dependencies, failure.report);
   try {
     const webConfigurationSource = await openWebConfigurationSource(configuration.web, dependencies);
-    const web = await startWeb(
-      configuration.web,
-      exporter.facade,
-      reloader,
-      webConfigurationSource,
-      dependencies,
-    );
+    const web = await startWeb(configuration.web, exporter, reloader, webConfigurationSource, dependencies);
     // After the server listens: a second process with the same configuration must not replace the files of the first.
     await stateStore?.begin({
       tallies: () => poller.tallies,
@@ -307,7 +301,7 @@ function createReloader(
 
 async function startWeb(
   web: WebSettings,
-  facade: ExporterFacade,
+  { facade, exporterMetrics }: Exporter,
   reloader: Reloader<AppliedDifference>,
   webConfigurationSource: WebConfigurationSource,
   dependencies: AppDependencies,
@@ -318,8 +312,11 @@ async function startWeb(
     addresses: web.listenAddresses,
     maxRequests: web.maxRequests,
     maxConnections: web.maxConnections,
+    maxConnectionsPerAddress: web.maxConnectionsPerAddress,
+    maxPendingPasswords: web.maxPendingPasswords,
     hasOpenProbes: web.hasOpenProbes,
     webConfigurationSource,
+    metrics: exporterMetrics.web,
     handle: (request) => handle(request, facade, routes),
     ...dependencies,
   });
@@ -327,13 +324,15 @@ async function startWeb(
 
 /** Opens the web configuration file, if there is one. */
 async function openWebConfigurationSource(
-  { configFile }: WebSettings,
-  { logger }: AppDependencies,
+  { configFile, isWeakerConfigAllowed }: WebSettings,
+  { clock, logger }: AppDependencies,
 ): Promise<WebConfigurationSource> {
   if (configFile === undefined) return DEFAULT_WEB_CONFIGURATION_SOURCE;
   return await openWebConfiguration({
     path: configFile,
     readFile: LOCAL_FILE_SYSTEM.readFile,
+    isWeakerAllowed: isWeakerConfigAllowed,
+    clock,
     logger,
   });
 }

@@ -443,6 +443,31 @@ export const CATALOGUE = {
     help: 'When the configuration was last loaded successfully.',
     labels: [],
   },
+  webConnections: {
+    name: 'xvs_exporter_web_connections',
+    type: 'gauge',
+    help: 'Open connections to the web server.',
+    labels: [],
+  },
+  webConnectionsClosed: {
+    name: 'xvs_exporter_web_connections_closed_total',
+    type: 'counter',
+    help: 'Connections closed because of a limit, by reason: address_limit and total_limit (idle, replaced by a new one), dropped (new), pipelining, slow_client.',
+    labels: ['reason'],
+  },
+  webRequestsRejected: {
+    name: 'xvs_exporter_web_requests_rejected_total',
+    type: 'counter',
+    help: 'Requests rejected, by reason: unauthorized, client_certificate, rate_limit, password_queue, max_requests, max_connections.',
+    labels: ['reason'],
+  },
+  tlsCertificateNotAfter: {
+    name: 'xvs_exporter_tls_certificate_not_after_timestamp_seconds',
+    type: 'gauge',
+    unit: 'seconds',
+    help: 'When the certificate of the web server expires; only with TLS.',
+    labels: [],
+  },
   stateWriteErrors: {
     name: 'xvs_exporter_state_write_errors_total',
     type: 'counter',

@@ -5,6 +5,7 @@ import { CodeLabels } from './code-labels.ts';
 import { CodeMetrics, type PollMetrics } from './code-metrics.ts';
 import type { Family, FamilySelection } from './family.ts';
 import { DefaultMetrics, MetricSet } from './prom-client-adapter.ts';
+import { createWebMetrics, type WebMetrics } from './web-metrics.ts';
 
 /** Collecting the default metrics reads `/proc` and computes percentiles, which takes as long as a small scrape. */
 const DEFAULT_METRICS_MAX_AGE_MS = 1000;
@@ -56,6 +57,11 @@ export class ExporterMetrics implements Disposable {
     shards.set(shard.count);
     shardIndex.set(shard.index);
     buildInfo.set({ version, revision, node_version: nodeVersion }, 1);
+  }
+
+  /** Metrics of the web server. */
+  get web(): WebMetrics {
+    return this.#processMetrics.web;
   }
 
   /** Creates the series of a service code, counters at 0. If it is tracked already, only updates its poll interval. */
@@ -156,6 +162,7 @@ function createProcessMetrics() {
     logLinesDropped: set.createCounter(CATALOGUE.logLinesDropped),
     configLastReloadSuccessful: set.createGauge(CATALOGUE.configLastReloadSuccessful),
     configLastReloadSuccess: set.createGauge(CATALOGUE.configLastReloadSuccess),
+    web: createWebMetrics(set),
     stateWriteErrors: set.createCounter(CATALOGUE.stateWriteErrors),
     stateLastSuccess: set.createGauge(CATALOGUE.stateLastSuccess),
     stateSize: set.createGauge(CATALOGUE.stateSize),

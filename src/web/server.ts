@@ -1,11 +1,14 @@
 import { once } from 'node:events';
-import { createServer, type Server as HttpServer } from 'node:http';
+import { createServer, type RequestListener, type Server as HttpServer } from 'node:http';
 import type { Server as HttpsServer } from 'node:https';
+import { Socket } from 'node:net';
 import type { ListenAddress } from '../config/addresses.ts';
 import type { Clock } from '../runtime/clock.ts';
+import { Connections, getIdleTimeoutSeconds, RESERVED_CONNECTIONS } from './connections.ts';
 import { RequestHandler, type RequestHandlerOptions } from './request-handler.ts';
 import { createAuthorizer } from './security/authorization.ts';
 import { TlsServers } from './security/tls-server.ts';
+import type { WebConfiguration } from './security/web-configuration.ts';
 
 type Server = HttpServer | HttpsServer;
 
@@ -14,22 +17,24 @@ const HTTP_OPTIONS = {
   requestTimeout: 30_000,
   /** How often Node enforces both timeouts; its default of 30 s would exceed them. */
   connectionsCheckingInterval: 2_000,
-  /** Longer than scrape intervals: Node's default of 5 s could close a connection just as a scraper reuses it. */
-  keepAliveTimeout: 120_000,
   /** Ten times the size of a scrape's request line and headers. */
   maxHeaderSize: 16 * 1024,
 };
 /** Ends connections of clients that stop reading. */
 const SOCKET_TIMEOUT_MS = 60_000;
-const DROP_LOG_INTERVAL_MS = 60_000;
+const LIMIT_LOG_INTERVAL_MS = 60_000;
 /** How long requests in flight may take after the server starts to shut down. */
 const CLOSE_TIMEOUT_MS = 5_000;
 
 export interface WebServerOptions extends RequestHandlerOptions {
   /** Without a host, listens on every address. Port 0 takes a free port. */
   readonly addresses: readonly ListenAddress[];
-  /** Maximum number of connections to each address; further ones are closed. */
+  /** Maximum number of connections to each listen address; a further one replaces an idle one. */
   readonly maxConnections: number;
+  /** Maximum number of connections of one client to each listen address. */
+  readonly maxConnectionsPerAddress: number;
+  /** Maximum number of passwords that wait for their comparison. */
+  readonly maxPendingPasswords: number;
   /** Whether probes bypass authorization. */
   readonly hasOpenProbes: boolean;
 }
@@ -42,13 +47,19 @@ export interface WebServer extends AsyncDisposable {
 
 /** Listens on every address. If one fails, listens on none and rejects with the system error. */
 export async function startWebServer(options: WebServerOptions): Promise<WebServer> {
-  const { webConfigurationSource: source, hasOpenProbes, clock, logger } = options;
+  const { webConfigurationSource: source, hasOpenProbes, metrics, clock, logger } = options;
   const tlsServers = new TlsServers({ source, hasOpenProbes, clock, logger });
-  const authorizer = createAuthorizer({ hasOpenProbes, clock, logger });
+  const authorizer = createAuthorizer(options);
+  const recordCertificate = ({ tls }: WebConfiguration): void => {
+    const server = tls?.certificates.find(({ kind }) => kind === 'server');
+    if (server !== undefined) metrics.setCertificateNotAfter(server.notAfterMs);
+  };
+  recordCertificate(source.current);
+  source.onReload(recordCertificate);
   const requestHandler = new RequestHandler(options, authorizer, tlsServers);
   const servers: Server[] = [];
   const close = async () => {
-    requestHandler.announceClose();
+    requestHandler.announceShutdown();
     tlsServers.destroyHandshakes();
     await closeServers(servers, clock);
   };
@@ -64,26 +75,50 @@ export async function startWebServer(options: WebServerOptions): Promise<WebServ
 
 async function listen(
   { host, port }: ListenAddress,
-  { maxConnections, webConfigurationSource, clock, logger }: WebServerOptions,
-  { handleRequest }: RequestHandler,
+  options: WebServerOptions,
+  requestHandler: RequestHandler,
   tlsServers: TlsServers,
 ): Promise<Server> {
+  const { maxConnections, webConfigurationSource, metrics } = options;
   const { tls } = webConfigurationSource.current;
+  const logLimit = createLimitLogger(options);
+  const connections = new Connections({
+    ...options,
+    onCountChange: (count) => {
+      server.keepAliveTimeout = getIdleTimeoutSeconds(count, maxConnections) * 1000;
+    },
+    onLimitReached: logLimit,
+  });
+  const listener: RequestListener = (request, response) =>
+    requestHandler.handleRequest(request, response, connections);
   const server: Server =
     tls === undefined
-      ? createServer(HTTP_OPTIONS, handleRequest)
-      : tlsServers.create(HTTP_OPTIONS, tls, handleRequest);
+      ? createServer(HTTP_OPTIONS, listener)
+      : tlsServers.create(HTTP_OPTIONS, tls, listener, connections);
   server.timeout = SOCKET_TIMEOUT_MS;
-  server.maxConnections = maxConnections;
-  server.on(
-    'drop',
-    throttle(DROP_LOG_INTERVAL_MS, clock, () => {
-      logger.warn({ max_connections: maxConnections }, 'Connection limit reached; dropping new connections');
-    }),
-  );
+  server.maxConnections = maxConnections + RESERVED_CONNECTIONS;
+  server.on('connection', (socket) => {
+    if (socket instanceof Socket) connections.add(socket);
+  });
+  server.on('drop', () => {
+    metrics.recordConnectionClosed('dropped');
+    logLimit();
+  });
   server.listen(port, host);
   await once(server, 'listening');
   return server;
+}
+
+function createLimitLogger({
+  maxConnections,
+  maxConnectionsPerAddress,
+  clock,
+  logger,
+}: WebServerOptions): () => void {
+  const limits = { max_connections: maxConnections, max_connections_per_address: maxConnectionsPerAddress };
+  return throttle(LIMIT_LOG_INTERVAL_MS, clock, () => {
+    logger.warn(limits, 'Connection limit reached; new connections replace idle ones');
+  });
 }
 
 function throttle(intervalMs: number, clock: Clock, run: () => void): () => void {

@@ -14,6 +14,7 @@ import { startWebServer } from '../../src/web/server.ts';
 import type { WebServer, WebServerOptions } from '../../src/web/server.ts';
 import { readFixture } from '../support/fixtures.ts';
 import { ManualClock } from '../support/manual-clock.ts';
+import { RecordedWebMetrics, WIDE_LIMITS } from './recorded-web-metrics.ts';
 
 const HOST = '127.0.0.1';
 const CERTIFICATE_FOLDER = fileURLToPath(new URL('../../../test/fixtures/tls/', import.meta.url));
@@ -39,6 +40,7 @@ export interface SecuredServer {
   readonly server: WebServer;
   readonly port: number;
   readonly clock: ManualClock;
+  readonly metrics: RecordedWebMetrics;
   readonly lines: string[];
   readonly folder: string;
   /** Replaces the web configuration, or another file in its folder, and checks for changes. */
@@ -60,13 +62,20 @@ export async function startSecuredServer(
     format: 'json',
     destination: { write: (line) => lines.push(line) },
   });
-  const source = await openWebConfiguration({ path, readFile: (name) => readFile(name, 'utf8'), logger });
+  const source = await openWebConfiguration({
+    path,
+    readFile: (name) => readFile(name, 'utf8'),
+    isWeakerAllowed: false,
+    clock,
+    logger,
+  });
+  const metrics = new RecordedWebMetrics();
   lines.length = 0;
   const server = await startWebServer({
     addresses: [{ host: HOST, port: 0 }],
     handle: ({ url }) => Promise.resolve(respondText(200, `hello from ${url}`)),
-    maxRequests: 40,
-    maxConnections: 64,
+    ...WIDE_LIMITS,
+    metrics,
     webConfigurationSource: source,
     hasOpenProbes: false,
     clock,
@@ -79,7 +88,7 @@ export async function startSecuredServer(
     writeFileSync(join(folder, name), text);
     await source.check();
   };
-  return { server, port, clock, lines, folder, write };
+  return { server, port, clock, metrics, lines, folder, write };
 }
 
 export interface ReceivedResponse {

@@ -8,6 +8,7 @@ import { DEFAULT_WEB_CONFIGURATION_SOURCE } from '../../src/web/security/web-con
 import { respondText } from '../../src/web/response.ts';
 import { startWebServer } from '../../src/web/server.ts';
 import type { WebServer, WebServerOptions } from '../../src/web/server.ts';
+import { RecordedWebMetrics, WIDE_LIMITS } from './recorded-web-metrics.ts';
 import { readResponse, type ReceivedResponse } from './secured-server.ts';
 
 const HOST = '127.0.0.1';
@@ -28,8 +29,8 @@ async function start(t: TestContext, overrides: Partial<WebServerOptions> = {}) 
   const server = await startWebServer({
     addresses: [{ host: HOST, port: 0 }],
     handle: () => Promise.resolve(respondText(200, 'hello')),
-    maxRequests: 40,
-    maxConnections: 64,
+    ...WIDE_LIMITS,
+    metrics: new RecordedWebMetrics(),
     webConfigurationSource: DEFAULT_WEB_CONFIGURATION_SOURCE,
     hasOpenProbes: false,
     clock,

@@ -1,3 +1,4 @@
+import type { RequestRejectionReason, WebMetrics } from '../../metrics/web-metrics.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import { isProbe } from '../request.ts';
@@ -11,6 +12,8 @@ interface AuthRequest {
   readonly url: string;
   readonly authorization: string | undefined;
   readonly isCertificateRejected: boolean;
+  /** Address or network of the client. */
+  readonly client: string;
   /** Aborts when the client disconnects. */
   readonly signal: AbortSignal;
 }
@@ -18,6 +21,9 @@ interface AuthRequest {
 export interface AuthorizerOptions {
   /** Whether probes bypass authorization. */
   readonly hasOpenProbes: boolean;
+  /** Maximum number of passwords that wait for their comparison. */
+  readonly maxPendingPasswords: number;
+  readonly metrics: WebMetrics;
   readonly clock: Clock;
   readonly logger: Logger;
 }
@@ -34,39 +40,54 @@ export interface Authorizer {
 const BASIC = /^basic ([A-Za-z0-9+/]+={0,2})$/i;
 
 /** Checks the rate limit before certificate and password, in the order of the exporter-toolkit. */
-export function createAuthorizer({ hasOpenProbes, clock, logger }: AuthorizerOptions): Authorizer {
+export function createAuthorizer({
+  hasOpenProbes,
+  maxPendingPasswords,
+  metrics,
+  clock,
+  logger,
+}: AuthorizerOptions): Authorizer {
   const limiter = new RateLimiter();
-  const passwords = new PasswordVerifier();
+  const passwords = new PasswordVerifier(maxPendingPasswords);
 
   const verify = async (
-    { authorization, signal }: AuthRequest,
+    { authorization, client, signal }: AuthRequest,
     users: ReadonlyMap<string, string>,
   ): Promise<VerificationResult> => {
     const credentials = parseBasicCredentials(authorization);
     if (credentials === undefined) return 'invalid';
     try {
-      return await passwords.verify(credentials, users, signal);
+      return await passwords.verify(credentials, users, { client, signal });
     } catch (err) {
       logger.error({ err }, 'Password verification failed');
       return 'busy';
     }
   };
+  const reject = (
+    reason: RequestRejectionReason,
+    ...response: Parameters<typeof respondText>
+  ): WebResponse => {
+    metrics.recordRequestRejected(reason);
+    return respondText(...response);
+  };
   return {
     async authorize(request, { rateLimit, users }) {
       if (hasOpenProbes && isProbe(request.url)) return undefined;
-      if (!limiter.allows(rateLimit, clock.monotonic())) return respondText(429, 'Too many requests.');
-      if (request.isCertificateRejected) return respondText(403, 'A valid client certificate is required.');
+      if (!limiter.allows(rateLimit, clock.monotonic()))
+        return reject('rate_limit', 429, 'Too many requests.');
+      if (request.isCertificateRejected)
+        return reject('client_certificate', 403, 'A valid client certificate is required.');
       if (users.size === 0) return undefined;
       const result = await verify(request, users);
       switch (result) {
         case 'valid':
           return undefined;
         case 'invalid':
-          return respondText(401, 'Unauthorized.', {
+          return reject('unauthorized', 401, 'Unauthorized.', {
             'WWW-Authenticate': 'Basic realm="xvs-exporter", charset="UTF-8"',
           });
         case 'busy':
-          return respondText(503, 'Too many pending password checks.', { 'Retry-After': '1' });
+          return reject('password_queue', 503, 'Too many pending password checks.', { 'Retry-After': '1' });
       }
     },
   };

@@ -1,8 +1,17 @@
 import { createHmac, randomBytes } from 'node:crypto';
+import { ClientGroups } from '../client-groups.ts';
 
 export interface Credentials {
   readonly user: string;
   readonly password: string;
+}
+
+/** Who waits for a password check. */
+export interface VerificationRequest {
+  /** Address or network of the client. */
+  readonly client: string;
+  /** Aborts when the client disconnects. */
+  readonly signal: AbortSignal;
 }
 
 /** `busy`: the password was not compared, because the queue is full or every client has disconnected. */
@@ -15,34 +24,55 @@ export type ComparePassword = (password: string, hash: string) => Promise<boolea
 const MAX_CACHED_VALID = 128;
 /** Cached apart from the valid ones, so that guesses cannot evict them. */
 const MAX_CACHED_INVALID = 1024;
-/** Includes the running comparison. */
-const MAX_PENDING_COMPARISONS = 16;
 /** Requests with the same password that wait for its comparison. */
 const MAX_REQUESTS_PER_COMPARISON = 64;
 
 /** Salt and hash for users that do not exist. */
 const DUMMY_SALT_AND_HASH = 'QOauhQNbBCuQDKes6eFzPeMqBSjb7Mr5DUmpZ/VcEd00UAV/LDeSi';
 
-interface PendingComparison {
-  readonly result: Promise<VerificationResult>;
-  /** One for each request that waits for the result. */
-  readonly signals: AbortSignal[];
+/** A request that waits for a comparison. */
+interface Waiter {
+  readonly signal: AbortSignal;
+  readonly resolve: (result: VerificationResult) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/** A comparison that waits or runs. */
+interface Comparison {
+  readonly digest: string;
+  readonly client: string;
+  readonly password: string;
+  readonly hash: string;
+  readonly isExistingUser: boolean;
+  readonly waiters: Waiter[];
 }
 
 /**
  * Verifies passwords, one comparison at a time. It caches results as keyed digests of user, hash and password, so that
  * bcrypt does not slow down each scrape and a new hash in the configuration is compared again. Users that do not exist
- * take as long as users that do.
+ * take as long as the user with the cheapest hash.
+ *
+ * Clients take turns, and users that exist go before users that do not. If the queue is full, the newest comparison of
+ * the client that has the most gives way, first of users that do not exist.
  */
 export class PasswordVerifier {
+  readonly #maxPending: number;
   readonly #compare: ComparePassword;
   readonly #digestKey = randomBytes(32);
   readonly #validDigests = new LruSet(MAX_CACHED_VALID);
   readonly #invalidDigests = new LruSet(MAX_CACHED_INVALID);
-  readonly #pending = new Map<string, PendingComparison>();
-  #lastComparison: Promise<unknown> = Promise.resolve();
+  readonly #dummyHashes = new WeakMap<ReadonlyMap<string, string>, string>();
+  /** Waiting comparisons and the running one, by digest. */
+  readonly #pending = new Map<string, Comparison>();
+  readonly #queues = {
+    existingUsers: new ClientGroups<Comparison>(),
+    others: new ClientGroups<Comparison>(),
+  };
+  #isRunning = false;
 
-  constructor(compare: ComparePassword = compareWithBcrypt) {
+  /** @param maxPending - maximum number of comparisons that wait */
+  constructor(maxPending: number, compare: ComparePassword = compareWithBcrypt) {
+    this.#maxPending = maxPending;
     this.#compare = compare;
   }
 
@@ -50,40 +80,86 @@ export class PasswordVerifier {
   async verify(
     { user, password }: Credentials,
     users: ReadonlyMap<string, string>,
-    signal: AbortSignal,
+    { client, signal }: VerificationRequest,
   ): Promise<VerificationResult> {
+    // The steps up to a cached result are the same for every user, so that their time tells nothing.
+    const dummyHash = this.#getDummyHash(users);
     const userHash = users.get(user);
-    const hash = userHash ?? this.#createDummyHash(user, users);
+    const hash = userHash ?? dummyHash;
     const digest = this.#digest(user, hash, password);
-    if (userHash !== undefined && this.#validDigests.has(digest)) return 'valid';
-    if (this.#invalidDigests.has(digest)) return 'invalid';
-    const pending = this.#pending.get(digest);
-    if (pending !== undefined) {
-      if (pending.signals.length >= MAX_REQUESTS_PER_COMPARISON) return 'busy';
-      pending.signals.push(signal);
-      return await pending.result;
-    }
-    if (this.#pending.size >= MAX_PENDING_COMPARISONS) return 'busy';
-
-    const signals = [signal];
-    const run = async (): Promise<VerificationResult> => {
-      if (signals.every(({ aborted }) => aborted)) return 'busy';
-      const isValid = (await this.#compare(password, hash)) && userHash !== undefined;
-      (isValid ? this.#validDigests : this.#invalidDigests).add(digest);
-      return isValid ? 'valid' : 'invalid';
-    };
-    const result = this.#lastComparison.then(run).finally(() => this.#pending.delete(digest));
-    this.#lastComparison = result.catch(() => undefined);
-    this.#pending.set(digest, { result, signals });
-    return await result;
+    const isValid = this.#validDigests.has(digest);
+    const isInvalid = this.#invalidDigests.has(digest);
+    if (isValid) return 'valid';
+    if (isInvalid) return 'invalid';
+    return await new Promise((resolve, reject) => {
+      const waiter = { signal, resolve, reject };
+      const pending = this.#pending.get(digest);
+      if (pending === undefined) {
+        const isExistingUser = userHash !== undefined;
+        this.#enqueue({ digest, client, password, hash, isExistingUser, waiters: [waiter] });
+        void this.#run();
+      } else if (pending.waiters.length < MAX_REQUESTS_PER_COMPARISON) {
+        pending.waiters.push(waiter);
+      } else {
+        resolve('busy');
+      }
+    });
   }
 
-  /** Has the cost of one user's hash, chosen by the name, so that repeated requests take equally long. */
-  #createDummyHash(user: string, users: ReadonlyMap<string, string>): string {
-    const hashes = [...users.values()];
-    const choice = createHmac('sha256', this.#digestKey).update(user).digest().readUInt32LE(0);
-    const cost = hashes[choice % hashes.length]?.slice(4, 6) ?? '10';
-    return `$2y$${cost}$${DUMMY_SALT_AND_HASH}`;
+  #enqueue(comparison: Comparison): void {
+    const { existingUsers, others } = this.#queues;
+    this.#pending.set(comparison.digest, comparison);
+    (comparison.isExistingUser ? existingUsers : others).add(comparison.client, comparison);
+    if (existingUsers.size + others.size <= this.#maxPending) return;
+    const dropped = others.takeNewestOfLargest() ?? existingUsers.takeNewestOfLargest();
+    if (dropped !== undefined) this.#settle(dropped, 'busy');
+  }
+
+  /** Runs one comparison after the other until none waits. Never rejects. */
+  async #run(): Promise<void> {
+    if (this.#isRunning) return;
+    this.#isRunning = true;
+    const { existingUsers, others } = this.#queues;
+    for (;;) {
+      const next = existingUsers.takeNext() ?? others.takeNext();
+      if (next === undefined) break;
+      try {
+        this.#settle(next, await this.#runComparison(next));
+      } catch (error) {
+        this.#pending.delete(next.digest);
+        for (const { reject } of next.waiters) reject(error);
+      }
+    }
+    this.#isRunning = false;
+  }
+
+  async #runComparison({
+    digest,
+    password,
+    hash,
+    isExistingUser,
+    waiters,
+  }: Comparison): Promise<VerificationResult> {
+    if (waiters.every(({ signal }) => signal.aborted)) return 'busy';
+    const isValid = (await this.#compare(password, hash)) && isExistingUser;
+    (isValid ? this.#validDigests : this.#invalidDigests).add(digest);
+    return isValid ? 'valid' : 'invalid';
+  }
+
+  #settle({ digest, waiters }: Comparison, result: VerificationResult): void {
+    this.#pending.delete(digest);
+    for (const { resolve } of waiters) resolve(result);
+  }
+
+  /** Has the lowest cost of all users: a costly hash of one user must not let others occupy the queue for seconds. */
+  #getDummyHash(users: ReadonlyMap<string, string>): string {
+    let hash = this.#dummyHashes.get(users);
+    if (hash === undefined) {
+      const [cost = '10'] = [...users.values()].map((userHash) => userHash.slice(4, 6)).toSorted();
+      hash = `$2y$${cost}$${DUMMY_SALT_AND_HASH}`;
+      this.#dummyHashes.set(users, hash);
+    }
+    return hash;
   }
 
   #digest(...parts: readonly string[]): string {

@@ -7,8 +7,17 @@ import { TLS13_SUITES, type ClientAuth, type PemSource, type TlsSection } from '
 /** Options of a TLS server, with certificates that have been read and validated. */
 export interface TlsServerOptions {
   readonly secureContext: SecureContextOptions;
+  /** Those of the server and of the client CA. */
+  readonly certificates: readonly CertificateValidity[];
   readonly clientAuth: ClientAuth;
   readonly allowedSans: ReadonlySet<string> | undefined;
+}
+
+/** How long a certificate of the web configuration is valid. */
+export interface CertificateValidity {
+  readonly kind: 'server' | 'client CA';
+  /** Milliseconds since the Unix epoch. */
+  readonly notAfterMs: number;
 }
 
 const CERTIFICATE_PEM =
@@ -34,8 +43,13 @@ export async function readTlsServerOptions(
   throwIfAny(parts.filter((part) => typeof part !== 'string'));
   const [cert = '', key = '', ca = ''] = parts.map(String);
   validateKeyPair(section, cert, key);
-  if (clientCa !== undefined) validateCertificates(clientCa, ca);
+  const caCertificates = clientCa === undefined ? [] : parseCertificates(clientCa, ca);
   return {
+    certificates: [
+      // The first certificate is that of the server; an expired one may follow it for old clients (cross-signing).
+      toValidity('server', new X509Certificate(cert)),
+      ...caCertificates.map((certificate) => toValidity('client CA', certificate)),
+    ],
     secureContext: { cert, key, ...(ca === '' ? {} : { ca }), ...buildProtocolOptions(section) },
     clientAuth,
     allowedSans: allowedSans === undefined ? undefined : new Set(allowedSans),
@@ -65,10 +79,14 @@ function validateKeyPair(section: TlsSection, cert: string, key: string): void {
   }
 }
 
-function validateCertificates(source: PemSource, text: string): void {
+function toValidity(kind: CertificateValidity['kind'], { validTo }: X509Certificate): CertificateValidity {
+  return { kind, notAfterMs: Date.parse(validTo) };
+}
+
+function parseCertificates(source: PemSource, text: string): readonly X509Certificate[] {
   try {
     const certificates = [...text.matchAll(CERTIFICATE_PEM)].map(([pem]) => new X509Certificate(pem));
-    if (certificates.length > 0) return;
+    if (certificates.length > 0) return certificates;
   } catch (error) {
     throw createConfigError(source, 'certificates (PEM)', `an invalid one (${readErrorCode(error)})`);
   }

@@ -4,6 +4,7 @@ import { Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/logger.ts';
+import type { Connections } from '../connections.ts';
 import { PLAIN_HTTP_TO_TLS } from '../response.ts';
 import { getRejectionReason } from './client-certificate.ts';
 import type { TlsServerOptions } from './tls-options.ts';
@@ -45,7 +46,12 @@ export class TlsServers {
     this.#options = options;
   }
 
-  create(options: ServerOptions, tls: TlsServerOptions, listener: RequestListener): Server {
+  create(
+    options: ServerOptions,
+    tls: TlsServerOptions,
+    listener: RequestListener,
+    connections: Connections,
+  ): Server {
     const server = createServer(
       {
         ...options,
@@ -62,7 +68,7 @@ export class TlsServers {
       if (socket instanceof Socket) this.#trackHandshake(socket);
     });
     // Before the listener of HTTP, which ignores destroyed sockets.
-    server.prependListener('secureConnection', (socket) => this.#finishHandshake(socket));
+    server.prependListener('secureConnection', (socket) => this.#finishHandshake(socket, connections));
     server.on('tlsClientError', (error, socket) => this.#failHandshake(error, socket));
     this.#options.source.onReload(({ tls: next }) => {
       if (next !== undefined) server.setSecureContext(next.secureContext);
@@ -102,13 +108,14 @@ export class TlsServers {
     );
   }
 
-  #finishHandshake(socket: TLSSocket): void {
+  #finishHandshake(socket: TLSSocket, connections: Connections): void {
     const { source, hasOpenProbes, logger } = this.#options;
     const handshake = this.#handshakes.get(formatEndpoints(socket));
     const { tls } = source.current;
     // Without a handshake the client has disconnected.
     if (handshake === undefined || tls === undefined) return void socket.destroy();
     handshake.end();
+    connections.link(socket, handshake.socket);
     const reason = getRejectionReason(socket, tls);
     if (reason === undefined) return;
     logger.debug({ reason }, 'Client certificate rejected');

@@ -5,7 +5,8 @@ import { raceAbort } from '../../runtime/abort.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import { importBcrypt } from './password-verifier.ts';
-import { readTlsServerOptions, type TlsServerOptions } from './tls-options.ts';
+import { findRemovedProtections } from './protections.ts';
+import { readTlsServerOptions, type CertificateValidity, type TlsServerOptions } from './tls-options.ts';
 import { parseWebConfigurationFile, type WebConfigurationFile } from './web-configuration-file.ts';
 
 const CHECK_INTERVAL_MS = 1000;
@@ -55,13 +56,21 @@ async function assertBcryptBuild(path: string): Promise<void> {
 export interface WebConfigurationSourceOptions {
   readonly path: string;
   readonly readFile: ReadFile;
+  /** Whether a reload may remove protections. */
+  readonly isWeakerAllowed: boolean;
+  readonly clock: Pick<Clock, 'now'>;
   readonly logger: Logger;
 }
 
-/** Loads a web configuration file; rejects with a ConfigError. An invalid change later is logged once and ignored. */
+/**
+ * Loads a web configuration file; rejects with a ConfigError. Later, a version that is invalid, needs a restart or
+ * removes a protection is logged once and ignored.
+ */
 export async function openWebConfiguration({
   path,
   readFile,
+  isWeakerAllowed,
+  clock,
   logger,
 }: WebConfigurationSourceOptions): Promise<WebConfigurationSource> {
   const logLoaded = ({ tls, users }: WebConfiguration): void => {
@@ -75,6 +84,8 @@ export async function openWebConfiguration({
   let { digest } = first;
   const listeners: ((configuration: WebConfiguration) => void)[] = [];
   logLoaded(current);
+  const warnAboutExpired = createExpiryWarner(clock, logger);
+  warnAboutExpired(current);
 
   const reload = (next: WebConfiguration | ConfigError): void => {
     if (next instanceof ConfigError) {
@@ -84,6 +95,15 @@ export async function openWebConfiguration({
     const reason = describeRestartNeed(current, next);
     if (reason !== undefined) {
       logger.warn({ reason }, 'Web configuration change needs a restart; keeping the previous one');
+      return;
+    }
+    const removed = isWeakerAllowed ? [] : findRemovedProtections(current, next);
+    if (removed.length > 0) {
+      const remedy = 'restart, or set web.config.allow_weaker';
+      logger.warn(
+        { removed, remedy },
+        'Web configuration change removes protection; keeping the previous one',
+      );
       return;
     }
     current = next;
@@ -98,13 +118,32 @@ export async function openWebConfiguration({
     check: async () => {
       try {
         const attempt = await attemptLoad(path, readFile);
-        if (attempt.digest === digest) return;
+        if (attempt.digest !== digest) reload(attempt.outcome);
         ({ digest } = attempt);
-        reload(attempt.outcome);
+        warnAboutExpired(current);
       } catch (err) {
         logger.error({ err }, 'Web configuration check failed');
       }
     },
+  };
+}
+
+/** Returns a function that logs each expired certificate once for each time that it is loaded. */
+function createExpiryWarner(
+  clock: Pick<Clock, 'now'>,
+  logger: Logger,
+): (configuration: WebConfiguration) => void {
+  const warned = new WeakSet<CertificateValidity>();
+  return ({ tls }) => {
+    for (const certificate of tls?.certificates ?? []) {
+      const { kind, notAfterMs } = certificate;
+      if (notAfterMs > clock.now() || warned.has(certificate)) continue;
+      warned.add(certificate);
+      logger.warn(
+        { certificate: kind, not_after: new Date(notAfterMs).toISOString() },
+        'Certificate expired',
+      );
+    }
   };
 }
 
@@ -147,14 +186,12 @@ async function attemptLoad(path: string, readFile: ReadFile): Promise<LoadAttemp
 }
 
 /**
- * Describes why a change needs a restart; `undefined` if it does not. Node cannot turn TLS or requests for client
- * certificates on or off in a listening server. TLS and authentication also stay on because a file that is being
- * written is empty for a moment, and an empty file is valid.
+ * Describes why a change needs a restart; `undefined` if it does not. Node.js cannot turn TLS or requests for client
+ * certificates on or off in a listening server.
  */
 function describeRestartNeed(current: WebConfiguration, next: WebConfiguration): string | undefined {
   if (current.tls !== undefined && next.tls === undefined) return 'TLS cannot be turned off';
   if (current.tls === undefined && next.tls !== undefined) return 'TLS cannot be turned on';
-  if (current.users.size > 0 && next.users.size === 0) return 'basic authentication cannot be turned off';
   if (current.tls?.clientAuth.isRequested === next.tls?.clientAuth.isRequested) return undefined;
   return 'client_auth_type cannot change from or to NoClientCert';
 }

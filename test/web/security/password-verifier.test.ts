@@ -2,9 +2,15 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate as waitForTurn } from 'node:timers/promises';
 import { hashSync } from '@node-rs/bcrypt';
-import { LruSet, PasswordVerifier } from '../../../src/web/security/password-verifier.ts';
+import {
+  LruSet,
+  PasswordVerifier,
+  type VerificationRequest,
+} from '../../../src/web/security/password-verifier.ts';
 
 const NEVER_ABORTED = new AbortController().signal;
+const REQUEST = { client: '192.0.2.1', signal: NEVER_ABORTED };
+const MAX_PENDING = 15;
 const HASH = `$2y$10$${'x'.repeat(53)}`;
 const USERS = new Map([['prometheus', HASH]]);
 
@@ -13,13 +19,17 @@ function createVerifier() {
   const comparisons: { password: string; hash: string }[] = [];
   const waiting: (() => void)[] = [];
   let isHeld = false;
-  const verifier = new PasswordVerifier(async (password, hash) => {
+  const verifier = new PasswordVerifier(MAX_PENDING, async (password, hash) => {
     comparisons.push({ password, hash });
     if (isHeld) await new Promise<void>((resolve) => waiting.push(resolve));
     return password === 'right';
   });
-  const verify = (password: string, user = 'prometheus', users = USERS, signal = NEVER_ABORTED) =>
-    verifier.verify({ user, password }, users, signal);
+  const verify = (
+    password: string,
+    user = 'prometheus',
+    users = USERS,
+    request: Partial<VerificationRequest> = {},
+  ) => verifier.verify({ user, password }, users, { ...REQUEST, ...request });
   return {
     verify,
     comparisons,
@@ -34,12 +44,12 @@ function createVerifier() {
 }
 
 test('bcrypt hashes of every prefix are compared', async () => {
-  const verifier = new PasswordVerifier();
+  const verifier = new PasswordVerifier(MAX_PENDING);
   // From the documentation of the format and the tests of the exporter-toolkit.
   const saltAndHash = 'QOauhQNbBCuQDKes6eFzPeMqBSjb7Mr5DUmpZ/VcEd00UAV/LDeSi';
   for (const prefix of ['$2a$10$', '$2b$10$', '$2y$10$']) {
     const users = new Map([['a', prefix + saltAndHash]]);
-    const verify = (password: string) => verifier.verify({ user: 'a', password }, users, NEVER_ABORTED);
+    const verify = (password: string) => verifier.verify({ user: 'a', password }, users, REQUEST);
     assert.equal(await verify('fakepassword'), 'valid', prefix);
     assert.equal(await verify('fakepassworD'), 'invalid', prefix);
   }
@@ -53,7 +63,7 @@ test('a comparison does not block the event loop', async () => {
     turning = setImmediate(count);
   };
   let turning = setImmediate(count);
-  await new PasswordVerifier().verify({ user: 'a', password: 'x' }, users, NEVER_ABORTED);
+  await new PasswordVerifier(MAX_PENDING).verify({ user: 'a', password: 'x' }, users, REQUEST);
   clearImmediate(turning);
   // A synchronous comparison would leave a handful.
   assert.ok(turns > 1000, `found ${turns} turns of the event loop`);
@@ -101,21 +111,79 @@ test('an unknown user is compared at the cost of a known one and is always inval
   assert.equal(comparisons.length, 1);
 });
 
-test('if users differ in cost, unknown users differ too, each with a constant cost', async () => {
+test('unknown users cost as much as the user with the cheapest hash', async () => {
   const { verify, comparisons } = createVerifier();
   const users = new Map([
-    ['a', HASH.replace('$10$', '$08$')],
-    ['b', HASH.replace('$10$', '$12$')],
+    ['a', HASH.replace('$10$', '$16$')],
+    ['b', HASH.replace('$10$', '$08$')],
+    ['c', HASH.replace('$10$', '$12$')],
   ]);
-  const names = Array.from({ length: 64 }, (_, index) => `unknown ${index}`);
-  const collectCosts = async (password: string) => {
+  for (let index = 0; index < 64; index += 1) await verify('right', `unknown ${index}`, users);
+  assert.deepEqual(new Set(comparisons.map(({ hash }) => hash.slice(4, 6))), new Set(['08']));
+});
+
+test('a repeated guess is compared once, for users that exist and users that do not', async () => {
+  const { verify, comparisons } = createVerifier();
+  for (const user of ['prometheus', 'unknown']) {
     const before = comparisons.length;
-    for (const name of names) await verify(password, name, users);
-    return comparisons.slice(before).map(({ hash }) => hash.slice(4, 6));
-  };
-  const first = await collectCosts('one');
-  assert.deepEqual(new Set(first), new Set(['08', '12']));
-  assert.deepEqual(await collectCosts('another'), first);
+    for (let guess = 0; guess < 100; guess += 1) assert.equal(await verify('wrong', user), 'invalid');
+    assert.equal(comparisons.length - before, 1);
+  }
+  assert.equal(new Set(comparisons.map(({ hash }) => hash.length)).size, 1);
+});
+
+test('users that exist go before users that do not', async () => {
+  const { verify, comparisons, hold, release } = createVerifier();
+  hold();
+  const guesses = Array.from({ length: 8 }, (_, guess) => verify(`guess ${guess}`, 'unknown'));
+  const scraper = verify('right', 'prometheus');
+  release();
+  assert.equal(await scraper, 'valid');
+  await Promise.all(guesses);
+  // The first guess was running already.
+  assert.deepEqual(comparisons.map(({ password }) => password).slice(0, 2), ['guess 0', 'right']);
+});
+
+test('clients take turns, however many passwords one of them sends', async () => {
+  const { verify, comparisons, hold, release } = createVerifier();
+  hold();
+  const guesses = Array.from({ length: 15 }, (_, guess) => verify(`guess ${guess}`));
+  const scraper = verify('right', 'prometheus', USERS, { client: '192.0.2.2' });
+  release();
+  assert.equal(await scraper, 'valid');
+  await Promise.all(guesses);
+  const order = comparisons.map(({ password }) => password);
+  assert.deepEqual([order.indexOf('right') <= 2, order.length], [true, 16]);
+});
+
+test('if the queue is full, the client with the most passwords gives way', async () => {
+  const { verify, hold, release } = createVerifier();
+  hold();
+  const guesses = Array.from({ length: 16 }, (_, guess) => verify(`guess ${guess}`));
+  const others = Array.from({ length: 5 }, (_, client) =>
+    verify('right', `prometheus`, new Map([['prometheus', HASH.replace('x', String(client))]]), {
+      client: `192.0.2.${client + 2}`,
+    }),
+  );
+  release();
+  assert.deepEqual(
+    await Promise.all(others),
+    others.map(() => 'valid'),
+  );
+  const results = await Promise.all(guesses);
+  assert.deepEqual(results.filter((result) => result === 'busy').length, others.length);
+});
+
+test('if the queue is full, users that do not exist give way to users that do', async () => {
+  const { verify, hold, release } = createVerifier();
+  hold();
+  const guesses = Array.from({ length: 16 }, (_, guess) =>
+    verify('guess', `unknown ${guess}`, USERS, { client: `192.0.2.${guess}` }),
+  );
+  const scraper = verify('right', 'prometheus', USERS, { client: '192.0.2.0' });
+  release();
+  assert.equal(await scraper, 'valid');
+  assert.equal((await Promise.all(guesses)).filter((result) => result === 'busy').length, 1);
 });
 
 test('a new hash is compared again, and a removed user is invalid', async () => {
@@ -162,7 +230,7 @@ test('a pending comparison is skipped after its client disconnects', async () =>
   hold();
   const first = verify('first');
   const client = new AbortController();
-  const second = verify('second', 'prometheus', USERS, client.signal);
+  const second = verify('second', 'prometheus', USERS, { signal: client.signal });
   client.abort();
   release();
   assert.deepEqual(await Promise.all([first, second]), ['invalid', 'busy']);
@@ -174,11 +242,11 @@ test('a pending comparison is skipped after its client disconnects', async () =>
 
 test('a failed comparison rejects and does not block the next one', async () => {
   let calls = 0;
-  const verifier = new PasswordVerifier(() => {
+  const verifier = new PasswordVerifier(MAX_PENDING, () => {
     calls += 1;
     return calls === 1 ? Promise.reject(new Error('no memory')) : Promise.resolve(true);
   });
-  const verify = () => verifier.verify({ user: 'prometheus', password: 'x' }, USERS, NEVER_ABORTED);
+  const verify = () => verifier.verify({ user: 'prometheus', password: 'x' }, USERS, REQUEST);
   await assert.rejects(verify(), /no memory/);
   assert.equal(await verify(), 'valid');
 });

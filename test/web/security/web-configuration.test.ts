@@ -24,6 +24,8 @@ async function open(first: string | undefined) {
       if (path === PATH && text !== undefined) return Promise.resolve(text);
       return Promise.reject(Object.assign(new Error('none'), { code: 'ENOENT' }));
     },
+    isWeakerAllowed: false,
+    clock: new ManualClock(0),
     logger: createLogger({ level: 'debug', format: 'json', destination }),
   });
   return {
@@ -68,7 +70,7 @@ test('an empty file, as during a write, does not turn authentication off', async
   assert.deepEqual(await usersAfter(''), ['a']);
   assert.match(
     lines[1] ?? '',
-    /"level":"warn".*"reason":"basic authentication cannot be turned off","msg":"[^"]*needs a restart/,
+    /"level":"warn".*"removed":\["basic_auth_users"\],"remedy":"restart, or set web.config.allow_weaker","msg":"Web configuration change removes protection; keeping the previous one"/,
   );
   assert.deepEqual(await usersAfter(users('b')), ['b']);
 });

@@ -1,0 +1,53 @@
+import { CATALOGUE } from './catalogue.ts';
+import type { MetricSet } from './prom-client-adapter.ts';
+
+/** `dropped`: accepted and closed at once, because even the reserve for probes was used up. */
+const CONNECTION_CLOSE_REASONS = [
+  'address_limit',
+  'total_limit',
+  'dropped',
+  'pipelining',
+  'slow_client',
+] as const;
+
+/** Why the web server closed a connection. */
+export type ConnectionCloseReason = (typeof CONNECTION_CLOSE_REASONS)[number];
+
+const REQUEST_REJECTION_REASONS = [
+  'unauthorized',
+  'client_certificate',
+  'rate_limit',
+  'password_queue',
+  'max_requests',
+  'max_connections',
+] as const;
+
+/** Why the web server rejected a request. */
+export type RequestRejectionReason = (typeof REQUEST_REJECTION_REASONS)[number];
+
+/** Records how the web server applies its limits. */
+export interface WebMetrics {
+  /** Adds the change of the number of open connections. */
+  addConnections(change: number): void;
+  recordConnectionClosed(reason: ConnectionCloseReason): void;
+  recordRequestRejected(reason: RequestRejectionReason): void;
+  /** Sets the end of the validity of the server certificate, in milliseconds since the Unix epoch. */
+  setCertificateNotAfter(notAfterMs: number): void;
+}
+
+/** Adds the metrics of the web server to a set. Counters start at 0; the certificate appears with its first value. */
+export function createWebMetrics(set: MetricSet): WebMetrics {
+  const connections = set.createGauge(CATALOGUE.webConnections);
+  const connectionsClosed = set.createCounter(CATALOGUE.webConnectionsClosed);
+  const requestsRejected = set.createCounter(CATALOGUE.webRequestsRejected);
+  const certificateNotAfter = set.createGauge(CATALOGUE.tlsCertificateNotAfter);
+  certificateNotAfter.remove();
+  for (const reason of CONNECTION_CLOSE_REASONS) connectionsClosed.inc({ reason }, 0);
+  for (const reason of REQUEST_REJECTION_REASONS) requestsRejected.inc({ reason }, 0);
+  return {
+    addConnections: (change) => connections.inc(change),
+    recordConnectionClosed: (reason) => connectionsClosed.inc({ reason }),
+    recordRequestRejected: (reason) => requestsRejected.inc({ reason }),
+    setCertificateNotAfter: (notAfterMs) => certificateNotAfter.set(notAfterMs / 1000),
+  };
+}
