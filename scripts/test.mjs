@@ -19,6 +19,7 @@ const compiled = join(root, 'build/test');
 
 /** Suites that `npm test` leaves out, by paths of their files. `npm run test:long` runs all of them. */
 const LONG_SUITES = {
+  combined: /^attack\/combined/,
   bench: /^bench\//,
   charts: /^deploy\/(?:helm\/values|kubernetes\/kustomize)/,
   rules: /^deploy\/prometheus\/(?:adapted-rules|static-labels|discovered-targets)/,
@@ -31,27 +32,31 @@ const LONG_SUITES = {
 /** Files of `npm test` that `npm run test:fuzz` runs for longer. */
 const FUZZ = /^(?:fuzz\/|integration\/cardinality-attack|tally\/ledger-model)/;
 
+/** Files of `npm test` that `npm run attack` runs for longer. */
+const ATTACK = /^attack\/(?!combined)/;
+
 /** The tests of the folders of `src/`: what `npm run test:unit` runs. */
-const UNIT = /^(?!bench|deploy|documentation|e2e|fuzz|integration|package|soak)/;
+const UNIT = /^(?!attack|bench|deploy|documentation|e2e|fuzz|integration|package|soak)/;
 
 /**
  * Files that need a process of their own: they take long, measure the heap, or wait for programs. All others share
  * processes, because starting one and loading the libraries costs 0.3 s of CPU time, more than most files take.
  */
 const SEPARATE =
-  /^(?:bench|deploy\/(?:alertmanager\/outage|compose\/full-stack|helm\/values|kubernetes\/kustomize|prometheus\/(?:adapted|discovered|promtool|static))|documentation\/commands|e2e|fuzz|integration\/(?:cardinality|fault|scrape-mode)|listing\/json-corpus|package\/package|simulator\/(?:histories|memory)|soak|state\/(?:crash-safety|damaged-journal|state-file)|web\/(?:server-limits|security\/web-configuration-file\.|status-page\/browser))/;
+  /^(?:attack|bench|deploy\/(?:alertmanager\/outage|compose\/full-stack|helm\/values|kubernetes\/kustomize|prometheus\/(?:adapted|discovered|promtool|static))|documentation\/commands|e2e|fuzz|integration\/(?:cardinality|fault|scrape-mode)|listing\/json-corpus|package\/package|simulator\/(?:histories|memory)|soak|state\/(?:crash-safety|damaged-journal|state-file)|web\/(?:server-limits|security\/web-configuration-file\.|status-page\/browser))/;
 
 /**
  * The files that `.ci/run` repeats on the Node.js version of the image, beside those of `unit`: they use its network, file
  * system and processes. Other files compute, or test what runs beside the program.
  */
 const RUNTIME =
-  /^(?:e2e\/(?:program|reload|shutdown|terminal|web-security)|integration\/(?!cardinality)|simulator\/memory|state\/|web\/(?!status-page\/browser))/;
+  /^(?:attack\/(?!combined)|e2e\/(?:program|reload|shutdown|terminal|web-security)|integration\/(?!cardinality)|simulator\/memory|state\/|web\/(?!status-page\/browser))/;
 
 /** Environment variables of a suite, unless they are set. */
 const THOROUGH = { XVS_FUZZ_RUNS: '8', XVS_ATTACK_SECONDS: '15', LEDGER_MODEL_STEPS: '100000' };
 const QUICK = { XVS_FUZZ_RUNS: '0.1', LEDGER_MODEL_STEPS: '1000' };
 const ENVIRONMENTS = {
+  attack: { XVS_ATTACK_ROUNDS: '25' },
   unit: QUICK,
   runtime: QUICK,
   fuzz: THOROUGH,
@@ -96,6 +101,7 @@ function isInSuite(file, suite, words) {
   if (suite === 'runtime') return isUnit(file) || RUNTIME.test(file);
   if (suite === 'long') return isLong(file) || FUZZ.test(file);
   if (suite === 'fuzz') return FUZZ.test(file);
+  if (suite === 'attack') return ATTACK.test(file);
   if (suite !== undefined) return LONG_SUITES[suite].test(file);
   return words.length > 0 || !isLong(file);
 }
@@ -149,7 +155,7 @@ const { values, positionals: words } = parseArgs({
   options: { suite: { type: 'string' } },
   allowPositionals: true,
 });
-const suites = ['unit', 'runtime', 'long', 'fuzz', ...Object.keys(LONG_SUITES)];
+const suites = ['unit', 'runtime', 'long', 'fuzz', 'attack', ...Object.keys(LONG_SUITES)];
 const files = readdirSync(compiled, { recursive: true })
   .filter((file) => file.endsWith('.test.js') && existsSync(join(root, 'test', file.replace(/js$/, 'ts'))))
   .filter((file) => isInSuite(file, values.suite, words))

@@ -5,7 +5,7 @@ import type { WebMetrics } from '../metrics/web-metrics.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Logger } from '../runtime/logger.ts';
 import type { Connections } from './connections.ts';
-import { PendingResponses } from './pending-responses.ts';
+import { UnreadResponses } from './unread-responses.ts';
 import { isProbe, type WebRequest } from './request.ts';
 import { respondText, type WebResponse } from './response.ts';
 import { sendBody } from './send-body.ts';
@@ -15,7 +15,7 @@ import type { WebConfiguration, WebConfigurationSource } from './security/web-co
 /** How long a client may take to read a response, which stays in memory meanwhile. */
 const RESPONSE_TIMEOUT_MS = 60_000;
 /** Responses that clients have not read yet; beyond this, the slowest clients are disconnected. */
-const MAX_PENDING_RESPONSE_BYTES = 128 * 1024 * 1024;
+const MAX_UNREAD_RESPONSE_BYTES = 128 * 1024 * 1024;
 /** Pipelined requests that wait for earlier ones of their connection. Scrapers and browsers do not pipeline. */
 const MAX_WAITING_PER_CONNECTION = 64;
 const MAX_WAITING_REQUESTS = 1024;
@@ -55,7 +55,7 @@ export class RequestHandler {
   readonly #authorizer: Authorizer;
   readonly #certificates: { isCertificateRejected(socket: Socket): boolean };
   readonly #active = new WeakMap<Socket, ActiveConnection>();
-  readonly #pendingResponses = new PendingResponses(MAX_PENDING_RESPONSE_BYTES);
+  readonly #unreadResponses = new UnreadResponses(MAX_UNREAD_RESPONSE_BYTES);
   #waitingRequestCount = 0;
   #handlingCount = 0;
   #isShuttingDown = false;
@@ -222,7 +222,7 @@ export class RequestHandler {
       response.destroy();
     };
     const client = active.connections.clientOf(active.socket);
-    const remove = this.#pendingResponses.add({ client, body, close });
+    const remove = this.#unreadResponses.add({ client, body, close });
     signal.addEventListener('abort', remove, { once: true });
     this.#options.clock.sleep(RESPONSE_TIMEOUT_MS, signal).then(close, () => undefined);
   }

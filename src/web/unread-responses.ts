@@ -2,7 +2,7 @@ import { ClientGroups } from './client-groups.ts';
 import type { WebResponse } from './response.ts';
 
 /** A response that its client has not read yet. */
-interface PendingResponse {
+interface UnreadResponse {
   readonly client: string;
   readonly body: WebResponse['body'];
   /** Disconnects the client. */
@@ -14,9 +14,9 @@ interface PendingResponse {
  * Above the limit, the oldest responses of the client with the most responses are closed, and new ones are sent: slow
  * clients cost other clients nothing.
  */
-export class PendingResponses {
+export class UnreadResponses {
   readonly #maxBytes: number;
-  readonly #byClient = new ClientGroups<PendingResponse>();
+  readonly #byClient = new ClientGroups<UnreadResponse>();
   readonly #readerCounts = new Map<WebResponse['body'], number>();
   #bytes = 0;
 
@@ -25,7 +25,7 @@ export class PendingResponses {
   }
 
   /** Adds a response and returns the function that removes it. */
-  add(added: PendingResponse): () => void {
+  add(added: UnreadResponse): () => void {
     this.#byClient.add(added.client, added);
     const readerCount = this.#readerCounts.get(added.body) ?? 0;
     this.#readerCounts.set(added.body, readerCount + 1);
@@ -40,7 +40,7 @@ export class PendingResponses {
     return () => this.#remove(added);
   }
 
-  #remove(response: PendingResponse): void {
+  #remove(response: UnreadResponse): void {
     if (!this.#byClient.delete(response.client, response)) return;
     const readerCount = (this.#readerCounts.get(response.body) ?? 0) - 1;
     if (readerCount > 0) {
