@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { request, type Agent } from 'node:http';
 import { connect, type Socket } from 'node:net';
@@ -55,7 +54,7 @@ export class AttackedExporter implements AsyncDisposable {
     const socket = connect({ host: '127.0.0.1', port: this.port, localAddress }).on('error', () => undefined);
     this.#sockets.add(socket);
     socket.once('close', () => this.#sockets.delete(socket));
-    await Promise.race([once(socket, 'connect').catch(() => undefined), once(socket, 'close')]);
+    await Promise.race([nextEvent(socket, 'connect'), nextEvent(socket, 'close')]);
     return socket;
   }
 
@@ -107,6 +106,11 @@ export class AttackedExporter implements AsyncDisposable {
     const status = readFileSync(`/proc/${this.program.pid}/status`, 'utf8');
     return Number(new RegExp(`${field}:\\s+(\\d+)`).exec(status)?.[1]) / 1024;
   }
+}
+
+/** Waits for an event; unlike `once`, an error does not end it, because the exporter may reset connections. */
+export function nextEvent(socket: Socket, name: 'close' | 'connect' | 'data'): Promise<void> {
+  return new Promise((resolve) => void socket.once(name, () => resolve()));
 }
 
 /** Value of an `Authorization` header. */

@@ -1,11 +1,16 @@
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { Agent } from 'node:http';
 import { test } from 'node:test';
 import { TemporaryFolder } from '../support/temporary-folder.ts';
 import { HASH, PASSWORD } from '../web/secured-server.ts';
-import { AttackedExporter, basicAuthorization, formatRequest, ROUNDS } from './attacked-exporter.ts';
+import {
+  AttackedExporter,
+  basicAuthorization,
+  formatRequest,
+  nextEvent,
+  ROUNDS,
+} from './attacked-exporter.ts';
 
 /** More than the default of `web.max_connections`, from more than four addresses with their share each. */
 const CONNECTIONS = 600;
@@ -16,7 +21,7 @@ const MAX_RSS_MIB = 300;
 async function hoard(exporter: AttackedExporter): Promise<void> {
   for (let index = 0; index < CONNECTIONS; index += 1) {
     const socket = await exporter.open(ADDRESSES[index % ADDRESSES.length]);
-    const answered = Promise.race([once(socket, 'data').catch(() => undefined), once(socket, 'close')]);
+    const answered = Promise.race([nextEvent(socket, 'data'), nextEvent(socket, 'close')]);
     socket.write(formatRequest('/'));
     await answered;
   }

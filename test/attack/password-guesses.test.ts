@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { hashSync } from '@node-rs/bcrypt';
@@ -9,6 +8,7 @@ import {
   AttackedExporter,
   basicAuthorization,
   formatRequest,
+  nextEvent,
   ROUNDS,
 } from './attacked-exporter.ts';
 
@@ -33,7 +33,7 @@ function writeWebConfiguration(folder: TemporaryFolder): string {
 async function guess(exporter: AttackedExporter, name: string, signal: AbortSignal): Promise<void> {
   for (let attempt = 0; !signal.aborted; attempt += 1) {
     const socket = await exporter.open(ATTACKER_ADDRESS);
-    const closed = once(socket.resume(), 'close').catch(() => undefined);
+    const closed = nextEvent(socket.resume(), 'close');
     const user = attempt % 2 === 0 ? 'scraper-0' : `unknown-${attempt}`;
     socket.write(formatRequest('/metrics', basicAuthorization(user, `guess ${name} ${attempt}`)));
     await closed;
@@ -58,7 +58,7 @@ test(
     const flood = formatRequest('/metrics', basicAuthorization('scraper-0', 'wrong')).repeat(PIPELINED);
     for (let round = 0; round < ROUNDS; round += 1) {
       const sockets = await Promise.all(Array.from({ length: 8 }, () => exporter.open()));
-      const closed = sockets.map((socket) => once(socket.resume(), 'close').catch(() => undefined));
+      const closed = sockets.map((socket) => nextEvent(socket.resume(), 'close'));
       for (const socket of sockets) socket.write(flood);
       assert.equal((await scrape('scraper-0')).status, 200);
       await Promise.all(closed);

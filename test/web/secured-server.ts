@@ -35,6 +35,9 @@ export function certificateFolder(t: TestContext): string {
   return folder;
 }
 
+/** After the end of `expired.pem`, within the validity of the other certificates. */
+const AFTER_EXPIRY_MS = Date.UTC(2026, 0);
+
 /** A web server on a free port with a web configuration and a manual clock. */
 export interface SecuredServer {
   readonly server: WebServer;
@@ -51,11 +54,12 @@ export async function startSecuredServer(
   t: TestContext,
   yml: string,
   overrides: Partial<WebServerOptions> = {},
+  nowMs = AFTER_EXPIRY_MS,
 ): Promise<SecuredServer> {
   const folder = certificateFolder(t);
   const path = join(folder, 'web.yml');
   writeFileSync(path, yml);
-  const clock = new ManualClock(0);
+  const clock = new ManualClock(nowMs);
   const lines: string[] = [];
   const logger = createLogger({
     level: 'debug',

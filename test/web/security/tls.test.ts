@@ -196,6 +196,66 @@ test('a change that needs a restart keeps the previous configuration', async (t)
   }
 });
 
+test('a reload cannot weaken the check of client certificates or the TLS version', async (t) => {
+  const full = 'min_version: TLS13, client_ca_file: ca.pem, client_auth_type: RequireAndVerifyClientCert';
+  const section = (more: string): string => `tls_server_config: { ${SERVER_CERTIFICATE}, ${more} }\n`;
+  const names = 'client_allowed_sans: [elsewhere.invalid]';
+  const table: [weaker: string, removed: string[]][] = [
+    [section(full), ['client_allowed_sans']],
+    [section(`${full.replace('min_version: TLS13, ', '')}, ${names}`), ['min_version']],
+    [section(`${full.replace('client_ca_file: ca.pem, ', '')}, ${names}`), ['client_ca']],
+    [
+      section(`${full.replace('RequireAndVerifyClientCert', 'RequireAnyClientCert')}, ${names}`),
+      ['client_auth_type (certificate verified)', 'client_ca'],
+    ],
+    [
+      section(full.replace('RequireAndVerifyClientCert', 'VerifyClientCertIfGiven')),
+      ['client_auth_type (certificate required)', 'client_allowed_sans'],
+    ],
+  ];
+  for (const [weaker, removed] of table) {
+    await t.test(removed.join(', '), async (inner) => {
+      const secured = await startSecuredServer(inner, section(`${full}, ${names}`));
+      await secured.write(weaker);
+      const { level, removed: logged } = JSON.parse(secured.lines[0] ?? '');
+      assert.deepEqual([level, logged], ['warn', removed]);
+      const clients = [{}, clientCertificate('self-signed'), clientCertificate('client')];
+      for (const client of clients) assert.equal(await requestOutcome(secured, client), 'broken');
+      assert.equal(await requestOutcome(secured, clientCertificate('wrong-host')), '200');
+      const older = { ...clientCertificate('wrong-host'), maxVersion: 'TLSv1.2' } as const;
+      assert.equal(await requestOutcome(secured, older), 'broken');
+    });
+  }
+});
+
+test('an expired certificate is logged once for each load, and its end is a metric', async (t) => {
+  const { write, lines, metrics } = await startSecuredServer(t, TLS);
+  assert.equal(metrics.certificateNotAfterMs, Date.UTC(2100, 0));
+  await write(TLS.replaceAll('server.', 'expired.'));
+  await write(TLS.replaceAll('server.', 'expired.'));
+  assert.equal(metrics.certificateNotAfterMs, Date.UTC(2001, 0));
+  assert.deepEqual(
+    lines
+      .map((line) => JSON.parse(line))
+      .map(({ level, msg, certificate, not_after }) => [level, msg, certificate, not_after]),
+    [
+      ['info', 'Web configuration loaded', undefined, undefined],
+      ['warn', 'Certificate expired', 'server', '2001-01-01T00:00:00.000Z'],
+    ],
+  );
+});
+
+test('a certificate that expires while the exporter runs is logged once', async (t) => {
+  const { write, lines, clock } = await startSecuredServer(t, TLS, {}, Date.UTC(2099, 11, 31));
+  await write(TLS);
+  assert.deepEqual(lines, []);
+  clock.advance(24 * 60 * 60 * 1000);
+  await write(TLS);
+  await write(TLS);
+  assert.equal(lines.length, 1);
+  assert.match(lines[0] ?? '', /"level":"warn".*"certificate":"server".*"msg":"Certificate expired"/);
+});
+
 test('a change between types that request certificates is applied', async (t) => {
   const secured = await startSecuredServer(t, withClientCa('RequestClientCert'));
   assert.equal(await requestOutcome(secured, {}), '200');

@@ -12,7 +12,7 @@ const users = (...names: readonly string[]): string =>
   `basic_auth_users: { ${names.map((name) => `${name}: ${HASH}`).join(', ')} }`;
 
 /** Opens a source that reads one file; `undefined` for a missing one. */
-async function open(first: string | undefined) {
+async function open(first: string | undefined, { isWeakerAllowed = false } = {}) {
   let text = first;
   let reads = 0;
   const lines: string[] = [];
@@ -24,7 +24,7 @@ async function open(first: string | undefined) {
       if (path === PATH && text !== undefined) return Promise.resolve(text);
       return Promise.reject(Object.assign(new Error('none'), { code: 'ENOENT' }));
     },
-    isWeakerAllowed: false,
+    isWeakerAllowed,
     clock: new ManualClock(0),
     logger: createLogger({ level: 'debug', format: 'json', destination }),
   });
@@ -73,6 +73,22 @@ test('an empty file, as during a write, does not turn authentication off', async
     /"level":"warn".*"removed":\["basic_auth_users"\],"remedy":"restart, or set web.config.allow_weaker","msg":"Web configuration change removes protection; keeping the previous one"/,
   );
   assert.deepEqual(await usersAfter(users('b')), ['b']);
+});
+
+test('a reload cannot remove the rate limit, with other changes or without', async () => {
+  const limit = 'rate_limit: { interval: 1s, burst: 5 }\n';
+  const { source, usersAfter, lines } = await open(limit + users('a'));
+  assert.deepEqual(await usersAfter(users('a', 'b')), ['a']);
+  assert.equal(source.current.rateLimit?.burst, 5);
+  assert.match(lines[1] ?? '', /"removed":\["rate_limit"\]/);
+  assert.deepEqual(await usersAfter(limit.replace('5', '9') + users('b')), ['b']);
+  assert.equal(source.current.rateLimit?.burst, 9);
+});
+
+test('with web.config.allow_weaker, a reload removes protections', async () => {
+  const { usersAfter, lines } = await open(users('a'), { isWeakerAllowed: true });
+  assert.deepEqual(await usersAfter(''), []);
+  assert.match(lines[1] ?? '', /"users":0,"msg":"Web configuration loaded"/);
 });
 
 test('a bcrypt cost above 14 is a warning', async () => {
