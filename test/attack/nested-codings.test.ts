@@ -1,24 +1,16 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { gzipSync } from 'node:zlib';
 import { parseExposition } from '../support/exposition-parser.ts';
 import { startProgram } from '../support/program.ts';
 import { waitUntil } from '../support/wait-until.ts';
 import { openClient, targetAt } from '../upstream/collect-listing.ts';
 import { serveHttp } from '../upstream/servers.ts';
+import { BOMB } from './hostile-service.ts';
 
 const MIB = 1024 * 1024;
 const HOSTILE_CODES = Array.from({ length: 8 }, (_, index) => `HOSTILE-${index}`);
 const MAX_RSS_MIB = 512;
-
-/** A listing of 512 MiB without an end, as 3 KB: gzip of many equal members of gzip. */
-const BOMB = (() => {
-  const user = '{"vs_id":"v","client_version":"1","device_type":"1","service_code":"HOSTILE-0"},';
-  const users = gzipSync(user.repeat(Math.floor((4 * MIB) / user.length)), { level: 9 });
-  const start = gzipSync('{"ret":0,"task_list":[],"user_list":[');
-  return gzipSync(Buffer.concat([start, ...Array.from({ length: 128 }, () => users)]), { level: 9 });
-})();
 
 function readRssMiB(pid: number | undefined): number {
   const [, kib] = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];

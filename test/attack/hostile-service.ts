@@ -1,0 +1,79 @@
+import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http';
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { gzipSync } from 'node:zlib';
+
+const MIB = 1024 * 1024;
+
+/** A listing of 512 MiB without an end, as 3 KB: gzip of many equal members of gzip. */
+export const BOMB: Buffer = (() => {
+  const user = '{"vs_id":"v","client_version":"1","device_type":"1","service_code":"HOSTILE-0"},';
+  const users = gzipSync(user.repeat(Math.floor((4 * MIB) / user.length)), { level: 9 });
+  const start = gzipSync('{"ret":0,"task_list":[],"user_list":[');
+  return gzipSync(Buffer.concat([start, ...Array.from({ length: 128 }, () => users)]), { level: 9 });
+})();
+
+/** Builds a gzipped listing with as many users, each with a client version of its own. */
+export function buildVersionsListing(serviceCode: string, users: number): Buffer {
+  const list = Array.from(
+    { length: users },
+    (_, index) =>
+      `{"vs_id":"v","client_version":"${index}","device_type":"1","service_code":"${serviceCode}","user_name":"u"}`,
+  );
+  return gzipSync(`{"ret":0,"task_list":[],"user_list":[${list.join(',')}]}`, { level: 1 });
+}
+
+/** Builds a listing of tasks with one input and two outputs each, for a long exposition. */
+export function buildTasksListing(serviceCode: string, tasks: number): string {
+  const list = Array.from({ length: tasks }, (_, index) =>
+    JSON.stringify({
+      id: `task-${index}`,
+      vs_id: 'v',
+      service_code: serviceCode,
+      progress: 0,
+      input_bytes: 1000 + index,
+      inputs: [{ url: '', service_code: serviceCode, user_name: 'u', device_type: 10, device_version: '1' }],
+      outputs: ['flv', 'm3u8'].map((format) => ({
+        file_name: `${index}.${format}`,
+        tag: 'live',
+        format,
+        width: 1280,
+        height: 720,
+        http_output_bytes: index,
+        http_connections_num: 1,
+        streams: [],
+      })),
+    }),
+  );
+  return `{"ret":0,"user_list":[],"task_list":[${list.join(',')}]}`;
+}
+
+/** A service on a free port that answers each service code in its own way. */
+export class HostileService implements AsyncDisposable {
+  readonly url: string;
+  readonly #server: ReturnType<typeof createServer>;
+
+  private constructor(url: string, server: ReturnType<typeof createServer>) {
+    this.url = url;
+    this.#server = server;
+  }
+
+  static async start(
+    answer: (serviceCode: string, response: ServerResponse) => void,
+  ): Promise<HostileService> {
+    const listener: RequestListener = (request: IncomingMessage, response) => {
+      const { searchParams } = new URL(request.url ?? '/', 'http://service');
+      answer(searchParams.get('service_code') ?? '', response);
+    };
+    const server = createServer(listener).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    return new HostileService(`http://127.0.0.1:${port}`, server);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#server.closeAllConnections();
+    this.#server.close();
+    await once(this.#server, 'close');
+  }
+}
