@@ -443,6 +443,26 @@ export const CATALOGUE = {
     help: 'When the configuration was last loaded successfully.',
     labels: [],
   },
+  stateWriteErrors: {
+    name: 'xvs_exporter_state_write_errors_total',
+    type: 'counter',
+    help: 'Failed writes of the state file; only with state.file.',
+    labels: [],
+  },
+  stateLastSuccess: {
+    name: 'xvs_exporter_state_last_success_timestamp_seconds',
+    type: 'gauge',
+    unit: 'seconds',
+    help: 'When the state file was last written; only with state.file, after the first write.',
+    labels: [],
+  },
+  stateSize: {
+    name: 'xvs_exporter_state_size_bytes',
+    type: 'gauge',
+    unit: 'bytes',
+    help: 'Size of the state file; only with state.file, after the first write.',
+    labels: [],
+  },
   webConnections: {
     name: 'xvs_exporter_web_connections',
     type: 'gauge',
@@ -466,26 +486,6 @@ export const CATALOGUE = {
     type: 'gauge',
     unit: 'seconds',
     help: 'When the certificate of the web server expires; only with TLS.',
-    labels: [],
-  },
-  stateWriteErrors: {
-    name: 'xvs_exporter_state_write_errors_total',
-    type: 'counter',
-    help: 'Failed writes of the state file; only with state.file.',
-    labels: [],
-  },
-  stateLastSuccess: {
-    name: 'xvs_exporter_state_last_success_timestamp_seconds',
-    type: 'gauge',
-    unit: 'seconds',
-    help: 'When the state file was last written; only with state.file, after the first write.',
-    labels: [],
-  },
-  stateSize: {
-    name: 'xvs_exporter_state_size_bytes',
-    type: 'gauge',
-    unit: 'bytes',
-    help: 'Size of the state file; only with state.file, after the first write.',
     labels: [],
   },
 } as const satisfies Record<string, FamilySpec>;

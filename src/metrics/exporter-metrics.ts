@@ -5,10 +5,13 @@ import { CodeLabels } from './code-labels.ts';
 import { CodeMetrics, type PollMetrics } from './code-metrics.ts';
 import type { Family, FamilySelection } from './family.ts';
 import { DefaultMetrics, MetricSet } from './prom-client-adapter.ts';
-import { createWebMetrics, type WebMetrics } from './web-metrics.ts';
+import { createWebMetrics } from './web-metrics.ts';
 
-/** Collecting the default metrics reads `/proc` and computes percentiles, which takes as long as a small scrape. */
-const DEFAULT_METRICS_MAX_AGE_MS = 1000;
+/**
+ * Collecting the default metrics reads `/proc` and computes percentiles, which takes as long as a small scrape. Both they
+ * and those of the web server change with each scrape, and concurrent scrapes share an exposition that is the same.
+ */
+const VOLATILE_METRICS_MAX_AGE_MS = 1000;
 
 /** Records writes of the state file. */
 export interface StateMetrics {
@@ -37,11 +40,14 @@ export class ExporterMetrics implements Disposable {
   readonly #labels: CodeLabels;
   readonly #defaultMetrics = new DefaultMetrics();
   readonly #processMetrics = createProcessMetrics();
+  readonly #webMetricSet = new MetricSet();
+  /** Metrics of the web server. */
+  readonly web = createWebMetrics(this.#webMetricSet);
   readonly #codeMetrics = new Map<string, CodeMetrics>();
   readonly #decodingBudget: NonNullable<ExporterMetricsOptions['decodingBudget']>;
   readonly #log: NonNullable<ExporterMetricsOptions['log']>;
   readonly #createdSeconds: number;
-  #lastDefaults: { readonly atMs: number; readonly families: Promise<readonly Family[]> } | undefined;
+  #lastVolatile: { readonly atMs: number; readonly families: Promise<readonly Family[]> } | undefined;
 
   constructor(options: ExporterMetricsOptions) {
     const { clock, version, revision, nodeVersion, shard = SINGLE_SHARD } = options;
@@ -57,11 +63,6 @@ export class ExporterMetrics implements Disposable {
     shards.set(shard.count);
     shardIndex.set(shard.index);
     buildInfo.set({ version, revision, node_version: nodeVersion }, 1);
-  }
-
-  /** Metrics of the web server. */
-  get web(): WebMetrics {
-    return this.#processMetrics.web;
   }
 
   /** Creates the series of a service code, counters at 0. If it is tracked already, only updates its poll interval. */
@@ -111,7 +112,7 @@ export class ExporterMetrics implements Disposable {
     return [
       ...codeFamilies,
       ...(await this.#processMetrics.set.collectFamilies(this.#createdSeconds)),
-      ...(await this.#collectDefaults()),
+      ...(await this.#collectVolatile()),
     ];
   }
 
@@ -127,12 +128,17 @@ export class ExporterMetrics implements Disposable {
     this.#defaultMetrics[Symbol.dispose]();
   }
 
-  /** Collects the default metrics at most once a second. */
-  #collectDefaults(): Promise<readonly Family[]> {
+  /** Collects the metrics of the web server and the default metrics, at most once a second. */
+  #collectVolatile(): Promise<readonly Family[]> {
     const nowMs = this.#clock.monotonic();
-    if (this.#lastDefaults === undefined || nowMs - this.#lastDefaults.atMs >= DEFAULT_METRICS_MAX_AGE_MS)
-      this.#lastDefaults = { atMs: nowMs, families: this.#defaultMetrics.collectFamilies() };
-    return this.#lastDefaults.families;
+    if (this.#lastVolatile === undefined || nowMs - this.#lastVolatile.atMs >= VOLATILE_METRICS_MAX_AGE_MS)
+      this.#lastVolatile = { atMs: nowMs, families: this.#readVolatile() };
+    return this.#lastVolatile.families;
+  }
+
+  async #readVolatile(): Promise<readonly Family[]> {
+    const webFamilies = await this.#webMetricSet.collectFamilies(this.#createdSeconds);
+    return [...webFamilies, ...(await this.#defaultMetrics.collectFamilies())];
   }
 
   /** Collects each family in one part for each service code. */
@@ -162,7 +168,6 @@ function createProcessMetrics() {
     logLinesDropped: set.createCounter(CATALOGUE.logLinesDropped),
     configLastReloadSuccessful: set.createGauge(CATALOGUE.configLastReloadSuccessful),
     configLastReloadSuccess: set.createGauge(CATALOGUE.configLastReloadSuccess),
-    web: createWebMetrics(set),
     stateWriteErrors: set.createCounter(CATALOGUE.stateWriteErrors),
     stateLastSuccess: set.createGauge(CATALOGUE.stateLastSuccess),
     stateSize: set.createGauge(CATALOGUE.stateSize),

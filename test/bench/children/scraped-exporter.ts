@@ -21,12 +21,15 @@ async function run(): Promise<void> {
     ...DEPENDENCIES,
     clock: { ...clock, monotonic: () => clock.monotonic() + skippedMs },
   };
-  const { facade, poller, store } = createExporter(configuration, dependencies);
+  const { facade, poller, store, exporterMetrics } = createExporter(configuration, dependencies);
   const routes = { telemetryPath: '/metrics', exposition: new Exposition() };
   const web = await startWebServer({
     addresses: configuration.web.listenAddresses,
     maxRequests: 100,
     maxConnections: 100,
+    maxConnectionsPerAddress: 100,
+    maxPendingPasswords: 1,
+    metrics: exporterMetrics.web,
     hasOpenProbes: false,
     webConfigurationSource: DEFAULT_WEB_CONFIGURATION_SOURCE,
     handle: (request) => handle(request, facade, routes),
