@@ -79,7 +79,10 @@ test(
   async (t) => {
     using folder = new TemporaryFolder();
     const hash = hashSync(PASSWORD, 10);
-    writeFileSync(folder.at('web.yml'), `basic_auth_users:\n${USERS.map((user) => `  ${user}: ${hash}\n`).join('')}`);
+    writeFileSync(
+      folder.at('web.yml'),
+      `basic_auth_users:\n${USERS.map((user) => `  ${user}: ${hash}\n`).join('')}`,
+    );
     const long = buildTasksListing('LONG', TASKS);
     const versions = buildVersionsListing('VERSIONS', VERSIONS);
     await using service = await HostileService.start((serviceCode, response) => {
@@ -123,7 +126,10 @@ test(
       const user = turn % 5 === 0 ? NEWCOMERS[turn / 5] : undefined;
       if (user !== undefined) {
         const localAddress = ADDRESS.newcomer(turn / 5);
-        const { status } = await exporter.get({ authorization: basicAuthorization(user, PASSWORD), localAddress });
+        const { status } = await exporter.get({
+          authorization: basicAuthorization(user, PASSWORD),
+          localAddress,
+        });
         statuses.newcomers.push(status);
       }
       peakRssMiB = Math.max(peakRssMiB, exporter.rssMiB);
