@@ -7,6 +7,7 @@ import { isInstalled } from '../support/installed-programs.ts';
 import { startProgram } from '../support/program.ts';
 import { Prometheus } from '../support/prometheus.ts';
 import { scaleDurations } from '../support/scale-durations.ts';
+import { clearFaults, setFault, startSimulatorProgram } from '../support/simulator-program.ts';
 import { waitUntil } from '../support/wait-until.ts';
 import { WebhookReceiver } from '../support/webhook-receiver.ts';
 
@@ -46,13 +47,10 @@ test(
   { timeout: 600_000 },
   async (t) => {
     if (!isInstalled(t, 'prometheus') || !isInstalled(t, ALERTMANAGER)) return;
-    await using service = startProgram([
-      'simulate',
-      '--listen-address=127.0.0.1:0',
+    await using service = startSimulatorProgram(
       `--service-code=${CODE}:abc`,
       ...Object.entries(WORLD_OPTIONS).map(([name, value]) => `--${name}=${value}`),
-      '--control',
-    ]);
+    );
     const serviceUrl = await service.waitForUrl();
     await using exporter = startProgram(
       ['--poll.interval=1s', '--poll.stall-after=2s', '--web.listen-address=127.0.0.1:0'],
@@ -65,9 +63,6 @@ test(
       rules: listDeployYaml('prometheus/rules').map((name) => scaleDurations(readRules(name), TIME_DIVISOR)),
       alertmanager: alertmanager.address,
     });
-    const setFault = (fault: object) =>
-      fetch(`${serviceUrl}/-/faults`, { method: 'PUT', body: JSON.stringify(fault) });
-    const clearFaults = () => fetch(`${serviceUrl}/-/faults`, { method: 'DELETE' });
     const arrived = (alertname: string, status: 'firing' | 'resolved' = 'firing') =>
       waitUntil(
         () => receiver.find(alertname, status),
@@ -91,7 +86,7 @@ test(
 
     await t.test('frozen ingest of a task fires XvsIngestStalled for its server', async () => {
       const { id, vsId } = findLongLivedTask();
-      await setFault({ fault: 'freeze_ingest', taskId: id });
+      await setFault(serviceUrl, { fault: 'freeze_ingest', taskId: id });
       const notice = await arrived('XvsIngestStalled');
       assert.deepEqual(notice, {
         receiver: 'warning',
@@ -108,13 +103,13 @@ test(
     });
 
     await t.test('the alert resolves when ingest continues', async () => {
-      await clearFaults();
+      await clearFaults(serviceUrl);
       const notice = await arrived('XvsIngestStalled', 'resolved');
       assert.equal(notice?.labels['vs_id'], findLongLivedTask().vsId);
     });
 
     await t.test('XvsApiDown arrives when the service refuses connections', async () => {
-      await setFault({ fault: 'refuse' });
+      await setFault(serviceUrl, { fault: 'refuse' });
       const notice = await arrived('XvsApiDown');
       assert.equal(notice?.receiver, 'critical');
       assert.equal(notice?.labels['service_code'], CODE);
@@ -145,7 +140,7 @@ test(
     });
 
     await t.test('the alert resolves when the service recovers', async () => {
-      await clearFaults();
+      await clearFaults(serviceUrl);
       await arrived('XvsApiDown', 'resolved');
     });
   },

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdirSync } from 'node:fs';
 import { test } from 'node:test';
 import { startProgram, type Program } from '../support/program.ts';
+import { startSimulatorProgram } from '../support/simulator-program.ts';
 import { TemporaryFolder } from '../support/temporary-folder.ts';
 import { waitUntil } from '../support/wait-until.ts';
 import { RunningExporter } from './running-exporter.ts';
@@ -10,7 +11,7 @@ const CODES = ['STAYS', 'GOES', 'COMES', 'LINKED'];
 
 function startSimulator(codes: readonly string[], ...world: readonly string[]): Program {
   const flags = codes.map((code) => `--service-code=${code}:secret-of-${code}`);
-  return startProgram(['simulate', '--listen-address=127.0.0.1:0', ...world, ...flags]);
+  return startSimulatorProgram(...world, ...flags);
 }
 
 /** Starts an exporter whose service codes are all in files of the folder `codes`. */

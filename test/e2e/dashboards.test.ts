@@ -13,6 +13,7 @@ import {
 } from '../support/grafana.ts';
 import { TemporaryFolder } from '../support/temporary-folder.ts';
 import { listMetricNames } from '../support/promql.ts';
+import { clearFaults, setFault, startSimulatorProgram } from '../support/simulator-program.ts';
 
 /** Values of Grafana's variables with All selected and a scrape interval of one second. */
 const VARIABLES = {
@@ -30,14 +31,7 @@ const VARIABLES = {
 const SIZE = ['--users=200', '--tasks=200'];
 
 const simulator = (): Program =>
-  startProgram([
-    'simulate',
-    '--listen-address=127.0.0.1:0',
-    '--service-code=TESTING:abc',
-    '--service-code=STADIUM:abc',
-    '--control',
-    ...SIZE,
-  ]);
+  startSimulatorProgram('--service-code=TESTING:abc', '--service-code=STADIUM:abc', ...SIZE);
 
 const exporter = (serviceUrl: string, stateFile: string): Program =>
   startProgram(
@@ -62,11 +56,6 @@ const INVALID_RECORDS = { fault: 'bad_record', serviceCode: 'STADIUM', every: 50
 
 const now = (): number => Date.now() / 1000;
 
-async function setFault(serviceUrl: string, fault: Readonly<Record<string, unknown>>): Promise<void> {
-  const response = await fetch(`${serviceUrl}/-/faults`, { method: 'PUT', body: JSON.stringify(fault) });
-  assert.equal(response.status, 200, await response.text());
-}
-
 /** Injects the problems that panels show: invalid records and fields, stalled ingest, then failed polls. */
 async function injectFaults(serviceUrl: string, prometheus: Prometheus): Promise<void> {
   const until = async (condition: string): Promise<void> => {
@@ -77,7 +66,7 @@ async function injectFaults(serviceUrl: string, prometheus: Prometheus): Promise
   };
   // Records were invalid since the first listing: their tasks start when the fault is removed, and end when it returns.
   await until('xvs_exporter_invalid_records_total > 0');
-  await fetch(`${serviceUrl}/-/faults`, { method: 'DELETE' });
+  await clearFaults(serviceUrl);
   await until('sum(rate(xvs_input_bytes_total[5s])) > 0 and sum(rate(xvs_tasks_started_total[5s])) > 0');
   await setFault(serviceUrl, { fault: 'freeze_ingest', serviceCode: 'STADIUM' });
   await setFault(serviceUrl, INVALID_RECORDS);
@@ -94,7 +83,7 @@ async function injectFaults(serviceUrl: string, prometheus: Prometheus): Promise
   });
   await until('rate(xvs_exporter_polls_skipped_total{reason="retry_after"}[5s]) > 0');
   await until('xvs_up == 0');
-  await fetch(`${serviceUrl}/-/faults`, { method: 'DELETE' });
+  await clearFaults(serviceUrl);
   await until('min(xvs_up) == 1');
 }
 

@@ -6,6 +6,7 @@ import { isInstalled } from '../support/installed-programs.ts';
 import { startProgram } from '../support/program.ts';
 import { Prometheus, type QueriedSeries } from '../support/prometheus.ts';
 import { scaleDurations } from '../support/scale-durations.ts';
+import { startSimulatorProgram } from '../support/simulator-program.ts';
 import { TemporaryFolder } from '../support/temporary-folder.ts';
 
 const CODES = ['STAYS', 'GOES', 'COMES', 'a b&c="é"'] as const;
@@ -33,13 +34,11 @@ test(
   { timeout: 600_000 },
   async (t) => {
     if (!isInstalled(t, 'prometheus')) return;
-    await using service = startProgram([
-      'simulate',
-      '--listen-address=127.0.0.1:0',
+    await using service = startSimulatorProgram(
       ...CODES.map((code) => `--service-code=${code}:abc`),
       '--users=20',
       '--tasks=30',
-    ]);
+    );
     const serviceUrl = await service.waitForUrl();
     using folder = new TemporaryFolder();
     folder.replace('config.json', createConfiguration(serviceUrl, ['STAYS', 'GOES', SPECIAL_CODE]));

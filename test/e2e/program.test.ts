@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { parseExposition } from '../support/exposition-parser.ts';
 import { readFixture } from '../support/fixtures.ts';
 import { Program, PROGRAM_PATH, startProgram } from '../support/program.ts';
+import { clearFaults, setFault, startSimulatorProgram } from '../support/simulator-program.ts';
 
 const manifest: unknown = JSON.parse(readFixture('../../package.json').toString());
 
@@ -15,7 +16,7 @@ const createSettings = (simulatorUrl: string, secret = 'abc'): Record<string, st
 });
 
 const startSimulator = (...args: string[]): Program =>
-  startProgram(['simulate', '--listen-address=127.0.0.1:0', '--users=20', '--tasks=5', '--control', ...args]);
+  startSimulatorProgram('--users=20', '--tasks=5', ...args);
 
 async function fetchText(url: string, init?: RequestInit): Promise<string> {
   const response = await fetch(url, init);
@@ -126,12 +127,7 @@ test('the summary of --config.check is written to a pipe completely', async () =
 });
 
 test('the exposition of once is written to a pipe completely', async () => {
-  await using service = startProgram([
-    'simulate',
-    '--listen-address=127.0.0.1:0',
-    '--users=10',
-    '--tasks=500',
-  ]);
+  await using service = startSimulatorProgram('--users=10', '--tasks=500');
   const settings = { ...createSettings(await service.waitForUrl()), XVS_METRICS_PER_TASK: 'true' };
   await using program = startInPipe(['once'], settings);
   await program.exitCode;
@@ -170,10 +166,10 @@ test('serve serves metrics, passes the healthcheck and exits with 0 on SIGTERM',
 test('serve starts while the service is down, and polls successfully once it is up', async () => {
   await using service = startSimulator();
   const url = await service.waitForUrl();
-  await fetch(`${url}/-/faults`, { method: 'PUT', body: '{"fault":"refuse"}' });
+  await setFault(url, { fault: 'refuse' });
   await using exporter = startProgram(['--poll.interval=1s'], createSettings(url));
   await exporter.waitForOutput(/Poll failed/);
-  await fetch(`${url}/-/faults`, { method: 'DELETE' });
+  await clearFaults(url);
   await exporter.waitForOutput(/Poll succeeded/);
 });
 
@@ -231,11 +227,11 @@ test('no secret, signature, live URL or opaque is shown anywhere, for any respon
     { fault: 'bad_record' },
   ]) {
     exporter.stderr = '';
-    await fetch(`${url}/-/faults`, { method: 'PUT', body: JSON.stringify(fault) });
+    await setFault(url, fault);
     await exporter.waitForOutput(/Poll failed|Skipped invalid records/);
     await fetchAll();
     output += exporter.stderr;
-    await fetch(`${url}/-/faults`, { method: 'DELETE' });
+    await clearFaults(url);
   }
   output += exporter.stdout + exporter.stderr;
   assert.ok(output.includes('xvs_task_info'));

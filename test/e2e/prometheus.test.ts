@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { isInstalled } from '../support/installed-programs.ts';
 import { startProgram } from '../support/program.ts';
 import { Prometheus } from '../support/prometheus.ts';
+import { clearFaults, setFault, startSimulatorProgram } from '../support/simulator-program.ts';
 
 const totalsSchema = z.object({
   users: z.array(z.object({ client_version: z.string(), count: z.number() })),
@@ -23,27 +24,16 @@ function formatUsersByVersion(counts: readonly (readonly [version: string, count
 }
 
 /** No task of this world ends within its first minutes, so listings show all bytes. */
-const SIMULATE = [
-  'simulate',
-  '--listen-address=127.0.0.1:0',
-  '--service-code=TESTING:abc',
-  '--seed=122',
-  '--users=20',
-  '--tasks=12',
-  '--control',
-];
+const WORLD = ['--service-code=TESTING:abc', '--seed=122', '--users=20', '--tasks=12'];
 
 test(
   'a real Prometheus shows what the service pushes, and that it fails',
   { timeout: 600_000 },
   async (t) => {
     if (!isInstalled(t, 'prometheus')) return;
-    await using service = startProgram(SIMULATE);
+    await using service = startSimulatorProgram(...WORLD);
     const serviceUrl = await service.waitForUrl();
-    const setFault = (fault: object) =>
-      fetch(`${serviceUrl}/-/faults`, { method: 'PUT', body: JSON.stringify(fault) });
-    const clearFaults = () => fetch(`${serviceUrl}/-/faults`, { method: 'DELETE' });
-    await setFault({ fault: 'freeze_ingest' });
+    await setFault(serviceUrl, { fault: 'freeze_ingest' });
     await using exporter = startProgram(['--poll.interval=1s', '--web.listen-address=127.0.0.1:0'], {
       XVS_UPSTREAM_BASE_URL: serviceUrl,
       XVS_SERVICE_CODES: 'TESTING',
@@ -92,12 +82,12 @@ test(
       );
       const before = await fetchTotals();
       assert.equal(await prometheus.value('sum(xvs_input_bytes_total)'), 0);
-      await clearFaults();
+      await clearFaults(serviceUrl);
       await prometheus.waitUntil(
         () => prometheus.value('min(count_over_time(xvs_input_bytes_total[1h]))'),
         (samples) => (samples ?? 0) >= 25,
       );
-      await setFault({ fault: 'freeze_ingest' });
+      await setFault(serviceUrl, { fault: 'freeze_ingest' });
       const after = await fetchTotals();
       const pushed = after.input_bytes_pushed - before.input_bytes_pushed;
       await prometheus.waitUntil(
@@ -110,7 +100,7 @@ test(
         increase !== undefined && Math.abs(increase / pushed - 1) < 0.05,
         `Expected an increase of ${pushed} B, found ${increase} B`,
       );
-      await clearFaults();
+      await clearFaults(serviceUrl);
     });
 
     await t.test('counters have a creation time, by OpenMetrics', async () => {
@@ -119,7 +109,7 @@ test(
     });
 
     await t.test('when the service fails, xvs_up is 0, gauges go stale, and counters stay', async () => {
-      await setFault({ fault: 'http_status', status: 503 });
+      await setFault(serviceUrl, { fault: 'http_status', status: 503 });
       await prometheus.waitUntil(
         () => prometheus.value('xvs_up'),
         (up) => up === 0,
@@ -137,7 +127,7 @@ test(
     });
 
     await t.test('when the service recovers, all values return', async () => {
-      await clearFaults();
+      await clearFaults(serviceUrl);
       await prometheus.waitUntil(
         () => prometheus.value('xvs_up'),
         (up) => up === 1,

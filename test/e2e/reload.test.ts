@@ -4,6 +4,7 @@ import { constants, mkdirSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { test } from 'node:test';
 import { startProgram, type Program } from '../support/program.ts';
+import { clearFaults, setFault, startSimulatorProgram } from '../support/simulator-program.ts';
 import { TemporaryFolder } from '../support/temporary-folder.ts';
 import { waitUntil } from '../support/wait-until.ts';
 import { RunningExporter } from './running-exporter.ts';
@@ -14,7 +15,7 @@ const CODES = ['STAYS:secret-of-one', 'GOES:secret-of-two', 'COMES:secret-of-thr
 
 function startSimulator(): Program {
   const codes = CODES.map((code) => `--service-code=${code}`);
-  return startProgram(['simulate', '--listen-address=127.0.0.1:0', '--control', ...WORLD_FLAGS, ...codes]);
+  return startSimulatorProgram(...WORLD_FLAGS, ...codes);
 }
 
 interface Totals {
@@ -32,14 +33,13 @@ class ServiceControl {
 
   /** Stops the bytes of the first service code and returns its totals. */
   async freeze(): Promise<Totals> {
-    const body = JSON.stringify({ fault: 'freeze_ingest', serviceCode: 'STAYS' });
-    await fetch(`${this.url}/-/faults`, { method: 'PUT', body });
+    await setFault(this.url, { fault: 'freeze_ingest', serviceCode: 'STAYS' });
     const response = await fetch(`${this.url}/-/account?service_code=STAYS`);
     return JSON.parse(await response.text()) as Totals;
   }
 
   async thaw(): Promise<void> {
-    await fetch(`${this.url}/-/faults?service_code=STAYS`, { method: 'DELETE' });
+    await clearFaults(this.url, 'STAYS');
   }
 }
 

@@ -3,13 +3,14 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { parseExposition } from '../support/exposition-parser.ts';
 import { startProgram, type Program } from '../support/program.ts';
+import { clearFaults, setFault, startSimulatorProgram } from '../support/simulator-program.ts';
 import { TemporaryFolder } from '../support/temporary-folder.ts';
 import { waitUntil } from '../support/wait-until.ts';
 
 /** With this seed no task ends while the test runs, and some start. */
-const SIMULATOR = ['--seed=321', '--users=5', '--tasks=12', '--control', '--listen-address=127.0.0.1:0'];
+const WORLD = ['--seed=321', '--users=5', '--tasks=12'];
 
-const startSimulator = (): Program => startProgram(['simulate', ...SIMULATOR]);
+const startSimulator = (): Program => startSimulatorProgram(...WORLD);
 
 function startExporter(serviceUrl: string, stateFile: string, ...flags: string[]): Program {
   const settings = {
@@ -64,13 +65,11 @@ async function scrape(program: Program): Promise<Scrape> {
 
 /** Freezes the simulator's tasks and returns the bytes transferred since its start. */
 async function freezeAndFetchTotals(url: string): Promise<{ input: number; output: number }> {
-  await fetch(`${url}/-/faults`, { method: 'PUT', body: '{"fault":"freeze_ingest"}' });
+  await setFault(url, { fault: 'freeze_ingest' });
   const response = await fetch(`${url}/-/account?service_code=TESTING`);
   const account = JSON.parse(await response.text());
   return { input: account.input_bytes_pushed, output: account.http_output_bytes_pushed };
 }
-
-const thaw = (url: string): Promise<unknown> => fetch(`${url}/-/faults`, { method: 'DELETE' });
 
 /** Waits until the exporter has counted more bytes. */
 async function waitForGrowth(program: Program): Promise<void> {
@@ -91,7 +90,7 @@ test('after restarts by SIGTERM and SIGKILL, the counters match the bytes that t
   for (const signal of ['SIGTERM', 'SIGKILL', 'SIGTERM', 'SIGKILL'] as const) {
     await using program = startExporter(url, path);
     await program.waitForOutput(/Poll succeeded/);
-    await thaw(url);
+    await clearFaults(url);
     await waitForGrowth(program);
     const { created, written } = await scrape(program);
     firstCreated ??= created;

@@ -5,17 +5,10 @@ import { isInstalled } from '../support/installed-programs.ts';
 import { startProgram, type Program } from '../support/program.ts';
 import { Prometheus } from '../support/prometheus.ts';
 import { scaleDurations } from '../support/scale-durations.ts';
+import { clearFaults, setFault, startSimulatorProgram } from '../support/simulator-program.ts';
 
 /** No task of this world ends within its first minutes. */
-const SIMULATE = [
-  'simulate',
-  '--listen-address=127.0.0.1:0',
-  '--service-code=TESTING:abc',
-  '--seed=122',
-  '--users=20',
-  '--tasks=12',
-  '--control',
-];
+const WORLD = ['--service-code=TESTING:abc', '--seed=122', '--users=20', '--tasks=12'];
 
 function startExporter(url: string, ...args: readonly string[]): Program {
   return startProgram(['--poll.mode=scrape', '--web.listen-address=127.0.0.1:0', ...args], {
@@ -27,7 +20,7 @@ function startExporter(url: string, ...args: readonly string[]): Program {
 
 test('while the service hangs, the target stays up for a real Prometheus, and xvs_up keeps its last value', async (t) => {
   if (!isInstalled(t, 'prometheus')) return;
-  await using service = startProgram(SIMULATE);
+  await using service = startSimulatorProgram(...WORLD);
   const url = await service.waitForUrl();
   await using exporter = startExporter(
     url,
@@ -51,14 +44,14 @@ test('while the service hangs, the target stays up for a real Prometheus, and xv
       (value) => value === wanted,
     );
   await reaches('xvs_up', 1);
-  await fetch(`${url}/-/faults`, { method: 'PUT', body: '{"fault":"silence"}' });
+  await setFault(url, { fault: 'silence' });
   await reaches('xvs_up', 0);
   // The poll takes ten seconds. A scrape that waits for it is answered shortly before its own timeout.
   await prometheus.waitUntil(
     () => prometheus.value('max_over_time((scrape_duration_seconds and on (instance) up == 1)[1m:1s])'),
     (seconds) => (seconds ?? 0) > 2.8,
   );
-  await fetch(`${url}/-/faults`, { method: 'DELETE' });
+  await clearFaults(url);
   await reaches('xvs_up', 1);
   await reaches('up', 1);
 });
@@ -68,7 +61,7 @@ test(
   { timeout: 600_000 },
   async (t) => {
     if (!isInstalled(t, 'prometheus')) return;
-    await using service = startProgram(SIMULATE);
+    await using service = startSimulatorProgram(...WORLD);
     await using exporter = startExporter(
       await service.waitForUrl(),
       '--poll.interval=1s',

@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import { PausableService } from '../support/pausable-service.ts';
 import { parseExposition } from '../support/exposition-parser.ts';
 import { startProgram, type Program } from '../support/program.ts';
+import { clearFaults, setFault, startSimulatorProgram } from '../support/simulator-program.ts';
 import { TemporaryFolder } from '../support/temporary-folder.ts';
 import { waitUntil } from '../support/wait-until.ts';
 
@@ -53,12 +54,7 @@ const waitForRequests = (service: PausableService, requests: number) =>
   );
 
 test('each scrape polls the service, and no other request does', async () => {
-  await using simulator = startProgram([
-    'simulate',
-    '--listen-address=127.0.0.1:0',
-    '--service-code=TESTING:abc',
-    '--control',
-  ]);
+  await using simulator = startSimulatorProgram('--service-code=TESTING:abc');
   const url = await simulator.waitForUrl();
   await using exporter = startExporter(url);
   const base = await waitForBaseUrl(exporter);
@@ -71,10 +67,10 @@ test('each scrape polls the service, and no other request does', async () => {
   const first = await scrape(base);
   assert.deepEqual([first.getValue('xvs_up'), first.getValue('xvs_exporter_polls_total')], [1, 1]);
   assert.ok((first.getValue('xvs_tasks') ?? 0) > 0);
-  await fetch(`${url}/-/faults`, { method: 'PUT', body: '{"fault":"ret","value":7}' });
+  await setFault(url, { fault: 'ret', value: 7 });
   const failed = await scrape(base);
   assert.deepEqual([failed.getValue('xvs_up'), failed.getValue('xvs_ret')], [0, 7]);
-  await fetch(`${url}/-/faults`, { method: 'DELETE' });
+  await clearFaults(url);
   const again = await scrape(base, 10, '/metrics?service_code=TESTING');
   assert.deepEqual([again.getValue('xvs_up'), again.getValue('xvs_exporter_polls_total')], [1, 3]);
 });

@@ -3,13 +3,13 @@ import { test, type TestContext } from 'node:test';
 import { assertPromtoolAccepts, isInstalled } from '../support/installed-programs.ts';
 import { startProgram, type Program } from '../support/program.ts';
 import { Prometheus } from '../support/prometheus.ts';
+import { startSimulatorProgram } from '../support/simulator-program.ts';
 import { TemporaryFolder } from '../support/temporary-folder.ts';
 import { waitUntil } from '../support/wait-until.ts';
 import { RunningExporter } from './running-exporter.ts';
 
 /** A seed whose tasks all live on for as long as the test may take. */
-const startSimulator = (): Program =>
-  startProgram(['simulate', '--listen-address=127.0.0.1:0', '--seed=321', '--users=5', '--tasks=12']);
+const startSimulator = (): Program => startSimulatorProgram('--seed=321', '--users=5', '--tasks=12');
 
 /** An exporter that keeps its state, and gives the one code that it polls these labels. */
 function startExporter(folder: TemporaryFolder, url: string, labels: string): Program {

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Chromium, hasChromium } from '../support/chromium.ts';
 import { startProgram } from '../support/program.ts';
+import { clearFaults, setFault, startSimulatorProgram } from '../support/simulator-program.ts';
 import { waitUntil } from '../support/wait-until.ts';
 
 const CODES = ['STADIUM', 'TESTING'];
@@ -9,14 +10,11 @@ const SECRET = 'abc';
 
 test('the page in a browser follows the rates and the failure and recovery of a service code', async (t) => {
   if (!hasChromium(t)) return;
-  await using service = startProgram([
-    'simulate',
-    '--listen-address=127.0.0.1:0',
-    '--control',
+  await using service = startSimulatorProgram(
     '--users=50',
     '--tasks=20',
     ...CODES.map((code) => `--service-code=${code}:${SECRET}`),
-  ]);
+  );
   const url = await service.waitForUrl();
   await using exporter = startProgram(['--poll.interval=1s', '--poll.stale-after=1m'], {
     XVS_UPSTREAM_BASE_URL: url,
@@ -47,14 +45,14 @@ test('the page in a browser follows the rates and the failure and recovery of a 
   );
 
   const fault = { fault: 'http_status', status: 500, serviceCode: 'TESTING' };
-  await fetch(`${url}/-/faults`, { method: 'PUT', body: JSON.stringify(fault) });
+  await setFault(url, fault);
   await waitUntil(() => state('TESTING'), isState('down'));
   assert.deepEqual(await page.locator('.list tbody th').allInnerTexts(), ['TESTING', 'STADIUM']);
   assert.match(await page.locator('.list .error-help').innerText(), /answered with an HTTP error\. Try:/);
   assert.equal(await page.locator('tbody.down td[data-label="Ingress"] .unknown').count(), 1);
   assert.ok((await page.locator('tbody.down .plot .failed').count()) > 0);
 
-  await fetch(`${url}/-/faults`, { method: 'DELETE' });
+  await clearFaults(url);
   await waitUntil(() => state('TESTING'), isState('up'));
   assert.equal(await page.evaluate('isTheSamePage'), true);
 

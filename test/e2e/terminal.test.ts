@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import { isInstalled } from '../support/installed-programs.ts';
 import { Program, PROGRAM_PATH, startProgram } from '../support/program.ts';
+import { setFault, startSimulatorProgram } from '../support/simulator-program.ts';
 
 const ESCAPE = '\u001b';
 
@@ -16,10 +17,10 @@ function startAtTerminal(args: readonly string[], env: Readonly<Record<string, s
 
 /** Starts a service that stops in the middle of its listing. */
 async function startStalledService(t: TestContext): Promise<Record<string, string>> {
-  const service = startProgram(['simulate', '--listen-address=127.0.0.1:0', '--users=3000', '--control']);
+  const service = startSimulatorProgram('--users=3000');
   t.after(() => service[Symbol.asyncDispose]());
   const url = await service.waitForUrl();
-  await fetch(`${url}/-/faults`, { method: 'PUT', body: '{"fault":"silence_body"}' });
+  await setFault(url, { fault: 'silence_body' });
   return { XVS_UPSTREAM_BASE_URL: url, XVS_SERVICE_CODES: 'TESTING', XVS_SECRET: 'abc' };
 }
 
