@@ -1,7 +1,5 @@
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
-import { constants, mkdirSync } from 'node:fs';
-import { open } from 'node:fs/promises';
+import { mkdirSync } from 'node:fs';
 import { test } from 'node:test';
 import { startProgram, type Program } from '../support/program.ts';
 import { clearFaults, setFault, startSimulatorProgram } from '../support/simulator-program.ts';
@@ -185,26 +183,35 @@ test('a reload by request has to be enabled, a reload by signal does not', async
   );
 });
 
+/** Makes Node.js send SIGHUP to the program while it reads its first file, and then replace that file by `<file>.next`. */
+const SIGNAL_AT_FIRST_READ = `import { once } from 'node:events';
+  import fs from 'node:fs';
+  import { syncBuiltinESMExports } from 'node:module';
+  const { open } = fs.promises;
+  fs.promises.open = async (path, ...rest) => {
+    fs.promises.open = open;
+    syncBuiltinESMExports();
+    const file = await open(path, ...rest);
+    fs.renameSync(path + '.next', path);
+    const received = once(process, 'SIGHUP');
+    process.kill(process.pid, 'SIGHUP');
+    await received;
+    return file;
+  };
+  syncBuiltinESMExports();`;
+
 test('a reload signal during startup triggers a reload after startup', async () => {
   using folder = new TemporaryFolder();
-  const path = folder.at('config.yml');
-  execFileSync('mkfifo', [path]);
-  await using program = startProgram([`--config.file=${path}`, '--web.listen-address=127.0.0.1:0']);
-  /** Writes to the FIFO as soon as the program has opened it for reading. */
-  const write = async (text: string, meanwhile = () => {}): Promise<void> => {
-    const flags = constants.O_WRONLY | constants.O_NONBLOCK;
-    const pipe = await waitUntil(
-      () => open(path, flags).catch(() => undefined),
-      (opened) => opened !== undefined,
-    );
-    assert.ok(pipe !== undefined);
-    meanwhile();
-    await pipe.writeFile(text);
-    await pipe.close();
-  };
-  await write(createConfiguration('http://127.0.0.1:1', STAYS_WITH_SECRET), () => program.signal('SIGHUP'));
-  await program.waitForOutput(/Starting xvs-exporter/);
-  await write(createConfiguration('http://127.0.0.1:1', { ...STAYS_WITH_SECRET, ...COMES }));
+  folder.replace('config.yml', createConfiguration('http://127.0.0.1:1', STAYS_WITH_SECRET));
+  folder.replace(
+    'config.yml.next',
+    createConfiguration('http://127.0.0.1:1', { ...STAYS_WITH_SECRET, ...COMES }),
+  );
+  await using program = startProgram(
+    [`--config.file=${folder.at('config.yml')}`, '--web.listen-address=127.0.0.1:0'],
+    { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(SIGNAL_AT_FIRST_READ)}` },
+  );
+  await program.waitForOutput(/"service_codes":1,.*"msg":"Starting xvs-exporter"/);
   await program.waitForOutput(
     /"trigger":"signal","added":1,"changed":0,"kept":1,"removed":0,"msg":"Configuration reloaded"/,
   );
