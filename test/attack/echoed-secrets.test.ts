@@ -42,7 +42,7 @@ const MISTAKES: readonly (readonly [
 ];
 
 for (const [name, args, env = {}, yml = ''] of MISTAKES) {
-  test(`a secret ${name} is not printed`, { timeout: 60_000 }, async () => {
+  test(`a secret ${name} is not printed`, { timeout: 600_000 }, async () => {
     using folder = new TemporaryFolder();
     writeFileSync(folder.at('xvs.yml'), yml);
     await using exporter = startProgram(args, { ...BASE, XVS_CONFIG_FILE: folder.at('xvs.yml'), ...env });
@@ -55,7 +55,7 @@ for (const [name, args, env = {}, yml = ''] of MISTAKES) {
 
 test(
   'a secret as the path of the secret file reaches neither log nor response of a reload',
-  { timeout: 60_000 },
+  { timeout: 600_000 },
   async () => {
     using folder = new TemporaryFolder();
     writeFileSync(folder.at('xvs.yml'), 'secret: abc');

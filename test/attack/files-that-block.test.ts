@@ -31,28 +31,28 @@ function createFiles(folder: TemporaryFolder): Readonly<Record<string, string>> 
 }
 
 for (const name of ['secret', 'codes.yml', 'web.yml']) {
-  test(`--config.check rejects ${name} if it is a FIFO`, { timeout: 60_000 }, async () => {
+  test(`--config.check rejects ${name} if it is a FIFO`, { timeout: 600_000 }, async () => {
     using folder = new TemporaryFolder();
     const env = createFiles(folder);
     makeFifo(folder, name);
     await using check = startProgram(['--config.check'], env);
     assert.equal(await check.exitCode, 2);
-    assert.match(check.stderr, /expected a readable file, found .*not a regular file/);
+    assert.match(check.stderr, /expected a readable file.*, found .*not a regular file/);
   });
 
-  test(`--config.check rejects ${name} if it is larger than 64 MiB`, { timeout: 60_000 }, async () => {
+  test(`--config.check rejects ${name} if it is larger than 64 MiB`, { timeout: 600_000 }, async () => {
     using folder = new TemporaryFolder();
     const env = createFiles(folder);
     truncateSync(folder.at(name), 65 * 1024 * 1024);
     await using check = startProgram(['--config.check'], env);
     assert.equal(await check.exitCode, 2);
-    assert.match(check.stderr, /expected a readable file, found .*larger than 64 MiB/);
+    assert.match(check.stderr, /expected a readable file.*, found .*larger than 64 MiB/);
   });
 }
 
 test(
   'while files are FIFOs, the exporter answers, rejects reloads, and stops',
-  { timeout: 60_000 },
+  { timeout: 600_000 },
   async () => {
     using folder = new TemporaryFolder();
     await using exporter = startProgram([], createFiles(folder));

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { startProgram } from '../support/program.ts';
 
-test('SIGUSR1 does not open the inspector', { timeout: 30_000 }, async () => {
+test('SIGUSR1 does not open the inspector', { timeout: 600_000 }, async () => {
   await using exporter = startProgram(['--web.listen-address=127.0.0.1:0'], {
     XVS_UPSTREAM_BASE_URL: 'http://127.0.0.1:1',
     XVS_SERVICE_CODES: 'A',

@@ -37,7 +37,7 @@ async function assertDropsLines(exporter: Program, port: string): Promise<void> 
 
 test(
   'the exporter goes on when its log file reaches the limit on file sizes',
-  { timeout: 60_000 },
+  { timeout: 600_000 },
   async () => {
     using folder = new TemporaryFolder();
     const log = folder.at('log');
@@ -48,12 +48,12 @@ test(
   },
 );
 
-test('the exporter goes on when the reader of its log leaves', { timeout: 60_000 }, async () => {
+test('the exporter goes on when the reader of its log leaves', { timeout: 600_000 }, async () => {
   await using exporter = startInShell(`${EXPORTER} 2> >(sed --unbuffered /Listening/q)`);
   await assertDropsLines(exporter, await exporter.waitForOutput(LISTENING));
 });
 
-test('the exporter does not start if it cannot log at all', { timeout: 60_000 }, async () => {
+test('the exporter does not start if it cannot log at all', { timeout: 600_000 }, async () => {
   await using exporter = startInShell(`${EXPORTER} 2>/dev/full`);
   assert.equal(await exporter.exitCode, 1);
 });

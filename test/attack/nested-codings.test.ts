@@ -35,7 +35,7 @@ test('nothing is decoded after the request has ended', async (t) => {
 
 test(
   'eight codes whose bodies expand without end do not affect a ninth one',
-  { timeout: 120_000 },
+  { timeout: 600_000 },
   async (t) => {
     const url = await serveHttp(t, (request, response) => {
       if (request.url?.includes('HOSTILE') === true)

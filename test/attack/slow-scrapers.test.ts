@@ -65,7 +65,7 @@ async function readLength(response: IncomingMessage): Promise<number> {
 for (const scheme of ['http', 'https'] as const) {
   test(
     `${SLOW_READERS} slow readers of a large exposition over ${scheme} share it and keep no other scrape out`,
-    { timeout: 120_000 },
+    { timeout: 600_000 },
     async (t) => {
       const isTls = scheme === 'https';
       const webFile = join(certificateFolder(t), 'web.yml');

@@ -302,7 +302,7 @@ test('the default metrics do not keep a process alive', () => {
     await metrics.collect();
     process.stdout.write('ended');`;
   const run = spawnSync(process.execPath, ['--input-type=module', '-e', script], {
-    timeout: 20_000,
+    timeout: 600_000,
     encoding: 'utf8',
   });
   assert.deepEqual([run.status, run.stdout, run.stderr], [0, 'ended', '']);
