@@ -6,7 +6,7 @@ import type { World } from './world.ts';
 
 /** The parts of a running simulator that the control API reads and changes. */
 export interface ControlContext {
-  readonly world: World;
+  readonly world: World<unknown>;
   readonly faults: FaultRegistry;
   readonly clock: Clock;
 }

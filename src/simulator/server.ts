@@ -12,7 +12,7 @@ import { TASK_LIST_PATH } from '../upstream/address.ts';
 export interface SimulatorOptions {
   /** Port 0 selects a free port. */
   readonly listen: { readonly host: string; readonly port: number };
-  readonly world: World;
+  readonly world: World<unknown>;
   /** Shared secrets by service code. */
   readonly codes: ReadonlyMap<string, string>;
   readonly clock: Clock;

@@ -45,10 +45,10 @@ export interface WorldOptions extends PopulationSize {
  *
  * `freezes`, in order of `fromMs`, are the intervals in which tasks receive and deliver nothing.
  */
-export interface World {
+export interface World<Task = SimulatedTask> {
   readonly startedAtMs: number;
   users(serviceCode: string, timeMs: number): Iterable<SimulatedUser>;
-  tasks(serviceCode: string, timeMs: number, freezes?: readonly Freeze[]): Iterable<SimulatedTask>;
+  tasks(serviceCode: string, timeMs: number, freezes?: readonly Freeze[]): Iterable<Task>;
   /** The totals of the listing at `timeMs`. */
   computeTotals(serviceCode: string, timeMs: number, freezes?: readonly Freeze[]): ListingTotals;
   /** Bytes that tasks received in an interval, including tasks that existed during a part of it. */

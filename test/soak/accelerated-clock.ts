@@ -1,10 +1,12 @@
 import { systemClock, type Clock } from '../../src/runtime/clock.ts';
 
-/** A clock that runs some times as fast as time does, until it is stopped. Nothing sleeps by it faster. */
+/** A clock that runs some times as fast as time does, unless it is paused. Nothing sleeps by it faster. */
 export class AcceleratedClock implements Clock {
   readonly #startMs: number;
   readonly #speedFactor: number;
-  #stoppedAtMs: number | undefined;
+  #pausedAtMs: number | undefined;
+  /** How long it was paused. */
+  #pausedMs = 0;
 
   constructor(pace: number) {
     this.#startMs = systemClock.now();
@@ -12,7 +14,7 @@ export class AcceleratedClock implements Clock {
   }
 
   now(): number {
-    const elapsedMs = (this.#stoppedAtMs ?? systemClock.now()) - this.#startMs;
+    const elapsedMs = (this.#pausedAtMs ?? systemClock.now()) - this.#startMs - this.#pausedMs;
     return this.#startMs + Math.floor(elapsedMs * this.#speedFactor);
   }
 
@@ -24,8 +26,12 @@ export class AcceleratedClock implements Clock {
     return systemClock.sleep(ms, signal);
   }
 
-  /** Stops the clock. */
-  stop(): void {
-    this.#stoppedAtMs ??= systemClock.now();
+  pause(): void {
+    this.#pausedAtMs ??= systemClock.now();
+  }
+
+  resume(): void {
+    if (this.#pausedAtMs !== undefined) this.#pausedMs += systemClock.now() - this.#pausedAtMs;
+    this.#pausedAtMs = undefined;
   }
 }

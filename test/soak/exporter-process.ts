@@ -4,7 +4,14 @@ import { join } from 'node:path';
 import { stringify } from 'yaml';
 import { z } from 'zod';
 import { startProgram, type Program } from '../support/program.ts';
-import { INTERVAL_MS, SECRET, SOAK_CODES, HEALTHY_CODE, type SoakCode } from './settings.ts';
+import {
+  INTERVAL_MS,
+  SECRET,
+  STATE_INTERVAL_MS,
+  SOAK_CODES,
+  HEALTHY_CODE,
+  type SoakCode,
+} from './settings.ts';
 
 const lineSchema = z.looseObject({
   level: z.string(),
@@ -22,31 +29,49 @@ export interface PollEvent {
 
 /** The program itself, as a process of its own, with all that it writes. */
 export class ExporterProcess implements AsyncDisposable {
-  readonly url: string;
-  readonly #program: Program;
   readonly #folder: string;
+  readonly #port: number;
+  #program: Program;
+  /** What killed processes have written. */
+  readonly #earlierOutput: string[] = [];
   #readOffset = 0;
   #noticeCount = 0;
 
-  private constructor(program: Program, url: string, folder: string) {
+  private constructor(program: Program, port: number, folder: string) {
     this.#program = program;
-    this.url = url;
+    this.#port = port;
     this.#folder = folder;
   }
 
   static async start(urlOf: (code: SoakCode) => string): Promise<ExporterProcess> {
     const folder = await mkdtemp(join(tmpdir(), 'xvs-soak-'));
     const file = join(folder, 'config.yml');
-    await writeFile(file, stringify(createConfiguration(urlOf)));
-    // A small nursery: what survives in the heap is seen sooner.
-    const program = startProgram([`--config.file=${file}`], { NODE_OPTIONS: '--max-semi-space-size=1' });
-    const port = await program.waitForPort();
-    return new ExporterProcess(program, `http://127.0.0.1:${port}`, folder);
+    await writeFile(file, stringify(createConfiguration(urlOf, join(folder, 'state'))));
+    const program = startIn(folder, 0);
+    return new ExporterProcess(program, await program.waitForPort(), folder);
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${this.#port}`;
+  }
+
+  /** Kills the process. Read its polls before. */
+  async kill(): Promise<void> {
+    this.#program.signal('SIGKILL');
+    await this.#program.exitCode;
+  }
+
+  /** Starts another process with the state file of the killed one. */
+  async restart(): Promise<void> {
+    this.#earlierOutput.push(this.#program.stdout, this.#program.stderr);
+    this.#readOffset = 0;
+    this.#program = startIn(this.#folder, this.#port);
+    await this.#program.waitForPort();
   }
 
   /** All that it has written. */
   get output(): readonly string[] {
-    return [this.#program.stdout, this.#program.stderr];
+    return [...this.#earlierOutput, this.#program.stdout, this.#program.stderr];
   }
 
   /** Lines of the log above `debug`. */
@@ -83,12 +108,19 @@ export class ExporterProcess implements AsyncDisposable {
   }
 }
 
-function createConfiguration(urlOf: (code: SoakCode) => string): object {
+function startIn(folder: string, port: number): Program {
+  // A small nursery: what survives in the heap is seen sooner.
+  const env = { NODE_OPTIONS: '--max-semi-space-size=1' };
+  const address = `--web.listen-address=127.0.0.1:${port}`;
+  return startProgram([`--config.file=${join(folder, 'config.yml')}`, address], env);
+}
+
+function createConfiguration(urlOf: (code: SoakCode) => string, stateFile: string): object {
   return {
     upstream: { max_response_size: '1MiB', timeout: `${INTERVAL_MS - 300}ms` },
     poll: { interval: `${INTERVAL_MS}ms` },
     metrics: { per_task: true, max_label_sets: 200 },
-    web: { listen_address: '127.0.0.1:0' },
+    state: { file: stateFile, interval: `${STATE_INTERVAL_MS}ms` },
     log: { level: 'debug' },
     secret: SECRET,
     service_codes: SOAK_CODES.map((code) => ({

@@ -55,10 +55,14 @@ export class FaultInjector {
     else await this.#clearFault(code);
   }
 
-  /** Mends everything; from now on nothing breaks. */
+  /** Mends everything; nothing breaks until `resume`. */
   async stop(codes: readonly SoakCode[]): Promise<void> {
     this.#isStopped = true;
     for (const code of codes) await this.#clearFault(code);
+  }
+
+  resume(): void {
+    this.#isStopped = false;
   }
 
   async #injectFault(code: SoakCode): Promise<void> {

@@ -10,6 +10,7 @@ function formatSummary(report: SoakReport): string {
     `seed               ${report.seed}`,
     `minutes            ${report.minutes}`,
     `faults survived    ${report.injectionCount}, of ${report.faultKindCount} kinds`,
+    `other events       ${report.eventCount}, of resets, merges, tags and file names; ${report.killCount} kills`,
     `polls              ${report.polls}, none missed; failed by intent: ${reasons.join(', ')}`,
     `log                ${report.logLines} lines above debug`,
     `scrapes            ${scrapes.text} text, ${scrapes.openmetrics} OpenMetrics, ${scrapes.pages} pages, ${scrapes.abandoned} abandoned`,

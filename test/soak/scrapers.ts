@@ -9,19 +9,24 @@ const ACCEPT = {
 } as const;
 type Format = keyof typeof ACCEPT;
 
+/** Counters of single tasks go with their task, those of the exporter with its process. */
+const PASSING_COUNTER = /^(?:xvs_task_(?:input|http_output)_bytes|xvs_exporter_|process_|nodejs_)/;
+
 /** Values by series; the labels in JSON. */
 export type Scrape = ReadonlyMap<string, number>;
 
 /** Several clients that scrape at the same time, and hold what they get to what must always hold. */
-export class Scrapers implements AsyncDisposable {
+export class Scrapers {
   readonly problems = new Set<string>();
   readonly scrapes = { text: 0, openmetrics: 0, pages: 0, abandoned: 0 };
   /** Each whole scrape that carries the metrics of the process. */
   onScrape: (scrape: Scrape) => void = () => undefined;
   readonly #url: string;
   readonly #random: () => number;
-  readonly #stop = new AbortController();
+  #stop = new AbortController();
   #clients: readonly Promise<void>[] = [];
+  /** The last value of each counter of the service, by client: a kill of the exporter must not set it back. */
+  readonly #lastCounters = new Map<string, Map<string, number>>();
 
   constructor(url: string, random: () => number) {
     this.#url = url;
@@ -29,6 +34,7 @@ export class Scrapers implements AsyncDisposable {
   }
 
   start(): void {
+    this.#stop = new AbortController();
     this.#clients = [
       this.#scrapeRepeatedly('text', ''),
       this.#scrapeRepeatedly('openmetrics', ''),
@@ -51,21 +57,25 @@ export class Scrapers implements AsyncDisposable {
     return new Map(samples.map(({ name, labels, value }) => [name + JSON.stringify(labels), value]));
   }
 
-  async [Symbol.asyncDispose](): Promise<void> {
+  /** Stops the clients; they can be started again. */
+  async stop(): Promise<void> {
     this.#stop.abort();
     await Promise.all(this.#clients);
   }
 
   async #scrapeRepeatedly(format: Format, query: string): Promise<void> {
-    let last: Scrape = new Map();
+    let previous: Scrape = new Map();
+    const lasting = this.#lastCounters.get(`${format} ${query}`) ?? new Map<string, number>();
+    this.#lastCounters.set(`${format} ${query}`, lasting);
     await this.#repeat(async () => {
       const scrape = await this.scrape(format, query);
       for (const [series, value] of scrape) {
-        // Series of single tasks go with their task; all the others are for good.
-        if (/_total\{/.test(series) && value < (last.get(series) ?? 0))
-          this.problems.add(`${series} went backwards`);
+        if (!/_total\{/.test(series)) continue;
+        const last = Math.max(previous.get(series) ?? 0, lasting.get(series) ?? 0);
+        if (value < last) this.problems.add(`${series} went backwards`);
+        if (!PASSING_COUNTER.test(series)) lasting.set(series, value);
       }
-      last = scrape;
+      previous = scrape;
       if (query === '') this.onScrape(scrape);
     });
   }

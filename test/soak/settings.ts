@@ -12,6 +12,8 @@ export type SoakCode = (typeof SOAK_CODES)[number];
 
 export const SECRET = 'soak-horse-battery-staple';
 export const INTERVAL_MS = 1500;
+/** Long enough for a few listings between two snapshots of the state: a kill leaves these to the journal. */
+export const STATE_INTERVAL_MS = 7000;
 /** The service lives so much faster than the clock, so that users and tasks come and go while one watches. */
 export const SPEED_FACTOR = 40;
 export const USERS = 200;

@@ -4,9 +4,10 @@ import { startSimulator, type Simulator } from '../../src/simulator/server.ts';
 import { createWorld, type World } from '../../src/simulator/world.ts';
 import { clearFaults, type FaultTarget } from '../integration/fault-actions.ts';
 import { FaultProxy } from '../integration/fault-proxy.ts';
-import { readListingBytes, ByteGrowth, type ListingBytes } from '../support/listing-bytes.ts';
+import { ByteGrowth, countBytes, type ListingBytes } from '../support/listing-bytes.ts';
 import { AcceleratedClock } from './accelerated-clock.ts';
-import { SPEED_FACTOR, SECRET, SOAK_CODES, TASKS, USERS, type SoakCode } from './settings.ts';
+import { ListingEvents, type DisturbedTask } from './listing-events.ts';
+import { createRandom, SPEED_FACTOR, SECRET, SOAK_CODES, TASKS, USERS, type SoakCode } from './settings.ts';
 
 /**
  * The simulated service, with a front for each service code, and its own account of what it listed: each listing that it
@@ -18,16 +19,19 @@ export class SimulatedService implements AsyncDisposable {
   readonly #proxies: ReadonlyMap<SoakCode, FaultProxy>;
   readonly #pendingListings: ReadonlyMap<SoakCode, ListingBytes[]>;
   readonly #growth = new Map(SOAK_CODES.map((code) => [code, new ByteGrowth()]));
+  readonly #events: ReadonlyMap<SoakCode, ListingEvents>;
 
   private constructor(
     simulator: Simulator,
     fronts: ReadonlyMap<SoakCode, FaultProxy>,
     given: ReadonlyMap<SoakCode, ListingBytes[]>,
+    events: ReadonlyMap<SoakCode, ListingEvents>,
     clock: AcceleratedClock,
   ) {
     this.#simulator = simulator;
     this.#proxies = fronts;
     this.#pendingListings = given;
+    this.#events = events;
     this.clock = clock;
   }
 
@@ -35,10 +39,13 @@ export class SimulatedService implements AsyncDisposable {
     const clock = new AcceleratedClock(SPEED_FACTOR);
     const world = createWorld({ seed, startedAtMs: clock.now(), users: USERS, tasks: TASKS });
     const given = new Map(SOAK_CODES.map((code): [SoakCode, ListingBytes[]] => [code, []]));
+    const events = new Map(
+      SOAK_CODES.map((code, index) => [code, new ListingEvents(createRandom(seed + 2 + index))]),
+    );
     const faultOf = (code: string): ResponseFault | undefined => simulator.faults.getResponseFault(code);
     const simulator: Simulator = await startSimulator({
       listen: { host: '127.0.0.1', port: 0 },
-      world: recordListings(world, given, faultOf),
+      world: recordListings(world, given, events, faultOf),
       codes: new Map(SOAK_CODES.map((code) => [code, SECRET])),
       clock,
       // Its time is not that of the exporter.
@@ -47,7 +54,7 @@ export class SimulatedService implements AsyncDisposable {
     });
     const fronts = new Map<SoakCode, FaultProxy>();
     for (const code of SOAK_CODES) fronts.set(code, await FaultProxy.start(simulator.url));
-    return new SimulatedService(simulator, fronts, given, clock);
+    return new SimulatedService(simulator, fronts, given, events, clock);
   }
 
   /** Where the service is for a service code. */
@@ -80,8 +87,31 @@ export class SimulatedService implements AsyncDisposable {
     return !hasSucceeded || last !== undefined;
   }
 
+  /** Lists everything, and lets no bytes flow, until `resume`. */
+  pause(): void {
+    this.clock.pause();
+    for (const events of this.#events.values()) events.isCalm = true;
+  }
+
+  resume(): void {
+    for (const events of this.#events.values()) events.isCalm = false;
+    this.clock.resume();
+  }
+
+  /** Forgets the listings that a killed exporter was reading. */
+  dropPendingListings(): void {
+    for (const listings of this.#pendingListings.values()) listings.splice(0);
+  }
+
+  /** Changes between listings so far. */
+  get eventCount(): number {
+    return [...this.#events.values()].reduce((sum, { count }) => sum + count, 0);
+  }
+
   /** What flowed, came and went by its own account, of one service code. */
-  getTotals(code: SoakCode): Readonly<Pick<ByteGrowth, 'input' | 'output' | 'started' | 'ended'>> {
+  getTotals(
+    code: SoakCode,
+  ): Readonly<Pick<ByteGrowth, 'input' | 'output' | 'started' | 'ended' | 'returned'>> {
     return this.#growth.get(code) ?? new ByteGrowth();
   }
 
@@ -97,19 +127,21 @@ export class SimulatedService implements AsyncDisposable {
   }
 }
 
-/** A world that notes each listing as it is given, as far as the fault of the moment leaves it. */
+/** A world that notes each listing as it is given, as far as the events and the fault of the moment leave it. */
 function recordListings(
   world: World,
   given: ReadonlyMap<string, ListingBytes[]>,
+  events: ReadonlyMap<string, ListingEvents>,
   faultOf: (code: string) => ResponseFault | undefined,
-): World {
+): World<DisturbedTask> {
   return {
     ...world,
     tasks: (code, timeMs, freezes = []) => {
       const isListed = createListedFilter(faultOf(code));
+      const tasks = events.get(code)?.apply([...world.tasks(code, timeMs, freezes)]) ?? [];
       if (isListed !== undefined)
-        given.get(code)?.push(readListingBytes(world, code, timeMs, freezes, isListed));
-      return world.tasks(code, timeMs, freezes);
+        given.get(code)?.push(countBytes(tasks.filter((_, index) => isListed(index))));
+      return tasks;
     },
   };
 }

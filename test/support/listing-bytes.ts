@@ -1,14 +1,22 @@
 import type { Freeze } from '../../src/simulator/freeze.ts';
+import type { SimulatedTask } from '../../src/simulator/records.ts';
 import type { World } from '../../src/simulator/world.ts';
 
-/** Bytes by task, or by output within it, of one listing. */
+/** Bytes by task or participant of a merge, or by output. */
 export type ByteCounts = ReadonlyMap<string, number>;
 
-/** The byte counts of one listing. */
+/** The tasks and the byte counts of one listing. */
 export interface ListingBytes {
+  readonly tasks: ReadonlySet<string>;
   readonly inputs: ByteCounts;
   readonly outputs: ByteCounts;
 }
+
+/** A task whose inputs may have byte counts of their own. */
+type CountedTask = Pick<SimulatedTask, 'id' | 'outputs'> & {
+  readonly input_bytes?: number;
+  readonly inputs: readonly { readonly user_name: string; readonly input_bytes?: number }[];
+};
 
 /** Reads the byte counts of the listing at a time. `isListed` selects tasks by their index. */
 export function readListingBytes(
@@ -18,12 +26,22 @@ export function readListingBytes(
   freezes: readonly Freeze[],
   isListed: (index: number) => boolean = () => true,
 ): ListingBytes {
-  const tasks = [...world.tasks(serviceCode, timeMs, freezes)].filter((_, index) => isListed(index));
+  return countBytes([...world.tasks(serviceCode, timeMs, freezes)].filter((_, index) => isListed(index)));
+}
+
+/** Reads the byte counts of tasks. */
+export function countBytes(tasks: readonly CountedTask[]): ListingBytes {
   const outputs = tasks.flatMap((task) => task.outputs);
   return {
-    inputs: new Map(tasks.map((task) => [task.id, task.input_bytes])),
+    tasks: new Set(tasks.map(({ id }) => id)),
+    inputs: new Map(tasks.flatMap(listInputBytes)),
     outputs: new Map(outputs.map((output) => [output.file_name, output.http_output_bytes])),
   };
+}
+
+function listInputBytes({ id, input_bytes: total, inputs }: CountedTask): [string, number][] {
+  if (total !== undefined) return [[id, total]];
+  return inputs.map(({ user_name: name, input_bytes: bytes = 0 }) => [`${id} ${name}`, bytes]);
 }
 
 /**
@@ -38,6 +56,8 @@ export class ByteGrowth {
   output = 0;
   started = 0;
   ended = 0;
+  /** Returns of tasks after their end was counted. */
+  returned = 0;
 
   /** `endedTasks`: tasks whose end was counted before; this object adds to it. */
   constructor(endedTasks = new Set<string>()) {
@@ -45,17 +65,15 @@ export class ByteGrowth {
   }
 
   /** Adds the next good listing; the first is the baseline. */
-  recordListing({ inputs, outputs }: ListingBytes): void {
-    const isBaseline = this.#previousTasks === undefined;
-    const started = [...inputs.keys()].filter(
-      (id) => !this.#last.inputs.has(id) && !this.#endedTasks.has(id),
-    );
-    const ended = [...(this.#previousTasks ?? [])].filter(
-      (id) => !inputs.has(id) && !this.#endedTasks.has(id),
-    );
+  recordListing({ tasks, inputs, outputs }: ListingBytes): void {
+    const previous = this.#previousTasks;
+    const isBaseline = previous === undefined;
+    const started = [...tasks].filter((id) => previous?.has(id) !== true && !this.#endedTasks.has(id));
+    const ended = [...(previous ?? [])].filter((id) => !tasks.has(id) && !this.#endedTasks.has(id));
+    this.returned += [...tasks].filter((id) => !previous?.has(id) && this.#endedTasks.has(id)).length;
     const input = addGrowth(this.#last.inputs, inputs);
     const output = addGrowth(this.#last.outputs, outputs);
-    this.#previousTasks = new Set(inputs.keys());
+    this.#previousTasks = tasks;
     if (isBaseline) return;
     this.input += input;
     this.output += output;
@@ -68,7 +86,9 @@ export class ByteGrowth {
 function addGrowth(last: Map<string, number>, now: ByteCounts): number {
   let growth = 0;
   for (const [key, bytes] of now) {
-    growth += bytes - (last.get(key) ?? 0);
+    const previous = last.get(key) ?? 0;
+    // A smaller value is a reset.
+    growth += bytes >= previous ? bytes - previous : bytes;
     last.set(key, bytes);
   }
   return growth;
