@@ -6,22 +6,22 @@ import type { Snapshot } from './snapshot.ts';
  * run in turns of the event loop; whoever needs the state of the tally meanwhile runs the rest at once.
  */
 export class PendingCommit implements Iterator<ItemCount, Snapshot> {
-  readonly #steps: Iterator<ItemCount, Snapshot>;
-  #snapshot: Snapshot | undefined;
+  #state: { readonly steps: Iterator<ItemCount, Snapshot> } | { readonly snapshot: Snapshot };
 
   constructor(steps: Iterator<ItemCount, Snapshot>) {
-    this.#steps = steps;
+    this.#state = { steps };
   }
 
   get isComplete(): boolean {
-    return this.#snapshot !== undefined;
+    return 'snapshot' in this.#state;
   }
 
   /** Runs the next step. */
   next(): IteratorResult<ItemCount, Snapshot> {
-    if (this.#snapshot !== undefined) return { done: true, value: this.#snapshot };
-    const step = this.#steps.next();
-    if (step.done === true) this.#snapshot = step.value;
+    if ('snapshot' in this.#state) return { done: true, value: this.#state.snapshot };
+    const step = this.#state.steps.next();
+    // The steps hold the whole listing.
+    if (step.done === true) this.#state = { snapshot: step.value };
     return step;
   }
 
