@@ -7,6 +7,7 @@ import test from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { benchCodes } from './codes.ts';
 import { benchGrowth } from './growth.ts';
+import { benchJournal } from './journal.ts';
 import { benchLedger } from './ledger.ts';
 import { compare, type Comparison } from './measure.ts';
 import { benchPolling } from './polling.ts';
@@ -24,6 +25,7 @@ const PARTS: Readonly<Record<string, () => Promise<Comparison[]>>> = {
   responsiveness: () => benchResponsiveness({ ...SMALL_SIZE, scrapes: 5, scrapeIntervalMs: 20, warmUp: 1 }),
   ledger: () => benchLedger({ tasks: 60, rounds: 2 }),
   codes: () => benchCodes({ ...SMALL_SIZE, codes: 3, intervalMs: 1000, rounds: 1 }),
+  journal: () => benchJournal({ ...SMALL_SIZE, codes: 3, intervalMs: 1000, rounds: 2 }),
   growth: () => benchGrowth({ users: 2, tasks: 2, rounds: 1 }),
   scraping: () => benchScraping([{ ...SMALL_SIZE, series: 300, scrapes: 2, rounds: 1, connections: [1, 2] }]),
 };

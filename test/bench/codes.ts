@@ -13,7 +13,7 @@ export interface CodesSize extends BodySize {
   readonly rounds: number;
 }
 
-const SIZE: CodesSize = { codes: 1000, users: 100, tasks: 20, intervalMs: 15_000, rounds: 2 };
+export const CODES_SIZE: CodesSize = { codes: 1000, users: 100, tasks: 20, intervalMs: 15_000, rounds: 2 };
 const CALLS_RESPONSE = z.object({ calls: z.array(z.number()) });
 const CPU_GOAL: Goal = { measure: 'value', direction: 'at most', bound: 10 };
 const MEMORY_GOAL: Goal = { measure: 'value', direction: 'at most', bound: 200 };
@@ -23,7 +23,7 @@ const SPREAD_GOAL: Goal = { measure: 'ratio', direction: 'at most', bound: 2 };
  * Many service codes in one exporter, polled from a simulator in a process of its own, after their first round; beside it
  * what requesting alone takes.
  */
-export async function benchCodes(size: CodesSize = SIZE): Promise<Comparison[]> {
+export async function benchCodes(size: CodesSize = CODES_SIZE): Promise<Comparison[]> {
   const codes = Array.from({ length: size.codes }, (_, number) => `CODE${number}`).join(',');
   await using simulator = await Child.start('simulating', {
     args: [codes, String(size.users), String(size.tasks)],
@@ -98,7 +98,7 @@ async function measureRequesting(env: Environment, { intervalMs, rounds }: Codes
 }
 
 /** The first round is over. */
-async function waitUntilReady(url: string, deadlineMs: number): Promise<void> {
+export async function waitUntilReady(url: string, deadlineMs: number): Promise<void> {
   while (!(await fetch(`${url}/-/ready`)).ok) {
     if (Date.now() > deadlineMs) throw new Error('Expected the first round of polls to be over by now');
     await delay(100);

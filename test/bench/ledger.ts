@@ -10,7 +10,7 @@ export interface LedgerSize {
 
 const SIZE: LedgerSize = { tasks: 100_000, rounds: 7 };
 const LEDGER_RESPONSE = z.object({ bytesPerTask: z.number(), commitMs: z.number() });
-const BYTES_GOAL: Goal = { measure: 'value', direction: 'at most', bound: 400 };
+const BYTES_GOAL: Goal = { measure: 'value', direction: 'at most', bound: 420 };
 const COMMIT_GOAL: Goal = { measure: 'value', direction: 'at most', bound: 150 };
 
 /** What is kept of a listing of tasks with three outputs each, and what it takes to commit it, by the clock. */

@@ -1,6 +1,7 @@
 import { cpus } from 'node:os';
 import { benchCodes } from './codes.ts';
 import { benchGrowth } from './growth.ts';
+import { benchJournal } from './journal.ts';
 import { benchLedger } from './ledger.ts';
 import type { Comparison } from './measure.ts';
 import { benchPolling } from './polling.ts';
@@ -15,6 +16,7 @@ const PARTS: ReadonlyMap<string, () => Promise<Comparison[]>> = new Map([
   ['responsiveness', () => benchResponsiveness()],
   ['ledger', () => benchLedger()],
   ['codes', () => benchCodes()],
+  ['journal', () => benchJournal()],
   ['growth', () => benchGrowth()],
   ['scraping', () => benchScraping()],
 ]);
