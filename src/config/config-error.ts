@@ -8,15 +8,27 @@ export interface Problem {
   readonly message: string;
 }
 
-/** A configuration that cannot be used. Its message has one line per problem and is safe to print. */
+/** A generated file may have the same mistake on thousands of lines. */
+const MAX_SHOWN_PROBLEMS = 20;
+
+/** A configuration that cannot be used. Its message has a line for each of the first 20 problems and is safe to print. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
   readonly problems: readonly Problem[];
 
   constructor(problems: readonly Problem[]) {
-    super(problems.map(({ location, message }) => `${location}: ${message}`).join('\n'));
+    super(formatProblems(problems));
     this.problems = problems;
   }
+}
+
+function formatProblems(problems: readonly Problem[]): string {
+  const lines = problems
+    .slice(0, MAX_SHOWN_PROBLEMS)
+    .map(({ location, message }) => `${location}: ${message}`);
+  const hiddenCount = problems.length - lines.length;
+  if (hiddenCount > 0) lines.push(`and ${hiddenCount} more, ${problems.length} in total`);
+  return lines.join('\n');
 }
 
 /** Throws a {@link ConfigError} with the problems unless there are none. */
@@ -54,9 +66,14 @@ export function formatUnknown(name: string, suggestion: string | undefined): str
 
 /** `did you mean …?` with the nearest known name, if at most a third of its letters (at least one) differ. */
 export function formatSuggestion(name: string, known: readonly string[]): string | undefined {
-  const [nearest] = known
-    .map((candidate) => ({ candidate, edits: distance(name.toLowerCase(), candidate) }))
-    .filter(({ candidate, edits }) => edits <= Math.max(1, Math.floor(candidate.length / 3)))
-    .toSorted((a, b) => a.edits - b.edits);
-  return nearest === undefined ? undefined : `did you mean ${nearest.candidate}?`;
+  const lowerCase = name.toLowerCase();
+  let nearest: { readonly candidate: string; readonly edits: number } | undefined;
+  for (const candidate of known) {
+    const maxEdits = Math.max(1, Math.floor(candidate.length / 3));
+    // At least so many edits; names may be long.
+    if (Math.abs(candidate.length - name.length) > maxEdits) continue;
+    const edits = distance(lowerCase, candidate);
+    if (edits <= maxEdits && (nearest === undefined || edits < nearest.edits)) nearest = { candidate, edits };
+  }
+  return nearest && `did you mean ${nearest.candidate}?`;
 }

@@ -37,7 +37,7 @@ function readGroup(source: YamlSource, file: string, value: unknown, path: reado
 
 function readKey(source: YamlSource, file: string, value: unknown, path: readonly string[]): SettingsFile {
   const dotted = path.join('.');
-  const known = listFileKeys();
+  const known = FILE_KEYS;
   const locate = createLocator(source, path);
   if (isSettingPath(dotted) && known.includes(dotted) && path.length === dotted.split('.').length)
     return { entries: [{ path: dotted, raw: value, folder: dirname(file), locate }], problems: [] };
@@ -62,9 +62,9 @@ function suggestKey(path: readonly string[], known: readonly string[]): string |
   return formatSuggestion(path.at(-1) ?? '', [...siblings]);
 }
 
-function listFileKeys(): readonly string[] {
-  return listSettings().flatMap(([path, { excludedSource }]) => (excludedSource === 'file' ? [] : [path]));
-}
+const FILE_KEYS: readonly string[] = listSettings().flatMap(([path, { excludedSource }]) =>
+  excludedSource === 'file' ? [] : [path],
+);
 
 /** The part of a known key that could replace the last step of the path. */
 function findSibling(key: string, path: readonly string[]): readonly string[] {

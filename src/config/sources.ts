@@ -78,7 +78,8 @@ export function mergeEntries(
   for (const { path, raw, locate } of entries) {
     const parsed = SETTINGS[path].schema.safeParse(raw);
     if (parsed.success) config.set(path, parsed.data);
-    else problems.push(...toProblems(parsed.error, locate));
+    // Not `push(…)` of all: there may be more than a call can have arguments.
+    else for (const problem of toProblems(parsed.error, locate)) problems.push(problem);
   }
   throwIfAny(problems);
   const origins = new Map(entries.map((entry) => [entry.path, entry]));

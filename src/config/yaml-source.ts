@@ -1,4 +1,4 @@
-import type { ErrorCode, Node, Pair } from 'yaml';
+import type { ErrorCode, Node, Pair, YAMLMap } from 'yaml';
 import { isAlias, isMap, isScalar, isSeq, LineCounter, parseDocument, visit } from 'yaml';
 import type { Problem } from './config-error.ts';
 import { expectedFound } from './config-error.ts';
@@ -16,12 +16,12 @@ const PARSER_ERROR_TEXTS: Partial<Record<ErrorCode, string>> = {
   BAD_INDENT: 'inconsistent indentation',
   BAD_SCALAR_START: 'an unquoted string that starts with a reserved character',
   BLOCK_AS_IMPLICIT_KEY: 'a second ": " in one line; put the string in quotes',
-  DUPLICATE_KEY: 'a duplicate key',
   MISSING_CHAR: 'a missing quote, bracket, comma or ":"',
   MULTIPLE_DOCS: 'a second document',
   TAB_AS_INDENT: 'a tab used for indentation',
   TAG_RESOLVE_FAILED: 'an unknown tag; put a string that starts with "!" in quotes',
 };
+const DUPLICATE_KEY = 'a duplicate key';
 const UNKNOWN_ALIAS = 'an alias without an anchor; put a string that starts with "*" in quotes';
 
 const NON_STRING_KEY =
@@ -47,7 +47,14 @@ export function parseYaml(
   { schema = 'core' }: YamlOptions = {},
 ): YamlSource | Problem {
   const lines = new LineCounter();
-  const options = { lineCounter: lines, prettyErrors: false, logLevel: 'error', schema } as const;
+  // The parser's own search for duplicate keys compares each key with each other one.
+  const options = {
+    lineCounter: lines,
+    prettyErrors: false,
+    logLevel: 'error',
+    schema,
+    uniqueKeys: false,
+  } as const;
   const document = parseDocument(text, options);
   const locateOffset = (offset: number): string => {
     const { line, col } = lines.linePos(offset);
@@ -58,6 +65,10 @@ export function parseYaml(
     found: PARSER_ERROR_TEXTS[code] ?? OTHER_ERROR,
   }));
   visit(document, {
+    Map(_, map) {
+      const duplicate = findDuplicateKey(map.items);
+      if (duplicate !== undefined) faults.push({ offset: getOffset(duplicate), found: DUPLICATE_KEY });
+    },
     Alias(_, alias) {
       if (alias.resolve(document) === undefined)
         faults.push({ offset: getOffset(alias), found: UNKNOWN_ALIAS });
@@ -67,14 +78,35 @@ export function parseYaml(
       if (!isScalar(key)) faults.push({ offset: getOffset(key), found: NON_STRING_KEY });
     },
   });
-  const [fault] = faults.toSorted((a, b) => a.offset - b.offset);
+  const fault = findFirst(faults);
   if (fault !== undefined)
     return { location: locateOffset(fault.offset), message: expectedFound('valid YAML', fault.found) };
   const value = toValue(document);
   if (value === TOO_MANY_ALIASES) {
     return { location: locateOffset(0), message: expectedFound('valid YAML', 'too many nested aliases') };
   }
-  return { value, locate: (path, isKey = false) => locateOffset(findOffset(document.contents, path, isKey)) };
+  const findPair = createPairFinder();
+  return {
+    value,
+    locate: (path, isKey = false) => locateOffset(findOffset(document.contents, path, isKey, findPair)),
+  };
+}
+
+function findFirst(faults: readonly SyntaxFault[]): SyntaxFault | undefined {
+  return faults.reduce<SyntaxFault | undefined>(
+    (first, fault) => (first === undefined || fault.offset < first.offset ? fault : first),
+    undefined,
+  );
+}
+
+function findDuplicateKey(items: readonly Pair[]): unknown {
+  const known = new Set<unknown>();
+  return items.find(({ key }) => {
+    if (!isScalar(key)) return false;
+    const isKnown = known.has(key.value);
+    known.add(key.value);
+    return isKnown;
+  })?.key;
 }
 
 /** The parser limits the expansion of nested aliases; aliases without an anchor were reported before. */
@@ -91,7 +123,12 @@ function getOffset(node: unknown): number {
   return isMap(node) || isSeq(node) || isScalar(node) || isAlias(node) ? (node.range?.[0] ?? 0) : 0;
 }
 
-function findOffset(root: Node | null, path: ValuePath, isKey: boolean): number {
+function findOffset(
+  root: Node | null,
+  path: ValuePath,
+  isKey: boolean,
+  findPair: (map: YAMLMap, key: string | number) => Pair | undefined,
+): number {
   let node: unknown = root;
   let offset = getOffset(root);
   for (const [depth, step] of path.entries()) {
@@ -100,7 +137,7 @@ function findOffset(root: Node | null, path: ValuePath, isKey: boolean): number 
       offset = getOffset(node);
       continue;
     }
-    const pair = isMap(node) ? findPair(node.items, step) : undefined;
+    const pair = isMap(node) ? findPair(node, step) : undefined;
     if (pair === undefined) return offset;
     const isRequestedKey = isKey && depth === path.length - 1;
     offset = getOffset(isRequestedKey || isEmpty(pair.value) ? pair.key : pair.value);
@@ -116,6 +153,17 @@ function isEmpty(node: unknown): boolean {
   );
 }
 
-function findPair(items: readonly Pair[], key: string | number): Pair | undefined {
-  return items.find((pair) => isScalar(pair.key) && String(pair.key.value) === String(key));
+/** Finds pairs by key, with an index of each mapping that it has searched: there may be thousands of mistakes. */
+function createPairFinder(): (map: YAMLMap, key: string | number) => Pair | undefined {
+  const indexes = new Map<YAMLMap, ReadonlyMap<string, Pair>>();
+  return (map, key) => {
+    let index = indexes.get(map);
+    if (index === undefined) {
+      index = new Map(
+        map.items.flatMap((pair) => (isScalar(pair.key) ? [[String(pair.key.value), pair]] : [])),
+      );
+      indexes.set(map, index);
+    }
+    return index.get(String(key));
+  };
 }

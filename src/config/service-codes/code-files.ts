@@ -81,7 +81,8 @@ export async function readCodeFiles(
   for (const file of files.values()) {
     const read = await readCodeFile(file, access.readFile, cache);
     if (read === undefined) missing.add(file.path);
-    else results.push(...read);
+    // Not `push(...read)`: a file may have more mistakes than a call can have arguments.
+    else for (const result of read) results.push(result);
   }
   cache.evictExcept([...files.keys()]);
   return {
