@@ -1,16 +1,6 @@
+import { ExpositionBody } from './exposition-body.ts';
 import { renderMetadata, renderSamples, type ExpositionFormat } from './exposition-lines.ts';
 import type { Family, FamilySelection, FamilySpec, Samples, StaticLabels } from './family.ts';
-
-/** The first bytes of a body: families of service codes, which change with polls only. Equal bytes are the same object. */
-export interface ExpositionHead {
-  readonly byteLength: number;
-}
-
-/** A rendered exposition. The same object as long as its bytes are the same, so that all its readers share one copy. */
-export interface ExpositionBody {
-  readonly bytes: Buffer;
-  readonly head: ExpositionHead;
-}
 
 /** Bodies that are kept for the next scrape; at least the last one is. */
 const MAX_KEPT_BYTES = 32 * 1024 * 1024;
@@ -42,45 +32,31 @@ export class Exposition {
     return Buffer.concat([...this.#renderChunks(families, format), END[format]]);
   }
 
-  /** Renders as `render` does, and returns the body of the last scrape of this selection if its bytes are the same. */
+  /** Renders as `render` does. Returns the body of the last scrape of this selection if nothing has changed since. */
   renderBody(
     selection: FamilySelection,
-    families: readonly Family[],
-    format: ExpositionFormat,
-  ): ExpositionBody {
-    const key = createKey(selection, format);
-    const kept = this.#keptBodies.get(key);
-    const body = this.#renderAfter(kept, families, format);
-    this.#keep(key, kept, body);
-    return body;
-  }
-
-  #renderAfter(
-    kept: ExpositionBody | undefined,
     families: readonly Family[],
     format: ExpositionFormat,
   ): ExpositionBody {
     const index = families.findIndex(({ spec }) => !spec.labels.includes('service_code'));
     const tailStart = index < 0 ? families.length : index;
     const headChunks = this.#renderChunks(families.slice(0, tailStart), format);
-    const tailChunks = [...this.#renderChunks(families.slice(tailStart), format), END[format]];
-    if (kept === undefined || !equals(kept.bytes, 0, kept.head.byteLength, headChunks)) {
-      const bytes = Buffer.concat([...headChunks, ...tailChunks]);
-      return { bytes, head: { byteLength: sumLengths(headChunks) } };
-    }
-    const { bytes, head } = kept;
-    if (equals(bytes, head.byteLength, bytes.length, tailChunks)) return kept;
-    return { bytes: Buffer.concat([bytes.subarray(0, head.byteLength), ...tailChunks]), head };
+    const tail = Buffer.concat([...this.#renderChunks(families.slice(tailStart), format), END[format]]);
+    const key = createKey(selection, format);
+    const kept = this.#keptBodies.get(key);
+    const body = ExpositionBody.createAfter(kept, headChunks, tail);
+    this.#keep(key, kept, body);
+    return body;
   }
 
   #keep(key: string, before: ExpositionBody | undefined, body: ExpositionBody): void {
     this.#keptBodies.delete(key);
     this.#keptBodies.set(key, body);
-    this.#keptBytes += body.bytes.length - (before?.bytes.length ?? 0);
-    for (const [oldKey, { bytes }] of this.#keptBodies) {
+    this.#keptBytes += body.byteLength - (before?.byteLength ?? 0);
+    for (const [oldKey, { byteLength }] of this.#keptBodies) {
       if (this.#keptBytes <= MAX_KEPT_BYTES || oldKey === key) return;
       this.#keptBodies.delete(oldKey);
-      this.#keptBytes -= bytes.length;
+      this.#keptBytes -= byteLength;
     }
   }
 
@@ -121,21 +97,6 @@ export class Exposition {
 
 function createKey(selection: FamilySelection, format: ExpositionFormat): string {
   return `${format} ${typeof selection === 'string' ? selection : JSON.stringify([...selection].toSorted())}`;
-}
-
-/** Whether the bytes from `start` to `end` are the chunks' bytes. */
-function equals(bytes: Buffer, start: number, end: number, chunks: readonly Buffer[]): boolean {
-  let offset = start;
-  for (const chunk of chunks) {
-    const chunkEnd = offset + chunk.length;
-    if (chunkEnd > end || bytes.compare(chunk, 0, chunk.length, offset, chunkEnd) !== 0) return false;
-    offset = chunkEnd;
-  }
-  return offset === end;
-}
-
-function sumLengths(chunks: readonly Buffer[]): number {
-  return chunks.reduce((sum, { length }) => sum + length, 0);
 }
 
 /** Counts the series that Prometheus stores, without the `_created` series of OpenMetrics. */

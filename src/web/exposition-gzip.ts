@@ -1,6 +1,6 @@
 import { promisify } from 'node:util';
 import { constants, crc32, deflateRaw, deflateRawSync, type ZlibOptions } from 'node:zlib';
-import type { ExpositionBody, ExpositionHead } from '../metrics/exposition.ts';
+import type { ExpositionBody, ExpositionHead } from '../metrics/exposition-body.ts';
 
 /** Level 1 takes less than half the time of the default for a fifth more bytes. */
 const OPTIONS: ZlibOptions = { level: 1, chunkSize: 256 * 1024 };
@@ -29,19 +29,17 @@ export function gzipExposition(body: ExpositionBody): Promise<Buffer> {
   return getOrCreate(gzippedBodies, body, gzipBody);
 }
 
-async function gzipBody({ bytes, head }: ExpositionBody): Promise<Buffer> {
-  const tail = bytes.subarray(head.byteLength);
-  const { deflated, checksum } = await getOrCreate(deflatedHeads, head, () =>
-    deflateHead(bytes.subarray(0, head.byteLength)),
-  );
+async function gzipBody({ head, tail, byteLength }: ExpositionBody): Promise<Buffer> {
+  const { deflated, checksum } = await getOrCreate(deflatedHeads, head, deflateHead);
   const trailer = Buffer.alloc(8);
   trailer.writeUInt32LE(crc32(tail, checksum), 0);
-  trailer.writeUInt32LE(bytes.length % 2 ** 32, 4);
+  trailer.writeUInt32LE(byteLength % 2 ** 32, 4);
   return Buffer.concat([GZIP_HEADER, deflated, await deflate(tail, constants.Z_FINISH), trailer]);
 }
 
-async function deflateHead(head: Buffer): Promise<DeflatedHead> {
-  return { deflated: await deflate(head, constants.Z_SYNC_FLUSH), checksum: crc32(head) };
+async function deflateHead({ chunks, byteLength }: ExpositionHead): Promise<DeflatedHead> {
+  const bytes = Buffer.concat(chunks, byteLength);
+  return { deflated: await deflate(bytes, constants.Z_SYNC_FLUSH), checksum: crc32(bytes) };
 }
 
 async function deflate(bytes: Buffer, finishFlush: number): Promise<Buffer> {

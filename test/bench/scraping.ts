@@ -32,7 +32,7 @@ const SIZES: readonly ScrapingSize[] = [
     users: 10,
     tasks: 3,
     scrapes: 256,
-    rounds: 9,
+    rounds: 5,
     connections: [1, 64],
     unchangedGoal: NO_DEARER,
   },
