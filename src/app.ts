@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Configuration, WebSettings } from './config/configuration.ts';
 import type { ConfigurationSource } from './config/configuration-source.ts';
 import { watchFiles } from './config/file-watcher.ts';
+import { toListenError } from './config/listen-error.ts';
 import { LOCAL_FILE_SYSTEM } from './config/local-file-system.ts';
 import { logCodeFileChanges } from './config/service-codes/code-file-changes.ts';
 import { Reloader, type ReloadOutcome, type ReloadTrigger } from './config/reloader.ts';
@@ -191,7 +192,7 @@ export interface AppDependencies extends ExporterDependencies {
   readonly source: ConfigurationSource;
 }
 
-/** Starts the exporter. Rejects if it cannot listen, or cannot read and write the state file. */
+/** Starts the exporter. Rejects with a ConfigError if it cannot listen, and if it cannot read and write the state file. */
 export async function startApp(configuration: Configuration, dependencies: AppDependencies): Promise<App> {
   logCodeFileChanges(dependencies.source.codeFileChanges, dependencies.logger);
   const stateStore = await openStateStore(configuration, dependencies);
@@ -319,6 +320,8 @@ async function startWeb(
     metrics: exporterMetrics.web,
     handle: (request) => handle(request, facade, routes),
     ...dependencies,
+  }).catch((error: unknown) => {
+    throw toListenError(error, web.listenAddresses);
   });
 }
 

@@ -10,7 +10,7 @@ import { startSimulator, type Simulator } from '../simulator/server.ts';
 import { createWorld } from '../simulator/world.ts';
 import type { Command, CommandIo } from './command.ts';
 import { parseCommandLine } from './command-line.ts';
-import { formatHelp } from './help.ts';
+import { formatCommandHelp } from './help.ts';
 import { formatLocalAddress } from './local-address.ts';
 
 const SERVICE_CODES = ['TESTING', 'STADIUM'];
@@ -22,7 +22,7 @@ export const demo: Command = async (args, io) => {
   try {
     const { flags, switches } = parseCommandLine(args);
     if (switches.has('help')) {
-      io.stdout.write(formatHelp());
+      io.stdout.write(formatCommandHelp('demo'));
       return 0;
     }
     await using simulator = await startDemoSimulator(io);
@@ -32,11 +32,7 @@ export const demo: Command = async (args, io) => {
     io.stdout.write('Shutting down.\n');
     return 0;
   } catch (error) {
-    const remedy =
-      getErrorCode(error) === 'EADDRINUSE'
-        ? '; choose another address: npm run demo -- --web.listen-address=:20929'
-        : '';
-    io.stderr.write(`demo: ${getErrorMessage(error)}${remedy}\n`);
+    io.stderr.write(`demo: ${getErrorMessage(error)}\n`);
     return error instanceof ConfigError ? 2 : 1;
   }
 };

@@ -1,23 +1,39 @@
 import { Agent, request } from 'undici';
 import { ConfigError } from '../config/config-error.ts';
-import { mergeEntries, readEnvironmentEntries, readFlagEntries } from '../config/sources.ts';
+import { readText } from '../config/files.ts';
+import { parseSettingsFile } from '../config/settings-file.ts';
+import { SETTINGS } from '../config/settings.ts';
+import {
+  mergeEntries,
+  readEnvironmentEntries,
+  readFlagEntries,
+  type Flags,
+  type SourceEntry,
+} from '../config/sources.ts';
 import { getErrorMessage } from '../runtime/errors.ts';
 import type { Command, CommandIo } from './command.ts';
 import { parseCommandLine } from './command-line.ts';
+import { formatCommandHelp } from './help.ts';
 import { formatLocalAddress } from './local-address.ts';
 
 const TIMEOUT_MS = 5000;
 
 /**
- * Checks that the exporter on this machine is healthy and returns exit code 0 if so, else 1.
+ * Checks that the exporter which this command line, environment and configuration file describe is healthy, and returns
+ * exit code 0 if so, else 1.
  *
- * Reads `--web.listen-address` from flag or environment but no configuration file: a running exporter is healthy even
- * if its file has become invalid. Tries HTTP, then HTTPS without verifying the certificate, as it sends no secret. If the
- * exporter requires a password or a client certificate, `web.open_probes` has to allow probes.
+ * Mistakes in the file are ignored: a running exporter keeps its last good configuration. Tries HTTP, then HTTPS without
+ * verifying the certificate, as it sends no secret. If the exporter requires a password or a client certificate,
+ * `web.open_probes` has to allow probes.
  */
 export const healthcheck: Command = async (args, io) => {
   try {
-    const address = resolveAddress(args, io);
+    const { flags, switches } = parseCommandLine(args);
+    if (switches.has('help')) {
+      io.stdout.write(formatCommandHelp('healthcheck'));
+      return 0;
+    }
+    const address = await resolveAddress(flags, io);
     const signal = AbortSignal.any([io.signal, AbortSignal.timeout(TIMEOUT_MS)]);
     const { url, status } = await probe(address, signal);
     if (status === 200) return 0;
@@ -56,11 +72,27 @@ async function fetchHealth(url: string, signal: AbortSignal): Promise<HealthResp
   }
 }
 
-function resolveAddress(args: readonly string[], { environment }: CommandIo): string {
-  const { flags } = parseCommandLine(args);
-  const entries = [...readEnvironmentEntries(environment), ...readFlagEntries(flags)].filter(
-    ({ path }) => path === 'web.listen_address',
-  );
-  const [address] = mergeEntries(entries).get('web.listen_address');
+async function resolveAddress(flags: Flags, { environment, files }: CommandIo): Promise<string> {
+  const given = [...readEnvironmentEntries(environment), ...readFlagEntries(flags)];
+  const entries = [...(await readFileEntries(given, files)), ...given];
+  const [address] = mergeEntries(entries.filter(isAddress)).get('web.listen_address');
   return formatLocalAddress(address?.host, address?.port ?? 0);
+}
+
+/** Reads the valid settings of the configuration file; none if it cannot be read. */
+async function readFileEntries(
+  given: readonly SourceEntry[],
+  { readFile }: CommandIo['files'],
+): Promise<readonly SourceEntry[]> {
+  const path = mergeEntries(given.filter((entry) => entry.path === 'config.file')).get('config.file');
+  if (path === undefined) return [];
+  const text = await readText(readFile, { path, location: '', folder: undefined });
+  if (typeof text !== 'string') return [];
+  return parseSettingsFile(text, path).entries.filter(
+    (entry) => SETTINGS[entry.path].schema.safeParse(entry.raw).success,
+  );
+}
+
+function isAddress({ path }: SourceEntry): boolean {
+  return path === 'web.listen_address';
 }

@@ -43,6 +43,48 @@ export const EXIT_CODES = [
 const WIDTH = 100;
 const INDENT = '        ';
 
+/** What a command says before the flags that it shares with the others. */
+const COMMAND_HELP = {
+  once: [
+    'Usage: xvs-exporter once [--explain] [flags]',
+    '',
+    'Polls every service code once and prints the metrics. Exits with 1 if a service code failed.',
+    '',
+    ...formatFlag(
+      '--explain',
+      'Instead of metrics, print what happened in each poll, and suggest remedies for failures.',
+    ),
+  ],
+  demo: [
+    'Usage: xvs-exporter demo [flags]',
+    '',
+    'Runs a simulated service on 127.0.0.1:20140 and an exporter that polls it, until Ctrl-C.',
+    '',
+    ...formatFlag(
+      '--web.listen-address=<comma-separated addresses>',
+      'Addresses of the exporter. [default 127.0.0.1:20928]',
+    ),
+    ...formatFlag('--poll.interval=<duration>', 'Time between two polls. [default 5s]'),
+  ],
+  healthcheck: [
+    'Usage: xvs-exporter healthcheck [flags]',
+    '',
+    'Checks whether the exporter on this machine is healthy: exits with 0 if so, else with 1. Give it the flags,',
+    'the environment and the configuration file of the exporter. With TLS or passwords, set web.open_probes.',
+    '',
+    ...formatFlag('--config.file=<path>', 'Configuration file of the exporter. [XVS_CONFIG_FILE]'),
+    ...formatFlag(
+      '--web.listen-address=<comma-separated addresses>',
+      'Addresses of the exporter; the first one is checked. [XVS_WEB_LISTEN_ADDRESS, default :20928]',
+    ),
+  ],
+} as const;
+
+/** Formats the text of `--help` of a command: its own flags first, and where to find the rest. */
+export function formatCommandHelp(command: keyof typeof COMMAND_HELP): string {
+  return [...COMMAND_HELP[command], '', 'All flags of xvs-exporter --help apply, too.', ''].join('\n');
+}
+
 /** Formats the text of `--help`: every flag by group, with its default and its environment variable. */
 export function formatHelp(): string {
   return [

@@ -1,5 +1,6 @@
 import { createExporter } from '../app.ts';
 import type { Configuration } from '../config/configuration.ts';
+import { formatUnknownVariables } from '../config/sources.ts';
 import { observePoll } from '../diagnostics/observe-poll.ts';
 import { formatReport } from '../diagnostics/report.ts';
 import { Exposition } from '../metrics/exposition.ts';
@@ -9,6 +10,7 @@ import { formatShard } from '../sharding/shard.ts';
 import { UpstreamClient } from '../upstream/client.ts';
 import { DecodingBudget } from '../upstream/decoding-budget.ts';
 import type { CommandIo } from './command.ts';
+import { formatCommandHelp } from './help.ts';
 import { Progress } from './progress.ts';
 import { withConfiguration } from './with-configuration.ts';
 
@@ -17,9 +19,10 @@ import { withConfiguration } from './with-configuration.ts';
  * is 1 if a poll failed.
  */
 export const once = withConfiguration(
-  async ({ configuration, build, switches }, io) => {
+  async ({ configuration, build, switches, unknownVariables }, io) => {
     const { serviceCodes, shard } = configuration;
     const { stdout, stderr, log, clock, signal } = io;
+    stderr.write(formatUnknownVariables(unknownVariables));
     if (serviceCodes.length === 0) stderr.write(formatNoServiceCodes(shard));
     if (switches.has('explain')) return await explainPolls(configuration, build, io);
     using progress = isTerminal(stderr) ? new Progress(stderr, clock) : undefined;
@@ -36,7 +39,7 @@ export const once = withConfiguration(
     stdout.write(new Exposition().render(await exporter.facade.collect(), 'text'));
     return exporter.store.states.every(({ isUp }) => isUp === true) ? 0 : 1;
   },
-  ['explain'],
+  { switches: ['explain'], help: formatCommandHelp('once') },
 );
 
 /** Polls the service codes one after the other and prints a report of each poll. Returns the exit code. */

@@ -1,4 +1,5 @@
 import { startApp, type App } from '../app.ts';
+import { ConfigError } from '../config/config-error.ts';
 import { waitForAbort } from '../runtime/abort.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { getErrorMessage } from '../runtime/errors.ts';
@@ -6,7 +7,7 @@ import { createLogger } from '../runtime/logger.ts';
 import { withConfiguration } from './with-configuration.ts';
 
 /** Runs the exporter until the signal aborts. Rejects immediately on an unexpected error. */
-export const serve = withConfiguration(async ({ configuration, build, source }, io) => {
+export const serve = withConfiguration(async ({ configuration, build, source, unknownVariables }, io) => {
   const { log, clock, signal, fatalErrorReporter } = io;
   const { serviceCodes, shard } = configuration;
   const logger = createLogger({ ...configuration.log, destination: log });
@@ -21,10 +22,15 @@ export const serve = withConfiguration(async ({ configuration, build, source }, 
   logger.info(fields, 'Starting xvs-exporter');
   // Later failures only drop lines, but a process that never logs anything would hide its mistakes.
   if (await log.isBroken()) return 1;
-  const app = await startApp(configuration, { clock, logger, log, build, source }).catch((error: unknown) => {
+  for (const { name, suggestion } of unknownVariables)
+    logger.warn({ variable: name, suggestion }, 'Unknown environment variable');
+  let app: App;
+  try {
+    app = await startApp(configuration, { clock, logger, log, build, source });
+  } catch (error) {
     logger.error({ err: getErrorMessage(error) }, 'Startup failed');
-  });
-  if (app === undefined) return 1;
+    return error instanceof ConfigError ? 2 : 1;
+  }
   io.onReload(() => void app.reload('signal'));
   for (const { host, port } of app.addresses) logger.info({ host, port }, 'Listening');
   // After a failure the app is not disposed of: disposal might hang, and the served data would be stale.

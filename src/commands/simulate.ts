@@ -5,6 +5,8 @@ import { duration, integer } from '../config/schemas.ts';
 import { expected, parsedBy, reject } from '../config/validation.ts';
 import { waitForAbort } from '../runtime/abort.ts';
 import { getErrorMessage } from '../runtime/errors.ts';
+import { wrapText } from '../runtime/text-wrap.ts';
+import { FAULT_KINDS } from '../simulator/faults.ts';
 import { startSimulator } from '../simulator/server.ts';
 import { createWorld, type PopulationSize } from '../simulator/world.ts';
 import { parseFlags } from './command-line.ts';
@@ -24,7 +26,16 @@ Runs a simulation of the live-video service: users and tasks start and stop, byt
   --no-gzip                    never compress responses
   --control                    serve /-/faults and /-/account, without authentication
   --help                       print this help
-`;
+
+With --control, inject a fault, and remove it:
+
+  curl -X PUT http://127.0.0.1:20140/-/faults -d '{"fault":"ret","value":1001}'
+  curl -X DELETE http://127.0.0.1:20140/-/faults
+
+Kinds of faults:
+${wrapText(FAULT_KINDS.join(', '), 96)
+  .map((line) => `  ${line}\n`)
+  .join('')}`;
 
 /** Where the simulator listens: never on all addresses by accident, so the host is required. */
 const listenAddress = parsedBy((raw) => {

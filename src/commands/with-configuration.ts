@@ -1,7 +1,9 @@
 import { ConfigError } from '../config/config-error.ts';
 import type { Configuration } from '../config/configuration.ts';
 import { ConfigurationSource } from '../config/configuration-source.ts';
+import { checkStateFolder } from '../config/state-folder.ts';
 import { formatSummary } from '../config/summary.ts';
+import { findUnknownVariables, formatUnknownVariables, type UnknownVariable } from '../config/sources.ts';
 import { readBuildInfo, type BuildInfo } from '../runtime/build-info.ts';
 import { loadWebConfiguration } from '../web/security/web-configuration.ts';
 import type { Command, CommandIo } from './command.ts';
@@ -14,6 +16,8 @@ export interface CommandConfiguration {
   /** Loads the configuration again. */
   readonly source: ConfigurationSource;
   readonly build: BuildInfo;
+  /** Variables of the environment that are probably misspelt. */
+  readonly unknownVariables: readonly UnknownVariable[];
   /** The command's own switches that are set. */
   readonly switches: ReadonlySet<string>;
 }
@@ -22,26 +26,31 @@ export interface CommandConfiguration {
  * Wraps a command that needs the configuration. Loads it from flags, environment and file, handles `--help`, `--version`
  * and `--config.check`, and reports mistakes with exit code 2 before the command runs.
  *
- * @param ownSwitches - further flags without a value
+ * @param own - flags without a value, and the help, of the command
  */
 export function withConfiguration(
   run: (configured: CommandConfiguration, io: CommandIo) => Promise<number>,
-  ownSwitches: readonly string[] = [],
+  own: { readonly switches: readonly string[]; readonly help: string } = { switches: [], help: formatHelp() },
 ): Command {
   return async (args, io) => {
     const { stdout, stderr, environment, files, hostName } = io;
     const build = readBuildInfo(environment);
     let configured: CommandConfiguration;
     try {
-      const { flags, switches } = parseCommandLine(args, ownSwitches);
-      if (switches.has('help')) return writeText(stdout, formatHelp());
+      const { flags, switches } = parseCommandLine(args, own.switches);
+      if (switches.has('help')) return writeText(stdout, own.help);
       if (switches.has('version')) return writeText(stdout, formatVersion(build));
       const source = new ConfigurationSource({ flags, env: environment, hostName, ...files });
       const loaded = await source.load();
+      await checkStateFolder(loaded, files);
       const { configFile } = loaded.configuration.web;
       if (configFile !== undefined) await loadWebConfiguration(configFile, files.readFile);
-      if (switches.has('config.check')) return writeText(stdout, formatSummary(loaded));
-      configured = { configuration: loaded.configuration, source, build, switches };
+      const unknownVariables = findUnknownVariables(environment);
+      if (switches.has('config.check')) {
+        stderr.write(formatUnknownVariables(unknownVariables));
+        return writeText(stdout, formatSummary(loaded));
+      }
+      configured = { configuration: loaded.configuration, source, build, unknownVariables, switches };
     } catch (error) {
       if (!(error instanceof ConfigError)) throw error;
       stderr.write(`${error.message}\n`);

@@ -64,8 +64,14 @@ export function formatUnknown(name: string, suggestion: string | undefined): str
   return suggestion === undefined ? 'an unknown one (not shown)' : formatValue(name);
 }
 
-/** `did you mean …?` with the nearest known name, if at most a third of its letters (at least one) differ. */
+/** `did you mean …?` with the nearest known name, if there is one. */
 export function formatSuggestion(name: string, known: readonly string[]): string | undefined {
+  const nearest = findNearest(name, known);
+  return nearest && `did you mean ${nearest}?`;
+}
+
+/** The nearest known name, if at most a third of its letters (at least one) differ. */
+export function findNearest(name: string, known: readonly string[]): string | undefined {
   const lowerCase = name.toLowerCase();
   let nearest: { readonly candidate: string; readonly edits: number } | undefined;
   for (const candidate of known) {
@@ -75,5 +81,5 @@ export function formatSuggestion(name: string, known: readonly string[]): string
     const edits = distance(lowerCase, candidate);
     if (edits <= maxEdits && (nearest === undefined || edits < nearest.edits)) nearest = { candidate, edits };
   }
-  return nearest && `did you mean ${nearest.candidate}?`;
+  return nearest?.candidate;
 }

@@ -1,7 +1,7 @@
 import { dirname } from 'node:path';
 import type { Problem } from './config-error.ts';
 import { describeKind, expectedFound, formatSuggestion, formatUnknown, formatValue } from './config-error.ts';
-import { isSettingPath, listSettings, toEnvironmentName, toFlagName } from './settings.ts';
+import { isSettingPath, listSettingGroups, listSettings, toEnvironmentName, toFlagName } from './settings.ts';
 import type { SourceEntry } from './sources.ts';
 import type { ValuePath } from './validation.ts';
 import type { YamlSource } from './yaml-source.ts';
@@ -58,6 +58,8 @@ function suggestKey(path: readonly string[], known: readonly string[]): string |
   const [group, rest] = key.split('.');
   if (path.length === 1 && rest !== undefined && known.includes(key))
     return `write ${rest} in the mapping ${group}`;
+  const homes = listHomes(path.at(-1) ?? '', known);
+  if (homes.length > 0) return `write it ${homes.join(' or ')}; check the indentation`;
   const siblings = new Set(known.flatMap((candidate) => findSibling(candidate, path)));
   return formatSuggestion(path.at(-1) ?? '', [...siblings]);
 }
@@ -65,6 +67,13 @@ function suggestKey(path: readonly string[], known: readonly string[]): string |
 const FILE_KEYS: readonly string[] = listSettings().flatMap(([path, { excludedSource }]) =>
   excludedSource === 'file' ? [] : [path],
 );
+
+/** Where else a key belongs, if it is known there. */
+function listHomes(key: string, known: readonly string[]): readonly string[] {
+  return listSettingGroups()
+    .filter(({ name }) => known.includes(name === '' ? key : `${name}.${key}`))
+    .map(({ name }) => (name === '' ? 'at the top level' : `in the mapping ${name}`));
+}
 
 /** The part of a known key that could replace the last step of the path. */
 function findSibling(key: string, path: readonly string[]): readonly string[] {

@@ -1,6 +1,6 @@
 import convict from 'convict';
 import type { Problem } from './config-error.ts';
-import { throwIfAny } from './config-error.ts';
+import { expectedFound, findNearest, throwIfAny } from './config-error.ts';
 import type { Setting, SettingPath, SettingValue } from './settings.ts';
 import { listSettings, SETTINGS, toEnvironmentName, toFlagName } from './settings.ts';
 import { toProblems, type ValuePath } from './validation.ts';
@@ -26,8 +26,7 @@ function createTextLocator(source: string) {
 }
 
 /**
- * Reads settings from the environment; an empty variable counts as not set. Unknown `XVS_` variables are ignored:
- * Kubernetes sets `XVS_EXPORTER_SERVICE_HOST` and others for a Service named `xvs-exporter`.
+ * Reads settings from the environment; an empty variable counts as not set, an unknown one has no effect.
  */
 export function readEnvironmentEntries(environment: Environment): readonly SourceEntry[] {
   return listSettings().flatMap(([path]) => {
@@ -36,6 +35,39 @@ export function readEnvironmentEntries(environment: Environment): readonly Sourc
     const isSet = raw !== undefined && raw !== '';
     return isSet ? [{ path, raw, locate: createTextLocator(`environment variable ${name}`) }] : [];
   });
+}
+
+/** Variables that Kubernetes sets for each Service: `XVS_EXPORTER_SERVICE_HOST`, `XVS_EXPORTER_PORT_20928_TCP_ADDR`. */
+const KUBERNETES_VARIABLE = /_(?:SERVICE_HOST|SERVICE_PORT(?:_\w+)?|PORT(?:_\d+_\w+)?)$/;
+const PREFIX = 'XVS_';
+
+/** An unknown variable, probably a misspelt one. */
+export interface UnknownVariable {
+  readonly name: string;
+  /** The known variable that it is close to. */
+  readonly suggestion: string;
+}
+
+/** Finds set variables that are close to those of settings. */
+export function findUnknownVariables(environment: Environment): readonly UnknownVariable[] {
+  const known = listSettings().map(([path]) => toEnvironmentName(path));
+  const withoutPrefix = known.map((name) => name.slice(PREFIX.length).toLowerCase());
+  return Object.keys(environment)
+    .filter((name) => name.startsWith(PREFIX) && !known.includes(name) && !KUBERNETES_VARIABLE.test(name))
+    .flatMap((name) => {
+      const nearest = findNearest(name.slice(PREFIX.length), withoutPrefix);
+      return nearest === undefined ? [] : [{ name, suggestion: PREFIX + nearest.toUpperCase() }];
+    });
+}
+
+/** Formats unknown variables as lines for people. */
+export function formatUnknownVariables(variables: readonly UnknownVariable[]): string {
+  return variables
+    .map(
+      ({ name, suggestion }) =>
+        `environment variable ${name}: ${expectedFound('a known variable', 'an unknown one, which has no effect', `did you mean ${suggestion}?`)}\n`,
+    )
+    .join('');
 }
 
 /** Reads settings from the command line. */

@@ -1,5 +1,6 @@
 import type { Problem } from './config-error.ts';
 import { expectedFound } from './config-error.ts';
+import { findKeyPairMistake } from './key-pair.ts';
 import type { ReadFile } from './files.ts';
 import { readPem } from './files.ts';
 import type { Environment, MergedSettings } from './sources.ts';
@@ -66,6 +67,10 @@ async function readTlsSettings(
     if (typeof pem === 'string') tls[name] = pem;
     else problems.push(pem);
   }
+  const mistake =
+    tls.cert === undefined || tls.key === undefined ? undefined : findKeyPairMistake(tls.cert, tls.key);
+  if (mistake !== undefined)
+    problems.push({ location: settings.locate(`upstream.${mistake.part}_file`), message: mistake.message });
   return tls;
 }
 

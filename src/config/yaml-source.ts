@@ -13,12 +13,13 @@ export interface YamlSource {
 
 /** Texts of parser errors. The parser's own messages quote the source, which may contain a secret. */
 const PARSER_ERROR_TEXTS: Partial<Record<ErrorCode, string>> = {
-  BAD_INDENT: 'inconsistent indentation',
+  BAD_INDENT: 'inconsistent indentation; check the indentation',
   BAD_SCALAR_START: 'an unquoted string that starts with a reserved character',
-  BLOCK_AS_IMPLICIT_KEY: 'a second ": " in one line; put the string in quotes',
-  MISSING_CHAR: 'a missing quote, bracket, comma or ":"',
+  BLOCK_AS_IMPLICIT_KEY:
+    'a second ": " in one line, or a line that is indented too far; put the string in quotes, or check the indentation',
+  MISSING_CHAR: 'a missing quote, bracket, comma or ":"; check the indentation, too',
   MULTIPLE_DOCS: 'a second document',
-  TAB_AS_INDENT: 'a tab used for indentation',
+  TAB_AS_INDENT: 'a tab used for indentation; check the indentation: only spaces indent',
   TAG_RESOLVE_FAILED: 'an unknown tag; put a string that starts with "!" in quotes',
 };
 const DUPLICATE_KEY = 'a duplicate key';
@@ -26,7 +27,8 @@ const UNKNOWN_ALIAS = 'an alias without an anchor; put a string that starts with
 
 const NON_STRING_KEY =
   'a key that is not a string; put a key that starts with "?", "[", "{" or "*" in quotes';
-const OTHER_ERROR = 'unexpected content; put strings with special characters in quotes';
+const OTHER_ERROR =
+  'unexpected content; put strings with special characters in quotes, and check the indentation';
 
 const TOO_MANY_ALIASES = Symbol('too many aliases');
 

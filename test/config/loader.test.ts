@@ -9,6 +9,7 @@ import {
   REQUIRED_ENVIRONMENT,
   SECRET,
 } from '../support/configuration.ts';
+import { readFixture } from '../support/fixtures.ts';
 import { PUBLISHED_SCHEME } from '../support/published-scheme.ts';
 import { DEFAULT_LEDGER_SETTINGS } from '../../src/tally/ledger/ledger-settings.ts';
 import { DEFAULT_MAX_LABEL_SETS } from '../../src/tally/tally.ts';
@@ -234,8 +235,8 @@ for (const [name, text, found] of [
 
 test('paths in the file are relative to its folder, paths in variables and flags are not', async () => {
   const yml = 'upstream: { ca_file: ca.pem, cert_file: /tls/cert.pem }';
-  const cert = '-----BEGIN CERTIFICATE-----\n';
-  const key = '-----BEGIN EC PRIVATE KEY-----\n';
+  const cert = readFixture('tls/client.pem').toString();
+  const key = readFixture('tls/client.key').toString();
   const files = { '/etc/ca.pem': cert, '/tls/cert.pem': cert, 'key.pem': key };
   const { upstream } = await loadConfiguration({
     yml,
@@ -329,7 +330,11 @@ const mistakes: readonly (readonly [name: string, given: ConfigurationInput, mes
   [
     'no setting at all',
     {},
-    'service_codes: expected at least one service code, found none; set service_codes in the file, XVS_SERVICE_CODES or --service-codes',
+    [
+      'upstream.base_url: expected the URL of the service, found none; set upstream.base_url in the file, XVS_UPSTREAM_BASE_URL or --upstream.base-url',
+      'secret: expected the shared secret, found none; set secret or secret_file in the file, XVS_SECRET or XVS_SECRET_FILE',
+      'service_codes: expected at least one service code, found none; set service_codes in the file, XVS_SERVICE_CODES or --service-codes',
+    ].join('\n'),
   ],
   [
     'only service codes',

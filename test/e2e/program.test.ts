@@ -36,20 +36,39 @@ test('--version prints the revision if the environment has one', async () => {
   assert.match(program.stdout, / \(abc123, Node\.js v\d+/);
 });
 
-for (const command of ['serve', 'once', 'demo']) {
-  test(`${command} --help lists flags with their defaults`, async () => {
+test('--help lists the flags of all settings with their defaults', async () => {
+  await using program = startProgram(['--help']);
+  assert.equal(await program.exitCode, 0);
+  assert.match(program.stdout, /--web\.listen-address=<.*default :20928/s);
+});
+
+for (const [command, flag] of [
+  ['once', '--explain'],
+  ['demo', '--web.listen-address'],
+  ['healthcheck', '--config.file'],
+] as const) {
+  test(`${command} --help lists its own flags and refers to the others`, async () => {
     await using program = startProgram([command, '--help']);
     assert.equal(await program.exitCode, 0);
-    assert.match(program.stdout, /--web\.listen-address=<.*default :20928/s);
+    assert.match(program.stdout, new RegExp(`^Usage: xvs-exporter ${command} .*\\n  ${flag}`, 's'));
+    assert.match(program.stdout, /xvs-exporter --help/);
+    assert.ok(program.stdout.split('\n').length < 20);
   });
 }
+
+test('simulate --help lists the kinds of faults', async () => {
+  await using program = startProgram(['simulate', '--help']);
+  assert.equal(await program.exitCode, 0);
+  for (const kind of ['refuse', 'drip', 'http_status', 'huge', 'freeze_ingest'])
+    assert.match(program.stdout, new RegExp(`\\b${kind}\\b`));
+});
 
 test('a wrong command line is reported in one message, with exit code 2', async (t) => {
   const table: [string, string[], string][] = [
     [
       'an unknown command',
-      ['sevre'],
-      'command line: expected a command (serve, once, simulate, demo, healthcheck) or a flag, found "sevre"\n',
+      ['serv'],
+      'command line: expected a command (serve, once, simulate, demo, healthcheck) or a flag, found "serv"; did you mean serve?\n',
     ],
     [
       'an unknown flag',
@@ -104,7 +123,7 @@ test('once --explain prints a report of each poll, and other commands reject the
   assert.match(bad.stdout, /rejected the request with ret 1005/);
   await using other = startProgram(['--explain'], createSettings(await service.waitForUrl()));
   assert.equal(await other.exitCode, 2);
-  assert.match(other.stderr, /^flag --explain: expected a known flag/);
+  assert.match(other.stderr, /^command line, argument 1: expected a known flag/);
 });
 
 /** The capacity of a pipe on Linux: the first write beyond it is asynchronous. */
@@ -173,15 +192,18 @@ test('serve starts while the service is down, and polls successfully once it is 
   await exporter.waitForOutput(/Poll succeeded/);
 });
 
-test('an address in use is logged in one line, with exit code 1', async () => {
+test('an address in use is logged in one line that names the setting, with exit code 2', async () => {
   await using service = startSimulator();
   const taken = new URL(await service.waitForUrl()).host;
   await using exporter = startProgram(
     [`--web.listen-address=${taken}`],
     createSettings('http://127.0.0.1:1'),
   );
-  assert.equal(await exporter.exitCode, 1);
-  assert.match(exporter.stderr, /"err":\{"message":"listen EADDRINUSE[^"]*"\},"msg":"Startup failed"/);
+  assert.equal(await exporter.exitCode, 2);
+  assert.match(
+    exporter.stderr,
+    /"err":\{"message":"web\.listen_address: expected .* which another process uses \(EADDRINUSE\); set web\.listen_address .*"\},"msg":"Startup failed"/,
+  );
 });
 
 test('demo runs exporter and simulator with growing byte counters, and exits with 0 on Ctrl-C', async () => {

@@ -20,6 +20,8 @@ export interface ResolvedCodes {
   readonly problems: readonly Problem[];
 }
 
+const BASE_URL = 'the URL of the service';
+
 /** A secret, the problem of reading it, or undefined if none is set. */
 type Secret = string | Problem | undefined;
 
@@ -37,7 +39,10 @@ export async function resolveCodes(
   const lists = [...readCodesSetting(settings), ...files];
   const names = lists.flatMap(({ codes }) => codes.map(({ service_code }) => service_code));
   const noCodes = names.length === 0 ? reportNoCodes(settings) : [];
-  if (noCodes.length > 0) return { serviceCodes: [], codesOnOtherShards: new Set(), problems: noCodes };
+  if (noCodes.length > 0) {
+    const problems = [...reportMissingCommonSettings(settings), ...noCodes];
+    return { serviceCodes: [], codesOnOtherShards: new Set(), problems };
+  }
   const own = await ownCodes(names, shard);
   const listed = lists.flatMap((list) =>
     list.codes.map((code, index) => ({ code, index, list, isOwn: own.has(code.service_code) })),
@@ -56,7 +61,7 @@ export async function resolveCodes(
     }),
     codesOnOtherShards: new Set(names.filter((name) => !own.has(name))),
     problems: [
-      ...(isUrlMissing ? [reportMissing('upstream.base_url', 'the URL of the service')] : []),
+      ...(isUrlMissing ? [reportMissing('upstream.base_url', BASE_URL)] : []),
       ...findDuplicates(listed),
       ...(typeof defaultSecret === 'object' ? [defaultSecret] : []),
       ...listed.flatMap((code, index) => checkSecret(code, secrets[index], defaultSecret)),
@@ -87,6 +92,17 @@ function reportNoCodes({ get, origin, locate }: MergedSettings): readonly Proble
   return origin('service_codes') === undefined
     ? [reportMissing('service_codes', expected)]
     : [{ location: locate('service_codes'), message: expectedFound(expected, describeKind([])) }];
+}
+
+/** What every service code would need, so that an empty configuration is told everything at once. */
+function reportMissingCommonSettings({ get }: MergedSettings): readonly Problem[] {
+  const secretRemedy = 'set secret or secret_file in the file, XVS_SECRET or XVS_SECRET_FILE';
+  return [
+    ...(get('upstream.base_url') === undefined ? [reportMissing('upstream.base_url', BASE_URL)] : []),
+    ...(get('secret') === undefined && get('secret_file') === undefined
+      ? [{ location: 'secret', message: expectedFound('the shared secret', 'none', secretRemedy) }]
+      : []),
+  ];
 }
 
 /** Finds codes that are listed more than once, with both locations. */

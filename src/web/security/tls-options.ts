@@ -1,7 +1,8 @@
 import { X509Certificate } from 'node:crypto';
-import { createSecureContext, type SecureContextOptions } from 'node:tls';
+import type { SecureContextOptions } from 'node:tls';
 import { ConfigError, expectedFound, throwIfAny } from '../../config/config-error.ts';
 import { readErrorCode, readPem, type ReadFile } from '../../config/files.ts';
+import { findKeyPairMistake } from '../../config/key-pair.ts';
 import { TLS13_SUITES, type ClientAuth, type PemSource, type TlsSection } from './tls-section.ts';
 
 /** Options of a TLS server, with certificates that have been read and validated. */
@@ -22,12 +23,6 @@ export interface CertificateValidity {
 
 const CERTIFICATE_PEM =
   /-----BEGIN (?:[A-Z0-9]+ )*CERTIFICATE-----[\s\S]+?-----END (?:[A-Z0-9]+ )*CERTIFICATE-----/g;
-
-/** OpenSSL's codes for a valid key of a different certificate. */
-const KEY_MISMATCH_CODES: readonly string[] = [
-  'ERR_OSSL_X509_KEY_VALUES_MISMATCH',
-  'ERR_OSSL_X509_KEY_TYPE_MISMATCH',
-];
 
 /** Reads and validates the certificates of a TLS section; rejects with a ConfigError that shows no key. */
 export async function readTlsServerOptions(
@@ -63,20 +58,9 @@ function readPemSource(source: PemSource, kind: 'CERTIFICATE' | 'PRIVATE KEY', r
 }
 
 function validateKeyPair(section: TlsSection, cert: string, key: string): void {
-  try {
-    createSecureContext({ cert });
-  } catch (error) {
-    throw createConfigError(section.cert, 'a certificate (PEM)', `an invalid one (${readErrorCode(error)})`);
-  }
-  try {
-    createSecureContext({ cert, key });
-  } catch (error) {
-    const code = readErrorCode(error);
-    const found = KEY_MISMATCH_CODES.includes(code)
-      ? 'the key of a different certificate'
-      : `an invalid one (${code})`;
-    throw createConfigError(section.key, 'the unencrypted key of the certificate', found);
-  }
+  const mistake = findKeyPairMistake(cert, key);
+  if (mistake === undefined) return;
+  throw new ConfigError([{ location: section[mistake.part].location, message: mistake.message }]);
 }
 
 function toValidity(kind: CertificateValidity['kind'], { validTo }: X509Certificate): CertificateValidity {

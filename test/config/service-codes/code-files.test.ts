@@ -153,12 +153,12 @@ const WRONG_FILES: readonly [string, Files, string][] = [
   [
     'truncated YAML',
     { '/etc/codes/a.yml': `- { service_code: A, secret: ${SECRET}` },
-    '/etc/codes/a.yml:1:47: expected valid YAML, found inconsistent indentation',
+    '/etc/codes/a.yml:1:47: expected valid YAML, found inconsistent indentation; check the indentation',
   ],
   [
     'truncated JSON',
     { '/etc/codes/a.json': `[\n  {"service_code": "A"` },
-    '/etc/codes/a.json:2:23: expected valid YAML, found inconsistent indentation',
+    '/etc/codes/a.json:2:23: expected valid YAML, found inconsistent indentation; check the indentation',
   ],
   [
     'a duplicate key in JSON',
