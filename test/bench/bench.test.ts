@@ -8,6 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { benchCodes } from './codes.ts';
 import { benchGrowth } from './growth.ts';
 import { benchJournal } from './journal.ts';
+import { benchLabelSets } from './label-sets.ts';
 import { benchLedger } from './ledger.ts';
 import { compare, type Comparison } from './measure.ts';
 import { benchPolling } from './polling.ts';
@@ -26,6 +27,7 @@ const PARTS: Readonly<Record<string, () => Promise<Comparison[]>>> = {
   ledger: () => benchLedger({ tasks: 60, rounds: 2 }),
   codes: () => benchCodes({ ...SMALL_SIZE, codes: 3, intervalMs: 1000, rounds: 1 }),
   journal: () => benchJournal({ ...SMALL_SIZE, codes: 3, intervalMs: 1000, rounds: 2 }),
+  'label-sets': () => benchLabelSets({ codes: 1, servers: 2, versions: 2, deviceTypes: 2, rounds: 1 }),
   growth: () => benchGrowth({ users: 2, tasks: 2, rounds: 1 }),
   scraping: () => benchScraping([{ ...SMALL_SIZE, series: 300, scrapes: 2, rounds: 1, connections: [1, 2] }]),
 };

@@ -2,6 +2,7 @@ import { cpus } from 'node:os';
 import { benchCodes } from './codes.ts';
 import { benchGrowth } from './growth.ts';
 import { benchJournal } from './journal.ts';
+import { benchLabelSets } from './label-sets.ts';
 import { benchLedger } from './ledger.ts';
 import type { Comparison } from './measure.ts';
 import { benchPolling } from './polling.ts';
@@ -17,6 +18,7 @@ const PARTS: ReadonlyMap<string, () => Promise<Comparison[]>> = new Map([
   ['ledger', () => benchLedger()],
   ['codes', () => benchCodes()],
   ['journal', () => benchJournal()],
+  ['label-sets', () => benchLabelSets()],
   ['growth', () => benchGrowth()],
   ['scraping', () => benchScraping()],
 ]);
