@@ -1,11 +1,7 @@
 import { SERVICE_CODE_KEYS } from '../../src/config/service-codes/schema.ts';
-import type { Setting, SettingGroup, SettingPath } from '../../src/config/settings.ts';
-import {
-  describeSchema,
-  listSettingGroups,
-  toEnvironmentName,
-  toFlagName,
-} from '../../src/config/settings.ts';
+import { listSettingGroups, type SettingGroup } from '../../src/config/setting-groups.ts';
+import type { Setting, SettingPath } from '../../src/config/settings.ts';
+import { describeSchema, toEnvironmentName, toFlagName } from '../../src/config/settings.ts';
 
 const HEAD = `# Settings
 

@@ -1,4 +1,5 @@
-import { describeSchema, listSettingGroups, toEnvironmentName, toFlagName } from '../config/settings.ts';
+import { listSettingGroups } from '../config/setting-groups.ts';
+import { describeSchema, toEnvironmentName, toFlagName } from '../config/settings.ts';
 import type { Setting, SettingPath } from '../config/settings.ts';
 import { wrapText } from '../runtime/text-wrap.ts';
 

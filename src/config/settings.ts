@@ -319,35 +319,3 @@ export function toGroupName(path: string): string {
 export function formatHowToSet(path: SettingPath): string {
   return `set ${path} in the file, ${toEnvironmentName(path)} or ${toFlagName(path)}`;
 }
-
-/** Settings that share the first part of their key, in the order of the table. */
-export interface SettingGroup {
-  /** First part of the key; empty for keys without a dot. */
-  readonly name: string;
-  readonly title: string;
-  readonly settings: readonly (readonly [SettingPath, Setting])[];
-}
-
-/** In the order in which operators need them. */
-const GROUP_TITLES = {
-  '': 'Service codes and secret',
-  upstream: 'Connection to the service',
-  poll: 'Polling',
-  shard: 'Sharding',
-  metrics: 'Metrics',
-  ledger: 'Byte counters',
-  web: 'Web server',
-  state: 'State',
-  log: 'Logging',
-  config: 'Configuration file and reload',
-  signing: 'Request signing, for deployments that differ from the published scheme',
-} as const;
-
-/** Lists the settings by group. */
-export function listSettingGroups(): readonly SettingGroup[] {
-  return Object.entries(GROUP_TITLES).map(([name, title]) => ({
-    name,
-    title,
-    settings: listSettings().filter(([path]) => toGroupName(path) === name),
-  }));
-}

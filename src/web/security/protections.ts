@@ -1,7 +1,12 @@
-import type { WebConfiguration } from './web-configuration.ts';
+import type { TlsServerOptions } from './tls-options.ts';
+import type { WebConfigurationFile } from './web-configuration-file.ts';
+
+interface Protected extends Pick<WebConfigurationFile, 'users' | 'rateLimit'> {
+  readonly tls: TlsServerOptions | undefined;
+}
 
 /** Lists the protections of a web configuration, in the words of its file. */
-function listProtections({ tls, users, rateLimit }: WebConfiguration): readonly string[] {
+function listProtections({ tls, users, rateLimit }: Protected): readonly string[] {
   const { clientAuth, allowedSans, secureContext } = tls ?? {};
   const protections: readonly (readonly [name: string, isActive: boolean])[] = [
     ['tls_server_config', tls !== undefined],
@@ -18,7 +23,7 @@ function listProtections({ tls, users, rateLimit }: WebConfiguration): readonly 
 }
 
 /** Lists the protections that `next` lacks: the file may be cut off, for example because it is being written. */
-export function findRemovedProtections(current: WebConfiguration, next: WebConfiguration): readonly string[] {
+export function findRemovedProtections(current: Protected, next: Protected): readonly string[] {
   const remaining = new Set(listProtections(next));
   return listProtections(current).filter((name) => !remaining.has(name));
 }
