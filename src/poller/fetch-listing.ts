@@ -9,6 +9,8 @@ interface FetchedListing {
   readonly ret: number | undefined;
   /** Decompressed bytes received, 0 for an empty body; `undefined` if there was no body. */
   readonly bytes: number | undefined;
+  /** HTTP status of the response; `undefined` if there was none. */
+  readonly status: number | undefined;
 }
 
 /** A complete, valid listing with `ret` 0; its records are in the sink. */
@@ -51,7 +53,7 @@ export async function fetchListing(
         ),
       );
     return ret === 0
-      ? { ret, bytes: body.bytes }
+      ? { ret, bytes: body.bytes, status }
       : body.fail(new UpstreamError('api_error', `Expected ret 0, found ${ret}`, details));
   } catch (error) {
     if (error instanceof UpstreamError) return body.fail(error);
@@ -64,6 +66,7 @@ export async function fetchListing(
 /** Passes a body to the listing reader. The body of an error response may be anything; it is read only for its `ret`. */
 class ListingBodyReader {
   bytes: number | undefined;
+  #status: number | undefined;
   readonly #reader: ListingReader;
   #isReadable = true;
 
@@ -72,19 +75,21 @@ class ListingBodyReader {
   }
 
   write(chunk: Uint8Array, status: number): void {
+    this.#status = status;
     this.bytes = (this.bytes ?? 0) + chunk.byteLength;
     this.#read(status, () => this.#reader.write(chunk));
   }
 
   /** Ends the body and returns its `ret`: the reader may hold the bytes of `ret` until then. */
   end(status: number): number | undefined {
+    this.#status = status;
     this.bytes ??= 0;
     this.#read(status, () => this.#reader.end());
     return this.#reader.ret;
   }
 
   fail(error: UpstreamError): FailedListing {
-    return { error, ret: this.#reader.ret, bytes: this.bytes };
+    return { error, ret: this.#reader.ret, bytes: this.bytes, status: this.#status ?? error.status };
   }
 
   #read(status: number, read: () => void): void {

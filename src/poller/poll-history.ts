@@ -36,6 +36,8 @@ export interface CompletedPoll {
   readonly durationMs: number;
   /** Set if the poll failed. */
   readonly error?: PollErrorReason;
+  /** The `ret` of an `api_error`, the HTTP status of an `http_status`. */
+  readonly errorCode?: number | undefined;
   /** Set if the poll succeeded. */
   readonly totals?: ListingTotals;
 }
@@ -55,6 +57,7 @@ export interface PollHistoryEntry {
   readonly beforeLatestMs: number;
   readonly durationMs: number;
   readonly error: PollErrorReason | undefined;
+  readonly errorCode: number | undefined;
   /** `undefined` if the poll failed. */
   readonly totals: PlottedTotals | undefined;
 }
@@ -66,10 +69,10 @@ export interface LatestListing extends PlottedTotals {
 
 export type PollHistoryView = Pick<PollHistory, 'entries' | 'latestListing' | 'latestDurationMs'>;
 
-/** Numbers of a poll: gap, duration, outcome, users, tasks, connections, ingress, egress. NaN means unknown. */
-const COLUMN_COUNT = 8;
+/** Numbers of a poll: gap, duration, outcome, error code, users, tasks, connections, ingress, egress. NaN means unknown. */
+const COLUMN_COUNT = 9;
 
-/** Ring buffer of the last polls of one service code, in single precision: 1,920 bytes for 60 polls. */
+/** Ring buffer of the last polls of one service code, in single precision: 2,160 bytes for 60 polls. */
 export class PollHistory {
   readonly #ring = new Float32Array(HISTORY_CAPACITY * COLUMN_COUNT);
   /** Polls appended so far, overwritten ones included. */
@@ -89,12 +92,12 @@ export class PollHistory {
     return this.#latestDurationMs;
   }
 
-  append({ atMs, durationMs, error, totals }: CompletedPoll): void {
+  append({ atMs, durationMs, error, errorCode, totals }: CompletedPoll): void {
     const gapMs = this.#pollCount === 0 ? 0 : atMs - this.#lastAtMs;
     const outcome = error === undefined ? 0 : POLL_ERROR_REASONS.indexOf(error) + 1;
     const { users, tasks, connections, ingress, egress }: Partial<PlottedTotals> =
       totals === undefined ? {} : this.#updateLatestListing(totals, atMs);
-    const row = [gapMs, durationMs, outcome, users, tasks, connections, ingress, egress];
+    const row = [gapMs, durationMs, outcome, errorCode, users, tasks, connections, ingress, egress];
     const numbers = row.map((value) => value ?? Number.NaN);
     this.#ring.set(numbers, this.#findRow(this.#pollCount));
     this.#pollCount += 1;
@@ -109,12 +112,17 @@ export class PollHistory {
     let beforeLatestMs = 0;
     for (let back = 1; back <= count; back += 1) {
       const row = this.#findRow(this.#pollCount - back);
-      const [gapMs = 0, durationMs = 0, outcome = 0, ...totals] = this.#ring.subarray(
+      const [gapMs = 0, durationMs = 0, outcome = 0, errorCode = Number.NaN, ...totals] = this.#ring.subarray(
         row,
         row + COLUMN_COUNT,
       );
-      const error = POLL_ERROR_REASONS[outcome - 1];
-      entries.push({ beforeLatestMs, durationMs, error, totals: parseTotals(totals) });
+      entries.push({
+        beforeLatestMs,
+        durationMs,
+        error: POLL_ERROR_REASONS[outcome - 1],
+        errorCode: toOptional(errorCode),
+        totals: parseTotals(totals),
+      });
       beforeLatestMs += gapMs;
     }
     return entries.toReversed();

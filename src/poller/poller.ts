@@ -11,7 +11,12 @@ import type { UpstreamClient } from '../upstream/client.ts';
 import { PollLogger } from './poll-logger.ts';
 import { diffCodes, type CodeDiff, type PolledCode } from './polled-code.ts';
 import { computeFirstDelayMs, computePromptDelayMs } from './schedule.ts';
-import { ServiceCodePoller, type CommitRecorder, type ListingObserver } from './service-code-poller.ts';
+import {
+  ServiceCodePoller,
+  type CommitRecorder,
+  type ListingObserver,
+  type PollPlan,
+} from './service-code-poller.ts';
 import type { Store } from './store.ts';
 
 /** Settings that all tallies share. */
@@ -86,6 +91,11 @@ export class Poller implements AsyncDisposable {
   /** Returns the service codes whose poll loop is stuck; `nowMs` is monotonic. */
   findStuckCodes(nowMs: number): readonly string[] {
     return [...this.#entries].filter(([, { poller }]) => poller.isStuck(nowMs)).map(([code]) => code);
+  }
+
+  /** Where and when a service code is polled; `undefined` if it is not. `nowMs` is monotonic. */
+  getPlan(serviceCode: string, nowMs: number): PollPlan | undefined {
+    return this.#entries.get(serviceCode)?.poller.getPlan(nowMs);
   }
 
   /** The current tally of every polled service code. */

@@ -39,6 +39,11 @@ export function computeNextPoll(dueMs: number, intervalMs: number, nowMs: number
   return { dueMs: dueMs + (overlapCount + 1) * intervalMs, overlapCount };
 }
 
+/** Finds the first point of the polling grid, on which `dueMs` is, that is not before `minMs`. */
+export function findFirstPollAfter(dueMs: number, intervalMs: number, minMs: number): number {
+  return dueMs + Math.max(0, Math.ceil((minMs - dueMs) / intervalMs)) * intervalMs;
+}
+
 /** Computes the end of the pause that a service asked for with `Retry-After`. */
 export function computePauseEndMs(nowMs: number, retryAfterMs: number | undefined): number {
   return nowMs + Math.min(retryAfterMs ?? 0, MAX_PAUSE_MS);

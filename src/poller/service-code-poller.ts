@@ -6,6 +6,7 @@ import { runInTurns } from '../runtime/concurrency.ts';
 import type { AccumulatorPool } from '../tally/accumulator-pool.ts';
 import type { Instant } from '../tally/instant.ts';
 import type { ListingAggregator } from '../tally/listing-aggregator.ts';
+import { pickByteCounters } from '../tally/snapshot.ts';
 import type { Tally } from '../tally/tally.ts';
 import type { UpstreamClient } from '../upstream/client.ts';
 import { UpstreamError } from '../upstream/errors.ts';
@@ -13,7 +14,7 @@ import { fetchListing, type FailedListing, type GoodListing } from './fetch-list
 import { computeTotals, PollHistory } from './poll-history.ts';
 import type { PollLogger } from './poll-logger.ts';
 import type { PolledCode } from './polled-code.ts';
-import { computeNextPoll, computePauseEndMs, isOverdue } from './schedule.ts';
+import { computeNextPoll, computePauseEndMs, findFirstPollAfter, isOverdue } from './schedule.ts';
 import { createUnpolledState, type CodeState, type Store } from './store.ts';
 
 /** Time after the client's own deadline at which the poller times out a poll that is still running. */
@@ -45,6 +46,20 @@ export interface ServiceCodePollerOptions {
   readonly persistence?: CommitRecorder | undefined;
 }
 
+/** Where and when a service code is polled. */
+export interface PollPlan {
+  /** Scheme, host and port of the service. */
+  readonly origin: string;
+  readonly intervalMs: number;
+  /**
+   * When the next periodic poll starts, or when the running poll started, in monotonic milliseconds; `undefined` while
+   * none is planned.
+   */
+  readonly nextPollMs: number | undefined;
+  /** Whether polls are skipped until then because the service asked for a pause (`Retry-After`). */
+  readonly isPaused: boolean;
+}
+
 /** Polls one service code, one poll at a time: periodically with `run`, or once per call. */
 export class ServiceCodePoller {
   readonly #options: ServiceCodePollerOptions;
@@ -68,6 +83,20 @@ export class ServiceCodePoller {
 
   get tally(): Tally {
     return this.#options.tally;
+  }
+
+  /** `nowMs` is monotonic. */
+  getPlan(nowMs: number): PollPlan {
+    const { target, intervalMs } = this.#code;
+    const dueMs = this.#pendingSinceMs;
+    const isPaused = nowMs < this.#pausedUntilMs;
+    return {
+      origin: new URL(target.baseUrl).origin,
+      intervalMs,
+      nextPollMs:
+        dueMs === undefined || !isPaused ? dueMs : findFirstPollAfter(dueMs, intervalMs, this.#pausedUntilMs),
+      isPaused,
+    };
   }
 
   /** Applies new settings of the same service code. Must not be called while the loop or a poll is running. */
@@ -147,12 +176,17 @@ export class ServiceCodePoller {
       fetchListing(client, this.#code.target, listing, recordReaders, abort.signal),
       clock.sleep(maxPollMs, abort.signal).then(() => {
         const message = `Expected the poll to end within ${maxPollMs} ms, found it still running`;
-        return { error: new UpstreamError('timeout', message), ret: undefined, bytes: undefined };
+        return {
+          error: new UpstreamError('timeout', message),
+          ret: undefined,
+          bytes: undefined,
+          status: undefined,
+        };
       }),
     ]);
   }
 
-  async #commit(listing: ListingAggregator, { ret }: GoodListing, startedMs: number): Promise<void> {
+  async #commit(listing: ListingAggregator, { ret, status }: GoodListing, startedMs: number): Promise<void> {
     const { tally, accumulators, metrics, pollLogger, clock, persistence } = this.#options;
     // Not abortable: the listing is good, and half of it must not count.
     const snapshot = await runInTurns(
@@ -164,13 +198,16 @@ export class ServiceCodePoller {
     // A total that a scrape has seen must survive a kill of the process.
     if (persistence !== undefined) await persistence.recordCommit(tally);
     const { wallMs, monotonicMs } = snapshot.at;
+    const lastSnapshot = this.#options.store.get(tally.serviceCode)?.snapshot;
     this.#publish({
       isUp: true,
       ret,
+      httpStatus: status,
       lastPollMs: wallMs,
       lastSuccessMs: wallMs,
       lastError: undefined,
       snapshot,
+      previousBytes: lastSnapshot && pickByteCounters(lastSnapshot),
     });
     this.#history.append({ atMs: monotonicMs, durationMs, totals: computeTotals(snapshot) });
     for (const { record, reason, count } of listing.invalidCounts)
@@ -184,12 +221,14 @@ export class ServiceCodePoller {
 
   #fail(failed: FailedListing, startedMs: number): void {
     const { metrics, pollLogger } = this.#options;
-    const { error, ret } = failed;
+    const { error, ret, status } = failed;
     const { wallMs, monotonicMs } = this.#getInstant();
     this.#pausedUntilMs = computePauseEndMs(monotonicMs, error.retryAfterMs);
-    this.#publish({ isUp: false, ret, lastPollMs: wallMs, lastError: error.reason });
+    this.#publish({ isUp: false, ret, httpStatus: status, lastPollMs: wallMs, lastError: error.reason });
     const durationMs = monotonicMs - startedMs;
-    this.#history.append({ atMs: monotonicMs, durationMs, error: error.reason });
+    const errorCode =
+      error.reason === 'api_error' ? ret : error.reason === 'http_status' ? error.status : undefined;
+    this.#history.append({ atMs: monotonicMs, durationMs, error: error.reason, errorCode });
     metrics.recordFailure(error.reason, durationMs / 1000);
     pollLogger.logFailure(failed, durationMs);
   }

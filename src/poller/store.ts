@@ -2,7 +2,7 @@ import { CATALOGUE } from '../metrics/catalogue.ts';
 import { CodeLabels } from '../metrics/code-labels.ts';
 import type { Family, FamilySpec, Sample, Samples } from '../metrics/family.ts';
 import { COUNTER_FAMILIES, LISTING_FAMILIES } from '../tally/family-keys.ts';
-import type { Snapshot } from '../tally/snapshot.ts';
+import type { ByteCounters, Snapshot } from '../tally/snapshot.ts';
 import type { PollErrorReason } from '../upstream/errors.ts';
 import { PollHistory, type PollHistoryView } from './poll-history.ts';
 
@@ -13,12 +13,16 @@ export interface CodeState {
   readonly isUp: boolean | undefined;
   /** `ret` of the last response. */
   readonly ret: number | undefined;
+  /** HTTP status of the last response; `undefined` if the last poll got none. */
+  readonly httpStatus: number | undefined;
   /** Wall-clock milliseconds. */
   readonly lastPollMs: number | undefined;
   readonly lastSuccessMs: number | undefined;
   readonly lastError: PollErrorReason | undefined;
   /** Snapshot of the last good listing. */
   readonly snapshot: Snapshot | undefined;
+  /** Byte counters of the good listing before it, for rates: 8 bytes for each series. */
+  readonly previousBytes: ByteCounters | undefined;
   /** Age of the last good listing above which its gauges are no longer exposed. */
   readonly staleAfterMs: number;
   readonly history: PollHistoryView;
@@ -34,10 +38,12 @@ export function createUnpolledState(
     serviceCode,
     isUp: undefined,
     ret: undefined,
+    httpStatus: undefined,
     lastPollMs: undefined,
     lastSuccessMs: undefined,
     lastError: undefined,
     snapshot: undefined,
+    previousBytes: undefined,
     staleAfterMs,
     history,
   };

@@ -12,6 +12,7 @@ import type { Accumulator, AccumulatorPool } from './accumulator-pool.ts';
 import type { ListingGauge } from './family-keys.ts';
 import type { LabelSums } from './label-sums.ts';
 import { UNKNOWN } from './label-values.ts';
+import { LargestTasks } from './notable-tasks.ts';
 import { hashOutputIdentity } from './output-identity.ts';
 import {
   comparePartReadings,
@@ -31,6 +32,8 @@ const NO_INPUTS: readonly PartReading[] = [];
 export class ListingAggregator implements ListingSink {
   readonly tasks = new TaskIndex<TaskReading>();
   users = 0;
+  /** By their connections. */
+  readonly mostWatched = new LargestTasks<TaskReading>();
   readonly #invalidRecords = new Map<string, InvalidCount>();
   readonly #invalidFields = new Map<string, InvalidFieldCount>();
   readonly #foreignRecords = new Map<RecordKind, ForeignCount>();
@@ -105,7 +108,7 @@ export class ListingAggregator implements ListingSink {
     const outputs = record.outputs.map((output) => this.#addOutput(vsId, output));
     const connections = outputs.reduce((sum, output) => sum + output.connections, 0);
     this.#countConnections(connections);
-    this.tasks.add({
+    const reading: TaskReading = {
       id: record.id,
       vsId,
       progress: record.progress,
@@ -115,7 +118,9 @@ export class ListingAggregator implements ListingSink {
       protocol: isMerging ? undefined : record.inputs[0]?.protocol,
       outputs: outputs.toSorted(comparePartReadings),
       connections,
-    });
+    };
+    this.tasks.add(reading);
+    if (connections > 0) this.mostWatched.offer(reading, connections);
   }
 
   addInvalid(record: RecordKind, reason: InvalidReason): void {

@@ -2,6 +2,7 @@ import type { PlainSample, Samples } from '../metrics/family.ts';
 import type { SampleColumns } from '../metrics/sample-columns.ts';
 import type { LedgerCounter, ListingGauge, TaskFamily } from './family-keys.ts';
 import type { Instant } from './instant.ts';
+import type { NotableTasks } from './notable-tasks.ts';
 import type { ForeignCount, InvalidFieldCount } from './readings.ts';
 
 /** Everything that is exposed of one service code after a good listing. Immutable. */
@@ -13,6 +14,7 @@ export interface Snapshot {
   readonly implausibleGains: Readonly<Record<'input' | 'http_output', number>>;
   readonly invalidFields: readonly InvalidFieldCount[];
   readonly foreignRecords: readonly ForeignCount[];
+  readonly notableTasks: NotableTasks;
   /** The families per task are present only if per-task families are on. */
   readonly listing: Readonly<Record<ListingGauge | 'serverLastSeen' | 'oldestTaskFirstSeen', SampleColumns>> &
     Readonly<
@@ -20,4 +22,15 @@ export interface Snapshot {
     > &
     Readonly<Partial<Record<TaskFamily, Samples>>>;
   readonly counters: Readonly<Record<LedgerCounter, SampleColumns>> & { readonly taskLifetime: Samples };
+}
+
+/** The byte counters by server of a good listing. */
+export interface ByteCounters extends Pick<Snapshot['counters'], 'inputBytes' | 'httpOutputBytes'> {
+  readonly at: Instant;
+}
+
+/** The byte counters of a snapshot, without the rest of it. */
+export function pickByteCounters({ at, counters }: Snapshot): ByteCounters {
+  const { inputBytes, httpOutputBytes } = counters;
+  return { at, inputBytes, httpOutputBytes };
 }

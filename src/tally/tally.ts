@@ -20,6 +20,7 @@ import { DEFAULT_LEDGER_SETTINGS, type LedgerSettings } from './ledger/ledger-se
 import { Ledger } from './ledger/ledger.ts';
 import type { ServerSums } from './ledger/server-sums.ts';
 import { ListingAggregator } from './listing-aggregator.ts';
+import { nameNotableTasks } from './notable-tasks.ts';
 import { PendingCommit } from './pending-commit.ts';
 import { RecentServers } from './recent-servers.ts';
 import type { Snapshot } from './snapshot.ts';
@@ -177,6 +178,7 @@ export class Tally {
       },
       invalidFields: listing.invalidFields,
       foreignRecords: listing.foreignRecords,
+      notableTasks: nameNotableTasks(listing.mostWatched, serverSums.longestStalled),
       // Assigned, not spread: spreading makes V8 create a hidden class for each snapshot.
       listing: Object.assign(
         recordOf(LISTING_GAUGES, (gauge) => gauges[gauge].samples),

@@ -39,7 +39,7 @@ test('a complete listing with ret 0 is good: the sink has its records, the resul
   const sink = new CollectingSink();
   const text = `{"ret":0,${LISTS}}`;
   const fetched = await fetchFrom(createClient(200, [text.slice(0, 30), text.slice(30)]), sink);
-  assert.deepEqual(fetched, { ret: 0, bytes: text.length });
+  assert.deepEqual(fetched, { ret: 0, bytes: text.length, status: 200 });
   assert.deepEqual([sink.users.length, sink.tasks.length], [1, 1]);
 });
 
@@ -51,6 +51,16 @@ test('every 2xx status is a success, except 206', async () => {
     [error?.reason, error?.message, ret],
     ['http_status', 'Expected HTTP status 2xx with a whole listing, found 206', 0],
   );
+});
+
+test('a failed request has the status of its response, whatever the reason', async () => {
+  for (const [status, body] of [
+    [200, '<html>'],
+    [200, '{"ret":7}'],
+    [502, '<html>'],
+    [503, ''],
+  ] as const)
+    assert.equal((await fetchFrom(createClient(status, body === '' ? [] : [body]))).status, status);
 });
 
 interface Case {
@@ -205,12 +215,17 @@ test('the error has the pause that the service asked for', async () => {
   assert.deepEqual([error?.reason, error?.retryAfterMs], ['http_status', 7000]);
 });
 
-test('an empty body has 0 bytes; without a response the size is undefined', async () => {
+test('an empty body has 0 bytes; without a response, size and status are undefined', async () => {
   const empty = await fetchFrom(createClient(200, []));
   assert.deepEqual([empty.error?.reason, empty.bytes], ['not_json', 0]);
   const refused = new UpstreamError('connect', 'No connection to the service could be made');
   const client: Client = { requestListing: () => Promise.reject(refused) };
-  assert.deepEqual(await fetchFrom(client), { error: refused, ret: undefined, bytes: undefined });
+  assert.deepEqual(await fetchFrom(client), {
+    error: refused,
+    ret: undefined,
+    bytes: undefined,
+    status: undefined,
+  });
 });
 
 test('an error of the client is returned with the ret and the bytes received before it', async () => {
@@ -221,7 +236,7 @@ test('an error of the client is returned with the ret and the bytes received bef
       return Promise.reject(broken);
     },
   };
-  assert.deepEqual(await fetchFrom(client), { error: broken, ret: 0, bytes: 22 });
+  assert.deepEqual(await fetchFrom(client), { error: broken, ret: 0, bytes: 22, status: 200 });
 });
 
 test('a body that is not JSON ends the request immediately; the error has the offset of the invalid byte', async () => {

@@ -25,16 +25,23 @@ const poll = fc.record({
   gapMs: fc.integer({ min: 0, max: 60_000 }),
   durationMs: count,
   outcome: fc.oneof(totals, fc.constantFrom(...POLL_ERROR_REASONS)),
+  errorCode: fc.option(fc.integer({ min: 100, max: 70_000 }), { nil: undefined }),
 });
 
 /** A history in a plain list. */
 class Model {
-  readonly #polls: { atMs: number; durationMs: number; error?: string; plotted?: PlottedTotals }[] = [];
+  readonly #polls: {
+    atMs: number;
+    durationMs: number;
+    error?: string;
+    errorCode?: number | undefined;
+    plotted?: PlottedTotals;
+  }[] = [];
   #last: { atMs: number; inputBytes: number; outputBytes: number } | undefined;
 
-  append({ atMs, durationMs, error, totals: found }: CompletedPoll): void {
+  append({ atMs, durationMs, error, errorCode, totals: found }: CompletedPoll): void {
     if (found === undefined) {
-      this.#polls.push({ atMs, durationMs, error: error ?? '' });
+      this.#polls.push({ atMs, durationMs, error: error ?? '', errorCode });
       return;
     }
     const last = this.#last;
@@ -50,10 +57,11 @@ class Model {
 
   entries() {
     const latestMs = this.#polls.at(-1)?.atMs ?? 0;
-    return this.#polls.slice(-HISTORY_CAPACITY).map(({ atMs, durationMs, error, plotted }) => ({
+    return this.#polls.slice(-HISTORY_CAPACITY).map(({ atMs, durationMs, error, errorCode, plotted }) => ({
       beforeLatestMs: latestMs - atMs,
       durationMs,
       error,
+      errorCode,
       totals: plotted === undefined ? undefined : { ...plotted, ...roundToSingle(plotted) },
     }));
   }
@@ -70,11 +78,11 @@ test('it keeps the last polls as a plain list would', () => {
       const history = new PollHistory();
       const model = new Model();
       let atMs = 1e9;
-      for (const { gapMs, durationMs, outcome } of polls) {
+      for (const { gapMs, durationMs, outcome, errorCode } of polls) {
         atMs += gapMs;
         const completed: CompletedPoll =
           typeof outcome === 'string'
-            ? { atMs, durationMs, error: outcome }
+            ? { atMs, durationMs, error: outcome, errorCode }
             : { atMs, durationMs, totals: outcome };
         history.append(completed);
         model.append(completed);

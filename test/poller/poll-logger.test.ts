@@ -35,13 +35,14 @@ function createSnapshot(serverCount = 1): Snapshot {
 
 function createFailure({ ret, ...details }: UpstreamErrorDetails & { ret?: number } = {}): FailedListing {
   const error = new UpstreamError('http_status', 'Expected HTTP status 2xx, found another', details);
-  return { error, ret, bytes: 0 };
+  return { error, ret, bytes: 0, status: undefined };
 }
 
 const createFailureWithReason = (reason: PollErrorReason, message: string): FailedListing => ({
   error: new UpstreamError(reason, message),
   ret: undefined,
   bytes: 0,
+  status: undefined,
 });
 
 const INVALID: readonly InvalidCount[] = [

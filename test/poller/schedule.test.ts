@@ -6,11 +6,23 @@ import {
   computeNextPoll,
   computePauseEndMs,
   computePromptDelayMs,
+  findFirstPollAfter,
   isOverdue,
 } from '../../src/poller/schedule.ts';
 
 const milliseconds = fc.nat({ max: 10_000_000_000 });
 const intervalMs = fc.integer({ min: 1, max: 86_400_000 });
+
+for (const [dueMs, minMs, expected] of [
+  [100, 50, 100],
+  [100, 100, 100],
+  [100, 101, 115],
+  [100, 131, 145],
+] as const) {
+  test(`of polls at ${dueMs} ms and every 15 ms, the first from ${minMs} ms on is at ${expected} ms`, () => {
+    assert.equal(findFirstPollAfter(dueMs, 15, minMs), expected);
+  });
+}
 
 for (const [index, count, expected] of [
   [0, 1, 0],

@@ -387,9 +387,16 @@ function getValues({ snapshot }: CodeState, key: Parameters<typeof readValues>[1
 }
 
 /** Returns a state without its listing; times in milliseconds since the start. */
-function summarize({ isUp, ret, lastError, lastPollMs, lastSuccessMs }: CodeState) {
+function summarize({ isUp, ret, httpStatus, lastError, lastPollMs, lastSuccessMs }: CodeState) {
   const since = (wallMs: number | undefined) => (wallMs === undefined ? undefined : wallMs - START_MS);
-  return { isUp, ret, lastError, lastPollMs: since(lastPollMs), lastSuccessMs: since(lastSuccessMs) };
+  return {
+    isUp,
+    ret,
+    httpStatus,
+    lastError,
+    lastPollMs: since(lastPollMs),
+    lastSuccessMs: since(lastSuccessMs),
+  };
 }
 
 test('the store has the state after success, failure and recovery', async () => {
@@ -398,6 +405,7 @@ test('the store has the state after success, failure and recovery', async () => 
   assert.deepEqual(summarize(all.state()), {
     isUp: true,
     ret: 0,
+    httpStatus: 200,
     lastError: undefined,
     lastPollMs: 0,
     lastSuccessMs: 0,
@@ -407,6 +415,7 @@ test('the store has the state after success, failure and recovery', async () => 
   assert.deepEqual(summarize(all.state()), {
     isUp: false,
     ret: 1005,
+    httpStatus: 200,
     lastError: 'api_error',
     lastPollMs: 15_000,
     lastSuccessMs: 0,
@@ -416,6 +425,7 @@ test('the store has the state after success, failure and recovery', async () => 
   assert.deepEqual(summarize(all.state()), {
     isUp: false,
     ret: undefined,
+    httpStatus: undefined,
     lastError: 'reset',
     lastPollMs: 30_000,
     lastSuccessMs: 0,
@@ -425,10 +435,57 @@ test('the store has the state after success, failure and recovery', async () => 
   assert.deepEqual(summarize(all.state()), {
     isUp: true,
     ret: 0,
+    httpStatus: 200,
     lastError: undefined,
     lastPollMs: 45_000,
     lastSuccessMs: 45_000,
   });
+});
+
+test('the history has the HTTP status or the ret of a failed poll', async () => {
+  const all = setUp();
+  await pollWith(all, (request) => request.respond('', { status: 503 }));
+  await pollWith(all, (request) => request.respond('{"ret":1005}'));
+  await pollWith(all, (request) => request.fail(reset));
+  assert.deepEqual(
+    all
+      .state()
+      .history.entries()
+      .map(({ errorCode }) => errorCode),
+    [503, 1005, undefined],
+  );
+});
+
+test('the state keeps the byte counters of the previous good listing, for rates', async () => {
+  const all = setUp();
+  const readBytes = () => all.state().previousBytes?.inputBytes.values;
+  await pollWith(all, (request) => request.respond(createListingBody(0)));
+  assert.equal(readBytes(), undefined);
+  await pollWith(all, (request) => request.respond(createListingBody(500)));
+  await pollWith(all, (request) => request.fail(reset));
+  assert.deepEqual(readBytes(), [0]);
+  await pollWith(all, (request) => request.respond(createListingBody(600)));
+  assert.deepEqual(readBytes(), [500]);
+});
+
+test('the plan of a service code has its address, its interval and its next poll', async (t) => {
+  const { clock, client, poller } = start(t, { firstDelayMs: 4000 });
+  const getPlan = () => poller.getPlan(clock.monotonic());
+  const startMs = clock.monotonic();
+  const plan = { origin: 'http://127.0.0.1', intervalMs: INTERVAL_MS, isPaused: false };
+  assert.deepEqual(getPlan(), { ...plan, nextPollMs: startMs + 4000 });
+  await advanceClock(clock, 4000);
+  await client.latest.respond('', overloaded(20_000));
+  // The poll at 19 s falls into the pause until 24 s.
+  assert.deepEqual(getPlan(), { ...plan, isPaused: true, nextPollMs: startMs + 34_000 });
+  await advanceClock(clock, 15_000);
+  await advanceClock(clock, 5000);
+  assert.deepEqual(getPlan(), { ...plan, nextPollMs: startMs + 34_000 });
+});
+
+test('without periodic polls there is no next poll', () => {
+  const { clock, poller } = setUp();
+  assert.equal(poller.getPlan(clock.monotonic()).nextPollMs, undefined);
 });
 
 test('a failed first poll publishes a state without a listing', async () => {

@@ -332,6 +332,7 @@ export class Ledger {
     const isWithoutInput = isLive && !hasFlowed && account.inputSource !== undefined && isOld;
     server.stalls.add(isStalled && !hasFlag(account, TaskFlag.isStalled) ? 1 : 0);
     setFlag(account, TaskFlag.isStalled, isStalled);
+    if (isStalled) servers.noteStalled(account);
     server.stalled.add(isStalled ? 1 : 0);
     server.fileStalled.add(!isLive && isIdle ? 1 : 0);
     server.withoutInput.add(isWithoutInput ? 1 : 0);

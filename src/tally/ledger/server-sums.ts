@@ -1,6 +1,8 @@
 import type { Accumulator } from '../accumulator-pool.ts';
 import type { Instant } from '../instant.ts';
 import type { LabelNode } from '../label-sums.ts';
+import { LargestTasks } from '../notable-tasks.ts';
+import type { TaskAccount } from './task-account.ts';
 
 /** The sums of one server in one commit, found once instead of once per task. */
 class ServerSum {
@@ -33,6 +35,8 @@ class ServerSum {
 
 /** The sums of all servers in one commit. */
 export class ServerSums {
+  /** The stalled tasks of all servers, by how long they have stalled. */
+  readonly longestStalled = new LargestTasks<TaskAccount>();
   readonly #accumulator: Accumulator;
   readonly #servers = new Map<string, ServerSum>();
 
@@ -46,6 +50,10 @@ export class ServerSums {
     const created = new ServerSum(this.#accumulator, vsId);
     this.#servers.set(vsId, created);
     return created;
+  }
+
+  noteStalled(account: TaskAccount): void {
+    this.longestStalled.offer(account, -account.lastActivity.monotonicMs);
   }
 
   /** When the oldest task of each server was first seen. */

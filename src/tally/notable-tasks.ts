@@ -1,0 +1,65 @@
+import { sanitizeLabelValue } from './label-values.ts';
+import type { TaskAccount } from './ledger/task-account.ts';
+import type { TaskReading } from './readings.ts';
+
+/** Tasks that are named for each reason: with ids of 40 characters, a snapshot holds about 2 kB of them. */
+export const MAX_NOTABLE_TASKS = 10;
+
+/** A task as pages name it: its id as a label value, and its server. */
+interface NamedTask {
+  readonly id: string;
+  readonly vsId: string;
+}
+
+interface WatchedTask extends NamedTask {
+  readonly connections: number;
+}
+
+interface StalledTask extends NamedTask {
+  /** When its input last flowed, in milliseconds since the Unix epoch. */
+  readonly sinceMs: number;
+}
+
+/** The tasks of a listing that people look for first, at most {@link MAX_NOTABLE_TASKS} of each kind. */
+export interface NotableTasks {
+  /** Tasks with connections, those with the most first. */
+  readonly mostWatched: readonly WatchedTask[];
+  /** Stalled tasks, the longest stalled first. */
+  readonly longestStalled: readonly StalledTask[];
+}
+
+/** The largest of the tasks that it is offered, the largest first; of equal ones, the first. */
+export class LargestTasks<Task> {
+  readonly #entries: { readonly task: Task; readonly size: number }[] = [];
+
+  get tasks(): readonly Task[] {
+    return this.#entries.map(({ task }) => task);
+  }
+
+  offer(task: Task, size: number): void {
+    const smallest = this.#entries[MAX_NOTABLE_TASKS - 1];
+    if (smallest !== undefined && size <= smallest.size) return;
+    const index = this.#entries.findIndex((other) => other.size < size);
+    this.#entries.splice(index < 0 ? this.#entries.length : index, 0, { task, size });
+    if (this.#entries.length > MAX_NOTABLE_TASKS) this.#entries.pop();
+  }
+}
+
+/** Names the selected tasks of a listing. */
+export function nameNotableTasks(
+  mostWatched: LargestTasks<TaskReading>,
+  longestStalled: LargestTasks<TaskAccount>,
+): NotableTasks {
+  return {
+    mostWatched: mostWatched.tasks.map(({ id, vsId, connections }) => ({
+      id: sanitizeLabelValue(id),
+      vsId,
+      connections,
+    })),
+    longestStalled: longestStalled.tasks.map(({ id, vsId, lastActivity }) => ({
+      id: sanitizeLabelValue(id),
+      vsId,
+      sinceMs: lastActivity.wallMs,
+    })),
+  };
+}
