@@ -1,7 +1,8 @@
 import { dirname } from 'node:path';
 import type { Problem } from './config-error.ts';
 import { describeKind, expectedFound, formatSuggestion, formatUnknown, formatValue } from './config-error.ts';
-import { isSettingPath, listSettingGroups, listSettings, toEnvironmentName, toFlagName } from './settings.ts';
+import { listSettingGroups } from './setting-groups.ts';
+import { isSettingPath, listSettings, toEnvironmentName, toFlagName } from './settings.ts';
 import type { SourceEntry } from './sources.ts';
 import type { ValuePath } from './validation.ts';
 import type { YamlSource } from './yaml-source.ts';
