@@ -5,6 +5,7 @@ import { watchFiles } from './config/file-watcher.ts';
 import { toListenError } from './config/listen-error.ts';
 import { LOCAL_FILE_SYSTEM } from './config/local-file-system.ts';
 import { logCodeFileChanges } from './config/service-codes/code-file-changes.ts';
+import { createReloadReport } from './config/reload-report.ts';
 import { Reloader, type ReloadOutcome, type ReloadTrigger } from './config/reloader.ts';
 import { CodeLabels } from './metrics/code-labels.ts';
 import { ExporterMetrics } from './metrics/exporter-metrics.ts';
@@ -268,35 +269,18 @@ async function openStateStore(
   return new StateStore({ ...options, intervalMs, retainMs, opened });
 }
 
-/** Connects the configuration's source to the exporter. The log and the metrics report each reload. */
+/** Connects the configuration's source to the exporter. */
 function createReloader(
   exporter: Exporter,
   { source, logger }: AppDependencies,
   onInternalError: (error: unknown) => void,
 ): Reloader<AppliedDifference> {
-  return new Reloader({
+  const recordConfigLoad = (isSuccessful: boolean): void =>
+    exporter.exporterMetrics.recordConfigLoad(isSuccessful);
+  return new Reloader<AppliedDifference>({
     load: () => source.load(),
     apply: (configuration) => exporter.apply(configuration),
-    report: {
-      succeeded(trigger, { added, changed, kept, removed, relabelled }, settings) {
-        exporter.exporterMetrics.recordConfigLoad(true);
-        const counts = {
-          added: added.length,
-          changed: changed.length,
-          kept: kept.length,
-          removed: removed.length,
-          ...(relabelled.length > 0 && { relabelled: relabelled.length }),
-        };
-        logger.info({ trigger, ...counts }, 'Configuration reloaded');
-        if (settings.length > 0) logger.warn({ settings }, 'Some changed settings need a restart');
-        logCodeFileChanges(source.codeFileChanges, logger);
-      },
-      failed(trigger, { message }) {
-        exporter.exporterMetrics.recordConfigLoad(false);
-        logger.error({ trigger, err: message }, 'Configuration reload failed');
-      },
-      broken: onInternalError,
-    },
+    report: createReloadReport({ source, logger, recordConfigLoad, onInternalError }),
   });
 }
 
