@@ -18,6 +18,7 @@ const lineSchema = z.looseObject({
   msg: z.string(),
   service_code: z.enum(SOAK_CODES).optional(),
   reason: z.string().optional(),
+  time: z.iso.datetime(),
 });
 
 /** What the exporter says in its log of a poll that has ended. */
@@ -25,6 +26,8 @@ export interface PollEvent {
   readonly serviceCode: SoakCode;
   /** Why it failed; undefined if it succeeded. */
   readonly reason: string | undefined;
+  /** In wall-clock milliseconds. */
+  readonly atMs: number;
 }
 
 /** The program itself, as a process of its own, with all that it writes. */
@@ -55,13 +58,13 @@ export class ExporterProcess implements AsyncDisposable {
     return `http://127.0.0.1:${this.#port}`;
   }
 
-  /** Kills the process. Read its polls before. */
+  /** Kills the process. */
   async kill(): Promise<void> {
     this.#program.signal('SIGKILL');
     await this.#program.exitCode;
   }
 
-  /** Starts another process with the state file of the killed one. */
+  /** Starts another process with the state file of the killed one, whose polls must have been read. */
   async restart(): Promise<void> {
     this.#earlierOutput.push(this.#program.stdout, this.#program.stderr);
     this.#readOffset = 0;
@@ -90,10 +93,11 @@ export class ExporterProcess implements AsyncDisposable {
   }
 
   #parsePoll(text: string): readonly PollEvent[] {
-    const { level, msg, service_code: serviceCode, reason } = lineSchema.parse(JSON.parse(text));
+    const { level, msg, service_code: serviceCode, reason, time } = lineSchema.parse(JSON.parse(text));
     if (level !== 'debug') this.#noticeCount += 1;
     if (serviceCode === undefined || !/^Poll (?:succeeded|failed)$/.test(msg)) return [];
-    return [{ serviceCode, reason: msg === 'Poll failed' ? (reason ?? 'unknown') : undefined }];
+    const failure = msg === 'Poll failed' ? (reason ?? 'unknown') : undefined;
+    return [{ serviceCode, reason: failure, atMs: Date.parse(time) }];
   }
 
   /** Ends it, as its supervisor would; returns its exit code. */

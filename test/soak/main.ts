@@ -11,6 +11,7 @@ function formatSummary(report: SoakReport): string {
     `minutes            ${report.minutes}`,
     `faults survived    ${report.injectionCount}, of ${report.faultKindCount} kinds`,
     `other events       ${report.eventCount}, of resets, merges, tags and file names; ${report.killCount} kills`,
+    `stalls             ${report.stallCount} times in which this machine was too busy for deadlines`,
     `polls              ${report.polls}, none missed; failed by intent: ${reasons.join(', ')}`,
     `log                ${report.logLines} lines above debug`,
     `scrapes            ${scrapes.text} text, ${scrapes.openmetrics} OpenMetrics, ${scrapes.pages} pages, ${scrapes.abandoned} abandoned`,

@@ -9,8 +9,10 @@ const ACCEPT = {
 } as const;
 type Format = keyof typeof ACCEPT;
 
-/** Counters of single tasks go with their task, those of the exporter with its process. */
-const PASSING_COUNTER = /^(?:xvs_task_(?:input|http_output)_bytes|xvs_exporter_|process_|nodejs_)/;
+/** Counters of single tasks begin again with their task, which can leave and return between two scrapes. */
+const TASK_COUNTER = /^xvs_task_(?:input|http_output)_bytes/;
+/** Counters of the exporter begin again with its process. */
+const PROCESS_COUNTER = /^(?:xvs_exporter_|process_|nodejs_)/;
 
 /** Values by series; the labels in JSON. */
 export type Scrape = ReadonlyMap<string, number>;
@@ -70,10 +72,10 @@ export class Scrapers {
     await this.#repeat(async () => {
       const scrape = await this.scrape(format, query);
       for (const [series, value] of scrape) {
-        if (!/_total\{/.test(series)) continue;
+        if (!/_total\{/.test(series) || TASK_COUNTER.test(series)) continue;
         const last = Math.max(previous.get(series) ?? 0, lasting.get(series) ?? 0);
         if (value < last) this.problems.add(`${series} went backwards`);
-        if (!PASSING_COUNTER.test(series)) lasting.set(series, value);
+        if (!PROCESS_COUNTER.test(series)) lasting.set(series, value);
       }
       previous = scrape;
       if (query === '') this.onScrape(scrape);

@@ -9,6 +9,11 @@ import { AcceleratedClock } from './accelerated-clock.ts';
 import { ListingEvents, type DisturbedTask } from './listing-events.ts';
 import { createRandom, SPEED_FACTOR, SECRET, SOAK_CODES, TASKS, USERS, type SoakCode } from './settings.ts';
 
+/** A listing, and when it was given in wall-clock milliseconds. */
+interface GivenListing extends ListingBytes {
+  readonly givenAtMs: number;
+}
+
 /**
  * The simulated service, with a front for each service code, and its own account of what it listed: each listing that it
  * gives is held until the exporter says what became of it.
@@ -17,14 +22,14 @@ export class SimulatedService implements AsyncDisposable {
   readonly clock = new AcceleratedClock(SPEED_FACTOR);
   readonly #simulator: Simulator;
   readonly #proxies: ReadonlyMap<SoakCode, FaultProxy>;
-  readonly #pendingListings: ReadonlyMap<SoakCode, ListingBytes[]>;
+  readonly #pendingListings: ReadonlyMap<SoakCode, GivenListing[]>;
   readonly #growth = new Map(SOAK_CODES.map((code) => [code, new ByteGrowth()]));
   readonly #events: ReadonlyMap<SoakCode, ListingEvents>;
 
   private constructor(
     simulator: Simulator,
     fronts: ReadonlyMap<SoakCode, FaultProxy>,
-    given: ReadonlyMap<SoakCode, ListingBytes[]>,
+    given: ReadonlyMap<SoakCode, GivenListing[]>,
     events: ReadonlyMap<SoakCode, ListingEvents>,
     clock: AcceleratedClock,
   ) {
@@ -38,7 +43,7 @@ export class SimulatedService implements AsyncDisposable {
   static async start(seed: number): Promise<SimulatedService> {
     const clock = new AcceleratedClock(SPEED_FACTOR);
     const world = createWorld({ seed, startedAtMs: clock.now(), users: USERS, tasks: TASKS });
-    const given = new Map(SOAK_CODES.map((code): [SoakCode, ListingBytes[]] => [code, []]));
+    const given = new Map(SOAK_CODES.map((code): [SoakCode, GivenListing[]] => [code, []]));
     const events = new Map(
       SOAK_CODES.map((code, index) => [code, new ListingEvents(createRandom(seed + 2 + index))]),
     );
@@ -77,12 +82,13 @@ export class SimulatedService implements AsyncDisposable {
   }
 
   /**
-   * The exporter says that a poll has succeeded, or failed: what it was given last counts, or does not. False if it was
-   * given nothing.
+   * The exporter says that a poll has succeeded, or failed: what it was given last until then counts, or does not. False
+   * if it was given nothing.
    */
-  handlePollEnd(code: SoakCode, hasSucceeded: boolean): boolean {
-    const given = this.#pendingListings.get(code)?.splice(0) ?? [];
-    const last = given.at(-1);
+  handlePollEnd(code: SoakCode, hasSucceeded: boolean, atMs: number): boolean {
+    const pending = this.#pendingListings.get(code) ?? [];
+    const later = pending.findIndex(({ givenAtMs }) => givenAtMs > atMs);
+    const last = pending.splice(0, later === -1 ? pending.length : later).at(-1);
     if (hasSucceeded && last !== undefined) this.#growth.get(code)?.recordListing(last);
     return !hasSucceeded || last !== undefined;
   }
@@ -130,7 +136,7 @@ export class SimulatedService implements AsyncDisposable {
 /** A world that notes each listing as it is given, as far as the events and the fault of the moment leave it. */
 function recordListings(
   world: World,
-  given: ReadonlyMap<string, ListingBytes[]>,
+  given: ReadonlyMap<string, GivenListing[]>,
   events: ReadonlyMap<string, ListingEvents>,
   faultOf: (code: string) => ResponseFault | undefined,
 ): World<DisturbedTask> {
@@ -140,7 +146,10 @@ function recordListings(
       const isListed = createListedFilter(faultOf(code));
       const tasks = events.get(code)?.apply([...world.tasks(code, timeMs, freezes)]) ?? [];
       if (isListed !== undefined)
-        given.get(code)?.push(countBytes(tasks.filter((_, index) => isListed(index))));
+        given.get(code)?.push({
+          ...countBytes(tasks.filter((_, index) => isListed(index))),
+          givenAtMs: systemClock.now(),
+        });
       return tasks;
     },
   };
