@@ -132,17 +132,17 @@ for (const [name, fault] of FATAL_ERRORS) {
 
 test('a shutdown that hangs times out, with exit code 1', async () => {
   using folder = new TemporaryFolder();
-  folder.replace('secret', 'abc');
-  const fault = `fs.promises.readFile = () => { process.stdout.write('Reading'); return new Promise(() => undefined); };
-    syncBuiltinESMExports();
-    process.stdout.write('Injected');`;
-  const env = { ...createPreload(fault), XVS_SECRET: '', XVS_SECRET_FILE: folder.at('secret') };
+  // The last write of the state file never ends.
+  const fault = `void fs.promises.open(process.execPath).then(async (file) => {
+      Object.getPrototypeOf(file).sync = () => new Promise(() => undefined);
+      await file.close();
+      process.stdout.write('Injected');
+    });`;
+  const env = { ...createPreload(fault), XVS_STATE_FILE: folder.at('state') };
   await using exporter = startExporter('http://127.0.0.1:1', [], env);
   await exporter.waitForPort();
   exporter.signal('SIGUSR2');
   await exporter.waitForOutput(/Injected/);
-  exporter.signal('SIGHUP');
-  await exporter.waitForOutput(/Reading/);
   exporter.signal('SIGTERM');
   assert.equal(await exporter.exitCode, 1);
   assert.match(exporter.stderr, /"level":"error".*"timeout_ms":8000,"msg":"Shutdown timed out"\}\n$/);
