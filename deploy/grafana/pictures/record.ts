@@ -1,5 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { readCommittedDashboards, interpolate, type Dashboard } from '../../../test/support/grafana.ts';
+import {
+  readCommittedDashboards,
+  interpolate,
+  type Dashboard,
+  type Variable,
+} from '../../../test/support/grafana.ts';
 import { startProgram, type Program } from '../../../test/support/program.ts';
 import { requestPrometheusApi } from '../../../test/support/prometheus.ts';
 import { Prometheus } from '../../../test/support/prometheus.ts';
@@ -158,12 +163,16 @@ async function recordDashboard(dashboard: Dashboard, question: QueryContext): Pr
   };
 }
 
+function isVisible({ hide = 0 }: Variable): boolean {
+  return hide === 0;
+}
+
 function formatSelection(
   { templating }: Dashboard,
   values: QueryContext['values'],
 ): Readonly<Record<string, string>> {
   return Object.fromEntries(
-    templating.list.map(({ name, label = name, type }) => {
+    templating.list.filter(isVisible).map(({ name, label = name, type }) => {
       const value = values[name] ?? '';
       const text = type === 'datasource' ? 'Prometheus' : value.replaceAll('|', ' + ');
       return [label, value === '.+' || name === 'job' ? 'All' : text];

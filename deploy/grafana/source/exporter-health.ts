@@ -187,7 +187,7 @@ function boundPanels() {
         noValue: NO_EXPORTER,
       },
       { expr: q.select(C.pendingResponseBytes), legend: BY_INSTANCE },
-      { expr: q.select(C.pendingResponseLimit), legend: `limit (${BY_INSTANCE})` },
+      { expr: q.select(C.pendingResponseLimit), legend: `limit ${OF_INSTANCE}` },
     ),
     timeSeries(
       {

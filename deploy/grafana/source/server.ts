@@ -59,7 +59,7 @@ function serverTable() {
     },
     {
       keys: [
-        { label: 'vs_id', title: 'Server' },
+        { label: 'vs_id', title: 'Server', width: 150 },
         { label: 'cluster', title: 'Cluster' },
       ],
       columns: [

@@ -107,7 +107,12 @@ function taskTable() {
           width: 90,
         },
         { title: 'Progress', expr: described(q.last(C.taskProgress)), unit: 'none', width: 90 },
-        { title: 'Observed for', expr: described(`time() - ${q.last(C.taskFirstSeen)}`), unit: 's' },
+        {
+          title: 'Observed for',
+          expr: described(`time() - ${q.last(C.taskFirstSeen)}`),
+          unit: 's',
+          width: 110,
+        },
         { title: 'Ingress', expr: described(bits(sum(TASK, q.rate(C.taskInputBytes)))), unit: 'bps' },
         {
           title: 'Egress',

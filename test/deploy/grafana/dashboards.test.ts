@@ -3,6 +3,7 @@ import { readdirSync } from 'node:fs';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { UIDS } from '../../../deploy/grafana/source/dashboard-builder.ts';
+import { SCOPE } from '../../../deploy/grafana/source/queries.ts';
 import { renderDashboardFiles } from '../../../deploy/grafana/source/dashboards.ts';
 import { CATALOGUE } from '../../../src/metrics/catalogue.ts';
 import { assertGolden } from '../../support/fixtures.ts';
@@ -54,6 +55,13 @@ test('every family of the catalogue is on some dashboard', () => {
     .map(({ name }) => name)
     .filter((name) => !shown.has(name) && !shown.has(`${name}_bucket`));
   assert.deepEqual(hidden, []);
+});
+
+test('every link to a dashboard keeps the time range and the scope', () => {
+  const kept = ['__url_time_range', ...['datasource', ...SCOPE].map((name) => `${name}:queryparam`)];
+  const links = [...files.values()].flatMap((text) => text.match(/(?<="url": ")\/d\/[^"]+/g) ?? []);
+  assert.ok(links.length > 0);
+  for (const link of links) for (const name of kept) assert.ok(link.includes(`\${${name}}`), link);
 });
 
 test('every link to a dashboard leads to one', () => {
