@@ -4,6 +4,8 @@ ARG DEBIAN=trixie
 # Written by `npm run pin:images`, and required for a release. Empty: whatever the tag means today.
 ARG NODE_DIGEST=
 ARG DEBIAN_DIGEST=
+# debian or distroless.
+ARG BASE=debian
 
 FROM node:${NODE_VERSION}-${DEBIAN}-slim${NODE_DIGEST} AS build
 WORKDIR /src
@@ -16,12 +18,31 @@ RUN npm run build -- --sourceMap false \
  && npm prune --omit=dev --ignore-scripts --no-audit --no-fund \
  && find node_modules -depth -type d -empty -delete
 
-# No npm, no compiler, no headers: the program, the libraries that it runs on, and the binary of Node.js.
-FROM debian:${DEBIAN}-slim${DEBIAN_DIGEST}
-# What that binary is linked with.
+# What the binary of Node.js is linked with.
+FROM debian:${DEBIAN}-slim${DEBIAN_DIGEST} AS debian
 RUN apt-get update \
  && apt-get install -y --no-install-recommends libatomic1 libstdc++6 \
  && rm -rf /var/lib/apt/lists/*
+
+# The same libraries alone, with the descriptions of their packages, which scanners read.
+FROM debian AS libraries
+COPY --from=build /usr/local/bin/node /usr/local/bin/node
+RUN mkdir -p /files/var/lib/dpkg/status.d /files/tmp \
+ && chmod 1777 /files/tmp \
+ && cp -a /etc/nsswitch.conf /etc/debian_version /etc/os-release --parents /files \
+ && cp -aL /usr/lib/os-release --parents /files \
+ && for library in $(ldd /usr/local/bin/node | grep -o '/[^ ]*'); do \
+      cp -L --parents "$library" /files \
+   && package=$(dpkg-query --search "$(readlink -f "$library")" | cut -d: -f1) \
+   && dpkg-query --status "$package" > "/files/var/lib/dpkg/status.d/$package" || exit 1; \
+    done
+
+FROM scratch AS distroless
+COPY --from=libraries /files /
+
+# No npm, no compiler, no headers: the program, the libraries that it runs on, and the binary of Node.js. `--build-arg
+# BASE=distroless` leaves out the shell and the rest of Debian too.
+FROM ${BASE}
 ARG VERSION=unknown
 ARG REVISION=unknown
 LABEL org.opencontainers.image.title="xvs-exporter" \

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { repositoryPath } from '../../support/repository.ts';
-import { Buildah } from './buildah.ts';
+import type { Buildah } from './buildah.ts';
 import { buildBaseImages, readBaseImages } from './base-images.ts';
 
 const inspection = z.object({
@@ -16,40 +16,44 @@ const inspection = z.object({
     }),
   }),
 });
-/** The image that the repository's Dockerfile gives, on stand-ins for its base images. */
+/** The bases that the Dockerfile can put the program on. */
+export const BASES = ['debian', 'distroless'] as const;
+
+/** An image that the repository's Dockerfile builds, on stand-ins for its base images. */
 export interface BuiltImage {
+  readonly base: (typeof BASES)[number];
   readonly tag: string;
   readonly config: z.infer<typeof inspection>['Docker']['config'];
-  /** A container of it that nothing runs in yet, and the folder where its files are. */
+  /** A container of it in which nothing runs yet, and the folder of its files. */
   readonly container: string;
   readonly files: string;
-  /** The folder with the files of the base image. */
+  /** The folder of the files of the base image. */
   readonly debian: string;
-  /** Where all of it is, and goes with. */
-  readonly buildah: Buildah;
 }
 
-/** Builds the image in a folder of its own, which nothing is left of if that fails. */
-export function buildImage(version: string, revision: string): BuiltImage {
-  const buildah = new Buildah();
-  try {
-    return {
-      buildah,
-      ...build(buildah, [`VERSION=${version}`, `REVISION=${revision}`, 'NODE_DIGEST=', 'DEBIAN_DIGEST=']),
-    };
-  } catch (error) {
-    buildah[Symbol.dispose]();
-    throw error;
-  }
-}
-
-function build(buildah: Buildah, args: readonly string[]): Omit<BuiltImage, 'buildah'> {
-  const tag = 'localhost/xvs-exporter';
+/** Builds an image for each base in the folder of `buildah`. */
+export function buildImages(buildah: Buildah, version: string, revision: string): readonly BuiltImage[] {
   const dockerfile = repositoryPath('Dockerfile');
   const debian = buildBaseImages(buildah, readBaseImages(dockerfile), repositoryPath());
-  buildah.build(tag, dockerfile, repositoryPath(), ...args.flatMap((argument) => ['--build-arg', argument]));
-  const inspected: unknown = JSON.parse(buildah.run('inspect', '--type', 'image', tag));
-  const container = buildah.run('from', '--pull-never', tag);
-  const files = buildah.run('mount', container);
-  return { tag, config: inspection.parse(inspected).Docker.config, container, files, debian };
+  return BASES.map((base) => {
+    const tag = `localhost/xvs-exporter-${base}`;
+    const args = [
+      `BASE=${base}`,
+      `VERSION=${version}`,
+      `REVISION=${revision}`,
+      // The stand-ins have other digests.
+      'NODE_DIGEST=',
+      'DEBIAN_DIGEST=',
+    ];
+    buildah.build(
+      tag,
+      dockerfile,
+      repositoryPath(),
+      ...args.flatMap((argument) => ['--build-arg', argument]),
+    );
+    const inspected: unknown = JSON.parse(buildah.run('inspect', '--type', 'image', tag));
+    const container = buildah.run('from', '--pull-never', tag);
+    const files = buildah.run('mount', container);
+    return { base, tag, config: inspection.parse(inspected).Docker.config, container, files, debian };
+  });
 }
