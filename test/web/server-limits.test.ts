@@ -58,7 +58,8 @@ test('clients that read slowly do not count as concurrent requests', async (t) =
     maxRequests: 1,
     handle: () => Promise.resolve(respond(200, LARGE, 'text/plain')),
   });
-  for (const [index, socket] of (await openConnections(port, 3)).entries()) {
+  const slow = await openConnections(port, 3);
+  for (const [index, socket] of slow.entries()) {
     socket.pause();
     socket.write(REQUEST);
     await waitUntil(
@@ -67,6 +68,7 @@ test('clients that read slowly do not count as concurrent requests', async (t) =
     );
   }
   assert.equal((await requestOnce(port)).status, 200);
+  for (const socket of slow) socket.destroy();
 });
 
 test('responses that clients do not read hold at most 128 MiB: the client with the most is disconnected', async (t) => {
@@ -88,13 +90,15 @@ test('responses that clients do not read hold at most 128 MiB: the client with t
   await closed;
   assert.deepEqual([metrics.closed, patient.destroyed], [['slow_client'], false]);
   assert.equal((await requestOnce(port)).status, 200);
+  for (const socket of [patient, ...slow]) socket.destroy();
 });
 
 test('responses that share one body hold its bytes once', async (t) => {
   const { port, clock, metrics } = await startSecuredServer(t, '', {
     handle: () => Promise.resolve(respond(200, LARGE, 'text/plain')),
   });
-  for (const socket of await openConnections(port, 8)) {
+  const slow = await openConnections(port, 8);
+  for (const socket of slow) {
     socket.pause();
     socket.write(REQUEST);
   }
@@ -104,6 +108,7 @@ test('responses that share one body hold its bytes once', async (t) => {
   );
   assert.equal((await requestOnce(port)).status, 200);
   assert.deepEqual(metrics.closed, []);
+  for (const socket of slow) socket.destroy();
 });
 
 for (const yml of ['', `tls_server_config: { ${SERVER_CERTIFICATE} }`]) {
