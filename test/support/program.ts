@@ -6,6 +6,9 @@ const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 /** The built program, as `npm run build` leaves it. */
 export const PROGRAM_PATH = fileURLToPath(new URL('../../../dist/main.js', import.meta.url));
 
+/** Only a program that hangs takes this long to write. */
+const OUTPUT_TIMEOUT_MS = 300_000;
+
 /** A process of the test's own, with all that it wrote. Disposing of it ends it and waits for its end. */
 export class Program implements AsyncDisposable {
   stdout = '';
@@ -55,16 +58,28 @@ export class Program implements AsyncDisposable {
     this.#child.kill(name);
   }
 
-  /** The first match in what the program has written by now or goes on to write. */
+  /** Returns the first match in the output so far or to come. Fails when the program ends, or after five minutes. */
   async waitForOutput(pattern: RegExp): Promise<string> {
-    for (let hasEnded = false; ;) {
-      const match = pattern.exec(this.stdout + this.stderr);
-      if (match !== null) return match[1] ?? match[0];
-      if (hasEnded) throw new Error(`Expected ${String(pattern)}, found only:\n${this.stdout}${this.stderr}`);
-      const more = new Promise<boolean>((resolve) => {
-        this.#onOutput = () => resolve(false);
-      });
-      hasEnded = await Promise.race([more, this.#exitCode.then(() => true)]);
+    let isOver = false;
+    const timer = setTimeout(() => {
+      isOver = true;
+      this.#onOutput?.();
+    }, OUTPUT_TIMEOUT_MS);
+    try {
+      for (;;) {
+        const match = pattern.exec(this.stdout + this.stderr);
+        if (match !== null) return match[1] ?? match[0];
+        if (isOver) throw new Error(`Expected ${String(pattern)}, found only:\n${this.stdout}${this.stderr}`);
+        const more = new Promise<void>((resolve) => {
+          this.#onOutput = resolve;
+        });
+        const ended = this.#exitCode.then(() => {
+          isOver = true;
+        });
+        await Promise.race([more, ended]);
+      }
+    } finally {
+      clearTimeout(timer);
     }
   }
 
