@@ -4,6 +4,9 @@ import { buildInputRecord, buildOutputRecord, buildTaskRecord } from '../support
 
 /* A random world that knows how many bytes every input and output has really carried. */
 
+/** More than any network carries, and little enough that sums of it are exact. */
+const ABSURD_BYTES = 1e14;
+
 /** A byte counter of the service. */
 export class ServiceCounter {
   /** All bytes ever carried. */
@@ -25,7 +28,7 @@ export class ServiceCounter {
   /** What a listing shows; `undefined` if it is missing or invalid. */
   get shown(): number | undefined {
     if (this.isHidden) return undefined;
-    return this.isSpiking ? Number.MAX_SAFE_INTEGER : this.value;
+    return this.isSpiking ? ABSURD_BYTES : this.value;
   }
 }
 
