@@ -82,14 +82,7 @@ export function createExporter(
   const labels = new CodeLabels();
   labels.update(configuration.serviceCodes);
   const decodingBudget = new DecodingBudget(upstream.maxTotalResponseBytes);
-  const exporterMetrics = new ExporterMetrics({
-    clock,
-    shard,
-    labels,
-    decodingBudget,
-    ...(log !== undefined && { log }),
-    ...build,
-  });
+  const exporterMetrics = new ExporterMetrics({ clock, shard, labels, decodingBudget, log, ...build });
   exporterMetrics.recordConfigLoad(true);
   const store = new Store(labels);
   const client = new RefCountedClient(createUpstreamClient(upstream, decodingBudget, dependencies));

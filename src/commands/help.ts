@@ -34,11 +34,11 @@ export const EXAMPLES = [
 
 export const EXIT_CODES = [
   ['0', 'The command succeeded, or was stopped by a signal.'],
+  ['1', 'The command failed: a poll of once failed, or healthcheck found no healthy exporter.'],
   [
-    '1',
-    'The command failed: it could not listen, a poll of once failed, or healthcheck found no healthy exporter.',
+    '2',
+    'The command line or the configuration is invalid, or an address is in use; standard error says which and why.',
   ],
-  ['2', 'The command line or the configuration is invalid; standard error has one line per mistake.'],
 ] as const;
 
 const WIDTH = 100;

@@ -31,7 +31,7 @@ export interface ExporterMetricsOptions {
   /** Of the bodies that are being read. Default: none are. */
   readonly decodingBudget?: { readonly usedBytes: number; readonly limitBytes: number };
   /** Default: every line is written. */
-  readonly log?: { readonly droppedLines: number };
+  readonly log?: { readonly droppedLines: number } | undefined;
 }
 
 /** The exporter's metrics of its polls and its process. Create it once per process, because of `DefaultMetrics`. */
