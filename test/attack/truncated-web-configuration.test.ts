@@ -23,7 +23,7 @@ const SECTIONS = [
 
 test(
   'a web configuration that is cut off anywhere keeps every protection until a restart',
-  { timeout: 120_000 },
+  { timeout: 600_000 },
   async (t) => {
     const folder = certificateFolder(t);
     const path = join(folder, 'web.yml');
