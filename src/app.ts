@@ -12,6 +12,7 @@ import { ExporterMetrics } from './metrics/exporter-metrics.ts';
 import { Exposition } from './metrics/exposition.ts';
 import type { CodeDiff, PolledCode } from './poller/polled-code.ts';
 import { createTally, Poller } from './poller/poller.ts';
+import { openReaderPool } from './poller/reader-module.ts';
 import { ScrapeTrigger, type ScrapeLimits } from './poller/scrape-trigger.ts';
 import type { ListingObserver } from './poller/service-code-poller.ts';
 import { Store } from './poller/store.ts';
@@ -76,7 +77,7 @@ export function createExporter(
   stateStore?: StateStore,
 ): Exporter {
   const { clock, logger, log, build, onListingStart } = dependencies;
-  const { metrics, ledger, shard, poll } = configuration;
+  const { metrics, ledger, listing, shard, poll } = configuration;
   let { upstream, codesOnOtherShards } = configuration;
 
   const labels = new CodeLabels();
@@ -93,6 +94,7 @@ export function createExporter(
     tallySettings: { ...metrics, ...ledger },
     persistence: stateStore,
     client,
+    readers: openReaderPool(listing),
     store,
     exporterMetrics,
     clock,

@@ -5,6 +5,7 @@ import { observePoll } from '../diagnostics/observe-poll.ts';
 import { formatReport } from '../diagnostics/report.ts';
 import { Exposition } from '../metrics/exposition.ts';
 import type { BuildInfo } from '../runtime/build-info.ts';
+import { openReaderPool } from '../poller/reader-module.ts';
 import { createLogger } from '../runtime/logger.ts';
 import { formatShard } from '../sharding/shard.ts';
 import { UpstreamClient } from '../upstream/client.ts';
@@ -44,7 +45,7 @@ export const once = withConfiguration(
 
 /** Polls the service codes one after the other and prints a report of each poll. Returns the exit code. */
 export async function explainPolls(
-  { upstream, signing, serviceCodes }: Configuration,
+  { upstream, signing, serviceCodes, listing }: Configuration,
   build: BuildInfo,
   { stdout, clock, signal }: Pick<CommandIo, 'stdout' | 'clock' | 'signal'>,
 ): Promise<number> {
@@ -54,9 +55,10 @@ export async function explainPolls(
     userAgent: `xvs-exporter/${build.version}`,
     clock,
   });
+  const readers = openReaderPool(listing);
   let failedCount = 0;
   for (const [index, target] of serviceCodes.entries()) {
-    const observation = await observePoll({ ...target, signing }, { client, clock, signal });
+    const observation = await observePoll({ ...target, signing }, { client, readers, clock, signal });
     stdout.write(`${index === 0 ? '' : '\n'}${formatReport(observation, clock.now())}`);
     if (observation.failure !== undefined) failedCount += 1;
   }

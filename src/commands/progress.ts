@@ -4,7 +4,7 @@ import type { LogDestination } from '../runtime/logger.ts';
 
 interface ListingInProgress {
   readonly users: number;
-  readonly tasks: { readonly size: number };
+  readonly taskCount: number;
 }
 
 /** Most polls are shorter and show no progress. */
@@ -73,7 +73,7 @@ export class Progress implements LogDestination, Disposable {
     const sum = (count: (listing: ListingInProgress) => number): number =>
       this.#listings.reduce((total, listing) => total + count(listing), 0);
     const users = sum((listing) => listing.users);
-    const tasks = sum((listing) => listing.tasks.size);
+    const tasks = sum((listing) => listing.taskCount);
     return `Reading: ${(this.#receivedBytes / 1e6).toFixed(1)} MB received, ${users} users, ${tasks} tasks …`;
   }
 

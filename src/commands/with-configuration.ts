@@ -4,6 +4,7 @@ import { ConfigurationSource } from '../config/configuration-source.ts';
 import { checkStateFolder } from '../config/state-folder.ts';
 import { formatSummary } from '../config/summary.ts';
 import { findUnknownVariables, formatUnknownVariables, type UnknownVariable } from '../config/sources.ts';
+import { loadReaderModule, ReaderModuleError } from '../poller/reader-module.ts';
 import { readBuildInfo, type BuildInfo } from '../runtime/build-info.ts';
 import { loadWebConfiguration } from '../web/security/web-configuration.ts';
 import type { Command, CommandIo } from './command.ts';
@@ -24,7 +25,8 @@ export interface CommandConfiguration {
 
 /**
  * Wraps a command that needs the configuration. Loads it from flags, environment and file, handles `--help`, `--version`
- * and `--config.check`, and reports mistakes with exit code 2 before the command runs.
+ * and `--config.check`, and reports mistakes with exit code 2 before the command runs. Without the reader's module, the exit
+ * code is 1.
  *
  * @param own - flags without a value, and the help, of the command
  */
@@ -50,11 +52,12 @@ export function withConfiguration(
         stderr.write(formatUnknownVariables(unknownVariables));
         return writeText(stdout, formatSummary(loaded));
       }
+      loadReaderModule();
       configured = { configuration: loaded.configuration, source, build, unknownVariables, switches };
     } catch (error) {
-      if (!(error instanceof ConfigError)) throw error;
+      if (!(error instanceof ConfigError || error instanceof ReaderModuleError)) throw error;
       stderr.write(`${error.message}\n`);
-      return 2;
+      return error instanceof ConfigError ? 2 : 1;
     }
     return await run(configured, io);
   };

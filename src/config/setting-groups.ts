@@ -15,6 +15,7 @@ const GROUP_TITLES = {
   poll: 'Polling',
   shard: 'Sharding',
   metrics: 'Metrics',
+  listing: 'Limits of one listing',
   ledger: 'Byte counters',
   web: 'Web server',
   state: 'State',

@@ -1,5 +1,5 @@
 import type { Clock } from '../runtime/clock.ts';
-import { RecordReaders } from '../listing/record-readers.ts';
+import type { ReaderPool } from '../listing/reader-pool.ts';
 import { fetchListing } from '../poller/fetch-listing.ts';
 import type { ListingTarget, UpstreamClient } from '../upstream/client.ts';
 import type { ResponseHead, RequestObserver, RedactedRequest } from '../upstream/request-observer.ts';
@@ -16,6 +16,7 @@ import type {
 
 interface ObserveDependencies {
   readonly client: UpstreamClient;
+  readonly readers: ReaderPool;
   readonly clock: Clock;
   readonly signal: AbortSignal;
 }
@@ -27,7 +28,7 @@ interface ObserveDependencies {
  */
 export async function observePoll(
   target: ListingTarget,
-  { client, clock, signal }: ObserveDependencies,
+  { client, readers, clock, signal }: ObserveDependencies,
 ): Promise<Observation> {
   const recorder = new ExchangeRecorder(clock);
   const listing = new ListingSummarizer();
@@ -48,7 +49,7 @@ export async function observePoll(
     observedClient,
     target,
     listing,
-    new RecordReaders(),
+    readers,
     signal,
   );
   return {

@@ -1,5 +1,8 @@
-/** `not_json`: the body is not JSON. `bad_shape`: the body is JSON but not a listing. */
-export type ListingErrorCode = 'not_json' | 'bad_shape';
+/**
+ * `not_json`: the body is not JSON. `bad_shape`: the body is JSON but not a listing. `internal`: the reader could not read the
+ * body because of a defect.
+ */
+export type ListingErrorCode = 'not_json' | 'bad_shape' | 'internal';
 
 /** A body is not a listing. The message names the byte offset and quotes at most one byte of the body. */
 export class ListingError extends Error {
@@ -8,8 +11,8 @@ export class ListingError extends Error {
   /** Offset from the start of the decompressed body. */
   readonly byteOffset: number;
 
-  constructor(code: ListingErrorCode, message: string, byte: number) {
-    super(`${message} at byte ${byte}`);
+  constructor(code: ListingErrorCode, message: string, byte: number, options?: ErrorOptions) {
+    super(`${message} at byte ${byte}`, options);
     this.code = code;
     this.byteOffset = byte;
   }

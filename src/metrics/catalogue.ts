@@ -368,6 +368,12 @@ export const CATALOGUE = {
     help: 'Records of good listings whose service_code is not the polled one, by record.',
     labels: ['service_code', 'record'],
   },
+  listingSurplus: {
+    name: 'xvs_exporter_listing_surplus_total',
+    type: 'counter',
+    help: 'Items of good listings beyond the limits of listing.*, and labels that folded while reading, by item.',
+    labels: ['service_code', 'item'],
+  },
   departedTasksEvicted: {
     name: 'xvs_exporter_departed_tasks_evicted_total',
     type: 'counter',

@@ -1,3 +1,4 @@
+import { SURPLUS_ITEMS, type SurplusItem } from '../listing/listing-sink.ts';
 import {
   CHECKED_FIELDS,
   FOREIGN_RECORD_KINDS,
@@ -29,6 +30,7 @@ export interface PollMetrics {
   addInvalidRecords(record: RecordKind, reason: InvalidReason, count: number): void;
   addInvalidFields(record: RecordKind, field: string, count: number): void;
   addForeignRecords(record: RecordKind, count: number): void;
+  addSurplus(item: SurplusItem, count: number): void;
 }
 
 const NO_LABELS: readonly LabelSet[] = [[]];
@@ -45,11 +47,13 @@ const INITIAL_SERIES_COUNT =
   INVALID_RECORD_PAIRS.length +
   CHECKED_FIELDS.length +
   FOREIGN_RECORD_KINDS.length +
+  SURPLUS_ITEMS.length +
   CATALOGUE.pollDuration.buckets.length +
   3 +
   1;
 
 const FOREIGN_RECORD_LABELS: readonly LabelSet[] = FOREIGN_RECORD_KINDS.map((record) => [record]);
+const SURPLUS_LABELS: readonly LabelSet[] = SURPLUS_ITEMS.map((item) => [item]);
 const CHECKED_FIELD_KEYS = CHECKED_FIELDS.map(([record, field]) => `${record} ${field}`);
 
 /**
@@ -69,6 +73,7 @@ export class CodeMetrics implements PollMetrics {
   readonly #invalidRecords: FixedLabelCounters;
   readonly #invalidFields: FixedLabelCounters;
   readonly #foreignRecords: FixedLabelCounters;
+  readonly #surplus: FixedLabelCounters;
   readonly #pollDuration = new Histogram(CATALOGUE.pollDuration.buckets);
   #lastPollSeconds: number | undefined;
   #lastSuccessSeconds: number | undefined;
@@ -88,6 +93,7 @@ export class CodeMetrics implements PollMetrics {
     this.#invalidRecords = new FixedLabelCounters(serviceCode, INVALID_RECORD_PAIRS, created);
     this.#invalidFields = new FixedLabelCounters(serviceCode, CHECKED_FIELDS, created);
     this.#foreignRecords = new FixedLabelCounters(serviceCode, FOREIGN_RECORD_LABELS, created);
+    this.#surplus = new FixedLabelCounters(serviceCode, SURPLUS_LABELS, created);
   }
 
   /** Counts the series without creating samples. */
@@ -152,6 +158,11 @@ export class CodeMetrics implements PollMetrics {
     this.#invalidate();
   }
 
+  addSurplus(item: SurplusItem, count: number): void {
+    this.#surplus.add(SURPLUS_ITEMS.indexOf(item), count);
+    this.#invalidate();
+  }
+
   #recordEnd(durationSeconds: number): void {
     this.#pollDuration.observe(durationSeconds);
     this.#lastPollSeconds = this.#clock.now() / 1000;
@@ -177,6 +188,7 @@ export class CodeMetrics implements PollMetrics {
       { spec: CATALOGUE.invalidRecords, samples: this.#invalidRecords.samples },
       { spec: CATALOGUE.invalidFields, samples: this.#invalidFields.samples },
       { spec: CATALOGUE.foreignRecords, samples: this.#foreignRecords.samples },
+      { spec: CATALOGUE.listingSurplus, samples: this.#surplus.samples },
     ];
   }
 

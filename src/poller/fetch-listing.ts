@@ -1,6 +1,7 @@
 import { ListingError } from '../listing/listing-error.ts';
 import { ListingReader } from '../listing/reader.ts';
-import type { ListingSink, RecordReaders } from '../listing/record-readers.ts';
+import type { ListingSink } from '../listing/listing-sink.ts';
+import type { ReaderPool } from '../listing/reader-pool.ts';
 import { isSuccessStatus, type ListingTarget, type UpstreamClient } from '../upstream/client.ts';
 import { UpstreamError } from '../upstream/errors.ts';
 
@@ -32,10 +33,10 @@ export async function fetchListing(
   client: Pick<UpstreamClient, 'requestListing'>,
   target: ListingTarget,
   sink: ListingSink,
-  records: RecordReaders,
+  readers: ReaderPool,
   signal: AbortSignal,
 ): Promise<GoodListing | FailedListing> {
-  const body = new ListingBodyReader(sink, target.serviceCode, records);
+  using body = new ListingBodyReader(sink, target.serviceCode, readers);
   try {
     const { status, retryAfterMs } = await client.requestListing(
       target,
@@ -64,14 +65,18 @@ export async function fetchListing(
 }
 
 /** Passes a body to the listing reader. The body of an error response may be anything; it is read only for its `ret`. */
-class ListingBodyReader {
+class ListingBodyReader implements Disposable {
   bytes: number | undefined;
   #status: number | undefined;
   readonly #reader: ListingReader;
   #isReadable = true;
 
-  constructor(sink: ListingSink, serviceCode: string, records: RecordReaders) {
-    this.#reader = new ListingReader(sink, serviceCode, records);
+  constructor(sink: ListingSink, serviceCode: string, readers: ReaderPool) {
+    this.#reader = new ListingReader(sink, serviceCode, readers);
+  }
+
+  [Symbol.dispose](): void {
+    this.#reader[Symbol.dispose]();
   }
 
   write(chunk: Uint8Array, status: number): void {

@@ -1,5 +1,5 @@
 import { setMaxListeners } from 'node:events';
-import { RecordReaders } from '../listing/record-readers.ts';
+import type { ReaderPool } from '../listing/reader-pool.ts';
 import type { ExporterMetrics } from '../metrics/exporter-metrics.ts';
 import { BackgroundTask, FirstFailure } from '../runtime/background-task.ts';
 import type { Clock } from '../runtime/clock.ts';
@@ -46,6 +46,7 @@ export interface PollerOptions {
   readonly tallySettings: TallySettings;
   readonly persistence?: TallyPersistence | undefined;
   readonly client: Pick<UpstreamClient, 'requestListing'>;
+  readonly readers: ReaderPool;
   readonly store: Store;
   readonly exporterMetrics: Pick<ExporterMetrics, 'track' | 'untrack'>;
   readonly clock: Clock;
@@ -72,7 +73,6 @@ export function createTally({ target, stallAfterMs }: PolledCode, settings: Tall
 export class Poller implements AsyncDisposable {
   readonly #options: PollerOptions;
   readonly #entries = new Map<string, PollerEntry>();
-  readonly #recordReaders = new RecordReaders();
   readonly #accumulators = new AccumulatorPool();
   readonly #failure = new FirstFailure();
   #isRunning = false;
@@ -185,7 +185,7 @@ export class Poller implements AsyncDisposable {
     const poller = new ServiceCodePoller({
       code,
       client,
-      recordReaders: this.#recordReaders,
+      readers: this.#options.readers,
       accumulators: this.#accumulators,
       tally: persistence?.restoreTally(serviceCode, create) ?? create(),
       store,

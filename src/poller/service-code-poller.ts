@@ -1,4 +1,4 @@
-import type { RecordReaders } from '../listing/record-readers.ts';
+import type { ReaderPool } from '../listing/reader-pool.ts';
 import type { PollMetrics } from '../metrics/code-metrics.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { linkAbort } from '../runtime/abort.ts';
@@ -24,7 +24,7 @@ const HANG_GRACE_MS = 5000;
 const COMMITTED_ITEMS_PER_TURN = 500;
 
 /** Called with each listing before it is read; the listing fills up while it is read. */
-export type ListingObserver = (listing: Pick<ListingAggregator, 'users' | 'tasks'>) => void;
+export type ListingObserver = (listing: Pick<ListingAggregator, 'users' | 'taskCount'>) => void;
 
 /** Records the counter totals of good listings. */
 export interface CommitRecorder {
@@ -35,7 +35,7 @@ export interface CommitRecorder {
 export interface ServiceCodePollerOptions {
   readonly code: PolledCode;
   readonly client: Pick<UpstreamClient, 'requestListing'>;
-  readonly recordReaders: RecordReaders;
+  readonly readers: ReaderPool;
   readonly accumulators: AccumulatorPool;
   readonly tally: Tally;
   readonly store: Store;
@@ -169,11 +169,11 @@ export class ServiceCodePoller {
 
   /** Fetches a listing. The client enforces the deadline; if it fails to, the poll times out here. */
   async #fetch(listing: ListingAggregator, signal: AbortSignal): Promise<GoodListing | FailedListing> {
-    const { client, recordReaders, clock } = this.#options;
+    const { client, readers, clock } = this.#options;
     const maxPollMs = this.#maxPollMs;
     using abort = linkAbort(signal);
     return await Promise.race([
-      fetchListing(client, this.#code.target, listing, recordReaders, abort.signal),
+      fetchListing(client, this.#code.target, listing, readers, abort.signal),
       clock.sleep(maxPollMs, abort.signal).then(() => {
         const message = `Expected the poll to end within ${maxPollMs} ms, found it still running`;
         return {
@@ -215,6 +215,7 @@ export class ServiceCodePoller {
     for (const { record, field, count } of snapshot.invalidFields)
       metrics.addInvalidFields(record, field, count);
     for (const { record, count } of snapshot.foreignRecords) metrics.addForeignRecords(record, count);
+    for (const { item, count } of snapshot.surplus) metrics.addSurplus(item, count);
     metrics.recordSuccess(durationMs / 1000);
     pollLogger.logSuccess(snapshot, listing.invalidCounts, durationMs);
   }

@@ -1,5 +1,5 @@
 import { CATALOGUE } from '../metrics/catalogue.ts';
-import { OTHER } from './label-values.ts';
+import { OTHER } from '../listing/label-values.ts';
 
 /** Labels in the order in which folding gives them up: those with the most possible values first. */
 const LEAST_BOUNDED_FIRST: readonly string[] = [

@@ -1,4 +1,4 @@
-import { sanitizeLabelValue } from './label-values.ts';
+import { sanitizeLabelValue } from '../listing/label-values.ts';
 
 /** A label set of a family, without the service code, and its sum. */
 export interface LabelSum {

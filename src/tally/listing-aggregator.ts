@@ -1,45 +1,63 @@
-import type { ListingSink } from '../listing/record-readers.ts';
+import { UNKNOWN } from '../listing/label-values.ts';
 import type {
-  InputRecord,
-  InvalidReason,
-  OutputRecord,
-  RecordKind,
-  StreamRecord,
-  TaskRecord,
-  UserRecord,
-} from '../listing/records.ts';
+  ForeignCount,
+  InvalidCount,
+  InvalidFieldCount,
+  ListingSink,
+  ListingTotals,
+  OutputEntry,
+  Row,
+  SurplusCount,
+  TaskEntry,
+} from '../listing/listing-sink.ts';
 import type { Accumulator, AccumulatorPool } from './accumulator-pool.ts';
 import type { ListingGauge } from './family-keys.ts';
 import type { LabelSums } from './label-sums.ts';
-import { UNKNOWN } from './label-values.ts';
 import { LargestTasks } from './notable-tasks.ts';
-import { hashOutputIdentity } from './output-identity.ts';
-import {
-  comparePartReadings,
-  type ForeignCount,
-  type InvalidCount,
-  type InvalidFieldCount,
-  type OutputReading,
-  type PartReading,
-  type TaskReading,
-} from './readings.ts';
+import type { OutputReading, TaskReading } from './readings.ts';
 import { TaskIndex } from './task-index.ts';
 
 const CONNECTION_THRESHOLDS = [1, 10, 100, 1000, 10_000];
-const NO_INPUTS: readonly PartReading[] = [];
 
-/** Adds up one listing, record by record. Nothing is published until a `Tally` commits it. */
-export class ListingAggregator implements ListingSink {
-  readonly tasks = new TaskIndex<TaskReading>();
-  users = 0;
+/** What one listing adds up to. Nothing is published until a `Tally` commits it. */
+export interface ListingSums {
+  readonly users: number;
+  /** Tasks, those without accounts included. */
+  readonly taskCount: number;
+  /** Tasks with accounts. */
+  readonly tasks: TaskIndex<TaskReading>;
+  readonly accumulator: Accumulator;
+  readonly gauges: Readonly<Record<ListingGauge, LabelSums>>;
   /** By their connections. */
+  readonly mostWatched: LargestTasks<TaskReading>;
+  /** Entries that were rejected. */
+  readonly invalidCounts: readonly InvalidCount[];
+  /** Fields that were invalid and count as missing. */
+  readonly invalidFields: readonly InvalidFieldCount[];
+  /** Records whose `service_code` is not the polled one. */
+  readonly foreignRecords: readonly ForeignCount[];
+  /** What was beyond a limit of the reader. */
+  readonly surplus: readonly SurplusCount[];
+  /** Formats of which some output has connections. */
+  readonly watchedFormats: ReadonlySet<string>;
+  /** The servers that have users or tasks. */
+  readonly servers: ReadonlySet<string>;
+}
+
+/** Adds what the reader reports of one listing to the sums by family. */
+export class ListingAggregator implements ListingSink, ListingSums {
+  readonly tasks = new TaskIndex<TaskReading>();
   readonly mostWatched = new LargestTasks<TaskReading>();
-  readonly #invalidRecords = new Map<string, InvalidCount>();
-  readonly #invalidFields = new Map<string, InvalidFieldCount>();
-  readonly #foreignRecords = new Map<RecordKind, ForeignCount>();
+  users = 0;
+  taskCount = 0;
+  invalidCounts: readonly InvalidCount[] = [];
+  invalidFields: readonly InvalidFieldCount[] = [];
+  foreignRecords: readonly ForeignCount[] = [];
+  surplus: readonly SurplusCount[] = [];
   /** Tasks with at least as many connections, by threshold. */
   readonly #connectionCounts = CONNECTION_THRESHOLDS.map(() => 0);
   readonly #watchedFormats = new Set<string>();
+  readonly #servers = new Set<string>();
   readonly #accumulators: AccumulatorPool;
   #accumulator: Accumulator | undefined;
 
@@ -57,97 +75,60 @@ export class ListingAggregator implements ListingSink {
     return this.accumulator.gauges;
   }
 
-  /** Entries that were rejected. */
-  get invalidCounts(): readonly InvalidCount[] {
-    return [...this.#invalidRecords.values()];
-  }
-
-  /** Fields that were invalid and count as missing. */
-  get invalidFields(): readonly InvalidFieldCount[] {
-    return [...this.#invalidFields.values()];
-  }
-
-  /** Records whose `service_code` is not the polled one. */
-  get foreignRecords(): readonly ForeignCount[] {
-    return [...this.#foreignRecords.values()];
-  }
-
-  /** Formats of which some output has connections. */
   get watchedFormats(): ReadonlySet<string> {
     return this.#watchedFormats;
   }
 
-  /** The servers that have users or tasks. */
   get servers(): ReadonlySet<string> {
-    const { serverOnlineUsers, tasks } = this.gauges;
-    const servers = new Set([...serverOnlineUsers, ...tasks].flatMap(({ labels }) => labels));
-    servers.delete(UNKNOWN);
-    return servers;
+    return this.#servers;
   }
 
-  addUser({ vsId, clientVersion, deviceType, isForeign }: UserRecord): void {
-    this.users += 1;
-    if (isForeign) this.#countForeign('user');
-    this.gauges.onlineUsers.at(clientVersion).at(deviceType).add(1);
-    this.gauges.serverOnlineUsers.at(vsId).add(1);
+  setProgress(users: number, tasks: number): void {
+    this.users = users;
+    this.taskCount = tasks;
   }
 
-  addTask(record: TaskRecord): void {
-    const server = this.gauges.tasks.at(record.vsId);
-    const vsId = server.label;
-    if (this.tasks.get(record.id, vsId) !== undefined) {
-      this.addInvalid('task', 'duplicate_id');
-      return;
-    }
-    if (record.isForeign) this.#countForeign('task');
-    const isMerging = record.inputs.length > 1;
-    server.add(1);
-    this.gauges.tasksWithProgress.at(vsId).add((record.progress ?? 0) > 0 ? 1 : 0);
-    this.gauges.tasksMerging.at(vsId).add(isMerging ? 1 : 0);
-    for (const input of record.inputs) this.#addInput(vsId, input);
-    const outputs = record.outputs.map((output) => this.#addOutput(vsId, output));
-    const connections = outputs.reduce((sum, output) => sum + output.connections, 0);
-    this.#countConnections(connections);
+  addTask(task: TaskEntry): void {
+    this.#countConnections(task.connections);
     const reading: TaskReading = {
-      id: record.id,
-      vsId,
-      progress: record.progress,
-      isMerging,
-      inputBytes: record.inputBytes,
-      inputs: record.inputBytes === undefined ? toInputReadings(record.inputs) : NO_INPUTS,
-      protocol: isMerging ? undefined : record.inputs[0]?.protocol,
-      outputs: outputs.toSorted(comparePartReadings),
-      connections,
+      id: task.id,
+      vsId: task.vsId,
+      progress: task.progress,
+      isMerging: task.isMerging,
+      inputBytes: task.inputBytes,
+      inputs: task.inputs,
+      protocol: task.protocol,
+      outputs: task.outputs.map((output) => this.#toReading(output)),
+      connections: task.connections,
     };
     this.tasks.add(reading);
-    if (connections > 0) this.mostWatched.offer(reading, connections);
+    if (task.connections > 0) this.mostWatched.offer(reading, task.connections);
   }
 
-  addInvalid(record: RecordKind, reason: InvalidReason): void {
-    const key = `${record} ${reason}`;
-    const found = this.#invalidRecords.get(key);
-    if (found === undefined) this.#invalidRecords.set(key, { record, reason, count: 1 });
-    else found.count += 1;
-  }
-
-  addInvalidField(record: RecordKind, field: string): void {
-    const key = `${record} ${field}`;
-    const found = this.#invalidFields.get(key);
-    if (found === undefined) this.#invalidFields.set(key, { record, field, count: 1 });
-    else found.count += 1;
-  }
-
-  /** Adds what is known only at the end of the listing: call it once, before the sums are read. */
-  finish(): void {
+  finish(totals: ListingTotals): void {
+    this.setProgress(totals.users, totals.tasks);
+    this.invalidCounts = totals.invalidRecords;
+    this.invalidFields = totals.invalidFields;
+    this.foreignRecords = totals.foreignRecords;
+    this.surplus = totals.surplus;
+    for (const row of totals.rows) this.#addRow(row);
     for (const [index, threshold] of CONNECTION_THRESHOLDS.entries()) {
       this.gauges.tasksByHttpConnections.at(String(threshold)).add(this.#connectionCounts[index] ?? 0);
     }
   }
 
-  #countForeign(record: RecordKind): void {
-    const found = this.#foreignRecords.get(record);
-    if (found === undefined) this.#foreignRecords.set(record, { record, count: 1 });
-    else found.count += 1;
+  #toReading({ identity, bytes, connections, serverFormat, rendition }: OutputEntry): OutputReading {
+    const { increases } = this.accumulator;
+    const [vsId, format = UNKNOWN] = serverFormat;
+    const [resolution, videoCodec, audioCodec] = rendition;
+    return {
+      identity,
+      format,
+      bytes,
+      connections,
+      bytesSum: increases.httpOutputBytes.at(vsId).at(format),
+      renditionBytesSum: increases.renditionHttpOutputBytes.at(videoCodec).at(audioCodec).at(resolution),
+    };
   }
 
   #countConnections(connections: number): void {
@@ -157,73 +138,54 @@ export class ListingAggregator implements ListingSink {
     }
   }
 
-  #addInput(vsId: string, { protocol, deviceType, clientVersion }: InputRecord): void {
-    this.gauges.inputs.at(vsId).at(protocol).add(1);
-    this.gauges.inputClients.at(deviceType).at(clientVersion).add(1);
+  #addRow({ family, labels, numbers }: Row): void {
+    const { gauges } = this;
+    const [a, b, c] = labels;
+    const [count] = numbers;
+    switch (family) {
+      case 'users':
+        return gauges.onlineUsers.at(a).at(b).add(count);
+      case 'servers':
+        return this.#addServer(a, numbers);
+      case 'inputs':
+        return gauges.inputs.at(a).at(b).add(count);
+      case 'input_clients':
+        return gauges.inputClients.at(b).at(a).add(count);
+      case 'outputs':
+        return this.#addOutputs(a, b, numbers);
+      case 'renditions':
+        gauges.outputRenditions.at(b).at(c).at(a).add(count);
+        return gauges.renditionHttpConnections.at(b).at(c).at(a).add(numbers[1]);
+      case 'tags':
+        return gauges.outputTags.at(a).add(count);
+      case 'streams':
+        return gauges.streams.at(a).at(b).at(c).add(count);
+      case 'codecs':
+        return gauges.streamCodecs.at(b).at(a).add(count);
+      case 'bit_rates':
+        return gauges.streamBitRate.at(a).at(b).add(count);
+    }
   }
 
-  #addOutput(vsId: string, output: OutputRecord): OutputReading {
-    const { videoCodecName, audioCodecName, tag, httpConnectionsNum } = output;
-    const { gauges, increases } = this.accumulator;
-    const connections = httpConnectionsNum ?? 0;
-    const resolution = formatResolution(output);
-    const outputs = gauges.outputs.at(vsId).at(output.format);
-    const format = outputs.label;
-    outputs.add(1);
-    gauges.outputRenditions.at(videoCodecName).at(audioCodecName).at(resolution).add(1);
-    gauges.renditionHttpConnections.at(videoCodecName).at(audioCodecName).at(resolution).add(connections);
-    gauges.outputTags.at(tag).add(1);
+  #addServer(vsId: string | undefined, [users, tasks, withProgress, merging]: Row['numbers']): void {
+    const { gauges } = this;
+    if (vsId !== undefined && vsId !== UNKNOWN) this.#servers.add(vsId);
+    if (users > 0) gauges.serverOnlineUsers.at(vsId).add(users);
+    if (tasks === 0) return;
+    gauges.tasks.at(vsId).add(tasks);
+    gauges.tasksWithProgress.at(vsId).add(withProgress);
+    gauges.tasksMerging.at(vsId).add(merging);
+  }
+
+  #addOutputs(
+    vsId: string | undefined,
+    format: string | undefined,
+    [outputs, connections, withoutConnections]: Row['numbers'],
+  ): void {
+    const { gauges } = this;
+    gauges.outputs.at(vsId).at(format).add(outputs);
     gauges.httpConnections.at(vsId).at(format).add(connections);
-    gauges.outputsUnwatched
-      .at(vsId)
-      .at(format)
-      .add(httpConnectionsNum === 0 ? 1 : 0);
-    if (connections > 0) this.#watchedFormats.add(format);
-    for (const stream of output.streams) this.#addStream(vsId, stream);
-    return {
-      identity: hashOutputIdentity(output),
-      format,
-      bytes: output.httpOutputBytes,
-      connections,
-      bytesSum: increases.httpOutputBytes.at(vsId).at(format),
-      renditionBytesSum: increases.renditionHttpOutputBytes
-        .at(videoCodecName)
-        .at(audioCodecName)
-        .at(resolution),
-    };
+    gauges.outputsUnwatched.at(vsId).at(format).add(withoutConnections);
+    if (connections > 0 && format !== undefined) this.#watchedFormats.add(format);
   }
-
-  #addStream(vsId: string, { codecType, codecId, copy, bitRate }: StreamRecord): void {
-    const type = nameCodecType(codecType);
-    const mode = nameStreamMode(copy);
-    const { streams, streamCodecs, streamBitRate } = this.gauges;
-    streams.at(vsId).at(type).at(mode).add(1);
-    streamCodecs.at(type).at(codecId?.toString()).add(1);
-    streamBitRate
-      .at(type)
-      .at(mode)
-      .add(bitRate ?? 0);
-  }
-}
-
-function formatResolution({ width, height }: OutputRecord): string {
-  return width === undefined || height === undefined ? UNKNOWN : `${width}x${height}`;
-}
-
-/** "Stream", `codec_type`: 0 = video, 1 = audio. */
-function nameCodecType(value: number | undefined): string {
-  if (value === 0) return 'video';
-  return value === 1 ? 'audio' : UNKNOWN;
-}
-
-/** "Stream", `copy`: 1 is copied; the sample has 0, and the text 2, for a stream that is not. */
-function nameStreamMode(copy: number | undefined): string {
-  if (copy === 1) return 'copy';
-  return copy === 0 || copy === 2 ? 'transcode' : UNKNOWN;
-}
-
-function toInputReadings(inputs: readonly InputRecord[]): readonly PartReading[] {
-  return inputs
-    .map(({ identity, inputBytes }) => ({ identity, bytes: inputBytes }))
-    .toSorted(comparePartReadings);
 }

@@ -1,4 +1,4 @@
-import { sanitizeLabelValue } from './label-values.ts';
+import { sanitizeLabelValue } from '../listing/label-values.ts';
 import type { TaskAccount } from './ledger/task-account.ts';
 import type { TaskReading } from './readings.ts';
 

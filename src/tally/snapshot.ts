@@ -2,8 +2,8 @@ import type { PlainSample, Samples } from '../metrics/family.ts';
 import type { SampleColumns } from '../metrics/sample-columns.ts';
 import type { LedgerCounter, ListingGauge, TaskFamily } from './family-keys.ts';
 import type { Instant } from './instant.ts';
+import type { ForeignCount, InvalidFieldCount, SurplusCount } from '../listing/listing-sink.ts';
 import type { NotableTasks } from './notable-tasks.ts';
-import type { ForeignCount, InvalidFieldCount } from './readings.ts';
 
 /** Everything that is exposed of one service code after a good listing. Immutable. */
 export interface Snapshot {
@@ -15,6 +15,7 @@ export interface Snapshot {
   readonly invalidFields: readonly InvalidFieldCount[];
   readonly foreignRecords: readonly ForeignCount[];
   readonly notableTasks: NotableTasks;
+  readonly surplus: readonly SurplusCount[];
   /** The families per task are present only if per-task families are on. */
   readonly listing: Readonly<Record<ListingGauge | 'serverLastSeen' | 'oldestTaskFirstSeen', SampleColumns>> &
     Readonly<

@@ -19,7 +19,7 @@ import type { LabelSum } from './label-sums.ts';
 import { DEFAULT_LEDGER_SETTINGS, type LedgerSettings } from './ledger/ledger-settings.ts';
 import { Ledger } from './ledger/ledger.ts';
 import type { ServerSums } from './ledger/server-sums.ts';
-import { ListingAggregator } from './listing-aggregator.ts';
+import { ListingAggregator, type ListingSums } from './listing-aggregator.ts';
 import { nameNotableTasks } from './notable-tasks.ts';
 import { PendingCommit } from './pending-commit.ts';
 import { RecentServers } from './recent-servers.ts';
@@ -142,21 +142,20 @@ export class Tally {
   }
 
   /** Takes a good listing, once, and returns everything that is exposed from now on. */
-  commit(listing: ListingAggregator, at: Instant): Snapshot {
+  commit(listing: ListingSums, at: Instant): Snapshot {
     return this.beginCommit(listing, at).complete();
   }
 
   /** Begins to take a good listing, in steps. A commit that is under way is completed first. */
-  beginCommit(listing: ListingAggregator, at: Instant): PendingCommit {
+  beginCommit(listing: ListingSums, at: Instant): PendingCommit {
     this.#pendingCommit?.complete();
     this.#commitCount += 1;
     this.#pendingCommit = new PendingCommit(this.#commitInSteps(listing, at));
     return this.#pendingCommit;
   }
 
-  *#commitInSteps(listing: ListingAggregator, at: Instant): Generator<ItemCount, Snapshot> {
+  *#commitInSteps(listing: ListingSums, at: Instant): Generator<ItemCount, Snapshot> {
     const { servers, accumulator } = listing;
-    listing.finish();
     for (const format of listing.watchedFormats) this.#addMeteredFormat(format);
     this.#servers.update(servers, at);
     this.#details?.beginCommit(listing.tasks, at);
@@ -171,7 +170,7 @@ export class Tally {
     return {
       at,
       users: listing.users,
-      tasks: listing.tasks.size,
+      tasks: listing.taskCount,
       implausibleGains: {
         input: byteCountImplausible.at('input').value,
         http_output: byteCountImplausible.at('http_output').value,
@@ -179,12 +178,13 @@ export class Tally {
       invalidFields: listing.invalidFields,
       foreignRecords: listing.foreignRecords,
       notableTasks: nameNotableTasks(listing.mostWatched, serverSums.longestStalled),
+      surplus: listing.surplus,
       // Assigned, not spread: spreading makes V8 create a hidden class for each snapshot.
       listing: Object.assign(
         recordOf(LISTING_GAUGES, (gauge) => gauges[gauge].samples),
         {
           listingUsers: this.#toGauge(listing.users),
-          listingTasks: this.#toGauge(listing.tasks.size),
+          listingTasks: this.#toGauge(listing.taskCount),
           servers: this.#toGauge(servers.size),
           serverLastSeen: this.#servers.collect(this.#serviceCode),
           oldestTaskFirstSeen: this.#collectOldest(serverSums),
@@ -218,13 +218,13 @@ export class Tally {
   }
 
   /** A format that the service does not meter has no connections, watched or not. */
-  #selectSums({ gauges }: ListingAggregator, gauge: ListingGauge): Iterable<LabelSum> {
+  #selectSums({ gauges }: ListingSums, gauge: ListingGauge): Iterable<LabelSum> {
     if (gauge !== 'outputsUnwatched') return gauges[gauge];
     return [...gauges[gauge]].filter(({ labels }) => this.#meteredFormats.has(labels[1] ?? ''));
   }
 
   /** A server that had users or tasks within the hour and has none now is exposed at 0, so that a drop is visible. */
-  #addIdleServers(listing: ListingAggregator): void {
+  #addIdleServers(listing: ListingSums): void {
     for (const vsId of this.#servers.servers) {
       listing.gauges.tasks.at(vsId).add(0);
       listing.gauges.serverOnlineUsers.at(vsId).add(0);

@@ -3,7 +3,7 @@ import { recordOf } from '../runtime/record-of.ts';
 import { TASK_FAMILIES, type TaskFamily } from './family-keys.ts';
 import type { SeriesSelection } from './counter-family.ts';
 import type { Instant } from './instant.ts';
-import { sanitizeLabelValue } from './label-values.ts';
+import { sanitizeLabelValue } from '../listing/label-values.ts';
 import type { Ledger } from './ledger/ledger.ts';
 import { hasFlag, TaskFlag } from './ledger/task-account.ts';
 import type { TaskObserver, TaskReading } from './readings.ts';

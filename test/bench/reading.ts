@@ -1,5 +1,6 @@
 import { ListingReader } from '../../src/listing/reader.ts';
-import type { ListingSink } from '../../src/listing/record-readers.ts';
+import type { ListingSink } from '../../src/listing/listing-sink.ts';
+import { getReaderPool } from '../support/read-listing.ts';
 import { createDefaultTally } from './default-tally.ts';
 import { createListingBody, NOW_MS } from './listing-body.ts';
 import { measureAlternating, compare, measureCpuMs, type Comparison, type Goal } from './measure.ts';
@@ -21,7 +22,7 @@ export interface ReadingSize extends BodySize {
 
 /** Reads a body in chunks of the size in which one arrives. */
 function readInChunks(body: Buffer, sink: ListingSink): void {
-  const reader = new ListingReader(sink, 'T');
+  const reader = new ListingReader(sink, 'T', getReaderPool());
   for (let start = 0; start < body.length; start += CHUNK_BYTES) {
     reader.write(body.subarray(start, start + CHUNK_BYTES));
   }
@@ -41,10 +42,9 @@ export function createTallyRun(body: Buffer): () => void {
 }
 
 const IGNORING_SINK: ListingSink = {
-  addUser: () => undefined,
+  setProgress: () => undefined,
   addTask: () => undefined,
-  addInvalid: () => undefined,
-  addInvalidField: () => undefined,
+  finish: () => undefined,
 };
 
 /** Reading, and reading with tallying, against `JSON.parse` of the whole text. */

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ListingSummarizer } from '../../src/diagnostics/listing-summary.ts';
 import { ListingReader } from '../../src/listing/reader.ts';
+import { getReaderPool } from '../support/read-listing.ts';
 
 const stream = {};
 const output = (streams: unknown[]) => ({ http_output_bytes: 1, http_connections_num: 0, streams });
@@ -9,7 +10,7 @@ const task = (id: string, inputs: unknown[], outputs: unknown[]) => ({ id, input
 
 test('a summary counts the valid records and locates the first invalid ones', () => {
   const summarizer = new ListingSummarizer();
-  const reader = new ListingReader(summarizer, 'TESTING');
+  const reader = new ListingReader(summarizer, 'TESTING', getReaderPool());
   const listing = {
     ret: 0,
     user_list: [{}, 7, { vs_id: 'a' }, { vs_id: 7 }],

@@ -4,7 +4,8 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { ListingError } from '../../src/listing/listing-error.ts';
 import { computeExpectedOutcome } from '../support/response-oracle.ts';
-import { readInChunks } from '../support/collecting-sink.ts';
+import { viewListing, viewRecords } from '../support/listing-view.ts';
+import { readInChunks, readWithOracle } from '../support/read-listing.ts';
 import { readFixture, fixturePath } from '../support/fixtures.ts';
 import { writeJsonVariant } from '../support/json-variants.ts';
 import { arbitraryListing } from '../support/arbitrary-listing.ts';
@@ -46,18 +47,17 @@ const DICTIONARY = [
   ['[[[[[[[[', ']]]]]]]]', '{"a":', '/*', 'NaN', 'Infinity', "'"],
 ].flat();
 
-/** Returns the reader's result in the form of the oracle's. */
+/** Returns a reader's result in the form of the oracle's. */
 function readOutcome(
   body: Buffer,
   cuts: readonly number[],
+  read: typeof readInChunks | typeof readWithOracle = readInChunks,
 ): { readonly kind: string; readonly detail: unknown } {
   try {
-    const { sink, end } = readInChunks(body, cuts);
+    const { listing, end } = read(body, cuts);
     assert.equal(end.bytes, body.length);
     if (end.ret !== 0) return { kind: 'refusal', detail: end.ret };
-    const invalid = sink.invalidRecords.map(([record]) => record).toSorted();
-    const invalidFields = sink.invalidFields.toSorted();
-    return { kind: 'listing', detail: { users: sink.users, tasks: sink.tasks, invalid, invalidFields } };
+    return { kind: 'listing', detail: viewListing(listing) };
   } catch (error) {
     if (!(error instanceof ListingError)) throw error;
     return { kind: error.code, detail: error.message };
@@ -69,14 +69,8 @@ function assertMatchesOracle(body: Buffer, cuts: readonly (readonly number[])[])
   const whole = readOutcome(body, []);
   assert.equal(whole.kind, expected.kind, String(whole.detail));
   if (expected.kind === 'refusal') assert.equal(whole.detail, expected.ret);
-  if (expected.kind === 'listing') {
-    const { invalid, invalidFields } = expected.records;
-    assert.deepEqual(whole.detail, {
-      ...expected.records,
-      invalid: invalid.toSorted(),
-      invalidFields: invalidFields.toSorted(),
-    });
-  }
+  if (expected.kind === 'listing') assert.deepEqual(whole.detail, viewRecords(expected.records));
+  assert.deepEqual(whole, readOutcome(body, [], readWithOracle), 'the frozen reader');
   for (const cut of cuts) assert.deepEqual(readOutcome(body, cut), whole, `cut at ${cut.join()}`);
 }
 

@@ -1,5 +1,6 @@
 import { test } from 'node:test';
 import { ListingReader } from '../../src/listing/reader.ts';
+import { getReaderPool } from '../support/read-listing.ts';
 import { render } from '../support/render.ts';
 import { Store, createUnpolledState } from '../../src/poller/store.ts';
 import { Tally } from '../../src/tally/tally.ts';
@@ -16,7 +17,7 @@ function createSampleStore(): Store {
     maxTasks: 1000,
   });
   const listing = tally.beginListing();
-  const reader = new ListingReader(listing, 'TESTING');
+  const reader = new ListingReader(listing, 'TESTING', getReaderPool());
   reader.write(readFixture('sample-listing.json'));
   const { ret } = reader.end();
   const at = { wallMs: Date.UTC(2026, 0, 1), monotonicMs: 0 };

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { z } from 'zod';
 import { ListingError } from '../../src/listing/listing-error.ts';
 import { isJson } from '../support/response-oracle.ts';
-import { readInChunks } from '../support/collecting-sink.ts';
+import { readInChunks } from '../support/read-listing.ts';
 import { readFixture } from '../support/fixtures.ts';
 
 const corpus = z

@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ListingError } from '../../src/listing/listing-error.ts';
-import { ListingReader } from '../../src/listing/reader.ts';
 import { readableFields } from '../../src/listing/interface.ts';
 import { CHECKED_FIELDS, type RecordKind } from '../../src/listing/records.ts';
-import { hashTexts } from '../../src/listing/text-hash.ts';
-import { CollectingSink, POLLED_CODE, readInChunks } from '../support/collecting-sink.ts';
+import type { TaskReading } from '../../src/tally/readings.ts';
+import { hashTexts } from '../oracle/listing/text-hash.ts';
+import { viewListing, type ListingView } from '../support/listing-view.ts';
+import { POLLED_CODE, readInChunks } from '../support/read-listing.ts';
 import { readFixture } from '../support/fixtures.ts';
 
 const EMPTY = '{"ret":0,"user_list":[],"task_list":[]}';
@@ -23,47 +24,38 @@ function failure(text: string): ListingError {
 }
 
 test('the sample listing has one user and one task with three outputs', () => {
-  const { sink, end } = readInChunks(readFixture('sample-listing.json'), []);
+  const { listing, end } = readInChunks(readFixture('sample-listing.json'), []);
 
   assert.equal(end.ret, 0);
-  assert.deepEqual(sink.invalidRecords, []);
-  assert.deepEqual(sink.users, [
-    { vsId: 'aws-cn_north_1-5', clientVersion: '451', deviceType: '10', isForeign: false },
-  ]);
-  const [task] = sink.tasks;
-  assert.equal(sink.tasks.length, 1);
+  const { users, invalid, foreign, gauges } = viewListing(listing);
+  assert.deepEqual([users, invalid, foreign], [1, [], {}]);
+  assert.deepEqual(gauges['onlineUsers'], { '451|10': 1 });
+  assert.deepEqual(gauges['serverOnlineUsers'], { 'aws-cn_north_1-5': 1 });
+  assert.deepEqual(gauges['inputClients'], { '10|451': 1 });
+  const [task] = listing.tasks;
+  assert.equal(listing.tasks.size, 1);
   assert.equal(task?.id, 'aws-cn_north_1-5-7d4bb08e1ada4741');
   assert.equal(task.inputBytes, 7340032);
-  assert.equal(task.isForeign, false);
-  assert.deepEqual(task.inputs, [
-    {
-      identity: hashTexts(['', '001']),
-      protocol: 'tcp_upload',
-      deviceType: '10',
-      clientVersion: '451',
-      inputBytes: undefined,
-    },
+  assert.equal(task.protocol, 'tcp_upload');
+  assert.deepEqual(task.inputs, []);
+  assert.deepEqual(task.outputs.map(({ format, bytes }) => `${format} ${bytes}`).toSorted(), [
+    'flv 1048576',
+    'm3u8 0',
+    'rtmp 0',
   ]);
-  assert.deepEqual(
-    task.outputs.map(({ format, httpOutputBytes, streams }) => [format, httpOutputBytes, streams.length]),
-    [
-      ['flv', 1048576, 2],
-      ['rtmp', 0, 2],
-      ['m3u8', 0, 2],
-    ],
-  );
 });
 
 test('cuts do not change the result for the sample listing', () => {
   const body = readFixture('sample-listing.json');
-  const whole = readInChunks(body, []).sink;
-  for (let cut = 0; cut <= body.length; cut += 1) assert.deepEqual(readInChunks(body, [cut]).sink, whole);
-  assert.deepEqual(readInChunks(body, [...body.keys()]).sink, whole);
+  const view = (cuts: readonly number[]): ListingView => viewListing(readInChunks(body, cuts).listing);
+  const whole = view([]);
+  for (let cut = 0; cut <= body.length; cut += 1) assert.deepEqual(view([cut]), whole);
+  assert.deepEqual(view([...body.keys()]), whole);
 });
 
-test('records hold no URL, user name or opaque', () => {
-  const { sink } = readInChunks(readFixture('sample-listing.json'), []);
-  assert.doesNotMatch(JSON.stringify(sink), /vs-5\.example\.com|room|user_name|"001"/);
+test('a listing holds no URL, user name or opaque', () => {
+  const { listing } = readInChunks(readFixture('sample-listing.json'), []);
+  assert.doesNotMatch(JSON.stringify(viewListing(listing)), /vs-5\.example\.com|room|user_name|"001"/);
 });
 
 test('accepted bodies', async (t) => {
@@ -184,14 +176,27 @@ test('rejected bodies: code and message', async (t) => {
 
 const TASK_LISTS = '"inputs":[],"outputs":[]';
 
+interface ReadEntry {
+  readonly view: ListingView;
+  /** Each kind and reason, once for each entry. */
+  readonly rejected: readonly (readonly [string, string])[];
+  /** The task that was read, between the two valid ones. */
+  readonly task: TaskReading | undefined;
+}
+
 /** Reads a listing with one entry between two valid ones, all in the same list. */
-function readEntry(list: 'user_list' | 'task_list', entry: string): CollectingSink {
+function readEntry(list: 'user_list' | 'task_list', entry: string): ReadEntry {
   const other = list === 'user_list' ? 'task_list' : 'user_list';
-  const valid = list === 'user_list' ? '{}' : `{"id":"valid",${TASK_LISTS}}`;
-  const { sink } = read(`{"ret":0,"${other}":[],"${list}":[${valid},${entry},${valid}]}`);
-  const validCount = list === 'user_list' ? sink.users.length : sink.tasks.length;
+  const [first, last] = list === 'user_list' ? ['{}', '{}'] : ['{"id":"first"}', '{"id":"last"}'];
+  const { listing } = read(`{"ret":0,"${other}":[],"${list}":[${first},${entry},${last}]}`);
+  const view = viewListing(listing);
+  const validCount = list === 'user_list' ? view.users : view.tasks.length;
   assert.ok(validCount >= 2, 'Expected both valid entries');
-  return sink;
+  const rejected = listing.invalidCounts.flatMap(({ record, reason, count }) =>
+    Array.from({ length: count }, () => [record, reason] as const),
+  );
+  const task = [...listing.tasks].find(({ id }) => id !== 'first' && id !== 'last');
+  return { view, rejected, task };
 }
 
 test('an entry is rejected only if it is not an object or a task without an id', async (t) => {
@@ -221,9 +226,9 @@ test('an entry is rejected only if it is not an object or a task without an id',
   ];
   for (const [name, list, entry, rejected] of table) {
     await t.test(name, () => {
-      const sink = readEntry(list, entry);
-      assert.deepEqual(sink.invalidRecords, rejected);
-      assert.deepEqual(sink.invalidFields, []);
+      const result = readEntry(list, entry);
+      assert.deepEqual(result.rejected, rejected);
+      assert.deepEqual(result.view.invalidFields, []);
     });
   }
 });
@@ -249,9 +254,9 @@ test('unused fields hold any JSON value', async (t) => {
       await t.test(`${record}.${name}`, () => {
         for (const value of values) {
           const entry = wrap[record]?.(`"${name}":${value}`) ?? '';
-          const sink = readEntry(record === 'user' ? 'user_list' : 'task_list', entry);
-          assert.deepEqual([sink.invalidRecords, sink.invalidFields], [[], []], entry);
-          assert.equal((record === 'user' ? sink.users : sink.tasks)[1]?.vsId, 's');
+          const { view } = readEntry(record === 'user' ? 'user_list' : 'task_list', entry);
+          assert.deepEqual([view.invalid, view.invalidFields], [[], []], entry);
+          assert.deepEqual(view.servers, ['s']);
         }
       });
     }
@@ -298,7 +303,7 @@ test('an invalid field counts as missing, and the rest of the record stands', as
     text: '"x"',
     labelOrInteger: '7',
     count: '7',
-    integer: '-7',
+    integer: '1',
     progress: '0.42',
     list: '[{}]',
   };
@@ -306,28 +311,26 @@ test('an invalid field counts as missing, and the rest of the record stands', as
     user: (member) => `{${member}}`,
     task: (member) => `{"id":"t",${member}}`,
     input: (member) => `{"id":"t","inputs":[{${member}}]}`,
-    output: (member) => `{"id":"t","outputs":[{${member}}]}`,
+    // A picture size needs both fields.
+    output: (member) => `{"id":"t","outputs":[{"width":1,"height":1,${member}}]}`,
     stream: (member) => `{"id":"t","outputs":[{"streams":[{${member}}]}]}`,
   };
   for (const [record, field] of CHECKED_FIELDS) {
     await t.test(`${record}.${field}`, () => {
       const list = record === 'user' ? 'user_list' : 'task_list';
-      const readMember = (member: string): CollectingSink => readEntry(list, wrap[record](member));
+      const readMember = (member: string): ListingView => readEntry(list, wrap[record](member)).view;
       const kind = kinds[`${record}.${field}`] ?? 'text';
-      const absent = readMember('"unknown":0');
-      const readRecords = ({ users, tasks }: CollectingSink): object => ({ users, tasks });
+      const absent = readMember(`"${field}":null`);
+      assert.deepEqual(absent.invalidFields, []);
 
       const valid = readMember(`"${field}":${right[kind]}`);
       assert.deepEqual(valid.invalidFields, []);
-      assert.notDeepEqual(readRecords(valid), readRecords(absent), 'Expected the valid value in the record');
-      const missing = readMember(`"${field}":null`);
-      assert.deepEqual([missing.invalidFields, readRecords(missing)], [[], readRecords(absent)]);
+      assert.notDeepEqual(valid, absent, 'Expected the valid value to count');
       for (const value of wrong[kind]) {
         for (const member of [`"${field}":${value}`, `"${field}":${right[kind]},"${field}":${value}`]) {
-          const sink = readMember(member);
-          assert.deepEqual(sink.invalidRecords, [], member);
-          assert.deepEqual(sink.invalidFields, [`${record}.${field}`], member);
-          assert.deepEqual(readRecords(sink), readRecords(absent), member);
+          const { invalidFields, ...rest } = readMember(member);
+          assert.deepEqual(invalidFields, [`${record}.${field}`], member);
+          assert.deepEqual({ ...rest, invalidFields: [] }, absent, member);
         }
         assert.deepEqual(readMember(`"${field}":${value},"${field}":${right[kind]}`), valid);
       }
@@ -343,22 +346,18 @@ test('the reader checks the fields of the schema', () => {
 });
 
 test('invalid fields of a rejected task are not reported', () => {
-  const { invalidRecords, invalidFields } = readEntry('task_list', '{"vs_id":5,"inputs":[{"url":5}]}');
-  assert.deepEqual([invalidRecords, invalidFields], [[['task', 'missing_field']], []]);
+  const { rejected, view } = readEntry('task_list', '{"vs_id":5,"inputs":[{"url":5}]}');
+  assert.deepEqual([rejected, view.invalidFields], [[['task', 'missing_field']], []]);
 });
 
 test('an empty string is a missing value', () => {
   const entry =
     '{"id":"t","vs_id":"","service_code":"","outputs":[{"format":"","relative_dir":"","file_name":"","tag":""}],' +
     '"inputs":[{"device_type":"","device_version":"","client_version":"2"}]}';
-  const { tasks, invalidFields } = readEntry('task_list', entry);
-  const { tasks: absent } = readEntry(
-    'task_list',
-    '{"id":"t","outputs":[{}],"inputs":[{"client_version":2}]}',
-  );
-  assert.deepEqual(tasks, absent);
-  assert.deepEqual(invalidFields, []);
-  assert.equal(tasks[1]?.inputs[0]?.clientVersion, '2');
+  const { view } = readEntry('task_list', entry);
+  const absent = readEntry('task_list', '{"id":"t","outputs":[{}],"inputs":[{"client_version":2}]}');
+  assert.deepEqual(view, absent.view);
+  assert.deepEqual(view.gauges['inputClients'], { 'unknown|2': 1 });
 });
 
 test('progress is any finite number from 0 on', () => {
@@ -369,7 +368,7 @@ test('progress is any finite number from 0 on', () => {
     ['5e-324', 5e-324],
     ['9007199254740993', 9_007_199_254_740_992],
   ] as const)
-    assert.equal(readEntry('task_list', `{"id":"t","progress":${value}}`).tasks[1]?.progress, progress);
+    assert.equal(readEntry('task_list', `{"id":"t","progress":${value}}`).task?.progress, progress);
 });
 
 test('a record with another service code than the polled one is foreign', () => {
@@ -383,8 +382,8 @@ test('a record with another service code than the polled one is foreign', () => 
     [`{"id":"t","service_code":"${POLLED_CODE.toLowerCase()}"}`, true],
   ] as const;
   for (const [entry, isForeign] of table) {
-    assert.equal(readEntry('user_list', entry).users[1]?.isForeign, isForeign, entry);
-    assert.equal(readEntry('task_list', entry).tasks[1]?.isForeign, isForeign, entry);
+    assert.deepEqual(readEntry('user_list', entry).view.foreign, isForeign ? { user: 1 } : {}, entry);
+    assert.deepEqual(readEntry('task_list', entry).view.foreign, isForeign ? { task: 1 } : {}, entry);
   }
 });
 
@@ -397,32 +396,31 @@ test('inputs are identified by their URL and user name', () => {
     '{"url":"rtmp://h/au"}',
     '{}',
   ];
-  const { tasks } = readEntry('task_list', `{"id":"t","inputs":[${inputs.join(',')}]}`);
-  const identities = tasks[1]?.inputs.map(({ identity }) => identity) ?? [];
-  assert.equal(identities[0], identities[1]);
+  const { task } = readEntry('task_list', `{"id":"t","inputs":[${inputs.join(',')}]}`);
+  const identities = task?.inputs.map(({ identity }) => identity) ?? [];
+  assert.equal(identities.length, inputs.length);
+  const expected = [['rtmp://h/a', 'u'], ['rtmp://h/a', 'u'], ['rtmp://h/b', 'u'], ['rtmp://h/a', 'v'], ['rtmp://h/au'], []];
+  const hashes = expected.map(([url, userName]) => hashTexts([url, userName]));
+  assert.deepEqual(identities, hashes.toSorted((a, b) => a - b));
   assert.equal(new Set(identities).size, inputs.length - 1);
-  assert.ok(identities.every((identity) => Number.isSafeInteger(identity) && identity >= 0));
 });
 
 test('an entry longer than the buffer is rejected', () => {
   const long = 'x'.repeat(17 * 1024 * 1024);
   const body = Buffer.from(`{"ret":0,"user_list":[{"user_name":"${long}"},{"vs_id":"a"}],"task_list":[]}`);
-  const sink = new CollectingSink();
-  const reader = new ListingReader(sink, POLLED_CODE);
-  for (let start = 0; start < body.length; start += 65536) reader.write(body.subarray(start, start + 65536));
-  reader.end();
-  assert.deepEqual(sink.invalidRecords, [['user', 'too_long']]);
-  assert.equal(sink.users.length, 1);
+  const cuts = Array.from({ length: body.length / 65536 }, (_, index) => index * 65536);
+  const { listing } = readInChunks(body, cuts);
+  assert.deepEqual(listing.invalidCounts, [{ record: 'user', reason: 'too_long', count: 1 }]);
+  assert.equal(listing.users, 1);
 });
 
 test('a rejected entry leaves no values in the next one', () => {
   const long = 'x'.repeat(17 * 1024 * 1024);
-  const { sink } = read(
+  const { listing } = read(
     `{"ret":0,"user_list":[{"vs_id":"a","device_type":"1","user_name":"${long}"},{"vs_id":"b"}],"task_list":[]}`,
   );
-  assert.deepEqual(sink.users, [
-    { vsId: 'b', clientVersion: undefined, deviceType: undefined, isForeign: false },
-  ]);
+  const { gauges } = viewListing(listing);
+  assert.deepEqual([gauges['onlineUsers'], gauges['serverOnlineUsers']], [{ 'unknown|unknown': 1 }, { b: 1 }]);
 });
 
 test('the last of duplicate keys wins in every record of a list', () => {
@@ -430,14 +428,12 @@ test('the last of duplicate keys wins in every record of a list', () => {
   const rightThenWrong = '{"device_type":"1","device_type":[]}';
   for (const [entry, deviceType, invalidCount] of [
     [wrongThenRight, '1', 0],
-    [rightThenWrong, undefined, 3],
+    [rightThenWrong, 'unknown', 3],
   ] as const) {
-    const { sink } = read(`{"ret":0,"user_list":[${entry},${entry},${entry}],"task_list":[]}`);
-    assert.equal(sink.invalidFields.length, invalidCount);
-    assert.deepEqual(
-      sink.users.map((user) => user.deviceType),
-      Array.from({ length: 3 }, () => deviceType),
-    );
+    const { listing } = read(`{"ret":0,"user_list":[${entry},${entry},${entry}],"task_list":[]}`);
+    const { invalidFields, gauges } = viewListing(listing);
+    assert.equal(invalidFields.length, invalidCount);
+    assert.deepEqual(gauges['onlineUsers'], { [`unknown|${deviceType}`]: 3 });
   }
 });
 

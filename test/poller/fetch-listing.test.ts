@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ListingResponse, UpstreamClient } from '../../src/upstream/client.ts';
-import { RecordReaders } from '../../src/listing/record-readers.ts';
 import { fetchListing, type FailedListing, type GoodListing } from '../../src/poller/fetch-listing.ts';
 import { UpstreamError } from '../../src/upstream/errors.ts';
-import { CollectingSink } from '../support/collecting-sink.ts';
+import { AccumulatorPool } from '../../src/tally/accumulator-pool.ts';
+import { ListingAggregator } from '../../src/tally/listing-aggregator.ts';
+import { getReaderPool } from '../support/read-listing.ts';
 import { TARGET } from '../support/manual-client.ts';
 
 type Client = Pick<UpstreamClient, 'requestListing'>;
@@ -26,8 +27,10 @@ function createClient(
   };
 }
 
-async function fetchFrom(client: Client, sink = new CollectingSink()): Promise<GoodListing | FailedListing> {
-  return await fetchListing(client, TARGET, sink, new RecordReaders(), new AbortController().signal);
+const createListing = (): ListingAggregator => new ListingAggregator(new AccumulatorPool());
+
+async function fetchFrom(client: Client, sink = createListing()): Promise<GoodListing | FailedListing> {
+  return await fetchListing(client, TARGET, sink, getReaderPool(), new AbortController().signal);
 }
 
 function summarize({ error, ret, bytes }: GoodListing | FailedListing) {
@@ -36,11 +39,11 @@ function summarize({ error, ret, bytes }: GoodListing | FailedListing) {
 }
 
 test('a complete listing with ret 0 is good: the sink has its records, the result its size', async () => {
-  const sink = new CollectingSink();
+  const sink = createListing();
   const text = `{"ret":0,${LISTS}}`;
   const fetched = await fetchFrom(createClient(200, [text.slice(0, 30), text.slice(30)]), sink);
   assert.deepEqual(fetched, { ret: 0, bytes: text.length, status: 200 });
-  assert.deepEqual([sink.users.length, sink.tasks.length], [1, 1]);
+  assert.deepEqual([sink.users, sink.tasks.size], [1, 1]);
 });
 
 test('every 2xx status is a success, except 206', async () => {
@@ -269,8 +272,8 @@ for (const internalError of [new TypeError('Expected a function'), new RangeErro
 for (const status of [200, 500]) {
   test(`an internal error of the sink rejects, with status ${status}`, async () => {
     const internalError = new TypeError('Expected a record');
-    const sink = Object.assign(new CollectingSink(), {
-      addUser: () => {
+    const sink = Object.assign(createListing(), {
+      finish: () => {
         throw internalError;
       },
     });
@@ -289,8 +292,8 @@ test('the client gets the signal, and an abort rejects with its reason', async (
   const fetched = fetchListing(
     client,
     TARGET,
-    new CollectingSink(),
-    new RecordReaders(),
+    createListing(),
+    getReaderPool(),
     AbortSignal.abort(reason),
   );
   await assert.rejects(fetched, reason);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { PollLogger } from '../../src/poller/poll-logger.ts';
 import type { FailedListing } from '../../src/poller/fetch-listing.ts';
-import type { InvalidCount } from '../../src/tally/readings.ts';
+import type { InvalidCount } from '../../src/listing/listing-sink.ts';
 import type { Snapshot } from '../../src/tally/snapshot.ts';
 import { UpstreamError, type PollErrorReason, type UpstreamErrorDetails } from '../../src/upstream/errors.ts';
 import { buildTaskRecord, buildUserRecord } from '../support/record-builders.ts';

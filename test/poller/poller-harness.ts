@@ -1,3 +1,4 @@
+import { getReaderPool } from '../support/read-listing.ts';
 import assert from 'node:assert/strict';
 import { after, type TestContext } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
@@ -42,6 +43,7 @@ export function createPollerHarness(
     codes,
     tallySettings,
     client,
+    readers: getReaderPool(),
     store,
     exporterMetrics,
     clock,

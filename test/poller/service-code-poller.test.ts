@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
+import { getReaderPool } from '../support/read-listing.ts';
 import { test, type TestContext } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import fc from 'fast-check';
-import { RecordReaders } from '../../src/listing/record-readers.ts';
 import type { PollMetrics } from '../../src/metrics/code-metrics.ts';
 import { PollLogger } from '../../src/poller/poll-logger.ts';
 import { ServiceCodePoller } from '../../src/poller/service-code-poller.ts';
@@ -59,6 +59,10 @@ class RecordingPollMetrics implements PollMetrics {
     this.calls.push(`foreign ${record}: ${count}`);
   }
 
+  addSurplus(item: string, count: number): void {
+    this.calls.push(`surplus ${item}: ${count}`);
+  }
+
   count(call: string): number {
     return this.calls.filter((one) => one === call).length;
   }
@@ -82,7 +86,7 @@ function setUp({ intervalMs = INTERVAL_MS, timeoutMs = TARGET.timeoutMs }: SetUp
   const poller = new ServiceCodePoller({
     code: { target: { ...TARGET, timeoutMs }, intervalMs, staleAfterMs: 45_000, stallAfterMs: 60_000 },
     client,
-    recordReaders: new RecordReaders(),
+    readers: getReaderPool(),
     accumulators: new AccumulatorPool(),
     tally: new Tally({ serviceCode: TARGET.serviceCode, ...tallyOptions }),
     store,

@@ -1,3 +1,5 @@
+import { AccumulatorPool } from '../../src/tally/accumulator-pool.ts';
+import { RecordAggregator } from '../oracle/tally/record-aggregator.ts';
 import { nodeFileSystem, type FileSystem, type OpenFile } from '../../src/state/file-system.ts';
 import type { StateHeader } from '../../src/state/format.ts';
 import { readState } from '../../src/state/read-state.ts';
@@ -28,7 +30,7 @@ export function commitNext(tally: Tally, tasks: number): void {
 /** Begins to commit the next listing. */
 export function beginCommitOfNext(tally: Tally, tasks: number): PendingCommit {
   const ordinal = tally.listings + 1;
-  const listing = tally.beginListing();
+  const listing = new RecordAggregator(new AccumulatorPool());
   for (let number = 0; number < tasks; number += 1) {
     const inputBytes = 1000 * ordinal;
     const outputs = ['flv', 'rtmp', 'm3u8'].map((format) =>
@@ -38,6 +40,7 @@ export function beginCommitOfNext(tally: Tally, tasks: number): PendingCommit {
       buildTaskRecord({ id: `task-${number}`, vsId: `server-${number % 20}`, inputBytes, outputs }),
     );
   }
+  listing.finish();
   return tally.beginCommit(listing, { wallMs: NOW_MS + ordinal, monotonicMs: 3_600_000 * ordinal });
 }
 

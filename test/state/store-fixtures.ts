@@ -1,3 +1,5 @@
+import { AccumulatorPool } from '../../src/tally/accumulator-pool.ts';
+import { RecordAggregator } from '../oracle/tally/record-aggregator.ts';
 import { nodeFileSystem, type FileSystem, type OpenFile } from '../../src/state/file-system.ts';
 import { openState } from '../../src/state/open-state.ts';
 import { StateStore } from '../../src/state/state-store.ts';
@@ -106,12 +108,13 @@ export class StoreHarness {
   commit(serviceCode: string, bytesByTask: Readonly<Record<string, number>>): Totals {
     this.clock.advance(1);
     const tally = this.#getTally(serviceCode);
-    const listing = tally.beginListing();
+    const listing = new RecordAggregator(new AccumulatorPool());
     for (const [name, inputBytes] of Object.entries(bytesByTask)) {
       const [vsId = '', id = ''] = name.split('/');
       const outputs = [buildOutputRecord({ format: 'flv', httpOutputBytes: 2 * inputBytes })];
       listing.addTask(buildTaskRecord({ id, vsId, inputBytes, outputs }));
     }
+    listing.finish();
     const { counters } = tally.commit(listing, this.#now());
     const entries = Object.entries(counters).flatMap(([family, samples]) =>
       'labelSets' in samples

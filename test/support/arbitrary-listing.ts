@@ -1,6 +1,6 @@
 import fc from 'fast-check';
-import { POLLED_CODE } from './collecting-sink.ts';
 import { arbitraryText } from './arbitrary-text.ts';
+import { POLLED_CODE } from './read-listing.ts';
 
 /** Any JSON value. */
 const arbitraryValue = fc.oneof(

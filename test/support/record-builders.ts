@@ -4,7 +4,7 @@ import type {
   StreamRecord,
   TaskRecord,
   UserRecord,
-} from '../../src/listing/records.ts';
+} from '../oracle/listing/entry-records.ts';
 
 /** Builds a task record with defaults for the fields that a test does not set. */
 export function buildTaskRecord(fields: Partial<TaskRecord> = {}): TaskRecord {

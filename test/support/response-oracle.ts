@@ -1,4 +1,4 @@
-import { POLLED_CODE } from './collecting-sink.ts';
+import { POLLED_CODE } from './read-listing.ts';
 import { collectValidRecords, type CollectedRecords } from './listing-oracle.ts';
 
 /** What a body must be taken for, by `JSON.parse` and the schema. */

@@ -1,6 +1,5 @@
 import { CATALOGUE } from '../../src/metrics/catalogue.ts';
 import type { Sample, Samples } from '../../src/metrics/family.ts';
-import type { TaskRecord, UserRecord } from '../../src/listing/records.ts';
 import {
   COUNTER_FAMILIES,
   LISTING_FAMILIES,
@@ -12,6 +11,8 @@ import { advanceSavedCode, restoreTally, saveTally, type SavedCode } from '../..
 import { parseStateEntry } from '../../src/tally/state-entry.ts';
 import { Tally, type TallyOptions } from '../../src/tally/tally.ts';
 import { AccumulatorPool } from '../../src/tally/accumulator-pool.ts';
+import type { TaskRecord, UserRecord } from '../oracle/listing/entry-records.ts';
+import { RecordAggregator } from '../oracle/tally/record-aggregator.ts';
 
 /** When a run's first listing is committed. */
 export const START_MS = Date.UTC(2026, 0, 1);
@@ -120,10 +121,11 @@ export class TallyRun {
     this.fill(records);
   }
 
-  private fill({ users = [], tasks = [] }: Records): ReturnType<Tally['beginListing']> {
-    const listing = this.tally.beginListing(this.#accumulatorPool);
+  private fill({ users = [], tasks = [] }: Records): RecordAggregator {
+    const listing = new RecordAggregator(this.#accumulatorPool);
     for (const user of users) listing.addUser(user);
     for (const task of tasks) listing.addTask(task);
+    listing.finish();
     return listing;
   }
 }

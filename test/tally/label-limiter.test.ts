@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { sanitizeLabelValue } from '../../src/tally/label-values.ts';
+import { sanitizeLabelValue } from '../../src/listing/label-values.ts';
 import { arbitraryText } from '../support/arbitrary-text.ts';
 import { buildTaskRecord, buildUserRecord } from '../support/record-builders.ts';
 import { TallyRun, readValues } from '../support/tally-run.ts';

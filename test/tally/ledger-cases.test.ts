@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { TaskRecord } from '../../src/listing/records.ts';
+import type { TaskRecord } from '../oracle/listing/entry-records.ts';
 import {
   buildInputRecord,
   buildOutputRecord,
@@ -8,6 +8,10 @@ import {
   buildUserRecord,
 } from '../support/record-builders.ts';
 import { readSamples, STEP_MS, TallyRun, readValues, sumValues } from '../support/tally-run.ts';
+import { AccumulatorPool } from '../../src/tally/accumulator-pool.ts';
+import { RecordAggregator } from '../oracle/tally/record-aggregator.ts';
+
+const createListing = (): RecordAggregator => new RecordAggregator(new AccumulatorPool());
 
 /*
  * Listings that once made the counters wrong. The number of each test is that of the case in the list of observations
@@ -172,7 +176,7 @@ test('case 10: one id on two servers is two tasks, in whatever order they are li
   const run = new TallyRun();
   const one = buildTaskRecord({ vsId: 'v1', inputBytes: 1000 });
   const two = buildTaskRecord({ vsId: 'v2', inputBytes: 10_000 });
-  const listing = run.tally.beginListing();
+  const listing = createListing();
   for (const task of [one, two]) listing.addTask(task);
   assert.deepEqual([listing.tasks.size, listing.invalidCounts], [2, []]);
   const snapshot = commitAll(run, [

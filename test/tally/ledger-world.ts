@@ -1,4 +1,4 @@
-import type { TaskRecord } from '../../src/listing/records.ts';
+import type { TaskRecord } from '../oracle/listing/entry-records.ts';
 import type { Random } from '../support/random.ts';
 import { buildInputRecord, buildOutputRecord, buildTaskRecord } from '../support/record-builders.ts';
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { CATALOGUE } from '../../src/metrics/catalogue.ts';
-import { hashOutputIdentity } from '../../src/tally/output-identity.ts';
+import { hashOutputIdentity } from '../oracle/tally/output-identity.ts';
 import type { Snapshot } from '../../src/tally/snapshot.ts';
 import { parseStateEntry } from '../../src/tally/state-entry.ts';
 import {

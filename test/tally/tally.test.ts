@@ -14,6 +14,10 @@ import {
   TallyRun,
   readValues,
 } from '../support/tally-run.ts';
+import { AccumulatorPool } from '../../src/tally/accumulator-pool.ts';
+import { RecordAggregator } from '../oracle/tally/record-aggregator.ts';
+
+const createListing = (): RecordAggregator => new RecordAggregator(new AccumulatorPool());
 
 test('users are counted by version and device, and by server', () => {
   const users = [
@@ -175,7 +179,7 @@ test('input bytes come from the task, else from its inputs, and never from both'
 });
 
 test('a task that is listed twice counts once, and as invalid', () => {
-  const listing = new TallyRun().tally.beginListing();
+  const listing = createListing();
   listing.addTask(buildTaskRecord());
   listing.addTask(buildTaskRecord());
   assert.equal(listing.tasks.size, 1);
@@ -294,10 +298,11 @@ test('the oldest task of a server, and the bytes of a protocol and of a renditio
 
 test('invalid fields, foreign records and implausible gains of a listing are in its snapshot', () => {
   const { tally } = new TallyRun();
-  const listing = tally.beginListing();
+  const listing = createListing();
   listing.addInvalidField('task', 'input_bytes');
   listing.addInvalidField('task', 'input_bytes');
   listing.addUser(buildUserRecord({ isForeign: true }));
+  listing.finish();
   const snapshot = tally.commit(listing, { wallMs: START_MS, monotonicMs: 0 });
   assert.deepEqual(snapshot.invalidFields, [{ record: 'task', field: 'input_bytes', count: 2 }]);
   assert.deepEqual(snapshot.foreignRecords, [{ record: 'user', count: 1 }]);

@@ -1,4 +1,5 @@
 import { ListingReader } from '../../../src/listing/reader.ts';
+import { getReaderPool } from '../../support/read-listing.ts';
 import type { ListingAggregator } from '../../../src/tally/listing-aggregator.ts';
 import type { Snapshot } from '../../../src/tally/snapshot.ts';
 import type { Tally } from '../../../src/tally/tally.ts';
@@ -38,7 +39,7 @@ function formatTask(number: number, listing: number): string {
 
 /** The next listing of the same tasks, each with more bytes, through the reader: its strings are what is kept. */
 function readListing(into: ListingAggregator, tasks: number, listing: number): void {
-  const reader = new ListingReader(into, 'TESTING');
+  const reader = new ListingReader(into, 'TESTING', getReaderPool());
   reader.write(Buffer.from('{"ret":0,"user_list":[],"task_list":['));
   for (let first = 0; first < tasks; first += BATCH) {
     const texts = Array.from({ length: Math.min(BATCH, tasks - first) }, (_, index) =>

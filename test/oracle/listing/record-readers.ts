@@ -1,16 +1,9 @@
 import { ScratchBuffer } from './input-buffer.ts';
 import { FieldReader } from './field-reader.ts';
 import { Interner } from './interner.ts';
-import { parseInputProtocol } from './input-protocol.ts';
-import type {
-  InputRecord,
-  InvalidReason,
-  OutputRecord,
-  RecordKind,
-  StreamRecord,
-  TaskRecord,
-  UserRecord,
-} from './records.ts';
+import { parseInputProtocol } from '../../../src/listing/input-protocol.ts';
+import type { InputRecord, OutputRecord, StreamRecord, TaskRecord, UserRecord } from './entry-records.ts';
+import type { InvalidReason, RecordKind } from '../../../src/listing/records.ts';
 import { Scanner } from './scanner.ts';
 import type { ElementReader } from './field-slot.ts';
 import { hashTexts } from './text-hash.ts';

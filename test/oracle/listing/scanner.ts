@@ -1,5 +1,5 @@
 import { LETTER_U, MINUS, NINE, QUOTE, SPACE, ZERO } from './json-bytes.ts';
-import { ListingError } from './listing-error.ts';
+import { ListingError } from '../../../src/listing/listing-error.ts';
 import { findSpecialByte } from './swar.ts';
 
 /** Thrown where the window ends within a token. The caller rewinds and waits for more bytes. */

@@ -1,4 +1,4 @@
-import { mapRecord } from '../runtime/record-of.ts';
+import { mapRecord } from '../../../src/runtime/record-of.ts';
 import type { Interner } from './interner.ts';
 import { KeyTable } from './key-table.ts';
 import {

@@ -1,4 +1,4 @@
-import { ListingError } from './listing-error.ts';
+import { ListingError } from '../../../src/listing/listing-error.ts';
 import { CLOSE_BRACE, CLOSE_BRACKET, COLON, COMMA, OPEN_BRACE, OPEN_BRACKET, QUOTE } from './json-bytes.ts';
 import { isNumberStart, type Scanner } from './scanner.ts';
 

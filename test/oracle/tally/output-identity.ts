@@ -1,4 +1,4 @@
-import type { OutputRecord } from '../listing/records.ts';
+import type { OutputRecord } from '../listing/entry-records.ts';
 import { hashTexts } from '../listing/text-hash.ts';
 
 /**

@@ -1,0 +1,39 @@
+// Compiles the reader's WebAssembly module: build-reader.mjs FOLDER [--debug]. Writes FOLDER/reader.wasm with its source map.
+// Does nothing if the module is newer than its sources. `--debug` writes reader.debug.wasm, which checks addresses.
+import { mkdirSync, readdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { main } from 'assemblyscript/asc';
+
+/** 512 MiB, in pages of 64 KiB. */
+const MAX_PAGES = 8192;
+
+const sources = fileURLToPath(new URL('../src/listing/wasm/', import.meta.url));
+const [folder, flag] = process.argv.slice(2);
+const isDebug = flag === '--debug';
+const output = join(folder, isDebug ? 'reader.debug.wasm' : 'reader.wasm');
+
+const modifiedMs = (path) => statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0;
+
+function isUpToDate() {
+  const inputs = [...readdirSync(sources).map((name) => join(sources, name)), fileURLToPath(import.meta.url)];
+  return inputs.every((path) => modifiedMs(path) < modifiedMs(output));
+}
+
+async function compile() {
+  mkdirSync(folder, { recursive: true });
+  const options = isDebug ? ['--optimize', '-O1'] : ['-O3', '--converge', '--noAssert'];
+  const { error, stderr } = await main([
+    join(sources, 'reader.ts'),
+    ...['--outFile', output, '--sourceMap', '--runtime', 'stub', '--enable', 'simd'],
+    ...['--maximumMemory', String(MAX_PAGES)],
+    // Values of 16 bytes never leave the module.
+    ...['--disableWarning', '112'],
+    ...options,
+  ]);
+  const messages = stderr.toString();
+  if (messages !== '') console.error(messages);
+  if (error !== null) process.exitCode = 1;
+}
+
+if (!isUpToDate()) await compile();

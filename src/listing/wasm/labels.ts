@@ -1,0 +1,193 @@
+import { areEqual, areTextsEqual, hashText, mixBlock, readMasked } from './hashing';
+import { nameLabel } from './host';
+import { BACKSLASH, LETTER_U } from './json-bytes';
+import { maxLabels } from './limits';
+import {
+  allocate,
+  copyBytes,
+  enlarge,
+  fillBytes,
+  readBlock,
+  readByte,
+  readU32,
+  writeBlock,
+  writeByte,
+  writeF64,
+  writeU32,
+} from './memory';
+import { countSurplus, Surplus } from './surplus';
+import { LENGTH_BITS, NUMERIC } from './texts';
+
+/*
+ * The label table: a hash table from the bytes of a label value, as they stand in the body, to the id of the value. The
+ * host assigns the ids, so that two spellings of one value share an id. The table outlives a listing.
+ *
+ * A key that is no text begins with a byte that no text has: 0 before one number (its decimal digits are the value) or
+ * two (`1920x1080`), 1 before the scheme of a URL.
+ */
+
+/** Id of a missing value. */
+export const UNKNOWN: u32 = 0;
+/** Id of the value that stands for those beyond a limit. */
+export const OTHER: u32 = 1;
+
+/** Ids of values that the module names itself; the host assigns them first. */
+export const enum FixedLabel {
+  VIDEO = 2,
+  AUDIO = 3,
+  COPY = 4,
+  TRANSCODE = 5,
+  OTHER_PROTOCOL = 6,
+  TCP_UPLOAD = 7,
+}
+
+/** A slot: the first 16 bytes of the key, then these. An empty slot has length 0. */
+const SLOT: usize = 32;
+const SLOT_ID: usize = 16;
+const SLOT_LENGTH: usize = 20;
+const SLOT_HASH: usize = 24;
+const SLOT_START: usize = 28;
+
+const FIRST_SLOTS: u32 = 1024;
+/** Keys that are kept for the next listing; with more of them, the next listing starts with none. */
+const MAX_KEPT: u32 = 4096;
+/** A label value depends on at most 512 UTF-16 units, each of up to six bytes. */
+const MAX_KEY_BYTES: u32 = 3072;
+/** Keys longer than a slot have their bytes here. */
+const MAX_ARENA_BYTES: usize = 8 * 1024 * 1024;
+
+let slotCount: u32 = FIRST_SLOTS;
+let slots: usize = allocate(<usize>FIRST_SLOTS * SLOT);
+let arenaSize: usize = 32 * 1024;
+let arena: usize = allocate(arenaSize);
+let arenaUsed: usize = 0;
+export let labelCount: u32 = 0;
+
+/** Forgets all keys if there are too many to keep; returns whether ids begin anew. */
+export function trimLabels(): bool {
+  if (labelCount <= MAX_KEPT) return false;
+  fillBytes(slots, 0, <usize>slotCount * SLOT);
+  labelCount = 0;
+  arenaUsed = 0;
+  return true;
+}
+
+/** Returns the id of a text of the window; `flagged` is its length with flags, `number` the value of a numeric one. */
+export function findLabel(text: usize, flagged: u32, number: f64): u32 {
+  if ((flagged & NUMERIC) != 0) return findNumberLabel(number);
+  const length = flagged & LENGTH_BITS;
+  return length <= MAX_KEY_BYTES ? findKey(text, length) : findKey(text, cutText(text));
+}
+
+/** Returns a length from `MAX_KEY_BYTES` on at which neither an escape nor a letter is cut. */
+function cutText(text: usize): u32 {
+  let at = text;
+  while (at < text + MAX_KEY_BYTES) {
+    if (readByte(at) != BACKSLASH) at += 1;
+    else at += readByte(at + 1) == LETTER_U ? 6 : 2;
+  }
+  while ((readByte(at) & 0xc0) == 0x80) at += 1;
+  return <u32>(at - text);
+}
+
+const numberKey = allocate(48);
+
+/** Returns the id of a number. */
+export function findNumberLabel(value: f64): u32 {
+  writeByte(numberKey, 0);
+  writeF64(numberKey + 1, value);
+  return findKey(numberKey, 9);
+}
+
+/** Returns the id of a picture size. */
+export function findSizeLabel(width: f64, height: f64): u32 {
+  writeByte(numberKey, 0);
+  writeF64(numberKey + 1, width);
+  writeF64(numberKey + 9, height);
+  return findKey(numberKey, 17);
+}
+
+/** Returns the id for a key; reads up to one block beyond it. */
+export function findKey(key: usize, length: u32): u32 {
+  return length <= 16 ? findShortKey(key, length) : findLongKey(key, length);
+}
+
+function findShortKey(key: usize, length: u32): u32 {
+  const block = readMasked(key, length);
+  const hash = <u32>mixBlock(length, block);
+  const mask = slotCount - 1;
+  let index = hash & mask;
+  while (true) {
+    const slot = slots + <usize>index * SLOT;
+    const slotLength = readU32(slot + SLOT_LENGTH);
+    if (slotLength == length && areEqual(readBlock(slot), block)) return readU32(slot + SLOT_ID);
+    if (slotLength == 0) return addKey(slot, key, length, hash);
+    index = (index + 1) & mask;
+  }
+}
+
+function findLongKey(key: usize, length: u32): u32 {
+  const hash = <u32>hashText(0, key, length);
+  const mask = slotCount - 1;
+  let index = hash & mask;
+  while (true) {
+    const slot = slots + <usize>index * SLOT;
+    const slotLength = readU32(slot + SLOT_LENGTH);
+    if (slotLength == length && readU32(slot + SLOT_HASH) == hash) {
+      if (areTextsEqual(arena + readU32(slot + SLOT_START), key, length)) return readU32(slot + SLOT_ID);
+    }
+    if (slotLength == 0) return addKey(slot, key, length, hash);
+    index = (index + 1) & mask;
+  }
+}
+
+function addKey(slot: usize, key: usize, length: u32, hash: u32): u32 {
+  const arenaBytes: usize = length <= 16 ? 0 : (<usize>length & ~15) + 16;
+  if (labelCount >= maxLabels || arenaUsed + arenaBytes > MAX_ARENA_BYTES) {
+    countSurplus(Surplus.LABEL_VALUE);
+    return OTHER;
+  }
+  const id = nameLabel(key, length);
+  writeBlock(slot, readMasked(key, min<u32>(length, 16)));
+  writeU32(slot + SLOT_ID, id);
+  writeU32(slot + SLOT_LENGTH, length);
+  writeU32(slot + SLOT_HASH, hash);
+  if (arenaBytes > 0) writeU32(slot + SLOT_START, keepBytes(key, length, arenaBytes));
+  labelCount += 1;
+  if (labelCount * 2 > slotCount) growSlots();
+  return id;
+}
+
+function keepBytes(key: usize, length: u32, arenaBytes: usize): u32 {
+  if (arenaUsed + arenaBytes > arenaSize) {
+    arenaSize = arenaSize * 2 + arenaBytes;
+    arena = enlarge(arena, arenaUsed, arenaSize);
+  }
+  const start = arenaUsed;
+  copyBytes(arena + start, key, length);
+  arenaUsed += arenaBytes;
+  return <u32>start;
+}
+
+function growSlots(): void {
+  const oldSlots = slots;
+  const oldEnd = slots + <usize>slotCount * SLOT;
+  slotCount *= 2;
+  slots = allocate(<usize>slotCount * SLOT);
+  const mask = slotCount - 1;
+  for (let old = oldSlots; old < oldEnd; old += SLOT) {
+    if (readU32(old + SLOT_LENGTH) == 0) continue;
+    let index = readU32(old + SLOT_HASH) & mask;
+    while (readU32(slots + <usize>index * SLOT + SLOT_LENGTH) != 0) index = (index + 1) & mask;
+    copyBytes(slots + <usize>index * SLOT, old, SLOT);
+  }
+}
+
+/** Debug build: whether the table has as many keys as it counts. */
+export function areLabelsConsistent(): bool {
+  let used: u32 = 0;
+  for (let index: u32 = 0; index < slotCount; index += 1) {
+    if (readU32(slots + <usize>index * SLOT + SLOT_LENGTH) != 0) used += 1;
+  }
+  return used == labelCount && used * 2 <= slotCount;
+}

@@ -1,0 +1,16 @@
+/*
+ * The part of the WebAssembly JavaScript interface that the reader uses. TypeScript has it in the library for browsers
+ * only, and `@types/node` for Node.js 20 lacks it.
+ */
+declare namespace WebAssembly {
+  class Module {
+    constructor(bytes: Uint8Array);
+    /** Keeps `Module` nominal: an arbitrary object is none. */
+    private readonly module: never;
+  }
+  class Instance {
+    constructor(module: Module, imports: Readonly<Record<string, Readonly<Record<string, unknown>>>>);
+    readonly exports: Readonly<Record<string, unknown>>;
+  }
+  class RuntimeError extends Error {}
+}

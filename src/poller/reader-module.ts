@@ -1,0 +1,44 @@
+import { randomBytes } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { DEFAULT_READER_LIMITS, type ReaderLimits } from '../listing/reader-limits.ts';
+import { ReaderPool } from '../listing/reader-pool.ts';
+import { getErrorMessage } from '../runtime/errors.ts';
+
+/** Where `npm run build` puts the module. */
+const MODULE_URL = new URL('../listing/reader.wasm', import.meta.url);
+
+/** The reader's module is missing or corrupt. The message names the file and the remedy. */
+export class ReaderModuleError extends Error {
+  override readonly name = 'ReaderModuleError';
+}
+
+let compiled: WebAssembly.Module | undefined;
+
+/**
+ * Compiles the reader's module, once per process.
+ *
+ * @throws ReaderModuleError
+ */
+export function loadReaderModule(url = MODULE_URL): WebAssembly.Module {
+  if (url !== MODULE_URL) return compile(url);
+  compiled ??= compile(url);
+  return compiled;
+}
+
+/** Creates a pool of instances of the module; loads it if need be. */
+export function openReaderPool(limits: ReaderLimits = DEFAULT_READER_LIMITS): ReaderPool {
+  return new ReaderPool(loadReaderModule(), limits, randomBytes(8).readBigUInt64LE());
+}
+
+function compile(url: URL): WebAssembly.Module {
+  try {
+    return new WebAssembly.Module(readFileSync(url));
+  } catch (cause) {
+    const problem = getErrorMessage(cause);
+    const message =
+      `reader module: expected a WebAssembly module at ${fileURLToPath(url)}, found ${problem}; ` +
+      'install the package again or run "npm run build"';
+    throw new ReaderModuleError(message, { cause });
+  }
+}
