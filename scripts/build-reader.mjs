@@ -1,5 +1,6 @@
-// Compiles the reader's WebAssembly module: build-reader.mjs FOLDER [--debug]. Writes FOLDER/reader.wasm with its source map.
-// Does nothing if the module is newer than its sources. `--debug` writes reader.debug.wasm, which checks addresses.
+// Compiles the reader's WebAssembly module: build-reader.mjs FOLDER [--debug]. Writes FOLDER/reader.wasm, or with `--debug`
+// FOLDER/reader.debug.wasm and its source map, a build that checks every address. Does nothing if the file is newer than its
+// sources.
 import { mkdirSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -22,10 +23,10 @@ function isUpToDate() {
 
 async function compile() {
   mkdirSync(folder, { recursive: true });
-  const options = isDebug ? ['--optimize', '-O1'] : ['-O3', '--converge', '--noAssert'];
+  const options = isDebug ? ['-O1', '--sourceMap', '--debug'] : ['-O3', '--converge', '--noAssert'];
   const { error, stderr } = await main([
     join(sources, 'reader.ts'),
-    ...['--outFile', output, '--sourceMap', '--runtime', 'stub', '--enable', 'simd'],
+    ...['--outFile', output, '--runtime', 'stub', '--enable', 'simd'],
     ...['--maximumMemory', String(MAX_PAGES)],
     // Values of 16 bytes never leave the module.
     ...['--disableWarning', '112'],

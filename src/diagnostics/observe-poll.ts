@@ -45,13 +45,7 @@ export async function observePoll(
         recorder,
       ),
   };
-  const { bytes, ret, error } = await fetchListing(
-    observedClient,
-    target,
-    listing,
-    readers,
-    signal,
-  );
+  const { bytes, ret, error } = await fetchListing(observedClient, target, listing, readers, signal);
   return {
     serviceCode: target.serviceCode,
     baseUrl: target.baseUrl,

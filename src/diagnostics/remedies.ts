@@ -21,8 +21,7 @@ export const REMEDY_BY_REASON: Readonly<Record<PollErrorReason, string>> = {
   bad_shape:
     'Check that upstream.base_url is the address of the service, and the interface version. The log has the position.',
   api_error: 'Check the secret, the service code and the clock of this machine.',
-  internal:
-    'Report the log line with the version of the exporter. The next poll starts with a fresh reader.',
+  internal: 'Report the log line with the version of the exporter. The next poll starts with a fresh reader.',
 };
 
 /** The remedy for a last good listing that is older than `poll.stale_after` although no poll has failed. */

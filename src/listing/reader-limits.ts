@@ -13,8 +13,10 @@ export interface ReaderLimits {
 
 /** Ids of label values have 20 bits in the module, and the host has some of its own. */
 const MAX_LABEL_VALUES = 2 ** 20 - 1024;
-/** Distinct label values per label set of a family: more than the labels of all families. */
-const VALUES_PER_LABEL_SET = 8;
+/** Label values per label set of a family: more than all families together can have. */
+const VALUES_PER_LABEL_SET = 16;
+/** Those of the task being read and those kept from earlier listings. */
+const EXTRA_LABEL_VALUES = 16 * 1024;
 
 /** Label sets that are told apart while reading, per label set that is exposed: the largest of them get a series. */
 const LABEL_SETS_PER_EXPOSED_ONE = 5;
@@ -30,7 +32,7 @@ export function listModuleLimits(limits: ReaderLimits): readonly number[] {
   const labelSets = Math.min(limits.maxLabelSets, MAX_LABEL_VALUES);
   return [
     labelSets,
-    Math.min(labelSets * VALUES_PER_LABEL_SET, MAX_LABEL_VALUES),
+    Math.min(labelSets * VALUES_PER_LABEL_SET + EXTRA_LABEL_VALUES, MAX_LABEL_VALUES),
     limits.maxTasks,
     limits.maxInputsPerTask,
     limits.maxOutputsPerTask,

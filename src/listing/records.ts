@@ -14,7 +14,13 @@ export const FOREIGN_RECORD_KINDS: readonly RecordKind[] = ['user', 'task'];
 export type InvalidReason = 'not_an_object' | 'missing_field' | 'wrong_type' | 'too_long' | 'duplicate_id';
 
 /** In the order of the reader's module. */
-export const RECORD_KINDS = ['user', 'task', 'input', 'output', 'stream'] as const satisfies readonly RecordKind[];
+export const RECORD_KINDS = [
+  'user',
+  'task',
+  'input',
+  'output',
+  'stream',
+] as const satisfies readonly RecordKind[];
 
 /** Every pair that can occur; each is a series from the start. */
 export const INVALID_RECORD_PAIRS: readonly (readonly [RecordKind, InvalidReason])[] = [

@@ -399,9 +399,19 @@ test('inputs are identified by their URL and user name', () => {
   const { task } = readEntry('task_list', `{"id":"t","inputs":[${inputs.join(',')}]}`);
   const identities = task?.inputs.map(({ identity }) => identity) ?? [];
   assert.equal(identities.length, inputs.length);
-  const expected = [['rtmp://h/a', 'u'], ['rtmp://h/a', 'u'], ['rtmp://h/b', 'u'], ['rtmp://h/a', 'v'], ['rtmp://h/au'], []];
+  const expected = [
+    ['rtmp://h/a', 'u'],
+    ['rtmp://h/a', 'u'],
+    ['rtmp://h/b', 'u'],
+    ['rtmp://h/a', 'v'],
+    ['rtmp://h/au'],
+    [],
+  ];
   const hashes = expected.map(([url, userName]) => hashTexts([url, userName]));
-  assert.deepEqual(identities, hashes.toSorted((a, b) => a - b));
+  assert.deepEqual(
+    identities,
+    hashes.toSorted((a, b) => a - b),
+  );
   assert.equal(new Set(identities).size, inputs.length - 1);
 });
 
@@ -420,7 +430,10 @@ test('a rejected entry leaves no values in the next one', () => {
     `{"ret":0,"user_list":[{"vs_id":"a","device_type":"1","user_name":"${long}"},{"vs_id":"b"}],"task_list":[]}`,
   );
   const { gauges } = viewListing(listing);
-  assert.deepEqual([gauges['onlineUsers'], gauges['serverOnlineUsers']], [{ 'unknown|unknown': 1 }, { b: 1 }]);
+  assert.deepEqual(
+    [gauges['onlineUsers'], gauges['serverOnlineUsers']],
+    [{ 'unknown|unknown': 1 }, { b: 1 }],
+  );
 });
 
 test('the last of duplicate keys wins in every record of a list', () => {

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { test } from 'node:test';
 import type { TestContext } from 'node:test';
+import { SURPLUS_ITEMS } from '../../src/listing/listing-sink.ts';
 import { CHECKED_FIELDS, FOREIGN_RECORD_KINDS, INVALID_RECORD_PAIRS } from '../../src/listing/records.ts';
 import { CATALOGUE } from '../../src/metrics/catalogue.ts';
 import type { PollMetrics } from '../../src/metrics/code-metrics.ts';
@@ -56,6 +57,7 @@ test('tracking a service code creates its counters at 0, but no gauges of polls'
     ...INVALID_RECORD_PAIRS.map((pair) => `xvs_exporter_invalid_records_total ${pair.join(' ')}`),
     ...CHECKED_FIELDS.map((pair) => `xvs_exporter_invalid_fields_total ${pair.join(' ')}`),
     ...FOREIGN_RECORD_KINDS.map((record) => `xvs_exporter_foreign_records_total ${record}`),
+    ...SURPLUS_ITEMS.map((item) => `xvs_exporter_listing_surplus_total ${item}`),
     'xvs_exporter_poll_duration_seconds_count',
     'xvs_exporter_poll_duration_seconds_sum',
     ...CATALOGUE.pollDuration.buckets.map(
@@ -81,7 +83,8 @@ test('counters and histograms have the time when their service code was first tr
     2 +
     INVALID_RECORD_PAIRS.length +
     CHECKED_FIELDS.length +
-    FOREIGN_RECORD_KINDS.length;
+    FOREIGN_RECORD_KINDS.length +
+    SURPLUS_ITEMS.length;
   assert.equal(created.length, counterCount + 1);
   assert.deepEqual(new Set(created.map(([, value]) => value)), new Set([1_700_000_000.25]));
 });

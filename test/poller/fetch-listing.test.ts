@@ -289,12 +289,6 @@ test('the client gets the signal, and an abort rejects with its reason', async (
       return Promise.reject(new Error('Expected an aborted signal'));
     },
   };
-  const fetched = fetchListing(
-    client,
-    TARGET,
-    createListing(),
-    getReaderPool(),
-    AbortSignal.abort(reason),
-  );
+  const fetched = fetchListing(client, TARGET, createListing(), getReaderPool(), AbortSignal.abort(reason));
   await assert.rejects(fetched, reason);
 });

@@ -69,7 +69,8 @@ export function addField(type: usize, name: string, kind: u32, list: u32 = 0): u
   const field = fieldAt(type, count);
   const length = <usize>name.length;
   writeByte(field, QUOTE);
-  for (let index: usize = 0; index < length; index += 1) writeByte(field + 1 + index, name.charCodeAt(<i32>index));
+  for (let index: usize = 0; index < length; index += 1)
+    writeByte(field + 1 + index, name.charCodeAt(<i32>index));
   writeByte(field + length + 1, QUOTE);
   writeByte(field + length + 2, COLON);
   fillBytes(field + KEY_MASK, 0xff, length + 3);
@@ -120,7 +121,10 @@ export function setFollower(field: usize, follower: usize): void {
 export function isKeyAt(field: usize, at: usize): bool {
   const first = v128.and(v128.xor(readBlock(at), readBlock(field)), readBlock(field + KEY_MASK));
   if (keyLengthOf(field) <= 16) return !v128.any_true(first);
-  const second = v128.and(v128.xor(readBlock(at + 16), readBlock(field + 16)), readBlock(field + KEY_MASK + 16));
+  const second = v128.and(
+    v128.xor(readBlock(at + 16), readBlock(field + 16)),
+    readBlock(field + KEY_MASK + 16),
+  );
   return !v128.any_true(v128.or(first, second));
 }
 

@@ -1,11 +1,10 @@
-import { areEqual, areTextsEqual, hashText, mixBlock, readMasked } from './hashing';
+import { areEqual, hashText, mixBlock, readMasked } from './hashing';
 import { nameLabel } from './host';
 import { BACKSLASH, LETTER_U } from './json-bytes';
 import { maxLabels } from './limits';
 import {
   allocate,
   copyBytes,
-  enlarge,
   fillBytes,
   readBlock,
   readByte,
@@ -41,26 +40,20 @@ export const enum FixedLabel {
   TCP_UPLOAD = 7,
 }
 
-/** A slot: the first 16 bytes of the key, then these. An empty slot has length 0. */
+/** A slot: the key, or of a key longer than 16 bytes a 128-bit hash; then these. An empty slot has length 0. */
 const SLOT: usize = 32;
 const SLOT_ID: usize = 16;
 const SLOT_LENGTH: usize = 20;
 const SLOT_HASH: usize = 24;
-const SLOT_START: usize = 28;
 
 const FIRST_SLOTS: u32 = 1024;
 /** Keys that are kept for the next listing; with more of them, the next listing starts with none. */
 const MAX_KEPT: u32 = 4096;
 /** A label value depends on at most 512 UTF-16 units, each of up to six bytes. */
 const MAX_KEY_BYTES: u32 = 3072;
-/** Keys longer than a slot have their bytes here. */
-const MAX_ARENA_BYTES: usize = 8 * 1024 * 1024;
 
 let slotCount: u32 = FIRST_SLOTS;
 let slots: usize = allocate(<usize>FIRST_SLOTS * SLOT);
-let arenaSize: usize = 32 * 1024;
-let arena: usize = allocate(arenaSize);
-let arenaUsed: usize = 0;
 export let labelCount: u32 = 0;
 
 /** Forgets all keys if there are too many to keep; returns whether ids begin anew. */
@@ -68,15 +61,17 @@ export function trimLabels(): bool {
   if (labelCount <= MAX_KEPT) return false;
   fillBytes(slots, 0, <usize>slotCount * SLOT);
   labelCount = 0;
-  arenaUsed = 0;
   return true;
 }
 
-/** Returns the id of a text of the window; `flagged` is its length with flags, `number` the value of a numeric one. */
-export function findLabel(text: usize, flagged: u32, number: f64): u32 {
-  if ((flagged & NUMERIC) != 0) return findNumberLabel(number);
+/**
+ * Returns the id of a text of the window; `flagged` is its length with flags, `number` the value of a numeric one. A text
+ * that is not in the table is added only if `canAdd`, and is `OTHER` otherwise.
+ */
+export function findLabel(text: usize, flagged: u32, number: f64, canAdd: bool): u32 {
+  if ((flagged & NUMERIC) != 0) return findNumberLabel(number, canAdd);
   const length = flagged & LENGTH_BITS;
-  return length <= MAX_KEY_BYTES ? findKey(text, length) : findKey(text, cutText(text));
+  return findKey(text, length <= MAX_KEY_BYTES ? length : cutText(text), canAdd);
 }
 
 /** Returns a length from `MAX_KEY_BYTES` on at which neither an escape nor a letter is cut. */
@@ -93,27 +88,23 @@ function cutText(text: usize): u32 {
 const numberKey = allocate(48);
 
 /** Returns the id of a number. */
-export function findNumberLabel(value: f64): u32 {
+export function findNumberLabel(value: f64, canAdd: bool): u32 {
   writeByte(numberKey, 0);
   writeF64(numberKey + 1, value);
-  return findKey(numberKey, 9);
+  return findKey(numberKey, 9, canAdd);
 }
 
 /** Returns the id of a picture size. */
-export function findSizeLabel(width: f64, height: f64): u32 {
+export function findSizeLabel(width: f64, height: f64, canAdd: bool): u32 {
   writeByte(numberKey, 0);
   writeF64(numberKey + 1, width);
   writeF64(numberKey + 9, height);
-  return findKey(numberKey, 17);
+  return findKey(numberKey, 17, canAdd);
 }
 
 /** Returns the id for a key; reads up to one block beyond it. */
-export function findKey(key: usize, length: u32): u32 {
-  return length <= 16 ? findShortKey(key, length) : findLongKey(key, length);
-}
-
-function findShortKey(key: usize, length: u32): u32 {
-  const block = readMasked(key, length);
+export function findKey(key: usize, length: u32, canAdd: bool): u32 {
+  const block = length <= 16 ? readMasked(key, length) : hashToBlock(key, length);
   const hash = <u32>mixBlock(length, block);
   const mask = slotCount - 1;
   let index = hash & mask;
@@ -121,52 +112,28 @@ function findShortKey(key: usize, length: u32): u32 {
     const slot = slots + <usize>index * SLOT;
     const slotLength = readU32(slot + SLOT_LENGTH);
     if (slotLength == length && areEqual(readBlock(slot), block)) return readU32(slot + SLOT_ID);
-    if (slotLength == 0) return addKey(slot, key, length, hash);
+    if (slotLength == 0) break;
     index = (index + 1) & mask;
   }
+  if (canAdd && labelCount < maxLabels) return addKey(slots + <usize>index * SLOT, block, key, length, hash);
+  countSurplus(Surplus.LABEL_VALUE);
+  return OTHER;
 }
 
-function findLongKey(key: usize, length: u32): u32 {
-  const hash = <u32>hashText(0, key, length);
-  const mask = slotCount - 1;
-  let index = hash & mask;
-  while (true) {
-    const slot = slots + <usize>index * SLOT;
-    const slotLength = readU32(slot + SLOT_LENGTH);
-    if (slotLength == length && readU32(slot + SLOT_HASH) == hash) {
-      if (areTextsEqual(arena + readU32(slot + SLOT_START), key, length)) return readU32(slot + SLOT_ID);
-    }
-    if (slotLength == 0) return addKey(slot, key, length, hash);
-    index = (index + 1) & mask;
-  }
+/** With a random seed, two keys share a block with a probability of 2⁻⁶⁴ at most. */
+function hashToBlock(key: usize, length: u32): v128 {
+  return i64x2.replace_lane(i64x2.splat(hashText(0, key, length)), 1, hashText(~(<u64>0), key, length));
 }
 
-function addKey(slot: usize, key: usize, length: u32, hash: u32): u32 {
-  const arenaBytes: usize = length <= 16 ? 0 : (<usize>length & ~15) + 16;
-  if (labelCount >= maxLabels || arenaUsed + arenaBytes > MAX_ARENA_BYTES) {
-    countSurplus(Surplus.LABEL_VALUE);
-    return OTHER;
-  }
+function addKey(slot: usize, block: v128, key: usize, length: u32, hash: u32): u32 {
   const id = nameLabel(key, length);
-  writeBlock(slot, readMasked(key, min<u32>(length, 16)));
+  writeBlock(slot, block);
   writeU32(slot + SLOT_ID, id);
   writeU32(slot + SLOT_LENGTH, length);
   writeU32(slot + SLOT_HASH, hash);
-  if (arenaBytes > 0) writeU32(slot + SLOT_START, keepBytes(key, length, arenaBytes));
   labelCount += 1;
   if (labelCount * 2 > slotCount) growSlots();
   return id;
-}
-
-function keepBytes(key: usize, length: u32, arenaBytes: usize): u32 {
-  if (arenaUsed + arenaBytes > arenaSize) {
-    arenaSize = arenaSize * 2 + arenaBytes;
-    arena = enlarge(arena, arenaUsed, arenaSize);
-  }
-  const start = arenaUsed;
-  copyBytes(arena + start, key, length);
-  arenaUsed += arenaBytes;
-  return <u32>start;
 }
 
 function growSlots(): void {

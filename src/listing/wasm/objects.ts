@@ -135,7 +135,7 @@ function countDigits(word: u64): u32 {
 
 /** Value of the first `count` of eight digits, computed pairwise. */
 function parseDigits(word: u64, count: u32): u64 {
-  let value = (word ^ ZEROS) << <u64>((8 - count) << 3);
+  let value = (word ^ ZEROS) << (<u64>((8 - count) << 3));
   value = (value * 10 + (value >>> 8)) & 0x00ff00ff00ff00ff;
   value = (value * 100 + (value >>> 16)) & 0x0000ffff0000ffff;
   return (value * 10000 + (value >>> 32)) & 0xffffffff;

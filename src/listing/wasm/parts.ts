@@ -1,21 +1,7 @@
 import { Expected, fail } from './failure';
-import {
-  addField,
-  createRecordType,
-  hasField,
-  Kind,
-  lengthOf,
-  numberOf,
-  textOf,
-} from './fields';
+import { addField, createRecordType, hasField, Kind, lengthOf, numberOf, textOf } from './fields';
 import { addIdentityText, beginIdentity, endIdentity } from './identity';
-import {
-  addNested,
-  clearNested,
-  countNestedFields,
-  createNestedCounts,
-  rejectNested,
-} from './invalid';
+import { addNested, clearNested, countNestedFields, createNestedCounts, rejectNested } from './invalid';
 import { CLOSE_BRACKET, COMMA, OPEN_BRACE } from './json-bytes';
 import { findLabel, findNumberLabel, findSizeLabel, FixedLabel, UNKNOWN } from './labels';
 import { maxInputs, maxOutputs, maxStreams } from './limits';
@@ -23,6 +9,7 @@ import { addEntry, countEntries, createList, truncateList } from './list';
 import { readByte, writeF64, writeU32 } from './memory';
 import { readObject, setListReader } from './objects';
 import { findProtocolLabel } from './protocol';
+import { canAddLabel, Family } from './rows';
 import { skipValue } from './skip';
 import { skipSpace } from './strings';
 import { countSurplus, Surplus } from './surplus';
@@ -161,9 +148,10 @@ function readParts(list: u32, from: usize): usize {
   }
 }
 
-/** Label id of a field of the last object. */
-export function labelOf(type: usize, field: usize): u32 {
-  return hasField(type, field) ? findLabel(textOf(field), lengthOf(field), numberOf(field)) : UNKNOWN;
+/** Label id of a field of the last object, which is label number `level` of a family in the order of folding. */
+export function labelOf(type: usize, field: usize, family: u32, level: u32): u32 {
+  if (!hasField(type, field)) return UNKNOWN;
+  return findLabel(textOf(field), lengthOf(field), numberOf(field), canAddLabel(family, level));
 }
 
 /** Number of a field of the last object. */
@@ -198,9 +186,9 @@ function addInput(): void {
   writeF64(input + INPUT_BYTES, valueOf(inputType, inputBytes));
   const hasUrl = hasField(inputType, inputUrl);
   writeU32(input + INPUT_PROTOCOL, findProtocolLabel(hasUrl, textOf(inputUrl), lengthOf(inputUrl)));
-  writeU32(input + INPUT_DEVICE, labelOf(inputType, inputDeviceType));
+  writeU32(input + INPUT_DEVICE, labelOf(inputType, inputDeviceType, Family.INPUT_CLIENTS, 1));
   const version = hasField(inputType, inputDeviceVersion) ? inputDeviceVersion : inputClientVersion;
-  writeU32(input + INPUT_VERSION, labelOf(inputType, version));
+  writeU32(input + INPUT_VERSION, labelOf(inputType, version, Family.INPUT_CLIENTS, 0));
 }
 
 function readOutput(at: usize): usize {
@@ -234,17 +222,17 @@ function addOutput(): void {
   writeF64(output + OUTPUT_IDENTITY, endIdentity());
   writeF64(output + OUTPUT_BYTES, valueOf(outputType, outputBytes));
   writeF64(output + OUTPUT_CONNECTIONS, valueOf(outputType, outputConnections));
-  writeU32(output + OUTPUT_FORMAT, labelOf(outputType, outputFormat));
-  writeU32(output + OUTPUT_TAG, labelOf(outputType, outputTag));
-  writeU32(output + OUTPUT_VIDEO, labelOf(outputType, outputVideo));
-  writeU32(output + OUTPUT_AUDIO, labelOf(outputType, outputAudio));
+  writeU32(output + OUTPUT_FORMAT, labelOf(outputType, outputFormat, Family.OUTPUTS, 1));
+  writeU32(output + OUTPUT_TAG, labelOf(outputType, outputTag, Family.TAGS, 0));
+  writeU32(output + OUTPUT_VIDEO, labelOf(outputType, outputVideo, Family.RENDITIONS, 1));
+  writeU32(output + OUTPUT_AUDIO, labelOf(outputType, outputAudio, Family.RENDITIONS, 2));
   writeU32(output + OUTPUT_SIZE, findSize());
   writeU32(output + OUTPUT_STREAMS_END, countEntries(streams));
 }
 
 function findSize(): u32 {
   if (!hasField(outputType, outputWidth) || !hasField(outputType, outputHeight)) return UNKNOWN;
-  return findSizeLabel(numberOf(outputWidth), numberOf(outputHeight));
+  return findSizeLabel(numberOf(outputWidth), numberOf(outputHeight), canAddLabel(Family.RENDITIONS, 0));
 }
 
 function readStream(at: usize): usize {
@@ -265,7 +253,9 @@ function addStream(): void {
   const stream = addEntry(streams);
   writeU32(stream + STREAM_TYPE, findCodecType(valueOf(streamType, streamCodecType)));
   writeU32(stream + STREAM_MODE, findMode(valueOf(streamType, streamCopy)));
-  const codec = hasField(streamType, streamCodecId) ? findNumberLabel(numberOf(streamCodecId)) : UNKNOWN;
+  const codec = hasField(streamType, streamCodecId)
+    ? findNumberLabel(numberOf(streamCodecId), canAddLabel(Family.CODECS, 0))
+    : UNKNOWN;
   writeU32(stream + STREAM_CODEC, codec);
   writeF64(stream + STREAM_BIT_RATE, orZero(valueOf(streamType, streamBitRate)));
 }

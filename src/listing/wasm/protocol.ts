@@ -28,5 +28,5 @@ export function findProtocolLabel(isPresent: bool, url: usize, flagged: u32): u3
 /** The label of the scheme in `key`, which has only letters. */
 function findSchemeLabel(length: u32): u32 {
   writeByte(key, 1);
-  return findKey(key, length + 1);
+  return findKey(key, length + 1, true);
 }

@@ -2,15 +2,7 @@ import { expectation, Expected, fail, failedAt, windowEnd } from './failure';
 import { setSeed } from './hashing';
 import { takeRet } from './host';
 import { beginEntries, clearInvalid, endEntry, Reason, RecordKind, reject } from './invalid';
-import {
-  CLOSE_BRACE,
-  CLOSE_BRACKET,
-  COLON,
-  COMMA,
-  OPEN_BRACE,
-  OPEN_BRACKET,
-  QUOTE,
-} from './json-bytes';
+import { CLOSE_BRACE, CLOSE_BRACKET, COLON, COMMA, OPEN_BRACE, OPEN_BRACKET, QUOTE } from './json-bytes';
 import { areLabelsConsistent, trimLabels } from './labels';
 import { maxEntryBytes } from './limits';
 import { areGuardsIntact, readByte } from './memory';
@@ -24,15 +16,7 @@ import { skipSpace, skipString } from './strings';
 import { clearSurplus } from './surplus';
 import { clearTaskIds } from './task-ids';
 import { setPolledCodeLength } from './service-code';
-import {
-  addSlice,
-  beginRead,
-  clearWindow,
-  endRead,
-  windowLength,
-  windowOffset,
-  windowStart,
-} from './window';
+import { addSlice, beginRead, clearWindow, endRead, windowLength, windowOffset, windowStart } from './window';
 
 export { allocatedBytes } from './memory';
 export { expectation } from './failure';
@@ -162,7 +146,7 @@ function read(isLast: bool): u32 {
   const rest = readUnits(windowStart, isLast);
   if (rest == 0) return Outcome.NOT_JSON;
   const restLength = endRead(rest);
-  assert(isConsistent());
+  if (!ASC_NO_ASSERT) assert(isConsistent());
   return restLength > maxEntryBytes ? dropOversizedUnit() : Outcome.GOOD;
 }
 

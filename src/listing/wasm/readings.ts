@@ -85,7 +85,13 @@ export function addReading(
 }
 
 /** Adds an output to a reading; `index` is the number of its outputs so far. */
-export function addOutputReading(reading: usize, index: u32, output: usize, row: u32, renditionRow: u32): void {
+export function addOutputReading(
+  reading: usize,
+  index: u32,
+  output: usize,
+  row: u32,
+  renditionRow: u32,
+): void {
   const first = reading + HEAD_BYTES + <usize>readU32(reading + INPUTS) * INPUT_SIZE;
   const identity = readF64(output + OUTPUT_IDENTITY);
   const bytes = readF64(output + OUTPUT_BYTES);

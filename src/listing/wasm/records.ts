@@ -1,4 +1,13 @@
-import { addField, createRecordType, hasField, Kind, lengthOf, textOf, invalidFieldsOf, bitOf } from './fields';
+import {
+  addField,
+  createRecordType,
+  hasField,
+  Kind,
+  lengthOf,
+  textOf,
+  invalidFieldsOf,
+  bitOf,
+} from './fields';
 import { commitNested, countInvalidFields, endEntry, Reason, RecordKind, reject } from './invalid';
 import { OPEN_BRACE } from './json-bytes';
 import { maxEntryBytes } from './limits';
@@ -38,7 +47,7 @@ import { addOutputReading, addReading } from './readings';
 import { addToRow, cell, Family, findRow } from './rows';
 import { isForeign } from './service-code';
 import { skipValue } from './skip';
-import { countSurplus, Surplus } from './surplus';
+import { beginSurplus, commitSurplus, countSurplus, Surplus } from './surplus';
 import { Added, addTaskId } from './task-ids';
 
 /* The elements of `user_list` and `task_list`. Nothing of an element counts before its end. */
@@ -79,12 +88,14 @@ export function clearRecords(): void {
 
 /** Reads an element of `user_list`. */
 export function readUser(at: usize): usize {
+  beginSurplus();
   const isObject = readByte(at) == OPEN_BRACE;
   const end = isObject ? readObject(userType, at) : skipValue(at);
   if (end == 0) return 0;
   if (!isObject) reject(RecordKind.USER, Reason.NOT_AN_OBJECT);
   else if (end - at > maxEntryBytes) reject(RecordKind.USER, Reason.TOO_LONG);
   else addUser();
+  commitSurplus();
   endEntry();
   return end;
 }
@@ -93,13 +104,14 @@ function addUser(): void {
   countInvalidFields(RecordKind.USER, userType);
   users += 1;
   if (isForeign(userType, userServiceCode)) foreignUsers += 1;
-  const version = labelOf(userType, userClientVersion);
-  addToRow(Family.USERS, version, labelOf(userType, userDeviceType), 0, 1);
-  addToRow(Family.SERVERS, labelOf(userType, userVsId), 0, 0, 1);
+  const version = labelOf(userType, userClientVersion, Family.USERS, 0);
+  addToRow(Family.USERS, version, labelOf(userType, userDeviceType, Family.USERS, 1), 0, 1);
+  addToRow(Family.SERVERS, labelOf(userType, userVsId, Family.SERVERS, 0), 0, 0, 1);
 }
 
 /** Reads an element of `task_list`. */
 export function readTask(at: usize): usize {
+  beginSurplus();
   clearInputs();
   clearOutputs();
   const isObject = readByte(at) == OPEN_BRACE;
@@ -109,6 +121,7 @@ export function readTask(at: usize): usize {
   else if (end - at > maxEntryBytes) reject(RecordKind.TASK, Reason.TOO_LONG);
   else if (!hasField(taskType, taskId)) rejectUnidentified();
   else addTask();
+  commitSurplus();
   endEntry();
   return end;
 }
@@ -126,7 +139,7 @@ function addTask(): void {
   commitNested(RecordKind.INPUT, inputCounts);
   commitNested(RecordKind.OUTPUT, outputCounts);
   commitNested(RecordKind.STREAM, streamCounts);
-  const server = labelOf(taskType, taskVsId);
+  const server = labelOf(taskType, taskVsId, Family.SERVERS, 0);
   const added = addTaskId(textOf(taskId), lengthOf(taskId), server);
   if (added == Added.DUPLICATE) return reject(RecordKind.TASK, Reason.DUPLICATE_ID);
   tasks += 1;
@@ -141,7 +154,10 @@ function addTask(): void {
   }
   const inputBytes = valueOf(taskType, taskInputBytes);
   const connections = sumConnections();
-  addOutputSums(server, addReading(textOf(taskId), lengthOf(taskId), server, progress, inputBytes, connections));
+  addOutputSums(
+    server,
+    addReading(textOf(taskId), lengthOf(taskId), server, progress, inputBytes, connections),
+  );
 }
 
 function addServerSums(server: u32, progress: f64): void {
@@ -181,7 +197,12 @@ function addOutputSums(server: u32, reading: usize): void {
     addF64(cell(row, 1), orZero(connections));
     if (connections == 0) addF64(cell(row, 2), 1);
     const size = readU32(output + OUTPUT_SIZE);
-    const rendition = findRow(Family.RENDITIONS, size, readU32(output + OUTPUT_VIDEO), readU32(output + OUTPUT_AUDIO));
+    const rendition = findRow(
+      Family.RENDITIONS,
+      size,
+      readU32(output + OUTPUT_VIDEO),
+      readU32(output + OUTPUT_AUDIO),
+    );
     addF64(cell(rendition, 0), 1);
     addF64(cell(rendition, 1), orZero(connections));
     addToRow(Family.TAGS, readU32(output + OUTPUT_TAG), 0, 0, 1);

@@ -1,15 +1,6 @@
 import { OTHER, UNKNOWN } from './labels';
 import { maxRows } from './limits';
-import {
-  addF64,
-  allocate,
-  enlarge,
-  fillBytes,
-  readU32,
-  readU64,
-  writeU32,
-  writeU64,
-} from './memory';
+import { addF64, allocate, enlarge, fillBytes, readU32, readU64, writeU32, writeU64 } from './memory';
 import { countSurplus, Surplus } from './surplus';
 
 /*
@@ -73,7 +64,7 @@ export function findRow(family: u32, a: u32, b: u32, c: u32): u32 {
   const mask = slotCount - 1;
   let index = hashKey(key) & mask;
   while (true) {
-    const number = readU32(slots + (<usize>index << 2));
+    const number = readU32(slots + ((<usize>index) << 2));
     if (number == 0) break;
     if (readU64(rows + <usize>(number - 1) * ROW_BYTES) == key) return number - 1;
     index = (index + 1) & mask;
@@ -83,7 +74,7 @@ export function findRow(family: u32, a: u32, b: u32, c: u32): u32 {
 
 /** Address of one of the four numbers of a row. */
 export function cell(row: u32, column: u32): usize {
-  return rows + <usize>row * ROW_BYTES + NUMBERS + (<usize>column << 3);
+  return rows + <usize>row * ROW_BYTES + NUMBERS + ((<usize>column) << 3);
 }
 
 /** Adds to the first number of the row for a label set. */
@@ -92,18 +83,26 @@ export function addToRow(family: u32, a: u32, b: u32, c: u32, amount: f64): void
 }
 
 function encodeKey(family: u32, a: u32, b: u32, c: u32): u64 {
-  return (<u64>family << 60) | (<u64>a << 40) | (<u64>b << 20) | <u64>c;
+  return ((<u64>family) << 60) | ((<u64>a) << 40) | ((<u64>b) << 20) | (<u64>c);
 }
 
 function hashKey(key: u64): u32 {
   return <u32>((key * 0x9e3779b97f4a7c15) >>> 40);
 }
 
+/**
+ * Whether a new value of the label that folding gives up as number `level` can have a row. Without one, the value need not
+ * be in the label table, so a family with invented values leaves it to the others.
+ */
+export function canAddLabel(family: u32, level: u32): bool {
+  return readU32(familySizes + <usize>family * 4) < maxRows + level * (maxRows >>> 3);
+}
+
 /** Each level of folding may use an eighth of the limit in addition; the last one has a single label set. */
 function hasCapacity(family: u32, a: u32, b: u32, c: u32): bool {
   const level = countFolded(a, b, c);
   if (isFolded(family, a, b, c)) return true;
-  return readU32(familySizes + <usize>family * 4) < maxRows + level * (maxRows >>> 3);
+  return canAddLabel(family, level);
 }
 
 function countFolded(a: u32, b: u32, c: u32): u32 {
@@ -134,7 +133,7 @@ function findFoldedRow(family: u32, a: u32, b: u32, c: u32): u32 {
 function addRow(family: u32, key: u64, index: u32): u32 {
   const number = rowCount;
   rowCount += 1;
-  writeU32(slots + (<usize>index << 2), rowCount);
+  writeU32(slots + ((<usize>index) << 2), rowCount);
   const size = familySizes + <usize>family * 4;
   writeU32(size, readU32(size) + 1);
   const row = rows + <usize>number * ROW_BYTES;
@@ -151,8 +150,8 @@ function grow(): void {
   const mask = slotCount - 1;
   for (let number: u32 = 0; number < rowCount; number += 1) {
     let index = hashKey(readU64(rows + <usize>number * ROW_BYTES)) & mask;
-    while (readU32(slots + (<usize>index << 2)) != 0) index = (index + 1) & mask;
-    writeU32(slots + (<usize>index << 2), number + 1);
+    while (readU32(slots + ((<usize>index) << 2)) != 0) index = (index + 1) & mask;
+    writeU32(slots + ((<usize>index) << 2), number + 1);
   }
 }
 

@@ -58,7 +58,7 @@ function addBytes(text: usize, length: u32, salt: u64): u32 {
   const first = hashText(salt, text, length) | 1;
   const second = hashText(~salt, text, length);
   const mask = slotCount - 1;
-  let index = <u32>(first >>> 1) & mask;
+  let index = (<u32>(first >>> 1)) & mask;
   while (true) {
     const slot = slots + <usize>index * SLOT;
     const found = readU64(slot);
@@ -88,7 +88,7 @@ function grow(): void {
   for (let old = oldSlots; old < oldEnd; old += SLOT) {
     const first = readU64(old);
     if (first == 0) continue;
-    let index = <u32>(first >>> 1) & mask;
+    let index = (<u32>(first >>> 1)) & mask;
     while (readU64(slots + <usize>index * SLOT) != 0) index = (index + 1) & mask;
     write(index, first, readU64(old + 8));
   }
