@@ -23,17 +23,24 @@ function isUpToDate() {
 
 async function compile() {
   mkdirSync(folder, { recursive: true });
-  const options = isDebug ? ['-O1', '--sourceMap', '--debug'] : ['-O3', '--converge', '--noAssert'];
+  const release = ['-O3', '--converge', '--noAssert'];
+  const debug = ['-O1', '--sourceMap', '--debug'];
   const { error, stderr } = await main([
     join(sources, 'reader.ts'),
-    ...['--outFile', output, '--runtime', 'stub', '--enable', 'simd'],
-    ...['--maximumMemory', String(MAX_PAGES)],
+    '--outFile',
+    output,
+    '--runtime',
+    'stub',
+    '--enable',
+    'simd',
+    '--maximumMemory',
+    String(MAX_PAGES),
     // Values of 16 bytes never leave the module.
-    ...['--disableWarning', '112'],
-    ...options,
+    '--disableWarning',
+    '112',
+    ...(isDebug ? debug : release),
   ]);
-  const messages = stderr.toString();
-  if (messages !== '') console.error(messages);
+  process.stderr.write(stderr.toBuffer());
   if (error !== null) process.exitCode = 1;
 }
 

@@ -72,7 +72,7 @@ export class ReadingDecoder {
     for (let index = 0, at = first; index < count; index += 1, at += INPUT_DOUBLES) {
       inputs.push({ identity: doubles[at] ?? 0, bytes: toOptional(doubles[at + 1]) });
     }
-    return count > MAX_SORTED ? inputs.sort(comparePartEntries) : inputs;
+    return count > MAX_SORTED ? inputs.toSorted(comparePartEntries) : inputs;
   }
 
   #decodeOutputs(first: number, count: number): readonly OutputEntry[] {
@@ -87,7 +87,7 @@ export class ReadingDecoder {
         rendition: this.#rows.getLabels(words[2 * at + 7] ?? 0),
       });
     }
-    return count > MAX_SORTED ? outputs.sort(comparePartEntries) : outputs;
+    return count > MAX_SORTED ? outputs.toSorted(comparePartEntries) : outputs;
   }
 }
 

@@ -43,7 +43,7 @@ test('label sets beyond the limit fold, the least bounded label first, and sums 
   assert.equal(sum(onlineUsers), 40);
   const versions = Array.from({ length: 8 }, (_, index) => [`v${index}|${index % 3}`, 1]);
   // One level of folding may use an eighth in addition.
-  const [[, firstFolded = 0] = [], ...rest] = Object.entries(onlineUsers ?? {}).filter(([key]) =>
+  const [[, firstFolded] = ['', 0], ...rest] = Object.entries(onlineUsers ?? {}).filter(([key]) =>
     key.startsWith('__other__|'),
   );
   assert.ok(firstFolded > 0 && rest.length > 0);
