@@ -89,13 +89,13 @@ export interface ListingSummary {
 }
 
 /** An invalid record and its location: `user_list[3]`, `an output of task_list[0]`. */
-export interface InvalidEntry {
+interface InvalidEntry {
   readonly location: string;
   readonly reason: InvalidReason;
 }
 
 /** A field (`task.progress`) that is invalid in `count` records, where it counts as missing. */
-export interface InvalidFieldCount {
+interface InvalidFieldCount {
   readonly name: string;
   readonly count: number;
 }

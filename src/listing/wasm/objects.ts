@@ -31,7 +31,7 @@ const MAX_SAFE_INTEGER: f64 = 9007199254740991;
 /** Reads a list, from behind its opening bracket; `list` says which one. */
 type ListReader = (list: u32, at: usize) => usize;
 
-let readList: ListReader = (list: u32, at: usize): usize => 0;
+let readList: ListReader = (_list: u32, _at: usize): usize => 0;
 
 /** The reader of nested lists, which itself reads objects. */
 export function setListReader(reader: ListReader): void {
@@ -135,7 +135,8 @@ function countDigits(word: u64): u32 {
 
 /** Value of the first `count` of eight digits, computed pairwise. */
 function parseDigits(word: u64, count: u32): u64 {
-  let value = (word ^ ZEROS) << (<u64>((8 - count) << 3));
+  const shift: u64 = (8 - count) << 3;
+  let value = (word ^ ZEROS) << shift;
   value = (value * 10 + (value >>> 8)) & 0x00ff00ff00ff00ff;
   value = (value * 100 + (value >>> 16)) & 0x0000ffff0000ffff;
   return (value * 10000 + (value >>> 32)) & 0xffffffff;

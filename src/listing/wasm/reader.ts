@@ -1,4 +1,4 @@
-import { expectation, Expected, fail, failedAt, windowEnd } from './failure';
+import { Expected, fail, failedAt, windowEnd } from './failure';
 import { setSeed } from './hashing';
 import { takeRet } from './host';
 import { beginEntries, clearInvalid, endEntry, Reason, RecordKind, reject } from './invalid';
