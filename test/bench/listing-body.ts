@@ -12,3 +12,31 @@ export function createListingBody(users: number, tasks: number, afterMs = 0): Bu
     `{"ret":0,"user_list":[${list(world.users('T', NOW_MS + afterMs))}],"task_list":[${list(world.tasks('T', NOW_MS + afterMs))}]}`,
   );
 }
+
+/** How many servers the records of the other body are spread over. */
+const OTHER_SERVERS = 500;
+
+/**
+ * The same records in another shape, so that the reader is not tuned to one: members in reverse order with white space
+ * between them, solidus and letters beyond ASCII escaped, unknown members, many servers.
+ */
+export function createOtherListingBody(users: number, tasks: number): Buffer {
+  const world = createWorld({ seed: 1, startedAtMs: NOW_MS, users, tasks });
+  const list = (records: Iterable<object>): string => {
+    let index = 0;
+    return Array.from(records, (record) => writeOtherShape(record, index++)).join(', ');
+  };
+  return Buffer.from(
+    `{"task_list": [${list(world.tasks('T', NOW_MS))}], "user_list": [${list(world.users('T', NOW_MS))}], "ret": 0}`,
+  );
+}
+
+function writeOtherShape(record: object, index: number): string {
+  const members = Object.entries(record).toReversed();
+  const other = {
+    region: 'r\u00e9gion',
+    ...Object.fromEntries(members),
+    vs_id: `server-${index % OTHER_SERVERS}`,
+  };
+  return JSON.stringify(other, undefined, 1).replaceAll('/', '\\/').replaceAll('\u00e9', '\\u00e9');
+}

@@ -2,17 +2,20 @@ import { ListingReader } from '../../src/listing/reader.ts';
 import type { ListingSink } from '../../src/listing/listing-sink.ts';
 import { getReaderPool } from '../support/read-listing.ts';
 import { createDefaultTally } from './default-tally.ts';
-import { createListingBody, NOW_MS } from './listing-body.ts';
+import { gunzipSync, gzipSync } from 'node:zlib';
+import { createListingBody, createOtherListingBody, NOW_MS } from './listing-body.ts';
 import { measureAlternating, compare, measureCpuMs, type Comparison, type Goal } from './measure.ts';
 import type { BodySize } from './polling-process.ts';
 
 const CHUNK_BYTES = 64 * 1024;
 
-/** Sizes of listings, from 3 MB to 175 MB, each with how many times faster than `JSON.parse` reading is to be. */
+/**
+ * Sizes of listings, from 3 MB to 175 MB, each with how many times faster than `JSON.parse` reading and adding up is to be.
+ */
 const SIZES: readonly ReadingSize[] = [
-  { users: 20_000, tasks: 400, rounds: 25, goal: 2.5 },
-  { users: 560_000, tasks: 5000, rounds: 9, goal: 4 },
-  { users: 1_400_000, tasks: 12_000, rounds: 5, goal: 5 },
+  { users: 20_000, tasks: 400, rounds: 25, goal: 3.5 },
+  { users: 560_000, tasks: 5000, rounds: 9, goal: 8 },
+  { users: 1_400_000, tasks: 12_000, rounds: 5, goal: 9 },
 ];
 
 export interface ReadingSize extends BodySize {
@@ -47,19 +50,34 @@ const IGNORING_SINK: ListingSink = {
   finish: () => undefined,
 };
 
-/** Reading, and reading with tallying, against `JSON.parse` of the whole text. */
+/** The goal for a body of another shape, whatever its size. */
+const OTHER_SHAPE_GOAL = 6;
+
+/** Reading, adding up and committing, against `JSON.parse` of the whole text; gunzip for comparison. */
 export async function benchReading(sizes: readonly ReadingSize[] = SIZES): Promise<Comparison[]> {
   const comparisons: Comparison[] = [];
-  for (const size of sizes) comparisons.push(...(await benchSize(size)));
+  for (const size of sizes)
+    comparisons.push(...(await benchBody(createListingBody(size.users, size.tasks), '', size)));
+  const { users, tasks, rounds } = sizes.at(-1) ?? { users: 0, tasks: 0, rounds: 0 };
+  // Its records are larger.
+  const other = createOtherListingBody(Math.ceil(users / 2), Math.ceil(tasks / 2));
+  comparisons.push(...(await benchBody(other, ' of another shape', { rounds, goal: OTHER_SHAPE_GOAL })));
   return comparisons;
 }
 
-async function benchSize({ users, tasks, rounds, goal: bound }: ReadingSize): Promise<Comparison[]> {
-  const body = createListingBody(users, tasks);
+async function benchBody(
+  body: Buffer,
+  shape: string,
+  { rounds, goal: bound }: Pick<ReadingSize, 'rounds' | 'goal'>,
+): Promise<Comparison[]> {
   const megabytes = body.length / 1e6;
+  const compressed = gzipSync(body);
+  const tally = createDefaultTally();
   const runs = [
     () => readInChunks(body, IGNORING_SINK),
+    () => readInChunks(body, tally.beginListing()),
     createTallyRun(body),
+    () => gunzipSync(compressed, { maxOutputLength: body.length }),
     () => JSON.parse(body.toString()) as unknown,
   ];
   const speeds = await measureAlternating(
@@ -69,14 +87,16 @@ async function benchSize({ users, tasks, rounds, goal: bound }: ReadingSize): Pr
   const [referenceValue = 0] = speeds.slice(-1);
   const goal: Goal = { measure: 'ratio', direction: 'at least' };
   const subjects = [
-    ['reading', { ...goal, bound }],
-    // The goal is the reader's: what is counted besides has none of its own.
+    ['reading', goal],
+    ['reading and adding up', { ...goal, bound }],
+    // The ledger's commit is not the reader's.
     ['reading and tallying', goal],
+    ['gunzip and discarding', goal],
   ] as const;
   return subjects.map(([subject, own], index) =>
     compare(
       {
-        name: `${subject}, ${megabytes.toFixed(0)} MB`,
+        name: `${subject}, ${megabytes.toFixed(0)} MB${shape}`,
         unit: 'MB/s',
         value: speeds[index] ?? 0,
         reference: 'JSON.parse of the text',

@@ -19,6 +19,11 @@ const INVALID_UTF8 = [
   [0xf0, 0x9f, 0x98],
   [0x80],
   [0xc0, 0xaf],
+  [0xc1, 0xbf],
+  [0xe0, 0x80, 0xaf],
+  [0xed, 0xbf, 0xbf],
+  [0xf4, 0x90, 0x80, 0x80],
+  [0xfe],
 ];
 
 /** Places of a listing where the reader skips a value of any type. */
@@ -58,6 +63,16 @@ for (const [category, texts] of Object.entries(corpus)) {
     for (const text of texts) assertMatchesJsonParse(Buffer.from(text));
   });
 }
+
+test('encodings: UTF-16 and UTF-32 are rejected', () => {
+  for (const text of ['[1]', '"a"', '\ufeff[1]']) {
+    const utf16 = Buffer.from(text, 'utf16le');
+    assertMatchesJsonParse(utf16);
+    assertMatchesJsonParse(Buffer.from(utf16).swap16());
+    const units = [...text].flatMap((character) => [character.charCodeAt(0) & 0xff, 0, 0, 0]);
+    assertMatchesJsonParse(Buffer.from(units));
+  }
+});
 
 test('encodings: invalid UTF-8 is replaced in a string and rejected outside', () => {
   for (const bytes of INVALID_UTF8) {
