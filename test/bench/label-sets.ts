@@ -1,6 +1,8 @@
 import { Exposition } from '../../src/metrics/exposition.ts';
 import { Store, createUnpolledState } from '../../src/poller/store.ts';
+import { AccumulatorPool } from '../../src/tally/accumulator-pool.ts';
 import { DEFAULT_MAX_LABEL_SETS, Tally } from '../../src/tally/tally.ts';
+import { RecordAggregator } from '../oracle/tally/record-aggregator.ts';
 import {
   buildInputRecord,
   buildOutputRecord,
@@ -76,7 +78,7 @@ function publish(
   { servers, versions, deviceTypes }: LabelSetsSize,
   listings: number,
 ): void {
-  const listing = tally.beginListing();
+  const listing = new RecordAggregator(new AccumulatorPool());
   for (let user = 0; user < versions * deviceTypes; user += 1) {
     const [clientVersion, deviceType] = [String(user % versions), String(Math.floor(user / versions))];
     for (let copy = 0; copy <= (user + listings) % 3; copy += 1)
@@ -108,6 +110,7 @@ function publish(
       }),
     );
   }
+  listing.finish();
   const at = { wallMs: NOW_MS + listings * POLL_MS, monotonicMs: listings * POLL_MS };
   const state = createUnpolledState(tally.serviceCode, 3 * POLL_MS);
   store.publish({ ...state, isUp: true, ret: 0, snapshot: tally.commit(listing, at) });
