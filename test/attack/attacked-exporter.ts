@@ -87,24 +87,15 @@ export class AttackedExporter implements AsyncDisposable {
     }
   }
 
-  /** Resident memory of the process now. */
-  get rssMiB(): number {
-    return this.#readMemoryMiB('VmRSS');
-  }
-
   /** The most resident memory that the process had. */
   get peakRssMiB(): number {
-    return this.#readMemoryMiB('VmHWM');
+    const status = readFileSync(`/proc/${this.program.pid}/status`, 'utf8');
+    return Number(/VmHWM:\s+(\d+)/.exec(status)?.[1]) / 1024;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     for (const socket of this.#sockets) socket.destroy();
     await this.program[Symbol.asyncDispose]();
-  }
-
-  #readMemoryMiB(field: string): number {
-    const status = readFileSync(`/proc/${this.program.pid}/status`, 'utf8');
-    return Number(new RegExp(`${field}:\\s+(\\d+)`).exec(status)?.[1]) / 1024;
   }
 }
 
