@@ -133,6 +133,15 @@ export interface CommandLine {
   readonly flags: Flags;
   /** Names of the switches that are set: `config.check`, `version`, `help` and those of the command. */
   readonly switches: ReadonlySet<string>;
+  /** Values of the command's own lists, by flag. */
+  readonly lists: ReadonlyMap<string, readonly string[]>;
+}
+
+/** Flags of a command that are not settings. */
+export interface OwnFlags {
+  readonly switches?: readonly string[];
+  /** Flags with a value that may be repeated. */
+  readonly lists?: readonly string[];
 }
 
 const SWITCHES = ['config.check', 'version', 'help'];
@@ -147,17 +156,18 @@ const FORBIDDEN: ReadonlyMap<string, string> = new Map([
 /**
  * Reads the arguments after the name of the command.
  *
- * @param ownSwitches - further switches of the command, such as `explain`
+ * @param own - further flags of the command, such as `explain`
  * @throws ConfigError that lists every mistake; values of settings are not checked yet
  */
-export function parseCommandLine(args: readonly string[], ownSwitches: readonly string[] = []): CommandLine {
+export function parseCommandLine(args: readonly string[], own: OwnFlags = {}): CommandLine {
   const paths = new Map(listSettings().map(([path]) => [toFlagName(path).slice(2), path]));
   const kinds = new Map<string, FlagKind>([
     ...listSettings().map(([path, { schema }]): [string, FlagKind] => {
       const { isList, isBoolean } = describeSchema(schema);
       return [toFlagName(path).slice(2), isList ? 'list' : isBoolean ? 'boolean' : 'value'];
     }),
-    ...[...SWITCHES, ...ownSwitches].map((name): [string, FlagKind] => [name, 'switch']),
+    ...[...SWITCHES, ...(own.switches ?? [])].map((name): [string, FlagKind] => [name, 'switch']),
+    ...(own.lists ?? []).map((name): [string, FlagKind] => [name, 'list']),
   ]);
   const values = readFlags(args, kinds, { forbidden: FORBIDDEN });
   const flags = new Map<SettingPath, string>();
@@ -165,5 +175,9 @@ export function parseCommandLine(args: readonly string[], ownSwitches: readonly 
     const path = paths.get(name);
     if (path !== undefined) flags.set(path, texts.join(','));
   }
-  return { flags, switches: new Set([...values.keys()].filter((name) => kinds.get(name) === 'switch')) };
+  return {
+    flags,
+    switches: new Set([...values.keys()].filter((name) => kinds.get(name) === 'switch')),
+    lists: new Map([...values].filter(([name]) => own.lists?.includes(name))),
+  };
 }

@@ -18,6 +18,7 @@ export const SWITCHES = [
     '--explain',
     'With once: instead of metrics, print what happened in each poll, and suggest remedies for failures.',
   ],
+  ['--only=<service code>', 'With once: poll only this service code of the configuration. May be repeated.'],
   ['--version', 'Print the version and exit.'],
   ['-h, --help', 'Print this help and exit.'],
 ] as const;
@@ -28,7 +29,10 @@ export const PRECEDENCE =
 export const EXAMPLES = [
   ['Run with a configuration file', 'xvs-exporter --config.file=/etc/xvs-exporter/config.yml'],
   ['Check a configuration file', 'xvs-exporter --config.check --config.file=config.yml'],
-  ['Find out why a service code fails', 'xvs-exporter once --explain --config.file=config.yml'],
+  [
+    'Find out why a service code fails',
+    'xvs-exporter once --explain --only=TESTING --config.file=config.yml',
+  ],
   ['Try it without a service', 'xvs-exporter demo'],
 ] as const;
 
@@ -47,13 +51,17 @@ const INDENT = '        ';
 /** What a command says before the flags that it shares with the others. */
 const COMMAND_HELP = {
   once: [
-    'Usage: xvs-exporter once [--explain] [flags]',
+    'Usage: xvs-exporter once [--explain] [--only=<service code>] [flags]',
     '',
     'Polls every service code once and prints the metrics. Exits with 1 if a service code failed.',
     '',
     ...formatFlag(
       '--explain',
       'Instead of metrics, print what happened in each poll, and suggest remedies for failures.',
+    ),
+    ...formatFlag(
+      '--only=<service code>',
+      'Poll only this service code of the configuration. May be repeated.',
     ),
   ],
   demo: [

@@ -1,4 +1,5 @@
 import { createExporter } from '../app.ts';
+import { expectedFound, formatValue, throwIfAny } from '../config/config-error.ts';
 import type { Configuration } from '../config/configuration.ts';
 import { formatUnknownVariables } from '../config/sources.ts';
 import { observePoll } from '../diagnostics/observe-poll.ts';
@@ -11,6 +12,7 @@ import { formatShard } from '../sharding/shard.ts';
 import { UpstreamClient } from '../upstream/client.ts';
 import { DecodingBudget } from '../upstream/decoding-budget.ts';
 import type { CommandIo } from './command.ts';
+import type { CommandLine } from './command-line.ts';
 import { formatCommandHelp } from './help.ts';
 import { Progress } from './progress.ts';
 import { withConfiguration } from './with-configuration.ts';
@@ -40,8 +42,39 @@ export const once = withConfiguration(
     stdout.write(new Exposition().render(await exporter.facade.collect(), 'text'));
     return exporter.store.states.every(({ isUp }) => isUp === true) ? 0 : 1;
   },
-  { switches: ['explain'], help: formatCommandHelp('once') },
+  {
+    switches: ['explain'],
+    lists: ['only'],
+    help: formatCommandHelp('once'),
+    select: selectServiceCodes,
+  },
 );
+
+/** Keeps the service codes that `--only` names, or all without it. */
+export function selectServiceCodes(configuration: Configuration, { lists }: CommandLine): Configuration {
+  const only = lists.get('only');
+  if (only === undefined) return configuration;
+  const { serviceCodes } = configuration;
+  const known = serviceCodes.map(({ serviceCode }) => serviceCode);
+  throwIfAny(
+    only
+      .filter((code) => !known.includes(code))
+      .map((code) => ({
+        location: 'flag --only',
+        message: expectedFound(
+          'a configured service code',
+          formatValue(code),
+          configuration.codesOnOtherShards.has(code)
+            ? 'another shard polls it; set shard.count to 1'
+            : '--config.check lists them',
+        ),
+      })),
+  );
+  return {
+    ...configuration,
+    serviceCodes: serviceCodes.filter(({ serviceCode }) => only.includes(serviceCode)),
+  };
+}
 
 /** Polls the service codes one after the other and prints a report of each poll. Returns the exit code. */
 export async function explainPolls(

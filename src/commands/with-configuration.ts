@@ -8,7 +8,7 @@ import { loadReaderModule, ReaderModuleError } from '../poller/reader-module.ts'
 import { readBuildInfo, type BuildInfo } from '../runtime/build-info.ts';
 import { loadWebConfiguration } from '../web/security/web-configuration.ts';
 import type { Command, CommandIo } from './command.ts';
-import { parseCommandLine } from './command-line.ts';
+import { parseCommandLine, type CommandLine, type OwnFlags } from './command-line.ts';
 import { formatHelp } from './help.ts';
 
 /** What {@link withConfiguration} passes to a command. */
@@ -23,23 +23,31 @@ export interface CommandConfiguration {
   readonly switches: ReadonlySet<string>;
 }
 
+/** What distinguishes a command from the others that need the configuration. */
+interface OwnOptions extends OwnFlags {
+  readonly help: string;
+  /** Selects the part of the configuration that the command uses; throws a `ConfigError` for a mistake in its flags. */
+  readonly select?: (configuration: Configuration, commandLine: CommandLine) => Configuration;
+}
+
 /**
  * Wraps a command that needs the configuration. Loads it from flags, environment and file, handles `--help`, `--version`
  * and `--config.check`, and reports mistakes with exit code 2 before the command runs. Without the reader's module, the exit
  * code is 1.
  *
- * @param own - flags without a value, and the help, of the command
+ * @param own - the flags and the help of the command
  */
 export function withConfiguration(
   run: (configured: CommandConfiguration, io: CommandIo) => Promise<number>,
-  own: { readonly switches: readonly string[]; readonly help: string } = { switches: [], help: formatHelp() },
+  own: OwnOptions = { help: formatHelp() },
 ): Command {
   return async (args, io) => {
     const { stdout, stderr, environment, files, hostName } = io;
     const build = readBuildInfo(environment);
     let configured: CommandConfiguration;
     try {
-      const { flags, switches } = parseCommandLine(args, own.switches);
+      const commandLine = parseCommandLine(args, own);
+      const { flags, switches } = commandLine;
       if (switches.has('help')) return writeText(stdout, own.help);
       if (switches.has('version')) return writeText(stdout, formatVersion(build));
       const source = new ConfigurationSource({ flags, env: environment, hostName, ...files });
@@ -53,7 +61,8 @@ export function withConfiguration(
         return writeText(stdout, formatSummary(loaded));
       }
       loadReaderModule();
-      configured = { configuration: loaded.configuration, source, build, unknownVariables, switches };
+      const configuration = own.select?.(loaded.configuration, commandLine) ?? loaded.configuration;
+      configured = { configuration, source, build, unknownVariables, switches };
     } catch (error) {
       if (!(error instanceof ConfigError || error instanceof ReaderModuleError)) throw error;
       stderr.write(`${error.message}\n`);

@@ -4,19 +4,24 @@ import { parseCommandLine } from '../../src/commands/command-line.ts';
 import { catchConfigErrorMessage, SECRET } from '../support/configuration.ts';
 
 test('without arguments nothing is set', () => {
-  assert.deepEqual(parseCommandLine([]), { flags: new Map(), switches: new Set() });
+  assert.deepEqual(parseCommandLine([]), { flags: new Map(), switches: new Set(), lists: new Map() });
 });
 
 test('a switch of one command is unknown to the others', async () => {
-  assert.deepEqual(parseCommandLine(['--explain'], ['explain']).switches, new Set(['explain']));
+  assert.deepEqual(parseCommandLine(['--explain'], { switches: ['explain'] }).switches, new Set(['explain']));
   assert.equal(
     await catchConfigErrorMessage(() => parseCommandLine(['--explain'])),
     'command line, argument 1: expected a known flag, found an unknown one; see --help',
   );
   assert.equal(
-    await catchConfigErrorMessage(() => parseCommandLine(['--explan'], ['explain'])),
+    await catchConfigErrorMessage(() => parseCommandLine(['--explan'], { switches: ['explain'] })),
     'flag --explan: expected a known flag, found an unknown one; did you mean --explain?',
   );
+});
+
+test('a list of one command may be repeated, and is no setting', () => {
+  const { flags, lists } = parseCommandLine(['--only=A', '--only', 'B,C'], { lists: ['only'] });
+  assert.deepEqual([flags, lists], [new Map(), new Map([['only', ['A', 'B,C']]])]);
 });
 
 test('a value follows "=" or is the next argument', () => {
