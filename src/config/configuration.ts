@@ -1,7 +1,9 @@
+import { resolve } from 'node:path';
 import { computeReaderLabelSets } from '../listing/reader-limits.ts';
 import type { StaticLabels } from '../metrics/family.ts';
 import type { Shard } from '../sharding/shard.ts';
 import type { SigningScheme } from '../upstream/signing.ts';
+import type { DisplayNames } from './display-names.ts';
 import { resolvePath } from './files.ts';
 import type { MergedSettings } from './sources.ts';
 import type { UpstreamSettings } from './upstream-settings.ts';
@@ -31,8 +33,11 @@ export interface Configuration extends Readonly<ReturnType<typeof readStaticSett
   readonly codesOnOtherShards: ReadonlySet<string>;
 }
 
+export type DisplaySettings = Configuration['display'];
 export type PollSettings = Configuration['poll'];
 export type WebSettings = Configuration['web'];
+
+const NO_NAMES: DisplayNames = new Map();
 
 /** Reads the parts of the configuration that need nothing but settings. */
 export function readStaticSettings(settings: MergedSettings) {
@@ -64,6 +69,12 @@ export function readStaticSettings(settings: MergedSettings) {
       retainMs: get('state.retain'),
     },
     web: readWebSettings(settings),
+    display: {
+      deviceTypes: get('display.device_types') ?? NO_NAMES,
+      clientVersions: get('display.client_versions') ?? NO_NAMES,
+    },
+    /** Absolute path of the configuration file. */
+    file: readConfigurationFile(settings),
     log: { level: get('log.level'), format: get('log.format') },
   } as const;
 }
@@ -96,10 +107,15 @@ function readWebSettings(settings: MergedSettings) {
   } as const;
 }
 
+function readConfigurationFile(settings: MergedSettings): string | undefined {
+  const file = readPath(settings, 'config.file');
+  return file === undefined ? undefined : resolve(file);
+}
+
 /** The path of a file, relative to the file that names it. */
 function readPath(
   { get, origin }: MergedSettings,
-  path: 'state.file' | 'web.config.file',
+  path: 'config.file' | 'state.file' | 'web.config.file',
 ): string | undefined {
   const file = get(path);
   return file === undefined ? undefined : resolvePath(origin(path)?.folder, file);

@@ -59,6 +59,8 @@ const DEFAULTS: Configuration = {
     isLifecycleEnabled: false,
   },
   state: { file: undefined, intervalMs: 60_000, retainMs: 604_800_000 },
+  display: { deviceTypes: new Map(), clientVersions: new Map() },
+  file: undefined,
   log: { level: 'info', format: 'auto' },
 };
 
@@ -69,7 +71,10 @@ test('three environment variables are enough; the rest has defaults', async () =
 for (const name of ['minimal.yml', 'full.yml']) {
   test(`config/${name} has the default values`, async () => {
     const yml = readFileSync(new URL(`../../../config/${name}`, import.meta.url), 'utf8');
-    assert.deepEqual(await loadConfiguration({ yml, files: { '/run/secrets/testing': SECRET } }), DEFAULTS);
+    assert.deepEqual(await loadConfiguration({ yml, files: { '/run/secrets/testing': SECRET } }), {
+      ...DEFAULTS,
+      file: '/etc/xvs.yml',
+    });
   });
 }
 
@@ -110,7 +115,10 @@ test('empty and unknown variables are ignored', async () => {
 test('the file may be empty, contain only comments or empty groups, or be JSON', async () => {
   const json = JSON.stringify({ poll: { interval: '15s' }, service_codes: ['TESTING'] }, null, '\t');
   for (const yml of ['', '# nothing\n', 'poll:\n  # interval: 5s\n', json]) {
-    assert.deepEqual(await loadConfiguration({ yml, env: REQUIRED_ENVIRONMENT }), DEFAULTS);
+    assert.deepEqual(await loadConfiguration({ yml, env: REQUIRED_ENVIRONMENT }), {
+      ...DEFAULTS,
+      file: '/etc/xvs.yml',
+    });
   }
 });
 
