@@ -78,7 +78,7 @@ export function createExporter(
 ): Exporter {
   const { clock, logger, log, build, onListingStart } = dependencies;
   const { metrics, ledger, listing, shard, poll } = configuration;
-  let { upstream, codesOnOtherShards } = configuration;
+  let { upstream, codesOnOtherShards, display } = configuration;
 
   const labels = new CodeLabels();
   labels.update(configuration.serviceCodes);
@@ -113,7 +113,8 @@ export function createExporter(
     clock,
     shard,
     version: build.version,
-    codesOnOtherShards: () => codesOnOtherShards,
+    configurationFile: configuration.file,
+    getReloadable: () => ({ codesOnOtherShards, display }),
   });
 
   return {
@@ -126,7 +127,7 @@ export function createExporter(
       if (!isDeepStrictEqual(next.upstream, upstream))
         client.replace(createUpstreamClient(next.upstream, decodingBudget, dependencies));
       decodingBudget.limitBytes = next.upstream.maxTotalResponseBytes;
-      ({ upstream, codesOnOtherShards } = next);
+      ({ upstream, codesOnOtherShards, display } = next);
       scrapeTrigger?.configure(toScrapeLimits(next));
       return await applyServiceCodes(next, poller, labels);
     },

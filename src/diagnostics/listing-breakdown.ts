@@ -1,7 +1,9 @@
 import { CATALOGUE } from '../metrics/catalogue.ts';
 import type { FamilySpec } from '../metrics/family.ts';
 import type { ListingGauge } from '../tally/family-keys.ts';
-import type { Snapshot } from '../tally/snapshot.ts';
+import type { NotableTasks } from '../tally/notable-tasks.ts';
+import type { ByteCounters, Snapshot } from '../tally/snapshot.ts';
+import type { SampleColumns } from '../metrics/sample-columns.ts';
 
 /** The sum of one label value. */
 export interface NamedCount {
@@ -16,12 +18,15 @@ export interface ServerStatus {
   readonly tasks: number;
   readonly stalledTasks: number;
   readonly connections: number;
+  /** Bytes per second since the previous good listing; `undefined` if unknown. */
+  readonly ingress: number | undefined;
+  readonly egress: number | undefined;
   /** Milliseconds since the Unix epoch. */
   readonly lastSeenMs: number | undefined;
 }
 
 /** A listing by server, format, client and protocol, as the page of one service code shows it. */
-export interface ListingBreakdown {
+export interface ListingBreakdown extends NotableTasks {
   readonly servers: readonly ServerStatus[];
   readonly outputsByFormat: readonly NamedCount[];
   readonly connectionsByFormat: readonly NamedCount[];
@@ -33,10 +38,19 @@ export interface ListingBreakdown {
 type BreakdownFamily = ListingGauge | 'serverLastSeen';
 type Listing = Pick<Snapshot['listing'], BreakdownFamily>;
 
-/** Breaks the listing of a snapshot down by server, format, client and protocol. */
-export function breakDownListing({ listing }: Snapshot): ListingBreakdown {
+/**
+ * Breaks the listing of a snapshot down by server, format, client and protocol.
+ *
+ * @param previousBytes - the byte counters to compute rates from; without them, rates are unknown
+ */
+export function breakDownListing(
+  snapshot: Snapshot,
+  previousBytes: ByteCounters | undefined,
+): ListingBreakdown {
+  const { listing, notableTasks } = snapshot;
   return {
-    servers: summarizeServers(listing),
+    ...notableTasks,
+    servers: summarizeServers(snapshot, previousBytes),
     outputsByFormat: countByLabel(listing, 'outputs', 'format'),
     connectionsByFormat: countByLabel(listing, 'httpConnections', 'format'),
     usersByClientVersion: countByLabel(listing, 'onlineUsers', 'client_version'),
@@ -52,10 +66,13 @@ function countByLabel(listing: Listing, family: BreakdownFamily, label: string):
 }
 
 function sumByLabel(listing: Listing, family: BreakdownFamily, label: string): ReadonlyMap<string, number> {
-  const spec: FamilySpec = CATALOGUE[family];
+  return sumSamples(listing[family], CATALOGUE[family], label);
+}
+
+function sumSamples(samples: SampleColumns, spec: FamilySpec, label: string): ReadonlyMap<string, number> {
   const labelIndex = spec.labels.indexOf(label);
   const sums = new Map<string, number>();
-  for (const { labels, value } of listing[family]) {
+  for (const { labels, value } of samples) {
     const name = labels[labelIndex] ?? '';
     sums.set(name, (sums.get(name) ?? 0) + value);
   }
@@ -63,7 +80,12 @@ function sumByLabel(listing: Listing, family: BreakdownFamily, label: string): R
 }
 
 /** The servers with the most stalled tasks first, then those with the most tasks. */
-function summarizeServers(listing: Listing): readonly ServerStatus[] {
+function summarizeServers(
+  { at, counters, listing }: Snapshot,
+  previousBytes: ByteCounters | undefined,
+): readonly ServerStatus[] {
+  const ingress = computeServerRates({ at, ...counters }, previousBytes, 'inputBytes');
+  const egress = computeServerRates({ at, ...counters }, previousBytes, 'httpOutputBytes');
   const tasks = sumByLabel(listing, 'tasks', 'vs_id');
   const users = sumByLabel(listing, 'serverOnlineUsers', 'vs_id');
   const stalledTasks = sumByLabel(listing, 'tasksStalled', 'vs_id');
@@ -77,10 +99,29 @@ function summarizeServers(listing: Listing): readonly ServerStatus[] {
       tasks: tasks.get(vsId) ?? 0,
       stalledTasks: stalledTasks.get(vsId) ?? 0,
       connections: connections.get(vsId) ?? 0,
+      ingress: ingress.get(vsId),
+      egress: egress.get(vsId),
       lastSeenMs: seenSeconds === undefined ? undefined : seenSeconds * 1000,
     };
   });
   return servers.toSorted(
     (a, b) => b.stalledTasks - a.stalledTasks || b.tasks - a.tasks || (a.vsId < b.vsId ? -1 : 1),
+  );
+}
+
+/** Bytes per second by server; without those whose sum decreased, because idle label sets were evicted. */
+function computeServerRates(
+  counters: ByteCounters,
+  previous: ByteCounters | undefined,
+  family: 'inputBytes' | 'httpOutputBytes',
+): ReadonlyMap<string, number> {
+  if (previous === undefined) return new Map();
+  const seconds = (counters.at.monotonicMs - previous.at.monotonicMs) / 1000;
+  const before = sumSamples(previous[family], CATALOGUE[family], 'vs_id');
+  const gains = [...sumSamples(counters[family], CATALOGUE[family], 'vs_id')].map(
+    ([vsId, sum]): [string, number] => [vsId, sum - (before.get(vsId) ?? 0)],
+  );
+  return new Map(
+    gains.filter(([, bytes]) => bytes >= 0 && seconds > 0).map(([vsId, bytes]) => [vsId, bytes / seconds]),
   );
 }

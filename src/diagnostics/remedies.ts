@@ -13,7 +13,7 @@ export const REMEDY_BY_REASON: Readonly<Record<PollErrorReason, string>> = {
   tls: 'Check upstream.ca_file, the expiry date and host name of the certificate, and whether this port speaks HTTPS.',
   reset: 'If this repeats, check the service and the proxies and load balancers in front of it.',
   http_status:
-    'Find the status in the log. Set upstream.base_url to the address of the service, without the path /api/….',
+    'For a status of 500 or above, check the service and its load balancer. For others, set upstream.base_url to the address of the service, without the path /api/….',
   too_large:
     'If listings of this size are expected, raise upstream.max_response_size or, if the error names all responses together, upstream.max_total_response_size.',
   not_json:
@@ -27,6 +27,10 @@ export const REMEDY_BY_REASON: Readonly<Record<PollErrorReason, string>> = {
 /** The remedy for a last good listing that is older than `poll.stale_after` although no poll has failed. */
 export const STALE_LISTING_REMEDY =
   'Set poll.stale_after above poll.interval. The service may have requested a pause (Retry-After) or, with poll.mode scrape, there was no scrape.';
+
+/** The remedy for tasks whose byte counts have all stopped. */
+export const NO_TRAFFIC_REMEDY =
+  'Check the sources of the tasks and their network. If the service updates byte counts less often than poll.interval, raise it.';
 
 /** A likely cause of a failure, recognized in an observation. */
 interface Diagnosis {

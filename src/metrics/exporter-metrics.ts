@@ -19,6 +19,13 @@ export interface StateMetrics {
   recordWriteError(): void;
 }
 
+/** When the configuration was loaded, in milliseconds since the Unix epoch. */
+export interface ConfigLoads {
+  readonly lastSuccessMs: number | undefined;
+  /** The last failure since then. */
+  readonly lastFailureMs: number | undefined;
+}
+
 export interface ExporterMetricsOptions {
   readonly clock: Clock;
   readonly version: string;
@@ -48,6 +55,7 @@ export class ExporterMetrics implements Disposable {
   readonly #log: NonNullable<ExporterMetricsOptions['log']>;
   readonly #createdSeconds: number;
   #lastVolatile: { readonly atMs: number; readonly families: Promise<readonly Family[]> } | undefined;
+  #configLoads: ConfigLoads = { lastSuccessMs: undefined, lastFailureMs: undefined };
 
   constructor(options: ExporterMetricsOptions) {
     const { clock, version, revision, nodeVersion, shard = SINGLE_SHARD } = options;
@@ -88,7 +96,15 @@ export class ExporterMetrics implements Disposable {
   /** Records the result of loading the configuration, at the start and at each reload. */
   recordConfigLoad(isSuccessful: boolean): void {
     this.#processMetrics.configLastReloadSuccessful.set(isSuccessful ? 1 : 0);
-    if (isSuccessful) this.#processMetrics.configLastReloadSuccess.set(this.#clock.now() / 1000);
+    const nowMs = this.#clock.now();
+    if (isSuccessful) {
+      this.#processMetrics.configLastReloadSuccess.set(nowMs / 1000);
+      this.#configLoads = { lastSuccessMs: nowMs, lastFailureMs: undefined };
+    } else this.#configLoads = { ...this.#configLoads, lastFailureMs: nowMs };
+  }
+
+  get configLoads(): ConfigLoads {
+    return this.#configLoads;
   }
 
   /** Creates the error counter of the state file, at 0; the gauges appear with the first write. */

@@ -32,6 +32,11 @@ export function negotiateFormat(accept: string | undefined): NegotiatedFormat {
   return { format: contentType.startsWith(OPENMETRICS) ? 'openmetrics' : 'text', contentType };
 }
 
+/** Whether a client prefers HTML to plain text: browsers name `text/html`, other clients accept any type. */
+export function prefersHtml(accept: string | undefined): boolean {
+  return createNegotiator('accept', accept)?.mediaType(['text/plain', 'text/html']) === 'text/html';
+}
+
 /** Whether a client accepts gzip and does not prefer the uncompressed body (`Accept-Encoding`, RFC 9110, 12.5.3). */
 export function acceptsGzip(acceptEncoding: string | undefined): boolean {
   const negotiator = createNegotiator('accept-encoding', acceptEncoding);

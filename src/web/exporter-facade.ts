@@ -1,7 +1,8 @@
 import { breakDownListing, type ListingBreakdown } from '../diagnostics/listing-breakdown.ts';
 import { CATALOGUE } from '../metrics/catalogue.ts';
 import type { CodeLabels } from '../metrics/code-labels.ts';
-import type { ExporterMetrics } from '../metrics/exporter-metrics.ts';
+import type { Configuration, DisplaySettings } from '../config/configuration.ts';
+import type { ConfigLoads, ExporterMetrics } from '../metrics/exporter-metrics.ts';
 import { countSeries } from '../metrics/exposition.ts';
 import type { Family, StaticLabels } from '../metrics/family.ts';
 import type { FamilySelection } from '../metrics/family.ts';
@@ -15,8 +16,11 @@ import { selectShard } from '../sharding/rendezvous.ts';
 import type { Shard } from '../sharding/shard.ts';
 import type { PollErrorReason } from '../upstream/errors.ts';
 
-/** `waiting`: not polled yet; `down`: the last poll failed; `stale`: the last success is too old; `up`: otherwise. */
-export type ServiceCodeCondition = 'down' | 'stale' | 'up' | 'waiting';
+/**
+ * `waiting`: not polled yet; `down`: the last poll failed; `stale`: the last success is too old; `idle`: tasks run, but
+ * no byte moved between the last two listings; `up`: otherwise.
+ */
+export type ServiceCodeCondition = 'down' | 'idle' | 'stale' | 'up' | 'waiting';
 
 /** The status of one service code; unknown values are `undefined`. */
 export interface ServiceCodeStatus {
@@ -30,9 +34,29 @@ export interface ServiceCodeStatus {
   readonly lastError: PollErrorReason | undefined;
   /** `ret` of the last response. */
   readonly ret: number | undefined;
+  /** HTTP status of the last response. */
+  readonly httpStatus: number | undefined;
   /** Totals of the last good listing, unless it is stale; without rates if polls have failed since. */
   readonly totals: LatestListing | undefined;
   readonly history: PollHistoryView;
+}
+
+/** Where and when a service code is polled. */
+export interface PollingStatus {
+  /** Scheme, host and port of the service. */
+  readonly origin: string;
+  readonly intervalMs: number;
+  /** In milliseconds since the Unix epoch; in the past while a poll runs; `undefined` until a scrape triggers it. */
+  readonly nextPollMs: number | undefined;
+  /** Whether the service asked for a pause until then (`Retry-After`). */
+  readonly isPaused: boolean;
+}
+
+/** The state of the process. Times in milliseconds since the Unix epoch. */
+export interface ProcessStatus extends ConfigLoads {
+  readonly version: string;
+  readonly shard: Shard;
+  readonly uptimeMs: number;
 }
 
 /** A service code that this process polls, with its configured labels. */
@@ -43,7 +67,6 @@ export interface PolledServiceCode {
 
 /** Everything that the web server reads from the exporter. */
 export interface ExporterFacade {
-  readonly version: string;
   readonly shard: Shard;
   /** In scrape mode, resolves after the polls of a scrape or when its time runs out; otherwise immediately. */
   refresh(scrape: ScrapeRequest): Promise<void>;
@@ -62,6 +85,13 @@ export interface ExporterFacade {
   getStatuses(): readonly ServiceCodeStatus[];
   /** `undefined` for a service code that is not configured. */
   getStatus(serviceCode: string): ServiceCodeStatus | undefined;
+  /** `undefined` for a service code that is not configured. */
+  getPolling(serviceCode: string): PollingStatus | undefined;
+  getProcess(): ProcessStatus;
+  /** Names that pages show instead of label values. */
+  getDisplay(): DisplaySettings;
+  /** Absolute path of the configuration file. */
+  readonly configurationFile: string | undefined;
   /** `undefined` without a listing or if the listing is stale. */
   getBreakdown(serviceCode: string): ListingBreakdown | undefined;
 }
@@ -77,8 +107,9 @@ interface ExporterFacadeOptions {
   readonly clock: Clock;
   readonly version: string;
   readonly shard: Shard;
-  /** Returns the service codes that other shards poll now. */
-  readonly codesOnOtherShards: () => ReadonlySet<string>;
+  readonly configurationFile: string | undefined;
+  /** Returns the parts of the configuration that a reload changes. */
+  readonly getReloadable: () => Pick<Configuration, 'codesOnOtherShards' | 'display'>;
 }
 
 /** Combines poll results and the exporter's own metrics for the web server. */
@@ -93,11 +124,13 @@ export function createExporterFacade(parts: ExporterFacadeOptions): ExporterFaca
     clock,
     version,
     shard,
-    codesOnOtherShards,
+    configurationFile,
+    getReloadable,
   } = parts;
+  const startedMs = clock.monotonic();
   return {
-    version,
     shard,
+    configurationFile,
     refresh: async (scrape) => await scrapeDriven?.refresh(scrape),
     async collect(selection = 'everything') {
       const ownFamilies = await exporterMetrics.collect(selection);
@@ -117,7 +150,7 @@ export function createExporterFacade(parts: ExporterFacadeOptions): ExporterFaca
       store.states.map(({ serviceCode }) => ({ serviceCode, labels: labels.get(serviceCode) })),
     hasServiceCode: (serviceCode) => poller.has(serviceCode),
     getOtherShard: (serviceCode) =>
-      codesOnOtherShards().has(serviceCode) ? selectShard(serviceCode, shard.count) : undefined,
+      getReloadable().codesOnOtherShards.has(serviceCode) ? selectShard(serviceCode, shard.count) : undefined,
     isHealthy: () => watchdog.check(),
     // A pod that is not ready may get no scrapes, and in scrape mode only scrapes would make it ready.
     isReady: () => scrapeDriven !== undefined || poller.isFirstRoundOver,
@@ -133,8 +166,22 @@ export function createExporterFacade(parts: ExporterFacadeOptions): ExporterFaca
     getBreakdown: (serviceCode) => {
       const state = store.get(serviceCode);
       if (state?.snapshot === undefined || isStale(state, clock.monotonic())) return undefined;
-      return breakDownListing(state.snapshot);
+      return breakDownListing(state.snapshot, state.isUp === true ? state.previousBytes : undefined);
     },
+    getPolling: (serviceCode) => {
+      const nowMs = clock.monotonic();
+      const plan = poller.getPlan(serviceCode, nowMs);
+      if (plan === undefined) return undefined;
+      const nextPollMs = plan.nextPollMs === undefined ? undefined : clock.now() + plan.nextPollMs - nowMs;
+      return { ...plan, nextPollMs };
+    },
+    getProcess: () => ({
+      version,
+      shard,
+      uptimeMs: clock.monotonic() - startedMs,
+      ...exporterMetrics.configLoads,
+    }),
+    getDisplay: () => getReloadable().display,
   };
 }
 
@@ -144,7 +191,7 @@ function createSeriesFamily(otherSeriesCount: number): Family {
 }
 
 function toServiceCodeStatus(state: CodeState, labels: CodeLabels, nowMs: number): ServiceCodeStatus {
-  const { serviceCode, lastPollMs, lastSuccessMs, lastError, ret, history } = state;
+  const { serviceCode, lastPollMs, lastSuccessMs, lastError, ret, httpStatus, history } = state;
   return {
     serviceCode,
     labels: labels.get(serviceCode),
@@ -153,6 +200,7 @@ function toServiceCodeStatus(state: CodeState, labels: CodeLabels, nowMs: number
     lastSuccessMs,
     lastError,
     ret,
+    httpStatus,
     totals: toTotals(state, nowMs),
     history,
   };
@@ -161,7 +209,9 @@ function toServiceCodeStatus(state: CodeState, labels: CodeLabels, nowMs: number
 function toCondition(state: CodeState, nowMs: number): ServiceCodeCondition {
   if (state.isUp === undefined) return 'waiting';
   if (!state.isUp) return 'down';
-  return isStale(state, nowMs) ? 'stale' : 'up';
+  if (isStale(state, nowMs)) return 'stale';
+  const { tasks = 0, ingress, egress } = state.history.latestListing ?? {};
+  return tasks > 0 && ingress === 0 && egress === 0 ? 'idle' : 'up';
 }
 
 /** As on `/metrics`: a stale listing is hidden, and rates are hidden after a failed poll. */

@@ -45,10 +45,16 @@ export function respondText(
   return respond(status, `${line}\n`, 'text/plain; charset=utf-8', headers);
 }
 
-/** Builds a 404 that does not echo the service code; `otherShard` is the index of the shard that polls it. */
+/** Explains a 404 without the service code; `otherShard` is the index of the shard that polls it. */
+export function describeUnknownServiceCode(shard: Shard, otherShard: number | undefined): string {
+  return otherShard === undefined
+    ? 'No such service code is configured.'
+    : `Shard ${otherShard} polls this service code; this is ${formatShard(shard)}.`;
+}
+
+/** Builds a 404 for an unknown service code. */
 export function respondUnknownServiceCode(shard: Shard, otherShard: number | undefined): WebResponse {
-  if (otherShard === undefined) return respondText(404, 'No such service code is configured.');
-  return respondText(404, `Shard ${otherShard} polls this service code; this is ${formatShard(shard)}.`);
+  return respondText(404, describeUnknownServiceCode(shard, otherShard));
 }
 
 /** Builds a 200 response, compressed if the client accepts gzip. */

@@ -5,7 +5,7 @@ import { parseRequestTarget, PROBE_PATHS, type WebRequest } from './request.ts';
 import { respondText, type WebResponse } from './response.ts';
 import { handleScrape } from './scrape.ts';
 import { handleServiceDiscovery } from './service-discovery.ts';
-import { findPageRoute } from './status-page/page-routes.ts';
+import { findPageRoute, respondNotFound } from './status-page/page-routes.ts';
 
 export interface RouteOptions {
   /** Path of the metrics. */
@@ -35,7 +35,8 @@ export async function handle(
   const { path, query } = parseRequestTarget(request.url);
   if (path === '/-/reload') return await handleReload(request, options);
   const route = findRoute(path, options);
-  if (route === undefined) return respondText(404, 'Not found.');
+  const { telemetryPath } = options;
+  if (route === undefined) return respondNotFound(facade, request.headers, telemetryPath);
   if (request.method !== 'GET' && request.method !== 'HEAD') {
     return respondText(405, 'Method not allowed: GET or HEAD.', { Allow: 'GET, HEAD' });
   }

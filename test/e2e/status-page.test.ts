@@ -37,18 +37,21 @@ test('the page in a browser follows the rates and the failure and recovery of a 
   for (const code of CODES) await waitUntil(() => state(code), isState('up'));
   const before = await waitUntil(
     () => ingress.innerText(),
-    (text) => text.endsWith('bit/s'),
+    (text) => text.endsWith('b/s'),
   );
   await waitUntil(
     () => ingress.innerText(),
-    (text) => text !== before && text.endsWith('bit/s'),
+    (text) => text !== before && text.endsWith('b/s'),
   );
 
   const fault = { fault: 'http_status', status: 500, serviceCode: 'TESTING' };
   await setFault(url, fault);
   await waitUntil(() => state('TESTING'), isState('down'));
   assert.deepEqual(await page.locator('.list tbody th').allInnerTexts(), ['TESTING', 'STADIUM']);
-  assert.match(await page.locator('.list .error-help').innerText(), /answered with an HTTP error\. Try:/);
+  assert.match(
+    await page.locator('.list .error-help').innerText(),
+    /answered with an HTTP error \(HTTP 500\)\. Try:/,
+  );
   assert.equal(await page.locator('tbody.down td[data-label="Ingress"] .unknown').count(), 1);
   assert.ok((await page.locator('tbody.down .plot .failed').count()) > 0);
 

@@ -31,6 +31,14 @@ test('other limits of the way to the service are taken over, and the counters go
   }
 });
 
+test('other names for pages are taken over', async () => {
+  await using rig = await Rig.start();
+  const { configuration, exporter } = rig;
+  const display = { ...configuration.display, deviceTypes: new Map([['10', 'iPhone']]) };
+  await exporter.apply({ ...configuration, display });
+  assert.deepEqual(exporter.facade.getDisplay(), display);
+});
+
 test('another way to sign is taken over', async () => {
   await using rig = await Rig.start();
   const { configuration, exporter } = rig;

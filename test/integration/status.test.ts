@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { STALE_AFTER_MS } from './rig-configuration.ts';
+import { INTERVAL_MS, STALE_AFTER_MS } from './rig-configuration.ts';
 import { Rig } from './rig.ts';
 import { sumSeries } from '../support/series.ts';
 
@@ -105,4 +105,61 @@ test('the breakdown of a listing has every server, format, client and protocol, 
   assert.ok(servers.every(({ lastSeenMs }) => lastSeenMs === rig.clock.now()));
   const formats = breakdown.outputsByFormat.map(({ name }) => name);
   assert.deepEqual(formats.toSorted(), ['flv', 'm3u8', 'rtmp']);
+});
+
+test('tasks that neither receive nor deliver a byte leave their service code without traffic', async () => {
+  await using rig = await Rig.start();
+  await rig.poll();
+  assert.equal(getStatus(rig, SOUND).condition, 'up', 'rates are not known yet');
+  rig.clock.advance(10_000);
+  rig.simulator.faults.set({ fault: 'freeze_ingest', serviceCode: SOUND });
+  await rig.poll();
+  rig.clock.advance(10_000);
+  await rig.poll();
+  const { condition, totals } = getStatus(rig, SOUND);
+  assert.deepEqual([condition, totals?.ingress, totals?.egress], ['idle', 0, 0]);
+  assert.equal(getStatus(rig, FAULTY).condition, 'up');
+  rig.simulator.faults.clear();
+  rig.clock.advance(10_000);
+  await rig.poll();
+  assert.equal(getStatus(rig, SOUND).condition, 'up');
+});
+
+test('the rates of the servers add up to those of the service code, and are unknown after a failed poll', async () => {
+  await using rig = await Rig.start();
+  await rig.poll();
+  rig.clock.advance(10_000);
+  await rig.poll();
+  const readRates = () =>
+    rig.exporter.facade.getBreakdown(FAULTY)?.servers.map(({ ingress }) => ingress) ?? [];
+  const sum = readRates().reduce<number>((total, rate) => total + (rate ?? Number.NaN), 0);
+  const { totals } = getStatus(rig, FAULTY);
+  assert.ok(Math.abs(sum - (totals?.ingress ?? Number.NaN)) < 1e-6 * sum);
+  rig.simulator.faults.set({ fault: 'ret', value: 1001, serviceCode: FAULTY });
+  rig.clock.advance(10_000);
+  await rig.poll();
+  assert.equal(getStatus(rig, FAULTY).httpStatus, 200);
+  assert.deepEqual(new Set(readRates()), new Set([undefined]));
+});
+
+test('pages know where and how often a service code is polled, and how long the process runs', async () => {
+  await using rig = await Rig.start();
+  const { facade } = rig.exporter;
+  const { clock, configuration } = rig;
+  const baseUrl = configuration.serviceCodes.find(({ serviceCode }) => serviceCode === SOUND)?.baseUrl;
+  assert.deepEqual(facade.getPolling(SOUND), {
+    origin: baseUrl,
+    intervalMs: INTERVAL_MS,
+    nextPollMs: undefined,
+    isPaused: false,
+  });
+  assert.equal(facade.getPolling('UNKNOWN'), undefined);
+  const startedMs = clock.now();
+  clock.advance(90_000);
+  const { uptimeMs, lastSuccessMs, lastFailureMs } = facade.getProcess();
+  assert.deepEqual([uptimeMs, lastSuccessMs, lastFailureMs], [90_000, startedMs, undefined]);
+  rig.exporter.exporterMetrics.recordConfigLoad(false);
+  assert.deepEqual(facade.getProcess().lastFailureMs, clock.now());
+  rig.exporter.exporterMetrics.recordConfigLoad(true);
+  assert.equal(facade.getProcess().lastFailureMs, undefined);
 });

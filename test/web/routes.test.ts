@@ -89,6 +89,36 @@ for (const [method, url, status, body] of REJECTED) {
   });
 }
 
+const BROWSER_ACCEPT = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8';
+
+for (const [url, reason] of [
+  ['/nowhere', 'There is no page at this address.'],
+  ['/service-codes/B', 'No such service code is configured.'],
+] as const) {
+  test(`a browser gets a page for ${url}, with status 404 and the policy of the pages`, async () => {
+    const { status, headers, body } = await get(url, { accept: BROWSER_ACCEPT });
+    const page = await get('/');
+    assert.equal(status, 404);
+    assert.equal(headers['Content-Type'], 'text/html; charset=utf-8');
+    assert.equal(headers['Vary'], 'Accept');
+    assert.equal(headers['Content-Security-Policy'], page.headers['Content-Security-Policy']);
+    assert.ok(String(body).includes(`<p class="summary">${reason}</p>`));
+    assert.match(String(body), /<a href="\/">All service codes<\/a>/);
+    // It would replace the page by an alert that the exporter does not respond.
+    assert.doesNotMatch(String(body), /<script|http-equiv="refresh"/);
+  });
+}
+
+for (const accept of [undefined, '*/*', 'text/plain', 'text/plain, text/html;q=0.5', '!']) {
+  test(`a client that accepts ${accept ?? 'anything'} gets a 404 in plain text`, async () => {
+    const { status, headers, body } = await get('/nowhere', accept === undefined ? {} : { accept });
+    assert.deepEqual(
+      [status, headers['Content-Type'], body],
+      [404, 'text/plain; charset=utf-8', 'Not found.\n'],
+    );
+  });
+}
+
 test('the process can be healthy before it is ready', async () => {
   const healthy = await get('/-/healthy', {}, { isReady: () => false });
   assert.deepEqual([healthy.status, healthy.body], [200, 'xvs-exporter is healthy.\n']);

@@ -6,6 +6,7 @@ import { html, type Markup } from './markup.ts';
 export const CONDITIONS = [
   'down',
   'stale',
+  'idle',
   'waiting',
   'up',
 ] as const satisfies readonly ServiceCodeCondition[];
@@ -16,6 +17,7 @@ const CONDITION_DISPLAY: Readonly<
 > = {
   down: { text: 'down', symbol: '✕' },
   stale: { text: 'stale', symbol: '◆' },
+  idle: { text: 'no traffic', symbol: '◐' },
   waiting: { text: 'not polled yet', symbol: '○' },
   up: { text: 'up', symbol: '●' },
 };
@@ -42,17 +44,24 @@ export function renderStalledTasks(tasks: number | undefined, suffix = ''): Mark
       >`;
 }
 
-/** Sort key of the condition, 0 for the most severe; stalled tasks rank between stale and waiting. */
+/** Whether tasks of a service code are stalled. */
+export function hasStalledTasks(totals: ServiceCodeStatus['totals']): boolean {
+  return totals !== undefined && totals.stalledTasks > 0;
+}
+
+/** Sort key of the condition, 0 for the most severe; stalled tasks rank between no traffic and waiting. */
 export function rankSeverity({ condition, totals }: ServiceCodeStatus): number {
   switch (condition) {
     case 'down':
       return 0;
     case 'stale':
       return 1;
+    case 'idle':
+      return 2;
     case 'up':
-      return (totals?.stalledTasks ?? 0) > 0 ? 2 : 4;
+      return hasStalledTasks(totals) ? 3 : 5;
     case 'waiting':
-      return 3;
+      return 4;
   }
 }
 

@@ -22,8 +22,19 @@ const ORDER_TEXTS: Readonly<Record<Order, string>> = {
   duration: 'Poll duration, longest first',
 };
 
-/** The form that filters and sorts the list; its fields are the parameters of {@link ListQuery}. */
+/**
+ * The form that filters and sorts the list; its fields are the parameters of {@link ListQuery}. Narrow windows fold it,
+ * unless a filter is set; wide ones show it always.
+ */
 export function renderFilterForm(query: ListQuery): Markup {
+  const isFiltered = query.filter !== '' || query.condition !== undefined;
+  return html`<details class="filter" ${isFiltered ? html` open` : ''}>
+    <summary>Filter and order</summary>
+    ${renderForm(query)}
+  </details>`;
+}
+
+function renderForm(query: ListQuery): Markup {
   const states = CONDITIONS.map((condition) =>
     renderOption(condition, formatCondition(condition), condition === query.condition),
   );

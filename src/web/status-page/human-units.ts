@@ -23,19 +23,29 @@ function formatWithPrefix(value: number): string {
 
 const integerFormat = new Intl.NumberFormat('en-US', { maximumFractionDigits: 0 });
 
+/** A count as plain text, abbreviated from five digits on. */
+export function formatCount(value: number): string {
+  return value < 10_000 ? integerFormat.format(value) : formatWithPrefix(value);
+}
+
 /** A count: in full up to four digits; abbreviated beyond, with the exact value in the tooltip. */
 export function renderCount(value: number | undefined): Markup {
   if (value === undefined) return UNKNOWN;
-  if (value < 10_000) return html`${integerFormat.format(value)}`;
-  return html`<abbr title="${integerFormat.format(value)}">${formatWithPrefix(value)}</abbr>`;
+  if (value < 10_000) return html`${formatCount(value)}`;
+  return html`<abbr title="${integerFormat.format(value)}">${formatCount(value)}</abbr>`;
+}
+
+/** Bytes per second as bits per second, with the unit of the dashboards: `9.88 Mb/s`. */
+export function formatBitRate(bytesPerSecond: number): string {
+  const bits = formatWithPrefix(bytesPerSecond * 8);
+  return `${bits}${bits.includes(' ') ? 'b/s' : ' b/s'}`;
 }
 
 /** Bytes per second, shown as bits per second. */
 export function renderBitRate(bytesPerSecond: number | undefined): Markup {
   if (bytesPerSecond === undefined) return UNKNOWN;
-  const bits = formatWithPrefix(bytesPerSecond * 8);
-  const text = `${bits}${bits.includes(' ') ? 'bit/s' : ' bit/s'}`;
-  return html`<abbr title="${integerFormat.format(bytesPerSecond)} bytes per second">${text}</abbr>`;
+  const title = `${integerFormat.format(bytesPerSecond)} bytes per second`;
+  return html`<abbr title="${title}">${formatBitRate(bytesPerSecond)}</abbr>`;
 }
 
 /** A duration: `340 ms`, `1.2 s`. */
@@ -64,6 +74,11 @@ export function renderAge(timeMs: number | undefined, nowMs: number): Markup {
   const [iso, utc] = [new Date(timeMs).toISOString(), formatUtc(timeMs)];
   const age = formatTimeSpan(nowMs - timeMs);
   return html`<time datetime="${iso}" title="${utc}">${age} ago</time>`;
+}
+
+/** The time of a moment in UTC: `03:04:05`. */
+export function formatClockTime(timeMs: number): string {
+  return new Date(timeMs).toISOString().slice(11, 19);
 }
 
 /** `2026-01-02 03:04:05 UTC`. */

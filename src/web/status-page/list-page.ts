@@ -1,41 +1,33 @@
 import { HISTORY_CAPACITY } from '../../poller/poll-history.ts';
-import { formatShard, type Shard } from '../../sharding/shard.ts';
+import { formatShard } from '../../sharding/shard.ts';
 import type { ServiceCodeStatus } from '../exporter-facade.ts';
 import { formatSummary } from './conditions.ts';
-import { renderDocument } from './document.ts';
+import { renderDocument, type PageContext } from './document.ts';
+import { findWorstIcon } from './favicon.ts';
 import { renderFilterForm } from './filter-form.ts';
-import { formatUtc } from './human-units.ts';
+import { formatClockTime, formatUtc } from './human-units.ts';
 import { formatListUrl, type ListQuery } from './list-query.ts';
 import { queryRows, type ListResults } from './list-results.ts';
 import { renderListTable } from './list-table.ts';
 import { html, type Markup } from './markup.ts';
 
-export interface ListPageProps {
-  readonly version: string;
-  readonly telemetryPath: string;
-  readonly shard: Shard;
+export interface ListPageProps extends PageContext {
   readonly isReady: boolean;
-  readonly nowMs: number;
   readonly query: ListQuery;
   readonly rows: readonly ServiceCodeStatus[];
 }
 
 /** The page at `/`: the service codes that match the query. */
-export function renderListPage({
-  version,
-  telemetryPath,
-  shard,
-  isReady,
-  nowMs,
-  query,
-  rows,
-}: ListPageProps): string {
+export function renderListPage({ isReady, query, rows, ...context }: ListPageProps): string {
+  const { nowMs, process } = context;
+  const { shard } = process;
   const results = queryRows(rows, query);
   const summary = formatSummary(rows) + (shard.count === 1 ? '' : ` (${formatShard(shard)})`);
   return renderDocument({
+    ...context,
     title: `${summary} · xvs-exporter`,
-    version,
-    telemetryPath,
+    icon: findWorstIcon(rows),
+    isLive: true,
     header: html`<h1>xvs-exporter</h1>
       <p id="summary" class="summary" role="status" data-live>
         ${summary}${isReady ? '' : '; first polls in progress'}
@@ -58,7 +50,19 @@ function renderCaption(
     rows.length === matchingCount ? '' : `${firstPosition} to ${firstPosition + rows.length - 1} of `;
   return html`Service codes: ${range}${count}. As of
     <time datetime="${new Date(nowMs).toISOString()}">${formatUtc(nowMs)}</time>. Plots show the last
-    ${HISTORY_CAPACITY} polls from zero; gaps and red ticks mark failed polls.`;
+    ${HISTORY_CAPACITY} polls${formatPlottedTimes(rows)} from zero; gaps and red ticks mark failed polls.`;
+}
+
+/** ` (02:49:05 to 03:04:05 UTC)`, from the first to the last poll of any of the rows; empty without polls. */
+function formatPlottedTimes(rows: readonly ServiceCodeStatus[]): string {
+  const times = rows.flatMap(({ lastPollMs, history }) => {
+    const [first] = history.entries();
+    return lastPollMs === undefined || first === undefined
+      ? []
+      : [lastPollMs - first.beforeLatestMs, lastPollMs];
+  });
+  if (times.length === 0) return '';
+  return ` (${formatClockTime(Math.min(...times))} to ${formatClockTime(Math.max(...times))} UTC)`;
 }
 
 function renderEmptyList(totalCount: number): Markup {

@@ -6,7 +6,8 @@ import { renderAge, renderDuration } from './human-units.ts';
 import { renderLabels } from './label-list.ts';
 import { isDescendingByDefault, formatListUrl, type ListQuery, type Order } from './list-query.ts';
 import { html, renderName, type Markup } from './markup.ts';
-import { PLOTTED_FIELDS, renderPlot } from './plot.ts';
+import { PLOTTED_FIELDS } from './plotted-fields.ts';
+import { renderSparkline } from './sparkline.ts';
 import { renderErrorHelp } from './error-help.ts';
 
 interface Column {
@@ -59,9 +60,9 @@ function renderColumnHeading({ order, title, isNumber = false }: Column, query: 
   </th>`;
 }
 
-/** The row of a service code, and a second row with help if it is down or stale. */
+/** The row of a service code, and a second row with help if it has a problem. */
 function renderRowGroup(row: ServiceCodeStatus, nowMs: number): Markup {
-  const { serviceCode, labels, condition, totals, history } = row;
+  const { serviceCode, labels, condition, totals, history, lastPollMs } = row;
   const entries = history.entries();
   const errorHelp = renderErrorHelp(row, nowMs);
   const isOutdated = condition === 'down' && totals !== undefined;
@@ -74,11 +75,10 @@ function renderRowGroup(row: ServiceCodeStatus, nowMs: number): Markup {
       </th>
       <td role="cell" class="condition">${renderCondition(row)}</td>
       ${PLOTTED_FIELDS.map(
-        ({ field, title, renderValue }) =>
-          html`<td role="cell" class="number" data-label="${title}">
-            <span class="plotted"
-              >${renderPlot(entries, field)}<span class="value">${renderValue(totals?.[field])}</span></span
-            >
+        (display) =>
+          html`<td role="cell" class="number plot-cell" data-label="${display.title}">
+            <span class="value">${display.renderValue(totals?.[display.field])}</span>
+            ${renderSparkline(entries, display, lastPollMs)}
           </td>`,
       )}
       <td role="cell" class="number" data-label="Last success">${renderAge(row.lastSuccessMs, nowMs)}</td>

@@ -1,9 +1,17 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import { prefersHtml } from '../content-negotiation.ts';
 import type { ExporterFacade } from '../exporter-facade.ts';
-import { respondCompressed, respondUnknownServiceCode, type WebResponse } from '../response.ts';
-import { buildContentSecurityPolicy } from './document.ts';
+import {
+  describeUnknownServiceCode,
+  respond,
+  respondCompressed,
+  respondText,
+  type WebResponse,
+} from '../response.ts';
+import { buildContentSecurityPolicy, type PageContext } from './document.ts';
 import { renderListPage } from './list-page.ts';
 import { parseListQuery } from './list-query.ts';
+import { renderNotFoundPage } from './not-found-page.ts';
 import { renderServiceCodePage } from './service-code-page.ts';
 import { isServiceCodePath, parseServiceCodePath } from './service-code-path.ts';
 
@@ -24,18 +32,28 @@ export function findPageRoute(path: string, telemetryPath: string): PageRoute | 
     const serviceCode = parseServiceCodePath(path, query) ?? '';
     const page = buildServiceCodePage(facade, serviceCode, telemetryPath);
     if (page !== undefined) return respondPage(page, headers);
-    return respondUnknownServiceCode(facade.shard, facade.getOtherShard(serviceCode));
+    const reason = describeUnknownServiceCode(facade.shard, facade.getOtherShard(serviceCode));
+    return respondNotFound(facade, headers, telemetryPath, reason);
   };
+}
+
+/** Responds with 404: with a page if the client prefers HTML, as browsers do, and with plain text otherwise. */
+export function respondNotFound(
+  facade: ExporterFacade,
+  { accept }: IncomingHttpHeaders,
+  telemetryPath: string,
+  reason?: string,
+): WebResponse {
+  if (!prefersHtml(accept)) return respondText(404, reason ?? 'Not found.', { Vary: 'Accept' });
+  const page = renderNotFoundPage(getPageContext(facade, telemetryPath), reason);
+  return respond(404, page, HTML, { ...PAGE_HEADERS, Vary: 'Accept' });
 }
 
 /** The page at `/`. */
 export function buildListPage(facade: ExporterFacade, query: URLSearchParams, telemetryPath: string): string {
   return renderListPage({
-    version: facade.version,
-    telemetryPath,
-    shard: facade.shard,
+    ...getPageContext(facade, telemetryPath),
     isReady: facade.isReady(),
-    nowMs: facade.nowMs(),
     query: parseListQuery(query),
     rows: facade.getStatuses(),
   });
@@ -50,18 +68,26 @@ export function buildServiceCodePage(
   const status = facade.getStatus(serviceCode);
   if (status === undefined) return undefined;
   return renderServiceCodePage({
-    version: facade.version,
-    telemetryPath,
-    nowMs: facade.nowMs(),
+    ...getPageContext(facade, telemetryPath),
     status,
+    polling: facade.getPolling(serviceCode),
+    configurationFile: facade.configurationFile,
+    display: facade.getDisplay(),
     breakdown: facade.getBreakdown(serviceCode),
   });
 }
 
+function getPageContext(facade: ExporterFacade, telemetryPath: string): PageContext {
+  return { process: facade.getProcess(), telemetryPath, nowMs: facade.nowMs() };
+}
+
+const HTML = 'text/html; charset=utf-8';
+
+const PAGE_HEADERS = {
+  'Content-Security-Policy': buildContentSecurityPolicy(),
+  'Referrer-Policy': 'no-referrer',
+} as const;
+
 function respondPage(page: string, request: IncomingHttpHeaders): Promise<WebResponse> {
-  return respondCompressed(page, 'text/html; charset=utf-8', request, {
-    Vary: 'Accept-Encoding',
-    'Content-Security-Policy': buildContentSecurityPolicy(),
-    'Referrer-Policy': 'no-referrer',
-  });
+  return respondCompressed(page, HTML, request, { ...PAGE_HEADERS, Vary: 'Accept-Encoding' });
 }

@@ -1,7 +1,8 @@
 /**
  * The script of the pages. It fetches the open page every few seconds and changes the nodes that differ, so that
  * nothing flickers and focus, selection and scroll position stay; applies a filter while it is typed; stops in a
- * hidden tab and while it is paused; and shows an alert while the exporter does not respond.
+ * hidden tab and while it is paused; shows an alert while the exporter does not respond; and lets the arrow keys go
+ * through the polls of a focused plot.
  *
  * Its own `morph`: every page contains the script, and morphdom (12 kB minified) or idiomorph (11 kB) would make it four
  * times as large.
@@ -36,6 +37,28 @@ const morph = (old, fresh) => {
   for (const node of oldChildren.slice(newChildren.length)) node.remove();
 };
 
+// The plot that the keyboard explores, and the poll that it shows, counted from the latest.
+let explored = { id: '', back: 0 };
+
+const showPoll = () => {
+  const plot = document.activeElement;
+  if (!plot?.matches('svg.large')) return;
+  const points = [...plot.querySelectorAll('.point')];
+  if (plot.id !== explored.id) explored = { id: plot.id, back: 0 };
+  explored.back = Math.min(Math.max(explored.back, 0), points.length - 1);
+  const current = points[points.length - 1 - explored.back];
+  for (const point of points) point.classList.toggle('current', point === current);
+  if (explored.back > 0) plot.setAttribute('aria-label', current.textContent);
+};
+
+const STEPS = { ArrowLeft: 1, ArrowRight: -1 };
+document.addEventListener('keydown', ({ key }) => {
+  if (!(key in STEPS) || !document.activeElement?.matches('svg.large')) return;
+  showPoll();
+  explored.back += STEPS[key];
+  showPoll();
+});
+
 const applyPage = (page) => {
   const focused = document.activeElement?.id;
   for (const old of document.querySelectorAll('[data-live]')) {
@@ -43,6 +66,7 @@ const applyPage = (page) => {
     if (fresh !== null) morph(old, fresh);
   }
   document.title = page.title;
+  showPoll();
   if (focused && document.activeElement?.id !== focused) {
     document.getElementById(focused)?.focus({ preventScroll: true });
   }
@@ -50,6 +74,8 @@ const applyPage = (page) => {
 
 const fetchPage = async (url) => {
   const response = await fetch(url, { cache: 'no-store', signal: AbortSignal.timeout(2 * REFRESH_MS) });
+  // The service code is no longer configured: show the page that says so.
+  if (response.status === 404) location.reload();
   if (!response.ok) throw new Error('HTTP ' + response.status);
   return new DOMParser().parseFromString(await response.text(), 'text/html');
 };

@@ -1,6 +1,6 @@
 import type { ServerStatus } from '../../diagnostics/listing-breakdown.ts';
 import { renderStalledTasks } from './conditions.ts';
-import { renderAge, renderCount } from './human-units.ts';
+import { renderAge, renderBitRate, renderCount } from './human-units.ts';
 import { html, renderName, type Markup } from './markup.ts';
 
 /** Beyond this, dashboards serve better than a page. */
@@ -20,6 +20,8 @@ export function renderServerTable(servers: readonly ServerStatus[], nowMs: numbe
           <th role="columnheader" scope="col" class="number">Stalled tasks</th>
           <th role="columnheader" scope="col" class="number">Tasks</th>
           <th role="columnheader" scope="col" class="number">Users</th>
+          <th role="columnheader" scope="col" class="number">Ingress</th>
+          <th role="columnheader" scope="col" class="number">Egress</th>
           <th role="columnheader" scope="col" class="number">Connections</th>
           <th role="columnheader" scope="col" class="number">Last seen</th>
         </tr>
@@ -32,7 +34,7 @@ export function renderServerTable(servers: readonly ServerStatus[], nowMs: numbe
 }
 
 function renderRow(
-  { vsId, users, tasks, stalledTasks, connections, lastSeenMs }: ServerStatus,
+  { vsId, users, tasks, stalledTasks, ingress, egress, connections, lastSeenMs }: ServerStatus,
   nowMs: number,
 ): Markup {
   return html`<tr role="row">
@@ -41,6 +43,8 @@ function renderRow(
       renderCell('Stalled tasks', renderStalledTasks(stalledTasks) ?? renderCount(0)),
       renderCell('Tasks', renderCount(tasks)),
       renderCell('Users', renderCount(users)),
+      renderCell('Ingress', renderBitRate(ingress)),
+      renderCell('Egress', renderBitRate(egress)),
       renderCell('Connections', renderCount(connections)),
       renderCell('Last seen', renderAge(lastSeenMs, nowMs)),
     ]}

@@ -23,6 +23,7 @@ async function testPage(
   path: string,
   run: (context: PageContext) => Promise<void>,
   options: PageOptions = {},
+  expectedMessages = /^$/,
 ): Promise<void> {
   if (!hasChromium(t)) return;
   await using server = new PageServer(
@@ -35,7 +36,10 @@ async function testPage(
   if (options.javaScriptEnabled !== false) await page.clock.install();
   await page.goto(base + path);
   await run({ server, page, base });
-  assert.deepEqual(browser.consoleMessages, []);
+  assert.deepEqual(
+    browser.consoleMessages.filter((message) => !expectedMessages.test(message)),
+    [],
+  );
 }
 
 const readServiceCodes = (page: Page): Promise<string[]> => page.locator('.list tbody th').allInnerTexts();
@@ -49,7 +53,7 @@ test('service codes that are down come first, with the error and a remedy', asyn
     const errorHelp = await page.getByRole('row').filter({ hasText: 'Try:' }).allInnerTexts();
     assert.equal(errorHelp.length, 1);
     assert.match(errorHelp[0] ?? '', /Could not connect to the service\. Try: Check the host and port/);
-    assert.equal(await page.getByTitle('125,000 bytes per second').first().innerText(), '1.00 Mbit/s');
+    assert.equal(await page.getByTitle('125,000 bytes per second').first().innerText(), '1.00 Mb/s');
   });
 });
 
@@ -159,6 +163,62 @@ test('an alert is shown while the exporter does not respond', async (t) => {
   await alert.waitFor({ state: 'hidden' });
 });
 
+test('a plot shows the time and value of a poll on hover and on focus, and arrow keys go through its polls', async (t) => {
+  const rows = [createStatus('A', { history: createHistoryWithFailures() })];
+  await testPage(t, rows, '/service-codes/A', async ({ page }) => {
+    const plot = page.locator('#plot-tasks');
+    const shown = plot.locator('text:visible');
+    assert.deepEqual(await shown.allTextContents(), ['max 100, scale from 0']);
+    await plot.hover({ position: { x: 1, y: 60 } });
+    assert.deepEqual(await shown.allTextContents(), ['02:49:15 100']);
+    await page.mouse.move(0, 0);
+    await plot.focus();
+    assert.deepEqual(await shown.allTextContents(), ['03:04:00 71']);
+    for (let presses = 0; presses < 3; presses += 1) await page.keyboard.press('ArrowLeft');
+    await page.keyboard.press('ArrowRight');
+    assert.deepEqual(await shown.allTextContents(), ['03:03:30 72']);
+    assert.equal(await plot.getAttribute('aria-label'), '03:03:30 72');
+    await page.clock.runFor(REFRESH_MS);
+    assert.deepEqual(await shown.allTextContents(), ['03:03:30 72']);
+  });
+});
+
+test('on a phone the filter is folded', async (t) => {
+  const run = async ({ page }: PageContext): Promise<void> => {
+    assert.equal(await page.locator('#filter').isVisible(), false);
+    await page.getByText('Filter and order').click();
+    assert.equal(await page.locator('#filter').isVisible(), true);
+  };
+  await testPage(t, THREE, '/', run, { width: 360 });
+});
+
+test('the icon follows the most severe condition', async (t) => {
+  await testPage(t, THREE, '/', async ({ server, page }) => {
+    const readIcon = () => page.locator('#icon').getAttribute('href');
+    const down = await readIcon();
+    server.rows = [createStatus('UP-1')];
+    await page.clock.runFor(REFRESH_MS);
+    await waitUntil(readIcon, (icon) => icon !== down);
+  });
+});
+
+test('the page of a service code that is no longer configured becomes a page that says so', async (t) => {
+  await testPage(
+    t,
+    THREE,
+    '/service-codes/UP-1',
+    async ({ server, page }) => {
+      server.rows = [];
+      await page.clock.runFor(REFRESH_MS);
+      await page.getByText('No such service code is configured.').waitFor();
+      await page.getByRole('link', { name: 'All service codes' }).click();
+      await page.getByText('This exporter polls no service codes.').waitFor();
+    },
+    {},
+    /404/,
+  );
+});
+
 test('hostile names add no elements, and each links to its page', async (t) => {
   const rows = HOSTILE_NAMES.map((code) => createStatus(code, { history: createHistoryWithFailures() }));
   await testPage(t, rows, '/', async ({ server, page, base }) => {
@@ -226,6 +286,7 @@ const VARIED_ROWS: readonly ServiceCodeStatus[] = [
     totals: { ...createLargeTotals(), stalledTasks: 1234 },
     history: createHistoryWithFailures(),
   }),
+  createStatus('IDLE', { condition: 'idle' }),
   createWaitingStatus('WAITING'),
 ];
 
@@ -243,14 +304,14 @@ function createLargeTotals() {
 for (const [name, options] of PAGE_OPTIONS) {
   test(`${name}, every page is accessible and no wider than the window`, async (t) => {
     const run = async ({ page, base }: PageContext): Promise<void> => {
-      for (const path of ['/', '/?q=unknown&sort=users', ...CODE_PATHS]) {
+      for (const path of ['/', '/?q=unknown&sort=users', '/nowhere', ...CODE_PATHS]) {
         await page.goto(base + path);
         assert.deepEqual(await findViolations(page), [], path);
         const widths = await page.evaluate('[document.documentElement.scrollWidth <= innerWidth]');
         assert.deepEqual(widths, [true], path);
       }
     };
-    await testPage(t, VARIED_ROWS, '/', run, options);
+    await testPage(t, VARIED_ROWS, '/', run, options, /404/);
   });
 }
 

@@ -35,10 +35,10 @@ for (const [value, expected] of COUNTS) {
 }
 
 const RATES: readonly (readonly [number, string])[] = [
-  [0, '0 bit/s (0 bytes per second)'],
-  [100, '800 bit/s (100 bytes per second)'],
-  [125, '1.00 kbit/s (125 bytes per second)'],
-  [1_234_567.8, '9.88 Mbit/s (1,234,568 bytes per second)'],
+  [0, '0 b/s (0 bytes per second)'],
+  [100, '800 b/s (100 bytes per second)'],
+  [125, '1.00 kb/s (125 bytes per second)'],
+  [1_234_567.8, '9.88 Mb/s (1,234,568 bytes per second)'],
 ];
 
 for (const [value, expected] of RATES) {

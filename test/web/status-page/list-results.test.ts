@@ -36,6 +36,7 @@ const ROWS: readonly ServiceCodeStatus[] = [
     lastSuccessMs: NOW_MS - 9000,
   }),
   createStatus('stalled', { totals: { ...createTotals(5), stalledTasks: 1 }, history: createHistory(20) }),
+  createStatus('idle', { condition: 'idle', totals: createTotals(3), history: createHistory(15) }),
   createStatus('stale', { condition: 'stale', totals: undefined, lastSuccessMs: NOW_MS - 90_000 }),
   createDownStatus('down'),
 ];
@@ -44,20 +45,21 @@ const findCodes = (query: Partial<ListQuery>): string[] =>
   queryRows(ROWS, { ...DEFAULT_QUERY, ...query }).rows.map(({ serviceCode }) => serviceCode);
 
 const QUERY_CASES: readonly (readonly [Partial<ListQuery>, string])[] = [
-  [{}, 'down stale stalled waiting large small'],
-  [{ isDescending: true }, 'large small waiting stalled stale down'],
-  [{ order: 'code' }, 'down large small stale stalled waiting'],
-  [{ order: 'users', isDescending: true }, 'large stalled small down stale waiting'],
-  [{ order: 'users' }, 'small stalled large down stale waiting'],
-  [{ order: 'egress', isDescending: true }, 'large stalled small down stale waiting'],
-  [{ order: 'success' }, 'stale large stalled small down waiting'],
-  [{ order: 'duration', isDescending: true }, 'small stalled large down stale waiting'],
+  [{}, 'down stale idle stalled waiting large small'],
+  [{ isDescending: true }, 'large small waiting stalled idle stale down'],
+  [{ order: 'code' }, 'down idle large small stale stalled waiting'],
+  [{ order: 'users', isDescending: true }, 'large stalled idle small down stale waiting'],
+  [{ order: 'users' }, 'small idle stalled large down stale waiting'],
+  [{ order: 'egress', isDescending: true }, 'large stalled idle small down stale waiting'],
+  [{ order: 'success' }, 'stale large idle stalled small down waiting'],
+  [{ order: 'duration', isDescending: true }, 'small stalled idle large down stale waiting'],
   [{ filter: 'STAL' }, 'stale stalled'],
   [{ filter: 'unknown' }, ''],
   [{ filter: 'acme' }, 'large'],
   [{ filter: 'tenant=acme' }, 'large'],
   [{ filter: 'tenant=ac', condition: 'down' }, ''],
   [{ filter: 'tenant=test' }, ''],
+  [{ condition: 'idle' }, 'idle'],
   [{ condition: 'up' }, 'stalled large small'],
   [{ condition: 'up', filter: 'a', order: 'code' }, 'large small stalled'],
 ];
@@ -92,5 +94,5 @@ test('the pages of a list contain each service code once, in the order of the wh
 
 test('a page beyond the last one shows the last one', () => {
   const { page, pageCount, rows } = queryRows(ROWS, { ...DEFAULT_QUERY, page: 9, pageSize: 4 });
-  assert.deepEqual([page, pageCount, rows.length], [2, 2, 2]);
+  assert.deepEqual([page, pageCount, rows.length], [2, 2, 3]);
 });

@@ -9,8 +9,8 @@ import { RecordedWebMetrics, WIDE_LIMITS } from '../recorded-web-metrics.ts';
 import { startWebServer, type WebServer } from '../../../src/web/server.ts';
 import type { ListingBreakdown } from '../../../src/diagnostics/listing-breakdown.ts';
 import type { ExporterFacade, ServiceCodeStatus } from '../../../src/web/exporter-facade.ts';
-import { NOW_MS } from './status-fixtures.ts';
-import { SINGLE_SHARD } from '../../../src/sharding/shard.ts';
+import { createEmptyFacade } from '../fake-facade.ts';
+import { createPolling, NOW_MS } from './status-fixtures.ts';
 
 /** The real web server in front of an exporter whose state the test sets. */
 export class PageServer implements AsyncDisposable {
@@ -53,21 +53,15 @@ export class PageServer implements AsyncDisposable {
 
   #view(): ExporterFacade {
     const find = (code: string) => this.rows.find(({ serviceCode }) => serviceCode === code);
-    return {
-      version: '1.2.3',
-      refresh: () => Promise.resolve(),
-      shard: SINGLE_SHARD,
-      getOtherShard: () => undefined,
-      collect: () => Promise.resolve([]),
+    return createEmptyFacade({
       getServiceCodes: () => this.rows.map(({ serviceCode, labels }) => ({ serviceCode, labels })),
       hasServiceCode: (code) => find(code) !== undefined,
-      isReady: () => true,
-      isHealthy: () => true,
       nowMs: () => this.nowMs,
       getStatuses: () => this.rows,
       getStatus: find,
+      getPolling: () => createPolling(),
       getBreakdown: () => this.breakdown,
-    };
+    });
   }
 }
 
@@ -104,6 +98,8 @@ export function createBreakdown(name: (index: number) => string): ListingBreakdo
       tasks: 40 - index,
       stalledTasks: index === 0 ? 3 : 0,
       connections: 7 * value,
+      ingress: 125_000 * index,
+      egress: index === 1 ? undefined : 1_250_000 * index,
       lastSeenMs: NOW_MS - 5000,
     })),
     outputsByFormat: createCounts(3),
@@ -111,5 +107,11 @@ export function createBreakdown(name: (index: number) => string): ListingBreakdo
     usersByClientVersion: createCounts(14),
     usersByDeviceType: createCounts(4),
     inputsByProtocol: [],
+    mostWatched: createCounts(3).map(({ name: id, value }) => ({ id, vsId: name(0), connections: value })),
+    longestStalled: createCounts(2).map(({ name: id }, index) => ({
+      id,
+      vsId: name(1),
+      sinceMs: NOW_MS - 60_000 * (5 - index),
+    })),
   };
 }

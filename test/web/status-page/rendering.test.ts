@@ -13,15 +13,21 @@ import { DEFAULT_QUERY } from '../../../src/web/status-page/list-query.ts';
 import type { NamedCount } from '../../../src/diagnostics/listing-breakdown.ts';
 import { HOSTILE_NAMES } from './hostile-names.ts';
 import { createBreakdown } from './page-server.ts';
-import { createDownStatus, NOW_MS, createStatus, createWaitingStatus } from './status-fixtures.ts';
-import { SINGLE_SHARD } from '../../../src/sharding/shard.ts';
+import {
+  createDownStatus,
+  createPolling,
+  createStatus,
+  createWaitingStatus,
+  NO_DISPLAY,
+  NOW_MS,
+  PROCESS,
+} from './status-fixtures.ts';
 
-const COMMON_PROPS = { version: '1.2.3', telemetryPath: '/metrics', nowMs: NOW_MS };
+const COMMON_PROPS = { process: PROCESS, telemetryPath: '/metrics', nowMs: NOW_MS };
 
 const renderList = (props: Partial<ListPageProps>): string =>
   renderListPage({
     ...COMMON_PROPS,
-    shard: SINGLE_SHARD,
     isReady: true,
     query: DEFAULT_QUERY,
     rows: [],
@@ -29,7 +35,17 @@ const renderList = (props: Partial<ListPageProps>): string =>
   });
 
 const renderCode = (props: Partial<ServiceCodePageProps>): string =>
-  renderServiceCodePage({ ...COMMON_PROPS, status: createStatus('A'), breakdown: undefined, ...props });
+  renderServiceCodePage({
+    ...COMMON_PROPS,
+    status: createStatus('A'),
+    polling: createPolling(),
+    configurationFile: undefined,
+    display: NO_DISPLAY,
+    breakdown: undefined,
+    ...props,
+  });
+
+const NO_TOTALS = { users: 0, tasks: 0, stalledTasks: 0, connections: 0, inputBytes: 0, outputBytes: 0 };
 
 /** The text of a page above its footer. */
 function readText(page: string): string {
@@ -68,13 +84,14 @@ test('each condition has its own word and symbol', () => {
   const rows = [
     createDownStatus('D'),
     createStatus('S', { condition: 'stale' }),
+    createStatus('I', { condition: 'idle' }),
     createWaitingStatus('W'),
     createStatus('U'),
   ];
   const text = readText(renderList({ rows }));
-  for (const expected of ['D ✕ down', 'S ◆ stale', 'W ○ not polled yet', 'U ● up'])
+  for (const expected of ['D ✕ down', 'S ◆ stale', 'I ◐ no traffic', 'W ○ not polled yet', 'U ● up'])
     assert.ok(text.includes(expected), expected);
-  assert.match(text, /1 down, 1 stale, 1 not polled yet, 1 up/);
+  assert.match(text, /1 down, 1 stale, 1 no traffic, 1 not polled yet, 1 up/);
 });
 
 test('every error reason has its own summary and a remedy', () => {
@@ -131,7 +148,7 @@ test('the server table marks stalled tasks', () => {
   const breakdown = createBreakdown((index) => `server-${index}`);
   assert.match(
     readText(renderCode({ breakdown })),
-    /Servers: 5 .* server-0 ▲ 3 40 1,000 7,000 5 s ago server-1 0 39/,
+    /Servers: 5 .* server-0 ▲ 3 40 1,000 0 b\/s 0 b\/s 7,000 5 s ago server-1 0 39 950 1\.00 Mb\/s – unknown 6,650/,
   );
 });
 
@@ -142,6 +159,83 @@ test('the server table shows at most 100 servers and counts the others', () => {
   const text = readText(renderCode({ breakdown: { ...createBreakdown(String), servers } }));
   assert.match(text, /Servers: 130 \(30 not shown\)/);
   assert.ok(text.includes('server-99') && !text.includes('server-100'));
+});
+
+test('tasks with the most connections and stalled tasks are listed by id and server', () => {
+  const text = readText(renderCode({ breakdown: createBreakdown((index) => `name-${index}`) }));
+  assert.match(text, /Tasks stalled the longest .*Stalled for name-0 name-1 5 min name-1 name-1 4 min/);
+  assert.match(text, /Tasks with the most connections .*Connections name-0 name-0 1,000 name-1 name-0 950/);
+  const breakdown = { ...createBreakdown(String), mostWatched: [], longestStalled: [] };
+  assert.doesNotMatch(readText(renderCode({ breakdown })), /Tasks (?:stalled|with)/);
+});
+
+test('device types and client versions have the names of the configuration, beside their values', () => {
+  const breakdown = {
+    ...createBreakdown(String),
+    usersByDeviceType: [
+      { name: '10', value: 7 },
+      { name: '11', value: 5 },
+    ],
+    usersByClientVersion: [{ name: '451', value: 12 }],
+  };
+  const display = {
+    deviceTypes: new Map([['10', '<iPhone>']]),
+    clientVersions: new Map([['451', '4.5.1']]),
+  };
+  const text = readText(renderCode({ breakdown, display }));
+  assert.match(text, /Users by device type Name Count Bar &#60;iPhone&#62; 10 7 11 5/);
+  assert.match(text, /Users by client version Name Count Bar 4\.5\.1 451 12/);
+});
+
+test('the page of a service code shows where, when and with what outcome it is polled', () => {
+  const status = createDownStatus('A B', { lastError: 'http_status', httpStatus: 503 });
+  const text = readText(renderCode({ status, configurationFile: '/etc/xvs.yml' }));
+  assert.match(text, /Service https:\/\/live\.example\.com:8443 HTTP status 503 ret – unknown/);
+  assert.match(text, /Interval 15 s Next poll in 10 s/);
+  assert.match(text, /xvs-exporter once --explain &#39;--only=A B&#39; --config\.file=\/etc\/xvs\.yml/);
+  assert.match(text, /The service answered with an HTTP error \(HTTP 503\)\. Try:/);
+});
+
+for (const [polling, expected] of [
+  [{ nextPollMs: NOW_MS - 100 }, 'in progress'],
+  [{ nextPollMs: undefined }, 'with the next scrape'],
+  [{ nextPollMs: NOW_MS + 60_000, isPaused: true }, 'in 60 s (the service asked for a pause)'],
+] as const) {
+  test(`the next poll is ${expected}`, () => {
+    assert.ok(readText(renderCode({ polling: createPolling(polling) })).includes(`Next poll ${expected}`));
+  });
+}
+
+test('the footer shows version, shard, uptime and the last reload', () => {
+  const readFooter = (process: Partial<typeof PROCESS>): string =>
+    (/<footer>([^]*)<\/footer>/.exec(renderList({ process: { ...PROCESS, ...process } }))?.[1] ?? '')
+      .replaceAll(/<[^>]+>/g, ' ')
+      .replaceAll(/\s+/g, ' ');
+  assert.match(
+    readFooter({ shard: { index: 2, count: 4 }, uptimeMs: 3 * 3_600_000 }),
+    /xvs-exporter 1\.2\.3, shard 2 of 4, up for 3 h\. Configuration loaded 10 min ago ?\. Viewing/,
+  );
+  assert.match(
+    readFooter({ lastFailureMs: NOW_MS - 5000 }),
+    /Configuration loaded 10 min ago ?\. Reload failed 5 s ago ?; see the log\./,
+  );
+});
+
+test('a service code with tasks and no traffic has help', () => {
+  const rows = [createStatus('A', { condition: 'idle' })];
+  assert.match(
+    readText(renderList({ rows })),
+    /A ◐ no traffic .*Tasks run, but no byte moved between the last two listings\. Try: Check the sources/,
+  );
+});
+
+test('the filter is folded unless a filter is set', () => {
+  const isOpen = (query: Partial<ListPageProps['query']>): boolean =>
+    /<details class="filter"\s+open/.test(renderList({ query: { ...DEFAULT_QUERY, ...query } }));
+  assert.equal(isOpen({}), false);
+  assert.equal(isOpen({ order: 'users' }), false);
+  assert.equal(isOpen({ filter: 'A' }), true);
+  assert.equal(isOpen({ condition: 'down' }), true);
 });
 
 test('recent polls are listed with their outcome, the latest first', () => {
@@ -155,6 +249,40 @@ test('recent polls are listed with their outcome, the latest first', () => {
   );
 });
 
+test('equal failures in a row are one row with a count and the time of the first', () => {
+  const history = new PollHistory();
+  const append = (atMs: number, error?: 'http_status' | 'reset', errorCode?: number): void =>
+    history.append({
+      atMs,
+      durationMs: 30,
+      ...(error === undefined ? { totals: NO_TOTALS } : { error, errorCode }),
+    });
+  append(0, 'reset');
+  append(10_000);
+  append(20_000, 'http_status', 503);
+  append(30_000, 'http_status', 502);
+  append(40_000, 'http_status', 502);
+  append(50_000, 'http_status', 502);
+  const [, text] =
+    /Recent polls(.*)/.exec(readText(renderCode({ status: createDownStatus('A', { history }) }))) ?? [];
+  const http = '✕ failed The service answered with an HTTP error';
+  assert.ok(
+    text?.includes(
+      `5 s ago ${http} (HTTP 502). 3 polls, since 25 s ago 30 ms – unknown – unknown 35 s ago ${http} (HTTP 503). 30 ms`,
+    ),
+    text,
+  );
+  assert.equal(text?.match(/s ago [✕●]/g)?.length, 4);
+});
+
+test('failures that fill the history may have more before them', () => {
+  const history = new PollHistory();
+  for (let index = 0; index < 70; index += 1)
+    history.append({ atMs: index * 1000, durationMs: 30, error: 'dns' });
+  const status = createDownStatus('A', { history });
+  assert.match(readText(renderCode({ status })), /60 or more polls, since 64 s ago/);
+});
+
 test('hostile names add no tags to a page', () => {
   const countTags = (page: string): number => page.split('<').length;
   const countTagsOfPages = (name: string): number[] => [
@@ -164,7 +292,7 @@ test('hostile names add no tags to a page', () => {
   for (const name of HOSTILE_NAMES) assert.deepEqual(countTagsOfPages(name), countTagsOfPages('plain'), name);
 });
 
-test('the Content-Security-Policy allows only the style and the script of the pages, by hash', () => {
+test('the Content-Security-Policy allows only the style and the script of the pages, by hash, and icons in the page', () => {
   const page = renderList({});
   const hashOf = (tag: string): string => {
     const [, text = ''] = new RegExp(`<${tag}>([^]*?)</${tag}>`).exec(page) ?? [];
@@ -173,7 +301,7 @@ test('the Content-Security-Policy allows only the style and the script of the pa
   assert.equal(
     buildContentSecurityPolicy(),
     `default-src 'none'; style-src 'sha256-${hashOf('style')}'; script-src 'sha256-${hashOf('script')}'; ` +
-      "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+      "img-src data:; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
   );
   assert.doesNotMatch(page, / style=| on\w+=|https?:\/\//);
 });

@@ -1,5 +1,7 @@
 import { PollHistory } from '../../../src/poller/poll-history.ts';
-import type { ServiceCodeStatus } from '../../../src/web/exporter-facade.ts';
+import { SINGLE_SHARD } from '../../../src/sharding/shard.ts';
+import type { DisplaySettings } from '../../../src/config/configuration.ts';
+import type { PollingStatus, ProcessStatus, ServiceCodeStatus } from '../../../src/web/exporter-facade.ts';
 
 /** The wall-clock time that the pages show. */
 export const NOW_MS = Date.UTC(2026, 0, 2, 3, 4, 5);
@@ -17,6 +19,7 @@ export function createStatus(
     lastSuccessMs: NOW_MS - 5000,
     lastError: undefined,
     ret: 0,
+    httpStatus: 200,
     totals: {
       users: 12,
       tasks: 3,
@@ -40,6 +43,7 @@ export function createDownStatus(
     lastSuccessMs: undefined,
     lastError: 'connect',
     ret: undefined,
+    httpStatus: undefined,
     totals: undefined,
     ...overrides,
   });
@@ -52,6 +56,44 @@ export function createWaitingStatus(serviceCode: string): ServiceCodeStatus {
     lastPollMs: undefined,
     lastSuccessMs: undefined,
     ret: undefined,
+    httpStatus: undefined,
     totals: undefined,
   });
+}
+
+/** A process that has run for an hour. */
+export const PROCESS: ProcessStatus = {
+  version: '1.2.3',
+  shard: SINGLE_SHARD,
+  uptimeMs: 3_600_000,
+  lastSuccessMs: NOW_MS - 600_000,
+  lastFailureMs: undefined,
+};
+
+/** No label value has a name. */
+export const NO_DISPLAY: DisplaySettings = { deviceTypes: new Map(), clientVersions: new Map() };
+
+/** Polls every 15 seconds; the next one is due in ten. */
+export function createPolling(overrides: Partial<PollingStatus> = {}): PollingStatus {
+  return {
+    origin: 'https://live.example.com:8443',
+    intervalMs: 15_000,
+    nextPollMs: NOW_MS + 10_000,
+    isPaused: false,
+    ...overrides,
+  };
+}
+
+/** A history of polls every ten seconds, each with a number of users or failed. */
+export function createUserHistory(...users: readonly (number | 'failed')[]): PollHistory {
+  const history = new PollHistory();
+  users.forEach((value, index) => {
+    const poll = { atMs: index * 10_000, durationMs: 5 };
+    if (value === 'failed') history.append({ ...poll, error: 'reset' });
+    else {
+      const totals = { tasks: 0, stalledTasks: 0, connections: 0, inputBytes: 0, outputBytes: 0 };
+      history.append({ ...poll, totals: { ...totals, users: value } });
+    }
+  });
+  return history;
 }
