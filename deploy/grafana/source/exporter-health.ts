@@ -4,6 +4,7 @@ import { UIDS, type DashboardSpec } from './dashboard-builder.ts';
 import { exporterTable } from './exporters.ts';
 import { dashedThresholds, stateTimeline, timeSeries } from './panels.ts';
 import { legendOf, max, perMinute, createQueries, sum } from './queries.ts';
+import { webServer } from './web-server.ts';
 
 const q = createQueries(['service_code']);
 const BY_INSTANCE = legendOf('instance');
@@ -26,6 +27,7 @@ export function exporterHealth(): DashboardSpec {
       { title: 'Polls', panels: polls() },
       { title: 'Process', panels: processPanels() },
       { title: 'Exposition and limits', panels: [...expositionPanels(), ...boundPanels()] },
+      { title: 'Web server', panels: webServer(q) },
       { title: 'State file', panels: statePanels() },
       { title: 'Shards', panels: shardPanels() },
     ],
