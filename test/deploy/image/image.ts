@@ -124,7 +124,7 @@ function testImage(image: BuiltImage): void {
       'package.json',
     ]);
     assert.deepEqual(
-      paths.filter((path) => /^dist\/.*\.(?!js$)\w+$/.test(path)),
+      paths.filter((path) => /^dist\/.*\.(?!(?:js|wasm)$)\w+$/.test(path)),
       [],
     );
     const { packages } = lockFile.parse(JSON.parse(readRepositoryFile('package-lock.json')));
