@@ -145,15 +145,6 @@ test('a foreign file is renamed, logged once and replaced', async () => {
   assert.doesNotMatch(program.stderr, /hunter2/);
 });
 
-test('a missing directory is reported in one line, with exit code 1', async () => {
-  using folder = new TemporaryFolder();
-  await using program = startExporter('http://127.0.0.1:1', folder.at('none/state'));
-  assert.equal(await program.exitCode, 1);
-  const errors = program.stderr.split('\n').filter((line) => line.includes('"level":"error"'));
-  assert.equal(errors.length, 1);
-  assert.match(errors[0] ?? '', /state\.file: expected a file [^\n]*in a directory that does not exist/);
-});
-
 test('a directory removed at run time shows in a metric and in one log line, and the exporter keeps polling', async () => {
   using folder = new TemporaryFolder();
   await using service = startSimulator();
