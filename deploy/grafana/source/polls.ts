@@ -72,10 +72,20 @@ export function polls(q: Queries) {
         title: 'Label sets folded',
         description: 'Label sets beyond metrics.max_label_sets, folded into __other__, by family.',
         unit: 'none',
-        span: 24,
+        span: 12,
         noValue: 'No label set is folded',
       },
       { expr: `${sum(['family'], q.last(C.foldedLabelSets))} > 0`, legend: '{{family}}' },
+    ),
+    timeSeries(
+      {
+        title: 'Listings beyond their limits',
+        description: 'Items of good listings beyond the limits of listing.*, per minute, by item.',
+        unit: 'cpm',
+        span: 12,
+        noValue: 'No listing exceeds a limit',
+      },
+      { expr: `${perMinute(sum(['item'], q.rate(C.listingSurplus)))} > 0`, legend: '{{item}}' },
     ),
   ];
 }
