@@ -86,7 +86,12 @@ export async function startSecuredServer(
     logger,
     ...overrides,
   });
-  t.after(() => server[Symbol.asyncDispose]());
+  t.after(async () => {
+    const closed = server[Symbol.asyncDispose]();
+    // Open connections have this long to finish their requests.
+    clock.advance(5000);
+    await closed;
+  });
   const port = server.addresses[0]?.port ?? Number.NaN;
   const write = async (text: string, name = 'web.yml'): Promise<void> => {
     writeFileSync(join(folder, name), text);
