@@ -53,7 +53,7 @@ const RUNTIME =
   /^(?:attack\/(?!combined)|e2e\/(?:program|reload|shutdown|terminal|web-security)|integration\/(?!cardinality)|simulator\/memory|state\/|web\/(?!status-page\/browser))/;
 
 /** Environment variables of a suite, unless they are set. */
-const THOROUGH = { XVS_FUZZ_RUNS: '8', XVS_ATTACK_SECONDS: '15', LEDGER_MODEL_STEPS: '100000' };
+const THOROUGH = { XVS_FUZZ_RUNS: '8', XVS_ATTACK_POLLS: '40', LEDGER_MODEL_STEPS: '100000' };
 const QUICK = { XVS_FUZZ_RUNS: '0.1', LEDGER_MODEL_STEPS: '1000' };
 const ENVIRONMENTS = {
   attack: { XVS_ATTACK_ROUNDS: '25' },

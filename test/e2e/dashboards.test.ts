@@ -45,6 +45,7 @@ const exporter = (serviceUrl: string, stateFile: string): Program =>
       '--metrics.per-task=true',
       '--metrics.max-label-sets=20',
       '--metrics.max-tasks=150',
+      '--listing.max-inputs-per-task=1',
       '--state.interval=1s',
     ],
     {
