@@ -54,6 +54,21 @@ function listInhibited(held: readonly ReceivedAlert[], namespace: string): reado
     .toSorted();
 }
 
+/** Waits until every alert is processed and as many are inhibited: Alertmanager learns of inhibiting alerts separately. */
+async function waitForAlerts(
+  alertmanager: Alertmanager,
+  count: number,
+  inhibitedCount: number,
+): Promise<readonly ReceivedAlert[]> {
+  return await waitUntil(
+    () => alertmanager.alerts(),
+    (all) =>
+      all.length === count &&
+      all.every(({ status }) => status.state !== 'unprocessed') &&
+      all.filter(({ status }) => status.inhibitedBy.length > 0).length >= inhibitedCount,
+  );
+}
+
 // Each pair of alerts gets a namespace of its own, so one Alertmanager serves all pairs.
 test('a firing alert inhibits the alerts that follow from it and no others', async (t) => {
   if (!isInstalled(t, ALERTMANAGER)) return;
@@ -66,10 +81,11 @@ test('a firing alert inhibits the alerts that follow from it and no others', asy
       [source, target].map((name) => createLabels(name, { namespace: `${source}/${target}` })),
     ),
   );
-  const held = await waitUntil(
-    () => alertmanager.alerts(),
-    (all) => all.length === 2 * pairs.length && all.every(({ status }) => status.state !== 'unprocessed'),
-  );
+  const inhibited = pairs.flatMap(({ source, target }) => [
+    ...(inhibitedAlerts[source]?.includes(target) === true ? [target] : []),
+    ...(inhibitedAlerts[target]?.includes(source) === true ? [source] : []),
+  ]);
+  const held = await waitForAlerts(alertmanager, 2 * pairs.length, inhibited.length);
   for (const { source, target } of pairs) {
     const expected = [
       ...(inhibitedAlerts[source]?.includes(target) === true ? [target] : []),
@@ -92,10 +108,7 @@ test('an alert on one service code inhibits no alert on another', async (t) => {
     createLabels('XvsIngestStalled', { service_code: 'B', vs_id: 's1' }),
     { alertname: 'DiskFull', severity: 'critical', service_code: 'A' },
   ]);
-  const held = await waitUntil(
-    () => alertmanager.alerts(),
-    (all) => all.length === 4 && all.every(({ status }) => status.state !== 'unprocessed'),
-  );
+  const held = await waitForAlerts(alertmanager, 4, 1);
   const silent = held.filter(({ status }) => status.state === 'suppressed').map(({ labels }) => labels);
   assert.deepEqual(silent, [createLabels('XvsIngestStalled', { service_code: 'A', vs_id: 's1' })]);
 });
@@ -110,10 +123,7 @@ test('inhibition works with static labels, also if they changed meanwhile', asyn
     { ...stalled, tenant: 'globex' },
     { ...stalled, service_code: 'B' },
   ]);
-  const held = await waitUntil(
-    () => alertmanager.alerts(),
-    (all) => all.length === 4 && all.every(({ status }) => status.state !== 'unprocessed'),
-  );
+  const held = await waitForAlerts(alertmanager, 4, 2);
   const silent = held
     .filter(({ status }) => status.state === 'suppressed')
     .map(({ labels }) => labels['tenant'] ?? '');
