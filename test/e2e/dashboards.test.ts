@@ -5,6 +5,7 @@ import { createDiscoveryJobs } from '../support/discovery-jobs.ts';
 import { isInstalled } from '../support/installed-programs.ts';
 import { Prometheus, type TimeRange } from '../support/prometheus.ts';
 import {
+  ALL_SELECTED,
   readCommittedDashboards,
   listExpressions,
   interpolate,
@@ -15,17 +16,8 @@ import { TemporaryFolder } from '../support/temporary-folder.ts';
 import { listMetricNames } from '../support/promql.ts';
 import { clearFaults, setFault, startSimulatorProgram } from '../support/simulator-program.ts';
 
-/** Values of Grafana's variables with All selected and a scrape interval of one second. */
-const VARIABLES = {
-  cluster: '.*',
-  namespace: '.*',
-  job: 'xvs-exporter',
-  instance: '.+',
-  service_code: '.+',
-  vs_id: '.+',
-  task_id: '.+',
-  __rate_interval: '5s',
-};
+/** For a scrape interval of one second. */
+const VARIABLES = { ...ALL_SELECTED, __rate_interval: '5s' };
 
 /** The exporters of this test serve plain HTTP. */
 const ONLY_WITH_TLS = 'xvs_exporter_tls_certificate_not_after_timestamp_seconds';

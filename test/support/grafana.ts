@@ -159,3 +159,14 @@ export function interpolate(text: string, values: Readonly<Record<string, string
     return value;
   });
 }
+
+/** Values of the dashboards' variables with All selected; the interval depends on how often Prometheus scrapes. */
+export const ALL_SELECTED = {
+  cluster: '.*',
+  namespace: '.*',
+  job: 'xvs-exporter',
+  instance: '.+',
+  service_code: '.+',
+  vs_id: '.+',
+  task_id: '.+',
+};

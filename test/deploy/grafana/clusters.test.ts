@@ -4,20 +4,10 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { interpolate, readCommittedDashboards } from '../../support/grafana.ts';
+import { ALL_SELECTED, interpolate, readCommittedDashboards } from '../../support/grafana.ts';
 import { isInstalled } from '../../support/installed-programs.ts';
 
-/** All clusters, namespaces, exporters and codes. */
-const VARIABLES = {
-  cluster: '.*',
-  namespace: '.*',
-  job: 'xvs-exporter',
-  instance: '.+',
-  service_code: '.+',
-  vs_id: '.+',
-  task_id: '.+',
-  __rate_interval: '1m',
-};
+const VARIABLES = { ...ALL_SELECTED, __rate_interval: '1m' };
 const SCOPE = 'job="xvs-exporter", instance="exporter:20928", service_code="TESTING"';
 
 /** The same service code in two clusters, and in none. */
