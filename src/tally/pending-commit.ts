@@ -3,7 +3,7 @@ import type { Snapshot } from './snapshot.ts';
 
 /**
  * A commit that has begun. It can only be completed: after an abort, too, because the listing is good. Its steps may be
- * run in turns of the event loop; whoever needs the state of the tally meanwhile runs the rest at once.
+ * run in turns of the event loop. A caller that needs the state of the tally meanwhile runs the remaining steps first.
  */
 export class PendingCommit implements Iterator<ItemCount, Snapshot> {
   #state: { readonly steps: Iterator<ItemCount, Snapshot> } | { readonly snapshot: Snapshot };

@@ -16,8 +16,8 @@ const HEAP_MIB = 256;
 const MAX_RSS_MIB = 768;
 
 const PASSWORD = 'sesame';
-const NEWCOMERS = Array.from({ length: 200 }, (_, index) => `newcomer-${index}`);
-const USERS = ['scraper', 'reader', ...NEWCOMERS];
+const NEW_SCRAPERS = Array.from({ length: 200 }, (_, index) => `new-scraper-${index}`);
+const USERS = ['scraper', 'reader', ...NEW_SCRAPERS];
 const BOMB_CODES = Array.from({ length: 8 }, (_, index) => `BOMB-${index}`);
 const CODES = ['HEALTHY', 'LONG', 'VERSIONS', ...BOMB_CODES];
 /** Long enough that an unread exposition fills the buffers of a connection. */
@@ -32,7 +32,7 @@ const ADDRESS = {
   reader: '127.0.0.4',
   prober: '127.0.0.5',
   hoarders: ['127.0.0.10', '127.0.0.11', '127.0.0.12', '127.0.0.13', '127.0.0.14', '127.0.0.15'],
-  newcomer: (index: number) => `127.0.1.${index + 1}`,
+  newScraper: (index: number) => `127.0.1.${index + 1}`,
 } as const;
 
 type Task = (exporter: AttackedExporter, turn: number) => Promise<void>;
@@ -117,20 +117,20 @@ test(
     const attacks = ATTACKS.map(async (attack) => {
       for (let turn = 0; !stopped.signal.aborted; turn += 1) await attack(exporter, turn);
     });
-    const statuses = { scraper: [] as number[], newcomers: [] as number[], probes: [] as number[] };
+    const statuses = { scraper: [] as number[], newScrapers: [] as number[], probes: [] as number[] };
     const endMs = performance.now() + SECONDS * 1000;
     for (let turn = 0; performance.now() < endMs; turn += 1) {
       statuses.scraper.push((await scrape()).status);
       const probe = await exporter.get({ path: '/-/healthy', localAddress: ADDRESS.prober });
       statuses.probes.push(probe.status);
-      const user = turn % 5 === 0 ? NEWCOMERS[turn / 5] : undefined;
+      const user = turn % 5 === 0 ? NEW_SCRAPERS[turn / 5] : undefined;
       if (user !== undefined) {
-        const localAddress = ADDRESS.newcomer(turn / 5);
+        const localAddress = ADDRESS.newScraper(turn / 5);
         const { status } = await exporter.get({
           authorization: basicAuthorization(user, PASSWORD),
           localAddress,
         });
-        statuses.newcomers.push(status);
+        statuses.newScrapers.push(status);
       }
       await delay(500);
     }
@@ -138,7 +138,7 @@ test(
     const { status, body } = await scrape();
     const { peakRssMiB } = exporter;
     t.diagnostic(
-      `${SECONDS} s: ${statuses.scraper.length} scrapes, ${statuses.newcomers.length} newcomers, ${statuses.probes.length} probes, ` +
+      `${SECONDS} s: ${statuses.scraper.length} scrapes, ${statuses.newScrapers.length} new scrapers, ${statuses.probes.length} probes, ` +
         `exposition ${(body.length / 1e6).toFixed(1)} MB, RSS at most ${peakRssMiB.toFixed(0)} MiB`,
     );
     for (const [kind, found] of Object.entries(statuses))

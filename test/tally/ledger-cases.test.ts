@@ -14,8 +14,7 @@ import { RecordAggregator } from '../oracle/tally/record-aggregator.ts';
 const createListing = (): RecordAggregator => new RecordAggregator(new AccumulatorPool());
 
 /*
- * Listings that once made the counters wrong. The number of each test is that of the case in the list of observations
- * from which this file was made.
+ * Listings that once made the counters wrong, by number.
  */
 
 const TB = 1e12;

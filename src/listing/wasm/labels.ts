@@ -56,7 +56,7 @@ let slotCount: u32 = FIRST_SLOTS;
 let slots: usize = allocate(<usize>FIRST_SLOTS * SLOT);
 export let labelCount: u32 = 0;
 
-/** Forgets all keys if there are too many to keep; returns whether ids begin anew. */
+/** Forgets all keys if there are too many to keep; returns whether it did, so that ids start from the first again. */
 export function trimLabels(): bool {
   if (labelCount <= MAX_KEPT) return false;
   fillBytes(slots, 0, <usize>slotCount * SLOT);

@@ -86,7 +86,7 @@ export function setUp(seed: u64): void {
   setSeed(seed);
 }
 
-/** Starts a listing; `polledCode` holds the service code. Returns whether label ids begin anew. */
+/** Starts a listing; `polledCode` holds the service code. Returns whether the host must forget its label ids. */
 export function begin(polledCodeLength: u32): bool {
   setPolledCodeLength(polledCodeLength);
   clearWindow();
