@@ -44,6 +44,8 @@ const DICTIONARY = [
     '"url":""',
   ],
   ['"http_output_bytes":5', '"http_connections_num":0.5', '"client_version":451', '"device_type":"10"'],
+  [' '.repeat(15), '\n\t\r '.repeat(9), '\v', '\f', '\u00a0'],
+  ['"region":"r"', '"region" : {}', `"${'k'.repeat(29)}":1`, `"${'k'.repeat(30)}":[]`, '"\\u0069d":"t"'],
   ['[[[[[[[[', ']]]]]]]]', '{"a":', '/*', 'NaN', 'Infinity', "'"],
 ].flat();
 

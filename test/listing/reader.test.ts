@@ -13,14 +13,14 @@ const EMPTY = '{"ret":0,"user_list":[],"task_list":[]}';
 
 const read = (text: string): ReturnType<typeof readInChunks> => readInChunks(Buffer.from(text), []);
 
-function failure(text: string): ListingError {
+function failure(body: string | Buffer): ListingError {
   try {
-    read(text);
+    readInChunks(Buffer.from(body), []);
   } catch (error) {
     if (error instanceof ListingError) return error;
     throw error;
   }
-  throw new assert.AssertionError({ message: `Expected ${text} to be rejected` });
+  throw new assert.AssertionError({ message: `Expected ${body.toString()} to be rejected` });
 }
 
 test('the sample listing has one user and one task with three outputs', () => {
@@ -261,6 +261,39 @@ test('unused fields hold any JSON value', async (t) => {
       });
     }
   }
+});
+
+test('only a space, a tab, a line feed and a carriage return are white space', () => {
+  for (let byte = 0; byte < 256; byte += 1) {
+    const isSpace = ' \t\r\n'.includes(String.fromCharCode(byte));
+    for (const count of [1, 2, 15, 16, 17, 40]) {
+      const body = Buffer.concat([
+        Buffer.from('{"ret":0,"user_list":[{"id":"u"'),
+        Buffer.alloc(count, byte),
+        Buffer.from('}],"task_list":[]}'),
+      ]);
+      if (isSpace) assert.equal(viewListing(readInChunks(body, []).listing).users, 1);
+      else assert.ok(failure(body).byteOffset >= 31, String(byte));
+    }
+  }
+});
+
+test('unknown keys of any number, length and order leave the known ones readable', () => {
+  const keys = Array.from({ length: 40 }, (_, index) => `key${'-'.repeat(index)}${index}`);
+  const users = keys.map((key, index) => ({
+    [key]: index,
+    vs_id: 's',
+    [`${key}2`]: { vs_id: 'nested' },
+    client_version: 7,
+    ...Object.fromEntries(keys.slice(index).map((other) => [other, other])),
+    device_type: 'd',
+  }));
+  const body = JSON.stringify({ ret: 0, user_list: [...users, ...users.toReversed()], task_list: [] });
+
+  const { gauges, invalid } = viewListing(read(body).listing);
+  assert.deepEqual(gauges['onlineUsers'], { '7|d': 80 });
+  assert.deepEqual(gauges['serverOnlineUsers'], { s: 80 });
+  assert.deepEqual(invalid, []);
 });
 
 test('an unused field must be well-formed JSON', () => {

@@ -1,4 +1,4 @@
-const WHITE_SPACE = ['', '', '', ' ', '\n', '\t', '\r\n  '];
+const WHITE_SPACE = ['', '', '', ' ', '\n', '\t', '\r\n  ', `\n${' '.repeat(15)}`, `${'\t'.repeat(33)}\r`];
 
 /**
  * Writes a value as unusual but valid JSON: white space anywhere, needless escapes, numbers in other forms,

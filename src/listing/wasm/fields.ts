@@ -1,7 +1,8 @@
-import { decodeText } from './host';
+import { decodeString } from './decoding';
 import { COLON, QUOTE } from './json-bytes';
 import {
   allocate,
+  copyBytes,
   fillBytes,
   readBlock,
   readByte,
@@ -52,29 +53,33 @@ const TEXT_LENGTH: usize = 88;
 const NUMBER: usize = 96;
 const FIELD_BYTES: usize = 112;
 
-/** A record type begins with a field that stands before the first one, followed by these and by its fields. */
+/**
+ * A record type begins with a field that stands before the first one, followed by these and by its fields. After the
+ * fields of the specification come the unknown keys that were read first: a service that adds fields has few of them.
+ */
 const FIELD_COUNT: usize = FIELD_BYTES;
 const PRESENT: usize = FIELD_BYTES + 4;
 const INVALID: usize = FIELD_BYTES + 8;
+const UNKNOWN_COUNT: usize = FIELD_BYTES + 12;
 const FIRST_FIELD: usize = FIELD_BYTES + 16;
 const MAX_FIELDS: usize = 16;
+const MAX_UNKNOWN: u32 = 4;
+const MAX_KEY_LENGTH: u32 = 32;
 
 export function createRecordType(): usize {
-  return allocate(FIRST_FIELD + MAX_FIELDS * FIELD_BYTES);
+  return allocate(FIRST_FIELD + (MAX_FIELDS + MAX_UNKNOWN) * FIELD_BYTES);
 }
 
 /** Adds a field, in the order in which the service writes them; `list` is passed to the reader of a list. */
 export function addField(type: usize, name: string, kind: u32, list: u32 = 0): usize {
   const count = countFields(type);
   const field = fieldAt(type, count);
-  const length = <usize>name.length;
+  const length = <u32>name.length;
   writeByte(field, QUOTE);
-  for (let index: usize = 0; index < length; index += 1)
+  for (let index: u32 = 0; index < length; index += 1)
     writeByte(field + 1 + index, name.charCodeAt(<i32>index));
   writeByte(field + length + 1, QUOTE);
-  writeByte(field + length + 2, COLON);
-  fillBytes(field + KEY_MASK, 0xff, length + 3);
-  writeU32(field + KEY_LENGTH, <u32>length + 3);
+  endKey(field, length + 2);
   writeU32(field + KIND, kind);
   writeU32(field + BIT, 1 << count);
   writeU32(field + LIST, list);
@@ -84,6 +89,30 @@ export function addField(type: usize, name: string, kind: u32, list: u32 = 0): u
   return field;
 }
 
+/** Completes a key that ends with its closing quote. */
+function endKey(field: usize, length: u32): void {
+  writeByte(field + length, COLON);
+  fillBytes(field + KEY_MASK, 0xff, length + 1);
+  writeU32(field + KEY_LENGTH, length + 1);
+}
+
+/**
+ * Adds a field for an unknown key, from its opening quote to the closing one. Returns 0 if it is too long, or if the type
+ * has enough of them.
+ */
+export function addUnknownField(type: usize, key: usize, length: u32): usize {
+  const unknown = readU32(type + UNKNOWN_COUNT);
+  if (unknown == MAX_UNKNOWN || length >= MAX_KEY_LENGTH) return 0;
+  const field = fieldAt(type, countFields(type) + unknown);
+  copyBytes(field, key, length);
+  endKey(field, length);
+  writeU32(field + KIND, Kind.UNUSED);
+  writeU32(field + FOLLOWER, <u32>field);
+  writeU32(type + UNKNOWN_COUNT, unknown + 1);
+  return field;
+}
+
+/** Number of the fields of the specification. */
 export function countFields(type: usize): u32 {
   return readU32(type + FIELD_COUNT);
 }
@@ -130,7 +159,7 @@ export function isKeyAt(field: usize, at: usize): bool {
 
 /** Finds a field by its key from the opening quote to the closing one; returns 0 for an unknown key. */
 export function findField(type: usize, key: usize, length: u32): usize {
-  const count = countFields(type);
+  const count = countFields(type) + readU32(type + UNKNOWN_COUNT);
   for (let index: u32 = 0; index < count; index += 1) {
     const field = fieldAt(type, index);
     if (keyLengthOf(field) == length + 1 && areTextsEqual(field, key, length)) return field;
@@ -141,7 +170,7 @@ export function findField(type: usize, key: usize, length: u32): usize {
 /** Finds a field by a key with escapes; `length` is that of the text between the quotes. */
 export function findEscapedField(type: usize, text: usize, length: u32): usize {
   const units = reserveScratch(length);
-  const unitCount = decodeText(text, length, units);
+  const unitCount = decodeString(text, length, units);
   const count = countFields(type);
   for (let index: u32 = 0; index < count; index += 1) {
     const field = fieldAt(type, index);

@@ -2,7 +2,7 @@
 
 /** Returns the value of a number token. */
 export declare function parseNumber(token: usize, length: u32): f64;
-/** Writes a string with escapes or letters beyond ASCII as UTF-16; returns the number of units. */
+/** Writes the text of a JSON string as UTF-16; returns the number of units. `decoding.ts` decodes ASCII itself. */
 export declare function decodeText(text: usize, length: u32, to: usize): u32;
 /** Returns the id of the label value for a key that is new to the label table; see `labels.ts`. */
 export declare function nameLabel(key: usize, length: u32): u32;

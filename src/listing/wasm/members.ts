@@ -1,4 +1,4 @@
-import { decodeText } from './host';
+import { decodeString } from './decoding';
 import { readByte, readU16 } from './memory';
 import { reserveScratch } from './scratch';
 import { skipPlain } from './strings';
@@ -15,7 +15,7 @@ export const enum Member {
 export function findMember(key: usize, keyEnd: usize): u32 {
   if (skipPlain(key) == keyEnd) return findByName(key, 1, <u32>(keyEnd - key));
   const units = reserveScratch(<u32>(keyEnd - key));
-  return findByName(units, 2, decodeText(key, <u32>(keyEnd - key), units));
+  return findByName(units, 2, decodeString(key, <u32>(keyEnd - key), units));
 }
 
 /** `width` is the number of bytes per letter. */

@@ -1,5 +1,6 @@
 import { Expected, fail } from './failure';
 import {
+  addUnknownField,
   bitOf,
   findEscapedField,
   findField,
@@ -23,7 +24,7 @@ import { ESCAPED, NUMERIC } from './texts';
 
 /*
  * Reads the objects of one record type. A field of the wrong type or out of range counts as missing, as `null` does.
- * Unknown fields are skipped, and the last of duplicate keys wins.
+ * Values of unknown fields are skipped, and the last of duplicate keys wins.
  */
 
 const MAX_SAFE_INTEGER: f64 = 9007199254740991;
@@ -38,30 +39,36 @@ export function setListReader(reader: ListReader): void {
   readList = reader;
 }
 
-/** Bit sets of the object being read. A list within it saves them, because its entries are objects, too. */
-let present: u32 = 0;
-let invalid: u32 = 0;
-/** The field for the last key; 0 for an unknown one. */
+/** The field for the last key; 0 for an unknown one without a field. */
 let currentField: usize = 0;
+
+/** What the last value of an unusual form is. */
+const enum Validity {
+  VALID = 0,
+  MISSING = 1,
+  INVALID = 2,
+}
+
+let validity: u32 = Validity.VALID;
 
 /** Reads an object; `from` is its opening brace. */
 export function readObject(type: usize, from: usize): usize {
-  present = 0;
-  invalid = 0;
+  // Bit sets of fields, as local variables: these stay in registers.
+  let present: u32 = 0;
+  let invalid: u32 = 0;
   let at = skipSpace(from + 1);
   let lastField = type;
   let byte = readByte(at);
   while (byte != CLOSE_BRACE) {
-    const follower = followerOf(lastField);
-    if (isKeyAt(follower, at)) {
-      at += keyLengthOf(follower);
-      currentField = follower;
+    let field = followerOf(lastField);
+    if (isKeyAt(field, at)) {
+      at += keyLengthOf(field);
     } else {
       at = readKey(type, at);
       if (at == 0) return 0;
-      if (currentField != 0) setFollower(lastField, currentField);
+      field = currentField;
+      if (field != 0) setFollower(lastField, field);
     }
-    const field = currentField;
     at = skipSpace(at);
     if (field == 0) {
       at = skipValue(at);
@@ -71,7 +78,13 @@ export function readObject(type: usize, from: usize): usize {
       present |= bit;
       invalid &= ~bit;
       const end = readUsualValue(field, at);
-      at = end != 0 ? end : readUnusualValue(field, bit, at);
+      if (end != 0) {
+        at = end;
+      } else {
+        at = readUnusualValue(field, at);
+        if (validity == Validity.MISSING) present &= ~bit;
+        else if (validity == Validity.INVALID) invalid |= bit;
+      }
     }
     if (at == 0) return 0;
     at = skipSpace(at);
@@ -93,9 +106,14 @@ function readKey(type: usize, at: usize): usize {
   if (readByte(colon) != COLON) return fail(colon, Expected.COLON);
   currentField =
     quote == plainEnd
-      ? findField(type, at, <u32>(quote + 1 - at))
+      ? findOrAddField(type, at, <u32>(quote + 1 - at))
       : findEscapedField(type, at + 1, <u32>(quote - at - 1));
   return colon + 1;
+}
+
+function findOrAddField(type: usize, key: usize, length: u32): usize {
+  const field = findField(type, key, length);
+  return field != 0 ? field : addUnknownField(type, key, length);
 }
 
 /** Reads a plain, non-empty string or an integer of up to eight digits; returns 0 at any other value. */
@@ -142,38 +160,49 @@ function parseDigits(word: u64, count: u32): u64 {
   return (value * 10000 + (value >>> 32)) & 0xffffffff;
 }
 
-/** Reads a value of any other form. */
-function readUnusualValue(field: usize, bit: u32, at: usize): usize {
+/** Reads a value of any other form; sets `validity`. */
+function readUnusualValue(field: usize, at: usize): usize {
   const kind = kindOf(field);
-  if ((kind & Kind.UNUSED) != 0) return skipValue(at);
   const first = readByte(at);
-  if (first == QUOTE && (kind & Kind.TEXT) != 0) return readText(field, kind, bit, at);
-  if (isNumberStart(first) && (kind & Kind.NUMBER) != 0) return readNumberField(field, kind, bit, at);
-  if (first == OPEN_BRACKET && (kind & Kind.LIST) != 0) return readNestedList(listOf(field), at);
-  if (first == LETTER_N) {
-    present &= ~bit;
-    return skipLiteral(at);
+  let end: usize;
+  let result: u32 = Validity.VALID;
+  if ((kind & Kind.UNUSED) != 0) {
+    end = skipValue(at);
+  } else if (first == QUOTE && (kind & Kind.TEXT) != 0) {
+    end = readText(field, at);
+    const isMissing = end == at + 2 && (kind & Kind.EMPTY_TEXT) != Kind.EMPTY_TEXT;
+    if (isMissing) result = Validity.MISSING;
+  } else if (isNumberStart(first) && (kind & Kind.NUMBER) != 0) {
+    end = readNumberField(field, at);
+    if (!isValid(kind, numberValue)) result = Validity.INVALID;
+  } else if (first == OPEN_BRACKET && (kind & Kind.LIST) != 0) {
+    end = readList(listOf(field), skipSpace(at + 1));
+  } else if (first == LETTER_N) {
+    end = skipLiteral(at);
+    result = Validity.MISSING;
+  } else {
+    end = skipValue(at);
+    result = Validity.INVALID;
   }
-  invalid |= bit;
-  return skipValue(at);
+  // A list within the value has set it, too.
+  validity = result;
+  return end;
 }
 
-function readText(field: usize, kind: u32, bit: u32, at: usize): usize {
+function readText(field: usize, at: usize): usize {
   const plainEnd = skipPlain(at + 1);
   const quote = findClosingQuote(plainEnd);
   if (quote == 0) return 0;
   const length = <u32>(quote - at - 1);
   setText(field, at + 1, quote == plainEnd ? length : length | ESCAPED);
-  if (length == 0 && (kind & Kind.EMPTY_TEXT) != Kind.EMPTY_TEXT) present &= ~bit;
   return quote + 1;
 }
 
-function readNumberField(field: usize, kind: u32, bit: u32, at: usize): usize {
+function readNumberField(field: usize, at: usize): usize {
   const end = readNumber(at, false);
   if (end == 0) return 0;
   setNumber(field, numberValue);
   setText(field, at, isPlainNumber ? <u32>(end - at) : NUMERIC);
-  if (!isValid(kind, numberValue)) invalid |= bit;
   return end;
 }
 
@@ -181,13 +210,4 @@ function isValid(kind: u32, value: f64): bool {
   if ((kind & Kind.NOT_NEGATIVE) == Kind.NOT_NEGATIVE && value < 0) return false;
   if ((kind & Kind.INTEGER) == Kind.INTEGER) return trunc(value) == value && abs(value) <= MAX_SAFE_INTEGER;
   return value < Infinity;
-}
-
-function readNestedList(list: u32, at: usize): usize {
-  const outerPresent = present;
-  const outerInvalid = invalid;
-  const end = readList(list, skipSpace(at + 1));
-  present = outerPresent;
-  invalid = outerInvalid;
-  return end;
 }

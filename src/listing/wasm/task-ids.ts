@@ -1,5 +1,5 @@
+import { decodeString } from './decoding';
 import { hashText } from './hashing';
-import { decodeText } from './host';
 import { maxTasks } from './limits';
 import { allocate, fillBytes, readByte, readU16, readU64, writeByte, writeU64 } from './memory';
 import { reserveScratch } from './scratch';
@@ -36,7 +36,7 @@ export function addTaskId(text: usize, flagged: u32, server: u32): u32 {
   const length = flagged & LENGTH_BITS;
   if ((flagged & ESCAPED) == 0 && isAscii(text, length)) return addBytes(text, length, server);
   const units = reserveScratch(length);
-  const count = decodeText(text, length, units);
+  const count = decodeString(text, length, units);
   // An id that is ASCII once decoded equals one without escapes.
   if (narrow(units, count)) return addBytes(units, count, server);
   return addBytes(units, count * 2, server | UTF_16);
