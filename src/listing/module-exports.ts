@@ -35,6 +35,8 @@ export interface ModuleExports {
   readonly readingsUsed: NumberGlobal;
   readonly rows: NumberGlobal;
   readonly rowCount: NumberGlobal;
+  /** 1 if an entry was rejected or a field was invalid. */
+  readonly hasInvalid: NumberGlobal;
   readonly rejected: NumberGlobal;
   readonly invalidFields: NumberGlobal;
   readonly firstRejected: NumberGlobal;

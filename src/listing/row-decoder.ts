@@ -3,7 +3,10 @@ import { ROW_FAMILIES, type Row, type RowFamily } from './listing-sink.ts';
 import type { ModuleExports } from './module-exports.ts';
 import type { ModuleMemory } from './module-memory.ts';
 
-/** A row is a key of 64 bits (family and three label ids) and four doubles; `rows.ts` of the module has the layout. */
+/**
+ * A row is a key of 64 bits (family in 4 bits, three label ids in 20 bits each) and four doubles; `rows.ts` of the module
+ * has the layout.
+ */
 const ROW_BYTES = 40;
 const ID_MASK = 0xfffff;
 
@@ -41,32 +44,47 @@ export class RowDecoder {
 
   /** The labels of a row, the same object for the same row. */
   getLabels(row: number): readonly string[] {
-    return (this.#labels[row] ??= this.#decodeLabels(row));
+    return (this.#labels[row] ??= this.#decodeRow(row));
   }
 
   *decodeAll(): Generator<Row, void> {
-    const count = this.#exports.rowCount.value;
-    for (let row = 0; row < count; row += 1) {
-      const first = this.#addressOf(row) / 8 + 1;
-      const [a = 0, b = 0, c = 0, d = 0] = this.#memory.doubles.subarray(first, first + 4);
-      yield { family: this.#decodeFamily(row), labels: this.getLabels(row), numbers: [a, b, c, d] };
+    const { words, doubles } = this.#memory;
+    const end = this.#exports.rowCount.value;
+    const start = this.#exports.rows.value;
+    for (let row = 0; row < end; row += 1) {
+      const word = (start + row * ROW_BYTES) / 4;
+      const double = word / 2 + 1;
+      const high = words[word + 1] ?? 0;
+      yield {
+        family: decodeFamily(high),
+        labels: (this.#labels[row] ??= this.#decodeLabels(high, words[word] ?? 0)),
+        numbers: [
+          doubles[double] ?? 0,
+          doubles[double + 1] ?? 0,
+          doubles[double + 2] ?? 0,
+          doubles[double + 3] ?? 0,
+        ],
+      };
     }
   }
 
-  #addressOf(row: number): number {
-    return this.#exports.rows.value + row * ROW_BYTES;
+  #decodeRow(row: number): readonly string[] {
+    const address = this.#exports.rows.value + row * ROW_BYTES;
+    return this.#decodeLabels(this.#memory.readWord(address + 4), this.#memory.readWord(address));
   }
 
-  #decodeFamily(row: number): RowFamily {
-    const family = ROW_FAMILIES[this.#memory.readWord(this.#addressOf(row) + 4) >>> 28];
-    if (family === undefined) throw new RangeError('Expected the number of a family');
-    return family;
+  /** Decodes the labels from the two halves of a key. */
+  #decodeLabels(high: number, low: number): readonly string[] {
+    const first = this.#names.getValue((high >>> 8) & ID_MASK);
+    const count = LABEL_COUNTS[decodeFamily(high)];
+    if (count === 1) return [first];
+    const second = this.#names.getValue(((high & 0xff) << 12) | (low >>> 20));
+    return count === 2 ? [first, second] : [first, second, this.#names.getValue(low & ID_MASK)];
   }
+}
 
-  #decodeLabels(row: number): readonly string[] {
-    const low = this.#memory.readWord(this.#addressOf(row));
-    const high = this.#memory.readWord(this.#addressOf(row) + 4);
-    const ids = [(high >>> 8) & ID_MASK, ((high & 0xff) << 12) | (low >>> 20), low & ID_MASK];
-    return ids.slice(0, LABEL_COUNTS[this.#decodeFamily(row)]).map((id) => this.#names.getValue(id));
-  }
+function decodeFamily(high: number): RowFamily {
+  const family = ROW_FAMILIES[high >>> 28];
+  if (family === undefined) throw new RangeError('Expected the number of a family');
+  return family;
 }

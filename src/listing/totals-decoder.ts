@@ -51,12 +51,13 @@ export function decodeTotals(
   fields: FieldNames,
   rows: RowDecoder,
 ): ListingTotals {
+  const hasInvalid = exports.hasInvalid.value !== 0;
   return {
     users: exports.users.value,
     tasks: exports.tasks.value,
     rows: rows.decodeAll(),
-    invalidRecords: decodeInvalidRecords(exports.rejected.value, memory),
-    invalidFields: decodeInvalidFields(exports.invalidFields.value, memory, fields),
+    invalidRecords: hasInvalid ? decodeInvalidRecords(exports.rejected.value, memory) : [],
+    invalidFields: hasInvalid ? decodeInvalidFields(exports.invalidFields.value, memory, fields) : [],
     foreignRecords: decodeForeign(exports),
     surplus: decodeSurplus(exports.surplus.value, memory),
     firstRejected: decodeFirstRejected(exports, memory),

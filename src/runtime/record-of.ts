@@ -15,15 +15,15 @@ export function* recordInSteps<K extends string, T>(
   make: (key: K) => T,
   count: (value: T) => ItemCount,
 ): Generator<ItemCount, Record<K, T>> {
-  const values = new Map<K, T>();
+  const record: Partial<Record<K, T>> = {};
   for (const key of keys) {
     const value = make(key);
-    values.set(key, value);
+    record[key] = value;
     yield count(value);
   }
   // The loop has set every key.
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-  return Object.fromEntries(values) as Record<K, T>;
+  return record as Record<K, T>;
 }
 
 /** Maps the values of an object. */

@@ -53,9 +53,9 @@ export class CounterFamily {
   readonly #levelSizes: number[];
   #committedAt: Instant = { wallMs: 0, monotonicMs: 0 };
   /** Keys of series that can be released, by level, the longest idle last; computed when slots are short. */
-  #releasableKeys: (string[] | undefined)[] = [];
+  #releasableKeys: (string[] | undefined)[] | undefined;
   /** Gains since the restored accounts that an earlier process has published: the next commit must not add them. */
-  readonly #publishedGains = new Map<Series, number>();
+  #publishedGains: Map<Series, number> | undefined;
   /** Label sets that were folded in the last commit. */
   foldedLabelSets = 0;
 
@@ -68,7 +68,7 @@ export class CounterFamily {
   /** Adds the sums of a listing; adding 0 creates a series. */
   commit(sums: Iterable<LabelSum>, at: Instant): void {
     this.#committedAt = at;
-    this.#releasableKeys = [];
+    this.#releasableKeys = undefined;
     this.foldedLabelSets = 0;
     for (const series of this.#series.values()) {
       series.isNew = false;
@@ -81,7 +81,7 @@ export class CounterFamily {
       else this.#add(series, sum.value);
     }
     for (const { labels, key, value } of pending) this.#add(this.#findOrCreate(labels, key), value);
-    this.#publishedGains.clear();
+    this.#publishedGains = undefined;
   }
 
   /** Number of series. */
@@ -123,16 +123,17 @@ export class CounterFamily {
     // A series with another time of creation was released and created again, from 0 on.
     const isSame = restored?.created === published.created;
     const knownTotal = isSame ? restored.total : 0;
-    const knownGain = isSame ? (this.#publishedGains.get(restored) ?? 0) : 0;
+    const knownGain = isSame ? (this.#publishedGains?.get(restored) ?? 0) : 0;
     const total = Math.max(published.total, knownTotal);
     if (restored !== undefined) this.#delete(key, restored);
     this.restore({ ...published, total });
     const series = this.#series.get(key);
+    this.#publishedGains ??= new Map();
     if (series !== undefined) this.#publishedGains.set(series, knownGain + total - knownTotal);
   }
 
   #add(series: Series, amount: number): void {
-    const added = this.#publishedGains.size === 0 ? amount : amount - this.#takePublishedGain(series, amount);
+    const added = amount - this.#takePublishedGain(series, amount);
     series.total += added;
     series.hasChanged ||= added > 0;
     series.lastUpdated = this.#committedAt;
@@ -140,9 +141,10 @@ export class CounterFamily {
 
   /** The part of an amount that is published already. */
   #takePublishedGain(series: Series, amount: number): number {
-    const left = this.#publishedGains.get(series) ?? 0;
+    const left = this.#publishedGains?.get(series);
+    if (left === undefined) return 0;
     const taken = Math.min(left, amount);
-    this.#publishedGains.set(series, left - taken);
+    this.#publishedGains?.set(series, left - taken);
     return taken;
   }
 
@@ -179,6 +181,7 @@ export class CounterFamily {
   #reserveSlot(level: number): boolean {
     const size = this.#levelSizes[level] ?? 0;
     if (size < this.#folding.computeCapacity(level)) return true;
+    this.#releasableKeys ??= [];
     const key = (this.#releasableKeys[level] ??= this.#findReleasableKeys(level)).pop();
     const released = key === undefined ? undefined : this.#series.get(key);
     if (key === undefined || released === undefined) return false;
@@ -188,7 +191,7 @@ export class CounterFamily {
 
   #delete(key: string, series: Series): void {
     this.#series.delete(key);
-    this.#publishedGains.delete(series);
+    this.#publishedGains?.delete(series);
     this.#levelSizes[series.level] = (this.#levelSizes[series.level] ?? 0) - 1;
   }
 

@@ -1,5 +1,7 @@
 import { CATALOGUE } from '../metrics/catalogue.ts';
+import type { FamilySpec } from '../metrics/family.ts';
 import { OTHER } from '../listing/label-values.ts';
+import { mapRecord } from '../runtime/record-of.ts';
 
 /** Labels in the order in which folding gives them up: those with the most possible values first. */
 const LEAST_BOUNDED_FIRST: readonly string[] = [
@@ -17,6 +19,13 @@ const LEAST_BOUNDED_FIRST: readonly string[] = [
   'mode',
 ];
 
+/** By family: indexes into a label set without the service code, in the order of folding. */
+const FOLD_ORDERS: Readonly<Record<keyof typeof CATALOGUE, readonly number[]>> = mapRecord(
+  CATALOGUE,
+  ({ labels: [, ...labels] }: FamilySpec) =>
+    labels.map((_, index) => index).toSorted((a, b) => rankLabel(labels[a]) - rankLabel(labels[b])),
+);
+
 /** A part of the limit that each level of partly folded label sets may use in addition to it. */
 const FOLDED_SHARE = 0.1;
 
@@ -27,16 +36,12 @@ const FOLDED_SHARE = 0.1;
 export class LabelFolding {
   /** Number of levels, the unfolded one included. */
   readonly levelCount: number;
-  /** Indexes into a label set without the service code. */
   readonly #order: readonly number[];
   readonly #maxLabelSets: number;
 
   constructor(family: keyof typeof CATALOGUE, maxLabelSets: number) {
-    const labels: readonly string[] = CATALOGUE[family].labels.slice(1);
-    this.#order = labels
-      .map((_, index) => index)
-      .toSorted((a, b) => rankLabel(labels[a]) - rankLabel(labels[b]));
-    this.levelCount = labels.length + 1;
+    this.#order = FOLD_ORDERS[family];
+    this.levelCount = this.#order.length + 1;
     this.#maxLabelSets = maxLabelSets;
   }
 

@@ -9,12 +9,6 @@ const SLOT_TTL_MS = 60 * 60 * 1000;
 /** A candidate replaces a present incumbent only if its value is larger by this factor: slots do not flap. */
 const REPLACEMENT_FACTOR = 2;
 
-interface Slot {
-  readonly labels: LabelSet;
-  value: number;
-  lastSeen: Instant;
-}
-
 /** The samples of a family and the number of label sets that were folded. */
 export interface LimitedSamples {
   readonly samples: SampleColumns;
@@ -35,19 +29,23 @@ class FoldedSum implements LabelSum {
   }
 }
 
-/** The folded sums of one level. */
+/** The folded sums by level. */
 class FoldedSums {
-  readonly #sums = new Map<string, FoldedSum>();
+  readonly #levels = new Map<number, Map<string, FoldedSum>>();
 
-  get(labels: LabelSet): FoldedSum {
+  /** Adds to the sum of a label set of a level. */
+  add(level: number, labels: LabelSet, value: number, unfoldedCount: number): void {
+    const sums = this.#levels.get(level) ?? new Map<string, FoldedSum>();
+    this.#levels.set(level, sums);
     const key = encodeLabelKey(labels);
-    const found = this.#sums.get(key) ?? new FoldedSum(key, labels);
-    this.#sums.set(key, found);
-    return found;
+    const sum = sums.get(key) ?? new FoldedSum(key, labels);
+    sums.set(key, sum);
+    sum.value += value;
+    sum.unfoldedCount += unfoldedCount;
   }
 
-  [Symbol.iterator](): Iterator<FoldedSum> {
-    return this.#sums.values();
+  getLevel(level: number): readonly LabelSum[] {
+    return [...(this.#levels.get(level)?.values() ?? [])];
   }
 }
 
@@ -57,49 +55,57 @@ class FoldedSums {
  */
 export class LabelLimiter {
   readonly #folding: LabelFolding;
-  readonly #slots: readonly SlotTable[];
+  /** By level; most levels have none, because nothing has ever folded to them. */
+  readonly #slots: (SlotTable | undefined)[] = [];
   readonly #sampleCache: SampleCache;
 
   constructor(serviceCode: string, folding: LabelFolding) {
     this.#sampleCache = new SampleCache(serviceCode);
     this.#folding = folding;
-    this.#slots = Array.from(
-      { length: folding.levelCount },
-      (_, level) => new SlotTable(folding.computeCapacity(level)),
-    );
   }
 
   /** Folds the sums of a listing. */
   limit(sums: Iterable<LabelSum>, at: Instant): LimitedSamples {
     const columns: SampleBuffer = { labelSets: [], values: [] };
-    const folded = this.#slots.map(() => new FoldedSums());
+    const folded = new FoldedSums();
     const unfolded: LabelSum[] = [];
     for (const sum of sums) {
       const level = this.#folding.computeLevel(sum.labels);
       if (level === 0) unfolded.push(sum);
-      else addTo(folded[level]?.get(sum.labels), sum.value, 1);
+      else folded.add(level, sum.labels, sum.value, 1);
     }
     let foldedLabelSets = 0;
-    for (const [level, slots] of this.#slots.entries()) {
-      const ownSums = level === 0 ? unfolded : [...(folded[level] ?? [])];
-      for (const sum of slots.assign(ownSums, at, columns)) {
+    for (let level = 0; level < this.#folding.levelCount; level += 1) {
+      const ownSums = level === 0 ? unfolded : folded.getLevel(level);
+      for (const sum of this.#assignSlots(level, ownSums, at, columns)) {
         foldedLabelSets += sum instanceof FoldedSum ? sum.unfoldedCount : 1;
-        addTo(folded[level + 1]?.get(this.#folding.fold(sum.labels, level)), sum.value, 0);
+        folded.add(level + 1, this.#folding.fold(sum.labels, level), sum.value, 0);
       }
     }
     return { samples: this.#sampleCache.update(columns.labelSets, columns.values), foldedLabelSets };
   }
-}
 
-function addTo(sum: FoldedSum | undefined, value: number, unfoldedCount: number): void {
-  if (sum === undefined) return;
-  sum.value += value;
-  sum.unfoldedCount += unfoldedCount;
+  /** Adds the sums that have slots to `columns`; returns the others. */
+  #assignSlots(
+    level: number,
+    sums: readonly LabelSum[],
+    at: Instant,
+    columns: SampleBuffer,
+  ): readonly LabelSum[] {
+    if (sums.length > 0) this.#slots[level] ??= new SlotTable(this.#folding.computeCapacity(level));
+    return this.#slots[level]?.assign(sums, at, columns) ?? [];
+  }
 }
 
 interface SampleBuffer {
   readonly labelSets: LabelSet[];
   readonly values: number[];
+}
+
+/** A label set with a slot; `value` is undefined if it is absent. */
+interface Incumbent {
+  readonly key: string;
+  readonly value: number | undefined;
 }
 
 /**
@@ -109,7 +115,8 @@ interface SampleBuffer {
  */
 class SlotTable {
   readonly #capacity: number;
-  readonly #slots = new Map<string, Slot>();
+  /** When each label set with a slot was last seen, by key. */
+  readonly #lastSeen = new Map<string, Instant>();
   /** Number of slots of absent label sets that may be released now. */
   #releaseBudget: number;
   #budgetedAtMs: number | undefined;
@@ -122,16 +129,16 @@ class SlotTable {
   /** Adds the sums that have slots to `columns`; returns the others. */
   assign(sums: readonly LabelSum[], at: Instant, columns: SampleBuffer): readonly LabelSum[] {
     const candidates = this.#refresh(sums, at);
-    if (candidates.length > 0) this.#assignSlots(candidates, at);
+    const hasCandidates = candidates.length > 0;
+    if (hasCandidates) this.#assignSlots(sums, candidates, at);
     const rest: LabelSum[] = [];
     for (const sum of sums) {
-      const slot = this.#slots.get(sum.key);
-      if (slot === undefined) {
+      if (hasCandidates && this.#lastSeen.get(sum.key) !== at) {
         rest.push(sum);
         continue;
       }
-      columns.labelSets.push(slot.labels);
-      columns.values.push(slot.value);
+      columns.labelSets.push(sum.labels);
+      columns.values.push(sum.value);
     }
     return rest;
   }
@@ -140,41 +147,36 @@ class SlotTable {
   #refresh(sums: readonly LabelSum[], at: Instant): LabelSum[] {
     const candidates: LabelSum[] = [];
     for (const sum of sums) {
-      const slot = this.#slots.get(sum.key);
-      if (slot === undefined) {
-        candidates.push(sum);
-        continue;
-      }
-      slot.value = sum.value;
-      slot.lastSeen = at;
+      if (this.#lastSeen.has(sum.key)) this.#lastSeen.set(sum.key, at);
+      else candidates.push(sum);
     }
-    if (sums.length - candidates.length < this.#slots.size) this.#expireSlots(at);
+    if (sums.length - candidates.length < this.#lastSeen.size) this.#expireSlots(at);
     return candidates;
   }
 
   #expireSlots(at: Instant): void {
-    for (const [key, { lastSeen }] of this.#slots) {
-      if (at.monotonicMs - lastSeen.monotonicMs >= SLOT_TTL_MS) this.#slots.delete(key);
+    for (const [key, lastSeen] of this.#lastSeen) {
+      if (at.monotonicMs - lastSeen.monotonicMs >= SLOT_TTL_MS) this.#lastSeen.delete(key);
     }
   }
 
   /** Assigns free slots first, then those of absent label sets, then those of much smaller present ones. */
-  #assignSlots(candidates: LabelSum[], at: Instant): void {
-    const isShort = this.#slots.size + candidates.length > this.#capacity;
+  #assignSlots(sums: readonly LabelSum[], candidates: LabelSum[], at: Instant): void {
+    const isShort = this.#lastSeen.size + candidates.length > this.#capacity;
     if (isShort) candidates.sort(compareByValueThenKey);
-    const incumbents = isShort ? this.#listReplaceableFirst(at).values() : [].values();
-    for (const { key, labels, value } of candidates) {
-      if (this.#slots.size >= this.#capacity) {
-        const [incumbentKey, incumbent] = incumbents.next().value ?? [];
-        if (incumbentKey === undefined || incumbent === undefined) return;
+    const incumbents = isShort ? this.#listReplaceableFirst(sums, at).values() : [].values();
+    for (const { key, value } of candidates) {
+      if (this.#lastSeen.size >= this.#capacity) {
+        const incumbent = incumbents.next().value;
+        if (incumbent === undefined) return;
         const isReplaceable =
-          incumbent.lastSeen === at
-            ? value > REPLACEMENT_FACTOR * incumbent.value
-            : this.#spendRelease(at.monotonicMs);
+          incumbent.value === undefined
+            ? this.#spendRelease(at.monotonicMs)
+            : value > REPLACEMENT_FACTOR * incumbent.value;
         if (!isReplaceable) return;
-        this.#slots.delete(incumbentKey);
+        this.#lastSeen.delete(incumbent.key);
       }
-      this.#slots.set(key, { labels, value, lastSeen: at });
+      this.#lastSeen.set(key, at);
     }
   }
 
@@ -189,12 +191,13 @@ class SlotTable {
   }
 
   /** Absent label sets, those that left first at the front; then present ones, the smallest first. */
-  #listReplaceableFirst(at: Instant): [string, Slot][] {
-    return [...this.#slots].toSorted(([, a], [, b]) => {
-      const [isAbsentA, isAbsentB] = [a.lastSeen !== at, b.lastSeen !== at];
-      if (isAbsentA !== isAbsentB) return isAbsentA ? -1 : 1;
-      return isAbsentA ? a.lastSeen.monotonicMs - b.lastSeen.monotonicMs : a.value - b.value;
-    });
+  #listReplaceableFirst(sums: readonly LabelSum[], at: Instant): readonly Incumbent[] {
+    const absent = [...this.#lastSeen]
+      .filter(([, lastSeen]) => lastSeen !== at)
+      .toSorted(([, a], [, b]) => a.monotonicMs - b.monotonicMs)
+      .map(([key]) => ({ key, value: undefined }));
+    const present = sums.filter(({ key }) => this.#lastSeen.has(key)).toSorted((a, b) => a.value - b.value);
+    return [...absent, ...present];
   }
 }
 

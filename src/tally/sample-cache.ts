@@ -1,8 +1,8 @@
 import { SampleColumns, type LabelSet } from '../metrics/sample-columns.ts';
 
 /**
- * The points of a family that were published last. What has not changed since is published as it was, down to the very
- * object: what was rendered of it still holds, and there is nothing for the garbage collector.
+ * The samples of a family that were published last. A column that has not changed since is published again as the same
+ * object: its rendered lines stay valid, and it creates no garbage.
  */
 export class SampleCache {
   #last: SampleColumns;
@@ -11,7 +11,7 @@ export class SampleCache {
     this.#last = new SampleColumns(serviceCode, [], []);
   }
 
-  /** As `Points` takes them; a label set is the same object as long as it means the same. */
+  /** Returns the samples of the new columns; all label sets have the same number of labels. */
   update(
     labelSets: readonly LabelSet[],
     values: readonly number[],
@@ -20,7 +20,7 @@ export class SampleCache {
     const last = this.#last;
     const next = new SampleColumns(
       last.serviceCode,
-      reuseIfEqual(last.labelSets, labelSets),
+      reuseIfEqual(last.labelSets, labelSets, areLabelSetsEqual),
       reuseIfEqual(last.values, values),
       created && reuseIfEqual(last.created ?? [], created),
     );
@@ -31,7 +31,18 @@ export class SampleCache {
   }
 }
 
-/** The list of before if it holds the same, so that it is kept once; else a copy, without the room that a list grew. */
-function reuseIfEqual<Item>(before: readonly Item[], now: readonly Item[]): readonly Item[] {
-  return before.length === now.length && before.every((item, at) => item === now[at]) ? before : now.slice();
+/** Returns the earlier list if it is equal, so that only one is kept; else a copy without spare capacity. */
+function reuseIfEqual<Item>(
+  before: readonly Item[],
+  now: readonly Item[],
+  isEqual: (a: Item, b: Item | undefined) => boolean = Object.is,
+): readonly Item[] {
+  return before.length === now.length && before.every((item, at) => isEqual(item, now[at]))
+    ? before
+    : now.slice();
+}
+
+/** The labels of a listing are usually the same objects as those of the last one; see `AccumulatorPool`. */
+function areLabelSetsEqual(a: LabelSet, b: LabelSet | undefined): boolean {
+  return a === b || (b !== undefined && a.every((label, index) => label === b[index]));
 }

@@ -5,10 +5,11 @@ import { SampleCache } from '../../src/tally/sample-cache.ts';
 const A = ['a'];
 const B = ['b'];
 
-test('points of which nothing has changed are the very object of before', () => {
-  const published = new SampleCache('TESTING');
-  const first = published.update([A, B], [1, 2], [10, 20]);
-  assert.equal(published.update([A, B], [1, 2], [10, 20]), first);
+test('unchanged samples are cache as the same object', () => {
+  const cache = new SampleCache('TESTING');
+  const first = cache.update([A, B], [1, 2], [10, 20]);
+  assert.equal(cache.update([A, B], [1, 2], [10, 20]), first);
+  assert.equal(cache.update([['a'], ['b']], [1, 2], [10, 20]), first);
   assert.deepEqual(
     [...first],
     [
@@ -18,10 +19,10 @@ test('points of which nothing has changed are the very object of before', () => 
   );
 });
 
-test('what has changed takes the place of what was, and the rest is kept', () => {
-  const published = new SampleCache('TESTING');
-  const first = published.update([A, B], [1, 2], [10, 20]);
-  const other = published.update([A, B], [1, 3], [10, 20]);
+test('changed columns are replaced, and the others are kept', () => {
+  const cache = new SampleCache('TESTING');
+  const first = cache.update([A, B], [1, 2], [10, 20]);
+  const other = cache.update([A, B], [1, 3], [10, 20]);
   assert.notEqual(other, first);
   assert.deepEqual(
     [...first].map(({ value }) => value),
@@ -49,14 +50,14 @@ test('what has changed takes the place of what was, and the rest is kept', () =>
     ],
     [[], [], []],
   ] as const) {
-    const next = published.update(labelSets, values, created);
+    const next = cache.update(labelSets, values, created);
     assert.deepEqual([next.labelSets, next.values, next.created], [labelSets, values, created]);
   }
 });
 
-test('a gauge has no moment of birth', () => {
-  const published = new SampleCache('TESTING');
-  const gauges = published.update([A], [1]);
+test('a gauge has no creation time', () => {
+  const cache = new SampleCache('TESTING');
+  const gauges = cache.update([A], [1]);
   assert.deepEqual([...gauges], [{ labels: ['TESTING', 'a'], value: 1 }]);
-  assert.equal(published.update([A], [1]), gauges);
+  assert.equal(cache.update([A], [1]), gauges);
 });

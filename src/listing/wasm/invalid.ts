@@ -28,6 +28,9 @@ const KINDS: usize = 5;
 const REASONS: usize = 5;
 const FIELDS: usize = 16;
 
+/** Whether any of the counts is not 0. */
+export let hasInvalid: bool = false;
+
 /** Rejected entries: a u32 for each reason of each kind. */
 export const rejected = allocate(KINDS * REASONS * 4);
 /** Invalid fields: a u32 for each field of each kind. */
@@ -41,6 +44,8 @@ const MAX_FIRST_REJECTED: u32 = 5;
 let entryIndex: u32 = 0;
 
 export function clearInvalid(): void {
+  if (!hasInvalid) return;
+  hasInvalid = false;
   fillBytes(rejected, 0, KINDS * REASONS * 4);
   fillBytes(invalidFields, 0, KINDS * FIELDS * 4);
   firstRejectedCount = 0;
@@ -57,6 +62,7 @@ export function endEntry(): void {
 }
 
 export function reject(kind: u32, reason: u32, count: u32 = 1): void {
+  hasInvalid = true;
   addU32(rejected + (<usize>kind * REASONS + <usize>reason) * 4, count);
   for (let noted: u32 = 0; noted < count && firstRejectedCount < MAX_FIRST_REJECTED; noted += 1) {
     const entry = firstRejected + <usize>firstRejectedCount * 16;
@@ -69,7 +75,9 @@ export function reject(kind: u32, reason: u32, count: u32 = 1): void {
 
 /** Counts the invalid fields of the last object of a type. */
 export function countInvalidFields(kind: u32, type: usize): void {
-  if (invalidFieldsOf(type) != 0) addFields(invalidFields + <usize>kind * FIELDS * 4, type);
+  if (invalidFieldsOf(type) == 0) return;
+  hasInvalid = true;
+  addFields(invalidFields + <usize>kind * FIELDS * 4, type);
 }
 
 function addFields(counts: usize, type: usize): void {
@@ -115,6 +123,7 @@ export function addNested(from: usize, to: usize): void {
 /** Adds nested counts to those of the listing. */
 export function commitNested(kind: u32, counts: usize): void {
   if (readU32(counts + HAS_ANY) == 0) return;
+  hasInvalid = true;
   const notObjects = readU32(counts + NOT_OBJECTS);
   if (notObjects > 0) reject(kind, Reason.NOT_AN_OBJECT, notObjects);
   const fields = invalidFields + <usize>kind * FIELDS * 4;

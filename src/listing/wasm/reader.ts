@@ -22,7 +22,7 @@ export { allocatedBytes } from './memory';
 export { expectation } from './failure';
 export { setLimits } from './limits';
 export { readings, readingsUsed, clearReadings } from './readings';
-export { firstRejected, firstRejectedCount, invalidFields, rejected } from './invalid';
+export { firstRejected, firstRejectedCount, hasInvalid, invalidFields, rejected } from './invalid';
 export { rows, rowCount } from './rows';
 export { surplus } from './surplus';
 export { foreignTasks, foreignUsers, tasks, taskType, users, userType } from './records';
