@@ -8,6 +8,7 @@ import {
   gunzipSync,
   inflateRawSync,
   inflateSync,
+  type ZlibOptions,
 } from 'node:zlib';
 import type { DecodingShare } from './decoding-budget.ts';
 import { UpstreamError } from './errors.ts';
@@ -20,8 +21,12 @@ export const ACCEPTED_CODINGS = 'gzip, deflate, br';
 /** One of the server and one of a proxy. Each further one would multiply what a small body can expand to. */
 const MAX_CODINGS = 2;
 
-/** Output of one decompression step; the next step waits until the consumer has read it. */
+/** Output of one decompression step. */
 const CHUNK_BYTES = 64 * 1024;
+/** zlib, in a thread of its own, decompresses this much beyond what the consumer has read. */
+const READ_AHEAD_BYTES = 256 * 1024;
+
+const STREAM_OPTIONS = { chunkSize: CHUNK_BYTES, readableHighWaterMark: READ_AHEAD_BYTES };
 
 /** A smaller body is decompressed synchronously, unless its output is too large. */
 const MAX_SYNC_INPUT_BYTES = 64 * 1024;
@@ -80,7 +85,7 @@ interface Decoder {
     bytes: Uint8Array,
     options: { readonly maxOutputLength: number; readonly chunkSize: number },
   ) => Buffer;
-  readonly createStream: (options: { readonly chunkSize: number }) => Transform;
+  readonly createStream: (options: ZlibOptions & { readonly readableHighWaterMark: number }) => Transform;
   /** Buffer size for the whole output, if the body declares it. */
   readonly estimateOutputBytes?: (bytes: Buffer) => number;
 }
@@ -111,8 +116,7 @@ async function* decode(source: Bytes, coding: string): AsyncGenerator<Uint8Array
   const { start, rest } = await bufferStart(source);
   const decoder = selectDecoder(start[0] ?? 0);
   const whole = rest === undefined ? decodeWhole(start, decoder) : undefined;
-  if (whole === undefined)
-    yield* pipeThrough(prepend(start, rest), decoder.createStream({ chunkSize: CHUNK_BYTES }));
+  if (whole === undefined) yield* pipeThrough(prepend(start, rest), decoder.createStream(STREAM_OPTIONS));
   else yield whole;
 }
 
