@@ -18,7 +18,7 @@ import { benchScraping } from './scraping.ts';
 
 const SMALL_SIZE = { users: 40, tasks: 4 };
 
-// Enough to see that a part runs to its end: its figures say nothing at such a size.
+// Sizes at which each part runs quickly. The figures are meaningless.
 const PARTS: Readonly<Record<string, () => Promise<Comparison[]>>> = {
   reading: () => benchReading([{ ...SMALL_SIZE, rounds: 1, goal: 1 }]),
   polling: () =>
@@ -32,27 +32,23 @@ const PARTS: Readonly<Record<string, () => Promise<Comparison[]>>> = {
   scraping: () => benchScraping([{ ...SMALL_SIZE, series: 300, scrapes: 2, rounds: 1, connections: [1, 2] }]),
 };
 
-test(
-  'each part of the benchmark comes to figures under names of their own',
-  { concurrency: 2 },
-  async (t) => {
-    const parts = Object.entries(PARTS).map(([part, bench]) =>
-      t.test(part, async () => {
-        const comparisons = await bench();
-        const keys = comparisons.map(({ name, reference }) => `${name} ${reference}`);
-        assert.equal(new Set(keys).size, keys.length);
-        const figures = comparisons.flatMap((one) => [one.value, one.figure, one.referenceValue ?? 0]);
-        assert.deepEqual(
-          figures.filter((figure) => Number.isNaN(figure)),
-          [],
-        );
-      }),
-    );
-    await Promise.all(parts);
-  },
-);
+test('each part of the benchmark returns figures with unique names', { concurrency: 2 }, async (t) => {
+  const parts = Object.entries(PARTS).map(([part, bench]) =>
+    t.test(part, async () => {
+      const comparisons = await bench();
+      const keys = comparisons.map(({ name, reference }) => `${name} ${reference}`);
+      assert.equal(new Set(keys).size, keys.length);
+      const figures = comparisons.flatMap((one) => [one.value, one.figure, one.referenceValue ?? 0]);
+      assert.deepEqual(
+        figures.filter((figure) => Number.isNaN(figure)),
+        [],
+      );
+    }),
+  );
+  await Promise.all(parts);
+});
 
-test('a figure is held to its goal in the direction in which it is better', () => {
+test('a goal bounds a figure from above or from below', () => {
   const figures = { name: 'memory', unit: 'MB', value: 150, reference: 'reading', referenceValue: 100 };
   const cases = [
     [{ measure: 'excess', direction: 'at most', bound: 48 }, 50, 'MB', false],
@@ -67,7 +63,7 @@ test('a figure is held to its goal in the direction in which it is better', () =
   }
 });
 
-test('of two runs, less is better where the goal is an upper bound', (t) => {
+test('the comparison of two runs knows whether less or more is better', (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'bench-'));
   t.after(() => rmSync(folder, { recursive: true }));
   const runs = [100, 50].map((value) => {

@@ -1,12 +1,12 @@
 import { z } from 'zod';
 
-/** What processes of `children/` answer to their commands. */
+/** The response of a command without a result. */
 export const EMPTY_RESPONSE = z.object({});
 
-/** Where one listens. */
+/** The address of a server. */
 export const ADDRESS_RESPONSE = z.object({ url: z.string() });
 
-/** What one used since `begin`, as a share of a core; and the most memory that it has ever held. */
+/** CPU time since `begin` as a share of a core, and peak memory since the start. */
 export const USAGE_RESPONSE = z.object({ cpuShare: z.number(), peakRssMb: z.number() });
 
 /** CPU time that a process used so far. */

@@ -10,27 +10,27 @@ export interface ChildOptions {
   readonly env?: Readonly<Record<string, string>>;
 }
 
-/** A process that measures itself, from `children/`. Disposing of it ends it. */
+/** A child process that runs a program of `children/`. Disposal ends it. */
 export class Child implements AsyncDisposable {
   readonly #process: ChildProcess;
   readonly #exit: Promise<unknown>;
 
   private constructor(name: string, { args = [], execArgv = [], env = {} }: ChildOptions) {
     const path = fileURLToPath(new URL(`children/${name}.js`, import.meta.url));
-    // Nothing of the machine's own settings gets in.
+    // The environment of this process must not change the settings of the exporter.
     const settings = { execArgv: [...execArgv], env: { PATH: process.env['PATH'], ...env } };
     this.#process = fork(path, [...args], settings);
     this.#exit = once(this.#process, 'exit');
   }
 
-  /** Starts one and waits until it is ready for commands. */
+  /** Starts a program and waits until it accepts commands. */
   static async start(name: string, options: ChildOptions = {}): Promise<Child> {
     const child = new Child(name, options);
     await child.#nextMessage();
     return child;
   }
 
-  /** Has it run a command, and returns the figures that it answers. One command at a time. */
+  /** Sends a command and returns the response. Only one command can be under way. */
   async sendCommand<T>(command: string, schema: ZodType<T>): Promise<T> {
     this.#process.send(command);
     return schema.parse(await this.#nextMessage());

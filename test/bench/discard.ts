@@ -1,7 +1,7 @@
 import { createGunzip } from 'node:zlib';
 import { request } from 'undici';
 
-/** Requests a body, decompresses it where it must be, and throws it away. */
+/** Requests a body, decompresses it if it is compressed, and discards it. */
 export async function discard(url: string, headers: Readonly<Record<string, string>> = {}): Promise<void> {
   const answer = await request(url, { headers });
   const isZipped = answer.headers['content-encoding'] === 'gzip';

@@ -6,11 +6,11 @@ import { fileURLToPath } from 'node:url';
 const SOURCE = fileURLToPath(new URL('../../../test/bench/go-exporter/main.go', import.meta.url));
 const PROGRAM = fileURLToPath(new URL('../../go-exporter/go-exporter', import.meta.url));
 const CACHE = fileURLToPath(new URL('../../go-exporter/cache', import.meta.url));
-/** Where Debian's packages of Go libraries are. */
+/** Folder of Debian's packages of Go libraries. */
 const DEBIAN_GOPATH = '/usr/share/gocode';
 const BUILD_TIMEOUT_MS = 300_000;
 
-/** Builds the exporter on client_golang; returns why it cannot be built, `undefined` if it was. */
+/** Builds the exporter that uses client_golang. Returns the reason if that fails, else `undefined`. */
 export function buildGoExporter(): string | undefined {
   const { error, status, stderr } = spawnSync('go', ['build', '-o', PROGRAM, SOURCE], {
     env: { PATH: process.env['PATH'], GO111MODULE: 'off', GOPATH: DEBIAN_GOPATH, GOCACHE: CACHE },
@@ -21,7 +21,7 @@ export function buildGoExporter(): string | undefined {
   return status === 0 ? undefined : stderr.trim();
 }
 
-/** The exporter on client_golang. Disposing of it ends it. */
+/** The exporter that uses client_golang. Disposal ends it. */
 export class GoExporter implements AsyncDisposable {
   readonly url: string;
   readonly #process: ChildProcess;
@@ -33,7 +33,7 @@ export class GoExporter implements AsyncDisposable {
     this.#lines = lines;
   }
 
-  /** Starts it with the families of an exposition in the text format. */
+  /** Starts it with the families of an exposition in text format. */
   static async start(expositionPath: string): Promise<GoExporter> {
     const child = spawn(PROGRAM, [expositionPath], { stdio: ['pipe', 'pipe', 'inherit'] });
     const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();

@@ -3,7 +3,7 @@ import { measureAlternating, compare, measureCpuMs, type Comparison, type Goal }
 import type { BodySize } from './polling-process.ts';
 import { createTallyRun } from './reading.ts';
 
-/** The smallest numbers of records of either kind, and how many at a time are read for a figure. */
+/** The smallest numbers of users and tasks, and the number of rounds. */
 export interface GrowthSize extends BodySize {
   readonly rounds: number;
 }
@@ -12,7 +12,7 @@ const SIZE: GrowthSize = { users: 10_000, tasks: 500, rounds: 3 };
 const GROWTH = [1, 10, 100] as const;
 const FLAT_GOAL: Goal = { measure: 'ratio', direction: 'at most', bound: 1.3 };
 
-/** What a user and a task cost to read and tally, in listings of which one is a hundred times as long as another. */
+/** Compares the cost of a user and of a task in listings of three sizes: it must not grow with the listing. */
 export async function benchGrowth(size: GrowthSize = SIZE): Promise<Comparison[]> {
   return [await benchKind('user', size.users, size.rounds), await benchKind('task', size.tasks, size.rounds)];
 }
@@ -33,7 +33,7 @@ async function benchKind(kind: 'user' | 'task', records: number, rounds: number)
   return compare(figures, FLAT_GOAL);
 }
 
-/** Microseconds per record; short listings are read so often that as many records are read as of the longest. */
+/** Measures microseconds per record. Short listings are read repeatedly, so that each size reads the same number of records. */
 function createCostMeasurement(kind: 'user' | 'task', records: number, most: number): () => Promise<number> {
   const body = kind === 'user' ? createListingBody(records, 0) : createListingBody(0, records);
   const take = createTallyRun(body);

@@ -13,17 +13,14 @@ const SCRAPES_RESPONSE = z.object({ latenciesMs: z.array(z.number()) });
 const CPU_GOAL: Goal = { measure: 'excess', direction: 'at most', bound: 1 };
 const LATENCY_GOAL: Goal = { measure: 'excess', direction: 'at most', bound: 5 };
 
-/** What the exporter used, and how long its polls took and its scrapers waited. */
+/** CPU time of an exporter, and latencies of its polls and scrapes. */
 interface Cost {
   readonly cpuShare: number;
   readonly meanPollMs: number;
   readonly p99Ms: number;
 }
 
-/**
- * What it takes to persist the counters of many service codes: an exporter with a state file beside one without, at the
- * same time, polling the same simulator.
- */
+/** Compares an exporter with a state file with one without. Both poll many service codes of one simulator at the same time. */
 export async function benchJournal(size: CodesSize = CODES_SIZE): Promise<Comparison[]> {
   const codes = Array.from({ length: size.codes }, (_, number) => `CODE${number}`);
   await using simulator = await Child.start('simulating', {

@@ -12,7 +12,7 @@ import {
 } from '../support/record-builders.ts';
 import { compare, measureCpuMs, quantile, type Comparison } from './measure.ts';
 
-/** The label values of the listings, and how many service codes have them. */
+/** Numbers of service codes and of label values in each listing. */
 export interface LabelSetsSize {
   readonly codes: number;
   readonly servers: number;
@@ -30,7 +30,7 @@ const OUTPUTS = [
   { format: 'm3u8', videoCodecName: 'libx265', width: 480, height: 270 },
 ];
 
-/** CPU time of an exposition with as many label sets as a large service has; in this process, without a network. */
+/** Measures the CPU time of an exposition with the label sets of a large service, without a network. */
 export async function benchLabelSets(size: LabelSetsSize = SIZE): Promise<Comparison[]> {
   const tallies = Array.from({ length: size.codes }, (_, code) => createTally(`CODE${code}`));
   const store = new Store();

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { Child } from './child.ts';
 import { compare, type Comparison, type Goal } from './measure.ts';
 
-/** How many tasks a listing holds, and how often it is committed. */
+/** The number of tasks of a listing, and of commits. */
 export interface LedgerSize {
   readonly tasks: number;
   readonly rounds: number;
@@ -13,7 +13,7 @@ const LEDGER_RESPONSE = z.object({ bytesPerTask: z.number(), commitMs: z.number(
 const BYTES_GOAL: Goal = { measure: 'value', direction: 'at most', bound: 420 };
 const COMMIT_GOAL: Goal = { measure: 'value', direction: 'at most', bound: 150 };
 
-/** What is kept of a listing of tasks with three outputs each, and what it takes to commit it, by the clock. */
+/** Measures the memory of the accounts of tasks with three outputs each, and the duration of a commit by the clock. */
 export async function benchLedger({ tasks, rounds }: LedgerSize = SIZE): Promise<Comparison[]> {
   await using child = await Child.start('keeping-tasks', {
     args: [String(tasks), String(rounds)],

@@ -1,9 +1,9 @@
 import { createWorld } from '../../src/simulator/world.ts';
 
-/** The moment at which bodies are taken. */
+/** The time for which bodies are generated. */
 export const NOW_MS = Date.UTC(2026, 0, 1);
 
-/** A body as the service sends it, `afterMs` after the moment. */
+/** Creates a body as the service sends it, `afterMs` after that time. */
 export function createListingBody(users: number, tasks: number, afterMs = 0): Buffer {
   const world = createWorld({ seed: 1, startedAtMs: NOW_MS, users, tasks });
   const list = (records: Iterable<unknown>): string =>
@@ -13,7 +13,7 @@ export function createListingBody(users: number, tasks: number, afterMs = 0): Bu
   );
 }
 
-/** How many servers the records of the other body are spread over. */
+/** Number of servers in the other body. */
 const OTHER_SERVERS = 500;
 
 /**

@@ -1,4 +1,4 @@
-import { cpus } from 'node:os';
+import { cpus, loadavg } from 'node:os';
 import { benchCodes } from './codes.ts';
 import { benchGrowth } from './growth.ts';
 import { benchJournal } from './journal.ts';
@@ -23,10 +23,7 @@ const PARTS: ReadonlyMap<string, () => Promise<Comparison[]>> = new Map([
   ['scraping', () => benchScraping()],
 ]);
 
-/**
- * Runs all parts, or those that the arguments name. Prints a table, or with `--json` what a later run can be compared
- * with.
- */
+/** Runs all parts, or those that the arguments name. Prints a table, or with `--json` the figures for a later comparison. */
 async function main(args: readonly string[]): Promise<void> {
   const names = args.filter((arg) => arg !== '--json');
   const unknown = names.find((name) => !PARTS.has(name));
@@ -35,15 +32,22 @@ async function main(args: readonly string[]): Promise<void> {
     process.exitCode = 2;
     return;
   }
+  const machine = describeMachine();
   const comparisons: Comparison[] = [];
   for (const [name, bench] of PARTS) {
     if (names.length === 0 || names.includes(name)) comparisons.push(...(await bench()));
   }
-  const machine = `${cpus()[0]?.model ?? 'unknown processor'}, ${cpus().length} cores, Node.js ${process.version}`;
   const text = args.includes('--json')
     ? JSON.stringify({ machine, comparisons }, undefined, 2)
     : [machine, '', formatTable(comparisons)].join('\n');
   process.stdout.write(`${text}\n`);
+}
+
+/** Describes the machine and its load before the run. */
+function describeMachine(): string {
+  const [load = 0] = loadavg();
+  const model = cpus()[0]?.model ?? 'unknown processor';
+  return `${model}, ${cpus().length} cores, load average ${load.toFixed(1)} at the start, Node.js ${process.version}`;
 }
 
 await main(process.argv.slice(2));

@@ -1,10 +1,10 @@
-/** What a goal is set for: the figure itself, or what it is beside the reference's. */
+/** How a figure is compared: by itself, or with that of the reference. */
 type Measure = 'value' | 'ratio' | 'saving' | 'excess';
 
-/** What a figure is held to; without a bound it only tells. */
+/** The goal of a figure. Without a bound, the figure is for information. */
 export interface Goal {
   readonly measure: Measure;
-  /** Whether less of it is better, or more. */
+  /** Whether a smaller or a larger figure is better. */
   readonly direction: 'at most' | 'at least';
   readonly bound?: number;
 }
@@ -15,14 +15,14 @@ export interface Measurement {
   readonly unit: string;
   /** A median, unless the name says otherwise. */
   readonly value: number;
-  /** What it is compared with, where it is not held to a bound of its own. */
+  /** Name of what it is compared with. */
   readonly reference?: string;
   readonly referenceValue?: number;
 }
 
-/** Figures and what was to be reached, as they stand in a row of the table. */
+/** A measurement with its goal: a row of the table. */
 export interface Comparison extends Measurement {
-  /** What the goal is set for, computed from the figures. */
+  /** The figure that the goal bounds. */
   readonly figure: number;
   /** `×`, or the unit of the figures. */
   readonly figureUnit: string;
@@ -38,7 +38,7 @@ const MEASURES: Readonly<Record<Measure, (value: number, reference: number) => n
   excess: (value, reference) => value - reference,
 };
 
-/** Holds figures to a goal. */
+/** Compares a measurement with its goal. */
 export function compare(figures: Measurement, { measure, direction, bound }: Goal): Comparison {
   const figure = MEASURES[measure](figures.value, figures.referenceValue ?? Number.NaN);
   return {
@@ -53,10 +53,10 @@ export function compare(figures: Measurement, { measure, direction, bound }: Goa
   };
 }
 
-/** Something to measure. */
+/** A function to measure. */
 export type Run = () => unknown;
 
-/** Processor time of a run in milliseconds: user and system, the collector's threads among it. */
+/** Measures the processor time of a run in milliseconds: user and system, of all threads. */
 export async function measureCpuMs(run: Run): Promise<number> {
   const before = process.cpuUsage();
   await run();
@@ -65,8 +65,8 @@ export async function measureCpuMs(run: Run): Promise<number> {
 }
 
 /**
- * Takes figures in turn, after a round that does not count, and returns their medians: what slows the machine down for a
- * while slows all of them.
+ * Takes measurements in turn and returns their medians, so that a slow phase of the machine affects all of them. The first
+ * round is a warm-up.
  */
 export async function measureAlternating(
   rounds: number,
@@ -76,7 +76,7 @@ export async function measureAlternating(
   return await measureInterleaved(rounds, takes);
 }
 
-/** The same without a round that does not count. */
+/** The same without a warm-up. */
 export async function measureInterleaved(
   rounds: number,
   takes: readonly (() => number | Promise<number>)[],
@@ -88,7 +88,7 @@ export async function measureInterleaved(
   return figures.map((taken) => quantile(taken, 0.5));
 }
 
-/** The smallest of the values that is not below this part of them. */
+/** Returns a quantile: the smallest value that is at least as large as `part` of the values. */
 export function quantile(values: readonly number[], part: number): number {
   const sorted = values.toSorted((a, b) => a - b);
   return sorted[Math.max(0, Math.ceil(part * sorted.length) - 1)] ?? Number.NaN;

@@ -5,23 +5,23 @@ const SERVED_RESPONSE = z.object({ url: z.string(), bytes: z.number() });
 const POLL_RESPONSE = z.object({ cpuMs: z.number(), wallMs: z.number() });
 const MEMORY_RESPONSE = z.object({ peakRssMb: z.number() });
 
-/** What a poll cost the process that made it. */
+/** The cost of one poll in its process. */
 export type PollCost = z.infer<typeof POLL_RESPONSE>;
 
-/** A body that a process of its own serves. */
+/** A body that another process serves. */
 export interface ServedBody extends AsyncDisposable {
   readonly url: string;
-  /** Of the body, decompressed. */
+  /** Size of the decompressed body. */
   readonly megabytes: number;
 }
 
-/** How many records a body holds. */
+/** The number of records of a body. */
 export interface BodySize {
   readonly users: number;
   readonly tasks: number;
 }
 
-/** Serves a listing on loopback, from memory. */
+/** Starts a process that serves a listing from memory, on loopback. */
 export async function serveBody(
   { users, tasks }: BodySize,
   coding: 'identity' | 'gzip' | 'alternating' = 'identity',
@@ -39,7 +39,7 @@ export class PollingProcess implements AsyncDisposable {
     this.#child = child;
   }
 
-  /** Starts one of `children/`, which polls that address. */
+  /** Starts a program of `children/` that polls `url`. */
   static async start(name: string, url: string): Promise<PollingProcess> {
     return new PollingProcess(await Child.start(name, { args: [url], env: createExporterEnv(url) }));
   }
@@ -48,7 +48,7 @@ export class PollingProcess implements AsyncDisposable {
     return this.#child.sendCommand('poll', POLL_RESPONSE);
   }
 
-  /** The most memory that it has held so far. */
+  /** Returns its peak memory so far. */
   async getPeakRssMb(): Promise<number> {
     return (await this.#child.sendCommand('memory', MEMORY_RESPONSE)).peakRssMb;
   }
@@ -58,7 +58,7 @@ export class PollingProcess implements AsyncDisposable {
   }
 }
 
-/** The settings of an exporter that polls one service code there, and listens on a free port. */
+/** Creates the settings of an exporter that polls one service code at `baseUrl` and listens on a free port. */
 export function createExporterEnv(baseUrl: string): Readonly<Record<string, string>> {
   return {
     XVS_UPSTREAM_BASE_URL: baseUrl,

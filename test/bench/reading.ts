@@ -9,9 +9,7 @@ import type { BodySize } from './polling-process.ts';
 
 const CHUNK_BYTES = 64 * 1024;
 
-/**
- * Sizes of listings, from 3 MB to 175 MB, each with how many times faster than `JSON.parse` reading and adding up is to be.
- */
+/** Listings of 3, 70 and 174 MB, each with the goal for reading and adding up over `JSON.parse`. */
 const SIZES: readonly ReadingSize[] = [
   { users: 20_000, tasks: 400, rounds: 25, goal: 3.5 },
   { users: 560_000, tasks: 5000, rounds: 9, goal: 8 },
@@ -23,7 +21,7 @@ export interface ReadingSize extends BodySize {
   readonly goal: number;
 }
 
-/** Reads a body in chunks of the size in which one arrives. */
+/** Reads a body in chunks of the size in which bodies arrive. */
 function readInChunks(body: Buffer, sink: ListingSink): void {
   const reader = new ListingReader(sink, 'T', getReaderPool());
   for (let start = 0; start < body.length; start += CHUNK_BYTES) {
@@ -32,7 +30,7 @@ function readInChunks(body: Buffer, sink: ListingSink): void {
   reader.end();
 }
 
-/** Reads and commits the same body at each call. */
+/** Returns a function that reads and commits the body. */
 export function createTallyRun(body: Buffer): () => void {
   const tally = createDefaultTally();
   let listings = 0;
@@ -53,7 +51,7 @@ const IGNORING_SINK: ListingSink = {
 /** The goal for a body of another shape, whatever its size. */
 const OTHER_SHAPE_GOAL = 6;
 
-/** Reading, adding up and committing, against `JSON.parse` of the whole text; gunzip for comparison. */
+/** Compares reading, adding up, committing, and gunzip, with `JSON.parse` of the whole text. */
 export async function benchReading(sizes: readonly ReadingSize[] = SIZES): Promise<Comparison[]> {
   const comparisons: Comparison[] = [];
   for (const size of sizes)
@@ -89,7 +87,7 @@ async function benchBody(
   const subjects = [
     ['reading', goal],
     ['reading and adding up', { ...goal, bound }],
-    // The ledger's commit is not the reader's.
+    // This includes the commit of the ledger, so it has no goal of the reader.
     ['reading and tallying', goal],
     ['gunzip and discarding', goal],
   ] as const;

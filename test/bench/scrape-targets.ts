@@ -2,20 +2,20 @@ import { ADDRESS_RESPONSE, CPU_RESPONSE } from './child-responses.ts';
 import { Child } from './child.ts';
 import { createExporterEnv } from './polling-process.ts';
 
-/** A process that is scraped. */
+/** A process to scrape. */
 export interface ScrapeTarget extends AsyncDisposable {
   readonly url: string;
-  /** CPU time that the process used so far. */
+  /** Returns the CPU time of the process since its start. */
   readCpuMs(): Promise<number>;
 }
 
 /** The exporter, which polls on command. */
 export interface ExporterTarget extends ScrapeTarget {
-  /** Makes the next scrape differ from the last one; returns the CPU time that the process used by then. */
+  /** Makes the next scrape differ from the last one. Returns the CPU time of the process up to then. */
   change(): Promise<number>;
 }
 
-/** Starts the exporter, which polls there and exposes that many tasks. */
+/** Starts an exporter that polls `baseUrl` and exposes up to `tasks` tasks in per-task families. */
 export async function startExporterTarget(baseUrl: string, tasks: number): Promise<ExporterTarget> {
   const env = {
     ...createExporterEnv(baseUrl),
@@ -32,7 +32,7 @@ export async function startExporterTarget(baseUrl: string, tasks: number): Promi
   };
 }
 
-/** Starts the same families on prom-client. */
+/** Starts a program that serves the families of an exposition with prom-client. */
 export async function startPromClientTarget(expositionPath: string): Promise<ScrapeTarget> {
   const child = await Child.start('prom-client-exporter', { args: [expositionPath] });
   const { url } = await child.sendCommand('address', ADDRESS_RESPONSE);

@@ -12,11 +12,11 @@ import {
   type ScrapeTarget,
 } from './scrape-targets.ts';
 
-/** What is listed, and how often it is scraped. */
+/** The size of the listing and the numbers of scrapes. */
 export interface ScrapingSize extends BodySize {
-  /** Of the exposition, about. */
+  /** Approximate number of series of the exposition. */
   readonly series: number;
-  /** Scrapes of a round. */
+  /** Scrapes in a round. */
   readonly scrapes: number;
   readonly rounds: number;
   /** Concurrent connections. */
@@ -43,7 +43,7 @@ const SIZES: readonly ScrapingSize[] = [
     tasks: 11_120,
     scrapes: 2,
     rounds: 5,
-    // 64 scrapes at the same time would take a client library gigabytes.
+    // With 64 concurrent scrapes, a client library needs gigabytes of memory.
     connections: [1],
     unchangedGoal: { measure: 'saving', direction: 'at least', bound: 50 },
     changedGoal: { measure: 'saving', direction: 'at least', bound: 5 },
@@ -51,25 +51,25 @@ const SIZES: readonly ScrapingSize[] = [
 ];
 const NO_GOAL: Goal = { measure: 'saving', direction: 'at least' };
 
-/** In a round: each takes a poll. */
+/** Changed scrapes in a round: each needs a poll. */
 const MAX_CHANGES = 32;
 
 const ENCODINGS = ['identity', 'gzip'] as const;
 type Encoding = (typeof ENCODINGS)[number];
 
-/** What Prometheus sends, but for the format: prom-client serves no OpenMetrics by default. */
+/** As Prometheus sends it, without OpenMetrics, which prom-client does not serve by default. */
 const ACCEPT = 'text/plain;version=0.0.4;q=0.5,*/*;q=0.1';
 
-/** The same families on a client library. */
+/** A program that serves the same families with a client library. */
 interface Peer {
   readonly name: string;
   readonly target: ScrapeTarget;
 }
 
 /**
- * CPU time of the exporter's process for a scrape, against the same families on client libraries in processes of their
- * own, with their metrics of the process. Changed means after a poll and after the metrics of the process have expired;
- * a client library does the same for each scrape.
+ * Compares the CPU time of a scrape in the exporter's process with that of client libraries that serve the same families,
+ * each with its own metrics of the process. "Changed" means after a poll and after the metrics of the process have expired;
+ * a client library renders and collects everything for each scrape.
  */
 export async function benchScraping(sizes: readonly ScrapingSize[] = SIZES): Promise<Comparison[]> {
   const missing = buildGoExporter();
@@ -106,7 +106,7 @@ async function benchSize(size: ScrapingSize, hasGo: boolean): Promise<Comparison
   }
 }
 
-/** Unchanged and, on one connection, changed scrapes. */
+/** Measures unchanged scrapes and, on one connection, changed ones. */
 async function benchScrapes(
   { series, scrapes, rounds, unchangedGoal, changedGoal }: ScrapingSize,
   exporter: ExporterTarget,
@@ -135,7 +135,7 @@ async function benchScrapes(
   });
 }
 
-/** CPU milliseconds of the process for each scrape. */
+/** Measures the CPU time of the process for each scrape, in milliseconds. */
 async function measureScrapes(
   target: ScrapeTarget,
   scrapes: number,
@@ -157,7 +157,7 @@ async function measureScrapes(
   return (afterMs - beforeMs) / scrapes;
 }
 
-/** The same, each after a change, which does not count. */
+/** Measures scrapes that each follow a change, without the CPU time of the change. */
 async function measureChangedScrapes(
   exporter: ExporterTarget,
   scrapes: number,

@@ -1,9 +1,9 @@
 import type { Comparison } from './measure.ts';
 
-/** A table in Markdown, a row for each comparison. */
+/** Formats a Markdown table with a row for each comparison. */
 export function formatTable(comparisons: readonly Comparison[]): string {
   return [
-    ['what', 'measured', 'compared with', 'comes to', 'goal', 'met'],
+    ['what', 'measured', 'compared with', 'result', 'goal', 'met'],
     ['---', '---', '---', '---', '---', '---'],
     ...comparisons.map(formatCells),
   ]
@@ -26,7 +26,7 @@ function formatCells(comparison: Comparison): string[] {
   ];
 }
 
-/** With one digit behind the point; with two, where it would be the only one. */
+/** One decimal; two for values below 1. */
 function formatValue(value: number, unit: string): string {
   return `${value.toFixed(Math.abs(value) < 1 ? 2 : 1)} ${unit}`;
 }

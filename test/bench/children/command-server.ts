@@ -1,13 +1,13 @@
 import { readFileSync } from 'node:fs';
 
-/** What a child process answers to a command: figures, by name. */
+/** Handlers by command; each returns its response. */
 export type CommandHandlers = Readonly<Record<string, () => object | Promise<object>>>;
 
-/** Answers the commands of the process that started this one, one at a time, and ends with it. */
+/** Responds to commands of the parent process, one at a time, and exits when the parent does. */
 export function serveCommands(answers: CommandHandlers): void {
   process.on('disconnect', () => process.exit());
   process.on('message', (command) => {
-    // What goes wrong is thrown on: it ends this process, of which the other learns.
+    // An error ends this process, and the parent rejects the command.
     void handleCommand(answers, String(command));
   });
   process.send?.('ready');
@@ -21,10 +21,8 @@ async function handleCommand(answers: CommandHandlers, command: string): Promise
 }
 
 /**
- * The most memory that this process has held so far, in megabytes.
- *
- * Not `process.resourceUsage().maxRSS`, where there is another source: Linux lets a process inherit it from the one
- * that forked it.
+ * Returns the peak memory of this process in megabytes. On Linux, `process.resourceUsage().maxRSS` includes that of the
+ * parent process before the fork, so this reads `VmHWM`.
  */
 export function getPeakRssMb(): number {
   if (process.platform !== 'linux') return (process.resourceUsage().maxRSS * 1024) / 1e6;
@@ -32,7 +30,7 @@ export function getPeakRssMb(): number {
   return (Number(kibibytes) * 1024) / 1e6;
 }
 
-/** Answers `begin` and `end` with what this process used in between. */
+/** Creates handlers that return the CPU time between `begin` and `end`, and peak memory. */
 export function createUsageHandlers(): CommandHandlers {
   let cpu = process.cpuUsage();
   let sinceMs = performance.now();
@@ -50,7 +48,7 @@ export function createUsageHandlers(): CommandHandlers {
   };
 }
 
-/** Answers with the CPU time that this process used so far. */
+/** Returns the CPU time of this process since its start. */
 export function getCpuMs(): { cpuMs: number } {
   const { user, system } = process.cpuUsage();
   return { cpuMs: (user + system) / 1000 };

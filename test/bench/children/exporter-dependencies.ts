@@ -6,7 +6,7 @@ import { ConfigurationSource } from '../../../src/config/configuration-source.ts
 import { createLogger } from '../../../src/runtime/logger.ts';
 import { NO_FILES } from '../../support/configuration.ts';
 
-/** This process's environment, where the program looks too. */
+/** The configuration from the environment of this process. */
 const SOURCE = new ConfigurationSource({
   flags: new Map(),
   env: process.env,
@@ -14,12 +14,12 @@ const SOURCE = new ConfigurationSource({
   ...NO_FILES,
 });
 
-/** What the exporter reads of it. */
+/** Loads the configuration. */
 export async function readConfiguration(): Promise<Configuration> {
   return (await SOURCE.load()).configuration;
 }
 
-/** The machine's time, and a log that no one reads. */
+/** The system clock, and a log that is discarded. */
 export const DEPENDENCIES: AppDependencies = {
   clock: systemClock,
   source: SOURCE,

@@ -2,7 +2,7 @@ import { createExporter } from '../../../src/app.ts';
 import { DEPENDENCIES, readConfiguration } from './exporter-dependencies.ts';
 import { servePollCommands } from './poll-commands.ts';
 
-/** Polls as the exporter does, on command: the client with its signature, the reader, the tally, the store. */
+/** Polls once, as the exporter does: client with signature, reader, tally and store. */
 async function poll(): Promise<void> {
   await exporter.poller.pollOnce(new AbortController().signal);
   const [state] = exporter.store.states;

@@ -4,7 +4,7 @@ import type { Configuration } from '../../../src/config/configuration.ts';
 import { serveCommands, createUsageHandlers } from './command-server.ts';
 import { DEPENDENCIES, readConfiguration } from './exporter-dependencies.ts';
 
-/** Polls one upon the other where `intervalMs` says so: more often than a configuration can ask for. */
+/** Sets the interval, which may be shorter than a configuration allows. */
 function withInterval(configuration: Configuration, intervalMs: number): Configuration {
   return {
     ...configuration,
@@ -12,7 +12,7 @@ function withInterval(configuration: Configuration, intervalMs: number): Configu
   };
 }
 
-/** The exporter at work, as the program runs it: `[intervalMs]`. */
+/** Runs the exporter as the program does: `[intervalMs]`. */
 async function run([intervalMs]: readonly string[]): Promise<void> {
   const configuration = await readConfiguration();
   const app = await startApp(
@@ -24,7 +24,7 @@ async function run([intervalMs]: readonly string[]): Promise<void> {
   serveCommands({
     address: () => ({ url: `http://127.0.0.1:${address?.port}` }),
     ...createUsageHandlers(),
-    /** Wakes the process at each millisecond: not to be on where its processor time is measured. */
+    /** Wakes the process every millisecond, so it must be off while CPU time is measured. */
     watchTurns: () => {
       turns.reset();
       turns.enable();

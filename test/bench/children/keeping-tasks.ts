@@ -9,7 +9,7 @@ import { quantile } from '../measure.ts';
 import { serveCommands } from './command-server.ts';
 
 const POLL_MS = 15_000;
-/** Tasks whose text is made, and read, at a time. */
+/** Tasks that are generated and read at a time. */
 const BATCH = 50;
 const FORMATS = [
   { format: 'flv', extension: '.flv', tag: 'tcp_output_live_only', audio: 'aac' },
@@ -17,7 +17,7 @@ const FORMATS = [
   { format: 'm3u8', extension: '.m3u8', tag: 'hls_live', audio: 'libvo_aacenc' },
 ] as const;
 
-/** A task as in the service's sample, which names the files of a task after it. */
+/** Formats a task as in the sample of the service, whose files are named after their task. */
 function formatTask(number: number, listing: number): string {
   const server = `aws-cn_north_1-${number % 20}`;
   const id = `${server}-${(number * 0x9e3779b1).toString(16).padStart(16, '0')}`;
@@ -37,7 +37,7 @@ function formatTask(number: number, listing: number): string {
   return JSON.stringify({ id, progress: 0, vs_id: server, inputs: [], outputs, input_bytes: inputBytes });
 }
 
-/** The next listing of the same tasks, each with more bytes, through the reader: its strings are what is kept. */
+/** Reads the next listing of the same tasks, each with more bytes. The reader creates the strings that are kept. */
 function readListing(into: ListingAggregator, tasks: number, listing: number): void {
   const reader = new ListingReader(into, 'TESTING', getReaderPool());
   reader.write(Buffer.from('{"ret":0,"user_list":[],"task_list":['));
@@ -51,7 +51,7 @@ function readListing(into: ListingAggregator, tasks: number, listing: number): v
   reader.end();
 }
 
-/** What a store holds of a service code: its accounts, and the last that was published of them. */
+/** What the exporter keeps of a service code: its accounts and the last snapshot. */
 interface RetainedTally {
   readonly tally: Tally;
   readonly snapshot: Snapshot | undefined;
@@ -75,22 +75,19 @@ function commitListings(tasks: number, listings: number): RetainedTally {
 
 function measureHeapBytes(): number {
   if (globalThis.gc === undefined) throw new Error('Expected --expose-gc, found no collector to call');
-  // What is freed in one collection can be the last to hold on to something else.
+  // A collection can free objects that are reachable only from finalized ones.
   for (let collection = 0; collection < 3; collection += 1) globalThis.gc();
   const { heapUsed, external } = process.memoryUsage();
   return heapUsed + external;
 }
 
-/**
- * Commits once to have the code compiled, of which neither time nor memory counts; then anew, where the first listing
- * finds nothing to compare itself with, and does not count.
- */
+/** Measures after a warm-up that compiles the code. The first listing, the baseline, does not count. */
 function measure(tasks: number, rounds: number): { bytesPerTask: number; commitMs: number } {
   commitListings(tasks, 3);
   const beforeBytes = measureHeapBytes();
   const { tally, snapshot, commitMs } = commitListings(tasks, rounds + 1);
   const bytesPerTask = (measureHeapBytes() - beforeBytes) / tasks;
-  // Both are held until here.
+  // Keeps both alive until here.
   if (tally.beginListing().tasks.size !== 0 || snapshot?.tasks !== tasks) {
     throw new Error(`Expected ${tasks} tasks to be accounted for, found ${snapshot?.tasks}`);
   }

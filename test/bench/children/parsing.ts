@@ -9,7 +9,7 @@ interface Listing {
   }[];
 }
 
-/** The obvious way: the whole text, the whole tree, a loop. */
+/** Parses the whole text and counts in a loop. */
 async function parse(url: string): Promise<void> {
   const { body } = await request(url);
   const listing = JSON.parse(await body.text()) as Listing;

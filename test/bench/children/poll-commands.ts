@@ -1,7 +1,7 @@
 import { measureCpuMs } from '../measure.ts';
 import { serveCommands, getPeakRssMb } from './command-server.ts';
 
-/** Answers `poll` with what one poll costs, and `memory` with the most that was held so far. */
+/** Responds to `poll` with the cost of one poll, and to `memory` with the peak memory so far. */
 export function servePollCommands(poll: (url: string) => Promise<unknown>): void {
   const [url = ''] = process.argv.slice(2);
   serveCommands({

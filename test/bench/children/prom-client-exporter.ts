@@ -9,7 +9,7 @@ import { getCpuMs, serveCommands } from './command-server.ts';
 
 const compress = promisify(gzip);
 
-/** Serves the families of an exposition in the text format with prom-client, and its default metrics: `path`. */
+/** Serves the families of an exposition in text format and the default metrics with prom-client: `path`. */
 async function run([path = '']: readonly string[]): Promise<void> {
   const { families } = parseExposition(await readFile(path, 'utf8'), 'text');
   for (const [name, family] of families) {
@@ -17,7 +17,7 @@ async function run([path = '']: readonly string[]): Promise<void> {
   }
   collectDefaultMetrics();
   const server = createServer((request, response) => {
-    // What fails ends this process.
+    // An error ends this process.
     void register.metrics().then(async (text) => {
       response.setHeader('Content-Type', register.contentType);
       if (request.headers['accept-encoding'] !== 'gzip') return response.end(text);

@@ -6,7 +6,7 @@ import { discard } from '../discard.ts';
 import { serveCommands, createUsageHandlers } from './command-server.ts';
 import { readConfiguration } from './exporter-dependencies.ts';
 
-/** Requests every listing as often as the exporter does, signed, and throws each away. */
+/** Requests every listing as often as the exporter does, signed, and discards it. */
 async function run(): Promise<void> {
   const { serviceCodes, signing } = await readConfiguration();
   serveCommands(createUsageHandlers());
@@ -16,7 +16,7 @@ async function run(): Promise<void> {
       await delay((index * intervalMs) / serviceCodes.length);
       setInterval(() => {
         const signed = signRequest(signing, secret, address, systemClock.now());
-        // One that fails ends the process: what it costs would be something else.
+        // An error ends this process: a failed request costs less.
         void discard(address.url, { 'accept-encoding': 'gzip', ...signed });
       }, intervalMs);
     }),

@@ -9,7 +9,7 @@ import { DEPENDENCIES, readConfiguration } from './exporter-dependencies.ts';
 
 /** Longer than the exporter keeps the metrics of its process. */
 const SKIPPED_MS = 10_000;
-/** What a poll leaves to later turns of the event loop does not count as a scrape. */
+/** Work that a poll leaves to later turns of the event loop must not count as a scrape. */
 const SETTLE_MS = 20;
 
 /** The exporter with its web server. It polls on command only, so that polls do not count as scrapes. */
@@ -38,7 +38,7 @@ async function run(): Promise<void> {
   serveCommands({
     address: () => ({ url: `http://127.0.0.1:${web.addresses[0]?.port}` }),
     cpu: getCpuMs,
-    /** Polls, and makes the metrics of the process old. */
+    /** Polls, and lets the metrics of the process expire. */
     change: async () => {
       await poller.pollOnce(new AbortController().signal);
       const [state] = store.states;

@@ -3,13 +3,13 @@ import { Agent, get, type IncomingMessage } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import { serveCommands } from './command-server.ts';
 
-/** What Prometheus asks with. */
+/** The headers of Prometheus. */
 const HEADERS = {
   accept: 'application/openmetrics-text;version=1.0.0;q=0.5,text/plain;version=0.0.4;q=0.2,*/*;q=0.1',
   'accept-encoding': 'gzip',
 };
 
-/** Milliseconds from a scrape's due time to the last byte of its answer. */
+/** Measures the milliseconds from the due time of a scrape to the last byte of its response. */
 async function scrape(url: string, agent: Agent, dueMs: number): Promise<number> {
   const [response] = (await once(get(url, { agent, headers: HEADERS }), 'response')) as [IncomingMessage];
   if (response.statusCode !== 200) throw new Error(`Expected status 200, found ${response.statusCode}`);
@@ -17,7 +17,7 @@ async function scrape(url: string, agent: Agent, dueMs: number): Promise<number>
   return performance.now() - dueMs;
 }
 
-/** Scrapes on a grid of its own, whether the scrape before has been answered or not: `url count intervalMs`. */
+/** Scrapes at fixed times, even if an earlier scrape has no response yet. */
 async function scrapeAll(url: string, count: number, intervalMs: number): Promise<number[]> {
   const agent = new Agent({ keepAlive: true });
   const startMs = performance.now();

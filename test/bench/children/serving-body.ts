@@ -4,10 +4,10 @@ import { gzipSync } from 'node:zlib';
 import { createListingBody } from '../listing-body.ts';
 import { serveCommands } from './command-server.ts';
 
-/** Between the listings of alternating bodies. */
+/** Time between the listings of alternating bodies. */
 const INTERVAL_MS = 15_000;
 
-/** Serves one body, made beforehand, to whatever is asked, or two in turn: `users tasks [gzip|alternating]`. */
+/** Serves one body, or two in turn, for any request: `users tasks [gzip|alternating]`. */
 async function serve([users, tasks, coding]: readonly string[]): Promise<void> {
   const plain = createListingBody(Number(users), Number(tasks));
   const body = coding === 'gzip' ? gzipSync(plain) : plain;
