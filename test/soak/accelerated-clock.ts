@@ -1,16 +1,16 @@
 import { systemClock, type Clock } from '../../src/runtime/clock.ts';
 
-/** A clock that runs some times as fast as time does, unless it is paused. Nothing sleeps by it faster. */
+/** A clock whose `now` advances `speedFactor` times as fast as wall-clock time. It can be paused. `sleep` is not accelerated. */
 export class AcceleratedClock implements Clock {
   readonly #startMs: number;
   readonly #speedFactor: number;
   #pausedAtMs: number | undefined;
-  /** How long it was paused. */
+  /** Total wall-clock time of completed pauses. */
   #pausedMs = 0;
 
-  constructor(pace: number) {
+  constructor(speedFactor: number) {
     this.#startMs = systemClock.now();
-    this.#speedFactor = pace;
+    this.#speedFactor = speedFactor;
   }
 
   now(): number {

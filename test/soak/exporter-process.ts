@@ -21,21 +21,21 @@ const lineSchema = z.looseObject({
   time: z.iso.datetime(),
 });
 
-/** What the exporter says in its log of a poll that has ended. */
+/** A completed poll, parsed from the log of the exporter. */
 export interface PollEvent {
   readonly serviceCode: SoakCode;
-  /** Why it failed; undefined if it succeeded. */
+  /** The reason of the failure; `undefined` if the poll succeeded. */
   readonly reason: string | undefined;
-  /** In wall-clock milliseconds. */
+  /** Wall-clock time of the log line in milliseconds. */
   readonly atMs: number;
 }
 
-/** The program itself, as a process of its own, with all that it writes. */
+/** The exporter in a separate process, with its state file and its output. */
 export class ExporterProcess implements AsyncDisposable {
   readonly #folder: string;
   readonly #port: number;
   #program: Program;
-  /** What killed processes have written. */
+  /** Output of the killed processes. */
   readonly #earlierOutput: string[] = [];
   #readOffset = 0;
   #noticeCount = 0;
@@ -58,13 +58,12 @@ export class ExporterProcess implements AsyncDisposable {
     return `http://127.0.0.1:${this.#port}`;
   }
 
-  /** Kills the process. */
   async kill(): Promise<void> {
     this.#program.signal('SIGKILL');
     await this.#program.exitCode;
   }
 
-  /** Starts another process with the state file of the killed one, whose polls must have been read. */
+  /** Starts a new process with the state file of the killed one. Call `readNewPolls` before: it reads the last process only. */
   async restart(): Promise<void> {
     this.#earlierOutput.push(this.#program.stdout, this.#program.stderr);
     this.#readOffset = 0;
@@ -72,17 +71,17 @@ export class ExporterProcess implements AsyncDisposable {
     await this.#program.waitForPort();
   }
 
-  /** All that it has written. */
+  /** Standard output and standard error of all processes. */
   get output(): readonly string[] {
     return [...this.#earlierOutput, this.#program.stdout, this.#program.stderr];
   }
 
-  /** Lines of the log above `debug`. */
+  /** Number of log lines above level `debug`. */
   get noticeCount(): number {
     return this.#noticeCount;
   }
 
-  /** The polls that it has told of since the last call. */
+  /** Returns the polls logged since the last call. */
   readNewPolls(): readonly PollEvent[] {
     const { stderr } = this.#program;
     const end = stderr.lastIndexOf('\n') + 1;
@@ -100,7 +99,7 @@ export class ExporterProcess implements AsyncDisposable {
     return [{ serviceCode, reason: failure, atMs: Date.parse(time) }];
   }
 
-  /** Ends it, as its supervisor would; returns its exit code. */
+  /** Sends SIGTERM and returns the exit code. */
   async stop(): Promise<number | null> {
     this.#program.signal('SIGTERM');
     return await this.#program.exitCode;
@@ -113,7 +112,7 @@ export class ExporterProcess implements AsyncDisposable {
 }
 
 function startIn(folder: string, port: number): Program {
-  // A small nursery: what survives in the heap is seen sooner.
+  // A small young generation makes collections frequent, so a leak shows earlier.
   const env = { NODE_OPTIONS: '--max-semi-space-size=1' };
   const address = `--web.listen-address=127.0.0.1:${port}`;
   return startProgram([`--config.file=${join(folder, 'config.yml')}`, address], env);

@@ -4,7 +4,7 @@ import { FAULTS } from '../integration/faults/table.ts';
 import type { SimulatedService } from './simulated-service.ts';
 import type { SoakCode } from './settings.ts';
 
-/** What happens to the service codes: the faults of the matrix that come by plain HTTP, and what is no failure. */
+/** A fault of the matrix that works over plain HTTP, or a change that does not fail the poll and has no `reason`. */
 type InjectedFault = Pick<Fault, 'name' | 'make'> & { readonly reason?: Fault['reason'] };
 
 const INJECTABLE_FAULTS: readonly InjectedFault[] = [
@@ -12,14 +12,14 @@ const INJECTABLE_FAULTS: readonly InjectedFault[] = [
     ({ faultyCode, isTimestampFault, skippedPolls = 0 }) =>
       faultyCode === undefined && isTimestampFault !== true && skippedPolls < 5,
   ),
-  { name: 'records that break the interface', make: injectSimulatorFault({ fault: 'bad_record', every: 3 }) },
-  { name: 'a listing that is empty', make: injectSimulatorFault({ fault: 'ret', value: '0' }) },
+  { name: 'invalid records', make: injectSimulatorFault({ fault: 'bad_record', every: 3 }) },
+  { name: 'an empty listing', make: injectSimulatorFault({ fault: 'ret', value: '0' }) },
 ];
 
 /** Maximum number of consecutive polls with the same fault. */
 const MAX_POLLS_PER_FAULT = 4;
 
-/** Switches faults on and off at random, right after a poll, so that none is changed in its midst. */
+/** Injects and clears faults at random, right after a poll, so that no fault changes during a poll. */
 export class FaultInjector {
   readonly #service: SimulatedService;
   readonly #random: () => number;
@@ -27,7 +27,7 @@ export class FaultInjector {
   readonly #activeFaults = new Map<SoakCode, InjectedFault>();
   readonly #injectedKinds = new Set<string>();
   #isStopped = false;
-  /** How often something was switched on. */
+  /** Number of injected faults. */
   injectionCount = 0;
 
   constructor(service: SimulatedService, random: () => number) {
@@ -35,27 +35,25 @@ export class FaultInjector {
     this.#random = random;
   }
 
-  /** Different faults that the exporter was in. */
+  /** Number of different faults injected. */
   get injectedKindCount(): number {
     return this.#injectedKinds.size;
   }
 
-  /** What is broken of a service code at this moment. */
   getActiveFault(code: SoakCode): InjectedFault | undefined {
     return this.#activeFaults.get(code);
   }
 
-  /** A poll of a service code has ended. */
+  /** Injects or clears a fault of the service code if its number of polls has passed. */
   async handlePollEnd(code: SoakCode): Promise<void> {
     const left = (this.#pollsLeft.get(code) ?? this.#drawPause()) - 1;
     this.#pollsLeft.set(code, left);
     if (left > 0 || this.#isStopped) return;
-    const was = this.#activeFaults.get(code);
-    if (was === undefined) await this.#injectFault(code);
-    else await this.#clearFault(code);
+    if (this.#activeFaults.has(code)) await this.#clearFault(code);
+    else await this.#injectFault(code);
   }
 
-  /** Mends everything; nothing breaks until `resume`. */
+  /** Clears all faults and injects none until `resume`. */
   async stop(codes: readonly SoakCode[]): Promise<void> {
     this.#isStopped = true;
     for (const code of codes) await this.#clearFault(code);
@@ -66,13 +64,13 @@ export class FaultInjector {
   }
 
   async #injectFault(code: SoakCode): Promise<void> {
-    const mishap = INJECTABLE_FAULTS[Math.floor(this.#random() * INJECTABLE_FAULTS.length)];
-    if (mishap === undefined) return;
+    const fault = INJECTABLE_FAULTS[Math.floor(this.#random() * INJECTABLE_FAULTS.length)];
+    if (fault === undefined) return;
     this.injectionCount += 1;
-    this.#injectedKinds.add(mishap.name);
-    this.#activeFaults.set(code, mishap);
+    this.#injectedKinds.add(fault.name);
+    this.#activeFaults.set(code, fault);
     this.#pollsLeft.set(code, 1 + Math.floor(this.#random() * MAX_POLLS_PER_FAULT));
-    await mishap.make(this.#service.createFaultTarget(code));
+    await fault.make(this.#service.createFaultTarget(code));
   }
 
   async #clearFault(code: SoakCode): Promise<void> {
@@ -81,7 +79,7 @@ export class FaultInjector {
     await this.#service.clearFaults(code);
   }
 
-  /** How many good polls come between two faults. */
+  /** Number of polls between two faults: 1 to 3. */
   #drawPause(): number {
     return 1 + Math.floor(this.#random() * 3);
   }

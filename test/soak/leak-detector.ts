@@ -5,7 +5,7 @@ interface ResourceSample {
   readonly descriptors: number;
 }
 
-/** What is kept of the heap's low points, which a collection leaves behind. */
+/** Minimum heap size, reached after a garbage collection, and maximum number of descriptors, early and late in a run. */
 export interface ResourceUsage {
   readonly earlyMinHeapBytes: number;
   readonly lateMinHeapBytes: number;
@@ -13,7 +13,7 @@ export interface ResourceUsage {
   readonly lateMaxDescriptors: number;
 }
 
-/** Follows the memory and the file descriptors of the exporter by its own metrics. */
+/** Collects heap size and open file descriptors from scraped process metrics. */
 export class LeakDetector {
   readonly #samples: ResourceSample[] = [];
 
@@ -21,11 +21,11 @@ export class LeakDetector {
     const heapBytes = scrape.get('nodejs_heap_size_used_bytes{}');
     const descriptors = scrape.get('process_open_fds{}');
     if (heapBytes === undefined || descriptors === undefined)
-      throw new Error('Expected the metrics of the process');
+      throw new Error('Expected process metrics in the scrape, found none');
     this.#samples.push({ heapBytes, descriptors });
   }
 
-  /** The second third of the run, beside the last one: by then all is compiled and every cache is full. */
+  /** Compares the second third of the run (early) with the last one (late). In the first, code compiles and caches fill. */
   summarize(): ResourceUsage {
     const third = Math.floor(this.#samples.length / 3);
     const early = this.#samples.slice(third, 2 * third);

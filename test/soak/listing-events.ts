@@ -4,24 +4,24 @@ type SimulatedOutput = SimulatedTask['outputs'][number];
 
 type SimulatedInput = SimulatedTask['inputs'][number];
 
-/** A task as a disturbed service lists it: a merge leaves its bytes to its inputs. */
+/** A task as listed after events: a merge has byte counts on its inputs instead of a total. */
 export type DisturbedTask = Omit<SimulatedTask, 'input_bytes' | 'inputs'> & {
   readonly input_bytes?: number;
   readonly inputs: readonly (SimulatedInput & { readonly input_bytes?: number })[];
 };
 
-/** Listings for which a server is missing, at most. */
+/** Maximum number of consecutive listings without a hidden server. */
 const MAX_HIDDEN_LISTINGS = 4;
 
-/** What a counter shows: its value since its last reset. */
+/** Resets of a byte counter: its true value at the last reset, and the number of resets. */
 interface CounterState {
   base: number;
   generation: number;
 }
 
 /**
- * Legal but hostile changes between the listings of one service code: servers that flap, merges without a total of their
- * own whose participants leave and return, tags and file names that change, and counters that count from 0 again.
+ * Valid but difficult changes between the listings of one service code: servers disappear and return, merges have no total
+ * and their inputs leave and return, tags and file names change, and counters restart at 0.
  */
 export class ListingEvents {
   readonly #random: () => number;
@@ -29,16 +29,16 @@ export class ListingEvents {
   readonly #absentInputs = new Set<string>();
   #hidden: { readonly vsId: string; listings: number } | undefined;
   #listingCount = 0;
-  /** While set, every task and input is listed and nothing changes but the bytes. */
+  /** If set, listings contain every task and input, and only byte counts change. */
   isCalm = false;
-  /** Events so far. */
+  /** Number of events so far. */
   count = 0;
 
   constructor(random: () => number) {
     this.#random = random;
   }
 
-  /** Changes the tasks of the next listing. */
+  /** Applies random events to the tasks of the next listing. */
   apply(tasks: readonly SimulatedTask[]): readonly DisturbedTask[] {
     this.#listingCount += 1;
     this.#changeHiddenServer(tasks);
@@ -47,7 +47,7 @@ export class ListingEvents {
       .map((task) => this.#changeTask(task));
   }
 
-  /** The first listing is complete: a task that is hidden in it would later show its whole lifetime. */
+  /** Hides no server in the first two listings: a task first seen later would count its whole lifetime as growth. */
   #changeHiddenServer(tasks: readonly SimulatedTask[]): void {
     if (this.#hidden !== undefined && (this.#hidden.listings -= 1) <= 0) this.#hidden = undefined;
     if (this.#listingCount < 3 || this.#hidden !== undefined || !this.#happens(0.05)) return;
@@ -63,7 +63,7 @@ export class ListingEvents {
     const { input_bytes: total, ...rest } = task;
     const inputs = rest.inputs.flatMap((input, index) => {
       const key = `${task.id} ${index}`;
-      // The first participant always stays: a merge without inputs would have no bytes at all.
+      // The first input always stays: a merge without inputs would have no bytes.
       if (index > 0 && this.#happens(0.1)) if (!this.#absentInputs.delete(key)) this.#absentInputs.add(key);
       if (!this.isCalm && this.#absentInputs.has(key)) return [];
       return [{ ...input, input_bytes: Math.floor(total / (index + 2)) }];
@@ -74,12 +74,12 @@ export class ListingEvents {
   #changeOutput(taskId: string, output: SimulatedOutput): SimulatedOutput {
     const shown = this.#show(`${taskId} ${output.file_name}`, output.http_output_bytes, 0.02);
     const tag = this.#listingCount % 3 === 0 ? `${output.tag}-${this.#listingCount % 5}` : output.tag;
-    // Half of the resets are other files.
+    // Every second reset also changes the file name.
     const suffix = shown.generation > 1 ? `-${Math.floor(shown.generation / 2)}` : '';
     return { ...output, tag, file_name: output.file_name + suffix, http_output_bytes: shown.bytes };
   }
 
-  /** The value of a counter, which may count from 0 again now. */
+  /** Returns the value of a counter since its last reset, and resets it first with the given probability. */
   #show(
     key: string,
     bytes: number,

@@ -9,25 +9,25 @@ const ACCEPT = {
 } as const;
 type Format = keyof typeof ACCEPT;
 
-/** Counters of single tasks begin again with their task, which can leave and return between two scrapes. */
+/** Counters of single tasks: they restart with their task, which can end and return between two scrapes. */
 const TASK_COUNTER = /^xvs_task_(?:input|http_output)_bytes/;
-/** Counters of the exporter begin again with its process. */
+/** Counters of the exporter: they restart with its process. */
 const PROCESS_COUNTER = /^(?:xvs_exporter_|process_|nodejs_)/;
 
-/** Values by series; the labels in JSON. */
+/** Sample values by series: the metric name followed by its labels as JSON. */
 export type Scrape = ReadonlyMap<string, number>;
 
-/** Several clients that scrape at the same time, and hold what they get to what must always hold. */
+/** Concurrent clients that check every response: status, valid exposition, no leaked secret, no decreasing counter. */
 export class Scrapers {
   readonly problems = new Set<string>();
   readonly scrapes = { text: 0, openmetrics: 0, pages: 0, abandoned: 0 };
-  /** Each whole scrape that carries the metrics of the process. */
+  /** Called with each scrape of all metrics, including process metrics. */
   onScrape: (scrape: Scrape) => void = () => undefined;
   readonly #url: string;
   readonly #random: () => number;
   #stop = new AbortController();
   #clients: readonly Promise<void>[] = [];
-  /** The last value of each counter of the service, by client: a kill of the exporter must not set it back. */
+  /** By client, the last value of each counter that must survive a kill of the exporter. */
   readonly #lastCounters = new Map<string, Map<string, number>>();
 
   constructor(url: string, random: () => number) {
@@ -47,19 +47,18 @@ export class Scrapers {
     ];
   }
 
-  /** Scrapes once. */
   async scrape(format: Format, query = ''): Promise<Scrape> {
     const response = await fetch(`${this.#url}/metrics${query}`, { headers: { accept: ACCEPT[format] } });
     const text = await response.text();
-    if (response.status !== 200) this.problems.add(`a scrape was answered with ${response.status}`);
-    for (const leak of findLeaks([text], SECRET)) this.problems.add(`a scrape held ${leak}`);
+    if (response.status !== 200) this.problems.add(`a scrape returned status ${response.status}`);
+    for (const leak of findLeaks([text], SECRET)) this.problems.add(`a scrape contains ${leak}`);
     this.scrapes[format] += 1;
     const { families } = parseExposition(text, format);
     const samples = [...families.values()].flatMap((family) => family.samples);
     return new Map(samples.map(({ name, labels, value }) => [name + JSON.stringify(labels), value]));
   }
 
-  /** Stops the clients; they can be started again. */
+  /** Stops the clients; `start` starts them again. */
   async stop(): Promise<void> {
     this.#stop.abort();
     await Promise.all(this.#clients);
@@ -74,7 +73,7 @@ export class Scrapers {
       for (const [series, value] of scrape) {
         if (!/_total\{/.test(series) || TASK_COUNTER.test(series)) continue;
         const last = Math.max(previous.get(series) ?? 0, lasting.get(series) ?? 0);
-        if (value < last) this.problems.add(`${series} went backwards`);
+        if (value < last) this.problems.add(`${series} decreased`);
         if (!PROCESS_COUNTER.test(series)) lasting.set(series, value);
       }
       previous = scrape;
@@ -86,20 +85,21 @@ export class Scrapers {
     for (const path of ['/', '/-/healthy', '/-/ready']) {
       const response = await fetch(this.#url + path);
       const text = await response.text();
-      if (path === '/-/healthy' && response.status !== 200) this.problems.add('it was not healthy');
-      for (const leak of findLeaks([text], SECRET)) this.problems.add(`${path} held ${leak}`);
+      if (path === '/-/healthy' && response.status !== 200)
+        this.problems.add(`${path} returned status ${response.status}`);
+      for (const leak of findLeaks([text], SECRET)) this.problems.add(`${path} contains ${leak}`);
       this.scrapes.pages += 1;
     }
   }
 
-  /** A client that does not wait for the end. */
+  /** Scrapes and disconnects within 10 ms. */
   async #abortScrape(): Promise<void> {
-    const leaving = new AbortController();
-    const response = fetch(`${this.#url}/metrics`, { signal: leaving.signal });
-    setTimeout(() => leaving.abort(), this.#random() * 10);
-    // Whether it was quick enough is all the same.
+    const disconnect = new AbortController();
+    const response = fetch(`${this.#url}/metrics`, { signal: disconnect.signal });
+    setTimeout(() => disconnect.abort(), this.#random() * 10);
+    // The response may arrive before the disconnect; both outcomes are valid.
     await response.then(
-      async (whole) => await whole.text().catch(() => ''),
+      async (complete) => await complete.text().catch(() => ''),
       () => undefined,
     );
     this.scrapes.abandoned += 1;

@@ -1,10 +1,10 @@
-/** How a soak is run: what `npm run test:soak -- <minutes> [--seed=n]` says. */
+/** Arguments of `npm run test:soak -- <minutes> [--seed=n]`. */
 export interface SoakSettings {
   readonly minutes: number;
   readonly seed: number;
 }
 
-/** Service codes that have faults, and one that never has. */
+/** Service codes that get faults. `HEALTHY_CODE` never gets one. */
 export const FAULTY_CODES = ['ALPHA', 'BETA', 'GAMMA'] as const;
 export const HEALTHY_CODE = 'SOUND';
 export const SOAK_CODES = [...FAULTY_CODES, HEALTHY_CODE] as const;
@@ -12,14 +12,14 @@ export type SoakCode = (typeof SOAK_CODES)[number];
 
 export const SECRET = 'soak-horse-battery-staple';
 export const INTERVAL_MS = 1500;
-/** Long enough for a few listings between two snapshots of the state: a kill leaves these to the journal. */
+/** Several listings fit between two state snapshots, so that a restart after a kill depends on the journal. */
 export const STATE_INTERVAL_MS = 7000;
-/** The service lives so much faster than the clock, so that users and tasks come and go while one watches. */
+/** Speed of the simulated service's clock, so that many users and tasks start and end within minutes. */
 export const SPEED_FACTOR = 40;
 export const USERS = 200;
 export const TASKS = 40;
 
-/** Numbers from 0 to below 1 that a seed determines (mulberry32). */
+/** Creates a seeded generator of numbers from 0 up to but excluding 1 (mulberry32). */
 export function createRandom(seed: number): () => number {
   let state = seed >>> 0;
   return () => {

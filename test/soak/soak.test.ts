@@ -5,7 +5,7 @@ import { soak } from './soak.ts';
 const seed = Number(process.env['XVS_TEST_SEED'] ?? 1);
 const MINUTES = 0.5;
 
-test(`half a minute of churn, faults and scrapes with seed ${seed} loses no byte and breaks no invariant`, async () => {
+test(`the exporter counts all bytes during 30 s of churn, faults, scrapes and kills with seed ${seed}`, async () => {
   const report = await soak({ minutes: MINUTES, seed });
   assert.deepEqual(report.problems, []);
   assert.equal(report.differenceBytes, 0);

@@ -16,7 +16,7 @@ import {
   type SoakSettings,
 } from './settings.ts';
 
-/** A scrape with the monotonic times between which it was made. */
+/** A scrape with the monotonic times of its start and end. */
 interface TimedScrape {
   readonly scrape: Scrape;
   readonly startedMs: number;
@@ -25,47 +25,49 @@ interface TimedScrape {
 
 /** The result of a soak test. */
 export interface SoakReport extends SoakSettings {
-  /** How often a fault was switched on, and how many different ones these were. */
   readonly injectionCount: number;
+  /** Number of different faults injected. */
   readonly faultKindCount: number;
-  /** Changes between two listings that are no failure. */
+  /** Number of valid but difficult changes between two listings. */
   readonly eventCount: number;
   readonly killCount: number;
-  /** Times in which the machine was too busy to judge polls by their deadlines. */
+  /** Number of periods in which the machine was too slow to check poll deadlines. */
   readonly stallCount: number;
   readonly polls: number;
   /** Failed polls by reason. */
   readonly failures: Readonly<Record<string, number>>;
-  /** Lines of the log above `debug`. */
+  /** Number of log lines above level `debug`. */
   readonly logLines: number;
   readonly scrapes: Scrapers['scrapes'];
-  /** Bytes by the simulator's own account, and what the counters say beyond or below it. */
+  /** Bytes that the simulated service expects on the counters. */
   readonly accountedBytes: number;
+  /** Sum of the absolute differences between counters and expected bytes. */
   readonly differenceBytes: number;
   readonly resourceUsage: ResourceUsage;
-  /** All that did not hold. */
+  /** Failed checks. */
   readonly problems: readonly string[];
 }
 
-/** The heap's low points may differ so much: few of them are seen in a short run, and code is still being compiled. */
+/** Allowed growth of the minimum heap size. Short runs need more: they have few collections, and code is still compiled. */
 const getHeapSlackBytes = (minutes: number): number => (minutes < 5 ? 16 : 3) * 1024 * 1024;
-/** The number of descriptors may differ so much from one time to another. */
+/** Allowed growth of the maximum number of descriptors. */
 const DESCRIPTOR_SLACK = 8;
-/** Of a fault: it came, records were left out, it changed, it went. Besides, what is said at the start and at the end. */
+/** Log lines above `debug` per fault: failure, rejected records, changed reason, recovery. */
 const LOG_LINES_PER_FAULT = 4;
+/** Log lines above `debug` per process, for start and shutdown. */
 const BASE_LOG_LINES = 20;
-/** Time between two kills. All happen in the first third of a run: the rest shows whether a process leaks. */
+/** Time between two kills. All kills happen in the first third of a run; the rest is for leak detection. */
 const KILL_INTERVAL_MS = 45_000;
-/** A listing whose tasks returned this long before a kill may be later than the last snapshot of the state. */
+/** Maximum age of the last state snapshot at a kill. The snapshot may miss tasks that returned within this time. */
 const MAX_SNAPSHOT_AGE_MS = STATE_INTERVAL_MS + 3 * INTERVAL_MS;
-/** How often the log is looked at: far more often than anything is polled. */
+/** Much shorter than `INTERVAL_MS`, so that faults change right after a poll. */
 const LOG_READ_INTERVAL_MS = 20;
-/** If this process waits longer for its turn, the machine is too busy to judge polls by their deadlines for a while. */
+/** If a sleep of this process ends later than this, the machine is too slow to check poll deadlines for two intervals. */
 const MAX_DELAY_MS = 250;
-/** The longest pause that a fault asks for, and some more. */
+/** Longer than the longest `Retry-After` of a fault. */
 const RECOVERY_MS = 30_000;
 
-/** Runs the exporter, as a process of its own, against a service that has faults and clients that scrape. */
+/** Runs the exporter in a separate process with a faulty service and concurrent scrapers, and checks its counters. */
 export async function soak(settings: SoakSettings): Promise<SoakReport> {
   await using service = await SimulatedService.start(settings.seed);
   await using exporter = await ExporterProcess.start((code) => service.getUrl(code));
@@ -85,10 +87,10 @@ class SoakRun {
   readonly #polls = new Map<SoakCode, number>();
   readonly #successfulPolls = new Map<SoakCode, number>();
   #killCount = 0;
-  /** Until when polls are not judged by their deadlines. */
+  /** Monotonic time until which poll deadlines are not checked. */
   #stalledUntilMs = 0;
   #stallCount = 0;
-  /** Returns of tasks, which the exporter may have forgotten with a kill: it then counts their end twice. */
+  /** Number of returned tasks that a killed exporter may not have saved. It may count their end twice. */
   #forgettableReturns = 0;
   #returnsByTime: { readonly atMs: number; readonly count: number }[] = [];
 
@@ -117,12 +119,13 @@ class SoakRun {
     const last = await this.#readScrape();
     this.#checkSchedule(first, last);
     const exitCode = await this.#exporter.stop();
-    if (exitCode !== 0) this.#problems.add(`the exporter ended with ${exitCode}`);
-    for (const leak of findLeaks(this.#exporter.output, SECRET)) this.#problems.add(`the log held ${leak}`);
+    if (exitCode !== 0) this.#problems.add(`the exporter exited with code ${exitCode}`);
+    for (const leak of findLeaks(this.#exporter.output, SECRET))
+      this.#problems.add(`the log contains ${leak}`);
     return this.#createReport(last.scrape);
   }
 
-  /** Waits for a good poll of each code after the exporter has started, and lets the clients scrape. */
+  /** Waits for a successful poll of each code, scrapes once, and starts the scrapers. */
   async #start(): Promise<TimedScrape> {
     await this.#waitForSuccesses(1);
     const first = await this.#readScrape();
@@ -130,7 +133,7 @@ class SoakRun {
     return first;
   }
 
-  /** Kills the exporter once its counters show the listing of a moment, and starts it again in the same moment. */
+  /** Kills and restarts the exporter while the world is paused, so that no bytes flow between the last and the first poll. */
   async #kill(first: TimedScrape): Promise<TimedScrape> {
     await this.#recover();
     await this.#scrapers.stop();
@@ -150,7 +153,7 @@ class SoakRun {
     return restarted;
   }
 
-  /** Clears all faults and freezes the world until every code has been polled twice, so that all gains are exposed. */
+  /** Clears all faults, pauses the world, and waits for three successful polls of each code, which count all bytes. */
   async #recover(): Promise<void> {
     await this.#faultInjector.stop(SOAK_CODES);
     await this.#waitForSuccesses(1);
@@ -166,10 +169,10 @@ class SoakRun {
     );
   }
 
-  /** Follows the log until something holds. */
-  async #waitUntil(holds: () => boolean, timeoutMs: number): Promise<void> {
+  /** Reads polls from the log until `isDone` returns true. */
+  async #waitUntil(isDone: () => boolean, timeoutMs: number): Promise<void> {
     const deadlineMs = systemClock.monotonic() + timeoutMs;
-    while (!holds()) {
+    while (!isDone()) {
       if (systemClock.monotonic() > deadlineMs) throw new Error('Expected all service codes to recover');
       await this.#readPolls();
       await this.#sleep();
@@ -192,16 +195,16 @@ class SoakRun {
   async #handlePollEnd({ serviceCode, reason, atMs }: PollEvent): Promise<void> {
     this.#polls.set(serviceCode, (this.#polls.get(serviceCode) ?? 0) + 1);
     const returnedBefore = this.#service.getTotals(serviceCode).returned;
-    const mishap = this.#faultInjector.getActiveFault(serviceCode);
-    if (reason !== mishap?.reason && systemClock.monotonic() > this.#stalledUntilMs) {
-      const found = `expected ${mishap?.reason ?? 'success'}, found ${reason ?? 'success'}`;
-      this.#problems.add(`${serviceCode}, with ${mishap?.name ?? 'nothing wrong'}: ${found}`);
+    const fault = this.#faultInjector.getActiveFault(serviceCode);
+    if (reason !== fault?.reason && systemClock.monotonic() > this.#stalledUntilMs) {
+      const found = `expected ${fault?.reason ?? 'success'}, found ${reason ?? 'success'}`;
+      this.#problems.add(`${serviceCode}, with ${fault?.name ?? 'no fault'}: ${found}`);
     }
     if (reason === undefined)
       this.#successfulPolls.set(serviceCode, (this.#successfulPolls.get(serviceCode) ?? 0) + 1);
     else this.#failures[reason] = (this.#failures[reason] ?? 0) + 1;
     if (!this.#service.handlePollEnd(serviceCode, reason === undefined, atMs))
-      this.#problems.add(`${serviceCode}: a listing was read that was never given`);
+      this.#problems.add(`${serviceCode}: a poll succeeded without a served listing`);
     const count = this.#service.getTotals(serviceCode).returned - returnedBefore;
     if (count > 0) this.#returnsByTime.push({ atMs: systemClock.monotonic(), count });
     if (serviceCode !== HEALTHY_CODE) await this.#faultInjector.handlePollEnd(serviceCode);
@@ -213,7 +216,7 @@ class SoakRun {
     return { scrape, startedMs, endedMs: systemClock.monotonic() };
   }
 
-  /** Checks that a poll was made, or skipped and counted, at every due time between two scrapes, whatever a scrape takes. */
+  /** Checks that the polls made and skipped between two scrapes add up to those due, within one interval. */
   #checkSchedule(first: TimedScrape, last: TimedScrape): void {
     const min = (last.startedMs - first.endedMs) / INTERVAL_MS - 1;
     const max = (last.endedMs - first.startedMs) / INTERVAL_MS + 1;
@@ -223,24 +226,28 @@ class SoakRun {
       if (due < min || due > max)
         this.#problems.add(`${code}: expected ${min} to ${max} polls, found ${due}`);
       if (code === HEALTHY_CODE && skipped > this.#stallCount)
-        this.#problems.add(`${code}: ${skipped} polls were left out`);
+        this.#problems.add(`${code}: expected at most ${this.#stallCount} skipped polls, found ${skipped}`);
     }
   }
 
   #createReport(scrape: Scrape): SoakReport {
     const { bytes, difference } = this.#compareTotals(scrape);
-    const flatness = this.#leakDetector.summarize();
-    if (difference !== 0) this.#problems.add(`the counters differ from the account by ${difference} bytes`);
-    if (flatness.lateMinHeapBytes - flatness.earlyMinHeapBytes > getHeapSlackBytes(this.#settings.minutes))
-      this.#problems.add('the heap grew');
-    if (flatness.lateMaxDescriptors - flatness.earlyMaxDescriptors > DESCRIPTOR_SLACK)
-      this.#problems.add('file descriptors grew in number');
+    const resourceUsage = this.#leakDetector.summarize();
+    if (difference !== 0)
+      this.#problems.add(`the counters differ from the expected bytes by ${difference} B`);
+    if (
+      resourceUsage.lateMinHeapBytes - resourceUsage.earlyMinHeapBytes >
+      getHeapSlackBytes(this.#settings.minutes)
+    )
+      this.#problems.add('the minimum heap size grew');
+    if (resourceUsage.lateMaxDescriptors - resourceUsage.earlyMaxDescriptors > DESCRIPTOR_SLACK)
+      this.#problems.add('the number of file descriptors grew');
     if (
       this.#exporter.noticeCount >
       LOG_LINES_PER_FAULT * this.#faultInjector.injectionCount + BASE_LOG_LINES * (1 + this.#killCount)
     )
-      this.#problems.add(`the log had ${this.#exporter.noticeCount} lines above debug`);
-    if (bytes === 0) this.#problems.add('no bytes flowed');
+      this.#problems.add(`the log has ${this.#exporter.noticeCount} lines above debug`);
+    if (bytes === 0) this.#problems.add('expected bytes, found none');
     return {
       ...this.#settings,
       injectionCount: this.#faultInjector.injectionCount,
@@ -254,12 +261,12 @@ class SoakRun {
       scrapes: this.#scrapers.scrapes,
       accountedBytes: bytes,
       differenceBytes: difference,
-      resourceUsage: flatness,
+      resourceUsage,
       problems: [...this.#problems, ...this.#scrapers.problems],
     };
   }
 
-  /** Of each service code and direction by itself: what is too much here must not make up for what is missing there. */
+  /** Adds absolute differences by service code and direction, so that a surplus cannot hide a loss. */
   #compareTotals(scrape: Scrape): { bytes: number; difference: number } {
     let [bytes, difference] = [0, 0];
     for (const code of SOAK_CODES) {
@@ -274,7 +281,7 @@ class SoakRun {
       const extraEnds = foundEnded - ended;
       if (foundStarted !== started || extraEnds < 0 || extraEnds > this.#forgettableReturns)
         this.#problems.add(
-          `${code}: ${foundStarted} and ${foundEnded} tasks started and ended of ${started} and ${ended}`,
+          `${code}: expected ${started} started and ${ended} ended tasks, found ${foundStarted} and ${foundEnded}`,
         );
     }
     return { bytes, difference };
