@@ -5,7 +5,7 @@ import { CATALOGUE } from '../../src/metrics/catalogue.ts';
 import { deployPath, readAlertRules, readRecordingRules } from '../support/deploy-files.ts';
 import { listKnownSeries } from '../support/known-names.ts';
 
-/** Rules, routes, dashboards, manifests, runbook and pages: all texts under `deploy`, and those beside it. */
+/** All text files under `deploy`, and the documents that name many metrics. */
 const FILES = [
   '../README.md',
   '../docs/counters.md',
@@ -14,7 +14,7 @@ const FILES = [
     .toSorted(),
 ];
 
-/** A name of a series of the exporter or of a recorded one, as a whole word of a text. */
+/** The name of a series of the exporter or of a recording rule, as a whole word. */
 const SERIES = /(?<![\w:.-])(?:(?:xvs|process|nodejs)_\w+|[a-z_]+:\w+:\w+)(?![\w:]|\*)/g;
 const ALERT = /(?<![\w-])Xvs[A-Z]\w+/g;
 
@@ -23,12 +23,12 @@ const recorded = readRecordingRules().map(({ record }) => record);
 const families = Object.values(CATALOGUE).map(({ name }): string => name);
 const known = new Set([...(await listKnownSeries()).keys(), ...families, ...recorded]);
 
-/** The matches of a pattern that are not among the names, once each. */
+/** Returns the distinct matches of a pattern that are not among the names. */
 function findUnknown(text: string, pattern: RegExp, names: ReadonlySet<string>): readonly string[] {
   return [...new Set(text.match(pattern))].filter((name) => !names.has(name));
 }
 
-test('there are names to look at', () => {
+test('the files name metrics and alerts', () => {
   const texts = FILES.map((file) => readFileSync(deployPath(file), 'utf8')).join('\n');
   assert.ok(new Set(texts.match(SERIES)).size > 50);
   assert.ok(new Set(texts.match(ALERT)).size >= alerts.size);
@@ -37,7 +37,7 @@ test('there are names to look at', () => {
 for (const file of FILES) {
   const text = readFileSync(deployPath(file), 'utf8');
 
-  test(`every metric and alert that ${file} names exists`, () => {
+  test(`${file} names existing metrics and alerts only`, () => {
     assert.deepEqual(findUnknown(text, SERIES, known), []);
     assert.deepEqual(findUnknown(text, ALERT, alerts), []);
   });

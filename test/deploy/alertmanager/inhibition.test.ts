@@ -54,7 +54,7 @@ function listInhibited(held: readonly ReceivedAlert[], namespace: string): reado
     .toSorted();
 }
 
-/** Waits until every alert is processed and as many are inhibited: Alertmanager learns of inhibiting alerts separately. */
+/** Waits until Alertmanager has processed every alert and inhibits the expected number; it updates inhibitions separately. */
 async function waitForAlerts(
   alertmanager: Alertmanager,
   count: number,
@@ -69,8 +69,8 @@ async function waitForAlerts(
   );
 }
 
-// Each pair of alerts gets a namespace of its own, so one Alertmanager serves all pairs.
-test('a firing alert inhibits the alerts that follow from it and no others', async (t) => {
+// Each pair of alerts has its own namespace, so one Alertmanager can test all pairs.
+test('a firing alert inhibits its dependent alerts and no others', async (t) => {
   if (!isInstalled(t, ALERTMANAGER)) return;
   await using alertmanager = await Alertmanager.start(parse(readDeployFile('alertmanager/alertmanager.yml')));
   const pairs = alerts.flatMap(({ alert: source }) =>
@@ -113,7 +113,7 @@ test('an alert on one service code inhibits no alert on another', async (t) => {
   assert.deepEqual(silent, [createLabels('XvsIngestStalled', { service_code: 'A', vs_id: 's1' })]);
 });
 
-test('inhibition works with static labels, also if they changed meanwhile', async (t) => {
+test('inhibition works with static labels, even if they change while the alert fires', async (t) => {
   if (!isInstalled(t, ALERTMANAGER)) return;
   await using alertmanager = await Alertmanager.start(parse(readDeployFile('alertmanager/alertmanager.yml')));
   const stalled = createLabels('XvsIngestStalled', { vs_id: 's1', tenant: 'acme' });
@@ -130,7 +130,7 @@ test('inhibition works with static labels, also if they changed meanwhile', asyn
   assert.deepEqual(silent.toSorted(), ['acme', 'globex']);
 });
 
-test('every alert that alertmanager.yml names exists', () => {
+test('alertmanager.yml names existing alerts only', () => {
   const { inhibit_rules: rules } = z
     .object({
       inhibit_rules: z.array(

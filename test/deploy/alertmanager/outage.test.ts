@@ -28,7 +28,7 @@ test('an outage of 1,000 service codes sends one critical notification', async (
       alert('XvsApiErrors', 'warning', 'api', { service_code: code }),
       alert('XvsIngestStalledMajority', 'critical', 'data', { service_code: code }),
     ]),
-    // Not part of the outage: its notification shows that the groups of all alerts have been flushed.
+    // Not part of the outage: its notification proves that Alertmanager has flushed all groups.
     alert('XvsConfigReloadFailed', 'warning', 'exporter', { instance: 'a:20928' }),
   ]);
   await waitUntil(

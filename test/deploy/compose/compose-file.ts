@@ -3,7 +3,7 @@ import { parse } from 'yaml';
 import { z } from 'zod';
 import { repositoryPath, readRepositoryFile } from '../../support/repository.ts';
 
-/** The folder of the file: paths in it start here. */
+/** The folder of `compose.yml`; its relative paths start here. */
 export const COMPOSE_FOLDER = 'deploy/compose';
 
 const build = z.strictObject({ context: z.string(), args: z.record(z.string(), z.string()) });
@@ -15,7 +15,7 @@ const healthcheck = z.strictObject({
   start_period: z.string(),
 });
 
-/** What every container has to be: confined, limited, of one version, reached from this machine only. */
+/** Required of every container: no privileges, resource limits, a pinned version, ports on the loopback address only. */
 const service = z.strictObject({
   image: z.string().regex(/^[\w./-]+:v?\d+\.\d+\.\d+$/),
   build: build.optional(),
@@ -49,32 +49,32 @@ const composeFile = z.object({
   volumes: z.record(z.string(), z.null()),
 });
 
-/** A container, as the file describes it. */
+/** A service of the Compose file. */
 export type ComposeService = z.infer<typeof service>;
 
-/** A folder or file of this machine, and where a container sees it. */
+/** A bind mount: `source` is a path on the host, `target` a path in the container. */
 export interface BindMount {
   readonly source: string;
   readonly target: string;
   readonly options: string | undefined;
 }
 
-/** The assignments of the committed `.env`. */
+/** Reads the variables of the committed `.env`. */
 export function readComposeVariables(): Readonly<Record<string, string>> {
   const lines = readRepositoryFile(COMPOSE_FOLDER, '.env').matchAll(/^(\w+)=(.*)$/gm);
   return Object.fromEntries([...lines].map(([, name, value]) => [name, value]));
 }
 
-/** The variables that the file refers to. */
+/** Lists the variables that the Compose file refers to. */
 export function listReferencedVariables(): readonly string[] {
   const found = readRepositoryFile(COMPOSE_FOLDER, 'compose.yml').matchAll(/\$\{(\w+)\}/g);
   return [...new Set([...found].map(([, name = '']) => name))];
 }
 
-/** The file as Compose reads it, with the committed `.env`. */
+/** Reads the Compose file with the variables of the committed `.env`, as Compose does. */
 export function readComposeFile(): z.infer<typeof composeFile> {
   const variables = readComposeVariables();
-  // As Compose does it: in values, which stay the strings that they were.
+  // Like Compose, interpolate values only and keep them strings.
   const interpolate = (_: unknown, value: unknown): unknown =>
     typeof value === 'string'
       ? value.replaceAll(/\$\{(\w+)\}/g, (reference, name: string) => variables[name] ?? reference)
@@ -83,14 +83,14 @@ export function readComposeFile(): z.infer<typeof composeFile> {
   return composeFile.parse(parse(text, interpolate, { merge: true }));
 }
 
-/** A service of the file, which has to be there. */
+/** Reads one service of the Compose file. Throws if it does not exist. */
 export function readComposeService(name: string): ComposeService {
   const found = readComposeFile().services[name];
-  if (found === undefined) throw new Error(`Expected a service ${name}`);
+  if (found === undefined) throw new Error(`Expected a service ${name} in compose.yml, found none`);
   return found;
 }
 
-/** What a service mounts from this repository, with paths of this machine. */
+/** Lists the bind mounts of a service, with absolute host paths. */
 export function listBindMounts({ volumes = [] }: ComposeService): readonly BindMount[] {
   return volumes
     .map((volume) => volume.split(':'))

@@ -26,14 +26,14 @@ function targets() {
   return z.object({ targets: z.array(z.string()) });
 }
 
-test('every container is confined, limited, of one version, and published on the loopback address', () => {
+test('every container has no privileges, resource limits, a pinned version and ports on loopback only', () => {
   const { services } = readComposeFile();
   assert.deepEqual(Object.keys(services), ['exporter', 'simulator', 'prometheus', 'alertmanager', 'grafana']);
   const published = Object.values(services).flatMap(({ ports }) => ports);
   assert.equal(new Set(published).size, published.length);
 });
 
-test('every container has a healthcheck, if need be that of its image', () => {
+test('every container has a healthcheck, in compose.yml or in its image', () => {
   const dockerfile = readRepositoryFile('Dockerfile');
   const without = Object.entries(readComposeFile().services).filter(
     ([, { healthcheck }]) => healthcheck === undefined,
@@ -45,12 +45,12 @@ test('every container has a healthcheck, if need be that of its image', () => {
   assert.match(dockerfile, /^HEALTHCHECK /m);
 });
 
-test('what is chosen in .env is what the file asks for', () => {
+test('.env sets exactly the variables that compose.yml uses', () => {
   const used = [...listReferencedVariables(), 'COMPOSE_PROFILES'];
   assert.deepEqual(Object.keys(readComposeVariables()).toSorted(), used.toSorted());
 });
 
-test('what is mounted is there, and cannot be written to', () => {
+test('mounted files exist and are read-only', () => {
   const { services, secrets, volumes } = readComposeFile();
   const mounts = Object.values(services).flatMap(listBindMounts);
   assert.equal(mounts.length, 6);
@@ -70,7 +70,7 @@ test('what is mounted is there, and cannot be written to', () => {
   }
 });
 
-test('the exporter knows all of its environment, and is content with it', async () => {
+test('the exporter accepts its environment variables', async () => {
   const { environment = {}, secrets } = readComposeService('exporter');
   const known = listKnownVariables();
   assert.deepEqual(
@@ -84,7 +84,7 @@ test('the exporter knows all of its environment, and is content with it', async 
   assert.match(program.stdout, /2 service codes\.\n(?:.*\n)* {2}TESTING +http:\/\/simulator:20140 +15s /);
 });
 
-test('the simulator knows the codes and the secret of the exporter, and listens where it looks', () => {
+test('the simulator has the codes, the secret and the address that the exporter uses', () => {
   const { environment = {} } = readComposeService('exporter');
   const [command, ...args] = readComposeService('simulator').command ?? [];
   assert.equal(command, 'simulate');
@@ -95,7 +95,7 @@ test('the simulator knows the codes and the secret of the exporter, and listens 
   assert.equal(environment['XVS_UPSTREAM_BASE_URL'], `http://simulator:${listen.port}`);
 });
 
-test('Prometheus has the configuration that is shipped, with the names of the containers', () => {
+test('Prometheus has the shipped configuration with container names as hosts', () => {
   const shipped = prometheusConfig.parse(parse(readRepositoryFile('deploy/prometheus/prometheus.yml')));
   const config = prometheusConfig.parse(parse(readRepositoryFile(COMPOSE_FOLDER, 'prometheus.yml')));
   const places: readonly (typeof config)[] = [config, shipped];
@@ -117,7 +117,7 @@ test('Prometheus has the configuration that is shipped, with the names of the co
   }
 });
 
-test('Grafana finds its data source, its dashboards and the first of them', () => {
+test('Grafana finds its data source, its dashboards and its home dashboard', () => {
   const grafana = readComposeService('grafana');
   const at = (target: string): string =>
     listBindMounts(grafana).find((mount) => mount.target === target)?.source ?? assert.fail(target);

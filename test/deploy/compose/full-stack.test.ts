@@ -22,7 +22,7 @@ const alertmanagersResponseSchema = z.object({
   data: z.object({ activeAlertmanagers: z.array(z.object({ url: z.string() })) }),
 });
 
-/** The command of a service with what belongs to this machine in place of what belongs to the container. */
+/** Returns the command of a service with addresses and paths of the container replaced by those of the host. */
 function createLocalCommand(
   service: string,
   replacements: Readonly<Record<string, string>>,
@@ -40,7 +40,7 @@ async function fetchJson<T>(url: string, schema: z.ZodType<T>): Promise<T> {
   return schema.parse(await (await fetch(url)).json());
 }
 
-test('the commands of the containers work together: scraped, judged by the rules, heard by Alertmanager', async (t) => {
+test('the commands of the containers work together: scrapes, rules and Alertmanager', async (t) => {
   if (!isInstalled(t, 'prometheus') || !isInstalled(t, ALERTMANAGER)) return;
   const folder = mkdtempSync(join(tmpdir(), 'xvs-compose-'));
   try {
@@ -91,7 +91,7 @@ test('the commands of the containers work together: scraped, judged by the rules
   }
 });
 
-test('the healthcheck of the simulator succeeds where something listens, and fails where nothing does', async () => {
+test('the healthcheck of the simulator succeeds on its port and fails on a closed port', async () => {
   const [, , ...command] = readComposeService('simulator').healthcheck?.test ?? [];
   await using simulator = startProgram(['simulate', '--listen-address=127.0.0.1:0']);
   const port = await simulator.waitForOutput(/ on http:\/\/127\.0\.0\.1:(\d+)/);

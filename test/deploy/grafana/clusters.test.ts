@@ -10,18 +10,18 @@ import { isInstalled } from '../../support/installed-programs.ts';
 const VARIABLES = { ...ALL_SELECTED, __rate_interval: '1m' };
 const SCOPE = 'job="xvs-exporter", instance="exporter:20928", service_code="TESTING"';
 
-/** The same service code in two clusters, and in none. */
+/** Series of the same service code in two clusters, and without a cluster label. */
 const SERIES = [
   [`xvs_listing_users{${SCOPE}, cluster="east"}`, 100],
   [`xvs_listing_users{${SCOPE}, cluster="west"}`, 20],
   [`xvs_listing_users{${SCOPE}}`, 3],
-  // A replica with the same listing.
+  // A replica that polls the same listing.
   [`xvs_listing_users{${SCOPE.replace('exporter:', 'replica:')}, cluster="east"}`, 100],
   [`xvs_tasks{${SCOPE}, vs_id="a", cluster="east"}`, 5],
   [`xvs_tasks{${SCOPE}, vs_id="a", cluster="west"}`, 7],
 ] as const;
 
-/** Panels, targets, and the samples that they give. */
+/** Panels, targets, and the expected samples. */
 const CASES = [
   [
     'xvs-overview.json',

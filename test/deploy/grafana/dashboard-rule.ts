@@ -1,9 +1,9 @@
 import type { Dashboard, Panel, Variable } from '../../support/grafana.ts';
 
-/** What a rule has to say against a dashboard. */
+/** Returns the violations of a rule in a dashboard. */
 export type DashboardRule = (dashboard: Dashboard) => readonly string[];
 
-/** Stand-ins for variables, under which an expression is PromQL. */
+/** Values of variables that make an expression valid PromQL. */
 export const PLACEHOLDER_VALUES = {
   cluster: 'a-cluster',
   namespace: 'a-namespace',
@@ -15,15 +15,15 @@ export const PLACEHOLDER_VALUES = {
   __rate_interval: '424242s',
 };
 
-/** The panels that show data. */
+/** Lists the panels that show data. */
 export const listDataPanels = ({ panels }: Dashboard): readonly Panel[] =>
   panels.filter(({ type }) => type !== 'row');
 
-/** A complaint, if there is one. */
-export const violationIf = (isWrong: boolean, complaint: string): readonly string[] =>
-  isWrong ? [complaint] : [];
+/** Returns the violation if the condition holds. */
+export const violationIf = (isViolated: boolean, violation: string): readonly string[] =>
+  isViolated ? [violation] : [];
 
-/** The variables that are asked of Prometheus. */
+/** Lists the variables whose values are a query to Prometheus. */
 export function listQueryVariables({ templating }: Dashboard): readonly Variable[] {
   return templating.list.filter(({ type }) => type === 'query');
 }

@@ -15,12 +15,12 @@ import { PLACEHOLDER_VALUES } from './dashboard-rule.ts';
 const files = renderDashboardFiles();
 
 for (const [name, text] of files) {
-  test(`dashboards/${name} is what its source says`, () => {
+  test(`dashboards/${name} matches its source`, () => {
     assertGolden(`../../deploy/grafana/dashboards/${name}`, text);
   });
 }
 
-test('there is no dashboard without a source', () => {
+test('every dashboard has a source', () => {
   const folder = fileURLToPath(new URL('../../../../deploy/grafana/dashboards', import.meta.url));
   assert.deepEqual(readdirSync(folder).toSorted(), [...files.keys()].toSorted());
 });
@@ -33,12 +33,12 @@ const expressions = dashboards.flatMap((dashboard) =>
   })),
 );
 
-test('every metric and every label of a matcher exists', async () => {
+test('dashboards query existing metrics and labels only', async () => {
   const known = await listKnownSeries();
   for (const { place, expr } of expressions) assert.deepEqual(findUnknownNames(expr, known), [], place);
 });
 
-test('every label that a variable lists exists', async () => {
+test('variables list existing labels only', async () => {
   const known = await listKnownSeries();
   for (const { templating } of dashboards) {
     for (const { query } of templating.list.filter(({ type }) => type === 'query')) {
@@ -64,7 +64,7 @@ test('every link to a dashboard keeps the time range and the scope', () => {
   for (const link of links) for (const name of kept) assert.ok(link.includes(`\${${name}}`), link);
 });
 
-test('every link to a dashboard leads to one', () => {
+test('every link to a dashboard has an existing target', () => {
   const uids: ReadonlySet<string> = new Set(Object.values(UIDS));
   for (const text of files.values()) {
     for (const [, uid = ''] of text.matchAll(/"url": "\/d\/([\w-]+)/g)) assert.ok(uids.has(uid), uid);

@@ -8,7 +8,7 @@ import type { DashboardRule } from './dashboard-rule.ts';
 const RULES: Readonly<Record<string, DashboardRule>> = { ...LINTER_RULES, ...PROJECT_RULES };
 
 for (const [file, dashboard] of readCommittedDashboards()) {
-  test(`${file} keeps the rules of dashboards`, async (t) => {
+  test(`${file} follows the dashboard rules`, async (t) => {
     for (const [name, rule] of Object.entries(RULES)) {
       await t.test(name, () => {
         assert.deepEqual(rule(dashboard), []);
@@ -20,7 +20,7 @@ for (const [file, dashboard] of readCommittedDashboards()) {
 const SOURCE = { type: 'prometheus', uid: '${datasource}' };
 const VARIABLE_DEFAULTS = { type: 'query', datasource: SOURCE, multi: true, includeAll: true, refresh: 2 };
 
-/** A small dashboard that no rule has anything against. */
+/** A small dashboard that follows all rules. */
 const VALID_DASHBOARD = JSON.stringify({
   uid: 'xvs-small',
   title: 'Small',
@@ -83,12 +83,14 @@ const VALID_DASHBOARD = JSON.stringify({
   ],
 });
 
-test('a sound dashboard breaks no rule', () => {
+test('a valid dashboard violates no rule', () => {
   for (const rule of Object.values(RULES)) assert.deepEqual(rule(parseDashboard(VALID_DASHBOARD)), []);
 });
 
-/** For every rule, what breaks it: a piece of the sound dashboard's text, and what stands there instead. */
-const VIOLATIONS: Readonly<Record<string, readonly (readonly [found: string | RegExp, put: string])[]>> = {
+/** For every rule, replacements in the text of the valid dashboard that violate it. */
+const VIOLATIONS: Readonly<
+  Record<string, readonly (readonly [original: string | RegExp, replacement: string])[]>
+> = {
   'template-datasource-rule': [
     ['"query":"prometheus"', '"query":"loki"'],
     ['"name":"datasource"', '"name":"source"'],
@@ -135,17 +137,17 @@ const VIOLATIONS: Readonly<Record<string, readonly (readonly [found: string | Re
     ['{{vs_id}}', '{{service_code}}'],
     ['{{vs_id}}', ''],
   ],
-  'a dashboard is found by its fixed address and its tag': [
+  'a dashboard has a fixed uid, the tag and the schema version': [
     ['"uid":"xvs-small",', ''],
     ['"tags":["xvs-exporter"],"editable"', '"tags":[],"editable"'],
     ['"schemaVersion":42', '"schemaVersion":41'],
   ],
   'users can edit a dashboard': [['"editable":true', '"editable":false']],
-  'cluster and namespace can be selected, and are hidden': [
+  'cluster and namespace are hidden variables': [
     ['"allValue":".*","hide":2', '"allValue":".*","hide":0'],
     ['"allValue":".*","hide":2', '"allValue":".+","hide":2'],
   ],
-  'every selector is narrowed to cluster and namespace': [
+  'every selector matches cluster and namespace': [
     ['total{cluster=~\\"$cluster\\", ', 'total{'],
     [/(?<=total\{.*)namespace=~\\"\$namespace\\", /, ''],
   ],
@@ -153,7 +155,7 @@ const VIOLATIONS: Readonly<Record<string, readonly (readonly [found: string | Re
     ['by (cluster, vs_id)', 'by (vs_id)'],
     [' - xvs_up', ' - on (service_code) xvs_up'],
   ],
-  'a legend with values is sorted by them': [
+  'a legend with values is sorted by value': [
     ['"sortBy":"Last *",', ''],
     ['"sortDesc":true', '"sortDesc":false'],
   ],
@@ -161,52 +163,55 @@ const VIOLATIONS: Readonly<Record<string, readonly (readonly [found: string | Re
     ['"id":"unit","value":"s"', '"id":"unit","value":"none"'],
     ['"title":"A panel"', '"title":"Age of data"'],
   ],
-  'a dashboard leads to the others, with time and variables': [
+  'a dashboard links to the others and keeps time and variables': [
     ['"keepTime":true', '"keepTime":false'],
     ['"includeVars":true', '"includeVars":false'],
   ],
-  'every panel has an id of its own': [
+  'panel ids are unique': [
     ['"id":2', '"id":1'],
     ['"id":2,', ''],
   ],
-  'every target of a panel has a refId of its own': [
+  'refIds of the targets of a panel are unique': [
     ['"refId":"A",', ''],
     [/"targets":\[(.*)\](?=\}\]\}$)/, '"targets":[$1,$1]'],
   ],
-  'no panel lies over another or beside the grid': [
+  'no panel overlaps another or exceeds the grid': [
     ['"x":0,"y":1', '"x":0,"y":0'],
     ['"x":0,"y":1', '"x":13,"y":1'],
   ],
-  'a panel without series says why': [['"noValue":"Nothing",', '']],
-  'a panel that judges has thresholds': [[',"thresholds":{}', '']],
-  'every variable is used, and no other': [
+  'a panel has a text for missing data': [['"noValue":"Nothing",', '']],
+  'a status panel has thresholds': [[',"thresholds":{}', '']],
+  'every defined variable is used, and every used one is defined': [
     ['total{', 'total{vs_id=~\\"$vs_id\\", '],
     ['"name":"job"', '"name":"task"'],
   ],
-  'restarts and failures of the API are marked': [[' - xvs_up', ' - xvs_ret']],
+  'annotations show restarts and API failures': [[' - xvs_up', ' - xvs_ret']],
 };
 
-test('every rule has its breach', () => {
+test('every rule has a case that violates it', () => {
   assert.deepEqual(Object.keys(VIOLATIONS), Object.keys(RULES));
 });
 
-for (const [name, breaches] of Object.entries(VIOLATIONS)) {
-  for (const [found, put] of breaches) {
-    test(`${name}: ${String(found)} is not to be ${put}`, () => {
-      const broken = parseDashboard(replaceOnce(VALID_DASHBOARD, found, put));
+for (const [name, replacements] of Object.entries(VIOLATIONS)) {
+  for (const [original, replacement] of replacements) {
+    test(`${name}: rejects ${replacement === '' ? 'nothing' : replacement} in place of ${String(original)}`, () => {
+      const broken = parseDashboard(replaceOnce(VALID_DASHBOARD, original, replacement));
       assert.notEqual(RULES[name]?.(broken).length ?? 0, 0);
     });
   }
 }
 
-function replaceOnce(text: string, found: string | RegExp, put: string): string {
-  // A `$` in the text stands for itself.
-  const replaced = typeof found === 'string' ? text.replace(found, () => put) : text.replace(found, put);
-  assert.notEqual(replaced, text, `Expected ${String(found)} in the sound dashboard`);
+function replaceOnce(text: string, original: string | RegExp, replacement: string): string {
+  // A function keeps `$` in the replacement literal. Replacements of patterns use `$1`.
+  const replaced =
+    typeof original === 'string'
+      ? text.replace(original, () => replacement)
+      : text.replace(original, replacement);
+  assert.notEqual(replaced, text, `Expected ${String(original)} in the valid dashboard`);
   return replaced;
 }
 
-test('the uids of the dashboards are unique, and the names of their files', () => {
+test('each dashboard file is named after the uid of its dashboard', () => {
   const dashboards: readonly (readonly [string, Dashboard])[] = [...readCommittedDashboards()];
   assert.deepEqual(
     dashboards.map(([file]) => file),

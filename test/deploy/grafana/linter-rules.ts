@@ -14,7 +14,7 @@ import {
   type DashboardRule,
 } from './dashboard-rule.ts';
 
-/** The units in use, all of them Grafana's; a misspelt one would be shown as text. */
+/** Units of Grafana that the dashboards use. Grafana shows a misspelt unit as text. */
 const UNITS: ReadonlySet<string> = new Set([
   'bps',
   'bytes',
@@ -32,9 +32,8 @@ const findVariable = ({ templating }: Dashboard, name: string): Variable | undef
   templating.list.find((variable) => variable.name === name);
 
 /**
- * The rules of grafana/dashboard-linter, under its names. One is turned round: All of `job` is the list of its values
- * rather than `.+`, which would take in `up` and `process_…` of every other job. One is left out: users may edit these
- * dashboards.
+ * The rules of grafana/dashboard-linter, under its names, with two differences. The All value of `job` must not be `.+`,
+ * which would match `up` and `process_…` of every other job. Dashboards must be editable, so that rule is missing.
  */
 export const LINTER_RULES: Readonly<Record<string, DashboardRule>> = {
   'template-datasource-rule': ({ templating: { list } }) => {
@@ -44,14 +43,14 @@ export const LINTER_RULES: Readonly<Record<string, DashboardRule>> = {
       first.type === 'datasource' &&
       first.query === 'prometheus' &&
       first.label === 'Data source';
-    return violationIf(!isRight, 'the first variable is no data source of Prometheus');
+    return violationIf(!isRight, 'the first variable is not a Prometheus data source');
   },
 
   'template-job-rule': (dashboard) => {
     const job = findVariable(dashboard, 'job');
     return violationIf(
       !isMultiValueVariable(job, 'Job') || job?.allValue !== undefined,
-      'no proper variable job',
+      'variable job is missing or invalid',
     );
   },
 
@@ -59,7 +58,7 @@ export const LINTER_RULES: Readonly<Record<string, DashboardRule>> = {
     const instance = findVariable(dashboard, 'instance');
     return violationIf(
       !isMultiValueVariable(instance, 'Instance') || instance?.allValue !== '.+',
-      'no proper variable instance',
+      'variable instance is missing or invalid',
     );
   },
 
@@ -70,7 +69,7 @@ export const LINTER_RULES: Readonly<Record<string, DashboardRule>> = {
 
   'template-on-time-change-reload-rule': (dashboard) =>
     listQueryVariables(dashboard).flatMap(({ name, refresh }) =>
-      violationIf(refresh !== 2, `${name} is not read anew`),
+      violationIf(refresh !== 2, `${name} is not refreshed when the time range changes`),
     ),
 
   'panel-datasource-rule': (dashboard) =>
@@ -83,12 +82,15 @@ export const LINTER_RULES: Readonly<Record<string, DashboardRule>> = {
         .map(({ name, datasource }) => ({ title: name, source: datasource })),
       ...listQueryVariables(dashboard).map(({ name, datasource }) => ({ title: name, source: datasource })),
     ].flatMap(({ title, source }) =>
-      violationIf(!isDashboardDataSource(source), `${title} asks another data source`),
+      violationIf(!isDashboardDataSource(source), `${title} does not use the data source variable`),
     ),
 
   'panel-title-description-rule': (dashboard) =>
     dashboard.panels.flatMap(({ type, id, title = '', description = '' }) =>
-      violationIf(title === '' || (type !== 'row' && description === ''), `panel ${id} says too little`),
+      violationIf(
+        title === '' || (type !== 'row' && description === ''),
+        `panel ${id} has no title or description`,
+      ),
     ),
 
   'panel-units-rule': (dashboard) =>
@@ -97,13 +99,13 @@ export const LINTER_RULES: Readonly<Record<string, DashboardRule>> = {
         properties.filter(({ id }) => id === 'unit').map(({ value }) => String(value)),
       );
       return [fieldConfig?.defaults.unit ?? '', ...(overridden ?? [])].flatMap((unit) =>
-        violationIf(!UNITS.has(unit), `${title} has no unit such as "${unit}"`),
+        violationIf(!UNITS.has(unit), `${title} has the unknown unit "${unit}"`),
       );
     }),
 
   'panel-no-targets-rule': (dashboard) =>
     listDataPanels(dashboard).flatMap(({ title, targets }) =>
-      violationIf(targets.length === 0, `${title} asks nothing`),
+      violationIf(targets.length === 0, `${title} has no targets`),
     ),
 
   'target-promql-rule': (dashboard) =>
@@ -133,11 +135,11 @@ export const LINTER_RULES: Readonly<Record<string, DashboardRule>> = {
     listDataPanels(dashboard).flatMap(({ title, targets }) =>
       targets.flatMap(({ expr, legendFormat = '' }) => {
         const labels = [...legendFormat.matchAll(/\{\{(\w+)\}\}/g)].map(([, label]) => label ?? '');
-        // Without an aggregation every label is there.
+        // Without an aggregation, results keep every label.
         const missing = labels.filter((label) => / by \(/.test(expr) && !listKeptLabels(expr).has(label));
         return violationIf(
           legendFormat === '' || missing.length > 0,
-          `${title} has a legend without a value`,
+          `${title} has an empty legend or one with missing labels`,
         );
       }),
     ),
@@ -161,7 +163,7 @@ function catchMessage(parse: () => unknown): readonly string[] {
   }
 }
 
-/** The durations of an expression; none of one that does not parse, about which another rule complains. */
+/** Lists the durations of an expression. Returns none if it does not parse; `target-promql-rule` reports that. */
 function listDurations(expr: string): readonly string[] {
   const durations: string[] = [];
   catchMessage(() =>
@@ -173,7 +175,7 @@ function listDurations(expr: string): readonly string[] {
   return durations;
 }
 
-/** Complains of selectors that are not matched by the variable of this name. */
+/** Finds selectors without a matcher for the variable of this name. */
 export function findUnmatchedSelectors(dashboard: Dashboard, name: string): readonly string[] {
   return listExpressions(dashboard).flatMap(({ location, expr }) => {
     const marked = expr.replaceAll(`${name}=~"$${name}"`, 'is_matched="yes"');
@@ -185,7 +187,7 @@ export function findUnmatchedSelectors(dashboard: Dashboard, name: string): read
   });
 }
 
-/** The labels that some aggregation of an expression keeps. */
+/** Lists the labels that any aggregation of an expression keeps. */
 function listKeptLabels(expr: string): ReadonlySet<string> {
   return new Set([...expr.matchAll(/ by \(([^)]*)\)/g)].flatMap(([, labels = '']) => labels.split(', ')));
 }

@@ -4,23 +4,23 @@ import { listExpressions, findVariables, type Panel } from '../../support/grafan
 import { listQueryVariables, violationIf, listDataPanels, type DashboardRule } from './dashboard-rule.ts';
 import { findUnmatchedSelectors } from './linter-rules.ts';
 
-/** What we ask of a dashboard beside the linter. */
+/** Dashboard rules of this project, in addition to those of the linter. */
 export const PROJECT_RULES: Readonly<Record<string, DashboardRule>> = {
-  'a dashboard is found by its fixed address and its tag': ({ uid = '', tags, schemaVersion }) =>
+  'a dashboard has a fixed uid, the tag and the schema version': ({ uid = '', tags, schemaVersion }) =>
     violationIf(
       !/^xvs-[a-z-]+$/.test(uid) || !tags.includes(TAG) || schemaVersion !== 42,
-      'no uid, tag or schema',
+      'uid, tag or schema version is missing',
     ),
 
-  'users can edit a dashboard': ({ editable }) => violationIf(!editable, 'it cannot be edited'),
+  'users can edit a dashboard': ({ editable }) => violationIf(!editable, 'users cannot edit it'),
 
-  'cluster and namespace can be selected, and are hidden': ({ templating }) =>
+  'cluster and namespace are hidden variables': ({ templating }) =>
     ['cluster', 'namespace'].flatMap((name) => {
       const variable = templating.list.find((candidate) => candidate.name === name);
       return violationIf(variable?.hide !== 2 || variable.allValue !== '.*', `no hidden variable ${name}`);
     }),
 
-  'every selector is narrowed to cluster and namespace': (dashboard) => [
+  'every selector matches cluster and namespace': (dashboard) => [
     ...findUnmatchedSelectors(dashboard, 'cluster'),
     ...findUnmatchedSelectors(dashboard, 'namespace'),
   ],
@@ -33,7 +33,7 @@ export const PROJECT_RULES: Readonly<Record<string, DashboardRule>> = {
         .map((labels) => `${location} merges clusters by ${labels.join(', ')}`),
     ),
 
-  'a legend with values is sorted by them': (dashboard) =>
+  'a legend with values is sorted by value': (dashboard) =>
     listDataPanels(dashboard).flatMap(({ title, options }) => {
       const { calcs = [], sortBy, sortDesc } = options?.legend ?? {};
       return violationIf(
@@ -53,7 +53,7 @@ export const PROJECT_RULES: Readonly<Record<string, DashboardRule>> = {
         .map(({ name }) => `${title}: ${String(name)} is not in seconds`);
     }),
 
-  'a dashboard leads to the others, with time and variables': ({ links }) =>
+  'a dashboard links to the others and keeps time and variables': ({ links }) =>
     violationIf(
       !links.some(
         ({ type, tags, includeVars, keepTime }) =>
@@ -62,42 +62,45 @@ export const PROJECT_RULES: Readonly<Record<string, DashboardRule>> = {
       'no link by tag',
     ),
 
-  'every panel has an id of its own': ({ panels }) => {
+  'panel ids are unique': ({ panels }) => {
     const ids = new Set(panels.map(({ id }) => id));
     return violationIf(
       ids.size < panels.length || ids.has(undefined) || ids.has(0),
-      'ids that are not unique',
+      'panel ids are not unique',
     );
   },
 
-  'every target of a panel has a refId of its own': (dashboard) =>
+  'refIds of the targets of a panel are unique': (dashboard) =>
     listDataPanels(dashboard).flatMap(({ title, targets }) => {
       const refIds = new Set(targets.map(({ refId }) => refId));
       const areUnique = refIds.size === targets.length && !refIds.has(undefined) && !refIds.has('');
-      return violationIf(!areUnique, `${title} has targets with the same legend`);
+      return violationIf(!areUnique, `${title} has targets with the same refId`);
     }),
 
-  'no panel lies over another or beside the grid': ({ panels }) =>
+  'no panel overlaps another or exceeds the grid': ({ panels }) =>
     panels.flatMap((panel, index) => {
       const { x, w, h } = panel.gridPos;
       const isOutside = x < 0 || w < 1 || h < 1 || x + w > 24;
       const covered = panels.slice(0, index).find((other) => isOverlapping(panel, other));
-      return violationIf(isOutside || covered !== undefined, `${panel.title} lies wrong`);
+      return violationIf(
+        isOutside || covered !== undefined,
+        `${panel.title} overlaps another panel or exceeds the grid`,
+      );
     }),
 
-  'a panel without series says why': (dashboard) =>
+  'a panel has a text for missing data': (dashboard) =>
     listDataPanels(dashboard).flatMap(({ title, fieldConfig }) =>
-      violationIf((fieldConfig?.defaults.noValue ?? '') === '', `${title} would be blank`),
+      violationIf((fieldConfig?.defaults.noValue ?? '') === '', `${title} has no noValue text`),
     ),
 
-  'a panel that judges has thresholds': (dashboard) =>
+  'a status panel has thresholds': (dashboard) =>
     listDataPanels(dashboard)
       .filter(({ type }) => ['stat', 'state-timeline', 'gauge'].includes(type))
       .flatMap(({ title, fieldConfig }) =>
         violationIf(fieldConfig?.defaults.thresholds === undefined, `${title} has no thresholds`),
       ),
 
-  'every variable is used, and no other': (dashboard) => {
+  'every defined variable is used, and every used one is defined': (dashboard) => {
     const texts = [
       ...listExpressions(dashboard).map(({ expr }) => expr),
       ...listQueryVariables(dashboard).map(({ query }) => query),
@@ -111,11 +114,11 @@ export const PROJECT_RULES: Readonly<Record<string, DashboardRule>> = {
     ].map((name) => `${name} is used or defined, but not both`);
   },
 
-  'restarts and failures of the API are marked': ({ annotations: { list } }) => {
+  'annotations show restarts and API failures': ({ annotations: { list } }) => {
     const marks = list.map(({ expr = '' }) => expr).join('\n');
     return violationIf(
       !/process_start_time_seconds/.test(marks) || !/xvs_up/.test(marks),
-      'nothing is marked',
+      'annotations of restarts or API failures are missing',
     );
   },
 };

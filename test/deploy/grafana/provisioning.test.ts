@@ -45,7 +45,7 @@ const providers = z.strictObject({
 const prometheus = z.looseObject({ global: z.looseObject({ scrape_interval: z.string() }) });
 const settings = z.looseObject({ poll: z.looseObject({ interval: z.string() }) });
 
-test('the data source knows the longer of scrape interval and poll interval', () => {
+test('the interval of the data source is the longer of scrape interval and poll interval', () => {
   const { datasources } = dataSources.parse(
     readYaml('deploy/grafana/provisioning/datasources/prometheus.yml'),
   );
@@ -57,7 +57,7 @@ test('the data source knows the longer of scrape interval and poll interval', ()
   );
 });
 
-test('the dashboards are provided from the folder that the README mounts', () => {
+test('Grafana loads dashboards from the folder that the README mounts', () => {
   const [{ options }] = providers.parse(
     readYaml('deploy/grafana/provisioning/dashboards/xvs-exporter.yml'),
   ).providers;

@@ -15,7 +15,7 @@ import { runHelm, renderChart } from './chart.ts';
 import { normalizeManifests } from './normalize-manifests.ts';
 
 const CHART = 'deploy/helm/xvs-exporter';
-/** As in overlays/shards. */
+/** The values of overlays/shards. */
 const SHARDED = {
   shards: { count: 4 },
   state: { enabled: true },
@@ -28,12 +28,12 @@ function kustomize(folder: string): readonly Manifest[] {
 
 const MONITORED = { serviceMonitor: { enabled: true }, prometheusRule: { enabled: true } };
 
-test('the rules of the chart are those of deploy/prometheus/rules', () => {
+test('the chart has the rules of deploy/prometheus/rules', () => {
   for (const [name, text] of readRuleFiles()) assertGolden(`../../${CHART}/rules/${name}`, text);
   assert.deepEqual(listRepositoryFolder(CHART, 'rules'), [...readRuleFiles().keys()]);
 });
 
-test('the dashboards of the chart are those of deploy/grafana/dashboards', () => {
+test('the chart has the dashboards of deploy/grafana/dashboards', () => {
   const names = listRepositoryFolder('deploy/grafana/dashboards');
   for (const name of names) {
     assertGolden(`../../${CHART}/dashboards/${name}`, readRepositoryFile('deploy/grafana/dashboards', name));
@@ -41,7 +41,7 @@ test('the dashboards of the chart are those of deploy/grafana/dashboards', () =>
   assert.deepEqual(listRepositoryFolder(CHART, 'dashboards'), names);
 });
 
-test('chart, application and package have one version', () => {
+test('chart, Kustomize base and package have the same version', () => {
   const version = z
     .object({ version: z.string() })
     .parse(JSON.parse(readRepositoryFile('package.json'))).version;
@@ -53,7 +53,7 @@ test('chart, application and package have one version', () => {
   );
 });
 
-test('Helm has no complaint about the chart', (t) => {
+test('helm lint reports nothing', (t) => {
   if (!isInstalled(t, 'helm')) return;
   const { status, stdout } = runHelm(['lint', '--strict']);
   assert.equal(status, 0, stdout);
@@ -65,13 +65,13 @@ for (const [folder, values] of [
   ['kubernetes/overlays/monitoring', MONITORED],
   ['kubernetes/overlays/shards', { ...MONITORED, ...SHARDED }],
 ] as const) {
-  test(`what Helm makes means the same as kustomize's ${folder}`, (t) => {
+  test(`Helm renders manifests equivalent to ${folder}`, (t) => {
     if (!isInstalled(t, 'helm') || !isInstalled(t, 'kubectl')) return;
     assert.deepEqual(normalizeManifests(renderChart(values)), normalizeManifests(kustomize(folder)));
   });
 }
 
-test('the dashboards of Helm and kustomize are the same ConfigMaps', (t) => {
+test('Helm and Kustomize render the same ConfigMaps of dashboards', (t) => {
   if (!isInstalled(t, 'helm') || !isInstalled(t, 'kubectl')) return;
   const rendered = renderChart({ dashboards: { enabled: true } }).filter(
     ({ metadata }) => metadata.labels?.['grafana_dashboard'] === '1',
@@ -79,7 +79,7 @@ test('the dashboards of Helm and kustomize are the same ConfigMaps', (t) => {
   assert.deepEqual(normalizeManifests(rendered), normalizeManifests(kustomize('grafana')));
 });
 
-test('the default values make what fits together and needs no rights', (t) => {
+test('the default values render valid, connected and restricted manifests', (t) => {
   if (!isInstalled(t, 'helm')) return;
   const manifests = renderChart(MONITORED, 'another');
   assert.deepEqual(manifests.flatMap(validateManifest), []);
@@ -87,7 +87,7 @@ test('the default values make what fits together and needs no rights', (t) => {
   assertConnected(manifests);
 });
 
-test('the program runs as the pod of the chart would, and is scraped as its ServiceMonitor says', async (t) => {
+test('the program runs with the settings of the pod, and the path of the ServiceMonitor serves metrics', async (t) => {
   if (!isInstalled(t, 'helm')) return;
   const values = {
     ...MONITORED,
@@ -101,7 +101,7 @@ test('the program runs as the pod of the chart would, and is scraped as its Serv
   await assertPodWorks(manifests, '/other-metrics');
 });
 
-test('the notes say what is left to do', (t) => {
+test('the notes list the remaining steps', (t) => {
   if (!isInstalled(t, 'helm')) return;
   const notes = (values: object): string =>
     runHelm(['install', 'x', '--dry-run=client'], { ...values }).stdout;

@@ -2,10 +2,10 @@ import { spawnSync } from 'node:child_process';
 import { repositoryPath } from '../../support/repository.ts';
 import { parseManifests, type Manifest } from '../kubernetes/manifests.ts';
 
-/** Values for the chart, as `values.yaml` has them. */
+/** Values of the chart, in the form of `values.yaml`. */
 export type Values = Readonly<Record<string, unknown>>;
 
-/** How a command of Helm ended. */
+/** The result of a Helm command. */
 export interface HelmRun {
   readonly status: number | null;
   readonly stdout: string;
@@ -14,7 +14,7 @@ export interface HelmRun {
 
 const CHART = repositoryPath('deploy/helm/xvs-exporter');
 
-/** Runs Helm on the shipped chart, with values beside its own. */
+/** Runs Helm on the shipped chart, with values that override the defaults. */
 export function runHelm(command: readonly string[], values: Values = {}): HelmRun {
   return spawnSync('helm', [...command, CHART, '--values=-'], {
     encoding: 'utf8',
@@ -23,9 +23,9 @@ export function runHelm(command: readonly string[], values: Values = {}): HelmRu
   });
 }
 
-/** What Helm would install, as a release of that name. */
+/** Renders the manifests that Helm installs for a release. */
 export function renderChart(values: Values = {}, release = 'xvs-exporter'): readonly Manifest[] {
   const { status, stdout, stderr } = runHelm(['template', release, '--namespace=live'], values);
-  if (status !== 0 || stderr !== '') throw new Error(`Expected Helm to render, found:\n${stderr}`);
+  if (status !== 0 || stderr !== '') throw new Error(`Expected helm template to succeed, found:\n${stderr}`);
   return parseManifests(stdout);
 }

@@ -4,7 +4,7 @@ import type { Manifest } from '../kubernetes/manifests.ts';
 
 const mapping = z.record(z.string(), z.unknown());
 
-/** What says where a manifest comes from rather than what it means. */
+/** Keys that depend on the tool that rendered a manifest. */
 const ORIGIN_KEYS = [
   'app.kubernetes.io/instance',
   'app.kubernetes.io/managed-by',
@@ -14,7 +14,7 @@ const ORIGIN_KEYS = [
   'namespace',
 ];
 
-/** What manifests mean, by kind and name: without the marks of the tool that made them, and the order of keys. */
+/** Maps manifests by kind and name, without keys that depend on the tool, so that two tools can be compared. */
 export function normalizeManifests(manifests: readonly Manifest[]): ReadonlyMap<string, unknown> {
   const installed = manifests.filter(({ metadata }) => metadata.annotations?.['helm.sh/hook'] === undefined);
   const named = installed.map((manifest) => {

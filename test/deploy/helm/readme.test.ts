@@ -34,7 +34,7 @@ test('the table of the README has the comments of values.yaml', () => {
   );
 });
 
-test('every setting and value that the README and the comments of values.yaml name exists', () => {
+test('the README and the comments of values.yaml name existing settings and values only', () => {
   const values = readRepositoryFile(CHART, 'values.yaml');
   const names = [...`${README}${values}`.matchAll(/`([a-z]\w*(?:\.\w+)+)[`:]/g)].map(([, name = '']) => name);
   assert.ok(names.length > 20);
@@ -52,11 +52,11 @@ test('every setting and value that the README and the comments of values.yaml na
   );
 });
 
-test('a value without a comment is a mistake', () => {
+test('a value without a comment is an error', () => {
   assert.throws(() => renderChartValues('# -- One.\na: 1\nb: 2\n'), /Expected a comment "# -- …" above b/);
 });
 
-test('a row has path, default and meaning, also of the first key of a group and after examples', () => {
+test('a row has path, default and meaning, including the first key of a group and a key after examples', () => {
   const yaml = 'a:\n  # -- First\n  # line.\n  b: ""\n#  - example\n# -- Second.\nc: [1]\n';
   assert.deepEqual(renderChartValues(yaml).split('\n').slice(2), [
     "| `a.b` | `''` | First line. |",

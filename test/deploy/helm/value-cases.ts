@@ -1,6 +1,6 @@
 import type { Values } from './chart.ts';
 
-/** A value of the chart for each thing that can be set, and what it makes of the manifests as JSON. */
+/** Each chart value, and a pattern that the rendered manifests as JSON match only with this value. */
 export const VALUE_CASES: readonly (readonly [Values, RegExp])[] = [
   [{ nameOverride: 'other' }, /"app\.kubernetes\.io\/name":"other"/],
   [{ fullnameOverride: 'other' }, /"StatefulSet","metadata":\{"name":"other"/],

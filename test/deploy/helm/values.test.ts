@@ -21,7 +21,7 @@ type SchemaNode = z.infer<typeof schemaNode>;
 const listKinds = (manifests: readonly Manifest[]): readonly string[] =>
   manifests.map(({ kind }) => kind).toSorted();
 
-test('each value changes what it is named for, and nothing becomes invalid', async (t) => {
+test('each value changes the expected manifest and keeps all valid', async (t) => {
   if (!isInstalled(t, 'helm')) return;
   const untouched = JSON.stringify(renderChart());
   const reached = new Set<string>(['serviceAccount.create', 'prometheusRule.bounds']);
@@ -35,7 +35,7 @@ test('each value changes what it is named for, and nothing becomes invalid', asy
       assert.deepEqual(manifests.flatMap(validateManifest), []);
     });
   }
-  await t.test('no value is missing here', () => {
+  await t.test('every value of values.yaml has a case', () => {
     const all = listValuePaths(
       z.record(z.string(), z.unknown()).parse(parse(readRepositoryFile(CHART, 'values.yaml'))),
     );
@@ -46,7 +46,7 @@ test('each value changes what it is named for, and nothing becomes invalid', asy
   });
 });
 
-test('what is switched off is not there', async (t) => {
+test('disabled features render no manifests', async (t) => {
   if (!isInstalled(t, 'helm')) return;
   const always = ['ConfigMap', 'Pod', 'Service', 'StatefulSet'];
   const table: [Values, readonly string[]][] = [
@@ -66,7 +66,7 @@ test('what is switched off is not there', async (t) => {
   }
 });
 
-test('a bound can be another one, and has to be there', (t) => {
+test('a bound can be overridden but not removed', (t) => {
   if (!isInstalled(t, 'helm')) return;
   const bounds = { 'bound:api_error_ratio:above': 0.25 };
   const rules = filterByKind(renderChart({ prometheusRule: { enabled: true, bounds } }), PrometheusRule.is);
@@ -83,7 +83,7 @@ test('a bound can be another one, and has to be there', (t) => {
   );
 });
 
-test('wrong values are refused, with the place', async (t) => {
+test('invalid values are rejected with their path', async (t) => {
   if (!isInstalled(t, 'helm')) return;
   const table: [Values, string][] = [
     [{ replicas: 2 }, "at '': additional properties 'replicas' not allowed"],
@@ -160,7 +160,7 @@ test('wrong values are refused, with the place', async (t) => {
   }
 });
 
-/** Base URLs of a configuration, and the ports that the network policy has to allow for them. */
+/** Base URLs of a configuration, and the ports that the network policy must allow. */
 const PORTS: readonly (readonly [config: Values, ports: readonly number[]])[] = [
   [{ upstream: { base_url: 'https://live.example.com' } }, [443]],
   [{ upstream: { base_url: 'http://live.example.com/api' } }, [80]],
@@ -194,7 +194,7 @@ test('the network policy opens the ports of the configured base URLs', async (t)
   }
 });
 
-test('values and schema have the same keys, and the templates read each', () => {
+test('values and schema have the same keys, and templates use every group', () => {
   const values = z.record(z.string(), z.unknown()).parse(parse(readRepositoryFile(CHART, 'values.yaml')));
   const schema = schemaNode.parse(JSON.parse(readRepositoryFile(CHART, 'values.schema.json')));
   assert.deepEqual(listSchemaPaths(schema), listValuePaths(values).toSorted());
@@ -230,7 +230,7 @@ function listValuePaths(values: Values): readonly string[] {
   );
 }
 
-/** The keys that a schema allows, within groups too. */
+/** Lists the keys that a schema allows, including those of groups. */
 function listSchemaPaths({ properties = {}, definitions = {} }: SchemaNode): readonly string[] {
   const resolve = (inner: unknown): SchemaNode => {
     const node = schemaNode.parse(inner);

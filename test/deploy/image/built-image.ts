@@ -16,22 +16,23 @@ const inspection = z.object({
     }),
   }),
 });
-/** The bases that the Dockerfile can put the program on. */
+/** Values of the Dockerfile argument `BASE`. */
 export const BASES = ['debian', 'distroless'] as const;
 
-/** An image that the repository's Dockerfile builds, on stand-ins for its base images. */
+/** An image of the repository's Dockerfile, built on local replacements of its base images. */
 export interface BuiltImage {
   readonly base: (typeof BASES)[number];
   readonly tag: string;
   readonly config: z.infer<typeof inspection>['Docker']['config'];
-  /** A container of it in which nothing runs yet, and the folder of its files. */
+  /** A container of the image without a process. */
   readonly container: string;
+  /** The folder of the files of the container. */
   readonly files: string;
   /** The folder of the files of the base image. */
   readonly debian: string;
 }
 
-/** Builds an image for each base in the folder of `buildah`. */
+/** Builds an image for each base. */
 export function buildImages(buildah: Buildah, version: string, revision: string): readonly BuiltImage[] {
   const dockerfile = repositoryPath('Dockerfile');
   const debian = buildBaseImages(buildah, readBaseImages(dockerfile), repositoryPath());
@@ -41,7 +42,7 @@ export function buildImages(buildah: Buildah, version: string, revision: string)
       `BASE=${base}`,
       `VERSION=${version}`,
       `REVISION=${revision}`,
-      // The stand-ins have other digests.
+      // Locally built base images have other digests.
       'NODE_DIGEST=',
       'DEBIAN_DIGEST=',
     ];

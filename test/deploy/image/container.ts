@@ -3,14 +3,14 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Program } from '../../support/program.ts';
 import type { Buildah } from './buildah.ts';
 
-/** What a process of a container is given, beside what the image says. */
+/** Settings of a container process in addition to those of the image. */
 export interface ContainerRun {
   readonly env?: Readonly<Record<string, string>>;
   /** `host path:path in the container:options` */
   readonly volume?: string;
 }
 
-/** A command in a container, as the user and in the folder that the image names. It shares the network of the machine. */
+/** A command in a container, with the user and working directory of the image and the network of the host. */
 export class ContainerProcess implements AsyncDisposable {
   readonly program: Program;
 
@@ -26,7 +26,7 @@ export class ContainerProcess implements AsyncDisposable {
     this.program = new Program('buildah', args, buildah.environment);
   }
 
-  /** The process itself, below those of buildah. */
+  /** Waits for the Node.js process, a descendant of the Buildah process, and returns its pid. */
   async findNodePid(): Promise<number> {
     const deadline = performance.now() + 10_000;
     for (;;) {
@@ -34,12 +34,12 @@ export class ContainerProcess implements AsyncDisposable {
         readExecutable(pid)?.endsWith('/bin/node'),
       );
       if (found !== undefined) return found;
-      if (performance.now() > deadline) throw new Error('Expected a process of Node.js, found none');
+      if (performance.now() > deadline) throw new Error('Expected a Node.js process within 10 s, found none');
       await delay(50);
     }
   }
 
-  /** Ends the process with a signal, and gives the exit code that buildah hands on. */
+  /** Sends a signal to the Node.js process and returns its exit code. */
   async stop(signal: NodeJS.Signals): Promise<number | null> {
     process.kill(await this.findNodePid(), signal);
     return await this.program.exitCode;
@@ -61,7 +61,7 @@ function listDescendants(pid: number): readonly number[] {
   return [...children, ...children.flatMap((child) => listDescendants(child))];
 }
 
-/** A process or thread may end while it is looked at. */
+/** Returns no children if the thread has ended meanwhile. */
 function readChildren(path: string): readonly number[] {
   if (!existsSync(path)) return [];
   return (readFileSync(path, 'utf8').match(/\d+/g) ?? []).map(Number);

@@ -3,14 +3,14 @@ import { join, relative } from 'node:path';
 
 /** A file, link or empty folder in the file system of an image. */
 export interface ImageFile {
-  /** From the root of the image, without a slash before it. */
+  /** Relative to the root of the image, without a leading slash. */
   readonly path: string;
   readonly uid: number;
   readonly mode: number;
   readonly state: string;
 }
 
-/** Everything below a folder, folders included. */
+/** Lists all files and folders below a folder. */
 export function listFiles(root: string): readonly ImageFile[] {
   return readdirSync(root, { recursive: true, withFileTypes: true }).map((entry) => {
     const full = join(entry.parentPath, entry.name);

@@ -17,7 +17,7 @@ const PROJECT = z
   .object({ home: z.string(), repository: z.string() })
   .parse(JSON.parse(readRepositoryFile('project.json')));
 
-/** What buildah mounts over an image, and the secret; an image without these paths gets them. */
+/** Mount points of Buildah and of the secret. Buildah creates those that the image lacks. */
 const MOUNT_POINTS = /^(dev|proc|run|sys|etc\/(hostname|hosts|resolv\.conf))($|\/)/;
 
 const lockFile = z.object({
@@ -37,12 +37,12 @@ const buildah = new Buildah();
 after(() => buildah[Symbol.dispose]());
 const images = buildImages(buildah, VERSION, REVISION);
 
-test('to Debian it adds Node.js, a library and the program', () => {
+test('the Debian image adds only Node.js, libatomic and the program to its base', () => {
   const debian = getImage('debian');
   const before = new Set(listFiles(debian.debian).map(({ path }) => path));
   const added = listFiles(debian.files)
     .map(({ path }) => path)
-    // Where apt keeps its books, the documentation of what it installed, and what buildah mounts.
+    // Ignore files of apt, package documentation and the mount point of Buildah.
     .filter((path) => !before.has(path) && !/^(var\/|usr\/share\/doc\/|etc\/hosts$)/.test(path))
     .filter((path) => !path.startsWith('opt/xvs-exporter/'));
   const library = added.filter((path) => /^usr\/lib\/[\w-]+\/libatomic\.so\.1(\.\d+)*$/.test(path));
@@ -54,7 +54,7 @@ test('to Debian it adds Node.js, a library and the program', () => {
   ]);
 });
 
-test('the distroless image has no shell and no package manager, names its libraries, and is smaller', () => {
+test('the distroless image has no shell and no package manager, lists its packages, and is smaller than Debian', () => {
   const { files } = getImage('distroless');
   const paths = listFiles(files).map(({ path }) => path);
   assert.deepEqual(
@@ -67,7 +67,7 @@ test('the distroless image has no shell and no package manager, names its librar
   assert.ok(sumSizes(files) < sumSizes(getImage('debian').files));
 });
 
-// After the tests above: containers write mount points into the file systems.
+// These tests run last, because containers create mount points in the file systems.
 for (const image of images) describe(`the image on ${image.base}`, () => testImage(image));
 
 function getImage(base: BuiltImage['base']): BuiltImage {
@@ -76,7 +76,7 @@ function getImage(base: BuiltImage['base']): BuiltImage {
   return image;
 }
 
-/** The size of all files in a folder, in bytes. */
+/** Returns the total size of all files in a folder in bytes. */
 function sumSizes(folder: string): number {
   return listFiles(folder).reduce((sum, { path }) => sum + lstatSync(join(folder, path)).size, 0);
 }
@@ -86,7 +86,7 @@ function testImage(image: BuiltImage): void {
   const startContainer = (args: readonly string[], run?: ContainerRun): ContainerProcess =>
     new ContainerProcess(buildah, container, [...config.Entrypoint, ...args], run);
 
-  test('it says what it is, who it runs as, and how its health is asked for', () => {
+  test('its configuration has user, entrypoint, port, healthcheck and labels', () => {
     const { Labels: labels, Healthcheck: health, ExposedPorts: ports } = config;
     assert.equal(config.User, '65532:65532');
     assert.deepEqual(config.Entrypoint, ['node', '/opt/xvs-exporter/dist/main.js']);
@@ -114,7 +114,7 @@ function testImage(image: BuiltImage): void {
     );
   });
 
-  test('the program is its code, its licence and the packages that it runs on, empty folders not among them', () => {
+  test('the program folder contains only code, licence and production packages, without empty folders', () => {
     const home = join(files, 'opt/xvs-exporter');
     const paths = listFiles(home).map(({ path }) => path);
     assert.deepEqual(paths.filter((path) => !path.includes('/')).toSorted(), [
@@ -128,7 +128,7 @@ function testImage(image: BuiltImage): void {
       [],
     );
     const { packages } = lockFile.parse(JSON.parse(readRepositoryFile('package-lock.json')));
-    // Packages of other platforms are optional dependencies, and not installed.
+    // Packages for other platforms are optional dependencies and not installed.
     const wanted = Object.entries(packages).filter(
       ([path, { dev, os, cpu, libc }]) =>
         path !== '' &&
@@ -151,7 +151,7 @@ function testImage(image: BuiltImage): void {
     );
   });
 
-  test("nothing in it is its user's, and nothing that it adds runs as another user", () => {
+  test('no file belongs to its user, and no added file is setuid or setgid', () => {
     const all = listFiles(files);
     assert.deepEqual(
       all.filter(({ uid }) => uid === 65_532),
@@ -164,7 +164,7 @@ function testImage(image: BuiltImage): void {
     );
   });
 
-  test('it polls, is scraped and found healthy without rights, writes nothing, and ends with 0 on SIGTERM', async () => {
+  test('it polls, serves scrapes and passes the healthcheck without capabilities, writes no file, and exits with 0', async () => {
     const before = listFiles(files);
     const secret = buildah.path('secret');
     writeFileSync(secret, `${SECRET}\n`);
@@ -200,10 +200,10 @@ function testImage(image: BuiltImage): void {
     await using healthy = startContainer(command, health);
     assert.equal(await healthy.program.exitCode, 0, healthy.program.stderr);
     assert.equal(await exporter.stop('SIGTERM'), 0, exporter.program.stderr);
-    await using sick = startContainer(command, health);
-    assert.equal(await sick.program.exitCode, 1);
+    await using unhealthy = startContainer(command, health);
+    assert.equal(await unhealthy.program.exitCode, 1);
     assert.equal(await service.stop('SIGTERM'), 0, service.program.stderr);
-    // The mount points of the container are not the program's doing.
+    // Buildah creates the mount points, not the program.
     const known = new Set(before.map((file) => JSON.stringify(file)));
     const written = listFiles(files).filter((file) => !known.has(JSON.stringify(file)));
     assert.deepEqual(
@@ -212,16 +212,16 @@ function testImage(image: BuiltImage): void {
     );
   });
 
-  test('it polls with no more system calls than the unit of systemd allows', async () => {
+  test('it polls with the system calls that the systemd unit allows', async () => {
     const profile = writeSeccompProfile(buildah);
     const confined = buildah.run('from', '--pull-never', '--security-opt', `seccomp=${profile}`, image.tag);
     const command = (argv: readonly string[], run?: ContainerRun): ContainerProcess =>
       new ContainerProcess(buildah, confined, argv, run);
 
-    // The filter is there: Node.js alone may be nicer than it has to.
-    await using nicer = command(['node', '--eval', 'os.setPriority(5)']);
-    assert.notEqual(await nicer.program.exitCode, 0);
-    assert.match(nicer.program.stderr, /EPERM/);
+    // The filter is active: without it, a process may raise its nice value.
+    await using denied = command(['node', '--eval', 'os.setPriority(5)']);
+    assert.notEqual(await denied.program.exitCode, 0);
+    assert.match(denied.program.stderr, /EPERM/);
 
     const flags = [
       '--listen-address=127.0.0.1:0',

@@ -2,10 +2,10 @@ import { writeFileSync } from 'node:fs';
 import { readUnitValues } from '../systemd/unit-file.ts';
 import { runTool, type Buildah } from './buildah.ts';
 
-/** What buildah itself calls after it has set the filter, before the program begins. */
+/** System calls of Buildah between setting the filter and starting the program. */
 const BUILDAH_NEEDS = ['capset', 'setgid', 'setgroups', 'setresgid', 'setresuid', 'setuid'];
 
-/** System calls of a set of systemd, or the one call that the name is of. */
+/** Expands a system call set of systemd, such as `@default`; returns any other name unchanged. */
 function listSystemCalls(name: string): readonly string[] {
   if (!name.startsWith('@')) return [name];
   return runTool('systemd-analyze', ['syscall-filter', '--no-pager', name])
@@ -16,7 +16,7 @@ function listSystemCalls(name: string): readonly string[] {
     .flatMap(listSystemCalls);
 }
 
-/** Writes the filter of system calls that the shipped unit asks for as a profile for containers; gives its path. */
+/** Writes the `SystemCallFilter` of the shipped unit as a seccomp profile for containers, and returns its path. */
 export function writeSeccompProfile(buildah: Buildah): string {
   const allowed = new Set(listSystemCalls('@default'));
   for (const value of readUnitValues('SystemCallFilter')) {

@@ -24,7 +24,7 @@ const FOLDER = 'deploy/kubernetes';
 const MONITORING = 'overlays/monitoring';
 const SHARDS = 'overlays/shards';
 
-/** What `kubectl apply -k` would send; none where there is no kubectl. */
+/** Returns the manifests that `kubectl apply -k` would send; `undefined` if kubectl is not installed. */
 function kustomizeFolder(t: TestContext, folder: string): readonly Manifest[] | undefined {
   return isInstalled(t, 'kubectl') ? kustomize(repositoryPath(FOLDER, folder)) : undefined;
 }
@@ -37,7 +37,7 @@ function kustomize(path: string): readonly Manifest[] {
   return parseManifests(stdout);
 }
 
-test('the rules of the overlay are those of deploy/prometheus/rules', () => {
+test('the overlay has the rules of deploy/prometheus/rules', () => {
   assertGolden(`../../${FOLDER}/${MONITORING}/prometheusrule.yaml`, formatPrometheusRules());
   const text = readRepositoryFile(FOLDER, MONITORING, 'prometheusrule.yaml');
   assert.deepEqual(
@@ -46,7 +46,7 @@ test('the rules of the overlay are those of deploy/prometheus/rules', () => {
   );
 });
 
-test('every file of base and overlay holds to the schemas of Kubernetes', () => {
+test('every file of base and overlay follows the schemas of Kubernetes', () => {
   const files = ['base', MONITORING, 'components/network-policy', 'components/shards'].flatMap((folder) =>
     listRepositoryFolder(FOLDER, folder)
       .filter((name) => name.endsWith('.yaml') && name !== 'kustomization.yaml')
@@ -57,7 +57,7 @@ test('every file of base and overlay holds to the schemas of Kubernetes', () => 
 });
 
 for (const folder of ['base', MONITORING, SHARDS]) {
-  test(`kustomize makes of ${folder} what fits together and needs no rights`, (t) => {
+  test(`Kustomize renders ${folder} to valid, connected and restricted manifests`, (t) => {
     const manifests = kustomizeFolder(t, folder);
     if (manifests === undefined) return;
     assert.deepEqual(manifests.flatMap(validateManifest), []);
@@ -70,7 +70,7 @@ for (const folder of ['base', MONITORING, SHARDS]) {
   });
 }
 
-test('the program runs as the pod would, and is scraped as the ServiceMonitor says', async (t) => {
+test('the program runs with the settings of the pod, and the path of the ServiceMonitor serves metrics', async (t) => {
   const manifests = kustomizeFolder(t, MONITORING);
   if (manifests === undefined) return;
   const [endpoint] = getSingle(manifests, ServiceMonitor.is).spec.endpoints;
@@ -95,7 +95,7 @@ test('the component for network policies selects the pods of the base', (t) => {
   }
 });
 
-test('the pods of the shards are as many as they know of, and the first counts from 0', (t) => {
+test('the shard count equals the number of pods, whose ordinals start at 0', (t) => {
   const manifests = kustomizeFolder(t, SHARDS);
   if (manifests === undefined) return;
   const set = getSingle(manifests, StatefulSet.is);
@@ -106,21 +106,21 @@ test('the pods of the shards are as many as they know of, and the first counts f
   assert.equal(spec?.podManagementPolicy, 'Parallel');
 });
 
-test('a shard runs as its pod would, and keeps its state in its volume', async (t) => {
+test('a shard runs with the settings of its pod, and keeps its state in its volume', async (t) => {
   const manifests = kustomizeFolder(t, SHARDS);
   if (manifests === undefined) return;
   const index = selectShard('TESTING', getSingle(manifests, StatefulSet.is).spec?.replicas ?? 0);
-  // On this machine no host is named like the pod.
+  // A pod derives its shard index from its host name; this machine has another one.
   await assertPodWorks(manifests, '/metrics', { env: { XVS_SHARD_INDEX: String(index) } });
 });
 
-test('the configuration has a name of its own for each content, so that pods start anew', (t) => {
+test('the name of the ConfigMap has a hash of its content, so that a change restarts the pods', (t) => {
   const manifests = kustomizeFolder(t, 'base');
   if (manifests === undefined) return;
   assert.match(getSingle(manifests, ConfigMap.is).metadata?.name ?? '', /^xvs-exporter-[a-z0-9]{10}$/);
 });
 
-test('the overlay of the README puts in another namespace, configuration and image', (t) => {
+test('the overlay of the README replaces namespace, configuration and image', (t) => {
   if (!isInstalled(t, 'kubectl')) return;
   const example = /```yaml\n(.*?)```/s.exec(readRepositoryFile(FOLDER, 'README.md'))?.[1] ?? '';
   // In the repository, because kustomize takes relative paths only.

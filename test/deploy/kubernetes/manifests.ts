@@ -38,10 +38,10 @@ const manifestSchema = z.looseObject({
   }),
 });
 
-/** An object for Kubernetes, of whatever kind. */
+/** A Kubernetes object of any kind. */
 export type Manifest = z.infer<typeof manifestSchema>;
 
-/** Reads a stream of manifests as Kubernetes does: in YAML 1.1, where `on` is true and 0440 is octal. */
+/** Parses a stream of manifests like Kubernetes, as YAML 1.1, where `on` is true and 0440 is octal. */
 export function parseManifests(text: string): readonly Manifest[] {
   const documents = parseAllDocuments(text, { version: '1.1' });
   if ('empty' in documents) return [];
@@ -50,11 +50,11 @@ export function parseManifests(text: string): readonly Manifest[] {
     if (mistake !== undefined) throw mistake;
   }
   const values = documents.map((document): unknown => document.toJS());
-  // An object that a template left out leaves an empty document.
+  // A template that renders nothing leaves an empty document.
   return values.filter((value) => value !== null).map((value) => manifestSchema.parse(value));
 }
 
-/** The manifests of one kind, typed: `ofKind(manifests, StatefulSet.is)`. */
+/** Returns the manifests of one kind, typed: `filterByKind(manifests, StatefulSet.is)`. */
 export function filterByKind<T>(
   manifests: readonly Manifest[],
   is: (value: unknown) => value is T,
@@ -62,7 +62,7 @@ export function filterByKind<T>(
   return manifests.flatMap((manifest: unknown) => (is(manifest) ? [manifest] : []));
 }
 
-/** The one manifest of a kind. */
+/** Returns the only manifest of a kind. Throws unless there is exactly one. */
 export function getSingle<T>(manifests: readonly Manifest[], is: (value: unknown) => value is T): T {
   const [first, ...more] = filterByKind(manifests, is);
   if (first === undefined || more.length > 0) {
@@ -71,23 +71,23 @@ export function getSingle<T>(manifests: readonly Manifest[], is: (value: unknown
   return first;
 }
 
-/** What breaks the schema of a manifest's kind, and the keys that are not in it. */
+/** Returns the violations of the schema of a manifest's kind, including unknown keys. */
 export function validateManifest(manifest: Manifest): readonly string[] {
   const model = MODELS.find(({ is }) => is(manifest));
   const name = `${manifest.kind} ${manifest.metadata.name}`;
-  if (model === undefined) return [`${name}: of no known kind`];
-  const watched = new KeyReadTracker();
+  if (model === undefined) return [`${name}: unknown kind`];
+  const tracker = new KeyReadTracker();
   try {
-    model.prototype.validate.call(watched.track(manifest, name));
+    model.prototype.validate.call(tracker.track(manifest, name));
   } catch (error) {
     return [`${name}: ${error instanceof Error ? error.message : String(error)}`];
   }
-  return watched.listUnread().map((path) => `${path}: not in the schema`);
+  return tracker.listUnread().map((path) => `${path}: not in the schema`);
 }
 
 /**
- * The published schemas allow unknown keys, and the API server drops them silently: a misspelt key would be no
- * mistake to anyone. But their checks look at every key that they know, so what is never read is unknown.
+ * Finds unknown keys. The published schemas allow them, and the API server drops them silently, so neither reports a
+ * misspelt key. Validation reads every known key; keys that it does not read are unknown.
  */
 class KeyReadTracker {
   readonly #tracked: { path: string; value: object; read: Set<string> }[] = [];
@@ -106,7 +106,7 @@ class KeyReadTracker {
     });
   }
 
-  /** Paths of the keys that were not read. What is read twice is watched twice: one reader is enough. */
+  /** Lists the paths of unread keys. An object read twice has two proxies; a key counts as read if either one saw it. */
   listUnread(): readonly string[] {
     const read = new Set(
       this.#tracked.flatMap(({ path, read: keys }) => [...keys].map((key) => `${path}.${key}`)),

@@ -1,13 +1,13 @@
 import { basename } from 'node:path';
 import { listRepositoryFolder, readRepositoryFile } from '../../support/repository.ts';
 
-/** The shipped files of rules, by name. */
+/** Reads the shipped rule files by name. */
 export function readRuleFiles(): ReadonlyMap<string, string> {
   const names = listRepositoryFolder('deploy/prometheus/rules').filter((name) => name.endsWith('.yml'));
   return new Map(names.map((name) => [name, readRepositoryFile('deploy/prometheus/rules', name)]));
 }
 
-/** The shipped rules as objects of the Prometheus Operator, one for each file, comments included. */
+/** Formats each shipped rule file as an object of the Prometheus Operator, with its comments. */
 export function formatPrometheusRules(): string {
   const objects = [...readRuleFiles()].map(([name, text]) =>
     [

@@ -14,26 +14,25 @@ import { getPod } from './workload-checks.ts';
 
 const SECRET = 'abc';
 
-/** What a pod's file system would hold, in a folder of the test's own. */
+/** The mounted files of a pod in a temporary folder. */
 interface PodFiles extends Disposable {
-  /** A text in which the pod's paths are those of this machine. */
+  /** Replaces mount paths of the pod in a text with those of the temporary folder. */
   readonly localizePaths: (text: string) => string;
 }
 
-/** What a pod has beyond its manifests. */
+/** Settings of a pod that its manifests do not contain. */
 export interface PodSurroundings {
   /** Environment variables that Kubernetes would set. */
   readonly env?: Readonly<Record<string, string>>;
-  /** Further keys of the Secret. */
+  /** Additional keys of the Secret. */
   readonly secrets?: Readonly<Record<string, string | Buffer>>;
-  /** How Prometheus scrapes; without TLS and password if not given. */
+  /** Scheme and credentials of scrapes; by default HTTP without a password. */
   readonly scrape?: { readonly scheme: 'https'; readonly authorization: string };
 }
 
 /**
- * Runs the program as the pod would: its arguments, its configuration and its secrets at the places where they are
- * mounted, against a simulator. Its probes and the pod of `helm test` have to succeed, and `metricsPath` to show the
- * service up.
+ * Runs the program with the arguments, configuration and secrets of the pod against a simulator. Asserts that its probes
+ * and the pod of `helm test` succeed, and that `metricsPath` serves `xvs_up` with value 1.
  */
 export async function assertPodWorks(
   manifests: readonly Manifest[],
@@ -60,7 +59,7 @@ export async function assertPodWorks(
   await using exporter = startProgram([...args, '--web.listen-address=127.0.0.1:0'], { ...env, ...moreEnv });
   const port = await exporter.waitForPort();
   await exporter.waitForOutput(/Poll succeeded/);
-  // As of the kubelet, which does not verify certificates.
+  // The kubelet does not verify certificates either.
   const dispatcher = new Agent({ connect: { rejectUnauthorized: false } });
   const ask = async (scheme: string, path = '', headers: Readonly<Record<string, string>> = {}) => {
     const url = `${scheme.toLowerCase()}://127.0.0.1:${port}${path}`;
@@ -79,7 +78,7 @@ export async function assertPodWorks(
   await dispatcher.close();
 }
 
-/** Runs the command of the pod of `helm test`, if there is one, with the address of this machine. */
+/** Runs the command of the `helm test` pod, if there is one, with the address of the local exporter. */
 async function assertHelmTestSucceeds(manifests: readonly Manifest[], port: number): Promise<void> {
   for (const { spec } of filterByKind(manifests, Pod.is)) {
     const [{ command = [], env = [] } = {}] = spec?.containers ?? [];

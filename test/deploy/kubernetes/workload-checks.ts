@@ -10,7 +10,7 @@ import { filterByKind, getSingle } from './manifests.ts';
 
 type Labels = Readonly<Record<string, string>>;
 
-/** The pod that a StatefulSet makes. */
+/** Returns the pod template of a StatefulSet, which must have one container. */
 export function getPod(set: IStatefulSet) {
   const spec = set.spec?.template.spec;
   const [container, ...more] = spec?.containers ?? [];
@@ -18,7 +18,7 @@ export function getPod(set: IStatefulSet) {
   return { spec, container, labels: set.spec?.template.metadata?.labels ?? {} };
 }
 
-/** Holds a pod to the Pod Security Standard "restricted", and to a file system that nothing is written to. */
+/** Asserts that the pod follows the Pod Security Standard "restricted" and has a read-only root file system. */
 export function assertRestricted(manifests: readonly Manifest[]): void {
   const { spec, container } = getPod(getSingle(manifests, StatefulSet.is));
   const { runAsNonRoot, runAsUser, seccompProfile } = spec.securityContext ?? {};
@@ -41,7 +41,7 @@ export function assertRestricted(manifests: readonly Manifest[]): void {
   assert.equal(spec.serviceAccountName, account.metadata?.name);
 }
 
-/** Holds every reference from one manifest to another, by name, label or port, to what it has to find. */
+/** Asserts that every reference between manifests, by name, label or port, has a target. */
 export function assertConnected(manifests: readonly Manifest[]): void {
   const set = getSingle(manifests, StatefulSet.is);
   const { spec, container, labels } = getPod(set);

@@ -13,7 +13,7 @@ function copyDeployFolder(): TemporaryFolder {
   return copy;
 }
 
-test('the unit tests still pass after the commands that README.md gives to adapt the rules', async (t) => {
+test('the unit tests pass after the commands of README.md that adapt the rules', async (t) => {
   if (!isInstalled(t, 'promtool')) return;
   const commands = readDeployFile('prometheus/README.md').match(/^sed -i .*$/gm) ?? [];
   assert.equal(commands.length, 2);

@@ -6,11 +6,11 @@ import { isInstalled } from '../../support/installed-programs.ts';
 import { runPromtool } from '../../support/promtool.ts';
 import { TemporaryFolder } from '../../support/temporary-folder.ts';
 
-/** Where what comes of it is another thing: Prometheus goes on with targets that it knew, however long ago that was. */
+/** Tests with other results: Prometheus keeps discovered targets, so a code is not forgotten. */
 const EXCLUDED_TESTS = /XvsServiceCodeUnwatched: .* until A is forgotten/;
 const CONSTANT = '1x500';
 
-/** `up` of the scrapes of each service code, as input of a unit test; they fare as those of their instance. */
+/** Formats `up` series of each service code for a unit test, with the values of its instance. */
 function createUpInput(unitTest: string): string {
   const inputs = [...unitTest.matchAll(/- series: (.*)\n +values: (.*)/g)];
   const upOf = new Map(
@@ -29,7 +29,7 @@ function createUpInput(unitTest: string): string {
   return [...new Set(lines)].join('');
 }
 
-/** The unit tests of a file, as they would be where each service code is a target of its own. */
+/** Adds a target for each service code to the unit tests of a file. */
 function addDiscoveredTargets(text: string): string {
   const [head = '', ...tests] = text.split(/^(?= {2}- name: )/m);
   const kept = tests.filter((unitTest) => !EXCLUDED_TESTS.test(unitTest));
@@ -41,7 +41,7 @@ function addDiscoveredTargets(text: string): string {
 
 const files = listDeployYaml('prometheus/tests').filter((name) => !name.endsWith('/discovery.yml'));
 
-test('there are service codes that become targets', () => {
+test('the unit tests get targets of service codes', () => {
   const targets = files.flatMap(
     (file) => addDiscoveredTargets(readDeployFile(file)).match(/exporter-service-codes"/g) ?? [],
   );
@@ -49,7 +49,7 @@ test('there are service codes that become targets', () => {
 });
 
 for (const file of files) {
-  test(`where each service code is a target of its own, ${file} passes as well`, async (t) => {
+  test(`${file} passes if each service code is a separate target`, async (t) => {
     if (!isInstalled(t, 'promtool')) return;
     using folder = new TemporaryFolder();
     cpSync(deployPath('prometheus'), folder.at('prometheus'), { recursive: true });

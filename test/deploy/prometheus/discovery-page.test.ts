@@ -18,7 +18,7 @@ const [interval = '', servers = '', shards = '', chart = '', scrapeConfig = ''] 
 
 const jobs = z.object({ scrape_configs: z.array(z.looseObject({ job_name: z.string() })) });
 
-/** The shipped configuration with something else in the job of the service codes. */
+/** Returns the shipped configuration with other settings in the job of the service codes. */
 function createDiscoveryConfig(more: unknown): unknown {
   const config: unknown = parse(readDeployFile('prometheus/prometheus-sd.yml'));
   const { scrape_configs: all } = jobs.parse(config);
@@ -28,12 +28,12 @@ function createDiscoveryConfig(more: unknown): unknown {
   return { scrape_configs: changed };
 }
 
-for (const [what, config] of [
-  ['an interval of its own', createDiscoveryConfig(parse(interval))],
+for (const [name, config] of [
+  ['a separate interval', createDiscoveryConfig(parse(interval))],
   ['several servers', createDiscoveryConfig(parse(servers))],
   ['shards', parse(shards)],
 ] as const) {
-  test(`promtool has no complaint about what the page says of ${what}`, (t) => {
+  test(`promtool accepts the example of the page for ${name}`, (t) => {
     if (!isInstalled(t, 'promtool')) return;
     assert.match(JSON.stringify(config), /relabel_configs/);
     using folder = new TemporaryFolder();
@@ -43,7 +43,7 @@ for (const [what, config] of [
   });
 }
 
-test('the jobs of shards, shipped and on the page, differ from those of one process in their targets alone', () => {
+test('the jobs of shards, shipped and on the page, differ from those of one process only in their targets', () => {
   const withoutTargets = (config: unknown) =>
     jobs
       .parse(config)
@@ -53,14 +53,14 @@ test('the jobs of shards, shipped and on the page, differ from those of one proc
   assert.deepEqual(withoutTargets(parse(readDeployFile('prometheus/prometheus-shards.yml'))), expected);
 });
 
-test('the values for the chart are good ones', (t) => {
+test('the example values of the chart are valid', (t) => {
   if (!isInstalled(t, 'helm')) return;
   const manifests = renderChart(z.record(z.string(), z.unknown()).parse(parse(chart)));
   assert.deepEqual(manifests.flatMap(validateManifest), []);
   assert.match(JSON.stringify(manifests), /"collect\[\]":\["exporter"\]/);
 });
 
-test('the ScrapeConfig holds to the schema of the Operator', () => {
+test('the ScrapeConfig follows the schema of the Operator', () => {
   const manifests = parseManifests(scrapeConfig);
   assert.equal(manifests.length, 1);
   assert.deepEqual(manifests.flatMap(validateManifest), []);

@@ -15,7 +15,7 @@ test('promtool accepts the rules with every lint', async (t) => {
 });
 
 for (const name of ['prometheus.yml', 'prometheus-sd.yml', 'prometheus-shards.yml']) {
-  test(`promtool accepts ${name}, which finds the rules`, async (t) => {
+  test(`promtool accepts ${name} and finds its rule files`, async (t) => {
     if (!isInstalled(t, 'promtool')) return;
     const output = await runPromtool(['check', 'config', deployPath(`prometheus/${name}`)]);
     assert.match(output, new RegExp(`SUCCESS: ${ruleFiles.length} rule files found`));

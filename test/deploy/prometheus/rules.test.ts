@@ -13,7 +13,7 @@ const dashboardSchema = z.looseObject({
   templating: z.looseObject({ list: z.array(z.looseObject({ name: z.string() })) }),
 });
 const PROJECT = z.object({ runbook: z.string() }).parse(JSON.parse(readRepositoryFile('project.json')));
-/** A placeholder: the one address of Grafana in the rules. */
+/** The placeholder address of Grafana in the rules. */
 const GRAFANA = 'https://grafana.example.com/d/';
 const ANCHORS = new Set(
   [...readDeployFile('prometheus/runbook.md').matchAll(/^## (\w+)$/gm)].map(([, heading = '']) =>
@@ -27,7 +27,7 @@ const DASHBOARDS = new Map(
   }),
 );
 
-/** Labels that a recorded series of that level may have, beside those that an installation adds. */
+/** Labels that recorded series of each level may have, besides those of the installation. */
 const LEVELS: Readonly<Record<string, readonly string[]>> = {
   bound: [],
   service_code: ['service_code'],
@@ -41,7 +41,7 @@ function parseLevel(record: string): string {
 }
 
 for (const { alert, labels, annotations, for: wait } of readAlertRules()) {
-  test(`${alert} says how bad it is, where it lies, what it means and where to read on`, () => {
+  test(`${alert} has severity, layer, summary, description and links`, () => {
     assert.match(alert, /^Xvs[A-Z]\w+$/);
     assert.deepEqual(Object.keys(labels).toSorted(), ['layer', 'severity']);
     assert.match(labels['severity'] ?? '', /^(critical|warning|info)$/);
@@ -55,7 +55,7 @@ for (const { alert, labels, annotations, for: wait } of readAlertRules()) {
     assert.match(annotations['summary'] ?? '', /^.{20,120}\.$/);
     assert.match(annotations['description'] ?? '', /^.{40,300}\.$/);
     assert.equal(annotations['runbook_url'], `${PROJECT.runbook}#${alert.toLowerCase()}`);
-    assert.ok(ANCHORS.has(alert.toLowerCase()), 'Expected a heading in the runbook');
+    assert.ok(ANCHORS.has(alert.toLowerCase()), `Expected a heading in the runbook for ${alert}`);
     assert.notEqual(wait, '0s');
   });
 
@@ -72,13 +72,13 @@ for (const { alert, labels, annotations, for: wait } of readAlertRules()) {
     }
   });
 
-  test(`${alert} has no label that changes while it fires, nor a value in its summary`, () => {
+  test(`${alert} has constant labels and no value in its summary`, () => {
     assert.doesNotMatch(JSON.stringify(labels), /\{\{/);
     assert.doesNotMatch(annotations['summary'] ?? '', /\$value/);
   });
 }
 
-test('every metric and label in a rule exists', async () => {
+test('rules use existing metrics and labels only', async () => {
   const recorded = readRecordingRules().map(({ record }): [string, ReadonlySet<string>] => [
     record,
     new Set(LEVELS[parseLevel(record)]),
@@ -90,7 +90,7 @@ test('every metric and label in a rule exists', async () => {
   );
 });
 
-test('recorded series are named level:metric:operation, by a level that is known', () => {
+test('recorded series are named level:metric:operation with a known level', () => {
   for (const { record } of readRecordingRules()) {
     assert.match(record, /^[a-z_]+:[a-z0-9_]+:[a-z0-9_]+$/);
     assert.ok(Object.hasOwn(LEVELS, parseLevel(record)), record);
@@ -107,7 +107,6 @@ test('every bound is a constant of bounds.yml, and an alert uses it', () => {
   }
 });
 
-/** What the tests look at in a configuration of Prometheus. */
 const prometheusConfig = z.looseObject({
   scrape_configs: z.array(z.looseObject({ job_name: z.string() })),
 });
@@ -119,7 +118,7 @@ function readConfig(name: string) {
 const listJobs = (name: string): readonly string[] =>
   readConfig(name).scrape_configs.map(({ job_name: job }) => job);
 
-test('prometheus.yml and prometheus-sd.yml scrape under the jobs that the rules ask for', () => {
+test('the jobs of prometheus.yml and prometheus-sd.yml are those of the rules', () => {
   const jobs = new Set(
     readAlertRules().flatMap(({ expr }) => [...expr.matchAll(/job="([^"]*)"/g)].map((match) => match[1])),
   );
@@ -128,7 +127,7 @@ test('prometheus.yml and prometheus-sd.yml scrape under the jobs that the rules 
 });
 
 for (const name of ['prometheus-sd.yml', 'prometheus-shards.yml']) {
-  test(`${name} differs from prometheus.yml in its jobs alone`, () => {
+  test(`${name} differs from prometheus.yml only in its jobs`, () => {
     const [discovering, plain] = [name, 'prometheus.yml'].map(readConfig);
     assert.deepEqual({ ...discovering, scrape_configs: [] }, { ...plain, scrape_configs: [] });
   });

@@ -52,7 +52,7 @@ test('every query parses, and its metrics and labels exist', async () => {
   );
 });
 
-test('the oldest Prometheus that the rules run on takes every query', (t) => {
+test('promtool of the oldest supported Prometheus accepts every query', (t) => {
   if (!isInstalled(t, 'promtool')) return;
   const folder = mkdtempSync(join(tmpdir(), 'xvs-runbook-'));
   const path = join(folder, 'queries.yml');
@@ -63,7 +63,7 @@ test('the oldest Prometheus that the rules run on takes every query', (t) => {
   assert.equal(status, 0, stdout + stderr);
 });
 
-test('every reference to a heading finds one', () => {
+test('every reference to a heading has a target', () => {
   const anchors = new Set(headings.map((heading) => heading.toLowerCase()));
   const references = [...runbook.matchAll(/\]\(#([^)]*)\)/g)].map((match) => match[1] ?? '');
   assert.ok(references.length > 0);

@@ -6,7 +6,7 @@ import { isInstalled } from '../../support/installed-programs.ts';
 import { runPromtool } from '../../support/promtool.ts';
 import { TemporaryFolder } from '../../support/temporary-folder.ts';
 
-/** Puts an owner on whatever is of a service code: series, recorded ones, and the alerts that are expected. */
+/** Adds an owner label to each series, recorded series and expected alert with a service code. */
 function addOwnerLabel(text: string): string {
   return text
     .replaceAll(/service_code="(\w+)"/g, 'service_code="$1", owner="owner-of-$1"')
@@ -14,7 +14,7 @@ function addOwnerLabel(text: string): string {
 }
 
 for (const file of listDeployYaml('prometheus/tests').filter((name) => !name.endsWith('labels.yml'))) {
-  test(`each alert of ${file} fires as it does without, and has the labels of its service code`, async (t) => {
+  test(`each alert of ${file} fires as without static labels, and has the labels of its service code`, async (t) => {
     if (!isInstalled(t, 'promtool')) return;
     using folder = new TemporaryFolder();
     cpSync(deployPath('prometheus'), folder.path, { recursive: true });

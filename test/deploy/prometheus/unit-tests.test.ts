@@ -33,7 +33,7 @@ const unitTestFile = z.object({
   ),
 });
 
-/** What one unit test asks of one alert: at which seconds it fires, does not, and is pending. */
+/** The expectations of one unit test for one alert: seconds at which it fires, does not fire, and is pending. */
 interface Scenario {
   readonly name: string;
   readonly stepSeconds: number;
@@ -76,7 +76,7 @@ function listScenarios(alert: string): readonly Scenario[] {
 for (const { alert, for: wait, keep_firing_for: keep } of readAlertRules()) {
   const scenarios = listScenarios(alert);
 
-  test(`${alert} is tested as firing, and as pending a step before that, just short of ${wait}`, () => {
+  test(`a test expects ${alert} to fire after ${wait}, and to be pending one step earlier`, () => {
     const isExact = ({ firing, silent, pending, stepSeconds }: Scenario) => {
       const before = Math.min(...firing) - stepSeconds;
       return silent.includes(before) && pending.includes(before);
@@ -84,12 +84,12 @@ for (const { alert, for: wait, keep_firing_for: keep } of readAlertRules()) {
     assert.ok(scenarios.some(isExact));
   });
 
-  test(`${alert} is tested as not firing where there is something to see`, () => {
+  test(`a test has data for ${alert} and expects it not to fire`, () => {
     assert.ok(scenarios.some(({ firing, silent }) => firing.length === 0 && silent.length > 0));
   });
 
   if (keep !== undefined) {
-    test(`${alert} is tested as firing until a step before it has been kept for ${keep}`, () => {
+    test(`a test expects ${alert} to stop firing after ${keep}, and not one step earlier`, () => {
       const endsExactly = ({ firing, silent, stepSeconds }: Scenario) =>
         firing.length > 1 && silent.includes(Math.max(...firing) + stepSeconds);
       assert.ok(scenarios.some(endsExactly));
@@ -97,7 +97,7 @@ for (const { alert, for: wait, keep_firing_for: keep } of readAlertRules()) {
   }
 }
 
-test('every recorded series but the constants is tested with two replicas', () => {
+test('every recorded series except the constants is tested with two replicas', () => {
   const tested = new Set(
     files.flatMap(({ tests }) =>
       tests
@@ -107,7 +107,7 @@ test('every recorded series but the constants is tested with two replicas', () =
         ),
     ),
   );
-  // The share of failed polls over the other ranges is seen through what is made of it.
+  // The error ratios of the other ranges are tested through the alerts that use them.
   const viaOther = /^instance_service_code:xvs_exporter_poll_errors:ratio_rate(30m|1h|6h)$/;
   const untested = readRecordingRules()
     .map(({ record }) => record)

@@ -10,23 +10,22 @@ import { startProgram } from '../../support/program.ts';
 import { repositoryPath, readRepositoryFile } from '../../support/repository.ts';
 import { readUnitAssignments, readUnitValues } from './unit-file.ts';
 
-/** Exposure that `systemd-analyze security` gives at most, in its tenths. */
+/** Maximum exposure level of `systemd-analyze security`, in tenths. */
 const THRESHOLD = 25;
 
-/** A folder that is gone after the test. */
 function createTemporaryFolder(): Disposable & { readonly path: string } {
   const path = mkdtempSync(join(tmpdir(), 'xvs-unit-'));
   return { path, [Symbol.dispose]: () => rmSync(path, { recursive: true }) };
 }
 
-/** Assignments of the settings file; those that are commented out too, if wished. */
+/** Reads the assignments of the settings file, including commented ones if `commented` is set. */
 function readSettings(commented: boolean): readonly (readonly [string, string])[] {
   const text = readRepositoryFile('deploy/systemd/xvs-exporter.default');
   const pattern = commented ? /^#?([A-Z_]+)=(.*)$/gm : /^([A-Z_]+)=(.*)$/gm;
   return [...text.matchAll(pattern)].map(([, name = '', value = '']) => [name, value]);
 }
 
-test('systemd has no complaint about the unit', (t) => {
+test('systemd-analyze verify accepts the unit', (t) => {
   if (!isInstalled(t, 'systemd-analyze')) return;
   using folder = createTemporaryFolder();
   const unit = join(folder.path, 'xvs-exporter.service');
@@ -38,7 +37,7 @@ test('systemd has no complaint about the unit', (t) => {
   assert.equal(status, 0);
 });
 
-test('the sandbox is strict, by the measure of systemd', (t) => {
+test(`systemd-analyze security rates the exposure of the unit at most ${THRESHOLD / 10}`, (t) => {
   if (!isInstalled(t, 'systemd-analyze')) return;
   const unit = repositoryPath('deploy/systemd/xvs-exporter.service');
   const args = ['security', '--offline=true', `--threshold=${THRESHOLD}`, '--no-pager', unit];
@@ -63,11 +62,11 @@ test('the unit allows the JIT of Node.js, and gives its user one private folder'
   assert.equal(stateFile, '/var/lib/xvs-exporter/state');
 });
 
-test('a reload is the signal on which the program reads its configuration again', () => {
+test('a reload sends SIGHUP, on which the program reloads its configuration', () => {
   assert.deepEqual(readUnitValues('ExecReload'), ['/bin/kill -HUP $MAINPID']);
 });
 
-test('every variable of the settings file is one that the program knows', () => {
+test('the settings file contains known variables only', () => {
   const known = listKnownVariables();
   const names = readSettings(true).map(([name]) => name);
   assert.ok(names.length > 5);
@@ -77,7 +76,7 @@ test('every variable of the settings file is one that the program knows', () => 
   );
 });
 
-test('the program understands what unit and settings file give it', async () => {
+test('the program accepts the arguments and variables of unit and settings file', async () => {
   using credentials = createTemporaryFolder();
   const [credential = ''] = readUnitValues('LoadCredential');
   writeFileSync(join(credentials.path, credential.split(':')[0] ?? ''), 'hidden-secret\n');
