@@ -16,7 +16,7 @@ const TIME_DIVISOR = 60;
 const CODE = 'TESTING';
 const WORLD_OPTIONS = { users: 20, tasks: 30, seed: 1 };
 
-/** Alerts that fire but must not arrive while the service is down. */
+/** Alerts that fire while the service is down and that Alertmanager inhibits. */
 const INHIBITED = ['XvsApiDataStale', 'XvsApiErrorRatio', 'XvsApiBudgetBurnFast'];
 
 /** The shipped routes, with shorter times and the test's receivers. */
@@ -32,7 +32,7 @@ function readRules(name: string): string {
   return readDeployFile(name).replace(/(bound:stalled_tasks:at_least\n +expr: )vector\(3\)/, '$1vector(1)');
 }
 
-/** A live task that outlasts the test: the world of a seed is the same at every start. */
+/** A live task that runs longer than the test. The seed makes the simulated world the same at every start. */
 function findLongLivedTask(): { readonly id: string; readonly vsId: string } {
   const world = createWorld({ ...WORLD_OPTIONS, startedAtMs: 0 });
   const liveAt = (ms: number) => [...world.tasks(CODE, ms)].filter(({ progress }) => progress === 0);
@@ -43,7 +43,7 @@ function findLongLivedTask(): { readonly id: string; readonly vsId: string } {
 }
 
 test(
-  'alerts reach the receiver through the exporter, Prometheus and Alertmanager',
+  'alerts pass from the exporter through Prometheus and Alertmanager to the receiver',
   { timeout: 600_000 },
   async (t) => {
     if (!isInstalled(t, 'prometheus') || !isInstalled(t, ALERTMANAGER)) return;
@@ -125,7 +125,7 @@ test(
             ),
           ),
       );
-      // After another alert of each group has arrived, inhibited ones would have arrived too.
+      // Another alert of each group has arrived, so an alert without inhibition would have arrived too.
       const markers = ['critical', 'warning'].map((severity) => ({
         alertname: `Marker-${severity}`,
         severity,

@@ -41,7 +41,7 @@ test(
     await using program = await startExporter(folder, url, '1s');
     const exporter = await RunningExporter.attach(program);
 
-    // No files yet, which is valid.
+    // An empty folder is valid.
     assert.equal(await exporter.fetchStatus('/-/ready'), 200);
     assert.equal(await exporter.sumFamily('xvs_exporter_config_last_reload_successful'), 1);
     assert.match(await exporter.fetchText('/'), /This exporter polls no service codes/);
@@ -138,7 +138,7 @@ test('a thousand codes are added together, and each is polled', { timeout: 600_0
   assert.equal(await exporter.fetchStatus('/-/healthy'), 200);
 });
 
-test('without service codes, --config.check and once say so', async () => {
+test('--config.check and once report a configuration without service codes', async () => {
   using folder = new TemporaryFolder();
   folder.replace(
     'config.yml',

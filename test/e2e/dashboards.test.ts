@@ -117,7 +117,7 @@ async function sumSeries(
   return series.filter(({ value }) => !Number.isNaN(value)).reduce((sum, { value }) => sum + value, 0);
 }
 
-/** How Prometheus scrapes two exporters: everything, or each service code separately. */
+/** Scrape jobs for two exporters: whole expositions, or each service code separately. */
 const SCRAPE_SETUPS: readonly (readonly [
   string,
   (...instances: readonly string[]) => Promise<Prometheus>,
@@ -160,26 +160,29 @@ async function assertQueriesAnswered(
     );
   });
 
-  await t.test('every visible variable has values; the labels of hidden ones are missing here', async () => {
-    const span: TimeRange = { start, end: now() };
-    for (const { uid, templating } of dashboards) {
-      for (const { name, query, hide } of templating.list.filter(({ type }) => type === 'query')) {
-        const { selector, label } = parseLabelValues(interpolate(query, VARIABLES));
-        const values = await prometheus.queryLabelValues(label, selector, span);
-        if (hide === 2) assert.deepEqual(values, [], uid);
-        else if (name === 'job') assert.deepEqual(values, ['xvs-exporter'], uid);
-        else if (name === 'service_code') assert.deepEqual(values, ['STADIUM', 'TESTING'], uid);
-        else assert.ok(values.length > 1, `${uid} lists ${values.length} of ${name}`);
+  await t.test(
+    'every visible variable has values; hidden ones have labels that this test does not set',
+    async () => {
+      const span: TimeRange = { start, end: now() };
+      for (const { uid, templating } of dashboards) {
+        for (const { name, query, hide } of templating.list.filter(({ type }) => type === 'query')) {
+          const { selector, label } = parseLabelValues(interpolate(query, VARIABLES));
+          const values = await prometheus.queryLabelValues(label, selector, span);
+          if (hide === 2) assert.deepEqual(values, [], uid);
+          else if (name === 'job') assert.deepEqual(values, ['xvs-exporter'], uid);
+          else if (name === 'service_code') assert.deepEqual(values, ['STADIUM', 'TESTING'], uid);
+          else assert.ok(values.length > 1, `${uid} lists ${values.length} of ${name}`);
+        }
       }
-    }
-  });
+    },
+  );
 
   await t.test('two exporters of the same codes do not double values', async () => {
     const ofService = dashboards
       .flatMap(listExpressions)
       .filter(({ expr }) => ![...listMetricNames(interpolate(expr, VARIABLES))].some(isAboutExporter));
     assert.ok(ofService.length > 40, `${ofService.length} queries are about the service`);
-    // Old enough that all scrapes are stored.
+    // At this time, Prometheus has stored all scrapes.
     const time = now() - 10;
     for (const expression of ofService) {
       const [first = 0, second = 0, both = 0] = await Promise.all(
@@ -192,7 +195,7 @@ async function assertQueriesAnswered(
   });
 }
 
-/** Families that each exporter has its own values of. */
+/** Families whose values differ between exporters of the same codes. */
 function isAboutExporter(metric: string): boolean {
   return !metric.startsWith('xvs_') || metric.startsWith('xvs_exporter_');
 }

@@ -30,7 +30,7 @@ const listCodes = (series: readonly QueriedSeries[]): readonly string[] =>
   series.map(({ metric }) => metric['service_code'] ?? '').toSorted((a, b) => (a < b ? -1 : 1));
 
 test(
-  'a real Prometheus discovers service codes by /sd and scrapes each by itself',
+  'a real Prometheus discovers service codes by /sd and scrapes each separately',
   { timeout: 600_000 },
   async (t) => {
     if (!isInstalled(t, 'prometheus')) return;
@@ -52,7 +52,7 @@ test(
     );
     const upOfCodes = () => prometheus.query('up{job="xvs-exporter-service-codes"} == 1');
 
-    await t.test('each code is a target that is up, and so is the process', async () => {
+    await t.test('each code and the process are targets that are up', async () => {
       await prometheus.waitUntil(upOfCodes, (series) => series.length === 3);
       assert.deepEqual(listCodes(await upOfCodes()), ['GOES', 'STAYS', SPECIAL_CODE]);
       // The first scrapes of the targets are not simultaneous.

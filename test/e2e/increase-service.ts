@@ -3,31 +3,32 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { TASK_LIST_PATH } from '../../src/upstream/address.ts';
 
-/** What a task had carried before the exporter saw it. */
+/** Bytes that a task carried before its first listing. */
 const LIFETIME_BYTES = 1e12;
-/** Growth per listing: of 5 GB that the exporter considers plausible for an input within a second. */
+/** Growth per listing. The exporter accepts at most 5 GB for an input within a second. */
 const LARGE_GROWTH = 4e9;
 const SMALL_GROWTH = 1000;
-/** Growing listings without the second server, and after how many of them it disappears. */
+/** Number of growing listings without the second server. */
 const ABSENT_LISTINGS = 12;
+/** Number of growing listings before the second server disappears. */
 const ABSENT_AFTER = 2;
 
 /** The state of a service code at one of its listings. */
-interface Moment {
-  /** Listings before this one. */
+interface Progress {
+  /** Number of listings before this one. */
   readonly listings: number;
-  /** Of these, the ones in which bytes grew. */
+  /** Number of listings in which bytes grew. */
   readonly growths: number;
-  /** Growths when the short tasks ended; `undefined` while they run. */
+  /** Value of `growths` when the short tasks ended; `undefined` while they run. */
   readonly endedAfter: number | undefined;
 }
 
-const FIRST_MOMENT: Moment = { listings: 0, growths: 0, endedAfter: undefined };
+const NO_PROGRESS: Progress = { listings: 0, growths: 0, endedAfter: undefined };
 
-/** A case: its listings, and the bytes that its tasks have carried in each direction since the first one. */
+/** The listings of a case, and the bytes that its tasks have carried in each direction since the first listing. */
 interface IncreaseCase {
-  readonly listTasks: (moment: Moment) => readonly object[];
-  readonly computeTruth: (moment: Moment) => number;
+  readonly listTasks: (progress: Progress) => readonly object[];
+  readonly computeTruth: (progress: Progress) => number;
 }
 
 function createTask(id: string, vsId: string, bytes: number, outputBytes: number | null = bytes): object {
@@ -35,9 +36,9 @@ function createTask(id: string, vsId: string, bytes: number, outputBytes: number
   return { id, vs_id: vsId, progress: 0, inputs: [], outputs: [output], input_bytes: bytes };
 }
 
-/** What the counters got wrong once, by service code. */
+/** Regression cases by service code. */
 const CASES: Readonly<Record<string, IncreaseCase>> = {
-  /** A server of two is missing from some listings, and returns with the lifetime value of its task. */
+  /** One of two servers is missing from some listings, and returns with the lifetime value of its task. */
   PARTITION: {
     listTasks: ({ growths }) => {
       const bytes = LIFETIME_BYTES + growths * SMALL_GROWTH;
@@ -46,13 +47,13 @@ const CASES: Readonly<Record<string, IncreaseCase>> = {
     },
     computeTruth: ({ growths }) => 2 * growths * SMALL_GROWTH,
   },
-  /** The first listing is empty; the next one has a task that is older. */
+  /** The first listing is empty; the next one has a task that started before it. */
   EMPTY: {
     listTasks: ({ listings, growths }) =>
       listings === 0 ? [] : [createTask('a', 'v1', LIFETIME_BYTES + growths * SMALL_GROWTH)],
     computeTruth: ({ growths }) => growths * SMALL_GROWTH,
   },
-  /** The first listing has no bytes of an output that is older. */
+  /** The first listing has `null` bytes for an output that started before it. */
   NULL: {
     listTasks: ({ listings, growths }) => {
       const bytes = LIFETIME_BYTES + growths * SMALL_GROWTH;
@@ -60,7 +61,7 @@ const CASES: Readonly<Record<string, IncreaseCase>> = {
     },
     computeTruth: ({ growths }) => growths * SMALL_GROWTH,
   },
-  /** A task ends between a kill of the exporter and its next start: only the journal knows what it carried last. */
+  /** A task ends between a kill of the exporter and its next start: only the journal has its last bytes. */
   KILLED: {
     listTasks: ({ growths, endedAfter }) => {
       const bytes = growths * LARGE_GROWTH;
@@ -74,14 +75,14 @@ const CASES: Readonly<Record<string, IncreaseCase>> = {
 };
 
 export const INCREASE_CODES: readonly string[] = Object.keys(CASES);
-/** Growing listings after which the second server has returned and grown, whatever restarts there were meanwhile. */
+/** Number of growing listings until the second server has returned and grown, also with restarts in between. */
 export const GROWTHS_UNTIL_RETURN = ABSENT_AFTER + ABSENT_LISTINGS + 2;
 
 /** A service that lists one case per service code. Its bytes grow with each listing, unless it is frozen. */
 export class IncreaseService implements AsyncDisposable {
   isFrozen = true;
   readonly #server: Server;
-  readonly #moments = new Map<string, Moment>();
+  readonly #progressByCode = new Map<string, Progress>();
 
   private constructor(server: Server) {
     this.#server = server;
@@ -104,24 +105,24 @@ export class IncreaseService implements AsyncDisposable {
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
   }
 
-  /** The smallest number of listings, and of growing ones, that a service code has had. */
-  get progress(): Pick<Moment, 'listings' | 'growths'> {
-    const moments = INCREASE_CODES.map((code) => this.#getMoment(code));
+  /** The minimum over all service codes of listings and of growing listings. */
+  get progress(): Pick<Progress, 'listings' | 'growths'> {
+    const all = INCREASE_CODES.map((code) => this.#getProgress(code));
     return {
-      listings: Math.min(...moments.map(({ listings }) => listings)),
-      growths: Math.min(...moments.map(({ growths }) => growths)),
+      listings: Math.min(...all.map(({ listings }) => listings)),
+      growths: Math.min(...all.map(({ growths }) => growths)),
     };
   }
 
   /** The bytes that the tasks of a service code have carried in each direction since its first listing. */
   computeTruth(code: string): number {
-    return CASES[code]?.computeTruth(this.#getMoment(code)) ?? 0;
+    return CASES[code]?.computeTruth(this.#getProgress(code)) ?? 0;
   }
 
   /** Ends the short tasks. */
   endTasks(): void {
-    for (const [code, moment] of this.#moments)
-      this.#moments.set(code, { ...moment, endedAfter: moment.growths });
+    for (const [code, progress] of this.#progressByCode)
+      this.#progressByCode.set(code, { ...progress, endedAfter: progress.growths });
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -131,14 +132,14 @@ export class IncreaseService implements AsyncDisposable {
     await closed;
   }
 
-  #getMoment(code: string): Moment {
-    return this.#moments.get(code) ?? FIRST_MOMENT;
+  #getProgress(code: string): Progress {
+    return this.#progressByCode.get(code) ?? NO_PROGRESS;
   }
 
   #nextListing(code: string): readonly object[] | undefined {
-    const last = this.#getMoment(code);
+    const last = this.#getProgress(code);
     const now = { ...last, growths: last.growths + (this.isFrozen ? 0 : 1) };
-    this.#moments.set(code, { ...now, listings: last.listings + 1 });
+    this.#progressByCode.set(code, { ...now, listings: last.listings + 1 });
     return CASES[code]?.listTasks(now);
   }
 }

@@ -8,7 +8,7 @@ import { waitUntil } from '../support/wait-until.ts';
 import { GROWTHS_UNTIL_RETURN, INCREASE_CODES, IncreaseService } from './increase-service.ts';
 
 const FAMILIES = { input: 'xvs_input_bytes_total', output: 'xvs_http_output_bytes_total' } as const;
-/** What is in a snapshot is written at the start and at a clean stop only: a kill leaves the rest to the journal. */
+/** Snapshots are written only at the start and at a clean stop, so that a restart after a kill depends on the journal. */
 const STATE_INTERVAL = '1h';
 /** Growing listings before each stop of the exporter. */
 const GROWTHS_PER_RUN = 4;
@@ -83,7 +83,7 @@ test(
       service.endTasks();
     }
     await using _last = await startExporter(service, stateFile, port);
-    // What a task gains between a kill and the first listing can make up for what an ended one has published.
+    // In the first listing after a kill, gains of running tasks can offset published bytes of ended ones.
     await waitForListings(2);
     await grow(GROWTHS_UNTIL_RETURN - 2 * GROWTHS_PER_RUN);
     for (const [direction, family] of [
@@ -95,7 +95,7 @@ test(
           const selector = `${family}{service_code="${code}"}`;
           const truth = service.computeTruth(code);
           assert.ok(truth > 0);
-          // At the time of a scrape, Prometheus has nothing to extrapolate.
+          // Query at the time of a scrape, so that `increase` does not extrapolate.
           const time = await prometheus.value(`max(timestamp(${selector}))`);
           const [found] = await prometheus.query(`sum(increase(${selector}[10m]))`, time);
           const increase = found?.value ?? Number.NaN;

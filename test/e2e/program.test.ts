@@ -216,7 +216,7 @@ test('demo runs exporter and simulator with growing byte counters, and exits wit
   };
   await demo.waitForOutput(/Poll succeeded.*service_code=STADIUM/);
   let last = await bytes();
-  // Counters never decrease, and finally grow.
+  // Counters never decrease and eventually grow.
   while (last === 0) {
     const now = await bytes();
     assert.ok(now >= last);
@@ -257,7 +257,7 @@ test('no secret, signature, live URL or opaque is shown anywhere, for any respon
   }
   output += exporter.stdout + exporter.stderr;
   assert.ok(output.includes('xvs_task_info'));
-  // The name of the field is a label value of a counter of invalid fields; its values never are.
+  // The field name is a label value of the counter of invalid fields; field values are not.
   const values = output.replaceAll('field="user_name"', '');
   assert.doesNotMatch(values, /very-secret|[0-9a-f]{64}|\/live\/|rtmp:\/\/|%7B|opaque|user_name/);
 });

@@ -27,7 +27,7 @@ function formatUsersByVersion(counts: readonly (readonly [version: string, count
 const WORLD = ['--service-code=TESTING:abc', '--seed=122', '--users=20', '--tasks=12'];
 
 test(
-  'a real Prometheus shows what the service pushes, and that it fails',
+  'a real Prometheus shows the bytes that the service pushes, and its failures',
   { timeout: 600_000 },
   async (t) => {
     if (!isInstalled(t, 'prometheus')) return;
@@ -57,7 +57,7 @@ test(
       );
     });
 
-    await t.test('users by version are those of the service', async () => {
+    await t.test('users by version match the service', async () => {
       // Users come and go between the poll and the query: repeat until nothing changes meanwhile.
       const fetchUsers = async (): Promise<string> => {
         const { users } = await fetchTotals();
@@ -74,8 +74,8 @@ test(
       await prometheus.waitUntil(ask, ([before, found, after]) => before === after && before === found);
     });
 
-    await t.test('the increase of input bytes is what the service pushed', async () => {
-      // No bytes flow at either end of the window, so it does not matter how late polls and scrapes are.
+    await t.test('the increase of input bytes matches the bytes pushed', async () => {
+      // No bytes flow at either end of the window, so late polls and scrapes do not change the result.
       await prometheus.waitUntil(
         () => prometheus.value('min(count_over_time(xvs_input_bytes_total[1h]))'),
         (samples) => (samples ?? 0) >= 5,
@@ -94,7 +94,7 @@ test(
         () => prometheus.value('sum(xvs_input_bytes_total)'),
         (sum) => sum === pushed,
       );
-      // Extrapolation to the ends of the window adds up to one of at least 25 intervals.
+      // Extrapolation to the ends of the window adds at most one of at least 25 intervals.
       const increase = await prometheus.value('sum(increase(xvs_input_bytes_total[1h]))');
       assert.ok(
         increase !== undefined && Math.abs(increase / pushed - 1) < 0.05,
@@ -103,7 +103,7 @@ test(
       await clearFaults(serviceUrl);
     });
 
-    await t.test('counters have a creation time, by OpenMetrics', async () => {
+    await t.test('counters have a creation time in OpenMetrics', async () => {
       const created = await prometheus.value('min(xvs_input_bytes_created)');
       assert.ok(created !== undefined && Math.abs(Date.now() / 1000 - created) < 600);
     });

@@ -7,7 +7,7 @@ import { TemporaryFolder } from '../support/temporary-folder.ts';
 import { waitUntil } from '../support/wait-until.ts';
 import { RunningExporter } from './running-exporter.ts';
 
-/** With this seed no task of the first service code ends within the first minutes, so its listings have all bytes. */
+/** With this seed, no task of the first service code ends within the first minutes, so its listings contain all bytes. */
 const WORLD_FLAGS = ['--seed=122', '--tasks=12', '--users=20'];
 const CODES = ['STAYS:secret-of-one', 'GOES:secret-of-two', 'COMES:secret-of-three'];
 
@@ -167,7 +167,7 @@ test('a changed secret and a new service code in a mounted Kubernetes volume are
   await exporter.waitUntilUp('STAYS');
 });
 
-test('a reload by request has to be enabled, a reload by signal does not', async () => {
+test('a reload by request must be enabled, a reload by signal does not', async () => {
   await using program = startProgram(['--web.listen-address=127.0.0.1:0'], {
     XVS_UPSTREAM_BASE_URL: 'http://127.0.0.1:1',
     XVS_SERVICE_CODES: 'TESTING',

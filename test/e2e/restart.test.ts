@@ -145,7 +145,7 @@ test('a foreign file is renamed, logged once and replaced', async () => {
   assert.doesNotMatch(program.stderr, /hunter2/);
 });
 
-test('a directory removed at run time shows in a metric and in one log line, and the exporter keeps polling', async () => {
+test('a directory removed at run time sets a metric and logs one line, and the exporter keeps polling', async () => {
   using folder = new TemporaryFolder();
   await using service = startSimulator();
   await using program = startExporter(await service.waitForUrl(), folder.at('state'));

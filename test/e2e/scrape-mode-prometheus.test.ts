@@ -7,7 +7,7 @@ import { Prometheus } from '../support/prometheus.ts';
 import { scaleDurations } from '../support/scale-durations.ts';
 import { clearFaults, setFault, startSimulatorProgram } from '../support/simulator-program.ts';
 
-/** No task of this world ends within its first minutes. */
+/** With this seed, no task ends within the first minutes. */
 const WORLD = ['--service-code=TESTING:abc', '--seed=122', '--users=20', '--tasks=12'];
 
 function startExporter(url: string, ...args: readonly string[]): Program {

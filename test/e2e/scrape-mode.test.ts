@@ -75,7 +75,7 @@ test('each scrape polls the service, and no other request does', async () => {
   assert.deepEqual([again.getValue('xvs_up'), again.getValue('xvs_exporter_polls_total')], [1, 3]);
 });
 
-test('two scrapes at the same time are one request to the service', async () => {
+test('two concurrent scrapes share one request to the service', async () => {
   await using service = await PausableService.start();
   service.isPaused = true;
   await using exporter = startExporter(service.url);
@@ -91,7 +91,7 @@ test('two scrapes at the same time are one request to the service', async () => 
   assert.equal(service.requestCount, 1);
 });
 
-test('a scrape during a hanging poll is answered in time with the last known values', async () => {
+test('a scrape during a hanging poll gets the last known values before its timeout', async () => {
   await using service = await PausableService.start();
   service.isPaused = true;
   await using exporter = startExporter(service.url, '--upstream.timeout=3s');

@@ -80,7 +80,7 @@ async function findOwners(count: number, url: string): Promise<ReadonlyMap<strin
 }
 
 test(
-  'four processes poll each code once, and a fifth takes a fifth of them',
+  'four processes poll each code once, and a fifth one takes over a fifth of them',
   { timeout: 600_000 },
   async () => {
     await using service = await startService(CODES);
@@ -95,7 +95,7 @@ test(
   },
 );
 
-test('a shard that is asked for a code of another shard names that shard', async () => {
+test('a shard names the shard that polls a requested code of another shard', async () => {
   const codes = ['A', 'B', 'C', 'D'];
   await using service = await startService(codes);
   await using program = startProgram(createShardArgs(0, 2), createSettings(service.url, codes));
@@ -118,7 +118,7 @@ test('a shard that is asked for a code of another shard names that shard', async
   assert.match(program.stderr, /"service_codes":\d,"shard":0,"shards":2,"msg":"Starting xvs-exporter"/);
 });
 
-test('a shard without codes is ready and healthy, and its page says that it has none', async () => {
+test('a shard without codes is ready and healthy, and its status page reports that it has none', async () => {
   await using service = await startService(['A']);
   const empty = 1 - selectShard('A', 2);
   await using program = startProgram(createShardArgs(empty, 2), createSettings(service.url, ['A']));
@@ -164,7 +164,7 @@ test('a shard restores its own codes from the state file of another shard', asyn
   assert.deepEqual(await runOnce(1, 2), [String(8 - own), String(own)]);
 });
 
-test('a pod of a StatefulSet knows its shard by its host name', async (t) => {
+test('a pod of a StatefulSet derives its shard from its host name', async (t) => {
   if (!isInstalled(t, 'unshare')) return;
   const check = `echo xvs-exporter-3 > /proc/sys/kernel/hostname && exec "$0" "$1" --config.check --shard.count=4`;
   await using program = new Program(

@@ -8,10 +8,10 @@ import { TemporaryFolder } from '../support/temporary-folder.ts';
 import { waitUntil } from '../support/wait-until.ts';
 import { RunningExporter } from './running-exporter.ts';
 
-/** A seed whose tasks all live on for as long as the test may take. */
+/** With this seed, no task ends during the test. */
 const startSimulator = (): Program => startSimulatorProgram('--seed=321', '--users=5', '--tasks=12');
 
-/** An exporter that keeps its state, and gives the one code that it polls these labels. */
+/** Starts an exporter with a state file and one service code with these labels. */
 function startExporter(folder: TemporaryFolder, url: string, labels: string): Program {
   folder.replace(
     'config.yml',
@@ -25,8 +25,8 @@ service_codes: [{ service_code: TESTING, secret: abc, labels: ${labels} }]
   return startProgram([`--config.file=${folder.at('config.yml')}`, '--web.listen-address=127.0.0.1:0']);
 }
 
-/** What a real Prometheus makes of the exporter's series. */
-async function assertPrometheusSees(t: TestContext, port: number): Promise<void> {
+/** Asserts that a real Prometheus stores the labels on all series of the code and on no other series. */
+async function assertPrometheusStoresLabels(t: TestContext, port: number): Promise<void> {
   if (!isInstalled(t, 'prometheus')) return;
   await using prometheus = await Prometheus.startScraping(`127.0.0.1:${port}`);
   const wanted = '{tenant="acme",env="say \\"test\\""}';
@@ -34,9 +34,8 @@ async function assertPrometheusSees(t: TestContext, port: number): Promise<void>
     () => prometheus.value(`xvs_up${wanted}`),
     (up) => up === 1,
   );
-  // Of all that is the code's nothing lacks them, and what is the process's has none.
-  const bare = 'count({service_code!="",tenant=""}) or vector(0)';
-  assert.equal(await prometheus.value(bare), 0);
+  const unlabelled = 'count({service_code!="",tenant=""}) or vector(0)';
+  assert.equal(await prometheus.value(unlabelled), 0);
   assert.equal(await prometheus.value('count({service_code="",tenant!=""}) or vector(0)'), 0);
   for (const family of [
     'xvs_exporter_poll_duration_seconds_bucket',
@@ -47,7 +46,7 @@ async function assertPrometheusSees(t: TestContext, port: number): Promise<void>
 }
 
 test(
-  'labels are on every series of their code, and other ones after a restart let counters go on',
+  'every series of a code has its labels, and counters continue if the labels change at a restart',
   { timeout: 600_000 },
   async (t) => {
     using folder = new TemporaryFolder();
@@ -66,7 +65,7 @@ test(
       const own = text.split('\n').filter((line) => line.includes('service_code="TESTING"'));
       assert.ok(own.length > 50);
       for (const line of own) assert.match(line, /,env="say \\"test\\"",tenant="acme"[,}]/);
-      await assertPrometheusSees(t, await first.waitForPort());
+      await assertPrometheusStoresLabels(t, await first.waitForPort());
       counted = (await exporter.sumFamily('xvs_input_bytes_total', 'TESTING')) ?? 0;
     } finally {
       await first[Symbol.asyncDispose]();

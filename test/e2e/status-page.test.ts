@@ -8,7 +8,7 @@ import { waitUntil } from '../support/wait-until.ts';
 const CODES = ['STADIUM', 'TESTING'];
 const SECRET = 'abc';
 
-test('the page in a browser follows the rates and the failure and recovery of a service code', async (t) => {
+test('the page in a browser shows the rates, the failure and the recovery of a service code', async (t) => {
   if (!hasChromium(t)) return;
   await using service = startSimulatorProgram(
     '--users=50',

@@ -56,7 +56,7 @@ test(
     const authorized = { tls_config: { ca_file, ...client }, basic_auth };
     await using prometheus = await Prometheus.startWithJobs([
       job('authorized', authorized),
-      // Without a scheme, which comes from /sd.
+      // The scheme comes from /sd.
       {
         job_name: 'discovered',
         honor_labels: true,
