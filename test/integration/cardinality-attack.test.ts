@@ -11,28 +11,28 @@ import { selectSeries, sumSeries, type Series } from '../support/series.ts';
 
 const CODE = 'ATTACKED';
 const MAX_LABEL_SETS = 200;
-/** Label sets that keep their values, those with one label folded, and the one with all folded. */
+/** Maximum number of label sets: unfolded ones, those with one folded label, and the completely folded one. */
 const MAX_SERIES = MAX_LABEL_SETS + MAX_LABEL_SETS / 10 + 1;
 /** The listing before the attack: users by version, and tasks by server. */
 const VERSIONS = 40;
 const USERS_OF_EACH = 25;
 const SERVERS = 20;
 const BYTES_PER_POLL = 1000;
-/** The numbers of names that are new at each poll. */
+/** Numbers of new names in each poll. */
 const INVENTED_VERSIONS = 100_000;
 const INVENTED_SERVERS = 300;
-/** Label sets that are told apart while a listing is read; the others fold at once. */
+/** Maximum number of distinct label sets while a listing is read; the reader folds the others. */
 const LABEL_SETS_READ = computeReaderLabelSets(MAX_LABEL_SETS);
 
 /** Number of polls of the attack; `npm run test:fuzz` makes more. */
 const POLLS = Number(process.env['XVS_ATTACK_POLLS'] ?? 8);
 /**
- * Departed tasks are remembered, and a tree of label sets grows for some polls before it is rebuilt: up to 1.5 MB for each
- * poll. Keeping the invented versions would add 6 MB.
+ * Accounts of departed tasks, and a tree of label sets that is rebuilt after some polls, add up to 1.5 MB per poll.
+ * Keeping the invented versions would add 6 MB.
  */
 const MAX_HEAP_BYTES_PER_POLL = 3 * 1024 * 1024;
 
-/** A service under attack, with the totals that the exporter must count. */
+/** A service whose listings have new label values in each poll, with the totals that the exporter must count. */
 class Attack {
   poll = 0;
   isOn = false;
@@ -70,7 +70,7 @@ class Attack {
     return `{"id":"known-${server}","vs_id":"server-${server}","input_bytes":${bytes},"inputs":[],"outputs":[]}`;
   }
 
-  /** A task of one listing, on a server and with an output and a tag that are new. */
+  /** Builds a task with a new server, output and tag. */
   #invented(index: number): string {
     const name = `invented-${this.poll}-${index}`;
     const output = `{"format":"${name}","file_name":"f","tag":"${name}","http_output_bytes":3,"http_connections_num":1,"streams":[]}`;
@@ -106,7 +106,7 @@ const FAMILIES = [
   'xvs_tasks_ended_total',
 ];
 
-test(`${INVENTED_VERSIONS} new client versions at each poll leave sums exact and memory flat`, async (t) => {
+test(`with ${INVENTED_VERSIONS} new client versions in each poll, sums stay exact and memory stays flat`, async (t) => {
   const attack = new Attack();
   await using exporter = await ScriptedExporter.start({
     serviceCodes: [CODE],
@@ -175,7 +175,7 @@ function readFoldedLabelSets(series: Series, family: string): number {
   return series.get(`xvs_exporter_folded_label_sets{service_code="${CODE}",family="${family}"}`) ?? 0;
 }
 
-/** What Prometheus adds up: by how much each byte counter grew from scrape to scrape, even if it disappears later. */
+/** Sums the growth of each byte counter from scrape to scrape, as Prometheus does, including counters that disappear. */
 class Increases {
   #last: Series;
   readonly #totals = new Map<string, number>();
@@ -198,7 +198,7 @@ class Increases {
   }
 }
 
-/** Known tasks count their growth, invented ones all their bytes, under their own server or the folded one. */
+/** Asserts that known tasks count their growth, and invented ones all bytes, on their own server or the folded one. */
 function assertByteCounters({ totals }: Increases, polls: number): void {
   assert.equal(
     sumSeries(totals, 'xvs_input_bytes_total', CODE),

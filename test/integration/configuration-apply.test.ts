@@ -9,7 +9,7 @@ const readUp = (series: Series): readonly number[] => CODES.map((code) => sumSer
 const ALL_UP = CODES.map(() => 1);
 const ALL_DOWN = CODES.map(() => 0);
 
-test('other limits of the way to the service are taken over, and the counters go on', async () => {
+test('a reload applies changed upstream limits, and the counters continue', async () => {
   await using rig = await Rig.start();
   const { clock, configuration, exporter } = rig;
   const limitedTo = (maxResponseBytes: number): Configuration => ({
@@ -31,7 +31,7 @@ test('other limits of the way to the service are taken over, and the counters go
   }
 });
 
-test('other names for pages are taken over', async () => {
+test('a reload applies changed display names', async () => {
   await using rig = await Rig.start();
   const { configuration, exporter } = rig;
   const display = { ...configuration.display, deviceTypes: new Map([['10', 'iPhone']]) };
@@ -39,7 +39,7 @@ test('other names for pages are taken over', async () => {
   assert.deepEqual(exporter.facade.getDisplay(), display);
 });
 
-test('another way to sign is taken over', async () => {
+test('a reload applies changed signing settings', async () => {
   await using rig = await Rig.start();
   const { configuration, exporter } = rig;
   const { changed } = await exporter.apply({

@@ -4,10 +4,10 @@ import { ByteGrowth } from '../support/listing-bytes.ts';
 import type { Rig } from './rig.ts';
 import { computeGrowth, type Series } from '../support/series.ts';
 
-/** Tasks of each rig whose end was counted, by service code: the exporter counts no second end. */
+/** Tasks of each rig whose end was counted, by service code. The exporter does not count a second end. */
 const endedTasksByRig = new WeakMap<Rig, ReadonlyMap<Code, Set<string>>>();
 
-/** Compares the counters of every service code with the listings of its good polls. */
+/** Compares the counters of every service code with the listings of its successful polls. */
 export class ExpectedTotals {
   /** Selects the tasks of a listing by their index. */
   isListed: (code: Code, index: number) => boolean = () => true;
@@ -24,7 +24,7 @@ export class ExpectedTotals {
     for (const code of CODES) this.recordListing(code);
   }
 
-  /** Records the listing of a good poll at this time. */
+  /** Records the current listing as read by a successful poll. */
   readonly recordListing = (code: Code): void => {
     const listing = this.#rig.listingBytes(code, (index) => this.isListed(code, index));
     this.#growth.get(code)?.recordListing(listing);

@@ -1,15 +1,15 @@
 import dns from 'node:dns';
 import { mock } from 'node:test';
 
-/** A host name that only this resolver knows. */
+/** A host name that only this resolver can resolve. */
 export const HOST_NAME = 'service.invalid';
 
-/** How the resolver answers: with the address, from the machine's resolver, which does not know the name, with an error, or not at all. */
+/** The result for the name: the address, NXDOMAIN from the system resolver, an error, or no response. */
 export type Resolution = 'address' | 'unknown' | 'try_again' | 'silence';
 
 type Callback = (error: Error | null, address?: unknown, family?: number) => void;
 
-/** Resolves one name, and leaves all others to the machine's resolver. Disposing of it restores that resolver. */
+/** Resolves one name and passes all others to the system resolver. Disposal restores the system resolver. */
 export class FakeResolver implements Disposable {
   mode: Resolution = 'address';
   readonly #mock;

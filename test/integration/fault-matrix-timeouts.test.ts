@@ -1,7 +1,7 @@
 import { defineFaultTests } from './fault-matrix.ts';
 import { FAULTS } from './faults/table.ts';
 
-/** Tests wait this long for each poll that must time out; the good polls between them must be faster. */
+/** Each poll that must time out takes this long. Successful polls must be faster. */
 const TIMEOUT_MS = 3000;
 
 const timeouts = FAULTS.filter(({ reason }) => reason === 'timeout');

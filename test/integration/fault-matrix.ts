@@ -16,9 +16,8 @@ import {
   type Series,
 } from '../support/series.ts';
 
-/** How often each fault is repeated in the memory test. */
 const REPETITIONS = 2;
-/** More than the log of these polls takes in the test itself. */
+/** More than the log lines that the test keeps from these polls. */
 const MAX_GROWTH_BYTES = 2 * 1024 * 1024;
 
 /** Asserts that the other codes were polled on schedule, to the millisecond, with success. */
@@ -43,7 +42,7 @@ function assertFailed(earlier: Series, later: Series, victim: Code, { reason, re
   if (bytes !== undefined) assert.equal(readValue(later, 'xvs_exporter_response_bytes', victim), bytes);
 }
 
-/** Waits out the pause that the service requested. Polls that are due meanwhile are skipped and counted, and not repeated. */
+/** Waits until the requested pause has passed, and asserts that polls due meanwhile are skipped and counted. */
 async function waitOutRetryAfter(
   rig: Rig,
   earlier: Series,
@@ -83,7 +82,7 @@ async function failTwice(
     const failed = await rig.read();
     assertFailed(earlier, failed, victim, fault);
     assertSchedule(rig, earlier, failed, victim, 1);
-    // By the second failure the listing may be stale.
+    // At the second failure, the listing may already be stale.
     if (time === 'first')
       assert.deepEqual(selectListingSeries(failed, victim), selectListingSeries(start, victim));
     earlier = await waitOutRetryAfter(rig, failed, victim, skippedPolls, accounts);
@@ -92,7 +91,7 @@ async function failTwice(
 }
 
 /**
- * Defines the tests of faults that share one rig: each fault must fail the polls of one service code alone, with its
+ * Defines the tests of faults that share one rig. Each fault must fail only the polls of one service code, with the expected
  * reason, and lose no byte.
  */
 export function defineFaultTests(faults: readonly Fault[], options: RigOptions = {}): void {

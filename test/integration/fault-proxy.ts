@@ -4,7 +4,7 @@ import type { Duplex } from 'node:stream';
 import { createServer as createTlsServer, type Server as TlsServer } from 'node:tls';
 import { readFixture } from '../support/fixtures.ts';
 
-/** Handles a request on the socket itself. */
+/** Handles a request by writing to the socket. */
 export type RequestScript = (connection: Duplex) => void;
 
 /** A certificate of `test/fixtures/tls`. */
@@ -116,7 +116,7 @@ export class FaultProxy implements AsyncDisposable {
     });
   }
 
-  /** Ends or resets the client's connection when the simulator does so with its own. */
+  /** Ends or resets the client's connection when the simulator ends or resets the other one. */
   #connectToSimulator(client: Duplex): Socket {
     const simulator = connect(this.#simulatorPort, '127.0.0.1');
     this.#track(simulator);

@@ -9,7 +9,7 @@ import { sumSeries } from '../support/series.ts';
 /** Hostile texts in fields that become label values, as the bytes of a JSON string. */
 const VALUES: readonly (readonly [what: string, content: string | Buffer])[] = [
   ['64 KiB', 'x'.repeat(65_536)],
-  ['64 KiB that end differently', `${'x'.repeat(65_535)}y`],
+  ['64 KiB with a different last character', `${'x'.repeat(65_535)}y`],
   ['64 KiB of emoji', '\u{1f600}'.repeat(16_384)],
   ['invalid UTF-8', Buffer.from([0x61, 0xff, 0xfe, 0xc3, 0x28, 0xed, 0xa0, 0x80, 0x62])],
   ['an overlong slash', Buffer.from([0xc0, 0xaf])],
@@ -18,8 +18,8 @@ const VALUES: readonly (readonly [what: string, content: string | Buffer])[] = [
   ['a quote', String.raw`a"} 1\nxvs_up{service_code=\"`.replace('a"', String.raw`a\"`)],
   ['backslashes', String.raw`\\\\\\n\\`],
   ['a backslash at the end', String.raw`a\\`],
-  ['the name of what is folded', '__other__'],
-  ['the name of what is unknown', 'unknown'],
+  ['the label value of folded series', '__other__'],
+  ['the label value of unknown values', 'unknown'],
   ['nothing', ''],
   ['blanks', '   '],
   ['lone surrogates', String.raw`\ud800x\udc00`],
@@ -102,7 +102,7 @@ test(`with ${VALUES.length} hostile values in every label, the exposition is val
   assert.doesNotMatch(exporter.statusPage(), /<script>alert|[^\P{Cc}\n]/u);
 });
 
-/** No value is longer than 128 characters, holds a control character or half a character, or is empty. */
+/** Asserts that each value has 1 to 128 characters, no control character and no lone surrogate. */
 function assertLabels(text: string): void {
   for (const { samples } of parseExposition(text, 'text').families.values()) {
     for (const { name, labels } of samples) {

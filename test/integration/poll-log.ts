@@ -15,7 +15,7 @@ interface PollWaiter {
   readonly resolve: () => void;
 }
 
-/** Only a poll that hangs takes this long. */
+/** Longer than any poll takes that does not hang. */
 const WAIT_TIMEOUT_MS = 120_000;
 
 /** The log of an exporter at `debug`. Each completed poll is a line, for which tests can wait. */
@@ -38,12 +38,12 @@ export class PollLog {
     }
   }
 
-  /** How many polls have ended. */
+  /** Returns the number of ended polls. */
   get pollCount(): number {
     return [...this.#polls.values()].reduce((sum, count) => sum + count, 0);
   }
 
-  /** How many polls of a service code have ended. */
+  /** Returns the number of ended polls of a service code. */
   countPolls(serviceCode: string): number {
     return this.#polls.get(serviceCode) ?? 0;
   }
@@ -57,7 +57,7 @@ export class PollLog {
       }, WAIT_TIMEOUT_MS);
       const told = (): void => {
         clearTimeout(late);
-        // The poll may do more after it has logged the line.
+        // The poll continues after it has logged the line.
         setImmediate(resolve);
       };
       this.#waiters.add({ serviceCode, count, resolve: told });

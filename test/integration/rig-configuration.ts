@@ -5,7 +5,7 @@ import { readFixture } from '../support/fixtures.ts';
 import { PUBLISHED_SCHEME } from '../support/published-scheme.ts';
 import { SINGLE_SHARD } from '../../src/sharding/shard.ts';
 
-/** The service codes whose answers are spoiled, by the way that they are reached, and one whose answers never are. */
+/** Service codes that get faults, over plain HTTP, TLS and a host name, and `SOUND`, which never gets one. */
 export const CODES = ['FAULTY', 'SECURE', 'NAMED', 'SOUND'] as const;
 export type Code = (typeof CODES)[number];
 
@@ -37,7 +37,7 @@ export function createRigConfiguration(
   return createConfiguration(CODES.map(code), limits, { mode, minAgeMs: 0 });
 }
 
-/** A configuration in which one server answers for all service codes, and no deadline is near. */
+/** Creates a configuration with one server for all service codes and long deadlines. */
 export function createScriptedConfiguration(
   baseUrl: string,
   serviceCodes: readonly string[],

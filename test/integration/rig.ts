@@ -51,7 +51,7 @@ export class Rig implements AsyncDisposable {
   /** The exporter's clock. */
   readonly exporterClock: SkewedClock;
   readonly log = new PollLog();
-  /** Everything that the exporter has served. */
+  /** All expositions and pages that the exporter has rendered. */
   readonly pages: string[] = [];
   readonly resolver = new FakeResolver();
   readonly world: World;
@@ -65,19 +65,19 @@ export class Rig implements AsyncDisposable {
     clock: ManualClock,
     world: World,
     simulator: Simulator,
-    fronts: Readonly<Record<Code, FaultProxy>>,
+    proxies: Readonly<Record<Code, FaultProxy>>,
     { mode = 'interval', faultyTimeoutMs = 20_000 }: RigOptions,
   ) {
     this.clock = clock;
     this.exporterClock = new SkewedClock(clock);
     this.world = world;
     this.simulator = simulator;
-    this.proxies = fronts;
+    this.proxies = proxies;
     const baseUrls = {
-      FAULTY: `http://127.0.0.1:${fronts.FAULTY.port}`,
-      SECURE: `https://127.0.0.1:${fronts.SECURE.port}`,
-      NAMED: `http://${HOST_NAME}:${fronts.NAMED.port}`,
-      SOUND: `http://127.0.0.1:${fronts.SOUND.port}`,
+      FAULTY: `http://127.0.0.1:${proxies.FAULTY.port}`,
+      SECURE: `https://127.0.0.1:${proxies.SECURE.port}`,
+      NAMED: `http://${HOST_NAME}:${proxies.NAMED.port}`,
+      SOUND: `http://127.0.0.1:${proxies.SOUND.port}`,
     };
     this.configuration = createRigConfiguration(baseUrls, mode, faultyTimeoutMs);
     this.exporter = createExporter(this.configuration, {
@@ -98,14 +98,14 @@ export class Rig implements AsyncDisposable {
       clockToleranceMs: 5 * 60_000,
       gzip: true,
     });
-    const front = (isTls = false): Promise<FaultProxy> => FaultProxy.start(simulator.url, { isTls });
-    const fronts = {
-      FAULTY: await front(),
-      SECURE: await front(true),
-      NAMED: await front(),
-      SOUND: await front(),
+    const startProxy = (isTls = false): Promise<FaultProxy> => FaultProxy.start(simulator.url, { isTls });
+    const proxies = {
+      FAULTY: await startProxy(),
+      SECURE: await startProxy(true),
+      NAMED: await startProxy(),
+      SOUND: await startProxy(),
     };
-    return new Rig(clock, world, simulator, fronts, options);
+    return new Rig(clock, world, simulator, proxies, options);
   }
 
   /** The bytes in the current listing of a service code. */
@@ -115,8 +115,8 @@ export class Rig implements AsyncDisposable {
   }
 
   /**
-   * Advances the clock by one interval, in which each service code is polled once. Waits for each poll before the next,
-   * but for that of the faulty code only at the end; `onPoll` is called after each poll of the other codes.
+   * Advances the clock by one interval, in which each service code is polled once. Waits for each poll before the next one,
+   * except for the poll of the faulty code, for which it waits last. Calls `onPoll` after each poll of the other codes.
    */
   async round({ faultyCode, isQuick = false, isPaused = false, onPoll }: RoundOptions = {}): Promise<void> {
     // A failed test may have left a round incomplete.
@@ -140,8 +140,8 @@ export class Rig implements AsyncDisposable {
   }
 
   /**
-   * Polls all twice at the same time: a counter that was born at zero then shows what it was born with. Both forms of
-   * the exposition are read.
+   * Polls all codes twice at the same time, because a new counter is exposed as 0 first and with its gain at the next
+   * poll. Parses both formats of the exposition.
    */
   async pollTwice(): Promise<Series> {
     await this.#pollAll();
@@ -165,7 +165,7 @@ export class Rig implements AsyncDisposable {
     await this.exporter.poller.pollOnce(new AbortController().signal);
   }
 
-  /** Reads the exposition with the strict parser, and the pages for people. */
+  /** Parses the exposition strictly, and renders the status pages. */
   async read(): Promise<Series> {
     const { facade } = this.exporter;
     const text = render(await facade.collect(), 'text');
@@ -174,7 +174,7 @@ export class Rig implements AsyncDisposable {
     return parseSeries(text);
   }
 
-  /** The parts of a service code that faults act on. */
+  /** Returns the parts of the rig that inject faults for a service code. */
   createFaultTarget(victim: Code): FaultTarget {
     const { proxies, simulator, resolver, clock } = this;
     return { serviceCode: victim, proxy: proxies[victim], faults: simulator.faults, resolver, clock };
@@ -182,7 +182,7 @@ export class Rig implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.exporter[Symbol.asyncDispose]();
-    for (const front of Object.values(this.proxies)) await front[Symbol.asyncDispose]();
+    for (const proxy of Object.values(this.proxies)) await proxy[Symbol.asyncDispose]();
     await this.simulator[Symbol.asyncDispose]();
     this.resolver[Symbol.dispose]();
   }
@@ -190,7 +190,7 @@ export class Rig implements AsyncDisposable {
 
 export interface RigOptions {
   readonly mode?: PollSettings['mode'];
-  /** The poll timeout of the codes whose responses are spoiled. */
+  /** The poll timeout of the codes that get faults. */
   readonly faultyTimeoutMs?: number;
 }
 

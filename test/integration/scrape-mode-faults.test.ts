@@ -14,10 +14,10 @@ import {
   type Series,
 } from '../support/series.ts';
 
-/** No pause is sat out that takes more scrapes. */
+/** Faults with longer pauses, in scrapes, are left out. */
 const MAX_SKIPPED = 10;
 
-/** One fault of each way to fail. */
+/** One fault for each combination of reason, service code, timestamp check and pause. */
 const SAMPLE: readonly Fault[] = [
   ...new Map(
     FAULTS.filter(({ skippedPolls = 0 }) => skippedPolls <= MAX_SKIPPED).map((fault) => [
@@ -28,26 +28,26 @@ const SAMPLE: readonly Fault[] = [
 ];
 
 let rig: Rig;
-const mistakes: unknown[] = [];
+const pollerErrors: unknown[] = [];
 
 before(async () => {
   rig = await Rig.start({ mode: 'scrape', faultyTimeoutMs: 3000 });
-  rig.exporter.poller.start().catch((error: unknown) => mistakes.push(error));
+  rig.exporter.poller.start().catch((error: unknown) => pollerErrors.push(error));
 });
 
 after(async () => {
   await rig[Symbol.asyncDispose]();
-  assert.deepEqual(mistakes, []);
+  assert.deepEqual(pollerErrors, []);
 });
 
-/** An interval later, two scrapers come at the same time. */
+/** Advances the clock by an interval and scrapes twice concurrently. */
 async function scrape(): Promise<Series> {
   rig.clock.advance(INTERVAL_MS);
   const [series] = await Promise.all([rig.poll(), rig.poll()]);
   return series;
 }
 
-/** Each service code was polled once, though two asked; that of the victim failed, and no other. */
+/** Asserts that the concurrent scrapes polled each service code once, and that only the poll of the victim failed. */
 function assertFailed(start: Series, failed: Series, victim: Code, { reason, ret }: Fault): void {
   for (const code of CODES) {
     assert.equal(computeGrowth('xvs_exporter_polls_total', start, failed, code), 1, code);
@@ -58,7 +58,7 @@ function assertFailed(start: Series, failed: Series, victim: Code, { reason, ret
   assert.deepEqual(selectListingSeries(failed, victim), selectListingSeries(start, victim));
 }
 
-/** Scrapes through a pause that the service asked for: each leaves the victim out, and counts that once. */
+/** Scrapes during a requested pause, and asserts that each scrape skips the poll of the victim and counts that once. */
 async function waitOutRetryAfter(
   failed: Series,
   victim: Code,
@@ -74,7 +74,7 @@ async function waitOutRetryAfter(
   }
 }
 
-test('the sample has every reason for which a poll can fail, and pauses', () => {
+test('the sample has every error reason and a fault with a pause', () => {
   assert.equal(
     new Set(SAMPLE.map(({ reason }) => reason)).size,
     new Set(FAULTS.map((fault) => fault.reason)).size,
@@ -84,17 +84,17 @@ test('the sample has every reason for which a poll can fail, and pauses', () => 
 
 for (const fault of SAMPLE) {
   const { name, reason, faultyCode = 'FAULTY', skippedPolls: skipped = 0 } = fault;
-  test(`${name}, as scrapes see it: ${reason}, once, of one service code alone; no byte is lost or counted twice`, async () => {
+  test(`${name}: in scrape mode, one poll of one service code fails with ${reason}, and no byte is lost or counted twice`, async () => {
     const start = await rig.pollTwice();
     const accounts = new ExpectedTotals(rig, start);
-    const it = rig.createFaultTarget(faultyCode);
+    const target = rig.createFaultTarget(faultyCode);
     try {
-      await fault.make(it);
+      await fault.make(target);
       const failed = await scrape();
       for (const code of CODES) if (code !== faultyCode) accounts.recordListing(code);
       assertFailed(start, failed, faultyCode, fault);
       await waitOutRetryAfter(failed, faultyCode, skipped, accounts);
-      await clearFaults(it);
+      await clearFaults(target);
       rig.clock.advance(INTERVAL_MS);
       await rig.poll();
       for (const code of CODES) accounts.recordListing(code);
@@ -105,7 +105,7 @@ for (const fault of SAMPLE) {
       );
       accounts.assertCountersMatch(recovered);
     } finally {
-      await clearFaults(it);
+      await clearFaults(target);
     }
   });
 }

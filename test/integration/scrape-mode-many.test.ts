@@ -10,9 +10,9 @@ import { parseSeries, readValue } from '../support/series.ts';
 
 const CODES = Array.from({ length: 1000 }, (_, index) => `CODE_${index}`);
 const MAX_CONNECTIONS = 16;
-/** The service delays each response by this. */
+/** Delay of each response of the service. */
 const RESPONSE_DELAY_MS = 100;
-/** Shorter than all responses together take on `MAX_CONNECTIONS`, and far longer than one takes. */
+/** Much longer than one response takes, but shorter than all responses over `MAX_CONNECTIONS` take together. */
 const TIMEOUT_MS = 5000;
 
 test('one scrape polls a thousand codes over few connections, and no code times out in the queue', async () => {

@@ -20,7 +20,7 @@ export interface ScriptedOptions {
   readonly ledger?: Partial<Configuration['ledger']>;
 }
 
-/** The exporter, with a service whose responses the test defines. Polls run only when the test asks for them. */
+/** The exporter with a service whose responses the test defines. Polls run only when the test calls `poll`. */
 export class ScriptedExporter implements AsyncDisposable {
   readonly clock = new ManualClock(Date.UTC(2026, 0, 1));
   readonly log = new PollLog();

@@ -142,7 +142,7 @@ test('the rates of the servers add up to those of the service code, and are unkn
   assert.deepEqual(new Set(readRates()), new Set([undefined]));
 });
 
-test('pages know where and how often a service code is polled, and how long the process runs', async () => {
+test('pages show the address and interval of a service code, and the uptime of the process', async () => {
   await using rig = await Rig.start();
   const { facade } = rig.exporter;
   const { clock, configuration } = rig;

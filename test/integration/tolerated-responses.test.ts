@@ -19,7 +19,7 @@ import {
   readValue,
 } from '../support/series.ts';
 
-/** Responses that are no failure, and conditions that outlast single polls, each for one service code. */
+/** Responses that do not fail a poll, and conditions that last for several polls, each for one service code. */
 let rig: Rig;
 
 before(async () => {
@@ -134,7 +134,7 @@ test('tasks without new input are stalled, tasks of other service codes are not'
   accounts.assertCountersMatch(thawed);
 });
 
-test('after polls of one service code have failed for long, its gauges vanish and its counters stay', async () => {
+test('after polls of one service code have failed for staleAfterMs, its gauges vanish and its counters stay', async () => {
   const start = await rig.pollTwice();
   const accounts = new ExpectedTotals(rig, start);
   rig.simulator.faults.set({ fault: 'html', serviceCode: 'FAULTY' });

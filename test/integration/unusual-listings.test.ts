@@ -224,7 +224,7 @@ const CASES: readonly UnusualListing[] = [
     sums: { 'xvs_input_clients client_version="451"': 1, [REJECTED]: 0, [INVALID_FIELDS]: 0 },
   },
   {
-    name: 'a fractional progress is a progress',
+    name: 'a fractional progress is valid',
     bodies: ['100', '150'].map((bytes) => listing([task('a', { progress: '0.42', input_bytes: bytes })])),
     sums: {
       xvs_tasks: 1,

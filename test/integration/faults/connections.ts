@@ -78,13 +78,13 @@ export const CONNECTIONS: readonly Fault[] = [
     reason: 'tls',
   },
   {
-    name: 'a certificate that vouches for itself',
+    name: 'a self-signed certificate',
     faultyCode: 'SECURE',
     make: ({ proxy }) => proxy.setCertificate('self-signed'),
     reason: 'tls',
   },
   {
-    name: 'plain HTTP where TLS is spoken',
+    name: 'plain HTTP instead of TLS',
     faultyCode: 'SECURE',
     make: handleConnectionsWith((socket) => socket.end(`${formatHead(LENGTH_HEADER)}${LISTING}`)),
     reason: 'tls',
@@ -96,7 +96,7 @@ export const CONNECTIONS: readonly Fault[] = [
     reason: 'reset',
   },
   {
-    name: 'silence in the TLS handshake',
+    name: 'silence within the TLS handshake',
     faultyCode: 'SECURE',
     make: handleConnectionsWith((socket) => socket.resume()),
     reason: 'timeout',

@@ -6,7 +6,7 @@ export interface Fault {
   readonly name: string;
   readonly make: FaultAction;
   readonly reason: PollErrorReason;
-  /** The service code that fails, if it is not the one with plain HTTP and an address. */
+  /** The service code that fails; by default the one with plain HTTP and an IP address. */
   readonly faultyCode?: 'SECURE' | 'NAMED';
   /** The `ret` of the response; `any` if it depends on the bytes that arrive before the connection breaks. */
   readonly ret?: number | 'any';

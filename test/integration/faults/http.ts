@@ -20,7 +20,7 @@ export const FRAMING: readonly Fault[] = [
     ret: 'any',
   },
   {
-    name: 'a length that is too large, and no end',
+    name: 'a length that is too large, and an open connection',
     make: respondWith(formatHead(`content-length: ${LISTING.length + 1}`), LISTING),
     reason: 'timeout',
     ret: 0,
@@ -33,7 +33,7 @@ export const FRAMING: readonly Fault[] = [
     bytes: LISTING.length - 1,
   },
   {
-    name: 'a length that is no number',
+    name: 'a length that is not a number',
     make: respondWith(formatHead('content-length: all'), LISTING),
     reason: 'not_json',
   },
@@ -50,28 +50,28 @@ export const FRAMING: readonly Fault[] = [
     ret: 'any',
   },
   {
-    name: 'a chunk whose length is no number',
+    name: 'a chunk whose length is not a number',
     make: respondWith(formatHead(CHUNKED_HEADER), `xyz\r\n${LISTING}`),
     reason: 'not_json',
   },
   {
-    name: 'half a listing, properly sent',
+    name: 'half a listing with valid framing',
     make: injectSimulatorFault({ fault: 'truncate' }),
     reason: 'not_json',
     ret: 0,
   },
   { name: 'something that is not HTTP', make: respondWith('SSH-2.0-OpenSSH_9.2p1\r\n'), reason: 'not_json' },
   {
-    name: 'a header without end',
+    name: 'an endless header',
     make: respondEndlessly('HTTP/1.1 200 OK\r\nx-filling: ', Buffer.alloc(4096, 'x')),
     reason: 'too_large',
   },
 ];
 
-/** The body cannot be decoded, or exceeds the limit when it is. */
+/** The body cannot be decoded, or exceeds the limit after decoding. */
 export const ENCODINGS: readonly Fault[] = [
   {
-    name: 'plain text that is called gzip',
+    name: 'plain text declared as gzip',
     make: injectSimulatorFault({ fault: 'bad_gzip' }),
     reason: 'not_json',
   },
@@ -99,7 +99,7 @@ export const ENCODINGS: readonly Fault[] = [
     reason: 'not_json',
   },
   {
-    name: 'more encodings than anybody honest stacks',
+    name: 'more encodings than the limit',
     make: respondWithBody(LISTING, `content-encoding: ${'gzip,'.repeat(20)}`),
     reason: 'not_json',
   },
@@ -122,7 +122,7 @@ export const ENCODINGS: readonly Fault[] = [
     make: injectSimulatorFault({ fault: 'huge', bytes: 2 * MAX_RESPONSE_BYTES }),
     reason: 'too_large',
   },
-  { name: 'a body without end', make: injectSimulatorFault({ fault: 'huge' }), reason: 'too_large' },
+  { name: 'an endless body', make: injectSimulatorFault({ fault: 'huge' }), reason: 'too_large' },
 ];
 
 function corruptByte(bytes: Buffer): Buffer {

@@ -5,7 +5,7 @@ import { gzipSync } from 'node:zlib';
 export const LISTING = '{"ret":0,"user_list":[],"task_list":[]}';
 /** The lists of the shortest listing. */
 export const LISTS = '"user_list":[],"task_list":[]';
-/** A listing that stays long when it is compressed. */
+/** A listing that compresses badly. */
 export const LONG_LISTING = `{"ret":0,"user_list":[],"task_list":[],"filling":"${createHash('shake256', { outputLength: 10_000 }).digest('hex')}"}`;
 /** Response headers. */
 export const CHUNKED_HEADER = 'transfer-encoding: chunked';

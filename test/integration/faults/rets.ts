@@ -36,7 +36,12 @@ export const RETS: readonly Fault[] = [
     }),
   ),
   { name: 'no ret', make: respondWithBody(`{${LISTS}}`), reason: 'bad_shape' },
-  { name: 'two of ret', make: respondWithBody(`{"ret":0,${LISTS},"ret":0}`), reason: 'bad_shape', ret: 0 },
+  {
+    name: 'a duplicate ret',
+    make: respondWithBody(`{"ret":0,${LISTS},"ret":0}`),
+    reason: 'bad_shape',
+    ret: 0,
+  },
   {
     name: 'a service whose clock is an hour ahead',
     make: injectSimulatorFault({ fault: 'clock_skew', ms: 3_600_000 }),

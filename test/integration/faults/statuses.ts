@@ -32,7 +32,7 @@ export const STATUSES: readonly Fault[] = [
     bytes: LISTING.length,
   },
   {
-    name: '500 with a body without end',
+    name: '500 with an endless body',
     make: respondEndlessly('HTTP/1.1 500 No\r\n\r\n', Buffer.alloc(65_536, ' ')),
     reason: 'http_status',
     bytes: 65_536,
@@ -102,7 +102,7 @@ export const STATUSES: readonly Fault[] = [
     skippedPolls: 2,
   },
   {
-    name: '429 with a pause of an hour, of which five minutes are heeded',
+    name: '429 with a pause of an hour, which is cut to five minutes',
     make: respondWithRetryAfter(429, () => '3600'),
     reason: 'http_status',
     ret: 429,
@@ -115,14 +115,14 @@ export const STATUSES: readonly Fault[] = [
     ret: 429,
   },
   {
-    name: '429 with an absurd pause, of which five minutes are heeded',
+    name: '429 with an absurd pause, which is cut to five minutes',
     make: respondWithRetryAfter(429, () => '99999999999999999999'),
     reason: 'http_status',
     ret: 429,
     skippedPolls: 300_000 / INTERVAL_MS - 1,
   },
   {
-    name: '429 with a pause that is none',
+    name: '429 with an invalid pause',
     make: respondWithRetryAfter(429, () => '-5 minutes, or so'),
     reason: 'http_status',
     ret: 429,
