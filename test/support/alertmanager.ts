@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { Program } from './program.ts';
 
-/** Debian's name of the program. */
+/** The name of the program on Debian. */
 export const ALERTMANAGER = 'prometheus-alertmanager';
 
 const alertsResponseSchema = z.array(
@@ -17,10 +17,10 @@ const alertsResponseSchema = z.array(
   }),
 );
 
-/** An alert as Alertmanager has it. */
+/** An alert in the API of Alertmanager. */
 export type ReceivedAlert = z.infer<typeof alertsResponseSchema>[number];
 
-/** A real Alertmanager on the loopback interface, alone, in a folder of its own. */
+/** A real Alertmanager without peers on the loopback interface, with a temporary folder. */
 export class Alertmanager implements AsyncDisposable {
   /** Host and port. */
   readonly address: string;
@@ -48,7 +48,7 @@ export class Alertmanager implements AsyncDisposable {
     return new Alertmanager(program, folder, address);
   }
 
-  /** Makes alerts fire, by their labels, as Prometheus would. */
+  /** Sends firing alerts with these labels, like Prometheus. */
   async postAlerts(fetchAlerts: readonly Readonly<Record<string, string>>[]): Promise<void> {
     const response = await fetch(`http://${this.address}/api/v2/alerts`, {
       method: 'POST',
@@ -58,7 +58,7 @@ export class Alertmanager implements AsyncDisposable {
     if (!response.ok) throw new Error(`Expected 200, found ${response.status}: ${await response.text()}`);
   }
 
-  /** The alerts that fire, silenced ones among them. */
+  /** Returns the firing alerts, including silenced ones. */
   async alerts(): Promise<readonly ReceivedAlert[]> {
     const response = await fetch(`http://${this.address}/api/v2/alerts`);
     return alertsResponseSchema.parse(await response.json());

@@ -144,7 +144,7 @@ const user = fc.record({
   later_addition: unknownMember,
 });
 
-/** A listing with `ret` 0 and two lists, in which any record and any field may be anything. */
+/** A listing with `ret` 0 and two lists, in which any record and any field may be any JSON value. */
 export const arbitraryListing = fc.record({
   ret: fc.constantFrom(0, '0'),
   user_list: arbitraryList(user),

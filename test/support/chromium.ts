@@ -21,14 +21,14 @@ export interface PageOptions {
   readonly width?: number;
 }
 
-/** The browser of this process: starting one takes about a second. */
+/** The browser that all tests of a process share, because starting one takes about a second. */
 let sharedBrowser: Promise<Browser> | undefined;
 
 after(async () => {
   await (await sharedBrowser)?.close();
 });
 
-/** A session of its own in the Chromium that all tests of a file share. Disposing of it closes its pages. */
+/** A separate session in the shared Chromium. Disposal closes its pages. */
 export class Chromium implements AsyncDisposable {
   readonly #browser: Browser;
   readonly #contexts: BrowserContext[] = [];

@@ -6,13 +6,13 @@ import type { Configuration } from '../../src/config/configuration.ts';
 import { parseCommandLine } from '../../src/commands/command-line.ts';
 import { loadConfiguration as loadSettings, type LoadResult } from '../../src/config/loader.ts';
 
-/** Stands in every place of a test where a secret can be put. */
+/** The secret of all tests of the configuration. Output that contains it is a leak. */
 export const SECRET = 'hunter2-is-secret';
 
-/** Files of a test: path to text, or to the code of the error that reading them ends in. */
+/** Files of a test by path: their text, or the code of the error that reading them throws. */
 export type Files = Readonly<Record<string, string | { readonly code: string }>>;
 
-/** The files of a test as a configuration has them. A folder is there when a file in it is, or it has an error. */
+/** Creates a file system with these files. A folder exists if it contains a file or has an error. */
 export function createFiles(files: Files): ConfigFileSystem {
   const failing = (code: string, path: string) => Object.assign(new Error(`${code}: ${path}`), { code });
   const readFile = (path: string): Promise<string> => {
@@ -30,18 +30,18 @@ export function createFiles(files: Files): ConfigFileSystem {
   return { readFile, listFolder, readStamp: readFile };
 }
 
-/** A host name lookup that must not happen. */
+/** Fails the test if the host name is looked up. */
 export function failHostNameLookup(): never {
-  throw new Error('Expected no lookup of the host name');
+  throw new Error('Expected no lookup of the host name, found one');
 }
 
-/** For a configuration that names no files. */
+/** Fails the test if a file is read. */
 export const NO_FILES: ConfigFileSystem = (() => {
-  const refuse = () => Promise.reject(new Error('Expected no file to be read'));
-  return { readFile: refuse, listFolder: refuse, readStamp: refuse };
+  const fail = () => Promise.reject(new Error('Expected no file to be read, found a read'));
+  return { readFile: fail, listFolder: fail, readStamp: fail };
 })();
 
-/** What loading a configuration needs of the machine, which has no name to be asked for. */
+/** Creates the sources of a configuration from files, without a host name. */
 export function createSources({ readFile, listFolder }: ConfigFileSystem) {
   return {
     readFile,
@@ -53,19 +53,19 @@ export function createSources({ readFile, listFolder }: ConfigFileSystem) {
 export interface ConfigurationInput {
   readonly args?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
-  /** The name of the machine, which nothing may ask for without need. */
+  /** The host name of the machine. Without it, a lookup fails the test. */
   readonly hostName?: string;
   readonly files?: Files;
-  /** Text of `/etc/xvs.yml`, which is then the configuration file. */
+  /** The text of the configuration file `/etc/xvs.yml`. */
   readonly yml?: string;
 }
 
-/** Loads what a command line, an environment and files say. */
+/** Loads a configuration from a command line, an environment and files. */
 export async function loadConfiguration(given: ConfigurationInput): Promise<Configuration> {
   return (await loadWithSources(given)).configuration;
 }
 
-/** As {@link loadConfiguration}, with where each setting came from. */
+/** Like {@link loadConfiguration}; also returns the source of each setting. */
 export function loadWithSources({
   args = [],
   env = {},
@@ -82,7 +82,7 @@ export function loadWithSources({
   });
 }
 
-/** The message of the configuration error that a call ends in. */
+/** Returns the message of the configuration error that a call throws. Fails if it throws none. */
 export async function catchConfigErrorMessage(call: () => unknown): Promise<string> {
   try {
     await call();
@@ -93,7 +93,7 @@ export async function catchConfigErrorMessage(call: () => unknown): Promise<stri
   throw new Error('Expected a ConfigError, found none');
 }
 
-/** What every configuration needs. */
+/** Environment variables of the smallest valid configuration. */
 export const REQUIRED_ENVIRONMENT = {
   XVS_UPSTREAM_BASE_URL: 'https://live.example.com',
   XVS_SERVICE_CODES: 'TESTING',

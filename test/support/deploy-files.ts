@@ -20,22 +20,22 @@ const ruleFileSchema = z.strictObject({
   ),
 });
 
-/** An alerting rule as it is shipped. */
+/** A shipped alerting rule. */
 export type AlertRule = z.infer<typeof alertRuleSchema>;
-/** A recording rule as it is shipped. */
+/** A shipped recording rule. */
 export type RecordingRule = z.infer<typeof recordingRuleSchema>;
 
-/** The path of a file or folder under `deploy`, seen from the compiled tests. */
+/** Returns the path of a file or folder under `deploy`. */
 export function deployPath(name: string): string {
   return fileURLToPath(new URL(`../../../deploy/${name}`, import.meta.url));
 }
 
-/** The text of a file under `deploy`. */
+/** Reads a file under `deploy`. */
 export function readDeployFile(name: string): string {
   return readFileSync(deployPath(name), 'utf8');
 }
 
-/** The names of the YAML files in a folder under `deploy`, with the folder. */
+/** Lists the paths of the YAML files in a folder under `deploy`, relative to `deploy`. */
 export function listDeployYaml(folder: string): readonly string[] {
   return readdirSync(deployPath(folder))
     .filter((name) => name.endsWith('.yml'))
@@ -47,22 +47,22 @@ function readRuleFile(name: string): readonly (AlertRule | RecordingRule)[] {
   return ruleFileSchema.parse(parse(readDeployFile(name))).groups.flatMap(({ rules }) => rules);
 }
 
-/** All rules that are shipped for Prometheus. */
+/** Reads all shipped rules for Prometheus. */
 export function readRules(): readonly (AlertRule | RecordingRule)[] {
   return listDeployYaml('prometheus/rules').flatMap(readRuleFile);
 }
 
-/** The alerts among them. */
+/** Reads the shipped alerting rules. */
 export function readAlertRules(): readonly AlertRule[] {
   return readRules().flatMap((rule) => ('alert' in rule ? [rule] : []));
 }
 
-/** The recorded series among them. */
+/** Reads the shipped recording rules. */
 export function readRecordingRules(): readonly RecordingRule[] {
   return readRules().flatMap((rule) => ('record' in rule ? [rule] : []));
 }
 
-/** The queries of the runbook: its blocks that are marked as PromQL. */
+/** Reads the PromQL blocks of the runbook. */
 export function readRunbookQueries(
   text: string = readDeployFile('prometheus/runbook.md'),
 ): readonly string[] {

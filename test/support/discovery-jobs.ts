@@ -12,8 +12,8 @@ const configSchema = z.object({
 });
 
 /**
- * The jobs of prometheus-sd.yml as they are shipped, but for the exporters' addresses, and that Prometheus asks every
- * second for their service codes.
+ * Returns the shipped jobs of prometheus-sd.yml with the addresses of these exporters and a discovery interval of one
+ * second.
  */
 export function createDiscoveryJobs(...addresses: readonly string[]): readonly object[] {
   const [process, codes] = configSchema.parse(

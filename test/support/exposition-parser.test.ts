@@ -16,37 +16,37 @@ const REJECTED = [
   ['text', 'a UNIT', `${GAUGE}# UNIT a a\na 1\n`],
   ['text', 'an unknown type', '# HELP a A.\n# TYPE a info\na 1\n'],
   ['text', 'a family without samples', GAUGE],
-  [
-    'text',
-    'a family that comes twice',
-    `${GAUGE}a 1\n# HELP b B.\n# TYPE b gauge\nb 1\n${GAUGE}a{x="y"} 1\n`,
-  ],
+  ['text', 'a duplicate family', `${GAUGE}a 1\n# HELP b B.\n# TYPE b gauge\nb 1\n${GAUGE}a{x="y"} 1\n`],
   ['text', 'a sample of another family', `${GAUGE}b 1\n`],
-  ['text', 'a sample that comes twice', `${GAUGE}a{x="1",y="2"} 1\na{y="2",x="1"} 1\n`],
-  ['text', 'a label that comes twice', `${GAUGE}a{x="1",x="2"} 1\n`],
+  ['text', 'a duplicate sample', `${GAUGE}a{x="1",y="2"} 1\na{y="2",x="1"} 1\n`],
+  ['text', 'a duplicate label', `${GAUGE}a{x="1",x="2"} 1\n`],
   ['text', 'a raw quote in a label value', `${GAUGE}a{x="1"2"} 1\n`],
   ['text', 'an unknown escape', `${GAUGE}a{x="\\t"} 1\n`],
   ['text', 'a trailing comma', `${GAUGE}a{x="1",} 1\n`],
   ['text', 'a timestamp', `${GAUGE}a 1 1700000000\n`],
-  ['text', 'a number that is none', `${GAUGE}a 0x1\n`],
+  ['text', 'an invalid number', `${GAUGE}a 0x1\n`],
   [
     'text',
-    'a gauge named as the count of a histogram',
+    'a gauge with the name of the count of a histogram',
     `${HISTOGRAM}h_bucket{le="+Inf"} 0\nh_sum 0\nh_count 0\n# HELP h_count C.\n# TYPE h_count gauge\nh_count 1\n`,
   ],
   ['text', 'a histogram without +Inf', `${HISTOGRAM}h_bucket{le="1"} 0\nh_sum 0\nh_count 0\n`],
   [
     'text',
-    'buckets that shrink',
+    'bucket counts that decrease',
     `${HISTOGRAM}h_bucket{le="1"} 2\nh_bucket{le="+Inf"} 1\nh_sum 0\nh_count 1\n`,
   ],
-  ['text', 'a count that is not the last bucket', `${HISTOGRAM}h_bucket{le="+Inf"} 1\nh_sum 0\nh_count 2\n`],
+  [
+    'text',
+    'a count that differs from the last bucket',
+    `${HISTOGRAM}h_bucket{le="+Inf"} 1\nh_sum 0\nh_count 2\n`,
+  ],
   ['text', 'a _created line', `${HISTOGRAM}h_bucket{le="+Inf"} 1\nh_sum 0\nh_count 1\nh_created 1\n`],
   ['openmetrics', 'no EOF', `${COUNTER}c_total 1\n`],
   ['openmetrics', 'text after EOF', `# EOF\n${COUNTER}c_total 1\n`],
   ['openmetrics', 'a counter sample without _total', `${COUNTER}c 1\n# EOF\n`],
   ['openmetrics', 'a counter below zero', `${COUNTER}c_total -1\n# EOF\n`],
-  ['openmetrics', 'a unit that the name lacks', `# UNIT c bytes\n${COUNTER}c_total 1\n# EOF\n`],
+  ['openmetrics', 'a unit that is missing in the name', `# UNIT c bytes\n${COUNTER}c_total 1\n# EOF\n`],
   ['openmetrics', 'an info that is not 1', '# TYPE i info\n# HELP i I.\ni_info 2\n# EOF\n'],
   [
     'openmetrics',
@@ -67,7 +67,7 @@ for (const [format, fault, text] of REJECTED) {
   });
 }
 
-test('the parser gives families, samples and unescaped labels', () => {
+test('the parser returns families, samples and unescaped labels', () => {
   const { families } = parseExposition(`${GAUGE}a{x="\\\\n\\n\\""} +Inf\n`, 'text');
   assert.deepEqual(families.get('a'), {
     type: 'gauge',

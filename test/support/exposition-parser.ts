@@ -1,7 +1,8 @@
-/**
- * A strict reader of expositions, written from the formats and not from the renderer. It takes what this
- * exporter may write and rejects the rest: timestamps, exemplars, blank lines, comments, needless escapes.
+/*
+ * A strict parser of expositions, written from the specifications of the formats and not from the renderer. It rejects
+ * valid syntax that this exporter does not write: timestamps, exemplars, blank lines, comments, needless escapes.
  */
+
 export interface ParsedSample {
   readonly name: string;
   readonly labels: Readonly<Record<string, string>>;
@@ -16,7 +17,7 @@ export interface ParsedFamily {
 }
 
 export interface Exposition {
-  /** By the name on the metadata lines. */
+  /** Families by the name on their metadata lines. */
   readonly families: ReadonlyMap<string, ParsedFamily>;
 }
 
@@ -45,14 +46,14 @@ const SUFFIXES: Readonly<Record<Format, Readonly<Record<string, readonly string[
   },
 };
 
-/** Reads an exposition; throws an `Error` that quotes the line at fault. */
+/** Parses an exposition. Throws an `Error` that quotes the invalid line. */
 export function parseExposition(text: string, format: Format): Exposition {
   const drafts: Draft[] = [];
   for (const line of splitLines(text, format)) readLine(line, drafts, format);
   const families = new Map<string, ParsedFamily>();
   const owners = new Map<string, string>();
   for (const draft of drafts) {
-    assertThat(!families.has(draft.name), `family ${draft.name} comes once`);
+    assertThat(!families.has(draft.name), `family ${draft.name} occurs once`);
     families.set(draft.name, finishFamily(draft, format, owners));
   }
   return { families };
@@ -81,8 +82,8 @@ function readLine(line: string, drafts: Draft[], format: Format): void {
     return;
   }
   const [, name = '', labels, number = ''] = SAMPLE.exec(line) ?? [];
-  assertThat(NUMBER.test(number), `this is a sample line: ${JSON.stringify(line)}`);
-  assertThat(last !== undefined, `metadata stands before ${name}`);
+  assertThat(NUMBER.test(number), `this line is a sample: ${JSON.stringify(line)}`);
+  assertThat(last !== undefined, `metadata precedes ${name}`);
   const value = Number(number.replace('Inf', 'Infinity'));
   last.samples.push({ name, labels: labels === undefined ? {} : readLabels(labels), value });
 }
@@ -102,7 +103,7 @@ function readMetadata(draft: Draft, keyword: string, rest: string, format: Forma
   }
 }
 
-/** Label sets by their text: tests parse many expositions with nearly the same series. */
+/** A cache of label sets by their text, because tests parse many expositions with nearly the same series. */
 const labelSets = new Map<string, Record<string, string>>();
 const MAX_LABEL_SETS = 50_000;
 
@@ -122,7 +123,7 @@ function parseLabels(text: string): Record<string, string> {
     const start = pair.lastIndex;
     const [, name = '', value = ''] = pair.exec(text) ?? [];
     assertThat(name !== '', `these are labels: ${JSON.stringify(text.slice(start))}`);
-    assertThat(!labels.has(name), `label ${name} comes once`);
+    assertThat(!labels.has(name), `label ${name} occurs once`);
     labels.set(name, unescape(value, '\\n"'));
   }
   return Object.fromEntries(labels);
@@ -130,7 +131,10 @@ function parseLabels(text: string): Record<string, string> {
 
 function unescape(text: string, allowed: string): string {
   return text.replaceAll(/\\(.?)/gs, (escape, char: string) => {
-    assertThat(char !== '' && allowed.includes(char), `${escape} is an escape, in ${JSON.stringify(text)}`);
+    assertThat(
+      char !== '' && allowed.includes(char),
+      `${escape} is a valid escape in ${JSON.stringify(text)}`,
+    );
     return char === 'n' ? '\n' : char;
   });
 }
@@ -144,7 +148,7 @@ function finishFamily(draft: Draft, format: Format, owners: Map<string, string>)
     `${name} ends in its unit`,
   );
   const suffixes = SUFFIXES[format][type];
-  assertThat(suffixes !== undefined, `${type} is a type`);
+  assertThat(suffixes !== undefined, `${type} is a valid type`);
   for (const sampleName of new Set([name, ...suffixes.map((suffix) => name + suffix)])) {
     assertThat(!owners.has(sampleName), `${sampleName} belongs to one family`);
     owners.set(sampleName, name);
@@ -161,9 +165,12 @@ function checkSamples({ name, samples }: Draft, type: string, suffixes: readonly
       suffixes.some((suffix) => sample.name === name + suffix),
       `${sample.name} belongs to ${type} ${name}`,
     );
-    assertThat('le' in sample.labels === sample.name.endsWith('_bucket'), `le is on buckets alone: ${name}`);
+    assertThat(
+      'le' in sample.labels === sample.name.endsWith('_bucket'),
+      `only buckets have the label le: ${name}`,
+    );
     const key = sample.name + formatKeys(sample.labels).series;
-    assertThat(!seen.has(key), `${key} comes once`);
+    assertThat(!seen.has(key), `${key} occurs once`);
     seen.add(key);
     if (type === 'info') assertThat(sample.value === 1, `${name} is 1`);
     if (type === 'counter') assertThat(sample.value >= 0, `${name} is not negative`);
@@ -173,7 +180,7 @@ function checkSamples({ name, samples }: Draft, type: string, suffixes: readonly
 
 interface LabelSetKeys {
   readonly series: string;
-  /** Without `le`, which differs between the buckets of one metric. */
+  /** Formats labels without `le`, which differs between the buckets of one metric. */
   readonly metric: string;
 }
 
@@ -192,7 +199,7 @@ function formatKeys(labels: Readonly<Record<string, string>>): LabelSetKeys {
   return keys;
 }
 
-/** The samples of each metric, a label set of a family; throws where two metrics interleave. */
+/** Groups the samples of a family by metric, that is by label set. Throws if two metrics interleave. */
 function groupByMetric(samples: readonly ParsedSample[]): readonly (readonly ParsedSample[])[] {
   const groups = new Map<string, ParsedSample[]>();
   let lastKey: string | undefined;
@@ -222,7 +229,7 @@ function checkHistogram(name: string, group: readonly ParsedSample[], format: Fo
     assertThat(NUMBER.test(le), `le ${le} is a number`);
     if (format === 'openmetrics') assertThat(/[.e]|Inf/.test(le), `le ${le} is a canonical float`);
     const next = Number(le.replace('Inf', 'Infinity'));
-    assertThat(next > bound && value >= below, `the buckets of ${name} grow`);
+    assertThat(next > bound && value >= below, `the bucket counts of ${name} never decrease`);
     [bound, below] = [next, value];
   }
 }

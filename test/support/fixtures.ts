@@ -3,17 +3,17 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** The path of a file under `test/fixtures`, seen from the compiled tests in `build/test/support`. */
+/** Returns the path of a file under `test/fixtures`. */
 export function fixturePath(name: string): string {
   return fileURLToPath(new URL(`../../../test/fixtures/${name}`, import.meta.url));
 }
 
-/** The bytes of a file under `test/fixtures`. */
+/** Reads a file under `test/fixtures`. */
 export function readFixture(name: string): Buffer {
   return readFileSync(fixturePath(name));
 }
 
-/** Holds a text to a golden file; `UPDATE_GOLDEN=1` rewrites the file instead. */
+/** Asserts that a text equals a golden file. With `UPDATE_GOLDEN=1`, writes the file instead. */
 export function assertGolden(name: string, actual: string): void {
   const path = fixturePath(name);
   if (process.env['UPDATE_GOLDEN'] === '1') {

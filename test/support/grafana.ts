@@ -91,32 +91,32 @@ const dashboard = z.looseObject({
     .default([]),
 });
 
-/** A dashboard as its file has it: what the tests look at is typed, the rest is kept. */
+/** A dashboard in the form of its file. Fields that the tests do not use are untyped. */
 export type Dashboard = z.output<typeof dashboard>;
 export type Panel = z.output<typeof panel>;
 export type Variable = z.output<typeof variable>;
 
-/** Reads the text of a dashboard's file; throws where it is none. */
+/** Parses a dashboard. Throws if it is invalid. */
 export function parseDashboard(text: string): Dashboard {
   return dashboard.parse(JSON.parse(text));
 }
 
 const FOLDER = fileURLToPath(new URL('../../../deploy/grafana/dashboards/', import.meta.url));
 
-/** The committed dashboards, by file name. */
+/** Reads the committed dashboards by file name. */
 export function readCommittedDashboards(): ReadonlyMap<string, Dashboard> {
   return new Map(
     readdirSync(FOLDER).map((name) => [name, parseDashboard(readFileSync(`${FOLDER}${name}`, 'utf8'))]),
   );
 }
 
-/** An expression of a dashboard and where it stands. */
+/** An expression of a dashboard and its location. */
 export interface Expression {
   readonly location: string;
   readonly expr: string;
 }
 
-/** The expressions of a dashboard's panels and annotations. */
+/** Lists the expressions of a dashboard's panels and annotations. */
 export function listExpressions({ uid, panels, annotations }: Dashboard): readonly Expression[] {
   return [
     ...panels.flatMap(({ title, targets }) =>
@@ -128,13 +128,13 @@ export function listExpressions({ uid, panels, annotations }: Dashboard): readon
   ];
 }
 
-/** A variable's query: the values of a label of the series that a selector chooses. */
+/** The query of a variable: a label of the series that a selector matches. */
 export interface LabelValues {
   readonly selector: string;
   readonly label: string;
 }
 
-/** Reads `label_values(selector, label)`; throws where it is something else. */
+/** Parses `label_values(selector, label)`. Throws if it is anything else. */
 export function parseLabelValues(query: string): LabelValues {
   const { selector, label } = /^label_values\((?<selector>.+), (?<label>\w+)\)$/.exec(query)?.groups ?? {};
   if (selector === undefined || label === undefined) {
@@ -143,15 +143,15 @@ export function parseLabelValues(query: string): LabelValues {
   return { selector, label };
 }
 
-/** How Grafana's variables are written: `$name`, `${name}`, `${name:format}`. */
+/** Matches a variable of Grafana: `$name`, `${name}` or `${name:format}`. */
 const VARIABLE = /\$(\w+)|\$\{(\w+)(?::\w+)?\}/g;
 
-/** The names of the variables in a text. */
+/** Finds the names of the variables in a text. */
 export function findVariables(text: string): ReadonlySet<string> {
   return new Set([...text.matchAll(VARIABLE)].map(([, plain, braced]) => plain ?? braced ?? ''));
 }
 
-/** Replaces variables by their values, as Grafana does before it asks Prometheus. Throws where one has no value. */
+/** Replaces variables by their values, as Grafana does before a query. Throws if one has no value. */
 export function interpolate(text: string, values: Readonly<Record<string, string>>): string {
   return text.replaceAll(VARIABLE, (match, plain?: string, braced?: string) => {
     const value = values[plain ?? braced ?? ''];

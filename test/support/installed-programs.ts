@@ -5,8 +5,7 @@ import { delimiter, isAbsolute, join } from 'node:path';
 import type { TestContext } from 'node:test';
 
 /**
- * Tells whether a program is on this machine. If it is missing, the test fails in CI, and reports elsewhere that it
- * checked nothing.
+ * Tells whether a program is installed. If it is missing, the test fails in CI; elsewhere, it prints `NOT CHECKED`.
  */
 export function isInstalled(t: TestContext, program: string): boolean {
   const folders = isAbsolute(program) ? [''] : (process.env['PATH'] ?? '').split(delimiter);

@@ -5,15 +5,15 @@ import type { FamilySpec } from '../../src/metrics/family.ts';
 import { systemClock } from '../../src/runtime/clock.ts';
 import { parseSelectors } from './promql.ts';
 
-/** Labels that Prometheus, its operator or a federation puts on whatever it scrapes. */
+/** Labels that Prometheus, its operator or a federation adds to all series. */
 const TARGET_LABELS = ['cluster', 'namespace', 'job', 'instance'];
 
-/** The names under which Prometheus stores series, each with the labels that they can have. */
+/** The names of series in Prometheus, with their possible labels. */
 export type KnownSeries = ReadonlyMap<string, ReadonlySet<string>>;
 
 /**
- * Every series that scraping the exporter gives: the families of the catalogue, the metrics of the process, and
- * what Prometheus says of the scrape. Once a process: the default metrics are observed from then on.
+ * Lists the series of a scraped exporter: the families of the catalogue, the process metrics, and those that Prometheus adds
+ * to a scrape. Call it once per process, because it starts collecting the process metrics.
  */
 export async function listKnownSeries(): Promise<KnownSeries> {
   using self = new ExporterMetrics({ clock: systemClock, version: '', revision: '', nodeVersion: '' });
@@ -22,13 +22,13 @@ export async function listKnownSeries(): Promise<KnownSeries> {
   return new Map([
     ...specs.flatMap((spec) => listSeries(spec)),
     ...['up', 'scrape_duration_seconds', 'scrape_samples_scraped'].map(
-      // Of a target that /sd tells, the service code.
+      // Targets of /sd have the label `service_code`.
       (name): [string, ReadonlySet<string>] => [name, new Set([...TARGET_LABELS, 'service_code'])],
     ),
   ]);
 }
 
-/** What is wrong with the metrics and labels of an expression; nothing, if every one of them exists. */
+/** Lists the metrics and labels of an expression that do not exist. */
 export function findUnknownNames(expression: string, known: KnownSeries): readonly string[] {
   return parseSelectors(expression).flatMap(({ metric, labels }) => {
     const its = known.get(metric);

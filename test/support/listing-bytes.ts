@@ -2,7 +2,7 @@ import type { Freeze } from '../../src/simulator/freeze.ts';
 import type { SimulatedTask } from '../../src/simulator/records.ts';
 import type { World } from '../../src/simulator/world.ts';
 
-/** Bytes by task or participant of a merge, or by output. */
+/** Bytes by task, by input of a merge, or by output. */
 export type ByteCounts = ReadonlyMap<string, number>;
 
 /** The tasks and the byte counts of one listing. */
@@ -12,7 +12,7 @@ export interface ListingBytes {
   readonly outputs: ByteCounts;
 }
 
-/** A task whose inputs may have byte counts of their own. */
+/** A task whose inputs may have byte counts. */
 type CountedTask = Pick<SimulatedTask, 'id' | 'outputs'> & {
   readonly input_bytes?: number;
   readonly inputs: readonly { readonly user_name: string; readonly input_bytes?: number }[];
@@ -45,8 +45,8 @@ function listInputBytes({ id, input_bytes: total, inputs }: CountedTask): [strin
 }
 
 /**
- * Adds up the bytes that flowed, and the tasks that started and ended, from the first listing to the last. A task that
- * returns after an absence is the same run: it neither starts nor ends again.
+ * Sums the growth of byte counts, and counts started and ended tasks, from the first listing to the last. A task that returns
+ * after an absence does not start or end again.
  */
 export class ByteGrowth {
   readonly #last = { inputs: new Map<string, number>(), outputs: new Map<string, number>() };
@@ -56,15 +56,15 @@ export class ByteGrowth {
   output = 0;
   started = 0;
   ended = 0;
-  /** Returns of tasks after their end was counted. */
+  /** Number of tasks that returned after their end was counted. */
   returned = 0;
 
-  /** `endedTasks`: tasks whose end was counted before; this object adds to it. */
+  /** `endedTasks` contains tasks whose end was already counted; this object adds to it. */
   constructor(endedTasks = new Set<string>()) {
     this.#endedTasks = endedTasks;
   }
 
-  /** Adds the next good listing; the first is the baseline. */
+  /** Adds the listing of the next successful poll. The first listing is the baseline. */
   recordListing({ tasks, inputs, outputs }: ListingBytes): void {
     const previous = this.#previousTasks;
     const isBaseline = previous === undefined;

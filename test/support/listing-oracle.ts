@@ -16,13 +16,13 @@ export interface CollectedRecords {
   readonly users: UserRecord[];
   readonly tasks: TaskRecord[];
   readonly invalid: RecordKind[];
-  /** As `record.field`. */
+  /** In the form `record.field`. */
   readonly invalidFields: string[];
 }
 
 const objectSchema = z.record(z.string(), z.unknown());
 
-/** Reads the entries of two parsed lists by the schema: the reader must agree with the result. */
+/** Validates the entries of two parsed lists by the schema. The reader must return the same records. */
 export function collectValidRecords(
   userList: readonly unknown[],
   taskList: readonly unknown[],
@@ -51,7 +51,7 @@ function parseFields<K extends RecordKind>(
     if (field.safeParse(fields[name]).success) valid[name] = fields[name];
     else all.invalidFields.push(`${record}.${name}`);
   }
-  // Indexing by a type parameter loses the relation between the schema and its output.
+  // TypeScript does not relate a schema to its output type through a type parameter.
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion
   return schema.parse(valid) as z.infer<(typeof readableFields)[K]>;
 }

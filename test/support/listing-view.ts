@@ -3,7 +3,7 @@ import type { ListingSums } from '../../src/tally/listing-aggregator.ts';
 import { RecordAggregator } from '../oracle/tally/record-aggregator.ts';
 import type { CollectedRecords } from './listing-oracle.ts';
 
-/** Everything that a listing adds up to, as plain data that two listings can be compared by. */
+/** The results of reading a listing, as plain data, to compare two readers. */
 export interface ListingView {
   readonly users: number;
   readonly tasks: readonly object[];
@@ -11,7 +11,7 @@ export interface ListingView {
   readonly gauges: Readonly<Record<string, Readonly<Record<string, number>>>>;
   /** Kinds of rejected entries, sorted, once for each entry. */
   readonly invalid: readonly string[];
-  /** As `record.field`, sorted, once for each occurrence. */
+  /** In the form `record.field`, sorted, once for each occurrence. */
   readonly invalidFields: readonly string[];
   readonly foreign: Readonly<Record<string, number>>;
   readonly servers: readonly string[];
@@ -20,7 +20,7 @@ export interface ListingView {
 
 const repeat = (name: string, count: number): string[] => Array.from({ length: count }, () => name);
 
-/** Shows a listing as plain data. */
+/** Converts a listing to plain data. */
 export function viewListing(listing: ListingSums): ListingView {
   const gauges = Object.entries(listing.gauges).map(([gauge, sums]) => {
     const entries = [...sums].map(({ labels, value }): [string, number] => [labels.join('|'), value]);
@@ -48,12 +48,12 @@ export function viewListing(listing: ListingSums): ListingView {
   };
 }
 
-/** What the records of the schema add up to. */
+/** Computes the view of the records of the schema. */
 export function viewRecords({ users, tasks, invalid, invalidFields }: CollectedRecords): ListingView {
   const listing = new RecordAggregator(new AccumulatorPool());
   for (const user of users) listing.addUser(user);
   for (const task of tasks) listing.addTask(task);
-  // The schema knows no reasons.
+  // The schema does not classify rejected entries.
   for (const record of invalid) listing.addInvalid(record, 'not_an_object');
   for (const [record, field] of invalidFields.map(splitField)) listing.addInvalidField(record, field);
   listing.finish();

@@ -26,7 +26,7 @@ export function createListingBody(inputBytes: number, ret: number = 0): string {
   });
 }
 
-/** A request that the test completes. */
+/** A pending request. The test sends its response. */
 export interface PendingRequest {
   readonly target: ListingTarget;
   readonly atMs: number;
@@ -38,7 +38,7 @@ export interface PendingRequest {
   fail(error: unknown): Promise<void>;
 }
 
-/** A client whose requests the test completes. */
+/** A client whose requests stay pending until the test completes them. */
 export class ManualClient implements Pick<UpstreamClient, 'requestListing'> {
   readonly requests: PendingRequest[] = [];
   /** Whether an abort of the signal ends a request. */

@@ -8,12 +8,12 @@ const LISTING = JSON.stringify({
   task_list: [{ id: 'task-1', vs_id: 'server-1', input_bytes: 1, inputs: [], outputs: [] }],
 });
 
-/** A service that counts requests, and answers when the test says so. */
+/** A service that counts requests and can hold their responses. */
 export class PausableService implements AsyncDisposable {
-  /** While set, requests are held without an answer. */
+  /** If set, the service holds requests without a response. */
   isPaused = false;
   requestCount = 0;
-  /** The largest number of requests under way at a time. */
+  /** The maximum number of concurrent requests. */
   maxConcurrentRequests = 0;
   readonly url: string;
   readonly #server: Server;
@@ -36,7 +36,7 @@ export class PausableService implements AsyncDisposable {
     });
   }
 
-  /** Starts a service that answers after `delayMs`. */
+  /** Starts a service that responds after `delayMs`. */
   static async start(delayMs = 0): Promise<PausableService> {
     const server = createServer().listen(0, '127.0.0.1');
     await once(server, 'listening');
@@ -48,7 +48,7 @@ export class PausableService implements AsyncDisposable {
     return this.#pending.size;
   }
 
-  /** Answers the held requests and all later ones. */
+  /** Responds to the held requests and to all later ones. */
   resume(): void {
     this.isPaused = false;
     for (const response of this.#pending) response.end(LISTING);

@@ -3,13 +3,13 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
-/** The built program, as `npm run build` leaves it. */
+/** The path of the program that `npm run build` writes. */
 export const PROGRAM_PATH = fileURLToPath(new URL('../../../dist/main.js', import.meta.url));
 
-/** Only a program that hangs takes this long to write. */
+/** Longer than any program takes to write that does not hang. */
 const OUTPUT_TIMEOUT_MS = 300_000;
 
-/** A process of the test's own, with all that it wrote. Disposing of it ends it and waits for its end. */
+/** A child process and its output. Disposal sends SIGTERM and waits for its exit. */
 export class Program implements AsyncDisposable {
   stdout = '';
   stderr = '';
@@ -25,7 +25,7 @@ export class Program implements AsyncDisposable {
   ) {
     this.#child = spawn(command, args, {
       cwd,
-      // Nothing of the machine's own settings gets in.
+      // The environment of the machine must not influence the test.
       env: { PATH: process.env['PATH'], ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
@@ -40,16 +40,16 @@ export class Program implements AsyncDisposable {
     this.#exitCode = once(this.#child, 'close').then(([code]: unknown[]) =>
       typeof code === 'number' ? code : null,
     );
-    // Reported to tests that wait; no other test needs it.
+    // Tests that await `exitCode` get the rejection. Without this handler, it would be unhandled in other tests.
     this.#exitCode.catch(() => undefined);
   }
 
-  /** Resolves with the exit code; rejects where the program could not be run. */
+  /** Resolves with the exit code, or `null` after a signal. Rejects if the program could not be started. */
   get exitCode(): Promise<number | null> {
     return this.#exitCode;
   }
 
-  /** Its number, as long as it could be started. */
+  /** The process id; `undefined` if the program could not be started. */
   get pid(): number | undefined {
     return this.#child.pid;
   }
@@ -58,7 +58,7 @@ export class Program implements AsyncDisposable {
     this.#child.kill(name);
   }
 
-  /** Returns the first match in the output so far or to come. Fails when the program ends, or after five minutes. */
+  /** Waits for the first match in the output and returns it. Rejects if the program exits, or after five minutes. */
   async waitForOutput(pattern: RegExp): Promise<string> {
     let isOver = false;
     const timer = setTimeout(() => {
@@ -99,7 +99,7 @@ export class Program implements AsyncDisposable {
   }
 }
 
-/** Runs it. */
+/** Starts the built program. */
 export function startProgram(args: readonly string[], env: Readonly<Record<string, string>> = {}): Program {
   return new Program(process.execPath, [PROGRAM_PATH, ...args], env);
 }

@@ -50,7 +50,7 @@ export class Prometheus implements AsyncDisposable {
     return Prometheus.#start(targets, () => ({}));
   }
 
-  /** Starts one with scrape jobs, and with rules in the form of rule files. */
+  /** Starts Prometheus with scrape jobs, and with rules in the form of rule files. */
   static startWithJobs(jobs: readonly object[], rules: readonly unknown[] = []): Promise<Prometheus> {
     return Prometheus.#start([], (folder) => ({
       scrape_configs: jobs,
@@ -58,7 +58,7 @@ export class Prometheus implements AsyncDisposable {
     }));
   }
 
-  /** Starts one that also evaluates rules every second. */
+  /** Starts Prometheus with rules that it evaluates every second. */
   static startAlerting(target: string, alerting: Alerting): Promise<Prometheus> {
     return Prometheus.#start([target], (folder) => createAlertingConfig(folder, alerting));
   }
@@ -120,7 +120,7 @@ export class Prometheus implements AsyncDisposable {
     return series?.value;
   }
 
-  /** As {@link waitUntil}. */
+  /** Like {@link waitUntil}. */
   waitUntil<T>(ask: () => Promise<T>, isWanted: (answer: T) => boolean, timeoutMs?: number): Promise<T> {
     return waitUntil(ask, isWanted, timeoutMs);
   }

@@ -28,19 +28,19 @@ for (const expression of [
   '{x="y"}',
   '{__name__=~"a.*"}',
 ]) {
-  test(`${JSON.stringify(expression)} is no expression whose metrics are known`, () => {
+  test(`${JSON.stringify(expression)} is rejected`, () => {
     assert.throws(() => listMetricNames(expression), SyntaxError);
   });
 }
 
-test('a selector has the labels that it is matched by', () => {
+test('a selector has the labels of its matchers', () => {
   assert.deepEqual(parseSelectors('a{b="c", d!~"e"} + f'), [
     { metric: 'a', labels: ['b', 'd'] },
     { metric: 'f', labels: [] },
   ]);
 });
 
-test('durations are replaced wherever they stand, numbers are not', () => {
+test('durations of ranges, subqueries and offsets are replaced, numbers are not', () => {
   assert.equal(
     replaceDurations(
       'rate(a[5m] offset 1h) > 300 and max_over_time(b[6h:1m])',
@@ -50,7 +50,7 @@ test('durations are replaced wherever they stand, numbers are not', () => {
   );
 });
 
-test('metrics and labels that do not exist are told', async () => {
+test('metrics and labels that do not exist are reported', async () => {
   const known = await listKnownSeries();
   assert.deepEqual(
     findUnknownNames('up{job="a"} == xvs_tasks{vs_id="b"} - nodejs_eventloop_lag_p99_seconds', known),

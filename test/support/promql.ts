@@ -2,23 +2,23 @@ import { parser } from '@prometheus-io/lezer-promql';
 
 type SyntaxNode = ReturnType<typeof parser.parse>['topNode'];
 
-/** A vector selector of an expression: one metric, and the labels that it is matched by. */
+/** A vector selector of an expression: one metric, and the labels of its matchers. */
 export interface Selector {
   readonly metric: string;
   readonly labels: readonly string[];
 }
 
-/** Every vector selector of a PromQL expression. Throws where the expression does not parse. */
+/** Lists the vector selectors of a PromQL expression. Throws if it does not parse. */
 export function parseSelectors(expression: string): readonly Selector[] {
   return findNodes(expression, 'VectorSelector').flatMap((selector) => readSelector(expression, selector));
 }
 
-/** The names of the metrics in a PromQL expression. Throws where it does not parse. */
+/** Lists the names of the metrics in a PromQL expression. Throws if it does not parse. */
 export function listMetricNames(expression: string): ReadonlySet<string> {
   return new Set(parseSelectors(expression).map(({ metric }) => metric));
 }
 
-/** The expression with each of its durations (of ranges, subqueries and offsets) replaced. */
+/** Replaces each duration of an expression, in ranges, subqueries and offsets. */
 export function replaceDurations(expression: string, replace: (duration: string) => string): string {
   let replaced = expression;
   for (const { from, to } of findNodes(expression, 'NumberDurationLiteralInDurationContext').toReversed()) {
@@ -27,7 +27,7 @@ export function replaceDurations(expression: string, replace: (duration: string)
   return replaced;
 }
 
-/** All nodes of one kind, in the order of the text. */
+/** Lists all nodes of one kind, in the order of the text. */
 function findNodes(expression: string, kind: string): readonly SyntaxNode[] {
   const nodes: SyntaxNode[] = [];
   parser.parse(expression).iterate({
@@ -42,7 +42,7 @@ function findNodes(expression: string, kind: string): readonly SyntaxNode[] {
   return nodes;
 }
 
-/** One selector for each metric that it can name: `{__name__=~"a|b"}` stands for two. */
+/** Returns one selector for each metric that it matches: two for `{__name__=~"a|b"}`. */
 function readSelector(expression: string, selector: SyntaxNode): readonly Selector[] {
   const textOf = (node: SyntaxNode): string => expression.slice(node.from, node.to);
   const matchers = selector.getChild('LabelMatchers');

@@ -1,6 +1,6 @@
 import type { SigningScheme } from '../../src/upstream/signing.ts';
 
-/** The scheme of the public service, as its documentation gives it. */
+/** The signing scheme in the documentation of the service. */
 export const PUBLISHED_SCHEME: SigningScheme = {
   algorithm: 'sha256',
   template: '{path}{query}{timestamp}',

@@ -8,12 +8,12 @@ import { ListingAggregator } from '../../src/tally/listing-aggregator.ts';
 import { ListingReader as FrozenReader } from '../oracle/listing/reader.ts';
 import { RecordAggregator } from '../oracle/tally/record-aggregator.ts';
 
-/** The service code that test listings are polled for. */
+/** The service code of test listings. */
 export const POLLED_CODE = 'TESTING';
 
 let readers: ReaderPool | undefined;
 
-/** A pool that all tests of a process share, as all service codes do. */
+/** The pool of all tests in a process; the exporter also shares one among service codes. */
 export function getReaderPool(): ReaderPool {
   readers ??= new ReaderPool(loadReaderModule(), DEFAULT_READER_LIMITS, 0x9e3779b97f4a7c15n);
   return readers;
@@ -27,7 +27,7 @@ interface Writer {
 function writeInChunks(reader: Writer, body: Uint8Array, cuts: readonly number[]): void {
   let start = 0;
   for (const cut of [...cuts.toSorted((a, b) => a - b), body.length]) {
-    // A copy, as from a socket: a view of the whole body would hide a read beyond the chunk.
+    // Copy each chunk: in a view of the whole body, a read beyond the chunk would go unnoticed.
     if (cut > start || start === 0) reader.write(Buffer.from(body.subarray(start, cut)));
     start = Math.max(start, cut);
   }
@@ -45,7 +45,7 @@ export function readInChunks(
   return { listing, end: reader.end() };
 }
 
-/** Reads a body with the frozen reader. */
+/** Reads a body with the frozen JavaScript reader. */
 export function readWithOracle(
   body: Uint8Array,
   cuts: readonly number[],

@@ -5,7 +5,7 @@ export interface LogLine extends Readonly<Record<string, unknown>> {
   readonly msg: string;
 }
 
-/** Creates a logger of level `debug` that keeps its lines. */
+/** Creates a logger of level `debug` that records its lines. */
 export function createRecordingLogger(): { readonly logger: Logger; readonly lines: readonly LogLine[] } {
   const lines: LogLine[] = [];
   const write = (text: string): void => {

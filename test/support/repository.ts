@@ -4,17 +4,17 @@ import { fileURLToPath } from 'node:url';
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 
-/** The path of a file of this repository, seen from the compiled tests in `build/test/support`. */
+/** Returns the path of a file of this repository. */
 export function repositoryPath(...names: readonly string[]): string {
   return join(ROOT, ...names);
 }
 
-/** The text of a file of this repository. */
+/** Reads a file of this repository. */
 export function readRepositoryFile(...names: readonly string[]): string {
   return readFileSync(repositoryPath(...names), 'utf8');
 }
 
-/** The names in a folder of this repository, in order. */
+/** Lists the names in a folder of this repository, sorted. */
 export function listRepositoryFolder(...names: readonly string[]): readonly string[] {
   return readdirSync(repositoryPath(...names)).toSorted();
 }

@@ -1,7 +1,7 @@
 import { POLLED_CODE } from './read-listing.ts';
 import { collectValidRecords, type CollectedRecords } from './listing-oracle.ts';
 
-/** What a body must be taken for, by `JSON.parse` and the schema. */
+/** The expected result of reading a body, computed with `JSON.parse` and the schema. */
 export type ExpectedOutcome =
   | { readonly kind: 'not_json' | 'bad_shape' }
   | { readonly kind: 'refusal'; readonly ret: number }
@@ -9,7 +9,7 @@ export type ExpectedOutcome =
 
 const LISTS = ['user_list', 'task_list'] as const;
 
-/** Judges a whole body. Of a member that comes twice the first is looked at, and the body is no listing. */
+/** Computes the expected result of a body. A duplicate member makes it invalid; the first `ret` still counts. */
 export function computeExpectedOutcome(body: Buffer): ExpectedOutcome {
   const text = body.toString();
   const value = parseJson(text);
@@ -39,13 +39,13 @@ function parseJson(text: string): { readonly json: unknown } | undefined {
   }
 }
 
-/** "Response object": an integer, or a string of digits. */
+/** Parses `ret`: an integer, or a string of digits ("Response object" in the interface specification). */
 function parseRet(value: unknown): number | undefined {
   const number = typeof value === 'string' && /^-?[0-9]+$/.test(value) ? Number(value) : value;
   return typeof number === 'number' && Number.isSafeInteger(number) ? number : undefined;
 }
 
-/** The members of the outermost object of a text that is JSON, in order, with those that come twice. */
+/** Lists the members of the outermost object of a JSON text in order, including duplicates. */
 function listTopLevelMembers(text: string): [key: string, value: unknown][] {
   const members: [string, unknown][] = [];
   let [depth, key, start] = [0, '', 0];
@@ -73,7 +73,7 @@ function listTopLevelMembers(text: string): [key: string, value: unknown][] {
   return members;
 }
 
-/** Where the string that begins at a quote ends. */
+/** Returns the offset of the closing quote of a string. */
 function findEndOfString(text: string, quote: number): number {
   let at = quote + 1;
   while (text[at] !== '"') at += text[at] === '\\' ? 2 : 1;

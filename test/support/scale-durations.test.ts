@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { scaleDurations } from './scale-durations.ts';
 
-test('every time is divided, in keys and in expressions, and nothing else', () => {
+test('only durations are divided, in values and in expressions', () => {
   const yaml = `
     route: { group_wait: 30s, routes: [{ repeat_interval: 1h, matchers: ['for="1h"'] }] }
     groups:

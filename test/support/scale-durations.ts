@@ -2,7 +2,7 @@ import { parse } from 'yaml';
 import { formatDuration, parseDuration } from '../../src/config/units.ts';
 import { replaceDurations } from './promql.ts';
 
-/** The keys under which the configurations of Prometheus and Alertmanager hold a time. */
+/** Keys of durations in the configurations of Prometheus and Alertmanager. */
 const DURATION_KEYS = new Set([
   'for',
   'keep_firing_for',
@@ -17,8 +17,8 @@ const DURATION_KEYS = new Set([
 ]);
 
 /**
- * A YAML file of rules, or of routes, with every time in it divided: of waiting, keeping, grouping and evaluating, and
- * the ranges and offsets in expressions. Nothing else changes.
+ * Parses a YAML file of rules or routes and divides all durations: the values of {@link DURATION_KEYS}, and ranges and offsets
+ * in expressions.
  */
 export function scaleDurations(yaml: string, divisor: number): unknown {
   const shorten = (duration: string): string => {

@@ -1,10 +1,10 @@
 import { POLL_ERROR_REASONS, type PollErrorReason } from '../../src/upstream/errors.ts';
 import { parseExposition } from './exposition-parser.ts';
 
-/** Values by series, as they stand in the text: name, labels in braces. */
+/** Sample values by series in text form: the name, then the labels in braces. */
 export type Series = ReadonlyMap<string, number>;
 
-/** Reads an exposition in text with the strict parser. */
+/** Parses an exposition in the text format strictly. */
 export function parseSeries(text: string): Series {
   const { families } = parseExposition(text, 'text');
   return new Map(
@@ -14,31 +14,30 @@ export function parseSeries(text: string): Series {
   );
 }
 
-/** A series as it stands in the text. */
 function formatSeries(name: string, labels: Readonly<Record<string, string>>): string {
   const pairs = Object.entries(labels).map(([label, value]) => `${label}="${value}"`);
   return `${name}{${pairs.join(',')}}`;
 }
 
-/** The series whose names begin with `prefix` and that belong to a service code. */
+/** Selects the series of a service code whose names begin with `prefix`. */
 export function selectSeries(series: Series, prefix: string, serviceCode: string): Series {
   const code = `{service_code="${serviceCode}"`;
   return new Map([...series].filter(([name]) => name.startsWith(prefix) && name.includes(code)));
 }
 
-/** What the service says through the exporter, and not what the exporter says of itself. */
+/** Selects the series of a service code without those about the exporter. */
 export function selectServiceSeries(series: Series, serviceCode: string): Series {
   const all = selectSeries(series, 'xvs_', serviceCode);
   return new Map([...all].filter(([name]) => !name.startsWith('xvs_exporter_')));
 }
 
-/** All that the last good listing and those before it say. */
+/** Selects the series of a service code that change only with a successful poll. */
 export function selectListingSeries(series: Series, serviceCode: string): Series {
   const all = selectServiceSeries(series, serviceCode);
   return new Map([...all].filter(([name]) => !/^xvs_(?:up|ret)\{/.test(name)));
 }
 
-/** What accumulates between listings, but for single tasks, whose series go when the tasks do. */
+/** Selects counters and histograms of a service code, without those of single tasks, which disappear with their task. */
 export function selectCounterSeries(series: Series, serviceCode: string): Series {
   const all = selectServiceSeries(series, serviceCode);
   return new Map(
@@ -46,22 +45,22 @@ export function selectCounterSeries(series: Series, serviceCode: string): Series
   );
 }
 
-/** The value of a family that has one series for each service code. */
+/** Returns the value of a family with one series per service code. */
 export function readValue(series: Series, family: string, serviceCode: string): number | undefined {
   return series.get(`${family}{service_code="${serviceCode}"}`);
 }
 
-/** The sum over a family of a service code. */
+/** Sums the series of a family and a service code. */
 export function sumSeries(series: Series, family: string, serviceCode: string): number {
   return [...selectSeries(series, `${family}{`, serviceCode).values()].reduce((sum, value) => sum + value, 0);
 }
 
-/** By how much a family of a service code grew from one reading to another. */
+/** Computes the growth of the sum of a family and a service code between two expositions. */
 export function computeGrowth(family: string, earlier: Series, later: Series, serviceCode: string): number {
   return sumSeries(later, family, serviceCode) - sumSeries(earlier, family, serviceCode);
 }
 
-/** The reasons for which polls of a service code failed between two readings, and how often. */
+/** Counts the failed polls of a service code between two expositions by reason. */
 export function countFailures(
   earlier: Series,
   later: Series,

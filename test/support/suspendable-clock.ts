@@ -1,6 +1,6 @@
 import { ManualClock } from './manual-clock.ts';
 
-/** A clock that simulates a suspended process: time passes, but no sleeper wakes up. */
+/** A clock that simulates a suspended process: time passes, but no sleep ends. */
 export class SuspendableClock extends ManualClock {
   #suspendedMs = 0;
 
@@ -12,7 +12,7 @@ export class SuspendableClock extends ManualClock {
     this.#suspendedMs += ms;
   }
 
-  /** Wakes the sleepers that were due meanwhile. */
+  /** Resumes the process and ends the sleeps that are due. */
   resume(): void {
     const passedMs = this.#suspendedMs;
     this.#suspendedMs = 0;

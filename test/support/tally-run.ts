@@ -14,9 +14,9 @@ import { AccumulatorPool } from '../../src/tally/accumulator-pool.ts';
 import type { TaskRecord, UserRecord } from '../oracle/listing/entry-records.ts';
 import { RecordAggregator } from '../oracle/tally/record-aggregator.ts';
 
-/** When a run's first listing is committed. */
+/** Wall-clock time of the first listing of a run. */
 export const START_MS = Date.UTC(2026, 0, 1);
-/** How far apart a run's listings are. */
+/** Default time between two listings of a run. */
 export const STEP_MS = 15_000;
 
 export interface Records {
@@ -24,18 +24,18 @@ export interface Records {
   readonly tasks?: readonly TaskRecord[];
 }
 
-/** A tally that is given listings at even intervals. */
+/** Commits listings to a tally, with simulated time and restarts of the process. */
 export class TallyRun {
   tally: Tally;
   readonly #options: TallyOptions;
   readonly #accumulatorPool = new AccumulatorPool();
   #listingCount = 0;
   #elapsedMs = 0;
-  /** What the monotonic clock of the process shows when the run begins. */
+  /** The monotonic time of the current process at the start of the run. */
   #monotonicStartMs = 1000;
-  /** The last snapshot and what the journal holds since; `undefined` before the first snapshot. */
+  /** The last snapshot with the journal since; `undefined` before the first snapshot. */
   #saved: SavedCode | undefined;
-  /** Whether the process was killed and has had no good listing since: then a clean stop leaves the state as it was. */
+  /** Whether no listing was committed since the last kill. In this case, a clean stop does not change the saved state. */
   #isAwaitingListing = false;
 
   constructor(options: Partial<TallyOptions> = {}) {
@@ -51,8 +51,8 @@ export class TallyRun {
   }
 
   /**
-   * Ends the process `afterMs` after the last listing and begins another one, whose monotonic clock starts at another value,
-   * with what is kept and, if need be, other options. `wallErrorMs`: how wrong the wall clock is then.
+   * Restarts the process `afterMs` after the last listing with the exported state and, optionally, other options. The
+   * monotonic clock of the new process starts at another value, and its wall clock is off by `wallErrorMs`.
    */
   restart(options: Partial<TallyOptions> = {}, afterMs: number = 0, wallErrorMs: number = 0): void {
     if (this.#isAwaitingListing) {
@@ -68,18 +68,18 @@ export class TallyRun {
     for (const raw of entries) {
       const entry = parseStateEntry(raw);
       if (entry === undefined || !restorer.apply(entry))
-        throw new Error(`Expected an entry that fits, found ${JSON.stringify(raw)}`);
+        throw new Error(`Expected a valid state entry, found ${JSON.stringify(raw)}`);
     }
   }
 
-  /** Writes a snapshot, and begins its journal. */
+  /** Saves a snapshot and starts its journal. */
   save(): void {
     this.#saved = saveTally(this.tally);
   }
 
-  /** Kills the process and begins another one with the last snapshot and the journal. */
+  /** Kills the process and starts another one with the last snapshot and the journal. */
   kill(): void {
-    if (this.#saved === undefined) throw new Error('Expected a snapshot before a kill');
+    if (this.#saved === undefined) throw new Error('Expected a snapshot before a kill, found none');
     this.#monotonicStartMs = 77 - this.#elapsedMs;
     const now = { wallMs: START_MS + this.#elapsedMs, monotonicMs: 77 };
     this.tally = restoreTally(new Tally(this.#options), this.#saved, now);
@@ -100,7 +100,8 @@ export class TallyRun {
     const totals = this.tally.exportPublishedTotals('changed');
     if (this.#saved !== undefined && totals !== undefined) {
       const entry = parseStateEntry(JSON.parse(JSON.stringify(totals)));
-      if (entry?.[0] !== 'totals') throw new Error('Expected a record of the journal');
+      if (entry?.[0] !== 'totals')
+        throw new Error(`Expected a totals entry for the journal, found ${JSON.stringify(totals)}`);
       this.#saved = advanceSavedCode(this.#saved, entry);
     }
     return snapshot;
@@ -116,7 +117,7 @@ export class TallyRun {
     if (this.#listingCount > 0) this.#elapsedMs += elapsedMs;
   }
 
-  /** Fills a listing and drops it, as a poll does that fails in the end. */
+  /** Fills a listing and drops it, like a poll that fails at the end of its body. */
   discardListing(records: Records): void {
     this.fill(records);
   }
@@ -130,11 +131,11 @@ export class TallyRun {
   }
 }
 
-/** The sum over all label sets of a family. */
+/** Sums the values of all label sets. */
 export const sumValues = (values: Readonly<Record<string, number>>): number =>
   Object.values(values).reduce((sum, value) => sum + value, 0);
 
-/** The values of a family by its labels behind the service code, joined by a blank. */
+/** Reads the values of a family by its labels after the service code, joined by a space. */
 export function readValues(
   snapshot: Snapshot,
   key: ListingFamily | CounterFamilyKey,
@@ -152,7 +153,7 @@ export function readSamples(snapshot: Snapshot, key: ListingFamily | CounterFami
   return [...(all[key] ?? [])];
 }
 
-/** All samples of a snapshot with the labels that the catalogue names, to be compared whole. */
+/** Reads all samples of a snapshot with family name and labels, to compare two snapshots. */
 export function readAllSamples(snapshot: Snapshot): [string, string, Sample][] {
   return [...LISTING_FAMILIES, ...COUNTER_FAMILIES].flatMap((key) =>
     readSamples(snapshot, key).map((sample): [string, string, Sample] => [

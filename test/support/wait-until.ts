@@ -1,18 +1,18 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** Asks every `intervalMs` until the answer is wanted, and returns it. Fails with the last answer after `timeoutMs`. */
+/** Calls `read` every `intervalMs` until `isWanted` accepts its value, and returns it. Rejects after `timeoutMs`. */
 export async function waitUntil<T>(
-  ask: () => Promise<T> | T,
-  isWanted: (answer: T) => boolean,
+  read: () => Promise<T> | T,
+  isWanted: (value: T) => boolean,
   timeoutMs = 120_000,
   intervalMs = 100,
 ): Promise<T> {
   const deadline = performance.now() + timeoutMs;
   for (;;) {
-    const found = await ask();
+    const found = await read();
     if (isWanted(found)) return found;
     if (performance.now() > deadline)
-      throw new Error(`Expected another answer, found ${JSON.stringify(found)}`);
+      throw new Error(`Expected another value within ${timeoutMs} ms, found ${JSON.stringify(found)}`);
     await delay(intervalMs);
   }
 }

@@ -17,7 +17,7 @@ export interface AlertNotification {
   readonly labels: Readonly<Record<string, string>>;
 }
 
-/** What Alertmanager's webhooks talk to: it takes every message and keeps what it said. */
+/** A receiver of Alertmanager webhooks that records all notifications. */
 export class WebhookReceiver implements AsyncDisposable {
   readonly notifications: AlertNotification[] = [];
   readonly #server: Server;
@@ -44,10 +44,10 @@ export class WebhookReceiver implements AsyncDisposable {
     return `http://127.0.0.1:${address.port}`;
   }
 
-  /** The first notice of an alert with that status. */
+  /** Finds the first notification of an alert with a status. */
   find(alertname: string, status: AlertNotification['status'] = 'firing'): AlertNotification | undefined {
     return this.notifications.find(
-      (notice) => notice.labels['alertname'] === alertname && notice.status === status,
+      (notification) => notification.labels['alertname'] === alertname && notification.status === status,
     );
   }
 
