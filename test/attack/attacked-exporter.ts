@@ -3,10 +3,10 @@ import { request, type Agent } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { Program, PROGRAM_PATH } from '../support/program.ts';
 
-/** How often an attack is repeated: once in `npm test`, more often in `npm run attack`. */
+/** Number of repetitions of an attack: one in `npm test`, more in `npm run attack`. */
 export const ROUNDS = Number(process.env['XVS_ATTACK_ROUNDS'] ?? 1);
 
-/** Every address of 127.0.0.0/8 is one of this machine: an attack of several clients needs no other. */
+/** Addresses of different clients. All addresses of 127.0.0.0/8 belong to this machine. */
 export const SCRAPER_ADDRESS = '127.0.0.1';
 export const ATTACKER_ADDRESS = '127.0.0.2';
 
@@ -23,7 +23,7 @@ interface Answer {
   readonly body: string;
 }
 
-/** The built program, and what clients do to it. */
+/** The built program, with clients that send requests to it. */
 export class AttackedExporter implements AsyncDisposable {
   readonly program: Program;
   readonly port: number;
@@ -34,7 +34,7 @@ export class AttackedExporter implements AsyncDisposable {
     this.port = port;
   }
 
-  /** Starts it without a service, unless the environment names one. */
+  /** Starts the program. Unless `env` names a service, nothing listens at its address. */
   static async start(
     environment: Readonly<Record<string, string>> = {},
     nodeFlags: readonly string[] = [],
@@ -58,7 +58,7 @@ export class AttackedExporter implements AsyncDisposable {
     return socket;
   }
 
-  /** Sends one GET request, by default for the metrics and on a connection of its own. */
+  /** Sends one GET request, by default for `/metrics` and on a new connection. */
   async get({
     path = '/metrics',
     localAddress = SCRAPER_ADDRESS,
@@ -87,7 +87,7 @@ export class AttackedExporter implements AsyncDisposable {
     }
   }
 
-  /** The most resident memory that the process had. */
+  /** Returns the maximum resident memory of the process. */
   get peakRssMiB(): number {
     const status = readFileSync(`/proc/${this.program.pid}/status`, 'utf8');
     return Number(/VmHWM:\s+(\d+)/.exec(status)?.[1]) / 1024;
@@ -99,17 +99,17 @@ export class AttackedExporter implements AsyncDisposable {
   }
 }
 
-/** Waits for an event; unlike `once`, an error does not end it, because the exporter may reset connections. */
+/** Waits for an event. Unlike `once`, ignores errors, because the exporter may reset connections. */
 export function nextEvent(socket: Socket, name: 'close' | 'connect' | 'data'): Promise<void> {
   return new Promise((resolve) => void socket.once(name, () => resolve()));
 }
 
-/** Value of an `Authorization` header. */
+/** Formats the value of an `Authorization` header. */
 export function basicAuthorization(user: string, password: string): string {
   return `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`;
 }
 
-/** The text of a GET request. */
+/** Formats a GET request. */
 export function formatRequest(path = '/metrics', authorization?: string): string {
   const header = authorization === undefined ? '' : `Authorization: ${authorization}\r\n`;
   return `GET ${path} HTTP/1.1\r\nHost: x\r\n${header}\r\n`;

@@ -12,7 +12,7 @@ import { BOMB, buildTasksListing, buildVersionsListing, HostileService } from '.
 
 const SECONDS = Number(process.env['XVS_ATTACK_SECONDS'] ?? 60);
 const HEAP_MIB = 256;
-/** The figure of docs/reliability.md. */
+/** The limit in docs/reliability.md. */
 const MAX_RSS_MIB = 768;
 
 const PASSWORD = 'sesame';
@@ -25,7 +25,7 @@ const TASKS = 8000;
 /** More would not fit into the total of `upstream.max_total_response_size` below. */
 const VERSIONS = 400_000;
 
-/** Each kind of client has an address of its own. */
+/** Each kind of client has a different address. */
 const ADDRESS = {
   pipeliner: '127.0.0.2',
   guesser: '127.0.0.3',
@@ -62,7 +62,7 @@ const ATTACKS: readonly Task[] = [
   }),
   async function hoardConnections(exporter, turn) {
     const socket = await exporter.open(ADDRESS.hoarders[turn % ADDRESS.hoarders.length]);
-    // Every second one stays silent.
+    // Every second connection sends nothing.
     if (turn % 2 === 0) socket.resume().write(formatRequest('/-/healthy'));
     await delay(5);
   },
@@ -75,7 +75,7 @@ const ATTACKS: readonly Task[] = [
 ];
 
 test(
-  'under all attacks at once, polls, scrapes and probes go on in bounded memory',
+  'under all attacks at once, polls, scrapes and probes continue in bounded memory',
   { timeout: 1_200_000 },
   async (t) => {
     using folder = new TemporaryFolder();
@@ -157,7 +157,7 @@ test(
     );
     assert.ok(polls >= 2);
     assert.ok(peakRssMiB < MAX_RSS_MIB, `${peakRssMiB} MiB`);
-    // Attacks that wait for an answer end with the exporter.
+    // Attacks that wait for a response end when the exporter stops.
     await exporter.program[Symbol.asyncDispose]();
     await Promise.all(attacks);
   },

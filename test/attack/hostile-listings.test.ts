@@ -8,11 +8,11 @@ import { buildVersionsListing, HostileService } from './hostile-service.ts';
 
 const CODE = 'HOSTILE';
 const HEAP_FLAG = '--max-old-space-size=256';
-/** The heap, its young generation, buffers, and the memory of the reader. */
+/** Limit for the heap, its young generation, buffers and the memory of the reader together. */
 const MAX_RSS_MIB = 640;
 const MILLION = 1_000_000;
 
-/** Runs the program against one listing after the other, until it has read the last one twice; returns the series. */
+/** Runs the program until it has read each listing in turn and the last one twice, and returns its series. */
 async function attack(
   listings: readonly Buffer[],
   settings: Readonly<Record<string, string>> = {},

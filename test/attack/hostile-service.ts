@@ -13,7 +13,7 @@ export const BOMB: Buffer = (() => {
   return gzipSync(Buffer.concat([start, ...Array.from({ length: 128 }, () => users)]), { level: 9 });
 })();
 
-/** Builds a gzipped listing with as many users, each with a client version of its own. */
+/** Builds a gzipped listing with this number of users, each with a different client version. */
 export function buildVersionsListing(serviceCode: string, users: number): Buffer {
   const list = Array.from(
     { length: users },
@@ -48,7 +48,7 @@ export function buildTasksListing(serviceCode: string, tasks: number): string {
   return `{"ret":0,"user_list":[],"task_list":[${list.join(',')}]}`;
 }
 
-/** A service on a free port that answers each service code in its own way. */
+/** A service on a free port with a different response for each service code. */
 export class HostileService implements AsyncDisposable {
   readonly url: string;
   readonly #server: ReturnType<typeof createServer>;

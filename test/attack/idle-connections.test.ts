@@ -12,12 +12,12 @@ import {
   ROUNDS,
 } from './attacked-exporter.ts';
 
-/** More than the default of `web.max_connections`, from more than four addresses with their share each. */
+/** More than the default of `web.max_connections`, from more than four addresses. */
 const CONNECTIONS = 600;
 const ADDRESSES = ['127.0.0.2', '127.0.0.3', '127.0.0.4', '127.0.0.5', '127.0.0.6', '127.0.0.7'];
 const MAX_RSS_MIB = 300;
 
-/** Opens connections that get one answer each and stay open as long as the exporter lets them. */
+/** Opens connections that get one response each and stay open until the exporter closes them. */
 async function hoard(exporter: AttackedExporter): Promise<void> {
   for (let index = 0; index < CONNECTIONS; index += 1) {
     const socket = await exporter.open(ADDRESSES[index % ADDRESSES.length]);
@@ -35,7 +35,7 @@ for (const [name, users, authorization] of [
     basicAuthorization('prometheus', PASSWORD),
   ],
 ] as const) {
-  test(`${name}, idle connections keep neither scrapes nor probes out`, { timeout: 600_000 }, async () => {
+  test(`${name}, idle connections block neither scrapes nor probes`, { timeout: 600_000 }, async () => {
     using folder = new TemporaryFolder();
     writeFileSync(folder.at('web.yml'), users);
     await using exporter = await AttackedExporter.start({

@@ -11,7 +11,7 @@ test('SIGUSR1 does not open the inspector', { timeout: 600_000 }, async () => {
   await exporter.waitForOutput(/"msg":"Listening"/);
   exporter.signal('SIGUSR1');
   exporter.signal('SIGHUP');
-  // Node.js opens the inspector as soon as it receives the signal, long before a reload ends.
+  // Node.js opens the inspector immediately after the signal, long before a reload ends.
   await exporter.waitForOutput(/"msg":"Configuration reloaded"/);
   assert.doesNotMatch(exporter.stderr, /Debugger listening/);
 });

@@ -36,7 +36,7 @@ async function assertDropsLines(exporter: Program, port: string): Promise<void> 
 }
 
 test(
-  'the exporter goes on when its log file reaches the limit on file sizes',
+  'the exporter continues when its log file reaches the limit on file sizes',
   { timeout: 600_000 },
   async () => {
     using folder = new TemporaryFolder();
@@ -48,7 +48,7 @@ test(
   },
 );
 
-test('the exporter goes on when the reader of its log leaves', { timeout: 600_000 }, async () => {
+test('the exporter continues when the reader of its log closes the pipe', { timeout: 600_000 }, async () => {
   await using exporter = startInShell(`${EXPORTER} 2> >(sed --unbuffered /Listening/q)`);
   await assertDropsLines(exporter, await exporter.waitForOutput(LISTENING));
 });

@@ -17,7 +17,7 @@ function readRssMiB(pid: number | undefined): number {
   return Number(kib) / 1024;
 }
 
-test('nothing is decoded after the request has ended', async (t) => {
+test('decoding stops when the request has ended', async (t) => {
   const url = await serveHttp(t, (_request, response) => {
     response.writeHead(200, { 'content-encoding': 'gzip, gzip' }).end(BOMB);
   });

@@ -15,11 +15,11 @@ import {
 const MAX_RSS_MIB = 300;
 const PIPELINED = 60_000;
 const GUESSING_CONNECTIONS = 64;
-/** Each user is new to the exporter, so each first scrape needs a comparison. */
+/** Users whose passwords are not cached, so that each first scrape needs a comparison. */
 const USERS = Array.from({ length: 2 + 5 * ROUNDS }, (_, index) => `scraper-${index}`);
 const PASSWORD = 'sesame';
 
-/** At cost 12, a guess takes a quarter of a second: guesses wait for each other. */
+/** At cost 12, a comparison takes 0.25 s, so guesses wait in the queue. */
 function writeWebConfiguration(folder: TemporaryFolder): string {
   const hash = hashSync(PASSWORD, 12);
   writeFileSync(
@@ -29,7 +29,7 @@ function writeWebConfiguration(folder: TemporaryFolder): string {
   return folder.at('web.yml');
 }
 
-/** Guesses without pause, on a new connection after each answer, until the signal aborts. */
+/** Sends guesses until the signal aborts, each on a new connection after the previous response. */
 async function guess(exporter: AttackedExporter, name: string, signal: AbortSignal): Promise<void> {
   for (let attempt = 0; !signal.aborted; attempt += 1) {
     const socket = await exporter.open(ATTACKER_ADDRESS);
@@ -41,7 +41,7 @@ async function guess(exporter: AttackedExporter, name: string, signal: AbortSign
 }
 
 test(
-  'pipelined guesses do not fill the memory, and those who know the password are answered',
+  'pipelined guesses use bounded memory, and scrapes with a valid password succeed',
   { timeout: 600_000 },
   async () => {
     using folder = new TemporaryFolder();
@@ -50,7 +50,7 @@ test(
     });
     const scrape = (user: string) => exporter.get({ authorization: basicAuthorization(user, PASSWORD) });
     assert.equal((await scrape('scraper-0')).status, 200);
-    // The queue of comparisons is full when the flood begins.
+    // Fill the queue of comparisons before the flood begins.
     for (let index = 0; index < 15; index += 1) {
       const socket = await exporter.open();
       socket.write(formatRequest('/metrics', basicAuthorization('scraper-0', `waiting ${index}`)));
@@ -69,7 +69,7 @@ test(
 );
 
 test(
-  'a new scraper with the right password gets in during a flood of guesses',
+  'the first scrape with a valid password succeeds during a flood of guesses',
   { timeout: 600_000 },
   async () => {
     using folder = new TemporaryFolder();
@@ -80,7 +80,7 @@ test(
     const guesses = Array.from({ length: GUESSING_CONNECTIONS }, (_, index) =>
       guess(exporter, String(index), stopped.signal),
     );
-    // Each of them guesses on its own connection by now.
+    // By now, each client has its own connection.
     await exporter.get({ path: '/', authorization: basicAuthorization('scraper-0', PASSWORD) });
     const statuses = [];
     for (const user of USERS.slice(1)) {

@@ -29,7 +29,7 @@ async function fetchStatus(port: number): Promise<number> {
 }
 
 test(
-  'connections that pipeline scrapes and reset do not lock out the next scrape',
+  'connections that pipeline scrapes and reset do not block the next scrape',
   { timeout: 600_000 },
   async () => {
     await using exporter = startExporter();
@@ -37,7 +37,7 @@ test(
     for (let attack = 0; attack < 3; attack += 1) {
       const socket = await openConnection(port);
       socket.write(SCRAPE.repeat(PIPELINED));
-      // The server has read all of them: they arrive in one segment.
+      // The requests arrive in one segment, so the server has read all of them.
       await once(socket, 'data');
       socket.resetAndDestroy();
       assert.equal(await fetchStatus(port), 200);
@@ -48,7 +48,7 @@ test(
 );
 
 test(
-  'pipelined scrapes are answered in order, and do not lock out others meanwhile',
+  'pipelined scrapes get responses in order and do not block other clients',
   { timeout: 600_000 },
   async () => {
     await using exporter = startExporter();

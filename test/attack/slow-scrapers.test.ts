@@ -11,10 +11,10 @@ import { waitUntil } from '../support/wait-until.ts';
 import { certificateFolder, SERVER_CERTIFICATE } from '../web/secured-server.ts';
 
 const HOST = '127.0.0.1';
-/** Make an exposition of 11 MB. */
+/** With this number of tasks, the exposition has 11 MB. */
 const TASKS = 12_000;
 const SLOW_READERS = 12;
-/** Some versions of the exposition: a copy for each reader would take twice as much. */
+/** Enough for a few versions of the exposition. A copy for each reader would need twice as much. */
 const MAX_GROWTH_MB = 64;
 
 async function serveListing(t: TestContext): Promise<string> {
@@ -44,7 +44,7 @@ function getRssMb(pid: number | undefined): number {
 
 type Get = (path: string, encoding?: string) => Promise<IncomingMessage>;
 
-/** Sends requests, each on a connection of its own. */
+/** Sends requests, each on a separate connection. */
 function createGet(port: number, isTls: boolean): Get {
   return async (path, encoding = 'identity') => {
     const options: RequestOptions = { host: HOST, port, path, headers: { 'accept-encoding': encoding } };
@@ -64,7 +64,7 @@ async function readLength(response: IncomingMessage): Promise<number> {
 
 for (const scheme of ['http', 'https'] as const) {
   test(
-    `${SLOW_READERS} slow readers of a large exposition over ${scheme} share it and keep no other scrape out`,
+    `${SLOW_READERS} slow readers of a large exposition over ${scheme} share it and block no other scrape`,
     { timeout: 600_000 },
     async (t) => {
       const isTls = scheme === 'https';

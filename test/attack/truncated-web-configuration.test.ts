@@ -22,7 +22,7 @@ const SECTIONS = [
 ];
 
 test(
-  'a web configuration that is cut off anywhere keeps every protection until a restart',
+  'a web configuration truncated at any byte keeps every protection until a restart',
   { timeout: 600_000 },
   async (t) => {
     const folder = certificateFolder(t);

@@ -5,13 +5,13 @@ import { TemporaryFolder } from '../support/temporary-folder.ts';
 import { HASH } from '../web/secured-server.ts';
 import { AttackedExporter, basicAuthorization, ROUNDS } from './attacked-exporter.ts';
 
-/** 5,000 with the 25 rounds of `npm run attack`. */
+/** `npm run attack` has 25 rounds, which make 5,000 requests. */
 const REQUESTS = 200 * ROUNDS;
 
-/** Of equal length. */
+/** Names of equal length. */
 const USERS = { existing: 'prometheus', unknown: 'promotheus' } as const;
 
-test('the time of a 401 does not tell whether a user exists', { timeout: 600_000 }, async (t) => {
+test('the time of a 401 does not reveal whether a user exists', { timeout: 600_000 }, async (t) => {
   using folder = new TemporaryFolder();
   writeFileSync(folder.at('web.yml'), `basic_auth_users: { ${USERS.existing}: ${HASH} }\n`);
   await using exporter = await AttackedExporter.start({ XVS_WEB_CONFIG_FILE: folder.at('web.yml') });
@@ -21,7 +21,7 @@ test('the time of a 401 does not tell whether a user exists', { timeout: 600_000
     const authorization = basicAuthorization(USERS[kind], 'wrong');
     const start = performance.now();
     const { status, body } = await exporter.get({ authorization });
-    // The first of each is compared; from then on the wrong password is remembered.
+    // The first wrong password of each user is compared; the cache rejects the next ones.
     if (index >= 2) durations[kind].push(performance.now() - start);
     assert.deepEqual([status, body], [401, 'Unauthorized.\n']);
   }
@@ -29,7 +29,7 @@ test('the time of a 401 does not tell whether a user exists', { timeout: 600_000
     const sorted = values.toSorted((a, b) => a - b);
     const quantiles = [0.25, 0.5, 0.75].map((share) => sorted[Math.floor(share * sorted.length)] ?? 0);
     const text = quantiles.map((ms) => `${(ms * 1000).toFixed(0)} µs`).join(', ');
-    // A figure for readers: a test that depends on it would depend on the machine.
+    // Printed only: an assertion on durations would depend on the machine.
     t.diagnostic(`${kind} user, ${values.length} requests: quartiles ${text}`);
   }
 });
