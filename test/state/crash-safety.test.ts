@@ -8,7 +8,7 @@ import { StoreHarness, type Totals } from './store-fixtures.ts';
 
 const CHILD = fileURLToPath(new URL('children/publishing.js', import.meta.url));
 const TASKS = 300;
-/** More than a child publishes. */
+/** More than the totals that a child publishes. */
 const BYTES_PER_RUN = 10;
 
 interface KilledRun {
@@ -16,7 +16,7 @@ interface KilledRun {
   readonly published: Totals | undefined;
 }
 
-/** Runs a child until it is about to perform its Nth file operation, and kills it. */
+/** Runs a child until its Nth file operation and kills it there. */
 async function killBeforeOperation(path: string, number: number, firstBytes: number): Promise<KilledRun> {
   const child = fork(CHILD, [path, String(number), String(firstBytes)], { execArgv: [] });
   const exited = once(child, 'exit');
@@ -47,7 +47,7 @@ function sumInputBytes(totals: Totals): number {
   );
 }
 
-test('a process that is killed at any file operation resumes at the published totals and counts each byte once', async () => {
+test('a process killed at any file operation resumes at the published totals and counts each byte once', async () => {
   using folder = new TemporaryFolder();
   const path = folder.at('state');
   let bytes = 1;

@@ -78,7 +78,7 @@ function failing(operation: keyof FileSystem, code: string): FileSystem {
   return { ...nodeFileSystem, [operation]: fail };
 }
 
-test('a path that cannot be read and written is reported in one line that names the setting', async (t) => {
+test('a path without read and write access is reported in one line that names the setting', async (t) => {
   using folder = new TemporaryFolder();
   mkdirSync(folder.at('folder'));
   writeFileSync(folder.at('file'), '');

@@ -21,7 +21,7 @@ import {
 
 const INTERVAL_MS = 60_000;
 
-/** A writer with a manual clock; `outcomes` has an entry for each recorded write. */
+/** A state writer with a manual clock; `outcomes` has an entry for each recorded write. */
 class WriterHarness implements AsyncDisposable {
   readonly folder = new TemporaryFolder();
   readonly path = this.folder.at('state');
@@ -57,7 +57,7 @@ class WriterHarness implements AsyncDisposable {
     this.#next = deferred();
     this.clock.advance(INTERVAL_MS);
     await this.#next.promise;
-    // Lets the writer start its next sleep.
+    // The writer starts its next sleep.
     await new Promise(setImmediate);
   }
 
@@ -125,7 +125,7 @@ test('a full disk is logged once as a warning and its recovery once; every write
   ]);
 });
 
-test('disposal waits for a write in progress before it writes a last time', async () => {
+test('disposal waits for a write in progress and then writes a last time', async () => {
   const release = deferred();
   const started = deferred();
   let [openCount, maxOpenCount] = [0, 0];

@@ -19,10 +19,10 @@ import {
 } from './state-fixtures.ts';
 
 const TASKS = 2000;
-/** Steps after which a commit of so many tasks is in the middle of its accounts. */
+/** After this number of steps, a commit of `TASKS` tasks has updated about half of its accounts. */
 const STEPS = 20;
 
-/** A tally whose second listing is half committed. */
+/** Creates a tally whose second listing is half committed. */
 function startCommit(): { readonly tally: Tally; readonly commit: PendingCommit } {
   const tally = tallyOf('TESTING', TASKS);
   const commit = beginCommitOfNext(tally, TASKS);
@@ -31,7 +31,7 @@ function startCommit(): { readonly tally: Tally; readonly commit: PendingCommit 
   return { tally, commit };
 }
 
-test('a state that is saved during a commit holds the whole listing', () => {
+test('a state saved during a commit contains the complete listing', () => {
   const { tally, commit } = startCommit();
   const saved = saveTally(tally);
   const expected = tallyOf('TESTING', TASKS);
@@ -41,7 +41,7 @@ test('a state that is saved during a commit holds the whole listing', () => {
   assert.deepEqual(commit.next(), { done: true, value: commit.complete() });
 });
 
-test('the totals of the journal are not taken from half a listing', () => {
+test('the journal never contains totals of half a listing', () => {
   const { tally } = startCommit();
   const totals = tally.exportPublishedTotals('all');
   const expected = tallyOf('TESTING', TASKS);
@@ -49,7 +49,7 @@ test('the totals of the journal are not taken from half a listing', () => {
   assert.deepEqual(totals, expected.exportPublishedTotals('all'));
 });
 
-test('a snapshot waits for the end of a commit that runs in turns', async () => {
+test('a snapshot waits for a commit that runs in steps', async () => {
   using folder = new TemporaryFolder();
   const path = folder.at('state');
   const { tally, commit } = startCommit();
@@ -61,7 +61,7 @@ test('a snapshot waits for the end of a commit that runs in turns', async () => 
   assert.deepEqual(entriesOf(tallies.get('TESTING')).length, entriesOf(tally).length);
 });
 
-test('a commit that begins while a snapshot is written is in it as a whole', async () => {
+test('a snapshot contains a complete listing that is committed during the write', async () => {
   using folder = new TemporaryFolder();
   const path = folder.at('state');
   const tally = tallyOf('TESTING', TASKS);

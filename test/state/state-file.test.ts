@@ -24,7 +24,7 @@ import {
 const write = (path: string, tallies: Iterable<Tally>, files = nodeFileSystem): Promise<number> =>
   writeState(files, path, HEADER, tallies);
 
-/** Why a file is unusable; `undefined` if it is usable. Rethrows other errors. */
+/** Returns the reason why a file is unusable; `undefined` if it is usable. Rethrows other errors. */
 async function reasonOf(path: string, files = nodeFileSystem): Promise<string | undefined> {
   try {
     await loadState(path, files);
@@ -80,7 +80,7 @@ function withChecksum(...lines: readonly string[]): string {
   return `${text}{"sha256":"${createHash('sha256').update(text).digest('hex')}"}\n`;
 }
 
-test('an unusable file is damaged, foreign, newer or older', async (t) => {
+test('an unusable file is classified as damaged, foreign, newer or older', async (t) => {
   const header = '{"format":"xvs-exporter state","version":3,"created":"2026-01-01T00:00:00.000Z","id":"1"}';
   const code = '["code","A",0,1,0]';
   const whole = withChecksum(header, code);
@@ -99,11 +99,7 @@ test('an unusable file is damaged, foreign, newer or older', async (t) => {
       withChecksum(header, '["server","s",0]'),
       'damaged',
     ],
-    [
-      'a valid checksum of an entry that does not fit',
-      withChecksum(header, code, '["server","s",1]'),
-      'damaged',
-    ],
+    ['a valid checksum of an inconsistent entry', withChecksum(header, code, '["server","s",1]'), 'damaged'],
     ['a valid checksum of a repeated service code', withChecksum(header, code, code), 'damaged'],
     ['a settings file', 'upstream:\n  base_url: https://live.example.com\n', 'foreign'],
     ['other JSON', '{"format":"something else","version":1,"created":""}\n', 'foreign'],
@@ -122,7 +118,7 @@ test('an unusable file is damaged, foreign, newer or older', async (t) => {
 
 const MANY = 3000;
 
-test('listings committed during a write are in the file completely', async (t) => {
+test('the file contains complete listings that are committed during the write', async (t) => {
   const table: readonly (readonly [name: string, listings: number, tasks: number, bytes: number[]])[] = [
     ['one listing of the same size', 1, MANY, [2000]],
     ['empty listings that evict all tasks and shorten the file', 12, 0, []],
@@ -148,7 +144,7 @@ test('listings committed during a write are in the file completely', async (t) =
   }
 });
 
-test('a tally is written even if listings are committed faster than it can be written', async () => {
+test('a tally is written even if listings are committed faster than it is written', async () => {
   using folder = new TemporaryFolder();
   const tally = tallyOf('MANY', MANY);
   await write(
@@ -181,7 +177,7 @@ test('a file of 100,000 tasks is written in chunks of about 64 KiB, and the even
   assert.ok(turns >= sizes.length, `Expected ${sizes.length} turns of the event loop, found ${turns}`);
 });
 
-test('a disk that is full at any write leaves the old file and no other', async () => {
+test('if the disk is full at any write, the old file stays and no other remains', async () => {
   using folder = new TemporaryFolder();
   const path = folder.at('state');
   let writes = 0;

@@ -22,12 +22,12 @@ export function newTally(serviceCode: string): Tally {
   });
 }
 
-/** Commits the next listing. Each task has received 1000 bytes more than in the one before. */
+/** Commits the next listing, in which each task has received 1000 bytes more than in the previous one. */
 export function commitNext(tally: Tally, tasks: number): void {
   beginCommitOfNext(tally, tasks).complete();
 }
 
-/** Begins to commit the next listing. */
+/** Begins the commit of the next listing; see {@link commitNext}. */
 export function beginCommitOfNext(tally: Tally, tasks: number): PendingCommit {
   const ordinal = tally.listings + 1;
   const listing = new RecordAggregator(new AccumulatorPool());
@@ -44,19 +44,19 @@ export function beginCommitOfNext(tally: Tally, tasks: number): PendingCommit {
   return tally.beginCommit(listing, { wallMs: NOW_MS + ordinal, monotonicMs: 3_600_000 * ordinal });
 }
 
-/** A tally after one listing. */
+/** Creates a tally with one committed listing. */
 export function tallyOf(serviceCode: string, tasks: number): Tally {
   const tally = newTally(serviceCode);
   commitNext(tally, tasks);
   return tally;
 }
 
-/** The complete state of a tally. */
+/** Returns the complete state of a tally. */
 export function entriesOf(tally: Tally | undefined): readonly StateEntry[] {
   return [...(tally?.exportState() ?? [])];
 }
 
-/** The distinct input bytes of all tasks in the state: a single value if all are from the same listing. */
+/** Returns the distinct input bytes of all tasks in the state: one value if all tasks are from the same listing. */
 export function inputBytesIn(tally: Tally | undefined): readonly number[] {
   const bytes = entriesOf(tally).flatMap((entry) => (entry[0] === 'task' ? [entry[8]] : []));
   return [...new Set(bytes)];
@@ -120,7 +120,7 @@ export function createInMemoryFile(bytes: Uint8Array): FileSystem {
   return { ...nodeFileSystem, open: () => Promise.resolve(file as unknown as OpenFile) };
 }
 
-/** The error of a full disk. */
+/** Creates the error of a full disk. */
 export function createDiskFullError(): Error {
   return Object.assign(new Error('ENOSPC: no space left on device, write'), { code: 'ENOSPC' });
 }

@@ -32,7 +32,7 @@ test('after a kill, counters resume at exactly the published totals', async () =
   assert.equal((await restarted.publish('A', { 'v/1': 1_000_009_000_307 }))[INPUT], 1_000_009_000_307);
 });
 
-test('after a kill, gains and starts since the snapshot are counted once, however often the process is killed', async () => {
+test('after any number of kills, gains and starts since the snapshot are counted once', async () => {
   using folder = new TemporaryFolder();
   const path = folder.at('state');
   const first = await StoreHarness.start(path, ['A']);
@@ -47,7 +47,7 @@ test('after a kill, gains and starts since the snapshot are counted once, howeve
   }
 });
 
-test('a counter does not step back if a task that gained after the snapshot has gone', async () => {
+test('a counter does not decrease if a task that gained bytes after the snapshot has ended', async () => {
   using folder = new TemporaryFolder();
   const path = folder.at('state');
   const killed = await StoreHarness.start(path, ['A']);
@@ -59,7 +59,7 @@ test('a counter does not step back if a task that gained after the snapshot has 
   assert.equal((await restarted.publish('A', { 'v/2': 5 }))[INPUT], 55);
 });
 
-test('a service code that was killed before its first snapshot resumes at its published totals', async () => {
+test('a service code without a snapshot resumes at its published totals after a kill', async () => {
   using folder = new TemporaryFolder();
   const path = folder.at('state');
   const killed = await StoreHarness.start(path, ['A']);
@@ -71,7 +71,7 @@ test('a service code that was killed before its first snapshot resumes at its pu
   }
 });
 
-test('the state survives restarts without a good listing, and kills after them', async () => {
+test('the state survives restarts without a successful poll, and kills after them', async () => {
   using folder = new TemporaryFolder();
   const path = folder.at('state');
   const killed = await StoreHarness.start(path, ['A']);
@@ -102,7 +102,7 @@ test('the state of an unconfigured service code is kept, and used once the code 
   restarted.configure('B');
   assert.equal((await restarted.publish('B', { 'v/1': 170 }))[INPUT], 70);
   await restarted.writeSnapshot();
-  // Removed and configured again by reloads.
+  // Reloads remove the service code and configure it again.
   restarted.tallies.delete('B');
   await restarted.writeSnapshot();
   restarted.configure('B');
@@ -132,7 +132,7 @@ test('the state of an unconfigured service code is dropped after state.retain', 
   }
 });
 
-test('a state file and a journal that do not belong together are logged in one warning each', async (t) => {
+test('each mismatch of state file and journal is logged in one warning', async (t) => {
   const table: readonly (readonly [
     name: string,
     change: (path: string, otherPath: string) => void,
@@ -192,7 +192,7 @@ test('a state file and a journal that do not belong together are logged in one w
   }
 });
 
-test('on a full disk, the last good state stays usable, and a record that was missed is written later', async () => {
+test('on a full disk, the last state stays usable, and a missed record is written later', async () => {
   using folder = new TemporaryFolder();
   const path = folder.at('state');
   let isFull = false;
@@ -248,7 +248,7 @@ test('a disk that does not respond delays a listing by 100 ms once', async () =>
   assert.deepEqual([reopened.resumed('A')[INPUT], reopened.resumed('A')['inputBytes w']], [30, 5]);
 });
 
-test('a journal holds only the series that changed, and begins again with each snapshot', async () => {
+test('a journal contains only changed series, and each snapshot starts a new one', async () => {
   using folder = new TemporaryFolder();
   const path = folder.at('state');
   let writeCount = 0;

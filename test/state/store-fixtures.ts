@@ -15,7 +15,7 @@ export const RETAIN_MS = 7 * 24 * 60 * 60 * 1000;
 
 const openFiles = new Set<OpenFile>();
 
-/** A file system that remembers which files are open. */
+/** A file system that tracks open files. */
 function trackOpenFiles(files: FileSystem): FileSystem {
   return {
     ...files,
@@ -27,7 +27,7 @@ function trackOpenFiles(files: FileSystem): FileSystem {
   };
 }
 
-/** Closes the files that killed processes left open. */
+/** Closes the files that killed processes did not close. */
 export async function closeAbandonedFiles(): Promise<void> {
   for (const file of openFiles) await file.close().catch(() => undefined);
   openFiles.clear();
@@ -51,7 +51,7 @@ export class StoreHarness {
     this.lines = lines;
   }
 
-  /** Starts a process that polls some service codes. */
+  /** Starts a process that polls these service codes. */
   static async start(
     path: string,
     serviceCodes: readonly string[],
@@ -72,7 +72,7 @@ export class StoreHarness {
     return harness;
   }
 
-  /** Opens the state as a process does before it polls; changes no file. */
+  /** Opens the state like a process before its first poll, which changes no file. */
   static async open(
     path: string,
     serviceCodes: readonly string[],
@@ -91,13 +91,13 @@ export class StoreHarness {
     return harness;
   }
 
-  /** Configures a service code, as a reload does. */
+  /** Configures a service code, like a reload. */
   configure(serviceCode: string): void {
     const tally = this.store.restoreTally(serviceCode, () => newTally(serviceCode));
     this.tallies.set(serviceCode, tally ?? newTally(serviceCode));
   }
 
-  /** Commits a listing and returns the totals that are published, when they can be. */
+  /** Commits a listing and resolves with the published totals once they may be exposed. */
   async publish(serviceCode: string, bytesByTask: Readonly<Record<string, number>>): Promise<Totals> {
     const totals = this.commit(serviceCode, bytesByTask);
     await this.store.recordCommit(this.#getTally(serviceCode));
@@ -127,13 +127,13 @@ export class StoreHarness {
     return Object.fromEntries(entries);
   }
 
-  /** The totals with which a service code resumes. */
+  /** Returns the totals with which a service code resumes. */
   resumed(serviceCode: string): Totals {
     const entries = [...this.#getTally(serviceCode).exportTotals()];
     return totalsOf(entries.filter((entry) => entry[0] === 'counter'));
   }
 
-  /** Writes a snapshot, as at an interval. */
+  /** Writes a snapshot, like the periodic writer. */
   async writeSnapshot(): Promise<void> {
     const before = this.snapshotCount + this.errors.length;
     this.clock.advance(INTERVAL_MS);
@@ -152,7 +152,7 @@ export class StoreHarness {
   }
 }
 
-/** Leaves the state of a killed process: a snapshot with 100 bytes, and a journal of two listings. */
+/** Writes the state of a killed process: a snapshot with 100 bytes, and a journal of two listings. */
 export async function createKilledState(path: string): Promise<void> {
   const killed = await StoreHarness.start(path, ['A']);
   await killed.publish('A', { 'v/1': 0 });

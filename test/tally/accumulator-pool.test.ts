@@ -3,12 +3,12 @@ import { test } from 'node:test';
 import { LabelSums } from '../../src/tally/label-sums.ts';
 import { AccumulatorPool } from '../../src/tally/accumulator-pool.ts';
 
-/** More than a tree keeps. */
+/** More label sets than a tree keeps. */
 const MANY = 10_000;
 
 const shown = (sums: LabelSums) => [...sums].map(({ key, labels, value }) => ({ key, labels, value }));
 
-test('cleared sums hold what is added from then on, in that order', () => {
+test('cleared sums contain only values added later, in that order', () => {
   const sums = new LabelSums();
   sums.at('a').at('x').add(3);
   sums.at('b').at('y').add(4);

@@ -40,7 +40,7 @@ test('a label value is well-formed Unicode of 1 to 128 characters without contro
   );
 });
 
-test('beyond the limit the largest keep their slots, the rest folds, and the sum is exact', () => {
+test('beyond the limit, the largest label sets keep their slots, the others fold, and the sum is exact', () => {
   const snapshot = new TallyRun({ maxLabelSets: 2 }).commitListing({
     users: versions({ a: 1, b: 5, c: 2, d: 3 }),
   });
@@ -48,7 +48,7 @@ test('beyond the limit the largest keep their slots, the rest folds, and the sum
   assert.equal(readValues(snapshot, 'foldedLabelSets')['xvs_online_users'], 2);
 });
 
-test('a label set that is literally __other__ is one series with those folded into it', () => {
+test('a label set with the value __other__ shares its series with the folded ones', () => {
   const users = [
     buildUserRecord({ clientVersion: '__other__', deviceType: '__other__' }),
     ...versions({ a: 1, b: 1 }),
@@ -61,7 +61,7 @@ test('a label set that is literally __other__ is one series with those folded in
   });
 });
 
-test('invented label values replace at most as many series per hour as there are slots', () => {
+test('new label values replace at most one series per slot and hour', () => {
   const run = new TallyRun({ maxLabelSets: 10 });
   const shown = new Set<string>();
   for (let listing = 0; listing < 200; listing += 1) {
@@ -96,7 +96,7 @@ test('a counter beyond the limit counts under __other__, and no counter decrease
   assert.equal(readValues(snapshot, 'foldedLabelSets')['xvs_input_bytes_total'], 2);
 });
 
-test('when slots are short, a counter idle for five minutes is released', () => {
+test('if all slots are taken, a counter idle for five minutes is released', () => {
   const run = new TallyRun({ maxLabelSets: 1 });
   const only = (vsId: string, inputBytes: number) => ({
     tasks: [buildTaskRecord({ id: vsId, vsId, inputBytes })],

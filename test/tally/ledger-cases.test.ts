@@ -13,9 +13,7 @@ import { RecordAggregator } from '../oracle/tally/record-aggregator.ts';
 
 const createListing = (): RecordAggregator => new RecordAggregator(new AccumulatorPool());
 
-/*
- * Listings that once made the counters wrong, by number.
- */
+/* Regression cases: listings that earlier versions counted wrongly. */
 
 const TB = 1e12;
 
@@ -26,7 +24,7 @@ const mergingTask = (...bytes: readonly [identity: number, bytes: number | undef
     inputs: bytes.map(([identity, inputBytes]) => buildInputRecord({ identity, inputBytes })),
   });
 
-/** Commits listings and one more like the last, after which every gain is exposed; returns the last snapshot. */
+/** Commits listings, the last one twice so that every gain is exposed, and returns the last snapshot. */
 function commitAll(run: TallyRun, listings: readonly (readonly TaskRecord[])[]) {
   for (const tasks of listings) run.commitListing({ tasks });
   return run.commitListing({ tasks: listings.at(-1) ?? [] });
@@ -35,7 +33,7 @@ function commitAll(run: TallyRun, listings: readonly (readonly TaskRecord[])[]) 
 const resetCounts = (snapshot: ReturnType<TallyRun['commitListing']>) =>
   readValues(snapshot, 'byteCounterResets');
 
-test('case 1: a participant that leaves a merge and comes back adds nothing', () => {
+test('case 1: an input that leaves a merge and returns adds nothing', () => {
   const snapshot = commitAll(new TallyRun(), [
     [mergingTask([1, 1000], [2, 5000])],
     [mergingTask([2, 5000])],
@@ -46,7 +44,7 @@ test('case 1: a participant that leaves a merge and comes back adds nothing', ()
   assert.deepEqual(resetCounts(snapshot), { input: 0, http_output: 0 });
 });
 
-test('case 1: participants of one URL and user are matched by value', () => {
+test('case 1: inputs of one URL and user are matched by value', () => {
   const snapshot = commitAll(new TallyRun(), [
     [mergingTask([1, 1000], [1, 5000])],
     [mergingTask([1, 5000])],
@@ -73,7 +71,7 @@ test('case 2: a task that is absent for 11 listings resumes its account', () => 
   assert.deepEqual(readValues(snapshot, 'tasksStarted'), { 'server-1': 0 });
 });
 
-test('case 2: an account is forgotten when its task has been away for rememberTasksForMs', () => {
+test('case 2: an account is dropped when its task has been absent for rememberTasksForMs', () => {
   const hour = 3_600_000;
   const tasks = [buildTaskRecord({ inputBytes: 1000 })];
   for (const [awayMs, gained] of [
@@ -88,7 +86,7 @@ test('case 2: an account is forgotten when its task has been away for rememberTa
   }
 });
 
-test('case 2: beyond the cap the accounts that left first are evicted, and counted', () => {
+test('case 2: beyond maxDepartedAccounts, the accounts that departed first are evicted and counted', () => {
   const run = new TallyRun({ maxDepartedAccounts: 2 });
   const tasks = ['a', 'b', 'c', 'd'].map((id) => buildTaskRecord({ id, inputBytes: 100 }));
   run.commitListing({ tasks });
@@ -171,7 +169,7 @@ test('case 9: when the source of the input bytes alternates, growth counts once'
   assert.deepEqual(resetCounts(snapshot), { input: 0, http_output: 0 });
 });
 
-test('case 10: one id on two servers is two tasks, in whatever order they are listed', () => {
+test('case 10: one id on two servers is two tasks, in any order', () => {
   const run = new TallyRun();
   const one = buildTaskRecord({ vsId: 'v1', inputBytes: 1000 });
   const two = buildTaskRecord({ vsId: 'v2', inputBytes: 10_000 });
@@ -202,7 +200,7 @@ test('case 10: a task that moves ends on one server, starts on the other, and ke
   assert.equal(lifetimes.buckets.at(-1), 0);
 });
 
-test('case 11: an output counts as unwatched only if its format has been seen to have connections', () => {
+test('case 11: an output counts as unwatched only if its format has had connections', () => {
   const run = new TallyRun();
   type Outputs = readonly [format: string, connections: number | undefined][];
   const task = (...outputs: Outputs) => ({
@@ -222,7 +220,7 @@ test('case 11: an output counts as unwatched only if its format has been seen to
   assert.deepEqual(unwatched(['rtmp', 0], ['flv', 0], ['flv', undefined]), { 'server-1 flv': 1 });
 });
 
-test('case 15: a task that is listed on alternate polls is one run', () => {
+test('case 15: a task listed in every second poll starts once', () => {
   const run = new TallyRun();
   const tasks = [buildTaskRecord({ inputBytes: 500 })];
   run.commitListing({});
@@ -253,7 +251,7 @@ test('case 17: a present label set immediately takes the slot of an absent one',
   assert.deepEqual(Object.keys(readValues(later, 'inputBytes')).toSorted(), ['__other__', 's3', 's4']);
 });
 
-test('case 17: folding gives up the least bounded label first', () => {
+test('case 17: folding replaces the least bounded label first', () => {
   const run = new TallyRun({ maxLabelSets: 20 });
   const tasks = Array.from({ length: 40 }, (_, server) => {
     const vsId = `s${server}`;
@@ -311,7 +309,7 @@ test('case 19: a gain is plausible up to the highest rate over the time between 
   assert.deepEqual(gained(most + 1), [0, 1]);
 });
 
-test('case 21: a vs_id that is literally __other__ is not counted as folded', () => {
+test('case 21: the vs_id __other__ is not counted as folded', () => {
   const run = new TallyRun();
   const tasks = [
     buildTaskRecord({ vsId: '__other__', inputBytes: 5 }),

@@ -6,14 +6,14 @@ import { STEP_MS, TallyRun, readValues } from '../support/tally-run.ts';
 import { LedgerModel } from './ledger-model.ts';
 import { LedgerWorld, SERVERS, type WorldEvents } from './ledger-world.ts';
 
-/** `npm test` takes a sample; continuous integration sets 100000. */
+/** Few steps for `npm test`; `npm run test:fuzz` takes more. */
 const STEPS = Number(process.env['LEDGER_MODEL_STEPS'] ?? 4000);
-/** Fixed, so that a run fails only because of a change; other seeds explore other worlds. */
+/** Fixed, so that a failure has its cause in a change. Set another seed to test other worlds. */
 const SEED = Number(process.env['LEDGER_MODEL_SEED'] ?? 1);
 const STEPS_PER_WORLD = 100;
 const HOUR_MS = 3_600_000;
 
-/** A kind of worlds, and of exporters. */
+/** Events of the simulated world, and settings of the exporter. */
 interface Scenario extends WorldEvents {
   readonly name: string;
   readonly hasKills?: boolean;
@@ -22,10 +22,10 @@ interface Scenario extends WorldEvents {
 }
 
 const SCENARIOS: readonly Scenario[] = [
-  { name: 'nothing that a listing cannot show' },
+  { name: 'events that listings show completely' },
   { name: 'resets', hasResets: true },
   { name: 'changing sources of input bytes', hasSwitches: true },
-  { name: 'absurd values', hasSpikes: true },
+  { name: 'implausible values', hasSpikes: true },
   {
     name: 'absence for longer than tasks are remembered',
     rememberTasksForMs: HOUR_MS,
@@ -44,7 +44,7 @@ const SCENARIOS: readonly Scenario[] = [
   },
 ];
 
-/** The totals of the families by label set, with gains that are exposed only after the next listing. */
+/** Reads the totals of the families by label set, including gains that are exposed only after the next listing. */
 function readTotals(run: TallyRun): Map<string, Record<string, number>> {
   const families = new Map<string, Record<string, number>>();
   for (const entry of run.tally.exportTotals()) {
@@ -65,7 +65,7 @@ function assertCounters(run: TallyRun, model: LedgerModel, context: string): voi
   }
 }
 
-/** For every server: tasks at the baseline + started − ended = tasks now, less those that returned after their end. */
+/** Asserts for every server: baseline tasks + started − ended = present tasks − tasks that returned after their end. */
 function assertBalance(model: LedgerModel, context: string): void {
   const { tasksStarted, tasksEnded } = model.counters;
   for (const server of SERVERS) {
@@ -75,7 +75,7 @@ function assertBalance(model: LedgerModel, context: string): void {
   }
 }
 
-/** Bytes that a world really carried, and how far the counters were off. */
+/** The bytes that a world carried, and the deviation of the counters. */
 interface Outcome {
   readonly truth: number;
   readonly deviation: number;
@@ -128,7 +128,7 @@ function runWorld(seed: number, scenario: Scenario): Outcome {
 }
 
 for (const scenario of SCENARIOS) {
-  test(`the counters are those of the specification with ${scenario.name}`, (t) => {
+  test(`the counters match the model with ${scenario.name}`, (t) => {
     const seeds = new Random(SEED);
     let [deviation, truth] = [0, 0];
     for (let steps = 0; steps < STEPS / SCENARIOS.length; steps += STEPS_PER_WORLD) {
@@ -138,7 +138,7 @@ for (const scenario of SCENARIOS) {
     }
     const share = deviation / truth;
     t.diagnostic(
-      `LEDGER_MODEL_SEED=${SEED} LEDGER_MODEL_STEPS=${STEPS}: ${truth} bytes, ${(100 * share).toFixed(3)} % not as the service carried them`,
+      `LEDGER_MODEL_SEED=${SEED} LEDGER_MODEL_STEPS=${STEPS}: ${truth} bytes, ${(100 * share).toFixed(3)} % deviation`,
     );
   });
 }

@@ -3,45 +3,45 @@ import type { ListedCount, ListedTask, ServiceCounter, WorldTask } from './ledge
 import { ModelCounter } from './model-counter.ts';
 
 /*
- * METRICS.md, section 3, in its plainest form: what the counters must be after each listing. Beside it, how many bytes
- * the listed tasks have really carried: the difference is what listings cannot show.
+ * A simple implementation of docs/counters.md, which computes the expected counters after each listing. It also computes
+ * the bytes that the listed tasks carried; the difference is the part that listings cannot show.
  */
 
-/** What the last listings showed of an input or an output. */
+/** The account of an input or an output. */
 interface PartAccount {
   /** `undefined` before its first valid value. */
   bytes: number | undefined;
-  /** When its task was last listed with it. */
+  /** Time of the last listing with this part. */
   lastSeenMs: number;
   isDeparted: boolean;
 }
 
 type Parts = Map<ServiceCounter, PartAccount>;
 
-/** What listings showed of a task. */
+/** The account of a task. */
 interface TaskAccount {
   server: string;
   isEndCounted: boolean;
   lastSeenMs: number;
   source: 'task' | 'inputs' | undefined;
   inputBytes: number;
-  /** Input bytes that are accounted for. */
+  /** Input bytes that have been counted. */
   accounted: number;
   readonly inputs: Parts;
   readonly outputs: Parts;
 }
 
-interface Memory {
+interface ModelState {
   readonly accounts: Map<WorldTask, TaskAccount>;
-  /** The tasks of the last good listing, in its order. */
+  /** The tasks of the last listing, in its order. */
   readonly live: readonly WorldTask[];
-  /** Tasks that left, the first to leave first. */
+  /** Departed tasks in the order of departure. */
   readonly departed: readonly WorldTask[];
   readonly lastMs: number | undefined;
 }
 
-/** A listing that is being taken. */
-interface Moment {
+/** The times of the listing that is being committed. */
+interface CommitContext {
   readonly atMs: number;
   readonly isBaseline: boolean;
   readonly forgetBeforeMs: number;
@@ -56,7 +56,7 @@ const NO_GAIN: Gain = { bytes: 0, resets: 0 };
 const MIN_ELAPSED_MS = 1000;
 
 export class LedgerModel {
-  /** By the name of the family. */
+  /** Counters by the key of their family. */
   readonly counters = {
     inputBytes: new ModelCounter(),
     httpOutputBytes: new ModelCounter(),
@@ -66,32 +66,32 @@ export class LedgerModel {
     tasksEnded: new ModelCounter(),
     departedTasksEvicted: new ModelCounter(),
   };
-  /** Bytes that the listed tasks really carried since their baseline. */
+  /** Bytes that the listed tasks carried since their baseline. */
   readonly truth = { input: 0, output: 0 };
   readonly baseline = new Map<string, number>();
   readonly #settings: LedgerSettings;
-  #memory: Memory = { accounts: new Map(), live: [], departed: [], lastMs: undefined };
-  #saved: Memory | undefined;
+  #memory: ModelState = { accounts: new Map(), live: [], departed: [], lastMs: undefined };
+  #saved: ModelState | undefined;
 
   constructor(settings: LedgerSettings) {
     this.#settings = settings;
   }
 
-  /** Tasks on a server in the last listing, and how many of them returned after their end was counted. */
+  /** Counts the tasks of a server in the last listing, and those of them that returned after their end was counted. */
   countTasks(server: string): { readonly present: number; readonly returned: number } {
     const accounts = this.#memory.live.map((task) => this.#memory.accounts.get(task));
     const present = accounts.filter((account) => account?.server === server);
     return { present: present.length, returned: present.filter((account) => account?.isEndCounted).length };
   }
 
-  /** Takes a good listing. */
+  /** Commits a listing. */
   commit(listing: readonly ListedTask[], atMs: number): void {
     const { accounts, live, departed, lastMs } = this.#memory;
     const forgetBeforeMs = atMs - this.#settings.rememberTasksForMs;
-    const moment = { atMs, isBaseline: lastMs === undefined, forgetBeforeMs };
+    const context = { atMs, isBaseline: lastMs === undefined, forgetBeforeMs };
     const expired = departed.filter((task) => (accounts.get(task)?.lastSeenMs ?? 0) <= forgetBeforeMs);
     for (const task of expired) accounts.delete(task);
-    for (const listed of listing) this.#take(listed, moment);
+    for (const listed of listing) this.#take(listed, context);
     const listedTasks = new Set(listing.map(({ task }) => task));
     const left = live.filter((task) => !listedTasks.has(task));
     for (const task of left) this.#end(task);
@@ -103,31 +103,31 @@ export class LedgerModel {
     for (const counter of Object.values(this.counters)) counter.commit();
   }
 
-  /** Notes what a snapshot of the state holds. */
+  /** Saves a snapshot of the state. */
   save(): void {
     this.#saved = cloneMemory(this.#memory);
     for (const counter of Object.values(this.counters)) counter.save();
   }
 
-  /** Forgets what came after the snapshot, except for the published totals. */
+  /** Restores the snapshot and keeps the published totals. */
   kill(): void {
-    if (this.#saved === undefined) throw new Error('Expected a snapshot before a kill');
+    if (this.#saved === undefined) throw new Error('Expected a snapshot before a kill, found none');
     this.#memory = cloneMemory(this.#saved);
     for (const counter of Object.values(this.counters)) counter.kill();
   }
 
-  #take(listed: ListedTask, moment: Moment): void {
+  #take(listed: ListedTask, context: CommitContext): void {
     const { task } = listed;
     const { accounts, lastMs } = this.#memory;
     const known = accounts.get(task);
     const account = known ?? createAccount(task.server);
     accounts.set(task, account);
-    if (known === undefined) this.#start(task.server, moment.isBaseline);
+    if (known === undefined) this.#start(task.server, context.isBaseline);
     else this.#continue(account, task.server);
-    const elapsedMs = moment.atMs - (known?.lastSeenMs ?? lastMs ?? moment.atMs);
-    this.#takeInput(account, listed, known === undefined, elapsedMs, moment);
-    this.#takeOutputs(account, listed, known === undefined, elapsedMs, moment);
-    account.lastSeenMs = moment.atMs;
+    const elapsedMs = context.atMs - (known?.lastSeenMs ?? lastMs ?? context.atMs);
+    this.#takeInput(account, listed, known === undefined, elapsedMs, context);
+    this.#takeOutputs(account, listed, known === undefined, elapsedMs, context);
+    account.lastSeenMs = context.atMs;
   }
 
   #start(server: string, isBaseline: boolean): void {
@@ -155,12 +155,12 @@ export class LedgerModel {
     { task, total, inputs }: ListedTask,
     isNew: boolean,
     elapsedMs: number,
-    moment: Moment,
+    context: CommitContext,
   ): void {
     const valid = inputs.filter(({ bytes }) => bytes !== undefined);
     if (total.bytes === undefined && valid.length === 0) return;
     const isFirst = account.source === undefined;
-    const isBaseline = isFirst && (moment.isBaseline || !isNew);
+    const isBaseline = isFirst && (context.isBaseline || !isNew);
     let gain: Gain;
     if (total.bytes !== undefined) {
       gain = account.source === 'task' ? measure(account.inputBytes, total.bytes) : NO_GAIN;
@@ -173,7 +173,7 @@ export class LedgerModel {
         isBaseline,
       );
     } else {
-      const partGain = this.#takeInputParts(account, inputs, moment);
+      const partGain = this.#takeInputParts(account, inputs, context);
       gain = account.source === 'inputs' ? partGain : takeTotal(account, sumBytes(valid));
       account.source = 'inputs';
       if (isBaseline)
@@ -191,11 +191,11 @@ export class LedgerModel {
       );
   }
 
-  /** Updates the accounts of inputs; returns their gain, which counts unless the listing before showed the total. */
+  /** Updates the accounts of inputs and returns their gain, which counts only if the previous source was `inputs`. */
   #takeInputParts(
     account: TaskAccount,
     inputs: readonly ListedCount[],
-    { atMs, forgetBeforeMs }: Moment,
+    { atMs, forgetBeforeMs }: CommitContext,
   ): Gain {
     forgetParts(account.inputs, forgetBeforeMs);
     const isFollowing = account.source === 'inputs';
@@ -228,16 +228,16 @@ export class LedgerModel {
     { task, outputs }: ListedTask,
     isNew: boolean,
     elapsedMs: number,
-    moment: Moment,
+    context: CommitContext,
   ): void {
-    forgetParts(account.outputs, moment.forgetBeforeMs);
+    forgetParts(account.outputs, context.forgetBeforeMs);
     for (const { counter, bytes, format } of outputs) {
       const known = account.outputs.get(counter);
       const isLate = known !== undefined && known.bytes === undefined;
       if (bytes !== undefined) {
-        const isBaseline = moment.isBaseline || isLate;
+        const isBaseline = context.isBaseline || isLate;
         this.truth.output += reportTruth([counter], isBaseline);
-        const partElapsedMs = known?.isDeparted === true ? moment.atMs - known.lastSeenMs : elapsedMs;
+        const partElapsedMs = known?.isDeparted === true ? context.atMs - known.lastSeenMs : elapsedMs;
         if (!isBaseline)
           this.#count(
             'http_output',
@@ -247,7 +247,7 @@ export class LedgerModel {
             (gained) => this.counters.httpOutputBytes.add(`${task.server} ${format}`, gained),
           );
       }
-      const part = { bytes: bytes ?? known?.bytes, lastSeenMs: moment.atMs, isDeparted: false };
+      const part = { bytes: bytes ?? known?.bytes, lastSeenMs: context.atMs, isDeparted: false };
       account.outputs.set(counter, part);
     }
     if (!isNew) departParts(account.outputs, outputs, account.lastSeenMs);
@@ -266,7 +266,7 @@ export class LedgerModel {
   }
 }
 
-/** The tasks of a listing in their order; those of one id follow the first of them. */
+/** Returns the tasks of a listing in order, with tasks of the same id directly after the first of them. */
 function groupById(listing: readonly ListedTask[]): readonly WorldTask[] {
   const groups = new Map<string, WorldTask[]>();
   for (const { task } of listing) groups.set(task.id, [...(groups.get(task.id) ?? []), task]);
@@ -290,7 +290,7 @@ function measure(previous: number, bytes: number): Gain {
   return bytes >= previous ? { bytes: bytes - previous, resets: 0 } : { bytes, resets: 1 };
 }
 
-/** Only a value above all that is accounted for counts. */
+/** Counts only the part of the total that exceeds the counted bytes. */
 function takeTotal(account: TaskAccount, total: number): Gain {
   const bytes = Math.max(0, total - account.accounted);
   account.accounted += bytes;
@@ -301,7 +301,7 @@ function sumBytes(counts: readonly ListedCount[]): number {
   return counts.reduce((sum, { bytes }) => sum + (bytes ?? 0), 0);
 }
 
-/** Takes what counters have carried beyond what is reported; 0 if it is their baseline. */
+/** Marks all carried bytes as reported and returns those that were not reported before; 0 for a baseline. */
 function reportTruth(counters: readonly ServiceCounter[], isBaseline: boolean): number {
   let sum = 0;
   for (const counter of counters) {
@@ -324,7 +324,7 @@ function departParts(parts: Parts, listed: readonly ListedCount[], lastSeenMs: n
   }
 }
 
-function cloneMemory({ accounts, live, departed, lastMs }: Memory): Memory {
+function cloneMemory({ accounts, live, departed, lastMs }: ModelState): ModelState {
   const cloneParts = (parts: Parts): Parts => new Map([...parts].map(([key, part]) => [key, { ...part }]));
   const clones = [...accounts].map(([task, account]): [WorldTask, TaskAccount] => [
     task,

@@ -2,22 +2,22 @@ import type { TaskRecord } from '../oracle/listing/entry-records.ts';
 import type { Random } from '../support/random.ts';
 import { buildInputRecord, buildOutputRecord, buildTaskRecord } from '../support/record-builders.ts';
 
-/* A random world that knows how many bytes every input and output has really carried. */
+/* A random world of tasks that tracks the bytes that every input and output has carried. */
 
-/** More than any network carries, and little enough that sums of it are exact. */
+/** Implausible for any network, and small enough that sums of it are exact. */
 const ABSURD_BYTES = 1e14;
 
 /** A byte counter of the service. */
 export class ServiceCounter {
   /** All bytes ever carried. */
   carried = 0;
-  /** What the service counts: falls with a reset. */
+  /** The value of the service's counter. A reset sets it to 0. */
   value = 0;
   /** The part of `carried` that the true totals of the model include, or that was there before the baseline. */
   reported = 0;
-  /** Whether the listings that follow have no valid value of it. */
+  /** Whether the next listings contain no valid value. */
   isHidden = false;
-  /** Whether the next listing shows an absurd value instead. */
+  /** Whether the next listing contains an implausible value. */
   isSpiking = false;
 
   grow(bytes: number): void {
@@ -25,7 +25,7 @@ export class ServiceCounter {
     this.value += bytes;
   }
 
-  /** What a listing shows; `undefined` if it is missing or invalid. */
+  /** The value in a listing; `undefined` if it is missing or invalid. */
   get shown(): number | undefined {
     if (this.isHidden) return undefined;
     return this.isSpiking ? ABSURD_BYTES : this.value;
@@ -51,21 +51,21 @@ interface WorldInput {
   isPresent: boolean;
 }
 
-/** A task as it really is. */
+/** The true state of a task. */
 export interface WorldTask {
   readonly id: string;
   server: string;
-  /** Total of its inputs, as the service keeps it. */
+  /** The service's counter of all inputs. */
   readonly total: ServiceCounter;
   readonly inputs: WorldInput[];
   readonly outputs: WorldOutput[];
   reportsTotal: boolean;
-  /** Whether its inputs have byte counts of their own. */
+  /** Whether listings contain byte counts of its inputs. */
   readonly reportsInputs: boolean;
   /** The task with its id on another server; these two never move and are never absent together. */
   twin: WorldTask | undefined;
   hiddenListings: number;
-  /** Whether it was in a good listing. */
+  /** Whether it was in a listing of a successful poll. */
   wasListed: boolean;
 }
 
@@ -84,15 +84,15 @@ export interface ListedTask {
   readonly outputs: readonly (ListedCount & { readonly format: string })[];
 }
 
-/** What happens in a world, besides tasks that come, go, move, flap, merge, and change their outputs. */
+/** Optional events of a world. Tasks always start, end, move, flap, merge and change their outputs. */
 export interface WorldEvents {
-  /** Counters count from 0 again. */
+  /** Counters restart at 0. */
   readonly hasResets?: boolean;
   /** Tasks report their total in some listings, and only their inputs in others. */
   readonly hasSwitches?: boolean;
-  /** Single listings show an absurd value. */
+  /** Single listings contain an implausible value. */
   readonly hasSpikes?: boolean;
-  /** Parts of tasks neither leave nor return. */
+  /** Inputs and outputs of tasks neither leave nor return. */
   readonly hasFixedParts?: boolean;
   /** Tasks of one id on two servers are always listed together. */
   readonly hasFixedTwins?: boolean;
@@ -102,9 +102,9 @@ export const SERVERS: readonly string[] = ['s1', 's2', 's3'];
 const FORMATS = ['flv', 'rtmp'];
 const MAX_TASKS = 12;
 const MAX_PARTS = 6;
-/** Bytes per millisecond of a counter, at most. */
+/** Maximum growth of a counter. */
 const MAX_BYTES_PER_MS = 100;
-/** Bytes of a counter before the first listing, at most. */
+/** Maximum value of a counter before the first listing. */
 const MAX_OLD_BYTES = 1e9;
 
 export class LedgerWorld {
@@ -120,7 +120,7 @@ export class LedgerWorld {
     for (let count = random.integer(5); count > 0; count -= 1) this.#startTask(true);
   }
 
-  /** Lets bytes flow, and things happen. */
+  /** Advances the time with random events and growing counters. */
   advance(elapsedMs: number): void {
     const random = this.#random;
     if (this.#tasks.length < MAX_TASKS && random.chance(0.2)) this.#startTask(false);
@@ -139,7 +139,7 @@ export class LedgerWorld {
     if (random.chance(0.02)) this.#hiddenServers.set(random.pick(SERVERS), 1 + random.integer(40));
   }
 
-  /** Lets bytes flow. */
+  /** Grows the counters of running tasks. */
   grow(elapsedMs: number): void {
     const random = this.#random;
     for (const task of this.#tasks) {
@@ -152,7 +152,7 @@ export class LedgerWorld {
     }
   }
 
-  /** The listing of this moment, in random order. */
+  /** Returns the current listing in random order. */
   list(isGood: boolean): readonly ListedTask[] {
     const present = this.#tasks.filter((task) => !this.#isAbsent(task));
     if (isGood) for (const task of present) task.wasListed = true;
@@ -248,7 +248,7 @@ export class LedgerWorld {
     });
   }
 
-  /** Gives some inputs and outputs of a new task twins with the same identity. */
+  /** Adds twins with the same identity to some inputs and outputs of a new task. */
   #shareIdentities({ inputs, outputs }: WorldTask): void {
     const [input] = inputs;
     if (input !== undefined && this.#random.chance(0.1)) {
@@ -282,7 +282,7 @@ export class LedgerWorld {
     this.#disturb(task.total);
   }
 
-  /** Of two tasks with one id, only one is absent at a time: otherwise a listing could not tell them apart. */
+  /** At most one of two tasks with the same id is absent: if both were, the returning one could not be identified. */
   #canHide({ twin, wasListed }: WorldTask): boolean {
     if (twin === undefined) return true;
     return this.#events.hasFixedTwins !== true && wasListed && twin.wasListed && !this.#isAbsent(twin);
@@ -307,7 +307,7 @@ export class LedgerWorld {
       if (output.absentListings > 0) output.absentListings -= 1;
       if (this.#events.hasFixedParts === true) continue;
       if (output.absentListings === 0 && random.chance(0.03)) output.absentListings = 1 + random.integer(15);
-      // Another file has another counter.
+      // A new file has a new counter.
       if (random.chance(0.02)) {
         output.fileName = `f${(this.#nextId += 1)}`;
         output.counter = new ServiceCounter();
@@ -317,7 +317,7 @@ export class LedgerWorld {
       task.outputs.pop();
   }
 
-  /** What can happen to a single counter. */
+  /** Applies random events to a single counter. */
   #disturb(counter: ServiceCounter): void {
     const random = this.#random;
     counter.isHidden = random.chance(0.05);

@@ -1,9 +1,9 @@
-/** A counter by label set, as it must be across kills of the process. */
+/** The expected values of a counter by label set, across kills of the process. */
 export class ModelCounter {
   readonly #totals = new Map<string, number>();
   #gains = new Map<string, number>();
   #saved: ReadonlyMap<string, number> = new Map();
-  /** What an earlier process published since the snapshot: the next listing does not add it again. */
+  /** Growth that a killed process published since the snapshot. The next listing does not add it again. */
   #published = new Map<string, number>();
 
   get(series: string): number {
@@ -22,7 +22,7 @@ export class ModelCounter {
     this.#gains.set(series, (this.#gains.get(series) ?? 0) + amount);
   }
 
-  /** Adds the gains of a listing; returns nothing of them if they were published before. */
+  /** Adds the gains of a listing that were not published before. */
   commit(): void {
     for (const [series, gain] of this.#gains) {
       const added = Math.max(0, gain - (this.#published.get(series) ?? 0));

@@ -8,7 +8,7 @@ import { START_MS, STEP_MS, TallyRun } from '../support/tally-run.ts';
 const buildWatchedTask = (id: string, connections: number) =>
   buildTaskRecord({ id, outputs: [buildOutputRecord({ httpConnectionsNum: connections })] });
 
-test('the tasks with the most connections are named, tasks without connections are not', () => {
+test('the tasks with the most connections are listed, tasks without connections are not', () => {
   const sizes = fc.array(fc.nat({ max: 5 }), { maxLength: 40 });
   fc.assert(
     fc.property(sizes, (connections) => {
@@ -29,7 +29,7 @@ test('the tasks with the most connections are named, tasks without connections a
   );
 });
 
-test('stalled tasks are named with the time of their last byte, the longest stalled first', () => {
+test('stalled tasks are listed with the time of their last byte, the longest stalled first', () => {
   const run = new TallyRun({ stallAfterMs: STEP_MS });
   const commit = (early: number, late: number) =>
     run.commitListing({
@@ -49,7 +49,7 @@ test('stalled tasks are named with the time of their last byte, the longest stal
   assert.deepEqual(commit(3, 4), []);
 });
 
-test('the id of a named task is cleaned and cut like a label value', () => {
+test('the id of a listed task is sanitized and truncated like a label value', () => {
   const { mostWatched } = new TallyRun().commitListing({
     tasks: [buildWatchedTask(`\u202E${'x'.repeat(1000)}`, 1)],
   }).notableTasks;

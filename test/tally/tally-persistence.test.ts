@@ -44,7 +44,7 @@ const listing = fc.record({
   afterMs: fc.constantFrom(STEP_MS, 1, 59_999, 60_000, 61 * 60_000),
 });
 
-/** All samples but the number of folded label sets, which each process counts for itself. */
+/** Reads all samples except the number of folded label sets, which is not persisted. */
 const readPersistedSamples = (snapshot: Snapshot) =>
   readAllSamples(snapshot).filter(([name]) => name !== CATALOGUE.foldedLabelSets.name);
 
@@ -65,7 +65,7 @@ test('a restored tally continues exactly like one that was never stopped', () =>
 
 const tasks = (inputBytes: number, id = 'a') => [buildTaskRecord({ id, inputBytes })];
 
-test('the first listing after a restart is no baseline: what was gained meanwhile counts, once', () => {
+test('the first listing after a restart is no baseline: gains since the last listing count once', () => {
   const run = new TallyRun();
   run.commitListing({ tasks: tasks(1000) });
   run.commitListing({ tasks: tasks(1500) });
@@ -76,7 +76,7 @@ test('the first listing after a restart is no baseline: what was gained meanwhil
   assert.deepEqual(readValues(run.commitListing({ tasks: tasks(2700) }), 'inputBytes'), { 'server-1': 1740 });
 });
 
-test('a task that vanished meanwhile ends once, when it was last seen', () => {
+test('a task that ended during a restart ends once, at the time of its last listing', () => {
   const run = new TallyRun();
   run.commitListing({});
   run.commitListing({ tasks: tasks(1) });
@@ -91,7 +91,7 @@ test('a task that vanished meanwhile ends once, when it was last seen', () => {
   }
 });
 
-test('counters keep their time of birth, tasks that of their first sight', () => {
+test('counters keep their creation time, and tasks the time of their first listing', () => {
   const run = new TallyRun({ perTask: true });
   run.commitListing({ tasks: tasks(1) });
   run.restart({}, 60_000);
@@ -106,7 +106,7 @@ test('counters keep their time of birth, tasks that of their first sight', () =>
   assert.deepEqual(readValues(snapshot, 'taskFirstSeen'), { a: START_MS / 1000 });
 });
 
-test('a task whose input stood still before and after a restart has stalled since', () => {
+test('a task without new input before and after a restart is stalled', () => {
   const run = new TallyRun({ stallAfterMs: 60_000 });
   run.commitListing({ tasks: tasks(1) });
   run.commitListing({ tasks: tasks(2) });
@@ -117,7 +117,7 @@ test('a task whose input stood still before and after a restart has stalled sinc
   assert.deepEqual(readValues(run.commitListing({ tasks: tasks(2) }, 1), 'tasksStalled'), { 'server-1': 1 });
 });
 
-test('a clock that was set back before the restart makes nothing older or younger', () => {
+test('a clock that was set back before the restart changes no age', () => {
   const run = new TallyRun({ stallAfterMs: 60_000 });
   run.commitListing({});
   run.commitListing({ tasks: tasks(1) });
@@ -132,7 +132,7 @@ test('a clock that was set back before the restart makes nothing older or younge
   assert.equal(lifetimes.sum, 110);
 });
 
-test('a label set that is idle for an hour, the time between the processes included, gives way', () => {
+test('a label set that is idle for an hour, including the time between two processes, is evicted', () => {
   const run = new TallyRun({ maxLabelSets: 1 });
   const on = (vsId: string) => ({ tasks: [buildTaskRecord({ id: vsId, vsId })] });
   const halfAnHour = 30 * 60_000;
@@ -142,7 +142,7 @@ test('a label set that is idle for an hour, the time between the processes inclu
   assert.deepEqual(readValues(run.commitListing(on('s2'), halfAnHour), 'inputBytes'), { s2: 0 });
 });
 
-test('restarts without a good listing between them lose nothing', () => {
+test('restarts without a listing between them lose nothing', () => {
   const run = new TallyRun();
   run.commitListing({ tasks: tasks(1000) });
   run.commitListing({ tasks: tasks(1500) });
@@ -152,14 +152,14 @@ test('restarts without a good listing between them lose nothing', () => {
   });
 });
 
-test('a tally without a listing keeps nothing, and its first one is a baseline', () => {
+test('a tally without a listing has no state, and its first listing is a baseline', () => {
   const run = new TallyRun();
   assert.deepEqual([...run.tally.exportState()], []);
   run.restart();
   assert.deepEqual(readValues(run.commitListing({ tasks: tasks(1000) }), 'inputBytes'), { 'server-1': 0 });
 });
 
-test('with a smaller limit than before, counters stay, and new label sets fold', () => {
+test('if a restart lowers the limit, counters stay, and new label sets fold', () => {
   const run = new TallyRun({ maxLabelSets: 10 });
   const servers = (...names: string[]) =>
     names.map((vsId) => buildTaskRecord({ id: vsId, vsId, inputBytes: 5 }));
@@ -174,7 +174,7 @@ test('with a smaller limit than before, counters stay, and new label sets fold',
   assert.deepEqual(values(), { s1: 5, s2: 5, s3: 5, __other__: 10 });
 });
 
-test('detail per task may be switched off and on, and its number lowered', () => {
+test('a restart can disable and enable per-task metrics and lower their maximum', () => {
   const run = new TallyRun({ perTask: true });
   const both = (bytes: number) => [...tasks(bytes, 'a'), ...tasks(bytes, 'b')];
   const details = (bytes: number) => readValues(run.commitListing({ tasks: both(bytes) }), 'taskInputBytes');
@@ -189,7 +189,7 @@ test('detail per task may be switched off and on, and its number lowered', () =>
   assert.deepEqual(details(140), { a: 20, b: 20 });
 });
 
-test('an entry of the wrong shape, or one that does not fit those before it, is rejected', () => {
+test('an entry that is invalid or inconsistent with earlier ones is rejected', () => {
   const entry: unknown[] = ['task', 'a', 's', 0, 0, 0, 0, 'task', 0, 0, 0, []];
   assert.deepEqual(parseStateEntry(entry), entry);
   for (const raw of [
@@ -221,7 +221,7 @@ test('an entry of the wrong shape, or one that does not fit those before it, is 
   assert.equal(restorer.apply(['task', 'a', 's', 0, 0, 0, 0, 'task', 0, 0, 0, []]), false);
 });
 
-test('departed tasks, inputs and outputs are remembered across a restart', () => {
+test('accounts of departed tasks, inputs and outputs survive a restart', () => {
   const run = new TallyRun();
   const makeInput = (identity: number, inputBytes: number) => buildInputRecord({ identity, inputBytes });
   const makeOutput = (fileName: string, httpOutputBytes: number) =>
@@ -254,7 +254,7 @@ test('departed tasks, inputs and outputs are remembered across a restart', () =>
   assert.deepEqual(readValues(snapshot, 'byteCounterResets'), { input: 0, http_output: 0 });
 });
 
-test('the totals of all counters are among the entries', () => {
+test('the entries include the totals of all counters', () => {
   const run = new TallyRun();
   run.commitListing({ tasks: [buildTaskRecord({ inputBytes: 5 })] });
   run.commitListing({ tasks: [buildTaskRecord({ inputBytes: 12 })] });
@@ -266,7 +266,7 @@ test('the totals of all counters are among the entries', () => {
   assert.equal(totals.at(-1)?.[0], 'lifetimes');
 });
 
-test('the hash that identifies an output never changes, because state files hold it', () => {
+test('the hash that identifies an output never changes, because state files contain it', () => {
   const identities = [
     buildOutputRecord({ format: 'flv', relativeDir: 'live', fileName: 'file' }),
     buildOutputRecord({ format: undefined, relativeDir: 'é\u{1f3a5}', fileName: '' }),

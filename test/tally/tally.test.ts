@@ -95,7 +95,7 @@ test('tasks, inputs, outputs and streams are counted by their labels', () => {
   }
 });
 
-test('a listing that is dropped leaves no trace', () => {
+test('a dropped listing changes nothing', () => {
   const tasks = [buildTaskRecord({ inputBytes: 100, outputs: [buildOutputRecord({ httpOutputBytes: 10 })] })];
   const [troubled, calm] = [new TallyRun(), new TallyRun()];
   for (const run of [troubled, calm]) run.commitListing({ tasks });
@@ -118,7 +118,7 @@ test('the first listing is the baseline: it adds nothing and counts no starts', 
   assert.deepEqual(readValues(second, 'tasksStarted'), { 'server-1': 0 });
 });
 
-test('a baseline task whose bytes are first told later adds nothing for what it had', () => {
+test('a baseline task whose first byte count is in a later listing adds nothing for it', () => {
   const run = new TallyRun();
   run.commitListing({ tasks: [buildTaskRecord({ inputBytes: undefined })] });
   run.commitListing({ tasks: [buildTaskRecord({ inputBytes: 5000 })] });
@@ -130,7 +130,7 @@ test('a baseline task whose bytes are first told later adds nothing for what it 
   );
 });
 
-test('a counter is born at zero and shows at the next listing what it gained then', () => {
+test('a new counter is exposed as 0, and with its gain at the next listing', () => {
   const run = new TallyRun();
   run.commitListing({});
   const tasks = [buildTaskRecord({ inputBytes: 700 })];
@@ -159,7 +159,7 @@ test('input bytes come from the task, else from its inputs, and never from both'
   const cases: [string, number, Parameters<typeof buildTaskRecord>[0][]][] = [
     ['the task alone', 10, [{ inputBytes: 10, inputs: [input(1, 3)] }]],
     ['the inputs', 7, [inputs(input(1, 3), input(2, 4))]],
-    ['the inputs that have a value', 3, [inputs(input(1, 3), input(2, undefined))]],
+    ['the inputs with a value', 3, [inputs(input(1, 3), input(2, undefined))]],
     [
       'the first value of an input is its baseline',
       5,
@@ -171,14 +171,14 @@ test('input bytes come from the task, else from its inputs, and never from both'
     ],
     ['an input that joins', 9, [inputs(input(1, 3)), inputs(input(1, 4), input(2, 5))]],
     ['an input that was reset', 5, [inputs(input(1, 3)), inputs(input(1, 2))]],
-    ['a source that changes goes on', 12, [{ inputBytes: 10 }, inputs(input(1, 12))]],
-    ['a source that changes to less is no reset', 10, [{ inputBytes: 10 }, inputs(input(1, 2))]],
+    ['a changed source continues', 12, [{ inputBytes: 10 }, inputs(input(1, 12))]],
+    ['a changed source with a smaller value is no reset', 10, [{ inputBytes: 10 }, inputs(input(1, 2))]],
   ];
   for (const [name, total, readings] of cases)
     await t.test(name, () => assert.equal(count(...readings), total));
 });
 
-test('a task that is listed twice counts once, and as invalid', () => {
+test('a task that is listed twice counts once, and its duplicate as invalid', () => {
   const listing = createListing();
   listing.addTask(buildTaskRecord());
   listing.addTask(buildTaskRecord());
@@ -186,7 +186,7 @@ test('a task that is listed twice counts once, and as invalid', () => {
   assert.deepEqual(listing.invalidCounts, [{ record: 'task', reason: 'duplicate_id', count: 1 }]);
 });
 
-test('a live task is stalled once its input has stood still for the time set, and until it flows', () => {
+test('a live task is stalled after stallAfterMs without new input, and until its input grows', () => {
   const run = new TallyRun({ stallAfterMs: 30_000 });
   const at = (inputBytes: number, afterMs = STEP_MS) => {
     const snapshot = run.commitListing({ tasks: [buildTaskRecord({ inputBytes })] }, afterMs);
@@ -201,7 +201,7 @@ test('a live task is stalled once its input has stood still for the time set, an
   assert.deepEqual(at(201, 30_000), [1, 2]);
 });
 
-test('a task is not stalled that never flowed, has progress, or does not tell its bytes', () => {
+test('a task that never had input, has progress, or has no byte count is not stalled', () => {
   const never = { inputBytes: 0 };
   const file = { inputBytes: 100, progress: 50 };
   const silent = { inputBytes: undefined };
@@ -214,7 +214,7 @@ test('a task is not stalled that never flowed, has progress, or does not tell it
   }
 });
 
-test('the lifetime of a task that ended falls into its bucket if its start was seen', () => {
+test('the lifetime of an ended task is observed if its start was observed', () => {
   const run = new TallyRun();
   const fromBaseline = buildTaskRecord({ id: 'old' });
   run.commitListing({ tasks: [fromBaseline] });
@@ -226,7 +226,7 @@ test('the lifetime of a task that ended falls into its bucket if its start was s
   assert.equal(sample.sum, 50);
 });
 
-test('a server that left has 0 tasks and users, and its time of last sight, for an hour', () => {
+test('a server that left has 0 tasks and users and the time of its last listing for an hour', () => {
   const run = new TallyRun();
   run.commitListing({ tasks: [buildTaskRecord()], users: [buildUserRecord()] });
   const gone = run.commitListing({}, 3_599_999);
@@ -274,13 +274,13 @@ test('a live task that never had input, and a file task whose progress is unchan
   );
 });
 
-test('totals are exposed for an empty listing, too', () => {
+test('totals are exposed for an empty listing', () => {
   const snapshot = new TallyRun().commitListing({});
   assert.deepEqual(readValues(snapshot, 'listingUsers'), { '': 0 });
   assert.deepEqual(readValues(snapshot, 'listingTasks'), { '': 0 });
 });
 
-test('the oldest task of a server, and the bytes of a protocol and of a rendition', () => {
+test('a snapshot has the oldest task of a server, and the bytes of a protocol and of a rendition', () => {
   const run = new TallyRun();
   const task = (id: string, bytes: number) =>
     buildTaskRecord({
@@ -296,7 +296,7 @@ test('the oldest task of a server, and the bytes of a protocol and of a renditio
   assert.deepEqual(readValues(snapshot, 'renditionHttpOutputBytes'), { 'libx264 aac 640x360': 12 });
 });
 
-test('invalid fields, foreign records and implausible gains of a listing are in its snapshot', () => {
+test('a snapshot has the invalid fields, foreign records and implausible gains of its listing', () => {
   const { tally } = new TallyRun();
   const listing = createListing();
   listing.addInvalidField('task', 'input_bytes');

@@ -14,7 +14,7 @@ test('per-task families are off by default', () => {
   for (const family of TASK_FAMILIES) assert.deepEqual(readSamples(snapshot, family), []);
 });
 
-test('a task has its info, its bytes since it was first seen, its connections and its state', () => {
+test('a task has its info, its bytes since its first listing, its connections and its state', () => {
   const run = new TallyRun({ perTask: true, stallAfterMs: 1000 });
   run.commitListing({ tasks: [buildTaskRecord({ inputBytes: 1000, outputs: outputs(500, 1) })] });
   const snapshot = run.commitListing({
@@ -29,7 +29,7 @@ test('a task has its info, its bytes since it was first seen, its connections an
   assert.deepEqual(readValues(snapshot, 'taskFirstSeen'), { 'task-1': START_MS / 1000 });
 });
 
-test('tasks of equal size keep their slots, and the number of the others is exposed', () => {
+test('among tasks of equal size, slots stay the same, and the number of other tasks is exposed', () => {
   const run = new TallyRun({ perTask: true, maxTasks: 2 });
   const tasks = (...ids: string[]) => ids.map((id) => buildTaskRecord({ id }));
   const shown = (...ids: string[]): unknown => {
@@ -63,7 +63,7 @@ test('the tasks with the most connections are exposed, then those with the highe
   assert.deepEqual(commit(task('a', 5, 0), task('b', 8, 0), task('d', 5, 10)), ['a', 'd']);
 });
 
-test('of two tasks with one id, the same one is exposed in whatever order they are listed', () => {
+test('the order of two tasks with one id does not change which one is exposed', () => {
   const run = new TallyRun({ perTask: true });
   const tasks = ['v2', 'v1'].map((vsId) => buildTaskRecord({ vsId }));
   for (const listed of [tasks, tasks.toReversed()]) {

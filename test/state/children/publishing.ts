@@ -3,9 +3,9 @@ import { INTERVAL_MS, StoreHarness, type Totals } from '../store-fixtures.ts';
 
 /*
  * Arguments: the path of a state file, a number N, and the bytes of the first listing. Opens the state and publishes
- * listings, two of them while a snapshot is written; but stops before the Nth file operation, or in the middle of it if it
- * is a write. Sends the totals that it publishes, and the name of the operation ("none" after the last one); then waits
- * to be killed.
+ * listings, two of them while a snapshot is written. Stops before the Nth file operation, or in the middle of it if it
+ * is a write. Sends the published totals and the name of the operation ("none" after the last one), and then waits until
+ * the test kills it.
  */
 
 const TASKS = 300;
