@@ -87,7 +87,7 @@ const DICTIONARY = [
   ],
 ].flat();
 
-/** What a configuration comes to: nothing, or the message that it is refused with. Any other error gets out. */
+/** Loads a configuration and returns its error message; empty if it is valid. Rejects with any other error. */
 async function loadForError(given: ConfigurationInput): Promise<string> {
   try {
     await loadConfiguration(given);
@@ -98,20 +98,20 @@ async function loadForError(given: ConfigurationInput): Promise<string> {
   }
 }
 
-/** A message says where, what was expected and what was found. */
+/** Asserts that each line of a message has a location and a text. */
 function assertWellFormed(message: string): void {
   for (const line of message.split('\n').filter((one) => one !== '')) assert.match(line, /\S: \S/);
 }
 
 const KNOWN_LINES = new Set(CORPUS.flatMap((bytes) => bytes.toString().split('\n')));
 
-/** Whether each secret stands where it stood: as a key, or within other quotes, it looks like any other text. */
+/** Whether every secret is still at its place. At other places, the program cannot know that a text is a secret. */
 function canCheckSecret(text: string): boolean {
   const isMoved = text.split('\n').some((line) => line.includes(SECRET) && !KNOWN_LINES.has(line));
   return !isMoved && !/["'|>]/.test(text);
 }
 
-test('of files with some bytes changed, each is a configuration or refused with a message, which shows no secret', async () => {
+test('a mutated file is valid or rejected with a message without secrets', async () => {
   await fc.assert(
     fc.asyncProperty(mutateBytes(CORPUS, DICTIONARY), async (bytes) => {
       const yml = bytes.toString();
@@ -142,13 +142,13 @@ const text = fc.oneof(
   ),
 );
 
-test('whatever stands in the environment, it is a configuration or refused with a message', async () => {
+test('any environment is valid or rejected with a message', async () => {
   const names = listSettings().map(([path]) => `XVS_${path.replaceAll('.', '_').toUpperCase()}`);
   await fc.assert(
     fc.asyncProperty(
       fc.dictionary(fc.constantFrom(...names, 'XVS_NO_SUCH'), text, { maxKeys: 4 }),
       async (env) => {
-        // A file that is not there is refused as well.
+        // This includes paths of files that do not exist.
         assertWellFormed(await loadForError({ env: { ...REQUIRED_ENVIRONMENT, ...env } }));
       },
     ),
@@ -156,7 +156,7 @@ test('whatever stands in the environment, it is a configuration or refused with 
   );
 });
 
-test('whatever stands on the command line, it is understood or refused with a message', async () => {
+test('any command line is valid or rejected with a message', async () => {
   const name = fc.constantFrom(
     ...listSettings().map(([path]) => path.replaceAll('_', '-')),
     'config.check',

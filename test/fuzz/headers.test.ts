@@ -62,7 +62,7 @@ test('a repetitive header of the maximum length is parsed quickly', () => {
     negotiateFormat(header);
     negotiateFormat(`text/plain${header}`);
     acceptsGzip(header);
-    // CPU time, which other processes do not prolong.
+    // CPU time, because it does not depend on other processes.
     const { user } = process.cpuUsage(start);
     assert.ok(user < 1_000_000, `${JSON.stringify(piece)} took ${user} µs`);
   }

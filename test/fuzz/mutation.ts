@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 
-/** A change of some bytes: places are taken within whatever length there is. */
+/** A change of some bytes, at offsets modulo the length of the buffer. */
 type Mutation = (bytes: Buffer) => Buffer;
 
 const place = fc.nat(1_000_000);
@@ -16,8 +16,8 @@ function mutation(dictionary: readonly string[], corpus: readonly Buffer[]): fc.
         (bytes) =>
           to(bytes, at % (bytes.length + 1), length),
     );
-  const put = (what: fc.Arbitrary<Uint8Array>) =>
-    fc.tuple(place, fc.nat(3), what).map(
+  const put = (inserted: fc.Arbitrary<Uint8Array>) =>
+    fc.tuple(place, fc.nat(3), inserted).map(
       ([at, removed, bytesPut]): Mutation =>
         (bytes) =>
           replace(bytes, at % (bytes.length + 1), removed, bytesPut),
@@ -47,7 +47,10 @@ function mutation(dictionary: readonly string[], corpus: readonly Buffer[]): fc.
   );
 }
 
-/** One of a corpus, with none to some changes: pieces of a dictionary put in, bytes changed, removed, doubled, spliced. */
+/**
+ * An element of a corpus with up to four mutations: it inserts texts of a dictionary, and changes, removes, repeats or
+ * splices bytes.
+ */
 export function mutateBytes(corpus: readonly Buffer[], dictionary: readonly string[]): fc.Arbitrary<Buffer> {
   return fc
     .tuple(fc.constantFrom(...corpus), fc.array(mutation(dictionary, corpus), { maxLength: 4 }))

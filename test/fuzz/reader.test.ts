@@ -111,7 +111,7 @@ test('the reader agrees with the oracle at every single cut and byte by byte', (
 });
 
 for (const [index, body] of CORPUS.entries()) {
-  test(`${['the sample', ...LISTINGS][index]}, whole and cut at every byte`, () => {
+  test(`${['the sample', ...LISTINGS][index]}, complete and cut at every byte`, () => {
     assertMatchesOracle(
       body,
       body.length < 4000 ? [...everySplit(body), [...body.keys()]] : [[...body.keys()]],

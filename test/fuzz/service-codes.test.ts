@@ -17,7 +17,7 @@ const unit = fc.oneof(
 );
 const serviceCode = fc.array(unit, { minLength: 1, maxLength: 12 }).map((units) => units.join(''));
 
-/** Whether the configuration takes the code for one. */
+/** Whether the configuration accepts the service code. */
 async function isAccepted(code: string): Promise<boolean> {
   try {
     const yml = JSON.stringify({ service_codes: [{ service_code: code }] });
@@ -34,7 +34,7 @@ async function isAccepted(code: string): Promise<boolean> {
   }
 }
 
-test('whatever service code the configuration takes, the service understands who asks, and that it is signed', async () => {
+test('the service authenticates requests of every service code that the configuration accepts', async () => {
   let accepted = 0;
   await fc.assert(
     fc.asyncProperty(serviceCode, async (code) => {
@@ -53,5 +53,5 @@ test('whatever service code the configuration takes, the service understands who
     }),
     createRunParameters(200),
   );
-  assert.ok(accepted > 0, 'Expected some codes to be accepted, found none');
+  assert.ok(accepted > 0, 'Expected accepted codes, found none');
 });

@@ -51,7 +51,7 @@ function parseJson(body: Buffer): Record<string, unknown> {
   return JSON.parse(body.toString());
 }
 
-/** The listing's text as it should be. */
+/** Builds the text of the listing without faults. */
 function buildListingText(): string {
   return JSON.stringify({
     ret: 0,
@@ -75,7 +75,7 @@ test('reset_body: the connection is reset in the middle of the body', async () =
   await assert.rejects(buffer(incoming), { code: 'ECONNRESET' });
 });
 
-/** Lets the simulator do whatever it is going to do: a whole call on another connection goes by. */
+/** Waits until the simulator has handled earlier requests, by a complete request on another connection. */
 async function waitUntilIdle(simulator: Simulator): Promise<void> {
   simulator.faults.clear();
   await readResponse(requestTaskList(simulator, other));
@@ -110,7 +110,7 @@ test('silence_body: only a part of the body is sent', async () => {
   await failed;
 });
 
-/** Gathers what arrives, for waiting until it has become so much. */
+/** Collects the text of a response; the result waits until it has this length. */
 function collectText(incoming: IncomingMessage) {
   let text = '';
   incoming.setEncoding('utf8').on('data', (chunk: string) => {
@@ -158,7 +158,7 @@ test('truncate: the body ends early, with correct framing', async () => {
   }
 });
 
-/** The text that a client that unpacks gzip sees. Rejects unless the body ended properly. */
+/** Decompresses the body. Rejects if it is incomplete. */
 async function fetchText(simulator: Simulator, encoding: string): Promise<string> {
   const outgoing = requestTaskList(simulator, testing, { 'accept-encoding': encoding });
   const { headers, body } = await readResponse(outgoing);
@@ -232,7 +232,7 @@ for (const list of ['user_list', 'task_list'] as const) {
 }
 
 for (const fault of ['bad_record', 'bad_field'] as const) {
-  test(`${fault}: every third user and task breaks the interface, the others are unchanged`, async () => {
+  test(`${fault}: every third user and task is invalid, the others are unchanged`, async () => {
     const { body } = await requestWithFault({ fault, every: 3 });
     const right = listingSchema.parse(JSON.parse(buildListingText()));
     const spoiled = parseJson(body);
@@ -292,7 +292,7 @@ test('freeze_ingest: bytes do not change until it is cleared, and then continue 
   const before = await bytesNow();
   simulator.faults.set({ fault: 'freeze_ingest' });
   clock.advance(5000);
-  // To freeze again what is frozen already changes nothing.
+  // Freezing a frozen task again changes nothing.
   simulator.faults.set({ fault: 'freeze_ingest' });
   assert.deepEqual(await bytesNow(), before);
   simulator.faults.clear();

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createWorld, type World } from '../../src/simulator/world.ts';
 
-/* Properties that only hours of simulated time show. */
+/* Properties that need hours of simulated time. */
 
 const startedAtMs = Date.UTC(2026, 0, 1);
 const hourMs = 3_600_000;
@@ -37,11 +37,11 @@ test('the progress of a file task goes from 0 to 100', () => {
       seen.set(task.id, [...(seen.get(task.id) ?? []).slice(0, 1), task.progress]);
     }
   }
-  const whole = [...seen.values()].filter(([first, last]) => first === 0 && last === 100);
-  assert.ok(whole.length > 5, `${whole.length} seen from 0 to 100`);
+  const complete = [...seen.values()].filter(([first, last]) => first === 0 && last === 100);
+  assert.ok(complete.length > 5, `${complete.length} seen from 0 to 100`);
 });
 
-test('bytes pushed in an interval match listings that are read every 250 ms', () => {
+test('bytes pushed in an interval match listings read every 250 ms', () => {
   const world = createTestWorld(5, 30);
   const fromMs = startedAtMs + hourMs;
   const toMs = fromMs + hourMs / 3;

@@ -55,7 +55,7 @@ test('above the limit, a new connection replaces the longest idle one, which is 
   for (const expected of [1, 2]) {
     const { status } = await readResponse(send(port));
     assert.equal(status, 200);
-    // The request's own connection has closed: fill its place again.
+    // The connection of the request has closed; open another one in its place.
     await waitUntil(
       () => metrics.connections,
       (count) => count === 2,
@@ -73,7 +73,7 @@ test('above the limit, a new connection replaces the longest idle one, which is 
   assert.equal(warnings().length, 2);
 });
 
-test('the client with the most connections gives way first', async (t) => {
+test('a connection of the client with the most connections is closed first', async (t) => {
   const secured = await startSecuredServer(t, '', { maxConnections: 4 });
   const scraper = await open(secured, '127.0.0.2');
   const hoard = await openThree(secured);

@@ -132,7 +132,7 @@ test('a repeated guess is compared once, for users that exist and users that do 
   assert.equal(new Set(comparisons.map(({ hash }) => hash.length)).size, 1);
 });
 
-test('users that exist go before users that do not', async () => {
+test('comparisons for existing users run before those for unknown users', async () => {
   const { verify, comparisons, hold, release } = createVerifier();
   hold();
   const guesses = Array.from({ length: 8 }, (_, guess) => verify(`guess ${guess}`, 'unknown'));
@@ -144,7 +144,7 @@ test('users that exist go before users that do not', async () => {
   assert.deepEqual(comparisons.map(({ password }) => password).slice(0, 2), ['guess 0', 'right']);
 });
 
-test('clients take turns, however many passwords one of them sends', async () => {
+test('clients take turns, regardless of the number of passwords of each', async () => {
   const { verify, comparisons, hold, release } = createVerifier();
   hold();
   const guesses = Array.from({ length: 15 }, (_, guess) => verify(`guess ${guess}`));
@@ -156,7 +156,7 @@ test('clients take turns, however many passwords one of them sends', async () =>
   assert.deepEqual([order.indexOf('right') <= 2, order.length], [true, 16]);
 });
 
-test('if the queue is full, the client with the most passwords gives way', async () => {
+test('if the queue is full, a password of the client with the most passwords is dropped', async () => {
   const { verify, hold, release } = createVerifier();
   hold();
   const guesses = Array.from({ length: 16 }, (_, guess) => verify(`guess ${guess}`));
@@ -174,7 +174,7 @@ test('if the queue is full, the client with the most passwords gives way', async
   assert.deepEqual(results.filter((result) => result === 'busy').length, others.length);
 });
 
-test('if the queue is full, users that do not exist give way to users that do', async () => {
+test('if the queue is full, passwords of unknown users are dropped before those of existing users', async () => {
   const { verify, hold, release } = createVerifier();
   hold();
   const guesses = Array.from({ length: 16 }, (_, guess) =>

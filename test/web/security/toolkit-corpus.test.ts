@@ -1,7 +1,7 @@
 /**
- * The situations that the tests of prometheus/exporter-toolkit cover (`web/tls_config_test.go`), written anew: does a
- * server with this file start, does the handshake succeed, and which status does the request get? Where the exporter
- * differs, the situation says how the toolkit behaves; docs/web.md says why.
+ * The situations of the tests of prometheus/exporter-toolkit (`web/tls_config_test.go`), rewritten: whether a server with
+ * this file starts, whether the handshake succeeds, and the status of the request. If the exporter differs, the situation
+ * has the result of the toolkit; docs/web.md explains the differences.
  */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
@@ -28,7 +28,7 @@ const inline = (name: string): string => JSON.stringify(readFixture(`tls/${name}
 interface RefusedSituation {
   readonly name: string;
   readonly yml: string;
-  /** The part of the message that names the mistake. */
+  /** The expected part of the error message. */
   readonly message: RegExp;
   readonly toolkit?: 'starts';
 }
@@ -207,13 +207,13 @@ const STARTED: readonly StartedSituation[] = [
   },
   { name: 'all cipher suites', yml: tls(`cipher_suites: [${SUITES}]`), client: TLS_1_2, outcome: 200 },
   {
-    name: 'some cipher suites, of which the client knows one',
+    name: 'some cipher suites, one of which the client supports',
     yml: tls(SOME_SUITES),
     client: { ...TLS_1_2, ciphers: 'ECDHE-ECDSA-AES128-GCM-SHA256' },
     outcome: 200,
   },
   {
-    name: 'some cipher suites, of which the client knows none',
+    name: 'some cipher suites, none of which the client supports',
     yml: tls(SOME_SUITES),
     client: { ...TLS_1_2, ciphers: 'ECDHE-ECDSA-AES256-SHA' },
     outcome: 'no handshake',

@@ -202,7 +202,7 @@ test('the icon follows the most severe condition', async (t) => {
   });
 });
 
-test('the page of a service code that is no longer configured becomes a page that says so', async (t) => {
+test('the page of a removed service code reports that it is not configured', async (t) => {
   await testPage(
     t,
     THREE,
