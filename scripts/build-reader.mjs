@@ -35,7 +35,7 @@ async function compile() {
     'simd',
     '--maximumMemory',
     String(MAX_PAGES),
-    // Values of 16 bytes never leave the module.
+    // The module does not import or export values of 16 bytes.
     '--disableWarning',
     '112',
     ...(isDebug ? debug : release),

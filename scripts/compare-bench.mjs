@@ -1,6 +1,6 @@
-// Holds one run of the benchmark against another: `node scripts/compare-bench.mjs before.json after.json`, each
-// from `npm run --silent bench -- --json`. What is compared is what the goals are set for: mostly ratios to the
-// reference of the same run, as machines differ in speed, and one machine from hour to hour.
+// Compares two runs of the benchmark: `node scripts/compare-bench.mjs before.json after.json`, both written by
+// `npm run --silent bench -- --json`. It compares the values that have goals. Most are ratios to the reference of the
+// same run, because machines differ in speed, and one machine varies from hour to hour.
 import { readFileSync } from 'node:fs';
 
 const [before, after] = process.argv.slice(2);
@@ -27,7 +27,7 @@ function lineOf(comparison, old) {
   ].join('  ');
 }
 
-/** By how much of itself a figure is better or worse. One that can be negative has no such share. */
+/** Formats the relative change of a value. A value that can be negative has none. */
 function changeOf({ figure, direction }, old) {
   if (old === undefined) return 'new';
   if (figure <= 0 || old.figure <= 0) return figure === old.figure ? 'same' : 'differs';

@@ -1,5 +1,5 @@
-// Pins the base images of the Dockerfile by digest: asks the registry for the digest of each tag, with skopeo, and writes
-// it into the `ARG …_DIGEST` behind the tag. Run it to renew the digests.
+// Pins the base images of the Dockerfile by digest: reads the digest of each tag from the registry with skopeo, and writes
+// it into the `ARG …_DIGEST` after the tag. Run it to update the digests.
 //
 //   node scripts/pin-base-images.mjs                 writes the digests
 //   node scripts/pin-base-images.mjs --check         asks no registry; fails if a digest is missing
@@ -32,7 +32,7 @@ function listImages(dockerfile) {
   }));
 }
 
-/** The digest of a tag is that of its manifest, a list with one entry for each platform. */
+/** Reads the digest of a tag, which is that of its manifest, a list with one entry for each platform. */
 function resolveDigest(image) {
   const mirror = options.mirror === undefined ? undefined : new URL(options.mirror);
   const reference = mirror === undefined ? image : `${mirror.host}/library/${image}`;

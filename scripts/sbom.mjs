@@ -1,5 +1,5 @@
-// Prints an SBOM (CycloneDX) of what is shipped, by npm's own command. `npm sbom --omit=dev` leaves out what
-// development needs too (npm 11: yaml and zod), so npm gets a copy of the project without development.
+// Prints an SBOM (CycloneDX) of the shipped packages. `npm sbom --omit=dev` also omits production packages that development
+// dependencies need (npm 11: yaml and zod), so npm runs on a copy of the project without development dependencies.
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -10,7 +10,7 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 const read = (name) => JSON.parse(readFileSync(join(root, name), 'utf8'));
 const work = mkdtempSync(join(tmpdir(), 'xvs-sbom-'));
 try {
-  // npm calls the whole by its folder.
+  // npm names the root component after its folder.
   const folder = join(work, 'xvs-exporter');
   mkdirSync(folder);
   const lock = read('package-lock.json');

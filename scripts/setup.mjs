@@ -1,5 +1,5 @@
-// Installs the dependencies of the lock file, unless they are already there: what lets
-// `npm run demo` and `npm test` be the only commands on a fresh machine.
+// Installs the dependencies of the lock file unless they are installed, so that `npm run demo` and `npm test` need no
+// other command on a fresh machine.
 import { spawnSync } from 'node:child_process';
 import { existsSync, lstatSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 const root = fileURLToPath(new URL('..', import.meta.url));
 const lock = (path) => (existsSync(path) ? JSON.parse(readFileSync(path, 'utf8')).packages : undefined);
 
-/** True when every package that the lock file wants (but for other platforms' binaries) is installed. */
+/** True if every package of the lock file is installed, except for binaries of other platforms. */
 function isInstalled() {
   const wanted = lock(`${root}package-lock.json`);
   const present = lock(`${root}node_modules/.package-lock.json`);
@@ -17,14 +17,14 @@ function isInstalled() {
   );
 }
 
-/** A link leads to the dependencies of another folder: installing would empty that one. */
+/** True if node_modules is a link. Installing would then empty the folder that it refers to. */
 function isLinked() {
   return lstatSync(`${root}node_modules`, { throwIfNoEntry: false })?.isSymbolicLink() === true;
 }
 
 if (!isInstalled() && isLinked()) {
   console.error(
-    'Expected node_modules to hold what the lock file wants, found a link to a folder that does not',
+    'Expected node_modules to contain the packages of the lock file, found a link to a folder without some of them',
   );
   process.exitCode = 1;
 } else if (!isInstalled()) {

@@ -4,7 +4,7 @@
 //   node scripts/test.mjs --suite=SUITE    the files of one suite, or of all long suites with `--suite=long`
 //   node scripts/test.mjs WORD…            every file whose path contains one of the words, long suites included
 //
-// This is a script because Node 20 takes neither globs nor an order of files on its command line.
+// This is a script because the command line of Node 20 supports neither globs nor an order of files.
 import { randomInt } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
@@ -17,7 +17,7 @@ import { parseArgs } from 'node:util';
 const root = fileURLToPath(new URL('..', import.meta.url));
 const compiled = join(root, 'build/test');
 
-/** Suites that `npm test` leaves out, by paths of their files. `npm run test:long` runs all of them. */
+/** Suites that `npm test` excludes, by paths of their files. `npm run test:long` runs all of them. */
 const LONG_SUITES = {
   combined: /^attack\/combined/,
   bench: /^bench\//,
@@ -35,19 +35,19 @@ const FUZZ = /^(?:fuzz\/|integration\/cardinality-attack|tally\/ledger-model)/;
 /** Files of `npm test` that `npm run attack` runs for longer. */
 const ATTACK = /^attack\/(?!combined)/;
 
-/** The tests of the folders of `src/`: what `npm run test:unit` runs. */
+/** The tests of `npm run test:unit`: those of the folders of `src/`. */
 const UNIT = /^(?!attack|bench|deploy|documentation|e2e|fuzz|integration|package|soak)/;
 
 /**
- * Files that need a process of their own: they take long, measure the heap, or wait for programs. All others share
- * processes, because starting one and loading the libraries costs 0.3 s of CPU time, more than most files take.
+ * Files that need a separate process: they take long, measure the heap, or wait for programs. All others share
+ * processes, because starting one and loading the libraries takes 0.3 s of CPU time, more than most files take.
  */
 const SEPARATE =
   /^(?:attack|bench|deploy\/(?:alertmanager\/outage|compose\/full-stack|helm\/values|kubernetes\/kustomize|prometheus\/(?:adapted|discovered|promtool|static))|documentation\/commands|e2e|fuzz|integration\/(?:cardinality|fault|scrape-mode)|listing\/json-corpus|package\/package|simulator\/(?:histories|memory)|soak|state\/(?:crash-safety|damaged-journal|state-file)|web\/(?:server-limits|security\/web-configuration-file\.|status-page\/browser))/;
 
 /**
- * The files that `.ci/run` repeats on the Node.js version of the image, beside those of `unit`: they use its network, file
- * system and processes. Other files compute, or test what runs beside the program.
+ * The files that `.ci/run` repeats on the Node.js version of the image, in addition to those of `unit`: they use network, file
+ * system and processes of Node.js. Other files only compute, or test other programs.
  */
 const RUNTIME =
   /^(?:attack\/(?!combined)|e2e\/(?:program|reload|shutdown|terminal|web-security)|integration\/(?!cardinality)|simulator\/memory|state\/|web\/(?!status-page\/browser))/;
@@ -63,16 +63,16 @@ const ENVIRONMENTS = {
   long: THOROUGH,
 };
 
-/** Runs of a property without a number of its own, where few are enough; the default of fast-check is 100. */
+/** Runs of properties that set no number themselves; the default of fast-check is 100. */
 const QUICK_RUNS = 20;
 
-/** Processes that run tests at the same time. Most wait for timers of real programs, and leave a core to others meanwhile. */
+/** Number of concurrent test processes. It exceeds the number of cores, because most processes wait for timers. */
 const PROCESSES = availableParallelism() * 3;
 
-/** Processes that small files share. */
+/** Number of processes that small files share. */
 const BUNDLES = availableParallelism() * 2;
 
-/** Prefixes of the paths of slow files, the slowest first. These start first, so that no core idles at the end. */
+/** Prefixes of the paths of slow files, the slowest first. They start first, so that no core is idle at the end. */
 const SLOWEST = [
   'deploy/prometheus/',
   'e2e/alerts',

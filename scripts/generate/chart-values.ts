@@ -20,7 +20,7 @@ function listRows(map: YAMLMap, prefix: string): readonly string[] {
   return map.items.flatMap(({ key, value }, index) => {
     if (!isScalar(key)) throw new Error(`Expected scalar keys in ${prefix}`);
     const path = `${prefix}${String(key.value)}`;
-    // The parser gives the comment above the first key of a mapping to the mapping.
+    // The parser attaches the comment above the first key of a mapping to the mapping.
     const comment = key.commentBefore ?? (index === 0 ? map.commentBefore : undefined);
     const meaning = parseMeaning(comment ?? '');
     if (meaning !== undefined) return [`| \`${path}\` | ${formatDefault(value)} | ${meaning} |`];
