@@ -41,17 +41,17 @@ export const demo: Command = async (args, io) => {
 async function startDemoSimulator({ clock }: CommandIo): Promise<Simulator> {
   const options = {
     world: createWorld({ seed: 1, startedAtMs: clock.now(), users: 1000, tasks: 100 }),
-    codes: new Map(SERVICE_CODES.map((serviceCode) => [serviceCode, SECRET])),
+    secretsByServiceCode: new Map(SERVICE_CODES.map((serviceCode) => [serviceCode, SECRET])),
     clock,
     clockToleranceMs: 5 * 60 * 1000,
-    gzip: true,
-    control: true,
+    isGzipEnabled: true,
+    isControlApiEnabled: true,
   };
   try {
-    return await startSimulator({ ...options, listen: { host: '127.0.0.1', port: SIMULATOR_PORT } });
+    return await startSimulator({ ...options, listenAddress: { host: '127.0.0.1', port: SIMULATOR_PORT } });
   } catch (error) {
     if (getErrorCode(error) !== 'EADDRINUSE') throw error;
-    return await startSimulator({ ...options, listen: { host: '127.0.0.1', port: 0 } });
+    return await startSimulator({ ...options, listenAddress: { host: '127.0.0.1', port: 0 } });
   }
 }
 

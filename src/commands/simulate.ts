@@ -87,20 +87,19 @@ const FLAGS = {
 /** Parses the flags of `simulate`. Throws a ConfigError, which shows no secret. */
 export function parseSimulateFlags(args: readonly string[]) {
   const flags = parseFlags(args, FLAGS);
-  const { users, tasks, seed, control, help } = flags;
+  const { users, tasks, seed, help } = flags;
   const codes = flags['service-code'];
   return {
     help,
-    listen: flags['listen-address'],
-    /** Shared secrets by service code. */
-    codes: new Map(codes.map(({ name, secret }) => [name, secret])),
+    listenAddress: flags['listen-address'],
+    secretsByServiceCode: new Map(codes.map(({ name, secret }) => [name, secret])),
     sizes: new Map(codes.map(({ name, size }) => [name, { users, tasks, ...size }])),
     users,
     tasks,
     seed,
     clockToleranceMs: flags['clock-tolerance'],
-    gzip: !flags['no-gzip'],
-    control,
+    isGzipEnabled: !flags['no-gzip'],
+    isControlApiEnabled: flags.control,
   };
 }
 
@@ -123,6 +122,6 @@ async function run(
 ): Promise<void> {
   const world = createWorld({ ...flags, startedAtMs: clock.now() });
   await using simulator = await startSimulator({ ...flags, world, clock });
-  stdout.write(`Simulating ${[...flags.codes.keys()].join(', ')} on ${simulator.url}\n`);
+  stdout.write(`Simulating ${[...flags.secretsByServiceCode.keys()].join(', ')} on ${simulator.url}\n`);
   await waitForAbort(signal);
 }

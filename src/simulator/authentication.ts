@@ -22,8 +22,7 @@ export const retCodes = {
 export type Ret = (typeof retCodes)[keyof typeof retCodes];
 
 export interface AuthenticationOptions {
-  /** Shared secrets by service code. */
-  readonly secrets: ReadonlyMap<string, string>;
+  readonly secretsByServiceCode: ReadonlyMap<string, string>;
   readonly clock: Clock;
   /** The largest accepted difference between a timestamp and the clock; 0 accepts any. */
   readonly clockToleranceMs: number;
@@ -50,7 +49,7 @@ export function authenticate(
   const serviceCode = parseServiceCode(rawQuery);
   const query = decodePercent(rawQuery);
   if (serviceCode === undefined || query === undefined) return retCodes.missing_service_code;
-  const secret = options.secrets.get(serviceCode);
+  const secret = options.secretsByServiceCode.get(serviceCode);
   if (secret === undefined) return retCodes.unknown_service_code;
   const timestamp = getHeader(headers, 'xvs-timestamp');
   if (!/^\d{1,15}$/.test(timestamp)) return retCodes.bad_timestamp;

@@ -1,6 +1,5 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { Clock } from '../runtime/clock.ts';
 import { authenticate, retCodes, parseServiceCode, type AuthenticationOptions } from './authentication.ts';
 import { sendListing, sendFaultyResponse, createEmptyListing, type ResponseContext } from './responses.ts';
 import type { Member } from './body.ts';
@@ -9,19 +8,14 @@ import { createFaultRegistry, type FaultRegistry } from './faults.ts';
 import type { World } from './world.ts';
 import { TASK_LIST_PATH } from '../upstream/address.ts';
 
-export interface SimulatorOptions {
+export interface SimulatorOptions extends AuthenticationOptions {
   /** Port 0 selects a free port. */
-  readonly listen: { readonly host: string; readonly port: number };
+  readonly listenAddress: { readonly host: string; readonly port: number };
   readonly world: World<unknown>;
-  /** Shared secrets by service code. */
-  readonly codes: ReadonlyMap<string, string>;
-  readonly clock: Clock;
-  /** The largest accepted difference between a timestamp and the clock; 0 accepts any. */
-  readonly clockToleranceMs: number;
-  /** Whether responses are compressed for clients that accept gzip. */
-  readonly gzip: boolean;
-  /** Whether the control API is enabled: `/-/faults` and `/-/account`. */
-  readonly control?: boolean;
+  /** If set, responses are compressed for clients that accept gzip. */
+  readonly isGzipEnabled: boolean;
+  /** If set, the simulator serves `/-/faults` and `/-/account`. */
+  readonly isControlApiEnabled?: boolean;
 }
 
 /** A running simulator. Disposing of it closes all connections. */
@@ -40,7 +34,8 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
     // Disconnects are normal. Any other error shows to the client as a broken connection.
     service.handle(request, response).catch(() => response.destroy());
   });
-  server.listen(options.listen.port, options.listen.host);
+  const { host, port } = options.listenAddress;
+  server.listen(port, host);
   await once(server, 'listening');
   return {
     url: formatUrl(server),
@@ -62,18 +57,16 @@ class RequestHandler {
   readonly faults: FaultRegistry;
   requestCount = 0;
   readonly #options: SimulatorOptions;
-  readonly #authentication: AuthenticationOptions;
 
   constructor(options: SimulatorOptions) {
     this.#options = options;
-    this.#authentication = { ...options, secrets: options.codes };
     this.faults = createFaultRegistry(options.clock);
   }
 
   async handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const target = request.url ?? '';
     const [path = ''] = target.split('?', 1);
-    if (this.#options.control === true && path.startsWith(controlPrefix)) {
+    if (this.#options.isControlApiEnabled === true && path.startsWith(controlPrefix)) {
       await handleControlRequest({ ...this.#options, faults: this.faults }, request, response);
     } else if (path !== TASK_LIST_PATH) {
       sendText(response, 404, 'Not Found');
@@ -89,11 +82,11 @@ class RequestHandler {
     const serviceCode = parseServiceCode(rawQuery);
     const fault = this.faults.getResponseFault(serviceCode);
     const skewMs = fault?.fault === 'clock_skew' ? fault.ms : 0;
-    const ret = authenticate(this.#authentication, rawQuery, request.headers, skewMs);
+    const ret = authenticate(this.#options, rawQuery, request.headers, skewMs);
     const context: ResponseContext = {
       response,
       clock: this.#options.clock,
-      canGzip: this.#options.gzip && acceptsGzip(request),
+      canGzip: this.#options.isGzipEnabled && acceptsGzip(request),
       members:
         ret === retCodes.ok && serviceCode !== undefined
           ? this.#createListing(serviceCode)

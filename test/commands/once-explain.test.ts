@@ -22,12 +22,12 @@ function readIdentity(name: string) {
 
 async function startTestSimulator(t: TestContext): Promise<Simulator> {
   const started = await startSimulator({
-    listen: { host: '127.0.0.1', port: 0 },
+    listenAddress: { host: '127.0.0.1', port: 0 },
     world: createWorld({ seed: 3, startedAtMs: Date.now(), users: 200, tasks: 30 }),
-    codes: new Map([['TESTING', SECRET]]),
+    secretsByServiceCode: new Map([['TESTING', SECRET]]),
     clock: systemClock,
     clockToleranceMs: 60_000,
-    gzip: true,
+    isGzipEnabled: true,
   });
   t.after(() => started[Symbol.asyncDispose]());
   return started;

@@ -13,12 +13,12 @@ const CODES: readonly string[] = Array.from({ length: 60 }, (_, number) => `cust
 
 async function startService(codes: readonly string[]): Promise<AsyncDisposable & { readonly url: string }> {
   return await startSimulator({
-    listen: { host: '127.0.0.1', port: 0 },
+    listenAddress: { host: '127.0.0.1', port: 0 },
     world: createWorld({ seed: 1, startedAtMs: systemClock.now(), users: 5, tasks: 2 }),
-    codes: new Map(codes.map((code) => [code, 'abc'])),
+    secretsByServiceCode: new Map(codes.map((code) => [code, 'abc'])),
     clock: systemClock,
     clockToleranceMs: 60_000,
-    gzip: true,
+    isGzipEnabled: true,
   });
 }
 

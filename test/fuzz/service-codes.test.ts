@@ -44,9 +44,13 @@ test('the service authenticates requests of every service code that the configur
       const rawQuery = address.url.slice(address.url.indexOf('?') + 1);
       const headers = signRequest(PUBLISHED_SCHEME, 'abc', address, systemClock.now());
       assert.equal(parseServiceCode(rawQuery), code);
-      const secrets = new Map([[code, 'abc']]);
+      const secretsByServiceCode = new Map([[code, 'abc']]);
       assert.equal(
-        authenticate({ secrets, clock: systemClock, clockToleranceMs: 60_000 }, rawQuery, headers),
+        authenticate(
+          { secretsByServiceCode, clock: systemClock, clockToleranceMs: 60_000 },
+          rawQuery,
+          headers,
+        ),
         0,
       );
       assert.doesNotThrow(() => new Request(address.url, { headers }));

@@ -91,12 +91,12 @@ export class Rig implements AsyncDisposable {
     const world = createWorld({ seed: 20, startedAtMs: STARTED_AT_MS, users: 8, tasks: 8 });
     const clock = new ManualClock(STARTED_AT_MS);
     const simulator = await startSimulator({
-      listen: { host: '127.0.0.1', port: 0 },
+      listenAddress: { host: '127.0.0.1', port: 0 },
       world,
-      codes: new Map(CODES.map((code) => [code, SECRET])),
+      secretsByServiceCode: new Map(CODES.map((code) => [code, SECRET])),
       clock,
       clockToleranceMs: 5 * 60_000,
-      gzip: true,
+      isGzipEnabled: true,
     });
     const startProxy = (isTls = false): Promise<FaultProxy> => FaultProxy.start(simulator.url, { isTls });
     const proxies = {

@@ -24,13 +24,13 @@ const world = createWorld({ seed: 1, startedAtMs, users: 20, tasks: 10 });
 
 function start(clock = new ManualClock(startedAtMs), clockToleranceMs = 0): Promise<Simulator> {
   return startSimulator({
-    listen: { host: '127.0.0.1', port: 0 },
+    listenAddress: { host: '127.0.0.1', port: 0 },
     world,
-    codes: new Map([testing, other].map(({ serviceCode, secret }) => [serviceCode, secret])),
+    secretsByServiceCode: new Map([testing, other].map(({ serviceCode, secret }) => [serviceCode, secret])),
     clock,
     clockToleranceMs,
-    gzip: true,
-    control: true,
+    isGzipEnabled: true,
+    isControlApiEnabled: true,
   });
 }
 

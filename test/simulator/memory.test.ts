@@ -19,12 +19,12 @@ for (const [encoding, minBytes] of [
 ] as const) {
   test(`a listing of a million users is sent in bounded memory (${encoding})`, async () => {
     await using simulator = await startSimulator({
-      listen: { host: '127.0.0.1', port: 0 },
+      listenAddress: { host: '127.0.0.1', port: 0 },
       world: createWorld({ seed: 1, startedAtMs: nowMs, users: 1_000_000, tasks: 0 }),
-      codes: new Map([['TESTING', 'abc']]),
+      secretsByServiceCode: new Map([['TESTING', 'abc']]),
       clock: new ManualClock(nowMs),
       clockToleranceMs: 0,
-      gzip: true,
+      isGzipEnabled: true,
     });
     const before = measureMemoryBytes();
     const response = await waitForResponse(

@@ -15,7 +15,7 @@ import { ManualClock } from '../support/manual-clock.ts';
 const nowMs = Date.UTC(2026, 0, 1);
 const serviceCode = 'TESTING';
 const secret = 'abc';
-const codes = new Map([
+const secretsByServiceCode = new Map([
   [serviceCode, secret],
   ['EMPTY', 'def'],
   ['A B&ü', 'ghi'],
@@ -33,15 +33,15 @@ function createTestWorld(users = 20, tasks = 5): World {
 }
 
 function start(
-  options: { world?: World; clockToleranceMs?: number; gzip?: boolean } = {},
+  options: { world?: World; clockToleranceMs?: number; isGzipEnabled?: boolean } = {},
 ): Promise<Simulator> {
   return startSimulator({
-    listen: { host: '127.0.0.1', port: 0 },
+    listenAddress: { host: '127.0.0.1', port: 0 },
     world: createTestWorld(),
-    codes,
+    secretsByServiceCode,
     clock: new ManualClock(nowMs),
     clockToleranceMs: 0,
-    gzip: true,
+    isGzipEnabled: true,
     ...options,
   });
 }
@@ -185,15 +185,15 @@ for (const [method, target, status] of [
   });
 }
 
-for (const [accepted, gzip, encoding] of [
+for (const [accepted, isGzipEnabled, encoding] of [
   ['gzip, deflate', true, 'gzip'],
   ['br;q=1.0, GZIP;q=0.5', true, 'gzip'],
   ['gzip;q=0', true, undefined],
   ['br', true, undefined],
   ['gzip', false, undefined],
 ] as const) {
-  test(`with gzip ${gzip ? 'on' : 'off'}, "${accepted}" gets ${encoding ?? 'plain text'}`, async () => {
-    await using simulator = await start({ gzip });
+  test(`with gzip ${isGzipEnabled ? 'on' : 'off'}, "${accepted}" gets ${encoding ?? 'plain text'}`, async () => {
+    await using simulator = await start({ isGzipEnabled });
     const { headers, body } = await readResponse(
       requestTaskList(simulator, credentials, { 'accept-encoding': accepted }),
     );
@@ -218,12 +218,12 @@ test('an address in use is an error', async () => {
   const { hostname, port } = new URL(simulator.url);
   await assert.rejects(
     startSimulator({
-      listen: { host: hostname, port: Number(port) },
+      listenAddress: { host: hostname, port: Number(port) },
       world: createTestWorld(),
-      codes,
+      secretsByServiceCode,
       clock: new ManualClock(nowMs),
       clockToleranceMs: 0,
-      gzip: true,
+      isGzipEnabled: true,
     }),
     { code: 'EADDRINUSE' },
   );

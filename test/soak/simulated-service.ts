@@ -49,13 +49,13 @@ export class SimulatedService implements AsyncDisposable {
     );
     const faultOf = (code: string): ResponseFault | undefined => simulator.faults.getResponseFault(code);
     const simulator: Simulator = await startSimulator({
-      listen: { host: '127.0.0.1', port: 0 },
+      listenAddress: { host: '127.0.0.1', port: 0 },
       world: recordListings(world, pendingListings, events, faultOf),
-      codes: new Map(SOAK_CODES.map((code) => [code, SECRET])),
+      secretsByServiceCode: new Map(SOAK_CODES.map((code) => [code, SECRET])),
       clock,
       // The accelerated clock differs from the clock of the exporter.
       clockToleranceMs: 0,
-      gzip: true,
+      isGzipEnabled: true,
     });
     const proxies = new Map<SoakCode, FaultProxy>();
     for (const code of SOAK_CODES) proxies.set(code, await FaultProxy.start(simulator.url));

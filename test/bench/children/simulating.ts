@@ -13,17 +13,17 @@ async function simulate([codes = '', users, tasks]: readonly string[]): Promise<
     calls[second] = (calls[second] ?? 0) + 1;
   });
   const simulator = await startSimulator({
-    listen: { host: '127.0.0.1', port: 0 },
+    listenAddress: { host: '127.0.0.1', port: 0 },
     world: createWorld({
       seed: 1,
       startedAtMs: systemClock.now(),
       users: Number(users),
       tasks: Number(tasks),
     }),
-    codes: new Map(codes.split(',').map((code) => [code, 'abc'])),
+    secretsByServiceCode: new Map(codes.split(',').map((code) => [code, 'abc'])),
     clock: systemClock,
     clockToleranceMs: 300_000,
-    gzip: true,
+    isGzipEnabled: true,
   });
   serveCommands({
     address: () => ({ url: simulator.url }),

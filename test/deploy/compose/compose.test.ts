@@ -88,11 +88,11 @@ test('the simulator has the codes, the secret and the address that the exporter 
   const { environment = {} } = readComposeService('exporter');
   const [command, ...args] = readComposeService('simulator').command ?? [];
   assert.equal(command, 'simulate');
-  const { codes, listen } = parseSimulateFlags(args);
-  assert.deepEqual([...codes.keys()], environment['XVS_SERVICE_CODES']?.split(','));
+  const { secretsByServiceCode, listenAddress } = parseSimulateFlags(args);
+  assert.deepEqual([...secretsByServiceCode.keys()], environment['XVS_SERVICE_CODES']?.split(','));
   const secret = readRepositoryFile(COMPOSE_FOLDER, 'demo-secret').trim();
-  assert.deepEqual([...new Set(codes.values())], [secret]);
-  assert.equal(environment['XVS_UPSTREAM_BASE_URL'], `http://simulator:${listen.port}`);
+  assert.deepEqual([...new Set(secretsByServiceCode.values())], [secret]);
+  assert.equal(environment['XVS_UPSTREAM_BASE_URL'], `http://simulator:${listenAddress.port}`);
 });
 
 test('Prometheus has the shipped configuration with container names as hosts', () => {
