@@ -28,7 +28,7 @@ test('--only rejects service codes that are not configured', async () => {
   );
 });
 
-test('--only says that another shard polls a service code', async () => {
+test('--only reports that another shard polls a service code', async () => {
   const sharded = { ...env, XVS_SHARD_COUNT: '2', XVS_SHARD_INDEX: '0' };
   const own = await select([], sharded);
   const other = ['ARENA', 'CAMPUS', 'MUSEUM'].find((code) => !own.includes(code));

@@ -29,7 +29,7 @@ function createIo() {
   return { io, stop: () => controller.abort() };
 }
 
-/** Runs the command on a free port while `use` does its work with what the command printed. */
+/** Runs the command on a free port, and calls `use` with its output. */
 async function withSimulator(
   args: readonly string[],
   use: (printed: string, simulator: { readonly url: string }) => Promise<void>,

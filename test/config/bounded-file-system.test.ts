@@ -7,7 +7,7 @@ import { ManualClock } from '../support/manual-clock.ts';
 
 const TIMED_OUT = { code: 'ETIMEDOUT' };
 
-/** A file system on which reading `/hung/…` ends only when the test says so. */
+/** A file system on which a read of `/hung/…` stays pending until the test completes it. */
 function createFileSystem() {
   const clock = new ManualClock(0);
   const hung = deferred<string>();

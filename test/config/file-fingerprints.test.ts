@@ -5,7 +5,7 @@ import { FileFingerprints } from '../../src/config/file-fingerprints.ts';
 import { LOCAL_FILE_SYSTEM } from '../../src/config/local-file-system.ts';
 import { TemporaryFolder } from '../support/temporary-folder.ts';
 
-/** Fingerprints of real files; `takeReads` gives the names of the files read since its last call. */
+/** Fingerprints of real files; `takeReads` returns the names of the files read since its last call. */
 function createFingerprints(): {
   readonly fingerprints: FileFingerprints;
   readonly takeReads: () => readonly string[];

@@ -7,7 +7,7 @@ import { listSettings } from '../../src/config/settings.ts';
 import { loadConfiguration, REQUIRED_ENVIRONMENT, SECRET } from '../support/configuration.ts';
 import { createRunParameters } from '../support/run-parameters.ts';
 
-/** Loads a file and gives the message of its ConfigError; empty for a valid file. Rethrows any other error. */
+/** Loads a file and returns the message of its ConfigError; empty for a valid file. Rethrows any other error. */
 async function loadErrorOf(yml: string): Promise<string> {
   try {
     await loadConfiguration({ yml, env: REQUIRED_ENVIRONMENT });

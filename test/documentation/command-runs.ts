@@ -1,21 +1,21 @@
-/** A block of commands that is run as it stands, in a copy of the repository on a loopback interface of its own. */
+/** Runs an unchanged block of commands in a copy of the repository and a separate network namespace. */
 interface CommandRun {
-  /** The folder that the page says it is for; the top of the repository where it says none. */
+  /** The folder that the page names; by default the root of the repository. */
   readonly folder?: string;
-  /** What the reader has done before. */
+  /** Commands that run before the block. */
   readonly before?: string;
-  /** A block that goes on is over when it has printed this; any other ends by itself, with 0. */
+  /** The test kills a block when its output matches. Without a pattern, the block must exit with 0. */
   readonly until?: RegExp;
-  /** What shows that it did what the page says. */
+  /** Commands that check the result. */
   readonly after?: string;
   /** Programs that not every machine has. */
   readonly needs?: readonly string[];
 }
 
-/** Why a block is not run. */
+/** The reason why a block is not run. */
 type SkipReason = string;
 
-/** Not for ever: what does not come, the commands that follow tell. */
+/** Retries a command for 30 s. After that, the next command fails. */
 const retryUntilSuccess = (command: string): string =>
   `for _ in {1..300}; do ${command} >/dev/null && break; sleep 0.1; done`;
 
@@ -27,7 +27,7 @@ ${retryUntilSuccess('curl --silent http://127.0.0.1:20140/')}`;
 const DEMO = `node dist/main.js demo --web.listen-address=127.0.0.1:0 &
 ${retryUntilSuccess('curl --silent http://localhost:20140/-/faults')}`;
 
-/** The demo where the README says that it is. */
+/** The demo at the address in the README. */
 const RUNNING_DEMO = `node dist/main.js demo &
 ${retryUntilSuccess('curl --fail --silent http://localhost:20928/-/ready')}`;
 
@@ -37,7 +37,7 @@ mount -t tmpfs none /run && mkdir /run/secrets && printf abc > /run/secrets/test
 printf 'upstream:\\n  base_url: http://127.0.0.1:20140\\nservice_codes:\\n  - service_code: TESTING\\n    secret_file: /run/secrets/testing\\n' > config.yml
 ${retryUntilSuccess('curl --silent http://127.0.0.1:20140/')}`;
 
-/** Nothing of it stays on the machine. */
+/** Storage of Prometheus in memory, so that no file remains on the machine. */
 const STORAGE = 'mkdir -p /tmp/xvs-prometheus && mount -t tmpfs none /tmp/xvs-prometheus';
 
 /** Each block of commands of each page, by the page and its first line. */
@@ -46,7 +46,7 @@ export const COMMAND_RUNS: ReadonlyMap<string, CommandRun | SkipReason> = new Ma
   CommandRun | SkipReason
 >([
   ['README.md: npm run demo', { until: /Press Ctrl-C to stop both/ }],
-  ['README.md: npm test', 'it is what runs this test'],
+  ['README.md: npm test', 'it runs this test'],
   [
     'README.md: prometheus --config.file=deploy/prometheus/prometheus.yml --storage.tsdb.path=/tmp/xvs-prometheus --web.listen-address=:9190',
     { before: STORAGE, until: /Server is ready to receive web requests/, needs: ['prometheus'] },
@@ -71,7 +71,7 @@ export const COMMAND_RUNS: ReadonlyMap<string, CommandRun | SkipReason> = new Ma
   ['deploy/grafana/README.md: docker run -p 3000:3000 \\', 'no container engine'],
   [
     'deploy/grafana/README.md: UPDATE_GOLDEN=1 npm test -- deploy/grafana',
-    'npm test holds what it would write',
+    'npm test compares the files that it would write',
   ],
   [
     'deploy/grafana/README.md: npm run build && npx tsc -p tsconfig.json && node deploy/grafana/pictures/make.mjs',
@@ -156,9 +156,12 @@ export const COMMAND_RUNS: ReadonlyMap<string, CommandRun | SkipReason> = new Ma
     },
   ],
   ['CONTRIBUTING.md: npm run check', 'it is run beside the tests, and looks at no copy'],
-  ['CONTRIBUTING.md: npm test', 'it is what runs this test'],
+  ['CONTRIBUTING.md: npm test', 'it runs this test'],
   ['CONTRIBUTING.md: XVS_TEST_SEED=random npm run test:fuzz', 'it takes minutes and its inputs are random'],
-  ['CONTRIBUTING.md: UPDATE_GOLDEN=1 npm test -- config metrics', 'npm test holds what it would write'],
+  [
+    'CONTRIBUTING.md: UPDATE_GOLDEN=1 npm test -- config metrics',
+    'npm test compares the files that it would write',
+  ],
   ['CONTRIBUTING.md: npm run bench', 'for four minutes, on a machine that does nothing else'],
   [
     'CONTRIBUTING.md: npm run --silent bench -- --json > before.json',

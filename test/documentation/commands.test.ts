@@ -31,7 +31,7 @@ for (const block of listCommandBlocks()) {
 
 const ISOLATION = ['--map-root-user', '--net', '--mount', '--pid', '--fork', '--kill-child', '--mount-proc'];
 
-/** Runs a script in namespaces of its own: no port is taken, and its mounts and processes end with it. */
+/** Runs a script in separate namespaces, so that all ports are free, and mounts and processes end with the script. */
 function runIsolated(script: string, folder: string): Program {
   const args = [...ISOLATION, 'bash', '-euo', 'pipefail', '-c', script];
   return new Program('unshare', args, { HOME: folder, NO_UPDATE_NOTIFIER: '1' }, folder);
@@ -48,7 +48,7 @@ function canIsolate(t: TestContext): boolean {
   return false;
 }
 
-/** Copies what the commands need of a built clone, and links the dependencies. */
+/** Copies the files of a built clone that the commands need, and links the dependencies. */
 function copyRepository(): TemporaryFolder {
   const copy = new TemporaryFolder();
   const isCopied = (name: string): boolean =>

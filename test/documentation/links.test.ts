@@ -23,7 +23,7 @@ function listLocalLinks(page: string): readonly Link[] {
 
 const links = listPages().flatMap(listLocalLinks);
 
-test('there are pages and links to look at', () => {
+test('the documentation has pages and links', () => {
   assert.ok(listPages().length > 12);
   assert.ok(links.length > 60);
 });

@@ -33,7 +33,7 @@ function rewrite(root: string, name: string, change: (text: string) => string): 
   writeFileSync(path, change(readFileSync(path, 'utf8')));
 }
 
-test('a release without a home, digests and tag says what is missing', (t) => {
+test('a release without addresses, digests and tag is rejected with a list of what is missing', (t) => {
   const root = copyProject(t);
   rewrite(root, 'Dockerfile', (text) => text.replaceAll(/(?<=_DIGEST=).*$/gm, ''));
   rewrite(root, 'CHANGELOG.md', (text) => text.replaceAll('## [0.1.0]', '## [0.0.9]'));

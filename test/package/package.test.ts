@@ -11,7 +11,7 @@ const manifest: { version: string; scripts: Record<string, string>; dependencies
   readRepositoryFile('package.json'),
 );
 
-/** What the package holds besides the program. */
+/** Files of the package besides the program. */
 function listExpectedDocuments(): readonly string[] {
   const all = (folder: string): readonly string[] =>
     listRepositoryFolder(...folder.split('/')).map((name) => `${folder}/${name}`);
@@ -55,7 +55,7 @@ describe('the package', () => {
   const npx = (args: readonly string[], env: Readonly<Record<string, string>> = {}): Program =>
     new Program('npx', ['xvs-exporter', ...args], { ...getMachineEnvironment(), ...env }, folder);
 
-  it('holds the program, what is needed to set it up, and nothing else', () => {
+  it('contains only the program and the files to set it up', () => {
     const paths = packed.files.map(({ path }) => path);
     assert.deepEqual(paths.toSorted(), [...listExpectedDocuments(), ...listExpectedProgram()].toSorted());
   });
@@ -85,7 +85,7 @@ describe('the package', () => {
     assert.equal(statSync(program).mode & 0o111, 0o111);
   });
 
-  it('says its version, which is that of the package', async () => {
+  it('prints the version of the package', async () => {
     await using program = npx(['--version']);
     assert.equal(await program.exitCode, 0);
     assert.match(program.stdout, new RegExp(`^xvs-exporter ${manifest.version} \\(`));

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { repositoryPath } from '../support/repository.ts';
 
-/** What the package is made from; what is built is not among it. */
+/** Sources of the package, without build results. */
 const SOURCES = [
   'package.json',
   'package-lock.json',
@@ -32,14 +32,14 @@ const report = z
   )
   .length(1);
 
-/** The package, as `npm pack` makes it of a copy of the repository in a folder of its own. */
+/** A package of `npm pack`, made from a copy of the repository in a temporary folder. */
 export interface PackedPackage extends Disposable {
   readonly folder: string;
   readonly file: string;
   readonly files: readonly { readonly path: string; readonly mode: number }[];
 }
 
-/** Packs a copy: in the repository itself, other tests run what packing would build anew. */
+/** Packs a copy of the repository, because packing rebuilds the program, which other tests are running. */
 export function pack(): PackedPackage {
   const folder = mkdtempSync(join(tmpdir(), 'xvs-packed-'));
   const copy = join(folder, 'copy');
@@ -56,12 +56,12 @@ export function pack(): PackedPackage {
   };
 }
 
-/** Runs npm in a folder, without what an npm around this test says of another one. */
+/** Runs npm in a folder, without the variables of the npm that runs this test. */
 export function runNpm(cwd: string, args: readonly string[]) {
   return spawnSync('npm', args, { cwd, encoding: 'utf8', env: getOuterEnvironment() });
 }
 
-/** The environment of the machine: where its registry and its cache are, but nothing of a script that runs. */
+/** Returns the environment with the registry and cache of the machine, but without variables of a running npm script. */
 export function getOuterEnvironment(): NodeJS.ProcessEnv {
   const own =
     /^(?:npm_(?:lifecycle|package|config_local_prefix|command|execpath|node_execpath)|INIT_CWD|XVS_)/;

@@ -8,7 +8,7 @@ import { parse } from 'yaml';
 import { z } from 'zod';
 import { readRepositoryFile, repositoryPath } from '../support/repository.ts';
 
-/** What a project with a home has in `project.json`. */
+/** The `project.json` of a project with addresses. */
 const MOVED = {
   home: 'https://forge.test/video/exporter',
   repository: 'https://forge.test/video/exporter.git',

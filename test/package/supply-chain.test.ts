@@ -56,7 +56,7 @@ test('every package has a digest in the lock file', () => {
   );
 });
 
-test('npm run sbom lists what is shipped, with its licences, and nothing of development', () => {
+test('npm run sbom lists the shipped packages with their licences, and no development dependency', () => {
   const { status, stdout } = spawnSync('npm', ['run', '--silent', 'sbom'], { cwd: ROOT, encoding: 'utf8' });
   assert.equal(status, 0);
   const sbom = z

@@ -48,7 +48,7 @@ const formSchema = z.strictObject({
 
 const readWorkflow = (name: string) => workflowSchema.parse(parse(readRepositoryFile(FOLDER, name)));
 
-test('there is a workflow for checks and one for releases', () => {
+test('checks and releases have workflows', () => {
   assert.deepEqual(FILES, ['ci.yml', 'release.yml']);
 });
 

@@ -19,7 +19,7 @@ for (const [dueMs, minMs, expected] of [
   [100, 101, 115],
   [100, 131, 145],
 ] as const) {
-  test(`of polls at ${dueMs} ms and every 15 ms, the first from ${minMs} ms on is at ${expected} ms`, () => {
+  test(`with polls at ${dueMs} ms and every 15 ms, the first one from ${minMs} ms on is at ${expected} ms`, () => {
     assert.equal(findFirstPollAfter(dueMs, 15, minMs), expected);
   });
 }
