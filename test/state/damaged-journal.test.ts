@@ -11,7 +11,7 @@ const INPUT = 'inputBytes v';
 test('a journal truncated or altered at any byte counts up to its last intact record', async () => {
   using folder = new TemporaryFolder();
   const path = folder.at('state');
-  await createKilledState(path);
+  await createKilledState(path, [{ 'v/1': 0 }, { 'v/1': 100 }], [{ 'v/1': 150 }, { 'v/1': 175 }]);
   const [state, journal] = [readFileSync(path), readFileSync(`${path}.journal`)];
   const ends = [...journal.entries()].flatMap(([index, byte]) => (byte === 0x0a ? [index + 1] : []));
   assert.equal(ends.length, 3);

@@ -35,10 +35,7 @@ test('after a kill, counters resume at exactly the published totals', async () =
 test('after any number of kills, gains and starts since the snapshot are counted once', async () => {
   using folder = new TemporaryFolder();
   const path = folder.at('state');
-  const first = await StoreHarness.start(path, ['A']);
-  await first.publish('A', { 'v/1': 100 });
-  await first.writeSnapshot();
-  await first.publish('A', { 'v/1': 150, 'v/2': 1000, 'w/3': 7 });
+  await createKilledState(path, [{ 'v/1': 100 }], [{ 'v/1': 150, 'v/2': 1000, 'w/3': 7 }]);
   for (const gain of [0, 10, 20, 30]) {
     const restarted = await StoreHarness.start(path, ['A']);
     const totals = await restarted.publish('A', { 'v/1': 150 + gain, 'v/2': 1000, 'w/3': 7 });
@@ -50,10 +47,7 @@ test('after any number of kills, gains and starts since the snapshot are counted
 test('a counter does not decrease if a task that gained bytes after the snapshot has ended', async () => {
   using folder = new TemporaryFolder();
   const path = folder.at('state');
-  const killed = await StoreHarness.start(path, ['A']);
-  await killed.publish('A', { 'v/1': 100 });
-  await killed.writeSnapshot();
-  await killed.publish('A', { 'v/1': 150 });
+  await createKilledState(path, [{ 'v/1': 100 }], [{ 'v/1': 150 }]);
   const restarted = await StoreHarness.start(path, ['A']);
   assert.equal((await restarted.publish('A', {}))[INPUT], 50);
   assert.equal((await restarted.publish('A', { 'v/2': 5 }))[INPUT], 55);
@@ -74,14 +68,11 @@ test('a service code without a snapshot resumes at its published totals after a 
 test('the state survives restarts without a successful poll, and kills after them', async () => {
   using folder = new TemporaryFolder();
   const path = folder.at('state');
-  const killed = await StoreHarness.start(path, ['A']);
-  await killed.publish('A', { 'v/1': 100 });
-  await killed.writeSnapshot();
-  await killed.publish('A', { 'v/1': 150 });
+  await createKilledState(path, [{ 'v/1': 100 }], [{ 'v/1': 150 }]);
   for (const _ of [1, 2, 3]) {
-    const unlucky = await StoreHarness.start(path, ['A']);
-    await unlucky.writeSnapshot();
-    await unlucky.store[Symbol.asyncDispose]();
+    const withoutListing = await StoreHarness.start(path, ['A']);
+    await withoutListing.writeSnapshot();
+    await withoutListing.store[Symbol.asyncDispose]();
   }
   const restarted = await StoreHarness.start(path, ['A']);
   assert.equal((await restarted.publish('A', { 'v/1': 160 }))[INPUT], 60);
@@ -177,8 +168,8 @@ test('each mismatch of state file and journal is logged in one warning', async (
   for (const [name, change, warning, resumed] of table) {
     await t.test(name, async () => {
       using folder = new TemporaryFolder();
-      await createKilledState(folder.at('state'));
-      await createKilledState(folder.at('other'));
+      for (const file of ['state', 'other'])
+        await createKilledState(folder.at(file), [{ 'v/1': 0 }, { 'v/1': 100 }], [{ 'v/1': 175 }]);
       change(folder.at('state'), folder.at('other'));
       const restarted = await StoreHarness.start(folder.at('state'), ['A']);
       assert.deepEqual(

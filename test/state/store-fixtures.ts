@@ -36,6 +36,9 @@ export async function closeAbandonedFiles(): Promise<void> {
 /** Published totals by family and label set. */
 export type Totals = Readonly<Record<string, number>>;
 
+/** A listing: input bytes of tasks, which are named `<vs_id>/<id>`. */
+type BytesByTask = Readonly<Record<string, number>>;
+
 /** The state store of one process, with its tallies. */
 export class StoreHarness {
   readonly store: StateStore;
@@ -52,13 +55,8 @@ export class StoreHarness {
   }
 
   /** Starts a process that polls these service codes. */
-  static async start(
-    path: string,
-    serviceCodes: readonly string[],
-    files: FileSystem = nodeFileSystem,
-    nowMs = NOW_MS,
-  ): Promise<StoreHarness> {
-    const harness = await StoreHarness.open(path, serviceCodes, files, nowMs);
+  static async start(...parameters: Parameters<typeof StoreHarness.open>): Promise<StoreHarness> {
+    const harness = await StoreHarness.open(...parameters);
     const metrics = {
       recordWrite: () => {
         harness.snapshotCount += 1;
@@ -98,14 +96,13 @@ export class StoreHarness {
   }
 
   /** Commits a listing and resolves with the published totals once they may be exposed. */
-  async publish(serviceCode: string, bytesByTask: Readonly<Record<string, number>>): Promise<Totals> {
+  async publish(serviceCode: string, bytesByTask: BytesByTask): Promise<Totals> {
     const totals = this.commit(serviceCode, bytesByTask);
     await this.store.recordCommit(this.#getTally(serviceCode));
     return totals;
   }
 
-  /** Commits a listing; a task is named `<vs_id>/<id>`. */
-  commit(serviceCode: string, bytesByTask: Readonly<Record<string, number>>): Totals {
+  commit(serviceCode: string, bytesByTask: BytesByTask): Totals {
     this.clock.advance(1);
     const tally = this.#getTally(serviceCode);
     const listing = new RecordAggregator(new AccumulatorPool());
@@ -152,14 +149,16 @@ export class StoreHarness {
   }
 }
 
-/** Writes the state of a killed process: a snapshot with 100 bytes, and a journal of two listings. */
-export async function createKilledState(path: string): Promise<void> {
+/** Writes the state of a killed process that polled service code `A`: a snapshot, and a journal of later listings. */
+export async function createKilledState(
+  path: string,
+  beforeSnapshot: readonly BytesByTask[],
+  afterSnapshot: readonly BytesByTask[],
+): Promise<void> {
   const killed = await StoreHarness.start(path, ['A']);
-  await killed.publish('A', { 'v/1': 0 });
-  await killed.publish('A', { 'v/1': 100 });
+  for (const bytesByTask of beforeSnapshot) await killed.publish('A', bytesByTask);
   await killed.writeSnapshot();
-  await killed.publish('A', { 'v/1': 150 });
-  await killed.publish('A', { 'v/1': 175 });
+  for (const bytesByTask of afterSnapshot) await killed.publish('A', bytesByTask);
 }
 
 function totalsOf(entries: readonly StateEntryOf<'counter'>[]): Totals {
