@@ -52,6 +52,7 @@ const integer = fc.oneof(
     1e-7,
   ),
 );
+const numberOrText = fc.oneof(fc.nat(), text);
 const serviceCode = fc.oneof(fc.constant(POLLED_CODE), text);
 const url = fc.constantFrom(
   '',
@@ -113,8 +114,8 @@ const input = fc.record({
   url: usually(url),
   service_code: usually(serviceCode),
   user_name: usually(text),
-  device_type: usually(fc.oneof(fc.nat(), text)),
-  device_version: usually(fc.oneof(fc.nat(), text)),
+  device_type: usually(numberOrText),
+  device_version: usually(numberOrText),
   client_version: usually(text),
   input_bytes: usually(integer),
 });
@@ -138,8 +139,8 @@ const user = fc.record({
   vs_id: usually(text),
   service_code: usually(serviceCode),
   user_name: usually(text),
-  client_version: usually(fc.oneof(fc.nat(), text)),
-  device_type: usually(fc.oneof(fc.nat(), text)),
+  client_version: usually(numberOrText),
+  device_type: usually(numberOrText),
   id: usually(text),
   later_addition: unknownMember,
 });
