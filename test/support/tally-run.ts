@@ -1,5 +1,5 @@
 import { CATALOGUE } from '../../src/metrics/catalogue.ts';
-import type { Sample, Samples } from '../../src/metrics/family.ts';
+import type { HistogramSample, Sample, Samples } from '../../src/metrics/family.ts';
 import {
   COUNTER_FAMILIES,
   LISTING_FAMILIES,
@@ -146,6 +146,14 @@ export function readValues(
       'value' in sample ? sample.value : Number.NaN,
     ]),
   );
+}
+
+/** Reads the histogram of task lifetimes. */
+export function readLifetimes(snapshot: Snapshot): HistogramSample {
+  const [lifetimes] = readSamples(snapshot, 'taskLifetime');
+  if (lifetimes === undefined || !('buckets' in lifetimes))
+    throw new Error('Expected a histogram of task lifetimes, found none');
+  return lifetimes;
 }
 
 export function readSamples(snapshot: Snapshot, key: ListingFamily | CounterFamilyKey): readonly Sample[] {

@@ -7,7 +7,7 @@ import {
   buildTaskRecord,
   buildUserRecord,
 } from '../support/record-builders.ts';
-import { readSamples, STEP_MS, TallyRun, readValues, sumValues } from '../support/tally-run.ts';
+import { readLifetimes, STEP_MS, TallyRun, readValues, sumValues } from '../support/tally-run.ts';
 import { AccumulatorPool } from '../../src/tally/accumulator-pool.ts';
 import { RecordAggregator } from '../oracle/tally/record-aggregator.ts';
 
@@ -195,8 +195,7 @@ test('case 10: a task that moves ends on one server, starts on the other, and ke
   assert.deepEqual(readValues(snapshot, 'httpOutputBytes'), { 'v1 flv': 0, 'v2 flv': 15 });
   assert.deepEqual(readValues(snapshot, 'tasksStarted'), { v1: 0, v2: 1 });
   assert.deepEqual(readValues(snapshot, 'tasksEnded'), { v1: 1, v2: 0 });
-  const [lifetimes] = readSamples(snapshot, 'taskLifetime');
-  assert.ok(lifetimes !== undefined && 'buckets' in lifetimes);
+  const lifetimes = readLifetimes(snapshot);
   assert.equal(lifetimes.buckets.at(-1), 0);
 });
 
@@ -232,8 +231,7 @@ test('case 15: a task listed in every second poll starts once', () => {
   assert.deepEqual(readValues(snapshot, 'inputBytes'), { 'server-1': 500 });
   assert.deepEqual(readValues(snapshot, 'tasksStarted'), { 'server-1': 1 });
   assert.deepEqual(readValues(snapshot, 'tasksEnded'), { 'server-1': 1 });
-  const [lifetimes] = readSamples(snapshot, 'taskLifetime');
-  assert.ok(lifetimes !== undefined && 'buckets' in lifetimes);
+  const lifetimes = readLifetimes(snapshot);
   assert.equal(lifetimes.buckets.at(-1), 1);
 });
 

@@ -13,6 +13,7 @@ import {
 } from '../support/record-builders.ts';
 import {
   readAllSamples,
+  readLifetimes,
   readSamples,
   START_MS,
   STEP_MS,
@@ -85,8 +86,7 @@ test('a task that ended during a restart ends once, at the time of its last list
   for (const afterMs of [24 * 60 * 60_000, STEP_MS]) {
     const snapshot = run.commitListing({ tasks: tasks(1, 'other') }, afterMs);
     assert.deepEqual(readValues(snapshot, 'tasksEnded'), { 'server-1': 1 });
-    const [lifetimes] = readSamples(snapshot, 'taskLifetime');
-    assert.ok(lifetimes !== undefined && 'buckets' in lifetimes);
+    const lifetimes = readLifetimes(snapshot);
     assert.deepEqual([lifetimes.sum, lifetimes.buckets.at(-1)], [50, 1]);
   }
 });
@@ -106,15 +106,20 @@ test('counters keep their creation time, and tasks the time of their first listi
   assert.deepEqual(readValues(snapshot, 'taskFirstSeen'), { a: START_MS / 1000 });
 });
 
+/** Asserts that the task is stalled after exactly `waitMs` without new input. */
+function assertStallsAfter(waitMs: number, run: TallyRun, inputBytes: number): void {
+  const readStalled = (afterMs: number) =>
+    readValues(run.commitListing({ tasks: tasks(inputBytes) }, afterMs), 'tasksStalled');
+  assert.deepEqual(readStalled(waitMs - 1), { 'server-1': 0 });
+  assert.deepEqual(readStalled(1), { 'server-1': 1 });
+}
+
 test('a task without new input before and after a restart is stalled', () => {
   const run = new TallyRun({ stallAfterMs: 60_000 });
   run.commitListing({ tasks: tasks(1) });
   run.commitListing({ tasks: tasks(2) });
   run.restart({}, 30_000);
-  assert.deepEqual(readValues(run.commitListing({ tasks: tasks(2) }, 59_999), 'tasksStalled'), {
-    'server-1': 0,
-  });
-  assert.deepEqual(readValues(run.commitListing({ tasks: tasks(2) }, 1), 'tasksStalled'), { 'server-1': 1 });
+  assertStallsAfter(60_000, run, 2);
 });
 
 test('a clock that was set back before the restart changes no age', () => {
@@ -123,13 +128,8 @@ test('a clock that was set back before the restart changes no age', () => {
   run.commitListing({ tasks: tasks(1) });
   run.commitListing({ tasks: tasks(2) }, 50_000);
   run.restart({}, 0, -10 * 60 * 60_000);
-  assert.deepEqual(readValues(run.commitListing({ tasks: tasks(2) }, 59_999), 'tasksStalled'), {
-    'server-1': 0,
-  });
-  assert.deepEqual(readValues(run.commitListing({ tasks: tasks(2) }, 1), 'tasksStalled'), { 'server-1': 1 });
-  const [lifetimes] = readSamples(run.commitListing({}), 'taskLifetime');
-  assert.ok(lifetimes !== undefined && 'buckets' in lifetimes);
-  assert.equal(lifetimes.sum, 110);
+  assertStallsAfter(60_000, run, 2);
+  assert.equal(readLifetimes(run.commitListing({})).sum, 110);
 });
 
 test('a label set that is idle for an hour, including the time between two processes, is evicted', () => {
