@@ -22,7 +22,6 @@ import type { BuildInfo } from './runtime/build-info.ts';
 import type { Clock } from './runtime/clock.ts';
 import type { Logger } from './runtime/logger.ts';
 import { nodeFileSystem } from './state/file-system.ts';
-import { openState } from './state/open-state.ts';
 import { StateStore } from './state/state-store.ts';
 import { UpstreamClient } from './upstream/client.ts';
 import { DecodingBudget } from './upstream/decoding-budget.ts';
@@ -250,19 +249,20 @@ async function openStateStore(
   configuration: Configuration,
   { clock, logger }: AppDependencies,
 ): Promise<StateStore | undefined> {
-  const { metrics, ledger } = configuration;
-  const { file, intervalMs, retainMs } = configuration.state;
-  if (file === undefined) return undefined;
+  const { metrics, ledger, state } = configuration;
+  if (state.file === undefined) return undefined;
   const codes = new Map(toPolledCodes(configuration).map((code) => [code.target.serviceCode, code]));
-  const options = { path: file, files: nodeFileSystem, clock, logger };
-  const opened = await openState({
-    ...options,
+  return await StateStore.open({
+    ...state,
+    path: state.file,
+    files: nodeFileSystem,
+    clock,
+    logger,
     createTally: (serviceCode) => {
       const code = codes.get(serviceCode);
       return code === undefined ? undefined : createTally(code, { ...metrics, ...ledger });
     },
   });
-  return new StateStore({ ...options, intervalMs, retainMs, opened });
 }
 
 /** Connects the configuration's source to the exporter. */

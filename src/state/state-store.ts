@@ -1,14 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import type { StateMetrics } from '../metrics/exporter-metrics.ts';
 import { FirstFailure } from '../runtime/background-task.ts';
-import type { Clock } from '../runtime/clock.ts';
 import { getErrorCode, getErrorMessage } from '../runtime/errors.ts';
-import type { Logger } from '../runtime/logger.ts';
 import type { Tally } from '../tally/tally.ts';
-import type { FileSystem } from './file-system.ts';
 import { UnusableStateError } from './format.ts';
 import { Journal, toJournalPath } from './journal.ts';
-import type { OpenedState } from './open-state.ts';
+import { openState, type OpenedState, type OpenStateOptions } from './open-state.ts';
 import { PeriodicStateWriter } from './periodic-state-writer.ts';
 import { SavedCodes } from './saved-codes.ts';
 import { writeState } from './write-state.ts';
@@ -16,16 +13,10 @@ import { writeState } from './write-state.ts';
 /** A journal that is larger is rewritten when the snapshot cannot be. */
 const MAX_JOURNAL_BYTES = 64 * 1024 * 1024;
 
-export interface StateStoreOptions {
-  readonly path: string;
+export interface StateStoreOptions extends OpenStateOptions {
   readonly intervalMs: number;
   /** How long the state of a service code that is not configured is kept. */
   readonly retainMs: number;
-  readonly files: FileSystem;
-  readonly clock: Clock;
-  readonly logger: Logger;
-  /** The state that an earlier process left. */
-  readonly opened: OpenedState;
 }
 
 /** What a state store needs while it writes. */
@@ -41,6 +32,8 @@ export interface StateStoreDependencies {
  */
 export class StateStore implements AsyncDisposable {
   readonly #options: StateStoreOptions;
+  /** The id of the snapshot to which the journal of the earlier process belongs. */
+  readonly #openedJournalId: string | undefined;
   readonly #codes: SavedCodes;
   readonly #journal: Journal;
   readonly #failure = new FirstFailure();
@@ -51,9 +44,10 @@ export class StateStore implements AsyncDisposable {
   /** Error code of the last write of the journal; `undefined` if it succeeded. */
   #lastErrorCode: string | undefined;
 
-  constructor(options: StateStoreOptions) {
-    const { opened, retainMs, logger, path } = options;
+  private constructor(options: StateStoreOptions, opened: OpenedState) {
+    const { retainMs, logger, path } = options;
     this.#options = options;
+    this.#openedJournalId = opened.journalId;
     this.#restored = new Map(opened.tallies);
     this.#codes = new SavedCodes(opened.codes, retainMs, logger);
     this.#journal = new Journal({
@@ -61,6 +55,11 @@ export class StateStore implements AsyncDisposable {
       path: toJournalPath(path),
       onWrite: (error) => this.#recordJournalWrite(error),
     });
+  }
+
+  /** Opens the state that an earlier process left; see {@link openState}. */
+  static async open(options: StateStoreOptions): Promise<StateStore> {
+    return new StateStore(options, await openState(options));
   }
 
   /** Restores the tally of a service code that is polled from now on; `undefined` if there is no state of it. */
@@ -115,10 +114,10 @@ export class StateStore implements AsyncDisposable {
   }
 
   async #write({ tallies }: StateStoreDependencies): Promise<number> {
-    const { files, path, clock, opened } = this.#options;
+    const { files, path, clock } = this.#options;
     const id = randomUUID();
     const createdMs = clock.now();
-    const journalId = this.#journal.snapshotId ?? opened.journalId;
+    const journalId = this.#journal.snapshotId ?? this.#openedJournalId;
     try {
       return await this.#journal.rotate(id, () =>
         writeState(files, path, { createdMs, id, journalId }, this.#codes.list(tallies(), createdMs)),

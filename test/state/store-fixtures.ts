@@ -1,7 +1,6 @@
 import { AccumulatorPool } from '../../src/tally/accumulator-pool.ts';
 import { RecordAggregator } from '../oracle/tally/record-aggregator.ts';
 import { nodeFileSystem, type FileSystem, type OpenFile } from '../../src/state/file-system.ts';
-import { openState } from '../../src/state/open-state.ts';
 import { StateStore } from '../../src/state/state-store.ts';
 import type { StateEntryOf } from '../../src/tally/state-entry.ts';
 import type { Tally } from '../../src/tally/tally.ts';
@@ -79,11 +78,15 @@ export class StoreHarness {
   ): Promise<StoreHarness> {
     const clock = new ManualClock(nowMs);
     const { logger, lines } = createRecordingLogger();
-    const options = { path, files: trackOpenFiles(files), clock, logger };
-    const createTally = (serviceCode: string): Tally | undefined =>
-      serviceCodes.includes(serviceCode) ? newTally(serviceCode) : undefined;
-    const opened = await openState({ ...options, createTally });
-    const store = new StateStore({ ...options, intervalMs: INTERVAL_MS, retainMs: RETAIN_MS, opened });
+    const store = await StateStore.open({
+      path,
+      files: trackOpenFiles(files),
+      clock,
+      logger,
+      intervalMs: INTERVAL_MS,
+      retainMs: RETAIN_MS,
+      createTally: (serviceCode) => (serviceCodes.includes(serviceCode) ? newTally(serviceCode) : undefined),
+    });
     const harness = new StoreHarness(store, clock, lines);
     for (const serviceCode of serviceCodes) harness.configure(serviceCode);
     return harness;
