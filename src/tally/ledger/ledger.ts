@@ -58,6 +58,16 @@ interface Commit {
   readonly servers: ServerSums;
 }
 
+/** A task of the listing under way and its account. */
+interface TaskUpdate extends MatchTimes {
+  readonly account: TaskAccount;
+  readonly reading: TaskReading;
+  /** Whether the task had no account before this listing. */
+  readonly isNew: boolean;
+  /** Time since the task was last seen, or since the last listing if it is new; at least `MIN_ELAPSED_MS`. */
+  readonly elapsedMs: number;
+}
+
 /** Families whose label sets are a closed set. */
 const CLOSED_FAMILIES: readonly LedgerCounter[] = [
   'byteCounterResets',
@@ -217,12 +227,19 @@ export class Ledger {
     const found = this.#findAccount(reading, commit.tasks);
     const account = found ?? this.#createAccount(reading, commit);
     if (found !== undefined) this.#continueRun(found, reading.vsId, commit);
-    const times = { lastSeenMs: account.lastSeen.monotonicMs, forgetBeforeMs: commit.forgetBeforeMs };
-    const sinceMs = found === undefined ? this.#lastCommit?.monotonicMs : times.lastSeenMs;
-    const elapsedMs = Math.max(MIN_ELAPSED_MS, at.monotonicMs - (sinceMs ?? at.monotonicMs));
+    const lastSeenMs = account.lastSeen.monotonicMs;
+    const sinceMs = found === undefined ? this.#lastCommit?.monotonicMs : lastSeenMs;
+    const update: TaskUpdate = {
+      account,
+      reading,
+      isNew: found === undefined,
+      lastSeenMs,
+      forgetBeforeMs: commit.forgetBeforeMs,
+      elapsedMs: Math.max(MIN_ELAPSED_MS, at.monotonicMs - (sinceMs ?? at.monotonicMs)),
+    };
     const departedPartCount = countDepartedParts(account);
-    this.#commitInput(account, reading, commit, found === undefined, times, elapsedMs);
-    this.#commitOutputs(account, reading, commit, found === undefined, times, elapsedMs);
+    this.#commitInput(update, commit);
+    this.#commitOutputs(update, commit);
     if (account.rare !== undefined) this.#updateDepartedParts(account, departedPartCount, commit.accumulator);
     this.#updateStalls(account, reading, commit);
     account.lastSeen = at;
@@ -258,15 +275,9 @@ export class Ledger {
     account.vsId = vsId;
   }
 
-  #commitInput(
-    account: TaskAccount,
-    reading: TaskReading,
-    commit: Commit,
-    isNew: boolean,
-    times: MatchTimes,
-    elapsedMs: number,
-  ): void {
-    const gain = updateInput(account, reading, isNew && !commit.isBaseline, times);
+  #commitInput(update: TaskUpdate, commit: Commit): void {
+    const { account, reading, isNew, elapsedMs } = update;
+    const gain = updateInput(account, reading, isNew && !commit.isBaseline, update);
     const hasFlowed = account.accountedInputBytes > 0;
     if (hasFlowed) setFlag(account, TaskFlag.hasFlowed, true);
     // Without a valid value the input may have flowed.
@@ -281,16 +292,10 @@ export class Ledger {
     this.#observer?.onInput(reading, bytes);
   }
 
-  #commitOutputs(
-    account: TaskAccount,
-    reading: TaskReading,
-    commit: Commit,
-    isNew: boolean,
-    times: MatchTimes,
-    elapsedMs: number,
-  ): void {
+  #commitOutputs(update: TaskUpdate, commit: Commit): void {
+    const { account, reading, isNew, elapsedMs } = update;
     const maxRate = this.#settings.maxOutputBytesPerSecond;
-    updateOutputs(account, reading.outputs, isNew, times, elapsedMs, (output, gain, outputElapsedMs) => {
+    updateOutputs(account, reading.outputs, isNew, update, elapsedMs, (output, gain, outputElapsedMs) => {
       const bytes = commit.isBaseline
         ? 0
         : this.#countGain(gain, maxRate, outputElapsedMs, 'http_output', commit);
