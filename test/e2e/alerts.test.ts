@@ -27,7 +27,7 @@ function createRoutes(url: string): unknown {
   return scaleDurations(redirected, TIME_DIVISOR);
 }
 
-/** The rules as shipped, except that a single stalled task of a server is enough for XvsIngestStalled. */
+/** The shipped rules, except that one stalled task of a server fires XvsIngestStalled. */
 function readRules(name: string): string {
   return readDeployFile(name).replace(/(bound:stalled_tasks:at_least\n +expr: )vector\(3\)/, '$1vector(1)');
 }

@@ -188,7 +188,7 @@ async function assertQueriesAnswered(
       const [first = 0, second = 0, both = 0] = await Promise.all(
         [...instances, '.+'].map((instance) => sumSeries(prometheus, expression, time, instance)),
       );
-      // They poll at different times, so one may know a task that the other does not. Doubled values would be twice as large.
+      // The exporters poll at different times, so their tasks may differ. Doubled values would be twice as large.
       const more = Math.max(first, second);
       assert.ok(both <= 1.5 * more, `${expression.location}: ${more} of one, ${both} of both`);
     }

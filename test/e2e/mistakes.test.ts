@@ -68,7 +68,7 @@ test('serve logs a misspelt variable as a warning', async () => {
   assert.match(warnings[0] ?? '', /"variable":"XVS_POLL_INTERVALL","suggestion":"XVS_POLL_INTERVAL"/);
 });
 
-test('healthcheck asks the address of the configuration file, even if another setting of it is wrong', async () => {
+test('healthcheck uses the address of the configuration file, even if another setting in it is invalid', async () => {
   using folder = new TemporaryFolder();
   await using exporter = startProgram([], SETTINGS);
   const port = await exporter.waitForPort();

@@ -23,7 +23,7 @@ function formatUsersByVersion(counts: readonly (readonly [version: string, count
     .join(', ');
 }
 
-/** No task of this world ends within its first minutes, so listings show all bytes. */
+/** With this seed, no task ends within the first minutes, so listings contain all bytes. */
 const WORLD = ['--service-code=TESTING:abc', '--seed=122', '--users=20', '--tasks=12'];
 
 test(

@@ -7,7 +7,7 @@ import { clearFaults, setFault, startSimulatorProgram } from '../support/simulat
 import { TemporaryFolder } from '../support/temporary-folder.ts';
 import { waitUntil } from '../support/wait-until.ts';
 
-/** With this seed no task ends while the test runs, and some start. */
+/** With this seed, some tasks start during the test, and none ends. */
 const WORLD = ['--seed=321', '--users=5', '--tasks=12'];
 
 const startSimulator = (): Program => startSimulatorProgram(...WORLD);

@@ -197,9 +197,9 @@ export interface RigOptions {
 interface RoundOptions {
   /** The service code whose polls fail. */
   readonly faultyCode?: Code;
-  /** Whether its poll must end before the clock advances. */
+  /** If set, the poll of the faulty code must end before the clock advances. */
   readonly isQuick?: boolean;
-  /** Whether it is not polled, because the service requested a pause. */
+  /** If set, the faulty code is not polled, because the service requested a pause. */
   readonly isPaused?: boolean;
   readonly onPoll?: (serviceCode: Code) => void;
 }

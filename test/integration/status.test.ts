@@ -107,7 +107,7 @@ test('the breakdown of a listing has every server, format, client and protocol, 
   assert.deepEqual(formats.toSorted(), ['flv', 'm3u8', 'rtmp']);
 });
 
-test('tasks that neither receive nor deliver a byte leave their service code without traffic', async () => {
+test('a service code is without traffic if no task receives or delivers bytes', async () => {
   await using rig = await Rig.start();
   await rig.poll();
   assert.equal(getStatus(rig, SOUND).condition, 'up', 'rates are not known yet');

@@ -121,7 +121,7 @@ const CASES: readonly UnusualListing[] = [
     }),
   ),
   ...['0.5', '"12"', 'true', '[]', '{}'].map((value): UnusualListing => ({
-    name: `input_bytes ${value} counts as missing, and the task stands`,
+    name: `input_bytes ${value} counts as missing, and the task is kept`,
     bodies: [listing([task('a', { input_bytes: value }), task('b', { input_bytes: '4' })])],
     sums: { xvs_tasks: 2, [`${INVALID_FIELDS} record="task",field="input_bytes"`]: 2, [REJECTED]: 0 },
   })),
@@ -170,7 +170,7 @@ const CASES: readonly UnusualListing[] = [
     },
   },
   {
-    name: 'invalid fields of an output count as missing, the rest of the output stands',
+    name: 'invalid fields of an output count as missing, and its other fields are used',
     bodies: [
       listing([task('a', { outputs: `[${output('1')},7,${output('-1')},${output('2', ',"streams":7')}]` })]),
     ],

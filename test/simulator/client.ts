@@ -46,7 +46,7 @@ export interface SimulatorResponse {
   readonly body: Buffer;
 }
 
-/** Waits for the whole response. */
+/** Waits for the complete response. */
 export async function readResponse(outgoing: ClientRequest): Promise<SimulatorResponse> {
   const incoming = await waitForResponse(outgoing);
   return { status: incoming.statusCode, headers: incoming.headers, body: await buffer(incoming) };
