@@ -2,6 +2,7 @@ import type { LabelSet, SampleColumns } from '../metrics/sample-columns.ts';
 import type { Instant } from './instant.ts';
 import type { LabelFolding } from './label-folding.ts';
 import { encodeLabelKey, type LabelSum } from './label-sums.ts';
+import { SampleBuffer } from './sample-buffer.ts';
 import { SampleCache } from './sample-cache.ts';
 
 /**
@@ -91,12 +92,10 @@ export class CounterFamily {
 
   /** The series after the last commit. */
   collect(): SampleColumns {
-    const all = [...this.#series.values()];
-    return this.#sampleCache.update(
-      all.map(({ labels }) => labels),
-      all.map(({ total, isNew }) => (isNew ? 0 : total)),
-      all.map(({ created }) => created),
-    );
+    const samples = new SampleBuffer();
+    for (const { labels, total, isNew, created } of this.#series.values())
+      samples.add(labels, isNew ? 0 : total, created);
+    return this.#sampleCache.update(samples);
   }
 
   /** The series with their totals, including gains that are not exposed yet; all, or those that the last commit changed. */

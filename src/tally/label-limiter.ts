@@ -2,6 +2,7 @@ import type { LabelSet, SampleColumns } from '../metrics/sample-columns.ts';
 import type { Instant } from './instant.ts';
 import type { LabelFolding } from './label-folding.ts';
 import { encodeLabelKey, type LabelSum } from './label-sums.ts';
+import { SampleBuffer } from './sample-buffer.ts';
 import { SampleCache } from './sample-cache.ts';
 
 /** An absent label set keeps its slot for this long while no present one needs it. */
@@ -66,7 +67,7 @@ export class LabelLimiter {
 
   /** Folds the sums of a listing. */
   limit(sums: Iterable<LabelSum>, at: Instant): LimitedSamples {
-    const columns: SampleBuffer = { labelSets: [], values: [] };
+    const samples = new SampleBuffer();
     const folded = new FoldedSums();
     const unfolded: LabelSum[] = [];
     for (const sum of sums) {
@@ -77,29 +78,24 @@ export class LabelLimiter {
     let foldedLabelSets = 0;
     for (let level = 0; level < this.#folding.levelCount; level += 1) {
       const ownSums = level === 0 ? unfolded : folded.getLevel(level);
-      for (const sum of this.#assignSlots(level, ownSums, at, columns)) {
+      for (const sum of this.#assignSlots(level, ownSums, at, samples)) {
         foldedLabelSets += sum instanceof FoldedSum ? sum.unfoldedCount : 1;
         folded.add(level + 1, this.#folding.fold(sum.labels, level), sum.value, 0);
       }
     }
-    return { samples: this.#sampleCache.update(columns.labelSets, columns.values), foldedLabelSets };
+    return { samples: this.#sampleCache.update(samples), foldedLabelSets };
   }
 
-  /** Adds the sums that have slots to `columns`; returns the others. */
+  /** Adds the sums that have slots to `samples`; returns the others. */
   #assignSlots(
     level: number,
     sums: readonly LabelSum[],
     at: Instant,
-    columns: SampleBuffer,
+    samples: SampleBuffer,
   ): readonly LabelSum[] {
     if (sums.length > 0) this.#slots[level] ??= new SlotTable(this.#folding.computeCapacity(level));
-    return this.#slots[level]?.assign(sums, at, columns) ?? [];
+    return this.#slots[level]?.assign(sums, at, samples) ?? [];
   }
-}
-
-interface SampleBuffer {
-  readonly labelSets: LabelSet[];
-  readonly values: number[];
 }
 
 /** A label set with a slot; `value` is undefined if it is absent. */
@@ -126,8 +122,8 @@ class SlotTable {
     this.#releaseBudget = capacity;
   }
 
-  /** Adds the sums that have slots to `columns`; returns the others. */
-  assign(sums: readonly LabelSum[], at: Instant, columns: SampleBuffer): readonly LabelSum[] {
+  /** Adds the sums that have slots to `samples`; returns the others. */
+  assign(sums: readonly LabelSum[], at: Instant, samples: SampleBuffer): readonly LabelSum[] {
     const candidates = this.#refresh(sums, at);
     const hasCandidates = candidates.length > 0;
     if (hasCandidates) this.#assignSlots(sums, candidates, at);
@@ -137,8 +133,7 @@ class SlotTable {
         rest.push(sum);
         continue;
       }
-      columns.labelSets.push(sum.labels);
-      columns.values.push(sum.value);
+      samples.add(sum.labels, sum.value);
     }
     return rest;
   }

@@ -1,4 +1,5 @@
 import { SampleColumns, type LabelSet } from '../metrics/sample-columns.ts';
+import type { SampleBuffer } from './sample-buffer.ts';
 
 /**
  * The samples of a family that were published last. A column that has not changed since is published again as the same
@@ -12,17 +13,13 @@ export class SampleCache {
   }
 
   /** Returns the samples of the new columns; all label sets have the same number of labels. */
-  update(
-    labelSets: readonly LabelSet[],
-    values: readonly number[],
-    created?: readonly number[],
-  ): SampleColumns {
+  update({ labelSets, values, created }: SampleBuffer): SampleColumns {
     const last = this.#last;
     const next = new SampleColumns(
       last.serviceCode,
       reuseIfEqual(last.labelSets, labelSets, areLabelSetsEqual),
       reuseIfEqual(last.values, values),
-      created && reuseIfEqual(last.created ?? [], created),
+      created.length === 0 ? undefined : reuseIfEqual(last.created ?? [], created),
     );
     const isUnchanged =
       next.labelSets === last.labelSets && next.values === last.values && next.created === last.created;

@@ -80,7 +80,7 @@ export class Tally {
       return new LabelLimiter(serviceCode, new LabelFolding(gauge, limit));
     });
     this.#servers = new RecentServers(maxLabelSets);
-    this.#details = options.perTask ? new TaskDetails(options.maxTasks) : undefined;
+    this.#details = options.perTask ? new TaskDetails(serviceCode, options.maxTasks) : undefined;
     this.#ledger = new Ledger({ ...DEFAULT_LEDGER_SETTINGS, ...options, observer: this.#details });
   }
 
@@ -190,7 +190,7 @@ export class Tally {
           oldestTaskFirstSeen: this.#collectOldest(serverSums),
           foldedLabelSets: this.#collectFoldedLabelSets(gauges),
         },
-        this.#details?.collect(this.#serviceCode, this.#ledger),
+        this.#details?.collect(this.#ledger),
       ),
       counters: Object.assign(
         recordOf(LEDGER_COUNTERS, (counter) => this.#ledger.counters[counter].collect()),

@@ -1,4 +1,4 @@
-import type { PlainSample } from '../metrics/family.ts';
+import type { LabelSet, SampleColumns } from '../metrics/sample-columns.ts';
 import { recordOf } from '../runtime/record-of.ts';
 import { TASK_FAMILIES, type TaskFamily } from './family-keys.ts';
 import type { SeriesSelection } from './counter-family.ts';
@@ -7,6 +7,8 @@ import { sanitizeLabelValue } from '../listing/label-values.ts';
 import type { Ledger } from './ledger/ledger.ts';
 import { hasFlag, TaskFlag } from './ledger/task-account.ts';
 import type { TaskObserver, TaskReading } from './readings.ts';
+import { SampleBuffer } from './sample-buffer.ts';
+import { SampleCache } from './sample-cache.ts';
 import type { TaskIndex } from './task-index.ts';
 
 /** A candidate replaces a present incumbent only if it is larger by this factor: the selection does not flap. */
@@ -47,6 +49,7 @@ interface TaskDetail {
  */
 export class TaskDetails implements TaskObserver {
   readonly #maxTasks: number;
+  readonly #sampleCaches: Readonly<Record<TaskFamily, SampleCache>>;
   readonly #details = new Map<string, TaskDetail>();
   readonly #labels = new Set<string>();
   #created = 0;
@@ -55,8 +58,9 @@ export class TaskDetails implements TaskObserver {
   /** Tasks of the last listing that are not exposed. */
   omittedCount = 0;
 
-  constructor(maxTasks: number) {
+  constructor(serviceCode: string, maxTasks: number) {
     this.#maxTasks = maxTasks;
+    this.#sampleCaches = recordOf(TASK_FAMILIES, () => new SampleCache(serviceCode));
   }
 
   /** Selects the tasks of a listing, before the ledger takes it. */
@@ -148,28 +152,27 @@ export class TaskDetails implements TaskObserver {
   }
 
   /** The samples of all families, after the ledger has taken the same readings. */
-  collect(serviceCode: string, ledger: Pick<Ledger, 'getTask'>): Record<TaskFamily, PlainSample[]> {
+  collect(ledger: Pick<Ledger, 'getTask'>): Record<TaskFamily, SampleColumns> {
     this.#publishedGains.clear();
-    const families = recordOf(TASK_FAMILIES, (): PlainSample[] => []);
+    const families = recordOf(TASK_FAMILIES, () => new SampleBuffer());
     for (const detail of this.#details.values()) {
       const { reading } = detail;
       const account = reading && ledger.getTask(reading);
       if (reading === undefined || account === undefined) continue;
-      const labels = [serviceCode, detail.label];
-      families.taskInfo.push({ labels: labels.concat(listInfoLabels(reading)), value: 1 });
-      families.taskInputBytes.push(createCounterSample(labels, detail.input));
+      const labels = [detail.label];
+      families.taskInfo.add(labels.concat(listInfoLabels(reading)), 1);
+      addCounter(families.taskInputBytes, labels, detail.input);
       for (const [format, counter] of detail.outputs) {
-        families.taskHttpOutputBytes.push(createCounterSample(labels.concat(format), counter));
+        addCounter(families.taskHttpOutputBytes, labels.concat(format), counter);
       }
       for (const [format, connections] of sumConnectionsByFormat(reading)) {
-        families.taskHttpConnections.push({ labels: labels.concat(format), value: connections });
+        families.taskHttpConnections.add(labels.concat(format), connections);
       }
-      const isStalled = hasFlag(account, TaskFlag.isStalled);
-      families.taskStalled.push({ labels, value: isStalled ? 1 : 0 });
-      families.taskProgress.push({ labels, value: reading.progress ?? 0 });
-      families.taskFirstSeen.push({ labels, value: account.firstSeen.wallMs / 1000 });
+      families.taskStalled.add(labels, hasFlag(account, TaskFlag.isStalled) ? 1 : 0);
+      families.taskProgress.add(labels, reading.progress ?? 0);
+      families.taskFirstSeen.add(labels, account.firstSeen.wallMs / 1000);
     }
-    return families;
+    return recordOf(TASK_FAMILIES, (family) => this.#sampleCaches[family].update(families[family]));
   }
 
   #getDetail(task: TaskReading): TaskDetail | undefined {
@@ -246,8 +249,8 @@ function isMuchLarger(candidate: TaskReading, incumbent: TaskReading): boolean {
   return sumInputBytes(candidate) > REPLACEMENT_FACTOR * sumInputBytes(incumbent);
 }
 
-function createCounterSample(labels: readonly string[], counter: TaskCounter): PlainSample {
-  return { labels, value: counter.isNew ? 0 : counter.total, created: counter.created };
+function addCounter(samples: SampleBuffer, labels: LabelSet, { isNew, total, created }: TaskCounter): void {
+  samples.add(labels, isNew ? 0 : total, created);
 }
 
 /** The info labels behind the task id: server, formats, whether it merges. */
