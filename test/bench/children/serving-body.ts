@@ -22,6 +22,8 @@ async function serve([users, tasks, coding]: readonly string[]): Promise<void> {
     served += 1;
     response.writeHead(200, { ...headers, 'content-length': bytes.length }).end(bytes);
   });
+  // A poll may follow the last one later than after the default of 5 s, just when the server closes the connection.
+  server.keepAliveTimeout = 0;
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const address = server.address();
