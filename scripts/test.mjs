@@ -3,10 +3,11 @@
 //   node scripts/test.mjs                  every file, except those of the long suites
 //   node scripts/test.mjs --suite=SUITE    the files of one suite, or of all long suites with `--suite=long`
 //   node scripts/test.mjs WORD…            every file whose path contains one of the words, long suites included
+//   node scripts/test.mjs --reader=debug   the same with the debug build of the reader, which checks each memory access
 //
 // This is a script because the command line of Node 20 supports neither globs nor an order of files.
 import { randomInt } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { run } from 'node:test';
@@ -151,8 +152,23 @@ function bundle(files, fastCheckOptions) {
   });
 }
 
+/** The modules that tests and the programs that they start read listings with. */
+const READERS = ['build/src/listing/reader.wasm', 'dist/listing/reader.wasm'].map((path) => join(root, path));
+
+/** Replaces the reader's module with its debug build until this process exits. */
+function useDebugReader() {
+  const debugBuild = readFileSync(join(root, 'build/src/listing/reader.debug.wasm'));
+  for (const path of READERS.filter((reader) => existsSync(reader))) {
+    const releaseBuild = readFileSync(path);
+    writeFileSync(path, debugBuild);
+    // If this process is killed, the next build replaces a file that is older than its sources.
+    utimesSync(path, 0, 0);
+    process.once('exit', () => writeFileSync(path, releaseBuild));
+  }
+}
+
 const { values, positionals: words } = parseArgs({
-  options: { suite: { type: 'string' } },
+  options: { suite: { type: 'string' }, reader: { type: 'string' } },
   allowPositionals: true,
 });
 const suites = ['unit', 'runtime', 'long', 'fuzz', 'attack', ...Object.keys(LONG_SUITES)];
@@ -166,11 +182,15 @@ const files = readdirSync(compiled, { recursive: true })
 if (values.suite !== undefined && !suites.includes(values.suite)) {
   console.error(`Expected --suite to be one of ${suites.join(', ')}, found ${values.suite}`);
   process.exitCode = 2;
+} else if (![undefined, 'debug'].includes(values.reader)) {
+  console.error(`Expected --reader to be debug, found ${values.reader}`);
+  process.exitCode = 2;
 } else if (files.length === 0) {
   console.error(`Expected test files in build/test for [${process.argv.slice(2).join(' ')}], found none`);
   process.exitCode = 1;
 } else {
   for (const [name, value] of Object.entries(ENVIRONMENTS[values.suite] ?? {})) process.env[name] ??= value;
+  if (values.reader === 'debug') useDebugReader();
   const seed = setSeed();
   const separate = files.filter((file) => SEPARATE.test(file)).map((file) => join(compiled, file));
   const shared = files.filter((file) => !SEPARATE.test(file));
