@@ -78,7 +78,7 @@ test('every npm script that a page names exists', () => {
   const { scripts }: { scripts: Record<string, string> } = JSON.parse(readRepositoryFile('package.json'));
   for (const page of listPages()) {
     const named = [
-      ...readRepositoryFile(page).matchAll(/npm (?:run (?:--silent )?([\w:]+)|(test|start|pack)\b)/g),
+      ...readRepositoryFile(page).matchAll(/npm (?:run (?:--silent )?([\w:-]+)|(test|start|pack)\b)/g),
     ];
     for (const [, script, short = ''] of named) {
       assert.ok(short === 'pack' || (script ?? short) in scripts, `${page}: npm run ${script ?? short}`);

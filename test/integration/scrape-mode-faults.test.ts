@@ -14,6 +14,9 @@ import {
   type Series,
 } from '../support/series.ts';
 
+/** Long enough that no other fault times out on a busy machine; each timeout fault takes this long. */
+const FAULTY_TIMEOUT_MS = 6000;
+
 /** Faults with longer pauses, in scrapes, are left out. */
 const MAX_SKIPPED = 10;
 
@@ -31,7 +34,7 @@ let rig: Rig;
 const pollerErrors: unknown[] = [];
 
 before(async () => {
-  rig = await Rig.start({ mode: 'scrape', faultyTimeoutMs: 3000 });
+  rig = await Rig.start({ mode: 'scrape', faultyTimeoutMs: FAULTY_TIMEOUT_MS });
   rig.exporter.poller.start().catch((error: unknown) => pollerErrors.push(error));
 });
 
