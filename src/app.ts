@@ -37,7 +37,7 @@ import {
 import { startWebServer, type WebServer } from './web/server.ts';
 import type { ExporterFacade } from './web/exporter-facade.ts';
 
-/** What the exporter needs from its process. */
+/** Dependencies of the exporter on its process. */
 export interface ExporterDependencies {
   readonly clock: Clock;
   readonly logger: Logger;

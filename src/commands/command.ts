@@ -3,7 +3,7 @@ import type { Clock } from '../runtime/clock.ts';
 import type { FatalErrorReporter } from '../runtime/fatal-error-reporter.ts';
 import type { LogOutput } from '../runtime/log-output.ts';
 
-/** What a command needs from its process. */
+/** Dependencies of a command on its process. */
 export interface CommandIo {
   readonly stdout: NodeJS.WritableStream;
   /** For messages to the user. */

@@ -11,7 +11,7 @@ import type { Command, CommandIo } from './command.ts';
 import { parseCommandLine, type CommandLine, type OwnFlags } from './command-line.ts';
 import { formatHelp } from './help.ts';
 
-/** What {@link withConfiguration} passes to a command. */
+/** The context that {@link withConfiguration} passes to a command. */
 export interface CommandConfiguration {
   readonly configuration: Configuration;
   /** Loads the configuration again. */
@@ -23,7 +23,7 @@ export interface CommandConfiguration {
   readonly switches: ReadonlySet<string>;
 }
 
-/** What distinguishes a command from the others that need the configuration. */
+/** Options of a command that needs the configuration. */
 interface OwnOptions extends OwnFlags {
   readonly help: string;
   /** Selects the part of the configuration that the command uses; throws a `ConfigError` for a mistake in its flags. */

@@ -76,7 +76,7 @@ export function findNearest(name: string, known: readonly string[]): string | un
   let nearest: { readonly candidate: string; readonly edits: number } | undefined;
   for (const candidate of known) {
     const maxEdits = Math.max(1, Math.floor(candidate.length / 3));
-    // At least so many edits; names may be long.
+    // The difference in length is a lower bound of the edits.
     if (Math.abs(candidate.length - name.length) > maxEdits) continue;
     const edits = distance(lowerCase, candidate);
     if (edits <= maxEdits && (nearest === undefined || edits < nearest.edits)) nearest = { candidate, edits };

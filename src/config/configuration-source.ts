@@ -47,7 +47,7 @@ export class ConfigurationSource {
     return this.#fingerprints.fingerprint;
   }
 
-  /** What changed in the service code files with the last successful load. */
+  /** Changes of the service code files with the last successful load. */
   get codeFileChanges(): CodeFileChanges {
     return this.#codeFileChanges;
   }

@@ -26,7 +26,7 @@ export interface ServiceCodeSettings {
 /** The whole configuration: parsed, checked, files read, secrets resolved. It never changes. */
 export interface Configuration extends Readonly<ReturnType<typeof readStaticSettings>> {
   readonly upstream: UpstreamSettings;
-  /** What this process polls, each code once; empty if files have none yet or other shards poll them all. */
+  /** Service codes that this process polls, each once; empty if files have none yet or other shards poll all. */
   readonly serviceCodes: readonly ServiceCodeSettings[];
   readonly shard: Shard;
   /** Service codes that other shards poll. */

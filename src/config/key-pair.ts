@@ -8,7 +8,7 @@ const KEY_MISMATCH_CODES: readonly string[] = [
   'ERR_OSSL_X509_KEY_TYPE_MISMATCH',
 ];
 
-/** What is wrong with a certificate or its key. */
+/** The error of a certificate or its key. */
 interface KeyPairMistake {
   readonly part: 'cert' | 'key';
   readonly message: string;

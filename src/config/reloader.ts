@@ -4,7 +4,7 @@ import type { LoadedConfiguration } from './configuration-source.ts';
 import { ConfigError } from './config-error.ts';
 import type { SettingPath } from './settings.ts';
 
-/** What triggered a reload. */
+/** The trigger of a reload. */
 export type ReloadTrigger = 'signal' | 'request' | 'file';
 
 /** Result of a reload; without `error`, the new configuration is in effect. */

@@ -4,7 +4,7 @@ import { describeSecretMistake } from './secret-text.ts';
 import { formatDuration, parseBitRate, parseDuration, parseSize } from './units.ts';
 import { expected, parsedBy, reject } from './validation.ts';
 
-/** What the reference, `--help` and the command line need to know about a schema. */
+/** Metadata of a schema, for the reference, `--help` and the command line. */
 export interface SchemaMeta {
   /** Name of the type in the reference and in `--help`. */
   readonly typeName: string;
@@ -132,7 +132,7 @@ export function commaSeparated<Schema extends z.ZodType>(list: Schema, typeName:
 const PLACEHOLDERS = /\{(?:path|query|timestamp)\}/g;
 const TEMPLATE = 'a template of {path}, {query} and {timestamp}';
 
-/** What is signed: a string with `{path}`, `{query}` and `{timestamp}`, the last at least once. */
+/** The template of the signed string: it has `{path}`, `{query}` and, at least once, `{timestamp}`. */
 export const signingTemplate = z
   .string(expected(TEMPLATE))
   .refine((template) => !/[{}]/.test(template.replace(PLACEHOLDERS, '')), expected(TEMPLATE))

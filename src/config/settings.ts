@@ -328,7 +328,7 @@ export function isSettingPath(path: string): path is SettingPath {
   return Object.hasOwn(SETTINGS, path);
 }
 
-/** What the schema of a setting, or of a key of a service code, says about itself. */
+/** Returns the metadata of the schema of a setting, or of a key of a service code. */
 export function describeSchema(schema: Setting['schema']): SchemaMeta {
   return schemaMeta.get(schema) ?? { typeName: 'string' };
 }

@@ -73,7 +73,7 @@ export function reject(
 }
 
 export interface StrictMappingOptions {
-  /** What an unknown key should be; default `a known key`. */
+  /** Expectation in the error of an unknown key; default `a known key`. */
   readonly expectedKey?: string;
 }
 

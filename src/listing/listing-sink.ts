@@ -38,7 +38,7 @@ export interface TaskEntry {
 }
 
 /**
- * What a row adds up, with its labels and its numbers; labels are in the order in which folding gives them up.
+ * The families of rows, each with its labels and its numbers. Labels are in the order in which folding gives them up.
  *
  * | family | labels | numbers |
  * |---|---|---|
@@ -96,7 +96,7 @@ export interface ForeignCount {
 }
 
 /**
- * What can exceed a limit of one listing: the `item` label of `xvs_exporter_listing_surplus_total`. Tasks are added up but
+ * Items that can exceed a limit of one listing: the `item` label of `xvs_exporter_listing_surplus_total`. Tasks are added up but
  * have no accounts; inputs, outputs and streams are dropped; label sets and label values fold into `__other__`.
  */
 export const SURPLUS_ITEMS = ['task', 'input', 'output', 'stream', 'label_set', 'label_value'] as const;
@@ -116,7 +116,7 @@ export interface RejectedEntry {
   readonly index: number;
 }
 
-/** What a listing adds up to. Counts of 0 are left out. */
+/** The totals of a listing, without counts of 0. */
 export interface ListingTotals {
   readonly users: number;
   /** Tasks, those beyond the limit included. */

@@ -3,7 +3,7 @@ interface NumberGlobal {
   readonly value: number;
 }
 
-/** What the module exports; `wasm/reader.ts` and the files that it names have the documentation. */
+/** Exports of the module; `wasm/reader.ts` and the files that it names document them. */
 export interface ModuleExports {
   readonly memory: { readonly buffer: ArrayBuffer };
   readonly setUp: (seed: bigint) => void;

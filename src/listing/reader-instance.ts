@@ -112,7 +112,7 @@ export class ReaderInstance {
       this.#readings.decodeAll(this.#sink);
   }
 
-  /** What the module imports; `host.ts` of the module has the documentation. */
+  /** Creates the imports of the module; `host.ts` of the module documents them. */
   #createHost(): Readonly<Record<string, (...args: number[]) => number | void>> {
     return {
       parseNumber: (token = 0, length = 0) => Number(this.#memory.readLatin1(token, length)),

@@ -35,7 +35,7 @@ export interface ExporterMetricsOptions {
   readonly shard?: Shard;
   /** Static labels of service codes. Default: none. */
   readonly labels?: CodeLabels;
-  /** Of the bodies that are being read. Default: none are. */
+  /** Decoded bytes of the bodies being read. Default: none. */
   readonly decodingBudget?: { readonly usedBytes: number; readonly limitBytes: number };
   /** Default: every line is written. */
   readonly log?: { readonly droppedLines: number } | undefined;

@@ -1,7 +1,7 @@
 /** How many items a step of a job has handled. A job is a generator that yields such a number after each step. */
 export type ItemCount = number;
 
-/** A step ends after so many items. */
+/** A step ends after this number of items. */
 const ITEMS_PER_STEP = 100;
 
 /** Handles each item, in steps. `count` tells for how many an item counts. */

@@ -16,7 +16,7 @@ export interface SavedCode {
   readonly entries: Buffer;
   /** Number of good listings that the state includes. */
   readonly listings: number;
-  /** What was published after the entries were saved. */
+  /** Totals published after the entries were saved. */
   readonly totals: PublishedTotals | undefined;
   /** Since when the code has not been configured, in wall-clock milliseconds; `undefined` if it is configured. */
   readonly unconfiguredSinceMs: number | undefined;

@@ -19,7 +19,7 @@ export interface StateStoreOptions extends OpenStateOptions {
   readonly retainMs: number;
 }
 
-/** What a state store needs while it writes. */
+/** Dependencies of a state store. */
 export interface StateStoreDependencies {
   /** Returns the tallies of the configured service codes. */
   readonly tallies: () => Iterable<Tally>;

@@ -8,7 +8,7 @@ export class Accumulator {
     LISTING_GAUGES,
     () => new LabelSums(),
   );
-  /** What the listing adds to the counters. */
+  /** Increases of the counters. */
   readonly increases: Readonly<Record<LedgerCounter, LabelSums>> = recordOf(
     LEDGER_COUNTERS,
     () => new LabelSums(),

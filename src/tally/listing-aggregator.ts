@@ -19,7 +19,7 @@ import { TaskIndex } from './task-index.ts';
 
 const CONNECTION_THRESHOLDS = [1, 10, 100, 1000, 10_000];
 
-/** What one listing adds up to. Nothing is published until a `Tally` commits it. */
+/** The sums of one listing. Nothing is published until a `Tally` commits it. */
 export interface ListingSums {
   readonly users: number;
   /** Tasks, those without accounts included. */
@@ -36,7 +36,7 @@ export interface ListingSums {
   readonly invalidFields: readonly InvalidFieldCount[];
   /** Records whose `service_code` is not the polled one. */
   readonly foreignRecords: readonly ForeignCount[];
-  /** What was beyond a limit of the reader. */
+  /** Counts of items beyond a limit of the reader. */
   readonly surplus: readonly SurplusCount[];
   /** Formats of which some output has connections. */
   readonly watchedFormats: ReadonlySet<string>;

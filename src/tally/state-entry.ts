@@ -76,7 +76,7 @@ const ENTRY_SCHEMAS = {
     parts(NUMBERS_PER_DEPARTED_PART).describe('departed outputs, with ages'),
   ]),
   detail: z.tuple([z.literal('detail'), ...taskDetail]),
-  // What was published after a later listing: it advances the totals of the entries before it, if there are any.
+  // Totals published after a later listing: they advance those of the entries before, if there are any.
   totals: z.tuple([
     z.literal('totals'),
     z.string().describe('service code'),

@@ -8,7 +8,7 @@ import type { RecentServers } from './recent-servers.ts';
 import type { StateEntry, StateEntryOf } from './state-entry.ts';
 import type { PersistedTaskDetail, TaskDetails } from './task-details.ts';
 
-/** The parts of a tally that are persisted. Slots of gauges are not: they are assigned anew. */
+/** The parts of a tally that are persisted. Slots of gauges are not: the next listing assigns them. */
 export interface TallyParts {
   readonly serviceCode: string;
   readonly ledger: Ledger;

@@ -94,7 +94,7 @@ function reportNoCodes({ get, origin, locate }: MergedSettings): readonly Proble
     : [{ location: locate('service_codes'), message: expectedFound(expected, describeKind([])) }];
 }
 
-/** What every service code would need, so that an empty configuration is told everything at once. */
+/** Reports missing settings that every service code needs, so that an empty configuration gets all errors together. */
 function reportMissingCommonSettings({ get }: MergedSettings): readonly Problem[] {
   const secretRemedy = 'set secret or secret_file in the file, XVS_SECRET or XVS_SECRET_FILE';
   return [

@@ -21,7 +21,7 @@ import { areTextsEqual } from './hashing';
  * reads the names of fields from here, so that each is written once.
  */
 
-/** What a field admits, as a bit set; `interface.ts` has the schema of each field. */
+/** Values that a field admits, as a bit set; `interface.ts` has the schema of each field. */
 export const enum Kind {
   /** A string; an empty one is missing. */
   TEXT = 1,

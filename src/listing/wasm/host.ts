@@ -1,4 +1,4 @@
-/* What JavaScript does for the module: what is rare, and what is simpler there. */
+/* Functions of the host, for values that are rare or simpler to handle in JavaScript. */
 
 /** Returns the value of a number token. */
 export declare function parseNumber(token: usize, length: u32): f64;

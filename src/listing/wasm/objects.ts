@@ -42,7 +42,7 @@ export function setListReader(reader: ListReader): void {
 /** The field for the last key; 0 for an unknown one without a field. */
 let currentField: usize = 0;
 
-/** What the last value of an unusual form is. */
+/** Validity of the last value of an unusual form. */
 const enum Validity {
   VALID = 0,
   MISSING = 1,

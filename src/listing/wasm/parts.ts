@@ -101,7 +101,7 @@ let outputStreamCount: u32 = 0;
 export const inputCounts = createNestedCounts();
 export const outputCounts = createNestedCounts();
 export const streamCounts = createNestedCounts();
-/** Of the output being read. */
+/** Counts of the output being read. */
 const outputStreamCounts = createNestedCounts();
 
 export function clearInputs(): void {

@@ -1,6 +1,6 @@
 import { addU32, allocate, fillBytes, readU32 } from './memory';
 
-/** What was beyond a limit; the host has the names in the same order. */
+/** Kinds of surplus; the host has the names in the same order. */
 export const enum Surplus {
   TASK = 0,
   INPUT = 1,

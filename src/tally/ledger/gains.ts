@@ -1,7 +1,7 @@
-/** What byte counts of the service gained since the account was last updated. */
+/** Bytes gained since the account was last updated. */
 export interface Gain {
   readonly bytes: number;
-  /** How many of them fell, and count whole. */
+  /** Number of byte counts that decreased and therefore count whole. */
   readonly resetCount: number;
 }
 

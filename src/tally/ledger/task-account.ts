@@ -12,7 +12,7 @@ export interface RareAccounts {
   departedOutputs: number[];
 }
 
-/** What the ledger remembers of a task. */
+/** The account of a task. */
 export interface TaskAccount {
   readonly id: string;
   vsId: string;

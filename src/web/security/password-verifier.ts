@@ -6,7 +6,7 @@ export interface Credentials {
   readonly password: string;
 }
 
-/** Who waits for a password check. */
+/** A request that waits for a password check. */
 export interface VerificationRequest {
   /** Address or network of the client. */
   readonly client: string;

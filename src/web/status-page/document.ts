@@ -9,7 +9,7 @@ import { STYLESHEET } from './stylesheet.ts';
 /** Reload interval without scripts: long enough to type a filter. */
 const RELOAD_SECONDS = 30;
 
-/** What every page shows. */
+/** The content of every page. */
 export interface PageContext {
   readonly process: ProcessStatus;
   readonly telemetryPath: string;

@@ -2,7 +2,7 @@ import type { ServiceCodeStatus } from '../exporter-facade.ts';
 import { hasStalledTasks, rankSeverity } from './conditions.ts';
 import { html, type Markup } from './markup.ts';
 
-/** What the icon of a page shows: `problem` is stale, without traffic, or with stalled tasks. */
+/** The state that the icon of a page shows: `problem` is stale, without traffic, or with stalled tasks. */
 export type IconState = 'down' | 'problem' | 'up' | 'waiting';
 
 /** The states differ in shape, not only in colour, which suits light and dark tabs. */

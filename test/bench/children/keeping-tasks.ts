@@ -51,7 +51,7 @@ function readListing(into: ListingAggregator, tasks: number, listing: number): v
   reader.end();
 }
 
-/** What the exporter keeps of a service code: its accounts and the last snapshot. */
+/** The state that the exporter keeps for a service code: its accounts and the last snapshot. */
 interface RetainedTally {
   readonly tally: Tally;
   readonly snapshot: Snapshot | undefined;
