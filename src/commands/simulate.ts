@@ -24,7 +24,7 @@ Runs a simulation of the live-video service: users and tasks start and stop, byt
   --seed=N                     seed of the random data (default 1)
   --clock-tolerance=DURATION   largest accepted deviation of a timestamp; 0 accepts any (default 5m)
   --no-gzip                    never compress responses
-  --control                    serve /-/faults and /-/account, without authentication
+  --control                    serve /-/faults and /-/totals, without authentication
   --help                       print this help
 
 With --control, inject a fault, and remove it:

@@ -4,7 +4,7 @@ import type { Clock } from '../runtime/clock.ts';
 import { TASK_LIST_PATH } from '../upstream/address.ts';
 
 /** The values of `ret`. The interface defines only 0 ("Errors"); the simulator chose the others. */
-export const retCodes = {
+export const RET_CODES = {
   /** Success. */
   ok: 0,
   /** `service_code` is missing, empty, or has invalid escapes. */
@@ -19,7 +19,7 @@ export const retCodes = {
   bad_signature: 1005,
 } as const;
 
-export type Ret = (typeof retCodes)[keyof typeof retCodes];
+export type Ret = (typeof RET_CODES)[keyof typeof RET_CODES];
 
 export interface AuthenticationOptions {
   readonly secretsByServiceCode: ReadonlyMap<string, string>;
@@ -48,16 +48,16 @@ export function authenticate(
 ): Ret {
   const serviceCode = parseServiceCode(rawQuery);
   const query = decodePercent(rawQuery);
-  if (serviceCode === undefined || query === undefined) return retCodes.missing_service_code;
+  if (serviceCode === undefined || query === undefined) return RET_CODES.missing_service_code;
   const secret = options.secretsByServiceCode.get(serviceCode);
-  if (secret === undefined) return retCodes.unknown_service_code;
+  if (secret === undefined) return RET_CODES.unknown_service_code;
   const timestamp = getHeader(headers, 'xvs-timestamp');
-  if (!/^\d{1,15}$/.test(timestamp)) return retCodes.bad_timestamp;
-  if (isExpired(options, Number(timestamp) - skewMs)) return retCodes.expired;
+  if (!/^\d{1,15}$/.test(timestamp)) return RET_CODES.bad_timestamp;
+  if (isExpired(options, Number(timestamp) - skewMs)) return RET_CODES.expired;
   const signature = createHmac('sha256', secret).update(`${TASK_LIST_PATH}${query}${timestamp}`).digest();
   return isHexEncodingOf(getHeader(headers, 'xvs-signature'), signature)
-    ? retCodes.ok
-    : retCodes.bad_signature;
+    ? RET_CODES.ok
+    : RET_CODES.bad_signature;
 }
 
 function isExpired({ clock, clockToleranceMs }: AuthenticationOptions, timestampMs: number): boolean {

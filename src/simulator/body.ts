@@ -3,7 +3,7 @@ export type Member =
   | { readonly name: string; readonly json: string }
   | { readonly name: string; readonly records: Iterable<unknown> };
 
-const chunkLength = 64 * 1024;
+const CHUNK_LENGTH = 64 * 1024;
 
 /** Serializes an object piece by piece. */
 export function* serializeObject(members: readonly Member[]): Generator<string, void, undefined> {
@@ -32,7 +32,7 @@ export function* toChunks(pieces: Iterable<string>): Generator<Buffer, void, und
   let text = '';
   for (const piece of pieces) {
     text += piece;
-    if (text.length >= chunkLength) {
+    if (text.length >= CHUNK_LENGTH) {
       yield Buffer.from(text);
       text = '';
     }
@@ -50,7 +50,7 @@ export function* takeFirstHalf(chunks: Iterable<Buffer>): Generator<Buffer, void
 
 /** Generates white space of a length in bytes. */
 export function* generateWhiteSpace(bytes: number): Generator<Buffer, void, undefined> {
-  const chunk = Buffer.alloc(chunkLength, ' ');
+  const chunk = Buffer.alloc(CHUNK_LENGTH, ' ');
   for (let left = bytes; left > 0; left -= chunk.length)
     yield left < chunk.length ? chunk.subarray(0, left) : chunk;
 }

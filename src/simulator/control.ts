@@ -12,16 +12,16 @@ export interface ControlContext {
 }
 
 /** The prefix of all paths of the control API. */
-export const controlPrefix = '/-/';
+export const CONTROL_PREFIX = '/-/';
 
-const maxBodyLength = 64 * 1024;
+const MAX_BODY_LENGTH = 64 * 1024;
 
 /**
  * Handles a request of the control API:
  *
  * - `GET /-/faults` lists the active faults, `PUT /-/faults` activates the fault in its JSON body,
  *   `DELETE /-/faults` clears all faults, or with `?service_code=` those of one service code.
- * - `GET /-/account?service_code=` returns the totals of the current listing, and the bytes since the start.
+ * - `GET /-/totals?service_code=` returns the totals of the current listing, and the bytes since the start.
  */
 export async function handleControlRequest(
   context: ControlContext,
@@ -38,18 +38,18 @@ export async function handleControlRequest(
     case 'DELETE /-/faults':
       context.faults.clear(serviceCode);
       return sendJson(response, 200, { faults: context.faults.listActive() });
-    case 'GET /-/account':
+    case 'GET /-/totals':
       if (serviceCode === undefined)
         return sendJson(response, 400, { error: 'Expected ?service_code=, found none' });
       return sendJson(response, 200, getTotals(context, serviceCode));
     default:
-      return sendJson(response, 404, { error: 'Expected GET, PUT or DELETE /-/faults, or GET /-/account' });
+      return sendJson(response, 404, { error: 'Expected GET, PUT or DELETE /-/faults, or GET /-/totals' });
   }
 }
 
 function setFault(faults: FaultRegistry, text: string | undefined, response: ServerResponse): void {
   if (text === undefined)
-    return sendJson(response, 413, { error: `Expected a body of at most ${maxBodyLength} characters` });
+    return sendJson(response, 413, { error: `Expected a body of at most ${MAX_BODY_LENGTH} characters` });
   const fault = parseFault(text);
   if (!fault.success) return sendJson(response, 400, { error: z.prettifyError(fault.error) });
   faults.set(fault.data);
@@ -85,7 +85,7 @@ async function readBody(request: IncomingMessage): Promise<string | undefined> {
   let text = '';
   for await (const chunk of request.setEncoding('utf8')) {
     text += String(chunk);
-    if (text.length > maxBodyLength) return undefined;
+    if (text.length > MAX_BODY_LENGTH) return undefined;
   }
   return text;
 }

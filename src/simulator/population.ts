@@ -1,5 +1,5 @@
 import { toFraction, toIntegerIn, mixHash, pickWeighted } from './hash.ts';
-import { taskCycleRangesMs, userPeriodRangeMs } from './profiles.ts';
+import { TASK_CYCLE_RANGES_MS, USER_PERIOD_RANGE_MS } from './profiles.ts';
 
 /**
  * A fixed number of slots, each of which repeats cycles of its own length. The content of a slot in its n-th cycle
@@ -38,7 +38,7 @@ export function createPopulation(seed: number, startedAtMs: number, size: number
 /** Finds the seed of the user in a slot at a time; `undefined` while the slot is empty. */
 export function findUserSeedAt(population: Population, slot: number, timeMs: number): number | undefined {
   const slotSeed = mixHash(population.seed, slot);
-  const cycle = createCycle(slotSeed, population.startedAtMs, userPeriodRangeMs);
+  const cycle = createCycle(slotSeed, population.startedAtMs, USER_PERIOD_RANGE_MS);
   const seed = mixHash(slotSeed, getCycleIndex(cycle, timeMs));
   return toFraction(mixHash(seed, 1)) < population.occupancy ? seed : undefined;
 }
@@ -64,7 +64,7 @@ export function* listTaskLifetimes(
   const cycle = createCycle(
     slotSeed,
     population.startedAtMs,
-    pickWeighted(taskCycleRangesMs, mixHash(slotSeed, -3)),
+    pickWeighted(TASK_CYCLE_RANGES_MS, mixHash(slotSeed, -3)),
   );
   for (let generation = getCycleIndex(cycle, fromMs); ; generation += 1) {
     const startsAtMs = cycle.startedAtMs + generation * cycle.lengthMs;

@@ -2,17 +2,17 @@ import type { WeightedChoices } from './hash.ts';
 
 /* The data from which users and tasks are generated. */
 
-const minuteMs = 60_000;
+const MINUTE_MS = 60_000;
 
 /** The range of times that a user slot keeps its user, or stays empty. */
-export const userPeriodRangeMs = [3 * minuteMs, 20 * minuteMs] as const;
+export const USER_PERIOD_RANGE_MS = [3 * MINUTE_MS, 20 * MINUTE_MS] as const;
 
 /** Ranges of the cycle length of a task slot. */
-export const taskCycleRangesMs: WeightedChoices<readonly [number, number]> = [
-  [[2 * minuteMs, 5 * minuteMs], 20],
-  [[10 * minuteMs, 40 * minuteMs], 30],
-  [[20 * minuteMs, 90 * minuteMs], 30],
-  [[60 * minuteMs, 240 * minuteMs], 20],
+export const TASK_CYCLE_RANGES_MS: WeightedChoices<readonly [number, number]> = [
+  [[2 * MINUTE_MS, 5 * MINUTE_MS], 20],
+  [[10 * MINUTE_MS, 40 * MINUTE_MS], 30],
+  [[20 * MINUTE_MS, 90 * MINUTE_MS], 30],
+  [[60 * MINUTE_MS, 240 * MINUTE_MS], 20],
 ];
 
 export interface Server {
@@ -20,7 +20,7 @@ export interface Server {
   readonly host: string;
 }
 
-export const servers: WeightedChoices<Server> = [
+export const SERVERS: WeightedChoices<Server> = [
   [{ id: 'aws-cn_north_1-5', host: 'vs-5.example.com' }, 35],
   [{ id: 'aws-cn_north_1-3', host: 'vs-3.example.com' }, 25],
   [{ id: 'aws-cn_north_1-8', host: 'vs-8.example.com' }, 20],
@@ -28,7 +28,7 @@ export const servers: WeightedChoices<Server> = [
   [{ id: 'aws-ap_southeast_1-2', host: 'vs-42.example.com' }, 5],
 ];
 
-export const clientVersions: WeightedChoices<string> = [
+export const CLIENT_VERSIONS: WeightedChoices<string> = [
   ['451', 40],
   ['450', 25],
   ['447', 15],
@@ -38,7 +38,7 @@ export const clientVersions: WeightedChoices<string> = [
   ['201', 1],
 ];
 
-export const deviceTypes: WeightedChoices<string> = [
+export const DEVICE_TYPES: WeightedChoices<string> = [
   ['10', 45],
   ['11', 30],
   ['20', 15],
@@ -52,7 +52,7 @@ export interface Resolution {
 }
 
 /** The picture sizes that sources send. */
-export const sourceResolutions: WeightedChoices<Resolution> = [
+export const SOURCE_RESOLUTIONS: WeightedChoices<Resolution> = [
   [{ width: 576, height: 432 }, 30],
   [{ width: 1280, height: 720 }, 30],
   [{ width: 640, height: 360 }, 15],
@@ -82,70 +82,70 @@ export interface OutputProfile {
   readonly video: VideoEncoding;
 }
 
-const aac: Encoding = { codecName: 'aac', codecId: 86018, copy: 0, bitRate: 48_000 };
-const voAac: Encoding = { codecName: 'libvo_aacenc', codecId: 86018, copy: 0, bitRate: 48_000 };
-const copiedAac: Encoding = { codecName: 'aac', codecId: 86018, copy: 1, bitRate: 0 };
-const mp3: Encoding = { codecName: 'libmp3lame', codecId: 86017, copy: 0, bitRate: 64_000 };
+const AAC: Encoding = { codecName: 'aac', codecId: 86018, copy: 0, bitRate: 48_000 };
+const VO_AAC: Encoding = { codecName: 'libvo_aacenc', codecId: 86018, copy: 0, bitRate: 48_000 };
+const COPIED_AAC: Encoding = { codecName: 'aac', codecId: 86018, copy: 1, bitRate: 0 };
+const MP3: Encoding = { codecName: 'libmp3lame', codecId: 86017, copy: 0, bitRate: 64_000 };
 
-const copiedX264: VideoEncoding = { codecName: 'libx264', codecId: 28, copy: 1, bitRate: 0 };
-const x264: VideoEncoding = { codecName: 'libx264', codecId: 28, copy: 0, bitRate: 1_200_000 };
-const x264Small: VideoEncoding = { ...x264, bitRate: 500_000, resolution: { width: 480, height: 270 } };
-const x265: VideoEncoding = { codecName: 'libx265', codecId: 174, copy: 0, bitRate: 800_000 };
+const COPIED_X264: VideoEncoding = { codecName: 'libx264', codecId: 28, copy: 1, bitRate: 0 };
+const X264: VideoEncoding = { codecName: 'libx264', codecId: 28, copy: 0, bitRate: 1_200_000 };
+const X264_SMALL: VideoEncoding = { ...X264, bitRate: 500_000, resolution: { width: 480, height: 270 } };
+const X265: VideoEncoding = { codecName: 'libx265', codecId: 174, copy: 0, bitRate: 800_000 };
 
-const flvLive: OutputProfile = {
+const FLV_LIVE: OutputProfile = {
   format: 'flv',
   tag: 'tcp_output_live_only',
   suffix: '',
-  audio: aac,
-  video: copiedX264,
+  audio: AAC,
+  video: COPIED_X264,
 };
-const rtmpPush: OutputProfile = {
+const RTMP_PUSH: OutputProfile = {
   format: 'rtmp',
   tag: 'rtmp_push_low_delay',
   suffix: '',
-  audio: voAac,
-  video: copiedX264,
+  audio: VO_AAC,
+  video: COPIED_X264,
 };
-const hlsLive: OutputProfile = {
+const HLS_LIVE: OutputProfile = {
   format: 'm3u8',
   tag: 'hls_live',
   suffix: '',
-  audio: voAac,
-  video: copiedX264,
+  audio: VO_AAC,
+  video: COPIED_X264,
 };
-const flvSmall: OutputProfile = { ...flvLive, tag: 'flv_270p', suffix: '_270p', video: x264Small };
-const flvCopy: OutputProfile = { ...flvLive, tag: 'flv_copy', audio: copiedAac };
-const hlsSmall: OutputProfile = {
-  ...hlsLive,
+const FLV_SMALL: OutputProfile = { ...FLV_LIVE, tag: 'flv_270p', suffix: '_270p', video: X264_SMALL };
+const FLV_COPY: OutputProfile = { ...FLV_LIVE, tag: 'flv_copy', audio: COPIED_AAC };
+const HLS_SMALL: OutputProfile = {
+  ...HLS_LIVE,
   tag: 'hls_270p',
   suffix: '_270p',
-  audio: mp3,
-  video: x264Small,
+  audio: MP3,
+  video: X264_SMALL,
 };
 
 /** The outputs of a task with one input. */
-export const outputLayouts: WeightedChoices<readonly OutputProfile[]> = [
-  [[flvLive, rtmpPush, hlsLive], 30],
-  [[flvLive], 20],
-  [[flvCopy, hlsLive], 20],
-  [[flvLive, flvSmall, hlsSmall], 15],
-  [[rtmpPush], 10],
-  [[{ ...hlsLive, tag: 'hls_hevc', video: x265 }], 5],
+export const OUTPUT_LAYOUTS: WeightedChoices<readonly OutputProfile[]> = [
+  [[FLV_LIVE, RTMP_PUSH, HLS_LIVE], 30],
+  [[FLV_LIVE], 20],
+  [[FLV_COPY, HLS_LIVE], 20],
+  [[FLV_LIVE, FLV_SMALL, HLS_SMALL], 15],
+  [[RTMP_PUSH], 10],
+  [[{ ...HLS_LIVE, tag: 'hls_hevc', video: X265 }], 5],
 ];
 
 /** The outputs of a task that merges screens: what is composed cannot be copied. */
-export const mergedOutputLayouts: WeightedChoices<readonly OutputProfile[]> = [
+export const MERGED_OUTPUT_LAYOUTS: WeightedChoices<readonly OutputProfile[]> = [
   [
     [
-      { ...flvLive, tag: 'merge_flv', video: x264 },
-      { ...hlsLive, tag: 'merge_hls', video: x264 },
+      { ...FLV_LIVE, tag: 'merge_flv', video: X264 },
+      { ...HLS_LIVE, tag: 'merge_hls', video: X264 },
     ],
     100,
   ],
 ];
 
 /** Numbers of inputs. */
-export const inputCounts: WeightedChoices<number> = [
+export const INPUT_COUNTS: WeightedChoices<number> = [
   [1, 85],
   [2, 8],
   [3, 4],
@@ -153,7 +153,7 @@ export const inputCounts: WeightedChoices<number> = [
 ];
 
 /** The start of an input's URL; empty for the service's own TCP upload. */
-export const inputUrlPrefixes: WeightedChoices<string> = [
+export const INPUT_URL_PREFIXES: WeightedChoices<string> = [
   ['', 70],
   ['rtmp://', 15],
   ['http://', 8],
@@ -161,7 +161,7 @@ export const inputUrlPrefixes: WeightedChoices<string> = [
 ];
 
 /** The most HTTP connections that an output sees, by format. HLS is not metered. */
-export const peakConnections: Readonly<Record<OutputProfile['format'], WeightedChoices<number>>> = {
+export const PEAK_CONNECTIONS: Readonly<Record<OutputProfile['format'], WeightedChoices<number>>> = {
   flv: [
     [12, 40],
     [0, 25],

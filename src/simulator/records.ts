@@ -3,7 +3,7 @@ import { evaluateAt, integrateUntil } from './step-function.ts';
 import { selectFreezes, measureFrozenMs, type Freeze } from './freeze.ts';
 import { mixHash, pickWeighted } from './hash.ts';
 import { findTaskLifetimeAt, findUserSeedAt, type Population, type TaskLifetime } from './population.ts';
-import { clientVersions, deviceTypes, inputUrlPrefixes, servers, type Resolution } from './profiles.ts';
+import { CLIENT_VERSIONS, DEVICE_TYPES, INPUT_URL_PREFIXES, SERVERS, type Resolution } from './profiles.ts';
 import { createTaskSpec, computeHttpOutputBytes, type OutputSpec, type TaskSpec } from './task-spec.ts';
 
 /** A "User" of the interface with all fields of the published sample. */
@@ -23,11 +23,11 @@ export function* generateUsersAt(
 
 function createUserRecord(serviceCode: string, seed: number) {
   return {
-    vs_id: pickWeighted(servers, mixHash(seed, 2)).id,
+    vs_id: pickWeighted(SERVERS, mixHash(seed, 2)).id,
     service_code: serviceCode,
     user_name: String(seed % 1_000_000).padStart(6, '0'),
-    client_version: pickWeighted(clientVersions, mixHash(seed, 3)),
-    device_type: pickWeighted(deviceTypes, mixHash(seed, 4)),
+    client_version: pickWeighted(CLIENT_VERSIONS, mixHash(seed, 3)),
+    device_type: pickWeighted(DEVICE_TYPES, mixHash(seed, 4)),
   } satisfies User;
 }
 
@@ -88,14 +88,14 @@ function formatDirectory(startsAtMs: number): string {
 }
 
 function createInputRecord(serviceCode: string, seed: number, isFile: boolean) {
-  const source = isFile ? 'http://' : pickWeighted(inputUrlPrefixes, mixHash(seed, 1));
+  const source = isFile ? 'http://' : pickWeighted(INPUT_URL_PREFIXES, mixHash(seed, 1));
   const name = String(seed % 1_000_000).padStart(6, '0');
   return {
     url: source === '' ? '' : `${source}source.example.net/${isFile ? 'files' : 'live'}/${name}`,
     service_code: serviceCode,
     user_name: name,
-    device_type: Number(pickWeighted(deviceTypes, mixHash(seed, 2))),
-    device_version: pickWeighted(clientVersions, mixHash(seed, 3)),
+    device_type: Number(pickWeighted(DEVICE_TYPES, mixHash(seed, 2))),
+    device_version: pickWeighted(CLIENT_VERSIONS, mixHash(seed, 3)),
   } satisfies Input;
 }
 

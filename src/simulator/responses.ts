@@ -26,9 +26,9 @@ export interface ResponseContext {
   readonly clock: Clock;
 }
 
-const jsonHeaders = { 'content-type': 'application/json' };
-const htmlHeaders = { 'content-type': 'text/html; charset=utf-8' };
-const maintenancePage = '<!doctype html><title>Maintenance</title><p>Please come back later.</p>\n';
+const JSON_HEADERS = { 'content-type': 'application/json' };
+const HTML_HEADERS = { 'content-type': 'text/html; charset=utf-8' };
+const MAINTENANCE_PAGE = '<!doctype html><title>Maintenance</title><p>Please come back later.</p>\n';
 
 /** Creates a response without entries ("Errors": every body has `ret`). */
 export function createEmptyListing(ret: number | string): readonly Member[] {
@@ -78,13 +78,13 @@ export async function sendFaultyResponse(context: ResponseContext, fault: Respon
       await sendChunks(context, serializeBody(createEmptyListing(fault.value)));
       return;
     case 'html':
-      response.writeHead(200, htmlHeaders).end(maintenancePage);
+      response.writeHead(200, HTML_HEADERS).end(MAINTENANCE_PAGE);
       return;
     case 'empty':
-      response.writeHead(200, { ...jsonHeaders, 'content-length': 0 }).end();
+      response.writeHead(200, { ...JSON_HEADERS, 'content-length': 0 }).end();
       return;
     case 'bad_gzip':
-      response.writeHead(200, { ...jsonHeaders, 'content-encoding': 'gzip' });
+      response.writeHead(200, { ...JSON_HEADERS, 'content-encoding': 'gzip' });
       await pipeline(Readable.from(serializeBody(context.members), { objectMode: false }), response);
       return;
     case 'truncate':
@@ -93,7 +93,7 @@ export async function sendFaultyResponse(context: ResponseContext, fault: Respon
     case 'bad_list':
       await sendChunks(
         context,
-        serializeBody(replaceMember(context.members, fault.list, badListValues[fault.form])),
+        serializeBody(replaceMember(context.members, fault.list, BAD_LIST_VALUES[fault.form])),
       );
       return;
     case 'bad_record':
@@ -112,7 +112,7 @@ export async function sendFaultyResponse(context: ResponseContext, fault: Respon
   }
 }
 
-const badListValues = { missing: undefined, null: 'null', object: '{}' } as const;
+const BAD_LIST_VALUES = { missing: undefined, null: 'null', object: '{}' } as const;
 
 function serializeBody(members: readonly Member[]): Iterable<Buffer> {
   return toChunks(serializeObject(members));
@@ -126,14 +126,14 @@ function* prependWhiteSpace(members: readonly Member[], bytes: number): Generato
 /** Sends a body with backpressure. */
 async function sendChunks({ response, canGzip }: ResponseContext, chunks: Iterable<Buffer>): Promise<void> {
   const body = Readable.from(chunks, { objectMode: false });
-  response.writeHead(200, canGzip ? { ...jsonHeaders, 'content-encoding': 'gzip' } : jsonHeaders);
+  response.writeHead(200, canGzip ? { ...JSON_HEADERS, 'content-encoding': 'gzip' } : JSON_HEADERS);
   if (canGzip) await pipeline(body, createGzip({ level: constants.Z_BEST_SPEED }), response);
   else await pipeline(body, response);
 }
 
 /** Sends the headers and a part of the body, uncompressed, and waits until the kernel has them. */
 async function sendPartialBody({ response, members }: ResponseContext): Promise<void> {
-  response.writeHead(200, jsonHeaders);
+  response.writeHead(200, JSON_HEADERS);
   for (const chunk of takeFirstHalf(serializeBody(members))) {
     await new Promise<void>((resolve) => response.write(chunk, () => resolve()));
   }
@@ -143,7 +143,7 @@ async function sendPartialBody({ response, members }: ResponseContext): Promise<
 async function sendBytePerSecond({ response, members, clock }: ResponseContext): Promise<void> {
   const disconnected = new AbortController();
   response.once('close', () => disconnected.abort());
-  response.writeHead(200, jsonHeaders);
+  response.writeHead(200, JSON_HEADERS);
   for (const chunk of serializeBody(members)) {
     for (let at = 0; at < chunk.length; at += 1) {
       response.write(chunk.subarray(at, at + 1));
@@ -159,8 +159,8 @@ function sendStatus(
 ): void {
   const retryAfter = fault.retryAfter === undefined ? {} : { 'retry-after': fault.retryAfter };
   const isJson = fault.body === 'json';
-  response.writeHead(fault.status, { ...(isJson ? jsonHeaders : htmlHeaders), ...retryAfter });
+  response.writeHead(fault.status, { ...(isJson ? JSON_HEADERS : HTML_HEADERS), ...retryAfter });
   response.end(
-    isJson ? Buffer.concat([...serializeBody(createEmptyListing(fault.status))]) : maintenancePage,
+    isJson ? Buffer.concat([...serializeBody(createEmptyListing(fault.status))]) : MAINTENANCE_PAGE,
   );
 }

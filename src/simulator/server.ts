@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import { authenticate, retCodes, parseServiceCode, type AuthenticationOptions } from './authentication.ts';
+import { authenticate, RET_CODES, parseServiceCode, type AuthenticationOptions } from './authentication.ts';
 import { sendListing, sendFaultyResponse, createEmptyListing, type ResponseContext } from './responses.ts';
 import type { Member } from './body.ts';
-import { handleControlRequest, controlPrefix } from './control.ts';
+import { handleControlRequest, CONTROL_PREFIX } from './control.ts';
 import { createFaultRegistry, type FaultRegistry } from './faults.ts';
 import type { World } from './world.ts';
 import { TASK_LIST_PATH } from '../upstream/address.ts';
@@ -14,7 +14,7 @@ export interface SimulatorOptions extends AuthenticationOptions {
   readonly world: World<unknown>;
   /** If set, responses are compressed for clients that accept gzip. */
   readonly isGzipEnabled: boolean;
-  /** If set, the simulator serves `/-/faults` and `/-/account`. */
+  /** If set, the simulator serves `/-/faults` and `/-/totals`. */
   readonly isControlApiEnabled?: boolean;
 }
 
@@ -66,7 +66,7 @@ class RequestHandler {
   async handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const target = request.url ?? '';
     const [path = ''] = target.split('?', 1);
-    if (this.#options.isControlApiEnabled === true && path.startsWith(controlPrefix)) {
+    if (this.#options.isControlApiEnabled === true && path.startsWith(CONTROL_PREFIX)) {
       await handleControlRequest({ ...this.#options, faults: this.faults }, request, response);
     } else if (path !== TASK_LIST_PATH) {
       sendText(response, 404, 'Not Found');
@@ -88,7 +88,7 @@ class RequestHandler {
       clock: this.#options.clock,
       canGzip: this.#options.isGzipEnabled && acceptsGzip(request),
       members:
-        ret === retCodes.ok && serviceCode !== undefined
+        ret === RET_CODES.ok && serviceCode !== undefined
           ? this.#createListing(serviceCode)
           : createEmptyListing(ret),
     };
@@ -99,7 +99,7 @@ class RequestHandler {
     const { world, clock } = this.#options;
     const nowMs = clock.now();
     return [
-      { name: 'ret', json: String(retCodes.ok) },
+      { name: 'ret', json: String(RET_CODES.ok) },
       { name: 'user_list', records: world.users(serviceCode, nowMs) },
       { name: 'task_list', records: world.tasks(serviceCode, nowMs, this.faults.listFreezes()) },
     ];

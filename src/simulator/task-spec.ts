@@ -2,12 +2,12 @@ import { integrateUntil, type StepFunction } from './step-function.ts';
 import { toFraction, toIntegerIn, mixHash, pickWeighted, finalizeHash } from './hash.ts';
 import type { Population, TaskLifetime } from './population.ts';
 import {
-  inputCounts,
-  outputLayouts,
-  mergedOutputLayouts,
-  peakConnections,
-  servers,
-  sourceResolutions,
+  INPUT_COUNTS,
+  OUTPUT_LAYOUTS,
+  MERGED_OUTPUT_LAYOUTS,
+  PEAK_CONNECTIONS,
+  SERVERS,
+  SOURCE_RESOLUTIONS,
   type OutputProfile,
   type Resolution,
   type Server,
@@ -38,10 +38,10 @@ export interface OutputSpec {
 /** Creates the specification of the task with a lifetime. Its id is unique in the history of its service code. */
 export function createTaskSpec(population: Population, lifetime: TaskLifetime): TaskSpec {
   const { seed } = lifetime;
-  const server = pickWeighted(servers, mixHash(seed, 2));
+  const server = pickWeighted(SERVERS, mixHash(seed, 2));
   const isFile = mixHash(seed, 3) % 10 === 0;
-  const inputCount = isFile ? 1 : pickWeighted(inputCounts, mixHash(seed, 4));
-  const profiles = pickWeighted(inputCount > 1 ? mergedOutputLayouts : outputLayouts, mixHash(seed, 5));
+  const inputCount = isFile ? 1 : pickWeighted(INPUT_COUNTS, mixHash(seed, 4));
+  const profiles = pickWeighted(inputCount > 1 ? MERGED_OUTPUT_LAYOUTS : OUTPUT_LAYOUTS, mixHash(seed, 5));
   const bytesPerMs = toIntegerIn(mixHash(seed, 6), 125, 500);
   return {
     id: `${server.id}-${createUniqueHex(population, lifetime)}`,
@@ -49,7 +49,7 @@ export function createTaskSpec(population: Population, lifetime: TaskLifetime): 
     server,
     isFile,
     inputCount,
-    sourceResolution: pickWeighted(sourceResolutions, mixHash(seed, 7)),
+    sourceResolution: pickWeighted(SOURCE_RESOLUTIONS, mixHash(seed, 7)),
     inputRate: createInputRate(mixHash(seed, 8), bytesPerMs),
     outputs: profiles.map((profile, index) => ({
       profile,
@@ -82,7 +82,7 @@ function createInputRate(seed: number, bytesPerMs: number): StepFunction {
 }
 
 function createConnectionCount(seed: number, format: OutputProfile['format']): StepFunction {
-  const peak = pickWeighted(peakConnections[format], mixHash(seed, 100));
+  const peak = pickWeighted(PEAK_CONNECTIONS[format], mixHash(seed, 100));
   return createStepFunction(seed, [20_000, 90_000], (fraction) => Math.floor(peak * (0.3 + 0.7 * fraction)));
 }
 

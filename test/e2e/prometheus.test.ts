@@ -42,7 +42,7 @@ test(
     const port = await exporter.waitForPort();
     await using prometheus = await Prometheus.startScraping(`127.0.0.1:${port}`);
     const fetchTotals = async (): Promise<Totals> => {
-      const response = await fetch(`${serviceUrl}/-/account?service_code=TESTING`);
+      const response = await fetch(`${serviceUrl}/-/totals?service_code=TESTING`);
       return totalsSchema.parse(await response.json());
     };
 

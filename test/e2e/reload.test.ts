@@ -32,7 +32,7 @@ class ServiceControl {
   /** Stops the bytes of the first service code and returns its totals. */
   async freeze(): Promise<Totals> {
     await setFault(this.url, { fault: 'freeze_ingest', serviceCode: 'STAYS' });
-    const response = await fetch(`${this.url}/-/account?service_code=STAYS`);
+    const response = await fetch(`${this.url}/-/totals?service_code=STAYS`);
     return JSON.parse(await response.text()) as Totals;
   }
 

@@ -66,7 +66,7 @@ async function scrape(program: Program): Promise<Scrape> {
 /** Freezes the simulator's tasks and returns the bytes transferred since its start. */
 async function freezeAndFetchTotals(url: string): Promise<{ input: number; output: number }> {
   await setFault(url, { fault: 'freeze_ingest' });
-  const response = await fetch(`${url}/-/account?service_code=TESTING`);
+  const response = await fetch(`${url}/-/totals?service_code=TESTING`);
   const account = JSON.parse(await response.text());
   return { input: account.input_bytes_pushed, output: account.http_output_bytes_pushed };
 }

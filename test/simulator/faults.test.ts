@@ -368,12 +368,12 @@ test('PUT /-/faults with a body over 64 KiB gets 413, and sets no fault', async 
   assert.deepEqual(simulator.faults.listActive(), []);
 });
 
-test('/-/account returns the totals of the world and the bytes since the start', async () => {
+test('/-/totals returns the totals of the world and the bytes since the start', async () => {
   const clock = new ManualClock(startedAtMs);
   await using simulator = await start(clock);
   clock.advance(60_000);
   const nowMs = clock.now();
-  const { body } = await sendRequest(simulator, 'GET', '/-/account?service_code=TESTING');
+  const { body } = await sendRequest(simulator, 'GET', '/-/totals?service_code=TESTING');
   assert.deepEqual(parseJson(body), {
     at_ms: nowMs,
     ...world.computeTotals('TESTING', nowMs),
@@ -383,7 +383,7 @@ test('/-/account returns the totals of the world and the bytes since the start',
 });
 
 for (const [method, target, status] of [
-  ['GET', '/-/account', 400],
+  ['GET', '/-/totals', 400],
   ['POST', '/-/faults', 404],
   ['GET', '/-/other', 404],
 ] as const) {

@@ -1,19 +1,19 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { pickWeighted, type WeightedChoices } from '../../src/simulator/hash.ts';
-import * as repertoire from '../../src/simulator/profiles.ts';
+import * as profiles from '../../src/simulator/profiles.ts';
 
 const choices: Readonly<Record<string, WeightedChoices<unknown>>> = {
-  taskCycles: repertoire.taskCycleRangesMs,
-  servers: repertoire.servers,
-  clientVersions: repertoire.clientVersions,
-  deviceTypes: repertoire.deviceTypes,
-  sourcePictures: repertoire.sourceResolutions,
-  layouts: repertoire.outputLayouts,
-  mergedLayouts: repertoire.mergedOutputLayouts,
-  inputCounts: repertoire.inputCounts,
-  inputSources: repertoire.inputUrlPrefixes,
-  ...repertoire.peakConnections,
+  taskCycles: profiles.TASK_CYCLE_RANGES_MS,
+  servers: profiles.SERVERS,
+  clientVersions: profiles.CLIENT_VERSIONS,
+  deviceTypes: profiles.DEVICE_TYPES,
+  sourcePictures: profiles.SOURCE_RESOLUTIONS,
+  layouts: profiles.OUTPUT_LAYOUTS,
+  mergedLayouts: profiles.MERGED_OUTPUT_LAYOUTS,
+  inputCounts: profiles.INPUT_COUNTS,
+  inputSources: profiles.INPUT_URL_PREFIXES,
+  ...profiles.PEAK_CONNECTIONS,
 };
 
 for (const [name, choice] of Object.entries(choices)) {

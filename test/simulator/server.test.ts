@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import { buffer, text } from 'node:stream/consumers';
 import { gunzipSync } from 'node:zlib';
 import { listingSchema } from '../../src/listing/interface.ts';
-import { retCodes } from '../../src/simulator/authentication.ts';
+import { RET_CODES } from '../../src/simulator/authentication.ts';
 import { startSimulator, type Simulator } from '../../src/simulator/server.ts';
 import { createWorld, type World } from '../../src/simulator/world.ts';
 import { waitForResponse, requestTaskList, sendRequest, readResponse } from './client.ts';
@@ -123,19 +123,19 @@ test('the published request with any one character changed is rejected', async (
 });
 
 const rejectedRequests: readonly (readonly [string, string, Record<string, string>, number])[] = [
-  ['no query', '', {}, retCodes.missing_service_code],
-  ['an empty service code', '?service_code=', {}, retCodes.missing_service_code],
-  ['broken escapes', '?service_code=%E0%A4%A', {}, retCodes.missing_service_code],
-  ['an unknown service code', '?service_code=OTHER', {}, retCodes.unknown_service_code],
-  ['no timestamp', '?service_code=TESTING', { 'xvs-timestamp': '' }, retCodes.bad_timestamp],
-  ['a timestamp in words', '?service_code=TESTING', { 'xvs-timestamp': 'now' }, retCodes.bad_timestamp],
-  ['no signature', '?service_code=TESTING', { 'xvs-signature': '' }, retCodes.bad_signature],
-  ['a short signature', '?service_code=TESTING', { 'xvs-signature': 'c576' }, retCodes.bad_signature],
+  ['no query', '', {}, RET_CODES.missing_service_code],
+  ['an empty service code', '?service_code=', {}, RET_CODES.missing_service_code],
+  ['broken escapes', '?service_code=%E0%A4%A', {}, RET_CODES.missing_service_code],
+  ['an unknown service code', '?service_code=OTHER', {}, RET_CODES.unknown_service_code],
+  ['no timestamp', '?service_code=TESTING', { 'xvs-timestamp': '' }, RET_CODES.bad_timestamp],
+  ['a timestamp in words', '?service_code=TESTING', { 'xvs-timestamp': 'now' }, RET_CODES.bad_timestamp],
+  ['no signature', '?service_code=TESTING', { 'xvs-signature': '' }, RET_CODES.bad_signature],
+  ['a short signature', '?service_code=TESTING', { 'xvs-signature': 'c576' }, RET_CODES.bad_signature],
   [
     'upper case',
     '?service_code=TESTING',
     { 'xvs-signature': createUpperCaseSignature() },
-    retCodes.bad_signature,
+    RET_CODES.bad_signature,
   ],
 ];
 
@@ -155,11 +155,11 @@ for (const [name, query, headers, ret] of rejectedRequests) {
 }
 
 for (const [offsetMs, ret] of [
-  [0, retCodes.ok],
-  [-1000, retCodes.ok],
-  [1000, retCodes.ok],
-  [-1001, retCodes.expired],
-  [1001, retCodes.expired],
+  [0, RET_CODES.ok],
+  [-1000, RET_CODES.ok],
+  [1000, RET_CODES.ok],
+  [-1001, RET_CODES.expired],
+  [1001, RET_CODES.expired],
 ] as const) {
   test(`with a tolerance of 1000 ms, a timestamp that is off by ${offsetMs} ms gets ret ${ret}`, async () => {
     await using simulator = await start({ clockToleranceMs: 1000 });
