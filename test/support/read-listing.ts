@@ -6,6 +6,7 @@ import { loadReaderModule } from '../../src/poller/reader-module.ts';
 import { AccumulatorPool } from '../../src/tally/accumulator-pool.ts';
 import { ListingAggregator } from '../../src/tally/listing-aggregator.ts';
 import { ListingReader as FrozenReader } from '../oracle/listing/reader.ts';
+import { RecordReaders } from '../oracle/listing/record-readers.ts';
 import { RecordAggregator } from '../oracle/tally/record-aggregator.ts';
 
 /** The service code of test listings. */
@@ -18,6 +19,8 @@ export function getReaderPool(): ReaderPool {
   readers ??= new ReaderPool(loadReaderModule(), DEFAULT_READER_LIMITS, 0x9e3779b97f4a7c15n);
   return readers;
 }
+
+const frozenRecords = new RecordReaders();
 
 interface Writer {
   write(chunk: Uint8Array): void;
@@ -51,7 +54,7 @@ export function readWithOracle(
   cuts: readonly number[],
 ): { listing: RecordAggregator; end: ListingResult } {
   const listing = new RecordAggregator(new AccumulatorPool());
-  const reader = new FrozenReader(listing, POLLED_CODE);
+  const reader = new FrozenReader(listing, POLLED_CODE, frozenRecords);
   writeInChunks(reader, body, cuts);
   const end = reader.end();
   listing.finish();
