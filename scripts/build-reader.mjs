@@ -1,10 +1,11 @@
 // Compiles the reader's WebAssembly module: build-reader.mjs FOLDER [--debug]. Writes FOLDER/reader.wasm, or with `--debug`
 // FOLDER/reader.debug.wasm and its source map, a build that checks every address. Does nothing if the file is newer than its
 // sources.
-import { mkdirSync, readdirSync, statSync } from 'node:fs';
+import { mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { main } from 'assemblyscript/asc';
+import binaryen from 'assemblyscript/binaryen';
 
 /** 512 MiB, in pages of 64 KiB. */
 const MAX_PAGES = 8192;
@@ -21,11 +22,30 @@ function isUpToDate() {
   return inputs.every((path) => modifiedMs(path) < modifiedMs(output));
 }
 
+/**
+ * The compiler inlines functions up to a size that is fixed, and the engine inlines none. With larger ones inlined, so that a
+ * label or a sum is found without a call, the reader is 1.2 to 1.4 times as fast, and its module has 40 KB instead of 24.
+ */
+function inlineFunctions(wasm) {
+  const module = binaryen.readBinary(wasm);
+  const { SIMD128, BulkMemory, BulkMemoryOpt, MutableGlobals, SignExt, NontrappingFPToInt } =
+    binaryen.Features;
+  module.setFeatures(SIMD128 | BulkMemory | BulkMemoryOpt | MutableGlobals | SignExt | NontrappingFPToInt);
+  binaryen.setOptimizeLevel(3);
+  binaryen.setShrinkLevel(0);
+  binaryen.setAlwaysInlineMaxSize(100);
+  binaryen.setFlexibleInlineMaxSize(400);
+  binaryen.setOneCallerInlineMaxSize(2000);
+  binaryen.setAllowInliningFunctionsWithLoops(true);
+  module.optimize();
+  return module.emitBinary();
+}
+
 async function compile() {
   mkdirSync(folder, { recursive: true });
   const release = ['-O3', '--converge', '--noAssert'];
   const debug = ['-O1', '--sourceMap', '--debug'];
-  const { error, stderr } = await main([
+  const options = [
     join(sources, 'reader.ts'),
     '--outFile',
     output,
@@ -39,7 +59,11 @@ async function compile() {
     '--disableWarning',
     '112',
     ...(isDebug ? debug : release),
-  ]);
+  ];
+  const { error, stderr } = await main(options, {
+    writeFile: (name, content) =>
+      writeFileSync(name, name === output && !isDebug ? inlineFunctions(content) : content),
+  });
   process.stderr.write(stderr.toBuffer());
   if (error !== null) process.exitCode = 1;
 }

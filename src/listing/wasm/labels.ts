@@ -104,20 +104,33 @@ export function findSizeLabel(width: f64, height: f64, canAdd: bool): u32 {
 
 /** Returns the id for a key; reads up to one block beyond it. */
 export function findKey(key: usize, length: u32, canAdd: bool): u32 {
-  const block = length <= 16 ? readMasked(key, length) : hashToBlock(key, length);
+  if (length > 16) return probeKey(hashToBlock(key, length), key, length, canAdd);
+  const block = readMasked(key, length);
+  // Nearly every key is in its first slot. This function is small enough to be inlined into the readers of records.
+  const slot = slotAt(<u32>mixBlock(length, block));
+  return isKeyOf(slot, length, block) ? readU32(slot + SLOT_ID) : probeKey(block, key, length, canAdd);
+}
+
+function probeKey(block: v128, key: usize, length: u32, canAdd: bool): u32 {
   const hash = <u32>mixBlock(length, block);
-  const mask = slotCount - 1;
-  let index = hash & mask;
-  while (true) {
-    const slot = slots + <usize>index * SLOT;
-    const slotLength = readU32(slot + SLOT_LENGTH);
-    if (slotLength == length && areEqual(readBlock(slot), block)) return readU32(slot + SLOT_ID);
-    if (slotLength == 0) break;
-    index = (index + 1) & mask;
+  let index = hash;
+  while (readU32(slotAt(index) + SLOT_LENGTH) != 0) {
+    const slot = slotAt(index);
+    if (isKeyOf(slot, length, block)) return readU32(slot + SLOT_ID);
+    index += 1;
   }
-  if (canAdd && labelCount < maxLabels) return addKey(slots + <usize>index * SLOT, block, key, length, hash);
+  if (canAdd && labelCount < maxLabels) return addKey(slotAt(index), block, key, length, hash);
   countSurplus(Surplus.LABEL_VALUE);
   return OTHER;
+}
+
+/** Address of a slot; its index is taken modulo the number of slots. */
+function slotAt(index: u32): usize {
+  return slots + <usize>(index & (slotCount - 1)) * SLOT;
+}
+
+function isKeyOf(slot: usize, length: u32, block: v128): bool {
+  return readU32(slot + SLOT_LENGTH) == length && areEqual(readBlock(slot), block);
 }
 
 /** With a random seed, two keys share a block with a probability of 2⁻⁶⁴ at most. */
@@ -141,12 +154,11 @@ function growSlots(): void {
   const oldEnd = slots + <usize>slotCount * SLOT;
   slotCount *= 2;
   slots = allocate(<usize>slotCount * SLOT);
-  const mask = slotCount - 1;
   for (let old = oldSlots; old < oldEnd; old += SLOT) {
     if (readU32(old + SLOT_LENGTH) == 0) continue;
-    let index = readU32(old + SLOT_HASH) & mask;
-    while (readU32(slots + <usize>index * SLOT + SLOT_LENGTH) != 0) index = (index + 1) & mask;
-    copyBytes(slots + <usize>index * SLOT, old, SLOT);
+    let index = readU32(old + SLOT_HASH);
+    while (readU32(slotAt(index) + SLOT_LENGTH) != 0) index += 1;
+    copyBytes(slotAt(index), old, SLOT);
   }
 }
 

@@ -61,15 +61,33 @@ export function clearRows(): void {
 /** Returns the number of the row for a label set, folded if need be. */
 export function findRow(family: u32, a: u32, b: u32, c: u32): u32 {
   const key = encodeKey(family, a, b, c);
-  const mask = slotCount - 1;
-  let index = hashKey(key) & mask;
-  while (true) {
-    const number = readU32(slots + ((<usize>index) << 2));
-    if (number == 0) break;
-    if (readU64(rows + <usize>(number - 1) * ROW_BYTES) == key) return number - 1;
-    index = (index + 1) & mask;
+  // Nearly every row is in its first slot. This function is small enough to be inlined into the readers of records.
+  const number = numberAt(hashKey(key));
+  return number != 0 && keyOf(number - 1) == key ? number - 1 : probeRow(family, a, b, c);
+}
+
+function probeRow(family: u32, a: u32, b: u32, c: u32): u32 {
+  const key = encodeKey(family, a, b, c);
+  let index = hashKey(key);
+  for (let number = numberAt(index); number != 0; number = numberAt(index)) {
+    if (keyOf(number - 1) == key) return number - 1;
+    index += 1;
   }
   return hasCapacity(family, a, b, c) ? addRow(family, key, index) : findFoldedRow(family, a, b, c);
+}
+
+/** Address of a slot; its index is taken modulo the number of slots. */
+function slotAt(index: u32): usize {
+  return slots + ((<usize>(index & (slotCount - 1))) << 2);
+}
+
+/** The number of the row in a slot plus 1; 0 for an empty slot. */
+function numberAt(index: u32): u32 {
+  return readU32(slotAt(index));
+}
+
+function keyOf(row: u32): u64 {
+  return readU64(rows + <usize>row * ROW_BYTES);
 }
 
 /** Address of one of the four numbers of a row. */
@@ -133,7 +151,7 @@ function findFoldedRow(family: u32, a: u32, b: u32, c: u32): u32 {
 function addRow(family: u32, key: u64, index: u32): u32 {
   const number = rowCount;
   rowCount += 1;
-  writeU32(slots + ((<usize>index) << 2), rowCount);
+  writeU32(slotAt(index), rowCount);
   const size = familySizes + <usize>family * 4;
   writeU32(size, readU32(size) + 1);
   const row = rows + <usize>number * ROW_BYTES;
@@ -147,11 +165,10 @@ function grow(): void {
   rows = enlarge(rows, <usize>rowCount * ROW_BYTES, <usize>rowCount * 2 * ROW_BYTES);
   slotCount *= 2;
   slots = allocate(<usize>slotCount * 4);
-  const mask = slotCount - 1;
-  for (let number: u32 = 0; number < rowCount; number += 1) {
-    let index = hashKey(readU64(rows + <usize>number * ROW_BYTES)) & mask;
-    while (readU32(slots + ((<usize>index) << 2)) != 0) index = (index + 1) & mask;
-    writeU32(slots + ((<usize>index) << 2), number + 1);
+  for (let row: u32 = 0; row < rowCount; row += 1) {
+    let index = hashKey(keyOf(row));
+    while (numberAt(index) != 0) index += 1;
+    writeU32(slotAt(index), row + 1);
   }
 }
 
