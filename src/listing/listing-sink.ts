@@ -1,24 +1,24 @@
 import type { InvalidReason, RecordKind } from './records.ts';
 
 /** The bytes of a part of a task, an input or an output, in one listing. */
-export interface PartEntry {
+export interface PartReading {
   /** 53-bit hash of the fields that identify the part within its task. */
   readonly identity: number;
   /** `undefined` if the field is missing or invalid. */
   readonly bytes: number | undefined;
 }
 
-/** An output of a task. The labels are those of the row that it is added to, so they may be folded. */
-export interface OutputEntry extends PartEntry {
+/** An output of a task in one listing. Its labels are those of the rows that it is added to, so they may be folded. */
+export interface OutputReading extends PartReading {
   readonly connections: number;
-  /** `vs_id`, format. */
-  readonly serverFormat: readonly string[];
-  /** Resolution, video codec, audio codec. */
-  readonly rendition: readonly string[];
+  /** Index of its row of the family `outputs`: `vs_id`, format. */
+  readonly serverFormatRow: number;
+  /** Index of its row of the family `renditions`: resolution, video codec, audio codec. */
+  readonly renditionRow: number;
 }
 
-/** A task: what the ledger compares with the previous listing. Label values are sanitized. */
-export interface TaskEntry {
+/** A task in one listing: what the ledger compares with the previous listing. Label values are sanitized. */
+export interface TaskReading {
   readonly id: string;
   readonly vsId: string;
   /** A finite number from 0 on; `undefined` if it is missing. */
@@ -28,11 +28,11 @@ export interface TaskEntry {
   /** The task's own `input_bytes`. */
   readonly inputBytes: number | undefined;
   /** By identity, then by bytes, the largest first; empty if the task has `inputBytes`. */
-  readonly inputs: readonly PartEntry[];
+  readonly inputs: readonly PartReading[];
   /** The protocol of a task with exactly one input. */
   readonly protocol: string | undefined;
   /** By identity, then by bytes, the largest first. */
-  readonly outputs: readonly OutputEntry[];
+  readonly outputs: readonly OutputReading[];
   /** Connections of all outputs. */
   readonly connections: number;
 }
@@ -70,6 +70,8 @@ export type RowFamily = (typeof ROW_FAMILIES)[number];
 
 /** A sum by label set: four numbers, of which the family uses the first ones. */
 export interface Row {
+  /** Readings of the same listing refer to it. */
+  readonly index: number;
   readonly family: RowFamily;
   readonly labels: readonly string[];
   readonly numbers: readonly [number, number, number, number];
@@ -134,7 +136,7 @@ export interface ListingTotals {
 export interface ListingSink {
   /** Users and tasks read so far. */
   setProgress(users: number, tasks: number): void;
-  addTask(task: TaskEntry): void;
+  addTask(task: TaskReading): void;
   /** Called once, after a complete listing with `ret` 0. `totals` is valid during the call. */
   finish(totals: ListingTotals): void;
 }

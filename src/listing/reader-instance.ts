@@ -44,7 +44,7 @@ export class ReaderInstance {
     this.#exports = instantiate(module, this.#createHost());
     this.#memory = new ModuleMemory(this.#exports.memory);
     this.#rows = new RowDecoder(this.#exports, this.#memory, this.#names);
-    this.#readings = new ReadingDecoder(this.#exports, this.#memory, this.#names, this.#rows);
+    this.#readings = new ReadingDecoder(this.#exports, this.#memory, this.#names);
     this.#exports.setUp(seed);
     this.#exports.setLimits(...listModuleLimits(limits));
     this.#fields = readFieldNames(this.#exports, this.#memory);
@@ -65,7 +65,6 @@ export class ReaderInstance {
     this.#sink = sink;
     this.#serviceCode = serviceCode;
     this.#ret = undefined;
-    this.#rows.clear();
     const code = Buffer.from(serviceCode);
     // A code that does not fit is compared by the host; 0 is the length of no code.
     const isShort = code.length <= 1024;
@@ -100,7 +99,6 @@ export class ReaderInstance {
   /** Releases the sink. */
   reset(): void {
     this.#sink = undefined;
-    this.#rows.clear();
   }
 
   #check(outcome: number): void {

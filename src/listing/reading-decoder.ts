@@ -1,8 +1,7 @@
 import type { LabelNames } from './label-names.ts';
-import type { ListingSink, OutputEntry, PartEntry, TaskEntry } from './listing-sink.ts';
+import type { ListingSink, OutputReading, PartReading, TaskReading } from './listing-sink.ts';
 import type { ModuleExports } from './module-exports.ts';
 import type { ModuleMemory } from './module-memory.ts';
-import type { RowDecoder } from './row-decoder.ts';
 
 /* The layout of readings is that of `readings.ts` of the module, in words of 4 or 8 bytes. */
 
@@ -15,18 +14,18 @@ const LENGTH_BITS = 2 ** 30 - 1;
 /** The module sorts parts up to this number. */
 const MAX_SORTED = 32;
 
+const NO_PARTS: readonly never[] = [];
+
 /** Decodes the readings of tasks that the module has accumulated, and passes them to the sink. */
 export class ReadingDecoder {
   readonly #exports: ModuleExports;
   readonly #memory: ModuleMemory;
   readonly #names: LabelNames;
-  readonly #rows: RowDecoder;
 
-  constructor(exports: ModuleExports, memory: ModuleMemory, names: LabelNames, rows: RowDecoder) {
+  constructor(exports: ModuleExports, memory: ModuleMemory, names: LabelNames) {
     this.#exports = exports;
     this.#memory = memory;
     this.#names = names;
-    this.#rows = rows;
   }
 
   decodeAll(sink: Pick<ListingSink, 'addTask'>): void {
@@ -36,7 +35,7 @@ export class ReadingDecoder {
     this.#exports.clearReadings();
   }
 
-  #decode(at: number): TaskEntry {
+  #decode(at: number): TaskReading {
     const { words, doubles } = this.#memory;
     const word = at >>> 2;
     const double = at >>> 3;
@@ -66,33 +65,35 @@ export class ReadingDecoder {
       : this.#memory.readUtf8(address, length);
   }
 
-  #decodeInputs(first: number, count: number): readonly PartEntry[] {
+  #decodeInputs(first: number, count: number): readonly PartReading[] {
+    if (count === 0) return NO_PARTS;
     const { doubles } = this.#memory;
-    const inputs: PartEntry[] = [];
+    const inputs: PartReading[] = [];
     for (let index = 0, at = first; index < count; index += 1, at += INPUT_DOUBLES) {
       inputs.push({ identity: doubles[at] ?? 0, bytes: toOptional(doubles[at + 1]) });
     }
-    return count > MAX_SORTED ? inputs.toSorted(comparePartEntries) : inputs;
+    return count > MAX_SORTED ? inputs.toSorted(comparePartReadings) : inputs;
   }
 
-  #decodeOutputs(first: number, count: number): readonly OutputEntry[] {
+  #decodeOutputs(first: number, count: number): readonly OutputReading[] {
+    if (count === 0) return NO_PARTS;
     const { words, doubles } = this.#memory;
-    const outputs: OutputEntry[] = [];
+    const outputs: OutputReading[] = [];
     for (let index = 0, at = first; index < count; index += 1, at += OUTPUT_DOUBLES) {
       outputs.push({
         identity: doubles[at] ?? 0,
         bytes: toOptional(doubles[at + 1]),
         connections: doubles[at + 2] ?? 0,
-        serverFormat: this.#rows.getLabels(words[2 * at + 6] ?? 0),
-        rendition: this.#rows.getLabels(words[2 * at + 7] ?? 0),
+        serverFormatRow: words[2 * at + 6] ?? 0,
+        renditionRow: words[2 * at + 7] ?? 0,
       });
     }
-    return count > MAX_SORTED ? outputs.toSorted(comparePartEntries) : outputs;
+    return count > MAX_SORTED ? outputs.toSorted(comparePartReadings) : outputs;
   }
 }
 
 /** Orders parts by identity, equal identities by bytes, the largest first. */
-function comparePartEntries(a: PartEntry, b: PartEntry): number {
+function comparePartReadings(a: PartReading, b: PartReading): number {
   return a.identity - b.identity || (b.bytes ?? -1) - (a.bytes ?? -1);
 }
 

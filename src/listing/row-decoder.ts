@@ -28,8 +28,6 @@ export class RowDecoder {
   readonly #exports: ModuleExports;
   readonly #memory: ModuleMemory;
   readonly #names: LabelNames;
-  /** Labels by the number of the row. */
-  #labels: (readonly string[])[] = [];
 
   constructor(exports: ModuleExports, memory: ModuleMemory, names: LabelNames) {
     this.#exports = exports;
@@ -37,27 +35,18 @@ export class RowDecoder {
     this.#names = names;
   }
 
-  /** Starts a listing. */
-  clear(): void {
-    if (this.#labels.length > 0) this.#labels = [];
-  }
-
-  /** The labels of a row, the same object for the same row. */
-  getLabels(row: number): readonly string[] {
-    return (this.#labels[row] ??= this.#decodeRow(row));
-  }
-
   *decodeAll(): Generator<Row, void> {
     const { words, doubles } = this.#memory;
     const end = this.#exports.rowCount.value;
     const start = this.#exports.rows.value;
-    for (let row = 0; row < end; row += 1) {
-      const word = (start + row * ROW_BYTES) / 4;
+    for (let index = 0; index < end; index += 1) {
+      const word = (start + index * ROW_BYTES) / 4;
       const double = word / 2 + 1;
       const high = words[word + 1] ?? 0;
       yield {
+        index,
         family: decodeFamily(high),
-        labels: (this.#labels[row] ??= this.#decodeLabels(high, words[word] ?? 0)),
+        labels: this.#decodeLabels(high, words[word] ?? 0),
         numbers: [
           doubles[double] ?? 0,
           doubles[double + 1] ?? 0,
@@ -66,11 +55,6 @@ export class RowDecoder {
         ],
       };
     }
-  }
-
-  #decodeRow(row: number): readonly string[] {
-    const address = this.#exports.rows.value + row * ROW_BYTES;
-    return this.#decodeLabels(this.#memory.readWord(address + 4), this.#memory.readWord(address));
   }
 
   /** Decodes the labels from the two halves of a key. */

@@ -5,16 +5,15 @@ import type {
   InvalidFieldCount,
   ListingSink,
   ListingTotals,
-  OutputEntry,
   Row,
   SurplusCount,
-  TaskEntry,
+  TaskReading,
 } from '../listing/listing-sink.ts';
 import type { Accumulator, AccumulatorPool } from './accumulator-pool.ts';
 import type { ListingGauge } from './family-keys.ts';
 import type { LabelSums } from './label-sums.ts';
 import { LargestTasks } from './notable-tasks.ts';
-import type { OutputReading, TaskReading } from './readings.ts';
+import { OutputSums } from './output-sums.ts';
 import { TaskIndex } from './task-index.ts';
 
 const CONNECTION_THRESHOLDS = [1, 10, 100, 1000, 10_000];
@@ -27,6 +26,7 @@ export interface ListingSums {
   /** Tasks with accounts. */
   readonly tasks: TaskIndex<TaskReading>;
   readonly accumulator: Accumulator;
+  readonly outputSums: OutputSums;
   readonly gauges: Readonly<Record<ListingGauge, LabelSums>>;
   /** By their connections. */
   readonly mostWatched: LargestTasks<TaskReading>;
@@ -47,6 +47,7 @@ export interface ListingSums {
 /** Adds what the reader reports of one listing to the sums by family. */
 export class ListingAggregator implements ListingSink, ListingSums {
   readonly tasks = new TaskIndex<TaskReading>();
+  readonly outputSums = new OutputSums();
   readonly mostWatched = new LargestTasks<TaskReading>();
   users = 0;
   taskCount = 0;
@@ -88,21 +89,10 @@ export class ListingAggregator implements ListingSink, ListingSums {
     this.taskCount = tasks;
   }
 
-  addTask(task: TaskEntry): void {
+  addTask(task: TaskReading): void {
     this.#countConnections(task.connections);
-    const reading: TaskReading = {
-      id: task.id,
-      vsId: task.vsId,
-      progress: task.progress,
-      isMerging: task.isMerging,
-      inputBytes: task.inputBytes,
-      inputs: task.inputs,
-      protocol: task.protocol,
-      outputs: task.outputs.map((output) => this.#toReading(output)),
-      connections: task.connections,
-    };
-    this.tasks.add(reading);
-    if (task.connections > 0) this.mostWatched.offer(reading, task.connections);
+    this.tasks.add(task);
+    if (task.connections > 0) this.mostWatched.offer(task, task.connections);
   }
 
   finish(totals: ListingTotals): void {
@@ -117,20 +107,6 @@ export class ListingAggregator implements ListingSink, ListingSums {
     }
   }
 
-  #toReading({ identity, bytes, connections, serverFormat, rendition }: OutputEntry): OutputReading {
-    const { increases } = this.accumulator;
-    const [vsId, format = UNKNOWN] = serverFormat;
-    const [resolution, videoCodec, audioCodec] = rendition;
-    return {
-      identity,
-      format,
-      bytes,
-      connections,
-      bytesSum: increases.httpOutputBytes.at(vsId).at(format),
-      renditionBytesSum: increases.renditionHttpOutputBytes.at(videoCodec).at(audioCodec).at(resolution),
-    };
-  }
-
   #countConnections(connections: number): void {
     for (const [index, threshold] of CONNECTION_THRESHOLDS.entries()) {
       if (connections < threshold) return;
@@ -138,8 +114,9 @@ export class ListingAggregator implements ListingSink, ListingSums {
     }
   }
 
-  #addRow({ family, labels, numbers }: Row): void {
+  #addRow({ index, family, labels, numbers }: Row): void {
     const { gauges } = this;
+    const { increases } = this.accumulator;
     const [a, b, c] = labels;
     const [count] = numbers;
     switch (family) {
@@ -152,8 +129,10 @@ export class ListingAggregator implements ListingSink, ListingSums {
       case 'input_clients':
         return gauges.inputClients.at(b).at(a).add(count);
       case 'outputs':
+        this.outputSums.set(index, increases.httpOutputBytes.at(a).at(b));
         return this.#addOutputs(a, b, numbers);
       case 'renditions':
+        this.outputSums.set(index, increases.renditionHttpOutputBytes.at(b).at(c).at(a));
         gauges.outputRenditions.at(b).at(c).at(a).add(count);
         return gauges.renditionHttpConnections.at(b).at(c).at(a).add(numbers[1]);
       case 'tags':

@@ -1,6 +1,6 @@
 import { sanitizeLabelValue } from '../listing/label-values.ts';
+import type { TaskReading } from '../listing/listing-sink.ts';
 import type { TaskAccount } from './ledger/task-account.ts';
-import type { TaskReading } from './readings.ts';
 
 /** Tasks that are named for each reason: with ids of 40 characters, a snapshot holds about 2 kB of them. */
 export const MAX_NOTABLE_TASKS = 10;

@@ -4,9 +4,11 @@ import { TASK_FAMILIES, type TaskFamily } from './family-keys.ts';
 import type { SeriesSelection } from './counter-family.ts';
 import type { Instant } from './instant.ts';
 import { sanitizeLabelValue } from '../listing/label-values.ts';
+import type { TaskReading } from '../listing/listing-sink.ts';
 import type { Ledger } from './ledger/ledger.ts';
 import { hasFlag, TaskFlag } from './ledger/task-account.ts';
-import type { TaskObserver, TaskReading } from './readings.ts';
+import { OutputSums } from './output-sums.ts';
+import type { TaskObserver } from './task-observer.ts';
 import { SampleBuffer } from './sample-buffer.ts';
 import { SampleCache } from './sample-cache.ts';
 import type { TaskIndex } from './task-index.ts';
@@ -43,6 +45,11 @@ interface TaskDetail {
   hasChanged: boolean;
 }
 
+interface TasksOfListing {
+  readonly tasks: TaskIndex<TaskReading>;
+  readonly outputSums: OutputSums;
+}
+
 /**
  * The families per task, for a limited number of tasks: those with the most connections, then those with the highest
  * input. Tasks are selected by id alone, because an id is the label of their series.
@@ -53,6 +60,8 @@ export class TaskDetails implements TaskObserver {
   readonly #details = new Map<string, TaskDetail>();
   readonly #labels = new Set<string>();
   #created = 0;
+  /** Those of the last listing: their labels are the formats of its outputs. */
+  #outputSums = new OutputSums();
   /** Gains since the restored accounts that an earlier process has published: the next listing must not add them. */
   readonly #publishedGains = new Map<TaskCounter, number>();
   /** Tasks of the last listing that are not exposed. */
@@ -64,7 +73,8 @@ export class TaskDetails implements TaskObserver {
   }
 
   /** Selects the tasks of a listing, before the ledger takes it. */
-  beginCommit(readings: TaskIndex<TaskReading>, at: Instant): void {
+  beginCommit({ tasks: readings, outputSums }: TasksOfListing, at: Instant): void {
+    this.#outputSums = outputSums;
     this.#created = at.wallMs / 1000;
     for (const [id, detail] of this.#details) {
       detail.hasChanged = false;
@@ -160,12 +170,13 @@ export class TaskDetails implements TaskObserver {
       const account = reading && ledger.getTask(reading);
       if (reading === undefined || account === undefined) continue;
       const labels = [detail.label];
-      families.taskInfo.add(labels.concat(listInfoLabels(reading)), 1);
+      const connectionsByFormat = this.#sumConnectionsByFormat(reading);
+      families.taskInfo.add(labels.concat(listInfoLabels(reading, connectionsByFormat.keys())), 1);
       addCounter(families.taskInputBytes, labels, detail.input);
       for (const [format, counter] of detail.outputs) {
         addCounter(families.taskHttpOutputBytes, labels.concat(format), counter);
       }
-      for (const [format, connections] of sumConnectionsByFormat(reading)) {
+      for (const [format, connections] of connectionsByFormat) {
         families.taskHttpConnections.add(labels.concat(format), connections);
       }
       families.taskStalled.add(labels, hasFlag(account, TaskFlag.isStalled) ? 1 : 0);
@@ -173,6 +184,15 @@ export class TaskDetails implements TaskObserver {
       families.taskFirstSeen.add(labels, account.firstSeen.wallMs / 1000);
     }
     return recordOf(TASK_FAMILIES, (family) => this.#sampleCaches[family].update(families[family]));
+  }
+
+  #sumConnectionsByFormat({ outputs }: TaskReading): Map<string, number> {
+    const sums = new Map<string, number>();
+    for (const { serverFormatRow, connections } of outputs) {
+      const format = this.#outputSums.get(serverFormatRow).label;
+      sums.set(format, (sums.get(format) ?? 0) + connections);
+    }
+    return sums;
   }
 
   #getDetail(task: TaskReading): TaskDetail | undefined {
@@ -254,15 +274,6 @@ function addCounter(samples: SampleBuffer, labels: LabelSet, { isNew, total, cre
 }
 
 /** The info labels behind the task id: server, formats, whether it merges. */
-function listInfoLabels(reading: TaskReading): string[] {
-  const formats = new Set(reading.outputs.map((output) => output.format));
-  return [reading.vsId, sanitizeLabelValue([...formats].toSorted().join(',')), String(reading.isMerging)];
-}
-
-function sumConnectionsByFormat(reading: TaskReading): Map<string, number> {
-  const connections = new Map<string, number>();
-  for (const output of reading.outputs) {
-    connections.set(output.format, (connections.get(output.format) ?? 0) + output.connections);
-  }
-  return connections;
+function listInfoLabels({ vsId, isMerging }: TaskReading, formats: Iterable<string>): string[] {
+  return [vsId, sanitizeLabelValue([...formats].toSorted().join(',')), String(isMerging)];
 }

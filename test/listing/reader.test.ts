@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { ListingError } from '../../src/listing/listing-error.ts';
 import { readableFields } from '../../src/listing/interface.ts';
 import { CHECKED_FIELDS, type RecordKind } from '../../src/listing/records.ts';
-import type { TaskReading } from '../../src/tally/readings.ts';
+import type { TaskReading } from '../../src/listing/listing-sink.ts';
 import { hashTexts } from '../oracle/listing/text-hash.ts';
 import { viewListing, type ListingView } from '../support/listing-view.ts';
 import { POLLED_CODE, readInChunks } from '../support/read-listing.ts';
@@ -38,10 +38,14 @@ test('the sample listing has one user and one task with three outputs', () => {
   assert.equal(task.inputBytes, 7340032);
   assert.equal(task.protocol, 'tcp_upload');
   assert.deepEqual(task.inputs, []);
-  assert.deepEqual(task.outputs.map(({ format, bytes }) => `${format} ${bytes}`).toSorted(), [
-    'flv 1048576',
-    'm3u8 0',
-    'rtmp 0',
+  const outputs = task.outputs.map(({ serverFormatRow, bytes }) => {
+    const { labels } = listing.outputSums.get(serverFormatRow);
+    return [...labels, bytes].join(' ');
+  });
+  assert.deepEqual(outputs.toSorted(), [
+    'aws-cn_north_1-5 flv 1048576',
+    'aws-cn_north_1-5 m3u8 0',
+    'aws-cn_north_1-5 rtmp 0',
   ]);
 });
 

@@ -28,10 +28,10 @@ export function viewListing(listing: ListingSums): ListingView {
   });
   const tasks = [...listing.tasks].map((task) => ({
     ...task,
-    outputs: task.outputs.map(({ bytesSum, renditionBytesSum, ...output }) => ({
+    outputs: task.outputs.map(({ serverFormatRow, renditionRow, ...output }) => ({
       ...output,
-      bytesLabels: bytesSum.labels,
-      renditionLabels: renditionBytesSum.labels,
+      serverFormat: listing.outputSums.get(serverFormatRow).labels,
+      rendition: listing.outputSums.get(renditionRow).labels,
     })),
   }));
   return {

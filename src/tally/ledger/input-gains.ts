@@ -1,4 +1,4 @@
-import type { PartReading, TaskReading } from '../readings.ts';
+import type { PartReading, TaskReading } from '../../listing/listing-sink.ts';
 import { measureGain, NO_GAIN, type Gain, type MatchTimes } from './gains.ts';
 import { matchParts, NO_VALUE, type PreviousPart } from './part-accounts.ts';
 import { ensureRareAccounts, type TaskAccount } from './task-account.ts';

@@ -1,3 +1,4 @@
+import type { TaskReading } from '../../listing/listing-sink.ts';
 import { CATALOGUE } from '../../metrics/catalogue.ts';
 import type { HistogramSample } from '../../metrics/family.ts';
 import { Histogram, type PersistedHistogram } from '../../metrics/histogram.ts';
@@ -8,14 +9,16 @@ import { CounterFamily } from '../counter-family.ts';
 import { LEDGER_COUNTERS, type LedgerCounter } from '../family-keys.ts';
 import type { Instant } from '../instant.ts';
 import { LabelFolding } from '../label-folding.ts';
-import type { TaskObserver, TaskReading } from '../readings.ts';
+import type { OutputSums } from '../output-sums.ts';
+import type { TaskObserver } from '../task-observer.ts';
 import { TaskIndex } from '../task-index.ts';
 import { countDepartedParts, DepartedAccounts } from './departed-accounts.ts';
 import type { Gain, MatchTimes } from './gains.ts';
 import { updateInput } from './input-gains.ts';
 import { updateOutputs } from './output-gains.ts';
 import type { LedgerSettings } from './ledger-settings.ts';
-import { ServerSums } from './server-sums.ts';
+import { ServerSums, type ServerSum } from './server-sums.ts';
+import { updateStalls } from './stalls.ts';
 import {
   createTaskAccount,
   hasFlag,
@@ -46,6 +49,7 @@ export interface LedgerProgress {
 interface ListingToCommit {
   readonly tasks: TaskIndex<TaskReading>;
   readonly accumulator: Accumulator;
+  readonly outputSums: OutputSums;
 }
 
 /** A commit under way. */
@@ -55,6 +59,7 @@ interface Commit {
   readonly isBaseline: boolean;
   readonly forgetBeforeMs: number;
   readonly accumulator: Accumulator;
+  readonly outputSums: OutputSums;
   readonly servers: ServerSums;
 }
 
@@ -62,6 +67,7 @@ interface Commit {
 interface TaskUpdate extends MatchTimes {
   readonly account: TaskAccount;
   readonly reading: TaskReading;
+  readonly server: ServerSum;
   /** Whether the task had no account before this listing. */
   readonly isNew: boolean;
   /** Time since the task was last seen, or since the last listing if it is new; at least `MIN_ELAPSED_MS`. */
@@ -122,13 +128,17 @@ export class Ledger {
   }
 
   /** Takes the tasks of a good listing; adds to its gauges what only accounts tell. Returns the sums by server. */
-  *commit({ tasks, accumulator }: ListingToCommit, at: Instant): Generator<ItemCount, ServerSums> {
+  *commit(
+    { tasks, accumulator, outputSums }: ListingToCommit,
+    at: Instant,
+  ): Generator<ItemCount, ServerSums> {
     const commit: Commit = {
       at,
       tasks,
       isBaseline: this.#lastCommit === undefined,
       forgetBeforeMs: this.#departed.computeForgetBeforeMs(at),
       accumulator,
+      outputSums,
       servers: new ServerSums(accumulator),
     };
     this.#addClosedLabelSets(accumulator);
@@ -232,6 +242,7 @@ export class Ledger {
     const update: TaskUpdate = {
       account,
       reading,
+      server: commit.servers.get(reading.vsId),
       isNew: found === undefined,
       lastSeenMs,
       forgetBeforeMs: commit.forgetBeforeMs,
@@ -241,7 +252,7 @@ export class Ledger {
     this.#commitInput(update, commit);
     this.#commitOutputs(update, commit);
     if (account.rare !== undefined) this.#updateDepartedParts(account, departedPartCount, commit.accumulator);
-    this.#updateStalls(account, reading, commit);
+    updateStalls(update, commit, this.stallAfterMs);
     account.lastSeen = at;
     return account;
   }
@@ -276,7 +287,7 @@ export class Ledger {
   }
 
   #commitInput(update: TaskUpdate, commit: Commit): void {
-    const { account, reading, isNew, elapsedMs } = update;
+    const { account, reading, server, isNew, elapsedMs } = update;
     const gain = updateInput(account, reading, isNew && !commit.isBaseline, update);
     const hasFlowed = account.accountedInputBytes > 0;
     if (hasFlowed) setFlag(account, TaskFlag.hasFlowed, true);
@@ -286,7 +297,7 @@ export class Ledger {
       gain === undefined
         ? 0
         : this.#countGain(gain, this.#settings.maxInputBytesPerSecond, elapsedMs, 'input', commit);
-    commit.servers.get(reading.vsId).inputBytes.add(bytes);
+    server.inputBytes.add(bytes);
     if (reading.protocol !== undefined)
       commit.accumulator.increases.protocolInputBytes.at(reading.protocol).add(bytes);
     this.#observer?.onInput(reading, bytes);
@@ -299,9 +310,10 @@ export class Ledger {
       const bytes = commit.isBaseline
         ? 0
         : this.#countGain(gain, maxRate, outputElapsedMs, 'http_output', commit);
-      output.bytesSum.add(bytes);
-      output.renditionBytesSum.add(bytes);
-      this.#observer?.onOutput(reading, output.format, bytes);
+      const sum = commit.outputSums.get(output.serverFormatRow);
+      sum.add(bytes);
+      commit.outputSums.get(output.renditionRow).add(bytes);
+      this.#observer?.onOutput(reading, sum.label, bytes);
     });
   }
 
@@ -317,31 +329,6 @@ export class Ledger {
     if (bytes <= (maxBytesPerSecond * elapsedMs) / 1000) return bytes;
     increases.byteCountImplausible.at(direction).add(1);
     return 0;
-  }
-
-  /**
-   * A live task is stalled if its input flowed once and has been unchanged for long; a file task if its progress has.
-   * The two share the time of the last activity: a task is one or the other.
-   */
-  #updateStalls(account: TaskAccount, { vsId, progress = 0 }: TaskReading, { at, servers }: Commit): void {
-    if (progress !== account.progress) {
-      account.progress = progress;
-      account.lastActivity = at;
-    }
-    const server = servers.get(vsId);
-    const isLive = progress === 0;
-    const hasFlowed = hasFlag(account, TaskFlag.hasFlowed);
-    const isIdle = at.monotonicMs - account.lastActivity.monotonicMs >= this.stallAfterMs;
-    const isStalled = isLive && hasFlowed && isIdle;
-    const isOld = at.monotonicMs - account.firstSeen.monotonicMs >= this.stallAfterMs;
-    const isWithoutInput = isLive && !hasFlowed && account.inputSource !== undefined && isOld;
-    server.stalls.add(isStalled && !hasFlag(account, TaskFlag.isStalled) ? 1 : 0);
-    setFlag(account, TaskFlag.isStalled, isStalled);
-    if (isStalled) servers.noteStalled(account);
-    server.stalled.add(isStalled ? 1 : 0);
-    server.fileStalled.add(!isLive && isIdle ? 1 : 0);
-    server.withoutInput.add(isWithoutInput ? 1 : 0);
-    server.noteFirstSeen(account.firstSeen);
   }
 
   /** Ends the run of a task that is not in this listing; its account stays for a while. */

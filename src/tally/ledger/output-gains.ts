@@ -1,4 +1,4 @@
-import type { OutputReading } from '../readings.ts';
+import type { OutputReading } from '../../listing/listing-sink.ts';
 import { measureGain, NO_GAIN, type Gain, type MatchTimes } from './gains.ts';
 import { createParts, hasSameParts, matchParts, NO_VALUE, NUMBERS_PER_PART } from './part-accounts.ts';
 import { ensureRareAccounts, type TaskAccount } from './task-account.ts';

@@ -1,4 +1,4 @@
-import type { PartReading } from '../readings.ts';
+import type { PartReading } from '../../listing/listing-sink.ts';
 
 /*
  * The accounts of a task's outputs, or of its inputs, are plain numbers in one array: that takes a third of the memory

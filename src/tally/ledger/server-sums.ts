@@ -5,7 +5,7 @@ import { LargestTasks } from '../notable-tasks.ts';
 import type { TaskAccount } from './task-account.ts';
 
 /** The sums of one server in one commit, found once instead of once per task. */
-class ServerSum {
+export class ServerSum {
   readonly started: LabelNode;
   readonly ended: LabelNode;
   readonly inputBytes: LabelNode;

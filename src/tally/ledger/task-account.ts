@@ -1,5 +1,5 @@
 import type { Instant } from '../instant.ts';
-import type { TaskReading } from '../readings.ts';
+import type { TaskReading } from '../../listing/listing-sink.ts';
 
 /** Where the input bytes of a task were read. */
 type InputSource = 'task' | 'inputs';

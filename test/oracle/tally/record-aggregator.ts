@@ -3,15 +3,18 @@ import type {
   ForeignCount,
   InvalidCount,
   InvalidFieldCount,
+  OutputReading,
+  PartReading,
   SurplusCount,
+  TaskReading,
 } from '../../../src/listing/listing-sink.ts';
 import type { InvalidReason, RecordKind } from '../../../src/listing/records.ts';
 import type { Accumulator, AccumulatorPool } from '../../../src/tally/accumulator-pool.ts';
 import type { ListingGauge } from '../../../src/tally/family-keys.ts';
-import type { LabelSums } from '../../../src/tally/label-sums.ts';
+import type { LabelNode, LabelSums } from '../../../src/tally/label-sums.ts';
 import type { ListingSums } from '../../../src/tally/listing-aggregator.ts';
 import { LargestTasks } from '../../../src/tally/notable-tasks.ts';
-import type { OutputReading, PartReading, TaskReading } from '../../../src/tally/readings.ts';
+import { OutputSums } from '../../../src/tally/output-sums.ts';
 import { TaskIndex } from '../../../src/tally/task-index.ts';
 import type {
   InputRecord,
@@ -32,8 +35,11 @@ const NO_INPUTS: readonly PartReading[] = [];
 export class RecordAggregator implements ListingSink, ListingSums {
   readonly tasks = new TaskIndex<TaskReading>();
   readonly surplus: readonly SurplusCount[] = [];
+  readonly outputSums = new OutputSums();
   readonly mostWatched = new LargestTasks<TaskReading>();
   users = 0;
+  /** Indexes of rows by their sums; the module numbers its rows in the same way. */
+  readonly #rows = new Map<LabelNode, number>();
   readonly #invalidRecords = new Map<string, Mutable<InvalidCount>>();
   readonly #invalidFields = new Map<string, Mutable<InvalidFieldCount>>();
   readonly #foreignRecords = new Map<RecordKind, Mutable<ForeignCount>>();
@@ -186,15 +192,20 @@ export class RecordAggregator implements ListingSink, ListingSums {
     for (const stream of output.streams) this.#addStream(vsId, stream);
     return {
       identity: hashOutputIdentity(output),
-      format,
       bytes: output.httpOutputBytes,
       connections,
-      bytesSum: increases.httpOutputBytes.at(vsId).at(format),
-      renditionBytesSum: increases.renditionHttpOutputBytes
-        .at(videoCodecName)
-        .at(audioCodecName)
-        .at(resolution),
+      serverFormatRow: this.#findRow(increases.httpOutputBytes.at(vsId).at(format)),
+      renditionRow: this.#findRow(
+        increases.renditionHttpOutputBytes.at(videoCodecName).at(audioCodecName).at(resolution),
+      ),
     };
+  }
+
+  #findRow(sum: LabelNode): number {
+    const row = this.#rows.get(sum) ?? this.#rows.size;
+    this.#rows.set(sum, row);
+    this.outputSums.set(row, sum);
+    return row;
   }
 
   #addStream(vsId: string, { codecType, codecId, copy, bitRate }: StreamRecord): void {
