@@ -15,7 +15,7 @@ import { TaskIndex } from '../task-index.ts';
 import { countDepartedParts, DepartedAccounts } from './departed-accounts.ts';
 import type { Gain, MatchTimes } from './gains.ts';
 import { updateInput } from './input-gains.ts';
-import { updateOutputs } from './output-gains.ts';
+import { updateOutputs, type OutputGainSink } from './output-gains.ts';
 import type { LedgerSettings } from './ledger-settings.ts';
 import { ServerSums, type ServerSum } from './server-sums.ts';
 import { updateStalls } from './stalls.ts';
@@ -65,6 +65,7 @@ interface Commit {
 
 /** A task of the listing under way and its account. */
 interface TaskUpdate extends MatchTimes {
+  readonly commit: Commit;
   readonly account: TaskAccount;
   readonly reading: TaskReading;
   readonly server: ServerSum;
@@ -240,6 +241,7 @@ export class Ledger {
     const lastSeenMs = account.lastSeen.monotonicMs;
     const sinceMs = found === undefined ? this.#lastCommit?.monotonicMs : lastSeenMs;
     const update: TaskUpdate = {
+      commit,
       account,
       reading,
       server: commit.servers.get(reading.vsId),
@@ -249,10 +251,10 @@ export class Ledger {
       elapsedMs: Math.max(MIN_ELAPSED_MS, at.monotonicMs - (sinceMs ?? at.monotonicMs)),
     };
     const departedPartCount = countDepartedParts(account);
-    this.#commitInput(update, commit);
-    this.#commitOutputs(update, commit);
+    this.#commitInput(update);
+    updateOutputs(update, this.#addOutputGain);
     if (account.rare !== undefined) this.#updateDepartedParts(account, departedPartCount, commit.accumulator);
-    updateStalls(update, commit, this.stallAfterMs);
+    updateStalls(update, this.stallAfterMs);
     account.lastSeen = at;
     return account;
   }
@@ -286,8 +288,8 @@ export class Ledger {
     account.vsId = vsId;
   }
 
-  #commitInput(update: TaskUpdate, commit: Commit): void {
-    const { account, reading, server, isNew, elapsedMs } = update;
+  #commitInput(update: TaskUpdate): void {
+    const { commit, account, reading, server, isNew, elapsedMs } = update;
     const gain = updateInput(account, reading, isNew && !commit.isBaseline, update);
     const hasFlowed = account.accountedInputBytes > 0;
     if (hasFlowed) setFlag(account, TaskFlag.hasFlowed, true);
@@ -303,19 +305,15 @@ export class Ledger {
     this.#observer?.onInput(reading, bytes);
   }
 
-  #commitOutputs(update: TaskUpdate, commit: Commit): void {
-    const { account, reading, isNew, elapsedMs } = update;
-    const maxRate = this.#settings.maxOutputBytesPerSecond;
-    updateOutputs(account, reading.outputs, isNew, update, elapsedMs, (output, gain, outputElapsedMs) => {
-      const bytes = commit.isBaseline
-        ? 0
-        : this.#countGain(gain, maxRate, outputElapsedMs, 'http_output', commit);
-      const sum = commit.outputSums.get(output.serverFormatRow);
-      sum.add(bytes);
-      commit.outputSums.get(output.renditionRow).add(bytes);
-      this.#observer?.onOutput(reading, sum.label, bytes);
-    });
-  }
+  readonly #addOutputGain: OutputGainSink<TaskUpdate> = ({ commit, reading }, output, gain, elapsedMs) => {
+    const bytes = commit.isBaseline
+      ? 0
+      : this.#countGain(gain, this.#settings.maxOutputBytesPerSecond, elapsedMs, 'http_output', commit);
+    const sum = commit.outputSums.get(output.serverFormatRow);
+    sum.add(bytes);
+    commit.outputSums.get(output.renditionRow).add(bytes);
+    this.#observer?.onOutput(reading, sum.label, bytes);
+  };
 
   /** Counts resets, and implausible gains; returns the bytes to add. */
   #countGain(

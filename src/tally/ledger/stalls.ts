@@ -3,17 +3,12 @@ import type { Instant } from '../instant.ts';
 import type { ServerSum, ServerSums } from './server-sums.ts';
 import { hasFlag, setFlag, TaskFlag, type TaskAccount } from './task-account.ts';
 
-/** A task whose bytes are accounted for. */
-interface AccountedTask {
+/** A task of the listing under way whose bytes are accounted for. */
+interface StallUpdate {
+  readonly commit: { readonly at: Instant; readonly servers: ServerSums };
   readonly account: TaskAccount;
   readonly reading: TaskReading;
   readonly server: ServerSum;
-}
-
-/** The commit under way. */
-interface StallContext {
-  readonly at: Instant;
-  readonly servers: ServerSums;
 }
 
 /**
@@ -22,8 +17,7 @@ interface StallContext {
  * or the other.
  */
 export function updateStalls(
-  { account, reading: { progress = 0 }, server }: AccountedTask,
-  { at, servers }: StallContext,
+  { commit: { at, servers }, account, reading: { progress = 0 }, server }: StallUpdate,
   stallAfterMs: number,
 ): void {
   if (progress !== account.progress) {
