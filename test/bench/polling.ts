@@ -26,7 +26,7 @@ const SIZE: PollingSize = {
   users: 1_400_000,
   tasks: 12_000,
   processes: 3,
-  rounds: 4,
+  rounds: 9,
   warmUpPolls: 12,
   fewUsers: 10_000,
   manyUsers: 1_000_000,
