@@ -5,12 +5,15 @@ interface ResourceSample {
   readonly descriptors: number;
 }
 
-/** Minimum heap size, reached after a garbage collection, and maximum number of descriptors, early and late in a run. */
+/**
+ * Minimum heap size, reached after a garbage collection, and minimum number of descriptors, early and late in a run. A leak
+ * raises the minimum; the maximum depends on how many connections a slow machine has open.
+ */
 export interface ResourceUsage {
   readonly earlyMinHeapBytes: number;
   readonly lateMinHeapBytes: number;
-  readonly earlyMaxDescriptors: number;
-  readonly lateMaxDescriptors: number;
+  readonly earlyMinDescriptors: number;
+  readonly lateMinDescriptors: number;
 }
 
 /** Collects heap size and open file descriptors from scraped process metrics. */
@@ -33,8 +36,8 @@ export class LeakDetector {
     return {
       earlyMinHeapBytes: Math.min(...early.map(({ heapBytes }) => heapBytes)),
       lateMinHeapBytes: Math.min(...late.map(({ heapBytes }) => heapBytes)),
-      earlyMaxDescriptors: Math.max(...early.map(({ descriptors }) => descriptors)),
-      lateMaxDescriptors: Math.max(...late.map(({ descriptors }) => descriptors)),
+      earlyMinDescriptors: Math.min(...early.map(({ descriptors }) => descriptors)),
+      lateMinDescriptors: Math.min(...late.map(({ descriptors }) => descriptors)),
     };
   }
 }

@@ -18,7 +18,7 @@ function formatSummary(report: SoakReport): string {
     `bytes accounted    ${report.accountedBytes}`,
     `difference         ${report.differenceBytes}`,
     `minimum heap       ${formatMegabytes(resourceUsage.earlyMinHeapBytes)} in the second third, ${formatMegabytes(resourceUsage.lateMinHeapBytes)} in the last`,
-    `maximum open fds   ${resourceUsage.earlyMaxDescriptors} in the second third, ${resourceUsage.lateMaxDescriptors} in the last`,
+    `minimum open fds   ${resourceUsage.earlyMinDescriptors} in the second third, ${resourceUsage.lateMinDescriptors} in the last`,
     ...report.problems.map((problem) => `problem            ${problem}`),
     report.problems.length === 0 ? 'Passed.' : 'Failed.',
     '',

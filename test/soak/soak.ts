@@ -50,7 +50,7 @@ export interface SoakReport extends SoakSettings {
 
 /** Allowed growth of the minimum heap size. Short runs need more: they have few collections, and code is still compiled. */
 const getHeapSlackBytes = (minutes: number): number => (minutes < 5 ? 16 : 3) * 1024 * 1024;
-/** Allowed growth of the maximum number of descriptors. */
+/** Allowed growth of the minimum number of descriptors. */
 const DESCRIPTOR_SLACK = 8;
 /** Log lines above `debug` per fault: failure, rejected records, changed reason, recovery. */
 const LOG_LINES_PER_FAULT = 4;
@@ -240,8 +240,8 @@ class SoakRun {
       getHeapSlackBytes(this.#settings.minutes)
     )
       this.#problems.add('the minimum heap size grew');
-    if (resourceUsage.lateMaxDescriptors - resourceUsage.earlyMaxDescriptors > DESCRIPTOR_SLACK)
-      this.#problems.add('the number of file descriptors grew');
+    if (resourceUsage.lateMinDescriptors - resourceUsage.earlyMinDescriptors > DESCRIPTOR_SLACK)
+      this.#problems.add('the minimum number of file descriptors grew');
     if (
       this.#exporter.noticeCount >
       LOG_LINES_PER_FAULT * this.#faultInjector.injectionCount + BASE_LOG_LINES * (1 + this.#killCount)
