@@ -1,5 +1,4 @@
 import fc from 'fast-check';
-import type { Random } from '../support/random.ts';
 
 /** A change of some bytes, at offsets modulo the length of the buffer. */
 type Mutation = (bytes: Buffer) => Buffer;
@@ -56,40 +55,4 @@ export function mutateBytes(corpus: readonly Buffer[], dictionary: readonly stri
   return fc
     .tuple(fc.constantFrom(...corpus), fc.array(mutation(dictionary, corpus), { maxLength: 4 }))
     .map(([bytes, changes]) => changes.reduce((changed, change) => change(changed), bytes));
-}
-
-/** The same mutations without fast-check, which takes longer than most tests of its inputs. A failure is not shrunk. */
-export function mutateAtRandom(
-  corpus: readonly Buffer[],
-  dictionary: readonly string[],
-  random: Random,
-): Buffer {
-  let bytes = random.pick(corpus);
-  for (let changes = 1 + random.integer(4); changes > 0; changes -= 1) {
-    const at = random.integer(bytes.length + 1);
-    const length = random.integer(25);
-    switch (random.integer(7)) {
-      case 0:
-      case 1:
-        bytes = replace(bytes, at, random.integer(4), Buffer.from(random.pick(dictionary)));
-        break;
-      case 2:
-        bytes = replace(bytes, at, random.integer(4), Buffer.of(random.integer(256)));
-        break;
-      case 3:
-        bytes = replace(bytes, at, length, Buffer.alloc(0));
-        break;
-      case 4:
-        bytes = replace(bytes, at, 0, bytes.subarray(at, at + length * length));
-        break;
-      case 5:
-        bytes = bytes.subarray(0, at);
-        break;
-      default: {
-        const other = random.pick(corpus);
-        bytes = Buffer.concat([bytes.subarray(0, at), other.subarray(random.integer(other.length + 1))]);
-      }
-    }
-  }
-  return bytes;
 }

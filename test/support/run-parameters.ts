@@ -1,10 +1,10 @@
 import type { Parameters } from 'fast-check';
 
 /** Factor for the runs of every property: below 1 in `npm run test:unit`, above 1 in `npm run test:fuzz`. */
-export const RUN_MULTIPLIER = Number(process.env['XVS_FUZZ_RUNS'] ?? 1);
+const RUN_MULTIPLIER = Number(process.env['XVS_FUZZ_RUNS'] ?? 1);
 
 /** The seed of every property; `scripts/test.mjs` sets and prints it. */
-export const SEED = Number(process.env['XVS_TEST_SEED'] ?? 1);
+const SEED = Number(process.env['XVS_TEST_SEED'] ?? 1);
 
 /**
  * Creates the parameters of a property with the number of its runs in `npm test`. When a property fails, add the shrunk
