@@ -24,7 +24,7 @@ const INVENTED_SERVERS = 300;
 /** Maximum number of distinct label sets while a listing is read; the reader folds the others. */
 const LABEL_SETS_READ = computeReaderLabelSets(MAX_LABEL_SETS);
 
-/** Number of polls of the attack; `npm run test:fuzz` makes more. */
+/** Number of polls of the attack; `XVS_ATTACK_POLLS` makes it more. */
 const POLLS = Number(process.env['XVS_ATTACK_POLLS'] ?? 8);
 /**
  * Accounts of departed tasks, and a tree of label sets that is rebuilt after some polls, add up to 1.5 MB per poll.

@@ -1,6 +1,6 @@
 import type { Parameters } from 'fast-check';
 
-/** Factor for the runs of every property: below 1 in `npm run test:unit`, above 1 in `npm run test:fuzz`. */
+/** Factor for the runs of every property: below 1 in `npm run test:unit`, above 1 in `npm run test:long`. */
 const RUN_MULTIPLIER = Number(process.env['XVS_FUZZ_RUNS'] ?? 1);
 
 /** The seed of every property; `scripts/test.mjs` sets and prints it. */

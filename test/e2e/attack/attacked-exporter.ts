@@ -1,0 +1,116 @@
+import { readFileSync } from 'node:fs';
+import { request, type Agent } from 'node:http';
+import { connect, type Socket } from 'node:net';
+import { Program, PROGRAM_PATH } from '../../support/program.ts';
+
+/** Number of repetitions of an attack: one in `npm test`, more in `npm run attack`. */
+export const ROUNDS = Number(process.env['XVS_ATTACK_ROUNDS'] ?? 1);
+
+/** Addresses of different clients. All addresses of 127.0.0.0/8 belong to this machine. */
+export const SCRAPER_ADDRESS = '127.0.0.1';
+export const ATTACKER_ADDRESS = '127.0.0.2';
+
+interface RequestOptions {
+  readonly path?: string;
+  readonly localAddress?: string;
+  readonly authorization?: string;
+  readonly agent?: Agent;
+}
+
+interface Answer {
+  /** 0 if the connection ended without a response. */
+  readonly status: number;
+  readonly body: string;
+}
+
+/** The built program, with clients that send requests to it. */
+export class AttackedExporter implements AsyncDisposable {
+  readonly program: Program;
+  readonly port: number;
+  readonly #sockets = new Set<Socket>();
+
+  private constructor(program: Program, port: number) {
+    this.program = program;
+    this.port = port;
+  }
+
+  /** Starts the program. Unless `env` names a service, nothing listens at its address. */
+  static async start(
+    environment: Readonly<Record<string, string>> = {},
+    nodeFlags: readonly string[] = [],
+  ): Promise<AttackedExporter> {
+    const program = new Program(process.execPath, [...nodeFlags, PROGRAM_PATH], {
+      XVS_UPSTREAM_BASE_URL: 'http://127.0.0.1:1',
+      XVS_SERVICE_CODES: 'A',
+      XVS_SECRET: 'abc',
+      XVS_WEB_LISTEN_ADDRESS: '127.0.0.1:0',
+      ...environment,
+    });
+    return new AttackedExporter(program, await program.waitForPort());
+  }
+
+  /** Opens a connection that ignores its end; disposal closes it. */
+  async open(localAddress = ATTACKER_ADDRESS): Promise<Socket> {
+    const socket = connect({ host: '127.0.0.1', port: this.port, localAddress }).on('error', () => undefined);
+    this.#sockets.add(socket);
+    socket.once('close', () => this.#sockets.delete(socket));
+    await Promise.race([nextEvent(socket, 'connect'), nextEvent(socket, 'close')]);
+    return socket;
+  }
+
+  /** Sends one GET request, by default for `/metrics` and on a new connection. */
+  async get({
+    path = '/metrics',
+    localAddress = SCRAPER_ADDRESS,
+    authorization,
+    agent,
+  }: RequestOptions = {}): Promise<Answer> {
+    try {
+      const outgoing = request({
+        host: '127.0.0.1',
+        port: this.port,
+        path,
+        localAddress,
+        agent: agent ?? false,
+        headers: authorization === undefined ? {} : { authorization },
+      }).end();
+      const response = await new Promise<AsyncIterable<Buffer> & { statusCode?: number | undefined }>(
+        (resolve, reject) => {
+          outgoing.once('response', resolve).once('error', reject);
+        },
+      );
+      const chunks: Buffer[] = [];
+      for await (const chunk of response) chunks.push(chunk);
+      return { status: response.statusCode ?? 0, body: Buffer.concat(chunks).toString() };
+    } catch {
+      return { status: 0, body: '' };
+    }
+  }
+
+  /** Returns the maximum resident memory of the process. */
+  get peakRssMiB(): number {
+    const status = readFileSync(`/proc/${this.program.pid}/status`, 'utf8');
+    return Number(/VmHWM:\s+(\d+)/.exec(status)?.[1]) / 1024;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const socket of this.#sockets) socket.destroy();
+    await this.program[Symbol.asyncDispose]();
+  }
+}
+
+/** Waits for an event. Unlike `once`, ignores errors, because the exporter may reset connections. */
+export function nextEvent(socket: Socket, name: 'close' | 'connect' | 'data'): Promise<void> {
+  return new Promise((resolve) => void socket.once(name, () => resolve()));
+}
+
+/** Formats the value of an `Authorization` header. */
+export function basicAuthorization(user: string, password: string): string {
+  return `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`;
+}
+
+/** Formats a GET request. */
+export function formatRequest(path = '/metrics', authorization?: string): string {
+  const header = authorization === undefined ? '' : `Authorization: ${authorization}\r\n`;
+  return `GET ${path} HTTP/1.1\r\nHost: x\r\n${header}\r\n`;
+}

@@ -1,0 +1,84 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { gzipSync } from 'node:zlib';
+import { parseSeries, sumSeries, type Series } from '../../support/series.ts';
+import { waitUntil } from '../../support/wait-until.ts';
+import { AttackedExporter } from './attacked-exporter.ts';
+import { buildVersionsListing, HostileService } from './hostile-service.ts';
+
+const CODE = 'HOSTILE';
+const HEAP_FLAG = '--max-old-space-size=256';
+/** Limit for the heap, its young generation, buffers and the memory of the reader together. */
+const MAX_RSS_MIB = 640;
+const MILLION = 1_000_000;
+
+/** Runs the program until it has read each listing in turn and the last one twice, and returns its series. */
+async function attack(
+  listings: readonly Buffer[],
+  settings: Readonly<Record<string, string>> = {},
+): Promise<Series> {
+  let requests = 0;
+  await using service = await HostileService.start((_serviceCode, response) => {
+    const listing = listings[Math.min(requests, listings.length - 1)];
+    requests += 1;
+    response.writeHead(200, { 'content-encoding': 'gzip' }).end(listing);
+  });
+  await using exporter = await AttackedExporter.start(
+    {
+      XVS_UPSTREAM_BASE_URL: service.url,
+      XVS_SERVICE_CODES: CODE,
+      XVS_POLL_INTERVAL: '2s',
+      XVS_UPSTREAM_TIMEOUT: '120s',
+      ...settings,
+    },
+    [HEAP_FLAG],
+  );
+  const polls = listings.length + 1;
+  const series = await waitUntil(
+    async () => parseSeries((await exporter.get()).body),
+    (scraped) => sumSeries(scraped, 'xvs_exporter_polls_total', CODE) >= polls,
+    600_000,
+  );
+  assert.equal(sumSeries(series, 'xvs_up', CODE), 1);
+  assert.equal(sumSeries(series, 'xvs_exporter_poll_errors_total', CODE), 0);
+  assert.ok(exporter.peakRssMiB < MAX_RSS_MIB, `${exporter.peakRssMiB} MiB`);
+  return series;
+}
+
+function readSurplus(series: Series, item: string): number | undefined {
+  return series.get(`xvs_exporter_listing_surplus_total{service_code="${CODE}",item="${item}"}`);
+}
+
+function buildTasksWithNewIds(prefix: string): Buffer {
+  const tasks = Array.from({ length: MILLION }, (_, index) => `{"id":"${prefix}-${index}","vs_id":"v"}`);
+  return gzipSync(`{"ret":0,"user_list":[],"task_list":[${tasks.join(',')}]}`, { level: 1 });
+}
+
+test('a million client versions fold while they are read, and every user is counted', async () => {
+  const series = await attack([buildVersionsListing(CODE, MILLION)]);
+  assert.equal(sumSeries(series, 'xvs_online_users', CODE), MILLION);
+  assert.equal(sumSeries(series, 'xvs_listing_users', CODE), MILLION);
+  assert.ok((readSurplus(series, 'label_value') ?? 0) > 0);
+  assert.ok((series.get('xvs_exporter_series{}') ?? Number.NaN) < 5000);
+});
+
+test('a million new tasks in each listing are counted, and at most listing.max_tasks are remembered', async () => {
+  const series = await attack(['a', 'b', 'c'].map(buildTasksWithNewIds));
+  assert.equal(sumSeries(series, 'xvs_listing_tasks', CODE), MILLION);
+  assert.ok((readSurplus(series, 'task') ?? 0) >= 3 * (MILLION - 200_000));
+});
+
+test('a task with 100,000 formats has no more series than the limits allow', async () => {
+  const outputs = Array.from(
+    { length: 100_000 },
+    (_, index) =>
+      `{"file_name":"f","format":"format-${index}","http_output_bytes":1,"http_connections_num":1,"streams":[]}`,
+  );
+  const listing = `{"ret":0,"user_list":[],"task_list":[{"id":"t","vs_id":"v","inputs":[],"outputs":[${outputs.join(',')}]}]}`;
+  const series = await attack([gzipSync(listing)], {
+    XVS_METRICS_PER_TASK: 'true',
+    XVS_METRICS_MAX_TASKS: '1',
+  });
+  assert.ok((readSurplus(series, 'output') ?? 0) > 0);
+  assert.ok((series.get('xvs_exporter_series{}') ?? Number.NaN) < 12_000);
+});

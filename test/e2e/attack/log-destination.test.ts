@@ -1,0 +1,68 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { test } from 'node:test';
+import { Program, PROGRAM_PATH } from '../../support/program.ts';
+import { TemporaryFolder } from '../../support/temporary-folder.ts';
+import { waitUntil } from '../../support/wait-until.ts';
+
+const ENVIRONMENT = {
+  XVS_UPSTREAM_BASE_URL: 'http://127.0.0.1:1',
+  XVS_SERVICE_CODES: 'A',
+  XVS_SECRET: 'abc',
+  XVS_WEB_LISTEN_ADDRESS: '127.0.0.1:0',
+};
+const EXPORTER = `exec "${process.execPath}" "${PROGRAM_PATH}"`;
+const LISTENING = /"port":(\d+),"msg":"Listening"/;
+
+function startInShell(script: string): Program {
+  return new Program('bash', ['-c', script], ENVIRONMENT);
+}
+
+/** Makes the exporter log until lines are dropped, and asserts that it still serves metrics. */
+async function assertDropsLines(exporter: Program, port: string): Promise<void> {
+  const dropped = await waitUntil(
+    async () => {
+      // Each reload is at least one line.
+      exporter.signal('SIGHUP');
+      const response = await fetch(`http://127.0.0.1:${port}/metrics`);
+      assert.equal(response.status, 200);
+      return /^xvs_exporter_log_lines_dropped_total (\d+)/m.exec(await response.text())?.[1];
+    },
+    (count) => count === undefined || Number(count) > 1,
+  );
+  assert.notEqual(dropped, undefined, 'no counter of dropped lines');
+  exporter.signal('SIGTERM');
+  assert.equal(await exporter.exitCode, 0);
+}
+
+test(
+  'the exporter continues when its log file reaches the limit on file sizes',
+  { timeout: 600_000 },
+  async () => {
+    using folder = new TemporaryFolder();
+    const log = folder.at('log');
+    await using exporter = startInShell(`ulimit -f 4; ${EXPORTER} 2>"${log}"`);
+    const readPort = (): string | undefined => LISTENING.exec(readLog(log))?.[1];
+    const port = await waitUntil(readPort, (found) => found !== undefined);
+    await assertDropsLines(exporter, port ?? '');
+  },
+);
+
+test('the exporter continues when the reader of its log closes the pipe', { timeout: 600_000 }, async () => {
+  await using exporter = startInShell(`${EXPORTER} 2> >(sed --unbuffered /Listening/q)`);
+  await assertDropsLines(exporter, await exporter.waitForOutput(LISTENING));
+});
+
+test('the exporter does not start if it cannot log at all', { timeout: 600_000 }, async () => {
+  await using exporter = startInShell(`${EXPORTER} 2>/dev/full`);
+  assert.equal(await exporter.exitCode, 1);
+});
+
+function readLog(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    // The shell has not created it yet.
+    return '';
+  }
+}

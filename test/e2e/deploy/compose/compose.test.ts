@@ -1,0 +1,135 @@
+import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { parse } from 'yaml';
+import { z } from 'zod';
+import { parseSimulateFlags } from '../../../../src/commands/simulate.ts';
+import { listKnownVariables } from '../../../support/known-names.ts';
+import { startProgram } from '../../../support/program.ts';
+import { repositoryPath, readRepositoryFile } from '../../../support/repository.ts';
+import {
+  listBindMounts,
+  COMPOSE_FOLDER,
+  readComposeService,
+  readComposeVariables,
+  readComposeFile,
+  listReferencedVariables,
+} from './compose-file.ts';
+
+const prometheusConfig = z.looseObject({
+  alerting: z.object({ alertmanagers: z.array(z.object({ static_configs: z.array(targets()) })) }),
+  scrape_configs: z.array(z.looseObject({ job_name: z.string(), static_configs: z.array(targets()) })),
+});
+
+function targets() {
+  return z.object({ targets: z.array(z.string()) });
+}
+
+test('every container has no privileges, resource limits, a pinned version and ports on loopback only', () => {
+  const { services } = readComposeFile();
+  assert.deepEqual(Object.keys(services), ['exporter', 'simulator', 'prometheus', 'alertmanager', 'grafana']);
+  const published = Object.values(services).flatMap(({ ports }) => ports);
+  assert.equal(new Set(published).size, published.length);
+});
+
+test('every container has a healthcheck, in compose.yml or in its image', () => {
+  const dockerfile = readRepositoryFile('Dockerfile');
+  const without = Object.entries(readComposeFile().services).filter(
+    ([, { healthcheck }]) => healthcheck === undefined,
+  );
+  assert.deepEqual(
+    without.map(([name]) => name),
+    ['exporter'],
+  );
+  assert.match(dockerfile, /^HEALTHCHECK /m);
+});
+
+test('.env sets exactly the variables that compose.yml uses', () => {
+  const used = [...listReferencedVariables(), 'COMPOSE_PROFILES'];
+  assert.deepEqual(Object.keys(readComposeVariables()).toSorted(), used.toSorted());
+});
+
+test('mounted files exist and are read-only', () => {
+  const { services, secrets, volumes } = readComposeFile();
+  const mounts = Object.values(services).flatMap(listBindMounts);
+  assert.equal(mounts.length, 6);
+  assert.deepEqual(
+    mounts.filter(({ source, options }) => !existsSync(source) || options !== 'ro'),
+    [],
+  );
+  const named = Object.values(services)
+    .flatMap((service) => service.volumes ?? [])
+    .filter((volume) => !volume.startsWith('.'));
+  assert.deepEqual(
+    named.map((volume) => volume.replace(/:.*/, '')).toSorted(),
+    Object.keys(volumes).toSorted(),
+  );
+  for (const { file } of Object.values(secrets)) {
+    assert.ok(existsSync(join(repositoryPath(COMPOSE_FOLDER), file)), file);
+  }
+});
+
+test('the exporter accepts its environment variables', async () => {
+  const { environment = {}, secrets } = readComposeService('exporter');
+  const known = listKnownVariables();
+  assert.deepEqual(
+    Object.keys(environment).filter((name) => !known.has(name)),
+    [],
+  );
+  assert.equal(environment['XVS_SECRET_FILE'], `/run/secrets/${secrets?.[0]}`);
+  const secretFile = repositoryPath(COMPOSE_FOLDER, readComposeFile().secrets['xvs']?.file ?? '');
+  await using program = startProgram(['--config.check'], { ...environment, XVS_SECRET_FILE: secretFile });
+  assert.equal(await program.exitCode, 0, program.stderr);
+  assert.match(program.stdout, /2 service codes\.\n(?:.*\n)* {2}TESTING +http:\/\/simulator:20140 +15s /);
+});
+
+test('the simulator has the codes, the secret and the address that the exporter uses', () => {
+  const { environment = {} } = readComposeService('exporter');
+  const [command, ...args] = readComposeService('simulator').command ?? [];
+  assert.equal(command, 'simulate');
+  const { secretsByServiceCode, listenAddress } = parseSimulateFlags(args);
+  assert.deepEqual([...secretsByServiceCode.keys()], environment['XVS_SERVICE_CODES']?.split(','));
+  const secret = readRepositoryFile(COMPOSE_FOLDER, 'demo-secret').trim();
+  assert.deepEqual([...new Set(secretsByServiceCode.values())], [secret]);
+  assert.equal(environment['XVS_UPSTREAM_BASE_URL'], `http://simulator:${listenAddress.port}`);
+});
+
+test('Prometheus has the shipped configuration with container names as hosts', () => {
+  const shipped = prometheusConfig.parse(parse(readRepositoryFile('deploy/prometheus/prometheus.yml')));
+  const config = prometheusConfig.parse(parse(readRepositoryFile(COMPOSE_FOLDER, 'prometheus.yml')));
+  const places: readonly (typeof config)[] = [config, shipped];
+  const [here = [], there = []] = places.map(({ alerting, scrape_configs: scrapes }) =>
+    [...alerting.alertmanagers, ...scrapes].flatMap(({ static_configs: found }) =>
+      found.flatMap((entry) => entry.targets),
+    ),
+  );
+  assert.deepEqual(here, ['alertmanager:9093', 'exporter:20928']);
+  assert.deepEqual(
+    here.map((target) => target.replace(/^.*:/, 'localhost:')),
+    there,
+  );
+  const renamed = JSON.stringify(config).replaceAll(/"(alertmanager|exporter):/g, '"localhost:');
+  assert.deepEqual(JSON.parse(renamed), shipped);
+  for (const target of here) {
+    const [name = '', port = ''] = target.split(':');
+    assert.deepEqual(readComposeService(name).ports, [`127.0.0.1:${port}:${port}`]);
+  }
+});
+
+test('Grafana finds its data source, its dashboards and its home dashboard', () => {
+  const grafana = readComposeService('grafana');
+  const at = (target: string): string =>
+    listBindMounts(grafana).find((mount) => mount.target === target)?.source ?? assert.fail(target);
+  const provisioned = (folder: string, name: string): string =>
+    readRepositoryFile(
+      'deploy/grafana/provisioning',
+      folder,
+      existsSync(join(at(`/etc/grafana/provisioning/${folder}`), name)) ? name : assert.fail(name),
+    );
+  assert.match(provisioned('datasources', 'prometheus.yml'), /^ +url: http:\/\/prometheus:9090$/m);
+  const [, path = ''] = /^ +path: (\S+)$/m.exec(provisioned('dashboards', 'xvs-exporter.yml')) ?? [];
+  const home = grafana.environment?.['GF_DASHBOARDS_DEFAULT_HOME_DASHBOARD_PATH'] ?? '';
+  assert.ok(home.startsWith(`${path}/`));
+  assert.ok(existsSync(join(at(path), home.slice(path.length))));
+});

@@ -1,0 +1,93 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { ServiceMonitor } from '@kubernetes-models/prometheus-operator/monitoring.coreos.com/v1';
+import { parse } from 'yaml';
+import { z } from 'zod';
+import { renderChartValues } from '../../../../scripts/generate/chart-values.ts';
+import { SETTINGS } from '../../../../src/config/settings.ts';
+import { HASH, PASSWORD } from '../../../unit/web/secured-server.ts';
+import { assertGolden, readFixture } from '../../../support/fixtures.ts';
+import { isInstalled } from '../../../support/installed-programs.ts';
+import { readRepositoryFile } from '../../../support/repository.ts';
+import { getSingle, validateManifest } from '../../../integration/deploy/kubernetes/manifests.ts';
+import { assertPodWorks } from '../../../integration/deploy/kubernetes/running-pod.ts';
+import { renderChart, type Values } from '../../../integration/deploy/helm/chart.ts';
+
+const CHART = 'deploy/helm/xvs-exporter';
+const README = readRepositoryFile(CHART, 'README.md');
+const TABLE = /(?<=<!-- prettier-ignore-start -->\n).*(?=<!-- prettier-ignore-end -->)/s;
+
+/** The YAML blocks of the README: values, web.yml, and the values for it. */
+const [example = '', webYaml = '', tls = ''] = [...README.matchAll(/```yaml\n(.*?)```/gs)].map(
+  ([, block = '']) => block,
+);
+
+function parseValues(yaml: string): Values {
+  return z.record(z.string(), z.unknown()).parse(parse(yaml));
+}
+
+test('the table of the README has the comments of values.yaml', () => {
+  const table = renderChartValues(readRepositoryFile(CHART, 'values.yaml'));
+  assertGolden(
+    `../../${CHART}/README.md`,
+    README.replace(TABLE, () => `\n${table}\n`),
+  );
+});
+
+test('the README and the comments of values.yaml name existing settings and values only', () => {
+  const values = readRepositoryFile(CHART, 'values.yaml');
+  const names = [...`${README}${values}`.matchAll(/`([a-z]\w*(?:\.\w+)+)[`:]/g)].map(([, name = '']) => name);
+  assert.ok(names.length > 20);
+  const paths = new Set(
+    [...renderChartValues(values).matchAll(/^\| `([^`]+)`/gm)].map(([, path = '']) => path),
+  );
+  const isKnown = (name: string): boolean =>
+    paths.has(name) ||
+    Object.hasOwn(SETTINGS, name.replace(/^config\./, '')) ||
+    (name.endsWith('.yml') && [name, `rules/${name}`].some((file) => README.includes(file))) ||
+    ['tls.crt', 'tls.key'].includes(name);
+  assert.deepEqual(
+    names.filter((name) => !isKnown(name)),
+    [],
+  );
+});
+
+test('a value without a comment is an error', () => {
+  assert.throws(() => renderChartValues('# -- One.\na: 1\nb: 2\n'), /Expected a comment "# -- …" above b/);
+});
+
+test('a row has path, default and meaning, including the first key of a group and a key after examples', () => {
+  const yaml = 'a:\n  # -- First\n  # line.\n  b: ""\n#  - example\n# -- Second.\nc: [1]\n';
+  assert.deepEqual(renderChartValues(yaml).split('\n').slice(2), [
+    "| `a.b` | `''` | First line. |",
+    '| `c` | `[1]` | Second. |',
+    '',
+  ]);
+});
+
+test('the example of the README renders valid manifests', (t) => {
+  if (!isInstalled(t, 'helm')) return;
+  const manifests = renderChart(parseValues(example));
+  assert.deepEqual(manifests.flatMap(validateManifest), []);
+  const rendered = JSON.stringify(manifests);
+  assert.match(rendered, /"image":"registry\.example\.org\/video\/xvs-exporter:0\.1\.0"/);
+  assert.match(rendered, /"expr":"vector\(0\.2\)"/);
+  assert.match(rendered, /"grafana_dashboard":"1"/);
+});
+
+test('the TLS recipe of the README works: probes, helm test and scrape with a password', async (t) => {
+  if (!isInstalled(t, 'helm')) return;
+  const manifests = renderChart(parseValues(tls));
+  assert.deepEqual(manifests.flatMap(validateManifest), []);
+  const [endpoint] = getSingle(manifests, ServiceMonitor.is).spec.endpoints;
+  assert.equal(endpoint?.scheme, 'https');
+  assert.ok(endpoint.basicAuth?.username !== undefined && endpoint.basicAuth.password !== undefined);
+  await assertPodWorks(manifests, endpoint.path ?? '', {
+    secrets: {
+      'web.yml': webYaml.replace('<bcrypt hash>', `'${HASH}'`),
+      'tls.crt': readFixture('tls/server.pem'),
+      'tls.key': readFixture('tls/server.key'),
+    },
+    scrape: { scheme: 'https', authorization: `Basic ${btoa(`prometheus:${PASSWORD}`)}` },
+  });
+});

@@ -1,0 +1,30 @@
+import assert from 'node:assert/strict';
+import { basename } from 'node:path';
+import { test } from 'node:test';
+import { listDeployYaml, deployPath } from '../../../support/deploy-files.ts';
+import { isInstalled } from '../../../support/installed-programs.ts';
+import { runPromtool } from '../../../support/promtool.ts';
+
+const ruleFiles = listDeployYaml('prometheus/rules').map(deployPath);
+const unitTests = listDeployYaml('prometheus/tests').map(deployPath);
+
+test('promtool accepts the rules with every lint', async (t) => {
+  if (!isInstalled(t, 'promtool')) return;
+  const output = await runPromtool(['check', 'rules', '--lint=all', '--lint-fatal', ...ruleFiles]);
+  assert.equal(output.match(/SUCCESS: \d+ rules found/g)?.length, ruleFiles.length, output);
+});
+
+for (const name of ['prometheus.yml', 'prometheus-sd.yml', 'prometheus-shards.yml']) {
+  test(`promtool accepts ${name} and finds its rule files`, async (t) => {
+    if (!isInstalled(t, 'promtool')) return;
+    const output = await runPromtool(['check', 'config', deployPath(`prometheus/${name}`)]);
+    assert.match(output, new RegExp(`SUCCESS: ${ruleFiles.length} rule files found`));
+  });
+}
+
+for (const file of unitTests) {
+  test(`promtool passes the unit tests of ${basename(file)}`, async (t) => {
+    if (!isInstalled(t, 'promtool')) return;
+    assert.match(await runPromtool(['test', 'rules', file]), /SUCCESS/);
+  });
+}

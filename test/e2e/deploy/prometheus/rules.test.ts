@@ -1,0 +1,139 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { parse } from 'yaml';
+import { z } from 'zod';
+import { renderDashboardFiles } from '../../../../deploy/grafana/source/dashboards.ts';
+import { readRepositoryFile } from '../../../support/repository.ts';
+import {
+  readDeployFile,
+  readAlertRules,
+  readRules,
+  readRecordingRules,
+} from '../../../support/deploy-files.ts';
+import { listKnownSeries, findUnknownNames } from '../../../support/known-names.ts';
+import { listMetricNames } from '../../../support/promql.ts';
+
+const dashboardSchema = z.looseObject({
+  uid: z.string(),
+  templating: z.looseObject({ list: z.array(z.looseObject({ name: z.string() })) }),
+});
+const PROJECT = z.object({ runbook: z.string() }).parse(JSON.parse(readRepositoryFile('project.json')));
+/** The placeholder address of Grafana in the rules. */
+const GRAFANA = 'https://grafana.example.com/d/';
+const ANCHORS = new Set(
+  [...readDeployFile('prometheus/runbook.md').matchAll(/^## (\w+)$/gm)].map(([, heading = '']) =>
+    heading.toLowerCase(),
+  ),
+);
+const DASHBOARDS = new Map(
+  [...renderDashboardFiles().values()].map((text) => {
+    const { uid, templating } = dashboardSchema.parse(JSON.parse(text));
+    return [uid, new Set(templating.list.map(({ name }) => `var-${name}`))];
+  }),
+);
+
+/** Labels that recorded series of each level may have, besides those of the installation. */
+const LEVELS: Readonly<Record<string, readonly string[]>> = {
+  bound: [],
+  service_code: ['service_code'],
+  service_code_vs_id: ['service_code', 'vs_id'],
+  service_code_vs_id_format: ['service_code', 'vs_id', 'format'],
+  instance_service_code: ['instance', 'job', 'service_code'],
+};
+
+function parseLevel(record: string): string {
+  return record.slice(0, record.indexOf(':'));
+}
+
+for (const { alert, labels, annotations, for: wait } of readAlertRules()) {
+  test(`${alert} has severity, layer, summary, description and links`, () => {
+    assert.match(alert, /^Xvs[A-Z]\w+$/);
+    assert.deepEqual(Object.keys(labels).toSorted(), ['layer', 'severity']);
+    assert.match(labels['severity'] ?? '', /^(critical|warning|info)$/);
+    assert.match(labels['layer'] ?? '', /^(exporter|api|data)$/);
+    assert.deepEqual(Object.keys(annotations).toSorted(), [
+      'dashboard_url',
+      'description',
+      'runbook_url',
+      'summary',
+    ]);
+    assert.match(annotations['summary'] ?? '', /^.{20,120}\.$/);
+    assert.match(annotations['description'] ?? '', /^.{40,300}\.$/);
+    assert.equal(annotations['runbook_url'], `${PROJECT.runbook}#${alert.toLowerCase()}`);
+    assert.ok(ANCHORS.has(alert.toLowerCase()), `Expected a heading in the runbook for ${alert}`);
+    assert.notEqual(wait, '0s');
+  });
+
+  test(`${alert} links to a dashboard, filtered by its own labels`, () => {
+    const url = annotations['dashboard_url'] ?? '';
+    assert.ok(url.startsWith(GRAFANA), url);
+    const [uid = '', query = ''] = url.slice(GRAFANA.length).split('?');
+    const variables = DASHBOARDS.get(uid);
+    assert.ok(variables !== undefined, `Expected a dashboard, found ${uid}`);
+    for (const parameter of query.split('&').filter((part) => part !== '')) {
+      const [, name = '', label] = /^(var-\w+)=\{\{ \$labels\.(\w+) \| urlquery \}\}$/.exec(parameter) ?? [];
+      assert.ok(variables.has(name), parameter);
+      assert.equal(name, `var-${label}`);
+    }
+  });
+
+  test(`${alert} has constant labels and no value in its summary`, () => {
+    assert.doesNotMatch(JSON.stringify(labels), /\{\{/);
+    assert.doesNotMatch(annotations['summary'] ?? '', /\$value/);
+  });
+}
+
+test('rules use existing metrics and labels only', async () => {
+  const recorded = readRecordingRules().map(({ record }): [string, ReadonlySet<string>] => [
+    record,
+    new Set(LEVELS[parseLevel(record)]),
+  ]);
+  const known = new Map([...(await listKnownSeries()), ...recorded]);
+  assert.deepEqual(
+    readRules().flatMap(({ expr }) => findUnknownNames(expr, known)),
+    [],
+  );
+});
+
+test('recorded series are named level:metric:operation with a known level', () => {
+  for (const { record } of readRecordingRules()) {
+    assert.match(record, /^[a-z_]+:[a-z0-9_]+:[a-z0-9_]+$/);
+    assert.ok(Object.hasOwn(LEVELS, parseLevel(record)), record);
+  }
+});
+
+test('every bound is a constant of bounds.yml, and an alert uses it', () => {
+  const used = new Set(readAlertRules().flatMap(({ expr }) => [...listMetricNames(expr)]));
+  const bounds = readRecordingRules().filter(({ record }) => record.startsWith('bound:'));
+  assert.ok(bounds.length > 0);
+  for (const { record, expr } of bounds) {
+    assert.match(expr, /^vector\([\d.e]+\)$/);
+    assert.ok(used.has(record), record);
+  }
+});
+
+const prometheusConfig = z.looseObject({
+  scrape_configs: z.array(z.looseObject({ job_name: z.string() })),
+});
+
+function readConfig(name: string) {
+  return prometheusConfig.parse(parse(readDeployFile(`prometheus/${name}`)));
+}
+
+const listJobs = (name: string): readonly string[] =>
+  readConfig(name).scrape_configs.map(({ job_name: job }) => job);
+
+test('the jobs of prometheus.yml and prometheus-sd.yml are those of the rules', () => {
+  const jobs = new Set(
+    readAlertRules().flatMap(({ expr }) => [...expr.matchAll(/job="([^"]*)"/g)].map((match) => match[1])),
+  );
+  assert.deepEqual([...jobs], listJobs('prometheus-sd.yml'));
+  assert.deepEqual([...jobs].slice(0, 1), listJobs('prometheus.yml'));
+});
+
+for (const name of ['prometheus-sd.yml', 'prometheus-shards.yml']) {
+  test(`${name} differs from prometheus.yml only in its jobs`, () => {
+    const [discovering, plain] = [name, 'prometheus.yml'].map(readConfig);
+    assert.deepEqual({ ...discovering, scrape_configs: [] }, { ...plain, scrape_configs: [] });
+  });
+}

@@ -1,0 +1,169 @@
+import assert from 'node:assert/strict';
+import { mkdirSync } from 'node:fs';
+import { test } from 'node:test';
+import { startProgram, type Program } from '../../support/program.ts';
+import { startSimulatorProgram } from '../../support/simulator-program.ts';
+import { TemporaryFolder } from '../../support/temporary-folder.ts';
+import { waitUntil } from '../../support/wait-until.ts';
+import { RunningExporter } from './running-exporter.ts';
+
+const CODES = ['STAYS', 'GOES', 'COMES', 'LINKED'];
+
+function startSimulator(codes: readonly string[], ...world: readonly string[]): Program {
+  const flags = codes.map((code) => `--service-code=${code}:secret-of-${code}`);
+  return startSimulatorProgram(...world, ...flags);
+}
+
+/** Starts an exporter whose service codes are all in files of the folder `codes`. */
+async function startExporter(folder: TemporaryFolder, url: string, interval: string): Promise<Program> {
+  folder.replace(
+    'config.yml',
+    `upstream: { base_url: "${url}" }\npoll: { interval: ${interval} }\nservice_code_files: [codes/*.yml, codes/*.json]\n`,
+  );
+  const flags = [`--config.file=${folder.at('config.yml')}`, '--web.listen-address=127.0.0.1:0'];
+  return startProgram(flags);
+}
+
+const createEntry = (code: string, labels: Readonly<Record<string, string>> = {}) => ({
+  service_code: code,
+  secret: `secret-of-${code}`,
+  labels,
+});
+
+test(
+  'codes are added and removed with their files, and the counters of others continue',
+  { timeout: 600_000 },
+  async () => {
+    using folder = new TemporaryFolder();
+    mkdirSync(folder.at('codes'));
+    await using simulator = startSimulator(CODES, '--seed=122', '--tasks=5', '--users=5');
+    const url = await simulator.waitForUrl();
+    await using program = await startExporter(folder, url, '1s');
+    const exporter = await RunningExporter.attach(program);
+
+    // An empty folder is valid.
+    assert.equal(await exporter.fetchStatus('/-/ready'), 200);
+    assert.equal(await exporter.sumFamily('xvs_exporter_config_last_reload_successful'), 1);
+    assert.match(await exporter.fetchText('/'), /This exporter polls no service codes/);
+
+    // Add codes as JSON, as YAML with a secret file beside it, and as a volume mounted by Kubernetes.
+    const mount = (version: string, code: string): void => {
+      mkdirSync(folder.at(`codes/..${version}`));
+      folder.replace(
+        `codes/..${version}/linked.yml`,
+        `- { service_code: ${code}, secret: secret-of-${code} }`,
+      );
+      folder.link('codes/..data', `..${version}`);
+    };
+    mount('1', 'LINKED');
+    folder.link('codes/linked.yml', '..data/linked.yml');
+    folder.replace('codes/own-secret', 'secret-of-GOES\n');
+    folder.replace('codes/goes.yml', '- service_code: GOES\n  secret_file: own-secret\n');
+    folder.replace('codes/stays.json', JSON.stringify([createEntry('STAYS', { tenant: 'acme' })]));
+    await exporter.waitForLog(
+      /"trigger":"file","added":3,"changed":0,"kept":0,"removed":0,"msg":"Configuration reloaded"/,
+    );
+    for (const code of ['STAYS', 'GOES', 'LINKED']) await exporter.waitUntilUp(code);
+    assert.match(await exporter.fetchMetrics(), /xvs_up\{service_code="STAYS",tenant="acme"\} 1/);
+    const before = (await exporter.sumFamily('xvs_input_bytes_total', 'STAYS')) ?? 0;
+    const polls = (await exporter.sumFamily('xvs_exporter_polls_total', 'STAYS')) ?? 0;
+
+    // A removed file, a replaced link and changed labels do not affect other codes.
+    folder.remove('codes/goes.yml');
+    mount('2', 'COMES');
+    folder.replace(
+      'codes/stays.json',
+      JSON.stringify([createEntry('STAYS', { tenant: 'globex', env: 'test' })]),
+    );
+    program.signal('SIGHUP');
+    await exporter.waitForLog(
+      /"added":1,"changed":0,"kept":1,"removed":2,"relabelled":1,"msg":"Configuration reloaded"/,
+    );
+    await exporter.waitUntilUp('COMES');
+    const text = await exporter.fetchMetrics();
+    assert.match(text, /xvs_up\{service_code="STAYS",env="test",tenant="globex"\} 1/);
+    assert.match(
+      text,
+      /xvs_input_bytes_total\{service_code="STAYS",vs_id="[^"]+",env="test",tenant="globex"\} /,
+    );
+    assert.doesNotMatch(text, /GOES|LINKED|acme/);
+    assert.ok(((await exporter.sumFamily('xvs_exporter_polls_total', 'STAYS')) ?? 0) >= polls);
+    await waitUntil(
+      () => exporter.sumFamily('xvs_input_bytes_total', 'STAYS'),
+      (now) => (now ?? 0) > before,
+    );
+
+    // An invalid file changes nothing, and the error names its location.
+    folder.replace('codes/stays.json', `[${JSON.stringify(createEntry('STAYS'))},\n {"service_code": 7}]`);
+    program.signal('SIGHUP');
+    const line = await exporter.waitForLog(/\{[^{]*"msg":"Configuration reload failed"\}/);
+    assert.match(line, /codes\/stays\.json:2:19 \[1\]\.service_code: expected a service code .*, found 7/);
+    assert.equal(await exporter.sumFamily('xvs_exporter_config_last_reload_successful'), 0);
+    assert.match(
+      await exporter.fetchMetrics(),
+      /xvs_up\{service_code="STAYS",env="test",tenant="globex"\} 1/,
+    );
+
+    // The corrected file is applied.
+    folder.replace('codes/stays.json', JSON.stringify([createEntry('STAYS')]));
+    program.signal('SIGHUP');
+    await exporter.waitForLog(
+      /"added":0,"changed":0,"kept":2,"removed":0,"relabelled":1,"msg":"Configuration reloaded"/,
+    );
+    assert.match(await exporter.fetchMetrics(), /xvs_up\{service_code="STAYS"\} 1/);
+    assert.equal(await exporter.sumFamily('xvs_exporter_config_last_reload_successful'), 1);
+    assert.equal(exporter.output.match(/Configuration reloaded/g)?.length, 3);
+    assert.doesNotMatch(exporter.output, /secret-of/);
+  },
+);
+
+test('a thousand codes are added together, and each is polled', { timeout: 600_000 }, async () => {
+  using folder = new TemporaryFolder();
+  mkdirSync(folder.at('codes'));
+  const codes = Array.from({ length: 1000 }, (_, at) => `CODE-${at}`);
+  await using simulator = startSimulator(codes, '--tasks=0', '--users=1');
+  const url = await simulator.waitForUrl();
+  await using program = await startExporter(folder, url, '10s');
+  const exporter = await RunningExporter.attach(program);
+  const entries = codes.map((code, at) => createEntry(code, { tenant: `tenant-${at % 100}` }));
+  for (let part = 0; part < 4; part += 1)
+    folder.replace(`codes/${part}.json`, JSON.stringify(entries.slice(part * 250, part * 250 + 250)));
+  program.signal('SIGHUP');
+  await exporter.waitForLog(/"added":1000,"changed":0,"kept":0,"removed":0,"msg":"Configuration reloaded"/);
+  const ups = async (): Promise<number> =>
+    (await exporter.fetchMetrics()).match(/^xvs_up\{service_code="CODE-\d+",tenant="tenant-\d+"\} 1$/gm)
+      ?.length ?? 0;
+  // Scrapes of this size cost more than the polls, so they are rare.
+  await waitUntil(ups, (up) => up === 1000, 500_000, 2000);
+  assert.equal(await exporter.fetchStatus('/-/healthy'), 200);
+});
+
+test('--config.check and once report a configuration without service codes', async () => {
+  using folder = new TemporaryFolder();
+  folder.replace(
+    'config.yml',
+    'upstream: { base_url: "http://127.0.0.1:1" }\nservice_code_files: ["*.json"]\n',
+  );
+  const run = async (...args: readonly string[]): Promise<readonly [number | null, string, string]> => {
+    await using program = startProgram([...args, `--config.file=${folder.at('config.yml')}`]);
+    return [await program.exitCode, program.stdout, program.stderr];
+  };
+  const [exit, stdout, stderr] = await run('once');
+  assert.equal(exit, 0);
+  assert.match(stdout, /^xvs_exporter_build_info\{/m);
+  assert.match(stderr, /^No service codes to poll: no file in service_code_files lists one\./m);
+  const [, checked] = await run('--config.check');
+  assert.match(
+    checked,
+    /valid: 0 service codes\.\n[^]*\nService code files: none found\.\n\nService codes: none\.\n$/,
+  );
+
+  folder.replace('a.json', JSON.stringify([createEntry('A', { tenant: 'acme' }), createEntry('B')]));
+  folder.replace('b.json', '[]');
+  const [, found] = await run('--config.check');
+  assert.match(
+    found,
+    /\nService code files:\n {2}file +service codes\n {2}\S+a\.json +2\n {2}\S+b\.json +0\n\n/,
+  );
+  assert.match(found, /\n {2}A .*<secret of 11 bytes> {2}tenant="acme"\n {2}B .*<secret of 11 bytes>\n$/);
+});

@@ -1,0 +1,263 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { parseExposition } from '../../support/exposition-parser.ts';
+import { readFixture } from '../../support/fixtures.ts';
+import { Program, PROGRAM_PATH, startProgram } from '../../support/program.ts';
+import { clearFaults, setFault, startSimulatorProgram } from '../../support/simulator-program.ts';
+
+const manifest: unknown = JSON.parse(readFixture('../../package.json').toString());
+
+/** The settings of an exporter that polls a simulator. */
+const createSettings = (simulatorUrl: string, secret = 'abc'): Record<string, string> => ({
+  XVS_UPSTREAM_BASE_URL: simulatorUrl,
+  XVS_SERVICE_CODES: 'TESTING',
+  XVS_SECRET: secret,
+  XVS_WEB_LISTEN_ADDRESS: '127.0.0.1:0',
+});
+
+const startSimulator = (...args: string[]): Program =>
+  startSimulatorProgram('--users=20', '--tasks=5', ...args);
+
+async function fetchText(url: string, init?: RequestInit): Promise<string> {
+  const response = await fetch(url, init);
+  return await response.text();
+}
+
+test('--version prints the version of the package', async () => {
+  await using program = startProgram(['--version']);
+  assert.equal(await program.exitCode, 0);
+  assert.ok(typeof manifest === 'object' && manifest !== null && 'version' in manifest);
+  assert.match(program.stdout, new RegExp(`^xvs-exporter ${String(manifest.version)} \\(Node\\.js v\\d+`));
+});
+
+test('--version prints the revision if the environment has one', async () => {
+  await using program = startProgram(['--version'], { XVS_EXPORTER_REVISION: 'abc123' });
+  assert.equal(await program.exitCode, 0);
+  assert.match(program.stdout, / \(abc123, Node\.js v\d+/);
+});
+
+test('--help lists the flags of all settings with their defaults', async () => {
+  await using program = startProgram(['--help']);
+  assert.equal(await program.exitCode, 0);
+  assert.match(program.stdout, /--web\.listen-address=<.*default :20928/s);
+});
+
+for (const [command, flag] of [
+  ['once', '--explain'],
+  ['demo', '--web.listen-address'],
+  ['healthcheck', '--config.file'],
+] as const) {
+  test(`${command} --help lists its own flags and refers to the others`, async () => {
+    await using program = startProgram([command, '--help']);
+    assert.equal(await program.exitCode, 0);
+    assert.match(program.stdout, new RegExp(`^Usage: xvs-exporter ${command} .*\\n  ${flag}`, 's'));
+    assert.match(program.stdout, /xvs-exporter --help/);
+    assert.ok(program.stdout.split('\n').length < 20);
+  });
+}
+
+test('simulate --help lists the kinds of faults', async () => {
+  await using program = startProgram(['simulate', '--help']);
+  assert.equal(await program.exitCode, 0);
+  for (const kind of ['refuse', 'drip', 'http_status', 'huge', 'freeze_ingest'])
+    assert.match(program.stdout, new RegExp(`\\b${kind}\\b`));
+});
+
+test('a wrong command line is reported in one message, with exit code 2', async (t) => {
+  const table: [string, string[], string][] = [
+    [
+      'an unknown command',
+      ['serv'],
+      'command line: expected a command (serve, once, simulate, demo, healthcheck) or a flag, found "serv"; did you mean serve?\n',
+    ],
+    [
+      'an unknown flag',
+      ['--poll.intervall=5s'],
+      'flag --poll.intervall: expected a known flag, found an unknown one; did you mean --poll.interval?\n',
+    ],
+    [
+      'an invalid flag of the simulator',
+      ['simulate', '--seed=x'],
+      'simulate: flag --seed: expected an integer from 0 to 999999999, found "x"\n',
+    ],
+  ];
+  for (const [name, args, message] of table) {
+    await t.test(name, async () => {
+      await using program = startProgram(args);
+      assert.equal(await program.exitCode, 2);
+      assert.equal(program.stderr, message);
+    });
+  }
+});
+
+test('--config.check prints a summary of the configuration without secrets', async () => {
+  await using program = startProgram(
+    ['--config.check'],
+    createSettings('http://127.0.0.1:1', 'hidden-secret'),
+  );
+  assert.equal(await program.exitCode, 0);
+  assert.match(program.stdout, /TESTING\s+http:\/\/127\.0\.0\.1:1\s+15s .*<secret of 13 bytes>/);
+  assert.doesNotMatch(program.stdout + program.stderr, /hidden-secret/);
+});
+
+test('once prints the exposition of one poll and exits with 0, or with 1 if the poll failed', async () => {
+  await using service = startSimulator();
+  await using good = startProgram(['once'], createSettings(await service.waitForUrl()));
+  assert.equal(await good.exitCode, 0);
+  const { families } = parseExposition(good.stdout, 'text');
+  assert.equal(families.get('xvs_up')?.samples[0]?.value, 1);
+
+  await using bad = startProgram(['once'], createSettings(await service.waitForUrl(), 'wrong'));
+  assert.equal(await bad.exitCode, 1);
+  assert.match(bad.stdout, /^xvs_up\{service_code="TESTING"\} 0$/m);
+  assert.match(bad.stdout, /^xvs_ret\{service_code="TESTING"\} 1005$/m);
+});
+
+test('once --explain prints a report of each poll, and other commands reject the flag', async () => {
+  await using service = startSimulator();
+  await using good = startProgram(['once', '--explain'], createSettings(await service.waitForUrl()));
+  assert.equal(await good.exitCode, 0);
+  assert.match(good.stdout, /^TESTING\n {2}request {7}GET (?:.*\n)+ {2}result {8}ok\n$/);
+  await using bad = startProgram(['once', '--explain'], createSettings(await service.waitForUrl(), 'wrong'));
+  assert.equal(await bad.exitCode, 1);
+  assert.match(bad.stdout, /rejected the request with ret 1005/);
+  await using other = startProgram(['--explain'], createSettings(await service.waitForUrl()));
+  assert.equal(await other.exitCode, 2);
+  assert.match(other.stderr, /^command line, argument 1: expected a known flag/);
+});
+
+/** The capacity of a pipe on Linux: the first write beyond it is asynchronous. */
+const PIPE_BYTES = 65_536;
+
+/** Runs the program with its stdout in a pipe that `cat` reads. */
+function startInPipe(args: readonly string[], env: Readonly<Record<string, string>>): Program {
+  const command = [process.execPath, PROGRAM_PATH, ...args].map((word) => `'${word}'`).join(' ');
+  return new Program('sh', ['-c', `{ ${command}; echo "exit code $?" >&2; } | cat`], env);
+}
+
+test('the summary of --config.check is written to a pipe completely', async () => {
+  const codes = Array.from({ length: 2000 }, (_, number) => `code-${number}`);
+  const settings = { ...createSettings('http://127.0.0.1:1'), XVS_SERVICE_CODES: codes.join(',') };
+  await using program = startInPipe(['--config.check'], settings);
+  await program.exitCode;
+  assert.ok(program.stdout.length > 2 * PIPE_BYTES);
+  assert.match(program.stderr, /exit code 0/);
+  for (const code of codes) assert.ok(program.stdout.includes(` ${code} `), code);
+});
+
+test('the exposition of once is written to a pipe completely', async () => {
+  await using service = startSimulatorProgram('--users=10', '--tasks=500');
+  const settings = { ...createSettings(await service.waitForUrl()), XVS_METRICS_PER_TASK: 'true' };
+  await using program = startInPipe(['once'], settings);
+  await program.exitCode;
+  assert.ok(program.stdout.length > 2 * PIPE_BYTES);
+  assert.match(program.stderr, /exit code 0/);
+  const { families } = parseExposition(program.stdout, 'text');
+  const series = [...families.values()].reduce((sum, { samples }) => sum + samples.length, 0);
+  assert.equal(families.get('xvs_exporter_series')?.samples[0]?.value, series);
+});
+
+test('output whose reader has closed the pipe does not change the exit code', async () => {
+  const codes = Array.from({ length: 2000 }, (_, number) => `code-${number}`);
+  const settings = { ...createSettings('http://127.0.0.1:1'), XVS_SERVICE_CODES: codes.join(',') };
+  const command = `{ '${process.execPath}' '${PROGRAM_PATH}' --config.check; echo "exit code $?" >&2; } | head -c 1`;
+  await using program = new Program('sh', ['-c', command], settings);
+  await program.exitCode;
+  assert.equal(program.stderr, 'exit code 0\n');
+});
+
+test('serve serves metrics, passes the healthcheck and exits with 0 on SIGTERM', async () => {
+  await using service = startSimulator();
+  await using exporter = startProgram([], createSettings(await service.waitForUrl()));
+  const port = await exporter.waitForPort();
+  await exporter.waitForOutput(/Poll succeeded/);
+  const base = `http://127.0.0.1:${port}`;
+  assert.match(await fetchText(`${base}/metrics`), /^xvs_up\{service_code="TESTING"\} 1$/m);
+  assert.equal(await fetchText(`${base}/-/ready`), 'xvs-exporter is ready.\n');
+  await using health = startProgram(['healthcheck', `--web.listen-address=127.0.0.1:${port}`]);
+  assert.equal(await health.exitCode, 0);
+  exporter.signal('SIGTERM');
+  assert.equal(await exporter.exitCode, 0);
+  await using unhealthy = startProgram(['healthcheck', `--web.listen-address=127.0.0.1:${port}`]);
+  assert.equal(await unhealthy.exitCode, 1);
+});
+
+test('serve starts while the service is down, and polls successfully once it is up', async () => {
+  await using service = startSimulator();
+  const url = await service.waitForUrl();
+  await setFault(url, { fault: 'refuse' });
+  await using exporter = startProgram(['--poll.interval=1s'], createSettings(url));
+  await exporter.waitForOutput(/Poll failed/);
+  await clearFaults(url);
+  await exporter.waitForOutput(/Poll succeeded/);
+});
+
+test('an address in use is logged in one line that names the setting, with exit code 2', async () => {
+  await using service = startSimulator();
+  const taken = new URL(await service.waitForUrl()).host;
+  await using exporter = startProgram(
+    [`--web.listen-address=${taken}`],
+    createSettings('http://127.0.0.1:1'),
+  );
+  assert.equal(await exporter.exitCode, 2);
+  assert.match(
+    exporter.stderr,
+    /"err":\{"message":"web\.listen_address: expected .* which another process uses \(EADDRINUSE\); set web\.listen_address .*"\},"msg":"Startup failed"/,
+  );
+});
+
+test('demo runs exporter and simulator with growing byte counters, and exits with 0 on Ctrl-C', async () => {
+  await using demo = startProgram(['demo', '--web.listen-address=127.0.0.1:0', '--poll.interval=1s']);
+  const metrics = await demo.waitForOutput(/(http:\S+\/metrics)/);
+  const bytes = async (): Promise<number> => {
+    const { families } = parseExposition(await fetchText(metrics), 'text');
+    const samples = families.get('xvs_input_bytes_total')?.samples ?? [];
+    return samples.reduce((sum, { value }) => sum + value, 0);
+  };
+  await demo.waitForOutput(/Poll succeeded.*service_code=STADIUM/);
+  let last = await bytes();
+  // Counters never decrease and eventually grow.
+  while (last === 0) {
+    const now = await bytes();
+    assert.ok(now >= last);
+    last = now;
+  }
+  demo.signal('SIGINT');
+  assert.equal(await demo.exitCode, 0);
+});
+
+test('no secret, signature, live URL or opaque is shown anywhere, for any response of the service', async () => {
+  const secret = 'very-secret-0123456789';
+  await using service = startSimulator(`--service-code=TESTING:${secret}`);
+  const url = await service.waitForUrl();
+  const flags = ['--log.level=debug', '--poll.interval=1s', '--upstream.timeout=900ms', '--metrics.per-task'];
+  await using exporter = startProgram(flags, createSettings(url, secret));
+  const base = `http://127.0.0.1:${await exporter.waitForPort()}`;
+  let output = '';
+  const fetchAll = async (): Promise<void> => {
+    for (const path of ['/', '/service-codes/TESTING', '/metrics', '/nothing', '/-/ready'])
+      output += await fetchText(base + path);
+    output += await fetchText(`${base}/metrics`, { headers: { accept: 'application/openmetrics-text' } });
+  };
+  await exporter.waitForOutput(/Poll succeeded/);
+  await fetchAll();
+  for (const fault of [
+    { fault: 'reset_body' },
+    { fault: 'html' },
+    { fault: 'truncate' },
+    { fault: 'redirect' },
+    { fault: 'bad_record' },
+  ]) {
+    exporter.stderr = '';
+    await setFault(url, fault);
+    await exporter.waitForOutput(/Poll failed|Skipped invalid records/);
+    await fetchAll();
+    output += exporter.stderr;
+    await clearFaults(url);
+  }
+  output += exporter.stdout + exporter.stderr;
+  assert.ok(output.includes('xvs_task_info'));
+  // The field name is a label value of the counter of invalid fields; field values are not.
+  const values = output.replaceAll('field="user_name"', '');
+  assert.doesNotMatch(values, /very-secret|[0-9a-f]{64}|\/live\/|rtmp:\/\/|%7B|opaque|user_name/);
+});

@@ -1,0 +1,220 @@
+import assert from 'node:assert/strict';
+import { mkdirSync } from 'node:fs';
+import { test } from 'node:test';
+import { startProgram, type Program } from '../../support/program.ts';
+import { clearFaults, setFault, startSimulatorProgram } from '../../support/simulator-program.ts';
+import { TemporaryFolder } from '../../support/temporary-folder.ts';
+import { waitUntil } from '../../support/wait-until.ts';
+import { RunningExporter } from './running-exporter.ts';
+
+/** With this seed, no task of the first service code ends within the first minutes, so its listings contain all bytes. */
+const WORLD_FLAGS = ['--seed=122', '--tasks=12', '--users=20'];
+const CODES = ['STAYS:secret-of-one', 'GOES:secret-of-two', 'COMES:secret-of-three'];
+
+function startSimulator(): Program {
+  const codes = CODES.map((code) => `--service-code=${code}`);
+  return startSimulatorProgram(...WORLD_FLAGS, ...codes);
+}
+
+interface Totals {
+  readonly input_bytes_pushed: number;
+  readonly http_output_bytes_pushed: number;
+}
+
+/** The simulator's control endpoints. */
+class ServiceControl {
+  readonly url: string;
+
+  constructor(url: string) {
+    this.url = url;
+  }
+
+  /** Stops the bytes of the first service code and returns its totals. */
+  async freeze(): Promise<Totals> {
+    await setFault(this.url, { fault: 'freeze_ingest', serviceCode: 'STAYS' });
+    const response = await fetch(`${this.url}/-/totals?service_code=STAYS`);
+    return JSON.parse(await response.text()) as Totals;
+  }
+
+  async thaw(): Promise<void> {
+    await clearFaults(this.url, 'STAYS');
+  }
+}
+
+/** A configuration file with settings for each service code. */
+function createConfiguration(url: string, codes: Readonly<Record<string, string>>, more = ''): string {
+  const entries = Object.entries(codes).map(
+    ([code, settings]) => `  - { service_code: ${code}, ${settings} }`,
+  );
+  return `upstream: { base_url: "${url}" }\npoll: { interval: 1s }\nservice_codes:\n${entries.join('\n')}\n${more}`;
+}
+
+const STAYS = { STAYS: 'secret_file: one' };
+const GOES = { GOES: 'secret_file: two' };
+const STAYS_WITH_SECRET = { STAYS: 'secret: secret-of-one' };
+const COMES = { COMES: 'secret: secret-of-three, interval: 1h' };
+
+test('service codes are added, changed and removed at run time, and an unchanged one loses no bytes', async () => {
+  using folder = new TemporaryFolder();
+  await using simulator = startSimulator();
+  const service = new ServiceControl(await simulator.waitForUrl());
+  const write = (codes: Readonly<Record<string, string>>, more?: string): void =>
+    folder.replace('config.yml', createConfiguration(service.url, codes, more));
+  const before = await service.freeze();
+  folder.replace('one', 'secret-of-one\n');
+  folder.replace('two', 'the-wrong-one\n');
+  write({ ...STAYS, ...GOES });
+  const flags = [`--config.file=${folder.at('config.yml')}`, '--web.listen-address=127.0.0.1:0'];
+  await using program = startProgram([...flags, '--web.enable-lifecycle']);
+  const exporter = await RunningExporter.attach(program);
+  await exporter.waitUntilUp('STAYS');
+  await waitUntil(
+    () => exporter.sumFamily('xvs_ret', 'GOES'),
+    (ret) => ret === 1005,
+  );
+  await service.thaw();
+
+  // Rotate a secret and reload by signal.
+  folder.replace('two', 'secret-of-two\n');
+  program.signal('SIGHUP');
+  const rotated = await exporter.waitForLog(/\{[^{]*"msg":"Configuration reloaded"\}/);
+  assert.match(rotated, /"trigger":"signal","added":0,"changed":1,"kept":1,"removed":0/);
+  await exporter.waitUntilUp('GOES');
+
+  // Add a code. Its interval is an hour, so that only its first poll runs.
+  write({ ...STAYS, ...GOES, ...COMES });
+  assert.deepEqual(await exporter.reload(), [200, 'xvs-exporter has reloaded its configuration.\n']);
+  await exporter.waitUntilUp('COMES');
+  assert.equal(await exporter.fetchStatus('/-/ready'), 200);
+
+  // Remove a code with all its series.
+  write({ ...STAYS, ...COMES });
+  assert.equal((await exporter.reload())[0], 200);
+  assert.doesNotMatch(await exporter.fetchMetrics(), /service_code="GOES"/);
+  assert.equal(await exporter.fetchStatus('/metrics?service_code=GOES'), 404);
+
+  // An invalid file changes nothing.
+  const loaded = await exporter.sumFamily('xvs_exporter_config_last_reload_success_timestamp_seconds');
+  write({ ...STAYS, ...GOES, WRONG: 'secret: [secret-that-is-a-list]' });
+  await exporter.waitForLog(/removed":1,"msg":"Configuration reloaded/);
+  assert.deepEqual(await exporter.reload(), [500, 'Reload failed; the log has the details.\n']);
+  await exporter.waitForLog(
+    /"level":"error".*"trigger":"request".*config\.yml:6:36 service_codes\[2\]\.secret: expected a secret .*, found a list"\},"msg":"Configuration reload failed"/,
+  );
+  assert.equal(await exporter.sumFamily('xvs_exporter_config_last_reload_successful'), 0);
+  assert.equal(await exporter.sumFamily('xvs_exporter_config_last_reload_success_timestamp_seconds'), loaded);
+  assert.doesNotMatch(await exporter.fetchMetrics(), /service_code="GOES"/);
+
+  // A valid file is applied, except for settings that need a restart.
+  write({ ...STAYS, ...COMES }, 'log: { level: debug }\nweb: { max_requests: 1 }\n');
+  assert.equal((await exporter.reload())[0], 200);
+  await exporter.waitForLog(
+    /"settings":\["web.max_requests","log.level"\],"msg":"Some changed settings need a restart"/,
+  );
+  assert.equal(await exporter.sumFamily('xvs_exporter_config_last_reload_successful'), 1);
+
+  const after = await service.freeze();
+  for (const [family, field] of [
+    ['xvs_input_bytes_total', 'input_bytes_pushed'],
+    ['xvs_http_output_bytes_total', 'http_output_bytes_pushed'],
+  ] as const) {
+    const pushed = after[field] - before[field];
+    assert.ok(pushed > 1_000_000);
+    await waitUntil(
+      () => exporter.sumFamily(family, 'STAYS'),
+      (counted) => counted === pushed,
+    );
+  }
+  // Two polls later the counters are unchanged.
+  const polls = (await exporter.sumFamily('xvs_exporter_polls_total', 'STAYS')) ?? 0;
+  await waitUntil(
+    () => exporter.sumFamily('xvs_exporter_polls_total', 'STAYS'),
+    (now) => (now ?? 0) >= polls + 2,
+  );
+  const counted = await exporter.sumFamily('xvs_input_bytes_total', 'STAYS');
+  assert.equal(counted, after.input_bytes_pushed - before.input_bytes_pushed);
+  assert.match(exporter.output, /Starting xvs-exporter/);
+  assert.doesNotMatch(exporter.output, /secret-of|secret-that|wrong-one/);
+});
+
+test('a changed secret and a new service code in a mounted Kubernetes volume are applied automatically', async () => {
+  using folder = new TemporaryFolder();
+  await using simulator = startSimulator();
+  const url = await simulator.waitForUrl();
+  /** Replaces the files as Kubernetes does for Secrets and ConfigMaps. */
+  const mount = (version: string, files: Readonly<Record<string, string>>): void => {
+    mkdirSync(folder.at(`..${version}`));
+    for (const [name, text] of Object.entries(files)) folder.replace(`..${version}/${name}`, text);
+    folder.link('..data', `..${version}`);
+  };
+  mount('1', { 'config.yml': createConfiguration(url, STAYS), one: 'the-wrong-one' });
+  for (const name of ['config.yml', 'one']) folder.link(name, `..data/${name}`);
+  const flags = [`--config.file=${folder.at('config.yml')}`, '--web.listen-address=127.0.0.1:0'];
+  await using program = startProgram([...flags, '--config.auto-reload']);
+  const exporter = await RunningExporter.attach(program);
+  await exporter.waitForLog(/"service_code":"STAYS".*"msg":"Poll failed"/);
+
+  mount('2', { 'config.yml': createConfiguration(url, { ...STAYS, ...COMES }), one: 'secret-of-one' });
+  await exporter.waitForLog(
+    /"trigger":"file","added":1,"changed":1,"kept":0,"removed":0,"msg":"Configuration reloaded"/,
+  );
+  await exporter.waitUntilUp('STAYS');
+  await exporter.waitUntilUp('COMES');
+
+  mount('3', { 'config.yml': 'service_codes: 7\n', one: 'secret-of-one' });
+  await exporter.waitForLog(/"level":"error".*"trigger":"file".*"msg":"Configuration reload failed"/);
+  assert.equal(await exporter.sumFamily('xvs_exporter_config_last_reload_successful'), 0);
+  await exporter.waitUntilUp('STAYS');
+});
+
+test('a reload by request must be enabled, a reload by signal does not', async () => {
+  await using program = startProgram(['--web.listen-address=127.0.0.1:0'], {
+    XVS_UPSTREAM_BASE_URL: 'http://127.0.0.1:1',
+    XVS_SERVICE_CODES: 'TESTING',
+    XVS_SECRET: 'abc',
+  });
+  const exporter = await RunningExporter.attach(program);
+  const [status, line] = await exporter.reload();
+  assert.deepEqual([status, line], [403, 'Reload is disabled. Set --web.enable-lifecycle to enable it.\n']);
+  assert.equal(await exporter.fetchStatus('/-/reload'), 405);
+  program.signal('SIGHUP');
+  await exporter.waitForLog(
+    /"trigger":"signal","added":0,"changed":0,"kept":1,"removed":0,"msg":"Configuration reloaded"/,
+  );
+});
+
+/** Makes Node.js send SIGHUP to the program while it reads its first file, and then replace that file by `<file>.next`. */
+const SIGNAL_AT_FIRST_READ = `import { once } from 'node:events';
+  import fs from 'node:fs';
+  import { syncBuiltinESMExports } from 'node:module';
+  const { open } = fs.promises;
+  fs.promises.open = async (path, ...rest) => {
+    fs.promises.open = open;
+    syncBuiltinESMExports();
+    const file = await open(path, ...rest);
+    fs.renameSync(path + '.next', path);
+    const received = once(process, 'SIGHUP');
+    process.kill(process.pid, 'SIGHUP');
+    await received;
+    return file;
+  };
+  syncBuiltinESMExports();`;
+
+test('a reload signal during startup triggers a reload after startup', async () => {
+  using folder = new TemporaryFolder();
+  folder.replace('config.yml', createConfiguration('http://127.0.0.1:1', STAYS_WITH_SECRET));
+  folder.replace(
+    'config.yml.next',
+    createConfiguration('http://127.0.0.1:1', { ...STAYS_WITH_SECRET, ...COMES }),
+  );
+  await using program = startProgram(
+    [`--config.file=${folder.at('config.yml')}`, '--web.listen-address=127.0.0.1:0'],
+    { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(SIGNAL_AT_FIRST_READ)}` },
+  );
+  await program.waitForOutput(/"service_codes":1,.*"msg":"Starting xvs-exporter"/);
+  await program.waitForOutput(
+    /"trigger":"signal","added":1,"changed":0,"kept":1,"removed":0,"msg":"Configuration reloaded"/,
+  );
+  program.signal('SIGTERM');
+  assert.equal(await program.exitCode, 0);
+});

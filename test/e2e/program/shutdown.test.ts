@@ -1,0 +1,169 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { test } from 'node:test';
+import { PausableService } from '../../support/pausable-service.ts';
+import { startProgram, type Program } from '../../support/program.ts';
+import { TemporaryFolder } from '../../support/temporary-folder.ts';
+import { waitUntil } from '../../support/wait-until.ts';
+
+const SIMULATE = ['simulate', '--listen-address=127.0.0.1:0', '--users=5', '--tasks=2', '--control'];
+
+function startExporter(
+  url: string,
+  args: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+): Program {
+  return startProgram(['--web.listen-address=127.0.0.1:0', '--poll.interval=1s', ...args], {
+    XVS_UPSTREAM_BASE_URL: url,
+    XVS_SERVICE_CODES: 'TESTING',
+    XVS_SECRET: 'abc',
+    ...env,
+  });
+}
+
+/** Opens a connection and sends an incomplete scrape request; `received` returns the response so far. */
+async function startScrape(port: number): Promise<{ socket: Socket; received: () => string }> {
+  const socket = connect(port, '127.0.0.1').setEncoding('latin1');
+  let text = '';
+  socket.on('data', (piece) => {
+    text += String(piece);
+  });
+  await once(socket, 'connect');
+  await new Promise((resolve) => socket.write('GET /metrics HTTP/1.1\r\nHost: x\r\n', resolve));
+  return { socket, received: () => text };
+}
+
+/** Resolves when the server has read everything that was sent before on other connections. */
+async function waitUntilRead(port: number): Promise<void> {
+  await (await fetch(`http://127.0.0.1:${port}/-/healthy`)).text();
+}
+
+for (const name of ['SIGTERM', 'SIGINT'] as const) {
+  test(`on ${name} the poll in progress is aborted, the scrape in progress is answered, and the exit code is 0`, async () => {
+    await using service = await PausableService.start();
+    const timeouts = ['--upstream.timeout=1h', '--upstream.headers-timeout=1h'];
+    await using exporter = startExporter(service.url, timeouts);
+    const port = await exporter.waitForPort();
+    await exporter.waitForOutput(/Poll succeeded/);
+    service.isPaused = true;
+    await waitUntil(
+      () => service.pendingCount,
+      (pending) => pending === 1,
+    );
+    const { socket, received } = await startScrape(port);
+    await waitUntilRead(port);
+    exporter.signal(name);
+    await exporter.waitForOutput(/"msg":"Shutting down"/);
+    socket.write('\r\n');
+    await once(socket, 'close');
+    assert.match(received(), /^HTTP\/1\.1 200 OK\r\n/);
+    assert.match(received(), /\r\nConnection: close\r\n/);
+    assert.match(received(), /\nxvs_up\{service_code="TESTING"\} 1\n/);
+    assert.equal(await exporter.exitCode, 0);
+    assert.doesNotMatch(exporter.stderr, /"level":"(?:error|fatal)"/);
+  });
+}
+
+test('a client that never completes its request delays the shutdown by a few seconds, and the exit code is 0', async () => {
+  await using exporter = startExporter('http://127.0.0.1:1', []);
+  const port = await exporter.waitForPort();
+  const { socket, received } = await startScrape(port);
+  await waitUntilRead(port);
+  const signalledMs = performance.now();
+  exporter.signal('SIGTERM');
+  await once(socket, 'close');
+  assert.equal(await exporter.exitCode, 0);
+  assert.ok(performance.now() - signalledMs > 4000);
+  assert.equal(received(), '');
+});
+
+test('a second signal kills the process', async () => {
+  await using exporter = startExporter('http://127.0.0.1:1', []);
+  const port = await exporter.waitForPort();
+  const { socket } = await startScrape(port);
+  await waitUntilRead(port);
+  exporter.signal('SIGTERM');
+  await exporter.waitForOutput(/"msg":"Shutting down"/);
+  exporter.signal('SIGTERM');
+  assert.equal(await exporter.exitCode, null);
+  socket.destroy();
+});
+
+/** Makes Node.js run a script before the program, which injects a fault on SIGUSR2. */
+function createPreload(fault: string): Readonly<Record<string, string>> {
+  const script = `import crypto from 'node:crypto';
+    import fs from 'node:fs';
+    import { syncBuiltinESMExports } from 'node:module';
+    process.on('SIGUSR2', () => { ${fault} });`;
+  return { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(script)}` };
+}
+
+const FATAL_ERRORS: readonly [string, string][] = [
+  ['an exception', "throw new Error('injected')"],
+  ['an unhandled rejection', "void Promise.reject(new Error('injected'))"],
+  ['an exception in a timer', "setTimeout(() => { throw new Error('injected'); }, 1)"],
+  [
+    'a poll loop that rejects',
+    "crypto.createHmac = () => { throw new Error('injected'); }; syncBuiltinESMExports()",
+  ],
+];
+
+for (const [name, fault] of FATAL_ERRORS) {
+  test(`${name} is logged in one fatal line, and the exit code is 1`, async () => {
+    await using service = startProgram(SIMULATE);
+    const url = await service.waitForUrl();
+    await using exporter = startExporter(url, [], createPreload(fault));
+    await exporter.waitForOutput(/Poll succeeded/);
+    exporter.signal('SIGUSR2');
+    assert.equal(await exporter.exitCode, 1);
+    const lines = exporter.stderr.trimEnd().split('\n');
+    const last: Record<string, unknown> = JSON.parse(lines.at(-1) ?? '');
+    const { level, err, msg } = last;
+    assert.deepEqual([level, msg], ['fatal', 'Unexpected error; exiting']);
+    assert.match(
+      JSON.stringify(err),
+      /^\{"type":"Error","message":"injected","stack":"Error: injected\\n +at /,
+    );
+    assert.equal(lines.filter((line) => line.includes('"level":"fatal"')).length, 1);
+    assert.equal(exporter.stdout, '');
+  });
+}
+
+test('a shutdown that hangs times out, with exit code 1', async () => {
+  using folder = new TemporaryFolder();
+  // The last write of the state file never ends.
+  const fault = `void fs.promises.open(process.execPath).then(async (file) => {
+      Object.getPrototypeOf(file).sync = () => new Promise(() => undefined);
+      await file.close();
+      process.stdout.write('Injected');
+    });`;
+  const env = { ...createPreload(fault), XVS_STATE_FILE: folder.at('state') };
+  await using exporter = startExporter('http://127.0.0.1:1', [], env);
+  await exporter.waitForPort();
+  exporter.signal('SIGUSR2');
+  await exporter.waitForOutput(/Injected/);
+  exporter.signal('SIGTERM');
+  assert.equal(await exporter.exitCode, 1);
+  assert.match(exporter.stderr, /"level":"error".*"timeout_ms":8000,"msg":"Shutdown timed out"\}\n$/);
+});
+
+test('a fatal line is in the configured format', async () => {
+  const env = createPreload("throw new Error('injected')");
+  await using exporter = startExporter('http://127.0.0.1:1', ['--log.format=logfmt'], env);
+  await exporter.waitForOutput(/msg=Listening/);
+  exporter.signal('SIGUSR2');
+  assert.equal(await exporter.exitCode, 1);
+  assert.match(
+    exporter.stderr,
+    /\ntime=\S+ level=fatal msg="Unexpected error; exiting" err.type=Error err.message=injected err.stack="Error: injected\\n[^\n]*"\n$/,
+  );
+});
+
+test('a command without log reports an unexpected error in plain text', async () => {
+  await using simulator = startProgram(SIMULATE, createPreload("throw new Error('injected')"));
+  await simulator.waitForUrl();
+  simulator.signal('SIGUSR2');
+  assert.equal(await simulator.exitCode, 1);
+  assert.match(simulator.stderr, /^xvs-exporter: Error: injected\n +at /);
+});

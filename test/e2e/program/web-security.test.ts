@@ -1,0 +1,163 @@
+import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import type { TestContext } from 'node:test';
+import { waitUntil } from '../../support/wait-until.ts';
+import { isInstalled } from '../../support/installed-programs.ts';
+import { startProgram } from '../../support/program.ts';
+import type { Program } from '../../support/program.ts';
+import { Prometheus } from '../../support/prometheus.ts';
+import { certificateFolder, HASH, PASSWORD, SERVER_CERTIFICATE } from '../../unit/web/secured-server.ts';
+
+const USERS = `basic_auth_users: { prometheus: ${HASH} }\n`;
+const TLS = `tls_server_config: { ${SERVER_CERTIFICATE}, client_ca_file: ca.pem, client_auth_type: RequireAndVerifyClientCert }\n`;
+/** No service listens there; the exporter runs without it. */
+const SETTINGS = { XVS_UPSTREAM_BASE_URL: 'http://127.0.0.1:1', XVS_SERVICE_CODES: 'A', XVS_SECRET: 'abc' };
+
+/** Writes a web configuration into a folder with certificates. */
+function writeWebConfiguration(t: TestContext, yml: string): { folder: string; path: string } {
+  const folder = certificateFolder(t);
+  const path = join(folder, 'web.yml');
+  writeFileSync(path, yml);
+  return { folder, path };
+}
+
+async function startSecured(
+  path: string,
+  ...flags: readonly string[]
+): Promise<{ program: Program; port: number }> {
+  const args = ['--web.listen-address=127.0.0.1:0', `--web.config.file=${path}`, ...flags];
+  const program = startProgram(args, SETTINGS);
+  return { program, port: await program.waitForPort() };
+}
+
+test(
+  'Prometheus scrapes it only with password, CA and client certificate',
+  { timeout: 600_000 },
+  async (t) => {
+    if (!isInstalled(t, 'prometheus')) return;
+    const { folder, path } = writeWebConfiguration(t, TLS + USERS);
+    const { program, port } = await startSecured(path);
+    await using exporter = program;
+    const ca_file = join(folder, 'ca.pem');
+    const client = { cert_file: join(folder, 'client.pem'), key_file: join(folder, 'client.key') };
+    const selfSigned = {
+      cert_file: join(folder, 'self-signed.pem'),
+      key_file: join(folder, 'self-signed.key'),
+    };
+    const basic_auth = { username: 'prometheus', password: PASSWORD };
+    const job = (name: string, overrides: object) => ({
+      job_name: name,
+      scheme: 'https',
+      static_configs: [{ targets: [`127.0.0.1:${port}`] }],
+      ...overrides,
+    });
+    const authorized = { tls_config: { ca_file, ...client }, basic_auth };
+    await using prometheus = await Prometheus.startWithJobs([
+      job('authorized', authorized),
+      // The scheme comes from /sd.
+      {
+        job_name: 'discovered',
+        honor_labels: true,
+        http_sd_configs: [{ url: `https://127.0.0.1:${port}/sd`, refresh_interval: '1s', ...authorized }],
+        ...authorized,
+      },
+      job('wrong-password', {
+        tls_config: { ca_file, ...client },
+        basic_auth: { ...basic_auth, password: 'sesame' },
+      }),
+      job('without-password', { tls_config: { ca_file, ...client } }),
+      job('without-certificate', { tls_config: { ca_file }, basic_auth }),
+      job('self-signed-certificate', { tls_config: { ca_file, ...selfSigned }, basic_auth }),
+      job('without-ca', { tls_config: client, basic_auth }),
+      job('plain', { scheme: 'http', basic_auth }),
+    ]);
+    const ups = async () =>
+      new Map((await prometheus.query('up')).map(({ metric, value }) => [metric['job'], value]));
+    const found = await prometheus.waitUntil(
+      ups,
+      (up) => up.size === 8 && up.get('authorized') === 1 && up.get('discovered') === 1,
+    );
+    assert.deepEqual(
+      new Set([...found].filter(([, up]) => up === 1).map(([name]) => name)),
+      new Set(['authorized', 'discovered']),
+    );
+    for (const name of ['authorized', 'discovered'])
+      assert.equal(await prometheus.value(`xvs_up{job="${name}", service_code="A"}`), 0);
+    assert.deepEqual(
+      [PASSWORD, HASH, 'sesame', 'Authorization'].filter((text) =>
+        (exporter.stdout + exporter.stderr).includes(text),
+      ),
+      [],
+    );
+  },
+);
+
+test('healthcheck succeeds with TLS and passwords if probes are open, and fails otherwise', async (t) => {
+  const { path } = writeWebConfiguration(t, TLS + USERS);
+  for (const [flag, code, message] of [
+    ['--web.open-probes', 0, /^$/],
+    ['--log.level=info', 1, /^healthcheck: /],
+  ] as const) {
+    const { program, port } = await startSecured(path, flag);
+    await using exporter = program;
+    await using health = startProgram(['healthcheck', `--web.listen-address=127.0.0.1:${port}`]);
+    assert.equal(await health.exitCode, code);
+    assert.match(health.stderr, message);
+    assert.equal(exporter.stdout, '');
+  }
+});
+
+test('healthcheck names the setting that opens probes', async (t) => {
+  const { path } = writeWebConfiguration(t, USERS);
+  const { program, port } = await startSecured(path);
+  await using _exporter = program;
+  await using health = startProgram(['healthcheck', `--web.listen-address=127.0.0.1:${port}`]);
+  assert.equal(await health.exitCode, 1);
+  assert.match(health.stderr, /found 401; set web\.open_probes to allow probes\n$/);
+});
+
+test('--config.check names a valid web configuration, and the start logs its outcome', async (t) => {
+  const { path } = writeWebConfiguration(t, TLS + USERS);
+  await using check = startProgram([`--web.config.file=${path}`, '--config.check'], SETTINGS);
+  assert.equal(await check.exitCode, 0);
+  assert.ok(check.stdout.includes(` ${path} `), check.stdout);
+  const { program } = await startSecured(path);
+  await using exporter = program;
+  assert.match(exporter.stderr, /"tls":true,"users":1,"msg":"Web configuration loaded"/);
+});
+
+test('an invalid web configuration prevents the start and fails --config.check', async (t) => {
+  const { path } = writeWebConfiguration(t, 'basic_auth_users: { prometheus: hunter2 }');
+  for (const flags of [[], ['--config.check']]) {
+    await using program = startProgram([`--web.config.file=${path}`, ...flags], SETTINGS);
+    assert.equal(await program.exitCode, 2);
+    assert.match(program.stderr, /web\.yml:1:33 basic_auth_users: expected a bcrypt hash/);
+    assert.ok(!program.stderr.includes('hunter2'));
+  }
+});
+
+test('a running exporter applies a new password and ignores an invalid file', async (t) => {
+  const { path } = writeWebConfiguration(t, USERS);
+  const { program, port } = await startSecured(path);
+  await using exporter = program;
+  const statusOf = async (user: string): Promise<number> => {
+    const authorization = `Basic ${Buffer.from(`${user}:${PASSWORD}`).toString('base64')}`;
+    const { status } = await fetch(`http://127.0.0.1:${port}/metrics`, { headers: { authorization } });
+    return status;
+  };
+  assert.deepEqual([await statusOf('prometheus'), await statusOf('next')], [200, 401]);
+  writeFileSync(path, 'junk');
+  await waitUntil(
+    () => statusOf('prometheus').then(() => exporter.stderr),
+    (log) => log.includes('Web configuration reload failed'),
+  );
+  assert.equal(await statusOf('prometheus'), 200);
+  writeFileSync(path, USERS.replace('prometheus', 'next'));
+  await waitUntil(
+    () => statusOf('next'),
+    (status) => status === 200,
+  );
+  assert.equal(await statusOf('prometheus'), 401);
+});

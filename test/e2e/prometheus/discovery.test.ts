@@ -1,0 +1,150 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { readDeployFile, listDeployYaml } from '../../support/deploy-files.ts';
+import { createDiscoveryJobs } from '../../support/discovery-jobs.ts';
+import { isInstalled } from '../../support/installed-programs.ts';
+import { startProgram } from '../../support/program.ts';
+import { Prometheus, type QueriedSeries } from '../../support/prometheus.ts';
+import { scaleDurations } from '../../support/scale-durations.ts';
+import { startSimulatorProgram } from '../../support/simulator-program.ts';
+import { TemporaryFolder } from '../../support/temporary-folder.ts';
+
+const CODES = ['STAYS', 'GOES', 'COMES', 'a b&c="é"'] as const;
+const SPECIAL_CODE = CODES[3];
+
+/** Minutes in the rules become seconds. */
+const TIME_DIVISOR = 60;
+
+/** Series that Prometheus adds for each scrape. */
+const SCRAPE_METRICS = /^(?:up|scrape_.*)$/;
+
+function createConfiguration(baseUrl: string, codes: readonly string[]): string {
+  return JSON.stringify({
+    upstream: { base_url: baseUrl },
+    poll: { interval: '1s' },
+    service_codes: codes.map((code) => ({ service_code: code, secret: 'abc' })),
+  });
+}
+
+const listCodes = (series: readonly QueriedSeries[]): readonly string[] =>
+  series.map(({ metric }) => metric['service_code'] ?? '').toSorted((a, b) => (a < b ? -1 : 1));
+
+test(
+  'a real Prometheus discovers service codes by /sd and scrapes each separately',
+  { timeout: 600_000 },
+  async (t) => {
+    if (!isInstalled(t, 'prometheus')) return;
+    await using service = startSimulatorProgram(
+      ...CODES.map((code) => `--service-code=${code}:abc`),
+      '--users=20',
+      '--tasks=30',
+    );
+    const serviceUrl = await service.waitForUrl();
+    using folder = new TemporaryFolder();
+    folder.replace('config.json', createConfiguration(serviceUrl, ['STAYS', 'GOES', SPECIAL_CODE]));
+    const flags = [`--config.file=${folder.at('config.json')}`, '--web.listen-address=127.0.0.1:0'];
+    const exporter = startProgram([...flags, '--web.enable-lifecycle']);
+    t.after(() => exporter[Symbol.asyncDispose]());
+    const address = `127.0.0.1:${await exporter.waitForPort()}`;
+    await using prometheus = await Prometheus.startWithJobs(
+      createDiscoveryJobs(address),
+      listDeployYaml('prometheus/rules').map((name) => scaleDurations(readDeployFile(name), TIME_DIVISOR)),
+    );
+    const upOfCodes = () => prometheus.query('up{job="xvs-exporter-service-codes"} == 1');
+
+    await t.test('each code and the process are targets that are up', async () => {
+      await prometheus.waitUntil(upOfCodes, (series) => series.length === 3);
+      assert.deepEqual(listCodes(await upOfCodes()), ['GOES', 'STAYS', SPECIAL_CODE]);
+      // The first scrapes of the targets are not simultaneous.
+      const ofProcess = await prometheus.waitUntil(
+        () => prometheus.query('up{job="xvs-exporter"}'),
+        (series) => series.length > 0,
+      );
+      assert.deepEqual(
+        ofProcess.map(({ metric, value }) => [metric, value]),
+        [[{ __name__: 'up', job: 'xvs-exporter', instance: address }, 1]],
+      );
+    });
+
+    await t.test('series have the same labels as without discovery', async () => {
+      const series = await prometheus.waitUntil(
+        () => prometheus.query('xvs_up'),
+        (found) => found.length === 3,
+      );
+      for (const { metric } of series) {
+        const { service_code: code, ...rest } = metric;
+        assert.ok(code !== undefined);
+        assert.deepEqual(rest, { __name__: 'xvs_up', job: 'xvs-exporter', instance: address });
+      }
+      assert.deepEqual(await prometheus.query('{__name__=~".+", exported_service_code!=""}'), []);
+      assert.deepEqual(await prometheus.query('{__name__=~".+", exported_job!=""}'), []);
+    });
+
+    await t.test('no two targets expose the same series: there are as many series as samples', async () => {
+      const counts = async (): Promise<readonly [number, number]> => {
+        const all = await prometheus.query('{__name__=~".+", job=~"xvs-exporter.*"}');
+        const scraped = all.filter(({ metric }) => metric['__name__'] === 'scrape_samples_scraped');
+        const samples = scraped.reduce((sum, { value }) => sum + value, 0);
+        const own = all.filter(({ metric }) => !SCRAPE_METRICS.test(metric['__name__'] ?? ''));
+        return [own.filter(({ metric }) => !/:/.test(metric['__name__'] ?? '')).length, samples];
+      };
+      // Tasks start and end between scrapes: repeat until both agree.
+      await prometheus.waitUntil(counts, ([series, samples]) => series > 300 && series === samples);
+      assert.equal(await prometheus.value('count(process_start_time_seconds)'), 1);
+      assert.equal(await prometheus.value('count(xvs_exporter_build_info)'), 1);
+    });
+
+    await t.test(
+      'a code that a reload adds becomes a target, and a removed code stops being one',
+      async () => {
+        folder.replace('config.json', createConfiguration(serviceUrl, ['STAYS', 'COMES', SPECIAL_CODE]));
+        assert.equal((await fetch(`http://${address}/-/reload`, { method: 'POST' })).status, 200);
+        const targets = () => prometheus.query('up{job="xvs-exporter-service-codes"}');
+        await prometheus.waitUntil(
+          targets,
+          (series) => listCodes(series).join() === ['COMES', 'STAYS', SPECIAL_CODE].join(),
+        );
+        await prometheus.waitUntil(
+          () => prometheus.query('xvs_up == 1'),
+          (series) => listCodes(series).join() === ['COMES', 'STAYS', SPECIAL_CODE].join(),
+        );
+        assert.deepEqual(await prometheus.query('{__name__=~"xvs_.+", service_code="GOES"}'), []);
+      },
+    );
+
+    await t.test('a removed code never fires an alert', async () => {
+      const wentAt = (await prometheus.value('vector(time())')) ?? 0;
+      // Longer than the longest `for` of an alert on exporters, and on unwatched codes.
+      await prometheus.waitUntil(
+        () => prometheus.value('vector(time())'),
+        (now) => (now ?? 0) > wentAt + 16,
+      );
+      // The event loop may lag on a busy machine.
+      const alerts =
+        'ALERTS{alertname=~"XvsExporter.*|XvsServiceCode.*", alertname!="XvsExporterEventLoopLag"}';
+      assert.deepEqual(await prometheus.query(alerts), []);
+      assert.deepEqual(await prometheus.query('ALERTS{service_code="GOES", alertstate="firing"}'), []);
+    });
+
+    await t.test(
+      'an exporter that dies fires XvsExporterDown once and XvsServiceCodeUnwatched for each code',
+      async () => {
+        await exporter[Symbol.asyncDispose]();
+        const firing = async (alert: string) =>
+          await prometheus.query(`ALERTS{alertname="${alert}", alertstate="firing"}`);
+        await prometheus.waitUntil(
+          () => firing('XvsExporterDown'),
+          (alerts) => alerts.length === 1,
+        );
+        // GOES was also polled within the last hour (here a minute), by an instance that is now down.
+        const unwatched = async () => listCodes(await firing('XvsServiceCodeUnwatched'));
+        await prometheus.waitUntil(
+          unwatched,
+          (codes) => codes.join() === ['COMES', 'GOES', 'STAYS', SPECIAL_CODE].join(),
+        );
+        assert.deepEqual(await firing('XvsExporterInstanceDown'), []);
+        assert.equal((await firing('XvsExporterDown')).length, 1);
+      },
+    );
+  },
+);

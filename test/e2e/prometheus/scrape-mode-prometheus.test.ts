@@ -1,0 +1,88 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { readDeployFile, listDeployYaml } from '../../support/deploy-files.ts';
+import { isInstalled } from '../../support/installed-programs.ts';
+import { startProgram, type Program } from '../../support/program.ts';
+import { Prometheus } from '../../support/prometheus.ts';
+import { scaleDurations } from '../../support/scale-durations.ts';
+import { clearFaults, setFault, startSimulatorProgram } from '../../support/simulator-program.ts';
+
+/** With this seed, no task ends within the first minutes. */
+const WORLD = ['--service-code=TESTING:abc', '--seed=122', '--users=20', '--tasks=12'];
+
+function startExporter(url: string, ...args: readonly string[]): Program {
+  return startProgram(['--poll.mode=scrape', '--web.listen-address=127.0.0.1:0', ...args], {
+    XVS_UPSTREAM_BASE_URL: url,
+    XVS_SERVICE_CODES: 'TESTING',
+    XVS_SECRET: 'abc',
+  });
+}
+
+test('while the service hangs, the target stays up for a real Prometheus, and xvs_up keeps its last value', async (t) => {
+  if (!isInstalled(t, 'prometheus')) return;
+  await using service = startSimulatorProgram(...WORLD);
+  const url = await service.waitForUrl();
+  await using exporter = startExporter(
+    url,
+    '--poll.interval=4s',
+    '--poll.min-age=1s',
+    '--upstream.timeout=10s',
+    '--upstream.headers-timeout=10s',
+  );
+  const target = `127.0.0.1:${await exporter.waitForPort()}`;
+  await using prometheus = await Prometheus.startWithJobs([
+    {
+      job_name: 'xvs-exporter',
+      scrape_interval: '4s',
+      scrape_timeout: '4s',
+      static_configs: [{ targets: [target] }],
+    },
+  ]);
+  const reaches = (expression: string, wanted: number) =>
+    prometheus.waitUntil(
+      () => prometheus.value(expression),
+      (value) => value === wanted,
+    );
+  await reaches('xvs_up', 1);
+  await setFault(url, { fault: 'silence' });
+  await reaches('xvs_up', 0);
+  // The poll takes ten seconds. A scrape that waits for it is answered shortly before its own timeout.
+  await prometheus.waitUntil(
+    () => prometheus.value('max_over_time((scrape_duration_seconds and on (instance) up == 1)[1m:1s])'),
+    (seconds) => (seconds ?? 0) > 2.8,
+  );
+  await clearFaults(url);
+  await reaches('xvs_up', 1);
+  await reaches('up', 1);
+});
+
+test('no shipped alert fires while the service is healthy', { timeout: 600_000 }, async (t) => {
+  if (!isInstalled(t, 'prometheus')) return;
+  await using service = startSimulatorProgram(...WORLD);
+  await using exporter = startExporter(
+    await service.waitForUrl(),
+    '--poll.interval=1s',
+    '--poll.min-age=500ms',
+  );
+  // Rules and scrapes run 15 times as fast as shipped.
+  await using prometheus = await Prometheus.startAlerting(`127.0.0.1:${await exporter.waitForPort()}`, {
+    rules: listDeployYaml('prometheus/rules').map((name) => scaleDurations(readDeployFile(name), 15)),
+    alertmanager: '127.0.0.1:9',
+  });
+  await prometheus.waitUntil(
+    () => prometheus.value('service_code:xvs_tasks:sum'),
+    (tasks) => (tasks ?? 0) > 0,
+  );
+  // Longer than the longest `for` of the rules, so that a pending alert would fire.
+  await prometheus.waitUntil(
+    () => prometheus.value('count_over_time(xvs_up[1h])'),
+    (samples) => (samples ?? 0) >= 30,
+  );
+  assert.deepEqual(await prometheus.query('last_over_time(ALERTS{alertstate="firing"}[1h])'), []);
+  // On a busy machine, scrapes of 0.7 s may time out and the event loop may lag for a moment.
+  const pending = 'last_over_time(ALERTS{alertname!~"XvsExporterDown|XvsExporterEventLoopLag"}[10s])';
+  assert.deepEqual(await prometheus.query(pending), []);
+  const age =
+    'max_over_time((time() - service_code:xvs_exporter_last_success_timestamp_seconds:max)[10s:1s])';
+  assert.ok(((await prometheus.value(age)) ?? 99) < 10, 'Expected a recent listing');
+});

@@ -1,0 +1,364 @@
+import assert from 'node:assert/strict';
+import { test, type TestContext } from 'node:test';
+import type { Page } from 'playwright-core';
+import type { ServiceCodeStatus } from '../../../src/web/exporter-facade.ts';
+import { Chromium, hasChromium, type PageOptions } from '../../support/chromium.ts';
+import { waitUntil } from '../../support/wait-until.ts';
+import { HOSTILE_NAMES } from '../../unit/web/status-page/hostile-names.ts';
+import {
+  createBreakdown,
+  createHistoryWithFailures,
+  PageServer,
+} from '../../unit/web/status-page/page-server.ts';
+import {
+  createDownStatus,
+  createStatus,
+  createWaitingStatus,
+} from '../../unit/web/status-page/status-fixtures.ts';
+
+const REFRESH_MS = 5000;
+
+interface PageContext {
+  readonly server: PageServer;
+  readonly page: Page;
+  readonly base: string;
+}
+
+/** Runs a test on a page in Chromium, and checks that the console stays empty. */
+async function testPage(
+  t: TestContext,
+  rows: readonly ServiceCodeStatus[],
+  path: string,
+  run: (context: PageContext) => Promise<void>,
+  options: PageOptions = {},
+  expectedMessages = /^$/,
+): Promise<void> {
+  if (!hasChromium(t)) return;
+  await using server = new PageServer(
+    rows,
+    createBreakdown((index) => `name-${index}`),
+  );
+  const base = await server.open();
+  await using browser = await Chromium.launch();
+  const page = await browser.newPage(options);
+  if (options.javaScriptEnabled !== false) await page.clock.install();
+  await page.goto(base + path);
+  await run({ server, page, base });
+  assert.deepEqual(
+    browser.consoleMessages.filter((message) => !expectedMessages.test(message)),
+    [],
+  );
+}
+
+const readServiceCodes = (page: Page): Promise<string[]> => page.locator('.list tbody th').allInnerTexts();
+
+const THREE = [createStatus('UP-1'), createDownStatus('DOWN'), createStatus('UP-2')];
+
+test('service codes that are down come first, with the error and a remedy', async (t) => {
+  await testPage(t, THREE, '/', async ({ page }) => {
+    assert.deepEqual(await readServiceCodes(page), ['DOWN', 'UP-1', 'UP-2']);
+    assert.equal(await page.title(), '1 down, 2 up · xvs-exporter');
+    const errorHelp = await page.getByRole('row').filter({ hasText: 'Try:' }).allInnerTexts();
+    assert.equal(errorHelp.length, 1);
+    assert.match(errorHelp[0] ?? '', /Could not connect to the service\. Try: Check the host and port/);
+    assert.equal(await page.getByTitle('125,000 bytes per second').first().innerText(), '1.00 Mb/s');
+  });
+});
+
+test('a refresh keeps typed text, focus and scroll position', async (t) => {
+  const rows = Array.from({ length: 50 }, (_, index) => createStatus(`UP-${index}`));
+  await testPage(t, rows, '/?q=U', async ({ server, page }) => {
+    await page.evaluate('globalThis.row = document.querySelector(".list tbody tr")');
+    await page.evaluate('scrollTo(0, 100)');
+    // Set by script: typing would apply the filter.
+    await page.evaluate('filter.focus({ preventScroll: true }); filter.value = "UP, and mo";');
+    server.rows = rows.map((row) => ({ ...row, totals: { ...createLargeTotals(), users: 4321 } }));
+    await page.clock.runFor(REFRESH_MS);
+    await page.getByText('4,321').first().waitFor();
+    // The same element: a replaced one could flicker.
+    const kept = '[row.isConnected, document.activeElement.id, document.activeElement.value, scrollY]';
+    assert.deepEqual(await page.evaluate(kept), [true, 'filter', 'UP, and mo', 100]);
+  });
+});
+
+test('focus stays on a service code when the order changes', async (t) => {
+  await testPage(t, THREE, '/', async ({ server, page }) => {
+    await page.getByRole('link', { name: 'UP-1' }).focus();
+    server.rows = [createStatus('UP-1'), createStatus('DOWN'), createDownStatus('UP-2')];
+    await page.clock.runFor(REFRESH_MS);
+    await waitUntil(
+      () => readServiceCodes(page),
+      (codes) => codes.join() === 'UP-2,DOWN,UP-1',
+    );
+    assert.equal(await page.evaluate('document.activeElement.textContent'), 'UP-1');
+  });
+});
+
+test('screen readers announce a change of condition, but not the passing of time', async (t) => {
+  await testPage(t, THREE, '/', async ({ server, page }) => {
+    const status = page.getByRole('status');
+    assert.equal(await status.innerText(), '1 down, 2 up');
+    const watch = `globalThis.changes = 0; new MutationObserver((all) => { changes += all.length; })
+      .observe(document.getElementById('summary').parentElement, { subtree: true, childList: true, characterData: true });`;
+    await page.evaluate(watch);
+    server.nowMs += 60_000;
+    await page.clock.runFor(REFRESH_MS);
+    await page.getByText('65 s ago').first().waitFor();
+    assert.equal(await page.evaluate('changes'), 0);
+    server.rows = [createStatus('UP-1')];
+    await page.clock.runFor(REFRESH_MS);
+    await waitUntil(
+      () => status.innerText(),
+      (text) => text === '1 up',
+    );
+  });
+});
+
+test('a filter is applied while it is typed and is part of the URL', async (t) => {
+  await testPage(t, THREE, '/?sort=code', async ({ page, base }) => {
+    await page.locator('#filter').pressSequentially('up-');
+    await page.clock.runFor(REFRESH_MS);
+    await waitUntil(
+      () => readServiceCodes(page),
+      (codes) => codes.join() === 'UP-1,UP-2',
+    );
+    assert.equal(page.url(), `${base}/?q=up-&sort=code`);
+  });
+});
+
+test('a hidden or paused page sends no requests', async (t) => {
+  await testPage(t, THREE, '/', async ({ server, page }) => {
+    const hide = (isHidden: boolean): string =>
+      `Object.defineProperty(document, 'hidden', { value: ${isHidden}, configurable: true });
+       document.dispatchEvent(new Event('visibilitychange'));`;
+    await page.evaluate(hide(true));
+    const before = server.requestedUrls.length;
+    await page.clock.runFor(10 * REFRESH_MS);
+    assert.equal(server.requestedUrls.length, before);
+    await page.evaluate(hide(false));
+    await waitUntil(
+      () => server.requestedUrls.length,
+      (count) => count === before + 1,
+    );
+    await page.getByRole('button', { name: 'Pause refreshing' }).click();
+    const paused = server.requestedUrls.length;
+    await page.clock.runFor(10 * REFRESH_MS);
+    assert.equal(server.requestedUrls.length, paused);
+    await page.getByRole('button', { name: 'Pause refreshing', pressed: true }).click();
+    await waitUntil(
+      () => server.requestedUrls.length,
+      (count) => count > paused,
+    );
+  });
+});
+
+test('an alert is shown while the exporter does not respond', async (t) => {
+  if (!hasChromium(t)) return;
+  await using server = new PageServer(THREE);
+  const base = await server.open();
+  await using browser = await Chromium.launch();
+  const page = await browser.newPage();
+  await page.clock.install();
+  await page.goto(base);
+  const alert = page.getByRole('alert');
+  assert.equal(await alert.isVisible(), false);
+  server.isBroken = true;
+  await page.clock.runFor(REFRESH_MS);
+  await alert.waitFor({ state: 'visible' });
+  assert.deepEqual(await readServiceCodes(page), ['DOWN', 'UP-1', 'UP-2']);
+  server.isBroken = false;
+  await page.clock.runFor(REFRESH_MS);
+  await alert.waitFor({ state: 'hidden' });
+});
+
+test('a plot shows the time and value of a poll on hover and on focus, and arrow keys go through its polls', async (t) => {
+  const rows = [createStatus('A', { history: createHistoryWithFailures() })];
+  await testPage(t, rows, '/service-codes/A', async ({ page }) => {
+    const plot = page.locator('#plot-tasks');
+    const shown = plot.locator('text:visible');
+    assert.deepEqual(await shown.allTextContents(), ['max 100, scale from 0']);
+    await plot.hover({ position: { x: 1, y: 60 } });
+    assert.deepEqual(await shown.allTextContents(), ['02:49:15 100']);
+    await page.mouse.move(0, 0);
+    await plot.focus();
+    assert.deepEqual(await shown.allTextContents(), ['03:04:00 71']);
+    for (let presses = 0; presses < 3; presses += 1) await page.keyboard.press('ArrowLeft');
+    await page.keyboard.press('ArrowRight');
+    assert.deepEqual(await shown.allTextContents(), ['03:03:30 72']);
+    assert.equal(await plot.getAttribute('aria-label'), '03:03:30 72');
+    await page.clock.runFor(REFRESH_MS);
+    assert.deepEqual(await shown.allTextContents(), ['03:03:30 72']);
+  });
+});
+
+test('on a phone the filter is folded', async (t) => {
+  const run = async ({ page }: PageContext): Promise<void> => {
+    assert.equal(await page.locator('#filter').isVisible(), false);
+    await page.getByText('Filter and order').click();
+    assert.equal(await page.locator('#filter').isVisible(), true);
+  };
+  await testPage(t, THREE, '/', run, { width: 360 });
+});
+
+test('the icon follows the most severe condition', async (t) => {
+  await testPage(t, THREE, '/', async ({ server, page }) => {
+    const readIcon = () => page.locator('#icon').getAttribute('href');
+    const down = await readIcon();
+    server.rows = [createStatus('UP-1')];
+    await page.clock.runFor(REFRESH_MS);
+    await waitUntil(readIcon, (icon) => icon !== down);
+  });
+});
+
+test('the page of a removed service code reports that it is not configured', async (t) => {
+  await testPage(
+    t,
+    THREE,
+    '/service-codes/UP-1',
+    async ({ server, page }) => {
+      server.rows = [];
+      await page.clock.runFor(REFRESH_MS);
+      await page.getByText('No such service code is configured.').waitFor();
+      await page.getByRole('link', { name: 'All service codes' }).click();
+      await page.getByText('This exporter polls no service codes.').waitFor();
+    },
+    {},
+    /404/,
+  );
+});
+
+test('hostile names add no elements, and each links to its page', async (t) => {
+  const rows = HOSTILE_NAMES.map((code) => createStatus(code, { history: createHistoryWithFailures() }));
+  await testPage(t, rows, '/', async ({ server, page, base }) => {
+    server.breakdown = createBreakdown((index) => HOSTILE_NAMES[index] ?? String(index));
+    for (const path of ['/', ...(await readHrefs(page))]) {
+      await page.goto(base + path);
+      assert.match(await page.title(), /· xvs-exporter$/);
+      assert.equal(await page.locator('img, h1 *:not(bdi), script:not(:last-child)').count(), 0);
+      assert.equal(await page.locator('h1').count(), 1);
+    }
+    assert.equal((await readHrefs(page)).length, 0);
+  });
+});
+
+test('the page of a service code shows its name with bidirectional controls spelled out', async (t) => {
+  const code = '\u202Edlrow olleh';
+  await testPage(t, [createStatus(code)], `/service-codes/${encodeURIComponent(code)}`, async ({ page }) => {
+    assert.equal(await page.locator('h1').innerText(), '[U+202E]dlrow olleh');
+  });
+});
+
+async function readHrefs(page: Page): Promise<string[]> {
+  const links = await page.locator('.list tbody th a').all();
+  return await Promise.all(links.map(async (link) => (await link.getAttribute('href')) ?? ''));
+}
+
+test('without scripts, links and a form filter, sort and paginate, and the page reloads', async (t) => {
+  const rows = [
+    createDownStatus('DOWN'),
+    ...Array.from({ length: 60 }, (_, index) => createStatus(`UP-${index}`)),
+  ];
+  const options = { javaScriptEnabled: false };
+  const run = async ({ page }: PageContext): Promise<void> => {
+    assert.equal(await page.locator('meta[http-equiv="refresh"]').count(), 1);
+    assert.equal(await page.getByRole('button', { name: 'Pause refreshing' }).isVisible(), false);
+    await page.getByRole('link', { name: 'Next' }).click();
+    assert.equal((await readServiceCodes(page)).length, 11);
+    await page.getByRole('link', { name: 'Users' }).click();
+    const sorted = page.locator('th[aria-sort]');
+    assert.deepEqual(
+      [await sorted.innerText(), await sorted.getAttribute('aria-sort')],
+      ['Users ▾', 'descending'],
+    );
+    assert.equal((await readServiceCodes(page))[0], 'UP-0');
+    await page.getByRole('searchbox').fill('-59');
+    await page.getByRole('button', { name: 'Show' }).click();
+    assert.deepEqual(await readServiceCodes(page), ['UP-59']);
+  };
+  await testPage(t, rows, '/', run, options);
+});
+
+const PAGE_OPTIONS: readonly (readonly [string, PageOptions])[] = [
+  ['light', { colorScheme: 'light' }],
+  ['dark', { colorScheme: 'dark' }],
+  ['light, in a narrow window', { colorScheme: 'light', width: 1000 }],
+  ['light, on a phone', { colorScheme: 'light', width: 360 }],
+  ['dark, on a phone', { colorScheme: 'dark', width: 360 }],
+];
+
+const VARIED_ROWS: readonly ServiceCodeStatus[] = [
+  ...HOSTILE_NAMES.map((code) => createStatus(code, { history: createHistoryWithFailures() })),
+  createDownStatus('DOWN', { totals: { ...createLargeTotals(), ingress: undefined, egress: undefined } }),
+  createStatus('STALE', { condition: 'stale', totals: undefined }),
+  createStatus('STALLED', {
+    totals: { ...createLargeTotals(), stalledTasks: 1234 },
+    history: createHistoryWithFailures(),
+  }),
+  createStatus('IDLE', { condition: 'idle' }),
+  createWaitingStatus('WAITING'),
+];
+
+function createLargeTotals() {
+  return {
+    users: 1_234_567,
+    tasks: 123_456,
+    stalledTasks: 0,
+    connections: 87_654_321,
+    ingress: 1e9,
+    egress: 125e9,
+  };
+}
+
+for (const [name, options] of PAGE_OPTIONS) {
+  test(`${name}, every page is accessible and no wider than the window`, async (t) => {
+    const run = async ({ page, base }: PageContext): Promise<void> => {
+      for (const path of ['/', '/?q=unknown&sort=users', '/nowhere', ...CODE_PATHS]) {
+        await page.goto(base + path);
+        assert.deepEqual(await findViolations(page), [], path);
+        const widths = await page.evaluate('[document.documentElement.scrollWidth <= innerWidth]');
+        assert.deepEqual(widths, [true], path);
+      }
+    };
+    await testPage(t, VARIED_ROWS, '/', run, options, /404/);
+  });
+}
+
+const CODE_PATHS = ['DOWN', 'STALLED', 'W'.repeat(128)].map((code) => `/service-codes/${code}`);
+
+/** The violations that axe finds, by rule and element. */
+async function findViolations(page: Page): Promise<unknown> {
+  const { default: axe } = await import('axe-core');
+  await page.evaluate(axe.source);
+  return await page.evaluate(`axe.run().then(({ violations }) => violations.map(({ id, nodes }) =>
+    [id, ...nodes.slice(0, 3).map(({ html, failureSummary }) => [html, failureSummary])]))`);
+}
+
+test('the pages follow the colour scheme of the system', async (t) => {
+  const readBrightness = async (colorScheme: 'light' | 'dark'): Promise<number> => {
+    let brightness = Number.NaN;
+    const run = async ({ page }: PageContext): Promise<void> => {
+      const color = String(await page.evaluate('getComputedStyle(document.body).backgroundColor'));
+      brightness = Number(/\d+/.exec(color)?.[0]);
+    };
+    await testPage(t, THREE, '/', run, { colorScheme });
+    return brightness;
+  };
+  if (!hasChromium(t)) return;
+  assert.ok((await readBrightness('light')) > 200);
+  assert.ok((await readBrightness('dark')) < 50);
+});
+
+test('the keyboard reaches the page of a service code from the filter, with a visible focus', async (t) => {
+  await testPage(t, [createStatus('ONLY')], '/', async ({ page }) => {
+    await page.locator('#filter').focus();
+    const outlines: string[] = [];
+    for (let presses = 0; presses < 30; presses += 1) {
+      await page.keyboard.press('Tab');
+      outlines.push(String(await page.evaluate('getComputedStyle(document.activeElement).outlineStyle')));
+      if ((await page.evaluate('document.activeElement.id')) === 'code-ONLY') break;
+    }
+    assert.deepEqual([...new Set(outlines)], ['solid']);
+    await page.keyboard.press('Enter');
+    await page.waitForURL('**/service-codes/ONLY');
+  });
+});

@@ -1,0 +1,67 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { test } from 'node:test';
+import { parse } from 'yaml';
+import { z } from 'zod';
+import { readDeployFile } from '../../../support/deploy-files.ts';
+import { isInstalled } from '../../../support/installed-programs.ts';
+import { readRepositoryFile } from '../../../support/repository.ts';
+import { TemporaryFolder } from '../../../support/temporary-folder.ts';
+import { renderChart } from '../helm/chart.ts';
+import { validateManifest, parseManifests } from '../kubernetes/manifests.ts';
+
+const page = readRepositoryFile('docs/discovery.md');
+const [interval = '', servers = '', shards = '', chart = '', scrapeConfig = ''] = [
+  ...page.matchAll(/^```yaml\n(.*?)^```$/gms),
+].map(([, text = '']) => text);
+
+const jobs = z.object({ scrape_configs: z.array(z.looseObject({ job_name: z.string() })) });
+
+/** Returns the shipped configuration with other settings in the job of the service codes. */
+function createDiscoveryConfig(more: unknown): unknown {
+  const config: unknown = parse(readDeployFile('prometheus/prometheus-sd.yml'));
+  const { scrape_configs: all } = jobs.parse(config);
+  const changed = all.map((job) =>
+    job.job_name === 'xvs-exporter-service-codes' ? { ...job, ...z.looseObject({}).parse(more) } : job,
+  );
+  return { scrape_configs: changed };
+}
+
+for (const [name, config] of [
+  ['a separate interval', createDiscoveryConfig(parse(interval))],
+  ['several servers', createDiscoveryConfig(parse(servers))],
+  ['shards', parse(shards)],
+] as const) {
+  test(`promtool accepts the example of the page for ${name}`, (t) => {
+    if (!isInstalled(t, 'promtool')) return;
+    assert.match(JSON.stringify(config), /relabel_configs/);
+    using folder = new TemporaryFolder();
+    writeFileSync(folder.at('prometheus.yml'), JSON.stringify(config));
+    const run = spawnSync('promtool', ['check', 'config', folder.at('prometheus.yml')], { encoding: 'utf8' });
+    assert.equal(run.status, 0, run.stdout + run.stderr);
+  });
+}
+
+test('the jobs of shards, shipped and on the page, differ from those of one process only in their targets', () => {
+  const withoutTargets = (config: unknown) =>
+    jobs
+      .parse(config)
+      .scrape_configs.map((job) => ({ ...job, static_configs: undefined, http_sd_configs: undefined }));
+  const expected = withoutTargets(parse(readDeployFile('prometheus/prometheus-sd.yml')));
+  assert.deepEqual(withoutTargets(parse(shards)), expected);
+  assert.deepEqual(withoutTargets(parse(readDeployFile('prometheus/prometheus-shards.yml'))), expected);
+});
+
+test('the example values of the chart are valid', (t) => {
+  if (!isInstalled(t, 'helm')) return;
+  const manifests = renderChart(z.record(z.string(), z.unknown()).parse(parse(chart)));
+  assert.deepEqual(manifests.flatMap(validateManifest), []);
+  assert.match(JSON.stringify(manifests), /"collect\[\]":\["exporter"\]/);
+});
+
+test('the ScrapeConfig follows the schema of the Operator', () => {
+  const manifests = parseManifests(scrapeConfig);
+  assert.equal(manifests.length, 1);
+  assert.deepEqual(manifests.flatMap(validateManifest), []);
+});

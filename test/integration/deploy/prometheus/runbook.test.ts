@@ -1,0 +1,74 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import {
+  readDeployFile,
+  readRunbookQueries,
+  readAlertRules,
+  readRecordingRules,
+} from '../../../support/deploy-files.ts';
+import { isInstalled } from '../../../support/installed-programs.ts';
+import { listKnownSeries, findUnknownNames } from '../../../support/known-names.ts';
+
+const PARTS = ['Meaning', 'Impact', 'Diagnosis', 'Mitigation', 'False alarms'];
+
+const runbook = readDeployFile('prometheus/runbook.md');
+const [introduction = '', ...sections] = runbook.split(/^## /m);
+const headings = sections.map((section) => section.slice(0, section.indexOf('\n')));
+
+test('the runbook has a heading for every alert, and no other', () => {
+  assert.deepEqual(
+    headings.toSorted(),
+    readAlertRules()
+      .map(({ alert }) => alert)
+      .toSorted(),
+  );
+});
+
+for (const [index, section] of sections.entries()) {
+  test(`${headings[index]} has its five parts, and a query in its diagnosis`, () => {
+    const parts = [...section.matchAll(/^\*\*(.*)\.\*\*/gm)].map((match) => match[1]);
+    assert.deepEqual(parts, PARTS);
+    const [, diagnosis = ''] = section.split(/^\*\*(?:Diagnosis|Mitigation)\.\*\*/m);
+    assert.ok(readRunbookQueries(diagnosis).length > 0);
+    assert.equal(readRunbookQueries(section).length, readRunbookQueries(diagnosis).length);
+  });
+}
+
+test('every query parses, and its metrics and labels exist', async () => {
+  const ofAnInstallation = new Set(['job', 'instance', 'service_code', 'vs_id', 'format']);
+  const known = new Map([
+    ...(await listKnownSeries()),
+    ...readRecordingRules().map(({ record }): [string, ReadonlySet<string>] => [record, ofAnInstallation]),
+    ['ALERTS', new Set(['alertname', 'alertstate'])] as const,
+  ]);
+  assert.ok(readRunbookQueries(introduction).length > 0);
+  assert.deepEqual(
+    readRunbookQueries().flatMap((query) => findUnknownNames(query, known)),
+    [],
+  );
+});
+
+test('promtool of the oldest supported Prometheus accepts every query', (t) => {
+  if (!isInstalled(t, 'promtool')) return;
+  const folder = mkdtempSync(join(tmpdir(), 'xvs-runbook-'));
+  const path = join(folder, 'queries.yml');
+  const rules = readRunbookQueries().map((expr, index) => ({ record: `query_${index}`, expr }));
+  writeFileSync(path, JSON.stringify({ groups: [{ name: 'runbook', rules }] }));
+  const { status, stdout, stderr } = spawnSync('promtool', ['check', 'rules', path], { encoding: 'utf8' });
+  rmSync(folder, { recursive: true });
+  assert.equal(status, 0, stdout + stderr);
+});
+
+test('every reference to a heading has a target', () => {
+  const anchors = new Set(headings.map((heading) => heading.toLowerCase()));
+  const references = [...runbook.matchAll(/\]\(#([^)]*)\)/g)].map((match) => match[1] ?? '');
+  assert.ok(references.length > 0);
+  assert.deepEqual(
+    references.filter((reference) => !anchors.has(reference)),
+    [],
+  );
+});

@@ -1,0 +1,180 @@
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { ConfigError } from '../../../src/config/config-error.ts';
+import { parseCommandLine } from '../../../src/commands/command-line.ts';
+import { listSettings } from '../../../src/config/settings.ts';
+import { arbitraryText } from '../../support/arbitrary-text.ts';
+import {
+  loadConfiguration,
+  REQUIRED_ENVIRONMENT,
+  SECRET,
+  type ConfigurationInput,
+} from '../../support/configuration.ts';
+import { fixturePath } from '../../support/fixtures.ts';
+import { repositoryPath } from '../../support/repository.ts';
+import { mutateBytes } from './mutation.ts';
+import { createRunParameters } from '../../support/run-parameters.ts';
+
+const readYamlFiles = (folder: string): Buffer[] =>
+  readdirSync(folder)
+    .filter((name) => name.endsWith('.yml'))
+    .map((name) => readFileSync(join(folder, name)));
+
+const CORPUS = [
+  ...readYamlFiles(repositoryPath('config')),
+  ...readYamlFiles(fixturePath('config/bad')),
+  ...readYamlFiles(fixturePath('fuzz/configurations')),
+];
+
+const DICTIONARY = [
+  [...':-?{}[],&*!|>\'"%@`#\\~=<. \n\t\0'],
+  [
+    '  ',
+    '\n  - ',
+    ': ',
+    '---\n',
+    '...\n',
+    '%YAML 1.2\n',
+    '<<: *a',
+    '&a ',
+    '*a',
+    '!!binary ',
+    '!!set ',
+    '|\n',
+    '>-\n',
+  ],
+  [
+    'null',
+    'true',
+    'yes',
+    '0x1',
+    '1e9',
+    '.inf',
+    '.nan',
+    '0o7',
+    '-1',
+    '1_000',
+    '15s',
+    '256MiB',
+    '1h',
+    '99999999999d',
+  ],
+  [
+    'secret: ',
+    'secret_file: ',
+    'service_codes: ',
+    'service_code: A',
+    'upstream: ',
+    'base_url: ',
+    'https://h',
+    'poll: {interval: ',
+  ],
+  [
+    '"\\ud800"',
+    '"\\x00"',
+    '\ufeff',
+    '\u2028',
+    '\u0085',
+    '{"a":1}',
+    '__proto__: ',
+    'constructor: ',
+    '? ',
+    '[',
+    ']]',
+  ],
+].flat();
+
+/** Loads a configuration and returns its error message; empty if it is valid. Rejects with any other error. */
+async function loadForError(given: ConfigurationInput): Promise<string> {
+  try {
+    await loadConfiguration(given);
+    return '';
+  } catch (error) {
+    if (error instanceof ConfigError) return error.message;
+    throw error;
+  }
+}
+
+/** Asserts that each line of a message has a location and a text. */
+function assertWellFormed(message: string): void {
+  for (const line of message.split('\n').filter((one) => one !== '')) assert.match(line, /\S: \S/);
+}
+
+const KNOWN_LINES = new Set(CORPUS.flatMap((bytes) => bytes.toString().split('\n')));
+
+/** Whether every secret is still at its place. At other places, the program cannot know that a text is a secret. */
+function canCheckSecret(text: string): boolean {
+  const isMoved = text.split('\n').some((line) => line.includes(SECRET) && !KNOWN_LINES.has(line));
+  return !isMoved && !/["'|>]/.test(text);
+}
+
+test('a mutated file is valid or rejected with a message without secrets', async () => {
+  await fc.assert(
+    fc.asyncProperty(mutateBytes(CORPUS, DICTIONARY), async (bytes) => {
+      const yml = bytes.toString();
+      const message = await loadForError({ yml, env: REQUIRED_ENVIRONMENT });
+      assertWellFormed(message);
+      if (canCheckSecret(yml)) assert.equal(message.includes(SECRET), false, message);
+    }),
+    createRunParameters(150),
+  );
+});
+
+const text = fc.oneof(
+  arbitraryText(30),
+  fc.constantFrom(
+    '',
+    '0',
+    '-1',
+    '15s',
+    '1e3',
+    'http://',
+    'http://[::1',
+    'https://u:p@h',
+    ':0',
+    '[::]:1',
+    '{path}{',
+    'TESTING,,A',
+    '\ud800',
+  ),
+);
+
+test('any environment is valid or rejected with a message', async () => {
+  const names = listSettings().map(([path]) => `XVS_${path.replaceAll('.', '_').toUpperCase()}`);
+  await fc.assert(
+    fc.asyncProperty(
+      fc.dictionary(fc.constantFrom(...names, 'XVS_NO_SUCH'), text, { maxKeys: 4 }),
+      async (env) => {
+        // This includes paths of files that do not exist.
+        assertWellFormed(await loadForError({ env: { ...REQUIRED_ENVIRONMENT, ...env } }));
+      },
+    ),
+    createRunParameters(75),
+  );
+});
+
+test('any command line is valid or rejected with a message', async () => {
+  const name = fc.constantFrom(
+    ...listSettings().map(([path]) => path.replaceAll('_', '-')),
+    'config.check',
+    'x',
+  );
+  const flag = fc.oneof(
+    fc.tuple(name, text).map(([path, value]) => `--${path}=${value}`),
+    name.map((path) => `--${path}`),
+    text,
+  );
+  await fc.assert(
+    fc.asyncProperty(fc.array(flag, { maxLength: 4 }), async (args) => {
+      assertWellFormed(await loadForError({ args, env: REQUIRED_ENVIRONMENT }));
+      assert.throws(() => {
+        parseCommandLine(args);
+        throw new ConfigError([]);
+      }, ConfigError);
+    }),
+    createRunParameters(75),
+  );
+});

@@ -1,0 +1,104 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { parse } from 'yaml';
+import { z } from 'zod';
+import { readRepositoryFile, repositoryPath } from '../../support/repository.ts';
+
+/** The `project.json` of a project with addresses. */
+const MOVED = {
+  home: 'https://forge.test/video/exporter',
+  repository: 'https://forge.test/video/exporter.git',
+  issues: 'https://forge.test/video/exporter/issues',
+  runbook: 'https://forge.test/video/exporter/runbook.md',
+  icon: 'https://forge.test/video/exporter/icon.svg',
+  image: 'registry.test/video/exporter',
+  maintainers: 'The video team',
+  codeOwners: ['@video/exporter', '@video/platform'],
+  securityContact: 'security@forge.test',
+};
+const CHART = 'deploy/helm/xvs-exporter';
+const COPIED = ['.github', 'deploy', 'Dockerfile', 'package.json', 'project.json', 'SECURITY.md'];
+
+function applyProject(...args: readonly string[]) {
+  const script = repositoryPath('scripts', 'apply-project.mjs');
+  return spawnSync(process.execPath, [script, ...args], { encoding: 'utf8' });
+}
+
+test('every file has the addresses and contacts of project.json', () => {
+  const { status, stdout, stderr } = applyProject('--check');
+  assert.equal(status, 0, `Run \`npm run project\`.\n${stdout}${stderr}`);
+});
+
+test('a changed project.json reaches every file, and a second run changes nothing', (t) => {
+  const root = mkdtempSync(join(tmpdir(), 'xvs-project-'));
+  t.after(() => rmSync(root, { recursive: true }));
+  for (const name of COPIED) cpSync(repositoryPath(name), join(root, name), { recursive: true });
+  writeFileSync(join(root, 'project.json'), JSON.stringify(MOVED));
+  const read = (...names: readonly string[]): string => readFileSync(join(root, ...names), 'utf8');
+
+  assert.equal(applyProject(`--root=${root}`, '--check').status, 1);
+  assert.equal(applyProject(`--root=${root}`).status, 0);
+  assert.equal(applyProject(`--root=${root}`, '--check').stdout, '');
+
+  const { homepage, repository, bugs } = z
+    .looseObject({ homepage: z.string(), repository: z.unknown(), bugs: z.string() })
+    .parse(JSON.parse(read('package.json')));
+  assert.deepEqual(
+    { homepage, repository, bugs },
+    {
+      homepage: MOVED.home,
+      repository: { type: 'git', url: `git+${MOVED.repository}` },
+      bugs: MOVED.issues,
+    },
+  );
+  const chart = z.looseObject({}).parse(parse(read(CHART, 'Chart.yaml')));
+  const { home, icon, sources, maintainers } = chart;
+  assert.deepEqual(
+    { home, icon, sources, maintainers },
+    {
+      home: MOVED.home,
+      icon: MOVED.icon,
+      sources: [MOVED.repository],
+      maintainers: [{ name: MOVED.maintainers, url: MOVED.home }],
+    },
+  );
+  const values = z
+    .looseObject({ image: z.looseObject({}), prometheusRule: z.looseObject({}) })
+    .parse(parse(read(CHART, 'values.yaml')));
+  assert.equal(values.image['registry'], 'registry.test');
+  assert.equal(values.image['repository'], 'video/exporter');
+  assert.equal(values.prometheusRule['runbookUrl'], MOVED.runbook);
+  assert.match(read('Dockerfile'), /image\.url="https:\/\/forge\.test\/video\/exporter" /);
+  assert.match(read('Dockerfile'), /image\.source="https:\/\/forge\.test\/video\/exporter\.git" /);
+  assert.match(read('.github/CODEOWNERS'), /^\* @video\/exporter @video\/platform$/m);
+  assert.match(read('.github/ISSUE_TEMPLATE/config.yml'), /url: https:\/\/forge\.test\/video\/exporter\//);
+  assert.match(read('SECURITY.md'), /^Write to security@forge\.test, not in a public issue\./m);
+  for (const name of COPIED.filter((copied) => !['deploy', '.github'].includes(copied))) {
+    assert.doesNotMatch(read(name), /example\.com\/xvs-exporter|@example\.com/, name);
+  }
+  for (const name of ['prometheus/rules/alerts.yml', 'kubernetes/overlays/monitoring/prometheusrule.yaml']) {
+    const urls = read('deploy', name).match(/(?<=runbook_url: )[^#]*/g) ?? [];
+    assert.deepEqual([...new Set(urls)], [MOVED.runbook], name);
+  }
+});
+
+test('an image without a registry is a mistake', (t) => {
+  const root = mkdtempSync(join(tmpdir(), 'xvs-project-'));
+  t.after(() => rmSync(root, { recursive: true }));
+  writeFileSync(join(root, 'project.json'), JSON.stringify({ ...MOVED, image: 'xvs-exporter' }));
+  assert.match(
+    applyProject(`--root=${root}`).stderr,
+    /Expected image in project\.json to be registry\/name, found xvs-exporter/,
+  );
+});
+
+test('the chart is licensed and described as the package is', () => {
+  const shape = z.looseObject({ description: z.string(), version: z.string() });
+  const chart = shape.parse(parse(readRepositoryFile(CHART, 'Chart.yaml')));
+  const manifest = shape.parse(JSON.parse(readRepositoryFile('package.json')));
+  assert.deepEqual([chart.description, chart.version], [manifest.description, manifest.version]);
+});

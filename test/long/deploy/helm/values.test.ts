@@ -1,0 +1,252 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { PrometheusRule } from '@kubernetes-models/prometheus-operator/monitoring.coreos.com/v1';
+import { NetworkPolicy } from 'kubernetes-models/networking.k8s.io/v1';
+import { parse } from 'yaml';
+import { z } from 'zod';
+import { isInstalled } from '../../../support/installed-programs.ts';
+import { listRepositoryFolder, readRepositoryFile } from '../../../support/repository.ts';
+import {
+  validateManifest,
+  filterByKind,
+  getSingle,
+  type Manifest,
+} from '../../../integration/deploy/kubernetes/manifests.ts';
+import { runHelm, renderChart, type Values } from '../../../integration/deploy/helm/chart.ts';
+import { VALUE_CASES } from '../../../integration/deploy/helm/value-cases.ts';
+
+const CHART = 'deploy/helm/xvs-exporter';
+const schemaNode = z.object({
+  $ref: z.string().optional(),
+  definitions: z.record(z.string(), z.unknown()).optional(),
+  properties: z.record(z.string(), z.unknown()).optional(),
+});
+type SchemaNode = z.infer<typeof schemaNode>;
+
+const listKinds = (manifests: readonly Manifest[]): readonly string[] =>
+  manifests.map(({ kind }) => kind).toSorted();
+
+test('each value changes the expected manifest and keeps all valid', async (t) => {
+  if (!isInstalled(t, 'helm')) return;
+  const untouched = JSON.stringify(renderChart());
+  const reached = new Set<string>(['serviceAccount.create', 'prometheusRule.bounds']);
+  for (const [values, pattern] of VALUE_CASES) {
+    const paths = listValuePaths(values);
+    for (const path of paths) reached.add(path);
+    await t.test(paths.join(', '), () => {
+      assert.doesNotMatch(untouched, pattern);
+      const manifests = renderChart(values);
+      assert.match(JSON.stringify(manifests), pattern);
+      assert.deepEqual(manifests.flatMap(validateManifest), []);
+    });
+  }
+  await t.test('every value of values.yaml has a case', () => {
+    const all = listValuePaths(
+      z.record(z.string(), z.unknown()).parse(parse(readRepositoryFile(CHART, 'values.yaml'))),
+    );
+    assert.deepEqual(
+      all.filter((path) => !reached.has(path)),
+      [],
+    );
+  });
+});
+
+test('disabled features render no manifests', async (t) => {
+  if (!isInstalled(t, 'helm')) return;
+  const always = ['ConfigMap', 'Pod', 'Service', 'StatefulSet'];
+  const table: [Values, readonly string[]][] = [
+    [{}, ['ConfigMap', 'Pod', 'Service', 'ServiceAccount', 'StatefulSet']],
+    [
+      { shards: { count: 2 } },
+      ['ConfigMap', 'Pod', 'PodDisruptionBudget', 'Service', 'ServiceAccount', 'StatefulSet'],
+    ],
+    [
+      { networkPolicy: { enabled: true } },
+      ['ConfigMap', 'NetworkPolicy', 'Pod', 'Service', 'ServiceAccount', 'StatefulSet'],
+    ],
+    [{ serviceAccount: { create: false } }, always],
+  ];
+  for (const [values, expected] of table) {
+    await t.test(JSON.stringify(values), () => assert.deepEqual(listKinds(renderChart(values)), expected));
+  }
+});
+
+test('a bound can be overridden but not removed', (t) => {
+  if (!isInstalled(t, 'helm')) return;
+  const bounds = { 'bound:api_error_ratio:above': 0.25 };
+  const rules = filterByKind(renderChart({ prometheusRule: { enabled: true, bounds } }), PrometheusRule.is);
+  const all = rules.flatMap(({ spec }) => (spec?.groups ?? []).flatMap((group) => group.rules ?? []));
+  const changed = all.filter(({ record }) => record === 'bound:api_error_ratio:above');
+  assert.deepEqual(changed, [{ record: 'bound:api_error_ratio:above', expr: 'vector(0.25)' }]);
+  const { status, stderr } = runHelm(['template', 'x'], {
+    prometheusRule: { enabled: true, bounds: { 'bound:nothing': 1 } },
+  });
+  assert.notEqual(status, 0);
+  assert.match(
+    stderr,
+    /prometheusRule\.bounds: expected a name of rules\/bounds\.yml, found "bound:nothing"/,
+  );
+});
+
+test('invalid values are rejected with their path', async (t) => {
+  if (!isInstalled(t, 'helm')) return;
+  const table: [Values, string][] = [
+    [{ replicas: 2 }, "at '': additional properties 'replicas' not allowed"],
+    [{ image: { name: 'x' } }, "at '/image': additional properties 'name' not allowed"],
+    [{ image: { pullPolicy: 'Sometimes' } }, "at '/image/pullPolicy': value must be one of"],
+    [{ image: { digest: 'sha256:1' } }, "at '/image/digest':"],
+    [{ replicaCount: '2' }, "at '/replicaCount': got string, want integer"],
+    [{ shards: { count: 0 } }, "at '/shards/count': minimum"],
+    [{ shards: { count: 1001 } }, "at '/shards/count': maximum"],
+    [
+      { shards: { count: 4 }, replicaCount: 2 },
+      'replicaCount: expected 1 with shards, found 2; shards.count is the number of pods',
+    ],
+    [
+      { serviceMonitor: { enabled: true }, podMonitor: { enabled: true } },
+      'serviceMonitor.enabled, podMonitor.enabled: expected one of them, found both',
+    ],
+    [
+      { networkPolicy: { enabled: true }, config: { upstream: null } },
+      'networkPolicy.egress: expected a rule, because config has no base_url, found none',
+    ],
+    [
+      { podDisruptionBudget: { minAvailable: 1, maxUnavailable: 1 } },
+      "at '/podDisruptionBudget': 'not' failed",
+    ],
+    [{ image: { registry: 'example.org/path' } }, "at '/image/registry':"],
+    [
+      { ingress: { enabled: true, hosts: ['x.example.org'] } },
+      "at '/ingress/hosts/0': got string, want object",
+    ],
+    [{ podMonitor: { labels: {} } }, "at '/podMonitor': additional properties 'labels' not allowed"],
+    [{ extraContainers: [{ name: 'a' }] }, "at '/extraContainers/0': missing property 'image'"],
+    [{ shards: { index: 1 } }, "at '/shards': additional properties 'index' not allowed"],
+    [{ state: { size: 'large' } }, "at '/state/size':"],
+    [{ fullnameOverride: 'Not-A-Name' }, "at '/fullnameOverride':"],
+    [{ config: { service_codes: [] } }, "at '/config/service_codes': minItems"],
+    [{ config: { secret: 'abc' } }, "at '/config/secret': false schema"],
+    [{ config: { service_codes: [{ service_code: 'A', secret: 'abc' }] } }, "at '/config/service_codes/0"],
+    [
+      { existingSecret: 'a', secrets: { TESTING: 'b' } },
+      'existingSecret, secrets: expected one of them, found both; remove secrets',
+    ],
+    [{ secrets: { 'a/b': 'c' } }, "invalid propertyName 'a/b'"],
+    [{ extraArgs: { 'log.level': 'debug' } }, "at '/extraArgs': got object, want array"],
+    [{ service: { port: 70_000 } }, "at '/service/port': maximum"],
+    [{ serviceMonitor: { enabled: 'yes' } }, "at '/serviceMonitor/enabled': got string, want boolean"],
+    [{ serviceMonitor: { interval: '15' } }, "at '/serviceMonitor/interval':"],
+    [{ serviceMonitor: { scheme: 'HTTPS' } }, "at '/serviceMonitor/scheme': value must be one of"],
+    [{ serviceMonitor: { tlsConfig: true } }, "at '/serviceMonitor/tlsConfig': got boolean, want object"],
+    [
+      { serviceMonitor: { basicAuth: { username: 'prometheus' } } },
+      "at '/serviceMonitor/basicAuth/username': got string, want object",
+    ],
+    [
+      { serviceMonitor: { basicAuth: { password: { name: 'a' } } } },
+      "at '/serviceMonitor/basicAuth/password': missing property 'key'",
+    ],
+    [
+      { serviceMonitor: { params: { 'collect[]': 'exporter' } } },
+      "at '/serviceMonitor/params/collect[]': got string, want array",
+    ],
+    [
+      { prometheusRule: { bounds: { 'bound:a': '1' } } },
+      "at '/prometheusRule/bounds/bound:a': got string, want number",
+    ],
+    [{ commonLabels: { team: 1 } }, "at '/commonLabels/team': got number, want string"],
+  ];
+  for (const [values, message] of table) {
+    await t.test(JSON.stringify(values), () => {
+      const { status, stderr } = runHelm(['template', 'x'], values);
+      assert.notEqual(status, 0);
+      assert.ok(stderr.includes(message), stderr);
+    });
+  }
+});
+
+/** Base URLs of a configuration, and the ports that the network policy must allow. */
+const PORTS: readonly (readonly [config: Values, ports: readonly number[]])[] = [
+  [{ upstream: { base_url: 'https://live.example.com' } }, [443]],
+  [{ upstream: { base_url: 'http://live.example.com/api' } }, [80]],
+  [{ upstream: { base_url: 'https://live.example.com:8443/api' } }, [8443]],
+  [{ upstream: { base_url: 'http://[2001:db8::1]' } }, [80]],
+  [{ upstream: { base_url: 'http://[2001:db8::1]:8080' } }, [8080]],
+  [
+    {
+      upstream: { base_url: 'https://live.example.com' },
+      service_codes: [
+        'A',
+        { service_code: 'B', base_url: 'https://b.example.com:9443' },
+        { service_code: 'C', base_url: 'https://c.example.com' },
+      ],
+    },
+    [443, 9443],
+  ],
+];
+
+test('the network policy opens the ports of the configured base URLs', async (t) => {
+  if (!isInstalled(t, 'helm')) return;
+  for (const [config, ports] of PORTS) {
+    await t.test(JSON.stringify(config), () => {
+      const manifests = renderChart({ networkPolicy: { enabled: true }, config });
+      const [, polls] = getSingle(manifests, NetworkPolicy.is).spec?.egress ?? [];
+      assert.deepEqual(
+        (polls?.ports ?? []).map(({ port }) => port),
+        ports,
+      );
+    });
+  }
+});
+
+test('values and schema have the same keys, and templates use every group', () => {
+  const values = z.record(z.string(), z.unknown()).parse(parse(readRepositoryFile(CHART, 'values.yaml')));
+  const schema = schemaNode.parse(JSON.parse(readRepositoryFile(CHART, 'values.schema.json')));
+  assert.deepEqual(listSchemaPaths(schema), listValuePaths(values).toSorted());
+  const templates = listRepositoryFolder(CHART, 'templates')
+    .filter((name) => name.includes('.'))
+    .map((name) => readRepositoryFile(CHART, 'templates', name))
+    .join('');
+  const unread = Object.keys(values).filter((key) => !templates.includes(`.Values.${key}`));
+  assert.deepEqual(unread, []);
+});
+
+/** Groups of values whose keys the chart defines. The keys of other groups are free. */
+const GROUPS = [
+  'dashboards',
+  'global',
+  'image',
+  'ingress',
+  'networkPolicy',
+  'podMonitor',
+  'prometheusRule',
+  'service',
+  'serviceAccount',
+  'serviceMonitor',
+  'shards',
+  'state',
+];
+
+function listValuePaths(values: Values): readonly string[] {
+  return Object.entries(values).flatMap(([key, value]) =>
+    GROUPS.includes(key) && typeof value === 'object' && value !== null
+      ? Object.keys(value).map((inner) => `${key}.${inner}`)
+      : [key],
+  );
+}
+
+/** Lists the keys that a schema allows, including those of groups. */
+function listSchemaPaths({ properties = {}, definitions = {} }: SchemaNode): readonly string[] {
+  const resolve = (inner: unknown): SchemaNode => {
+    const node = schemaNode.parse(inner);
+    const definition = definitions[node.$ref?.replace('#/definitions/', '') ?? ''];
+    return definition === undefined ? node : schemaNode.parse(definition);
+  };
+  return Object.entries(properties)
+    .flatMap(([key, inner]) =>
+      GROUPS.includes(key)
+        ? Object.keys(resolve(inner).properties ?? {}).map((name) => `${key}.${name}`)
+        : [key],
+    )
+    .toSorted();
+}

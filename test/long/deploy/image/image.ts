@@ -1,0 +1,244 @@
+import assert from 'node:assert/strict';
+import { chmodSync, lstatSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, describe, test } from 'node:test';
+import { z } from 'zod';
+import { readRepositoryFile } from '../../../support/repository.ts';
+import { Buildah } from './buildah.ts';
+import { buildImages, type BuiltImage } from './built-image.ts';
+import { ContainerProcess, type ContainerRun } from './container.ts';
+import { listFiles } from './files.ts';
+import { writeSeccompProfile } from './seccomp.ts';
+
+const VERSION = '1.2.3';
+const REVISION = '0a1b2c3';
+const SECRET = 'abc';
+const PROJECT = z
+  .object({ home: z.string(), repository: z.string() })
+  .parse(JSON.parse(readRepositoryFile('project.json')));
+
+/** Mount points of Buildah and of the secret. Buildah creates those that the image lacks. */
+const MOUNT_POINTS = /^(dev|proc|run|sys|etc\/(hostname|hosts|resolv\.conf))($|\/)/;
+
+const lockFile = z.object({
+  packages: z.record(
+    z.string(),
+    z.object({
+      version: z.string(),
+      dev: z.boolean().optional(),
+      os: z.array(z.string()).default(['linux']),
+      cpu: z.array(z.string()).default([process.arch]),
+      libc: z.array(z.string()).default(['glibc']),
+    }),
+  ),
+});
+
+const buildah = new Buildah();
+after(() => buildah[Symbol.dispose]());
+const images = buildImages(buildah, VERSION, REVISION);
+
+test('the Debian image adds only Node.js, libatomic and the program to its base', () => {
+  const debian = getImage('debian');
+  const before = new Set(listFiles(debian.debian).map(({ path }) => path));
+  const added = listFiles(debian.files)
+    .map(({ path }) => path)
+    // Ignore files of apt, package documentation and the mount point of Buildah.
+    .filter((path) => !before.has(path) && !/^(var\/|usr\/share\/doc\/|etc\/hosts$)/.test(path))
+    .filter((path) => !path.startsWith('opt/xvs-exporter/'));
+  const library = added.filter((path) => /^usr\/lib\/[\w-]+\/libatomic\.so\.1(\.\d+)*$/.test(path));
+  assert.equal(library.length, 2);
+  assert.deepEqual(added.filter((path) => !library.includes(path)).toSorted(), [
+    'etc/xvs-exporter',
+    'opt/xvs-exporter',
+    'usr/local/bin/node',
+  ]);
+});
+
+test('the distroless image has no shell and no package manager, lists its packages, and is smaller than Debian', () => {
+  const { files } = getImage('distroless');
+  const paths = listFiles(files).map(({ path }) => path);
+  assert.deepEqual(
+    paths.filter((path) => /(^|\/)s?bin\//.test(path)),
+    ['usr/local/bin/node'],
+  );
+  const packages = paths.filter((path) => path.startsWith('var/lib/dpkg/status.d/'));
+  assert.ok(packages.includes('var/lib/dpkg/status.d/libc6'));
+  assert.match(readFileSync(join(files, packages[0] ?? ''), 'utf8'), /^Version: \S+$/m);
+  assert.ok(sumSizes(files) < sumSizes(getImage('debian').files));
+});
+
+// These tests run last, because containers create mount points in the file systems.
+for (const image of images) describe(`the image on ${image.base}`, () => testImage(image));
+
+function getImage(base: BuiltImage['base']): BuiltImage {
+  const image = images.find((candidate) => candidate.base === base);
+  assert.ok(image !== undefined);
+  return image;
+}
+
+/** Returns the total size of all files in a folder in bytes. */
+function sumSizes(folder: string): number {
+  return listFiles(folder).reduce((sum, { path }) => sum + lstatSync(join(folder, path)).size, 0);
+}
+
+function testImage(image: BuiltImage): void {
+  const { config, container, files } = image;
+  const startContainer = (args: readonly string[], run?: ContainerRun): ContainerProcess =>
+    new ContainerProcess(buildah, container, [...config.Entrypoint, ...args], run);
+
+  test('its configuration has user, entrypoint, port, healthcheck and labels', () => {
+    const { Labels: labels, Healthcheck: health, ExposedPorts: ports } = config;
+    assert.equal(config.User, '65532:65532');
+    assert.deepEqual(config.Entrypoint, ['node', '/opt/xvs-exporter/dist/main.js']);
+    assert.equal(config.WorkingDir, '/etc/xvs-exporter');
+    assert.deepEqual(Object.keys(ports), ['20928/tcp']);
+    assert.deepEqual(health.Test, ['CMD', ...config.Entrypoint, 'healthcheck']);
+    assert.deepEqual(
+      config.Env.filter((variable) => !variable.startsWith('PATH=')),
+      ['NODE_ENV=production', `XVS_EXPORTER_REVISION=${REVISION}`],
+    );
+    assert.deepEqual(
+      Object.entries(labels).filter(([name]) => name.startsWith('org.opencontainers.image.')),
+      [
+        [
+          'org.opencontainers.image.description',
+          'Prometheus exporter for a live-video streaming and transcoding service',
+        ],
+        ['org.opencontainers.image.licenses', 'Apache-2.0'],
+        ['org.opencontainers.image.revision', REVISION],
+        ['org.opencontainers.image.source', PROJECT.repository],
+        ['org.opencontainers.image.title', 'xvs-exporter'],
+        ['org.opencontainers.image.url', PROJECT.home],
+        ['org.opencontainers.image.version', VERSION],
+      ],
+    );
+  });
+
+  test('the program folder contains only code, licence and production packages, without empty folders', () => {
+    const home = join(files, 'opt/xvs-exporter');
+    const paths = listFiles(home).map(({ path }) => path);
+    assert.deepEqual(paths.filter((path) => !path.includes('/')).toSorted(), [
+      'LICENSE',
+      'dist',
+      'node_modules',
+      'package.json',
+    ]);
+    assert.deepEqual(
+      paths.filter((path) => /^dist\/.*\.(?!(?:js|wasm)$)\w+$/.test(path)),
+      [],
+    );
+    const { packages } = lockFile.parse(JSON.parse(readRepositoryFile('package-lock.json')));
+    // Packages for other platforms are optional dependencies and not installed.
+    const wanted = Object.entries(packages).filter(
+      ([path, { dev, os, cpu, libc }]) =>
+        path !== '' &&
+        dev !== true &&
+        os.includes('linux') &&
+        cpu.includes(process.arch) &&
+        libc.includes('glibc'),
+    );
+    for (const [path, { version }] of wanted) {
+      const manifest: unknown = JSON.parse(readFileSync(join(home, path, 'package.json'), 'utf8'));
+      assert.equal(z.object({ version: z.string() }).parse(manifest).version, version, path);
+    }
+    const installed = paths.filter((path) => /^node_modules\/(@[^/]+\/)?[^/@.][^/]*$/.test(path)).toSorted();
+    assert.deepEqual(
+      installed,
+      wanted
+        .map(([path]) => path)
+        .filter((path) => path.split('node_modules').length === 2)
+        .toSorted(),
+    );
+  });
+
+  test('no file belongs to its user, and no added file is setuid or setgid', () => {
+    const all = listFiles(files);
+    assert.deepEqual(
+      all.filter(({ uid }) => uid === 65_532),
+      [],
+    );
+    const known = new Set(listFiles(image.debian).map(({ path }) => path));
+    assert.deepEqual(
+      all.filter(({ path, mode }) => (mode & 0o6000) !== 0 && !known.has(path)),
+      [],
+    );
+  });
+
+  test('it polls, serves scrapes and passes the healthcheck without capabilities, writes no file, and exits with 0', async () => {
+    const before = listFiles(files);
+    const secret = buildah.path('secret');
+    writeFileSync(secret, `${SECRET}\n`);
+    chmodSync(secret, 0o444);
+
+    const flags = [
+      '--listen-address=127.0.0.1:0',
+      `--service-code=TESTING:${SECRET}`,
+      '--users=20',
+      '--tasks=5',
+    ];
+    await using service = startContainer(['simulate', ...flags]);
+    const env = {
+      XVS_UPSTREAM_BASE_URL: await service.program.waitForUrl(),
+      XVS_SERVICE_CODES: 'TESTING',
+      XVS_SECRET_FILE: '/run/secrets/xvs',
+      XVS_WEB_LISTEN_ADDRESS: '127.0.0.1:0',
+    };
+    await using exporter = startContainer([], { env, volume: `${secret}:/run/secrets/xvs:ro` });
+    const address = `127.0.0.1:${await exporter.program.waitForPort()}`;
+    await exporter.program.waitForOutput(/Poll succeeded/);
+
+    const scraped = await (await fetch(`http://${address}/metrics`)).text();
+    assert.match(scraped, /^xvs_up\{service_code="TESTING"\} 1$/m);
+    assert.match(scraped, new RegExp(`^xvs_exporter_build_info\\{.*revision="${REVISION}".*\\} 1$`, 'm'));
+    const status = readFileSync(`/proc/${await exporter.findNodePid()}/status`, 'utf8');
+    assert.match(status, /^Uid:(\s+65532){4}$/m);
+    assert.match(status, /^Gid:(\s+65532){4}$/m);
+    assert.match(status, /^CapEff:\s+0+$/m);
+
+    const health = { env: { XVS_WEB_LISTEN_ADDRESS: address } };
+    const [, , , ...command] = config.Healthcheck.Test;
+    await using healthy = startContainer(command, health);
+    assert.equal(await healthy.program.exitCode, 0, healthy.program.stderr);
+    assert.equal(await exporter.stop('SIGTERM'), 0, exporter.program.stderr);
+    await using unhealthy = startContainer(command, health);
+    assert.equal(await unhealthy.program.exitCode, 1);
+    assert.equal(await service.stop('SIGTERM'), 0, service.program.stderr);
+    // Buildah creates the mount points, not the program.
+    const known = new Set(before.map((file) => JSON.stringify(file)));
+    const written = listFiles(files).filter((file) => !known.has(JSON.stringify(file)));
+    assert.deepEqual(
+      written.map(({ path }) => path).filter((path) => !MOUNT_POINTS.test(path)),
+      [],
+    );
+  });
+
+  test('it polls with the system calls that the systemd unit allows', async () => {
+    const profile = writeSeccompProfile(buildah);
+    const confined = buildah.run('from', '--pull-never', '--security-opt', `seccomp=${profile}`, image.tag);
+    const command = (argv: readonly string[], run?: ContainerRun): ContainerProcess =>
+      new ContainerProcess(buildah, confined, argv, run);
+
+    // The filter is active: without it, a process may raise its nice value.
+    await using denied = command(['node', '--eval', 'os.setPriority(5)']);
+    assert.notEqual(await denied.program.exitCode, 0);
+    assert.match(denied.program.stderr, /EPERM/);
+
+    const flags = [
+      '--listen-address=127.0.0.1:0',
+      `--service-code=TESTING:${SECRET}`,
+      '--users=20',
+      '--tasks=5',
+    ];
+    await using service = command([...config.Entrypoint, 'simulate', ...flags]);
+    const env = {
+      XVS_UPSTREAM_BASE_URL: await service.program.waitForUrl(),
+      XVS_SERVICE_CODES: 'TESTING',
+      XVS_SECRET: SECRET,
+      XVS_WEB_LISTEN_ADDRESS: '127.0.0.1:0',
+    };
+    await using exporter = command(config.Entrypoint, { env });
+    await exporter.program.waitForOutput(/Poll succeeded/);
+    assert.equal(await exporter.stop('SIGTERM'), 0, exporter.program.stderr);
+    assert.equal(await service.stop('SIGTERM'), 0, service.program.stderr);
+  });
+}

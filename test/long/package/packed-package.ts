@@ -1,0 +1,69 @@
+import { spawnSync } from 'node:child_process';
+import { cpSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { repositoryPath } from '../../support/repository.ts';
+
+/** Sources of the package, without build results. */
+const SOURCES = [
+  'package.json',
+  'package-lock.json',
+  'tsconfig.json',
+  'tsconfig.build.json',
+  'README.md',
+  'CHANGELOG.md',
+  'LICENSE',
+  'SECURITY.md',
+  'scripts',
+  'src',
+  'config',
+  'docs',
+  'man',
+  'deploy',
+];
+
+const report = z
+  .array(
+    z.object({
+      filename: z.string(),
+      files: z.array(z.object({ path: z.string(), mode: z.number() })),
+    }),
+  )
+  .length(1);
+
+/** A package of `npm pack`, made from a copy of the repository in a temporary folder. */
+export interface PackedPackage extends Disposable {
+  readonly folder: string;
+  readonly file: string;
+  readonly files: readonly { readonly path: string; readonly mode: number }[];
+}
+
+/** Packs a copy of the repository, because packing rebuilds the program, which other tests are running. */
+export function pack(): PackedPackage {
+  const folder = mkdtempSync(join(tmpdir(), 'xvs-packed-'));
+  const copy = join(folder, 'copy');
+  for (const name of SOURCES) cpSync(repositoryPath(name), join(copy, name), { recursive: true });
+  symlinkSync(repositoryPath('node_modules'), join(copy, 'node_modules'));
+  const { status, stdout, stderr } = runNpm(copy, ['pack', '--json', `--pack-destination=${folder}`]);
+  if (status !== 0) throw new Error(`Expected npm pack to succeed, found\n${stderr}`);
+  const [packed] = report.parse(JSON.parse(stdout));
+  return {
+    folder,
+    file: join(folder, packed?.filename ?? ''),
+    files: packed?.files ?? [],
+    [Symbol.dispose]: () => rmSync(folder, { recursive: true, force: true }),
+  };
+}
+
+/** Runs npm in a folder, without the variables of the npm that runs this test. */
+export function runNpm(cwd: string, args: readonly string[]) {
+  return spawnSync('npm', args, { cwd, encoding: 'utf8', env: getOuterEnvironment() });
+}
+
+/** Returns the environment with the registry and cache of the machine, but without variables of a running npm script. */
+export function getOuterEnvironment(): NodeJS.ProcessEnv {
+  const own =
+    /^(?:npm_(?:lifecycle|package|config_local_prefix|command|execpath|node_execpath)|INIT_CWD|XVS_)/;
+  return Object.fromEntries(Object.entries(process.env).filter(([name]) => !own.test(name)));
+}

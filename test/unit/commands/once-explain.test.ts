@@ -1,0 +1,237 @@
+import assert from 'node:assert/strict';
+import { PassThrough } from 'node:stream';
+import { test, type TestContext } from 'node:test';
+import { systemClock, type Clock } from '../../../src/runtime/clock.ts';
+import { explainPolls } from '../../../src/commands/once.ts';
+import { parseCommandLine } from '../../../src/commands/command-line.ts';
+import { loadConfiguration } from '../../../src/config/loader.ts';
+import { LOCAL_FILE_SYSTEM } from '../../../src/config/local-file-system.ts';
+import type { FaultRequest } from '../../../src/simulator/faults.ts';
+import { startSimulator, type Simulator } from '../../../src/simulator/server.ts';
+import { createWorld } from '../../../src/simulator/world.ts';
+import { createSources } from '../../support/configuration.ts';
+import { readFixture, fixturePath } from '../../support/fixtures.ts';
+import { serveHttp, serveHttps, serveProxy, findClosedPort } from '../upstream/servers.ts';
+
+const SECRET = 'correct-horse-battery';
+const ca = fixturePath('tls/ca.pem');
+
+function readIdentity(name: string) {
+  return { cert: readFixture(`tls/${name}.pem`), key: readFixture(`tls/${name}.key`) };
+}
+
+async function startTestSimulator(t: TestContext): Promise<Simulator> {
+  const started = await startSimulator({
+    listenAddress: { host: '127.0.0.1', port: 0 },
+    world: createWorld({ seed: 3, startedAtMs: Date.now(), users: 200, tasks: 30 }),
+    secretsByServiceCode: new Map([['TESTING', SECRET]]),
+    clock: systemClock,
+    clockToleranceMs: 60_000,
+    isGzipEnabled: true,
+  });
+  t.after(() => started[Symbol.asyncDispose]());
+  return started;
+}
+
+interface CommandResult {
+  readonly code: number;
+  readonly text: string;
+}
+
+/** Runs `once --explain`, and checks that the report has no secret, signature or text of the listing. */
+async function explain(
+  baseUrl: string,
+  {
+    env = {},
+    args = [],
+    clock = systemClock,
+  }: { env?: Record<string, string>; args?: readonly string[]; clock?: Clock } = {},
+): Promise<CommandResult> {
+  const stdout = new PassThrough({ encoding: 'utf8' });
+  const stderr = new PassThrough({ encoding: 'utf8' });
+  const io = {
+    stdout,
+    stderr,
+    clock,
+    environment: { XVS_SERVICE_CODES: 'TESTING', XVS_SECRET: SECRET, ...env },
+    signal: new AbortController().signal,
+  };
+  const { flags } = parseCommandLine([`--upstream.base-url=${baseUrl}`, ...args]);
+  const { configuration } = await loadConfiguration({
+    flags,
+    env: io.environment,
+    ...createSources(LOCAL_FILE_SYSTEM),
+  });
+  const build = { version: '1.2.3', revision: 'unknown', nodeVersion: 'v0' };
+  const code = await explainPolls(configuration, build, io);
+  const text = String(stdout.read());
+  assert.equal(stderr.read(), null);
+  assert.doesNotMatch(text, /correct-horse|[0-9a-f]{64}|\/live\/|rtmp:\/\/|%7B|opaque|user_name/);
+  return { code, text };
+}
+
+test('a successful poll is reported from the request to the counts', async (t) => {
+  const { url } = await startTestSimulator(t);
+  const { code, text } = await explain(url);
+  assert.equal(code, 0);
+  for (const line of [
+    /^TESTING$/m,
+    / request {7}GET \/api\/20140928\/task_list\?service_code=TESTING HTTP\/1\.1$/m,
+    / xvs-signature: <signature of 64 characters>$/m,
+    / signed {8}\/api\/20140928\/task_listservice_code=TESTING\d{13}$/m,
+    / HMAC of sha256, hex, key <secret of 21 bytes>$/m,
+    / connection {4}127\.0\.0\.1:\d+ \(IPv4\), no TLS$/m,
+    / clock {9}in sync \(within \d\.\d s\)$/m,
+    / response {6}HTTP status 200, application\/json, gzip$/m,
+    / ret {11}0$/m,
+    / size {10}\d{5} bytes, \d{4} compressed$/m,
+    / times {9}connected after \S+ ms, headers after \S+ ms, done after \S+ ms$/m,
+    / listing {7}\d{3} users, \d\d tasks with \d\d inputs, \d\d outputs, \d+ streams$/m,
+    / result {8}ok$/m,
+  ]) {
+    assert.match(text, line);
+  }
+  assert.doesNotMatch(text, /remedy/);
+});
+
+const FAULTS: readonly (readonly [fault: FaultRequest, result: RegExp, remedy: RegExp])[] = [
+  [{ fault: 'html' }, /not_json/, /The response is a web page/],
+  [{ fault: 'empty' }, /not_json/, /The response has no body/],
+  [
+    { fault: 'redirect', location: 'https://other.example.com/x?token=1' },
+    /http_status/,
+    /If https:\/\/other\.example\.com is the service/,
+  ],
+  [{ fault: 'http_status', status: 503, retryAfter: '60' }, /http_status/, /requests fewer polls/],
+  [{ fault: 'http_status', status: 401 }, /http_status/, /rejected the request with HTTP status 401/],
+  [{ fault: 'http_status', status: 502, body: 'html' }, /http_status/, /or a load balancer in front of it/],
+  [{ fault: 'ret', value: 77 }, /api_error/, /rejected the request with ret 77/],
+  [{ fault: 'bad_list', list: 'task_list' }, /bad_shape/, /JSON but not a listing/],
+  [{ fault: 'huge' }, /too_large/, /raise upstream\.max_response_size/],
+  [{ fault: 'refuse' }, /reset/, /may expect TLS/],
+  [{ fault: 'silence_body' }, /timeout/, /The response started but did not end in time/],
+  [{ fault: 'silence' }, /timeout/, /accepted the connection but did not respond in time/],
+];
+
+for (const [fault, result, remedy] of FAULTS) {
+  test(`${JSON.stringify(fault)}: ${remedy.source}`, async (t) => {
+    const { url, faults } = await startTestSimulator(t);
+    faults.set(fault);
+    const timeout = result.source === 'timeout' ? '2s' : '10s';
+    const args = ['--upstream.max-response-size=1MiB', `--upstream.timeout=${timeout}`];
+    const { code, text } = await explain(url, { args });
+    assert.equal(code, 1);
+    assert.match(text, new RegExp(`^  result        failed: ${result.source}\\.`, 'm'));
+    assert.match(unwrapText(text), remedy);
+    assert.doesNotMatch(text, /token/);
+  });
+}
+
+test('invalid entries are listed with location and reason', async (t) => {
+  const { url, faults } = await startTestSimulator(t);
+  faults.set({ fault: 'bad_record', every: 10 });
+  const { code, text } = await explain(url);
+  assert.equal(code, 0);
+  assert.match(
+    text,
+    /\d+ invalid entries skipped:\n {18}user_list\[9\]: not_an_object\n {18}user_list\[19\]: /,
+  );
+});
+
+for (const [name, env, remedy] of [
+  [
+    'a wrong secret',
+    { XVS_SECRET: `${SECRET}-of-another` },
+    /ret 1005\. Most likely the secret .* The clocks agree\./,
+  ],
+  ['a secret in quotes', { XVS_SECRET: `"${SECRET}"` }, /The secret includes quotes/],
+  ['a service code in quotes', { XVS_SERVICE_CODES: '"TESTING"' }, /The service code includes quotes/],
+] as const) {
+  test(`${name}: ${remedy.source}`, async (t) => {
+    const { url } = await startTestSimulator(t);
+    const { code, text } = await explain(url, { env });
+    assert.equal(code, 1);
+    assert.match(unwrapText(text), remedy);
+  });
+}
+
+test('a wrong clock is reported with its offset', async (t) => {
+  const { url } = await startTestSimulator(t);
+  const clock: Clock = { ...systemClock, now: () => Date.now() - 600_000 };
+  const { text } = await explain(url, { clock });
+  assert.match(text, /ret {11}1004\n/);
+  assert.match(text, /clock {9}this machine is (?:599|600)\.\d s ± \d\.\d s behind the service\n/);
+  assert.match(unwrapText(text), /differ by at least (?:598|599|600) s, .* Synchronize the clock/);
+});
+
+test('a base URL that contains the API path is recognized', async (t) => {
+  const url = await serveHttp(t, (_request, response) => response.writeHead(404).end());
+  const { text } = await explain(`${url}/api/20140928`);
+  assert.match(text, /GET \/api\/20140928\/api\/20140928\/task_list\?/);
+  assert.match(unwrapText(text), /base_url contains a part of the API path: "\/api\/20140928"/);
+});
+
+test('HTTPS to an HTTP port and HTTP to an HTTPS port are recognized', async (t) => {
+  const plain = await startTestSimulator(t);
+  const httpsReport = await explain(plain.url.replace('http:', 'https:'));
+  assert.match(unwrapText(httpsReport.text), /does not speak TLS/);
+  const secure = await serveHttps(t, readIdentity('server'), (_request, response) => response.end());
+  const httpReport = await explain(secure.replace('https:', 'http:'));
+  assert.match(unwrapText(httpReport.text), /may expect TLS/);
+});
+
+for (const [name, args, expected] of [
+  ['server', [`--upstream.ca-file=${ca}`], /TLSv1\.3, certificate valid until \d{4}-\d\d-\d\d \(\d+ days\)/],
+  ['server', [], /issued by an untrusted authority/],
+  ['self-signed', [`--upstream.ca-file=${ca}`], /issued by an untrusted authority/],
+  ['expired', [`--upstream.ca-file=${ca}`], /The certificate is expired or not yet valid/],
+  ['wrong-host', [`--upstream.ca-file=${ca}`], /The certificate was not issued for 127\.0\.0\.1/],
+] as const) {
+  test(`TLS with the certificate ${name} [${args.length}]: ${expected.source}`, async (t) => {
+    const url = await serveHttps(t, readIdentity(name), (_request, response) => response.end('{}'));
+    const { text } = await explain(url, { args });
+    assert.match(unwrapText(text), expected);
+  });
+}
+
+test('a working or failing proxy of the environment is reported without its password', async (t) => {
+  const empty = '{"ret":0,"user_list":[],"task_list":[]}';
+  const url = await serveHttp(t, (_request, response) => response.end(empty));
+  const { host } = new URL((await serveProxy(t)).url);
+  const working = await explain(url, { env: { http_proxy: `http://user:pass-word@${host}` } });
+  assert.equal(working.code, 0);
+  assert.ok(working.text.includes(`through the proxy ${host}\n`));
+  const closed = `127.0.0.1:${await findClosedPort()}`;
+  const failing = await explain(url, { env: { HTTP_PROXY: `user:pass-word@${closed}` } });
+  assert.ok(unwrapText(failing.text).includes(`The request went through the proxy ${closed}`));
+  assert.doesNotMatch(working.text + failing.text, /pass-word/);
+});
+
+test('the report of a proxy tunnel shows the certificate of the service', async (t) => {
+  const url = await serveHttps(t, readIdentity('server'), (_request, response) => response.end('{}'));
+  const proxy = await serveProxy(t);
+  const { text } = await explain(url, {
+    env: { https_proxy: proxy.url },
+    args: [`--upstream.ca-file=${ca}`],
+  });
+  assert.ok(text.includes(`through the proxy ${new URL(proxy.url).host}\n`));
+  assert.match(text, /TLSv1\.3, certificate valid until/);
+});
+
+test('every service code has a report', async (t) => {
+  const { url } = await startTestSimulator(t);
+  const { code, text } = await explain(url, { env: { XVS_SERVICE_CODES: 'TESTING,UNKNOWN' } });
+  assert.equal(code, 1);
+  assert.match(text, /^TESTING\n(?: .*\n)+\nUNKNOWN\n(?: .*\n)+$/);
+});
+
+test('a secret in the signing template is masked', async (t) => {
+  const { url } = await startTestSimulator(t);
+  const { text } = await explain(url, { args: [`--signing.template={path}{query}{timestamp}${SECRET}`] });
+  assert.match(text, /service_code=TESTING\d{13}<secret>\n/);
+});
+
+/** Joins the lines of wrapped remedies. */
+function unwrapText(text: string): string {
+  return text.replaceAll(/\s+/g, ' ');
+}

@@ -1,0 +1,194 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { parseCommandLine } from '../../../src/commands/command-line.ts';
+import { ConfigurationSource } from '../../../src/config/configuration-source.ts';
+import { ConfigError } from '../../../src/config/config-error.ts';
+import {
+  createFiles,
+  REQUIRED_ENVIRONMENT,
+  SECRET,
+  type Files,
+  failHostNameLookup,
+} from '../../support/configuration.ts';
+
+const CERTIFICATE = '-----BEGIN CERTIFICATE-----\n';
+
+/** Creates a source whose files the test changes. */
+function createSource(files: Record<string, Files[string]>, args: readonly string[] = []) {
+  const { flags } = parseCommandLine(['--config.file=/etc/xvs.yml', ...args]);
+  const env = { XVS_UPSTREAM_BASE_URL: REQUIRED_ENVIRONMENT.XVS_UPSTREAM_BASE_URL };
+  return new ConfigurationSource({ flags, env, hostName: failHostNameLookup, ...createFiles(files) });
+}
+
+function createYamlFiles(yml: string): Record<string, Files[string]> {
+  return {
+    '/etc/xvs.yml': `upstream: { ca_file: ca.pem }\nservice_codes: [{ service_code: A, secret_file: a }]\n${yml}`,
+    '/etc/ca.pem': CERTIFICATE,
+    '/etc/a': SECRET,
+    '/etc/b': SECRET,
+  };
+}
+
+/** A change of the file or of one that it names, and whether the fingerprint changes. */
+const CHANGES: readonly [string, Files, boolean][] = [
+  ['no change', {}, false],
+  ['the file itself', { '/etc/xvs.yml': 'poll: {}\n' }, true],
+  ['a secret', { '/etc/a': 'another' }, true],
+  ['a certificate', { '/etc/ca.pem': `${CERTIFICATE}another` }, true],
+  ['a file that is not named', { '/etc/b': 'another' }, false],
+  ['a deleted file', { '/etc/a': { code: 'ENOENT' } }, true],
+  ['a file rewritten with the same text', { '/etc/a': SECRET }, false],
+];
+
+for (const [name, change, expected] of CHANGES) {
+  test(`a check ${expected ? 'detects' : 'ignores'} ${name}`, async () => {
+    const files = createYamlFiles('');
+    const source = createSource(files);
+    await source.load();
+    Object.assign(files, change);
+    assert.equal((await source.computeFingerprint()) !== source.loadedFingerprint, expected);
+    assert.doesNotMatch(source.loadedFingerprint + (await source.computeFingerprint()), new RegExp(SECRET));
+  });
+}
+
+test('a check detects that a missing file was created', async () => {
+  const files = createYamlFiles('');
+  delete files['/etc/a'];
+  const source = createSource(files);
+  await assert.rejects(source.load(), ConfigError);
+  assert.equal(await source.computeFingerprint(), source.loadedFingerprint);
+  files['/etc/a'] = SECRET;
+  assert.notEqual(await source.computeFingerprint(), source.loadedFingerprint);
+  const { configuration } = await source.load();
+  assert.equal(configuration.serviceCodes[0]?.secret, SECRET);
+  assert.equal(await source.computeFingerprint(), source.loadedFingerprint);
+});
+
+test('each load reads the file again; flags and environment stay the same', async () => {
+  const files = createYamlFiles('poll: { interval: 20s, stale_after: 60s }\n');
+  const source = createSource(files, ['--poll.stale-after=90s']);
+  await source.load();
+  Object.assign(files, createYamlFiles('poll: { interval: 30s, stale_after: 70s }\n'));
+  const { configuration } = await source.load();
+  const [code] = configuration.serviceCodes;
+  assert.deepEqual([code?.intervalMs, code?.staleAfterMs], [30_000, 90_000]);
+  assert.equal(code?.baseUrl, REQUIRED_ENVIRONMENT.XVS_UPSTREAM_BASE_URL);
+});
+
+/** The later file, and the settings that need a restart. The file had `web: { max_requests: 20 }` and `log: { level: warn }`. */
+const LATER: readonly [string, string, readonly string[]][] = [
+  ['the same values', 'web: { max_requests: 20 }\nlog: { level: warn }\n', []],
+  ['the same values written differently', 'log: { level: "warn" }\nweb: { max_requests: "20" }\n', []],
+  ['another number', 'web: { max_requests: 30 }\nlog: { level: warn }\n', ['web.max_requests']],
+  ['no settings', '', ['web.max_requests', 'log.level']],
+  [
+    'another address',
+    'web: { max_requests: 20, listen_address: ":1" }\nlog: { level: warn }\n',
+    ['web.listen_address'],
+  ],
+  [
+    'more settings of all groups',
+    'web: { max_requests: 20, telemetry_path: /m }\nlog: { level: warn }\nmetrics: { per_task: true }\nconfig: { auto_reload: true }\n',
+    ['metrics.per_task', 'web.telemetry_path', 'config.auto_reload'],
+  ],
+  [
+    'another poll mode and minimum age',
+    'web: { max_requests: 20 }\nlog: { level: warn }\npoll: { mode: scrape, min_age: 1s }\n',
+    ['poll.mode'],
+  ],
+  [
+    'other reloadable settings',
+    'web: { max_requests: 20 }\nlog: { level: warn }\npoll: { interval: 1s }\nsigning: { algorithm: md5 }\nsecret: x\n',
+    [],
+  ],
+];
+
+for (const [name, later, expected] of LATER) {
+  test(`settings that need a restart are listed when the later file has ${name}`, async () => {
+    const files = createYamlFiles('web: { max_requests: 20 }\nlog: { level: warn }\n');
+    const source = createSource(files);
+    assert.deepEqual((await source.load()).settingsNeedingRestart, []);
+    Object.assign(files, createYamlFiles(later));
+    assert.deepEqual((await source.load()).settingsNeedingRestart, expected);
+    assert.deepEqual((await source.load()).settingsNeedingRestart, expected);
+  });
+}
+
+test('an overridden setting of the file needs no restart', async () => {
+  const files = createYamlFiles('');
+  const source = createSource(files, ['--log.level=debug']);
+  await source.load();
+  Object.assign(files, createYamlFiles('log: { level: error }\n'));
+  assert.deepEqual((await source.load()).settingsNeedingRestart, []);
+});
+
+test('service code files are watched as long as the file names any', async () => {
+  const files = createYamlFiles('');
+  const source = createSource(files);
+  await source.load();
+  assert.equal(source.isWatched, false);
+  Object.assign(files, createYamlFiles('service_code_files: [codes/*.yml]\n'));
+  await source.load();
+  assert.equal(source.isWatched, true);
+  const before = source.loadedFingerprint;
+  files['/etc/codes/b.yml'] = `- { service_code: B, secret: ${SECRET} }`;
+  assert.notEqual(await source.computeFingerprint(), before);
+  const { configuration, settingsNeedingRestart } = await source.load();
+  assert.deepEqual(
+    [configuration.serviceCodes.map(({ serviceCode }) => serviceCode), settingsNeedingRestart],
+    [['A', 'B'], []],
+  );
+  Object.assign(files, { '/etc/xvs.yml': 'service_codes: 7' });
+  await assert.rejects(source.load(), ConfigError);
+  assert.equal(source.isWatched, true);
+  Object.assign(files, createYamlFiles(''));
+  await source.load();
+  assert.equal(source.isWatched, false);
+  assert.equal(createSource(createYamlFiles(''), ['--config.auto-reload']).isWatched, false);
+  const asked = createSource(createYamlFiles(''), ['--config.auto-reload']);
+  await asked.load();
+  assert.equal(asked.isWatched, true);
+});
+
+test('a path of service_code_files that matches no file is reported until it matches one', async () => {
+  const files = createYamlFiles('service_code_files: [codes/*.yml, codse/*.yml, gone.yml]\n');
+  files['/etc/codes/b.yml'] = `- { service_code: B, secret: ${SECRET} }`;
+  const source = createSource(files);
+  const loadUnmatched = async () => {
+    await source.load();
+    return source.codeFileChanges.unmatchedPatterns;
+  };
+  assert.deepEqual(await loadUnmatched(), ['/etc/codse/*.yml', '/etc/gone.yml']);
+  assert.deepEqual(await loadUnmatched(), []);
+  files['/etc/gone.yml'] = '[]';
+  delete files['/etc/codes/b.yml'];
+  assert.deepEqual(await loadUnmatched(), ['/etc/codes/*.yml']);
+  delete files['/etc/gone.yml'];
+  assert.deepEqual(await loadUnmatched(), ['/etc/gone.yml']);
+});
+
+test('codes that disappear from files are counted by file; codes that moved elsewhere are not', async () => {
+  const createCodeList = (...codes: readonly string[]): string =>
+    JSON.stringify(codes.map((code) => ({ service_code: code, secret: SECRET })));
+  const files = createYamlFiles('service_code_files: [codes/*.json]\n');
+  const source = createSource(files);
+  const loadDisappeared = async () => {
+    await source.load();
+    return [...source.codeFileChanges.disappearedByFile];
+  };
+  files['/etc/codes/1.json'] = createCodeList('B', 'C', 'D');
+  files['/etc/codes/2.json'] = createCodeList('E', 'F');
+  assert.deepEqual(await loadDisappeared(), []);
+  files['/etc/codes/1.json'] = createCodeList('B');
+  files['/etc/codes/3.json'] = createCodeList('D');
+  assert.deepEqual(await loadDisappeared(), [['/etc/codes/1.json', 1]]);
+  assert.deepEqual(await loadDisappeared(), []);
+  delete files['/etc/codes/2.json'];
+  files['/etc/codes/3.json'] = 'not a list';
+  await assert.rejects(source.load(), ConfigError);
+  files['/etc/codes/3.json'] = '[]';
+  assert.deepEqual(await loadDisappeared(), [
+    ['/etc/codes/2.json', 2],
+    ['/etc/codes/3.json', 1],
+  ]);
+});

@@ -1,0 +1,418 @@
+import assert from 'node:assert/strict';
+import { DEFAULT_READER_LIMITS } from '../../../src/listing/reader-limits.ts';
+import { readFileSync } from 'node:fs';
+import { test } from 'node:test';
+import type { Configuration } from '../../../src/config/configuration.ts';
+import type { ConfigurationInput } from '../../support/configuration.ts';
+import {
+  loadConfiguration,
+  catchConfigErrorMessage,
+  REQUIRED_ENVIRONMENT,
+  SECRET,
+} from '../../support/configuration.ts';
+import { readFixture } from '../../support/fixtures.ts';
+import { PUBLISHED_SCHEME } from '../../support/published-scheme.ts';
+import { DEFAULT_LEDGER_SETTINGS } from '../../../src/tally/ledger/ledger-settings.ts';
+import { DEFAULT_MAX_LABEL_SETS } from '../../../src/tally/tally.ts';
+
+const TESTING = {
+  serviceCode: 'TESTING',
+  baseUrl: 'https://live.example.com',
+  secret: SECRET,
+  intervalMs: 15_000,
+  timeoutMs: 10_000,
+  staleAfterMs: 45_000,
+  stallAfterMs: 60_000,
+  labels: {},
+};
+
+const { maxDepartedAccounts: _, ...LEDGER_DEFAULTS } = DEFAULT_LEDGER_SETTINGS;
+
+const DEFAULTS: Configuration = {
+  upstream: {
+    connectTimeoutMs: 5000,
+    headersTimeoutMs: 10_000,
+    idleTimeoutMs: 5000,
+    maxResponseBytes: 1_073_741_824,
+    maxTotalResponseBytes: 2_147_483_648,
+    maxConnections: 64,
+    tls: {},
+    proxy: {},
+  },
+  signing: PUBLISHED_SCHEME,
+  serviceCodes: [TESTING],
+  poll: { mode: 'interval', minAgeMs: 5000 },
+  shard: { index: 0, count: 1 },
+  codesOnOtherShards: new Set(),
+  metrics: { maxLabelSets: DEFAULT_MAX_LABEL_SETS, perTask: false, maxTasks: 1000 },
+  listing: DEFAULT_READER_LIMITS,
+  ledger: LEDGER_DEFAULTS,
+  web: {
+    listenAddresses: [{ host: undefined, port: 20_928 }],
+    telemetryPath: '/metrics',
+    maxRequests: 40,
+    isWeakerConfigAllowed: false,
+    maxConnections: 512,
+    maxConnectionsPerAddress: 128,
+    maxPendingPasswords: 64,
+    hasOpenProbes: false,
+    isLifecycleEnabled: false,
+  },
+  state: { file: undefined, intervalMs: 60_000, retainMs: 604_800_000 },
+  display: { deviceTypes: new Map(), clientVersions: new Map() },
+  file: undefined,
+  log: { level: 'info', format: 'auto' },
+};
+
+test('three environment variables are enough; the rest has defaults', async () => {
+  assert.deepEqual(await loadConfiguration({ env: REQUIRED_ENVIRONMENT }), DEFAULTS);
+});
+
+for (const name of ['minimal.yml', 'full.yml']) {
+  test(`config/${name} has the default values`, async () => {
+    const yml = readFileSync(new URL(`../../../../config/${name}`, import.meta.url), 'utf8');
+    assert.deepEqual(await loadConfiguration({ yml, files: { '/run/secrets/testing': SECRET } }), {
+      ...DEFAULTS,
+      file: '/etc/xvs.yml',
+    });
+  });
+}
+
+test('config/full.yml has every key of the file, set or commented out', async () => {
+  const yml = readFileSync(new URL('../../../../config/full.yml', import.meta.url), 'utf8');
+  const { listSettings } = await import('../../../src/config/settings.ts');
+  for (const [path, { excludedSource }] of listSettings()) {
+    const steps = path.split('.');
+    const key = steps.pop() ?? path;
+    const text = steps.reduce<string | undefined>(
+      (part, section, depth) => extractSection(part, section, depth),
+      yml,
+    );
+    assert.equal(new RegExp(`^ *(# )?${key}:`, 'm').test(text ?? ''), excludedSource !== 'file', path);
+  }
+});
+
+test('flags override the environment, the environment overrides the file, and the file overrides the defaults', async () => {
+  const yml = 'poll: { interval: 20s, stall_after: 20s }\nweb: { max_requests: 20 }\n';
+  const env = { ...REQUIRED_ENVIRONMENT, XVS_POLL_INTERVAL: '30s', XVS_POLL_STALL_AFTER: '30s' };
+  const { serviceCodes, web } = await loadConfiguration({ yml, env, args: ['--poll.interval=40s'] });
+  assert.deepEqual(
+    [serviceCodes[0]?.intervalMs, serviceCodes[0]?.stallAfterMs, web.maxRequests],
+    [40_000, 30_000, 20],
+  );
+});
+
+test('empty and unknown variables are ignored', async () => {
+  const env = {
+    ...REQUIRED_ENVIRONMENT,
+    XVS_POLL_INTERVAL: '',
+    XVS_EXPORTER_SERVICE_HOST: '10.0.0.1',
+    XVS_PORT: 'tcp://10.0.0.1',
+  };
+  assert.deepEqual(await loadConfiguration({ env }), DEFAULTS);
+});
+
+test('the file may be empty, contain only comments or empty groups, or be JSON', async () => {
+  const json = JSON.stringify({ poll: { interval: '15s' }, service_codes: ['TESTING'] }, null, '\t');
+  for (const yml of ['', '# nothing\n', 'poll:\n  # interval: 5s\n', json]) {
+    assert.deepEqual(await loadConfiguration({ yml, env: REQUIRED_ENVIRONMENT }), {
+      ...DEFAULTS,
+      file: '/etc/xvs.yml',
+    });
+  }
+});
+
+test('XVS_CONFIG_FILE sets the path of the file', async () => {
+  const env = { ...REQUIRED_ENVIRONMENT, XVS_CONFIG_FILE: 'xvs.yml' };
+  const { log } = await loadConfiguration({ env, files: { 'xvs.yml': 'log: { level: debug }' } });
+  assert.equal(log.level, 'debug');
+});
+
+test('numbers and booleans may be strings, and addresses a list', async () => {
+  const yml = `
+upstream: { max_response_size: 1024, max_connections: '8' }
+metrics: { per_task: 'true' }
+web: { listen_address: ['localhost:1', '[::1]:2', ':0'] }`;
+  const { upstream, metrics, web } = await loadConfiguration({ yml, env: REQUIRED_ENVIRONMENT });
+  assert.deepEqual([upstream.maxResponseBytes, upstream.maxConnections, metrics.perTask], [1024, 8, true]);
+  assert.deepEqual(web.listenAddresses, [
+    { host: 'localhost', port: 1 },
+    { host: '::1', port: 2 },
+    { host: undefined, port: 0 },
+  ]);
+});
+
+test('a code without its own setting uses the common one', async () => {
+  const yml = `
+service_codes:
+  - PLAIN
+  - service_code: OWN
+    secret: own-secret
+    base_url: http://10.0.0.1:8080/live/
+    interval: 1m
+    timeout: 90s
+    stall_after: 2m
+  - service_code: FILE
+    secret_file: secrets/file
+    stale_after: 5m`;
+  const { serviceCodes } = await loadConfiguration({
+    yml,
+    env: { ...REQUIRED_ENVIRONMENT, XVS_SERVICE_CODES: '' },
+    files: { '/etc/secrets/file': 'file-secret\n' },
+  });
+  assert.deepEqual(serviceCodes, [
+    { ...TESTING, serviceCode: 'PLAIN' },
+    {
+      serviceCode: 'OWN',
+      baseUrl: 'http://10.0.0.1:8080/live',
+      secret: 'own-secret',
+      intervalMs: 60_000,
+      timeoutMs: 90_000,
+      staleAfterMs: 240_000,
+      stallAfterMs: 120_000,
+      labels: {},
+    },
+    { ...TESTING, serviceCode: 'FILE', secret: 'file-secret', staleAfterMs: 300_000 },
+  ]);
+});
+
+for (const [yml, staleAfterMs] of [
+  ['poll: { interval: 5s }', 25_000],
+  ['poll: { interval: 10s }', 30_000],
+  ['poll: { interval: 1m }', 180_000],
+  ['poll: { interval: 2s }\nupstream: { timeout: 7s }', 16_000],
+  ['poll: { interval: 2s, stale_after: 3s }\nupstream: { timeout: 7s }', 3000],
+  ['service_codes: [{ service_code: A, interval: 2s, timeout: 7s }]', 16_000],
+  ['service_codes: [{ service_code: A, timeout: 1m }]', 135_000],
+] as const) {
+  test(`with ${JSON.stringify(yml)}, metrics are stale after ${staleAfterMs} ms`, async () => {
+    const codes = yml.startsWith('service_codes') ? '' : 'TESTING';
+    const { serviceCodes } = await loadConfiguration({
+      yml,
+      env: { ...REQUIRED_ENVIRONMENT, XVS_SERVICE_CODES: codes },
+    });
+    assert.equal(serviceCodes[0]?.staleAfterMs, staleAfterMs);
+  });
+}
+
+test('codes from the environment replace the list of the file and stay strings', async () => {
+  const yml = 'service_codes: [{ service_code: A, secret: a }]';
+  const { serviceCodes } = await loadConfiguration({
+    yml,
+    env: { ...REQUIRED_ENVIRONMENT, XVS_SERVICE_CODES: 'B, 1.10,007' },
+  });
+  assert.deepEqual(
+    serviceCodes.map(({ serviceCode, secret }) => [serviceCode, secret]),
+    ['B', '1.10', '007'].map((code) => [code, SECRET]),
+  );
+});
+
+const SECRET_FILE_ENVIRONMENT = { ...REQUIRED_ENVIRONMENT, XVS_SECRET: '', XVS_SECRET_FILE: 'secret' };
+
+test('one trailing newline of a secret file is ignored', async () => {
+  for (const [text, secret] of [
+    ['a b', 'a b'],
+    ['a\n', 'a'],
+    ['a\r\n', 'a'],
+  ] as const) {
+    const configuration = await loadConfiguration({ env: SECRET_FILE_ENVIRONMENT, files: { secret: text } });
+    assert.equal(configuration.serviceCodes[0]?.secret, secret);
+  }
+});
+
+for (const [name, text, found] of [
+  ['a byte order mark', `\uFEFF${SECRET}\n`, /byte order mark; save the file as UTF-8 without BOM$/],
+  ['a blank before it', ` ${SECRET}\n`, /with blanks around it; remove them$/],
+  ['a blank after it', `${SECRET}\t\n`, /with blanks around it; remove them$/],
+  ['a second newline', `${SECRET}\n\n`, /with a line feed; keep one line/],
+  ['two lines', `${SECRET}\nb\n`, /with a line feed; keep one line/],
+  ['bytes that are no text', `${SECRET}\uFFFD`, /that is not UTF-8; save the file as UTF-8$/],
+  ['5,000 characters', SECRET.repeat(300), /of more than 4096 characters; check/],
+] as const) {
+  test(`a secret with ${name} is rejected with a hint, in a file and elsewhere`, async () => {
+    const elsewhere = text.replace(/\n$/, '');
+    for (const input of [
+      { env: SECRET_FILE_ENVIRONMENT, files: { secret: text } },
+      { env: { ...REQUIRED_ENVIRONMENT, XVS_SECRET: elsewhere } },
+      { env: REQUIRED_ENVIRONMENT, yml: `secret: ${JSON.stringify(elsewhere)}` },
+    ]) {
+      const message = await catchConfigErrorMessage(() => loadConfiguration(input));
+      assert.match(message, found);
+      assert.ok(!message.includes(SECRET));
+    }
+  });
+}
+
+test('paths in the file are relative to its folder, paths in variables and flags are not', async () => {
+  const yml = 'upstream: { ca_file: ca.pem, cert_file: /tls/cert.pem }';
+  const cert = readFixture('tls/client.pem').toString();
+  const key = readFixture('tls/client.key').toString();
+  const files = { '/etc/ca.pem': cert, '/tls/cert.pem': cert, 'key.pem': key };
+  const { upstream } = await loadConfiguration({
+    yml,
+    files,
+    env: REQUIRED_ENVIRONMENT,
+    args: ['--upstream.key-file=key.pem'],
+  });
+  assert.deepEqual(upstream.tls, { ca: cert, cert, key });
+});
+
+test('the path of the state file is relative to the folder of the file, and need not exist', async () => {
+  const fileOf = async (given: ConfigurationInput): Promise<string | undefined> =>
+    (await loadConfiguration({ env: REQUIRED_ENVIRONMENT, ...given })).state.file;
+  assert.equal(await fileOf({ yml: 'state: { file: kept/state }' }), '/etc/kept/state');
+  assert.equal(await fileOf({ yml: 'state: { file: /var/lib/state }' }), '/var/lib/state');
+  assert.equal(await fileOf({ args: ['--state.file=state'] }), 'state');
+});
+
+test('proxy variables in lower case win, and the default scheme is http', async () => {
+  const env = {
+    ...REQUIRED_ENVIRONMENT,
+    http_proxy: 'proxy.example.com:3128',
+    HTTP_PROXY: 'http://other.example.com',
+    https_proxy: '',
+    HTTPS_PROXY: 'http://user:password@proxy.example.com:3129',
+    NO_PROXY: 'localhost,.example.com',
+  };
+  assert.deepEqual((await loadConfiguration({ env })).upstream.proxy, {
+    httpProxy: 'http://proxy.example.com:3128',
+    httpsProxy: 'http://user:password@proxy.example.com:3129',
+    noProxy: 'localhost,.example.com',
+  });
+});
+
+test('the ledger takes bit rates and a duration', async () => {
+  const yml = 'ledger: { max_input_rate: 100Mbit/s, max_output_rate: 2.5Gbit/s, remember_tasks_for: 1d }';
+  const { ledger } = await loadConfiguration({ yml, env: REQUIRED_ENVIRONMENT });
+  assert.deepEqual(ledger, {
+    maxInputBytesPerSecond: 12_500_000,
+    maxOutputBytesPerSecond: 312_500_000,
+    rememberTasksForMs: 86_400_000,
+  });
+});
+
+const mistakes: readonly (readonly [name: string, given: ConfigurationInput, message: string])[] = [
+  [
+    'an invalid variable',
+    { env: { ...REQUIRED_ENVIRONMENT, XVS_POLL_INTERVAL: 'abc' } },
+    'environment variable XVS_POLL_INTERVAL: expected a duration such as 15s, found "abc"',
+  ],
+  [
+    'an invalid flag',
+    { env: REQUIRED_ENVIRONMENT, args: ['--web.telemetry-path=', '--log.level=loud'] },
+    'flag --web.telemetry-path: expected a path such as /metrics, found ""\n' +
+      'flag --log.level: expected one of debug, info, warn, error, found "loud"',
+  ],
+  [
+    'an invalid value that a flag overrides',
+    { env: { ...REQUIRED_ENVIRONMENT, XVS_POLL_INTERVAL: 'abc' }, args: ['--poll.interval=5s'] },
+    'environment variable XVS_POLL_INTERVAL: expected a duration such as 15s, found "abc"',
+  ],
+  [
+    'invalid bit rates',
+    {
+      env: { ...REQUIRED_ENVIRONMENT, XVS_LEDGER_MAX_INPUT_RATE: '40' },
+      args: ['--ledger.max-output-rate=0Gbit/s'],
+    },
+    'environment variable XVS_LEDGER_MAX_INPUT_RATE: expected a bit rate such as 40Gbit/s, found "40"\n' +
+      'flag --ledger.max-output-rate: expected a bit rate above 0, found "0Gbit/s"',
+  ],
+  [
+    'an invalid entry of a list',
+    { env: REQUIRED_ENVIRONMENT, args: ['--web.listen-address=:1', '--web.listen-address=localhost'] },
+    'flag --web.listen-address, entry 2: expected an address such as :20928, localhost:20928 or [::1]:20928, found "localhost"',
+  ],
+  [
+    'an empty code',
+    { env: { ...REQUIRED_ENVIRONMENT, XVS_SERVICE_CODES: 'A,,B' } },
+    'environment variable XVS_SERVICE_CODES, entry 2: expected a service code (1 to 128 characters; put digits in quotes), found ""',
+  ],
+  [
+    'a code with spaces around it',
+    { env: { ...REQUIRED_ENVIRONMENT, XVS_SERVICE_CODES: '' }, yml: 'service_codes: [" TESTING"]' },
+    '/etc/xvs.yml:1:17 service_codes[0].service_code: expected a service code (1 to 128 characters; put digits in quotes), found " TESTING"; remove the surrounding spaces',
+  ],
+  [
+    'a code twice',
+    { env: { ...REQUIRED_ENVIRONMENT, XVS_SERVICE_CODES: 'A,B,A' } },
+    'environment variable XVS_SERVICE_CODES, entry 3: expected each service code once, found "A" again, which is also at environment variable XVS_SERVICE_CODES, entry 1',
+  ],
+  [
+    'no setting at all',
+    {},
+    [
+      'upstream.base_url: expected the URL of the service, found none; set upstream.base_url in the file, XVS_UPSTREAM_BASE_URL or --upstream.base-url',
+      'secret: expected the shared secret, found none; set secret or secret_file in the file, XVS_SECRET or XVS_SECRET_FILE',
+      'service_codes: expected at least one service code, found none; set service_codes in the file, XVS_SERVICE_CODES or --service-codes',
+    ].join('\n'),
+  ],
+  [
+    'only service codes',
+    { args: ['--service-codes=A'] },
+    'upstream.base_url: expected the URL of the service, found none; set upstream.base_url in the file, XVS_UPSTREAM_BASE_URL or --upstream.base-url\n' +
+      `flag --service-codes, entry 1: expected a secret for service code "A", found none; set the code's secret or secret_file, or XVS_SECRET or XVS_SECRET_FILE for all codes without their own`,
+  ],
+  [
+    'both a secret and a secret file',
+    { env: { ...REQUIRED_ENVIRONMENT, XVS_SECRET_FILE: 'secret' }, files: { secret: SECRET } },
+    'environment variable XVS_SECRET_FILE: expected either a secret or a secret file, found both; the secret is at environment variable XVS_SECRET',
+  ],
+  [
+    'a secret file that is empty',
+    {
+      env: { ...REQUIRED_ENVIRONMENT, XVS_SECRET: '' },
+      args: ['--secret-file=secret'],
+      files: { secret: '' },
+    },
+    'flag --secret-file: expected a file with a secret, found an empty one',
+  ],
+  [
+    'a configuration file that is missing',
+    { env: REQUIRED_ENVIRONMENT, args: ['--config.file=none.yml'] },
+    'flag --config.file: expected a readable file, found "none.yml", which does not exist',
+  ],
+  [
+    'a configuration file that is a directory',
+    { env: { ...REQUIRED_ENVIRONMENT, XVS_CONFIG_FILE: '/etc' }, files: { '/etc': { code: 'EISDIR' } } },
+    'environment variable XVS_CONFIG_FILE: expected a readable file, found "/etc", which is a directory',
+  ],
+  [
+    'a configuration file with another read error, and an invalid flag',
+    {
+      env: REQUIRED_ENVIRONMENT,
+      args: ['--config.file=x', '--poll.interval=0'],
+      files: { x: { code: 'EIO' } },
+    },
+    'flag --config.file: expected a readable file, found "x", which cannot be read\n' +
+      'flag --poll.interval: expected a duration from 1s to 24d, found "0"',
+  ],
+  [
+    'an empty path of the configuration file',
+    { env: REQUIRED_ENVIRONMENT, args: ['--config.file='] },
+    'flag --config.file: expected the path of a file, found ""',
+  ],
+  [
+    'a URL with credentials',
+    { env: { ...REQUIRED_ENVIRONMENT, XVS_UPSTREAM_BASE_URL: `https://user:${SECRET}@live.example.com` } },
+    'environment variable XVS_UPSTREAM_BASE_URL: expected an http or https URL such as https://live.example.com, without user and password, found one with "@" (not shown)',
+  ],
+  [
+    'an invalid proxy URL',
+    { env: { ...REQUIRED_ENVIRONMENT, HTTPS_PROXY: `socks5://user:${SECRET}@proxy.example.com` } },
+    'environment variable HTTPS_PROXY: expected a proxy such as http://proxy.example.com:3128, found a string (not shown)',
+  ],
+];
+
+for (const [name, given, expected] of mistakes) {
+  test(`rejected: ${name}`, async () => {
+    const message = await catchConfigErrorMessage(() => loadConfiguration(given));
+    assert.equal(message, expected);
+    assert.ok(!message.includes(SECRET));
+  });
+}
+
+/** Extracts the lines of a section of a YAML text; `depth` is the number of enclosing sections. */
+function extractSection(yml: string | undefined, section: string, depth: number): string | undefined {
+  const indent = '  '.repeat(depth);
+  return new RegExp(`^${indent}${section}:\n((?:${indent}[ #].*\n)*)`, 'm').exec(yml ?? '')?.[1];
+}

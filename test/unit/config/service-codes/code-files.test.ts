@@ -1,0 +1,252 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { test } from 'node:test';
+import {
+  loadConfiguration,
+  loadWithSources,
+  catchConfigErrorMessage,
+  REQUIRED_ENVIRONMENT,
+  SECRET,
+  type Files,
+} from '../../../support/configuration.ts';
+import { repositoryPath } from '../../../support/repository.ts';
+
+const ENV = { XVS_UPSTREAM_BASE_URL: REQUIRED_ENVIRONMENT.XVS_UPSTREAM_BASE_URL, XVS_SECRET: SECRET };
+const YML = 'service_code_files: [codes/*.yml, codes/*.json]\n';
+
+const codesOf = async (files: Files, yml = YML): Promise<readonly string[]> =>
+  (await loadConfiguration({ env: ENV, yml, files })).serviceCodes.map(({ serviceCode }) => serviceCode);
+
+/** Files, and the codes that they give. */
+const FOUND: readonly [string, Files, string][] = [
+  ['no folder', {}, ''],
+  ['a folder without matching files', { '/etc/codes/a.txt': '- A' }, ''],
+  ['YAML', { '/etc/codes/a.yml': '- A\n- service_code: B\n' }, 'A B'],
+  ['JSON', { '/etc/codes/a.json': '["A", {"service_code": "B"}]' }, 'A B'],
+  [
+    'JSON in a file of YAML, and the other way',
+    { '/etc/codes/a.yml': '["A"]', '/etc/codes/b.json': '- B' },
+    'A B',
+  ],
+  ['empty lists', { '/etc/codes/a.yml': '[]', '/etc/codes/b.json': ' []\n' }, ''],
+  [
+    'several, ordered by path and then by name',
+    { '/etc/codes/b.yml': '- B', '/etc/codes/a.yml': '- A', '/etc/codes/0.json': '["C"]' },
+    'A B C',
+  ],
+  [
+    'hidden files',
+    { '/etc/codes/.a.yml': '- A', '/etc/codes/..data.json': '["B"]', '/etc/codes/c.yml': '- C' },
+    'C',
+  ],
+  [
+    'other extensions',
+    { '/etc/codes/a.yml~': '- A', '/etc/codes/b.yml.bak': '- B', '/etc/codes/cxyml': '- C' },
+    '',
+  ],
+  [
+    'a file deleted between listing and reading',
+    { '/etc/codes/a.yml': { code: 'ENOENT' }, '/etc/codes/b.yml': '- B' },
+    'B',
+  ],
+];
+
+for (const [name, files, expected] of FOUND) {
+  test(`codes from files: ${name}`, async () => {
+    assert.equal((await codesOf(files)).join(' '), expected);
+  });
+}
+
+test('codes of the setting come first, and a file that matches two paths counts once', async () => {
+  const yml = 'service_codes: [Z]\nservice_code_files: [codes/a.yml, codes/*.yml, gone.yml]\n';
+  assert.deepEqual(await codesOf({ '/etc/codes/a.yml': '- A', '/etc/codes/b.yml': '- B' }, yml), [
+    'Z',
+    'A',
+    'B',
+  ]);
+});
+
+test('an empty list in the file is valid if files may add codes', async () => {
+  assert.deepEqual(await codesOf({}, `service_codes: []\n${YML}`), []);
+});
+
+test('the variable and the flag accept commas, the flag may be repeated, and both are relative to the working directory', async () => {
+  const files = { 'a.yml': '- A', '/b/c.json': '["B"]', 'codes/x1y.yml': '- X' };
+  const env = { ...ENV, XVS_SERVICE_CODE_FILES: 'a.yml, /b/*.json' };
+  const names = async (args: readonly string[]) =>
+    (await loadConfiguration({ env, args, files })).serviceCodes.map(({ serviceCode }) => serviceCode);
+  assert.deepEqual(await names([]), ['A', 'B']);
+  const args = ['--service-code-files=codes/x*y.yml', '--service-code-files=/b/*.json'];
+  assert.deepEqual(await names(args), ['X', 'B']);
+});
+
+test('an entry of a file equals one of the setting, and its paths are relative to the folder of that file', async () => {
+  const entry = {
+    service_code: 'A',
+    secret_file: 's/a',
+    interval: '1m',
+    timeout: '2s',
+    base_url: 'http://h',
+  };
+  const files = { '/etc/codes/a.json': JSON.stringify([entry]), '/etc/codes/s/a': 'own\n' };
+  const { serviceCodes } = await loadConfiguration({ env: ENV, yml: YML, files });
+  const { secret_file: _, ...inFile } = entry;
+  const yml = `service_codes: [${JSON.stringify({ ...inFile, secret: 'own' })}]`;
+  assert.deepEqual(serviceCodes, (await loadConfiguration({ env: ENV, yml })).serviceCodes);
+});
+
+test('each file has its codes', async () => {
+  const { codeFiles } = await loadWithSources({
+    env: ENV,
+    yml: YML,
+    files: { '/etc/codes/a.yml': '- A\n- B', '/etc/codes/b.yml': '[]' },
+  });
+  assert.deepEqual(
+    codeFiles.map(({ file, codes }) => [file, codes.length]),
+    [
+      ['/etc/codes/a.yml', 2],
+      ['/etc/codes/b.yml', 0],
+    ],
+  );
+});
+
+const PATH = 'the path of a YAML or JSON file (.yml, .yaml, .json), with "*" for any characters of its name';
+
+/** Invalid paths and the message about them. */
+const WRONG_PATHS: readonly [string, string][] = [
+  ['codes/*', `1:22 service_code_files[0]: expected ${PATH}, found "codes/*"`],
+  ['codes/a.txt', `1:22 service_code_files[0]: expected ${PATH}, found "codes/a.txt"`],
+  [
+    'c*/a.yml',
+    `1:22 service_code_files[0]: expected ${PATH}, found "c*/a.yml"; "*" is only allowed in the file name; list each folder separately`,
+  ],
+  ['7', `1:22 service_code_files[0]: expected ${PATH}, found 7`],
+];
+
+for (const [path, expected] of WRONG_PATHS) {
+  test(`the path ${path} is rejected`, async () => {
+    const yml = `service_code_files: [${path.includes('*') ? `'${path}'` : path}]`;
+    assert.equal(
+      await catchConfigErrorMessage(() => loadConfiguration({ env: ENV, yml })),
+      `/etc/xvs.yml:${expected}`,
+    );
+  });
+}
+
+/** Invalid files and the message about them. */
+const WRONG_FILES: readonly [string, Files, string][] = [
+  [
+    'not a list',
+    { '/etc/codes/a.yml': `secret: ${SECRET}` },
+    '/etc/codes/a.yml:1:1: expected a list of service codes, found a mapping',
+  ],
+  [
+    'a string',
+    { '/etc/codes/a.yml': SECRET },
+    '/etc/codes/a.yml:1:1: expected a list of service codes, found a string',
+  ],
+  [
+    'an empty file',
+    { '/etc/codes/a.yml': '' },
+    '/etc/codes/a.yml:1:1: expected a list of service codes, found no value; write [] for an empty list',
+  ],
+  [
+    'truncated YAML',
+    { '/etc/codes/a.yml': `- { service_code: A, secret: ${SECRET}` },
+    '/etc/codes/a.yml:1:47: expected valid YAML, found inconsistent indentation; check the indentation',
+  ],
+  [
+    'truncated JSON',
+    { '/etc/codes/a.json': `[\n  {"service_code": "A"` },
+    '/etc/codes/a.json:2:23: expected valid YAML, found inconsistent indentation; check the indentation',
+  ],
+  [
+    'a duplicate key in JSON',
+    { '/etc/codes/a.json': '[{"service_code": "A",\n  "secret": "a", "secret": "b"}]' },
+    '/etc/codes/a.json:2:18: expected valid YAML, found a duplicate key',
+  ],
+  [
+    'an unknown key',
+    { '/etc/codes/a.json': '[\n {"service_code": "A", "intervall": "1s"}]' },
+    '/etc/codes/a.json:2:24 [0]: expected a key of a service code, found "intervall"; did you mean interval?',
+  ],
+  [
+    'an invalid value',
+    { '/etc/codes/a.yml': '- A\n- { service_code: B, interval: 15 }' },
+    '/etc/codes/a.yml:2:32 [1].interval: expected a duration such as 15s, found 15',
+  ],
+  [
+    'a number',
+    { '/etc/codes/a.yml': '- 7' },
+    '/etc/codes/a.yml:1:3 [0]: expected a service code (put digits in quotes) or a mapping with one, found 7',
+  ],
+  [
+    'a missing secret file',
+    { '/etc/codes/a.yml': '- { service_code: A, secret_file: s }' },
+    '/etc/codes/a.yml:1:35 [0].secret_file: expected a readable file with a secret, found a path (not shown, it may be the secret itself), which does not exist; the path is relative to "/etc/codes"',
+  ],
+  [
+    'both secrets',
+    { '/etc/codes/a.json': `[{"service_code":"A","secret":"${SECRET}","secret_file":"s"}]` },
+    '/etc/codes/a.json:1:65 [0].secret_file: expected either a secret or a secret file, found both; the secret is at /etc/codes/a.json:1:31 [0].secret',
+  ],
+  [
+    'a code in two files',
+    { '/etc/codes/a.yml': '- A', '/etc/codes/b.json': '["B",\n"A"]' },
+    '/etc/codes/b.json:2:1 [1]: expected each service code once, found "A" again, which is also at /etc/codes/a.yml:1:3 [0]',
+  ],
+  [
+    'a file without read permission',
+    { '/etc/codes/a.yml': { code: 'EACCES' } },
+    '/etc/xvs.yml:1:22 service_code_files[0]: expected a readable file, found "/etc/codes/a.yml", permission denied',
+  ],
+  [
+    'a folder without read permission',
+    { '/etc/codes': { code: 'EACCES' } },
+    '/etc/xvs.yml:1:22 service_code_files[0]: expected a readable folder, found "/etc/codes/*.yml", permission denied\n/etc/xvs.yml:1:35 service_code_files[1]: expected a readable folder, found "/etc/codes/*.json", permission denied',
+  ],
+  [
+    'mistakes in two files',
+    { '/etc/codes/a.yml': '7', '/etc/codes/b.yml': '8' },
+    '/etc/codes/a.yml:1:1: expected a list of service codes, found a number\n/etc/codes/b.yml:1:1: expected a list of service codes, found a number',
+  ],
+];
+
+for (const [name, files, expected] of WRONG_FILES) {
+  test(`a mistake in a file is reported with its location: ${name}`, async () => {
+    const message = await catchConfigErrorMessage(() => loadConfiguration({ env: ENV, yml: YML, files }));
+    assert.equal(message, expected);
+    assert.ok(!message.includes(SECRET));
+  });
+}
+
+test('a code in both a file and the setting is one mistake with both locations', async () => {
+  const yml = `service_codes:\n  - A\n${YML}`;
+  assert.equal(
+    await catchConfigErrorMessage(() =>
+      loadConfiguration({ env: ENV, yml, files: { '/etc/codes/a.yml': '- A' } }),
+    ),
+    '/etc/codes/a.yml:1:3 [0]: expected each service code once, found "A" again, which is also at /etc/xvs.yml:2:5 service_codes[0]',
+  );
+});
+
+test('without files, at least one code is required', async () => {
+  assert.match(
+    await catchConfigErrorMessage(() => loadConfiguration({ env: ENV, yml: 'service_codes: []' })),
+    /^\/etc\/xvs\.yml:1:16 service_codes: expected at least one service code, found an empty list$/,
+  );
+});
+
+test('the example is a valid service code file', async () => {
+  const example = readFileSync(repositoryPath('config/codes/tenants.yml'), 'utf8');
+  const files = {
+    '/etc/codes/tenants.yml': example,
+    '/run/secrets/acme-live': SECRET,
+    '/run/secrets/globex-live': SECRET,
+  };
+  const { serviceCodes } = await loadConfiguration({ env: ENV, yml: YML, files });
+  assert.deepEqual(
+    serviceCodes.map(({ labels }) => labels['tenant']),
+    ['acme', 'globex'],
+  );
+});

@@ -1,0 +1,108 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { staticLabels } from '../../../../src/config/service-codes/static-labels.ts';
+import { ExporterMetrics } from '../../../../src/metrics/exporter-metrics.ts';
+import {
+  loadConfiguration,
+  catchConfigErrorMessage,
+  REQUIRED_ENVIRONMENT,
+  SECRET,
+} from '../../../support/configuration.ts';
+import { ManualClock } from '../../../support/manual-clock.ts';
+
+const withLabels = (labels: string): string =>
+  `upstream: { base_url: "https://h" }\nsecret: ${SECRET}\nservice_codes:\n  - service_code: A\n    labels: ${labels}`;
+
+test('labels are sorted by name', async () => {
+  const { serviceCodes } = await loadConfiguration({
+    yml: withLabels('{ tenant: Ärger & "Co", env: production, _x: "1" }'),
+  });
+  assert.deepEqual(Object.entries(serviceCodes[0]?.labels ?? {}), [
+    ['_x', '1'],
+    ['env', 'production'],
+    ['tenant', 'Ärger & "Co"'],
+  ]);
+});
+
+test('a code has no labels by default', async () => {
+  const { serviceCodes } = await loadConfiguration({ env: REQUIRED_ENVIRONMENT });
+  assert.deepEqual(serviceCodes[0]?.labels, {});
+});
+
+const TEXT = 'expected a string of 1 to 128 characters without control characters';
+const LETTERS = 'expected a label name (letters, digits and "_")';
+const RESERVED = 'a metric or Prometheus already uses it';
+
+/** Labels and the message about them. */
+const INVALID_LABELS: readonly [string, string][] = [
+  ['[tenant]', '5:13 service_codes[0].labels: expected a mapping of label names to strings, found a list'],
+  ['acme', '5:13 service_codes[0].labels: expected a mapping of label names to strings, found "acme"'],
+  ['', '5:5 service_codes[0].labels: expected a mapping of label names to strings, found no value'],
+  ['{ tenant: 7 }', `5:23 service_codes[0].labels.tenant: ${TEXT}, found 7; put it in quotes`],
+  ['{ tenant: yes, env: true }', `5:33 service_codes[0].labels.env: ${TEXT}, found true; put it in quotes`],
+  ['{ tenant: "" }', `5:23 service_codes[0].labels.tenant: ${TEXT}, found ""`],
+  ['{ tenant: [] }', `5:23 service_codes[0].labels.tenant: ${TEXT}, found an empty list`],
+  ['{ tenant: "a\\nb" }', `5:23 service_codes[0].labels.tenant: ${TEXT}, found "a\\nb"`],
+  [
+    `{ tenant: ${'x'.repeat(129)} }`,
+    `5:23 service_codes[0].labels.tenant: ${TEXT}, found "${'x'.repeat(129)}"`,
+  ],
+  ['{ te-nant: a }', `5:15 service_codes[0].labels: ${LETTERS}, found "te-nant"`],
+  ['{ 1a: a }', `5:15 service_codes[0].labels: ${LETTERS}, found "1a"`],
+  ['{ "": a }', `5:15 service_codes[0].labels: ${LETTERS}, found ""`],
+  [
+    '{ __name__: a }',
+    '5:15 service_codes[0].labels: expected a label name, found "__name__"; names that start with "__" are reserved by Prometheus',
+  ],
+  [
+    '{ vs_id: a }',
+    `5:15 service_codes[0].labels: expected a label name that is not reserved, found "vs_id"; ${RESERVED}`,
+  ],
+  [
+    '{ instance: a }',
+    `5:15 service_codes[0].labels: expected a label name that is not reserved, found "instance"; ${RESERVED}`,
+  ],
+  [
+    `{ secret: ${SECRET} }`,
+    '5:15 service_codes[0].labels: expected a label name, found "secret"; move it out of labels',
+  ],
+  [
+    `{ ${Array.from({ length: 11 }, (_, at) => `l${at}: x`).join(', ')} }`,
+    '5:13 service_codes[0].labels: expected at most 10 labels, found 11',
+  ],
+];
+
+for (const [labels, expected] of INVALID_LABELS) {
+  test(`labels are rejected with location, expectation and finding: ${labels.slice(0, 40)}`, async () => {
+    assert.equal(
+      await catchConfigErrorMessage(() => loadConfiguration({ yml: withLabels(labels) })),
+      `/etc/xvs.yml:${expected}`,
+    );
+  });
+}
+
+test('label names of families, default metrics and Prometheus are reserved', async () => {
+  using self = new ExporterMetrics({
+    clock: new ManualClock(0),
+    version: '1',
+    revision: 'r',
+    nodeVersion: 'v',
+  });
+  self.track('A', 1000);
+  const exposed = (await self.collect()).flatMap(({ spec }) => spec.labels);
+  assert.ok(exposed.includes('space') && exposed.includes('service_code'));
+  for (const name of [
+    ...exposed,
+    'le',
+    'quantile',
+    'job',
+    'instance',
+    'pod',
+    'namespace',
+    'cluster',
+    'task_id',
+  ])
+    assert.equal(staticLabels.safeParse({ [name]: 'x' }).success, false, name);
+  for (const name of ['tenant', 'env', 'region', 'team', 'x'])
+    assert.equal(staticLabels.safeParse({ [name]: 'x' }).success, true, name);
+});

@@ -1,0 +1,59 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { listSettings } from '../../../src/config/settings.ts';
+import { formatSummary } from '../../../src/config/summary.ts';
+import { loadWithSources, REQUIRED_ENVIRONMENT, SECRET } from '../../support/configuration.ts';
+import { assertGolden } from '../../support/fixtures.ts';
+
+const yml = `
+upstream:
+  base_url: https://live.example.com/
+secret_file: secrets/shared
+poll:
+  interval: 20s
+service_codes:
+  - PLAIN
+  - service_code: OWN
+    secret: ${SECRET}
+    base_url: http://10.0.0.1:8080/live
+    interval: 1m
+    timeout: 90s
+web:
+  listen_address: [':20928', '[::1]:20929']
+`;
+
+const given = {
+  yml,
+  args: ['--log.level=debug'],
+  env: {
+    XVS_POLL_STALL_AFTER: '2m',
+    https_proxy: `http://user:${SECRET}@proxy.example.com:3128`,
+    NO_PROXY: 'localhost',
+  },
+  files: { '/etc/secrets/shared': `${SECRET}-shared\n` },
+};
+
+test('the summary has every setting with its value and origin', async () => {
+  const text = formatSummary(await loadWithSources(given));
+  assertGolden('config/summary.txt', text);
+  for (const [path] of listSettings()) {
+    assert.match(text, new RegExp(`^ {2}${path.replace('.', '\\.')} .*\\(.+\\)$`, 'm'));
+  }
+});
+
+test('the summary shows no secret and no proxy password', async () => {
+  const shared = { ...REQUIRED_ENVIRONMENT, http_proxy: `user:${SECRET}@proxy.example.com` };
+  for (const one of [
+    given,
+    { env: shared },
+    { yml: `secret: ${SECRET}`, env: { ...REQUIRED_ENVIRONMENT, XVS_SECRET: '' } },
+  ]) {
+    assert.doesNotMatch(formatSummary(await loadWithSources(one)), new RegExp(SECRET));
+  }
+});
+
+test('the summary shows the size of a secret', async () => {
+  const text = formatSummary(await loadWithSources({ env: REQUIRED_ENVIRONMENT }));
+  assert.match(text, /^ {2}secret +<secret of 17 bytes> +\(environment variable XVS_SECRET\)$/m);
+  assert.match(text, /^ {2}TESTING +https:\/\/live\.example\.com +15s +10s +45s +1m +<secret of 17 bytes>$/m);
+});

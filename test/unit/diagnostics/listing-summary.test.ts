@@ -1,0 +1,47 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { ListingSummarizer } from '../../../src/diagnostics/listing-summary.ts';
+import { ListingReader } from '../../../src/listing/reader.ts';
+import { getReaderPool } from '../../support/read-listing.ts';
+
+const stream = {};
+const output = (streams: unknown[]) => ({ http_output_bytes: 1, http_connections_num: 0, streams });
+const task = (id: string, inputs: unknown[], outputs: unknown[]) => ({ id, inputs, outputs });
+
+test('a summary counts the valid records and locates the first invalid ones', () => {
+  const summarizer = new ListingSummarizer();
+  const reader = new ListingReader(summarizer, 'TESTING', getReaderPool());
+  const listing = {
+    ret: 0,
+    user_list: [{}, 7, { vs_id: 'a' }, { vs_id: 7 }],
+    task_list: [
+      task('a', [{}], [output([stream, stream])]),
+      { id: 'no lists', progress: 'high' },
+      task('b', [7, {}], [output([stream, 7])]),
+      task('a', [], []),
+      { id: 'a', vs_id: 'another server', progress: -1 },
+      task('c', [7, 7], []),
+    ],
+  };
+  reader.write(Buffer.from(JSON.stringify(listing)));
+  reader.end();
+  assert.deepEqual(summarizer.summary, {
+    users: 3,
+    tasks: 5,
+    inputs: 2,
+    outputs: 2,
+    streams: 3,
+    invalid: 6,
+    firstInvalid: [
+      { location: 'user_list[1]', reason: 'not_an_object' },
+      { location: 'an input of task_list[2]', reason: 'not_an_object' },
+      { location: 'a stream of task_list[2]', reason: 'not_an_object' },
+      { location: 'task_list[3]', reason: 'duplicate_id' },
+      { location: 'an input of task_list[5]', reason: 'not_an_object' },
+    ],
+    invalidFields: [
+      { name: 'user.vs_id', count: 1 },
+      { name: 'task.progress', count: 2 },
+    ],
+  });
+});

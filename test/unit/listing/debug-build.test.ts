@@ -1,0 +1,76 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { ListingError } from '../../../src/listing/listing-error.ts';
+import { DEFAULT_READER_LIMITS } from '../../../src/listing/reader-limits.ts';
+import { ReaderPool } from '../../../src/listing/reader-pool.ts';
+import { loadReaderModule } from '../../../src/poller/reader-module.ts';
+import { arbitraryListing } from '../../support/arbitrary-listing.ts';
+import { readFixture } from '../../support/fixtures.ts';
+import { writeJsonVariant } from '../../support/json-variants.ts';
+import { viewListing } from '../../support/listing-view.ts';
+import { readInChunks } from '../../support/read-listing.ts';
+import { createRunParameters } from '../../support/run-parameters.ts';
+
+/** The debug build checks every address, and after each chunk that its tables are consistent. */
+const DEBUG_MODULE = loadReaderModule(new URL('../../../src/listing/reader.debug.wasm', import.meta.url));
+
+const SMALL_LIMITS = { ...DEFAULT_READER_LIMITS, maxLabelSets: 8, maxTasks: 2, maxEntryBytes: 65_536 };
+const pools = [DEFAULT_READER_LIMITS, SMALL_LIMITS].map((limits) => ({
+  debug: new ReaderPool(DEBUG_MODULE, limits, 1n),
+  release: new ReaderPool(loadReaderModule(), limits, 1n),
+}));
+
+function readOutcome(body: Buffer, cuts: readonly number[], pool: ReaderPool): unknown {
+  try {
+    return viewListing(readInChunks(body, cuts, pool).listing);
+  } catch (error) {
+    if (!(error instanceof ListingError) || error.code === 'internal') throw error;
+    return error.message;
+  }
+}
+
+function assertSame(body: Buffer, cuts: readonly number[]): void {
+  for (const { debug, release } of pools)
+    assert.deepEqual(readOutcome(body, cuts, debug), readOutcome(body, cuts, release));
+}
+
+test('no check of the debug build fails on the sample, cut at every byte', () => {
+  const body = readFixture('sample-listing.json');
+  for (let cut = 0; cut < body.length; cut += 1) assertSame(body, [cut]);
+});
+
+test('no check of the debug build fails on random listings, for any cuts', () => {
+  const cuts = fc.array(fc.nat(), { maxLength: 12 });
+  fc.assert(
+    fc.property(arbitraryListing, fc.infiniteStream(fc.nat()), cuts, (listing, choices, offsets) => {
+      const body = Buffer.from(writeJsonVariant(listing, choices));
+      assertSame(
+        body,
+        offsets.map((offset) => offset % (body.length + 1)),
+      );
+      assertSame(body.subarray(0, (offsets[0] ?? 0) % (body.length + 1)), []);
+    }),
+    createRunParameters(200),
+  );
+});
+
+test('no check of the debug build fails on many labels, tasks and long strings', () => {
+  const users = Array.from(
+    { length: 3000 },
+    (_, n) => `{"vs_id":"s${n % 70}","client_version":"${'v'.repeat(n % 90)}${n}"}`,
+  );
+  const tasks = Array.from(
+    { length: 3000 },
+    (_, n) => `{"id":"${'t'.repeat(n % 40)}${n}","outputs":[{"format":"f${n % 300}"}]}`,
+  );
+  const long = `{"id":"${'\\u00e9'.repeat(30_000)}","vs_id":"${'ü'.repeat(20_000)}"}`;
+  const body = Buffer.from(
+    `{"ret":0,"user_list":[${users.join(',')}],"task_list":[${tasks.join(',')},${long}]}`,
+  );
+  assertSame(body, []);
+  assertSame(
+    body,
+    Array.from({ length: 200 }, (_, index) => index * 1999),
+  );
+});

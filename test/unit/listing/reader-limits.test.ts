@@ -1,0 +1,150 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { DEFAULT_READER_LIMITS, type ReaderLimits } from '../../../src/listing/reader-limits.ts';
+import { ReaderPool } from '../../../src/listing/reader-pool.ts';
+import { loadReaderModule } from '../../../src/poller/reader-module.ts';
+import type { ListingAggregator } from '../../../src/tally/listing-aggregator.ts';
+import { viewListing } from '../../support/listing-view.ts';
+import { readInChunks } from '../../support/read-listing.ts';
+
+const LIMITS: ReaderLimits = {
+  maxLabelSets: 8,
+  maxTasks: 2,
+  maxInputsPerTask: 2,
+  maxOutputsPerTask: 2,
+  maxStreamsPerOutput: 2,
+  maxEntryBytes: 64 * 1024,
+};
+
+function readLimited(
+  listing: { readonly users?: readonly unknown[]; readonly tasks?: readonly unknown[] },
+  limits: Partial<ReaderLimits> = {},
+): ListingAggregator {
+  const { users = [], tasks = [] } = listing;
+  const pool = new ReaderPool(loadReaderModule(), { ...LIMITS, ...limits }, 1n);
+  const body = JSON.stringify({ ret: 0, user_list: users, task_list: tasks });
+  return readInChunks(Buffer.from(body), [], pool).listing;
+}
+
+const surplusOf = ({ surplus }: ListingAggregator): Record<string, number> =>
+  Object.fromEntries(surplus.map(({ item, count }) => [item, count]));
+
+const sum = (values: Readonly<Record<string, number>> = {}): number =>
+  Object.values(values).reduce((total, value) => total + value, 0);
+
+test('label sets beyond the limit fold, the least bounded label first, and sums stay exact', () => {
+  const users = Array.from({ length: 40 }, (_, index) => ({
+    vs_id: 'a',
+    client_version: `v${index}`,
+    device_type: String(index % 3),
+  }));
+  const listing = readLimited({ users });
+  const { onlineUsers } = viewListing(listing).gauges;
+  assert.equal(sum(onlineUsers), 40);
+  const versions = Array.from({ length: 8 }, (_, index) => [`v${index}|${index % 3}`, 1]);
+  // One level of folding may use an eighth in addition.
+  const [[, firstFolded] = ['', 0], ...rest] = Object.entries(onlineUsers ?? {}).filter(([key]) =>
+    key.startsWith('__other__|'),
+  );
+  assert.ok(firstFolded > 0 && rest.length > 0);
+  assert.deepEqual(
+    Object.entries(onlineUsers ?? {}).filter(([key]) => key.startsWith('v')),
+    versions,
+  );
+  assert.deepEqual(surplusOf(listing), { label_value: 32 });
+});
+
+test('label values beyond their limit are __other__', () => {
+  const users = Array.from({ length: 1000 }, (_, index) => ({ vs_id: `server-${index}` }));
+  const listing = readLimited({ users });
+  const { serverOnlineUsers } = viewListing(listing).gauges;
+  assert.equal(sum(serverOnlineUsers), 1000);
+  assert.equal(Object.keys(serverOnlineUsers ?? {}).length, 9);
+  assert.ok((surplusOf(listing)['label_value'] ?? 0) > 900);
+});
+
+test('tasks beyond the limit are in the sums, but have no accounts', () => {
+  const tasks = Array.from({ length: 5 }, (_, index) => ({ id: `t${index}`, vs_id: 'a' }));
+  const listing = readLimited({ tasks });
+  assert.deepEqual([listing.taskCount, listing.tasks.size], [5, 2]);
+  assert.deepEqual(viewListing(listing).gauges['tasks'], { a: 5 });
+  assert.deepEqual(surplusOf(listing), { task: 3 });
+});
+
+test('inputs, outputs and streams beyond the limits are dropped', () => {
+  const streams = Array.from({ length: 5 }, () => ({ codec_type: 0 }));
+  const task = {
+    id: 't',
+    inputs: Array.from({ length: 4 }, (_, index) => ({ user_name: String(index), input_bytes: index })),
+    outputs: Array.from({ length: 6 }, (_, index) => ({ file_name: String(index), streams })),
+  };
+  const listing = readLimited({ tasks: [task] });
+  const [read] = listing.tasks;
+  assert.deepEqual([read?.inputs.length, read?.outputs.length, read?.isMerging], [2, 2, true]);
+  assert.equal(sum(viewListing(listing).gauges['streams']), 4);
+  assert.deepEqual(surplusOf(listing), { input: 2, output: 4, stream: 18 });
+});
+
+test('an entry of exactly the limit is read, a longer one rejected, for any cut', () => {
+  const pool = new ReaderPool(loadReaderModule(), LIMITS, 1n);
+  for (const excess of [0, 1]) {
+    const padding = 'x'.repeat(LIMITS.maxEntryBytes - '{"id":""}'.length + excess);
+    const body = Buffer.from(`{"ret":0,"task_list":[],"user_list":[{}, {"id":"${padding}"} ,{}]}`);
+    for (const cuts of [
+      [],
+      [50],
+      [70_000],
+      [40_000, 66_000],
+      Array.from({ length: 70 }, (_, n) => n * 1000),
+    ]) {
+      const { listing } = readInChunks(body, cuts, pool);
+      assert.equal(listing.users, 3 - excess);
+      assert.equal(listing.invalidCounts.length, excess);
+    }
+  }
+});
+
+test('invented label values cost what the limits say', () => {
+  const pool = new ReaderPool(loadReaderModule(), DEFAULT_READER_LIMITS, 1n);
+  const users = Array.from(
+    { length: 300_000 },
+    (_, index) => `{"client_version":"${'v'.repeat(40)}${index}"}`,
+  );
+  const body = Buffer.from(`{"ret":0,"task_list":[],"user_list":[${users.join(',')}]}`);
+  const { listing } = readInChunks(body, [], pool);
+  assert.equal(listing.users, 300_000);
+  assert.ok([...listing.gauges.onlineUsers].length <= 10_000 * 1.25 + 2);
+  const { allocatedBytes } = pool.acquire();
+  assert.ok(allocatedBytes < 8 * 1024 * 1024, `${allocatedBytes} bytes`);
+});
+
+test('an instance that a giant entry has enlarged is dropped', () => {
+  const pool = new ReaderPool(loadReaderModule(), DEFAULT_READER_LIMITS, 1n);
+  const body = Buffer.from(`{"ret":0,"task_list":[],"user_list":[{"id":"${'x'.repeat(12 * 1024 * 1024)}"}]}`);
+  assert.equal(readInChunks(body, [], pool).listing.users, 1);
+  assert.equal(pool.freeCount, 0);
+});
+
+test('invented values of one family leave those of others their rows', () => {
+  const users = Array.from({ length: 2000 }, (_, index) => ({ client_version: `invented-${index}` }));
+  const listing = readLimited({ users, tasks: [{ id: 't', vs_id: 'known', outputs: [{ format: 'flv' }] }] });
+  const { tasks, outputs } = viewListing(listing).gauges;
+  assert.deepEqual([tasks, outputs], [{ known: 1 }, { 'known|flv': 1 }]);
+});
+
+test('every limit at once does not exhaust the memory of the module', () => {
+  const pool = new ReaderPool(loadReaderModule(), DEFAULT_READER_LIMITS, 1n);
+  const outputs = Array.from(
+    { length: 1200 },
+    (_, index) =>
+      `{"format":"f${index}","tag":"t${index}","width":${index},"height":1,"streams":[{"codec_id":${index}}]}`,
+  );
+  const tasks = Array.from(
+    { length: 30 },
+    (_, index) => `{"id":"${'i'.repeat(index)}","vs_id":"s${index}","outputs":[${outputs.join(',')}]}`,
+  );
+  const body = Buffer.from(`{"ret":0,"user_list":[],"task_list":[${tasks.join(',')}]}`);
+  const { listing } = readInChunks(body, [], pool);
+  assert.equal(listing.taskCount, 29, 'Expected the task without an id to be rejected');
+  assert.equal(surplusOf(listing)['output'], 30 * 200);
+});

@@ -1,0 +1,494 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { ListingError } from '../../../src/listing/listing-error.ts';
+import { readableFields } from '../../../src/listing/interface.ts';
+import { CHECKED_FIELDS, type RecordKind } from '../../../src/listing/records.ts';
+import type { TaskReading } from '../../../src/listing/listing-sink.ts';
+import { hashTexts } from '../../oracle/listing/text-hash.ts';
+import { viewListing, type ListingView } from '../../support/listing-view.ts';
+import { POLLED_CODE, readInChunks } from '../../support/read-listing.ts';
+import { readFixture } from '../../support/fixtures.ts';
+
+const EMPTY = '{"ret":0,"user_list":[],"task_list":[]}';
+
+const read = (text: string): ReturnType<typeof readInChunks> => readInChunks(Buffer.from(text), []);
+
+function failure(body: string | Buffer): ListingError {
+  try {
+    readInChunks(Buffer.from(body), []);
+  } catch (error) {
+    if (error instanceof ListingError) return error;
+    throw error;
+  }
+  throw new assert.AssertionError({ message: `Expected ${body.toString()} to be rejected` });
+}
+
+test('the sample listing has one user and one task with three outputs', () => {
+  const { listing, end } = readInChunks(readFixture('sample-listing.json'), []);
+
+  assert.equal(end.ret, 0);
+  const { users, invalid, foreign, gauges } = viewListing(listing);
+  assert.deepEqual([users, invalid, foreign], [1, [], {}]);
+  assert.deepEqual(gauges['onlineUsers'], { '451|10': 1 });
+  assert.deepEqual(gauges['serverOnlineUsers'], { 'aws-cn_north_1-5': 1 });
+  assert.deepEqual(gauges['inputClients'], { '10|451': 1 });
+  const [task] = listing.tasks;
+  assert.equal(listing.tasks.size, 1);
+  assert.equal(task?.id, 'aws-cn_north_1-5-7d4bb08e1ada4741');
+  assert.equal(task.inputBytes, 7340032);
+  assert.equal(task.protocol, 'tcp_upload');
+  assert.deepEqual(task.inputs, []);
+  const outputs = task.outputs.map(({ serverFormatRow, bytes }) => {
+    const { labels } = listing.outputSums.get(serverFormatRow);
+    return [...labels, bytes].join(' ');
+  });
+  assert.deepEqual(outputs.toSorted(), [
+    'aws-cn_north_1-5 flv 1048576',
+    'aws-cn_north_1-5 m3u8 0',
+    'aws-cn_north_1-5 rtmp 0',
+  ]);
+});
+
+test('cuts do not change the result for the sample listing', () => {
+  const body = readFixture('sample-listing.json');
+  const view = (cuts: readonly number[]): ListingView => viewListing(readInChunks(body, cuts).listing);
+  const whole = view([]);
+  for (let cut = 0; cut <= body.length; cut += 1) assert.deepEqual(view([cut]), whole);
+  assert.deepEqual(view([...body.keys()]), whole);
+});
+
+test('a listing holds no URL, user name or opaque', () => {
+  const { listing } = readInChunks(readFixture('sample-listing.json'), []);
+  assert.doesNotMatch(JSON.stringify(viewListing(listing)), /vs-5\.example\.com|room|user_name|"001"/);
+});
+
+test('accepted bodies', async (t) => {
+  const table: [string, string, number][] = [
+    ['an empty listing', EMPTY, 0],
+    ['ret at the end', '{"user_list":[],"task_list":[],"ret":0}', 0],
+    ['ret as a string of digits', '{"user_list":[],"task_list":[],"ret":"0"}', 0],
+    ['white space everywhere', ' \r\n\t{ "ret" : 0 , "user_list" : [ ] , "task_list" : [ ] } \n', 0],
+    ['keys with escapes', '{"\\u0072et":0,"user\\u005flist":[],"task_list":[]}', 0],
+    [
+      'unknown members',
+      '{"x":[[[{"a":[null,true,-1.5e+3,"\\ud83d\\ude00"]}]]],"ret":0,"user_list":[],"task_list":[]}',
+      0,
+    ],
+    ['an error without lists', '{"ret":-3}', -3],
+    ['an error with invalid lists', '{"ret":7,"user_list":null,"task_list":"none"}', 7],
+    ['an error as a string', '{"ret":"1001","msg":"signature"}', 1001],
+  ];
+  for (const [name, text, ret] of table) {
+    await t.test(name, () => assert.equal(read(text).end.ret, ret));
+  }
+});
+
+test('rejected bodies: code and message', async (t) => {
+  const table: [string, string, string, string][] = [
+    ['an empty body', '', 'not_json', 'Expected more input, found the end of the body at byte 0'],
+    ['HTML', '<html>', 'not_json', 'Expected a value, found "<" (0x3c) at byte 0'],
+    [
+      'half a body',
+      '{"ret":0,"user_list":[{"vs_id":"a',
+      'not_json',
+      'Expected more input, found the end of the body at byte 33',
+    ],
+    [
+      'data after the end',
+      `${EMPTY} x`,
+      'not_json',
+      'Expected the end of the body, found "x" (0x78) at byte 40',
+    ],
+    [
+      'a trailing comma',
+      '{"ret":0,"user_list":[{},],"task_list":[]}',
+      'not_json',
+      'Expected a value, found "]" (0x5d) at byte 25',
+    ],
+    [
+      'a leading zero',
+      '{"ret":00,"user_list":[],"task_list":[]}',
+      'not_json',
+      'Expected a JSON number, found "0" (0x30) at byte 7',
+    ],
+    [
+      'a control character',
+      '{"ret":0,"x":"a\nb"}',
+      'not_json',
+      'Expected an escaped control character in a string, found 0x0a at byte 15',
+    ],
+    ['a byte order mark', `\uFEFF${EMPTY}`, 'not_json', 'Expected a value, found 0xef at byte 0'],
+    ['an array', '[]', 'bad_shape', 'Expected an object as the body, found another value at byte 0'],
+    ['a number', '12', 'bad_shape', 'Expected an object as the body, found another value at byte 0'],
+    [
+      'no ret',
+      '{"user_list":[],"task_list":[]}',
+      'bad_shape',
+      'Expected a member "ret", found none at byte 31',
+    ],
+    [
+      'no user_list',
+      '{"ret":0,"task_list":[]}',
+      'bad_shape',
+      'Expected a member "user_list", found none at byte 24',
+    ],
+    [
+      'no task_list',
+      '{"ret":0,"user_list":[]}',
+      'bad_shape',
+      'Expected a member "task_list", found none at byte 24',
+    ],
+    [
+      'a list that is null',
+      '{"ret":0,"user_list":[],"task_list":null}',
+      'bad_shape',
+      'Expected an array as "task_list", found another value at byte 36',
+    ],
+    [
+      'a ret that is null',
+      '{"ret":null,"user_list":[],"task_list":[]}',
+      'bad_shape',
+      'Expected an integer as "ret", found another value at byte 7',
+    ],
+    [
+      'a ret that is a fraction',
+      '{"ret":0.5,"user_list":[],"task_list":[]}',
+      'bad_shape',
+      'Expected an integer as "ret", found another value at byte 10',
+    ],
+    [
+      'a ret that is a word',
+      '{"ret":"ok","user_list":[],"task_list":[]}',
+      'bad_shape',
+      'Expected an integer as "ret", found another value at byte 11',
+    ],
+    [
+      'a duplicate list',
+      '{"ret":0,"user_list":[],"user_list":[],"task_list":[]}',
+      'bad_shape',
+      'Expected one member "user_list", found a duplicate at byte 36',
+    ],
+  ];
+  for (const [name, text, code, message] of table) {
+    await t.test(name, () => {
+      const error = failure(text);
+      assert.equal(error.message, message);
+      assert.equal(error.code, code);
+    });
+  }
+});
+
+const TASK_LISTS = '"inputs":[],"outputs":[]';
+
+interface ReadEntry {
+  readonly view: ListingView;
+  /** Each kind and reason, once for each entry. */
+  readonly rejected: readonly (readonly [string, string])[];
+  /** The task that was read, between the two valid ones. */
+  readonly task: TaskReading | undefined;
+}
+
+/** Reads a listing with one entry between two valid ones, all in the same list. */
+function readEntry(list: 'user_list' | 'task_list', entry: string): ReadEntry {
+  const other = list === 'user_list' ? 'task_list' : 'user_list';
+  const [first, last] = list === 'user_list' ? ['{}', '{}'] : ['{"id":"first"}', '{"id":"last"}'];
+  const { listing } = read(`{"ret":0,"${other}":[],"${list}":[${first},${entry},${last}]}`);
+  const view = viewListing(listing);
+  const validCount = list === 'user_list' ? view.users : view.tasks.length;
+  assert.ok(validCount >= 2, 'Expected both valid entries');
+  const rejected = listing.invalidCounts.flatMap(({ record, reason, count }) =>
+    Array.from({ length: count }, () => [record, reason] as const),
+  );
+  const task = [...listing.tasks].find(({ id }) => id !== 'first' && id !== 'last');
+  return { view, rejected, task };
+}
+
+test('an entry is rejected only if it is not an object or a task without an id', async (t) => {
+  const table: [string, 'user_list' | 'task_list', string, [string, string][]][] = [
+    ['a user that is a number', 'user_list', '5', [['user', 'not_an_object']]],
+    ['a user that is null', 'user_list', 'null', [['user', 'not_an_object']]],
+    ['a user that is an array', 'user_list', '[{}]', [['user', 'not_an_object']]],
+    ['an empty user', 'user_list', '{}', []],
+    ['a task that is a string', 'task_list', '"t"', [['task', 'not_an_object']]],
+    ['a task without id', 'task_list', `{${TASK_LISTS}}`, [['task', 'missing_field']]],
+    ['a task whose id is null', 'task_list', `{"id":null,${TASK_LISTS}}`, [['task', 'missing_field']]],
+    ['a task with an empty id', 'task_list', `{"id":"",${TASK_LISTS}}`, [['task', 'missing_field']]],
+    ['a task whose id is a number', 'task_list', `{"id":5,${TASK_LISTS}}`, [['task', 'wrong_type']]],
+    ['a task with nothing but an id', 'task_list', '{"id":"t"}', []],
+    ['an input that is a string', 'task_list', '{"id":"t","inputs":["x",{}]}', [['input', 'not_an_object']]],
+    ['an empty input and output', 'task_list', '{"id":"t","inputs":[{}],"outputs":[{}]}', []],
+    ['an output that is null', 'task_list', '{"id":"t","outputs":[null]}', [['output', 'not_an_object']]],
+    [
+      'a stream that is an array',
+      'task_list',
+      '{"id":"t","outputs":[{"streams":[[],{}]}]}',
+      [['stream', 'not_an_object']],
+    ],
+    ['entries of a rejected task', 'task_list', '{"inputs":[5],"outputs":[5]}', [['task', 'missing_field']]],
+    ['entries of a list that a duplicate replaces', 'task_list', '{"id":"t","inputs":[5],"inputs":[]}', []],
+    ['entries of a list that null replaces', 'task_list', '{"id":"t","inputs":[5],"inputs":null}', []],
+  ];
+  for (const [name, list, entry, rejected] of table) {
+    await t.test(name, () => {
+      const result = readEntry(list, entry);
+      assert.deepEqual(result.rejected, rejected);
+      assert.deepEqual(result.view.invalidFields, []);
+    });
+  }
+});
+
+test('unused fields hold any JSON value', async (t) => {
+  const fields: [string, readonly string[]][] = [
+    ['user', ['id', 'user_name']],
+    ['task', ['serial', 'sequence', 'opaque', 'http_live_url', 'unknown']],
+    ['input', ['service_code']],
+    ['output', ['live_url']],
+    ['stream', ['index', 'width', 'height']],
+  ];
+  const values = ['18446744073709551615', '"1"', '42', '-1', '0.5', '1e999', '{"a":[]}', '[{}]', 'null'];
+  const wrap: Readonly<Record<string, (member: string) => string>> = {
+    user: (member) => `{"vs_id":"s",${member}}`,
+    task: (member) => `{${member},"id":"t","vs_id":"s"}`,
+    input: (member) => `{"id":"t","vs_id":"s","inputs":[{${member}}]}`,
+    output: (member) => `{"id":"t","vs_id":"s","outputs":[{${member}}]}`,
+    stream: (member) => `{"id":"t","vs_id":"s","outputs":[{"streams":[{${member}}]}]}`,
+  };
+  for (const [record, names] of fields) {
+    for (const name of names) {
+      await t.test(`${record}.${name}`, () => {
+        for (const value of values) {
+          const entry = wrap[record]?.(`"${name}":${value}`) ?? '';
+          const { view } = readEntry(record === 'user' ? 'user_list' : 'task_list', entry);
+          assert.deepEqual([view.invalid, view.invalidFields], [[], []], entry);
+          assert.deepEqual(view.servers, ['s']);
+        }
+      });
+    }
+  }
+});
+
+test('only a space, a tab, a line feed and a carriage return are white space', () => {
+  for (let byte = 0; byte < 256; byte += 1) {
+    const isSpace = ' \t\r\n'.includes(String.fromCharCode(byte));
+    for (const count of [1, 2, 15, 16, 17, 40]) {
+      const body = Buffer.concat([
+        Buffer.from('{"ret":0,"user_list":[{"id":"u"'),
+        Buffer.alloc(count, byte),
+        Buffer.from('}],"task_list":[]}'),
+      ]);
+      if (isSpace) assert.equal(viewListing(readInChunks(body, []).listing).users, 1);
+      else assert.ok(failure(body).byteOffset >= 31, String(byte));
+    }
+  }
+});
+
+test('unknown keys of any number, length and order leave the known ones readable', () => {
+  const keys = Array.from({ length: 40 }, (_, index) => `key${'-'.repeat(index)}${index}`);
+  const users = keys.map((key, index) => ({
+    [key]: index,
+    vs_id: 's',
+    [`${key}2`]: { vs_id: 'nested' },
+    client_version: 7,
+    ...Object.fromEntries(keys.slice(index).map((other) => [other, other])),
+    device_type: 'd',
+  }));
+  const body = JSON.stringify({ ret: 0, user_list: [...users, ...users.toReversed()], task_list: [] });
+
+  const { gauges, invalid } = viewListing(read(body).listing);
+  assert.deepEqual(gauges['onlineUsers'], { '7|d': 80 });
+  assert.deepEqual(gauges['serverOnlineUsers'], { s: 80 });
+  assert.deepEqual(invalid, []);
+});
+
+test('an unused field must be well-formed JSON', () => {
+  for (const value of ['01', '1.', '"a', 'nul', '[1', '{"a"}', '"\\x"'])
+    assert.equal(failure(`{"ret":0,"user_list":[{"id":${value}}],"task_list":[]}`).code, 'not_json', value);
+});
+
+test('an invalid field counts as missing, and the rest of the record stands', async (t) => {
+  const wrong = {
+    text: ['5', 'true', '[]', '{}'],
+    labelOrInteger: ['0.5', '9007199254740992', 'true', '[]', '{}'],
+    count: ['"5"', '-1', '0.5', '9007199254740992', '1e999', 'true', '[]', '{}'],
+    integer: ['"5"', '0.5', '-9007199254740992', '1e999', '[]', '{}'],
+    progress: ['"5"', '-1', '-0.1', '1e999', 'true', '[]', '{}'],
+    list: ['5', '"x"', 'true', '{}'],
+  } as const;
+  type Kind = keyof typeof wrong;
+  const kinds: Readonly<Record<string, Kind>> = {
+    'user.client_version': 'labelOrInteger',
+    'user.device_type': 'labelOrInteger',
+    'task.progress': 'progress',
+    'task.inputs': 'list',
+    'task.outputs': 'list',
+    'task.input_bytes': 'count',
+    'input.device_type': 'labelOrInteger',
+    'input.device_version': 'labelOrInteger',
+    'input.client_version': 'labelOrInteger',
+    'input.input_bytes': 'count',
+    'output.width': 'count',
+    'output.height': 'count',
+    'output.http_output_bytes': 'count',
+    'output.http_connections_num': 'count',
+    'output.streams': 'list',
+    'stream.codec_type': 'integer',
+    'stream.codec_id': 'integer',
+    'stream.copy': 'integer',
+    'stream.bit_rate': 'count',
+  };
+  const right: Readonly<Record<Kind, string>> = {
+    text: '"x"',
+    labelOrInteger: '7',
+    count: '7',
+    integer: '1',
+    progress: '0.42',
+    list: '[{}]',
+  };
+  const wrap: Readonly<Record<RecordKind, (member: string) => string>> = {
+    user: (member) => `{${member}}`,
+    task: (member) => `{"id":"t",${member}}`,
+    input: (member) => `{"id":"t","inputs":[{${member}}]}`,
+    // A picture size needs both fields.
+    output: (member) => `{"id":"t","outputs":[{"width":1,"height":1,${member}}]}`,
+    stream: (member) => `{"id":"t","outputs":[{"streams":[{${member}}]}]}`,
+  };
+  for (const [record, field] of CHECKED_FIELDS) {
+    await t.test(`${record}.${field}`, () => {
+      const list = record === 'user' ? 'user_list' : 'task_list';
+      const readMember = (member: string): ListingView => readEntry(list, wrap[record](member)).view;
+      const kind = kinds[`${record}.${field}`] ?? 'text';
+      const absent = readMember(`"${field}":null`);
+      assert.deepEqual(absent.invalidFields, []);
+
+      const valid = readMember(`"${field}":${right[kind]}`);
+      assert.deepEqual(valid.invalidFields, []);
+      assert.notDeepEqual(valid, absent, 'Expected the valid value to count');
+      for (const value of wrong[kind]) {
+        for (const member of [`"${field}":${value}`, `"${field}":${right[kind]},"${field}":${value}`]) {
+          const { invalidFields, ...rest } = readMember(member);
+          assert.deepEqual(invalidFields, [`${record}.${field}`], member);
+          assert.deepEqual({ ...rest, invalidFields: [] }, absent, member);
+        }
+        assert.deepEqual(readMember(`"${field}":${value},"${field}":${right[kind]}`), valid);
+      }
+    });
+  }
+});
+
+test('the reader checks the fields of the schema', () => {
+  const fields = Object.entries(readableFields).flatMap(([record, schema]) =>
+    Object.keys(schema.shape).map((field) => `${record}.${field}`),
+  );
+  assert.deepEqual(CHECKED_FIELDS.map((pair) => pair.join('.')).toSorted(), fields.toSorted());
+});
+
+test('invalid fields of a rejected task are not reported', () => {
+  const { rejected, view } = readEntry('task_list', '{"vs_id":5,"inputs":[{"url":5}]}');
+  assert.deepEqual([rejected, view.invalidFields], [[['task', 'missing_field']], []]);
+});
+
+test('an empty string is a missing value', () => {
+  const entry =
+    '{"id":"t","vs_id":"","service_code":"","outputs":[{"format":"","relative_dir":"","file_name":"","tag":""}],' +
+    '"inputs":[{"device_type":"","device_version":"","client_version":"2"}]}';
+  const { view } = readEntry('task_list', entry);
+  const absent = readEntry('task_list', '{"id":"t","outputs":[{}],"inputs":[{"client_version":2}]}');
+  assert.deepEqual(view, absent.view);
+  assert.deepEqual(view.gauges['inputClients'], { 'unknown|2': 1 });
+});
+
+test('progress is any finite number from 0 on', () => {
+  for (const [value, progress] of [
+    ['0', 0],
+    ['0.42', 0.42],
+    ['1e300', 1e300],
+    ['5e-324', 5e-324],
+    ['9007199254740993', 9_007_199_254_740_992],
+  ] as const)
+    assert.equal(readEntry('task_list', `{"id":"t","progress":${value}}`).task?.progress, progress);
+});
+
+test('a record with another service code than the polled one is foreign', () => {
+  const table = [
+    ['{"id":"t"}', false],
+    [`{"id":"t","service_code":"${POLLED_CODE}"}`, false],
+    ['{"id":"t","service_code":""}', false],
+    ['{"id":"t","service_code":null}', false],
+    ['{"id":"t","service_code":5}', false],
+    [`{"id":"t","service_code":"${POLLED_CODE}2"}`, true],
+    [`{"id":"t","service_code":"${POLLED_CODE.toLowerCase()}"}`, true],
+  ] as const;
+  for (const [entry, isForeign] of table) {
+    assert.deepEqual(readEntry('user_list', entry).view.foreign, isForeign ? { user: 1 } : {}, entry);
+    assert.deepEqual(readEntry('task_list', entry).view.foreign, isForeign ? { task: 1 } : {}, entry);
+  }
+});
+
+test('inputs are identified by their URL and user name', () => {
+  const inputs = [
+    '{"url":"rtmp://h/a","user_name":"u"}',
+    '{"user_name":"u","url":"rtmp://h/a","device_type":"9"}',
+    '{"url":"rtmp://h/b","user_name":"u"}',
+    '{"url":"rtmp://h/a","user_name":"v"}',
+    '{"url":"rtmp://h/au"}',
+    '{}',
+  ];
+  const { task } = readEntry('task_list', `{"id":"t","inputs":[${inputs.join(',')}]}`);
+  const identities = task?.inputs.map(({ identity }) => identity) ?? [];
+  assert.equal(identities.length, inputs.length);
+  const expected = [
+    ['rtmp://h/a', 'u'],
+    ['rtmp://h/a', 'u'],
+    ['rtmp://h/b', 'u'],
+    ['rtmp://h/a', 'v'],
+    ['rtmp://h/au'],
+    [],
+  ];
+  const hashes = expected.map(([url, userName]) => hashTexts([url, userName]));
+  assert.deepEqual(
+    identities,
+    hashes.toSorted((a, b) => a - b),
+  );
+  assert.equal(new Set(identities).size, inputs.length - 1);
+});
+
+test('an entry longer than the buffer is rejected', () => {
+  const long = 'x'.repeat(17 * 1024 * 1024);
+  const body = Buffer.from(`{"ret":0,"user_list":[{"user_name":"${long}"},{"vs_id":"a"}],"task_list":[]}`);
+  const cuts = Array.from({ length: body.length / 65536 }, (_, index) => index * 65536);
+  const { listing } = readInChunks(body, cuts);
+  assert.deepEqual(listing.invalidCounts, [{ record: 'user', reason: 'too_long', count: 1 }]);
+  assert.equal(listing.users, 1);
+});
+
+test('a rejected entry leaves no values in the next one', () => {
+  const long = 'x'.repeat(17 * 1024 * 1024);
+  const { listing } = read(
+    `{"ret":0,"user_list":[{"vs_id":"a","device_type":"1","user_name":"${long}"},{"vs_id":"b"}],"task_list":[]}`,
+  );
+  const { gauges } = viewListing(listing);
+  assert.deepEqual(
+    [gauges['onlineUsers'], gauges['serverOnlineUsers']],
+    [{ 'unknown|unknown': 1 }, { b: 1 }],
+  );
+});
+
+test('the last of duplicate keys wins in every record of a list', () => {
+  const wrongThenRight = '{"device_type":[],"device_type":"1"}';
+  const rightThenWrong = '{"device_type":"1","device_type":[]}';
+  for (const [entry, deviceType, invalidCount] of [
+    [wrongThenRight, '1', 0],
+    [rightThenWrong, 'unknown', 3],
+  ] as const) {
+    const { listing } = read(`{"ret":0,"user_list":[${entry},${entry},${entry}],"task_list":[]}`);
+    const { invalidFields, gauges } = viewListing(listing);
+    assert.equal(invalidFields.length, invalidCount);
+    assert.deepEqual(gauges['onlineUsers'], { [`unknown|${deviceType}`]: 3 });
+  }
+});
+
+test('nesting deeper than 1048576 levels is rejected', () => {
+  const error = failure(`{"x":${'['.repeat(2_000_000)}`);
+  assert.equal(error.code, 'not_json');
+  assert.match(error.message, /Expected at most 1048576 levels of nesting/);
+});

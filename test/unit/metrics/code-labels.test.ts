@@ -1,0 +1,67 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { CATALOGUE } from '../../../src/metrics/catalogue.ts';
+import { CodeLabels } from '../../../src/metrics/code-labels.ts';
+import type { Family } from '../../../src/metrics/family.ts';
+
+const code = (serviceCode: string, labels: Readonly<Record<string, string>> = {}) => ({
+  serviceCode,
+  labels,
+});
+
+const up = (...codes: readonly string[]): Family => ({
+  spec: CATALOGUE.up,
+  samples: codes.map((serviceCode) => ({ labels: [serviceCode], value: 1 })),
+});
+
+test('unchanged labels stay the same object when they are set again', () => {
+  const labels = new CodeLabels();
+  assert.deepEqual(labels.update([code('A', { tenant: 'acme' }), code('B')]), ['A']);
+  const before = labels.get('A');
+  assert.deepEqual(labels.update([code('A', { tenant: 'acme' }), code('B')]), []);
+  assert.equal(labels.get('A'), before);
+  labels.retainOnly([code('A')]);
+  assert.deepEqual(labels.update([code('C', { tenant: 'acme' })]), ['C']);
+  assert.equal(labels.get('C'), before);
+});
+
+test('update returns codes with changed, added and removed labels', () => {
+  const labels = new CodeLabels();
+  labels.update([code('A', { tenant: 'acme' }), code('B', { tenant: 'acme' }), code('C')]);
+  const next = [code('A', { tenant: 'globex' }), code('B'), code('C', { env: 'test' })];
+  assert.deepEqual(labels.update(next), ['A', 'B', 'C']);
+  assert.deepEqual(
+    [labels.get('A'), labels.get('B'), labels.get('C')],
+    [{ tenant: 'globex' }, {}, { env: 'test' }],
+  );
+});
+
+test('a removed code has no labels', () => {
+  const labels = new CodeLabels();
+  labels.update([code('A', { tenant: 'acme' })]);
+  labels.retainOnly([]);
+  assert.deepEqual(labels.get('A'), {});
+});
+
+test('a family is split if a code has labels, and unchanged if none has', () => {
+  const labels = new CodeLabels();
+  labels.update([code('A'), code('B')]);
+  const family = up('A', 'B', 'C', 'D');
+  assert.deepEqual(labels.splitByLabels(family), [family]);
+  assert.equal(labels.splitByLabels(family)[0], family);
+  labels.update([
+    code('B', { tenant: 'acme' }),
+    code('C', { tenant: 'globex' }),
+    code('D', { tenant: 'acme' }),
+  ]);
+  assert.deepEqual(labels.splitByLabels(family), [
+    up('A'),
+    { ...up('B', 'D'), staticLabels: { tenant: 'acme' } },
+    { ...up('C'), staticLabels: { tenant: 'globex' } },
+  ]);
+  const processFamily: Family = {
+    spec: CATALOGUE.buildInfo,
+    samples: [{ labels: ['1', 'r', 'v'], value: 1 }],
+  };
+  assert.deepEqual(labels.splitByLabels(processFamily), [processFamily]);
+});

@@ -1,0 +1,337 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { test } from 'node:test';
+import type { TestContext } from 'node:test';
+import { SURPLUS_ITEMS } from '../../../src/listing/listing-sink.ts';
+import { CHECKED_FIELDS, FOREIGN_RECORD_KINDS, INVALID_RECORD_PAIRS } from '../../../src/listing/records.ts';
+import { CATALOGUE } from '../../../src/metrics/catalogue.ts';
+import type { PollMetrics } from '../../../src/metrics/code-metrics.ts';
+import { countSeries } from '../../../src/metrics/exposition.ts';
+import type { Family, FamilySelection } from '../../../src/metrics/family.ts';
+import { render } from '../../support/render.ts';
+import { toDefaultFamily } from '../../../src/metrics/prom-client-adapter.ts';
+import { ExporterMetrics } from '../../../src/metrics/exporter-metrics.ts';
+import { POLL_ERROR_REASONS } from '../../../src/upstream/errors.ts';
+import { parseExposition } from '../../support/exposition-parser.ts';
+import { assertPromtoolAccepts } from '../../support/installed-programs.ts';
+
+const BUILD = { version: '1.2.3', revision: 'abcdef0', nodeVersion: 'v20.19.0' };
+
+function start(t: TestContext) {
+  const time = { nowMs: 1_700_000_000_250, monotonicMs: 0 };
+  const clock = {
+    now: () => time.nowMs,
+    monotonic: () => time.monotonicMs,
+    sleep: () => Promise.resolve(),
+  };
+  const metrics = new ExporterMetrics({ clock, ...BUILD });
+  t.after(() => metrics[Symbol.dispose]());
+  const read = async (...serviceCodes: string[]) => {
+    const families = await metrics.collect(serviceCodes.length === 0 ? undefined : new Set(serviceCodes));
+    return parseExposition(render(families, 'openmetrics'), 'openmetrics').families;
+  };
+  /** Returns values by sample name and labels, without `service_code`. */
+  const readValues = async (...serviceCodes: string[]) => {
+    const samples = [...(await read(...serviceCodes)).values()].flatMap((family) => family.samples);
+    return new Map(
+      samples.map(({ name, labels, value }) => [[name, ...listLabelValues(labels)].join(' '), value]),
+    );
+  };
+  return { metrics, time, read, readValues };
+}
+
+function listLabelValues(labels: Readonly<Record<string, string>>): string[] {
+  return Object.keys(labels).flatMap((name) => (name === 'service_code' ? [] : (labels[name] ?? [])));
+}
+
+test('tracking a service code creates its counters at 0, but no gauges of polls', async (t) => {
+  const { metrics, readValues } = start(t);
+  metrics.track('A', 15_000);
+  const values = await readValues('A');
+  const names = [
+    'xvs_exporter_polls_total',
+    ...POLL_ERROR_REASONS.map((reason) => `xvs_exporter_poll_errors_total ${reason}`),
+    'xvs_exporter_polls_skipped_total overlap',
+    'xvs_exporter_polls_skipped_total retry_after',
+    'xvs_exporter_polls_aborted_total',
+    ...INVALID_RECORD_PAIRS.map((pair) => `xvs_exporter_invalid_records_total ${pair.join(' ')}`),
+    ...CHECKED_FIELDS.map((pair) => `xvs_exporter_invalid_fields_total ${pair.join(' ')}`),
+    ...FOREIGN_RECORD_KINDS.map((record) => `xvs_exporter_foreign_records_total ${record}`),
+    ...SURPLUS_ITEMS.map((item) => `xvs_exporter_listing_surplus_total ${item}`),
+    'xvs_exporter_poll_duration_seconds_count',
+    'xvs_exporter_poll_duration_seconds_sum',
+    ...CATALOGUE.pollDuration.buckets.map(
+      (bound) =>
+        `xvs_exporter_poll_duration_seconds_bucket ${Number.isInteger(bound) ? `${bound}.0` : bound}`,
+    ),
+    'xvs_exporter_poll_duration_seconds_bucket +Inf',
+  ];
+  for (const name of names) assert.equal(values.get(name), 0, name);
+  const others = [...values].filter(([name]) => !names.includes(name) && !name.includes('_created'));
+  assert.deepEqual(others, [['xvs_exporter_poll_interval_seconds', 15]]);
+});
+
+test('counters and histograms have the time when their service code was first tracked', async (t) => {
+  const { metrics, time, readValues } = start(t);
+  metrics.track('A', 15_000);
+  time.nowMs += 60_000;
+  metrics.track('A', 15_000);
+  const created = [...(await readValues('A'))].filter(([name]) => name.includes('_created'));
+  const counterCount =
+    2 +
+    POLL_ERROR_REASONS.length +
+    2 +
+    INVALID_RECORD_PAIRS.length +
+    CHECKED_FIELDS.length +
+    FOREIGN_RECORD_KINDS.length +
+    SURPLUS_ITEMS.length;
+  assert.equal(created.length, counterCount + 1);
+  assert.deepEqual(new Set(created.map(([, value]) => value)), new Set([1_700_000_000.25]));
+});
+
+test('a successful poll sets both timestamps, a failed poll only that of the last poll', async (t) => {
+  const { metrics, time, readValues } = start(t);
+  const poll = metrics.track('A', 15_000);
+  poll.recordStart();
+  poll.setResponseBytes(1234);
+  poll.recordSuccess(0.3);
+  time.nowMs += 15_000;
+  poll.recordStart();
+  poll.recordFailure('http_status', 7);
+  const values = await readValues('A');
+  assert.equal(values.get('xvs_exporter_polls_total'), 2);
+  assert.equal(values.get('xvs_exporter_poll_errors_total http_status'), 1);
+  assert.equal(values.get('xvs_exporter_last_success_timestamp_seconds'), 1_700_000_000.25);
+  assert.equal(values.get('xvs_exporter_last_poll_timestamp_seconds'), 1_700_000_015.25);
+  assert.equal(values.get('xvs_exporter_response_bytes'), 1234);
+  assert.equal(values.get('xvs_exporter_poll_duration_seconds_bucket 0.5'), 1);
+  assert.equal(values.get('xvs_exporter_poll_duration_seconds_bucket 10.0'), 2);
+  assert.equal(values.get('xvs_exporter_poll_duration_seconds_sum'), 7.3);
+  assert.equal(values.get('xvs_exporter_poll_duration_seconds_count'), 2);
+});
+
+test('skipped and aborted polls and invalid records are counted', async (t) => {
+  const { metrics, readValues } = start(t);
+  const poll = metrics.track('A', 15_000);
+  poll.recordSkip('overlap');
+  poll.recordAbort();
+  poll.addInvalidRecords('task', 'duplicate_id', 3);
+  poll.addInvalidFields('output', 'streams', 2);
+  poll.addForeignRecords('user', 4);
+  const values = await readValues('A');
+  assert.equal(values.get('xvs_exporter_polls_skipped_total overlap'), 1);
+  assert.equal(values.get('xvs_exporter_polls_skipped_total retry_after'), 0);
+  assert.equal(values.get('xvs_exporter_polls_aborted_total'), 1);
+  assert.equal(values.get('xvs_exporter_invalid_records_total task duplicate_id'), 3);
+  assert.equal(values.get('xvs_exporter_invalid_fields_total output streams'), 2);
+  assert.equal(values.get('xvs_exporter_foreign_records_total user'), 4);
+});
+
+test('the state file has series only if it is tracked, and size and time after the first write', async (t) => {
+  const { metrics, time, readValues } = start(t);
+  const readStateValues = async () =>
+    [...(await readValues())].filter(([name]) => name.startsWith('xvs_exporter_state_'));
+  assert.deepEqual(await readStateValues(), []);
+  const state = metrics.trackStateFile();
+  const errors = (value: number): [string, number][] => [
+    ['xvs_exporter_state_write_errors_total', value],
+    ['xvs_exporter_state_write_errors_created', 1_700_000_000.25],
+  ];
+  assert.deepEqual(await readStateValues(), errors(0));
+  time.nowMs += 60_000;
+  state.recordWriteError();
+  assert.deepEqual(await readStateValues(), errors(1));
+  state.recordWrite(1234);
+  assert.deepEqual(await readStateValues(), [
+    ...errors(1),
+    ['xvs_exporter_state_last_success_timestamp_seconds', 1_700_000_060.25],
+    ['xvs_exporter_state_size_bytes', 1234],
+  ]);
+});
+
+test('tracking a service code again keeps its counters and sets its interval', async (t) => {
+  const { metrics, readValues } = start(t);
+  metrics.track('A', 15_000).recordStart();
+  metrics.track('A', 30_000).recordStart();
+  const values = await readValues('A');
+  assert.equal(values.get('xvs_exporter_polls_total'), 2);
+  assert.equal(values.get('xvs_exporter_poll_interval_seconds'), 30);
+});
+
+test('an untracked service code has no series, and a poll that ends later does not bring them back', async (t) => {
+  const { metrics, readValues } = start(t);
+  const poll = metrics.track('A', 15_000);
+  poll.setResponseBytes(1);
+  poll.recordSuccess(1);
+  metrics.untrack('A');
+  poll.recordStart();
+  poll.recordFailure('timeout', 1);
+  poll.recordSuccess(1);
+  poll.recordSkip('overlap');
+  poll.setResponseBytes(1);
+  poll.addInvalidRecords('user', 'not_an_object', 1);
+  assert.deepEqual(await readValues('A'), new Map());
+});
+
+test('a collection of some service codes has only their series', async (t) => {
+  const { metrics, read } = start(t);
+  for (const code of ['A', 'B', 'C']) metrics.track(code, 15_000);
+  const samples = [...(await read('A', 'C')).values()].flatMap((family) => family.samples);
+  assert.deepEqual(new Set(samples.map(({ labels }) => labels['service_code'])), new Set(['A', 'C']));
+});
+
+test('collections of service codes and of the exporter have no series in common', async (t) => {
+  const { metrics } = start(t);
+  metrics.track('A', 15_000);
+  const listNames = async (selection: FamilySelection) =>
+    (await metrics.collect(selection)).map(({ spec }) => spec.name);
+  const codeNames = await listNames('service_codes');
+  const exporterNames = await listNames('exporter');
+  assert.ok(codeNames.includes('xvs_exporter_polls_total'));
+  assert.ok(
+    exporterNames.includes('xvs_exporter_build_info') && exporterNames.includes('process_start_time_seconds'),
+  );
+  assert.deepEqual([...codeNames, ...exporterNames], await listNames('everything'));
+});
+
+test('the series count of service codes equals the collected series', async (t) => {
+  const { metrics } = start(t);
+  const assertCounted = async (expected: number) => {
+    assert.equal(metrics.codeSeriesCount, expected);
+    assert.equal(countSeries(await metrics.collect('service_codes')), expected);
+  };
+  await assertCounted(0);
+  const polls = ['A', 'B'].map((code) => metrics.track(code, 15_000));
+  const [, poll] = polls;
+  const initial = metrics.codeSeriesCount;
+  await assertCounted(initial);
+  poll?.recordStart();
+  poll?.recordFailure('timeout', 1);
+  poll?.recordFailure('timeout', 1);
+  await assertCounted(initial + 1);
+  poll?.setResponseBytes(5);
+  poll?.recordSuccess(1);
+  await assertCounted(initial + 3);
+  metrics.untrack('B');
+  await assertCounted(initial / 2);
+});
+
+test('samples stay the same objects until something is recorded', async (t) => {
+  const { metrics } = start(t);
+  const records: readonly ((poll: PollMetrics) => void)[] = [
+    (poll) => poll.recordStart(),
+    (poll) => poll.recordSuccess(1),
+    (poll) => poll.recordFailure('timeout', 1),
+    (poll) => poll.recordSkip('overlap'),
+    (poll) => poll.setResponseBytes(1),
+    (poll) => poll.addInvalidRecords('user', 'not_an_object', 1),
+    (poll) => poll.addInvalidFields('task', 'progress', 1),
+    (poll) => poll.addForeignRecords('task', 1),
+    () => metrics.track('A', 30_000),
+  ];
+  const poll = metrics.track('A', 15_000);
+  const collect = async () => (await metrics.collect(new Set(['A']))).map(({ samples }) => samples);
+  for (const record of records) {
+    const before = await collect();
+    const again = await collect();
+    assert.ok(before.every((samples, index) => samples === again[index]));
+    record(poll);
+    assert.notDeepEqual(await collect(), before, record.toString());
+  }
+});
+
+test('a complete collection has build, configuration and process metrics', async (t) => {
+  const { metrics, time, readValues, read } = start(t);
+  metrics.recordConfigLoad(true);
+  time.nowMs += 1000;
+  metrics.recordConfigLoad(false);
+  const values = await readValues();
+  assert.equal(values.get('xvs_exporter_build_info 1.2.3 abcdef0 v20.19.0'), 1);
+  assert.equal(values.get('xvs_exporter_config_last_reload_successful'), 0);
+  assert.equal(values.get('xvs_exporter_config_last_reload_success_timestamp_seconds'), 1_700_000_000.25);
+  const types = new Map([...(await read())].map(([name, { type }]) => [name, type]));
+  assert.equal(types.get('process_cpu_user_seconds'), 'counter');
+  assert.equal(types.get('process_resident_memory_bytes'), 'gauge');
+  assert.equal(types.get('nodejs_version'), 'info');
+  assert.equal(types.has('nodejs_active_handles_total'), false);
+});
+
+test('process metrics are collected at most once a second', async (t) => {
+  const { metrics, time } = start(t);
+  const collectDefaults = async () =>
+    (await metrics.collect('exporter')).filter(({ spec }) => /^(?:process|nodejs)_/.test(spec.name));
+  const [first, concurrent] = await Promise.all([collectDefaults(), collectDefaults()]);
+  time.monotonicMs += 999;
+  const later = await collectDefaults();
+  time.monotonicMs += 1;
+  const afterASecond = await collectDefaults();
+  const isSame = (families: readonly Family[]) => families.map((family, index) => family === first[index]);
+  assert.ok(first.length > 20);
+  assert.deepEqual(new Set([...isSame(concurrent), ...isSame(later)]), new Set([true]));
+  assert.deepEqual(new Set(isSame(afterASecond)), new Set([false]));
+});
+
+test('promtool accepts a complete collection', async (t) => {
+  const { metrics } = start(t);
+  metrics.track('A', 15_000).recordSuccess(1);
+  assertPromtoolAccepts(t, render(await metrics.collect(), 'text'));
+});
+
+test('the default histogram of garbage collections is converted with its buckets', () => {
+  const labels = { kind: 'minor' };
+  const name = 'nodejs_gc_duration_seconds';
+  const values = [
+    { metricName: `${name}_bucket`, labels: { le: 0.1, ...labels }, value: 1 },
+    { metricName: `${name}_bucket`, labels: { le: '+Inf', ...labels }, value: 2 },
+    { metricName: `${name}_sum`, labels, value: 3.5 },
+    { metricName: `${name}_count`, labels, value: 2 },
+  ];
+  assert.deepEqual(toDefaultFamily({ name, help: 'GC.', type: 'histogram', values }), {
+    spec: { name, help: 'GC.', type: 'histogram', labels: ['kind'], buckets: [0.1] },
+    samples: [{ labels: ['minor'], buckets: [1, 2], sum: 3.5 }],
+  });
+});
+
+test('a summary in the registry is rejected', () => {
+  assert.throws(() => toDefaultFamily({ name: 's', help: 'S.', type: 'summary', values: [] }), {
+    message: 'Expected a gauge, a counter or a histogram in the registry, found summary',
+  });
+});
+
+test('the default metrics do not keep a process alive', () => {
+  const module = JSON.stringify(new URL('../../../src/metrics/exporter-metrics.js', import.meta.url).href);
+  const script = `import { ExporterMetrics } from ${module};
+    const metrics = new ExporterMetrics({ clock: { now: () => 0, monotonic: () => 0 }, version: '', revision: '', nodeVersion: '' });
+    await metrics.collect();
+    process.stdout.write('ended');`;
+  const run = spawnSync(process.execPath, ['--input-type=module', '-e', script], {
+    timeout: 600_000,
+    encoding: 'utf8',
+  });
+  assert.deepEqual([run.status, run.stdout, run.stderr], [0, 'ended', '']);
+});
+
+test('the number of service codes, the shard count and the shard index are exposed', async (t) => {
+  const { metrics, readValues } = start(t);
+  const readGauges = async () => {
+    const values = await readValues();
+    return ['service_codes', 'shards', 'shard'].map((name) => values.get(`xvs_exporter_${name}`));
+  };
+  assert.deepEqual(await readGauges(), [0, 1, 0]);
+  metrics.track('A', 15_000);
+  metrics.track('B', 15_000);
+  metrics.track('B', 30_000);
+  assert.deepEqual(await readGauges(), [2, 1, 0]);
+  metrics.untrack('A');
+  assert.deepEqual(await readGauges(), [1, 1, 0]);
+  using sharded = new ExporterMetrics({
+    clock: { now: () => 0, monotonic: () => 0, sleep: () => Promise.resolve() },
+    version: '',
+    revision: '',
+    nodeVersion: '',
+    shard: { index: 2, count: 4 },
+  });
+  const text = render(await sharded.collect(), 'text');
+  assert.match(text, /^xvs_exporter_shards 4$/m);
+  assert.match(text, /^xvs_exporter_shard 2$/m);
+});

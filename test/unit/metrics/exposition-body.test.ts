@@ -1,0 +1,89 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { CATALOGUE } from '../../../src/metrics/catalogue.ts';
+import type { ExpositionFormat } from '../../../src/metrics/exposition-lines.ts';
+import { Exposition } from '../../../src/metrics/exposition.ts';
+import type { Family, FamilySelection } from '../../../src/metrics/family.ts';
+import { render } from '../../support/render.ts';
+
+const FORMATS: readonly ExpositionFormat[] = ['text', 'openmetrics'];
+
+/** Families of one service code, then one of the process; new objects each time. */
+function createFamilies(tasks: number, series: number): readonly Family[] {
+  return [
+    { spec: CATALOGUE.up, samples: [{ labels: ['A'], value: 1 }] },
+    { spec: CATALOGUE.tasks, samples: [{ labels: ['A', 'running'], value: tasks }] },
+    { spec: CATALOGUE.series, samples: [{ labels: [], value: series }] },
+  ];
+}
+
+for (const format of FORMATS) {
+  test(`a body in ${format} has the bytes of the exposition`, () => {
+    const families = createFamilies(1, 3);
+    for (const part of [families, families.slice(0, 2), families.slice(2), []])
+      assert.equal(
+        new Exposition().renderBody('everything', part, format).bytes.toString(),
+        render(part, format),
+      );
+  });
+
+  test(`equal expositions in ${format} share one body, and equal service codes share its head`, () => {
+    const exposition = new Exposition();
+    const renderBody = (tasks: number, series: number) =>
+      exposition.renderBody('everything', createFamilies(tasks, series), format);
+    const first = renderBody(1, 3);
+    assert.equal(renderBody(1, 3), first);
+    for (const [tasks, series, sharesHead] of [
+      [1, 4, true],
+      [1, 55, true],
+      [2, 55, false],
+      [20, 55, false],
+    ] as const) {
+      const { head } = renderBody(1, 3);
+      const body = renderBody(tasks, series);
+      assert.equal(body.bytes.toString(), render(createFamilies(tasks, series), format));
+      assert.equal(body.head === head, sharesHead, `${tasks} tasks, ${series} series`);
+    }
+  });
+}
+
+test('bodies are kept by format and selection', () => {
+  const exposition = new Exposition();
+  const selections: readonly FamilySelection[] = [
+    'everything',
+    'exporter',
+    new Set(['everything']),
+    new Set(['A', 'B']),
+    new Set(['A,B']),
+  ];
+  const renderAll = () =>
+    selections.flatMap((selection) =>
+      FORMATS.map((format) => exposition.renderBody(selection, createFamilies(1, 3), format)),
+    );
+  const bodies = renderAll();
+  assert.equal(new Set(bodies).size, selections.length * FORMATS.length);
+  assert.deepEqual(
+    renderAll().map((body, index) => body === bodies[index]),
+    bodies.map(() => true),
+  );
+  const reordered = exposition.renderBody(new Set(['B', 'A']), createFamilies(1, 3), 'text');
+  assert.ok(bodies.includes(reordered));
+});
+
+test('the least recently used bodies above 32 MiB are not kept, but the last one always is', () => {
+  const exposition = new Exposition();
+  const renderBody = (code: string, megabytes: number) =>
+    exposition.renderBody(
+      new Set([code]),
+      [{ spec: CATALOGUE.up, samples: [{ labels: [code + 'x'.repeat(megabytes * 1024 * 1024)], value: 1 }] }],
+      'text',
+    );
+  const [a, b] = [renderBody('A', 12), renderBody('B', 12)];
+  assert.equal(renderBody('A', 12), a);
+  renderBody('C', 12);
+  assert.equal(renderBody('A', 12), a);
+  assert.notEqual(renderBody('B', 12), b);
+  const large = renderBody('D', 40);
+  assert.equal(renderBody('D', 40), large);
+  assert.notEqual(renderBody('A', 12), a);
+});

@@ -1,0 +1,294 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { ListingResponse, UpstreamClient } from '../../../src/upstream/client.ts';
+import { fetchListing, type FailedListing, type GoodListing } from '../../../src/poller/fetch-listing.ts';
+import { UpstreamError } from '../../../src/upstream/errors.ts';
+import { AccumulatorPool } from '../../../src/tally/accumulator-pool.ts';
+import { ListingAggregator } from '../../../src/tally/listing-aggregator.ts';
+import { getReaderPool } from '../../support/read-listing.ts';
+import { TARGET } from '../../support/manual-client.ts';
+
+type Client = Pick<UpstreamClient, 'requestListing'>;
+
+const LISTS = '"user_list":[{"vs_id":"s1"}],"task_list":[{"id":"t1","inputs":[],"outputs":[]}]';
+
+/** Creates a client with one response, whose body arrives in the given chunks. */
+function createClient(
+  status: number,
+  bodyChunks: readonly string[],
+  more: Partial<ListingResponse> = {},
+): Client {
+  return {
+    requestListing: (_target, onBody) => {
+      const chunks = bodyChunks.map((chunk) => Buffer.from(chunk));
+      for (const chunk of chunks) onBody(chunk, status);
+      return Promise.resolve({ status, bytes: Buffer.concat(chunks).length, ...more });
+    },
+  };
+}
+
+const createListing = (): ListingAggregator => new ListingAggregator(new AccumulatorPool());
+
+async function fetchFrom(client: Client, sink = createListing()): Promise<GoodListing | FailedListing> {
+  return await fetchListing(client, TARGET, sink, getReaderPool(), new AbortController().signal);
+}
+
+function summarize({ error, ret, bytes }: GoodListing | FailedListing) {
+  const { reason, status, message, retryAfterMs } = error ?? {};
+  return { reason, status, message, retryAfterMs, ret, bytes };
+}
+
+test('a complete listing with ret 0 is good: the sink has its records, the result its size', async () => {
+  const sink = createListing();
+  const text = `{"ret":0,${LISTS}}`;
+  const fetched = await fetchFrom(createClient(200, [text.slice(0, 30), text.slice(30)]), sink);
+  assert.deepEqual(fetched, { ret: 0, bytes: text.length, status: 200 });
+  assert.deepEqual([sink.users, sink.tasks.size], [1, 1]);
+});
+
+test('every 2xx status is a success, except 206', async () => {
+  const body = `{"ret":"0",${LISTS}}`;
+  assert.equal((await fetchFrom(createClient(203, [body]))).error, undefined);
+  const { error, ret } = await fetchFrom(createClient(206, [body]));
+  assert.deepEqual(
+    [error?.reason, error?.message, ret],
+    ['http_status', 'Expected HTTP status 2xx with a whole listing, found 206', 0],
+  );
+});
+
+test('a failed request has the status of its response, whatever the reason', async () => {
+  for (const [status, body] of [
+    [200, '<html>'],
+    [200, '{"ret":7}'],
+    [502, '<html>'],
+    [503, ''],
+  ] as const)
+    assert.equal((await fetchFrom(createClient(status, body === '' ? [] : [body]))).status, status);
+});
+
+interface Case {
+  readonly name: string;
+  readonly status?: number;
+  readonly body: string;
+  readonly reason: string;
+  readonly message: string;
+  readonly ret?: number;
+}
+
+const page = '<!doctype html><title>Maintenance</title>';
+
+const CASES: readonly Case[] = [
+  {
+    name: 'ret 1005 with lists',
+    body: `{"ret":1005,${LISTS}}`,
+    reason: 'api_error',
+    message: 'Expected ret 0, found 1005',
+    ret: 1005,
+  },
+  {
+    name: 'ret -1 after the lists',
+    body: `{${LISTS},"ret":-1}`,
+    reason: 'api_error',
+    message: 'Expected ret 0, found -1',
+    ret: -1,
+  },
+  {
+    name: 'ret as a string, without lists',
+    body: '{"ret":"1005"}',
+    reason: 'api_error',
+    message: 'Expected ret 0, found 1005',
+    ret: 1005,
+  },
+  {
+    name: 'ret 7 and null lists',
+    body: '{"ret":7,"user_list":null,"task_list":null}',
+    reason: 'api_error',
+    message: 'Expected ret 0, found 7',
+    ret: 7,
+  },
+  {
+    name: 'status 500 with JSON and ret',
+    status: 500,
+    body: `{"ret":12,${LISTS}}`,
+    reason: 'http_status',
+    message: 'Expected HTTP status 2xx, found 500',
+    ret: 12,
+  },
+  {
+    name: 'status 401 with JSON without ret',
+    status: 401,
+    body: '{"error":"unauthorized"}',
+    reason: 'http_status',
+    message: 'Expected HTTP status 2xx, found 401',
+  },
+  {
+    name: 'status 500 with a good listing',
+    status: 500,
+    body: `{"ret":0,${LISTS}}`,
+    reason: 'http_status',
+    message: 'Expected HTTP status 2xx, found 500',
+    ret: 0,
+  },
+  {
+    name: 'status 503 with an HTML page',
+    status: 503,
+    body: page,
+    reason: 'http_status',
+    message: 'Expected HTTP status 2xx, found 503',
+  },
+  {
+    name: 'a redirect',
+    status: 302,
+    body: '',
+    reason: 'http_status',
+    message: 'Expected HTTP status 2xx, found 302',
+  },
+  {
+    name: 'an HTML page with status 200',
+    body: page,
+    reason: 'not_json',
+    message: 'Expected a value, found "<" (0x3c) at byte 0',
+  },
+  {
+    name: 'an empty body',
+    body: '',
+    reason: 'not_json',
+    message: 'Expected more input, found the end of the body at byte 0',
+  },
+  {
+    name: 'a truncated body',
+    body: '{"ret":0,"user_list":[',
+    reason: 'not_json',
+    message: 'Expected more input, found the end of the body at byte 22',
+    ret: 0,
+  },
+  {
+    name: 'a missing list',
+    body: '{"ret":0,"user_list":[]}',
+    reason: 'bad_shape',
+    message: 'Expected a member "task_list", found none at byte 24',
+    ret: 0,
+  },
+  {
+    name: 'a ret that is not a number',
+    body: `{"ret":"no",${LISTS}}`,
+    reason: 'bad_shape',
+    message: 'Expected an integer as "ret", found another value at byte 11',
+  },
+  {
+    name: 'a missing ret',
+    body: `{${LISTS}}`,
+    reason: 'bad_shape',
+    message: `Expected a member "ret", found none at byte ${LISTS.length + 2}`,
+  },
+];
+
+for (const { name, status = 200, body, reason, message, ret } of CASES) {
+  test(`${name} is ${reason}`, async () => {
+    const isBodyError = reason === 'not_json' || reason === 'bad_shape';
+    assert.deepEqual(summarize(await fetchFrom(createClient(status, [body]))), {
+      reason,
+      message,
+      status: isBodyError ? undefined : status,
+      retryAfterMs: undefined,
+      ret,
+      bytes: body.length,
+    });
+  });
+}
+
+test('the ret of an error response is read however its body is split into chunks', async () => {
+  const body = '{"detail":"x","ret":12}';
+  for (let first = 1; first < body.length - 1; first += 1) {
+    for (let second = first + 1; second < body.length; second += 1) {
+      const chunks = [body.slice(0, first), body.slice(first, second), body.slice(second)];
+      const { ret } = await fetchFrom(createClient(500, chunks));
+      assert.equal(ret, 12, JSON.stringify(chunks));
+    }
+  }
+});
+
+test('the body of an error response is not parsed after its first syntax error, but its size is counted', async () => {
+  const fetched = await fetchFrom(createClient(502, ['{"ret":3,', page, '"ret":4}']));
+  assert.deepEqual([fetched.error?.reason, fetched.ret, fetched.bytes], ['http_status', 3, 17 + page.length]);
+});
+
+test('the error has the pause that the service asked for', async () => {
+  const { error } = await fetchFrom(createClient(429, [''], { retryAfterMs: 7000 }));
+  assert.deepEqual([error?.reason, error?.retryAfterMs], ['http_status', 7000]);
+});
+
+test('an empty body has 0 bytes; without a response, size and status are undefined', async () => {
+  const empty = await fetchFrom(createClient(200, []));
+  assert.deepEqual([empty.error?.reason, empty.bytes], ['not_json', 0]);
+  const refused = new UpstreamError('connect', 'No connection to the service could be made');
+  const client: Client = { requestListing: () => Promise.reject(refused) };
+  assert.deepEqual(await fetchFrom(client), {
+    error: refused,
+    ret: undefined,
+    bytes: undefined,
+    status: undefined,
+  });
+});
+
+test('an error of the client is returned with the ret and the bytes received before it', async () => {
+  const broken = new UpstreamError('reset', 'The connection to the service broke');
+  const client: Client = {
+    requestListing: (_target, onBody) => {
+      onBody(Buffer.from('{"ret":0,"user_list":['), 200);
+      return Promise.reject(broken);
+    },
+  };
+  assert.deepEqual(await fetchFrom(client), { error: broken, ret: 0, bytes: 22, status: 200 });
+});
+
+test('a body that is not JSON ends the request immediately; the error has the offset of the invalid byte', async () => {
+  let deliveredChunks = 0;
+  const client: Client = {
+    requestListing: async (target, onBody, signal) => {
+      const countChunk = (chunk: Uint8Array, status: number): void => {
+        deliveredChunks += 1;
+        onBody(chunk, status);
+      };
+      return await createClient(200, ['{"ret":0,', '?', '"user_list":[]']).requestListing(
+        target,
+        countChunk,
+        signal,
+      );
+    },
+  };
+  const { error, bytes } = await fetchFrom(client);
+  assert.deepEqual([error?.reason, bytes, deliveredChunks], ['not_json', 10, 2]);
+  assert.match(error?.message ?? '', / at byte 9$/);
+});
+
+for (const internalError of [new TypeError('Expected a function'), new RangeError('Out of memory')]) {
+  test(`a ${internalError.name} rejects`, async () => {
+    const client: Client = { requestListing: () => Promise.reject(internalError) };
+    await assert.rejects(fetchFrom(client), internalError);
+  });
+}
+
+for (const status of [200, 500]) {
+  test(`an internal error of the sink rejects, with status ${status}`, async () => {
+    const internalError = new TypeError('Expected a record');
+    const sink = Object.assign(createListing(), {
+      finish: () => {
+        throw internalError;
+      },
+    });
+    await assert.rejects(fetchFrom(createClient(status, [`{"ret":0,${LISTS}}`]), sink), internalError);
+  });
+}
+
+test('the client gets the signal, and an abort rejects with its reason', async () => {
+  const reason = new Error('Stopping');
+  const client: Client = {
+    requestListing: (_target, _onBody, signal) => {
+      signal.throwIfAborted();
+      return Promise.reject(new Error('Expected an aborted signal'));
+    },
+  };
+  const fetched = fetchListing(client, TARGET, createListing(), getReaderPool(), AbortSignal.abort(reason));
+  await assert.rejects(fetched, reason);
+});

@@ -1,0 +1,245 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { PollLogger } from '../../../src/poller/poll-logger.ts';
+import type { FailedListing } from '../../../src/poller/fetch-listing.ts';
+import type { InvalidCount } from '../../../src/listing/listing-sink.ts';
+import type { Snapshot } from '../../../src/tally/snapshot.ts';
+import {
+  UpstreamError,
+  type PollErrorReason,
+  type UpstreamErrorDetails,
+} from '../../../src/upstream/errors.ts';
+import { buildTaskRecord, buildUserRecord } from '../../support/record-builders.ts';
+import { TallyRun } from '../../support/tally-run.ts';
+import { createRecordingLogger } from '../../support/recording-logger.ts';
+
+function start() {
+  const { logger, lines } = createRecordingLogger();
+  const pollLogger = new PollLogger(logger);
+  let readCount = 0;
+  /** Returns level and message of the lines written since the last call. */
+  const readNewLines = (): string[] => {
+    const newLines = lines.slice(readCount).map(({ level, msg }) => `${level}: ${msg}`);
+    readCount = lines.length;
+    return newLines;
+  };
+  return { pollLogger, lines, readNewLines };
+}
+
+/** Creates the snapshot of a good listing, with label sets for two servers. */
+function createSnapshot(serverCount = 1): Snapshot {
+  const users = Array.from({ length: serverCount }, (_, index) =>
+    buildUserRecord({ vsId: `server-${index}` }),
+  );
+  return new TallyRun({ maxLabelSets: 2 }).commitListing({
+    users,
+    tasks: [buildTaskRecord({ vsId: 'server-0' })],
+  });
+}
+
+function createFailure({ ret, ...details }: UpstreamErrorDetails & { ret?: number } = {}): FailedListing {
+  const error = new UpstreamError('http_status', 'Expected HTTP status 2xx, found another', details);
+  return { error, ret, bytes: 0, status: undefined };
+}
+
+const createFailureWithReason = (reason: PollErrorReason, message: string): FailedListing => ({
+  error: new UpstreamError(reason, message),
+  ret: undefined,
+  bytes: 0,
+  status: undefined,
+});
+
+const INVALID: readonly InvalidCount[] = [
+  { record: 'user', reason: 'wrong_type', count: 2 },
+  { record: 'task', reason: 'missing_field', count: 1 },
+];
+
+test('the first success is logged at info, its repetition at debug', () => {
+  const { pollLogger, lines, readNewLines } = start();
+  pollLogger.logSuccess(createSnapshot(), [], 123.4);
+  assert.deepEqual(lines, [{ level: 'info', msg: 'Poll succeeded', users: 1, tasks: 1, duration_ms: 123 }]);
+  readNewLines();
+  pollLogger.logSuccess(createSnapshot(), [], 1);
+  pollLogger.logSuccess(createSnapshot(), [], 1);
+  assert.deepEqual(readNewLines(), ['debug: Poll succeeded', 'debug: Poll succeeded']);
+});
+
+test('a failure is logged at warn with its details, its repetition at debug', () => {
+  const { pollLogger, lines, readNewLines } = start();
+  const error = createFailure({ status: 503, ret: 12, retryAfterMs: 5000 });
+  pollLogger.logFailure(error, 7.6);
+  assert.deepEqual(lines, [
+    {
+      level: 'warn',
+      msg: 'Poll failed',
+      reason: 'http_status',
+      err: { message: 'Expected HTTP status 2xx, found another' },
+      status: 503,
+      ret: 12,
+      retry_after_ms: 5000,
+      duration_ms: 8,
+    },
+  ]);
+  readNewLines();
+  pollLogger.logFailure(error, 1);
+  assert.deepEqual(readNewLines(), ['debug: Poll failed']);
+});
+
+for (const [name, first, then] of [
+  ['reason', createFailure(), createFailureWithReason('timeout', 'The poll took longer than it may')],
+  ['status', createFailure({ status: 500 }), createFailure({ status: 503 })],
+  ['ret', createFailure({ status: 500, ret: 1 }), createFailure({ status: 500, ret: 2 })],
+] as const) {
+  test(`a failure with another ${name} is a change`, () => {
+    const { pollLogger, readNewLines } = start();
+    pollLogger.logFailure(first, 1);
+    pollLogger.logFailure(then, 1);
+    pollLogger.logFailure(then, 1);
+    assert.deepEqual(readNewLines(), ['warn: Poll failed', 'warn: Poll failed', 'debug: Poll failed']);
+  });
+}
+
+test('a failure with only another message is no change: the offset of an invalid byte varies', () => {
+  const { pollLogger, readNewLines } = start();
+  pollLogger.logFailure(createFailureWithReason('not_json', 'Expected a value at byte 5'), 1);
+  pollLogger.logFailure(createFailureWithReason('not_json', 'Expected a value at byte 7'), 1);
+  assert.deepEqual(readNewLines(), ['warn: Poll failed', 'debug: Poll failed']);
+});
+
+test('a recovery is logged at info, and the next failure at warn again', () => {
+  const { pollLogger, readNewLines } = start();
+  pollLogger.logSuccess(createSnapshot(), [], 1);
+  pollLogger.logFailure(createFailure(), 1);
+  pollLogger.logSuccess(createSnapshot(), [], 1);
+  pollLogger.logFailure(createFailure(), 1);
+  assert.deepEqual(readNewLines(), [
+    'info: Poll succeeded',
+    'warn: Poll failed',
+    'info: Poll succeeded',
+    'warn: Poll failed',
+  ]);
+});
+
+test('invalid records are logged once at warn by kind and reason, and again after a listing without any', () => {
+  const { pollLogger, lines, readNewLines } = start();
+  const message = 'Skipped invalid records';
+  pollLogger.logSuccess(createSnapshot(), INVALID, 1);
+  assert.deepEqual(lines[1], {
+    level: 'warn',
+    msg: message,
+    records: { 'user wrong_type': 2, 'task missing_field': 1 },
+  });
+  readNewLines();
+  pollLogger.logSuccess(createSnapshot(), INVALID, 1);
+  pollLogger.logFailure(createFailure(), 1);
+  pollLogger.logSuccess(createSnapshot(), INVALID, 1);
+  pollLogger.logSuccess(createSnapshot(), [], 1);
+  pollLogger.logSuccess(createSnapshot(), INVALID, 1);
+  assert.deepEqual(
+    readNewLines().filter((text) => text.endsWith(message)),
+    [`debug: ${message}`, `debug: ${message}`, `warn: ${message}`],
+  );
+});
+
+test('invalid fields and foreign records are logged once at warn, and again after a listing without any', () => {
+  for (const [invalid, message, fields] of [
+    [
+      { invalidFields: [{ record: 'task', field: 'progress', count: 3 }] },
+      'Treated invalid fields as missing',
+      { fields: { 'task progress': 3 } },
+    ],
+    [
+      { foreignRecords: [{ record: 'user', count: 2 }] },
+      'Listing has records of other service codes',
+      { records: { user: 2 } },
+    ],
+  ] as const) {
+    const { pollLogger, lines, readNewLines } = start();
+    const valid = createSnapshot();
+    pollLogger.logSuccess({ ...valid, ...invalid }, [], 1);
+    assert.deepEqual(lines[1], { level: 'warn', msg: message, ...fields });
+    readNewLines();
+    for (const snapshot of [{ ...valid, ...invalid }, valid, { ...valid, ...invalid }])
+      pollLogger.logSuccess(snapshot, [], 1);
+    assert.deepEqual(
+      readNewLines().filter((text) => text.endsWith(message)),
+      [`debug: ${message}`, `warn: ${message}`],
+    );
+  }
+});
+
+test('folding is logged once at warn with its families, and again after a listing without any', () => {
+  const { pollLogger, lines, readNewLines } = start();
+  const message = 'Folded label sets over metrics.max_label_sets';
+  pollLogger.logSuccess(createSnapshot(3), [], 1);
+  assert.deepEqual(lines[1], {
+    level: 'warn',
+    msg: message,
+    families: ['xvs_server_online_users', 'xvs_server_last_seen_timestamp_seconds'],
+  });
+  readNewLines();
+  pollLogger.logSuccess(createSnapshot(3), [], 1);
+  pollLogger.logSuccess(createSnapshot(1), [], 1);
+  pollLogger.logSuccess(createSnapshot(3), [], 1);
+  assert.deepEqual(
+    readNewLines().filter((text) => text.endsWith(message)),
+    [`debug: ${message}`, `warn: ${message}`],
+  );
+});
+
+for (const direction of ['input', 'http_output'] as const) {
+  test(`implausible gains of direction ${direction} are logged once at warn, and again after a listing without any`, () => {
+    const { pollLogger, lines, readNewLines } = start();
+    const message = 'Ignored implausible gains of byte counts';
+    const valid = createSnapshot();
+    const implausible = {
+      ...valid,
+      implausibleGains: { input: 0, http_output: 0, [direction]: 2 },
+    };
+    pollLogger.logSuccess(implausible, [], 1);
+    assert.deepEqual(lines.slice(1), [{ level: 'warn', msg: message, direction, gains: 2 }]);
+    readNewLines();
+    pollLogger.logSuccess(implausible, [], 1);
+    pollLogger.logFailure(createFailure(), 1);
+    for (const snapshot of [implausible, valid, implausible]) pollLogger.logSuccess(snapshot, [], 1);
+    assert.deepEqual(
+      readNewLines().filter((text) => text.endsWith(message)),
+      [`debug: ${message}`, `debug: ${message}`, `warn: ${message}`],
+    );
+  });
+}
+
+test('implausible gains of one direction are logged while those of the other last', () => {
+  const { pollLogger, lines } = start();
+  const valid = createSnapshot();
+  pollLogger.logSuccess({ ...valid, implausibleGains: { input: 1, http_output: 0 } }, [], 1);
+  pollLogger.logSuccess({ ...valid, implausibleGains: { input: 1, http_output: 3 } }, [], 1);
+  const warnings = lines.filter(({ level }) => level === 'warn');
+  assert.deepEqual(
+    warnings.map(({ direction, gains }) => [direction, gains]),
+    [
+      ['input', 1],
+      ['http_output', 3],
+    ],
+  );
+});
+
+test('a family that no longer folds is not logged', () => {
+  const { pollLogger, readNewLines } = start();
+  const run = new TallyRun({ maxLabelSets: 2 });
+  const users = ['server-1', 'server-2', 'server-3'].map((vsId) => buildUserRecord({ vsId }));
+  run.commitListing({ users });
+  // The other servers are kept for one hour.
+  pollLogger.logSuccess(run.commitListing({ users: [buildUserRecord()] }, 3_600_001), [], 1);
+  pollLogger.logSuccess(run.commitListing({ users: [buildUserRecord()] }), [], 1);
+  assert.deepEqual(readNewLines(), ['info: Poll succeeded', 'debug: Poll succeeded']);
+});
+
+test('the cause of a failure is not logged: it may quote the signed URL', () => {
+  const { pollLogger, lines } = start();
+  pollLogger.logFailure(
+    createFailure({ cause: new Error('GET http://h/?service_code=A xvs-signature c0ffee') }),
+    1,
+  );
+  assert.doesNotMatch(JSON.stringify(lines), /http:\/\/|c0ffee/);
+});

@@ -1,0 +1,142 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import {
+  computeFirstDelayMs,
+  computeNextPoll,
+  computePauseEndMs,
+  computePromptDelayMs,
+  findFirstPollAfter,
+  isOverdue,
+} from '../../../src/poller/schedule.ts';
+
+const milliseconds = fc.nat({ max: 10_000_000_000 });
+const intervalMs = fc.integer({ min: 1, max: 86_400_000 });
+
+for (const [dueMs, minMs, expected] of [
+  [100, 50, 100],
+  [100, 100, 100],
+  [100, 101, 115],
+  [100, 131, 145],
+] as const) {
+  test(`with polls at ${dueMs} ms and every 15 ms, the first one from ${minMs} ms on is at ${expected} ms`, () => {
+    assert.equal(findFirstPollAfter(dueMs, 15, minMs), expected);
+  });
+}
+
+for (const [index, count, expected] of [
+  [0, 1, 0],
+  [0, 3, 0],
+  [1, 3, 5000],
+  [2, 3, 10_000],
+] as const) {
+  test(`the first poll of service code ${index + 1} of ${count} waits ${expected} of 15000 ms`, () => {
+    assert.equal(computeFirstDelayMs(index, count, 15_000), expected);
+  });
+}
+
+test('the first polls of all service codes are spread evenly over the interval, or evenly over the ticks', () => {
+  fc.assert(
+    fc.property(fc.integer({ min: 1, max: 500 }), intervalMs, (count, interval) => {
+      const delays = Array.from({ length: count }, (_, index) => computeFirstDelayMs(index, count, interval));
+      assert.equal(delays[0], 0);
+      for (const [index, delay] of delays.entries()) {
+        const even = (interval * index) / count;
+        assert.ok(delay <= even + 1e-6, `${delay} where ${even} is even`);
+        if (interval / count >= 250) assert.ok(even - delay < 1e-6, `${delay} where ${even} is even`);
+        else assert.ok(even - delay < 250, `${delay} where ${even} is even`);
+      }
+    }),
+  );
+});
+
+test('the first polls of many service codes start in groups, four times a second', () => {
+  const delays = Array.from({ length: 1000 }, (_, index) => computeFirstDelayMs(index, 1000, 15_000));
+  const ticks = Array.from({ length: 60 }, (_, tick) => 250 * tick);
+  assert.deepEqual([...new Set(delays)], ticks);
+  for (const tick of ticks) {
+    const { length } = delays.filter((delay) => delay === tick);
+    assert.ok(length === 16 || length === 17, `${length} at ${tick}`);
+  }
+});
+
+for (const [name, nowMs, expected] of [
+  ['immediately', 1000, { dueMs: 1100, overlapCount: 0 }],
+  ['just before it was due, as a timer may', 999, { dueMs: 1100, overlapCount: 0 }],
+  ['just before the next one was due', 1099, { dueMs: 1100, overlapCount: 0 }],
+  ['when the next one was due', 1100, { dueMs: 1200, overlapCount: 1 }],
+  ['just after the next one was due', 1101, { dueMs: 1200, overlapCount: 1 }],
+  ['three points late', 1399, { dueMs: 1400, overlapCount: 3 }],
+] as const) {
+  test(`after a poll that ended ${name}, the next is due on the grid`, () => {
+    assert.deepEqual(computeNextPoll(1000, 100, nowMs), expected);
+  });
+}
+
+test('the next poll is at the first future point of the grid, and every missed point is counted', () => {
+  fc.assert(
+    fc.property(milliseconds, intervalMs, milliseconds, (dueMs, interval, tookMs) => {
+      const nowMs = dueMs + tookMs;
+      const next = computeNextPoll(dueMs, interval, nowMs);
+      assert.ok(next.dueMs > nowMs, 'in the future');
+      assert.ok(next.dueMs - nowMs <= interval, 'the first');
+      assert.equal((next.dueMs - dueMs) % interval, 0, 'on the grid');
+      assert.equal((next.dueMs - dueMs) / interval, next.overlapCount + 1, 'counted');
+    }),
+  );
+});
+
+test('missed polls are not made up for: there is at most one poll per interval', () => {
+  const delays = fc.array(fc.nat({ max: 500 }), { minLength: 1, maxLength: 50 });
+  fc.assert(
+    fc.property(delays, (tookMs) => {
+      let dueMs = 0;
+      let overlapCount = 0;
+      for (const took of tookMs) {
+        const next = computeNextPoll(dueMs, 100, dueMs + took);
+        assert.ok(next.dueMs - dueMs >= 100);
+        dueMs = next.dueMs;
+        overlapCount += next.overlapCount;
+      }
+      assert.equal(dueMs / 100, tookMs.length + overlapCount);
+    }),
+  );
+});
+
+for (const [name, retryAfterMs, expected] of [
+  ['asks for nothing', undefined, 1000],
+  ['asks for 0 seconds', 0, 1000],
+  ['asks for 7 seconds', 7000, 8000],
+  ['asks for 5 minutes', 300_000, 301_000],
+  ['asks for more than 5 minutes', 300_001, 301_000],
+  ['asks for a day', 86_400_000, 301_000],
+] as const) {
+  test(`a service that ${name} is not polled for ${expected - 1000} ms`, () => {
+    assert.equal(computePauseEndMs(1000, retryAfterMs), expected);
+  });
+}
+
+for (const [index, count, everyMs, expected] of [
+  [0, 1, 15_000, 0],
+  [1, 2, 15_000, 100],
+  [99, 100, 15_000, 9900],
+  [999, 1000, 15_000, 14_750],
+  [19, 20, 1000, 750],
+] as const) {
+  test(`added code ${index + 1} of ${count}, with an interval of ${everyMs} ms, waits ${expected} ms`, () => {
+    assert.equal(computePromptDelayMs(index, count, everyMs), expected);
+  });
+}
+
+for (const [name, sinceMs, maxPollMs, nowMs, expected] of [
+  ['before it is due', 20_000, 15_000, 10_000, false],
+  ['when it is due', 10_000, 15_000, 10_000, false],
+  ['a minute late', 10_000, 15_000, 70_000, false],
+  ['more than a minute late', 10_000, 15_000, 70_001, true],
+  ['more than a minute late, with polls of 40 s', 10_000, 40_000, 70_001, false],
+  ['later than twice the longest poll of 40 s', 10_000, 40_000, 90_001, true],
+] as const) {
+  test(`a loop is ${expected ? '' : 'not '}stuck ${name}`, () => {
+    assert.equal(isOverdue(sinceMs, maxPollMs, nowMs), expected);
+  });
+}

@@ -1,0 +1,398 @@
+import assert from 'node:assert/strict';
+import { test, type TestContext } from 'node:test';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import {
+  computeScrapeWaitMs,
+  ScrapeTrigger,
+  type ScrapeRequest,
+} from '../../../src/poller/scrape-trigger.ts';
+import { UpstreamError } from '../../../src/upstream/errors.ts';
+import { advanceClock, ManualClock } from '../../support/manual-clock.ts';
+import { SuspendableClock } from '../../support/suspendable-clock.ts';
+import { START_MS } from '../../support/tally-run.ts';
+import { createPolledCode, createPollerHarness } from './poller-harness.ts';
+import { createListingBody, TARGET } from '../../support/manual-client.ts';
+
+const LIMITS = { minAgeMs: 5000, maxConcurrentPolls: 64 };
+const POLL_TIMEOUT_MS = TARGET.timeoutMs;
+const reset = new UpstreamError('reset', 'The connection to the service broke');
+
+/** Creates a started poller whose polls are triggered by `scrape`. */
+function setUp(
+  t: TestContext,
+  serviceCodes: readonly string[],
+  limits: Partial<typeof LIMITS> = {},
+  clock = new ManualClock(START_MS),
+) {
+  const scrapeTrigger = new ScrapeTrigger(clock, { ...LIMITS, ...limits });
+  const all = createPollerHarness(t, serviceCodes, clock, scrapeTrigger.attach);
+  all.start();
+  const scrape = (request: ScrapeRequest = {}) => {
+    const scraping = { isOver: false, ended: scrapeTrigger.refresh(request) };
+    scraping.ended = scraping.ended.finally(() => {
+      scraping.isOver = true;
+    });
+    return scraping;
+  };
+  const readSkipCounts = async (serviceCode: string): Promise<readonly unknown[]> => {
+    const families = await all.exporterMetrics.collect(new Set([serviceCode]));
+    const family = families.find(({ spec }) => spec.name === 'xvs_exporter_polls_skipped_total');
+    return [...(family?.samples ?? [])].map((sample) => 'value' in sample && sample.value);
+  };
+  return { ...all, scrapeTrigger, scrape, readSkipCounts };
+}
+
+/** Lists the requested service codes in order. */
+const listRequested = ({ client }: ReturnType<typeof setUp>): string =>
+  client.requests.map(({ target }) => target.serviceCode).join('');
+
+test('without a scrape nothing is polled', async (t) => {
+  const { clock, client, poller } = setUp(t, ['A', 'B']);
+  await advanceClock(clock, 3_600_000);
+  assert.equal(client.requests.length, 0);
+  assert.deepEqual(poller.findStuckCodes(clock.monotonic()), []);
+});
+
+test('a scrape polls all service codes concurrently, and is over when their polls have ended', async (t) => {
+  const all = setUp(t, ['A', 'B']);
+  const { client, store, scrape } = all;
+  const scraping = scrape();
+  await nextTurn();
+  assert.equal(listRequested(all), 'AB');
+  await client.requests[0]?.respond(createListingBody(0));
+  assert.equal(scraping.isOver, false);
+  await client.requests[1]?.fail(reset);
+  await scraping.ended;
+  assert.deepEqual([store.get('A')?.isUp, store.get('B')?.isUp], [true, false]);
+});
+
+test('a scrape of the exporter polls nothing and does not wait', async (t) => {
+  const all = setUp(t, ['A', 'B']);
+  await all.scrape({ selection: 'exporter' }).ended;
+  assert.equal(listRequested(all), '');
+});
+
+test('a scrape of some service codes polls only these and ignores unknown codes', async (t) => {
+  const all = setUp(t, ['A', 'B']);
+  const scraping = all.scrape({ selection: new Set(['B', 'X']) });
+  await nextTurn();
+  assert.equal(listRequested(all), 'B');
+  await all.client.latest.respond(createListingBody(0));
+  await scraping.ended;
+});
+
+/** Duration of the first poll, time from its start to the second scrape, and whether that polls. */
+const AGES: readonly (readonly [durationMs: number, ageMs: number, minAgeMs: number, polls: boolean])[] = [
+  [0, 4999, 5000, false],
+  [0, 5000, 5000, true],
+  [4000, 4999, 5000, false],
+  [4000, 5000, 5000, true],
+  [6000, 6000, 5000, true],
+  [0, 0, 0, true],
+];
+
+for (const [durationMs, ageMs, minAgeMs, polls] of AGES) {
+  const name = `${ageMs} ms after the start of a poll of ${durationMs} ms, with min_age ${minAgeMs} ms`;
+  test(`${name}, a scrape ${polls ? 'polls' : 'does not poll'}`, async (t) => {
+    const { clock, client, scrape } = setUp(t, ['A'], { minAgeMs });
+    const first = scrape();
+    await nextTurn();
+    await advanceClock(clock, durationMs);
+    await client.latest.respond(createListingBody(0));
+    await first.ended;
+    await advanceClock(clock, ageMs - durationMs);
+    const second = scrape();
+    await nextTurn();
+    assert.deepEqual([client.requests.length, second.isOver], [polls ? 2 : 1, !polls]);
+    if (polls) await client.latest.respond(createListingBody(0));
+    await second.ended;
+  });
+}
+
+test('a new min_age applies from the next scrape on', async (t) => {
+  const { client, scrape, scrapeTrigger } = setUp(t, ['A']);
+  const first = scrape();
+  await nextTurn();
+  await client.latest.respond(createListingBody(0));
+  await first.ended;
+  scrapeTrigger.configure({ ...LIMITS, minAgeMs: 0 });
+  const second = scrape();
+  await nextTurn();
+  assert.equal(client.requests.length, 2);
+  await client.latest.respond(createListingBody(0));
+  await second.ended;
+});
+
+test('scrapes share a running poll, and each starts its other polls', async (t) => {
+  const all = setUp(t, ['A', 'B']);
+  const { clock, client, scrape } = all;
+  const one = scrape({ selection: new Set(['A']) });
+  await nextTurn();
+  await advanceClock(clock, 6000);
+  const other = scrape();
+  await nextTurn();
+  assert.equal(listRequested(all), 'AB');
+  await client.requests[0]?.respond(createListingBody(0));
+  await one.ended;
+  assert.equal(other.isOver, false);
+  await client.requests[1]?.respond(createListingBody(0));
+  await other.ended;
+});
+
+const HANGING_POLL_WAITS: readonly (readonly [
+  name: string,
+  timeoutMs: number | undefined,
+  waitMs: number,
+])[] = [
+  ['with a timeout of 2 s', 2000, 1500],
+  ['with a timeout of 100 ms', 100, 50],
+  ['without a timeout', undefined, POLL_TIMEOUT_MS],
+];
+
+for (const [name, timeoutMs, waitMs] of HANGING_POLL_WAITS) {
+  test(`a scrape ${name} waits ${waitMs} ms for a hanging poll, which the next scrape shares`, async (t) => {
+    const { clock, client, store, scrape } = setUp(t, ['A']);
+    client.isAbortable = false;
+    const first = scrape({ timeoutMs });
+    await advanceClock(clock, waitMs - 1);
+    assert.equal(first.isOver, false);
+    await advanceClock(clock, 1);
+    await first.ended;
+    assert.deepEqual([store.get('A')?.isUp, client.latest.signal.aborted], [undefined, false]);
+
+    const second = scrape({ timeoutMs: 2000 });
+    await nextTurn();
+    assert.equal(client.requests.length, 1);
+    await client.latest.respond(createListingBody(7));
+    await second.ended;
+    assert.equal(store.get('A')?.isUp, true);
+  });
+}
+
+test('a scrape without a timeout waits for the longest deadline of its polls', async (t) => {
+  const { clock, poller, client, scrape } = setUp(t, []);
+  client.isAbortable = false;
+  const slow = (serviceCode: string, timeoutMs: number) =>
+    createPolledCode(serviceCode, { target: { ...TARGET, serviceCode, timeoutMs } });
+  await poller.apply([slow('A', 1000), slow('B', 3000), slow('C', 20_000)]);
+  const scraping = scrape({ selection: new Set(['A', 'B']) });
+  await advanceClock(clock, 2999);
+  assert.equal(scraping.isOver, false);
+  await advanceClock(clock, 1);
+  await scraping.ended;
+});
+
+test('a hanging poll times out, even when no scrape waits for it', async (t) => {
+  const { clock, client, store, scrape } = setUp(t, ['A']);
+  client.isAbortable = false;
+  const first = scrape({ timeoutMs: 2000 });
+  await nextTurn();
+  await advanceClock(clock, 1500);
+  await first.ended;
+  await advanceClock(clock, POLL_TIMEOUT_MS + 5000 - 1500);
+  assert.deepEqual([store.get('A')?.isUp, store.get('A')?.lastError], [false, 'timeout']);
+});
+
+test('an aborted scrape stops waiting, and the poll continues', async (t) => {
+  const { clock, client, store, scrape } = setUp(t, ['A']);
+  const abort = new AbortController();
+  const aborted = scrape({ signal: abort.signal });
+  const waiting = scrape();
+  await nextTurn();
+  abort.abort();
+  await assert.rejects(aborted.ended, { name: 'AbortError' });
+  assert.deepEqual([waiting.isOver, client.latest.signal.aborted], [false, false]);
+  await client.latest.respond(createListingBody(0));
+  await waiting.ended;
+  assert.equal(store.get('A')?.isUp, true);
+  const late = scrape({ signal: AbortSignal.abort() });
+  await assert.rejects(late.ended, { name: 'AbortError' });
+  assert.deepEqual([client.requests.length, clock.sleeperCount], [1, 0]);
+});
+
+test('a poll without a waiting scrape completes, counts and leaves no timer', async (t) => {
+  const { clock, client, store, scrape } = setUp(t, ['A']);
+  const abort = new AbortController();
+  const aborted = scrape({ signal: abort.signal });
+  await nextTurn();
+  abort.abort();
+  await assert.rejects(aborted.ended, { name: 'AbortError' });
+  await client.latest.respond(createListingBody(0));
+  await nextTurn();
+  assert.deepEqual([store.get('A')?.isUp, clock.sleeperCount], [true, 0]);
+});
+
+test('scrapes do not poll a service that asked for a pause, and count the skipped polls', async (t) => {
+  const { clock, client, scrape, readSkipCounts } = setUp(t, ['A']);
+  const first = scrape();
+  await nextTurn();
+  await client.latest.respond('', { status: 503, retryAfterMs: 30_001 });
+  await first.ended;
+  for (const count of [1, 2]) {
+    await advanceClock(clock, 15_000);
+    await scrape().ended;
+    assert.deepEqual([client.requests.length, await readSkipCounts('A')], [1, [0, count]]);
+  }
+  // Within min_age of the last scrape, so it would not have polled anyway.
+  await advanceClock(clock, 0);
+  await scrape().ended;
+  assert.deepEqual(await readSkipCounts('A'), [0, 2]);
+  await advanceClock(clock, 15_000);
+  const last = scrape();
+  await nextTurn();
+  assert.equal(client.requests.length, 2);
+  await client.latest.respond(createListingBody(0));
+  await last.ended;
+  assert.deepEqual(await readSkipCounts('A'), [0, 2]);
+});
+
+test('concurrent polls of one address are limited; the others run in order, even without a waiting scrape', async (t) => {
+  const codes = Array.from({ length: 1000 }, (_, index) => `CODE_${index}`);
+  const { clock, client, store, scrape, scrapeTrigger } = setUp(t, codes, { maxConcurrentPolls: 64 });
+  const first = scrape({ timeoutMs: 1500 });
+  await nextTurn();
+  assert.equal(client.requests.length, 64);
+  await advanceClock(clock, 1000);
+  await first.ended;
+  const second = scrape();
+  for (let responses = 0; responses < codes.length; responses += 1) {
+    assert.equal(client.requests.length, Math.min(codes.length, responses + 64));
+    assert.equal(second.isOver, false);
+    await client.requests[responses]?.respond(createListingBody(0));
+  }
+  await second.ended;
+  assert.ok(store.states.every(({ isUp }) => isUp === true));
+  scrapeTrigger.configure({ ...LIMITS, maxConcurrentPolls: 100 });
+  await advanceClock(clock, 15_000);
+  const third = scrape({ timeoutMs: 1000 });
+  await nextTurn();
+  assert.equal(client.requests.length, codes.length + 100);
+  await advanceClock(clock, 500);
+  await third.ended;
+});
+
+test('the deadline of a queued poll starts with its request', async (t) => {
+  const { clock, client, store, scrape } = setUp(t, ['A', 'B'], { maxConcurrentPolls: 1 });
+  client.isAbortable = false;
+  const scraping = scrape({ timeoutMs: 60_000 });
+  await nextTurn();
+  await advanceClock(clock, POLL_TIMEOUT_MS + 5000);
+  assert.deepEqual([store.get('A')?.lastError, client.latest.target.serviceCode], ['timeout', 'B']);
+  await advanceClock(clock, POLL_TIMEOUT_MS);
+  await client.latest.respond(createListingBody(0));
+  await scraping.ended;
+  assert.equal(store.get('B')?.isUp, true);
+});
+
+test('a hanging service does not delay polls of another address', async (t) => {
+  const { clock, client, store, poller, scrape } = setUp(t, [], { maxConcurrentPolls: 1 });
+  client.isAbortable = false;
+  const at = (serviceCode: string, baseUrl: string) =>
+    createPolledCode(serviceCode, { target: { ...TARGET, serviceCode, baseUrl } });
+  await poller.apply([at('A', 'http://one/a'), at('B', 'http://one/b'), at('C', 'http://two')]);
+  const scraping = scrape({ timeoutMs: 2000 });
+  await nextTurn();
+  assert.equal(client.latest.target.serviceCode, 'C');
+  await client.latest.respond(createListingBody(0));
+  await advanceClock(clock, 1500);
+  await scraping.ended;
+  assert.deepEqual(
+    [store.get('A')?.isUp, store.get('B')?.isUp, store.get('C')?.isUp],
+    [undefined, undefined, true],
+  );
+});
+
+test('disposal ends waiting scrapes, and running and queued polls', async (t) => {
+  const { client, store, poller, scrape } = setUp(t, ['A', 'B'], { maxConcurrentPolls: 1 });
+  const scraping = scrape();
+  await nextTurn();
+  await poller[Symbol.asyncDispose]();
+  await scraping.ended;
+  assert.deepEqual([client.requests.length, client.latest.signal.aborted], [1, true]);
+  await scrape().ended;
+  assert.equal(client.requests.length, 1);
+  assert.deepEqual([store.get('A')?.isUp, store.get('B')?.isUp], [undefined, undefined]);
+});
+
+test('a waiting scrape does not wait for codes that are removed or changed meanwhile', async (t) => {
+  const all = setUp(t, ['A', 'B', 'C']);
+  const { client, store, poller, scrape } = all;
+  const scraping = scrape();
+  await nextTurn();
+  const [a, b, c] = client.requests;
+  const changed = createPolledCode('B', { target: { ...TARGET, serviceCode: 'B', secret: 'new' } });
+  await poller.apply([changed, createPolledCode('C'), createPolledCode('D')]);
+  assert.deepEqual([a?.signal.aborted, b?.signal.aborted, c?.signal.aborted], [true, true, false]);
+  assert.equal(scraping.isOver, false);
+  await c?.respond(createListingBody(0));
+  await scraping.ended;
+  assert.deepEqual(
+    store.states.map(({ serviceCode, isUp }) => [serviceCode, isUp]),
+    [
+      ['B', undefined],
+      ['C', true],
+      ['D', undefined],
+    ],
+  );
+  // The next scrape polls added and changed codes, but not `C`, which is within min_age.
+  const next = scrape();
+  await nextTurn();
+  assert.equal(listRequested(all), 'ABCBD');
+  assert.equal(client.requests[3]?.target.secret, 'new');
+  for (const request of client.requests.slice(3)) await request.respond(createListingBody(0));
+  await next.ended;
+});
+
+test('an internal error rejects the promise of start, and no scrape keeps waiting', async (t) => {
+  const clock = new ManualClock(START_MS);
+  const scrapeTrigger = new ScrapeTrigger(clock, LIMITS);
+  const { client, poller } = createPollerHarness(t, ['A'], clock, scrapeTrigger.attach);
+  const internalError = new TypeError('Expected a function');
+  const failed = assert.rejects(poller.start(), internalError);
+  const scraping = scrapeTrigger.refresh({});
+  await nextTurn();
+  await client.latest.fail(internalError);
+  await failed;
+  await scraping;
+});
+
+test('a poll that hangs beyond its deadline is stuck; a queued poll and a code without a scrape are not', async (t) => {
+  const clock = new SuspendableClock(START_MS);
+  const { client, poller, scrape } = setUp(t, ['A', 'B'], { maxConcurrentPolls: 1 }, clock);
+  client.isAbortable = false;
+  void scrape();
+  await nextTurn();
+  clock.suspend(60_000);
+  assert.deepEqual(poller.findStuckCodes(clock.monotonic()), []);
+  clock.suspend(1);
+  assert.deepEqual(poller.findStuckCodes(clock.monotonic()), ['A']);
+  clock.resume();
+  await nextTurn();
+  assert.deepEqual(poller.findStuckCodes(clock.monotonic()), []);
+  await client.latest.respond(createListingBody(0));
+  await advanceClock(clock, 3_600_000);
+  assert.deepEqual(poller.findStuckCodes(clock.monotonic()), []);
+});
+
+const LONGEST_POLL_MS = 10_000;
+
+const SCRAPE_WAITS: readonly (readonly [name: string, timeoutMs: number | undefined, expected: number])[] = [
+  ['10 s', 10_000, 9500],
+  ['2 s', 2000, 1500],
+  ['1 s, twice the margin', 1000, 500],
+  ['600 ms, slightly more than the margin', 600, 300],
+  ['1 ms', 1, 0.5],
+  ['a minute', 60_000, 50_000],
+  ['a year', 31_536_000_000, 50_000],
+];
+
+for (const [name, timeoutMs, expected] of SCRAPE_WAITS) {
+  test(`a scrape with a timeout of ${name} waits ${expected} ms for its polls`, () => {
+    assert.equal(computeScrapeWaitMs(timeoutMs, LONGEST_POLL_MS), expected);
+  });
+}
+
+test('a scrape without a timeout waits for its longest poll, at most 50 s', () => {
+  assert.equal(computeScrapeWaitMs(undefined, LONGEST_POLL_MS), LONGEST_POLL_MS);
+  assert.equal(computeScrapeWaitMs(undefined, 3_600_000), 50_000);
+});

@@ -1,0 +1,168 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { CATALOGUE } from '../../../src/metrics/catalogue.ts';
+import { isStale, Store, createUnpolledState, type CodeState } from '../../../src/poller/store.ts';
+import { COUNTER_FAMILIES, LISTING_FAMILIES } from '../../../src/tally/family-keys.ts';
+import { parseExposition } from '../../support/exposition-parser.ts';
+import { render } from '../../support/render.ts';
+import {
+  buildInputRecord,
+  buildOutputRecord,
+  buildStreamRecord,
+  buildTaskRecord,
+  buildUserRecord,
+} from '../../support/record-builders.ts';
+import { START_MS, TallyRun } from '../../support/tally-run.ts';
+
+const STALE_AFTER_MS = 45_000;
+
+/** Creates the state after a successful poll, with samples in every family. */
+function createPolledState(serviceCode: string, more: Partial<CodeState> = {}): CodeState {
+  const input = buildInputRecord({ inputBytes: 5 });
+  const streams = [buildStreamRecord({ copy: 1 })];
+  const snapshot = new TallyRun({ serviceCode, perTask: true, maxLabelSets: 2 }).commitListing({
+    // One server more than maxLabelSets, so that label sets are folded.
+    users: [buildUserRecord(), buildUserRecord({ vsId: 'server-2' }), buildUserRecord({ vsId: 'server-3' })],
+    tasks: [
+      buildTaskRecord({ inputs: [input], outputs: [buildOutputRecord({ streams, httpConnectionsNum: 1 })] }),
+    ],
+  });
+  return {
+    ...createUnpolledState(serviceCode, STALE_AFTER_MS),
+    isUp: true,
+    ret: 0,
+    lastPollMs: START_MS,
+    lastSuccessMs: START_MS,
+    snapshot,
+    ...more,
+  };
+}
+
+function createStore(...states: readonly CodeState[]): Store {
+  const store = new Store();
+  for (const state of states) store.publish(state);
+  return store;
+}
+
+/** Monotonic time of the snapshot of `createPolledState`. */
+const SNAPSHOT_MS = 1000;
+
+/** Lists the families that have samples, with their service codes. */
+function listExposedCodes(
+  store: Store,
+  nowMs: number,
+  serviceCodes?: ReadonlySet<string>,
+): Map<string, readonly string[]> {
+  const all = new Map<string, readonly string[]>();
+  for (const { spec, samples } of store.collectFamilies(nowMs, serviceCodes)) {
+    const serviceCodesOfPart = Array.from(samples, ({ labels }) => labels[0] ?? '');
+    if (samples.length > 0) {
+      all.set(spec.name, [...new Set([...(all.get(spec.name) ?? []), ...serviceCodesOfPart])]);
+    }
+  }
+  return all;
+}
+
+const LISTING_NAMES = LISTING_FAMILIES.map((key) => CATALOGUE[key].name);
+const NEVER_STALE_NAMES = ['xvs_up', 'xvs_ret', ...COUNTER_FAMILIES.map((key) => CATALOGUE[key].name)];
+
+test('before its first poll a service code has no samples, not even xvs_up', () => {
+  assert.deepEqual(listExposedCodes(createStore(createUnpolledState('A', STALE_AFTER_MS)), 0), new Map());
+});
+
+test('after a failed first poll there is only xvs_up', () => {
+  const store = createStore({
+    ...createUnpolledState('A', STALE_AFTER_MS),
+    isUp: false,
+    lastError: 'timeout',
+  });
+  assert.deepEqual(listExposedCodes(store, 0), new Map([['xvs_up', ['A']]]));
+});
+
+test('after a good poll every family of the listing and every counter is exposed', () => {
+  const names = new Set(listExposedCodes(createStore(createPolledState('A')), SNAPSHOT_MS).keys());
+  for (const name of [...LISTING_NAMES, ...NEVER_STALE_NAMES]) assert.ok(names.has(name), name);
+});
+
+test('families are exposed in the order of the catalogue', () => {
+  const order: readonly string[] = Object.values(CATALOGUE).map(({ name }) => name);
+  const positions = createStore(createPolledState('A'), createPolledState('B'))
+    .collectFamilies(SNAPSHOT_MS)
+    .map(({ spec }) => order.indexOf(spec.name));
+  assert.deepEqual(
+    positions,
+    positions.toSorted((a, b) => a - b),
+  );
+});
+
+for (const [ageMs, expected] of [
+  [0, false],
+  [STALE_AFTER_MS, false],
+  [STALE_AFTER_MS + 1, true],
+] as const) {
+  test(`a listing that is ${ageMs} ms old is ${expected ? '' : 'not '}stale`, () => {
+    assert.equal(isStale(createPolledState('A'), SNAPSHOT_MS + ageMs), expected);
+  });
+}
+
+test('a state without a listing is not stale', () => {
+  assert.equal(isStale(createUnpolledState('A', 0), Infinity), false);
+});
+
+test('the gauges of a stale listing disappear; counters, xvs_up and xvs_ret stay', () => {
+  const store = createStore(createPolledState('A', { isUp: false, ret: 7 }));
+  const names = new Set(listExposedCodes(store, SNAPSHOT_MS + STALE_AFTER_MS + 1).keys());
+  assert.deepEqual(names, new Set(NEVER_STALE_NAMES));
+});
+
+test('service codes become stale independently', () => {
+  const store = createStore(
+    createPolledState('A'),
+    createPolledState('B', { staleAfterMs: 2 * STALE_AFTER_MS }),
+  );
+  const all = listExposedCodes(store, SNAPSHOT_MS + STALE_AFTER_MS + 1);
+  for (const name of LISTING_NAMES) assert.deepEqual(all.get(name), ['B'], name);
+  for (const name of NEVER_STALE_NAMES) assert.deepEqual(all.get(name), ['A', 'B'], name);
+});
+
+test('a failed poll is exposed immediately, together with the previous listing', () => {
+  const store = createStore(createPolledState('A'));
+  store.publish(createPolledState('A', { isUp: false, ret: undefined }));
+  const { families } = parseExposition(
+    render(store.collectFamilies(SNAPSHOT_MS), 'openmetrics'),
+    'openmetrics',
+  );
+  assert.deepEqual(families.get('xvs_up')?.samples, [
+    { name: 'xvs_up', labels: { service_code: 'A' }, value: 0 },
+  ]);
+  assert.equal(families.has('xvs_ret'), false);
+  assert.equal(families.get('xvs_servers')?.samples[0]?.value, 3);
+});
+
+for (const [name, serviceCodes, expected] of [
+  ['all codes', undefined, ['A', 'B', 'C']],
+  ['one code', ['B'], ['B']],
+  ['two codes', ['C', 'A'], ['A', 'C']],
+  ['an unknown code', ['D'], undefined],
+  ['no codes', [], undefined],
+] as const) {
+  test(`selecting ${name} exposes samples of ${expected?.join(', ') ?? 'no code'} in every family`, () => {
+    const store = createStore(createPolledState('A'), createPolledState('B'), createPolledState('C'));
+    const all = listExposedCodes(store, SNAPSHOT_MS, serviceCodes && new Set<string>(serviceCodes));
+    for (const family of [...LISTING_NAMES, ...NEVER_STALE_NAMES]) {
+      assert.deepEqual(all.get(family), expected, family);
+    }
+  });
+}
+
+test('a later state replaces the previous one, and the order of service codes stays', () => {
+  const store = createStore(createPolledState('B'), createPolledState('A'));
+  const later = createPolledState('B', { isUp: false });
+  store.publish(later);
+  assert.equal(store.get('B'), later);
+  assert.deepEqual(
+    store.states.map(({ serviceCode }) => serviceCode),
+    ['B', 'A'],
+  );
+  assert.equal(store.get('C'), undefined);
+});

@@ -1,0 +1,42 @@
+import assert from 'node:assert/strict';
+import { Writable } from 'node:stream';
+import { test } from 'node:test';
+import { LogOutput } from '../../../src/runtime/log-output.ts';
+
+const noStream = new Writable({ write: () => assert.fail('Expected no write to the stream') });
+
+test('lines that a file does not take are dropped and counted until it takes them again', async () => {
+  const lines: string[] = [];
+  let isFull = false;
+  const output = new LogOutput(noStream, (line) => {
+    if (isFull) throw new Error('ENOSPC');
+    lines.push(line);
+  });
+  output.write('one\n');
+  isFull = true;
+  output.write('two\n');
+  output.write('three\n');
+  isFull = false;
+  output.write('four\n');
+  assert.deepEqual([lines, output.droppedLines], [['one\n', 'four\n'], 2]);
+  assert.equal(await output.isBroken(), false);
+});
+
+test('lines to a pipe without a reader are dropped and counted, and its error does not end the process', async () => {
+  const pipe = new Writable({ write: (_chunk, _encoding, done) => done(new Error('EPIPE')) });
+  const output = new LogOutput(pipe);
+  output.write('one\n');
+  output.write('two\n');
+  assert.equal(await output.isBroken(), true);
+  assert.equal(output.droppedLines, 2);
+});
+
+test('beyond 1 MiB of lines that a slow reader has not read, further lines are dropped', async () => {
+  const stalled = new Writable({ write: () => undefined });
+  const output = new LogOutput(stalled);
+  const line = `${'x'.repeat(1023)}\n`;
+  for (let count = 0; count < 2000; count += 1) output.write(line);
+  assert.equal(output.droppedLines, 2000 - 1025);
+  assert.ok(stalled.writableLength <= 1025 * 1024);
+  assert.equal(await output.isBroken(), true);
+});

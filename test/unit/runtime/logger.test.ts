@@ -1,0 +1,169 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import * as fc from 'fast-check';
+import { createLogger } from '../../../src/runtime/logger.ts';
+import type { LogDestination, LogFormat, LogLevel, Logger } from '../../../src/runtime/logger.ts';
+import { toLogfmt } from '../../../src/runtime/logfmt.ts';
+import { toPretty } from '../../../src/runtime/pretty-log.ts';
+import { arbitraryText } from '../../support/arbitrary-text.ts';
+
+function logLines(format: LogFormat, log: (logger: Logger) => void, level: LogLevel = 'info'): string[] {
+  const lines: string[] = [];
+  log(createLogger({ level, format, destination: { write: (line) => lines.push(line) } }));
+  return lines;
+}
+
+test('a JSON line has an ISO time, the level as a word, the fields and the message', () => {
+  const [line = ''] = logLines('json', (logger) =>
+    logger.child({ service_code: 'A' }).warn({ polls: 3 }, 'Service is down'),
+  );
+  const { time, ...rest }: Record<string, unknown> = JSON.parse(line);
+  assert.match(String(time), /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+  assert.deepEqual(rest, { level: 'warn', service_code: 'A', polls: 3, msg: 'Service is down' });
+});
+
+test('a logfmt line starts with time, level and message', () => {
+  const [line = ''] = logLines('logfmt', (logger) =>
+    logger.child({ service_code: 'A' }).warn({ polls: 3 }, 'Service is down'),
+  );
+  assert.match(line, /^time=\S{24} level=warn msg="Service is down" service_code=A polls=3\n$/);
+});
+
+test('lines below the level are not written', () => {
+  const lines = logLines(
+    'logfmt',
+    (logger) => {
+      logger.debug('no');
+      logger.info('no');
+      logger.warn('yes');
+      logger.error('yes');
+    },
+    'warn',
+  );
+  assert.equal(lines.length, 2);
+});
+
+test('an error is logged with its type, stack, message and the message of its cause', () => {
+  const err = new TypeError('Expected a, found b', { cause: new Error('because') });
+  const [line = ''] = logLines('logfmt', (logger) => logger.error({ err }, 'Request failed'));
+  assert.match(
+    line,
+    / err\.type=TypeError err\.message="Expected a, found b: because" err\.stack="TypeError: Exp.*\\n/,
+  );
+});
+
+test('an error is logged without properties that may hold a secret', () => {
+  const err = Object.assign(new Error('broken'), {
+    code: 'EIO',
+    headers: { cookie: 'hunter2' },
+    note: 'hunter2',
+  });
+  const [line = ''] = logLines('json', (logger) => logger.error({ err }, 'Request failed'));
+  const { err: logged }: { err: object } = JSON.parse(line);
+  assert.deepEqual(Object.keys(logged), ['type', 'message', 'code', 'stack']);
+});
+
+test('the message of an error alone is logged without a stack', () => {
+  const [line = ''] = logLines('logfmt', (logger) => logger.error({ err: 'disk full' }, 'Write failed'));
+  assert.match(line, / msg="Write failed" err\.message="disk full"\n$/);
+});
+
+for (const format of ['json', 'logfmt', 'pretty'] as const) {
+  test(`fields named like secrets are censored in ${format} at any depth`, () => {
+    const lines = logLines(format, (logger) => {
+      const hidden = {
+        secret: 'hunter2',
+        password: 'hunter2',
+        signature: 'hunter2',
+        authorization: 'hunter2',
+      };
+      logger.info({ ...hidden, one: hidden, request: { headers: hidden } }, 'Sent');
+      logger.child(hidden).info('Sent');
+      logger.child({ one: hidden }).info('Sent');
+    });
+    assert.equal(lines.length, 3);
+    assert.doesNotMatch(lines.join(''), /hunter2/);
+  });
+}
+
+/** Logs a line in a format to a destination. */
+function logTo(terminal: Partial<LogDestination>, format: LogFormat): string {
+  const lines: string[] = [];
+  const destination = { ...terminal, write: (line: string) => lines.push(line) };
+  createLogger({ level: 'info', format, destination }).warn({ polls: 3 }, 'Service is down');
+  return lines.join('').replaceAll('\u001b', '␛');
+}
+
+const COLORED = /^␛\[90m\d\d:\d\d:\d\d\.\d{3}␛\[0m ␛\[33mWARN ␛\[0m Service is down ␛\[90mpolls=␛\[0m3\n$/;
+const PLAIN = /^\d\d:\d\d:\d\d\.\d{3} WARN {2}Service is down polls=3\n$/;
+const AS_JSON = /^\{.*"msg":"Service is down"\}\n$/;
+
+for (const [name, terminal, format, expected] of [
+  ['a pipe', {}, 'auto', AS_JSON],
+  ['a pipe', {}, 'pretty', PLAIN],
+  ['a pipe that claims to support colors', { hasColors: () => true }, 'pretty', PLAIN],
+  ['a terminal', { isTTY: true, hasColors: () => true }, 'auto', COLORED],
+  ['a terminal', { isTTY: true, hasColors: () => true }, 'json', AS_JSON],
+  ['a terminal without colors', { isTTY: true, hasColors: () => false }, 'auto', PLAIN],
+] as const) {
+  test(`in ${name}, the format ${format} writes ${expected.source}`, () => {
+    assert.match(logTo(terminal, format), expected);
+  });
+}
+
+test('the time in the pretty format is local', () => {
+  const at = new Date('2026-03-04T05:06:07.089Z');
+  const line = toPretty(JSON.stringify({ time: at.toISOString(), level: 'info', msg: 'Sent' }), false);
+  const local = [at.getHours(), at.getMinutes()].map((part) => String(part).padStart(2, '0')).join(':');
+  assert.equal(line, `${local}:07.089 INFO  Sent\n`);
+});
+
+test('in the pretty format, the stack of an error has lines of its own, and control characters are replaced', () => {
+  const err = new TypeError('Expected a,\u001b[31m found b');
+  const [line = ''] = logLines('pretty', (logger) => logger.error({ err, name: '\u001b[2J' }, 'Failed'));
+  assert.match(
+    line,
+    /^\S+ ERROR Failed name="\\u001b\[2J" err\.type=TypeError err\.message=".*"\n {4}TypeError: .*\n {4} +at /,
+  );
+  assert.ok(!line.includes('\u001b'));
+});
+
+const VALUES: readonly (readonly [unknown, string])[] = [
+  ['plain', 'v=plain'],
+  ['', 'v=""'],
+  ['two words', 'v="two words"'],
+  ['a=b', 'v="a=b"'],
+  ['say "hi"', 'v="say \\"hi\\""'],
+  ['back\\slash', 'v="back\\\\slash"'],
+  ['line\nfeed', 'v="line\\nfeed"'],
+  ['\u001b[31m\u009b\u2028', 'v="\\u001b[31m\\u009b\\u2028"'],
+  ['日本', 'v="日本"'],
+  [15, 'v=15'],
+  [true, 'v=true'],
+  [null, 'v=null'],
+  [['a', 1], 'v="[\\"a\\",1]"'],
+  [{ b: { c: 1 }, d: [] }, 'v.b.c=1 v.d=[]'],
+];
+
+for (const [value, expected] of VALUES) {
+  test(`logfmt writes ${JSON.stringify(value)} as ${expected}`, () => {
+    assert.equal(toLogfmt(JSON.stringify({ v: value })), `${expected}\n`);
+  });
+}
+
+test('a logfmt line is one line, and its pairs can be parsed back into the values', () => {
+  const pair = /([^\s="]+)=("(?:[^"\\\n]|\\.)*"|[^\s="]+)(?: |\n$)/gy;
+  fc.assert(
+    fc.property(fc.dictionary(fc.string({ minLength: 1 }), arbitraryText()), (fields) => {
+      const line = toLogfmt(JSON.stringify({ ...fields, msg: 'm' }));
+      const pairs = [...line.matchAll(pair)];
+      const read = pairs.map(([, , value = '']) =>
+        value.startsWith('"') ? String(JSON.parse(value)) : value,
+      );
+      const { time, level, msg: _msg, ...rest } = fields;
+      const expected = [...[time, level].filter((value) => value !== undefined), 'm', ...Object.values(rest)];
+      assert.deepEqual(read, expected);
+      assert.equal(line.indexOf('\n'), line.length - 1);
+    }),
+  );
+});

@@ -1,0 +1,112 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { sanitizeLabelValue } from '../../../src/listing/label-values.ts';
+import { arbitraryText } from '../../support/arbitrary-text.ts';
+import { buildTaskRecord, buildUserRecord } from '../../support/record-builders.ts';
+import { TallyRun, readValues } from '../../support/tally-run.ts';
+
+const sum = (values: Record<string, number>): number => Object.values(values).reduce((a, b) => a + b, 0);
+const versions = (counts: Record<string, number>) =>
+  Object.entries(counts).flatMap(([clientVersion, count]) =>
+    Array.from({ length: count }, () => buildUserRecord({ clientVersion, deviceType: '1' })),
+  );
+
+test('label values are sanitized', async (t) => {
+  const table: [string, string | undefined, string][] = [
+    ['plain', '451', '451'],
+    ['missing', undefined, 'unknown'],
+    ['empty', '', 'unknown'],
+    ['only control characters', '\u0000\u001f\u007f\u0085', 'unknown'],
+    ['control characters within', 'a\nb\u0000c', 'abc'],
+    ['format characters', '4\u202e51\u200b\ufeff\u{e0041}', '451'],
+    ['only format characters', '\u200b\u2060', 'unknown'],
+    ['a lone surrogate', 'a\ud800b', 'a\ufffdb'],
+    ['too long', 'x'.repeat(129), 'x'.repeat(128)],
+    ['too long, of wide characters', '😀'.repeat(200), '😀'.repeat(128)],
+    ['quotes and backslashes stay', 'a"b\\c', 'a"b\\c'],
+  ];
+  for (const [name, text, value] of table)
+    await t.test(name, () => assert.equal(sanitizeLabelValue(text), value));
+});
+
+test('a label value is well-formed Unicode of 1 to 128 characters without control characters', () => {
+  fc.assert(
+    fc.property(arbitraryText(600), (text) => {
+      const value = sanitizeLabelValue(text);
+      const length = Array.from(value).length;
+      assert.ok(length >= 1 && length <= 128 && value.isWellFormed() && !/[\p{Cc}\p{Cf}]/u.test(value));
+    }),
+  );
+});
+
+test('beyond the limit, the largest label sets keep their slots, the others fold, and the sum is exact', () => {
+  const snapshot = new TallyRun({ maxLabelSets: 2 }).commitListing({
+    users: versions({ a: 1, b: 5, c: 2, d: 3 }),
+  });
+  assert.deepEqual(readValues(snapshot, 'onlineUsers'), { 'b 1': 5, 'd 1': 3, '__other__ 1': 3 });
+  assert.equal(readValues(snapshot, 'foldedLabelSets')['xvs_online_users'], 2);
+});
+
+test('a label set with the value __other__ shares its series with the folded ones', () => {
+  const users = [
+    buildUserRecord({ clientVersion: '__other__', deviceType: '__other__' }),
+    ...versions({ a: 1, b: 1 }),
+  ];
+  const snapshot = new TallyRun({ maxLabelSets: 1 }).commitListing({ users });
+  assert.deepEqual(readValues(snapshot, 'onlineUsers'), {
+    'a 1': 1,
+    '__other__ 1': 1,
+    '__other__ __other__': 1,
+  });
+});
+
+test('new label values replace at most one series per slot and hour', () => {
+  const run = new TallyRun({ maxLabelSets: 10 });
+  const shown = new Set<string>();
+  for (let listing = 0; listing < 200; listing += 1) {
+    const invented = Object.fromEntries(Array.from({ length: 500 }, (_, n) => [`x${listing}-${n}`, 1]));
+    const snapshot = run.commitListing({ users: versions({ known: 3, ...invented }) });
+    const values = readValues(snapshot, 'onlineUsers');
+    assert.equal(values['known 1'], 3);
+    assert.equal(sum(values), 503);
+    assert.ok(Object.keys(values).length <= 11);
+    for (const key of Object.keys(values)) shown.add(key);
+  }
+  // 200 listings take 50 minutes: 10 series at first, 10 replaced immediately, 9 later, and the folded one.
+  assert.ok(shown.size <= 30, `Expected 30 series at most over all listings, found ${shown.size}`);
+});
+
+test('a candidate more than twice as large replaces the smallest incumbent', () => {
+  const run = new TallyRun({ maxLabelSets: 2 });
+  run.commitListing({ users: versions({ a: 10, b: 4 }) });
+  const almost = run.commitListing({ users: versions({ a: 10, b: 4, c: 8 }) });
+  assert.deepEqual(readValues(almost, 'onlineUsers'), { 'a 1': 10, 'b 1': 4, '__other__ 1': 8 });
+  const more = run.commitListing({ users: versions({ a: 10, b: 4, c: 9 }) });
+  assert.deepEqual(readValues(more, 'onlineUsers'), { 'a 1': 10, 'c 1': 9, '__other__ 1': 4 });
+});
+
+test('a counter beyond the limit counts under __other__, and no counter decreases', () => {
+  const run = new TallyRun({ maxLabelSets: 1 });
+  const tasks = (bytes: number) =>
+    ['s1', 's2', 's3'].map((vsId) => buildTaskRecord({ id: vsId, vsId, inputBytes: bytes }));
+  run.commitListing({ tasks: tasks(0) });
+  const snapshot = run.commitListing({ tasks: tasks(10) });
+  assert.deepEqual(readValues(snapshot, 'inputBytes'), { s1: 10, __other__: 20 });
+  assert.equal(readValues(snapshot, 'foldedLabelSets')['xvs_input_bytes_total'], 2);
+});
+
+test('if all slots are taken, a counter idle for five minutes is released', () => {
+  const run = new TallyRun({ maxLabelSets: 1 });
+  const only = (vsId: string, inputBytes: number) => ({
+    tasks: [buildTaskRecord({ id: vsId, vsId, inputBytes })],
+  });
+  run.commitListing(only('s1', 0));
+  run.commitListing(only('s1', 10));
+  assert.deepEqual(readValues(run.commitListing(only('s2', 5), 299_999), 'inputBytes'), {
+    s1: 10,
+    __other__: 0,
+  });
+  run.commitListing(only('s3', 5), 60_000);
+  assert.deepEqual(readValues(run.commitListing(only('s3', 6)), 'inputBytes'), { s3: 6, __other__: 5 });
+});

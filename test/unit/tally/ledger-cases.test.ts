@@ -1,0 +1,322 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { TaskRecord } from '../../oracle/listing/entry-records.ts';
+import {
+  buildInputRecord,
+  buildOutputRecord,
+  buildTaskRecord,
+  buildUserRecord,
+} from '../../support/record-builders.ts';
+import { readLifetimes, STEP_MS, TallyRun, readValues, sumValues } from '../../support/tally-run.ts';
+import { AccumulatorPool } from '../../../src/tally/accumulator-pool.ts';
+import { RecordAggregator } from '../../oracle/tally/record-aggregator.ts';
+
+const createListing = (): RecordAggregator => new RecordAggregator(new AccumulatorPool());
+
+/* Regression cases: listings that earlier versions counted wrongly. */
+
+const TB = 1e12;
+
+/** A task with inputs that report their own bytes, and none for the task. */
+const mergingTask = (...bytes: readonly [identity: number, bytes: number | undefined][]): TaskRecord =>
+  buildTaskRecord({
+    inputBytes: undefined,
+    inputs: bytes.map(([identity, inputBytes]) => buildInputRecord({ identity, inputBytes })),
+  });
+
+/** Commits listings, the last one twice so that every gain is exposed, and returns the last snapshot. */
+function commitAll(run: TallyRun, listings: readonly (readonly TaskRecord[])[]) {
+  for (const tasks of listings) run.commitListing({ tasks });
+  return run.commitListing({ tasks: listings.at(-1) ?? [] });
+}
+
+const resetCounts = (snapshot: ReturnType<TallyRun['commitListing']>) =>
+  readValues(snapshot, 'byteCounterResets');
+
+test('case 1: an input that leaves a merge and returns adds nothing', () => {
+  const snapshot = commitAll(new TallyRun(), [
+    [mergingTask([1, 1000], [2, 5000])],
+    [mergingTask([2, 5000])],
+    [mergingTask([2, 5000], [1, 1000])],
+    [mergingTask([2, 5000])],
+  ]);
+  assert.deepEqual(readValues(snapshot, 'inputBytes'), { 'server-1': 0 });
+  assert.deepEqual(resetCounts(snapshot), { input: 0, http_output: 0 });
+});
+
+test('case 1: inputs of one URL and user are matched by value', () => {
+  const snapshot = commitAll(new TallyRun(), [
+    [mergingTask([1, 1000], [1, 5000])],
+    [mergingTask([1, 5000])],
+    [mergingTask([1, 5010], [1, 1000])],
+    [mergingTask([1, 1001], [1, 5010])],
+  ]);
+  assert.deepEqual(readValues(snapshot, 'inputBytes'), { 'server-1': 11 });
+  assert.deepEqual(resetCounts(snapshot), { input: 0, http_output: 0 });
+});
+
+test('case 2: a task that is absent for 11 listings resumes its account', () => {
+  const run = new TallyRun();
+  const task = (bytes: number) => [
+    buildTaskRecord({
+      inputBytes: TB + bytes,
+      outputs: [buildOutputRecord({ httpOutputBytes: TB + bytes })],
+    }),
+  ];
+  run.commitListing({ tasks: task(0) });
+  for (let absent = 0; absent < 11; absent += 1) run.commitListing({});
+  const snapshot = commitAll(run, [task(13_000)]);
+  assert.deepEqual(readValues(snapshot, 'inputBytes'), { 'server-1': 13_000 });
+  assert.deepEqual(readValues(snapshot, 'httpOutputBytes'), { 'server-1 flv': 13_000 });
+  assert.deepEqual(readValues(snapshot, 'tasksStarted'), { 'server-1': 0 });
+});
+
+test('case 2: an account is dropped when its task has been absent for rememberTasksForMs', () => {
+  const hour = 3_600_000;
+  const tasks = [buildTaskRecord({ inputBytes: 1000 })];
+  for (const [awayMs, gained] of [
+    [2 * hour - 1, 0],
+    [2 * hour, 1000],
+  ] as const) {
+    const run = new TallyRun({ rememberTasksForMs: 2 * hour });
+    run.commitListing({ tasks });
+    run.commitListing({}, 1000);
+    run.commitListing({ tasks }, awayMs - 1000);
+    assert.deepEqual(readValues(run.commitListing({ tasks }), 'inputBytes'), { 'server-1': gained });
+  }
+});
+
+test('case 2: beyond maxDepartedAccounts, the accounts that departed first are evicted and counted', () => {
+  const run = new TallyRun({ maxDepartedAccounts: 2 });
+  const tasks = ['a', 'b', 'c', 'd'].map((id) => buildTaskRecord({ id, inputBytes: 100 }));
+  run.commitListing({ tasks });
+  run.commitListing({ tasks: tasks.slice(1) });
+  run.commitListing({ tasks: tasks.slice(2) });
+  assert.deepEqual(readValues(run.commitListing({}), 'departedTasksEvicted'), { '': 2 });
+  const snapshot = commitAll(run, [tasks]);
+  assert.deepEqual(readValues(snapshot, 'inputBytes'), { 'server-1': 200 });
+});
+
+test('case 3: a lifetime value after an empty first listing is implausible, and the new baseline', () => {
+  const output = (bytes: number) => [buildOutputRecord({ httpOutputBytes: bytes })];
+  const snapshot = commitAll(new TallyRun(), [
+    [],
+    [buildTaskRecord({ inputBytes: TB, outputs: output(TB) })],
+    [buildTaskRecord({ inputBytes: TB + 5, outputs: output(TB + 7) })],
+  ]);
+  assert.deepEqual(readValues(snapshot, 'inputBytes'), { 'server-1': 5 });
+  assert.deepEqual(readValues(snapshot, 'httpOutputBytes'), { 'server-1 flv': 7 });
+  assert.deepEqual(readValues(snapshot, 'byteCountImplausible'), { input: 1, http_output: 1 });
+});
+
+test('case 3: the first valid value of a field that was missing is a baseline', () => {
+  const task = (inputBytes: number | undefined, httpOutputBytes: number | undefined) => [
+    buildTaskRecord({ inputBytes, outputs: [buildOutputRecord({ httpOutputBytes })] }),
+  ];
+  for (const before of [[], [[]]]) {
+    const snapshot = commitAll(new TallyRun(), [
+      ...before,
+      task(undefined, undefined),
+      task(1000, 2000),
+      task(1001, 2002),
+    ]);
+    assert.deepEqual(readValues(snapshot, 'inputBytes'), { 'server-1': 1 });
+    assert.deepEqual(readValues(snapshot, 'httpOutputBytes'), { 'server-1 flv': 2 });
+    assert.deepEqual(readValues(snapshot, 'byteCountImplausible'), { input: 0, http_output: 0 });
+  }
+});
+
+test('case 7: equal outputs are matched by value', () => {
+  const task = (...bytes: readonly number[]) => [
+    buildTaskRecord({ outputs: bytes.map((httpOutputBytes) => buildOutputRecord({ httpOutputBytes })) }),
+  ];
+  const snapshot = commitAll(new TallyRun(), [task(1000, 500), task(1000), task(500, 1000), task(500)]);
+  assert.deepEqual(readValues(snapshot, 'httpOutputBytes'), { 'server-1 flv': 0 });
+  assert.deepEqual(resetCounts(snapshot), { input: 0, http_output: 0 });
+});
+
+test('case 7: outputs in two folders are two outputs', () => {
+  const task = (...folders: readonly [string, number][]) => [
+    buildTaskRecord({
+      outputs: folders.map(([relativeDir, httpOutputBytes]) =>
+        buildOutputRecord({ relativeDir, httpOutputBytes }),
+      ),
+    }),
+  ];
+  const snapshot = commitAll(new TallyRun(), [task(['a', 1000], ['b', 500]), task(['b', 1100], ['a', 1001])]);
+  assert.deepEqual(readValues(snapshot, 'httpOutputBytes'), { 'server-1 flv': 601 });
+});
+
+test('case 8: an output whose tag changes keeps its account', () => {
+  const task = (tag: string, httpOutputBytes: number) => [
+    buildTaskRecord({ outputs: [buildOutputRecord({ tag, httpOutputBytes })] }),
+  ];
+  const snapshot = commitAll(new TallyRun(), [task('a', 1e6), task('b', 1e6 + 5)]);
+  assert.deepEqual(readValues(snapshot, 'httpOutputBytes'), { 'server-1 flv': 5 });
+});
+
+test('case 9: when the source of the input bytes alternates, growth counts once', () => {
+  const task = (inputBytes: number) => buildTaskRecord({ inputBytes });
+  const snapshot = commitAll(new TallyRun(), [
+    [task(1000)],
+    [mergingTask([1, 900])],
+    [task(1100)],
+    [mergingTask([1, 1050])],
+    [mergingTask([1, 1060])],
+    [task(1300)],
+  ]);
+  assert.deepEqual(readValues(snapshot, 'inputBytes'), { 'server-1': 300 });
+  assert.deepEqual(resetCounts(snapshot), { input: 0, http_output: 0 });
+});
+
+test('case 10: one id on two servers is two tasks, in any order', () => {
+  const run = new TallyRun();
+  const one = buildTaskRecord({ vsId: 'v1', inputBytes: 1000 });
+  const two = buildTaskRecord({ vsId: 'v2', inputBytes: 10_000 });
+  const listing = createListing();
+  for (const task of [one, two]) listing.addTask(task);
+  assert.deepEqual([listing.tasks.size, listing.invalidCounts], [2, []]);
+  const snapshot = commitAll(run, [
+    [one, two],
+    [two, one],
+    [one, two],
+  ]);
+  assert.deepEqual(readValues(snapshot, 'tasks'), { v1: 1, v2: 1 });
+  assert.deepEqual(readValues(snapshot, 'inputBytes'), { v1: 0, v2: 0 });
+  assert.deepEqual(resetCounts(snapshot), { input: 0, http_output: 0 });
+});
+
+test('case 10: a task that moves ends on one server, starts on the other, and keeps its account', () => {
+  const on = (vsId: string, bytes: number) => [
+    buildTaskRecord({ vsId, inputBytes: bytes, outputs: [buildOutputRecord({ httpOutputBytes: bytes })] }),
+  ];
+  const snapshot = commitAll(new TallyRun(), [on('v1', 9000), on('v2', 9010), on('v2', 9015)]);
+  assert.deepEqual(readValues(snapshot, 'inputBytes'), { v1: 0, v2: 15 });
+  assert.deepEqual(readValues(snapshot, 'httpOutputBytes'), { 'v1 flv': 0, 'v2 flv': 15 });
+  assert.deepEqual(readValues(snapshot, 'tasksStarted'), { v1: 0, v2: 1 });
+  assert.deepEqual(readValues(snapshot, 'tasksEnded'), { v1: 1, v2: 0 });
+  const lifetimes = readLifetimes(snapshot);
+  assert.equal(lifetimes.buckets.at(-1), 0);
+});
+
+test('case 11: an output counts as unwatched only if its format has had connections', () => {
+  const run = new TallyRun();
+  type Outputs = readonly [format: string, connections: number | undefined][];
+  const task = (...outputs: Outputs) => ({
+    tasks: [
+      buildTaskRecord({
+        outputs: outputs.map(([format, httpConnectionsNum]) =>
+          buildOutputRecord({ format, httpConnectionsNum }),
+        ),
+      }),
+    ],
+  });
+  const unwatched = (...outputs: Outputs) =>
+    readValues(run.commitListing(task(...outputs)), 'outputsUnwatched');
+  assert.deepEqual(unwatched(['rtmp', 0], ['flv', 0], ['mp4', 0]), {});
+  run.discardListing(task(['mp4', 5]));
+  assert.deepEqual(unwatched(['rtmp', 0], ['flv', 1], ['mp4', 0]), { 'server-1 flv': 0 });
+  assert.deepEqual(unwatched(['rtmp', 0], ['flv', 0], ['flv', undefined]), { 'server-1 flv': 1 });
+});
+
+test('case 15: a task listed in every second poll starts once', () => {
+  const run = new TallyRun();
+  const tasks = [buildTaskRecord({ inputBytes: 500 })];
+  run.commitListing({});
+  for (let round = 0; round < 3; round += 1) {
+    run.commitListing({ tasks });
+    run.commitListing({});
+  }
+  const snapshot = run.commitListing({});
+  assert.deepEqual(readValues(snapshot, 'inputBytes'), { 'server-1': 500 });
+  assert.deepEqual(readValues(snapshot, 'tasksStarted'), { 'server-1': 1 });
+  assert.deepEqual(readValues(snapshot, 'tasksEnded'), { 'server-1': 1 });
+  const lifetimes = readLifetimes(snapshot);
+  assert.equal(lifetimes.buckets.at(-1), 1);
+});
+
+test('case 17: a present label set immediately takes the slot of an absent one', () => {
+  const run = new TallyRun({ maxLabelSets: 2 });
+  const on = (...servers: readonly string[]) => ({
+    users: servers.map((vsId) => buildUserRecord({ vsId })),
+    tasks: servers.map((vsId) => buildTaskRecord({ id: vsId, vsId, inputBytes: 10 })),
+  });
+  run.commitListing(on('s1', 's2'));
+  const snapshot = run.commitListing(on('s3', 's4'));
+  assert.deepEqual(readValues(snapshot, 'tasks'), { s3: 1, s4: 1 });
+  assert.deepEqual(readValues(snapshot, 'tasksStalled'), { s3: 0, s4: 0 });
+  const later = run.commitListing(on('s3', 's4'), 5 * 60_000);
+  assert.deepEqual(Object.keys(readValues(later, 'inputBytes')).toSorted(), ['__other__', 's3', 's4']);
+});
+
+test('case 17: folding replaces the least bounded label first', () => {
+  const run = new TallyRun({ maxLabelSets: 20 });
+  const tasks = Array.from({ length: 40 }, (_, server) => {
+    const vsId = `s${server}`;
+    const outputs = ['flv', 'rtmp'].map((format) =>
+      buildOutputRecord({ format, httpConnectionsNum: 2, httpOutputBytes: 100 }),
+    );
+    return buildTaskRecord({ id: vsId, vsId, outputs });
+  });
+  run.commitListing({});
+  run.commitListing({ tasks });
+  const snapshot = run.commitListing({ tasks });
+  for (const [family, each] of [
+    ['httpConnections', 2],
+    ['httpOutputBytes', 100],
+  ] as const) {
+    const values = readValues(snapshot, family);
+    assert.equal(Object.keys(values).length, 22);
+    assert.equal(sumValues(values), 80 * each);
+    for (const format of ['flv', 'rtmp']) {
+      const ofFormat = Object.entries(values).filter(([labels]) => labels.endsWith(` ${format}`));
+      assert.equal(sumValues(Object.fromEntries(ofFormat)), 40 * each, `${family} ${format}`);
+    }
+  }
+});
+
+test('case 19: a single listing with 2^53 − 1 bytes adds nothing', () => {
+  const task = (bytes: number) => [
+    buildTaskRecord({ inputBytes: bytes, outputs: [buildOutputRecord({ httpOutputBytes: bytes })] }),
+  ];
+  const snapshot = commitAll(new TallyRun(), [
+    task(TB),
+    task(Number.MAX_SAFE_INTEGER),
+    task(TB),
+    task(TB + 3),
+  ]);
+  assert.deepEqual(readValues(snapshot, 'inputBytes'), { 'server-1': 3 });
+  assert.deepEqual(readValues(snapshot, 'httpOutputBytes'), { 'server-1 flv': 3 });
+  const implausible = readValues(snapshot, 'byteCountImplausible');
+  assert.deepEqual(implausible, { input: 2, http_output: 2 });
+});
+
+test('case 19: a gain is plausible up to the highest rate over the time between the listings', () => {
+  const gained = (bytes: number) => {
+    const run = new TallyRun({ maxInputBytesPerSecond: 100 });
+    run.commitListing({ tasks: [buildTaskRecord({ inputBytes: 0 })] });
+    run.commitListing({ tasks: [buildTaskRecord({ inputBytes: bytes })] });
+    const snapshot = run.commitListing({ tasks: [buildTaskRecord({ inputBytes: bytes })] });
+    return [
+      readValues(snapshot, 'inputBytes')['server-1'],
+      readValues(snapshot, 'byteCountImplausible')['input'],
+    ];
+  };
+  const most = (100 * STEP_MS) / 1000;
+  assert.deepEqual(gained(most), [most, 0]);
+  assert.deepEqual(gained(most + 1), [0, 1]);
+});
+
+test('case 21: the vs_id __other__ is not counted as folded', () => {
+  const run = new TallyRun();
+  const tasks = [
+    buildTaskRecord({ vsId: '__other__', inputBytes: 5 }),
+    buildTaskRecord({ id: 'b', inputBytes: 5 }),
+  ];
+  run.commitListing({});
+  run.commitListing({ tasks });
+  const snapshot = run.commitListing({ tasks, users: [buildUserRecord({ vsId: '__other__' })] });
+  assert.deepEqual(readValues(snapshot, 'foldedLabelSets'), {});
+  assert.deepEqual(readValues(snapshot, 'tasks'), { 'server-1': 1, __other__: 1 });
+  assert.deepEqual(readValues(snapshot, 'inputBytes'), { 'server-1': 5, __other__: 5 });
+});

@@ -1,0 +1,275 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { CATALOGUE } from '../../../src/metrics/catalogue.ts';
+import { hashOutputIdentity } from '../../oracle/tally/output-identity.ts';
+import type { Snapshot } from '../../../src/tally/snapshot.ts';
+import { parseStateEntry } from '../../../src/tally/state-entry.ts';
+import {
+  buildInputRecord,
+  buildOutputRecord,
+  buildTaskRecord,
+  buildUserRecord,
+} from '../../support/record-builders.ts';
+import {
+  readAllSamples,
+  readLifetimes,
+  readSamples,
+  START_MS,
+  STEP_MS,
+  TallyRun,
+  readValues,
+} from '../../support/tally-run.ts';
+import { createRunParameters } from '../../support/run-parameters.ts';
+
+const server = fc.constantFrom('s1', 's2', 's3', undefined);
+const output = fc
+  .record({
+    format: fc.constantFrom('flv', 'm3u8', '\u2028'),
+    fileName: fc.constantFrom('x', 'y'),
+    httpOutputBytes: fc.nat(10_000),
+  })
+  .map(buildOutputRecord);
+const task = fc
+  .record({
+    id: fc.constantFrom('a', 'b', 'c', '\ud800', '__proto__'),
+    vsId: server,
+    progress: fc.constantFrom(0, 0, 0, 5),
+    inputBytes: fc.option(fc.nat(3), { nil: undefined }),
+    outputs: fc.array(output, { maxLength: 3 }),
+  })
+  .map(buildTaskRecord);
+const listing = fc.record({
+  users: fc.array(fc.record({ vsId: server }).map(buildUserRecord), { maxLength: 3 }),
+  tasks: fc.array(task, { maxLength: 5 }),
+  afterMs: fc.constantFrom(STEP_MS, 1, 59_999, 60_000, 61 * 60_000),
+});
+
+/** Reads all samples except the number of folded label sets, which is not persisted. */
+const readPersistedSamples = (snapshot: Snapshot) =>
+  readAllSamples(snapshot).filter(([name]) => name !== CATALOGUE.foldedLabelSets.name);
+
+test('a restored tally continues exactly like one that was never stopped', () => {
+  fc.assert(
+    fc.property(fc.array(listing, { minLength: 2, maxLength: 20 }), fc.nat(19), (listings, at) => {
+      const options = { perTask: true };
+      const [lasting, restarted] = [new TallyRun(options), new TallyRun(options)];
+      for (const [index, { afterMs, ...records }] of listings.entries()) {
+        if (index > 0 && index === at % listings.length) restarted.restart();
+        const expected = readPersistedSamples(lasting.commitListing(records, afterMs));
+        assert.deepEqual(readPersistedSamples(restarted.commitListing(records, afterMs)), expected);
+      }
+    }),
+    createRunParameters(500),
+  );
+});
+
+const tasks = (inputBytes: number, id = 'a') => [buildTaskRecord({ id, inputBytes })];
+
+test('the first listing after a restart is no baseline: gains since the last listing count once', () => {
+  const run = new TallyRun();
+  run.commitListing({ tasks: tasks(1000) });
+  run.commitListing({ tasks: tasks(1500) });
+  run.restart({}, 60 * 60_000);
+  const first = run.commitListing({ tasks: [...tasks(2700), ...tasks(40, 'new')] }, 60 * 60_000);
+  assert.deepEqual(readValues(first, 'inputBytes'), { 'server-1': 1740 });
+  assert.deepEqual(readValues(first, 'tasksStarted'), { 'server-1': 1 });
+  assert.deepEqual(readValues(run.commitListing({ tasks: tasks(2700) }), 'inputBytes'), { 'server-1': 1740 });
+});
+
+test('a task that ended during a restart ends once, at the time of its last listing', () => {
+  const run = new TallyRun();
+  run.commitListing({});
+  run.commitListing({ tasks: tasks(1) });
+  run.commitListing({ tasks: tasks(1) }, 50_000);
+  run.restart({}, 24 * 60 * 60_000);
+  for (const afterMs of [24 * 60 * 60_000, STEP_MS]) {
+    const snapshot = run.commitListing({ tasks: tasks(1, 'other') }, afterMs);
+    assert.deepEqual(readValues(snapshot, 'tasksEnded'), { 'server-1': 1 });
+    const lifetimes = readLifetimes(snapshot);
+    assert.deepEqual([lifetimes.sum, lifetimes.buckets.at(-1)], [50, 1]);
+  }
+});
+
+test('counters keep their creation time, and tasks the time of their first listing', () => {
+  const run = new TallyRun({ perTask: true });
+  run.commitListing({ tasks: tasks(1) });
+  run.restart({}, 60_000);
+  const snapshot = run.commitListing({ tasks: tasks(2) }, 60_000);
+  for (const family of ['inputBytes', 'taskLifetime', 'taskInputBytes'] as const) {
+    assert.deepEqual(
+      readSamples(snapshot, family).map(({ created }) => created),
+      [START_MS / 1000],
+      family,
+    );
+  }
+  assert.deepEqual(readValues(snapshot, 'taskFirstSeen'), { a: START_MS / 1000 });
+});
+
+/** Asserts that the task is stalled after exactly `waitMs` without new input. */
+function assertStallsAfter(waitMs: number, run: TallyRun, inputBytes: number): void {
+  const readStalled = (afterMs: number) =>
+    readValues(run.commitListing({ tasks: tasks(inputBytes) }, afterMs), 'tasksStalled');
+  assert.deepEqual(readStalled(waitMs - 1), { 'server-1': 0 });
+  assert.deepEqual(readStalled(1), { 'server-1': 1 });
+}
+
+test('a task without new input before and after a restart is stalled', () => {
+  const run = new TallyRun({ stallAfterMs: 60_000 });
+  run.commitListing({ tasks: tasks(1) });
+  run.commitListing({ tasks: tasks(2) });
+  run.restart({}, 30_000);
+  assertStallsAfter(60_000, run, 2);
+});
+
+test('a clock that was set back before the restart changes no age', () => {
+  const run = new TallyRun({ stallAfterMs: 60_000 });
+  run.commitListing({});
+  run.commitListing({ tasks: tasks(1) });
+  run.commitListing({ tasks: tasks(2) }, 50_000);
+  run.restart({}, 0, -10 * 60 * 60_000);
+  assertStallsAfter(60_000, run, 2);
+  assert.equal(readLifetimes(run.commitListing({})).sum, 110);
+});
+
+test('a label set that is idle for an hour, including the time between two processes, is evicted', () => {
+  const run = new TallyRun({ maxLabelSets: 1 });
+  const on = (vsId: string) => ({ tasks: [buildTaskRecord({ id: vsId, vsId })] });
+  const halfAnHour = 30 * 60_000;
+  run.commitListing(on('s1'));
+  run.commitListing({}, halfAnHour);
+  run.restart({}, halfAnHour);
+  assert.deepEqual(readValues(run.commitListing(on('s2'), halfAnHour), 'inputBytes'), { s2: 0 });
+});
+
+test('restarts without a listing between them lose nothing', () => {
+  const run = new TallyRun();
+  run.commitListing({ tasks: tasks(1000) });
+  run.commitListing({ tasks: tasks(1500) });
+  for (const afterMs of [60_000, 120_000, 180_000]) run.restart({}, afterMs);
+  assert.deepEqual(readValues(run.commitListing({ tasks: tasks(1600) }, 200_000), 'inputBytes'), {
+    'server-1': 600,
+  });
+});
+
+test('a tally without a listing has no state, and its first listing is a baseline', () => {
+  const run = new TallyRun();
+  assert.deepEqual([...run.tally.exportState()], []);
+  run.restart();
+  assert.deepEqual(readValues(run.commitListing({ tasks: tasks(1000) }), 'inputBytes'), { 'server-1': 0 });
+});
+
+test('if a restart lowers the limit, counters stay, and new label sets fold', () => {
+  const run = new TallyRun({ maxLabelSets: 10 });
+  const servers = (...names: string[]) =>
+    names.map((vsId) => buildTaskRecord({ id: vsId, vsId, inputBytes: 5 }));
+  run.commitListing({});
+  run.commitListing({ tasks: servers('s1', 's2', 's3') });
+  run.restart({ maxLabelSets: 2 });
+  const values = () =>
+    readValues(run.commitListing({ tasks: servers('s1', 's2', 's3', 's4', 's5') }), 'inputBytes');
+  assert.deepEqual(values(), { s1: 5, s2: 5, s3: 5, __other__: 0 });
+  assert.deepEqual(values(), { s1: 5, s2: 5, s3: 5, __other__: 10 });
+  run.restart({ maxLabelSets: 2 });
+  assert.deepEqual(values(), { s1: 5, s2: 5, s3: 5, __other__: 10 });
+});
+
+test('a restart can disable and enable per-task metrics and lower their maximum', () => {
+  const run = new TallyRun({ perTask: true });
+  const both = (bytes: number) => [...tasks(bytes, 'a'), ...tasks(bytes, 'b')];
+  const details = (bytes: number) => readValues(run.commitListing({ tasks: both(bytes) }), 'taskInputBytes');
+  run.commitListing({});
+  run.commitListing({ tasks: both(100) });
+  run.restart({ maxTasks: 1 });
+  assert.deepEqual(details(110), { a: 110 });
+  run.restart({ perTask: false });
+  assert.deepEqual(details(120), {});
+  run.restart({ perTask: true });
+  assert.deepEqual(details(130), { a: 0, b: 0 });
+  assert.deepEqual(details(140), { a: 20, b: 20 });
+});
+
+test('an entry that is invalid or inconsistent with earlier ones is rejected', () => {
+  const entry: unknown[] = ['task', 'a', 's', 0, 0, 0, 0, 'task', 0, 0, 0, []];
+  assert.deepEqual(parseStateEntry(entry), entry);
+  for (const raw of [
+    undefined,
+    null,
+    {},
+    [],
+    ['unit'],
+    ['__proto__'],
+    ['toString'],
+    ['instant', 1],
+    ['instant', 1, '2'],
+    entry.with(10, 32),
+    entry.with(11, [1]),
+    ['rare', [], [1, 2], []],
+    ['counter', 'inputs', [], 0, 0, 0],
+  ]) {
+    assert.equal(parseStateEntry(raw), undefined, JSON.stringify(raw));
+  }
+  const { tally } = new TallyRun();
+  const restorer = tally.createRestorer({ wallMs: 0, monotonicMs: 0 });
+  assert.equal(restorer.apply(['code', 'OTHER', 0, 1, 0]), false);
+  assert.equal(restorer.apply(['code', 'TESTING', 0, 1, 0]), true);
+  assert.equal(restorer.apply(['code', 'TESTING', 0, 1, 0]), false);
+  assert.equal(restorer.apply(['server', 's', 1]), false);
+  assert.equal(restorer.apply(['task', 'a', 's', 0, 1, 0, 0, 'task', 0, 0, 0, []]), false);
+  assert.equal(restorer.apply(['rare', [], [], []]), false);
+  assert.equal(restorer.apply(['task', 'a', 's', 0, 0, 0, 0, 'task', 0, 0, 0, []]), true);
+  assert.equal(restorer.apply(['task', 'a', 's', 0, 0, 0, 0, 'task', 0, 0, 0, []]), false);
+});
+
+test('accounts of departed tasks, inputs and outputs survive a restart', () => {
+  const run = new TallyRun();
+  const makeInput = (identity: number, inputBytes: number) => buildInputRecord({ identity, inputBytes });
+  const makeOutput = (fileName: string, httpOutputBytes: number) =>
+    buildOutputRecord({ fileName, httpOutputBytes });
+  const all = [
+    buildTaskRecord({
+      id: 'a',
+      inputBytes: undefined,
+      inputs: [makeInput(1, 100), makeInput(2, 200)],
+      outputs: [makeOutput('x', 1000), makeOutput('y', 2000)],
+    }),
+    buildTaskRecord({ id: 'b', inputBytes: 5000 }),
+  ];
+  const some = [
+    buildTaskRecord({
+      id: 'a',
+      inputBytes: undefined,
+      inputs: [makeInput(2, 200)],
+      outputs: [makeOutput('y', 2000)],
+    }),
+  ];
+  run.commitListing({ tasks: all });
+  run.commitListing({ tasks: some });
+  const hour = 60 * 60_000;
+  run.restart({}, hour);
+  run.commitListing({ tasks: all }, hour);
+  const snapshot = run.commitListing({ tasks: all });
+  assert.deepEqual(readValues(snapshot, 'inputBytes'), { 'server-1': 0 });
+  assert.deepEqual(readValues(snapshot, 'httpOutputBytes'), { 'server-1 flv': 0 });
+  assert.deepEqual(readValues(snapshot, 'byteCounterResets'), { input: 0, http_output: 0 });
+});
+
+test('the entries include the totals of all counters', () => {
+  const run = new TallyRun();
+  run.commitListing({ tasks: [buildTaskRecord({ inputBytes: 5 })] });
+  run.commitListing({ tasks: [buildTaskRecord({ inputBytes: 12 })] });
+  const totals = [...run.tally.exportTotals()];
+  assert.deepEqual(
+    totals.find((entry): boolean => entry[0] === 'counter' && entry[1] === 'inputBytes'),
+    ['counter', 'inputBytes', ['server-1'], 7, START_MS / 1000, 0],
+  );
+  assert.equal(totals.at(-1)?.[0], 'lifetimes');
+});
+
+test('the hash that identifies an output never changes, because state files contain it', () => {
+  const identities = [
+    buildOutputRecord({ format: 'flv', relativeDir: 'live', fileName: 'file' }),
+    buildOutputRecord({ format: undefined, relativeDir: 'é\u{1f3a5}', fileName: '' }),
+  ].map(hashOutputIdentity);
+  assert.deepEqual(identities, [3149215452696963, 4760747249219070]);
+});

@@ -1,0 +1,310 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import {
+  buildInputRecord,
+  buildOutputRecord,
+  buildTaskRecord,
+  buildUserRecord,
+} from '../../support/record-builders.ts';
+import {
+  readAllSamples,
+  readLifetimes,
+  readSamples,
+  START_MS,
+  STEP_MS,
+  TallyRun,
+  readValues,
+} from '../../support/tally-run.ts';
+import { AccumulatorPool } from '../../../src/tally/accumulator-pool.ts';
+import { RecordAggregator } from '../../oracle/tally/record-aggregator.ts';
+
+const createListing = (): RecordAggregator => new RecordAggregator(new AccumulatorPool());
+
+test('users are counted by version and device, and by server', () => {
+  const users = [
+    buildUserRecord(),
+    buildUserRecord({ deviceType: '20' }),
+    buildUserRecord({ vsId: 'server-2' }),
+    buildUserRecord({ clientVersion: undefined, vsId: '' }),
+  ];
+  const snapshot = new TallyRun().commitListing({ users });
+  assert.deepEqual(readValues(snapshot, 'onlineUsers'), { '451 10': 2, '451 20': 1, 'unknown 10': 1 });
+  assert.deepEqual(readValues(snapshot, 'serverOnlineUsers'), { 'server-1': 2, 'server-2': 1, unknown: 1 });
+  assert.deepEqual(readValues(snapshot, 'servers'), { '': 2 });
+});
+
+test('tasks, inputs, outputs and streams are counted by their labels', () => {
+  const input = buildInputRecord({ protocol: 'tcp_upload', inputBytes: undefined });
+  const streams = [
+    { codecType: 1, codecId: 86018, copy: 0, bitRate: 48000 },
+    { codecType: 0, codecId: 28, copy: 1, bitRate: undefined },
+    { codecType: 0, codecId: 28, copy: 2, bitRate: 1000 },
+    { codecType: 7, codecId: undefined, copy: 3, bitRate: 5 },
+  ];
+  const tasks = [
+    buildTaskRecord({
+      id: 'a',
+      inputs: [input, { ...input, protocol: 'rtmp' }],
+      outputs: [buildOutputRecord({ streams })],
+    }),
+    buildTaskRecord({
+      id: 'b',
+      progress: 40,
+      vsId: 'server-2',
+      outputs: [buildOutputRecord({ format: 'm3u8', width: undefined })],
+    }),
+    buildTaskRecord({
+      id: 'c',
+      outputs: [buildOutputRecord({ httpConnectionsNum: 3 }), buildOutputRecord({ fileName: 'other' })],
+    }),
+  ];
+  const snapshot = new TallyRun().commitListing({ tasks });
+  const expected = {
+    tasks: { 'server-1': 2, 'server-2': 1 },
+    tasksWithProgress: { 'server-1': 0, 'server-2': 1 },
+    tasksMerging: { 'server-1': 1, 'server-2': 0 },
+    tasksStalled: { 'server-1': 0, 'server-2': 0 },
+    inputs: { 'server-1 tcp_upload': 1, 'server-1 rtmp': 1 },
+    inputClients: { '10 451': 2 },
+    outputs: { 'server-1 flv': 3, 'server-2 m3u8': 1 },
+    outputRenditions: { 'libx264 aac 640x360': 3, 'libx264 aac unknown': 1 },
+    outputTags: { tag: 4 },
+    httpConnections: { 'server-1 flv': 3, 'server-2 m3u8': 0 },
+    outputsUnwatched: { 'server-1 flv': 2 },
+    streams: {
+      'server-1 audio transcode': 1,
+      'server-1 video copy': 1,
+      'server-1 video transcode': 1,
+      'server-1 unknown unknown': 1,
+    },
+    streamCodecs: { 'audio 86018': 1, 'video 28': 2, 'unknown unknown': 1 },
+    listingUsers: { '': 0 },
+    listingTasks: { '': 3 },
+    tasksWithoutInput: { 'server-1': 0, 'server-2': 0 },
+    fileTasksStalled: { 'server-1': 0, 'server-2': 0 },
+    tasksByHttpConnections: { 1: 1, 10: 0, 100: 0, 1000: 0, 10000: 0 },
+    renditionHttpConnections: { 'libx264 aac 640x360': 3, 'libx264 aac unknown': 0 },
+    streamBitRate: {
+      'audio transcode': 48000,
+      'video copy': 0,
+      'video transcode': 1000,
+      'unknown unknown': 5,
+    },
+  } as const;
+  for (const [key, values] of Object.entries(expected)) {
+    assert.deepEqual(readValues(snapshot, key as keyof typeof expected), values, key);
+  }
+});
+
+test('a dropped listing changes nothing', () => {
+  const tasks = [buildTaskRecord({ inputBytes: 100, outputs: [buildOutputRecord({ httpOutputBytes: 10 })] })];
+  const [troubled, calm] = [new TallyRun(), new TallyRun()];
+  for (const run of [troubled, calm]) run.commitListing({ tasks });
+  troubled.discardListing({
+    tasks: [buildTaskRecord({ inputBytes: 5 }), buildTaskRecord({ id: 'x', inputBytes: 9 })],
+    users: [buildUserRecord()],
+  });
+  assert.deepEqual(
+    readAllSamples(troubled.commitListing({ tasks })),
+    readAllSamples(calm.commitListing({ tasks })),
+  );
+});
+
+test('the first listing is the baseline: it adds nothing and counts no starts', () => {
+  const run = new TallyRun();
+  const tasks = (inputBytes: number) => [buildTaskRecord({ inputBytes })];
+  assert.deepEqual(readValues(run.commitListing({ tasks: tasks(1000) }), 'inputBytes'), { 'server-1': 0 });
+  const second = run.commitListing({ tasks: tasks(1250) });
+  assert.deepEqual(readValues(second, 'inputBytes'), { 'server-1': 250 });
+  assert.deepEqual(readValues(second, 'tasksStarted'), { 'server-1': 0 });
+});
+
+test('a baseline task whose first byte count is in a later listing adds nothing for it', () => {
+  const run = new TallyRun();
+  run.commitListing({ tasks: [buildTaskRecord({ inputBytes: undefined })] });
+  run.commitListing({ tasks: [buildTaskRecord({ inputBytes: 5000 })] });
+  assert.deepEqual(
+    readValues(run.commitListing({ tasks: [buildTaskRecord({ inputBytes: 5001 })] }), 'inputBytes'),
+    {
+      'server-1': 1,
+    },
+  );
+});
+
+test('a new counter is exposed as 0, and with its gain at the next listing', () => {
+  const run = new TallyRun();
+  run.commitListing({});
+  const tasks = [buildTaskRecord({ inputBytes: 700 })];
+  const born = run.commitListing({ tasks });
+  assert.deepEqual(readValues(born, 'inputBytes'), { 'server-1': 0 });
+  assert.deepEqual(readValues(born, 'tasksStarted'), { 'server-1': 0 });
+  const next = run.commitListing({ tasks });
+  assert.deepEqual(readValues(next, 'inputBytes'), { 'server-1': 700 });
+  assert.deepEqual(readValues(next, 'tasksStarted'), { 'server-1': 1 });
+  const [sample] = readSamples(next, 'inputBytes');
+  assert.equal(sample?.created, (START_MS + STEP_MS) / 1000);
+});
+
+test('input bytes come from the task, else from its inputs, and never from both', async (t) => {
+  const input = (identity: number, inputBytes: number | undefined) =>
+    buildInputRecord({ identity, inputBytes });
+  const count = (...readings: Parameters<typeof buildTaskRecord>[0][]): number | undefined => {
+    const run = new TallyRun();
+    run.commitListing({});
+    let total: number | undefined;
+    for (const reading of [...readings, readings.at(-1)])
+      total = readValues(run.commitListing({ tasks: [buildTaskRecord(reading)] }), 'inputBytes')['server-1'];
+    return total;
+  };
+  const inputs = (...list: ReturnType<typeof input>[]) => ({ inputBytes: undefined, inputs: list });
+  const cases: [string, number, Parameters<typeof buildTaskRecord>[0][]][] = [
+    ['the task alone', 10, [{ inputBytes: 10, inputs: [input(1, 3)] }]],
+    ['the inputs', 7, [inputs(input(1, 3), input(2, 4))]],
+    ['the inputs with a value', 3, [inputs(input(1, 3), input(2, undefined))]],
+    [
+      'the first value of an input is its baseline',
+      5,
+      [
+        inputs(input(1, 3), input(2, undefined)),
+        inputs(input(1, 4), input(2, 6)),
+        inputs(input(1, 4), input(2, 7)),
+      ],
+    ],
+    ['an input that joins', 9, [inputs(input(1, 3)), inputs(input(1, 4), input(2, 5))]],
+    ['an input that was reset', 5, [inputs(input(1, 3)), inputs(input(1, 2))]],
+    ['a changed source continues', 12, [{ inputBytes: 10 }, inputs(input(1, 12))]],
+    ['a changed source with a smaller value is no reset', 10, [{ inputBytes: 10 }, inputs(input(1, 2))]],
+  ];
+  for (const [name, total, readings] of cases)
+    await t.test(name, () => assert.equal(count(...readings), total));
+});
+
+test('a task that is listed twice counts once, and its duplicate as invalid', () => {
+  const listing = createListing();
+  listing.addTask(buildTaskRecord());
+  listing.addTask(buildTaskRecord());
+  assert.equal(listing.tasks.size, 1);
+  assert.deepEqual(listing.invalidCounts, [{ record: 'task', reason: 'duplicate_id', count: 1 }]);
+});
+
+test('a live task is stalled after stallAfterMs without new input, and until its input grows', () => {
+  const run = new TallyRun({ stallAfterMs: 30_000 });
+  const at = (inputBytes: number, afterMs = STEP_MS) => {
+    const snapshot = run.commitListing({ tasks: [buildTaskRecord({ inputBytes })] }, afterMs);
+    return [readValues(snapshot, 'tasksStalled')['server-1'], readValues(snapshot, 'taskStalls')['server-1']];
+  };
+  assert.deepEqual(at(100), [0, 0]);
+  assert.deepEqual(at(200), [0, 0]);
+  assert.deepEqual(at(200, 29_999), [0, 0]);
+  assert.deepEqual(at(200, 1), [1, 1]);
+  assert.deepEqual(at(200), [1, 1]);
+  assert.deepEqual(at(201), [0, 1]);
+  assert.deepEqual(at(201, 30_000), [1, 2]);
+});
+
+test('a task that never had input, has progress, or has no byte count is not stalled', () => {
+  const never = { inputBytes: 0 };
+  const file = { inputBytes: 100, progress: 50 };
+  const silent = { inputBytes: undefined };
+  for (const fields of [never, file, silent]) {
+    const run = new TallyRun({ stallAfterMs: 1000 });
+    for (let n = 0; n < 5; n += 1) {
+      const snapshot = run.commitListing({ tasks: [buildTaskRecord(fields)] });
+      assert.deepEqual(readValues(snapshot, 'tasksStalled'), { 'server-1': 0 });
+    }
+  }
+});
+
+test('the lifetime of an ended task is observed if its start was observed', () => {
+  const run = new TallyRun();
+  const fromBaseline = buildTaskRecord({ id: 'old' });
+  run.commitListing({ tasks: [fromBaseline] });
+  run.commitListing({ tasks: [fromBaseline, buildTaskRecord()] });
+  run.commitListing({ tasks: [fromBaseline, buildTaskRecord()] }, 50_000);
+  const lifetimes = readLifetimes(run.commitListing({}));
+  assert.deepEqual(lifetimes.buckets, [0, 1, 1, 1, 1, 1, 1, 1, 1, 1]);
+  assert.equal(lifetimes.sum, 50);
+});
+
+test('a server that left has 0 tasks and users and the time of its last listing for an hour', () => {
+  const run = new TallyRun();
+  run.commitListing({ tasks: [buildTaskRecord()], users: [buildUserRecord()] });
+  const gone = run.commitListing({}, 3_599_999);
+  assert.deepEqual(readValues(gone, 'tasks'), { 'server-1': 0 });
+  assert.deepEqual(readValues(gone, 'serverOnlineUsers'), { 'server-1': 0 });
+  assert.deepEqual(readValues(gone, 'serverLastSeen'), { 'server-1': START_MS / 1000 });
+  const forgotten = run.commitListing({}, 1);
+  assert.deepEqual(readValues(forgotten, 'tasks'), {});
+  assert.deepEqual(readValues(forgotten, 'serverLastSeen'), {});
+});
+
+test('a published snapshot does not change with later listings', () => {
+  const run = new TallyRun({ perTask: true });
+  const tasks = [buildTaskRecord({ inputBytes: 5, outputs: [buildOutputRecord({ httpOutputBytes: 7 })] })];
+  run.commitListing({ tasks });
+  const snapshot = run.commitListing({ tasks, users: [buildUserRecord()] });
+  const before = structuredClone(readAllSamples(snapshot));
+  run.commitListing({ tasks: [buildTaskRecord({ inputBytes: 50 }), buildTaskRecord({ id: 'b' })] });
+  run.commitListing({});
+  assert.deepEqual(readAllSamples(snapshot), before);
+});
+
+test('a live task that never had input, and a file task whose progress is unchanged, are counted after stallAfterMs', () => {
+  const run = new TallyRun({ stallAfterMs: 30_000 });
+  const tasks = [
+    buildTaskRecord({ id: 'silent' }),
+    buildTaskRecord({ id: 'unknown', inputBytes: undefined }),
+    buildTaskRecord({ id: 'flowing', inputBytes: 1 }),
+    buildTaskRecord({ id: 'file', progress: 0.42 }),
+  ];
+  const count = (afterMs: number) => {
+    const snapshot = run.commitListing({ tasks }, afterMs);
+    return [
+      readValues(snapshot, 'tasksWithoutInput')['server-1'],
+      readValues(snapshot, 'fileTasksStalled')['server-1'],
+    ];
+  };
+  assert.deepEqual(
+    [count(0), count(29_999), count(1)],
+    [
+      [0, 0],
+      [0, 0],
+      [1, 1],
+    ],
+  );
+});
+
+test('totals are exposed for an empty listing', () => {
+  const snapshot = new TallyRun().commitListing({});
+  assert.deepEqual(readValues(snapshot, 'listingUsers'), { '': 0 });
+  assert.deepEqual(readValues(snapshot, 'listingTasks'), { '': 0 });
+});
+
+test('a snapshot has the oldest task of a server, and the bytes of a protocol and of a rendition', () => {
+  const run = new TallyRun();
+  const task = (id: string, bytes: number) =>
+    buildTaskRecord({
+      id,
+      inputBytes: bytes,
+      inputs: [buildInputRecord({ protocol: 'srt' })],
+      outputs: [buildOutputRecord({ httpOutputBytes: bytes })],
+    });
+  run.commitListing({ tasks: [task('a', 10)] });
+  const snapshot = run.commitListing({ tasks: [task('a', 15), task('b', 7)] });
+  assert.deepEqual(readValues(snapshot, 'oldestTaskFirstSeen'), { 'server-1': START_MS / 1000 });
+  assert.deepEqual(readValues(snapshot, 'protocolInputBytes'), { srt: 12 });
+  assert.deepEqual(readValues(snapshot, 'renditionHttpOutputBytes'), { 'libx264 aac 640x360': 12 });
+});
+
+test('a snapshot has the invalid fields, foreign records and implausible gains of its listing', () => {
+  const { tally } = new TallyRun();
+  const listing = createListing();
+  listing.addInvalidField('task', 'input_bytes');
+  listing.addInvalidField('task', 'input_bytes');
+  listing.addUser(buildUserRecord({ isForeign: true }));
+  listing.finish();
+  const snapshot = tally.commit(listing, { wallMs: START_MS, monotonicMs: 0 });
+  assert.deepEqual(snapshot.invalidFields, [{ record: 'task', field: 'input_bytes', count: 2 }]);
+  assert.deepEqual(snapshot.foreignRecords, [{ record: 'user', count: 1 }]);
+  assert.deepEqual(snapshot.implausibleGains, { input: 0, http_output: 0 });
+});

@@ -1,0 +1,369 @@
+import assert from 'node:assert/strict';
+import { getEventListeners } from 'node:events';
+import { createServer, type Socket } from 'node:net';
+import { describe, it } from 'node:test';
+
+import { UpstreamError } from '../../../src/upstream/errors.ts';
+import { deferred } from '../../support/deferred.ts';
+import { collectListing, assertFailsWith, openClient, targetAt } from './collect-listing.ts';
+import { findClosedPort, waitForClose, listen, serveHttp, serveRaw } from './servers.ts';
+
+const HEAD = 'HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n';
+const WHOLE = `${HEAD}content-length: 10\r\n\r\n{"ret": 0}`;
+
+/** Closes a connection with RST. */
+function reset(socket: Socket): void {
+  socket.resetAndDestroy();
+}
+
+function end(socket: Socket): void {
+  socket.end();
+}
+
+describe('a request that fails', () => {
+  it('because nothing listens is connect', async (t) => {
+    const port = await findClosedPort();
+    const error = await assertFailsWith(
+      collectListing(openClient(t), targetAt(`http://127.0.0.1:${port}`)),
+      'connect',
+    );
+    assert.equal(error.message, 'Could not connect to the service (ECONNREFUSED)');
+  });
+
+  it('because the name does not resolve is dns', async (t) => {
+    await assertFailsWith(collectListing(openClient(t), targetAt('http://nowhere.invalid')), 'dns');
+  });
+
+  for (const [name, sent, close] of [
+    ['reset before the response', '', reset],
+    ['closed before the response', '', end],
+    ['reset within the headers', HEAD, reset],
+    ['closed within the headers', HEAD, end],
+    ['reset after the headers', `${HEAD}content-length: 10\r\n\r\n`, reset],
+    ['closed before Content-Length is reached', `${HEAD}content-length: 10\r\n\r\n{"ret`, end],
+    ['reset before Content-Length is reached', `${HEAD}content-length: 10\r\n\r\n{"ret`, reset],
+    [
+      'closed before Content-Length is reached, with Connection: close',
+      `${HEAD}connection: close\r\ncontent-length: 10\r\n\r\n{"ret`,
+      end,
+    ],
+    ['closed within a chunk', `${HEAD}transfer-encoding: chunked\r\n\r\na\r\n{"ret`, end],
+    ['reset within a chunk', `${HEAD}transfer-encoding: chunked\r\n\r\na\r\n{"ret`, reset],
+    ['closed before the last chunk', `${HEAD}transfer-encoding: chunked\r\n\r\na\r\n{"ret": 0}\r\n`, end],
+    [
+      'closed before the last chunk, with Connection: close',
+      `${HEAD}connection: close\r\ntransfer-encoding: chunked\r\n\r\na\r\n{"ret": 0}\r\n`,
+      end,
+    ],
+  ] as const) {
+    it(`because the connection is ${name} is reset, and is not retried`, async (t) => {
+      let requests = 0;
+      const url = await serveRaw(t, (socket) => {
+        requests += 1;
+        // Lets the bytes arrive first: a RST would overtake them.
+        socket.write(sent, () => setImmediate(close, socket));
+      });
+      await assertFailsWith(collectListing(openClient(t), targetAt(url)), 'reset');
+      assert.equal(requests, 1);
+    });
+  }
+
+  for (const [name, sent] of [
+    ['is not HTTP', 'SSH-2.0-OpenSSH_9.2p1 rtmp://live/hidden\r\n'],
+    ['has the status 099', 'HTTP/1.1 099 X\r\ncontent-length: 9\r\n\r\n{"ret":0}'],
+    ['has a broken chunk', `${HEAD}transfer-encoding: chunked\r\n\r\nxyz\r\n{"ret`],
+  ] as const) {
+    it(`because the response ${name} is not_json`, async (t) => {
+      const url = await serveRaw(t, (socket) => socket.write(sent));
+      await assertFailsWith(collectListing(openClient(t), targetAt(url)), 'not_json');
+    });
+  }
+
+  it('because the headers are too large is too_large', async (t) => {
+    const url = await serveRaw(t, (socket) => socket.write(`${HEAD}x-fill: ${'x'.repeat(100_000)}\r\n\r\n`));
+    await assertFailsWith(collectListing(openClient(t), targetAt(url)), 'too_large');
+  });
+});
+
+describe('a request that takes too long', { concurrency: true }, () => {
+  it('to connect is timeout', async (t) => {
+    const port = await listen(t, createServer());
+    const client = openClient(t, { connectTimeoutMs: 50 });
+    const error = await assertFailsWith(
+      collectListing(client, targetAt(`https://127.0.0.1:${port}`)),
+      'timeout',
+    );
+    assert.match(error.message, /UND_ERR_CONNECT_TIMEOUT/);
+  });
+
+  it('to send the response headers is timeout', async (t) => {
+    const url = await serveRaw(t, () => undefined);
+    const error = await assertFailsWith(
+      collectListing(openClient(t, { headersTimeoutMs: 50 }), targetAt(url)),
+      'timeout',
+    );
+    assert.match(error.message, /UND_ERR_HEADERS_TIMEOUT/);
+  });
+
+  it('between two chunks of the body is timeout', async (t) => {
+    const url = await serveRaw(t, (socket) => socket.write(`${HEAD}content-length: 10\r\n\r\n{"ret`));
+    const error = await assertFailsWith(
+      collectListing(openClient(t, { idleTimeoutMs: 50 }), targetAt(url)),
+      'timeout',
+    );
+    assert.match(error.message, /UND_ERR_BODY_TIMEOUT/);
+  });
+
+  for (const [name, answer] of [
+    ['without a response', () => undefined],
+    ['after the headers', (socket: Socket) => socket.write(`${HEAD}content-length: 10\r\n\r\n`)],
+    [
+      'byte by byte',
+      (socket: Socket) => {
+        socket.write(`${HEAD}content-length: 1000000\r\n\r\n`);
+        const drip = setInterval(() => socket.write(' '), 5);
+        socket.on('close', () => {
+          clearInterval(drip);
+        });
+      },
+    ],
+  ] as const) {
+    it(`in total, ${name}, is timeout`, async (t) => {
+      const url = await serveRaw(t, answer);
+      const error = await assertFailsWith(
+        collectListing(openClient(t), targetAt(url, { timeoutMs: 100 })),
+        'timeout',
+      );
+      assert.equal(error.message, 'The poll exceeded its timeout');
+    });
+  }
+
+  it('in total, while connecting, is timeout', async (t) => {
+    const port = await listen(t, createServer());
+    const target = targetAt(`https://127.0.0.1:${port}`, { timeoutMs: 100 });
+    await assertFailsWith(collectListing(openClient(t), target), 'timeout');
+  });
+
+  it('in total, while waiting for a connection, is timeout', async (t) => {
+    let requests = 0;
+    const first = deferred<Socket>();
+    const url = await serveRaw(t, (socket) => {
+      requests += 1;
+      first.resolve(socket);
+    });
+    const client = openClient(t, { maxConnections: 1 });
+    const blocking = collectListing(client, targetAt(url));
+    const socket = await first.promise;
+    await assertFailsWith(collectListing(client, targetAt(url, { timeoutMs: 100 })), 'timeout');
+    assert.equal(requests, 1);
+    socket.write(WHOLE);
+    assert.equal((await blocking).status, 200);
+  });
+
+  it('does not affect the next request', async (t) => {
+    let isHanging = true;
+    const url = await serveRaw(t, (socket) => {
+      if (!isHanging) socket.write(WHOLE);
+    });
+    const client = openClient(t, { maxConnections: 1 });
+    await assertFailsWith(collectListing(client, targetAt(url, { timeoutMs: 100 })), 'timeout');
+    isHanging = false;
+    assert.equal((await collectListing(client, targetAt(url))).status, 200);
+  });
+});
+
+describe('a kept-alive connection that is lost', () => {
+  for (const [name, close] of [
+    ['closed', end],
+    ['reset', reset],
+  ] as const) {
+    it(`is replaced if it is ${name} on the next request, which is signed again`, async (t) => {
+      const heads: string[] = [];
+      const url = await serveRaw(t, (socket, { head, ordinal }) => {
+        heads.push(head);
+        if (ordinal === 2) {
+          close(socket);
+        } else {
+          socket.write(WHOLE);
+        }
+      });
+      const client = openClient(t);
+      await collectListing(client, targetAt(url));
+      assert.equal((await collectListing(client, targetAt(url))).body.toString(), '{"ret": 0}');
+      assert.equal(heads.length, 3);
+      assert.match(heads[2] ?? '', /xvs-signature: c576f321/);
+    });
+  }
+
+  it('is replaced only once', async (t) => {
+    let requests = 0;
+    const url = await serveRaw(t, (socket, { ordinal }) => {
+      requests = ordinal;
+      if (ordinal === 1) {
+        socket.write(WHOLE);
+      } else {
+        reset(socket);
+      }
+    });
+    const client = openClient(t);
+    await collectListing(client, targetAt(url));
+    await assertFailsWith(collectListing(client, targetAt(url)), 'reset');
+    assert.equal(requests, 3);
+  });
+
+  it('is not replaced after the headers have arrived', async (t) => {
+    let requests = 0;
+    const url = await serveRaw(t, (socket, { ordinal }) => {
+      requests = ordinal;
+      if (ordinal === 1) {
+        socket.write(WHOLE);
+      } else {
+        socket.end(WHOLE.slice(0, -1));
+      }
+    });
+    const client = openClient(t);
+    await collectListing(client, targetAt(url));
+    await assertFailsWith(collectListing(client, targetAt(url)), 'reset');
+    assert.equal(requests, 2);
+  });
+});
+
+describe('the caller', () => {
+  it('receives the error of its consumer unchanged, and the connection is closed', async (t) => {
+    const closed = deferred();
+    const url = await serveHttp(t, (_request, response) => {
+      response.on('close', closed.resolve);
+      response.write('{');
+    });
+    const thrown = new Error('from the consumer');
+    const consume = (): void => {
+      throw thrown;
+    };
+    const request = openClient(t).requestListing(targetAt(url), consume, new AbortController().signal);
+    await assert.rejects(request, (error) => error === thrown);
+    await closed.promise;
+  });
+
+  it('receives the error of its consumer for a response other than 2xx', async (t) => {
+    const url = await serveHttp(t, (_request, response) => {
+      response.writeHead(500).end('sorry');
+    });
+    const thrown = new UpstreamError('not_json', 'from the consumer');
+    const consume = (): void => {
+      throw thrown;
+    };
+    const request = openClient(t).requestListing(targetAt(url), consume, new AbortController().signal);
+    await assert.rejects(request, (error) => error === thrown);
+  });
+
+  for (const [name, answer] of [
+    ['before the headers', (): void => undefined],
+    ['within the body', (socket: Socket) => socket.write(`${HEAD}content-length: 10\r\n\r\n{`)],
+    [
+      'within the body of a failure',
+      (socket: Socket) => socket.write('HTTP/1.1 500 X\r\ncontent-length: 10\r\n\r\n{'),
+    ],
+  ] as const) {
+    it(`can abort a request ${name}, with its own reason`, async (t) => {
+      const arrived = deferred<Socket>();
+      const url = await serveRaw(t, (socket) => {
+        answer(socket);
+        arrived.resolve(socket);
+      });
+      const controller = new AbortController();
+      const request = openClient(t).requestListing(targetAt(url), () => undefined, controller.signal);
+      const socket = await arrived.promise;
+      const reason = new Error('aborted by the caller');
+      controller.abort(reason);
+      await assert.rejects(request, (error) => error === reason);
+      await waitForClose(socket);
+      assert.equal(getEventListeners(controller.signal, 'abort').length, 0);
+    });
+  }
+
+  it('can abort a request from its consumer', async (t) => {
+    const url = await serveHttp(t, (_request, response) => {
+      response.write('{');
+    });
+    const controller = new AbortController();
+    const reason = new Error('aborted by the caller');
+    const consume = (): void => {
+      controller.abort(reason);
+    };
+    const request = openClient(t).requestListing(targetAt(url), consume, controller.signal);
+    await assert.rejects(request, (error) => error === reason);
+  });
+
+  it('does not cause a connection if its signal has aborted before', async (t) => {
+    let connections = 0;
+    const server = createServer(() => {
+      connections += 1;
+    });
+    const port = await listen(t, server);
+    const reason = new Error('aborted before');
+    const client = openClient(t);
+    const target = targetAt(`http://127.0.0.1:${port}`);
+    await assert.rejects(
+      client.requestListing(target, () => undefined, AbortSignal.abort(reason)),
+      (error) => error === reason,
+    );
+    assert.equal(connections, 0);
+  });
+
+  it('has no listeners left on a signal that outlives its requests', async (t) => {
+    const url = await serveHttp(t, (_request, response) => {
+      response.end('{}');
+    });
+    const controller = new AbortController();
+    const client = openClient(t);
+    for (let round = 0; round < 20; round += 1) {
+      await client.requestListing(targetAt(url), () => undefined, controller.signal);
+    }
+    assert.equal(getEventListeners(controller.signal, 'abort').length, 0);
+  });
+});
+
+describe('a client that is closed', () => {
+  for (const [name, options] of [
+    ['directly', () => ({})],
+    ['through a proxy', (proxy: string) => ({ proxy: { httpProxy: proxy, httpsProxy: proxy } })],
+  ] as const) {
+    it(`aborts its requests and closes its connections, those being opened included, ${name}`, async (t) => {
+      const arrived = [deferred<Socket>(), deferred<Socket>()];
+      let ordinal = 0;
+      const port = await listen(
+        t,
+        createServer((socket) => {
+          arrived[ordinal]?.resolve(socket);
+          ordinal += 1;
+        }),
+      );
+      const client = openClient(t, options(`http://127.0.0.1:${port}`));
+      const targets = [`https://127.0.0.1:${port}`, `http://127.0.0.1:${port}`];
+      const settled = Promise.allSettled(targets.map((url) => collectListing(client, targetAt(url))));
+      const sockets = await Promise.all(arrived.map(({ promise }) => promise));
+      const closed = sockets.map(waitForClose);
+      await client[Symbol.asyncDispose]();
+      await Promise.all(closed);
+      assert.deepEqual(
+        (await settled).map(({ status }) => status),
+        ['rejected', 'rejected'],
+      );
+    });
+  }
+
+  it('has no connection and no timer left, and rejects requests', async (t) => {
+    const arrived = deferred<Socket>();
+    const url = await serveRaw(t, (socket) => {
+      arrived.resolve(socket.on('end', () => socket.end()));
+      socket.write(WHOLE);
+    });
+    const client = openClient(t);
+    await collectListing(client, targetAt(url));
+    const closed = waitForClose(await arrived.promise);
+    await client[Symbol.asyncDispose]();
+    await closed;
+    assert.doesNotMatch(process.getActiveResourcesInfo().join(), /Timeout|TCPSocketWrap/);
+    await assertFailsWith(collectListing(client, targetAt(url)), 'connect');
+  });
+});

@@ -1,0 +1,116 @@
+import assert from 'node:assert/strict';
+import type { RequestListener } from 'node:http';
+import type { Socket } from 'node:net';
+import { describe, it } from 'node:test';
+
+import { readFixture } from '../../support/fixtures.ts';
+import { collectListing, assertFailsWith, openClient, targetAt } from './collect-listing.ts';
+import { findClosedPort, serveHttp, serveHttps, serveProxy, serveRaw } from './servers.ts';
+
+const ca = readFixture('tls/ca.pem').toString();
+const server = { cert: readFixture('tls/server.pem'), key: readFixture('tls/server.key') };
+const respond: RequestListener = (_request, response) => {
+  response.end('{}');
+};
+
+describe('the proxy', () => {
+  it('receives http requests in absolute form', async (t) => {
+    const [url, proxy] = await Promise.all([serveHttp(t, respond), serveProxy(t)]);
+    const client = openClient(t, { proxy: { httpProxy: proxy.url } });
+    assert.equal((await collectListing(client, targetAt(url))).body.toString(), '{}');
+    assert.deepEqual(proxy.seen, [`GET ${url}/api/20140928/task_list?service_code=TESTING -`]);
+  });
+
+  it('opens a tunnel for https, in which the server is verified', async (t) => {
+    const [url, proxy] = await Promise.all([serveHttps(t, server, respond), serveProxy(t)]);
+    const proxied = { httpsProxy: proxy.url };
+    const client = openClient(t, { proxy: proxied, tls: { ca } });
+    assert.equal((await collectListing(client, targetAt(url))).status, 200);
+    assert.deepEqual(proxy.seen, [`CONNECT ${url.replace('https://', '')} -`]);
+    await assertFailsWith(collectListing(openClient(t, { proxy: proxied }), targetAt(url)), 'tls');
+  });
+
+  it('receives the credentials of its URL', async (t) => {
+    const [url, proxy] = await Promise.all([serveHttp(t, respond), serveProxy(t)]);
+    const httpProxy = proxy.url.replace('http://', 'http://user:p%40ss@');
+    await collectListing(openClient(t, { proxy: { httpProxy } }), targetAt(url));
+    const credentials = Buffer.from('user:p@ss').toString('base64');
+    assert.deepEqual(proxy.seen, [
+      `GET ${url}/api/20140928/task_list?service_code=TESTING Basic ${credentials}`,
+    ]);
+  });
+
+  for (const noProxy of ['127.0.0.1', 'elsewhere.invalid, 127.0.0.1', '*']) {
+    it(`is bypassed for hosts of NO_PROXY: ${noProxy}`, async (t) => {
+      const [url, proxy] = await Promise.all([serveHttp(t, respond), serveProxy(t)]);
+      const client = openClient(t, { proxy: { httpProxy: proxy.url, noProxy } });
+      assert.equal((await collectListing(client, targetAt(url))).status, 200);
+      assert.deepEqual(proxy.seen, []);
+    });
+  }
+
+  it('is not read from the environment', async (t) => {
+    const before = process.env['http_proxy'];
+    process.env['http_proxy'] = `http://127.0.0.1:${await findClosedPort()}`;
+    t.after(() => {
+      if (before === undefined) {
+        delete process.env['http_proxy'];
+      } else {
+        process.env['http_proxy'] = before;
+      }
+    });
+    const url = await serveHttp(t, respond);
+    assert.equal((await collectListing(openClient(t), targetAt(url))).status, 200);
+  });
+});
+
+describe('a tunnel that fails', () => {
+  const TARGET = targetAt('https://127.0.0.1:1');
+
+  it('because nothing listens at the proxy is connect', async (t) => {
+    const httpsProxy = `http://127.0.0.1:${await findClosedPort()}`;
+    await assertFailsWith(collectListing(openClient(t, { proxy: { httpsProxy } }), TARGET), 'connect');
+  });
+
+  for (const status of ['403 Forbidden', '407 Proxy Authentication Required', '502 Bad Gateway']) {
+    it(`with ${status} is connect`, async (t) => {
+      const httpsProxy = await serveRaw(t, (socket) => socket.end(`HTTP/1.1 ${status}\r\n\r\n`));
+      await assertFailsWith(collectListing(openClient(t, { proxy: { httpsProxy } }), TARGET), 'connect');
+    });
+  }
+
+  for (const [name, close] of [
+    ['closes', (socket: Socket) => socket.end()],
+    ['resets', (socket: Socket) => socket.resetAndDestroy()],
+  ] as const) {
+    it(`because the proxy ${name} the connection is connect, and is not retried`, async (t) => {
+      let requests = 0;
+      const httpsProxy = await serveRaw(t, (socket) => {
+        requests += 1;
+        close(socket);
+      });
+      const error = await assertFailsWith(
+        collectListing(openClient(t, { proxy: { httpsProxy } }), TARGET),
+        'connect',
+      );
+      assert.equal(error.message, 'The proxy closed the connection');
+      assert.equal(requests, 1);
+    });
+  }
+
+  it('because the proxy does not respond is timeout', async (t) => {
+    const httpsProxy = await serveRaw(t, () => undefined);
+    const client = openClient(t, { proxy: { httpsProxy }, connectTimeoutMs: 50 });
+    await assertFailsWith(collectListing(client, TARGET), 'timeout');
+  });
+
+  it('with 407 for plain http is connect', async (t) => {
+    const httpProxy = await serveHttp(t, (_request, response) => {
+      response.writeHead(407).end('credentials required');
+    });
+    await assertFailsWith(
+      collectListing(openClient(t, { proxy: { httpProxy } }), targetAt('http://127.0.0.1:1')),
+      'connect',
+    );
+  });
+});

@@ -1,0 +1,70 @@
+import assert from 'node:assert/strict';
+import type { RequestListener } from 'node:http';
+import { describe, it } from 'node:test';
+
+import { readFixture } from '../../support/fixtures.ts';
+import { collectListing, assertFailsWith, openClient, targetAt } from './collect-listing.ts';
+import { serveHttp, serveHttps } from './servers.ts';
+
+function readPem(name: string): string {
+  return readFixture(`tls/${name}`).toString();
+}
+
+const ca = readPem('ca.pem');
+const respond: RequestListener = (_request, response) => {
+  response.end('{}');
+};
+
+function readIdentity(name: string): { readonly cert: string; readonly key: string } {
+  return { cert: readPem(`${name}.pem`), key: readPem(`${name}.key`) };
+}
+
+describe('TLS', () => {
+  it('accepts a server whose certificate is from a configured CA', async (t) => {
+    const url = await serveHttps(t, readIdentity('server'), respond);
+    assert.equal((await collectListing(openClient(t, { tls: { ca } }), targetAt(url))).status, 200);
+  });
+
+  for (const [name, server, tls, code] of [
+    ['an unknown CA', 'server', {}, 'UNABLE_TO_VERIFY_LEAF_SIGNATURE'],
+    ['an expired certificate', 'expired', { ca }, 'CERT_HAS_EXPIRED'],
+    ['a certificate of another host', 'wrong-host', { ca }, 'ERR_TLS_CERT_ALTNAME_INVALID'],
+    ['a self-signed certificate', 'self-signed', { ca }, 'DEPTH_ZERO_SELF_SIGNED_CERT'],
+  ] as const) {
+    it(`rejects ${name}`, async (t) => {
+      const url = await serveHttps(t, readIdentity(server), respond);
+      const error = await assertFailsWith(collectListing(openClient(t, { tls }), targetAt(url)), 'tls');
+      assert.equal(error.message, `Could not establish a trusted TLS connection to the service (${code})`);
+    });
+  }
+
+  it('rejects a server that speaks plain HTTP', async (t) => {
+    const url = await serveHttp(t, respond);
+    await assertFailsWith(collectListing(openClient(t), targetAt(url.replace('http:', 'https:'))), 'tls');
+  });
+
+  it('sends its client certificate to a server that requires one', async (t) => {
+    const options = { ...readIdentity('server'), ca, requestCert: true, rejectUnauthorized: true };
+    const url = await serveHttps(t, options, respond);
+    const client = openClient(t, { tls: { ca, ...readIdentity('client') } });
+    assert.equal((await collectListing(client, targetAt(url))).status, 200);
+  });
+
+  // In TLS 1.3 the server rejects the client after the handshake, and a Node.js server only closes the connection.
+  for (const [maxVersion, reason] of [
+    ['TLSv1.2', 'tls'],
+    ['TLSv1.3', 'reset'],
+  ] as const) {
+    it(`fails with ${reason} over ${maxVersion} if a required client certificate is missing`, async (t) => {
+      const options = {
+        ...readIdentity('server'),
+        ca,
+        requestCert: true,
+        rejectUnauthorized: true,
+        maxVersion,
+      };
+      const url = await serveHttps(t, options, respond);
+      await assertFailsWith(collectListing(openClient(t, { tls: { ca } }), targetAt(url)), reason);
+    });
+  }
+});

@@ -1,0 +1,255 @@
+import assert from 'node:assert/strict';
+import type { IncomingMessage } from 'node:http';
+import { describe, it } from 'node:test';
+import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
+
+import { signRequest } from '../../../src/upstream/signing.ts';
+import { PUBLISHED_SCHEME } from '../../support/published-scheme.ts';
+import { collectListing, CLOCK, assertFailsWith, openClient, targetAt } from './collect-listing.ts';
+import { serveHttp } from './servers.ts';
+
+const BODY = Buffer.from(JSON.stringify({ ret: 0, user_list: [], task_list: [], fill: 'é'.repeat(200_000) }));
+const MIB = 1024 * 1024;
+
+describe('a request', () => {
+  it('equals the published test vector', async (t) => {
+    const seen: IncomingMessage[] = [];
+    const url = await serveHttp(t, (request, response) => {
+      seen.push(request);
+      response.end('{}');
+    });
+    await collectListing(openClient(t), targetAt(url));
+    assert.equal(seen.length, 1);
+    assert.equal(seen[0]?.method, 'GET');
+    assert.equal(seen[0]?.url, '/api/20140928/task_list?service_code=TESTING');
+    const { host, connection, ...headers } = seen[0]?.headers ?? {};
+    assert.equal(`http://${host}`, url);
+    assert.equal(connection, 'keep-alive');
+    assert.deepEqual(headers, {
+      accept: 'application/json',
+      'accept-encoding': 'gzip, deflate, br',
+      'user-agent': 'xvs-exporter/test',
+      'xvs-signature': 'c576f321f9ad60c92d85032a99f9856b8c432cdf55f6c275b2c8a27344a5bf14',
+      'xvs-timestamp': '1443494296533',
+    });
+  });
+
+  it('sends the service code percent-encoded and signs it unencoded', async (t) => {
+    const seen: IncomingMessage[] = [];
+    const url = await serveHttp(t, (request, response) => {
+      seen.push(request);
+      response.end('{}');
+    });
+    const serviceCode = "A B&ü/测试'+%";
+    await collectListing(openClient(t), targetAt(`${url}/live/`, { serviceCode }));
+    assert.equal(
+      seen[0]?.url,
+      "/live/api/20140928/task_list?service_code=A%20B%26%C3%BC%2F%E6%B5%8B%E8%AF%95'%2B%25",
+    );
+    const parts = { path: '/live/api/20140928/task_list', query: `service_code=${serviceCode}` };
+    assert.equal(
+      seen[0]?.headers['xvs-signature'],
+      signRequest(PUBLISHED_SCHEME, 'abc', parts, CLOCK.now())['xvs-signature'],
+    );
+  });
+
+  it('reuses connections and does not exceed their limit', async (t) => {
+    const ports = new Set<number | undefined>();
+    const url = await serveHttp(t, (request, response) => {
+      ports.add(request.socket.remotePort);
+      response.end('{}');
+    });
+    const client = openClient(t, { maxConnections: 2 });
+    for (let round = 0; round < 3; round += 1) {
+      await Promise.all(Array.from({ length: 6 }, () => collectListing(client, targetAt(url))));
+    }
+    assert.ok(ports.size <= 2, `${ports.size} connections`);
+  });
+
+  it('does not cause a warning if many run concurrently', async (t) => {
+    const warnings: Error[] = [];
+    const record = (warning: Error): void => {
+      warnings.push(warning);
+    };
+    process.on('warning', record);
+    t.after(() => process.off('warning', record));
+    const url = await serveHttp(t, (_request, response) => {
+      response.end('{}');
+    });
+    const client = openClient(t, { maxConnections: 20 });
+    await Promise.all(Array.from({ length: 20 }, () => collectListing(client, targetAt(url))));
+    assert.deepEqual(warnings, []);
+  });
+});
+
+describe('a body', () => {
+  for (const [encoding, body] of [
+    [undefined, BODY],
+    ['identity', BODY],
+    ['gzip', gzipSync(BODY)],
+    ['x-gzip', gzipSync(BODY)],
+    ['GZip', gzipSync(BODY)],
+    ['gzip', Buffer.concat([gzipSync(BODY.subarray(0, 1000)), gzipSync(BODY.subarray(1000))])],
+    ['deflate', deflateSync(BODY)],
+    ['deflate', deflateRawSync(BODY)],
+    ['deflate', deflateRawSync(BODY, { level: 0 })],
+    ['br', brotliCompressSync(BODY)],
+    ['gzip, br', brotliCompressSync(gzipSync(BODY))],
+    ['deflate, identity, gzip', gzipSync(deflateRawSync(BODY))],
+    ['br, deflate', deflateSync(brotliCompressSync(BODY))],
+  ] as const) {
+    it(`in ${encoding ?? 'no coding'} (${body.length} bytes) is passed on decoded`, async (t) => {
+      const url = await serveHttp(t, (_request, response) => {
+        response.writeHead(200, encoding === undefined ? {} : { 'content-encoding': encoding });
+        response.write(body.subarray(0, 1));
+        response.end(body.subarray(1));
+      });
+      const listing = await collectListing(openClient(t), targetAt(url));
+      assert.equal(listing.status, 200);
+      assert.equal(listing.bytes, BODY.length);
+      assert.ok(listing.body.equals(BODY));
+    });
+  }
+
+  for (const [name, encoding, body] of [
+    ['with an unknown coding', 'zstd', BODY],
+    ['with an unknown coding in a stack', 'zstd, gzip', gzipSync(BODY)],
+    ['with three codings', 'gzip, gzip, gzip', BODY],
+    ['that is not gzip', 'gzip', BODY],
+    ['with broken gzip', 'gzip', gzipSync(BODY).fill(0x55, 200, 300)],
+    ['with truncated gzip', 'gzip', gzipSync(BODY).subarray(0, -9)],
+    ['that is not deflate', 'deflate', Buffer.alloc(1000, 0xff)],
+    ['with truncated zlib', 'deflate', deflateSync(BODY).subarray(0, -9)],
+    ['with truncated raw deflate', 'deflate', deflateRawSync(BODY).subarray(0, -9)],
+    ['that is not brotli', 'br', BODY],
+    ['with truncated brotli', 'br', brotliCompressSync(BODY).subarray(0, -9)],
+  ] as const) {
+    it(`${name} is not_json`, async (t) => {
+      const url = await serveHttp(t, (_request, response) => {
+        response.writeHead(200, { 'content-encoding': encoding }).end(body);
+      });
+      await assertFailsWith(collectListing(openClient(t), targetAt(url)), 'not_json');
+    });
+  }
+
+  it('with a Content-Length above the limit is too_large before its first byte', async (t) => {
+    const url = await serveHttp(t, (_request, response) => {
+      response.writeHead(200, { 'content-length': '1001' }).flushHeaders();
+    });
+    await assertFailsWith(
+      collectListing(openClient(t, { maxResponseBytes: 1000 }), targetAt(url)),
+      'too_large',
+    );
+  });
+
+  it('without Content-Length is too_large once it exceeds the limit', async (t) => {
+    const url = await serveHttp(t, (_request, response) => {
+      response.write(Buffer.alloc(1001));
+    });
+    await assertFailsWith(
+      collectListing(openClient(t, { maxResponseBytes: 1000 }), targetAt(url)),
+      'too_large',
+    );
+  });
+
+  it('of exactly the limit is accepted', async (t) => {
+    const url = await serveHttp(t, (_request, response) => {
+      response.end(Buffer.alloc(1000));
+    });
+    assert.equal(
+      (await collectListing(openClient(t, { maxResponseBytes: 1000 }), targetAt(url))).bytes,
+      1000,
+    );
+  });
+
+  for (const [encoding, bomb] of [
+    ['gzip', gzipSync(Buffer.alloc(32 * MIB))],
+    ['deflate', deflateRawSync(Buffer.alloc(32 * MIB))],
+    ['br', brotliCompressSync(Buffer.alloc(32 * MIB))],
+    ['gzip, gzip', gzipSync(gzipSync(Buffer.alloc(32 * MIB)))],
+  ] as const) {
+    it(`that is a decompression bomb in ${encoding} is too_large and is decoded in small chunks`, async (t) => {
+      const url = await serveHttp(t, (_request, response) => {
+        response.writeHead(200, { 'content-encoding': encoding }).end(bomb);
+      });
+      const sizes: number[] = [];
+      const request = openClient(t, { maxResponseBytes: MIB }).requestListing(
+        targetAt(url),
+        (chunk) => sizes.push(chunk.length),
+        new AbortController().signal,
+      );
+      await assertFailsWith(request, 'too_large');
+      assert.ok(Math.max(...sizes) <= 64 * 1024);
+      assert.ok(sizes.reduce((sum, size) => sum + size, 0) <= MIB);
+    });
+  }
+});
+
+describe('a response other than 2xx', () => {
+  it('that is a redirect is not followed', async (t) => {
+    const paths: (string | undefined)[] = [];
+    const url = await serveHttp(t, (request, response) => {
+      paths.push(request.url);
+      response.writeHead(302, { location: '/elsewhere' }).end('moved');
+    });
+    const listing = await collectListing(openClient(t), targetAt(url));
+    assert.equal(listing.status, 302);
+    assert.equal(listing.body.toString(), 'moved');
+    assert.equal(paths.length, 1);
+  });
+
+  for (const [name, headers, body] of [
+    ['plain', {}, Buffer.alloc(MIB, 'x')],
+    ['compressed', { 'content-encoding': 'gzip' }, gzipSync(Buffer.alloc(MIB, 'x'))],
+  ] as const) {
+    it(`that is large and ${name} is cut at 64 KiB`, async (t) => {
+      const url = await serveHttp(t, (_request, response) => {
+        response.writeHead(500, headers).end(body);
+      });
+      const listing = await collectListing(openClient(t, { maxResponseBytes: 10 }), targetAt(url));
+      assert.deepEqual(listing, { status: 500, bytes: 65536, body: Buffer.alloc(65536, 'x') });
+    });
+  }
+
+  for (const [name, headers] of [
+    ['an unsupported coding', { 'content-encoding': 'zstd' }],
+    ['a body that does not match its coding', { 'content-encoding': 'gzip' }],
+  ] as const) {
+    it(`with ${name} keeps its status`, async (t) => {
+      const url = await serveHttp(t, (_request, response) => {
+        response.writeHead(503, { ...headers, 'retry-after': '7' }).end('sorry');
+      });
+      const listing = await collectListing(openClient(t), targetAt(url));
+      assert.deepEqual(listing, { status: 503, bytes: 0, retryAfterMs: 7000, body: Buffer.alloc(0) });
+    });
+  }
+
+  it('whose connection is lost keeps its status and the received body', async (t) => {
+    const url = await serveHttp(t, (_request, response) => {
+      response.writeHead(502, { 'content-length': '100' }).write('half', () => response.destroy());
+    });
+    const listing = await collectListing(openClient(t), targetAt(url));
+    assert.equal(listing.status, 502);
+  });
+
+  for (const [value, retryAfterMs] of [
+    ['120', 120_000],
+    ['Tue, 29 Sep 2015 02:38:18 GMT', 1467],
+  ] as const) {
+    it(`returns the delay of Retry-After: ${value}`, async (t) => {
+      const url = await serveHttp(t, (_request, response) => {
+        response.writeHead(429, { 'retry-after': value }).end('{"ret":7}');
+      });
+      const listing = await collectListing(openClient(t), targetAt(url));
+      assert.deepEqual(listing, { status: 429, bytes: 9, retryAfterMs, body: Buffer.from('{"ret":7}') });
+    });
+  }
+
+  it('returns the delay of Retry-After with status 200 too', async (t) => {
+    const url = await serveHttp(t, (_request, response) => {
+      response.writeHead(200, { 'retry-after': '120' }).end('{"ret":7}');
+    });
+    const { status, retryAfterMs } = await collectListing(openClient(t), targetAt(url));
+    assert.deepEqual([status, retryAfterMs], [200, 120_000]);
+  });
+});

@@ -1,0 +1,102 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
+
+import fc from 'fast-check';
+
+import { decodeBody } from '../../../src/upstream/decoding.ts';
+
+const CODINGS = [
+  { name: 'gzip', encode: gzipSync },
+  { name: 'X-GZIP', encode: gzipSync },
+  { name: 'deflate', encode: deflateSync },
+  { name: 'deflate', encode: deflateRawSync },
+  { name: 'br', encode: brotliCompressSync },
+  { name: 'identity', encode: (body: Uint8Array) => body },
+] as const;
+
+const UNLIMITED = { add: () => undefined };
+
+async function* inChunks(body: Uint8Array, cuts: readonly number[]): AsyncGenerator<Uint8Array> {
+  let from = 0;
+  for (const to of [...cuts.filter((cut) => cut < body.length).toSorted((a, b) => a - b), body.length]) {
+    yield body.subarray(from, to);
+    from = to;
+  }
+}
+
+describe('decoding', () => {
+  it('decodes any stack of codings, for any chunk boundaries', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.uint8Array({ maxLength: 2000 }),
+        fc.array(fc.constantFrom(...CODINGS), { maxLength: 2 }),
+        fc.array(fc.oneof(fc.nat(3), fc.nat(2000)), { maxLength: 8 }),
+        async (body, stack, cuts) => {
+          const encoded = stack.reduce<Uint8Array>((inner, { encode }) => encode(inner), body);
+          const header = stack.map(({ name }) => name).join(', ');
+          const decoded: Uint8Array[] = [];
+          for await (const chunk of decodeBody(inChunks(encoded, cuts), header, UNLIMITED)) {
+            decoded.push(chunk);
+          }
+          assert.ok(Buffer.concat(decoded).equals(body));
+        },
+      ),
+    );
+  });
+
+  for (const [name, body, cuts] of [
+    ['is small and decodes to 5 MB', Buffer.alloc(5_000_000, 'x'), [100, 2000]],
+    [
+      'is large',
+      Buffer.from(Array.from({ length: 300_000 }, (_, index) => (index * index * 31) >> 7)),
+      [70_000],
+    ],
+    ['has an empty chunk', Buffer.from('{"ret":0}'), [0, 0, 5, 5]],
+  ] as const) {
+    for (const { name: coding, encode } of CODINGS) {
+      it(`decodes ${coding} of a body that ${name}`, async () => {
+        const decoded = await collect(decodeBody(inChunks(encode(body), cuts), coding, UNLIMITED));
+        assert.ok(decoded.equals(body));
+      });
+    }
+  }
+
+  it('decodes gzip of several members, although the declared size is that of the last one', async () => {
+    const members = ['{"ret":'.repeat(20_000), '0', '}'].map((text) => gzipSync(text));
+    const decoded = await collect(decodeBody(inChunks(Buffer.concat(members), [10]), 'gzip', UNLIMITED));
+    assert.equal(decoded.toString(), '{"ret":'.repeat(20_000) + '0}');
+  });
+
+  for (const size of [0, 8, 10, 2 ** 20, 2 ** 32 - 1]) {
+    it(`rejects gzip of 9 bytes that declares ${size} bytes`, async () => {
+      const body = gzipSync('{"ret":0}');
+      body.writeUInt32LE(size, body.length - 4);
+      await assert.rejects(collect(decodeBody(inChunks(body, []), 'gzip', UNLIMITED)), {
+        code: 'Z_DATA_ERROR',
+      });
+    });
+  }
+
+  it('fails with the error of its source', async () => {
+    const failure = new Error('connection lost');
+    async function* failingSource(): AsyncGenerator<Uint8Array> {
+      yield gzipSync('{"ret":0}').subarray(0, -8);
+      throw failure;
+    }
+    await assert.rejects(collect(decodeBody(failingSource(), 'gzip', UNLIMITED)), failure);
+  });
+
+  it('rejects an unknown coding without waiting for the body', async () => {
+    const never: AsyncIterable<Uint8Array> = {
+      [Symbol.asyncIterator]: () => ({ next: () => new Promise(() => undefined) }),
+    };
+    await assert.rejects(collect(decodeBody(never, 'zstd', UNLIMITED)), { reason: 'not_json' });
+  });
+});
+
+async function collect(chunks: AsyncIterable<Uint8Array>): Promise<Buffer> {
+  const decoded: Uint8Array[] = [];
+  for await (const chunk of chunks) decoded.push(chunk);
+  return Buffer.concat(decoded);
+}

@@ -1,0 +1,102 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { inspect } from 'node:util';
+
+import { errors } from 'undici';
+
+import { UpstreamError } from '../../../src/upstream/errors.ts';
+import { toUpstreamError } from '../../../src/upstream/error-classification.ts';
+
+function createSystemError(code: string): Error {
+  return Object.assign(new Error('message of the system'), { code });
+}
+
+const REASONS = {
+  timeout: ['UND_ERR_CONNECT_TIMEOUT', 'UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT', 'ETIMEDOUT'],
+  dns: ['ENOTFOUND', 'EAI_AGAIN', 'EAI_FAIL', 'EAI_NONAME'],
+  connect: ['ECONNREFUSED', 'EHOSTUNREACH', 'ENETUNREACH', 'EADDRNOTAVAIL', 'UND_ERR_ABORTED', 'EWHATEVER'],
+  tls: [
+    'CERT_HAS_EXPIRED',
+    'DEPTH_ZERO_SELF_SIGNED_CERT',
+    'SELF_SIGNED_CERT_IN_CHAIN',
+    'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+    'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
+    'ERR_TLS_CERT_ALTNAME_INVALID',
+    'ERR_SSL_WRONG_VERSION_NUMBER',
+    'ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED',
+    'ERR_OSSL_PEM_NO_START_LINE',
+    'EPROTO',
+  ],
+  reset: [
+    'ECONNRESET',
+    'EPIPE',
+    'UND_ERR_SOCKET',
+    'UND_ERR_RES_CONTENT_LENGTH_MISMATCH',
+    'ERR_STREAM_PREMATURE_CLOSE',
+  ],
+  too_large: ['UND_ERR_HEADERS_OVERFLOW'],
+  not_json: ['Z_DATA_ERROR', 'Z_BUF_ERROR', 'ERR__ERROR_FORMAT_PADDING_1'],
+} as const;
+
+describe('error classification', () => {
+  for (const [reason, codes] of Object.entries(REASONS)) {
+    for (const code of codes) {
+      it(`${code} is ${reason}`, () => {
+        const error = toUpstreamError(createSystemError(code));
+        assert.equal(error.reason, reason);
+        assert.match(error.message, new RegExp(`^(?:The|Could) [^:/]* \\(${code}\\)$`));
+      });
+    }
+  }
+
+  for (const [message, reason] of [
+    ['Response does not match the HTTP/1.1 protocol (Invalid EOF state)', 'reset'],
+    ['Response does not match the HTTP/1.1 protocol (Expected HTTP/, RTSP/ or ICE/)', 'not_json'],
+  ] as const) {
+    it(`the HTTP parser error "${message}" is ${reason}`, () => {
+      assert.equal(toUpstreamError(new errors.HTTPParserError(message)).reason, reason);
+    });
+  }
+
+  it('finds the code in the cause', () => {
+    assert.equal(
+      toUpstreamError(new Error('outer', { cause: createSystemError('ENOTFOUND') })).reason,
+      'dns',
+    );
+  });
+
+  it('uses the error of the first of several addresses', () => {
+    const error = toUpstreamError(
+      new AggregateError([createSystemError('EHOSTUNREACH'), createSystemError('ETIMEDOUT')]),
+    );
+    assert.equal(error.reason, 'connect');
+    assert.equal(error.cause instanceof Error && error.cause.message, 'message of the system');
+  });
+
+  it('returns an UpstreamError unchanged', () => {
+    const error = new UpstreamError('too_large', 'The response is larger than 1 bytes');
+    assert.equal(toUpstreamError(error), error);
+  });
+
+  for (const unknown of [new Error('plain'), 'text', undefined, null, { code: 'ENOTFOUND' }]) {
+    it(`${inspect(unknown).split('\n')[0]} is connect without a code`, () => {
+      const error = toUpstreamError(unknown);
+      assert.equal(error.reason, 'connect');
+      assert.equal(error.message, 'Could not connect to the service');
+    });
+  }
+
+  it('copies only message and stack of the original error', () => {
+    const parserError = Object.assign(new errors.HTTPParserError('no HTTP'), {
+      data: 'rtmp://live/hidden',
+      headers: { 'xvs-signature': 'hidden' },
+      cert: 'hidden',
+    });
+    const socketError = new errors.SocketError('other side closed');
+    for (const original of [parserError, socketError]) {
+      const error = toUpstreamError(original);
+      assert.equal(error.cause instanceof Error && error.cause.message, original.message);
+      assert.doesNotMatch(inspect(error, { depth: 9, showHidden: true }), /hidden'/);
+    }
+  });
+});

@@ -1,0 +1,54 @@
+import { CATALOGUE } from '../../../src/metrics/catalogue.ts';
+import { SINGLE_SHARD } from '../../../src/sharding/shard.ts';
+import type { ExporterFacade } from '../../../src/web/exporter-facade.ts';
+import { createStatus, NO_DISPLAY, PROCESS } from './status-page/status-fixtures.ts';
+
+/** A facade without service codes. */
+export function createEmptyFacade(overrides: Partial<ExporterFacade> = {}): ExporterFacade {
+  return {
+    refresh: () => Promise.resolve(),
+    shard: SINGLE_SHARD,
+    configurationFile: undefined,
+    getOtherShard: () => undefined,
+    collect: () => Promise.resolve([]),
+    getServiceCodes: () => [],
+    hasServiceCode: () => false,
+    isHealthy: () => true,
+    isReady: () => true,
+    nowMs: () => 0,
+    getProcess: () => PROCESS,
+    getDisplay: () => NO_DISPLAY,
+    getStatuses: () => [],
+    getStatus: () => undefined,
+    getPolling: () => undefined,
+    getBreakdown: () => undefined,
+    ...overrides,
+  };
+}
+
+/** Creates a facade with the service codes `A` and `ü&=`. */
+export function createFakeFacade(overrides: Partial<ExporterFacade> = {}): ExporterFacade {
+  const codes = ['A', 'ü&='];
+  return createEmptyFacade({
+    collect: (selection) =>
+      Promise.resolve([
+        {
+          spec: CATALOGUE.up,
+          samples: codes
+            .filter((code) =>
+              typeof selection === 'object' ? selection.has(code) : selection !== 'exporter',
+            )
+            .map((code) => ({ labels: [code], value: 1 })),
+        },
+        {
+          spec: CATALOGUE.configLastReloadSuccessful,
+          samples: selection === 'everything' || selection === 'exporter' ? [{ labels: [], value: 1 }] : [],
+        },
+      ]),
+    getServiceCodes: () => codes.map((serviceCode) => ({ serviceCode, labels: {} })),
+    hasServiceCode: (code) => codes.includes(code),
+    getStatuses: () => [createStatus('A')],
+    getStatus: (code) => (codes.includes(code) ? createStatus(code) : undefined),
+    ...overrides,
+  });
+}

@@ -1,0 +1,238 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { gunzipSync } from 'node:zlib';
+import { Exposition } from '../../../src/metrics/exposition.ts';
+import { isProbe, type WebRequest } from '../../../src/web/request.ts';
+import { handle } from '../../../src/web/routes.ts';
+import { createFakeFacade } from './fake-facade.ts';
+
+const OPTIONS = { telemetryPath: '/metrics', exposition: new Exposition() };
+
+function get(url: string, headers = {}, overrides = {}, options = OPTIONS) {
+  return handle({ method: 'GET', url, headers }, createFakeFacade(overrides), options);
+}
+
+for (const [url, vary] of [
+  ['/metrics', 'Accept, Accept-Encoding'],
+  ['/', 'Accept-Encoding'],
+  ['/service-codes/A', 'Accept-Encoding'],
+  ['/sd', 'Accept-Encoding'],
+] as const) {
+  test(`${url} is compressed for clients that accept gzip, and has a Vary header`, async () => {
+    const plain = await get(url, { host: 'a' });
+    const compressed = await get(url, { host: 'a', 'accept-encoding': 'gzip' });
+    assert.equal(plain.headers['Content-Encoding'], undefined);
+    assert.equal(compressed.headers['Content-Encoding'], 'gzip');
+    assert.equal(gunzipSync(compressed.body).toString(), String(plain.body));
+    for (const { headers } of [plain, compressed]) assert.equal(headers['Vary'], vary);
+  });
+}
+
+const REJECTED: readonly (readonly [string, string, number, string])[] = [
+  ['GET', '/metrics?service_code=', 400, 'Expected service_code to have a value, found none.\n'],
+  ['GET', '/metrics?service_code=%3Cb%3E', 404, 'No such service code is configured.\n'],
+  ['GET', '/metrics?service_code=A&service_code=B', 404, 'No such service code is configured.\n'],
+  ['GET', '/metrics?collect[]=', 400, 'Expected collect[] to be exporter or service_codes, found "".\n'],
+  [
+    'GET',
+    '/metrics?collect[]=exporter&collect[]=Exporter',
+    400,
+    'Expected collect[] to be exporter or service_codes, found "Exporter".\n',
+  ],
+  [
+    'GET',
+    '/metrics?collect[]=a%0D%0A%3Cb%3E%22%C3%BC%F0%9F%98%80%00&service_code=B',
+    400,
+    'Expected collect[] to be exporter or service_codes, found "a???b??????".\n',
+  ],
+  [
+    'GET',
+    `/metrics?collect[]=${'x'.repeat(5000)}`,
+    400,
+    `Expected collect[] to be exporter or service_codes, found "${'x'.repeat(40)}...".\n`,
+  ],
+  [
+    'GET',
+    '/metrics?collect[]=exporter&service_code=A',
+    400,
+    'Expected collect[]=exporter without service_code, found both.\n',
+  ],
+  ['GET', '/metrics?collect[]=service_codes&service_code=B', 404, 'No such service code is configured.\n'],
+  [
+    'GET',
+    '/sd',
+    400,
+    'Expected the Host header to be a host name or IP address with an optional port, found none.\n',
+  ],
+  ['GET', '/sd/', 404, 'Not found.\n'],
+  ['POST', '/sd', 405, 'Method not allowed: GET or HEAD.\n'],
+  ['GET', '/service-codes/B', 404, 'No such service code is configured.\n'],
+  ['GET', '/service-codes/', 404, 'No such service code is configured.\n'],
+  ['GET', '/service-codes/%zz', 404, 'No such service code is configured.\n'],
+  ['GET', '/service-codes', 404, 'Not found.\n'],
+  ['POST', '/service-codes/A', 405, 'Method not allowed: GET or HEAD.\n'],
+  ['GET', '/metrics/', 404, 'Not found.\n'],
+  ['GET', '//host/metrics', 404, 'Not found.\n'],
+  ['GET', '/%zz', 404, 'Not found.\n'],
+  ['OPTIONS', '*', 404, 'Not found.\n'],
+  ['POST', '/nowhere', 404, 'Not found.\n'],
+  ['POST', '/metrics', 405, 'Method not allowed: GET or HEAD.\n'],
+  ['DELETE', '/', 405, 'Method not allowed: GET or HEAD.\n'],
+  ['POST', '/-/reload', 403, 'Reload is disabled. Set --web.enable-lifecycle to enable it.\n'],
+];
+
+for (const [method, url, status, body] of REJECTED) {
+  test(`${method} ${url} gets ${status}`, async () => {
+    const response = await handle({ method, url, headers: {} }, createFakeFacade(), OPTIONS);
+    assert.deepEqual([response.status, response.body], [status, body]);
+    assert.equal(response.headers['Allow'], status === 405 ? 'GET, HEAD' : undefined);
+  });
+}
+
+const BROWSER_ACCEPT = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8';
+
+for (const [url, reason] of [
+  ['/nowhere', 'There is no page at this address.'],
+  ['/service-codes/B', 'No such service code is configured.'],
+] as const) {
+  test(`a browser gets a page for ${url}, with status 404 and the policy of the pages`, async () => {
+    const { status, headers, body } = await get(url, { accept: BROWSER_ACCEPT });
+    const page = await get('/');
+    assert.equal(status, 404);
+    assert.equal(headers['Content-Type'], 'text/html; charset=utf-8');
+    assert.equal(headers['Vary'], 'Accept');
+    assert.equal(headers['Content-Security-Policy'], page.headers['Content-Security-Policy']);
+    assert.ok(String(body).includes(`<p class="summary">${reason}</p>`));
+    assert.match(String(body), /<a href="\/">All service codes<\/a>/);
+    // It would replace the page by an alert that the exporter does not respond.
+    assert.doesNotMatch(String(body), /<script|http-equiv="refresh"/);
+  });
+}
+
+for (const accept of [undefined, '*/*', 'text/plain', 'text/plain, text/html;q=0.5', '!']) {
+  test(`a client that accepts ${accept ?? 'anything'} gets a 404 in plain text`, async () => {
+    const { status, headers, body } = await get('/nowhere', accept === undefined ? {} : { accept });
+    assert.deepEqual(
+      [status, headers['Content-Type'], body],
+      [404, 'text/plain; charset=utf-8', 'Not found.\n'],
+    );
+  });
+}
+
+test('the process can be healthy before it is ready', async () => {
+  const healthy = await get('/-/healthy', {}, { isReady: () => false });
+  assert.deepEqual([healthy.status, healthy.body], [200, 'xvs-exporter is healthy.\n']);
+});
+
+test('the process is unhealthy when the poll loop is stuck', async () => {
+  const { status, body } = await get('/-/healthy', {}, { isHealthy: () => false });
+  assert.deepEqual([status, body], [503, 'xvs-exporter is unhealthy: the poll loop is stuck.\n']);
+});
+
+/** Outcomes of a reload and the responses to it. */
+const RELOADS: readonly (readonly [{ readonly error?: string }, number, string])[] = [
+  [{}, 200, 'xvs-exporter has reloaded its configuration.\n'],
+  [
+    { error: 'xvs.yml:1:1: expected this\nxvs.yml:2:1: expected that' },
+    500,
+    'xvs.yml:1:1: expected this\nxvs.yml:2:1: expected that\n',
+  ],
+];
+
+for (const [outcome, status, body] of RELOADS) {
+  test(`a requested reload gets ${status}`, async () => {
+    const options = { ...OPTIONS, reload: () => Promise.resolve(outcome) };
+    const response = await handle(
+      { method: 'POST', url: '/-/reload?x', headers: {}, isAuthenticated: true },
+      createFakeFacade(),
+      options,
+    );
+    assert.deepEqual([response.status, response.body], [status, body]);
+    assert.equal(response.headers['Cache-Control'], 'no-store');
+  });
+}
+
+test('a failed reload has no details for clients without authentication', async () => {
+  const options = { ...OPTIONS, reload: () => Promise.resolve({ error: 'secret.yml:1:1: expected this' }) };
+  const request = { method: 'POST', url: '/-/reload', headers: {} };
+  const { status, body } = await handle(request, createFakeFacade(), options);
+  assert.deepEqual([status, body], [500, 'Reload failed; the log has the details.\n']);
+});
+
+/** Headers of a reload request and whether it is accepted. */
+const RELOAD_ORIGINS: readonly (readonly [WebRequest['headers'], boolean])[] = [
+  [{ host: 'x:1' }, true],
+  [{ host: 'x:1', origin: 'http://x:1' }, true],
+  [{ host: 'x:1', origin: 'https://x:1' }, true],
+  [{ host: 'x:1', 'sec-fetch-site': 'same-origin', origin: 'https://proxy' }, true],
+  [{ host: 'x:1', 'sec-fetch-site': 'none' }, true],
+  [{ host: 'x:1', 'sec-fetch-site': 'cross-site', origin: 'http://x:1' }, false],
+  [{ host: 'x:1', 'sec-fetch-site': 'same-site' }, false],
+  [{ host: 'x:1', origin: 'http://evil' }, false],
+  [{ host: 'x:1', origin: 'http://x:2' }, false],
+  [{ host: 'x:1', origin: 'null' }, false],
+];
+
+for (const [headers, isAccepted] of RELOAD_ORIGINS) {
+  test(`a reload with the headers ${JSON.stringify(headers)} is ${isAccepted ? 'accepted' : 'rejected'}`, async () => {
+    let reloads = 0;
+    const reload = () => {
+      reloads += 1;
+      return Promise.resolve({});
+    };
+    const request = { method: 'POST', url: '/-/reload', headers };
+    const { status } = await handle(request, createFakeFacade(), { ...OPTIONS, reload });
+    assert.deepEqual([status, reloads], isAccepted ? [200, 1] : [403, 0]);
+  });
+}
+
+for (const method of ['GET', 'HEAD', 'PUT', 'DELETE', 'OPTIONS']) {
+  test(`${method} does not reload`, async () => {
+    const options = { ...OPTIONS, reload: () => Promise.reject(new Error('Expected no reload')) };
+    for (const routes of [options, OPTIONS]) {
+      const response = await handle({ method, url: '/-/reload', headers: {} }, createFakeFacade(), routes);
+      assert.deepEqual([response.status, response.body], [405, 'Method not allowed: POST.\n']);
+      assert.equal(response.headers['Allow'], 'POST');
+    }
+  });
+}
+
+test('the exporter is ready after the first polls', async () => {
+  const [before, after] = [await get('/-/ready', {}, { isReady: () => false }), await get('/-/ready')];
+  assert.deepEqual([before.status, after.status], [503, 200]);
+});
+
+for (const url of ['/', '/service-codes/A', '/metrics', '/-/healthy', '/-/ready', '/nowhere']) {
+  test(`${url} forbids storing and sniffing, and HEAD has the length without the body`, async () => {
+    const response = await get(url);
+    assert.equal(response.headers['Cache-Control'], 'no-store');
+    assert.equal(response.headers['X-Content-Type-Options'], 'nosniff');
+    assert.equal(response.headers['Content-Length'], String(Buffer.byteLength(response.body)));
+    if (response.status !== 200) return;
+    const head = await handle({ method: 'HEAD', url, headers: {} }, createFakeFacade(), OPTIONS);
+    assert.deepEqual(head, { ...response, body: '' });
+  });
+}
+
+test('the path of the metrics is configurable and can replace the status page', async () => {
+  assert.equal((await get('/metrics', {}, {}, { ...OPTIONS, telemetryPath: '/other' })).status, 404);
+  assert.match(
+    String((await get('/other', {}, {}, { ...OPTIONS, telemetryPath: '/other' })).body),
+    /^# HELP xvs_up/,
+  );
+  assert.match(String((await get('/', {}, {}, { ...OPTIONS, telemetryPath: '/' })).body), /^# HELP xvs_up/);
+});
+
+test('a failing facade rejects', async () => {
+  const failure = new Error('broken');
+  await assert.rejects(get('/metrics', {}, { collect: () => Promise.reject(failure) }), {
+    message: 'broken',
+  });
+});
+
+test('only health and readiness are probes', () => {
+  assert.deepEqual(
+    ['/-/healthy', '/-/ready?x', '/-/reload', '/', '/metrics', '/metrics?/-/ready'].map(isProbe),
+    [true, true, false, false, false, false],
+  );
+});

@@ -1,0 +1,217 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { gunzipSync } from 'node:zlib';
+import { CATALOGUE } from '../../../src/metrics/catalogue.ts';
+import { Exposition } from '../../../src/metrics/exposition.ts';
+import type { ScrapeRequest } from '../../../src/poller/scrape-trigger.ts';
+import type { ExporterFacade } from '../../../src/web/exporter-facade.ts';
+import { handle } from '../../../src/web/routes.ts';
+import { parseScrapeTimeoutMs } from '../../../src/web/scrape.ts';
+import { parseExposition } from '../../support/exposition-parser.ts';
+import { createFakeFacade } from './fake-facade.ts';
+
+const OPTIONS = { telemetryPath: '/metrics', exposition: new Exposition() };
+
+function get(url: string, headers = {}) {
+  return handle({ method: 'GET', url, headers }, createFakeFacade(), OPTIONS);
+}
+
+test('metrics are in the text format unless OpenMetrics is requested', async () => {
+  const text = await get('/metrics');
+  assert.equal(text.headers['Content-Type'], 'text/plain; version=0.0.4; charset=utf-8');
+  parseExposition(String(text.body), 'text');
+  const openMetrics = await get('/metrics', { accept: 'application/openmetrics-text' });
+  assert.equal(
+    openMetrics.headers['Content-Type'],
+    'application/openmetrics-text; version=1.0.0; charset=utf-8',
+  );
+  parseExposition(String(openMetrics.body), 'openmetrics');
+});
+
+/** The service codes in a scrape, and whether it has the exporter's own metrics. */
+async function scrapeParts(
+  url: string,
+): Promise<readonly [codes: readonly unknown[], hasOwnMetrics: boolean]> {
+  const { status, body } = await get(url);
+  assert.equal(status, 200);
+  const { families } = parseExposition(String(body), 'text');
+  const codes = families.get('xvs_up')?.samples.map(({ labels }) => labels['service_code']) ?? [];
+  return [codes, families.has('xvs_exporter_config_last_reload_successful')];
+}
+
+const BOTH = ['A', 'ü&='];
+
+const SELECTED: readonly (readonly [string, readonly string[], boolean])[] = [
+  ['/metrics', BOTH, true],
+  ['/metrics?', BOTH, true],
+  ['/metrics?other=1', BOTH, true],
+  ['/metrics?collect=exporter', BOTH, true],
+  ['/metrics?service_code=A', ['A'], false],
+  ['/metrics?service_code=%C3%BC%26%3D', ['ü&='], false],
+  ['/metrics?service_code=A&service_code=A&service_code=%C3%BC%26%3D', BOTH, false],
+  ['/metrics?collect[]=exporter', [], true],
+  ['/metrics?collect%5B%5D=exporter&collect%5B%5D=exporter', [], true],
+  ['/metrics?collect[]=service_codes', BOTH, false],
+  ['/metrics?collect[]=service_codes&collect[]=exporter', BOTH, true],
+  ['/metrics?collect[]=service_codes&service_code=A', ['A'], false],
+];
+
+for (const [url, codes, hasOwnMetrics] of SELECTED) {
+  test(`${url} selects ${hasOwnMetrics ? 'own metrics' : 'no own metrics'} and [${codes.join(', ')}]`, async () => {
+    assert.deepEqual(await scrapeParts(url), [codes, hasOwnMetrics]);
+  });
+}
+
+/** A facade that records the scrapes passed to `refresh`. */
+function createRecordingFacade(overrides: Partial<ExporterFacade> = {}) {
+  const scrapes: ScrapeRequest[] = [];
+  const refresh = (scrape: ScrapeRequest): Promise<void> => {
+    scrapes.push(scrape);
+    return Promise.resolve();
+  };
+  return { scrapes, facade: createFakeFacade({ refresh, ...overrides }) };
+}
+
+const SCRAPES: readonly (readonly [
+  string,
+  Record<string, string>,
+  ScrapeRequest['selection'],
+  number | undefined,
+])[] = [
+  ['/metrics', {}, 'everything', undefined],
+  ['/metrics?collect[]=exporter', {}, 'exporter', undefined],
+  ['/metrics?collect[]=service_codes', {}, 'service_codes', undefined],
+  ['/metrics', { 'x-prometheus-scrape-timeout-seconds': '2.5' }, 'everything', 2500],
+  [
+    '/metrics?service_code=A&service_code=A',
+    { 'x-prometheus-scrape-timeout-seconds': 'soon' },
+    new Set(['A']),
+    undefined,
+  ],
+];
+
+for (const [url, headers, selection, timeoutMs] of SCRAPES) {
+  test(`GET ${url} with ${JSON.stringify(headers)} passes selection and timeout to refresh`, async () => {
+    const { scrapes, facade } = createRecordingFacade();
+    const { signal } = new AbortController();
+    const { status } = await handle({ method: 'GET', url, headers, signal }, facade, OPTIONS);
+    assert.equal(status, 200);
+    assert.deepEqual(scrapes, [{ selection, timeoutMs, signal }]);
+  });
+}
+
+for (const [method, url] of [
+  ['HEAD', '/metrics'],
+  ['POST', '/metrics'],
+  ['GET', '/metrics?service_code='],
+  ['GET', '/metrics?service_code=X&service_code=A'],
+  ['GET', '/'],
+  ['GET', '/service-codes/A'],
+  ['GET', '/-/healthy'],
+  ['GET', '/-/ready'],
+] as const) {
+  test(`${method} ${url} does not trigger polls`, async () => {
+    const { scrapes, facade } = createRecordingFacade();
+    await handle({ method, url, headers: {} }, facade, OPTIONS);
+    assert.deepEqual(scrapes, []);
+  });
+}
+
+test('a service code that is removed while a scrape waits gets a 404', async () => {
+  const { scrapes, facade } = createRecordingFacade({ hasServiceCode: () => scrapes.length === 0 });
+  const { status } = await handle(
+    { method: 'GET', url: '/metrics?service_code=A', headers: {} },
+    facade,
+    OPTIONS,
+  );
+  assert.deepEqual([status, scrapes.length], [404, 1]);
+});
+
+test('a scrape is not rendered after its client disconnects', async () => {
+  const signal = AbortSignal.abort(new Error('gone'));
+  await assert.rejects(
+    handle({ method: 'GET', url: '/metrics', headers: {}, signal }, createFakeFacade(), OPTIONS),
+    {
+      message: 'gone',
+    },
+  );
+});
+
+/** A facade with `tasks` series of a service code, which `state` changes together with one of the process. */
+function createChangingFacade(state: { tasks: number; shards: number; revision: number }): ExporterFacade {
+  const collect = () =>
+    Promise.resolve([
+      {
+        spec: CATALOGUE.tasks,
+        samples: Array.from({ length: state.tasks }, (_, n) => ({
+          labels: ['A', `${n}`],
+          value: state.revision,
+        })),
+      },
+      { spec: CATALOGUE.shards, samples: [{ labels: [], value: state.shards }] },
+    ]);
+  return createFakeFacade({ collect });
+}
+
+for (const tasks of [0, 10, 10_000]) {
+  for (const accept of ['text/plain', 'application/openmetrics-text']) {
+    test(`readers share one copy of ${tasks} unchanged series in ${accept}, plain and gzipped`, async () => {
+      const state = { tasks, shards: 1, revision: 1 };
+      const facade = createChangingFacade(state);
+      const options = { telemetryPath: '/metrics', exposition: new Exposition() };
+      const scrape = async (encoding: string) => {
+        const headers = { accept, 'accept-encoding': encoding };
+        const { body } = await handle({ method: 'GET', url: '/metrics', headers }, facade, options);
+        assert.ok(Buffer.isBuffer(body));
+        return body;
+      };
+      for (const change of [() => undefined, () => (state.shards += 1), () => (state.revision += 1)]) {
+        change();
+        const [plain, gzipped, ...others] = await Promise.all(
+          ['identity', 'gzip', 'identity', 'gzip'].map(scrape),
+        );
+        assert.deepEqual([plain === others[0], gzipped === others[1]], [true, true]);
+        assert.ok(plain !== undefined && gzipped !== undefined);
+        parseExposition(plain.toString(), accept.startsWith('text') ? 'text' : 'openmetrics');
+        assert.deepEqual(gunzipFirstMember(gzipped), plain);
+      }
+    });
+  }
+}
+
+/** Decompresses one member of gzip, like clients that read a single one, and asserts that nothing follows it. */
+function gunzipFirstMember(bytes: Buffer): Buffer {
+  const { buffer, engine } = gunzipSync(bytes, { info: true }) as unknown as {
+    buffer: Buffer;
+    engine: { bytesWritten: number };
+  };
+  assert.equal(engine.bytesWritten, bytes.length);
+  assert.equal(bytes.indexOf(Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 4, 255]), 1), -1);
+  return buffer;
+}
+
+const HEADERS: readonly (readonly [text: string | undefined, expected: number | undefined])[] = [
+  ['10', 10_000],
+  ['2.5', 2500],
+  ['0.001', 1],
+  [undefined, undefined],
+  ['', undefined],
+  ['0', undefined],
+  ['0.0', undefined],
+  ['-1', undefined],
+  ['NaN', undefined],
+  ['Infinity', undefined],
+  ['1e3', undefined],
+  ['10s', undefined],
+  ['10, 20', undefined],
+  [' 10', undefined],
+  ['0x10', undefined],
+  ['9'.repeat(400), Number.POSITIVE_INFINITY],
+];
+
+for (const [text, expected] of HEADERS) {
+  test(`a timeout header of ${text === undefined ? 'nothing' : JSON.stringify(text.slice(0, 20))} is ${expected} ms`, () => {
+    const headers = text === undefined ? {} : { 'x-prometheus-scrape-timeout-seconds': text };
+    assert.equal(parseScrapeTimeoutMs(headers), expected);
+  });
+}

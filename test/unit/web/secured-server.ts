@@ -1,0 +1,133 @@
+import { copyFileSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { request } from 'node:https';
+import type { RequestOptions } from 'node:https';
+import type { IncomingMessage } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { TestContext } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { createLogger } from '../../../src/runtime/logger.ts';
+import { respondText } from '../../../src/web/response.ts';
+import { openWebConfiguration } from '../../../src/web/security/web-configuration.ts';
+import { startWebServer } from '../../../src/web/server.ts';
+import type { WebServer, WebServerOptions } from '../../../src/web/server.ts';
+import { readFixture } from '../../support/fixtures.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
+import { RecordedWebMetrics, WIDE_LIMITS } from './recorded-web-metrics.ts';
+
+const HOST = '127.0.0.1';
+const CERTIFICATE_FOLDER = fileURLToPath(new URL('../../../../test/fixtures/tls/', import.meta.url));
+
+/** `open: sesame`, at the lowest cost. */
+export const PASSWORD = 'open: sesame';
+export const HASH = '$2b$04$7i8OQSJcqT1Az/Pkdqb4q.PNoLfiJ74b9h6AYFzvNHAMyF4DoMwMq';
+
+/** The server certificate, as keys of a web configuration. */
+export const SERVER_CERTIFICATE = 'cert_file: server.pem, key_file: server.key';
+
+/** Creates a folder with the test certificates that is removed after the test. */
+export function certificateFolder(t: TestContext): string {
+  const folder = mkdtempSync(join(tmpdir(), 'xvs-web-'));
+  t.after(() => rmSync(folder, { recursive: true }));
+  for (const name of readdirSync(CERTIFICATE_FOLDER))
+    copyFileSync(join(CERTIFICATE_FOLDER, name), join(folder, name));
+  return folder;
+}
+
+/** After the end of `expired.pem`, within the validity of the other certificates. */
+const AFTER_EXPIRY_MS = Date.UTC(2026, 0);
+
+/** A web server on a free port with a web configuration and a manual clock. */
+export interface SecuredServer {
+  readonly server: WebServer;
+  readonly port: number;
+  readonly clock: ManualClock;
+  readonly metrics: RecordedWebMetrics;
+  readonly lines: string[];
+  readonly folder: string;
+  /** Replaces the web configuration, or another file in its folder, and checks for changes. */
+  write(this: void, text: string, name?: string): Promise<void>;
+}
+
+export async function startSecuredServer(
+  t: TestContext,
+  yml: string,
+  overrides: Partial<WebServerOptions> = {},
+  nowMs = AFTER_EXPIRY_MS,
+): Promise<SecuredServer> {
+  const folder = certificateFolder(t);
+  const path = join(folder, 'web.yml');
+  writeFileSync(path, yml);
+  const clock = new ManualClock(nowMs);
+  const lines: string[] = [];
+  const logger = createLogger({
+    level: 'debug',
+    format: 'json',
+    destination: { write: (line) => lines.push(line) },
+  });
+  const source = await openWebConfiguration({
+    path,
+    readFile: (name) => readFile(name, 'utf8'),
+    isWeakerAllowed: false,
+    clock,
+    logger,
+  });
+  const metrics = new RecordedWebMetrics();
+  lines.length = 0;
+  const server = await startWebServer({
+    addresses: [{ host: HOST, port: 0 }],
+    handle: ({ url }) => Promise.resolve(respondText(200, `hello from ${url}`)),
+    ...WIDE_LIMITS,
+    metrics,
+    webConfigurationSource: source,
+    hasOpenProbes: false,
+    clock,
+    logger,
+    ...overrides,
+  });
+  t.after(async () => {
+    const closed = server[Symbol.asyncDispose]();
+    // Open connections have this long to finish their requests.
+    clock.advance(5000);
+    await closed;
+  });
+  const port = server.addresses[0]?.port ?? Number.NaN;
+  const write = async (text: string, name = 'web.yml'): Promise<void> => {
+    writeFileSync(join(folder, name), text);
+    await source.check();
+  };
+  return { server, port, clock, metrics, lines, folder, write };
+}
+
+export interface ReceivedResponse {
+  readonly status: number | undefined;
+  readonly headers: IncomingMessage['headers'];
+  readonly body: string;
+}
+
+/** Sends an HTTPS request that trusts the test CA only. */
+export async function requestOverHttps(
+  port: number,
+  path = '/',
+  options: RequestOptions = {},
+): Promise<ReceivedResponse> {
+  const ca = readFixture('tls/ca.pem');
+  const outgoing = request({ host: HOST, port, path, ca, agent: false, ...options }).end();
+  return await readResponse(outgoing);
+}
+
+/** Reads the response to a request. */
+export async function readResponse(outgoing: ReturnType<typeof request>): Promise<ReceivedResponse> {
+  const response = await new Promise<IncomingMessage>((resolve, reject) => {
+    outgoing.once('response', resolve).once('error', reject);
+  });
+  const chunks: Buffer[] = [];
+  for await (const chunk of response) chunks.push(Buffer.from(chunk));
+  return { status: response.statusCode, headers: response.headers, body: Buffer.concat(chunks).toString() };
+}
+
+/** Reads a client certificate and its key by the name of their files. */
+export function clientCertificate(name: string): Pick<RequestOptions, 'cert' | 'key'> {
+  return { cert: readFixture(`tls/${name}.pem`), key: readFixture(`tls/${name}.key`) };
+}

@@ -1,0 +1,121 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { createLogger } from '../../../../src/runtime/logger.ts';
+import {
+  openWebConfiguration,
+  watchWebConfiguration,
+} from '../../../../src/web/security/web-configuration.ts';
+import { catchConfigErrorMessage } from '../../../support/configuration.ts';
+import { ManualClock } from '../../../support/manual-clock.ts';
+import { waitUntil } from '../../../support/wait-until.ts';
+import { HASH } from './web-configuration-cases.ts';
+
+const PATH = '/etc/web.yml';
+const users = (...names: readonly string[]): string =>
+  `basic_auth_users: { ${names.map((name) => `${name}: ${HASH}`).join(', ')} }`;
+
+/** Opens a source that reads one file; `undefined` for a missing one. */
+async function open(first: string | undefined, { isWeakerAllowed = false } = {}) {
+  let text = first;
+  let reads = 0;
+  const lines: string[] = [];
+  const destination = { write: (line: string) => lines.push(line) };
+  const source = await openWebConfiguration({
+    path: PATH,
+    readFile: (path) => {
+      reads += 1;
+      if (path === PATH && text !== undefined) return Promise.resolve(text);
+      return Promise.reject(Object.assign(new Error('none'), { code: 'ENOENT' }));
+    },
+    isWeakerAllowed,
+    clock: new ManualClock(0),
+    logger: createLogger({ level: 'debug', format: 'json', destination }),
+  });
+  return {
+    source,
+    lines,
+    reads: () => reads,
+    /** Replaces the file and returns the users in force after a check. */
+    usersAfter: async (next: string | undefined): Promise<readonly string[]> => {
+      text = next;
+      await source.check();
+      return [...source.current.users.keys()];
+    },
+  };
+}
+
+test('an invalid file at the start is an error', async () => {
+  const message = await catchConfigErrorMessage(() => open('junk: 1'));
+  assert.equal(message, '/etc/web.yml:1:1: expected a known key, found an unknown one (not shown)');
+});
+
+test('a change is applied and logged once', async () => {
+  const { usersAfter, lines } = await open(users('a'));
+  assert.deepEqual(await usersAfter(users('a', 'b')), ['a', 'b']);
+  assert.deepEqual(await usersAfter(users('a', 'b')), ['a', 'b']);
+  assert.equal(lines.length, 2);
+  assert.match(lines[1] ?? '', /"level":"info".*"tls":false,"users":2,"msg":"Web configuration loaded"/);
+});
+
+test('an invalid change is ignored and logged once for each version', async () => {
+  const { usersAfter, lines } = await open(users('a'));
+  const versions = ['junk: 1', 'junk: 1', 'junk: 2', undefined, undefined, `junk: ${HASH}`];
+  for (const version of versions) assert.deepEqual(await usersAfter(version), ['a']);
+  assert.equal(lines.length, 5);
+  for (const line of lines.slice(1))
+    assert.match(line, /"level":"error".*"err":.*reload failed; keeping the previous one"/);
+  assert.ok(!lines.join('').includes(HASH));
+  assert.deepEqual(await usersAfter(users('b')), ['b']);
+});
+
+test('an empty file, as during a write, does not turn authentication off', async () => {
+  const { usersAfter, lines } = await open(users('a'));
+  assert.deepEqual(await usersAfter(''), ['a']);
+  assert.match(
+    lines[1] ?? '',
+    /"level":"warn".*"removed":\["basic_auth_users"\],"remedy":"restart, or set web.config.allow_weaker","msg":"Web configuration change removes protection; keeping the previous one"/,
+  );
+  assert.deepEqual(await usersAfter(users('b')), ['b']);
+});
+
+test('a reload cannot remove the rate limit, with other changes or without', async () => {
+  const limit = 'rate_limit: { interval: 1s, burst: 5 }\n';
+  const { source, usersAfter, lines } = await open(limit + users('a'));
+  assert.deepEqual(await usersAfter(users('a', 'b')), ['a']);
+  assert.equal(source.current.rateLimit?.burst, 5);
+  assert.match(lines[1] ?? '', /"removed":\["rate_limit"\]/);
+  assert.deepEqual(await usersAfter(limit.replace('5', '9') + users('b')), ['b']);
+  assert.equal(source.current.rateLimit?.burst, 9);
+});
+
+test('with web.config.allow_weaker, a reload removes protections', async () => {
+  const { usersAfter, lines } = await open(users('a'), { isWeakerAllowed: true });
+  assert.deepEqual(await usersAfter(''), []);
+  assert.match(lines[1] ?? '', /"users":0,"msg":"Web configuration loaded"/);
+});
+
+test('a bcrypt cost above 14 is a warning', async () => {
+  const { usersAfter, lines } = await open(users('a').replace('$10$', '$14$'));
+  assert.equal(lines.length, 1);
+  await usersAfter(users('a', 'b').replace('$10$', '$15$'));
+  assert.match(lines[2] ?? '', /"level":"warn".*"cost":15,"msg":"bcrypt cost slows down password checks"/);
+});
+
+test('the files are read once per second', async () => {
+  const { source, reads } = await open(users('a'));
+  const clock = new ManualClock(0);
+  const stopped = new AbortController();
+  const watch = watchWebConfiguration(source, clock, stopped.signal);
+  clock.advance(999);
+  assert.equal(reads(), 1);
+  for (const expected of [2, 3]) {
+    await waitUntil(
+      () => clock.sleeperCount,
+      (sleepers) => sleepers === 1,
+    );
+    clock.advance(expected === 2 ? 1 : 1000);
+    await waitUntil(reads, (count) => count === expected);
+  }
+  stopped.abort(new Error('stopped'));
+  await assert.rejects(watch, /stopped/);
+});

@@ -1,0 +1,178 @@
+import assert from 'node:assert/strict';
+import { EventEmitter, once } from 'node:events';
+import { Agent, request } from 'node:http';
+import { test } from 'node:test';
+import type { TestContext } from 'node:test';
+import { createLogger } from '../../../src/runtime/logger.ts';
+import { DEFAULT_WEB_CONFIGURATION_SOURCE } from '../../../src/web/security/web-configuration.ts';
+import { respondText } from '../../../src/web/response.ts';
+import { startWebServer } from '../../../src/web/server.ts';
+import type { WebServer, WebServerOptions } from '../../../src/web/server.ts';
+import { RecordedWebMetrics, WIDE_LIMITS } from './recorded-web-metrics.ts';
+import { readResponse, type ReceivedResponse } from './secured-server.ts';
+
+const HOST = '127.0.0.1';
+
+/** A server on free ports whose shutdown deadline passes when `passDeadline` is called. */
+async function start(t: TestContext, overrides: Partial<WebServerOptions> = {}) {
+  const lines: string[] = [];
+  const deadline = withResolvers();
+  const clock = {
+    now: () => 0,
+    monotonic: () => 0,
+    sleep: (_ms: number, signal?: AbortSignal) =>
+      new Promise<void>((resolve, reject) => {
+        signal?.addEventListener('abort', () => reject(new Error('aborted')));
+        void deadline.promise.then(resolve);
+      }),
+  };
+  const server = await startWebServer({
+    addresses: [{ host: HOST, port: 0 }],
+    handle: () => Promise.resolve(respondText(200, 'hello')),
+    ...WIDE_LIMITS,
+    metrics: new RecordedWebMetrics(),
+    webConfigurationSource: DEFAULT_WEB_CONFIGURATION_SOURCE,
+    hasOpenProbes: false,
+    clock,
+    logger: createLogger({
+      level: 'debug',
+      format: 'json',
+      destination: { write: (line) => lines.push(line) },
+    }),
+    ...overrides,
+  });
+  t.after(async () => {
+    deadline.resolve();
+    await server[Symbol.asyncDispose]();
+  });
+  return { server, lines, port: getPort(server), passDeadline: deadline.resolve };
+}
+
+function withResolvers(): { promise: Promise<void>; resolve: () => void } {
+  const emitter = new EventEmitter();
+  const promise = once(emitter, 'resolved').then(() => undefined);
+  return { promise, resolve: () => void emitter.emit('resolved') };
+}
+
+function getPort(server: WebServer, index = 0): number {
+  return server.addresses[index]?.port ?? Number.NaN;
+}
+
+async function send(
+  port: number,
+  path = '/',
+  options: { method?: string; agent?: Agent } = {},
+): Promise<ReceivedResponse> {
+  return await readResponse(request({ host: HOST, port, path, agent: false, ...options }).end());
+}
+
+/** A handler that blocks `/slow` until `open` is called. */
+function createGate() {
+  const [entered, open] = [withResolvers(), withResolvers()];
+  const handle: WebServerOptions['handle'] = async ({ url }) => {
+    if (url !== '/slow') return respondText(200, 'fast');
+    entered.resolve();
+    await open.promise;
+    return respondText(200, 'slow');
+  };
+  return { handle, entered: entered.promise, open: open.resolve };
+}
+
+test('it listens on several addresses and sends the responses of the handler', async (t) => {
+  const { server } = await start(t, { addresses: [0, 0].map((port) => ({ host: HOST, port })) });
+  for (const index of [0, 1]) {
+    const { status, headers, body } = await send(getPort(server, index));
+    assert.deepEqual([status, headers['cache-control'], body], [200, 'no-store', 'hello\n']);
+  }
+});
+
+test('if one address is taken, it listens on none', async (t) => {
+  const { port: taken } = await start(t);
+  const { server, port: free } = await start(t);
+  await server[Symbol.asyncDispose]();
+  const both = [free, taken].map((port) => ({ host: HOST, port }));
+  await assert.rejects(start(t, { addresses: both }), { code: 'EADDRINUSE' });
+  const { port } = await start(t, { addresses: [{ host: HOST, port: free }] });
+  assert.equal(port, free);
+});
+
+test('a response to HEAD has a length and no body', async (t) => {
+  const response = { ...respondText(200, 'hello'), body: '' };
+  const { port } = await start(t, { handle: () => Promise.resolve(response) });
+  const { headers, body } = await send(port, '/', { method: 'HEAD' });
+  assert.deepEqual([headers['content-length'], body], ['6', '']);
+});
+
+test('requests above the limit get a 503, except probes', async (t) => {
+  const { handle, entered, open } = createGate();
+  const { port } = await start(t, { handle, maxRequests: 1 });
+  const slow = send(port, '/slow');
+  await entered;
+  const [rejected, probe] = [await send(port, '/fast'), await send(port, '/-/healthy')];
+  assert.deepEqual([rejected.status, rejected.body], [503, 'Too many concurrent requests.\n']);
+  assert.equal(probe.status, 200);
+  open();
+  assert.equal((await slow).body, 'slow\n');
+  assert.equal((await send(port, '/fast')).status, 200);
+});
+
+test('a failing handler is logged and gets a 500 without details', async (t) => {
+  const failure = new Error('inner detail');
+  const { port, lines } = await start(t, { handle: () => Promise.reject(failure) });
+  const { status, body } = await send(port, '/metrics');
+  assert.deepEqual([status, body], [500, 'Internal server error.\n']);
+  assert.equal(lines.length, 1);
+  assert.match(
+    lines[0] ?? '',
+    /"level":"error".*inner detail.*"method":"GET","url":"\/metrics","msg":"Request failed"/,
+  );
+});
+
+test('a client that disconnects aborts its request, without a log line', async (t) => {
+  const [entered, aborted] = [withResolvers(), withResolvers()];
+  const handle: WebServerOptions['handle'] = async ({ signal }) => {
+    entered.resolve();
+    if (signal !== undefined) await once(signal, 'abort');
+    aborted.resolve();
+    throw new Error('aborted');
+  };
+  const { port, lines } = await start(t, { handle });
+  const outgoing = request({ host: HOST, port, agent: false }).end();
+  const failed = once(outgoing, 'error');
+  await entered.promise;
+  outgoing.destroy(new Error('disconnected'));
+  await Promise.all([failed, aborted.promise]);
+  assert.deepEqual(lines, []);
+});
+
+test('closing finishes requests in flight and accepts no new ones', async (t) => {
+  const { handle, entered, open } = createGate();
+  const { server, port } = await start(t, { handle });
+  const slow = send(port, '/slow');
+  await entered;
+  const closed = server[Symbol.asyncDispose]();
+  await assert.rejects(send(port), { code: 'ECONNREFUSED' });
+  open();
+  const { body, headers } = await slow;
+  assert.deepEqual([body, headers.connection], ['slow\n', 'close']);
+  await closed;
+});
+
+test('closing does not wait for idle connections', async (t) => {
+  const agent = new Agent({ keepAlive: true });
+  t.after(() => agent.destroy());
+  const { server, port } = await start(t);
+  await send(port, '/', { agent });
+  await server[Symbol.asyncDispose]();
+});
+
+test('after the deadline, closing ends requests in flight', async (t) => {
+  const { handle, entered, open } = createGate();
+  const { server, port, passDeadline } = await start(t, { handle });
+  const slow = assert.rejects(send(port, '/slow'), { code: 'ECONNRESET' });
+  await entered;
+  const closed = server[Symbol.asyncDispose]();
+  passDeadline();
+  await Promise.all([slow, closed]);
+  open();
+});

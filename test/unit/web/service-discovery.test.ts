@@ -1,0 +1,127 @@
+import assert from 'node:assert/strict';
+import { request } from 'node:http';
+import { test } from 'node:test';
+import { Exposition } from '../../../src/metrics/exposition.ts';
+import { buildTargetGroups } from '../../../src/web/service-discovery.ts';
+import { handle } from '../../../src/web/routes.ts';
+import type { ExporterFacade } from '../../../src/web/exporter-facade.ts';
+import {
+  readResponse,
+  requestOverHttps,
+  HASH,
+  PASSWORD,
+  SERVER_CERTIFICATE,
+  startSecuredServer,
+} from './secured-server.ts';
+
+const ADDRESS = { target: 'exporter:20928', scheme: 'http', metricsPath: '/metrics' } as const;
+const OPTIONS = { telemetryPath: '/other-metrics', exposition: new Exposition() };
+const LONE_SURROGATE = 'half \ud83d';
+
+/** Builds the labels of the groups for some service codes. */
+function labelsFor(codes: Readonly<Record<string, Readonly<Record<string, string>>>>) {
+  const polled = Object.entries(codes).map(([serviceCode, labels]) => ({ serviceCode, labels }));
+  return buildTargetGroups(polled, ADDRESS).map(({ labels }) => labels);
+}
+
+const routeLabels = (serviceCode: string) => ({
+  __metrics_path__: '/metrics',
+  __param_service_code: serviceCode,
+  __scheme__: 'http',
+  service_code: serviceCode,
+});
+
+test('a service code is a target with its scrape parameters and configured labels', () => {
+  const labels = { tenant: 'blue', env: '' };
+  assert.deepEqual(buildTargetGroups([{ serviceCode: 'A', labels }], ADDRESS), [
+    { targets: ['exporter:20928'], labels: { ...routeLabels('A'), ...labels } },
+  ]);
+});
+
+test('without service codes there are no targets', () => {
+  assert.deepEqual(labelsFor({}), []);
+});
+
+test('targets are sorted by code unit, independent of locale and input order', () => {
+  const codes = Object.fromEntries(['b', 'ä', 'B', '10', 'a', '9'].map((code) => [code, {}]));
+  const sorted = ['10', '9', 'B', 'a', 'b', 'ä'];
+  assert.deepEqual(
+    labelsFor(codes).map((labels) => labels['service_code']),
+    sorted,
+  );
+});
+
+test('configured labels cannot redirect a scrape', () => {
+  const hostile = Object.fromEntries(Object.keys(routeLabels('')).map((name) => [name, 'redirected']));
+  assert.deepEqual(labelsFor({ A: hostile }), [routeLabels('A')]);
+});
+
+const createFacade = (...codes: readonly string[]): Pick<ExporterFacade, 'getServiceCodes'> => ({
+  getServiceCodes: () => codes.map((serviceCode) => ({ serviceCode, labels: {} })),
+});
+
+/** Handles a request with a facade that has service codes only. */
+function send(method: string, url: string, headers: object, codes: readonly string[] = ['A']) {
+  return handle({ method, url, headers: { ...headers } }, createFacade(...codes) as ExporterFacade, OPTIONS);
+}
+
+test('the response is uncacheable JSON with the configured metrics path', async () => {
+  const { status, headers, body } = await send('GET', '/sd?service_code=B&x', { host: '[::1]' });
+  assert.equal(status, 200);
+  assert.equal(headers['Content-Type'], 'application/json');
+  assert.equal(headers['Cache-Control'], 'no-store');
+  assert.deepEqual(JSON.parse(String(body)), [
+    { targets: ['[::1]:80'], labels: { ...routeLabels('A'), __metrics_path__: '/other-metrics' } },
+  ]);
+});
+
+test('a response to HEAD has no body', async () => {
+  const { status, headers, body } = await send('HEAD', '/sd', { host: 'a' });
+  assert.deepEqual([status, headers['Content-Type'], body], [200, 'application/json', '']);
+  assert.ok(Number(headers['Content-Length']) > 0);
+});
+
+test('unusual service codes give valid UTF-8 and JSON', async () => {
+  const codes = ['"\\\n\u2028</script>', LONE_SURROGATE, 'ü😀'];
+  const { body } = await send('GET', '/sd', { host: 'a' }, codes);
+  const text = new TextDecoder('utf-8', { fatal: true }).decode(Buffer.from(body));
+  const groups: readonly { readonly labels: Readonly<Record<string, string>> }[] = JSON.parse(text);
+  assert.deepEqual(
+    groups.map(({ labels }) => labels['__param_service_code']),
+    codes,
+  );
+});
+
+test('an invalid Host header is rejected without an echo', async () => {
+  const { status, body } = await send('GET', '/sd', { host: 'evil:80/<b>' });
+  assert.equal(status, 400);
+  assert.equal(
+    body,
+    'Expected the Host header to be a host name or IP address with an optional port, found another value.\n',
+  );
+});
+
+const OVERRIDES = {
+  handle: (incoming: Parameters<typeof handle>[0]) =>
+    handle(incoming, createFacade('A') as ExporterFacade, OPTIONS),
+};
+
+test('over TLS, targets have the scheme https', async (t) => {
+  const { port } = await startSecuredServer(t, `tls_server_config: { ${SERVER_CERTIFICATE} }`, OVERRIDES);
+  const { status, body } = await requestOverHttps(port, '/sd', { headers: { host: 'localhost' } });
+  assert.equal(status, 200);
+  assert.match(body, /"targets":\["localhost:443"\].*"__scheme__":"https"/);
+});
+
+test('targets need the password and obey the rate limit', async (t) => {
+  const users = `basic_auth_users: { prometheus: ${HASH} }`;
+  const { port } = await startSecuredServer(t, `${users}\nrate_limit: { interval: 1h, burst: 2 }`, OVERRIDES);
+  const requestTargets = async (headers: Readonly<Record<string, string>>) =>
+    await readResponse(request({ host: '127.0.0.1', port, path: '/sd', headers, agent: false }).end());
+  const authorization = `Basic ${Buffer.from(`prometheus:${PASSWORD}`).toString('base64')}`;
+  assert.equal((await requestTargets({})).status, 401);
+  const { status, body } = await requestTargets({ authorization });
+  assert.equal(status, 200);
+  assert.ok(body.includes(`"targets":["127.0.0.1:${port}"]`), body);
+  assert.equal((await requestTargets({ authorization })).status, 429);
+});
