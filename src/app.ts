@@ -20,6 +20,7 @@ import { Watchdog } from './poller/watchdog.ts';
 import { BackgroundTask, FirstFailure } from './runtime/background-task.ts';
 import type { BuildInfo } from './runtime/build-info.ts';
 import type { Clock } from './runtime/clock.ts';
+import { MAX_TOTAL_RESPONSE_BYTES } from './runtime/limits.ts';
 import type { Logger } from './runtime/logger.ts';
 import { nodeFileSystem } from './state/file-system.ts';
 import { StateStore } from './state/state-store.ts';
@@ -81,7 +82,7 @@ export function createExporter(
 
   const labels = new CodeLabels();
   labels.update(configuration.serviceCodes);
-  const decodingBudget = new DecodingBudget(upstream.maxTotalResponseBytes);
+  const decodingBudget = new DecodingBudget(MAX_TOTAL_RESPONSE_BYTES);
   const exporterMetrics = new ExporterMetrics({ clock, shard, labels, decodingBudget, log, ...build });
   exporterMetrics.recordConfigLoad(true);
   const store = new Store(labels);
@@ -125,7 +126,6 @@ export function createExporter(
     apply: async (next) => {
       if (!isDeepStrictEqual(next.upstream, upstream))
         client.replace(createUpstreamClient(next.upstream, decodingBudget, dependencies));
-      decodingBudget.limitBytes = next.upstream.maxTotalResponseBytes;
       ({ upstream, codesOnOtherShards, display } = next);
       scrapeTrigger?.configure(toScrapeLimits(next));
       return await applyServiceCodes(next, poller, labels);

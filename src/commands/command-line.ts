@@ -2,6 +2,7 @@ import { parseArgs } from 'node:util';
 import type { z } from 'zod';
 import { expectedFound, formatSuggestion, throwIfAny } from '../config/config-error.ts';
 import type { Problem } from '../config/config-error.ts';
+import { REMOVED_FLAGS } from '../config/removed-settings.ts';
 import { describeSchema, listSettings, toFlagName, type SettingPath } from '../config/settings.ts';
 import type { Flags } from '../config/sources.ts';
 import { toProblems } from '../config/validation.ts';
@@ -15,6 +16,8 @@ type FlagKind = 'value' | 'list' | 'boolean' | 'switch';
 interface FlagOptions {
   /** Flags that must not be used, with the remedy. Their values are not shown. */
   readonly forbidden?: ReadonlyMap<string, string>;
+  /** Flags of earlier versions, with what replaces each. */
+  readonly removed?: ReadonlyMap<string, string>;
 }
 
 const SEE_HELP = 'see --help';
@@ -30,7 +33,7 @@ const SEE_HELP = 'see --help';
 function readFlags(
   args: readonly string[],
   kinds: ReadonlyMap<string, FlagKind>,
-  { forbidden = new Map() }: FlagOptions = {},
+  { forbidden = new Map(), removed = new Map() }: FlagOptions = {},
 ): ReadonlyMap<string, readonly string[]> {
   const values = new Map<string, readonly string[]>();
   const problems: Problem[] = [];
@@ -59,6 +62,9 @@ function readFlags(
       const [flag = ''] = argument.split('=');
       report(position, 'two dashes before a flag', 'one', suggest(`-${flag}`) ?? SEE_HELP);
       isPreviousUnknown = kind === undefined && token.value === undefined;
+    } else if (removed.has(name)) {
+      report(location, 'a known setting', 'one that was removed', removed.get(name));
+      isPreviousUnknown = token.value === undefined;
     } else if (kind === undefined) {
       const suggestion = suggest(token.rawName);
       report(
@@ -169,7 +175,7 @@ export function parseCommandLine(args: readonly string[], own: OwnFlags = {}): C
     ...[...SWITCHES, ...(own.switches ?? [])].map((name): [string, FlagKind] => [name, 'switch']),
     ...(own.lists ?? []).map((name): [string, FlagKind] => [name, 'list']),
   ]);
-  const values = readFlags(args, kinds, { forbidden: FORBIDDEN });
+  const values = readFlags(args, kinds, { forbidden: FORBIDDEN, removed: REMOVED_FLAGS });
   const flags = new Map<SettingPath, string>();
   for (const [name, texts] of values) {
     const path = paths.get(name);

@@ -7,6 +7,7 @@ import { formatReport } from '../diagnostics/report.ts';
 import { Exposition } from '../metrics/exposition.ts';
 import type { BuildInfo } from '../runtime/build-info.ts';
 import { openReaderPool } from '../poller/reader-module.ts';
+import { MAX_TOTAL_RESPONSE_BYTES } from '../runtime/limits.ts';
 import { createLogger } from '../runtime/logger.ts';
 import { formatShard } from '../sharding/shard.ts';
 import { UpstreamClient } from '../upstream/client.ts';
@@ -84,7 +85,7 @@ export async function explainPolls(
 ): Promise<number> {
   await using client = new UpstreamClient({
     ...upstream,
-    decodingBudget: new DecodingBudget(upstream.maxTotalResponseBytes),
+    decodingBudget: new DecodingBudget(MAX_TOTAL_RESPONSE_BYTES),
     userAgent: `xvs-exporter/${build.version}`,
     clock,
   });

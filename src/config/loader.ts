@@ -5,6 +5,7 @@ import { checkConstraints } from './constraints.ts';
 import { readText } from './files.ts';
 import { CodeFileCache, readCodeFiles } from './service-codes/code-files.ts';
 import type { CodeFile, CodeFileAccess } from './service-codes/code-files.ts';
+import { findRemovedVariables } from './removed-settings.ts';
 import { resolveCodes } from './service-codes/resolution.ts';
 import { formatHowToSet } from './settings.ts';
 import { parseSettingsFile, type SettingsFile } from './settings-file.ts';
@@ -43,7 +44,8 @@ export async function loadConfiguration(
 ): Promise<LoadResult> {
   const given = [...readEnvironmentEntries(options.env), ...readFlagEntries(options.flags)];
   const file = await readSettingsFile(given, options);
-  const settings = mergeEntries([...file.entries, ...given], file.problems);
+  const found = [...file.problems, ...findRemovedVariables(options.env)];
+  const settings = mergeEntries([...file.entries, ...given], found);
   const { files: codeFiles, unmatchedPatterns, problems } = await readCodeFiles(settings, options, cache);
   throwIfAny(problems);
   const configuration = await resolveConfiguration(settings, codeFiles, options);

@@ -2,6 +2,7 @@ import { dirname } from 'node:path';
 import type { Problem } from './config-error.ts';
 import { describeKind, expectedFound, formatSuggestion, formatUnknown, formatValue } from './config-error.ts';
 import { listSettingGroups } from './setting-groups.ts';
+import { formatRemoved, isRemovedGroup, REMOVED_SETTINGS } from './removed-settings.ts';
 import { isSettingPath, listSettings, toEnvironmentName, toFlagName } from './settings.ts';
 import type { SourceEntry } from './sources.ts';
 import type { ValuePath } from './validation.ts';
@@ -42,8 +43,13 @@ function readKey(source: YamlSource, file: string, value: unknown, path: readonl
   const locate = createLocator(source, path);
   if (isSettingPath(dotted) && known.includes(dotted) && path.length === dotted.split('.').length)
     return { entries: [{ path: dotted, raw: value, folder: dirname(file), locate }], problems: [] };
-  const isGroup = !path.some((key) => key.includes('.')) && known.some((key) => key.startsWith(`${dotted}.`));
+  const isGroup =
+    !path.some((key) => key.includes('.')) &&
+    (known.some((key) => key.startsWith(`${dotted}.`)) || isRemovedGroup(dotted));
   if (isGroup) return readGroup(source, file, value, path);
+  const replacement = REMOVED_SETTINGS.get(dotted);
+  if (replacement !== undefined)
+    return { entries: [], problems: [{ location: locate(), message: formatRemoved(replacement) }] };
   const suggestion = suggestKey(path, known);
   const found = formatUnknown(path.at(-1) ?? '', suggestion);
   const message = expectedFound('a known key', found, suggestion);

@@ -64,11 +64,6 @@ export const SETTINGS = {
     schema: size,
     default: '1GiB',
   },
-  'upstream.max_total_response_size': {
-    doc: 'Largest total of the response bodies that are being read at a time, after decompression; beyond it, the poll with the largest body fails.',
-    schema: size,
-    default: '2GiB',
-  },
   'upstream.max_connections': {
     doc: 'Maximum number of concurrent connections to one host and port.',
     schema: count,

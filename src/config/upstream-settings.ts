@@ -42,7 +42,6 @@ function readUpstreamLimits({ get }: MergedSettings) {
     headersTimeoutMs: get('upstream.headers_timeout'),
     idleTimeoutMs: get('upstream.idle_timeout'),
     maxResponseBytes: get('upstream.max_response_size'),
-    maxTotalResponseBytes: get('upstream.max_total_response_size'),
     maxConnections: get('upstream.max_connections'),
   };
 }

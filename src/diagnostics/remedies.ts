@@ -15,7 +15,7 @@ export const REMEDY_BY_REASON: Readonly<Record<PollErrorReason, string>> = {
   http_status:
     'For a status of 500 or above, check the service and its load balancer. For others, set upstream.base_url to the address of the service, without the path /api/….',
   too_large:
-    'If listings of this size are expected, raise upstream.max_response_size or, if the error names all responses together, upstream.max_total_response_size.',
+    'If listings of this size are expected, raise upstream.max_response_size. If the error names all responses together, spread the service codes over shards.',
   not_json:
     'Check which server listens at upstream.base_url: it may be a proxy or a login page. The log has the byte offset.',
   bad_shape:

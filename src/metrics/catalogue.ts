@@ -427,7 +427,7 @@ export const CATALOGUE = {
     name: 'xvs_exporter_pending_response_limit_bytes',
     type: 'gauge',
     unit: 'bytes',
-    help: 'Limit of xvs_exporter_pending_response_bytes (upstream.max_total_response_size); beyond it, the poll with the largest body fails.',
+    help: 'Limit of xvs_exporter_pending_response_bytes; beyond it, the poll with the largest body fails.',
     labels: [],
   },
   logLinesDropped: {

@@ -7,16 +7,11 @@ import { UpstreamError } from './errors.ts';
  * bytes of a failed body are free again at once.
  */
 export class DecodingBudget {
-  #limitBytes: number;
+  readonly #limitBytes: number;
   #usedBytes = 0;
   readonly #shares = new Set<DecodingShare>();
 
   constructor(limitBytes: number) {
-    this.#limitBytes = limitBytes;
-  }
-
-  /** Sets the limit, effective with the next chunk of any body. */
-  set limitBytes(limitBytes: number) {
     this.#limitBytes = limitBytes;
   }
 

@@ -30,7 +30,7 @@ export const POLL_ERROR_SUMMARY: Readonly<Record<PollErrorReason, string>> = {
   reset: 'The connection to the service was lost',
   http_status: 'The service answered with an HTTP error',
   too_large:
-    'The listing exceeds upstream.max_response_size, or is the largest beyond upstream.max_total_response_size',
+    'The listing exceeds upstream.max_response_size, or is the largest when all responses together exceed 2 GiB',
   not_json: 'The response is not JSON',
   bad_shape: 'The response is JSON but not a listing',
   api_error: 'The service rejected the request',

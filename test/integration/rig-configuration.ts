@@ -69,7 +69,6 @@ function createConfiguration(
       headersTimeoutMs: 10_000,
       idleTimeoutMs: 10_000,
       maxResponseBytes: limits.maxResponseBytes,
-      maxTotalResponseBytes: 4 * 1024 ** 3,
       maxConnections: 4,
       tls: { ca: readFixture('tls/ca.pem').toString() },
       proxy: {},

@@ -183,7 +183,7 @@ function boundPanels() {
       {
         title: 'Response bodies in progress',
         description:
-          'Decompressed bytes of the response bodies that are being read, and upstream.max_total_response_size, beyond which the poll with the largest body fails.',
+          'Decompressed bytes of the response bodies that are being read, and the limit of 2 GiB, beyond which the poll with the largest body fails.',
         unit: 'bytes',
         span: 12,
         noValue: NO_EXPORTER,

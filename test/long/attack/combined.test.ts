@@ -32,7 +32,7 @@ const BOMB_CODES = Array.from({ length: 8 }, (_, index) => `BOMB-${index}`);
 const CODES = ['HEALTHY', 'LONG', 'VERSIONS', ...BOMB_CODES];
 /** Long enough that an unread exposition fills the buffers of a connection. */
 const TASKS = 8000;
-/** More would not fit into the total of `upstream.max_total_response_size` below. */
+/** More would not fit into the total of all responses. */
 const VERSIONS = 400_000;
 
 /** Each kind of client has a different address. */

@@ -34,7 +34,6 @@ const DEFAULTS: Configuration = {
     headersTimeoutMs: 10_000,
     idleTimeoutMs: 5000,
     maxResponseBytes: 1_073_741_824,
-    maxTotalResponseBytes: 2_147_483_648,
     maxConnections: 64,
     tls: {},
     proxy: {},

@@ -1,0 +1,38 @@
+import { expectedFound, type Problem } from './config-error.ts';
+import { toEnvironmentName, toFlagName } from './settings.ts';
+import type { Environment } from './sources.ts';
+
+/**
+ * Settings of earlier versions by their key in the file, each with what replaces it. The text ends the error
+ * `expected a known setting, found one that was removed; …`, so it starts in lower case and has no full stop.
+ */
+export const REMOVED_SETTINGS: ReadonlyMap<string, string> = new Map([
+  [
+    'upstream.max_total_response_size',
+    'nothing replaces it: all responses that are being read may have 2 GiB together',
+  ],
+]);
+
+/** The flags of removed settings, without dashes, each with what replaces it. */
+export const REMOVED_FLAGS: ReadonlyMap<string, string> = new Map(
+  [...REMOVED_SETTINGS].map(([key, replacement]) => [toFlagName(key).slice(2), replacement]),
+);
+
+/** Formats the error of a removed setting. */
+export function formatRemoved(replacement: string): string {
+  return expectedFound('a known setting', 'one that was removed', replacement);
+}
+
+/** Whether any removed setting was in the mapping at this key. */
+export function isRemovedGroup(key: string): boolean {
+  return [...REMOVED_SETTINGS.keys()].some((removed) => removed.startsWith(`${key}.`));
+}
+
+/** Finds variables of removed settings; an empty one counts as not set. */
+export function findRemovedVariables(environment: Environment): readonly Problem[] {
+  return [...REMOVED_SETTINGS].flatMap(([key, replacement]) => {
+    const name = toEnvironmentName(key);
+    const isSet = environment[name] !== undefined && environment[name] !== '';
+    return isSet ? [{ location: `environment variable ${name}`, message: formatRemoved(replacement) }] : [];
+  });
+}
