@@ -29,8 +29,7 @@ const CHAPTERS: readonly { readonly title: string; readonly text: string; readon
 
 const HEAD = `# Metrics
 
-Every metric family of xvs-exporter. Quoted words are fields of the \`task_list\` response. In OpenMetrics, counters
-and histograms also have \`_created\`.
+Every metric family of xvs-exporter. Quoted words are fields of the \`task_list\` response.
 `;
 
 /** Renders the reference of all metric families, `docs/metrics.md`. */

@@ -65,7 +65,6 @@ const CHECKED_FIELD_KEYS = CHECKED_FIELDS.map(([record, field]) => `${record} ${
 export class CodeMetrics implements PollMetrics {
   readonly #clock: Clock;
   readonly #labels: readonly [serviceCode: string];
-  readonly #createdSeconds: number;
   readonly #polls: FixedLabelCounters;
   readonly #pollErrors: FixedLabelCounters;
   readonly #pollsSkipped: FixedLabelCounters;
@@ -82,18 +81,16 @@ export class CodeMetrics implements PollMetrics {
   #families: readonly Family[] | undefined;
 
   constructor(serviceCode: string, clock: Clock) {
-    const created = clock.now() / 1000;
     this.#clock = clock;
     this.#labels = [serviceCode];
-    this.#createdSeconds = created;
-    this.#polls = new FixedLabelCounters(serviceCode, NO_LABELS, created);
-    this.#pollErrors = new FixedLabelCounters(serviceCode, ERROR_REASON_LABELS, created);
-    this.#pollsSkipped = new FixedLabelCounters(serviceCode, SKIP_REASON_LABELS, created);
-    this.#pollsAborted = new FixedLabelCounters(serviceCode, NO_LABELS, created);
-    this.#invalidRecords = new FixedLabelCounters(serviceCode, INVALID_RECORD_PAIRS, created);
-    this.#invalidFields = new FixedLabelCounters(serviceCode, CHECKED_FIELDS, created);
-    this.#foreignRecords = new FixedLabelCounters(serviceCode, FOREIGN_RECORD_LABELS, created);
-    this.#surplus = new FixedLabelCounters(serviceCode, SURPLUS_LABELS, created);
+    this.#polls = new FixedLabelCounters(serviceCode, NO_LABELS);
+    this.#pollErrors = new FixedLabelCounters(serviceCode, ERROR_REASON_LABELS);
+    this.#pollsSkipped = new FixedLabelCounters(serviceCode, SKIP_REASON_LABELS);
+    this.#pollsAborted = new FixedLabelCounters(serviceCode, NO_LABELS);
+    this.#invalidRecords = new FixedLabelCounters(serviceCode, INVALID_RECORD_PAIRS);
+    this.#invalidFields = new FixedLabelCounters(serviceCode, CHECKED_FIELDS);
+    this.#foreignRecords = new FixedLabelCounters(serviceCode, FOREIGN_RECORD_LABELS);
+    this.#surplus = new FixedLabelCounters(serviceCode, SURPLUS_LABELS);
   }
 
   /** Counts the series without creating samples. */
@@ -174,7 +171,7 @@ export class CodeMetrics implements PollMetrics {
   }
 
   #createFamilies(): readonly Family[] {
-    const durations = [this.#pollDuration.toSample(this.#labels, this.#createdSeconds)];
+    const durations = [this.#pollDuration.toSample(this.#labels)];
     return [
       { spec: CATALOGUE.polls, samples: this.#polls.samples },
       { spec: CATALOGUE.pollErrors, samples: this.#pollErrors.samples },
@@ -201,14 +198,12 @@ export class CodeMetrics implements PollMetrics {
 class FixedLabelCounters {
   readonly #serviceCode: string;
   readonly #labelSets: readonly LabelSet[];
-  readonly #created: readonly number[];
   readonly #counts: number[];
   #samples: SampleColumns | undefined;
 
-  constructor(serviceCode: string, labelSets: readonly LabelSet[], createdSeconds: number) {
+  constructor(serviceCode: string, labelSets: readonly LabelSet[]) {
     this.#serviceCode = serviceCode;
     this.#labelSets = labelSets;
-    this.#created = labelSets.map(() => createdSeconds);
     this.#counts = labelSets.map(() => 0);
   }
 
@@ -219,7 +214,7 @@ class FixedLabelCounters {
   }
 
   get samples(): SampleColumns {
-    this.#samples ??= new SampleColumns(this.#serviceCode, this.#labelSets, [...this.#counts], this.#created);
+    this.#samples ??= new SampleColumns(this.#serviceCode, this.#labelSets, [...this.#counts]);
     return this.#samples;
   }
 }

@@ -53,14 +53,12 @@ export class ExporterMetrics implements Disposable {
   readonly #codeMetrics = new Map<string, CodeMetrics>();
   readonly #decodingBudget: NonNullable<ExporterMetricsOptions['decodingBudget']>;
   readonly #log: NonNullable<ExporterMetricsOptions['log']>;
-  readonly #createdSeconds: number;
   #lastVolatile: { readonly atMs: number; readonly families: Promise<readonly Family[]> } | undefined;
   #configLoads: ConfigLoads = { lastSuccessMs: undefined, lastFailureMs: undefined };
 
   constructor(options: ExporterMetricsOptions) {
     const { clock, version, revision, nodeVersion, shard = SINGLE_SHARD } = options;
     this.#clock = clock;
-    this.#createdSeconds = clock.now() / 1000;
     this.#labels = options.labels ?? new CodeLabels();
     this.#decodingBudget = options.decodingBudget ?? { usedBytes: 0, limitBytes: 0 };
     this.#log = options.log ?? { droppedLines: 0 };
@@ -127,7 +125,7 @@ export class ExporterMetrics implements Disposable {
     this.#readCurrentValues();
     return [
       ...codeFamilies,
-      ...(await this.#processMetrics.set.collectFamilies(this.#createdSeconds)),
+      ...(await this.#processMetrics.set.collectFamilies()),
       ...(await this.#collectVolatile()),
     ];
   }
@@ -153,7 +151,7 @@ export class ExporterMetrics implements Disposable {
   }
 
   async #readVolatile(): Promise<readonly Family[]> {
-    const webFamilies = await this.#webMetricSet.collectFamilies(this.#createdSeconds);
+    const webFamilies = await this.#webMetricSet.collectFamilies();
     return [...webFamilies, ...(await this.#defaultMetrics.collectFamilies())];
   }
 

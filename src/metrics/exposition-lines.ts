@@ -15,14 +15,14 @@ export function renderSamples(family: Family, format: ExpositionFormat): Buffer 
   const prefixes = spec.labels.map((label, index) => `${index === 0 ? '' : '",'}${label}="`);
   const lines = new LineBuffer();
   if (samples instanceof SampleColumns) {
-    appendColumns(lines, spec, samples, prefixes, suffix, format);
+    appendColumns(lines, spec, samples, prefixes, suffix);
     return lines.toBuffer();
   }
   const bounds = formatBounds(spec, format);
   for (const sample of samples) {
     const pairs = joinPairs(renderLabelPairs(prefixes, sample.labels), suffix);
-    if ('buckets' in sample) lines.append(renderHistogramSample(spec, sample, pairs, bounds, format));
-    else lines.append(renderPlainSample(spec, sample.value, sample.created, wrapInBraces(pairs), format));
+    if ('buckets' in sample) lines.append(renderHistogramSample(spec, sample, pairs, bounds));
+    else lines.append(renderPlainSample(spec, sample.value, wrapInBraces(pairs)));
   }
   return lines.toBuffer();
 }
@@ -31,17 +31,16 @@ export function renderSamples(family: Family, format: ExpositionFormat): Buffer 
 function appendColumns(
   lines: LineBuffer,
   spec: FamilySpec,
-  { serviceCode, labelSets, values, created }: SampleColumns,
+  { serviceCode, labelSets, values }: SampleColumns,
   [codePrefix = '', ...prefixes]: readonly string[],
   suffix: string,
-  format: ExpositionFormat,
 ): void {
   const start = `{${codePrefix}${escapeQuoted(serviceCode)}`;
   const end = suffix === '' ? '"}' : `",${suffix}}`;
   for (const [index, labelSet] of labelSets.entries()) {
     let labels = start;
     for (let at = 0; at < prefixes.length; at += 1) labels += prefixes[at] + escapeQuoted(labelSet[at] ?? '');
-    lines.append(renderPlainSample(spec, values[index] ?? 0, created?.[index], labels + end, format));
+    lines.append(renderPlainSample(spec, values[index] ?? 0, labels + end));
   }
 }
 
@@ -80,48 +79,28 @@ export function renderMetadata(spec: FamilySpec, format: ExpositionFormat): stri
   return `# TYPE ${name} ${spec.type}\n${unit}# HELP ${name} ${escapeQuoted(spec.help)}\n`;
 }
 
-function renderPlainSample(
-  spec: FamilySpec,
-  value: number,
-  created: number | undefined,
-  labels: string,
-  format: ExpositionFormat,
-): string {
-  const line = `${spec.name}${labels} ${formatSampleValue(value)}\n`;
-  return spec.type === 'counter' ? line + renderCreated(spec, labels, created, format) : line;
+function renderPlainSample(spec: FamilySpec, value: number, labels: string): string {
+  return `${spec.name}${labels} ${formatSampleValue(value)}\n`;
 }
 
 function renderHistogramSample(
-  spec: FamilySpec,
+  { name }: FamilySpec,
   sample: HistogramSample,
   pairs: string,
   bounds: readonly string[],
-  format: ExpositionFormat,
 ): string {
-  const { name } = spec;
   const labels = wrapInBraces(pairs);
   let text = '';
   for (const [index, count] of sample.buckets.entries()) {
     text += `${name}_bucket{${joinPairs(pairs, `le="${bounds[index] ?? '+Inf'}"`)}} ${formatSampleValue(count)}\n`;
   }
   text += `${name}_sum${labels} ${formatSampleValue(sample.sum)}\n`;
-  text += `${name}_count${labels} ${formatSampleValue(sample.buckets.at(-1) ?? 0)}\n`;
-  return text + renderCreated(spec, labels, sample.created, format);
+  return `${text}${name}_count${labels} ${formatSampleValue(sample.buckets.at(-1) ?? 0)}\n`;
 }
 
 /** Formats the values of `le`, without `+Inf`. Text 0.0.4 does not specify their format: as in Go's client. */
 function formatBounds(spec: FamilySpec, format: ExpositionFormat): readonly string[] {
   return (spec.buckets ?? []).map(format === 'openmetrics' ? formatCanonicalFloat : formatSampleValue);
-}
-
-function renderCreated(
-  spec: FamilySpec,
-  labels: string,
-  created: number | undefined,
-  format: ExpositionFormat,
-): string {
-  if (format === 'text' || created === undefined) return '';
-  return `${toMetadataName(spec, format)}_created${labels} ${formatSampleValue(created)}\n`;
 }
 
 /** A prefix closes the previous value and opens the next one: `",name="`. */

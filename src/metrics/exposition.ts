@@ -99,7 +99,7 @@ function createKey(selection: FamilySelection, format: ExpositionFormat): string
   return `${format} ${typeof selection === 'string' ? selection : JSON.stringify([...selection].toSorted())}`;
 }
 
-/** Counts the series that Prometheus stores, without the `_created` series of OpenMetrics. */
+/** Counts the series that Prometheus stores. */
 export function countSeries(families: readonly Family[]): number {
   let count = 0;
   for (const { spec, samples } of families) {

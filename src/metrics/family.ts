@@ -20,8 +20,6 @@ export interface PlainSample {
   /** Label values, in the order of the family's `labels`. */
   readonly labels: readonly string[];
   readonly value: number;
-  /** Creation time of a counter, in seconds since the Unix epoch (OpenMetrics `_created`). */
-  readonly created?: number;
 }
 
 /** Sample of a histogram. */
@@ -30,7 +28,6 @@ export interface HistogramSample {
   /** Cumulative counts: one for each bound of the spec, then one for `+Inf`. */
   readonly buckets: readonly number[];
   readonly sum: number;
-  readonly created?: number;
 }
 
 export type Sample = PlainSample | HistogramSample;

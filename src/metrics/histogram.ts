@@ -37,10 +37,9 @@ export class Histogram {
     this.#sum = sum;
   }
 
-  /** Returns a sample; `created` is in seconds since the Unix epoch. */
-  toSample(labels: readonly string[], created: number): HistogramSample {
+  toSample(labels: readonly string[]): HistogramSample {
     let cumulative = 0;
     const buckets = this.#counts.map((count) => (cumulative += count));
-    return { labels, buckets, sum: this.#sum, created };
+    return { labels, buckets, sum: this.#sum };
   }
 }

@@ -32,10 +32,10 @@ export class MetricSet {
     return this.#add(spec, new Counter(toPromClientOptions(spec)));
   }
 
-  /** Collects the families in order of creation; `created` is that of the counters, in seconds since the Unix epoch. */
-  collectFamilies(created: number): Promise<readonly Family[]> {
+  /** Collects the families in order of creation. */
+  collectFamilies(): Promise<readonly Family[]> {
     return Promise.all(
-      this.#metrics.map(async ({ spec, metric }) => toFamily(spec, (await metric.get()).values, created)),
+      this.#metrics.map(async ({ spec, metric }) => toFamily(spec, (await metric.get()).values)),
     );
   }
 
@@ -91,7 +91,7 @@ function parseFamilyType(type: unknown): FamilyType {
   throw new TypeError(`Expected a gauge, a counter or a histogram in the registry, found ${String(type)}`);
 }
 
-function toFamily(spec: FamilySpec, values: readonly RegistryValue[], created?: number): Family {
+function toFamily(spec: FamilySpec, values: readonly RegistryValue[]): Family {
   const toValues = (labels: RegistryLabels) => spec.labels.map((label) => String(labels[label] ?? ''));
   if (spec.type === 'histogram') {
     const samples = groupHistogramSeries(values).map((series): HistogramSample => {
@@ -102,12 +102,7 @@ function toFamily(spec: FamilySpec, values: readonly RegistryValue[], created?: 
     });
     return { spec, samples };
   }
-  const extra = spec.type === 'counter' && created !== undefined ? { created } : {};
-  const samples = values.map(({ labels, value }): PlainSample => ({
-    labels: toValues(labels),
-    value,
-    ...extra,
-  }));
+  const samples = values.map(({ labels, value }): PlainSample => ({ labels: toValues(labels), value }));
   return { spec, samples };
 }
 

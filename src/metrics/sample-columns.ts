@@ -12,19 +12,11 @@ export class SampleColumns implements Iterable<PlainSample> {
   readonly labelSets: readonly LabelSet[];
   /** One for each label set. */
   readonly values: readonly number[];
-  /** Creation times of counters, in seconds since the Unix epoch (OpenMetrics `_created`); `undefined` for gauges. */
-  readonly created: readonly number[] | undefined;
 
-  constructor(
-    serviceCode: string,
-    labelSets: readonly LabelSet[],
-    values: readonly number[],
-    created?: readonly number[],
-  ) {
+  constructor(serviceCode: string, labelSets: readonly LabelSet[], values: readonly number[]) {
     this.serviceCode = serviceCode;
     this.labelSets = labelSets;
     this.values = values;
-    this.created = created;
   }
 
   get length(): number {
@@ -34,9 +26,7 @@ export class SampleColumns implements Iterable<PlainSample> {
   *[Symbol.iterator](): Generator<PlainSample, void, undefined> {
     for (const [index, labelSet] of this.labelSets.entries()) {
       const labels = [this.serviceCode, ...labelSet];
-      const value = this.values[index] ?? 0;
-      const created = this.created?.[index];
-      yield created === undefined ? { labels, value } : { labels, value, created };
+      yield { labels, value: this.values[index] ?? 0 };
     }
   }
 }

@@ -4,7 +4,7 @@ import { z } from 'zod';
 /*
  * The state consists of two files of lines. The snapshot:
  *
- *     {"format":"xvs-exporter state","version":3,"created":"2026-01-01T00:00:00.000Z","id":"…","journal":"…"}
+ *     {"format":"xvs-exporter state","version":4,"created":"2026-01-01T00:00:00.000Z","id":"…","journal":"…"}
  *     ["code","TESTING",…]       entries of tallies (tally/state-entry.ts), those of one service code together
  *     ["totals","TESTING",…]     after the entries of a code without a good listing since its state was restored
  *     ["unconfigured",1767…]     after the entries of a code that is not configured: since when, in wall-clock milliseconds
@@ -12,7 +12,7 @@ import { z } from 'zod';
  *
  * The journal, which holds what was published after the snapshot, each line with a checksum of all lines up to it:
  *
- *     {"format":"xvs-exporter journal","version":3,"created":"2026-01-01T00:00:00.000Z","snapshot":"…"}
+ *     {"format":"xvs-exporter journal","version":4,"created":"2026-01-01T00:00:00.000Z","snapshot":"…"}
  *     0123abcd ["totals","TESTING",…]
  *
  * A journal belongs to the snapshot whose id it names, and to the next one, which names that id as `journal`: a process
@@ -23,7 +23,7 @@ const STATE_FORMAT = 'xvs-exporter state';
 const JOURNAL_FORMAT = 'xvs-exporter journal';
 
 /** To be incremented with every change of the format or the meaning of a line. */
-const FORMAT_VERSION = 3;
+const FORMAT_VERSION = 4;
 
 /** Enough bytes for the header fields that all versions share. */
 const HEADER_PREFIX_BYTES = 128;

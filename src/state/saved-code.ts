@@ -67,17 +67,16 @@ export function advanceSavedCode(saved: SavedCode, totals: PublishedTotals): Sav
 /** Merges totals of two listings of one service code; the later ones replace those of the same label set. */
 function mergeTotals(earlier: PublishedTotals | undefined, later: PublishedTotals): PublishedTotals {
   if (earlier === undefined) return later;
-  const [kind, serviceCode, wallMs, listings, created, series, counts, sum, details] = later;
+  const [kind, serviceCode, wallMs, listings, series, counts, sum, details] = later;
   return [
     kind,
     serviceCode,
     wallMs,
     listings,
-    created,
-    mergeBy(earlier[5], series, ([counter, labels]) => JSON.stringify([counter, ...labels])),
+    mergeBy(earlier[4], series, ([counter, labels]) => JSON.stringify([counter, ...labels])),
     counts,
     sum,
-    mergeBy(earlier[8], details, ([taskId]) => taskId),
+    mergeBy(earlier[7], details, ([taskId]) => taskId),
   ];
 }
 

@@ -16,8 +16,6 @@ export interface PersistedSeries {
   /** Without the service code. */
   readonly labels: readonly string[];
   readonly total: number;
-  /** In seconds since the Unix epoch. */
-  readonly created: number;
   /** Monotonic. */
   readonly lastUpdatedMs: number;
 }
@@ -29,8 +27,6 @@ interface Series {
   readonly labels: LabelSet;
   /** How many of its labels are folded. */
   readonly level: number;
-  /** In seconds since the Unix epoch. */
-  readonly created: number;
   total: number;
   /** Whether it is exposed at 0, because this commit created it. */
   isNew: boolean;
@@ -93,22 +89,21 @@ export class CounterFamily {
   /** The series after the last commit. */
   collect(): SampleColumns {
     const samples = new SampleBuffer();
-    for (const { labels, total, isNew, created } of this.#series.values())
-      samples.add(labels, isNew ? 0 : total, created);
+    for (const { labels, total, isNew } of this.#series.values()) samples.add(labels, isNew ? 0 : total);
     return this.#sampleCache.update(samples);
   }
 
   /** The series with their totals, including gains that are not exposed yet; all, or those that the last commit changed. */
   *exportSeries(selection: SeriesSelection = 'all'): Generator<PersistedSeries, void, undefined> {
-    for (const { labels, total, created, lastUpdated, hasChanged } of this.#series.values()) {
+    for (const { labels, total, lastUpdated, hasChanged } of this.#series.values()) {
       if (selection === 'changed' && !hasChanged) continue;
-      yield { labels, total, created, lastUpdatedMs: lastUpdated.monotonicMs };
+      yield { labels, total, lastUpdatedMs: lastUpdated.monotonicMs };
     }
   }
 
   /** Restores a series of an earlier process, even beyond the limit: a counter must not disappear. */
-  restore({ labels, total, created, lastUpdatedMs }: PersistedSeries): void {
-    const series = this.#create(labels, encodeLabelKey(labels), this.#folding.computeLevel(labels), created);
+  restore({ labels, total, lastUpdatedMs }: PersistedSeries): void {
+    const series = this.#create(labels, encodeLabelKey(labels), this.#folding.computeLevel(labels));
     Object.assign(series, { total, isNew: false, lastUpdated: { monotonicMs: lastUpdatedMs } });
   }
 
@@ -119,16 +114,15 @@ export class CounterFamily {
   advance(published: PersistedSeries): void {
     const key = encodeLabelKey(published.labels);
     const restored = this.#series.get(key);
-    // A series with another time of creation was released and created again, from 0 on.
-    const isSame = restored?.created === published.created;
+    // A series with a smaller total was released and created again, from 0 on.
+    const isSame = restored !== undefined && published.total >= restored.total;
     const knownTotal = isSame ? restored.total : 0;
     const knownGain = isSame ? (this.#publishedGains?.get(restored) ?? 0) : 0;
-    const total = Math.max(published.total, knownTotal);
     if (restored !== undefined) this.#delete(key, restored);
-    this.restore({ ...published, total });
+    this.restore(published);
     const series = this.#series.get(key);
     this.#publishedGains ??= new Map();
-    if (series !== undefined) this.#publishedGains.set(series, knownGain + total - knownTotal);
+    if (series !== undefined) this.#publishedGains.set(series, knownGain + published.total - knownTotal);
   }
 
   #add(series: Series, amount: number): void {
@@ -158,14 +152,13 @@ export class CounterFamily {
       if (level > ownLevel && this.#series.has(key)) break;
     }
     if (level > ownLevel) this.foldedLabelSets += 1;
-    return this.#series.get(key) ?? this.#create(labels, key, level, this.#committedAt.wallMs / 1000);
+    return this.#series.get(key) ?? this.#create(labels, key, level);
   }
 
-  #create(labels: LabelSet, key: string, level: number, created: number): Series {
+  #create(labels: LabelSet, key: string, level: number): Series {
     const series: Series = {
       labels,
       level,
-      created,
       total: 0,
       isNew: true,
       hasChanged: true,

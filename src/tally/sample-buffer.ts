@@ -4,12 +4,9 @@ import type { LabelSet } from '../metrics/sample-columns.ts';
 export class SampleBuffer {
   readonly labelSets: LabelSet[] = [];
   readonly values: number[] = [];
-  /** Creation times of counters, in seconds since the Unix epoch; empty for gauges. */
-  readonly created: number[] = [];
 
-  add(labels: LabelSet, value: number, created?: number): void {
+  add(labels: LabelSet, value: number): void {
     this.labelSets.push(labels);
     this.values.push(value);
-    if (created !== undefined) this.created.push(created);
   }
 }

@@ -13,16 +13,14 @@ export class SampleCache {
   }
 
   /** Returns the samples of the new columns; all label sets have the same number of labels. */
-  update({ labelSets, values, created }: SampleBuffer): SampleColumns {
+  update({ labelSets, values }: SampleBuffer): SampleColumns {
     const last = this.#last;
     const next = new SampleColumns(
       last.serviceCode,
       reuseIfEqual(last.labelSets, labelSets, areLabelSetsEqual),
       reuseIfEqual(last.values, values),
-      created.length === 0 ? undefined : reuseIfEqual(last.created ?? [], created),
     );
-    const isUnchanged =
-      next.labelSets === last.labelSets && next.values === last.values && next.created === last.created;
+    const isUnchanged = next.labelSets === last.labelSets && next.values === last.values;
     if (!isUnchanged) this.#last = next;
     return this.#last;
   }

@@ -19,8 +19,7 @@ const total = z.number().nonnegative();
 const taskDetail = [
   z.string().describe('task id'),
   total.describe('total of its input bytes'),
-  z.number().describe('created, in seconds'),
-  z.array(z.tuple([z.string(), total, z.number()])).describe('outputs: format, total, created'),
+  z.array(z.tuple([z.string(), total])).describe('outputs: format, total'),
 ] as const;
 const parts = (numbersPerPart: number) =>
   z.array(z.number()).refine((numbers) => numbers.length % numbersPerPart === 0);
@@ -32,14 +31,12 @@ const ENTRY_SCHEMAS = {
     z.string().describe('service code'),
     z.number().describe('time of the last good listing, in wall-clock milliseconds'),
     z.int().positive().describe('number of good listings'),
-    z.number().describe('time of the first one, in seconds'),
   ]),
   counter: z.tuple([
     z.literal('counter'),
     z.enum(LEDGER_COUNTERS),
     labels.describe('without the service code'),
     z.number().nonnegative().describe('total'),
-    z.number().describe('created, in seconds'),
     z.number().describe('age of its last update'),
   ]),
   lifetimes: z.tuple([
@@ -82,10 +79,9 @@ const ENTRY_SCHEMAS = {
     z.string().describe('service code'),
     z.number().describe('time of the listing, in wall-clock milliseconds'),
     z.int().positive().describe('number of good listings'),
-    z.number().describe('time of the first one, in seconds'),
     z
-      .array(z.tuple([z.enum(LEDGER_COUNTERS), labels, total, z.number()]))
-      .describe('counter, labels without the service code, total, created in seconds'),
+      .array(z.tuple([z.enum(LEDGER_COUNTERS), labels, total]))
+      .describe('counter, labels without the service code, total'),
     z.array(count).describe('lifetimes: counts by bucket, not cumulative'),
     total.describe('lifetimes: sum, in seconds'),
     z.array(z.tuple([...taskDetail])).describe('details of tasks'),

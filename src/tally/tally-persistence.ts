@@ -22,8 +22,8 @@ export function* exportEntries(tally: TallyParts): Generator<StateEntry, void> {
   const { serviceCode, ledger, servers, details, meteredFormats } = tally;
   const { progress } = ledger;
   if (progress === undefined) return;
-  const { last, listings, created } = progress;
-  yield ['code', serviceCode, last.wallMs, listings, created];
+  const { last, listings } = progress;
+  yield ['code', serviceCode, last.wallMs, listings];
   yield* exportTotals(ledger);
   yield ['metered', [...meteredFormats]];
   const instants = new InstantTable(last);
@@ -38,13 +38,8 @@ export function* exportEntries(tally: TallyParts): Generator<StateEntry, void> {
 function toDetailTuple([id, { input, outputs }]: readonly [
   string,
   PersistedTaskDetail,
-]): StateEntryOf<'totals'>[8][number] {
-  const counters = [...outputs].map(([format, counter]): [string, number, number] => [
-    format,
-    counter.total,
-    counter.created,
-  ]);
-  return [id, input.total, input.created, counters];
+]): StateEntryOf<'totals'>[7][number] {
+  return [id, input, [...outputs].map(([format, total]): [string, number] => [format, total])];
 }
 
 /** The published totals of a tally: all, or those that the last commit changed. `undefined` before its first good listing. */
@@ -54,18 +49,17 @@ export function exportPublishedTotals(
 ): StateEntryOf<'totals'> | undefined {
   const { progress } = ledger;
   if (progress === undefined) return undefined;
-  const { last, listings, created } = progress;
+  const { last, listings } = progress;
   const series = LEDGER_COUNTERS.flatMap((counter) =>
-    [...ledger.counters[counter].exportSeries(selection)].map((one): StateEntryOf<'totals'>[5][number] => [
+    [...ledger.counters[counter].exportSeries(selection)].map((one): StateEntryOf<'totals'>[4][number] => [
       counter,
       [...one.labels],
       one.total,
-      one.created,
     ]),
   );
   const { counts, sum } = ledger.persistedLifetimes;
   const taskDetails = [...(details?.exportDetails(selection) ?? [])].map(toDetailTuple);
-  return ['totals', serviceCode, last.wallMs, listings, created, series, [...counts], sum, taskDetails];
+  return ['totals', serviceCode, last.wallMs, listings, series, [...counts], sum, taskDetails];
 }
 
 /** The totals of all counters of a ledger, and its lifetimes. */
@@ -75,7 +69,7 @@ export function* exportTotals(ledger: Ledger): Generator<StateEntry, void> {
   for (const counter of LEDGER_COUNTERS) {
     for (const series of ledger.counters[counter].exportSeries()) {
       const idleMs = progress.last.monotonicMs - series.lastUpdatedMs;
-      yield ['counter', counter, [...series.labels], series.total, series.created, idleMs];
+      yield ['counter', counter, [...series.labels], series.total, idleMs];
     }
   }
   const { counts, sum } = ledger.persistedLifetimes;
@@ -156,9 +150,9 @@ export class TallyRestorer {
       case 'code':
         return this.#restoreCode(entry);
       case 'counter': {
-        const [, counter, labels, total, created, idleMs] = entry;
+        const [, counter, labels, total, idleMs] = entry;
         const lastUpdatedMs = this.#lastMs - idleMs;
-        ledger.counters[counter].restore({ labels, total, created, lastUpdatedMs });
+        ledger.counters[counter].restore({ labels, total, lastUpdatedMs });
         return true;
       }
       case 'lifetimes':
@@ -177,8 +171,8 @@ export class TallyRestorer {
       case 'rare':
         return this.#restoreRareAccounts(entry);
       case 'detail': {
-        const [, id, total, created, outputs] = entry;
-        details?.restore(id, { input: { total, created }, outputs: outputs.map(toDetailCounter) });
+        const [, id, input, outputs] = entry;
+        details?.restore(id, { input, outputs });
         return true;
       }
       case 'totals':
@@ -188,20 +182,17 @@ export class TallyRestorer {
 
   /** Totals of a listing that the restored state already includes are ignored. */
   #advance(entry: StateEntryOf<'totals'>): boolean {
-    const [, serviceCode, wallMs, listings, created, series, counts, sum, taskDetails] = entry;
+    const [, serviceCode, wallMs, listings, series, counts, sum, taskDetails] = entry;
     const { ledger, details } = this.#parts;
     if (serviceCode !== this.#parts.serviceCode) return false;
     if (listings <= ledger.listings) return true;
-    ledger.advanceProgress({ listings, created });
+    ledger.advanceListings(listings);
     const lastUpdatedMs = this.#toMonotonicMs(wallMs);
-    for (const [counter, labels, total, seriesCreated] of series) {
-      ledger.counters[counter].advance({ labels, total, created: seriesCreated, lastUpdatedMs });
+    for (const [counter, labels, total] of series) {
+      ledger.counters[counter].advance({ labels, total, lastUpdatedMs });
     }
     ledger.advanceLifetimes({ counts, sum });
-    for (const [id, total, inputCreated, outputs] of taskDetails) {
-      const input = { total, created: inputCreated };
-      details?.advance(id, { input, outputs: outputs.map(toDetailCounter) });
-    }
+    for (const [id, input, outputs] of taskDetails) details?.advance(id, { input, outputs });
     return true;
   }
 
@@ -214,12 +205,12 @@ export class TallyRestorer {
   }
 
   /** The wall clock measures the time between the processes only, and may have been set back. */
-  #restoreCode([, serviceCode, wallMs, listings, created]: StateEntryOf<'code'>): boolean {
+  #restoreCode([, serviceCode, wallMs, listings]: StateEntryOf<'code'>): boolean {
     const { ledger } = this.#parts;
     if (serviceCode !== this.#parts.serviceCode || ledger.progress !== undefined) return false;
     const last = { wallMs, monotonicMs: this.#toMonotonicMs(wallMs) };
     this.#instants.push(last);
-    ledger.restoreProgress({ listings, created, last });
+    ledger.restoreProgress({ listings, last });
     return true;
   }
 
@@ -264,8 +255,4 @@ export class TallyRestorer {
     this.#lastAccount = undefined;
     return true;
   }
-}
-
-function toDetailCounter([format, total, created]: readonly [string, number, number]) {
-  return [format, { total, created }] as const;
 }

@@ -158,7 +158,7 @@ export class Tally {
     const { servers, accumulator } = listing;
     for (const format of listing.watchedFormats) this.#addMeteredFormat(format);
     this.#servers.update(servers, at);
-    this.#details?.beginCommit(listing, at);
+    this.#details?.beginCommit(listing);
     const serverSums = yield* this.#ledger.commit(listing, at);
     this.#addIdleServers(listing);
     const gauges = yield* recordInSteps(

@@ -2,7 +2,6 @@ import type { LabelSet, SampleColumns } from '../metrics/sample-columns.ts';
 import { recordOf } from '../runtime/record-of.ts';
 import { TASK_FAMILIES, type TaskFamily } from './family-keys.ts';
 import type { SeriesSelection } from './counter-family.ts';
-import type { Instant } from './instant.ts';
 import { sanitizeLabelValue } from '../listing/label-values.ts';
 import type { TaskReading } from '../listing/listing-sink.ts';
 import type { Ledger } from './ledger/ledger.ts';
@@ -16,23 +15,16 @@ import type { TaskIndex } from './task-index.ts';
 /** A candidate replaces a present incumbent only if it is larger by this factor: the selection does not flap. */
 const REPLACEMENT_FACTOR = 2;
 
-/** A counter of a task as it is persisted; `created` in seconds since the Unix epoch. */
-interface PersistedTaskCounter {
-  readonly total: number;
-  readonly created: number;
-}
-
-/** The counters of a task as they are persisted. */
+/** The totals of a task's counters as they are persisted. */
 export interface PersistedTaskDetail {
-  readonly input: PersistedTaskCounter;
-  readonly outputs: Iterable<readonly [format: string, counter: PersistedTaskCounter]>;
+  readonly input: number;
+  readonly outputs: Iterable<readonly [format: string, total: number]>;
 }
 
 interface TaskCounter {
   total: number;
   /** Whether it is exposed at 0, because this commit created it. */
   isNew: boolean;
-  readonly created: number;
 }
 
 interface TaskDetail {
@@ -59,7 +51,6 @@ export class TaskDetails implements TaskObserver {
   readonly #sampleCaches: Readonly<Record<TaskFamily, SampleCache>>;
   readonly #details = new Map<string, TaskDetail>();
   readonly #labels = new Set<string>();
-  #created = 0;
   /** Those of the last listing: their labels are the formats of its outputs. */
   #outputSums = new OutputSums();
   /** Gains since the restored accounts that an earlier process has published: the next listing must not add them. */
@@ -73,9 +64,8 @@ export class TaskDetails implements TaskObserver {
   }
 
   /** Selects the tasks of a listing, before the ledger takes it. */
-  beginCommit({ tasks: readings, outputSums }: TasksOfListing, at: Instant): void {
+  beginCommit({ tasks: readings, outputSums }: TasksOfListing): void {
     this.#outputSums = outputSums;
-    this.#created = at.wallMs / 1000;
     for (const [id, detail] of this.#details) {
       detail.hasChanged = false;
       for (const counter of [detail.input, ...detail.outputs.values()]) counter.isNew = false;
@@ -92,21 +82,24 @@ export class TaskDetails implements TaskObserver {
   *exportDetails(
     selection: SeriesSelection,
   ): Generator<readonly [taskId: string, detail: PersistedTaskDetail], void> {
-    for (const entry of this.#details) if (selection === 'all' || entry[1].hasChanged) yield entry;
+    for (const [id, { input, outputs, hasChanged }] of this.#details) {
+      if (selection === 'changed' && !hasChanged) continue;
+      yield [id, { input: input.total, outputs: [...outputs].map(([format, { total }]) => [format, total]) }];
+    }
   }
 
   /** Restores a task that an earlier process exposed, up to the limit. */
   restore(taskId: string, { input, outputs }: PersistedTaskDetail): void {
     const label = sanitizeLabelValue(taskId);
     if (this.#details.size >= this.#maxTasks || this.#labels.has(label)) return;
-    const counters = [...outputs].map(([format, { total, created }]): [string, TaskCounter] => [
+    const counters = [...outputs].map(([format, total]): [string, TaskCounter] => [
       format,
-      { total, isNew: false, created },
+      { total, isNew: false },
     ]);
     this.#labels.add(label);
     this.#details.set(taskId, {
       label,
-      input: { total: input.total, isNew: false, created: input.created },
+      input: { total: input, isNew: false },
       outputs: new Map(counters),
       reading: undefined,
       hasChanged: true,
@@ -119,20 +112,20 @@ export class TaskDetails implements TaskObserver {
    */
   advance(taskId: string, published: PersistedTaskDetail): void {
     const restored = this.#details.get(taskId);
-    const detail = restored ?? this.#createDetail(sanitizeLabelValue(taskId), published.input.created);
+    const detail = restored ?? this.#createDetail(sanitizeLabelValue(taskId));
     if (restored === undefined && this.#labels.has(detail.label)) return;
     this.#labels.add(detail.label);
     this.#details.set(taskId, detail);
     this.#advanceCounter(detail.input, published.input);
-    for (const [format, counter] of published.outputs) {
-      const output = detail.outputs.get(format) ?? this.#createCounter(counter.created);
+    for (const [format, total] of published.outputs) {
+      const output = detail.outputs.get(format) ?? createCounter();
       detail.outputs.set(format, output);
-      this.#advanceCounter(output, counter);
+      this.#advanceCounter(output, total);
     }
   }
 
-  #advanceCounter(counter: TaskCounter, published: PersistedTaskCounter): void {
-    const gain = Math.max(0, published.total - counter.total);
+  #advanceCounter(counter: TaskCounter, publishedTotal: number): void {
+    const gain = Math.max(0, publishedTotal - counter.total);
     counter.isNew = false;
     counter.total += gain;
     this.#publishedGains.set(counter, (this.#publishedGains.get(counter) ?? 0) + gain);
@@ -147,7 +140,7 @@ export class TaskDetails implements TaskObserver {
     const detail = this.#getDetail(task);
     if (detail === undefined) return;
     const found = detail.outputs.get(format);
-    const counter = found ?? this.#createCounter();
+    const counter = found ?? createCounter();
     detail.hasChanged ||= found === undefined;
     detail.outputs.set(format, counter);
     this.#add(detail, counter, bytes);
@@ -235,19 +228,19 @@ export class TaskDetails implements TaskObserver {
     this.#labels.delete(detail.label);
   }
 
-  #createDetail(label: string, created?: number): TaskDetail {
+  #createDetail(label: string): TaskDetail {
     return {
       label,
-      input: this.#createCounter(created),
+      input: createCounter(),
       outputs: new Map(),
       reading: undefined,
       hasChanged: true,
     };
   }
+}
 
-  #createCounter(created = this.#created): TaskCounter {
-    return { total: 0, isNew: true, created };
-  }
+function createCounter(): TaskCounter {
+  return { total: 0, isNew: true };
 }
 
 /** One of the tasks of one id, the same whatever their order. */
@@ -269,8 +262,8 @@ function isMuchLarger(candidate: TaskReading, incumbent: TaskReading): boolean {
   return sumInputBytes(candidate) > REPLACEMENT_FACTOR * sumInputBytes(incumbent);
 }
 
-function addCounter(samples: SampleBuffer, labels: LabelSet, { isNew, total, created }: TaskCounter): void {
-  samples.add(labels, isNew ? 0 : total, created);
+function addCounter(samples: SampleBuffer, labels: LabelSet, { isNew, total }: TaskCounter): void {
+  samples.add(labels, isNew ? 0 : total);
 }
 
 /** The info labels behind the task id: server, formats, whether it merges. */

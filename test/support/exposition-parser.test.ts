@@ -42,6 +42,7 @@ const REJECTED = [
     `${HISTOGRAM}h_bucket{le="+Inf"} 1\nh_sum 0\nh_count 2\n`,
   ],
   ['text', 'a _created line', `${HISTOGRAM}h_bucket{le="+Inf"} 1\nh_sum 0\nh_count 1\nh_created 1\n`],
+  ['openmetrics', 'a _created line', `${COUNTER}c_total 1\nc_created 1\n# EOF\n`],
   ['openmetrics', 'no EOF', `${COUNTER}c_total 1\n`],
   ['openmetrics', 'text after EOF', `# EOF\n${COUNTER}c_total 1\n`],
   ['openmetrics', 'a counter sample without _total', `${COUNTER}c 1\n# EOF\n`],
@@ -51,7 +52,7 @@ const REJECTED = [
   [
     'openmetrics',
     'metrics that interleave',
-    `${COUNTER}c_total{x="1"} 1\nc_total{x="2"} 1\nc_created{x="1"} 1\n# EOF\n`,
+    `# TYPE h histogram\n# HELP h H.\nh_bucket{x="1",le="+Inf"} 0\nh_bucket{x="2",le="+Inf"} 0\nh_sum{x="1"} 0\nh_count{x="1"} 0\nh_sum{x="2"} 0\nh_count{x="2"} 0\n# EOF\n`,
   ],
   [
     'openmetrics',

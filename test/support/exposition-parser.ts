@@ -41,8 +41,8 @@ const SUFFIXES: Readonly<Record<Format, Readonly<Record<string, readonly string[
   openmetrics: {
     gauge: [''],
     info: ['_info'],
-    counter: ['_total', '_created'],
-    histogram: ['_bucket', '_sum', '_count', '_created'],
+    counter: ['_total'],
+    histogram: ['_bucket', '_sum', '_count'],
   },
 };
 

@@ -39,8 +39,6 @@ export interface LedgerOptions extends LedgerSettings {
 export interface LedgerProgress {
   /** Number of good listings, the baseline included. */
   readonly listings: number;
-  /** When the baseline was taken, in seconds since the Unix epoch. */
-  readonly created: number;
   /** When the last good listing was taken. */
   readonly last: Instant;
 }
@@ -106,8 +104,6 @@ export class Ledger {
   #live: TaskAccount[] = [];
   readonly #departed: DepartedAccounts;
   #listingCount = 0;
-  /** When the baseline was taken, in seconds since the Unix epoch. */
-  #created: number | undefined;
   #lastCommit: Instant | undefined;
   /** Lifetimes since the restored accounts that an earlier process has published: the next commit must not add them. */
   #publishedLifetimes = 0;
@@ -157,7 +153,6 @@ export class Ledger {
     }
     this.#publishedLifetimes = 0;
     this.#listingCount += 1;
-    this.#created ??= at.wallMs / 1000;
     this.#lastCommit = at;
     return commit.servers;
   }
@@ -169,8 +164,8 @@ export class Ledger {
 
   /** `undefined` before the baseline. */
   get progress(): LedgerProgress | undefined {
-    if (this.#created === undefined || this.#lastCommit === undefined) return undefined;
-    return { listings: this.#listingCount, created: this.#created, last: this.#lastCommit };
+    if (this.#lastCommit === undefined) return undefined;
+    return { listings: this.#listingCount, last: this.#lastCommit };
   }
 
   /** All accounts: of the tasks of the last good listing, then of those that left, the first to leave first. */
@@ -184,9 +179,8 @@ export class Ledger {
   }
 
   /** Continues from the progress of an earlier ledger: the next listing is no baseline. */
-  restoreProgress({ listings, created, last }: LedgerProgress): void {
+  restoreProgress({ listings, last }: LedgerProgress): void {
     this.#listingCount = listings;
-    this.#created = created;
     this.#lastCommit = last;
   }
 
@@ -203,9 +197,8 @@ export class Ledger {
   }
 
   /** Advances to what an earlier process has published since the restored accounts. The next listing still may be the baseline. */
-  advanceProgress({ listings, created }: Pick<LedgerProgress, 'listings' | 'created'>): void {
+  advanceListings(listings: number): void {
     this.#listingCount = Math.max(this.#listingCount, listings);
-    this.#created ??= created;
   }
 
   /** Advances to the lifetimes that an earlier process has published since the restored accounts. */
@@ -222,7 +215,7 @@ export class Ledger {
   }
 
   collectLifetimes(serviceCode: string): HistogramSample {
-    return this.#lifetimes.toSample([serviceCode], this.#created ?? 0);
+    return this.#lifetimes.toSample([serviceCode]);
   }
 
   #addClosedLabelSets({ increases }: Accumulator): void {

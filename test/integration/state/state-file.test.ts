@@ -81,8 +81,8 @@ function withChecksum(...lines: readonly string[]): string {
 }
 
 test('an unusable file is classified as damaged, foreign, newer or older', async (t) => {
-  const header = '{"format":"xvs-exporter state","version":3,"created":"2026-01-01T00:00:00.000Z","id":"1"}';
-  const code = '["code","A",0,1,0]';
+  const header = '{"format":"xvs-exporter state","version":4,"created":"2026-01-01T00:00:00.000Z","id":"1"}';
+  const code = '["code","A",0,1]';
   const whole = withChecksum(header, code);
   const table: readonly (readonly [name: string, text: string | Buffer, reason: string | undefined])[] = [
     ['a valid file', whole, undefined],
@@ -104,8 +104,8 @@ test('an unusable file is classified as damaged, foreign, newer or older', async
     ['a settings file', 'upstream:\n  base_url: https://live.example.com\n', 'foreign'],
     ['other JSON', '{"format":"something else","version":1,"created":""}\n', 'foreign'],
     ['an image', Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]), 'foreign'],
-    ['a later version', withChecksum(header.replace(':3,', ':4,'), 'anything'), 'newer'],
-    ['an earlier version', withChecksum(header.replace(':3,', ':2,'), 'anything'), 'older'],
+    ['a later version', withChecksum(header.replace(':4,', ':5,'), 'anything'), 'newer'],
+    ['an earlier version', withChecksum(header.replace(':4,', ':3,'), 'anything'), 'older'],
   ];
   for (const [name, text, reason] of table) {
     await t.test(name, async () => {

@@ -67,26 +67,8 @@ test('tracking a service code creates its counters at 0, but no gauges of polls'
     'xvs_exporter_poll_duration_seconds_bucket +Inf',
   ];
   for (const name of names) assert.equal(values.get(name), 0, name);
-  const others = [...values].filter(([name]) => !names.includes(name) && !name.includes('_created'));
+  const others = [...values].filter(([name]) => !names.includes(name));
   assert.deepEqual(others, [['xvs_exporter_poll_interval_seconds', 15]]);
-});
-
-test('counters and histograms have the time when their service code was first tracked', async (t) => {
-  const { metrics, time, readValues } = start(t);
-  metrics.track('A', 15_000);
-  time.nowMs += 60_000;
-  metrics.track('A', 15_000);
-  const created = [...(await readValues('A'))].filter(([name]) => name.includes('_created'));
-  const counterCount =
-    2 +
-    POLL_ERROR_REASONS.length +
-    2 +
-    INVALID_RECORD_PAIRS.length +
-    CHECKED_FIELDS.length +
-    FOREIGN_RECORD_KINDS.length +
-    SURPLUS_ITEMS.length;
-  assert.equal(created.length, counterCount + 1);
-  assert.deepEqual(new Set(created.map(([, value]) => value)), new Set([1_700_000_000.25]));
 });
 
 test('a successful poll sets both timestamps, a failed poll only that of the last poll', async (t) => {
@@ -133,17 +115,13 @@ test('the state file has series only if it is tracked, and size and time after t
     [...(await readValues())].filter(([name]) => name.startsWith('xvs_exporter_state_'));
   assert.deepEqual(await readStateValues(), []);
   const state = metrics.trackStateFile();
-  const errors = (value: number): [string, number][] => [
-    ['xvs_exporter_state_write_errors_total', value],
-    ['xvs_exporter_state_write_errors_created', 1_700_000_000.25],
-  ];
-  assert.deepEqual(await readStateValues(), errors(0));
+  assert.deepEqual(await readStateValues(), [['xvs_exporter_state_write_errors_total', 0]]);
   time.nowMs += 60_000;
   state.recordWriteError();
-  assert.deepEqual(await readStateValues(), errors(1));
+  assert.deepEqual(await readStateValues(), [['xvs_exporter_state_write_errors_total', 1]]);
   state.recordWrite(1234);
   assert.deepEqual(await readStateValues(), [
-    ...errors(1),
+    ['xvs_exporter_state_write_errors_total', 1],
     ['xvs_exporter_state_last_success_timestamp_seconds', 1_700_000_060.25],
     ['xvs_exporter_state_size_bytes', 1234],
   ]);

@@ -12,14 +12,12 @@ const value = fc.string({ unit: 'grapheme', maxLength: 8 });
 
 const family = fc.constantFrom(...SPECS).chain((spec): fc.Arbitrary<Family> => {
   const labels = fc.tuple(...spec.labels.map(() => value));
-  const created = fc.option(fc.constant(1000), { nil: undefined });
-  const sample: fc.Arbitrary<Sample> = fc.record({ labels, created, number: fc.nat() }).map((drawn) => {
+  const sample: fc.Arbitrary<Sample> = fc.record({ labels, number: fc.nat() }).map((drawn) => {
     // An info is always 1.
     const number = spec.type === 'info' ? 1 : drawn.number;
-    const common = { labels: drawn.labels, ...(drawn.created !== undefined && { created: drawn.created }) };
-    if (spec.type !== 'histogram') return { ...common, value: number };
+    if (spec.type !== 'histogram') return { labels: drawn.labels, value: number };
     return {
-      ...common,
+      labels: drawn.labels,
       buckets: Array.from({ length: (spec.buckets?.length ?? 0) + 1 }, () => number),
       sum: number,
     };
@@ -50,7 +48,7 @@ for (const format of ['text', 'openmetrics'] as const) {
   });
 }
 
-const POLLS: Family = { spec: CATALOGUE.polls, samples: [{ labels: ['A'], value: 3, created: 1 }] };
+const POLLS: Family = { spec: CATALOGUE.polls, samples: [{ labels: ['A'], value: 3 }] };
 const DURATION: Family = {
   spec: { ...CATALOGUE.pollDuration, buckets: [1] },
   samples: [{ labels: ['A'], buckets: [1, 2], sum: 5 }],
@@ -66,7 +64,6 @@ test('static labels come after those of the family and before le', () => {
     text.split('\n').filter((line) => !line.startsWith('#') && line !== ''),
     [
       String.raw`xvs_exporter_polls_total{service_code="A",env="a\"b",tenant="acme"} 3`,
-      String.raw`xvs_exporter_polls_created{service_code="A",env="a\"b",tenant="acme"} 1`,
       String.raw`xvs_exporter_poll_duration_seconds_bucket{service_code="A",env="a\"b",tenant="acme",le="1.0"} 1`,
       String.raw`xvs_exporter_poll_duration_seconds_bucket{service_code="A",env="a\"b",tenant="acme",le="+Inf"} 2`,
       String.raw`xvs_exporter_poll_duration_seconds_sum{service_code="A",env="a\"b",tenant="acme"} 5`,

@@ -34,7 +34,7 @@ const EVERY_KIND: readonly Family[] = [
   {
     spec: { name: 'in_bytes_total', type: 'counter', unit: 'bytes', help: 'Bytes.', labels: ['vs_id'] },
     samples: [
-      { labels: ['vs1'], value: 9007199254740991, created: 1700000000.25 },
+      { labels: ['vs1'], value: 9007199254740991 },
       { labels: ['vs2'], value: 0 },
     ],
   },
@@ -48,7 +48,7 @@ const EVERY_KIND: readonly Family[] = [
       labels: ['code'],
       buckets: [0.00001, 0.25, 1, 86400, 1000000],
     },
-    samples: [{ labels: ['A'], buckets: [0, 1, 2, 2, 3, 4], sum: 1e7, created: 1700000000 }],
+    samples: [{ labels: ['A'], buckets: [0, 1, 2, 2, 3, 4], sum: 1e7 }],
   },
   {
     spec: { name: 'bare', type: 'histogram', help: 'No labels.', labels: [], buckets: [1] },
@@ -110,14 +110,12 @@ test('sample columns are rendered and counted like samples', () => {
   const sampleFields = fc.record({
     labels: fc.tuple(label, label),
     value: fc.oneof(fc.double(), fc.integer()),
-    created: fc.nat(),
   });
   fc.assert(
     fc.property(label, fc.array(sampleFields), fc.boolean(), label, (serviceCode, all, isCounter, tenant) => {
       const labelSets = all.map(({ labels }) => labels);
       const values = all.map(({ value }) => value);
-      const createdTimes = isCounter ? all.map(({ created }) => created) : undefined;
-      const samples = new SampleColumns(serviceCode, labelSets, values, createdTimes);
+      const samples = new SampleColumns(serviceCode, labelSets, values);
       const spec = isCounter ? CATALOGUE.httpOutputBytes : CATALOGUE.outputs;
       const inColumns = { spec, samples, staticLabels: { tenant } };
       const inSamples = { ...inColumns, samples: [...samples] };
@@ -145,7 +143,7 @@ function oneSampleEach(): Family[] {
       buckets: [...(spec.buckets ?? []), Infinity].map((_, index) => index),
       sum: 3,
     };
-    return { spec, samples: [spec.type === 'histogram' ? histogram : { labels, value: 1, created: 1 }] };
+    return { spec, samples: [spec.type === 'histogram' ? histogram : { labels, value: 1 }] };
   });
 }
 
@@ -216,22 +214,17 @@ function family(outline: {
 
 function sample(spec: FamilySpec): fc.Arbitrary<Sample> {
   const labels = fc.tuple(...spec.labels.map(labelValue));
-  const created = fc.option(fc.double({ min: 0, noNaN: true, noDefaultInfinity: true }), { nil: undefined });
   if (spec.type === 'histogram') {
     const size = (spec.buckets?.length ?? 0) + 1;
     const counts = fc
       .array(fc.nat(), { minLength: size, maxLength: size })
       .map((all) => all.toSorted((a, b) => a - b));
-    return fc
-      .record({ labels, buckets: counts, sum: fc.double(), created })
-      .map(({ created: at, ...rest }) => (at === undefined ? rest : { ...rest, created: at }));
+    return fc.record({ labels, buckets: counts, sum: fc.double() });
   }
   const value = { gauge: fc.double(), counter: fc.double({ min: 0, noNaN: true }), info: fc.constant(1) }[
     spec.type
   ];
-  return fc
-    .record({ labels, value, created })
-    .map(({ created: at, ...rest }) => (at === undefined ? rest : { ...rest, created: at }));
+  return fc.record({ labels, value });
 }
 
 /** Computes the expected parse result independently of the renderer. */
@@ -268,15 +261,12 @@ function expectedSamples(
     labels: { ...labels, ...more },
     value: value + 0,
   });
-  const hasCreated = format === 'openmetrics' && ['counter', 'histogram'].includes(spec.type);
-  const created = hasCreated && each.created !== undefined ? [create(`${name}_created`, each.created)] : [];
-  if (!('buckets' in each)) return [create(spec.name, each.value), ...created];
+  if (!('buckets' in each)) return [create(spec.name, each.value)];
   const bounds = [...(spec.buckets ?? []).map((bound) => formatBound(bound, format)), '+Inf'];
   return [
     ...bounds.map((bound, i) => create(`${name}_bucket`, each.buckets[i] ?? Number.NaN, { le: bound })),
     create(`${name}_sum`, each.sum),
     create(`${name}_count`, each.buckets.at(-1) ?? Number.NaN),
-    ...created,
   ];
 }
 
