@@ -1,26 +1,28 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { z } from 'zod';
 import { ADDRESS_RESPONSE, EMPTY_RESPONSE, USAGE_RESPONSE } from './child-responses.ts';
 import { Child } from './child.ts';
-import { compare, type Comparison, type Goal } from './measure.ts';
+import { compare, type Comparison } from './measure.ts';
 import { createExporterEnv, type BodySize } from './polling-process.ts';
 
 /** The number of service codes, the size of their listings, and the duration. */
 export interface CodesSize extends BodySize {
   readonly codes: number;
   readonly intervalMs: number;
-  /** Measured rounds of polls, after the first one. */
+  /** Measured rounds of polls, after the first ones. */
   readonly rounds: number;
 }
 
-export const CODES_SIZE: CodesSize = { codes: 1000, users: 100, tasks: 20, intervalMs: 15_000, rounds: 2 };
-const CALLS_RESPONSE = z.object({ calls: z.array(z.number()) });
-const CPU_GOAL: Goal = { measure: 'excess', direction: 'at most', bound: 1 };
-const MEMORY_GOAL: Goal = { measure: 'value', direction: 'at most', bound: 180 };
-const SPREAD_GOAL: Goal = { measure: 'ratio', direction: 'at most', bound: 2 };
+const SIZE: CodesSize = { codes: 1000, users: 100, tasks: 20, intervalMs: 15_000, rounds: 3 };
+const WARM_UP_ROUNDS = 2;
 
-/** Compares an exporter that polls many service codes of a simulator with a program that only requests the listings. */
-export async function benchCodes(size: CodesSize = CODES_SIZE): Promise<Comparison[]> {
+/**
+ * Polls many service codes of one simulator with an exporter, with one that keeps its state on disk, and with a program that
+ * requests the listings and discards them, all at the same time.
+ */
+export async function benchCodes(size: CodesSize = SIZE): Promise<Comparison[]> {
   const codes = Array.from({ length: size.codes }, (_, number) => `CODE${number}`).join(',');
   await using simulator = await Child.start('simulating', {
     args: [codes, String(size.users), String(size.tasks)],
@@ -31,79 +33,79 @@ export async function benchCodes(size: CodesSize = CODES_SIZE): Promise<Comparis
     XVS_SERVICE_CODES: codes,
     XVS_POLL_INTERVAL: `${size.intervalMs}ms`,
   };
-  const { cpuShare, peakRssMb, calls } = await measureExporter(simulator, env, size);
-  const requesting = await measureRequesting(env, size);
-  const name = `${size.codes} service codes every ${size.intervalMs / 1000} s`;
+  const folder = mkdtempSync(join(tmpdir(), 'xvs-bench-'));
+  try {
+    await using exporter = await Child.start('exporter', { env });
+    await using persisting = await Child.start('exporter', {
+      env: { ...env, XVS_STATE_FILE: join(folder, 'state') },
+    });
+    await using requesting = await Child.start('requesting', { env });
+    const [own, withState, reference] = await measureUsage([exporter, persisting, requesting], size);
+    await assertAllUp(exporter, size.codes);
+    await assertAllUp(persisting, size.codes);
+    return compareUsage(size, own, withState, reference);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+interface Usage {
+  readonly cpuShare: number;
+  readonly peakRssMb: number;
+}
+
+async function measureUsage(
+  children: readonly Child[],
+  { intervalMs, rounds }: CodesSize,
+): Promise<readonly Usage[]> {
+  await delay(WARM_UP_ROUNDS * intervalMs);
+  await Promise.all(children.map((child) => child.sendCommand('begin', EMPTY_RESPONSE)));
+  await delay(rounds * intervalMs);
+  return await Promise.all(children.map((child) => child.sendCommand('end', USAGE_RESPONSE)));
+}
+
+const NO_USAGE: Usage = { cpuShare: Number.NaN, peakRssMb: Number.NaN };
+
+function compareUsage(
+  { codes, intervalMs }: CodesSize,
+  own = NO_USAGE,
+  withState = NO_USAGE,
+  requesting = NO_USAGE,
+): Comparison[] {
+  const name = `${codes} service codes every ${intervalMs / 1000} s`;
   const reference = 'requesting and discarding';
+  const share = ({ cpuShare }: Usage) => 100 * cpuShare;
   return [
     compare(
+      { name: `${name}, CPU`, unit: '%', value: share(own), reference, referenceValue: share(requesting) },
+      { measure: 'excess', direction: 'at most', bound: 1 },
+    ),
+    compare(
       {
-        name: `${name}, share of a core`,
+        name: `${name}, CPU with state on disk`,
         unit: '%',
-        value: 100 * cpuShare,
-        reference,
-        referenceValue: 100 * requesting.cpuShare,
+        value: share(withState),
+        reference: 'without',
+        referenceValue: share(own),
       },
-      CPU_GOAL,
+      { measure: 'excess', direction: 'at most', bound: 2 },
     ),
     compare(
       {
         name: `${name}, peak memory`,
         unit: 'MB',
-        value: peakRssMb,
+        value: own.peakRssMb,
         reference,
         referenceValue: requesting.peakRssMb,
       },
-      MEMORY_GOAL,
-    ),
-    compare(
-      {
-        name: `${name}, most polls in a second`,
-        unit: 'polls',
-        value: Math.max(...calls),
-        reference: 'mean',
-        referenceValue: calls.reduce((sum, count) => sum + count, 0) / calls.length,
-      },
-      SPREAD_GOAL,
+      { measure: 'value', direction: 'at most', bound: 180 },
     ),
   ];
 }
 
-type Environment = Readonly<Record<string, string>>;
-
-async function measureExporter(simulator: Child, env: Environment, size: CodesSize) {
-  await using exporter = await Child.start('exporter', { env });
-  const { url } = await exporter.sendCommand('address', ADDRESS_RESPONSE);
-  await waitUntilReady(url, Date.now() + 2 * size.intervalMs);
-  await Promise.all([
-    simulator.sendCommand('begin', EMPTY_RESPONSE),
-    exporter.sendCommand('begin', EMPTY_RESPONSE),
-  ]);
-  await delay(size.rounds * size.intervalMs);
-  const usage = await exporter.sendCommand('end', USAGE_RESPONSE);
-  const { calls } = await simulator.sendCommand('end', CALLS_RESPONSE);
-  await assertAllUp(url, size.codes);
-  return { ...usage, calls };
-}
-
-async function measureRequesting(env: Environment, { intervalMs, rounds }: CodesSize) {
-  await using requesting = await Child.start('requesting', { env });
-  await delay(2 * intervalMs);
-  await requesting.sendCommand('begin', EMPTY_RESPONSE);
-  await delay(rounds * intervalMs);
-  return await requesting.sendCommand('end', USAGE_RESPONSE);
-}
-
-/** Waits until the first round of polls is over. */
-export async function waitUntilReady(url: string, deadlineMs: number): Promise<void> {
-  while (!(await fetch(`${url}/-/ready`)).ok) {
-    if (Date.now() > deadlineMs) throw new Error('Expected the first round of polls to be over by now');
-    await delay(100);
-  }
-}
-
 /** Checks that the measured polls were good ones. */
-async function assertAllUp(url: string, codes: number): Promise<void> {
+async function assertAllUp(exporter: Child, codes: number): Promise<void> {
+  const { url } = await exporter.sendCommand('address', ADDRESS_RESPONSE);
   const text = await (await fetch(`${url}/metrics`)).text();
   const up = text.match(/^xvs_up\{.*\} 1$/gm)?.length ?? 0;
   if (up !== codes) throw new Error(`Expected ${codes} service codes to be up, found ${up}`);

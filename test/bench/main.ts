@@ -1,29 +1,23 @@
 import { cpus, loadavg } from 'node:os';
 import { benchCodes } from './codes.ts';
-import { benchGrowth } from './growth.ts';
-import { benchJournal } from './journal.ts';
-import { benchLabelSets } from './label-sets.ts';
 import { benchLedger } from './ledger.ts';
 import type { Comparison } from './measure.ts';
 import { benchPolling } from './polling.ts';
 import { benchReading } from './reading.ts';
-import { benchResponsiveness } from './responsiveness.ts';
 import { benchScraping } from './scraping.ts';
+import { benchSmall } from './small.ts';
 import { formatTable } from './table.ts';
 
 const PARTS: ReadonlyMap<string, () => Promise<Comparison[]>> = new Map([
   ['reading', () => benchReading()],
   ['polling', () => benchPolling()],
-  ['responsiveness', () => benchResponsiveness()],
+  ['small', () => benchSmall()],
   ['ledger', () => benchLedger()],
   ['codes', () => benchCodes()],
-  ['journal', () => benchJournal()],
-  ['label-sets', () => benchLabelSets()],
-  ['growth', () => benchGrowth()],
   ['scraping', () => benchScraping()],
 ]);
 
-/** Runs all parts, or those that the arguments name. Prints a table, or with `--json` the figures for a later comparison. */
+/** Runs all parts, or those that the arguments name. Prints a table, or with `--json` the figures of test/bench/results.json. */
 async function main(args: readonly string[]): Promise<void> {
   const names = args.filter((arg) => arg !== '--json');
   const unknown = names.find((name) => !PARTS.has(name));

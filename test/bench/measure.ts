@@ -1,12 +1,12 @@
 /** How a figure is compared: by itself, or with that of the reference. */
-type Measure = 'value' | 'ratio' | 'saving' | 'excess';
+type Measure = 'value' | 'ratio' | 'excess';
 
-/** The goal of a figure. Without a bound, the figure is for information. */
+/** The goal of a figure. */
 export interface Goal {
   readonly measure: Measure;
   /** Whether a smaller or a larger figure is better. */
   readonly direction: 'at most' | 'at least';
-  readonly bound?: number;
+  readonly bound: number;
 }
 
 /** Figures of one run. */
@@ -27,14 +27,13 @@ export interface Comparison extends Measurement {
   /** `×`, or the unit of the figures. */
   readonly figureUnit: string;
   readonly direction: Goal['direction'];
-  readonly goal?: number;
-  readonly isMet?: boolean;
+  readonly goal: number;
+  readonly isMet: boolean;
 }
 
 const MEASURES: Readonly<Record<Measure, (value: number, reference: number) => number>> = {
   value: (value) => value,
   ratio: (value, reference) => value / reference,
-  saving: (value, reference) => reference / value,
   excess: (value, reference) => value - reference,
 };
 
@@ -44,12 +43,10 @@ export function compare(figures: Measurement, { measure, direction, bound }: Goa
   return {
     ...figures,
     figure,
-    figureUnit: measure === 'ratio' || measure === 'saving' ? '×' : figures.unit,
+    figureUnit: measure === 'ratio' ? '×' : figures.unit,
     direction,
-    ...(bound !== undefined && {
-      goal: bound,
-      isMet: direction === 'at most' ? figure <= bound : figure >= bound,
-    }),
+    goal: bound,
+    isMet: direction === 'at most' ? figure <= bound : figure >= bound,
   };
 }
 

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { Child } from './child.ts';
 
 const SERVED_RESPONSE = z.object({ url: z.string(), bytes: z.number() });
-const POLL_RESPONSE = z.object({ cpuMs: z.number(), wallMs: z.number() });
+const POLL_RESPONSE = z.object({ cpuMs: z.number() });
 const MEMORY_RESPONSE = z.object({ peakRssMb: z.number() });
 
 /** The cost of one poll in its process. */
@@ -11,7 +11,6 @@ export type PollCost = z.infer<typeof POLL_RESPONSE>;
 /** A body that another process serves. */
 export interface ServedBody extends AsyncDisposable {
   readonly url: string;
-  /** Size of the decompressed body. */
   readonly megabytes: number;
 }
 
@@ -24,9 +23,9 @@ export interface BodySize {
 /** Starts a process that serves a listing from memory, on loopback. */
 export async function serveBody(
   { users, tasks }: BodySize,
-  coding: 'identity' | 'gzip' | 'alternating' = 'identity',
+  bodies: 'one' | 'alternating' = 'one',
 ): Promise<ServedBody> {
-  const server = await Child.start('serving-body', { args: [String(users), String(tasks), coding] });
+  const server = await Child.start('serving-body', { args: [String(users), String(tasks), bodies] });
   const { url, bytes } = await server.sendCommand('address', SERVED_RESPONSE);
   return { url, megabytes: bytes / 1e6, [Symbol.asyncDispose]: () => server[Symbol.asyncDispose]() };
 }

@@ -21,8 +21,8 @@ function formatCells(comparison: Comparison): string[] {
       ? '–'
       : `${reference}: ${formatValue(referenceValue, unit)}`,
     formatValue(figure, figureUnit),
-    goal === undefined ? '–' : `${direction} ${formatValue(goal, figureUnit)}`,
-    isMet === undefined ? '–' : isMet ? 'yes' : 'no',
+    `${direction} ${formatValue(goal, figureUnit)}`,
+    isMet ? 'yes' : 'no',
   ];
 }
 

@@ -1,4 +1,3 @@
-import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { startApp } from '../../../src/app.ts';
 import type { Configuration } from '../../../src/config/configuration.ts';
 import { serveCommands, createUsageHandlers } from './command-server.ts';
@@ -20,17 +19,9 @@ async function run([intervalMs]: readonly string[]): Promise<void> {
     DEPENDENCIES,
   );
   const [address] = app.addresses;
-  const turns = monitorEventLoopDelay({ resolution: 1 });
   serveCommands({
     address: () => ({ url: `http://127.0.0.1:${address?.port}` }),
     ...createUsageHandlers(),
-    /** Wakes the process every millisecond, so it must be off while CPU time is measured. */
-    watchTurns: () => {
-      turns.reset();
-      turns.enable();
-      return {};
-    },
-    longestTurn: () => ({ longestTurnMs: turns.max / 1e6 - 1 }),
   });
   await app.failure;
 }

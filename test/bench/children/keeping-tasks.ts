@@ -5,7 +5,6 @@ import type { Snapshot } from '../../../src/tally/snapshot.ts';
 import type { Tally } from '../../../src/tally/tally.ts';
 import { createDefaultTally } from '../default-tally.ts';
 import { NOW_MS } from '../listing-body.ts';
-import { quantile } from '../measure.ts';
 import { serveCommands } from './command-server.ts';
 
 const POLL_MS = 15_000;
@@ -55,22 +54,18 @@ function readListing(into: ListingAggregator, tasks: number, listing: number): v
 interface RetainedTally {
   readonly tally: Tally;
   readonly snapshot: Snapshot | undefined;
-  readonly commitMs: readonly number[];
 }
 
 function commitListings(tasks: number, listings: number): RetainedTally {
   const tally = createDefaultTally();
-  const commitMs: number[] = [];
   let snapshot: Snapshot | undefined;
   for (let number = 0; number < listings; number += 1) {
     const listing = tally.beginListing();
     readListing(listing, tasks, number);
-    const startedMs = performance.now();
     const at = { wallMs: NOW_MS + number * POLL_MS, monotonicMs: number * POLL_MS };
     snapshot = tally.commit(listing, at);
-    commitMs.push(performance.now() - startedMs);
   }
-  return { tally, snapshot, commitMs };
+  return { tally, snapshot };
 }
 
 function measureHeapBytes(): number {
@@ -82,16 +77,16 @@ function measureHeapBytes(): number {
 }
 
 /** Measures after a warm-up that compiles the code. The first listing, the baseline, does not count. */
-function measure(tasks: number, rounds: number): { bytesPerTask: number; commitMs: number } {
+function measure(tasks: number, rounds: number): { bytesPerTask: number } {
   commitListings(tasks, 3);
   const beforeBytes = measureHeapBytes();
-  const { tally, snapshot, commitMs } = commitListings(tasks, rounds + 1);
+  const { tally, snapshot } = commitListings(tasks, rounds + 1);
   const bytesPerTask = (measureHeapBytes() - beforeBytes) / tasks;
   // Keeps both alive until here.
   if (tally.beginListing().tasks.size !== 0 || snapshot?.tasks !== tasks) {
     throw new Error(`Expected ${tasks} tasks to be accounted for, found ${snapshot?.tasks}`);
   }
-  return { bytesPerTask, commitMs: quantile(commitMs.slice(1), 0.5) };
+  return { bytesPerTask };
 }
 
 const [tasks, rounds] = process.argv.slice(2).map(Number);

@@ -5,11 +5,7 @@ import { serveCommands, getPeakRssMb } from './command-server.ts';
 export function servePollCommands(poll: (url: string) => Promise<unknown>): void {
   const [url = ''] = process.argv.slice(2);
   serveCommands({
-    poll: async () => {
-      const startedMs = performance.now();
-      const cpu = await measureCpuMs(() => poll(url));
-      return { cpuMs: cpu, wallMs: performance.now() - startedMs };
-    },
+    poll: async () => ({ cpuMs: await measureCpuMs(() => poll(url)) }),
     memory: () => ({ peakRssMb: getPeakRssMb() }),
   });
 }

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { format } from 'prettier';
 import { z } from 'zod';
+import { drawComparisons } from '../../bench/picture.ts';
 import { formatTable } from '../../bench/table.ts';
 import { assertGolden } from '../../support/fixtures.ts';
 import { readRepositoryFile } from '../../support/repository.ts';
@@ -15,23 +16,33 @@ const COMPARISON = z.object({
   figure: z.number(),
   figureUnit: z.string(),
   direction: z.enum(['at most', 'at least']),
-  goal: z.number().exactOptional(),
-  isMet: z.boolean().exactOptional(),
+  goal: z.number(),
+  isMet: z.boolean(),
 });
 
-const RESULTS = z.object({ machine: z.string(), comparisons: z.array(COMPARISON) });
+const { machine, comparisons } = z
+  .object({ machine: z.string(), comparisons: z.array(COMPARISON) })
+  .parse(JSON.parse(readRepositoryFile('test/bench/results.json')));
 
-/** The table of docs/performance.md and the line that names the machine. */
-const TABLE = /^<summary>.*<\/summary>\n\n\| what .*?\n\n(?=<\/details>)/ms;
+/** Pages with figures, and the rows that they show. */
+const PAGES = {
+  'docs/performance.md': comparisons,
+  'README.md': comparisons.filter(({ name }) => /first poll|service codes|scrape|memory of/.test(name)),
+};
 
-test('docs/performance.md shows the results of the committed run', async () => {
-  const { machine, comparisons } = RESULTS.parse(JSON.parse(readRepositoryFile('test/bench/results.json')));
-  const table = await format(formatTable(comparisons), { parser: 'markdown' });
-  const expected = `<summary>${machine}</summary>\n\n${table}\n`;
-  const page = readRepositoryFile('docs/performance.md');
-  assert.match(page, TABLE);
-  assertGolden(
-    '../../docs/performance.md',
-    page.replace(TABLE, () => expected),
-  );
+for (const [page, rows] of Object.entries(PAGES)) {
+  test(`${page} shows the figures of the committed run`, async () => {
+    const text = readRepositoryFile(page);
+    const figures = /(<!-- figures:begin -->\n).*?(?=\n<!-- figures:end -->)/s;
+    assert.match(text, figures);
+    const table = await format(formatTable(rows), { parser: 'markdown' });
+    assertGolden(
+      `../../${page}`,
+      text.replace(figures, (_, begin: string) => `${begin}\n${machine}.\n\n${table}`),
+    );
+  });
+}
+
+test('the picture of docs/performance.md shows the figures of the committed run', () => {
+  assertGolden('../../docs/pictures/performance.svg', drawComparisons(comparisons));
 });
