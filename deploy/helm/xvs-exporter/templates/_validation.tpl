@@ -1,6 +1,9 @@
 {{/* Mistakes that the schema cannot explain. */}}
 {{- define "xvs-exporter.validate" -}}
 {{- with .Values -}}
+{{- if hasKey .prometheusRule "bounds" -}}
+{{- fail "prometheusRule.bounds: removed; disable the alert in prometheusRule.alerts, and add it with your bound to prometheusRule.additionalGroups" -}}
+{{- end -}}
 {{- if and .existingSecret .secrets -}}
 {{- fail "existingSecret, secrets: expected one of them, found both; remove secrets, or existingSecret for a trial" -}}
 {{- end -}}

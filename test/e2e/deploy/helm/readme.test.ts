@@ -71,7 +71,10 @@ test('the example of the README renders valid manifests', (t) => {
   assert.deepEqual(manifests.flatMap(validateManifest), []);
   const rendered = JSON.stringify(manifests);
   assert.match(rendered, /"image":"registry\.example\.org\/video\/xvs-exporter:0\.1\.0"/);
-  assert.match(rendered, /"expr":"vector\(0\.2\)"/);
+  assert.match(
+    rendered,
+    /"for":"5m","keep_firing_for":"5m","labels":\{"layer":"data","severity":"critical","team":"video"\}/,
+  );
   assert.match(rendered, /"grafana_dashboard":"1"/);
 });
 

@@ -11,7 +11,6 @@ import {
   readRecordingRules,
 } from '../../../support/deploy-files.ts';
 import { listKnownSeries, findUnknownNames } from '../../../support/known-names.ts';
-import { listMetricNames } from '../../../support/promql.ts';
 
 const dashboardSchema = z.looseObject({
   uid: z.string(),
@@ -34,7 +33,6 @@ const DASHBOARDS = new Map(
 
 /** Labels that recorded series of each level may have, besides those of the installation. */
 const LEVELS: Readonly<Record<string, readonly string[]>> = {
-  bound: [],
   service_code: ['service_code'],
   service_code_vs_id: ['service_code', 'vs_id'],
   service_code_vs_id_format: ['service_code', 'vs_id', 'format'],
@@ -99,16 +97,6 @@ test('recorded series are named level:metric:operation with a known level', () =
   for (const { record } of readRecordingRules()) {
     assert.match(record, /^[a-z_]+:[a-z0-9_]+:[a-z0-9_]+$/);
     assert.ok(Object.hasOwn(LEVELS, parseLevel(record)), record);
-  }
-});
-
-test('every bound is a constant of bounds.yml, and an alert uses it', () => {
-  const used = new Set(readAlertRules().flatMap(({ expr }) => [...listMetricNames(expr)]));
-  const bounds = readRecordingRules().filter(({ record }) => record.startsWith('bound:'));
-  assert.ok(bounds.length > 0);
-  for (const { record, expr } of bounds) {
-    assert.match(expr, /^vector\([\d.e]+\)$/);
-    assert.ok(used.has(record), record);
   }
 });
 

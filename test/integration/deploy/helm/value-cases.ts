@@ -127,6 +127,7 @@ export const VALUE_CASES: readonly (readonly [Values, RegExp])[] = [
     { prometheusRule: { enabled: true, dashboardUrl: 'https://g.example.org/grafana/' } },
     /"https:\/\/g\.example\.org\/grafana\/d\/xvs-/,
   ],
+  [{ prometheusRule: { enabled: true, additionalRuleLabels: { team: 'video' } } }, /"team":"video"/],
   [
     { prometheusRule: { enabled: true, additionalGroups: [{ name: 'g', rules: [] }] } },
     /"xvs-exporter-additional".*"groups":\[\{"name":"g","rules":\[\]\}\]/,

