@@ -2,11 +2,16 @@ import { expectedFound, type Problem } from './config-error.ts';
 import { toEnvironmentName, toFlagName } from './settings.ts';
 import type { Environment } from './sources.ts';
 
+const ONE_DEADLINE = 'upstream.timeout is the one deadline of a poll';
+
 /**
  * Settings of earlier versions by their key in the file, each with what replaces it. The text ends the error
  * `expected a known setting, found one that was removed; …`, so it starts in lower case and has no full stop.
  */
 export const REMOVED_SETTINGS: ReadonlyMap<string, string> = new Map([
+  ['upstream.connect_timeout', ONE_DEADLINE],
+  ['upstream.headers_timeout', ONE_DEADLINE],
+  ['upstream.idle_timeout', ONE_DEADLINE],
   [
     'upstream.max_total_response_size',
     'nothing replaces it: all responses that are being read may have 2 GiB together',

@@ -43,21 +43,10 @@ export const SETTINGS = {
     schema: baseUrl,
     defaultText: 'required, unless every service code has its own',
   },
-  'upstream.timeout': { doc: 'Deadline of a whole poll.', schema: duration(1), default: '10s' },
-  'upstream.connect_timeout': {
-    doc: 'Deadline for establishing a connection, including TLS.',
-    schema: duration(1),
-    default: '5s',
-  },
-  'upstream.headers_timeout': {
-    doc: 'Deadline for the response headers, measured from sending the request.',
+  'upstream.timeout': {
+    doc: 'Deadline of a whole poll, from the resolution of the name to the end of the response.',
     schema: duration(1),
     default: '10s',
-  },
-  'upstream.idle_timeout': {
-    doc: 'Longest pause between two chunks of the response body.',
-    schema: duration(1),
-    default: '5s',
   },
   'upstream.max_response_size': {
     doc: 'Largest response body to read, after decompression.',

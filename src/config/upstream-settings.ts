@@ -38,9 +38,7 @@ export async function readUpstreamSettings(
 
 function readUpstreamLimits({ get }: MergedSettings) {
   return {
-    connectTimeoutMs: get('upstream.connect_timeout'),
-    headersTimeoutMs: get('upstream.headers_timeout'),
-    idleTimeoutMs: get('upstream.idle_timeout'),
+    timeoutMs: get('upstream.timeout'),
     maxResponseBytes: get('upstream.max_response_size'),
     maxConnections: get('upstream.max_connections'),
   };

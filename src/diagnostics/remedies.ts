@@ -96,12 +96,12 @@ const DIAGNOSES: Readonly<Record<string, Diagnosis>> = {
     isMatch: ({ failure, times, response }) =>
       failure?.reason === 'timeout' && times.connectedMs !== undefined && response === undefined,
     remedy:
-      'The service accepted the connection but did not respond in time. Check its load, or raise upstream.headers_timeout and upstream.timeout.',
+      'The service accepted the connection but did not respond in time. Check its load, or raise upstream.timeout.',
   },
   bodyTimeout: {
     isMatch: ({ failure, response }) => failure?.reason === 'timeout' && response !== undefined,
     remedy:
-      'The response started but did not end in time. If listings are large, raise upstream.timeout or upstream.idle_timeout.',
+      'The response started but did not end in time. If listings are large, raise upstream.timeout.',
   },
   proxyInUse: {
     isMatch: ({ failure, connection }) => failure !== undefined && connection.proxy !== undefined,

@@ -13,12 +13,8 @@ import { observeBodyBytes, redactRequest, type RequestObserver } from './request
 import { parseRetryAfter } from './retry-after.ts';
 import { signRequest, type SigningScheme } from './signing.ts';
 
-/** Options for all service codes. Each timeout fails a request with an {@link UpstreamError} `timeout`. */
+/** Options for all service codes. */
 export interface ClientOptions extends ConnectionOptions {
-  /** From sending the request to receiving the response headers. */
-  readonly headersTimeoutMs: number;
-  /** Between two chunks of the body. */
-  readonly idleTimeoutMs: number;
   /** Limit of a decoded body. */
   readonly maxResponseBytes: number;
   /** Shared with other clients: those that a reload has replaced. */
@@ -118,7 +114,7 @@ export class UpstreamClient implements AsyncDisposable {
 
   /** Resolves when the response headers have arrived. */
   async #send({ target, address, observer, signal }: PendingRequest): Promise<HttpResponse> {
-    const { clock, headersTimeoutMs, idleTimeoutMs, userAgent } = this.#options;
+    const { clock, userAgent } = this.#options;
     const headers = {
       accept: 'application/json',
       'accept-encoding': ACCEPTED_CODINGS,
@@ -131,8 +127,9 @@ export class UpstreamClient implements AsyncDisposable {
       path: address.url.slice(address.origin.length),
       method: 'GET',
       headers,
-      headersTimeout: headersTimeoutMs,
-      bodyTimeout: idleTimeoutMs,
+      // The deadline of the poll is the only one.
+      headersTimeout: 0,
+      bodyTimeout: 0,
       signal,
     });
     try {

@@ -21,8 +21,11 @@ interface ProxyOptions {
 }
 
 export interface ConnectionOptions {
-  /** For name resolution, TCP and TLS together. A tunnel through a proxy has the same time again. */
-  readonly connectTimeoutMs: number;
+  /**
+   * For opening a connection: name resolution, TCP and TLS together. A tunnel through a proxy has the same time again.
+   * The deadlines of the polls end requests; this one ends attempts that no poll waits for any more.
+   */
+  readonly timeoutMs: number;
   /** Connections per origin. */
   readonly maxConnections: number;
   readonly tls: TlsOptions;
@@ -54,7 +57,7 @@ export function openConnections(options: ConnectionOptions): Connections {
 }
 
 function createDispatcher(options: ConnectionOptions, sockets: Set<Socket>): Dispatcher {
-  const { connectTimeoutMs: timeout, maxConnections, tls, proxy } = options;
+  const { timeoutMs: timeout, maxConnections, tls, proxy } = options;
   const toPoolOptions = (inherited: object): Pool.Options => ({
     ...inherited,
     connections: maxConnections,

@@ -21,7 +21,6 @@ const NOT_HTTP = 'UND_ERR_HTTP_PARSER';
 const REASON_BY_CODE: ReadonlyMap<string, FailureReason> = new Map([
   ['UND_ERR_CONNECT_TIMEOUT', 'timeout'],
   ['UND_ERR_HEADERS_TIMEOUT', 'timeout'],
-  ['UND_ERR_BODY_TIMEOUT', 'timeout'],
   ['ETIMEDOUT', 'timeout'],
   ['ENOTFOUND', 'dns'],
   ['ENODATA', 'dns'],

@@ -65,9 +65,7 @@ function createConfiguration(
 ): Configuration {
   return {
     upstream: {
-      connectTimeoutMs: 10_000,
-      headersTimeoutMs: 10_000,
-      idleTimeoutMs: 10_000,
+      timeoutMs: 10_000,
       maxResponseBytes: limits.maxResponseBytes,
       maxConnections: 4,
       tls: { ca: readFixture('tls/ca.pem').toString() },

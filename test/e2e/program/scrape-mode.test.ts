@@ -138,11 +138,7 @@ test('a client that disconnects frees its slot, and its poll still counts', asyn
 
 test('SIGTERM answers a waiting scrape with the last known values, and exits with 0', async () => {
   await using service = await PausableService.start();
-  await using exporter = startExporter(
-    service.url,
-    '--upstream.timeout=10m',
-    '--upstream.headers-timeout=10m',
-  );
+  await using exporter = startExporter(service.url, '--upstream.timeout=10m');
   const base = await waitForBaseUrl(exporter);
   assert.equal((await scrape(base)).getValue('xvs_up'), 1);
   service.isPaused = true;

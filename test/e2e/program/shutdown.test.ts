@@ -42,7 +42,7 @@ async function waitUntilRead(port: number): Promise<void> {
 for (const name of ['SIGTERM', 'SIGINT'] as const) {
   test(`on ${name} the poll in progress is aborted, the scrape in progress is answered, and the exit code is 0`, async () => {
     await using service = await PausableService.start();
-    const timeouts = ['--upstream.timeout=1h', '--upstream.headers-timeout=1h'];
+    const timeouts = ['--upstream.timeout=1h'];
     await using exporter = startExporter(service.url, timeouts);
     const port = await exporter.waitForPort();
     await exporter.waitForOutput(/Poll succeeded/);

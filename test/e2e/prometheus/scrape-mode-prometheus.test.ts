@@ -27,7 +27,6 @@ test('while the service hangs, the target stays up for a real Prometheus, and xv
     '--poll.interval=4s',
     '--poll.min-age=1s',
     '--upstream.timeout=10s',
-    '--upstream.headers-timeout=10s',
   );
   const target = `127.0.0.1:${await exporter.waitForPort()}`;
   await using prometheus = await Prometheus.startWithJobs([

@@ -30,9 +30,7 @@ const { maxDepartedAccounts: _, ...LEDGER_DEFAULTS } = DEFAULT_LEDGER_SETTINGS;
 
 const DEFAULTS: Configuration = {
   upstream: {
-    connectTimeoutMs: 5000,
-    headersTimeoutMs: 10_000,
-    idleTimeoutMs: 5000,
+    timeoutMs: 10_000,
     maxResponseBytes: 1_073_741_824,
     maxConnections: 64,
     tls: {},

@@ -88,30 +88,12 @@ describe('a request that fails', () => {
 describe('a request that takes too long', { concurrency: true }, () => {
   it('to connect is timeout', async (t) => {
     const port = await listen(t, createServer());
-    const client = openClient(t, { connectTimeoutMs: 50 });
+    const client = openClient(t, { timeoutMs: 50 });
     const error = await assertFailsWith(
       collectListing(client, targetAt(`https://127.0.0.1:${port}`)),
       'timeout',
     );
     assert.match(error.message, /UND_ERR_CONNECT_TIMEOUT/);
-  });
-
-  it('to send the response headers is timeout', async (t) => {
-    const url = await serveRaw(t, () => undefined);
-    const error = await assertFailsWith(
-      collectListing(openClient(t, { headersTimeoutMs: 50 }), targetAt(url)),
-      'timeout',
-    );
-    assert.match(error.message, /UND_ERR_HEADERS_TIMEOUT/);
-  });
-
-  it('between two chunks of the body is timeout', async (t) => {
-    const url = await serveRaw(t, (socket) => socket.write(`${HEAD}content-length: 10\r\n\r\n{"ret`));
-    const error = await assertFailsWith(
-      collectListing(openClient(t, { idleTimeoutMs: 50 }), targetAt(url)),
-      'timeout',
-    );
-    assert.match(error.message, /UND_ERR_BODY_TIMEOUT/);
   });
 
   for (const [name, answer] of [

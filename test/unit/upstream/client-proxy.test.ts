@@ -100,7 +100,7 @@ describe('a tunnel that fails', () => {
 
   it('because the proxy does not respond is timeout', async (t) => {
     const httpsProxy = await serveRaw(t, () => undefined);
-    const client = openClient(t, { proxy: { httpsProxy }, connectTimeoutMs: 50 });
+    const client = openClient(t, { proxy: { httpsProxy }, timeoutMs: 50 });
     await assertFailsWith(collectListing(client, TARGET), 'timeout');
   });
 

@@ -20,9 +20,7 @@ export const CLOCK: Clock = {
 
 /** Timeouts that only expire in tests that shorten them. */
 const OPTIONS: ClientOptions = {
-  connectTimeoutMs: 20_000,
-  headersTimeoutMs: 20_000,
-  idleTimeoutMs: 20_000,
+  timeoutMs: 20_000,
   maxResponseBytes: 64 * 1024 * 1024,
   decodingBudget: new DecodingBudget(1024 * 1024 * 1024),
   maxConnections: 4,
