@@ -78,7 +78,7 @@ export function createExporter(
 ): Exporter {
   const { clock, logger, log, build, onListingStart } = dependencies;
   const { metrics, ledger, listing, shard, poll } = configuration;
-  let { upstream, codesOnOtherShards, display } = configuration;
+  let { upstream, codesOnOtherShards } = configuration;
 
   const labels = new CodeLabels();
   labels.update(configuration.serviceCodes);
@@ -114,7 +114,7 @@ export function createExporter(
     shard,
     version: build.version,
     configurationFile: configuration.file,
-    getReloadable: () => ({ codesOnOtherShards, display }),
+    getReloadable: () => ({ codesOnOtherShards }),
   });
 
   return {
@@ -126,7 +126,7 @@ export function createExporter(
     apply: async (next) => {
       if (!isDeepStrictEqual(next.upstream, upstream))
         client.replace(createUpstreamClient(next.upstream, decodingBudget, dependencies));
-      ({ upstream, codesOnOtherShards, display } = next);
+      ({ upstream, codesOnOtherShards } = next);
       scrapeTrigger?.configure(toScrapeLimits(next));
       return await applyServiceCodes(next, poller, labels);
     },

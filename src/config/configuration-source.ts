@@ -10,7 +10,7 @@ import { listSettings, toGroupName, type SettingPath } from './settings.ts';
 import type { MergedSettings } from './sources.ts';
 
 /** Groups of settings that a reload applies; the others need a restart. */
-const RELOADABLE_GROUPS: readonly string[] = ['upstream', 'signing', '', 'poll', 'display'];
+const RELOADABLE_GROUPS: readonly string[] = ['upstream', 'signing', '', 'poll'];
 /** Settings of these groups that need a restart nevertheless. */
 const RESTART_ONLY_SETTINGS: readonly SettingPath[] = ['poll.mode'];
 

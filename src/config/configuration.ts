@@ -3,7 +3,6 @@ import { computeReaderLabelSets } from '../listing/reader-limits.ts';
 import type { StaticLabels } from '../metrics/family.ts';
 import type { Shard } from '../sharding/shard.ts';
 import type { SigningScheme } from '../upstream/signing.ts';
-import type { DisplayNames } from './display-names.ts';
 import { resolvePath } from './files.ts';
 import type { MergedSettings } from './sources.ts';
 import type { UpstreamSettings } from './upstream-settings.ts';
@@ -33,11 +32,8 @@ export interface Configuration extends Readonly<ReturnType<typeof readStaticSett
   readonly codesOnOtherShards: ReadonlySet<string>;
 }
 
-export type DisplaySettings = Configuration['display'];
 export type PollSettings = Configuration['poll'];
 export type WebSettings = Configuration['web'];
-
-const NO_NAMES: DisplayNames = new Map();
 
 /** Reads the parts of the configuration that need nothing but settings. */
 export function readStaticSettings(settings: MergedSettings) {
@@ -69,10 +65,6 @@ export function readStaticSettings(settings: MergedSettings) {
       retainMs: get('state.retain'),
     },
     web: readWebSettings(settings),
-    display: {
-      deviceTypes: get('display.device_types') ?? NO_NAMES,
-      clientVersions: get('display.client_versions') ?? NO_NAMES,
-    },
     /** Absolute path of the configuration file. */
     file: readConfigurationFile(settings),
     log: { level: get('log.level'), format: get('log.format') },

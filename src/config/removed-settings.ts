@@ -3,6 +3,7 @@ import { toEnvironmentName, toFlagName } from './settings.ts';
 import type { Environment } from './sources.ts';
 
 const ONE_DEADLINE = 'upstream.timeout is the one deadline of a poll';
+const NO_NAMES = 'nothing replaces it: pages show the values of the service, as labels do';
 
 /**
  * Settings of earlier versions by their key in the file, each with what replaces it. The text ends the error
@@ -12,6 +13,8 @@ export const REMOVED_SETTINGS: ReadonlyMap<string, string> = new Map([
   ['upstream.connect_timeout', ONE_DEADLINE],
   ['upstream.headers_timeout', ONE_DEADLINE],
   ['upstream.idle_timeout', ONE_DEADLINE],
+  ['display.device_types', NO_NAMES],
+  ['display.client_versions', NO_NAMES],
   [
     'upstream.max_total_response_size',
     'nothing replaces it: all responses that are being read may have 2 GiB together',

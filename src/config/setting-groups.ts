@@ -18,7 +18,6 @@ const GROUP_TITLES = {
   listing: 'Limits of one listing',
   ledger: 'Byte counters',
   web: 'Web server',
-  display: 'Status page',
   state: 'State',
   log: 'Logging',
   config: 'Configuration file and reload',

@@ -14,7 +14,6 @@ import {
   secretFilePath,
 } from './schemas.ts';
 import { secretText, signingTemplate, size, type SchemaMeta } from './schemas.ts';
-import { displayNames } from './display-names.ts';
 import { codeGlobList, serviceCodeList } from './service-codes/schema.ts';
 
 /** One row of the table of settings. */
@@ -262,14 +261,6 @@ export const SETTINGS = {
     doc: 'Serve `/-/healthy` and `/-/ready` without authentication, client certificate and rate limit.',
     schema: boolean,
     default: 'false',
-  },
-  'display.device_types': {
-    doc: 'Names of device types for pages, such as `10=iPhone`; in the file, a mapping. Labels keep the value.',
-    schema: displayNames,
-  },
-  'display.client_versions': {
-    doc: 'Names of client versions, likewise.',
-    schema: displayNames,
   },
   'log.level': {
     doc: 'Lowest level that is logged.',

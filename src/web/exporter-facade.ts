@@ -1,7 +1,7 @@
 import { breakDownListing, type ListingBreakdown } from '../diagnostics/listing-breakdown.ts';
 import { CATALOGUE } from '../metrics/catalogue.ts';
 import type { CodeLabels } from '../metrics/code-labels.ts';
-import type { Configuration, DisplaySettings } from '../config/configuration.ts';
+import type { Configuration } from '../config/configuration.ts';
 import type { ConfigLoads, ExporterMetrics } from '../metrics/exporter-metrics.ts';
 import { countSeries } from '../metrics/exposition.ts';
 import type { Family, StaticLabels } from '../metrics/family.ts';
@@ -88,8 +88,6 @@ export interface ExporterFacade {
   /** `undefined` for a service code that is not configured. */
   getPolling(serviceCode: string): PollingStatus | undefined;
   getProcess(): ProcessStatus;
-  /** Names that pages show instead of label values. */
-  getDisplay(): DisplaySettings;
   /** Absolute path of the configuration file. */
   readonly configurationFile: string | undefined;
   /** `undefined` without a listing or if the listing is stale. */
@@ -109,7 +107,7 @@ interface ExporterFacadeOptions {
   readonly shard: Shard;
   readonly configurationFile: string | undefined;
   /** Returns the parts of the configuration that a reload changes. */
-  readonly getReloadable: () => Pick<Configuration, 'codesOnOtherShards' | 'display'>;
+  readonly getReloadable: () => Pick<Configuration, 'codesOnOtherShards'>;
 }
 
 /** Combines poll results and the exporter's own metrics for the web server. */
@@ -181,7 +179,6 @@ export function createExporterFacade(parts: ExporterFacadeOptions): ExporterFaca
       uptimeMs: clock.monotonic() - startedMs,
       ...exporterMetrics.configLoads,
     }),
-    getDisplay: () => getReloadable().display,
   };
 }
 

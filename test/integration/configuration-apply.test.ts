@@ -31,14 +31,6 @@ test('a reload applies changed upstream limits, and the counters continue', asyn
   }
 });
 
-test('a reload applies changed display names', async () => {
-  await using rig = await Rig.start();
-  const { configuration, exporter } = rig;
-  const display = { ...configuration.display, deviceTypes: new Map([['10', 'iPhone']]) };
-  await exporter.apply({ ...configuration, display });
-  assert.deepEqual(exporter.facade.getDisplay(), display);
-});
-
 test('a reload applies changed signing settings', async () => {
   await using rig = await Rig.start();
   const { configuration, exporter } = rig;

@@ -91,7 +91,6 @@ function createConfiguration(
       isLifecycleEnabled: false,
     },
     state: { file: undefined, intervalMs: 60_000, retainMs: 604_800_000 },
-    display: { deviceTypes: new Map(), clientVersions: new Map() },
     file: undefined,
     log: { level: 'debug', format: 'json' },
   };

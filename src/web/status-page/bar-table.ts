@@ -1,29 +1,17 @@
 import type { NamedCount } from '../../diagnostics/listing-breakdown.ts';
-import type { DisplayNames } from '../../config/display-names.ts';
 import { renderCount } from './human-units.ts';
 import { html, renderName, type Markup } from './markup.ts';
 
 /** The counts beyond share one bar. */
 const MAX_BARS = 10;
 
-interface BarTableOptions {
-  /** Shown beside the title. */
-  readonly note?: string;
-  /** Names to show before label values. */
-  readonly names?: DisplayNames;
-}
-
-/** A table of names and counts with a bar for each, in the given order. */
-export function renderBarTable(
-  title: string,
-  counts: readonly NamedCount[],
-  { note, names }: BarTableOptions = {},
-): Markup {
+/** A table of names and counts with a bar for each, in the given order; `note` is shown beside the title. */
+export function renderBarTable(title: string, counts: readonly NamedCount[], note?: string): Markup {
   const shown = counts.slice(0, MAX_BARS);
   const others = counts.slice(MAX_BARS);
   const othersSum = others.reduce((sum, { value }) => sum + value, 0);
   const max = Math.max(1, othersSum, ...shown.map(({ value }) => value));
-  const rows = shown.map(({ name, value }) => renderRow(renderDisplayName(name, names), value, max));
+  const rows = shown.map(({ name, value }) => renderRow(renderName(name), value, max));
   if (others.length > 0) rows.push(renderRow(html`<em>${others.length} others</em>`, othersSum, max));
   const noRows = html`<tr>
     <td class="aside" colspan="3">none</td>
@@ -45,13 +33,6 @@ export function renderBarTable(
       </tbody>
     </table>
   </section> `;
-}
-
-function renderDisplayName(value: string, names: DisplayNames | undefined): Markup {
-  const name = names?.get(value);
-  return name === undefined
-    ? renderName(value)
-    : html`${renderName(name)} <span class="aside">${renderName(value)}</span>`;
 }
 
 function renderRow(heading: Markup, value: number, max: number): Markup {

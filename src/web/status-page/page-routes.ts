@@ -72,7 +72,6 @@ export function buildServiceCodePage(
     status,
     polling: facade.getPolling(serviceCode),
     configurationFile: facade.configurationFile,
-    display: facade.getDisplay(),
     breakdown: facade.getBreakdown(serviceCode),
   });
 }

@@ -1,6 +1,5 @@
 import type { ListingBreakdown } from '../../diagnostics/listing-breakdown.ts';
 import type { PollHistoryEntry } from '../../poller/poll-history.ts';
-import type { DisplaySettings } from '../../config/configuration.ts';
 import type { PollingStatus, ServiceCodeStatus } from '../exporter-facade.ts';
 import { renderBarTable } from './bar-table.ts';
 import { formatCondition, renderCondition } from './conditions.ts';
@@ -21,7 +20,6 @@ export interface ServiceCodePageProps extends PageContext {
   readonly status: ServiceCodeStatus;
   readonly polling: PollingStatus | undefined;
   readonly configurationFile: string | undefined;
-  readonly display: DisplaySettings;
   /** `undefined` if no good listing is recent enough. */
   readonly breakdown: ListingBreakdown | undefined;
 }
@@ -31,7 +29,6 @@ export function renderServiceCodePage({
   status,
   polling,
   configurationFile,
-  display,
   breakdown,
   ...context
 }: ServiceCodePageProps): string {
@@ -51,9 +48,7 @@ export function renderServiceCodePage({
     main: html`<div id="code" data-live>
       ${errorHelp === undefined ? '' : html`<p class="error-help ${condition}">${errorHelp}</p>`}
       ${renderPlots(status, history, nowMs)} ${renderPollingFacts(status, polling, configurationFile, nowMs)}
-      ${
-        breakdown === undefined ? html`<p>No recent listing.</p>` : renderBreakdown(breakdown, display, nowMs)
-      }
+      ${breakdown === undefined ? html`<p>No recent listing.</p>` : renderBreakdown(breakdown, nowMs)}
       ${renderRecentPolls(history, lastPollMs, nowMs)}
     </div>`,
   });
@@ -84,16 +79,14 @@ function renderPlots(
   </section>`;
 }
 
-function renderBreakdown(breakdown: ListingBreakdown, display: DisplaySettings, nowMs: number): Markup {
+function renderBreakdown(breakdown: ListingBreakdown, nowMs: number): Markup {
   const note = 'HLS (m3u8) is not metered by the service';
   return html`${renderServerTable(breakdown.servers, nowMs)} ${renderTaskTables(breakdown, nowMs)}
     <div class="breakdown">
       ${renderBarTable('Outputs by format', breakdown.outputsByFormat)}
-      ${renderBarTable('Connections by format', breakdown.connectionsByFormat, { note })}
-      ${renderBarTable('Users by client version', breakdown.usersByClientVersion, {
-        names: display.clientVersions,
-      })}
-      ${renderBarTable('Users by device type', breakdown.usersByDeviceType, { names: display.deviceTypes })}
+      ${renderBarTable('Connections by format', breakdown.connectionsByFormat, note)}
+      ${renderBarTable('Users by client version', breakdown.usersByClientVersion)}
+      ${renderBarTable('Users by device type', breakdown.usersByDeviceType)}
       ${renderBarTable('Inputs by protocol', breakdown.inputsByProtocol)}
     </div>`;
 }

@@ -56,7 +56,6 @@ const DEFAULTS: Configuration = {
     isLifecycleEnabled: false,
   },
   state: { file: undefined, intervalMs: 60_000, retainMs: 604_800_000 },
-  display: { deviceTypes: new Map(), clientVersions: new Map() },
   file: undefined,
   log: { level: 'info', format: 'auto' },
 };

@@ -1,7 +1,7 @@
 import { CATALOGUE } from '../../../src/metrics/catalogue.ts';
 import { SINGLE_SHARD } from '../../../src/sharding/shard.ts';
 import type { ExporterFacade } from '../../../src/web/exporter-facade.ts';
-import { createStatus, NO_DISPLAY, PROCESS } from './status-page/status-fixtures.ts';
+import { createStatus, PROCESS } from './status-page/status-fixtures.ts';
 
 /** A facade without service codes. */
 export function createEmptyFacade(overrides: Partial<ExporterFacade> = {}): ExporterFacade {
@@ -17,7 +17,6 @@ export function createEmptyFacade(overrides: Partial<ExporterFacade> = {}): Expo
     isReady: () => true,
     nowMs: () => 0,
     getProcess: () => PROCESS,
-    getDisplay: () => NO_DISPLAY,
     getStatuses: () => [],
     getStatus: () => undefined,
     getPolling: () => undefined,

@@ -18,7 +18,6 @@ import {
   createPolling,
   createStatus,
   createWaitingStatus,
-  NO_DISPLAY,
   NOW_MS,
   PROCESS,
 } from './status-fixtures.ts';
@@ -40,7 +39,6 @@ const renderCode = (props: Partial<ServiceCodePageProps>): string =>
     status: createStatus('A'),
     polling: createPolling(),
     configurationFile: undefined,
-    display: NO_DISPLAY,
     breakdown: undefined,
     ...props,
   });
@@ -167,24 +165,6 @@ test('tasks with the most connections and stalled tasks are listed by id and ser
   assert.match(text, /Tasks with the most connections .*Connections name-0 name-0 1,000 name-1 name-0 950/);
   const breakdown = { ...createBreakdown(String), mostWatched: [], longestStalled: [] };
   assert.doesNotMatch(readText(renderCode({ breakdown })), /Tasks (?:stalled|with)/);
-});
-
-test('device types and client versions have the names of the configuration, beside their values', () => {
-  const breakdown = {
-    ...createBreakdown(String),
-    usersByDeviceType: [
-      { name: '10', value: 7 },
-      { name: '11', value: 5 },
-    ],
-    usersByClientVersion: [{ name: '451', value: 12 }],
-  };
-  const display = {
-    deviceTypes: new Map([['10', '<iPhone>']]),
-    clientVersions: new Map([['451', '4.5.1']]),
-  };
-  const text = readText(renderCode({ breakdown, display }));
-  assert.match(text, /Users by device type Name Count Bar &#60;iPhone&#62; 10 7 11 5/);
-  assert.match(text, /Users by client version Name Count Bar 4\.5\.1 451 12/);
 });
 
 test('the page of a service code shows where, when and with what outcome it is polled', () => {

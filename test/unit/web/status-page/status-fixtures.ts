@@ -1,6 +1,5 @@
 import { PollHistory } from '../../../../src/poller/poll-history.ts';
 import { SINGLE_SHARD } from '../../../../src/sharding/shard.ts';
-import type { DisplaySettings } from '../../../../src/config/configuration.ts';
 import type { PollingStatus, ProcessStatus, ServiceCodeStatus } from '../../../../src/web/exporter-facade.ts';
 
 /** The wall-clock time that the pages show. */
@@ -69,9 +68,6 @@ export const PROCESS: ProcessStatus = {
   lastSuccessMs: NOW_MS - 600_000,
   lastFailureMs: undefined,
 };
-
-/** No label value has a name. */
-export const NO_DISPLAY: DisplaySettings = { deviceTypes: new Map(), clientVersions: new Map() };
 
 /** Polls every 15 seconds; the next one is due in ten. */
 export function createPolling(overrides: Partial<PollingStatus> = {}): PollingStatus {
