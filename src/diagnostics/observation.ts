@@ -27,7 +27,6 @@ export interface Observation {
 /** Properties of a secret that do not reveal it. */
 export interface SecretTraits {
   readonly bytes: number;
-  readonly hasSurroundingWhitespace: boolean;
   readonly isQuoted: boolean;
 }
 

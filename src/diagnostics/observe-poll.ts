@@ -62,7 +62,6 @@ export async function observePoll(
 function describeSecret(secret: string): SecretTraits {
   return {
     bytes: Buffer.byteLength(secret),
-    hasSurroundingWhitespace: secret.trim() !== secret,
     isQuoted: /^(["']).*\1$/s.test(secret),
   };
 }

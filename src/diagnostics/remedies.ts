@@ -47,7 +47,6 @@ const UNTRUSTED_CERTIFICATE_CODE = /^(?:UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_)/;
 const INVALID_DATE_CODE = /^CERT_(?:HAS_EXPIRED|NOT_YET_VALID)$/;
 const API_PATH = /\/api(?:\/|$)/;
 const QUOTED = /^(["']).*\1$/;
-const SURROUNDING_OR_INVISIBLE = /^\s|\s$|\p{Cf}/u;
 
 /** The interface does not specify the tolerance of the service; below this offset the clock is not a likely cause. */
 const CLOCK_TOLERANCE_MS = 30_000;
@@ -100,8 +99,7 @@ const DIAGNOSES: Readonly<Record<string, Diagnosis>> = {
   },
   bodyTimeout: {
     isMatch: ({ failure, response }) => failure?.reason === 'timeout' && response !== undefined,
-    remedy:
-      'The response started but did not end in time. If listings are large, raise upstream.timeout.',
+    remedy: 'The response started but did not end in time. If listings are large, raise upstream.timeout.',
   },
   proxyInUse: {
     isMatch: ({ failure, connection }) => failure !== undefined && connection.proxy !== undefined,
@@ -178,11 +176,6 @@ const DIAGNOSES: Readonly<Record<string, Diagnosis>> = {
     remedy: ({ clock }) =>
       `The clocks of this machine and of the service differ by at least ${Math.round(minClockOffsetMs(clock) / 1000)} s, and signatures are valid for a short time only. Synchronize the clock (NTP).`,
   },
-  secretWithWhitespace: {
-    isMatch: (observation) => isRejected(observation) && observation.secret.hasSurroundingWhitespace,
-    remedy:
-      'The secret starts or ends with white space. Remove it unless it is part of the secret (one line feed at the end of a file is ignored).',
-  },
   quotedSecret: {
     isMatch: (observation) => isRejected(observation) && observation.secret.isQuoted,
     remedy:
@@ -193,9 +186,8 @@ const DIAGNOSES: Readonly<Record<string, Diagnosis>> = {
     remedy: 'The service code includes quotes. Remove them; docker --env-file does not strip quotes.',
   },
   malformedServiceCode: {
-    isMatch: (observation) =>
-      isRejected(observation) && SURROUNDING_OR_INVISIBLE.test(observation.serviceCode),
-    remedy: 'The service code starts or ends with white space, or has invisible characters. Type it again.',
+    isMatch: (observation) => isRejected(observation) && /\p{Cf}/u.test(observation.serviceCode),
+    remedy: 'The service code has invisible characters. Type it again.',
   },
   rejectedCredentials: {
     isMatch: isRejected,

@@ -5,7 +5,7 @@ export function createObservation(overrides: Partial<Observation> = {}): Observa
   return {
     serviceCode: 'TESTING',
     baseUrl: 'https://live.example.com',
-    secret: { bytes: 32, hasSurroundingWhitespace: false, isQuoted: false },
+    secret: { bytes: 32, isQuoted: false },
     signing: { algorithm: 'sha256', encoding: 'hex' },
     request: {
       line: 'GET /api/20140928/task_list?service_code=TESTING HTTP/1.1',
