@@ -6,7 +6,7 @@ import { CATALOGUE } from '../../../src/metrics/catalogue.ts';
 import type { FamilySpec } from '../../../src/metrics/family.ts';
 import { readFixture } from '../../support/fixtures.ts';
 
-/** The names of the last release, which later ones must keep: see docs/compatibility.md. */
+/** The names of the last release, which later ones must keep: see CONTRIBUTING.md. */
 const stable = z
   .strictObject({
     families: z.record(z.string(), z.strictObject({ type: z.string(), labels: z.array(z.string()) })),

@@ -19,11 +19,6 @@ type SkipReason = string;
 const retryUntilSuccess = (command: string): string =>
   `for _ in {1..300}; do ${command} >/dev/null && break; sleep 0.1; done`;
 
-const SERVICE = `node dist/main.js simulate --service-code=TESTING:abc --users=20 &
-printf abc > testing-secret
-export XVS_UPSTREAM_BASE_URL=http://127.0.0.1:20140 XVS_SERVICE_CODES=TESTING XVS_SECRET_FILE=testing-secret
-${retryUntilSuccess('curl --silent http://127.0.0.1:20140/')}`;
-
 const DEMO = `node dist/main.js demo --web.listen-address=127.0.0.1:0 &
 ${retryUntilSuccess('curl --silent http://localhost:20140/-/faults')}`;
 
@@ -116,20 +111,10 @@ export const COMMAND_RUNS: ReadonlyMap<string, CommandRun | SkipReason> = new Ma
     'it writes to /opt and /etc of the machine; the unit and its settings are checked by test/deploy/systemd',
   ],
   ['deploy/systemd/README.md: sudo systemctl daemon-reload', 'it would start a service of the machine'],
-  ['docs/releasing.md: npm run project', { after: 'node scripts/apply-project.mjs --check' }],
+  ['CONTRIBUTING.md: npm run project', { after: 'node scripts/apply-project.mjs --check' }],
   [
-    'docs/releasing.md: cosign verify registry.example.com/xvs-exporter:0.1.0 \\',
+    'CONTRIBUTING.md: cosign verify registry.example.com/xvs-exporter:0.1.0 \\',
     'there is no release to verify',
-  ],
-  ['docs/scaling.md: node dist/main.js --config.check --shard.count=1 --shard.index=0', { before: SERVICE }],
-  ['docs/scaling.md: npm run setup && npm run build', { until: /Simulating ALPHA/ }],
-  [
-    'docs/scaling.md: export XVS_UPSTREAM_BASE_URL=http://127.0.0.1:20140 XVS_SECRET=abc',
-    { until: /Listening/ },
-  ],
-  [
-    'docs/scaling.md: prometheus --config.file=deploy/prometheus/prometheus-shards.yml --storage.tsdb.path=/tmp/xvs-prometheus',
-    { before: STORAGE, until: /Server is ready to receive web requests/, needs: ['prometheus'] },
   ],
   [
     'docs/discovery.md: curl --fail --silent --show-error http://localhost:20928/sd',
@@ -162,10 +147,10 @@ export const COMMAND_RUNS: ReadonlyMap<string, CommandRun | SkipReason> = new Ma
     'CONTRIBUTING.md: UPDATE_GOLDEN=1 npm test -- config metrics',
     'npm test compares the files that it would write',
   ],
-  ['CONTRIBUTING.md: npm run bench', 'for four minutes, on a machine that does nothing else'],
+  ['CONTRIBUTING.md: npm run bench', 'for six minutes, on a machine that does nothing else'],
   [
-    'CONTRIBUTING.md: npm run --silent bench -- --json > before.json',
-    'for eight minutes, on a machine that does nothing else',
+    'docs/performance.md: npm run --silent bench -- --json > test/bench/results.json',
+    'for six minutes, on a machine that does nothing else',
   ],
   ['CONTRIBUTING.md: npm pack', { after: 'test -s xvs-exporter-*.tgz' }],
 ]);
