@@ -120,11 +120,10 @@ export class ExporterMetrics implements Disposable {
 
   /** Collects the selected families: of service codes, then of the process, each in the order of the catalogue. */
   async collect(selection: FamilySelection = 'everything'): Promise<readonly Family[]> {
-    const codeFamilies = selection === 'exporter' ? [] : this.#collectCodes(selection);
-    if (selection !== 'everything' && selection !== 'exporter') return codeFamilies;
+    if (typeof selection === 'object') return this.#collectCodes([selection.serviceCode]);
     this.#readCurrentValues();
     return [
-      ...codeFamilies,
+      ...(selection === 'exporter' ? [] : this.#collectCodes(this.#codeMetrics.keys())),
       ...(await this.#processMetrics.set.collectFamilies()),
       ...(await this.#collectVolatile()),
     ];
@@ -156,8 +155,7 @@ export class ExporterMetrics implements Disposable {
   }
 
   /** Collects each family in one part for each service code. */
-  #collectCodes(selection: FamilySelection): readonly Family[] {
-    const serviceCodes = typeof selection === 'object' ? selection : this.#codeMetrics.keys();
+  #collectCodes(serviceCodes: Iterable<string>): readonly Family[] {
     const codes = Array.from(serviceCodes, (serviceCode) => this.#collectCode(serviceCode));
     return (codes[0] ?? []).flatMap((_, index) => codes.flatMap((families) => families[index] ?? []));
   }

@@ -96,7 +96,7 @@ export class Exposition {
 }
 
 function createKey(selection: FamilySelection, format: ExpositionFormat): string {
-  return `${format} ${typeof selection === 'string' ? selection : JSON.stringify([...selection].toSorted())}`;
+  return `${format} ${typeof selection === 'string' ? selection : JSON.stringify(selection.serviceCode)}`;
 }
 
 /** Counts the series that Prometheus stores. */

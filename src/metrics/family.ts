@@ -51,5 +51,5 @@ export interface Family {
   readonly staticLabels?: StaticLabels;
 }
 
-/** Families that a scrape asks for; a set selects service codes. */
-export type FamilySelection = 'everything' | 'exporter' | 'service_codes' | ReadonlySet<string>;
+/** Families that a scrape asks for: all, those of the process, or those of one service code. */
+export type FamilySelection = 'everything' | 'exporter' | { readonly serviceCode: string };

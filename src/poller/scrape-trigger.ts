@@ -1,4 +1,3 @@
-import type { FamilySelection } from '../metrics/family.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { KeyedSemaphore } from '../runtime/keyed-semaphore.ts';
 import { linkAbort } from '../runtime/abort.ts';
@@ -13,8 +12,8 @@ const MAX_SCRAPE_WAIT_MS = 50_000;
 
 /** The properties of a scrape that decide which polls it triggers. */
 export interface ScrapeRequest {
-  /** Default: everything. */
-  readonly selection?: FamilySelection;
+  /** Default: every service code. */
+  readonly serviceCode?: string | undefined;
   /** Scrape timeout of the client, if known. */
   readonly timeoutMs?: number | undefined;
   /** Aborts when the client disconnects. */
@@ -69,8 +68,8 @@ export class ScrapeTrigger {
    * Polls the selected service codes whose last poll is too old. Resolves when these polls have ended or the scrape must
    * be answered; unfinished polls continue, and the next scrape shares them. Rejects with the signal's reason when it aborts.
    */
-  async refresh({ selection = 'everything', timeoutMs, signal }: ScrapeRequest): Promise<void> {
-    const selected = this.#selectPolls(selection);
+  async refresh({ serviceCode, timeoutMs, signal }: ScrapeRequest): Promise<void> {
+    const selected = this.#selectPolls(serviceCode);
     const running = selected.flatMap((polls) => polls.pollIfOlder(this.#minAgeMs) ?? []);
     if (running.length > 0) {
       const longestPollMs = selected.reduce((longest, polls) => Math.max(longest, polls.timeoutMs), 0);
@@ -82,10 +81,10 @@ export class ScrapeTrigger {
     signal?.throwIfAborted();
   }
 
-  #selectPolls(selection: FamilySelection): readonly SharedPolls[] {
-    if (selection === 'exporter') return [];
-    if (typeof selection === 'string') return [...this.#pollsByCode.values()];
-    return [...selection].flatMap((serviceCode) => this.#pollsByCode.get(serviceCode) ?? []);
+  #selectPolls(serviceCode: string | undefined): readonly SharedPolls[] {
+    if (serviceCode === undefined) return [...this.#pollsByCode.values()];
+    const polls = this.#pollsByCode.get(serviceCode);
+    return polls === undefined ? [] : [polls];
   }
 }
 

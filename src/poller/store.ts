@@ -79,12 +79,17 @@ export class Store {
     return [...this.#states.values()];
   }
 
+  #select(serviceCode: string): readonly CodeState[] {
+    const state = this.#states.get(serviceCode);
+    return state === undefined ? [] : [state];
+  }
+
   /**
-   * Collects the families of all or of the given service codes, in the order of the catalogue: one part of each family
-   * for each service code. The samples are the snapshot's own objects, so that the render cache hits.
+   * Collects the families of all service codes or of one, in the order of the catalogue: one part of each family for each
+   * service code. The samples are the snapshot's own objects, so that the render cache hits.
    */
-  collectFamilies(nowMs: number, serviceCodes?: ReadonlySet<string>): readonly Family[] {
-    const states = this.states.filter(({ serviceCode }) => serviceCodes?.has(serviceCode) ?? true);
+  collectFamilies(nowMs: number, onlyCode?: string): readonly Family[] {
+    const states = onlyCode === undefined ? this.states : this.#select(onlyCode);
     const polled = states.filter(hasSnapshot);
     const fresh = polled.filter((state) => !isStale(state, nowMs));
     return [

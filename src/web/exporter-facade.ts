@@ -132,17 +132,14 @@ export function createExporterFacade(parts: ExporterFacadeOptions): ExporterFaca
     refresh: async (scrape) => await scrapeDriven?.refresh(scrape),
     async collect(selection = 'everything') {
       const ownFamilies = await exporterMetrics.collect(selection);
-      const serviceCodes = typeof selection === 'object' ? selection : undefined;
-      const codeFamilies = store.collectFamilies(clock.monotonic(), serviceCodes);
-      if (selection === 'exporter')
-        return [
-          ...ownFamilies,
-          createSeriesFamily(
-            countSeries(codeFamilies) + countSeries(ownFamilies) + exporterMetrics.codeSeriesCount,
-          ),
-        ];
-      const families = [...codeFamilies, ...ownFamilies];
-      return selection === 'everything' ? [...families, createSeriesFamily(countSeries(families))] : families;
+      const nowMs = clock.monotonic();
+      if (typeof selection === 'object')
+        return [...store.collectFamilies(nowMs, selection.serviceCode), ...ownFamilies];
+      const codeFamilies = store.collectFamilies(nowMs);
+      const count = countSeries(codeFamilies) + countSeries(ownFamilies);
+      return selection === 'everything'
+        ? [...codeFamilies, ...ownFamilies, createSeriesFamily(count)]
+        : [...ownFamilies, createSeriesFamily(count + exporterMetrics.codeSeriesCount)];
     },
     getServiceCodes: () =>
       store.states.map(({ serviceCode }) => ({ serviceCode, labels: labels.get(serviceCode) })),

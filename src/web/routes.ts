@@ -3,7 +3,7 @@ import type { Exposition } from '../metrics/exposition.ts';
 import type { ExporterFacade } from './exporter-facade.ts';
 import { parseRequestTarget, PROBE_PATHS, type WebRequest } from './request.ts';
 import { respondText, type WebResponse } from './response.ts';
-import { handleScrape } from './scrape.ts';
+import { handleScrape, OWN_METRICS_PATH, respondExposition } from './scrape.ts';
 import { handleServiceDiscovery } from './service-discovery.ts';
 import { findPageRoute, respondNotFound } from './status-page/page-routes.ts';
 
@@ -49,6 +49,8 @@ function findRoute(path: string, { telemetryPath, exposition }: RouteOptions): R
     return (facade, request, query) => handleScrape(facade, request, query, exposition);
   }
   switch (path) {
+    case OWN_METRICS_PATH:
+      return (facade, request) => respondExposition(facade, request, 'exporter', exposition);
     case '/sd':
       return (facade, request) => handleServiceDiscovery(facade, request, telemetryPath);
     case PROBE_PATHS.health:

@@ -7,24 +7,37 @@ import { gzipExposition } from './exposition-gzip.ts';
 import type { WebRequest } from './request.ts';
 import { respond, respondText, respondUnknownServiceCode, type WebResponse } from './response.ts';
 
-/** Values of `collect[]`, the parameter by which node_exporter selects collectors. */
-const COLLECTORS = ['exporter', 'service_codes'] as const;
-const MAX_ECHOED_CHARS = 40;
+/** Path of the exporter's own metrics, which no poll changes. */
+export const OWN_METRICS_PATH = '/-/metrics';
 
 /** Responds to a scrape. In scrape mode GET waits for polls; HEAD does not, because it discards their result. */
 export async function handleScrape(
   facade: ExporterFacade,
-  { method, headers, signal }: WebRequest,
+  request: WebRequest,
   query: URLSearchParams,
   exposition: Exposition,
 ): Promise<WebResponse> {
-  let selection = parseSelection(query, facade);
-  if (method === 'GET' && !isErrorResponse(selection)) {
-    await facade.refresh({ selection, timeoutMs: parseScrapeTimeoutMs(headers), signal });
-    // A reload may have removed a service code during the polls.
-    selection = parseSelection(query, facade);
+  const { method, headers, signal } = request;
+  let target = parseTarget(query, facade);
+  if (method === 'GET' && !('status' in target)) {
+    const { serviceCode } = target;
+    await facade.refresh({ serviceCode, timeoutMs: parseScrapeTimeoutMs(headers), signal });
+    // A reload may have removed the service code during the poll.
+    target = parseTarget(query, facade);
   }
-  if (isErrorResponse(selection)) return selection;
+  if ('status' in target) return target;
+  const { serviceCode } = target;
+  const selection = serviceCode === undefined ? 'everything' : { serviceCode };
+  return await respondExposition(facade, request, selection, exposition);
+}
+
+/** Responds with families of the exporter, from the caches of `exposition`. */
+export async function respondExposition(
+  facade: ExporterFacade,
+  { headers, signal }: WebRequest,
+  selection: FamilySelection,
+  exposition: Exposition,
+): Promise<WebResponse> {
   const families = await facade.collect(selection);
   signal?.throwIfAborted();
   const { format, contentType } = negotiateFormat(headers.accept);
@@ -42,38 +55,25 @@ export function parseScrapeTimeoutMs(headers: IncomingHttpHeaders): number | und
   return seconds > 0 ? seconds * 1000 : undefined;
 }
 
-/** Reads `collect[]` and `service_code`; returns an error response if they are invalid. */
-function parseSelection(query: URLSearchParams, facade: ExporterFacade): FamilySelection | WebResponse {
-  const collectors = query.getAll('collect[]');
-  const unknown = collectors.find((name) => !COLLECTORS.some((collector) => collector === name));
-  if (unknown !== undefined)
+/** What a scrape asks for: one service code, or everything. */
+interface ScrapeTarget {
+  readonly serviceCode: string | undefined;
+}
+
+/** Reads `service_code`; returns an error response if the query is invalid. */
+function parseTarget(query: URLSearchParams, facade: ExporterFacade): ScrapeTarget | WebResponse {
+  if (query.has('collect[]'))
     return respondText(
       400,
-      `Expected collect[] to be ${COLLECTORS.join(' or ')}, found ${formatEchoed(unknown)}.`,
+      `Expected no collect[], which was removed: scrape ${OWN_METRICS_PATH} for the metrics of the exporter itself, or one service_code.`,
     );
-  const serviceCodes = query.getAll('service_code');
-  if (serviceCodes.length === 0) return selectCollectors(collectors);
-  if (serviceCodes.includes(''))
-    return respondText(400, 'Expected service_code to have a value, found none.');
-  // Together they select nothing, and an empty scrape that succeeds would hide the mistake.
-  if (collectors.includes('exporter'))
-    return respondText(400, 'Expected collect[]=exporter without service_code, found both.');
-  const missing = serviceCodes.find((serviceCode) => !facade.hasServiceCode(serviceCode));
-  if (missing === undefined) return new Set(serviceCodes);
-  return respondUnknownServiceCode(facade.shard, facade.getOtherShard(missing));
-}
-
-function selectCollectors(names: readonly string[]): FamilySelection {
-  const [first, ...others] = COLLECTORS.filter((collector) => names.includes(collector));
-  return first === undefined || others.length > 0 ? 'everything' : first;
-}
-
-/** Quotes and truncates a value, with everything but plain ASCII replaced. */
-function formatEchoed(value: string): string {
-  const text = value.length > MAX_ECHOED_CHARS ? `${value.slice(0, MAX_ECHOED_CHARS)}...` : value;
-  return `"${text.replaceAll(/[^\w .:,()[\]-]/g, '?')}"`;
-}
-
-function isErrorResponse(selection: FamilySelection | WebResponse): selection is WebResponse {
-  return typeof selection === 'object' && 'status' in selection;
+  const [serviceCode, ...others] = query.getAll('service_code');
+  if (others.length > 0)
+    return respondText(
+      400,
+      `Expected one service_code, found ${others.length + 1}: scrape each in a request of its own, or all without service_code.`,
+    );
+  if (serviceCode === '') return respondText(400, 'Expected service_code to have a value, found none.');
+  if (serviceCode === undefined || facade.hasServiceCode(serviceCode)) return { serviceCode };
+  return respondUnknownServiceCode(facade.shard, facade.getOtherShard(serviceCode));
 }

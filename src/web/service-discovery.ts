@@ -1,7 +1,7 @@
 import type { ExporterFacade, PolledServiceCode } from './exporter-facade.ts';
-import { parseHostHeader } from './host-header.ts';
 import type { Scheme, WebRequest } from './request.ts';
 import { respondCompressed, respondText, type WebResponse } from './response.ts';
+import { OWN_METRICS_PATH } from './scrape.ts';
 
 /** A target group of Prometheus' HTTP service discovery. */
 interface TargetGroup {
@@ -10,20 +10,24 @@ interface TargetGroup {
 }
 
 interface ScrapeAddress {
-  /** Host and port. */
+  /** Host, and port unless it is the default of the scheme. */
   readonly target: string;
   readonly scheme: Scheme;
   readonly metricsPath: string;
 }
 
-/** Builds one target group for each service code, sorted by service code. */
+/** Builds a target group for the process, and one for each service code, sorted by service code. */
 export function buildTargetGroups(
   serviceCodes: readonly PolledServiceCode[],
   { target, scheme, metricsPath }: ScrapeAddress,
 ): readonly TargetGroup[] {
-  return serviceCodes
+  const ofProcess: TargetGroup = {
+    targets: [target],
+    labels: { __scheme__: scheme, __metrics_path__: OWN_METRICS_PATH },
+  };
+  const ofCodes = serviceCodes
     .toSorted((a, b) => (a.serviceCode < b.serviceCode ? -1 : 1))
-    .map(({ serviceCode, labels }) => ({
+    .map(({ serviceCode, labels }): TargetGroup => ({
       targets: [target],
       labels: {
         // Configured labels come first, so that they cannot redirect a scrape.
@@ -34,6 +38,7 @@ export function buildTargetGroups(
         service_code: serviceCode,
       },
     }));
+  return [ofProcess, ...ofCodes];
 }
 
 /** Responds to `/sd`. Targets have the address of the `Host` header: it is known to reach this exporter. */
@@ -42,7 +47,7 @@ export async function handleServiceDiscovery(
   { headers, scheme = 'http' }: WebRequest,
   metricsPath: string,
 ): Promise<WebResponse> {
-  const target = parseHostHeader(headers.host ?? '', scheme);
+  const target = parseTarget(headers.host ?? '', scheme);
   if (target === undefined) {
     const found = headers.host === undefined ? 'none' : 'another value';
     return respondText(
@@ -54,4 +59,11 @@ export async function handleServiceDiscovery(
   return await respondCompressed(JSON.stringify(groups), 'application/json', headers, {
     Vary: 'Accept-Encoding',
   });
+}
+
+/** The address in a `Host` header; `undefined` if the header is more or less than an address. */
+function parseTarget(host: string, scheme: Scheme): string | undefined {
+  if (!URL.canParse(`${scheme}://${host}`)) return undefined;
+  const url = new URL(`${scheme}://${host}`);
+  return url.href === `${scheme}://${url.host}/` ? url.host : undefined;
 }

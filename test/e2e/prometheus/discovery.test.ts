@@ -50,14 +50,14 @@ test(
       createDiscoveryJobs(address),
       listDeployYaml('prometheus/rules').map((name) => scaleDurations(readDeployFile(name), TIME_DIVISOR)),
     );
-    const upOfCodes = () => prometheus.query('up{job="xvs-exporter-service-codes"} == 1');
+    const upOfCodes = () => prometheus.query('up{service_code!=""} == 1');
 
     await t.test('each code and the process are targets that are up', async () => {
       await prometheus.waitUntil(upOfCodes, (series) => series.length === 3);
       assert.deepEqual(listCodes(await upOfCodes()), ['GOES', 'STAYS', SPECIAL_CODE]);
       // The first scrapes of the targets are not simultaneous.
       const ofProcess = await prometheus.waitUntil(
-        () => prometheus.query('up{job="xvs-exporter"}'),
+        () => prometheus.query('up{service_code=""}'),
         (series) => series.length > 0,
       );
       assert.deepEqual(
@@ -82,7 +82,7 @@ test(
 
     await t.test('no two targets expose the same series: there are as many series as samples', async () => {
       const counts = async (): Promise<readonly [number, number]> => {
-        const all = await prometheus.query('{__name__=~".+", job=~"xvs-exporter.*"}');
+        const all = await prometheus.query('{__name__=~".+", job="xvs-exporter"}');
         const scraped = all.filter(({ metric }) => metric['__name__'] === 'scrape_samples_scraped');
         const samples = scraped.reduce((sum, { value }) => sum + value, 0);
         const own = all.filter(({ metric }) => !SCRAPE_METRICS.test(metric['__name__'] ?? ''));
@@ -99,7 +99,7 @@ test(
       async () => {
         folder.replace('config.json', createConfiguration(serviceUrl, ['STAYS', 'COMES', SPECIAL_CODE]));
         assert.equal((await fetch(`http://${address}/-/reload`, { method: 'POST' })).status, 200);
-        const targets = () => prometheus.query('up{job="xvs-exporter-service-codes"}');
+        const targets = () => prometheus.query('up{service_code!=""}');
         await prometheus.waitUntil(
           targets,
           (series) => listCodes(series).join() === ['COMES', 'STAYS', SPECIAL_CODE].join(),

@@ -128,15 +128,19 @@ export const COMMAND_RUNS: ReadonlyMap<string, CommandRun | SkipReason> = new Ma
     { before: RUNNING_DEMO },
   ],
   [
+    'docs/discovery.md: curl --fail --silent --show-error http://localhost:20928/-/metrics',
+    { before: RUNNING_DEMO },
+  ],
+  [
     'docs/discovery.md: prometheus --config.file=deploy/prometheus/prometheus-sd.yml --storage.tsdb.path=/tmp/xvs-prometheus',
     { before: STORAGE, until: /Server is ready to receive web requests/, needs: ['prometheus'] },
   ],
   [
-    'docs/discovery.md: promtool check service-discovery --timeout=5s deploy/prometheus/prometheus-sd.yml xvs-exporter-service-codes',
+    'docs/discovery.md: promtool check service-discovery --timeout=5s deploy/prometheus/prometheus-sd.yml xvs-exporter',
     {
       before: RUNNING_DEMO,
       after:
-        'promtool check service-discovery --timeout=5s deploy/prometheus/prometheus-sd.yml xvs-exporter-service-codes | grep \'"instance": "localhost:20928"\'',
+        'promtool check service-discovery --timeout=5s deploy/prometheus/prometheus-sd.yml xvs-exporter | grep \'"instance": "localhost:20928"\'',
       needs: ['promtool'],
     },
   ],

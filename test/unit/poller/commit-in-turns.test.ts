@@ -44,7 +44,7 @@ function getInputBytes({ store }: Harness): number | undefined {
 }
 
 async function getPolls({ exporterMetrics }: Harness, serviceCode: string): Promise<Record<string, number>> {
-  const families = await exporterMetrics.collect(new Set([serviceCode]));
+  const families = await exporterMetrics.collect({ serviceCode });
   const counts = ['xvs_exporter_polls_total', 'xvs_exporter_polls_aborted_total'].map((name) => {
     const [sample] = families.find(({ spec }) => spec.name === name)?.samples ?? [];
     return [name, sample !== undefined && 'value' in sample ? sample.value : Number.NaN];

@@ -31,7 +31,7 @@ async function countPolls(
   serviceCode: string,
   family = 'xvs_exporter_polls_total',
 ): Promise<number | undefined> {
-  const families = await exporterMetrics.collect(new Set([serviceCode]));
+  const families = await exporterMetrics.collect({ serviceCode });
   return getFirstValue(families.find(({ spec }) => spec.name === family)?.samples);
 }
 

@@ -35,7 +35,7 @@ function setUp(
     return scraping;
   };
   const readSkipCounts = async (serviceCode: string): Promise<readonly unknown[]> => {
-    const families = await all.exporterMetrics.collect(new Set([serviceCode]));
+    const families = await all.exporterMetrics.collect({ serviceCode });
     const family = families.find(({ spec }) => spec.name === 'xvs_exporter_polls_skipped_total');
     return [...(family?.samples ?? [])].map((sample) => 'value' in sample && sample.value);
   };
@@ -66,15 +66,15 @@ test('a scrape polls all service codes concurrently, and is over when their poll
   assert.deepEqual([store.get('A')?.isUp, store.get('B')?.isUp], [true, false]);
 });
 
-test('a scrape of the exporter polls nothing and does not wait', async (t) => {
+test('a scrape of an unknown service code polls nothing and does not wait', async (t) => {
   const all = setUp(t, ['A', 'B']);
-  await all.scrape({ selection: 'exporter' }).ended;
+  await all.scrape({ serviceCode: 'X' }).ended;
   assert.equal(listRequested(all), '');
 });
 
-test('a scrape of some service codes polls only these and ignores unknown codes', async (t) => {
+test('a scrape of one service code polls only this one', async (t) => {
   const all = setUp(t, ['A', 'B']);
-  const scraping = all.scrape({ selection: new Set(['B', 'X']) });
+  const scraping = all.scrape({ serviceCode: 'B' });
   await nextTurn();
   assert.equal(listRequested(all), 'B');
   await all.client.latest.respond(createListingBody(0));
@@ -126,7 +126,7 @@ test('a new min_age applies from the next scrape on', async (t) => {
 test('scrapes share a running poll, and each starts its other polls', async (t) => {
   const all = setUp(t, ['A', 'B']);
   const { clock, client, scrape } = all;
-  const one = scrape({ selection: new Set(['A']) });
+  const one = scrape({ serviceCode: 'A' });
   await nextTurn();
   await advanceClock(clock, 6000);
   const other = scrape();
@@ -174,8 +174,8 @@ test('a scrape without a timeout waits for the longest deadline of its polls', a
   client.isAbortable = false;
   const slow = (serviceCode: string, timeoutMs: number) =>
     createPolledCode(serviceCode, { target: { ...TARGET, serviceCode, timeoutMs } });
-  await poller.apply([slow('A', 1000), slow('B', 3000), slow('C', 20_000)]);
-  const scraping = scrape({ selection: new Set(['A', 'B']) });
+  await poller.apply([slow('A', 1000), slow('B', 3000)]);
+  const scraping = scrape();
   await advanceClock(clock, 2999);
   assert.equal(scraping.isOver, false);
   await advanceClock(clock, 1);

@@ -35,7 +35,7 @@ export function createFakeFacade(overrides: Partial<ExporterFacade> = {}): Expor
           spec: CATALOGUE.up,
           samples: codes
             .filter((code) =>
-              typeof selection === 'object' ? selection.has(code) : selection !== 'exporter',
+              typeof selection === 'object' ? selection.serviceCode === code : selection !== 'exporter',
             )
             .map((code) => ({ labels: [code], value: 1 })),
         },

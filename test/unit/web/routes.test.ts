@@ -14,6 +14,7 @@ function get(url: string, headers = {}, overrides = {}, options = OPTIONS) {
 
 for (const [url, vary] of [
   ['/metrics', 'Accept, Accept-Encoding'],
+  ['/-/metrics', 'Accept, Accept-Encoding'],
   ['/', 'Accept-Encoding'],
   ['/service-codes/A', 'Accept-Encoding'],
   ['/sd', 'Accept-Encoding'],
@@ -31,33 +32,21 @@ for (const [url, vary] of [
 const REJECTED: readonly (readonly [string, string, number, string])[] = [
   ['GET', '/metrics?service_code=', 400, 'Expected service_code to have a value, found none.\n'],
   ['GET', '/metrics?service_code=%3Cb%3E', 404, 'No such service code is configured.\n'],
-  ['GET', '/metrics?service_code=A&service_code=B', 404, 'No such service code is configured.\n'],
-  ['GET', '/metrics?collect[]=', 400, 'Expected collect[] to be exporter or service_codes, found "".\n'],
   [
     'GET',
-    '/metrics?collect[]=exporter&collect[]=Exporter',
+    '/metrics?service_code=A&service_code=A&service_code=B',
     400,
-    'Expected collect[] to be exporter or service_codes, found "Exporter".\n',
+    'Expected one service_code, found 3: scrape each in a request of its own, or all without service_code.\n',
   ],
-  [
-    'GET',
-    '/metrics?collect[]=a%0D%0A%3Cb%3E%22%C3%BC%F0%9F%98%80%00&service_code=B',
-    400,
-    'Expected collect[] to be exporter or service_codes, found "a???b??????".\n',
-  ],
-  [
-    'GET',
-    `/metrics?collect[]=${'x'.repeat(5000)}`,
-    400,
-    `Expected collect[] to be exporter or service_codes, found "${'x'.repeat(40)}...".\n`,
-  ],
-  [
-    'GET',
-    '/metrics?collect[]=exporter&service_code=A',
-    400,
-    'Expected collect[]=exporter without service_code, found both.\n',
-  ],
-  ['GET', '/metrics?collect[]=service_codes&service_code=B', 404, 'No such service code is configured.\n'],
+  ...['collect[]=', 'collect%5B%5D=exporter', 'service_code=A&collect[]=%0D%0A'].map(
+    (query) =>
+      [
+        'GET',
+        `/metrics?${query}`,
+        400,
+        'Expected no collect[], which was removed: scrape /-/metrics for the metrics of the exporter itself, or one service_code.\n',
+      ] as const,
+  ),
   [
     'GET',
     '/sd',

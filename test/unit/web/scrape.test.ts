@@ -46,14 +46,10 @@ const SELECTED: readonly (readonly [string, readonly string[], boolean])[] = [
   ['/metrics?', BOTH, true],
   ['/metrics?other=1', BOTH, true],
   ['/metrics?collect=exporter', BOTH, true],
+  ['/-/metrics', [], true],
+  ['/-/metrics?service_code=A', [], true],
   ['/metrics?service_code=A', ['A'], false],
   ['/metrics?service_code=%C3%BC%26%3D', ['ü&='], false],
-  ['/metrics?service_code=A&service_code=A&service_code=%C3%BC%26%3D', BOTH, false],
-  ['/metrics?collect[]=exporter', [], true],
-  ['/metrics?collect%5B%5D=exporter&collect%5B%5D=exporter', [], true],
-  ['/metrics?collect[]=service_codes', BOTH, false],
-  ['/metrics?collect[]=service_codes&collect[]=exporter', BOTH, true],
-  ['/metrics?collect[]=service_codes&service_code=A', ['A'], false],
 ];
 
 for (const [url, codes, hasOwnMetrics] of SELECTED) {
@@ -75,28 +71,21 @@ function createRecordingFacade(overrides: Partial<ExporterFacade> = {}) {
 const SCRAPES: readonly (readonly [
   string,
   Record<string, string>,
-  ScrapeRequest['selection'],
+  ScrapeRequest['serviceCode'],
   number | undefined,
 ])[] = [
-  ['/metrics', {}, 'everything', undefined],
-  ['/metrics?collect[]=exporter', {}, 'exporter', undefined],
-  ['/metrics?collect[]=service_codes', {}, 'service_codes', undefined],
-  ['/metrics', { 'x-prometheus-scrape-timeout-seconds': '2.5' }, 'everything', 2500],
-  [
-    '/metrics?service_code=A&service_code=A',
-    { 'x-prometheus-scrape-timeout-seconds': 'soon' },
-    new Set(['A']),
-    undefined,
-  ],
+  ['/metrics', {}, undefined, undefined],
+  ['/metrics', { 'x-prometheus-scrape-timeout-seconds': '2.5' }, undefined, 2500],
+  ['/metrics?service_code=A', { 'x-prometheus-scrape-timeout-seconds': 'soon' }, 'A', undefined],
 ];
 
-for (const [url, headers, selection, timeoutMs] of SCRAPES) {
-  test(`GET ${url} with ${JSON.stringify(headers)} passes selection and timeout to refresh`, async () => {
+for (const [url, headers, serviceCode, timeoutMs] of SCRAPES) {
+  test(`GET ${url} with ${JSON.stringify(headers)} passes service code and timeout to refresh`, async () => {
     const { scrapes, facade } = createRecordingFacade();
     const { signal } = new AbortController();
     const { status } = await handle({ method: 'GET', url, headers, signal }, facade, OPTIONS);
     assert.equal(status, 200);
-    assert.deepEqual(scrapes, [{ selection, timeoutMs, signal }]);
+    assert.deepEqual(scrapes, [{ serviceCode, timeoutMs, signal }]);
   });
 }
 
@@ -104,7 +93,8 @@ for (const [method, url] of [
   ['HEAD', '/metrics'],
   ['POST', '/metrics'],
   ['GET', '/metrics?service_code='],
-  ['GET', '/metrics?service_code=X&service_code=A'],
+  ['GET', '/metrics?service_code=A&service_code=A'],
+  ['GET', '/-/metrics'],
   ['GET', '/'],
   ['GET', '/service-codes/A'],
   ['GET', '/-/healthy'],

@@ -18,10 +18,13 @@ const ADDRESS = { target: 'exporter:20928', scheme: 'http', metricsPath: '/metri
 const OPTIONS = { telemetryPath: '/other-metrics', exposition: new Exposition() };
 const LONE_SURROGATE = 'half \ud83d';
 
-/** Builds the labels of the groups for some service codes. */
+const PROCESS_LABELS = { __metrics_path__: '/-/metrics', __scheme__: 'http' };
+
+/** Builds the labels of the groups of some service codes. */
 function labelsFor(codes: Readonly<Record<string, Readonly<Record<string, string>>>>) {
   const polled = Object.entries(codes).map(([serviceCode, labels]) => ({ serviceCode, labels }));
-  return buildTargetGroups(polled, ADDRESS).map(({ labels }) => labels);
+  const [, ...ofCodes] = buildTargetGroups(polled, ADDRESS);
+  return ofCodes.map(({ labels }) => labels);
 }
 
 const routeLabels = (serviceCode: string) => ({
@@ -34,12 +37,14 @@ const routeLabels = (serviceCode: string) => ({
 test('a service code is a target with its scrape parameters and configured labels', () => {
   const labels = { tenant: 'blue', env: '' };
   assert.deepEqual(buildTargetGroups([{ serviceCode: 'A', labels }], ADDRESS), [
+    { targets: ['exporter:20928'], labels: PROCESS_LABELS },
     { targets: ['exporter:20928'], labels: { ...routeLabels('A'), ...labels } },
   ]);
 });
 
-test('without service codes there are no targets', () => {
-  assert.deepEqual(labelsFor({}), []);
+test('without service codes, the process is the only target', () => {
+  const groups = buildTargetGroups([], ADDRESS);
+  assert.deepEqual(groups, [{ targets: ['exporter:20928'], labels: PROCESS_LABELS }]);
 });
 
 test('targets are sorted by code unit, independent of locale and input order', () => {
@@ -71,7 +76,8 @@ test('the response is uncacheable JSON with the configured metrics path', async 
   assert.equal(headers['Content-Type'], 'application/json');
   assert.equal(headers['Cache-Control'], 'no-store');
   assert.deepEqual(JSON.parse(String(body)), [
-    { targets: ['[::1]:80'], labels: { ...routeLabels('A'), __metrics_path__: '/other-metrics' } },
+    { targets: ['[::1]'], labels: PROCESS_LABELS },
+    { targets: ['[::1]'], labels: { ...routeLabels('A'), __metrics_path__: '/other-metrics' } },
   ]);
 });
 
@@ -88,18 +94,30 @@ test('unusual service codes give valid UTF-8 and JSON', async () => {
   const groups: readonly { readonly labels: Readonly<Record<string, string>> }[] = JSON.parse(text);
   assert.deepEqual(
     groups.map(({ labels }) => labels['__param_service_code']),
-    codes,
+    [undefined, ...codes],
   );
 });
 
-test('an invalid Host header is rejected without an echo', async () => {
-  const { status, body } = await send('GET', '/sd', { host: 'evil:80/<b>' });
-  assert.equal(status, 400);
-  assert.equal(
-    body,
-    'Expected the Host header to be a host name or IP address with an optional port, found another value.\n',
-  );
-});
+for (const host of [
+  'evil:80/<b>',
+  'a b',
+  'user@a',
+  'a?b',
+  'a#b',
+  'a:99999',
+  '[fe80::1%eth0]',
+  '1.2.3.256',
+  '',
+]) {
+  test(`the Host header "${host}" is rejected without an echo`, async () => {
+    const { status, body } = await send('GET', '/sd', { host });
+    assert.equal(status, 400);
+    assert.equal(
+      body,
+      'Expected the Host header to be a host name or IP address with an optional port, found another value.\n',
+    );
+  });
+}
 
 const OVERRIDES = {
   handle: (incoming: Parameters<typeof handle>[0]) =>
@@ -110,7 +128,7 @@ test('over TLS, targets have the scheme https', async (t) => {
   const { port } = await startSecuredServer(t, `tls_server_config: { ${SERVER_CERTIFICATE} }`, OVERRIDES);
   const { status, body } = await requestOverHttps(port, '/sd', { headers: { host: 'localhost' } });
   assert.equal(status, 200);
-  assert.match(body, /"targets":\["localhost:443"\].*"__scheme__":"https"/);
+  assert.match(body, /"targets":\["localhost"\].*"__scheme__":"https"/);
 });
 
 test('targets need the password and obey the rate limit', async (t) => {

@@ -160,7 +160,7 @@ function listMonitorCases(monitor: string): readonly (readonly [Values, RegExp])
       { basicAuth: { username: { name: 's', key: 'u' }, password: { name: 's', key: 'p' } } },
       /"basicAuth":\{"password":\{"key":"p","name":"s"\},"username":\{"key":"u","name":"s"\}\}/,
     ],
-    [{ params: { 'collect[]': ['exporter'] } }, /"params":\{"collect\[\]":\["exporter"\]\}/],
+    [{ params: { service_code: ['A'] } }, /"params":\{"service_code":\["A"\]\}/],
     [{ namespace: 'mon' }, /"namespace":"mon".*"matchNames":\["live"\]/],
     [{ additionalLabels: { release: 'p' } }, /"release":"p"/],
     [{ relabelings: [{ action: 'drop' }] }, /"xvs-exporter"\},\{"action":"drop"\}/],

@@ -23,7 +23,7 @@ function createUpInput(unitTest: string): string {
     const instance = /instance="([^"]*)"/.exec(series)?.[1];
     const code = /service_code="([^"]*)"/.exec(series)?.[1];
     if (instance === undefined || code === undefined) return [];
-    const up = `up{job="xvs-exporter-service-codes", instance="${instance}", service_code="${code}"}`;
+    const up = `up{job="xvs-exporter", instance="${instance}", service_code="${code}"}`;
     return [`      - series: ${up}\n        values: ${upOf.get(instance) ?? CONSTANT}\n`];
   });
   return [...new Set(lines)].join('');
@@ -43,7 +43,10 @@ const files = listDeployYaml('prometheus/tests').filter((name) => !name.endsWith
 
 test('the unit tests get targets of service codes', () => {
   const targets = files.flatMap(
-    (file) => addDiscoveredTargets(readDeployFile(file)).match(/exporter-service-codes"/g) ?? [],
+    (file) =>
+      addDiscoveredTargets(readDeployFile(file)).match(
+        /up\{job="xvs-exporter", instance="[^"]*", service_code=/g,
+      ) ?? [],
   );
   assert.ok(targets.length > 60, `${targets.length} targets`);
 });
