@@ -292,9 +292,6 @@ async function startWeb(
   return await startWebServer({
     addresses: web.listenAddresses,
     maxRequests: web.maxRequests,
-    maxConnections: web.maxConnections,
-    maxConnectionsPerAddress: web.maxConnectionsPerAddress,
-    maxPendingPasswords: web.maxPendingPasswords,
     hasOpenProbes: web.hasOpenProbes,
     webConfigurationSource,
     metrics: exporterMetrics.web,
@@ -307,14 +304,13 @@ async function startWeb(
 
 /** Opens the web configuration file, if there is one. */
 async function openWebConfigurationSource(
-  { configFile, isWeakerConfigAllowed }: WebSettings,
+  { configFile }: WebSettings,
   { clock, logger }: AppDependencies,
 ): Promise<WebConfigurationSource> {
   if (configFile === undefined) return DEFAULT_WEB_CONFIGURATION_SOURCE;
   return await openWebConfiguration({
     path: configFile,
     readFile: LOCAL_FILE_SYSTEM.readFile,
-    isWeakerAllowed: isWeakerConfigAllowed,
     clock,
     logger,
   });

@@ -87,10 +87,6 @@ function readWebSettings(settings: MergedSettings) {
   const configFile = readPath(settings, 'web.config.file');
   return {
     ...(configFile !== undefined && { configFile }),
-    isWeakerConfigAllowed: get('web.config.allow_weaker'),
-    maxConnections: get('web.max_connections'),
-    maxConnectionsPerAddress: get('web.max_connections_per_address'),
-    maxPendingPasswords: get('web.max_pending_passwords'),
     hasOpenProbes: get('web.open_probes'),
     listenAddresses: get('web.listen_address'),
     telemetryPath: get('web.telemetry_path'),

@@ -16,6 +16,16 @@ export const REMOVED_SETTINGS: ReadonlyMap<string, string> = new Map([
   ['display.device_types', NO_NAMES],
   ['display.client_versions', NO_NAMES],
   [
+    'web.max_connections',
+    'nothing replaces it: of 512 connections, idle ones of the largest client give way',
+  ],
+  ['web.max_connections_per_address', 'nothing replaces it: the client with the most connections gives way'],
+  [
+    'web.max_pending_passwords',
+    'nothing replaces it: 64 passwords wait, and those of each client take turns',
+  ],
+  ['web.config.allow_weaker', 'nothing replaces it: restart the exporter to remove a protection'],
+  [
     'upstream.max_total_response_size',
     'nothing replaces it: all responses that are being read may have 2 GiB together',
   ],

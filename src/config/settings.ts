@@ -223,7 +223,7 @@ export const SETTINGS = {
   },
   'web.telemetry_path': { doc: 'Path of the metrics.', schema: telemetryPath, default: '/metrics' },
   'web.max_requests': {
-    doc: 'Maximum number of responses that are created at the same time; further requests get status 503.',
+    doc: 'Maximum number of requests that wait for their turn; beyond it, one of the client with the most gets status 503.',
     schema: count,
     default: '40',
   },
@@ -232,30 +232,10 @@ export const SETTINGS = {
     schema: boolean,
     default: 'false',
   },
-  'web.max_connections': {
-    doc: 'Maximum number of concurrent connections per listen address; a further one replaces the longest idle one.',
-    schema: count,
-    default: '512',
-  },
-  'web.max_connections_per_address': {
-    doc: 'Maximum number of concurrent connections of one client address (IPv6: one /64 network) to a listen address; a further one replaces the longest idle one.',
-    schema: count,
-    default: '128',
-  },
-  'web.max_pending_passwords': {
-    doc: 'Maximum number of passwords that wait for their bcrypt comparison; beyond it, requests of the client address with the most get status 503.',
-    schema: count,
-    default: '64',
-  },
   'web.config.file': {
     doc: 'Web configuration file for TLS and authentication, in the format of the Prometheus exporters.',
     schema: filePath,
     defaultText: 'plain HTTP without authentication',
-  },
-  'web.config.allow_weaker': {
-    doc: 'Let a reload of the web configuration file remove passwords, checks of client certificates, the rate limit, or a higher TLS version. Otherwise this needs a restart.',
-    schema: boolean,
-    default: 'false',
   },
   'web.open_probes': {
     doc: 'Serve `/-/healthy` and `/-/ready` without authentication, client certificate and rate limit.',

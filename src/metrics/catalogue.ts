@@ -478,13 +478,13 @@ export const CATALOGUE = {
   webConnectionsClosed: {
     name: 'xvs_exporter_web_connections_closed_total',
     type: 'counter',
-    help: 'Connections closed because of a limit, by reason: address_limit and total_limit (idle, replaced by a new one), dropped (new), pipelining, slow_client.',
+    help: 'Connections closed because of a limit, by reason: max_connections (idle, of the client with the most), pipelining, slow_client.',
     labels: ['reason'],
   },
   webRequestsRejected: {
     name: 'xvs_exporter_web_requests_rejected_total',
     type: 'counter',
-    help: 'Requests rejected, by reason: unauthorized, client_certificate, rate_limit, password_queue, max_requests, max_connections.',
+    help: 'Requests rejected, by reason: unauthorized, client_certificate, rate_limit, password_queue, max_requests.',
     labels: ['reason'],
   },
   tlsCertificateNotAfter: {

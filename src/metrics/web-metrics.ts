@@ -1,14 +1,7 @@
 import { CATALOGUE } from './catalogue.ts';
 import type { MetricSet } from './prom-client-adapter.ts';
 
-/** `dropped`: accepted and closed at once, because even the reserve for probes was used up. */
-const CONNECTION_CLOSE_REASONS = [
-  'address_limit',
-  'total_limit',
-  'dropped',
-  'pipelining',
-  'slow_client',
-] as const;
+const CONNECTION_CLOSE_REASONS = ['max_connections', 'pipelining', 'slow_client'] as const;
 
 /** Why the web server closed a connection. */
 export type ConnectionCloseReason = (typeof CONNECTION_CLOSE_REASONS)[number];
@@ -19,7 +12,6 @@ const REQUEST_REJECTION_REASONS = [
   'rate_limit',
   'password_queue',
   'max_requests',
-  'max_connections',
 ] as const;
 
 /** Why the web server rejected a request. */

@@ -8,13 +8,14 @@ import type { Family, StaticLabels } from '../metrics/family.ts';
 import type { FamilySelection } from '../metrics/family.ts';
 import type { LatestListing, PollHistoryView } from '../poller/poll-history.ts';
 import type { Poller } from '../poller/poller.ts';
-import type { ScrapeRequest, ScrapeTrigger } from '../poller/scrape-trigger.ts';
+import type { ScrapeTrigger } from '../poller/scrape-trigger.ts';
 import { isStale, type CodeState, type Store } from '../poller/store.ts';
 import type { Watchdog } from '../poller/watchdog.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { selectShard } from '../sharding/rendezvous.ts';
 import type { Shard } from '../sharding/shard.ts';
 import type { PollErrorReason } from '../upstream/errors.ts';
+import { PollWaits, type ClientScrape } from './poll-waits.ts';
 
 /**
  * `waiting`: not polled yet; `down`: the last poll failed; `stale`: the last success is too old; `idle`: tasks run, but
@@ -68,8 +69,11 @@ export interface PolledServiceCode {
 /** Everything that the web server reads from the exporter. */
 export interface ExporterFacade {
   readonly shard: Shard;
-  /** In scrape mode, resolves after the polls of a scrape or when its time runs out; otherwise immediately. */
-  refresh(scrape: ScrapeRequest): Promise<void>;
+  /**
+   * In scrape mode, resolves after the polls of a scrape or when its time runs out; otherwise immediately. Rejects with a
+   * `GaveWayError` if too many scrapes wait.
+   */
+  refresh(scrape: ClientScrape): Promise<void>;
   /** Collects each selected family once; by default all of them. */
   collect(selection?: FamilySelection): Promise<readonly Family[]>;
   getServiceCodes(): readonly PolledServiceCode[];
@@ -126,10 +130,13 @@ export function createExporterFacade(parts: ExporterFacadeOptions): ExporterFaca
     getReloadable,
   } = parts;
   const startedMs = clock.monotonic();
+  const waits = new PollWaits();
   return {
     shard,
     configurationFile,
-    refresh: async (scrape) => await scrapeDriven?.refresh(scrape),
+    refresh: async (scrape) => {
+      if (scrapeDriven !== undefined) await waits.run(scrape, (waiting) => scrapeDriven.refresh(waiting));
+    },
     async collect(selection = 'everything') {
       const ownFamilies = await exporterMetrics.collect(selection);
       const nowMs = clock.monotonic();

@@ -1,47 +1,40 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import { pipeline, Readable } from 'node:stream';
 import { TLSSocket } from 'node:tls';
 import type { WebMetrics } from '../metrics/web-metrics.ts';
 import type { Clock } from '../runtime/clock.ts';
+import { MAX_RESPONSES_BEING_CREATED } from '../runtime/limits.ts';
 import type { Logger } from '../runtime/logger.ts';
-import type { Connections } from './connections.ts';
-import { UnreadResponses } from './unread-responses.ts';
-import { isProbe, type WebRequest } from './request.ts';
+import type { Connection, Connections } from './connections.ts';
+import { FairQueue, GaveWayError } from './fair-queue.ts';
+import type { WebRequest } from './request.ts';
 import { respondText, type WebResponse } from './response.ts';
-import { sendBody } from './send-body.ts';
 import type { Authorizer } from './security/authorization.ts';
 import type { WebConfiguration, WebConfigurationSource } from './security/web-configuration.ts';
+import { UnreadResponses } from './unread-responses.ts';
 
-/** How long a client may take to read a response, which stays in memory meanwhile. */
-const RESPONSE_TIMEOUT_MS = 60_000;
-/** Responses that clients have not read yet; beyond this, the slowest clients are disconnected. */
-const MAX_UNREAD_RESPONSE_BYTES = 128 * 1024 * 1024;
-/** Pipelined requests that wait for earlier ones of their connection. Scrapers and browsers do not pipeline. */
-const MAX_WAITING_PER_CONNECTION = 64;
-const MAX_WAITING_REQUESTS = 1024;
+/**
+ * A connection gets the next slice when the previous one is on its way. TLS encrypts all that it is given, so that each
+ * slow client would hold an encrypted copy of a whole body that clients share.
+ */
+const SLICE_BYTES = 256 * 1024;
 
 /** Created once: the default reason is an error with a stack, which takes a fifteenth of a small scrape. */
 const RESPONSE_CLOSED = new Error('The response has ended');
 
-/** A request with its unsent response. */
+/** A request with its response, until either ends. */
 interface Exchange {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
-}
-
-/** A connection with a request in progress. */
-interface ActiveConnection {
-  readonly socket: Socket;
-  readonly connections: Connections;
-  /** Pipelined requests, which the server has read together with the one in progress. */
-  readonly waiting: Exchange[];
-  /** Whether the connection ends after the response in progress. */
-  isClosing: boolean;
+  readonly connection: Connection;
+  /** Aborts when the response has been read or the client disconnects. */
+  readonly signal: AbortSignal;
 }
 
 export interface RequestHandlerOptions {
   readonly handle: (request: WebRequest) => Promise<WebResponse>;
-  /** Maximum number of authorized requests whose response is being created; further ones get a 503, except probes. */
+  /** Maximum number of authorized requests that wait until it is their turn; one more gets a 503. */
   readonly maxRequests: number;
   readonly webConfigurationSource: WebConfigurationSource;
   readonly metrics: WebMetrics;
@@ -49,40 +42,40 @@ export interface RequestHandlerOptions {
   readonly logger: Logger;
 }
 
-/** Authorizes requests, limits their number, and sends the responses of the handler. */
+/** Authorizes requests, creates a few responses at a time, and sends them. */
 export class RequestHandler {
   readonly #options: RequestHandlerOptions;
+  readonly #connections: Connections;
   readonly #authorizer: Authorizer;
   readonly #certificates: { isCertificateRejected(socket: Socket): boolean };
-  readonly #active = new WeakMap<Socket, ActiveConnection>();
-  readonly #unreadResponses = new UnreadResponses(MAX_UNREAD_RESPONSE_BYTES);
-  #waitingRequestCount = 0;
-  #handlingCount = 0;
+  readonly #responses: FairQueue;
+  readonly #unreadResponses = new UnreadResponses();
   #isShuttingDown = false;
 
   constructor(
     options: RequestHandlerOptions,
+    connections: Connections,
     authorizer: Authorizer,
     certificates: { isCertificateRejected(socket: Socket): boolean },
   ) {
     this.#options = options;
+    this.#connections = connections;
     this.#authorizer = authorizer;
     this.#certificates = certificates;
+    const { maxRequests } = options;
+    this.#responses = new FairQueue({ maxRunning: MAX_RESPONSES_BEING_CREATED, maxWaiting: maxRequests });
   }
 
-  /** Answers one request of a connection at a time. Stops reading while others wait, and closes it if too many do. */
-  handleRequest(request: IncomingMessage, response: ServerResponse, connections: Connections): void {
-    const { socket } = request;
-    // Requests that the parser finds in the last chunk of a closed connection.
-    if (socket.destroyed) return;
-    const active = this.#active.get(socket);
-    if (active === undefined) {
-      const started = { socket, connections, waiting: [], isClosing: false };
-      this.#active.set(socket, started);
-      this.#answer({ request, response }, started);
-    } else if (!active.isClosing) {
-      this.#wait({ request, response }, active);
-    }
+  /**
+   * Answers one request of a connection at a time. A request that arrives before the response to the previous one ends
+   * the connection after that response; a client that pipelines must then repeat its requests (RFC 9112, 9.3.2).
+   */
+  handleRequest(request: IncomingMessage, response: ServerResponse): void {
+    const connection = this.#connections.get(request.socket);
+    // Without one, the parser has found the request in the last bytes of a closed connection.
+    if (connection === undefined) return;
+    if (connection.hasRequest) this.#stopReading(request.socket, connection);
+    else void this.#answer(request, response, connection);
   }
 
   /** Makes further responses ask clients to close their connection. */
@@ -90,142 +83,130 @@ export class RequestHandler {
     this.#isShuttingDown = true;
   }
 
-  #wait(exchange: Exchange, { socket, waiting }: ActiveConnection): void {
-    if (waiting.length >= MAX_WAITING_PER_CONNECTION || this.#waitingRequestCount >= MAX_WAITING_REQUESTS) {
-      this.#options.metrics.recordConnectionClosed('pipelining');
-      socket.destroy();
-      return;
-    }
-    waiting.push(exchange);
-    this.#waitingRequestCount += 1;
-    // Later: Node.js resumes the socket when it has parsed this request. Only for pipelined requests: a paused socket does
-    // not notice that the client disconnects.
-    if (waiting.length === 1) process.nextTick(() => socket.pause());
+  #stopReading(socket: Socket, connection: Connection): void {
+    if (connection.isClosing) return;
+    connection.isClosing = true;
+    this.#options.metrics.recordConnectionClosed('pipelining');
+    // Later: Node.js resumes the socket when it has parsed this request.
+    process.nextTick(() => socket.pause());
   }
 
-  #answer({ request, response }: Exchange, active: ActiveConnection): void {
-    const { socket, connections } = active;
-    const { method = 'GET', url = '/', headers } = request;
+  /** Never rejects. */
+  async #answer(request: IncomingMessage, response: ServerResponse, connection: Connection): Promise<void> {
+    const { socket } = request;
     const closed = new AbortController();
+    connection.hasRequest = true;
     const finish = (): void => {
       response.off('close', finish);
       socket.off('close', finish);
       closed.abort(RESPONSE_CLOSED);
-      connections.setBusy(socket, false);
-      this.#answerNext(active);
+      connection.hasRequest = false;
+      this.#connections.setBusy(connection, false);
+      if (connection.isClosing) socket.destroySoon();
     };
     // A response emits 'close' after its last byte. Not every Node.js version emits it when the connection is lost.
     response.once('close', finish);
     socket.once('close', finish);
-    const scheme = socket instanceof TLSSocket ? 'https' : 'http';
-    void this.#respond(
-      { method, url, headers, scheme, signal: closed.signal },
-      response,
-      closed.signal,
-      active,
-    );
+    const { signal } = closed;
+    const webResponse = await this.#createResponse({ request, response, connection, signal });
+    if (webResponse !== undefined) this.#send(webResponse, { request, response, connection, signal });
   }
 
-  #answerNext(active: ActiveConnection): void {
-    const { socket, waiting, isClosing } = active;
-    const next = socket.destroyed || isClosing ? undefined : waiting.shift();
-    if (next === undefined) {
-      this.#waitingRequestCount -= waiting.length;
-      waiting.length = 0;
-      if (isClosing) return;
-      this.#active.delete(socket);
-      socket.resume();
-    } else {
-      this.#waitingRequestCount -= 1;
-      this.#answer(next, active);
-    }
-  }
-
-  /** Never rejects. */
-  async #respond(
-    request: WebRequest,
-    response: ServerResponse,
-    signal: AbortSignal,
-    active: ActiveConnection,
-  ): Promise<void> {
-    const configuration = this.#options.webConfigurationSource.current;
-    const send = (webResponse: WebResponse): void =>
-      this.#send(webResponse, response, signal, active, configuration.headers);
+  /** Resolves to `undefined` after the client has disconnected. */
+  async #createResponse(exchange: Exchange): Promise<WebResponse | undefined> {
+    const { request, connection, signal } = exchange;
+    const { webConfigurationSource, metrics, logger } = this.#options;
+    const { method = 'GET', url = '/' } = request;
     try {
-      // It frees the place that is reserved for the next probe.
-      if (active.connections.isOverLimit(active.socket)) active.isClosing = true;
-      const rejection = await this.#reject(request, signal, active, configuration);
-      if (signal.aborted) return;
+      const configuration = webConfigurationSource.current;
+      const rejection = await this.#reject(exchange, configuration);
       if (rejection !== undefined) {
-        active.isClosing = true;
-        send(rejection);
-        return;
+        connection.isClosing = true;
+        return signal.aborted ? undefined : rejection;
       }
-      active.connections.setBusy(active.socket, true);
-      const isAuthenticated = requiresAuthentication(configuration);
-      const webResponse = await this.#dispatch({ ...request, isAuthenticated });
-      if (!signal.aborted) send(webResponse);
+      this.#connections.setBusy(connection, true);
+      const webResponse = await this.#dispatch(exchange, requiresAuthentication(configuration));
+      return signal.aborted ? undefined : webResponse;
     } catch (err) {
-      if (signal.aborted) return;
-      this.#options.logger.error({ err, method: request.method, url: request.url }, 'Request failed');
-      send(respondText(500, 'Internal server error.'));
+      if (signal.aborted) return undefined;
+      if (err instanceof GaveWayError) {
+        metrics.recordRequestRejected('max_requests');
+        return respondText(503, 'Too many concurrent requests.', { 'Retry-After': '1' });
+      }
+      logger.error({ err, method, url }, 'Request failed');
+      return respondText(500, 'Internal server error.');
     }
   }
 
   /** Returns the response that rejects a request and closes its connection; `undefined` if it is authorized. */
   async #reject(
-    { url, headers: { authorization } }: WebRequest,
-    signal: AbortSignal,
-    { socket, connections }: ActiveConnection,
+    { request, connection, signal }: Exchange,
     configuration: WebConfiguration,
   ): Promise<WebResponse | undefined> {
-    if (connections.isOverLimit(socket) && !isProbe(url)) {
-      this.#options.metrics.recordRequestRejected('max_connections');
-      return respondText(503, 'Too many connections.');
-    }
-    const client = connections.clientOf(socket);
-    const isCertificateRejected = this.#certificates.isCertificateRejected(socket);
+    const { url = '/', socket, headers, headersDistinct } = request;
+    // RFC 9112, 3.2: a proxy may have looked at the other one.
+    const hostCount = headersDistinct['host']?.length ?? 0;
+    if (hostCount > 1) return respondText(400, `Expected one Host header, found ${hostCount}.`);
     return await this.#authorizer.authorize(
-      { url, authorization, isCertificateRejected, client, signal },
+      {
+        url,
+        authorization: headers.authorization,
+        isCertificateRejected: this.#certificates.isCertificateRejected(socket),
+        client: connection.client,
+        signal,
+      },
       configuration,
     );
   }
 
-  /** Rejected requests do not count against `maxRequests`, nor do responses that clients are reading. */
-  async #dispatch(request: WebRequest): Promise<WebResponse> {
-    if (this.#handlingCount >= this.#options.maxRequests && !isProbe(request.url)) {
-      this.#options.metrics.recordRequestRejected('max_requests');
-      return respondText(503, 'Too many concurrent requests.');
-    }
-    this.#handlingCount += 1;
-    try {
-      return await this.#options.handle(request);
-    } finally {
-      this.#handlingCount -= 1;
-    }
+  #dispatch({ request, connection, signal }: Exchange, isAuthenticated: boolean): Promise<WebResponse> {
+    const { method = 'GET', url = '/', headers, socket } = request;
+    const { client } = connection;
+    return this.#options.handle({
+      method,
+      url,
+      headers,
+      scheme: socket instanceof TLSSocket ? 'https' : 'http',
+      isAuthenticated,
+      client,
+      signal,
+      inTurn: (create) => this.#responses.run(client, signal, create),
+    });
   }
 
   /** Headers of the web configuration override those of the response. */
-  #send(
-    { status, headers, body }: WebResponse,
-    response: ServerResponse,
-    signal: AbortSignal,
-    active: ActiveConnection,
-    configuredHeaders: WebResponse['headers'],
-  ): void {
+  #send({ status, headers, body }: WebResponse, { request, response, connection, signal }: Exchange): void {
+    const { webConfigurationSource, metrics, clock } = this.#options;
+    this.#connections.setBusy(connection, false);
     // The server does not read request bodies, so it cannot reuse the connection after one.
-    if (this.#isShuttingDown || hasBody(response.req)) active.isClosing = true;
-    if (active.isClosing) response.setHeader('Connection', 'close');
-    sendBody(response.writeHead(status, { ...headers, ...configuredHeaders }), body);
-    const close = (): void => {
-      this.#options.metrics.recordConnectionClosed('slow_client');
-      response.destroy();
+    if (this.#isShuttingDown || hasBody(request)) connection.isClosing = true;
+    if (connection.isClosing) response.setHeader('Connection', 'close');
+    response.writeHead(status, { ...headers, ...webConfigurationSource.current.headers });
+    const unread = {
+      client: connection.client,
+      body,
+      sinceMs: clock.monotonic(),
+      close: () => {
+        metrics.recordConnectionClosed('slow_client');
+        response.destroy();
+      },
     };
-    const client = active.connections.clientOf(active.socket);
-    const remove = this.#unreadResponses.add({ client, body, close });
-    signal.addEventListener('abort', remove, { once: true });
-    this.#options.clock.sleep(RESPONSE_TIMEOUT_MS, signal).then(close, () => undefined);
+    this.#unreadResponses.add(unread);
+    signal.addEventListener('abort', () => this.#unreadResponses.delete(unread), { once: true });
+    sendBody(response, body);
   }
+}
+
+/** Ends a response with its body. */
+function sendBody(response: ServerResponse, body: WebResponse['body']): void {
+  if (typeof body === 'string' || body.length <= SLICE_BYTES) response.end(body);
+  // Fails only if the client disconnects, which the response reports too.
+  else pipeline(Readable.from(slice(body), { objectMode: false }), response, () => undefined);
+}
+
+function* slice(body: Buffer): Generator<Buffer, void, undefined> {
+  for (let start = 0; start < body.length; start += SLICE_BYTES)
+    yield body.subarray(start, start + SLICE_BYTES);
 }
 
 function requiresAuthentication({ users, tls }: WebConfiguration): boolean {

@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import type { WebResponse } from './response.ts';
 
 export type Scheme = 'http' | 'https';
 
@@ -12,9 +13,16 @@ export interface WebRequest {
   readonly scheme?: Scheme;
   /** Whether the client had to present a password or a verified certificate. Default: false. */
   readonly isAuthenticated?: boolean;
+  /** Address or network of the client. */
+  readonly client?: string;
   /** Aborts when the client disconnects. */
   readonly signal?: AbortSignal;
+  /** Creates a response when it is the turn of the client, because a body takes time and memory. Default: at once. */
+  readonly inTurn?: (create: () => Promise<WebResponse>) => Promise<WebResponse>;
 }
+
+/** Creates a response without waiting for a turn. */
+export const runAtOnce: NonNullable<WebRequest['inTurn']> = (create) => create();
 
 /** Paths that report the state of the process and bypass limits. */
 export const PROBE_PATHS = { health: '/-/healthy', readiness: '/-/ready' } as const;

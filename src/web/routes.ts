@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Exposition } from '../metrics/exposition.ts';
 import type { ExporterFacade } from './exporter-facade.ts';
-import { parseRequestTarget, PROBE_PATHS, type WebRequest } from './request.ts';
+import { parseRequestTarget, PROBE_PATHS, runAtOnce, type WebRequest } from './request.ts';
 import { respondText, type WebResponse } from './response.ts';
 import { handleScrape, OWN_METRICS_PATH, respondExposition } from './scrape.ts';
 import { handleServiceDiscovery } from './service-discovery.ts';
@@ -58,8 +58,17 @@ function findRoute(path: string, { telemetryPath, exposition }: RouteOptions): R
     case PROBE_PATHS.readiness:
       return respondReadiness;
     default:
-      return findPageRoute(path, telemetryPath);
+      return findPage(path, telemetryPath);
   }
+}
+
+function findPage(path: string, telemetryPath: string): Route | undefined {
+  const route = findPageRoute(path, telemetryPath);
+  return (
+    route &&
+    ((facade, request, query) =>
+      (request.inTurn ?? runAtOnce)(async () => await route(facade, request, query)))
+  );
 }
 
 function respondHealth(facade: ExporterFacade): WebResponse {

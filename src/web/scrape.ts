@@ -4,7 +4,7 @@ import type { FamilySelection } from '../metrics/family.ts';
 import { acceptsGzip, negotiateFormat } from './content-negotiation.ts';
 import type { ExporterFacade } from './exporter-facade.ts';
 import { gzipExposition } from './exposition-gzip.ts';
-import type { WebRequest } from './request.ts';
+import { runAtOnce, type WebRequest } from './request.ts';
 import { respond, respondText, respondUnknownServiceCode, type WebResponse } from './response.ts';
 
 /** Path of the exporter's own metrics, which no poll changes. */
@@ -17,11 +17,11 @@ export async function handleScrape(
   query: URLSearchParams,
   exposition: Exposition,
 ): Promise<WebResponse> {
-  const { method, headers, signal } = request;
+  const { method, headers, client = '', signal } = request;
   let target = parseTarget(query, facade);
   if (method === 'GET' && !('status' in target)) {
     const { serviceCode } = target;
-    await facade.refresh({ serviceCode, timeoutMs: parseScrapeTimeoutMs(headers), signal });
+    await facade.refresh({ client, serviceCode, timeoutMs: parseScrapeTimeoutMs(headers), signal });
     // A reload may have removed the service code during the poll.
     target = parseTarget(query, facade);
   }
@@ -34,17 +34,19 @@ export async function handleScrape(
 /** Responds with families of the exporter, from the caches of `exposition`. */
 export async function respondExposition(
   facade: ExporterFacade,
-  { headers, signal }: WebRequest,
+  { headers, signal, inTurn = runAtOnce }: WebRequest,
   selection: FamilySelection,
   exposition: Exposition,
 ): Promise<WebResponse> {
-  const families = await facade.collect(selection);
-  signal?.throwIfAborted();
-  const { format, contentType } = negotiateFormat(headers.accept);
-  const body = exposition.renderBody(selection, families, format);
-  const vary = { Vary: 'Accept, Accept-Encoding' };
-  if (!acceptsGzip(headers['accept-encoding'])) return respond(200, body.bytes, contentType, vary);
-  return respond(200, await gzipExposition(body), contentType, { ...vary, 'Content-Encoding': 'gzip' });
+  return await inTurn(async () => {
+    const families = await facade.collect(selection);
+    signal?.throwIfAborted();
+    const { format, contentType } = negotiateFormat(headers.accept);
+    const body = exposition.renderBody(selection, families, format);
+    const vary = { Vary: 'Accept, Accept-Encoding' };
+    if (!acceptsGzip(headers['accept-encoding'])) return respond(200, body.bytes, contentType, vary);
+    return respond(200, await gzipExposition(body), contentType, { ...vary, 'Content-Encoding': 'gzip' });
+  });
 }
 
 /** Reads `X-Prometheus-Scrape-Timeout-Seconds`, in milliseconds; `undefined` if it is missing or invalid. */

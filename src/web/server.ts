@@ -4,7 +4,7 @@ import type { Server as HttpsServer } from 'node:https';
 import { Socket } from 'node:net';
 import type { ListenAddress } from '../config/addresses.ts';
 import type { Clock } from '../runtime/clock.ts';
-import { Connections, getIdleTimeoutSeconds, RESERVED_CONNECTIONS } from './connections.ts';
+import { Connections } from './connections.ts';
 import { RequestHandler, type RequestHandlerOptions } from './request-handler.ts';
 import { createAuthorizer } from './security/authorization.ts';
 import { TlsServers } from './security/tls-server.ts';
@@ -19,22 +19,17 @@ const HTTP_OPTIONS = {
   connectionsCheckingInterval: 2_000,
   /** Ten times the size of a scrape's request line and headers. */
   maxHeaderSize: 16 * 1024,
+  /** Longer than scrape intervals: Node's default of 5 s could close a connection just as a scraper reuses it. */
+  keepAliveTimeout: 120_000,
 };
 /** Ends connections of clients that stop reading. */
 const SOCKET_TIMEOUT_MS = 60_000;
-const LIMIT_LOG_INTERVAL_MS = 60_000;
 /** How long requests in flight may take after the server starts to shut down. */
 const CLOSE_TIMEOUT_MS = 5_000;
 
 export interface WebServerOptions extends RequestHandlerOptions {
   /** Without a host, listens on every address. Port 0 takes a free port. */
   readonly addresses: readonly ListenAddress[];
-  /** Maximum number of connections to each listen address; a further one replaces an idle one. */
-  readonly maxConnections: number;
-  /** Maximum number of connections of one client to each listen address. */
-  readonly maxConnectionsPerAddress: number;
-  /** Maximum number of passwords that wait for their comparison. */
-  readonly maxPendingPasswords: number;
   /** Whether probes bypass authorization. */
   readonly hasOpenProbes: boolean;
 }
@@ -56,7 +51,8 @@ export async function startWebServer(options: WebServerOptions): Promise<WebServ
   };
   recordCertificate(source.current);
   source.onReload(recordCertificate);
-  const requestHandler = new RequestHandler(options, authorizer, tlsServers);
+  const connections = new Connections(metrics);
+  const requestHandler = new RequestHandler(options, connections, authorizer, tlsServers);
   const servers: Server[] = [];
   const close = async () => {
     requestHandler.announceShutdown();
@@ -65,7 +61,7 @@ export async function startWebServer(options: WebServerOptions): Promise<WebServ
   };
   try {
     for (const address of options.addresses)
-      servers.push(await listen(address, options, requestHandler, tlsServers));
+      servers.push(await listen(address, source.current, { connections, requestHandler, tlsServers }));
   } catch (error) {
     await close();
     throw error;
@@ -73,62 +69,29 @@ export async function startWebServer(options: WebServerOptions): Promise<WebServ
   return { addresses: servers.map(getBoundAddress), [Symbol.asyncDispose]: close };
 }
 
+interface Parts {
+  readonly connections: Connections;
+  readonly requestHandler: RequestHandler;
+  readonly tlsServers: TlsServers;
+}
+
 async function listen(
   { host, port }: ListenAddress,
-  options: WebServerOptions,
-  requestHandler: RequestHandler,
-  tlsServers: TlsServers,
+  { tls }: WebConfiguration,
+  { connections, requestHandler, tlsServers }: Parts,
 ): Promise<Server> {
-  const { maxConnections, webConfigurationSource, metrics } = options;
-  const { tls } = webConfigurationSource.current;
-  const logLimit = createLimitLogger(options);
-  const connections = new Connections({
-    ...options,
-    onCountChange: (count) => {
-      server.keepAliveTimeout = getIdleTimeoutSeconds(count, maxConnections) * 1000;
-    },
-    onLimitReached: logLimit,
-  });
-  const listener: RequestListener = (request, response) =>
-    requestHandler.handleRequest(request, response, connections);
+  const listener: RequestListener = (request, response) => requestHandler.handleRequest(request, response);
   const server: Server =
     tls === undefined
       ? createServer(HTTP_OPTIONS, listener)
       : tlsServers.create(HTTP_OPTIONS, tls, listener, connections);
   server.timeout = SOCKET_TIMEOUT_MS;
-  server.maxConnections = maxConnections + RESERVED_CONNECTIONS;
   server.on('connection', (socket) => {
     if (socket instanceof Socket) connections.add(socket);
-  });
-  server.on('drop', () => {
-    metrics.recordConnectionClosed('dropped');
-    logLimit();
   });
   server.listen(port, host);
   await once(server, 'listening');
   return server;
-}
-
-function createLimitLogger({
-  maxConnections,
-  maxConnectionsPerAddress,
-  clock,
-  logger,
-}: WebServerOptions): () => void {
-  const limits = { max_connections: maxConnections, max_connections_per_address: maxConnectionsPerAddress };
-  return throttle(LIMIT_LOG_INTERVAL_MS, clock, () => {
-    logger.warn(limits, 'Connection limit reached; new connections replace idle ones');
-  });
-}
-
-function throttle(intervalMs: number, clock: Clock, run: () => void): () => void {
-  let lastMs = Number.NEGATIVE_INFINITY;
-  return () => {
-    const nowMs = clock.monotonic();
-    if (nowMs - lastMs < intervalMs) return;
-    lastMs = nowMs;
-    run();
-  };
 }
 
 function getBoundAddress(server: Server): { host: string; port: number } {

@@ -1,5 +1,5 @@
 import type { ExporterFacade, PolledServiceCode } from './exporter-facade.ts';
-import type { Scheme, WebRequest } from './request.ts';
+import { runAtOnce, type Scheme, type WebRequest } from './request.ts';
 import { respondCompressed, respondText, type WebResponse } from './response.ts';
 import { OWN_METRICS_PATH } from './scrape.ts';
 
@@ -44,7 +44,7 @@ export function buildTargetGroups(
 /** Responds to `/sd`. Targets have the address of the `Host` header: it is known to reach this exporter. */
 export async function handleServiceDiscovery(
   facade: ExporterFacade,
-  { headers, scheme = 'http' }: WebRequest,
+  { headers, scheme = 'http', inTurn = runAtOnce }: WebRequest,
   metricsPath: string,
 ): Promise<WebResponse> {
   const target = parseTarget(headers.host ?? '', scheme);
@@ -55,9 +55,10 @@ export async function handleServiceDiscovery(
       `Expected the Host header to be a host name or IP address with an optional port, found ${found}.`,
     );
   }
-  const groups = buildTargetGroups(facade.getServiceCodes(), { target, scheme, metricsPath });
-  return await respondCompressed(JSON.stringify(groups), 'application/json', headers, {
-    Vary: 'Accept-Encoding',
+  return await inTurn(async () => {
+    const groups = buildTargetGroups(facade.getServiceCodes(), { target, scheme, metricsPath });
+    const vary = { Vary: 'Accept-Encoding' };
+    return await respondCompressed(JSON.stringify(groups), 'application/json', headers, vary);
   });
 }
 

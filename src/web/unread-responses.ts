@@ -1,47 +1,42 @@
-import { ClientGroups } from './client-groups.ts';
+import { MAX_UNREAD_RESPONSE_BYTES } from '../runtime/limits.ts';
+import { FairShare } from './fair-share.ts';
 import type { WebResponse } from './response.ts';
 
+/** How long a client may take to read a response. */
+const MAX_READING_MS = 60_000;
+
 /** A response that its client has not read yet. */
-interface UnreadResponse {
+export interface UnreadResponse {
   readonly client: string;
   readonly body: WebResponse['body'];
+  /** Monotonic time. */
+  readonly sinceMs: number;
   /** Disconnects the client. */
   readonly close: () => void;
 }
 
 /**
- * Limits the memory of responses that clients have not read yet. A body that several responses share counts once.
- * Above the limit, the oldest responses of the client with the most responses are closed, and new ones are sent: slow
- * clients cost other clients nothing.
+ * Limits the time and the memory of responses that clients have not read yet. A body that several responses share
+ * counts once. A new response closes those that take too long, and those that give way if there are too many bytes.
  */
 export class UnreadResponses {
-  readonly #maxBytes: number;
-  readonly #byClient = new ClientGroups<UnreadResponse>();
+  readonly #responses = new FairShare<UnreadResponse>();
   readonly #readerCounts = new Map<WebResponse['body'], number>();
   #bytes = 0;
 
-  constructor(maxBytes: number) {
-    this.#maxBytes = maxBytes;
+  add(added: UnreadResponse): void {
+    const { body, sinceMs: nowMs } = added;
+    this.#responses.add(added);
+    const readerCount = this.#readerCounts.get(body) ?? 0;
+    this.#readerCounts.set(body, readerCount + 1);
+    if (readerCount === 0) this.#bytes += Buffer.byteLength(body);
+    while (this.#close(({ sinceMs }) => nowMs - sinceMs >= MAX_READING_MS));
+    // Closing another reader of the same body would free nothing.
+    while (this.#bytes > MAX_UNREAD_RESPONSE_BYTES && this.#close((response) => response.body !== body));
   }
 
-  /** Adds a response and returns the function that removes it. */
-  add(added: UnreadResponse): () => void {
-    this.#byClient.add(added.client, added);
-    const readerCount = this.#readerCounts.get(added.body) ?? 0;
-    this.#readerCounts.set(added.body, readerCount + 1);
-    if (readerCount === 0) this.#bytes += Buffer.byteLength(added.body);
-    while (this.#bytes > this.#maxBytes) {
-      // Closing another reader of the same body would free nothing.
-      const slowest = this.#byClient.findInLargest(({ body }) => body !== added.body);
-      if (slowest === undefined) break;
-      this.#remove(slowest);
-      slowest.close();
-    }
-    return () => this.#remove(added);
-  }
-
-  #remove(response: UnreadResponse): void {
-    if (!this.#byClient.delete(response.client, response)) return;
+  delete(response: UnreadResponse): void {
+    if (!this.#responses.delete(response)) return;
     const readerCount = (this.#readerCounts.get(response.body) ?? 0) - 1;
     if (readerCount > 0) {
       this.#readerCounts.set(response.body, readerCount);
@@ -49,5 +44,14 @@ export class UnreadResponses {
       this.#readerCounts.delete(response.body);
       this.#bytes -= Buffer.byteLength(response.body);
     }
+  }
+
+  /** Closes the matching response that gives way first; returns whether there was one. */
+  #close(mayGiveWay: (response: UnreadResponse) => boolean): boolean {
+    const victim = this.#responses.findVictim(mayGiveWay);
+    if (victim === undefined) return false;
+    this.delete(victim);
+    victim.close();
+    return true;
   }
 }

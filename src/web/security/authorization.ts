@@ -3,7 +3,8 @@ import type { Clock } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import { isProbe } from '../request.ts';
 import { respondText, type WebResponse } from '../response.ts';
-import { PasswordVerifier, type Credentials, type VerificationResult } from './password-verifier.ts';
+import { GaveWayError } from '../fair-queue.ts';
+import { PasswordVerifier, type Credentials } from './password-verifier.ts';
 import { RateLimiter } from './rate-limiter.ts';
 import type { WebConfiguration } from './web-configuration.ts';
 
@@ -21,8 +22,6 @@ interface AuthRequest {
 export interface AuthorizerOptions {
   /** Whether probes bypass authorization. */
   readonly hasOpenProbes: boolean;
-  /** Maximum number of passwords that wait for their comparison. */
-  readonly maxPendingPasswords: number;
   readonly metrics: WebMetrics;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -40,27 +39,23 @@ export interface Authorizer {
 const BASIC = /^basic ([A-Za-z0-9+/]+={0,2})$/i;
 
 /** Checks the rate limit before certificate and password, in the order of the exporter-toolkit. */
-export function createAuthorizer({
-  hasOpenProbes,
-  maxPendingPasswords,
-  metrics,
-  clock,
-  logger,
-}: AuthorizerOptions): Authorizer {
+export function createAuthorizer({ hasOpenProbes, metrics, clock, logger }: AuthorizerOptions): Authorizer {
   const limiter = new RateLimiter();
-  const passwords = new PasswordVerifier(maxPendingPasswords);
+  const passwords = new PasswordVerifier();
 
+  /** Resolves to `undefined` if the password was not compared. */
   const verify = async (
     { authorization, client, signal }: AuthRequest,
     users: ReadonlyMap<string, string>,
-  ): Promise<VerificationResult> => {
+  ): Promise<boolean | undefined> => {
     const credentials = parseBasicCredentials(authorization);
-    if (credentials === undefined) return 'invalid';
+    if (credentials === undefined) return false;
     try {
       return await passwords.verify(credentials, users, { client, signal });
     } catch (err) {
-      logger.error({ err }, 'Password verification failed');
-      return 'busy';
+      if (!(err instanceof GaveWayError) && !signal.aborted)
+        logger.error({ err }, 'Password verification failed');
+      return undefined;
     }
   };
   const reject = (
@@ -78,17 +73,13 @@ export function createAuthorizer({
       if (request.isCertificateRejected)
         return reject('client_certificate', 403, 'A valid client certificate is required.');
       if (users.size === 0) return undefined;
-      const result = await verify(request, users);
-      switch (result) {
-        case 'valid':
-          return undefined;
-        case 'invalid':
-          return reject('unauthorized', 401, 'Unauthorized.', {
-            'WWW-Authenticate': 'Basic realm="xvs-exporter", charset="UTF-8"',
-          });
-        case 'busy':
-          return reject('password_queue', 503, 'Too many pending password checks.', { 'Retry-After': '1' });
-      }
+      const isValid = await verify(request, users);
+      if (isValid === true) return undefined;
+      if (isValid === undefined)
+        return reject('password_queue', 503, 'Too many pending password checks.', { 'Retry-After': '1' });
+      return reject('unauthorized', 401, 'Unauthorized.', {
+        'WWW-Authenticate': 'Basic realm="xvs-exporter", charset="UTF-8"',
+      });
     },
   };
 }

@@ -56,8 +56,6 @@ async function assertBcryptBuild(path: string): Promise<void> {
 export interface WebConfigurationSourceOptions {
   readonly path: string;
   readonly readFile: ReadFile;
-  /** Whether a reload may remove protections. */
-  readonly isWeakerAllowed: boolean;
   readonly clock: Pick<Clock, 'now'>;
   readonly logger: Logger;
 }
@@ -69,7 +67,6 @@ export interface WebConfigurationSourceOptions {
 export async function openWebConfiguration({
   path,
   readFile,
-  isWeakerAllowed,
   clock,
   logger,
 }: WebConfigurationSourceOptions): Promise<WebConfigurationSource> {
@@ -97,9 +94,9 @@ export async function openWebConfiguration({
       logger.warn({ reason }, 'Web configuration change needs a restart; keeping the previous one');
       return;
     }
-    const removed = isWeakerAllowed ? [] : findRemovedProtections(current, next);
+    const removed = findRemovedProtections(current, next);
     if (removed.length > 0) {
-      const remedy = 'restart, or set web.config.allow_weaker';
+      const remedy = 'restart to apply it';
       logger.warn(
         { removed, remedy },
         'Web configuration change removes protection; keeping the previous one',

@@ -26,9 +26,6 @@ async function run(): Promise<void> {
   const web = await startWebServer({
     addresses: configuration.web.listenAddresses,
     maxRequests: 100,
-    maxConnections: 100,
-    maxConnectionsPerAddress: 100,
-    maxPendingPasswords: 1,
     metrics: exporterMetrics.web,
     hasOpenProbes: false,
     webConfigurationSource: DEFAULT_WEB_CONFIGURATION_SOURCE,

@@ -12,7 +12,7 @@ import {
   ROUNDS,
 } from './attacked-exporter.ts';
 
-/** More than the default of `web.max_connections`, from more than four addresses. */
+/** More than the limit, from several addresses. */
 const CONNECTIONS = 600;
 const ADDRESSES = ['127.0.0.2', '127.0.0.3', '127.0.0.4', '127.0.0.5', '127.0.0.6', '127.0.0.7'];
 const MAX_RSS_MIB = 300;

@@ -27,11 +27,3 @@ export class RecordedWebMetrics implements WebMetrics {
     this.certificateNotAfterMs = notAfterMs;
   }
 }
-
-/** Limits of a web server that most tests do not reach. */
-export const WIDE_LIMITS = {
-  maxRequests: 40,
-  maxConnections: 64,
-  maxConnectionsPerAddress: 64,
-  maxPendingPasswords: 15,
-} as const;

@@ -83,9 +83,10 @@ for (const [url, headers, serviceCode, timeoutMs] of SCRAPES) {
   test(`GET ${url} with ${JSON.stringify(headers)} passes service code and timeout to refresh`, async () => {
     const { scrapes, facade } = createRecordingFacade();
     const { signal } = new AbortController();
-    const { status } = await handle({ method: 'GET', url, headers, signal }, facade, OPTIONS);
+    const request = { method: 'GET', url, headers, client: '192.0.2.1', signal };
+    const { status } = await handle(request, facade, OPTIONS);
     assert.equal(status, 200);
-    assert.deepEqual(scrapes, [{ serviceCode, timeoutMs, signal }]);
+    assert.deepEqual(scrapes, [{ client: '192.0.2.1', serviceCode, timeoutMs, signal }]);
   });
 }
 

@@ -14,7 +14,7 @@ import { startWebServer } from '../../../src/web/server.ts';
 import type { WebServer, WebServerOptions } from '../../../src/web/server.ts';
 import { readFixture } from '../../support/fixtures.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
-import { RecordedWebMetrics, WIDE_LIMITS } from './recorded-web-metrics.ts';
+import { RecordedWebMetrics } from './recorded-web-metrics.ts';
 
 const HOST = '127.0.0.1';
 const CERTIFICATE_FOLDER = fileURLToPath(new URL('../../../../test/fixtures/tls/', import.meta.url));
@@ -69,7 +69,6 @@ export async function startSecuredServer(
   const source = await openWebConfiguration({
     path,
     readFile: (name) => readFile(name, 'utf8'),
-    isWeakerAllowed: false,
     clock,
     logger,
   });
@@ -78,7 +77,7 @@ export async function startSecuredServer(
   const server = await startWebServer({
     addresses: [{ host: HOST, port: 0 }],
     handle: ({ url }) => Promise.resolve(respondText(200, `hello from ${url}`)),
-    ...WIDE_LIMITS,
+    maxRequests: 40,
     metrics,
     webConfigurationSource: source,
     hasOpenProbes: false,

@@ -1,14 +1,17 @@
 import assert from 'node:assert/strict';
 import { EventEmitter, once } from 'node:events';
 import { Agent, request } from 'node:http';
+import { connect } from 'node:net';
 import { test } from 'node:test';
 import type { TestContext } from 'node:test';
 import { createLogger } from '../../../src/runtime/logger.ts';
 import { DEFAULT_WEB_CONFIGURATION_SOURCE } from '../../../src/web/security/web-configuration.ts';
+import { runAtOnce } from '../../../src/web/request.ts';
 import { respondText } from '../../../src/web/response.ts';
 import { startWebServer } from '../../../src/web/server.ts';
 import type { WebServer, WebServerOptions } from '../../../src/web/server.ts';
-import { RecordedWebMetrics, WIDE_LIMITS } from './recorded-web-metrics.ts';
+import { waitUntil } from '../../support/wait-until.ts';
+import { RecordedWebMetrics } from './recorded-web-metrics.ts';
 import { readResponse, type ReceivedResponse } from './secured-server.ts';
 
 const HOST = '127.0.0.1';
@@ -29,7 +32,7 @@ async function start(t: TestContext, overrides: Partial<WebServerOptions> = {}) 
   const server = await startWebServer({
     addresses: [{ host: HOST, port: 0 }],
     handle: () => Promise.resolve(respondText(200, 'hello')),
-    ...WIDE_LIMITS,
+    maxRequests: 40,
     metrics: new RecordedWebMetrics(),
     webConfigurationSource: DEFAULT_WEB_CONFIGURATION_SOURCE,
     hasOpenProbes: false,
@@ -103,17 +106,47 @@ test('a response to HEAD has a length and no body', async (t) => {
   assert.deepEqual([headers['content-length'], body], ['6', '']);
 });
 
-test('requests above the limit get a 503, except probes', async (t) => {
-  const { handle, entered, open } = createGate();
+test('of requests that wait for their turn, the oldest gets a 503 if there are too many', async (t) => {
+  const created: (() => void)[] = [];
+  const handle: WebServerOptions['handle'] = ({ url, inTurn = runAtOnce }) =>
+    url === '/-/healthy'
+      ? Promise.resolve(respondText(200, 'healthy'))
+      : inTurn(async () => {
+          await new Promise<void>((resolve) => created.push(resolve));
+          return respondText(200, url);
+        });
   const { port } = await start(t, { handle, maxRequests: 1 });
-  const slow = send(port, '/slow');
-  await entered;
-  const [rejected, probe] = [await send(port, '/fast'), await send(port, '/-/healthy')];
-  assert.deepEqual([rejected.status, rejected.body], [503, 'Too many concurrent requests.\n']);
-  assert.equal(probe.status, 200);
-  open();
-  assert.equal((await slow).body, 'slow\n');
-  assert.equal((await send(port, '/fast')).status, 200);
+  const running = ['/1', '/2', '/3', '/4'].map((path) => send(port, path));
+  await waitUntil(
+    () => created.length,
+    (count) => count === 4,
+  );
+  const waiting = [send(port, '/5'), send(port, '/6')];
+  const rejected = await Promise.race(waiting);
+  assert.deepEqual(
+    [rejected.status, rejected.headers['retry-after'], rejected.body],
+    [503, '1', 'Too many concurrent requests.\n'],
+  );
+  assert.equal((await send(port, '/-/healthy')).status, 200);
+  // The fifth starts when one of the four has ended.
+  for (const resolve of created.splice(0)) resolve();
+  await waitUntil(
+    () => created.length,
+    (count) => count === 1,
+  );
+  created[0]?.();
+  const statuses = (await Promise.all([...running, ...waiting])).map(({ status }) => status);
+  assert.equal(statuses.filter((status) => status === 200).length, 5);
+});
+
+test('a request with two Host headers gets a 400', async (t) => {
+  const { port } = await start(t);
+  const socket = connect(port, HOST);
+  socket.write('GET /-/healthy HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n');
+  let text = '';
+  for await (const chunk of socket) text += String(chunk);
+  assert.match(text, /^HTTP\/1\.1 400 Bad Request\r\n/);
+  assert.match(text, /Expected one Host header, found 2\.\n$/);
 });
 
 test('a failing handler is logged and gets a 500 without details', async (t) => {

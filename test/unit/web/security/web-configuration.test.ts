@@ -15,7 +15,7 @@ const users = (...names: readonly string[]): string =>
   `basic_auth_users: { ${names.map((name) => `${name}: ${HASH}`).join(', ')} }`;
 
 /** Opens a source that reads one file; `undefined` for a missing one. */
-async function open(first: string | undefined, { isWeakerAllowed = false } = {}) {
+async function open(first: string | undefined) {
   let text = first;
   let reads = 0;
   const lines: string[] = [];
@@ -27,7 +27,6 @@ async function open(first: string | undefined, { isWeakerAllowed = false } = {})
       if (path === PATH && text !== undefined) return Promise.resolve(text);
       return Promise.reject(Object.assign(new Error('none'), { code: 'ENOENT' }));
     },
-    isWeakerAllowed,
     clock: new ManualClock(0),
     logger: createLogger({ level: 'debug', format: 'json', destination }),
   });
@@ -73,7 +72,7 @@ test('an empty file, as during a write, does not turn authentication off', async
   assert.deepEqual(await usersAfter(''), ['a']);
   assert.match(
     lines[1] ?? '',
-    /"level":"warn".*"removed":\["basic_auth_users"\],"remedy":"restart, or set web.config.allow_weaker","msg":"Web configuration change removes protection; keeping the previous one"/,
+    /"level":"warn".*"removed":\["basic_auth_users"\],"remedy":"restart to apply it","msg":"Web configuration change removes protection; keeping the previous one"/,
   );
   assert.deepEqual(await usersAfter(users('b')), ['b']);
 });
@@ -86,12 +85,6 @@ test('a reload cannot remove the rate limit, with other changes or without', asy
   assert.match(lines[1] ?? '', /"removed":\["rate_limit"\]/);
   assert.deepEqual(await usersAfter(limit.replace('5', '9') + users('b')), ['b']);
   assert.equal(source.current.rateLimit?.burst, 9);
-});
-
-test('with web.config.allow_weaker, a reload removes protections', async () => {
-  const { usersAfter, lines } = await open(users('a'), { isWeakerAllowed: true });
-  assert.deepEqual(await usersAfter(''), []);
-  assert.match(lines[1] ?? '', /"users":0,"msg":"Web configuration loaded"/);
 });
 
 test('a bcrypt cost above 14 is a warning', async () => {

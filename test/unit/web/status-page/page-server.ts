@@ -5,7 +5,7 @@ import { PollHistory } from '../../../../src/poller/poll-history.ts';
 import { DEFAULT_WEB_CONFIGURATION_SOURCE } from '../../../../src/web/security/web-configuration.ts';
 import { handle } from '../../../../src/web/routes.ts';
 import { respondText } from '../../../../src/web/response.ts';
-import { RecordedWebMetrics, WIDE_LIMITS } from '../recorded-web-metrics.ts';
+import { RecordedWebMetrics } from '../recorded-web-metrics.ts';
 import { startWebServer, type WebServer } from '../../../../src/web/server.ts';
 import type { ListingBreakdown } from '../../../../src/diagnostics/listing-breakdown.ts';
 import type { ExporterFacade, ServiceCodeStatus } from '../../../../src/web/exporter-facade.ts';
@@ -32,7 +32,7 @@ export class PageServer implements AsyncDisposable {
     const options = { telemetryPath: '/metrics', exposition: new Exposition() };
     this.#server = await startWebServer({
       addresses: [{ host: '127.0.0.1', port: 0 }],
-      ...WIDE_LIMITS,
+      maxRequests: 40,
       metrics: new RecordedWebMetrics(),
       hasOpenProbes: true,
       webConfigurationSource: DEFAULT_WEB_CONFIGURATION_SOURCE,
