@@ -3,6 +3,20 @@ import { spawnSync } from 'node:child_process';
 import { accessSync, constants } from 'node:fs';
 import { delimiter, isAbsolute, join } from 'node:path';
 import type { TestContext } from 'node:test';
+import { repositoryPath } from './repository.ts';
+
+/** The ends of the supported range of Prometheus: Debian's, and the one that `.ci/install-programs` builds. */
+export const PROMETHEUS_VERSIONS = [
+  { version: 'oldest', prometheus: 'prometheus', promtool: 'promtool' },
+  {
+    version: 'newest',
+    prometheus: repositoryPath('.cache/programs/prometheus/prometheus'),
+    promtool: repositoryPath('.cache/programs/prometheus/promtool'),
+  },
+] as const;
+
+/** The newest supported Prometheus. */
+export const NEWEST_PROMETHEUS = PROMETHEUS_VERSIONS[1].prometheus;
 
 /**
  * Tells whether a program is installed. If it is missing, the test fails in CI; elsewhere, it prints `NOT CHECKED`.

@@ -51,11 +51,16 @@ export class Prometheus implements AsyncDisposable {
   }
 
   /** Starts Prometheus with scrape jobs, and with rules in the form of rule files. */
-  static startWithJobs(jobs: readonly object[], rules: readonly unknown[] = []): Promise<Prometheus> {
-    return Prometheus.#start([], (folder) => ({
+  static startWithJobs(
+    jobs: readonly object[],
+    rules: readonly unknown[] = [],
+    command = 'prometheus',
+  ): Promise<Prometheus> {
+    const createConfig = (folder: string) => ({
       scrape_configs: jobs,
       rule_files: writeRules(folder, rules),
-    }));
+    });
+    return Prometheus.#start([], createConfig, command);
   }
 
   /** Starts Prometheus with rules that it evaluates every second. */
@@ -66,6 +71,7 @@ export class Prometheus implements AsyncDisposable {
   static async #start(
     targets: readonly string[],
     moreConfig: (folder: string) => object,
+    command = 'prometheus',
   ): Promise<Prometheus> {
     const folder = mkdtempSync(join(tmpdir(), 'xvs-prometheus-'));
     const config = join(folder, 'prometheus.yml');
@@ -77,12 +83,12 @@ export class Prometheus implements AsyncDisposable {
         ...moreConfig(folder),
       }),
     );
-    const program = new Program('prometheus', [
+    const program = new Program(command, [
       `--config.file=${config}`,
       `--storage.tsdb.path=${join(folder, 'data')}`,
       '--web.listen-address=127.0.0.1:0',
     ]);
-    const address = await program.waitForOutput(/msg="Listening on" address=(\S+)/);
+    const address = await program.waitForOutput(/msg="Listening on" .*\baddress=(\S+)/);
     await program.waitForOutput(/Server is ready to receive web requests/);
     return new Prometheus(program, folder, `http://${address}`);
   }

@@ -76,11 +76,13 @@ function listScenarios(alert: string): readonly Scenario[] {
 for (const { alert, for: wait, keep_firing_for: keep } of readAlertRules()) {
   const scenarios = listScenarios(alert);
 
-  test(`a test expects ${alert} to fire after ${wait}, and to be pending one step earlier`, () => {
-    const isExact = ({ firing, silent, pending, stepSeconds }: Scenario) => {
-      const before = Math.min(...firing) - stepSeconds;
-      return silent.includes(before) && pending.includes(before);
-    };
+  // Ranges of Prometheus 3 exclude their start: an alert on a range may fire one step earlier than in Prometheus 2.
+  test(`a test expects ${alert} to fire after ${wait}, and to be pending one or two steps earlier`, () => {
+    const isExact = ({ firing, silent, pending, stepSeconds }: Scenario) =>
+      [1, 2].some((steps) => {
+        const before = Math.min(...firing) - steps * stepSeconds;
+        return silent.includes(before) && pending.includes(before);
+      });
     assert.ok(scenarios.some(isExact));
   });
 

@@ -22,7 +22,7 @@ test('the unit tests pass after the commands of README.md that adapt the rules',
   const alerts = readFileSync(copy.at('rules/alerts.yml'), 'utf8');
   assert.doesNotMatch(alerts, /job="xvs-exporter"|: https:\/\/example\.com/);
   for (const file of ['tests/exporter.yml', 'tests/discovery.yml'])
-    assert.match(await runPromtool(['test', 'rules', file], copy.path), /SUCCESS/);
+    assert.match(await runPromtool(['test', 'rules', file], { cwd: copy.path }), /SUCCESS/);
 });
 
 const ALERTS_WITH_KEEP_FIRING: readonly (readonly [string, readonly string[]])[] = [
@@ -38,7 +38,7 @@ test('without keep_firing_for, the unit tests of each alert that has it fail', a
   const alerts = copy.at('rules/alerts.yml');
   writeFileSync(alerts, readFileSync(alerts, 'utf8').replaceAll(/^ *keep_firing_for: .*\n/gm, ''));
   for (const [file, names] of ALERTS_WITH_KEEP_FIRING) {
-    const failed = runPromtool(['test', 'rules', `tests/${file}`], copy.path);
+    const failed = runPromtool(['test', 'rules', `tests/${file}`], { cwd: copy.path });
     await assert.rejects(failed, ({ stdout, stderr }: { stdout: string; stderr: string }) => {
       const failing = new Set((stdout + stderr).match(/(?<=alertname: )\w+/g));
       assert.deepEqual([...failing].toSorted(), names);

@@ -1,0 +1,86 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { readRecordingRules } from '../../support/deploy-files.ts';
+import { isInstalled, NEWEST_PROMETHEUS } from '../../support/installed-programs.ts';
+import { startProgram } from '../../support/program.ts';
+import { Prometheus } from '../../support/prometheus.ts';
+import { startSimulatorProgram } from '../../support/simulator-program.ts';
+
+const TEXT = 'PrometheusText0.0.4';
+
+/** Ways of scraping, as settings of a job. */
+const WAYS: Readonly<Record<string, object>> = {
+  'text 0.0.4': { scrape_protocols: [TEXT] },
+  'text 1.0.0': { scrape_protocols: ['PrometheusText1.0.0', TEXT] },
+  'OpenMetrics 1.0': { scrape_protocols: ['OpenMetricsText1.0.0'] },
+  'OpenMetrics 2.0 preferred': { scrape_protocols: ['OpenMetricsText2.0.0', 'OpenMetricsText1.0.0'] },
+  'default protocols': {},
+};
+const NATIVE = 'native histograms';
+
+test('the newest Prometheus gets the same series by all protocols', { timeout: 300_000 }, async (t) => {
+  if (!isInstalled(t, NEWEST_PROMETHEUS)) return;
+  await using service = startSimulatorProgram('--service-code=TESTING:abc', '--users=20', '--tasks=12');
+  await using exporter = startProgram(['--poll.interval=1s', '--web.listen-address=127.0.0.1:0'], {
+    XVS_UPSTREAM_BASE_URL: await service.waitForUrl(),
+    XVS_SERVICE_CODES: 'TESTING',
+    XVS_SECRET: 'abc',
+  });
+  const address = `127.0.0.1:${await exporter.waitForPort()}`;
+  await exporter.waitForOutput(/Poll succeeded/);
+  const target = { static_configs: [{ targets: [address] }] };
+  const jobs = [
+    ...Object.entries(WAYS).map(([name, settings]) => ({ job_name: name, ...target, ...settings })),
+    {
+      job_name: NATIVE,
+      ...target,
+      scrape_native_histograms: true,
+      convert_classic_histograms_to_nhcb: true,
+    },
+    { job_name: '/sd', http_sd_configs: [{ url: `http://${address}/sd`, refresh_interval: '1s' }] },
+  ];
+  await using prometheus = await Prometheus.startWithJobs(jobs, [], NEWEST_PROMETHEUS);
+
+  await t.test('every target is up', async () => {
+    await prometheus.waitUntil(
+      () => prometheus.value('count(min_over_time(up[5s]) == 1)'),
+      (up) => up === jobs.length,
+    );
+    assert.equal(await prometheus.value('count(up == 0)'), undefined);
+  });
+
+  await t.test('the number of series of each family does not depend on the protocol', async () => {
+    const count = async (job: string): Promise<ReadonlyMap<string, number>> => {
+      const families = '{job="JOB", __name__=~"xvs_.+", __name__!~"xvs_exporter_web_.+"}';
+      const series = await prometheus.query(`count by (__name__) (${families.replace('JOB', job)})`);
+      return new Map(series.map(({ metric, value }) => [metric['__name__'] ?? '', value]));
+    };
+    const expected = await count('text 0.0.4');
+    assert.ok(expected.size > 50);
+    for (const job of Object.keys(WAYS)) assert.deepEqual(await count(job), expected, job);
+    const native = await count(NATIVE);
+    const isHistogramPart = (name: string): boolean => /_(?:bucket|sum|count)$/.test(name);
+    const plain = [...expected].filter(([name]) => !isHistogramPart(name));
+    assert.deepEqual(
+      plain.filter(([name, series]) => native.get(name) !== series),
+      [],
+    );
+    assert.ok(native.has('xvs_task_lifetime_seconds'));
+    assert.ok(!native.has('xvs_task_lifetime_seconds_bucket'));
+  });
+
+  await t.test('recorded series of histograms need no classic ones', async () => {
+    const rules = readRecordingRules().filter(({ expr }) => expr.includes('_bucket'));
+    assert.ok(rules.length > 0);
+    for (const { record, expr } of rules) {
+      const query = expr.replaceAll(/(xvs_\w+)(\{|(?=\[))/g, (_match, name: string, brace: string) =>
+        brace === '' ? `${name}{job="${NATIVE}"}` : `${name}{job="${NATIVE}", `,
+      );
+      await prometheus.waitUntil(
+        () => prometheus.query(query),
+        (series) => series.length === 1,
+      );
+      assert.equal((await prometheus.query(query))[0]?.metric['service_code'], 'TESTING', record);
+    }
+  });
+});
