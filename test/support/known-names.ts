@@ -41,6 +41,8 @@ function listSeries({ name, type, labels }: FamilySpec): [string, ReadonlySet<st
   const all = [...labels, ...TARGET_LABELS];
   if (type !== 'histogram') return [[name, new Set(all)]];
   return [
+    // As a native histogram.
+    [name, new Set(all)],
     [`${name}_bucket`, new Set([...all, 'le'])],
     [`${name}_sum`, new Set(all)],
     [`${name}_count`, new Set(all)],

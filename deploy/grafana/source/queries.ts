@@ -61,8 +61,12 @@ export function createQueries(filters: readonly Filter[]): Queries {
     },
     ownRate: (family, ...matchers) => `rate(${select(family, ...matchers)}${RANGE})`,
     quantile: (quantile, family, labels = []) => {
-      const buckets = selectNamed(`${family.name}_bucket`, ...createMatchers(family, filters));
-      return `histogram_quantile(${quantile}, ${sum(['le', ...labels], `rate(${buckets}${RANGE})`)})`;
+      const [classic, native] = [`${family.name}_bucket`, family.name].map((name) =>
+        selectNamed(name, ...createMatchers(family, filters)),
+      );
+      const ofClassic = sum(['le', ...labels], `rate(${classic}${RANGE})`);
+      const ofNative = sum(labels, `rate(${native}${RANGE})`);
+      return `histogram_quantile(${quantile}, ${ofClassic}) or histogram_quantile(${quantile}, ${ofNative})`;
     },
   };
 }
