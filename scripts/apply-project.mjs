@@ -50,6 +50,9 @@ const EDITS = [
   ['deploy/kubernetes/README.md', 'images:\n  - name: ', project.image],
   ['.github/ISSUE_TEMPLATE/config.yml', 'url: ', `${project.home}/SECURITY.md`],
   ['SECURITY.md', 'Write to ', project.securityContact],
+  ['CONTRIBUTING.md', '\nimage=', project.image],
+  ['CONTRIBUTING.md', '\nidentity=', project.releaseWorkflow],
+  ['CONTRIBUTING.md', '\nissuer=', project.releaseIssuer],
 ];
 
 function replaceValue(text, file, before, value) {

@@ -10,6 +10,7 @@ const COPIED = [
   '.github',
   'deploy',
   'CHANGELOG.md',
+  'CONTRIBUTING.md',
   'Dockerfile',
   'package.json',
   'project.json',
@@ -55,7 +56,8 @@ test('a complete release passes, and its notes are the section of the changelog'
   const root = copyProject(t);
   rewrite(root, 'project.json', (text) => text.replaceAll('example.com', 'forge.test'));
   assert.equal(runScript('apply-project.mjs', `--root=${root}`).status, 0);
-  rewrite(root, 'Dockerfile', (text) => text.replaceAll(/(?<=_DIGEST=).*$/gm, DIGEST));
+  for (const name of ['Dockerfile', '.github/ci.Dockerfile'])
+    rewrite(root, name, (text) => text.replaceAll(/(?<=_DIGEST=).*$/gm, DIGEST));
   rewrite(
     root,
     'CHANGELOG.md',

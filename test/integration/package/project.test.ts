@@ -15,13 +15,23 @@ const MOVED = {
   issues: 'https://forge.test/video/exporter/issues',
   runbook: 'https://forge.test/video/exporter/runbook.md',
   icon: 'https://forge.test/video/exporter/icon.svg',
+  releaseWorkflow: 'https://forge.test/video/exporter/.github/workflows/release.yml',
+  releaseIssuer: 'https://issuer.forge.test',
   image: 'registry.test/video/exporter',
   maintainers: 'The video team',
   codeOwners: ['@video/exporter', '@video/platform'],
   securityContact: 'security@forge.test',
 };
 const CHART = 'deploy/helm/xvs-exporter';
-const COPIED = ['.github', 'deploy', 'Dockerfile', 'package.json', 'project.json', 'SECURITY.md'];
+const COPIED = [
+  '.github',
+  'CONTRIBUTING.md',
+  'deploy',
+  'Dockerfile',
+  'package.json',
+  'project.json',
+  'SECURITY.md',
+];
 
 function applyProject(...args: readonly string[]) {
   const script = repositoryPath('scripts', 'apply-project.mjs');

@@ -86,6 +86,13 @@ test('the linter of workflows is part of npm run check', () => {
   assert.match(scripts['check'] ?? '', /npm run check:workflows/);
 });
 
+test('the code of a pull request does not run in a privileged container', () => {
+  const options = z
+    .object({ options: z.string() })
+    .parse(readWorkflow('ci.yml').jobs['checks']?.['container']);
+  assert.match(options.options, /github\.event_name != 'pull_request' && '--privileged'/);
+});
+
 test('CI runs .ci/run, and a release runs CI first', () => {
   const { checks } = readWorkflow('ci.yml').jobs;
   assert.ok(checks?.steps.some(({ run }) => run === '.ci/run'));
