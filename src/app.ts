@@ -22,8 +22,8 @@ import type { BuildInfo } from './runtime/build-info.ts';
 import type { Clock } from './runtime/clock.ts';
 import { MAX_TOTAL_RESPONSE_BYTES } from './runtime/limits.ts';
 import type { Logger } from './runtime/logger.ts';
-import { nodeFileSystem } from './state/file-system.ts';
 import { StateStore } from './state/state-store.ts';
+import type { Tally } from './tally/tally.ts';
 import { UpstreamClient } from './upstream/client.ts';
 import { DecodingBudget } from './upstream/decoding-budget.ts';
 import { RefCountedClient } from './upstream/ref-counted-client.ts';
@@ -69,7 +69,7 @@ export interface Exporter extends AsyncDisposable {
 /**
  * Creates the exporter; nothing runs yet.
  *
- * @param stateStore - restores and persists tallies; `undefined` without a state file
+ * @param stateStore - restores and persists tallies; `undefined` without `state.path`
  */
 export function createExporter(
   configuration: Configuration,
@@ -82,8 +82,9 @@ export function createExporter(
 
   const labels = new CodeLabels();
   labels.update(configuration.serviceCodes);
+  const state = stateStore?.statistics;
   const decodingBudget = new DecodingBudget(MAX_TOTAL_RESPONSE_BYTES);
-  const exporterMetrics = new ExporterMetrics({ clock, shard, labels, decodingBudget, log, ...build });
+  const exporterMetrics = new ExporterMetrics({ clock, shard, labels, decodingBudget, log, state, ...build });
   exporterMetrics.recordConfigLoad(true);
   const store = new Store(labels);
   const client = new RefCountedClient(createUpstreamClient(upstream, decodingBudget, dependencies));
@@ -188,7 +189,7 @@ export interface AppDependencies extends ExporterDependencies {
   readonly source: ConfigurationSource;
 }
 
-/** Starts the exporter. Rejects with a ConfigError if it cannot listen, and if it cannot read and write the state file. */
+/** Starts the exporter. Rejects with a ConfigError if it cannot listen, and if it cannot use the folder of the state. */
 export async function startApp(configuration: Configuration, dependencies: AppDependencies): Promise<App> {
   logCodeFileChanges(dependencies.source.codeFileChanges, dependencies.logger);
   const stateStore = await openStateStore(configuration, dependencies);
@@ -198,12 +199,9 @@ export async function startApp(configuration: Configuration, dependencies: AppDe
   const reloader = createReloader(exporter, dependencies, failure.report);
   try {
     const webConfigurationSource = await openWebConfigurationSource(configuration.web, dependencies);
+    // Before the server listens: the first scrape may have to trigger polls.
+    const polling = poller.start();
     const web = await startWeb(configuration.web, exporter, reloader, webConfigurationSource, dependencies);
-    // After the server listens: a second process with the same configuration must not replace the files of the first.
-    await stateStore?.begin({
-      tallies: () => poller.tallies,
-      metrics: exporter.exporterMetrics.trackStateFile(),
-    });
     const background = [
       reloader,
       poller,
@@ -225,15 +223,15 @@ export async function startApp(configuration: Configuration, dependencies: AppDe
       addresses: web.addresses,
       failure: Promise.race([
         failure.promise,
-        poller.start(),
-        ...(stateStore === undefined ? [] : [stateStore.start()]),
+        polling,
+        ...(stateStore === undefined ? [] : [stateStore.failure]),
       ]),
       reload: (trigger) => reloader.reload(trigger),
       [Symbol.asyncDispose]: async () => {
         // Requests in progress are answered from the last snapshots meanwhile.
         await Promise.all([web, ...background].map((part) => part[Symbol.asyncDispose]()));
         await exporter[Symbol.asyncDispose]();
-        // After the last poll, so that the file has the final counters.
+        // After the last poll: its listing is written, too.
         await stateStore?.[Symbol.asyncDispose]();
       },
     };
@@ -244,25 +242,22 @@ export async function startApp(configuration: Configuration, dependencies: AppDe
   }
 }
 
-/** Opens the state file, if there is one, and restores the tallies of the polled service codes. */
+/** Opens the state, if `state.path` is set, and restores the tallies of the polled service codes. */
 async function openStateStore(
   configuration: Configuration,
   { clock, logger }: AppDependencies,
 ): Promise<StateStore | undefined> {
-  const { metrics, ledger, state } = configuration;
-  if (state.file === undefined) return undefined;
+  const { metrics, ledger, state, codesOnOtherShards } = configuration;
+  if (state === undefined) return undefined;
   const codes = new Map(toPolledCodes(configuration).map((code) => [code.target.serviceCode, code]));
-  return await StateStore.open({
-    ...state,
-    path: state.file,
-    files: nodeFileSystem,
-    clock,
-    logger,
-    createTally: (serviceCode) => {
-      const code = codes.get(serviceCode);
-      return code === undefined ? undefined : createTally(code, { ...metrics, ...ledger });
-    },
-  });
+  const createTallyOf = (serviceCode: string): Tally | undefined => {
+    const code = codes.get(serviceCode);
+    return code && createTally(code, { ...metrics, ...ledger });
+  };
+  return await StateStore.open(
+    { ...state, clock, logger },
+    { createTally: createTallyOf, codesOnOtherShards },
+  );
 }
 
 /** Connects the configuration's source to the exporter. */

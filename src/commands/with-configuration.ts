@@ -1,7 +1,6 @@
 import { ConfigError } from '../config/config-error.ts';
 import type { Configuration } from '../config/configuration.ts';
 import { ConfigurationSource } from '../config/configuration-source.ts';
-import { checkStateFolder } from '../config/state-folder.ts';
 import { formatSummary } from '../config/summary.ts';
 import { findUnknownVariables, formatUnknownVariables, type UnknownVariable } from '../config/sources.ts';
 import { loadReaderModule, ReaderModuleError } from '../poller/reader-module.ts';
@@ -52,7 +51,6 @@ export function withConfiguration(
       if (switches.has('version')) return writeText(stdout, formatVersion(build));
       const source = new ConfigurationSource({ flags, env: environment, hostName, ...files });
       const loaded = await source.load();
-      await checkStateFolder(loaded, files);
       const { configFile } = loaded.configuration.web;
       if (configFile !== undefined) await loadWebConfiguration(configFile, files.readFile);
       const unknownVariables = findUnknownVariables(environment);

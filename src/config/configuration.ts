@@ -59,11 +59,7 @@ export function readStaticSettings(settings: MergedSettings) {
       maxOutputBytesPerSecond: get('ledger.max_output_rate'),
       rememberTasksForMs: get('ledger.remember_tasks_for'),
     },
-    state: {
-      file: readPath(settings, 'state.file'),
-      intervalMs: get('state.interval'),
-      retainMs: get('state.retain'),
-    },
+    state: readStateSettings(settings),
     web: readWebSettings(settings),
     /** Absolute path of the configuration file. */
     file: readConfigurationFile(settings),
@@ -100,10 +96,16 @@ function readConfigurationFile(settings: MergedSettings): string | undefined {
   return file === undefined ? undefined : resolve(file);
 }
 
+/** `undefined` without `state.path`. */
+function readStateSettings(settings: MergedSettings) {
+  const path = readPath(settings, 'state.path');
+  return path === undefined ? undefined : { path, retainMs: settings.get('state.retain') };
+}
+
 /** The path of a file, relative to the file that names it. */
 function readPath(
   { get, origin }: MergedSettings,
-  path: 'config.file' | 'state.file' | 'web.config.file',
+  path: 'config.file' | 'state.path' | 'web.config.file',
 ): string | undefined {
   const file = get(path);
   return file === undefined ? undefined : resolvePath(origin(path)?.folder, file);

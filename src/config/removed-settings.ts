@@ -29,6 +29,8 @@ export const REMOVED_SETTINGS: ReadonlyMap<string, string> = new Map([
     'upstream.max_total_response_size',
     'nothing replaces it: all responses that are being read may have 2 GiB together',
   ],
+  ['state.file', 'set `state.path` to a folder; the counters of the file are not imported'],
+  ['state.interval', 'nothing replaces it: with `state.path`, each good listing is written at once'],
 ]);
 
 /** The flags of removed settings, without dashes, each with what replaces it. */

@@ -201,18 +201,13 @@ export const SETTINGS = {
     schema: duration(1),
     default: '6h',
   },
-  'state.file': {
-    doc: 'File that keeps counters across restarts. Only one exporter may write it; its folder must exist.',
+  'state.path': {
+    doc: 'Folder of the database that keeps counters across restarts and kills, on a local disk. Only one exporter can use it.',
     schema: filePath,
     defaultText: 'counters start at 0 after every start',
   },
-  'state.interval': {
-    doc: 'Time between two writes of that file; the exporter also writes it on shutdown.',
-    schema: duration(1000),
-    default: '1m',
-  },
   'state.retain': {
-    doc: 'How long the file keeps the state of a service code that is not configured.',
+    doc: 'How long the state of a service code that is not configured is kept.',
     schema: duration(0),
     default: '7d',
   },

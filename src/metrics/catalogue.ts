@@ -179,7 +179,7 @@ export const CATALOGUE = {
     name: 'xvs_input_bytes_total',
     type: 'counter',
     unit: 'bytes',
-    help: 'Bytes received by tasks since the exporter started or its state file was created ("input_bytes").',
+    help: 'Bytes received by tasks since the exporter started or its state was created ("input_bytes").',
     labels: ['service_code', 'vs_id'],
   },
   protocolInputBytes: {
@@ -193,7 +193,7 @@ export const CATALOGUE = {
     name: 'xvs_http_output_bytes_total',
     type: 'counter',
     unit: 'bytes',
-    help: `Bytes delivered by HTTP live output since the exporter started or its state file was created ("http_output_bytes"). ${HLS_NOTE}`,
+    help: `Bytes delivered by HTTP live output since the exporter started or its state was created ("http_output_bytes"). ${HLS_NOTE}`,
     labels: ['service_code', 'vs_id', 'format'],
   },
   renditionHttpOutputBytes: {
@@ -452,21 +452,27 @@ export const CATALOGUE = {
   stateWriteErrors: {
     name: 'xvs_exporter_state_write_errors_total',
     type: 'counter',
-    help: 'Failed writes of the state file; only with state.file.',
+    help: 'Failed writes of the state; only with state.path.',
+    labels: [],
+  },
+  stateDelayedPublications: {
+    name: 'xvs_exporter_state_delayed_publications_total',
+    type: 'counter',
+    help: 'Good listings that were published before they were written, which a kill can lose; only with state.path.',
     labels: [],
   },
   stateLastSuccess: {
     name: 'xvs_exporter_state_last_success_timestamp_seconds',
     type: 'gauge',
     unit: 'seconds',
-    help: 'When the state file was last written; only with state.file, after the first write.',
+    help: 'When the state was last written; only with state.path, after the first write.',
     labels: [],
   },
   stateSize: {
     name: 'xvs_exporter_state_size_bytes',
     type: 'gauge',
     unit: 'bytes',
-    help: 'Size of the state file; only with state.file, after the first write.',
+    help: 'Size of the database of the state, measured once a minute; only with state.path, after the first write.',
     labels: [],
   },
   webConnections: {

@@ -13,10 +13,15 @@ import { createWebMetrics } from './web-metrics.ts';
  */
 const VOLATILE_METRICS_MAX_AGE_MS = 1000;
 
-/** Records writes of the state file. */
-export interface StateMetrics {
-  recordWrite(bytes: number): void;
-  recordWriteError(): void;
+/** What the metrics tell about the state. The state store updates it. */
+export interface StateStatistics {
+  writeErrors: number;
+  /** Listings that were published before they were written. */
+  delayedPublications: number;
+  /** Wall-clock milliseconds; `undefined` before the first write. */
+  lastWriteMs: number | undefined;
+  /** The size of the database; `undefined` before it is measured. */
+  bytes: number | undefined;
 }
 
 /** When the configuration was loaded, in milliseconds since the Unix epoch. */
@@ -37,6 +42,8 @@ export interface ExporterMetricsOptions {
   readonly labels?: CodeLabels;
   /** Decoded bytes of the bodies being read. Default: none. */
   readonly decodingBudget?: { readonly usedBytes: number; readonly limitBytes: number };
+  /** What is known of the state; `undefined` without `state.path`. */
+  readonly state?: Readonly<StateStatistics> | undefined;
   /** Default: every line is written. */
   readonly log?: { readonly droppedLines: number } | undefined;
 }
@@ -52,6 +59,7 @@ export class ExporterMetrics implements Disposable {
   readonly web = createWebMetrics(this.#webMetricSet);
   readonly #codeMetrics = new Map<string, CodeMetrics>();
   readonly #decodingBudget: NonNullable<ExporterMetricsOptions['decodingBudget']>;
+  readonly #state: Readonly<StateStatistics> | undefined;
   readonly #log: NonNullable<ExporterMetricsOptions['log']>;
   #lastVolatile: { readonly atMs: number; readonly families: Promise<readonly Family[]> } | undefined;
   #configLoads: ConfigLoads = { lastSuccessMs: undefined, lastFailureMs: undefined };
@@ -61,11 +69,12 @@ export class ExporterMetrics implements Disposable {
     this.#clock = clock;
     this.#labels = options.labels ?? new CodeLabels();
     this.#decodingBudget = options.decodingBudget ?? { usedBytes: 0, limitBytes: 0 };
+    this.#state = options.state;
     this.#log = options.log ?? { droppedLines: 0 };
-    const { shards, shardIndex, buildInfo, stateWriteErrors, stateLastSuccess, stateSize } =
+    const { shards, shardIndex, buildInfo, stateWriteErrors, stateDelays, stateLastSuccess, stateSize } =
       this.#processMetrics;
     // prom-client creates metrics without labels with the value 0.
-    for (const metric of [stateWriteErrors, stateLastSuccess, stateSize]) metric.remove();
+    for (const metric of [stateWriteErrors, stateDelays, stateLastSuccess, stateSize]) metric.remove();
     shards.set(shard.count);
     shardIndex.set(shard.index);
     buildInfo.set({ version, revision, node_version: nodeVersion }, 1);
@@ -105,19 +114,6 @@ export class ExporterMetrics implements Disposable {
     return this.#configLoads;
   }
 
-  /** Creates the error counter of the state file, at 0; the gauges appear with the first write. */
-  trackStateFile(): StateMetrics {
-    const { stateWriteErrors, stateLastSuccess, stateSize } = this.#processMetrics;
-    stateWriteErrors.inc(0);
-    return {
-      recordWrite: (bytes) => {
-        stateLastSuccess.set(this.#clock.now() / 1000);
-        stateSize.set(bytes);
-      },
-      recordWriteError: () => stateWriteErrors.inc(),
-    };
-  }
-
   /** Collects the selected families: of service codes, then of the process, each in the order of the catalogue. */
   async collect(selection: FamilySelection = 'everything'): Promise<readonly Family[]> {
     if (typeof selection === 'object') return this.#collectCodes([selection.serviceCode]);
@@ -135,6 +131,17 @@ export class ExporterMetrics implements Disposable {
     pendingResponseLimit.set(this.#decodingBudget.limitBytes);
     logLinesDropped.reset();
     logLinesDropped.inc(this.#log.droppedLines);
+    if (this.#state !== undefined) this.#readState(this.#state);
+  }
+
+  #readState({ writeErrors, delayedPublications, lastWriteMs, bytes }: StateStatistics): void {
+    const { stateWriteErrors, stateDelays, stateLastSuccess, stateSize } = this.#processMetrics;
+    stateWriteErrors.reset();
+    stateWriteErrors.inc(writeErrors);
+    stateDelays.reset();
+    stateDelays.inc(delayedPublications);
+    if (lastWriteMs !== undefined) stateLastSuccess.set(lastWriteMs / 1000);
+    if (bytes !== undefined) stateSize.set(bytes);
   }
 
   [Symbol.dispose](): void {
@@ -181,6 +188,7 @@ function createProcessMetrics() {
     configLastReloadSuccessful: set.createGauge(CATALOGUE.configLastReloadSuccessful),
     configLastReloadSuccess: set.createGauge(CATALOGUE.configLastReloadSuccess),
     stateWriteErrors: set.createCounter(CATALOGUE.stateWriteErrors),
+    stateDelays: set.createCounter(CATALOGUE.stateDelayedPublications),
     stateLastSuccess: set.createGauge(CATALOGUE.stateLastSuccess),
     stateSize: set.createGauge(CATALOGUE.stateSize),
   };

@@ -1,12 +1,12 @@
 import type { HistogramSample } from './family.ts';
 
-/** Histogram as the state file stores it: counts for each bucket, not cumulative, and the sum. */
+/** Histogram as the state stores it: counts for each bucket, not cumulative, and the sum. */
 export interface PersistedHistogram {
   readonly counts: readonly number[];
   readonly sum: number;
 }
 
-/** The histogram of one series. Unlike prom-client's histograms, it can be restored from a state file. */
+/** The histogram of one series. Unlike prom-client's histograms, it can be restored from the state. */
 export class Histogram {
   readonly #bounds: readonly number[];
   /** Not cumulative; the last count is for `+Inf`. */

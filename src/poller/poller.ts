@@ -37,8 +37,12 @@ const intervalTrigger: PollTrigger = (poller, firstDelayMs, onInternalError) =>
 
 /** Persists tallies. */
 interface TallyPersistence extends CommitRecorder {
+  /** The tallies that were restored at the start, by service code. */
+  readonly tallies: ReadonlyMap<string, Tally>;
   /** Restores the tally of a service code that is polled from now on; `undefined` if there is no state of it. */
-  restoreTally(serviceCode: string, createTally: () => Tally): Tally | undefined;
+  restore(serviceCode: string, createTally: () => Tally): Promise<Tally | undefined>;
+  /** Called when a service code is not polled any more. */
+  retire(serviceCode: string): void;
 }
 
 export interface PollerOptions {
@@ -80,7 +84,8 @@ export class Poller implements AsyncDisposable {
 
   constructor(options: PollerOptions) {
     this.#options = options;
-    for (const code of options.codes) this.#add(code);
+    for (const code of options.codes)
+      this.#add(code, options.persistence?.tallies.get(code.target.serviceCode));
   }
 
   /** Whether the first poll of every service code has ended, successful or not. Stays true when codes are added later. */
@@ -134,9 +139,10 @@ export class Poller implements AsyncDisposable {
     for (const { target } of removed) this.#entries.delete(target.serviceCode);
     await Promise.all(ending.map(stop));
     await mapYielding(removed, (code) => this.#remove(code));
+    const restored = await this.#restore(added);
     const started = [
       ...(await mapYielding(changed, (code) => this.#configure(code))),
-      ...(await mapYielding(added, (code) => this.#add(code))),
+      ...(await mapYielding(added, (code) => this.#add(code, restored.get(code)))),
     ];
     if (this.#isRunning) this.#startAll(started, computePromptDelayMs);
     return diff;
@@ -169,6 +175,17 @@ export class Poller implements AsyncDisposable {
   #remove({ target: { serviceCode } }: PolledCode): void {
     this.#options.store.remove(serviceCode);
     this.#options.exporterMetrics.untrack(serviceCode);
+    this.#options.persistence?.retire(serviceCode);
+  }
+
+  /** Restores the tallies of added service codes, as far as there is state of them. */
+  async #restore(added: readonly PolledCode[]): Promise<ReadonlyMap<PolledCode, Tally | undefined>> {
+    const { persistence, tallySettings } = this.#options;
+    const tallies = added.map(async (code) => {
+      const create = (): Tally => createTally(code, tallySettings);
+      return [code, await persistence?.restore(code.target.serviceCode, create)] as const;
+    });
+    return new Map(await Promise.all(tallies));
   }
 
   #configure(code: PolledCode): PollerEntry {
@@ -178,16 +195,15 @@ export class Poller implements AsyncDisposable {
     return entry;
   }
 
-  #add(code: PolledCode): PollerEntry {
+  #add(code: PolledCode, restored: Tally | undefined): PollerEntry {
     const { client, store, exporterMetrics, clock, logger, onListingStart, persistence } = this.#options;
     const { serviceCode } = code.target;
-    const create = (): Tally => createTally(code, this.#options.tallySettings);
     const poller = new ServiceCodePoller({
       code,
       client,
       readers: this.#options.readers,
       accumulators: this.#accumulators,
-      tally: persistence?.restoreTally(serviceCode, create) ?? create(),
+      tally: restored ?? createTally(code, this.#options.tallySettings),
       store,
       metrics: exporterMetrics.track(serviceCode, code.intervalMs),
       pollLogger: new PollLogger(logger.child({ service_code: serviceCode })),

@@ -26,7 +26,7 @@ const COMMITTED_ITEMS_PER_TURN = 500;
 /** Called with each listing before it is read; the listing fills up while it is read. */
 export type ListingObserver = (listing: Pick<ListingAggregator, 'users' | 'taskCount'>) => void;
 
-/** Records the counter totals of good listings. */
+/** Persists good listings. */
 export interface CommitRecorder {
   /** Resolves when the listing that a tally has committed can be published. */
   recordCommit(tally: Tally): Promise<void>;
@@ -73,8 +73,10 @@ export class ServiceCodePoller {
   constructor(options: ServiceCodePollerOptions) {
     this.#options = options;
     this.#code = options.code;
-    const { target, staleAfterMs } = options.code;
-    options.store.publish(createUnpolledState(target.serviceCode, staleAfterMs, this.#history));
+    const { tally, store } = options;
+    const unpolled = createUnpolledState(tally.serviceCode, options.code.staleAfterMs, this.#history);
+    const isRestored = tally.listings > 0;
+    store.publish({ ...unpolled, restoredCounters: isRestored ? tally.collectCounters() : undefined });
   }
 
   get code(): PolledCode {
@@ -195,7 +197,7 @@ export class ServiceCodePoller {
     );
     accumulators.release(listing.accumulator);
     const durationMs = clock.monotonic() - startedMs;
-    // A total that a scrape has seen must survive a kill of the process.
+    // What a scrape has seen must survive a kill of the process.
     if (persistence !== undefined) await persistence.recordCommit(tally);
     const { wallMs, monotonicMs } = snapshot.at;
     const lastSnapshot = this.#options.store.get(tally.serviceCode)?.snapshot;

@@ -21,6 +21,8 @@ export interface CodeState {
   readonly lastError: PollErrorReason | undefined;
   /** Snapshot of the last good listing. */
   readonly snapshot: Snapshot | undefined;
+  /** The counters of an earlier process, before the first good listing of this one; `undefined` without state. */
+  readonly restoredCounters: Snapshot['counters'] | undefined;
   /** Byte counters of the good listing before it, for rates: 8 bytes for each series. */
   readonly previousBytes: ByteCounters | undefined;
   /** Age of the last good listing above which its gauges are no longer exposed. */
@@ -43,6 +45,7 @@ export function createUnpolledState(
     lastSuccessMs: undefined,
     lastError: undefined,
     snapshot: undefined,
+    restoredCounters: undefined,
     previousBytes: undefined,
     staleAfterMs,
     history,
@@ -90,48 +93,45 @@ export class Store {
    */
   collectFamilies(nowMs: number, onlyCode?: string): readonly Family[] {
     const states = onlyCode === undefined ? this.states : this.#select(onlyCode);
-    const polled = states.filter(hasSnapshot);
-    const fresh = polled.filter((state) => !isStale(state, nowMs));
+    const fresh = states.filter((state) => !isStale(state, nowMs));
     return [
       ...this.#labels.splitByLabels({ spec: CATALOGUE.up, samples: states.flatMap(toUpSamples) }),
       ...this.#labels.splitByLabels({ spec: CATALOGUE.ret, samples: states.flatMap(toRetSamples) }),
       ...FAMILY_SOURCES.flatMap(({ spec, canGoStale, getSamples }) =>
-        (canGoStale ? fresh : polled).map(({ serviceCode, snapshot }) =>
-          this.#labels.addLabels({ spec, samples: getSamples(snapshot) }, serviceCode),
-        ),
+        (canGoStale ? fresh : states).flatMap((state) => {
+          const samples = getSamples(state);
+          return samples === undefined ? [] : [this.#labels.addLabels({ spec, samples }, state.serviceCode)];
+        }),
       ),
     ];
   }
 }
 
-/** Reads one family from snapshots. */
+/** Reads one family from states. */
 interface FamilySource {
   readonly spec: FamilySpec;
   /** Whether the family describes the last listing and disappears with it. */
   readonly canGoStale: boolean;
-  readonly getSamples: (snapshot: Snapshot) => Samples;
+  /** Returns `undefined` if there is nothing to expose yet. */
+  readonly getSamples: (state: CodeState) => Samples | undefined;
 }
 
 const FAMILY_SOURCES = sortByCatalogue([
   ...LISTING_FAMILIES.map((key): FamilySource => ({
     spec: CATALOGUE[key],
     canGoStale: true,
-    getSamples: ({ listing }) => listing[key] ?? [],
+    getSamples: ({ snapshot }) => snapshot && (snapshot.listing[key] ?? []),
   })),
   ...COUNTER_FAMILIES.map((key): FamilySource => ({
     spec: CATALOGUE[key],
     canGoStale: false,
-    getSamples: ({ counters }) => counters[key],
+    getSamples: ({ snapshot, restoredCounters }) => (snapshot?.counters ?? restoredCounters)?.[key],
   })),
 ]);
 
 function sortByCatalogue(sources: readonly FamilySource[]): readonly FamilySource[] {
   const specs: readonly FamilySpec[] = Object.values(CATALOGUE);
   return sources.toSorted((a, b) => specs.indexOf(a.spec) - specs.indexOf(b.spec));
-}
-
-function hasSnapshot(state: CodeState): state is CodeState & { readonly snapshot: Snapshot } {
-  return state.snapshot !== undefined;
 }
 
 function toUpSamples({ serviceCode, isUp }: CodeState): Sample[] {

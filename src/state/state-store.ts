@@ -1,150 +1,315 @@
-import { randomUUID } from 'node:crypto';
-import type { StateMetrics } from '../metrics/exporter-metrics.ts';
+import type { StateStatistics } from '../metrics/exporter-metrics.ts';
+import { linkAbort } from '../runtime/abort.ts';
 import { FirstFailure } from '../runtime/background-task.ts';
-import { getErrorCode, getErrorMessage } from '../runtime/errors.ts';
+import { runInTurns } from '../runtime/concurrency.ts';
+import { runInSteps } from '../runtime/steps.ts';
+import type { StateChange } from '../tally/state-entry.ts';
 import type { Tally } from '../tally/tally.ts';
-import { UnusableStateError } from './format.ts';
-import { Journal, toJournalPath } from './journal.ts';
-import { openState, type OpenedState, type OpenStateOptions } from './open-state.ts';
-import { PeriodicStateWriter } from './periodic-state-writer.ts';
-import { SavedCodes } from './saved-codes.ts';
-import { writeState } from './write-state.ts';
+import { DatabaseError, type Database, type StateRecord, type WriteBatch } from './database.ts';
+import { isDamage, openDatabase, setAside, type OpenDatabaseOptions } from './open-database.ts';
+import { StateWriter } from './state-writer.ts';
 
-/** A journal that is larger is rewritten when the snapshot cannot be. */
-const MAX_JOURNAL_BYTES = 64 * 1024 * 1024;
+/** A listing is published after this time even if it is not written yet. */
+const MAX_PUBLICATION_DELAY_MS = 100;
 
-export interface StateStoreOptions extends OpenStateOptions {
-  readonly intervalMs: number;
+/** A service code that is added while the disk does not answer starts without its state after this time. */
+const RESTORE_TIMEOUT_MS = 5000;
+
+/** Records that are encoded or decoded in a turn of the event loop: about a millisecond. */
+const RECORDS_PER_TURN = 500;
+
+/**
+ * The record that tells since when a service code has not been configured, in wall-clock milliseconds. Its key sorts
+ * before the records of the tally.
+ */
+const UNCONFIGURED_KEY = '!unconfigured';
+
+export interface StateStoreOptions extends OpenDatabaseOptions {
   /** How long the state of a service code that is not configured is kept. */
   readonly retainMs: number;
 }
 
-/** Dependencies of a state store. */
-export interface StateStoreDependencies {
-  /** Returns the tallies of the configured service codes. */
-  readonly tallies: () => Iterable<Tally>;
-  readonly metrics: StateMetrics;
+/** The service codes of the configuration at the start. */
+export interface ConfiguredCodes {
+  /** Creates an empty tally for a service code; `undefined` if this process does not poll it. */
+  readonly createTally: (serviceCode: string) => Tally | undefined;
+  readonly codesOnOtherShards: ReadonlySet<string>;
 }
 
-/**
- * Persists the tallies: all of them in a snapshot at intervals, and the totals of each good listing in a journal between
- * two snapshots.
- */
+/** The records of one service code, without the code in their keys. */
+interface CodeRecords {
+  readonly serviceCode: string;
+  readonly records: StateRecord[];
+}
+
+/** Persists the tallies: each good listing in a transaction of its own. */
 export class StateStore implements AsyncDisposable {
   readonly #options: StateStoreOptions;
-  /** The id of the snapshot to which the journal of the earlier process belongs. */
-  readonly #openedJournalId: string | undefined;
-  readonly #codes: SavedCodes;
-  readonly #journal: Journal;
+  readonly #writer: StateWriter;
   readonly #failure = new FirstFailure();
-  /** Tallies that were restored when the state was opened and are not polled yet. */
-  readonly #restored: Map<string, Tally>;
-  #dependencies: StateStoreDependencies | undefined;
-  #writer: PeriodicStateWriter | undefined;
-  /** Error code of the last write of the journal; `undefined` if it succeeded. */
-  #lastErrorCode: string | undefined;
+  readonly statistics: StateStatistics = {
+    writeErrors: 0,
+    delayedPublications: 0,
+    lastWriteMs: undefined,
+    bytes: undefined,
+  };
+  /** The tallies that were restored at the start. */
+  readonly tallies: ReadonlyMap<string, Tally>;
+  /** Tallies whose last listing is not written, by service code. */
+  readonly #unwritten = new Map<string, Tally>();
+  /** Writes that have not begun, by service code. */
+  readonly #queued = new Map<string, Promise<boolean>>();
+  /** Service codes of which the database may lack a listing: the next write replaces all of their records. */
+  readonly #incomplete = new Set<string>();
+  #isLate = false;
 
-  private constructor(options: StateStoreOptions, opened: OpenedState) {
-    const { retainMs, logger, path } = options;
+  private constructor(
+    options: StateStoreOptions,
+    { database, tallies }: { readonly database: Database; readonly tallies: ReadonlyMap<string, Tally> },
+  ) {
+    const { path, clock, logger } = options;
     this.#options = options;
-    this.#openedJournalId = opened.journalId;
-    this.#restored = new Map(opened.tallies);
-    this.#codes = new SavedCodes(opened.codes, retainMs, logger);
-    this.#journal = new Journal({
-      ...options,
-      path: toJournalPath(path),
-      onWrite: (error) => this.#recordJournalWrite(error),
+    this.tallies = tallies;
+    this.#writer = new StateWriter({
+      database,
+      reopen: () => openDatabase(options),
+      onInternalError: this.#failure.report,
+      statistics: this.statistics,
+      path,
+      clock,
+      logger,
     });
-  }
-
-  /** Opens the state that an earlier process left; see {@link openState}. */
-  static async open(options: StateStoreOptions): Promise<StateStore> {
-    return new StateStore(options, await openState(options));
-  }
-
-  /** Restores the tally of a service code that is polled from now on; `undefined` if there is no state of it. */
-  restoreTally(serviceCode: string, createTally: () => Tally): Tally | undefined {
-    const { clock, logger, path } = this.#options;
-    const restored = this.#restored.get(serviceCode);
-    this.#restored.delete(serviceCode);
-    if (restored !== undefined) return restored;
-    try {
-      const now = { wallMs: clock.now(), monotonicMs: clock.monotonic() };
-      const tally = this.#codes.restore(serviceCode, createTally, now);
-      if (tally !== undefined)
-        logger.info({ file: path, service_code: serviceCode }, 'State of service code restored');
-      return tally;
-    } catch (error) {
-      if (!(error instanceof UnusableStateError)) throw error;
-      const fields = { file: path, service_code: serviceCode, err: error.message };
-      logger.warn(fields, 'State of service code is unusable; its counters start at 0');
-      return undefined;
-    }
   }
 
   /**
-   * Appends the totals of a commit to the journal. Resolves when the listing can be published: when the totals are
-   * written, or after 100 ms. Does not reject.
+   * Opens the database and restores the tallies of the configured service codes. Rejects with a message for the operator if
+   * it cannot be used.
    */
-  recordCommit(tally: Tally): Promise<void> {
-    this.#codes.recordCommit(tally);
-    return this.#journal.append(tally);
-  }
-
-  /** Writes a snapshot and begins its journal. */
-  async begin(dependencies: StateStoreDependencies): Promise<void> {
-    this.#dependencies = dependencies;
-    this.#writer = new PeriodicStateWriter({
-      ...this.#options,
-      ...dependencies,
-      write: () => this.#write(dependencies),
-    });
-    await this.#writer.write();
-  }
-
-  /** Starts to write at intervals, after `begin`. The promise rejects with an unexpected error, or on disposal. */
-  async start(): Promise<never> {
-    return await Promise.race([this.#failure.promise, this.#writer?.start() ?? this.#failure.promise]);
-  }
-
-  /** Writes a last snapshot, if it was started. */
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.#writer?.[Symbol.asyncDispose]();
-    await this.#journal.close();
-  }
-
-  async #write({ tallies }: StateStoreDependencies): Promise<number> {
-    const { files, path, clock } = this.#options;
-    const id = randomUUID();
-    const createdMs = clock.now();
-    const journalId = this.#journal.snapshotId ?? this.#openedJournalId;
+  static async open(options: StateStoreOptions, codes: ConfiguredCodes): Promise<StateStore> {
+    const database = await openDatabase(options);
     try {
-      return await this.#journal.rotate(id, () =>
-        writeState(files, path, { createdMs, id, journalId }, this.#codes.list(tallies(), createdMs)),
-      );
+      return new StateStore(options, { database, tallies: await restoreTallies(database, options, codes) });
     } catch (error) {
-      if (journalId !== undefined && this.#journal.bytes > MAX_JOURNAL_BYTES)
-        await this.#journal.rotate(journalId, () => Promise.resolve(), this.#codes.tallies);
-      throw error;
+      await database.close();
+      if (!isDamage(error)) throw error;
+      await setAside(options, error);
+      return new StateStore(options, { database: await openDatabase(options), tallies: new Map() });
     }
   }
 
-  #recordJournalWrite(error: unknown): void {
-    const { logger, path } = this.#options;
-    const file = toJournalPath(path);
-    if (error === undefined) {
-      if (this.#lastErrorCode !== undefined) logger.info({ file }, 'State journal written');
-      this.#lastErrorCode = undefined;
-      return;
-    }
-    const code = getErrorCode(error);
-    if (code === undefined) {
-      this.#failure.report(error);
-      return;
-    }
-    this.#dependencies?.metrics.recordWriteError();
-    const level = code === this.#lastErrorCode ? 'debug' : 'warn';
-    logger[level]({ file, err: getErrorMessage(error) }, 'State journal write failed');
-    this.#lastErrorCode = code;
+  /** Rejects with the first unexpected error, which is a bug. */
+  get failure(): Promise<never> {
+    return this.#failure.promise;
   }
+
+  /** Restores the tally of a service code that is polled from now on; `undefined` if there is no state of it. */
+  async restore(serviceCode: string, createTally: () => Tally): Promise<Tally | undefined> {
+    const unwritten = this.#unwritten.get(serviceCode);
+    if (unwritten !== undefined) return unwritten;
+    const { logger, path } = this.#options;
+    let restored: Tally | undefined;
+    let damage: DatabaseError | undefined;
+    const hasRead = await this.#waitBriefly(
+      RESTORE_TIMEOUT_MS,
+      this.#writer.write(async (batch, database) => {
+        try {
+          for await (const records of readCodes(database, toPrefix(serviceCode)))
+            restored = await restoreTally(createTally(), records, this.#options);
+          batch.delete(toPrefix(serviceCode) + UNCONFIGURED_KEY);
+        } catch (error) {
+          if (!isDamage(error)) throw error;
+          damage = error;
+        }
+      }),
+    );
+    if (hasRead && damage === undefined && restored !== undefined) return restored;
+    this.#incomplete.add(serviceCode);
+    if (!hasRead || damage !== undefined)
+      logger.warn(
+        { path, service_code: serviceCode, err: damage?.message },
+        'State of service code is unusable; its counters start at 0',
+      );
+    return undefined;
+  }
+
+  /** Keeps the state of a service code that is not polled any more for a while. */
+  retire(serviceCode: string): void {
+    const prefix = toPrefix(serviceCode);
+    void this.#writer.write(async (batch, database) => {
+      if (this.#options.retainMs === 0) await deleteRecords(batch, database, prefix);
+      else batch.put(prefix + UNCONFIGURED_KEY, String(this.#options.clock.now()));
+    });
+  }
+
+  /**
+   * Writes what the last commit of a tally has changed. Resolves when the listing can be published: when it is written, or
+   * after 100 ms.
+   */
+  async recordCommit(tally: Tally): Promise<void> {
+    const isInTime = await this.#waitBriefly(MAX_PUBLICATION_DELAY_MS, this.#write(tally));
+    if (!isInTime) this.statistics.delayedPublications += 1;
+  }
+
+  /** Writes what is not written and closes the database. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.all([...this.#unwritten.values()].map((tally) => this.#write(tally)));
+    await this.#writer[Symbol.asyncDispose]();
+  }
+
+  /** Resolves to whether the listing is written. */
+  #write(tally: Tally): Promise<boolean> {
+    const { serviceCode } = tally;
+    this.#unwritten.set(serviceCode, tally);
+    const queued = this.#queued.get(serviceCode);
+    if (queued !== undefined) return queued;
+    const queuedRevision = tally.revision;
+    let writtenRevision = queuedRevision;
+    const written = this.#writer
+      .write(async (batch, database) => {
+        this.#queued.delete(serviceCode);
+        const isWhole = tally.revision !== queuedRevision || this.#incomplete.has(serviceCode);
+        const prefix = toPrefix(serviceCode);
+        if (isWhole) await deleteRecords(batch, database, prefix);
+        writtenRevision = tally.revision;
+        const add = ([key, value]: StateChange): void => {
+          if (value === undefined) batch.delete(prefix + key);
+          else batch.put(prefix + key, value);
+        };
+        await runInTurns(tally.beginExport(isWhole ? 'all' : 'changed', add), RECORDS_PER_TURN);
+      })
+      .then((isWritten) => {
+        this.#queued.delete(serviceCode);
+        if (!isWritten) this.#incomplete.add(serviceCode);
+        else {
+          this.#incomplete.delete(serviceCode);
+          if (tally.revision === writtenRevision) this.#unwritten.delete(serviceCode);
+        }
+        return isWritten;
+      });
+    this.#queued.set(serviceCode, written);
+    return written;
+  }
+
+  /** Resolves to false after the time, and logs when writes begin or cease to take so long. */
+  async #waitBriefly(timeoutMs: number, written: Promise<boolean>): Promise<boolean> {
+    const { clock, logger, path } = this.#options;
+    using timeout = linkAbort(undefined);
+    const late = clock.sleep(timeoutMs, timeout.signal).then(
+      () => 'late' as const,
+      () => false,
+    );
+    const result = await Promise.race([written, late]);
+    const isLate = result === 'late';
+    if (isLate !== this.#isLate) {
+      this.#isLate = isLate;
+      if (isLate) logger.warn({ path }, 'State is written late; listings are published before');
+      else logger.info({ path }, 'State is written in time again');
+    }
+    return result === true;
+  }
+}
+
+function toPrefix(serviceCode: string): string {
+  return `${serviceCode}\0`;
+}
+
+/** Restores the tallies of the configured service codes, and drops what is not to be kept. */
+async function restoreTallies(
+  database: Database,
+  options: StateStoreOptions,
+  { createTally, codesOnOtherShards }: ConfiguredCodes,
+): Promise<ReadonlyMap<string, Tally>> {
+  const { path, clock, logger } = options;
+  const tallies = new Map<string, Tally>();
+  const kept: string[] = [];
+  const dropped: string[] = [];
+  const batch = database.createBatch();
+  for await (const codeRecords of readCodes(database, '')) {
+    const { serviceCode, records } = codeRecords;
+    const prefix = toPrefix(serviceCode);
+    const empty = createTally(serviceCode);
+    const restored = empty && (await restoreTally(empty, codeRecords, options));
+    if (restored !== undefined) {
+      tallies.set(serviceCode, restored);
+      batch.delete(prefix + UNCONFIGURED_KEY);
+    } else if (
+      empty !== undefined ||
+      codesOnOtherShards.has(serviceCode) ||
+      isExpired(codeRecords, options)
+    ) {
+      dropped.push(serviceCode);
+      for (const [key] of records) batch.delete(prefix + key);
+    } else {
+      kept.push(serviceCode);
+      if (findUnconfiguredSince(codeRecords) === undefined)
+        batch.put(prefix + UNCONFIGURED_KEY, String(clock.now()));
+    }
+  }
+  await batch.write();
+  if (dropped.length > 0)
+    logger.info(
+      { path, service_codes: dropped },
+      'Dropped the state of service codes that are polled elsewhere or no more',
+    );
+  logger.info(
+    { path, service_codes: tallies.size, unconfigured_service_codes: kept.length },
+    'State restored',
+  );
+  return tallies;
+}
+
+/** Restores the records of a service code; `undefined` if it has not been configured for too long. */
+async function restoreTally(
+  tally: Tally,
+  codeRecords: CodeRecords,
+  options: StateStoreOptions,
+): Promise<Tally | undefined> {
+  if (isExpired(codeRecords, options)) return undefined;
+  const { clock } = options;
+  const restorer = tally.createRestorer({ wallMs: clock.now(), monotonicMs: clock.monotonic() });
+  const records = codeRecords.records.filter(([key]) => key !== UNCONFIGURED_KEY);
+  const apply = ([key, value]: StateRecord): void => {
+    if (!restorer.apply(key, value)) throw createDamageError(codeRecords.serviceCode);
+  };
+  await runInTurns(runInSteps(records, apply), RECORDS_PER_TURN);
+  if (!restorer.finish()) throw createDamageError(codeRecords.serviceCode);
+  return tally;
+}
+
+function createDamageError(serviceCode: string): DatabaseError {
+  const code = JSON.stringify(serviceCode);
+  return new DatabaseError('damaged', `Expected valid records of service code ${code}, found an invalid one`);
+}
+
+function findUnconfiguredSince({ records }: CodeRecords): number | undefined {
+  const since = records.find(([key]) => key === UNCONFIGURED_KEY);
+  return since && Number(since[1]);
+}
+
+function isExpired(codeRecords: CodeRecords, { clock, retainMs }: StateStoreOptions): boolean {
+  const sinceMs = findUnconfiguredSince(codeRecords);
+  return sinceMs !== undefined && clock.now() - sinceMs >= retainMs;
+}
+
+/** Reads the records whose keys begin with a prefix, by service code. */
+async function* readCodes(database: Database, prefix: string): AsyncGenerator<CodeRecords, void> {
+  let current: CodeRecords | undefined;
+  for await (const chunk of database.read(prefix)) {
+    for (const [key, value] of chunk) {
+      const end = key.indexOf('\0');
+      const serviceCode = key.slice(0, end);
+      // The format of the database belongs to no code.
+      if (serviceCode === '') continue;
+      if (current?.serviceCode !== serviceCode) {
+        if (current !== undefined) yield current;
+        current = { serviceCode, records: [] };
+      }
+      current.records.push([key.slice(end + 1), value]);
+    }
+  }
+  if (current !== undefined) yield current;
+}
+
+async function deleteRecords(batch: WriteBatch, database: Database, prefix: string): Promise<void> {
+  for await (const records of database.read(prefix)) for (const [key] of records) batch.delete(key);
 }

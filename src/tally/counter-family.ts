@@ -20,9 +20,6 @@ export interface PersistedSeries {
   readonly lastUpdatedMs: number;
 }
 
-/** Which series to export. */
-export type SeriesSelection = 'all' | 'changed';
-
 interface Series {
   readonly labels: LabelSet;
   /** How many of its labels are folded. */
@@ -30,8 +27,6 @@ interface Series {
   total: number;
   /** Whether it is exposed at 0, because this commit created it. */
   isNew: boolean;
-  /** Whether this commit created it or changed its total. */
-  hasChanged: boolean;
   /** When something was last added, if only 0. */
   lastUpdated: Pick<Instant, 'monotonicMs'>;
 }
@@ -51,10 +46,10 @@ export class CounterFamily {
   #committedAt: Instant = { wallMs: 0, monotonicMs: 0 };
   /** Keys of series that can be released, by level, the longest idle last; computed when slots are short. */
   #releasableKeys: (string[] | undefined)[] | undefined;
-  /** Gains since the restored accounts that an earlier process has published: the next commit must not add them. */
-  #publishedGains: Map<Series, number> | undefined;
   /** Label sets that were folded in the last commit. */
   foldedLabelSets = 0;
+  /** Whether the last commit changed a total, or created or released a series. */
+  hasChanged = false;
 
   constructor(serviceCode: string, folding: LabelFolding) {
     this.#sampleCache = new SampleCache(serviceCode);
@@ -67,10 +62,8 @@ export class CounterFamily {
     this.#committedAt = at;
     this.#releasableKeys = undefined;
     this.foldedLabelSets = 0;
-    for (const series of this.#series.values()) {
-      series.isNew = false;
-      series.hasChanged = false;
-    }
+    this.hasChanged = false;
+    for (const series of this.#series.values()) series.isNew = false;
     const pending: LabelSum[] = [];
     for (const sum of sums) {
       const series = this.#series.get(sum.key);
@@ -78,7 +71,6 @@ export class CounterFamily {
       else this.#add(series, sum.value);
     }
     for (const { labels, key, value } of pending) this.#add(this.#findOrCreate(labels, key), value);
-    this.#publishedGains = undefined;
   }
 
   /** Number of series. */
@@ -93,12 +85,10 @@ export class CounterFamily {
     return this.#sampleCache.update(samples);
   }
 
-  /** The series with their totals, including gains that are not exposed yet; all, or those that the last commit changed. */
-  *exportSeries(selection: SeriesSelection = 'all'): Generator<PersistedSeries, void, undefined> {
-    for (const { labels, total, lastUpdated, hasChanged } of this.#series.values()) {
-      if (selection === 'changed' && !hasChanged) continue;
+  /** The series with their totals, including gains that are not exposed yet. */
+  *exportSeries(): Generator<PersistedSeries, void, undefined> {
+    for (const { labels, total, lastUpdated } of this.#series.values())
       yield { labels, total, lastUpdatedMs: lastUpdated.monotonicMs };
-    }
   }
 
   /** Restores a series of an earlier process, even beyond the limit: a counter must not disappear. */
@@ -107,38 +97,10 @@ export class CounterFamily {
     Object.assign(series, { total, isNew: false, lastUpdated: { monotonicMs: lastUpdatedMs } });
   }
 
-  /**
-   * Advances a restored series to the total that the earlier process has published since. The next commit adds only what
-   * the accounts gained beyond it.
-   */
-  advance(published: PersistedSeries): void {
-    const key = encodeLabelKey(published.labels);
-    const restored = this.#series.get(key);
-    // A series with a smaller total was released and created again, from 0 on.
-    const isSame = restored !== undefined && published.total >= restored.total;
-    const knownTotal = isSame ? restored.total : 0;
-    const knownGain = isSame ? (this.#publishedGains?.get(restored) ?? 0) : 0;
-    if (restored !== undefined) this.#delete(key, restored);
-    this.restore(published);
-    const series = this.#series.get(key);
-    this.#publishedGains ??= new Map();
-    if (series !== undefined) this.#publishedGains.set(series, knownGain + published.total - knownTotal);
-  }
-
   #add(series: Series, amount: number): void {
-    const added = amount - this.#takePublishedGain(series, amount);
-    series.total += added;
-    series.hasChanged ||= added > 0;
+    series.total += amount;
+    this.hasChanged ||= amount > 0;
     series.lastUpdated = this.#committedAt;
-  }
-
-  /** The part of an amount that is published already. */
-  #takePublishedGain(series: Series, amount: number): number {
-    const left = this.#publishedGains?.get(series);
-    if (left === undefined) return 0;
-    const taken = Math.min(left, amount);
-    this.#publishedGains?.set(series, left - taken);
-    return taken;
   }
 
   #findOrCreate(labels: LabelSet, key: string): Series {
@@ -161,10 +123,10 @@ export class CounterFamily {
       level,
       total: 0,
       isNew: true,
-      hasChanged: true,
       lastUpdated: this.#committedAt,
     };
     this.#series.set(key, series);
+    this.hasChanged = true;
     this.#levelSizes[level] = (this.#levelSizes[level] ?? 0) + 1;
     return series;
   }
@@ -183,7 +145,6 @@ export class CounterFamily {
 
   #delete(key: string, series: Series): void {
     this.#series.delete(key);
-    this.#publishedGains?.delete(series);
     this.#levelSizes[series.level] = (this.#levelSizes[series.level] ?? 0) - 1;
   }
 

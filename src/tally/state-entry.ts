@@ -1,108 +1,121 @@
 import { z } from 'zod';
-import { LEDGER_COUNTERS } from './family-keys.ts';
+import { LEDGER_COUNTERS, type LedgerCounter } from './family-keys.ts';
 import { NUMBERS_PER_DEPARTED_PART, NUMBERS_PER_PART } from './ledger/part-accounts.ts';
 import { ALL_TASK_FLAGS } from './ledger/task-account.ts';
 
 /*
- * The entries in which the state of a tally is persisted: one line of JSON each, an array that begins with its kind.
- * Monotonic times mean nothing to another process, so they are persisted as ages at the last good listing, in
- * milliseconds.
+ * The records in which the state of a service code is persisted: JSON arrays, because their keys would take more space
+ * than their values. The names of a record are in its key.
  *
- * A change of an entry requires a new FORMAT_VERSION in state/format.ts.
+ * Times are milliseconds on the clock of {@link Timeline}, unless they are of the wall clock.
+ *
+ * A change of a record requires a new FORMAT in state/open-database.ts.
  */
 
 const count = z.int().nonnegative();
-const labels = z.array(z.string());
-/** The number of an `instant` entry, in their order from 1 on; 0 is the last good listing. */
-const instant = count;
 const total = z.number().nonnegative();
-const taskDetail = [
-  z.string().describe('task id'),
-  total.describe('total of its input bytes'),
-  z.array(z.tuple([z.string(), total])).describe('outputs: format, total'),
-] as const;
+const time = z.number();
 const parts = (numbersPerPart: number) =>
   z.array(z.number()).refine((numbers) => numbers.length % numbersPerPart === 0);
 
-/** Every kind of entry. `code` comes first and begins a service code. */
-const ENTRY_SCHEMAS = {
-  code: z.tuple([
-    z.literal('code'),
-    z.string().describe('service code'),
-    z.number().describe('time of the last good listing, in wall-clock milliseconds'),
-    z.int().positive().describe('number of good listings'),
-  ]),
-  counter: z.tuple([
-    z.literal('counter'),
-    z.enum(LEDGER_COUNTERS),
-    labels.describe('without the service code'),
-    z.number().nonnegative().describe('total'),
-    z.number().describe('age of its last update'),
-  ]),
-  lifetimes: z.tuple([
-    z.literal('lifetimes'),
-    z.array(count).describe('counts by bucket, not cumulative'),
-    z.number().nonnegative().describe('sum, in seconds'),
-  ]),
-  metered: z.tuple([z.literal('metered'), z.array(z.string()).describe('formats seen with connections')]),
-  instant: z.tuple([
-    z.literal('instant'),
-    z.number().describe('wall-clock milliseconds'),
-    z.number().describe('age'),
-  ]),
-  server: z.tuple([z.literal('server'), z.string().describe('vs_id'), instant.describe('last seen')]),
-  task: z.tuple([
-    z.literal('task'),
-    z.string().describe('id'),
-    z.string().describe('vs_id'),
-    instant.describe('first seen'),
-    instant.describe('last seen'),
-    instant.describe('last activity'),
-    z.number().nonnegative().describe('progress'),
-    z.enum(['task', 'inputs', '']).describe('source of its input bytes'),
-    z.number().nonnegative().describe('last input bytes of the task itself'),
-    z.number().nonnegative().describe('input bytes accounted for'),
-    z.int().min(0).max(ALL_TASK_FLAGS).describe('flags'),
-    parts(NUMBERS_PER_PART).describe('outputs'),
-  ]),
-  // Follows its task.
-  rare: z.tuple([
-    z.literal('rare'),
-    parts(NUMBERS_PER_PART).describe('inputs'),
-    parts(NUMBERS_PER_DEPARTED_PART).describe('departed inputs, with ages'),
-    parts(NUMBERS_PER_DEPARTED_PART).describe('departed outputs, with ages'),
-  ]),
-  detail: z.tuple([z.literal('detail'), ...taskDetail]),
-  // Totals published after a later listing: they advance those of the entries before, if there are any.
-  totals: z.tuple([
-    z.literal('totals'),
-    z.string().describe('service code'),
-    z.number().describe('time of the listing, in wall-clock milliseconds'),
-    z.int().positive().describe('number of good listings'),
-    z
-      .array(z.tuple([z.enum(LEDGER_COUNTERS), labels, total]))
-      .describe('counter, labels without the service code, total'),
-    z.array(count).describe('lifetimes: counts by bucket, not cumulative'),
-    total.describe('lifetimes: sum, in seconds'),
-    z.array(z.tuple([...taskDetail])).describe('details of tasks'),
-  ]),
-} as const;
+const codeSchema = z.tuple([
+  time.describe('of the last good listing'),
+  z.number().describe('the same on the wall clock'),
+  z.int().positive().describe('number of good listings'),
+  z.array(count).describe('lifetimes: counts by bucket, not cumulative'),
+  total.describe('lifetimes: sum, in seconds'),
+  z.array(z.string()).describe('formats seen with connections'),
+  z.array(z.tuple([z.string(), time, z.number()])).describe('servers: vs_id, last seen, on the wall clock'),
+]);
 
-type EntryKind = keyof typeof ENTRY_SCHEMAS;
+const counterSchema = z.array(
+  z.tuple([z.array(z.string()), total, time]).describe('labels without the service code, total, last update'),
+);
 
-/** One piece of the persisted state of a tally. */
-export type StateEntry = { [K in EntryKind]: z.infer<(typeof ENTRY_SCHEMAS)[K]> }[EntryKind];
+const detailsSchema = z.array(
+  z.tuple([
+    z.string().describe('task id'),
+    total.describe('of its input bytes'),
+    z.array(z.tuple([z.string(), total])).describe('outputs: format, total'),
+  ]),
+);
 
-/** An entry of one kind. */
-export type StateEntryOf<Kind extends EntryKind> = z.infer<(typeof ENTRY_SCHEMAS)[Kind]>;
+const taskSchema = z.tuple([
+  z.number().describe('first seen, on the wall clock'),
+  time.describe('first seen'),
+  time.describe('last seen'),
+  time.describe('last activity'),
+  total.describe('progress'),
+  z.enum(['task', 'inputs', '']).describe('source of its input bytes'),
+  total.describe('last input bytes of the task itself'),
+  total.describe('input bytes accounted for'),
+  z.int().min(0).max(ALL_TASK_FLAGS).describe('flags'),
+  parts(NUMBERS_PER_PART).describe('outputs'),
+  parts(NUMBERS_PER_PART).describe('inputs'),
+  parts(NUMBERS_PER_DEPARTED_PART).describe('departed inputs'),
+  parts(NUMBERS_PER_DEPARTED_PART).describe('departed outputs'),
+]);
 
-/** Parses a JSON value; `undefined` if it is not an entry. */
-export function parseStateEntry(raw: unknown): StateEntry | undefined {
-  const kind: unknown = Array.isArray(raw) ? raw[0] : undefined;
-  if (typeof kind !== 'string' || !isEntryKind(kind)) return undefined;
-  return ENTRY_SCHEMAS[kind].safeParse(raw).data;
+/** What the records hold, by kind. */
+export type CodeEntry = z.infer<typeof codeSchema>;
+export type CounterEntry = z.infer<typeof counterSchema>;
+export type DetailsEntry = z.infer<typeof detailsSchema>;
+export type TaskEntry = z.infer<typeof taskSchema>;
+
+/** A record of a tally: its key, without the service code, and its value; `undefined` deletes it. */
+export type StateChange = readonly [key: string, value: string | undefined];
+
+/** Sorts before the other keys, so that it is restored first. */
+export const CODE_KEY = 'code';
+export const DETAILS_KEY = 'details';
+
+export function toCounterKey(counter: LedgerCounter): string {
+  return `counter\0${counter}`;
 }
 
-function isEntryKind(kind: string): kind is EntryKind {
-  return Object.hasOwn(ENTRY_SCHEMAS, kind);
+/** Server names are label values and hold no control characters; ids may. */
+export function toTaskKey({ vsId, id }: { readonly vsId: string; readonly id: string }): string {
+  return `task\0${vsId}\0${id}`;
+}
+
+/** A record that was read. */
+export type StateEntry =
+  | { readonly kind: 'code'; readonly entry: CodeEntry }
+  | { readonly kind: 'counter'; readonly counter: LedgerCounter; readonly entry: CounterEntry }
+  | { readonly kind: 'details'; readonly entry: DetailsEntry }
+  | { readonly kind: 'task'; readonly vsId: string; readonly id: string; readonly entry: TaskEntry };
+
+/** Parses a record; `undefined` if it is invalid. */
+export function parseStateEntry(key: string, value: string): StateEntry | undefined {
+  const [kind = '', name = '', ...rest] = key.split('\0');
+  const raw = parseJson(value);
+  switch (kind) {
+    case CODE_KEY: {
+      const entry = codeSchema.safeParse(raw).data;
+      return entry && { kind, entry };
+    }
+    case 'counter': {
+      const counter = LEDGER_COUNTERS.find((one) => one === name);
+      const entry = counterSchema.safeParse(raw).data;
+      return counter && entry && { kind, counter, entry };
+    }
+    case DETAILS_KEY: {
+      const entry = detailsSchema.safeParse(raw).data;
+      return entry && { kind, entry };
+    }
+    case 'task': {
+      const entry = taskSchema.safeParse(raw).data;
+      return entry && { kind, vsId: name, id: rest.join('\0'), entry };
+    }
+    default:
+      return undefined;
+  }
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
 }

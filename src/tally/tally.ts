@@ -1,7 +1,7 @@
 import { CATALOGUE } from '../metrics/catalogue.ts';
 import type { PlainSample } from '../metrics/family.ts';
 import { SampleColumns } from '../metrics/sample-columns.ts';
-import type { ItemCount } from '../runtime/steps.ts';
+import { runInSteps, type ItemCount } from '../runtime/steps.ts';
 import { recordInSteps, recordOf } from '../runtime/record-of.ts';
 import { AccumulatorPool } from './accumulator-pool.ts';
 import {
@@ -11,7 +11,6 @@ import {
   type ListingFamily,
   type ListingGauge,
 } from './family-keys.ts';
-import type { SeriesSelection } from './counter-family.ts';
 import type { Instant } from './instant.ts';
 import { LabelFolding } from './label-folding.ts';
 import { LabelLimiter, type LimitedSamples } from './label-limiter.ts';
@@ -24,15 +23,10 @@ import { nameNotableTasks } from './notable-tasks.ts';
 import { PendingCommit } from './pending-commit.ts';
 import { RecentServers } from './recent-servers.ts';
 import type { Snapshot } from './snapshot.ts';
-import type { StateEntry, StateEntryOf } from './state-entry.ts';
-import {
-  exportEntries,
-  exportPublishedTotals,
-  exportTotals,
-  TallyRestorer,
-  type TallyParts,
-} from './tally-persistence.ts';
+import type { StateChange } from './state-entry.ts';
+import { exportRecords, TallyRestorer, type RecordSelection, type TallyParts } from './tally-persistence.ts';
 import { TaskDetails } from './task-details.ts';
+import { Timeline } from './timeline.ts';
 
 /** Label sets per service code and family unless configured otherwise. */
 export const DEFAULT_MAX_LABEL_SETS = 2000;
@@ -70,6 +64,10 @@ export class Tally {
   /** The last commit. */
   #pendingCommit: PendingCommit | undefined;
   #commitCount = 0;
+  /** The last export. */
+  #pendingExport: Iterator<ItemCount, void> | undefined;
+  readonly #timeline = new Timeline();
+  readonly #rememberTasksForMs: number;
 
   constructor(options: TallyOptions) {
     const { serviceCode, maxLabelSets } = options;
@@ -81,7 +79,9 @@ export class Tally {
     });
     this.#servers = new RecentServers(maxLabelSets);
     this.#details = options.perTask ? new TaskDetails(serviceCode, options.maxTasks) : undefined;
-    this.#ledger = new Ledger({ ...DEFAULT_LEDGER_SETTINGS, ...options, observer: this.#details });
+    const ledgerSettings = { ...DEFAULT_LEDGER_SETTINGS, ...options };
+    this.#ledger = new Ledger({ ...ledgerSettings, observer: this.#details });
+    this.#rememberTasksForMs = ledgerSettings.rememberTasksForMs;
   }
 
   get serviceCode(): string {
@@ -103,42 +103,24 @@ export class Tally {
     return this.#ledger.listings;
   }
 
-  /** Whether a commit has begun and is not complete. */
-  get isCommitting(): boolean {
-    return this.#pendingCommit?.isComplete === false;
-  }
-
-  /** Number of commits that have begun: as long as it stays the same and none is under way, the state does. */
+  /** Number of commits that have begun: as long as it stays the same, the last commit does. */
   get revision(): number {
     return this.#commitCount;
   }
 
   /**
-   * The state to persist, in entries; none before the first good listing. The entries belong together only as long as
-   * no further commit begins. One that is under way is completed first.
+   * Exports the records of the state, in steps. A commit that is under way is completed first, and the export is completed
+   * before the next commit begins.
    */
-  exportState(): Iterable<StateEntry> {
+  beginExport(selection: RecordSelection, add: (change: StateChange) => void): Iterator<ItemCount, void> {
     this.#pendingCommit?.complete();
-    return exportEntries(this.#parts);
-  }
-
-  /** The totals of all counter series, as entries of the state: what scrapes have seen or will see next. */
-  exportTotals(): Iterable<StateEntry> {
-    return exportTotals(this.#ledger);
-  }
-
-  /**
-   * The totals of the counter series, all or those that the last commit changed: what scrapes have seen or will see
-   * next. `undefined` before the first good listing.
-   */
-  exportPublishedTotals(selection: SeriesSelection): StateEntryOf<'totals'> | undefined {
-    this.#pendingCommit?.complete();
-    return exportPublishedTotals(this.#parts, selection);
+    this.#pendingExport = runInSteps(exportRecords(this.#parts, selection), add);
+    return this.#pendingExport;
   }
 
   /** Restores the state of another tally into this one, which must not have taken a listing yet. */
   createRestorer(now: Instant): TallyRestorer {
-    return new TallyRestorer(this.#parts, now);
+    return new TallyRestorer(this.#parts, now, this.#rememberTasksForMs);
   }
 
   /** Takes a good listing, once, and returns everything that is exposed from now on. */
@@ -149,6 +131,7 @@ export class Tally {
   /** Begins to take a good listing, in steps. A commit that is under way is completed first. */
   beginCommit(listing: ListingSums, at: Instant): PendingCommit {
     this.#pendingCommit?.complete();
+    while (this.#pendingExport?.next().done === false);
     this.#commitCount += 1;
     this.#pendingCommit = new PendingCommit(this.#commitInSteps(listing, at));
     return this.#pendingCommit;
@@ -192,20 +175,25 @@ export class Tally {
         },
         this.#details?.collect(this.#ledger),
       ),
-      counters: Object.assign(
-        recordOf(LEDGER_COUNTERS, (counter) => this.#ledger.counters[counter].collect()),
-        { taskLifetime: [this.#ledger.collectLifetimes(this.#serviceCode)] },
-      ),
+      counters: this.collectCounters(),
     };
+  }
+
+  /** The counters after the last commit, or as they were restored. */
+  collectCounters(): Snapshot['counters'] {
+    return Object.assign(
+      recordOf(LEDGER_COUNTERS, (counter) => this.#ledger.counters[counter].collect()),
+      { taskLifetime: [this.#ledger.collectLifetimes(this.#serviceCode)] },
+    );
   }
 
   get #parts(): TallyParts {
     return {
-      serviceCode: this.#serviceCode,
       ledger: this.#ledger,
       servers: this.#servers,
       details: this.#details,
       meteredFormats: this.#meteredFormats,
+      timeline: this.#timeline,
     };
   }
 

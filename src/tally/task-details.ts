@@ -1,7 +1,6 @@
 import type { LabelSet, SampleColumns } from '../metrics/sample-columns.ts';
 import { recordOf } from '../runtime/record-of.ts';
 import { TASK_FAMILIES, type TaskFamily } from './family-keys.ts';
-import type { SeriesSelection } from './counter-family.ts';
 import { sanitizeLabelValue } from '../listing/label-values.ts';
 import type { TaskReading } from '../listing/listing-sink.ts';
 import type { Ledger } from './ledger/ledger.ts';
@@ -33,8 +32,6 @@ interface TaskDetail {
   readonly outputs: Map<string, TaskCounter>;
   /** The task in this listing. */
   reading: TaskReading | undefined;
-  /** Whether the last commit created or changed one of its counters. */
-  hasChanged: boolean;
 }
 
 interface TasksOfListing {
@@ -53,8 +50,6 @@ export class TaskDetails implements TaskObserver {
   readonly #labels = new Set<string>();
   /** Those of the last listing: their labels are the formats of its outputs. */
   #outputSums = new OutputSums();
-  /** Gains since the restored accounts that an earlier process has published: the next listing must not add them. */
-  readonly #publishedGains = new Map<TaskCounter, number>();
   /** Tasks of the last listing that are not exposed. */
   omittedCount = 0;
 
@@ -67,7 +62,6 @@ export class TaskDetails implements TaskObserver {
   beginCommit({ tasks: readings, outputSums }: TasksOfListing): void {
     this.#outputSums = outputSums;
     for (const [id, detail] of this.#details) {
-      detail.hasChanged = false;
       for (const counter of [detail.input, ...detail.outputs.values()]) counter.isNew = false;
       detail.reading = pickReading(readings.listById(id));
       if (detail.reading === undefined) this.#remove(id, detail);
@@ -78,14 +72,10 @@ export class TaskDetails implements TaskObserver {
     this.omittedCount = readings.size - this.#details.size;
   }
 
-  /** The tasks that are exposed: all, or those whose counters the last commit changed. */
-  *exportDetails(
-    selection: SeriesSelection,
-  ): Generator<readonly [taskId: string, detail: PersistedTaskDetail], void> {
-    for (const [id, { input, outputs, hasChanged }] of this.#details) {
-      if (selection === 'changed' && !hasChanged) continue;
+  /** The counters of the tasks that are exposed. */
+  *exportDetails(): Generator<readonly [taskId: string, detail: PersistedTaskDetail], void> {
+    for (const [id, { input, outputs }] of this.#details)
       yield [id, { input: input.total, outputs: [...outputs].map(([format, { total }]) => [format, total]) }];
-    }
   }
 
   /** Restores a task that an earlier process exposed, up to the limit. */
@@ -102,38 +92,12 @@ export class TaskDetails implements TaskObserver {
       input: { total: input, isNew: false },
       outputs: new Map(counters),
       reading: undefined,
-      hasChanged: true,
     });
-  }
-
-  /**
-   * Advances a restored task, even beyond the limit, to the totals that the earlier process has published since. The next
-   * listing adds only what the task gained beyond them.
-   */
-  advance(taskId: string, published: PersistedTaskDetail): void {
-    const restored = this.#details.get(taskId);
-    const detail = restored ?? this.#createDetail(sanitizeLabelValue(taskId));
-    if (restored === undefined && this.#labels.has(detail.label)) return;
-    this.#labels.add(detail.label);
-    this.#details.set(taskId, detail);
-    this.#advanceCounter(detail.input, published.input);
-    for (const [format, total] of published.outputs) {
-      const output = detail.outputs.get(format) ?? createCounter();
-      detail.outputs.set(format, output);
-      this.#advanceCounter(output, total);
-    }
-  }
-
-  #advanceCounter(counter: TaskCounter, publishedTotal: number): void {
-    const gain = Math.max(0, publishedTotal - counter.total);
-    counter.isNew = false;
-    counter.total += gain;
-    this.#publishedGains.set(counter, (this.#publishedGains.get(counter) ?? 0) + gain);
   }
 
   onInput(task: TaskReading, bytes: number): void {
     const detail = this.#getDetail(task);
-    if (detail !== undefined) this.#add(detail, detail.input, bytes);
+    if (detail !== undefined) detail.input.total += bytes;
   }
 
   onOutput(task: TaskReading, format: string, bytes: number): void {
@@ -141,22 +105,12 @@ export class TaskDetails implements TaskObserver {
     if (detail === undefined) return;
     const found = detail.outputs.get(format);
     const counter = found ?? createCounter();
-    detail.hasChanged ||= found === undefined;
     detail.outputs.set(format, counter);
-    this.#add(detail, counter, bytes);
-  }
-
-  #add(detail: TaskDetail, counter: TaskCounter, bytes: number): void {
-    const published = Math.min(bytes, this.#publishedGains.get(counter) ?? 0);
-    if (published > 0)
-      this.#publishedGains.set(counter, (this.#publishedGains.get(counter) ?? 0) - published);
-    counter.total += bytes - published;
-    detail.hasChanged ||= bytes > published;
+    counter.total += bytes;
   }
 
   /** The samples of all families, after the ledger has taken the same readings. */
   collect(ledger: Pick<Ledger, 'getTask'>): Record<TaskFamily, SampleColumns> {
-    this.#publishedGains.clear();
     const families = recordOf(TASK_FAMILIES, () => new SampleBuffer());
     for (const detail of this.#details.values()) {
       const { reading } = detail;
@@ -234,7 +188,6 @@ export class TaskDetails implements TaskObserver {
       input: createCounter(),
       outputs: new Map(),
       reading: undefined,
-      hasChanged: true,
     };
   }
 }

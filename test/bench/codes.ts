@@ -37,7 +37,7 @@ export async function benchCodes(size: CodesSize = SIZE): Promise<Comparison[]> 
   try {
     await using exporter = await Child.start('exporter', { env });
     await using persisting = await Child.start('exporter', {
-      env: { ...env, XVS_STATE_FILE: join(folder, 'state') },
+      env: { ...env, XVS_STATE_PATH: join(folder, 'state') },
     });
     await using requesting = await Child.start('requesting', { env });
     const [own, withState, reference] = await measureUsage([exporter, persisting, requesting], size);

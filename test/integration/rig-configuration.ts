@@ -86,7 +86,7 @@ function createConfiguration(
       hasOpenProbes: false,
       isLifecycleEnabled: false,
     },
-    state: { file: undefined, intervalMs: 60_000, retainMs: 604_800_000 },
+    state: undefined,
     file: undefined,
     log: { level: 'debug', format: 'json' },
   };

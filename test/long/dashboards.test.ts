@@ -28,7 +28,7 @@ const SIZE = ['--users=200', '--tasks=200'];
 const simulator = (): Program =>
   startSimulatorProgram('--service-code=TESTING:abc', '--service-code=STADIUM:abc', ...SIZE);
 
-const exporter = (serviceUrl: string, stateFile: string): Program =>
+const exporter = (serviceUrl: string, statePath: string): Program =>
   startProgram(
     [
       '--web.listen-address=127.0.0.1:0',
@@ -38,13 +38,12 @@ const exporter = (serviceUrl: string, stateFile: string): Program =>
       '--metrics.max-label-sets=20',
       '--metrics.max-tasks=150',
       '--listing.max-inputs-per-task=1',
-      '--state.interval=1s',
     ],
     {
       XVS_UPSTREAM_BASE_URL: serviceUrl,
       XVS_SERVICE_CODES: 'TESTING,STADIUM',
       XVS_SECRET: 'abc',
-      XVS_STATE_FILE: stateFile,
+      XVS_STATE_PATH: statePath,
     },
   );
 

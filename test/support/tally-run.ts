@@ -7,8 +7,6 @@ import {
   type ListingFamily,
 } from '../../src/tally/family-keys.ts';
 import type { Snapshot } from '../../src/tally/snapshot.ts';
-import { advanceSavedCode, restoreTally, saveTally, type SavedCode } from '../../src/state/saved-code.ts';
-import { parseStateEntry } from '../../src/tally/state-entry.ts';
 import { Tally, type TallyOptions } from '../../src/tally/tally.ts';
 import { AccumulatorPool } from '../../src/tally/accumulator-pool.ts';
 import type { TaskRecord, UserRecord } from '../oracle/listing/entry-records.ts';
@@ -33,10 +31,7 @@ export class TallyRun {
   #elapsedMs = 0;
   /** The monotonic time of the current process at the start of the run. */
   #monotonicStartMs = 1000;
-  /** The last snapshot with the journal since; `undefined` before the first snapshot. */
-  #saved: SavedCode | undefined;
-  /** Whether no listing was committed since the last kill. In this case, a clean stop does not change the saved state. */
-  #isAwaitingListing = false;
+  readonly #records = new Map<string, string>();
 
   constructor(options: Partial<TallyOptions> = {}) {
     this.#options = {
@@ -50,40 +45,24 @@ export class TallyRun {
     this.tally = new Tally(this.#options);
   }
 
+  /** The records that are written: those of each listing that have changed. */
+  get records(): ReadonlyMap<string, string> {
+    return this.#records;
+  }
+
   /**
-   * Restarts the process `afterMs` after the last listing with the exported state and, optionally, other options. The
+   * Restarts the process `afterMs` after the last listing with the written records and, optionally, other options. The
    * monotonic clock of the new process starts at another value, and its wall clock is off by `wallErrorMs`.
    */
   restart(options: Partial<TallyOptions> = {}, afterMs: number = 0, wallErrorMs: number = 0): void {
-    if (this.#isAwaitingListing) {
-      this.kill();
-      return;
-    }
-    const entries = JSON.parse(JSON.stringify([...this.tally.exportState()])) as unknown[];
     this.tally = new Tally({ ...this.#options, ...options });
+    if (this.#records.size === 0) return;
     const nowMs = this.#elapsedMs + afterMs;
     this.#monotonicStartMs = 77 - nowMs;
-    const wallMs = START_MS + nowMs + wallErrorMs;
-    const restorer = this.tally.createRestorer({ wallMs, monotonicMs: 77 });
-    for (const raw of entries) {
-      const entry = parseStateEntry(raw);
-      if (entry === undefined || !restorer.apply(entry))
-        throw new Error(`Expected a valid state entry, found ${JSON.stringify(raw)}`);
-    }
-  }
-
-  /** Saves a snapshot and starts its journal. */
-  save(): void {
-    this.#saved = saveTally(this.tally);
-  }
-
-  /** Kills the process and starts another one with the last snapshot and the journal. */
-  kill(): void {
-    if (this.#saved === undefined) throw new Error('Expected a snapshot before a kill, found none');
-    this.#monotonicStartMs = 77 - this.#elapsedMs;
-    const now = { wallMs: START_MS + this.#elapsedMs, monotonicMs: 77 };
-    this.tally = restoreTally(new Tally(this.#options), this.#saved, now);
-    this.#isAwaitingListing = true;
+    const restorer = this.tally.createRestorer({ wallMs: START_MS + nowMs + wallErrorMs, monotonicMs: 77 });
+    for (const [key, value] of [...this.#records].toSorted(([a], [b]) => (a < b ? -1 : 1)))
+      if (!restorer.apply(key, value)) throw new Error(`Expected a valid record, found ${key}: ${value}`);
+    restorer.finish();
   }
 
   /** Commits a listing; `afterMs` is the time since the one before. */
@@ -96,14 +75,11 @@ export class TallyRun {
       monotonicMs: this.#monotonicStartMs + this.#elapsedMs,
     });
     this.#accumulatorPool.release(listing.accumulator);
-    this.#isAwaitingListing = false;
-    const totals = this.tally.exportPublishedTotals('changed');
-    if (this.#saved !== undefined && totals !== undefined) {
-      const entry = parseStateEntry(JSON.parse(JSON.stringify(totals)));
-      if (entry?.[0] !== 'totals')
-        throw new Error(`Expected a totals entry for the journal, found ${JSON.stringify(totals)}`);
-      this.#saved = advanceSavedCode(this.#saved, entry);
-    }
+    const changes = this.tally.beginExport('changed', ([key, value]) => {
+      if (value === undefined) this.#records.delete(key);
+      else this.#records.set(key, value);
+    });
+    while (changes.next().done === false);
     return snapshot;
   }
 

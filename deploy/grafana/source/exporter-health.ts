@@ -19,7 +19,7 @@ export function exporterHealth(): DashboardSpec {
   return {
     uid: UIDS.exporter,
     title: 'Exporter health',
-    description: 'The exporters themselves: scrapes, polls, resources, state files and shards.',
+    description: 'The exporters themselves: scrapes, polls, resources, state and shards.',
     filters: ['service_code'],
     span: '3h',
     sections: [
@@ -242,20 +242,22 @@ function expositionPanels() {
 }
 
 function statePanels() {
-  const noState = { span: 8, noValue: 'state.file is not set' };
+  const noState = { span: 8, noValue: 'state.path is not set' };
   return [
     timeSeries(
       {
-        title: 'Failed writes',
-        description: 'Failed writes of the state file per minute. The previous file stays in place.',
+        title: 'Failed and delayed writes',
+        description:
+          'Failed writes of the state, and listings that were published before they were written, per minute. A kill can lose the latter.',
         unit: 'cpm',
         ...noState,
       },
-      { expr: perMinute(q.ownRate(C.stateWriteErrors)), legend: BY_INSTANCE },
+      { expr: perMinute(q.ownRate(C.stateWriteErrors)), legend: `failed, ${BY_INSTANCE}` },
+      { expr: perMinute(q.ownRate(C.stateDelayedPublications)), legend: `delayed, ${BY_INSTANCE}` },
     ),
     timeSeries(
       {
-        title: 'Age of the state file',
+        title: 'Age of the state',
         description: 'Time since the last successful write.',
         unit: 's',
         ...noState,
@@ -264,8 +266,8 @@ function statePanels() {
     ),
     timeSeries(
       {
-        title: 'Size of the state file',
-        description: 'Size after the last successful write.',
+        title: 'Size of the state',
+        description: 'Size of the database, measured once a minute.',
         unit: 'bytes',
         ...noState,
       },

@@ -202,7 +202,7 @@ function problemPanels() {
       {
         title: 'Age of the oldest task',
         description:
-          'Time since the exporter first saw the oldest task. Tasks much older than any event or file may never end by themselves. After a start without a state file, the age begins at 0.',
+          'Time since the exporter first saw the oldest task. Tasks much older than any event or file may never end by themselves. After a start without state, the age begins at 0.',
         unit: 's',
         ...THIRD,
       },

@@ -19,14 +19,7 @@ import { updateOutputs, type OutputGainSink } from './output-gains.ts';
 import type { LedgerSettings } from './ledger-settings.ts';
 import { ServerSums, type ServerSum } from './server-sums.ts';
 import { updateStalls } from './stalls.ts';
-import {
-  createTaskAccount,
-  hasFlag,
-  setFlag,
-  TaskFlag,
-  type RareAccounts,
-  type TaskAccount,
-} from './task-account.ts';
+import { createTaskAccount, hasFlag, setFlag, TaskFlag, type TaskAccount } from './task-account.ts';
 
 export interface LedgerOptions extends LedgerSettings {
   readonly serviceCode: string;
@@ -42,6 +35,9 @@ export interface LedgerProgress {
   /** When the last good listing was taken. */
   readonly last: Instant;
 }
+
+/** What identifies a task. */
+export type TaskKey = Pick<TaskReading, 'id' | 'vsId'>;
 
 /** The tasks of a listing and its sums. */
 interface ListingToCommit {
@@ -105,8 +101,10 @@ export class Ledger {
   readonly #departed: DepartedAccounts;
   #listingCount = 0;
   #lastCommit: Instant | undefined;
-  /** Lifetimes since the restored accounts that an earlier process has published: the next commit must not add them. */
-  #publishedLifetimes = 0;
+  /** Accounts of tasks that left with the last commit. */
+  #left: TaskAccount[] = [];
+  /** Tasks, by id and server, under which the last commit has removed an account. */
+  #removed: TaskKey[] = [];
 
   constructor(options: LedgerOptions) {
     this.counters = recordOf(LEDGER_COUNTERS, (counter) => {
@@ -120,7 +118,7 @@ export class Ledger {
   }
 
   /** The account of a task that is in the last good listing, or left a while ago. */
-  getTask({ id, vsId }: Pick<TaskReading, 'id' | 'vsId'>): TaskAccount | undefined {
+  getTask({ id, vsId }: TaskKey): TaskAccount | undefined {
     return this.#accounts.get(id, vsId);
   }
 
@@ -138,8 +136,10 @@ export class Ledger {
       outputSums,
       servers: new ServerSums(accumulator),
     };
+    this.#left = [];
+    this.#removed = [];
     this.#addClosedLabelSets(accumulator);
-    yield* runInSteps(this.#departed.expire(at), (account) => this.#accounts.delete(account));
+    yield* runInSteps(this.#departed.expire(at), (account) => this.#remove(account));
     const live: TaskAccount[] = [];
     yield* runInSteps(tasks, (reading) => live.push(this.#commitTask(reading, commit)), countItems);
     yield* runInSteps(this.#live, (account) => {
@@ -151,7 +151,6 @@ export class Ledger {
       this.counters[counter].commit(accumulator.increases[counter], at);
       yield this.counters[counter].size;
     }
-    this.#publishedLifetimes = 0;
     this.#listingCount += 1;
     this.#lastCommit = at;
     return commit.servers;
@@ -174,6 +173,17 @@ export class Ledger {
     yield* this.#departed.tasks;
   }
 
+  /** The accounts that the last commit changed. */
+  *listChangedAccounts(): Generator<TaskAccount, void> {
+    yield* this.#live;
+    for (const account of this.#left) if (this.getTask(account) === account) yield account;
+  }
+
+  /** Tasks, by id and server, under which the last commit has removed an account. It may have added another. */
+  get removedTasks(): readonly TaskKey[] {
+    return this.#removed;
+  }
+
   get persistedLifetimes(): PersistedHistogram {
     return this.#lifetimes.persisted;
   }
@@ -184,30 +194,12 @@ export class Ledger {
     this.#lastCommit = last;
   }
 
-  /** Restores an account; those of one ledger must come in the order of {@link listAccounts}. */
+  /** Restores an account; those of one ledger must come in the order in which they left. */
   restoreAccount(account: TaskAccount): void {
     this.#accounts.add(account);
     if (account.lastSeen === this.#lastCommit) this.#live.push(account);
     else this.#departed.add(account);
-  }
-
-  restoreRareAccounts(account: TaskAccount, rare: RareAccounts): void {
-    account.rare = rare;
-    this.#departed.updateParts(listDepartedParts(account), 0);
-  }
-
-  /** Advances to what an earlier process has published since the restored accounts. The next listing still may be the baseline. */
-  advanceListings(listings: number): void {
-    this.#listingCount = Math.max(this.#listingCount, listings);
-  }
-
-  /** Advances to the lifetimes that an earlier process has published since the restored accounts. */
-  advanceLifetimes(published: PersistedHistogram): void {
-    const count = ({ counts }: PersistedHistogram): number => counts.reduce((sum, one) => sum + one, 0);
-    const gain = count(published) - count(this.#lifetimes.persisted);
-    if (gain <= 0) return;
-    this.#publishedLifetimes += gain;
-    this.#lifetimes.restore(published);
+    if (account.rare !== undefined) this.#departed.updateParts(listDepartedParts(account), 0);
   }
 
   restoreLifetimes(persisted: PersistedHistogram): void {
@@ -278,6 +270,7 @@ export class Ledger {
     if (!hasFlag(account, TaskFlag.isEndCounted)) servers.get(account.vsId).ended.add(1);
     setFlag(account, TaskFlag.isEndCounted, false);
     servers.get(vsId).started.add(1);
+    this.#removed.push({ id: account.id, vsId: account.vsId });
     account.vsId = vsId;
   }
 
@@ -326,17 +319,22 @@ export class Ledger {
   #depart(account: TaskAccount, { servers }: Commit): void {
     setFlag(account, TaskFlag.isStalled, false);
     this.#departed.add(account);
+    this.#left.push(account);
     if (hasFlag(account, TaskFlag.isEndCounted)) return;
     setFlag(account, TaskFlag.isEndCounted, true);
     servers.get(account.vsId).ended.add(1);
     if (hasFlag(account, TaskFlag.isFromBaseline) || hasFlag(account, TaskFlag.isLifetimeObserved)) return;
     setFlag(account, TaskFlag.isLifetimeObserved, true);
-    if (this.#publishedLifetimes > 0) this.#publishedLifetimes -= 1;
-    else this.#lifetimes.observe((account.lastSeen.monotonicMs - account.firstSeen.monotonicMs) / 1000);
+    this.#lifetimes.observe((account.lastSeen.monotonicMs - account.firstSeen.monotonicMs) / 1000);
+  }
+
+  #remove(account: TaskAccount): void {
+    this.#accounts.delete(account);
+    this.#removed.push(account);
   }
 
   #evict(account: TaskAccount, { increases }: Accumulator): void {
-    this.#accounts.delete(account);
+    this.#remove(account);
     increases.departedTasksEvicted.add(1);
   }
 

@@ -15,12 +15,12 @@ const SETTINGS = {
 for (const args of [['--config.check'], []]) {
   const command = args.join('') || 'serve';
 
-  test(`${command} rejects a state file in a folder that does not exist`, async () => {
-    await using program = startProgram([...args, '--state.file=/nowhere/state'], SETTINGS);
+  test(`${command} rejects the state file of earlier versions and names its replacement`, async () => {
+    await using program = startProgram([...args, '--state.file=/var/lib/state'], SETTINGS);
     assert.equal(await program.exitCode, 2);
     assert.equal(
       program.stderr,
-      'flag --state.file: expected a file in a folder that exists, found "/nowhere", which does not exist; create the folder\n',
+      'flag --state.file: expected a known setting, found one that was removed; set `state.path` to a folder; the counters of the file are not imported\n',
     );
   });
 

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { parseExposition } from '../../support/exposition-parser.ts';
 import { startProgram, type Program } from '../../support/program.ts';
@@ -12,15 +12,14 @@ const WORLD = ['--seed=321', '--users=5', '--tasks=12'];
 
 const startSimulator = (): Program => startSimulatorProgram(...WORLD);
 
-function startExporter(serviceUrl: string, stateFile: string, ...flags: string[]): Program {
+function startExporter(serviceUrl: string, statePath: string, ...flags: string[]): Program {
   const settings = {
     XVS_UPSTREAM_BASE_URL: serviceUrl,
     XVS_SERVICE_CODES: 'TESTING',
     XVS_SECRET: 'abc',
     XVS_WEB_LISTEN_ADDRESS: '127.0.0.1:0',
     XVS_POLL_INTERVAL: '1s',
-    XVS_STATE_INTERVAL: '1s',
-    XVS_STATE_FILE: stateFile,
+    XVS_STATE_PATH: statePath,
     XVS_LOG_LEVEL: 'debug',
   };
   return startProgram(flags, settings);
@@ -76,77 +75,115 @@ async function waitForGrowth(program: Program): Promise<void> {
   );
 }
 
-test('after restarts by SIGTERM and SIGKILL, the counters match the bytes that the service transferred', async () => {
+/** Long enough for several kills before, during and after a poll of each process. */
+const KILLS = Number(process.env['XVS_KILLS'] ?? 6);
+
+test('after kills at any moment and stops, no counter steps back, and all match the bytes that were transferred', async () => {
   using folder = new TemporaryFolder();
-  const path = folder.at('state');
   await using service = startSimulator();
   const url = await service.waitForUrl();
   const before = await freezeAndFetchTotals(url);
-  for (const signal of ['SIGTERM', 'SIGKILL', 'SIGTERM', 'SIGKILL'] as const) {
-    await using program = startExporter(url, path);
-    await program.waitForOutput(/Poll succeeded/);
+  let last = { input: 0, output: 0 };
+  for (let number = 0; number < KILLS; number += 1) {
+    await using program = startExporter(url, folder.at('state'));
+    if (number === 0) await program.waitForOutput(/Poll succeeded/);
+    const first = await scrape(program);
+    assert.ok(first.input >= last.input && first.output >= last.output, `run ${number}`);
     await clearFaults(url);
-    await waitForGrowth(program);
-    const { written } = await scrape(program);
-    // A killed process must have written a state before.
-    await waitUntil(
-      () => scrape(program),
-      (now) => now.written > written,
-    );
-    program.signal(signal);
-    assert.equal(await program.exitCode, signal === 'SIGTERM' ? 0 : null);
+    if (number % 3 === 0) await waitForGrowth(program);
+    // A killed process must not have shown more than it has written.
+    const killAtMs = performance.now() + 10 * ((number * 37) % 100);
+    do last = await scrape(program);
+    while (performance.now() < killAtMs);
+    program.signal(number % 4 === 3 ? 'SIGTERM' : 'SIGKILL');
+    await program.exitCode;
   }
-  await using program = startExporter(url, path);
-  await program.waitForOutput(/State restored/);
+  await using program = startExporter(url, folder.at('state'));
   await waitForGrowth(program);
   const after = await freezeAndFetchTotals(url);
   const { polls } = await scrape(program);
-  // Two complete polls without change: a new series shows its initial bytes only from the second poll on.
-  const last = await waitUntil(
+  const end = await waitUntil(
     () => scrape(program),
     (now) => now.polls >= polls + 4,
   );
-  assert.ok(last.input > 0 && last.output > 0);
-  assert.equal(last.input - (after.input - before.input), 0);
-  assert.equal(last.output - (after.output - before.output), 0);
+  assert.ok(end.input > 0 && end.output > 0);
+  assert.equal(end.input - (after.input - before.input), 0);
+  assert.equal(end.output - (after.output - before.output), 0);
 });
 
-test('a foreign file is renamed, logged once and replaced', async () => {
+test('while the service is down after a restart, counters are exposed at once and gauges are not', async () => {
+  using folder = new TemporaryFolder();
+  let last: Scrape;
+  {
+    await using service = startSimulator();
+    await using program = startExporter(await service.waitForUrl(), folder.at('state'));
+    await program.waitForOutput(/Poll succeeded/);
+    await waitForGrowth(program);
+    last = await scrape(program);
+    program.signal('SIGTERM');
+    assert.equal(await program.exitCode, 0);
+  }
+  await using program = startExporter('http://127.0.0.1:1', folder.at('state'));
+  const first = await scrape(program);
+  assert.ok(first.input >= last.input && last.input > 0);
+  assert.equal(first.series.has('xvs_tasks'), false);
+});
+
+test('a second process with the same state does not start and names the folder', async () => {
+  using folder = new TemporaryFolder();
+  await using first = startExporter('http://127.0.0.1:1', folder.at('state'));
+  await first.waitForPort();
+  await using second = startExporter('http://127.0.0.1:1', folder.at('state'));
+  assert.equal(await second.exitCode, 1);
+  assert.match(second.stderr, /Another process uses the state; waiting for it to end/);
+  assert.match(
+    second.stderr,
+    /found \\"[^"]*\/state\\", which another process has locked; stop that process/,
+  );
+  first.signal('SIGTERM');
+  assert.equal(await first.exitCode, 0);
+});
+
+test('a damaged database is renamed, logged once and replaced', async () => {
   using folder = new TemporaryFolder();
   const path = folder.at('state');
-  writeFileSync(path, 'hunter2');
+  mkdirSync(folder.at('state/database'), { recursive: true });
+  writeFileSync(folder.at('state/database/CURRENT'), 'hunter2');
   await using service = startSimulator();
   await using program = startExporter(await service.waitForUrl(), path);
-  await program.waitForOutput(/"level":"warn",[^\n]*"reason":"foreign",[^\n]*State file is unusable/);
-  await program.waitForOutput(/State written/);
-  const { series } = await scrape(program);
+  await program.waitForOutput(
+    /"level":"warn",[^\n]*State is unusable; the counters of all service codes start at 0/,
+  );
+  const { series } = await waitUntil(
+    () => scrape(program),
+    (now) => now.written > 0,
+  );
   assert.equal(series.get('xvs_exporter_state_write_errors_total'), 0);
   assert.ok((series.get('xvs_exporter_state_size_bytes') ?? 0) > 0);
-  assert.ok((series.get('xvs_exporter_state_last_success_timestamp_seconds') ?? 0) > 0);
   program.signal('SIGTERM');
   assert.equal(await program.exitCode, 0);
-  const [renamed = '', ...others] = readdirSync(folder.path).filter(
-    (name) => !['state', 'state.journal'].includes(name),
-  );
-  assert.match(renamed, /^state\.damaged-\d{8}T\d{6}Z$/);
-  assert.deepEqual(others, []);
-  assert.equal(readFileSync(folder.at(renamed), 'utf8'), 'hunter2');
-  assert.match(readFileSync(path, 'utf8'), /^\{"format":"xvs-exporter state","version":\d+,/);
+  const [database, renamed = '', ...others] = readdirSync(path);
+  assert.deepEqual([database, others], ['database', []]);
+  assert.match(renamed, /^database\.damaged-\d{8}T\d{6}Z$/);
+  assert.equal(readFileSync(folder.at(`state/${renamed}/CURRENT`), 'utf8'), 'hunter2');
   assert.doesNotMatch(program.stderr, /hunter2/);
 });
 
-test('a directory removed at run time sets a metric and logs one line, and the exporter keeps polling', async () => {
-  using folder = new TemporaryFolder();
-  await using service = startSimulator();
-  await using program = startExporter(await service.waitForUrl(), folder.at('state'));
-  await program.waitForOutput(/State written/);
-  folder[Symbol.dispose]();
-  const { series } = await waitUntil(
-    () => scrape(program),
-    (now) => (now.series.get('xvs_exporter_state_write_errors_total') ?? 0) >= 2,
-  );
-  assert.equal(series.get('xvs_up'), 1);
-  assert.equal(program.stderr.match(/"level":"warn",[^\n]*State write failed/g)?.length, 1);
-  program.signal('SIGTERM');
-  assert.equal(await program.exitCode, 0);
-});
+for (const [name, path, found] of [
+  ['a file', '/etc/passwd', /Not a directory|ENOTDIR/],
+  ['a folder in a file', '/etc/passwd/state', /ENOTDIR/],
+  ['a folder on a file system without files', '/proc/1/state', /ENOENT|EACCES|EPERM/],
+] as const)
+  test(`state.path that is ${name} is one clear error at the start`, async () => {
+    await using program = startExporter('http://127.0.0.1:1', path);
+    assert.equal(await program.exitCode, 1);
+    const [start, error = '', ...others] = program.stderr.trimEnd().split('\n');
+    assert.match(String(start), /Starting/);
+    assert.match(
+      error,
+      /"level":"error".*state\.path: expected a folder that this process can .*Startup failed/,
+    );
+    assert.match(error, found);
+    assert.match(error, /choose a folder on a local disk that the exporter's user owns/);
+    assert.deepEqual(others, []);
+  });

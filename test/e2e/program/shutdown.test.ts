@@ -132,13 +132,12 @@ for (const [name, fault] of FATAL_ERRORS) {
 
 test('a shutdown that hangs times out, with exit code 1', async () => {
   using folder = new TemporaryFolder();
-  // The last write of the state file never ends.
-  const fault = `void fs.promises.open(process.execPath).then(async (file) => {
-      Object.getPrototypeOf(file).sync = () => new Promise(() => undefined);
-      await file.close();
+  // The database is never closed.
+  const fault = `void import('classic-level').then(({ ClassicLevel }) => {
+      ClassicLevel.prototype.close = () => new Promise(() => undefined);
       process.stdout.write('Injected');
     });`;
-  const env = { ...createPreload(fault), XVS_STATE_FILE: folder.at('state') };
+  const env = { ...createPreload(fault), XVS_STATE_PATH: folder.at('state') };
   await using exporter = startExporter('http://127.0.0.1:1', [], env);
   await exporter.waitForPort();
   exporter.signal('SIGUSR2');

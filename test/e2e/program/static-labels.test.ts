@@ -11,14 +11,14 @@ import { RunningExporter } from './running-exporter.ts';
 /** With this seed, no task ends during the test. */
 const startSimulator = (): Program => startSimulatorProgram('--seed=321', '--users=5', '--tasks=12');
 
-/** Starts an exporter with a state file and one service code with these labels. */
+/** Starts an exporter with state and one service code with these labels. */
 function startExporter(folder: TemporaryFolder, url: string, labels: string): Program {
   folder.replace(
     'config.yml',
     `upstream: { base_url: "${url}" }
 poll: { interval: 1s }
 metrics: { per_task: true }
-state: { file: state, interval: 1s }
+state: { path: state }
 service_codes: [{ service_code: TESTING, secret: abc, labels: ${labels} }]
 `,
   );

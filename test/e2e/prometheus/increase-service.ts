@@ -61,7 +61,7 @@ const CASES: Readonly<Record<string, IncreaseCase>> = {
     },
     computeTruth: ({ growths }) => growths * SMALL_GROWTH,
   },
-  /** A task ends between a kill of the exporter and its next start: only the journal has its last bytes. */
+  /** A task ends between a kill of the exporter and its next start: only the state has its last bytes. */
   KILLED: {
     listTasks: ({ growths, endedAfter }) => {
       const bytes = growths * LARGE_GROWTH;

@@ -8,20 +8,17 @@ import { waitUntil } from '../../support/wait-until.ts';
 import { GROWTHS_UNTIL_RETURN, INCREASE_CODES, IncreaseService } from './increase-service.ts';
 
 const FAMILIES = { input: 'xvs_input_bytes_total', output: 'xvs_http_output_bytes_total' } as const;
-/** Snapshots are written only at the start and at a clean stop, so that a restart after a kill depends on the journal. */
-const STATE_INTERVAL = '1h';
 /** Growing listings before each stop of the exporter. */
 const GROWTHS_PER_RUN = 4;
 
 /** Starts the exporter. All runs share one port, so that Prometheus sees the same series. */
-async function startExporter(service: IncreaseService, stateFile: string, port: number): Promise<Program> {
+async function startExporter(service: IncreaseService, statePath: string, port: number): Promise<Program> {
   const program = startProgram(['--poll.interval=1s'], {
     XVS_UPSTREAM_BASE_URL: service.url,
     XVS_SERVICE_CODES: INCREASE_CODES.join(','),
     XVS_SECRET: 'abc',
     XVS_WEB_LISTEN_ADDRESS: `127.0.0.1:${port}`,
-    XVS_STATE_FILE: stateFile,
-    XVS_STATE_INTERVAL: STATE_INTERVAL,
+    XVS_STATE_PATH: statePath,
   });
   await program.waitForPort();
   return program;
@@ -34,9 +31,9 @@ test(
     if (!isInstalled(t, 'prometheus')) return;
     using folder = new TemporaryFolder();
     await using service = await IncreaseService.start();
-    const stateFile = folder.at('state');
+    const statePath = folder.at('state');
 
-    const first = await startExporter(service, stateFile, 0);
+    const first = await startExporter(service, statePath, 0);
     const port = await first.waitForPort();
     await using prometheus = await Prometheus.startScraping(`127.0.0.1:${port}`);
     const all = `{__name__=~"${Object.values(FAMILIES).join('|')}"}`;
@@ -76,13 +73,13 @@ test(
       assert.equal(await program.exitCode, 0);
     }
     {
-      await using program = await startExporter(service, stateFile, port);
+      await using program = await startExporter(service, statePath, port);
       await grow(GROWTHS_PER_RUN);
       program.signal('SIGKILL');
       assert.equal(await program.exitCode, null);
       service.endTasks();
     }
-    await using _last = await startExporter(service, stateFile, port);
+    await using _last = await startExporter(service, statePath, port);
     // In the first listing after a kill, gains of running tasks can offset published bytes of ended ones.
     await waitForListings(2);
     await grow(GROWTHS_UNTIL_RETURN - 2 * GROWTHS_PER_RUN);

@@ -75,6 +75,7 @@ describe('the package', () => {
       '--prefer-offline',
       '--no-audit',
       '--no-fund',
+      '--ignore-scripts',
       packed.file,
     ]);
     assert.equal(installed.status, 0, installed.stderr);
@@ -108,6 +109,18 @@ describe('the package', () => {
     assert.equal(await program.exitCode, 0, program.stderr);
     const { families } = parseExposition(program.stdout, 'text');
     assert.equal(families.get('xvs_up')?.samples[0]?.value, 1);
+  });
+
+  it('keeps its state in a database whose install script did not run', async () => {
+    await using program = npx([], {
+      XVS_UPSTREAM_BASE_URL: 'http://127.0.0.1:1',
+      XVS_SERVICE_CODES: 'TESTING',
+      XVS_SECRET: 'abc',
+      XVS_WEB_LISTEN_ADDRESS: '127.0.0.1:0',
+      XVS_STATE_PATH: join(folder, 'state'),
+    });
+    await program.waitForOutput(/State restored/);
+    assert.ok(existsSync(join(folder, 'state/database/CURRENT')));
   });
 });
 

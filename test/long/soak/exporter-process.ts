@@ -4,14 +4,7 @@ import { join } from 'node:path';
 import { stringify } from 'yaml';
 import { z } from 'zod';
 import { startProgram, type Program } from '../../support/program.ts';
-import {
-  INTERVAL_MS,
-  SECRET,
-  STATE_INTERVAL_MS,
-  SOAK_CODES,
-  HEALTHY_CODE,
-  type SoakCode,
-} from './settings.ts';
+import { INTERVAL_MS, SECRET, SOAK_CODES, HEALTHY_CODE, type SoakCode } from './settings.ts';
 
 const lineSchema = z.looseObject({
   level: z.string(),
@@ -30,7 +23,7 @@ export interface PollEvent {
   readonly atMs: number;
 }
 
-/** The exporter in a separate process, with its state file and its output. */
+/** The exporter in a separate process, with its state and its output. */
 export class ExporterProcess implements AsyncDisposable {
   readonly #folder: string;
   readonly #port: number;
@@ -63,7 +56,7 @@ export class ExporterProcess implements AsyncDisposable {
     await this.#program.exitCode;
   }
 
-  /** Starts a new process with the state file of the killed one. Call `readNewPolls` before: it reads the last process only. */
+  /** Starts a new process with the state of the killed one. Call `readNewPolls` before: it reads the last process only. */
   async restart(): Promise<void> {
     this.#earlierOutput.push(this.#program.stdout, this.#program.stderr);
     this.#readOffset = 0;
@@ -118,12 +111,12 @@ function startIn(folder: string, port: number): Program {
   return startProgram([`--config.file=${join(folder, 'config.yml')}`, address], env);
 }
 
-function createConfiguration(urlOf: (code: SoakCode) => string, stateFile: string): object {
+function createConfiguration(urlOf: (code: SoakCode) => string, statePath: string): object {
   return {
     upstream: { max_response_size: '1MiB', timeout: `${INTERVAL_MS - 300}ms` },
     poll: { interval: `${INTERVAL_MS}ms` },
     metrics: { per_task: true, max_label_sets: 200 },
-    state: { file: stateFile, interval: `${STATE_INTERVAL_MS}ms` },
+    state: { path: statePath },
     log: { level: 'debug' },
     secret: SECRET,
     service_codes: SOAK_CODES.map((code) => ({

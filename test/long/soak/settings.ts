@@ -12,8 +12,6 @@ export type SoakCode = (typeof SOAK_CODES)[number];
 
 export const SECRET = 'soak-horse-battery-staple';
 export const INTERVAL_MS = 1500;
-/** Several listings fit between two state snapshots, so that a restart after a kill depends on the journal. */
-export const STATE_INTERVAL_MS = 7000;
 /** Speed of the simulated service's clock, so that many users and tasks start and end within minutes. */
 export const SPEED_FACTOR = 40;
 export const USERS = 200;

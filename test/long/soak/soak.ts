@@ -11,7 +11,6 @@ import {
   SECRET,
   SOAK_CODES,
   HEALTHY_CODE,
-  STATE_INTERVAL_MS,
   type SoakCode,
   type SoakSettings,
 } from './settings.ts';
@@ -58,8 +57,6 @@ const LOG_LINES_PER_FAULT = 4;
 const BASE_LOG_LINES = 20;
 /** Time between two kills. All kills happen in the first third of a run; the rest is for leak detection. */
 const KILL_INTERVAL_MS = 45_000;
-/** Maximum age of the last state snapshot at a kill. The snapshot may miss tasks that returned within this time. */
-const MAX_SNAPSHOT_AGE_MS = STATE_INTERVAL_MS + 3 * INTERVAL_MS;
 /** Much shorter than `INTERVAL_MS`, so that faults change right after a poll. */
 const LOG_READ_INTERVAL_MS = 20;
 /** If a sleep of this process ends later than this, the machine is too slow to check poll deadlines for two intervals. */
@@ -90,9 +87,6 @@ class SoakRun {
   /** Monotonic time until which poll deadlines are not checked. */
   #stalledUntilMs = 0;
   #stallCount = 0;
-  /** Number of returned tasks that a killed exporter may not have saved. It may count their end twice. */
-  #forgettableReturns = 0;
-  #returnsByTime: { readonly atMs: number; readonly count: number }[] = [];
 
   constructor(settings: SoakSettings, service: SimulatedService, exporter: ExporterProcess) {
     this.#settings = settings;
@@ -138,10 +132,6 @@ class SoakRun {
     await this.#recover();
     await this.#scrapers.stop();
     this.#checkSchedule(first, await this.#readScrape());
-    const sinceMs = systemClock.monotonic() - MAX_SNAPSHOT_AGE_MS;
-    this.#forgettableReturns += this.#returnsByTime
-      .filter(({ atMs }) => atMs >= sinceMs)
-      .reduce((sum, { count }) => sum + count, 0);
     this.#killCount += 1;
     await this.#exporter.kill();
     await this.#readPolls();
@@ -194,7 +184,6 @@ class SoakRun {
 
   async #handlePollEnd({ serviceCode, reason, atMs }: PollEvent): Promise<void> {
     this.#polls.set(serviceCode, (this.#polls.get(serviceCode) ?? 0) + 1);
-    const returnedBefore = this.#service.getTotals(serviceCode).returned;
     const fault = this.#faultInjector.getActiveFault(serviceCode);
     if (reason !== fault?.reason && systemClock.monotonic() > this.#stalledUntilMs) {
       const found = `expected ${fault?.reason ?? 'success'}, found ${reason ?? 'success'}`;
@@ -205,8 +194,6 @@ class SoakRun {
     else this.#failures[reason] = (this.#failures[reason] ?? 0) + 1;
     if (!this.#service.handlePollEnd(serviceCode, reason === undefined, atMs))
       this.#problems.add(`${serviceCode}: a poll succeeded without a served listing`);
-    const count = this.#service.getTotals(serviceCode).returned - returnedBefore;
-    if (count > 0) this.#returnsByTime.push({ atMs: systemClock.monotonic(), count });
     if (serviceCode !== HEALTHY_CODE) await this.#faultInjector.handlePollEnd(serviceCode);
   }
 
@@ -278,8 +265,7 @@ class SoakRun {
         sumSeries(scrape, 'xvs_tasks_started_total', code),
         sumSeries(scrape, 'xvs_tasks_ended_total', code),
       ];
-      const extraEnds = foundEnded - ended;
-      if (foundStarted !== started || extraEnds < 0 || extraEnds > this.#forgettableReturns)
+      if (foundStarted !== started || foundEnded !== ended)
         this.#problems.add(
           `${code}: expected ${started} started and ${ended} ended tasks, found ${foundStarted} and ${foundEnded}`,
         );

@@ -1,7 +1,7 @@
 /**
  * A 53-bit hash of a list of texts; a missing text equals an empty one.
  *
- * State files hold such hashes: changing the function requires a new version of the state file.
+ * The state holds such hashes: changing the function requires a new version of its format.
  */
 export function hashTexts(texts: readonly (string | undefined)[]): number {
   let low = 0;

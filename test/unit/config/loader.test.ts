@@ -51,7 +51,7 @@ const DEFAULTS: Configuration = {
     hasOpenProbes: false,
     isLifecycleEnabled: false,
   },
-  state: { file: undefined, intervalMs: 60_000, retainMs: 604_800_000 },
+  state: undefined,
   file: undefined,
   log: { level: 'info', format: 'auto' },
 };
@@ -249,12 +249,12 @@ test('paths in the file are relative to its folder, paths in variables and flags
   assert.deepEqual(upstream.tls, { ca: cert, cert, key });
 });
 
-test('the path of the state file is relative to the folder of the file, and need not exist', async () => {
-  const fileOf = async (given: ConfigurationInput): Promise<string | undefined> =>
-    (await loadConfiguration({ env: REQUIRED_ENVIRONMENT, ...given })).state.file;
-  assert.equal(await fileOf({ yml: 'state: { file: kept/state }' }), '/etc/kept/state');
-  assert.equal(await fileOf({ yml: 'state: { file: /var/lib/state }' }), '/var/lib/state');
-  assert.equal(await fileOf({ args: ['--state.file=state'] }), 'state');
+test('the path of the state is relative to the folder of the file, and need not exist', async () => {
+  const pathOf = async (given: ConfigurationInput): Promise<string | undefined> =>
+    (await loadConfiguration({ env: REQUIRED_ENVIRONMENT, ...given })).state?.path;
+  assert.equal(await pathOf({ yml: 'state: { path: kept/state }' }), '/etc/kept/state');
+  assert.equal(await pathOf({ yml: 'state: { path: /var/lib/state }' }), '/var/lib/state');
+  assert.equal(await pathOf({ args: ['--state.path=state'] }), 'state');
 });
 
 test('proxy variables in lower case win, and the default scheme is http', async () => {

@@ -10,21 +10,21 @@ import { countSeries } from '../../../src/metrics/exposition.ts';
 import type { Family, FamilySelection } from '../../../src/metrics/family.ts';
 import { render } from '../../support/render.ts';
 import { toDefaultFamily } from '../../../src/metrics/prom-client-adapter.ts';
-import { ExporterMetrics } from '../../../src/metrics/exporter-metrics.ts';
+import { ExporterMetrics, type StateStatistics } from '../../../src/metrics/exporter-metrics.ts';
 import { POLL_ERROR_REASONS } from '../../../src/upstream/errors.ts';
 import { parseExposition } from '../../support/exposition-parser.ts';
 import { assertPromtoolAccepts } from '../../support/installed-programs.ts';
 
 const BUILD = { version: '1.2.3', revision: 'abcdef0', nodeVersion: 'v20.19.0' };
 
-function start(t: TestContext) {
+function start(t: TestContext, state?: StateStatistics) {
   const time = { nowMs: 1_700_000_000_250, monotonicMs: 0 };
   const clock = {
     now: () => time.nowMs,
     monotonic: () => time.monotonicMs,
     sleep: () => Promise.resolve(),
   };
-  const metrics = new ExporterMetrics({ clock, ...BUILD });
+  const metrics = new ExporterMetrics({ clock, state, ...BUILD });
   t.after(() => metrics[Symbol.dispose]());
   const read = async (serviceCode?: string) => {
     const families = await metrics.collect(serviceCode === undefined ? undefined : { serviceCode });
@@ -109,19 +109,30 @@ test('skipped and aborted polls and invalid records are counted', async (t) => {
   assert.equal(values.get('xvs_exporter_foreign_records_total user'), 4);
 });
 
-test('the state file has series only if it is tracked, and size and time after the first write', async (t) => {
-  const { metrics, time, readValues } = start(t);
-  const readStateValues = async () =>
+test('the state has series only if there is one, and size and time after the first write', async (t) => {
+  const readStateValues = async ({ readValues }: ReturnType<typeof start>) =>
     [...(await readValues())].filter(([name]) => name.startsWith('xvs_exporter_state_'));
-  assert.deepEqual(await readStateValues(), []);
-  const state = metrics.trackStateFile();
-  assert.deepEqual(await readStateValues(), [['xvs_exporter_state_write_errors_total', 0]]);
-  time.nowMs += 60_000;
-  state.recordWriteError();
-  assert.deepEqual(await readStateValues(), [['xvs_exporter_state_write_errors_total', 1]]);
-  state.recordWrite(1234);
-  assert.deepEqual(await readStateValues(), [
+  assert.deepEqual(await readStateValues(start(t)), []);
+  const state: StateStatistics = {
+    writeErrors: 0,
+    delayedPublications: 0,
+    lastWriteMs: undefined,
+    bytes: undefined,
+  };
+  const started = start(t, state);
+  assert.deepEqual(await readStateValues(started), [
+    ['xvs_exporter_state_write_errors_total', 0],
+    ['xvs_exporter_state_delayed_publications_total', 0],
+  ]);
+  Object.assign(state, {
+    writeErrors: 1,
+    delayedPublications: 2,
+    lastWriteMs: 1_700_000_060_250,
+    bytes: 1234,
+  });
+  assert.deepEqual(await readStateValues(started), [
     ['xvs_exporter_state_write_errors_total', 1],
+    ['xvs_exporter_state_delayed_publications_total', 2],
     ['xvs_exporter_state_last_success_timestamp_seconds', 1_700_000_060.25],
     ['xvs_exporter_state_size_bytes', 1234],
   ]);
@@ -279,7 +290,7 @@ test('a summary in the registry is rejected', () => {
 
 test('the default metrics do not keep a process alive', () => {
   const module = JSON.stringify(new URL('../../../src/metrics/exporter-metrics.js', import.meta.url).href);
-  const script = `import { ExporterMetrics } from ${module};
+  const script = `import { ExporterMetrics, type StateStatistics } from ${module};
     const metrics = new ExporterMetrics({ clock: { now: () => 0, monotonic: () => 0 }, version: '', revision: '', nodeVersion: '' });
     await metrics.collect();
     process.stdout.write('ended');`;

@@ -1,262 +1,261 @@
 import assert from 'node:assert/strict';
-import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { after, test } from 'node:test';
-import { nodeFileSystem } from '../../../src/state/file-system.ts';
+import { test } from 'node:test';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { DatabaseError } from '../../../src/state/database.ts';
+import { StateStore } from '../../../src/state/state-store.ts';
+import { AccumulatorPool } from '../../../src/tally/accumulator-pool.ts';
+import { Tally } from '../../../src/tally/tally.ts';
+import { RecordAggregator } from '../../oracle/tally/record-aggregator.ts';
 import { deferred } from '../../support/deferred.ts';
-import type { LogLine } from '../../support/recording-logger.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
+import { MemoryDisk } from '../../support/memory-disk.ts';
+import { buildTaskRecord } from '../../support/record-builders.ts';
+import { createRecordingLogger } from '../../support/recording-logger.ts';
+import { START_MS } from '../../support/tally-run.ts';
 import { TemporaryFolder } from '../../support/temporary-folder.ts';
-import { createDiskFullError, createHookedFileSystem, filesWithWriteHook, NOW_MS } from './state-fixtures.ts';
-import { closeAbandonedFiles, createKilledState, RETAIN_MS, StoreHarness } from './store-fixtures.ts';
 
-after(closeAbandonedFiles);
+const STEP_MS = 15_000;
+const RETAIN_MS = 7 * 24 * 60 * 60 * 1000;
+const DISK_FULL = new DatabaseError('inaccessible', 'IO error: No space left on device');
 
-const INPUT = 'inputBytes v';
-const STARTED = 'tasksStarted v';
+interface ProcessOptions {
+  readonly serviceCodes?: readonly string[];
+  readonly codesOnOtherShards?: readonly string[];
+  readonly atMs?: number;
+}
 
-const messages = (lines: readonly LogLine[]): string[] => lines.map(({ level, msg }) => `${level} ${msg}`);
-
-test('after a kill, counters resume at exactly the published totals', async () => {
+/** Starts a process that persists its tallies on a disk. */
+async function startProcess(disk: MemoryDisk, options: ProcessOptions = {}) {
+  const { serviceCodes = ['A'], codesOnOtherShards = [], atMs = 0 } = options;
+  const clock = new ManualClock(START_MS + atMs);
+  const { logger, lines } = createRecordingLogger();
   using folder = new TemporaryFolder();
-  const path = folder.at('state');
-  const killed = await StoreHarness.start(path, ['A']);
-  await killed.publish('A', { 'v/1': 0 });
-  await killed.writeSnapshot();
-  killed.clock.advance(30 * 60 * 1000);
-  await killed.publish('A', { 'v/1': 1_000_000_000_000 });
-  const scraped = await killed.publish('A', { 'v/1': 1_000_009_000_300 });
-  assert.equal(scraped[INPUT], 1_000_009_000_300);
+  const store = await StateStore.open(
+    { path: folder.path, retainMs: RETAIN_MS, clock, logger, open: disk.open },
+    {
+      createTally: (serviceCode) => (serviceCodes.includes(serviceCode) ? newTally(serviceCode) : undefined),
+      codesOnOtherShards: new Set(codesOnOtherShards),
+    },
+  );
+  const tallies = new Map(serviceCodes.map((code) => [code, store.tallies.get(code) ?? newTally(code)]));
+  return {
+    store,
+    clock,
+    tallies,
+    messages: () => lines.filter(({ level }) => level !== 'debug').map(({ level, msg }) => `${level} ${msg}`),
+    /** The input bytes that a service code has counted; `undefined` before its first listing. */
+    count: (serviceCode = 'A') => {
+      const tally = tallies.get(serviceCode);
+      if (tally === undefined || tally.listings === 0) return undefined;
+      return [...tally.collectCounters().inputBytes.values].reduce((sum, value) => sum + value, 0);
+    },
+    /** Commits a listing with one task. Resolves when it can be published. */
+    publish: (inputBytes: number, serviceCode = 'A', id = 'task') => {
+      clock.advance(STEP_MS);
+      const tally = tallies.get(serviceCode) ?? assert.fail(`Expected ${serviceCode} to be configured`);
+      const listing = new RecordAggregator(new AccumulatorPool());
+      listing.addTask(buildTaskRecord({ id, inputBytes }));
+      listing.finish();
+      tally.commit(listing, { wallMs: clock.now(), monotonicMs: clock.monotonic() });
+      return store.recordCommit(tally);
+    },
+  };
+}
 
-  const restarted = await StoreHarness.start(path, ['A'], nodeFileSystem, killed.clock.now() + 10_000);
-  assert.equal(restarted.resumed('A')[INPUT], 1_000_009_000_300);
-  assert.equal((await restarted.publish('A', { 'v/1': 1_000_009_000_300 }))[INPUT], 1_000_009_000_300);
-  assert.equal((await restarted.publish('A', { 'v/1': 1_000_009_000_307 }))[INPUT], 1_000_009_000_307);
-});
+function newTally(serviceCode: string): Tally {
+  return new Tally({ serviceCode, maxLabelSets: 100, stallAfterMs: 60_000, perTask: false, maxTasks: 10 });
+}
 
-test('after any number of kills, gains and starts since the snapshot are counted once', async () => {
-  using folder = new TemporaryFolder();
-  const path = folder.at('state');
-  await createKilledState(path, [{ 'v/1': 100 }], [{ 'v/1': 150, 'v/2': 1000, 'w/3': 7 }]);
-  for (const gain of [0, 10, 20, 30]) {
-    const restarted = await StoreHarness.start(path, ['A']);
-    const totals = await restarted.publish('A', { 'v/1': 150 + gain, 'v/2': 1000, 'w/3': 7 });
-    assert.deepEqual([totals[INPUT], totals['inputBytes w'], totals[STARTED]], [1050 + gain, 7, 1]);
-    assert.equal(totals['tasksStarted w'], 1);
+async function settle(): Promise<void> {
+  for (let turn = 0; turn < 10; turn += 1) await nextTurn();
+}
+
+test('after a kill and after a clean stop, counters resume at the last listing, before the first poll', async () => {
+  const disk = new MemoryDisk();
+  let expected: number | undefined;
+  for (const [run, end] of ['kill', 'stop', 'kill', 'kill', 'stop'].entries()) {
+    const process = await startProcess(disk, { atMs: run * 60_000 });
+    assert.equal(process.count(), expected);
+    await process.publish(1000 + 100 * run);
+    await process.publish(1050 + 100 * run);
+    expected = process.count();
+    if (end === 'kill') disk.kill();
+    else await process.store[Symbol.asyncDispose]();
   }
+  assert.equal(expected, 450);
 });
 
-test('a counter does not decrease if a task that gained bytes after the snapshot has ended', async () => {
-  using folder = new TemporaryFolder();
-  const path = folder.at('state');
-  await createKilledState(path, [{ 'v/1': 100 }], [{ 'v/1': 150 }]);
-  const restarted = await StoreHarness.start(path, ['A']);
-  assert.equal((await restarted.publish('A', {}))[INPUT], 50);
-  assert.equal((await restarted.publish('A', { 'v/2': 5 }))[INPUT], 55);
+test('a task that left and came back after a kill counts once', async () => {
+  const disk = new MemoryDisk();
+  const first = await startProcess(disk);
+  await first.publish(1000);
+  await first.publish(1100);
+  await first.publish(5, 'A', 'other');
+  disk.kill();
+  const second = await startProcess(disk, { atMs: 60_000 });
+  await second.publish(1100);
+  assert.equal(second.count(), 105);
 });
 
-test('a service code without a snapshot resumes at its published totals after a kill', async () => {
-  using folder = new TemporaryFolder();
-  const path = folder.at('state');
-  const killed = await StoreHarness.start(path, ['A']);
-  await killed.publish('A', { 'v/1': 100 });
-  await killed.publish('A', { 'v/1': 150 });
-  for (const bytes of [150, 170]) {
-    const restarted = await StoreHarness.start(path, ['A']);
-    assert.equal((await restarted.publish('A', { 'v/1': bytes }))[INPUT], 50);
+test('a listing is published when it is written', async () => {
+  const disk = new MemoryDisk();
+  const { store, publish } = await startProcess(disk);
+  const hang = deferred();
+  disk.hang = hang.promise;
+  let isPublishable = false;
+  const published = publish(1000).then(() => {
+    isPublishable = true;
+  });
+  await settle();
+  assert.equal(isPublishable, false);
+  hang.resolve();
+  await published;
+  assert.deepEqual([store.statistics.delayedPublications, disk.records.size > 3], [0, true]);
+});
+
+test('commits of the same turn are written together', async () => {
+  const disk = new MemoryDisk();
+  const serviceCodes = Array.from({ length: 100 }, (_, number) => `code-${number}`);
+  const { publish } = await startProcess(disk, { serviceCodes });
+  const before = disk.writeCount;
+  await Promise.all(serviceCodes.map((serviceCode) => publish(1000, serviceCode)));
+  assert.equal(disk.writeCount, before + 1);
+});
+
+test('while the disk hangs, listings are published after 100 ms, and are written when it answers', async () => {
+  const disk = new MemoryDisk();
+  const { store, clock, publish, messages } = await startProcess(disk);
+  await publish(1000);
+  const hang = deferred();
+  disk.hang = hang.promise;
+  for (const bytes of [1100, 1200, 1300]) {
+    const published = publish(bytes, 'A', `task-${bytes}`);
+    await settle();
+    clock.advance(100);
+    await published;
   }
+  assert.equal(store.statistics.delayedPublications, 3);
+  assert.deepEqual(messages().slice(1), ['warn State is written late; listings are published before']);
+  hang.resolve();
+  await settle();
+  disk.kill();
+  const second = await startProcess(disk);
+  assert.deepEqual([second.tallies.get('A')?.listings, second.count()], [4, 3600]);
+  await publish(1400, 'A', 'task-1300');
+  assert.deepEqual(messages().slice(2), ['info State is written in time again']);
 });
 
-test('the state survives restarts without a successful poll, and kills after them', async () => {
-  using folder = new TemporaryFolder();
-  const path = folder.at('state');
-  await createKilledState(path, [{ 'v/1': 100 }], [{ 'v/1': 150 }]);
-  for (const _ of [1, 2, 3]) {
-    const withoutListing = await StoreHarness.start(path, ['A']);
-    await withoutListing.writeSnapshot();
-    await withoutListing.store[Symbol.asyncDispose]();
-  }
-  const restarted = await StoreHarness.start(path, ['A']);
-  assert.equal((await restarted.publish('A', { 'v/1': 160 }))[INPUT], 60);
+test('while writes fail, listings are published at once, and are written when the disk has room again', async () => {
+  const disk = new MemoryDisk();
+  const first = await startProcess(disk);
+  await first.publish(1000);
+  disk.failure = DISK_FULL;
+  await first.publish(5, 'A', 'new');
+  await first.publish(1100);
+  assert.equal(first.store.statistics.writeErrors, 2);
+  assert.equal(first.store.statistics.delayedPublications, 2);
+  const failed = first.messages().slice(1);
+  assert.deepEqual(failed.slice(0, 1), ['warn State write failed']);
+  disk.failure = undefined;
+  await first.publish(1200);
+  assert.equal(first.messages().at(-1), 'info State is written again');
+  disk.kill();
+  const second = await startProcess(disk);
+  assert.equal(second.count(), first.count());
+  await second.publish(7, 'A', 'new');
+  assert.equal(second.count(), 207);
 });
 
-test('the state of an unconfigured service code is kept, and used once the code is configured', async () => {
-  using folder = new TemporaryFolder();
-  const path = folder.at('state');
-  const killed = await StoreHarness.start(path, ['A', 'B']);
-  for (const bytes of [100, 150]) {
-    await killed.publish('A', { 'v/1': bytes });
-    await killed.publish('B', { 'v/1': bytes });
-    if (bytes === 100) await killed.writeSnapshot();
-  }
-  const restarted = await StoreHarness.start(path, ['A']);
-  await restarted.publish('A', { 'v/1': 160 });
-  await restarted.writeSnapshot();
-  restarted.configure('B');
-  assert.equal((await restarted.publish('B', { 'v/1': 170 }))[INPUT], 70);
-  await restarted.writeSnapshot();
-  // Reloads remove the service code and configure it again.
-  restarted.tallies.delete('B');
-  await restarted.writeSnapshot();
-  restarted.configure('B');
-  assert.equal((await restarted.publish('B', { 'v/1': 180 }))[INPUT], 80);
-  await restarted.store[Symbol.asyncDispose]();
-  assert.equal((await StoreHarness.open(path, ['B'])).resumed('B')[INPUT], 80);
-});
-
-test('the state of an unconfigured service code is dropped after state.retain', async () => {
-  using folder = new TemporaryFolder();
-  const path = folder.at('state');
-  const first = await StoreHarness.start(path, ['A', 'B']);
-  await first.publish('B', { 'v/1': 100 });
-  await first.publish('B', { 'v/1': 150 });
+test('a stop writes what could not be written before', async () => {
+  const disk = new MemoryDisk();
+  const first = await startProcess(disk);
+  await first.publish(1000);
+  disk.failure = DISK_FULL;
+  await first.publish(1100);
+  disk.failure = undefined;
   await first.store[Symbol.asyncDispose]();
-  for (const [afterMs, total] of [
-    [0, 50],
-    [RETAIN_MS - 1, 50],
+  assert.equal((await startProcess(disk)).count(), 100);
+});
+
+test('the state of a code that is not configured is kept for state.retain', async () => {
+  for (const [awayMs, expected] of [
+    [RETAIN_MS - 1, 100],
     [RETAIN_MS, undefined],
   ] as const) {
-    const restarted = await StoreHarness.start(path, ['A'], nodeFileSystem, NOW_MS + 100_000 + afterMs);
-    const wasDropped = messages(restarted.lines).includes(
-      'info Dropped the state of unconfigured service codes',
+    const disk = new MemoryDisk();
+    const both = { serviceCodes: ['A', 'B'] };
+    const first = await startProcess(disk, both);
+    await first.publish(1000);
+    await first.publish(1100);
+    await first.publish(1, 'B');
+    await first.store[Symbol.asyncDispose]();
+    await (await startProcess(disk, { serviceCodes: ['B'] })).store[Symbol.asyncDispose]();
+    const third = await startProcess(disk, { ...both, atMs: awayMs });
+    assert.equal(third.count('A'), expected);
+    await third.store[Symbol.asyncDispose]();
+    const [key] = disk.records.keys();
+    assert.equal(key, '\0format');
+    assert.equal(
+      [...disk.records.keys()].some((other) => other.startsWith('A\0')),
+      expected !== undefined,
     );
-    assert.equal(wasDropped, total === undefined);
-    assert.equal((await StoreHarness.open(path, ['B'])).resumed('B')[INPUT], total);
   }
 });
 
-test('each mismatch of state file and journal is logged in one warning', async (t) => {
-  const table: readonly (readonly [
-    name: string,
-    change: (path: string, otherPath: string) => void,
-    warning: string,
-    resumed: number | undefined,
-  ])[] = [
-    [
-      'the journal of another state file',
-      (path, other) => writeFileSync(`${path}.journal`, readFileSync(`${other}.journal`)),
-      'warn State journal is unusable; counters resume from the state file',
-      100,
-    ],
-    [
-      'no journal',
-      (path) => rmSync(`${path}.journal`),
-      'warn State journal not found; counters resume from the state file',
-      100,
-    ],
-    [
-      'no state file',
-      (path) => rmSync(path),
-      'warn State journal has no state file; its totals are not used',
-      undefined,
-    ],
-    [
-      'a truncated state file',
-      (path) => writeFileSync(path, readFileSync(path).subarray(0, -1)),
-      'warn State file is unusable; counters start at 0',
-      undefined,
-    ],
-    [
-      'a journal of a later version',
-      (path) =>
-        writeFileSync(
-          `${path}.journal`,
-          readFileSync(`${path}.journal`, 'utf8').replace('"version":4', '"version":5'),
-        ),
-      'warn State journal is unusable; counters resume from the state file',
-      100,
-    ],
-  ];
-  for (const [name, change, warning, resumed] of table) {
-    await t.test(name, async () => {
-      using folder = new TemporaryFolder();
-      for (const file of ['state', 'other'])
-        await createKilledState(folder.at(file), [{ 'v/1': 0 }, { 'v/1': 100 }], [{ 'v/1': 175 }]);
-      change(folder.at('state'), folder.at('other'));
-      const restarted = await StoreHarness.start(folder.at('state'), ['A']);
-      assert.deepEqual(
-        messages(restarted.lines).filter((line) => line.startsWith('warn')),
-        [warning],
-      );
-      assert.equal(restarted.resumed('A')[INPUT], resumed);
-      await restarted.publish('A', { 'v/1': 175 });
-      await restarted.store[Symbol.asyncDispose]();
-    });
+test('the state of a code that another shard polls is dropped', async () => {
+  const disk = new MemoryDisk();
+  const first = await startProcess(disk, { serviceCodes: ['A', 'B'] });
+  await first.publish(1000);
+  await first.publish(1100);
+  await first.publish(1, 'B');
+  await first.store[Symbol.asyncDispose]();
+  const second = await startProcess(disk, { serviceCodes: ['B'], codesOnOtherShards: ['A'] });
+  await second.store[Symbol.asyncDispose]();
+  const third = await startProcess(disk, { serviceCodes: ['A', 'B'] });
+  assert.deepEqual([third.count('A'), third.count('B')], [undefined, 0]);
+});
+
+test('a code that a reload removes and another adds continues, whether its last listing is written or not', async () => {
+  for (const failure of [undefined, DISK_FULL]) {
+    const disk = new MemoryDisk();
+    const { store, publish, tallies } = await startProcess(disk);
+    await publish(1000);
+    disk.failure = failure;
+    await publish(1100);
+    store.retire('A');
+    const restored = await store.restore('A', () => newTally('A'));
+    assert.deepEqual([restored?.listings, restored === tallies.get('A')], [2, failure !== undefined]);
   }
 });
 
-test('on a full disk, the last state stays usable, and a missed record is written later', async () => {
+test('a code that is added while its state cannot be read starts at 0, which is logged', async () => {
+  const disk = new MemoryDisk();
+  const { store, messages } = await startProcess(disk);
+  disk.failure = DISK_FULL;
+  assert.equal(await store.restore('B', () => newTally('B')), undefined);
+  assert.equal(messages().at(-1), 'warn State of service code is unusable; its counters start at 0');
+});
+
+test('a second process waits 5 s for the first one to end', async () => {
+  const disk = new MemoryDisk();
+  await startProcess(disk);
+  const clock = new ManualClock(START_MS);
+  const { logger } = createRecordingLogger();
   using folder = new TemporaryFolder();
-  const path = folder.at('state');
-  let isFull = false;
-  const files = filesWithWriteHook(() => {
-    if (isFull) throw createDiskFullError();
+  const options = { path: folder.path, retainMs: RETAIN_MS, clock, logger, open: disk.open };
+  const codes = { createTally: () => undefined, codesOnOtherShards: new Set<string>() };
+  let outcome: unknown;
+  void StateStore.open(options, codes).catch((error: unknown) => {
+    outcome = error;
   });
-  const harness = await StoreHarness.start(path, ['A'], files);
-  await harness.publish('A', { 'v/1': 0, 'w/2': 0 });
-  await harness.writeSnapshot();
-  await harness.publish('A', { 'v/1': 100, 'w/2': 100 });
-  isFull = true;
-  await harness.publish('A', { 'v/1': 150, 'w/2': 150 });
-  await harness.writeSnapshot();
-  await harness.publish('A', { 'v/1': 160, 'w/2': 150 });
-  assert.equal((await StoreHarness.open(path, ['A'])).resumed('A')[INPUT], 100);
-  isFull = false;
-  await harness.publish('A', { 'v/1': 170, 'w/2': 150 });
-  const reopened = await StoreHarness.open(path, ['A']);
-  assert.deepEqual(messages(reopened.lines), ['info State restored']);
-  const resumed = reopened.resumed('A');
-  assert.deepEqual([resumed[INPUT], resumed['inputBytes w']], [170, 150]);
-  assert.equal(harness.errors.length, 3);
-  assert.deepEqual(
-    messages(harness.lines).filter((line) => !line.startsWith('debug')),
-    [
-      'info State file not found; counters start at 0',
-      'warn State journal write failed',
-      'warn State write failed',
-      'info State journal written',
-    ],
+  for (let waitedMs = 0; waitedMs < 5000; waitedMs += 250) {
+    while (clock.sleeperCount === 0) await nextTurn();
+    assert.equal(outcome, undefined);
+    clock.advance(250);
+  }
+  await settle();
+  assert.match(
+    String(outcome),
+    /state\.path: expected a folder .*, which another process has locked; stop that process/,
   );
-});
-
-test('a disk that does not respond delays a listing by 100 ms once', async () => {
-  using folder = new TemporaryFolder();
-  const release = deferred();
-  let isStuck = false;
-  const files = filesWithWriteHook(() => (isStuck ? release.promise : undefined));
-  const harness = await StoreHarness.start(folder.at('state'), ['A', 'B'], files);
-  await harness.publish('A', { 'v/1': 0 });
-  await harness.writeSnapshot();
-  isStuck = true;
-  const first = harness.publish('A', { 'v/1': 10 });
-  await new Promise(setImmediate);
-  harness.clock.advance(100);
-  assert.equal((await first)[INPUT], 10);
-  await harness.publish('A', { 'v/1': 20 });
-  await harness.publish('A', { 'v/1': 30, 'w/2': 5 });
-  isStuck = false;
-  release.resolve();
-  await harness.publish('B', { 'v/1': 0 });
-  const reopened = await StoreHarness.open(folder.at('state'), ['A', 'B']);
-  assert.deepEqual([reopened.resumed('A')[INPUT], reopened.resumed('A')['inputBytes w']], [30, 5]);
-});
-
-test('a journal contains only changed series, and each snapshot starts a new one', async () => {
-  using folder = new TemporaryFolder();
-  const path = folder.at('state');
-  let writeCount = 0;
-  const files = createHookedFileSystem((operation) => {
-    if (operation === 'write') writeCount += 1;
-  });
-  const harness = await StoreHarness.start(path, ['A'], files);
-  await harness.publish('A', { 'v/1': 0, 'w/2': 0 });
-  await harness.writeSnapshot();
-  const [, ...none] = readFileSync(`${path}.journal`, 'utf8').trimEnd().split('\n');
-  assert.deepEqual(none, []);
-  writeCount = 0;
-  await harness.publish('A', { 'v/1': 7, 'w/2': 0 });
-  assert.equal(writeCount, 1);
-  const [, line = '', ...rest] = readFileSync(`${path}.journal`, 'utf8').trimEnd().split('\n');
-  assert.deepEqual(rest, []);
-  assert.match(line, /\["inputBytes",\["v"\],7\]/);
-  assert.doesNotMatch(line, /\["w"\]/);
-  assert.deepEqual(readdirSync(folder.path).toSorted(), ['state', 'state.journal']);
 });

@@ -71,7 +71,6 @@ export class LedgerModel {
   readonly baseline = new Map<string, number>();
   readonly #settings: LedgerSettings;
   #memory: ModelState = { accounts: new Map(), live: [], departed: [], lastMs: undefined };
-  #saved: ModelState | undefined;
 
   constructor(settings: LedgerSettings) {
     this.#settings = settings;
@@ -101,19 +100,6 @@ export class LedgerModel {
     this.counters.departedTasksEvicted.add('', evicted.length);
     this.#memory = { accounts, live: groupById(listing), departed: away, lastMs: atMs };
     for (const counter of Object.values(this.counters)) counter.commit();
-  }
-
-  /** Saves a snapshot of the state. */
-  save(): void {
-    this.#saved = cloneMemory(this.#memory);
-    for (const counter of Object.values(this.counters)) counter.save();
-  }
-
-  /** Restores the snapshot and keeps the published totals. */
-  kill(): void {
-    if (this.#saved === undefined) throw new Error('Expected a snapshot before a kill, found none');
-    this.#memory = cloneMemory(this.#saved);
-    for (const counter of Object.values(this.counters)) counter.kill();
   }
 
   #take(listed: ListedTask, context: CommitContext): void {
@@ -322,13 +308,4 @@ function departParts(parts: Parts, listed: readonly ListedCount[], lastSeenMs: n
     if (part.isDeparted || counters.has(counter)) continue;
     parts.set(counter, { ...part, lastSeenMs, isDeparted: true });
   }
-}
-
-function cloneMemory({ accounts, live, departed, lastMs }: ModelState): ModelState {
-  const cloneParts = (parts: Parts): Parts => new Map([...parts].map(([key, part]) => [key, { ...part }]));
-  const clones = [...accounts].map(([task, account]): [WorldTask, TaskAccount] => [
-    task,
-    { ...account, inputs: cloneParts(account.inputs), outputs: cloneParts(account.outputs) },
-  ]);
-  return { accounts: new Map(clones), live: [...live], departed: [...departed], lastMs };
 }

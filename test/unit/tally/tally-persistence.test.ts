@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { CATALOGUE } from '../../../src/metrics/catalogue.ts';
 import { hashOutputIdentity } from '../../oracle/tally/output-identity.ts';
 import type { Snapshot } from '../../../src/tally/snapshot.ts';
-import { parseStateEntry } from '../../../src/tally/state-entry.ts';
+import { CODE_KEY, parseStateEntry, toCounterKey, toTaskKey } from '../../../src/tally/state-entry.ts';
 import {
   buildInputRecord,
   buildOutputRecord,
@@ -146,7 +146,7 @@ test('restarts without a listing between them lose nothing', () => {
 
 test('a tally without a listing has no state, and its first listing is a baseline', () => {
   const run = new TallyRun();
-  assert.deepEqual([...run.tally.exportState()], []);
+  run.tally.beginExport('all', () => assert.fail('Expected no record')).next();
   run.restart();
   assert.deepEqual(readValues(run.commitListing({ tasks: tasks(1000) }), 'inputBytes'), { 'server-1': 0 });
 });
@@ -177,40 +177,70 @@ test('a restart can disable and enable per-task metrics and lower their maximum'
   run.restart({ perTask: false });
   assert.deepEqual(details(120), {});
   run.restart({ perTask: true });
-  assert.deepEqual(details(130), { a: 0, b: 0 });
-  assert.deepEqual(details(140), { a: 20, b: 20 });
+  assert.deepEqual(details(130), { a: 120, b: 0 });
+  assert.deepEqual(details(140), { a: 130, b: 20 });
 });
 
-test('an entry that is invalid or inconsistent with earlier ones is rejected', () => {
-  const entry: unknown[] = ['task', 'a', 's', 0, 0, 0, 0, 'task', 0, 0, 0, []];
-  assert.deepEqual(parseStateEntry(entry), entry);
-  for (const raw of [
-    undefined,
-    null,
-    {},
-    [],
-    ['unit'],
-    ['__proto__'],
-    ['toString'],
-    ['instant', 1],
-    ['instant', 1, '2'],
-    entry.with(10, 32),
-    entry.with(11, [1]),
-    ['rare', [], [1, 2], []],
-    ['counter', 'inputs', [], 0, 0],
-  ]) {
-    assert.equal(parseStateEntry(raw), undefined, JSON.stringify(raw));
-  }
-  const { tally } = new TallyRun();
-  const restorer = tally.createRestorer({ wallMs: 0, monotonicMs: 0 });
-  assert.equal(restorer.apply(['code', 'OTHER', 0, 1]), false);
-  assert.equal(restorer.apply(['code', 'TESTING', 0, 1]), true);
-  assert.equal(restorer.apply(['code', 'TESTING', 0, 1]), false);
-  assert.equal(restorer.apply(['server', 's', 1]), false);
-  assert.equal(restorer.apply(['task', 'a', 's', 0, 1, 0, 0, 'task', 0, 0, 0, []]), false);
-  assert.equal(restorer.apply(['rare', [], [], []]), false);
-  assert.equal(restorer.apply(['task', 'a', 's', 0, 0, 0, 0, 'task', 0, 0, 0, []]), true);
-  assert.equal(restorer.apply(['task', 'a', 's', 0, 0, 0, 0, 'task', 0, 0, 0, []]), false);
+test('the records that commits have changed are all records', () => {
+  fc.assert(
+    fc.property(fc.array(listing, { minLength: 1, maxLength: 10 }), fc.nat(9), (listings, restartAt) => {
+      const run = new TallyRun({ perTask: true, rememberTasksForMs: 60_000, maxDepartedAccounts: 3 });
+      for (const [index, { afterMs, ...records }] of listings.entries()) {
+        if (index === restartAt) run.restart();
+        run.commitListing(records, afterMs);
+        const all = new Map<string, string | undefined>();
+        const steps = run.tally.beginExport('all', ([key, value]) => all.set(key, value));
+        while (steps.next().done === false);
+        assert.deepEqual(withoutIdleTimes(run.records), withoutIdleTimes(all));
+      }
+    }),
+    createRunParameters(300),
+  );
+});
+
+/** Records without the times of last updates, which are written only with a change. */
+function withoutIdleTimes(
+  records: ReadonlyMap<string, string | undefined>,
+): readonly (readonly [string, string])[] {
+  return [...records]
+    .map(([key, value = '']) => {
+      if (!key.startsWith('counter\0')) return [key, value] as const;
+      const series = JSON.parse(value) as [labels: string[], total: number, updated: number][];
+      return [key, JSON.stringify(series.map(([labels, total]) => [labels, total]))] as const;
+    })
+    .toSorted(([a], [b]) => (a < b ? -1 : 1));
+}
+
+test('a record that is invalid, or comes before that of the code, is rejected', () => {
+  const run = new TallyRun();
+  run.commitListing({ tasks: tasks(5) });
+  const code = run.records.get(CODE_KEY) ?? '';
+  const taskKey = toTaskKey({ vsId: 'server-1', id: 'a' });
+  const taskValue = run.records.get(taskKey) ?? '';
+  const valid: readonly (readonly [string, string])[] = [
+    [CODE_KEY, code],
+    [taskKey, taskValue],
+    [toTaskKey({ vsId: 'server-1', id: 'with\0zero' }), taskValue],
+  ];
+  for (const [key, value] of valid) assert.notEqual(parseStateEntry(key, value), undefined, key);
+  for (const [key, value] of [
+    ['else', '[]'],
+    ['__proto__', '[]'],
+    [CODE_KEY, taskValue],
+    [CODE_KEY, code.slice(0, -1)],
+    [taskKey, code],
+    [taskKey, taskValue.replace('[', '["x",')],
+    [toCounterKey('inputBytes'), '[["v",1,2]]'],
+    ['counter\0else', '[]'],
+  ] as const)
+    assert.equal(parseStateEntry(key, value), undefined, `${key}: ${value}`);
+  const restorer = new TallyRun().tally.createRestorer({ wallMs: 0, monotonicMs: 0 });
+  assert.equal(restorer.finish(), false);
+  assert.equal(restorer.apply(taskKey, taskValue), false);
+  assert.equal(restorer.apply(CODE_KEY, code), true);
+  assert.equal(restorer.apply(CODE_KEY, code), false);
+  assert.equal(restorer.apply(taskKey, taskValue), true);
+  assert.equal(restorer.finish(), true);
 });
 
 test('accounts of departed tasks, inputs and outputs survive a restart', () => {
@@ -246,19 +276,7 @@ test('accounts of departed tasks, inputs and outputs survive a restart', () => {
   assert.deepEqual(readValues(snapshot, 'byteCounterResets'), { input: 0, http_output: 0 });
 });
 
-test('the entries include the totals of all counters', () => {
-  const run = new TallyRun();
-  run.commitListing({ tasks: [buildTaskRecord({ inputBytes: 5 })] });
-  run.commitListing({ tasks: [buildTaskRecord({ inputBytes: 12 })] });
-  const totals = [...run.tally.exportTotals()];
-  assert.deepEqual(
-    totals.find((entry): boolean => entry[0] === 'counter' && entry[1] === 'inputBytes'),
-    ['counter', 'inputBytes', ['server-1'], 7, 0],
-  );
-  assert.equal(totals.at(-1)?.[0], 'lifetimes');
-});
-
-test('the hash that identifies an output never changes, because state files contain it', () => {
+test('the hash that identifies an output never changes, because the state contains it', () => {
   const identities = [
     buildOutputRecord({ format: 'flv', relativeDir: 'live', fileName: 'file' }),
     buildOutputRecord({ format: undefined, relativeDir: 'é\u{1f3a5}', fileName: '' }),

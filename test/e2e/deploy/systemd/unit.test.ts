@@ -58,8 +58,8 @@ test('the unit allows the JIT of Node.js, and gives its user one private folder'
       ['StateDirectoryMode', '0700'],
     ],
   );
-  const stateFile = readSettings(true).find(([name]) => name === 'XVS_STATE_FILE')?.[1];
-  assert.equal(stateFile, '/var/lib/xvs-exporter/state');
+  const statePath = readSettings(true).find(([name]) => name === 'XVS_STATE_PATH')?.[1];
+  assert.equal(statePath, '/var/lib/xvs-exporter');
 });
 
 test('a reload sends SIGHUP, on which the program reloads its configuration', () => {

@@ -8,10 +8,7 @@ export const VALUE_CASES: readonly (readonly [Values, RegExp])[] = [
   [{ replicaCount: 2 }, /"replicas":2/],
   [{ revisionHistoryLimit: 3 }, /"revisionHistoryLimit":3/],
   [{ shards: { count: 4 } }, /"replicas":4.*"env":\[\{"name":"XVS_SHARD_COUNT","value":"4"\}\]/],
-  [
-    { state: { enabled: true } },
-    /"env":\[\{"name":"XVS_STATE_FILE","value":"\/var\/lib\/xvs-exporter\/state"\}\]/,
-  ],
+  [{ state: { enabled: true } }, /"env":\[\{"name":"XVS_STATE_PATH","value":"\/var\/lib\/xvs-exporter"\}\]/],
   [{ state: { enabled: true, size: '5Gi' } }, /"volumeClaimTemplates":.*"storage":"5Gi"/],
   [{ state: { enabled: true, storageClass: 'fast' } }, /"storageClassName":"fast"/],
   [{ image: { registry: 'r.example.org' } }, /"image":"r\.example\.org\/xvs-exporter:0\.1\.0"/],

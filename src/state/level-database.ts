@@ -1,0 +1,115 @@
+import { readdir, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { ClassicLevel, type ChainedBatch } from 'classic-level';
+import { getErrorCode, getErrorMessage } from '../runtime/errors.ts';
+import { DatabaseError, type Database, type StateRecord, type WriteBatch } from './database.ts';
+
+const RECORDS_PER_CHUNK = 500;
+
+/** LevelDB caches blocks that were read. The exporter reads a block once, at the start. */
+const CACHE_BYTES = 1024 * 1024;
+
+type Level = ClassicLevel;
+
+/** Opens the LevelDB database in a folder, or creates it. */
+export async function openLevelDatabase(folder: string): Promise<Database> {
+  const level: Level = new ClassicLevel(folder, { cacheSize: CACHE_BYTES });
+  await translateErrors(level.open());
+  return new LevelDatabase(level);
+}
+
+/**
+ * A LevelDB database in a folder. LevelDB appends each batch to a log, which the operating system writes to the disk
+ * later: a killed process loses nothing, a power failure the last seconds. It merges the log into sorted files on a thread
+ * of its own.
+ */
+class LevelDatabase implements Database {
+  readonly #level: Level;
+
+  constructor(level: Level) {
+    this.#level = level;
+  }
+
+  async *read(prefix: string): AsyncGenerator<readonly StateRecord[], void> {
+    const iterator = this.#level.iterator({ gte: prefix, lt: `${prefix}\u{10ffff}` });
+    try {
+      for (;;) {
+        const records = await translateErrors(iterator.nextv(RECORDS_PER_CHUNK));
+        if (records.length === 0) return;
+        yield records;
+      }
+    } finally {
+      await iterator.close();
+    }
+  }
+
+  createBatch(): WriteBatch {
+    return new LevelBatch(this.#level.batch());
+  }
+
+  async measureBytes(): Promise<number> {
+    try {
+      const names = await readdir(this.#level.location);
+      const sizes = await Promise.all(names.map((name) => this.#measureFile(name)));
+      return sizes.reduce((sum, bytes) => sum + bytes, 0);
+    } catch (error) {
+      throw new DatabaseError('inaccessible', getErrorMessage(error), error);
+    }
+  }
+
+  async close(): Promise<void> {
+    await translateErrors(this.#level.close());
+  }
+
+  /** LevelDB deletes files that it has merged, at any time. */
+  async #measureFile(name: string): Promise<number> {
+    try {
+      return (await stat(join(this.#level.location, name))).size;
+    } catch (error) {
+      if (getErrorCode(error) === 'ENOENT') return 0;
+      throw error;
+    }
+  }
+}
+
+class LevelBatch implements WriteBatch {
+  readonly #batch: ChainedBatch<Level, string, string>;
+
+  constructor(batch: ChainedBatch<Level, string, string>) {
+    this.#batch = batch;
+  }
+
+  put(key: string, value: string): void {
+    this.#batch.put(key, value);
+  }
+
+  delete(key: string): void {
+    this.#batch.del(key);
+  }
+
+  async write(): Promise<void> {
+    await translateErrors(this.#batch.write());
+  }
+}
+
+/** Messages of LevelDB about files that belong to the database and are missing or cut off. */
+const DAMAGE = /No such file or directory|Invalid argument/;
+/** Messages of LevelDB about file systems that have no locks. */
+const NO_LOCKS = /No locks available|not supported|not implemented/;
+
+async function translateErrors<T>(result: Promise<T>): Promise<T> {
+  try {
+    return await result;
+  } catch (error) {
+    throw toDatabaseError(error);
+  }
+}
+
+function toDatabaseError(error: unknown): DatabaseError {
+  const cause = error instanceof Error && error.cause !== undefined ? error.cause : error;
+  const message = getErrorMessage(cause);
+  const code = getErrorCode(cause);
+  if (code === 'LEVEL_LOCKED' && !NO_LOCKS.test(message)) return new DatabaseError('locked', message, error);
+  const isDamage = code === 'LEVEL_CORRUPTION' || (code === 'LEVEL_IO_ERROR' && DAMAGE.test(message));
+  return new DatabaseError(isDamage ? 'damaged' : 'inaccessible', message, error);
+}

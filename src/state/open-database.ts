@@ -1,0 +1,148 @@
+import { mkdir, readdir, rename } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Clock } from '../runtime/clock.ts';
+import { getErrorCode, getErrorMessage } from '../runtime/errors.ts';
+import type { Logger } from '../runtime/logger.ts';
+import { DatabaseError, type Database } from './database.ts';
+import { openLevelDatabase } from './level-database.ts';
+
+/** A change of the records in tally/state-entry.ts requires a new version. */
+const FORMAT = 'xvs-exporter 1';
+/** Before all service codes, which are not empty. */
+const FORMAT_KEY = '\0format';
+
+/** The folder of the database, in that of `state.path`, which can be a mount point and cannot be renamed then. */
+const DATABASE_FOLDER = 'database';
+
+/** An exporter that is being replaced may still be shutting down. */
+const LOCK_TIMEOUT_MS = 5000;
+const LOCK_RETRY_MS = 250;
+
+export interface OpenDatabaseOptions {
+  /** The folder of `state.path`. */
+  readonly path: string;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** Opens the database in a folder. Default: LevelDB. */
+  readonly open?: ((folder: string) => Promise<Database>) | undefined;
+}
+
+/**
+ * Opens the database in the folder of `state.path`, and creates both if they do not exist; the parent folder has to. Waits up to 5 s for another
+ * process to close it. A damaged database, or one of another version, is renamed and replaced by an empty one.
+ *
+ * Rejects with a message for the operator if the folder cannot be used.
+ */
+export async function openDatabase(options: OpenDatabaseOptions): Promise<Database> {
+  try {
+    await createFolder(options.path);
+    return await openOrReplace(options);
+  } catch (error) {
+    throw describeOpenError(options.path, error);
+  }
+}
+
+/** Not with its parents: on `/proc`, Node.js would try that for ever. */
+async function createFolder(path: string): Promise<void> {
+  try {
+    await mkdir(path, { mode: 0o700 });
+  } catch (error) {
+    if (getErrorCode(error) !== 'EEXIST') throw error;
+  }
+}
+
+async function openOrReplace(options: OpenDatabaseOptions): Promise<Database> {
+  try {
+    return await openWhenUnlocked(options);
+  } catch (error) {
+    if (!isDamage(error)) throw error;
+    await setAside(options, error);
+    return await openWhenUnlocked(options);
+  }
+}
+
+/** Renames a database that cannot be used, so that an operator can look at it, and logs what is lost. */
+export async function setAside(
+  { path, clock, logger }: OpenDatabaseOptions,
+  { message }: DatabaseError,
+): Promise<void> {
+  const renamedTo = await findFreeName(path, `${DATABASE_FOLDER}.damaged-${formatTime(clock.now())}`);
+  await rename(join(path, DATABASE_FOLDER), renamedTo);
+  const fields = { path, err: message, renamed_to: renamedTo };
+  logger.warn(fields, 'State is unusable; the counters of all service codes start at 0');
+}
+
+export function isDamage(error: unknown): error is DatabaseError {
+  return error instanceof DatabaseError && error.code === 'damaged';
+}
+
+async function openWhenUnlocked(options: OpenDatabaseOptions): Promise<Database> {
+  const { path, clock, logger, open = openLevelDatabase } = options;
+  const giveUpMs = clock.monotonic() + LOCK_TIMEOUT_MS;
+  for (let attempts = 1; ; attempts += 1) {
+    try {
+      const database = await open(join(path, DATABASE_FOLDER));
+      await checkFormat(database);
+      return database;
+    } catch (error) {
+      const isLocked = error instanceof DatabaseError && error.code === 'locked';
+      if (!isLocked || clock.monotonic() >= giveUpMs) throw error;
+      if (attempts === 1) logger.info({ path }, 'Another process uses the state; waiting for it to end');
+      await clock.sleep(LOCK_RETRY_MS);
+    }
+  }
+}
+
+/** Marks a new database with the format. Closes and rejects one of another format. */
+async function checkFormat(database: Database): Promise<void> {
+  try {
+    const format = await readFormat(database);
+    if (format === FORMAT) return;
+    if (format !== undefined)
+      throw new DatabaseError('damaged', `Expected the format "${FORMAT}", found ${JSON.stringify(format)}`);
+    const batch = database.createBatch();
+    batch.put(FORMAT_KEY, FORMAT);
+    await batch.write();
+  } catch (error) {
+    await database.close();
+    throw error;
+  }
+}
+
+/** The format of a database; `undefined` if the database is empty. */
+async function readFormat(database: Database): Promise<string | undefined> {
+  for await (const records of database.read('')) {
+    const [key, value] = records[0] ?? [];
+    return key === FORMAT_KEY ? value : 'none';
+  }
+  return undefined;
+}
+
+/** An error of the folder or the database, with a message for the operator; other errors as they are. */
+function describeOpenError(path: string, error: unknown): unknown {
+  if (!(error instanceof DatabaseError) && getErrorCode(error) === undefined) return error;
+  const expected = `state.path: expected a folder that this process can read, write and lock, found ${JSON.stringify(path)}`;
+  if (error instanceof DatabaseError && error.code === 'locked')
+    return new DatabaseError(
+      'locked',
+      `${expected}, which another process has locked; stop that process, or give each its own folder`,
+      error,
+    );
+  return new DatabaseError(
+    'inaccessible',
+    `${expected}, which fails (${getErrorMessage(error)}); choose a folder on a local disk that the exporter's user owns`,
+    error,
+  );
+}
+
+async function findFreeName(folder: string, name: string): Promise<string> {
+  const names = await readdir(folder);
+  let free = name;
+  for (let number = 2; names.includes(free); number += 1) free = `${name}-${number}`;
+  return join(folder, free);
+}
+
+/** `20260131T235959Z`. */
+function formatTime(wallMs: number): string {
+  return new Date(wallMs).toISOString().replaceAll(/[-:]|\.\d+/g, '');
+}
