@@ -75,6 +75,17 @@ test('each scrape polls the service, and no other request does', async () => {
   assert.deepEqual([again.getValue('xvs_up'), again.getValue('xvs_exporter_polls_total')], [1, 3]);
 });
 
+test('scrapes right after the start have xvs_up', async () => {
+  await using simulator = startSimulatorProgram('--service-code=TESTING:abc');
+  await using exporter = startExporter(await simulator.waitForUrl());
+  const base = await waitForBaseUrl(exporter);
+  const scrapes = await Promise.all(Array.from({ length: 8 }, () => scrape(base)));
+  assert.deepEqual(
+    scrapes.map(({ getValue }) => getValue('xvs_up')),
+    scrapes.map(() => 1),
+  );
+});
+
 test('two concurrent scrapes share one request to the service', async () => {
   await using service = await PausableService.start();
   service.isPaused = true;

@@ -1,0 +1,95 @@
+import assert from 'node:assert/strict';
+import { cpSync, readdirSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import type { Database } from '../../../src/state/database.ts';
+import { openLevelDatabase } from '../../../src/state/level-database.ts';
+import { TemporaryFolder } from '../../support/temporary-folder.ts';
+
+const BATCHES = 20;
+
+/** Writes batches of two records that hold the number of their batch. */
+async function writeBatches(database: Database): Promise<void> {
+  for (let number = 1; number <= BATCHES; number += 1) {
+    const batch = database.createBatch();
+    for (const key of ['a', 'b']) batch.put(key, `${number}`);
+    batch.delete(`only in ${number - 1}`);
+    batch.put(`only in ${number}`, '');
+    await batch.write();
+  }
+}
+
+async function readAll(database: Database): Promise<Record<string, string>> {
+  const records: Record<string, string> = {};
+  for await (const chunk of database.read('')) Object.assign(records, Object.fromEntries(chunk));
+  return records;
+}
+
+/** Copies the files of an open database, like a kill. */
+async function createKilledDatabase(folder: TemporaryFolder): Promise<string> {
+  const database = await openLevelDatabase(folder.at('open'));
+  await writeBatches(database);
+  cpSync(folder.at('open'), folder.at('killed'), { recursive: true });
+  await database.close();
+  return folder.at('killed');
+}
+
+function copyOf(path: string): string {
+  const copy = `${path}-copy`;
+  rmSync(copy, { recursive: true, force: true });
+  cpSync(path, copy, { recursive: true });
+  return copy;
+}
+
+test('a log that is cut off anywhere holds whole batches up to the cut', async () => {
+  using folder = new TemporaryFolder();
+  const killed = await createKilledDatabase(folder);
+  const log = readdirSync(killed).find((name) => name.endsWith('.log')) ?? assert.fail('Expected a log');
+  const { size } = statSync(join(killed, log));
+  const found = new Set<number>();
+  for (let length = 0; length <= size; length += 13) {
+    const copy = copyOf(killed);
+    truncateSync(join(copy, log), length);
+    const database = await openLevelDatabase(copy);
+    const records = await readAll(database);
+    await database.close();
+    const number = Number(records['a'] ?? 0);
+    const expected = number === 0 ? {} : { a: `${number}`, b: `${number}`, [`only in ${number}`]: '' };
+    assert.deepEqual(records, expected, `cut at ${length} of ${size}`);
+    assert.ok(number >= Math.max(0, ...found), `cut at ${length} of ${size}`);
+    found.add(number);
+  }
+  assert.equal(found.size, BATCHES);
+});
+
+test('damage and a lock have errors of their own', async () => {
+  using folder = new TemporaryFolder();
+  const killed = await createKilledDatabase(folder);
+  const manifest = readdirSync(killed).find((name) => name.startsWith('MANIFEST')) ?? '';
+  const damages: readonly ((path: string) => void)[] = [
+    (path) => writeFileSync(join(path, 'CURRENT'), ''),
+    (path) => writeFileSync(join(path, manifest), 'else'),
+    (path) => rmSync(join(path, manifest)),
+  ];
+  for (const damage of damages) {
+    const copy = copyOf(killed);
+    damage(copy);
+    await assert.rejects(openLevelDatabase(copy), { name: 'DatabaseError', code: 'damaged' });
+  }
+  const first = await openLevelDatabase(killed);
+  await assert.rejects(openLevelDatabase(killed), { name: 'DatabaseError', code: 'locked' });
+  await first.close();
+});
+
+test('a prefix reads its own records only', async () => {
+  using folder = new TemporaryFolder();
+  const database = await openLevelDatabase(folder.at('open'));
+  const batch = database.createBatch();
+  for (const key of ['A\0x', 'A\0y', 'AB\0x', 'B\0x']) batch.put(key, 'v');
+  await batch.write();
+  const keys: string[] = [];
+  for await (const chunk of database.read('A\0')) keys.push(...chunk.map(([key]) => key));
+  assert.deepEqual(keys, ['A\0x', 'A\0y']);
+  assert.ok((await database.measureBytes()) > 0);
+  await database.close();
+});
