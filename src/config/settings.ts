@@ -207,7 +207,7 @@ export const SETTINGS = {
     defaultText: 'counters start at 0 after every start',
   },
   'state.retain': {
-    doc: 'How long the state of a service code that is not configured is kept.',
+    doc: 'How long the state of a service code that is not configured is kept after its last good listing.',
     schema: duration(0),
     default: '7d',
   },

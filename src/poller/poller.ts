@@ -41,8 +41,6 @@ interface TallyPersistence extends CommitRecorder {
   readonly tallies: ReadonlyMap<string, Tally>;
   /** Restores the tally of a service code that is polled from now on; `undefined` if there is no state of it. */
   restore(serviceCode: string, createTally: () => Tally): Promise<Tally | undefined>;
-  /** Called when a service code is not polled any more. */
-  retire(serviceCode: string): void;
 }
 
 export interface PollerOptions {
@@ -175,7 +173,6 @@ export class Poller implements AsyncDisposable {
   #remove({ target: { serviceCode } }: PolledCode): void {
     this.#options.store.remove(serviceCode);
     this.#options.exporterMetrics.untrack(serviceCode);
-    this.#options.persistence?.retire(serviceCode);
   }
 
   /** Restores the tallies of added service codes, as far as there is state of them. */

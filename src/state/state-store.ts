@@ -3,7 +3,7 @@ import { linkAbort } from '../runtime/abort.ts';
 import { FirstFailure } from '../runtime/background-task.ts';
 import { runInTurns } from '../runtime/concurrency.ts';
 import { runInSteps } from '../runtime/steps.ts';
-import type { StateChange } from '../tally/state-entry.ts';
+import { readLastListingMs, type StateChange } from '../tally/state-entry.ts';
 import type { Tally } from '../tally/tally.ts';
 import { DatabaseError, type Database, type StateRecord, type WriteBatch } from './database.ts';
 import { isDamage, openDatabase, setAside, type OpenDatabaseOptions } from './open-database.ts';
@@ -18,14 +18,8 @@ const RESTORE_TIMEOUT_MS = 5000;
 /** Records that are encoded or decoded in a turn of the event loop: about a millisecond. */
 const RECORDS_PER_TURN = 500;
 
-/**
- * The record that tells since when a service code has not been configured, in wall-clock milliseconds. Its key sorts
- * before the records of the tally.
- */
-const UNCONFIGURED_KEY = '!unconfigured';
-
 export interface StateStoreOptions extends OpenDatabaseOptions {
-  /** How long the state of a service code that is not configured is kept. */
+  /** How long the state of a service code that is not configured is kept after its last good listing. */
   readonly retainMs: number;
 }
 
@@ -53,7 +47,7 @@ export class StateStore implements AsyncDisposable {
     lastWriteMs: undefined,
     bytes: undefined,
   };
-  /** The tallies that were restored at the start. */
+  /** The tallies that were restored at the start, by service code. */
   readonly tallies: ReadonlyMap<string, Tally>;
   /** Tallies whose last listing is not written, by service code. */
   readonly #unwritten = new Map<string, Tally>();
@@ -102,43 +96,29 @@ export class StateStore implements AsyncDisposable {
     return this.#failure.promise;
   }
 
-  /** Restores the tally of a service code that is polled from now on; `undefined` if there is no state of it. */
+  /**
+   * Restores the tally of a service code that is polled from now on; `undefined` if there is no state of it. A tally whose last
+   * listing is not written goes on itself.
+   */
   async restore(serviceCode: string, createTally: () => Tally): Promise<Tally | undefined> {
     const unwritten = this.#unwritten.get(serviceCode);
     if (unwritten !== undefined) return unwritten;
     const { logger, path } = this.#options;
     let restored: Tally | undefined;
-    let damage: DatabaseError | undefined;
-    const hasRead = await this.#waitBriefly(
-      RESTORE_TIMEOUT_MS,
-      this.#writer.write(async (batch, database) => {
-        try {
-          for await (const records of readCodes(database, toPrefix(serviceCode)))
-            restored = await restoreTally(createTally(), records, this.#options);
-          batch.delete(toPrefix(serviceCode) + UNCONFIGURED_KEY);
-        } catch (error) {
-          if (!isDamage(error)) throw error;
-          damage = error;
-        }
-      }),
-    );
-    if (hasRead && damage === undefined && restored !== undefined) return restored;
+    const reading = this.#writer.write(async (_batch, database) => {
+      for await (const code of readCodes(database, toPrefix(serviceCode)))
+        if (!isExpired(code, this.#options))
+          restored = await restoreTally(createTally(), code, this.#options);
+    });
+    const isRead = await this.#waitBriefly(RESTORE_TIMEOUT_MS, reading);
+    if (isRead && restored !== undefined) return restored;
     this.#incomplete.add(serviceCode);
-    if (!hasRead || damage !== undefined)
+    if (!isRead)
       logger.warn(
-        { path, service_code: serviceCode, err: damage?.message },
+        { path, service_code: serviceCode },
         'State of service code is unusable; its counters start at 0',
       );
     return undefined;
-  }
-
-  /** Keeps the state of a service code that is not polled any more for a while. */
-  retire(serviceCode: string): void {
-    const prefix = toPrefix(serviceCode);
-    void this.#writer.write(async (batch, database) => {
-      if (this.#options.retainMs === 0) await deleteRecords(batch, database, prefix);
-      else batch.put(prefix + UNCONFIGURED_KEY, String(this.#options.clock.now()));
-    });
   }
 
   /**
@@ -213,66 +193,48 @@ function toPrefix(serviceCode: string): string {
   return `${serviceCode}\0`;
 }
 
-/** Restores the tallies of the configured service codes, and drops what is not to be kept. */
+/** Restores the tallies of the configured service codes, and drops the state that is not to be kept. */
 async function restoreTallies(
   database: Database,
   options: StateStoreOptions,
   { createTally, codesOnOtherShards }: ConfiguredCodes,
 ): Promise<ReadonlyMap<string, Tally>> {
-  const { path, clock, logger } = options;
+  const { path, logger } = options;
   const tallies = new Map<string, Tally>();
-  const kept: string[] = [];
   const dropped: string[] = [];
+  let unconfiguredCount = 0;
   const batch = database.createBatch();
-  for await (const codeRecords of readCodes(database, '')) {
-    const { serviceCode, records } = codeRecords;
-    const prefix = toPrefix(serviceCode);
-    const empty = createTally(serviceCode);
-    const restored = empty && (await restoreTally(empty, codeRecords, options));
-    if (restored !== undefined) {
-      tallies.set(serviceCode, restored);
-      batch.delete(prefix + UNCONFIGURED_KEY);
-    } else if (
-      empty !== undefined ||
-      codesOnOtherShards.has(serviceCode) ||
-      isExpired(codeRecords, options)
-    ) {
+  for await (const code of readCodes(database, '')) {
+    const { serviceCode, records } = code;
+    const tally = createTally(serviceCode);
+    if (tally !== undefined) tallies.set(serviceCode, await restoreTally(tally, code, options));
+    else if (codesOnOtherShards.has(serviceCode) || isExpired(code, options)) {
       dropped.push(serviceCode);
-      for (const [key] of records) batch.delete(prefix + key);
-    } else {
-      kept.push(serviceCode);
-      if (findUnconfiguredSince(codeRecords) === undefined)
-        batch.put(prefix + UNCONFIGURED_KEY, String(clock.now()));
-    }
+      for (const [key] of records) batch.delete(toPrefix(serviceCode) + key);
+    } else unconfiguredCount += 1;
   }
   await batch.write();
   if (dropped.length > 0)
     logger.info(
       { path, service_codes: dropped },
-      'Dropped the state of service codes that are polled elsewhere or no more',
+      'Dropped the state of service codes that are not polled here',
     );
-  logger.info(
-    { path, service_codes: tallies.size, unconfigured_service_codes: kept.length },
-    'State restored',
-  );
+  const fields = { path, service_codes: tallies.size, unconfigured_service_codes: unconfiguredCount };
+  logger.info(fields, 'State restored');
   return tallies;
 }
 
-/** Restores the records of a service code; `undefined` if it has not been configured for too long. */
 async function restoreTally(
   tally: Tally,
-  codeRecords: CodeRecords,
-  options: StateStoreOptions,
-): Promise<Tally | undefined> {
-  if (isExpired(codeRecords, options)) return undefined;
-  const { clock } = options;
+  { serviceCode, records }: CodeRecords,
+  { clock }: StateStoreOptions,
+): Promise<Tally> {
   const restorer = tally.createRestorer({ wallMs: clock.now(), monotonicMs: clock.monotonic() });
-  const records = codeRecords.records.filter(([key]) => key !== UNCONFIGURED_KEY);
   const apply = ([key, value]: StateRecord): void => {
-    if (!restorer.apply(key, value)) throw createDamageError(codeRecords.serviceCode);
+    if (!restorer.apply(key, value)) throw createDamageError(serviceCode);
   };
   await runInTurns(runInSteps(records, apply), RECORDS_PER_TURN);
-  if (!restorer.finish()) throw createDamageError(codeRecords.serviceCode);
+  if (!restorer.finish()) throw createDamageError(serviceCode);
   return tally;
 }
 
@@ -281,14 +243,10 @@ function createDamageError(serviceCode: string): DatabaseError {
   return new DatabaseError('damaged', `Expected valid records of service code ${code}, found an invalid one`);
 }
 
-function findUnconfiguredSince({ records }: CodeRecords): number | undefined {
-  const since = records.find(([key]) => key === UNCONFIGURED_KEY);
-  return since && Number(since[1]);
-}
-
-function isExpired(codeRecords: CodeRecords, { clock, retainMs }: StateStoreOptions): boolean {
-  const sinceMs = findUnconfiguredSince(codeRecords);
-  return sinceMs !== undefined && clock.now() - sinceMs >= retainMs;
+function isExpired({ records, serviceCode }: CodeRecords, { clock, retainMs }: StateStoreOptions): boolean {
+  const lastListingMs = readLastListingMs(records);
+  if (lastListingMs === undefined) throw createDamageError(serviceCode);
+  return clock.now() - lastListingMs >= retainMs;
 }
 
 /** Reads the records whose keys begin with a prefix, by service code. */

@@ -112,6 +112,13 @@ export function parseStateEntry(key: string, value: string): StateEntry | undefi
   }
 }
 
+/** When the last good listing was taken, in wall-clock milliseconds; `undefined` if the first record is not that of the code. */
+export function readLastListingMs([first]: readonly (readonly [key: string, value: string])[]):
+  number | undefined {
+  const read = first && parseStateEntry(...first);
+  return read?.kind === 'code' ? read.entry[1] : undefined;
+}
+
 function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
