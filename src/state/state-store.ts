@@ -15,6 +15,9 @@ const MAX_PUBLICATION_DELAY_MS = 100;
 /** A service code that is added while the disk does not answer starts without its state after this time. */
 const RESTORE_TIMEOUT_MS = 5000;
 
+/** On a busy machine, single writes are late again and again: that is one state, and two lines in the log. */
+const LATENESS_END_MS = 60_000;
+
 /** Records that are encoded or decoded in a turn of the event loop: about a millisecond. */
 const RECORDS_PER_TURN = 500;
 
@@ -55,7 +58,8 @@ export class StateStore implements AsyncDisposable {
   readonly #queued = new Map<string, Promise<boolean>>();
   /** Service codes of which the database may lack a listing: the next write replaces all of their records. */
   readonly #incomplete = new Set<string>();
-  #isLate = false;
+  /** When a write last took too long; `undefined` once none has for a while. */
+  #lastLateMs: number | undefined;
 
   private constructor(
     options: StateStoreOptions,
@@ -170,22 +174,29 @@ export class StateStore implements AsyncDisposable {
     return written;
   }
 
-  /** Resolves to false after the time, and logs when writes begin or cease to take so long. */
+  /** Resolves to false after the time. */
   async #waitBriefly(timeoutMs: number, written: Promise<boolean>): Promise<boolean> {
-    const { clock, logger, path } = this.#options;
     using timeout = linkAbort(undefined);
-    const late = clock.sleep(timeoutMs, timeout.signal).then(
+    const late = this.#options.clock.sleep(timeoutMs, timeout.signal).then(
       () => 'late' as const,
       () => false,
     );
     const result = await Promise.race([written, late]);
-    const isLate = result === 'late';
-    if (isLate !== this.#isLate) {
-      this.#isLate = isLate;
-      if (isLate) logger.warn({ path }, 'State is written late; listings are published before');
-      else logger.info({ path }, 'State is written in time again');
-    }
+    this.#logLateness(result === 'late');
     return result === true;
+  }
+
+  /** Logs when writes begin to take too long, and when none has for a minute. */
+  #logLateness(isLate: boolean): void {
+    const { clock, logger, path } = this.#options;
+    const nowMs = clock.monotonic();
+    if (isLate && this.#lastLateMs === undefined)
+      logger.warn({ path }, 'State is written late; listings are published before');
+    if (isLate) this.#lastLateMs = nowMs;
+    else if (this.#lastLateMs !== undefined && nowMs - this.#lastLateMs >= LATENESS_END_MS) {
+      this.#lastLateMs = undefined;
+      logger.info({ path }, 'State is written in time again');
+    }
   }
 }
 
