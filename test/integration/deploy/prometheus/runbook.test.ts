@@ -13,23 +13,18 @@ import {
 import { isInstalled } from '../../../support/installed-programs.ts';
 import { listKnownSeries, findUnknownNames } from '../../../support/known-names.ts';
 
-const PARTS = ['Meaning', 'Impact', 'Diagnosis', 'Mitigation', 'False alarms'];
+const PARTS = ['Status page', 'Meaning', 'Impact', 'Diagnosis', 'Mitigation', 'False alarms'];
 
 const runbook = readDeployFile('prometheus/runbook.md');
 const [introduction = '', ...sections] = runbook.split(/^## /m);
 const headings = sections.map((section) => section.slice(0, section.indexOf('\n')));
 
 test('the runbook has a heading for every alert, and no other', () => {
-  assert.deepEqual(
-    headings.toSorted(),
-    readAlertRules()
-      .map(({ alert }) => alert)
-      .toSorted(),
-  );
+  assert.deepEqual(headings.toSorted(), [...new Set(readAlertRules().map(({ alert }) => alert))].toSorted());
 });
 
 for (const [index, section] of sections.entries()) {
-  test(`${headings[index]} has its five parts, and a query in its diagnosis`, () => {
+  test(`${headings[index]} has its six parts, and a query in its diagnosis`, () => {
     const parts = [...section.matchAll(/^\*\*(.*)\.\*\*/gm)].map((match) => match[1]);
     assert.deepEqual(parts, PARTS);
     const [, diagnosis = ''] = section.split(/^\*\*(?:Diagnosis|Mitigation)\.\*\*/m);
