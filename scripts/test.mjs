@@ -20,13 +20,13 @@ const compiled = join(root, 'build/test');
 /** Folders of a suite, and the variables that its tests read. */
 const SUITES = {
   default: { folders: ['e2e/', 'integration/', 'unit/'] },
-  unit: { folders: ['unit/'], variables: { XVS_FUZZ_RUNS: '0.1', LEDGER_MODEL_STEPS: '1000' } },
+  unit: { folders: ['unit/'], variables: { XVS_FUZZ_RUNS: '0.1' } },
   /** What depends on the version of Node.js. */
   program: { folders: ['e2e/program/', 'e2e/attack/', 'unit/'], variables: { XVS_FUZZ_RUNS: '0.1' } },
   attack: { folders: ['e2e/attack/', 'long/attack/'], variables: { XVS_ATTACK_ROUNDS: '25' } },
   long: {
     folders: ['long/', 'integration/fuzz/'],
-    variables: { XVS_FUZZ_RUNS: '8', XVS_ATTACK_POLLS: '40', LEDGER_MODEL_STEPS: '100000' },
+    variables: { XVS_FUZZ_RUNS: '8', XVS_ATTACK_POLLS: '40' },
   },
   words: { folders: [''] },
 };
@@ -67,7 +67,6 @@ function setSeed() {
   if (!Number.isSafeInteger(seed))
     throw new RangeError(`XVS_TEST_SEED: expected an integer or "random", found "${text}"`);
   process.env.XVS_TEST_SEED = String(seed);
-  process.env.LEDGER_MODEL_SEED ??= String(seed);
   console.log(`Random tests use XVS_TEST_SEED=${seed}`);
   return seed;
 }

@@ -55,8 +55,7 @@ export function readStaticSettings(settings: MergedSettings) {
       maxEntryBytes: get('listing.max_entry_size'),
     },
     ledger: {
-      maxInputBytesPerSecond: get('ledger.max_input_rate'),
-      maxOutputBytesPerSecond: get('ledger.max_output_rate'),
+      maxStreamRate: get('ledger.max_stream_rate'),
       rememberTasksForMs: get('ledger.remember_tasks_for'),
     },
     state: readStateSettings(settings),

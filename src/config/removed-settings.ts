@@ -31,6 +31,8 @@ export const REMOVED_SETTINGS: ReadonlyMap<string, string> = new Map([
   ],
   ['state.file', 'set `state.path` to a folder; the counters of the file are not imported'],
   ['state.interval', 'nothing replaces it: with `state.path`, each good listing is written at once'],
+  ['ledger.max_input_rate', 'set `ledger.max_stream_rate`, which is the rate of one stream'],
+  ['ledger.max_output_rate', 'set `ledger.max_stream_rate`, which is the rate of one stream'],
 ]);
 
 /** The flags of removed settings, without dashes, each with what replaces it. */

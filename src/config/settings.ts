@@ -186,15 +186,10 @@ export const SETTINGS = {
     schema: size,
     default: '16MiB',
   },
-  'ledger.max_input_rate': {
-    doc: 'Bytes that a task receives faster than this between two good listings are implausible and not counted.',
+  'ledger.max_stream_rate': {
+    doc: 'Rate that one stream does not exceed, of an input or to a connection of an output. Bytes that came faster wait until three listings in a row confirm them. File tasks may read ten times as fast.',
     schema: bitRate,
-    default: '40Gbit/s',
-  },
-  'ledger.max_output_rate': {
-    doc: 'Bytes that an output delivers faster than this between two good listings are implausible and not counted.',
-    schema: bitRate,
-    default: '400Gbit/s',
+    default: '100Mbit/s',
   },
   'ledger.remember_tasks_for': {
     doc: 'A task that returns within this time after it left continues its byte counts, as the same run.',

@@ -23,8 +23,8 @@ export interface TaskReading {
   readonly vsId: string;
   /** A finite number from 0 on; `undefined` if it is missing. */
   readonly progress: number | undefined;
-  /** Whether it has several inputs. */
-  readonly isMerging: boolean;
+  /** Inputs that it lists, those beyond a limit included. */
+  readonly inputCount: number;
   /** The task's own `input_bytes`. */
   readonly inputBytes: number | undefined;
   /** By identity, then by bytes, the largest first; empty if the task has `inputBytes`. */

@@ -49,7 +49,7 @@ export class ReadingDecoder {
       id: this.#decodeId(id * 8, words[word + 1] ?? 0),
       vsId: this.#names.getValue(words[word + 2] ?? 0),
       progress: toOptional(doubles[double + 2]),
-      isMerging: allInputs > 1,
+      inputCount: allInputs,
       inputBytes: toOptional(doubles[double + 3]),
       inputs: this.#decodeInputs(firstInput, inputCount),
       protocol: allInputs === 1 ? this.#names.getValue(words[word + 3] ?? 0) : undefined,

@@ -221,16 +221,16 @@ export const CATALOGUE = {
     help: 'Times a live task became stalled (see xvs_tasks_stalled).',
     labels: ['service_code', 'vs_id'],
   },
-  byteCounterResets: {
+  byteCountResets: {
     name: 'xvs_byte_count_resets_total',
     type: 'counter',
-    help: 'Times a byte counter of the service decreased, by direction (input, http_output).',
+    help: 'Byte counts of the service that began again, confirmed by three listings, by direction (input, http_output).',
     labels: ['service_code', 'direction'],
   },
   byteCountImplausible: {
     name: 'xvs_byte_count_implausible_total',
     type: 'counter',
-    help: 'Gains of byte counters of the service that no network could have carried and that add nothing, by direction (input, http_output).',
+    help: 'Byte counts in listings that wait for three listings to confirm them, or with which a new task cannot have begun, by direction (input, http_output).',
     labels: ['service_code', 'direction'],
   },
   taskLifetime: {

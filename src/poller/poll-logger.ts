@@ -95,7 +95,12 @@ export class PollLogger {
       const gains = implausibleGains[direction];
       const isNew = this.#implausibleGains[direction] === 0;
       if (gains > 0)
-        this.#log(isNew, 'warn', { direction, gains }, 'Ignored implausible gains of byte counts');
+        this.#log(
+          isNew,
+          'warn',
+          { direction, gains },
+          'Byte counts fell or leapt; they wait for three listings to confirm them',
+        );
     }
     this.#implausibleGains = implausibleGains;
   }

@@ -20,7 +20,7 @@ import {
 import type { Store } from './store.ts';
 
 /** Settings that all tallies share. */
-type TallySettings = Omit<TallyOptions, 'serviceCode' | 'stallAfterMs'>;
+type TallySettings = Omit<TallyOptions, 'serviceCode' | 'stallAfterMs' | 'pollIntervalMs'>;
 
 /**
  * Decides when a service code is polled, until the returned object is disposed of; disposal waits for the running poll.
@@ -67,8 +67,12 @@ interface PollerEntry {
 type DelayFunction = typeof computeFirstDelayMs;
 
 /** Creates an empty tally for a service code. */
-export function createTally({ target, stallAfterMs }: PolledCode, settings: TallySettings): Tally {
-  return new Tally({ ...settings, serviceCode: target.serviceCode, stallAfterMs });
+export function createTally(
+  { target, stallAfterMs, intervalMs }: PolledCode,
+  settings: TallySettings,
+): Tally {
+  const { serviceCode } = target;
+  return new Tally({ ...settings, serviceCode, stallAfterMs, pollIntervalMs: intervalMs });
 }
 
 /** Polls all service codes, independently of each other, until it is disposed of. */

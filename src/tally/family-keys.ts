@@ -35,7 +35,7 @@ export const LEDGER_COUNTERS = [
   'tasksStarted',
   'tasksEnded',
   'taskStalls',
-  'byteCounterResets',
+  'byteCountResets',
   'byteCountImplausible',
   'departedTasksEvicted',
 ] as const;

@@ -10,7 +10,7 @@ export interface Snapshot {
   readonly at: Instant;
   readonly users: number;
   readonly tasks: number;
-  /** Gains of this listing that were implausible and add nothing, by direction. */
+  /** Byte counts of this listing that wait for confirmation or cannot have begun so high, by direction. */
   readonly implausibleGains: Readonly<Record<'input' | 'http_output', number>>;
   readonly invalidFields: readonly InvalidFieldCount[];
   readonly foreignRecords: readonly ForeignCount[];

@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import { LEDGER_COUNTERS, type LedgerCounter } from './family-keys.ts';
-import { NUMBERS_PER_DEPARTED_PART, NUMBERS_PER_PART } from './ledger/part-accounts.ts';
 import { ALL_TASK_FLAGS } from './ledger/task-account.ts';
 
 /*
@@ -15,8 +14,21 @@ import { ALL_TASK_FLAGS } from './ledger/task-account.ts';
 const count = z.int().nonnegative();
 const total = z.number().nonnegative();
 const time = z.number();
-const parts = (numbersPerPart: number) =>
-  z.array(z.number()).refine((numbers) => numbers.length % numbersPerPart === 0);
+/** Of an account. */
+const account = [
+  z.number().min(-1).describe('base, -1 without a valid value'),
+  time.describe('when the base was accepted'),
+  z.boolean().describe('has grown'),
+  total.describe('rate of its stream in bytes per second, if it is above the setting'),
+] as const;
+const parts = z.array(
+  z.tuple([
+    count.describe('identity'),
+    ...account,
+    count.describe('connections'),
+    time.nullable().describe('when it was last listed, if it has left its task'),
+  ]),
+);
 
 const codeSchema = z.tuple([
   time.describe('of the last good listing'),
@@ -47,13 +59,11 @@ const taskSchema = z.tuple([
   time.describe('last activity'),
   total.describe('progress'),
   z.enum(['task', 'inputs', '']).describe('source of its input bytes'),
-  total.describe('last input bytes of the task itself'),
-  total.describe('input bytes accounted for'),
+  z.tuple([...account]).describe('account of its own input bytes'),
+  total.describe('input bytes that are counted and that no base shows'),
   z.int().min(0).max(ALL_TASK_FLAGS).describe('flags'),
-  parts(NUMBERS_PER_PART).describe('outputs'),
-  parts(NUMBERS_PER_PART).describe('inputs'),
-  parts(NUMBERS_PER_DEPARTED_PART).describe('departed inputs'),
-  parts(NUMBERS_PER_DEPARTED_PART).describe('departed outputs'),
+  parts.nullable().describe('inputs'),
+  parts.describe('outputs'),
 ]);
 
 /** What the records hold, by kind. */

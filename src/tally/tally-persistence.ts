@@ -1,8 +1,9 @@
 import { LEDGER_COUNTERS } from './family-keys.ts';
 import type { Instant } from './instant.ts';
 import type { Ledger } from './ledger/ledger.ts';
-import { NUMBERS_PER_DEPARTED_PART } from './ledger/part-accounts.ts';
-import type { TaskAccount } from './ledger/task-account.ts';
+import type { Account } from './ledger/account.ts';
+import { listParts, packParts, type PartAccounts } from './ledger/part-accounts.ts';
+import { readOwnInput, storeOwnInput, type TaskAccount } from './ledger/task-account.ts';
 import type { RecentServers } from './recent-servers.ts';
 import {
   CODE_KEY,
@@ -85,29 +86,53 @@ function toCodeEntry({ ledger, servers, meteredFormats, timeline }: TallyParts):
   ];
 }
 
+type AccountEntry = TaskEntry[6];
+type PartEntry = TaskEntry[10][number];
+
 function toTaskEntry(account: TaskAccount, timeline: Timeline): TaskEntry {
-  const { firstSeen, lastSeen, lastActivity, rare } = account;
-  const mapTime = (monotonicMs: number): number => timeline.fromMonotonic(monotonicMs);
+  const { firstSeen, lastSeen, lastActivity, inputs, outputs } = account;
+  const toParts = (parts: PartAccounts) => toPartEntries(parts, lastSeen.monotonicMs, timeline);
   return [
     firstSeen.wallMs,
-    mapTime(firstSeen.monotonicMs),
-    mapTime(lastSeen.monotonicMs),
-    mapTime(lastActivity.monotonicMs),
+    timeline.fromMonotonic(firstSeen.monotonicMs),
+    timeline.fromMonotonic(lastSeen.monotonicMs),
+    timeline.fromMonotonic(lastActivity.monotonicMs),
     account.progress,
     account.inputSource ?? '',
-    account.inputBytes,
-    account.accountedInputBytes,
+    toAccountEntry(readOwnInput(account), timeline),
+    account.inputBytesBeyondBases,
     account.flags,
-    account.outputs,
-    rare?.inputs ?? [],
-    mapDepartedTimes(rare?.departedInputs ?? [], mapTime),
-    mapDepartedTimes(rare?.departedOutputs ?? [], mapTime),
+    inputs === undefined ? null : toParts(inputs),
+    toParts(outputs),
   ];
 }
 
-function mapDepartedTimes(departed: readonly number[], map: (time: number) => number): number[] {
-  const isTime = (index: number) => index % NUMBERS_PER_DEPARTED_PART === NUMBERS_PER_DEPARTED_PART - 1;
-  return departed.map((value, index) => (isTime(index) ? map(value) : value));
+/** An account without its run. */
+function toAccountEntry(account: Account, timeline: Timeline): AccountEntry {
+  const { baseBytes, acceptedMs, hasGrown, streamRate } = account;
+  return [baseBytes, timeline.fromMonotonic(acceptedMs), hasGrown, streamRate];
+}
+
+function toAccount([baseBytes, accepted, hasGrown, streamRate]: AccountEntry, timeline: Timeline): Account {
+  return { baseBytes, acceptedMs: timeline.toMonotonic(accepted), hasGrown, streamRate, run: undefined };
+}
+
+function toPartEntries(parts: PartAccounts, lastSeenMs: number, timeline: Timeline): PartEntry[] {
+  return listParts(parts, lastSeenMs).map((part) => {
+    const { identity, connections, departedMs } = part;
+    const departed = departedMs === undefined ? null : timeline.fromMonotonic(departedMs);
+    return [identity, ...toAccountEntry(part, timeline), connections, departed];
+  });
+}
+
+function toPartAccounts(parts: readonly PartEntry[], lastSeenMs: number, timeline: Timeline): PartAccounts {
+  const accounts = parts.map(([identity, base, accepted, hasGrown, rate, connections, departed]) => ({
+    identity,
+    ...toAccount([base, accepted, hasGrown, rate], timeline),
+    connections,
+    departedMs: departed === null ? undefined : timeline.toMonotonic(departed),
+  }));
+  return packParts(accounts, lastSeenMs);
 }
 
 /** Restores the state of a tally, record by record: that of the code first, the others in any order. */
@@ -148,7 +173,7 @@ export class TallyRestorer {
         for (const [id, input, outputs] of read.entry) details?.restore(id, { input, outputs });
         break;
       case 'task':
-        this.#accounts.push(this.#toAccount(read.id, read.vsId, read.entry));
+        this.#accounts.push(this.#toTaskAccount(read.id, read.vsId, read.entry));
         break;
     }
     return true;
@@ -165,43 +190,43 @@ export class TallyRestorer {
   #restoreCode([lastMs, wallMs, listings, counts, sum, formats, servers]: CodeEntry): void {
     const { ledger, timeline, meteredFormats } = this.#parts;
     const gapMs = this.#now.wallMs - wallMs;
-    const isGapKnown = gapMs >= 0 && gapMs <= this.#maxGapMs;
+    const isGapKnown = gapMs > 0 && gapMs <= this.#maxGapMs;
     timeline.continueFrom(lastMs, isGapKnown ? gapMs : undefined, this.#now);
     this.#last = { monotonicMs: timeline.toMonotonic(lastMs), wallMs };
     this.#instants.set(lastMs, this.#last);
-    ledger.restoreProgress({ listings, last: this.#last });
+    ledger.restoreProgress(
+      { listings, last: this.#last },
+      { restoredMs: this.#now.monotonicMs, unknownGapMs: isGapKnown ? 0 : this.#maxGapMs },
+    );
     ledger.restoreLifetimes({ counts, sum });
     for (const format of formats) meteredFormats.add(format);
     for (const [vsId, seenMs, seenWallMs] of servers)
       this.#parts.servers.restore(vsId, this.#getInstant(seenMs, seenWallMs));
   }
 
-  #toAccount(id: string, vsId: string, entry: TaskEntry): TaskAccount {
-    const [firstWallMs, firstMs, lastMs, activityMs, progress, source, inputBytes, accounted, flags] = entry;
-    const [, , , , , , , , , outputs, inputs, departedInputs, departedOutputs] = entry;
-    const toTimes = (departed: readonly number[]) =>
-      mapDepartedTimes(departed, (time) => this.#parts.timeline.toMonotonic(time));
-    const hasRare = inputs.length + departedInputs.length + departedOutputs.length > 0;
-    return {
+  #toTaskAccount(id: string, vsId: string, entry: TaskEntry): TaskAccount {
+    const { timeline } = this.#parts;
+    const [firstWallMs, firstMs, lastMs, activityMs, progress, source, ownInput, beyondBases, flags] = entry;
+    const [, , , , , , , , , inputs, outputs] = entry;
+    const lastSeen = this.#getInstant(lastMs);
+    const lastSeenMs = lastSeen.monotonicMs;
+    const account: TaskAccount = {
       id,
       vsId,
       firstSeen: this.#getInstant(firstMs, firstWallMs),
-      lastSeen: this.#getInstant(lastMs),
+      lastSeen,
       lastActivity: this.#getInstant(activityMs),
       progress,
       inputSource: source === '' ? undefined : source,
-      inputBytes,
-      accountedInputBytes: accounted,
-      outputs,
-      rare: hasRare
-        ? {
-            inputs,
-            departedInputs: toTimes(departedInputs),
-            departedOutputs: toTimes(departedOutputs),
-          }
-        : undefined,
+      inputBytes: 0,
+      unusualInput: undefined,
+      inputBytesBeyondBases: beyondBases,
+      inputs: inputs === null ? undefined : toPartAccounts(inputs, lastSeenMs, timeline),
+      outputs: toPartAccounts(outputs, lastSeenMs, timeline),
       flags,
     };
+    storeOwnInput(account, toAccount(ownInput, timeline), lastSeenMs);
+    return account;
   }
 
   /** Only first listings are shown on the wall clock; the others are computed from the last one. */

@@ -15,8 +15,7 @@ import type { Instant } from './instant.ts';
 import { LabelFolding } from './label-folding.ts';
 import { LabelLimiter, type LimitedSamples } from './label-limiter.ts';
 import type { LabelSum } from './label-sums.ts';
-import { DEFAULT_LEDGER_SETTINGS, type LedgerSettings } from './ledger/ledger-settings.ts';
-import { Ledger } from './ledger/ledger.ts';
+import { DEFAULT_LEDGER_SETTINGS, Ledger, type LedgerSettings } from './ledger/ledger.ts';
 import type { ServerSums } from './ledger/server-sums.ts';
 import { ListingAggregator, type ListingSums } from './listing-aggregator.ts';
 import { nameNotableTasks } from './notable-tasks.ts';
@@ -37,6 +36,8 @@ export interface TallyOptions extends Partial<LedgerSettings> {
   readonly maxLabelSets: number;
   /** How long the input or the progress of a task is unchanged before the task is stalled. */
   readonly stallAfterMs: number;
+  /** Time between two polls. */
+  readonly pollIntervalMs: number;
   /** Whether per-task families are exposed. */
   readonly perTask: boolean;
   /** Maximum number of tasks in per-task families. */
@@ -91,6 +92,11 @@ export class Tally {
   /** Takes effect with the next listing. */
   set stallAfterMs(stallAfterMs: number) {
     this.#ledger.stallAfterMs = stallAfterMs;
+  }
+
+  /** Takes effect with the next listing. */
+  set pollIntervalMs(pollIntervalMs: number) {
+    this.#ledger.pollIntervalMs = pollIntervalMs;
   }
 
   /** A listing to fill. Discarding it changes nothing. */

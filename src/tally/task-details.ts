@@ -220,6 +220,6 @@ function addCounter(samples: SampleBuffer, labels: LabelSet, { isNew, total }: T
 }
 
 /** The info labels behind the task id: server, formats, whether it merges. */
-function listInfoLabels({ vsId, isMerging }: TaskReading, formats: Iterable<string>): string[] {
-  return [vsId, sanitizeLabelValue([...formats].toSorted().join(',')), String(isMerging)];
+function listInfoLabels({ vsId, inputCount }: TaskReading, formats: Iterable<string>): string[] {
+  return [vsId, sanitizeLabelValue([...formats].toSorted().join(',')), String(inputCount > 1)];
 }

@@ -6,6 +6,7 @@ export function createDefaultTally(): Tally {
     serviceCode: 'T',
     maxLabelSets: DEFAULT_MAX_LABEL_SETS,
     stallAfterMs: 60_000,
+    pollIntervalMs: 15_000,
     perTask: false,
     maxTasks: 0,
   });

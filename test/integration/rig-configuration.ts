@@ -1,6 +1,6 @@
 import { computeReaderLabelSets, DEFAULT_READER_LIMITS } from '../../src/listing/reader-limits.ts';
 import type { Configuration, PollSettings, ServiceCodeSettings } from '../../src/config/configuration.ts';
-import { DEFAULT_LEDGER_SETTINGS } from '../../src/tally/ledger/ledger-settings.ts';
+import { DEFAULT_LEDGER_SETTINGS } from '../../src/tally/ledger/ledger.ts';
 import { readFixture } from '../support/fixtures.ts';
 import { PUBLISHED_SCHEME } from '../support/published-scheme.ts';
 import { SINGLE_SHARD } from '../../src/sharding/shard.ts';

@@ -13,6 +13,7 @@ function createSampleStore(): Store {
     serviceCode: 'TESTING',
     maxLabelSets: 1000,
     stallAfterMs: 60_000,
+    pollIntervalMs: 15_000,
     perTask: true,
     maxTasks: 1000,
   });

@@ -248,7 +248,7 @@ const CASES: readonly UnusualListing[] = [
     },
   },
   {
-    name: 'a value that no network can have carried is implausible and adds nothing',
+    name: 'a value that no stream can have carried is implausible and adds nothing',
     bodies: [
       listing([]),
       listing([task('a', { input_bytes: String(MAX) }), task('b', { input_bytes: '100' })]),

@@ -38,6 +38,7 @@ export class TallyRun {
       serviceCode: 'TESTING',
       maxLabelSets: 1000,
       stallAfterMs: 60_000,
+      pollIntervalMs: STEP_MS,
       perTask: false,
       maxTasks: 1000,
       ...options,

@@ -40,17 +40,18 @@ export function inputsAndOutputs(q: Queries) {
     timeSeries(
       {
         title: 'Byte counter resets',
-        description: 'Decreases of byte counters of the service per minute. Each counts as a restart from 0.',
+        description:
+          'Byte counts of the service that began again, per minute, each confirmed by three listings.',
         unit: 'cpm',
         ...THIRD,
       },
-      { expr: perMinute(sum(['direction'], q.rate(C.byteCounterResets))), legend: '{{direction}}' },
+      { expr: perMinute(sum(['direction'], q.rate(C.byteCountResets))), legend: '{{direction}}' },
     ),
     timeSeries(
       {
         title: 'Implausible byte counts',
         description:
-          'Gains of byte counters of the service that no network could have carried, per minute. They are not counted as bytes. The limits are ledger.max_input_rate and ledger.max_output_rate.',
+          'Byte counts per minute that fall a little or leap by more than ledger.max_stream_rate carries. They wait until three listings in a row confirm them.',
         unit: 'cpm',
         ...THIRD,
       },

@@ -1,6 +1,5 @@
 import type { Instant } from '../instant.ts';
-import type { TaskAccount } from './task-account.ts';
-import { NUMBERS_PER_DEPARTED_PART } from './part-accounts.ts';
+import { countDepartedParts, dropDepartedParts, type TaskAccount } from './task-account.ts';
 
 /** The accounts of tasks that left, in the order in which they left, and a count of the departed parts of all tasks. */
 export class DepartedAccounts {
@@ -51,21 +50,16 @@ export class DepartedAccounts {
   }
 
   /**
-   * Notes that the departed parts of a task changed in number, and shortens the lists beyond the maximum, the first to
-   * leave first; returns how many parts were evicted.
+   * Notes that the departed parts of a task were `previousCount`, and drops those beyond the maximum, the first to leave
+   * first; returns how many.
    */
-  updateParts(lists: readonly number[][], previousCount: number): number {
-    let count = countParts(lists);
-    this.#partCount += count - previousCount;
-    const before = count;
-    for (const list of lists) {
-      const excess = Math.min(this.#partCount - this.#maxAccounts, list.length / NUMBERS_PER_DEPARTED_PART);
-      if (excess <= 0) continue;
-      list.splice(0, excess * NUMBERS_PER_DEPARTED_PART);
-      this.#partCount -= excess;
-      count -= excess;
-    }
-    return before - count;
+  updateParts(account: TaskAccount, previousCount: number): number {
+    this.#partCount += countDepartedParts(account) - previousCount;
+    const excess = Math.min(this.#partCount - this.#maxAccounts, countDepartedParts(account));
+    if (excess <= 0) return 0;
+    dropDepartedParts(account, excess);
+    this.#partCount -= excess;
+    return excess;
   }
 
   #forget(account: TaskAccount): TaskAccount {
@@ -73,13 +67,4 @@ export class DepartedAccounts {
     this.#partCount -= countDepartedParts(account);
     return account;
   }
-}
-
-/** The number of departed parts of a task. */
-export function countDepartedParts({ rare }: TaskAccount): number {
-  return rare === undefined ? 0 : countParts([rare.departedInputs, rare.departedOutputs]);
-}
-
-function countParts(lists: readonly (readonly number[])[]): number {
-  return lists.reduce((sum, { length }) => sum + length / NUMBERS_PER_DEPARTED_PART, 0);
 }

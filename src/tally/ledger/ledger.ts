@@ -12,19 +12,47 @@ import { LabelFolding } from '../label-folding.ts';
 import type { OutputSums } from '../output-sums.ts';
 import type { TaskObserver } from '../task-observer.ts';
 import { TaskIndex } from '../task-index.ts';
-import { countDepartedParts, DepartedAccounts } from './departed-accounts.ts';
-import type { Gain, MatchTimes } from './gains.ts';
-import { updateInput } from './input-gains.ts';
-import { updateOutputs, type OutputGainSink } from './output-gains.ts';
-import type { LedgerSettings } from './ledger-settings.ts';
+import { createMeter, type Meter, type MeterTimes } from './account.ts';
+import { DepartedAccounts } from './departed-accounts.ts';
+import { findMovedAccount } from './moves.ts';
+import { updateParts, type PartsUpdate } from './part-accounts.ts';
 import { ServerSums, type ServerSum } from './server-sums.ts';
 import { updateStalls } from './stalls.ts';
-import { createTaskAccount, hasFlag, setFlag, TaskFlag, type TaskAccount } from './task-account.ts';
+import {
+  countDepartedParts,
+  createTaskAccount,
+  hasFlag,
+  setFlag,
+  TaskFlag,
+  type TaskAccount,
+} from './task-account.ts';
+import { hasInput, updateInput } from './task-input.ts';
+
+/** Settings of a ledger. */
+export interface LedgerSettings {
+  /** The rate that a stream exceeds only if three listings in a row confirm it, in bytes per second. */
+  readonly maxStreamRate: number;
+  /** How long the account of a task that left is kept. */
+  readonly rememberTasksForMs: number;
+  /** How many accounts of tasks, inputs and outputs that left are kept at most. */
+  readonly maxDepartedAccounts: number;
+}
+
+export const DEFAULT_LEDGER_SETTINGS: LedgerSettings = {
+  // 100 Mbit/s.
+  maxStreamRate: 12.5e6,
+  rememberTasksForMs: 6 * 60 * 60 * 1000,
+  maxDepartedAccounts: 100_000,
+};
+
+/** A task that reads a file does so faster than its streams play. */
+const FILE_RATE_FACTOR = 10;
 
 export interface LedgerOptions extends LedgerSettings {
   readonly serviceCode: string;
   readonly maxLabelSets: number;
   readonly stallAfterMs: number;
+  readonly pollIntervalMs: number;
   readonly observer: TaskObserver | undefined;
 }
 
@@ -35,6 +63,9 @@ export interface LedgerProgress {
   /** When the last good listing was taken. */
   readonly last: Instant;
 }
+
+/** What is known of the time between the process that wrote the accounts and this one. */
+export type RestartGap = Pick<MeterTimes, 'restoredMs' | 'unknownGapMs'>;
 
 /** What identifies a task. */
 export type TaskKey = Pick<TaskReading, 'id' | 'vsId'>;
@@ -55,31 +86,26 @@ interface Commit {
   readonly accumulator: Accumulator;
   readonly outputSums: OutputSums;
   readonly servers: ServerSums;
+  readonly inputMeter: Meter;
+  readonly outputMeter: Meter;
 }
 
 /** A task of the listing under way and its account. */
-interface TaskUpdate extends MatchTimes {
+interface TaskUpdate {
   readonly commit: Commit;
   readonly account: TaskAccount;
   readonly reading: TaskReading;
   readonly server: ServerSum;
   /** Whether the task had no account before this listing. */
   readonly isNew: boolean;
-  /** Time since the task was last seen, or since the last listing if it is new; at least `MIN_ELAPSED_MS`. */
-  readonly elapsedMs: number;
 }
 
 /** Families whose label sets are a closed set. */
 const CLOSED_FAMILIES: readonly LedgerCounter[] = [
-  'byteCounterResets',
+  'byteCountResets',
   'byteCountImplausible',
   'departedTasksEvicted',
 ];
-
-/** Two listings can be committed closer together than the service made them. */
-const MIN_ELAPSED_MS = 1000;
-
-type Direction = 'input' | 'http_output';
 
 /**
  * Turns the byte counts of tasks, which come and go, into counters that never decrease and count no byte twice: it
@@ -92,6 +118,8 @@ export class Ledger {
   readonly counters: Readonly<Record<LedgerCounter, CounterFamily>>;
   /** How long the input or the progress of a task is unchanged before the task is stalled. */
   stallAfterMs: number;
+  /** A stream can have carried bytes for at least this long between two listings. */
+  pollIntervalMs: number;
   readonly #settings: LedgerSettings;
   readonly #lifetimes = new Histogram(CATALOGUE.taskLifetime.buckets);
   readonly #observer: TaskObserver | undefined;
@@ -101,6 +129,8 @@ export class Ledger {
   readonly #departed: DepartedAccounts;
   #listingCount = 0;
   #lastCommit: Instant | undefined;
+  /** When this process restored the accounts, and how long before the processes were apart if the wall clock does not tell. */
+  #gap: RestartGap = { restoredMs: Number.NEGATIVE_INFINITY, unknownGapMs: 0 };
   /** Accounts of tasks that left with the last commit. */
   #left: TaskAccount[] = [];
   /** Tasks, by id and server, under which the last commit has removed an account. */
@@ -112,6 +142,7 @@ export class Ledger {
       return new CounterFamily(options.serviceCode, new LabelFolding(counter, limit));
     });
     this.stallAfterMs = options.stallAfterMs;
+    this.pollIntervalMs = options.pollIntervalMs;
     this.#settings = options;
     this.#departed = new DepartedAccounts(options.rememberTasksForMs, options.maxDepartedAccounts);
     this.#observer = options.observer;
@@ -127,6 +158,12 @@ export class Ledger {
     { tasks, accumulator, outputSums }: ListingToCommit,
     at: Instant,
   ): Generator<ItemCount, ServerSums> {
+    const times: MeterTimes = {
+      nowMs: at.monotonicMs,
+      pollIntervalMs: this.pollIntervalMs,
+      previousListingMs: this.#lastCommit?.monotonicMs,
+      ...this.#gap,
+    };
     const commit: Commit = {
       at,
       tasks,
@@ -135,10 +172,11 @@ export class Ledger {
       accumulator,
       outputSums,
       servers: new ServerSums(accumulator),
+      inputMeter: createMeter(times, 'input'),
+      outputMeter: createMeter(times, 'http_output'),
     };
     this.#left = [];
     this.#removed = [];
-    this.#addClosedLabelSets(accumulator);
     yield* runInSteps(this.#departed.expire(at), (account) => this.#remove(account));
     const live: TaskAccount[] = [];
     yield* runInSteps(tasks, (reading) => live.push(this.#commitTask(reading, commit)), countItems);
@@ -147,6 +185,7 @@ export class Ledger {
     });
     this.#live = live;
     yield* runInSteps(this.#departed.evict(), (account) => this.#evict(account, accumulator));
+    this.#addFindings(commit);
     for (const counter of LEDGER_COUNTERS) {
       this.counters[counter].commit(accumulator.increases[counter], at);
       yield this.counters[counter].size;
@@ -189,7 +228,8 @@ export class Ledger {
   }
 
   /** Continues from the progress of an earlier ledger: the next listing is no baseline. */
-  restoreProgress({ listings, last }: LedgerProgress): void {
+  restoreProgress({ listings, last }: LedgerProgress, gap: RestartGap): void {
+    this.#gap = gap;
     this.#listingCount = listings;
     this.#lastCommit = last;
   }
@@ -197,9 +237,9 @@ export class Ledger {
   /** Restores an account; those of one ledger must come in the order in which they left. */
   restoreAccount(account: TaskAccount): void {
     this.#accounts.add(account);
+    this.#departed.updateParts(account, 0);
     if (account.lastSeen === this.#lastCommit) this.#live.push(account);
     else this.#departed.add(account);
-    if (account.rare !== undefined) this.#departed.updateParts(listDepartedParts(account), 0);
   }
 
   restoreLifetimes(persisted: PersistedHistogram): void {
@@ -210,50 +250,42 @@ export class Ledger {
     return this.#lifetimes.toSample([serviceCode]);
   }
 
-  #addClosedLabelSets({ increases }: Accumulator): void {
-    for (const direction of ['input', 'http_output'] as const) {
-      increases.byteCounterResets.at(direction).add(0);
-      increases.byteCountImplausible.at(direction).add(0);
+  /** Adds what the meters counted. */
+  #addFindings({ accumulator: { increases }, inputMeter, outputMeter }: Commit): void {
+    for (const [direction, meter] of [
+      ['input', inputMeter],
+      ['http_output', outputMeter],
+    ] as const) {
+      increases.byteCountResets.at(direction).add(meter.resetCount);
+      increases.byteCountImplausible.at(direction).add(meter.implausibleCount);
     }
     increases.departedTasksEvicted.add(0);
   }
 
   #commitTask(reading: TaskReading, commit: Commit): TaskAccount {
-    const { at } = commit;
-    const found = this.#findAccount(reading, commit.tasks);
+    const found = this.#accounts.get(reading.id, reading.vsId) ?? this.#findMovedAccount(reading, commit);
     const account = found ?? this.#createAccount(reading, commit);
     if (found !== undefined) this.#continueRun(found, reading.vsId, commit);
-    const lastSeenMs = account.lastSeen.monotonicMs;
-    const sinceMs = found === undefined ? this.#lastCommit?.monotonicMs : lastSeenMs;
-    const update: TaskUpdate = {
-      commit,
-      account,
-      reading,
-      server: commit.servers.get(reading.vsId),
-      isNew: found === undefined,
-      lastSeenMs,
-      forgetBeforeMs: commit.forgetBeforeMs,
-      elapsedMs: Math.max(MIN_ELAPSED_MS, at.monotonicMs - (sinceMs ?? at.monotonicMs)),
-    };
+    const server = commit.servers.get(reading.vsId);
+    const update = { commit, account, reading, server, isNew: found === undefined };
     const departedPartCount = countDepartedParts(account);
-    this.#commitInput(update);
-    updateOutputs(update, this.#addOutputGain);
-    if (account.rare !== undefined) this.#updateDepartedParts(account, departedPartCount, commit.accumulator);
-    updateStalls(update, this.stallAfterMs);
-    account.lastSeen = at;
+    const isFlowing = this.#commitInput(update);
+    this.#commitOutputs(update);
+    const evictedCount = this.#departed.updateParts(account, departedPartCount);
+    if (evictedCount > 0) commit.accumulator.increases.departedTasksEvicted.add(evictedCount);
+    updateStalls(update, isFlowing, this.stallAfterMs);
+    account.lastSeen = commit.at;
     return account;
   }
 
-  /** The account of a task: its own, or that of a task with its id that left another server. */
-  #findAccount({ id, vsId }: TaskReading, tasks: TaskIndex<TaskReading>): TaskAccount | undefined {
-    const own = this.#accounts.get(id, vsId);
-    if (own !== undefined) return own;
-    const namesakes = this.#accounts.listById(id);
+  #findMovedAccount(reading: TaskReading, commit: Commit): TaskAccount | undefined {
+    const namesakes = this.#accounts.listById(reading.id);
     if (namesakes.length === 0) return undefined;
-    const [mostRecent] = namesakes
-      .filter((account) => tasks.get(id, account.vsId) === undefined)
-      .toSorted(compareRecency);
-    return mostRecent;
+    const absent = namesakes.filter(({ vsId }) => commit.tasks.get(reading.id, vsId) === undefined);
+    return findMovedAccount(absent, reading, (account) => ({
+      inputs: this.#createInputUpdate(account, reading, commit),
+      outputs: this.#createOutputUpdate(account, commit),
+    }));
   }
 
   #createAccount(reading: TaskReading, { at, isBaseline, servers }: Commit): TaskAccount {
@@ -274,45 +306,46 @@ export class Ledger {
     account.vsId = vsId;
   }
 
-  #commitInput(update: TaskUpdate): void {
-    const { commit, account, reading, server, isNew, elapsedMs } = update;
-    const gain = updateInput(account, reading, isNew && !commit.isBaseline, update);
-    const hasFlowed = account.accountedInputBytes > 0;
-    if (hasFlowed) setFlag(account, TaskFlag.hasFlowed, true);
-    // Without a valid value the input may have flowed.
-    if (gain === undefined || gain.bytes > 0 || gain.resetCount > 0) account.lastActivity = commit.at;
-    const bytes =
-      gain === undefined
-        ? 0
-        : this.#countGain(gain, this.#settings.maxInputBytesPerSecond, elapsedMs, 'input', commit);
+  /** Judges the input of a task; returns whether it flows. */
+  #commitInput({ commit, account, reading, server, isNew }: TaskUpdate): boolean {
+    const { inputMeter, accumulator } = commit;
+    const growingCount = inputMeter.growingCount;
+    const update = { ...this.#createInputUpdate(account, reading, commit), account, reading, isNew };
+    const gainedBytes = updateInput(update);
+    const bytes = gainedBytes ?? 0;
     server.inputBytes.add(bytes);
     if (reading.protocol !== undefined)
-      commit.accumulator.increases.protocolInputBytes.at(reading.protocol).add(bytes);
+      accumulator.increases.protocolInputBytes.at(reading.protocol).add(bytes);
     this.#observer?.onInput(reading, bytes);
+    if (hasInput(reading)) setFlag(account, TaskFlag.hasFlowed, true);
+    // Without a valid value the input may flow.
+    return gainedBytes === undefined || inputMeter.growingCount > growingCount;
   }
 
-  readonly #addOutputGain: OutputGainSink<TaskUpdate> = ({ commit, reading }, output, gain, elapsedMs) => {
-    const bytes = commit.isBaseline
-      ? 0
-      : this.#countGain(gain, this.#settings.maxOutputBytesPerSecond, elapsedMs, 'http_output', commit);
-    const sum = commit.outputSums.get(output.serverFormatRow);
-    sum.add(bytes);
-    commit.outputSums.get(output.renditionRow).add(bytes);
-    this.#observer?.onOutput(reading, sum.label, bytes);
-  };
+  #commitOutputs({ commit, account, reading }: TaskUpdate): void {
+    const { outputSums } = commit;
+    const update = this.#createOutputUpdate(account, commit);
+    account.outputs = updateParts(account.outputs, reading.outputs, update, (output, bytes) => {
+      const sum = outputSums.get(output.serverFormatRow);
+      sum.add(bytes);
+      outputSums.get(output.renditionRow).add(bytes);
+      this.#observer?.onOutput(reading, sum.label, bytes);
+    });
+  }
 
-  /** Counts resets, and implausible gains; returns the bytes to add. */
-  #countGain(
-    { bytes, resetCount }: Gain,
-    maxBytesPerSecond: number,
-    elapsedMs: number,
-    direction: Direction,
-    { accumulator: { increases } }: Commit,
-  ): number {
-    if (resetCount > 0) increases.byteCounterResets.at(direction).add(resetCount);
-    if (bytes <= (maxBytesPerSecond * elapsedMs) / 1000) return bytes;
-    increases.byteCountImplausible.at(direction).add(1);
-    return 0;
+  #createInputUpdate(
+    { lastSeen }: TaskAccount,
+    { progress = 0 }: TaskReading,
+    { inputMeter, forgetBeforeMs }: Commit,
+  ): PartsUpdate {
+    const { maxStreamRate } = this.#settings;
+    const streamRate = progress > 0 ? FILE_RATE_FACTOR * maxStreamRate : maxStreamRate;
+    return { meter: inputMeter, streamRate, lastSeenMs: lastSeen.monotonicMs, forgetBeforeMs };
+  }
+
+  #createOutputUpdate({ lastSeen }: TaskAccount, { outputMeter, forgetBeforeMs }: Commit): PartsUpdate {
+    const { maxStreamRate: streamRate } = this.#settings;
+    return { meter: outputMeter, streamRate, lastSeenMs: lastSeen.monotonicMs, forgetBeforeMs };
   }
 
   /** Ends the run of a task that is not in this listing; its account stays for a while. */
@@ -337,19 +370,6 @@ export class Ledger {
     this.#remove(account);
     increases.departedTasksEvicted.add(1);
   }
-
-  #updateDepartedParts(account: TaskAccount, previousCount: number, { increases }: Accumulator): void {
-    increases.departedTasksEvicted.add(this.#departed.updateParts(listDepartedParts(account), previousCount));
-  }
 }
 
 const countItems = ({ inputs, outputs }: TaskReading): number => 1 + inputs.length + outputs.length;
-
-/** The account that was seen last comes first; equally old ones come in an order that a restart does not change. */
-function compareRecency(a: TaskAccount, b: TaskAccount): number {
-  return b.lastSeen.monotonicMs - a.lastSeen.monotonicMs || (a.vsId < b.vsId ? -1 : 1);
-}
-
-function listDepartedParts({ rare }: TaskAccount): readonly number[][] {
-  return rare === undefined ? [] : [rare.departedInputs, rare.departedOutputs];
-}

@@ -1,168 +1,297 @@
-import type { PartReading } from '../../listing/listing-sink.ts';
+import {
+  computeCarriedBytes,
+  isGrowth,
+  judge,
+  judgeFirst,
+  measureAgeMs,
+  NO_VALUE,
+  openAccount,
+  type Account,
+  type Meter,
+} from './account.ts';
 
 /*
- * The accounts of a task's outputs, or of its inputs, are plain numbers in one array: that takes a third of the memory
- * of objects. Present parts have two numbers each, in the order of their readings; departed ones have three.
+ * The accounts of a task's outputs, or of its inputs. While all of them are listed and their last values were accepted,
+ * they are plain numbers in one array, in the order of their readings, which takes a fifth of the memory of objects.
  */
 
-/** Numbers per present part: its identity and its bytes. */
-export const NUMBERS_PER_PART = 2;
-/** Numbers per departed part: its identity, its bytes, and when it was last seen in monotonic milliseconds. */
-export const NUMBERS_PER_DEPARTED_PART = 3;
-/** The bytes of a part that has never had a valid value. */
-export const NO_VALUE = -1;
-
-/** The account of one part before this listing. */
-export interface PreviousPart {
-  /** `NO_VALUE` if it has had no valid value, so that the first one is its baseline. */
-  readonly bytes: number;
-  /** Monotonic milliseconds; `undefined` if it was in the last good listing that held its task. */
-  readonly lastSeenMs: number | undefined;
+/** A part of a task, an input or an output, in one listing. */
+export interface PartReading {
+  /** 53-bit hash of the fields that identify the part within its task. */
+  readonly identity: number;
+  /** `undefined` if the field is missing or invalid. */
+  readonly bytes: number | undefined;
+  /** The connections of an output. */
+  readonly connections?: number;
 }
 
-/** Accounts after the readings of a listing were matched with them. */
-export interface MatchedParts {
-  readonly present: number[];
-  readonly departed: number[];
-  /** By the index of the reading; `undefined` for a new part. */
-  readonly previous: readonly (PreviousPart | undefined)[];
+/** The account of a part. */
+export interface PartAccount extends Account {
+  readonly identity: number;
+  /** The connections of an output in the last listing. */
+  connections: number;
+  /** When a part that has left its task was last listed; `undefined` while it is listed. */
+  departedMs: number | undefined;
 }
 
-/** Whether the present parts are exactly those of the readings, without two equal identities: the usual case. */
-export function hasSameParts(present: readonly number[], readings: readonly PartReading[]): boolean {
-  if (present.length !== NUMBERS_PER_PART * readings.length) return false;
-  let last = Number.NaN;
-  for (let index = 0; index < readings.length; index += 1) {
-    const identity = readings[index]?.identity;
-    if (identity === undefined || identity === last || present[NUMBERS_PER_PART * index] !== identity)
-      return false;
-    last = identity;
+/** The accounts of the inputs or of the outputs of a task: numbers in the usual case. */
+export type PartAccounts = number[] | PartAccount[];
+
+/** What a commit knows of the parts of a task. */
+export interface PartsUpdate {
+  readonly meter: Meter;
+  /** Of an input, or of one connection of an output. */
+  readonly streamRate: number;
+  /** When the task was listed before. */
+  readonly lastSeenMs: number;
+  /** Departed parts that were last listed by then are forgotten. */
+  readonly forgetBeforeMs: number;
+}
+
+/** Numbers per account in the usual case: its identity, its base, and its traits. */
+const NUMBERS_PER_PART = 3;
+
+const NO_PARTS: readonly PartAccount[] = [];
+
+/** The connections of a part and whether its account has grown, in one number: negative while it has not. */
+const encodeTraits = (connections: number, hasGrown: boolean): number =>
+  hasGrown ? connections : -1 - connections;
+const decodeConnections = (traits: number): number => (traits >= 0 ? traits : -1 - traits);
+const decodeHasGrown = (traits: number): boolean => traits >= 0;
+
+/**
+ * Judges the parts of a listed task, and reports the bytes that each adds.
+ *
+ * @param readings - sorted by identity, then by bytes, the largest first.
+ * @returns the accounts after this listing.
+ */
+export function updateParts<Reading extends PartReading>(
+  parts: PartAccounts,
+  readings: readonly Reading[],
+  update: PartsUpdate,
+  add: (reading: Reading, bytes: number) => void,
+): PartAccounts {
+  if (areNumbers(parts) && haveAllGrown(parts, readings, update)) {
+    growAll(parts, readings, update, add);
+    return parts;
+  }
+  const { meter, streamRate, lastSeenMs, forgetBeforeMs } = update;
+  const known = listParts(parts, lastSeenMs).filter(
+    ({ departedMs = Infinity }) => departedMs > forgetBeforeMs,
+  );
+  const matches = matchParts(known, readings, update);
+  const present: PartAccount[] = [];
+  for (const [index, reading] of readings.entries()) {
+    const { bytes } = reading;
+    const part = matches[index];
+    const rate = computeStreamRate(part?.connections ?? 0, reading, streamRate);
+    if (part === undefined) {
+      present.push(openPart(reading, meter));
+      add(reading, judgeFirst(bytes, rate, meter));
+      continue;
+    }
+    add(reading, bytes === undefined ? 0 : judge(part, bytes, rate, meter));
+    part.connections = reading.connections ?? 0;
+    part.departedMs = undefined;
+    present.push(part);
+  }
+  const listed = new Set(present);
+  const departed = known.filter((part) => !listed.has(part));
+  for (const part of departed) part.departedMs ??= lastSeenMs;
+  return packParts([...present, ...departed], meter.nowMs);
+}
+
+/** Opens the accounts of parts whose values add nothing. */
+export function openParts(readings: readonly PartReading[], meter: Meter): PartAccounts {
+  const parts = readings.map((reading) => openPart(reading, meter));
+  return packParts(parts, meter.nowMs);
+}
+
+/**
+ * The growth of the parts that an account and a task have in common; `undefined` if one of them does not continue its
+ * account by rule 1, or if there are none.
+ */
+export function measureCommonGrowth(
+  parts: PartAccounts,
+  readings: readonly PartReading[],
+  update: PartsUpdate,
+): { readonly count: number; readonly bytes: number } | undefined {
+  const matches = matchParts(listParts(parts, update.lastSeenMs), readings, update);
+  const growth = { count: 0, bytes: 0 };
+  for (const [index, reading] of readings.entries()) {
+    const part = matches[index];
+    if (part === undefined || reading.bytes === undefined || part.baseBytes === NO_VALUE) continue;
+    if (!continuesPart(part, reading, update)) return undefined;
+    growth.count += 1;
+    growth.bytes += reading.bytes - part.baseBytes;
+  }
+  return growth;
+}
+
+/** The accounts as objects. `lastSeenMs` is when the task was last listed: what is in numbers was accepted then. */
+export function listParts(parts: PartAccounts, lastSeenMs: number): PartAccount[] {
+  if (!areNumbers(parts)) return parts;
+  const list: PartAccount[] = [];
+  for (let first = 0; first < parts.length; first += NUMBERS_PER_PART) {
+    const traits = parts[first + 2] ?? 0;
+    list.push({
+      identity: parts[first] ?? 0,
+      baseBytes: parts[first + 1] ?? NO_VALUE,
+      acceptedMs: lastSeenMs,
+      hasGrown: decodeHasGrown(traits),
+      streamRate: 0,
+      run: undefined,
+      connections: decodeConnections(traits),
+      departedMs: undefined,
+    });
+  }
+  return list;
+}
+
+/** The reverse of {@link listParts}: numbers, if they can tell all. */
+export function packParts(parts: PartAccount[], lastSeenMs: number): PartAccounts {
+  const isUsual = ({ baseBytes, acceptedMs, streamRate, run, departedMs }: PartAccount): boolean =>
+    departedMs === undefined &&
+    run === undefined &&
+    streamRate === 0 &&
+    (acceptedMs === lastSeenMs || baseBytes === NO_VALUE);
+  if (!parts.every(isUsual)) return parts;
+  const numbers: number[] = [];
+  for (const { identity, baseBytes, connections, hasGrown } of parts)
+    numbers.push(identity, baseBytes, encodeTraits(connections, hasGrown));
+  // A copy has no spare room. `Array.from` and `flatMap` would make an array of objects, which takes three times the memory.
+  return numbers.slice();
+}
+
+/** The parts that have left their task, the first to leave first. */
+export function listDepartedParts(parts: PartAccounts): readonly PartAccount[] {
+  if (areNumbers(parts)) return NO_PARTS;
+  const departed = parts.filter(({ departedMs }) => departedMs !== undefined);
+  return departed.toSorted((a, b) => (a.departedMs ?? 0) - (b.departedMs ?? 0));
+}
+
+/** The accounts without some that have left their task. */
+export function dropParts(parts: PartAccounts, dropped: ReadonlySet<PartAccount>): PartAccounts {
+  return areNumbers(parts) ? parts : parts.filter((part) => !dropped.has(part));
+}
+
+function areNumbers(parts: PartAccounts): parts is number[] {
+  return typeof parts[0] !== 'object';
+}
+
+/** Whether the accounts are exactly those of the readings, without two equal identities, and all values grew by rule 1. */
+function haveAllGrown(parts: number[], readings: readonly PartReading[], update: PartsUpdate): boolean {
+  if (parts.length !== NUMBERS_PER_PART * readings.length) return false;
+  const streamBytes = computeCarriedBytes(update.streamRate, measureAgeMs(update.lastSeenMs, update.meter));
+  let first = 0;
+  let lastIdentity = Number.NaN;
+  for (const { identity, bytes = NO_VALUE, connections = 0 } of readings) {
+    if (identity !== parts[first] || identity === lastIdentity) return false;
+    const baseBytes = parts[first + 1] ?? NO_VALUE;
+    const streams = 1 + Math.max(connections, decodeConnections(parts[first + 2] ?? 0));
+    if (bytes < baseBytes || bytes - baseBytes > streams * streamBytes) return false;
+    if (baseBytes === NO_VALUE && bytes !== NO_VALUE) return false;
+    lastIdentity = identity;
+    first += NUMBERS_PER_PART;
   }
   return true;
 }
 
-/** The present parts for readings without accounts. */
-export function createParts(readings: readonly PartReading[]): number[] {
-  const present: number[] = [];
-  for (const { identity, bytes } of readings) present.push(identity, bytes ?? NO_VALUE);
-  // A copy has no spare room. `Array.from` and `flatMap` would make an array of objects, which takes three times the memory.
-  return present.slice();
+/** Accepts values that all grew by rule 1. */
+function growAll<Reading extends PartReading>(
+  parts: number[],
+  readings: readonly Reading[],
+  { meter }: PartsUpdate,
+  add: (reading: Reading, bytes: number) => void,
+): void {
+  let first = 0;
+  for (const reading of readings) {
+    const { bytes = NO_VALUE, connections = 0 } = reading;
+    const gainedBytes = bytes - (parts[first + 1] ?? NO_VALUE);
+    if (gainedBytes > 0) meter.growingCount += 1;
+    parts[first + 1] = bytes;
+    parts[first + 2] = encodeTraits(connections, gainedBytes > 0 || decodeHasGrown(parts[first + 2] ?? 0));
+    add(reading, gainedBytes);
+    first += NUMBERS_PER_PART;
+  }
 }
 
-interface Part extends PreviousPart {
-  readonly identity: number;
+function openPart({ identity, bytes, connections = 0 }: PartReading, meter: Meter): PartAccount {
+  return { identity, ...openAccount(bytes, meter), connections, departedMs: undefined };
+}
+
+/** An output delivers one stream to each connection, before or now, and one that can have come and gone. */
+function computeStreamRate(
+  connectionsBefore: number,
+  { connections = 0 }: PartReading,
+  rate: number,
+): number {
+  return rate * (1 + Math.max(connectionsBefore, connections));
+}
+
+/** Whether the value of a reading continues an account by rule 1. */
+function continuesPart(part: PartAccount, reading: PartReading, { meter, streamRate }: PartsUpdate): boolean {
+  const rate = computeStreamRate(part.connections, reading, streamRate);
+  return reading.bytes !== undefined && isGrowth(part, reading.bytes, rate, meter);
+}
+
+/** Finds the account of each reading by its identity; by the index of the reading, `undefined` for a new part. */
+function matchParts(
+  parts: readonly PartAccount[],
+  readings: readonly PartReading[],
+  update: PartsUpdate,
+): (PartAccount | undefined)[] {
+  const partsByIdentity = groupByIdentity(parts);
+  const matches: (PartAccount | undefined)[] = readings.map(() => undefined);
+  for (let first = 0; first < readings.length;) {
+    const identity = readings[first]?.identity ?? 0;
+    let end = first + 1;
+    while (readings[end]?.identity === identity) end += 1;
+    const group = partsByIdentity.get(identity);
+    if (group !== undefined)
+      for (const [index, part] of matchEqual(group, readings.slice(first, end), update))
+        matches[first + index] = part;
+    first = end;
+  }
+  return matches;
 }
 
 /**
- * Matches readings with accounts of the same identity. Among several, each value, the largest first, continues the
- * account with the largest value that it does not fall below; values that are left are resets of accounts that are left.
- *
- * @param readings - sorted by `comparePartReadings`.
- * @param lastSeenMs - when the present parts were last seen.
- * @param forgetBeforeMs - departed parts last seen by then are forgotten.
+ * Matches readings and accounts of one identity: each value, the largest first, with the largest account that it
+ * continues; the rest largest with largest.
  */
-export function matchParts(
-  { present, departed }: { readonly present: readonly number[]; readonly departed: readonly number[] },
+function matchEqual(
+  parts: readonly PartAccount[],
   readings: readonly PartReading[],
-  lastSeenMs: number,
-  forgetBeforeMs: number,
-): MatchedParts {
-  const accounts = groupByIdentity([
-    ...readDeparted(departed).filter((part) => part.lastSeenMs > forgetBeforeMs),
-    ...readPresent(present),
-  ]);
-  const matched = createParts(readings);
-  const previous: (PreviousPart | undefined)[] = readings.map(() => undefined);
-  for (const [first, group] of groupReadings(readings)) {
-    const identity = group[0]?.identity ?? 0;
-    const candidates = accounts.get(identity);
-    if (candidates === undefined) continue;
-    accounts.set(
-      identity,
-      matchGroup(group, candidates, (index, part) => {
-        previous[first + index] = part;
-        if (group[index]?.bytes === undefined) matched[NUMBERS_PER_PART * (first + index) + 1] = part.bytes;
-      }),
-    );
+  update: PartsUpdate,
+): [index: number, part: PartAccount][] {
+  const matches: [number, PartAccount][] = [];
+  const candidates = parts.toSorted((a, b) => b.baseBytes - a.baseBytes);
+  const otherParts: PartAccount[] = [];
+  const otherReadings: number[] = [];
+  for (const [index, reading] of readings.entries()) {
+    const { bytes = NO_VALUE } = reading;
+    while ((candidates[0]?.baseBytes ?? NO_VALUE) > bytes) otherParts.push(...candidates.splice(0, 1));
+    const [candidate] = candidates;
+    if (candidate !== undefined && continuesPart(candidate, reading, update)) {
+      matches.push([index, candidate]);
+      candidates.shift();
+    } else otherReadings.push(index);
   }
-  const left = [...accounts.values()]
-    .flat()
-    .toSorted((a, b) => (a.lastSeenMs ?? lastSeenMs) - (b.lastSeenMs ?? lastSeenMs));
-  const stillDeparted = left.flatMap((part) => [part.identity, part.bytes, part.lastSeenMs ?? lastSeenMs]);
-  return { present: matched, departed: stillDeparted, previous };
+  otherParts.push(...candidates);
+  for (const [position, part] of otherParts.slice(0, otherReadings.length).entries()) {
+    const index = otherReadings[position];
+    if (index !== undefined) matches.push([index, part]);
+  }
+  return matches;
 }
 
-/** Matches readings of one identity, the largest first; returns the accounts that are left. */
-function matchGroup(
-  readings: readonly PartReading[],
-  accounts: readonly Part[],
-  match: (index: number, part: Part) => void,
-): Part[] {
-  const candidates = accounts.toSorted((a, b) => b.bytes - a.bytes);
-  const left: Part[] = [];
-  const unmatched: number[] = [];
-  let next = 0;
-  for (const [index, { bytes }] of readings.entries()) {
-    const value = bytes ?? Number.POSITIVE_INFINITY;
-    for (; (candidates[next]?.bytes ?? 0) > value; next += 1) left.push(...candidates.slice(next, next + 1));
-    const part = bytes === undefined ? undefined : candidates[next];
-    if (part === undefined) {
-      unmatched.push(index);
-      continue;
-    }
-    match(index, part);
-    next += 1;
-  }
-  left.push(...candidates.slice(next));
-  // Present accounts first: a departed one is less likely to be the one that was reset.
-  const resettable = [...left.filter(isPresent), ...left.filter((part) => !isPresent(part))];
-  for (const [position, index] of unmatched.entries()) {
-    const part = resettable[position];
-    if (part !== undefined) match(index, part);
-  }
-  return resettable.slice(unmatched.length);
-}
-
-const isPresent = ({ lastSeenMs }: Part): boolean => lastSeenMs === undefined;
-
-function groupByIdentity(parts: readonly Part[]): Map<number, Part[]> {
-  const groups = new Map<number, Part[]>();
+function groupByIdentity(parts: readonly PartAccount[]): Map<number, PartAccount[]> {
+  const groups = new Map<number, PartAccount[]>();
   for (const part of parts) {
     const group = groups.get(part.identity);
     if (group === undefined) groups.set(part.identity, [part]);
     else group.push(part);
   }
   return groups;
-}
-
-/** The runs of readings that share an identity, each with the index of its first. */
-function* groupReadings(
-  readings: readonly PartReading[],
-): Generator<readonly [number, readonly PartReading[]], void> {
-  let first = 0;
-  for (let end = 1; end <= readings.length; end += 1) {
-    if (readings[end]?.identity === readings[first]?.identity && end < readings.length) continue;
-    yield [first, readings.slice(first, end)];
-    first = end;
-  }
-}
-
-function readPresent(present: readonly number[]): Part[] {
-  const parts: Part[] = [];
-  for (let at = 0; at < present.length; at += NUMBERS_PER_PART) {
-    parts.push({ identity: present[at] ?? 0, bytes: present[at + 1] ?? NO_VALUE, lastSeenMs: undefined });
-  }
-  return parts;
-}
-
-function readDeparted(departed: readonly number[]): (Part & { readonly lastSeenMs: number })[] {
-  const parts: (Part & { readonly lastSeenMs: number })[] = [];
-  for (let at = 0; at < departed.length; at += NUMBERS_PER_DEPARTED_PART) {
-    const [identity = 0, bytes = NO_VALUE, lastSeenMs = 0] = departed.slice(
-      at,
-      at + NUMBERS_PER_DEPARTED_PART,
-    );
-    parts.push({ identity, bytes, lastSeenMs });
-  }
-  return parts;
 }

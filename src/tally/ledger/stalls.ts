@@ -13,18 +13,17 @@ interface StallUpdate {
 
 /**
  * Updates whether a task is stalled, and the sums of its server. A live task is stalled if its input flowed once and has
- * been unchanged for long; a file task if its progress has. The two share the time of the last activity: a task is one
- * or the other.
+ * not flowed for long; a file task if its progress is unchanged for long, whatever flows. The two share the time of the
+ * last activity: a task is one or the other.
  */
 export function updateStalls(
   { commit: { at, servers }, account, reading: { progress = 0 }, server }: StallUpdate,
+  isFlowing: boolean,
   stallAfterMs: number,
 ): void {
-  if (progress !== account.progress) {
-    account.progress = progress;
-    account.lastActivity = at;
-  }
   const isLive = progress === 0;
+  if (progress !== account.progress || (isLive && isFlowing)) account.lastActivity = at;
+  account.progress = progress;
   const hasFlowed = hasFlag(account, TaskFlag.hasFlowed);
   const isIdle = at.monotonicMs - account.lastActivity.monotonicMs >= stallAfterMs;
   const isStalled = isLive && hasFlowed && isIdle;

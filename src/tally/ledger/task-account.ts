@@ -1,35 +1,32 @@
 import type { Instant } from '../instant.ts';
 import type { TaskReading } from '../../listing/listing-sink.ts';
+import type { Account } from './account.ts';
+import { dropParts, listDepartedParts, type PartAccounts } from './part-accounts.ts';
 
 /** Where the input bytes of a task were read. */
-type InputSource = 'task' | 'inputs';
+export type InputSource = 'task' | 'inputs';
 
-/** Accounts that few tasks need. */
-export interface RareAccounts {
-  /** Inputs, as long as the task itself reports no `input_bytes`. */
-  inputs: number[];
-  departedInputs: number[];
-  departedOutputs: number[];
-}
-
-/** The account of a task. */
+/** The accounts of a task. */
 export interface TaskAccount {
   readonly id: string;
   vsId: string;
   readonly firstSeen: Instant;
   /** The last good listing that held the task. */
   lastSeen: Instant;
-  /** When its input last flowed or, for a file task, its progress last changed. */
+  /** When the input of a live task last grew or the progress of a file task last changed. */
   lastActivity: Instant;
   progress: number;
   /** `undefined` before the first valid value of its input bytes. */
   inputSource: InputSource | undefined;
-  /** The last `input_bytes` of the task itself. */
+  /** The base of the task's own `input_bytes`. */
   inputBytes: number;
-  /** Input bytes that are accounted for: the baseline and all gains, whether they were counted or implausible. */
-  accountedInputBytes: number;
-  outputs: number[];
-  rare: RareAccounts | undefined;
+  /** The whole account of its own `input_bytes`, unless the last value was accepted when the task was last seen. */
+  unusualInput: Account | undefined;
+  /** Bytes that are counted already and that the bases of the present source do not show. */
+  inputBytesBeyondBases: number;
+  /** `undefined` while the task has `input_bytes` of its own. */
+  inputs: PartAccounts | undefined;
+  outputs: PartAccounts;
   /** A combination of {@link TaskFlag}. */
   flags: number;
 }
@@ -44,6 +41,8 @@ export const TaskFlag = {
   /** It has left its server since it last started there, and its end is counted. */
   isEndCounted: 8,
   isLifetimeObserved: 16,
+  /** Its own `input_bytes` have grown. */
+  hasInputGrown: 32,
 } as const;
 
 export type TaskFlag = (typeof TaskFlag)[keyof typeof TaskFlag];
@@ -73,15 +72,46 @@ export function createTaskAccount(
     progress: progress ?? 0,
     inputSource: undefined,
     inputBytes: 0,
-    accountedInputBytes: 0,
+    unusualInput: undefined,
+    inputBytesBeyondBases: 0,
+    inputs: undefined,
     outputs: [],
-    rare: undefined,
     flags,
   };
 }
 
-/** The rare accounts of a task, created if it has none. */
-export function ensureRareAccounts(account: TaskAccount): RareAccounts {
-  account.rare ??= { inputs: [], departedInputs: [], departedOutputs: [] };
-  return account.rare;
+/** The account of the task's own `input_bytes`. */
+export function readOwnInput(account: TaskAccount): Account {
+  return (
+    account.unusualInput ?? {
+      baseBytes: account.inputBytes,
+      acceptedMs: account.lastSeen.monotonicMs,
+      hasGrown: hasFlag(account, TaskFlag.hasInputGrown),
+      streamRate: 0,
+      run: undefined,
+    }
+  );
+}
+
+/** Stores the account of the task's own `input_bytes` as of a listing that holds the task. */
+export function storeOwnInput(account: TaskAccount, input: Account, nowMs: number): void {
+  const { baseBytes, acceptedMs, hasGrown, streamRate, run } = input;
+  const isUsual = acceptedMs === nowMs && streamRate === 0 && run === undefined;
+  account.inputBytes = baseBytes;
+  setFlag(account, TaskFlag.hasInputGrown, hasGrown);
+  account.unusualInput = isUsual ? undefined : input;
+}
+
+/** The inputs and outputs that have left the task. */
+export function countDepartedParts({ inputs, outputs }: TaskAccount): number {
+  return listDepartedParts(inputs ?? []).length + listDepartedParts(outputs).length;
+}
+
+/** Forgets inputs and outputs that have left the task, the first to leave first. */
+export function dropDepartedParts(account: TaskAccount, count: number): void {
+  const { inputs, outputs } = account;
+  const departed = [...listDepartedParts(inputs ?? []), ...listDepartedParts(outputs)];
+  const dropped = new Set(departed.slice(0, count));
+  account.inputs = inputs && dropParts(inputs, dropped);
+  account.outputs = dropParts(outputs, dropped);
 }

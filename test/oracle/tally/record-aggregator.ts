@@ -122,7 +122,7 @@ export class RecordAggregator implements ListingSink, ListingSums {
       id: record.id,
       vsId,
       progress: record.progress,
-      isMerging,
+      inputCount: record.inputs.length,
       inputBytes: record.inputBytes,
       inputs: record.inputBytes === undefined ? toInputReadings(record.inputs) : NO_INPUTS,
       protocol: isMerging ? undefined : record.inputs[0]?.protocol,

@@ -12,7 +12,7 @@ import {
 } from '../../support/configuration.ts';
 import { readFixture } from '../../support/fixtures.ts';
 import { PUBLISHED_SCHEME } from '../../support/published-scheme.ts';
-import { DEFAULT_LEDGER_SETTINGS } from '../../../src/tally/ledger/ledger-settings.ts';
+import { DEFAULT_LEDGER_SETTINGS } from '../../../src/tally/ledger/ledger.ts';
 import { DEFAULT_MAX_LABEL_SETS } from '../../../src/tally/tally.ts';
 
 const TESTING = {
@@ -273,12 +273,11 @@ test('proxy variables in lower case win, and the default scheme is http', async 
   });
 });
 
-test('the ledger takes bit rates and a duration', async () => {
-  const yml = 'ledger: { max_input_rate: 100Mbit/s, max_output_rate: 2.5Gbit/s, remember_tasks_for: 1d }';
+test('the ledger takes a bit rate and a duration', async () => {
+  const yml = 'ledger: { max_stream_rate: 2.5Gbit/s, remember_tasks_for: 1d }';
   const { ledger } = await loadConfiguration({ yml, env: REQUIRED_ENVIRONMENT });
   assert.deepEqual(ledger, {
-    maxInputBytesPerSecond: 12_500_000,
-    maxOutputBytesPerSecond: 312_500_000,
+    maxStreamRate: 312_500_000,
     rememberTasksForMs: 86_400_000,
   });
 });
@@ -303,11 +302,11 @@ const mistakes: readonly (readonly [name: string, given: ConfigurationInput, mes
   [
     'invalid bit rates',
     {
-      env: { ...REQUIRED_ENVIRONMENT, XVS_LEDGER_MAX_INPUT_RATE: '40' },
-      args: ['--ledger.max-output-rate=0Gbit/s'],
+      env: { ...REQUIRED_ENVIRONMENT, XVS_LEDGER_MAX_STREAM_RATE: '40' },
+      args: ['--ledger.max-stream-rate=0Gbit/s'],
     },
-    'environment variable XVS_LEDGER_MAX_INPUT_RATE: expected a bit rate such as 40Gbit/s, found "40"\n' +
-      'flag --ledger.max-output-rate: expected a bit rate above 0, found "0Gbit/s"',
+    'environment variable XVS_LEDGER_MAX_STREAM_RATE: expected a bit rate such as 40Gbit/s, found "40"\n' +
+      'flag --ledger.max-stream-rate: expected a bit rate above 0, found "0Gbit/s"',
   ],
   [
     'an invalid entry of a list',

@@ -80,7 +80,7 @@ test('inputs, outputs and streams beyond the limits are dropped', () => {
   };
   const listing = readLimited({ tasks: [task] });
   const [read] = listing.tasks;
-  assert.deepEqual([read?.inputs.length, read?.outputs.length, read?.isMerging], [2, 2, true]);
+  assert.deepEqual([read?.inputs.length, read?.outputs.length, read?.inputCount], [2, 2, 4]);
   assert.equal(sum(viewListing(listing).gauges['streams']), 4);
   assert.deepEqual(surplusOf(listing), { input: 2, output: 4, stream: 18 });
 });

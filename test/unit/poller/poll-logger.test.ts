@@ -190,7 +190,7 @@ test('folding is logged once at warn with its families, and again after a listin
 for (const direction of ['input', 'http_output'] as const) {
   test(`implausible gains of direction ${direction} are logged once at warn, and again after a listing without any`, () => {
     const { pollLogger, lines, readNewLines } = start();
-    const message = 'Ignored implausible gains of byte counts';
+    const message = 'Byte counts fell or leapt; they wait for three listings to confirm them';
     const valid = createSnapshot();
     const implausible = {
       ...valid,

@@ -82,7 +82,8 @@ function setUp({ intervalMs = INTERVAL_MS, timeoutMs = TARGET.timeoutMs }: SetUp
   const client = new ManualClient(clock);
   const metrics = new RecordingPollMetrics();
   const store = new Store();
-  const tallyOptions = { maxLabelSets: 100, stallAfterMs: 60_000, perTask: false, maxTasks: 10 };
+  const times = { stallAfterMs: 60_000, pollIntervalMs: intervalMs };
+  const tallyOptions = { maxLabelSets: 100, perTask: false, maxTasks: 10, ...times };
   const poller = new ServiceCodePoller({
     code: { target: { ...TARGET, timeoutMs }, intervalMs, staleAfterMs: 45_000, stallAfterMs: 60_000 },
     client,

@@ -63,7 +63,14 @@ async function startProcess(disk: MemoryDisk, options: ProcessOptions = {}) {
 }
 
 function newTally(serviceCode: string): Tally {
-  return new Tally({ serviceCode, maxLabelSets: 100, stallAfterMs: 60_000, perTask: false, maxTasks: 10 });
+  return new Tally({
+    serviceCode,
+    maxLabelSets: 100,
+    stallAfterMs: 60_000,
+    pollIntervalMs: 15_000,
+    perTask: false,
+    maxTasks: 10,
+  });
 }
 
 async function settle(): Promise<void> {

@@ -7,7 +7,7 @@ import {
   buildTaskRecord,
   buildUserRecord,
 } from '../../support/record-builders.ts';
-import { readLifetimes, STEP_MS, TallyRun, readValues, sumValues } from '../../support/tally-run.ts';
+import { readLifetimes, TallyRun, readValues, sumValues } from '../../support/tally-run.ts';
 import { AccumulatorPool } from '../../../src/tally/accumulator-pool.ts';
 import { RecordAggregator } from '../../oracle/tally/record-aggregator.ts';
 
@@ -31,7 +31,7 @@ function commitAll(run: TallyRun, listings: readonly (readonly TaskRecord[])[]) 
 }
 
 const resetCounts = (snapshot: ReturnType<TallyRun['commitListing']>) =>
-  readValues(snapshot, 'byteCounterResets');
+  readValues(snapshot, 'byteCountResets');
 
 test('case 1: an input that leaves a merge and returns adds nothing', () => {
   const snapshot = commitAll(new TallyRun(), [
@@ -288,23 +288,7 @@ test('case 19: a single listing with 2^53 − 1 bytes adds nothing', () => {
   assert.deepEqual(readValues(snapshot, 'inputBytes'), { 'server-1': 3 });
   assert.deepEqual(readValues(snapshot, 'httpOutputBytes'), { 'server-1 flv': 3 });
   const implausible = readValues(snapshot, 'byteCountImplausible');
-  assert.deepEqual(implausible, { input: 2, http_output: 2 });
-});
-
-test('case 19: a gain is plausible up to the highest rate over the time between the listings', () => {
-  const gained = (bytes: number) => {
-    const run = new TallyRun({ maxInputBytesPerSecond: 100 });
-    run.commitListing({ tasks: [buildTaskRecord({ inputBytes: 0 })] });
-    run.commitListing({ tasks: [buildTaskRecord({ inputBytes: bytes })] });
-    const snapshot = run.commitListing({ tasks: [buildTaskRecord({ inputBytes: bytes })] });
-    return [
-      readValues(snapshot, 'inputBytes')['server-1'],
-      readValues(snapshot, 'byteCountImplausible')['input'],
-    ];
-  };
-  const most = (100 * STEP_MS) / 1000;
-  assert.deepEqual(gained(most), [most, 0]);
-  assert.deepEqual(gained(most + 1), [0, 1]);
+  assert.deepEqual(implausible, { input: 1, http_output: 1 });
 });
 
 test('case 21: the vs_id __other__ is not counted as folded', () => {

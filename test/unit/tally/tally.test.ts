@@ -168,7 +168,11 @@ test('input bytes come from the task, else from its inputs, and never from both'
       ],
     ],
     ['an input that joins', 9, [inputs(input(1, 3)), inputs(input(1, 4), input(2, 5))]],
-    ['an input that was reset', 5, [inputs(input(1, 3)), inputs(input(1, 2))]],
+    [
+      'an input that began again',
+      33,
+      [inputs(input(1, 30)), inputs(input(1, 1)), inputs(input(1, 2)), inputs(input(1, 3))],
+    ],
     ['a changed source continues', 12, [{ inputBytes: 10 }, inputs(input(1, 12))]],
     ['a changed source with a smaller value is no reset', 10, [{ inputBytes: 10 }, inputs(input(1, 2))]],
   ];

@@ -1,0 +1,239 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { TaskRecord } from '../../oracle/listing/entry-records.ts';
+import { buildInputRecord, buildOutputRecord, buildTaskRecord } from '../../support/record-builders.ts';
+import { readValues, STEP_MS, sumValues, TallyRun } from '../../support/tally-run.ts';
+
+/* The rules of METRICS.md section 3, each by the sequences of listings that it is for. */
+
+/** The lifetime value of a task. */
+const S = 2e9;
+const HUGE = Number.MAX_SAFE_INTEGER;
+const HOUR_MS = 3_600_000;
+
+type Listing = readonly TaskRecord[];
+
+const task = (inputBytes: number | undefined, vsId = 'v1', id = 't'): TaskRecord =>
+  buildTaskRecord({ id, vsId, inputBytes });
+
+const inputs = (...values: readonly number[]): TaskRecord =>
+  buildTaskRecord({
+    id: 't',
+    vsId: 'v1',
+    inputBytes: undefined,
+    inputs: values.map((inputBytes, identity) => buildInputRecord({ identity, inputBytes })),
+  });
+
+const outputs = (...values: readonly (readonly [bytes: number, connections: number])[]): TaskRecord =>
+  buildTaskRecord({
+    id: 't',
+    vsId: 'v1',
+    outputs: values.map(([httpOutputBytes, httpConnectionsNum]) =>
+      buildOutputRecord({ httpOutputBytes, httpConnectionsNum }),
+    ),
+  });
+
+/** Commits listings one interval apart; returns what was counted. */
+function count(listings: readonly Listing[], run = new TallyRun()) {
+  for (const tasks of listings) run.commitListing({ tasks });
+  // A gain is exposed with the listing after it.
+  const snapshot = run.commitListing({});
+  const read = (key: Parameters<typeof readValues>[1]) => sumValues(readValues(snapshot, key));
+  return {
+    input: read('inputBytes'),
+    output: read('httpOutputBytes'),
+    resets: read('byteCountResets'),
+    implausible: read('byteCountImplausible'),
+  };
+}
+
+const cases: readonly (readonly [
+  name: string,
+  listings: readonly Listing[],
+  expected: Partial<ReturnType<typeof count>>,
+])[] = [
+  [
+    'a dip that ends adds nothing',
+    [[task(S)], [task(S + 2000)], [task(S + 1000)], [task(S + 3000)]],
+    { input: 3000 },
+  ],
+  ['a dip to 0 that ends adds nothing', [[task(S)], [task(0)], [task(S + 1000)]], { input: 1000, resets: 0 }],
+  [
+    'an absurd value adds nothing',
+    [[task(S)], [task(HUGE)], [task(S + 1000)]],
+    { input: 1000, implausible: 1 },
+  ],
+  [
+    'an absurd value of an output adds nothing',
+    [[outputs([3e10, 1])], [outputs([HUGE, 1])], [outputs([3e10 + 1000, 1])]],
+    { output: 1000, implausible: 1 },
+  ],
+  [
+    'a fall that three listings confirm has begun again, and adds the last value',
+    [[task(S)], [task(10)], [task(20)], [task(30)]],
+    { input: 30, resets: 1, implausible: 0 },
+  ],
+  [
+    'a fall that only two listings confirm adds nothing',
+    [[task(S)], [task(10)], [task(20)]],
+    { input: 0, resets: 0 },
+  ],
+  [
+    'a fall to a value that does not grow adds nothing until it does',
+    [[task(S)], [task(0)], [task(0)], [task(0)], [task(500)]],
+    { input: 500, resets: 1 },
+  ],
+  [
+    'a fall whose values do not continue each other adds nothing',
+    [[task(S)], [task(30)], [task(20)], [task(10)], [task(S)]],
+    { input: 0, resets: 0 },
+  ],
+  [
+    'a leap of an account that has grown adds all growth when three listings confirm it',
+    [[task(S)], [task(S + 5)], [task(S + 1e9)], [task(S + 1e9 + 10)], [task(S + 1e9 + 20)]],
+    { input: 1e9 + 20, implausible: 3 },
+  ],
+  [
+    'a leap of an account that has not grown adds what the three listings grew',
+    [[task(S)], [task(S + 1e9)], [task(S + 1e9 + 10)], [task(S + 1e9 + 20)]],
+    { input: 20 },
+  ],
+  [
+    'a stream faster than the setting is believed after three listings, and from then on',
+    Array.from({ length: 8 }, (_, n) => [task(n * 1e9)]),
+    // The three listings grew by 2e9; then there are four listings of 1e9.
+    { input: 6e9, implausible: 3 },
+  ],
+  [
+    'an older answer adds nothing, however often it is repeated',
+    [[task(S)], [task(S - 30)], [task(S - 20)], [task(S - 10)], [task(S - 5)], [task(S + 1000)]],
+    { input: 1000, resets: 0 },
+  ],
+  ['a task that moves and continues keeps its account', [[task(S)], [task(S + 10, 'v2')]], { input: 10 }],
+  [
+    'a task on another server that does not continue an account is new, and the old account waits',
+    [[task(S)], [task(50, 'v2')], [task(S + 5), task(60, 'v2')]],
+    { input: 65 },
+  ],
+  [
+    'two front ends that list a task on different servers invent nothing',
+    [[task(S)], [task(50, 'v2')], [task(S + 5)], [task(60, 'v2')], [task(S + 10)]],
+    { input: 70 },
+  ],
+  [
+    'of several accounts that a task continues, it takes the one with the least growth',
+    [[task(1000, 'v1'), task(2000, 'v2')], [task(2010, 'v3')], [task(1005, 'v1')]],
+    { input: 15 },
+  ],
+  [
+    'tasks that were not listed at first are only bases',
+    [
+      [],
+      ['a', 'b', 'c', 'd', 'e'].map((id) => task(S, 'v2', id)),
+      ['a', 'b', 'c', 'd', 'e'].map((id) => task(S + 200, 'v2', id)),
+    ],
+    { input: 1000, implausible: 5 },
+  ],
+  ['a task that began after the previous listing adds its whole value', [[], [task(1e8)]], { input: 1e8 }],
+  [
+    'a task that reads a file can have begun ten times as fast',
+    [[], [buildTaskRecord({ inputBytes: 1e9, progress: 0.1 })]],
+    { input: 1e9 },
+  ],
+  [
+    'a merge of three inputs can have begun three times as fast',
+    [
+      [],
+      [
+        buildTaskRecord({
+          inputBytes: 5e8,
+          inputs: [1, 2, 3].map((identity) => buildInputRecord({ identity })),
+        }),
+      ],
+    ],
+    { input: 5e8 },
+  ],
+  [
+    'an output has a stream for each connection, before or now, and one more',
+    [[outputs([0, 0])], [outputs([3.7e8, 1])], [outputs([7.4e8, 0])], [outputs([9e8, 0])]],
+    { output: 9e8, implausible: 0 },
+  ],
+  [
+    'an output without connections that grows by more than one stream waits',
+    [[outputs([0, 0])], [outputs([3.7e8, 0])]],
+    { output: 0, implausible: 1 },
+  ],
+  [
+    'a changed source after a new beginning adds what lies above it',
+    [[task(1e6)], [task(10)], [task(20)], [task(30)], [inputs(5e5)]],
+    { input: 5e5, resets: 1 },
+  ],
+  [
+    'a source that changes to and fro counts growth once',
+    [[task(1000)], [inputs(500, 400)], [task(1100)], [inputs(600, 600)], [task(1150)]],
+    { input: 200, resets: 0 },
+  ],
+  [
+    'equal outputs continue the largest account that they can',
+    [[outputs([5e9, 0], [1000, 0])], [outputs([1100, 0])], [outputs([5e9 + 5, 0], [1200, 0])]],
+    { output: 205, resets: 0, implausible: 0 },
+  ],
+];
+
+for (const [name, listings, expected] of cases) {
+  test(name, () => {
+    const counted = count(listings);
+    assert.deepEqual({ ...counted, ...expected }, counted);
+  });
+}
+
+test('an older answer is believed after ten minutes', () => {
+  const run = new TallyRun();
+  run.commitListing({ tasks: [task(S)] });
+  const listings = Array.from({ length: 45 }, (_, n) => [task(S - 1e6 + 10 * n)]);
+  assert.deepEqual(count(listings, run).input, 440);
+});
+
+test('a stalled file task is one whose progress stands still, whatever its bytes do', () => {
+  for (const inputBytes of [(n: number) => 1000 * n, () => undefined]) {
+    const run = new TallyRun({ stallAfterMs: 30_000 });
+    const stalled = Array.from({ length: 4 }, (_, n) => {
+      const tasks = [buildTaskRecord({ progress: 0.5, inputBytes: inputBytes(n) })];
+      return readValues(run.commitListing({ tasks }), 'fileTasksStalled')['server-1'];
+    });
+    assert.deepEqual(stalled, [0, 0, 1, 1]);
+  }
+});
+
+test('a live task whose bytes wait but grow is not stalled', () => {
+  const run = new TallyRun({ stallAfterMs: 30_000 });
+  const isStalled = (bytes: number) =>
+    readValues(run.commitListing({ tasks: [task(bytes)] }), 'tasksStalled')['v1'];
+  const values = [S, S + 1000, S - 1000, S - 900, S - 800, S - 700, S - 700, S - 700];
+  assert.deepEqual(values.map(isStalled), [0, 0, 0, 0, 0, 0, 0, 1]);
+});
+
+const tenTasks = (bytes: number): Listing => Array.from({ length: 10 }, (_, n) => task(bytes, 'v1', `t${n}`));
+
+test('a restart with the clock set back by the whole gap loses nothing', () => {
+  const run = new TallyRun();
+  const gapBytes = 3e6 * 3600;
+  for (const bytes of [S, S + 1000]) run.commitListing({ tasks: tenTasks(bytes) });
+  run.restart({}, HOUR_MS, -HOUR_MS);
+  run.wait(HOUR_MS - STEP_MS);
+  assert.equal(count([tenTasks(S + 1000 + gapBytes)], run).input, 10 * (1000 + gapBytes));
+});
+
+test('a restart with the clock far ahead forgets no task', () => {
+  const run = new TallyRun();
+  run.commitListing({ tasks: tenTasks(S) });
+  run.restart({}, STEP_MS, 7 * HOUR_MS);
+  assert.equal(count([[], tenTasks(S + 200)], run).input, 2000);
+});
+
+test('after a gap of unknown length, a new task adds at most what a stream carries in one interval', () => {
+  const run = new TallyRun();
+  run.commitListing({});
+  run.restart({}, STEP_MS, 7 * HOUR_MS);
+  assert.equal(count([[task(1e8, 'v1', 'a'), task(S, 'v1', 'b')]], run).input, 1e8);
+});
