@@ -4,7 +4,10 @@ import { Agent } from 'node:http';
 import { test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { hashSync } from '@node-rs/bcrypt';
+import { parse } from 'yaml';
+import { z } from 'zod';
 import { parseExposition } from '../../support/exposition-parser.ts';
+import { readRepositoryFile } from '../../support/repository.ts';
 import { TemporaryFolder } from '../../support/temporary-folder.ts';
 import { waitUntil } from '../../support/wait-until.ts';
 import {
@@ -21,9 +24,14 @@ import {
 } from '../../e2e/attack/hostile-service.ts';
 
 const SECONDS = Number(process.env['XVS_ATTACK_SECONDS'] ?? 60);
-const HEAP_MIB = 256;
-/** The limit in docs/reliability.md. */
-const MAX_RSS_MIB = 768;
+/** The options of Node.js and the memory limit that chart, Compose and systemd ship. */
+const { nodeOptions: NODE_OPTIONS, resources: RESOURCES } = z
+  .object({
+    nodeOptions: z.string(),
+    resources: z.object({ limits: z.object({ memory: z.string().regex(/^\d+Mi$/) }) }),
+  })
+  .parse(parse(readRepositoryFile('deploy/helm/xvs-exporter/values.yaml')));
+const MAX_RSS_MIB = Number.parseInt(RESOURCES.limits.memory, 10);
 
 const PASSWORD = 'sesame';
 const NEW_SCRAPERS = Array.from({ length: 200 }, (_, index) => `new-scraper-${index}`);
@@ -32,7 +40,7 @@ const BOMB_CODES = Array.from({ length: 8 }, (_, index) => `BOMB-${index}`);
 const CODES = ['HEALTHY', 'LONG', 'VERSIONS', ...BOMB_CODES];
 /** Long enough that an unread exposition fills the buffers of a connection. */
 const TASKS = 8000;
-/** More would not fit into the total of all responses. */
+/** Label sets that terminals invent. */
 const VERSIONS = 400_000;
 
 /** Each kind of client has a different address. */
@@ -108,14 +116,13 @@ test(
       {
         XVS_UPSTREAM_BASE_URL: service.url,
         XVS_SERVICE_CODES: CODES.join(','),
-        XVS_UPSTREAM_MAX_TOTAL_RESPONSE_SIZE: '64MiB',
         XVS_POLL_INTERVAL: '10s',
         XVS_METRICS_PER_TASK: 'true',
         XVS_METRICS_MAX_TASKS: String(TASKS),
         XVS_WEB_CONFIG_FILE: folder.at('web.yml'),
         XVS_WEB_OPEN_PROBES: 'true',
       },
-      [`--max-old-space-size=${HEAP_MIB}`],
+      [NODE_OPTIONS],
     );
     const authorization = basicAuthorization('scraper', PASSWORD);
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });

@@ -79,6 +79,11 @@ imagePullSecrets:
 {{- end -}}
 {{- end -}}
 
+{{/* The port of `config.web.listen_address`. */}}
+{{- define "xvs-exporter.port" -}}
+{{- regexFind "[0-9]+$" (dig "web" "listen_address" ":20928" .Values.config) -}}
+{{- end -}}
+
 {{/* Renders the templates in a value: (dict "root" $ "value" …). */}}
 {{- define "xvs-exporter.render" -}}
 {{- tpl (toYaml .value) .root -}}

@@ -4,6 +4,30 @@
 {{- if hasKey .prometheusRule "bounds" -}}
 {{- fail "prometheusRule.bounds: removed; disable the alert in prometheusRule.alerts, and add it with your bound to prometheusRule.additionalGroups" -}}
 {{- end -}}
+{{- $address := dig "web" "listen_address" ":20928" .config -}}
+{{- if not (regexMatch "^:[0-9]+$" $address) -}}
+{{- fail (printf "config.web.listen_address: expected :PORT, because Kubernetes connects to the address of the pod, found %q" $address) -}}
+{{- end -}}
+{{- $names := list -}}
+{{- range .extraEnv -}}
+{{- $names = append $names .name -}}
+{{- end -}}
+{{- range $name, $value := dict "NODE_OPTIONS" "nodeOptions" "XVS_WEB_LISTEN_ADDRESS" "config.web.listen_address" "XVS_SHARD_COUNT" "shards.count" "XVS_STATE_PATH" (ternary "state.enabled" "" .state.enabled) -}}
+{{- if and $value (has $name $names) -}}
+{{- fail (printf "extraEnv: expected no %s, because %s sets it, found one" $name $value) -}}
+{{- end -}}
+{{- end -}}
+{{- if ne (len $names) (len (uniq $names)) -}}
+{{- fail (printf "extraEnv: expected each name once, found %s" (join ", " $names)) -}}
+{{- end -}}
+{{- $name := include "xvs-exporter.fullname" $ -}}
+{{- $namespace := include "xvs-exporter.namespace" $ -}}
+{{- with lookup "apps/v1" "StatefulSet" $namespace $name -}}
+{{- $installed := not (empty (dig "spec" "volumeClaimTemplates" list .)) -}}
+{{- if ne $installed $.Values.state.enabled -}}
+{{- fail (printf "state.enabled: expected %v as installed, because Kubernetes cannot change the volume claims of a StatefulSet, found %v; run kubectl --namespace %s delete statefulset %s --cascade=orphan, and upgrade again" $installed $.Values.state.enabled $namespace $name) -}}
+{{- end -}}
+{{- end -}}
 {{- if and .existingSecret .secrets -}}
 {{- fail "existingSecret, secrets: expected one of them, found both; remove secrets, or existingSecret for a trial" -}}
 {{- end -}}

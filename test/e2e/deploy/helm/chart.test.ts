@@ -24,6 +24,7 @@ const CHART = 'deploy/helm/xvs-exporter';
 const SHARDED = {
   shards: { count: 4 },
   state: { enabled: true },
+  nodeOptions: '--max-old-space-size=512',
   resources: { requests: { cpu: '300m', memory: '512Mi' }, limits: { memory: '1Gi' } },
 };
 function kustomize(folder: string): readonly Manifest[] {

@@ -25,6 +25,16 @@ function readSettings(commented: boolean): readonly (readonly [string, string])[
   return [...text.matchAll(pattern)].map(([, name = '', value = '']) => [name, value]);
 }
 
+test('unit and chart give the same memory to the process and to its heap', () => {
+  const values = readRepositoryFile('deploy/helm/xvs-exporter/values.yaml');
+  const [memory = ''] = readUnitValues('MemoryMax');
+  assert.match(values, new RegExp(`limits:\\n +memory: ${memory}i\\n`));
+  const [options = ''] = readUnitValues('Environment').flatMap(
+    (one) => one.match(/(?<=^NODE_OPTIONS=).*/) ?? [],
+  );
+  assert.match(values, new RegExp(`^nodeOptions: ${options}$`, 'm'));
+});
+
 test('systemd-analyze verify accepts the unit', (t) => {
   if (!isInstalled(t, 'systemd-analyze')) return;
   using folder = createTemporaryFolder();
@@ -81,7 +91,7 @@ test('the program accepts the arguments and variables of unit and settings file'
   const [credential = ''] = readUnitValues('LoadCredential');
   writeFileSync(join(credentials.path, credential.split(':')[0] ?? ''), 'hidden-secret\n');
   const environment = readUnitValues('Environment').map((assignment) => {
-    const [name = '', value = ''] = assignment.split('=');
+    const [, name = '', value = ''] = /^(\w+)=(.*)$/.exec(assignment) ?? [];
     return [name, value.replace('%d', credentials.path)] as const;
   });
   const env = Object.fromEntries([...readSettings(false), ...environment]);

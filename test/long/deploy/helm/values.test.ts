@@ -117,6 +117,23 @@ test('invalid values are rejected with their path', async (t) => {
       { prometheusRule: { enabled: true, alerts: { XvsNothing: { disabled: true } } } },
       'prometheusRule.alerts: expected a name of rules/alerts.yml, found "XvsNothing"',
     ],
+    [
+      { config: { web: { listen_address: '127.0.0.1:9000' } } },
+      'config.web.listen_address: expected :PORT, because Kubernetes connects to the address of the pod',
+    ],
+    [
+      { extraEnv: [{ name: 'NODE_OPTIONS', value: '' }] },
+      'extraEnv: expected no NODE_OPTIONS, because nodeOptions sets it, found one',
+    ],
+    [
+      {
+        extraEnv: [
+          { name: 'A', value: '1' },
+          { name: 'A', value: '2' },
+        ],
+      },
+      'extraEnv: expected each name once, found A, A',
+    ],
     [{ prometheusRule: { bounds: {} } }, 'prometheusRule.bounds: removed; disable the alert in'],
   ];
   for (const [values, message] of table) {
