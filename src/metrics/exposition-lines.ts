@@ -56,7 +56,8 @@ class LineBuffer {
   }
 
   toBuffer(): Buffer {
-    return Buffer.concat([...this.#chunks, Buffer.from(this.#text)]);
+    const rest = Buffer.from(this.#text);
+    return this.#chunks.length === 0 ? rest : Buffer.concat([...this.#chunks, rest]);
   }
 }
 
