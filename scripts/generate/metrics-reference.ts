@@ -22,7 +22,7 @@ const CHAPTERS: readonly { readonly title: string; readonly text: string; readon
   },
   {
     title: 'Exporter',
-    text: 'In addition, the exporter has the `process_*` and `nodejs_*` metrics of prom-client, collected at most once a second.',
+    text: 'In addition, the exporter has the `process_*` and `nodejs_*` metrics of prom-client, collected at most every ten seconds.',
     first: 'polls',
   },
 ];

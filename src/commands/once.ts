@@ -5,6 +5,7 @@ import { formatUnknownVariables } from '../config/sources.ts';
 import { observePoll } from '../diagnostics/observe-poll.ts';
 import { formatReport } from '../diagnostics/report.ts';
 import { Exposition } from '../metrics/exposition.ts';
+import { withTotals } from '../metrics/sample-columns.ts';
 import type { BuildInfo } from '../runtime/build-info.ts';
 import { openReaderPool } from '../poller/reader-module.ts';
 import { MAX_TOTAL_RESPONSE_BYTES } from '../runtime/limits.ts';
@@ -40,7 +41,8 @@ export const once = withConfiguration(
     });
     await exporter.poller.pollOnce(signal);
     progress?.[Symbol.dispose]();
-    stdout.write(new Exposition().render(await exporter.facade.collect(), 'text'));
+    const { families } = await exporter.facade.collect();
+    stdout.write(new Exposition().render(families.map(withTotals), 'text'));
     return exporter.store.states.every(({ isUp }) => isUp === true) ? 0 : 1;
   },
   {

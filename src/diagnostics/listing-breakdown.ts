@@ -70,11 +70,12 @@ function sumByLabel(listing: Listing, family: BreakdownFamily, label: string): R
 }
 
 function sumSamples(samples: SampleColumns, spec: FamilySpec, label: string): ReadonlyMap<string, number> {
-  const labelIndex = spec.labels.indexOf(label);
+  // Label sets are without the service code.
+  const labelIndex = spec.labels.indexOf(label) - 1;
   const sums = new Map<string, number>();
-  for (const { labels, value } of samples) {
+  for (const [index, labels] of samples.labelSets.entries()) {
     const name = labels[labelIndex] ?? '';
-    sums.set(name, (sums.get(name) ?? 0) + value);
+    sums.set(name, (sums.get(name) ?? 0) + (samples.totals[index] ?? 0));
   }
   return sums;
 }

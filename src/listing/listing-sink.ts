@@ -103,7 +103,7 @@ export interface ForeignCount {
  */
 export const SURPLUS_ITEMS = ['task', 'input', 'output', 'stream', 'label_set', 'label_value'] as const;
 
-export type SurplusItem = (typeof SURPLUS_ITEMS)[number];
+type SurplusItem = (typeof SURPLUS_ITEMS)[number];
 
 /** How often something exceeded its limit in one listing. */
 export interface SurplusCount {

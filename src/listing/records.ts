@@ -3,9 +3,6 @@
 /** The kind of a list entry: the `record` label of `xvs_exporter_invalid_records_total`. */
 export type RecordKind = 'user' | 'task' | 'input' | 'output' | 'stream';
 
-/** The kinds of records that can belong to another service code: the label of `xvs_exporter_foreign_records_total`. */
-export const FOREIGN_RECORD_KINDS: readonly RecordKind[] = ['user', 'task'];
-
 /**
  * Why an entry was rejected: the `reason` label. `missing_field`: a task has no `id`. `wrong_type`: the `id` of a task is
  * not a string. `too_long`: an entry of `user_list` or `task_list` exceeds the reader's buffer. `duplicate_id`: the
@@ -21,16 +18,6 @@ export const RECORD_KINDS = [
   'output',
   'stream',
 ] as const satisfies readonly RecordKind[];
-
-/** Every pair that can occur; each is a series from the start. */
-export const INVALID_RECORD_PAIRS: readonly (readonly [RecordKind, InvalidReason])[] = [
-  ...RECORD_KINDS.map((record) => [record, 'not_an_object'] as const),
-  ['task', 'missing_field'],
-  ['task', 'wrong_type'],
-  ['user', 'too_long'],
-  ['task', 'too_long'],
-  ['task', 'duplicate_id'],
-];
 
 const CHECKED_FIELDS_BY_RECORD: Readonly<Record<RecordKind, readonly string[]>> = {
   user: ['vs_id', 'service_code', 'client_version', 'device_type'],

@@ -314,13 +314,12 @@ export const CATALOGUE = {
     help: 'Polls aborted by a reload or a shutdown. Every poll that ended succeeded, failed or was aborted.',
     labels: ['service_code'],
   },
-  pollDuration: {
-    name: 'xvs_exporter_poll_duration_seconds',
-    type: 'histogram',
+  lastPollDuration: {
+    name: 'xvs_exporter_last_poll_duration_seconds',
+    type: 'gauge',
     unit: 'seconds',
-    help: 'Duration of polls, from sending the request to committing the listing or failing.',
+    help: 'Duration of the last poll, from sending the request to committing the listing or failing.',
     labels: ['service_code'],
-    buckets: [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10, 30],
   },
   lastPoll: {
     name: 'xvs_exporter_last_poll_timestamp_seconds',
@@ -473,6 +472,21 @@ export const CATALOGUE = {
     type: 'gauge',
     unit: 'bytes',
     help: 'Size of the database of the state, measured once a minute; only with state.path, after the first write.',
+    labels: [],
+  },
+  pollDuration: {
+    name: 'xvs_exporter_poll_duration_seconds',
+    type: 'histogram',
+    unit: 'seconds',
+    help: 'Duration of polls of all service codes, from sending the request to committing the listing or failing.',
+    labels: [],
+    buckets: [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10, 30],
+  },
+  time: {
+    name: 'xvs_exporter_time_seconds',
+    type: 'gauge',
+    unit: 'seconds',
+    help: "The exporter's clock at the scrape. Ages are differences of two of its timestamps.",
     labels: [],
   },
   webConnections: {

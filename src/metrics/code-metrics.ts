@@ -1,22 +1,12 @@
-import { SURPLUS_ITEMS, type SurplusItem } from '../listing/listing-sink.ts';
-import {
-  CHECKED_FIELDS,
-  FOREIGN_RECORD_KINDS,
-  INVALID_RECORD_PAIRS,
-  type InvalidReason,
-  type RecordKind,
-} from '../listing/records.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { POLL_ERROR_REASONS, type PollErrorReason } from '../upstream/errors.ts';
 import { CATALOGUE } from './catalogue.ts';
 import type { Family, Sample } from './family.ts';
-import { Histogram } from './histogram.ts';
+import type { Histogram } from './histogram.ts';
 import { SampleColumns, type LabelSet } from './sample-columns.ts';
 
-const SKIP_REASONS = ['overlap', 'retry_after'] as const;
-
 /** Why a poll that was due was skipped. */
-export type SkipReason = (typeof SKIP_REASONS)[number];
+export type SkipReason = 'overlap' | 'retry_after';
 
 /** Records the polls of one service code. After the code is untracked, calls have no visible effect. */
 export interface PollMetrics {
@@ -27,76 +17,57 @@ export interface PollMetrics {
   recordAbort(): void;
   /** Sets the size of the last decompressed body. */
   setResponseBytes(bytes: number): void;
-  addInvalidRecords(record: RecordKind, reason: InvalidReason, count: number): void;
-  addInvalidFields(record: RecordKind, field: string, count: number): void;
-  addForeignRecords(record: RecordKind, count: number): void;
-  addSurplus(item: SurplusItem, count: number): void;
 }
 
 const NO_LABELS: readonly LabelSet[] = [[]];
 const ERROR_REASON_LABELS: readonly LabelSet[] = POLL_ERROR_REASONS.map((reason) => [reason]);
-const SKIP_REASON_LABELS: readonly LabelSet[] = SKIP_REASONS.map((reason) => [reason]);
-const INVALID_RECORD_KEYS = INVALID_RECORD_PAIRS.map(([record, reason]) => `${record} ${reason}`);
 
-/** Series that exist from the start: counters, buckets with `+Inf`, sum and count, and the poll interval. */
-const INITIAL_SERIES_COUNT =
-  NO_LABELS.length +
-  ERROR_REASON_LABELS.length +
-  SKIP_REASON_LABELS.length +
-  NO_LABELS.length +
-  INVALID_RECORD_PAIRS.length +
-  CHECKED_FIELDS.length +
-  FOREIGN_RECORD_KINDS.length +
-  SURPLUS_ITEMS.length +
-  CATALOGUE.pollDuration.buckets.length +
-  3 +
-  1;
-
-const FOREIGN_RECORD_LABELS: readonly LabelSet[] = FOREIGN_RECORD_KINDS.map((record) => [record]);
-const SURPLUS_LABELS: readonly LabelSet[] = SURPLUS_ITEMS.map((item) => [item]);
-const CHECKED_FIELD_KEYS = CHECKED_FIELDS.map(([record, field]) => `${record} ${field}`);
+/** Series that exist from the start: polls, those that were aborted, those that failed by reason, and the interval. */
+const INITIAL_SERIES_COUNT = 3 + ERROR_REASON_LABELS.length;
 
 /**
- * Metrics of the polls of one service code. All counters exist from the start, at 0.
+ * Metrics of the polls of one service code. Counters exist from the start, at 0, except that of skipped polls: it appears
+ * with the first one, and is exposed at 0 until a scrape has seen that.
  *
- * Plain numbers instead of prom-client metrics take a third of the memory: a process polls thousands of service codes with
- * about 80 series each. Samples are recreated only after a change, so that the render cache hits.
+ * Plain numbers instead of prom-client metrics take a third of the memory: a process polls thousands of service codes.
+ * Samples are recreated only after a change, so that the render cache hits.
  */
 export class CodeMetrics implements PollMetrics {
   readonly #clock: Clock;
   readonly #labels: readonly [serviceCode: string];
   readonly #polls: FixedLabelCounters;
   readonly #pollErrors: FixedLabelCounters;
-  readonly #pollsSkipped: FixedLabelCounters;
+  readonly #pollsSkipped = new Map<SkipReason, number>();
+  readonly #servedSkipReasons = new Set<string>();
   readonly #pollsAborted: FixedLabelCounters;
-  readonly #invalidRecords: FixedLabelCounters;
-  readonly #invalidFields: FixedLabelCounters;
-  readonly #foreignRecords: FixedLabelCounters;
-  readonly #surplus: FixedLabelCounters;
-  readonly #pollDuration = new Histogram(CATALOGUE.pollDuration.buckets);
+  /** Of all service codes. */
+  readonly #pollDurations: Histogram;
+  #lastDurationSeconds: number | undefined;
   #lastPollSeconds: number | undefined;
   #lastSuccessSeconds: number | undefined;
   #responseBytes: number | undefined;
   #intervalSeconds = 0;
   #families: readonly Family[] | undefined;
 
-  constructor(serviceCode: string, clock: Clock) {
+  constructor(serviceCode: string, clock: Clock, pollDurations: Histogram) {
     this.#clock = clock;
+    this.#pollDurations = pollDurations;
     this.#labels = [serviceCode];
     this.#polls = new FixedLabelCounters(serviceCode, NO_LABELS);
     this.#pollErrors = new FixedLabelCounters(serviceCode, ERROR_REASON_LABELS);
-    this.#pollsSkipped = new FixedLabelCounters(serviceCode, SKIP_REASON_LABELS);
     this.#pollsAborted = new FixedLabelCounters(serviceCode, NO_LABELS);
-    this.#invalidRecords = new FixedLabelCounters(serviceCode, INVALID_RECORD_PAIRS);
-    this.#invalidFields = new FixedLabelCounters(serviceCode, CHECKED_FIELDS);
-    this.#foreignRecords = new FixedLabelCounters(serviceCode, FOREIGN_RECORD_LABELS);
-    this.#surplus = new FixedLabelCounters(serviceCode, SURPLUS_LABELS);
   }
 
   /** Counts the series without creating samples. */
   get seriesCount(): number {
-    const optional = [this.#lastPollSeconds, this.#lastSuccessSeconds, this.#responseBytes];
-    return INITIAL_SERIES_COUNT + optional.filter((value) => value !== undefined).length;
+    const gauges = [
+      this.#lastDurationSeconds,
+      this.#lastPollSeconds,
+      this.#lastSuccessSeconds,
+      this.#responseBytes,
+    ];
+    const gaugeCount = gauges.filter((value) => value !== undefined).length;
+    return INITIAL_SERIES_COUNT + this.#pollsSkipped.size + gaugeCount;
   }
 
   /** The families in the order of the catalogue, the same for every service code. */
@@ -126,8 +97,17 @@ export class CodeMetrics implements PollMetrics {
   }
 
   recordSkip(reason: SkipReason): void {
-    this.#pollsSkipped.add(SKIP_REASONS.indexOf(reason), 1);
+    this.#pollsSkipped.set(reason, (this.#pollsSkipped.get(reason) ?? 0) + 1);
     this.#invalidate();
+  }
+
+  /** Records that a scrape has been answered with these series of skipped polls. */
+  markSkipsServed({ labelSets }: SampleColumns): void {
+    for (const [reason = ''] of labelSets) {
+      if (this.#servedSkipReasons.has(reason)) continue;
+      this.#servedSkipReasons.add(reason);
+      this.#invalidate();
+    }
   }
 
   recordAbort(): void {
@@ -140,28 +120,9 @@ export class CodeMetrics implements PollMetrics {
     this.#invalidate();
   }
 
-  addInvalidRecords(record: RecordKind, reason: InvalidReason, count: number): void {
-    this.#invalidRecords.add(INVALID_RECORD_KEYS.indexOf(`${record} ${reason}`), count);
-    this.#invalidate();
-  }
-
-  addInvalidFields(record: RecordKind, field: string, count: number): void {
-    this.#invalidFields.add(CHECKED_FIELD_KEYS.indexOf(`${record} ${field}`), count);
-    this.#invalidate();
-  }
-
-  addForeignRecords(record: RecordKind, count: number): void {
-    this.#foreignRecords.add(FOREIGN_RECORD_KINDS.indexOf(record), count);
-    this.#invalidate();
-  }
-
-  addSurplus(item: SurplusItem, count: number): void {
-    this.#surplus.add(SURPLUS_ITEMS.indexOf(item), count);
-    this.#invalidate();
-  }
-
   #recordEnd(durationSeconds: number): void {
-    this.#pollDuration.observe(durationSeconds);
+    this.#pollDurations.observe(durationSeconds);
+    this.#lastDurationSeconds = durationSeconds;
     this.#lastPollSeconds = this.#clock.now() / 1000;
     this.#invalidate();
   }
@@ -171,22 +132,28 @@ export class CodeMetrics implements PollMetrics {
   }
 
   #createFamilies(): readonly Family[] {
-    const durations = [this.#pollDuration.toSample(this.#labels)];
     return [
       { spec: CATALOGUE.polls, samples: this.#polls.samples },
       { spec: CATALOGUE.pollErrors, samples: this.#pollErrors.samples },
-      { spec: CATALOGUE.pollsSkipped, samples: this.#pollsSkipped.samples },
+      { spec: CATALOGUE.pollsSkipped, samples: this.#createSkipSamples() },
       { spec: CATALOGUE.pollsAborted, samples: this.#pollsAborted.samples },
-      { spec: CATALOGUE.pollDuration, samples: durations },
+      { spec: CATALOGUE.lastPollDuration, samples: this.#toGaugeSamples(this.#lastDurationSeconds) },
       { spec: CATALOGUE.lastPoll, samples: this.#toGaugeSamples(this.#lastPollSeconds) },
       { spec: CATALOGUE.lastSuccess, samples: this.#toGaugeSamples(this.#lastSuccessSeconds) },
       { spec: CATALOGUE.pollInterval, samples: this.#toGaugeSamples(this.#intervalSeconds) },
       { spec: CATALOGUE.responseBytes, samples: this.#toGaugeSamples(this.#responseBytes) },
-      { spec: CATALOGUE.invalidRecords, samples: this.#invalidRecords.samples },
-      { spec: CATALOGUE.invalidFields, samples: this.#invalidFields.samples },
-      { spec: CATALOGUE.foreignRecords, samples: this.#foreignRecords.samples },
-      { spec: CATALOGUE.listingSurplus, samples: this.#surplus.samples },
     ];
+  }
+
+  #createSkipSamples(): SampleColumns {
+    const reasons = [...this.#pollsSkipped.keys()];
+    const totals = [...this.#pollsSkipped.values()];
+    return new SampleColumns(
+      this.#labels[0],
+      reasons.map((reason) => [reason]),
+      totals.map((total, index) => (this.#servedSkipReasons.has(reasons[index] ?? '') ? total : 0)),
+      totals,
+    );
   }
 
   #toGaugeSamples(value: number | undefined): readonly Sample[] {

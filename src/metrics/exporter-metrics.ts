@@ -4,14 +4,22 @@ import { CATALOGUE } from './catalogue.ts';
 import { CodeLabels } from './code-labels.ts';
 import { CodeMetrics, type PollMetrics } from './code-metrics.ts';
 import type { Family, FamilySelection } from './family.ts';
-import { DefaultMetrics, MetricSet } from './prom-client-adapter.ts';
+import { Histogram } from './histogram.ts';
+import { ProcessMetricSet } from './process-metrics.ts';
+import { DefaultMetrics } from './prom-client-adapter.ts';
+import { SampleColumns } from './sample-columns.ts';
 import { createWebMetrics } from './web-metrics.ts';
 
-/**
- * Collecting the default metrics reads `/proc` and computes percentiles, which takes as long as a small scrape. Both they
- * and those of the web server change with each scrape, and concurrent scrapes share an exposition that is the same.
- */
+/** The clock and the metrics of the web server change with each scrape; concurrent scrapes share an exposition that is the same. */
 const VOLATILE_METRICS_MAX_AGE_MS = 1000;
+/** Collecting the default metrics reads `/proc` and computes percentiles, which takes as long as a small scrape. */
+const DEFAULT_METRICS_MAX_AGE_MS = 10_000;
+
+/** Families that several scrapes share. */
+interface SharedFamilies {
+  readonly atMs: number;
+  readonly families: Promise<readonly Family[]>;
+}
 
 /** What the metrics tell about the state. The state store updates it. */
 export interface StateStatistics {
@@ -54,14 +62,16 @@ export class ExporterMetrics implements Disposable {
   readonly #labels: CodeLabels;
   readonly #defaultMetrics = new DefaultMetrics();
   readonly #processMetrics = createProcessMetrics();
-  readonly #webMetricSet = new MetricSet();
+  readonly #webMetricSet = new ProcessMetricSet();
   /** Metrics of the web server. */
   readonly web = createWebMetrics(this.#webMetricSet);
   readonly #codeMetrics = new Map<string, CodeMetrics>();
+  readonly #pollDurations = new Histogram(CATALOGUE.pollDuration.buckets);
   readonly #decodingBudget: NonNullable<ExporterMetricsOptions['decodingBudget']>;
   readonly #state: Readonly<StateStatistics> | undefined;
   readonly #log: NonNullable<ExporterMetricsOptions['log']>;
-  #lastVolatile: { readonly atMs: number; readonly families: Promise<readonly Family[]> } | undefined;
+  #lastVolatile: { readonly atMs: number; readonly families: readonly Family[] } | undefined;
+  #lastDefaults: SharedFamilies | undefined;
   #configLoads: ConfigLoads = { lastSuccessMs: undefined, lastFailureMs: undefined };
 
   constructor(options: ExporterMetricsOptions) {
@@ -71,18 +81,17 @@ export class ExporterMetrics implements Disposable {
     this.#decodingBudget = options.decodingBudget ?? { usedBytes: 0, limitBytes: 0 };
     this.#state = options.state;
     this.#log = options.log ?? { droppedLines: 0 };
-    const { shards, shardIndex, buildInfo, stateWriteErrors, stateDelays, stateLastSuccess, stateSize } =
-      this.#processMetrics;
-    // prom-client creates metrics without labels with the value 0.
-    for (const metric of [stateWriteErrors, stateDelays, stateLastSuccess, stateSize]) metric.remove();
+    const { shards, shardIndex, serviceCodes, buildInfo } = this.#processMetrics;
+    serviceCodes.set(0);
     shards.set(shard.count);
     shardIndex.set(shard.index);
-    buildInfo.set({ version, revision, node_version: nodeVersion }, 1);
+    buildInfo.set(1, version, revision, nodeVersion);
   }
 
   /** Creates the series of a service code, counters at 0. If it is tracked already, only updates its poll interval. */
   track(serviceCode: string, intervalMs: number): PollMetrics {
-    const metrics = this.#codeMetrics.get(serviceCode) ?? new CodeMetrics(serviceCode, this.#clock);
+    const metrics =
+      this.#codeMetrics.get(serviceCode) ?? new CodeMetrics(serviceCode, this.#clock, this.#pollDurations);
     this.#codeMetrics.set(serviceCode, metrics);
     this.#processMetrics.serviceCodes.set(this.#codeMetrics.size);
     metrics.setIntervalMs(intervalMs);
@@ -120,26 +129,33 @@ export class ExporterMetrics implements Disposable {
     this.#readCurrentValues();
     return [
       ...(selection === 'exporter' ? [] : this.#collectCodes(this.#codeMetrics.keys())),
-      ...(await this.#processMetrics.set.collectFamilies()),
-      ...(await this.#collectVolatile()),
+      ...this.#processMetrics.set.families,
+      { spec: CATALOGUE.pollDuration, samples: [this.#pollDurations.toSample([])] },
+      ...this.#collectVolatile(),
+      ...(await this.#collectDefaults()),
     ];
+  }
+
+  /** Records that a scrape has been answered with these families. */
+  markServed(families: readonly Family[]): void {
+    for (const { spec, samples } of families) {
+      if (spec === CATALOGUE.pollsSkipped && samples instanceof SampleColumns)
+        this.#codeMetrics.get(samples.serviceCode)?.markSkipsServed(samples);
+    }
   }
 
   #readCurrentValues(): void {
     const { pendingResponseBytes, pendingResponseLimit, logLinesDropped } = this.#processMetrics;
     pendingResponseBytes.set(this.#decodingBudget.usedBytes);
     pendingResponseLimit.set(this.#decodingBudget.limitBytes);
-    logLinesDropped.reset();
-    logLinesDropped.inc(this.#log.droppedLines);
+    logLinesDropped.set(this.#log.droppedLines);
     if (this.#state !== undefined) this.#readState(this.#state);
   }
 
   #readState({ writeErrors, delayedPublications, lastWriteMs, bytes }: StateStatistics): void {
     const { stateWriteErrors, stateDelays, stateLastSuccess, stateSize } = this.#processMetrics;
-    stateWriteErrors.reset();
-    stateWriteErrors.inc(writeErrors);
-    stateDelays.reset();
-    stateDelays.inc(delayedPublications);
+    stateWriteErrors.set(writeErrors);
+    stateDelays.set(delayedPublications);
     if (lastWriteMs !== undefined) stateLastSuccess.set(lastWriteMs / 1000);
     if (bytes !== undefined) stateSize.set(bytes);
   }
@@ -148,17 +164,22 @@ export class ExporterMetrics implements Disposable {
     this.#defaultMetrics[Symbol.dispose]();
   }
 
-  /** Collects the metrics of the web server and the default metrics, at most once a second. */
-  #collectVolatile(): Promise<readonly Family[]> {
+  /** Collects the clock and the metrics of the web server, at most once a second. */
+  #collectVolatile(): readonly Family[] {
     const nowMs = this.#clock.monotonic();
-    if (this.#lastVolatile === undefined || nowMs - this.#lastVolatile.atMs >= VOLATILE_METRICS_MAX_AGE_MS)
-      this.#lastVolatile = { atMs: nowMs, families: this.#readVolatile() };
+    if (this.#lastVolatile === undefined || nowMs - this.#lastVolatile.atMs >= VOLATILE_METRICS_MAX_AGE_MS) {
+      const time = { spec: CATALOGUE.time, samples: [{ labels: [], value: this.#clock.now() / 1000 }] };
+      this.#lastVolatile = { atMs: nowMs, families: [time, ...this.#webMetricSet.families] };
+    }
     return this.#lastVolatile.families;
   }
 
-  async #readVolatile(): Promise<readonly Family[]> {
-    const webFamilies = await this.#webMetricSet.collectFamilies();
-    return [...webFamilies, ...(await this.#defaultMetrics.collectFamilies())];
+  /** Collects the default metrics, at most every ten seconds. */
+  #collectDefaults(): Promise<readonly Family[]> {
+    const nowMs = this.#clock.monotonic();
+    if (this.#lastDefaults === undefined || nowMs - this.#lastDefaults.atMs >= DEFAULT_METRICS_MAX_AGE_MS)
+      this.#lastDefaults = { atMs: nowMs, families: this.#defaultMetrics.collectFamilies() };
+    return this.#lastDefaults.families;
   }
 
   /** Collects each family in one part for each service code. */
@@ -175,21 +196,21 @@ export class ExporterMetrics implements Disposable {
 
 /** Creates the metrics without a service code, in the order of the catalogue. */
 function createProcessMetrics() {
-  const set = new MetricSet();
+  const set = new ProcessMetricSet();
   return {
     set,
-    shards: set.createGauge(CATALOGUE.shards),
-    shardIndex: set.createGauge(CATALOGUE.shardIndex),
-    serviceCodes: set.createGauge(CATALOGUE.serviceCodes),
-    buildInfo: set.createGauge(CATALOGUE.buildInfo),
-    pendingResponseBytes: set.createGauge(CATALOGUE.pendingResponseBytes),
-    pendingResponseLimit: set.createGauge(CATALOGUE.pendingResponseLimit),
-    logLinesDropped: set.createCounter(CATALOGUE.logLinesDropped),
-    configLastReloadSuccessful: set.createGauge(CATALOGUE.configLastReloadSuccessful),
-    configLastReloadSuccess: set.createGauge(CATALOGUE.configLastReloadSuccess),
-    stateWriteErrors: set.createCounter(CATALOGUE.stateWriteErrors),
-    stateDelays: set.createCounter(CATALOGUE.stateDelayedPublications),
-    stateLastSuccess: set.createGauge(CATALOGUE.stateLastSuccess),
-    stateSize: set.createGauge(CATALOGUE.stateSize),
+    shards: set.create(CATALOGUE.shards),
+    shardIndex: set.create(CATALOGUE.shardIndex),
+    serviceCodes: set.create(CATALOGUE.serviceCodes),
+    buildInfo: set.create(CATALOGUE.buildInfo),
+    pendingResponseBytes: set.create(CATALOGUE.pendingResponseBytes),
+    pendingResponseLimit: set.create(CATALOGUE.pendingResponseLimit),
+    logLinesDropped: set.create(CATALOGUE.logLinesDropped),
+    configLastReloadSuccessful: set.create(CATALOGUE.configLastReloadSuccessful),
+    configLastReloadSuccess: set.create(CATALOGUE.configLastReloadSuccess),
+    stateWriteErrors: set.create(CATALOGUE.stateWriteErrors),
+    stateDelays: set.create(CATALOGUE.stateDelayedPublications),
+    stateLastSuccess: set.create(CATALOGUE.stateLastSuccess),
+    stateSize: set.create(CATALOGUE.stateSize),
   };
 }

@@ -1,5 +1,5 @@
 import { CATALOGUE } from './catalogue.ts';
-import type { MetricSet } from './prom-client-adapter.ts';
+import type { ProcessMetricSet } from './process-metrics.ts';
 
 const CONNECTION_CLOSE_REASONS = ['max_connections', 'pipelining', 'slow_client'] as const;
 
@@ -28,18 +28,18 @@ export interface WebMetrics {
 }
 
 /** Adds the metrics of the web server to a set. Counters start at 0; the certificate appears with its first value. */
-export function createWebMetrics(set: MetricSet): WebMetrics {
-  const connections = set.createGauge(CATALOGUE.webConnections);
-  const connectionsClosed = set.createCounter(CATALOGUE.webConnectionsClosed);
-  const requestsRejected = set.createCounter(CATALOGUE.webRequestsRejected);
-  const certificateNotAfter = set.createGauge(CATALOGUE.tlsCertificateNotAfter);
-  certificateNotAfter.remove();
-  for (const reason of CONNECTION_CLOSE_REASONS) connectionsClosed.inc({ reason }, 0);
-  for (const reason of REQUEST_REJECTION_REASONS) requestsRejected.inc({ reason }, 0);
+export function createWebMetrics(set: ProcessMetricSet): WebMetrics {
+  const connections = set.create(CATALOGUE.webConnections);
+  const connectionsClosed = set.create(CATALOGUE.webConnectionsClosed);
+  const requestsRejected = set.create(CATALOGUE.webRequestsRejected);
+  const certificateNotAfter = set.create(CATALOGUE.tlsCertificateNotAfter);
+  connections.set(0);
+  for (const reason of CONNECTION_CLOSE_REASONS) connectionsClosed.set(0, reason);
+  for (const reason of REQUEST_REJECTION_REASONS) requestsRejected.set(0, reason);
   return {
-    addConnections: (change) => connections.inc(change),
-    recordConnectionClosed: (reason) => connectionsClosed.inc({ reason }),
-    recordRequestRejected: (reason) => requestsRejected.inc({ reason }),
+    addConnections: (change) => connections.add(change),
+    recordConnectionClosed: (reason) => connectionsClosed.add(1, reason),
+    recordRequestRejected: (reason) => requestsRejected.add(1, reason),
     setCertificateNotAfter: (notAfterMs) => certificateNotAfter.set(notAfterMs / 1000),
   };
 }

@@ -18,7 +18,7 @@ export interface ListingTotals {
 
 /** Adds up a snapshot over all its label sets. */
 export function computeTotals({ users, tasks, listing, counters }: Snapshot): ListingTotals {
-  const sum = ({ values }: SampleColumns): number => values.reduce((total, value) => total + value, 0);
+  const sum = ({ totals }: SampleColumns): number => totals.reduce((total, value) => total + value, 0);
   return {
     users,
     tasks,

@@ -192,10 +192,9 @@ export class ServiceCodePoller {
   async #commit(listing: ListingAggregator, { ret, status }: GoodListing, startedMs: number): Promise<void> {
     const { tally, accumulators, metrics, pollLogger, clock, persistence } = this.#options;
     // Not abortable: the listing is good, and half of it must not count.
-    const snapshot = await runInTurns(
-      tally.beginCommit(listing, this.#getInstant()),
-      COMMITTED_ITEMS_PER_TURN,
-    );
+    const served = this.#options.store.getServed(tally.serviceCode);
+    const commit = tally.beginCommit(listing, this.#getInstant(), served);
+    const snapshot = await runInTurns(commit, COMMITTED_ITEMS_PER_TURN);
     accumulators.release(listing.accumulator);
     const durationMs = clock.monotonic() - startedMs;
     // What a scrape has seen must survive a kill of the process.
@@ -213,12 +212,6 @@ export class ServiceCodePoller {
       previousBytes: lastSnapshot && pickByteCounters(lastSnapshot),
     });
     this.#history.append({ atMs: monotonicMs, durationMs, totals: computeTotals(snapshot) });
-    for (const { record, reason, count } of listing.invalidCounts)
-      metrics.addInvalidRecords(record, reason, count);
-    for (const { record, field, count } of snapshot.invalidFields)
-      metrics.addInvalidFields(record, field, count);
-    for (const { record, count } of snapshot.foreignRecords) metrics.addForeignRecords(record, count);
-    for (const { item, count } of snapshot.surplus) metrics.addSurplus(item, count);
     metrics.recordSuccess(durationMs / 1000);
     pollLogger.logSuccess(snapshot, listing.invalidCounts, durationMs);
   }

@@ -2,6 +2,7 @@ import { CATALOGUE } from '../metrics/catalogue.ts';
 import { CodeLabels } from '../metrics/code-labels.ts';
 import type { Family, FamilySpec, Sample, Samples } from '../metrics/family.ts';
 import { COUNTER_FAMILIES, LISTING_FAMILIES } from '../tally/family-keys.ts';
+import type { Instant } from '../tally/instant.ts';
 import type { ByteCounters, Snapshot } from '../tally/snapshot.ts';
 import type { PollErrorReason } from '../upstream/errors.ts';
 import { PollHistory, type PollHistoryView } from './poll-history.ts';
@@ -60,6 +61,8 @@ export function isStale({ snapshot, staleAfterMs }: CodeState, nowMs: number): b
 /** The latest state of every service code: written by polls, read by scrapes. */
 export class Store {
   readonly #states = new Map<string, CodeState>();
+  /** The commit that the last scrape of each service code was answered with. */
+  readonly #served = new Map<string, Instant>();
   readonly #labels: CodeLabels;
 
   constructor(labels = new CodeLabels()) {
@@ -72,6 +75,22 @@ export class Store {
 
   remove(serviceCode: string): void {
     this.#states.delete(serviceCode);
+    this.#served.delete(serviceCode);
+  }
+
+  /** Records that a scrape has been answered with the snapshots of these states. */
+  markServed(states: readonly CodeState[]): void {
+    for (const { serviceCode, snapshot } of states) {
+      if (snapshot === undefined || !this.#states.has(serviceCode)) continue;
+      const last = this.#served.get(serviceCode);
+      if (last === undefined || last.monotonicMs < snapshot.at.monotonicMs)
+        this.#served.set(serviceCode, snapshot.at);
+    }
+  }
+
+  /** The commit that the last scrape of a service code was answered with. */
+  getServed(serviceCode: string): Instant | undefined {
+    return this.#served.get(serviceCode);
   }
 
   get(serviceCode: string): CodeState | undefined {
@@ -82,17 +101,17 @@ export class Store {
     return [...this.#states.values()];
   }
 
-  #select(serviceCode: string): readonly CodeState[] {
+  /** The state of one service code, if it is polled. */
+  select(serviceCode: string): readonly CodeState[] {
     const state = this.#states.get(serviceCode);
     return state === undefined ? [] : [state];
   }
 
   /**
-   * Collects the families of all service codes or of one, in the order of the catalogue: one part of each family for each
-   * service code. The samples are the snapshot's own objects, so that the render cache hits.
+   * Collects the families of all or of the given states, in the order of the catalogue: one part of each family for each service
+   * code. The samples are the snapshot's own objects, so that the render cache hits.
    */
-  collectFamilies(nowMs: number, onlyCode?: string): readonly Family[] {
-    const states = onlyCode === undefined ? this.states : this.#select(onlyCode);
+  collectFamilies(nowMs: number, states: readonly CodeState[] = this.states): readonly Family[] {
     const fresh = states.filter((state) => !isStale(state, nowMs));
     return [
       ...this.#labels.splitByLabels({ spec: CATALOGUE.up, samples: states.flatMap(toUpSamples) }),

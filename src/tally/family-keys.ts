@@ -37,6 +37,10 @@ export const LEDGER_COUNTERS = [
   'taskStalls',
   'byteCountResets',
   'byteCountImplausible',
+  'invalidRecords',
+  'invalidFields',
+  'foreignRecords',
+  'listingSurplus',
   'departedTasksEvicted',
 ] as const;
 

@@ -19,6 +19,9 @@ const LEAST_BOUNDED_FIRST: readonly string[] = [
   'mode',
 ];
 
+/** Labels whose values terminals choose. Those of the others are the service's. */
+const TERMINAL_LABELS: readonly string[] = ['client_version', 'device_type'];
+
 /** By family: indexes into a label set without the service code, in the order of folding. */
 const FOLD_ORDERS: Readonly<Record<keyof typeof CATALOGUE, readonly number[]>> = mapRecord(
   CATALOGUE,
@@ -36,12 +39,15 @@ const FOLDED_SHARE = 0.1;
 export class LabelFolding {
   /** Number of levels, the unfolded one included. */
   readonly levelCount: number;
+  /** Whether terminals choose values of the labels. */
+  readonly hasTerminalLabels: boolean;
   readonly #order: readonly number[];
   readonly #maxLabelSets: number;
 
   constructor(family: keyof typeof CATALOGUE, maxLabelSets: number) {
     this.#order = FOLD_ORDERS[family];
     this.levelCount = this.#order.length + 1;
+    this.hasTerminalLabels = CATALOGUE[family].labels.some((label) => TERMINAL_LABELS.includes(label));
     this.#maxLabelSets = maxLabelSets;
   }
 

@@ -102,9 +102,21 @@ export class ListingAggregator implements ListingSink, ListingSums {
     this.foreignRecords = totals.foreignRecords;
     this.surplus = totals.surplus;
     for (const row of totals.rows) this.#addRow(row);
+    this.#countInvalid(totals);
     for (const [index, threshold] of CONNECTION_THRESHOLDS.entries()) {
       this.gauges.tasksByHttpConnections.at(String(threshold)).add(this.#connectionCounts[index] ?? 0);
     }
+  }
+
+  /** These counters appear with the first record or field that is not as it should be. */
+  #countInvalid({ invalidRecords, invalidFields, foreignRecords, surplus }: ListingTotals): void {
+    const { increases } = this.accumulator;
+    for (const { record, reason, count } of invalidRecords)
+      increases.invalidRecords.at(record).at(reason).add(count);
+    for (const { record, field, count } of invalidFields)
+      increases.invalidFields.at(record).at(field).add(count);
+    for (const { record, count } of foreignRecords) increases.foreignRecords.at(record).add(count);
+    for (const { item, count } of surplus) increases.listingSurplus.at(item).add(count);
   }
 
   #countConnections(connections: number): void {

@@ -4,9 +4,13 @@ import type { LabelSet } from '../metrics/sample-columns.ts';
 export class SampleBuffer {
   readonly labelSets: LabelSet[] = [];
   readonly values: number[] = [];
+  /** The totals of counters, if one differs from its value because no scrape has seen its label set yet. */
+  totals: number[] | undefined;
 
-  add(labels: LabelSet, value: number): void {
+  add(labels: LabelSet, total: number, value: number = total): void {
+    if (total !== value) this.totals ??= [...this.values];
     this.labelSets.push(labels);
     this.values.push(value);
+    this.totals?.push(total);
   }
 }

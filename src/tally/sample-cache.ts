@@ -13,14 +13,17 @@ export class SampleCache {
   }
 
   /** Returns the samples of the new columns; all label sets have the same number of labels. */
-  update({ labelSets, values }: SampleBuffer): SampleColumns {
+  update({ labelSets, values, totals }: SampleBuffer): SampleColumns {
     const last = this.#last;
+    const nextValues = reuseIfEqual(last.values, values);
     const next = new SampleColumns(
       last.serviceCode,
       reuseIfEqual(last.labelSets, labelSets, areLabelSetsEqual),
-      reuseIfEqual(last.values, values),
+      nextValues,
+      totals === undefined ? nextValues : reuseIfEqual(last.totals, totals),
     );
-    const isUnchanged = next.labelSets === last.labelSets && next.values === last.values;
+    const isUnchanged =
+      next.labelSets === last.labelSets && next.values === last.values && next.totals === last.totals;
     if (!isUnchanged) this.#last = next;
     return this.#last;
   }

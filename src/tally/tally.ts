@@ -13,7 +13,7 @@ import {
 } from './family-keys.ts';
 import type { Instant } from './instant.ts';
 import { LabelFolding } from './label-folding.ts';
-import { LabelLimiter, type LimitedSamples } from './label-limiter.ts';
+import { GaugeFamily, type LimitedSamples } from './gauge-family.ts';
 import type { LabelSum } from './label-sums.ts';
 import { DEFAULT_LEDGER_SETTINGS, Ledger, type LedgerSettings } from './ledger/ledger.ts';
 import type { ServerSums } from './ledger/server-sums.ts';
@@ -54,7 +54,7 @@ const CLOSED_GAUGES: readonly ListingGauge[] = ['tasksByHttpConnections'];
 export class Tally {
   readonly #serviceCode: string;
   readonly #maxLabelSets: number;
-  readonly #limiters: Readonly<Record<ListingGauge, LabelLimiter>>;
+  readonly #gauges: Readonly<Record<ListingGauge, GaugeFamily>>;
   readonly #servers: RecentServers;
   readonly #details: TaskDetails | undefined;
   readonly #ledger: Ledger;
@@ -74,9 +74,9 @@ export class Tally {
     const { serviceCode, maxLabelSets } = options;
     this.#serviceCode = serviceCode;
     this.#maxLabelSets = maxLabelSets;
-    this.#limiters = recordOf(LISTING_GAUGES, (gauge) => {
+    this.#gauges = recordOf(LISTING_GAUGES, (gauge) => {
       const limit = CLOSED_GAUGES.includes(gauge) ? Number.POSITIVE_INFINITY : maxLabelSets;
-      return new LabelLimiter(serviceCode, new LabelFolding(gauge, limit));
+      return new GaugeFamily(serviceCode, new LabelFolding(gauge, limit));
     });
     this.#servers = new RecentServers(maxLabelSets);
     this.#details = options.perTask ? new TaskDetails(serviceCode, options.maxTasks) : undefined;
@@ -130,29 +130,37 @@ export class Tally {
   }
 
   /** Takes a good listing, once, and returns everything that is exposed from now on. */
-  commit(listing: ListingSums, at: Instant): Snapshot {
-    return this.beginCommit(listing, at).complete();
+  commit(listing: ListingSums, at: Instant, served?: Instant): Snapshot {
+    return this.beginCommit(listing, at, served).complete();
   }
 
-  /** Begins to take a good listing, in steps. A commit that is under way is completed first. */
-  beginCommit(listing: ListingSums, at: Instant): PendingCommit {
+  /**
+   * Begins to take a good listing, in steps. A commit that is under way is completed first.
+   *
+   * @param served - the commit that the last scrape was answered with: it has seen the label sets that were new then
+   */
+  beginCommit(listing: ListingSums, at: Instant, served?: Instant): PendingCommit {
     this.#pendingCommit?.complete();
     while (this.#pendingExport?.next().done === false);
     this.#commitCount += 1;
-    this.#pendingCommit = new PendingCommit(this.#commitInSteps(listing, at));
+    this.#pendingCommit = new PendingCommit(this.#commitInSteps(listing, at, served));
     return this.#pendingCommit;
   }
 
-  *#commitInSteps(listing: ListingSums, at: Instant): Generator<ItemCount, Snapshot> {
+  *#commitInSteps(
+    listing: ListingSums,
+    at: Instant,
+    served: Instant | undefined,
+  ): Generator<ItemCount, Snapshot> {
     const { servers, accumulator } = listing;
     for (const format of listing.watchedFormats) this.#addMeteredFormat(format);
     this.#servers.update(servers, at);
-    this.#details?.beginCommit(listing);
+    this.#details?.beginCommit(listing, at);
     const serverSums = yield* this.#ledger.commit(listing, at);
     this.#addIdleServers(listing);
     const gauges = yield* recordInSteps(
       LISTING_GAUGES,
-      (gauge) => this.#limiters[gauge].limit(this.#selectSums(listing, gauge), at),
+      (gauge) => this.#gauges[gauge].commit(this.#selectSums(listing, gauge), at),
       ({ samples }) => samples.values.length,
     );
     const { byteCountImplausible } = accumulator.increases;
@@ -179,16 +187,16 @@ export class Tally {
           oldestTaskFirstSeen: this.#collectOldest(serverSums),
           foldedLabelSets: this.#collectFoldedLabelSets(gauges),
         },
-        this.#details?.collect(this.#ledger),
+        this.#details?.collect(this.#ledger, served),
       ),
-      counters: this.collectCounters(),
+      counters: this.collectCounters(served),
     };
   }
 
   /** The counters after the last commit, or as they were restored. */
-  collectCounters(): Snapshot['counters'] {
+  collectCounters(served?: Instant): Snapshot['counters'] {
     return Object.assign(
-      recordOf(LEDGER_COUNTERS, (counter) => this.#ledger.counters[counter].collect()),
+      recordOf(LEDGER_COUNTERS, (counter) => this.#ledger.counters[counter].collect(served)),
       { taskLifetime: [this.#ledger.collectLifetimes(this.#serviceCode)] },
     );
   }

@@ -1,6 +1,8 @@
 import type { LabelSet, SampleColumns } from '../metrics/sample-columns.ts';
 import { recordOf } from '../runtime/record-of.ts';
 import { TASK_FAMILIES, type TaskFamily } from './family-keys.ts';
+import { stillUnseen } from './counter-family.ts';
+import type { Instant } from './instant.ts';
 import { sanitizeLabelValue } from '../listing/label-values.ts';
 import type { TaskReading } from '../listing/listing-sink.ts';
 import type { Ledger } from './ledger/ledger.ts';
@@ -9,10 +11,11 @@ import { OutputSums } from './output-sums.ts';
 import type { TaskObserver } from './task-observer.ts';
 import { SampleBuffer } from './sample-buffer.ts';
 import { SampleCache } from './sample-cache.ts';
+import { SlotTable } from './slot-table.ts';
 import type { TaskIndex } from './task-index.ts';
 
-/** A candidate replaces a present incumbent only if it is larger by this factor: the selection does not flap. */
-const REPLACEMENT_FACTOR = 2;
+/** Tasks of an earlier process have been seen before all others. */
+const RESTORED: Instant = { wallMs: 0, monotonicMs: 0 };
 
 /** The totals of a task's counters as they are persisted. */
 export interface PersistedTaskDetail {
@@ -22,8 +25,8 @@ export interface PersistedTaskDetail {
 
 interface TaskCounter {
   total: number;
-  /** Whether it is exposed at 0, because this commit created it. */
-  isNew: boolean;
+  /** The commit since which it is exposed at 0; `undefined` as soon as a scrape has seen that. */
+  unseenSince: Instant | undefined;
 }
 
 interface TaskDetail {
@@ -32,6 +35,12 @@ interface TaskDetail {
   readonly outputs: Map<string, TaskCounter>;
   /** The task in this listing. */
   reading: TaskReading | undefined;
+}
+
+/** A task that competes for a slot, by its id. */
+interface TaskItem {
+  readonly key: string;
+  readonly reading: TaskReading;
 }
 
 interface TasksOfListing {
@@ -45,9 +54,10 @@ interface TasksOfListing {
  */
 export class TaskDetails implements TaskObserver {
   readonly #maxTasks: number;
+  readonly #slots: SlotTable<TaskItem>;
   readonly #sampleCaches: Readonly<Record<TaskFamily, SampleCache>>;
   readonly #details = new Map<string, TaskDetail>();
-  readonly #labels = new Set<string>();
+  #committedAt: Instant | undefined;
   /** Those of the last listing: their labels are the formats of its outputs. */
   #outputSums = new OutputSums();
   /** Tasks of the last listing that are not exposed. */
@@ -55,21 +65,31 @@ export class TaskDetails implements TaskObserver {
 
   constructor(serviceCode: string, maxTasks: number) {
     this.#maxTasks = maxTasks;
+    this.#slots = new SlotTable({
+      capacity: maxTasks,
+      getSize: ({ reading }) => [reading.connections, sumInputBytes(reading)],
+      canReplacePresent: true,
+      isPaced: false,
+    });
     this.#sampleCaches = recordOf(TASK_FAMILIES, () => new SampleCache(serviceCode));
   }
 
   /** Selects the tasks of a listing, before the ledger takes it. */
-  beginCommit({ tasks: readings, outputSums }: TasksOfListing): void {
+  beginCommit({ tasks: readings, outputSums }: TasksOfListing, at: Instant): void {
+    this.#committedAt = at;
     this.#outputSums = outputSums;
-    for (const [id, detail] of this.#details) {
-      for (const counter of [detail.input, ...detail.outputs.values()]) counter.isNew = false;
-      detail.reading = pickReading(readings.listById(id));
-      if (detail.reading === undefined) this.#remove(id, detail);
+    const tasks = [...readings].filter((reading) => pickReading(readings.listById(reading.id)) === reading);
+    const items = tasks.map((reading): TaskItem => ({ key: reading.id, reading }));
+    const { rest } = this.#slots.assign(items, at);
+    const selected = new Map(items.map(({ key, reading }) => [key, reading]));
+    for (const { key } of rest) selected.delete(key);
+    for (const id of this.#details.keys()) if (!selected.has(id)) this.#details.delete(id);
+    for (const [id, reading] of selected) {
+      const detail = this.#details.get(id) ?? this.#createDetail(id);
+      this.#details.set(id, detail);
+      detail.reading = reading;
     }
-    const isCandidate = (reading: TaskReading): boolean =>
-      !this.#details.has(reading.id) && pickReading(readings.listById(reading.id)) === reading;
-    this.#select([...readings].filter(isCandidate));
-    this.omittedCount = readings.size - this.#details.size;
+    this.omittedCount = readings.size - selected.size;
   }
 
   /** The counters of the tasks that are exposed. */
@@ -80,16 +100,15 @@ export class TaskDetails implements TaskObserver {
 
   /** Restores a task that an earlier process exposed, up to the limit. */
   restore(taskId: string, { input, outputs }: PersistedTaskDetail): void {
-    const label = sanitizeLabelValue(taskId);
-    if (this.#details.size >= this.#maxTasks || this.#labels.has(label)) return;
+    if (this.#details.size >= this.#maxTasks) return;
     const counters = [...outputs].map(([format, total]): [string, TaskCounter] => [
       format,
-      { total, isNew: false },
+      { total, unseenSince: undefined },
     ]);
-    this.#labels.add(label);
+    this.#slots.restore(taskId, RESTORED);
     this.#details.set(taskId, {
-      label,
-      input: { total: input, isNew: false },
+      label: sanitizeLabelValue(taskId),
+      input: { total: input, unseenSince: undefined },
       outputs: new Map(counters),
       reading: undefined,
     });
@@ -104,24 +123,30 @@ export class TaskDetails implements TaskObserver {
     const detail = this.#getDetail(task);
     if (detail === undefined) return;
     const found = detail.outputs.get(format);
-    const counter = found ?? createCounter();
+    const counter = found ?? this.#createCounter();
     detail.outputs.set(format, counter);
     counter.total += bytes;
   }
 
-  /** The samples of all families, after the ledger has taken the same readings. */
-  collect(ledger: Pick<Ledger, 'getTask'>): Record<TaskFamily, SampleColumns> {
+  /**
+   * The samples of all families, after the ledger has taken the same readings; `served` is the commit that the last scrape
+   * was answered with.
+   */
+  collect(ledger: Pick<Ledger, 'getTask'>, served: Instant | undefined): Record<TaskFamily, SampleColumns> {
     const families = recordOf(TASK_FAMILIES, () => new SampleBuffer());
+    const exposedLabels = new Set<string>();
     for (const detail of this.#details.values()) {
-      const { reading } = detail;
+      const { reading, label } = detail;
       const account = reading && ledger.getTask(reading);
-      if (reading === undefined || account === undefined) continue;
-      const labels = [detail.label];
+      // Ids that differ only beyond the length of a label value would be one series twice.
+      if (reading === undefined || account === undefined || exposedLabels.has(label)) continue;
+      exposedLabels.add(label);
+      const labels = [label];
       const connectionsByFormat = this.#sumConnectionsByFormat(reading);
       families.taskInfo.add(labels.concat(listInfoLabels(reading, connectionsByFormat.keys())), 1);
-      addCounter(families.taskInputBytes, labels, detail.input);
+      addCounter(families.taskInputBytes, labels, detail.input, served);
       for (const [format, counter] of detail.outputs) {
-        addCounter(families.taskHttpOutputBytes, labels.concat(format), counter);
+        addCounter(families.taskHttpOutputBytes, labels.concat(format), counter, served);
       }
       for (const [format, connections] of connectionsByFormat) {
         families.taskHttpConnections.add(labels.concat(format), connections);
@@ -147,53 +172,18 @@ export class TaskDetails implements TaskObserver {
     return detail?.reading === task ? detail : undefined;
   }
 
-  /** Adds candidates while there is room, the largest first; then replaces much smaller incumbents. */
-  #select(candidates: TaskReading[]): void {
-    const isShort = this.#details.size + candidates.length > this.#maxTasks;
-    if (isShort) candidates.sort((a, b) => compareSize(b, a));
-    const incumbents = isShort ? this.#listSmallestFirst().values() : [].values();
-    for (const candidate of candidates) {
-      if (this.#details.size >= this.#maxTasks) {
-        const [id, incumbent] = incumbents.next().value ?? [];
-        if (id === undefined || incumbent?.reading === undefined) return;
-        if (!isMuchLarger(candidate, incumbent.reading)) return;
-        this.#remove(id, incumbent);
-      }
-      this.#addTask(candidate);
-    }
-  }
-
-  #listSmallestFirst(): [string, TaskDetail][] {
-    return [...this.#details].toSorted(([, a], [, b]) =>
-      a.reading === undefined || b.reading === undefined ? 0 : compareSize(a.reading, b.reading),
-    );
-  }
-
-  #addTask(reading: TaskReading): void {
-    const label = sanitizeLabelValue(reading.id);
-    // Ids that differ only beyond the length of a label value would be one series twice.
-    if (this.#labels.has(label)) return;
-    this.#labels.add(label);
-    this.#details.set(reading.id, { ...this.#createDetail(label), reading });
-  }
-
-  #remove(id: string, detail: TaskDetail): void {
-    this.#details.delete(id);
-    this.#labels.delete(detail.label);
-  }
-
-  #createDetail(label: string): TaskDetail {
+  #createDetail(id: string): TaskDetail {
     return {
-      label,
-      input: createCounter(),
+      label: sanitizeLabelValue(id),
+      input: this.#createCounter(),
       outputs: new Map(),
       reading: undefined,
     };
   }
-}
 
-function createCounter(): TaskCounter {
-  return { total: 0, isNew: true };
+  #createCounter(): TaskCounter {
+    return { total: 0, unseenSince: this.#committedAt };
+  }
 }
 
 /** One of the tasks of one id, the same whatever their order. */
@@ -205,18 +195,14 @@ function sumInputBytes({ inputBytes, inputs }: TaskReading): number {
   return inputBytes ?? inputs.reduce((sum, { bytes }) => sum + (bytes ?? 0), 0);
 }
 
-function compareSize(a: TaskReading, b: TaskReading): number {
-  return a.connections - b.connections || sumInputBytes(a) - sumInputBytes(b);
-}
-
-function isMuchLarger(candidate: TaskReading, incumbent: TaskReading): boolean {
-  if (candidate.connections !== incumbent.connections)
-    return candidate.connections > REPLACEMENT_FACTOR * incumbent.connections;
-  return sumInputBytes(candidate) > REPLACEMENT_FACTOR * sumInputBytes(incumbent);
-}
-
-function addCounter(samples: SampleBuffer, labels: LabelSet, { isNew, total }: TaskCounter): void {
-  samples.add(labels, isNew ? 0 : total);
+function addCounter(
+  samples: SampleBuffer,
+  labels: LabelSet,
+  counter: TaskCounter,
+  served: Instant | undefined,
+): void {
+  counter.unseenSince = stillUnseen(counter.unseenSince, served);
+  samples.add(labels, counter.total, counter.unseenSince === undefined ? counter.total : 0);
 }
 
 /** The info labels behind the task id: server, formats, whether it merges. */

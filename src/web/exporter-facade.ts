@@ -66,6 +66,13 @@ export interface PolledServiceCode {
   readonly labels: StaticLabels;
 }
 
+/** The families of a scrape. */
+export interface CollectedFamilies {
+  readonly families: readonly Family[];
+  /** Records that a scrape has been answered with these families. */
+  readonly markServed: () => void;
+}
+
 /** Everything that the web server reads from the exporter. */
 export interface ExporterFacade {
   readonly shard: Shard;
@@ -75,7 +82,7 @@ export interface ExporterFacade {
    */
   refresh(scrape: ClientScrape): Promise<void>;
   /** Collects each selected family once; by default all of them. */
-  collect(selection?: FamilySelection): Promise<readonly Family[]>;
+  collect(selection?: FamilySelection): Promise<CollectedFamilies>;
   getServiceCodes(): readonly PolledServiceCode[];
   hasServiceCode(serviceCode: string): boolean;
   /** Index of the other shard that polls a service code; `undefined` if no other shard does. */
@@ -139,14 +146,20 @@ export function createExporterFacade(parts: ExporterFacadeOptions): ExporterFaca
     },
     async collect(selection = 'everything') {
       const ownFamilies = await exporterMetrics.collect(selection);
-      const nowMs = clock.monotonic();
-      if (typeof selection === 'object')
-        return [...store.collectFamilies(nowMs, selection.serviceCode), ...ownFamilies];
-      const codeFamilies = store.collectFamilies(nowMs);
-      const count = countSeries(codeFamilies) + countSeries(ownFamilies);
-      return selection === 'everything'
-        ? [...codeFamilies, ...ownFamilies, createSeriesFamily(count)]
-        : [...ownFamilies, createSeriesFamily(count + exporterMetrics.codeSeriesCount)];
+      const states = typeof selection === 'object' ? store.select(selection.serviceCode) : store.states;
+      const codeFamilies = store.collectFamilies(clock.monotonic(), states);
+      if (selection === 'exporter') {
+        const otherSeriesCount = countSeries(codeFamilies) + exporterMetrics.codeSeriesCount;
+        const series = createSeriesFamily(otherSeriesCount + countSeries(ownFamilies));
+        return { families: [...ownFamilies, series], markServed: () => undefined };
+      }
+      const families = [...codeFamilies, ...ownFamilies];
+      if (selection === 'everything') families.push(createSeriesFamily(countSeries(families)));
+      const markServed = (): void => {
+        store.markServed(states);
+        exporterMetrics.markServed(ownFamilies);
+      };
+      return { families, markServed };
     },
     getServiceCodes: () =>
       store.states.map(({ serviceCode }) => ({ serviceCode, labels: labels.get(serviceCode) })),

@@ -175,7 +175,10 @@ export class RequestHandler {
   }
 
   /** Headers of the web configuration override those of the response. */
-  #send({ status, headers, body }: WebResponse, { request, response, connection, signal }: Exchange): void {
+  #send(
+    { status, headers, body, onSent }: WebResponse,
+    { request, response, connection, signal }: Exchange,
+  ): void {
     const { webConfigurationSource, metrics, clock } = this.#options;
     this.#connections.setBusy(connection, false);
     // The server does not read request bodies, so it cannot reuse the connection after one.
@@ -193,6 +196,7 @@ export class RequestHandler {
     };
     this.#unreadResponses.add(unread);
     signal.addEventListener('abort', () => this.#unreadResponses.delete(unread), { once: true });
+    if (onSent !== undefined) response.once('finish', onSent);
     sendBody(response, body);
   }
 }

@@ -9,6 +9,8 @@ export interface WebResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | Buffer;
+  /** Called when the body has been sent. */
+  readonly onSent?: (() => void) | undefined;
 }
 
 /** Body of the 400 to plain HTTP on a TLS port, in the words of Go's servers. `healthcheck` recognises TLS by it. */

@@ -34,18 +34,20 @@ export async function handleScrape(
 /** Responds with families of the exporter, from the caches of `exposition`. */
 export async function respondExposition(
   facade: ExporterFacade,
-  { headers, signal, inTurn = runAtOnce }: WebRequest,
+  { method, headers, signal, inTurn = runAtOnce }: WebRequest,
   selection: FamilySelection,
   exposition: Exposition,
 ): Promise<WebResponse> {
   return await inTurn(async () => {
-    const families = await facade.collect(selection);
+    const { families, markServed } = await facade.collect(selection);
     signal?.throwIfAborted();
     const { format, contentType } = negotiateFormat(headers.accept);
     const body = exposition.renderBody(selection, families, format);
     const vary = { Vary: 'Accept, Accept-Encoding' };
-    if (!acceptsGzip(headers['accept-encoding'])) return respond(200, body.bytes, contentType, vary);
-    return respond(200, await gzipExposition(body), contentType, { ...vary, 'Content-Encoding': 'gzip' });
+    const response = acceptsGzip(headers['accept-encoding'])
+      ? respond(200, await gzipExposition(body), contentType, { ...vary, 'Content-Encoding': 'gzip' })
+      : respond(200, body.bytes, contentType, vary);
+    return method === 'GET' ? { ...response, onSent: markServed } : response;
   });
 }
 

@@ -6,6 +6,7 @@ import { buildServiceCodePage, buildListPage } from '../../src/web/status-page/p
 import { startSimulator, type Simulator } from '../../src/simulator/server.ts';
 import { createWorld, type World } from '../../src/simulator/world.ts';
 import { ManualClock } from '../support/manual-clock.ts';
+import type { ExpositionFormat } from '../../src/metrics/exposition-lines.ts';
 import { parseExposition } from '../support/exposition-parser.ts';
 import { render } from '../support/render.ts';
 import type { FaultTarget } from './fault-actions.ts';
@@ -140,14 +141,14 @@ export class Rig implements AsyncDisposable {
   }
 
   /**
-   * Polls all codes twice at the same time, because a new counter is exposed as 0 first and with its gain at the next
-   * poll. Parses both formats of the exposition.
+   * Polls all codes, scrapes, and polls again, because a new counter is exposed as 0 until a scrape has seen it. Parses
+   * both formats of the exposition.
    */
   async pollTwice(): Promise<Series> {
     await this.#pollAll();
+    await this.#scrape('text');
     await this.#pollAll();
-    const openMetrics = render(await this.exporter.facade.collect(), 'openmetrics');
-    this.pages.push(openMetrics);
+    const openMetrics = await this.#scrape('openmetrics');
     parseExposition(openMetrics, 'openmetrics');
     return await this.read();
   }
@@ -165,12 +166,20 @@ export class Rig implements AsyncDisposable {
     await this.exporter.poller.pollOnce(new AbortController().signal);
   }
 
+  async #scrape(format: ExpositionFormat): Promise<string> {
+    const { families, markServed } = await this.exporter.facade.collect();
+    markServed();
+    const text = render(families, format);
+    this.pages.push(text);
+    return text;
+  }
+
   /** Parses the exposition strictly, and renders the status pages. */
   async read(): Promise<Series> {
     const { facade } = this.exporter;
-    const text = render(await facade.collect(), 'text');
+    const text = await this.#scrape('text');
     const pages = CODES.map((code) => buildServiceCodePage(facade, code, '/metrics') ?? '');
-    this.pages.push(text, buildListPage(facade, new URLSearchParams(), '/metrics'), ...pages);
+    this.pages.push(buildListPage(facade, new URLSearchParams(), '/metrics'), ...pages);
     return parseSeries(text);
   }
 

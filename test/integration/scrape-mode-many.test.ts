@@ -34,7 +34,7 @@ test('one scrape polls a thousand codes over few connections, and no code times 
   const askedMs = performance.now();
   await exporter.facade.refresh({ timeoutMs: 600_000 });
   const tookMs = performance.now() - askedMs;
-  const series = parseSeries(render(await exporter.facade.collect(), 'text'));
+  const series = parseSeries(render((await exporter.facade.collect()).families, 'text'));
   assert.deepEqual(
     CODES.filter((code) => readValue(series, 'xvs_up', code) !== 1),
     [],

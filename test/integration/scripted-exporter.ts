@@ -52,21 +52,25 @@ export class ScriptedExporter implements AsyncDisposable {
     return new ScriptedExporter(server, `http://127.0.0.1:${port}`, options);
   }
 
-  /** Polls all service codes together, one interval after the previous time. */
-  async poll(): Promise<void> {
+  /** Polls all service codes together, one interval after the previous time. A scrape follows unless `isScraped` is false. */
+  async poll({ isScraped = true } = {}): Promise<void> {
+    const { poller, store } = this.exporter;
     this.clock.advance(15_000);
-    await this.exporter.poller.pollOnce(new AbortController().signal);
+    await poller.pollOnce(new AbortController().signal);
+    if (isScraped) store.markServed(store.states);
   }
 
   /** The exposition in text. */
   async text(): Promise<string> {
-    return render(await this.exporter.facade.collect(), 'text');
+    const { families, markServed } = await this.exporter.facade.collect();
+    markServed();
+    return render(families, 'text');
   }
 
   /** Parses both formats of the exposition strictly, and returns the samples of one. */
   async read(): Promise<Series> {
     const { facade } = this.exporter;
-    parseExposition(render(await facade.collect(), 'openmetrics'), 'openmetrics');
+    parseExposition(render((await facade.collect()).families, 'openmetrics'), 'openmetrics');
     return parseSeries(await this.text());
   }
 

@@ -14,9 +14,9 @@ test('the selections of metrics add up to all metrics', async (t) => {
   await using rig = await Rig.start();
   await rig.poll();
   const { facade } = rig.exporter;
-  const all = await facade.collect();
+  const all = (await facade.collect()).families;
   const ofCodes = all.filter(({ spec }) => spec.labels.includes('service_code'));
-  const ofProcess = await facade.collect('exporter');
+  const ofProcess = (await facade.collect('exporter')).families;
 
   await t.test('the families of the process are all others', () => {
     assert.deepEqual([...listNames(ofCodes), ...listNames(ofProcess)], listNames(all));
@@ -25,7 +25,7 @@ test('the selections of metrics add up to all metrics', async (t) => {
 
   await t.test('the expositions of single service codes add up to that of all', async () => {
     const each = await Promise.all(CODES.map((code) => facade.collect({ serviceCode: code })));
-    const counts = each.map(countSeries);
+    const counts = each.map(({ families }) => countSeries(families));
     assert.ok(counts.every((count) => count > 0));
     assert.equal(
       counts.reduce((sum, count) => sum + count),

@@ -49,6 +49,9 @@ test('invalid records are skipped and counted, all others are used, and no byte 
   accounts.isListed = (code, index) => code !== 'FAULTY' || index % 2 === 0;
   simulator.faults.set({ fault: 'bad_record', every: 2, serviceCode: 'FAULTY' });
   await rig.round({ onPoll: accounts.recordListing });
+  // The first scrape gets the new series at 0.
+  await rig.read();
+  await rig.round({ onPoll: accounts.recordListing });
   const unspoiled = await rig.read();
   const spoiled = await rig.poll();
   for (const code of CODES) accounts.recordListing(code);

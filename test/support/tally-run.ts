@@ -6,6 +6,7 @@ import {
   type CounterFamilyKey,
   type ListingFamily,
 } from '../../src/tally/family-keys.ts';
+import type { Instant } from '../../src/tally/instant.ts';
 import type { Snapshot } from '../../src/tally/snapshot.ts';
 import { Tally, type TallyOptions } from '../../src/tally/tally.ts';
 import { AccumulatorPool } from '../../src/tally/accumulator-pool.ts';
@@ -28,6 +29,8 @@ export class TallyRun {
   readonly #options: TallyOptions;
   readonly #accumulatorPool = new AccumulatorPool();
   #listingCount = 0;
+  /** The commit that the last scrape was answered with. */
+  #served: Instant | undefined;
   #elapsedMs = 0;
   /** The monotonic time of the current process at the start of the run. */
   #monotonicStartMs = 1000;
@@ -56,6 +59,7 @@ export class TallyRun {
    * monotonic clock of the new process starts at another value, and its wall clock is off by `wallErrorMs`.
    */
   restart(options: Partial<TallyOptions> = {}, afterMs: number = 0, wallErrorMs: number = 0): void {
+    this.#served = undefined;
     this.tally = new Tally({ ...this.#options, ...options });
     if (this.#records.size === 0) return;
     const nowMs = this.#elapsedMs + afterMs;
@@ -66,15 +70,17 @@ export class TallyRun {
     restorer.finish();
   }
 
-  /** Commits a listing; `afterMs` is the time since the one before. */
-  commitListing(records: Records, afterMs: number = STEP_MS): Snapshot {
+  /** Commits a listing; `afterMs` is the time since the one before. A scrape gets it, unless `isScraped` is false. */
+  commitListing(records: Records, afterMs: number = STEP_MS, isScraped: boolean = true): Snapshot {
     const listing = this.fill(records);
     this.#elapsedMs += this.#listingCount === 0 ? 0 : afterMs;
     this.#listingCount += 1;
-    const snapshot = this.tally.commit(listing, {
+    const at = {
       wallMs: START_MS + this.#elapsedMs,
       monotonicMs: this.#monotonicStartMs + this.#elapsedMs,
-    });
+    };
+    const snapshot = this.tally.commit(listing, at, this.#served);
+    if (isScraped) this.#served = at;
     this.#accumulatorPool.release(listing.accumulator);
     const changes = this.tally.beginExport('changed', ([key, value]) => {
       if (value === undefined) this.#records.delete(key);

@@ -100,21 +100,24 @@ function polls() {
     ).axisSoftMax(1.1),
     timeSeries(
       {
-        title: 'Poll duration (95 %)',
-        description: 'Time from sending the request to committing the listing, or to the failure.',
+        title: 'Poll duration',
+        description:
+          'From sending the request to committing the listing, or to the failure: of the last poll, and the 95th percentile of all.',
         unit: 's',
         span: 12,
         noValue: NO_EXPORTER,
       },
+      { expr: q.quantile(0.95, C.pollDuration, ['instance']), legend: `95 % ${OF_INSTANCE}` },
       {
-        expr: q.quantile(0.95, C.pollDuration, ['instance', 'service_code']),
+        expr: maxByInstance(q.select(C.lastPollDuration)),
         legend: `{{service_code}} ${OF_INSTANCE}`,
       },
     ),
     timeSeries(
       {
         title: 'Age of data',
-        description: 'Time since the last poll, and since the last successful one.',
+        description:
+          "Time since the last poll, since the last successful one, and since the exporter's clock at the scrape.",
         unit: 's',
         span: 12,
         noValue: NO_EXPORTER,
@@ -127,6 +130,7 @@ function polls() {
         expr: `time() - ${maxByInstance(q.select(C.lastSuccess))}`,
         legend: `good: {{service_code}} ${OF_INSTANCE}`,
       },
+      { expr: `time() - ${max(['instance'], q.select(C.time))}`, legend: `clock ${OF_INSTANCE}` },
     ),
   ];
 }

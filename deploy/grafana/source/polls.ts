@@ -19,12 +19,12 @@ export function polls(q: Queries) {
     timeSeries(
       {
         title: 'Poll duration',
-        description: 'Time from sending the request to committing the listing, or to the failure.',
+        description:
+          'Of the last poll, from sending the request to committing the listing, or to the failure.',
         unit: 's',
         ...THIRD,
       },
-      { expr: q.quantile(0.5, C.pollDuration), legend: 'median' },
-      { expr: q.quantile(0.95, C.pollDuration), legend: '95 %' },
+      { expr: q.last(C.lastPollDuration), legend: legendOf('service_code') },
     ),
     timeSeries(
       { title: 'Listing size', description: 'Size of the last body, decompressed.', unit: 'bytes', ...THIRD },

@@ -104,6 +104,10 @@ interface TaskUpdate {
 const CLOSED_FAMILIES: readonly LedgerCounter[] = [
   'byteCountResets',
   'byteCountImplausible',
+  'invalidRecords',
+  'invalidFields',
+  'foreignRecords',
+  'listingSurplus',
   'departedTasksEvicted',
 ];
 

@@ -12,7 +12,7 @@ const HEAP_FLAG = '--max-old-space-size=256';
 const MAX_RSS_MIB = 640;
 const MILLION = 1_000_000;
 
-/** Runs the program until it has read each listing in turn and the last one twice, and returns its series. */
+/** Runs the program until it has read each listing in turn and the last one again, after a scrape, and returns its series. */
 async function attack(
   listings: readonly Buffer[],
   settings: Readonly<Record<string, string>> = {},
@@ -33,7 +33,8 @@ async function attack(
     },
     [HEAP_FLAG],
   );
-  const polls = listings.length + 1;
+  // The next poll has started.
+  const polls = listings.length + 2;
   const series = await waitUntil(
     async () => parseSeries((await exporter.get()).body),
     (scraped) => sumSeries(scraped, 'xvs_exporter_polls_total', CODE) >= polls,

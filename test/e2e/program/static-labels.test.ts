@@ -37,11 +37,7 @@ async function assertPrometheusStoresLabels(t: TestContext, port: number): Promi
   const unlabelled = 'count({service_code!="",tenant=""}) or vector(0)';
   assert.equal(await prometheus.value(unlabelled), 0);
   assert.equal(await prometheus.value('count({service_code="",tenant!=""}) or vector(0)'), 0);
-  for (const family of [
-    'xvs_exporter_poll_duration_seconds_bucket',
-    'xvs_input_bytes_total',
-    'xvs_task_info',
-  ])
+  for (const family of ['xvs_task_lifetime_seconds_bucket', 'xvs_input_bytes_total', 'xvs_task_info'])
     assert.ok(((await prometheus.value(`count(${family}${wanted})`)) ?? 0) > 0, family);
 }
 

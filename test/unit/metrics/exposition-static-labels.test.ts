@@ -50,7 +50,7 @@ for (const format of ['text', 'openmetrics'] as const) {
 
 const POLLS: Family = { spec: CATALOGUE.polls, samples: [{ labels: ['A'], value: 3 }] };
 const DURATION: Family = {
-  spec: { ...CATALOGUE.pollDuration, buckets: [1] },
+  spec: { ...CATALOGUE.taskLifetime, buckets: [1] },
   samples: [{ labels: ['A'], buckets: [1, 2], sum: 5 }],
 };
 const LABELS = { env: 'a"b', tenant: 'acme' };
@@ -64,10 +64,10 @@ test('static labels come after those of the family and before le', () => {
     text.split('\n').filter((line) => !line.startsWith('#') && line !== ''),
     [
       String.raw`xvs_exporter_polls_total{service_code="A",env="a\"b",tenant="acme"} 3`,
-      String.raw`xvs_exporter_poll_duration_seconds_bucket{service_code="A",env="a\"b",tenant="acme",le="1.0"} 1`,
-      String.raw`xvs_exporter_poll_duration_seconds_bucket{service_code="A",env="a\"b",tenant="acme",le="+Inf"} 2`,
-      String.raw`xvs_exporter_poll_duration_seconds_sum{service_code="A",env="a\"b",tenant="acme"} 5`,
-      String.raw`xvs_exporter_poll_duration_seconds_count{service_code="A",env="a\"b",tenant="acme"} 2`,
+      String.raw`xvs_task_lifetime_seconds_bucket{service_code="A",env="a\"b",tenant="acme",le="1.0"} 1`,
+      String.raw`xvs_task_lifetime_seconds_bucket{service_code="A",env="a\"b",tenant="acme",le="+Inf"} 2`,
+      String.raw`xvs_task_lifetime_seconds_sum{service_code="A",env="a\"b",tenant="acme"} 5`,
+      String.raw`xvs_task_lifetime_seconds_count{service_code="A",env="a\"b",tenant="acme"} 2`,
     ],
   );
 });

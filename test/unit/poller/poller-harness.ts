@@ -5,9 +5,9 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { ExporterMetrics } from '../../../src/metrics/exporter-metrics.ts';
 import type { PolledCode } from '../../../src/poller/polled-code.ts';
 import { Poller, type PollTrigger } from '../../../src/poller/poller.ts';
-import { Store } from '../../../src/poller/store.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { START_MS } from '../../support/tally-run.ts';
+import { ScrapedStore } from '../../support/scraped-store.ts';
 import { ManualClient, TARGET } from '../../support/manual-client.ts';
 import { createRecordingLogger } from '../../support/recording-logger.ts';
 
@@ -35,7 +35,7 @@ export function createPollerHarness(
   trigger?: PollTrigger,
 ) {
   const client = new ManualClient(clock);
-  const store = new Store();
+  const store = new ScrapedStore();
   const { logger, lines } = createRecordingLogger();
   const codes = serviceCodes.map((serviceCode) => createPolledCode(serviceCode));
   const tallySettings = { maxLabelSets: 100, perTask: false, maxTasks: 10 };

@@ -6,11 +6,12 @@ import fc from 'fast-check';
 import type { PollMetrics } from '../../../src/metrics/code-metrics.ts';
 import { PollLogger } from '../../../src/poller/poll-logger.ts';
 import { ServiceCodePoller } from '../../../src/poller/service-code-poller.ts';
-import { Store, type CodeState } from '../../../src/poller/store.ts';
+import type { CodeState } from '../../../src/poller/store.ts';
 import { Tally } from '../../../src/tally/tally.ts';
 import { AccumulatorPool } from '../../../src/tally/accumulator-pool.ts';
 import { UpstreamError } from '../../../src/upstream/errors.ts';
 import { advanceClock, ManualClock } from '../../support/manual-clock.ts';
+import { ScrapedStore } from '../../support/scraped-store.ts';
 import { START_MS, readValues } from '../../support/tally-run.ts';
 import { createListingBody, ManualClient, TARGET } from '../../support/manual-client.ts';
 import { createRecordingLogger } from '../../support/recording-logger.ts';
@@ -47,22 +48,6 @@ class RecordingPollMetrics implements PollMetrics {
     this.calls.push(`${bytes} bytes`);
   }
 
-  addInvalidRecords(record: string, reason: string, count: number): void {
-    this.calls.push(`invalid ${record} ${reason}: ${count}`);
-  }
-
-  addInvalidFields(record: string, field: string, count: number): void {
-    this.calls.push(`invalid field ${record} ${field}: ${count}`);
-  }
-
-  addForeignRecords(record: string, count: number): void {
-    this.calls.push(`foreign ${record}: ${count}`);
-  }
-
-  addSurplus(item: string, count: number): void {
-    this.calls.push(`surplus ${item}: ${count}`);
-  }
-
   count(call: string): number {
     return this.calls.filter((one) => one === call).length;
   }
@@ -81,7 +66,7 @@ function setUp({ intervalMs = INTERVAL_MS, timeoutMs = TARGET.timeoutMs }: SetUp
   const clock = new ManualClock(START_MS);
   const client = new ManualClient(clock);
   const metrics = new RecordingPollMetrics();
-  const store = new Store();
+  const store = new ScrapedStore();
   const times = { stallAfterMs: 60_000, pollIntervalMs: intervalMs };
   const tallyOptions = { maxLabelSets: 100, perTask: false, maxTasks: 10, ...times };
   const poller = new ServiceCodePoller({
@@ -538,10 +523,7 @@ test('invalid records are counted only if their listing is good', async () => {
   const body = (ret: number) => `{"user_list":[1,2],"task_list":[{"id":5}],"ret":${ret}}`;
   await pollWith(all, (request) => request.respond(body(7)));
   await pollWith(all, (request) => request.respond(body(0)));
-  assert.deepEqual(
-    all.metrics.calls.filter((call) => call.startsWith('invalid')),
-    ['invalid user not_an_object: 2', 'invalid task wrong_type: 1'],
-  );
+  assert.deepEqual(all.state().snapshot?.counters.invalidRecords.totals, [2, 1]);
 });
 
 test('without a response there is no response size', async () => {

@@ -47,7 +47,7 @@ async function startProcess(disk: MemoryDisk, options: ProcessOptions = {}) {
     count: (serviceCode = 'A') => {
       const tally = tallies.get(serviceCode);
       if (tally === undefined || tally.listings === 0) return undefined;
-      return [...tally.collectCounters().inputBytes.values].reduce((sum, value) => sum + value, 0);
+      return [...tally.collectCounters().inputBytes.totals].reduce((sum, value) => sum + value, 0);
     },
     /** Commits a listing with one task. Resolves when it can be published. */
     publish: (inputBytes: number, serviceCode = 'A', id = 'task') => {

@@ -96,17 +96,35 @@ test('a counter beyond the limit counts under __other__, and no counter decrease
   assert.equal(readValues(snapshot, 'foldedLabelSets')['xvs_input_bytes_total'], 2);
 });
 
-test('if all slots are taken, a counter idle for five minutes is released', () => {
+test('a counter keeps its slot while its label set is present; one that is released starts again at 0', () => {
   const run = new TallyRun({ maxLabelSets: 1 });
-  const only = (vsId: string, inputBytes: number) => ({
-    tasks: [buildTaskRecord({ id: vsId, vsId, inputBytes })],
-  });
-  run.commitListing(only('s1', 0));
-  run.commitListing(only('s1', 10));
-  assert.deepEqual(readValues(run.commitListing(only('s2', 5), 299_999), 'inputBytes'), {
-    s1: 10,
-    __other__: 0,
-  });
-  run.commitListing(only('s3', 5), 60_000);
-  assert.deepEqual(readValues(run.commitListing(only('s3', 6)), 'inputBytes'), { s3: 6, __other__: 5 });
+  const commit = (bytes: Readonly<Record<string, number>>) => {
+    const tasks = Object.entries(bytes).map(([vsId, inputBytes]) =>
+      buildTaskRecord({ id: vsId, vsId, inputBytes }),
+    );
+    return readValues(run.commitListing({ tasks }), 'inputBytes');
+  };
+  commit({ s1: 0 });
+  assert.deepEqual(commit({ s1: 10 }), { s1: 10 });
+  assert.deepEqual(commit({ s1: 10, s2: 500 }), { s1: 10, __other__: 0 });
+  assert.deepEqual(commit({ s2: 600 }), { s2: 0, __other__: 500 });
+  assert.deepEqual(commit({ s2: 650 }), { s2: 150, __other__: 500 });
+  assert.deepEqual(commit({ s1: 15, s2: 650 }), { s2: 150, __other__: 505 });
+  assert.deepEqual(commit({ s1: 20 }), { s1: 0, __other__: 505 });
+});
+
+test('live servers have slots, those that left do not', () => {
+  const run = new TallyRun({ maxLabelSets: 25 });
+  const fixed = Array.from({ length: 20 }, (_, index) => `fixed-${index}`);
+  for (let poll = 0; poll < 11; poll += 1) {
+    const servers = [...fixed, ...Array.from({ length: 5 }, (_, index) => `new-${poll}-${index}`)];
+    const snapshot = run.commitListing({
+      users: servers.map((vsId) => buildUserRecord({ vsId })),
+      tasks: servers.map((vsId) => buildTaskRecord({ id: vsId, vsId })),
+    });
+    const expected = Object.fromEntries(servers.map((vsId) => [vsId, 1]));
+    for (const family of ['tasks', 'serverOnlineUsers'] as const)
+      assert.deepEqual(readValues(snapshot, family), expected, `${family} of poll ${poll}`);
+    assert.deepEqual(Object.keys(readValues(snapshot, 'inputBytes')).toSorted(), servers.toSorted());
+  }
 });

@@ -130,16 +130,35 @@ test('a baseline task whose first byte count is in a later listing adds nothing 
   );
 });
 
-test('a new counter is exposed as 0, and with its gain at the next listing', () => {
+test('a new counter is exposed as 0 until a scrape has seen it, and its total is known at once', () => {
+  const run = new TallyRun({ perTask: true });
+  run.commitListing({});
+  const values = [
+    { bytes: 700, isScraped: false },
+    { bytes: 800, isScraped: false },
+    { bytes: 900, isScraped: true },
+    { bytes: 1000, isScraped: false },
+  ].map(({ bytes, isScraped }) => {
+    const tasks = [buildTaskRecord({ inputBytes: bytes })];
+    const snapshot = run.commitListing({ tasks }, STEP_MS, isScraped);
+    const exposed = [readValues(snapshot, 'inputBytes'), readValues(snapshot, 'taskInputBytes')];
+    return [...exposed.flatMap((family) => Object.values(family)), ...snapshot.counters.inputBytes.totals];
+  });
+  assert.deepEqual(values, [
+    [0, 0, 700],
+    [0, 0, 800],
+    [0, 0, 900],
+    [1000, 1000, 1000],
+  ]);
+});
+
+test('after a restart, every restored label set counts as seen', () => {
   const run = new TallyRun();
   run.commitListing({});
-  const tasks = [buildTaskRecord({ inputBytes: 700 })];
-  const born = run.commitListing({ tasks });
-  assert.deepEqual(readValues(born, 'inputBytes'), { 'server-1': 0 });
-  assert.deepEqual(readValues(born, 'tasksStarted'), { 'server-1': 0 });
-  const next = run.commitListing({ tasks });
-  assert.deepEqual(readValues(next, 'inputBytes'), { 'server-1': 700 });
-  assert.deepEqual(readValues(next, 'tasksStarted'), { 'server-1': 1 });
+  run.commitListing({ tasks: [buildTaskRecord({ inputBytes: 700 })] }, STEP_MS, false);
+  run.restart();
+  const snapshot = run.commitListing({ tasks: [buildTaskRecord({ inputBytes: 700 })] });
+  assert.deepEqual(readValues(snapshot, 'inputBytes'), { 'server-1': 700 });
 });
 
 test('input bytes come from the task, else from its inputs, and never from both', async (t) => {

@@ -1,6 +1,7 @@
 import { CATALOGUE } from '../../../src/metrics/catalogue.ts';
 import { SINGLE_SHARD } from '../../../src/sharding/shard.ts';
-import type { ExporterFacade } from '../../../src/web/exporter-facade.ts';
+import type { Family } from '../../../src/metrics/family.ts';
+import type { CollectedFamilies, ExporterFacade } from '../../../src/web/exporter-facade.ts';
 import { createStatus, PROCESS } from './status-page/status-fixtures.ts';
 
 /** A facade without service codes. */
@@ -10,7 +11,7 @@ export function createEmptyFacade(overrides: Partial<ExporterFacade> = {}): Expo
     shard: SINGLE_SHARD,
     configurationFile: undefined,
     getOtherShard: () => undefined,
-    collect: () => Promise.resolve([]),
+    collect: () => collected([]),
     getServiceCodes: () => [],
     hasServiceCode: () => false,
     isHealthy: () => true,
@@ -30,7 +31,7 @@ export function createFakeFacade(overrides: Partial<ExporterFacade> = {}): Expor
   const codes = ['A', 'ü&='];
   return createEmptyFacade({
     collect: (selection) =>
-      Promise.resolve([
+      collected([
         {
           spec: CATALOGUE.up,
           samples: codes
@@ -50,4 +51,9 @@ export function createFakeFacade(overrides: Partial<ExporterFacade> = {}): Expor
     getStatus: (code) => (codes.includes(code) ? createStatus(code) : undefined),
     ...overrides,
   });
+}
+
+/** What a facade collects for a scrape, of which nobody needs to know when it is answered. */
+export function collected(families: readonly Family[]): Promise<CollectedFamilies> {
+  return Promise.resolve({ families, markServed: () => undefined });
 }

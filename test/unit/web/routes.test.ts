@@ -199,7 +199,7 @@ for (const url of ['/', '/service-codes/A', '/metrics', '/-/healthy', '/-/ready'
     assert.equal(response.headers['Content-Length'], String(Buffer.byteLength(response.body)));
     if (response.status !== 200) return;
     const head = await handle({ method: 'HEAD', url, headers: {} }, createFakeFacade(), OPTIONS);
-    assert.deepEqual(head, { ...response, body: '' });
+    assert.deepEqual([head.status, head.headers, head.body], [200, response.headers, '']);
   });
 }
 

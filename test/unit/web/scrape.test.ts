@@ -8,7 +8,7 @@ import type { ExporterFacade } from '../../../src/web/exporter-facade.ts';
 import { handle } from '../../../src/web/routes.ts';
 import { parseScrapeTimeoutMs } from '../../../src/web/scrape.ts';
 import { parseExposition } from '../../support/exposition-parser.ts';
-import { createFakeFacade } from './fake-facade.ts';
+import { collected, createFakeFacade } from './fake-facade.ts';
 
 const OPTIONS = { telemetryPath: '/metrics', exposition: new Exposition() };
 
@@ -131,7 +131,7 @@ test('a scrape is not rendered after its client disconnects', async () => {
 /** A facade with `tasks` series of a service code, which `state` changes together with one of the process. */
 function createChangingFacade(state: { tasks: number; shards: number; revision: number }): ExporterFacade {
   const collect = () =>
-    Promise.resolve([
+    collected([
       {
         spec: CATALOGUE.tasks,
         samples: Array.from({ length: state.tasks }, (_, n) => ({
@@ -204,5 +204,24 @@ for (const [text, expected] of HEADERS) {
   test(`a timeout header of ${text === undefined ? 'nothing' : JSON.stringify(text.slice(0, 20))} is ${expected} ms`, () => {
     const headers = text === undefined ? {} : { 'x-prometheus-scrape-timeout-seconds': text };
     assert.equal(parseScrapeTimeoutMs(headers), expected);
+  });
+}
+
+for (const [method, expected] of [
+  ['GET', 1],
+  ['HEAD', 0],
+] as const) {
+  test(`${method} tells the store ${expected === 1 ? '' : 'not '}that its families were served`, async () => {
+    let served = 0;
+    const markServed = () => (served += 1);
+    const collect = () => Promise.resolve({ families: [], markServed });
+    const response = await handle(
+      { method, url: '/metrics', headers: {} },
+      createFakeFacade({ collect }),
+      OPTIONS,
+    );
+    assert.equal(served, 0);
+    response.onSent?.();
+    assert.equal(served, expected);
   });
 }
