@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { LEDGER_COUNTERS, type LedgerCounter } from './family-keys.ts';
+import { NUMBERS_PER_PART } from './ledger/part-accounts.ts';
 import { ALL_TASK_FLAGS } from './ledger/task-account.ts';
 
 /*
@@ -21,14 +22,18 @@ const account = [
   z.boolean().describe('has grown'),
   total.describe('rate of its stream in bytes per second, if it is above the setting'),
 ] as const;
-const parts = z.array(
-  z.tuple([
-    count.describe('identity'),
-    ...account,
-    count.describe('connections'),
-    time.nullable().describe('when it was last listed, if it has left its task'),
-  ]),
-);
+/** As they are in memory: numbers in the usual case. */
+const parts = z.union([
+  z.array(z.number()).refine(({ length }) => length % NUMBERS_PER_PART === 0),
+  z.array(
+    z.tuple([
+      count.describe('identity'),
+      ...account,
+      count.describe('connections'),
+      time.nullable().describe('when it was last listed, if it has left its task'),
+    ]),
+  ),
+]);
 
 const codeSchema = z.tuple([
   time.describe('of the last good listing'),
@@ -59,7 +64,11 @@ const taskSchema = z.tuple([
   time.describe('last activity'),
   total.describe('progress'),
   z.enum(['task', 'inputs', '']).describe('source of its input bytes'),
-  z.tuple([...account]).describe('account of its own input bytes'),
+  z.number().min(-1).describe('base of its own input bytes'),
+  z
+    .tuple([...account])
+    .nullable()
+    .describe('its own account, if the base was not accepted when it was last seen'),
   total.describe('input bytes that are counted and that no base shows'),
   z.int().min(0).max(ALL_TASK_FLAGS).describe('flags'),
   parts.nullable().describe('inputs'),

@@ -2,8 +2,8 @@ import { LEDGER_COUNTERS } from './family-keys.ts';
 import type { Instant } from './instant.ts';
 import type { Ledger } from './ledger/ledger.ts';
 import type { Account } from './ledger/account.ts';
-import { listParts, packParts, type PartAccounts } from './ledger/part-accounts.ts';
-import { readOwnInput, storeOwnInput, type TaskAccount } from './ledger/task-account.ts';
+import { areNumbers, type PartAccounts } from './ledger/part-accounts.ts';
+import type { TaskAccount } from './ledger/task-account.ts';
 import type { RecentServers } from './recent-servers.ts';
 import {
   CODE_KEY,
@@ -86,12 +86,11 @@ function toCodeEntry({ ledger, servers, meteredFormats, timeline }: TallyParts):
   ];
 }
 
-type AccountEntry = TaskEntry[6];
-type PartEntry = TaskEntry[10][number];
+type AccountEntry = NonNullable<TaskEntry[7]>;
+type PartsEntry = TaskEntry[11];
 
 function toTaskEntry(account: TaskAccount, timeline: Timeline): TaskEntry {
-  const { firstSeen, lastSeen, lastActivity, inputs, outputs } = account;
-  const toParts = (parts: PartAccounts) => toPartEntries(parts, lastSeen.monotonicMs, timeline);
+  const { firstSeen, lastSeen, lastActivity, inputs, outputs, unusualInput } = account;
   return [
     firstSeen.wallMs,
     timeline.fromMonotonic(firstSeen.monotonicMs),
@@ -99,11 +98,12 @@ function toTaskEntry(account: TaskAccount, timeline: Timeline): TaskEntry {
     timeline.fromMonotonic(lastActivity.monotonicMs),
     account.progress,
     account.inputSource ?? '',
-    toAccountEntry(readOwnInput(account), timeline),
+    account.inputBytes,
+    unusualInput === undefined ? null : toAccountEntry(unusualInput, timeline),
     account.inputBytesBeyondBases,
     account.flags,
-    inputs === undefined ? null : toParts(inputs),
-    toParts(outputs),
+    inputs === undefined ? null : toPartsEntry(inputs, timeline),
+    toPartsEntry(outputs, timeline),
   ];
 }
 
@@ -117,22 +117,27 @@ function toAccount([baseBytes, accepted, hasGrown, streamRate]: AccountEntry, ti
   return { baseBytes, acceptedMs: timeline.toMonotonic(accepted), hasGrown, streamRate, run: undefined };
 }
 
-function toPartEntries(parts: PartAccounts, lastSeenMs: number, timeline: Timeline): PartEntry[] {
-  return listParts(parts, lastSeenMs).map((part) => {
+function toPartsEntry(parts: PartAccounts, timeline: Timeline): PartsEntry {
+  if (areNumbers(parts)) return parts;
+  return parts.map((part): Exclude<PartsEntry, number[]>[number] => {
     const { identity, connections, departedMs } = part;
     const departed = departedMs === undefined ? null : timeline.fromMonotonic(departedMs);
     return [identity, ...toAccountEntry(part, timeline), connections, departed];
   });
 }
 
-function toPartAccounts(parts: readonly PartEntry[], lastSeenMs: number, timeline: Timeline): PartAccounts {
-  const accounts = parts.map(([identity, base, accepted, hasGrown, rate, connections, departed]) => ({
+function toPartAccounts(parts: PartsEntry, timeline: Timeline): PartAccounts {
+  if (isNumbersEntry(parts)) return parts;
+  return parts.map(([identity, base, accepted, hasGrown, rate, connections, departed]) => ({
     identity,
     ...toAccount([base, accepted, hasGrown, rate], timeline),
     connections,
     departedMs: departed === null ? undefined : timeline.toMonotonic(departed),
   }));
-  return packParts(accounts, lastSeenMs);
+}
+
+function isNumbersEntry(parts: PartsEntry): parts is number[] {
+  return typeof parts[0] !== 'object';
 }
 
 /** Restores the state of a tally, record by record: that of the code first, the others in any order. */
@@ -206,27 +211,23 @@ export class TallyRestorer {
 
   #toTaskAccount(id: string, vsId: string, entry: TaskEntry): TaskAccount {
     const { timeline } = this.#parts;
-    const [firstWallMs, firstMs, lastMs, activityMs, progress, source, ownInput, beyondBases, flags] = entry;
-    const [, , , , , , , , , inputs, outputs] = entry;
-    const lastSeen = this.#getInstant(lastMs);
-    const lastSeenMs = lastSeen.monotonicMs;
-    const account: TaskAccount = {
+    const [firstWallMs, firstMs, lastMs, activityMs, progress, source, inputBytes, unusualInput] = entry;
+    const [, , , , , , , , beyondBases, flags, inputs, outputs] = entry;
+    return {
       id,
       vsId,
       firstSeen: this.#getInstant(firstMs, firstWallMs),
-      lastSeen,
+      lastSeen: this.#getInstant(lastMs),
       lastActivity: this.#getInstant(activityMs),
       progress,
       inputSource: source === '' ? undefined : source,
-      inputBytes: 0,
-      unusualInput: undefined,
+      inputBytes,
+      unusualInput: unusualInput === null ? undefined : toAccount(unusualInput, timeline),
       inputBytesBeyondBases: beyondBases,
-      inputs: inputs === null ? undefined : toPartAccounts(inputs, lastSeenMs, timeline),
-      outputs: toPartAccounts(outputs, lastSeenMs, timeline),
+      inputs: inputs === null ? undefined : toPartAccounts(inputs, timeline),
+      outputs: toPartAccounts(outputs, timeline),
       flags,
     };
-    storeOwnInput(account, toAccount(ownInput, timeline), lastSeenMs);
-    return account;
   }
 
   /** Only first listings are shown on the wall clock; the others are computed from the last one. */

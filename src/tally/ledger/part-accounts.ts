@@ -49,7 +49,7 @@ export interface PartsUpdate {
 }
 
 /** Numbers per account in the usual case: its identity, its base, and its traits. */
-const NUMBERS_PER_PART = 3;
+export const NUMBERS_PER_PART = 3;
 
 const NO_PARTS: readonly PartAccount[] = [];
 
@@ -149,7 +149,7 @@ export function listParts(parts: PartAccounts, lastSeenMs: number): PartAccount[
 }
 
 /** The reverse of {@link listParts}: numbers, if they can tell all. */
-export function packParts(parts: PartAccount[], lastSeenMs: number): PartAccounts {
+function packParts(parts: PartAccount[], lastSeenMs: number): PartAccounts {
   const isUsual = ({ baseBytes, acceptedMs, streamRate, run, departedMs }: PartAccount): boolean =>
     departedMs === undefined &&
     run === undefined &&
@@ -175,7 +175,7 @@ export function dropParts(parts: PartAccounts, dropped: ReadonlySet<PartAccount>
   return areNumbers(parts) ? parts : parts.filter((part) => !dropped.has(part));
 }
 
-function areNumbers(parts: PartAccounts): parts is number[] {
+export function areNumbers(parts: PartAccounts): parts is number[] {
   return typeof parts[0] !== 'object';
 }
 
