@@ -10,7 +10,7 @@ import binaryen from 'assemblyscript/binaryen';
 /** 512 MiB, in pages of 64 KiB. */
 const MAX_PAGES = 8192;
 
-const sources = fileURLToPath(new URL('../src/listing/wasm/', import.meta.url));
+const sources = fileURLToPath(new URL('../src/listing/engine/assembly/', import.meta.url));
 const [folder, flag] = process.argv.slice(2);
 const isDebug = flag === '--debug';
 const output = join(folder, isDebug ? 'reader.debug.wasm' : 'reader.wasm');

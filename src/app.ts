@@ -77,7 +77,7 @@ export function createExporter(
   stateStore?: StateStore,
 ): Exporter {
   const { clock, logger, log, build, onListingStart } = dependencies;
-  const { metrics, ledger, listing, shard, poll } = configuration;
+  const { metrics, ledger, shard, poll } = configuration;
   let { upstream, codesOnOtherShards } = configuration;
 
   const labels = new CodeLabels();
@@ -95,7 +95,7 @@ export function createExporter(
     tallySettings: { ...metrics, ...ledger },
     persistence: stateStore,
     client,
-    readers: openReaderPool(listing),
+    readers: openReaderPool(metrics.maxLabelSets),
     store,
     exporterMetrics,
     clock,

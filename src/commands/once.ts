@@ -81,7 +81,7 @@ export function selectServiceCodes(configuration: Configuration, { lists }: Comm
 
 /** Polls the service codes one after the other and prints a report of each poll. Returns the exit code. */
 export async function explainPolls(
-  { upstream, signing, serviceCodes, listing }: Configuration,
+  { upstream, signing, serviceCodes, metrics }: Configuration,
   build: BuildInfo,
   { stdout, clock, signal }: Pick<CommandIo, 'stdout' | 'clock' | 'signal'>,
 ): Promise<number> {
@@ -91,7 +91,7 @@ export async function explainPolls(
     userAgent: `xvs-exporter/${build.version}`,
     clock,
   });
-  const readers = openReaderPool(listing);
+  const readers = openReaderPool(metrics.maxLabelSets);
   let failedCount = 0;
   for (const [index, target] of serviceCodes.entries()) {
     const observation = await observePoll({ ...target, signing }, { client, readers, clock, signal });

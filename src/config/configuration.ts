@@ -1,5 +1,4 @@
 import { resolve } from 'node:path';
-import { computeReaderLabelSets } from '../listing/reader-limits.ts';
 import type { StaticLabels } from '../metrics/family.ts';
 import type { Shard } from '../sharding/shard.ts';
 import type { SigningScheme } from '../upstream/signing.ts';
@@ -45,14 +44,6 @@ export function readStaticSettings(settings: MergedSettings) {
       maxLabelSets: get('metrics.max_label_sets'),
       perTask: get('metrics.per_task'),
       maxTasks: get('metrics.max_tasks'),
-    },
-    listing: {
-      maxLabelSets: computeReaderLabelSets(get('metrics.max_label_sets')),
-      maxTasks: get('listing.max_tasks'),
-      maxInputsPerTask: get('listing.max_inputs_per_task'),
-      maxOutputsPerTask: get('listing.max_outputs_per_task'),
-      maxStreamsPerOutput: get('listing.max_streams_per_output'),
-      maxEntryBytes: get('listing.max_entry_size'),
     },
     ledger: {
       maxStreamRate: get('ledger.max_stream_rate'),

@@ -13,7 +13,6 @@ export function checkConstraints(
     ...checkMinAge(settings, codes),
     ...checkClientCertificatePair(settings),
     ...checkSigningHeaders(settings),
-    ...checkMaxEntrySize(settings),
   ];
 }
 
@@ -65,15 +64,4 @@ function checkSigningHeaders({ get, origin, locate }: MergedSettings): readonly 
     `${formatValue(name)} for both`,
   );
   return [{ location: locate(isDefault ? 'signing.signature_header' : 'signing.timestamp_header'), message }];
-}
-
-const MIN_ENTRY_BYTES = 64 * 1024;
-const MAX_ENTRY_BYTES = 64 * 1024 * 1024;
-
-/** The reader holds one entry in its memory, which has a maximum. */
-function checkMaxEntrySize({ get, locate }: MergedSettings): readonly Problem[] {
-  const bytes = get('listing.max_entry_size');
-  if (bytes >= MIN_ENTRY_BYTES && bytes <= MAX_ENTRY_BYTES) return [];
-  const message = expectedFound('a size from 64KiB to 64MiB', `${bytes} bytes`);
-  return [{ location: locate('listing.max_entry_size'), message }];
 }

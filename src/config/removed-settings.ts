@@ -33,6 +33,11 @@ export const REMOVED_SETTINGS: ReadonlyMap<string, string> = new Map([
   ['state.interval', 'nothing replaces it: with `state.path`, each good listing is written at once'],
   ['ledger.max_input_rate', 'set `ledger.max_stream_rate`, which is the rate of one stream'],
   ['ledger.max_output_rate', 'set `ledger.max_stream_rate`, which is the rate of one stream'],
+  ['listing.max_tasks', 'nothing replaces it: the limit follows from the memory of the process'],
+  ['listing.max_inputs_per_task', 'nothing replaces it: the limit is 1000'],
+  ['listing.max_outputs_per_task', 'nothing replaces it: the limit is 1000'],
+  ['listing.max_streams_per_output', 'nothing replaces it: the limit is 1000'],
+  ['listing.max_entry_size', 'nothing replaces it: the limit is 16 MiB'],
 ]);
 
 /** The flags of removed settings, without dashes, each with what replaces it. */

@@ -15,7 +15,6 @@ const GROUP_TITLES = {
   poll: 'Polling',
   shard: 'Sharding',
   metrics: 'Metrics',
-  listing: 'Limits of one listing',
   ledger: 'Byte counters',
   web: 'Web server',
   state: 'State',

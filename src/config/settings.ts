@@ -161,31 +161,6 @@ export const SETTINGS = {
     schema: count,
     default: '1000',
   },
-  'listing.max_tasks': {
-    doc: 'Maximum number of tasks of one listing whose bytes are counted; gauges include further ones.',
-    schema: count,
-    default: '200000',
-  },
-  'listing.max_inputs_per_task': {
-    doc: 'Maximum number of inputs that are read of one task.',
-    schema: count,
-    default: '1000',
-  },
-  'listing.max_outputs_per_task': {
-    doc: 'Maximum number of outputs that are read of one task.',
-    schema: count,
-    default: '1000',
-  },
-  'listing.max_streams_per_output': {
-    doc: 'Maximum number of streams that are read of one output.',
-    schema: count,
-    default: '1000',
-  },
-  'listing.max_entry_size': {
-    doc: 'Maximum size of one user or task of a listing, from 64KiB to 64MiB; a larger one is rejected.',
-    schema: size,
-    default: '16MiB',
-  },
   'ledger.max_stream_rate': {
     doc: 'Rate that one stream does not exceed, of an input or to a connection of an output. Bytes that came faster wait until three listings in a row confirm them. File tasks may read ten times as fast.',
     schema: bitRate,

@@ -1,4 +1,4 @@
-import type { ListingSink, ListingTotals, RejectedEntry, RowFamily } from '../listing/listing-sink.ts';
+import type { ListingSink, ListingTotals, RejectedEntry } from '../listing/listing-sink.ts';
 import type { RecordKind } from '../listing/records.ts';
 import type { ListingSummary } from './observation.ts';
 
@@ -31,19 +31,13 @@ export class ListingSummarizer implements ListingSink {
     this.#summary = { ...this.#summary, users, tasks };
   }
 
-  addTask(): void {
-    // The totals hold the number of tasks.
-  }
-
-  finish({ users, tasks, rows, invalidRecords, invalidFields, firstRejected }: ListingTotals): void {
-    const counts = new Map<RowFamily, number>();
-    for (const { family, numbers } of rows) counts.set(family, (counts.get(family) ?? 0) + numbers[0]);
+  finish({ users, taskCount, sums, invalidRecords, invalidFields, firstRejected }: ListingTotals): void {
     this.#summary = {
       users,
-      tasks,
-      inputs: counts.get('inputs') ?? 0,
-      outputs: counts.get('outputs') ?? 0,
-      streams: counts.get('streams') ?? 0,
+      tasks: taskCount,
+      inputs: sums.inputs.computeTotal('inputs'),
+      outputs: sums.outputs.computeTotal('outputs'),
+      streams: sums.streams.computeTotal('streams'),
       invalid: invalidRecords.reduce((sum, { count }) => sum + count, 0),
       firstInvalid: firstRejected.map((entry) => ({ location: locate(entry), reason: entry.reason })),
       invalidFields: invalidFields.map(({ record, field, count }) => ({ name: `${record}.${field}`, count })),

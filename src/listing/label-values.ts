@@ -22,3 +22,8 @@ export function sanitizeLabelValue(text: string | undefined): string {
   const cut = Array.from(cleaned).slice(0, MAX_CHARACTERS).join('');
   return cut === '' ? UNKNOWN : cut;
 }
+
+/** Identifies a label set. Label values hold no control characters, so two label sets never share a key. */
+export function encodeLabelKey(labels: readonly string[]): string {
+  return labels.join('\u0000');
+}

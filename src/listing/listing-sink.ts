@@ -1,4 +1,6 @@
+import type { Sums } from './family-sums.ts';
 import type { InvalidReason, RecordKind } from './records.ts';
+import type { TaskIndex } from './task-index.ts';
 
 /** The bytes of a part of a task, an input or an output, in one listing. */
 export interface PartReading {
@@ -11,9 +13,9 @@ export interface PartReading {
 /** An output of a task in one listing. Its labels are those of the rows that it is added to, so they may be folded. */
 export interface OutputReading extends PartReading {
   readonly connections: number;
-  /** Index of its row of the family `outputs`: `vs_id`, format. */
-  readonly serverFormatRow: number;
-  /** Index of its row of the family `renditions`: resolution, video codec, audio codec. */
+  /** Its row of the family `outputs`. */
+  readonly outputRow: number;
+  /** Its row of the family `renditions`. */
   readonly renditionRow: number;
 }
 
@@ -21,6 +23,8 @@ export interface OutputReading extends PartReading {
 export interface TaskReading {
   readonly id: string;
   readonly vsId: string;
+  /** As a label value; `undefined` if it has none, or if none is asked for. */
+  readonly name: string | undefined;
   /** A finite number from 0 on; `undefined` if it is missing. */
   readonly progress: number | undefined;
   /** Inputs that it lists, those beyond a limit included. */
@@ -35,46 +39,6 @@ export interface TaskReading {
   readonly outputs: readonly OutputReading[];
   /** Connections of all outputs. */
   readonly connections: number;
-}
-
-/**
- * The families of rows, each with its labels and its numbers. Labels are in the order in which folding gives them up.
- *
- * | family | labels | numbers |
- * |---|---|---|
- * | `users` | client version, device type | users |
- * | `servers` | `vs_id` | users, tasks, tasks with progress, merging tasks |
- * | `inputs` | `vs_id`, protocol | inputs |
- * | `input_clients` | client version, device type | inputs |
- * | `outputs` | `vs_id`, format | outputs, connections, outputs without connections |
- * | `renditions` | resolution, video codec, audio codec | outputs, connections |
- * | `tags` | tag | outputs |
- * | `streams` | `vs_id`, codec type, mode | streams |
- * | `codecs` | codec id, codec type | streams |
- * | `bit_rates` | codec type, mode | sum of bit rates |
- */
-export const ROW_FAMILIES = [
-  'users',
-  'servers',
-  'inputs',
-  'input_clients',
-  'outputs',
-  'renditions',
-  'tags',
-  'streams',
-  'codecs',
-  'bit_rates',
-] as const;
-
-export type RowFamily = (typeof ROW_FAMILIES)[number];
-
-/** A sum by label set: four numbers, of which the family uses the first ones. */
-export interface Row {
-  /** Readings of the same listing refer to it. */
-  readonly index: number;
-  readonly family: RowFamily;
-  readonly labels: readonly string[];
-  readonly numbers: readonly [number, number, number, number];
 }
 
 /** Number of entries of one kind that were rejected for one reason. */
@@ -98,12 +62,11 @@ export interface ForeignCount {
 }
 
 /**
- * Items that can exceed a limit of one listing: the `item` label of `xvs_exporter_listing_surplus_total`. Tasks are added up but
- * have no accounts; inputs, outputs and streams are dropped; label sets and label values fold into `__other__`.
+ * Items that can exceed a limit of one listing: the `item` label of `xvs_exporter_listing_surplus_total`. Tasks are added up
+ * but have no accounts, or are dropped like users, inputs, outputs and streams; label sets and label values fold into
+ * `__other__`.
  */
-export const SURPLUS_ITEMS = ['task', 'input', 'output', 'stream', 'label_set', 'label_value'] as const;
-
-type SurplusItem = (typeof SURPLUS_ITEMS)[number];
+export type SurplusItem = 'user' | 'task' | 'input' | 'output' | 'stream' | 'label_set' | 'label_value';
 
 /** How often something exceeded its limit in one listing. */
 export interface SurplusCount {
@@ -118,25 +81,30 @@ export interface RejectedEntry {
   readonly index: number;
 }
 
-/** The totals of a listing, without counts of 0. */
+/** Everything that a listing says. Counts of 0 are left out of lists. */
 export interface ListingTotals {
   readonly users: number;
-  /** Tasks, those beyond the limit included. */
-  readonly tasks: number;
-  readonly rows: Iterable<Row>;
+  /** Tasks, those without accounts included. */
+  readonly taskCount: number;
+  /** Tasks with accounts. */
+  readonly tasks: TaskIndex<TaskReading>;
+  readonly sums: Sums;
+  /** Entries that were rejected. */
   readonly invalidRecords: readonly InvalidCount[];
+  /** Fields that were invalid and count as missing. */
   readonly invalidFields: readonly InvalidFieldCount[];
+  /** Records whose `service_code` is not the polled one. */
   readonly foreignRecords: readonly ForeignCount[];
+  /** Counts of items beyond a limit. */
   readonly surplus: readonly SurplusCount[];
   /** The first five. */
   readonly firstRejected: readonly RejectedEntry[];
 }
 
-/** Receives a listing while it is read. */
+/** Receives a listing. */
 export interface ListingSink {
   /** Users and tasks read so far. */
   setProgress(users: number, tasks: number): void;
-  addTask(task: TaskReading): void;
-  /** Called once, after a complete listing with `ret` 0. `totals` is valid during the call. */
+  /** Called once, after a complete listing with `ret` 0. */
   finish(totals: ListingTotals): void;
 }

@@ -1,58 +1,60 @@
+import { Aggregator } from './aggregator.ts';
+import { ColumnReader, type HashKey } from './engine/column-reader.ts';
+import { LabelNames } from './engine/label-names.ts';
 import { parseInputProtocol } from './input-protocol.ts';
-import { LabelNames } from './label-names.ts';
-import { ListingError } from './listing-error.ts';
+import { FIXED_LABELS } from './label-ids.ts';
+import { sanitizeLabelValue } from './label-values.ts';
 import type { ListingSink } from './listing-sink.ts';
-import { instantiate, type ModuleExports } from './module-exports.ts';
-import { ModuleMemory } from './module-memory.ts';
-import { createListingError, GOOD, isBadShape } from './reader-errors.ts';
-import { listModuleLimits, type ReaderLimits } from './reader-limits.ts';
-import { ReadingDecoder } from './reading-decoder.ts';
-import { RowDecoder } from './row-decoder.ts';
-import { decodeTotals, readFieldNames, type FieldNames } from './totals-decoder.ts';
+import { computeMaxLabels, type ReaderLimits } from './reader-limits.ts';
+import type { SumTableKey } from './sum-table.ts';
+import { createTaskListTable } from './task-list.ts';
+import type { TaskNameField, TaskNameSource } from './task-name.ts';
 
-/** Size of a slice that the module takes at a time; `window.ts` of the module has the same. */
-const SLICE_BYTES = 64 * 1024;
-
-/** Keys of labels that are not texts begin with these bytes; see `labels.ts` of the module. */
-const NUMBER_KEY = 0;
-const SCHEME_KEY = 1;
-const ONE_NUMBER_BYTES = 9;
+/** Random bits for the hashes of the engine and of the sums. */
+export interface ReaderKeys {
+  readonly engine: HashKey;
+  readonly sums: SumTableKey;
+}
 
 /** The result of reading a listing. */
 export interface ListingResult {
-  /** 0 is success. With any other value, the tasks that the sink received are not valid. */
+  /** 0 is success. With any other value, the sink receives no totals. */
   readonly ret: number;
   /** Length of the decompressed body. */
   readonly bytes: number;
 }
 
-/** An instance of the module with its memory. It reads one listing at a time. */
+/** An instance of the engine with the table of `task_list`. It reads one listing at a time. */
 export class ReaderInstance {
-  readonly #exports: ModuleExports;
-  readonly #memory: ModuleMemory;
-  readonly #names = new LabelNames();
-  readonly #rows: RowDecoder;
-  readonly #readings: ReadingDecoder;
-  readonly #fields: FieldNames;
-  readonly #maxEntryBytes: number;
+  readonly nameField: TaskNameField | undefined;
+  readonly #reader: ColumnReader;
+  readonly #aggregator: Aggregator;
   #sink: ListingSink | undefined;
-  #serviceCode = '';
   #ret: number | undefined;
 
-  constructor(module: WebAssembly.Module, limits: ReaderLimits, seed: bigint) {
-    this.#maxEntryBytes = limits.maxEntryBytes;
-    this.#exports = instantiate(module, this.#createHost());
-    this.#memory = new ModuleMemory(this.#exports.memory);
-    this.#rows = new RowDecoder(this.#exports, this.#memory, this.#names);
-    this.#readings = new ReadingDecoder(this.#exports, this.#memory, this.#names);
-    this.#exports.setUp(seed);
-    this.#exports.setLimits(...listModuleLimits(limits));
-    this.#fields = readFieldNames(this.#exports, this.#memory);
+  constructor(
+    module: WebAssembly.Module,
+    limits: ReaderLimits,
+    keys: ReaderKeys,
+    nameField: TaskNameField | undefined,
+  ) {
+    this.nameField = nameField;
+    const table = createTaskListTable(limits, nameField);
+    const names = new LabelNames(FIXED_LABELS, sanitizeLabelValue);
+    const { maxEntryBytes, maxRows } = limits;
+    const engineLimits = { maxLabels: computeMaxLabels(limits), maxEntryBytes, maxRows };
+    this.#reader = new ColumnReader(module, table.body, engineLimits, keys.engine, {
+      names,
+      nameScheme: parseInputProtocol,
+      takeScalar: (_ret, value) => this.#takeRet(value),
+      takeBatch: () => this.#aggregator.takeBatch(),
+    });
+    this.#aggregator = new Aggregator(this.#reader, table, names, limits, keys.sums);
   }
 
-  /** Bytes of memory in use. They never shrink. */
+  /** Bytes of the engine's memory in use. They never shrink. */
   get allocatedBytes(): number {
-    return this.#exports.allocatedBytes();
+    return this.#reader.allocatedBytes;
   }
 
   /** The body's `ret`; undefined until it is read. */
@@ -61,90 +63,43 @@ export class ReaderInstance {
   }
 
   /** Starts a listing. */
-  begin(sink: ListingSink, serviceCode: string): void {
+  begin(sink: ListingSink, serviceCode: string, nameSource: TaskNameSource | undefined): void {
     this.#sink = sink;
-    this.#serviceCode = serviceCode;
     this.#ret = undefined;
-    const code = Buffer.from(serviceCode);
-    // A code that does not fit is compared by the host; 0 is the length of no code.
-    const isShort = code.length <= 1024;
-    if (isShort) this.#memory.bytes.set(code, this.#exports.polledCode.value);
-    if (this.#exports.begin(isShort ? code.length : 0) !== 0) this.#names.clear();
+    this.#reader.begin(serviceCode);
+    this.#aggregator.begin(nameSource);
   }
 
   /** Reads the next chunk of the body, cut at any byte. */
   write(chunk: Uint8Array): void {
-    for (let start = 0; start < chunk.length; start += SLICE_BYTES) {
-      const slice = chunk.length <= SLICE_BYTES ? chunk : chunk.subarray(start, start + SLICE_BYTES);
-      const address = this.#exports.reserveSlice();
-      this.#memory.bytes.set(slice, address);
-      this.#check(this.#exports.write(slice.length));
-      this.#takeReadings();
-    }
-    this.#sink?.setProgress(this.#exports.users.value, this.#exports.tasks.value);
+    this.#reader.write(chunk);
+    this.#sink?.setProgress(this.#aggregator.users, this.#aggregator.taskCount);
   }
 
   /** Ends the body. With `ret` 0, the sink gets the totals. */
   end(): ListingResult {
-    const outcome = this.#exports.end();
-    const bytes = this.#exports.receivedBytes();
-    if (!isBadShape(outcome)) this.#check(outcome);
-    if (this.#ret !== undefined && this.#ret !== 0) return { ret: this.#ret, bytes };
-    this.#check(outcome);
-    this.#takeReadings();
-    this.#sink?.finish(decodeTotals(this.#exports, this.#memory, this.#fields, this.#rows));
+    this.#reader.end(() => this.#isRefusal);
+    const bytes = this.#reader.receivedBytes;
+    if (this.#isRefusal) return { ret: this.#ret ?? 0, bytes };
+    this.#sink?.finish(this.#aggregator.finish());
     return { ret: 0, bytes };
   }
 
-  /** Releases the sink. */
+  /** Releases the listing. */
   reset(): void {
     this.#sink = undefined;
+    this.#aggregator.reset();
   }
 
-  #check(outcome: number): void {
-    if (outcome !== GOOD) throw createListingError(outcome, this.#exports, this.#maxEntryBytes);
-  }
-
-  #takeReadings(): void {
-    if (this.#sink !== undefined && this.#exports.readingsUsed.value > 0)
-      this.#readings.decodeAll(this.#sink);
-  }
-
-  /** Creates the imports of the module; `host.ts` of the module documents them. */
-  #createHost(): Readonly<Record<string, (...args: number[]) => number | void>> {
-    return {
-      parseNumber: (token = 0, length = 0) => Number(this.#memory.readLatin1(token, length)),
-      decodeText: (text = 0, length = 0, to = 0) =>
-        this.#memory.writeUtf16(this.#memory.readText(text, length), to),
-      nameLabel: (key = 0, length = 0) => this.#names.getId(this.#readKey(key, length)),
-      findProtocol: (url = 0, length = 0) =>
-        this.#names.getId(parseInputProtocol(this.#memory.readText(url, length))),
-      isPolledCode: (text = 0, length = 0) =>
-        this.#memory.readText(text, length) === this.#serviceCode ? 1 : 0,
-      takeRet: (token = 0, length = 0) => this.#takeRet(token, length),
-      takeReadings: () => this.#takeReadings(),
-    };
-  }
-
-  #readKey(key: number, length: number): string {
-    const first = this.#memory.bytes[key];
-    if (first === SCHEME_KEY) return parseInputProtocol(`${this.#memory.readLatin1(key + 1, length - 1)}:`);
-    if (first !== NUMBER_KEY) return this.#memory.readText(key, length);
-    const number = String(this.#memory.readDouble(key + 1));
-    return length === ONE_NUMBER_BYTES ? number : `${number}x${this.#memory.readDouble(key + 9)}`;
+  get #isRefusal(): boolean {
+    return this.#ret !== undefined && this.#ret !== 0;
   }
 
   /** "Response object", `ret`: an integer, or a string of digits. */
-  #takeRet(token: number, length: number): number {
-    const value: unknown = JSON.parse(this.#memory.readUtf8(token, length));
+  #takeRet(value: unknown): boolean {
     const number = typeof value === 'string' && /^-?[0-9]+$/.test(value) ? Number(value) : value;
-    if (!Number.isSafeInteger(number)) return 0;
+    if (!Number.isSafeInteger(number)) return false;
     this.#ret = Number(number);
-    return 1;
+    return true;
   }
-}
-
-/** The error of a poll whose listing the module could not read because of a defect. */
-export function createTrapError(cause: unknown): ListingError {
-  return new ListingError('internal', 'The reader of listings failed', 0, { cause });
 }

@@ -1,18 +1,31 @@
-/** Limits of one listing, so that a hostile one costs what they say and not what its body says. */
-export interface ReaderLimits {
-  /** Label sets per family; a label set beyond it folds. */
-  readonly maxLabelSets: number;
-  /** Tasks with accounts. */
-  readonly maxTasks: number;
+import {
+  MAX_LISTING_ACCOUNTS,
+  MAX_LISTING_ENTRY_BYTES,
+  MAX_LISTING_PARTS,
+  MAX_LISTING_ROWS,
+} from '../runtime/limits.ts';
+
+/** How many elements of nested lists are kept. */
+export interface ListLimits {
   readonly maxInputsPerTask: number;
   readonly maxOutputsPerTask: number;
   readonly maxStreamsPerOutput: number;
+}
+
+/** Limits of one listing, so that a hostile one costs what they say and not what its body says. */
+export interface ReaderLimits extends ListLimits {
+  /** Label sets per family; a label set beyond it folds. */
+  readonly maxLabelSets: number;
+  /** Tasks with accounts, their inputs and outputs included. */
+  readonly maxAccounts: number;
+  /** Users, tasks, inputs, outputs and streams together. */
+  readonly maxRows: number;
   /** Length of an element of `user_list` or `task_list`. */
   readonly maxEntryBytes: number;
 }
 
-/** Ids of label values have 20 bits in the module, and the host has some of its own. */
-const MAX_LABEL_VALUES = 2 ** 20 - 1024;
+/** More label values than that cost more memory than the module may use. */
+const MAX_LABEL_VALUES = 2 ** 20;
 /** Label values per label set of a family: more than all families together can have. */
 const VALUES_PER_LABEL_SET = 16;
 /** Those of the task being read and those kept from earlier listings. */
@@ -22,30 +35,21 @@ const EXTRA_LABEL_VALUES = 16 * 1024;
 const LABEL_SETS_PER_EXPOSED_ONE = 5;
 const MIN_LABEL_SETS = 1000;
 
-/** Computes how many label sets of a family a listing may have before they fold while they are read. */
-export function computeReaderLabelSets(exposedLabelSets: number): number {
-  return Math.min(Math.max(LABEL_SETS_PER_EXPOSED_ONE * exposedLabelSets, MIN_LABEL_SETS), MAX_LABEL_VALUES);
+/** Computes the limits of a listing for the number of label sets of a family that are exposed. */
+export function createReaderLimits(exposedLabelSets: number): ReaderLimits {
+  const maxLabelSets = Math.max(LABEL_SETS_PER_EXPOSED_ONE * exposedLabelSets, MIN_LABEL_SETS);
+  return {
+    maxLabelSets: Math.min(maxLabelSets, MAX_LABEL_VALUES),
+    maxAccounts: MAX_LISTING_ACCOUNTS,
+    maxRows: MAX_LISTING_ROWS,
+    maxInputsPerTask: MAX_LISTING_PARTS,
+    maxOutputsPerTask: MAX_LISTING_PARTS,
+    maxStreamsPerOutput: MAX_LISTING_PARTS,
+    maxEntryBytes: MAX_LISTING_ENTRY_BYTES,
+  };
 }
 
-/** Limits as the module takes them: whole numbers that fit 32 bits. */
-export function listModuleLimits(limits: ReaderLimits): readonly number[] {
-  const labelSets = Math.min(limits.maxLabelSets, MAX_LABEL_VALUES);
-  return [
-    labelSets,
-    Math.min(labelSets * VALUES_PER_LABEL_SET + EXTRA_LABEL_VALUES, MAX_LABEL_VALUES),
-    limits.maxTasks,
-    limits.maxInputsPerTask,
-    limits.maxOutputsPerTask,
-    limits.maxStreamsPerOutput,
-    limits.maxEntryBytes,
-  ];
+/** How many label values the module keeps. */
+export function computeMaxLabels({ maxLabelSets }: ReaderLimits): number {
+  return Math.min(maxLabelSets * VALUES_PER_LABEL_SET + EXTRA_LABEL_VALUES, MAX_LABEL_VALUES);
 }
-
-export const DEFAULT_READER_LIMITS: ReaderLimits = {
-  maxLabelSets: 10_000,
-  maxTasks: 200_000,
-  maxInputsPerTask: 1000,
-  maxOutputsPerTask: 1000,
-  maxStreamsPerOutput: 1000,
-  maxEntryBytes: 16 * 1024 * 1024,
-};

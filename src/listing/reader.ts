@@ -1,26 +1,34 @@
-import { ListingError } from './listing-error.ts';
+import { createTrapError, ReadError } from './engine/read-error.ts';
 import type { ListingSink } from './listing-sink.ts';
-import { createTrapError, type ListingResult, type ReaderInstance } from './reader-instance.ts';
+import type { ListingResult, ReaderInstance } from './reader-instance.ts';
 import type { ReaderPool } from './reader-pool.ts';
+import type { TaskNameSource } from './task-name.ts';
+
+/** What is read, besides the body. */
+export interface ListingOptions {
+  /** The polled code: records of another are counted as foreign. */
+  readonly serviceCode: string;
+  /** Where the names of tasks are; without it, no name leaves the reader. */
+  readonly taskName?: TaskNameSource | undefined;
+}
 
 /**
- * Reads the body of a `task_list` response ("Response object") in chunks as they arrive: passes each task to the sink, and
- * the totals at the end. It holds an instance of the module from the first chunk to the end, an error, or disposal.
+ * Reads the body of a `task_list` response ("Response object") in chunks as they arrive, and passes its totals to the sink
+ * at the end. It holds an instance of the engine from the first chunk to the end, an error, or disposal.
  *
- * Throws a `ListingError`: `not_json` at the byte where the body is not JSON; `bad_shape`, at the end, for JSON
- * that is not a listing; `internal` for a defect of the module. After an error, what the sink received is not valid.
+ * Throws a `ReadError`: `not_json` at the byte where the body is not JSON; `bad_shape`, at the end, for JSON
+ * that is not a listing; `internal` for a defect of the engine.
  */
 export class ListingReader implements Disposable {
   readonly #sink: ListingSink;
-  readonly #serviceCode: string;
+  readonly #options: ListingOptions;
   readonly #pool: ReaderPool;
   #instance: ReaderInstance | undefined;
   #ret: number | undefined;
 
-  /** `serviceCode` is the polled one; records of another are counted as foreign. */
-  constructor(sink: ListingSink, serviceCode: string, pool: ReaderPool) {
+  constructor(sink: ListingSink, options: ListingOptions, pool: ReaderPool) {
     this.#sink = sink;
-    this.#serviceCode = serviceCode;
+    this.#options = options;
     this.#pool = pool;
   }
 
@@ -54,7 +62,7 @@ export class ListingReader implements Disposable {
       return result;
     } catch (error) {
       this.#ret = instance.ret;
-      if (error instanceof ListingError) {
+      if (error instanceof ReadError) {
         this[Symbol.dispose]();
         throw error;
       }
@@ -65,8 +73,9 @@ export class ListingReader implements Disposable {
   }
 
   #begin(): ReaderInstance {
-    const instance = this.#pool.acquire();
-    instance.begin(this.#sink, this.#serviceCode);
+    const { serviceCode, taskName } = this.#options;
+    const instance = this.#pool.acquire(taskName);
+    instance.begin(this.#sink, serviceCode, taskName);
     return instance;
   }
 }

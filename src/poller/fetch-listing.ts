@@ -1,4 +1,4 @@
-import { ListingError } from '../listing/listing-error.ts';
+import { ReadError } from '../listing/engine/read-error.ts';
 import { ListingReader } from '../listing/reader.ts';
 import type { ListingSink } from '../listing/listing-sink.ts';
 import type { ReaderPool } from '../listing/reader-pool.ts';
@@ -58,7 +58,7 @@ export async function fetchListing(
       : body.fail(new UpstreamError('api_error', `Expected ret 0, found ${ret}`, details));
   } catch (error) {
     if (error instanceof UpstreamError) return body.fail(error);
-    if (error instanceof ListingError)
+    if (error instanceof ReadError)
       return body.fail(new UpstreamError(error.code, error.message, { cause: error }));
     throw error;
   }
@@ -72,7 +72,7 @@ class ListingBodyReader implements Disposable {
   #isReadable = true;
 
   constructor(sink: ListingSink, serviceCode: string, readers: ReaderPool) {
-    this.#reader = new ListingReader(sink, serviceCode, readers);
+    this.#reader = new ListingReader(sink, { serviceCode }, readers);
   }
 
   [Symbol.dispose](): void {
@@ -102,7 +102,7 @@ class ListingBodyReader implements Disposable {
     try {
       read();
     } catch (error) {
-      if (isSuccessStatus(status) || !(error instanceof ListingError)) throw error;
+      if (isSuccessStatus(status) || !(error instanceof ReadError)) throw error;
       this.#isReadable = false;
     }
   }

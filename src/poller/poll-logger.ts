@@ -12,6 +12,7 @@ export class PollLogger {
   #hasInvalidFields = false;
   #hasForeignRecords = false;
   #hasFoldedLabelSets = false;
+  #hasSurplus = false;
   #implausibleGains: Snapshot['implausibleGains'] = { input: 0, http_output: 0 };
 
   constructor(logger: Logger) {
@@ -28,6 +29,7 @@ export class PollLogger {
     this.#logInvalidFields(snapshot);
     this.#logForeignRecords(snapshot);
     this.#logFoldedLabelSets(snapshot);
+    this.#logSurplus(snapshot);
     this.#logImplausibleGains(snapshot);
   }
 
@@ -88,6 +90,15 @@ export class PollLogger {
       this.#log(!this.#hasFoldedLabelSets, 'warn', fields, 'Folded label sets over metrics.max_label_sets');
     }
     this.#hasFoldedLabelSets = hasFolded;
+  }
+
+  #logSurplus({ surplus }: Snapshot): void {
+    const hasSurplus = surplus.length > 0;
+    if (hasSurplus) {
+      const fields = { items: Object.fromEntries(surplus.map(({ item, count }) => [item, count])) };
+      this.#log(!this.#hasSurplus, 'warn', fields, 'Listing exceeded limits; the surplus is counted');
+    }
+    this.#hasSurplus = hasSurplus;
   }
 
   #logImplausibleGains({ implausibleGains }: Snapshot): void {

@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { DEFAULT_READER_LIMITS, type ReaderLimits } from '../listing/reader-limits.ts';
+import { createReaderLimits } from '../listing/reader-limits.ts';
+import type { ReaderKeys } from '../listing/reader-instance.ts';
 import { ReaderPool } from '../listing/reader-pool.ts';
 import { getErrorMessage } from '../runtime/errors.ts';
 
@@ -26,9 +27,17 @@ export function loadReaderModule(url = MODULE_URL): WebAssembly.Module {
   return compiled;
 }
 
-/** Creates a pool of instances of the module; loads it if need be. */
-export function openReaderPool(limits: ReaderLimits = DEFAULT_READER_LIMITS): ReaderPool {
-  return new ReaderPool(loadReaderModule(), limits, randomBytes(8).readBigUInt64LE());
+/** Creates a pool of instances of the module; loads it if need be. `maxLabelSets` are those of a family that are exposed. */
+export function openReaderPool(maxLabelSets: number): ReaderPool {
+  return new ReaderPool(loadReaderModule(), createReaderLimits(maxLabelSets), createReaderKeys());
+}
+
+function createReaderKeys(): ReaderKeys {
+  const random = randomBytes(28);
+  return {
+    engine: [random.readBigUInt64LE(0), random.readBigUInt64LE(8)],
+    sums: [random.readInt32LE(16), random.readInt32LE(20), random.readInt32LE(24)],
+  };
 }
 
 function compile(url: URL): WebAssembly.Module {

@@ -5,7 +5,7 @@ import { linkAbort } from '../runtime/abort.ts';
 import { runInTurns } from '../runtime/concurrency.ts';
 import type { AccumulatorPool } from '../tally/accumulator-pool.ts';
 import type { Instant } from '../tally/instant.ts';
-import type { ListingAggregator } from '../tally/listing-aggregator.ts';
+import type { PendingListing } from '../tally/pending-listing.ts';
 import { pickByteCounters } from '../tally/snapshot.ts';
 import type { Tally } from '../tally/tally.ts';
 import type { UpstreamClient } from '../upstream/client.ts';
@@ -24,7 +24,7 @@ const HANG_GRACE_MS = 5000;
 const COMMITTED_ITEMS_PER_TURN = 500;
 
 /** Called with each listing before it is read; the listing fills up while it is read. */
-export type ListingObserver = (listing: Pick<ListingAggregator, 'users' | 'taskCount'>) => void;
+export type ListingObserver = (listing: Pick<PendingListing, 'users' | 'taskCount'>) => void;
 
 /** Persists good listings. */
 export interface CommitRecorder {
@@ -171,7 +171,7 @@ export class ServiceCodePoller {
   }
 
   /** Fetches a listing. The client enforces the deadline; if it fails to, the poll times out here. */
-  async #fetch(listing: ListingAggregator, signal: AbortSignal): Promise<GoodListing | FailedListing> {
+  async #fetch(listing: PendingListing, signal: AbortSignal): Promise<GoodListing | FailedListing> {
     const { client, readers, clock } = this.#options;
     const maxPollMs = this.#maxPollMs;
     using abort = linkAbort(signal);
@@ -189,7 +189,7 @@ export class ServiceCodePoller {
     ]);
   }
 
-  async #commit(listing: ListingAggregator, { ret, status }: GoodListing, startedMs: number): Promise<void> {
+  async #commit(listing: PendingListing, { ret, status }: GoodListing, startedMs: number): Promise<void> {
     const { tally, accumulators, metrics, pollLogger, clock, persistence } = this.#options;
     // Not abortable: the listing is good, and half of it must not count.
     const served = this.#options.store.getServed(tally.serviceCode);
@@ -213,7 +213,7 @@ export class ServiceCodePoller {
     });
     this.#history.append({ atMs: monotonicMs, durationMs, totals: computeTotals(snapshot) });
     metrics.recordSuccess(durationMs / 1000);
-    pollLogger.logSuccess(snapshot, listing.invalidCounts, durationMs);
+    pollLogger.logSuccess(snapshot, listing.totals.invalidRecords, durationMs);
   }
 
   #fail(failed: FailedListing, startedMs: number): void {

@@ -29,3 +29,24 @@ export const MAX_WAITING_SCRAPES = MAX_CONNECTIONS / 2;
 
 /** Bytes of different responses that clients have not read yet, which Node.js holds beside the heap. */
 export const MAX_UNREAD_RESPONSE_BYTES = Math.min(128 * MIB, getHeapStatistics().heap_size_limit / 4);
+
+/**
+ * Users, tasks, inputs, outputs and streams of one listing together. Gauges are exact up to it; what is beyond is surplus. It
+ * bounds the work of a listing of tiny records: reading so many takes about a second.
+ */
+export const MAX_LISTING_ROWS = 10_000_000;
+
+/** Inputs or outputs of one task, and streams of one output. The reader holds all of a task at a time. */
+export const MAX_LISTING_PARTS = 1000;
+
+/** Bytes of one element of `user_list` or `task_list`, which the reader holds at a time. */
+export const MAX_LISTING_ENTRY_BYTES = 16 * MIB;
+
+/** Bytes of the heap that a task, an input or an output takes while its listing is read and its account is kept. */
+const ACCOUNT_BYTES = 512;
+
+/**
+ * Tasks of one listing whose bytes are counted, their inputs and outputs included: a fifth of the heap that V8 may use.
+ * Further tasks are in the gauges, but have no accounts.
+ */
+export const MAX_LISTING_ACCOUNTS = Math.floor(getHeapStatistics().heap_size_limit / 5 / ACCOUNT_BYTES);

@@ -25,13 +25,3 @@ export function* recordInSteps<K extends string, T>(
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion
   return record as Record<K, T>;
 }
-
-/** Maps the values of an object. */
-export function mapRecord<K extends string, V, T>(
-  record: Readonly<Record<K, V>>,
-  map: (value: V) => T,
-): Record<K, T> {
-  // `Object.keys` is typed as string[].
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-  return recordOf(Object.keys(record) as K[], (key) => map(record[key]));
-}

@@ -1,13 +1,10 @@
 import { recordOf } from '../runtime/record-of.ts';
-import { LEDGER_COUNTERS, LISTING_GAUGES, type LedgerCounter, type ListingGauge } from './family-keys.ts';
+import { LEDGER_COUNTERS, LEDGER_GAUGES, type LedgerCounter, type LedgerGauge } from './family-keys.ts';
 import { LabelSums } from './label-sums.ts';
 
-/** The sums of one listing, by family. */
+/** What accounts add to the sums of one listing, by family. */
 export class Accumulator {
-  readonly gauges: Readonly<Record<ListingGauge, LabelSums>> = recordOf(
-    LISTING_GAUGES,
-    () => new LabelSums(),
-  );
+  readonly gauges: Readonly<Record<LedgerGauge, LabelSums>> = recordOf(LEDGER_GAUGES, () => new LabelSums());
   /** Increases of the counters. */
   readonly increases: Readonly<Record<LedgerCounter, LabelSums>> = recordOf(
     LEDGER_COUNTERS,

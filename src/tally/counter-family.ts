@@ -1,7 +1,8 @@
 import type { LabelSet, SampleColumns } from '../metrics/sample-columns.ts';
 import type { Instant } from './instant.ts';
 import type { LabelFolding } from './label-folding.ts';
-import { encodeLabelKey, type LabelSum } from './label-sums.ts';
+import type { LabelSum } from '../listing/family-sums.ts';
+import { encodeLabelKey } from '../listing/label-values.ts';
 import { LabelLimiter } from './label-limiter.ts';
 import { SampleBuffer } from './sample-buffer.ts';
 import { SampleCache } from './sample-cache.ts';

@@ -1,37 +1,42 @@
+import { LISTING_SUMS, type ListingSum } from '../listing/families.ts';
+
 /* The metric families that a tally fills, as keys of the catalogue. */
 
-/** Gauge families that are sums over the records of one listing. */
-export const LISTING_GAUGES = [
-  'onlineUsers',
-  'serverOnlineUsers',
-  'tasks',
-  'tasksWithProgress',
-  'tasksMerging',
-  'tasksStalled',
-  'tasksWithoutInput',
-  'fileTasksStalled',
-  'tasksByHttpConnections',
-  'inputs',
-  'inputClients',
-  'outputs',
-  'outputRenditions',
-  'outputTags',
-  'httpConnections',
-  'renditionHttpConnections',
-  'outputsUnwatched',
-  'streams',
-  'streamCodecs',
-  'streamBitRate',
-] as const;
+/** Counter families whose increases are sums of a listing's families. */
+const OUTPUT_COUNTERS = [
+  'httpOutputBytes',
+  'renditionHttpOutputBytes',
+] as const satisfies readonly ListingSum[];
 
-export type ListingGauge = (typeof LISTING_GAUGES)[number];
+type OutputCounter = (typeof OUTPUT_COUNTERS)[number];
+
+export function isOutputCounter(key: string): key is OutputCounter {
+  return OUTPUT_COUNTERS.some((counter) => counter === key);
+}
+
+/** Gauge families that only accounts tell. */
+export const LEDGER_GAUGES = ['tasksStalled', 'tasksWithoutInput', 'fileTasksStalled'] as const;
+
+export type LedgerGauge = (typeof LEDGER_GAUGES)[number];
+
+/** Gauge families that are sums over the records of one listing. */
+type SumGauge = Exclude<ListingSum, OutputCounter>;
+
+export type ListingGauge = SumGauge | LedgerGauge;
+
+const isSumGauge = (sum: ListingSum): sum is SumGauge => !isOutputCounter(sum);
+
+export function isLedgerGauge(gauge: ListingGauge): gauge is LedgerGauge {
+  return LEDGER_GAUGES.some((other) => other === gauge);
+}
+
+export const LISTING_GAUGES: readonly ListingGauge[] = [...LISTING_SUMS.filter(isSumGauge), ...LEDGER_GAUGES];
 
 /** Counter families that accumulate between listings. State files hold these keys. */
 export const LEDGER_COUNTERS = [
   'inputBytes',
   'protocolInputBytes',
-  'httpOutputBytes',
-  'renditionHttpOutputBytes',
+  ...OUTPUT_COUNTERS,
   'tasksStarted',
   'tasksEnded',
   'taskStalls',

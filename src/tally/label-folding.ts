@@ -1,32 +1,23 @@
 import { CATALOGUE } from '../metrics/catalogue.ts';
 import type { FamilySpec } from '../metrics/family.ts';
+import { FAMILIES, findFamily } from '../listing/families.ts';
 import { OTHER } from '../listing/label-values.ts';
-import { mapRecord } from '../runtime/record-of.ts';
-
-/** Labels in the order in which folding gives them up: those with the most possible values first. */
-const LEAST_BOUNDED_FIRST: readonly string[] = [
-  'client_version',
-  'vs_id',
-  'tag',
-  'resolution',
-  'device_type',
-  'video_codec',
-  'audio_codec',
-  'codec_id',
-  'format',
-  'protocol',
-  'codec_type',
-  'mode',
-];
+import { recordOf } from '../runtime/record-of.ts';
 
 /** Labels whose values terminals choose. Those of the others are the service's. */
 const TERMINAL_LABELS: readonly string[] = ['client_version', 'device_type'];
 
-/** By family: indexes into a label set without the service code, in the order of folding. */
-const FOLD_ORDERS: Readonly<Record<keyof typeof CATALOGUE, readonly number[]>> = mapRecord(
-  CATALOGUE,
-  ({ labels: [, ...labels] }: FamilySpec) =>
-    labels.map((_, index) => index).toSorted((a, b) => rankLabel(labels[a]) - rankLabel(labels[b])),
+/** By family: indexes into a label set without the service code, in the order in which folding gives them up. */
+const FOLD_ORDERS: Readonly<Record<keyof typeof CATALOGUE, readonly number[]>> = recordOf(
+  // `Object.keys` is typed as string[].
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+  Object.keys(CATALOGUE) as (keyof typeof CATALOGUE)[],
+  (key) => {
+    const { labels }: FamilySpec = CATALOGUE[key];
+    const family = findFamily(key);
+    if (family === undefined) return labels.slice(1).map((_, index) => index);
+    return FAMILIES[family].foldOrder.map((label) => labels.indexOf(label) - 1);
+  },
 );
 
 /** A part of the limit that each level of partly folded label sets may use in addition to it. */
@@ -67,9 +58,4 @@ export class LabelFolding {
   fold(labels: readonly string[], level: number): readonly string[] {
     return labels.with(this.#order[level] ?? 0, OTHER);
   }
-}
-
-function rankLabel(label: string | undefined): number {
-  const rank = LEAST_BOUNDED_FIRST.indexOf(label ?? '');
-  return rank === -1 ? LEAST_BOUNDED_FIRST.length : rank;
 }

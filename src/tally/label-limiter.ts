@@ -1,6 +1,7 @@
 import type { Instant } from './instant.ts';
 import type { LabelFolding } from './label-folding.ts';
-import { encodeLabelKey, type LabelSum } from './label-sums.ts';
+import type { LabelSum } from '../listing/family-sums.ts';
+import { encodeLabelKey } from '../listing/label-values.ts';
 import { SlotTable } from './slot-table.ts';
 
 /** The sums of a family within its limit. */

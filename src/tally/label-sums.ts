@@ -1,16 +1,5 @@
-import { sanitizeLabelValue } from '../listing/label-values.ts';
-
-/** A label set of a family, without the service code, and its sum. */
-export interface LabelSum {
-  readonly key: string;
-  readonly labels: readonly string[];
-  readonly value: number;
-}
-
-/** Identifies a label set. Label values hold no control characters, so two label sets never share a key. */
-export function encodeLabelKey(labels: readonly string[]): string {
-  return labels.join('\u0000');
-}
+import type { LabelSum } from '../listing/family-sums.ts';
+import { encodeLabelKey, sanitizeLabelValue } from '../listing/label-values.ts';
 
 /** Texts of at most this length are cached with their label value; longer ones are sanitized each time. */
 const MAX_CACHED_CHARACTERS = 128;

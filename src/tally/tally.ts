@@ -2,10 +2,13 @@ import { CATALOGUE } from '../metrics/catalogue.ts';
 import type { PlainSample } from '../metrics/family.ts';
 import { SampleColumns } from '../metrics/sample-columns.ts';
 import { runInSteps, type ItemCount } from '../runtime/steps.ts';
+import { listSums, type LabelSum } from '../listing/family-sums.ts';
+import { encodeLabelKey } from '../listing/label-values.ts';
 import { recordInSteps, recordOf } from '../runtime/record-of.ts';
 import { AccumulatorPool } from './accumulator-pool.ts';
 import {
   LEDGER_COUNTERS,
+  isLedgerGauge,
   LISTING_GAUGES,
   type CounterFamilyKey,
   type ListingFamily,
@@ -14,10 +17,15 @@ import {
 import type { Instant } from './instant.ts';
 import { LabelFolding } from './label-folding.ts';
 import { GaugeFamily, type LimitedSamples } from './gauge-family.ts';
-import type { LabelSum } from './label-sums.ts';
 import { DEFAULT_LEDGER_SETTINGS, Ledger, type LedgerSettings } from './ledger/ledger.ts';
 import type { ServerSums } from './ledger/server-sums.ts';
-import { ListingAggregator, type ListingSums } from './listing-aggregator.ts';
+import {
+  countFindings,
+  listServers,
+  listWatchedFormats,
+  PendingListing,
+  selectMostWatched,
+} from './pending-listing.ts';
 import { nameNotableTasks } from './notable-tasks.ts';
 import { PendingCommit } from './pending-commit.ts';
 import { RecentServers } from './recent-servers.ts';
@@ -43,6 +51,9 @@ export interface TallyOptions extends Partial<LedgerSettings> {
   /** Maximum number of tasks in per-task families. */
   readonly maxTasks: number;
 }
+
+/** A listing that was read completely. */
+type CompleteListing = Pick<PendingListing, 'totals' | 'accumulator'>;
 
 /** Gauges whose label sets are a closed set. */
 const CLOSED_GAUGES: readonly ListingGauge[] = ['tasksByHttpConnections'];
@@ -100,8 +111,8 @@ export class Tally {
   }
 
   /** A listing to fill. Discarding it changes nothing. */
-  beginListing(accumulators = new AccumulatorPool()): ListingAggregator {
-    return new ListingAggregator(accumulators);
+  beginListing(accumulators = new AccumulatorPool()): PendingListing {
+    return new PendingListing(accumulators);
   }
 
   /** Number of good listings, in this process and before. */
@@ -130,7 +141,7 @@ export class Tally {
   }
 
   /** Takes a good listing, once, and returns everything that is exposed from now on. */
-  commit(listing: ListingSums, at: Instant, served?: Instant): Snapshot {
+  commit(listing: CompleteListing, at: Instant, served?: Instant): Snapshot {
     return this.beginCommit(listing, at, served).complete();
   }
 
@@ -139,7 +150,7 @@ export class Tally {
    *
    * @param served - the commit that the last scrape was answered with: it has seen the label sets that were new then
    */
-  beginCommit(listing: ListingSums, at: Instant, served?: Instant): PendingCommit {
+  beginCommit(listing: CompleteListing, at: Instant, served?: Instant): PendingCommit {
     this.#pendingCommit?.complete();
     while (this.#pendingExport?.next().done === false);
     this.#commitCount += 1;
@@ -148,16 +159,17 @@ export class Tally {
   }
 
   *#commitInSteps(
-    listing: ListingSums,
+    listing: CompleteListing,
     at: Instant,
     served: Instant | undefined,
   ): Generator<ItemCount, Snapshot> {
-    const { servers, accumulator } = listing;
-    for (const format of listing.watchedFormats) this.#addMeteredFormat(format);
+    const { totals, accumulator } = listing;
+    const servers = listServers(totals);
+    for (const format of listWatchedFormats(totals)) this.#addMeteredFormat(format);
     this.#servers.update(servers, at);
-    this.#details?.beginCommit(listing, at);
-    const serverSums = yield* this.#ledger.commit(listing, at);
-    this.#addIdleServers(listing);
+    this.#details?.beginCommit(totals, at);
+    countFindings(totals, accumulator);
+    const serverSums = yield* this.#ledger.commit({ ...totals, accumulator }, at);
     const gauges = yield* recordInSteps(
       LISTING_GAUGES,
       (gauge) => this.#gauges[gauge].commit(this.#selectSums(listing, gauge), at),
@@ -166,22 +178,22 @@ export class Tally {
     const { byteCountImplausible } = accumulator.increases;
     return {
       at,
-      users: listing.users,
-      tasks: listing.taskCount,
+      users: totals.users,
+      tasks: totals.taskCount,
       implausibleGains: {
         input: byteCountImplausible.at('input').value,
         http_output: byteCountImplausible.at('http_output').value,
       },
-      invalidFields: listing.invalidFields,
-      foreignRecords: listing.foreignRecords,
-      notableTasks: nameNotableTasks(listing.mostWatched, serverSums.longestStalled),
-      surplus: listing.surplus,
+      invalidFields: totals.invalidFields,
+      foreignRecords: totals.foreignRecords,
+      notableTasks: nameNotableTasks(selectMostWatched(totals), serverSums.longestStalled),
+      surplus: totals.surplus,
       // Assigned, not spread: spreading makes V8 create a hidden class for each snapshot.
       listing: Object.assign(
         recordOf(LISTING_GAUGES, (gauge) => gauges[gauge].samples),
         {
-          listingUsers: this.#toGauge(listing.users),
-          listingTasks: this.#toGauge(listing.taskCount),
+          listingUsers: this.#toGauge(totals.users),
+          listingTasks: this.#toGauge(totals.taskCount),
           servers: this.#toGauge(servers.size),
           serverLastSeen: this.#servers.collect(this.#serviceCode),
           oldestTaskFirstSeen: this.#collectOldest(serverSums),
@@ -219,18 +231,25 @@ export class Tally {
     if (this.#meteredFormats.size < this.#maxLabelSets) this.#meteredFormats.add(format);
   }
 
-  /** A format that the service does not meter has no connections, watched or not. */
-  #selectSums({ gauges }: ListingSums, gauge: ListingGauge): Iterable<LabelSum> {
-    if (gauge !== 'outputsUnwatched') return gauges[gauge];
-    return [...gauges[gauge]].filter(({ labels }) => this.#meteredFormats.has(labels[1] ?? ''));
+  /** The label sets of a gauge and their values. */
+  #selectSums({ totals: { sums }, accumulator }: CompleteListing, gauge: ListingGauge): Iterable<LabelSum> {
+    if (isLedgerGauge(gauge)) return accumulator.gauges[gauge];
+    const all = listSums(sums, gauge);
+    if (gauge === 'tasks' || gauge === 'serverOnlineUsers') return this.#addIdleServers(all);
+    if (gauge !== 'outputsUnwatched') return all;
+    // A format that the service does not meter has no connections, watched or not.
+    return [...all].filter(({ labels }) => this.#meteredFormats.has(labels[1] ?? ''));
   }
 
   /** A server that had users or tasks within the hour and has none now is exposed at 0, so that a drop is visible. */
-  #addIdleServers(listing: ListingSums): void {
-    for (const vsId of this.#servers.servers) {
-      listing.gauges.tasks.at(vsId).add(0);
-      listing.gauges.serverOnlineUsers.at(vsId).add(0);
+  *#addIdleServers(sums: Iterable<LabelSum>): Generator<LabelSum, void> {
+    const present = new Set<string>();
+    for (const sum of sums) {
+      present.add(sum.key);
+      yield sum;
     }
+    for (const vsId of this.#servers.servers)
+      if (!present.has(vsId)) yield { key: encodeLabelKey([vsId]), labels: [vsId], value: 0 };
   }
 
   /** The servers with the oldest tasks, up to the limit: a time has no sum to fold into. */

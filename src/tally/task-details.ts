@@ -3,16 +3,16 @@ import { recordOf } from '../runtime/record-of.ts';
 import { TASK_FAMILIES, type TaskFamily } from './family-keys.ts';
 import { stillUnseen } from './counter-family.ts';
 import type { Instant } from './instant.ts';
-import { sanitizeLabelValue } from '../listing/label-values.ts';
+import type { Sums } from '../listing/family-sums.ts';
+import { sanitizeLabelValue, UNKNOWN } from '../listing/label-values.ts';
 import type { TaskReading } from '../listing/listing-sink.ts';
+import type { TaskIndex } from '../listing/task-index.ts';
 import type { Ledger } from './ledger/ledger.ts';
 import { hasFlag, TaskFlag } from './ledger/task-account.ts';
-import { OutputSums } from './output-sums.ts';
 import type { TaskObserver } from './task-observer.ts';
 import { SampleBuffer } from './sample-buffer.ts';
 import { SampleCache } from './sample-cache.ts';
 import { SlotTable } from './slot-table.ts';
-import type { TaskIndex } from './task-index.ts';
 
 /** Tasks of an earlier process have been seen before all others. */
 const RESTORED: Instant = { wallMs: 0, monotonicMs: 0 };
@@ -45,7 +45,7 @@ interface TaskItem {
 
 interface TasksOfListing {
   readonly tasks: TaskIndex<TaskReading>;
-  readonly outputSums: OutputSums;
+  readonly sums: Sums;
 }
 
 /**
@@ -59,7 +59,7 @@ export class TaskDetails implements TaskObserver {
   readonly #details = new Map<string, TaskDetail>();
   #committedAt: Instant | undefined;
   /** Those of the last listing: their labels are the formats of its outputs. */
-  #outputSums = new OutputSums();
+  #outputSums: Sums['outputs'] | undefined;
   /** Tasks of the last listing that are not exposed. */
   omittedCount = 0;
 
@@ -75,9 +75,9 @@ export class TaskDetails implements TaskObserver {
   }
 
   /** Selects the tasks of a listing, before the ledger takes it. */
-  beginCommit({ tasks: readings, outputSums }: TasksOfListing, at: Instant): void {
+  beginCommit({ tasks: readings, sums }: TasksOfListing, at: Instant): void {
     this.#committedAt = at;
-    this.#outputSums = outputSums;
+    this.#outputSums = sums.outputs;
     const tasks = [...readings].filter((reading) => pickReading(readings.listById(reading.id)) === reading);
     const items = tasks.map((reading): TaskItem => ({ key: reading.id, reading }));
     const { rest } = this.#slots.assign(items, at);
@@ -160,8 +160,8 @@ export class TaskDetails implements TaskObserver {
 
   #sumConnectionsByFormat({ outputs }: TaskReading): Map<string, number> {
     const sums = new Map<string, number>();
-    for (const { serverFormatRow, connections } of outputs) {
-      const format = this.#outputSums.get(serverFormatRow).label;
+    for (const { outputRow, connections } of outputs) {
+      const format = this.#outputSums?.getLabel(outputRow, 'format') ?? UNKNOWN;
       sums.set(format, (sums.get(format) ?? 0) + connections);
     }
     return sums;

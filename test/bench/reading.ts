@@ -27,7 +27,7 @@ const SIZES: readonly ReadingSize[] = [
 
 /** Reads a body in chunks of the size in which bodies arrive. */
 function readInChunks(body: Buffer, sink: ListingSink): void {
-  const reader = new ListingReader(sink, 'T', getReaderPool());
+  const reader = new ListingReader(sink, { serviceCode: 'T' }, getReaderPool());
   for (let start = 0; start < body.length; start += CHUNK_BYTES) {
     reader.write(body.subarray(start, start + CHUNK_BYTES));
   }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { createServer, type ServerResponse } from 'node:http';
 import { test } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { computeReaderLabelSets } from '../../src/listing/reader-limits.ts';
+import { createReaderLimits } from '../../src/listing/reader-limits.ts';
 import { measureHeapBytes } from '../support/heap.ts';
 import { findLeaks } from '../support/leaks.ts';
 import { SECRET } from './rig-configuration.ts';
@@ -22,7 +22,7 @@ const BYTES_PER_POLL = 1000;
 const INVENTED_VERSIONS = 100_000;
 const INVENTED_SERVERS = 300;
 /** Maximum number of distinct label sets while a listing is read; the reader folds the others. */
-const LABEL_SETS_READ = computeReaderLabelSets(MAX_LABEL_SETS);
+const LABEL_SETS_READ = createReaderLimits(MAX_LABEL_SETS).maxLabelSets;
 
 /** Number of polls of the attack; `XVS_ATTACK_POLLS` makes it more. */
 const POLLS = Number(process.env['XVS_ATTACK_POLLS'] ?? 8);

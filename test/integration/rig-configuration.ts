@@ -1,4 +1,3 @@
-import { computeReaderLabelSets, DEFAULT_READER_LIMITS } from '../../src/listing/reader-limits.ts';
 import type { Configuration, PollSettings, ServiceCodeSettings } from '../../src/config/configuration.ts';
 import { DEFAULT_LEDGER_SETTINGS } from '../../src/tally/ledger/ledger.ts';
 import { readFixture } from '../support/fixtures.ts';
@@ -77,7 +76,6 @@ function createConfiguration(
     shard: SINGLE_SHARD,
     codesOnOtherShards: new Set(),
     metrics: { maxLabelSets: limits.maxLabelSets, perTask: true, maxTasks: 1000 },
-    listing: { ...DEFAULT_READER_LIMITS, maxLabelSets: computeReaderLabelSets(limits.maxLabelSets) },
     ledger: LEDGER_DEFAULTS,
     web: {
       listenAddresses: [],

@@ -18,7 +18,7 @@ function createSampleStore(): Store {
     maxTasks: 1000,
   });
   const listing = tally.beginListing();
-  const reader = new ListingReader(listing, 'TESTING', getReaderPool());
+  const reader = new ListingReader(listing, { serviceCode: 'TESTING' }, getReaderPool());
   reader.write(readFixture('sample-listing.json'));
   const { ret } = reader.end();
   const at = { wallMs: Date.UTC(2026, 0, 1), monotonicMs: 0 };

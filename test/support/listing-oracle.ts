@@ -2,14 +2,8 @@ import { z } from 'zod';
 import { parseInputProtocol } from '../../src/listing/input-protocol.ts';
 import { readableFields, taskSchema } from '../../src/listing/interface.ts';
 import type { RecordKind } from '../../src/listing/records.ts';
-import type {
-  InputRecord,
-  OutputRecord,
-  StreamRecord,
-  TaskRecord,
-  UserRecord,
-} from '../oracle/listing/entry-records.ts';
-import { hashTexts } from '../oracle/listing/text-hash.ts';
+import type { InputRecord, OutputRecord, StreamRecord, TaskRecord, UserRecord } from './listing-records.ts';
+import { hashTexts } from './text-hash.ts';
 
 /** The records that a sink must receive, without the reasons of rejected entries. */
 export interface CollectedRecords {

@@ -1,14 +1,18 @@
+import { listSums } from '../../src/listing/family-sums.ts';
+import type { ListingTotals } from '../../src/listing/listing-sink.ts';
+import { LISTING_SUMS } from '../../src/listing/families.ts';
 import { AccumulatorPool } from '../../src/tally/accumulator-pool.ts';
-import type { ListingSums } from '../../src/tally/listing-aggregator.ts';
-import { RecordAggregator } from '../oracle/tally/record-aggregator.ts';
+import { listServers, listWatchedFormats } from '../../src/tally/pending-listing.ts';
 import type { CollectedRecords } from './listing-oracle.ts';
+import { RecordListing } from './record-listing.ts';
 
 /** The results of reading a listing, as plain data, to compare two readers. */
 export interface ListingView {
   readonly users: number;
+  readonly taskCount: number;
   readonly tasks: readonly object[];
-  /** Sums by family, then by labels joined by a vertical bar. */
-  readonly gauges: Readonly<Record<string, Readonly<Record<string, number>>>>;
+  /** By the key of the catalogue, then by labels joined by a vertical bar. */
+  readonly sums: Readonly<Record<string, Readonly<Record<string, number>>>>;
   /** Kinds of rejected entries, sorted, once for each entry. */
   readonly invalid: readonly string[];
   /** In the form `record.field`, sorted, once for each occurrence. */
@@ -21,42 +25,45 @@ export interface ListingView {
 const repeat = (name: string, count: number): string[] => Array.from({ length: count }, () => name);
 
 /** Converts a listing to plain data. */
-export function viewListing(listing: ListingSums): ListingView {
-  const gauges = Object.entries(listing.gauges).map(([gauge, sums]) => {
-    const entries = [...sums].map(({ labels, value }): [string, number] => [labels.join('|'), value]);
-    return [gauge, Object.fromEntries(entries.toSorted(([a], [b]) => (a < b ? -1 : 1)))];
+export function viewListing({ totals }: { readonly totals: ListingTotals }): ListingView {
+  const { outputs: formats, renditions } = totals.sums;
+  const sums = LISTING_SUMS.map((sum) => {
+    const entries = [...listSums(totals.sums, sum)].map(
+      ({ labels, value }) => [labels.join('|'), value] as const,
+    );
+    return [sum, Object.fromEntries(entries.toSorted(([a], [b]) => (a < b ? -1 : 1)))] as const;
   });
-  const tasks = [...listing.tasks].map((task) => ({
+  const tasks = [...totals.tasks].map((task) => ({
     ...task,
-    outputs: task.outputs.map(({ serverFormatRow, renditionRow, ...output }) => ({
+    outputs: task.outputs.map(({ outputRow, renditionRow, ...output }) => ({
       ...output,
-      serverFormat: listing.outputSums.get(serverFormatRow).labels,
-      rendition: listing.outputSums.get(renditionRow).labels,
+      format: formats.labelSets[outputRow],
+      rendition: renditions.labelSets[renditionRow],
     })),
   }));
   return {
-    users: listing.users,
-    tasks,
-    gauges: Object.fromEntries(gauges) as ListingView['gauges'],
-    invalid: listing.invalidCounts.flatMap(({ record, count }) => repeat(record, count)).toSorted(),
-    invalidFields: listing.invalidFields
+    users: totals.users,
+    taskCount: totals.taskCount,
+    tasks: tasks.toSorted((a, b) => (`${a.id} ${a.vsId}` < `${b.id} ${b.vsId}` ? -1 : 1)),
+    sums: Object.fromEntries(sums),
+    invalid: totals.invalidRecords.flatMap(({ record, count }) => repeat(record, count)).toSorted(),
+    invalidFields: totals.invalidFields
       .flatMap(({ record, field, count }) => repeat(`${record}.${field}`, count))
       .toSorted(),
-    foreign: Object.fromEntries(listing.foreignRecords.map(({ record, count }) => [record, count])),
-    servers: [...listing.servers].toSorted(),
-    watchedFormats: [...listing.watchedFormats].toSorted(),
+    foreign: Object.fromEntries(totals.foreignRecords.map(({ record, count }) => [record, count])),
+    servers: [...listServers(totals)].toSorted(),
+    watchedFormats: [...listWatchedFormats(totals)].toSorted(),
   };
 }
 
 /** Computes the view of the records of the schema. */
 export function viewRecords({ users, tasks, invalid, invalidFields }: CollectedRecords): ListingView {
-  const listing = new RecordAggregator(new AccumulatorPool());
+  const listing = new RecordListing(new AccumulatorPool());
   for (const user of users) listing.addUser(user);
   for (const task of tasks) listing.addTask(task);
   // The schema does not classify rejected entries.
   for (const record of invalid) listing.addInvalid(record, 'not_an_object');
   for (const [record, field] of invalidFields.map(splitField)) listing.addInvalidField(record, field);
-  listing.finish();
   return viewListing(listing);
 }
 

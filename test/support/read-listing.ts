@@ -1,26 +1,37 @@
-import { ListingReader } from '../../src/listing/reader.ts';
-import type { ListingResult } from '../../src/listing/reader-instance.ts';
-import { DEFAULT_READER_LIMITS } from '../../src/listing/reader-limits.ts';
+import { ListingReader, type ListingOptions } from '../../src/listing/reader.ts';
+import type { ListingResult, ReaderKeys } from '../../src/listing/reader-instance.ts';
+import { createReaderLimits, type ReaderLimits } from '../../src/listing/reader-limits.ts';
 import { ReaderPool } from '../../src/listing/reader-pool.ts';
 import { loadReaderModule } from '../../src/poller/reader-module.ts';
 import { AccumulatorPool } from '../../src/tally/accumulator-pool.ts';
-import { ListingAggregator } from '../../src/tally/listing-aggregator.ts';
-import { ListingReader as FrozenReader } from '../oracle/listing/reader.ts';
-import { RecordReaders } from '../oracle/listing/record-readers.ts';
-import { RecordAggregator } from '../oracle/tally/record-aggregator.ts';
+import { DEFAULT_MAX_LABEL_SETS } from '../../src/tally/tally.ts';
+import { PendingListing } from '../../src/tally/pending-listing.ts';
 
 /** The service code of test listings. */
 export const POLLED_CODE = 'TESTING';
+
+/** The limits of the default settings. */
+export const READER_LIMITS = createReaderLimits(DEFAULT_MAX_LABEL_SETS);
+const KEYS: ReaderKeys = {
+  engine: [0x9e3779b97f4a7c15n, 0xbf58476d1ce4e5b9n],
+  sums: [0x2c1b3c6d, 0x297a2d39, 0x5f356495],
+};
+
+/** Creates a pool of the release build, or of another one. */
+export function createReaderPool(
+  limits: Partial<ReaderLimits> = {},
+  module = loadReaderModule(),
+): ReaderPool {
+  return new ReaderPool(module, { ...READER_LIMITS, ...limits }, KEYS);
+}
 
 let readers: ReaderPool | undefined;
 
 /** The pool of all tests in a process; the exporter also shares one among service codes. */
 export function getReaderPool(): ReaderPool {
-  readers ??= new ReaderPool(loadReaderModule(), DEFAULT_READER_LIMITS, 0x9e3779b97f4a7c15n);
+  readers ??= createReaderPool();
   return readers;
 }
-
-const frozenRecords = new RecordReaders();
 
 interface Writer {
   write(chunk: Uint8Array): void;
@@ -41,22 +52,10 @@ export function readInChunks(
   body: Uint8Array,
   cuts: readonly number[],
   pool = getReaderPool(),
-): { listing: ListingAggregator; end: ListingResult } {
-  const listing = new ListingAggregator(new AccumulatorPool());
-  using reader = new ListingReader(listing, POLLED_CODE, pool);
+  options: Partial<ListingOptions> = {},
+): { listing: PendingListing; end: ListingResult } {
+  const listing = new PendingListing(new AccumulatorPool());
+  using reader = new ListingReader(listing, { serviceCode: POLLED_CODE, ...options }, pool);
   writeInChunks(reader, body, cuts);
   return { listing, end: reader.end() };
-}
-
-/** Reads a body with the frozen JavaScript reader. */
-export function readWithOracle(
-  body: Uint8Array,
-  cuts: readonly number[],
-): { listing: RecordAggregator; end: ListingResult } {
-  const listing = new RecordAggregator(new AccumulatorPool());
-  const reader = new FrozenReader(listing, POLLED_CODE, frozenRecords);
-  writeInChunks(reader, body, cuts);
-  const end = reader.end();
-  listing.finish();
-  return { listing, end };
 }

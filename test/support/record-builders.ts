@@ -1,10 +1,4 @@
-import type {
-  InputRecord,
-  OutputRecord,
-  StreamRecord,
-  TaskRecord,
-  UserRecord,
-} from '../oracle/listing/entry-records.ts';
+import type { InputRecord, OutputRecord, StreamRecord, TaskRecord, UserRecord } from './listing-records.ts';
 
 /** Builds a task record with defaults for the fields that a test does not set. */
 export function buildTaskRecord(fields: Partial<TaskRecord> = {}): TaskRecord {

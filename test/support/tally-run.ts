@@ -10,8 +10,8 @@ import type { Instant } from '../../src/tally/instant.ts';
 import type { Snapshot } from '../../src/tally/snapshot.ts';
 import { Tally, type TallyOptions } from '../../src/tally/tally.ts';
 import { AccumulatorPool } from '../../src/tally/accumulator-pool.ts';
-import type { TaskRecord, UserRecord } from '../oracle/listing/entry-records.ts';
-import { RecordAggregator } from '../oracle/tally/record-aggregator.ts';
+import type { TaskRecord, UserRecord } from './listing-records.ts';
+import { RecordListing } from './record-listing.ts';
 
 /** Wall-clock time of the first listing of a run. */
 export const START_MS = Date.UTC(2026, 0, 1);
@@ -105,11 +105,10 @@ export class TallyRun {
     this.fill(records);
   }
 
-  private fill({ users = [], tasks = [] }: Records): RecordAggregator {
-    const listing = new RecordAggregator(this.#accumulatorPool);
+  private fill({ users = [], tasks = [] }: Records): RecordListing {
+    const listing = new RecordListing(this.#accumulatorPool);
     for (const user of users) listing.addUser(user);
     for (const task of tasks) listing.addTask(task);
-    listing.finish();
     return listing;
   }
 }

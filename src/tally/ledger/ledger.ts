@@ -1,3 +1,4 @@
+import { listSums, type Sums } from '../../listing/family-sums.ts';
 import type { TaskReading } from '../../listing/listing-sink.ts';
 import { CATALOGUE } from '../../metrics/catalogue.ts';
 import type { HistogramSample } from '../../metrics/family.ts';
@@ -6,12 +7,11 @@ import { recordOf } from '../../runtime/record-of.ts';
 import { runInSteps, type ItemCount } from '../../runtime/steps.ts';
 import type { Accumulator } from '../accumulator-pool.ts';
 import { CounterFamily } from '../counter-family.ts';
-import { LEDGER_COUNTERS, type LedgerCounter } from '../family-keys.ts';
+import { isOutputCounter, LEDGER_COUNTERS, type LedgerCounter } from '../family-keys.ts';
 import type { Instant } from '../instant.ts';
 import { LabelFolding } from '../label-folding.ts';
-import type { OutputSums } from '../output-sums.ts';
 import type { TaskObserver } from '../task-observer.ts';
-import { TaskIndex } from '../task-index.ts';
+import { TaskIndex } from '../../listing/task-index.ts';
 import { createMeter, type Meter, type MeterTimes } from './account.ts';
 import { DepartedAccounts } from './departed-accounts.ts';
 import { findMovedAccount } from './moves.ts';
@@ -74,7 +74,7 @@ export type TaskKey = Pick<TaskReading, 'id' | 'vsId'>;
 interface ListingToCommit {
   readonly tasks: TaskIndex<TaskReading>;
   readonly accumulator: Accumulator;
-  readonly outputSums: OutputSums;
+  readonly sums: Sums;
 }
 
 /** A commit under way. */
@@ -84,7 +84,7 @@ interface Commit {
   readonly isBaseline: boolean;
   readonly forgetBeforeMs: number;
   readonly accumulator: Accumulator;
-  readonly outputSums: OutputSums;
+  readonly sums: Sums;
   readonly servers: ServerSums;
   readonly inputMeter: Meter;
   readonly outputMeter: Meter;
@@ -158,10 +158,7 @@ export class Ledger {
   }
 
   /** Takes the tasks of a good listing; adds to its gauges what only accounts tell. Returns the sums by server. */
-  *commit(
-    { tasks, accumulator, outputSums }: ListingToCommit,
-    at: Instant,
-  ): Generator<ItemCount, ServerSums> {
+  *commit({ tasks, accumulator, sums }: ListingToCommit, at: Instant): Generator<ItemCount, ServerSums> {
     const times: MeterTimes = {
       nowMs: at.monotonicMs,
       pollIntervalMs: this.pollIntervalMs,
@@ -174,7 +171,7 @@ export class Ledger {
       isBaseline: this.#lastCommit === undefined,
       forgetBeforeMs: this.#departed.computeForgetBeforeMs(at),
       accumulator,
-      outputSums,
+      sums,
       servers: new ServerSums(accumulator),
       inputMeter: createMeter(times, 'input'),
       outputMeter: createMeter(times, 'http_output'),
@@ -191,7 +188,10 @@ export class Ledger {
     yield* runInSteps(this.#departed.evict(), (account) => this.#evict(account, accumulator));
     this.#addFindings(commit);
     for (const counter of LEDGER_COUNTERS) {
-      this.counters[counter].commit(accumulator.increases[counter], at);
+      this.counters[counter].commit(
+        isOutputCounter(counter) ? listSums(sums, counter) : accumulator.increases[counter],
+        at,
+      );
       yield this.counters[counter].size;
     }
     this.#listingCount += 1;
@@ -327,13 +327,12 @@ export class Ledger {
   }
 
   #commitOutputs({ commit, account, reading }: TaskUpdate): void {
-    const { outputSums } = commit;
+    const { outputs, renditions } = commit.sums;
     const update = this.#createOutputUpdate(account, commit);
     account.outputs = updateParts(account.outputs, reading.outputs, update, (output, bytes) => {
-      const sum = outputSums.get(output.serverFormatRow);
-      sum.add(bytes);
-      outputSums.get(output.renditionRow).add(bytes);
-      this.#observer?.onOutput(reading, sum.label, bytes);
+      outputs.add(output.outputRow, 'httpOutputBytes', bytes);
+      renditions.add(output.renditionRow, 'renditionHttpOutputBytes', bytes);
+      this.#observer?.onOutput(reading, outputs.getLabel(output.outputRow, 'format'), bytes);
     });
   }
 

@@ -1,6 +1,6 @@
 import { ListingReader } from '../../../src/listing/reader.ts';
 import { getReaderPool } from '../../support/read-listing.ts';
-import type { ListingAggregator } from '../../../src/tally/listing-aggregator.ts';
+import type { PendingListing } from '../../../src/tally/pending-listing.ts';
 import type { Snapshot } from '../../../src/tally/snapshot.ts';
 import type { Tally } from '../../../src/tally/tally.ts';
 import { createDefaultTally } from '../default-tally.ts';
@@ -37,8 +37,8 @@ function formatTask(number: number, listing: number): string {
 }
 
 /** Reads the next listing of the same tasks, each with more bytes. The reader creates the strings that are kept. */
-function readListing(into: ListingAggregator, tasks: number, listing: number): void {
-  const reader = new ListingReader(into, 'TESTING', getReaderPool());
+function readListing(into: PendingListing, tasks: number, listing: number): void {
+  const reader = new ListingReader(into, { serviceCode: 'TESTING' }, getReaderPool());
   reader.write(Buffer.from('{"ret":0,"user_list":[],"task_list":['));
   for (let first = 0; first < tasks; first += BATCH) {
     const texts = Array.from({ length: Math.min(BATCH, tasks - first) }, (_, index) =>
@@ -83,7 +83,7 @@ function measure(tasks: number, rounds: number): { bytesPerTask: number } {
   const { tally, snapshot } = commitListings(tasks, rounds + 1);
   const bytesPerTask = (measureHeapBytes() - beforeBytes) / tasks;
   // Keeps both alive until here.
-  if (tally.beginListing().tasks.size !== 0 || snapshot?.tasks !== tasks) {
+  if (tally.beginListing().taskCount !== 0 || snapshot?.tasks !== tasks) {
     throw new Error(`Expected ${tasks} tasks to be accounted for, found ${snapshot?.tasks}`);
   }
   return { bytesPerTask };

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { z } from 'zod';
-import { ListingError } from '../../../src/listing/listing-error.ts';
+import { ReadError } from '../../../src/listing/engine/read-error.ts';
 import { isJson } from '../../support/response-oracle.ts';
 import { readInChunks } from '../../support/read-listing.ts';
 import { readFixture } from '../../support/fixtures.ts';
@@ -41,7 +41,7 @@ function readOutcome(body: Buffer, cuts: readonly number[]): string {
     readInChunks(body, cuts);
     return 'read';
   } catch (error) {
-    if (!(error instanceof ListingError)) throw error;
+    if (!(error instanceof ReadError)) throw error;
     return `${error.code} ${error.message}`;
   }
 }

@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { DEFAULT_READER_LIMITS } from '../../../src/listing/reader-limits.ts';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import type { Configuration } from '../../../src/config/configuration.ts';
@@ -42,7 +41,6 @@ const DEFAULTS: Configuration = {
   shard: { index: 0, count: 1 },
   codesOnOtherShards: new Set(),
   metrics: { maxLabelSets: DEFAULT_MAX_LABEL_SETS, perTask: false, maxTasks: 1000 },
-  listing: DEFAULT_READER_LIMITS,
   ledger: LEDGER_DEFAULTS,
   web: {
     listenAddresses: [{ host: undefined, port: 20_928 }],

@@ -10,7 +10,7 @@ const task = (id: string, inputs: unknown[], outputs: unknown[]) => ({ id, input
 
 test('a summary counts the valid records and locates the first invalid ones', () => {
   const summarizer = new ListingSummarizer();
-  const reader = new ListingReader(summarizer, 'TESTING', getReaderPool());
+  const reader = new ListingReader(summarizer, { serviceCode: 'TESTING' }, getReaderPool());
   const listing = {
     ret: 0,
     user_list: [{}, 7, { vs_id: 'a' }, { vs_id: 7 }],

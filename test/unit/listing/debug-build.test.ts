@@ -1,31 +1,30 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { ListingError } from '../../../src/listing/listing-error.ts';
-import { DEFAULT_READER_LIMITS } from '../../../src/listing/reader-limits.ts';
-import { ReaderPool } from '../../../src/listing/reader-pool.ts';
+import { ReadError } from '../../../src/listing/engine/read-error.ts';
+import type { ReaderPool } from '../../../src/listing/reader-pool.ts';
 import { loadReaderModule } from '../../../src/poller/reader-module.ts';
 import { arbitraryListing } from '../../support/arbitrary-listing.ts';
 import { readFixture } from '../../support/fixtures.ts';
 import { writeJsonVariant } from '../../support/json-variants.ts';
 import { viewListing } from '../../support/listing-view.ts';
-import { readInChunks } from '../../support/read-listing.ts';
+import { createReaderPool, readInChunks } from '../../support/read-listing.ts';
 import { createRunParameters } from '../../support/run-parameters.ts';
 
 /** The debug build checks every address, and after each chunk that its tables are consistent. */
 const DEBUG_MODULE = loadReaderModule(new URL('../../../src/listing/reader.debug.wasm', import.meta.url));
 
-const SMALL_LIMITS = { ...DEFAULT_READER_LIMITS, maxLabelSets: 8, maxTasks: 2, maxEntryBytes: 65_536 };
-const pools = [DEFAULT_READER_LIMITS, SMALL_LIMITS].map((limits) => ({
-  debug: new ReaderPool(DEBUG_MODULE, limits, 1n),
-  release: new ReaderPool(loadReaderModule(), limits, 1n),
+const SMALL_LIMITS = { maxLabelSets: 8, maxAccounts: 2, maxRows: 50, maxEntryBytes: 65_536 };
+const pools = [{}, SMALL_LIMITS].map((limits) => ({
+  debug: createReaderPool(limits, DEBUG_MODULE),
+  release: createReaderPool(limits),
 }));
 
 function readOutcome(body: Buffer, cuts: readonly number[], pool: ReaderPool): unknown {
   try {
     return viewListing(readInChunks(body, cuts, pool).listing);
   } catch (error) {
-    if (!(error instanceof ListingError) || error.code === 'internal') throw error;
+    if (!(error instanceof ReadError) || error.code === 'internal') throw error;
     return error.message;
   }
 }

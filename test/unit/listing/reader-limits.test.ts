@@ -1,15 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { DEFAULT_READER_LIMITS, type ReaderLimits } from '../../../src/listing/reader-limits.ts';
-import { ReaderPool } from '../../../src/listing/reader-pool.ts';
-import { loadReaderModule } from '../../../src/poller/reader-module.ts';
-import type { ListingAggregator } from '../../../src/tally/listing-aggregator.ts';
+import type { ReaderLimits } from '../../../src/listing/reader-limits.ts';
+import type { PendingListing } from '../../../src/tally/pending-listing.ts';
 import { viewListing } from '../../support/listing-view.ts';
-import { readInChunks } from '../../support/read-listing.ts';
+import { createReaderPool, readInChunks } from '../../support/read-listing.ts';
 
 const LIMITS: ReaderLimits = {
   maxLabelSets: 8,
-  maxTasks: 2,
+  maxAccounts: 2,
+  maxRows: 10_000,
   maxInputsPerTask: 2,
   maxOutputsPerTask: 2,
   maxStreamsPerOutput: 2,
@@ -19,15 +18,15 @@ const LIMITS: ReaderLimits = {
 function readLimited(
   listing: { readonly users?: readonly unknown[]; readonly tasks?: readonly unknown[] },
   limits: Partial<ReaderLimits> = {},
-): ListingAggregator {
+): PendingListing {
   const { users = [], tasks = [] } = listing;
-  const pool = new ReaderPool(loadReaderModule(), { ...LIMITS, ...limits }, 1n);
+  const pool = createReaderPool({ ...LIMITS, ...limits });
   const body = JSON.stringify({ ret: 0, user_list: users, task_list: tasks });
   return readInChunks(Buffer.from(body), [], pool).listing;
 }
 
-const surplusOf = ({ surplus }: ListingAggregator): Record<string, number> =>
-  Object.fromEntries(surplus.map(({ item, count }) => [item, count]));
+const surplusOf = ({ totals }: PendingListing): Record<string, number> =>
+  Object.fromEntries(totals.surplus.map(({ item, count }) => [item, count]));
 
 const sum = (values: Readonly<Record<string, number>> = {}): number =>
   Object.values(values).reduce((total, value) => total + value, 0);
@@ -39,7 +38,7 @@ test('label sets beyond the limit fold, the least bounded label first, and sums 
     device_type: String(index % 3),
   }));
   const listing = readLimited({ users });
-  const { onlineUsers } = viewListing(listing).gauges;
+  const { onlineUsers } = viewListing(listing).sums;
   assert.equal(sum(onlineUsers), 40);
   const versions = Array.from({ length: 8 }, (_, index) => [`v${index}|${index % 3}`, 1]);
   // One level of folding may use an eighth in addition.
@@ -51,23 +50,23 @@ test('label sets beyond the limit fold, the least bounded label first, and sums 
     Object.entries(onlineUsers ?? {}).filter(([key]) => key.startsWith('v')),
     versions,
   );
-  assert.deepEqual(surplusOf(listing), { label_value: 32 });
+  assert.deepEqual(surplusOf(listing), { label_set: 32 });
 });
 
-test('label values beyond their limit are __other__', () => {
-  const users = Array.from({ length: 1000 }, (_, index) => ({ vs_id: `server-${index}` }));
+test('label values of a full family are __other__ from the next slice of the body on', () => {
+  const users = Array.from({ length: 5000 }, (_, index) => ({ vs_id: `server-${index}` }));
   const listing = readLimited({ users });
-  const { serverOnlineUsers } = viewListing(listing).gauges;
-  assert.equal(sum(serverOnlineUsers), 1000);
+  const { serverOnlineUsers } = viewListing(listing).sums;
+  assert.equal(sum(serverOnlineUsers), 5000);
   assert.equal(Object.keys(serverOnlineUsers ?? {}).length, 9);
-  assert.ok((surplusOf(listing)['label_value'] ?? 0) > 900);
+  assert.ok((surplusOf(listing)['label_value'] ?? 0) > 1000);
 });
 
 test('tasks beyond the limit are in the sums, but have no accounts', () => {
   const tasks = Array.from({ length: 5 }, (_, index) => ({ id: `t${index}`, vs_id: 'a' }));
   const listing = readLimited({ tasks });
-  assert.deepEqual([listing.taskCount, listing.tasks.size], [5, 2]);
-  assert.deepEqual(viewListing(listing).gauges['tasks'], { a: 5 });
+  assert.deepEqual([listing.taskCount, listing.totals.tasks.size], [5, 2]);
+  assert.deepEqual(viewListing(listing).sums['tasks'], { a: 5 });
   assert.deepEqual(surplusOf(listing), { task: 3 });
 });
 
@@ -78,15 +77,15 @@ test('inputs, outputs and streams beyond the limits are dropped', () => {
     inputs: Array.from({ length: 4 }, (_, index) => ({ user_name: String(index), input_bytes: index })),
     outputs: Array.from({ length: 6 }, (_, index) => ({ file_name: String(index), streams })),
   };
-  const listing = readLimited({ tasks: [task] });
-  const [read] = listing.tasks;
+  const listing = readLimited({ tasks: [task] }, { maxAccounts: 100 });
+  const [read] = listing.totals.tasks;
   assert.deepEqual([read?.inputs.length, read?.outputs.length, read?.inputCount], [2, 2, 4]);
-  assert.equal(sum(viewListing(listing).gauges['streams']), 4);
-  assert.deepEqual(surplusOf(listing), { input: 2, output: 4, stream: 18 });
+  assert.equal(sum(viewListing(listing).sums['streams']), 4);
+  assert.deepEqual(surplusOf(listing), { input: 2, output: 4, stream: 6 });
 });
 
 test('an entry of exactly the limit is read, a longer one rejected, for any cut', () => {
-  const pool = new ReaderPool(loadReaderModule(), LIMITS, 1n);
+  const pool = createReaderPool(LIMITS);
   for (const excess of [0, 1]) {
     const padding = 'x'.repeat(LIMITS.maxEntryBytes - '{"id":""}'.length + excess);
     const body = Buffer.from(`{"ret":0,"task_list":[],"user_list":[{}, {"id":"${padding}"} ,{}]}`);
@@ -99,13 +98,13 @@ test('an entry of exactly the limit is read, a longer one rejected, for any cut'
     ]) {
       const { listing } = readInChunks(body, cuts, pool);
       assert.equal(listing.users, 3 - excess);
-      assert.equal(listing.invalidCounts.length, excess);
+      assert.equal(listing.totals.invalidRecords.length, excess);
     }
   }
 });
 
 test('invented label values cost what the limits say', () => {
-  const pool = new ReaderPool(loadReaderModule(), DEFAULT_READER_LIMITS, 1n);
+  const pool = createReaderPool();
   const users = Array.from(
     { length: 300_000 },
     (_, index) => `{"client_version":"${'v'.repeat(40)}${index}"}`,
@@ -113,13 +112,13 @@ test('invented label values cost what the limits say', () => {
   const body = Buffer.from(`{"ret":0,"task_list":[],"user_list":[${users.join(',')}]}`);
   const { listing } = readInChunks(body, [], pool);
   assert.equal(listing.users, 300_000);
-  assert.ok([...listing.gauges.onlineUsers].length <= 10_000 * 1.25 + 2);
-  const { allocatedBytes } = pool.acquire();
+  assert.ok(listing.totals.sums.users.labelSets.length <= 10_000 * 1.25 + 2);
+  const { allocatedBytes } = pool.acquire(undefined);
   assert.ok(allocatedBytes < 8 * 1024 * 1024, `${allocatedBytes} bytes`);
 });
 
 test('an instance that a giant entry has enlarged is dropped', () => {
-  const pool = new ReaderPool(loadReaderModule(), DEFAULT_READER_LIMITS, 1n);
+  const pool = createReaderPool();
   const body = Buffer.from(`{"ret":0,"task_list":[],"user_list":[{"id":"${'x'.repeat(12 * 1024 * 1024)}"}]}`);
   assert.equal(readInChunks(body, [], pool).listing.users, 1);
   assert.equal(pool.freeCount, 0);
@@ -128,12 +127,12 @@ test('an instance that a giant entry has enlarged is dropped', () => {
 test('invented values of one family leave those of others their rows', () => {
   const users = Array.from({ length: 2000 }, (_, index) => ({ client_version: `invented-${index}` }));
   const listing = readLimited({ users, tasks: [{ id: 't', vs_id: 'known', outputs: [{ format: 'flv' }] }] });
-  const { tasks, outputs } = viewListing(listing).gauges;
+  const { tasks, outputs } = viewListing(listing).sums;
   assert.deepEqual([tasks, outputs], [{ known: 1 }, { 'known|flv': 1 }]);
 });
 
 test('every limit at once does not exhaust the memory of the module', () => {
-  const pool = new ReaderPool(loadReaderModule(), DEFAULT_READER_LIMITS, 1n);
+  const pool = createReaderPool();
   const outputs = Array.from(
     { length: 1200 },
     (_, index) =>
@@ -146,5 +145,5 @@ test('every limit at once does not exhaust the memory of the module', () => {
   const body = Buffer.from(`{"ret":0,"user_list":[],"task_list":[${tasks.join(',')}]}`);
   const { listing } = readInChunks(body, [], pool);
   assert.equal(listing.taskCount, 29, 'Expected the task without an id to be rejected');
-  assert.equal(surplusOf(listing)['output'], 30 * 200);
+  assert.equal(surplusOf(listing)['output'], 29 * 200);
 });

@@ -2,22 +2,16 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { pathToFileURL } from 'node:url';
-import { ListingError } from '../../../src/listing/listing-error.ts';
+import { ReadError } from '../../../src/listing/engine/read-error.ts';
 import { ListingReader } from '../../../src/listing/reader.ts';
-import { DEFAULT_READER_LIMITS } from '../../../src/listing/reader-limits.ts';
-import { ReaderPool } from '../../../src/listing/reader-pool.ts';
 import { loadReaderModule, ReaderModuleError } from '../../../src/poller/reader-module.ts';
 import { AccumulatorPool } from '../../../src/tally/accumulator-pool.ts';
-import { ListingAggregator } from '../../../src/tally/listing-aggregator.ts';
+import { PendingListing } from '../../../src/tally/pending-listing.ts';
 import { viewListing } from '../../support/listing-view.ts';
-import { POLLED_CODE, readInChunks } from '../../support/read-listing.ts';
+import { createReaderPool, POLLED_CODE, readInChunks } from '../../support/read-listing.ts';
 import { TemporaryFolder } from '../../support/temporary-folder.ts';
 
 const BODY = Buffer.from('{"ret":0,"user_list":[{"vs_id":"a"}],"task_list":[{"id":"t","vs_id":"a"}]}');
-
-function createPool(): ReaderPool {
-  return new ReaderPool(loadReaderModule(), DEFAULT_READER_LIMITS, 1n);
-}
 
 test('a missing or corrupt module is one clear error', () => {
   using folder = new TemporaryFolder();
@@ -40,9 +34,9 @@ test('a missing or corrupt module is one clear error', () => {
 });
 
 test('listings that are read at the same time do not mix', () => {
-  const pool = createPool();
-  const listings = [0, 1].map(() => new ListingAggregator(new AccumulatorPool()));
-  const readers = listings.map((listing) => new ListingReader(listing, POLLED_CODE, pool));
+  const pool = createReaderPool();
+  const listings = [0, 1].map(() => new PendingListing(new AccumulatorPool()));
+  const readers = listings.map((listing) => new ListingReader(listing, { serviceCode: POLLED_CODE }, pool));
   for (const byte of BODY) for (const reader of readers) reader.write(Uint8Array.of(byte));
   for (const reader of readers) reader.end();
   const [one, other] = listings.map(viewListing);
@@ -52,12 +46,16 @@ test('listings that are read at the same time do not mix', () => {
 });
 
 test('an instance is released after the end, an error and disposal', () => {
-  const pool = createPool();
+  const pool = createReaderPool();
   readInChunks(BODY, [], pool);
   assert.equal(pool.freeCount, 1);
-  assert.throws(() => readInChunks(Buffer.from('<html>'), [], pool), ListingError);
+  assert.throws(() => readInChunks(Buffer.from('<html>'), [], pool), ReadError);
   assert.equal(pool.freeCount, 1);
-  const reader = new ListingReader(new ListingAggregator(new AccumulatorPool()), POLLED_CODE, pool);
+  const reader = new ListingReader(
+    new PendingListing(new AccumulatorPool()),
+    { serviceCode: POLLED_CODE },
+    pool,
+  );
   reader.write(BODY);
   assert.equal(pool.freeCount, 0);
   reader[Symbol.dispose]();
@@ -65,8 +63,8 @@ test('an instance is released after the end, an error and disposal', () => {
 });
 
 test('a trap is an error of the listing, and the next one gets a fresh instance', () => {
-  const pool = createPool();
-  const instance = pool.acquire();
+  const pool = createReaderPool();
+  const instance = pool.acquire(undefined);
   pool.release(instance);
   Object.assign(instance, {
     write: () => {
@@ -75,15 +73,15 @@ test('a trap is an error of the listing, and the next one gets a fresh instance'
   });
   assert.throws(
     () => readInChunks(BODY, [], pool),
-    (error: Error) => error instanceof ListingError && error.code === 'internal',
+    (error: Error) => error instanceof ReadError && error.code === 'internal',
   );
   assert.equal(pool.freeCount, 0);
   assert.equal(readInChunks(BODY, [], pool).listing.users, 1);
 });
 
 test('labels of earlier listings do not change a later one', () => {
-  const pool = createPool();
-  const fresh = viewListing(readInChunks(BODY, [], createPool()).listing);
+  const pool = createReaderPool();
+  const fresh = viewListing(readInChunks(BODY, [], createReaderPool()).listing);
   for (let round = 0; round < 4; round += 1) {
     const users = Array.from({ length: 3000 }, (_, index) => `{"client_version":"v${round}-${index}"}`);
     const { listing } = readInChunks(
@@ -91,7 +89,7 @@ test('labels of earlier listings do not change a later one', () => {
       [],
       pool,
     );
-    assert.equal(Object.keys(viewListing(listing).gauges['onlineUsers'] ?? {}).length, 3000);
+    assert.equal(Object.keys(viewListing(listing).sums['onlineUsers'] ?? {}).length, 3000);
     assert.deepEqual(viewListing(readInChunks(BODY, [], pool).listing), fresh);
   }
 });

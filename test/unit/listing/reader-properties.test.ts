@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { ListingError } from '../../../src/listing/listing-error.ts';
+import { ReadError } from '../../../src/listing/engine/read-error.ts';
 import { viewListing, viewRecords } from '../../support/listing-view.ts';
 import { POLLED_CODE, readInChunks } from '../../support/read-listing.ts';
 import { writeJsonVariant } from '../../support/json-variants.ts';
@@ -53,7 +53,7 @@ test('the reader rejects as not_json what JSON.parse rejects, at the same byte f
           readInChunks(body, offsetsOfCuts);
           return 'read';
         } catch (error) {
-          assert.ok(error instanceof ListingError);
+          assert.ok(error instanceof ReadError);
           return `${error.code}: ${error.message}`;
         }
       };

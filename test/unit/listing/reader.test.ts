@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { ListingError } from '../../../src/listing/listing-error.ts';
+import { ReadError } from '../../../src/listing/engine/read-error.ts';
 import { readableFields } from '../../../src/listing/interface.ts';
-import { CHECKED_FIELDS, type RecordKind } from '../../../src/listing/records.ts';
+import type { RecordKind } from '../../../src/listing/records.ts';
+import { CHECKED_FIELDS } from '../../../src/listing/task-list.ts';
 import type { TaskReading } from '../../../src/listing/listing-sink.ts';
-import { hashTexts } from '../../oracle/listing/text-hash.ts';
+import { hashTexts } from '../../support/text-hash.ts';
 import { viewListing, type ListingView } from '../../support/listing-view.ts';
 import { POLLED_CODE, readInChunks } from '../../support/read-listing.ts';
 import { readFixture } from '../../support/fixtures.ts';
@@ -13,11 +14,11 @@ const EMPTY = '{"ret":0,"user_list":[],"task_list":[]}';
 
 const read = (text: string): ReturnType<typeof readInChunks> => readInChunks(Buffer.from(text), []);
 
-function failure(body: string | Buffer): ListingError {
+function failure(body: string | Buffer): ReadError {
   try {
     readInChunks(Buffer.from(body), []);
   } catch (error) {
-    if (error instanceof ListingError) return error;
+    if (error instanceof ReadError) return error;
     throw error;
   }
   throw new assert.AssertionError({ message: `Expected ${body.toString()} to be rejected` });
@@ -27,21 +28,21 @@ test('the sample listing has one user and one task with three outputs', () => {
   const { listing, end } = readInChunks(readFixture('sample-listing.json'), []);
 
   assert.equal(end.ret, 0);
-  const { users, invalid, foreign, gauges } = viewListing(listing);
+  const { users, invalid, foreign, sums } = viewListing(listing);
   assert.deepEqual([users, invalid, foreign], [1, [], {}]);
-  assert.deepEqual(gauges['onlineUsers'], { '451|10': 1 });
-  assert.deepEqual(gauges['serverOnlineUsers'], { 'aws-cn_north_1-5': 1 });
-  assert.deepEqual(gauges['inputClients'], { '10|451': 1 });
-  const [task] = listing.tasks;
-  assert.equal(listing.tasks.size, 1);
+  assert.deepEqual(sums['onlineUsers'], { '451|10': 1 });
+  assert.deepEqual(sums['serverOnlineUsers'], { 'aws-cn_north_1-5': 1 });
+  assert.deepEqual(sums['inputClients'], { '10|451': 1 });
+  const { tasks, sums: families } = listing.totals;
+  const [task] = tasks;
+  assert.equal(tasks.size, 1);
   assert.equal(task?.id, 'aws-cn_north_1-5-7d4bb08e1ada4741');
   assert.equal(task.inputBytes, 7340032);
   assert.equal(task.protocol, 'tcp_upload');
   assert.deepEqual(task.inputs, []);
-  const outputs = task.outputs.map(({ serverFormatRow, bytes }) => {
-    const { labels } = listing.outputSums.get(serverFormatRow);
-    return [...labels, bytes].join(' ');
-  });
+  const outputs = task.outputs.map(({ outputRow, bytes }) =>
+    [...(families.outputs.labelSets[outputRow] ?? []), bytes].join(' '),
+  );
   assert.deepEqual(outputs.toSorted(), [
     'aws-cn_north_1-5 flv 1048576',
     'aws-cn_north_1-5 m3u8 0',
@@ -196,10 +197,10 @@ function readEntry(list: 'user_list' | 'task_list', entry: string): ReadEntry {
   const view = viewListing(listing);
   const validCount = list === 'user_list' ? view.users : view.tasks.length;
   assert.ok(validCount >= 2, 'Expected both valid entries');
-  const rejected = listing.invalidCounts.flatMap(({ record, reason, count }) =>
+  const rejected = listing.totals.invalidRecords.flatMap(({ record, reason, count }) =>
     Array.from({ length: count }, () => [record, reason] as const),
   );
-  const task = [...listing.tasks].find(({ id }) => id !== 'first' && id !== 'last');
+  const task = [...listing.totals.tasks].find(({ id }) => id !== 'first' && id !== 'last');
   return { view, rejected, task };
 }
 
@@ -294,9 +295,9 @@ test('unknown keys of any number, length and order leave the known ones readable
   }));
   const body = JSON.stringify({ ret: 0, user_list: [...users, ...users.toReversed()], task_list: [] });
 
-  const { gauges, invalid } = viewListing(read(body).listing);
-  assert.deepEqual(gauges['onlineUsers'], { '7|d': 80 });
-  assert.deepEqual(gauges['serverOnlineUsers'], { s: 80 });
+  const { sums, invalid } = viewListing(read(body).listing);
+  assert.deepEqual(sums['onlineUsers'], { '7|d': 80 });
+  assert.deepEqual(sums['serverOnlineUsers'], { s: 80 });
   assert.deepEqual(invalid, []);
 });
 
@@ -394,7 +395,7 @@ test('an empty string is a missing value', () => {
   const { view } = readEntry('task_list', entry);
   const absent = readEntry('task_list', '{"id":"t","outputs":[{}],"inputs":[{"client_version":2}]}');
   assert.deepEqual(view, absent.view);
-  assert.deepEqual(view.gauges['inputClients'], { 'unknown|2': 1 });
+  assert.deepEqual(view.sums['inputClients'], { 'unknown|2': 1 });
 });
 
 test('progress is any finite number from 0 on', () => {
@@ -457,7 +458,7 @@ test('an entry longer than the buffer is rejected', () => {
   const body = Buffer.from(`{"ret":0,"user_list":[{"user_name":"${long}"},{"vs_id":"a"}],"task_list":[]}`);
   const cuts = Array.from({ length: body.length / 65536 }, (_, index) => index * 65536);
   const { listing } = readInChunks(body, cuts);
-  assert.deepEqual(listing.invalidCounts, [{ record: 'user', reason: 'too_long', count: 1 }]);
+  assert.deepEqual(listing.totals.invalidRecords, [{ record: 'user', reason: 'too_long', count: 1 }]);
   assert.equal(listing.users, 1);
 });
 
@@ -466,11 +467,8 @@ test('a rejected entry leaves no values in the next one', () => {
   const { listing } = read(
     `{"ret":0,"user_list":[{"vs_id":"a","device_type":"1","user_name":"${long}"},{"vs_id":"b"}],"task_list":[]}`,
   );
-  const { gauges } = viewListing(listing);
-  assert.deepEqual(
-    [gauges['onlineUsers'], gauges['serverOnlineUsers']],
-    [{ 'unknown|unknown': 1 }, { b: 1 }],
-  );
+  const { sums } = viewListing(listing);
+  assert.deepEqual([sums['onlineUsers'], sums['serverOnlineUsers']], [{ 'unknown|unknown': 1 }, { b: 1 }]);
 });
 
 test('the last of duplicate keys wins in every record of a list', () => {
@@ -481,9 +479,9 @@ test('the last of duplicate keys wins in every record of a list', () => {
     [rightThenWrong, 'unknown', 3],
   ] as const) {
     const { listing } = read(`{"ret":0,"user_list":[${entry},${entry},${entry}],"task_list":[]}`);
-    const { invalidFields, gauges } = viewListing(listing);
+    const { invalidFields, sums } = viewListing(listing);
     assert.equal(invalidFields.length, invalidCount);
-    assert.deepEqual(gauges['onlineUsers'], { [`unknown|${deviceType}`]: 3 });
+    assert.deepEqual(sums['onlineUsers'], { [`unknown|${deviceType}`]: 3 });
   }
 });
 

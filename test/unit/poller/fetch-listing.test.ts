@@ -4,7 +4,7 @@ import type { ListingResponse, UpstreamClient } from '../../../src/upstream/clie
 import { fetchListing, type FailedListing, type GoodListing } from '../../../src/poller/fetch-listing.ts';
 import { UpstreamError } from '../../../src/upstream/errors.ts';
 import { AccumulatorPool } from '../../../src/tally/accumulator-pool.ts';
-import { ListingAggregator } from '../../../src/tally/listing-aggregator.ts';
+import { PendingListing } from '../../../src/tally/pending-listing.ts';
 import { getReaderPool } from '../../support/read-listing.ts';
 import { TARGET } from '../../support/manual-client.ts';
 
@@ -27,7 +27,7 @@ function createClient(
   };
 }
 
-const createListing = (): ListingAggregator => new ListingAggregator(new AccumulatorPool());
+const createListing = (): PendingListing => new PendingListing(new AccumulatorPool());
 
 async function fetchFrom(client: Client, sink = createListing()): Promise<GoodListing | FailedListing> {
   return await fetchListing(client, TARGET, sink, getReaderPool(), new AbortController().signal);
@@ -43,7 +43,7 @@ test('a complete listing with ret 0 is good: the sink has its records, the resul
   const text = `{"ret":0,${LISTS}}`;
   const fetched = await fetchFrom(createClient(200, [text.slice(0, 30), text.slice(30)]), sink);
   assert.deepEqual(fetched, { ret: 0, bytes: text.length, status: 200 });
-  assert.deepEqual([sink.users, sink.tasks.size], [1, 1]);
+  assert.deepEqual([sink.users, sink.totals.tasks.size], [1, 1]);
 });
 
 test('every 2xx status is a success, except 206', async () => {

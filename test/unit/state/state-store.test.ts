@@ -5,7 +5,7 @@ import { DatabaseError } from '../../../src/state/database.ts';
 import { StateStore } from '../../../src/state/state-store.ts';
 import { AccumulatorPool } from '../../../src/tally/accumulator-pool.ts';
 import { Tally } from '../../../src/tally/tally.ts';
-import { RecordAggregator } from '../../oracle/tally/record-aggregator.ts';
+import { RecordListing } from '../../support/record-listing.ts';
 import { deferred } from '../../support/deferred.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { MemoryDisk } from '../../support/memory-disk.ts';
@@ -53,9 +53,8 @@ async function startProcess(disk: MemoryDisk, options: ProcessOptions = {}) {
     publish: (inputBytes: number, serviceCode = 'A', id = 'task') => {
       clock.advance(STEP_MS);
       const tally = tallies.get(serviceCode) ?? assert.fail(`Expected ${serviceCode} to be configured`);
-      const listing = new RecordAggregator(new AccumulatorPool());
+      const listing = new RecordListing(new AccumulatorPool());
       listing.addTask(buildTaskRecord({ id, inputBytes }));
-      listing.finish();
       tally.commit(listing, { wallMs: clock.now(), monotonicMs: clock.monotonic() });
       return store.recordCommit(tally);
     },

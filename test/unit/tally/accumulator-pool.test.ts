@@ -36,12 +36,12 @@ test('a tree with too many nodes is discarded when its sums are cleared', () => 
 test('a released accumulator is empty when it is acquired again', () => {
   const pool = new AccumulatorPool();
   const accumulator = pool.acquire();
-  accumulator.gauges.tasks.at('a server').add(1);
+  accumulator.gauges.tasksStalled.at('a server').add(1);
   accumulator.increases.inputBytes.at('a server').add(1);
   pool.release(accumulator);
   const again = pool.acquire();
   assert.equal(again, accumulator);
-  assert.deepEqual([...again.gauges.tasks, ...again.increases.inputBytes], []);
+  assert.deepEqual([...again.gauges.tasksStalled, ...again.increases.inputBytes], []);
 });
 
 test('acquire never returns an accumulator in use', () => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { TaskRecord } from '../../oracle/listing/entry-records.ts';
+import type { TaskRecord } from '../../support/listing-records.ts';
 import {
   buildInputRecord,
   buildOutputRecord,
@@ -9,9 +9,9 @@ import {
 } from '../../support/record-builders.ts';
 import { readLifetimes, TallyRun, readValues, sumValues } from '../../support/tally-run.ts';
 import { AccumulatorPool } from '../../../src/tally/accumulator-pool.ts';
-import { RecordAggregator } from '../../oracle/tally/record-aggregator.ts';
+import { RecordListing } from '../../support/record-listing.ts';
 
-const createListing = (): RecordAggregator => new RecordAggregator(new AccumulatorPool());
+const createListing = (): RecordListing => new RecordListing(new AccumulatorPool());
 
 /* Regression cases: listings that earlier versions counted wrongly. */
 
@@ -175,7 +175,7 @@ test('case 10: one id on two servers is two tasks, in any order', () => {
   const two = buildTaskRecord({ vsId: 'v2', inputBytes: 10_000 });
   const listing = createListing();
   for (const task of [one, two]) listing.addTask(task);
-  assert.deepEqual([listing.tasks.size, listing.invalidCounts], [2, []]);
+  assert.deepEqual([listing.totals.tasks.size, listing.totals.invalidRecords], [2, []]);
   const snapshot = commitAll(run, [
     [one, two],
     [two, one],

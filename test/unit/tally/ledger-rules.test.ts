@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { TaskRecord } from '../../oracle/listing/entry-records.ts';
+import type { TaskRecord } from '../../support/listing-records.ts';
 import { buildInputRecord, buildOutputRecord, buildTaskRecord } from '../../support/record-builders.ts';
 import { readValues, STEP_MS, sumValues, TallyRun } from '../../support/tally-run.ts';
 

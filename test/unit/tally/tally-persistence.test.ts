@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import type { TaskRecord } from '../../oracle/listing/entry-records.ts';
+import type { TaskRecord } from '../../support/listing-records.ts';
 import { CATALOGUE } from '../../../src/metrics/catalogue.ts';
-import { hashOutputIdentity } from '../../oracle/tally/output-identity.ts';
+import { hashTexts } from '../../support/text-hash.ts';
 import type { Snapshot } from '../../../src/tally/snapshot.ts';
 import { CODE_KEY, parseStateEntry, toCounterKey, toTaskKey } from '../../../src/tally/state-entry.ts';
 import {
@@ -293,6 +293,6 @@ test('the hash that identifies an output never changes, because the state contai
   const identities = [
     buildOutputRecord({ format: 'flv', relativeDir: 'live', fileName: 'file' }),
     buildOutputRecord({ format: undefined, relativeDir: 'é\u{1f3a5}', fileName: '' }),
-  ].map(hashOutputIdentity);
+  ].map(({ format, relativeDir, fileName }) => hashTexts([format, relativeDir, fileName]));
   assert.deepEqual(identities, [3149215452696963, 4760747249219070]);
 });

@@ -15,9 +15,9 @@ import {
   readValues,
 } from '../../support/tally-run.ts';
 import { AccumulatorPool } from '../../../src/tally/accumulator-pool.ts';
-import { RecordAggregator } from '../../oracle/tally/record-aggregator.ts';
+import { RecordListing } from '../../support/record-listing.ts';
 
-const createListing = (): RecordAggregator => new RecordAggregator(new AccumulatorPool());
+const createListing = (): RecordListing => new RecordListing(new AccumulatorPool());
 
 test('users are counted by version and device, and by server', () => {
   const users = [
@@ -203,8 +203,8 @@ test('a task that is listed twice counts once, and its duplicate as invalid', ()
   const listing = createListing();
   listing.addTask(buildTaskRecord());
   listing.addTask(buildTaskRecord());
-  assert.equal(listing.tasks.size, 1);
-  assert.deepEqual(listing.invalidCounts, [{ record: 'task', reason: 'duplicate_id', count: 1 }]);
+  assert.equal(listing.totals.tasks.size, 1);
+  assert.deepEqual(listing.totals.invalidRecords, [{ record: 'task', reason: 'duplicate_id', count: 1 }]);
 });
 
 test('a live task is stalled after stallAfterMs without new input, and until its input grows', () => {
@@ -322,7 +322,6 @@ test('a snapshot has the invalid fields, foreign records and implausible gains o
   listing.addInvalidField('task', 'input_bytes');
   listing.addInvalidField('task', 'input_bytes');
   listing.addUser(buildUserRecord({ isForeign: true }));
-  listing.finish();
   const snapshot = tally.commit(listing, { wallMs: START_MS, monotonicMs: 0 });
   assert.deepEqual(snapshot.invalidFields, [{ record: 'task', field: 'input_bytes', count: 2 }]);
   assert.deepEqual(snapshot.foreignRecords, [{ record: 'user', count: 1 }]);

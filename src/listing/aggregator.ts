@@ -1,0 +1,329 @@
+import type { ColumnReader } from './engine/column-reader.ts';
+import { bitOf } from './engine/fields.ts';
+import type { LabelNames } from './engine/label-names.ts';
+import { FAMILIES, FAMILY_NAMES, NUMBERS, type FamilyName } from './families.ts';
+import type { Sums } from './family-sums.ts';
+import { AUDIO_ID, COPY_ID, MISSING_ID, TRANSCODE_ID, VIDEO_ID } from './label-ids.ts';
+import { recordOf } from '../runtime/record-of.ts';
+import type { ListingTotals, OutputReading, SurplusCount } from './listing-sink.ts';
+import { insertPart, sortParts } from './part-readings.ts';
+import { PictureSizes } from './picture-sizes.ts';
+import type { ReaderLimits } from './reader-limits.ts';
+import { Rejections } from './rejections.ts';
+import { SumTable, type SumTableKey } from './sum-table.ts';
+import {
+  listLabelFields,
+  type Inputs,
+  type Outputs,
+  type Streams,
+  type TaskListTable,
+  type Tasks,
+  type Users,
+} from './task-list.ts';
+import type { TaskNameSource } from './task-name.ts';
+import { countInputs, TaskReadings, toOptional, type TaskRows } from './task-readings.ts';
+
+/** Value of a field of the kind `match` that is present and another text. */
+const OTHER_TEXT = 2;
+
+const CONNECTION_THRESHOLDS = [1, 10, 100, 1000, 10_000];
+
+/* The places of sums in `families.ts`. */
+const { servers: SERVER, outputs: OUTPUT, renditions: RENDITION } = NUMBERS;
+
+/** Adds up the columns of a listing: everything that a `task_list` response means. */
+export class Aggregator {
+  users = 0;
+  taskCount = 0;
+  readonly #reader: ColumnReader;
+  readonly #table: TaskListTable;
+  readonly #names: LabelNames;
+  readonly #sums: Readonly<Record<FamilyName, SumTable>>;
+  readonly #sizes: PictureSizes;
+  readonly #rejections: Rejections;
+  readonly #labelFields;
+  readonly #deviceVersion: number;
+  readonly #users: Users;
+  readonly #tasks: Tasks;
+  readonly #inputs: Inputs;
+  readonly #outputs: Outputs;
+  readonly #streams: Streams;
+  readonly #readings: TaskReadings;
+  readonly #foreign = { user: 0, task: 0 };
+  readonly #surplus = { task: 0, input: 0, output: 0, stream: 0 };
+  /** Tasks with at least as many connections, by threshold. */
+  readonly #audience = CONNECTION_THRESHOLDS.map(() => 0);
+
+  constructor(
+    reader: ColumnReader,
+    table: TaskListTable,
+    names: LabelNames,
+    limits: ReaderLimits,
+    key: SumTableKey,
+  ) {
+    this.#reader = reader;
+    this.#table = table;
+    this.#names = names;
+    this.#readings = new TaskReadings(reader, table, names, limits.maxAccounts);
+    this.#sums = recordOf(FAMILY_NAMES, (family) => new SumTable(FAMILIES[family], limits.maxLabelSets, key));
+    this.#sizes = new PictureSizes(names, limits.maxLabelSets, key);
+    this.#rejections = new Rejections(reader, table);
+    this.#labelFields = listLabelFields(table).map((field) => ({ ...field, isClosed: false }));
+    this.#deviceVersion = bitOf(table.input, 'device_version');
+    this.#users = reader.columnsOf(table.user);
+    this.#tasks = reader.columnsOf(table.task);
+    this.#inputs = reader.columnsOf(table.input);
+    this.#outputs = reader.columnsOf(table.output);
+    this.#streams = reader.columnsOf(table.stream);
+  }
+
+  begin(nameSource: TaskNameSource | undefined): void {
+    this.#readings.begin(nameSource);
+    for (const table of Object.values(this.#sums)) table.clear();
+    this.#sizes.clear();
+    this.#rejections.clear();
+    this.users = 0;
+    this.taskCount = 0;
+    Object.assign(this.#foreign, { user: 0, task: 0 });
+    Object.assign(this.#surplus, { task: 0, input: 0, output: 0, stream: 0 });
+    this.#audience.fill(0);
+    this.#closeFields();
+  }
+
+  /** Releases the tasks of the last listing. */
+  reset(): void {
+    this.#readings.begin(undefined);
+  }
+
+  takeBatch(): void {
+    if (this.#users.rows > 0) this.#addUsers(this.#users);
+    if (this.#tasks.rows > 0) this.#addTasks(this.#tasks);
+    this.#closeFields();
+  }
+
+  finish(): ListingTotals {
+    for (const [index, threshold] of CONNECTION_THRESHOLDS.entries())
+      this.#sums.audience.add(this.#audience[index] ?? 0, this.#names.getId(String(threshold)), 0, 0);
+    return {
+      users: this.users,
+      taskCount: this.taskCount,
+      tasks: this.#readings.finish(),
+      sums: this.#listSums(),
+      invalidRecords: this.#rejections.listRecords(),
+      invalidFields: this.#rejections.listFields(),
+      foreignRecords: (['user', 'task'] as const)
+        .map((record) => ({ record, count: this.#foreign[record] }))
+        .filter(isPositive),
+      surplus: this.#listSurplus(),
+      firstRejected: this.#rejections.listFirst(),
+    };
+  }
+
+  #addUsers({ rows, vs_id, service_code, client_version, device_type }: Users): void {
+    const { users, userServers } = this.#sums;
+    for (let row = 0; row < rows; row += 1) {
+      users.add(1, client_version[row] ?? 0, device_type[row] ?? 0, 0);
+      userServers.addAt(userServers.findOne(vs_id[row] ?? 0), 0, 1);
+      if (service_code[row] === OTHER_TEXT) this.#foreign.user += 1;
+    }
+    this.users += rows;
+  }
+
+  #addTasks(tasks: Tasks): void {
+    const { inputs, outputs } = tasks;
+    let firstInput = 0;
+    let firstOutput = 0;
+    for (let row = 0; row < tasks.rows; row += 1) {
+      const inputsEnd = inputs.ends[row] ?? 0;
+      const outputsEnd = outputs.ends[row] ?? 0;
+      this.#rejections.countNested(tasks, row, this.#outputs, firstOutput, outputsEnd);
+      this.#addTask(tasks, { row, firstInput, inputsEnd, firstOutput, outputsEnd });
+      firstInput = inputsEnd;
+      firstOutput = outputsEnd;
+    }
+  }
+
+  #addTask(tasks: Tasks, rows: TaskRows): void {
+    const { row, firstInput, inputsEnd, firstOutput, outputsEnd } = rows;
+    const server = tasks.vs_id[row] ?? 0;
+    const id = this.#readings.reserve(rows);
+    const first = id === undefined ? undefined : this.#readings.find(id, server);
+    if (id !== undefined && first !== undefined) {
+      this.#rejections.addDuplicate(tasks.entry[row] ?? 0);
+      this.#readings.addDuplicate(first, rows, id, this.#readOutputs(server, rows));
+      return;
+    }
+    this.#countTask(tasks, rows, server);
+    this.#addInputs(this.#inputs, server, firstInput, inputsEnd);
+    const outputs: OutputReading[] = [];
+    const connections = this.#addOutputs(
+      server,
+      firstOutput,
+      outputsEnd,
+      id === undefined ? undefined : outputs,
+    );
+    this.#countAudience(connections);
+    if (id === undefined) this.#surplus.task += 1;
+    else this.#readings.add(rows, id, sortParts(outputs));
+  }
+
+  #countTask({ progress, service_code, inputs, outputs }: Tasks, rows: TaskRows, server: number): void {
+    const { servers } = this.#sums;
+    const { row } = rows;
+    this.taskCount += 1;
+    if (service_code[row] === OTHER_TEXT) this.#foreign.task += 1;
+    this.#surplus.input += inputs.surplus[row] ?? 0;
+    this.#surplus.output += outputs.surplus[row] ?? 0;
+    const sum = servers.findOne(server);
+    servers.addAt(sum, SERVER.tasks, 1);
+    if ((progress[row] ?? 0) > 0) servers.addAt(sum, SERVER.tasksWithProgress, 1);
+    if (countInputs(this.#tasks, rows) > 1) servers.addAt(sum, SERVER.tasksMerging, 1);
+  }
+
+  #addInputs(
+    { url, device_type, device_version, client_version, valid }: Inputs,
+    server: number,
+    first: number,
+    end: number,
+  ): void {
+    const { inputs, inputClients } = this.#sums;
+    for (let row = first; row < end; row += 1) {
+      const hasVersion = ((valid[row] ?? 0) & this.#deviceVersion) !== 0;
+      const version = (hasVersion ? device_version[row] : client_version[row]) ?? 0;
+      inputs.add(1, server, url[row] ?? 0, 0);
+      inputClients.add(1, device_type[row] ?? 0, version, 0);
+    }
+  }
+
+  /** Adds up outputs; returns their connections. The outputs of a task with accounts are added to its readings. */
+  #addOutputs(server: number, first: number, end: number, readings: OutputReading[] | undefined): number {
+    const columns = this.#outputs;
+    const { tag, streams, http_connections_num } = columns;
+    const { outputs, renditions, tags } = this.#sums;
+    let sum = 0;
+    let firstStream = first === 0 ? 0 : (streams.ends[first - 1] ?? 0);
+    for (let row = first; row < end; row += 1) {
+      const found = http_connections_num[row] ?? 0;
+      const connections = found < 0 ? 0 : found;
+      const outputRow = this.#findOutput(columns, server, row);
+      const renditionRow = this.#findRendition(columns, row);
+      outputs.addAt(outputRow, OUTPUT.outputs, 1);
+      outputs.addAt(outputRow, OUTPUT.httpConnections, connections);
+      if (found === 0) outputs.addAt(outputRow, OUTPUT.outputsUnwatched, 1);
+      renditions.addAt(renditionRow, RENDITION.outputRenditions, 1);
+      renditions.addAt(renditionRow, RENDITION.renditionHttpConnections, connections);
+      tags.addAt(tags.findOne(tag[row] ?? 0), 0, 1);
+      const streamsEnd = streams.ends[row] ?? 0;
+      this.#surplus.stream += streams.surplus[row] ?? 0;
+      this.#addStreams(this.#streams, server, firstStream, streamsEnd);
+      firstStream = streamsEnd;
+      sum += connections;
+      if (readings !== undefined)
+        insertPart(readings, readOutput(columns, row, connections, outputRow, renditionRow));
+    }
+    return sum;
+  }
+
+  #addStreams(
+    { codec_type, codec_id, copy, bit_rate }: Streams,
+    server: number,
+    first: number,
+    end: number,
+  ): void {
+    const { streams, codecs, bitRates } = this.#sums;
+    for (let row = first; row < end; row += 1) {
+      const type = toCodecType(codec_type[row]);
+      const mode = toMode(copy[row]);
+      const rate = bit_rate[row] ?? 0;
+      streams.add(1, server, type, mode);
+      codecs.add(1, type, codec_id[row] ?? 0, 0);
+      bitRates.add(rate < 0 ? 0 : rate, type, mode, 0);
+    }
+  }
+
+  #countAudience(connections: number): void {
+    for (const [index, threshold] of CONNECTION_THRESHOLDS.entries()) {
+      if (connections < threshold) return;
+      this.#audience[index] = (this.#audience[index] ?? 0) + 1;
+    }
+  }
+
+  #findOutput({ format }: Outputs, server: number, row: number): number {
+    return this.#sums.outputs.find(server, format[row] ?? 0, 0);
+  }
+
+  #findRendition({ width, height, video_codec_name, audio_codec_name }: Outputs, row: number): number {
+    const size = this.#sizes.find(width[row] ?? 0, height[row] ?? 0);
+    return this.#sums.renditions.find(video_codec_name[row] ?? 0, audio_codec_name[row] ?? 0, size);
+  }
+
+  /** The outputs of a duplicate task, whose bytes count, and nothing else. */
+  #readOutputs(server: number, { firstOutput, outputsEnd }: TaskRows): OutputReading[] {
+    const columns = this.#outputs;
+    const readings: OutputReading[] = [];
+    for (let row = firstOutput; row < outputsEnd; row += 1) {
+      const [outputRow, renditionRow] = [
+        this.#findOutput(columns, server, row),
+        this.#findRendition(columns, row),
+      ];
+      insertPart(readings, readOutput(columns, row, 0, outputRow, renditionRow));
+    }
+    return sortParts(readings);
+  }
+
+  /** A family that is full needs no new labels, so that invented values leave the label table to the others. */
+  #closeFields(): void {
+    for (const field of this.#labelFields) {
+      const isClosed = !this.#sums[field.family].canAddLabel(field.label);
+      if (isClosed === field.isClosed) continue;
+      field.isClosed = isClosed;
+      this.#reader.setClosed(field.type, field.name, isClosed);
+    }
+  }
+
+  #listSums(): Sums {
+    return recordOf(FAMILY_NAMES, (family) => this.#sums[family].toSums(family, this.#names));
+  }
+
+  #listSurplus(): SurplusCount[] {
+    const { input, output, stream, task } = this.#surplus;
+    const labelSets = Object.values(this.#sums).reduce((sum, { surplus }) => sum + surplus, 0);
+    const counts: SurplusCount[] = [
+      { item: 'user', count: this.#reader.surplusOf(this.#table.user) },
+      { item: 'task', count: task + this.#reader.surplusOf(this.#table.task) },
+      { item: 'input', count: input },
+      { item: 'output', count: output },
+      { item: 'stream', count: stream },
+      { item: 'label_set', count: labelSets },
+      { item: 'label_value', count: this.#reader.surplusLabels },
+    ];
+    return counts.filter(isPositive);
+  }
+}
+
+function isPositive({ count }: { readonly count: number }): boolean {
+  return count > 0;
+}
+
+/** "Stream", `codec_type`: 0 = video, 1 = audio. */
+function toCodecType(value: number | undefined): number {
+  if (value === 0) return VIDEO_ID;
+  return value === 1 ? AUDIO_ID : MISSING_ID;
+}
+
+/** "Stream", `copy`: 1 is copied; the sample has 0, and the text 2, for a stream that is not. */
+function toMode(value: number | undefined): number {
+  if (value === 1) return COPY_ID;
+  return value === 0 || value === 2 ? TRANSCODE_ID : MISSING_ID;
+}
+
+function readOutput(
+  { identity, http_output_bytes }: Outputs,
+  row: number,
+  connections: number,
+  outputRow: number,
+  renditionRow: number,
+): OutputReading {
+  const bytes = toOptional(http_output_bytes[row]);
+  return { identity: identity[row] ?? 0, bytes, connections, outputRow, renditionRow };
+}

@@ -1,0 +1,16 @@
+/* Functions of the host, for values that are rare or simpler to handle in JavaScript. */
+
+/** Returns the value of a number token. */
+export declare function parseNumber(token: usize, length: u32): f64;
+/** Writes the text of a JSON string as UTF-16; returns the number of units. `decoding.ts` decodes ASCII itself. */
+export declare function decodeText(text: usize, length: u32, to: usize): u32;
+/** Returns the id of the label value for a key that is new to the label table; see `labels.ts`. */
+export declare function nameLabel(key: usize, length: u32): u32;
+/** Returns the id of the label value of a URL with escapes: its scheme. */
+export declare function nameScheme(url: usize, length: u32): u32;
+/** Whether a text with escapes or letters beyond ASCII is that of `match.ts`. */
+export declare function isMatch(text: usize, length: u32): bool;
+/** Takes the token of a member of the body that is no list, by its bit; returns whether it is valid. */
+export declare function takeScalar(member: u32, token: usize, length: u32): bool;
+/** Takes the rows of all complete elements from the columns. Texts of the window are valid during the call. */
+export declare function takeBatch(): void;

@@ -1,0 +1,339 @@
+import { instantiate, type EngineExports } from './exports.ts';
+import {
+  isList,
+  kindOf,
+  listCheckedFields,
+  listColumnWidths,
+  type Columns,
+  type Fields,
+  type RecordType,
+} from './fields.ts';
+import type { LabelNames } from './label-names.ts';
+import { EngineMemory } from './memory.ts';
+import { createReadError, isBadShape, OK } from './read-error.ts';
+
+/** Size of a slice that the module takes at a time; `window.ts` of the module has the same. */
+const SLICE_BYTES = 64 * 1024;
+/** The host compares with a longer text itself. */
+const MAX_MATCH_BYTES = 1024;
+/** Keys of labels that are no texts begin with these bytes; see `labels.ts` of the module. */
+const NUMBER_KEY = 0;
+const SCHEME_KEY = 1;
+/** Flags in the length of a text. */
+const ESCAPED = 2 ** 31;
+const LENGTH_BITS = 2 ** 30 - 1;
+const REJECTED_BYTES = 12;
+
+/** Why an element of a list of the body was rejected, in the order of `reader.ts` of the module. */
+const REJECTION_REASONS = ['not_an_object', 'missing_field', 'wrong_type', 'too_long'] as const;
+
+export type RejectionReason = (typeof REJECTION_REASONS)[number];
+
+/** Limits of one body. */
+export interface EngineLimits {
+  /** Label values, those kept from earlier bodies included. */
+  readonly maxLabels: number;
+  /** Length of an element of a list of the body. */
+  readonly maxEntryBytes: number;
+  /** Rows of all record types together. */
+  readonly maxRows: number;
+}
+
+/** What a reader asks of its user. */
+export interface ColumnReaderHost {
+  readonly names: LabelNames;
+  /** The label value of the scheme of a URL. */
+  nameScheme(url: string): string;
+  /** Takes a member of the body that is no list; returns whether it is valid. */
+  takeScalar(name: string, value: unknown): boolean;
+  /** Called when the columns hold complete elements. Columns and texts are valid during the call. */
+  takeBatch(): void;
+}
+
+/** 128 random bits: without them, no colliding labels can be computed. */
+export type HashKey = readonly [first: bigint, second: bigint];
+
+/** A rejected element; `entry` is its number among those of all lists of the body. */
+interface RejectedElement {
+  readonly type: RecordType | undefined;
+  readonly reason: RejectionReason;
+  readonly entry: number;
+}
+
+/** A record type of the table, as an instance of the module knows it. */
+interface BoundType {
+  readonly type: RecordType;
+  readonly address: number;
+  /** Addresses of the fields by their names, in the order of the table. */
+  readonly fields: ReadonlyMap<string, number>;
+  /** The columns of the batch, by name. */
+  readonly columns: Record<string, unknown>;
+  /** Fields that can be invalid, as a bit set, and how often each was. */
+  readonly checked: number;
+  readonly invalidCounts: number[];
+  invalid: Uint32Array;
+}
+
+/** Reads a body into columns, one batch for each slice: an instance of the module with its memory. It knows no field. */
+export class ColumnReader {
+  readonly #exports: EngineExports;
+  readonly #memory: EngineMemory;
+  readonly #host: ColumnReaderHost;
+  readonly #members: readonly string[];
+  readonly #types = new Map<RecordType, BoundType>();
+  readonly #maxEntryBytes: number;
+  #hasInvalidFields = false;
+  #layout = -1;
+  #buffer: ArrayBuffer | undefined;
+  #matchText = '';
+
+  /** `body` has lists and scalars only. Throws a `RangeError` that names the field that the module cannot take. */
+  constructor(
+    module: WebAssembly.Module,
+    body: RecordType,
+    limits: EngineLimits,
+    key: HashKey,
+    host: ColumnReaderHost,
+  ) {
+    this.#host = host;
+    this.#members = Object.keys(body.fields);
+    this.#maxEntryBytes = limits.maxEntryBytes;
+    this.#exports = instantiate(module, this.#createImports());
+    this.#memory = new EngineMemory(this.#exports.memory);
+    this.#exports.setKey(...key);
+    this.#exports.setLimits(limits.maxLabels, limits.maxEntryBytes, limits.maxRows);
+    this.#bind(body, this.#exports.root.value);
+  }
+
+  /** Bytes of memory in use. They never shrink. */
+  get allocatedBytes(): number {
+    return this.#exports.allocatedBytes();
+  }
+
+  get receivedBytes(): number {
+    return this.#exports.receivedBytes();
+  }
+
+  /** Label values beyond a limit. */
+  get surplusLabels(): number {
+    return this.#exports.surplusLabels.value;
+  }
+
+  /** Starts a body; `matchText` is what fields of the kind `match` are compared with. */
+  begin(matchText: string): void {
+    this.#matchText = matchText;
+    const bytes = Buffer.from(matchText);
+    const isShort = bytes.length <= MAX_MATCH_BYTES;
+    if (isShort) this.#memory.bytes.set(bytes, this.#exports.matchText.value);
+    if (this.#exports.begin(isShort ? bytes.length : 0) !== 0) this.#host.names.clear();
+    if (this.#hasInvalidFields) for (const { invalidCounts } of this.#types.values()) invalidCounts.fill(0);
+    this.#hasInvalidFields = false;
+  }
+
+  /** Reads the next chunk of the body, cut at any byte. Throws a `ReadError`. */
+  write(chunk: Uint8Array): void {
+    for (let start = 0; start < chunk.length; start += SLICE_BYTES) {
+      const slice = chunk.length <= SLICE_BYTES ? chunk : chunk.subarray(start, start + SLICE_BYTES);
+      const address = this.#exports.reserveSlice();
+      this.#memory.bytes.set(slice, address);
+      this.#check(this.#exports.write(slice.length));
+    }
+  }
+
+  /** Ends the body. Throws a `ReadError`; not for a bad shape if `mayHaveBadShape` allows it then. */
+  end(mayHaveBadShape: () => boolean): void {
+    const outcome = this.#exports.end();
+    if (!isBadShape(outcome) || !mayHaveBadShape()) this.#check(outcome);
+  }
+
+  /** The columns of a record type: one object, whose columns are current while a batch is taken. */
+  columnsOf<F extends Fields>(type: RecordType<F>): Columns<F> {
+    // The columns are created from the same table as their type.
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+    return this.#get(type).columns as unknown as Columns<F>;
+  }
+
+  /** Sets whether new label values of a field are those beyond a limit. */
+  setClosed(type: RecordType, field: string, isClosed: boolean): void {
+    this.#exports.setClosed(this.#get(type).fields.get(field) ?? 0, isClosed);
+  }
+
+  /** Reads a text of a column. */
+  readText(address: number, flaggedLength: number): string {
+    const length = flaggedLength & LENGTH_BITS;
+    return flaggedLength >= ESCAPED
+      ? this.#memory.readText(address, length)
+      : this.#memory.readUtf8(address, length);
+  }
+
+  /** How often each field of a record type was invalid, without counts of 0. */
+  listInvalidFields(type: RecordType): { readonly field: string; readonly count: number }[] {
+    if (!this.#hasInvalidFields) return [];
+    const { fields, invalidCounts } = this.#get(type);
+    return Array.from(fields.keys(), (field, index) => ({ field, count: invalidCounts[index] ?? 0 })).filter(
+      ({ count }) => count > 0,
+    );
+  }
+
+  /** Whether an element of a list of the body was rejected. */
+  get hasRejected(): boolean {
+    return this.#exports.firstRejectedCount.value > 0;
+  }
+
+  /** Counts of rejected elements of a list of the body, without counts of 0. */
+  listRejected(type: RecordType): { readonly reason: RejectionReason; readonly count: number }[] {
+    const address = this.#exports.rejectedOf(this.#get(type).address);
+    return REJECTION_REASONS.map((reason, index) => ({
+      reason,
+      count: this.#memory.readWord(address + 4 * index),
+    })).filter(({ count }) => count > 0);
+  }
+
+  /** The first rejected elements of the body, at most five. */
+  listFirstRejected(): RejectedElement[] {
+    const { firstRejected, firstRejectedCount } = this.#exports;
+    return Array.from({ length: firstRejectedCount.value }, (_, index) => {
+      const at = firstRejected.value + index * REJECTED_BYTES;
+      const address = this.#memory.readWord(at);
+      return {
+        type: [...this.#types.values()].find((bound) => bound.address === address)?.type,
+        reason: REJECTION_REASONS[this.#memory.readWord(at + 4)] ?? 'not_an_object',
+        entry: this.#memory.readWord(at + 8),
+      };
+    });
+  }
+
+  /** Number of the first element of a list of the body. */
+  firstEntryOf(type: RecordType): number {
+    return this.#exports.firstEntryOf(this.#get(type).address);
+  }
+
+  /** Elements of a list of the body beyond the limit of rows. */
+  surplusOf(type: RecordType): number {
+    return this.#exports.surplusOf(this.#get(type).address);
+  }
+
+  #check(outcome: number): void {
+    if (outcome !== OK) throw createReadError(outcome, this.#exports, this.#members, this.#maxEntryBytes);
+  }
+
+  #get(type: RecordType): BoundType {
+    const bound = this.#types.get(type);
+    if (bound === undefined) throw new RangeError(`Expected a record type of the body, found "${type.name}"`);
+    return bound;
+  }
+
+  /** Tells the module the fields of a record type and of those in it. */
+  #bind(type: RecordType, address: number): void {
+    const isBody = address === this.#exports.root.value;
+    const fields = new Map<string, number>();
+    for (const [name, field] of Object.entries(type.fields)) {
+      checkPlace(type, name, isBody, this.#types);
+      const child = field.child === undefined ? 0 : this.#exports.createType();
+      if (field.child !== undefined) this.#bind(field.child, child);
+      const key = Buffer.from(`"${name}"`);
+      this.#memory.bytes.set(key, this.#exports.keyBuffer.value);
+      const { addField } = this.#exports;
+      fields.set(name, addField(address, key.length, kindOf(type, name), child, field.limit ?? 0));
+    }
+    for (const name of type.identity) this.#exports.addIdentityField(address, fields.get(name) ?? 0);
+    const names = [...fields.keys()];
+    this.#types.set(type, {
+      type,
+      address,
+      fields,
+      columns: { rows: 0 },
+      checked: listCheckedFields(type).reduce((bits, name) => bits | (1 << names.indexOf(name)), 0),
+      invalidCounts: names.map(() => 0),
+      invalid: new Uint32Array(),
+    });
+  }
+
+  #takeBatch(): void {
+    const { layout, memory } = this.#exports;
+    if (this.#layout !== layout.value || this.#buffer !== memory.buffer) this.#bindColumns();
+    for (const bound of this.#types.values()) {
+      const rows = this.#exports.rowsOf(bound.address);
+      bound.columns['rows'] = rows;
+      if (this.#exports.hasInvalid(bound.address) === 0) continue;
+      this.#hasInvalidFields = true;
+      countInvalid(bound, rows);
+    }
+    this.#host.takeBatch();
+  }
+
+  /** Creates the views of all columns, whose addresses or memory have changed. */
+  #bindColumns(): void {
+    const { buffer } = this.#exports.memory;
+    for (const bound of this.#types.values()) {
+      const { type, address, columns } = bound;
+      const capacity = this.#exports.capacityOf(address);
+      const words = (column: number): Uint32Array => new Uint32Array(buffer, column, capacity);
+      const doubles = (column: number): Float64Array => new Float64Array(buffer, column, capacity);
+      bound.invalid = words(this.#exports.invalidColumnOf(address));
+      columns['valid'] = words(this.#exports.validColumnOf(address));
+      columns['entry'] = words(this.#exports.entryColumnOf(address));
+      if (type.identity.length > 0) columns['identity'] = doubles(this.#exports.identityColumnOf(address));
+      for (const [name, field] of bound.fields) {
+        const [first, second, third] = listColumnWidths(kindOf(type, name)).map((width, index) => {
+          const column = this.#exports.columnAt(field, index);
+          return width === 8 ? doubles(column) : words(column);
+        });
+        if (second === undefined) columns[name] = first;
+        else if (third === undefined) columns[name] = { addresses: first, lengths: second };
+        else columns[name] = { ends: first, surplus: second, rejected: third };
+      }
+    }
+    this.#layout = this.#exports.layout.value;
+    this.#buffer = buffer;
+  }
+
+  /** Creates the imports of the module; `host.ts` of the module documents them. */
+  #createImports(): Readonly<Record<string, (...args: number[]) => number | void>> {
+    const host = this.#host;
+    return {
+      parseNumber: (token = 0, length = 0) => Number(this.#memory.readLatin1(token, length)),
+      decodeText: (text = 0, length = 0, to = 0) =>
+        this.#memory.writeUtf16(this.#memory.readText(text, length), to),
+      nameLabel: (key = 0, length = 0) => host.names.getId(this.#readKey(key, length)),
+      nameScheme: (url = 0, length = 0) =>
+        host.names.getId(host.nameScheme(this.#memory.readText(url, length))),
+      isMatch: (text = 0, length = 0) => (this.#memory.readText(text, length) === this.#matchText ? 1 : 0),
+      takeScalar: (member = 0, token = 0, length = 0) => {
+        const name = this.#members.find((_, index) => member === 1 << index) ?? '';
+        return host.takeScalar(name, JSON.parse(this.#memory.readUtf8(token, length))) ? 1 : 0;
+      },
+      takeBatch: () => this.#takeBatch(),
+    };
+  }
+
+  #readKey(key: number, length: number): string {
+    const first = this.#memory.bytes[key];
+    if (first === NUMBER_KEY) return String(this.#memory.readDouble(key + 1));
+    if (first !== SCHEME_KEY) return this.#memory.readText(key, length);
+    return this.#host.nameScheme(length === 1 ? '' : `${this.#memory.readLatin1(key + 1, length - 1)}:`);
+  }
+}
+
+/** Throws for a field that cannot be where it is. */
+function checkPlace(
+  type: RecordType,
+  name: string,
+  isBody: boolean,
+  known: ReadonlyMap<RecordType, unknown>,
+): void {
+  const field = type.fields[name];
+  if (field === undefined) return;
+  if (isBody && !isList(field) && listColumnWidths(field.kind).length > 0)
+    throw new RangeError(`Expected a list or a scalar as "${name}" of the body "${type.name}"`);
+  if (field.child !== undefined && known.has(field.child))
+    throw new RangeError(`Expected a record type of its own for "${name}" of "${type.name}"`);
+}
+
+function countInvalid({ checked, invalid, invalidCounts }: BoundType, rows: number): void {
+  for (let row = 0; row < rows; row += 1) {
+    for (let bits = (invalid[row] ?? 0) & checked, index = 0; bits !== 0; bits >>>= 1, index += 1) {
+      if ((bits & 1) !== 0) invalidCounts[index] = (invalidCounts[index] ?? 0) + 1;
+    }
+  }
+}

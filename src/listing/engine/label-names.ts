@@ -1,0 +1,42 @@
+/** The label values of one instance of the module by id. Two spellings of a value share an id. */
+export class LabelNames {
+  readonly #fixed: readonly string[];
+  readonly #sanitize: (text: string) => string;
+  readonly #values: string[] = [];
+  readonly #ids = new Map<string, number>();
+
+  /**
+   * `fixed` are the values with the first ids: the module uses 0 for a missing value, and 1 for one beyond a limit.
+   * `sanitize` makes a label value from a text.
+   */
+  constructor(fixed: readonly string[], sanitize: (text: string) => string) {
+    this.#fixed = fixed;
+    this.#sanitize = sanitize;
+    this.clear();
+  }
+
+  /** Forgets all ids but those of fixed values. */
+  clear(): void {
+    this.#values.length = 0;
+    this.#ids.clear();
+    for (const value of this.#fixed) this.#add(value);
+  }
+
+  /** Returns the id for a text, whose value is sanitized. */
+  getId(text: string): number {
+    const value = this.#sanitize(text);
+    return this.#ids.get(value) ?? this.#add(value);
+  }
+
+  getValue(id: number): string {
+    const value = this.#values[id];
+    if (value === undefined) throw new RangeError(`Expected the id of a label value, found ${id}`);
+    return value;
+  }
+
+  #add(value: string): number {
+    const id = this.#values.push(value) - 1;
+    this.#ids.set(value, id);
+    return id;
+  }
+}

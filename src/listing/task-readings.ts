@@ -1,0 +1,160 @@
+import type { ColumnReader } from './engine/column-reader.ts';
+import type { TextColumn } from './engine/fields.ts';
+import type { LabelNames } from './engine/label-names.ts';
+import { sanitizeLabelValue } from './label-values.ts';
+import type { OutputReading, PartReading, TaskReading } from './listing-sink.ts';
+import { insertPart, mergeParts, pickLarger, sortParts } from './part-readings.ts';
+import { TaskIndex } from './task-index.ts';
+import type { Inputs, Outputs, TaskListTable, Tasks } from './task-list.ts';
+import { getTaskNameField, readTaskName, type TaskNameSource } from './task-name.ts';
+
+/** The rows of a task in the columns of its record type and of those of its lists. */
+export interface TaskRows {
+  readonly row: number;
+  readonly firstInput: number;
+  readonly inputsEnd: number;
+  readonly firstOutput: number;
+  readonly outputsEnd: number;
+}
+
+/** The readings of the tasks of a listing, up to the limit of accounts. */
+export class TaskReadings {
+  readonly #reader: ColumnReader;
+  readonly #names: LabelNames;
+  readonly #maxAccounts: number;
+  readonly #tasks: Tasks;
+  readonly #inputs: Inputs;
+  readonly #outputs: Outputs;
+  #index = new TaskIndex<TaskReading>();
+  /** Further entries of a task, by its first one. */
+  #duplicates = new Map<TaskReading, TaskReading[]>();
+  #accounts = 0;
+  #nameSource: TaskNameSource | undefined;
+
+  constructor(reader: ColumnReader, table: TaskListTable, names: LabelNames, maxAccounts: number) {
+    this.#reader = reader;
+    this.#names = names;
+    this.#maxAccounts = maxAccounts;
+    this.#tasks = reader.columnsOf(table.task);
+    this.#inputs = reader.columnsOf(table.input);
+    this.#outputs = reader.columnsOf(table.output);
+  }
+
+  /** Starts a listing, and releases the last one. */
+  begin(nameSource: TaskNameSource | undefined): void {
+    this.#nameSource = nameSource;
+    this.#index = new TaskIndex();
+    this.#duplicates = new Map();
+    this.#accounts = 0;
+  }
+
+  /** Reserves the accounts of a task; returns its id, or `undefined` if they are beyond the limit. */
+  reserve({ row, firstInput, inputsEnd, firstOutput, outputsEnd }: TaskRows): string | undefined {
+    const accounts = this.#accounts + 1 + inputsEnd - firstInput + outputsEnd - firstOutput;
+    if (accounts > this.#maxAccounts) return undefined;
+    this.#accounts = accounts;
+    const { addresses, lengths } = this.#tasks.id;
+    return this.#reader.readText(addresses[row] ?? 0, lengths[row] ?? 0);
+  }
+
+  /** The first entry of a task; `server` is the label id of its server. */
+  find(id: string, server: number): TaskReading | undefined {
+    return this.#index.get(id, this.#names.getValue(server));
+  }
+
+  add(rows: TaskRows, id: string, outputs: readonly OutputReading[]): void {
+    this.#index.add(this.#create(rows, id, outputs));
+  }
+
+  addDuplicate(first: TaskReading, rows: TaskRows, id: string, outputs: readonly OutputReading[]): void {
+    const duplicate = this.#create(rows, id, outputs);
+    const others = this.#duplicates.get(first);
+    if (others === undefined) this.#duplicates.set(first, [duplicate]);
+    else others.push(duplicate);
+  }
+
+  /** The tasks, each once. */
+  finish(): TaskIndex<TaskReading> {
+    for (const [first, others] of this.#duplicates) {
+      this.#index.delete(first);
+      this.#index.add(mergeEntries([first, ...others], first));
+    }
+    return this.#index;
+  }
+
+  #create(rows: TaskRows, id: string, outputs: readonly OutputReading[]): TaskReading {
+    const { row, firstInput, inputsEnd } = rows;
+    const tasks = this.#tasks;
+    const inputBytes = toOptional(tasks.input_bytes[row]);
+    const allInputs = countInputs(tasks, rows);
+    let connections = 0;
+    for (const output of outputs) connections += output.connections;
+    return {
+      id,
+      vsId: this.#names.getValue(tasks.vs_id[row] ?? 0),
+      name: this.#nameSource === undefined ? undefined : this.#readName(this.#nameSource, rows),
+      progress: toOptional(tasks.progress[row]),
+      inputCount: allInputs,
+      inputBytes,
+      inputs: inputBytes === undefined ? readInputs(this.#inputs, firstInput, inputsEnd) : NO_PARTS,
+      protocol: allInputs === 1 ? this.#names.getValue(this.#inputs.url[firstInput] ?? 0) : undefined,
+      outputs,
+      connections,
+    };
+  }
+
+  /** The first name in the records that can hold it. */
+  #readName(source: TaskNameSource, rows: TaskRows): string | undefined {
+    const { row, firstInput, inputsEnd, firstOutput, outputsEnd } = rows;
+    const field = getTaskNameField(source);
+    if (field === 'opaque') return this.#readFirstName(source, this.#tasks.opaque, row, row + 1);
+    return field === 'user_name'
+      ? this.#readFirstName(source, this.#inputs.user_name, firstInput, inputsEnd)
+      : this.#readFirstName(source, this.#outputs[field], firstOutput, outputsEnd);
+  }
+
+  #readFirstName(
+    source: TaskNameSource,
+    column: TextColumn | undefined,
+    first: number,
+    end: number,
+  ): string | undefined {
+    for (let row = first; row < end; row += 1) {
+      const length = column?.lengths[row] ?? 0;
+      const text = length === 0 ? '' : this.#reader.readText(column?.addresses[row] ?? 0, length);
+      const name = readTaskName(source, text);
+      if (name !== undefined) return sanitizeLabelValue(name);
+    }
+    return undefined;
+  }
+}
+
+/** The first entry stands, but each of its accounts takes the largest of the values of all entries. */
+function mergeEntries(entries: readonly TaskReading[], first: TaskReading): TaskReading {
+  const inputBytes = entries.map((entry) => entry.inputBytes).reduce(pickLarger);
+  return {
+    ...first,
+    inputBytes,
+    inputs: inputBytes === undefined ? mergeParts(entries.map(({ inputs }) => inputs)) : NO_PARTS,
+    outputs: mergeParts(entries.map(({ outputs }) => outputs)),
+  };
+}
+
+/** The inputs of a task, those beyond a limit included. */
+export function countInputs({ inputs }: Tasks, { row, firstInput, inputsEnd }: TaskRows): number {
+  return inputsEnd - firstInput + (inputs.surplus[row] ?? 0);
+}
+
+/** A missing number is -1 in a column. */
+export function toOptional(value: number | undefined): number | undefined {
+  return value === -1 ? undefined : value;
+}
+
+const NO_PARTS: readonly never[] = [];
+
+function readInputs({ identity, input_bytes }: Inputs, first: number, end: number): readonly PartReading[] {
+  const parts: PartReading[] = [];
+  for (let row = first; row < end; row += 1)
+    insertPart(parts, { identity: identity[row] ?? 0, bytes: toOptional(input_bytes[row]) });
+  return sortParts(parts);
+}

@@ -1,0 +1,73 @@
+import { UNKNOWN } from '../listing/label-values.ts';
+import type { ListingSink, ListingTotals, TaskReading } from '../listing/listing-sink.ts';
+import type { Accumulator, AccumulatorPool } from './accumulator-pool.ts';
+import { LargestTasks } from './notable-tasks.ts';
+
+/** A listing that is being read. Nothing is published until a `Tally` commits it. */
+export class PendingListing implements ListingSink {
+  /** Users and tasks read so far. */
+  users = 0;
+  taskCount = 0;
+  readonly #accumulators: AccumulatorPool;
+  #accumulator: Accumulator | undefined;
+  #totals: ListingTotals | undefined;
+
+  constructor(accumulators: AccumulatorPool) {
+    this.#accumulators = accumulators;
+  }
+
+  /** Acquired for the commit: of many listings that are awaited, few are committed at a time. */
+  get accumulator(): Accumulator {
+    this.#accumulator ??= this.#accumulators.acquire();
+    return this.#accumulator;
+  }
+
+  /** What the complete listing says. */
+  get totals(): ListingTotals {
+    if (this.#totals === undefined) throw new TypeError('Expected a listing that was read completely');
+    return this.#totals;
+  }
+
+  setProgress(users: number, tasks: number): void {
+    this.users = users;
+    this.taskCount = tasks;
+  }
+
+  finish(totals: ListingTotals): void {
+    this.setProgress(totals.users, totals.taskCount);
+    this.#totals = totals;
+  }
+}
+
+/** Counts records and fields that are not as they should be: these counters appear with the first one. */
+export function countFindings(
+  { invalidRecords, invalidFields, foreignRecords, surplus }: ListingTotals,
+  { increases }: Accumulator,
+): void {
+  for (const { record, reason, count } of invalidRecords)
+    increases.invalidRecords.at(record).at(reason).add(count);
+  for (const { record, field, count } of invalidFields)
+    increases.invalidFields.at(record).at(field).add(count);
+  for (const { record, count } of foreignRecords) increases.foreignRecords.at(record).add(count);
+  for (const { item, count } of surplus) increases.listingSurplus.at(item).add(count);
+}
+
+/** The servers that have users or tasks. */
+export function listServers({ sums }: ListingTotals): ReadonlySet<string> {
+  const servers = new Set([...sums.servers.labelSets, ...sums.userServers.labelSets].flat());
+  servers.delete(UNKNOWN);
+  return servers;
+}
+
+/** Formats of which some output has connections. */
+export function listWatchedFormats({ sums: { outputs } }: ListingTotals): ReadonlySet<string> {
+  const sums = [...outputs.listSums('httpConnections')].filter(({ value }) => value > 0);
+  return new Set(sums.map(({ labels: [, format = UNKNOWN] }) => format));
+}
+
+/** The tasks with the most connections. */
+export function selectMostWatched({ tasks }: ListingTotals): LargestTasks<TaskReading> {
+  const mostWatched = new LargestTasks<TaskReading>();
+  for (const task of tasks) if (task.connections > 0) mostWatched.offer(task, task.connections);
+  return mostWatched;
+}
