@@ -1,3 +1,4 @@
+import { OTHER } from '../listing/label-values.ts';
 import type { LabelSet, SampleColumns } from '../metrics/sample-columns.ts';
 import type { Instant } from './instant.ts';
 import type { LabelFolding } from './label-folding.ts';
@@ -52,7 +53,7 @@ export class CounterFamily {
     const { sums, released, foldedLabelSets } = this.#limiter.limit(increases, at);
     this.foldedLabelSets = foldedLabelSets;
     this.hasChanged = released.length > 0;
-    for (const key of released) this.#series.delete(key);
+    for (const key of released) this.#release(key);
     for (const { key, labels, value } of sums)
       this.#add(this.#series.get(key) ?? this.#create(labels, key), value);
   }
@@ -90,6 +91,16 @@ export class CounterFamily {
     series.total += amount;
     this.hasChanged ||= amount > 0;
     series.lastUpdated = this.#committedAt;
+  }
+
+  /** The total of a released series that scrapes got at 0 is added to the series of folded label sets. */
+  #release(key: string): void {
+    const released = this.#series.get(key);
+    this.#series.delete(key);
+    if (released?.unseenSince === undefined || released.total === 0) return;
+    const labels = released.labels.map(() => OTHER);
+    const foldedKey = encodeLabelKey(labels);
+    this.#add(this.#series.get(foldedKey) ?? this.#create(labels, foldedKey), released.total);
   }
 
   #create(labels: LabelSet, key: string): Series {
