@@ -115,7 +115,9 @@ describe('the package', () => {
   });
 
   it('keeps its state in a database whose install script did not run', async () => {
-    await using program = npx([], {
+    // Not with npx, which does not pass SIGTERM on.
+    const main = join(folder, 'node_modules/xvs-exporter/dist/main.js');
+    await using program = new Program(process.execPath, [main], {
       XVS_UPSTREAM_BASE_URL: 'http://127.0.0.1:1',
       XVS_SERVICE_CODES: 'TESTING',
       XVS_SECRET: 'abc',
