@@ -1,4 +1,5 @@
 import type { InvalidReason } from '../listing/records.ts';
+import type { ClockOffset } from '../upstream/clock-offset.ts';
 import type { PollErrorReason } from '../upstream/errors.ts';
 import type { RedactedRequest } from '../upstream/request-observer.ts';
 import type { SigningScheme } from '../upstream/signing.ts';
@@ -52,12 +53,6 @@ export interface ObservedResponse {
   /** Scheme, host and port of the target of a redirect. */
   readonly redirectOrigin: string | undefined;
   readonly hasRetryAfter: boolean;
-}
-
-/** How far the clock of this machine is ahead of the clock of the service, in milliseconds; negative if behind. */
-export interface ClockOffset {
-  readonly aheadMs: number;
-  readonly uncertaintyMs: number;
 }
 
 /** The body of the response. */

@@ -1,18 +1,12 @@
 import type { Clock } from '../runtime/clock.ts';
 import type { ReaderPool } from '../listing/reader-pool.ts';
 import { fetchListing } from '../poller/fetch-listing.ts';
+import type { ClockOffset } from '../upstream/clock-offset.ts';
 import type { ListingTarget, UpstreamClient } from '../upstream/client.ts';
 import type { ResponseHead, RequestObserver, RedactedRequest } from '../upstream/request-observer.ts';
-import { estimateClockOffset } from './clock-offset.ts';
 import { ConnectionObserver } from './connection-observer.ts';
 import { ListingSummarizer } from './listing-summary.ts';
-import type {
-  ObservedResponse,
-  ObservedBody,
-  ClockOffset,
-  Observation,
-  SecretTraits,
-} from './observation.ts';
+import type { ObservedResponse, ObservedBody, Observation, SecretTraits } from './observation.ts';
 
 interface ObserveDependencies {
   readonly client: UpstreamClient;
@@ -72,7 +66,6 @@ class ExchangeRecorder implements RequestObserver {
   readonly #startedMs: number;
   #request: RedactedRequest | undefined;
   #attempts = 0;
-  #requestWallMs = 0;
   #response: ObservedResponse | undefined;
   #clockOffset: ClockOffset | undefined;
   #connectedMs: number | undefined;
@@ -88,7 +81,6 @@ class ExchangeRecorder implements RequestObserver {
   onRequest(request: RedactedRequest): void {
     this.#request = request;
     this.#attempts += 1;
-    this.#requestWallMs = this.#clock.now();
   }
 
   onConnected(): void {
@@ -98,7 +90,7 @@ class ExchangeRecorder implements RequestObserver {
   onResponse(head: ResponseHead): void {
     this.#firstByteMs = this.#elapsedMs();
     this.#response = summarizeResponse(head);
-    this.#clockOffset = estimateClockOffset(head.header('date'), this.#requestWallMs, this.#clock.now());
+    this.#clockOffset = head.clockOffset;
   }
 
   onBodyBytes(bytes: number): void {

@@ -1,6 +1,6 @@
 import { TASK_LIST_PATH } from '../upstream/address.ts';
+import { minClockOffsetMs } from '../upstream/clock-offset.ts';
 import type { PollErrorReason } from '../upstream/errors.ts';
-import { minClockOffsetMs } from './clock-offset.ts';
 import type { Observation } from './observation.ts';
 
 /** The remedy for a failed poll of which only the error reason is known. */

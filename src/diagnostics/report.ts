@@ -1,5 +1,6 @@
 import { wrapText } from '../runtime/text-wrap.ts';
-import type { ClockOffset, Connection, Observation, ObservedResponse, Timings } from './observation.ts';
+import type { ClockOffset } from '../upstream/clock-offset.ts';
+import type { Connection, Observation, ObservedResponse, Timings } from './observation.ts';
 import { findRemedies } from './remedies.ts';
 
 const LABEL_WIDTH = 14;

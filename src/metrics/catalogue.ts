@@ -349,6 +349,33 @@ export const CATALOGUE = {
     help: 'Size of the last response body, decompressed.',
     labels: ['service_code'],
   },
+  receivedBytes: {
+    name: 'xvs_exporter_received_bytes_total',
+    type: 'counter',
+    unit: 'bytes',
+    help: 'Bytes of response bodies as received, before decompression.',
+    labels: ['service_code'],
+  },
+  httpStatus: {
+    name: 'xvs_exporter_http_status',
+    type: 'gauge',
+    help: 'HTTP status of the last response; absent if the last poll got none.',
+    labels: ['service_code'],
+  },
+  clockOffset: {
+    name: 'xvs_exporter_clock_offset_seconds',
+    type: 'gauge',
+    unit: 'seconds',
+    help: 'How far the clock of the exporter is ahead of the "Date" of the last response, negative if behind; 0 if the duration of the request and the whole seconds of the header explain the difference; absent without the header.',
+    labels: ['service_code'],
+  },
+  upstreamCertificateNotAfter: {
+    name: 'xvs_exporter_upstream_certificate_not_after_timestamp_seconds',
+    type: 'gauge',
+    unit: 'seconds',
+    help: 'When the first certificate of the chain of the service expires, as of the last response; absent without TLS.',
+    labels: ['service_code'],
+  },
   invalidRecords: {
     name: 'xvs_exporter_invalid_records_total',
     type: 'counter',

@@ -1,5 +1,7 @@
 import type { Clock } from '../runtime/clock.ts';
+import { certainOffsetMs } from '../upstream/clock-offset.ts';
 import { POLL_ERROR_REASONS, type PollErrorReason } from '../upstream/errors.ts';
+import type { RequestObserver, ResponseHead } from '../upstream/request-observer.ts';
 import { CATALOGUE } from './catalogue.ts';
 import type { Family, Sample } from './family.ts';
 import type { Histogram } from './histogram.ts';
@@ -9,7 +11,7 @@ import { SampleColumns, type LabelSet } from './sample-columns.ts';
 export type SkipReason = 'overlap' | 'retry_after';
 
 /** Records the polls of one service code. After the code is untracked, calls have no visible effect. */
-export interface PollMetrics {
+export interface PollMetrics extends Pick<RequestObserver, 'onResponse' | 'onBodyBytes'> {
   recordStart(): void;
   recordSuccess(durationSeconds: number): void;
   recordFailure(reason: PollErrorReason, durationSeconds: number): void;
@@ -22,8 +24,11 @@ export interface PollMetrics {
 const NO_LABELS: readonly LabelSet[] = [[]];
 const ERROR_REASON_LABELS: readonly LabelSet[] = POLL_ERROR_REASONS.map((reason) => [reason]);
 
-/** Series that exist from the start: polls, those that were aborted, those that failed by reason, and the interval. */
-const INITIAL_SERIES_COUNT = 3 + ERROR_REASON_LABELS.length;
+/**
+ * Series that exist from the start: polls, those that were aborted, those that failed by reason, received bytes, and the
+ * interval.
+ */
+const INITIAL_SERIES_COUNT = 4 + ERROR_REASON_LABELS.length;
 
 /**
  * Metrics of the polls of one service code. Counters exist from the start, at 0, except that of skipped polls: it appears
@@ -40,12 +45,16 @@ export class CodeMetrics implements PollMetrics {
   readonly #pollsSkipped = new Map<SkipReason, number>();
   readonly #servedSkipReasons = new Set<string>();
   readonly #pollsAborted: FixedLabelCounters;
+  readonly #receivedBytes: FixedLabelCounters;
   /** Of all service codes. */
   readonly #pollDurations: Histogram;
   #lastDurationSeconds: number | undefined;
   #lastPollSeconds: number | undefined;
   #lastSuccessSeconds: number | undefined;
   #responseBytes: number | undefined;
+  /** Of the last poll that has ended. */
+  #response: Omit<ResponseHead, 'header'> | undefined;
+  #pendingResponse: Omit<ResponseHead, 'header'> | undefined;
   #intervalSeconds = 0;
   #families: readonly Family[] | undefined;
 
@@ -56,6 +65,7 @@ export class CodeMetrics implements PollMetrics {
     this.#polls = new FixedLabelCounters(serviceCode, NO_LABELS);
     this.#pollErrors = new FixedLabelCounters(serviceCode, ERROR_REASON_LABELS);
     this.#pollsAborted = new FixedLabelCounters(serviceCode, NO_LABELS);
+    this.#receivedBytes = new FixedLabelCounters(serviceCode, NO_LABELS);
   }
 
   /** Counts the series without creating samples. */
@@ -65,6 +75,9 @@ export class CodeMetrics implements PollMetrics {
       this.#lastPollSeconds,
       this.#lastSuccessSeconds,
       this.#responseBytes,
+      this.#response?.status,
+      this.#response?.clockOffset,
+      this.#response?.certificateNotAfterMs,
     ];
     const gaugeCount = gauges.filter((value) => value !== undefined).length;
     return INITIAL_SERIES_COUNT + this.#pollsSkipped.size + gaugeCount;
@@ -120,10 +133,21 @@ export class CodeMetrics implements PollMetrics {
     this.#invalidate();
   }
 
+  onResponse({ status, clockOffset, certificateNotAfterMs }: ResponseHead): void {
+    this.#pendingResponse = { status, clockOffset, certificateNotAfterMs };
+  }
+
+  onBodyBytes(bytes: number): void {
+    this.#receivedBytes.add(0, bytes);
+    this.#invalidate();
+  }
+
   #recordEnd(durationSeconds: number): void {
     this.#pollDurations.observe(durationSeconds);
     this.#lastDurationSeconds = durationSeconds;
     this.#lastPollSeconds = this.#clock.now() / 1000;
+    this.#response = this.#pendingResponse;
+    this.#pendingResponse = undefined;
     this.#invalidate();
   }
 
@@ -132,6 +156,7 @@ export class CodeMetrics implements PollMetrics {
   }
 
   #createFamilies(): readonly Family[] {
+    const { status, clockOffset, certificateNotAfterMs } = this.#response ?? {};
     return [
       { spec: CATALOGUE.polls, samples: this.#polls.samples },
       { spec: CATALOGUE.pollErrors, samples: this.#pollErrors.samples },
@@ -142,6 +167,16 @@ export class CodeMetrics implements PollMetrics {
       { spec: CATALOGUE.lastSuccess, samples: this.#toGaugeSamples(this.#lastSuccessSeconds) },
       { spec: CATALOGUE.pollInterval, samples: this.#toGaugeSamples(this.#intervalSeconds) },
       { spec: CATALOGUE.responseBytes, samples: this.#toGaugeSamples(this.#responseBytes) },
+      { spec: CATALOGUE.receivedBytes, samples: this.#receivedBytes.samples },
+      { spec: CATALOGUE.httpStatus, samples: this.#toGaugeSamples(status) },
+      {
+        spec: CATALOGUE.clockOffset,
+        samples: this.#toGaugeSamples(clockOffset && certainOffsetMs(clockOffset) / 1000),
+      },
+      {
+        spec: CATALOGUE.upstreamCertificateNotAfter,
+        samples: this.#toGaugeSamples(certificateNotAfterMs && certificateNotAfterMs / 1000),
+      },
     ];
   }
 

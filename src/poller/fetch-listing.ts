@@ -4,6 +4,7 @@ import type { ListingSink } from '../listing/listing-sink.ts';
 import type { ReaderPool } from '../listing/reader-pool.ts';
 import { isSuccessStatus, type ListingTarget, type UpstreamClient } from '../upstream/client.ts';
 import { UpstreamError } from '../upstream/errors.ts';
+import type { RequestObserver } from '../upstream/request-observer.ts';
 
 interface FetchedListing {
   /** `ret` of the response; `undefined` if it had none. */
@@ -35,6 +36,7 @@ export async function fetchListing(
   sink: ListingSink,
   readers: ReaderPool,
   signal: AbortSignal,
+  observer?: RequestObserver,
 ): Promise<GoodListing | FailedListing> {
   using body = new ListingBodyReader(sink, target.serviceCode, readers);
   try {
@@ -42,6 +44,7 @@ export async function fetchListing(
       target,
       (chunk, chunkStatus) => body.write(chunk, chunkStatus),
       signal,
+      observer,
     );
     const ret = body.end(status);
     const details = retryAfterMs === undefined ? { status } : { status, retryAfterMs };

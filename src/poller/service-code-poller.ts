@@ -172,11 +172,11 @@ export class ServiceCodePoller {
 
   /** Fetches a listing. The client enforces the deadline; if it fails to, the poll times out here. */
   async #fetch(listing: PendingListing, signal: AbortSignal): Promise<GoodListing | FailedListing> {
-    const { client, readers, clock } = this.#options;
+    const { client, readers, clock, metrics } = this.#options;
     const maxPollMs = this.#maxPollMs;
     using abort = linkAbort(signal);
     return await Promise.race([
-      fetchListing(client, this.#code.target, listing, readers, abort.signal),
+      fetchListing(client, this.#code.target, listing, readers, abort.signal, metrics),
       clock.sleep(maxPollMs, abort.signal).then(() => {
         const message = `Expected the poll to end within ${maxPollMs} ms, found it still running`;
         return {

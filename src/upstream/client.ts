@@ -3,6 +3,7 @@ import { raceAbort } from '../runtime/abort.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { type ListingAddress, buildListingAddress } from './address.ts';
 import { checkContentLength, readBody, readExcerpt } from './body-reader.ts';
+import { type ClockOffset, estimateClockOffset } from './clock-offset.ts';
 import { type ConnectionOptions, type Connections, openConnections } from './connections.ts';
 import { startDeadline } from './deadline.ts';
 import { ACCEPTED_CODINGS, decodeBody } from './decoding.ts';
@@ -45,7 +46,9 @@ export interface ListingResponse {
 /** Receives the decoded chunks of a body as they arrive, with the HTTP status of the response. */
 export type BodyConsumer = (chunk: Uint8Array, status: number) => void;
 
-type HttpResponse = Dispatcher.ResponseData;
+interface HttpResponse extends Pick<Dispatcher.ResponseData, 'statusCode' | 'headers' | 'body'> {
+  readonly clockOffset: ClockOffset | undefined;
+}
 
 /** A request in progress; the signal is the one of its deadline. */
 interface PendingRequest {
@@ -76,7 +79,7 @@ export class UpstreamClient implements AsyncDisposable {
    * @param onBody - an error that it throws ends the request and is rethrown unchanged
    * @param signal - rejects the request with the signal's reason. Call `setMaxListeners` on a signal that more than ten
    *   concurrent requests share, or Node.js warns of a leak.
-   * @param observer - receives requests, response heads and byte counts; for diagnostics only
+   * @param observer - receives requests, response heads and byte counts
    * @throws UpstreamError `timeout`, `dns`, `connect`, `tls`, `reset`, `too_large`, or `not_json` if the body cannot be
    *   decoded.
    */
@@ -115,13 +118,14 @@ export class UpstreamClient implements AsyncDisposable {
   /** Resolves when the response headers have arrived. */
   async #send({ target, address, observer, signal }: PendingRequest): Promise<HttpResponse> {
     const { clock, userAgent } = this.#options;
+    const requestMs = clock.now();
     const headers = {
       accept: 'application/json',
       'accept-encoding': ACCEPTED_CODINGS,
       'user-agent': userAgent,
-      ...signRequest(target.signing, target.secret, address, clock.now()),
+      ...signRequest(target.signing, target.secret, address, requestMs),
     };
-    observer?.onRequest(redactRequest(target, address, headers));
+    observer?.onRequest?.(redactRequest(target, address, headers));
     const sent = this.#connections.dispatcher.request({
       origin: address.origin,
       path: address.url.slice(address.origin.length),
@@ -134,20 +138,27 @@ export class UpstreamClient implements AsyncDisposable {
     });
     try {
       // undici ignores the signal while it connects.
-      const response = await raceAbort(sent, signal);
+      const { statusCode, headers: received, body } = await raceAbort(sent, signal);
       this.#originsWithResponse.add(address.origin);
-      return response;
+      const date = joinHeaderValues(received['date']);
+      const clockOffset = estimateClockOffset(date, requestMs, clock.now());
+      return { statusCode, headers: received, body, clockOffset };
     } catch (error) {
       throw toRequestError(error, signal);
     }
   }
 
   async #readResponse(
-    { statusCode: status, headers, body }: HttpResponse,
+    { statusCode: status, headers, body, clockOffset }: HttpResponse,
     consume: BodyConsumer,
-    { observer, signal }: PendingRequest,
+    { address, observer, signal }: PendingRequest,
   ): Promise<ListingResponse> {
-    observer?.onResponse({ status, header: (name) => joinHeaderValues(headers[name]) });
+    observer?.onResponse({
+      status,
+      clockOffset,
+      certificateNotAfterMs: this.#connections.getCertificateNotAfterMs(address.origin),
+      header: (name) => joinHeaderValues(headers[name]),
+    });
     const { clock, decodingBudget, maxResponseBytes } = this.#options;
     using share = decodingBudget.start(signal);
     const onBody = (chunk: Uint8Array): void => consume(chunk, status);

@@ -1,4 +1,5 @@
 import { Socket } from 'node:net';
+import { TLSSocket, type DetailedPeerCertificate, type PeerCertificate } from 'node:tls';
 import { buildConnector, type Dispatcher, EnvHttpProxyAgent, Pool } from 'undici';
 import { toUpstreamError } from './error-classification.ts';
 import { UpstreamError } from './errors.ts';
@@ -38,32 +39,51 @@ export interface ConnectionOptions {
  */
 const KEEP_ALIVE_MS = 30_000;
 
+/**
+ * A connection that is never closed would show neither a new certificate nor a new address of the service. nginx closes
+ * after as many requests by default.
+ */
+const MAX_REQUESTS_PER_CONNECTION = 1000;
+
 /** The connections of a client, opened on demand. Disposing closes all of them, those being opened included. */
 export interface Connections extends AsyncDisposable {
   readonly dispatcher: Dispatcher;
+  /**
+   * Returns the soonest expiry in the certificate chain of an origin, in milliseconds since the Unix epoch; `undefined`
+   * before its first TLS connection.
+   */
+  getCertificateNotAfterMs(this: void, origin: string): number | undefined;
+}
+
+/** What is known of open connections. */
+interface ConnectionRecords {
+  readonly sockets: Set<Socket>;
+  readonly certificateNotAfterMs: Map<string, number>;
 }
 
 export function openConnections(options: ConnectionOptions): Connections {
-  const sockets = new Set<Socket>();
-  const dispatcher = createDispatcher(options, sockets);
+  const records: ConnectionRecords = { sockets: new Set(), certificateNotAfterMs: new Map() };
+  const dispatcher = createDispatcher(options, records);
   return {
     dispatcher,
+    getCertificateNotAfterMs: (origin) => records.certificateNotAfterMs.get(origin),
     [Symbol.asyncDispose]: async () => {
       await dispatcher.destroy();
       // undici does not close sockets that are still connecting.
-      for (const socket of sockets) socket.destroy(new Error('The client is closed'));
+      for (const socket of records.sockets) socket.destroy(new Error('The client is closed'));
     },
   };
 }
 
-function createDispatcher(options: ConnectionOptions, sockets: Set<Socket>): Dispatcher {
+function createDispatcher(options: ConnectionOptions, records: ConnectionRecords): Dispatcher {
   const { timeoutMs: timeout, maxConnections, tls, proxy } = options;
   const toPoolOptions = (inherited: object): Pool.Options => ({
     ...inherited,
     connections: maxConnections,
     keepAliveTimeout: KEEP_ALIVE_MS,
+    maxRequestsPerClient: MAX_REQUESTS_PER_CONNECTION,
     ...('connect' in inherited &&
-      isConnector(inherited.connect) && { connect: trackSockets(inherited.connect, sockets) }),
+      isConnector(inherited.connect) && { connect: recordConnections(inherited.connect, records) }),
   });
   return new EnvHttpProxyAgent({
     // With undefined, undici would read the environment itself.
@@ -85,16 +105,36 @@ function isConnector(value: unknown): value is buildConnector.connector {
   return typeof value === 'function';
 }
 
-/** Tracks the open sockets of a connector in `sockets`. */
-function trackSockets(connect: buildConnector.connector, sockets: Set<Socket>): buildConnector.connector {
+/** Records the open sockets of a connector, and the certificates of their servers. */
+function recordConnections(
+  connect: buildConnector.connector,
+  { sockets, certificateNotAfterMs }: ConnectionRecords,
+): buildConnector.connector {
   return (target, callback) => {
     // Undocumented: a direct connector returns its socket. Tunnels run inside such sockets.
-    const socket: unknown = connect(target, callback);
-    if (socket instanceof Socket) {
-      sockets.add(socket);
-      socket.once('close', () => sockets.delete(socket));
+    const opening: unknown = connect(target, (...result) => {
+      const [, socket] = result;
+      // A resumed session has the certificate of the server, but not the whole chain.
+      if (socket instanceof TLSSocket && !socket.isSessionReused()) {
+        const notAfterMs = findSoonestExpiryMs(socket.getPeerCertificate(true));
+        certificateNotAfterMs.set(`${target.protocol}//${target.host ?? ''}`, notAfterMs);
+      }
+      callback(...result);
+    });
+    if (opening instanceof Socket) {
+      sockets.add(opening);
+      opening.once('close', () => sockets.delete(opening));
     }
   };
+}
+
+/** The last certificate of a chain is its own issuer, or has none if the chain is incomplete. */
+function findSoonestExpiryMs(certificate: PeerCertificate & Partial<DetailedPeerCertificate>): number {
+  const { valid_to: validTo, fingerprint256, issuerCertificate: issuer } = certificate;
+  const expiryMs = Date.parse(validTo);
+  return issuer === undefined || issuer.fingerprint256 === fingerprint256
+    ? expiryMs
+    : Math.min(expiryMs, findSoonestExpiryMs(issuer));
 }
 
 /**

@@ -1,4 +1,5 @@
 import type { ListingAddress } from './address.ts';
+import type { ClockOffset } from './clock-offset.ts';
 import { createStringToSign, type SigningScheme } from './signing.ts';
 
 /** A request with signature and secret masked. */
@@ -11,13 +12,18 @@ export interface RedactedRequest {
 
 export interface ResponseHead {
   readonly status: number;
+  /** Undefined without a valid `Date` header. */
+  readonly clockOffset: ClockOffset | undefined;
+  /** Soonest expiry in the certificate chain of the service, in milliseconds since the Unix epoch; undefined without TLS. */
+  readonly certificateNotAfterMs: number | undefined;
   /** Returns a header by its name in lower case. */
   header(this: void, name: string): string | undefined;
 }
 
 /** Receives the events of a request. A request that is retried calls `onRequest` twice. */
 export interface RequestObserver {
-  onRequest(request: RedactedRequest): void;
+  /** For diagnostics: masking a request takes time. */
+  readonly onRequest?: (request: RedactedRequest) => void;
   onResponse(head: ResponseHead): void;
   /** Called for each chunk of the body with its size before decoding. */
   onBodyBytes(bytes: number): void;

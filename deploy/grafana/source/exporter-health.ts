@@ -4,6 +4,7 @@ import { UIDS, type DashboardSpec } from './dashboard-builder.ts';
 import { exporterTable } from './exporters.ts';
 import { dashedThresholds, stateTimeline, timeSeries } from './panels.ts';
 import { legendOf, max, perMinute, createQueries, sum } from './queries.ts';
+import { responses } from './responses.ts';
 import { webServer } from './web-server.ts';
 
 const q = createQueries(['service_code']);
@@ -24,7 +25,7 @@ export function exporterHealth(): DashboardSpec {
     span: '3h',
     sections: [
       { panels: [exporterTable(q), scrapes()] },
-      { title: 'Polls', panels: polls() },
+      { title: 'Polls', panels: [...polls(), ...responses(q)] },
       { title: 'Process', panels: processPanels() },
       { title: 'Exposition and limits', panels: [...expositionPanels(), ...boundPanels()] },
       { title: 'Web server', panels: webServer(q) },

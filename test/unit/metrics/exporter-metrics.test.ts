@@ -38,6 +38,8 @@ function start(t: TestContext, state?: StateStatistics) {
   return { metrics, time, read, readValues };
 }
 
+const header = (): undefined => undefined;
+
 function listLabelValues(labels: Readonly<Record<string, string>>): string[] {
   return Object.keys(labels).flatMap((name) => (name === 'service_code' ? [] : (labels[name] ?? [])));
 }
@@ -50,6 +52,7 @@ test('tracking a service code creates its counters at 0, but no gauges of polls'
     'xvs_exporter_polls_total',
     ...POLL_ERROR_REASONS.map((reason) => `xvs_exporter_poll_errors_total ${reason}`),
     'xvs_exporter_polls_aborted_total',
+    'xvs_exporter_received_bytes_total',
   ];
   for (const name of names) assert.equal(values.get(name), 0, name);
   const others = [...values].filter(([name]) => !names.includes(name));
@@ -72,6 +75,38 @@ test('a successful poll sets both timestamps, a failed poll only that of the las
   assert.equal(values.get('xvs_exporter_last_poll_timestamp_seconds'), 1_700_000_015.25);
   assert.equal(values.get('xvs_exporter_response_bytes'), 1234);
   assert.equal(values.get('xvs_exporter_last_poll_duration_seconds'), 7);
+});
+
+test('status, clock offset and certificate are those of the last response, absent if the last poll got none', async (t) => {
+  const { metrics, readValues } = start(t);
+  const poll = metrics.track('A', 15_000);
+  const readResponse = async () => {
+    const values = await readValues('A');
+    const names = ['http_status', 'clock_offset_seconds', 'upstream_certificate_not_after_timestamp_seconds'];
+    return names.map((name) => values.get(`xvs_exporter_${name}`));
+  };
+  const clockOffset = { aheadMs: -90_000, uncertaintyMs: 600 };
+  poll.onResponse({ status: 401, clockOffset, certificateNotAfterMs: 2_000_000_000_000, header });
+  assert.deepEqual(await readResponse(), [undefined, undefined, undefined]);
+  poll.recordFailure('http_status', 1);
+  assert.deepEqual(await readResponse(), [401, -90, 2_000_000_000]);
+  poll.onResponse({
+    status: 200,
+    clockOffset: { aheadMs: 500, uncertaintyMs: 600 },
+    certificateNotAfterMs: undefined,
+    header,
+  });
+  poll.recordSuccess(1);
+  assert.deepEqual(await readResponse(), [200, 0, undefined]);
+  poll.recordFailure('connect', 1);
+  assert.deepEqual(await readResponse(), [undefined, undefined, undefined]);
+});
+
+test('received bytes add up over polls', async (t) => {
+  const { metrics, readValues } = start(t);
+  const poll = metrics.track('A', 15_000);
+  for (const bytes of [1000, 24]) poll.onBodyBytes(bytes);
+  assert.equal((await readValues('A')).get('xvs_exporter_received_bytes_total'), 1024);
 });
 
 test('one histogram has the durations of the polls of all service codes', async (t) => {
@@ -222,6 +257,7 @@ test('samples stay the same objects until something is recorded', async (t) => {
     (poll) => poll.recordFailure('timeout', 1),
     (poll) => poll.recordSkip('overlap'),
     (poll) => poll.setResponseBytes(1),
+    (poll) => poll.onBodyBytes(1),
     () => metrics.track('A', 30_000),
   ];
   const poll = metrics.track('A', 15_000);

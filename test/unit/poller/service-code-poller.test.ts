@@ -10,6 +10,7 @@ import type { CodeState } from '../../../src/poller/store.ts';
 import { Tally } from '../../../src/tally/tally.ts';
 import { AccumulatorPool } from '../../../src/tally/accumulator-pool.ts';
 import { UpstreamError } from '../../../src/upstream/errors.ts';
+import type { ResponseHead } from '../../../src/upstream/request-observer.ts';
 import { advanceClock, ManualClock } from '../../support/manual-clock.ts';
 import { ScrapedStore } from '../../support/scraped-store.ts';
 import { START_MS, readValues } from '../../support/tally-run.ts';
@@ -42,6 +43,14 @@ class RecordingPollMetrics implements PollMetrics {
 
   recordAbort(): void {
     this.calls.push('aborted');
+  }
+
+  onResponse({ status }: ResponseHead): void {
+    this.calls.push(`status ${status}`);
+  }
+
+  onBodyBytes(bytes: number): void {
+    this.calls.push(`${bytes} bytes received`);
   }
 
   setResponseBytes(bytes: number): void {

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
+import { X509Certificate } from 'node:crypto';
 import type { RequestListener } from 'node:http';
 import { describe, it } from 'node:test';
 
+import type { ResponseHead } from '../../../src/upstream/request-observer.ts';
 import { readFixture } from '../../support/fixtures.ts';
 import { collectListing, assertFailsWith, openClient, targetAt } from './collect-listing.ts';
 import { serveHttp, serveHttps } from './servers.ts';
@@ -23,6 +25,22 @@ describe('TLS', () => {
   it('accepts a server whose certificate is from a configured CA', async (t) => {
     const url = await serveHttps(t, readIdentity('server'), respond);
     assert.equal((await collectListing(openClient(t, { tls: { ca } }), targetAt(url))).status, 200);
+  });
+
+  it('reports the soonest expiry of the certificate chain, also on a connection that is reused', async (t) => {
+    const url = await serveHttps(t, readIdentity('server'), respond);
+    const client = openClient(t, { tls: { ca } });
+    const found: (number | undefined)[] = [];
+    const observer = {
+      onResponse: ({ certificateNotAfterMs }: ResponseHead) => found.push(certificateNotAfterMs),
+      onBodyBytes: () => undefined,
+    };
+    for (let request = 0; request < 2; request += 1)
+      await client.requestListing(targetAt(url), () => undefined, new AbortController().signal, observer);
+    const expiries = ['server', 'ca'].map((name) =>
+      Date.parse(new X509Certificate(readPem(`${name}.pem`)).validTo),
+    );
+    assert.deepEqual(found, [Math.min(...expiries), Math.min(...expiries)]);
   });
 
   for (const [name, server, tls, code] of [

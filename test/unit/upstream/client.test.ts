@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import type { IncomingMessage } from 'node:http';
-import { describe, it } from 'node:test';
+import { describe, it, test } from 'node:test';
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
 
+import type { ResponseHead } from '../../../src/upstream/request-observer.ts';
 import { signRequest } from '../../../src/upstream/signing.ts';
 import { PUBLISHED_SCHEME } from '../../support/published-scheme.ts';
 import { collectListing, CLOCK, assertFailsWith, openClient, targetAt } from './collect-listing.ts';
@@ -183,6 +184,29 @@ describe('a body', () => {
       assert.ok(sizes.reduce((sum, size) => sum + size, 0) <= MIB);
     });
   }
+});
+
+test('an observer gets the offset of the clock and the bytes of the body before it is decoded', async (t) => {
+  const body = gzipSync(BODY);
+  const url = await serveHttp(t, (_request, response) => {
+    response.writeHead(200, { 'content-encoding': 'gzip', date: 'Tue, 29 Sep 2015 02:36:16 GMT' }).end(body);
+  });
+  const heads: ResponseHead[] = [];
+  let received = 0;
+  const observer = {
+    onResponse: (head: ResponseHead) => heads.push(head),
+    onBodyBytes: (bytes: number) => (received += bytes),
+  };
+  await openClient(t).requestListing(targetAt(url), () => undefined, new AbortController().signal, observer);
+  assert.deepEqual(
+    heads.map(({ status, clockOffset, certificateNotAfterMs }) => [
+      status,
+      clockOffset,
+      certificateNotAfterMs,
+    ]),
+    [[200, { aheadMs: 120_033, uncertaintyMs: 500 }, undefined]],
+  );
+  assert.equal(received, body.length);
 });
 
 describe('a response other than 2xx', () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
-import { minClockOffsetMs, estimateClockOffset } from '../../../src/diagnostics/clock-offset.ts';
+import { minClockOffsetMs, estimateClockOffset } from '../../../src/upstream/clock-offset.ts';
 
 test('a missing or invalid Date header gives no clock offset', () => {
   assert.equal(estimateClockOffset(undefined, 0, 1), undefined);

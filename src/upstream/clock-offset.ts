@@ -1,4 +1,8 @@
-import type { ClockOffset } from './observation.ts';
+/** How far the clock of this machine is ahead of the clock of the service, in milliseconds; negative if behind. */
+export interface ClockOffset {
+  readonly aheadMs: number;
+  readonly uncertaintyMs: number;
+}
 
 /** A `Date` header has whole seconds: the response was written within the second that it names. */
 const DATE_RESOLUTION_MS = 1000;
@@ -18,6 +22,11 @@ export function estimateClockOffset(
     aheadMs: (requestMs + responseMs) / 2 - (serverMs + DATE_RESOLUTION_MS / 2),
     uncertaintyMs: (responseMs - requestMs + DATE_RESOLUTION_MS) / 2,
   };
+}
+
+/** The offset as estimated, negative if behind; 0 if its uncertainty explains it. */
+export function certainOffsetMs({ aheadMs, uncertaintyMs }: ClockOffset): number {
+  return Math.abs(aheadMs) > uncertaintyMs ? aheadMs : 0;
 }
 
 /** The least difference of the clocks that is certain; 0 if the offset is unknown. */
