@@ -66,7 +66,7 @@ export interface ForeignCount {
  * but have no accounts, or are dropped like users, inputs, outputs and streams; label sets and label values fold into
  * `__other__`.
  */
-export type SurplusItem = 'user' | 'task' | 'input' | 'output' | 'stream' | 'label_set' | 'label_value';
+type SurplusItem = 'user' | 'task' | 'input' | 'output' | 'stream' | 'label_set' | 'label_value';
 
 /** How often something exceeded its limit in one listing. */
 export interface SurplusCount {

@@ -45,7 +45,7 @@ const OUTPUT = 'xvs_http_output_bytes_total';
 
 const CASES: readonly UnusualListing[] = [
   {
-    name: 'a duplicate task id counts once, the first time, and is reported',
+    name: 'of a task that is listed twice, the larger byte count stands, and the other entry is reported',
     bodies: [
       listing([task('a', { input_bytes: '100' }), task('a', { input_bytes: '7' })]),
       listing([
@@ -54,7 +54,7 @@ const CASES: readonly UnusualListing[] = [
         task('a', { input_bytes: '900' }),
       ]),
     ],
-    sums: { xvs_tasks: 2, [INPUT]: 35, xvs_byte_count_resets_total: 0, [`${REJECTED} duplicate_id`]: 3 },
+    sums: { xvs_tasks: 2, [INPUT]: 805, xvs_byte_count_resets_total: 0, [`${REJECTED} duplicate_id`]: 3 },
   },
   {
     name: 'equal outputs count as one with their sum, in any order',
@@ -91,9 +91,9 @@ const CASES: readonly UnusualListing[] = [
     sums: { [INPUT]: 40, xvs_tasks_started_total: 0, xvs_tasks_ended_total: 1 },
   },
   {
-    name: 'a smaller value is a reset',
-    bodies: [listing([task('a', { input_bytes: '100' })]), listing([task('a', { input_bytes: '30' })])],
-    sums: { [INPUT]: 30, xvs_byte_count_resets_total: 1 },
+    name: 'smaller values are a reset when three listings have confirmed it',
+    bodies: ['100', '30', '40', '49'].map((bytes) => listing([task('a', { input_bytes: bytes })])),
+    sums: { [INPUT]: 49, xvs_byte_count_resets_total: 1 },
   },
   {
     name: 'numbers up to 2⁵³ − 1 are exact',

@@ -133,7 +133,7 @@ for (const [name, fault] of FATAL_ERRORS) {
 test('a shutdown that hangs times out, with exit code 1', async () => {
   using folder = new TemporaryFolder();
   // The database is never closed.
-  const fault = `void import('classic-level').then(({ ClassicLevel }) => {
+  const fault = `void import('${import.meta.resolve('classic-level')}').then(({ ClassicLevel }) => {
       ClassicLevel.prototype.close = () => new Promise(() => undefined);
       process.stdout.write('Injected');
     });`;

@@ -5,8 +5,8 @@ import { TASK_LIST_PATH } from '../../../src/upstream/address.ts';
 
 /** Bytes that a task carried before its first listing. */
 const LIFETIME_BYTES = 1e12;
-/** Growth per listing. The exporter accepts at most 5 GB for an input within a second. */
-const LARGE_GROWTH = 4e9;
+/** Growth per listing. A stream carries 12.5 MB within a second. */
+const LARGE_GROWTH = 10e6;
 const SMALL_GROWTH = 1000;
 /** Number of growing listings without the second server. */
 const ABSENT_LISTINGS = 12;
