@@ -54,8 +54,9 @@ export class DepartedAccounts {
    * first; returns how many.
    */
   updateParts(account: TaskAccount, previousCount: number): number {
-    this.#partCount += countDepartedParts(account) - previousCount;
-    const excess = Math.min(this.#partCount - this.#maxAccounts, countDepartedParts(account));
+    const count = countDepartedParts(account);
+    this.#partCount += count - previousCount;
+    const excess = Math.min(this.#partCount - this.#maxAccounts, count);
     if (excess <= 0) return 0;
     dropDepartedParts(account, excess);
     this.#partCount -= excess;

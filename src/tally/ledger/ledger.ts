@@ -314,8 +314,8 @@ export class Ledger {
   #commitInput({ commit, account, reading, server, isNew }: TaskUpdate): boolean {
     const { inputMeter, accumulator } = commit;
     const growingCount = inputMeter.growingCount;
-    const update = { ...this.#createInputUpdate(account, reading, commit), account, reading, isNew };
-    const gainedBytes = updateInput(update);
+    const parts = this.#createInputUpdate(account, reading, commit);
+    const gainedBytes = updateInput({ parts, account, reading, isNew });
     const bytes = gainedBytes ?? 0;
     server.inputBytes.add(bytes);
     if (reading.protocol !== undefined)

@@ -104,7 +104,8 @@ export function storeOwnInput(account: TaskAccount, input: Account, nowMs: numbe
 
 /** The inputs and outputs that have left the task. */
 export function countDepartedParts({ inputs, outputs }: TaskAccount): number {
-  return listDepartedParts(inputs ?? []).length + listDepartedParts(outputs).length;
+  const departedInputs = inputs === undefined ? 0 : listDepartedParts(inputs).length;
+  return departedInputs + listDepartedParts(outputs).length;
 }
 
 /** Forgets inputs and outputs that have left the task, the first to leave first. */

@@ -3,8 +3,10 @@ import { computeCarriedBytes, judge, judgeFirst, measureAgeMs, NO_VALUE, openAcc
 import { listParts, openParts, updateParts, type PartsUpdate } from './part-accounts.ts';
 import { readOwnInput, storeOwnInput, type InputSource, type TaskAccount } from './task-account.ts';
 
-/** What a commit knows of the input of a listed task; `streamRate` is that of one input. */
-export interface InputUpdate extends PartsUpdate {
+/** What a commit knows of the input of a listed task. */
+export interface InputUpdate {
+  /** The `streamRate` is that of one input. */
+  readonly parts: PartsUpdate;
   readonly account: TaskAccount;
   readonly reading: TaskReading;
   /** Whether the task had no account before this listing. */
@@ -43,15 +45,16 @@ function findSource({ inputBytes, inputs }: TaskReading): InputSource | undefine
 
 /** A listing without a valid value changes no base. Inputs without values are noted: their first ones are bases. */
 function keepInput(update: InputUpdate): void {
-  const { account, reading, meter } = update;
-  if (account.inputSource === 'task') storeOwnInput(account, readOwnInput(account), meter.nowMs);
+  const { account, reading, parts } = update;
+  if (account.inputSource === 'task') storeOwnInput(account, readOwnInput(account), parts.meter.nowMs);
   else if (reading.inputs.length > 0 || account.inputs !== undefined) updateInputs(update);
 }
 
 function updateOwnInput(lastSource: InputSource | undefined, update: InputUpdate): number {
-  const { account, reading, isNew, meter } = update;
+  const { account, reading, isNew } = update;
+  const { meter, streamRate } = update.parts;
   const bytes = reading.inputBytes ?? NO_VALUE;
-  const rate = computeInputRate(reading, update.streamRate);
+  const rate = computeInputRate(reading, streamRate);
   if (lastSource === undefined) {
     account.inputs = undefined;
     storeOwnInput(account, openAccount(bytes, meter), meter.nowMs);
@@ -66,10 +69,10 @@ function updateOwnInput(lastSource: InputSource | undefined, update: InputUpdate
 }
 
 function updateInputs(update: InputUpdate): number {
-  const { account, reading } = update;
+  const { account, reading, parts } = update;
   const coveredBytes = sumBases('inputs', account);
   let gainedBytes = 0;
-  account.inputs = updateParts(account.inputs ?? [], reading.inputs, update, (_, bytes) => {
+  account.inputs = updateParts(account.inputs ?? [], reading.inputs, parts, (_, bytes) => {
     gainedBytes += bytes;
   });
   // Bases that fell, and those of inputs that are forgotten, still are bytes that are counted.
@@ -83,11 +86,12 @@ function updateInputs(update: InputUpdate): number {
  * counted is added. Afterwards the accounts of the new source grow by themselves.
  */
 function switchSource(lastSource: InputSource, update: InputUpdate): number {
-  const { account, reading, meter } = update;
+  const { account, reading } = update;
+  const { meter, streamRate } = update.parts;
   const totalBytes = reading.inputBytes ?? reading.inputs.reduce((sum, { bytes = 0 }) => sum + bytes, 0);
   const coveredBytes = sumBases(lastSource, account) + account.inputBytesBeyondBases;
   const ageMs = measureAgeMs(findLastAcceptedMs(lastSource, update), meter);
-  const carriedBytes = computeCarriedBytes(computeInputRate(reading, update.streamRate), ageMs);
+  const carriedBytes = computeCarriedBytes(computeInputRate(reading, streamRate), ageMs);
   const gainedBytes = Math.max(0, totalBytes - coveredBytes);
   account.inputBytesBeyondBases = Math.max(0, coveredBytes - totalBytes);
   openInput(update);
@@ -100,7 +104,7 @@ function switchSource(lastSource: InputSource, update: InputUpdate): number {
 }
 
 /** Opens the accounts of the source of a reading; their first values add nothing. */
-function openInput({ account, reading, meter }: InputUpdate): void {
+function openInput({ account, reading, parts: { meter } }: InputUpdate): void {
   const { inputBytes, inputs } = reading;
   account.inputs = inputBytes === undefined ? openParts(inputs, meter) : undefined;
   storeOwnInput(account, openAccount(inputBytes, meter), meter.nowMs);
@@ -112,7 +116,7 @@ function sumBases(source: InputSource, account: TaskAccount): number {
   return inputs.reduce((sum, { baseBytes }) => sum + Math.max(0, baseBytes), 0);
 }
 
-function findLastAcceptedMs(source: InputSource, { account, lastSeenMs }: InputUpdate): number {
+function findLastAcceptedMs(source: InputSource, { account, parts }: InputUpdate): number {
   if (source === 'task') return readOwnInput(account).acceptedMs;
-  return Math.max(...listParts(account.inputs ?? [], lastSeenMs).map(({ acceptedMs }) => acceptedMs));
+  return Math.max(...listParts(account.inputs ?? [], parts.lastSeenMs).map(({ acceptedMs }) => acceptedMs));
 }
