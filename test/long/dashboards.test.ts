@@ -22,8 +22,8 @@ const VARIABLES = { ...ALL_SELECTED, __rate_interval: '5s' };
 
 /** The exporters of this test serve plain HTTP. */
 const ONLY_WITH_TLS = 'xvs_exporter_tls_certificate_not_after_timestamp_seconds';
-/** The simulator lists no records of other service codes, and a counter of them appears with the first one. */
-const WITHOUT_DATA = [ONLY_WITH_TLS, CATALOGUE.foreignRecords.name];
+/** The simulator lists no records of other service codes and exceeds no limit; their counters appear with the first one. */
+const WITHOUT_DATA = [ONLY_WITH_TLS, CATALOGUE.foreignRecords.name, CATALOGUE.listingSurplus.name];
 
 /** Enough tasks that some end during the test. */
 const SIZE = ['--users=200', '--tasks=200'];
@@ -40,7 +40,6 @@ const exporter = (serviceUrl: string, statePath: string): Program =>
       '--metrics.per-task=true',
       '--metrics.max-label-sets=20',
       '--metrics.max-tasks=150',
-      '--listing.max-inputs-per-task=1',
     ],
     {
       XVS_UPSTREAM_BASE_URL: serviceUrl,
