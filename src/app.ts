@@ -129,7 +129,9 @@ export function createExporter(
         client.replace(createUpstreamClient(next.upstream, decodingBudget, dependencies));
       ({ upstream, codesOnOtherShards } = next);
       scrapeTrigger?.configure(toScrapeLimits(next));
-      return await applyServiceCodes(next, poller, labels);
+      // A change of the mode requires a restart.
+      const polling = { ...next.poll, mode: poll.mode };
+      return await applyServiceCodes({ ...next, poll: polling }, poller, labels);
     },
     [Symbol.asyncDispose]: async () => {
       await poller[Symbol.asyncDispose]();
@@ -168,11 +170,15 @@ function toScrapeLimits({ poll, upstream }: Configuration): ScrapeLimits {
   return { minAgeMs: poll.minAgeMs, maxConcurrentPolls: upstream.maxConnections };
 }
 
-function toPolledCodes({ serviceCodes, signing }: Configuration): readonly PolledCode[] {
+/** Scrapes trigger polls at any distance, so that the interval says nothing about the time between two listings. */
+const SCRAPE_STREAM_INTERVAL_MS = 15_000;
+
+function toPolledCodes({ serviceCodes, signing, poll }: Configuration): readonly PolledCode[] {
   return serviceCodes.map((code) => {
     const { serviceCode, baseUrl, secret, timeoutMs, intervalMs, staleAfterMs, stallAfterMs } = code;
     const target = { serviceCode, baseUrl, secret, timeoutMs, signing };
-    return { target, intervalMs, staleAfterMs, stallAfterMs };
+    const streamIntervalMs = poll.mode === 'scrape' ? SCRAPE_STREAM_INTERVAL_MS : intervalMs;
+    return { target, intervalMs, streamIntervalMs, staleAfterMs, stallAfterMs };
   });
 }
 

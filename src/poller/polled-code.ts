@@ -5,6 +5,8 @@ import type { ListingTarget } from '../upstream/client.ts';
 export interface PolledCode {
   readonly target: ListingTarget;
   readonly intervalMs: number;
+  /** The least time that a stream is given to carry bytes between two listings. */
+  readonly streamIntervalMs: number;
   readonly staleAfterMs: number;
   readonly stallAfterMs: number;
 }

@@ -68,11 +68,11 @@ type DelayFunction = typeof computeFirstDelayMs;
 
 /** Creates an empty tally for a service code. */
 export function createTally(
-  { target, stallAfterMs, intervalMs }: PolledCode,
+  { target, stallAfterMs, streamIntervalMs }: PolledCode,
   settings: TallySettings,
 ): Tally {
   const { serviceCode } = target;
-  return new Tally({ ...settings, serviceCode, stallAfterMs, pollIntervalMs: intervalMs });
+  return new Tally({ ...settings, serviceCode, stallAfterMs, pollIntervalMs: streamIntervalMs });
 }
 
 /** Polls all service codes, independently of each other, until it is disposed of. */

@@ -107,7 +107,7 @@ export class ServiceCodePoller {
     if (code.target.baseUrl !== this.#code.target.baseUrl) this.#pausedUntilMs = 0;
     this.#code = code;
     this.#options.tally.stallAfterMs = code.stallAfterMs;
-    this.#options.tally.pollIntervalMs = code.intervalMs;
+    this.#options.tally.pollIntervalMs = code.streamIntervalMs;
     this.#publish({});
   }
 

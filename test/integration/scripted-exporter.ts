@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createExporter, type Exporter } from '../../src/app.ts';
-import type { Configuration } from '../../src/config/configuration.ts';
+import type { Configuration, PollSettings } from '../../src/config/configuration.ts';
 import { createLogger } from '../../src/runtime/logger.ts';
 import { buildListPage } from '../../src/web/status-page/page-routes.ts';
 import { ManualClock } from '../support/manual-clock.ts';
@@ -18,6 +18,7 @@ export interface ScriptedOptions {
   readonly server: Server;
   readonly maxLabelSets?: number;
   readonly ledger?: Partial<Configuration['ledger']>;
+  readonly mode?: PollSettings['mode'];
 }
 
 /** The exporter with a service whose responses the test defines. Polls run only when the test calls `poll`. */
@@ -30,18 +31,22 @@ export class ScriptedExporter implements AsyncDisposable {
   private constructor(
     server: Server,
     baseUrl: string,
-    { serviceCodes, maxLabelSets = 1000, ledger }: ScriptedOptions,
+    { serviceCodes, maxLabelSets = 1000, ledger, mode = 'interval' }: ScriptedOptions,
   ) {
     this.#server = server;
     const configuration = createScriptedConfiguration(baseUrl, serviceCodes, maxLabelSets, {
       ...LEDGER_DEFAULTS,
       ...ledger,
     });
-    this.exporter = createExporter(configuration, {
-      clock: this.clock,
-      logger: createLogger({ level: 'debug', format: 'json', destination: this.log }),
-      build: { version: '0.0.0', revision: 'test', nodeVersion: process.version },
-    });
+    const poll = { ...configuration.poll, mode };
+    this.exporter = createExporter(
+      { ...configuration, poll },
+      {
+        clock: this.clock,
+        logger: createLogger({ level: 'debug', format: 'json', destination: this.log }),
+        build: { version: '0.0.0', revision: 'test', nodeVersion: process.version },
+      },
+    );
   }
 
   static async start(options: ScriptedOptions): Promise<ScriptedExporter> {
@@ -52,10 +57,13 @@ export class ScriptedExporter implements AsyncDisposable {
     return new ScriptedExporter(server, `http://127.0.0.1:${port}`, options);
   }
 
-  /** Polls all service codes together, one interval after the previous time. A scrape follows unless `isScraped` is false. */
-  async poll({ isScraped = true } = {}): Promise<void> {
+  /**
+   * Polls all service codes together, `afterMs` after the previous time: one interval by default. A scrape follows unless
+   * `isScraped` is false.
+   */
+  async poll({ isScraped = true, afterMs = 15_000 } = {}): Promise<void> {
     const { poller, store } = this.exporter;
-    this.clock.advance(15_000);
+    this.clock.advance(afterMs);
     await poller.pollOnce(new AbortController().signal);
     if (isScraped) store.markServed(store.states);
   }

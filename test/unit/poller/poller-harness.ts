@@ -23,7 +23,8 @@ const exporterMetrics = new ExporterMetrics({
 after(() => exporterMetrics[Symbol.dispose]());
 
 export function createPolledCode(serviceCode: string, more: Partial<PolledCode> = {}): PolledCode {
-  const times = { intervalMs: INTERVAL_MS, staleAfterMs: 45_000, stallAfterMs: 60_000 };
+  const intervals = { intervalMs: INTERVAL_MS, streamIntervalMs: INTERVAL_MS };
+  const times = { ...intervals, staleAfterMs: 45_000, stallAfterMs: 60_000 };
   return { target: { ...TARGET, serviceCode }, ...times, ...more };
 }
 

@@ -16,6 +16,7 @@ import { ScrapedStore } from '../../support/scraped-store.ts';
 import { START_MS, readValues } from '../../support/tally-run.ts';
 import { createListingBody, ManualClient, TARGET } from '../../support/manual-client.ts';
 import { createRecordingLogger } from '../../support/recording-logger.ts';
+import { createPolledCode } from './poller-harness.ts';
 
 const INTERVAL_MS = 15_000;
 /** Deadline of a poll plus the grace time for hanging clients. */
@@ -79,7 +80,7 @@ function setUp({ intervalMs = INTERVAL_MS, timeoutMs = TARGET.timeoutMs }: SetUp
   const times = { stallAfterMs: 60_000, pollIntervalMs: intervalMs };
   const tallyOptions = { maxLabelSets: 100, perTask: false, maxTasks: 10, ...times };
   const poller = new ServiceCodePoller({
-    code: { target: { ...TARGET, timeoutMs }, intervalMs, staleAfterMs: 45_000, stallAfterMs: 60_000 },
+    code: createPolledCode(TARGET.serviceCode, { target: { ...TARGET, timeoutMs }, intervalMs }),
     client,
     readers: getReaderPool(),
     accumulators: new AccumulatorPool(),
