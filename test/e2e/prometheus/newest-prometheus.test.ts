@@ -56,7 +56,7 @@ test('the newest Prometheus gets the same series by all protocols', { timeout: 3
       return new Map(series.map(({ metric, value }) => [metric['__name__'] ?? '', value]));
     };
     const expected = await count('text 0.0.4');
-    assert.ok(expected.size > 50);
+    assert.ok(expected.has('xvs_listing_users') && expected.has('xvs_exporter_polls_total'));
     for (const job of Object.keys(WAYS)) assert.deepEqual(await count(job), expected, job);
     const native = await count(NATIVE);
     const isHistogramPart = (name: string): boolean => /_(?:bucket|sum|count)$/.test(name);
