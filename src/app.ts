@@ -175,10 +175,11 @@ const SCRAPE_STREAM_INTERVAL_MS = 15_000;
 
 function toPolledCodes({ serviceCodes, signing, poll }: Configuration): readonly PolledCode[] {
   return serviceCodes.map((code) => {
-    const { serviceCode, baseUrl, secret, timeoutMs, intervalMs, staleAfterMs, stallAfterMs } = code;
-    const target = { serviceCode, baseUrl, secret, timeoutMs, signing };
+    const { serviceCode, baseUrl, secret, timeoutMs, taskName, ...settings } = code;
+    const { intervalMs, staleAfterMs, stallAfterMs, expectation } = settings;
+    const target = { serviceCode, baseUrl, secret, timeoutMs, signing, taskName };
     const streamIntervalMs = poll.mode === 'scrape' ? SCRAPE_STREAM_INTERVAL_MS : intervalMs;
-    return { target, intervalMs, streamIntervalMs, staleAfterMs, stallAfterMs };
+    return { target, intervalMs, streamIntervalMs, staleAfterMs, stallAfterMs, expectation };
   });
 }
 

@@ -1,6 +1,8 @@
 import { resolve } from 'node:path';
 import type { StaticLabels } from '../metrics/family.ts';
 import type { Shard } from '../sharding/shard.ts';
+import type { TaskNameSource } from '../listing/task-name.ts';
+import type { Expectation } from '../tally/expectations.ts';
 import type { SigningScheme } from '../upstream/signing.ts';
 import { resolvePath } from './files.ts';
 import type { MergedSettings } from './sources.ts';
@@ -17,6 +19,10 @@ export interface ServiceCodeSettings {
   readonly timeoutMs: number;
   readonly staleAfterMs: number;
   readonly stallAfterMs: number;
+  /** Where the names of its tasks are; without it, they have none. */
+  readonly taskName?: TaskNameSource | undefined;
+  /** What must run of it. */
+  readonly expectation?: Expectation | undefined;
   /** Labels of every series of the code, sorted by name. */
   readonly labels: StaticLabels;
 }

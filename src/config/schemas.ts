@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { isTaskNameSource } from '../listing/task-name.ts';
 import { describeKind } from './config-error.ts';
 import { describeSecretMistake } from './secret-text.ts';
 import { formatDuration, parseBitRate, parseDuration, parseSize } from './units.ts';
@@ -88,6 +89,12 @@ export function choice<const T extends string>(...words: readonly T[]) {
   const typeName = words.join(', ');
   return z.enum(words, expected(`one of ${typeName}`)).register(schemaMeta, { typeName });
 }
+
+/** A source of names of tasks. */
+export const taskNameSource = parsedBy(
+  (raw) => (typeof raw === 'string' && isTaskNameSource(raw) ? raw : undefined),
+  expected('opaque, opaque.KEY, output.file_name, output.relative_dir or input.user_name'),
+).register(schemaMeta, { typeName: 'source of names' });
 
 const pathExpected = expected('the path of a file');
 

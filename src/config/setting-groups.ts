@@ -15,6 +15,7 @@ const GROUP_TITLES = {
   poll: 'Polling',
   shard: 'Sharding',
   metrics: 'Metrics',
+  tasks: 'Names of tasks',
   ledger: 'Byte counters',
   web: 'Web server',
   state: 'State',

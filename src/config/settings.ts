@@ -13,7 +13,7 @@ import {
   schemaMeta,
   secretFilePath,
 } from './schemas.ts';
-import { secretText, signingTemplate, size, type SchemaMeta } from './schemas.ts';
+import { secretText, signingTemplate, size, taskNameSource, type SchemaMeta } from './schemas.ts';
 import { codeGlobList, serviceCodeList } from './service-codes/schema.ts';
 
 /** One row of the table of settings. */
@@ -160,6 +160,11 @@ export const SETTINGS = {
     doc: 'Maximum number of tasks per service code with individual metrics.',
     schema: count,
     default: '1000',
+  },
+  'tasks.name': {
+    doc: 'Where the name of a task is: `opaque`, `opaque.KEY` for a key of it, `output.file_name`, `output.relative_dir` or `input.user_name`; see docs/service-codes.md.',
+    schema: taskNameSource,
+    defaultText: 'no name leaves the reader',
   },
   'ledger.max_stream_rate': {
     doc: 'Rate that one stream does not exceed, of an input or to a connection of an output. Bytes that came faster wait until three listings in a row confirm them. File tasks may read ten times as fast.',

@@ -1,11 +1,18 @@
+/** Sources of names that are a whole field. */
+const FIELD_SOURCES = ['opaque', 'output.file_name', 'output.relative_dir', 'input.user_name'] as const;
+
 /** Where the name of a task is: a field, or a key of it where it holds a JSON object or a query string. */
-export type TaskNameSource =
-  'opaque' | `opaque.${string}` | 'output.file_name' | 'output.relative_dir' | 'input.user_name';
+export type TaskNameSource = (typeof FIELD_SOURCES)[number] | `opaque.${string}`;
 
 /** The field that holds the names of tasks. */
 export type TaskNameField = 'opaque' | 'file_name' | 'relative_dir' | 'user_name';
 
 const KEY_PREFIX = 'opaque.';
+const KEY_SOURCE = /^opaque\.[^\p{Cc}\p{Cs}]{1,128}$/u;
+
+export function isTaskNameSource(text: string): text is TaskNameSource {
+  return FIELD_SOURCES.some((source) => source === text) || KEY_SOURCE.test(text);
+}
 
 /** The field of a source. */
 export function getTaskNameField(source: TaskNameSource): TaskNameField {

@@ -174,6 +174,26 @@ export const CATALOGUE = {
     labels: ['service_code', 'vs_id'],
   },
 
+  // What `expect` of a service code says.
+  expectedTasks: {
+    name: 'xvs_expected_tasks',
+    type: 'gauge',
+    help: 'Live tasks that must run: the larger of expect.tasks and the number of expect.names.',
+    labels: ['service_code'],
+  },
+  expectedTaskUp: {
+    name: 'xvs_expected_task_up',
+    type: 'gauge',
+    help: 'Whether a live task with an expected name is listed, has received input (or reports none) and is not stalled; 0 without a recent listing.',
+    labels: ['service_code', 'task_name'],
+  },
+  expectedTaskOutputs: {
+    name: 'xvs_expected_task_outputs',
+    type: 'gauge',
+    help: `Entries of "outputs" of the task with an expected name, ${IN_LAST_LISTING}; the largest number if several have it; absent if none is listed.`,
+    labels: ['service_code', 'task_name'],
+  },
+
   // Accumulated between listings.
   inputBytes: {
     name: 'xvs_input_bytes_total',
@@ -246,8 +266,8 @@ export const CATALOGUE = {
   taskInfo: {
     name: 'xvs_task_info',
     type: 'info',
-    help: `Server, output formats and merging of inputs of a task, ${IN_LAST_LISTING}.`,
-    labels: ['service_code', 'task_id', 'vs_id', 'formats', 'merging'],
+    help: `Server, output formats and merging of inputs of a task, and its name with tasks.name, ${IN_LAST_LISTING}.`,
+    labels: ['service_code', 'task_id', 'vs_id', 'formats', 'merging', 'task_name'],
   },
   taskInputBytes: {
     name: 'xvs_task_input_bytes_total',

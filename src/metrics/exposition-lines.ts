@@ -39,7 +39,9 @@ function appendColumns(
   const end = suffix === '' ? '"}' : `",${suffix}}`;
   for (const [index, labelSet] of labelSets.entries()) {
     let labels = start;
-    for (let at = 0; at < prefixes.length; at += 1) labels += prefixes[at] + escapeQuoted(labelSet[at] ?? '');
+    // A label set can lack the last labels of its family.
+    for (let at = 0; at < labelSet.length; at += 1)
+      labels += `${prefixes[at]}${escapeQuoted(labelSet[at] ?? '')}`;
     lines.append(renderPlainSample(spec, values[index] ?? 0, labels + end));
   }
 }

@@ -1,6 +1,9 @@
 import type { Family, PlainSample } from './family.ts';
 
-/** Label values of a sample without `service_code`, which is the first label of its family. */
+/**
+ * Label values of a sample without `service_code`, which is the first label of its family. The last ones can be missing:
+ * then the sample does not have these labels.
+ */
 export type LabelSet = readonly string[];
 
 /**

@@ -1,10 +1,13 @@
 import { ReadError } from '../listing/engine/read-error.ts';
-import { ListingReader } from '../listing/reader.ts';
+import { ListingReader, type ListingOptions } from '../listing/reader.ts';
 import type { ListingSink } from '../listing/listing-sink.ts';
 import type { ReaderPool } from '../listing/reader-pool.ts';
 import { isSuccessStatus, type ListingTarget, type UpstreamClient } from '../upstream/client.ts';
 import { UpstreamError } from '../upstream/errors.ts';
 import type { RequestObserver } from '../upstream/request-observer.ts';
+
+/** What to request, and what to read of the response. */
+export type ListingRequest = ListingTarget & ListingOptions;
 
 interface FetchedListing {
   /** `ret` of the response; `undefined` if it had none. */
@@ -32,16 +35,16 @@ export interface FailedListing extends FetchedListing {
  */
 export async function fetchListing(
   client: Pick<UpstreamClient, 'requestListing'>,
-  target: ListingTarget,
+  request: ListingRequest,
   sink: ListingSink,
   readers: ReaderPool,
   signal: AbortSignal,
   observer?: RequestObserver,
 ): Promise<GoodListing | FailedListing> {
-  using body = new ListingBodyReader(sink, target.serviceCode, readers);
+  using body = new ListingBodyReader(sink, request, readers);
   try {
     const { status, retryAfterMs } = await client.requestListing(
-      target,
+      request,
       (chunk, chunkStatus) => body.write(chunk, chunkStatus),
       signal,
       observer,
@@ -74,8 +77,8 @@ class ListingBodyReader implements Disposable {
   readonly #reader: ListingReader;
   #isReadable = true;
 
-  constructor(sink: ListingSink, serviceCode: string, readers: ReaderPool) {
-    this.#reader = new ListingReader(sink, { serviceCode }, readers);
+  constructor(sink: ListingSink, options: ListingOptions, readers: ReaderPool) {
+    this.#reader = new ListingReader(sink, options, readers);
   }
 
   [Symbol.dispose](): void {

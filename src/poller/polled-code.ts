@@ -1,20 +1,23 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { ListingTarget } from '../upstream/client.ts';
+import type { Expectation } from '../tally/expectations.ts';
+import type { ListingRequest } from './fetch-listing.ts';
 
 /** A service code to poll. */
 export interface PolledCode {
-  readonly target: ListingTarget;
+  readonly target: ListingRequest;
   readonly intervalMs: number;
   /** The least time that a stream is given to carry bytes between two listings. */
   readonly streamIntervalMs: number;
   readonly staleAfterMs: number;
   readonly stallAfterMs: number;
+  readonly expectation?: Expectation | undefined;
 }
 
 export interface CodeDiff {
   readonly added: readonly PolledCode[];
   /** Polled before and after, with different settings: the new settings. */
   readonly changed: readonly PolledCode[];
+  /** With the same settings, except for the expectation: their polls go on. */
   readonly kept: readonly PolledCode[];
   readonly removed: readonly PolledCode[];
 }
@@ -29,7 +32,11 @@ export function diffCodes(before: readonly PolledCode[], after: readonly PolledC
     const previous = beforeByCode.get(code.target.serviceCode);
     beforeByCode.delete(code.target.serviceCode);
     if (previous === undefined) added.push(code);
-    else (isDeepStrictEqual(previous, code) ? kept : changed).push(code);
+    else
+      (isDeepStrictEqual({ ...previous, expectation: undefined }, { ...code, expectation: undefined })
+        ? kept
+        : changed
+      ).push(code);
   }
   return { added, changed, kept, removed: [...beforeByCode.values()] };
 }

@@ -141,6 +141,7 @@ export class Poller implements AsyncDisposable {
     for (const { target } of removed) this.#entries.delete(target.serviceCode);
     await Promise.all(ending.map(stop));
     await mapYielding(removed, (code) => this.#remove(code));
+    for (const code of diff.kept) this.#getEntry(code).poller.expect(code);
     const restored = await this.#restore(added);
     const started = [
       ...(await mapYielding(changed, (code) => this.#configure(code))),

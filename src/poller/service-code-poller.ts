@@ -76,7 +76,12 @@ export class ServiceCodePoller {
     const { tally, store } = options;
     const unpolled = createUnpolledState(tally.serviceCode, options.code.staleAfterMs, this.#history);
     const isRestored = tally.listings > 0;
-    store.publish({ ...unpolled, restoredCounters: isRestored ? tally.collectCounters() : undefined });
+    tally.expectation = options.code.expectation;
+    store.publish({
+      ...unpolled,
+      expectation: options.code.expectation,
+      restoredCounters: isRestored ? tally.collectCounters() : undefined,
+    });
   }
 
   get code(): PolledCode {
@@ -105,9 +110,15 @@ export class ServiceCodePoller {
   configure(code: PolledCode): void {
     // The pause was requested by the server at the old address.
     if (code.target.baseUrl !== this.#code.target.baseUrl) this.#pausedUntilMs = 0;
-    this.#code = code;
     this.#options.tally.stallAfterMs = code.stallAfterMs;
     this.#options.tally.pollIntervalMs = code.streamIntervalMs;
+    this.expect(code);
+  }
+
+  /** Applies settings that differ at most in the expectation, also while the loop or a poll is running. */
+  expect(code: PolledCode): void {
+    this.#code = code;
+    this.#options.tally.expectation = code.expectation;
     this.#publish({});
   }
 
@@ -233,10 +244,10 @@ export class ServiceCodePoller {
   /** Publishes the last state with `changes` applied. */
   #publish(changes: Partial<CodeState>): void {
     const { store } = this.#options;
-    const { target, staleAfterMs } = this.#code;
+    const { target, staleAfterMs, expectation } = this.#code;
     const last =
       store.get(target.serviceCode) ?? createUnpolledState(target.serviceCode, staleAfterMs, this.#history);
-    store.publish({ ...last, ...changes, staleAfterMs });
+    store.publish({ ...last, ...changes, staleAfterMs, expectation });
   }
 
   #getInstant(): Instant {

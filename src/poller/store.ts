@@ -2,6 +2,7 @@ import { CATALOGUE } from '../metrics/catalogue.ts';
 import { CodeLabels } from '../metrics/code-labels.ts';
 import type { Family, FamilySpec, Sample, Samples } from '../metrics/family.ts';
 import { COUNTER_FAMILIES, LISTING_FAMILIES } from '../tally/family-keys.ts';
+import { listExpectedTasks, type ExpectedTask, type Expectation } from '../tally/expectations.ts';
 import type { Instant } from '../tally/instant.ts';
 import type { ByteCounters, Snapshot } from '../tally/snapshot.ts';
 import type { PollErrorReason } from '../upstream/errors.ts';
@@ -28,6 +29,8 @@ export interface CodeState {
   readonly previousBytes: ByteCounters | undefined;
   /** Age of the last good listing above which its gauges are no longer exposed. */
   readonly staleAfterMs: number;
+  /** What must run of it. */
+  readonly expectation: Expectation | undefined;
   readonly history: PollHistoryView;
 }
 
@@ -49,6 +52,7 @@ export function createUnpolledState(
     restoredCounters: undefined,
     previousBytes: undefined,
     staleAfterMs,
+    expectation: undefined,
     history,
   };
 }
@@ -56,6 +60,12 @@ export function createUnpolledState(
 /** Whether the last good listing is too old to be exposed; `nowMs` is monotonic. */
 export function isStale({ snapshot, staleAfterMs }: CodeState, nowMs: number): boolean {
   return snapshot !== undefined && nowMs - snapshot.at.monotonicMs > staleAfterMs;
+}
+
+/** The tasks that the code's expectation names, as scrapes and pages show them; `nowMs` is monotonic. */
+export function listExpectedTasksOf(state: CodeState, nowMs: number): readonly ExpectedTask[] {
+  const recent = isStale(state, nowMs) ? undefined : state.snapshot?.expectedTasks;
+  return listExpectedTasks(state.expectation, recent);
 }
 
 /** The latest state of every service code: written by polls, read by scrapes. */
@@ -118,7 +128,7 @@ export class Store {
       ...this.#labels.splitByLabels({ spec: CATALOGUE.ret, samples: states.flatMap(toRetSamples) }),
       ...FAMILY_SOURCES.flatMap(({ spec, canGoStale, getSamples }) =>
         (canGoStale ? fresh : states).flatMap((state) => {
-          const samples = getSamples(state);
+          const samples = getSamples(state, nowMs);
           return samples === undefined ? [] : [this.#labels.addLabels({ spec, samples }, state.serviceCode)];
         }),
       ),
@@ -132,7 +142,7 @@ interface FamilySource {
   /** Whether the family describes the last listing and disappears with it. */
   readonly canGoStale: boolean;
   /** Returns `undefined` if there is nothing to expose yet. */
-  readonly getSamples: (state: CodeState) => Samples | undefined;
+  readonly getSamples: (state: CodeState, nowMs: number) => Samples | undefined;
 }
 
 const FAMILY_SOURCES = sortByCatalogue([
@@ -146,11 +156,40 @@ const FAMILY_SOURCES = sortByCatalogue([
     canGoStale: false,
     getSamples: ({ snapshot, restoredCounters }) => (snapshot?.counters ?? restoredCounters)?.[key],
   })),
+  {
+    spec: CATALOGUE.expectedTasks,
+    canGoStale: false,
+    getSamples: ({ serviceCode, expectation }) =>
+      expectation && [{ labels: [serviceCode], value: expectation.tasks }],
+  },
+  {
+    spec: CATALOGUE.expectedTaskUp,
+    canGoStale: false,
+    getSamples: (state, nowMs) =>
+      toExpectedSamples(state, nowMs, ({ condition }) => (condition === 'up' ? 1 : 0)),
+  },
+  {
+    spec: CATALOGUE.expectedTaskOutputs,
+    canGoStale: false,
+    getSamples: (state, nowMs) => toExpectedSamples(state, nowMs, ({ outputs }) => outputs),
+  },
 ]);
 
 function sortByCatalogue(sources: readonly FamilySource[]): readonly FamilySource[] {
   const specs: readonly FamilySpec[] = Object.values(CATALOGUE);
   return sources.toSorted((a, b) => specs.indexOf(a.spec) - specs.indexOf(b.spec));
+}
+
+/** A sample for each expected name that has a value. */
+function toExpectedSamples(
+  state: CodeState,
+  nowMs: number,
+  getValue: (task: ExpectedTask) => number | undefined,
+): readonly Sample[] {
+  return listExpectedTasksOf(state, nowMs).flatMap((task) => {
+    const value = getValue(task);
+    return value === undefined ? [] : [{ labels: [state.serviceCode, task.name], value }];
+  });
 }
 
 function toUpSamples({ serviceCode, isUp }: CodeState): Sample[] {

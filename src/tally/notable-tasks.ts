@@ -1,13 +1,17 @@
 import { sanitizeLabelValue } from '../listing/label-values.ts';
 import type { TaskReading } from '../listing/listing-sink.ts';
+import type { TaskIndex } from '../listing/task-index.ts';
 import type { TaskAccount } from './ledger/task-account.ts';
 
 /** Tasks that are named for each reason: with ids of 40 characters, a snapshot holds about 2 kB of them. */
 export const MAX_NOTABLE_TASKS = 10;
 
-/** A task as pages name it: its id as a label value, and its server. */
+/** A task as pages name it. */
 interface NamedTask {
+  /** As a label value. */
   readonly id: string;
+  /** `undefined` without `tasks.name`, and if it has none. */
+  readonly name: string | undefined;
   readonly vsId: string;
 }
 
@@ -49,15 +53,18 @@ export class LargestTasks<Task> {
 export function nameNotableTasks(
   mostWatched: LargestTasks<TaskReading>,
   longestStalled: LargestTasks<TaskAccount>,
+  tasks: TaskIndex<TaskReading>,
 ): NotableTasks {
   return {
-    mostWatched: mostWatched.tasks.map(({ id, vsId, connections }) => ({
+    mostWatched: mostWatched.tasks.map(({ id, name, vsId, connections }) => ({
       id: sanitizeLabelValue(id),
+      name,
       vsId,
       connections,
     })),
     longestStalled: longestStalled.tasks.map(({ id, vsId, lastActivity }) => ({
       id: sanitizeLabelValue(id),
+      name: tasks.get(id, vsId)?.name,
       vsId,
       sinceMs: lastActivity.wallMs,
     })),

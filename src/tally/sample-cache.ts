@@ -12,7 +12,7 @@ export class SampleCache {
     this.#last = new SampleColumns(serviceCode, [], []);
   }
 
-  /** Returns the samples of the new columns; all label sets have the same number of labels. */
+  /** Returns the samples of the new columns. */
   update({ labelSets, values, totals }: SampleBuffer): SampleColumns {
     const last = this.#last;
     const nextValues = reuseIfEqual(last.values, values);
@@ -42,5 +42,6 @@ function reuseIfEqual<Item>(
 
 /** The labels of a listing are usually the same objects as those of the last one; see `AccumulatorPool`. */
 function areLabelSetsEqual(a: LabelSet, b: LabelSet | undefined): boolean {
-  return a === b || (b !== undefined && a.every((label, index) => label === b[index]));
+  if (a === b) return true;
+  return b !== undefined && a.length === b.length && a.every((label, index) => label === b[index]);
 }

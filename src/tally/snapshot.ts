@@ -3,6 +3,7 @@ import type { SampleColumns } from '../metrics/sample-columns.ts';
 import type { LedgerCounter, ListingGauge, TaskFamily } from './family-keys.ts';
 import type { Instant } from './instant.ts';
 import type { ForeignCount, InvalidFieldCount, SurplusCount } from '../listing/listing-sink.ts';
+import type { ExpectedTask } from './expectations.ts';
 import type { NotableTasks } from './notable-tasks.ts';
 
 /** Everything that is exposed of one service code after a good listing. Immutable. */
@@ -15,6 +16,8 @@ export interface Snapshot {
   readonly invalidFields: readonly InvalidFieldCount[];
   readonly foreignRecords: readonly ForeignCount[];
   readonly notableTasks: NotableTasks;
+  /** The names that were expected when the listing was taken. */
+  readonly expectedTasks: readonly ExpectedTask[];
   readonly surplus: readonly SurplusCount[];
   /** The families per task are present only if per-task families are on. */
   readonly listing: Readonly<Record<ListingGauge | 'serverLastSeen' | 'oldestTaskFirstSeen', SampleColumns>> &

@@ -17,6 +17,7 @@ import {
 import type { Instant } from './instant.ts';
 import { LabelFolding } from './label-folding.ts';
 import { GaugeFamily, type LimitedSamples } from './gauge-family.ts';
+import { ExpectedTasks, type Expectation } from './expectations.ts';
 import { DEFAULT_LEDGER_SETTINGS, Ledger, type LedgerSettings } from './ledger/ledger.ts';
 import type { ServerSums } from './ledger/server-sums.ts';
 import {
@@ -69,6 +70,7 @@ export class Tally {
   readonly #servers: RecentServers;
   readonly #details: TaskDetails | undefined;
   readonly #ledger: Ledger;
+  readonly #expectedTasks = new ExpectedTasks();
   /** Formats of which some output has had a connection: the service meters them. */
   readonly #meteredFormats = new Set<string>();
   /** Families that have ever folded: from then on they are exposed, at 0 too. */
@@ -108,6 +110,11 @@ export class Tally {
   /** Takes effect with the next listing. */
   set pollIntervalMs(pollIntervalMs: number) {
     this.#ledger.pollIntervalMs = pollIntervalMs;
+  }
+
+  /** Takes effect with the next listing. */
+  set expectation(expectation: Expectation | undefined) {
+    this.#expectedTasks.expectation = expectation;
   }
 
   /** A listing to fill. Discarding it changes nothing. */
@@ -167,7 +174,7 @@ export class Tally {
     const servers = listServers(totals);
     for (const format of listWatchedFormats(totals)) this.#addMeteredFormat(format);
     this.#servers.update(servers, at);
-    this.#details?.beginCommit(totals, at);
+    this.#details?.beginCommit(totals, this.#expectedTasks.names, at);
     countFindings(totals, accumulator);
     const serverSums = yield* this.#ledger.commit({ ...totals, accumulator }, at);
     const gauges = yield* recordInSteps(
@@ -186,7 +193,8 @@ export class Tally {
       },
       invalidFields: totals.invalidFields,
       foreignRecords: totals.foreignRecords,
-      notableTasks: nameNotableTasks(selectMostWatched(totals), serverSums.longestStalled),
+      notableTasks: nameNotableTasks(selectMostWatched(totals), serverSums.longestStalled, totals.tasks),
+      expectedTasks: this.#expectedTasks.commit(totals.tasks, this.#ledger, at),
       surplus: totals.surplus,
       // Assigned, not spread: spreading makes V8 create a hidden class for each snapshot.
       listing: Object.assign(

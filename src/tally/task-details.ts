@@ -4,7 +4,7 @@ import { TASK_FAMILIES, type TaskFamily } from './family-keys.ts';
 import { stillUnseen } from './counter-family.ts';
 import type { Instant } from './instant.ts';
 import type { Sums } from '../listing/family-sums.ts';
-import { sanitizeLabelValue, UNKNOWN } from '../listing/label-values.ts';
+import { OTHER, sanitizeLabelValue, UNKNOWN } from '../listing/label-values.ts';
 import type { TaskReading } from '../listing/listing-sink.ts';
 import type { TaskIndex } from '../listing/task-index.ts';
 import type { Ledger } from './ledger/ledger.ts';
@@ -13,6 +13,9 @@ import type { TaskObserver } from './task-observer.ts';
 import { SampleBuffer } from './sample-buffer.ts';
 import { SampleCache } from './sample-cache.ts';
 import { SlotTable } from './slot-table.ts';
+
+/** Names of one service code that are told apart, besides the expected ones. */
+const MAX_NAMES = 1000;
 
 /** Tasks of an earlier process have been seen before all others. */
 const RESTORED: Instant = { wallMs: 0, monotonicMs: 0 };
@@ -37,6 +40,11 @@ interface TaskDetail {
   reading: TaskReading | undefined;
 }
 
+/** A name that competes for a slot. */
+interface NameItem {
+  readonly key: string;
+}
+
 /** A task that competes for a slot, by its id. */
 interface TaskItem {
   readonly key: string;
@@ -55,9 +63,17 @@ interface TasksOfListing {
 export class TaskDetails implements TaskObserver {
   readonly #maxTasks: number;
   readonly #slots: SlotTable<TaskItem>;
+  readonly #nameSlots = new SlotTable<NameItem>({
+    capacity: MAX_NAMES,
+    getSize: () => [],
+    canReplacePresent: false,
+    isPaced: false,
+  });
   readonly #sampleCaches: Readonly<Record<TaskFamily, SampleCache>>;
   readonly #details = new Map<string, TaskDetail>();
   #committedAt: Instant | undefined;
+  /** Names beyond the limit in this listing. */
+  #foldedNames: ReadonlySet<string> = new Set();
   /** Those of the last listing: their labels are the formats of its outputs. */
   #outputSums: Sums['outputs'] | undefined;
   /** Tasks of the last listing that are not exposed. */
@@ -75,7 +91,11 @@ export class TaskDetails implements TaskObserver {
   }
 
   /** Selects the tasks of a listing, before the ledger takes it. */
-  beginCommit({ tasks: readings, sums }: TasksOfListing, at: Instant): void {
+  beginCommit(
+    { tasks: readings, sums }: TasksOfListing,
+    expectedNames: readonly string[],
+    at: Instant,
+  ): void {
     this.#committedAt = at;
     this.#outputSums = sums.outputs;
     const tasks = [...readings].filter((reading) => pickReading(readings.listById(reading.id)) === reading);
@@ -90,6 +110,7 @@ export class TaskDetails implements TaskObserver {
       detail.reading = reading;
     }
     this.omittedCount = readings.size - selected.size;
+    this.#limitNames(selected.values(), new Set(expectedNames), at);
   }
 
   /** The counters of the tasks that are exposed. */
@@ -143,7 +164,8 @@ export class TaskDetails implements TaskObserver {
       exposedLabels.add(label);
       const labels = [label];
       const connectionsByFormat = this.#sumConnectionsByFormat(reading);
-      families.taskInfo.add(labels.concat(listInfoLabels(reading, connectionsByFormat.keys())), 1);
+      const info = listInfoLabels(reading, connectionsByFormat.keys());
+      families.taskInfo.add(labels.concat(info, this.#listNameLabels(reading)), 1);
       addCounter(families.taskInputBytes, labels, detail.input, served);
       for (const [format, counter] of detail.outputs) {
         addCounter(families.taskHttpOutputBytes, labels.concat(format), counter, served);
@@ -156,6 +178,23 @@ export class TaskDetails implements TaskObserver {
       families.taskFirstSeen.add(labels, account.firstSeen.wallMs / 1000);
     }
     return recordOf(TASK_FAMILIES, (family) => this.#sampleCaches[family].update(families[family]));
+  }
+
+  /** Expected names never fold. */
+  #limitNames(tasks: Iterable<TaskReading>, expected: ReadonlySet<string>, at: Instant): void {
+    const names = new Set<string>();
+    for (const { name } of tasks) if (name !== undefined && !expected.has(name)) names.add(name);
+    const { rest } = this.#nameSlots.assign(
+      Array.from(names, (key) => ({ key })),
+      at,
+    );
+    this.#foldedNames = new Set(rest.map(({ key }) => key));
+  }
+
+  /** No label for a task without a name. */
+  #listNameLabels({ name }: TaskReading): readonly string[] {
+    if (name === undefined) return [];
+    return [this.#foldedNames.has(name) ? OTHER : name];
   }
 
   #sumConnectionsByFormat({ outputs }: TaskReading): Map<string, number> {

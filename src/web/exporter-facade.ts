@@ -9,11 +9,12 @@ import type { FamilySelection } from '../metrics/family.ts';
 import type { LatestListing, PollHistoryView } from '../poller/poll-history.ts';
 import type { Poller } from '../poller/poller.ts';
 import type { ScrapeTrigger } from '../poller/scrape-trigger.ts';
-import { isStale, type CodeState, type Store } from '../poller/store.ts';
+import { isStale, listExpectedTasksOf, type CodeState, type Store } from '../poller/store.ts';
 import type { Watchdog } from '../poller/watchdog.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { selectShard } from '../sharding/rendezvous.ts';
 import type { Shard } from '../sharding/shard.ts';
+import type { ExpectedTask } from '../tally/expectations.ts';
 import type { PollErrorReason } from '../upstream/errors.ts';
 import { PollWaits, type ClientScrape } from './poll-waits.ts';
 
@@ -40,6 +41,8 @@ export interface ServiceCodeStatus {
   /** Totals of the last good listing, unless it is stale; without rates if polls have failed since. */
   readonly totals: LatestListing | undefined;
   readonly history: PollHistoryView;
+  /** The names that must run, and whether they do. */
+  readonly expectedTasks: readonly ExpectedTask[];
 }
 
 /** Where and when a service code is polled. */
@@ -217,6 +220,7 @@ function toServiceCodeStatus(state: CodeState, labels: CodeLabels, nowMs: number
     httpStatus,
     totals: toTotals(state, nowMs),
     history,
+    expectedTasks: listExpectedTasksOf(state, nowMs),
   };
 }
 

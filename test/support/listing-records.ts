@@ -53,6 +53,8 @@ export interface OutputRecord {
 /** An entry of `task_list` ("Task"). */
 export interface TaskRecord {
   readonly id: string;
+  /** If names are asked for. */
+  readonly name?: string;
   readonly vsId: string | undefined;
   /** A finite number from 0 on; the service's own demo page shows fractions. */
   readonly progress: number | undefined;

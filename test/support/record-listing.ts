@@ -185,7 +185,7 @@ export class RecordListing {
     return {
       id: record.id,
       vsId,
-      name: undefined,
+      name: record.name,
       progress: record.progress,
       inputCount: inputs.length,
       inputBytes: record.inputBytes,

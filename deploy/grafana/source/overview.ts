@@ -29,6 +29,7 @@ export function overview(): DashboardSpec {
     span: '3h',
     sections: [
       { panels: [...statusPanels(), ...totalPanels(), stateTimelinePanel(), errorRatios()] },
+      { title: 'Expected streams', panels: expectedPanels() },
       { title: 'Now', panels: [serviceCodeTable(q)] },
       { title: 'Over time', panels: flowPanels() },
     ],
@@ -114,6 +115,52 @@ function stateTimelinePanel() {
   )
     .mappings(UP_OR_DOWN)
     .thresholds(thresholds('red', [1, 'green']));
+}
+
+function expectedPanels() {
+  const noValue = 'No service code has an expectation';
+  const byName = `{{task_name}} ${BY_CODE}`;
+  const task = ['service_code', 'task_name'];
+  return [
+    stateTimeline(
+      {
+        title: 'Expected streams',
+        description:
+          'Up while a live task of the name is listed, has received input and is not stalled. The names are in expect of the service code.',
+        unit: 'none',
+        span: 12,
+        noValue,
+      },
+      { expr: max(task, q.select(C.expectedTaskUp)), legend: byName },
+    )
+      .mappings(UP_OR_DOWN)
+      .thresholds(thresholds('red', [1, 'green'])),
+    timeSeries(
+      {
+        title: 'Outputs of expected streams',
+        description: 'A step down is a missing rendition. No line: no task of the name is listed.',
+        unit: 'none',
+        span: 6,
+        noValue,
+      },
+      { expr: max(task, q.last(C.expectedTaskOutputs)), legend: byName },
+    ),
+    timeSeries(
+      {
+        title: 'Expected tasks',
+        description:
+          'Live tasks that must run, and tasks that are listed, of service codes with an expectation.',
+        unit: 'none',
+        span: 6,
+        noValue,
+      },
+      { expr: max(CODE, q.last(C.expectedTasks)), legend: `expected ${BY_CODE}` },
+      {
+        expr: `${max(CODE, q.last(C.listingTasks))} and ${max(CODE, q.last(C.expectedTasks))}`,
+        legend: `listed ${BY_CODE}`,
+      },
+    ),
+  ];
 }
 
 function errorRatios() {

@@ -66,6 +66,7 @@ export async function resolveCodes(
       ...(typeof defaultSecret === 'object' ? [defaultSecret] : []),
       ...listed.flatMap((code, index) => checkSecret(code, secrets[index], defaultSecret)),
       ...listed.flatMap((code) => checkOwnStaleAfter(code, common)),
+      ...listed.flatMap((code) => checkExpectedNames(code, common)),
     ],
   };
 }
@@ -135,10 +136,12 @@ function readCommonSettings({ get }: MergedSettings) {
     stallAfterMs: get('poll.stall_after'),
     intervalMs: get('poll.interval'),
     staleAfterMs: get('poll.stale_after'),
+    taskName: get('tasks.name'),
   };
 }
 
 function resolveCode(code: ServiceCodeEntry, secret: string, common: CommonSettings): ServiceCodeSettings {
+  const taskName = code.task_name ?? common.taskName;
   return {
     serviceCode: code.service_code,
     baseUrl: code.base_url ?? common.baseUrl ?? '',
@@ -146,6 +149,8 @@ function resolveCode(code: ServiceCodeEntry, secret: string, common: CommonSetti
     stallAfterMs: code.stall_after ?? common.stallAfterMs,
     labels: code.labels ?? NO_STATIC_LABELS,
     ...resolveTimes(code, common),
+    ...(taskName !== undefined && { taskName }),
+    ...(code.expect !== undefined && { expectation: code.expect }),
   };
 }
 
@@ -212,6 +217,15 @@ function checkOwnStaleAfter({ code, index, list }: ListedCode, common: CommonSet
   // Located only on failure, too.
   if (staleAfterMs >= intervalMs) return [];
   return checkAtLeastInterval(list.locate([index, own]), staleAfterMs, intervalMs);
+}
+
+/** Names can only be found where the exporter knows them. */
+function checkExpectedNames({ code, index, list }: ListedCode, common: CommonSettings): readonly Problem[] {
+  const { expect, task_name = common.taskName } = code;
+  if (expect === undefined || expect.names.length === 0 || task_name !== undefined) return [];
+  const remedy = "set tasks.name, or the code's task_name, to the source of names";
+  const message = expectedFound('a source of names of tasks, because names are expected', 'none', remedy);
+  return [{ location: list.locate([index, 'expect', 'names']), message }];
 }
 
 function reportMissing(path: SettingPath, expected: string): Problem {

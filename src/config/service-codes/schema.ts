@@ -1,8 +1,16 @@
 import { dirname } from 'node:path';
 import { z } from 'zod';
 import { baseUrl } from '../addresses.ts';
-import { commaSeparated, duration, schemaMeta, secretFilePath, secretText } from '../schemas.ts';
+import {
+  commaSeparated,
+  duration,
+  schemaMeta,
+  secretFilePath,
+  secretText,
+  taskNameSource,
+} from '../schemas.ts';
 import { expected, strictMapping } from '../validation.ts';
+import { expectation } from './expectation.ts';
 import { staticLabels } from './static-labels.ts';
 
 /**
@@ -30,6 +38,11 @@ export const SERVICE_CODE_KEYS = {
   interval: { doc: 'Overrides `poll.interval`.', schema: duration(1000) },
   stale_after: { doc: 'Overrides `poll.stale_after`.', schema: duration(1) },
   stall_after: { doc: 'Overrides `poll.stall_after`.', schema: duration(1) },
+  task_name: { doc: 'Overrides `tasks.name`.', schema: taskNameSource },
+  expect: {
+    doc: 'What must run, for metrics and alerts: `tasks`, a number of live tasks, and `names`, a list of names of tasks; see docs/service-codes.md.',
+    schema: expectation,
+  },
   labels: {
     doc: 'Labels added to every series of the code: name to string, at most 10; see docs/service-codes.md.',
     schema: staticLabels,
@@ -46,6 +59,8 @@ const entrySchema = strictMapping(
     interval: SERVICE_CODE_KEYS.interval.schema.optional(),
     stale_after: SERVICE_CODE_KEYS.stale_after.schema.optional(),
     stall_after: SERVICE_CODE_KEYS.stall_after.schema.optional(),
+    task_name: SERVICE_CODE_KEYS.task_name.schema.optional(),
+    expect: SERVICE_CODE_KEYS.expect.schema.optional(),
     labels: SERVICE_CODE_KEYS.labels.schema.optional(),
   },
   expected('a service code (put digits in quotes) or a mapping with one'),

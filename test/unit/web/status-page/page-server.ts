@@ -107,9 +107,15 @@ export function createBreakdown(name: (index: number) => string): ListingBreakdo
     usersByClientVersion: createCounts(14),
     usersByDeviceType: createCounts(4),
     inputsByProtocol: [],
-    mostWatched: createCounts(3).map(({ name: id, value }) => ({ id, vsId: name(0), connections: value })),
+    mostWatched: createCounts(3).map(({ name: id, value }) => ({
+      id,
+      name: undefined,
+      vsId: name(0),
+      connections: value,
+    })),
     longestStalled: createCounts(2).map(({ name: id }, index) => ({
       id,
+      name: undefined,
       vsId: name(1),
       sinceMs: NOW_MS - 60_000 * (5 - index),
     })),

@@ -28,6 +28,7 @@ export function createStatus(
       egress: 12_500_000,
     },
     history: new PollHistory(),
+    expectedTasks: [],
     ...overrides,
   };
 }

@@ -1,0 +1,93 @@
+import type { TaskReading } from '../listing/listing-sink.ts';
+import type { Instant } from './instant.ts';
+import type { Ledger } from './ledger/ledger.ts';
+import { hasFlag, TaskFlag, type TaskAccount } from './ledger/task-account.ts';
+
+/** What must run of a service code (METRICS.md, section 7). */
+export interface Expectation {
+  /** Number of live tasks; at least the number of names. */
+  readonly tasks: number;
+  /** Names of tasks as label values, each once. */
+  readonly names: readonly string[];
+}
+
+/**
+ * `up`: a live task of the name has received input, or reports none, and is not stalled; `missing`: no live task has the
+ * name; `unknown`: there is no recent listing.
+ */
+type ExpectedTaskCondition = 'up' | 'stalled' | 'without_input' | 'missing' | 'unknown';
+
+/** An expected name. If several tasks have it, the best one counts. */
+export interface ExpectedTask {
+  readonly name: string;
+  readonly condition: ExpectedTaskCondition;
+  /** The largest number of outputs of a task with the name; `undefined` if none is listed. */
+  readonly outputs: number | undefined;
+  /** Since when it has been up, or has not been, in milliseconds since the Unix epoch; `undefined` if that is unknown. */
+  readonly sinceMs: number | undefined;
+}
+
+/** The best first. */
+const LISTED_CONDITIONS = ['up', 'stalled', 'without_input', 'missing'] as const;
+
+/** Follows the tasks of one service code that an expectation names. */
+export class ExpectedTasks {
+  /** Takes effect with the next listing. */
+  expectation: Expectation | undefined;
+  #last: readonly ExpectedTask[] = [];
+
+  get names(): readonly string[] {
+    return this.expectation?.names ?? [];
+  }
+
+  /** Finds the tasks of a good listing, after the ledger has taken the same readings. */
+  commit(
+    tasks: Iterable<TaskReading>,
+    ledger: Pick<Ledger, 'getTask'>,
+    at: Instant,
+  ): readonly ExpectedTask[] {
+    const { names } = this;
+    const tasksByName = new Map(names.map((name): [string, TaskReading[]] => [name, []]));
+    if (names.length > 0)
+      for (const task of tasks) if (task.name !== undefined) tasksByName.get(task.name)?.push(task);
+    const last = new Map(this.#last.map((task) => [task.name, task]));
+    this.#last = [...tasksByName].map(([name, namesakes]) => {
+      const conditions = namesakes.map((task) => toCondition(task, ledger.getTask(task)));
+      const condition = LISTED_CONDITIONS.find((one) => conditions.includes(one)) ?? 'missing';
+      const before = last.get(name);
+      const isUnchanged = (before?.condition === 'up') === (condition === 'up');
+      return {
+        name,
+        condition,
+        outputs: namesakes.map(({ outputs }) => outputs.length).toSorted((a, b) => b - a)[0],
+        sinceMs: before !== undefined && isUnchanged ? before.sinceMs : at.wallMs,
+      };
+    });
+    return this.#last;
+  }
+}
+
+function toCondition(
+  { progress = 0 }: TaskReading,
+  account: TaskAccount | undefined,
+): (typeof LISTED_CONDITIONS)[number] {
+  if (account === undefined || progress > 0) return 'missing';
+  if (hasFlag(account, TaskFlag.isStalled)) return 'stalled';
+  // Without an input source, the task has never reported input bytes.
+  const hasInput = hasFlag(account, TaskFlag.hasFlowed) || account.inputSource === undefined;
+  return hasInput ? 'up' : 'without_input';
+}
+
+/**
+ * The expected names with the tasks of the last good listing. A name that is in no listing yet, or of which none is recent,
+ * is unknown.
+ */
+export function listExpectedTasks(
+  expectation: Expectation | undefined,
+  recent: readonly ExpectedTask[] | undefined,
+): readonly ExpectedTask[] {
+  const found = new Map(recent?.map((task) => [task.name, task]));
+  return (expectation?.names ?? []).map(
+    (name) => found.get(name) ?? { name, condition: 'unknown', outputs: undefined, sinceMs: undefined },
+  );
+}

@@ -1,0 +1,85 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { listExpectedTasks, type ExpectedTask } from '../../../src/tally/expectations.ts';
+import { buildOutputRecord, buildTaskRecord } from '../../support/record-builders.ts';
+import { START_MS, STEP_MS, TallyRun } from '../../support/tally-run.ts';
+
+type Tasks = readonly ReturnType<typeof buildTaskRecord>[];
+
+/** Commits listings, and returns what the last one says about the expected name `main`. */
+function expectMain(...listings: readonly Tasks[]): ExpectedTask | undefined {
+  const run = new TallyRun({ stallAfterMs: STEP_MS });
+  run.tally.expectation = { tasks: 1, names: ['main'] };
+  return listings.map((tasks) => run.commitListing({ tasks }).expectedTasks[0]).at(-1);
+}
+
+const task = (inputBytes: number | undefined, more: Parameters<typeof buildTaskRecord>[0] = {}) =>
+  buildTaskRecord({ name: 'main', inputBytes, ...more });
+
+/** Name, listings, and the condition after the last one. */
+const TABLE: readonly [name: string, listings: readonly Tasks[], condition: string][] = [
+  ['a task that has received input is up', [[task(1)], [task(2)]], 'up'],
+  ['a task without the field of input bytes is up', [[task(undefined)]], 'up'],
+  ['a task that has never received a byte is not up', [[task(0)]], 'without_input'],
+  ['a task whose input does not grow any more is stalled', [[task(1)], [task(2)], [task(2)]], 'stalled'],
+  ['a name that is not listed is missing', [[task(1, { name: 'other' })]], 'missing'],
+  ['a name is case-sensitive', [[task(1, { name: 'Main' })]], 'missing'],
+  ['a task that has left is missing', [[task(1)], [task(2)], []], 'missing'],
+  ['a task that reads a file is no live task', [[task(1, { progress: 3 })]], 'missing'],
+  [
+    'of two tasks with one name, one that is up is enough',
+    [
+      [task(0), task(1, { id: 'task-2' })],
+      [task(0), task(2, { id: 'task-2' })],
+    ],
+    'up',
+  ],
+  [
+    'a restarted task with the same name is up',
+    [[task(1)], [task(2)], [], [task(1, { id: 'task-2' })]],
+    'up',
+  ],
+];
+
+for (const [name, listings, condition] of TABLE) {
+  test(name, () => assert.equal(expectMain(...listings)?.condition, condition));
+}
+
+test('the largest number of outputs of a name counts, and none while it is missing', () => {
+  const outputs = (count: number) => Array.from({ length: count }, () => buildOutputRecord());
+  const two = task(1, { outputs: outputs(2) });
+  const three = task(1, { id: 'task-2', outputs: outputs(3) });
+  assert.equal(expectMain([two, three])?.outputs, 3);
+  assert.equal(expectMain([two, three], [two])?.outputs, 2);
+  assert.equal(expectMain([two], [])?.outputs, undefined);
+});
+
+test('the time of the last change between up and not up is kept', () => {
+  assert.equal(expectMain([task(1)], [task(2)])?.sinceMs, START_MS);
+  assert.equal(expectMain([task(1)], [task(2)], [], [])?.sinceMs, START_MS + 2 * STEP_MS);
+  // From stalled to missing.
+  assert.equal(expectMain([task(1)], [task(2)], [task(2)], [])?.sinceMs, START_MS + 2 * STEP_MS);
+});
+
+test('another expectation takes effect with the next listing', () => {
+  const run = new TallyRun();
+  const commit = () => run.commitListing({ tasks: [task(1)] }).expectedTasks.map(({ name }) => name);
+  assert.deepEqual(commit(), []);
+  run.tally.expectation = { tasks: 2, names: ['main', 'backup'] };
+  assert.deepEqual(commit(), ['main', 'backup']);
+  run.tally.expectation = { tasks: 5, names: [] };
+  assert.deepEqual(commit(), []);
+});
+
+test('names that the last listing was not searched for are unknown', () => {
+  const recent = expectMain([task(1)]);
+  const unknown = { condition: 'unknown', outputs: undefined, sinceMs: undefined };
+  assert.deepEqual(listExpectedTasks({ tasks: 2, names: ['main', 'new'] }, recent && [recent]), [
+    recent,
+    { name: 'new', ...unknown },
+  ]);
+  assert.deepEqual(listExpectedTasks({ tasks: 1, names: ['main'] }, undefined), [
+    { name: 'main', ...unknown },
+  ]);
+  assert.deepEqual(listExpectedTasks(undefined, recent && [recent]), []);
+});
