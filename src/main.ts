@@ -1,10 +1,12 @@
 #!/usr/bin/env node
+import { closeSync, openSync } from 'node:fs';
 import { hostname } from 'node:os';
 import type { Command } from './commands/command.ts';
 import { LOCAL_FILE_SYSTEM } from './config/local-file-system.ts';
 import { waitForAbort } from './runtime/abort.ts';
 import { FirstFailure } from './runtime/background-task.ts';
 import { systemClock } from './runtime/clock.ts';
+import { getErrorCode, isResourceError } from './runtime/errors.ts';
 import { FatalErrorReporter } from './runtime/fatal-error-reporter.ts';
 import { openLogOutput } from './runtime/log-output.ts';
 import { abortOnSignals, ignoreInspectorSignal, listenForReloadSignal } from './runtime/signals.ts';
@@ -22,6 +24,9 @@ const RELOADABLE_COMMANDS: readonly string[] = ['serve'];
 
 /** After a shutdown or a bug, output whose reader has stalled must not keep the process alive. */
 const DRAIN_TIMEOUT_MS = 1000;
+
+/** Program files that Node.js opens at a time while it starts, and connections. */
+const MIN_OPEN_FILES = 256;
 
 /** Runs the command that the first argument names, `serve` if that is a flag, and returns the exit code. */
 async function run(
@@ -65,6 +70,26 @@ function drain(stream: NodeJS.WritableStream): Promise<void> {
   });
 }
 
+/** Describes an error for lack of memory or file descriptors. Without a descriptor, Node.js also fails to find modules. */
+function describeLimitProblem(error: unknown): string | undefined {
+  if (error instanceof RangeError)
+    return isResourceError(error)
+      ? 'The operating system gave no memory: raise the limit (ulimit -v, MemoryMax)'
+      : undefined;
+  return isResourceError(error) || (getErrorCode(error) === 'ERR_MODULE_NOT_FOUND' && !canOpenFile())
+    ? `Expected to be allowed to open ${MIN_OPEN_FILES} files, found fewer: raise the limit (ulimit -n, LimitNOFILE)`
+    : undefined;
+}
+
+function canOpenFile(): boolean {
+  try {
+    closeSync(openSync(process.execPath, 'r'));
+    return true;
+  } catch (error) {
+    return !isResourceError(error);
+  }
+}
+
 /** Ends the process although threads hang in calls to a file system, for which `process.exit` would wait. */
 function killProcess(): void {
   process.removeAllListeners('SIGTERM');
@@ -83,8 +108,10 @@ let drainDeadline = waitForAbort(signal);
 try {
   exitCode = await Promise.race([run(process.argv.slice(2), signal, fatalErrorReporter), failure.promise]);
 } catch (error) {
-  fatalErrorReporter.report(error);
-  exitCode = 1;
+  const limitProblem = describeLimitProblem(error);
+  if (limitProblem === undefined) fatalErrorReporter.report(error);
+  else process.stderr.write(`xvs-exporter: ${limitProblem}\n`);
+  exitCode = limitProblem === undefined ? 1 : 2;
   drainDeadline = Promise.resolve();
 }
 // Writes to a pipe are asynchronous beyond its capacity of 64 KiB, and `process.exit` discards them.

@@ -21,6 +21,8 @@ export const REMEDY_BY_REASON: Readonly<Record<PollErrorReason, string>> = {
   bad_shape:
     'Check that upstream.base_url is the address of the service, and the interface version. The log has the position.',
   api_error: 'Check the secret, the service code and the clock of this machine.',
+  resources:
+    'Raise the limit of open files (ulimit -n, LimitNOFILE) or the memory limit of the exporter. The code in the log says which one: EMFILE and ENFILE are files.',
   internal: 'Report the log line with the version of the exporter. The next poll starts with a fresh reader.',
 };
 
@@ -76,6 +78,10 @@ const DIAGNOSES: Readonly<Record<string, Diagnosis>> = {
     isMatch: ({ failure }) => failure?.code === 'ERR_TLS_CERT_ALTNAME_INVALID',
     remedy: (observation) =>
       `The certificate was not issued for ${hostOf(observation)}. Use a host name of the certificate in upstream.base_url.`,
+  },
+  resources: {
+    isMatch: ({ failure }) => failure?.reason === 'resources',
+    remedy: REMEDY_BY_REASON.resources,
   },
   unresolvedHostName: {
     isMatch: ({ failure }) => failure?.reason === 'dns',

@@ -2,7 +2,9 @@ import { ReadError } from '../listing/engine/read-error.ts';
 import { ListingReader, type ListingOptions } from '../listing/reader.ts';
 import type { ListingSink } from '../listing/listing-sink.ts';
 import type { ReaderPool } from '../listing/reader-pool.ts';
+import { isResourceError } from '../runtime/errors.ts';
 import { isSuccessStatus, type ListingTarget, type UpstreamClient } from '../upstream/client.ts';
+import { toUpstreamError } from '../upstream/error-classification.ts';
 import { UpstreamError } from '../upstream/errors.ts';
 import type { RequestObserver } from '../upstream/request-observer.ts';
 
@@ -66,6 +68,7 @@ export async function fetchListing(
     if (error instanceof UpstreamError) return body.fail(error);
     if (error instanceof ReadError)
       return body.fail(new UpstreamError(error.code, error.message, { cause: error }));
+    if (isResourceError(error)) return body.fail(toUpstreamError(error));
     throw error;
   }
 }

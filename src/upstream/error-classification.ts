@@ -1,8 +1,8 @@
 import { errors } from 'undici';
-import { getErrorCode, getErrorMessage } from '../runtime/errors.ts';
+import { getErrorCode, getErrorMessage, isResourceError } from '../runtime/errors.ts';
 import { POLL_ERROR_SUMMARY, UpstreamError } from './errors.ts';
 
-type FailureReason = 'timeout' | 'dns' | 'connect' | 'tls' | 'reset' | 'too_large' | 'not_json';
+type FailureReason = 'timeout' | 'dns' | 'connect' | 'tls' | 'reset' | 'too_large' | 'not_json' | 'resources';
 
 const MESSAGES: Readonly<Record<FailureReason, string>> = {
   ...POLL_ERROR_SUMMARY,
@@ -32,7 +32,6 @@ const REASON_BY_CODE: ReadonlyMap<string, FailureReason> = new Map([
   ['EADDRNOTAVAIL', 'connect'],
   ['EACCES', 'connect'],
   ['EPERM', 'connect'],
-  ['EMFILE', 'connect'],
   ['UND_ERR_ABORTED', 'connect'],
   ['EPROTO', 'tls'],
   ['INVALID_CA', 'tls'],
@@ -76,7 +75,7 @@ const REASON_BY_PREFIX: readonly (readonly [prefix: string, reason: FailureReaso
 export function toUpstreamError(error: unknown): UpstreamError {
   if (error instanceof UpstreamError) return error;
   const code = findErrorCode(error);
-  const reason = classifyCode(code);
+  const reason = isResourceError(findCause(error)) ? 'resources' : classifyCode(code);
   const message = code === undefined ? MESSAGES[reason] : `${MESSAGES[reason]} (${code})`;
   return new UpstreamError(reason, message, {
     ...(code !== undefined && { code }),
@@ -99,9 +98,19 @@ function findErrorCode(error: unknown): string | undefined {
   }
   // undici 7 accepts statuses below 100 in its parser and fails an assertion after it.
   if (error.name === 'AssertionError' && /statusCode/.test(error.message)) return NOT_HTTP;
-  return (
-    getErrorCode(error) ?? findErrorCode(error instanceof AggregateError ? error.errors[0] : error.cause)
-  );
+  return getErrorCode(error) ?? findErrorCode(getInnerError(error));
+}
+
+/** The innermost error with a code, or the innermost one. */
+function findCause(error: unknown): unknown {
+  const inner =
+    error instanceof Error && getErrorCode(error) === undefined ? getInnerError(error) : undefined;
+  return inner === undefined ? error : findCause(inner);
+}
+
+/** The error of the first of several addresses of a host, or the cause. */
+function getInnerError(error: Error): unknown {
+  return error instanceof AggregateError ? error.errors[0] : error.cause;
 }
 
 function copyMessageAndStack(error: Error): Error {

@@ -3,7 +3,8 @@
  *
  * `timeout`: any timeout (connect, headers, idle, total); `connect`: no connection could be established; `reset`: the
  * connection was lost; `http_status`: a status other than 2xx, or 206; `not_json`: a body that cannot be decoded or is not JSON;
- * `bad_shape`: JSON that is not a listing; `api_error`: a listing whose `ret` is not 0; `internal`: a defect of the exporter.
+ * `bad_shape`: JSON that is not a listing; `api_error`: a listing whose `ret` is not 0; `resources`: this machine gave the exporter
+ * no file descriptor or no memory; `internal`: a defect of the exporter.
  */
 export const POLL_ERROR_REASONS = [
   'timeout',
@@ -16,6 +17,7 @@ export const POLL_ERROR_REASONS = [
   'not_json',
   'bad_shape',
   'api_error',
+  'resources',
   'internal',
 ] as const;
 
@@ -34,6 +36,7 @@ export const POLL_ERROR_SUMMARY: Readonly<Record<PollErrorReason, string>> = {
   not_json: 'The response is not JSON',
   bad_shape: 'The response is JSON but not a listing',
   api_error: 'The service rejected the request',
+  resources: 'The exporter got no file descriptor or no memory from this machine',
   internal: 'The exporter could not read the response because of a defect',
 };
 

@@ -1,10 +1,10 @@
 import type { EngineExports } from './exports.ts';
 
 /**
- * `not_json`: the body is not JSON. `bad_shape`: the body is JSON but not that of the table. `internal`: the engine could not
- * read the body because of a defect.
+ * `not_json`: the body is not JSON. `bad_shape`: the body is JSON but not that of the table. `resources`: the engine got no
+ * memory. `internal`: the engine could not read the body because of a defect.
  */
-export type ReadErrorCode = 'not_json' | 'bad_shape' | 'internal';
+export type ReadErrorCode = 'not_json' | 'bad_shape' | 'resources' | 'internal';
 
 /** A body cannot be read. The message names the byte offset and quotes at most one byte of the body. */
 export class ReadError extends Error {
@@ -75,9 +75,14 @@ export function createReadError(
   return new ReadError('not_json', message, exports.receivedBytes());
 }
 
-/** The error of a body that the module could not read because of a defect. */
-export function createTrapError(cause: unknown): ReadError {
-  return new ReadError('internal', 'The reader of listings failed', 0, { cause });
+/** V8's message for `unreachable()`: while it reads, the module runs into one only if its memory cannot grow. */
+const NO_MEMORY = 'unreachable';
+
+/** The error of a body that the module could not read for lack of memory, or because of a defect. */
+export function createTrapError(cause: Error): ReadError {
+  return cause.message === NO_MEMORY
+    ? new ReadError('resources', 'The reader of listings got no memory', 0, { cause })
+    : new ReadError('internal', 'The reader of listings failed', 0, { cause });
 }
 
 function createSyntaxError({ expectation, failureOffset, failureByte }: EngineExports): ReadError {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { copyFileSync, writeFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { fixturePath } from '../../support/fixtures.ts';
-import { startProgram } from '../../support/program.ts';
+import { Program, PROGRAM_PATH, startProgram } from '../../support/program.ts';
 import { TemporaryFolder } from '../../support/temporary-folder.ts';
 
 const SETTINGS = {
@@ -80,4 +80,17 @@ test('healthcheck uses the address of the configuration file, even if another se
   assert.equal(await health.exitCode, 0, health.stderr);
   await using other = startProgram(['healthcheck'], { XVS_CONFIG_FILE: folder.at('xvs.yml') });
   assert.equal(await other.exitCode, 0, other.stderr);
+});
+
+test('a start with too few file descriptors says so in one sentence', async () => {
+  const command = `ulimit -n 40; exec "${process.execPath}" "${PROGRAM_PATH}" once`;
+  await using program = new Program('/bin/sh', ['-c', command], SETTINGS);
+  // Newer lines of Node.js open one file at a time while they start, and need fewer.
+  const isStarted = (await program.exitCode) === 1;
+  if (isStarted) assert.match(program.stderr, /"reason":"connect"/);
+  else
+    assert.equal(
+      program.stderr,
+      'xvs-exporter: Expected to be allowed to open 256 files, found fewer: raise the limit (ulimit -n, LimitNOFILE)\n',
+    );
 });

@@ -58,6 +58,11 @@ const CASES: readonly (readonly [
     ['The certificate was not issued for live.example.com.'],
   ],
   [
+    'no free file descriptor',
+    { ...NO_RESPONSE, ...createFailure('resources', 'EMFILE') },
+    ['Raise the limit of open files'],
+  ],
+  [
     'an unknown host name',
     { ...NO_RESPONSE, ...createFailure('dns', 'ENOTFOUND') },
     ['This machine cannot resolve the name live.example.com.'],

@@ -62,22 +62,28 @@ test('an instance is released after the end, an error and disposal', () => {
   assert.equal(pool.freeCount, 1);
 });
 
-test('a trap is an error of the listing, and the next one gets a fresh instance', () => {
-  const pool = createReaderPool();
-  const instance = pool.acquire(undefined);
-  pool.release(instance);
-  Object.assign(instance, {
-    write: () => {
-      throw new WebAssembly.RuntimeError('unreachable');
-    },
+for (const [trap, code] of [
+  ['memory access out of bounds', 'internal'],
+  // What the module runs into if its memory cannot grow.
+  ['unreachable', 'resources'],
+] as const) {
+  test(`the trap "${trap}" is an error of the listing, and the next one gets a fresh instance`, () => {
+    const pool = createReaderPool();
+    const instance = pool.acquire(undefined);
+    pool.release(instance);
+    Object.assign(instance, {
+      write: () => {
+        throw new WebAssembly.RuntimeError(trap);
+      },
+    });
+    assert.throws(
+      () => readInChunks(BODY, [], pool),
+      (error: Error) => error instanceof ReadError && error.code === code,
+    );
+    assert.equal(pool.freeCount, 0);
+    assert.equal(readInChunks(BODY, [], pool).listing.users, 1);
   });
-  assert.throws(
-    () => readInChunks(BODY, [], pool),
-    (error: Error) => error instanceof ReadError && error.code === 'internal',
-  );
-  assert.equal(pool.freeCount, 0);
-  assert.equal(readInChunks(BODY, [], pool).listing.users, 1);
-});
+}
 
 test('labels of earlier listings do not change a later one', () => {
   const pool = createReaderPool();

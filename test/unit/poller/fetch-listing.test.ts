@@ -262,7 +262,12 @@ test('a body that is not JSON ends the request immediately; the error has the of
   assert.match(error?.message ?? '', / at byte 9$/);
 });
 
-for (const internalError of [new TypeError('Expected a function'), new RangeError('Out of memory')]) {
+test('an error for lack of memory is a failure of the poll', async () => {
+  const client: Client = { requestListing: () => Promise.reject(new RangeError('Out of memory')) };
+  assert.equal((await fetchFrom(client)).error?.reason, 'resources');
+});
+
+for (const internalError of [new TypeError('Expected a function'), new RangeError('Invalid length')]) {
   test(`a ${internalError.name} rejects`, async () => {
     const client: Client = { requestListing: () => Promise.reject(internalError) };
     await assert.rejects(fetchFrom(client), internalError);

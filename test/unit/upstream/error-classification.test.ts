@@ -35,6 +35,7 @@ const REASONS = {
     'ERR_STREAM_PREMATURE_CLOSE',
   ],
   too_large: ['UND_ERR_HEADERS_OVERFLOW'],
+  resources: ['EMFILE', 'ENFILE', 'ENOMEM', 'EAI_MEMORY', 'Z_MEM_ERROR'],
   not_json: ['Z_DATA_ERROR', 'Z_BUF_ERROR', 'ERR__ERROR_FORMAT_PADDING_1'],
 } as const;
 
@@ -63,6 +64,12 @@ describe('error classification', () => {
       toUpstreamError(new Error('outer', { cause: createSystemError('ENOTFOUND') })).reason,
       'dns',
     );
+  });
+
+  it('is resources if V8 gets no memory', () => {
+    const error = new RangeError('WebAssembly.Instance(): Out of memory: Cannot allocate Wasm memory');
+    assert.equal(toUpstreamError(error).reason, 'resources');
+    assert.equal(toUpstreamError(new RangeError('Invalid array length')).reason, 'connect');
   });
 
   it('uses the error of the first of several addresses', () => {
