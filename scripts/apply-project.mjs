@@ -34,6 +34,7 @@ const ruleFiles = [
 /** Files, and for each what precedes a value, and the value up to the end of the line or the next quote. */
 const EDITS = [
   ['package.json', '"homepage": "', project.home],
+  ['package.json', '"runbook": "', project.runbook],
   ['package.json', '"repository": {\n    "type": "git",\n    "url": "', `git+${project.repository}`],
   ['package.json', '"bugs": "', project.issues],
   ['Dockerfile', 'org.opencontainers.image.url="', project.home],

@@ -90,7 +90,7 @@ function createEnvironment(baseUrl) {
     XVS_POLL_STALE_AFTER: '2m',
     XVS_POLL_STALL_AFTER: '15s',
     XVS_WEB_LISTEN_ADDRESS: '127.0.0.1:0',
-    XVS_DISPLAY_DEVICE_TYPES: '10=iPhone,11=iPad,20=Android',
+    XVS_WEB_GRAFANA_URL: 'https://grafana.example.com',
   };
 }
 

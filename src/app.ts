@@ -115,6 +115,7 @@ export function createExporter(
     shard,
     version: build.version,
     configurationFile: configuration.file,
+    links: { grafanaUrl: configuration.web.grafanaUrl, runbookUrl: build.runbookUrl },
     getReloadable: () => ({ codesOnOtherShards }),
   });
 

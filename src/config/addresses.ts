@@ -11,25 +11,32 @@ export interface ListenAddress {
   readonly port: number;
 }
 
-const BASE_URL = 'an http or https URL such as https://live.example.com';
+/** An http or https URL without a trailing slash, user, query and fragment. */
+function createBaseUrl(example: string) {
+  const form = `an http or https URL such as ${example}`;
+  return z
+    .string(expected(form))
+    .transform((raw, context) => {
+      const fail = (expectation: string, found: string) => reject(context, expectedFound(expectation, found));
+      // Even an invalid URL may contain a password: `user:password@host` parses as a scheme.
+      if (raw.includes('@')) return fail(`${form}, without user and password`, 'one with "@" (not shown)');
+      if (/[?#]/.test(raw))
+        return fail(`${form}, without "?" and "#"`, formatValue(raw.replace(/(?<=[?#]).*/s, '…')));
+      const url = URL.canParse(raw) ? new URL(raw) : undefined;
+      if (url === undefined || !/^https?:$/.test(url.protocol)) return fail(form, formatValue(raw));
+      const path = url.pathname.replace(/\/+$/, '');
+      if (path.endsWith(TASK_LIST_PATH))
+        return fail(`the URL without ${TASK_LIST_PATH}, which the exporter appends`, formatValue(raw));
+      return url.origin + path;
+    })
+    .register(schemaMeta, { typeName: 'URL' });
+}
 
-/** URL of the service without the path of `task_list` and without a trailing slash. */
-export const baseUrl = z
-  .string(expected(BASE_URL))
-  .transform((raw, context) => {
-    const fail = (expectation: string, found: string) => reject(context, expectedFound(expectation, found));
-    // Even an invalid URL may contain a password: `user:password@host` parses as a scheme.
-    if (raw.includes('@')) return fail(`${BASE_URL}, without user and password`, 'one with "@" (not shown)');
-    if (/[?#]/.test(raw))
-      return fail(`${BASE_URL}, without "?" and "#"`, formatValue(raw.replace(/(?<=[?#]).*/s, '…')));
-    const url = URL.canParse(raw) ? new URL(raw) : undefined;
-    if (url === undefined || !/^https?:$/.test(url.protocol)) return fail(BASE_URL, formatValue(raw));
-    const path = url.pathname.replace(/\/+$/, '');
-    if (path.endsWith(TASK_LIST_PATH))
-      return fail(`the URL without ${TASK_LIST_PATH}, which the exporter appends`, formatValue(raw));
-    return url.origin + path;
-  })
-  .register(schemaMeta, { typeName: 'URL' });
+/** URL of the service without the path of `task_list`. */
+export const baseUrl = createBaseUrl('https://live.example.com');
+
+/** URL of Grafana, for links. */
+export const grafanaUrl = createBaseUrl('https://grafana.example.com');
 
 const LISTEN_ADDRESS = /^(?:\[([^[\]]+)\]|([A-Za-z0-9._-]*)):(\d{1,5})$/;
 

@@ -82,6 +82,7 @@ function readWebSettings(settings: MergedSettings) {
     hasOpenProbes: get('web.open_probes'),
     listenAddresses: get('web.listen_address'),
     telemetryPath: get('web.telemetry_path'),
+    grafanaUrl: get('web.grafana_url'),
     maxRequests: get('web.max_requests'),
     isLifecycleEnabled: get('web.enable_lifecycle'),
   } as const;

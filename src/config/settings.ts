@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import { MAX_SHARDS } from '../sharding/shard.ts';
-import { baseUrl, listenAddressList, telemetryPath } from './addresses.ts';
+import { baseUrl, grafanaUrl, listenAddressList, telemetryPath } from './addresses.ts';
 import {
   bitRate,
   boolean,
@@ -192,6 +192,11 @@ export const SETTINGS = {
     default: ':20928',
   },
   'web.telemetry_path': { doc: 'Path of the metrics.', schema: telemetryPath, default: '/metrics' },
+  'web.grafana_url': {
+    doc: 'URL of Grafana. The status page links to the dashboard of each service code.',
+    schema: grafanaUrl,
+    defaultText: 'no links',
+  },
   'web.max_requests': {
     doc: 'Maximum number of requests that wait for their turn; beyond it, one of the client with the most gets status 503.',
     schema: count,

@@ -1,7 +1,7 @@
 import type { InvalidReason } from '../listing/records.ts';
 import type { ClockOffset } from '../upstream/clock-offset.ts';
 import type { PollErrorReason } from '../upstream/errors.ts';
-import type { RedactedRequest } from '../upstream/request-observer.ts';
+import type { RedactedRequest, ResponseHead } from '../upstream/request-observer.ts';
 import type { SigningScheme } from '../upstream/signing.ts';
 
 /** The observable details of one poll, without secrets, signatures and texts of the listing. */
@@ -23,6 +23,14 @@ export interface Observation {
   readonly ret: number | undefined;
   /** Undefined after a successful poll. */
   readonly failure: Failure | undefined;
+}
+
+/** What a remedy is found by. A poll of the poll loop, unlike one of `once --explain`, has only the fields that are required. */
+export interface Symptoms
+  extends
+    Pick<Observation, 'serviceCode' | 'baseUrl' | 'secret' | 'response' | 'clock' | 'ret' | 'failure'>,
+    Partial<Pick<Observation, 'connection' | 'body' | 'times'>> {
+  readonly listing?: Pick<ListingSummary, 'invalid'>;
 }
 
 /** Properties of a secret that do not reveal it. */
@@ -99,4 +107,24 @@ interface Failure {
   readonly message: string;
   /** Error code of the operating system, of TLS or of the HTTP client. */
   readonly code: string | undefined;
+}
+
+export function describeSecret(secret: string): SecretTraits {
+  return {
+    bytes: Buffer.byteLength(secret),
+    isQuoted: /^(["']).*\1$/s.test(secret),
+  };
+}
+
+/** Reduces headers to forms that cannot contain arbitrary text of the server. */
+export function summarizeResponse({ status, header }: ResponseHead): ObservedResponse {
+  const location = header('location') ?? '';
+  return {
+    status,
+    mediaType: /^[\w.+-]+\/[\w.+-]+/.exec(header('content-type') ?? '')?.[0],
+    contentEncoding: /^[\w, -]+$/.exec(header('content-encoding') ?? '')?.[0],
+    redirectOrigin:
+      /^https?:/i.test(location) && URL.canParse(location) ? new URL(location).origin : undefined,
+    hasRetryAfter: header('retry-after') !== undefined,
+  };
 }

@@ -6,7 +6,13 @@ import type { ListingTarget, UpstreamClient } from '../upstream/client.ts';
 import type { ResponseHead, RequestObserver, RedactedRequest } from '../upstream/request-observer.ts';
 import { ConnectionObserver } from './connection-observer.ts';
 import { ListingSummarizer } from './listing-summary.ts';
-import type { ObservedResponse, ObservedBody, Observation, SecretTraits } from './observation.ts';
+import {
+  describeSecret,
+  summarizeResponse,
+  type Observation,
+  type ObservedBody,
+  type ObservedResponse,
+} from './observation.ts';
 
 interface ObserveDependencies {
   readonly client: UpstreamClient;
@@ -50,13 +56,6 @@ export async function observePoll(
     listing: listing.summary,
     ret,
     failure: error && { reason: error.reason, message: error.message, code: error.code },
-  };
-}
-
-function describeSecret(secret: string): SecretTraits {
-  return {
-    bytes: Buffer.byteLength(secret),
-    isQuoted: /^(["']).*\1$/s.test(secret),
   };
 }
 
@@ -121,19 +120,6 @@ class ExchangeRecorder implements RequestObserver {
   #elapsedMs(): number {
     return this.#clock.monotonic() - this.#startedMs;
   }
-}
-
-/** Reduces headers to forms that cannot contain arbitrary text of the server. */
-function summarizeResponse({ status, header }: ResponseHead): ObservedResponse {
-  const location = header('location') ?? '';
-  return {
-    status,
-    mediaType: /^[\w.+-]+\/[\w.+-]+/.exec(header('content-type') ?? '')?.[0],
-    contentEncoding: /^[\w, -]+$/.exec(header('content-encoding') ?? '')?.[0],
-    redirectOrigin:
-      /^https?:/i.test(location) && URL.canParse(location) ? new URL(location).origin : undefined,
-    hasRetryAfter: header('retry-after') !== undefined,
-  };
 }
 
 /** Judges the body by its first character that is not white space. */

@@ -1,10 +1,10 @@
 import { TASK_LIST_PATH } from '../upstream/address.ts';
 import { minClockOffsetMs } from '../upstream/clock-offset.ts';
 import type { PollErrorReason } from '../upstream/errors.ts';
-import type { Observation } from './observation.ts';
+import type { Symptoms } from './observation.ts';
 
-/** The remedy for a failed poll of which only the error reason is known. */
-export const REMEDY_BY_REASON: Readonly<Record<PollErrorReason, string>> = {
+/** The remedies for failures whose cause no diagnosis recognizes. */
+const REMEDY_BY_REASON: Readonly<Record<PollErrorReason, string>> = {
   timeout:
     'Check the load of the service and packet loss on the network. If listings are large, raise upstream.timeout.',
   dns: 'Check the host name in upstream.base_url and the DNS servers of this machine.',
@@ -16,10 +16,8 @@ export const REMEDY_BY_REASON: Readonly<Record<PollErrorReason, string>> = {
     'For a status of 500 or above, check the service and its load balancer. For others, set upstream.base_url to the address of the service, without the path /api/….',
   too_large:
     'If listings of this size are expected, raise upstream.max_response_size. If the error names all responses together, spread the service codes over shards.',
-  not_json:
-    'Check which server listens at upstream.base_url: it may be a proxy or a login page. The log has the byte offset.',
-  bad_shape:
-    'Check that upstream.base_url is the address of the service, and the interface version. The log has the position.',
+  not_json: 'Check which server listens at upstream.base_url: it may be a proxy or a login page.',
+  bad_shape: 'Check that upstream.base_url is the address of the service, and the interface version.',
   api_error: 'Check the secret, the service code and the clock of this machine.',
   resources:
     'Raise the limit of open files (ulimit -n, LimitNOFILE) or the memory limit of the exporter. The code in the log says which one: EMFILE and ENFILE are files.',
@@ -34,10 +32,10 @@ export const STALE_LISTING_REMEDY =
 export const NO_TRAFFIC_REMEDY =
   'Check the sources of the tasks and their network. If the service updates byte counts less often than poll.interval, raise it.';
 
-/** A likely cause of a failure, recognized in an observation. */
+/** A likely cause of a failure, recognized by its symptoms. */
 interface Diagnosis {
-  readonly isMatch: (observation: Observation) => boolean;
-  readonly remedy: string | ((observation: Observation) => string);
+  readonly isMatch: (symptoms: Symptoms) => boolean;
+  readonly remedy: string | ((symptoms: Symptoms) => string);
 }
 
 const NOT_TLS_CODES: readonly string[] = [
@@ -57,13 +55,13 @@ const CLOCK_TOLERANCE_MS = 30_000;
 const DIAGNOSES: Readonly<Record<string, Diagnosis>> = {
   httpsToPlainHttpPort: {
     isMatch: ({ failure }) => failure?.reason === 'tls' && NOT_TLS_CODES.includes(failure.code ?? ''),
-    remedy: (observation) =>
-      `The server at ${hostOf(observation)} does not speak TLS. If it is the service, use http:// in upstream.base_url.`,
+    remedy: (symptoms) =>
+      `The server at ${hostOf(symptoms)} does not speak TLS. If it is the service, use http:// in upstream.base_url.`,
   },
   plainHttpToHttpsPort: {
     isMatch: isTlsPossiblyExpected,
-    remedy: (observation) =>
-      `The server at ${hostOf(observation)} may expect TLS. If it does, use https:// in upstream.base_url.`,
+    remedy: (symptoms) =>
+      `The server at ${hostOf(symptoms)} may expect TLS. If it does, use https:// in upstream.base_url.`,
   },
   untrustedCertificate: {
     isMatch: ({ failure }) => UNTRUSTED_CERTIFICATE_CODE.test(failure?.code ?? ''),
@@ -76,8 +74,8 @@ const DIAGNOSES: Readonly<Record<string, Diagnosis>> = {
   },
   certificateHostMismatch: {
     isMatch: ({ failure }) => failure?.code === 'ERR_TLS_CERT_ALTNAME_INVALID',
-    remedy: (observation) =>
-      `The certificate was not issued for ${hostOf(observation)}. Use a host name of the certificate in upstream.base_url.`,
+    remedy: (symptoms) =>
+      `The certificate was not issued for ${hostOf(symptoms)}. Use a host name of the certificate in upstream.base_url.`,
   },
   resources: {
     isMatch: ({ failure }) => failure?.reason === 'resources',
@@ -89,17 +87,18 @@ const DIAGNOSES: Readonly<Record<string, Diagnosis>> = {
       `This machine cannot resolve the name ${new URL(baseUrl).hostname}. Check its spelling in upstream.base_url, and the DNS servers of this machine.`,
   },
   connectionRefused: {
-    isMatch: ({ failure, connection }) => failure?.code === 'ECONNREFUSED' && connection.proxy === undefined,
-    remedy: (observation) =>
-      `Nothing listens at ${hostOf(observation)}. Check the host and port in upstream.base_url, and that the service is running.`,
+    isMatch: ({ failure, connection }) => failure?.code === 'ECONNREFUSED' && connection?.proxy === undefined,
+    remedy: (symptoms) =>
+      `Nothing listens at ${hostOf(symptoms)}. Check the host and port in upstream.base_url, and that the service is running.${symptoms.connection === undefined ? ' If the environment sets a proxy, check that, too.' : ''}`,
   },
   connectTimeout: {
-    isMatch: ({ failure, times }) => failure?.reason === 'timeout' && times.connectedMs === undefined,
+    isMatch: ({ failure, times }) =>
+      failure?.reason === 'timeout' && times !== undefined && times.connectedMs === undefined,
     remedy: 'The connection timed out. Check the firewalls and routes between this machine and the service.',
   },
   headersTimeout: {
     isMatch: ({ failure, times, response }) =>
-      failure?.reason === 'timeout' && times.connectedMs !== undefined && response === undefined,
+      failure?.reason === 'timeout' && times?.connectedMs !== undefined && response === undefined,
     remedy:
       'The service accepted the connection but did not respond in time. Check its load, or raise upstream.timeout.',
   },
@@ -108,9 +107,9 @@ const DIAGNOSES: Readonly<Record<string, Diagnosis>> = {
     remedy: 'The response started but did not end in time. If listings are large, raise upstream.timeout.',
   },
   proxyInUse: {
-    isMatch: ({ failure, connection }) => failure !== undefined && connection.proxy !== undefined,
+    isMatch: ({ failure, connection }) => failure !== undefined && connection?.proxy !== undefined,
     remedy: ({ baseUrl, connection }) =>
-      `The request went through the proxy ${connection.proxy ?? ''}, set by http_proxy or https_proxy in the environment. To connect directly, add ${new URL(baseUrl).hostname} to no_proxy.`,
+      `The request went through the proxy ${connection?.proxy ?? ''}, set by http_proxy or https_proxy in the environment. To connect directly, add ${new URL(baseUrl).hostname} to no_proxy.`,
   },
   duplicateApiPath: {
     isMatch: ({ baseUrl, failure, response }) =>
@@ -135,7 +134,7 @@ const DIAGNOSES: Readonly<Record<string, Diagnosis>> = {
     },
   },
   htmlResponse: {
-    isMatch: ({ body, response }) => body.start === 'markup' || response?.mediaType === 'text/html',
+    isMatch: ({ body, response }) => body?.start === 'markup' || response?.mediaType === 'text/html',
     remedy:
       'The response is a web page, for example of a login, a load balancer or another site. Check which server listens at upstream.base_url.',
   },
@@ -143,7 +142,7 @@ const DIAGNOSES: Readonly<Record<string, Diagnosis>> = {
     isMatch: ({ response, body, failure }) =>
       failure?.reason === 'not_json' &&
       response !== undefined &&
-      body.bytes === 0 &&
+      body?.bytes === 0 &&
       body.compressedBytes === 0,
     remedy:
       'The response has no body. Check the proxies and load balancers in front of the service: one of them may have dropped it.',
@@ -154,9 +153,14 @@ const DIAGNOSES: Readonly<Record<string, Diagnosis>> = {
       'The proxy requires a user name and a password. Set them in the environment: http_proxy=http://user:password@host:port.',
   },
   rateLimited: {
-    isMatch: ({ response }) => response?.status === 429 || isPauseRequested(response),
+    isMatch: ({ response }) => response?.status === 429,
     remedy:
       'The service requests fewer polls. Raise poll.interval, and check whether another exporter polls the same service codes.',
+  },
+  pauseRequested: {
+    isMatch: ({ response }) => isPauseRequested(response),
+    remedy:
+      'The service is overloaded or under maintenance, and asked for a pause. The exporter polls again after it. If this repeats, raise poll.interval, and check whether another exporter polls the same service codes.',
   },
   serverError: {
     isMatch: ({ response }) =>
@@ -164,16 +168,8 @@ const DIAGNOSES: Readonly<Record<string, Diagnosis>> = {
     remedy:
       'The service or a load balancer in front of it failed (HTTP 5xx). No setting of the exporter fixes this.',
   },
-  responseTooLarge: {
-    isMatch: ({ failure, response }) => failure?.reason === 'too_large' && response !== undefined,
-    remedy: REMEDY_BY_REASON.too_large,
-  },
-  unexpectedShape: {
-    isMatch: ({ failure }) => failure?.reason === 'bad_shape',
-    remedy: `The response is JSON but not a listing. ${REMEDY_BY_REASON.bad_shape}`,
-  },
   invalidRecords: {
-    isMatch: ({ listing, failure }) => failure === undefined && listing.invalid > 0,
+    isMatch: ({ listing, failure }) => failure === undefined && listing !== undefined && listing.invalid > 0,
     remedy:
       'Invalid entries are left out of all sums; xvs_exporter_invalid_records_total counts them. Report them to the operator of the service.',
   },
@@ -183,16 +179,16 @@ const DIAGNOSES: Readonly<Record<string, Diagnosis>> = {
       `The clocks of this machine and of the service differ by at least ${Math.round(minClockOffsetMs(clock) / 1000)} s, and signatures are valid for a short time only. Synchronize the clock (NTP).`,
   },
   quotedSecret: {
-    isMatch: (observation) => isRejected(observation) && observation.secret.isQuoted,
+    isMatch: (symptoms) => isRejected(symptoms) && symptoms.secret.isQuoted,
     remedy:
       'The secret includes quotes. Remove them unless they are part of the secret; docker --env-file does not strip quotes.',
   },
   quotedServiceCode: {
-    isMatch: (observation) => isRejected(observation) && QUOTED.test(observation.serviceCode),
+    isMatch: (symptoms) => isRejected(symptoms) && QUOTED.test(symptoms.serviceCode),
     remedy: 'The service code includes quotes. Remove them; docker --env-file does not strip quotes.',
   },
   malformedServiceCode: {
-    isMatch: (observation) => isRejected(observation) && /\p{Cf}/u.test(observation.serviceCode),
+    isMatch: (symptoms) => isRejected(symptoms) && /\p{Cf}/u.test(symptoms.serviceCode),
     remedy: 'The service code has invisible characters. Type it again.',
   },
   rejectedCredentials: {
@@ -206,14 +202,17 @@ const DIAGNOSES: Readonly<Record<string, Diagnosis>> = {
   },
 };
 
-/** The remedies for the causes that an observation matches, the likeliest first. */
-export function findRemedies(observation: Observation): readonly string[] {
-  return Object.values(DIAGNOSES)
-    .filter(({ isMatch }) => isMatch(observation))
-    .map(({ remedy }) => (typeof remedy === 'string' ? remedy : remedy(observation)));
+/** The remedies for the causes that the symptoms match, the likeliest first; for a failure, at least one. */
+export function findRemedies(symptoms: Symptoms): readonly string[] {
+  const remedies = Object.values(DIAGNOSES)
+    .filter(({ isMatch }) => isMatch(symptoms))
+    .map(({ remedy }) => (typeof remedy === 'string' ? remedy : remedy(symptoms)));
+  return remedies.length > 0 || symptoms.failure === undefined
+    ? remedies
+    : [REMEDY_BY_REASON[symptoms.failure.reason]];
 }
 
-function hostOf({ baseUrl }: Observation): string {
+function hostOf({ baseUrl }: Symptoms): string {
   return new URL(baseUrl).host;
 }
 
@@ -222,16 +221,16 @@ function pathOf(url: string): string {
 }
 
 /** A server that expects TLS closes the connection, sends a TLS alert, or answers 400 in plain text. */
-function isTlsPossiblyExpected({ baseUrl, failure, response }: Observation): boolean {
+function isTlsPossiblyExpected({ baseUrl, failure, response }: Symptoms): boolean {
   const isBroken = response === undefined && (failure?.reason === 'reset' || failure?.reason === 'not_json');
   return !baseUrl.startsWith('https:') && (isBroken || response?.status === 400);
 }
 
-function isPauseRequested(response: Observation['response']): boolean {
+function isPauseRequested(response: Symptoms['response']): boolean {
   return response?.status === 503 && response.hasRetryAfter;
 }
 
 /** Whether the service understood the request and rejected it. */
-function isRejected({ failure, response }: Observation): boolean {
+function isRejected({ failure, response }: Symptoms): boolean {
   return failure?.reason === 'api_error' || response?.status === 401 || response?.status === 403;
 }

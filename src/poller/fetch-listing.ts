@@ -6,7 +6,7 @@ import { isResourceError } from '../runtime/errors.ts';
 import { isSuccessStatus, type ListingTarget, type UpstreamClient } from '../upstream/client.ts';
 import { toUpstreamError } from '../upstream/error-classification.ts';
 import { UpstreamError } from '../upstream/errors.ts';
-import type { RequestObserver } from '../upstream/request-observer.ts';
+import type { RequestObserver, ResponseHead } from '../upstream/request-observer.ts';
 
 /** What to request, and what to read of the response. */
 export type ListingRequest = ListingTarget & ListingOptions;
@@ -28,6 +28,7 @@ export interface GoodListing extends FetchedListing {
 /** A failed request; the sink may hold a part of the records and must be discarded. */
 export interface FailedListing extends FetchedListing {
   readonly error: UpstreamError;
+  readonly response?: ResponseHead;
 }
 
 /**
@@ -49,7 +50,7 @@ export async function fetchListing(
       request,
       (chunk, chunkStatus) => body.write(chunk, chunkStatus),
       signal,
-      observer,
+      body.observe(observer),
     );
     const ret = body.end(status);
     const details = retryAfterMs === undefined ? { status } : { status, retryAfterMs };
@@ -77,6 +78,7 @@ export async function fetchListing(
 class ListingBodyReader implements Disposable {
   bytes: number | undefined;
   #status: number | undefined;
+  #response: ResponseHead | undefined;
   readonly #reader: ListingReader;
   #isReadable = true;
 
@@ -86,6 +88,19 @@ class ListingBodyReader implements Disposable {
 
   [Symbol.dispose](): void {
     this.#reader[Symbol.dispose]();
+  }
+
+  /** Passes events on to another observer, and remembers the response for an error. */
+  observe(observer: RequestObserver | undefined): RequestObserver {
+    const onRequest = observer?.onRequest?.bind(observer);
+    return {
+      ...(onRequest !== undefined && { onRequest }),
+      onResponse: (response) => {
+        this.#response = response;
+        observer?.onResponse(response);
+      },
+      onBodyBytes: (bytes) => observer?.onBodyBytes(bytes),
+    };
   }
 
   write(chunk: Uint8Array, status: number): void {
@@ -103,7 +118,9 @@ class ListingBodyReader implements Disposable {
   }
 
   fail(error: UpstreamError): FailedListing {
-    return { error, ret: this.#reader.ret, bytes: this.bytes, status: this.#status ?? error.status };
+    const [response, status] = [this.#response, this.#status ?? error.status];
+    const fetched = { error, ret: this.#reader.ret, bytes: this.bytes, status };
+    return response === undefined ? fetched : { ...fetched, response };
   }
 
   #read(status: number, read: () => void): void {

@@ -10,6 +10,7 @@ export interface ListingTotals {
   readonly users: number;
   readonly tasks: number;
   readonly stalledTasks: number;
+  readonly tasksWithoutInput: number;
   readonly connections: number;
   /** Sums of the byte counters since the exporter started. */
   readonly inputBytes: number;
@@ -23,6 +24,7 @@ export function computeTotals({ users, tasks, listing, counters }: Snapshot): Li
     users,
     tasks,
     stalledTasks: sum(listing.tasksStalled),
+    tasksWithoutInput: sum(listing.tasksWithoutInput),
     connections: sum(listing.httpConnections),
     inputBytes: sum(counters.inputBytes),
     outputBytes: sum(counters.httpOutputBytes),
@@ -65,6 +67,7 @@ export interface PollHistoryEntry {
 /** Totals of the last good listing, in full precision. */
 export interface LatestListing extends PlottedTotals {
   readonly stalledTasks: number;
+  readonly tasksWithoutInput: number;
 }
 
 export type PollHistoryView = Pick<PollHistory, 'entries' | 'latestListing' | 'latestDurationMs'>;
@@ -129,13 +132,13 @@ export class PollHistory {
   }
 
   #updateLatestListing(totals: ListingTotals, atMs: number): LatestListing {
-    const { users, tasks, connections, stalledTasks, inputBytes, outputBytes } = totals;
+    const { inputBytes, outputBytes, ...counts } = totals;
     const last = this.#lastTotals;
     const elapsedMs = last === undefined ? 0 : atMs - last.atMs;
     const ingress = computeBytesPerSecond(inputBytes - (last?.inputBytes ?? 0), elapsedMs);
     const egress = computeBytesPerSecond(outputBytes - (last?.outputBytes ?? 0), elapsedMs);
     this.#lastTotals = { atMs, inputBytes, outputBytes };
-    this.#latestListing = { users, tasks, connections, stalledTasks, ingress, egress };
+    this.#latestListing = { ...counts, ingress, egress };
     return this.#latestListing;
   }
 

@@ -1,3 +1,5 @@
+import { describeSecret, summarizeResponse } from '../diagnostics/observation.ts';
+import { findRemedies } from '../diagnostics/remedies.ts';
 import type { ReaderPool } from '../listing/reader-pool.ts';
 import type { PollMetrics } from '../metrics/code-metrics.ts';
 import type { Clock } from '../runtime/clock.ts';
@@ -15,7 +17,7 @@ import { computeTotals, PollHistory } from './poll-history.ts';
 import type { PollLogger } from './poll-logger.ts';
 import type { PolledCode } from './polled-code.ts';
 import { computeNextPoll, computePauseEndMs, findFirstPollAfter, isOverdue } from './schedule.ts';
-import { createUnpolledState, type CodeState, type Store } from './store.ts';
+import { createUnpolledState, type CodeState, type PollFailure, type Store } from './store.ts';
 
 /** Time after the client's own deadline at which the poller times out a poll that is still running. */
 const HANG_GRACE_MS = 5000;
@@ -218,7 +220,7 @@ export class ServiceCodePoller {
       httpStatus: status,
       lastPollMs: wallMs,
       lastSuccessMs: wallMs,
-      lastError: undefined,
+      failure: undefined,
       snapshot,
       previousBytes: lastSnapshot && pickByteCounters(lastSnapshot),
     });
@@ -232,13 +234,34 @@ export class ServiceCodePoller {
     const { error, ret, status } = failed;
     const { wallMs, monotonicMs } = this.#getInstant();
     this.#pausedUntilMs = computePauseEndMs(monotonicMs, error.retryAfterMs);
-    this.#publish({ isUp: false, ret, httpStatus: status, lastPollMs: wallMs, lastError: error.reason });
+    const failure: PollFailure = {
+      reason: error.reason,
+      message: error.message,
+      remedies: this.#findRemedies(failed),
+      sinceMs: this.#options.store.get(this.#code.target.serviceCode)?.failure?.sinceMs ?? wallMs,
+      pausedUntilMs:
+        this.#pausedUntilMs > monotonicMs ? wallMs + this.#pausedUntilMs - monotonicMs : undefined,
+    };
+    this.#publish({ isUp: false, ret, httpStatus: status, lastPollMs: wallMs, failure });
     const durationMs = monotonicMs - startedMs;
     const errorCode =
       error.reason === 'api_error' ? ret : error.reason === 'http_status' ? error.status : undefined;
     this.#history.append({ atMs: monotonicMs, durationMs, error: error.reason, errorCode });
     metrics.recordFailure(error.reason, durationMs / 1000);
     pollLogger.logFailure(failed, durationMs);
+  }
+
+  #findRemedies({ error, ret, response }: FailedListing): readonly string[] {
+    const { serviceCode, baseUrl, secret } = this.#code.target;
+    return findRemedies({
+      serviceCode,
+      baseUrl,
+      secret: describeSecret(secret),
+      response: response && summarizeResponse(response),
+      clock: response?.clockOffset,
+      ret,
+      failure: error,
+    });
   }
 
   /** Publishes the last state with `changes` applied. */

@@ -8,6 +8,18 @@ import type { ByteCounters, Snapshot } from '../tally/snapshot.ts';
 import type { PollErrorReason } from '../upstream/errors.ts';
 import { PollHistory, type PollHistoryView } from './poll-history.ts';
 
+/** Why the last poll failed. Neither text has a secret, a signature or a text of the response. */
+export interface PollFailure {
+  readonly reason: PollErrorReason;
+  readonly message: string;
+  /** The likeliest first, at least one. */
+  readonly remedies: readonly string[];
+  /** When the first of the failed polls in a row ended, in wall-clock milliseconds. */
+  readonly sinceMs: number;
+  /** End of the pause that the service asked for, in wall-clock milliseconds. */
+  readonly pausedUntilMs: number | undefined;
+}
+
 /** State of a service code after its last poll. Immutable except for the history; each poll publishes a new state. */
 export interface CodeState {
   readonly serviceCode: string;
@@ -20,7 +32,8 @@ export interface CodeState {
   /** Wall-clock milliseconds. */
   readonly lastPollMs: number | undefined;
   readonly lastSuccessMs: number | undefined;
-  readonly lastError: PollErrorReason | undefined;
+  /** Set while the last poll has failed. */
+  readonly failure: PollFailure | undefined;
   /** Snapshot of the last good listing. */
   readonly snapshot: Snapshot | undefined;
   /** The counters of an earlier process, before the first good listing of this one; `undefined` without state. */
@@ -47,7 +60,7 @@ export function createUnpolledState(
     httpStatus: undefined,
     lastPollMs: undefined,
     lastSuccessMs: undefined,
-    lastError: undefined,
+    failure: undefined,
     snapshot: undefined,
     restoredCounters: undefined,
     previousBytes: undefined,

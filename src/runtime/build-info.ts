@@ -5,18 +5,21 @@ export interface BuildInfo {
   /** Git revision; `unknown` outside the image. */
   readonly revision: string;
   readonly nodeVersion: string;
+  /** Sections are named after alerts. */
+  readonly runbookUrl: string;
 }
 
-/** Reads the version from `package.json`, the revision from `XVS_EXPORTER_REVISION`. */
+/** Reads version and runbook from `package.json`, the revision from `XVS_EXPORTER_REVISION`. */
 export function readBuildInfo(environment: Readonly<NodeJS.ProcessEnv>): BuildInfo {
   const manifest: unknown = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
-  const version =
-    typeof manifest === 'object' && manifest !== null && 'version' in manifest
-      ? String(manifest.version)
-      : 'unknown';
+  const readField = (name: string): string => {
+    const field: unknown = Object.entries(Object(manifest)).find(([key]) => key === name)?.[1];
+    return typeof field === 'string' ? field : 'unknown';
+  };
   return {
-    version,
+    version: readField('version'),
     revision: environment['XVS_EXPORTER_REVISION'] ?? 'unknown',
     nodeVersion: process.version,
+    runbookUrl: readField('runbook'),
   };
 }

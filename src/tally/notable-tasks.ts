@@ -1,6 +1,7 @@
 import { sanitizeLabelValue } from '../listing/label-values.ts';
 import type { TaskReading } from '../listing/listing-sink.ts';
 import type { TaskIndex } from '../listing/task-index.ts';
+import type { Instant } from './instant.ts';
 import type { TaskAccount } from './ledger/task-account.ts';
 
 /** Tasks that are named for each reason: with ids of 40 characters, a snapshot holds about 2 kB of them. */
@@ -19,8 +20,8 @@ interface WatchedTask extends NamedTask {
   readonly connections: number;
 }
 
-interface StalledTask extends NamedTask {
-  /** When its input last flowed, in milliseconds since the Unix epoch. */
+interface IdleTask extends NamedTask {
+  /** When its input last flowed, or when it was first seen without input, in milliseconds since the Unix epoch. */
   readonly sinceMs: number;
 }
 
@@ -29,7 +30,9 @@ export interface NotableTasks {
   /** Tasks with connections, those with the most first. */
   readonly mostWatched: readonly WatchedTask[];
   /** Stalled tasks, the longest stalled first. */
-  readonly longestStalled: readonly StalledTask[];
+  readonly longestStalled: readonly IdleTask[];
+  /** Tasks without input, the oldest first. */
+  readonly longestWithoutInput: readonly IdleTask[];
 }
 
 /** The largest of the tasks that it is offered, the largest first; of equal ones, the first. */
@@ -52,9 +55,18 @@ export class LargestTasks<Task> {
 /** Names the selected tasks of a listing. */
 export function nameNotableTasks(
   mostWatched: LargestTasks<TaskReading>,
-  longestStalled: LargestTasks<TaskAccount>,
+  {
+    longestStalled,
+    longestWithoutInput,
+  }: Record<'longestStalled' | 'longestWithoutInput', LargestTasks<TaskAccount>>,
   tasks: TaskIndex<TaskReading>,
 ): NotableTasks {
+  const nameIdleTask = ({ id, vsId }: TaskAccount, { wallMs }: Instant): IdleTask => ({
+    id: sanitizeLabelValue(id),
+    name: tasks.get(id, vsId)?.name,
+    vsId,
+    sinceMs: wallMs,
+  });
   return {
     mostWatched: mostWatched.tasks.map(({ id, name, vsId, connections }) => ({
       id: sanitizeLabelValue(id),
@@ -62,11 +74,7 @@ export function nameNotableTasks(
       vsId,
       connections,
     })),
-    longestStalled: longestStalled.tasks.map(({ id, vsId, lastActivity }) => ({
-      id: sanitizeLabelValue(id),
-      name: tasks.get(id, vsId)?.name,
-      vsId,
-      sinceMs: lastActivity.wallMs,
-    })),
+    longestStalled: longestStalled.tasks.map((task) => nameIdleTask(task, task.lastActivity)),
+    longestWithoutInput: longestWithoutInput.tasks.map((task) => nameIdleTask(task, task.firstSeen)),
   };
 }

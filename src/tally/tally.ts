@@ -193,7 +193,7 @@ export class Tally {
       },
       invalidFields: totals.invalidFields,
       foreignRecords: totals.foreignRecords,
-      notableTasks: nameNotableTasks(selectMostWatched(totals), serverSums.longestStalled, totals.tasks),
+      notableTasks: nameNotableTasks(selectMostWatched(totals), serverSums, totals.tasks),
       expectedTasks: this.#expectedTasks.commit(totals.tasks, this.#ledger, at),
       surplus: totals.surplus,
       // Assigned, not spread: spreading makes V8 create a hidden class for each snapshot.

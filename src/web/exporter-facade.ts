@@ -1,4 +1,4 @@
-import { breakDownListing, type ListingBreakdown } from '../diagnostics/listing-breakdown.ts';
+import { breakDownListing, type ListingBreakdown } from './status-page/listing-breakdown.ts';
 import { CATALOGUE } from '../metrics/catalogue.ts';
 import type { CodeLabels } from '../metrics/code-labels.ts';
 import type { Configuration } from '../config/configuration.ts';
@@ -9,13 +9,18 @@ import type { FamilySelection } from '../metrics/family.ts';
 import type { LatestListing, PollHistoryView } from '../poller/poll-history.ts';
 import type { Poller } from '../poller/poller.ts';
 import type { ScrapeTrigger } from '../poller/scrape-trigger.ts';
-import { isStale, listExpectedTasksOf, type CodeState, type Store } from '../poller/store.ts';
+import {
+  isStale,
+  listExpectedTasksOf,
+  type CodeState,
+  type PollFailure,
+  type Store,
+} from '../poller/store.ts';
 import type { Watchdog } from '../poller/watchdog.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { selectShard } from '../sharding/rendezvous.ts';
 import type { Shard } from '../sharding/shard.ts';
 import type { ExpectedTask } from '../tally/expectations.ts';
-import type { PollErrorReason } from '../upstream/errors.ts';
 import { PollWaits, type ClientScrape } from './poll-waits.ts';
 
 /**
@@ -33,7 +38,8 @@ export interface ServiceCodeStatus {
   readonly lastPollMs: number | undefined;
   /** Milliseconds since the Unix epoch. */
   readonly lastSuccessMs: number | undefined;
-  readonly lastError: PollErrorReason | undefined;
+  /** Set while the last poll has failed. */
+  readonly failure: PollFailure | undefined;
   /** `ret` of the last response. */
   readonly ret: number | undefined;
   /** HTTP status of the last response. */
@@ -63,6 +69,13 @@ export interface ProcessStatus extends ConfigLoads {
   readonly uptimeMs: number;
 }
 
+/** Addresses that pages link to. */
+export interface PageLinks {
+  /** Without a trailing slash; `undefined` without `web.grafana_url`. */
+  readonly grafanaUrl: string | undefined;
+  readonly runbookUrl: string;
+}
+
 /** A service code that this process polls, with its configured labels. */
 export interface PolledServiceCode {
   readonly serviceCode: string;
@@ -79,6 +92,7 @@ export interface CollectedFamilies {
 /** Everything that the web server reads from the exporter. */
 export interface ExporterFacade {
   readonly shard: Shard;
+  readonly links: PageLinks;
   /**
    * In scrape mode, resolves after the polls of a scrape or when its time runs out; otherwise immediately. Rejects with a
    * `GaveWayError` if too many scrapes wait.
@@ -120,6 +134,7 @@ interface ExporterFacadeOptions {
   readonly version: string;
   readonly shard: Shard;
   readonly configurationFile: string | undefined;
+  readonly links: PageLinks;
   /** Returns the parts of the configuration that a reload changes. */
   readonly getReloadable: () => Pick<Configuration, 'codesOnOtherShards'>;
 }
@@ -137,6 +152,7 @@ export function createExporterFacade(parts: ExporterFacadeOptions): ExporterFaca
     version,
     shard,
     configurationFile,
+    links,
     getReloadable,
   } = parts;
   const startedMs = clock.monotonic();
@@ -144,6 +160,7 @@ export function createExporterFacade(parts: ExporterFacadeOptions): ExporterFaca
   return {
     shard,
     configurationFile,
+    links,
     refresh: async (scrape) => {
       if (scrapeDriven !== undefined) await waits.run(scrape, (waiting) => scrapeDriven.refresh(waiting));
     },
@@ -208,14 +225,14 @@ function createSeriesFamily(otherSeriesCount: number): Family {
 }
 
 function toServiceCodeStatus(state: CodeState, labels: CodeLabels, nowMs: number): ServiceCodeStatus {
-  const { serviceCode, lastPollMs, lastSuccessMs, lastError, ret, httpStatus, history } = state;
+  const { serviceCode, lastPollMs, lastSuccessMs, failure, ret, httpStatus, history } = state;
   return {
     serviceCode,
     labels: labels.get(serviceCode),
     condition: toCondition(state, nowMs),
     lastPollMs,
     lastSuccessMs,
-    lastError,
+    failure,
     ret,
     httpStatus,
     totals: toTotals(state, nowMs),

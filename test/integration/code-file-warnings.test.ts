@@ -6,7 +6,12 @@ import { createFiles, failHostNameLookup, SECRET, type Files } from '../support/
 import { ManualClock } from '../support/manual-clock.ts';
 import { createRecordingLogger } from '../support/recording-logger.ts';
 
-const BUILD = { version: '0.0.0', revision: 'test', nodeVersion: process.version };
+const BUILD = {
+  version: '0.0.0',
+  revision: 'test',
+  nodeVersion: process.version,
+  runbookUrl: 'https://docs.example.com/runbook.md',
+};
 
 /** Starts the exporter with files that the test changes; `readWarnings` returns the warnings since its last call. */
 async function start(files: Record<string, Files[string]>, patterns: string) {

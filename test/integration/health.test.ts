@@ -7,7 +7,12 @@ import { REQUIRED_ENVIRONMENT, NO_FILES, failHostNameLookup } from '../support/c
 import { SuspendableClock } from '../support/suspendable-clock.ts';
 import { waitUntil } from '../support/wait-until.ts';
 
-const BUILD = { version: '0.0.0', revision: 'test', nodeVersion: process.version };
+const BUILD = {
+  version: '0.0.0',
+  revision: 'test',
+  nodeVersion: process.version,
+  runbookUrl: 'https://docs.example.com/runbook.md',
+};
 const NO_SERVICE = 'http://127.0.0.1:1';
 
 test('the exporter is healthy while the service is down, and unhealthy when a poll loop is stuck', async () => {

@@ -80,6 +80,7 @@ function createConfiguration(
     web: {
       listenAddresses: [],
       telemetryPath: '/metrics',
+      grafanaUrl: undefined,
       maxRequests: 5,
       hasOpenProbes: false,
       isLifecycleEnabled: false,

@@ -84,7 +84,12 @@ export class Rig implements AsyncDisposable {
     this.exporter = createExporter(this.configuration, {
       clock: this.exporterClock,
       logger: createLogger({ level: 'debug', format: 'json', destination: this.log }),
-      build: { version: '0.0.0', revision: 'test', nodeVersion: process.version },
+      build: {
+        version: '0.0.0',
+        revision: 'test',
+        nodeVersion: process.version,
+        runbookUrl: 'https://docs.example.com/runbook.md',
+      },
     });
   }
 

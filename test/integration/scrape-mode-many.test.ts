@@ -27,7 +27,12 @@ test('one scrape polls a thousand codes over few connections, and no code times 
   await using exporter = createExporter(configuration, {
     clock: systemClock,
     logger: createLogger({ level: 'error', format: 'json', destination: process.stderr }),
-    build: { version: '0.0.0', revision: 'test', nodeVersion: process.version },
+    build: {
+      version: '0.0.0',
+      revision: 'test',
+      nodeVersion: process.version,
+      runbookUrl: 'https://docs.example.com/runbook.md',
+    },
   });
   const mistakes: unknown[] = [];
   exporter.poller.start().catch((error: unknown) => mistakes.push(error));

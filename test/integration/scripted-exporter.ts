@@ -44,7 +44,12 @@ export class ScriptedExporter implements AsyncDisposable {
       {
         clock: this.clock,
         logger: createLogger({ level: 'debug', format: 'json', destination: this.log }),
-        build: { version: '0.0.0', revision: 'test', nodeVersion: process.version },
+        build: {
+          version: '0.0.0',
+          revision: 'test',
+          nodeVersion: process.version,
+          runbookUrl: 'https://docs.example.com/runbook.md',
+        },
       },
     );
   }

@@ -25,6 +25,7 @@ test('the status of a service code follows its polls', async (t) => {
       users: sumSeries(series, 'xvs_online_users', FAULTY),
       tasks: sumSeries(series, 'xvs_tasks', FAULTY),
       stalledTasks: 0,
+      tasksWithoutInput: 0,
       connections: sumSeries(series, 'xvs_http_connections', FAULTY),
       ingress: undefined,
       egress: undefined,
@@ -46,8 +47,8 @@ test('the status of a service code follows its polls', async (t) => {
     rig.clock.advance(10_000);
     const tasks = getStatus(rig, FAULTY).totals?.tasks;
     await rig.poll();
-    const { condition, lastError, ret, totals, history } = getStatus(rig, FAULTY);
-    assert.deepEqual([condition, lastError, ret], ['down', 'api_error', 1001]);
+    const { condition, failure, ret, totals, history } = getStatus(rig, FAULTY);
+    assert.deepEqual([condition, failure?.reason, ret], ['down', 'api_error', 1001]);
     assert.deepEqual([totals?.tasks, totals?.ingress, totals?.egress], [tasks, undefined, undefined]);
     assert.equal(history.entries().at(-1)?.totals, undefined);
     assert.equal(getStatus(rig, SOUND).condition, 'up');

@@ -37,6 +37,8 @@ export class ServerSum {
 export class ServerSums {
   /** The stalled tasks of all servers, by how long they have stalled. */
   readonly longestStalled = new LargestTasks<TaskAccount>();
+  /** The tasks without input of all servers, by their age. */
+  readonly longestWithoutInput = new LargestTasks<TaskAccount>();
   readonly #accumulator: Accumulator;
   readonly #servers = new Map<string, ServerSum>();
 
@@ -54,6 +56,10 @@ export class ServerSums {
 
   noteStalled(account: TaskAccount): void {
     this.longestStalled.offer(account, -account.lastActivity.monotonicMs);
+  }
+
+  noteWithoutInput(account: TaskAccount): void {
+    this.longestWithoutInput.offer(account, -account.firstSeen.monotonicMs);
   }
 
   /** When the oldest task of each server was first seen. */

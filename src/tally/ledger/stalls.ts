@@ -32,6 +32,7 @@ export function updateStalls(
   server.stalls.add(isStalled && !hasFlag(account, TaskFlag.isStalled) ? 1 : 0);
   setFlag(account, TaskFlag.isStalled, isStalled);
   if (isStalled) servers.noteStalled(account);
+  if (isWithoutInput) servers.noteWithoutInput(account);
   server.stalled.add(isStalled ? 1 : 0);
   server.fileStalled.add(!isLive && isIdle ? 1 : 0);
   server.withoutInput.add(isWithoutInput ? 1 : 0);

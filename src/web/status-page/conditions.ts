@@ -1,6 +1,8 @@
+import { NO_TRAFFIC_REMEDY, STALE_LISTING_REMEDY } from '../../diagnostics/remedies.ts';
+import { POLL_ERROR_SUMMARY, type PollErrorReason } from '../../upstream/errors.ts';
 import type { ServiceCodeCondition, ServiceCodeStatus } from '../exporter-facade.ts';
-import { renderCount } from './human-units.ts';
-import { html, type Markup } from './markup.ts';
+import { formatMoment, formatTimeSpan, renderAge, renderCount } from './human-units.ts';
+import { html, type Content, type Markup } from './markup.ts';
 
 /** The conditions in the order of their severity. */
 export const CONDITIONS = [
@@ -12,57 +14,65 @@ export const CONDITIONS = [
 ] as const satisfies readonly ServiceCodeCondition[];
 
 /** Symbols differ in shape, so that the colour is never the only difference. */
-const CONDITION_DISPLAY: Readonly<
-  Record<ServiceCodeCondition, { readonly text: string; readonly symbol: string }>
-> = {
-  down: { text: 'down', symbol: '✕' },
-  stale: { text: 'stale', symbol: '◆' },
-  idle: { text: 'no traffic', symbol: '◐' },
-  waiting: { text: 'not polled yet', symbol: '○' },
-  up: { text: 'up', symbol: '●' },
+const CONDITION_DISPLAY: Readonly<Record<ServiceCodeCondition, readonly [symbol: string, text: string]>> = {
+  down: ['✕', 'down'],
+  stale: ['◆', 'stale'],
+  idle: ['◐', 'no traffic'],
+  waiting: ['○', 'not polled yet'],
+  up: ['●', 'up'],
 };
 
+const MAX_MESSAGE_CHARACTERS = 300;
+
 export function formatCondition(condition: ServiceCodeCondition): string {
-  return CONDITION_DISPLAY[condition].text;
+  return CONDITION_DISPLAY[condition][1];
 }
 
-/** The condition as a symbol and a word, and the number of stalled tasks. */
-export function renderCondition({ condition, totals }: ServiceCodeStatus): Markup {
-  const { text, symbol } = CONDITION_DISPLAY[condition];
+/** The condition as a symbol and a word, since when it is down, and the number of tasks with a problem. */
+export function renderCondition({ condition, failure, totals }: ServiceCodeStatus, nowMs: number): Markup {
+  const [symbol, text] = CONDITION_DISPLAY[condition];
+  const since =
+    failure === undefined
+      ? ''
+      : html` <span class="since"
+          >since ${formatMoment(failure.sinceMs, nowMs)} (${formatTimeSpan(nowMs - failure.sinceMs)})</span
+        >`;
   return html`<span class="state ${condition}"
       ><span class="mark" aria-hidden="true">${symbol}</span> ${text}</span
-    >
-    ${renderStalledTasks(totals?.stalledTasks, ' stalled')}`;
+    >${since} ${renderWarning(totals?.stalledTasks, ' stalled')}
+    ${renderWarning(totals?.tasksWithoutInput, ' without input')}`;
 }
 
-/** The number of stalled tasks as a warning; `undefined` if there are none. */
-export function renderStalledTasks(tasks: number | undefined, suffix = ''): Markup | undefined {
+/** A number of tasks as a warning; `undefined` if there are none. */
+export function renderWarning(tasks: number | undefined, suffix = ''): Markup | undefined {
   return tasks === undefined || tasks === 0
     ? undefined
-    : html`<span class="stalled"
+    : html`<span class="warning"
         ><span class="mark" aria-hidden="true">▲</span> ${renderCount(tasks)}${suffix}</span
       >`;
 }
 
-/** Whether tasks of a service code are stalled. */
-export function hasStalledTasks(totals: ServiceCodeStatus['totals']): boolean {
-  return totals !== undefined && totals.stalledTasks > 0;
+function countProblemTasks({ totals }: ServiceCodeStatus): number {
+  return totals === undefined ? 0 : totals.stalledTasks + totals.tasksWithoutInput;
 }
 
-/** Sort key of the condition, 0 for the most severe; stalled tasks rank between no traffic and waiting. */
-export function rankSeverity({ condition, totals }: ServiceCodeStatus): number {
-  switch (condition) {
-    case 'down':
-      return 0;
-    case 'stale':
-      return 1;
-    case 'idle':
-      return 2;
-    case 'up':
-      return hasStalledTasks(totals) ? 3 : 5;
-    case 'waiting':
-      return 4;
-  }
+/** Sort key of a service code, 0 for the most severe; stalled tasks rank between no traffic and waiting. */
+export function rankSeverity(status: ServiceCodeStatus): number {
+  const { condition } = status;
+  const hasWarning = condition === 'up' && countProblemTasks(status) > 0;
+  return hasWarning ? CONDITIONS.indexOf('idle') + 0.5 : CONDITIONS.indexOf(condition);
+}
+
+/** The state that the icon of a page shows: `problem` is stale, without traffic, or with a warning. */
+export type IconState = 'down' | 'problem' | 'up' | 'waiting';
+
+/** The icon of the service code with the most severe condition. */
+export function findWorstIcon(rows: readonly ServiceCodeStatus[]): IconState {
+  const worst = rows.toSorted((a, b) => rankSeverity(a) - rankSeverity(b))[0];
+  if (worst === undefined) return 'waiting';
+  const { condition } = worst;
+  if (condition === 'down' || condition === 'waiting') return condition;
+  return condition === 'up' && countProblemTasks(worst) === 0 ? 'up' : 'problem';
 }
 
 /** Counts by condition, without the zeros: `2 down, 1 stale, 997 up; 3 tasks stalled`. */
@@ -71,7 +81,86 @@ export function formatSummary(rows: readonly ServiceCodeStatus[]): string {
     const count = rows.filter((row) => row.condition === condition).length;
     return count === 0 ? [] : [`${count} ${formatCondition(condition)}`];
   });
-  const stalled = rows.reduce((sum, { totals }) => sum + (totals?.stalledTasks ?? 0), 0);
-  const tasks = stalled === 0 ? '' : `; ${stalled} ${stalled === 1 ? 'task' : 'tasks'} stalled`;
+  const formatTasks = (field: 'stalledTasks' | 'tasksWithoutInput', text: string): string => {
+    const count = rows.reduce((sum, { totals }) => sum + (totals?.[field] ?? 0), 0);
+    return count === 0 ? '' : `; ${count} ${count === 1 ? 'task' : 'tasks'} ${text}`;
+  };
+  const tasks = formatTasks('stalledTasks', 'stalled') + formatTasks('tasksWithoutInput', 'without input');
   return parts.length === 0 ? 'no service codes' : parts.join(', ') + tasks;
+}
+
+/** The reason of a failed poll as a sentence; `code` is the `ret` of an `api_error`, the status of an `http_status`. */
+export function describePollError(reason: PollErrorReason, code: number | undefined): string {
+  const name = reason === 'api_error' ? 'ret' : 'HTTP';
+  return `${POLL_ERROR_SUMMARY[reason]}${code === undefined ? '' : ` (${name} ${code})`}.`;
+}
+
+/** A problem of a service code, with what to try and the alert that describes it in the runbook. */
+export interface Problem {
+  readonly text: string;
+  readonly remedies: readonly string[];
+  readonly alert: string;
+  readonly note?: Content;
+}
+
+/** The problems of a service code, the most severe first. Stalled tasks are a problem of their own only if it is up. */
+export function findProblems(status: ServiceCodeStatus, nowMs: number): readonly Problem[] {
+  const { condition, failure, totals } = status;
+  if (failure !== undefined)
+    return [
+      {
+        text: `${Array.from(failure.message).slice(0, MAX_MESSAGE_CHARACTERS).join('')}.`,
+        remedies: failure.remedies,
+        alert: failure.reason === 'api_error' ? 'XvsApiErrors' : 'XvsApiDown',
+        note: renderFailureNote(status, nowMs),
+      },
+    ];
+  if (condition === 'stale')
+    return [
+      {
+        text: 'The last good listing is older than poll.stale_after.',
+        remedies: [STALE_LISTING_REMEDY],
+        alert: 'XvsApiDataStale',
+      },
+    ];
+  if (condition === 'idle')
+    return [
+      {
+        text: 'Tasks run, but no byte moved between the last two listings.',
+        remedies: [NO_TRAFFIC_REMEDY],
+        alert: 'XvsIngestStopped',
+      },
+    ];
+  return [
+    ...describeTasks(totals?.stalledTasks, 'stalled: their input flowed and has stopped', 'XvsIngestStalled'),
+    ...describeTasks(totals?.tasksWithoutInput, 'never received input', 'XvsTasksWithoutInput'),
+  ];
+}
+
+function describeTasks(count: number | undefined, text: string, alert: string): readonly Problem[] {
+  if (count === undefined || count === 0) return [];
+  const remedies = ['Check the encoders of these tasks and their network.'];
+  return [{ text: `${count} ${count === 1 ? 'task' : 'tasks'} ${text}.`, remedies, alert }];
+}
+
+function renderFailureNote({ failure, totals, lastSuccessMs }: ServiceCodeStatus, nowMs: number): Markup {
+  const pausedUntilMs = failure?.pausedUntilMs;
+  const pause =
+    pausedUntilMs === undefined || pausedUntilMs <= nowMs
+      ? ''
+      : html`The service asked for a pause until ${formatMoment(pausedUntilMs, nowMs)}. `;
+  if (totals !== undefined) return html`${pause}The values are from ${renderAge(lastSuccessMs, nowMs)}.`;
+  return lastSuccessMs === undefined
+    ? html`${pause}No poll has succeeded since the exporter started.`
+    : html`${pause}The last values are older than poll.stale_after.`;
+}
+
+/** A problem as a line of text with links; `links` open the runbook and the dashboard. */
+export function renderProblem(
+  { text, remedies, alert, note }: Problem,
+  renderLinks: (alert: string) => Markup,
+): Markup {
+  return html`<strong>${text}</strong>
+    ${remedies.map((remedy) => html`<span class="try">Try: ${remedy}</span> `)}
+    <span class="aside">${note ?? ''}</span> ${renderLinks(alert)}`;
 }

@@ -1,8 +1,10 @@
 import { createHash } from 'node:crypto';
-import type { ProcessStatus } from '../exporter-facade.ts';
-import { renderFavicon, type IconState } from './favicon.ts';
-import { html, trusted, type Markup } from './markup.ts';
-import { renderProcess } from './process-footer.ts';
+import { formatShard } from '../../sharding/shard.ts';
+import type { StaticLabels } from '../../metrics/family.ts';
+import type { PageLinks, ProcessStatus } from '../exporter-facade.ts';
+import type { IconState } from './conditions.ts';
+import { formatTimeSpan, renderAge } from './human-units.ts';
+import { html, renderName, trusted, type Markup } from './markup.ts';
 import { REFRESH_SCRIPT } from './refresh-script.ts';
 import { STYLESHEET } from './stylesheet.ts';
 
@@ -12,6 +14,7 @@ const RELOAD_SECONDS = 30;
 /** The content of every page. */
 export interface PageContext {
   readonly process: ProcessStatus;
+  readonly links: PageLinks;
   readonly telemetryPath: string;
   /** Milliseconds since the Unix epoch. */
   readonly nowMs: number;
@@ -20,15 +23,48 @@ export interface PageContext {
 interface DocumentParts extends PageContext {
   readonly title: string;
   readonly icon: IconState;
+  /** Stays while the page refreshes itself. */
   readonly header: Markup;
+  /** Announced by screen readers when it changes. */
+  readonly summary: Markup | string;
   readonly main: Markup;
   /** Whether the page refreshes itself. */
   readonly isLive: boolean;
 }
 
-const RELOAD_WITHOUT_SCRIPT = html`<noscript
-  ><meta http-equiv="refresh" content="${RELOAD_SECONDS}"
-/></noscript>`;
+/** A whole page. The script replaces the content of the elements that have `data-live` and an id. */
+export function renderDocument(parts: DocumentParts): string {
+  const { title, icon, header, summary, main, isLive, process, nowMs, telemetryPath } = parts;
+  return html`<!doctype html>
+    <html lang="en">
+      <head>
+        <meta charset="utf-8" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <meta name="color-scheme" content="light dark" />
+        <title>${title}</title>
+        <link rel="icon" id="icon" href="${formatIconUrl(icon)}" />
+        ${trusted(`<style>${STYLESHEET}</style>`)}
+        ${isLive ? html`<noscript><meta http-equiv="refresh" content="${RELOAD_SECONDS}" /></noscript>` : ''}
+      </head>
+      <body>
+        <header>
+          ${header}
+          <p id="summary" class="summary" role="status" data-live>${summary}</p>
+          ${isLive ? UNREACHABLE_ALERT : ''}
+        </header>
+        <main id="main" data-live>${main}</main>
+        <footer>
+          <nav aria-label="More">
+            <a href="${telemetryPath}">Metrics</a> <a href="/-/healthy">Healthy</a>
+            <a href="/-/ready">Ready</a>
+          </nav>
+          <p id="process" data-live>${renderProcess(process, nowMs)}</p>
+          ${isLive ? REFRESH_CONTROL : ''}
+        </footer>
+        ${isLive ? trusted(`<script>${REFRESH_SCRIPT}</script>`) : ''}
+      </body>
+    </html> `.text;
+}
 
 const UNREACHABLE_ALERT = html`<p id="unreachable" class="unreachable" role="alert" hidden>
   The exporter does not respond. This page shows old data; retrying.
@@ -39,32 +75,67 @@ const REFRESH_CONTROL = html`<p>
   <button type="button" id="pause" aria-pressed="false" hidden>Pause refreshing</button>
 </p>`;
 
-/** A whole page. The script refreshes the elements that have `data-live` and an id; it keeps the others. */
-export function renderDocument(parts: DocumentParts): string {
-  const { title, icon, header, main, isLive, process, nowMs, telemetryPath } = parts;
-  return html`<!doctype html>
-    <html lang="en">
-      <head>
-        <meta charset="utf-8" />
-        <meta name="viewport" content="width=device-width, initial-scale=1" />
-        <meta name="color-scheme" content="light dark" />
-        <title>${title}</title>
-        ${renderFavicon(icon)} ${trusted(`<style>${STYLESHEET}</style>`)}
-        ${isLive ? RELOAD_WITHOUT_SCRIPT : ''}
-      </head>
-      <body>
-        <header>${header} ${isLive ? UNREACHABLE_ALERT : ''}</header>
-        <main>${main}</main>
-        <footer>
-          <nav aria-label="More">
-            <a href="${telemetryPath}">Metrics</a> <a href="/-/healthy">Healthy</a>
-            <a href="/-/ready">Ready</a>
-          </nav>
-          ${renderProcess(process, nowMs)} ${isLive ? REFRESH_CONTROL : ''}
-        </footer>
-        ${isLive ? trusted(`<script>${REFRESH_SCRIPT}</script>`) : ''}
-      </body>
-    </html> `.text;
+function renderProcess(
+  { version, shard, uptimeMs, lastSuccessMs, lastFailureMs }: ProcessStatus,
+  nowMs: number,
+): Markup {
+  const failure =
+    lastFailureMs === undefined
+      ? ''
+      : html` <strong class="warning"
+          >Reload failed ${renderAge(lastFailureMs, nowMs)}; see the log.</strong
+        >`;
+  return html`xvs-exporter ${version}, ${formatShard(shard)}, up for ${formatTimeSpan(uptimeMs)}.
+  Configuration loaded ${renderAge(lastSuccessMs, nowMs)}.${failure}`;
+}
+
+/** The labels of a service code; `undefined` if it has none. */
+export function renderLabels(labels: StaticLabels): Markup | undefined {
+  const entries = Object.entries(labels);
+  return entries.length === 0
+    ? undefined
+    : html`<span class="labels"
+        >${entries.map(([label, value]) => html`<span>${renderName(`${label}=${value}`)}</span> `)}</span
+      >`;
+}
+
+/** Links to the section of the runbook about an alert, and to the dashboard of a service code. */
+export function renderLinks(
+  { grafanaUrl, runbookUrl }: PageLinks,
+  serviceCode: string,
+  alert: string | undefined,
+): Markup {
+  const code = encodeURIComponent(serviceCode.toWellFormed());
+  const runbook =
+    alert === undefined
+      ? ''
+      : html`<a id="runbook-${alert}-${code}" href="${runbookUrl}#${alert.toLowerCase()}"
+          >Runbook: ${alert}</a
+        >`;
+  const dashboard =
+    grafanaUrl === undefined
+      ? ''
+      : html`<a
+          id="grafana-${alert ?? 'page'}-${code}"
+          href="${grafanaUrl}/d/xvs-service-code?var-service_code=${code}"
+          >Grafana</a
+        >`;
+  return html`<span class="links">${runbook} ${dashboard}</span>`;
+}
+
+/** The states differ in shape, not only in colour, which suits light and dark tabs. */
+const ICONS: Readonly<Record<IconState, string>> = {
+  down: '<rect width="16" height="16" rx="3" fill="#d1242f"/><path d="M4 4l8 8M12 4l-8 8" stroke="#fff" stroke-width="2.5"/>',
+  problem:
+    '<path d="M8 1L16 15H0z" fill="#d4a017"/><path d="M8 5.5v4.5M8 11.5v2" stroke="#000" stroke-width="2"/>',
+  up: '<circle cx="8" cy="8" r="7" fill="#2da44e"/>',
+  waiting: '<circle cx="8" cy="8" r="5.5" fill="none" stroke="#8c959f" stroke-width="3"/>',
+};
+
+/** A data URL, so that the icon needs no request. */
+function formatIconUrl(state: IconState): string {
+  const svg = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16">${ICONS[state]}</svg>`;
+  return `data:image/svg+xml,${encodeURIComponent(svg)}`;
 }
 
 /** The Content-Security-Policy of the pages: allows their own style and script by hash, their icon, and no other source. */

@@ -76,12 +76,22 @@ export function renderAge(timeMs: number | undefined, nowMs: number): Markup {
   return html`<time datetime="${iso}" title="${utc}">${age} ago</time>`;
 }
 
+/** The time of a moment in UTC, with its date unless that is today: `18:02`, `2026-01-01 18:02`. */
+export function formatMoment(timeMs: number, nowMs: number): string {
+  const [date, time] = [toUtc(timeMs).slice(0, 10), toUtc(timeMs).slice(11, 16)];
+  return date === toUtc(nowMs).slice(0, 10) ? time : `${date} ${time}`;
+}
+
 /** The time of a moment in UTC: `03:04:05`. */
 export function formatClockTime(timeMs: number): string {
-  return new Date(timeMs).toISOString().slice(11, 19);
+  return toUtc(timeMs).slice(11);
 }
 
 /** `2026-01-02 03:04:05 UTC`. */
 export function formatUtc(timeMs: number): string {
-  return `${new Date(timeMs).toISOString().slice(0, 19).replace('T', ' ')} UTC`;
+  return `${toUtc(timeMs)} UTC`;
+}
+
+function toUtc(timeMs: number): string {
+  return new Date(timeMs).toISOString().slice(0, 19).replace('T', ' ');
 }

@@ -8,12 +8,11 @@ import {
   respondText,
   type WebResponse,
 } from '../response.ts';
-import { buildContentSecurityPolicy, type PageContext } from './document.ts';
+import { buildContentSecurityPolicy, renderDocument, type PageContext } from './document.ts';
 import { renderListPage } from './list-page.ts';
-import { parseListQuery } from './list-query.ts';
-import { renderNotFoundPage } from './not-found-page.ts';
+import { html } from './markup.ts';
+import { isServiceCodePath, parseListQuery, parseServiceCodePath } from './page-urls.ts';
 import { renderServiceCodePage } from './service-code-page.ts';
-import { isServiceCodePath, parseServiceCodePath } from './service-code-path.ts';
 
 type PageRoute = (
   facade: ExporterFacade,
@@ -45,7 +44,15 @@ export function respondNotFound(
   reason?: string,
 ): WebResponse {
   if (!prefersHtml(accept)) return respondText(404, reason ?? 'Not found.', { Vary: 'Accept' });
-  const page = renderNotFoundPage(getPageContext(facade, telemetryPath), reason);
+  const page = renderDocument({
+    ...getPageContext(facade, telemetryPath),
+    title: 'Not found · xvs-exporter',
+    icon: 'waiting',
+    isLive: false,
+    header: html`<h1>Not found</h1>`,
+    summary: reason ?? 'There is no page at this address.',
+    main: html`<p><a href="/">All service codes</a></p>`,
+  });
   return respond(404, page, HTML, { ...PAGE_HEADERS, Vary: 'Accept' });
 }
 
@@ -77,7 +84,8 @@ export function buildServiceCodePage(
 }
 
 function getPageContext(facade: ExporterFacade, telemetryPath: string): PageContext {
-  return { process: facade.getProcess(), telemetryPath, nowMs: facade.nowMs() };
+  const { links } = facade;
+  return { process: facade.getProcess(), links, telemetryPath, nowMs: facade.nowMs() };
 }
 
 const HTML = 'text/html; charset=utf-8';

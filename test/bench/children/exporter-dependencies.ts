@@ -24,5 +24,10 @@ export const DEPENDENCIES: AppDependencies = {
   clock: systemClock,
   source: SOURCE,
   logger: createLogger({ level: 'info', format: 'json', destination: { write: () => undefined } }),
-  build: { version: '0.0.0', revision: 'bench', nodeVersion: process.version },
+  build: {
+    version: '0.0.0',
+    revision: 'bench',
+    nodeVersion: process.version,
+    runbookUrl: 'https://docs.example.com/runbook.md',
+  },
 };

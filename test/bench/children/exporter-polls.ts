@@ -6,7 +6,7 @@ import { servePollCommands } from './poll-commands.ts';
 async function poll(): Promise<void> {
   await exporter.poller.pollOnce(new AbortController().signal);
   const [state] = exporter.store.states;
-  if (state?.isUp !== true) throw new Error(`Expected a good poll, found ${state?.lastError}`);
+  if (state?.isUp !== true) throw new Error(`Expected a good poll, found ${state?.failure?.reason}`);
 }
 
 const exporter = createExporter(await readConfiguration(), DEPENDENCIES);

@@ -39,7 +39,7 @@ async function run(): Promise<void> {
     change: async () => {
       await poller.pollOnce(new AbortController().signal);
       const [state] = store.states;
-      if (state?.isUp !== true) throw new Error(`Expected a good poll, found ${state?.lastError}`);
+      if (state?.isUp !== true) throw new Error(`Expected a good poll, found ${state?.failure?.reason}`);
       skippedMs += SKIPPED_MS;
       await delay(SETTLE_MS);
       return getCpuMs();

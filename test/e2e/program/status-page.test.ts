@@ -31,7 +31,7 @@ test('the page in a browser shows the rates, the failure and the recovery of a s
     const row = page.getByRole('row').filter({ has: page.getByRole('link', { name: code, exact: true }) });
     return (await row.locator('.condition').innerText()).trim();
   };
-  const isState = (word: string) => (found: string) => found.endsWith(word);
+  const isState = (word: string) => (found: string) => found.split(/\s+/).includes(word);
   const ingress = page.locator('td[data-label="Ingress"] .value').last();
 
   for (const code of CODES) await waitUntil(() => state(code), isState('up'));
@@ -49,8 +49,8 @@ test('the page in a browser shows the rates, the failure and the recovery of a s
   await waitUntil(() => state('TESTING'), isState('down'));
   assert.deepEqual(await page.locator('.list tbody th').allInnerTexts(), ['TESTING', 'STADIUM']);
   assert.match(
-    await page.locator('.list .error-help').innerText(),
-    /answered with an HTTP error \(HTTP 500\)\. Try:/,
+    await page.locator('.list .problem').innerText(),
+    /Expected HTTP status 2xx, found 500\. Try:/,
   );
   assert.equal(await page.locator('tbody.down td[data-label="Ingress"] .unknown').count(), 1);
   assert.ok((await page.locator('tbody.down .plot .failed').count()) > 0);

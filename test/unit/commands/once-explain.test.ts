@@ -62,7 +62,12 @@ async function explain(
     env: io.environment,
     ...createSources(LOCAL_FILE_SYSTEM),
   });
-  const build = { version: '1.2.3', revision: 'unknown', nodeVersion: 'v0' };
+  const build = {
+    version: '1.2.3',
+    revision: 'unknown',
+    nodeVersion: 'v0',
+    runbookUrl: 'https://docs.example.com/runbook.md',
+  };
   const code = await explainPolls(configuration, build, io);
   const text = String(stdout.read());
   assert.equal(stderr.read(), null);
@@ -102,11 +107,11 @@ const FAULTS: readonly (readonly [fault: FaultRequest, result: RegExp, remedy: R
     /http_status/,
     /If https:\/\/other\.example\.com is the service/,
   ],
-  [{ fault: 'http_status', status: 503, retryAfter: '60' }, /http_status/, /requests fewer polls/],
+  [{ fault: 'http_status', status: 503, retryAfter: '60' }, /http_status/, /asked for a pause/],
   [{ fault: 'http_status', status: 401 }, /http_status/, /rejected the request with HTTP status 401/],
   [{ fault: 'http_status', status: 502, body: 'html' }, /http_status/, /or a load balancer in front of it/],
   [{ fault: 'ret', value: 77 }, /api_error/, /rejected the request with ret 77/],
-  [{ fault: 'bad_list', list: 'task_list' }, /bad_shape/, /JSON but not a listing/],
+  [{ fault: 'bad_list', list: 'task_list' }, /bad_shape/, /Check that upstream.base_url is the address/],
   [{ fault: 'huge' }, /too_large/, /raise upstream\.max_response_size/],
   [{ fault: 'refuse' }, /reset/, /may expect TLS/],
   [{ fault: 'silence_body' }, /timeout/, /The response started but did not end in time/],

@@ -45,6 +45,7 @@ const DEFAULTS: Configuration = {
   web: {
     listenAddresses: [{ host: undefined, port: 20_928 }],
     telemetryPath: '/metrics',
+    grafanaUrl: undefined,
     maxRequests: 40,
     hasOpenProbes: false,
     isLifecycleEnabled: false,

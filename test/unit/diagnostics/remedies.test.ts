@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Observation } from '../../../src/diagnostics/observation.ts';
-import { findRemedies, REMEDY_BY_REASON, STALE_LISTING_REMEDY } from '../../../src/diagnostics/remedies.ts';
+import { findRemedies, STALE_LISTING_REMEDY } from '../../../src/diagnostics/remedies.ts';
+import { POLL_ERROR_REASONS } from '../../../src/upstream/errors.ts';
 import { readRepositoryFile } from '../../support/repository.ts';
 import { createResponse, createFailure, createObservation, NO_RESPONSE } from './observations.ts';
 
@@ -38,7 +39,11 @@ const CASES: readonly (readonly [
     { ...http, ...createFailure('http_status'), ...createResponse({ status: 400 }) },
     ['The server at live.example.com:8080 may expect TLS.'],
   ],
-  ['a broken connection over TLS', { ...NO_RESPONSE, ...createFailure('reset', 'ECONNRESET') }, []],
+  [
+    'a broken connection over TLS',
+    { ...NO_RESPONSE, ...createFailure('reset', 'ECONNRESET') },
+    ['If this repeats'],
+  ],
   ...['UNABLE_TO_VERIFY_LEAF_SIGNATURE', 'SELF_SIGNED_CERT_IN_CHAIN', 'DEPTH_ZERO_SELF_SIGNED_CERT'].map(
     (code) =>
       [
@@ -158,15 +163,19 @@ const CASES: readonly (readonly [
   [
     'status 503 with Retry-After',
     { ...createFailure('http_status'), ...createResponse({ status: 503, hasRetryAfter: true }) },
-    ['The service requests fewer polls.'],
+    ['The service is overloaded or under maintenance, and asked for a pause.'],
   ],
   [
     'status 502',
     { ...createFailure('http_status'), ...createResponse({ status: 502 }) },
     ['The service or a load balancer in front of it failed'],
   ],
-  ['a listing beyond the size limit', createFailure('too_large'), [REMEDY_BY_REASON.too_large]],
-  ['JSON that is not a listing', createFailure('bad_shape'), ['The response is JSON but not a listing.']],
+  ['a listing beyond the size limit', createFailure('too_large'), ['If listings of this size are expected']],
+  [
+    'JSON that is not a listing',
+    createFailure('bad_shape'),
+    ['Check that upstream.base_url is the address of the service'],
+  ],
   ['invalid records', { listing: invalid }, ['Invalid entries are left out of all sums']],
   ['a rejection by ret', rejected, ['The service rejected the request with ret 1005']],
   ...[401, 403].map(
@@ -222,7 +231,7 @@ test('a rejection mentions that the clocks agree only if they do', () => {
 
 test('every setting that a remedy names exists', () => {
   const remedies = [
-    ...Object.values(REMEDY_BY_REASON),
+    ...POLL_ERROR_REASONS.flatMap((reason) => findRemedies(createObservation(createFailure(reason)))),
     STALE_LISTING_REMEDY,
     ...CASES.flatMap(([, overrides]) => findRemedies(createObservation(overrides))),
   ];

@@ -16,6 +16,7 @@ const totals = fc.record({
   users: count,
   tasks: count,
   stalledTasks: count,
+  tasksWithoutInput: fc.constant(0),
   connections: count,
   inputBytes: count,
   outputBytes: count,
@@ -93,7 +94,15 @@ test('it keeps the last polls as a plain list would', () => {
   );
 });
 
-const TOTALS = { users: 1, tasks: 2, stalledTasks: 3, connections: 4, inputBytes: 0, outputBytes: 0 };
+const TOTALS = {
+  users: 1,
+  tasks: 2,
+  stalledTasks: 3,
+  tasksWithoutInput: 0,
+  connections: 4,
+  inputBytes: 0,
+  outputBytes: 0,
+};
 
 test('the first listing has no rates', () => {
   const history = new PollHistory();
@@ -102,6 +111,7 @@ test('the first listing has no rates', () => {
     users: 1,
     tasks: 2,
     stalledTasks: 3,
+    tasksWithoutInput: 0,
     connections: 4,
     ingress: undefined,
     egress: undefined,

@@ -192,7 +192,7 @@ test('a hanging poll times out, even when no scrape waits for it', async (t) => 
   await advanceClock(clock, 1500);
   await first.ended;
   await advanceClock(clock, POLL_TIMEOUT_MS + 5000 - 1500);
-  assert.deepEqual([store.get('A')?.isUp, store.get('A')?.lastError], [false, 'timeout']);
+  assert.deepEqual([store.get('A')?.isUp, store.get('A')?.failure?.reason], [false, 'timeout']);
 });
 
 test('an aborted scrape stops waiting, and the poll continues', async (t) => {
@@ -279,7 +279,7 @@ test('the deadline of a queued poll starts with its request', async (t) => {
   const scraping = scrape({ timeoutMs: 60_000 });
   await nextTurn();
   await advanceClock(clock, POLL_TIMEOUT_MS + 5000);
-  assert.deepEqual([store.get('A')?.lastError, client.latest.target.serviceCode], ['timeout', 'B']);
+  assert.deepEqual([store.get('A')?.failure?.reason, client.latest.target.serviceCode], ['timeout', 'B']);
   await advanceClock(clock, POLL_TIMEOUT_MS);
   await client.latest.respond(createListingBody(0));
   await scraping.ended;

@@ -287,7 +287,7 @@ test('a hanging client times out 5 seconds after its deadline, and polling conti
   await advanceClock(clock, MAX_POLL_MS - 1);
   assert.equal(state().isUp, undefined);
   await advanceClock(clock, 1);
-  assert.deepEqual([state().isUp, state().lastError, hung?.signal.aborted], [false, 'timeout', true]);
+  assert.deepEqual([state().isUp, state().failure?.reason, hung?.signal.aborted], [false, 'timeout', true]);
   assert.deepEqual(metrics.calls, ['started', 'failed by timeout after 15 s', 'skipped by overlap']);
   await advanceClock(clock, INTERVAL_MS);
   await client.latest.respond(createListingBody(0));
@@ -387,13 +387,13 @@ function getValues({ snapshot }: CodeState, key: Parameters<typeof readValues>[1
 }
 
 /** Returns a state without its listing; times in milliseconds since the start. */
-function summarize({ isUp, ret, httpStatus, lastError, lastPollMs, lastSuccessMs }: CodeState) {
+function summarize({ isUp, ret, httpStatus, failure, lastPollMs, lastSuccessMs }: CodeState) {
   const since = (wallMs: number | undefined) => (wallMs === undefined ? undefined : wallMs - START_MS);
   return {
     isUp,
     ret,
     httpStatus,
-    lastError,
+    lastError: failure?.reason,
     lastPollMs: since(lastPollMs),
     lastSuccessMs: since(lastSuccessMs),
   };
@@ -491,8 +491,11 @@ test('without periodic polls there is no next poll', () => {
 test('a failed first poll publishes a state without a listing', async () => {
   const all = setUp();
   await pollWith(all, (request) => request.respond('<html>', { status: 502 }));
-  const { isUp, lastError, lastSuccessMs, snapshot } = all.state();
-  assert.deepEqual([isUp, lastError, lastSuccessMs, snapshot], [false, 'http_status', undefined, undefined]);
+  const { isUp, failure, lastSuccessMs, snapshot } = all.state();
+  assert.deepEqual(
+    [isUp, failure?.reason, lastSuccessMs, snapshot],
+    [false, 'http_status', undefined, undefined],
+  );
 });
 
 const FAILURES: readonly (readonly [string, (request: ManualClient['latest']) => Promise<void>])[] = [

@@ -81,7 +81,7 @@ test('after a failed first poll there is only xvs_up', () => {
   const store = createStore({
     ...createUnpolledState('A', STALE_AFTER_MS),
     isUp: false,
-    lastError: 'timeout',
+    failure: { reason: 'timeout', message: '', remedies: [], sinceMs: 0, pausedUntilMs: undefined },
   });
   assert.deepEqual(listExposedCodes(store, 0), new Map([['xvs_up', ['A']]]));
 });

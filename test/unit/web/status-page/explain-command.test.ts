@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { formatExplainCommand } from '../../../../src/web/status-page/explain-command.ts';
+import { formatExplainCommand } from '../../../../src/web/status-page/service-code-page.ts';
 import { HOSTILE_NAMES } from './hostile-names.ts';
 
 test('the command names the service code and the configuration file', () => {

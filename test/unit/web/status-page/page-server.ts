@@ -7,7 +7,7 @@ import { handle } from '../../../../src/web/routes.ts';
 import { respondText } from '../../../../src/web/response.ts';
 import { RecordedWebMetrics } from '../recorded-web-metrics.ts';
 import { startWebServer, type WebServer } from '../../../../src/web/server.ts';
-import type { ListingBreakdown } from '../../../../src/diagnostics/listing-breakdown.ts';
+import type { ListingBreakdown } from '../../../../src/web/status-page/listing-breakdown.ts';
 import type { ExporterFacade, ServiceCodeStatus } from '../../../../src/web/exporter-facade.ts';
 import { createEmptyFacade } from '../fake-facade.ts';
 import { createPolling, NOW_MS } from './status-fixtures.ts';
@@ -81,6 +81,7 @@ function createTotals(index: number, intervalMs: number) {
     users: 1000 + 50 * Math.sin(index / 5),
     tasks: 100 - index / 2,
     stalledTasks: 0,
+    tasksWithoutInput: 0,
     connections: 3000 + 800 * Math.cos(index / 9),
     inputBytes: index * intervalMs * 30_000,
     outputBytes: index * index * intervalMs * 9000,
@@ -97,6 +98,7 @@ export function createBreakdown(name: (index: number) => string): ListingBreakdo
       users: value,
       tasks: 40 - index,
       stalledTasks: index === 0 ? 3 : 0,
+      tasksWithoutInput: 0,
       connections: 7 * value,
       ingress: 125_000 * index,
       egress: index === 1 ? undefined : 1_250_000 * index,
@@ -113,6 +115,7 @@ export function createBreakdown(name: (index: number) => string): ListingBreakdo
       vsId: name(0),
       connections: value,
     })),
+    longestWithoutInput: [],
     longestStalled: createCounts(2).map(({ name: id }, index) => ({
       id,
       name: undefined,

@@ -1,4 +1,5 @@
 import { PollHistory } from '../../../../src/poller/poll-history.ts';
+import type { PollFailure } from '../../../../src/poller/store.ts';
 import { SINGLE_SHARD } from '../../../../src/sharding/shard.ts';
 import type { PollingStatus, ProcessStatus, ServiceCodeStatus } from '../../../../src/web/exporter-facade.ts';
 
@@ -16,19 +17,32 @@ export function createStatus(
     condition: 'up',
     lastPollMs: NOW_MS - 5000,
     lastSuccessMs: NOW_MS - 5000,
-    lastError: undefined,
+    failure: undefined,
     ret: 0,
     httpStatus: 200,
     totals: {
       users: 12,
       tasks: 3,
       stalledTasks: 0,
+      tasksWithoutInput: 0,
       connections: 7,
       ingress: 125_000,
       egress: 12_500_000,
     },
     history: new PollHistory(),
     expectedTasks: [],
+    ...overrides,
+  };
+}
+
+/** A refused connection since eleven minutes. */
+export function createFailure(overrides: Partial<PollFailure> = {}): PollFailure {
+  return {
+    reason: 'connect',
+    message: 'Could not connect to the service (ECONNREFUSED)',
+    remedies: ['Nothing listens at live.example.com.'],
+    sinceMs: NOW_MS - 11 * 60_000,
+    pausedUntilMs: undefined,
     ...overrides,
   };
 }
@@ -41,7 +55,7 @@ export function createDownStatus(
   return createStatus(serviceCode, {
     condition: 'down',
     lastSuccessMs: undefined,
-    lastError: 'connect',
+    failure: createFailure(),
     ret: undefined,
     httpStatus: undefined,
     totals: undefined,
@@ -60,6 +74,12 @@ export function createWaitingStatus(serviceCode: string): ServiceCodeStatus {
     totals: undefined,
   });
 }
+
+/** The addresses that pages link to. */
+export const LINKS = {
+  grafanaUrl: 'https://grafana.example.com',
+  runbookUrl: 'https://docs.example.com/runbook.md',
+};
 
 /** A process that has run for an hour. */
 export const PROCESS: ProcessStatus = {
@@ -88,7 +108,14 @@ export function createUserHistory(...users: readonly (number | 'failed')[]): Pol
     const poll = { atMs: index * 10_000, durationMs: 5 };
     if (value === 'failed') history.append({ ...poll, error: 'reset' });
     else {
-      const totals = { tasks: 0, stalledTasks: 0, connections: 0, inputBytes: 0, outputBytes: 0 };
+      const totals = {
+        tasks: 0,
+        stalledTasks: 0,
+        tasksWithoutInput: 0,
+        connections: 0,
+        inputBytes: 0,
+        outputBytes: 0,
+      };
       history.append({ ...poll, totals: { ...totals, users: value } });
     }
   });

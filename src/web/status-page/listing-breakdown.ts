@@ -1,9 +1,9 @@
-import { CATALOGUE } from '../metrics/catalogue.ts';
-import type { FamilySpec } from '../metrics/family.ts';
-import type { ListingGauge } from '../tally/family-keys.ts';
-import type { NotableTasks } from '../tally/notable-tasks.ts';
-import type { ByteCounters, Snapshot } from '../tally/snapshot.ts';
-import type { SampleColumns } from '../metrics/sample-columns.ts';
+import { CATALOGUE } from '../../metrics/catalogue.ts';
+import type { FamilySpec } from '../../metrics/family.ts';
+import type { ListingGauge } from '../../tally/family-keys.ts';
+import type { NotableTasks } from '../../tally/notable-tasks.ts';
+import type { ByteCounters, Snapshot } from '../../tally/snapshot.ts';
+import type { SampleColumns } from '../../metrics/sample-columns.ts';
 
 /** The sum of one label value. */
 export interface NamedCount {
@@ -17,6 +17,7 @@ export interface ServerStatus {
   readonly users: number;
   readonly tasks: number;
   readonly stalledTasks: number;
+  readonly tasksWithoutInput: number;
   readonly connections: number;
   /** Bytes per second since the previous good listing; `undefined` if unknown. */
   readonly ingress: number | undefined;
@@ -80,7 +81,7 @@ function sumSamples(samples: SampleColumns, spec: FamilySpec, label: string): Re
   return sums;
 }
 
-/** The servers with the most stalled tasks first, then those with the most tasks. */
+/** The servers with the most tasks that are stalled or without input first, then those with the most tasks. */
 function summarizeServers(
   { at, counters, listing }: Snapshot,
   previousBytes: ByteCounters | undefined,
@@ -90,6 +91,7 @@ function summarizeServers(
   const tasks = sumByLabel(listing, 'tasks', 'vs_id');
   const users = sumByLabel(listing, 'serverOnlineUsers', 'vs_id');
   const stalledTasks = sumByLabel(listing, 'tasksStalled', 'vs_id');
+  const tasksWithoutInput = sumByLabel(listing, 'tasksWithoutInput', 'vs_id');
   const connections = sumByLabel(listing, 'httpConnections', 'vs_id');
   const lastSeenSeconds = sumByLabel(listing, 'serverLastSeen', 'vs_id');
   const servers = [...new Set([...tasks.keys(), ...users.keys()])].map((vsId): ServerStatus => {
@@ -99,6 +101,7 @@ function summarizeServers(
       users: users.get(vsId) ?? 0,
       tasks: tasks.get(vsId) ?? 0,
       stalledTasks: stalledTasks.get(vsId) ?? 0,
+      tasksWithoutInput: tasksWithoutInput.get(vsId) ?? 0,
       connections: connections.get(vsId) ?? 0,
       ingress: ingress.get(vsId),
       egress: egress.get(vsId),
@@ -106,7 +109,10 @@ function summarizeServers(
     };
   });
   return servers.toSorted(
-    (a, b) => b.stalledTasks - a.stalledTasks || b.tasks - a.tasks || (a.vsId < b.vsId ? -1 : 1),
+    (a, b) =>
+      b.stalledTasks + b.tasksWithoutInput - a.stalledTasks - a.tasksWithoutInput ||
+      b.tasks - a.tasks ||
+      (a.vsId < b.vsId ? -1 : 1),
   );
 }
 

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { breakDownListing } from '../../../src/diagnostics/listing-breakdown.ts';
-import { buildOutputRecord, buildTaskRecord, buildUserRecord } from '../../support/record-builders.ts';
-import { SampleColumns } from '../../../src/metrics/sample-columns.ts';
-import { pickByteCounters } from '../../../src/tally/snapshot.ts';
-import { START_MS, STEP_MS, TallyRun } from '../../support/tally-run.ts';
+import { breakDownListing } from '../../../../src/web/status-page/listing-breakdown.ts';
+import { buildOutputRecord, buildTaskRecord, buildUserRecord } from '../../../support/record-builders.ts';
+import { SampleColumns } from '../../../../src/metrics/sample-columns.ts';
+import { pickByteCounters } from '../../../../src/tally/snapshot.ts';
+import { START_MS, STEP_MS, TallyRun } from '../../../support/tally-run.ts';
 
 const snapshot = new TallyRun().commitListing({
   users: [
@@ -50,7 +50,13 @@ test('a breakdown sums a family by one label, the largest first', () => {
 });
 
 test('a breakdown lists the servers of users and tasks, the busiest first', () => {
-  const common = { stalledTasks: 0, ingress: undefined, egress: undefined, lastSeenMs: START_MS };
+  const common = {
+    stalledTasks: 0,
+    tasksWithoutInput: 0,
+    ingress: undefined,
+    egress: undefined,
+    lastSeenMs: START_MS,
+  };
   assert.deepEqual(breakDownListing(snapshot, undefined).servers, [
     { ...common, vsId: 'busy', users: 2, tasks: 2, connections: 8 },
     { ...common, vsId: 'idle', users: 1, tasks: 0, connections: 0 },
