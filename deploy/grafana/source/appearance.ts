@@ -50,10 +50,7 @@ export const STALLED_OR_FLOWING: ValueMapping[] = [
   },
 ];
 
-/**
- * Names of device types, which the service does not document. Add them in Grafana, or set `display.device_types` in the
- * configuration of the Helm chart, which fills in this mapping.
- */
+/** Names of device types, which the service does not document: add them in Grafana. */
 export const DEVICE_TYPES: ValueMapping[] = [{ type: MappingType.ValueToText, options: {} }];
 
 /** For panels of the last listing: shown if it is stale. */

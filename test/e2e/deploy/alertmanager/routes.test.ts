@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { test } from 'node:test';
-import { deployPath, readAlertRules } from '../../../support/deploy-files.ts';
+import { deployPath } from '../../../support/deploy-files.ts';
 import { isInstalled } from '../../../support/installed-programs.ts';
 
 const config = deployPath('alertmanager/alertmanager.yml');
@@ -21,16 +21,7 @@ const routes: readonly (readonly [labels: readonly string[], receiver: string])[
   [['severity=critical', 'service_code=A'], 'critical'],
   [['severity=warning', 'service_code=A'], 'warning'],
   [['severity=info', 'service_code=A'], 'info'],
-  [['severity=critical'], 'critical'],
-  [['severity=none', 'alertname=Foreign'], 'warning'],
   [['alertname=Foreign'], 'warning'],
-  ...readAlertRules().map(
-    ({ alert, labels }) =>
-      [
-        [`alertname=${alert}`, ...Object.entries(labels).map((pair) => pair.join('='))],
-        labels['severity'] ?? '',
-      ] as const,
-  ),
 ];
 
 for (const [labels, receiver] of routes) {

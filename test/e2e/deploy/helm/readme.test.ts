@@ -1,12 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ServiceMonitor } from '@kubernetes-models/prometheus-operator/monitoring.coreos.com/v1';
-import { parse } from 'yaml';
+import { parse, parseDocument } from 'yaml';
 import { z } from 'zod';
-import { renderChartValues } from '../../../../scripts/generate/chart-values.ts';
 import { SETTINGS } from '../../../../src/config/settings.ts';
 import { HASH, PASSWORD } from '../../../unit/web/secured-server.ts';
-import { assertGolden, readFixture } from '../../../support/fixtures.ts';
+import { readFixture } from '../../../support/fixtures.ts';
 import { isInstalled } from '../../../support/installed-programs.ts';
 import { readRepositoryFile } from '../../../support/repository.ts';
 import { getSingle, validateManifest } from '../../../integration/deploy/kubernetes/manifests.ts';
@@ -15,7 +14,6 @@ import { renderChart, type Values } from '../../../integration/deploy/helm/chart
 
 const CHART = 'deploy/helm/xvs-exporter';
 const README = readRepositoryFile(CHART, 'README.md');
-const TABLE = /(?<=<!-- prettier-ignore-start -->\n).*(?=<!-- prettier-ignore-end -->)/s;
 
 /** The YAML blocks of the README: values, web.yml, and the values for it. */
 const [example = '', webYaml = '', tls = ''] = [...README.matchAll(/```yaml\n(.*?)```/gs)].map(
@@ -26,23 +24,13 @@ function parseValues(yaml: string): Values {
   return z.record(z.string(), z.unknown()).parse(parse(yaml));
 }
 
-test('the table of the README has the comments of values.yaml', () => {
-  const table = renderChartValues(readRepositoryFile(CHART, 'values.yaml'));
-  assertGolden(
-    `../../${CHART}/README.md`,
-    README.replace(TABLE, () => `\n${table}\n`),
-  );
-});
-
 test('the README and the comments of values.yaml name existing settings and values only', () => {
   const values = readRepositoryFile(CHART, 'values.yaml');
   const names = [...`${README}${values}`.matchAll(/`([a-z]\w*(?:\.\w+)+)[`:]/g)].map(([, name = '']) => name);
   assert.ok(names.length > 20);
-  const paths = new Set(
-    [...renderChartValues(values).matchAll(/^\| `([^`]+)`/gm)].map(([, path = '']) => path),
-  );
+  const isValue = (name: string): boolean => parseDocument(values).getIn(name.split('.'), true) !== undefined;
   const isKnown = (name: string): boolean =>
-    paths.has(name) ||
+    isValue(name) ||
     Object.hasOwn(SETTINGS, name.replace(/^config\./, '')) ||
     (name.endsWith('.yml') && [name, `rules/${name}`].some((file) => README.includes(file))) ||
     ['tls.crt', 'tls.key'].includes(name);
@@ -50,19 +38,6 @@ test('the README and the comments of values.yaml name existing settings and valu
     names.filter((name) => !isKnown(name)),
     [],
   );
-});
-
-test('a value without a comment is an error', () => {
-  assert.throws(() => renderChartValues('# -- One.\na: 1\nb: 2\n'), /Expected a comment "# -- …" above b/);
-});
-
-test('a row has path, default and meaning, including the first key of a group and a key after examples', () => {
-  const yaml = 'a:\n  # -- First\n  # line.\n  b: ""\n#  - example\n# -- Second.\nc: [1]\n';
-  assert.deepEqual(renderChartValues(yaml).split('\n').slice(2), [
-    "| `a.b` | `''` | First line. |",
-    '| `c` | `[1]` | Second. |',
-    '',
-  ]);
 });
 
 test('the example of the README renders valid manifests', (t) => {

@@ -145,10 +145,6 @@ export const VALUE_CASES: readonly (readonly [Values, RegExp])[] = [
     { dashboards: { enabled: true, multiCluster: true } },
     /\\"name\\": \\"cluster\\",(?:(?!\\"name\\").)*\\"hide\\": 0/,
   ],
-  [
-    { dashboards: { enabled: true }, config: { display: { device_types: { '10': 'Phone' } } } },
-    /\\"options\\": \{\\"10\\":\{\\"text\\":\\"Phone\\"\}\}/,
-  ],
 ];
 
 /** The cases of ServiceMonitor and PodMonitor, which have the same values. */

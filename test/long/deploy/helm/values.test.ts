@@ -94,24 +94,10 @@ test('prometheusRule.alerts disables alerts and changes their severity and durat
 test('invalid values are rejected with their path', async (t) => {
   if (!isInstalled(t, 'helm')) return;
   const table: [Values, string][] = [
-    [{ replicas: 2 }, "at '': additional properties 'replicas' not allowed"],
     [{ config: { secret: 'abc' } }, "at '/config/secret': false schema"],
-    [{ config: { service_codes: [{ service_code: 'A', secret: 'abc' }] } }, "at '/config/service_codes/0"],
-    [
-      { shards: { count: 4 }, replicaCount: 2 },
-      'replicaCount: expected 1 with shards, found 2; shards.count is the number of pods',
-    ],
-    [
-      { serviceMonitor: { enabled: true }, podMonitor: { enabled: true } },
-      'serviceMonitor.enabled, podMonitor.enabled: expected one of them, found both',
-    ],
     [
       { networkPolicy: { enabled: true }, config: { upstream: null } },
       'networkPolicy.egress: expected a rule, because config has no base_url, found none',
-    ],
-    [
-      { existingSecret: 'a', secrets: { TESTING: 'b' } },
-      'existingSecret, secrets: expected one of them, found both; remove secrets',
     ],
     [
       { prometheusRule: { enabled: true, alerts: { XvsNothing: { disabled: true } } } },
@@ -134,7 +120,6 @@ test('invalid values are rejected with their path', async (t) => {
       },
       'extraEnv: expected each name once, found A, A',
     ],
-    [{ prometheusRule: { bounds: {} } }, 'prometheusRule.bounds: removed; disable the alert in'],
   ];
   for (const [values, message] of table) {
     await t.test(JSON.stringify(values), () => {
