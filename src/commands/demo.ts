@@ -1,5 +1,6 @@
 import { startApp, type App } from '../app.ts';
 import { ConfigError } from '../config/config-error.ts';
+import type { Configuration } from '../config/configuration.ts';
 import { ConfigurationSource } from '../config/configuration-source.ts';
 import type { Flags } from '../config/sources.ts';
 import { waitForAbort } from '../runtime/abort.ts';
@@ -14,6 +15,7 @@ import { formatCommandHelp } from './help.ts';
 import { formatLocalAddress } from './local-address.ts';
 
 const SERVICE_CODES = ['TESTING', 'STADIUM'];
+const STREAMS = ['main', 'backup'];
 const SECRET = 'demo-secret';
 const SIMULATOR_PORT = 20_140;
 
@@ -37,10 +39,24 @@ export const demo: Command = async (args, io) => {
   }
 };
 
+/** Expects the simulated streams of each service code of the demo. */
+class DemoConfigurationSource extends ConfigurationSource {
+  override async load(): ReturnType<ConfigurationSource['load']> {
+    const loaded = await super.load();
+    const serviceCodes = loaded.configuration.serviceCodes.map((code) =>
+      SERVICE_CODES.includes(code.serviceCode)
+        ? { expectation: { tasks: STREAMS.length, names: STREAMS }, ...code }
+        : code,
+    );
+    const configuration: Configuration = { ...loaded.configuration, serviceCodes };
+    return { ...loaded, configuration };
+  }
+}
+
 /** Listens on the default port of `simulate`, or on any free port if that is taken. */
 async function startDemoSimulator({ clock }: CommandIo): Promise<Simulator> {
   const options = {
-    world: createWorld({ seed: 1, startedAtMs: clock.now(), users: 1000, tasks: 100 }),
+    world: createWorld({ seed: 1, startedAtMs: clock.now(), users: 1000, tasks: 100, streams: STREAMS }),
     secretsByServiceCode: new Map(SERVICE_CODES.map((serviceCode) => [serviceCode, SECRET])),
     clock,
     clockToleranceMs: 5 * 60 * 1000,
@@ -56,11 +72,13 @@ async function startDemoSimulator({ clock }: CommandIo): Promise<Simulator> {
 }
 
 async function startDemoExporter(simulator: Simulator, flags: Flags, io: CommandIo): Promise<App> {
-  const source = new ConfigurationSource({
+  const source = new DemoConfigurationSource({
     flags: new Map([
       ['upstream.base_url', simulator.url],
       ['service_codes', SERVICE_CODES.join(',')],
       ['poll.interval', '5s'],
+      ['poll.stall_after', '20s'],
+      ['tasks.name', 'opaque.room'],
       ['metrics.per_task', 'true'],
       ['web.listen_address', '127.0.0.1:20928'],
       ['log.format', 'pretty'],
@@ -90,6 +108,10 @@ Inject a fault and remove it, from another terminal:
 
   curl -X PUT ${simulator.url}/-/faults -d '{"fault":"ret","value":1001}'
   curl -X DELETE ${simulator.url}/-/faults
+
+Stop a stream that is expected; 20 seconds later, xvs_expected_task_up{task_name="main"} is 0:
+
+  curl -X PUT ${simulator.url}/-/faults -d '{"fault":"freeze_ingest","name":"main"}'
 
 Press Ctrl-C to stop both.
 

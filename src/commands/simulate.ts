@@ -21,6 +21,7 @@ Runs a simulation of the live-video service: users and tasks start and stop, byt
                                CODE:SECRET:users=N,tasks=N overrides its number of users and tasks
   --users=N                    average number of users per service code (default 1000)
   --tasks=N                    average number of tasks per service code (default 100)
+  --stream=NAME                a task that never ends, with NAME as the "room" of its "opaque"; repeatable
   --seed=N                     seed of the random data (default 1)
   --clock-tolerance=DURATION   largest accepted deviation of a timestamp; 0 accepts any (default 5m)
   --no-gzip                    never compress responses
@@ -77,6 +78,7 @@ const FLAGS = {
   'service-code': { kind: 'list', schema: serviceCodes.prefault(['TESTING:abc']) },
   users: { kind: 'value', schema: populationSize.prefault('1000') },
   tasks: { kind: 'value', schema: populationSize.prefault('100') },
+  stream: { kind: 'list', schema: z.array(z.string().min(1, expected('a name'))).prefault([]) },
   seed: { kind: 'value', schema: integer(0, 999_999_999).prefault('1') },
   'clock-tolerance': { kind: 'value', schema: duration(0).prefault('5m') },
   'no-gzip': { kind: 'switch', schema: z.boolean() },
@@ -87,7 +89,7 @@ const FLAGS = {
 /** Parses the flags of `simulate`. Throws a ConfigError, which shows no secret. */
 export function parseSimulateFlags(args: readonly string[]) {
   const flags = parseFlags(args, FLAGS);
-  const { users, tasks, seed, help } = flags;
+  const { users, tasks, stream: streams, seed, help } = flags;
   const codes = flags['service-code'];
   return {
     help,
@@ -96,6 +98,7 @@ export function parseSimulateFlags(args: readonly string[]) {
     sizes: new Map(codes.map(({ name, size }) => [name, { users, tasks, ...size }])),
     users,
     tasks,
+    streams,
     seed,
     clockToleranceMs: flags['clock-tolerance'],
     isGzipEnabled: !flags['no-gzip'],

@@ -20,7 +20,7 @@ const scope = { serviceCode: z.string().min(1).optional() };
  * - `bad_record` corrupts every n-th user and task; `bad_field` gives one of its fields a wrong type.
  * - `huge` sends white space before the listing: `bytes` of it, or without end.
  * - `clock_skew` sets the service's clock wrong by `ms`; beyond the tolerance the service rejects every request.
- * - `freeze_ingest` stops all tasks, or one: they receive and deliver nothing until the fault is cleared.
+ * - `freeze_ingest` stops all tasks, one, or those of a name: they receive and deliver nothing until the fault is cleared.
  */
 export const faultSchema = z.discriminatedUnion('fault', [
   z.strictObject({
@@ -60,7 +60,12 @@ export const faultSchema = z.discriminatedUnion('fault', [
   }),
   z.strictObject({ fault: z.literal('huge'), bytes: z.int().positive().optional(), ...scope }),
   z.strictObject({ fault: z.literal('clock_skew'), ms: z.int(), ...scope }),
-  z.strictObject({ fault: z.literal('freeze_ingest'), taskId: z.string().min(1).optional(), ...scope }),
+  z.strictObject({
+    fault: z.literal('freeze_ingest'),
+    taskId: z.string().min(1).optional(),
+    name: z.string().min(1).optional(),
+    ...scope,
+  }),
 ]);
 
 /** Every value of `fault`. */
@@ -104,7 +109,7 @@ export function createFaultRegistry(clock: Clock): FaultRegistry {
   const activeFreezes = new Map<string, ActiveFault<FreezeFault>>();
   const pastFreezes: Freeze[] = [];
   const freeze = (fault: FreezeFault): void => {
-    const key = JSON.stringify([fault.serviceCode, fault.taskId]);
+    const key = JSON.stringify([fault.serviceCode, fault.taskId, fault.name]);
     if (!activeFreezes.has(key)) activeFreezes.set(key, { fault, sinceMs: clock.now() });
   };
   const thaw = (key: string, active: ActiveFault<FreezeFault>): void => {
@@ -134,5 +139,6 @@ export function createFaultRegistry(clock: Clock): FaultRegistry {
 }
 
 function toFreeze({ fault, sinceMs }: ActiveFault<FreezeFault>, toMs: number): Freeze {
-  return { serviceCode: fault.serviceCode, taskId: fault.taskId, fromMs: sinceMs, toMs };
+  const { serviceCode, taskId, name } = fault;
+  return { serviceCode, taskId, name, fromMs: sinceMs, toMs };
 }

@@ -4,6 +4,8 @@ export interface Freeze {
   readonly serviceCode?: string | undefined;
   /** The task; all tasks if absent. */
   readonly taskId?: string | undefined;
+  /** The name of the tasks; any name if absent. */
+  readonly name?: string | undefined;
   readonly fromMs: number;
   /** `Infinity` while it lasts. */
   readonly toMs: number;
@@ -13,10 +15,13 @@ export interface Freeze {
 export function selectFreezes(
   freezes: readonly Freeze[],
   serviceCode: string,
-  taskId: string,
+  { id, name }: { readonly id: string; readonly name: string },
 ): readonly Freeze[] {
   return freezes.filter(
-    (freeze) => (freeze.serviceCode ?? serviceCode) === serviceCode && (freeze.taskId ?? taskId) === taskId,
+    (freeze) =>
+      (freeze.serviceCode ?? serviceCode) === serviceCode &&
+      (freeze.taskId ?? id) === id &&
+      (freeze.name ?? name) === name,
   );
 }
 

@@ -10,9 +10,14 @@ export interface Population {
   /** The time from which cycles are counted. Slots are somewhere within a cycle then. */
   readonly startedAtMs: number;
   readonly slotCount: number;
-  /** The share of slots that are occupied: `slotCount × occupancy` is the mean size. */
+  /** The share of slots that are occupied, without those of streams. */
   readonly occupancy: number;
+  /** Names of tasks that never end: those of the last slots. */
+  readonly streams: readonly string[];
 }
+
+/** How long streams have run when the population starts. */
+const STREAM_AGE_MS = 60 * 60 * 1000;
 
 /** The half-open interval of a task's existence. */
 export interface TaskLifetime {
@@ -29,10 +34,21 @@ interface Cycle {
   readonly startedAtMs: number;
 }
 
-/** Creates a population of a mean size, with a quarter more slots than that. */
-export function createPopulation(seed: number, startedAtMs: number, size: number): Population {
+/** Creates a population of a mean size, with a quarter more slots than that, and of streams. */
+export function createPopulation(
+  seed: number,
+  startedAtMs: number,
+  size: number,
+  streams: readonly string[] = [],
+): Population {
   const slots = Math.ceil(size * 1.25);
-  return { seed, startedAtMs, slotCount: slots, occupancy: slots === 0 ? 0 : size / slots };
+  const occupancy = slots === 0 ? 0 : size / slots;
+  return { seed, startedAtMs, slotCount: slots + streams.length, occupancy, streams };
+}
+
+/** The name of the stream in a slot, if it is the slot of one. */
+export function findStream({ slotCount, streams }: Population, slot: number): string | undefined {
+  return streams[slot - slotCount + streams.length];
 }
 
 /** Finds the seed of the user in a slot at a time; `undefined` while the slot is empty. */
@@ -61,6 +77,11 @@ export function* listTaskLifetimes(
   toMs: number,
 ): Generator<TaskLifetime, void, undefined> {
   const slotSeed = mixHash(population.seed, slot);
+  if (findStream(population, slot) !== undefined) {
+    const startsAtMs = population.startedAtMs - STREAM_AGE_MS;
+    if (startsAtMs < toMs) yield { slot, generation: 0, seed: slotSeed, startsAtMs, endsAtMs: Infinity };
+    return;
+  }
   const cycle = createCycle(
     slotSeed,
     population.startedAtMs,

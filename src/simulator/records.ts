@@ -45,7 +45,7 @@ export function* generateTasksAt(
     const lifetime = findTaskLifetimeAt(population, slot, timeMs);
     if (lifetime === undefined) continue;
     const spec = createTaskSpec(population, lifetime);
-    const ageMs = computeActiveMs(lifetime, selectFreezes(freezes, serviceCode, spec.id), timeMs);
+    const ageMs = computeActiveMs(lifetime, selectFreezes(freezes, serviceCode, spec), timeMs);
     yield createTaskRecord(serviceCode, lifetime, spec, ageMs);
   }
 }
@@ -72,7 +72,7 @@ function createTaskRecord(serviceCode: string, lifetime: TaskLifetime, spec: Tas
     outputs: spec.outputs.map((output) => createOutputRecord(serviceCode, directory, spec, output, ageMs)),
     http_live_url: `http://${server.host}:80/live/id/`,
     input_bytes: integrateUntil(spec.inputRate, ageMs),
-    opaque: encodeURIComponent(JSON.stringify({ room: String(mixHash(seed, 22) % 1_000) })),
+    opaque: encodeURIComponent(JSON.stringify({ room: spec.name })),
   } satisfies Task;
 }
 

@@ -1,6 +1,6 @@
 import { integrateUntil, type StepFunction } from './step-function.ts';
 import { toFraction, toIntegerIn, mixHash, pickWeighted, finalizeHash } from './hash.ts';
-import type { Population, TaskLifetime } from './population.ts';
+import { findStream, type Population, type TaskLifetime } from './population.ts';
 import {
   INPUT_COUNTS,
   OUTPUT_LAYOUTS,
@@ -16,6 +16,8 @@ import {
 /** The constant properties of a task: its identity and its byte rates. */
 export interface TaskSpec {
   readonly id: string;
+  /** The key `room` of its `opaque`. */
+  readonly name: string;
   readonly seed: number;
   readonly server: Server;
   /** A file task has a progress, a live task has none. */
@@ -39,12 +41,14 @@ export interface OutputSpec {
 export function createTaskSpec(population: Population, lifetime: TaskLifetime): TaskSpec {
   const { seed } = lifetime;
   const server = pickWeighted(SERVERS, mixHash(seed, 2));
-  const isFile = mixHash(seed, 3) % 10 === 0;
+  const stream = findStream(population, lifetime.slot);
+  const isFile = stream === undefined && mixHash(seed, 3) % 10 === 0;
   const inputCount = isFile ? 1 : pickWeighted(INPUT_COUNTS, mixHash(seed, 4));
   const profiles = pickWeighted(inputCount > 1 ? MERGED_OUTPUT_LAYOUTS : OUTPUT_LAYOUTS, mixHash(seed, 5));
   const bytesPerMs = toIntegerIn(mixHash(seed, 6), 125, 500);
   return {
     id: `${server.id}-${createUniqueHex(population, lifetime)}`,
+    name: stream ?? String(mixHash(seed, 22) % 1_000),
     seed,
     server,
     isFile,

@@ -35,6 +35,8 @@ export interface WorldOptions extends PopulationSize {
   readonly seed: number;
   /** When the byte totals of the service start, in milliseconds since the epoch. Listings of any time exist. */
   readonly startedAtMs: number;
+  /** Names of live tasks of every service code that never end. */
+  readonly streams?: readonly string[];
   /** Sizes of the service codes that differ from `users` and `tasks`. */
   readonly sizes?: ReadonlyMap<string, PopulationSize>;
 }
@@ -96,7 +98,7 @@ function createPopulationFor(
 ): Population {
   const size = options.sizes?.get(serviceCode) ?? options;
   const seed = mixHash(hashText(options.seed, serviceCode), kind === 'users' ? 1 : 2);
-  return createPopulation(seed, options.startedAtMs, size[kind]);
+  return createPopulation(seed, options.startedAtMs, size[kind], kind === 'tasks' ? options.streams : []);
 }
 
 interface Interval {
@@ -116,7 +118,7 @@ function computeBytesPushed(
   for (let slot = 0; slot < population.slotCount; slot += 1) {
     for (const lifetime of listTaskLifetimes(population, slot, fromMs, toMs)) {
       const spec = createTaskSpec(population, lifetime);
-      const own = selectFreezes(freezes, serviceCode, spec.id);
+      const own = selectFreezes(freezes, serviceCode, spec);
       total +=
         bytesAt(spec, computeActiveMs(lifetime, own, toMs)) -
         bytesAt(spec, computeActiveMs(lifetime, own, fromMs));

@@ -26,6 +26,8 @@ ${retryUntilSuccess('curl --silent http://localhost:20140/-/faults')}`;
 const RUNNING_DEMO = `node dist/main.js demo &
 ${retryUntilSuccess('curl --fail --silent http://localhost:20928/-/ready')}`;
 
+const MAIN_IS_DOWN = `curl --silent http://localhost:20928/metrics | grep --fixed-strings 'task_name="main"} 0'`;
+
 /** The simulator, and the secret and configuration file that the README describes. */
 const CONFIGURED = `npm run --silent build && node dist/main.js simulate --service-code=TESTING:abc --users=20 &
 mount -t tmpfs none /run && mkdir /run/secrets && printf abc > /run/secrets/testing
@@ -41,6 +43,13 @@ export const COMMAND_RUNS: ReadonlyMap<string, CommandRun | SkipReason> = new Ma
   CommandRun | SkipReason
 >([
   ['README.md: npm run demo', { until: /Press Ctrl-C to stop both/ }],
+  [
+    'README.md: curl -X PUT http://127.0.0.1:20140/-/faults -d \'{"fault":"freeze_ingest","name":"main"}\'',
+    {
+      before: RUNNING_DEMO,
+      after: [retryUntilSuccess(MAIN_IS_DOWN), retryUntilSuccess(MAIN_IS_DOWN), MAIN_IS_DOWN].join('\n'),
+    },
+  ],
   ['README.md: npm test', 'it runs this test'],
   [
     'README.md: prometheus --config.file=deploy/prometheus/prometheus.yml --storage.tsdb.path=/tmp/xvs-prometheus --web.listen-address=:9190',

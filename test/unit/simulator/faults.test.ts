@@ -326,8 +326,8 @@ test('clearing a service code ends only its freezes', () => {
   clock.advance(1000);
   board.clear('TESTING');
   assert.deepEqual(board.listFreezes(), [
-    { serviceCode: 'TESTING', taskId: undefined, fromMs: 1000, toMs: 3000 },
-    { serviceCode: undefined, taskId: undefined, fromMs: 2000, toMs: Infinity },
+    { serviceCode: 'TESTING', taskId: undefined, name: undefined, fromMs: 1000, toMs: 3000 },
+    { serviceCode: undefined, taskId: undefined, name: undefined, fromMs: 2000, toMs: Infinity },
   ]);
   assert.deepEqual(board.listActive(), [{ fault: 'freeze_ingest' }]);
 });

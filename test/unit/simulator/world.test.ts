@@ -227,3 +227,19 @@ test('a service code can have its own size', () => {
   assert.deepEqual([...world.users('EMPTY', startedAtMs), ...world.tasks('EMPTY', startedAtMs)], []);
   assert.ok([...world.users(code, startedAtMs)].length > 0);
 });
+
+test('a stream is always one live task of its name, which can be frozen by it', () => {
+  const world = createWorld({ seed: 1, startedAtMs, users: 0, tasks: 40, streams: ['main', 'backup'] });
+  const findMain = (timeMs: number, freezes: readonly Freeze[] = []) =>
+    [...world.tasks(code, timeMs, freezes)].filter(({ opaque }) => opaque.includes('%22main%22'));
+  const [before, ...others] = findMain(startedAtMs);
+  assert.deepEqual(others, []);
+  const later = startedAtMs + 24 * hourMs;
+  const freeze = { name: 'main', fromMs: startedAtMs, toMs: Infinity };
+  assert.deepEqual(
+    findMain(later, [freeze]).map(({ id, input_bytes }) => ({ id, input_bytes })),
+    [{ id: before?.id, input_bytes: before?.input_bytes }],
+  );
+  assert.ok((findMain(later)[0]?.input_bytes ?? 0) > (before?.input_bytes ?? 0));
+  assert.equal(before?.progress, 0);
+});
