@@ -49,6 +49,8 @@ export interface ServiceCodeStatus {
   readonly history: PollHistoryView;
   /** The names that must run, and whether they do. */
   readonly expectedTasks: readonly ExpectedTask[];
+  /** How many tasks must run, those with a name included. */
+  readonly expectedTaskCount: number;
 }
 
 /** Where and when a service code is polled. */
@@ -238,6 +240,7 @@ function toServiceCodeStatus(state: CodeState, labels: CodeLabels, nowMs: number
     totals: toTotals(state, nowMs),
     history,
     expectedTasks: listExpectedTasksOf(state, nowMs),
+    expectedTaskCount: state.expectation?.tasks ?? 0,
   };
 }
 

@@ -1,4 +1,5 @@
 import { NO_TRAFFIC_REMEDY, STALE_LISTING_REMEDY } from '../../diagnostics/remedies.ts';
+import type { ExpectedTask } from '../../tally/expectations.ts';
 import { POLL_ERROR_SUMMARY, type PollErrorReason } from '../../upstream/errors.ts';
 import type { ServiceCodeCondition, ServiceCodeStatus } from '../exporter-facade.ts';
 import { formatMoment, formatTimeSpan, renderAge, renderCount } from './human-units.ts';
@@ -29,7 +30,8 @@ export function formatCondition(condition: ServiceCodeCondition): string {
 }
 
 /** The condition as a symbol and a word, since when it is down, and the number of tasks with a problem. */
-export function renderCondition({ condition, failure, totals }: ServiceCodeStatus, nowMs: number): Markup {
+export function renderCondition(status: ServiceCodeStatus, nowMs: number): Markup {
+  const { condition, failure, totals } = status;
   const [symbol, text] = CONDITION_DISPLAY[condition];
   const since =
     failure === undefined
@@ -39,7 +41,8 @@ export function renderCondition({ condition, failure, totals }: ServiceCodeStatu
         >`;
   return html`<span class="state ${condition}"
       ><span class="mark" aria-hidden="true">${symbol}</span> ${text}</span
-    >${since} ${renderWarning(totals?.stalledTasks, ' stalled')}
+    >${since} ${renderWarning(countMissing(status), ' missing')}
+    ${renderWarning(totals?.stalledTasks, ' stalled')}
     ${renderWarning(totals?.tasksWithoutInput, ' without input')}`;
 }
 
@@ -56,9 +59,22 @@ function countProblemTasks({ totals }: ServiceCodeStatus): number {
   return totals === undefined ? 0 : totals.stalledTasks + totals.tasksWithoutInput;
 }
 
-/** Sort key of a service code, 0 for the most severe; stalled tasks rank between no traffic and waiting. */
+/** The expected streams that do not run, as far as a recent listing tells. */
+function findMissing({ expectedTasks }: ServiceCodeStatus): readonly ExpectedTask[] {
+  return expectedTasks.filter(({ condition }) => condition !== 'up' && condition !== 'unknown');
+}
+
+/** How many of the expected tasks do not run: those with a name, or as many as there are too few. */
+function countMissing(status: ServiceCodeStatus): number {
+  const { totals, expectedTaskCount } = status;
+  const tooFew = totals === undefined ? 0 : expectedTaskCount - totals.tasks + countProblemTasks(status);
+  return Math.max(0, tooFew, findMissing(status).length);
+}
+
+/** Sort key of a service code, the most severe lowest: missing streams first, stalled tasks between no traffic and waiting. */
 export function rankSeverity(status: ServiceCodeStatus): number {
   const { condition } = status;
+  if (countMissing(status) > 0) return -1;
   const hasWarning = condition === 'up' && countProblemTasks(status) > 0;
   return hasWarning ? CONDITIONS.indexOf('idle') + 0.5 : CONDITIONS.indexOf(condition);
 }
@@ -71,6 +87,7 @@ export function findWorstIcon(rows: readonly ServiceCodeStatus[]): IconState {
   const worst = rows.toSorted((a, b) => rankSeverity(a) - rankSeverity(b))[0];
   if (worst === undefined) return 'waiting';
   const { condition } = worst;
+  if (countMissing(worst) > 0) return 'down';
   if (condition === 'down' || condition === 'waiting') return condition;
   return condition === 'up' && countProblemTasks(worst) === 0 ? 'up' : 'problem';
 }
@@ -85,8 +102,11 @@ export function formatSummary(rows: readonly ServiceCodeStatus[]): string {
     const count = rows.reduce((sum, { totals }) => sum + (totals?.[field] ?? 0), 0);
     return count === 0 ? '' : `; ${count} ${count === 1 ? 'task' : 'tasks'} ${text}`;
   };
+  const missing = rows.reduce((sum, row) => sum + countMissing(row), 0);
+  const expected =
+    missing === 0 ? '' : `; ${missing} expected ${missing === 1 ? 'stream' : 'streams'} missing`;
   const tasks = formatTasks('stalledTasks', 'stalled') + formatTasks('tasksWithoutInput', 'without input');
-  return parts.length === 0 ? 'no service codes' : parts.join(', ') + tasks;
+  return parts.length === 0 ? 'no service codes' : parts.join(', ') + expected + tasks;
 }
 
 /** The reason of a failed poll as a sentence; `code` is the `ret` of an `api_error`, the status of an `http_status`. */
@@ -103,8 +123,30 @@ export interface Problem {
   readonly note?: Content;
 }
 
-/** The problems of a service code, the most severe first. Stalled tasks are a problem of their own only if it is up. */
+/** The problems of a service code, the most severe first. */
 export function findProblems(status: ServiceCodeStatus, nowMs: number): readonly Problem[] {
+  return [...describeMissing(status, nowMs), ...findConditionProblems(status, nowMs)];
+}
+
+function describeMissing(status: ServiceCodeStatus, nowMs: number): readonly Problem[] {
+  const remedies = ['Start the stream, or check its encoder and the network.'];
+  const names = findMissing(status).map(({ name, condition, sinceMs }) => {
+    const since =
+      sinceMs === undefined
+        ? ''
+        : ` since ${formatMoment(sinceMs, nowMs)} (${formatTimeSpan(nowMs - sinceMs)})`;
+    return `${name} is ${condition.replace('_', ' ')}${since}`;
+  });
+  if (names.length > 0)
+    return [{ text: `Expected: ${names.join(', ')}.`, remedies, alert: 'XvsExpectedTaskDown' }];
+  const count = countMissing(status);
+  if (count === 0) return [];
+  const text = `Expected ${status.expectedTaskCount} running tasks, found ${status.expectedTaskCount - count}.`;
+  return [{ text, remedies, alert: 'XvsTasksBelowExpected' }];
+}
+
+/** Stalled tasks are a problem of their own only if the service code is up. */
+function findConditionProblems(status: ServiceCodeStatus, nowMs: number): readonly Problem[] {
   const { condition, failure, totals } = status;
   if (failure !== undefined)
     return [

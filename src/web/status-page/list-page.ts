@@ -7,6 +7,7 @@ import {
   findWorstIcon,
   formatCondition,
   formatSummary,
+  rankSeverity,
   renderCondition,
   renderProblem,
 } from './conditions.ts';
@@ -132,7 +133,7 @@ function renderColumnHeading(order: Order, query: ListQuery): Markup {
 function renderRowGroup(row: ServiceCodeStatus, { nowMs, links }: PageContext): Markup {
   const { serviceCode, labels, condition, totals, lastSuccessMs } = row;
   const id = encodeURIComponent(serviceCode.toWellFormed());
-  const [problem] = condition === 'up' ? [] : findProblems(row, nowMs);
+  const [problem] = condition === 'up' && rankSeverity(row) >= 0 ? [] : findProblems(row, nowMs);
   const isOutdated = condition === 'down' && totals !== undefined;
   return html`<tbody role="rowgroup" class="${condition}${isOutdated ? ' outdated' : ''}">
     <tr role="row">

@@ -12,7 +12,7 @@ import { formatTimeSpan, formatUtc, renderAge, renderDuration, UNKNOWN } from '.
 import type { ListingBreakdown } from './listing-breakdown.ts';
 import { html, renderName, type Markup } from './markup.ts';
 import { hasValues, PLOTTED_FIELDS, renderPlot } from './plot.ts';
-import { renderBreakdown, renderPolls } from './tables.ts';
+import { renderBreakdown, renderExpectedTasks, renderPolls } from './tables.ts';
 
 export interface ServiceCodePageProps extends PageContext {
   readonly status: ServiceCodeStatus;
@@ -44,7 +44,8 @@ export function renderServiceCodePage(props: ServiceCodePageProps): string {
           ${renderProblem(problem, (alert) => renderLinks(links, serviceCode, alert))}
         </p>`,
     )}
-    ${renderPlots(status, history, nowMs)} ${renderPollingFacts(props)}
+    ${renderExpectedTasks(status.expectedTasks, nowMs)} ${renderPlots(status, history, nowMs)}
+    ${renderPollingFacts(props)}
     ${breakdown === undefined ? html`<p>No recent listing.</p>` : renderBreakdown(breakdown, nowMs)}
     ${history.length === 0 ? '' : renderPolls(history, lastPollMs, nowMs)}`,
   });

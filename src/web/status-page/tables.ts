@@ -8,6 +8,7 @@ import {
   renderDuration,
   UNKNOWN,
 } from './human-units.ts';
+import type { ExpectedTask } from '../../tally/expectations.ts';
 import type { ListingBreakdown, NamedCount, ServerStatus } from './listing-breakdown.ts';
 import { html, renderName, type Content, type Markup } from './markup.ts';
 import { PLOTTED_FIELDS } from './plot.ts';
@@ -64,6 +65,28 @@ function renderTable<Row>(
   </section> `;
 }
 
+/** The expected streams, the missing ones first; no table for none. */
+export function renderExpectedTasks(tasks: readonly ExpectedTask[], nowMs: number): Markup | undefined {
+  if (tasks.length === 0) return undefined;
+  const isUp = ({ condition }: ExpectedTask): number => (condition === 'up' ? 1 : 0);
+  const columns: readonly Column<ExpectedTask>[] = [
+    { title: 'Stream', render: ({ name }) => renderName(name) },
+    {
+      title: 'State',
+      isText: true,
+      render: ({ condition }) =>
+        html`<span class="state ${condition === 'up' ? 'up' : 'down'}">${condition.replace('_', ' ')}</span>`,
+    },
+    { title: 'Since', render: ({ sinceMs }) => renderAge(sinceMs, nowMs) },
+    { title: 'Outputs', render: ({ outputs }) => renderCount(outputs) },
+  ];
+  return renderTable(
+    'Expected streams',
+    columns,
+    tasks.toSorted((a, b) => isUp(a) - isUp(b)),
+  );
+}
+
 /** A listing by server, by task, and by format, client and protocol. */
 export function renderBreakdown(breakdown: ListingBreakdown, nowMs: number): Markup {
   const { longestStalled, longestWithoutInput, mostWatched } = breakdown;
@@ -107,6 +130,7 @@ function renderServers(servers: readonly ServerStatus[], nowMs: number): Markup 
 
 interface NamedTask {
   readonly id: string;
+  readonly name: string | undefined;
   readonly vsId: string;
 }
 
@@ -119,7 +143,9 @@ function renderTasks<Task extends NamedTask>(
   if (tasks.length === 0) return undefined;
   const name: Column<Task> = {
     title: 'Task and server',
-    render: ({ id, vsId }) => html`${renderName(id)} <span class="aside">${renderName(vsId)}</span>`,
+    render: ({ id, name, vsId }) =>
+      html`${name === undefined ? '' : html`<strong>${renderName(name)}</strong> `}${renderName(id)}
+        <span class="aside">${renderName(vsId)}</span>`,
   };
   return renderTable(caption, [name, column], tasks);
 }

@@ -119,6 +119,31 @@ test('a failed poll is shown with its error verbatim, the remedy of this error, 
   }
 });
 
+test('missing expected streams come first, by name and since when', () => {
+  const missing = createStatus('M', {
+    expectedTaskCount: 2,
+    expectedTasks: [
+      { name: 'main', condition: 'up', outputs: 3, sinceMs: NOW_MS - 600_000 },
+      { name: 'backup', condition: 'missing', outputs: undefined, sinceMs: NOW_MS - 660_000 },
+    ],
+  });
+  const list = readText(renderList({ rows: [createDownStatus('D'), missing] }));
+  assert.match(list, /1 down, 1 up; 1 expected stream missing/);
+  assert.match(
+    list,
+    /M ● up ▲ 1 missing .* Expected: backup is missing since 02:53 \(11 min\)\. Try: Start the stream, .*Runbook: XvsExpectedTaskDown .* D ✕ down/,
+  );
+  assert.match(
+    readText(renderCode({ status: missing })),
+    /Expected streams Stream State Since Outputs backup missing 11 min ago – unknown main up 10 min ago 3/,
+  );
+});
+
+test('fewer running tasks than expected are a problem', () => {
+  const text = readText(renderList({ rows: [createStatus('A', { expectedTaskCount: 5 })] }));
+  assert.match(text, /▲ 2 missing .*Expected 5 running tasks, found 3\..*Runbook: XvsTasksBelowExpected/);
+});
+
 test('an error message is cut, and without web.grafana_url there is no link to Grafana', () => {
   const failure = createFailure({ message: 'x'.repeat(1000) });
   const links = { ...LINKS, grafanaUrl: undefined };

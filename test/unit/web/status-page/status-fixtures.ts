@@ -31,6 +31,7 @@ export function createStatus(
     },
     history: new PollHistory(),
     expectedTasks: [],
+    expectedTaskCount: 0,
     ...overrides,
   };
 }
