@@ -26,6 +26,7 @@ import { StateStore } from './state/state-store.ts';
 import type { Tally } from './tally/tally.ts';
 import { UpstreamClient } from './upstream/client.ts';
 import { DecodingBudget } from './upstream/decoding-budget.ts';
+import { Resolver } from './upstream/resolver.ts';
 import { RefCountedClient } from './upstream/ref-counted-client.ts';
 import { createExporterFacade } from './web/exporter-facade.ts';
 import { handle } from './web/routes.ts';
@@ -87,7 +88,16 @@ export function createExporter(
   const exporterMetrics = new ExporterMetrics({ clock, shard, labels, decodingBudget, log, state, ...build });
   exporterMetrics.recordConfigLoad(true);
   const store = new Store(labels);
-  const client = new RefCountedClient(createUpstreamClient(upstream, decodingBudget, dependencies));
+  const resolver = new Resolver({ clock });
+  const createClient = (settings: Configuration['upstream']): UpstreamClient =>
+    new UpstreamClient({
+      ...settings,
+      decodingBudget,
+      lookup: resolver.lookup,
+      userAgent: `xvs-exporter/${build.version}`,
+      clock,
+    });
+  const client = new RefCountedClient(createClient(upstream));
   const scrapeTrigger =
     poll.mode === 'scrape' ? new ScrapeTrigger(clock, toScrapeLimits(configuration)) : undefined;
   const poller = new Poller({
@@ -126,8 +136,7 @@ export function createExporter(
     watchdog,
     facade,
     apply: async (next) => {
-      if (!isDeepStrictEqual(next.upstream, upstream))
-        client.replace(createUpstreamClient(next.upstream, decodingBudget, dependencies));
+      if (!isDeepStrictEqual(next.upstream, upstream)) client.replace(createClient(next.upstream));
       ({ upstream, codesOnOtherShards } = next);
       scrapeTrigger?.configure(toScrapeLimits(next));
       // A change of the mode requires a restart.
@@ -156,15 +165,6 @@ async function applyServiceCodes(
     ...difference,
     relabelled: remaining.filter(({ target }) => relabelled.has(target.serviceCode)),
   };
-}
-
-function createUpstreamClient(
-  upstream: Configuration['upstream'],
-  decodingBudget: DecodingBudget,
-  { clock, build }: Pick<ExporterDependencies, 'clock' | 'build'>,
-): UpstreamClient {
-  const userAgent = `xvs-exporter/${build.version}`;
-  return new UpstreamClient({ ...upstream, decodingBudget, userAgent, clock });
 }
 
 function toScrapeLimits({ poll, upstream }: Configuration): ScrapeLimits {

@@ -96,6 +96,8 @@ function killProcess(): void {
   process.kill(process.pid, 'SIGTERM');
 }
 
+// Before anything uses a thread. Node.js 20 has used one by now: there, the environment of the process decides.
+process.env['UV_THREADPOOL_SIZE'] ??= '24';
 ignoreInspectorSignal(process);
 const signal = abortOnSignals(process);
 const fatalErrorReporter = new FatalErrorReporter(process.stderr);

@@ -1,4 +1,4 @@
-import { Socket } from 'node:net';
+import { Socket, type LookupFunction } from 'node:net';
 import { TLSSocket, type DetailedPeerCertificate, type PeerCertificate } from 'node:tls';
 import { buildConnector, type Dispatcher, EnvHttpProxyAgent, Pool } from 'undici';
 import { toUpstreamError } from './error-classification.ts';
@@ -31,6 +31,8 @@ export interface ConnectionOptions {
   readonly maxConnections: number;
   readonly tls: TlsOptions;
   readonly proxy: ProxyOptions;
+  /** Resolves the host names of services and proxies. Default: that of Node.js. */
+  readonly lookup?: LookupFunction;
 }
 
 /**
@@ -76,7 +78,8 @@ export function openConnections(options: ConnectionOptions): Connections {
 }
 
 function createDispatcher(options: ConnectionOptions, records: ConnectionRecords): Dispatcher {
-  const { timeoutMs: timeout, maxConnections, tls, proxy } = options;
+  const { timeoutMs: timeout, maxConnections, tls, proxy, lookup } = options;
+  const resolution = lookup === undefined ? {} : { lookup };
   const toPoolOptions = (inherited: object): Pool.Options => ({
     ...inherited,
     connections: maxConnections,
@@ -92,9 +95,9 @@ function createDispatcher(options: ConnectionOptions, records: ConnectionRecords
     noProxy: proxy.noProxy ?? '',
     // Sends plain http in absolute form: many proxies reject a tunnel to port 80.
     proxyTunnel: false,
-    connect: buildConnector({ timeout, ...tls }),
+    connect: buildConnector({ timeout, ...tls, ...resolution }),
     requestTls: { timeout, ...tls },
-    proxyTls: { timeout },
+    proxyTls: { timeout, ...resolution },
     factory: (origin, inherited: object) => new Pool(origin, toPoolOptions(inherited)),
     clientFactory: (origin, inherited: object) =>
       new TunnelPool(origin, { ...toPoolOptions(inherited), headersTimeout: timeout }),

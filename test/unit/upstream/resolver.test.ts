@@ -1,0 +1,133 @@
+import assert from 'node:assert/strict';
+import type { LookupAddress } from 'node:dns';
+import { test } from 'node:test';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { Resolver } from '../../../src/upstream/resolver.ts';
+import { assertFailsWith, collectListing, openClient, targetAt } from './collect-listing.ts';
+import { serveHttp, serveRaw } from './servers.ts';
+
+const ADDRESS: LookupAddress = { address: '127.0.0.1', family: 4 };
+
+type Answer = (error: Error | null, addresses: LookupAddress[]) => void;
+
+/** A resolver with lookups that wait for their answer, and a clock that a test moves. */
+function createResolver() {
+  const lookups: { readonly hostname: string; readonly answer: Answer }[] = [];
+  const time = { nowMs: 0 };
+  const sleeps: { readonly ms: number; readonly wake: () => void }[] = [];
+  const resolver = new Resolver({
+    clock: {
+      monotonic: () => time.nowMs,
+      sleep: (ms) => new Promise((wake) => void sleeps.push({ ms, wake })),
+    },
+    lookup: (hostname, _options, answer) => void lookups.push({ hostname, answer }),
+  });
+  const resolve = (hostname: string): Promise<unknown> =>
+    new Promise((settle) => {
+      resolver.lookup(hostname, { all: true }, (error, addresses) => settle(error ?? addresses));
+    });
+  return { resolver, resolve, lookups, time, sleeps };
+}
+
+function createError(code: string): Error {
+  return Object.assign(new Error(`getaddrinfo ${code}`), { code });
+}
+
+test('a name has one lookup at a time, whose answer all requests share', async () => {
+  const { resolve, lookups } = createResolver();
+  const answers = Promise.all([resolve('a.test'), resolve('a.test')]);
+  await nextTurn();
+  assert.equal(lookups.length, 1);
+  lookups[0]?.answer(null, [ADDRESS]);
+  assert.deepEqual(await answers, [[ADDRESS], [ADDRESS]]);
+});
+
+test('names whose lookup timed out share one thread, and other names pass them', async () => {
+  const { resolve, lookups, time } = createResolver();
+  const first = ['a.test', 'b.test', 'c.test'].map(resolve);
+  await nextTurn();
+  time.nowMs = 10_000;
+  for (const { answer } of lookups.splice(0)) answer(createError('EAI_AGAIN'), []);
+  await Promise.all(first);
+  for (const hostname of ['a.test', 'b.test', 'c.test', 'healthy.test']) void resolve(hostname);
+  await nextTurn();
+  assert.deepEqual(
+    lookups.map(({ hostname }) => hostname),
+    ['a.test', 'healthy.test'],
+  );
+  lookups[0]?.answer(null, [ADDRESS]);
+  await nextTurn();
+  assert.deepEqual(lookups.at(-1)?.hostname, 'b.test');
+});
+
+test('the last addresses of a name are used if a lookup is slow or gets no answer', async () => {
+  const { resolve, lookups, time, sleeps } = createResolver();
+  const first = resolve('a.test');
+  await nextTurn();
+  lookups[0]?.answer(null, [ADDRESS]);
+  assert.deepEqual(await first, [ADDRESS]);
+  const unanswered = resolve('a.test');
+  await nextTurn();
+  lookups[1]?.answer(createError('EAI_AGAIN'), []);
+  assert.deepEqual(await unanswered, [ADDRESS]);
+  const slow = resolve('a.test');
+  await nextTurn();
+  sleeps.at(-1)?.wake();
+  assert.deepEqual(await slow, [ADDRESS]);
+  time.nowMs = 10_000;
+  lookups[2]?.answer(createError('EAI_AGAIN'), []);
+  await nextTurn();
+  void resolve('a.test');
+  // A name that was slow does not wait at all.
+  assert.deepEqual(
+    sleeps.map(({ ms }) => ms),
+    [1000, 1000, 0],
+  );
+});
+
+test('a name that name servers deny is an error, although it had addresses', async () => {
+  const { resolve, lookups } = createResolver();
+  void resolve('a.test');
+  await nextTurn();
+  lookups[0]?.answer(null, [ADDRESS]);
+  await nextTurn();
+  const denied = resolve('a.test');
+  await nextTurn();
+  const error = createError('ENOTFOUND');
+  lookups[1]?.answer(error, []);
+  assert.equal(await denied, error);
+});
+
+test('the deadline frees polls whose names hang, and names that resolve are polled meanwhile', async (t) => {
+  const url = new URL(await serveHttp(t, (_request, response) => response.end('{}')));
+  const { resolver, lookups } = createResolver();
+  const client = openClient(t, { lookup: resolver.lookup });
+  const request = (hostname: string, timeoutMs: number) =>
+    collectListing(client, targetAt(`http://${hostname}:${url.port}`, { timeoutMs }));
+  const hanging = Array.from({ length: 8 }, (_, index) =>
+    assertFailsWith(request(`hanging-${index}.test`, 100), 'timeout'),
+  );
+  const healthy = request('healthy.test', 20_000);
+  await nextTurn();
+  lookups.find(({ hostname }) => hostname === 'healthy.test')?.answer(null, [ADDRESS]);
+  assert.equal((await healthy).body.toString(), '{}');
+  await Promise.all(hanging);
+});
+
+test('an answer that arrives before its request ends the connection and is not taken for that of another code', async (t) => {
+  const served: string[] = [];
+  const respond = (body: string): string =>
+    `HTTP/1.1 200 OK\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
+  const url = await serveRaw(t, (socket, { head }) => {
+    const code = /service_code=(\w+)/.exec(head)?.[1] ?? '';
+    served.push(code);
+    socket.write(respond(code));
+    // Nothing requested this one.
+    if (served.length === 1) socket.write(respond('forged'));
+  });
+  const client = openClient(t, { maxConnections: 1 });
+  const codes = ['A', 'B', 'C', 'D'];
+  const responses = codes.map((serviceCode) => collectListing(client, targetAt(url, { serviceCode })));
+  const bodies = (await Promise.all(responses)).map(({ body }) => body.toString());
+  assert.deepEqual(bodies, codes);
+});
