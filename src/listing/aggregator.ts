@@ -225,12 +225,12 @@ export class Aggregator {
   }
 
   #addStreams(
-    { codec_type, codec_id, copy, bit_rate }: Streams,
+    { codec_type, codec_id, copy, width, height, bit_rate }: Streams,
     server: number,
     first: number,
     end: number,
   ): void {
-    const { streams, codecs, bitRates } = this.#sums;
+    const { servers, streams, codecs, bitRates } = this.#sums;
     for (let row = first; row < end; row += 1) {
       const type = toCodecType(codec_type[row]);
       const mode = toMode(copy[row]);
@@ -238,6 +238,12 @@ export class Aggregator {
       streams.add(1, server, type, mode);
       codecs.add(1, type, codec_id[row] ?? 0, 0);
       bitRates.add(rate < 0 ? 0 : rate, type, mode, 0);
+      if (type === VIDEO_ID && mode !== COPY_ID)
+        servers.addAt(
+          servers.findOne(server),
+          SERVER.transcodedPixels,
+          Math.max(0, width[row] ?? 0) * Math.max(0, height[row] ?? 0),
+        );
     }
   }
 

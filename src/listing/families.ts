@@ -24,7 +24,7 @@ function family<const Label extends string, const Sum extends string>(
 export const FAMILIES = {
   users: family(['client_version', 'device_type'], ['onlineUsers']),
   userServers: family(['vs_id'], ['serverOnlineUsers']),
-  servers: family(['vs_id'], ['tasks', 'tasksWithProgress', 'tasksMerging']),
+  servers: family(['vs_id'], ['tasks', 'tasksWithProgress', 'tasksMerging', 'transcodedPixels']),
   audience: family(['at_least'], ['tasksByHttpConnections']),
   inputs: family(['vs_id', 'protocol'], ['inputs']),
   inputClients: family(

@@ -159,7 +159,7 @@ export const readableFields = {
     http_connections_num: count.nullish(),
     streams: unvalidatedList.nullish(),
   }),
-  stream: streamSchema.pick({ codec_type: true, codec_id: true, copy: true, bit_rate: true }),
+  stream: streamSchema.omit({ index: true }),
 } satisfies Record<RecordKind, z.ZodObject>;
 
 export type User = z.infer<typeof userSchema>;

@@ -71,8 +71,8 @@ export function createTaskListTable(limits: ListLimits, nameField?: TaskNameFiel
     codec_type: integer,
     codec_id: feeds(integerLabel, 'codecs', 'codec_id'),
     copy: integer,
-    width: unused,
-    height: unused,
+    width: count,
+    height: count,
     bit_rate: count,
   });
   const output = record(

@@ -147,6 +147,12 @@ export const CATALOGUE = {
     help: `Entries of "streams" by "codec_type" (video, audio) and mode ("copy" = 1: copy; 0 or 2: transcode), ${IN_LAST_LISTING}.`,
     labels: ['service_code', 'vs_id', 'codec_type', 'mode'],
   },
+  transcodedPixels: {
+    name: 'xvs_transcoded_pixels',
+    type: 'gauge',
+    help: `Sum of "width" × "height" of video streams that are not copied ("copy" other than 1), pixels of one frame, ${IN_LAST_LISTING}.`,
+    labels: ['service_code', 'vs_id'],
+  },
   streamCodecs: {
     name: 'xvs_stream_codecs',
     type: 'gauge',

@@ -127,6 +127,8 @@ function readStream(entry: unknown, all: CollectedRecords): StreamRecord | undef
     codecType: toNumber(stream.codec_type),
     codecId: toNumber(stream.codec_id),
     copy: toNumber(stream.copy),
+    width: toNumber(stream.width),
+    height: toNumber(stream.height),
     bitRate: toNumber(stream.bit_rate),
   };
 }

@@ -164,10 +164,11 @@ export class RecordListing {
     for (const stream of output.streams) this.#addStream(vsId, stream);
   }
 
-  #addStream(vsId: string, { codecType, codecId, copy, bitRate }: StreamRecord): void {
+  #addStream(vsId: string, { codecType, codecId, copy, width = 0, height = 0, bitRate }: StreamRecord): void {
     const type = nameCodecType(codecType);
     const mode = nameStreamMode(copy);
     this.#sums.streams.add([vsId, type, mode], { streams: 1 });
+    if (codecType === 0 && copy !== 1) this.#sums.servers.add([vsId], { transcodedPixels: width * height });
     this.#sums.codecs.add([type, codecId?.toString()], { streamCodecs: 1 });
     this.#sums.bitRates.add([type, mode], { streamBitRate: bitRate ?? 0 });
   }

@@ -244,7 +244,7 @@ test('unused fields hold any JSON value', async (t) => {
     ['task', ['serial', 'sequence', 'opaque', 'http_live_url', 'unknown']],
     ['input', ['service_code']],
     ['output', ['live_url']],
-    ['stream', ['index', 'width', 'height']],
+    ['stream', ['index']],
   ];
   const values = ['18446744073709551615', '"1"', '42', '-1', '0.5', '1e999', '{"a":[]}', '[{}]', 'null'];
   const wrap: Readonly<Record<string, (member: string) => string>> = {
@@ -335,6 +335,8 @@ test('an invalid field counts as missing, and the rest of the record stands', as
     'stream.codec_type': 'integer',
     'stream.codec_id': 'integer',
     'stream.copy': 'integer',
+    'stream.width': 'count',
+    'stream.height': 'count',
     'stream.bit_rate': 'count',
   };
   const right: Readonly<Record<Kind, string>> = {
@@ -349,9 +351,10 @@ test('an invalid field counts as missing, and the rest of the record stands', as
     user: (member) => `{${member}}`,
     task: (member) => `{"id":"t",${member}}`,
     input: (member) => `{"id":"t","inputs":[{${member}}]}`,
-    // A picture size needs both fields.
+    // A picture size needs both fields, and only that of a video stream counts.
     output: (member) => `{"id":"t","outputs":[{"width":1,"height":1,${member}}]}`,
-    stream: (member) => `{"id":"t","outputs":[{"streams":[{${member}}]}]}`,
+    stream: (member) =>
+      `{"id":"t","outputs":[{"streams":[{"codec_type":0,"width":1,"height":1,${member}}]}]}`,
   };
   for (const [record, field] of CHECKED_FIELDS) {
     await t.test(`${record}.${field}`, () => {

@@ -71,3 +71,25 @@ test('the order of two tasks with one id does not change which one is exposed', 
     assert.deepEqual(Object.keys(readValues(snapshot, 'taskInfo')), ['task-1 v1 unknown false']);
   }
 });
+
+test('the name of a task is the last label of its info, and a task without a name has no such label', () => {
+  const run = new TallyRun({ perTask: true });
+  const named = (name: string) => buildTaskRecord({ name });
+  const read = (task: ReturnType<typeof buildTaskRecord>) =>
+    Object.keys(readValues(run.commitListing({ tasks: [task] }), 'taskInfo'));
+  assert.deepEqual(read(buildTaskRecord()), ['task-1 server-1 unknown false']);
+  assert.deepEqual(read(named('main')), ['task-1 server-1 unknown false main']);
+  assert.deepEqual(read(buildTaskRecord()), ['task-1 server-1 unknown false']);
+});
+
+test('names beyond a thousand are folded, expected ones never', () => {
+  const run = new TallyRun({ perTask: true, maxTasks: 2000 });
+  run.tally.expectation = { tasks: 1, names: ['name-1500'] };
+  const tasks = Array.from({ length: 1501 }, (_, index) =>
+    buildTaskRecord({ id: `task-${index}`, name: `name-${index}` }),
+  );
+  const names = readSamples(run.commitListing({ tasks }), 'taskInfo').map(({ labels }) => labels.at(-1));
+  assert.equal(new Set(names).size, 1002);
+  assert.equal(names.filter((name) => name === '__other__').length, 500);
+  assert.ok(names.includes('name-1500'));
+});

@@ -1,0 +1,55 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { readTaskName, type TaskNameSource } from '../../../src/listing/task-name.ts';
+import { readInChunks } from '../../support/read-listing.ts';
+
+/** Source, text of the field, and the name. */
+const TABLE: readonly [source: TaskNameSource, text: string, name: string | undefined][] = [
+  ['opaque', 'main', 'main'],
+  ['opaque', 'a%20b+c', 'a b+c'],
+  ['opaque', '100%', '100%'],
+  ['opaque', '%ff%zz', '%ff%zz'],
+  ['opaque', '', undefined],
+  ['opaque.room', '{"room":"main"}', 'main'],
+  ['opaque.room', '%7B%22room%22%3A%22main%22%7D', 'main'],
+  ['opaque.room', '{"room":7}', '7'],
+  ['opaque.room', '{"room":{"id":1}}', undefined],
+  ['opaque.room', '{"room":""}', undefined],
+  ['opaque.room', '["room"]', undefined],
+  ['opaque.toString', '{}', undefined],
+  ['opaque.room', '?user=1&room=a%20b+c', 'a b+c'],
+  ['opaque.room', 'room=a=b', 'a=b'],
+  ['opaque.room', 'room=100%', '100%'],
+  ['opaque.room', 'room%3Dmain', 'main'],
+  ['opaque.room', 'no JSON and no query string', undefined],
+  ['output.file_name', 'a%20b', 'a%20b'],
+];
+
+for (const [source, text, name] of TABLE) {
+  test(`${source} of ${JSON.stringify(text)} is ${name ?? 'no name'}`, () =>
+    assert.equal(readTaskName(source, text), name));
+}
+
+const readNames = (taskName: TaskNameSource, tasks: readonly object[]) => {
+  const body = Buffer.from(JSON.stringify({ ret: 0, user_list: [], task_list: tasks }));
+  const { listing } = readInChunks(body, [7], undefined, { taskName });
+  return [...listing.totals.tasks].map(({ name }) => name);
+};
+
+test('the first output or input with a value names the task', () => {
+  const outputs = [{ file_name: '' }, { file_name: 'b' }, { file_name: 'c' }];
+  assert.deepEqual(readNames('output.file_name', [{ id: '1', outputs }]), ['b']);
+  const inputs = [{}, { user_name: 7 }, { user_name: 'anna' }];
+  assert.deepEqual(readNames('input.user_name', [{ id: '1', inputs }]), ['anna']);
+});
+
+test('a name is cleaned like a label value, and a long text costs a name of 128 characters', () => {
+  const opaque = `\u202e\u0000ma\u200bin\ud800${'x'.repeat(4_000_000)}`;
+  const [name = ''] = readNames('opaque', [{ id: '1', opaque }]);
+  assert.match(name, /^main\ufffdx+$/);
+  assert.equal(Array.from(name).length, 128);
+});
+
+test('a task without the field, or with one of a wrong type, has no name', () => {
+  assert.deepEqual(readNames('opaque', [{ id: '1' }, { id: '2', opaque: 7 }]), [undefined, undefined]);
+});
