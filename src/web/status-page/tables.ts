@@ -141,13 +141,13 @@ function renderTasks<Task extends NamedTask>(
   tasks: readonly Task[],
 ): Markup | undefined {
   if (tasks.length === 0) return undefined;
-  const name: Column<Task> = {
+  const heading: Column<Task> = {
     title: 'Task and server',
     render: ({ id, name, vsId }) =>
       html`${name === undefined ? '' : html`<strong>${renderName(name)}</strong> `}${renderName(id)}
         <span class="aside">${renderName(vsId)}</span>`,
   };
-  return renderTable(caption, [name, column], tasks);
+  return renderTable(caption, [heading, column], tasks);
 }
 
 /** Names and counts with a bar for each, in the given order; no table for none. */
