@@ -39,6 +39,12 @@ const TABLE: readonly [string, PolledCode[], PolledCode[], [Names, Names, Names,
   ['another stale_after', [A, B], [A, createPolledCode('B', { staleAfterMs: 1 })], [[], ['B'], ['A'], []]],
   ['another stall_after', [A, B], [A, createPolledCode('B', { stallAfterMs: 1 })], [[], ['B'], ['A'], []]],
   [
+    'another expectation, which interrupts no poll',
+    [A, B],
+    [A, createPolledCode('B', { expectation: { tasks: 2, names: [] } })],
+    [[], [], ['A', 'B'], []],
+  ],
+  [
     'an added, a changed and a removed code',
     [A, B],
     [withTarget({ secret: 'new' }), C],

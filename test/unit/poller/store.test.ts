@@ -181,3 +181,25 @@ test('a later state replaces the previous one, and the order of service codes st
   );
   assert.equal(store.get('C'), undefined);
 });
+
+test('expectations are exposed from the start and at 0 without a recent listing, until they are removed', () => {
+  const expectation = { tasks: 3, names: ['main', 'backup'] };
+  const expectedTasks = [{ name: 'main', condition: 'up', outputs: 2, sinceMs: START_MS } as const];
+  const read = (state: CodeState, nowMs: number): readonly string[] =>
+    render(createStore(state).collectFamilies(nowMs), 'text')
+      .split('\n')
+      .filter((line) => line.startsWith('xvs_expected_'))
+      .map((line) => line.replace(/^xvs_expected_|service_code="A",?/g, ''));
+  const unknown = ['tasks{} 3', 'task_up{task_name="main"} 0', 'task_up{task_name="backup"} 0'];
+  assert.deepEqual(read({ ...createUnpolledState('A', STALE_AFTER_MS), expectation }, 0), unknown);
+  const polled = createPolledState('A', { expectation, isUp: false });
+  const state = { ...polled, snapshot: polled.snapshot && { ...polled.snapshot, expectedTasks } };
+  assert.deepEqual(read(state, SNAPSHOT_MS + STALE_AFTER_MS), [
+    'tasks{} 3',
+    'task_up{task_name="main"} 1',
+    'task_up{task_name="backup"} 0',
+    'task_outputs{task_name="main"} 2',
+  ]);
+  assert.deepEqual(read(state, SNAPSHOT_MS + STALE_AFTER_MS + 1), unknown);
+  assert.deepEqual(read({ ...state, expectation: undefined }, SNAPSHOT_MS), []);
+});
