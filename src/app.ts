@@ -23,6 +23,7 @@ import type { Clock } from './runtime/clock.ts';
 import { MAX_TOTAL_RESPONSE_BYTES } from './runtime/limits.ts';
 import type { Logger } from './runtime/logger.ts';
 import { StateStore } from './state/state-store.ts';
+import { AccountBudget } from './tally/account-budget.ts';
 import type { Tally } from './tally/tally.ts';
 import { UpstreamClient } from './upstream/client.ts';
 import { DecodingBudget } from './upstream/decoding-budget.ts';
@@ -71,11 +72,13 @@ export interface Exporter extends AsyncDisposable {
  * Creates the exporter; nothing runs yet.
  *
  * @param stateStore - restores and persists tallies; `undefined` without `state.path`
+ * @param accountBudget - that of the restored tallies
  */
 export function createExporter(
   configuration: Configuration,
   dependencies: ExporterDependencies,
   stateStore?: StateStore,
+  accountBudget: AccountBudget = new AccountBudget(),
 ): Exporter {
   const { clock, logger, log, build, onListingStart } = dependencies;
   const { metrics, ledger, shard, poll } = configuration;
@@ -102,7 +105,7 @@ export function createExporter(
     poll.mode === 'scrape' ? new ScrapeTrigger(clock, toScrapeLimits(configuration)) : undefined;
   const poller = new Poller({
     codes: toPolledCodes(configuration),
-    tallySettings: { ...metrics, ...ledger },
+    tallySettings: { ...metrics, ...ledger, accountBudget },
     persistence: stateStore,
     client,
     readers: openReaderPool(metrics.maxLabelSets),
@@ -200,8 +203,9 @@ export interface AppDependencies extends ExporterDependencies {
 /** Starts the exporter. Rejects with a ConfigError if it cannot listen, and if it cannot use the folder of the state. */
 export async function startApp(configuration: Configuration, dependencies: AppDependencies): Promise<App> {
   logCodeFileChanges(dependencies.source.codeFileChanges, dependencies.logger);
-  const stateStore = await openStateStore(configuration, dependencies);
-  const exporter = createExporter(configuration, dependencies, stateStore);
+  const accountBudget = new AccountBudget();
+  const stateStore = await openStateStore(configuration, dependencies, accountBudget);
+  const exporter = createExporter(configuration, dependencies, stateStore, accountBudget);
   const { poller, watchdog } = exporter;
   const failure = new FirstFailure();
   const reloader = createReloader(exporter, dependencies, failure.report);
@@ -254,13 +258,14 @@ export async function startApp(configuration: Configuration, dependencies: AppDe
 async function openStateStore(
   configuration: Configuration,
   { clock, logger }: AppDependencies,
+  accountBudget: AccountBudget,
 ): Promise<StateStore | undefined> {
   const { metrics, ledger, state, codesOnOtherShards } = configuration;
   if (state === undefined) return undefined;
   const codes = new Map(toPolledCodes(configuration).map((code) => [code.target.serviceCode, code]));
   const createTallyOf = (serviceCode: string): Tally | undefined => {
     const code = codes.get(serviceCode);
-    return code && createTally(code, { ...metrics, ...ledger });
+    return code && createTally(code, { ...metrics, ...ledger, accountBudget });
   };
   return await StateStore.open(
     { ...state, clock, logger },

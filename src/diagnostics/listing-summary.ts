@@ -31,6 +31,10 @@ export class ListingSummarizer implements ListingSink {
     this.#summary = { ...this.#summary, users, tasks };
   }
 
+  reserveAccounts(): boolean {
+    return true;
+  }
+
   finish({ users, taskCount, sums, invalidRecords, invalidFields, firstRejected }: ListingTotals): void {
     this.#summary = {
       users,

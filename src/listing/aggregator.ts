@@ -5,7 +5,7 @@ import { FAMILIES, FAMILY_NAMES, NUMBERS, type FamilyName } from './families.ts'
 import type { Sums } from './family-sums.ts';
 import { AUDIO_ID, COPY_ID, MISSING_ID, TRANSCODE_ID, VIDEO_ID } from './label-ids.ts';
 import { recordOf } from '../runtime/record-of.ts';
-import type { ListingTotals, OutputReading, SurplusCount } from './listing-sink.ts';
+import type { ListingSink, ListingTotals, OutputReading, SurplusCount } from './listing-sink.ts';
 import { insertPart, sortParts } from './part-readings.ts';
 import { PictureSizes } from './picture-sizes.ts';
 import type { ReaderLimits } from './reader-limits.ts';
@@ -77,8 +77,8 @@ export class Aggregator {
     this.#streams = reader.columnsOf(table.stream);
   }
 
-  begin(nameSource: TaskNameSource | undefined): void {
-    this.#readings.begin(nameSource);
+  begin(nameSource: TaskNameSource | undefined, sink: Pick<ListingSink, 'reserveAccounts'>): void {
+    this.#readings.begin(nameSource, sink);
     for (const table of Object.values(this.#sums)) table.clear();
     this.#sizes.clear();
     this.#rejections.clear();
@@ -92,7 +92,7 @@ export class Aggregator {
 
   /** Releases the tasks of the last listing. */
   reset(): void {
-    this.#readings.begin(undefined);
+    this.#readings.begin(undefined, undefined);
   }
 
   takeBatch(): void {

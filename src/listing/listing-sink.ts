@@ -105,6 +105,8 @@ export interface ListingTotals {
 export interface ListingSink {
   /** Users and tasks read so far. */
   setProgress(users: number, tasks: number): void;
+  /** Whether there is room for this many further accounts, of a task and its inputs and outputs. */
+  reserveAccounts(count: number): boolean;
   /** Called once, after a complete listing with `ret` 0. */
   finish(totals: ListingTotals): void;
 }

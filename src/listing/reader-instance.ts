@@ -67,7 +67,7 @@ export class ReaderInstance {
     this.#sink = sink;
     this.#ret = undefined;
     this.#reader.begin(serviceCode);
-    this.#aggregator.begin(nameSource);
+    this.#aggregator.begin(nameSource, sink);
   }
 
   /** Reads the next chunk of the body, cut at any byte. */

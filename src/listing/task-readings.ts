@@ -2,7 +2,7 @@ import type { ColumnReader } from './engine/column-reader.ts';
 import type { TextColumn } from './engine/fields.ts';
 import type { LabelNames } from './engine/label-names.ts';
 import { sanitizeLabelValue } from './label-values.ts';
-import type { OutputReading, PartReading, TaskReading } from './listing-sink.ts';
+import type { ListingSink, OutputReading, PartReading, TaskReading } from './listing-sink.ts';
 import { insertPart, mergeParts, pickLarger, sortParts } from './part-readings.ts';
 import { TaskIndex } from './task-index.ts';
 import type { Inputs, Outputs, TaskListTable, Tasks } from './task-list.ts';
@@ -29,6 +29,7 @@ export class TaskReadings {
   /** Further entries of a task, by its first one. */
   #duplicates = new Map<TaskReading, TaskReading[]>();
   #accounts = 0;
+  #sink: Pick<ListingSink, 'reserveAccounts'> | undefined;
   #nameSource: TaskNameSource | undefined;
 
   constructor(reader: ColumnReader, table: TaskListTable, names: LabelNames, maxAccounts: number) {
@@ -41,8 +42,12 @@ export class TaskReadings {
   }
 
   /** Starts a listing, and releases the last one. */
-  begin(nameSource: TaskNameSource | undefined): void {
+  begin(
+    nameSource: TaskNameSource | undefined,
+    sink: Pick<ListingSink, 'reserveAccounts'> | undefined,
+  ): void {
     this.#nameSource = nameSource;
+    this.#sink = sink;
     this.#index = new TaskIndex();
     this.#duplicates = new Map();
     this.#accounts = 0;
@@ -50,9 +55,10 @@ export class TaskReadings {
 
   /** Reserves the accounts of a task; returns its id, or `undefined` if they are beyond the limit. */
   reserve({ row, firstInput, inputsEnd, firstOutput, outputsEnd }: TaskRows): string | undefined {
-    const accounts = this.#accounts + 1 + inputsEnd - firstInput + outputsEnd - firstOutput;
-    if (accounts > this.#maxAccounts) return undefined;
-    this.#accounts = accounts;
+    const added = 1 + inputsEnd - firstInput + outputsEnd - firstOutput;
+    if (this.#accounts + added > this.#maxAccounts) return undefined;
+    if (this.#sink?.reserveAccounts(added) === false) return undefined;
+    this.#accounts += added;
     const { addresses, lengths } = this.#tasks.id;
     return this.#reader.readText(addresses[row] ?? 0, lengths[row] ?? 0);
   }

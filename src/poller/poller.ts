@@ -136,11 +136,12 @@ export class Poller implements AsyncDisposable {
     const before = [...this.#entries.values()].map(({ poller }) => poller.code);
     const diff = diffCodes(before, codes);
     const { added, changed, removed } = diff;
-    const ending = [...removed, ...changed].map((code) => this.#getEntry(code));
+    const removedEntries = removed.map((code) => this.#getEntry(code));
+    const ending = [...removedEntries, ...changed.map((code) => this.#getEntry(code))];
     // A scrape that waits for the poll of a removed code must not find the code when that poll ends.
     for (const { target } of removed) this.#entries.delete(target.serviceCode);
     await Promise.all(ending.map(stop));
-    await mapYielding(removed, (code) => this.#remove(code));
+    await mapYielding(removedEntries, (entry) => this.#remove(entry));
     for (const code of diff.kept) this.#getEntry(code).poller.expect(code);
     const restored = await this.#restore(added);
     const started = [
@@ -175,7 +176,9 @@ export class Poller implements AsyncDisposable {
     }
   }
 
-  #remove({ target: { serviceCode } }: PolledCode): void {
+  #remove({ poller: { tally } }: PollerEntry): void {
+    const { serviceCode } = tally;
+    this.#options.tallySettings.accountBudget?.remove(tally.accountShare);
     this.#options.store.remove(serviceCode);
     this.#options.exporterMetrics.untrack(serviceCode);
   }
@@ -200,12 +203,14 @@ export class Poller implements AsyncDisposable {
   #add(code: PolledCode, restored: Tally | undefined): PollerEntry {
     const { client, store, exporterMetrics, clock, logger, onListingStart, persistence } = this.#options;
     const { serviceCode } = code.target;
+    const tally = restored ?? createTally(code, this.#options.tallySettings);
+    this.#options.tallySettings.accountBudget?.add(tally.accountShare);
     const poller = new ServiceCodePoller({
       code,
       client,
       readers: this.#options.readers,
       accumulators: this.#accumulators,
-      tally: restored ?? createTally(code, this.#options.tallySettings),
+      tally,
       store,
       metrics: exporterMetrics.track(serviceCode, code.intervalMs),
       pollLogger: new PollLogger(logger.child({ service_code: serviceCode })),

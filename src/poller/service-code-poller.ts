@@ -160,7 +160,7 @@ export class ServiceCodePoller {
     signal.throwIfAborted();
     const { clock, metrics, tally, accumulators, onListingStart } = this.#options;
     const startedMs = clock.monotonic();
-    const listing = tally.beginListing(accumulators);
+    using listing = tally.beginListing(accumulators);
     onListingStart?.(listing);
     metrics.recordStart();
     const fetched = await this.#fetch(listing, signal).catch((error: unknown) => {

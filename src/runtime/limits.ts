@@ -50,3 +50,9 @@ const ACCOUNT_BYTES = 512;
  * Further tasks are in the gauges, but have no accounts.
  */
 export const MAX_LISTING_ACCOUNTS = Math.floor(getHeapStatistics().heap_size_limit / 5 / ACCOUNT_BYTES);
+
+/**
+ * Accounts of all service codes together, live and departed, and tasks of the listings that are being read: a quarter of the
+ * heap.
+ */
+export const MAX_ACCOUNTS = Math.floor(getHeapStatistics().heap_size_limit / 4 / ACCOUNT_BYTES);

@@ -1,10 +1,11 @@
 import { UNKNOWN } from '../listing/label-values.ts';
 import type { ListingSink, ListingTotals, TaskReading } from '../listing/listing-sink.ts';
+import type { AccountShare } from './account-budget.ts';
 import type { Accumulator, AccumulatorPool } from './accumulator-pool.ts';
 import { LargestTasks } from './notable-tasks.ts';
 
 /** A listing that is being read. Nothing is published until a `Tally` commits it. */
-export class PendingListing implements ListingSink {
+export class PendingListing implements ListingSink, Disposable {
   /** Users and tasks read so far. */
   users = 0;
   taskCount = 0;
@@ -12,8 +13,24 @@ export class PendingListing implements ListingSink {
   #accumulator: Accumulator | undefined;
   #totals: ListingTotals | undefined;
 
-  constructor(accumulators: AccumulatorPool) {
+  readonly #share: AccountShare | undefined;
+  #reservedCount = 0;
+
+  constructor(accumulators: AccumulatorPool, share?: AccountShare) {
     this.#accumulators = accumulators;
+    this.#share = share;
+  }
+
+  reserveAccounts(count: number): boolean {
+    if (this.#share?.reserveReading(count) === false) return false;
+    this.#reservedCount += count;
+    return true;
+  }
+
+  /** Returns the accounts that were reserved while the listing was read. */
+  [Symbol.dispose](): void {
+    this.#share?.releaseReading(this.#reservedCount);
+    this.#reservedCount = 0;
   }
 
   /** Acquired for the commit: of many listings that are awaited, few are committed at a time. */

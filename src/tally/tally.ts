@@ -5,6 +5,7 @@ import { runInSteps, type ItemCount } from '../runtime/steps.ts';
 import { listSums, type LabelSum } from '../listing/family-sums.ts';
 import { encodeLabelKey } from '../listing/label-values.ts';
 import { recordInSteps, recordOf } from '../runtime/record-of.ts';
+import { AccountBudget, type AccountShare } from './account-budget.ts';
 import { AccumulatorPool } from './accumulator-pool.ts';
 import {
   LEDGER_COUNTERS,
@@ -51,6 +52,8 @@ export interface TallyOptions extends Partial<LedgerSettings> {
   readonly perTask: boolean;
   /** Maximum number of tasks in per-task families. */
   readonly maxTasks: number;
+  /** Shared by all service codes, each of which is added while it is polled. Default: one for this tally alone. */
+  readonly accountBudget?: AccountBudget;
 }
 
 /** A listing that was read completely. */
@@ -94,7 +97,9 @@ export class Tally {
     this.#servers = new RecentServers(maxLabelSets);
     this.#details = options.perTask ? new TaskDetails(serviceCode, options.maxTasks) : undefined;
     const ledgerSettings = { ...DEFAULT_LEDGER_SETTINGS, ...options };
-    this.#ledger = new Ledger({ ...ledgerSettings, observer: this.#details });
+    const accountBudget = options.accountBudget ?? new AccountBudget();
+    this.#ledger = new Ledger({ ...ledgerSettings, accountBudget, observer: this.#details });
+    if (options.accountBudget === undefined) accountBudget.add(this.#ledger.accountShare);
     this.#rememberTasksForMs = ledgerSettings.rememberTasksForMs;
   }
 
@@ -119,7 +124,12 @@ export class Tally {
 
   /** A listing to fill. Discarding it changes nothing. */
   beginListing(accumulators = new AccumulatorPool()): PendingListing {
-    return new PendingListing(accumulators);
+    return new PendingListing(accumulators, this.#ledger.accountShare);
+  }
+
+  /** The accounts of the service code. */
+  get accountShare(): AccountShare {
+    return this.#ledger.accountShare;
   }
 
   /** Number of good listings, in this process and before. */

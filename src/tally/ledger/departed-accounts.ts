@@ -1,16 +1,51 @@
+import { AccountShare, type AccountBudget } from '../account-budget.ts';
 import type { Instant } from '../instant.ts';
-import { countDepartedParts, dropDepartedParts, type TaskAccount } from './task-account.ts';
+import { countAccounts, dropDepartedParts, type TaskAccount } from './task-account.ts';
 
-/** The accounts of tasks that left, in the order in which they left, and a count of the departed parts of all tasks. */
+/** What identifies a task. */
+export type TaskKey = Pick<TaskAccount, 'id' | 'vsId'>;
+
+/** The accounts of tasks that left, in the order in which they left. */
 export class DepartedAccounts {
   readonly #rememberMs: number;
-  readonly #maxAccounts: number;
   readonly #tasks = new Set<TaskAccount>();
-  #partCount = 0;
+  readonly #forget: (account: TaskAccount) => void;
+  /** All accounts of the service code. */
+  readonly share: AccountShare;
+  /** Tasks that were evicted since the last commit began, at any time: other service codes need room, too. */
+  #evicted: TaskKey[] = [];
+  #evictedCount = 0;
 
-  constructor(rememberMs: number, maxAccounts: number) {
+  /** `forget` is called with each account that is expired or evicted. */
+  constructor(rememberMs: number, budget: AccountBudget, forget: (account: TaskAccount) => void) {
     this.#rememberMs = rememberMs;
-    this.#maxAccounts = maxAccounts;
+    this.#forget = forget;
+    this.share = new AccountShare(budget, () => this.#evictFirst());
+  }
+
+  get evicted(): readonly TaskKey[] {
+    return this.#evicted;
+  }
+
+  /** Returns the evicted tasks, and begins to note others. */
+  takeEvicted(): TaskKey[] {
+    const evicted = this.#evicted;
+    this.#evicted = [];
+    return evicted;
+  }
+
+  /** Returns how many tasks and parts were evicted since the last call. */
+  takeEvictedCount(): number {
+    const count = this.#evictedCount;
+    this.#evictedCount = 0;
+    return count;
+  }
+
+  /** Counts the accounts of a live task, and drops those of parts that left it if there is no room. */
+  updateCount(account: TaskAccount, lastCount: number): void {
+    const addedCount = countAccounts(account) - lastCount;
+    if (addedCount > 0 && !this.share.canAdd(addedCount)) this.#evictedCount += dropDepartedParts(account);
+    this.share.addLive(countAccounts(account) - lastCount);
   }
 
   /** Departed accounts that were last seen by then, in monotonic milliseconds, are forgotten. */
@@ -20,11 +55,13 @@ export class DepartedAccounts {
 
   add(account: TaskAccount): void {
     this.#tasks.add(account);
+    this.share.depart(countAccounts(account));
   }
 
   /** Removes the account of a task that is back. */
-  delete(account: TaskAccount): void {
+  takeBack(account: TaskAccount): void {
     this.#tasks.delete(account);
+    this.share.depart(-countAccounts(account));
   }
 
   /** The tasks that left, the first to leave first. */
@@ -37,35 +74,24 @@ export class DepartedAccounts {
     const forgetBeforeMs = this.computeForgetBeforeMs(at);
     for (const account of this.#tasks) {
       if (account.lastSeen.monotonicMs > forgetBeforeMs) return;
-      yield this.#forget(account);
+      this.#remove(account);
+      yield account;
     }
   }
 
-  /** Removes and returns the accounts of tasks beyond the maximum, the first to leave first. */
-  *evict(): Generator<TaskAccount, void> {
+  #evictFirst(): boolean {
     for (const account of this.#tasks) {
-      if (this.#tasks.size + this.#partCount <= this.#maxAccounts) return;
-      yield this.#forget(account);
+      this.#remove(account);
+      this.#evicted.push(account);
+      this.#evictedCount += 1;
+      return true;
     }
+    return false;
   }
 
-  /**
-   * Notes that the departed parts of a task were `previousCount`, and drops those beyond the maximum, the first to leave
-   * first; returns how many.
-   */
-  updateParts(account: TaskAccount, previousCount: number): number {
-    const count = countDepartedParts(account);
-    this.#partCount += count - previousCount;
-    const excess = Math.min(this.#partCount - this.#maxAccounts, count);
-    if (excess <= 0) return 0;
-    dropDepartedParts(account, excess);
-    this.#partCount -= excess;
-    return excess;
-  }
-
-  #forget(account: TaskAccount): TaskAccount {
+  #remove(account: TaskAccount): void {
     this.#tasks.delete(account);
-    this.#partCount -= countDepartedParts(account);
-    return account;
+    this.share.removeDeparted(countAccounts(account));
+    this.#forget(account);
   }
 }

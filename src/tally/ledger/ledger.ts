@@ -5,6 +5,7 @@ import type { HistogramSample } from '../../metrics/family.ts';
 import { Histogram, type PersistedHistogram } from '../../metrics/histogram.ts';
 import { recordOf } from '../../runtime/record-of.ts';
 import { runInSteps, type ItemCount } from '../../runtime/steps.ts';
+import type { AccountBudget, AccountShare } from '../account-budget.ts';
 import type { Accumulator } from '../accumulator-pool.ts';
 import { CounterFamily } from '../counter-family.ts';
 import { isOutputCounter, LEDGER_COUNTERS, type LedgerCounter } from '../family-keys.ts';
@@ -13,13 +14,13 @@ import { LabelFolding } from '../label-folding.ts';
 import type { TaskObserver } from '../task-observer.ts';
 import { TaskIndex } from '../../listing/task-index.ts';
 import { createMeter, type Meter, type MeterTimes } from './account.ts';
-import { DepartedAccounts } from './departed-accounts.ts';
+import { DepartedAccounts, type TaskKey } from './departed-accounts.ts';
 import { findMovedAccount } from './moves.ts';
 import { updateParts, type PartsUpdate } from './part-accounts.ts';
 import { ServerSums, type ServerSum } from './server-sums.ts';
 import { updateStalls } from './stalls.ts';
 import {
-  countDepartedParts,
+  countAccounts,
   createTaskAccount,
   hasFlag,
   setFlag,
@@ -34,15 +35,12 @@ export interface LedgerSettings {
   readonly maxStreamRate: number;
   /** How long the account of a task that left is kept. */
   readonly rememberTasksForMs: number;
-  /** How many accounts of tasks, inputs and outputs that left are kept at most. */
-  readonly maxDepartedAccounts: number;
 }
 
 export const DEFAULT_LEDGER_SETTINGS: LedgerSettings = {
   // 100 Mbit/s.
   maxStreamRate: 12.5e6,
   rememberTasksForMs: 6 * 60 * 60 * 1000,
-  maxDepartedAccounts: 100_000,
 };
 
 /** A task that reads a file does so faster than its streams play. */
@@ -54,6 +52,8 @@ export interface LedgerOptions extends LedgerSettings {
   readonly stallAfterMs: number;
   readonly pollIntervalMs: number;
   readonly observer: TaskObserver | undefined;
+  /** Shared by all service codes. */
+  readonly accountBudget: AccountBudget;
 }
 
 /** Progress of a ledger. */
@@ -66,9 +66,6 @@ export interface LedgerProgress {
 
 /** What is known of the time between the process that wrote the accounts and this one. */
 export type RestartGap = Pick<MeterTimes, 'restoredMs' | 'unknownGapMs'>;
-
-/** What identifies a task. */
-export type TaskKey = Pick<TaskReading, 'id' | 'vsId'>;
 
 /** The tasks of a listing and its sums. */
 interface ListingToCommit {
@@ -137,7 +134,7 @@ export class Ledger {
   #gap: RestartGap = { restoredMs: Number.NEGATIVE_INFINITY, unknownGapMs: 0 };
   /** Accounts of tasks that left with the last commit. */
   #left: TaskAccount[] = [];
-  /** Tasks, by id and server, under which the last commit has removed an account. */
+  /** Tasks, by id and server, under which the last commit has removed an account, or an eviction before it. */
   #removed: TaskKey[] = [];
 
   constructor(options: LedgerOptions) {
@@ -148,8 +145,13 @@ export class Ledger {
     this.stallAfterMs = options.stallAfterMs;
     this.pollIntervalMs = options.pollIntervalMs;
     this.#settings = options;
-    this.#departed = new DepartedAccounts(options.rememberTasksForMs, options.maxDepartedAccounts);
+    const forget = (account: TaskAccount): void => this.#accounts.delete(account);
+    this.#departed = new DepartedAccounts(options.rememberTasksForMs, options.accountBudget, forget);
     this.#observer = options.observer;
+  }
+
+  get accountShare(): AccountShare {
+    return this.#departed.share;
   }
 
   /** The account of a task that is in the last good listing, or left a while ago. */
@@ -177,15 +179,18 @@ export class Ledger {
       outputMeter: createMeter(times, 'http_output'),
     };
     this.#left = [];
-    this.#removed = [];
-    yield* runInSteps(this.#departed.expire(at), (account) => this.#remove(account));
+    this.#removed = this.#departed.takeEvicted();
+    yield* runInSteps(this.#departed.expire(at), (account) => this.#removed.push(account));
     const live: TaskAccount[] = [];
-    yield* runInSteps(tasks, (reading) => live.push(this.#commitTask(reading, commit)), countItems);
+    const commitTask = (reading: TaskReading): void => {
+      const account = this.#commitTask(reading, commit);
+      if (account !== undefined) live.push(account);
+    };
+    yield* runInSteps(tasks, commitTask, countItems);
     yield* runInSteps(this.#live, (account) => {
       if (account.lastSeen !== at) this.#depart(account, commit);
     });
     this.#live = live;
-    yield* runInSteps(this.#departed.evict(), (account) => this.#evict(account, accumulator));
     this.#addFindings(commit);
     for (const counter of LEDGER_COUNTERS) {
       this.counters[counter].commit(
@@ -224,7 +229,7 @@ export class Ledger {
 
   /** Tasks, by id and server, under which the last commit has removed an account. It may have added another. */
   get removedTasks(): readonly TaskKey[] {
-    return this.#removed;
+    return [...this.#removed, ...this.#departed.evicted];
   }
 
   get persistedLifetimes(): PersistedHistogram {
@@ -241,7 +246,7 @@ export class Ledger {
   /** Restores an account; those of one ledger must come in the order in which they left. */
   restoreAccount(account: TaskAccount): void {
     this.#accounts.add(account);
-    this.#departed.updateParts(account, 0);
+    this.#departed.share.addLive(countAccounts(account));
     if (account.lastSeen === this.#lastCommit) this.#live.push(account);
     else this.#departed.add(account);
   }
@@ -263,20 +268,27 @@ export class Ledger {
       increases.byteCountResets.at(direction).add(meter.resetCount);
       increases.byteCountImplausible.at(direction).add(meter.implausibleCount);
     }
-    increases.departedTasksEvicted.add(0);
+    increases.departedTasksEvicted.add(this.#departed.takeEvictedCount());
   }
 
-  #commitTask(reading: TaskReading, commit: Commit): TaskAccount {
+  /** Returns the account of a listed task; `undefined` if there is no room: the task counts as not listed. */
+  #commitTask(reading: TaskReading, commit: Commit): TaskAccount | undefined {
     const found = this.#accounts.get(reading.id, reading.vsId) ?? this.#findMovedAccount(reading, commit);
+    const lastAccountCount = found === undefined ? 0 : countAccounts(found);
+    const isDeparted = found !== undefined && found.lastSeen !== this.#lastCommit;
+    if (isDeparted) this.#departed.takeBack(found);
+    if (!this.#departed.share.canAdd(countItems(reading) - lastAccountCount)) {
+      if (isDeparted) this.#departed.add(found);
+      commit.accumulator.increases.listingSurplus.at('task').add(1);
+      return undefined;
+    }
     const account = found ?? this.#createAccount(reading, commit);
     if (found !== undefined) this.#continueRun(found, reading.vsId, commit);
     const server = commit.servers.get(reading.vsId);
     const update = { commit, account, reading, server, isNew: found === undefined };
-    const departedPartCount = countDepartedParts(account);
     const isFlowing = this.#commitInput(update);
     this.#commitOutputs(update);
-    const evictedCount = this.#departed.updateParts(account, departedPartCount);
-    if (evictedCount > 0) commit.accumulator.increases.departedTasksEvicted.add(evictedCount);
+    this.#departed.updateCount(account, lastAccountCount);
     updateStalls(update, isFlowing, this.stallAfterMs);
     account.lastSeen = commit.at;
     return account;
@@ -301,7 +313,6 @@ export class Ledger {
 
   /** Continues a run that was in the last listing, comes back, or moves from one server to another. */
   #continueRun(account: TaskAccount, vsId: string, { servers }: Commit): void {
-    if (account.lastSeen !== this.#lastCommit) this.#departed.delete(account);
     if (account.vsId === vsId) return;
     if (!hasFlag(account, TaskFlag.isEndCounted)) servers.get(account.vsId).ended.add(1);
     setFlag(account, TaskFlag.isEndCounted, false);
@@ -362,16 +373,6 @@ export class Ledger {
     if (hasFlag(account, TaskFlag.isFromBaseline) || hasFlag(account, TaskFlag.isLifetimeObserved)) return;
     setFlag(account, TaskFlag.isLifetimeObserved, true);
     this.#lifetimes.observe((account.lastSeen.monotonicMs - account.firstSeen.monotonicMs) / 1000);
-  }
-
-  #remove(account: TaskAccount): void {
-    this.#accounts.delete(account);
-    this.#removed.push(account);
-  }
-
-  #evict(account: TaskAccount, { increases }: Accumulator): void {
-    this.#remove(account);
-    increases.departedTasksEvicted.add(1);
   }
 }
 

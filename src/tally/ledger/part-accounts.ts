@@ -51,8 +51,6 @@ export interface PartsUpdate {
 /** Numbers per account in the usual case: its identity, its base, and its traits. */
 export const NUMBERS_PER_PART = 3;
 
-const NO_PARTS: readonly PartAccount[] = [];
-
 /** The connections of a part and whether its account has grown, in one number: negative while it has not. */
 const encodeTraits = (connections: number, hasGrown: boolean): number =>
   hasGrown ? connections : -1 - connections;
@@ -163,16 +161,13 @@ function packParts(parts: PartAccount[], lastSeenMs: number): PartAccounts {
   return numbers.slice();
 }
 
-/** The parts that have left their task, the first to leave first. */
-export function listDepartedParts(parts: PartAccounts): readonly PartAccount[] {
-  if (areNumbers(parts)) return NO_PARTS;
-  const departed = parts.filter(({ departedMs }) => departedMs !== undefined);
-  return departed.toSorted((a, b) => (a.departedMs ?? 0) - (b.departedMs ?? 0));
+export function countParts(parts: PartAccounts): number {
+  return areNumbers(parts) ? parts.length / NUMBERS_PER_PART : parts.length;
 }
 
-/** The accounts without some that have left their task. */
-export function dropParts(parts: PartAccounts, dropped: ReadonlySet<PartAccount>): PartAccounts {
-  return areNumbers(parts) ? parts : parts.filter((part) => !dropped.has(part));
+/** The accounts without those of parts that have left their task. */
+export function dropDeparted(parts: PartAccounts): PartAccounts {
+  return areNumbers(parts) ? parts : parts.filter(({ departedMs }) => departedMs === undefined);
 }
 
 export function areNumbers(parts: PartAccounts): parts is number[] {

@@ -1,7 +1,7 @@
 import type { Instant } from '../instant.ts';
 import type { TaskReading } from '../../listing/listing-sink.ts';
 import type { Account } from './account.ts';
-import { dropParts, listDepartedParts, type PartAccounts } from './part-accounts.ts';
+import { countParts, dropDeparted, type PartAccounts } from './part-accounts.ts';
 
 /** Where the input bytes of a task were read. */
 export type InputSource = 'task' | 'inputs';
@@ -102,17 +102,15 @@ export function storeOwnInput(account: TaskAccount, input: Account, nowMs: numbe
   account.unusualInput = isUsual ? undefined : input;
 }
 
-/** The inputs and outputs that have left the task. */
-export function countDepartedParts({ inputs, outputs }: TaskAccount): number {
-  const departedInputs = inputs === undefined ? 0 : listDepartedParts(inputs).length;
-  return departedInputs + listDepartedParts(outputs).length;
+/** The account of a task, and those of its inputs and outputs, the departed ones included. */
+export function countAccounts({ inputs, outputs }: TaskAccount): number {
+  return 1 + (inputs === undefined ? 0 : countParts(inputs)) + countParts(outputs);
 }
 
-/** Forgets inputs and outputs that have left the task, the first to leave first. */
-export function dropDepartedParts(account: TaskAccount, count: number): void {
-  const { inputs, outputs } = account;
-  const departed = [...listDepartedParts(inputs ?? []), ...listDepartedParts(outputs)];
-  const dropped = new Set(departed.slice(0, count));
-  account.inputs = inputs && dropParts(inputs, dropped);
-  account.outputs = dropParts(outputs, dropped);
+/** Forgets inputs and outputs that have left the task; returns how many. */
+export function dropDepartedParts(account: TaskAccount): number {
+  const count = countAccounts(account);
+  account.inputs = account.inputs && dropDeparted(account.inputs);
+  account.outputs = dropDeparted(account.outputs);
+  return count - countAccounts(account);
 }

@@ -11,6 +11,11 @@ const HEAP_FLAG = '--max-old-space-size=256';
 /** Limit for the heap, its young generation, buffers and the memory of the reader together. */
 const MAX_RSS_MIB = 640;
 const MILLION = 1_000_000;
+const HEALTHY_LISTING = JSON.stringify({
+  ret: 0,
+  user_list: [],
+  task_list: [{ id: 't', vs_id: 'v', input_bytes: 5, inputs: [], outputs: [] }],
+});
 
 /** Runs the program until it has read each listing in turn and the last one again, after a scrape, and returns its series. */
 async function attack(
@@ -50,8 +55,8 @@ function readSurplus(series: Series, item: string): number | undefined {
   return series.get(`xvs_exporter_listing_surplus_total{service_code="${CODE}",item="${item}"}`);
 }
 
-function buildTasksWithNewIds(prefix: string): Buffer {
-  const tasks = Array.from({ length: MILLION }, (_, index) => `{"id":"${prefix}-${index}","vs_id":"v"}`);
+function buildTasksWithNewIds(prefix: string, count = MILLION): Buffer {
+  const tasks = Array.from({ length: count }, (_, index) => `{"id":"${prefix}-${index}","vs_id":"v"}`);
   return gzipSync(`{"ret":0,"user_list":[],"task_list":[${tasks.join(',')}]}`, { level: 1 });
 }
 
@@ -64,7 +69,7 @@ test('a million client versions fold while they are read, and every user is coun
 });
 
 test('a million new tasks in each listing are counted, and at most listing.max_tasks are remembered', async () => {
-  const series = await attack(['a', 'b', 'c'].map(buildTasksWithNewIds));
+  const series = await attack(['a', 'b', 'c'].map((prefix) => buildTasksWithNewIds(prefix)));
   assert.equal(sumSeries(series, 'xvs_listing_tasks', CODE), MILLION);
   assert.ok((readSurplus(series, 'task') ?? 0) >= 3 * (MILLION - 200_000));
 });
@@ -82,4 +87,42 @@ test('a task with 100,000 formats has no more series than the limits allow', asy
   });
   assert.ok((readSurplus(series, 'output') ?? 0) > 0);
   assert.ok((series.get('xvs_exporter_series{}') ?? Number.NaN) < 12_000);
+});
+
+test('eight service codes with 200,000 new tasks each per poll share the accounts of the process', async () => {
+  const codes = Array.from({ length: 8 }, (_, index) => `HOSTILE-${index}`);
+  const taskCount = 200_000;
+  const polls = new Map<string, number>();
+  await using service = await HostileService.start((serviceCode, response) => {
+    if (serviceCode === 'HEALTHY') {
+      response.end(HEALTHY_LISTING);
+      return;
+    }
+    const poll = (polls.get(serviceCode) ?? 0) + 1;
+    polls.set(serviceCode, poll);
+    const listing = buildTasksWithNewIds(`${serviceCode}-${poll}`, taskCount);
+    response.writeHead(200, { 'content-encoding': 'gzip' }).end(listing);
+  });
+  await using exporter = await AttackedExporter.start(
+    {
+      XVS_UPSTREAM_BASE_URL: service.url,
+      XVS_SERVICE_CODES: ['HEALTHY', ...codes].join(','),
+      XVS_POLL_INTERVAL: '4s',
+      XVS_UPSTREAM_TIMEOUT: '120s',
+    },
+    [HEAP_FLAG],
+  );
+  const series = await waitUntil(
+    async () => parseSeries((await exporter.get()).body),
+    (scraped) => codes.every((code) => sumSeries(scraped, 'xvs_exporter_polls_total', code) >= 5),
+    600_000,
+  );
+  for (const code of codes) {
+    assert.equal(sumSeries(series, 'xvs_up', code), 1);
+    assert.equal(sumSeries(series, 'xvs_listing_tasks', code), taskCount);
+    assert.equal(sumSeries(series, 'xvs_tasks', code), taskCount);
+  }
+  assert.equal(sumSeries(series, 'xvs_exporter_listing_surplus_total', 'HEALTHY'), 0);
+  assert.equal(sumSeries(series, 'xvs_tasks_ended_total', 'HEALTHY'), 0);
+  assert.ok(exporter.peakRssMiB < MAX_RSS_MIB, `${exporter.peakRssMiB} MiB`);
 });

@@ -25,7 +25,7 @@ const TESTING = {
   labels: {},
 };
 
-const { maxDepartedAccounts: _, ...LEDGER_DEFAULTS } = DEFAULT_LEDGER_SETTINGS;
+const LEDGER_DEFAULTS = DEFAULT_LEDGER_SETTINGS;
 
 const DEFAULTS: Configuration = {
   upstream: {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { AccountBudget } from '../../../src/tally/account-budget.ts';
 import type { TaskRecord } from '../../support/listing-records.ts';
 import { CATALOGUE } from '../../../src/metrics/catalogue.ts';
 import { hashTexts } from '../../support/text-hash.ts';
@@ -197,7 +198,9 @@ test('a restart can disable and enable per-task metrics and lower their maximum'
 test('the records that commits have changed are all records', () => {
   fc.assert(
     fc.property(fc.array(listing, { minLength: 1, maxLength: 10 }), fc.nat(9), (listings, restartAt) => {
-      const run = new TallyRun({ perTask: true, rememberTasksForMs: 60_000, maxDepartedAccounts: 3 });
+      const accountBudget = new AccountBudget(5);
+      const run = new TallyRun({ perTask: true, rememberTasksForMs: 60_000, accountBudget });
+      accountBudget.add(run.tally.accountShare);
       for (const [index, { afterMs, ...records }] of listings.entries()) {
         if (index === restartAt) run.restart();
         run.commitListing(records, afterMs);
