@@ -123,28 +123,24 @@ export const COMMAND_RUNS: ReadonlyMap<string, CommandRun | SkipReason> = new Ma
   ['CONTRIBUTING.md: npm run project', { after: 'node scripts/apply-project.mjs --check' }],
   ['CONTRIBUTING.md: version=0.1.0', 'there is no release to verify'],
   [
-    'docs/discovery.md: curl --fail --silent --show-error http://localhost:20928/sd',
+    'docs/service-codes.md: curl --fail --silent --show-error http://localhost:20928/sd',
     {
       before: RUNNING_DEMO,
       after: `curl --silent http://localhost:20928/sd | grep --fixed-strings '"__param_service_code":"TESTING"'`,
     },
   ],
   [
-    "docs/discovery.md: curl --fail --silent --show-error 'http://localhost:20928/metrics?service_code=TESTING'",
-    { before: RUNNING_DEMO },
-  ],
-  [
-    'docs/discovery.md: prometheus --config.file=deploy/prometheus/prometheus-sd.yml --storage.tsdb.path=/tmp/xvs-prometheus',
-    { before: STORAGE, until: /Server is ready to receive web requests/, needs: ['prometheus'] },
-  ],
-  [
-    'docs/discovery.md: promtool check service-discovery --timeout=5s deploy/prometheus/prometheus-sd.yml xvs-exporter',
+    'docs/service-codes.md: promtool check service-discovery --timeout=5s deploy/prometheus/prometheus-sd.yml xvs-exporter',
     {
       before: RUNNING_DEMO,
       after:
         'promtool check service-discovery --timeout=5s deploy/prometheus/prometheus-sd.yml xvs-exporter | grep \'"instance": "localhost:20928"\'',
       needs: ['promtool'],
     },
+  ],
+  [
+    'docs/service-codes.md: prometheus --config.file=deploy/prometheus/prometheus-sd.yml --storage.tsdb.path=/tmp/xvs-prometheus',
+    { before: STORAGE, until: /Server is ready to receive web requests/, needs: ['prometheus'] },
   ],
   ['CONTRIBUTING.md: npm run check', 'it is run beside the tests, and looks at no copy'],
   ['CONTRIBUTING.md: npm test', 'it runs this test'],

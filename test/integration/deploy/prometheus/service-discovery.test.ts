@@ -10,10 +10,12 @@ import { readRepositoryFile } from '../../../support/repository.ts';
 import { TemporaryFolder } from '../../../support/temporary-folder.ts';
 import { validateManifest, parseManifests } from '../kubernetes/manifests.ts';
 
-const page = readRepositoryFile('docs/discovery.md');
-const [interval = '', servers = '', shards = '', scrapeConfig = ''] = [
-  ...page.matchAll(/^```yaml\n(.*?)^```$/gms),
-].map(([, text = '']) => text);
+const [, section = ''] = readRepositoryFile('docs/service-codes.md').split(
+  '## A target for each service code',
+);
+const [interval = '', servers = '', scrapeConfig = ''] = [...section.matchAll(/^```yaml\n(.*?)^```$/gms)].map(
+  ([, text = '']) => text,
+);
 
 const jobs = z.object({ scrape_configs: z.array(z.looseObject({ job_name: z.string() })) });
 
@@ -27,7 +29,6 @@ function createDiscoveryConfig(more: unknown): unknown {
 for (const [name, config] of [
   ['a separate interval', createDiscoveryConfig(parse(interval))],
   ['several servers', createDiscoveryConfig(parse(servers))],
-  ['shards', parse(shards)],
 ] as const) {
   test(`promtool accepts the example of the page for ${name}`, (t) => {
     if (!isInstalled(t, 'promtool')) return;
@@ -38,12 +39,12 @@ for (const [name, config] of [
   });
 }
 
-test('the job of shards, shipped and on the page, differs from that of one process only in its targets', () => {
-  const withoutTargets = (config: unknown) =>
-    jobs.parse(config).scrape_configs.map((job) => ({ ...job, http_sd_configs: undefined }));
-  const expected = withoutTargets(parse(readDeployFile('prometheus/prometheus-sd.yml')));
-  assert.deepEqual(withoutTargets(parse(shards)), expected);
-  assert.deepEqual(withoutTargets(parse(readDeployFile('prometheus/prometheus-shards.yml'))), expected);
+test('the job of shards differs from that of one process only in its targets', () => {
+  const readJobs = (path: string) =>
+    jobs
+      .parse(parse(readDeployFile(path)))
+      .scrape_configs.map((job) => ({ ...job, http_sd_configs: undefined }));
+  assert.deepEqual(readJobs('prometheus/prometheus-shards.yml'), readJobs('prometheus/prometheus-sd.yml'));
 });
 
 test('the ScrapeConfig follows the schema of the Operator', () => {
