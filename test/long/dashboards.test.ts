@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { ALERT_SERIES } from '../../deploy/grafana/source/queries.ts';
 import { CATALOGUE } from '../../src/metrics/catalogue.ts';
 import { test, type TestContext } from 'node:test';
 import { startProgram, type Program } from '../support/program.ts';
@@ -18,12 +19,23 @@ import { listMetricNames } from '../support/promql.ts';
 import { clearFaults, setFault, startSimulatorProgram } from '../support/simulator-program.ts';
 
 /** For a scrape interval of one second. */
-const VARIABLES = { ...ALL_SELECTED, __rate_interval: '5s' };
+const VARIABLES = { ...ALL_SELECTED, __range: '1h', __rate_interval: '5s' };
 
 /** The exporters of this test serve plain HTTP. */
 const ONLY_WITH_TLS = 'xvs_exporter_tls_certificate_not_after_timestamp_seconds';
-/** The simulator lists no records of other service codes and exceeds no limit; their counters appear with the first one. */
-const WITHOUT_DATA = [ONLY_WITH_TLS, CATALOGUE.foreignRecords.name, CATALOGUE.listingSurplus.name];
+/**
+ * The simulator lists no records of other service codes and exceeds no limit; their counters appear with the first one. The
+ * service codes have no expectations, and Prometheus has no rules of alerts.
+ */
+const WITHOUT_DATA = [
+  ONLY_WITH_TLS,
+  CATALOGUE.foreignRecords.name,
+  CATALOGUE.listingSurplus.name,
+  CATALOGUE.expectedTasks.name,
+  CATALOGUE.expectedTaskUp.name,
+  CATALOGUE.expectedTaskOutputs.name,
+  ALERT_SERIES.state,
+];
 
 /** Enough tasks that some end during the test. */
 const SIZE = ['--users=200', '--tasks=200'];

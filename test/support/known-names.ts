@@ -1,3 +1,4 @@
+import { ALERT_SERIES } from '../../deploy/grafana/source/queries.ts';
 import { listSettings, toEnvironmentName } from '../../src/config/settings.ts';
 import { ExporterMetrics } from '../../src/metrics/exporter-metrics.ts';
 import { CATALOGUE } from '../../src/metrics/catalogue.ts';
@@ -7,6 +8,9 @@ import { parseSelectors } from './promql.ts';
 
 /** Labels that Prometheus, its operator or a federation adds to all series. */
 const TARGET_LABELS = ['cluster', 'namespace', 'job', 'instance'];
+
+/** Labels of the series of alerts: those of the rules, and those that Prometheus adds. */
+const ALERT_LABELS = ['alertname', 'alertstate', 'cluster', 'namespace'];
 
 /** The names of series in Prometheus, with their possible labels. */
 export type KnownSeries = ReadonlyMap<string, ReadonlySet<string>>;
@@ -25,6 +29,10 @@ export async function listKnownSeries(): Promise<KnownSeries> {
       // Targets of /sd have the label `service_code`.
       (name): [string, ReadonlySet<string>] => [name, new Set([...TARGET_LABELS, 'service_code'])],
     ),
+    ...Object.values(ALERT_SERIES).map((name): [string, ReadonlySet<string>] => [
+      name,
+      new Set(ALERT_LABELS),
+    ]),
   ]);
 }
 

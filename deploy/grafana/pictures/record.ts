@@ -134,7 +134,7 @@ function createVariableValues(uid: string): Readonly<Record<string, string>> {
     vs_id: '.+',
     task_id: '.+',
   };
-  return { ...all, ...SELECTED_VARIABLES[uid], __rate_interval: `${4 * STEP}s` };
+  return { ...all, ...SELECTED_VARIABLES[uid], __range: '7m', __rate_interval: `${4 * STEP}s` };
 }
 
 async function recordDashboard(dashboard: Dashboard, question: QueryContext): Promise<Recording> {

@@ -30,7 +30,7 @@ function apiFailures(): AnnotationQueryBuilder {
     .iconColor('red')
     .expr(`${q.last(CATALOGUE.up)} == bool 0`)
     .step('15s')
-    .titleFormat('No listing of {{service_code}} {{cluster}}')
+    .titleFormat('No listing of {{service_code}} {{namespace}} {{cluster}}')
     .tagKeys('service_code');
 }
 

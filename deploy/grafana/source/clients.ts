@@ -206,7 +206,7 @@ function renditionPanels() {
         title: 'Reported bit rate of streams',
         description:
           'Sum of "bit_rate" of streams. The service does not document the unit. Copied streams have no bit rate.',
-        unit: 'short',
+        unit: 'suffix: as reported',
         ...THIRD,
       },
       {

@@ -3,14 +3,14 @@ import { thresholds, UP_OR_DOWN } from './appearance.ts';
 import { UIDS, type DashboardSpec } from './dashboard-builder.ts';
 import { exporterTable } from './exporters.ts';
 import { dashedThresholds, stateTimeline, timeSeries } from './panels.ts';
-import { legendOf, max, perMinute, createQueries, sum } from './queries.ts';
+import { BY_SCOPE, OF_SCOPE, createQueries, legendOf, max, perMinute, sum } from './queries.ts';
 import { responses } from './responses.ts';
 import { webServer } from './web-server.ts';
 
 const q = createQueries(['service_code']);
 const BY_INSTANCE = legendOf('instance');
 /** For legends of several labels. */
-const OF_INSTANCE = '({{instance}}) {{cluster}}';
+const OF_INSTANCE = `({{instance}}) ${OF_SCOPE}`;
 const NO_EXPORTER = 'No exporter';
 const THIRD = { span: 8, noValue: NO_EXPORTER };
 const QUARTER = { span: 6, noValue: NO_EXPORTER };
@@ -57,7 +57,7 @@ function polls() {
       {
         title: 'Failed polls',
         description: 'Failed polls per minute, by exporter and reason.',
-        unit: 'cpm',
+        unit: 'suffix: polls/min',
         span: 8,
         noValue: 'No poll failed in this time range',
       },
@@ -71,7 +71,7 @@ function polls() {
         title: 'Skipped and aborted polls',
         description:
           'Polls per minute that were skipped, because the previous poll was still running or the service asked for a pause, or aborted by a reload or a shutdown.',
-        unit: 'cpm',
+        unit: 'suffix: polls/min',
         span: 8,
         noValue: 'No poll was skipped or aborted in this time range',
       },
@@ -200,7 +200,7 @@ function boundPanels() {
       {
         title: 'Log lines dropped',
         description: 'Log lines per minute that could not be written. The exporter goes on without them.',
-        unit: 'cpm',
+        unit: 'suffix: lines/min',
         span: 12,
         noValue: NO_EXPORTER,
       },
@@ -238,7 +238,7 @@ function expositionPanels() {
         title: 'Departed tasks forgotten early',
         description:
           'Byte counts of departed tasks, inputs and outputs forgotten per minute, because there are more than 100,000 of a service code. If such a task comes back, it counts as new.',
-        unit: 'cpm',
+        unit: 'suffix: tasks/min',
         ...QUARTER,
       },
       { expr: perMinute(sum(['instance'], q.ownRate(C.departedTasksEvicted))), legend: BY_INSTANCE },
@@ -254,7 +254,7 @@ function statePanels() {
         title: 'Failed and delayed writes',
         description:
           'Failed writes of the state, and listings that were published before they were written, per minute. A kill can lose the latter.',
-        unit: 'cpm',
+        unit: 'suffix: writes/min',
         ...noState,
       },
       { expr: perMinute(q.ownRate(C.stateWriteErrors)), legend: `failed, ${BY_INSTANCE}` },
@@ -303,10 +303,10 @@ function shardPanels() {
         noValue: NO_EXPORTER,
       },
       {
-        expr: `count by (cluster) (count_values by (cluster) ("shard", ${q.select(C.shardIndex)}))`,
-        legend: 'running {{cluster}}',
+        expr: `count ${BY_SCOPE} (count_values ${BY_SCOPE} ("shard", ${q.select(C.shardIndex)}))`,
+        legend: `running ${OF_SCOPE}`,
       },
-      { expr: `max by (cluster) (${q.select(C.shards)})`, legend: 'configured {{cluster}}' },
+      { expr: `max ${BY_SCOPE} (${q.select(C.shards)})`, legend: `configured ${OF_SCOPE}` },
     ),
   ];
 }

@@ -6,11 +6,11 @@ import { table } from './tables.ts';
 export function exporterTable(q: Queries) {
   const started = q.selectNamed('process_start_time_seconds');
   // Multiplying by the info metric, whose value is 1, adds its version labels.
-  const uptime = `${q.select(C.buildInfo)} * on (cluster, job, instance) group_left () (time() - ${started})`;
+  const uptime = `${q.select(C.buildInfo)} * on (cluster, namespace, job, instance) group_left () (time() - ${started})`;
   const byVersion = (expr: string): string =>
     max(['job', 'instance', 'version', 'revision', 'node_version'], expr);
   const joined = (metric: string): string =>
-    byVersion(`${q.select(C.buildInfo)} * on (cluster, job, instance) group_left () ${metric}`);
+    byVersion(`${q.select(C.buildInfo)} * on (cluster, namespace, job, instance) group_left () ${metric}`);
   return table(
     {
       title: 'Exporters',
@@ -25,6 +25,7 @@ export function exporterTable(q: Queries) {
         { label: 'job', title: 'Job' },
         { label: 'instance', title: 'Instance' },
         { label: 'cluster', title: 'Cluster' },
+        { label: 'namespace', title: 'Namespace' },
         { label: 'version', title: 'Version' },
         { label: 'revision', title: 'Revision' },
         { label: 'node_version', title: 'Node.js' },

@@ -42,7 +42,7 @@ export function inputsAndOutputs(q: Queries) {
         title: 'Byte counter resets',
         description:
           'Byte counts of the service that began again, per minute, each confirmed by three listings.',
-        unit: 'cpm',
+        unit: 'suffix: counts/min',
         ...THIRD,
       },
       { expr: perMinute(sum(['direction'], q.rate(C.byteCountResets))), legend: '{{direction}}' },
@@ -52,7 +52,7 @@ export function inputsAndOutputs(q: Queries) {
         title: 'Implausible byte counts',
         description:
           'Byte counts per minute that fall a little or leap by more than ledger.max_stream_rate carries. They wait until three listings in a row confirm them.',
-        unit: 'cpm',
+        unit: 'suffix: counts/min',
         ...THIRD,
       },
       { expr: perMinute(sum(['direction'], q.rate(C.byteCountImplausible))), legend: '{{direction}}' },

@@ -1,6 +1,7 @@
 import { CATALOGUE as C } from '../../../src/metrics/catalogue.ts';
 import { NO_LISTING, thresholds, UP_OR_DOWN } from './appearance.ts';
 import { UIDS, type DashboardSpec } from './dashboard-builder.ts';
+import { firingAlerts } from './firing-alerts.ts';
 import { dashedThresholds, stat, stateTimeline, timeSeries, statusStat } from './panels.ts';
 import {
   CATCH_UP_NOTE,
@@ -11,13 +12,14 @@ import {
   legendOf,
   max,
   createQueries,
-  sum,
 } from './queries.ts';
 import { serviceCodeTable } from './service-codes.ts';
-import { stalledTasks } from './stalled-tasks.ts';
+import { taskProblems, taskProblemsOverTime } from './task-problems.ts';
+import { volumes } from './volume.ts';
 
 const q = createQueries(['service_code']);
 const CODE = ['service_code'];
+const EXPECTED = ['service_code', 'task_name'];
 const BY_CODE = legendOf('service_code');
 
 export function overview(): DashboardSpec {
@@ -28,8 +30,10 @@ export function overview(): DashboardSpec {
     filters: ['service_code'],
     span: '3h',
     sections: [
-      { panels: [...statusPanels(), ...totalPanels(), stateTimelinePanel(), errorRatios()] },
+      { panels: [...statusPanels(), ...totalPanels()] },
+      { title: 'Alerts', panels: [firingAlerts()] },
       { title: 'Expected streams', panels: expectedPanels() },
+      { title: 'Service codes', panels: [stateTimelinePanel(), errorRatios()] },
       { title: 'Now', panels: [serviceCodeTable(q)] },
       { title: 'Over time', panels: flowPanels() },
     ],
@@ -43,7 +47,7 @@ function statusPanels() {
         title: 'Codes down',
         description: 'Service codes whose last poll failed at every exporter that polls them.',
         unit: 'none',
-        span: 3,
+        span: 4,
         noValue: 'No exporter',
       },
       { expr: `sum(${q.last(C.up)} == bool 0)`, legend: 'Down' },
@@ -53,30 +57,41 @@ function statusPanels() {
         title: 'Exporters down',
         description: 'Exporters that Prometheus cannot scrape. Their data on this dashboard is not current.',
         unit: 'none',
-        span: 3,
+        span: 4,
         noValue: 'No exporter',
       },
       { expr: `sum(${q.selectNamed('up')} == bool 0)`, legend: 'Down' },
     ).thresholds(thresholds('green', [1, 'red'])),
     statusStat(
       {
+        title: 'Expected streams down',
+        description:
+          'Names in expect of which no live task is listed, has received input and is not stalled.',
+        unit: 'none',
+        span: 4,
+        noValue: 'No expectation',
+      },
+      { expr: `sum(${max(EXPECTED, q.select(C.expectedTaskUp))} == bool 0)`, legend: 'Down' },
+    ).thresholds(thresholds('green', [1, 'red'])),
+    statusStat(
+      {
         title: 'Failed polls',
         description: 'Share of failed polls, over all service codes and exporters.',
         unit: 'percentunit',
-        span: 3,
+        span: 4,
         noValue: 'No polls',
       },
       { expr: errorRatio(q, []), legend: 'Failed' },
     )
       .decimals(1)
       .thresholds(thresholds('green', [0.01, 'yellow'], [0.1, 'red'])),
-    stalledTasks(q),
+    ...taskProblems(q),
   ];
 }
 
 function totalPanels() {
-  const size = { span: 3, noValue: NO_LISTING };
-  return [
+  const size = { span: 4, noValue: NO_LISTING };
+  const totals = [
     stat(
       { title: 'Users online', description: 'Users in the last listings.', unit: 'locale', ...size },
       { expr: `sum(${q.last(C.listingUsers)})`, legend: 'Users' },
@@ -99,6 +114,7 @@ function totalPanels() {
       { expr: egress(q, []), legend: 'Out' },
     ),
   ].map((panel) => panel.thresholds(thresholds('blue')));
+  return [...totals, ...volumes(q)];
 }
 
 function stateTimelinePanel() {
@@ -120,7 +136,6 @@ function stateTimelinePanel() {
 function expectedPanels() {
   const noValue = 'No service code has an expectation';
   const byName = `{{task_name}} ${BY_CODE}`;
-  const task = ['service_code', 'task_name'];
   return [
     stateTimeline(
       {
@@ -131,7 +146,7 @@ function expectedPanels() {
         span: 12,
         noValue,
       },
-      { expr: max(task, q.select(C.expectedTaskUp)), legend: byName },
+      { expr: max(EXPECTED, q.select(C.expectedTaskUp)), legend: byName },
     )
       .mappings(UP_OR_DOWN)
       .thresholds(thresholds('red', [1, 'green'])),
@@ -143,7 +158,7 @@ function expectedPanels() {
         span: 6,
         noValue,
       },
-      { expr: max(task, q.last(C.expectedTaskOutputs)), legend: byName },
+      { expr: max(EXPECTED, q.last(C.expectedTaskOutputs)), legend: byName },
     ),
     timeSeries(
       {
@@ -180,7 +195,7 @@ function errorRatios() {
 
 function flowPanels() {
   const half = { span: 12, noValue: NO_LISTING };
-  const third = { span: 8, noValue: NO_LISTING };
+  const quarter = { span: 6, noValue: NO_LISTING };
   return [
     timeSeries(
       {
@@ -201,21 +216,13 @@ function flowPanels() {
       { expr: egress(q, CODE), legend: BY_CODE },
     ),
     timeSeries(
-      { title: 'Users online', description: 'Users in the last listing.', unit: 'locale', ...third },
+      { title: 'Users online', description: 'Users in the last listing.', unit: 'locale', ...quarter },
       { expr: q.last(C.listingUsers), legend: BY_CODE },
     ),
     timeSeries(
-      { title: 'Tasks', description: 'Tasks in the last listing.', unit: 'locale', ...third },
+      { title: 'Tasks', description: 'Tasks in the last listing.', unit: 'locale', ...quarter },
       { expr: q.last(C.listingTasks), legend: BY_CODE },
     ),
-    timeSeries(
-      {
-        title: 'Stalled tasks',
-        description: 'Live tasks that received input before, but none for poll.stall_after.',
-        unit: 'none',
-        ...third,
-      },
-      { expr: sum(CODE, q.last(C.tasksStalled)), legend: BY_CODE },
-    ),
+    ...taskProblemsOverTime(q, 'service_code', 6, NO_LISTING),
   ];
 }

@@ -92,7 +92,8 @@ export function timeSeries(text: PanelText, ...lines: readonly Line[]): TimeSeri
   const panel = withText(new TimeSeriesPanelBuilder(), text)
     .targets(createTargets(lines, asRange))
     .lineWidth(1)
-    .fillOpacity(10)
+    // Translucent areas that overlap look like further series; only stacked ones are filled.
+    .fillOpacity(0)
     .gradientMode(GraphGradientMode.None)
     .showPoints(VisibilityMode.Never)
     .axisSoftMin(0)
@@ -100,7 +101,8 @@ export function timeSeries(text: PanelText, ...lines: readonly Line[]): TimeSeri
     .tooltip(new VizTooltipOptionsBuilder().mode(TooltipDisplayMode.Multi).sort(SortOrder.Descending));
   // Counts are whole numbers, and an axis with zeros only should not extend to 100.
   if (['none', 'locale'].includes(text.unit)) panel.decimals(0);
-  return ['none', 'locale', 'cpm'].includes(text.unit) ? panel.axisSoftMax(1) : panel;
+  const isCount = ['none', 'locale'].includes(text.unit) || text.unit.endsWith('/min');
+  return isCount ? panel.axisSoftMax(1) : panel;
 }
 
 /** Wide panels have a table of values on the right, narrow ones a list of names below. */

@@ -11,7 +11,7 @@ export function polls(q: Queries) {
       {
         title: 'Failed polls by reason',
         description: 'Failed polls per minute, over all exporters.',
-        unit: 'cpm',
+        unit: 'suffix: polls/min',
         ...THIRD,
       },
       { expr: `${perMinute(sum(['reason'], q.ownRate(C.pollErrors)))} > 0`, legend: '{{reason}}' },
@@ -34,7 +34,7 @@ export function polls(q: Queries) {
       {
         title: 'Rejected entries',
         description: 'Entries of good listings that cannot be identified, per minute.',
-        unit: 'cpm',
+        unit: 'suffix: entries/min',
         span: 8,
         noValue: 'No entry was rejected in this time range',
       },
@@ -48,7 +48,7 @@ export function polls(q: Queries) {
         title: 'Invalid fields',
         description:
           'Fields of good listings with a wrong type or range, per minute. They count as missing; the rest of their entry is used.',
-        unit: 'cpm',
+        unit: 'suffix: fields/min',
         span: 8,
         noValue: 'No field was invalid in this time range',
       },
@@ -62,7 +62,7 @@ export function polls(q: Queries) {
         title: 'Entries of other service codes',
         description:
           'Entries of good listings whose service_code is not the polled one, per minute. They count for the polled one.',
-        unit: 'cpm',
+        unit: 'suffix: entries/min',
         ...THIRD,
       },
       { expr: perMinute(sum(['record'], q.rate(C.foreignRecords))), legend: '{{record}}' },
@@ -81,7 +81,7 @@ export function polls(q: Queries) {
       {
         title: 'Listings beyond their limits',
         description: 'Items of good listings beyond the limits of listing.*, per minute, by item.',
-        unit: 'cpm',
+        unit: 'suffix: entries/min',
         span: 12,
         noValue: 'No listing exceeds a limit',
       },

@@ -23,17 +23,31 @@ export interface Queries {
    * does not change then, and a rate of 0 would be wrong.
    */
   rate(family: FamilySpec, ...matchers: readonly string[]): string;
+  /**
+   * Returns how much a counter of the service grew in the time range of a panel: its value at the end minus its value at
+   * the start, which is exact, unlike `increase`. A counter that appeared within the range began at 0, and so did one that
+   * is smaller than at the start, because the exporter restarted without state.
+   */
+  growth(family: FamilySpec, ...matchers: readonly string[]): string;
   /** Returns the rate of a counter of the exporter itself, per second and replica. */
   ownRate(family: FamilySpec, ...matchers: readonly string[]): string;
   /** Returns a quantile of a histogram by `labels`. */
   quantile(quantile: number, family: FamilySpec, labels?: readonly string[]): string;
 }
 
+/** The series of alerts, which have no labels of a target. */
+export const ALERT_SERIES = { state: 'ALERTS', since: 'ALERTS_FOR_STATE' } as const;
+
 /** At least four scrape intervals, enough for `rate`. */
 const RANGE = '[$__rate_interval]';
 
-/** Labels whose values two clusters may share. Aggregations by them keep the cluster apart. */
+/** Labels whose values two clusters or namespaces may share. Aggregations by them keep both apart. */
 export const SHARED_LABELS: ReadonlySet<string> = new Set(['instance', 'service_code', 'task_id', 'vs_id']);
+
+/** Aggregates by the labels that keep clusters and namespaces apart. */
+export const BY_SCOPE = 'by (cluster, namespace)';
+/** Their part of a legend. Grafana puts nothing for a label that a series does not have. */
+export const OF_SCOPE = '{{namespace}} {{cluster}}';
 
 /**
  * Creates queries whose selectors contain the variables of a dashboard.
@@ -57,7 +71,12 @@ export function createQueries(filters: readonly Filter[]): Queries {
     last: (family, ...matchers) => once(family, select(family, ...matchers)),
     rate: (family, ...matchers) => {
       const rate = once(family, `rate(${select(family, ...matchers)}${RANGE})`);
-      return `(${rate} and on (cluster, service_code) ${select(CATALOGUE.up)} == 1)`;
+      return `(${rate} and on (cluster, namespace, service_code) ${select(CATALOGUE.up)} == 1)`;
+    },
+    growth: (family, ...matchers) => {
+      const selector = select(family, ...matchers);
+      const end = once(family, selector);
+      return `((${end} - ${once(family, `${selector} offset $__range`)} >= 0) or ${end})`;
     },
     ownRate: (family, ...matchers) => `rate(${select(family, ...matchers)}${RANGE})`,
     quantile: (quantile, family, labels = []) => {
@@ -81,21 +100,18 @@ export function formatMatcher(name: string): string {
 }
 
 /**
- * Aggregates by labels, or over everything without labels. If two clusters may share the values of a label, the label
- * `cluster` is kept too; it is absent where series have none.
+ * Aggregates by labels, or over everything without labels. If two clusters or namespaces may share the values of a label,
+ * the labels `cluster` and `namespace` are kept too; they are absent where series have none.
  */
 function aggregate(operator: string, labels: readonly string[], expression: string): string {
   if (labels.length === 0) return `${operator}(${expression})`;
-  const scope = labels.some((label) => SHARED_LABELS.has(label)) ? ['cluster'] : [];
+  const scope = labels.some((label) => SHARED_LABELS.has(label)) ? ['cluster', 'namespace'] : [];
   return `${operator} by (${[...scope, ...labels].join(', ')}) (${expression})`;
 }
 
-/**
- * The legend of series by a label whose values two clusters may share. Grafana puts nothing for a label that a series does not
- * have.
- */
+/** The legend of series by a label whose values two clusters or namespaces may share. */
 export function legendOf(label: string): string {
-  return `{{${label}}} {{cluster}}`;
+  return `{{${label}}} ${OF_SCOPE}`;
 }
 
 /** Sums by labels, or over everything without labels. */

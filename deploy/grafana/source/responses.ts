@@ -9,7 +9,7 @@ export function responses(q: Queries) {
   const noResponse = { span: 6, noValue: 'No response' };
   const byCode = (expr: string) => ({
     expr: max(CODE_OF_INSTANCE, expr),
-    legend: '{{service_code}} ({{instance}}) {{cluster}}',
+    legend: '{{service_code}} ({{instance}}) {{namespace}} {{cluster}}',
   });
   return [
     timeSeries(
@@ -45,7 +45,7 @@ export function responses(q: Queries) {
       },
       {
         expr: `${max(CODE_OF_INSTANCE, q.select(C.upstreamCertificateNotAfter))} - time()`,
-        legend: '{{service_code}} ({{instance}}) {{cluster}}',
+        legend: '{{service_code}} ({{instance}}) {{namespace}} {{cluster}}',
       },
     ),
   ];

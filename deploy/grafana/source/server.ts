@@ -3,6 +3,7 @@ import { thresholds } from './appearance.ts';
 import { UIDS, type DashboardSpec } from './dashboard-builder.ts';
 import { timeSeries } from './panels.ts';
 import {
+  BY_SCOPE,
   CATCH_UP_NOTE,
   egress,
   HLS_NOTE,
@@ -11,10 +12,12 @@ import {
   max,
   METERED,
   min,
+  OF_SCOPE,
   perMinute,
   createQueries,
   sum,
 } from './queries.ts';
+import { taskProblemsOverTime } from './task-problems.ts';
 import { table } from './tables.ts';
 
 const q = createQueries(['service_code', 'vs_id']);
@@ -61,6 +64,7 @@ function serverTable() {
       keys: [
         { label: 'vs_id', title: 'Server', width: 150 },
         { label: 'cluster', title: 'Cluster' },
+        { label: 'namespace', title: 'Namespace' },
       ],
       columns: [
         {
@@ -121,8 +125,8 @@ function loadPanels() {
         'none',
       ),
       {
-        expr: `max by (cluster) (${tasks}) / avg by (cluster) (${tasks})`,
-        legend: 'fullest / mean {{cluster}}',
+        expr: `max ${BY_SCOPE} (${tasks}) / avg ${BY_SCOPE} (${tasks})`,
+        legend: `fullest / mean ${OF_SCOPE}`,
       },
     )
       .decimals(2)
@@ -172,25 +176,7 @@ function loadPanels() {
 
 function problemPanels() {
   return [
-    timeSeries(
-      {
-        title: 'Stalled tasks',
-        description: 'Live tasks that received input before, but none for poll.stall_after.',
-        unit: 'none',
-        ...THIRD,
-      },
-      { expr: stalled, legend: BY_SERVER },
-    ),
-    timeSeries(
-      {
-        title: 'Tasks without input',
-        description:
-          'Live tasks that have received no input since they were first seen, for poll.stall_after or longer.',
-        unit: 'none',
-        ...THIRD,
-      },
-      { expr: withoutInput, legend: BY_SERVER },
-    ),
+    ...taskProblemsOverTime(q, 'vs_id', 8, NO_LISTING),
     timeSeries(
       {
         title: 'Stalled file tasks',
@@ -201,11 +187,16 @@ function problemPanels() {
       { expr: stalledFiles, legend: BY_SERVER },
     ),
     timeSeries(
-      { title: 'Tasks started', description: 'Started tasks per minute.', unit: 'cpm', ...THIRD },
+      {
+        title: 'Tasks started',
+        description: 'Started tasks per minute.',
+        unit: 'suffix: tasks/min',
+        ...THIRD,
+      },
       { expr: perMinute(sum(SERVER, q.rate(C.tasksStarted))), legend: BY_SERVER },
     ),
     timeSeries(
-      { title: 'Tasks ended', description: 'Ended tasks per minute.', unit: 'cpm', ...THIRD },
+      { title: 'Tasks ended', description: 'Ended tasks per minute.', unit: 'suffix: tasks/min', ...THIRD },
       { expr: perMinute(sum(SERVER, q.rate(C.tasksEnded))), legend: BY_SERVER },
     ),
     timeSeries(

@@ -14,7 +14,8 @@ import {
   createQueries,
   sum,
 } from './queries.ts';
-import { stalledTasks } from './stalled-tasks.ts';
+import { taskProblems } from './task-problems.ts';
+import { volumes } from './volume.ts';
 
 const q = createQueries(['service_code']);
 const SERVER = ['vs_id'];
@@ -46,7 +47,7 @@ function statePanels() {
         description:
           'Up if the last poll succeeded on at least one exporter. Down if any selected code is down.',
         unit: 'none',
-        span: 3,
+        span: 4,
         noValue: 'Not polled',
       },
       { expr: `min(${q.last(C.up)})`, legend: 'State' },
@@ -59,7 +60,7 @@ function statePanels() {
         description:
           'Result of the last response; values other than 0 are errors. The maximum of the selected codes.',
         unit: 'none',
-        span: 3,
+        span: 4,
         noValue: 'No answer',
       },
       { expr: `max(${q.last(C.ret)})`, legend: 'ret' },
@@ -72,12 +73,12 @@ function statePanels() {
         description:
           'Time since the last good listing; the maximum of the selected codes. Gauges disappear after poll.stale_after.',
         unit: 's',
-        span: 3,
+        span: 4,
         noValue: 'No listing yet',
       },
       { expr: `max(${age})`, legend: 'Age' },
     ).thresholds(thresholds('green', [120, 'orange'], [300, 'red'])),
-    stalledTasks(q),
+    ...taskProblems(q),
   ];
 }
 
@@ -88,12 +89,13 @@ function sizePanels() {
     { title: 'Merging tasks', description: 'Tasks with more than one input.', expr: q.last(C.tasksMerging) },
     { title: 'Servers', description: 'Servers with users or tasks.', expr: q.last(C.servers) },
   ];
-  return stats.map(({ title, description, expr }) =>
+  const sizes = stats.map(({ title, description, expr }) =>
     stat(
-      { title, description, unit: 'locale', span: 3, noValue: NO_LISTING },
+      { title, description, unit: 'locale', span: 4, noValue: NO_LISTING },
       { expr: `sum(${expr})`, legend: title },
     ).thresholds(thresholds('blue')),
   );
+  return [...sizes, ...volumes(q)];
 }
 
 function bytePanels() {
@@ -160,7 +162,7 @@ function taskPanels() {
       {
         title: 'Task churn',
         description: 'Tasks that started, ended and stalled, per minute.',
-        unit: 'cpm',
+        unit: 'suffix: tasks/min',
         ...THIRD,
       },
       { expr: perMinute(`sum(${q.rate(C.tasksStarted)})`), legend: 'started' },

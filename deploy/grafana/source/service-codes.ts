@@ -25,6 +25,7 @@ export function serviceCodeTable(q: Queries) {
           link: createLink(UIDS.serviceCode, 'This service code', 'service_code'),
         },
         { label: 'cluster', title: 'Cluster' },
+        { label: 'namespace', title: 'Namespace' },
       ],
       columns: [
         { title: 'State', expr: q.last(C.up), unit: 'none', mappings: UP_OR_DOWN, width: 90 },

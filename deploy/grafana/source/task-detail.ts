@@ -14,7 +14,7 @@ const LARGEST = 'The twenty largest at each time.';
 
 /** Only `xvs_task_info` has the server of a task. Multiplying by it (its value is 1) filters others by server. */
 const filterByServer = (expression: string): string =>
-  `${expression} * on (cluster, service_code, task_id) group_left () ${selectTaskMax(C.taskInfo)}`;
+  `${expression} * on (cluster, namespace, service_code, task_id) group_left () ${selectTaskMax(C.taskInfo)}`;
 const selectTaskMax = (family: FamilySpec): string => max(TASK, q.select(family));
 
 const ingress = filterByServer(bits(sum(TASK, q.rate(C.taskInputBytes))));
@@ -79,7 +79,7 @@ function countPanels() {
 
 function taskTable() {
   const described = (expression: string): string =>
-    `${q.last(C.taskInfo)} * on (cluster, service_code, task_id) group_left () (${expression})`;
+    `${q.last(C.taskInfo)} * on (cluster, namespace, service_code, task_id) group_left () (${expression})`;
   return table(
     {
       title: 'Tasks now',
@@ -93,6 +93,7 @@ function taskTable() {
       keys: [
         { label: 'service_code', title: 'Service code', width: 120 },
         { label: 'cluster', title: 'Cluster' },
+        { label: 'namespace', title: 'Namespace' },
         { label: 'task_id', title: 'Task', width: 280 },
         { label: 'vs_id', title: 'Server', width: 150 },
         { label: 'formats', title: 'Formats', width: 120 },

@@ -3,7 +3,7 @@ import { timeSeries } from './panels.ts';
 import { legendOf, perMinute, sum, type Queries } from './queries.ts';
 
 const BY_INSTANCE = legendOf('instance');
-const BY_REASON = '{{reason}} ({{instance}}) {{cluster}}';
+const BY_REASON = '{{reason}} ({{instance}}) {{namespace}} {{cluster}}';
 
 /** The web server of each exporter: connections, rejected requests, certificate. */
 export function webServer(q: Queries) {
@@ -22,7 +22,7 @@ export function webServer(q: Queries) {
       {
         title: 'Closed connections',
         description: 'Connections per minute that were closed because of a limit.',
-        unit: 'cpm',
+        unit: 'suffix: conn/min',
         span: 6,
         noValue: 'No exporter',
       },
@@ -36,7 +36,7 @@ export function webServer(q: Queries) {
         title: 'Rejected requests',
         description:
           'Requests per minute that were rejected: without a valid password or certificate, or beyond a limit.',
-        unit: 'cpm',
+        unit: 'suffix: requests/min',
         span: 6,
         noValue: 'No exporter',
       },

@@ -7,18 +7,33 @@ import { test } from 'node:test';
 import { ALL_SELECTED, interpolate, readCommittedDashboards } from '../../../support/grafana.ts';
 import { isInstalled } from '../../../support/installed-programs.ts';
 
-const VARIABLES = { ...ALL_SELECTED, __rate_interval: '1m' };
+const VARIABLES = { ...ALL_SELECTED, __range: '30s', __rate_interval: '1m' };
 const SCOPE = 'job="xvs-exporter", instance="exporter:20928", service_code="TESTING"';
 
-/** Series of the same service code in two clusters, and without a cluster label. */
+/** Series of the same service code in two clusters, in a namespace, and without a cluster label. */
 const SERIES = [
   [`xvs_listing_users{${SCOPE}, cluster="east"}`, 100],
   [`xvs_listing_users{${SCOPE}, cluster="west"}`, 20],
+  [`xvs_listing_users{${SCOPE}, cluster="west", namespace="live"}`, 7],
   [`xvs_listing_users{${SCOPE}}`, 3],
   // A replica that polls the same listing.
   [`xvs_listing_users{${SCOPE.replace('exporter:', 'replica:')}, cluster="east"}`, 100],
   [`xvs_tasks{${SCOPE}, vs_id="a", cluster="east"}`, 5],
   [`xvs_tasks{${SCOPE}, vs_id="a", cluster="west"}`, 7],
+] as const;
+
+const BYTES = `xvs_http_output_bytes_total{${SCOPE}, format="flv"`;
+const ALERT = 'alertname="XvsIngestStalled", severity="warning", service_code="TESTING"';
+
+/** Series that change, with samples every 15 seconds: the range of 30 s begins at the third one. */
+const CHANGES = [
+  [`${BYTES}, vs_id="steady"}`, '0+100x10'],
+  [`${BYTES}, vs_id="restarted without state"}`, '900 900 900 0 50'],
+  [`${BYTES}, vs_id="appeared within the range"}`, '_ _ _ 0 40'],
+  [`ALERTS{${ALERT}, alertstate="firing"}`, '_ _ 1 1 1'],
+  [`ALERTS{${ALERT}, cluster="east", alertstate="pending"}`, '1x10'],
+  [`ALERTS_FOR_STATE{${ALERT}}`, '15x10'],
+  [`ALERTS_FOR_STATE{${ALERT}, cluster="east"}`, '15x10'],
 ] as const;
 
 /** Panels, targets, and the expected samples. */
@@ -28,24 +43,27 @@ const CASES = [
     'Users online over time',
     [
       '{cluster="east", service_code="TESTING"} 100',
+      '{cluster="west", namespace="live", service_code="TESTING"} 7',
       '{cluster="west", service_code="TESTING"} 20',
       '{service_code="TESTING"} 3',
     ],
   ],
-  ['xvs-overview.json', 'Users online', ['{} 123']],
+  ['xvs-overview.json', 'Users online', ['{} 130']],
+  ['xvs-overview.json', 'Egress, time range', ['{} 290']],
+  ['xvs-overview.json', 'Firing alerts', [`{${ALERT}} 45`]],
   ['xvs-server.json', 'Tasks', ['{cluster="east", vs_id="a"} 5', '{cluster="west", vs_id="a"} 7']],
 ] as const;
 
 function findExpression(file: string, name: string): string {
   const title = name.replace(' over time', '');
-  const type = name === title && file === 'xvs-overview.json' ? 'stat' : 'timeseries';
+  const isSeries = name !== title || file !== 'xvs-overview.json';
   const panel = readCommittedDashboards()
     .get(file)
-    ?.panels.find((candidate) => candidate.title === title && candidate.type === type);
+    ?.panels.find((candidate) => candidate.title === title && (candidate.type === 'timeseries') === isSeries);
   return interpolate(panel?.targets[0]?.expr ?? '', VARIABLES);
 }
 
-test('panels keep the codes and servers of two clusters apart, and count replicas once', (t) => {
+test('panels keep clusters and namespaces apart, count replicas once, and show volumes and alerts', (t) => {
   if (!isInstalled(t, 'promtool')) return;
   const folder = mkdtempSync(join(tmpdir(), 'xvs-clusters-'));
   t.after(() => rmSync(folder, { recursive: true }));
@@ -60,7 +78,10 @@ test('panels keep the codes and servers of two clusters apart, and count replica
   }));
   const suite = {
     interval: '15s',
-    input_series: SERIES.map(([series, value]) => ({ series, values: `${value}x10` })),
+    input_series: [
+      ...SERIES.map(([series, value]) => ({ series, values: `${value}x10` })),
+      ...CHANGES.map(([series, values]) => ({ series, values })),
+    ],
     promql_expr_test: cases,
   };
   writeFileSync(path, JSON.stringify({ tests: [suite] }));

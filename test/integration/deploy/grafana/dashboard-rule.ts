@@ -12,6 +12,7 @@ export const PLACEHOLDER_VALUES = {
   service_code: 'CODE',
   vs_id: 'a-server',
   task_id: 'a-task',
+  __range: '434343s',
   __rate_interval: '424242s',
 };
 

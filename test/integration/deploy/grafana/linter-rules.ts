@@ -1,3 +1,4 @@
+import { ALERT_SERIES } from '../../../../deploy/grafana/source/queries.ts';
 import {
   listExpressions,
   interpolate,
@@ -18,7 +19,7 @@ import {
 const UNITS: ReadonlySet<string> = new Set([
   'bps',
   'bytes',
-  'cpm',
+  'decbytes',
   'locale',
   'none',
   'percentunit',
@@ -30,6 +31,10 @@ const isDashboardDataSource = (source: { type: string; uid: string } | undefined
   source?.type === 'prometheus' && source.uid === '${datasource}';
 const findVariable = ({ templating }: Dashboard, name: string): Variable | undefined =>
   templating.list.find((variable) => variable.name === name);
+
+const ALERTS: ReadonlySet<string> = new Set(Object.values(ALERT_SERIES));
+/** Variables whose All value does not match series without the label. */
+const TARGET_VARIABLES: ReadonlySet<string> = new Set(['job', 'instance']);
 
 /**
  * The rules of grafana/dashboard-linter, under its names, with two differences. The All value of `job` must not be `.+`,
@@ -99,7 +104,10 @@ export const LINTER_RULES: Readonly<Record<string, DashboardRule>> = {
         properties.filter(({ id }) => id === 'unit').map(({ value }) => String(value)),
       );
       return [fieldConfig?.defaults.unit ?? '', ...(overridden ?? [])].flatMap((unit) =>
-        violationIf(!UNITS.has(unit), `${title} has the unknown unit "${unit}"`),
+        violationIf(
+          !UNITS.has(unit) && !unit.startsWith('suffix:'),
+          `${title} has the unknown unit "${unit}"`,
+        ),
       );
     }),
 
@@ -116,7 +124,7 @@ export const LINTER_RULES: Readonly<Record<string, DashboardRule>> = {
   'target-rate-interval-rule': (dashboard) =>
     listExpressions(dashboard).flatMap(({ location, expr }) => {
       const strange = listDurations(expr).filter(
-        (duration) => duration !== PLACEHOLDER_VALUES.__rate_interval,
+        (duration) => ![PLACEHOLDER_VALUES.__rate_interval, PLACEHOLDER_VALUES.__range].includes(duration),
       );
       return violationIf(strange.length > 0, `${location} has a range of ${strange.join(', ')}`);
     }),
@@ -128,7 +136,11 @@ export const LINTER_RULES: Readonly<Record<string, DashboardRule>> = {
   'target-counter-agg-rule': (dashboard) =>
     listExpressions(dashboard).flatMap(({ location, expr }) => {
       const bare = /(?<!\b(?:rate|increase|irate)\()\b\w+_(?:total|bucket|count|sum)\{/.exec(expr);
-      return violationIf(bare !== null, `${location} has a counter outside of rate and increase`);
+      const isDifference = expr.includes(' offset $__range');
+      return violationIf(
+        bare !== null && !isDifference,
+        `${location} has a counter outside of rate, increase and a difference`,
+      );
     }),
 
   'legend-rule': (dashboard) =>
@@ -175,13 +187,15 @@ function listDurations(expr: string): readonly string[] {
   return durations;
 }
 
-/** Finds selectors without a matcher for the variable of this name. */
+/** Finds selectors without a matcher for the variable of this name. Alerts have no labels of a target. */
 export function findUnmatchedSelectors(dashboard: Dashboard, name: string): readonly string[] {
   return listExpressions(dashboard).flatMap(({ location, expr }) => {
     const marked = expr.replaceAll(`${name}=~"$${name}"`, 'is_matched="yes"');
     return catchMessage(() => {
       const selectors = parseSelectors(interpolate(marked, PLACEHOLDER_VALUES));
-      if (selectors.some(({ labels }) => !labels.includes('is_matched')))
+      const isUnmatched = ({ metric, labels }: (typeof selectors)[number]): boolean =>
+        !labels.includes('is_matched') && !(ALERTS.has(metric) && TARGET_VARIABLES.has(name));
+      if (selectors.some(isUnmatched))
         throw new Error(`${location} has a selector without ${name}=~"$${name}"`);
     });
   });

@@ -25,12 +25,15 @@ export const PROJECT_RULES: Readonly<Record<string, DashboardRule>> = {
     ...findUnmatchedSelectors(dashboard, 'namespace'),
   ],
 
-  'no aggregation or join merges the codes, servers or exporters of two clusters': (dashboard) =>
+  'no aggregation or join merges the codes, servers or exporters of two clusters or namespaces': (
+    dashboard,
+  ) =>
     listExpressions(dashboard).flatMap(({ location, expr }) =>
       [...expr.matchAll(/ (?:by|on) \(([^)]+)\)/g)]
         .map(([, labels = '']) => labels.split(', '))
-        .filter((labels) => labels.some((label) => SHARED_LABELS.has(label)) && !labels.includes('cluster'))
-        .map((labels) => `${location} merges clusters by ${labels.join(', ')}`),
+        .filter((labels) => labels.some((label) => SHARED_LABELS.has(label)))
+        .filter((labels) => !labels.includes('cluster') || !labels.includes('namespace'))
+        .map((labels) => `${location} merges clusters or namespaces by ${labels.join(', ')}`),
     ),
 
   'a legend with values is sorted by value': (dashboard) =>
