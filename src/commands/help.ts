@@ -57,7 +57,7 @@ const COMMAND_HELP = {
     '',
     ...formatFlag(
       '--explain',
-      'Instead of metrics, print what happened in each poll, and suggest remedies for failures.',
+      'Instead of metrics, print what happened in each poll, what tasks.name can find, and remedies for failures.',
     ),
     ...formatFlag(
       '--only=<service code>',

@@ -8,6 +8,7 @@ interface AppliedCodes {
   readonly added: readonly unknown[];
   readonly changed: readonly unknown[];
   readonly kept: readonly unknown[];
+  readonly expectationChanged: readonly unknown[];
   readonly removed: readonly unknown[];
   readonly relabelled: readonly unknown[];
 }
@@ -29,7 +30,7 @@ export function createReloadReport({
   onInternalError,
 }: ReloadReportOptions): ReloaderOptions<AppliedCodes>['report'] {
   return {
-    succeeded(trigger, { added, changed, kept, removed, relabelled }, settings) {
+    succeeded(trigger, { added, changed, kept, removed, relabelled, expectationChanged }, settings) {
       recordConfigLoad(true);
       const counts = {
         added: added.length,
@@ -37,6 +38,7 @@ export function createReloadReport({
         kept: kept.length,
         removed: removed.length,
         ...(relabelled.length > 0 && { relabelled: relabelled.length }),
+        ...(expectationChanged.length > 0 && { expectation_changed: expectationChanged.length }),
       };
       logger.info({ trigger, ...counts }, 'Configuration reloaded');
       if (settings.length > 0) logger.warn({ settings }, 'Some changed settings need a restart');

@@ -1,5 +1,6 @@
 import type { StaticLabels } from '../metrics/family.ts';
 import { formatShard } from '../sharding/shard.ts';
+import type { Expectation } from '../tally/expectations.ts';
 import { describeKind } from './config-error.ts';
 import type { Configuration, ServiceCodeSettings } from './configuration.ts';
 import type { LoadResult } from './loader.ts';
@@ -85,15 +86,25 @@ const CODE_TABLE_HEADER: Row = [
   'secret',
 ];
 
-/** Formats the service codes, with a column of labels if any code has labels. */
+/** Formats the service codes, with columns of labels, sources of names and expectations if any code has them. */
 function formatCodes(codes: readonly ServiceCodeSettings[]): readonly string[] {
+  const optional: readonly Row[] = [
+    ['labels', ...codes.map(({ labels }) => formatLabels(labels))],
+    ['task name', ...codes.map(({ taskName = '' }) => taskName)],
+    ['expected tasks', ...codes.map(({ expectation }) => formatExpectation(expectation))],
+  ];
+  const columns = optional.filter((column) => column.some((cell, row) => row > 0 && cell !== ''));
   const rows = [CODE_TABLE_HEADER, ...codes.map(formatCodeRow)];
-  const labels = ['labels', ...codes.map((code) => formatLabels(code.labels))];
-  const hasLabels = labels.some((shown, index) => index > 0 && shown !== '');
   return [
     'Service codes:',
-    ...formatTable(hasLabels ? rows.map((row, at) => [...row, labels[at] ?? '']) : rows),
+    ...formatTable(rows.map((row, at) => [...row, ...columns.map((column) => column[at] ?? '')])),
   ];
+}
+
+function formatExpectation(expectation: Expectation | undefined): string {
+  if (expectation === undefined) return '';
+  const { tasks, names } = expectation;
+  return names.length === 0 ? String(tasks) : `${tasks}: ${names.join(', ')}`;
 }
 
 function formatCodeRow(code: ServiceCodeSettings): Row {

@@ -3,8 +3,9 @@ import type { ClockOffset } from '../upstream/clock-offset.ts';
 import type { PollErrorReason } from '../upstream/errors.ts';
 import type { RedactedRequest, ResponseHead } from '../upstream/request-observer.ts';
 import type { SigningScheme } from '../upstream/signing.ts';
+import type { NamesOfSource } from './task-names.ts';
 
-/** The observable details of one poll, without secrets, signatures and texts of the listing. */
+/** The observable details of one poll, without secrets and signatures; of the texts of the listing only names of tasks. */
 export interface Observation {
   readonly serviceCode: string;
   readonly baseUrl: string;
@@ -20,6 +21,8 @@ export interface Observation {
   readonly body: ObservedBody;
   readonly times: Timings;
   readonly listing: ListingSummary;
+  /** Undefined after a poll that failed, or if the names could not be found. */
+  readonly taskNames: readonly NamesOfSource[] | undefined;
   readonly ret: number | undefined;
   /** Undefined after a successful poll. */
   readonly failure: Failure | undefined;

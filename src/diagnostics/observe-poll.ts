@@ -6,6 +6,7 @@ import type { ListingTarget, UpstreamClient } from '../upstream/client.ts';
 import type { ResponseHead, RequestObserver, RedactedRequest } from '../upstream/request-observer.ts';
 import { ConnectionObserver } from './connection-observer.ts';
 import { ListingSummarizer } from './listing-summary.ts';
+import { TaskNameFinder } from './task-names.ts';
 import {
   describeSecret,
   summarizeResponse,
@@ -32,6 +33,7 @@ export async function observePoll(
 ): Promise<Observation> {
   const recorder = new ExchangeRecorder(clock);
   const listing = new ListingSummarizer();
+  const names = new TaskNameFinder();
   using connectionObserver = new ConnectionObserver(target.baseUrl, () => recorder.onConnected());
   const observedClient: Pick<UpstreamClient, 'requestListing'> = {
     requestListing: (requested, onBody, requestSignal) =>
@@ -39,6 +41,7 @@ export async function observePoll(
         requested,
         (chunk, status) => {
           recorder.onBodyChunk(chunk);
+          names.addChunk(chunk);
           onBody(chunk, status);
         },
         requestSignal,
@@ -54,6 +57,7 @@ export async function observePoll(
     connection: connectionObserver.connection,
     ...recorder.summarize(bytes ?? 0),
     listing: listing.summary,
+    taskNames: error === undefined ? names.find() : undefined,
     ret,
     failure: error && { reason: error.reason, message: error.message, code: error.code },
   };

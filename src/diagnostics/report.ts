@@ -75,6 +75,9 @@ function buildResponseSections(observation: Observation, response: ObservedRespo
     ['ret', [ret === undefined ? 'none' : String(ret)]],
     ['size', [formatSize(observation)]],
     ...(failure !== undefined && isEmpty ? [] : [['listing', formatListing(observation)] as const]),
+    ...(failure !== undefined || listing.tasks === 0
+      ? []
+      : [['task names', formatTaskNames(observation)] as const]),
   ];
 }
 
@@ -114,6 +117,18 @@ function formatListing({ listing, failure }: Observation): readonly string[] {
     ...(invalidFields.length > 0 ? ['invalid fields, which count as missing:'] : []),
     ...invalidFields.map(({ name, count }) => `  ${name}: ${count}`),
   ];
+}
+
+/** Shows what each value of `tasks.name` would give, one line per task. */
+function formatTaskNames({ taskNames }: Observation): readonly string[] {
+  if (taskNames === undefined)
+    return ['not shown: the listing is larger than 16 MiB, or has invalid JSON in skipped fields'];
+  const width = Math.max(...taskNames.map(({ source }) => source.length));
+  const lines = taskNames.flatMap(({ source, names }) => {
+    const shown = names.every((name) => name === undefined) ? ['no names'] : names;
+    return shown.map((name, task) => `  ${(task === 0 ? source : '').padEnd(width)}  ${name ?? '–'}`);
+  });
+  return ['of the first tasks, by what tasks.name can be:', ...lines.map(escapeNonPrintable)];
 }
 
 function formatSeconds(ms: number): string {

@@ -1,3 +1,5 @@
+import { MAX_NAMED_TEXT_CHARACTERS } from '../runtime/limits.ts';
+
 /** Sources of names that are a whole field. */
 const FIELD_SOURCES = ['opaque', 'output.file_name', 'output.relative_dir', 'input.user_name'] as const;
 
@@ -21,8 +23,9 @@ export function getTaskNameField(source: TaskNameSource): TaskNameField {
   return source === 'input.user_name' ? 'user_name' : 'opaque';
 }
 
-/** Reads the name from the text of a field; `undefined` if there is none. It may hold any characters. */
-export function readTaskName(source: TaskNameSource, text: string): string | undefined {
+/** Reads the name from the start of the text of a field; `undefined` if there is none. It may hold any characters. */
+export function readTaskName(source: TaskNameSource, fullText: string): string | undefined {
+  const text = fullText.slice(0, MAX_NAMED_TEXT_CHARACTERS);
   const name = source.startsWith(KEY_PREFIX)
     ? readKey(text, source.slice(KEY_PREFIX.length))
     : source === 'opaque'
@@ -31,20 +34,37 @@ export function readTaskName(source: TaskNameSource, text: string): string | und
   return name === '' ? undefined : name;
 }
 
-/** `opaque` is stored as it was passed: plain or percent-encoded as a whole. */
+/** Lists the sources of names that a task with this `opaque` can have: the keys of its JSON object or query string. */
+export function listKeySources(opaque: string): readonly TaskNameSource[] {
+  const text = opaque.slice(0, MAX_NAMED_TEXT_CHARACTERS);
+  const object = parseOpaque(text);
+  const keys = object === undefined ? parseQuery(text).map(([key]) => key) : Object.keys(object);
+  return keys.map((key) => `${KEY_PREFIX}${key}`).filter((source) => isTaskNameSource(source));
+}
+
 function readKey(text: string, key: string): string | undefined {
-  const decoded = decodePercent(text);
-  const object = parseObject(text) ?? parseObject(decoded);
-  if (object !== undefined) {
-    const value = Object.hasOwn(object, key) ? object[key] : undefined;
-    return typeof value === 'string' || typeof value === 'number' ? String(value) : undefined;
-  }
-  const query = text.includes('=') ? text : decoded;
-  for (const pair of query.replace(/^\?/, '').split('&')) {
-    const [name = '', ...values] = pair.split('=');
-    if (decodePercent(name) === key) return decodePercent(values.join('='));
-  }
-  return undefined;
+  const object = parseOpaque(text);
+  if (object === undefined) return parseQuery(text).find(([name]) => name === key)?.[1];
+  const value = Object.hasOwn(object, key) ? object[key] : undefined;
+  return typeof value === 'string' || typeof value === 'number' ? String(value) : undefined;
+}
+
+/** `opaque` is stored as it was passed: plain or percent-encoded as a whole. */
+function parseOpaque(text: string): Readonly<Record<string, unknown>> | undefined {
+  return parseObject(text) ?? parseObject(decodePercent(text));
+}
+
+/** The keys of a query string with their values, in its order. */
+function parseQuery(text: string): readonly (readonly [key: string, value: string])[] {
+  const query = text.includes('=') ? text : decodePercent(text);
+  if (!query.includes('=')) return [];
+  return query
+    .replace(/^\?/, '')
+    .split('&')
+    .map((pair) => {
+      const [name = '', ...values] = pair.split('=');
+      return [decodePercent(name), decodePercent(values.join('='))];
+    });
 }
 
 function parseObject(text: string): Readonly<Record<string, unknown>> | undefined {

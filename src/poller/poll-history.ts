@@ -11,6 +11,7 @@ export interface ListingTotals {
   readonly tasks: number;
   readonly stalledTasks: number;
   readonly tasksWithoutInput: number;
+  readonly tasksWithProgress: number;
   readonly connections: number;
   /** Sums of the byte counters since the exporter started. */
   readonly inputBytes: number;
@@ -25,6 +26,7 @@ export function computeTotals({ users, tasks, listing, counters }: Snapshot): Li
     tasks,
     stalledTasks: sum(listing.tasksStalled),
     tasksWithoutInput: sum(listing.tasksWithoutInput),
+    tasksWithProgress: sum(listing.tasksWithProgress),
     connections: sum(listing.httpConnections),
     inputBytes: sum(counters.inputBytes),
     outputBytes: sum(counters.httpOutputBytes),
@@ -68,6 +70,7 @@ export interface PollHistoryEntry {
 export interface LatestListing extends PlottedTotals {
   readonly stalledTasks: number;
   readonly tasksWithoutInput: number;
+  readonly tasksWithProgress: number;
 }
 
 export type PollHistoryView = Pick<PollHistory, 'entries' | 'latestListing' | 'latestDurationMs'>;

@@ -19,6 +19,8 @@ export interface CodeDiff {
   readonly changed: readonly PolledCode[];
   /** With the same settings, except for the expectation: their polls go on. */
   readonly kept: readonly PolledCode[];
+  /** Those of `kept` with another expectation. */
+  readonly expectationChanged: readonly PolledCode[];
   readonly removed: readonly PolledCode[];
 }
 
@@ -28,15 +30,17 @@ export function diffCodes(before: readonly PolledCode[], after: readonly PolledC
   const added: PolledCode[] = [];
   const changed: PolledCode[] = [];
   const kept: PolledCode[] = [];
+  const expectationChanged: PolledCode[] = [];
   for (const code of after) {
     const previous = beforeByCode.get(code.target.serviceCode);
     beforeByCode.delete(code.target.serviceCode);
     if (previous === undefined) added.push(code);
-    else
-      (isDeepStrictEqual({ ...previous, expectation: undefined }, { ...code, expectation: undefined })
-        ? kept
-        : changed
-      ).push(code);
+    else if (
+      isDeepStrictEqual({ ...previous, expectation: undefined }, { ...code, expectation: undefined })
+    ) {
+      kept.push(code);
+      if (!isDeepStrictEqual(previous.expectation, code.expectation)) expectationChanged.push(code);
+    } else changed.push(code);
   }
-  return { added, changed, kept, removed: [...beforeByCode.values()] };
+  return { added, changed, kept, expectationChanged, removed: [...beforeByCode.values()] };
 }

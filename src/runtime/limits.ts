@@ -42,6 +42,12 @@ export const MAX_LISTING_PARTS = 1000;
 /** Bytes of one element of `user_list` or `task_list`, which the reader holds at a time. */
 export const MAX_LISTING_ENTRY_BYTES = 16 * MIB;
 
+/** Characters of a text that are searched for the name of a task. */
+export const MAX_NAMED_TEXT_CHARACTERS = 64 * 1024;
+
+/** Decoded bytes of a listing that `once --explain` holds to show the names in it. */
+export const MAX_EXPLAINED_LISTING_BYTES = 16 * MIB;
+
 /** Bytes of the heap that a task, an input or an output takes while its listing is read and its account is kept. */
 const ACCOUNT_BYTES = 512;
 

@@ -26,6 +26,7 @@ test('the status of a service code follows its polls', async (t) => {
       tasks: sumSeries(series, 'xvs_tasks', FAULTY),
       stalledTasks: 0,
       tasksWithoutInput: 0,
+      tasksWithProgress: 0,
       connections: sumSeries(series, 'xvs_http_connections', FAULTY),
       ingress: undefined,
       egress: undefined,

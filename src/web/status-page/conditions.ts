@@ -1,4 +1,5 @@
 import { NO_TRAFFIC_REMEDY, STALE_LISTING_REMEDY } from '../../diagnostics/remedies.ts';
+import type { LatestListing } from '../../poller/poll-history.ts';
 import type { ExpectedTask } from '../../tally/expectations.ts';
 import { POLL_ERROR_SUMMARY, type PollErrorReason } from '../../upstream/errors.ts';
 import type { ServiceCodeCondition, ServiceCodeStatus } from '../exporter-facade.ts';
@@ -67,8 +68,13 @@ function findMissing({ expectedTasks }: ServiceCodeStatus): readonly ExpectedTas
 /** How many of the expected tasks do not run: those with a name, or as many as there are too few. */
 function countMissing(status: ServiceCodeStatus): number {
   const { totals, expectedTaskCount } = status;
-  const tooFew = totals === undefined ? 0 : expectedTaskCount - totals.tasks + countProblemTasks(status);
+  const tooFew = totals === undefined ? 0 : expectedTaskCount - countReceivingInput(totals);
   return Math.max(0, tooFew, findMissing(status).length);
+}
+
+/** Live tasks that are neither stalled nor without input, which `XvsTasksBelowExpected` compares too. */
+function countReceivingInput(totals: LatestListing): number {
+  return totals.tasks - totals.tasksWithProgress - totals.stalledTasks - totals.tasksWithoutInput;
 }
 
 /** Sort key of a service code, the most severe lowest: missing streams first, stalled tasks between no traffic and waiting. */
@@ -131,17 +137,16 @@ export function findProblems(status: ServiceCodeStatus, nowMs: number): readonly
 function describeMissing(status: ServiceCodeStatus, nowMs: number): readonly Problem[] {
   const remedies = ['Start the stream, or check its encoder and the network.'];
   const names = findMissing(status).map(({ name, condition, sinceMs }) => {
-    const since =
-      sinceMs === undefined
-        ? ''
-        : ` since ${formatMoment(sinceMs, nowMs)} (${formatTimeSpan(nowMs - sinceMs)})`;
-    return `${name} is ${condition.replace('_', ' ')}${since}`;
+    const state = condition.replace('_', ' ');
+    return sinceMs === undefined
+      ? `${name} is ${state}`
+      : `${name} has been ${state} since ${formatMoment(sinceMs, nowMs)} (${formatTimeSpan(nowMs - sinceMs)})`;
   });
   if (names.length > 0)
     return [{ text: `Expected: ${names.join(', ')}.`, remedies, alert: 'XvsExpectedTaskDown' }];
   const count = countMissing(status);
   if (count === 0) return [];
-  const text = `Expected ${status.expectedTaskCount} running tasks, found ${status.expectedTaskCount - count}.`;
+  const text = `Expected ${status.expectedTaskCount} live tasks with input, found ${status.expectedTaskCount - count}.`;
   return [{ text, remedies, alert: 'XvsTasksBelowExpected' }];
 }
 

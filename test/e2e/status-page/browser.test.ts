@@ -276,6 +276,7 @@ function createLargeTotals() {
     tasks: 123_456,
     stalledTasks: 0,
     tasksWithoutInput: 0,
+    tasksWithProgress: 0,
     connections: 87_654_321,
     ingress: 1e9,
     egress: 125e9,

@@ -52,6 +52,24 @@ test('the summary shows no secret and no proxy password', async () => {
   }
 });
 
+test('the summary shows where names of tasks are and what is expected', async () => {
+  const named = `
+tasks:
+  name: opaque.room
+service_codes:
+  - { service_code: A, expect: { tasks: 3, names: [main, backup] } }
+  - { service_code: B, task_name: output.file_name, expect: { tasks: 2 } }
+  - C
+`;
+  const text = formatSummary(
+    await loadWithSources({ env: { ...REQUIRED_ENVIRONMENT, XVS_SERVICE_CODES: '' }, yml: named }),
+  );
+  assert.match(text, / secret +task name +expected tasks\n/);
+  assert.match(text, / {2}A .*> +opaque\.room +3: main, backup\n/);
+  assert.match(text, / {2}B .*> +output\.file_name +2\n/);
+  assert.match(text, / {2}C .*> +opaque\.room\n/);
+});
+
 test('the summary shows the size of a secret', async () => {
   const text = formatSummary(await loadWithSources({ env: REQUIRED_ENVIRONMENT }));
   assert.match(text, /^ {2}secret +<secret of 17 bytes> +\(environment variable XVS_SECRET\)$/m);

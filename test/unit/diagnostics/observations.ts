@@ -34,6 +34,10 @@ export function createObservation(overrides: Partial<Observation> = {}): Observa
       firstInvalid: [],
       invalidFields: [],
     },
+    taskNames: [
+      { source: 'opaque.room', names: ['main', undefined, 'backup'] },
+      { source: 'input.user_name', names: [undefined, undefined, undefined] },
+    ],
     ret: 0,
     failure: undefined,
     ...overrides,

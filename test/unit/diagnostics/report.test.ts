@@ -12,6 +12,7 @@ const CASES = [
   [
     'invalid-entries',
     {
+      taskNames: undefined,
       attempts: 2,
       listing: {
         ...createObservation().listing,

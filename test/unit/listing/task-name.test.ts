@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { readTaskName, type TaskNameSource } from '../../../src/listing/task-name.ts';
+import { listKeySources, readTaskName, type TaskNameSource } from '../../../src/listing/task-name.ts';
 import { readInChunks } from '../../support/read-listing.ts';
 
 /** Source, text of the field, and the name. */
@@ -30,6 +30,17 @@ for (const [source, text, name] of TABLE) {
     assert.equal(readTaskName(source, text), name));
 }
 
+for (const [text, sources] of [
+  ['{"room":"main","id":{},"bad\\u0000":1}', ['opaque.room', 'opaque.id']],
+  ['%7B%22room%22%3A7%7D', ['opaque.room']],
+  ['?a=1&b%20c=2', ['opaque.a', 'opaque.b c']],
+  ['main', []],
+  ['', []],
+] as const) {
+  test(`the keys of ${JSON.stringify(text)} are ${sources.join(', ') || 'none'}`, () =>
+    assert.deepEqual(listKeySources(text), sources));
+}
+
 const readNames = (taskName: TaskNameSource, tasks: readonly object[]) => {
   const body = Buffer.from(JSON.stringify({ ret: 0, user_list: [], task_list: tasks }));
   const { listing } = readInChunks(body, [7], undefined, { taskName });
@@ -48,6 +59,15 @@ test('a name is cleaned like a label value, and a long text costs a name of 128 
   const [name = ''] = readNames('opaque', [{ id: '1', opaque }]);
   assert.match(name, /^main\ufffdx+$/);
   assert.equal(Array.from(name).length, 128);
+});
+
+test('a text of 16 MB is searched for keys in its first 64 Ki characters', () => {
+  const filler = `&k=${'x'.repeat(1000)}`.repeat(15_900);
+  const opaque = `room=main${filler}&late=1`;
+  assert.deepEqual(readNames('opaque.room', [{ id: '1', opaque }]), ['main']);
+  assert.deepEqual(readNames('opaque.late', [{ id: '1', opaque }]), [undefined]);
+  assert.equal(listKeySources(opaque).length, 67);
+  assert.equal(readTaskName('opaque.room', JSON.stringify({ filler, room: 'main' })), undefined);
 });
 
 test('a task without the field, or with one of a wrong type, has no name', () => {

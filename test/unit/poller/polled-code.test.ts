@@ -56,7 +56,8 @@ const toNames = (codes: readonly PolledCode[]): Names => codes.map(({ target }) 
 
 for (const [name, before, after, expected] of TABLE) {
   test(`diffs ${name}`, () => {
-    const { added, changed, kept, removed } = diffCodes(before, after);
+    const { added, changed, kept, removed, expectationChanged } = diffCodes(before, after);
+    assert.deepEqual(toNames(expectationChanged), name.startsWith('another expectation') ? ['B'] : []);
     assert.deepEqual([added, changed, kept, removed].map(toNames), expected);
   });
 }

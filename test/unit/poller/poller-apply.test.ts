@@ -57,7 +57,13 @@ test('an unchanged code keeps its schedule and its running poll', async (t) => {
   await advanceClock(clock, 0);
   const running = client.latest;
   await advanceClock(clock, 1000);
-  assert.deepEqual(await poller.apply([A]), { added: [], changed: [], kept: [A], removed: [] });
+  assert.deepEqual(await poller.apply([A]), {
+    added: [],
+    changed: [],
+    kept: [A],
+    expectationChanged: [],
+    removed: [],
+  });
   assert.equal(running.signal.aborted, false);
   await running.respond(createListingBody(0));
   await runWithResponses(harness, 2 * INTERVAL_MS, 1000);

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { listExpectedTasks, type ExpectedTask } from '../../../src/tally/expectations.ts';
+import { ExpectedTasks, listExpectedTasks, type ExpectedTask } from '../../../src/tally/expectations.ts';
+import type { TaskReading } from '../../../src/listing/listing-sink.ts';
+import { measureHeapBytes } from '../../support/heap.ts';
 import { buildOutputRecord, buildTaskRecord } from '../../support/record-builders.ts';
 import { START_MS, STEP_MS, TallyRun } from '../../support/tally-run.ts';
 
@@ -44,6 +46,30 @@ const TABLE: readonly [name: string, listings: readonly Tasks[], condition: stri
 for (const [name, listings, condition] of TABLE) {
   test(name, () => assert.equal(expectMain(...listings)?.condition, condition));
 }
+
+test('among a million different names, an expected one is found, and the others are not kept', () => {
+  const reading = {
+    vsId: 'server-1',
+    progress: 0,
+    inputCount: 1,
+    inputBytes: 1,
+    inputs: [],
+    protocol: undefined,
+    outputs: [],
+    connections: 0,
+  };
+  function* listTasks(): Generator<TaskReading, void> {
+    for (let index = 0; index < 1_000_000; index += 1)
+      yield { ...reading, id: `task-${index}`, name: `name-${index}` };
+  }
+  const expected = new ExpectedTasks();
+  expected.expectation = { tasks: 2, names: ['name-999999', 'name-1000000'] };
+  const before = measureHeapBytes();
+  const found = expected.commit(listTasks(), { getTask: () => undefined }, { wallMs: 1, monotonicMs: 1 });
+  assert.ok(measureHeapBytes() - before < 1_000_000);
+  const [last, beyond] = found;
+  assert.deepEqual([found.length, last?.outputs, beyond?.outputs], [2, 0, undefined]);
+});
 
 test('the largest number of outputs of a name counts, and none while it is missing', () => {
   const outputs = (count: number) => Array.from({ length: count }, () => buildOutputRecord());

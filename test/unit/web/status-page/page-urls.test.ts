@@ -29,6 +29,7 @@ const createTotals = (value: number) => ({
   tasks: value * 2,
   stalledTasks: 0,
   tasksWithoutInput: 0,
+  tasksWithProgress: 0,
   connections: value * 3,
   ingress: value * 4,
   egress: value * 5,

@@ -50,6 +50,7 @@ const NO_TOTALS = {
   tasks: 0,
   stalledTasks: 0,
   tasksWithoutInput: 0,
+  tasksWithProgress: 0,
   connections: 0,
   inputBytes: 0,
   outputBytes: 0,
@@ -70,6 +71,7 @@ test('values from before a failure are marked as outdated and have no rates', ()
     tasks: 6,
     stalledTasks: 0,
     tasksWithoutInput: 0,
+    tasksWithProgress: 0,
     connections: 7,
     ingress: undefined,
     egress: undefined,
@@ -131,7 +133,7 @@ test('missing expected streams come first, by name and since when', () => {
   assert.match(list, /1 down, 1 up; 1 expected stream missing/);
   assert.match(
     list,
-    /M ● up ▲ 1 missing .* Expected: backup is missing since 02:53 \(11 min\)\. Try: Start the stream, .*Runbook: XvsExpectedTaskDown .* D ✕ down/,
+    /M ● up ▲ 1 missing .* Expected: backup has been missing since 02:53 \(11 min\)\. Try: Start the stream, .*Runbook: XvsExpectedTaskDown .* D ✕ down/,
   );
   assert.match(
     readText(renderCode({ status: missing })),
@@ -139,9 +141,21 @@ test('missing expected streams come first, by name and since when', () => {
   );
 });
 
-test('fewer running tasks than expected are a problem', () => {
-  const text = readText(renderList({ rows: [createStatus('A', { expectedTaskCount: 5 })] }));
-  assert.match(text, /▲ 2 missing .*Expected 5 running tasks, found 3\..*Runbook: XvsTasksBelowExpected/);
+test('fewer live tasks with input than expected are a problem', () => {
+  const totals = {
+    ...NO_TOTALS,
+    ingress: 1,
+    egress: 1,
+    tasks: 9,
+    stalledTasks: 3,
+    tasksWithoutInput: 2,
+    tasksWithProgress: 1,
+  };
+  const text = readText(renderList({ rows: [createStatus('A', { expectedTaskCount: 5, totals })] }));
+  assert.match(
+    text,
+    /▲ 2 missing .*Expected 5 live tasks with input, found 3\..*Runbook: XvsTasksBelowExpected/,
+  );
 });
 
 test('an error message is cut, and without web.grafana_url there is no link to Grafana', () => {
@@ -172,6 +186,7 @@ test('stalled tasks are shown beside the condition and in the summary', () => {
     tasks: 6,
     stalledTasks: 2,
     tasksWithoutInput: 1,
+    tasksWithProgress: 0,
     connections: 7,
     ingress: 1,
     egress: 1,
@@ -282,6 +297,7 @@ test('recent polls are listed with their outcome, the latest first', () => {
     tasks: 6,
     stalledTasks: 0,
     tasksWithoutInput: 0,
+    tasksWithProgress: 0,
     connections: 0,
     inputBytes: 0,
     outputBytes: 0,
