@@ -21,14 +21,14 @@ import { clearFaults, setFault, startSimulatorProgram } from '../support/simulat
 /** For a scrape interval of one second. */
 const VARIABLES = { ...ALL_SELECTED, __range: '1h', __rate_interval: '5s' };
 
-/** The exporters of this test serve plain HTTP. */
-const ONLY_WITH_TLS = 'xvs_exporter_tls_certificate_not_after_timestamp_seconds';
+/** The exporters and the service of this test serve plain HTTP. */
+const ONLY_WITH_TLS = [CATALOGUE.tlsCertificateNotAfter.name, CATALOGUE.upstreamCertificateNotAfter.name];
 /**
  * The simulator lists no records of other service codes and exceeds no limit; their counters appear with the first one. The
  * service codes have no expectations, and Prometheus has no rules of alerts.
  */
 const WITHOUT_DATA = [
-  ONLY_WITH_TLS,
+  ...ONLY_WITH_TLS,
   CATALOGUE.foreignRecords.name,
   CATALOGUE.listingSurplus.name,
   CATALOGUE.expectedTasks.name,
