@@ -8,6 +8,7 @@ import { startProgram } from '../../support/program.ts';
 import { Prometheus } from '../../support/prometheus.ts';
 import { scaleDurations } from '../../support/scale-durations.ts';
 import { clearFaults, setFault, startSimulatorProgram } from '../../support/simulator-program.ts';
+import { TemporaryFolder } from '../../support/temporary-folder.ts';
 import { waitUntil } from '../../support/wait-until.ts';
 import { WebhookReceiver } from '../../support/webhook-receiver.ts';
 
@@ -18,6 +19,15 @@ const WORLD_OPTIONS = { users: 20, tasks: 30, seed: 1 };
 
 /** Alerts that fire while the service is down and that Alertmanager inhibits. */
 const INHIBITED = ['XvsApiDataStale', 'XvsApiErrorRatio', 'XvsApiBudgetBurnFast'];
+
+/** Expects the two streams that the simulator adds to its tasks. */
+const CONFIGURATION = `
+tasks:
+  name: opaque.room
+service_codes:
+  - service_code: ${CODE}
+    expect: { names: [main, backup] }
+`;
 
 /** The shipped routes, with shorter times and the test's receivers. */
 function createRoutes(url: string): unknown {
@@ -50,11 +60,20 @@ test(
     await using service = startSimulatorProgram(
       `--service-code=${CODE}:abc`,
       ...Object.entries(WORLD_OPTIONS).map(([name, value]) => `--${name}=${value}`),
+      '--stream=main',
+      '--stream=backup',
     );
+    using folder = new TemporaryFolder();
+    folder.replace('config.yml', CONFIGURATION);
     const serviceUrl = await service.waitForUrl();
     await using exporter = startProgram(
-      ['--poll.interval=1s', '--poll.stall-after=2s', '--web.listen-address=127.0.0.1:0'],
-      { XVS_UPSTREAM_BASE_URL: serviceUrl, XVS_SERVICE_CODES: CODE, XVS_SECRET: 'abc' },
+      [
+        `--config.file=${folder.at('config.yml')}`,
+        '--poll.interval=1s',
+        '--poll.stall-after=2s',
+        '--web.listen-address=127.0.0.1:0',
+      ],
+      { XVS_UPSTREAM_BASE_URL: serviceUrl, XVS_SECRET: 'abc' },
     );
     const port = await exporter.waitForPort();
     await using receiver = await WebhookReceiver.start();
@@ -106,6 +125,36 @@ test(
       await clearFaults(serviceUrl);
       const notice = await arrived('XvsIngestStalled', 'resolved');
       assert.equal(notice?.labels['vs_id'], findLongLivedTask().vsId);
+    });
+
+    await t.test('an expected stream that stops has its name in metric, page and alert', async () => {
+      const getDown = () =>
+        prometheus
+          .query(`xvs_expected_task_up{service_code="${CODE}"} == 0`)
+          .then((series) => series.map(({ metric }) => metric['task_name']));
+      await prometheus.waitUntil(
+        () => prometheus.value(`sum(xvs_expected_task_up{service_code="${CODE}"})`),
+        (up) => up === 2,
+      );
+      assert.equal(receiver.find('XvsExpectedTaskDown'), undefined);
+      await setFault(serviceUrl, { fault: 'freeze_ingest', name: 'main' });
+      const notice = await arrived('XvsExpectedTaskDown');
+      assert.deepEqual(notice, {
+        receiver: 'critical',
+        status: 'firing',
+        labels: {
+          alertname: 'XvsExpectedTaskDown',
+          layer: 'data',
+          service_code: CODE,
+          severity: 'critical',
+          task_name: 'main',
+        },
+      });
+      assert.deepEqual(await getDown(), ['main']);
+      const page = await (await fetch(`http://127.0.0.1:${port}/`)).text();
+      assert.match(page, /Expected: main has been stalled since [^.]*\./);
+      await clearFaults(serviceUrl);
+      await arrived('XvsExpectedTaskDown', 'resolved');
     });
 
     await t.test('XvsApiDown arrives when the service refuses connections', async () => {
