@@ -90,7 +90,7 @@ function statusPanels() {
 }
 
 function totalPanels() {
-  const size = { span: 4, noValue: NO_LISTING };
+  const size = { span: 3, noValue: NO_LISTING };
   const totals = [
     stat(
       { title: 'Users online', description: 'Users in the last listings.', unit: 'locale', ...size },
