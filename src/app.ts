@@ -1,12 +1,11 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Configuration, WebSettings } from './config/configuration.ts';
 import type { ConfigurationSource } from './config/configuration-source.ts';
-import { watchFiles } from './config/file-watcher.ts';
 import { toListenError } from './config/listen-error.ts';
 import { LOCAL_FILE_SYSTEM } from './config/local-file-system.ts';
-import { logCodeFileChanges } from './config/service-codes/code-file-changes.ts';
-import { createReloadReport } from './config/reload-report.ts';
-import { Reloader, type ReloadOutcome, type ReloadTrigger } from './config/reloader.ts';
+import { Reloader, warnAboutUnmatched } from './config/reloader.ts';
+import type { ReloadOutcome, ReloadTrigger } from './config/reloader.ts';
+import { watchFiles } from './config/watched-files.ts';
 import { CodeLabels } from './metrics/code-labels.ts';
 import { ExporterMetrics } from './metrics/exporter-metrics.ts';
 import { Exposition } from './metrics/exposition.ts';
@@ -202,12 +201,14 @@ export interface AppDependencies extends ExporterDependencies {
 
 /** Starts the exporter. Rejects with a ConfigError if it cannot listen, and if it cannot use the folder of the state. */
 export async function startApp(configuration: Configuration, dependencies: AppDependencies): Promise<App> {
-  logCodeFileChanges(dependencies.source.codeFileChanges, dependencies.logger);
+  const { last } = dependencies.source;
+  warnAboutUnmatched(last?.newlyUnmatchedPatterns ?? [], dependencies.logger);
   const accountBudget = new AccountBudget();
   const stateStore = await openStateStore(configuration, dependencies, accountBudget);
   const exporter = createExporter(configuration, dependencies, stateStore, accountBudget);
   const { poller, watchdog } = exporter;
   const failure = new FirstFailure();
+  exporter.exporterMetrics.recordConfigLoad(true, last?.codeFiles);
   const reloader = createReloader(exporter, dependencies, failure.report);
   try {
     const webConfigurationSource = await openWebConfigurationSource(configuration.web, dependencies);
@@ -278,20 +279,21 @@ function createReloader(
   exporter: Exporter,
   { source, logger }: AppDependencies,
   onInternalError: (error: unknown) => void,
-): Reloader<AppliedDifference> {
-  const recordConfigLoad = (isSuccessful: boolean): void =>
-    exporter.exporterMetrics.recordConfigLoad(isSuccessful);
-  return new Reloader<AppliedDifference>({
+): Reloader {
+  return new Reloader({
     load: () => source.load(),
     apply: (configuration) => exporter.apply(configuration),
-    report: createReloadReport({ source, logger, recordConfigLoad, onInternalError }),
+    logger,
+    recordConfigLoad: (isSuccessful, codeFiles) =>
+      exporter.exporterMetrics.recordConfigLoad(isSuccessful, codeFiles),
+    onInternalError,
   });
 }
 
 async function startWeb(
   web: WebSettings,
   { facade, exporterMetrics }: Exporter,
-  reloader: Reloader<AppliedDifference>,
+  reloader: Reloader,
   webConfigurationSource: WebConfigurationSource,
   dependencies: AppDependencies,
 ): Promise<WebServer> {

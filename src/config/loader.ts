@@ -3,8 +3,8 @@ import { ConfigError, expectedFound, formatValue, throwIfAny, type Problem } fro
 import { readStaticSettings, type Configuration } from './configuration.ts';
 import { checkConstraints } from './constraints.ts';
 import { readText } from './files.ts';
-import { CodeFileCache, readCodeFiles } from './service-codes/code-files.ts';
-import type { CodeFile, CodeFileAccess } from './service-codes/code-files.ts';
+import { readCodeFiles } from './service-codes/code-files.ts';
+import type { AppliedCodeFile, CodeFile, CodeFileAccess } from './service-codes/code-files.ts';
 import { findRemovedVariables } from './removed-settings.ts';
 import { resolveCodes } from './service-codes/resolution.ts';
 import { formatHowToSet } from './settings.ts';
@@ -27,8 +27,8 @@ export interface LoadOptions extends CodeFileAccess {
 export interface LoadResult {
   readonly configuration: Configuration;
   readonly settings: MergedSettings;
-  /** The existing service code files. */
-  readonly codeFiles: readonly CodeFile[];
+  /** The existing service code files; with mistakes only if others were in effect before. */
+  readonly codeFiles: readonly AppliedCodeFile[];
   /** Paths of `service_code_files`, resolved, that match no existing file. */
   readonly unmatchedPatterns: readonly string[];
 }
@@ -36,19 +36,17 @@ export interface LoadResult {
 /**
  * Loads the configuration: defaults, overridden by the file, the environment and the flags, in this order.
  *
- * @throws ConfigError that lists every invalid value; or, if each value is valid, every problem between them.
+ * @throws ConfigError that lists every invalid value; or, if each value is valid, every problem between them. With
+ *   files in effect (`applied`), mistakes of files of service codes do not throw: `codeFiles` has them.
  */
-export async function loadConfiguration(
-  options: LoadOptions,
-  cache = new CodeFileCache(),
-): Promise<LoadResult> {
+export async function loadConfiguration(options: LoadOptions): Promise<LoadResult> {
   const given = [...readEnvironmentEntries(options.env), ...readFlagEntries(options.flags)];
   const file = await readSettingsFile(given, options);
   const found = [...file.problems, ...findRemovedVariables(options.env)];
   const settings = mergeEntries([...file.entries, ...given], found);
-  const { files: codeFiles, unmatchedPatterns, problems } = await readCodeFiles(settings, options, cache);
-  throwIfAny(problems);
-  const configuration = await resolveConfiguration(settings, codeFiles, options);
+  const { files, unmatchedPatterns } = await readCodeFiles(settings, options);
+  if (options.applied === undefined) throwIfAny(files.flatMap(({ problems }) => problems));
+  const { configuration, codeFiles } = await resolveConfiguration(settings, files, options);
   return { configuration, settings, codeFiles, unmatchedPatterns };
 }
 
@@ -65,17 +63,18 @@ async function readSettingsFile(
 
 async function resolveConfiguration(
   settings: MergedSettings,
-  codeFiles: readonly CodeFile[],
-  { env, readFile, hostName, shard: fixedShard }: LoadOptions,
-): Promise<Configuration> {
+  files: readonly CodeFile[],
+  { env, readFile, hostName, shard: fixedShard, applied }: LoadOptions,
+): Promise<Pick<LoadResult, 'configuration' | 'codeFiles'>> {
   const configuredShard = resolveShard(settings, hostName);
   // Reported alone: which secret files to read depends on the shard.
   if ('location' in configuredShard) throw new ConfigError([configuredShard]);
   const shard = fixedShard ?? configuredShard;
-  const { problems, ...codes } = await resolveCodes(settings, codeFiles, readFile, shard);
+  const options = { readFile, shard, applied };
+  const { problems, codeFiles, ...codes } = await resolveCodes(settings, files, options);
   const { upstream, problems: upstreamProblems } = await readUpstreamSettings(settings, env, readFile);
   throwIfAny([...problems, ...checkConstraints(settings, codes.serviceCodes), ...upstreamProblems]);
-  return { ...readStaticSettings(settings), upstream, shard, ...codes };
+  return { configuration: { ...readStaticSettings(settings), upstream, shard, ...codes }, codeFiles };
 }
 
 /** The shard of this process: `shard.index`, else the ordinal of the host name. */

@@ -1,10 +1,70 @@
 import { constants } from 'node:fs';
 import * as fs from 'node:fs/promises';
-import { systemClock } from '../runtime/clock.ts';
-import { BoundedFileSystem } from './bounded-file-system.ts';
-import { FileError, MAX_FILE_MIB, NOT_REGULAR } from './files.ts';
+import { systemClock, type Clock } from '../runtime/clock.ts';
+import { FileError, MAX_FILE_MIB, NOT_REGULAR, type ConfigFileSystem } from './files.ts';
 
 const MAX_FILE_BYTES = MAX_FILE_MIB * 1024 * 1024;
+const CALL_TIMEOUT_MS = 5000;
+/** Half the threads that Node.js has for files, name resolution, compression and password hashes. */
+const MAX_CONCURRENT_CALLS = 2;
+
+/**
+ * A file system whose calls end within five seconds: a mount that hangs must not block the process.
+ *
+ * The operating system cannot abort a call that hangs, so each such call keeps its thread. At most two calls run at a
+ * time; while both hang, further calls fail at once with `ETIMEDOUT`.
+ */
+export class BoundedFileSystem implements ConfigFileSystem {
+  readonly #files: ConfigFileSystem;
+  readonly #clock: Clock;
+  readonly #waiting: (() => void)[] = [];
+  #runningCount = 0;
+  #hangingCount = 0;
+
+  constructor(files: ConfigFileSystem, clock: Clock) {
+    this.#files = files;
+    this.#clock = clock;
+  }
+
+  /** Whether a call is still running although it has failed with `ETIMEDOUT`. */
+  get isHanging(): boolean {
+    return this.#hangingCount > 0;
+  }
+
+  readonly readFile = (path: string): Promise<string> => this.#run(path, () => this.#files.readFile(path));
+
+  readonly listFolder = (path: string): Promise<readonly string[]> =>
+    this.#run(path, () => this.#files.listFolder(path));
+
+  readonly readStamp = (path: string): Promise<string> => this.#run(path, () => this.#files.readStamp(path));
+
+  async #run<T>(path: string, call: () => Promise<T>): Promise<T> {
+    while (this.#runningCount === MAX_CONCURRENT_CALLS) {
+      if (this.#hangingCount === MAX_CONCURRENT_CALLS) throw new FileError('ETIMEDOUT', path);
+      await new Promise<void>((resolve) => void this.#waiting.push(resolve));
+    }
+    this.#runningCount += 1;
+    const ended = new AbortController();
+    let isHanging = false;
+    const result = call().finally(() => {
+      ended.abort();
+      if (isHanging) this.#hangingCount -= 1;
+      this.#runningCount -= 1;
+      this.#waiting.shift()?.();
+    });
+    const timedOut = this.#clock.sleep(CALL_TIMEOUT_MS, ended.signal).then(
+      () => {
+        isHanging = true;
+        this.#hangingCount += 1;
+        if (this.#hangingCount === MAX_CONCURRENT_CALLS)
+          for (const resume of this.#waiting.splice(0)) resume();
+        throw new FileError('ETIMEDOUT', path);
+      },
+      () => result,
+    );
+    return await Promise.race([result, timedOut]);
+  }
+}
 
 /** The file system of this machine. There is one per process, like the threads that its calls occupy. */
 export const LOCAL_FILE_SYSTEM = new BoundedFileSystem(
@@ -27,21 +87,17 @@ async function readRegularFile(path: string): Promise<string> {
     const stats = await file.stat();
     if (!stats.isFile()) throw new FileError(stats.isDirectory() ? 'EISDIR' : NOT_REGULAR, path);
     if (stats.size > MAX_FILE_BYTES) throw new FileError('EFBIG', path);
-    return await readText(file, path);
+    // The size of a file in /proc or of one that grows is not known before.
+    const chunks: Uint8Array[] = [];
+    let bytes = 0;
+    for await (const chunk of file.createReadStream({ autoClose: false, end: MAX_FILE_BYTES })) {
+      if (!(chunk instanceof Uint8Array)) throw new TypeError('Expected bytes');
+      chunks.push(chunk);
+      bytes += chunk.length;
+    }
+    if (bytes > MAX_FILE_BYTES) throw new FileError('EFBIG', path);
+    return Buffer.concat(chunks).toString('utf8');
   } finally {
     await file.close();
   }
-}
-
-/** The size of a file in /proc or of one that grows is not known before. */
-async function readText(file: fs.FileHandle, path: string): Promise<string> {
-  const chunks: Uint8Array[] = [];
-  let bytes = 0;
-  for await (const chunk of file.createReadStream({ autoClose: false, end: MAX_FILE_BYTES })) {
-    if (!(chunk instanceof Uint8Array)) throw new TypeError('Expected bytes');
-    chunks.push(chunk);
-    bytes += chunk.length;
-  }
-  if (bytes > MAX_FILE_BYTES) throw new FileError('EFBIG', path);
-  return Buffer.concat(chunks).toString('utf8');
 }

@@ -1,8 +1,9 @@
 import { raceAbort } from '../runtime/abort.ts';
+import type { Logger } from '../runtime/logger.ts';
 import type { Configuration } from './configuration.ts';
 import type { LoadedConfiguration } from './configuration-source.ts';
 import { ConfigError } from './config-error.ts';
-import type { SettingPath } from './settings.ts';
+import type { CodeFile } from './service-codes/code-files.ts';
 
 /** The trigger of a reload. */
 export type ReloadTrigger = 'signal' | 'request' | 'file';
@@ -13,16 +14,24 @@ export interface ReloadOutcome {
   readonly error?: string;
 }
 
-export interface ReloaderOptions<Applied> {
+/** The service codes of a reload, by what happened to them. */
+export interface AppliedCodes {
+  readonly added: readonly unknown[];
+  readonly changed: readonly unknown[];
+  readonly kept: readonly unknown[];
+  readonly removed: readonly { readonly target: { readonly serviceCode: string } }[];
+  readonly relabelled: readonly unknown[];
+  readonly expectationChanged: readonly unknown[];
+}
+
+export interface ReloaderOptions {
   readonly load: () => Promise<LoadedConfiguration>;
-  readonly apply: (configuration: Configuration) => Promise<Applied>;
-  /** Receives the result of every reload. */
-  readonly report: {
-    succeeded(trigger: ReloadTrigger, applied: Applied, needRestart: readonly SettingPath[]): void;
-    failed(trigger: ReloadTrigger, error: ConfigError): void;
-    /** A bug; the new configuration may be applied in part. */
-    broken(error: unknown): void;
-  };
+  readonly apply: (configuration: Configuration) => Promise<AppliedCodes>;
+  readonly logger: Logger;
+  /** Records the result of a reload; without `codeFiles` if no file of service codes was applied. */
+  readonly recordConfigLoad: (isSuccessful: boolean, codeFiles?: readonly CodeFile[]) => void;
+  /** Receives an unexpected error, which is a bug; the new configuration may be applied in part. */
+  readonly onInternalError: (error: unknown) => void;
 }
 
 const SHUTTING_DOWN: ReloadOutcome = { error: 'The exporter is shutting down.' };
@@ -31,17 +40,20 @@ const SHUTTING_DOWN: ReloadOutcome = { error: 'The exporter is shutting down.' }
  * Reloads the configuration, one reload at a time. All requests during a reload share one further reload, because the
  * running one may have read the files before they changed.
  */
-export class Reloader<Applied> implements AsyncDisposable {
-  readonly #options: ReloaderOptions<Applied>;
+export class Reloader implements AsyncDisposable {
+  readonly #options: ReloaderOptions;
   #running: Promise<ReloadOutcome> | undefined;
   #next: Promise<ReloadOutcome> | undefined;
   readonly #disposed = new AbortController();
 
-  constructor(options: ReloaderOptions<Applied>) {
+  constructor(options: ReloaderOptions) {
     this.#options = options;
   }
 
-  /** Never rejects. An invalid configuration changes nothing; the outcome has the error. */
+  /**
+   * Never rejects. An invalid configuration changes nothing; an invalid file of service codes keeps its codes, and all
+   * else is applied. The outcome has the error in both cases.
+   */
   reload(trigger: ReloadTrigger): Promise<ReloadOutcome> {
     if (this.#running === undefined) return this.#start(trigger);
     this.#next ??= this.#running.then(() => {
@@ -66,19 +78,58 @@ export class Reloader<Applied> implements AsyncDisposable {
   }
 
   async #run(trigger: ReloadTrigger): Promise<ReloadOutcome> {
-    const { load, apply, report } = this.#options;
+    const { load, apply, logger, recordConfigLoad, onInternalError } = this.#options;
     try {
-      const { configuration, settingsNeedingRestart } = await raceAbort(load(), this.#disposed.signal);
-      report.succeeded(trigger, await apply(configuration), settingsNeedingRestart);
-      return {};
+      const loaded = await raceAbort(load(), this.#disposed.signal);
+      const applied = await apply(loaded.configuration);
+      const { codeFiles } = loaded;
+      const problems = codeFiles.flatMap((file) => file.problems);
+      recordConfigLoad(problems.length === 0, codeFiles);
+      logReload(trigger, loaded, applied, logger);
+      if (problems.length === 0) return {};
+      const { message } = new ConfigError(problems);
+      logger.error({ trigger, err: message }, 'Service code files are invalid; keeping their previous codes');
+      return { error: message };
     } catch (error) {
       if (error === this.#disposed.signal.reason) return SHUTTING_DOWN;
       if (error instanceof ConfigError) {
-        report.failed(trigger, error);
+        recordConfigLoad(false);
+        logger.error({ trigger, err: error.message }, 'Configuration reload failed');
         return { error: error.message };
       }
-      report.broken(error);
+      onInternalError(error);
       return { error: 'Internal error.' };
     }
   }
+}
+
+/** Thousands of service codes may disappear in one reload. */
+const MAX_LOGGED_CODES = 10;
+
+function logReload(
+  trigger: ReloadTrigger,
+  { settingsNeedingRestart, newlyUnmatchedPatterns }: LoadedConfiguration,
+  { added, changed, kept, removed, relabelled, expectationChanged }: AppliedCodes,
+  logger: Logger,
+): void {
+  const counts = {
+    added: added.length,
+    changed: changed.length,
+    kept: kept.length,
+    removed: removed.length,
+    ...(relabelled.length > 0 && { relabelled: relabelled.length }),
+    ...(expectationChanged.length > 0 && { expectation_changed: expectationChanged.length }),
+  };
+  logger.info({ trigger, ...counts }, 'Configuration reloaded');
+  if (settingsNeedingRestart.length > 0)
+    logger.warn({ settings: settingsNeedingRestart }, 'Some changed settings need a restart');
+  warnAboutUnmatched(newlyUnmatchedPatterns, logger);
+  if (removed.length === 0) return;
+  const codes = removed.slice(0, MAX_LOGGED_CODES).map(({ target }) => target.serviceCode);
+  logger.warn({ count: removed.length, service_codes: codes }, 'Service codes disappeared');
+}
+
+/** Logs a warning for each path of `service_code_files` that matches no file. */
+export function warnAboutUnmatched(patterns: readonly string[], logger: Logger): void {
+  for (const pattern of patterns) logger.warn({ pattern }, 'Pattern in service_code_files matches no file');
 }

@@ -72,7 +72,7 @@ function formatPart(raw: unknown): string {
 
 function formatCodeFiles(files: readonly CodeFile[]): readonly string[] {
   if (files.length === 0) return ['', 'Service code files: none found.'];
-  const rows = files.map(({ file, codes }) => [file, String(codes.length)]);
+  const rows = files.map(({ path, codes }) => [path, String(codes.length)]);
   return ['', 'Service code files:', ...formatTable([['file', 'service codes'], ...rows])];
 }
 

@@ -501,6 +501,12 @@ export const CATALOGUE = {
     help: 'When the configuration was last loaded successfully.',
     labels: [],
   },
+  codeFileValid: {
+    name: 'xvs_exporter_code_file_valid',
+    type: 'gauge',
+    help: 'Whether a file of service_code_files was valid when it was last loaded; the codes of an invalid one stay as they were. Its path is as configured, with the name of the file in place of a pattern.',
+    labels: ['file'],
+  },
   stateWriteErrors: {
     name: 'xvs_exporter_state_write_errors_total',
     type: 'counter',

@@ -39,6 +39,12 @@ export interface ConfigLoads {
   readonly lastFailureMs: number | undefined;
 }
 
+/** A file of service codes, by its path as configured. */
+interface CodeFileStatus {
+  readonly name: string;
+  readonly problems: readonly unknown[];
+}
+
 export interface ExporterMetricsOptions {
   readonly clock: Clock;
   readonly version: string;
@@ -109,8 +115,17 @@ export class ExporterMetrics implements Disposable {
     return [...this.#codeMetrics.values()].reduce((sum, { seriesCount }) => sum + seriesCount, 0);
   }
 
-  /** Records the result of loading the configuration, at the start and at each reload. */
-  recordConfigLoad(isSuccessful: boolean): void {
+  /**
+   * Records the result of loading the configuration, at the start and at each reload.
+   *
+   * @param codeFiles - the files of service codes, if they were applied
+   */
+  recordConfigLoad(isSuccessful: boolean, codeFiles?: readonly CodeFileStatus[]): void {
+    if (codeFiles !== undefined) {
+      const { codeFileValid } = this.#processMetrics;
+      codeFileValid.clear();
+      for (const { name, problems } of codeFiles) codeFileValid.set(problems.length === 0 ? 1 : 0, name);
+    }
     this.#processMetrics.configLastReloadSuccessful.set(isSuccessful ? 1 : 0);
     const nowMs = this.#clock.now();
     if (isSuccessful) {
@@ -208,6 +223,7 @@ function createProcessMetrics() {
     logLinesDropped: set.create(CATALOGUE.logLinesDropped),
     configLastReloadSuccessful: set.create(CATALOGUE.configLastReloadSuccessful),
     configLastReloadSuccess: set.create(CATALOGUE.configLastReloadSuccess),
+    codeFileValid: set.create(CATALOGUE.codeFileValid),
     stateWriteErrors: set.create(CATALOGUE.stateWriteErrors),
     stateDelays: set.create(CATALOGUE.stateDelayedPublications),
     stateLastSuccess: set.create(CATALOGUE.stateLastSuccess),

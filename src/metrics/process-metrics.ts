@@ -24,6 +24,12 @@ export class ProcessMetric {
     this.set(value + amount, ...labels);
   }
 
+  /** Removes all label sets. */
+  clear(): void {
+    this.#samples.clear();
+    this.#family = undefined;
+  }
+
   get family(): Family {
     this.#family ??= { spec: this.#spec, samples: [...this.#samples.values()] };
     return this.#family;

@@ -40,6 +40,12 @@ export function exporterTable(q: Queries) {
           mappings: YES_OR_NO,
         },
         {
+          title: 'Code files valid',
+          expr: joined(`min without (file) (${q.select(C.codeFileValid)})`),
+          unit: 'none',
+          mappings: YES_OR_NO,
+        },
+        {
           title: 'Config age',
           expr: joined(`(time() - ${q.select(C.configLastReloadSuccess)})`),
           unit: 's',

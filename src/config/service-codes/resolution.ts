@@ -10,14 +10,24 @@ import type { ReadFile } from '../files.ts';
 import { readSecret } from '../files.ts';
 import { formatHowToSet, type SettingPath } from '../settings.ts';
 import type { MergedSettings } from '../sources.ts';
-import type { CodeList } from './code-files.ts';
+import { keepCodes, type AppliedCodeFile, type CodeFile, type CodeList } from './code-files.ts';
 import type { ServiceCodeEntry } from './schema.ts';
 
 export interface ResolvedCodes {
   /** The codes that this shard polls. */
   readonly serviceCodes: readonly ServiceCodeSettings[];
   readonly codesOnOtherShards: ReadonlySet<string>;
+  /** The files, each with its mistakes; bad ones keep their codes. */
+  readonly codeFiles: readonly AppliedCodeFile[];
+  /** Mistakes outside files, or that remain although bad files keep their codes. */
   readonly problems: readonly Problem[];
+}
+
+export interface ResolutionOptions {
+  readonly readFile: ReadFile;
+  readonly shard: Shard;
+  /** The files in effect, by path; `undefined` at the start. */
+  readonly applied?: ReadonlyMap<string, AppliedCodeFile> | undefined;
 }
 
 const BASE_URL = 'the URL of the service';
@@ -29,20 +39,45 @@ type Secret = string | Problem | undefined;
  * Resolves the secret and the settings of each service code of the shard, from the setting and the files. Codes of
  * other shards are checked too, because all replicas share one configuration, but their secret files are not read:
  * they may exist only where they are needed.
+ *
+ * A file with a mistake keeps the codes of its last good version. That may cause a mistake in another file, such as a
+ * code that moved there, so this repeats until no further file is bad.
  */
 export async function resolveCodes(
   settings: MergedSettings,
-  files: readonly CodeList[],
-  readFile: ReadFile,
-  shard: Shard,
+  files: readonly CodeFile[],
+  options: ResolutionOptions,
 ): Promise<ResolvedCodes> {
+  const { applied } = options;
+  const blamed = new Set<string>();
+  for (let current = files; ;) {
+    const { problemsByList, ...resolved } = await resolveLists(settings, current, options);
+    const isBad = (file: CodeFile): boolean =>
+      (problemsByList.get(file)?.length ?? 0) > 0 && !blamed.has(file.path);
+    if (applied === undefined || !current.some((file) => isBad(file))) {
+      const remaining = [...problemsByList.values()].flat();
+      return { ...resolved, problems: [...resolved.problems, ...remaining] };
+    }
+    current = current.map((file) => {
+      if (!isBad(file)) return file;
+      blamed.add(file.path);
+      const problems = [...file.problems, ...(problemsByList.get(file) ?? [])];
+      return keepCodes(file, problems, applied.get(file.path));
+    });
+  }
+}
+
+interface ResolvedLists extends ResolvedCodes {
+  readonly problemsByList: ReadonlyMap<CodeList, readonly Problem[]>;
+}
+
+async function resolveLists(
+  settings: MergedSettings,
+  files: readonly CodeFile[],
+  { readFile, shard }: ResolutionOptions,
+): Promise<ResolvedLists> {
   const lists = [...readCodesSetting(settings), ...files];
   const names = lists.flatMap(({ codes }) => codes.map(({ service_code }) => service_code));
-  const noCodes = names.length === 0 ? reportNoCodes(settings) : [];
-  if (noCodes.length > 0) {
-    const problems = [...reportMissingCommonSettings(settings), ...noCodes];
-    return { serviceCodes: [], codesOnOtherShards: new Set(), problems };
-  }
   const own = await ownCodes(names, shard);
   const listed = lists.flatMap((list) =>
     list.codes.map((code, index) => ({ code, index, list, isOwn: own.has(code.service_code) })),
@@ -54,21 +89,41 @@ export async function resolveCodes(
   );
   const common = readCommonSettings(settings);
   const isUrlMissing = common.baseUrl === undefined && listed.some(({ code }) => code.base_url === undefined);
+  const noCodes = names.length === 0 ? reportNoCodes(settings) : [];
+  const firsts = findFirsts(listed);
+  const problemsByList = new Map<CodeList, Problem[]>(lists.map((list) => [list, []]));
+  const withSecrets = new Map<CodeList, ServiceCodeEntry[]>(lists.map((list) => [list, []]));
+  for (const [index, entry] of listed.entries()) {
+    const secret = secrets[index];
+    const problems = problemsByList.get(entry.list);
+    for (const problem of checkUnique(entry, firsts)) problems?.push(problem);
+    for (const problem of checkSecret(entry, secret, defaultSecret)) problems?.push(problem);
+    for (const problem of checkOwnTimes(entry, common)) problems?.push(problem);
+    for (const problem of checkExpectedNames(entry, common)) problems?.push(problem);
+    withSecrets.get(entry.list)?.push(includeSecret(entry, secret));
+  }
   return {
     serviceCodes: listed.flatMap(({ code, isOwn }, index) => {
       const secret = secrets[index];
       return isOwn ? resolveCode(code, typeof secret === 'string' ? secret : '', common) : [];
     }),
     codesOnOtherShards: new Set(names.filter((name) => !own.has(name))),
-    problems: [
-      ...(isUrlMissing ? [reportMissing('upstream.base_url', BASE_URL)] : []),
-      ...findDuplicates(listed),
-      ...(typeof defaultSecret === 'object' ? [defaultSecret] : []),
-      ...listed.flatMap((code, index) => checkSecret(code, secrets[index], defaultSecret)),
-      ...listed.flatMap((code) => checkOwnStaleAfter(code, common)),
-      ...listed.flatMap((code) => checkExpectedNames(code, common)),
-    ],
+    codeFiles: files.map((file) => ({ ...file, codesWithSecrets: withSecrets.get(file) ?? [] })),
+    problems:
+      noCodes.length > 0
+        ? [...reportMissingCommonSettings(settings), ...noCodes]
+        : [
+            ...(isUrlMissing ? [reportMissing('upstream.base_url', BASE_URL)] : []),
+            ...(typeof defaultSecret === 'object' ? [defaultSecret] : []),
+          ],
+    problemsByList,
   };
+}
+
+/** The entry with the text of its secret file, if this shard has read one. */
+function includeSecret({ code, isOwn }: ListedCode, secret: Secret): ServiceCodeEntry {
+  const hasFile = isOwn && code.secret_file !== undefined && typeof secret === 'string';
+  return hasFile ? { ...code, secret, secret_file: undefined } : code;
 }
 
 interface ListedCode {
@@ -83,7 +138,7 @@ function readCodesSetting({ get, origin }: MergedSettings): readonly CodeList[] 
   const codes = get('service_codes');
   const entry = origin('service_codes');
   if (codes === undefined || entry === undefined) return [];
-  return [{ codes, folder: entry.folder, locate: entry.locate }];
+  return [{ codes, folder: entry.folder, locate: entry.locate, isInEffect: true }];
 }
 
 /** An empty list of codes is a mistake unless files may add some. */
@@ -106,24 +161,25 @@ function reportMissingCommonSettings({ get }: MergedSettings): readonly Problem[
   ];
 }
 
-/** Finds codes that are listed more than once, with both locations. */
-function findDuplicates(listed: readonly ListedCode[]): readonly Problem[] {
+/** The first entry of each code: those in effect come before those of new and changed files. */
+function findFirsts(listed: readonly ListedCode[]): ReadonlyMap<string, ListedCode> {
   const firsts = new Map<string, ListedCode>();
-  return listed.flatMap((entry) => {
-    const name = entry.code.service_code;
-    const first = firsts.get(name);
-    if (first === undefined) {
-      firsts.set(name, entry);
-      return [];
+  for (const isInEffect of [true, false]) {
+    for (const entry of listed) {
+      const { service_code: name } = entry.code;
+      if (entry.list.isInEffect === isInEffect && !firsts.has(name)) firsts.set(name, entry);
     }
-    const found = `${formatValue(name)} again, which is also at ${first.list.locate([first.index])}`;
-    return [
-      {
-        location: entry.list.locate([entry.index]),
-        message: expectedFound('each service code once', found),
-      },
-    ];
-  });
+  }
+  return firsts;
+}
+
+function checkUnique(entry: ListedCode, firsts: ReadonlyMap<string, ListedCode>): readonly Problem[] {
+  const name = entry.code.service_code;
+  const first = firsts.get(name);
+  if (first === undefined || first === entry) return [];
+  const found = `${formatValue(name)} again, which is also at ${first.list.locate([first.index])}`;
+  const message = expectedFound('each service code once', found);
+  return [{ location: entry.list.locate([entry.index]), message }];
 }
 
 /** Settings of codes without their own; read once, because there may be thousands of codes. */
@@ -210,7 +266,7 @@ function checkSecret(
   return [{ location: list.locate([index]), message: expectedFound(expected, 'none', remedy) }];
 }
 
-function checkOwnStaleAfter({ code, index, list }: ListedCode, common: CommonSettings): readonly Problem[] {
+function checkOwnTimes({ code, index, list }: ListedCode, common: CommonSettings): readonly Problem[] {
   const own = code.stale_after === undefined ? 'interval' : 'stale_after';
   if (code[own] === undefined) return [];
   const { staleAfterMs, intervalMs } = resolveTimes(code, common);

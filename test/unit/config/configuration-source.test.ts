@@ -29,7 +29,7 @@ function createYamlFiles(yml: string): Record<string, Files[string]> {
   };
 }
 
-/** A change of the file or of one that it names, and whether the fingerprint changes. */
+/** A change of the file or of one that it names, and whether a check detects it. */
 const CHANGES: readonly [string, Files, boolean][] = [
   ['no change', {}, false],
   ['the file itself', { '/etc/xvs.yml': 'poll: {}\n' }, true],
@@ -46,8 +46,7 @@ for (const [name, change, expected] of CHANGES) {
     const source = createSource(files);
     await source.load();
     Object.assign(files, change);
-    assert.equal((await source.computeFingerprint()) !== source.loadedFingerprint, expected);
-    assert.doesNotMatch(source.loadedFingerprint + (await source.computeFingerprint()), new RegExp(SECRET));
+    assert.equal((await source.files.check(false)) !== source.files, expected);
   });
 }
 
@@ -56,12 +55,12 @@ test('a check detects that a missing file was created', async () => {
   delete files['/etc/a'];
   const source = createSource(files);
   await assert.rejects(source.load(), ConfigError);
-  assert.equal(await source.computeFingerprint(), source.loadedFingerprint);
+  assert.equal(await source.files.check(false), source.files);
   files['/etc/a'] = SECRET;
-  assert.notEqual(await source.computeFingerprint(), source.loadedFingerprint);
+  assert.notEqual(await source.files.check(false), source.files);
   const { configuration } = await source.load();
   assert.equal(configuration.serviceCodes[0]?.secret, SECRET);
-  assert.equal(await source.computeFingerprint(), source.loadedFingerprint);
+  assert.equal(await source.files.check(false), source.files);
 });
 
 test('each load reads the file again; flags and environment stay the same', async () => {
@@ -130,9 +129,8 @@ test('service code files are watched as long as the file names any', async () =>
   Object.assign(files, createYamlFiles('service_code_files: [codes/*.yml]\n'));
   await source.load();
   assert.equal(source.isWatched, true);
-  const before = source.loadedFingerprint;
   files['/etc/codes/b.yml'] = `- { service_code: B, secret: ${SECRET} }`;
-  assert.notEqual(await source.computeFingerprint(), before);
+  assert.notEqual(await source.files.check(false), source.files);
   const { configuration, settingsNeedingRestart } = await source.load();
   assert.deepEqual(
     [configuration.serviceCodes.map(({ serviceCode }) => serviceCode), settingsNeedingRestart],
@@ -154,10 +152,7 @@ test('a path of service_code_files that matches no file is reported until it mat
   const files = createYamlFiles('service_code_files: [codes/*.yml, codse/*.yml, gone.yml]\n');
   files['/etc/codes/b.yml'] = `- { service_code: B, secret: ${SECRET} }`;
   const source = createSource(files);
-  const loadUnmatched = async () => {
-    await source.load();
-    return source.codeFileChanges.unmatchedPatterns;
-  };
+  const loadUnmatched = async () => (await source.load()).newlyUnmatchedPatterns;
   assert.deepEqual(await loadUnmatched(), ['/etc/codse/*.yml', '/etc/gone.yml']);
   assert.deepEqual(await loadUnmatched(), []);
   files['/etc/gone.yml'] = '[]';
@@ -167,28 +162,111 @@ test('a path of service_code_files that matches no file is reported until it mat
   assert.deepEqual(await loadUnmatched(), ['/etc/gone.yml']);
 });
 
-test('codes that disappear from files are counted by file; codes that moved elsewhere are not', async () => {
-  const createCodeList = (...codes: readonly string[]): string =>
-    JSON.stringify(codes.map((code) => ({ service_code: code, secret: SECRET })));
-  const files = createYamlFiles('service_code_files: [codes/*.json]\n');
-  const source = createSource(files);
-  const loadDisappeared = async () => {
+/** Files that `codes/*.yml` matches at the start, then at a reload, and what the reload gives: codes, and mistakes. */
+const BAD_FILES: readonly [string, Files, Files, string, string][] = [
+  [
+    'a file that is no YAML keeps its codes, others apply',
+    { a: '- A', b: '- B' },
+    { a: '- { A', b: '[B, C]' },
+    'A B C',
+    'a.yml:1:6: expected valid YAML, found inconsistent indentation; check the indentation',
+  ],
+  [
+    'a file that cannot be read keeps its codes',
+    { a: '- A', b: '- B' },
+    { a: { code: 'EACCES' }, b: '- C' },
+    'A C',
+    '/etc/xvs.yml:1:22 service_code_files[0]: expected a readable file, found "/etc/codes/a.yml", permission denied',
+  ],
+  [
+    'a new file with a mistake has no codes',
+    { a: '- A' },
+    { a: '- A', b: '- 7' },
+    'A',
+    'b.yml:1:3 [0]: expected a',
+  ],
+  [
+    'a secret file that disappears leaves the secret in effect',
+    { a: '- { service_code: A, secret_file: s }', s: 'own' },
+    { a: '- { service_code: A, secret_file: s }' },
+    'A=own',
+    'a.yml:1:35 [0].secret_file: expected a readable file with a secret',
+  ],
+  [
+    'the file that lists a code of an unchanged file is the bad one',
+    { a: '- A', b: '- B' },
+    { a: '[A, B]', b: '- B' },
+    'A B',
+    'a.yml:1:5 [1]: expected each service code once, found "B" again, which is also at /etc/codes/b.yml:1:3 [0]',
+  ],
+  [
+    'a code that moves out of a bad file stays where it was',
+    { a: '[A, X]', b: '- B' },
+    { a: '[A', b: '[B, X]' },
+    'A B X',
+    'b.yml:1:5 [1]: expected each service code once, found "X" again',
+  ],
+  ['a code that moves between good files', { a: '[A, X]', b: '- B' }, { a: '[A]', b: '[B, X]' }, 'A B X', ''],
+  [
+    'a folder that cannot be read keeps the codes of all its files',
+    { a: '- A', b: '- B' },
+    { '': { code: 'EACCES' } },
+    'A B',
+    '/etc/xvs.yml:1:22 service_code_files[0]: expected a readable folder, found "/etc/codes/*.yml", permission denied',
+  ],
+];
+
+for (const [name, before, after, codes, problem] of BAD_FILES) {
+  test(`reload: ${name}`, async () => {
+    const toPaths = (files: Files): Record<string, Files[string]> =>
+      Object.fromEntries(
+        Object.entries(files).map(([file, text]) => {
+          if (file === '') return ['/etc/codes', text];
+          return [file.length > 1 || file === 's' ? `/etc/codes/${file}` : `/etc/codes/${file}.yml`, text];
+        }),
+      );
+    const files: Record<string, Files[string]> = {
+      '/etc/xvs.yml': `service_code_files: [codes/*.yml]\nsecret: ${SECRET}\n`,
+      ...toPaths(before),
+    };
+    const source = createSource(files);
     await source.load();
-    return [...source.codeFileChanges.disappearedByFile];
-  };
-  files['/etc/codes/1.json'] = createCodeList('B', 'C', 'D');
-  files['/etc/codes/2.json'] = createCodeList('E', 'F');
-  assert.deepEqual(await loadDisappeared(), []);
-  files['/etc/codes/1.json'] = createCodeList('B');
-  files['/etc/codes/3.json'] = createCodeList('D');
-  assert.deepEqual(await loadDisappeared(), [['/etc/codes/1.json', 1]]);
-  assert.deepEqual(await loadDisappeared(), []);
-  delete files['/etc/codes/2.json'];
-  files['/etc/codes/3.json'] = 'not a list';
-  await assert.rejects(source.load(), ConfigError);
-  files['/etc/codes/3.json'] = '[]';
-  assert.deepEqual(await loadDisappeared(), [
-    ['/etc/codes/2.json', 2],
-    ['/etc/codes/3.json', 1],
-  ]);
+    for (const path of Object.keys(toPaths(before))) delete files[path];
+    Object.assign(files, toPaths(after));
+    const loadAgain = async (): Promise<readonly string[]> => {
+      const { configuration, codeFiles } = await source.load();
+      const shown = configuration.serviceCodes.map(({ serviceCode, secret }) =>
+        secret === SECRET ? serviceCode : `${serviceCode}=${secret}`,
+      );
+      assert.equal(shown.toSorted().join(' '), codes);
+      return codeFiles.flatMap((file) =>
+        file.problems.map(({ location, message }) => `${location}: ${message}`),
+      );
+    };
+    const problems = await loadAgain();
+    assert.equal(
+      problems.some((text) => text.includes(problem)),
+      problem !== '',
+      problems.join('\n'),
+    );
+    assert.deepEqual(await loadAgain(), problems);
+    for (const path of Object.keys(toPaths(after))) delete files[path];
+    Object.assign(files, toPaths(before));
+    const restored = await source.load();
+    assert.deepEqual(
+      restored.codeFiles.flatMap((file) => file.problems),
+      [],
+    );
+  });
+}
+
+test('a mistake in the configuration itself changes nothing, whatever its files of service codes are', async () => {
+  const files = createYamlFiles('service_code_files: [codes/*.yml]\n');
+  files['/etc/codes/b.yml'] = `- { service_code: B, secret: ${SECRET} }`;
+  const source = createSource(files);
+  const { configuration } = await source.load();
+  files['/etc/xvs.yml'] =
+    `service_codes: [{ service_code: B, secret: ${SECRET} }]\nservice_code_files: [codes/*.yml]\n`;
+  await assert.rejects(source.load(), /codes\/b\.yml:1:3 \[0\]: expected each service code once/);
+  assert.equal(source.last?.configuration, configuration);
 });

@@ -3,16 +3,31 @@ import { test } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { LoadedConfiguration } from '../../../src/config/configuration-source.ts';
 import { ConfigError } from '../../../src/config/config-error.ts';
-import { Reloader } from '../../../src/config/reloader.ts';
+import type { AppliedCodeFile } from '../../../src/config/service-codes/code-files.ts';
+import { Reloader, type AppliedCodes } from '../../../src/config/reloader.ts';
 import { deferred } from '../../support/deferred.ts';
+import { createRecordingLogger } from '../../support/recording-logger.ts';
 import { loadWithSources, REQUIRED_ENVIRONMENT } from '../../support/configuration.ts';
 
 const started = await loadWithSources({ env: REQUIRED_ENVIRONMENT });
-const VALID: LoadedConfiguration = { ...started, settingsNeedingRestart: ['log.level'] };
+const VALID: LoadedConfiguration = {
+  ...started,
+  settingsNeedingRestart: ['log.level'],
+  newlyUnmatchedPatterns: ['/etc/codes/*.yml'],
+};
+/** Two service codes; the next ones disappeared. */
+const APPLIED: AppliedCodes = {
+  added: [1],
+  changed: [],
+  kept: [1],
+  removed: Array.from({ length: 12 }, (_, index) => ({ target: { serviceCode: `C${index}` } })),
+  relabelled: [],
+};
 const INVALID = new ConfigError([{ location: '/etc/xvs.yml:1:1', message: 'expected this, found that' }]);
 
 /** Creates a reloader whose loads the test settles. */
-function createReloader(apply: () => Promise<string> = () => Promise.resolve('applied')) {
+function createReloader(apply: () => Promise<AppliedCodes> = () => Promise.resolve(APPLIED)) {
+  const { logger, lines } = createRecordingLogger();
   const calls: string[] = [];
   const loads: {
     resolve(loaded: LoadedConfiguration): Promise<void>;
@@ -38,22 +53,51 @@ function createReloader(apply: () => Promise<string> = () => Promise.resolve('ap
       calls.push('apply');
       return apply();
     },
-    report: {
-      succeeded: (trigger, applied, needRestart) =>
-        calls.push(`${trigger}: ${applied}, ${needRestart.join()}`),
-      failed: (trigger, { message }) => calls.push(`${trigger}: ${message}`),
-      broken: (error) => calls.push(`broken: ${String(error)}`),
+    logger,
+    recordConfigLoad: (isSuccessful, codeFiles) => {
+      const names = codeFiles?.map(({ name }) => name).join(' ') ?? 'no files';
+      calls.push(`${isSuccessful ? 'success' : 'failure'}: ${names}`);
     },
+    onInternalError: (error) => calls.push(`broken: ${String(error)}`),
   });
-  return { reloader, calls, loads };
+  return { reloader, calls, loads, lines };
 }
 
-test('a valid configuration is applied and reported', async () => {
-  const { reloader, calls, loads } = createReloader();
+test('a valid configuration is applied and logged', async () => {
+  const { reloader, calls, loads, lines } = createReloader();
   const outcome = reloader.reload('signal');
   await loads[0]?.resolve(VALID);
   assert.deepEqual(await outcome, {});
-  assert.deepEqual(calls, ['load', 'apply', 'signal: applied, log.level']);
+  assert.deepEqual(calls, ['load', 'apply', 'success: ']);
+  const codes = ['C0', 'C1', 'C2', 'C3', 'C4', 'C5', 'C6', 'C7', 'C8', 'C9'];
+  const counts = { added: 1, changed: 0, kept: 1, removed: 12 };
+  assert.deepEqual(lines, [
+    { level: 'info', msg: 'Configuration reloaded', trigger: 'signal', ...counts },
+    { level: 'warn', msg: 'Some changed settings need a restart', settings: ['log.level'] },
+    { level: 'warn', msg: 'Pattern in service_code_files matches no file', pattern: '/etc/codes/*.yml' },
+    { level: 'warn', msg: 'Service codes disappeared', count: 12, service_codes: codes },
+  ]);
+});
+
+test('a bad file of service codes is a failure that names it, and all else is applied', async () => {
+  const { reloader, calls, loads, lines } = createReloader();
+  const [good, bad] = ['good.yml', 'bad.yml'].map((name): AppliedCodeFile => {
+    const problems = name === 'bad.yml' ? INVALID.problems : [];
+    const empty = { codes: [], codesWithSecrets: [], folder: undefined, text: undefined };
+    return { ...empty, name, path: name, pattern: name, problems, isInEffect: true, locate: () => name };
+  });
+  assert.ok(good && bad);
+  const outcome = reloader.reload('request');
+  await loads[0]?.resolve({ ...VALID, codeFiles: [good, bad] });
+  assert.deepEqual(await outcome, { error: INVALID.message });
+  assert.deepEqual(calls, ['load', 'apply', 'failure: good.yml bad.yml']);
+  const msg = 'Service code files are invalid; keeping their previous codes';
+  assert.deepEqual(lines.at(-1), {
+    level: 'error',
+    msg,
+    trigger: 'request',
+    err: { message: INVALID.message },
+  });
 });
 
 test('an invalid configuration is not applied, and the next valid one is', async () => {
@@ -61,7 +105,7 @@ test('an invalid configuration is not applied, and the next valid one is', async
   const outcome = reloader.reload('request');
   await loads[0]?.reject(INVALID);
   assert.deepEqual(await outcome, { error: '/etc/xvs.yml:1:1: expected this, found that' });
-  assert.deepEqual(calls, ['load', 'request: /etc/xvs.yml:1:1: expected this, found that']);
+  assert.deepEqual(calls, ['load', 'failure: no files']);
   const next = reloader.reload('file');
   await loads[1]?.resolve(VALID);
   assert.deepEqual(await next, {});
@@ -95,7 +139,7 @@ test('a bug is reported as such, and the outcome does not describe it', async ()
 });
 
 test('disposal waits for a reload that applies the configuration, and prevents further ones', async () => {
-  const applying = deferred<string>();
+  const applying = deferred<AppliedCodes>();
   const { reloader, calls, loads } = createReloader(() => applying.promise);
   const [running, waiting] = [reloader.reload('signal'), reloader.reload('signal')];
   await loads[0]?.resolve(VALID);
@@ -105,11 +149,11 @@ test('disposal waits for a reload that applies the configuration, and prevents f
   });
   await nextTurn();
   assert.equal(isDisposed, false);
-  applying.resolve('applied');
+  applying.resolve(APPLIED);
   await disposed;
   assert.deepEqual([await running, await waiting], [{}, { error: 'The exporter is shutting down.' }]);
   assert.deepEqual(await reloader.reload('file'), { error: 'The exporter is shutting down.' });
-  assert.deepEqual(calls, ['load', 'apply', 'signal: applied, log.level']);
+  assert.deepEqual(calls, ['load', 'apply', 'success: ']);
 });
 
 test('disposal does not wait for files', async () => {

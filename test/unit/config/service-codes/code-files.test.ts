@@ -102,10 +102,10 @@ test('each file has its codes', async () => {
     files: { '/etc/codes/a.yml': '- A\n- B', '/etc/codes/b.yml': '[]' },
   });
   assert.deepEqual(
-    codeFiles.map(({ file, codes }) => [file, codes.length]),
+    codeFiles.map(({ path, name, codes }) => [path, name, codes.length]),
     [
-      ['/etc/codes/a.yml', 2],
-      ['/etc/codes/b.yml', 0],
+      ['/etc/codes/a.yml', 'codes/a.yml', 2],
+      ['/etc/codes/b.yml', 'codes/b.yml', 0],
     ],
   );
 });

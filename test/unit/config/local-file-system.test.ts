@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { BoundedFileSystem } from '../../../src/config/bounded-file-system.ts';
+import { BoundedFileSystem } from '../../../src/config/local-file-system.ts';
 import { deferred } from '../../support/deferred.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 

@@ -1,0 +1,184 @@
+import assert from 'node:assert/strict';
+import { chmodSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { test, type TestContext } from 'node:test';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { LOCAL_FILE_SYSTEM } from '../../../src/config/local-file-system.ts';
+import { WatchedFiles, watchFiles } from '../../../src/config/watched-files.ts';
+import { createFiles, type Files } from '../../support/configuration.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
+import { TemporaryFolder } from '../../support/temporary-folder.ts';
+
+/** A change of the file system, and whether a check detects it. */
+const CHANGES: readonly [string, (folder: TemporaryFolder) => void, boolean][] = [
+  ['no change', () => undefined, false],
+  ['a file written in place', (folder) => writeFileSync(folder.at('codes/a.yml'), '- C'), true],
+  ['a file replaced by rename', (folder) => folder.replace('codes/a.yml', '- C'), true],
+  ['a file replaced by one with the same text', (folder) => folder.replace('codes/a.yml', '- A'), false],
+  ['a new file', (folder) => folder.replace('codes/c.yml', '- C'), true],
+  ['a new file that does not match', (folder) => folder.replace('codes/c.txt', '- C'), false],
+  ['a deleted file', (folder) => rmSync(folder.at('codes/b.yml')), true],
+  ['a missing file that is created', (folder) => folder.replace('late', 'secret'), true],
+  ['a deleted folder', (folder) => rmSync(folder.at('codes'), { recursive: true }), true],
+  [
+    'a swapped link to the folder of a secret, as in Kubernetes',
+    (folder) => {
+      mkdirSync(folder.at('..2'));
+      folder.replace('..2/secret', 'another');
+      folder.link('..data', '..2');
+    },
+    true,
+  ],
+];
+
+for (const checks of [0, 1, 3]) {
+  for (const [name, change, expected] of CHANGES) {
+    test(`after ${checks} checks, the next one ${expected ? 'detects' : 'ignores'} ${name}`, async () => {
+      using folder = new TemporaryFolder();
+      mkdirSync(folder.at('codes'));
+      mkdirSync(folder.at('..1'));
+      folder.replace('..1/secret', 'one');
+      folder.link('..data', '..1');
+      folder.link('secret', '..data/secret');
+      for (const [file, text] of [
+        ['a', '- A'],
+        ['b', '- B'],
+      ] as const)
+        folder.replace(`codes/${file}.yml`, text);
+      const watched = new WatchedFiles(LOCAL_FILE_SYSTEM);
+      const files = await watched.findMatchingFiles(folder.at('codes/*.yml'));
+      for (const path of [...files, folder.at('secret')]) await watched.readFile(path);
+      await assert.rejects(watched.readFile(folder.at('late')), { code: 'ENOENT' });
+      for (let check = 0; check < checks; check += 1) assert.equal(await watched.check(false), watched);
+      change(folder);
+      assert.equal((await watched.check(false)) !== watched, expected);
+    });
+  }
+}
+
+test('a check reads files whose times have changed, a thorough one reads all', async () => {
+  using folder = new TemporaryFolder();
+  let read: string[] = [];
+  const readFile = (path: string): Promise<string> => {
+    read.push(path.slice(path.lastIndexOf('/') + 1));
+    return LOCAL_FILE_SYSTEM.readFile(path);
+  };
+  const watched = new WatchedFiles({ ...LOCAL_FILE_SYSTEM, readFile });
+  for (const name of ['a', 'b']) {
+    folder.replace(name, name);
+    await watched.readFile(folder.at(name));
+  }
+  const checkAndTakeReads = async (isThorough: boolean): Promise<readonly string[]> => {
+    read = [];
+    assert.equal(await watched.check(isThorough), watched);
+    return read.toSorted();
+  };
+  assert.deepEqual(await checkAndTakeReads(false), []);
+  assert.deepEqual(await checkAndTakeReads(true), ['a', 'b']);
+  folder.replace('a', 'a');
+  assert.deepEqual(await checkAndTakeReads(false), ['a']);
+  assert.deepEqual(await checkAndTakeReads(false), []);
+  chmodSync(folder.at('b'), 0o600);
+  assert.deepEqual(await checkAndTakeReads(false), ['b']);
+});
+
+/** Watches a file; `reloads` has the times of the reloads. */
+async function startWatcher(t: TestContext) {
+  const clock = new ManualClock(0);
+  const contents: Record<string, Files[string]> = { '/file': 'old' };
+  // The stamps say nothing unless the test sets one.
+  const stamp = { text: 'stamp', isText: true };
+  const files = createFiles(contents);
+  const readStamp = (path: string): Promise<string> =>
+    stamp.isText ? files.readFile(path) : Promise.resolve(stamp.text);
+  const load = async (): Promise<WatchedFiles> => {
+    const watched = new WatchedFiles({ ...files, readStamp });
+    await watched.readFile('/file');
+    return watched;
+  };
+  const source = { isWatched: true, files: await load() };
+  const reloads: number[] = [];
+  const stop = new AbortController();
+  const reason = new Error('Stopping');
+  const onChange = async (): Promise<void> => {
+    reloads.push(clock.now());
+    source.files = await load();
+  };
+  const ended = assert.rejects(watchFiles({ source, clock, onChange }, stop.signal), reason);
+  t.after(async () => {
+    stop.abort(reason);
+    await ended;
+    assert.equal(clock.sleeperCount, 0);
+  });
+  const pass = async (seconds: number): Promise<void> => {
+    for (let passed = 0; passed < seconds; passed += 1) {
+      clock.advance(1000);
+      for (let turn = 0; turn < 3; turn += 1) await nextTurn();
+    }
+  };
+  return { contents, stamp, source, load, reloads, pass };
+}
+
+test('unchanged files are not reloaded', async (t) => {
+  const { reloads, pass } = await startWatcher(t);
+  await pass(120);
+  assert.deepEqual(reloads, []);
+});
+
+test('a changed file is reloaded after it has not changed for one second', async (t) => {
+  const { contents, reloads, pass } = await startWatcher(t);
+  await pass(7);
+  contents['/file'] = 'new';
+  await pass(60);
+  assert.deepEqual(reloads, [11_000]);
+});
+
+test('a change that stat does not show is reloaded within a minute', async (t) => {
+  const { contents, stamp, source, load, reloads, pass } = await startWatcher(t);
+  stamp.isText = false;
+  source.files = await load();
+  contents['/file'] = 'new';
+  await pass(59);
+  assert.deepEqual(reloads, []);
+  await pass(2);
+  assert.deepEqual(reloads, [61_000]);
+});
+
+test('a file is not reloaded while it is being written', async (t) => {
+  const { contents, reloads, pass } = await startWatcher(t);
+  await pass(4);
+  for (const piece of ['n', 'ne', 'new']) {
+    contents['/file'] = piece;
+    await pass(1);
+  }
+  await pass(60);
+  assert.deepEqual(reloads, [8000]);
+});
+
+test('a file that changes back is not reloaded', async (t) => {
+  const { contents, reloads, pass } = await startWatcher(t);
+  contents['/file'] = 'new';
+  await pass(5);
+  contents['/file'] = 'old';
+  await pass(60);
+  assert.deepEqual(reloads, []);
+});
+
+test('a change that another reload has loaded is not reloaded again', async (t) => {
+  const { contents, source, load, reloads, pass } = await startWatcher(t);
+  contents['/file'] = 'new';
+  await pass(5);
+  source.files = await load();
+  await pass(60);
+  assert.deepEqual(reloads, []);
+});
+
+test('changes are ignored until the source is watched', async (t) => {
+  const { contents, source, reloads, pass } = await startWatcher(t);
+  source.isWatched = false;
+  contents['/file'] = 'new';
+  await pass(60);
+  assert.deepEqual(reloads, []);
+  source.isWatched = true;
+  await pass(10);
+  assert.equal(reloads.length, 1);
+});
