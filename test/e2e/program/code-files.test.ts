@@ -93,12 +93,16 @@ test(
       (now) => (now ?? 0) > before,
     );
 
-    // An invalid file changes nothing, and the error names its location.
+    // An invalid file keeps its codes, and the error names its location.
     folder.replace('codes/stays.json', `[${JSON.stringify(createEntry('STAYS'))},\n {"service_code": 7}]`);
     program.signal('SIGHUP');
-    const line = await exporter.waitForLog(/\{[^{]*"msg":"Configuration reload failed"\}/);
+    const line = await exporter.waitForLog(/\{[^\n]*"msg":"Service code files are invalid; keeping[^\n]*/);
     assert.match(line, /codes\/stays\.json:2:19 \[1\]\.service_code: expected a service code .*, found 7/);
     assert.equal(await exporter.sumFamily('xvs_exporter_config_last_reload_successful'), 0);
+    assert.match(
+      await exporter.fetchMetrics(),
+      /xvs_exporter_code_file_valid\{file="codes\/stays\.json"\} 0/,
+    );
     assert.match(
       await exporter.fetchMetrics(),
       /xvs_up\{service_code="STAYS",env="test",tenant="globex"\} 1/,
@@ -112,7 +116,7 @@ test(
     );
     assert.match(await exporter.fetchMetrics(), /xvs_up\{service_code="STAYS"\} 1/);
     assert.equal(await exporter.sumFamily('xvs_exporter_config_last_reload_successful'), 1);
-    assert.equal(exporter.output.match(/Configuration reloaded/g)?.length, 3);
+    assert.equal(exporter.output.match(/Configuration reloaded/g)?.length, 4);
     assert.doesNotMatch(exporter.output, /secret-of/);
   },
 );
