@@ -1,4 +1,5 @@
 import dns from 'node:dns';
+import { syncBuiltinESMExports } from 'node:module';
 import { mock } from 'node:test';
 
 /** A host name that only this resolver can resolve. */
@@ -20,6 +21,7 @@ export class FakeResolver implements Disposable {
       if (args[0] === HOST_NAME && this.mode !== 'unknown') this.#answer(args[1], args.at(-1) as Callback);
       else ofTheMachine(...args);
     });
+    syncBuiltinESMExports();
   }
 
   #answer(options: unknown, callback: Callback): void {
@@ -34,5 +36,6 @@ export class FakeResolver implements Disposable {
 
   [Symbol.dispose](): void {
     this.#mock.mock.restore();
+    syncBuiltinESMExports();
   }
 }
