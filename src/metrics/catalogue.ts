@@ -429,7 +429,7 @@ export const CATALOGUE = {
   departedTasksEvicted: {
     name: 'xvs_exporter_departed_tasks_evicted_total',
     type: 'counter',
-    help: 'Accounts of departed tasks, and of departed inputs and outputs, forgotten early because the heap has no room for more.',
+    help: 'Accounts of departed tasks, and of departed inputs and outputs, forgotten early because the limit of the process is reached.',
     labels: ['service_code'],
   },
   foldedLabelSets: {

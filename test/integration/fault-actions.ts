@@ -19,7 +19,7 @@ export type FaultAction = (it: FaultTarget) => void | Promise<void>;
 /** Removes all faults. */
 export async function clearFaults(it: FaultTarget): Promise<void> {
   it.faults.clear(it.serviceCode);
-  if (it.resolver !== undefined) it.resolver.mode = 'address';
+  if (it.resolver !== undefined) it.resolver.isKnown = true;
   await it.proxy.restore();
 }
 

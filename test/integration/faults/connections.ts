@@ -57,13 +57,15 @@ export const CONNECTIONS: readonly Fault[] = [
     ),
     reason: 'reset',
   },
-  { name: 'a name that does not exist', faultyCode: 'NAMED', make: setResolution('unknown'), reason: 'dns' },
-  { name: 'a resolver that fails', faultyCode: 'NAMED', make: setResolution('try_again'), reason: 'dns' },
   {
-    name: 'a resolver that is silent',
+    name: 'a name that does not exist',
     faultyCode: 'NAMED',
-    make: setResolution('silence'),
-    reason: 'timeout',
+    make: ({ resolver, proxy }) => {
+      // An open connection needs no name resolution.
+      proxy.closeConnections();
+      if (resolver !== undefined) resolver.isKnown = false;
+    },
+    reason: 'dns',
   },
   {
     name: 'a certificate of another host',
@@ -138,14 +140,6 @@ export const TIMEOUTS: readonly Fault[] = [
     reason: 'timeout',
   },
 ];
-
-function setResolution(does: 'unknown' | 'try_again' | 'silence'): FaultAction {
-  return ({ resolver, proxy }) => {
-    // An open connection needs no name resolution.
-    proxy.closeConnections();
-    if (resolver !== undefined) resolver.mode = does;
-  };
-}
 
 function handleConnectionsWith(accept: (socket: Socket) => void): FaultAction {
   return ({ proxy }) => {

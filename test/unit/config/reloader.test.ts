@@ -22,6 +22,7 @@ const APPLIED: AppliedCodes = {
   kept: [1],
   removed: Array.from({ length: 12 }, (_, index) => ({ target: { serviceCode: `C${index}` } })),
   relabelled: [],
+  expectationChanged: [],
 };
 const INVALID = new ConfigError([{ location: '/etc/xvs.yml:1:1', message: 'expected this, found that' }]);
 
