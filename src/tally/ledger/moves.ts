@@ -47,7 +47,9 @@ function measureContinuation(
   }
   const ofInputs = measureCommonGrowth(account.inputs ?? [], reading.inputs, inputs);
   if (ofInputs === undefined || ofInputs.count > 0) return ofInputs?.bytes;
-  return measureCommonGrowth(account.outputs, reading.outputs, outputs)?.bytes;
+  const ofOutputs = measureCommonGrowth(account.outputs, reading.outputs, outputs);
+  // Without a common value nothing shows that it is the same task.
+  return ofOutputs === undefined || ofOutputs.count === 0 ? undefined : ofOutputs.bytes;
 }
 
 /** The account that was seen last comes first; equally old ones come in an order that a restart does not change. */

@@ -106,8 +106,8 @@ export function openParts(readings: readonly PartReading[], meter: Meter): PartA
 }
 
 /**
- * The growth of the parts that an account and a task have in common; `undefined` if one of them does not continue its
- * account by rule 1, or if there are none.
+ * The number and the growth of the parts that an account and a task have in common; `undefined` if one of them does not
+ * continue its account by rule 1.
  */
 export function measureCommonGrowth(
   parts: PartAccounts,

@@ -228,6 +228,13 @@ test('case 10: a task that moves ends on one server, starts on the other, and ke
   assert.equal(lifetimes.buckets.at(-1), 0);
 });
 
+test('case 10: a task that has no value in common with the one that had its id on another server is new', () => {
+  const before = buildTaskRecord({ vsId: 'v1', inputBytes: 9000 });
+  const after = { ...mergingTask([1, 40]), vsId: 'v2' };
+  const snapshot = commitAll(new TallyRun(), [[before], [after]]);
+  assert.deepEqual(readValues(snapshot, 'inputBytes'), { v1: 0, v2: 40 });
+});
+
 test('case 11: an output counts as unwatched only if its format has had connections', () => {
   const run = new TallyRun();
   type Outputs = readonly [format: string, connections: number | undefined][];
