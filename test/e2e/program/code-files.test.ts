@@ -109,10 +109,10 @@ test(
     );
 
     // The corrected file is applied.
-    folder.replace('codes/stays.json', JSON.stringify([createEntry('STAYS')]));
+    folder.replace('codes/stays.json', JSON.stringify([{ ...createEntry('STAYS'), expect: { tasks: 1 } }]));
     program.signal('SIGHUP');
     await exporter.waitForLog(
-      /"added":0,"changed":0,"kept":2,"removed":0,"relabelled":1,"msg":"Configuration reloaded"/,
+      /"added":0,"changed":0,"kept":2,"removed":0,"relabelled":1,"expectation_changed":1,"msg":"Configuration reloaded"/,
     );
     assert.match(await exporter.fetchMetrics(), /xvs_up\{service_code="STAYS"\} 1/);
     assert.equal(await exporter.sumFamily('xvs_exporter_config_last_reload_successful'), 1);
