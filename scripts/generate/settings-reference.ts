@@ -7,7 +7,8 @@ const HEAD = `# Settings
 
 Every setting can be given in three ways: as a key in the file, an environment variable, or a flag. Flags override
 environment variables, environment variables override the file, and the file overrides the default. An empty variable
-counts as not set. Unknown keys and flags are errors. Unknown \`XVS_\` variables are ignored, because Kubernetes sets
+counts as not set. Unknown keys and flags are errors. An unknown \`XVS_\` variable has no
+effect: one that is close to a known name causes a warning, others do not, because Kubernetes sets
 \`XVS_EXPORTER_SERVICE_HOST\` and others in every container of a namespace with a Service named \`xvs-exporter\`.
 
 The file is YAML or JSON; \`a.b\` is the key \`b\` in the mapping \`a\`. Paths in the file are relative to its folder;

@@ -21,7 +21,7 @@ const GROUP_TITLES = {
   state: 'State',
   log: 'Logging',
   config: 'Configuration file and reload',
-  signing: 'Request signing, for deployments that differ from the published scheme',
+  signing: 'Request signing; the default is the scheme of the public clients',
 } as const;
 
 /** Lists the settings by group. */

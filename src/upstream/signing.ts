@@ -1,6 +1,9 @@
 import { createHmac } from 'node:crypto';
 
-/** How requests are signed. The default settings are the published scheme. */
+/**
+ * How requests are signed. The specification does not show the signature; the default is the scheme of the vendor's public
+ * clients.
+ */
 export interface SigningScheme {
   /** Digest of the HMAC. */
   readonly algorithm: 'sha256' | 'sha1' | 'sha384' | 'sha512' | 'md5';
