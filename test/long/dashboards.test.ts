@@ -25,7 +25,7 @@ const VARIABLES = { ...ALL_SELECTED, __range: '1h', __rate_interval: '5s' };
 const ONLY_WITH_TLS = [CATALOGUE.tlsCertificateNotAfter.name, CATALOGUE.upstreamCertificateNotAfter.name];
 /**
  * The simulator lists no records of other service codes and exceeds no limit; their counters appear with the first one. The
- * service codes have no expectations, and Prometheus has no rules of alerts.
+ * service codes are in no file and have no expectations, and Prometheus has no rules of alerts.
  */
 const WITHOUT_DATA = [
   ...ONLY_WITH_TLS,
@@ -34,6 +34,7 @@ const WITHOUT_DATA = [
   CATALOGUE.expectedTasks.name,
   CATALOGUE.expectedTaskUp.name,
   CATALOGUE.expectedTaskOutputs.name,
+  CATALOGUE.codeFileValid.name,
   ALERT_SERIES.state,
 ];
 
