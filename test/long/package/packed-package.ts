@@ -7,6 +7,7 @@ import { repositoryPath } from '../../support/repository.ts';
 
 /** Sources of the package, without build results. */
 const SOURCES = [
+  '.npmrc',
   'package.json',
   'package-lock.json',
   'tsconfig.json',
@@ -45,7 +46,12 @@ export function pack(): PackedPackage {
   const copy = join(folder, 'copy');
   for (const name of SOURCES) cpSync(repositoryPath(name), join(copy, name), { recursive: true });
   symlinkSync(repositoryPath('node_modules'), join(copy, 'node_modules'));
-  const { status, stdout, stderr } = runNpm(copy, ['pack', '--json', `--pack-destination=${folder}`]);
+  const { status, stdout, stderr } = runNpm(copy, [
+    'pack',
+    '--ignore-scripts=false',
+    '--json',
+    `--pack-destination=${folder}`,
+  ]);
   if (status !== 0) throw new Error(`Expected npm pack to succeed, found\n${stderr}`);
   const [packed] = report.parse(JSON.parse(stdout));
   return {
