@@ -118,7 +118,8 @@ class ListingBodyReader implements Disposable {
   }
 
   fail(error: UpstreamError): FailedListing {
-    const [response, status] = [this.#response, this.#status ?? error.status];
+    const response = this.#response;
+    const status = this.#status ?? error.status;
     const fetched = { error, ret: this.#reader.ret, bytes: this.bytes, status };
     return response === undefined ? fetched : { ...fetched, response };
   }
