@@ -1,5 +1,5 @@
-import { CATALOGUE } from '../../src/metrics/catalogue.ts';
-import type { FamilySpec } from '../../src/metrics/family.ts';
+import { CATALOGUE } from '../../src/metrics/catalogue/catalogue.ts';
+import type { FamilySpec } from '../../src/metrics/catalogue/family.ts';
 
 type Key = keyof typeof CATALOGUE;
 

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import type { StaticLabels } from '../metrics/family.ts';
+import type { StaticLabels } from '../metrics/catalogue/family.ts';
 import type { Shard } from '../sharding/shard.ts';
 import type { TaskNameSource } from '../listing/task-name.ts';
 import type { Expectation } from '../tally/expectations.ts';

@@ -1,4 +1,4 @@
-import type { StaticLabels } from '../metrics/family.ts';
+import type { StaticLabels } from '../metrics/catalogue/family.ts';
 import { formatShard } from '../sharding/shard.ts';
 import type { Expectation } from '../tally/expectations.ts';
 import { describeKind } from './config-error.ts';

@@ -1,4 +1,4 @@
-import type { SampleColumns } from '../metrics/sample-columns.ts';
+import type { SampleColumns } from '../metrics/catalogue/sample-columns.ts';
 import type { Snapshot } from '../tally/snapshot.ts';
 import { POLL_ERROR_REASONS, type PollErrorReason } from '../upstream/errors.ts';
 

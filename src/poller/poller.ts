@@ -1,6 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import type { ReaderPool } from '../listing/reader-pool.ts';
-import type { ExporterMetrics } from '../metrics/exporter-metrics.ts';
+import type { ExporterMetrics } from '../metrics/exposition/exporter-metrics.ts';
 import { BackgroundTask, FirstFailure } from '../runtime/background-task.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { mapYielding } from '../runtime/concurrency.ts';

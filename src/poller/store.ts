@@ -1,6 +1,6 @@
-import { CATALOGUE } from '../metrics/catalogue.ts';
-import { CodeLabels } from '../metrics/code-labels.ts';
-import type { Family, FamilySpec, Sample, Samples } from '../metrics/family.ts';
+import { CATALOGUE } from '../metrics/catalogue/catalogue.ts';
+import { CodeLabels } from '../metrics/exposition/code-labels.ts';
+import type { Family, FamilySpec, Sample, Samples } from '../metrics/catalogue/family.ts';
 import { COUNTER_FAMILIES, LISTING_FAMILIES } from '../tally/family-keys.ts';
 import { listExpectedTasks, type ExpectedTask, type Expectation } from '../tally/expectations.ts';
 import type { Instant } from '../tally/instant.ts';

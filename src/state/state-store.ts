@@ -1,4 +1,3 @@
-import type { StateStatistics } from '../metrics/exporter-metrics.ts';
 import { linkAbort } from '../runtime/abort.ts';
 import { FirstFailure } from '../runtime/background-task.ts';
 import { runInTurns } from '../runtime/concurrency.ts';
@@ -7,7 +6,7 @@ import { readLastListingMs, type StateChange } from '../tally/state-entry.ts';
 import type { Tally } from '../tally/tally.ts';
 import { DatabaseError, type Database, type StateRecord, type WriteBatch } from './database.ts';
 import { isDamage, openDatabase, setAside, type OpenDatabaseOptions } from './open-database.ts';
-import { StateWriter } from './state-writer.ts';
+import { StateWriter, type StateStatistics } from './state-writer.ts';
 
 /** A listing is published after this time even if it is not written yet. */
 const MAX_PUBLICATION_DELAY_MS = 100;

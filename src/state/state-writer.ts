@@ -1,5 +1,4 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
-import type { StateStatistics } from '../metrics/exporter-metrics.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { getErrorMessage } from '../runtime/errors.ts';
 import type { Logger } from '../runtime/logger.ts';
@@ -10,6 +9,17 @@ const MEASURE_INTERVAL_MS = 60_000;
 
 /** Adds changes to a batch. */
 export type Fill = (batch: WriteBatch, database: Database) => Promise<void>;
+
+/** What the metrics tell about the state. The state store updates it. */
+export interface StateStatistics {
+  writeErrors: number;
+  /** Listings that were published before they were written. */
+  delayedPublications: number;
+  /** Wall-clock milliseconds; `undefined` before the first write. */
+  lastWriteMs: number | undefined;
+  /** The size of the database; `undefined` before it is measured. */
+  bytes: number | undefined;
+}
 
 export interface StateWriterOptions {
   readonly database: Database;

@@ -1,5 +1,5 @@
 import { OTHER } from '../listing/label-values.ts';
-import type { LabelSet, SampleColumns } from '../metrics/sample-columns.ts';
+import type { LabelSet, SampleColumns } from '../metrics/catalogue/sample-columns.ts';
 import type { Instant } from './instant.ts';
 import type { LabelFolding } from './label-folding.ts';
 import type { LabelSum } from '../listing/family-sums.ts';

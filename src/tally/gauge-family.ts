@@ -1,4 +1,4 @@
-import type { SampleColumns } from '../metrics/sample-columns.ts';
+import type { SampleColumns } from '../metrics/catalogue/sample-columns.ts';
 import type { Instant } from './instant.ts';
 import type { LabelFolding } from './label-folding.ts';
 import { LabelLimiter } from './label-limiter.ts';

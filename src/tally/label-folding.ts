@@ -1,5 +1,5 @@
-import { CATALOGUE } from '../metrics/catalogue.ts';
-import type { FamilySpec } from '../metrics/family.ts';
+import { CATALOGUE } from '../metrics/catalogue/catalogue.ts';
+import type { FamilySpec } from '../metrics/catalogue/family.ts';
 import { FAMILIES, findFamily } from '../listing/families.ts';
 import { OTHER } from '../listing/label-values.ts';
 import { recordOf } from '../runtime/record-of.ts';

@@ -1,4 +1,4 @@
-import { SampleColumns, type LabelSet } from '../metrics/sample-columns.ts';
+import { SampleColumns, type LabelSet } from '../metrics/catalogue/sample-columns.ts';
 import type { Instant } from './instant.ts';
 
 const RETENTION_MS = 60 * 60 * 1000;

@@ -1,4 +1,4 @@
-import type { LabelSet } from '../metrics/sample-columns.ts';
+import type { LabelSet } from '../metrics/catalogue/sample-columns.ts';
 
 /** Collects the samples of one family of one service code in columns. */
 export class SampleBuffer {

@@ -1,5 +1,5 @@
-import type { PlainSample, Samples } from '../metrics/family.ts';
-import type { SampleColumns } from '../metrics/sample-columns.ts';
+import type { PlainSample, Samples } from '../metrics/catalogue/family.ts';
+import type { SampleColumns } from '../metrics/catalogue/sample-columns.ts';
 import type { LedgerCounter, ListingGauge, TaskFamily } from './family-keys.ts';
 import type { Instant } from './instant.ts';
 import type { ForeignCount, InvalidFieldCount, SurplusCount } from '../listing/listing-sink.ts';

@@ -1,6 +1,6 @@
-import { CATALOGUE } from '../metrics/catalogue.ts';
-import type { PlainSample } from '../metrics/family.ts';
-import { SampleColumns } from '../metrics/sample-columns.ts';
+import { CATALOGUE } from '../metrics/catalogue/catalogue.ts';
+import type { PlainSample } from '../metrics/catalogue/family.ts';
+import { SampleColumns } from '../metrics/catalogue/sample-columns.ts';
 import { runInSteps, type ItemCount } from '../runtime/steps.ts';
 import { listSums, type LabelSum } from '../listing/family-sums.ts';
 import { encodeLabelKey } from '../listing/label-values.ts';

@@ -1,4 +1,4 @@
-import type { LabelSet, SampleColumns } from '../metrics/sample-columns.ts';
+import type { LabelSet, SampleColumns } from '../metrics/catalogue/sample-columns.ts';
 import { recordOf } from '../runtime/record-of.ts';
 import { TASK_FAMILIES, type TaskFamily } from './family-keys.ts';
 import { stillUnseen } from './counter-family.ts';

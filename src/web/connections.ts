@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net';
-import type { WebMetrics } from '../metrics/web-metrics.ts';
+import type { WebMetrics } from '../metrics/exposition/web-metrics.ts';
 import { MAX_CONNECTIONS } from '../runtime/limits.ts';
 import { toClientKey } from './client-address.ts';
 import { FairShare } from './fair-share.ts';

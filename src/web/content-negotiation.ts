@@ -1,5 +1,5 @@
 import Negotiator from 'negotiator';
-import type { ExpositionFormat } from '../metrics/exposition-lines.ts';
+import type { ExpositionFormat } from '../metrics/exposition/exposition-lines.ts';
 
 /** An exposition format and the `Content-Type` that announces it. */
 export interface NegotiatedFormat {

@@ -1,11 +1,11 @@
 import { breakDownListing, type ListingBreakdown } from './status-page/listing-breakdown.ts';
-import { CATALOGUE } from '../metrics/catalogue.ts';
-import type { CodeLabels } from '../metrics/code-labels.ts';
+import { CATALOGUE } from '../metrics/catalogue/catalogue.ts';
+import type { CodeLabels } from '../metrics/exposition/code-labels.ts';
 import type { Configuration } from '../config/configuration.ts';
-import type { ConfigLoads, ExporterMetrics } from '../metrics/exporter-metrics.ts';
-import { countSeries } from '../metrics/exposition.ts';
-import type { Family, StaticLabels } from '../metrics/family.ts';
-import type { FamilySelection } from '../metrics/family.ts';
+import type { ConfigLoads, ExporterMetrics } from '../metrics/exposition/exporter-metrics.ts';
+import { countSeries } from '../metrics/exposition/exposition.ts';
+import type { Family, StaticLabels } from '../metrics/catalogue/family.ts';
+import type { FamilySelection } from '../metrics/catalogue/family.ts';
 import type { LatestListing, PollHistoryView } from '../poller/poll-history.ts';
 import type { Poller } from '../poller/poller.ts';
 import type { ScrapeTrigger } from '../poller/scrape-trigger.ts';

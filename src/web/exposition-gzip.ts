@@ -1,6 +1,6 @@
 import { promisify } from 'node:util';
 import { constants, crc32, deflateRaw, deflateRawSync, gzipSync, type ZlibOptions } from 'node:zlib';
-import type { ExpositionBody, ExpositionHead } from '../metrics/exposition-body.ts';
+import type { ExpositionBody, ExpositionHead } from '../metrics/exposition/exposition-body.ts';
 
 /** Level 1 takes less than half the time of the default for a fifth more bytes. */
 const LEVEL = 1;

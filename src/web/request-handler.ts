@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { pipeline, Readable } from 'node:stream';
 import { TLSSocket } from 'node:tls';
-import type { WebMetrics } from '../metrics/web-metrics.ts';
+import type { WebMetrics } from '../metrics/exposition/web-metrics.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { MAX_RESPONSES_BEING_CREATED } from '../runtime/limits.ts';
 import type { Logger } from '../runtime/logger.ts';

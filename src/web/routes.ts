@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { Exposition } from '../metrics/exposition.ts';
+import type { Exposition } from '../metrics/exposition/exposition.ts';
 import type { ExporterFacade } from './exporter-facade.ts';
 import { parseRequestTarget, PROBE_PATHS, runAtOnce, type WebRequest } from './request.ts';
 import { respondText, type WebResponse } from './response.ts';

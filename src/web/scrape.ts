@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { Exposition } from '../metrics/exposition.ts';
-import type { FamilySelection } from '../metrics/family.ts';
+import type { Exposition } from '../metrics/exposition/exposition.ts';
+import type { FamilySelection } from '../metrics/catalogue/family.ts';
 import { acceptsGzip, negotiateFormat } from './content-negotiation.ts';
 import type { ExporterFacade } from './exporter-facade.ts';
 import { gzipExposition } from './exposition-gzip.ts';

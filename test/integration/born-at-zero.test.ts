@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import { test } from 'node:test';
-import { CATALOGUE } from '../../src/metrics/catalogue.ts';
-import { withTotals } from '../../src/metrics/sample-columns.ts';
+import { CATALOGUE } from '../../src/metrics/catalogue/catalogue.ts';
+import { withTotals } from '../../src/metrics/catalogue/sample-columns.ts';
 import { render } from '../support/render.ts';
 import { parseSeries } from '../support/series.ts';
 import { ScriptedExporter } from './scripted-exporter.ts';

@@ -6,7 +6,7 @@ import { buildServiceCodePage, buildListPage } from '../../src/web/status-page/p
 import { startSimulator, type Simulator } from '../../src/simulator/server.ts';
 import { createWorld, type World } from '../../src/simulator/world.ts';
 import { ManualClock } from '../support/manual-clock.ts';
-import type { ExpositionFormat } from '../../src/metrics/exposition-lines.ts';
+import type { ExpositionFormat } from '../../src/metrics/exposition/exposition-lines.ts';
 import { parseExposition } from '../support/exposition-parser.ts';
 import { render } from '../support/render.ts';
 import type { FaultTarget } from './fault-actions.ts';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { CATALOGUE } from '../../src/metrics/catalogue.ts';
-import { countSeries } from '../../src/metrics/exposition.ts';
-import type { Family } from '../../src/metrics/family.ts';
+import { CATALOGUE } from '../../src/metrics/catalogue/catalogue.ts';
+import { countSeries } from '../../src/metrics/exposition/exposition.ts';
+import type { Family } from '../../src/metrics/catalogue/family.ts';
 import { CODES } from './rig-configuration.ts';
 import { Rig } from './rig.ts';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { ALERT_SERIES } from '../../deploy/grafana/source/queries.ts';
-import { CATALOGUE } from '../../src/metrics/catalogue.ts';
+import { CATALOGUE } from '../../src/metrics/catalogue/catalogue.ts';
 import { test, type TestContext } from 'node:test';
 import { startProgram, type Program } from '../support/program.ts';
 import { createDiscoveryJobs } from '../support/discovery-jobs.ts';

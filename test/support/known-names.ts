@@ -1,8 +1,8 @@
 import { ALERT_SERIES } from '../../deploy/grafana/source/queries.ts';
 import { listSettings, toEnvironmentName } from '../../src/config/settings.ts';
-import { ExporterMetrics } from '../../src/metrics/exporter-metrics.ts';
-import { CATALOGUE } from '../../src/metrics/catalogue.ts';
-import type { FamilySpec } from '../../src/metrics/family.ts';
+import { ExporterMetrics } from '../../src/metrics/exposition/exporter-metrics.ts';
+import { CATALOGUE } from '../../src/metrics/catalogue/catalogue.ts';
+import type { FamilySpec } from '../../src/metrics/catalogue/family.ts';
 import { systemClock } from '../../src/runtime/clock.ts';
 import { parseSelectors } from './promql.ts';
 

@@ -1,6 +1,6 @@
-import { Exposition } from '../../src/metrics/exposition.ts';
-import type { ExpositionFormat } from '../../src/metrics/exposition-lines.ts';
-import type { Family } from '../../src/metrics/family.ts';
+import { Exposition } from '../../src/metrics/exposition/exposition.ts';
+import type { ExpositionFormat } from '../../src/metrics/exposition/exposition-lines.ts';
+import type { Family } from '../../src/metrics/catalogue/family.ts';
 
 /** Renders an exposition as text, without a shared cache. */
 export function render(families: readonly Family[], format: ExpositionFormat): string {

@@ -1,5 +1,5 @@
-import { CATALOGUE } from '../../src/metrics/catalogue.ts';
-import type { HistogramSample, Sample, Samples } from '../../src/metrics/family.ts';
+import { CATALOGUE } from '../../src/metrics/catalogue/catalogue.ts';
+import type { HistogramSample, Sample, Samples } from '../../src/metrics/catalogue/family.ts';
 import {
   COUNTER_FAMILIES,
   LISTING_FAMILIES,

@@ -1,4 +1,4 @@
-import { CATALOGUE as C } from '../../../src/metrics/catalogue.ts';
+import { CATALOGUE as C } from '../../../src/metrics/catalogue/catalogue.ts';
 import { DEVICE_TYPES, NO_LISTING, thresholds } from './appearance.ts';
 import { UIDS, type DashboardSpec } from './dashboard-builder.ts';
 import { dashedThresholds, stackedSeries, timeSeries } from './panels.ts';

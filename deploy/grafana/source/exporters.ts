@@ -1,4 +1,4 @@
-import { CATALOGUE as C } from '../../../src/metrics/catalogue.ts';
+import { CATALOGUE as C } from '../../../src/metrics/catalogue/catalogue.ts';
 import { YES_OR_NO } from './appearance.ts';
 import { max, type Queries } from './queries.ts';
 import { table } from './tables.ts';

@@ -1,4 +1,4 @@
-import { CATALOGUE as C } from '../../../src/metrics/catalogue.ts';
+import { CATALOGUE as C } from '../../../src/metrics/catalogue/catalogue.ts';
 import { stackedSeries, timeSeries } from './panels.ts';
 import { bits, CATCH_UP_NOTE, perMinute, sum, type Queries } from './queries.ts';
 

@@ -1,4 +1,4 @@
-import { CATALOGUE as C } from '../../../src/metrics/catalogue.ts';
+import { CATALOGUE as C } from '../../../src/metrics/catalogue/catalogue.ts';
 import { thresholds } from './appearance.ts';
 import { UIDS, type DashboardSpec } from './dashboard-builder.ts';
 import { timeSeries } from './panels.ts';

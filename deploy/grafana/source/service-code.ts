@@ -1,4 +1,4 @@
-import { CATALOGUE as C } from '../../../src/metrics/catalogue.ts';
+import { CATALOGUE as C } from '../../../src/metrics/catalogue/catalogue.ts';
 import { NO_LISTING, RET, thresholds, UP_OR_DOWN } from './appearance.ts';
 import { UIDS, type DashboardSpec } from './dashboard-builder.ts';
 import { inputsAndOutputs } from './inputs-and-outputs.ts';

@@ -1,5 +1,5 @@
-import { CATALOGUE as C } from '../../../src/metrics/catalogue.ts';
-import type { FamilySpec } from '../../../src/metrics/family.ts';
+import { CATALOGUE as C } from '../../../src/metrics/catalogue/catalogue.ts';
+import type { FamilySpec } from '../../../src/metrics/catalogue/family.ts';
 import { STALLED_OR_FLOWING, thresholds } from './appearance.ts';
 import { UIDS, type DashboardSpec } from './dashboard-builder.ts';
 import { stat, timeSeries, statusStat, stateTimeline } from './panels.ts';

@@ -1,4 +1,4 @@
-import { CATALOGUE as C } from '../../../src/metrics/catalogue.ts';
+import { CATALOGUE as C } from '../../../src/metrics/catalogue/catalogue.ts';
 import { NO_LISTING, thresholds } from './appearance.ts';
 import { statusStat, timeSeries } from './panels.ts';
 import { legendOf, sum, type Queries } from './queries.ts';

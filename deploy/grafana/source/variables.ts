@@ -5,7 +5,7 @@ import {
   VariableRefresh,
   VariableSort,
 } from '@grafana/grafana-foundation-sdk/dashboard';
-import { CATALOGUE } from '../../../src/metrics/catalogue.ts';
+import { CATALOGUE } from '../../../src/metrics/catalogue/catalogue.ts';
 import { DATA_SOURCE } from './panels.ts';
 import { formatMatcher, SCOPE, type Filter } from './queries.ts';
 

@@ -1,4 +1,4 @@
-import { NO_STATIC_LABELS } from '../../metrics/family.ts';
+import { NO_STATIC_LABELS } from '../../metrics/catalogue/family.ts';
 import { mapConcurrent } from '../../runtime/concurrency.ts';
 import { ownCodes } from '../../sharding/own-codes.ts';
 import type { Shard } from '../../sharding/shard.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { CATALOGUE } from '../../metrics/catalogue.ts';
-import type { StaticLabels } from '../../metrics/family.ts';
+import { CATALOGUE } from '../../metrics/catalogue/catalogue.ts';
+import type { StaticLabels } from '../../metrics/catalogue/family.ts';
 import { expectedFound, formatValue } from '../config-error.ts';
 import { schemaMeta } from '../schemas.ts';
 import { expected, reject } from '../validation.ts';

@@ -1,8 +1,8 @@
 import { listSums, type Sums } from '../../listing/family-sums.ts';
 import type { TaskReading } from '../../listing/listing-sink.ts';
-import { CATALOGUE } from '../../metrics/catalogue.ts';
-import type { HistogramSample } from '../../metrics/family.ts';
-import { Histogram, type PersistedHistogram } from '../../metrics/histogram.ts';
+import { CATALOGUE } from '../../metrics/catalogue/catalogue.ts';
+import type { HistogramSample } from '../../metrics/catalogue/family.ts';
+import { Histogram, type PersistedHistogram } from '../../metrics/catalogue/histogram.ts';
 import { recordOf } from '../../runtime/record-of.ts';
 import { runInSteps, type ItemCount } from '../../runtime/steps.ts';
 import type { AccountBudget, AccountShare } from '../account-budget.ts';

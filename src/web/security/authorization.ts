@@ -1,4 +1,4 @@
-import type { RequestRejectionReason, WebMetrics } from '../../metrics/web-metrics.ts';
+import type { RequestRejectionReason, WebMetrics } from '../../metrics/exposition/web-metrics.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import { isProbe } from '../request.ts';

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { formatShard } from '../../sharding/shard.ts';
-import type { StaticLabels } from '../../metrics/family.ts';
+import type { StaticLabels } from '../../metrics/catalogue/family.ts';
 import type { PageLinks, ProcessStatus } from '../exporter-facade.ts';
 import type { IconState } from './conditions.ts';
 import { formatTimeSpan, renderAge } from './human-units.ts';

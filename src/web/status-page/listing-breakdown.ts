@@ -1,9 +1,9 @@
-import { CATALOGUE } from '../../metrics/catalogue.ts';
-import type { FamilySpec } from '../../metrics/family.ts';
+import { CATALOGUE } from '../../metrics/catalogue/catalogue.ts';
+import type { FamilySpec } from '../../metrics/catalogue/family.ts';
 import type { ListingGauge } from '../../tally/family-keys.ts';
 import type { NotableTasks } from '../../tally/notable-tasks.ts';
 import type { ByteCounters, Snapshot } from '../../tally/snapshot.ts';
-import type { SampleColumns } from '../../metrics/sample-columns.ts';
+import type { SampleColumns } from '../../metrics/catalogue/sample-columns.ts';
 
 /** The sum of one label value. */
 export interface NamedCount {

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { createExporter } from '../../../src/app.ts';
-import { Exposition } from '../../../src/metrics/exposition.ts';
+import { Exposition } from '../../../src/metrics/exposition/exposition.ts';
 import { handle } from '../../../src/web/routes.ts';
 import { DEFAULT_WEB_CONFIGURATION_SOURCE } from '../../../src/web/security/web-configuration.ts';
 import { startWebServer } from '../../../src/web/server.ts';

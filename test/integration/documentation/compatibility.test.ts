@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { z } from 'zod';
 import { listSettings } from '../../../src/config/settings.ts';
-import { CATALOGUE } from '../../../src/metrics/catalogue.ts';
-import type { FamilySpec } from '../../../src/metrics/family.ts';
+import { CATALOGUE } from '../../../src/metrics/catalogue/catalogue.ts';
+import type { FamilySpec } from '../../../src/metrics/catalogue/family.ts';
 import { readFixture } from '../../support/fixtures.ts';
 
 /** The names of the last release, which later ones must keep: see CONTRIBUTING.md. */

@@ -1,5 +1,5 @@
 import type { CodeState } from '../../../src/poller/store.ts';
-import type { SampleColumns } from '../../../src/metrics/sample-columns.ts';
+import type { SampleColumns } from '../../../src/metrics/catalogue/sample-columns.ts';
 import type { Snapshot } from '../../../src/tally/snapshot.ts';
 import type { Audit } from './audit.ts';
 import { compareTotals } from './audit.ts';

@@ -1,6 +1,6 @@
 import { tmpdir } from 'node:os';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { ExporterMetrics } from '../../../src/metrics/exporter-metrics.ts';
+import { ExporterMetrics } from '../../../src/metrics/exposition/exporter-metrics.ts';
 import type { PolledCode } from '../../../src/poller/polled-code.ts';
 import { createTally, Poller } from '../../../src/poller/poller.ts';
 import { createLogger } from '../../../src/runtime/logger.ts';

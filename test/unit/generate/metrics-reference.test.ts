@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { CATALOGUE } from '../../../src/metrics/catalogue.ts';
+import { CATALOGUE } from '../../../src/metrics/catalogue/catalogue.ts';
 import { renderMetricsReference } from '../../../scripts/generate/metrics-reference.ts';
 import { assertGolden } from '../../support/fixtures.ts';
 

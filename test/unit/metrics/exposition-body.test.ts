@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { CATALOGUE } from '../../../src/metrics/catalogue.ts';
-import type { ExpositionFormat } from '../../../src/metrics/exposition-lines.ts';
-import { Exposition } from '../../../src/metrics/exposition.ts';
-import type { Family, FamilySelection } from '../../../src/metrics/family.ts';
+import { CATALOGUE } from '../../../src/metrics/catalogue/catalogue.ts';
+import type { ExpositionFormat } from '../../../src/metrics/exposition/exposition-lines.ts';
+import { Exposition } from '../../../src/metrics/exposition/exposition.ts';
+import type { Family, FamilySelection } from '../../../src/metrics/catalogue/family.ts';
 import { render } from '../../support/render.ts';
 
 const FORMATS: readonly ExpositionFormat[] = ['text', 'openmetrics'];

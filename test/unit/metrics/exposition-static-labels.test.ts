@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { CATALOGUE } from '../../../src/metrics/catalogue.ts';
-import { Exposition } from '../../../src/metrics/exposition.ts';
-import type { Family, FamilySpec, Sample } from '../../../src/metrics/family.ts';
+import { CATALOGUE } from '../../../src/metrics/catalogue/catalogue.ts';
+import { Exposition } from '../../../src/metrics/exposition/exposition.ts';
+import type { Family, FamilySpec, Sample } from '../../../src/metrics/catalogue/family.ts';
 import { parseExposition } from '../../support/exposition-parser.ts';
 import { render } from '../../support/render.ts';
 

@@ -3,13 +3,13 @@ import { test } from 'node:test';
 
 import * as fc from 'fast-check';
 
-import { CATALOGUE } from '../../../src/metrics/catalogue.ts';
-import { countSeries, Exposition } from '../../../src/metrics/exposition.ts';
+import { CATALOGUE } from '../../../src/metrics/catalogue/catalogue.ts';
+import { countSeries, Exposition } from '../../../src/metrics/exposition/exposition.ts';
 import { arbitraryText } from '../../support/arbitrary-text.ts';
 import { render } from '../../support/render.ts';
-import type { ExpositionFormat } from '../../../src/metrics/exposition-lines.ts';
-import type { Family, FamilySpec, Sample } from '../../../src/metrics/family.ts';
-import { SampleColumns } from '../../../src/metrics/sample-columns.ts';
+import type { ExpositionFormat } from '../../../src/metrics/exposition/exposition-lines.ts';
+import type { Family, FamilySpec, Sample } from '../../../src/metrics/catalogue/family.ts';
+import { SampleColumns } from '../../../src/metrics/catalogue/sample-columns.ts';
 import { parseExposition } from '../../support/exposition-parser.ts';
 import type { ParsedFamily, ParsedSample } from '../../support/exposition-parser.ts';
 import { assertGolden } from '../../support/fixtures.ts';

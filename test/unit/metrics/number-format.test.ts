@@ -3,7 +3,7 @@ import { test } from 'node:test';
 
 import * as fc from 'fast-check';
 
-import { formatCanonicalFloat, formatSampleValue } from '../../../src/metrics/number-format.ts';
+import { formatCanonicalFloat, formatSampleValue } from '../../../src/metrics/exposition/exposition-lines.ts';
 
 // The examples of OpenMetrics 1.0, "Canonical Numbers".
 const CANONICAL = [

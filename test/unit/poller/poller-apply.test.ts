@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { Samples } from '../../../src/metrics/family.ts';
-import type { ExporterMetrics } from '../../../src/metrics/exporter-metrics.ts';
+import type { Samples } from '../../../src/metrics/catalogue/family.ts';
+import type { ExporterMetrics } from '../../../src/metrics/exposition/exporter-metrics.ts';
 import type { PolledCode } from '../../../src/poller/polled-code.ts';
 import type { Store } from '../../../src/poller/store.ts';
 import { UpstreamError } from '../../../src/upstream/errors.ts';

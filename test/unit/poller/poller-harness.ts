@@ -2,7 +2,7 @@ import { getReaderPool } from '../../support/read-listing.ts';
 import assert from 'node:assert/strict';
 import { after, type TestContext } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { ExporterMetrics } from '../../../src/metrics/exporter-metrics.ts';
+import { ExporterMetrics } from '../../../src/metrics/exposition/exporter-metrics.ts';
 import type { PolledCode } from '../../../src/poller/polled-code.ts';
 import { Poller, type PollTrigger } from '../../../src/poller/poller.ts';
 import { ManualClock } from '../../support/manual-clock.ts';

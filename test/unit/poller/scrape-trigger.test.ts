@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { CATALOGUE } from '../../../src/metrics/catalogue.ts';
-import { withTotals } from '../../../src/metrics/sample-columns.ts';
+import { CATALOGUE } from '../../../src/metrics/catalogue/catalogue.ts';
+import { withTotals } from '../../../src/metrics/catalogue/sample-columns.ts';
 import {
   computeScrapeWaitMs,
   ScrapeTrigger,

@@ -3,7 +3,7 @@ import { getReaderPool } from '../../support/read-listing.ts';
 import { test, type TestContext } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import fc from 'fast-check';
-import type { PollMetrics } from '../../../src/metrics/code-metrics.ts';
+import type { PollMetrics } from '../../../src/metrics/exposition/code-metrics.ts';
 import { PollLogger } from '../../../src/poller/poll-logger.ts';
 import { ServiceCodePoller } from '../../../src/poller/service-code-poller.ts';
 import type { CodeState } from '../../../src/poller/store.ts';

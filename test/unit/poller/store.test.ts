@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { CATALOGUE } from '../../../src/metrics/catalogue.ts';
+import { CATALOGUE } from '../../../src/metrics/catalogue/catalogue.ts';
 import { isStale, Store, createUnpolledState, type CodeState } from '../../../src/poller/store.ts';
 import { COUNTER_FAMILIES, LISTING_FAMILIES } from '../../../src/tally/family-keys.ts';
 import { parseExposition } from '../../support/exposition-parser.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { LabelSet } from '../../../src/metrics/sample-columns.ts';
+import type { LabelSet } from '../../../src/metrics/catalogue/sample-columns.ts';
 import { SampleBuffer } from '../../../src/tally/sample-buffer.ts';
 import { SampleCache } from '../../../src/tally/sample-cache.ts';
 

@@ -1,6 +1,6 @@
-import { CATALOGUE } from '../../../src/metrics/catalogue.ts';
+import { CATALOGUE } from '../../../src/metrics/catalogue/catalogue.ts';
 import { SINGLE_SHARD } from '../../../src/sharding/shard.ts';
-import type { Family } from '../../../src/metrics/family.ts';
+import type { Family } from '../../../src/metrics/catalogue/family.ts';
 import type { CollectedFamilies, ExporterFacade } from '../../../src/web/exporter-facade.ts';
 import { createStatus, LINKS, PROCESS } from './status-page/status-fixtures.ts';
 

@@ -2,7 +2,7 @@ import type {
   ConnectionCloseReason,
   RequestRejectionReason,
   WebMetrics,
-} from '../../../src/metrics/web-metrics.ts';
+} from '../../../src/metrics/exposition/web-metrics.ts';
 
 /** Metrics of the web server that a test can read. */
 export class RecordedWebMetrics implements WebMetrics {

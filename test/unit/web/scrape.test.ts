@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { gunzipSync } from 'node:zlib';
-import { CATALOGUE } from '../../../src/metrics/catalogue.ts';
-import { Exposition } from '../../../src/metrics/exposition.ts';
+import { CATALOGUE } from '../../../src/metrics/catalogue/catalogue.ts';
+import { Exposition } from '../../../src/metrics/exposition/exposition.ts';
 import type { ScrapeRequest } from '../../../src/poller/scrape-trigger.ts';
 import type { ExporterFacade } from '../../../src/web/exporter-facade.ts';
 import { handle } from '../../../src/web/routes.ts';

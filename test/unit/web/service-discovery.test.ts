@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { request } from 'node:http';
 import { test } from 'node:test';
-import { Exposition } from '../../../src/metrics/exposition.ts';
+import { Exposition } from '../../../src/metrics/exposition/exposition.ts';
 import { buildTargetGroups } from '../../../src/web/service-discovery.ts';
 import { handle } from '../../../src/web/routes.ts';
 import type { ExporterFacade } from '../../../src/web/exporter-facade.ts';

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { UIDS } from '../../../../deploy/grafana/source/dashboard-builder.ts';
 import { SCOPE } from '../../../../deploy/grafana/source/queries.ts';
 import { renderDashboardFiles } from '../../../../deploy/grafana/source/dashboards.ts';
-import { CATALOGUE } from '../../../../src/metrics/catalogue.ts';
+import { CATALOGUE } from '../../../../src/metrics/catalogue/catalogue.ts';
 import { assertGolden } from '../../../support/fixtures.ts';
 import { listExpressions, interpolate, parseDashboard, parseLabelValues } from '../../../support/grafana.ts';
 import { listKnownSeries, findUnknownNames } from '../../../support/known-names.ts';

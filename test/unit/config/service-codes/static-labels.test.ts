@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { staticLabels } from '../../../../src/config/service-codes/static-labels.ts';
-import { ExporterMetrics } from '../../../../src/metrics/exporter-metrics.ts';
+import { ExporterMetrics } from '../../../../src/metrics/exposition/exporter-metrics.ts';
 import {
   loadConfiguration,
   catchConfigErrorMessage,

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { breakDownListing } from '../../../../src/web/status-page/listing-breakdown.ts';
 import { buildOutputRecord, buildTaskRecord, buildUserRecord } from '../../../support/record-builders.ts';
-import { SampleColumns } from '../../../../src/metrics/sample-columns.ts';
+import { SampleColumns } from '../../../../src/metrics/catalogue/sample-columns.ts';
 import { pickByteCounters } from '../../../../src/tally/snapshot.ts';
 import { START_MS, STEP_MS, TallyRun } from '../../../support/tally-run.ts';
 

@@ -1,6 +1,6 @@
 import { systemClock } from '../../../../src/runtime/clock.ts';
 import { createLogger } from '../../../../src/runtime/logger.ts';
-import { Exposition } from '../../../../src/metrics/exposition.ts';
+import { Exposition } from '../../../../src/metrics/exposition/exposition.ts';
 import { PollHistory } from '../../../../src/poller/poll-history.ts';
 import { DEFAULT_WEB_CONFIGURATION_SOURCE } from '../../../../src/web/security/web-configuration.ts';
 import { handle } from '../../../../src/web/routes.ts';

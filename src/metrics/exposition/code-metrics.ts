@@ -1,11 +1,11 @@
-import type { Clock } from '../runtime/clock.ts';
-import { certainOffsetMs } from '../upstream/clock-offset.ts';
-import { POLL_ERROR_REASONS, type PollErrorReason } from '../upstream/errors.ts';
-import type { RequestObserver, ResponseHead } from '../upstream/request-observer.ts';
-import { CATALOGUE } from './catalogue.ts';
-import type { Family, Sample } from './family.ts';
-import type { Histogram } from './histogram.ts';
-import { SampleColumns, type LabelSet } from './sample-columns.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import { certainOffsetMs } from '../../upstream/clock-offset.ts';
+import { POLL_ERROR_REASONS, type PollErrorReason } from '../../upstream/errors.ts';
+import type { RequestObserver, ResponseHead } from '../../upstream/request-observer.ts';
+import { CATALOGUE } from '../catalogue/catalogue.ts';
+import type { Family, Sample } from '../catalogue/family.ts';
+import type { Histogram } from '../catalogue/histogram.ts';
+import { SampleColumns, type LabelSet } from '../catalogue/sample-columns.ts';
 
 /** Why a poll that was due was skipped. */
 export type SkipReason = 'overlap' | 'retry_after';

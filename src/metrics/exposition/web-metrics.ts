@@ -1,4 +1,4 @@
-import { CATALOGUE } from './catalogue.ts';
+import { CATALOGUE } from '../catalogue/catalogue.ts';
 import type { ProcessMetricSet } from './process-metrics.ts';
 
 const CONNECTION_CLOSE_REASONS = ['max_connections', 'pipelining', 'slow_client'] as const;

@@ -1,6 +1,6 @@
 import { ExpositionBody } from './exposition-body.ts';
 import { renderMetadata, renderSamples, type ExpositionFormat } from './exposition-lines.ts';
-import type { Family, FamilySelection, FamilySpec, Samples, StaticLabels } from './family.ts';
+import type { Family, FamilySelection, FamilySpec, Samples, StaticLabels } from '../catalogue/family.ts';
 
 /** Bodies that are kept for the next scrape; at least the last one is. */
 const MAX_KEPT_BYTES = 32 * 1024 * 1024;

@@ -1,13 +1,14 @@
-import type { Clock } from '../runtime/clock.ts';
-import { SINGLE_SHARD, type Shard } from '../sharding/shard.ts';
-import { CATALOGUE } from './catalogue.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import { SINGLE_SHARD, type Shard } from '../../sharding/shard.ts';
+import type { StateStatistics } from '../../state/state-writer.ts';
+import { CATALOGUE } from '../catalogue/catalogue.ts';
 import { CodeLabels } from './code-labels.ts';
 import { CodeMetrics, type PollMetrics } from './code-metrics.ts';
-import type { Family, FamilySelection } from './family.ts';
-import { Histogram } from './histogram.ts';
+import type { Family, FamilySelection } from '../catalogue/family.ts';
+import { Histogram } from '../catalogue/histogram.ts';
 import { ProcessMetricSet } from './process-metrics.ts';
 import { DefaultMetrics } from './prom-client-adapter.ts';
-import { SampleColumns } from './sample-columns.ts';
+import { SampleColumns } from '../catalogue/sample-columns.ts';
 import { createWebMetrics } from './web-metrics.ts';
 
 /** The clock and the metrics of the web server change with each scrape; concurrent scrapes share an exposition that is the same. */
@@ -19,17 +20,6 @@ const DEFAULT_METRICS_MAX_AGE_MS = 10_000;
 interface SharedFamilies {
   readonly atMs: number;
   readonly families: Promise<readonly Family[]>;
-}
-
-/** What the metrics tell about the state. The state store updates it. */
-export interface StateStatistics {
-  writeErrors: number;
-  /** Listings that were published before they were written. */
-  delayedPublications: number;
-  /** Wall-clock milliseconds; `undefined` before the first write. */
-  lastWriteMs: number | undefined;
-  /** The size of the database; `undefined` before it is measured. */
-  bytes: number | undefined;
 }
 
 /** When the configuration was loaded, in milliseconds since the Unix epoch. */

@@ -1,4 +1,4 @@
-import type { Family, FamilySpec, PlainSample } from './family.ts';
+import type { Family, FamilySpec, PlainSample } from '../catalogue/family.ts';
 
 /**
  * A gauge, counter or info of the process: a number for each label set, without the promises and label hashes of

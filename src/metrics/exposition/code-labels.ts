@@ -1,4 +1,4 @@
-import { NO_STATIC_LABELS, type Family, type Sample, type StaticLabels } from './family.ts';
+import { NO_STATIC_LABELS, type Family, type Sample, type StaticLabels } from '../catalogue/family.ts';
 
 /** A service code and its static labels. */
 export interface LabelledCode {

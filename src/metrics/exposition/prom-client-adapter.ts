@@ -1,5 +1,5 @@
 import { collectDefaultMetrics, Registry } from 'prom-client';
-import type { Family, FamilySpec, FamilyType, HistogramSample, PlainSample } from './family.ts';
+import type { Family, FamilySpec, FamilyType, HistogramSample, PlainSample } from '../catalogue/family.ts';
 
 /** A metric in prom-client's JSON form. */
 export interface RegistryMetric {
