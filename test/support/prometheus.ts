@@ -8,6 +8,11 @@ import { waitUntil } from './wait-until.ts';
 const createResponseSchema = <T extends z.ZodType>(data: T) =>
   z.object({ status: z.literal('success'), data });
 const valueSchema = z.tuple([z.number(), z.string()]);
+const annotatedResponseSchema = z.object({
+  warnings: z.array(z.string()).default([]),
+  infos: z.array(z.string()).default([]),
+});
+
 const instantResponseSchema = createResponseSchema(
   z.object({ result: z.array(z.object({ metric: z.record(z.string(), z.string()), value: valueSchema })) }),
 );
@@ -102,6 +107,13 @@ export class Prometheus implements AsyncDisposable {
     const parameters = { query: expression, ...(time !== undefined && { time }) };
     const { data } = instantResponseSchema.parse(await requestPrometheusApi(this.#url, 'query', parameters));
     return data.result.map(({ metric, value: [, value] }) => ({ metric, value: Number(value) }));
+  }
+
+  /** Lists the warnings and infos of an expression, such as that its metric is not a counter. */
+  async listAnnotations(expression: string): Promise<readonly string[]> {
+    const response = await requestPrometheusApi(this.#url, 'query', { query: expression });
+    const { warnings, infos } = annotatedResponseSchema.parse(response);
+    return [...warnings, ...infos];
   }
 
   /** Runs a range query in steps of a second, and returns the values of all its series, without NaN. */

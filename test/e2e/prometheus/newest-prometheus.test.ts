@@ -1,6 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { readRecordingRules } from '../../support/deploy-files.ts';
+import { readRecordingRules, readRules, readRunbookQueries } from '../../support/deploy-files.ts';
+import {
+  ALL_SELECTED,
+  interpolate,
+  listExpressions,
+  readCommittedDashboards,
+} from '../../support/grafana.ts';
 import { isInstalled, NEWEST_PROMETHEUS } from '../../support/installed-programs.ts';
 import { startProgram } from '../../support/program.ts';
 import { Prometheus } from '../../support/prometheus.ts';
@@ -82,5 +88,20 @@ test('the newest Prometheus gets the same series by all protocols', { timeout: 3
       );
       assert.equal((await prometheus.query(query))[0]?.metric['service_code'], 'TESTING', record);
     }
+  });
+
+  await t.test('no expression of rules, dashboards and runbook has a warning or an info', async () => {
+    const variables = { ...ALL_SELECTED, __range: '1h', __rate_interval: '5s' };
+    const expressions = [
+      ...readRules().map(({ expr }) => expr),
+      ...readRunbookQueries(),
+      ...[...readCommittedDashboards().values()].flatMap((dashboard) =>
+        listExpressions(dashboard).map(({ expr }) => interpolate(expr, variables)),
+      ),
+    ];
+    assert.ok(expressions.length > 200, `${expressions.length}`);
+    assert.equal((await prometheus.listAnnotations('rate(xvs_listing_users[5s])')).length, 1);
+    for (const expression of expressions)
+      assert.deepEqual(await prometheus.listAnnotations(expression), [], expression);
   });
 });
