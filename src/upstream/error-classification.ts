@@ -47,6 +47,8 @@ const REASON_BY_CODE: ReadonlyMap<string, FailureReason> = new Map([
   ['ERR_STREAM_PREMATURE_CLOSE', 'reset'],
   [PREMATURE_EOF, 'reset'],
   [NOT_HTTP, 'not_json'],
+  // undici 7 accepts statuses below 100 in its parser and fails an assertion after it.
+  ['ERR_ASSERTION', 'not_json'],
   ['UND_ERR_HEADERS_OVERFLOW', 'too_large'],
 ]);
 
@@ -96,8 +98,6 @@ function findErrorCode(error: unknown): string | undefined {
     // undici 7 leaves the code of these errors empty.
     return /EOF/.test(error.message) ? PREMATURE_EOF : NOT_HTTP;
   }
-  // undici 7 accepts statuses below 100 in its parser and fails an assertion after it.
-  if (error.name === 'AssertionError' && /statusCode/.test(error.message)) return NOT_HTTP;
   return getErrorCode(error) ?? findErrorCode(getInnerError(error));
 }
 
