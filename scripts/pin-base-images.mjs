@@ -3,7 +3,6 @@
 //
 //   node scripts/pin-base-images.mjs                 writes the digests
 //   node scripts/pin-base-images.mjs --check         asks no registry; fails if a digest is missing
-//   node scripts/pin-base-images.mjs --mirror=URL    asks this registry, such as http://127.0.0.1:5000
 //   node scripts/pin-base-images.mjs --file=PATH     for another Dockerfile
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -14,7 +13,6 @@ import { parseArgs } from 'node:util';
 const { values: options } = parseArgs({
   options: {
     check: { type: 'boolean', default: false },
-    mirror: { type: 'string' },
     file: { type: 'string', default: fileURLToPath(new URL('../Dockerfile', import.meta.url)) },
   },
 });
@@ -34,10 +32,7 @@ function listImages(dockerfile) {
 
 /** Reads the digest of a tag, which is that of its manifest, a list with one entry for each platform. */
 function resolveDigest(image) {
-  const mirror = options.mirror === undefined ? undefined : new URL(options.mirror);
-  const reference = mirror === undefined ? image : `${mirror.host}/library/${image}`;
-  const tls = mirror?.protocol === 'http:' ? ['--tls-verify=false'] : [];
-  const args = ['inspect', '--raw', ...tls, `docker://${reference}`];
+  const args = ['inspect', '--raw', `docker://${image}`];
   const { status, stdout, stderr, error } = spawnSync('skopeo', args);
   if (status !== 0) {
     throw new Error(`Expected skopeo to find ${image}, found: ${error?.message ?? String(stderr).trim()}`);
