@@ -2,19 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
 
-const source = z.looseObject({ type: z.string(), uid: z.string() });
-
-const target = z.looseObject({
-  refId: z.string().optional(),
-  expr: z.string(),
-  legendFormat: z.string().optional(),
-  instant: z.boolean().optional(),
-  format: z.string().optional(),
-  datasource: source.optional(),
-});
-
 const override = z.looseObject({
-  matcher: z.looseObject({ options: z.unknown() }).optional(),
   properties: z.array(z.looseObject({ id: z.string(), value: z.unknown() })),
 });
 
@@ -23,27 +11,18 @@ const panel = z.looseObject({
   type: z.string(),
   title: z.string().optional(),
   description: z.string().optional(),
-  datasource: source.optional(),
-  gridPos: z.object({ x: z.number(), y: z.number(), w: z.number(), h: z.number() }),
-  targets: z.array(target).default([]),
-  options: z
-    .looseObject({
-      legend: z
-        .looseObject({
-          calcs: z.array(z.string()),
-          sortBy: z.string().optional(),
-          sortDesc: z.boolean().optional(),
-        })
-        .optional(),
-    })
-    .optional(),
+  targets: z
+    .array(
+      z.looseObject({
+        refId: z.string().optional(),
+        expr: z.string(),
+        legendFormat: z.string().optional(),
+      }),
+    )
+    .default([]),
   fieldConfig: z
     .looseObject({
-      defaults: z.looseObject({
-        unit: z.string().optional(),
-        noValue: z.string().optional(),
-        thresholds: z.unknown().optional(),
-      }),
+      defaults: z.looseObject({ unit: z.string().optional(), noValue: z.string().optional() }),
       overrides: z.array(override),
     })
     .optional(),
@@ -52,48 +31,21 @@ const panel = z.looseObject({
 const variable = z.looseObject({
   name: z.string(),
   type: z.string(),
-  label: z.string().optional(),
   query: z.string(),
-  datasource: source.optional(),
-  multi: z.boolean().optional(),
-  includeAll: z.boolean().optional(),
-  allValue: z.string().optional(),
   hide: z.number().optional(),
-  refresh: z.number().optional(),
 });
 
-const annotation = z.looseObject({
-  name: z.string(),
-  builtIn: z.number().optional(),
-  datasource: source.optional(),
-  expr: z.string().optional(),
-});
+const annotation = z.looseObject({ name: z.string(), expr: z.string().optional() });
 
 const dashboard = z.looseObject({
   uid: z.string().optional(),
-  title: z.string(),
-  description: z.string().optional(),
-  tags: z.array(z.string()).default([]),
-  editable: z.boolean(),
-  schemaVersion: z.number(),
   panels: z.array(panel),
   templating: z.object({ list: z.array(variable) }),
   annotations: z.object({ list: z.array(annotation) }),
-  links: z
-    .array(
-      z.looseObject({
-        type: z.string(),
-        tags: z.array(z.string()),
-        includeVars: z.boolean(),
-        keepTime: z.boolean(),
-      }),
-    )
-    .default([]),
 });
 
 /** A dashboard in the form of its file. Fields that the tests do not use are untyped. */
 export type Dashboard = z.output<typeof dashboard>;
-export type Panel = z.output<typeof panel>;
 export type Variable = z.output<typeof variable>;
 
 /** Parses a dashboard. Throws if it is invalid. */
@@ -145,11 +97,6 @@ export function parseLabelValues(query: string): LabelValues {
 
 /** Matches a variable of Grafana: `$name`, `${name}` or `${name:format}`. */
 const VARIABLE = /\$(\w+)|\$\{(\w+)(?::\w+)?\}/g;
-
-/** Finds the names of the variables in a text. */
-export function findVariables(text: string): ReadonlySet<string> {
-  return new Set([...text.matchAll(VARIABLE)].map(([, plain, braced]) => plain ?? braced ?? ''));
-}
 
 /** Replaces variables by their values, as Grafana does before a query. Throws if one has no value. */
 export function interpolate(text: string, values: Readonly<Record<string, string>>): string {

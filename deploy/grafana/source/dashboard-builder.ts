@@ -13,7 +13,7 @@ import { createVariables } from './variables.ts';
 import { SCOPE, type Filter } from './queries.ts';
 
 /** Selects the dashboards of the exporter for the links between them. */
-export const TAG = 'xvs-exporter';
+const TAG = 'xvs-exporter';
 
 /** A row of panels. The first one has no title. */
 interface Section {

@@ -3,14 +3,25 @@ import { readdirSync } from 'node:fs';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { UIDS } from '../../../../deploy/grafana/source/dashboard-builder.ts';
-import { SCOPE } from '../../../../deploy/grafana/source/queries.ts';
+import { ALERT_SERIES, SCOPE, SHARED_LABELS } from '../../../../deploy/grafana/source/queries.ts';
 import { renderDashboardFiles } from '../../../../deploy/grafana/source/dashboards.ts';
 import { CATALOGUE } from '../../../../src/metrics/catalogue/catalogue.ts';
 import { assertGolden } from '../../../support/fixtures.ts';
-import { listExpressions, interpolate, parseDashboard, parseLabelValues } from '../../../support/grafana.ts';
+import {
+  ALL_SELECTED,
+  interpolate,
+  listExpressions,
+  parseDashboard,
+  parseLabelValues,
+} from '../../../support/grafana.ts';
 import { listKnownSeries, findUnknownNames } from '../../../support/known-names.ts';
-import { listMetricNames } from '../../../support/promql.ts';
-import { PLACEHOLDER_VALUES } from './dashboard-rule.ts';
+import { listMetricNames, parseSelectors } from '../../../support/promql.ts';
+
+/** Values of variables that make an expression valid PromQL. */
+const VALUES = { ...ALL_SELECTED, __range: '1h', __rate_interval: '5m' };
+
+/** Units of Grafana that the dashboards use. Grafana shows a misspelt unit as text. */
+const UNITS: readonly unknown[] = ['bps', 'bytes', 'decbytes', 'locale', 'none', 'percentunit', 's', 'short'];
 
 const files = renderDashboardFiles();
 
@@ -29,9 +40,11 @@ const dashboards = [...files.values()].map((text) => parseDashboard(text));
 const expressions = dashboards.flatMap((dashboard) =>
   listExpressions(dashboard).map(({ location, expr }) => ({
     place: location,
-    expr: interpolate(expr, PLACEHOLDER_VALUES),
+    expr: interpolate(expr, VALUES),
+    raw: expr,
   })),
 );
+const panels = dashboards.flatMap((dashboard) => dashboard.panels).filter(({ type }) => type !== 'row');
 
 test('dashboards query existing metrics and labels only', async () => {
   const known = await listKnownSeries();
@@ -42,7 +55,7 @@ test('variables list existing labels only', async () => {
   const known = await listKnownSeries();
   for (const { templating } of dashboards) {
     for (const { query } of templating.list.filter(({ type }) => type === 'query')) {
-      const { selector, label } = parseLabelValues(interpolate(query, PLACEHOLDER_VALUES));
+      const { selector, label } = parseLabelValues(interpolate(query, VALUES));
       const withLabel = selector.endsWith('}') ? selector.slice(0, -1) : `${selector}{`;
       assert.deepEqual(findUnknownNames(`${withLabel}, ${label}="x"}`.replace('{, ', '{'), known), [], query);
     }
@@ -68,5 +81,59 @@ test('every link to a dashboard has an existing target', () => {
   const uids: ReadonlySet<string> = new Set(Object.values(UIDS));
   for (const text of files.values()) {
     for (const [, uid = ''] of text.matchAll(/"url": "\/d\/([\w-]+)/g)) assert.ok(uids.has(uid), uid);
+  }
+});
+
+test('every selector of a target matches cluster, namespace, job and instance', () => {
+  const alerts: readonly string[] = Object.values(ALERT_SERIES);
+  for (const { place, raw } of expressions) {
+    for (const name of SCOPE) {
+      const marked = interpolate(raw.replaceAll(`${name}=~"$${name}"`, 'is_matched="yes"'), VALUES);
+      const isOfTarget = (metric: string): boolean =>
+        !alerts.includes(metric) || ['cluster', 'namespace'].includes(name);
+      const unmatched = parseSelectors(marked).filter(
+        ({ metric, labels }) => isOfTarget(metric) && !labels.includes('is_matched'),
+      );
+      assert.deepEqual(unmatched, [], `${place}: ${name}`);
+    }
+  }
+});
+
+test('no aggregation or join merges the codes, servers or exporters of two clusters or namespaces', () => {
+  for (const { place, raw } of expressions) {
+    for (const [, list = ''] of raw.matchAll(/ (?:by|on) \(([^)]+)\)/g)) {
+      const labels = list.split(', ');
+      const isShared = labels.some((label) => SHARED_LABELS.has(label));
+      assert.ok(!isShared || (labels.includes('cluster') && labels.includes('namespace')), place);
+    }
+  }
+});
+
+test('every panel has a description, a text for missing data, targets, legends and a known unit', () => {
+  for (const { title, description = '', targets, fieldConfig } of panels) {
+    assert.notEqual(description, '', title);
+    assert.notEqual(fieldConfig?.defaults.noValue ?? '', '', title);
+    assert.ok(targets.length > 0 && targets.every(({ legendFormat = '' }) => legendFormat !== ''), title);
+    const overridden = (fieldConfig?.overrides ?? []).flatMap(({ properties }) =>
+      properties.flatMap(({ id, value }) => (id === 'unit' ? [value] : [])),
+    );
+    for (const unit of [fieldConfig?.defaults.unit, ...overridden])
+      assert.ok(UNITS.includes(unit) || String(unit).startsWith('suffix:'), `${title}: unit ${String(unit)}`);
+  }
+});
+
+test('every label of a legend is kept by the aggregations of its expression', () => {
+  for (const { title, targets } of panels) {
+    for (const { expr, legendFormat = '' } of targets.filter((target) => / by \(/.test(target.expr))) {
+      const kept = new Set(
+        [...expr.matchAll(/ by \(([^)]*)\)/g)].flatMap(([, labels = '']) => labels.split(', ')),
+      );
+      const shown = [...legendFormat.matchAll(/\{\{(\w+)\}\}/g)].map(([, label = '']) => label);
+      assert.deepEqual(
+        shown.filter((label) => !kept.has(label)),
+        [],
+        title,
+      );
+    }
   }
 });
