@@ -164,6 +164,14 @@ test(
       assert.equal(notice?.labels['service_code'], CODE);
     });
 
+    await t.test('while the service fails, gauges are stale and counters stay', async () => {
+      await prometheus.waitUntil(
+        () => prometheus.query('{__name__=~"xvs_tasks|xvs_online_users|xvs_servers"}'),
+        (series) => series.length === 0,
+      );
+      assert.ok(((await prometheus.value('sum(xvs_input_bytes_total)')) ?? 0) > 0);
+    });
+
     await t.test('inhibited alerts fire but do not arrive', async () => {
       await waitUntil(
         () => alertmanager.alerts(),

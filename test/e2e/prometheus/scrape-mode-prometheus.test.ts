@@ -2,66 +2,20 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { readDeployFile, listDeployYaml } from '../../support/deploy-files.ts';
 import { isInstalled } from '../../support/installed-programs.ts';
-import { startProgram, type Program } from '../../support/program.ts';
+import { startProgram } from '../../support/program.ts';
 import { Prometheus } from '../../support/prometheus.ts';
 import { scaleDurations } from '../../support/scale-durations.ts';
-import { clearFaults, setFault, startSimulatorProgram } from '../../support/simulator-program.ts';
+import { startSimulatorProgram } from '../../support/simulator-program.ts';
 
 /** With this seed, no task ends within the first minutes. */
 const WORLD = ['--service-code=TESTING:abc', '--seed=122', '--users=20', '--tasks=12'];
 
-function startExporter(url: string, ...args: readonly string[]): Program {
-  return startProgram(['--poll.mode=scrape', '--web.listen-address=127.0.0.1:0', ...args], {
-    XVS_UPSTREAM_BASE_URL: url,
-    XVS_SERVICE_CODES: 'TESTING',
-    XVS_SECRET: 'abc',
-  });
-}
-
-test('while the service hangs, the target stays up for a real Prometheus, and xvs_up keeps its last value', async (t) => {
-  if (!isInstalled(t, 'prometheus')) return;
-  await using service = startSimulatorProgram(...WORLD);
-  const url = await service.waitForUrl();
-  await using exporter = startExporter(
-    url,
-    '--poll.interval=4s',
-    '--poll.min-age=1s',
-    '--upstream.timeout=10s',
-  );
-  const target = `127.0.0.1:${await exporter.waitForPort()}`;
-  await using prometheus = await Prometheus.startWithJobs([
-    {
-      job_name: 'xvs-exporter',
-      scrape_interval: '4s',
-      scrape_timeout: '4s',
-      static_configs: [{ targets: [target] }],
-    },
-  ]);
-  const reaches = (expression: string, wanted: number) =>
-    prometheus.waitUntil(
-      () => prometheus.value(expression),
-      (value) => value === wanted,
-    );
-  await reaches('xvs_up', 1);
-  await setFault(url, { fault: 'silence' });
-  await reaches('xvs_up', 0);
-  // The poll takes ten seconds. A scrape that waits for it is answered shortly before its own timeout.
-  await prometheus.waitUntil(
-    () => prometheus.value('max_over_time((scrape_duration_seconds and on (instance) up == 1)[1m:1s])'),
-    (seconds) => (seconds ?? 0) > 2.8,
-  );
-  await clearFaults(url);
-  await reaches('xvs_up', 1);
-  await reaches('up', 1);
-});
-
 test('no shipped alert fires while the service is healthy', { timeout: 600_000 }, async (t) => {
   if (!isInstalled(t, 'prometheus')) return;
   await using service = startSimulatorProgram(...WORLD);
-  await using exporter = startExporter(
-    await service.waitForUrl(),
-    '--poll.interval=1s',
-    '--poll.min-age=500ms',
+  await using exporter = startProgram(
+    ['--poll.mode=scrape', '--poll.interval=1s', '--poll.min-age=500ms', '--web.listen-address=127.0.0.1:0'],
+    { XVS_UPSTREAM_BASE_URL: await service.waitForUrl(), XVS_SERVICE_CODES: 'TESTING', XVS_SECRET: 'abc' },
   );
   // Rules and scrapes run 15 times as fast as shipped.
   await using prometheus = await Prometheus.startAlerting(`127.0.0.1:${await exporter.waitForPort()}`, {
