@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -132,4 +133,17 @@ test('Grafana finds its data source, its dashboards and its home dashboard', () 
   const home = grafana.environment?.['GF_DASHBOARDS_DEFAULT_HOME_DASHBOARD_PATH'] ?? '';
   assert.ok(home.startsWith(`${path}/`));
   assert.ok(existsSync(join(at(path), home.slice(path.length))));
+});
+
+test('the healthcheck of the simulator succeeds on its port and fails on a closed port', async () => {
+  const [, , ...command] = readComposeService('simulator').healthcheck?.test ?? [];
+  await using simulator = startProgram(['simulate', '--listen-address=127.0.0.1:0']);
+  const port = await simulator.waitForOutput(/ on http:\/\/127\.0\.0\.1:(\d+)/);
+  const check = (target: string): number | null =>
+    spawnSync(
+      process.execPath,
+      command.map((part) => part.replace('20140', target)),
+    ).status;
+  assert.equal(check(port), 0);
+  assert.equal(check('1'), 1);
 });
