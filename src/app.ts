@@ -13,7 +13,6 @@ import type { CodeDiff, PolledCode } from './poller/polled-code.ts';
 import { createTally, Poller } from './poller/poller.ts';
 import { openReaderPool } from './poller/reader-module.ts';
 import { ScrapeTrigger, type ScrapeLimits } from './poller/scrape-trigger.ts';
-import type { ListingObserver } from './poller/service-code-poller.ts';
 import { Store } from './poller/store.ts';
 import { Watchdog } from './poller/watchdog.ts';
 import { BackgroundTask, FirstFailure } from './runtime/background-task.ts';
@@ -46,8 +45,6 @@ export interface ExporterDependencies {
   readonly build: BuildInfo;
   /** Where the logger writes. */
   readonly log?: { readonly droppedLines: number };
-  /** Called with each listing when the poller starts to read it. */
-  readonly onListingStart?: ListingObserver;
 }
 
 /** The differences between two configurations in force. */
@@ -79,7 +76,7 @@ export function createExporter(
   stateStore?: StateStore,
   accountBudget: AccountBudget = new AccountBudget(),
 ): Exporter {
-  const { clock, logger, log, build, onListingStart } = dependencies;
+  const { clock, logger, log, build } = dependencies;
   const { metrics, ledger, shard, poll } = configuration;
   let { upstream, codesOnOtherShards } = configuration;
 
@@ -112,7 +109,6 @@ export function createExporter(
     exporterMetrics,
     clock,
     logger,
-    onListingStart,
     trigger: scrapeTrigger?.attach,
   });
   const watchdog = new Watchdog({ findStuckCodes: (nowMs) => poller.findStuckCodes(nowMs), clock, logger });

@@ -16,7 +16,6 @@ import { DecodingBudget } from '../upstream/decoding-budget.ts';
 import type { CommandIo } from './command.ts';
 import type { CommandLine } from './command-line.ts';
 import { formatCommandHelp } from './help.ts';
-import { Progress } from './progress.ts';
 import { withConfiguration } from './with-configuration.ts';
 
 /**
@@ -30,17 +29,9 @@ export const once = withConfiguration(
     stderr.write(formatUnknownVariables(unknownVariables));
     if (serviceCodes.length === 0) stderr.write(formatNoServiceCodes(shard));
     if (switches.has('explain')) return await explainPolls(configuration, build, io);
-    using progress = isTerminal(stderr) ? new Progress(stderr, clock) : undefined;
-    const logger = createLogger({ ...configuration.log, destination: progress ?? log });
-    await using exporter = createExporter(configuration, {
-      clock,
-      logger,
-      log,
-      build,
-      ...(progress !== undefined && { onListingStart: progress.addListing }),
-    });
+    const logger = createLogger({ ...configuration.log, destination: log });
+    await using exporter = createExporter(configuration, { clock, logger, log, build });
     await exporter.poller.pollOnce(signal);
-    progress?.[Symbol.dispose]();
     const { families } = await exporter.facade.collect();
     stdout.write(new Exposition().render(families.map(withTotals), 'text'));
     return exporter.store.states.every(({ isUp }) => isUp === true) ? 0 : 1;
@@ -105,8 +96,4 @@ function formatNoServiceCodes(shard: Configuration['shard']): string {
   return shard.count === 1
     ? 'No service codes to poll: no file in service_code_files lists one.\n'
     : `No service codes to poll: ${formatShard(shard)} has none.\n`;
-}
-
-function isTerminal(stream: NodeJS.WritableStream): boolean {
-  return 'isTTY' in stream && stream.isTTY === true;
 }

@@ -14,7 +14,6 @@ import { computeFirstDelayMs, computePromptDelayMs } from './schedule.ts';
 import {
   ServiceCodePoller,
   type CommitRecorder,
-  type ListingObserver,
   type PollPlan,
 } from './service-code-poller.ts';
 import type { Store } from './store.ts';
@@ -53,7 +52,6 @@ export interface PollerOptions {
   readonly exporterMetrics: Pick<ExporterMetrics, 'track' | 'untrack'>;
   readonly clock: Clock;
   readonly logger: Logger;
-  readonly onListingStart?: ListingObserver | undefined;
   /** Default: polls at the interval of each service code. */
   readonly trigger?: PollTrigger | undefined;
 }
@@ -201,7 +199,7 @@ export class Poller implements AsyncDisposable {
   }
 
   #add(code: PolledCode, restored: Tally | undefined): PollerEntry {
-    const { client, store, exporterMetrics, clock, logger, onListingStart, persistence } = this.#options;
+    const { client, store, exporterMetrics, clock, logger, persistence } = this.#options;
     const { serviceCode } = code.target;
     const tally = restored ?? createTally(code, this.#options.tallySettings);
     this.#options.tallySettings.accountBudget?.add(tally.accountShare);
@@ -215,7 +213,6 @@ export class Poller implements AsyncDisposable {
       metrics: exporterMetrics.track(serviceCode, code.intervalMs),
       pollLogger: new PollLogger(logger.child({ service_code: serviceCode })),
       clock,
-      onListingStart,
       persistence,
     });
     const entry = { poller, activeTrigger: undefined };

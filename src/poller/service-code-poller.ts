@@ -25,9 +25,6 @@ const HANG_GRACE_MS = 5000;
 /** Tasks, inputs, outputs and label sets that are committed in a turn of the event loop: about a millisecond. */
 const COMMITTED_ITEMS_PER_TURN = 500;
 
-/** Called with each listing before it is read; the listing fills up while it is read. */
-export type ListingObserver = (listing: Pick<PendingListing, 'users' | 'taskCount'>) => void;
-
 /** Persists good listings. */
 export interface CommitRecorder {
   /** Resolves when the listing that a tally has committed can be published. */
@@ -44,7 +41,6 @@ export interface ServiceCodePollerOptions {
   readonly metrics: PollMetrics;
   readonly pollLogger: PollLogger;
   readonly clock: Clock;
-  readonly onListingStart?: ListingObserver | undefined;
   readonly persistence?: CommitRecorder | undefined;
 }
 
@@ -158,10 +154,9 @@ export class ServiceCodePoller {
   /** Polls once. Rejects only with the signal's reason or an internal error. */
   async poll(signal: AbortSignal): Promise<void> {
     signal.throwIfAborted();
-    const { clock, metrics, tally, accumulators, onListingStart } = this.#options;
+    const { clock, metrics, tally, accumulators } = this.#options;
     const startedMs = clock.monotonic();
     using listing = tally.beginListing(accumulators);
-    onListingStart?.(listing);
     metrics.recordStart();
     const fetched = await this.#fetch(listing, signal).catch((error: unknown) => {
       if (signal.aborted) metrics.recordAbort();
