@@ -1,7 +1,7 @@
 import { startApp, type App } from '../app.ts';
 import { ConfigError } from '../config/config-error.ts';
-import type { Configuration } from '../config/configuration.ts';
 import { ConfigurationSource } from '../config/configuration-source.ts';
+import type { SettingPath } from '../config/settings.ts';
 import type { Flags } from '../config/sources.ts';
 import { waitForAbort } from '../runtime/abort.ts';
 import { readBuildInfo } from '../runtime/build-info.ts';
@@ -39,20 +39,6 @@ export const demo: Command = async (args, io) => {
   }
 };
 
-/** Expects the simulated streams of each service code of the demo. */
-class DemoConfigurationSource extends ConfigurationSource {
-  override async load(): ReturnType<ConfigurationSource['load']> {
-    const loaded = await super.load();
-    const serviceCodes = loaded.configuration.serviceCodes.map((code) =>
-      SERVICE_CODES.includes(code.serviceCode)
-        ? { expectation: { tasks: STREAMS.length, names: STREAMS }, ...code }
-        : code,
-    );
-    const configuration: Configuration = { ...loaded.configuration, serviceCodes };
-    return { ...loaded, configuration };
-  }
-}
-
 /** Listens on the default port of `simulate`, or on any free port if that is taken. */
 async function startDemoSimulator({ clock }: CommandIo): Promise<Simulator> {
   const options = {
@@ -72,10 +58,10 @@ async function startDemoSimulator({ clock }: CommandIo): Promise<Simulator> {
 }
 
 async function startDemoExporter(simulator: Simulator, flags: Flags, io: CommandIo): Promise<App> {
-  const source = new DemoConfigurationSource({
-    flags: new Map([
+  const source = new ConfigurationSource({
+    flags: new Map<SettingPath, unknown>([
       ['upstream.base_url', simulator.url],
-      ['service_codes', SERVICE_CODES.join(',')],
+      ['service_codes', SERVICE_CODES.map((service_code) => ({ service_code, expect: { names: STREAMS } }))],
       ['poll.interval', '5s'],
       ['poll.stall_after', '20s'],
       ['tasks.name', 'opaque.room'],

@@ -15,8 +15,8 @@ export interface SourceEntry {
   locate(this: void, inner?: ValuePath, isKey?: boolean): string;
 }
 
-/** Text of each setting that the command line gives. */
-export type Flags = ReadonlyMap<SettingPath, string>;
+/** The value of each setting that the command line gives: its text. The demo also gives lists. */
+export type Flags = ReadonlyMap<SettingPath, unknown>;
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Locates a value given as text; for lists, with the number of the entry. */

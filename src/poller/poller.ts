@@ -11,11 +11,7 @@ import type { UpstreamClient } from '../upstream/client.ts';
 import { PollLogger } from './poll-logger.ts';
 import { diffCodes, type CodeDiff, type PolledCode } from './polled-code.ts';
 import { computeFirstDelayMs, computePromptDelayMs } from './schedule.ts';
-import {
-  ServiceCodePoller,
-  type CommitRecorder,
-  type PollPlan,
-} from './service-code-poller.ts';
+import { ServiceCodePoller, type CommitRecorder, type PollPlan } from './service-code-poller.ts';
 import type { Store } from './store.ts';
 
 /** Settings that all tallies share. */
