@@ -1,6 +1,6 @@
 import { COMMANDS, EXAMPLES, EXIT_CODES, formatMeaning, formatUsage } from '../../src/commands/help.ts';
 import { PRECEDENCE, SWITCHES } from '../../src/commands/help.ts';
-import { listSettingGroups } from '../../src/config/setting-groups.ts';
+import { listSettingGroups } from '../../src/config/settings.ts';
 
 /** Renders the manual page `man/xvs-exporter.1` with the man macros of roff (man(7)). */
 export function renderManPage(): string {

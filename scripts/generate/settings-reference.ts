@@ -1,5 +1,5 @@
 import { SERVICE_CODE_KEYS } from '../../src/config/service-codes/schema.ts';
-import { listSettingGroups, type SettingGroup } from '../../src/config/setting-groups.ts';
+import { listSettingGroups, type SettingGroup } from '../../src/config/settings.ts';
 import type { Setting, SettingPath } from '../../src/config/settings.ts';
 import { describeSchema, toEnvironmentName, toFlagName } from '../../src/config/settings.ts';
 

@@ -1,4 +1,4 @@
-import { listSettingGroups } from '../config/setting-groups.ts';
+import { listSettingGroups } from '../config/settings.ts';
 import { describeSchema, toEnvironmentName, toFlagName } from '../config/settings.ts';
 import type { Setting, SettingPath } from '../config/settings.ts';
 import { wrapText } from '../runtime/text-wrap.ts';

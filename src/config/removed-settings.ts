@@ -50,11 +50,6 @@ export function formatRemoved(replacement: string): string {
   return expectedFound('a known setting', 'one that was removed', replacement);
 }
 
-/** Whether any removed setting was in the mapping at this key. */
-export function isRemovedGroup(key: string): boolean {
-  return [...REMOVED_SETTINGS.keys()].some((removed) => removed.startsWith(`${key}.`));
-}
-
 /** Finds variables of removed settings; an empty one counts as not set. */
 export function findRemovedVariables(environment: Environment): readonly Problem[] {
   return [...REMOVED_SETTINGS].flatMap(([key, replacement]) => {

@@ -1,13 +1,18 @@
 import { dirname } from 'node:path';
-import type { Problem } from './config-error.ts';
-import { describeKind, expectedFound, formatSuggestion, formatUnknown, formatValue } from './config-error.ts';
-import { listSettingGroups } from './setting-groups.ts';
-import { formatRemoved, isRemovedGroup, REMOVED_SETTINGS } from './removed-settings.ts';
-import { isSettingPath, listSettings, toEnvironmentName, toFlagName } from './settings.ts';
+import { z } from 'zod';
+import { describeKind, formatSuggestion, type Problem } from './config-error.ts';
+import { formatRemoved, REMOVED_SETTINGS } from './removed-settings.ts';
+import {
+  isSettingPath,
+  listSettingGroups,
+  listSettings,
+  toEnvironmentName,
+  toFlagName,
+  type SettingPath,
+} from './settings.ts';
 import type { SourceEntry } from './sources.ts';
-import type { ValuePath } from './validation.ts';
-import type { YamlSource } from './yaml-source.ts';
-import { parseYaml } from './yaml-source.ts';
+import { expected, reject, strictMapping, toProblems } from './validation.ts';
+import { createLocator, parseYaml } from './yaml-source.ts';
 
 /** The settings of a configuration file, and the mistakes in its structure. */
 export interface SettingsFile {
@@ -15,92 +20,82 @@ export interface SettingsFile {
   readonly problems: readonly Problem[];
 }
 
+/** The keys of the file, with dots. */
+export const FILE_KEYS: readonly SettingPath[] = listSettings().flatMap(([path, { excludedSource }]) =>
+  excludedSource === 'file' ? [] : [path],
+);
+
+/** Checks keys and mappings only: values are parsed together with those of the other sources. */
+const FILE_STRUCTURE = buildFileSchema(
+  new Map([
+    ...FILE_KEYS.map((path) => [path, z.unknown()] as const),
+    ...[...REMOVED_SETTINGS].map(([path, replacement]) => [path, rejectRemoved(replacement)] as const),
+  ]),
+);
+
 /** Reads the text of a configuration file at the path `file`. Values are not parsed yet. */
 export function parseSettingsFile(text: string, file: string): SettingsFile {
   const source = parseYaml(text, file);
   if ('message' in source) return { entries: [], problems: [source] };
-  return readGroup(source, file, source.value, []);
-}
-
-function readGroup(source: YamlSource, file: string, value: unknown, path: readonly string[]): SettingsFile {
-  // An empty file, or a group with all its settings commented out.
-  if (value === null || value === undefined) return { entries: [], problems: [] };
-  if (typeof value !== 'object' || Array.isArray(value)) {
-    // The value is not shown: a string in the wrong place may be a secret.
-    const message = expectedFound('a mapping of settings', describeKind(value));
-    return { entries: [], problems: [{ location: createLocator(source, path)(), message }] };
-  }
-  const parts = Object.entries(value).map(([key, child]) => readKey(source, file, child, [...path, key]));
+  const checked = FILE_STRUCTURE.safeParse(source.value ?? null);
+  const entries = FILE_KEYS.map((path) => {
+    const steps = path.split('.');
+    const raw = steps.reduce(readKey, source.value);
+    return { path, raw, folder: dirname(file), locate: createLocator(source, steps) };
+  });
   return {
-    entries: parts.flatMap(({ entries }) => entries),
-    problems: parts.flatMap(({ problems }) => problems),
+    entries: entries.filter(({ raw }) => raw !== undefined),
+    problems: checked.success ? [] : toProblems(checked.error, createLocator(source, [])),
   };
 }
 
-function readKey(source: YamlSource, file: string, value: unknown, path: readonly string[]): SettingsFile {
-  const dotted = path.join('.');
-  const known = FILE_KEYS;
-  const locate = createLocator(source, path);
-  if (isSettingPath(dotted) && known.includes(dotted) && path.length === dotted.split('.').length)
-    return { entries: [{ path: dotted, raw: value, folder: dirname(file), locate }], problems: [] };
-  const isGroup =
-    !path.some((key) => key.includes('.')) &&
-    (known.some((key) => key.startsWith(`${dotted}.`)) || isRemovedGroup(dotted));
-  if (isGroup) return readGroup(source, file, value, path);
-  const replacement = REMOVED_SETTINGS.get(dotted);
-  if (replacement !== undefined)
-    return { entries: [], problems: [{ location: locate(), message: formatRemoved(replacement) }] };
-  const suggestion = suggestKey(path, known);
-  const found = formatUnknown(path.at(-1) ?? '', suggestion);
-  const message = expectedFound('a known key', found, suggestion);
-  return { entries: [], problems: [{ location: locate([], true), message }] };
+function readKey(value: unknown, key: string): unknown {
+  return typeof value === 'object' && value !== null ? new Map(Object.entries(value)).get(key) : undefined;
 }
 
-function suggestKey(path: readonly string[], known: readonly string[]): string | undefined {
-  const [key = ''] = path;
-  const dotted = path.join('.');
+/**
+ * Builds the schema of a file from the schemas of its settings, by key. An empty file, or a mapping with all its settings
+ * commented out, is `null`.
+ */
+export function buildFileSchema(settings: ReadonlyMap<string, z.ZodType>, prefix = ''): z.ZodType {
+  const paths = [...settings.keys()].filter((path) => path.startsWith(prefix));
+  const keys = new Set(paths.map((path) => path.slice(prefix.length).split('.')[0] ?? ''));
+  const shape = Object.fromEntries(
+    [...keys].map((key) => {
+      const path = prefix + key;
+      return [key, (settings.get(path) ?? buildFileSchema(settings, `${path}.`)).optional()];
+    }),
+  );
+  // A value is not shown: a string in the wrong place may be a secret.
+  return strictMapping(shape, expected('a mapping of settings', { show: describeKind }), {
+    suggest: (key) => suggestKey(key, prefix),
+  }).nullable();
+}
+
+function rejectRemoved(replacement: string): z.ZodType {
+  return z.unknown().transform((_, context) => reject(context, formatRemoved(replacement)));
+}
+
+function suggestKey(key: string, prefix: string): string | undefined {
+  const path = prefix + key;
   // Only the configuration file's own path is no key.
-  if (path.length > 1 && isSettingPath(dotted))
-    return `set ${toEnvironmentName(dotted)} or ${toFlagName(dotted)} instead`;
-  const [group, rest] = key.split('.');
-  if (path.length === 1 && rest !== undefined && known.includes(key))
-    return `write ${rest} in the mapping ${group}`;
-  const homes = listHomes(path.at(-1) ?? '', known);
-  if (homes.length > 0) return `write it ${homes.join(' or ')}; check the indentation`;
-  const siblings = new Set(known.flatMap((candidate) => findSibling(candidate, path)));
-  return formatSuggestion(path.at(-1) ?? '', [...siblings]);
-}
-
-const FILE_KEYS: readonly string[] = listSettings().flatMap(([path, { excludedSource }]) =>
-  excludedSource === 'file' ? [] : [path],
-);
-
-/** Where else a key belongs, if it is known there. */
-function listHomes(key: string, known: readonly string[]): readonly string[] {
-  return listSettingGroups()
-    .filter(({ name }) => known.includes(name === '' ? key : `${name}.${key}`))
+  if (prefix !== '' && isSettingPath(path))
+    return `set ${toEnvironmentName(path)} or ${toFlagName(path)} instead`;
+  const [group = '', rest] = key.split('.');
+  if (prefix === '' && rest !== undefined && isFileKey(key)) return `write ${rest} in the mapping ${group}`;
+  const homes = listSettingGroups()
+    .filter(({ name }) => isFileKey(name === '' ? key : `${name}.${key}`))
     .map(({ name }) => (name === '' ? 'at the top level' : `in the mapping ${name}`));
+  if (homes.length > 0) return `write it ${homes.join(' or ')}; check the indentation`;
+  const siblings = FILE_KEYS.filter((known) => known.startsWith(prefix));
+  return (
+    REMOVED_SETTINGS.get(path) ??
+    formatSuggestion(key, [
+      ...new Set(siblings.map((known) => known.slice(prefix.length).split('.')[0] ?? '')),
+    ])
+  );
 }
 
-/** The part of a known key that could replace the last step of the path. */
-function findSibling(key: string, path: readonly string[]): readonly string[] {
-  const steps = key.split('.');
-  const step = steps[path.length - 1];
-  return step !== undefined && path.slice(0, -1).every((own, depth) => own === steps[depth]) ? [step] : [];
-}
-
-/** Locates parts of a source below `path`: `/etc/xvs.yml:7:13 poll.interval`. */
-export function createLocator(source: YamlSource, path: readonly string[]) {
-  return (inner: ValuePath = [], isKey = false): string => {
-    const full = [...path, ...inner];
-    const named = isKey ? full.slice(0, -1) : full;
-    const name = named.reduce<string>((text, step) => text + formatPathStep(step, text), '');
-    return `${source.locate(full, isKey)} ${name}`.trimEnd();
-  };
-}
-
-function formatPathStep(step: string | number, before: string): string {
-  if (typeof step === 'number') return `[${step}]`;
-  const word = /^[\w.-]+$/.test(step) ? step : formatValue(step);
-  return before === '' ? word : `.${word}`;
+function isFileKey(path: string): boolean {
+  return FILE_KEYS.some((known) => known === path);
 }

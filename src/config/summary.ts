@@ -5,7 +5,7 @@ import { describeKind } from './config-error.ts';
 import type { Configuration, ServiceCodeSettings } from './configuration.ts';
 import type { LoadResult } from './loader.ts';
 import type { CodeFile } from './service-codes/code-files.ts';
-import { listSettingGroups } from './setting-groups.ts';
+import { listSettingGroups } from './settings.ts';
 import { listSettings, type Setting, type SettingPath } from './settings.ts';
 import type { MergedSettings } from './sources.ts';
 import { formatDuration } from './units.ts';

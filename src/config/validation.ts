@@ -75,17 +75,19 @@ export function reject(
 export interface StrictMappingOptions {
   /** Expectation in the error of an unknown key; default `a known key`. */
   readonly expectedKey?: string;
+  /** The remedy for an unknown key; default: the nearest known one. */
+  readonly suggest?: (key: string) => string | undefined;
 }
 
 /** An object schema that rejects each unknown key with a suggestion, besides the mistakes of known keys. */
 export function strictMapping<const Shape extends z.core.$ZodLooseShape>(
   shape: Shape,
   { error }: Expected,
-  { expectedKey = 'a known key' }: StrictMappingOptions = {},
+  { expectedKey = 'a known key', suggest }: StrictMappingOptions = {},
 ) {
-  const known = Object.keys(shape);
+  const suggestKnown = suggest ?? ((key: string) => formatSuggestion(key, Object.keys(shape)));
   const describeUnknown = (key: string): string => {
-    const suggestion = formatSuggestion(key, known);
+    const suggestion = suggestKnown(key);
     return expectedFound(expectedKey, formatUnknown(key, suggestion), suggestion);
   };
   return z.strictObject(shape, {

@@ -1,7 +1,7 @@
 import type { ErrorCode, Node, Pair, YAMLMap } from 'yaml';
 import { isAlias, isMap, isScalar, isSeq, LineCounter, parseDocument, visit } from 'yaml';
 import type { Problem } from './config-error.ts';
-import { expectedFound } from './config-error.ts';
+import { expectedFound, formatValue } from './config-error.ts';
 import type { Locate, ValuePath } from './validation.ts';
 
 /** A parsed YAML or JSON text with the locations of its parts. */
@@ -168,4 +168,20 @@ function createPairFinder(): (map: YAMLMap, key: string | number) => Pair | unde
     }
     return index.get(String(key));
   };
+}
+
+/** Locates parts of a source below `path`: `/etc/xvs.yml:7:13 poll.interval`. */
+export function createLocator(source: YamlSource, path: ValuePath) {
+  return (inner: ValuePath = [], isKey = false): string => {
+    const full = [...path, ...inner];
+    const named = isKey ? full.slice(0, -1) : full;
+    const name = named.reduce<string>((text, step) => text + formatPathStep(step, text), '');
+    return `${source.locate(full, isKey)} ${name}`.trimEnd();
+  };
+}
+
+function formatPathStep(step: string | number, before: string): string {
+  if (typeof step === 'number') return `[${step}]`;
+  const word = /^[\w.-]+$/.test(step) ? step : formatValue(step);
+  return before === '' ? word : `.${word}`;
 }

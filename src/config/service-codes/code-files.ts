@@ -4,10 +4,9 @@ import type { Problem } from '../config-error.ts';
 import { describeKind, expectedFound } from '../config-error.ts';
 import type { ReadFile } from '../files.ts';
 import { describeReadError, isMissing, resolvePath } from '../files.ts';
-import { createLocator } from '../settings-file.ts';
 import type { MergedSettings } from '../sources.ts';
 import { toProblems, type Locate, type ValuePath } from '../validation.ts';
-import { parseYaml } from '../yaml-source.ts';
+import { createLocator, parseYaml } from '../yaml-source.ts';
 import { serviceCodeList, type ServiceCodeEntry } from './schema.ts';
 
 /** Service codes of one source: the setting, or a file. */

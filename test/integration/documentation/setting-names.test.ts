@@ -3,7 +3,7 @@ import { readdirSync } from 'node:fs';
 import { test } from 'node:test';
 import { parse } from 'yaml';
 import { z } from 'zod';
-import { listSettingGroups } from '../../../src/config/setting-groups.ts';
+import { listSettingGroups } from '../../../src/config/settings.ts';
 import { listSettings, toEnvironmentName, toFlagName } from '../../../src/config/settings.ts';
 import { repositoryPath, readRepositoryFile } from '../../support/repository.ts';
 import { listPages } from './pages.ts';
