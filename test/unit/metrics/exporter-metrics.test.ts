@@ -331,7 +331,9 @@ test('a summary in the registry is rejected', () => {
 });
 
 test('the default metrics do not keep a process alive', () => {
-  const module = JSON.stringify(new URL('../../../src/metrics/exporter-metrics.js', import.meta.url).href);
+  const module = JSON.stringify(
+    new URL('../../../src/metrics/exposition/exporter-metrics.js', import.meta.url).href,
+  );
   const script = `import { ExporterMetrics } from ${module};
     const metrics = new ExporterMetrics({ clock: { now: () => 0, monotonic: () => 0 }, version: '', revision: '', nodeVersion: '' });
     await metrics.collect();
