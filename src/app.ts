@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Configuration, WebSettings } from './config/configuration.ts';
 import type { ConfigurationSource } from './config/configuration-source.ts';
-import { toListenError } from './config/listen-error.ts';
+import { toListenError } from './web/listen-error.ts';
 import { LOCAL_FILE_SYSTEM } from './config/local-file-system.ts';
 import { Reloader, warnAboutUnmatched } from './config/reloader.ts';
 import type { ReloadOutcome, ReloadTrigger } from './config/reloader.ts';

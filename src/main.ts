@@ -1,14 +1,14 @@
 #!/usr/bin/env node
 import { closeSync, openSync } from 'node:fs';
 import { hostname } from 'node:os';
-import type { Command } from './commands/command.ts';
+import type { Command, CommandIo } from './commands/command.ts';
 import { LOCAL_FILE_SYSTEM } from './config/local-file-system.ts';
 import { waitForAbort } from './runtime/abort.ts';
 import { FirstFailure } from './runtime/background-task.ts';
 import { systemClock } from './runtime/clock.ts';
-import { getErrorCode, isResourceError } from './runtime/errors.ts';
-import { FatalErrorReporter } from './runtime/fatal-error-reporter.ts';
+import { getErrorCode, getErrorMessage, isResourceError } from './runtime/errors.ts';
 import { openLogOutput } from './runtime/log-output.ts';
+import type { Logger } from './runtime/logger.ts';
 import { abortOnSignals, ignoreInspectorSignal, listenForReloadSignal } from './runtime/signals.ts';
 
 /** Commands are imported on demand: it takes a fraction of a second, and signals have to be handled before. */
@@ -31,8 +31,7 @@ const MIN_OPEN_FILES = 256;
 /** Runs the command that the first argument names, `serve` if that is a flag, and returns the exit code. */
 async function run(
   args: readonly string[],
-  signal: AbortSignal,
-  fatalErrorReporter: FatalErrorReporter,
+  io: Pick<CommandIo, 'signal' | 'reportFatalErrorsTo'>,
 ): Promise<number> {
   const [first = '--', ...rest] = args;
   const [name, commandArgs] = first.startsWith('-') ? ['serve', args] : [first, rest];
@@ -55,10 +54,9 @@ async function run(
     environment: process.env,
     files: LOCAL_FILE_SYSTEM,
     hostName: hostname,
-    signal,
     onReload,
-    fatalErrorReporter,
     clock: systemClock,
+    ...io,
   });
 }
 
@@ -100,7 +98,14 @@ function killProcess(): void {
 process.env['UV_THREADPOOL_SIZE'] ??= '24';
 ignoreInspectorSignal(process);
 const signal = abortOnSignals(process);
-const fatalErrorReporter = new FatalErrorReporter(process.stderr);
+/** Reports the error that ends the process: as plain text until a command has a logger, then as a log line. */
+let reportFatalError = (error: unknown): void => {
+  const stack = error instanceof Error ? error.stack : undefined;
+  process.stderr.write(`xvs-exporter: ${stack ?? getErrorMessage(error)}\n`);
+};
+const reportFatalErrorsTo = (logger: Logger): void => {
+  reportFatalError = (error) => logger.fatal({ err: error }, 'Unexpected error; exiting');
+};
 const failure = new FirstFailure();
 // Unhandled rejections arrive here too.
 process.on('uncaughtException', failure.report);
@@ -108,10 +113,13 @@ process.on('uncaughtException', failure.report);
 let exitCode: number;
 let drainDeadline = waitForAbort(signal);
 try {
-  exitCode = await Promise.race([run(process.argv.slice(2), signal, fatalErrorReporter), failure.promise]);
+  exitCode = await Promise.race([
+    run(process.argv.slice(2), { signal, reportFatalErrorsTo }),
+    failure.promise,
+  ]);
 } catch (error) {
   const limitProblem = describeLimitProblem(error);
-  if (limitProblem === undefined) fatalErrorReporter.report(error);
+  if (limitProblem === undefined) reportFatalError(error);
   else process.stderr.write(`xvs-exporter: ${limitProblem}\n`);
   exitCode = limitProblem === undefined ? 1 : 2;
   drainDeadline = Promise.resolve();

@@ -1,7 +1,7 @@
 import type { ConfigFileSystem } from '../config/files.ts';
 import type { Clock } from '../runtime/clock.ts';
-import type { FatalErrorReporter } from '../runtime/fatal-error-reporter.ts';
 import type { LogOutput } from '../runtime/log-output.ts';
+import type { Logger } from '../runtime/logger.ts';
 
 /** Dependencies of a command on its process. */
 export interface CommandIo {
@@ -17,8 +17,8 @@ export interface CommandIo {
   readonly signal: AbortSignal;
   /** Sets the listener for reload signals; calls it immediately if there was one before. */
   readonly onReload: (listener: () => void) => void;
-  /** Reports a rejection of the command, and any uncaught error. */
-  readonly fatalErrorReporter: FatalErrorReporter;
+  /** Makes a rejection of the command, and any uncaught error, a log line. */
+  readonly reportFatalErrorsTo: (logger: Logger) => void;
   readonly clock: Clock;
 }
 

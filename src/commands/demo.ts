@@ -1,4 +1,5 @@
 import { startApp, type App } from '../app.ts';
+import { formatLocalAddress } from '../config/addresses.ts';
 import { ConfigError } from '../config/config-error.ts';
 import { ConfigurationSource } from '../config/configuration-source.ts';
 import type { SettingPath } from '../config/settings.ts';
@@ -12,7 +13,6 @@ import { createWorld } from '../simulator/world.ts';
 import type { Command, CommandIo } from './command.ts';
 import { parseCommandLine } from './command-line.ts';
 import { formatCommandHelp } from './help.ts';
-import { formatLocalAddress } from './local-address.ts';
 
 const SERVICE_CODES = ['TESTING', 'STADIUM'];
 const STREAMS = ['main', 'backup'];
@@ -82,7 +82,7 @@ async function startDemoExporter(simulator: Simulator, flags: Flags, io: Command
 
 function formatWelcome(simulator: Simulator, app: App): string {
   const [address] = app.addresses;
-  const exporterUrl = `http://${formatLocalAddress(address?.host, address?.port ?? 0)}`;
+  const exporterUrl = `http://${formatLocalAddress(address ?? { host: undefined, port: 0 })}`;
   return `
 The simulated service runs at ${simulator.url}
 The exporter polls it every 5 seconds for ${SERVICE_CODES.join(' and ')}. Open

@@ -1,20 +1,12 @@
 import { Agent, request } from 'undici';
-import { ConfigError } from '../config/config-error.ts';
-import { readText } from '../config/files.ts';
-import { parseSettingsFile } from '../config/settings-file.ts';
-import { SETTINGS } from '../config/settings.ts';
-import {
-  mergeEntries,
-  readEnvironmentEntries,
-  readFlagEntries,
-  type Flags,
-  type SourceEntry,
-} from '../config/sources.ts';
+import { formatLocalAddress, listenAddressList } from '../config/addresses.ts';
+import { ConfigError, expectedFound } from '../config/config-error.ts';
+import { readSettingsFile } from '../config/loader.ts';
+import { mergeEntries, readEnvironmentEntries, readFlagEntries, type Flags } from '../config/sources.ts';
 import { getErrorMessage } from '../runtime/errors.ts';
 import type { Command, CommandIo } from './command.ts';
 import { parseCommandLine } from './command-line.ts';
 import { formatCommandHelp } from './help.ts';
-import { formatLocalAddress } from './local-address.ts';
 
 const TIMEOUT_MS = 5000;
 
@@ -37,8 +29,8 @@ export const healthcheck: Command = async (args, io) => {
     const signal = AbortSignal.any([io.signal, AbortSignal.timeout(TIMEOUT_MS)]);
     const { url, status } = await probe(address, signal);
     if (status === 200) return 0;
-    const remedy = [401, 403].includes(status) ? '; set web.open_probes to allow probes' : '';
-    io.stderr.write(`healthcheck: expected HTTP status 200 from ${url}, found ${status}${remedy}\n`);
+    const remedy = [401, 403].includes(status) ? 'set web.open_probes to allow probes' : undefined;
+    io.stderr.write(`healthcheck: ${expectedFound(`HTTP status 200 from ${url}`, String(status), remedy)}\n`);
     return 1;
   } catch (error) {
     io.stderr.write(`healthcheck: ${getErrorMessage(error)}\n`);
@@ -72,27 +64,12 @@ async function fetchHealth(url: string, signal: AbortSignal): Promise<HealthResp
   }
 }
 
+/** The first address of the exporter. A file that cannot be read, or an invalid address in it, counts as none. */
 async function resolveAddress(flags: Flags, { environment, files }: CommandIo): Promise<string> {
   const given = [...readEnvironmentEntries(environment), ...readFlagEntries(flags)];
-  const entries = [...(await readFileEntries(given, files)), ...given];
-  const [address] = mergeEntries(entries.filter(isAddress)).get('web.listen_address');
-  return formatLocalAddress(address?.host, address?.port ?? 0);
-}
-
-/** Reads the valid settings of the configuration file; none if it cannot be read. */
-async function readFileEntries(
-  given: readonly SourceEntry[],
-  { readFile }: CommandIo['files'],
-): Promise<readonly SourceEntry[]> {
-  const path = mergeEntries(given.filter((entry) => entry.path === 'config.file')).get('config.file');
-  if (path === undefined) return [];
-  const text = await readText(readFile, { path, location: '', folder: undefined });
-  if (typeof text !== 'string') return [];
-  return parseSettingsFile(text, path).entries.filter(
-    (entry) => SETTINGS[entry.path].schema.safeParse(entry.raw).success,
-  );
-}
-
-function isAddress({ path }: SourceEntry): boolean {
-  return path === 'web.listen_address';
+  const file = await readSettingsFile(given, files);
+  const fromFile = file.entries.filter(({ raw }) => listenAddressList.safeParse(raw).success);
+  const entries = [...fromFile, ...given].filter(({ path }) => path === 'web.listen_address');
+  const [address] = mergeEntries(entries).get('web.listen_address');
+  return formatLocalAddress(address ?? { host: undefined, port: 0 });
 }

@@ -8,10 +8,10 @@ import { withConfiguration } from './with-configuration.ts';
 
 /** Runs the exporter until the signal aborts. Rejects immediately on an unexpected error. */
 export const serve = withConfiguration(async ({ configuration, build, source, unknownVariables }, io) => {
-  const { log, clock, signal, fatalErrorReporter } = io;
+  const { log, clock, signal, reportFatalErrorsTo } = io;
   const { serviceCodes, shard } = configuration;
   const logger = createLogger({ ...configuration.log, destination: log });
-  fatalErrorReporter.logTo(logger);
+  reportFatalErrorsTo(logger);
   const fields = {
     version: build.version,
     revision: build.revision,

@@ -50,6 +50,13 @@ export function parseListenAddress(raw: unknown): ListenAddress | undefined {
   return { host: host === '' ? undefined : host, port };
 }
 
+/** Formats a listen address as `host:port` for a connection from this machine. All-interfaces addresses become loopback ones. */
+export function formatLocalAddress({ host, port }: ListenAddress): string {
+  if (host === undefined || host === '0.0.0.0') return `127.0.0.1:${port}`;
+  if (host === '::') return `[::1]:${port}`;
+  return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
+}
+
 const listenAddress = parsedBy(
   parseListenAddress,
   expected('an address such as :20928, localhost:20928 or [::1]:20928'),

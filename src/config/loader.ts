@@ -50,9 +50,10 @@ export async function loadConfiguration(options: LoadOptions): Promise<LoadResul
   return { configuration, settings, codeFiles, unmatchedPatterns };
 }
 
-async function readSettingsFile(
+/** Reads the configuration file that the environment or a flag names. */
+export async function readSettingsFile(
   given: readonly SourceEntry[],
-  { readFile }: LoadOptions,
+  { readFile }: Pick<LoadOptions, 'readFile'>,
 ): Promise<SettingsFile> {
   const { get, locate } = mergeEntries(given.filter(({ path }) => path === 'config.file'));
   const path = get('config.file');

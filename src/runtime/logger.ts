@@ -1,7 +1,6 @@
 import { pino } from 'pino';
 import { getErrorCode } from './errors.ts';
-import { toLogfmt } from './logfmt.ts';
-import { toPretty } from './pretty-log.ts';
+import { toLogfmt, toPretty } from './log-formats.ts';
 
 /** A log line has a constant message, its data in `snake_case` fields, and an error in `err`. */
 export interface Logger extends Pick<pino.Logger, 'debug' | 'info' | 'warn' | 'error' | 'fatal'> {
@@ -59,18 +58,14 @@ function serializeError(error: unknown): object {
 
 function createLineWriter(format: LogFormat, destination: LogDestination): (line: string) => void {
   const isTerminal = destination.isTTY === true;
-  switch (format) {
-    case 'auto':
-      return createLineWriter(isTerminal ? 'pretty' : 'json', destination);
-    case 'json':
-      return (line) => destination.write(line);
-    case 'logfmt':
-      return (line) => destination.write(toLogfmt(line));
-    case 'pretty': {
-      const isColored = isTerminal && destination.hasColors?.() === true;
-      return (line) => destination.write(toPretty(line, isColored));
-    }
-  }
+  const isColored = isTerminal && destination.hasColors?.() === true;
+  const converters = {
+    json: (line: string) => line,
+    logfmt: toLogfmt,
+    pretty: (line: string) => toPretty(line, isColored),
+  };
+  const convert = converters[format === 'auto' ? (isTerminal ? 'pretty' : 'json') : format];
+  return (line) => destination.write(convert(line));
 }
 
 /** Builds the paths of secrets, down to the headers of a request in a field. */

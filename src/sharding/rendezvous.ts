@@ -1,5 +1,3 @@
-import { fmix32 } from '../runtime/hash.ts';
-
 /**
  * Selects the shard that polls a service code, by rendezvous hashing: the one with the highest weight for the code.
  * A new shard takes codes from all others, and the codes of a removed shard spread over all others; nothing else
@@ -36,4 +34,11 @@ function hashServiceCode(text: string): number {
 /** The odd multiplier maps different indexes to different numbers. */
 function computeWeight(hash: number, index: number): number {
   return fmix32(hash ^ Math.imul(index + 1, 0x9e3779b1));
+}
+
+/** The finalizer of MurmurHash3: maps 32-bit integers one to one onto unsigned 32-bit integers. */
+function fmix32(value: number): number {
+  const first = Math.imul(value ^ (value >>> 16), 0x85ebca6b);
+  const second = Math.imul(first ^ (first >>> 13), 0xc2b2ae35);
+  return (second ^ (second >>> 16)) >>> 0;
 }

@@ -3,7 +3,6 @@ import { once } from 'node:events';
 import { PassThrough } from 'node:stream';
 import { test } from 'node:test';
 import { simulate } from '../../../src/commands/simulate.ts';
-import { FatalErrorReporter } from '../../../src/runtime/fatal-error-reporter.ts';
 import { LogOutput } from '../../../src/runtime/log-output.ts';
 import { requestTaskList, readResponse } from '../simulator/client.ts';
 import { NO_FILES, failHostNameLookup } from '../../support/configuration.ts';
@@ -24,7 +23,7 @@ function createIo() {
     files: NO_FILES,
     hostName: failHostNameLookup,
     onReload: () => undefined,
-    fatalErrorReporter: new FatalErrorReporter({ write: (text) => assert.fail(text) }),
+    reportFatalErrorsTo: () => assert.fail('no logger'),
   };
   return { io, stop: () => controller.abort() };
 }

@@ -3,8 +3,7 @@ import { test } from 'node:test';
 import * as fc from 'fast-check';
 import { createLogger } from '../../../src/runtime/logger.ts';
 import type { LogDestination, LogFormat, LogLevel, Logger } from '../../../src/runtime/logger.ts';
-import { toLogfmt } from '../../../src/runtime/logfmt.ts';
-import { toPretty } from '../../../src/runtime/pretty-log.ts';
+import { toLogfmt, toPretty } from '../../../src/runtime/log-formats.ts';
 import { arbitraryText } from '../../support/arbitrary-text.ts';
 
 function logLines(format: LogFormat, log: (logger: Logger) => void, level: LogLevel = 'info'): string[] {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { formatLocalAddress } from '../../../src/commands/local-address.ts';
+import { formatLocalAddress } from '../../../src/config/addresses.ts';
 
 for (const [host, expected] of [
   [undefined, '127.0.0.1:20928'],
@@ -11,7 +11,7 @@ for (const [host, expected] of [
   ['localhost', 'localhost:20928'],
 ] as const) {
   test(`the listen address ${host ?? 'without host'} is reached at ${expected}`, () => {
-    assert.equal(formatLocalAddress(host, 20_928), expected);
+    assert.equal(formatLocalAddress({ host, port: 20_928 }), expected);
     assert.ok(URL.canParse(`http://${expected}`));
   });
 }

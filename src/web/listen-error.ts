@@ -1,7 +1,7 @@
 import { getErrorCode } from '../runtime/errors.ts';
-import type { ListenAddress } from './addresses.ts';
-import { ConfigError, expectedFound, formatValue } from './config-error.ts';
-import { formatHowToSet } from './settings.ts';
+import type { ListenAddress } from '../config/addresses.ts';
+import { ConfigError, expectedFound, formatValue } from '../config/config-error.ts';
+import { formatHowToSet } from '../config/settings.ts';
 
 const FOUND: ReadonlyMap<string | undefined, string> = new Map([
   ['EADDRINUSE', 'which another process uses'],
