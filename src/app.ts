@@ -27,7 +27,7 @@ import { UpstreamClient } from './upstream/client.ts';
 import { DecodingBudget } from './upstream/decoding-budget.ts';
 import { Resolver } from './upstream/resolver.ts';
 import { RefCountedClient } from './upstream/ref-counted-client.ts';
-import { createExporterFacade } from './web/exporter-facade.ts';
+import { createExporterFacade, type ExporterFacade } from './web/exporter-facade.ts';
 import { handle } from './web/routes.ts';
 import {
   DEFAULT_WEB_CONFIGURATION_SOURCE,
@@ -36,7 +36,6 @@ import {
   type WebConfigurationSource,
 } from './web/security/web-configuration.ts';
 import { startWebServer, type WebServer } from './web/server.ts';
-import type { ExporterFacade } from './web/exporter-facade.ts';
 
 /** Dependencies of the exporter on its process. */
 export interface ExporterDependencies {
@@ -117,14 +116,12 @@ export function createExporter(
     labels,
     exporterMetrics,
     poller,
-    scrapeDriven: scrapeTrigger,
+    scrapeTrigger,
     watchdog,
     clock,
-    shard,
-    version: build.version,
-    configurationFile: configuration.file,
-    links: { grafanaUrl: configuration.web.grafanaUrl, runbookUrl: build.runbookUrl },
-    getReloadable: () => ({ codesOnOtherShards }),
+    configuration,
+    build,
+    getCodesOnOtherShards: () => codesOnOtherShards,
   });
 
   return {

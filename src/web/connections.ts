@@ -1,49 +1,60 @@
 import type { Socket } from 'node:net';
 import type { WebMetrics } from '../metrics/exposition/web-metrics.ts';
 import { MAX_CONNECTIONS } from '../runtime/limits.ts';
-import { toClientKey } from './client-address.ts';
-import { FairShare } from './fair-share.ts';
+import { FairShare, type Share } from './fair-share.ts';
 
 /** An open connection. */
-export interface Connection {
+export interface Connection extends Share {
   readonly socket: Socket;
-  /** See `toClientKey`. */
-  readonly client: string;
   /** Whether the response to an authorized request is being created. */
   isBusy: boolean;
   /** Whether a request is in progress, until its response has been read. */
   hasRequest: boolean;
   /** Whether the connection ends after the response in progress. */
   isClosing: boolean;
+  /** Whether it has no acceptable client certificate, and is open for probes only. */
+  isCertificateRejected: boolean;
 }
 
-/** The connections to the web server. If there are too many, an idle one gives way; if none is idle, a busy one. */
+/** The connections to the web server. If there are too many, one gives way; those without a busy request are idle. */
 export class Connections {
   readonly #metrics: WebMetrics;
-  readonly #maxConnections: number;
-  readonly #open = new FairShare<Connection>();
+  readonly #open: FairShare<Connection>;
   readonly #bySocket = new WeakMap<Socket, Connection>();
 
   constructor(metrics: WebMetrics, maxConnections = MAX_CONNECTIONS) {
     this.#metrics = metrics;
-    this.#maxConnections = maxConnections;
+    this.#open = new FairShare(maxConnections, ({ isBusy }) => !isBusy);
   }
 
   /** Adds a new connection until it closes. */
   add(socket: Socket): void {
-    const client = toClientKey(socket.remoteAddress);
-    const connection = { socket, client, isBusy: false, hasRequest: false, isClosing: false };
-    this.#open.add(connection);
+    const connection: Connection = {
+      socket,
+      client: toClientKey(socket.remoteAddress),
+      giveWay: () => {
+        this.#metrics.recordConnectionClosed('max_connections');
+        socket.destroy();
+      },
+      isBusy: false,
+      hasRequest: false,
+      isClosing: false,
+      isCertificateRejected: false,
+    };
     this.#bySocket.set(socket, connection);
     this.#metrics.addConnections(1);
-    socket.once('close', () => this.#delete(connection));
-    if (this.#open.size > this.#maxConnections) this.#closeOne();
+    socket.once('close', () => {
+      this.#open.delete(connection);
+      this.#metrics.addConnections(-1);
+    });
+    this.#open.add(connection);
   }
 
-  /** Makes a TLS socket known as the same connection as the socket below it. */
-  link(tlsSocket: Socket, socket: Socket): void {
-    const connection = this.#bySocket.get(socket);
+  /** Makes a TLS socket known as the same connection as the socket below it, and returns the connection. */
+  link(tlsSocket: Socket, socket: Socket): Connection | undefined {
+    const connection = this.get(socket);
     if (connection !== undefined) this.#bySocket.set(tlsSocket, connection);
+    return connection;
   }
 
   /** Returns `undefined` for a connection that has been closed. */
@@ -57,15 +68,29 @@ export class Connections {
     if (this.#open.delete(connection)) this.#open.add(connection);
   }
 
-  #closeOne(): void {
-    const victim = this.#open.findVictim(({ isBusy }) => !isBusy) ?? this.#open.findVictim();
-    if (victim === undefined) return;
-    this.#metrics.recordConnectionClosed('max_connections');
-    this.#delete(victim);
-    victim.socket.destroy();
+  /** Closes the connections without a request, unfinished TLS handshakes included. */
+  closeUnused(): void {
+    for (const { socket, hasRequest } of this.#open.entries) if (!hasRequest) socket.destroy();
   }
+}
 
-  #delete(connection: Connection): void {
-    if (this.#open.delete(connection)) this.#metrics.addConnections(-1);
-  }
+const MAPPED_IPV4 = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i;
+const IPV6_GROUPS = 8;
+const IPV6_NETWORK_GROUPS = 4;
+
+/**
+ * Returns what counts as one client: an IPv4 address, or the /64 network of an IPv6 address, because a single machine
+ * can use every address of its network. `address` is a socket's `remoteAddress`.
+ */
+export function toClientKey(address: string | undefined): string {
+  if (address === undefined) return '';
+  const mapped = MAPPED_IPV4.exec(address)?.[1];
+  if (mapped !== undefined) return mapped;
+  if (!address.includes(':')) return address;
+  const [head = '', tail] = address.replace(/%.*$/, '').split('::');
+  const before = head === '' ? [] : head.split(':');
+  const after = tail === undefined || tail === '' ? [] : tail.split(':');
+  const omitted = tail === undefined ? 0 : IPV6_GROUPS - before.length - after.length;
+  const groups = [...before, ...Array.from({ length: Math.max(0, omitted) }, () => '0'), ...after];
+  return `${groups.slice(0, IPV6_NETWORK_GROUPS).join(':')}::/64`;
 }

@@ -1,14 +1,12 @@
-import { breakDownListing, type ListingBreakdown } from './status-page/listing-breakdown.ts';
 import { CATALOGUE } from '../metrics/catalogue/catalogue.ts';
 import type { CodeLabels } from '../metrics/exposition/code-labels.ts';
 import type { Configuration } from '../config/configuration.ts';
 import type { ConfigLoads, ExporterMetrics } from '../metrics/exposition/exporter-metrics.ts';
 import { countSeries } from '../metrics/exposition/exposition.ts';
-import type { Family, StaticLabels } from '../metrics/catalogue/family.ts';
-import type { FamilySelection } from '../metrics/catalogue/family.ts';
+import type { Family, FamilySelection, StaticLabels } from '../metrics/catalogue/family.ts';
 import type { LatestListing, PollHistoryView } from '../poller/poll-history.ts';
 import type { Poller } from '../poller/poller.ts';
-import type { ScrapeTrigger } from '../poller/scrape-trigger.ts';
+import type { ScrapeRequest, ScrapeTrigger } from '../poller/scrape-trigger.ts';
 import {
   isStale,
   listExpectedTasksOf,
@@ -17,11 +15,15 @@ import {
   type Store,
 } from '../poller/store.ts';
 import type { Watchdog } from '../poller/watchdog.ts';
+import { linkAbort } from '../runtime/abort.ts';
+import type { BuildInfo } from '../runtime/build-info.ts';
 import type { Clock } from '../runtime/clock.ts';
+import { MAX_WAITING_SCRAPES } from '../runtime/limits.ts';
 import { selectShard } from '../sharding/rendezvous.ts';
-import type { Shard } from '../sharding/shard.ts';
+import { formatShard, type Shard } from '../sharding/shard.ts';
 import type { ExpectedTask } from '../tally/expectations.ts';
-import { PollWaits, type ClientScrape } from './poll-waits.ts';
+import { FairShare, GaveWayError } from './fair-share.ts';
+import { breakDownListing, type ListingBreakdown } from './status-page/listing-breakdown.ts';
 
 /**
  * `waiting`: not polled yet; `down`: the last poll failed; `stale`: the last success is too old; `idle`: tasks run, but
@@ -66,22 +68,15 @@ export interface PollingStatus {
 
 /** The state of the process. Times in milliseconds since the Unix epoch. */
 export interface ProcessStatus extends ConfigLoads {
+  readonly nowMs: number;
   readonly version: string;
   readonly shard: Shard;
   readonly uptimeMs: number;
-}
-
-/** Addresses that pages link to. */
-export interface PageLinks {
-  /** Without a trailing slash; `undefined` without `web.grafana_url`. */
+  /** Absolute path of the configuration file. */
+  readonly configurationFile: string | undefined;
+  /** `web.grafana_url`, without a trailing slash. */
   readonly grafanaUrl: string | undefined;
   readonly runbookUrl: string;
-}
-
-/** A service code that this process polls, with its configured labels. */
-export interface PolledServiceCode {
-  readonly serviceCode: string;
-  readonly labels: StaticLabels;
 }
 
 /** The families of a scrape. */
@@ -91,82 +86,52 @@ export interface CollectedFamilies {
   readonly markServed: () => void;
 }
 
-/** Everything that the web server reads from the exporter. */
-export interface ExporterFacade {
-  readonly shard: Shard;
-  readonly links: PageLinks;
-  /**
-   * In scrape mode, resolves after the polls of a scrape or when its time runs out; otherwise immediately. Rejects with a
-   * `GaveWayError` if too many scrapes wait.
-   */
-  refresh(scrape: ClientScrape): Promise<void>;
-  /** Collects each selected family once; by default all of them. */
-  collect(selection?: FamilySelection): Promise<CollectedFamilies>;
-  getServiceCodes(): readonly PolledServiceCode[];
-  hasServiceCode(serviceCode: string): boolean;
-  /** Index of the other shard that polls a service code; `undefined` if no other shard does. */
-  getOtherShard(this: void, serviceCode: string): number | undefined;
-  /** Whether the poll loops run, regardless of the outcome of polls. */
-  isHealthy(): boolean;
-  /** Whether the first polls have finished; always true in scrape mode. */
-  isReady(): boolean;
-  /** Current time for pages, in milliseconds since the Unix epoch. */
-  nowMs(): number;
-  getStatuses(): readonly ServiceCodeStatus[];
-  /** `undefined` for a service code that is not configured. */
-  getStatus(serviceCode: string): ServiceCodeStatus | undefined;
-  /** `undefined` for a service code that is not configured. */
-  getPolling(serviceCode: string): PollingStatus | undefined;
-  getProcess(): ProcessStatus;
-  /** Absolute path of the configuration file. */
-  readonly configurationFile: string | undefined;
-  /** `undefined` without a listing or if the listing is stale. */
-  getBreakdown(serviceCode: string): ListingBreakdown | undefined;
-}
-
-interface ExporterFacadeOptions {
+interface ExporterParts {
   readonly store: Store;
   readonly labels: CodeLabels;
   readonly exporterMetrics: ExporterMetrics;
   readonly poller: Poller;
   /** Defined in scrape mode only. */
-  readonly scrapeDriven: ScrapeTrigger | undefined;
+  readonly scrapeTrigger: ScrapeTrigger | undefined;
   readonly watchdog: Watchdog;
   readonly clock: Clock;
-  readonly version: string;
-  readonly shard: Shard;
-  readonly configurationFile: string | undefined;
-  readonly links: PageLinks;
-  /** Returns the parts of the configuration that a reload changes. */
-  readonly getReloadable: () => Pick<Configuration, 'codesOnOtherShards'>;
+  readonly configuration: Configuration;
+  readonly build: BuildInfo;
+  /** A reload changes them. */
+  readonly getCodesOnOtherShards: () => Configuration['codesOnOtherShards'];
 }
 
+/** Everything that the web server reads from the exporter. */
+export type ExporterFacade = ReturnType<typeof createExporterFacade>;
+
 /** Combines poll results and the exporter's own metrics for the web server. */
-export function createExporterFacade(parts: ExporterFacadeOptions): ExporterFacade {
-  const {
-    store,
-    labels,
-    exporterMetrics,
-    poller,
-    scrapeDriven,
-    watchdog,
-    clock,
-    version,
-    shard,
-    configurationFile,
-    links,
-    getReloadable,
-  } = parts;
+export function createExporterFacade(parts: ExporterParts) {
+  const { store, labels, exporterMetrics, poller, scrapeTrigger, watchdog, clock, configuration } = parts;
+  const { shard } = configuration;
   const startedMs = clock.monotonic();
-  const waits = new PollWaits();
+  const pollWaits = new FairShare(MAX_WAITING_SCRAPES);
   return {
-    shard,
-    configurationFile,
-    links,
-    refresh: async (scrape) => {
-      if (scrapeDriven !== undefined) await waits.run(scrape, (waiting) => scrapeDriven.refresh(waiting));
+    /**
+     * In scrape mode, resolves after the polls of a scrape or when its time runs out; otherwise immediately. Rejects with a
+     * `GaveWayError` if too many scrapes wait.
+     */
+    async refresh({ client = '', ...scrape }: ScrapeRequest & { readonly client?: string | undefined }) {
+      if (scrapeTrigger === undefined) return;
+      using abort = linkAbort(scrape.signal);
+      const wait = {
+        // A service code that hangs must not fill the limit for others.
+        client: JSON.stringify([client, scrape.serviceCode]),
+        giveWay: () => abort.abort(new GaveWayError('Too many scrapes wait for polls.')),
+      };
+      pollWaits.add(wait);
+      try {
+        await scrapeTrigger.refresh({ ...scrape, signal: abort.signal });
+      } finally {
+        pollWaits.delete(wait);
+      }
     },
-    async collect(selection = 'everything') {
+    /** Collects each selected family once; by default all of them. */
+    async collect(selection: FamilySelection = 'everything'): Promise<CollectedFamilies> {
       const ownFamilies = await exporterMetrics.collect(selection);
       const states = typeof selection === 'object' ? store.select(selection.serviceCode) : store.states;
       const codeFamilies = store.collectFamilies(clock.monotonic(), states);
@@ -183,39 +148,54 @@ export function createExporterFacade(parts: ExporterFacadeOptions): ExporterFaca
       };
       return { families, markServed };
     },
-    getServiceCodes: () =>
+    /** The service codes that this process polls, with their configured labels. */
+    getServiceCodes: (): readonly { readonly serviceCode: string; readonly labels: StaticLabels }[] =>
       store.states.map(({ serviceCode }) => ({ serviceCode, labels: labels.get(serviceCode) })),
-    hasServiceCode: (serviceCode) => poller.has(serviceCode),
-    getOtherShard: (serviceCode) =>
-      getReloadable().codesOnOtherShards.has(serviceCode) ? selectShard(serviceCode, shard.count) : undefined,
-    isHealthy: () => watchdog.check(),
-    // A pod that is not ready may get no scrapes, and in scrape mode only scrapes would make it ready.
-    isReady: () => scrapeDriven !== undefined || poller.isFirstRoundOver,
-    nowMs: () => clock.now(),
-    getStatuses: () => {
+    hasServiceCode: (serviceCode: string): boolean => poller.has(serviceCode),
+    /** Why this process does not poll a service code, without its name. */
+    explainUnknown(serviceCode: string): string {
+      if (!parts.getCodesOnOtherShards().has(serviceCode)) return 'No such service code is configured.';
+      const other = selectShard(serviceCode, shard.count);
+      return `Shard ${other} polls this service code; this is ${formatShard(shard)}.`;
+    },
+    /** Whether the poll loops run, regardless of the outcome of polls. */
+    isHealthy: (): boolean => watchdog.check(),
+    /**
+     * Whether the first polls have finished. Always true in scrape mode: a pod that is not ready may get no scrapes, and
+     * only scrapes would make it ready.
+     */
+    isReady: (): boolean => scrapeTrigger !== undefined || poller.isFirstRoundOver,
+    getStatuses(): readonly ServiceCodeStatus[] {
       const nowMs = clock.monotonic();
       return store.states.map((state) => toServiceCodeStatus(state, labels, nowMs));
     },
-    getStatus: (serviceCode) => {
+    /** `undefined` for a service code that is not configured. */
+    getStatus(serviceCode: string): ServiceCodeStatus | undefined {
       const state = store.get(serviceCode);
-      return state === undefined ? undefined : toServiceCodeStatus(state, labels, clock.monotonic());
+      return state && toServiceCodeStatus(state, labels, clock.monotonic());
     },
-    getBreakdown: (serviceCode) => {
+    /** `undefined` without a listing or if the listing is stale. */
+    getBreakdown(serviceCode: string): ListingBreakdown | undefined {
       const state = store.get(serviceCode);
       if (state?.snapshot === undefined || isStale(state, clock.monotonic())) return undefined;
       return breakDownListing(state.snapshot, state.isUp === true ? state.previousBytes : undefined);
     },
-    getPolling: (serviceCode) => {
+    /** `undefined` for a service code that is not configured. */
+    getPolling(serviceCode: string): PollingStatus | undefined {
       const nowMs = clock.monotonic();
       const plan = poller.getPlan(serviceCode, nowMs);
       if (plan === undefined) return undefined;
       const nextPollMs = plan.nextPollMs === undefined ? undefined : clock.now() + plan.nextPollMs - nowMs;
       return { ...plan, nextPollMs };
     },
-    getProcess: () => ({
-      version,
+    getProcess: (): ProcessStatus => ({
+      nowMs: clock.now(),
+      version: parts.build.version,
       shard,
       uptimeMs: clock.monotonic() - startedMs,
+      configurationFile: configuration.file,
+      grafanaUrl: configuration.web.grafanaUrl,
+      runbookUrl: parts.build.runbookUrl,
       ...exporterMetrics.configLoads,
     }),
   };

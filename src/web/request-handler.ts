@@ -2,15 +2,11 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { pipeline, Readable } from 'node:stream';
 import { TLSSocket } from 'node:tls';
-import type { WebMetrics } from '../metrics/exposition/web-metrics.ts';
-import type { Clock } from '../runtime/clock.ts';
 import { MAX_RESPONSES_BEING_CREATED } from '../runtime/limits.ts';
-import type { Logger } from '../runtime/logger.ts';
 import type { Connection, Connections } from './connections.ts';
-import { FairQueue, GaveWayError } from './fair-queue.ts';
-import type { WebRequest } from './request.ts';
-import { respondText, type WebResponse } from './response.ts';
-import type { Authorizer } from './security/authorization.ts';
+import { FairQueue, GaveWayError } from './fair-share.ts';
+import { respondText, type WebRequest, type WebResponse } from './http-messages.ts';
+import { createAuthorizer, type AuthorizerOptions, type Authorize } from './security/authorization.ts';
 import type { WebConfiguration, WebConfigurationSource } from './security/web-configuration.ts';
 import { UnreadResponses } from './unread-responses.ts';
 
@@ -32,36 +28,26 @@ interface Exchange {
   readonly signal: AbortSignal;
 }
 
-export interface RequestHandlerOptions {
+export interface RequestHandlerOptions extends AuthorizerOptions {
   readonly handle: (request: WebRequest) => Promise<WebResponse>;
   /** Maximum number of authorized requests that wait until it is their turn; one more gets a 503. */
   readonly maxRequests: number;
   readonly webConfigurationSource: WebConfigurationSource;
-  readonly metrics: WebMetrics;
-  readonly clock: Clock;
-  readonly logger: Logger;
 }
 
 /** Authorizes requests, creates a few responses at a time, and sends them. */
 export class RequestHandler {
   readonly #options: RequestHandlerOptions;
   readonly #connections: Connections;
-  readonly #authorizer: Authorizer;
-  readonly #certificates: { isCertificateRejected(socket: Socket): boolean };
+  readonly #authorize: Authorize;
   readonly #responses: FairQueue;
   readonly #unreadResponses = new UnreadResponses();
   #isShuttingDown = false;
 
-  constructor(
-    options: RequestHandlerOptions,
-    connections: Connections,
-    authorizer: Authorizer,
-    certificates: { isCertificateRejected(socket: Socket): boolean },
-  ) {
+  constructor(options: RequestHandlerOptions, connections: Connections) {
     this.#options = options;
     this.#connections = connections;
-    this.#authorizer = authorizer;
-    this.#certificates = certificates;
+    this.#authorize = createAuthorizer(options);
     const { maxRequests } = options;
     this.#responses = new FairQueue({ maxRunning: MAX_RESPONSES_BEING_CREATED, maxWaiting: maxRequests });
   }
@@ -107,71 +93,59 @@ export class RequestHandler {
     // A response emits 'close' after its last byte. Not every Node.js version emits it when the connection is lost.
     response.once('close', finish);
     socket.once('close', finish);
-    const { signal } = closed;
-    const webResponse = await this.#createResponse({ request, response, connection, signal });
-    if (webResponse !== undefined) this.#send(webResponse, { request, response, connection, signal });
+    const exchange = { request, response, connection, signal: closed.signal };
+    const webResponse = await this.#createResponse(exchange);
+    if (!closed.signal.aborted) this.#send(webResponse, exchange);
   }
 
-  /** Resolves to `undefined` after the client has disconnected. */
-  async #createResponse(exchange: Exchange): Promise<WebResponse | undefined> {
-    const { request, connection, signal } = exchange;
+  /** After the client has disconnected, the response is any. */
+  async #createResponse({ request, connection, signal }: Exchange): Promise<WebResponse> {
     const { webConfigurationSource, metrics, logger } = this.#options;
-    const { method = 'GET', url = '/' } = request;
+    const { method = 'GET', url = '/', headers, socket } = request;
+    const { client } = connection;
     try {
       const configuration = webConfigurationSource.current;
-      const rejection = await this.#reject(exchange, configuration);
+      const rejection = await this.#reject(request, connection, signal, configuration);
       if (rejection !== undefined) {
         connection.isClosing = true;
-        return signal.aborted ? undefined : rejection;
+        return rejection;
       }
       this.#connections.setBusy(connection, true);
-      const webResponse = await this.#dispatch(exchange, requiresAuthentication(configuration));
-      return signal.aborted ? undefined : webResponse;
+      return await this.#options.handle({
+        method,
+        url,
+        headers,
+        scheme: socket instanceof TLSSocket ? 'https' : 'http',
+        isAuthenticated: requiresAuthentication(configuration),
+        client,
+        signal,
+        inTurn: (create) => this.#responses.run(client, signal, create),
+      });
     } catch (err) {
-      if (signal.aborted) return undefined;
       if (err instanceof GaveWayError) {
         metrics.recordRequestRejected('max_requests');
         return respondText(503, 'Too many concurrent requests.', { 'Retry-After': '1' });
       }
-      logger.error({ err, method, url }, 'Request failed');
+      if (!signal.aborted) logger.error({ err, method, url }, 'Request failed');
       return respondText(500, 'Internal server error.');
     }
   }
 
   /** Returns the response that rejects a request and closes its connection; `undefined` if it is authorized. */
   async #reject(
-    { request, connection, signal }: Exchange,
+    { url = '/', headers, headersDistinct }: IncomingMessage,
+    { client, isCertificateRejected }: Connection,
+    signal: AbortSignal,
     configuration: WebConfiguration,
   ): Promise<WebResponse | undefined> {
-    const { url = '/', socket, headers, headersDistinct } = request;
     // RFC 9112, 3.2: a proxy may have looked at the other one.
     const hostCount = headersDistinct['host']?.length ?? 0;
     if (hostCount > 1) return respondText(400, `Expected one Host header, found ${hostCount}.`);
-    return await this.#authorizer.authorize(
-      {
-        url,
-        authorization: headers.authorization,
-        isCertificateRejected: this.#certificates.isCertificateRejected(socket),
-        client: connection.client,
-        signal,
-      },
+    const { authorization } = headers;
+    return await this.#authorize(
+      { url, authorization, isCertificateRejected, client, signal },
       configuration,
     );
-  }
-
-  #dispatch({ request, connection, signal }: Exchange, isAuthenticated: boolean): Promise<WebResponse> {
-    const { method = 'GET', url = '/', headers, socket } = request;
-    const { client } = connection;
-    return this.#options.handle({
-      method,
-      url,
-      headers,
-      scheme: socket instanceof TLSSocket ? 'https' : 'http',
-      isAuthenticated,
-      client,
-      signal,
-      inTurn: (create) => this.#responses.run(client, signal, create),
-    });
   }
 
   /** Headers of the web configuration override those of the response. */
@@ -189,7 +163,7 @@ export class RequestHandler {
       client: connection.client,
       body,
       sinceMs: clock.monotonic(),
-      close: () => {
+      giveWay: () => {
         metrics.recordConnectionClosed('slow_client');
         response.destroy();
       },

@@ -1,9 +1,15 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Exposition } from '../metrics/exposition/exposition.ts';
 import type { ExporterFacade } from './exporter-facade.ts';
-import { parseRequestTarget, PROBE_PATHS, runAtOnce, type WebRequest } from './request.ts';
-import { respondText, type WebResponse } from './response.ts';
-import { handleScrape, OWN_METRICS_PATH, respondExposition } from './scrape.ts';
+import {
+  isProbe,
+  parseRequestTarget,
+  PROBE_PATHS,
+  respondText,
+  type WebRequest,
+  type WebResponse,
+} from './http-messages.ts';
+import { handleScrape, OWN_METRICS_PATH, respondExposition, waitForPolls } from './scrape.ts';
 import { handleServiceDiscovery } from './service-discovery.ts';
 import { findPageRoute, respondNotFound } from './status-page/page-routes.ts';
 
@@ -20,55 +26,48 @@ interface ReloadOutcome {
   readonly error?: string;
 }
 
-type Route = (
-  facade: ExporterFacade,
-  request: WebRequest,
-  query: URLSearchParams,
-) => WebResponse | Promise<WebResponse>;
-
 /** Routes a request to its handler. Rejects if the facade does, or with the signal's reason on abort. */
 export async function handle(
   request: WebRequest,
   facade: ExporterFacade,
   options: RouteOptions,
 ): Promise<WebResponse> {
+  const { method, inTurn = (create) => create() } = request;
   const { path, query } = parseRequestTarget(request.url);
   if (path === '/-/reload') return await handleReload(request, options);
-  const route = findRoute(path, options);
-  const { telemetryPath } = options;
-  if (route === undefined) return respondNotFound(facade, request.headers, telemetryPath);
-  if (request.method !== 'GET' && request.method !== 'HEAD') {
+  const respondTo = findRoute(path, query, facade, options);
+  if (respondTo === undefined) return respondNotFound(facade, request.headers, options.telemetryPath);
+  if (method !== 'GET' && method !== 'HEAD')
     return respondText(405, 'Method not allowed: GET or HEAD.', { Allow: 'GET, HEAD' });
-  }
-  const response = await route(facade, request, query);
-  return request.method === 'HEAD' ? { ...response, body: '' } : response;
+  // A scrape that waits for polls takes no turn from others.
+  if (path === options.telemetryPath) await waitForPolls(facade, request, query);
+  const respondNow = async (): Promise<WebResponse> => await respondTo(request);
+  const response = await (isProbe(path) ? respondNow() : inTurn(respondNow));
+  return method === 'HEAD' ? { ...response, body: '' } : response;
 }
 
-function findRoute(path: string, { telemetryPath, exposition }: RouteOptions): Route | undefined {
-  if (path === telemetryPath) {
-    return (facade, request, query) => handleScrape(facade, request, query, exposition);
-  }
+type Route = (request: WebRequest) => WebResponse | Promise<WebResponse>;
+
+function findRoute(
+  path: string,
+  query: URLSearchParams,
+  facade: ExporterFacade,
+  { telemetryPath, exposition }: RouteOptions,
+): Route | undefined {
   switch (path) {
+    case telemetryPath:
+      return (request) => handleScrape(facade, request, query, exposition);
     case OWN_METRICS_PATH:
-      return (facade, request) => respondExposition(facade, request, 'exporter', exposition);
+      return (request) => respondExposition(facade, request, 'exporter', exposition);
     case '/sd':
-      return (facade, request) => handleServiceDiscovery(facade, request, telemetryPath);
+      return (request) => handleServiceDiscovery(facade, request, telemetryPath);
     case PROBE_PATHS.health:
-      return respondHealth;
+      return () => respondHealth(facade);
     case PROBE_PATHS.readiness:
-      return respondReadiness;
+      return () => respondReadiness(facade);
     default:
-      return findPage(path, telemetryPath);
+      return findPageRoute(path, query, facade, telemetryPath);
   }
-}
-
-function findPage(path: string, telemetryPath: string): Route | undefined {
-  const route = findPageRoute(path, telemetryPath);
-  return (
-    route &&
-    ((facade, request, query) =>
-      (request.inTurn ?? runAtOnce)(async () => await route(facade, request, query)))
-  );
 }
 
 function respondHealth(facade: ExporterFacade): WebResponse {
@@ -87,9 +86,8 @@ function respondReadiness(facade: ExporterFacade): WebResponse {
 async function handleReload(request: WebRequest, options: RouteOptions): Promise<WebResponse> {
   const { method, headers, isAuthenticated = false } = request;
   if (method !== 'POST') return respondText(405, 'Method not allowed: POST.', { Allow: 'POST' });
-  if (options.reload === undefined) {
+  if (options.reload === undefined)
     return respondText(403, 'Reload is disabled. Set --web.enable-lifecycle to enable it.');
-  }
   if (isCrossSite(headers)) return respondText(403, 'Reload requests from other sites are rejected.');
   const { error } = await options.reload();
   if (error === undefined) return respondText(200, 'xvs-exporter has reloaded its configuration.');

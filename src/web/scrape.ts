@@ -4,27 +4,30 @@ import type { FamilySelection } from '../metrics/catalogue/family.ts';
 import { acceptsGzip, negotiateFormat } from './content-negotiation.ts';
 import type { ExporterFacade } from './exporter-facade.ts';
 import { gzipExposition } from './exposition-gzip.ts';
-import { runAtOnce, type WebRequest } from './request.ts';
-import { respond, respondText, respondUnknownServiceCode, type WebResponse } from './response.ts';
+import { respond, respondText, type WebRequest, type WebResponse } from './http-messages.ts';
 
 /** Path of the exporter's own metrics, which no poll changes. */
 export const OWN_METRICS_PATH = '/-/metrics';
 
-/** Responds to a scrape. In scrape mode GET waits for polls; HEAD does not, because it discards their result. */
+/** In scrape mode, waits for the polls of a valid GET; HEAD triggers none, because it discards their result. */
+export async function waitForPolls(
+  facade: ExporterFacade,
+  { method, headers, client, signal }: WebRequest,
+  query: URLSearchParams,
+): Promise<void> {
+  const target = parseTarget(query, facade);
+  if (method !== 'GET' || 'status' in target) return;
+  await facade.refresh({ ...target, client, timeoutMs: parseScrapeTimeoutMs(headers), signal });
+}
+
+/** Responds to a scrape of everything or of one service code. */
 export async function handleScrape(
   facade: ExporterFacade,
   request: WebRequest,
   query: URLSearchParams,
   exposition: Exposition,
 ): Promise<WebResponse> {
-  const { method, headers, client = '', signal } = request;
-  let target = parseTarget(query, facade);
-  if (method === 'GET' && !('status' in target)) {
-    const { serviceCode } = target;
-    await facade.refresh({ client, serviceCode, timeoutMs: parseScrapeTimeoutMs(headers), signal });
-    // A reload may have removed the service code during the poll.
-    target = parseTarget(query, facade);
-  }
+  const target = parseTarget(query, facade);
   if ('status' in target) return target;
   const { serviceCode } = target;
   const selection = serviceCode === undefined ? 'everything' : { serviceCode };
@@ -34,21 +37,19 @@ export async function handleScrape(
 /** Responds with families of the exporter, from the caches of `exposition`. */
 export async function respondExposition(
   facade: ExporterFacade,
-  { method, headers, signal, inTurn = runAtOnce }: WebRequest,
+  { method, headers, signal }: WebRequest,
   selection: FamilySelection,
   exposition: Exposition,
 ): Promise<WebResponse> {
-  return await inTurn(async () => {
-    const { families, markServed } = await facade.collect(selection);
-    signal?.throwIfAborted();
-    const { format, contentType } = negotiateFormat(headers.accept);
-    const body = exposition.renderBody(selection, families, format);
-    const vary = { Vary: 'Accept, Accept-Encoding' };
-    const response = acceptsGzip(headers['accept-encoding'])
-      ? respond(200, await gzipExposition(body), contentType, { ...vary, 'Content-Encoding': 'gzip' })
-      : respond(200, body.bytes, contentType, vary);
-    return method === 'GET' ? { ...response, onSent: markServed } : response;
-  });
+  const { families, markServed } = await facade.collect(selection);
+  signal?.throwIfAborted();
+  const { format, contentType } = negotiateFormat(headers.accept);
+  const body = exposition.renderBody(selection, families, format);
+  const vary = { Vary: 'Accept, Accept-Encoding' };
+  const response = acceptsGzip(headers['accept-encoding'])
+    ? respond(200, await gzipExposition(body), contentType, { ...vary, 'Content-Encoding': 'gzip' })
+    : respond(200, body.bytes, contentType, vary);
+  return method === 'GET' ? { ...response, onSent: markServed } : response;
 }
 
 /** Reads `X-Prometheus-Scrape-Timeout-Seconds`, in milliseconds; `undefined` if it is missing or invalid. */
@@ -59,13 +60,11 @@ export function parseScrapeTimeoutMs(headers: IncomingHttpHeaders): number | und
   return seconds > 0 ? seconds * 1000 : undefined;
 }
 
-/** What a scrape asks for: one service code, or everything. */
-interface ScrapeTarget {
-  readonly serviceCode: string | undefined;
-}
-
-/** Reads `service_code`; returns an error response if the query is invalid. */
-function parseTarget(query: URLSearchParams, facade: ExporterFacade): ScrapeTarget | WebResponse {
+/** Reads `service_code`, by default every code; returns an error response if the query is invalid. */
+function parseTarget(
+  query: URLSearchParams,
+  facade: ExporterFacade,
+): { readonly serviceCode: string | undefined } | WebResponse {
   if (query.has('collect[]'))
     return respondText(
       400,
@@ -79,5 +78,5 @@ function parseTarget(query: URLSearchParams, facade: ExporterFacade): ScrapeTarg
     );
   if (serviceCode === '') return respondText(400, 'Expected service_code to have a value, found none.');
   if (serviceCode === undefined || facade.hasServiceCode(serviceCode)) return { serviceCode };
-  return respondUnknownServiceCode(facade.shard, facade.getOtherShard(serviceCode));
+  return respondText(404, facade.explainUnknown(serviceCode));
 }

@@ -6,8 +6,7 @@ import type { ListenAddress } from '../config/addresses.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { Connections } from './connections.ts';
 import { RequestHandler, type RequestHandlerOptions } from './request-handler.ts';
-import { createAuthorizer } from './security/authorization.ts';
-import { TlsServers } from './security/tls-server.ts';
+import { createTlsServer } from './security/tls-server.ts';
 import type { WebConfiguration } from './security/web-configuration.ts';
 
 type Server = HttpServer | HttpsServer;
@@ -30,8 +29,6 @@ const CLOSE_TIMEOUT_MS = 5_000;
 export interface WebServerOptions extends RequestHandlerOptions {
   /** Without a host, listens on every address. Port 0 takes a free port. */
   readonly addresses: readonly ListenAddress[];
-  /** Whether probes bypass authorization. */
-  readonly hasOpenProbes: boolean;
 }
 
 /** Listens until it is disposed; then requests in flight have 5 seconds to finish. */
@@ -42,9 +39,7 @@ export interface WebServer extends AsyncDisposable {
 
 /** Listens on every address. If one fails, listens on none and rejects with the system error. */
 export async function startWebServer(options: WebServerOptions): Promise<WebServer> {
-  const { webConfigurationSource: source, hasOpenProbes, metrics, clock, logger } = options;
-  const tlsServers = new TlsServers({ source, hasOpenProbes, clock, logger });
-  const authorizer = createAuthorizer(options);
+  const { webConfigurationSource: source, metrics, clock } = options;
   const recordCertificate = ({ tls }: WebConfiguration): void => {
     const server = tls?.certificates.find(({ kind }) => kind === 'server');
     if (server !== undefined) metrics.setCertificateNotAfter(server.notAfterMs);
@@ -52,16 +47,20 @@ export async function startWebServer(options: WebServerOptions): Promise<WebServ
   recordCertificate(source.current);
   source.onReload(recordCertificate);
   const connections = new Connections(metrics);
-  const requestHandler = new RequestHandler(options, connections, authorizer, tlsServers);
+  const requestHandler = new RequestHandler(options, connections);
   const servers: Server[] = [];
   const close = async () => {
     requestHandler.announceShutdown();
-    tlsServers.destroyHandshakes();
-    await closeServers(servers, clock);
+    const closed = closeServers(servers, clock);
+    connections.closeUnused();
+    await closed;
   };
   try {
-    for (const address of options.addresses)
-      servers.push(await listen(address, source.current, { connections, requestHandler, tlsServers }));
+    for (const address of options.addresses) {
+      const listener: RequestListener = (request, response) =>
+        requestHandler.handleRequest(request, response);
+      servers.push(await listen(address, listener, connections, options));
+    }
   } catch (error) {
     await close();
     throw error;
@@ -69,22 +68,17 @@ export async function startWebServer(options: WebServerOptions): Promise<WebServ
   return { addresses: servers.map(getBoundAddress), [Symbol.asyncDispose]: close };
 }
 
-interface Parts {
-  readonly connections: Connections;
-  readonly requestHandler: RequestHandler;
-  readonly tlsServers: TlsServers;
-}
-
 async function listen(
   { host, port }: ListenAddress,
-  { tls }: WebConfiguration,
-  { connections, requestHandler, tlsServers }: Parts,
+  listener: RequestListener,
+  connections: Connections,
+  options: WebServerOptions,
 ): Promise<Server> {
-  const listener: RequestListener = (request, response) => requestHandler.handleRequest(request, response);
+  const { tls } = options.webConfigurationSource.current;
   const server: Server =
     tls === undefined
       ? createServer(HTTP_OPTIONS, listener)
-      : tlsServers.create(HTTP_OPTIONS, tls, listener, connections);
+      : createTlsServer(HTTP_OPTIONS, tls, listener, { ...options, connections });
   server.timeout = SOCKET_TIMEOUT_MS;
   server.on('connection', (socket) => {
     if (socket instanceof Socket) connections.add(socket);
@@ -102,6 +96,7 @@ function getBoundAddress(server: Server): { host: string; port: number } {
   return { host: address.address, port: address.port };
 }
 
+/** Resolves after the last connection has ended. */
 async function closeServers(servers: readonly Server[], clock: Clock): Promise<void> {
   const closed = new AbortController();
   const deadline = clock.sleep(CLOSE_TIMEOUT_MS, closed.signal).then(
@@ -110,14 +105,9 @@ async function closeServers(servers: readonly Server[], clock: Clock): Promise<v
     },
     () => undefined,
   );
-  await Promise.all(servers.map(closeServer));
+  await Promise.all(
+    servers.map((server) => new Promise<void>((resolve) => void server.close(() => resolve()))),
+  );
   closed.abort();
   await deadline;
-}
-
-/** Resolves after the last connection has ended. */
-function closeServer(server: Server): Promise<void> {
-  return new Promise((resolve) => {
-    server.close(() => resolve());
-  });
 }

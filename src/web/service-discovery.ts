@@ -1,6 +1,6 @@
-import type { ExporterFacade, PolledServiceCode } from './exporter-facade.ts';
-import { runAtOnce, type Scheme, type WebRequest } from './request.ts';
-import { respondCompressed, respondText, type WebResponse } from './response.ts';
+import type { StaticLabels } from '../metrics/catalogue/family.ts';
+import type { ExporterFacade } from './exporter-facade.ts';
+import { respondCompressed, respondText, type WebRequest, type WebResponse } from './http-messages.ts';
 import { OWN_METRICS_PATH } from './scrape.ts';
 
 /** A target group of Prometheus' HTTP service discovery. */
@@ -12,13 +12,13 @@ interface TargetGroup {
 interface ScrapeAddress {
   /** Host, and port unless it is the default of the scheme. */
   readonly target: string;
-  readonly scheme: Scheme;
+  readonly scheme: string;
   readonly metricsPath: string;
 }
 
 /** Builds a target group for the process, and one for each service code, sorted by service code. */
 export function buildTargetGroups(
-  serviceCodes: readonly PolledServiceCode[],
+  serviceCodes: readonly { readonly serviceCode: string; readonly labels: StaticLabels }[],
   { target, scheme, metricsPath }: ScrapeAddress,
 ): readonly TargetGroup[] {
   const ofProcess: TargetGroup = {
@@ -44,27 +44,18 @@ export function buildTargetGroups(
 /** Responds to `/sd`. Targets have the address of the `Host` header: it is known to reach this exporter. */
 export async function handleServiceDiscovery(
   facade: ExporterFacade,
-  { headers, scheme = 'http', inTurn = runAtOnce }: WebRequest,
+  { headers, scheme = 'http' }: WebRequest,
   metricsPath: string,
 ): Promise<WebResponse> {
-  const target = parseTarget(headers.host ?? '', scheme);
-  if (target === undefined) {
+  const address = `${scheme}://${headers.host ?? ''}`;
+  const url = URL.canParse(address) ? new URL(address) : undefined;
+  if (url?.href !== `${scheme}://${url?.host}/`) {
     const found = headers.host === undefined ? 'none' : 'another value';
     return respondText(
       400,
       `Expected the Host header to be a host name or IP address with an optional port, found ${found}.`,
     );
   }
-  return await inTurn(async () => {
-    const groups = buildTargetGroups(facade.getServiceCodes(), { target, scheme, metricsPath });
-    const vary = { Vary: 'Accept-Encoding' };
-    return await respondCompressed(JSON.stringify(groups), 'application/json', headers, vary);
-  });
-}
-
-/** The address in a `Host` header; `undefined` if the header is more or less than an address. */
-function parseTarget(host: string, scheme: Scheme): string | undefined {
-  if (!URL.canParse(`${scheme}://${host}`)) return undefined;
-  const url = new URL(`${scheme}://${host}`);
-  return url.href === `${scheme}://${url.host}/` ? url.host : undefined;
+  const groups = buildTargetGroups(facade.getServiceCodes(), { target: url.host, scheme, metricsPath });
+  return await respondCompressed(JSON.stringify(groups), 'application/json', headers);
 }

@@ -1,18 +1,15 @@
 import { MAX_UNREAD_RESPONSE_BYTES } from '../runtime/limits.ts';
-import { FairShare } from './fair-share.ts';
-import type { WebResponse } from './response.ts';
+import { FairShare, type Share } from './fair-share.ts';
+import type { WebResponse } from './http-messages.ts';
 
 /** How long a client may take to read a response. */
 const MAX_READING_MS = 60_000;
 
-/** A response that its client has not read yet. */
-export interface UnreadResponse {
-  readonly client: string;
+/** A response that its client has not read yet; giving way disconnects the client. */
+export interface UnreadResponse extends Share {
   readonly body: WebResponse['body'];
   /** Monotonic time. */
   readonly sinceMs: number;
-  /** Disconnects the client. */
-  readonly close: () => void;
 }
 
 /**
@@ -20,38 +17,25 @@ export interface UnreadResponse {
  * counts once. A new response closes those that take too long, and those that give way if there are too many bytes.
  */
 export class UnreadResponses {
-  readonly #responses = new FairShare<UnreadResponse>();
-  readonly #readerCounts = new Map<WebResponse['body'], number>();
-  #bytes = 0;
+  readonly #responses = new FairShare<UnreadResponse>(Number.POSITIVE_INFINITY);
 
   add(added: UnreadResponse): void {
     const { body, sinceMs: nowMs } = added;
     this.#responses.add(added);
-    const readerCount = this.#readerCounts.get(body) ?? 0;
-    this.#readerCounts.set(body, readerCount + 1);
-    if (readerCount === 0) this.#bytes += Buffer.byteLength(body);
-    while (this.#close(({ sinceMs }) => nowMs - sinceMs >= MAX_READING_MS));
+    while (this.#responses.evict(({ sinceMs }) => nowMs - sinceMs >= MAX_READING_MS));
     // Closing another reader of the same body would free nothing.
-    while (this.#bytes > MAX_UNREAD_RESPONSE_BYTES && this.#close((response) => response.body !== body));
+    while (
+      this.#countBytes() > MAX_UNREAD_RESPONSE_BYTES &&
+      this.#responses.evict((other) => other.body !== body)
+    );
   }
 
   delete(response: UnreadResponse): void {
-    if (!this.#responses.delete(response)) return;
-    const readerCount = (this.#readerCounts.get(response.body) ?? 0) - 1;
-    if (readerCount > 0) {
-      this.#readerCounts.set(response.body, readerCount);
-    } else {
-      this.#readerCounts.delete(response.body);
-      this.#bytes -= Buffer.byteLength(response.body);
-    }
+    this.#responses.delete(response);
   }
 
-  /** Closes the matching response that gives way first; returns whether there was one. */
-  #close(mayGiveWay: (response: UnreadResponse) => boolean): boolean {
-    const victim = this.#responses.findVictim(mayGiveWay);
-    if (victim === undefined) return false;
-    this.delete(victim);
-    victim.close();
-    return true;
+  #countBytes(): number {
+    const bodies = new Set(this.#responses.entries.map(({ body }) => body));
+    return [...bodies].reduce((bytes, body) => bytes + Buffer.byteLength(body), 0);
   }
 }

@@ -1,11 +1,10 @@
 import type { RequestRejectionReason, WebMetrics } from '../../metrics/exposition/web-metrics.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/logger.ts';
-import { isProbe } from '../request.ts';
-import { respondText, type WebResponse } from '../response.ts';
-import { GaveWayError } from '../fair-queue.ts';
+import { GaveWayError } from '../fair-share.ts';
+import { isProbe, respondText, type WebResponse } from '../http-messages.ts';
 import { PasswordVerifier, type Credentials } from './password-verifier.ts';
-import { RateLimiter } from './rate-limiter.ts';
+import type { RateLimit } from './web-configuration-file.ts';
 import type { WebConfiguration } from './web-configuration.ts';
 
 /** The parts of a request that decide whether it is authorized. */
@@ -27,20 +26,17 @@ export interface AuthorizerOptions {
   readonly logger: Logger;
 }
 
-export interface Authorizer {
-  /** Returns the response that rejects a request; `undefined` if it is authorized. */
-  authorize(
-    this: void,
-    request: AuthRequest,
-    configuration: WebConfiguration,
-  ): Promise<WebResponse | undefined>;
-}
+/** Returns the response that rejects a request; `undefined` if it is authorized. */
+export type Authorize = (
+  request: AuthRequest,
+  configuration: WebConfiguration,
+) => Promise<WebResponse | undefined>;
 
 const BASIC = /^basic ([A-Za-z0-9+/]+={0,2})$/i;
 
 /** Checks the rate limit before certificate and password, in the order of the exporter-toolkit. */
-export function createAuthorizer({ hasOpenProbes, metrics, clock, logger }: AuthorizerOptions): Authorizer {
-  const limiter = new RateLimiter();
+export function createAuthorizer({ hasOpenProbes, metrics, clock, logger }: AuthorizerOptions): Authorize {
+  const bucket = new TokenBucket();
   const passwords = new PasswordVerifier();
 
   /** Resolves to `undefined` if the password was not compared. */
@@ -65,23 +61,41 @@ export function createAuthorizer({ hasOpenProbes, metrics, clock, logger }: Auth
     metrics.recordRequestRejected(reason);
     return respondText(...response);
   };
-  return {
-    async authorize(request, { rateLimit, users }) {
-      if (hasOpenProbes && isProbe(request.url)) return undefined;
-      if (!limiter.allows(rateLimit, clock.monotonic()))
-        return reject('rate_limit', 429, 'Too many requests.');
-      if (request.isCertificateRejected)
-        return reject('client_certificate', 403, 'A valid client certificate is required.');
-      if (users.size === 0) return undefined;
-      const isValid = await verify(request, users);
-      if (isValid === true) return undefined;
-      if (isValid === undefined)
-        return reject('password_queue', 503, 'Too many pending password checks.', { 'Retry-After': '1' });
-      return reject('unauthorized', 401, 'Unauthorized.', {
-        'WWW-Authenticate': 'Basic realm="xvs-exporter", charset="UTF-8"',
-      });
-    },
+  return async (request, { rateLimit, users }) => {
+    if (hasOpenProbes && isProbe(request.url)) return undefined;
+    if (!bucket.takeToken(rateLimit, clock.monotonic()))
+      return reject('rate_limit', 429, 'Too many requests.');
+    if (request.isCertificateRejected)
+      return reject('client_certificate', 403, 'A valid client certificate is required.');
+    if (users.size === 0) return undefined;
+    const isValid = await verify(request, users);
+    if (isValid === true) return undefined;
+    if (isValid === undefined)
+      return reject('password_queue', 503, 'Too many pending password checks.', { 'Retry-After': '1' });
+    return reject('unauthorized', 401, 'Unauthorized.', {
+      'WWW-Authenticate': 'Basic realm="xvs-exporter", charset="UTF-8"',
+    });
   };
+}
+
+/** A bucket of `burst` tokens that gains one token each `intervalMs`. */
+class TokenBucket {
+  #limit: RateLimit | undefined;
+  #tokens = 0;
+  #filledAtMs = 0;
+
+  /** Takes a token, at a monotonic time in milliseconds; false if there is none. A changed limit fills the bucket. */
+  takeToken(limit: RateLimit | undefined, nowMs: number): boolean {
+    if (limit === undefined) return true;
+    const isSame = limit.burst === this.#limit?.burst && limit.intervalMs === this.#limit.intervalMs;
+    const gained = (nowMs - this.#filledAtMs) / limit.intervalMs;
+    this.#tokens = isSame ? Math.min(limit.burst, this.#tokens + gained) : limit.burst;
+    this.#limit = limit;
+    this.#filledAtMs = nowMs;
+    if (this.#tokens < 1) return false;
+    this.#tokens -= 1;
+    return true;
+  }
 }
 
 /** Parses an `Authorization` header (RFC 7617, in UTF-8); passwords may contain colons. */

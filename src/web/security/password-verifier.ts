@@ -1,7 +1,7 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { MAX_WAITING_PASSWORDS } from '../../runtime/limits.ts';
-import { FairQueue } from '../fair-queue.ts';
+import { FairQueue } from '../fair-share.ts';
 
 export interface Credentials {
   readonly user: string;

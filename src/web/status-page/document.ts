@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { formatShard } from '../../sharding/shard.ts';
 import type { StaticLabels } from '../../metrics/catalogue/family.ts';
-import type { PageLinks, ProcessStatus } from '../exporter-facade.ts';
+import type { ProcessStatus } from '../exporter-facade.ts';
 import type { IconState } from './conditions.ts';
 import { formatTimeSpan, renderAge } from './human-units.ts';
 import { html, renderName, trusted, type Markup } from './markup.ts';
@@ -14,10 +14,7 @@ const RELOAD_SECONDS = 30;
 /** The content of every page. */
 export interface PageContext {
   readonly process: ProcessStatus;
-  readonly links: PageLinks;
   readonly telemetryPath: string;
-  /** Milliseconds since the Unix epoch. */
-  readonly nowMs: number;
 }
 
 interface DocumentParts extends PageContext {
@@ -34,7 +31,7 @@ interface DocumentParts extends PageContext {
 
 /** A whole page. The script replaces the content of the elements that have `data-live` and an id. */
 export function renderDocument(parts: DocumentParts): string {
-  const { title, icon, header, summary, main, isLive, process, nowMs, telemetryPath } = parts;
+  const { title, icon, header, summary, main, isLive, process, telemetryPath } = parts;
   return html`<!doctype html>
     <html lang="en">
       <head>
@@ -58,7 +55,7 @@ export function renderDocument(parts: DocumentParts): string {
             <a href="${telemetryPath}">Metrics</a> <a href="/-/healthy">Healthy</a>
             <a href="/-/ready">Ready</a>
           </nav>
-          <p id="process" data-live>${renderProcess(process, nowMs)}</p>
+          <p id="process" data-live>${renderProcess(process)}</p>
           ${isLive ? REFRESH_CONTROL : ''}
         </footer>
         ${isLive ? trusted(`<script>${REFRESH_SCRIPT}</script>`) : ''}
@@ -75,10 +72,8 @@ const REFRESH_CONTROL = html`<p>
   <button type="button" id="pause" aria-pressed="false" hidden>Pause refreshing</button>
 </p>`;
 
-function renderProcess(
-  { version, shard, uptimeMs, lastSuccessMs, lastFailureMs }: ProcessStatus,
-  nowMs: number,
-): Markup {
+function renderProcess(process: ProcessStatus): Markup {
+  const { nowMs, version, shard, uptimeMs, lastSuccessMs, lastFailureMs } = process;
   const failure =
     lastFailureMs === undefined
       ? ''
@@ -101,7 +96,7 @@ export function renderLabels(labels: StaticLabels): Markup | undefined {
 
 /** Links to the section of the runbook about an alert, and to the dashboard of a service code. */
 export function renderLinks(
-  { grafanaUrl, runbookUrl }: PageLinks,
+  { grafanaUrl, runbookUrl }: ProcessStatus,
   serviceCode: string,
   alert: string | undefined,
 ): Markup {

@@ -97,7 +97,7 @@ function renderTable(
 ): Markup {
   return html`<table role="table" class="list wide">
     <caption>
-      ${renderCaption(results, totalCount, context.nowMs)}
+      ${renderCaption(results, totalCount, context.process.nowMs)}
     </caption>
     <thead role="rowgroup">
       <tr role="row">
@@ -130,7 +130,8 @@ function renderColumnHeading(order: Order, query: ListQuery): Markup {
 }
 
 /** The row of a service code, and a second row with its problem unless it is up. */
-function renderRowGroup(row: ServiceCodeStatus, { nowMs, links }: PageContext): Markup {
+function renderRowGroup(row: ServiceCodeStatus, { process }: PageContext): Markup {
+  const { nowMs } = process;
   const { serviceCode, labels, condition, totals, lastSuccessMs } = row;
   const id = encodeURIComponent(serviceCode.toWellFormed());
   const [problem] = condition === 'up' && rankSeverity(row) >= 0 ? [] : findProblems(row, nowMs);
@@ -150,7 +151,7 @@ function renderRowGroup(row: ServiceCodeStatus, { nowMs, links }: PageContext): 
         ? ''
         : html`<tr role="row" class="problem">
             <td role="cell" colspan="${ORDERS.length}">
-              ${renderProblem(problem, (alert) => renderLinks(links, serviceCode, alert))}
+              ${renderProblem(problem, (alert) => renderLinks(process, serviceCode, alert))}
             </td>
           </tr> `
     }

@@ -2,37 +2,43 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { prefersHtml } from '../content-negotiation.ts';
 import type { ExporterFacade } from '../exporter-facade.ts';
 import {
-  describeUnknownServiceCode,
   respond,
   respondCompressed,
   respondText,
+  type WebRequest,
   type WebResponse,
-} from '../response.ts';
-import { buildContentSecurityPolicy, renderDocument, type PageContext } from './document.ts';
+} from '../http-messages.ts';
+import { buildContentSecurityPolicy, renderDocument } from './document.ts';
 import { renderListPage } from './list-page.ts';
 import { html } from './markup.ts';
 import { isServiceCodePath, parseListQuery, parseServiceCodePath } from './page-urls.ts';
 import { renderServiceCodePage } from './service-code-page.ts';
 
-type PageRoute = (
-  facade: ExporterFacade,
-  request: { readonly headers: IncomingHttpHeaders },
-  query: URLSearchParams,
-) => WebResponse | Promise<WebResponse>;
+const HTML = 'text/html; charset=utf-8';
+
+const PAGE_HEADERS = {
+  'Content-Security-Policy': buildContentSecurityPolicy(),
+  'Referrer-Policy': 'no-referrer',
+} as const;
 
 /** Finds the status page at a path: the list at `/`, or the page of a service code. */
-export function findPageRoute(path: string, telemetryPath: string): PageRoute | undefined {
-  if (path === '/') {
-    return (facade, { headers }, query) => respondPage(buildListPage(facade, query, telemetryPath), headers);
-  }
+export function findPageRoute(
+  path: string,
+  query: URLSearchParams,
+  facade: ExporterFacade,
+  telemetryPath: string,
+): ((request: WebRequest) => WebResponse | Promise<WebResponse>) | undefined {
+  const respondPage = (page: string, { headers }: WebRequest): Promise<WebResponse> =>
+    respondCompressed(page, HTML, headers, PAGE_HEADERS);
+  if (path === '/') return (request) => respondPage(buildListPage(facade, query, telemetryPath), request);
   if (!isServiceCodePath(path)) return undefined;
-  return (facade, { headers }, query) => {
+  return (request) => {
     // A path without a valid code gets the response of an unknown code: no code is empty.
     const serviceCode = parseServiceCodePath(path, query) ?? '';
     const page = buildServiceCodePage(facade, serviceCode, telemetryPath);
-    if (page !== undefined) return respondPage(page, headers);
-    const reason = describeUnknownServiceCode(facade.shard, facade.getOtherShard(serviceCode));
-    return respondNotFound(facade, headers, telemetryPath, reason);
+    return page === undefined
+      ? respondNotFound(facade, request.headers, telemetryPath, facade.explainUnknown(serviceCode))
+      : respondPage(page, request);
   };
 }
 
@@ -45,7 +51,8 @@ export function respondNotFound(
 ): WebResponse {
   if (!prefersHtml(accept)) return respondText(404, reason ?? 'Not found.', { Vary: 'Accept' });
   const page = renderDocument({
-    ...getPageContext(facade, telemetryPath),
+    process: facade.getProcess(),
+    telemetryPath,
     title: 'Not found · xvs-exporter',
     icon: 'waiting',
     isLive: false,
@@ -59,7 +66,8 @@ export function respondNotFound(
 /** The page at `/`. */
 export function buildListPage(facade: ExporterFacade, query: URLSearchParams, telemetryPath: string): string {
   return renderListPage({
-    ...getPageContext(facade, telemetryPath),
+    process: facade.getProcess(),
+    telemetryPath,
     isReady: facade.isReady(),
     query: parseListQuery(query),
     rows: facade.getStatuses(),
@@ -75,26 +83,10 @@ export function buildServiceCodePage(
   const status = facade.getStatus(serviceCode);
   if (status === undefined) return undefined;
   return renderServiceCodePage({
-    ...getPageContext(facade, telemetryPath),
+    process: facade.getProcess(),
+    telemetryPath,
     status,
     polling: facade.getPolling(serviceCode),
-    configurationFile: facade.configurationFile,
     breakdown: facade.getBreakdown(serviceCode),
   });
-}
-
-function getPageContext(facade: ExporterFacade, telemetryPath: string): PageContext {
-  const { links } = facade;
-  return { process: facade.getProcess(), links, telemetryPath, nowMs: facade.nowMs() };
-}
-
-const HTML = 'text/html; charset=utf-8';
-
-const PAGE_HEADERS = {
-  'Content-Security-Policy': buildContentSecurityPolicy(),
-  'Referrer-Policy': 'no-referrer',
-} as const;
-
-function respondPage(page: string, request: IncomingHttpHeaders): Promise<WebResponse> {
-  return respondCompressed(page, HTML, request, { ...PAGE_HEADERS, Vary: 'Accept-Encoding' });
 }

@@ -17,7 +17,6 @@ import { renderBreakdown, renderExpectedTasks, renderPolls } from './tables.ts';
 export interface ServiceCodePageProps extends PageContext {
   readonly status: ServiceCodeStatus;
   readonly polling: PollingStatus | undefined;
-  readonly configurationFile: string | undefined;
   /** `undefined` if no good listing is recent enough. */
   readonly breakdown: ListingBreakdown | undefined;
 }
@@ -25,7 +24,8 @@ export interface ServiceCodePageProps extends PageContext {
 /** The page of one service code. */
 export function renderServiceCodePage(props: ServiceCodePageProps): string {
   const { status, breakdown, ...context } = props;
-  const { nowMs, links } = context;
+  const { process } = context;
+  const { nowMs } = process;
   const { serviceCode, labels, condition, lastPollMs = nowMs } = status;
   const history = status.history.entries();
   const problems = findProblems(status, nowMs);
@@ -36,12 +36,12 @@ export function renderServiceCodePage(props: ServiceCodePageProps): string {
     isLive: true,
     header: html`<nav aria-label="Back"><a href="/">All service codes</a></nav>
       <h1>${renderName(serviceCode)}</h1>
-      ${renderLabels(labels)} ${renderLinks(links, serviceCode, undefined)}`,
+      ${renderLabels(labels)} ${renderLinks(process, serviceCode, undefined)}`,
     summary: renderCondition(status, nowMs),
     main: html`${problems.map(
       (problem) =>
         html`<p class="problem ${condition}">
-          ${renderProblem(problem, (alert) => renderLinks(links, serviceCode, alert))}
+          ${renderProblem(problem, (alert) => renderLinks(process, serviceCode, alert))}
         </p>`,
     )}
     ${renderExpectedTasks(status.expectedTasks, nowMs)} ${renderPlots(status, history, nowMs)}
@@ -79,7 +79,8 @@ function renderPlots(
 }
 
 /** Where, when and with what outcome a service code is polled, and the command that explains a poll. */
-function renderPollingFacts({ status, polling, configurationFile, nowMs }: ServiceCodePageProps): Markup {
+function renderPollingFacts({ status, polling, process }: ServiceCodePageProps): Markup {
+  const { nowMs, configurationFile } = process;
   const { serviceCode, ret, httpStatus, lastPollMs, lastSuccessMs, history } = status;
   const facts: readonly (readonly [string, Markup])[] = [
     ['Service', polling === undefined ? UNKNOWN : renderName(polling.origin)],

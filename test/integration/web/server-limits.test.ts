@@ -5,7 +5,7 @@ import { connect } from 'node:net';
 import type { Socket } from 'node:net';
 import { test, type TestContext } from 'node:test';
 import { connect as connectTls } from 'node:tls';
-import { respond } from '../../../src/web/response.ts';
+import { respond } from '../../../src/web/http-messages.ts';
 import { readFixture } from '../../support/fixtures.ts';
 import { waitUntil } from '../../support/wait-until.ts';
 import { readResponse, SERVER_CERTIFICATE, startSecuredServer } from '../../unit/web/secured-server.ts';

@@ -1,23 +1,18 @@
 import { CATALOGUE } from '../../../src/metrics/catalogue/catalogue.ts';
-import { SINGLE_SHARD } from '../../../src/sharding/shard.ts';
 import type { Family } from '../../../src/metrics/catalogue/family.ts';
 import type { CollectedFamilies, ExporterFacade } from '../../../src/web/exporter-facade.ts';
-import { createStatus, LINKS, PROCESS } from './status-page/status-fixtures.ts';
+import { createStatus, PROCESS } from './status-page/status-fixtures.ts';
 
 /** A facade without service codes. */
 export function createEmptyFacade(overrides: Partial<ExporterFacade> = {}): ExporterFacade {
   return {
     refresh: () => Promise.resolve(),
-    shard: SINGLE_SHARD,
-    links: LINKS,
-    configurationFile: undefined,
-    getOtherShard: () => undefined,
+    explainUnknown: () => 'No such service code is configured.',
     collect: () => collected([]),
     getServiceCodes: () => [],
     hasServiceCode: () => false,
     isHealthy: () => true,
     isReady: () => true,
-    nowMs: () => 0,
     getProcess: () => PROCESS,
     getStatuses: () => [],
     getStatus: () => undefined,

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { gunzipSync } from 'node:zlib';
 import { Exposition } from '../../../src/metrics/exposition/exposition.ts';
-import { isProbe, type WebRequest } from '../../../src/web/request.ts';
+import { isProbe, type WebRequest } from '../../../src/web/http-messages.ts';
 import { handle } from '../../../src/web/routes.ts';
 import { createFakeFacade } from './fake-facade.ts';
 

@@ -7,14 +7,18 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import type {
+  ConnectionCloseReason,
+  RequestRejectionReason,
+  WebMetrics,
+} from '../../../src/metrics/exposition/web-metrics.ts';
 import { createLogger } from '../../../src/runtime/logger.ts';
-import { respondText } from '../../../src/web/response.ts';
+import { respondText } from '../../../src/web/http-messages.ts';
 import { openWebConfiguration } from '../../../src/web/security/web-configuration.ts';
 import { startWebServer } from '../../../src/web/server.ts';
 import type { WebServer, WebServerOptions } from '../../../src/web/server.ts';
 import { readFixture } from '../../support/fixtures.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
-import { RecordedWebMetrics } from './recorded-web-metrics.ts';
 
 const HOST = '127.0.0.1';
 const CERTIFICATE_FOLDER = fileURLToPath(new URL('../../../../test/fixtures/tls/', import.meta.url));
@@ -37,6 +41,30 @@ export function certificateFolder(t: TestContext): string {
 
 /** After the end of `expired.pem`, within the validity of the other certificates. */
 const AFTER_EXPIRY_MS = Date.UTC(2026, 0);
+
+/** Metrics of the web server that a test can read. */
+export class RecordedWebMetrics implements WebMetrics {
+  connections = 0;
+  readonly closed: ConnectionCloseReason[] = [];
+  readonly rejected: RequestRejectionReason[] = [];
+  certificateNotAfterMs: number | undefined;
+
+  addConnections(change: number): void {
+    this.connections += change;
+  }
+
+  recordConnectionClosed(reason: ConnectionCloseReason): void {
+    this.closed.push(reason);
+  }
+
+  recordRequestRejected(reason: RequestRejectionReason): void {
+    this.rejected.push(reason);
+  }
+
+  setCertificateNotAfter(notAfterMs: number): void {
+    this.certificateNotAfterMs = notAfterMs;
+  }
+}
 
 /** A web server on a free port with a web configuration and a manual clock. */
 export interface SecuredServer {

@@ -4,61 +4,20 @@ import { Agent, request } from 'node:http';
 import { connect } from 'node:net';
 import { test } from 'node:test';
 import type { TestContext } from 'node:test';
-import { createLogger } from '../../../src/runtime/logger.ts';
-import { DEFAULT_WEB_CONFIGURATION_SOURCE } from '../../../src/web/security/web-configuration.ts';
-import { runAtOnce } from '../../../src/web/request.ts';
-import { respondText } from '../../../src/web/response.ts';
-import { startWebServer } from '../../../src/web/server.ts';
-import type { WebServer, WebServerOptions } from '../../../src/web/server.ts';
+import { respondText } from '../../../src/web/http-messages.ts';
+import type { WebServerOptions } from '../../../src/web/server.ts';
 import { waitUntil } from '../../support/wait-until.ts';
-import { RecordedWebMetrics } from './recorded-web-metrics.ts';
-import { readResponse, type ReceivedResponse } from './secured-server.ts';
+import { readResponse, startSecuredServer, type ReceivedResponse } from './secured-server.ts';
 
 const HOST = '127.0.0.1';
 
-/** A server on free ports whose shutdown deadline passes when `passDeadline` is called. */
-async function start(t: TestContext, overrides: Partial<WebServerOptions> = {}) {
-  const lines: string[] = [];
-  const deadline = withResolvers();
-  const clock = {
-    now: () => 0,
-    monotonic: () => 0,
-    sleep: (_ms: number, signal?: AbortSignal) =>
-      new Promise<void>((resolve, reject) => {
-        signal?.addEventListener('abort', () => reject(new Error('aborted')));
-        void deadline.promise.then(resolve);
-      }),
-  };
-  const server = await startWebServer({
-    addresses: [{ host: HOST, port: 0 }],
-    handle: () => Promise.resolve(respondText(200, 'hello')),
-    maxRequests: 40,
-    metrics: new RecordedWebMetrics(),
-    webConfigurationSource: DEFAULT_WEB_CONFIGURATION_SOURCE,
-    hasOpenProbes: false,
-    clock,
-    logger: createLogger({
-      level: 'debug',
-      format: 'json',
-      destination: { write: (line) => lines.push(line) },
-    }),
-    ...overrides,
-  });
-  t.after(async () => {
-    deadline.resolve();
-    await server[Symbol.asyncDispose]();
-  });
-  return { server, lines, port: getPort(server), passDeadline: deadline.resolve };
-}
+const start = (t: TestContext, overrides: Partial<WebServerOptions> = {}) =>
+  startSecuredServer(t, '', { handle: () => Promise.resolve(respondText(200, 'hello')), ...overrides });
 
 function withResolvers(): { promise: Promise<void>; resolve: () => void } {
   const emitter = new EventEmitter();
   const promise = once(emitter, 'resolved').then(() => undefined);
   return { promise, resolve: () => void emitter.emit('resolved') };
-}
-
-function getPort(server: WebServer, index = 0): number {
-  return server.addresses[index]?.port ?? Number.NaN;
 }
 
 async function send(
@@ -83,8 +42,8 @@ function createGate() {
 
 test('it listens on several addresses and sends the responses of the handler', async (t) => {
   const { server } = await start(t, { addresses: [0, 0].map((port) => ({ host: HOST, port })) });
-  for (const index of [0, 1]) {
-    const { status, headers, body } = await send(getPort(server, index));
+  for (const { port } of server.addresses) {
+    const { status, headers, body } = await send(port);
     assert.deepEqual([status, headers['cache-control'], body], [200, 'no-store', 'hello\n']);
   }
 });
@@ -116,8 +75,8 @@ test('a response to HEAD has a length and no body', async (t) => {
 
 test('of requests that wait for their turn, the oldest gets a 503 if there are too many', async (t) => {
   const created: (() => void)[] = [];
-  const handle: WebServerOptions['handle'] = ({ url, inTurn = runAtOnce }) =>
-    url === '/-/healthy'
+  const handle: WebServerOptions['handle'] = ({ url, inTurn }) =>
+    url === '/-/healthy' || inTurn === undefined
       ? Promise.resolve(respondText(200, 'healthy'))
       : inTurn(async () => {
           await new Promise<void>((resolve) => created.push(resolve));
@@ -209,11 +168,11 @@ test('closing does not wait for idle connections', async (t) => {
 
 test('after the deadline, closing ends requests in flight', async (t) => {
   const { handle, entered, open } = createGate();
-  const { server, port, passDeadline } = await start(t, { handle });
+  const { server, port, clock } = await start(t, { handle });
   const slow = assert.rejects(send(port, '/slow'), { code: 'ECONNRESET' });
   await entered;
   const closed = server[Symbol.asyncDispose]();
-  passDeadline();
+  clock.advance(5000);
   await Promise.all([slow, closed]);
   open();
 });

@@ -5,7 +5,7 @@ import type { OutgoingHttpHeaders } from 'node:http';
 import { Agent, request as secureRequest } from 'node:https';
 import { test } from 'node:test';
 import { TLSSocket } from 'node:tls';
-import { respondText } from '../../../../src/web/response.ts';
+import { respondText } from '../../../../src/web/http-messages.ts';
 import { readFixture } from '../../../support/fixtures.ts';
 import {
   readResponse,

@@ -5,7 +5,7 @@ import { request } from 'node:http';
 import { Agent } from 'node:https';
 import { connect as connectTls } from 'node:tls';
 import { test } from 'node:test';
-import { parseSubjectAltNames } from '../../../../src/web/security/client-certificate.ts';
+import { parseSubjectAltNames } from '../../../../src/web/security/tls-server.ts';
 import { readFixture } from '../../../support/fixtures.ts';
 import { waitUntil } from '../../../support/wait-until.ts';
 import {

@@ -4,13 +4,13 @@ import { Exposition } from '../../../../src/metrics/exposition/exposition.ts';
 import { PollHistory } from '../../../../src/poller/poll-history.ts';
 import { DEFAULT_WEB_CONFIGURATION_SOURCE } from '../../../../src/web/security/web-configuration.ts';
 import { handle } from '../../../../src/web/routes.ts';
-import { respondText } from '../../../../src/web/response.ts';
-import { RecordedWebMetrics } from '../recorded-web-metrics.ts';
+import { respondText } from '../../../../src/web/http-messages.ts';
+import { RecordedWebMetrics } from '../secured-server.ts';
 import { startWebServer, type WebServer } from '../../../../src/web/server.ts';
 import type { ListingBreakdown } from '../../../../src/web/status-page/listing-breakdown.ts';
 import type { ExporterFacade, ServiceCodeStatus } from '../../../../src/web/exporter-facade.ts';
 import { createEmptyFacade } from '../fake-facade.ts';
-import { createPolling, NOW_MS } from './status-fixtures.ts';
+import { createPolling, NOW_MS, PROCESS } from './status-fixtures.ts';
 
 /** The real web server in front of an exporter whose state the test sets. */
 export class PageServer implements AsyncDisposable {
@@ -56,7 +56,7 @@ export class PageServer implements AsyncDisposable {
     return createEmptyFacade({
       getServiceCodes: () => this.rows.map(({ serviceCode, labels }) => ({ serviceCode, labels })),
       hasServiceCode: (code) => find(code) !== undefined,
-      nowMs: () => this.nowMs,
+      getProcess: () => ({ ...PROCESS, nowMs: this.nowMs }),
       getStatuses: () => this.rows,
       getStatus: find,
       getPolling: () => createPolling(),

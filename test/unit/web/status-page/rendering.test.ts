@@ -19,12 +19,11 @@ import {
   createStatus,
   createUserHistory,
   createWaitingStatus,
-  LINKS,
   NOW_MS,
   PROCESS,
 } from './status-fixtures.ts';
 
-const COMMON_PROPS = { links: LINKS, process: PROCESS, telemetryPath: '/metrics', nowMs: NOW_MS };
+const COMMON_PROPS = { process: PROCESS, telemetryPath: '/metrics' };
 
 const renderList = (props: Partial<ListPageProps>): string =>
   renderListPage({
@@ -40,7 +39,6 @@ const renderCode = (props: Partial<ServiceCodePageProps>): string =>
     ...COMMON_PROPS,
     status: createStatus('A'),
     polling: createPolling(),
-    configurationFile: undefined,
     breakdown: undefined,
     ...props,
   });
@@ -160,8 +158,8 @@ test('fewer live tasks with input than expected are a problem', () => {
 
 test('an error message is cut, and without web.grafana_url there is no link to Grafana', () => {
   const failure = createFailure({ message: 'x'.repeat(1000) });
-  const links = { ...LINKS, grafanaUrl: undefined };
-  const page = renderList({ rows: [createDownStatus('A', { failure })], links });
+  const process = { ...PROCESS, grafanaUrl: undefined };
+  const page = renderList({ rows: [createDownStatus('A', { failure })], process });
   assert.match(page, /<strong>x{300}\.<\/strong>/);
   assert.doesNotMatch(page, /Grafana/);
 });
@@ -251,7 +249,7 @@ test('tasks with the most connections and stalled tasks are listed by id and ser
 
 test('the page of a service code shows where, when and with what outcome it is polled', () => {
   const status = createDownStatus('A B', { httpStatus: 503 });
-  const text = readText(renderCode({ status, configurationFile: '/etc/xvs.yml' }));
+  const text = readText(renderCode({ status, process: { ...PROCESS, configurationFile: '/etc/xvs.yml' } }));
   assert.match(text, /Service https:\/\/live\.example\.com:8443 HTTP status 503 ret – unknown/);
   assert.match(text, /Interval 15 s Next poll in 10 s/);
   assert.match(text, /xvs-exporter once --explain &#39;--only=A B&#39; --config\.file=\/etc\/xvs\.yml/);

@@ -77,14 +77,12 @@ export function createWaitingStatus(serviceCode: string): ServiceCodeStatus {
   });
 }
 
-/** The addresses that pages link to. */
-export const LINKS = {
-  grafanaUrl: 'https://grafana.example.com',
-  runbookUrl: 'https://docs.example.com/runbook.md',
-};
-
 /** A process that has run for an hour. */
 export const PROCESS: ProcessStatus = {
+  nowMs: NOW_MS,
+  configurationFile: undefined,
+  grafanaUrl: 'https://grafana.example.com',
+  runbookUrl: 'https://docs.example.com/runbook.md',
   version: '1.2.3',
   shard: SINGLE_SHARD,
   uptimeMs: 3_600_000,

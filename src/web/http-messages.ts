@@ -1,0 +1,94 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { promisify } from 'node:util';
+import { gzip } from 'node:zlib';
+import { acceptsGzip } from './content-negotiation.ts';
+
+/** An HTTP request without its socket. */
+export interface WebRequest {
+  readonly method: string;
+  /** Path and query, as in the request line. */
+  readonly url: string;
+  readonly headers: IncomingHttpHeaders;
+  /** Default: `http`. */
+  readonly scheme?: 'http' | 'https';
+  /** Whether the client had to present a password or a verified certificate. Default: false. */
+  readonly isAuthenticated?: boolean;
+  /** Address or network of the client. */
+  readonly client?: string;
+  /** Aborts when the client disconnects. */
+  readonly signal?: AbortSignal;
+  /** Creates a response when it is the turn of the client, because a body takes time and memory. Default: at once. */
+  readonly inTurn?: (create: () => Promise<WebResponse>) => Promise<WebResponse>;
+}
+
+/** An HTTP response without its socket. */
+export interface WebResponse {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string | Buffer;
+  /** Called when the body has been sent. */
+  readonly onSent?: (() => void) | undefined;
+}
+
+/** Paths that report the state of the process and bypass limits. */
+export const PROBE_PATHS = { health: '/-/healthy', readiness: '/-/ready' } as const;
+
+/** Whether a request target is a probe. */
+export function isProbe(url: string): boolean {
+  const { path } = parseRequestTarget(url);
+  return path === PROBE_PATHS.health || path === PROBE_PATHS.readiness;
+}
+
+/**
+ * Splits a request target into path and query. `URL` does not fit: it takes `//host/metrics` for a host, and rejects
+ * targets such as `*`.
+ */
+export function parseRequestTarget(url: string): { readonly path: string; readonly query: URLSearchParams } {
+  const queryStart = url.indexOf('?');
+  if (queryStart < 0) return { path: url, query: new URLSearchParams() };
+  return { path: url.slice(0, queryStart), query: new URLSearchParams(url.slice(queryStart)) };
+}
+
+/** Builds a response that caches must not store and browsers must not sniff. */
+export function respond(
+  status: number,
+  body: string | Buffer,
+  contentType: string,
+  headers: Readonly<Record<string, string>> = {},
+): WebResponse {
+  return {
+    status,
+    headers: {
+      'Content-Type': contentType,
+      'Content-Length': String(Buffer.byteLength(body)),
+      'Cache-Control': 'no-store',
+      'X-Content-Type-Options': 'nosniff',
+      ...headers,
+    },
+    body,
+  };
+}
+
+/** Builds a response of one line of plain text. */
+export function respondText(
+  status: number,
+  line: string,
+  headers: Readonly<Record<string, string>> = {},
+): WebResponse {
+  return respond(status, `${line}\n`, 'text/plain; charset=utf-8', headers);
+}
+
+const gzipInThread = promisify(gzip);
+
+/** Builds a 200 response, compressed if the client accepts gzip. */
+export async function respondCompressed(
+  body: string,
+  contentType: string,
+  { 'accept-encoding': acceptEncoding }: IncomingHttpHeaders,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<WebResponse> {
+  const vary = { ...headers, Vary: 'Accept-Encoding' };
+  if (!acceptsGzip(acceptEncoding)) return respond(200, body, contentType, vary);
+  const compressed = await gzipInThread(body, { level: 1 });
+  return respond(200, compressed, contentType, { ...vary, 'Content-Encoding': 'gzip' });
+}
