@@ -43,21 +43,11 @@ export function listAnchors(page: string): ReadonlySet<string> {
   return anchors;
 }
 
-/** A block of shell commands in a page. */
-export interface CommandBlock {
-  readonly page: string;
-  readonly text: string;
-}
-
-/** Lists the code blocks of all pages that are marked as shell commands. */
-export function listCommandBlocks(): readonly CommandBlock[] {
-  return listPages().flatMap((page) => {
-    const blocks = readRepositoryFile(page).matchAll(/^```(?:sh|bash|shell|console)\n(.*?)^```$/gms);
-    return [...blocks].map(([, text = '']) => ({ page, text }));
+/** Maps the code blocks of all pages that are marked as shell commands by page and first line. */
+export function mapCommandBlocks(): ReadonlyMap<string, string> {
+  const blocks = listPages().flatMap((page) => {
+    const found = readRepositoryFile(page).matchAll(/^```(?:sh|bash|shell|console)\n(.*?)^```$/gms);
+    return [...found].map(([, text = '']) => [`${page}: ${text.split('\n')[0]}`, text] as const);
   });
-}
-
-/** Formats the name of a block from its page and its first line. */
-export function formatBlockName({ page, text }: CommandBlock): string {
-  return `${page}: ${text.split('\n')[0] ?? ''}`;
+  return new Map(blocks);
 }
