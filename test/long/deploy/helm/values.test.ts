@@ -6,28 +6,16 @@ import { parse } from 'yaml';
 import { z } from 'zod';
 import { readAlertRules } from '../../../support/deploy-files.ts';
 import { isInstalled } from '../../../support/installed-programs.ts';
-import { listRepositoryFolder, readRepositoryFile } from '../../../support/repository.ts';
+import { readRepositoryFile } from '../../../support/repository.ts';
 import {
   validateManifest,
   filterByKind,
   getSingle,
-  type Manifest,
 } from '../../../integration/deploy/kubernetes/manifests.ts';
 import { runHelm, renderChart, type Values } from '../../../integration/deploy/helm/chart.ts';
 import { VALUE_CASES } from '../../../integration/deploy/helm/value-cases.ts';
 
 const CHART = 'deploy/helm/xvs-exporter';
-const schemaNode = z.object({
-  deprecated: z.boolean().default(false),
-  $ref: z.string().optional(),
-  definitions: z.record(z.string(), z.unknown()).optional(),
-  properties: z.record(z.string(), z.unknown()).optional(),
-});
-type SchemaNode = z.infer<typeof schemaNode>;
-
-const listKinds = (manifests: readonly Manifest[]): readonly string[] =>
-  manifests.map(({ kind }) => kind).toSorted();
-
 test('each value changes the expected manifest and keeps all valid', async (t) => {
   if (!isInstalled(t, 'helm')) return;
   const untouched = JSON.stringify(renderChart());
@@ -51,26 +39,6 @@ test('each value changes the expected manifest and keeps all valid', async (t) =
       [],
     );
   });
-});
-
-test('disabled features render no manifests', async (t) => {
-  if (!isInstalled(t, 'helm')) return;
-  const always = ['ConfigMap', 'Pod', 'Service', 'StatefulSet'];
-  const table: [Values, readonly string[]][] = [
-    [{}, ['ConfigMap', 'Pod', 'Service', 'ServiceAccount', 'StatefulSet']],
-    [
-      { shards: { count: 2 } },
-      ['ConfigMap', 'Pod', 'PodDisruptionBudget', 'Service', 'ServiceAccount', 'StatefulSet'],
-    ],
-    [
-      { networkPolicy: { enabled: true } },
-      ['ConfigMap', 'NetworkPolicy', 'Pod', 'Service', 'ServiceAccount', 'StatefulSet'],
-    ],
-    [{ serviceAccount: { create: false } }, always],
-  ];
-  for (const [values, expected] of table) {
-    await t.test(JSON.stringify(values), () => assert.deepEqual(listKinds(renderChart(values)), expected));
-  }
 });
 
 test('prometheusRule.alerts disables alerts and changes their severity and duration', (t) => {
@@ -164,18 +132,6 @@ test('the network policy opens the ports of the configured base URLs', async (t)
   }
 });
 
-test('values and schema have the same keys, and templates use every group', () => {
-  const values = z.record(z.string(), z.unknown()).parse(parse(readRepositoryFile(CHART, 'values.yaml')));
-  const schema = schemaNode.parse(JSON.parse(readRepositoryFile(CHART, 'values.schema.json')));
-  assert.deepEqual(listSchemaPaths(schema), listValuePaths(values).toSorted());
-  const templates = listRepositoryFolder(CHART, 'templates')
-    .filter((name) => name.includes('.'))
-    .map((name) => readRepositoryFile(CHART, 'templates', name))
-    .join('');
-  const unread = Object.keys(values).filter((key) => !templates.includes(`.Values.${key}`));
-  assert.deepEqual(unread, []);
-});
-
 /** Groups of values whose keys the chart defines. The keys of other groups are free. */
 const GROUPS = [
   'dashboards',
@@ -198,22 +154,4 @@ function listValuePaths(values: Values): readonly string[] {
       ? Object.keys(value).map((inner) => `${key}.${inner}`)
       : [key],
   );
-}
-
-/** Lists the keys that a schema allows, including those of groups, without keys that the chart rejects itself. */
-function listSchemaPaths({ properties = {}, definitions = {} }: SchemaNode): readonly string[] {
-  const resolve = (inner: unknown): SchemaNode => {
-    const node = schemaNode.parse(inner);
-    const definition = definitions[node.$ref?.replace('#/definitions/', '') ?? ''];
-    return definition === undefined ? node : schemaNode.parse(definition);
-  };
-  const listKeys = (all: Readonly<Record<string, unknown>>): readonly string[] =>
-    Object.keys(all).filter((key) => !resolve(all[key]).deprecated);
-  return listKeys(properties)
-    .flatMap((key) =>
-      GROUPS.includes(key)
-        ? listKeys(resolve(properties[key]).properties ?? {}).map((name) => `${key}.${name}`)
-        : [key],
-    )
-    .toSorted();
 }
