@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { ALERT_SERIES } from '../../deploy/grafana/source/queries.ts';
 import { CATALOGUE } from '../../src/metrics/catalogue/catalogue.ts';
-import { test, type TestContext } from 'node:test';
+import { test } from 'node:test';
 import { startProgram, type Program } from '../support/program.ts';
-import { createDiscoveryJobs } from '../support/discovery-jobs.ts';
 import { isInstalled } from '../support/installed-programs.ts';
 import { Prometheus, type TimeRange } from '../support/prometheus.ts';
 import {
@@ -131,25 +130,7 @@ async function sumSeries(
   return series.filter(({ value }) => !Number.isNaN(value)).reduce((sum, { value }) => sum + value, 0);
 }
 
-/** Scrape jobs for two exporters: whole expositions, or each service code separately. */
-const SCRAPE_SETUPS: readonly (readonly [
-  string,
-  (...instances: readonly string[]) => Promise<Prometheus>,
-])[] = [
-  ['of whole exporters', (...instances) => Prometheus.startScraping(...instances)],
-  ['of service codes by /sd', (...instances) => Prometheus.startWithJobs(createDiscoveryJobs(...instances))],
-];
-
-for (const [name, scraping] of SCRAPE_SETUPS) {
-  test(`every query of the dashboards has a result, with scrapes ${name}`, { timeout: 600_000 }, (t) =>
-    assertQueriesAnswered(t, scraping),
-  );
-}
-
-async function assertQueriesAnswered(
-  t: TestContext,
-  scraping: (typeof SCRAPE_SETUPS)[number][1],
-): Promise<void> {
+test('every query of the dashboards has a result', { timeout: 600_000 }, async (t) => {
   if (!isInstalled(t, 'prometheus')) return;
   const start = now();
   await using service = simulator();
@@ -159,7 +140,7 @@ async function assertQueriesAnswered(
   await using one = exporter(serviceUrl, folder.at('one'));
   await using other = exporter(serviceUrl, folder.at('other'));
   const instances = [`127.0.0.1:${await one.waitForPort()}`, `127.0.0.1:${await other.waitForPort()}`];
-  await using prometheus = await scraping(...instances);
+  await using prometheus = await Prometheus.startScraping(...instances);
   await injectFaults(serviceUrl, prometheus);
   const dashboards = [...readCommittedDashboards().values()];
 
@@ -209,7 +190,7 @@ async function assertQueriesAnswered(
       assert.ok(both <= 1.5 * more, `${expression.location}: ${more} of one, ${both} of both`);
     }
   });
-}
+});
 
 /** Families whose values differ between exporters of the same codes. */
 function isAboutExporter(metric: string): boolean {

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { parse } from 'yaml';
+import { z } from 'zod';
 import { readDeployFile, listDeployYaml } from '../../support/deploy-files.ts';
-import { createDiscoveryJobs } from '../../support/discovery-jobs.ts';
 import { isInstalled } from '../../support/installed-programs.ts';
 import { startProgram } from '../../support/program.ts';
 import { Prometheus, type QueriedSeries } from '../../support/prometheus.ts';
@@ -26,6 +27,11 @@ function createConfiguration(baseUrl: string, codes: readonly string[]): string 
   });
 }
 
+/** The shipped job of prometheus-sd.yml. */
+const [job] = z
+  .object({ scrape_configs: z.tuple([z.looseObject({})]) })
+  .parse(parse(readDeployFile('prometheus/prometheus-sd.yml'))).scrape_configs;
+
 const listCodes = (series: readonly QueriedSeries[]): readonly string[] =>
   series.map(({ metric }) => metric['service_code'] ?? '').toSorted((a, b) => (a < b ? -1 : 1));
 
@@ -47,7 +53,7 @@ test(
     t.after(() => exporter[Symbol.asyncDispose]());
     const address = `127.0.0.1:${await exporter.waitForPort()}`;
     await using prometheus = await Prometheus.startWithJobs(
-      createDiscoveryJobs(address),
+      [{ ...job, http_sd_configs: [{ url: `http://${address}/sd`, refresh_interval: '1s' }] }],
       listDeployYaml('prometheus/rules').map((name) => scaleDurations(readDeployFile(name), TIME_DIVISOR)),
     );
     const upOfCodes = () => prometheus.query('up{service_code!=""} == 1');
