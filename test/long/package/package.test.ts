@@ -7,9 +7,7 @@ import { Program, startProgram } from '../../support/program.ts';
 import { listRepositoryFolder, repositoryPath, readRepositoryFile } from '../../support/repository.ts';
 import { runNpm, getOuterEnvironment, pack, type PackedPackage } from './packed-package.ts';
 
-const manifest: { version: string; scripts: Record<string, string>; dependencies: object } = JSON.parse(
-  readRepositoryFile('package.json'),
-);
+const manifest: { version: string; dependencies: object } = JSON.parse(readRepositoryFile('package.json'));
 
 /** Files of the package besides the program. */
 function listExpectedDocuments(): readonly string[] {
@@ -63,14 +61,6 @@ describe('the package', () => {
     assert.deepEqual(paths.toSorted(), [...listExpectedDocuments(), ...listExpectedProgram()].toSorted());
   });
 
-  it('runs nothing when it is installed', () => {
-    const ofInstallation = ['preinstall', 'install', 'postinstall', 'prepare', 'preprepare', 'postprepare'];
-    assert.deepEqual(
-      Object.keys(manifest.scripts).filter((name) => ofInstallation.includes(name)),
-      [],
-    );
-  });
-
   it('installs into an empty folder, with the dependencies that it names', () => {
     const installed = runNpm(folder, [
       'install',
@@ -93,12 +83,6 @@ describe('the package', () => {
     await using program = npx(['--version']);
     assert.equal(await program.exitCode, 0);
     assert.match(program.stdout, new RegExp(`^xvs-exporter ${manifest.version} \\(`));
-  });
-
-  it('prints its help', async () => {
-    await using program = npx(['--help']);
-    assert.equal(await program.exitCode, 0);
-    assert.equal(program.stdout, readRepositoryFile('test', 'fixtures', 'config', 'help.txt'));
   });
 
   it('simulates a service, and polls it', async () => {
