@@ -35,12 +35,12 @@ const { servers: SERVER, outputs: OUTPUT, renditions: RENDITION } = NUMBERS;
 export class Aggregator {
   users = 0;
   taskCount = 0;
+  readonly rejections: Rejections;
   readonly #reader: ColumnReader;
   readonly #table: TaskListTable;
   readonly #names: LabelNames;
   readonly #sums: Readonly<Record<FamilyName, SumTable>>;
   readonly #sizes: PictureSizes;
-  readonly #rejections: Rejections;
   readonly #labelFields;
   readonly #deviceVersion: number;
   readonly #users: Users;
@@ -67,7 +67,7 @@ export class Aggregator {
     this.#readings = new TaskReadings(reader, table, names, limits.maxAccounts);
     this.#sums = recordOf(FAMILY_NAMES, (family) => new SumTable(FAMILIES[family], limits.maxLabelSets, key));
     this.#sizes = new PictureSizes(names, limits.maxLabelSets, key);
-    this.#rejections = new Rejections(reader, table);
+    this.rejections = new Rejections(reader, table);
     this.#labelFields = listLabelFields(table).map((field) => ({ ...field, isClosed: false }));
     this.#deviceVersion = bitOf(table.input, 'device_version');
     this.#users = reader.columnsOf(table.user);
@@ -81,7 +81,7 @@ export class Aggregator {
     this.#readings.begin(nameSource, sink);
     for (const table of Object.values(this.#sums)) table.clear();
     this.#sizes.clear();
-    this.#rejections.clear();
+    this.rejections.clear();
     this.users = 0;
     this.taskCount = 0;
     Object.assign(this.#foreign, { user: 0, task: 0 });
@@ -109,13 +109,13 @@ export class Aggregator {
       taskCount: this.taskCount,
       tasks: this.#readings.finish(),
       sums: this.#listSums(),
-      invalidRecords: this.#rejections.listRecords(),
-      invalidFields: this.#rejections.listFields(),
+      invalidRecords: this.rejections.listRecords(),
+      invalidFields: this.rejections.listFields(),
       foreignRecords: (['user', 'task'] as const)
         .map((record) => ({ record, count: this.#foreign[record] }))
         .filter(isPositive),
       surplus: this.#listSurplus(),
-      firstRejected: this.#rejections.listFirst(),
+      firstRejected: this.rejections.listFirst(),
     };
   }
 
@@ -136,7 +136,7 @@ export class Aggregator {
     for (let row = 0; row < tasks.rows; row += 1) {
       const inputsEnd = inputs.ends[row] ?? 0;
       const outputsEnd = outputs.ends[row] ?? 0;
-      this.#rejections.countNested(tasks, row, this.#outputs, firstOutput, outputsEnd);
+      this.rejections.countNested(tasks, row, this.#outputs, firstOutput, outputsEnd);
       this.#addTask(tasks, { row, firstInput, inputsEnd, firstOutput, outputsEnd });
       firstInput = inputsEnd;
       firstOutput = outputsEnd;
@@ -149,7 +149,7 @@ export class Aggregator {
     const id = this.#readings.reserve(rows);
     const first = id === undefined ? undefined : this.#readings.find(id, server);
     if (id !== undefined && first !== undefined) {
-      this.#rejections.addDuplicate(tasks.entry[row] ?? 0);
+      this.rejections.addDuplicate(tasks.entry[row] ?? 0);
       this.#readings.addDuplicate(first, rows, id, this.#readOutputs(server, rows));
       return;
     }

@@ -47,6 +47,7 @@ export class ReaderInstance {
       names,
       nameScheme: parseInputProtocol,
       takeScalar: (_ret, value) => this.#takeRet(value),
+      noteRejected: (type, reason, entry) => this.#aggregator.rejections.noteElement(type, reason, entry),
       takeBatch: () => this.#aggregator.takeBatch(),
     });
     this.#aggregator = new Aggregator(this.#reader, table, names, limits, keys.sums);

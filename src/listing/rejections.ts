@@ -1,4 +1,5 @@
 import type { ColumnReader } from './engine/column-reader.ts';
+import type { RecordType } from './engine/fields.ts';
 import type { InvalidCount, InvalidFieldCount, RejectedEntry } from './listing-sink.ts';
 import { RECORD_KINDS, type InvalidReason, type RecordKind } from './records.ts';
 import type { Outputs, TaskListTable, Tasks } from './task-list.ts';
@@ -19,7 +20,7 @@ export class Rejections {
   /** Entries of nested lists that are no objects. */
   readonly #nested = { input: 0, output: 0, stream: 0 };
   #duplicates = 0;
-  /** Those of tasks among the first rejected entries. */
+  /** The first rejected entries in the order of the listing. */
   #first: Entry[] = [];
 
   constructor(reader: ColumnReader, table: TaskListTable) {
@@ -33,9 +34,14 @@ export class Rejections {
     Object.assign(this.#nested, { input: 0, output: 0, stream: 0 });
   }
 
+  /** Takes one of the first rejected elements of `user_list` or `task_list`. */
+  noteElement(type: RecordType, reason: InvalidReason, entry: number): void {
+    this.#note(type === this.#table.user ? 'user' : 'task', reason, entry);
+  }
+
   addDuplicate(entry: number): void {
     this.#duplicates += 1;
-    this.#note('task', 'duplicate_id', entry, 1);
+    this.#note('task', 'duplicate_id', entry);
   }
 
   /** Counts the entries of the lists of a task that are no objects; its outputs are rows from `first` to `end`. */
@@ -54,7 +60,6 @@ export class Rejections {
   }
 
   listRecords(): InvalidCount[] {
-    if (this.#isEmpty) return [];
     const nested = (['input', 'output', 'stream'] as const).map((record): InvalidCount => ({
       record,
       reason: 'not_an_object',
@@ -76,33 +81,23 @@ export class Rejections {
 
   /** The first rejected entries, in the order of the listing. */
   listFirst(): RejectedEntry[] {
-    if (this.#isEmpty) return [];
-    const elements = this.#reader.listFirstRejected().map(({ type, reason, entry }): Entry => ({
-      record: type === this.#table.user ? 'user' : 'task',
-      reason,
-      entry,
-    }));
-    return [...elements, ...this.#first]
-      .toSorted((a, b) => a.entry - b.entry)
-      .slice(0, MAX_FIRST)
-      .map(({ record, reason, entry }) => {
-        const list = record === 'user' ? this.#table.user : this.#table.task;
-        return { record, reason, index: entry - this.#reader.firstEntryOf(list) };
-      });
-  }
-
-  get #isEmpty(): boolean {
-    return this.#first.length === 0 && !this.#reader.hasRejected;
+    return this.#first.map(({ record, reason, entry }) => {
+      const list = record === 'user' ? this.#table.user : this.#table.task;
+      return { record, reason, index: entry - this.#reader.firstEntryOf(list) };
+    });
   }
 
   #add(record: 'input' | 'output' | 'stream', count: number, entry: number): void {
     if (count === 0) return;
     this.#nested[record] += count;
-    this.#note(record, 'not_an_object', entry, count);
+    for (let noted = 0; noted < Math.min(count, MAX_FIRST); noted += 1)
+      this.#note(record, 'not_an_object', entry);
   }
 
-  #note(record: RecordKind, reason: InvalidReason, entry: number, count: number): void {
-    for (let noted = 0; noted < count && this.#first.length < MAX_FIRST; noted += 1)
-      this.#first.push({ record, reason, entry });
+  #note(record: RecordKind, reason: InvalidReason, entry: number): void {
+    const isFull = this.#first.length === MAX_FIRST;
+    if (isFull && entry >= (this.#first.at(-1)?.entry ?? 0)) return;
+    const sorted = [...this.#first, { record, reason, entry }].toSorted((a, b) => a.entry - b.entry);
+    this.#first = sorted.slice(0, MAX_FIRST);
   }
 }

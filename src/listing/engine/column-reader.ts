@@ -14,20 +14,19 @@ import { createReadError, isBadShape, OK } from './read-error.ts';
 
 /** Size of a slice that the module takes at a time; `window.ts` of the module has the same. */
 const SLICE_BYTES = 64 * 1024;
-/** The host compares with a longer text itself. */
+/** Longest text that fields of the kind `match` are compared with; `texts.ts` of the module has the same. */
 const MAX_MATCH_BYTES = 1024;
 /** Keys of labels that are no texts begin with these bytes; see `labels.ts` of the module. */
 const NUMBER_KEY = 0;
 const SCHEME_KEY = 1;
-/** Flags in the length of a text. */
-const ESCAPED = 2 ** 31;
+/** The length of a text without flags. */
 const LENGTH_BITS = 2 ** 30 - 1;
-const REJECTED_BYTES = 12;
 
 /** Why an element of a list of the body was rejected, in the order of `reader.ts` of the module. */
 const REJECTION_REASONS = ['not_an_object', 'missing_field', 'wrong_type', 'too_long'] as const;
+const BEYOND_LIMIT = REJECTION_REASONS.length;
 
-export type RejectionReason = (typeof REJECTION_REASONS)[number];
+type RejectionReason = (typeof REJECTION_REASONS)[number];
 
 /** Limits of one body. */
 export interface EngineLimits {
@@ -46,19 +45,14 @@ export interface ColumnReaderHost {
   nameScheme(url: string): string;
   /** Takes a member of the body that is no list; returns whether it is valid. */
   takeScalar(name: string, value: unknown): boolean;
+  /** Takes one of the first five rejected elements of a body; `entry` is its number among those of all lists. */
+  noteRejected(type: RecordType, reason: RejectionReason, entry: number): void;
   /** Called when the columns hold complete elements. Columns and texts are valid during the call. */
   takeBatch(): void;
 }
 
 /** 128 random bits: without them, no colliding labels can be computed. */
 export type HashKey = readonly [first: bigint, second: bigint];
-
-/** A rejected element; `entry` is its number among those of all lists of the body. */
-interface RejectedElement {
-  readonly type: RecordType | undefined;
-  readonly reason: RejectionReason;
-  readonly entry: number;
-}
 
 /** A record type of the table, as an instance of the module knows it. */
 interface BoundType {
@@ -123,9 +117,10 @@ export class ColumnReader {
   begin(matchText: string): void {
     this.#matchText = matchText;
     const bytes = Buffer.from(matchText);
-    const isShort = bytes.length <= MAX_MATCH_BYTES;
-    if (isShort) this.#memory.bytes.set(bytes, this.#exports.matchText.value);
-    if (this.#exports.begin(isShort ? bytes.length : 0) !== 0) this.#host.names.clear();
+    if (bytes.length > MAX_MATCH_BYTES)
+      throw new RangeError(`Expected a text of at most ${MAX_MATCH_BYTES} bytes, found ${bytes.length}`);
+    this.#memory.bytes.set(bytes, this.#exports.matchText.value);
+    if (this.#exports.begin(bytes.length) !== 0) this.#host.names.clear();
     if (this.#hasInvalidFields) for (const { invalidCounts } of this.#types.values()) invalidCounts.fill(0);
     this.#hasInvalidFields = false;
   }
@@ -160,10 +155,7 @@ export class ColumnReader {
 
   /** Reads a text of a column. */
   readText(address: number, flaggedLength: number): string {
-    const length = flaggedLength & LENGTH_BITS;
-    return flaggedLength >= ESCAPED
-      ? this.#memory.readText(address, length)
-      : this.#memory.readUtf8(address, length);
+    return this.#memory.readText(address, flaggedLength & LENGTH_BITS);
   }
 
   /** How often each field of a record type was invalid, without counts of 0. */
@@ -175,32 +167,17 @@ export class ColumnReader {
     );
   }
 
-  /** Whether an element of a list of the body was rejected. */
-  get hasRejected(): boolean {
-    return this.#exports.firstRejectedCount.value > 0;
-  }
-
   /** Counts of rejected elements of a list of the body, without counts of 0. */
   listRejected(type: RecordType): { readonly reason: RejectionReason; readonly count: number }[] {
-    const address = this.#exports.rejectedOf(this.#get(type).address);
     return REJECTION_REASONS.map((reason, index) => ({
       reason,
-      count: this.#memory.readWord(address + 4 * index),
+      count: this.#countDropped(type, index),
     })).filter(({ count }) => count > 0);
   }
 
-  /** The first rejected elements of the body, at most five. */
-  listFirstRejected(): RejectedElement[] {
-    const { firstRejected, firstRejectedCount } = this.#exports;
-    return Array.from({ length: firstRejectedCount.value }, (_, index) => {
-      const at = firstRejected.value + index * REJECTED_BYTES;
-      const address = this.#memory.readWord(at);
-      return {
-        type: [...this.#types.values()].find((bound) => bound.address === address)?.type,
-        reason: REJECTION_REASONS[this.#memory.readWord(at + 4)] ?? 'not_an_object',
-        entry: this.#memory.readWord(at + 8),
-      };
-    });
+  /** Elements of a list of the body beyond the limit of rows. */
+  surplusOf(type: RecordType): number {
+    return this.#countDropped(type, BEYOND_LIMIT);
   }
 
   /** Number of the first element of a list of the body. */
@@ -208,9 +185,8 @@ export class ColumnReader {
     return this.#exports.firstEntryOf(this.#get(type).address);
   }
 
-  /** Elements of a list of the body beyond the limit of rows. */
-  surplusOf(type: RecordType): number {
-    return this.#exports.surplusOf(this.#get(type).address);
+  #countDropped(type: RecordType, reason: number): number {
+    return this.#memory.bytes.readUInt32LE(this.#exports.droppedOf(this.#get(type).address) + 4 * reason);
   }
 
   #check(outcome: number): void {
@@ -270,10 +246,10 @@ export class ColumnReader {
       const capacity = this.#exports.capacityOf(address);
       const words = (column: number): Uint32Array => new Uint32Array(buffer, column, capacity);
       const doubles = (column: number): Float64Array => new Float64Array(buffer, column, capacity);
-      bound.invalid = words(this.#exports.invalidColumnOf(address));
-      columns['valid'] = words(this.#exports.validColumnOf(address));
-      columns['entry'] = words(this.#exports.entryColumnOf(address));
-      if (type.identity.length > 0) columns['identity'] = doubles(this.#exports.identityColumnOf(address));
+      columns['valid'] = words(this.#exports.columnAt(address, 0));
+      bound.invalid = words(this.#exports.columnAt(address, 1));
+      columns['entry'] = words(this.#exports.columnAt(address, 2));
+      if (type.identity.length > 0) columns['identity'] = doubles(this.#exports.columnAt(address, 3));
       for (const [name, field] of bound.fields) {
         const [first, second, third] = listColumnWidths(kindOf(type, name)).map((width, index) => {
           const column = this.#exports.columnAt(field, index);
@@ -302,6 +278,11 @@ export class ColumnReader {
       takeScalar: (member = 0, token = 0, length = 0) => {
         const name = this.#members.find((_, index) => member === 1 << index) ?? '';
         return host.takeScalar(name, JSON.parse(this.#memory.readUtf8(token, length))) ? 1 : 0;
+      },
+      noteRejected: (address = 0, reason = 0, entry = 0) => {
+        const bound = [...this.#types.values()].find((one) => one.address === address);
+        const name = REJECTION_REASONS[reason];
+        if (bound !== undefined && name !== undefined) host.noteRejected(bound.type, name, entry);
       },
       takeBatch: () => this.#takeBatch(),
     };

@@ -26,18 +26,11 @@ export interface EngineExports {
   readonly rowsOf: (type: number) => number;
   readonly capacityOf: (type: number) => number;
   readonly columnAt: (field: number, index: number) => number;
-  readonly validColumnOf: (type: number) => number;
-  readonly invalidColumnOf: (type: number) => number;
-  readonly identityColumnOf: (type: number) => number;
-  readonly entryColumnOf: (type: number) => number;
   readonly hasInvalid: (type: number) => number;
   // Counts of the body.
-  readonly rejectedOf: (type: number) => number;
   readonly firstEntryOf: (type: number) => number;
-  readonly surplusOf: (type: number) => number;
+  readonly droppedOf: (type: number) => number;
   readonly surplusLabels: NumberGlobal;
-  readonly firstRejected: NumberGlobal;
-  readonly firstRejectedCount: NumberGlobal;
   readonly allocatedBytes: () => number;
   readonly receivedBytes: () => number;
   /** Bytes of the body that have been read. */

@@ -18,9 +18,8 @@ const RANGE = 0x1000;
 const IDENTITY = 0x2000;
 const REQUIRED = 0x4000;
 
-/** Limits of the module: fields of a record type, fields of an identity, and bytes of a key. */
+/** Limits of the module: fields of a record type, and bytes of a key. */
 const MAX_FIELDS = 16;
-const MAX_IDENTITY_FIELDS = 4;
 const MAX_KEY_BYTES = 29;
 
 /** A list in columns: the rows of a parent are those from the end of the parent before it. */
@@ -89,11 +88,6 @@ export function record<F extends Fields>(
         `Expected a field of "${name}" with 1 to ${MAX_KEY_BYTES} ASCII characters, found "${field}"`,
       );
   }
-  const beyond = identity[MAX_IDENTITY_FIELDS];
-  if (beyond !== undefined)
-    throw new RangeError(
-      `Expected an identity of "${name}" of at most ${MAX_IDENTITY_FIELDS} fields, found "${beyond}" beyond them`,
-    );
   return { name, fields, identity };
 }
 

@@ -2,20 +2,15 @@
 export class EngineMemory {
   readonly #memory: { readonly buffer: ArrayBuffer };
   #bytes: Buffer = Buffer.alloc(0);
-  #words: Uint32Array = new Uint32Array();
 
   constructor(memory: { readonly buffer: ArrayBuffer }) {
     this.#memory = memory;
   }
 
   get bytes(): Buffer {
-    this.#refresh();
+    // A buffer that was replaced has length 0.
+    if (this.#bytes.length === 0) this.#bytes = Buffer.from(this.#memory.buffer);
     return this.#bytes;
-  }
-
-  readWord(address: number): number {
-    this.#refresh();
-    return this.#words[address >>> 2] ?? 0;
   }
 
   /** Reads a double at any address. */
@@ -42,13 +37,5 @@ export class EngineMemory {
   /** Writes a text as UTF-16; returns the number of units. */
   writeUtf16(text: string, address: number): number {
     return this.bytes.write(text, address, 2 * text.length, 'utf16le') / 2;
-  }
-
-  #refresh(): void {
-    // A buffer that was replaced has length 0.
-    if (this.#words.length > 0) return;
-    const { buffer } = this.#memory;
-    this.#bytes = Buffer.from(buffer);
-    this.#words = new Uint32Array(buffer);
   }
 }

@@ -1,7 +1,6 @@
 import { areEqual, hashText, mixBlock, readMasked } from './hashing';
-import { nameLabel } from './host';
-import { BACKSLASH, LETTER_U } from './json-bytes';
-import { maxLabels } from './limits';
+import { maxLabels, nameLabel, nameScheme } from './host';
+import { BACKSLASH, COLON, LETTER_U, LOWER_CASE } from './json-bytes';
 import {
   allocate,
   copyBytes,
@@ -14,7 +13,7 @@ import {
   writeF64,
   writeU32,
 } from './memory';
-import { LENGTH_BITS, NUMERIC } from './texts';
+import { ESCAPED, LENGTH_BITS, NUMERIC } from './texts';
 
 /*
  * The label table: a hash table from the bytes of a label value, as they stand in the body, to the id of the value. The
@@ -98,6 +97,32 @@ export function findNumberLabel(value: f64, canAdd: bool): u32 {
   writeByte(numberKey, 0);
   writeF64(numberKey + 1, value);
   return findKey(numberKey, 9, canAdd);
+}
+
+/** Longer schemes are all named alike. */
+const MAX_SCHEME: u32 = 6;
+
+const schemeKey = allocate(32);
+writeByte(schemeKey, 1);
+
+/** Returns the label id of the scheme of a URL: of its letters, of none for the empty text, of a colon without a scheme. */
+export function findSchemeLabel(url: usize, flagged: u32): u32 {
+  const length = flagged & LENGTH_BITS;
+  if (length == 0) return findKey(schemeKey, 1, true);
+  for (let index: u32 = 0; index <= MAX_SCHEME && index < length; index += 1) {
+    const byte = readByte(url + index);
+    if (byte == COLON) return index == 0 ? findNoScheme() : findKey(schemeKey, index + 1, true);
+    if (byte == BACKSLASH) break;
+    const letter = byte | LOWER_CASE;
+    if (letter - 0x61 > 25) return findNoScheme();
+    writeByte(schemeKey + 1 + index, letter);
+  }
+  return (flagged & ESCAPED) != 0 ? nameScheme(url, length) : findNoScheme();
+}
+
+function findNoScheme(): u32 {
+  writeByte(schemeKey + 1, COLON);
+  return findKey(schemeKey, 2, true);
 }
 
 /** No id. */

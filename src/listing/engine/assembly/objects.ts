@@ -4,8 +4,7 @@ import {
   canAddRow,
   endRow,
   firstRowOf,
-  noteInvalid,
-  rowsOf,
+  setText,
   truncateRows,
   writeDouble,
   writeIdentity,
@@ -26,33 +25,21 @@ import {
   QUOTE,
   ZERO,
 } from './json-bytes';
-import { findKnownKey, findLabel, NO_LABEL } from './labels';
-import { compareWithMatch } from './match';
+import { findKnownKey, findLabel, findSchemeLabel, NO_LABEL } from './labels';
 import { readByte, readU64 } from './memory';
 import { isNumberStart, isPlainNumber, numberValue, readNumber, skipLiteral } from './numbers';
-import { findSchemeLabel } from './scheme';
 import { skipValue } from './skip';
 import { findClosingQuote, skipPlain, skipSpace } from './strings';
-import { ESCAPED, NUMERIC } from './texts';
+import { compareWithMatch, ESCAPED, NUMERIC } from './texts';
 import {
   addUnknownField,
-  bitOf,
-  childOf,
-  countIdentityFields,
+  Field,
   findEscapedField,
   findField,
-  followerOf,
-  identityFieldAt,
-  isClosed,
   isKeyAt,
-  keyLengthOf,
+  isNone,
   Kind,
-  kindOf,
-  lengthOf,
-  limitOf,
-  setFollower,
-  setText,
-  textOf,
+  RecordType,
 } from './types';
 
 /*
@@ -62,8 +49,8 @@ import {
 
 const MAX_SAFE_INTEGER: f64 = 9007199254740991;
 
-/** The field for the last key; 0 for an unknown one without a field. */
-let currentField: usize = 0;
+/** The field for the last key; none for an unknown one without a field. */
+let currentField = changetype<Field>(0);
 
 /** Validity of the last value of an unusual form. */
 const enum Validity {
@@ -75,30 +62,30 @@ const enum Validity {
 let validity: u32 = Validity.VALID;
 
 /** Reads an object into a row that does not count yet; `from` is its opening brace. */
-export function readObject(type: usize, from: usize): usize {
+export function readObject(type: RecordType, from: usize): usize {
   const row = beginRow(type);
   // Bit sets of fields, as local variables: these stay in registers.
   let present: u32 = 0;
   let invalid: u32 = 0;
   let at = skipSpace(from + 1);
-  let lastField = type;
+  let lastField: Field = type;
   let byte = readByte(at);
   while (byte != CLOSE_BRACE) {
-    let field = followerOf(lastField);
+    let field = lastField.follower;
     if (isKeyAt(field, at)) {
-      at += keyLengthOf(field);
+      at += field.keyLength;
     } else {
       at = readKey(type, at);
       if (at == 0) return 0;
       field = currentField;
-      if (field != 0) setFollower(lastField, field);
+      if (!isNone(field)) lastField.follower = field;
     }
     at = skipSpace(at);
-    if (field == 0) {
+    if (isNone(field)) {
       at = skipValue(at);
     } else {
       lastField = field;
-      const bit = bitOf(field);
+      const bit = field.bit;
       present |= bit;
       invalid &= ~bit;
       const end = readUsualValue(field, row, at);
@@ -117,22 +104,20 @@ export function readObject(type: usize, from: usize): usize {
     else if (byte != CLOSE_BRACE) return fail(at, Expected.COMMA_OR_BRACE);
   }
   endRow(type, row, present & ~invalid, invalid);
-  if (countIdentityFields(type) != 0) identify(type, row);
+  if (!isNone(type.firstOfIdentity)) identify(type, row);
   return at + 1;
 }
 
-function identify(type: usize, row: u32): void {
-  const count = countIdentityFields(type);
+function identify(type: RecordType, row: u32): void {
   beginIdentity();
-  for (let index: u32 = 0; index < count; index += 1) {
-    const field = identityFieldAt(type, index);
-    addIdentityText(textOf(field), lengthOf(field));
+  for (let field = type.firstOfIdentity; !isNone(field); field = field.nextOfIdentity) {
+    addIdentityText(field.text, field.textLength);
   }
   writeIdentity(type, row, endIdentity());
 }
 
 /** Reads a key other than the expected one, and its colon; sets `currentField`. */
-function readKey(type: usize, at: usize): usize {
+function readKey(type: RecordType, at: usize): usize {
   if (readByte(at) != QUOTE) return fail(at, Expected.KEY);
   const plainEnd = skipPlain(at + 1);
   const quote = findClosingQuote(plainEnd);
@@ -146,14 +131,14 @@ function readKey(type: usize, at: usize): usize {
   return colon + 1;
 }
 
-function findOrAddField(type: usize, key: usize, length: u32): usize {
+function findOrAddField(type: RecordType, key: usize, length: u32): Field {
   const field = findField(type, key, length);
-  return field != 0 ? field : addUnknownField(type, key, length);
+  return isNone(field) ? addUnknownField(type, key, length) : field;
 }
 
 /** Reads a plain, non-empty string or an integer of up to eight digits; returns 0 at any other value. */
-function readUsualValue(field: usize, row: u32, at: usize): usize {
-  const kind = kindOf(field);
+function readUsualValue(field: Field, row: u32, at: usize): usize {
+  const kind = field.kind;
   const first = readByte(at);
   if (first == QUOTE) {
     if ((kind & (Kind.TEXT | Kind.UNUSED)) == 0) return 0;
@@ -167,7 +152,7 @@ function readUsualValue(field: usize, row: u32, at: usize): usize {
 
 const ZEROS: u64 = 0x3030303030303030;
 
-function readShortInteger(field: usize, kind: u32, row: u32, at: usize): usize {
+function readShortInteger(field: Field, kind: u32, row: u32, at: usize): usize {
   const word = readU64(at);
   const digits = countDigits(word);
   const end = at + digits;
@@ -196,9 +181,9 @@ function parseDigits(word: u64, count: u32): u64 {
 }
 
 /** Writes a text of the window to the column of a field. */
-function writeText(field: usize, kind: u32, row: u32, text: usize, flagged: u32): void {
+function writeText(field: Field, kind: u32, row: u32, text: usize, flagged: u32): void {
   if ((kind & Kind.LABEL) != 0) {
-    writeWord(field, row, findLabel(text, flagged, 0, !isClosed(field)));
+    writeWord(field, row, findLabel(text, flagged, 0, !field.isClosed));
   } else if ((kind & Kind.MATCH) != 0) {
     writeWord(field, row, compareWithMatch(text, flagged));
   } else if ((kind & Kind.SCHEME) != 0) {
@@ -210,7 +195,7 @@ function writeText(field: usize, kind: u32, row: u32, text: usize, flagged: u32)
 }
 
 /** Writes a text to the column of a field. Nearly all texts are labels of up to 16 bytes that the table has. */
-function writeUsualText(field: usize, kind: u32, row: u32, text: usize, length: u32): void {
+function writeUsualText(field: Field, kind: u32, row: u32, text: usize, length: u32): void {
   const id = (kind & Kind.LABEL) != 0 && length <= 16 ? findKnownKey(text, length) : NO_LABEL;
   if (id == NO_LABEL) return writeText(field, kind, row, text, length);
   writeWord(field, row, id);
@@ -218,8 +203,8 @@ function writeUsualText(field: usize, kind: u32, row: u32, text: usize, length: 
 }
 
 /** Reads a value of any other form; sets `validity`. */
-function readUnusualValue(field: usize, row: u32, at: usize): usize {
-  const kind = kindOf(field);
+function readUnusualValue(field: Field, row: u32, at: usize): usize {
+  const kind = field.kind;
   const first = readByte(at);
   let end: usize;
   let result: u32 = Validity.VALID;
@@ -246,7 +231,7 @@ function readUnusualValue(field: usize, row: u32, at: usize): usize {
   return end;
 }
 
-function readText(field: usize, kind: u32, row: u32, at: usize): usize {
+function readText(field: Field, kind: u32, row: u32, at: usize): usize {
   const plainEnd = skipPlain(at + 1);
   const quote = findClosingQuote(plainEnd);
   if (quote == 0) return 0;
@@ -255,7 +240,7 @@ function readText(field: usize, kind: u32, row: u32, at: usize): usize {
   return quote + 1;
 }
 
-function readNumberField(field: usize, kind: u32, row: u32, at: usize): usize {
+function readNumberField(field: Field, kind: u32, row: u32, at: usize): usize {
   const end = readNumber(at, false);
   if (end == 0) return 0;
   if ((kind & Kind.VALUE) != 0) writeDouble(field, row, numberValue);
@@ -264,8 +249,8 @@ function readNumberField(field: usize, kind: u32, row: u32, at: usize): usize {
   return end;
 }
 
-function writeNumberLabel(field: usize, row: u32, text: usize, flagged: u32): void {
-  writeWord(field, row, findLabel(text, flagged, numberValue, !isClosed(field)));
+function writeNumberLabel(field: Field, row: u32, text: usize, flagged: u32): void {
+  writeWord(field, row, findLabel(text, flagged, numberValue, !field.isClosed));
 }
 
 function isValid(kind: u32, value: f64): bool {
@@ -275,10 +260,10 @@ function isValid(kind: u32, value: f64): bool {
 }
 
 /** Reads the elements of a list and its closing bracket. A list that occurs twice replaces the first one. */
-function readList(field: usize, parent: u32, from: usize): usize {
-  const type = childOf(field);
+function readList(field: Field, parent: u32, from: usize): usize {
+  const type = field.child;
   const start = firstRowOf(field, parent);
-  const limit = limitOf(field);
+  const limit = field.limit;
   truncateRows(type, start);
   let surplus: u32 = 0;
   let rejected: u32 = 0;
@@ -291,11 +276,11 @@ function readList(field: usize, parent: u32, from: usize): usize {
       at = skipValue(at);
     } else {
       at = readObject(type, at);
-      if (rowsOf(type) - start < limit && canAddRow()) {
+      if (type.rows - start < limit && canAddRow()) {
         addRow(type);
       } else {
         surplus += 1;
-        truncateRows(type, rowsOf(type));
+        truncateRows(type, type.rows);
       }
     }
     if (at == 0) return 0;
@@ -305,7 +290,7 @@ function readList(field: usize, parent: u32, from: usize): usize {
     else if (byte == CLOSE_BRACKET) at += 1;
     else return fail(at, Expected.COMMA_OR_BRACKET);
   }
-  if (rejected > 0) noteInvalid(type);
-  writeList(field, parent, rowsOf(type), surplus, rejected);
+  if (rejected > 0) type.hasInvalid = true;
+  writeList(field, parent, type.rows, surplus, rejected);
   return at;
 }

@@ -4,61 +4,33 @@ import {
   canAddRow,
   clearColumns,
   clearRows,
-  countSurplus,
   lastInvalidOf,
   lastValidOf,
-  rowsOf,
-  setFirstEntry,
   truncateRows,
   writeEntry,
 } from './columns';
 import { Expected, fail, failedAt, windowEnd } from './failure';
-import { takeBatch, takeScalar } from './host';
+import { maxEntryBytes, noteRejected, takeBatch, takeScalar } from './host';
 import { CLOSE_BRACE, CLOSE_BRACKET, COLON, COMMA, OPEN_BRACE, OPEN_BRACKET, QUOTE } from './json-bytes';
 import { areLabelsConsistent, beginSurplus, clearSurplus, commitSurplus, trimLabels } from './labels';
-import { maxEntryBytes } from './limits';
-import { setMatchLength } from './match';
-import { areGuardsIntact, readByte } from './memory';
+import { addU32, areGuardsIntact, readByte } from './memory';
 import { isNumberStart, readNumber } from './numbers';
 import { readObject } from './objects';
-import { clearRejected, Reason, reject } from './rejected';
 import { beginSkip, resumeAt, skip, skipValue } from './skip';
 import { findClosingQuote, skipPlain, skipSpace, skipString } from './strings';
-import {
-  bitOf,
-  childOf,
-  countFields,
-  findEscapedField,
-  findField,
-  Kind,
-  kindOf,
-  requiredOf,
-  root,
-} from './types';
+import { setMatchLength } from './texts';
+import { Field, findEscapedField, findField, isNone, Kind, RecordType, root } from './types';
 import { addSlice, beginRead, clearWindow, endRead, windowLength, windowOffset, windowStart } from './window';
 
 export { allocatedBytes } from './memory';
 export { expectation } from './failure';
 export { setKey } from './hashing';
-export { setLimits } from './limits';
+export { setLimits } from './host';
 export { surplusLabels } from './labels';
-export { matchText } from './match';
-export { firstRejected, firstRejectedCount } from './rejected';
+export { matchText } from './texts';
 export { reserveSlice, windowOffset } from './window';
-export { addField, addIdentityField, columnAt, createType, keyBuffer, root, setClosed } from './types';
-export {
-  capacityOf,
-  entryColumnOf,
-  firstEntryOf,
-  hasInvalid,
-  identityColumnOf,
-  invalidColumnOf,
-  validColumnOf,
-  layout,
-  rejectedOf,
-  rowsOf,
-  surplusOf,
-} from './columns';
+export { addField, addIdentityField, createType, keyBuffer, root, setClosed } from './types';
+export { capacityOf, columnAt, droppedOf, firstEntryOf, hasInvalid, layout, rowsOf } from './columns';
 
 /*
  * The structure of a body: an object with lists of records, which arrives in slices cut at any byte. A unit is read completely
@@ -99,11 +71,23 @@ const enum ShapeError {
   SCALAR = 4,
 }
 
+/** Why an element leaves no rows. The host has the reasons in the same order. */
+const enum Reason {
+  NOT_AN_OBJECT = 0,
+  MISSING_FIELD = 1,
+  WRONG_TYPE = 2,
+  TOO_LONG = 3,
+  BEYOND_LIMIT = 4,
+}
+
 let state: u32 = State.START;
 /** Record type of the list being read. */
-let listType: usize = 0;
+let listType: RecordType = root;
 /** Elements of all lists so far. */
 let entries: u32 = 0;
+/** Rejected elements that the host knows. */
+let notedCount: u32 = 0;
+const MAX_NOTED: u32 = 5;
 /** Start of the current unit. */
 let unitStart: usize = 0;
 /** Bit set of the members that have been read. */
@@ -119,8 +103,8 @@ export function begin(matchLength: u32): bool {
   clearWindow();
   clearColumns();
   clearSurplus();
-  clearRejected();
   entries = 0;
+  notedCount = 0;
   state = State.START;
   seenMembers = 0;
   shapeError = ShapeError.NONE;
@@ -137,7 +121,7 @@ export function end(): u32 {
   const outcome = read(true);
   if (outcome != Outcome.GOOD) return outcome;
   if (state != State.END) return Outcome.INCOMPLETE;
-  const hasAllMembers = seenMembers == (1 << countFields(root)) - 1;
+  const hasAllMembers = seenMembers == (1 << root.fieldCount) - 1;
   return shapeError != ShapeError.NONE || !hasAllMembers ? Outcome.BAD_SHAPE : Outcome.GOOD;
 }
 
@@ -252,38 +236,38 @@ function readMember(at: usize, byte: u32): usize {
     quote == plainEnd
       ? findField(root, at, <u32>(quote + 1 - at))
       : findEscapedField(root, at + 1, <u32>(quote - at - 1));
-  if (member == 0) return beginSkipTo(State.SKIPPED_MEMBER, value);
-  if ((seenMembers & bitOf(member)) != 0) {
+  if (isNone(member)) return beginSkipTo(State.SKIPPED_MEMBER, value);
+  if ((seenMembers & member.bit) != 0) {
     // The records of the first one are added up already, so the last one cannot win.
-    noteShapeError(ShapeError.DUPLICATE_MEMBER, bitOf(member), value);
+    noteShapeError(ShapeError.DUPLICATE_MEMBER, member.bit, value);
     return beginSkipTo(State.SKIPPED_MEMBER, value);
   }
-  return (kindOf(member) & Kind.LIST) != 0 ? beginList(member, value) : readScalar(member, value);
+  return (member.kind & Kind.LIST) != 0 ? beginList(member, value) : readScalar(member, value);
 }
 
-function beginList(member: usize, at: usize): usize {
-  seenMembers |= bitOf(member);
+function beginList(member: Field, at: usize): usize {
+  seenMembers |= member.bit;
   if (readByte(at) == OPEN_BRACKET) {
-    listType = childOf(member);
-    setFirstEntry(listType, entries);
+    listType = member.child;
+    listType.firstEntry = entries;
     return proceed(State.FIRST_ELEMENT, at + 1);
   }
-  noteShapeError(ShapeError.LIST, bitOf(member), at);
+  noteShapeError(ShapeError.LIST, member.bit, at);
   return beginSkipTo(State.SKIPPED_MEMBER, at);
 }
 
-function readScalar(member: usize, at: usize): usize {
+function readScalar(member: Field, at: usize): usize {
   const first = readByte(at);
   if (first != QUOTE && !isNumberStart(first)) {
-    seenMembers |= bitOf(member);
-    noteShapeError(ShapeError.SCALAR, bitOf(member), at);
+    seenMembers |= member.bit;
+    noteShapeError(ShapeError.SCALAR, member.bit, at);
     return beginSkipTo(State.SKIPPED_MEMBER, at);
   }
   const tokenEnd = first == QUOTE ? skipString(at) : readNumber(at, false);
   if (tokenEnd == 0) return 0;
-  seenMembers |= bitOf(member);
-  if (!takeScalar(bitOf(member), at, <u32>(tokenEnd - at)))
-    noteShapeError(ShapeError.SCALAR, bitOf(member), tokenEnd);
+  seenMembers |= member.bit;
+  if (!takeScalar(member.bit, at, <u32>(tokenEnd - at)))
+    noteShapeError(ShapeError.SCALAR, member.bit, tokenEnd);
   return proceed(State.AFTER_MEMBER, tokenEnd);
 }
 
@@ -296,7 +280,7 @@ function readElements(from: usize): usize {
     at = readElement(type, at);
     if (at == 0) {
       // What was read of the parts of an incomplete element does not count.
-      truncateRows(type, rowsOf(type));
+      truncateRows(type, type.rows);
       return 0;
     }
     state = State.AFTER_ELEMENT;
@@ -308,23 +292,22 @@ function readElements(from: usize): usize {
   }
 }
 
-function readElement(type: usize, at: usize): usize {
+function readElement(type: RecordType, at: usize): usize {
   beginSurplus();
   const isObject = readByte(at) == OPEN_BRACE;
   const elementEnd = isObject ? readObject(type, at) : skipValue(at);
   if (elementEnd == 0) return 0;
   if (!isObject) {
-    reject(type, entries, Reason.NOT_AN_OBJECT);
+    drop(type, Reason.NOT_AN_OBJECT);
   } else if (elementEnd - at > maxEntryBytes) {
-    reject(type, entries, Reason.TOO_LONG);
-  } else if ((requiredOf(type) & ~lastValidOf(type)) != 0) {
-    const hasWrongType = (requiredOf(type) & lastInvalidOf(type)) != 0;
-    reject(type, entries, hasWrongType ? Reason.WRONG_TYPE : Reason.MISSING_FIELD);
+    drop(type, Reason.TOO_LONG);
+  } else if ((type.required & ~lastValidOf(type)) != 0) {
+    const hasWrongType = (type.required & lastInvalidOf(type)) != 0;
+    drop(type, hasWrongType ? Reason.WRONG_TYPE : Reason.MISSING_FIELD);
   } else if (!canAddRow()) {
-    truncateRows(type, rowsOf(type));
-    countSurplus(type);
+    drop(type, Reason.BEYOND_LIMIT);
   } else {
-    writeEntry(type, rowsOf(type), entries);
+    writeEntry(type, type.rows, entries);
     addRow(type);
     hasBatch = true;
   }
@@ -333,10 +316,19 @@ function readElement(type: usize, at: usize): usize {
   return elementEnd;
 }
 
+/** Drops the rows of the element that was read last, with its parts. */
+function drop(type: RecordType, reason: u32): void {
+  truncateRows(type, type.rows);
+  addU32(type.dropped + ((<usize>reason) << 2), 1);
+  if (reason == Reason.BEYOND_LIMIT || notedCount == MAX_NOTED) return;
+  notedCount += 1;
+  noteRejected(changetype<usize>(type), reason, entries);
+}
+
 /** Rejects an element that exceeds the limit. Any other unit of that length makes the body invalid. */
 function dropOversizedUnit(): u32 {
   if (state != State.ELEMENT && state != State.FIRST_ELEMENT) return Outcome.TOKEN_TOO_LONG;
-  reject(listType, entries, Reason.TOO_LONG);
+  drop(listType, Reason.TOO_LONG);
   entries += 1;
   beginSkip();
   state = State.SKIPPED_ELEMENT;

@@ -1,18 +1,7 @@
-import { decodeString } from './decoding';
 import { areTextsEqual } from './hashing';
 import { COLON } from './json-bytes';
-import {
-  allocate,
-  copyBytes,
-  fillBytes,
-  readBlock,
-  readByte,
-  readU16,
-  readU32,
-  writeByte,
-  writeU32,
-} from './memory';
-import { reserveScratch } from './scratch';
+import { allocate, copyBytes, fillBytes, readBlock, readByte, readU16, writeByte } from './memory';
+import { decodeString, reserveScratch } from './texts';
 
 /*
  * Record types: tables of the fields of one kind of record. The host fills them from its table of fields; nothing else of
@@ -38,7 +27,7 @@ export const enum Kind {
   LABEL = 0x100,
   /** Id of the scheme of a URL as a label value. */
   SCHEME = 0x200,
-  /** 0 missing, 1 the text of `match.ts`, 2 another. */
+  /** 0 missing, 1 the text to compare with, 2 another. */
   MATCH = 0x400,
   /** The number as a double. */
   VALUE = 0x800,
@@ -52,61 +41,87 @@ export const enum Kind {
   REQUIRED = 0x4000,
 }
 
-/** A field: the bytes of its key up to the value (`"name":`), a mask for them, and these. */
-const KEY_MASK: usize = 32;
-const KEY_LENGTH: usize = 64;
-const KIND: usize = 68;
-const BIT: usize = 72;
-/** The record type of a list, and how many of its elements are kept. */
-const CHILD: usize = 76;
-const LIMIT: usize = 80;
-/** The field that followed this one the last time. */
-const FOLLOWER: usize = 84;
-/** Text of the last object that is part of its identity. */
-const TEXT_AT: usize = 88;
-const TEXT_LENGTH: usize = 92;
-/** Whether no label is added to the label table for this field. */
-const CLOSED: usize = 96;
-/** Addresses of up to three columns. */
-const COLUMNS: usize = 100;
-/** The record type of the field. */
-const TYPE: usize = 112;
-const FIELD_BYTES: usize = 128;
+/** A field of a record type, at an address of the module. Its members are not checked by the debug build. */
+@unmanaged
+export class Field {
+  /** The bytes of the key up to the value (`"name":`), and a mask for them. */
+  firstKey: v128;
+  secondKey: v128;
+  firstMask: v128;
+  secondMask: v128;
+  /** Length of the key with quotes and colon. */
+  keyLength: u32;
+  kind: u32;
+  bit: u32;
+  type: RecordType;
+  /** The record type of a list, and how many of its elements are kept. */
+  child: RecordType;
+  limit: u32;
+  /** The field that followed this one the last time. */
+  follower: Field;
+  /** Text of the last object that is part of its identity, and its length with flags. */
+  text: usize;
+  textLength: u32;
+  nextOfIdentity: Field;
+  /** Whether no label is added to the label table for this field. */
+  isClosed: bool;
+  /** Addresses of columns, which a field has up to three of. */
+  column: usize;
+  secondColumn: usize;
+  thirdColumn: usize;
+  fourthColumn: usize;
+}
 
-/** A record type begins with a field that stands before the first one, followed by these and by its fields. */
-const FIELD_COUNT: usize = FIELD_BYTES;
-const UNKNOWN_COUNT: usize = FIELD_BYTES + 4;
-const NEXT_TYPE: usize = FIELD_BYTES + 8;
-/** Fields by what they are, as bit sets. */
-const WRITTEN: usize = FIELD_BYTES + 12;
-const LISTS: usize = FIELD_BYTES + 16;
-const REQUIRED: usize = FIELD_BYTES + 20;
-/** The identity: number of fields, then their addresses. */
-const IDENTITY_COUNT: usize = FIELD_BYTES + 24;
-const IDENTITY_FIELDS: usize = FIELD_BYTES + 28;
-const MAX_IDENTITY_FIELDS: u32 = 4;
-/** What `columns.ts` keeps of the type. */
-export const COLUMN_STATE: usize = FIELD_BYTES + 44;
-export const COLUMN_STATE_BYTES: usize = 52;
-const FIRST_FIELD: usize = COLUMN_STATE + COLUMN_STATE_BYTES;
+/**
+ * A record type, followed by its fields. It begins with a field that stands before the first one, whose columns are those of
+ * each record: bit sets of valid and of invalid fields, number of the element, identity.
+ */
+@unmanaged
+export class RecordType extends Field {
+  /** The type that was created before this one. */
+  previous: RecordType;
+  fieldCount: u32;
+  unknownCount: u32;
+  /** Fields by what they are, as bit sets. */
+  written: u32;
+  lists: u32;
+  required: u32;
+  /** The fields of the identity are a linked list. */
+  firstOfIdentity: Field;
+  lastOfIdentity: Field;
+
+  /** Complete rows of the batch, and how many the columns can have. */
+  rows: u32;
+  capacity: u32;
+  /** Whether a row of the batch has an invalid field or a list with a rejected element. */
+  hasInvalid: bool;
+  /** Of a list of the body: number of its first element, and address of the counts of dropped elements by reason. */
+  firstEntry: u32;
+  dropped: usize;
+}
+
 /** Limits of a table, which the host checks. Bit sets of fields have 32 bits. */
 const MAX_FIELDS: u32 = 16;
 const MAX_KEY_LENGTH: u32 = 32;
 /** Fields that unknown keys get, so that they are expected, too. */
 const MAX_UNKNOWN: u32 = 4;
 
-export let lastType: usize = 0;
+/** Number of reasons why an element is dropped. */
+export const DROP_REASONS: usize = 5;
 
-export function createType(): usize {
-  const type = allocate(FIRST_FIELD + <usize>(MAX_FIELDS + MAX_UNKNOWN) * FIELD_BYTES);
-  writeU32(type + NEXT_TYPE, <u32>lastType);
+const TYPE_BYTES: usize = (offsetof<RecordType>() + 15) & ~15;
+const FIELD_BYTES: usize = (offsetof<Field>() + 15) & ~15;
+
+export let lastType: RecordType = changetype<RecordType>(0);
+
+export function createType(): RecordType {
+  const bytes = TYPE_BYTES + <usize>(MAX_FIELDS + MAX_UNKNOWN) * FIELD_BYTES;
+  const type = changetype<RecordType>(allocate(bytes));
+  type.type = type;
+  type.dropped = allocate(DROP_REASONS * 4);
+  type.previous = lastType;
   lastType = type;
   return type;
-}
-
-/** The type that was created before this one; 0 for the first. */
-export function typeBefore(type: usize): usize {
-  return readU32(type + NEXT_TYPE);
 }
 
 /** The body: its members are the fields. */
@@ -115,199 +130,104 @@ export const root = createType();
 /** Where the host puts the key of the field that it adds, with quotes. */
 export const keyBuffer = allocate(MAX_KEY_LENGTH + 16);
 
+/** Whether a type or a field is none: the end of a list, or an unknown key. */
+export function isNone(field: Field): bool {
+  return changetype<usize>(field) == 0;
+}
+
+export function fieldAt(type: RecordType, index: u32): Field {
+  return changetype<Field>(changetype<usize>(type) + TYPE_BYTES + <usize>index * FIELD_BYTES);
+}
+
 /** Adds a field, in the order in which the service writes them. */
-export function addField(type: usize, keyLength: u32, kind: u32, child: usize, limit: u32): usize {
-  const count = countFields(type);
-  if (count == MAX_FIELDS || readU32(type + UNKNOWN_COUNT) > 0 || keyLength >= MAX_KEY_LENGTH) unreachable();
+export function addField(type: RecordType, keyLength: u32, kind: u32, child: RecordType, limit: u32): Field {
+  const count = type.fieldCount;
+  if (count == MAX_FIELDS || type.unknownCount > 0 || keyLength >= MAX_KEY_LENGTH) unreachable();
   const field = fieldAt(type, count);
   const bit: u32 = 1 << count;
-  copyBytes(field, keyBuffer, keyLength);
-  endKey(field, keyLength);
-  writeU32(field + KIND, kind);
-  writeU32(field + BIT, bit);
-  writeU32(field + CHILD, <u32>child);
-  writeU32(field + LIMIT, limit);
-  writeU32(field + TYPE, <u32>type);
-  writeU32(field + FOLLOWER, <u32>field);
-  setFollower(count == 0 ? type : fieldAt(type, count - 1), field);
-  if ((kind & (Kind.WRITTEN | Kind.IDENTITY)) != 0) addBit(type + WRITTEN, bit);
-  if ((kind & Kind.LIST) != 0) addBit(type + LISTS, bit);
-  if ((kind & Kind.REQUIRED) != 0) addBit(type + REQUIRED, bit);
-  writeU32(type + FIELD_COUNT, count + 1);
+  setKey(field, keyBuffer, keyLength);
+  field.kind = kind;
+  field.bit = bit;
+  field.child = child;
+  field.limit = limit;
+  field.type = type;
+  const before: Field = count == 0 ? type : fieldAt(type, count - 1);
+  before.follower = field;
+  if ((kind & (Kind.WRITTEN | Kind.IDENTITY)) != 0) type.written |= bit;
+  if ((kind & Kind.LIST) != 0) type.lists |= bit;
+  if ((kind & Kind.REQUIRED) != 0) type.required |= bit;
+  type.fieldCount = count + 1;
   return field;
 }
 
-function addBit(at: usize, bit: u32): void {
-  writeU32(at, readU32(at) | bit);
+/** Sets the key of a new field, from its opening quote to the closing one. */
+function setKey(field: Field, key: usize, length: u32): void {
+  const at = changetype<usize>(field);
+  copyBytes(at, key, length);
+  writeByte(at + length, COLON);
+  fillBytes(at + offsetof<Field>('firstMask'), 0xff, length + 1);
+  field.keyLength = length + 1;
+  field.follower = field;
 }
 
 /** Adds a field to the identity of a type; the order matters. */
-export function addIdentityField(type: usize, field: usize): void {
-  const count = countIdentityFields(type);
-  if (count == MAX_IDENTITY_FIELDS) unreachable();
-  writeU32(type + IDENTITY_FIELDS + ((<usize>count) << 2), <u32>field);
-  writeU32(type + IDENTITY_COUNT, count + 1);
-}
-
-export function countIdentityFields(type: usize): u32 {
-  return readU32(type + IDENTITY_COUNT);
-}
-
-export function identityFieldAt(type: usize, index: u32): usize {
-  return readU32(type + IDENTITY_FIELDS + ((<usize>index) << 2));
-}
-
-/** Completes a key that ends with its closing quote. */
-function endKey(field: usize, length: u32): void {
-  writeByte(field + length, COLON);
-  fillBytes(field + KEY_MASK, 0xff, length + 1);
-  writeU32(field + KEY_LENGTH, length + 1);
+export function addIdentityField(type: RecordType, field: Field): void {
+  if (isNone(type.firstOfIdentity)) type.firstOfIdentity = field;
+  else type.lastOfIdentity.nextOfIdentity = field;
+  type.lastOfIdentity = field;
 }
 
 /**
- * Adds a field for an unknown key, from its opening quote to the closing one. Returns 0 if it is too long, or if the type
+ * Adds a field for an unknown key, from its opening quote to the closing one. Returns none if it is too long, or if the type
  * has enough of them.
  */
-export function addUnknownField(type: usize, key: usize, length: u32): usize {
-  const unknown = readU32(type + UNKNOWN_COUNT);
-  if (unknown == MAX_UNKNOWN || length >= MAX_KEY_LENGTH) return 0;
-  const field = fieldAt(type, countFields(type) + unknown);
-  copyBytes(field, key, length);
-  endKey(field, length);
-  writeU32(field + KIND, Kind.UNUSED);
-  writeU32(field + FOLLOWER, <u32>field);
-  writeU32(type + UNKNOWN_COUNT, unknown + 1);
+export function addUnknownField(type: RecordType, key: usize, length: u32): Field {
+  if (type.unknownCount == MAX_UNKNOWN || length >= MAX_KEY_LENGTH) return changetype<Field>(0);
+  const field = fieldAt(type, type.fieldCount + type.unknownCount);
+  setKey(field, key, length);
+  field.kind = Kind.UNUSED;
+  type.unknownCount += 1;
   return field;
 }
 
-export function countFields(type: usize): u32 {
-  return readU32(type + FIELD_COUNT);
-}
-
-export function fieldAt(type: usize, index: u32): usize {
-  return type + FIRST_FIELD + <usize>index * FIELD_BYTES;
-}
-
-export function writtenOf(type: usize): u32 {
-  return readU32(type + WRITTEN);
-}
-
-export function listsOf(type: usize): u32 {
-  return readU32(type + LISTS);
-}
-
-export function requiredOf(type: usize): u32 {
-  return readU32(type + REQUIRED);
-}
-
-/** Length of a field's key with quotes and colon. */
-export function keyLengthOf(field: usize): u32 {
-  return readU32(field + KEY_LENGTH);
-}
-
-export function kindOf(field: usize): u32 {
-  return readU32(field + KIND);
-}
-
-export function bitOf(field: usize): u32 {
-  return readU32(field + BIT);
-}
-
-export function childOf(field: usize): usize {
-  return readU32(field + CHILD);
-}
-
-export function limitOf(field: usize): u32 {
-  return readU32(field + LIMIT);
-}
-
-/** The record type of a field. */
-export function typeOf(field: usize): usize {
-  return readU32(field + TYPE);
-}
-
-export function followerOf(field: usize): usize {
-  return <usize>readU32(field + FOLLOWER);
-}
-
-export function setFollower(field: usize, follower: usize): void {
-  writeU32(field + FOLLOWER, <u32>follower);
-}
-
 /** Sets whether new labels of a field are those beyond a limit. */
-export function setClosed(field: usize, mustClose: bool): void {
-  writeU32(field + CLOSED, mustClose ? 1 : 0);
-}
-
-export function isClosed(field: usize): bool {
-  return readU32(field + CLOSED) != 0;
-}
-
-/** Address of a column of a field. */
-export function columnAt(field: usize, number: u32): usize {
-  return readU32(field + COLUMNS + ((<usize>number) << 2));
-}
-
-/** Address of the first column of a field. */
-export function columnOf(field: usize): usize {
-  return readU32(field + COLUMNS);
-}
-
-export function setColumn(field: usize, number: u32, column: usize): void {
-  writeU32(field + COLUMNS + ((<usize>number) << 2), <u32>column);
-}
-
-export function setText(field: usize, text: usize, length: u32): void {
-  writeU32(field + TEXT_AT, <u32>text);
-  writeU32(field + TEXT_LENGTH, length);
-}
-
-/** Address of a field's text. */
-export function textOf(field: usize): usize {
-  return <usize>readU32(field + TEXT_AT);
-}
-
-/** Length of a field's text, with flags. */
-export function lengthOf(field: usize): u32 {
-  return readU32(field + TEXT_LENGTH);
+export function setClosed(field: Field, mustClose: bool): void {
+  field.isClosed = mustClose;
 }
 
 /** Whether the key of a field is at an address. */
-export function isKeyAt(field: usize, at: usize): bool {
-  const first = v128.and(v128.xor(readBlock(at), readBlock(field)), readBlock(field + KEY_MASK));
-  if (keyLengthOf(field) <= 16) return !v128.any_true(first);
-  const second = v128.and(
-    v128.xor(readBlock(at + 16), readBlock(field + 16)),
-    readBlock(field + KEY_MASK + 16),
-  );
+export function isKeyAt(field: Field, at: usize): bool {
+  const first = v128.and(v128.xor(readBlock(at), field.firstKey), field.firstMask);
+  if (field.keyLength <= 16) return !v128.any_true(first);
+  const second = v128.and(v128.xor(readBlock(at + 16), field.secondKey), field.secondMask);
   return !v128.any_true(v128.or(first, second));
 }
 
-/** Finds a field by its key from the opening quote to the closing one; returns 0 for an unknown key. */
-export function findField(type: usize, key: usize, length: u32): usize {
-  const count = countFields(type) + readU32(type + UNKNOWN_COUNT);
+/** Finds a field by its key from the opening quote to the closing one; returns none for an unknown key. */
+export function findField(type: RecordType, key: usize, length: u32): Field {
+  const count = type.fieldCount + type.unknownCount;
   for (let index: u32 = 0; index < count; index += 1) {
     const field = fieldAt(type, index);
-    if (keyLengthOf(field) == length + 1 && areTextsEqual(field, key, length)) return field;
+    if (field.keyLength == length + 1 && areTextsEqual(changetype<usize>(field), key, length)) return field;
   }
-  return 0;
+  return changetype<Field>(0);
 }
 
 /** Finds a field by a key with escapes; `length` is that of the text between the quotes. */
-export function findEscapedField(type: usize, text: usize, length: u32): usize {
+export function findEscapedField(type: RecordType, text: usize, length: u32): Field {
   const units = reserveScratch(length);
   const unitCount = decodeString(text, length, units);
-  const count = countFields(type);
-  for (let index: u32 = 0; index < count; index += 1) {
+  for (let index: u32 = 0; index < type.fieldCount; index += 1) {
     const field = fieldAt(type, index);
-    if (keyLengthOf(field) == unitCount + 3 && hasUnits(field, units, unitCount)) return field;
+    if (field.keyLength == unitCount + 3 && hasUnits(changetype<usize>(field) + 1, units, unitCount))
+      return field;
   }
-  return 0;
+  return changetype<Field>(0);
 }
 
-function hasUnits(field: usize, units: usize, count: u32): bool {
+function hasUnits(bytes: usize, units: usize, count: u32): bool {
   for (let index: usize = 0; index < count; index += 1) {
-    if (readU16(units + 2 * index) != readByte(field + 1 + index)) return false;
+    if (readU16(units + 2 * index) != readByte(bytes + index)) return false;
   }
   return true;
 }
