@@ -23,10 +23,9 @@ import type { Logger } from './runtime/logger.ts';
 import { StateStore } from './state/state-store.ts';
 import { AccountBudget } from './tally/account-budget.ts';
 import type { Tally } from './tally/tally.ts';
-import { UpstreamClient } from './upstream/client.ts';
+import { UpstreamClient, type ClientOptions } from './upstream/client.ts';
 import { DecodingBudget } from './upstream/decoding-budget.ts';
 import { Resolver } from './upstream/resolver.ts';
-import { RefCountedClient } from './upstream/ref-counted-client.ts';
 import { createExporterFacade, type ExporterFacade } from './web/exporter-facade.ts';
 import { handle } from './web/routes.ts';
 import {
@@ -87,15 +86,13 @@ export function createExporter(
   exporterMetrics.recordConfigLoad(true);
   const store = new Store(labels);
   const resolver = new Resolver({ clock });
-  const createClient = (settings: Configuration['upstream']): UpstreamClient =>
-    new UpstreamClient({
-      ...settings,
-      decodingBudget,
-      lookup: resolver.lookup,
-      userAgent: `xvs-exporter/${build.version}`,
-      clock,
-    });
-  const client = new RefCountedClient(createClient(upstream));
+  const toClientOptions = (settings: Configuration['upstream']): ClientOptions => ({
+    ...settings,
+    decodingBudget,
+    lookup: resolver.lookup,
+    userAgent: `xvs-exporter/${build.version}`,
+  });
+  const client = new UpstreamClient({ ...toClientOptions(upstream), clock });
   const scrapeTrigger =
     poll.mode === 'scrape' ? new ScrapeTrigger(clock, toScrapeLimits(configuration)) : undefined;
   const poller = new Poller({
@@ -131,7 +128,7 @@ export function createExporter(
     watchdog,
     facade,
     apply: async (next) => {
-      if (!isDeepStrictEqual(next.upstream, upstream)) client.replace(createClient(next.upstream));
+      if (!isDeepStrictEqual(next.upstream, upstream)) client.configure(toClientOptions(next.upstream));
       ({ upstream, codesOnOtherShards } = next);
       scrapeTrigger?.configure(toScrapeLimits(next));
       // A change of the mode requires a restart.

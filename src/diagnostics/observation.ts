@@ -1,5 +1,5 @@
 import type { InvalidReason } from '../listing/records.ts';
-import type { ClockOffset } from '../upstream/clock-offset.ts';
+import type { ClockOffset } from '../upstream/response-headers.ts';
 import type { PollErrorReason } from '../upstream/errors.ts';
 import type { RedactedRequest, ResponseHead } from '../upstream/request-observer.ts';
 import type { SigningScheme } from '../upstream/signing.ts';

@@ -1,5 +1,5 @@
 import { TASK_LIST_PATH } from '../upstream/address.ts';
-import { minClockOffsetMs } from '../upstream/clock-offset.ts';
+import { minClockOffsetMs } from '../upstream/response-headers.ts';
 import type { PollErrorReason } from '../upstream/errors.ts';
 import type { Symptoms } from './observation.ts';
 

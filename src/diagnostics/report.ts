@@ -1,5 +1,5 @@
 import { wrapText } from '../runtime/text-wrap.ts';
-import type { ClockOffset } from '../upstream/clock-offset.ts';
+import type { ClockOffset } from '../upstream/response-headers.ts';
 import type { Connection, Observation, ObservedResponse, Timings } from './observation.ts';
 import { findRemedies } from './remedies.ts';
 

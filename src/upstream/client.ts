@@ -1,18 +1,20 @@
 import type { Dispatcher } from 'undici';
-import { raceAbort } from '../runtime/abort.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { type ListingAddress, buildListingAddress } from './address.ts';
-import { checkContentLength, readBody, readExcerpt } from './body-reader.ts';
-import { type ClockOffset, estimateClockOffset } from './clock-offset.ts';
 import { type ConnectionOptions, type Connections, openConnections } from './connections.ts';
-import { startDeadline } from './deadline.ts';
-import { ACCEPTED_CODINGS, decodeBody } from './decoding.ts';
-import type { DecodingBudget } from './decoding-budget.ts';
+import { ACCEPTED_CODINGS, BodyDecoder, type BodyListener } from './decoding.ts';
+import type { DecodingBudget, DecodingShare } from './decoding-budget.ts';
 import { toUpstreamError } from './error-classification.ts';
 import { UpstreamError } from './errors.ts';
-import { observeBodyBytes, redactRequest, type RequestObserver } from './request-observer.ts';
-import { parseRetryAfter } from './retry-after.ts';
+import { redactRequest, type RequestObserver } from './request-observer.ts';
+import { estimateClockOffset, parseRetryAfter } from './response-headers.ts';
 import { signRequest, type SigningScheme } from './signing.ts';
+
+/** Enough of an error response for a `ret` or for an error page. */
+const MAX_EXCERPT_BYTES = 64 * 1024;
+
+/** One shared reason: an error with a stack of its own costs more than the rest of an abort. */
+const ENDED = new Error('The request has ended');
 
 /** Options for all service codes. */
 export interface ClientOptions extends ConnectionOptions {
@@ -46,28 +48,30 @@ export interface ListingResponse {
 /** Receives the decoded chunks of a body as they arrive, with the HTTP status of the response. */
 export type BodyConsumer = (chunk: Uint8Array, status: number) => void;
 
-interface HttpResponse extends Pick<Dispatcher.ResponseData, 'statusCode' | 'headers' | 'body'> {
-  readonly clockOffset: ClockOffset | undefined;
-}
-
-/** A request in progress; the signal is the one of its deadline. */
-interface PendingRequest {
-  readonly target: ListingTarget;
-  readonly address: ListingAddress;
-  readonly observer: RequestObserver | undefined;
-  readonly signal: AbortSignal;
-}
+type HttpHeaders = Readonly<Record<string, string | string[] | undefined>>;
 
 /** Requests listings from the service ("task_list" of the interface), for all service codes. */
 export class UpstreamClient implements AsyncDisposable {
-  readonly #options: ClientOptions & { readonly clock: Clock };
-  readonly #connections: Connections;
+  readonly #clock: Clock;
+  #options: ClientOptions;
+  #connections: Connections;
+  /** Those of earlier options included, until their requests have ended. */
+  readonly #openConnections = new Set<Connections>();
   /** Only these origins can have a kept-alive connection. */
   readonly #originsWithResponse = new Set<string>();
 
-  constructor(options: ClientOptions & { readonly clock: Clock }) {
+  constructor({ clock, ...options }: ClientOptions & { readonly clock: Clock }) {
+    this.#clock = clock;
     this.#options = options;
-    this.#connections = openConnections(options);
+    this.#connections = this.#open(options);
+  }
+
+  /** Replaces the options. Requests in progress keep those that they started with, and their connections. */
+  configure(options: ClientOptions): void {
+    const replaced = this.#connections;
+    void replaced.close().finally(() => this.#openConnections.delete(replaced));
+    this.#options = options;
+    this.#connections = this.#open(options);
   }
 
   /**
@@ -90,118 +94,226 @@ export class UpstreamClient implements AsyncDisposable {
     observer?: RequestObserver,
   ): Promise<ListingResponse> {
     signal.throwIfAborted();
-    const address = buildListingAddress(target.baseUrl, target.serviceCode);
-    using deadline = startDeadline(target.timeoutMs, signal);
-    const request = { target, address, observer, signal: deadline.signal };
-    return await this.#readResponse(await this.#sendWithRetry(request), onBody, request);
+    return await new Promise((resolve, reject) => {
+      new Exchange({
+        target,
+        onBody,
+        signal,
+        observer,
+        resolve,
+        reject,
+        options: this.#options,
+        clock: this.#clock,
+        connections: this.#connections,
+        originsWithResponse: this.#originsWithResponse,
+      }).send();
+    });
   }
 
   /** Aborts requests in progress and closes all connections. */
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.#connections[Symbol.asyncDispose]();
+    await Promise.all([...this.#openConnections].map((connections) => connections[Symbol.asyncDispose]()));
   }
 
-  /**
-   * Retries a reset once, with a new signature, if the connection may have been a kept-alive one: a server may close it
-   * just as a request is sent, which is not a failure of the service.
-   */
-  async #sendWithRetry(request: PendingRequest): Promise<HttpResponse> {
-    try {
-      return await this.#send(request);
-    } catch (error) {
-      const isReset = error instanceof UpstreamError && error.reason === 'reset';
-      if (!isReset || !this.#originsWithResponse.has(request.address.origin)) throw error;
-      return await this.#send(request);
-    }
+  #open(options: ClientOptions): Connections {
+    const connections = openConnections(options);
+    this.#openConnections.add(connections);
+    return connections;
+  }
+}
+
+interface ExchangeContext {
+  readonly target: ListingTarget;
+  readonly onBody: BodyConsumer;
+  readonly signal: AbortSignal;
+  readonly observer: RequestObserver | undefined;
+  readonly resolve: (response: ListingResponse) => void;
+  readonly reject: (error: unknown) => void;
+  readonly options: ClientOptions;
+  readonly clock: Clock;
+  readonly connections: Connections;
+  readonly originsWithResponse: Set<string>;
+}
+
+/**
+ * A request with its retry, and the response: undici calls it for each event, without streams in between. It ends once, with
+ * the first of response, failure, deadline and abort, and ignores what arrives afterwards.
+ */
+class Exchange implements Dispatcher.DispatchHandler, BodyListener {
+  readonly #context: ExchangeContext;
+  readonly #address: ListingAddress;
+  readonly #deadline: NodeJS.Timeout;
+  readonly #share: DecodingShare;
+  #requestMs = 0;
+  #hasRetried = false;
+  #controller: Dispatcher.DispatchController | undefined;
+  /** Set when the head of the response has arrived. */
+  #response: Omit<ListingResponse, 'bytes'> | undefined;
+  #decoder: BodyDecoder | undefined;
+  #bytes = 0;
+  #hasEnded = false;
+
+  constructor(context: ExchangeContext) {
+    const { target, signal, options } = context;
+    this.#context = context;
+    this.#address = buildListingAddress(target.baseUrl, target.serviceCode);
+    this.#share = options.decodingBudget.start((error) => this.#fail(error));
+    this.#deadline = setTimeout(
+      () => this.#fail(new UpstreamError('timeout', 'The poll exceeded its timeout')),
+      target.timeoutMs,
+    );
+    signal.addEventListener('abort', this.#abort);
   }
 
-  /** Resolves when the response headers have arrived. */
-  async #send({ target, address, observer, signal }: PendingRequest): Promise<HttpResponse> {
-    const { clock, userAgent } = this.#options;
-    const requestMs = clock.now();
+  /** Signs and sends the request. */
+  send(): void {
+    const { target, observer, options, clock, connections } = this.#context;
+    const { origin, url } = this.#address;
+    this.#requestMs = clock.now();
     const headers = {
       accept: 'application/json',
       'accept-encoding': ACCEPTED_CODINGS,
-      'user-agent': userAgent,
-      ...signRequest(target.signing, target.secret, address, requestMs),
+      'user-agent': options.userAgent,
+      ...signRequest(target.signing, target.secret, this.#address, this.#requestMs),
     };
-    observer?.onRequest?.(redactRequest(target, address, headers));
-    const sent = this.#connections.dispatcher.request({
-      origin: address.origin,
-      path: address.url.slice(address.origin.length),
-      method: 'GET',
-      headers,
-      // The deadline of the poll is the only one.
-      headersTimeout: 0,
-      bodyTimeout: 0,
-      signal,
-    });
-    try {
-      // undici ignores the signal while it connects.
-      const { statusCode, headers: received, body } = await raceAbort(sent, signal);
-      this.#originsWithResponse.add(address.origin);
-      const date = joinHeaderValues(received['date']);
-      const clockOffset = estimateClockOffset(date, requestMs, clock.now());
-      return { statusCode, headers: received, body, clockOffset };
-    } catch (error) {
-      throw toRequestError(error, signal);
-    }
+    observer?.onRequest?.(redactRequest(target, this.#address, headers));
+    const path = url.slice(origin.length);
+    // The deadline of the poll is the only one.
+    const request = { origin, path, method: 'GET', headers, headersTimeout: 0, bodyTimeout: 0 } as const;
+    connections.dispatcher.dispatch(request, this);
   }
 
-  async #readResponse(
-    { statusCode: status, headers, body, clockOffset }: HttpResponse,
-    consume: BodyConsumer,
-    { address, observer, signal }: PendingRequest,
-  ): Promise<ListingResponse> {
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    // undici cannot cancel a request while it connects.
+    if (this.#hasEnded) controller.abort(ENDED);
+    this.#controller = controller;
+  }
+
+  onResponseStart(_controller: unknown, status: number, headers: HttpHeaders): void {
+    // Of an informational response follows another one.
+    if (this.#hasEnded || status < 200) return;
+    const { observer, clock, connections, originsWithResponse, options } = this.#context;
+    const { origin } = this.#address;
+    const nowMs = clock.now();
+    const header = (name: string): string | undefined => {
+      const value = headers[name];
+      return Array.isArray(value) ? value.join(', ') : value;
+    };
+    originsWithResponse.add(origin);
     observer?.onResponse({
       status,
-      clockOffset,
-      certificateNotAfterMs: this.#connections.getCertificateNotAfterMs(address.origin),
-      header: (name) => joinHeaderValues(headers[name]),
+      clockOffset: estimateClockOffset(header('date'), this.#requestMs, nowMs),
+      certificateNotAfterMs: connections.getCertificateNotAfterMs(origin),
+      header,
     });
-    const { clock, decodingBudget, maxResponseBytes } = this.#options;
-    using share = decodingBudget.start(signal);
-    const onBody = (chunk: Uint8Array): void => consume(chunk, status);
-    const coding = joinHeaderValues(headers['content-encoding']) ?? '';
-    const retryAfterMs = parseRetryAfter(joinHeaderValues(headers['retry-after']), clock.now());
-    const requestedPause = retryAfterMs === undefined ? {} : { retryAfterMs };
+    const retryAfterMs = parseRetryAfter(header('retry-after'), nowMs);
+    this.#response = retryAfterMs === undefined ? { status } : { status, retryAfterMs };
     try {
-      const encoded = observer === undefined ? body : observeBodyBytes(body, observer);
-      const chunks = convertReadErrors(decodeBody(encoded, coding, share), signal);
-      if (!isSuccessStatus(status)) {
-        const bytes = await readExcerpt(chunks, onBody);
-        return { status, bytes, ...requestedPause };
-      }
-      checkContentLength(joinHeaderValues(headers['content-length']), coding, maxResponseBytes);
-      return { status, bytes: await readBody(chunks, maxResponseBytes, onBody), ...requestedPause };
-    } finally {
-      // Closes the connection unless the body was read to its end.
-      body.on('error', () => undefined).destroy();
+      this.#decoder = new BodyDecoder(header('content-encoding') ?? '', this);
+    } catch (error) {
+      this.#fail(error);
+      return;
     }
+    // The limit applies to the decoded body.
+    const isPlain = isSuccessStatus(status) && !this.#decoder.isCompressed;
+    if (isPlain && Number(header('content-length') ?? 0) > options.maxResponseBytes) this.#failAsTooLarge();
+  }
+
+  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    if (this.#hasEnded) return;
+    this.#context.observer?.onBodyBytes(chunk.length);
+    if (this.#decoder?.write(chunk) === false) controller.pause();
+  }
+
+  onResponseEnd(): void {
+    if (!this.#hasEnded) this.#decoder?.end();
+  }
+
+  onResponseError(_controller: unknown, error: Error): void {
+    this.#fail(error);
+  }
+
+  onDecoded(bytes: number): void {
+    this.#context.options.decodingBudget.add(this.#share, bytes);
+  }
+
+  onChunk(chunk: Uint8Array): void {
+    if (this.#hasEnded || this.#response === undefined) return;
+    const { onBody, options, reject } = this.#context;
+    const { status } = this.#response;
+    const isExcerpt = !isSuccessStatus(status);
+    const part = isExcerpt ? chunk.subarray(0, MAX_EXCERPT_BYTES - this.#bytes) : chunk;
+    this.#bytes += part.length;
+    if (!isExcerpt && this.#bytes > options.maxResponseBytes) {
+      this.#failAsTooLarge();
+      return;
+    }
+    try {
+      onBody(part, status);
+    } catch (error) {
+      this.#end(() => reject(error));
+    }
+    if (isExcerpt && this.#bytes === MAX_EXCERPT_BYTES) this.onBodyEnd();
+  }
+
+  onBodyEnd(): void {
+    const { resolve } = this.#context;
+    const response = this.#response;
+    if (response !== undefined) this.#end(() => resolve({ ...response, bytes: this.#bytes }));
+  }
+
+  onBodyError(error: unknown): void {
+    this.#fail(error);
+  }
+
+  onDrain(): void {
+    this.#controller?.resume();
+  }
+
+  readonly #abort = (): void => {
+    const { signal, reject } = this.#context;
+    this.#end(() => reject(signal.reason));
+  };
+
+  #failAsTooLarge(): void {
+    const { maxResponseBytes } = this.#context.options;
+    this.#fail(new UpstreamError('too_large', `The response is larger than ${maxResponseBytes} bytes`));
+  }
+
+  #fail(error: unknown): void {
+    if (this.#hasEnded) return;
+    const failure = toUpstreamError(error);
+    if (this.#response !== undefined && !isSuccessStatus(this.#response.status)) this.onBodyEnd();
+    else if (this.#canRetryAfter(failure)) {
+      this.#hasRetried = true;
+      this.send();
+    } else this.#end(() => this.#context.reject(failure));
+  }
+
+  /**
+   * A reset is retried once, with a new signature, if the connection may have been a kept-alive one: a server may close it
+   * just as a request is sent, which is not a failure of the service.
+   */
+  #canRetryAfter({ reason }: UpstreamError): boolean {
+    const isFirst = !this.#hasRetried && this.#response === undefined;
+    return isFirst && reason === 'reset' && this.#context.originsWithResponse.has(this.#address.origin);
+  }
+
+  #end(settle: () => void): void {
+    if (this.#hasEnded) return;
+    this.#hasEnded = true;
+    const { signal, options } = this.#context;
+    clearTimeout(this.#deadline);
+    signal.removeEventListener('abort', this.#abort);
+    options.decodingBudget.end(this.#share);
+    this.#decoder?.[Symbol.dispose]();
+    // Closes the connection unless the body was read to its end.
+    this.#controller?.abort(ENDED);
+    settle();
   }
 }
 
 /** Whether a response with this status has a whole listing: 206 has a part of one, which nothing asked for. */
 export function isSuccessStatus(status: number): boolean {
   return status >= 200 && status <= 299 && status !== 206;
-}
-
-function toRequestError(error: unknown, signal: AbortSignal): unknown {
-  return signal.aborted ? signal.reason : toUpstreamError(error);
-}
-
-/** Converts errors of the source only: an error of the loop that consumes the chunks does not pass through here. */
-async function* convertReadErrors(
-  chunks: AsyncIterable<Uint8Array>,
-  signal: AbortSignal,
-): AsyncGenerator<Uint8Array> {
-  try {
-    yield* chunks;
-  } catch (error) {
-    throw toRequestError(error, signal);
-  }
-}
-
-function joinHeaderValues(value: string | string[] | undefined): string | undefined {
-  return Array.isArray(value) ? value.join(', ') : value;
 }

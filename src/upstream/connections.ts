@@ -55,6 +55,8 @@ export interface Connections extends AsyncDisposable {
    * before its first TLS connection.
    */
   getCertificateNotAfterMs(this: void, origin: string): number | undefined;
+  /** Closes each connection when its request has ended. */
+  close(): Promise<void>;
 }
 
 /** What is known of open connections. */
@@ -69,6 +71,7 @@ export function openConnections(options: ConnectionOptions): Connections {
   return {
     dispatcher,
     getCertificateNotAfterMs: (origin) => records.certificateNotAfterMs.get(origin),
+    close: () => dispatcher.close(),
     [Symbol.asyncDispose]: async () => {
       await dispatcher.destroy();
       // undici does not close sockets that are still connecting.

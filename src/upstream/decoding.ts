@@ -1,4 +1,4 @@
-import { pipeline, type Transform } from 'node:stream';
+import { pipeline, Readable, type Transform } from 'node:stream';
 import {
   brotliDecompressSync,
   createBrotliDecompress,
@@ -10,12 +10,9 @@ import {
   inflateSync,
   type ZlibOptions,
 } from 'node:zlib';
-import type { DecodingShare } from './decoding-budget.ts';
 import { UpstreamError } from './errors.ts';
 
-type Bytes = AsyncIterable<Uint8Array>;
-
-/** The codings that {@link decodeBody} supports, as a value of `Accept-Encoding`. */
+/** The codings that {@link BodyDecoder} supports, as a value of `Accept-Encoding`. */
 export const ACCEPTED_CODINGS = 'gzip, deflate, br';
 
 /** One of the server and one of a proxy. Each further one would multiply what a small body can expand to. */
@@ -28,6 +25,9 @@ const READ_AHEAD_BYTES = 256 * 1024;
 
 const STREAM_OPTIONS = { chunkSize: CHUNK_BYTES, readableHighWaterMark: READ_AHEAD_BYTES };
 
+/** A body that arrives faster than it is read would otherwise block the event loop. */
+const BYTES_PER_PAUSE = 256 * 1024;
+
 /** A smaller body is decompressed synchronously, unless its output is too large. */
 const MAX_SYNC_INPUT_BYTES = 64 * 1024;
 const MAX_SYNC_OUTPUT_BYTES = 1024 * 1024;
@@ -35,50 +35,6 @@ const MAX_SYNC_OUTPUT_BYTES = 1024 * 1024;
 const GZIP_LENGTH_BYTES = 4;
 /** zlib's minimum chunk size. zlib needs spare space in the buffer to notice the end of its input. */
 const SPARE_OUTPUT_BYTES = 64;
-
-/**
- * Decodes the content codings of a body (RFC 9110, section 8.4) as it arrives.
- *
- * @param contentEncoding - the header; empty if it is missing
- * @param share - counts the output of each coding, because an inner one may consume much and pass on nothing
- * @returns the decoded bytes. Iterating throws an {@link UpstreamError} `not_json` for an unknown coding, zlib errors
- *   for a broken or truncated body, and the errors of `source` and `share`.
- */
-export async function* decodeBody(
-  source: Bytes,
-  contentEncoding: string,
-  share: Pick<DecodingShare, 'add'>,
-): AsyncGenerator<Uint8Array> {
-  const codings = parseContentCodings(contentEncoding);
-  let decoded = codings.length === 0 ? count(source, share) : source;
-  // The header lists codings in the order of their application.
-  for (const coding of codings.toReversed()) decoded = count(decode(decoded, coding), share);
-  yield* decoded;
-}
-
-async function* count(chunks: Bytes, share: Pick<DecodingShare, 'add'>): AsyncGenerator<Uint8Array> {
-  for await (const chunk of chunks) {
-    share.add(chunk.length);
-    yield chunk;
-  }
-}
-
-/**
- * Parses `Content-Encoding` into codings in lower case, without `identity`.
- *
- * @throws UpstreamError `not_json` if there are more than 2.
- */
-export function parseContentCodings(contentEncoding: string): readonly string[] {
-  const codings = contentEncoding
-    .toLowerCase()
-    .split(',')
-    .map((coding) => coding.trim())
-    .filter((coding) => coding !== '' && coding !== 'identity');
-  if (codings.length > MAX_CODINGS) {
-    throw new UpstreamError('not_json', `The response has more than ${MAX_CODINGS} content codings`);
-  }
-  return codings;
-}
 
 interface Decoder {
   readonly decodeSync: (
@@ -99,49 +55,153 @@ const BROTLI: Decoder = { decodeSync: brotliDecompressSync, createStream: create
 const ZLIB: Decoder = { decodeSync: inflateSync, createStream: createInflate };
 const RAW_DEFLATE: Decoder = { decodeSync: inflateRawSync, createStream: createInflateRaw };
 
-/** Decoder by coding; `deflate` also depends on the first byte of the body. */
-const DECODERS = new Map<string, (first: number) => Decoder>([
+/** Selects a decoder by the first byte of the body, on which that of `deflate` depends. */
+type Coding = (firstByte: number) => Decoder;
+
+const CODINGS: ReadonlyMap<string, Coding> = new Map([
   ['gzip', () => GZIP],
   ['x-gzip', () => GZIP],
   ['br', () => BROTLI],
   // The specification requires the zlib format, but some servers send raw deflate.
-  ['deflate', (first) => ((first & 0x0f) === 8 ? ZLIB : RAW_DEFLATE)],
+  ['deflate', (firstByte: number) => ((firstByte & 0x0f) === 8 ? ZLIB : RAW_DEFLATE)],
 ]);
 
-async function* decode(source: Bytes, coding: string): AsyncGenerator<Uint8Array> {
-  const selectDecoder = DECODERS.get(coding);
-  if (selectDecoder === undefined) {
+/**
+ * Parses `Content-Encoding` into codings in the order of their decoding, without `identity`.
+ *
+ * @throws UpstreamError `not_json` if there are more than 2, or others than the accepted ones.
+ */
+function parseContentCodings(contentEncoding: string): readonly Coding[] {
+  const names = contentEncoding
+    .toLowerCase()
+    .split(',')
+    .map((name) => name.trim())
+    .filter((name) => name !== '' && name !== 'identity');
+  if (names.length > MAX_CODINGS)
+    throw new UpstreamError('not_json', `The response has more than ${MAX_CODINGS} content codings`);
+  // The header lists codings in the order of their application.
+  return names.toReversed().map((name) => {
+    const coding = CODINGS.get(name);
+    if (coding !== undefined) return coding;
     throw new UpstreamError('not_json', `The response has a content coding other than ${ACCEPTED_CODINGS}`);
+  });
+}
+
+/** Receives a decoded body. */
+export interface BodyListener {
+  /** Called with the size of each output of a coding: an inner one may consume much and pass on nothing. */
+  onDecoded(bytes: number): void;
+  onChunk(chunk: Uint8Array): void;
+  /** Called with a zlib error for a broken or truncated body. */
+  onBodyError(error: unknown): void;
+  onBodyEnd(): void;
+  /** Called some time after `write` has returned false: the next chunk can be written. */
+  onDrain(): void;
+}
+
+/** Decodes the content codings of a body (RFC 9110, section 8.4) as it arrives. */
+export class BodyDecoder implements Disposable {
+  readonly #codings: readonly Coding[];
+  readonly #listener: BodyListener;
+  /** What has arrived of a body that may be small enough to be decompressed at once. */
+  readonly #start: Uint8Array[] = [];
+  #startBytes = 0;
+  /** Takes the chunks of a larger body. */
+  #source: Readable | undefined;
+  #bytesSincePause = 0;
+
+  /** @throws UpstreamError `not_json` for codings that are not supported */
+  constructor(contentEncoding: string, listener: BodyListener) {
+    this.#codings = parseContentCodings(contentEncoding);
+    this.#listener = listener;
   }
-  const { start, rest } = await bufferStart(source);
-  const decoder = selectDecoder(start[0] ?? 0);
-  const whole = rest === undefined ? decodeWhole(start, decoder) : undefined;
-  if (whole === undefined) yield* pipeThrough(prepend(start, rest), decoder.createStream(STREAM_OPTIONS));
-  else yield whole;
+
+  get isCompressed(): boolean {
+    return this.#codings.length > 0;
+  }
+
+  /** Returns false if the next chunk should wait for `onDrain`. */
+  write(chunk: Uint8Array): boolean {
+    if (!this.isCompressed) return this.#passOn(chunk);
+    if (this.#source !== undefined) return this.#source.push(chunk);
+    this.#start.push(chunk);
+    this.#startBytes += chunk.length;
+    return this.#startBytes < MAX_SYNC_INPUT_BYTES || this.#startStream();
+  }
+
+  end(): void {
+    const [coding, ...more] = this.#codings;
+    const isSmall = coding !== undefined && this.#source === undefined && more.length === 0;
+    const whole = isSmall ? decodeWhole(Buffer.concat(this.#start), coding) : undefined;
+    if (whole !== undefined) this.#passOn(whole);
+    if (whole !== undefined || coding === undefined) {
+      this.#listener.onBodyEnd();
+      return;
+    }
+    if (this.#source === undefined) this.#startStream();
+    this.#source?.push(null);
+  }
+
+  /** Stops decoding; the body gets no further chunk. */
+  [Symbol.dispose](): void {
+    this.#source?.destroy();
+  }
+
+  #passOn(chunk: Uint8Array): boolean {
+    this.#listener.onDecoded(chunk.length);
+    this.#listener.onChunk(chunk);
+    this.#bytesSincePause += chunk.length;
+    if (this.#bytesSincePause < BYTES_PER_PAUSE) return true;
+    this.#bytesSincePause = 0;
+    setImmediate(() => this.#listener.onDrain());
+    return false;
+  }
+
+  #startStream(): boolean {
+    const source = new Readable({ read: () => this.#listener.onDrain() });
+    this.#source = source;
+    void this.#readStream(source);
+    return source.push(Buffer.concat(this.#start.splice(0)));
+  }
+
+  async #readStream(source: AsyncIterable<Uint8Array>): Promise<void> {
+    let decoded = source;
+    for (const coding of this.#codings) decoded = this.#count(decode(decoded, coding));
+    try {
+      for await (const chunk of decoded) this.#listener.onChunk(chunk);
+      this.#listener.onBodyEnd();
+    } catch (error) {
+      this.#listener.onBodyError(error);
+    }
+  }
+
+  async *#count(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+    for await (const chunk of chunks) {
+      this.#listener.onDecoded(chunk.length);
+      yield chunk;
+    }
+  }
 }
 
-interface BufferedStart {
-  readonly start: Buffer;
-  /** `undefined` if `start` is the whole body. */
-  readonly rest: Bytes | undefined;
-}
-
-async function bufferStart(source: Bytes): Promise<BufferedStart> {
+async function* decode(source: AsyncIterable<Uint8Array>, coding: Coding): AsyncGenerator<Uint8Array> {
   const chunks = source[Symbol.asyncIterator]();
-  const pieces: Uint8Array[] = [];
-  for (let length = 0; length < MAX_SYNC_INPUT_BYTES; length += pieces.at(-1)?.length ?? 0) {
-    const next = await chunks.next();
-    if (next.done === true) return { start: Buffer.concat(pieces), rest: undefined };
-    pieces.push(next.value);
+  const first = await chunks.next();
+  async function* readAll(): AsyncGenerator<Uint8Array> {
+    if (first.done === true) return;
+    yield first.value;
+    yield* { [Symbol.asyncIterator]: () => chunks };
   }
-  return { start: Buffer.concat(pieces), rest: { [Symbol.asyncIterator]: () => chunks } };
+  const decoder = coding(first.done === true ? 0 : (first.value[0] ?? 0));
+  // Errors surface where the result is read, so the callback ignores them.
+  yield* pipeline(readAll, decoder.createStream(STREAM_OPTIONS), () => undefined);
 }
 
 /**
  * Decodes a small body without a stream, which would cost more than the rest of the poll. Returns `undefined` for a broken
  * body or a large output; a stream then decodes it.
  */
-function decodeWhole(bytes: Buffer, decoder: Decoder): Uint8Array | undefined {
+function decodeWhole(bytes: Buffer, coding: Coding): Uint8Array | undefined {
+  const decoder = coding(bytes[0] ?? 0);
   try {
     return decoder.decodeSync(bytes, {
       maxOutputLength: MAX_SYNC_OUTPUT_BYTES,
@@ -161,14 +221,4 @@ function estimateGzipOutputBytes(gzip: Buffer): number {
   return (
     Math.min(gzip.readUInt32LE(gzip.length - GZIP_LENGTH_BYTES), MAX_SYNC_OUTPUT_BYTES) + SPARE_OUTPUT_BYTES
   );
-}
-
-async function* prepend(first: Uint8Array, rest: Bytes | undefined): AsyncGenerator<Uint8Array> {
-  yield first;
-  if (rest !== undefined) yield* rest;
-}
-
-/** Errors of all parts surface where the result is read, so the callback ignores them. */
-function pipeThrough(source: Bytes, decoder: Transform): Bytes {
-  return pipeline(source, decoder, () => undefined);
 }

@@ -1,5 +1,5 @@
 import type { ListingAddress } from './address.ts';
-import type { ClockOffset } from './clock-offset.ts';
+import type { ClockOffset } from './response-headers.ts';
 import { createStringToSign, type SigningScheme } from './signing.ts';
 
 /** A request with signature and secret masked. */
@@ -56,15 +56,4 @@ export function redactRequest(
       headers[timestampHeader] ?? '',
     ),
   };
-}
-
-/** Passes a body through unchanged and reports the size of each chunk to the observer. */
-export async function* observeBodyBytes(
-  chunks: AsyncIterable<Uint8Array>,
-  observer: RequestObserver,
-): AsyncGenerator<Uint8Array> {
-  for await (const chunk of chunks) {
-    observer.onBodyBytes(chunk.length);
-    yield chunk;
-  }
 }

@@ -1,5 +1,5 @@
 import type { Clock } from '../../runtime/clock.ts';
-import { certainOffsetMs } from '../../upstream/clock-offset.ts';
+import { certainOffsetMs } from '../../upstream/response-headers.ts';
 import { POLL_ERROR_REASONS, type PollErrorReason } from '../../upstream/errors.ts';
 import type { RequestObserver, ResponseHead } from '../../upstream/request-observer.ts';
 import { CATALOGUE } from '../catalogue/catalogue.ts';

@@ -1,12 +1,15 @@
 import assert from 'node:assert/strict';
-import type { IncomingMessage } from 'node:http';
+import { once } from 'node:events';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { describe, it, test } from 'node:test';
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
 
+import { DecodingBudget } from '../../../src/upstream/decoding-budget.ts';
 import type { ResponseHead } from '../../../src/upstream/request-observer.ts';
 import { signRequest } from '../../../src/upstream/signing.ts';
+import { deferred } from '../../support/deferred.ts';
 import { PUBLISHED_SCHEME } from '../../support/published-scheme.ts';
-import { collectListing, CLOCK, assertFailsWith, openClient, targetAt } from './collect-listing.ts';
+import { collectListing, CLOCK, assertFailsWith, openClient, OPTIONS, targetAt } from './collect-listing.ts';
 import { serveHttp } from './servers.ts';
 
 const BODY = Buffer.from(JSON.stringify({ ret: 0, user_list: [], task_list: [], fill: 'é'.repeat(200_000) }));
@@ -207,6 +210,46 @@ test('an observer gets the offset of the clock and the bytes of the body before 
     [[200, { aheadMs: 120_033, uncertaintyMs: 500 }, undefined]],
   );
   assert.equal(received, body.length);
+});
+
+test('when the responses together exceed their limit, the largest one fails at once', async (t) => {
+  const isFilled = deferred();
+  const url = await serveHttp(t, (request, response) => {
+    const isLarge = request.url?.includes('LARGE') === true;
+    response.write(Buffer.alloc(isLarge ? 600 : 300));
+    if (!isLarge) void isFilled.promise.then(() => response.end(Buffer.alloc(200)));
+  });
+  const client = openClient(t, { decodingBudget: new DecodingBudget(1000) });
+  let bytes = 0;
+  const onBody = (chunk: Uint8Array): void => {
+    bytes += chunk.length;
+    if (bytes === 900) isFilled.resolve();
+  };
+  const [large, small] = ['LARGE', 'SMALL'].map((serviceCode) =>
+    client.requestListing(targetAt(url, { serviceCode }), onBody, new AbortController().signal),
+  );
+  await assertFailsWith(large ?? Promise.reject(new Error('unreachable')), 'too_large');
+  assert.equal((await small)?.bytes, 500);
+});
+
+test('a client with new options completes the requests in progress, and closes their connections', async (t) => {
+  const arrived = deferred<ServerResponse>();
+  const seen: (string | undefined)[] = [];
+  const url = await serveHttp(t, (request, response) => {
+    seen.push(request.headers['user-agent']);
+    if (seen.length === 1) arrived.resolve(response.writeHead(200, { 'content-length': 2 }));
+    else response.end('{}');
+  });
+  const client = openClient(t);
+  const inProgress = collectListing(client, targetAt(url));
+  const response = await arrived.promise;
+  client.configure({ ...OPTIONS, userAgent: 'xvs-exporter/new' });
+  await collectListing(client, targetAt(url));
+  const closed = once(response.req.socket, 'close');
+  response.end('{}');
+  assert.equal((await inProgress).body.toString(), '{}');
+  await closed;
+  assert.deepEqual(seen, ['xvs-exporter/test', 'xvs-exporter/new']);
 });
 
 describe('a response other than 2xx', () => {

@@ -19,7 +19,7 @@ export const CLOCK: Clock = {
 };
 
 /** Timeouts that only expire in tests that shorten them. */
-const OPTIONS: ClientOptions = {
+export const OPTIONS: ClientOptions = {
   timeoutMs: 20_000,
   maxResponseBytes: 64 * 1024 * 1024,
   decodingBudget: new DecodingBudget(1024 * 1024 * 1024),
