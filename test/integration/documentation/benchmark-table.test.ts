@@ -27,7 +27,9 @@ const { machine, comparisons } = z
 /** Pages with figures, and the rows that they show. */
 const PAGES = {
   'docs/performance.md': comparisons,
-  'README.md': comparisons.filter(({ name }) => /^first poll|every 15 s, (?:share|peak)|^scrape of 300 /.test(name)),
+  'README.md': comparisons.filter(({ name }) =>
+    /^first poll|every 15 s, (?:share|peak)|^scrape of 300 /.test(name),
+  ),
 };
 
 for (const [page, rows] of Object.entries(PAGES)) {
