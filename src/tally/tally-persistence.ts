@@ -70,7 +70,7 @@ function toCodeEntry({ ledger, servers, meteredFormats, timeline }: TallyParts):
   const { progress } = ledger;
   if (progress === undefined) return undefined;
   const { last, listings } = progress;
-  const { counts, sum } = ledger.persistedLifetimes;
+  const { counts, sum } = ledger.lifetimes.persisted;
   return [
     timeline.fromMonotonic(last.monotonicMs),
     last.wallMs,
@@ -203,7 +203,7 @@ export class TallyRestorer {
       { listings, last: this.#last },
       { restoredMs: this.#now.monotonicMs, unknownGapMs: isGapKnown ? 0 : this.#maxGapMs },
     );
-    ledger.restoreLifetimes({ counts, sum });
+    ledger.lifetimes.restore({ counts, sum });
     for (const format of formats) meteredFormats.add(format);
     for (const [vsId, seenMs, seenWallMs] of servers)
       this.#parts.servers.restore(vsId, this.#getInstant(seenMs, seenWallMs));

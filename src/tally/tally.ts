@@ -134,7 +134,7 @@ export class Tally {
 
   /** Number of good listings, in this process and before. */
   get listings(): number {
-    return this.#ledger.listings;
+    return this.#ledger.progress?.listings ?? 0;
   }
 
   /** Number of commits that have begun: as long as it stays the same, the last commit does. */
@@ -227,7 +227,7 @@ export class Tally {
   collectCounters(served?: Instant): Snapshot['counters'] {
     return Object.assign(
       recordOf(LEDGER_COUNTERS, (counter) => this.#ledger.counters[counter].collect(served)),
-      { taskLifetime: [this.#ledger.collectLifetimes(this.#serviceCode)] },
+      { taskLifetime: [this.#ledger.lifetimes.toSample([this.#serviceCode])] },
     );
   }
 

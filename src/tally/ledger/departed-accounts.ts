@@ -9,17 +9,17 @@ export type TaskKey = Pick<TaskAccount, 'id' | 'vsId'>;
 export class DepartedAccounts {
   readonly #rememberMs: number;
   readonly #tasks = new Set<TaskAccount>();
-  readonly #forget: (account: TaskAccount) => void;
+  readonly #onForget: (account: TaskAccount) => void;
   /** All accounts of the service code. */
   readonly share: AccountShare;
   /** Tasks that were evicted since the last commit began, at any time: other service codes need room, too. */
   #evicted: TaskKey[] = [];
   #evictedCount = 0;
 
-  /** `forget` is called with each account that is expired or evicted. */
-  constructor(rememberMs: number, budget: AccountBudget, forget: (account: TaskAccount) => void) {
+  /** `onForget` is called with each account that is forgotten. */
+  constructor(rememberMs: number, budget: AccountBudget, onForget: (account: TaskAccount) => void) {
     this.#rememberMs = rememberMs;
-    this.#forget = forget;
+    this.#onForget = onForget;
     this.share = new AccountShare(budget, () => this.#evictFirst());
   }
 
@@ -74,14 +74,14 @@ export class DepartedAccounts {
     const forgetBeforeMs = this.computeForgetBeforeMs(at);
     for (const account of this.#tasks) {
       if (account.lastSeen.monotonicMs > forgetBeforeMs) return;
-      this.#remove(account);
+      this.forget(account);
       yield account;
     }
   }
 
   #evictFirst(): boolean {
     for (const account of this.#tasks) {
-      this.#remove(account);
+      this.forget(account);
       this.#evicted.push(account);
       this.#evictedCount += 1;
       return true;
@@ -89,9 +89,9 @@ export class DepartedAccounts {
     return false;
   }
 
-  #remove(account: TaskAccount): void {
+  forget(account: TaskAccount): void {
     this.#tasks.delete(account);
     this.share.removeDeparted(countAccounts(account));
-    this.#forget(account);
+    this.#onForget(account);
   }
 }

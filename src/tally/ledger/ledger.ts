@@ -1,8 +1,7 @@
 import { listSums, type Sums } from '../../listing/family-sums.ts';
 import type { TaskReading } from '../../listing/listing-sink.ts';
 import { CATALOGUE } from '../../metrics/catalogue/catalogue.ts';
-import type { HistogramSample } from '../../metrics/catalogue/family.ts';
-import { Histogram, type PersistedHistogram } from '../../metrics/catalogue/histogram.ts';
+import { Histogram } from '../../metrics/catalogue/histogram.ts';
 import { recordOf } from '../../runtime/record-of.ts';
 import { runInSteps, type ItemCount } from '../../runtime/steps.ts';
 import type { AccountBudget, AccountShare } from '../account-budget.ts';
@@ -15,7 +14,7 @@ import type { TaskObserver } from '../task-observer.ts';
 import { TaskIndex } from '../../listing/task-index.ts';
 import { createMeter, type Meter, type MeterTimes } from './account.ts';
 import { DepartedAccounts, type TaskKey } from './departed-accounts.ts';
-import { findMovedAccount } from './moves.ts';
+import { findContinuedAccount } from './moves.ts';
 import { updateParts, type PartsUpdate } from './part-accounts.ts';
 import { ServerSums, type ServerSum } from './server-sums.ts';
 import { updateStalls } from './stalls.ts';
@@ -122,7 +121,7 @@ export class Ledger {
   /** A stream can have carried bytes for at least this long between two listings. */
   pollIntervalMs: number;
   readonly #settings: LedgerSettings;
-  readonly #lifetimes = new Histogram(CATALOGUE.taskLifetime.buckets);
+  readonly lifetimes = new Histogram(CATALOGUE.taskLifetime.buckets);
   readonly #observer: TaskObserver | undefined;
   readonly #accounts = new TaskIndex<TaskAccount>();
   /** Accounts of the tasks of the last good listing. */
@@ -145,8 +144,8 @@ export class Ledger {
     this.stallAfterMs = options.stallAfterMs;
     this.pollIntervalMs = options.pollIntervalMs;
     this.#settings = options;
-    const forget = (account: TaskAccount): void => this.#accounts.delete(account);
-    this.#departed = new DepartedAccounts(options.rememberTasksForMs, options.accountBudget, forget);
+    const onForget = (account: TaskAccount): void => this.#accounts.delete(account);
+    this.#departed = new DepartedAccounts(options.rememberTasksForMs, options.accountBudget, onForget);
     this.#observer = options.observer;
   }
 
@@ -204,11 +203,6 @@ export class Ledger {
     return commit.servers;
   }
 
-  /** Number of good listings, the baseline included. */
-  get listings(): number {
-    return this.#listingCount;
-  }
-
   /** `undefined` before the baseline. */
   get progress(): LedgerProgress | undefined {
     if (this.#lastCommit === undefined) return undefined;
@@ -232,10 +226,6 @@ export class Ledger {
     return [...this.#removed, ...this.#departed.evicted];
   }
 
-  get persistedLifetimes(): PersistedHistogram {
-    return this.#lifetimes.persisted;
-  }
-
   /** Continues from the progress of an earlier ledger: the next listing is no baseline. */
   restoreProgress({ listings, last }: LedgerProgress, gap: RestartGap): void {
     this.#gap = gap;
@@ -249,14 +239,6 @@ export class Ledger {
     this.#departed.share.addLive(countAccounts(account));
     if (account.lastSeen === this.#lastCommit) this.#live.push(account);
     else this.#departed.add(account);
-  }
-
-  restoreLifetimes(persisted: PersistedHistogram): void {
-    this.#lifetimes.restore(persisted);
-  }
-
-  collectLifetimes(serviceCode: string): HistogramSample {
-    return this.#lifetimes.toSample([serviceCode]);
   }
 
   /** Adds what the meters counted. */
@@ -273,7 +255,7 @@ export class Ledger {
 
   /** Returns the account of a listed task; `undefined` if there is no room: the task counts as not listed. */
   #commitTask(reading: TaskReading, commit: Commit): TaskAccount | undefined {
-    const found = this.#accounts.get(reading.id, reading.vsId) ?? this.#findMovedAccount(reading, commit);
+    const found = this.#findAccount(reading, commit);
     const lastAccountCount = found === undefined ? 0 : countAccounts(found);
     const isDeparted = found !== undefined && found.lastSeen !== this.#lastCommit;
     if (isDeparted) this.#departed.takeBack(found);
@@ -294,14 +276,23 @@ export class Ledger {
     return account;
   }
 
-  #findMovedAccount(reading: TaskReading, commit: Commit): TaskAccount | undefined {
-    const namesakes = this.#accounts.listById(reading.id);
-    if (namesakes.length === 0) return undefined;
-    const absent = namesakes.filter(({ vsId }) => commit.tasks.get(reading.id, vsId) === undefined);
-    return findMovedAccount(absent, reading, (account) => ({
+  /** The account of a listed task; `undefined` if the task is new. */
+  #findAccount(reading: TaskReading, commit: Commit): TaskAccount | undefined {
+    const { id, vsId } = reading;
+    const own = this.#accounts.get(id, vsId);
+    if (own !== undefined && own.lastSeen === this.#lastCommit) return own;
+    const absent = this.#accounts
+      .listById(id)
+      .filter((account) => account !== own && commit.tasks.get(id, account.vsId) === undefined);
+    const found = findContinuedAccount(own, absent, reading, (account) => ({
       inputs: this.#createInputUpdate(account, reading, commit),
       outputs: this.#createOutputUpdate(account, commit),
     }));
+    if (own !== undefined && found !== own) {
+      this.#departed.forget(own);
+      this.#removed.push(own);
+    }
+    return found;
   }
 
   #createAccount(reading: TaskReading, { at, isBaseline, servers }: Commit): TaskAccount {
@@ -372,7 +363,7 @@ export class Ledger {
     servers.get(account.vsId).ended.add(1);
     if (hasFlag(account, TaskFlag.isFromBaseline) || hasFlag(account, TaskFlag.isLifetimeObserved)) return;
     setFlag(account, TaskFlag.isLifetimeObserved, true);
-    this.#lifetimes.observe((account.lastSeen.monotonicMs - account.firstSeen.monotonicMs) / 1000);
+    this.lifetimes.observe((account.lastSeen.monotonicMs - account.firstSeen.monotonicMs) / 1000);
   }
 }
 

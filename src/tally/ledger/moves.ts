@@ -11,27 +11,36 @@ interface Continuation {
 }
 
 /**
- * The account of a task that has none under its server: of the accounts with its id that left other servers and that it
- * continues, the one with the least growth.
+ * The account of a task that is not in the last listing: of its own, if it had one under its server, and of accounts with its id
+ * that left other servers, the one that it continues with the least growth; else its own.
+ *
+ * Another account can only have moved here if it was opened after the own one left: two that were listed together are of two
+ * tasks.
  */
-export function findMovedAccount(
-  accounts: readonly TaskAccount[],
+export function findContinuedAccount(
+  own: TaskAccount | undefined,
+  absent: readonly TaskAccount[],
   reading: TaskReading,
   toContinuation: (account: TaskAccount) => Continuation,
 ): TaskAccount | undefined {
-  let moved: TaskAccount | undefined;
+  const others =
+    own === undefined
+      ? absent
+      : absent.filter(({ firstSeen }) => firstSeen.monotonicMs > own.lastSeen.monotonicMs);
+  if (others.length === 0) return own;
+  let continued = own;
   let leastGrowth = Number.POSITIVE_INFINITY;
-  for (const account of accounts.toSorted(compareRecency)) {
+  for (const account of [...others, ...(own === undefined ? [] : [own])].toSorted(compareRecency)) {
     const growth = measureContinuation(account, reading, toContinuation(account));
     if (growth === undefined || growth >= leastGrowth) continue;
-    moved = account;
+    continued = account;
     leastGrowth = growth;
   }
-  return moved;
+  return continued;
 }
 
 /**
- * The growth of an account if the values of a task on another server continue it by no more than a stream: its input;
+ * The growth of an account if the values of a task continue it by no more than a stream: its input;
  * without one every input, else every output, that both have. `undefined` if they do not.
  */
 function measureContinuation(

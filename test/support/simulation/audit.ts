@@ -42,7 +42,8 @@ interface ListingTime {
  * - a task that was left out of the listings around its start: up to what a stream carries between two listings can be invented;
  * - a reset and a wrong clock over a restart: each can invent one interval of a stream and lose all that the account carries
  *   until the next settlement; an account that may be forgotten also all that a stream can have carried since the listing before;
- * - an older answer that repeats the last value: what was carried before it comes too fast and has to be confirmed;
+ * - an older answer that repeats the last value: what was carried before it comes too fast and has to be confirmed, and a task that
+ *   moves meanwhile may be taken for a new one, which can invent what a stream carries between two listings;
  * - what is not here must match to the byte: dips, absurd values, older answers, duplicates, moves, absence, failed polls,
  *   kills, lost writes.
  */
@@ -139,8 +140,8 @@ export class Audit {
     }
   }
 
-  /** An account may have been forgotten: then its task is new, and all that it says can count. */
-  #doubtForgotten({ accounts }: AuditedTask, { task, values }: Entry, time: ListingTime): void {
+  /** A task may be taken for a new one: then all that it says can count. */
+  #doubtNew({ accounts }: AuditedTask, { task, values }: Entry, time: ListingTime): void {
     this.#doubt(task, time.intervalMs);
     for (const [index, account] of accounts.entries())
       if (canBeNew(values[index] ?? 0, time.sinceMs)) account.inventable += values[index] ?? 0;
@@ -161,7 +162,9 @@ export class Audit {
   #continueTask(known: AuditedTask, entry: Entry, time: ListingTime): void {
     const { nowMs, intervalMs } = time;
     const { task, server, values, isTrue } = entry;
-    if (nowMs - known.seenMs > SURELY_REMEMBERED_MS) this.#doubtForgotten(known, entry, time);
+    const isForgotten = nowMs - known.seenMs > SURELY_REMEMBERED_MS;
+    const isMoveDoubtful = server !== known.server && this.isDoubtful(task);
+    if (isForgotten || isMoveDoubtful) this.#doubtNew(known, entry, time);
     known.server = server;
     known.seenMs = nowMs;
     known.wrongListings = isTrue ? 0 : known.wrongListings + 1;

@@ -203,7 +203,10 @@ export class Simulation {
     const task = this.#pickTask();
     const known = this.#getAudit(task.serviceCode).tasks.get(task);
     if (task.hasNamesake || known?.server !== task.server) return;
-    this.#note(`${task.id} begins again`);
+    // A service that fails over starts the task on another server.
+    if (!this.#getAudit(task.serviceCode).isDoubtful(task) && this.#random.chance(0.3))
+      task.server = this.#random.pick(this.#world.servers);
+    this.#note(`${task.id} begins again on ${task.server}`);
     for (const thing of task.metered) thing.forgotten = thing.carried;
   }
 
@@ -218,7 +221,8 @@ export class Simulation {
   /** Another task with the same id on another server, while the first one may be listed or not. */
   #startNamesake(): void {
     const task = this.#pickTask();
-    const isLarge = task.metered.every(({ carried, forgotten }) => carried - forgotten > 5e9);
+    // A task that began again may have left an account on any server.
+    const isLarge = task.metered.every(({ carried, forgotten }) => forgotten === 0 && carried > 5e9);
     const known = this.#getAudit(task.serviceCode).tasks.get(task);
     if (!isLarge || task.hasNamesake || known?.server !== task.server) return;
     this.#world.start(task.serviceCode, 0, task);

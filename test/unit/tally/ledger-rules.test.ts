@@ -126,6 +126,26 @@ const cases: readonly (readonly [
     { input: 15 },
   ],
   [
+    'a task that grew faster than a stream while it moved is new, and counts once when it moves back',
+    [[task(S)], [task(S + 2e8, 'v2')], [task(S + 2e8 + 50, 'v2')], [task(S + 2e8 + 60)]],
+    { input: 60 },
+  ],
+  [
+    'a task that begins again on another server counts once when it moves back',
+    [[task(S)], [task(50, 'v2')], [task(60, 'v2')], [task(70)], [task(80)], [task(90)]],
+    { input: 90, resets: 0 },
+  ],
+  [
+    'a task that returns continues its own account, not a larger growth of a namesake',
+    [[task(S)], [task(S - 1e6, 'v2')], [task(S + 10)]],
+    { input: 10 },
+  ],
+  [
+    'two tasks that were listed together stay two tasks',
+    [[task(1000), task(5000, 'v2')], [], [task(6000)], [task(6010), task(5100, 'v2')]],
+    { input: 5110 },
+  ],
+  [
     'tasks that were not listed at first are only bases',
     [
       [],
