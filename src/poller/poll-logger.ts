@@ -8,29 +8,41 @@ export class PollLogger {
   readonly #logger: Logger;
   #hasLoggedPoll = false;
   #lastFailure: string | undefined;
-  #hasInvalidRecords = false;
-  #hasInvalidFields = false;
-  #hasForeignRecords = false;
-  #hasFoldedLabelSets = false;
-  #hasSurplus = false;
-  #implausibleGains: Snapshot['implausibleGains'] = { input: 0, http_output: 0 };
+  /** Problems of the last good listing. */
+  readonly #problems = new Set<string>();
 
   constructor(logger: Logger) {
     this.#logger = logger;
   }
 
   logSuccess(snapshot: Snapshot, invalid: readonly InvalidCount[], durationMs: number): void {
-    const { users, tasks } = snapshot;
+    const { users, tasks, invalidFields, foreignRecords, surplus, implausibleGains } = snapshot;
     const hasChanged = !this.#hasLoggedPoll || this.#lastFailure !== undefined;
     this.#log(hasChanged, 'info', { users, tasks, duration_ms: Math.round(durationMs) }, 'Poll succeeded');
     this.#hasLoggedPoll = true;
     this.#lastFailure = undefined;
-    this.#logInvalidRecords(invalid);
-    this.#logInvalidFields(snapshot);
-    this.#logForeignRecords(snapshot);
-    this.#logFoldedLabelSets(snapshot);
-    this.#logSurplus(snapshot);
-    this.#logImplausibleGains(snapshot);
+
+    const folded = snapshot.listing.foldedLabelSets.filter(({ value }) => value > 0);
+    this.#logProblem('Skipped invalid records', invalid.length, () => ({
+      records: toRecord(invalid, ({ record, reason }) => `${record} ${reason}`),
+    }));
+    this.#logProblem('Treated invalid fields as missing', invalidFields.length, () => ({
+      fields: toRecord(invalidFields, ({ record, field }) => `${record} ${field}`),
+    }));
+    this.#logProblem('Listing has records of other service codes', foreignRecords.length, () => ({
+      records: toRecord(foreignRecords, ({ record }) => record),
+    }));
+    this.#logProblem('Folded label sets over metrics.max_label_sets', folded.length, () => ({
+      families: folded.map(({ labels }) => labels[1]),
+    }));
+    this.#logProblem('Listing exceeded limits; the surplus is counted', surplus.length, () => ({
+      items: toRecord(surplus, ({ item }) => item),
+    }));
+    for (const direction of ['input', 'http_output'] as const) {
+      const gains = implausibleGains[direction];
+      const message = 'Byte counts fell or leapt; they wait for three listings to confirm them';
+      this.#logProblem(message, gains, () => ({ direction, gains }), direction);
+    }
   }
 
   logFailure({ error, ret }: FailedListing, durationMs: number): void {
@@ -51,72 +63,22 @@ export class PollLogger {
     this.#lastFailure = failure;
   }
 
-  #logInvalidRecords(invalid: readonly InvalidCount[]): void {
-    const hasInvalid = invalid.length > 0;
-    if (hasInvalid) {
-      const counts = invalid.map(({ record, reason, count }) => [`${record} ${reason}`, count]);
-      const fields = { records: Object.fromEntries(counts) };
-      this.#log(!this.#hasInvalidRecords, 'warn', fields, 'Skipped invalid records');
-    }
-    this.#hasInvalidRecords = hasInvalid;
-  }
-
-  #logInvalidFields({ invalidFields }: Snapshot): void {
-    const hasInvalid = invalidFields.length > 0;
-    if (hasInvalid) {
-      const counts = invalidFields.map(({ record, field, count }) => [`${record} ${field}`, count]);
-      const fields = { fields: Object.fromEntries(counts) };
-      this.#log(!this.#hasInvalidFields, 'warn', fields, 'Treated invalid fields as missing');
-    }
-    this.#hasInvalidFields = hasInvalid;
-  }
-
-  #logForeignRecords({ foreignRecords }: Snapshot): void {
-    const hasForeign = foreignRecords.length > 0;
-    if (hasForeign) {
-      const fields = {
-        records: Object.fromEntries(foreignRecords.map(({ record, count }) => [record, count])),
-      };
-      this.#log(!this.#hasForeignRecords, 'warn', fields, 'Listing has records of other service codes');
-    }
-    this.#hasForeignRecords = hasForeign;
-  }
-
-  #logFoldedLabelSets({ listing }: Snapshot): void {
-    const folded = listing.foldedLabelSets.filter(({ value }) => value > 0);
-    const hasFolded = folded.length > 0;
-    if (hasFolded) {
-      const fields = { families: folded.map(({ labels }) => labels[1]) };
-      this.#log(!this.#hasFoldedLabelSets, 'warn', fields, 'Folded label sets over metrics.max_label_sets');
-    }
-    this.#hasFoldedLabelSets = hasFolded;
-  }
-
-  #logSurplus({ surplus }: Snapshot): void {
-    const hasSurplus = surplus.length > 0;
-    if (hasSurplus) {
-      const fields = { items: Object.fromEntries(surplus.map(({ item, count }) => [item, count])) };
-      this.#log(!this.#hasSurplus, 'warn', fields, 'Listing exceeded limits; the surplus is counted');
-    }
-    this.#hasSurplus = hasSurplus;
-  }
-
-  #logImplausibleGains({ implausibleGains }: Snapshot): void {
-    for (const direction of ['input', 'http_output'] as const) {
-      const gains = implausibleGains[direction];
-      const isNew = this.#implausibleGains[direction] === 0;
-      if (gains > 0)
-        this.#log(
-          isNew,
-          'warn',
-          { direction, gains },
-          'Byte counts fell or leapt; they wait for three listings to confirm them',
-        );
-    }
-    this.#implausibleGains = implausibleGains;
+  /** Logs a problem unless its count is 0. Problems with one message are told apart by `key`. */
+  #logProblem(message: string, count: number, getFields: () => object, key = message): void {
+    if (count > 0) {
+      this.#log(!this.#problems.has(key), 'warn', getFields(), message);
+      this.#problems.add(key);
+    } else this.#problems.delete(key);
   }
 
   #log(hasChanged: boolean, level: 'info' | 'warn', fields: object, message: string): void {
     this.#logger[hasChanged ? level : 'debug'](fields, message);
   }
+}
+
+function toRecord<T extends { readonly count: number }>(
+  counts: readonly T[],
+  toName: (count: T) => string,
+): Readonly<Record<string, number>> {
+  return Object.fromEntries(counts.map((entry) => [toName(entry), entry.count]));
 }

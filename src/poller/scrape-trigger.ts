@@ -1,8 +1,7 @@
 import type { Clock } from '../runtime/clock.ts';
-import { KeyedSemaphore } from '../runtime/keyed-semaphore.ts';
 import { linkAbort } from '../runtime/abort.ts';
 import type { PollTrigger } from './poller.ts';
-import { SharedPolls } from './shared-polls.ts';
+import { KeyedSemaphore, SharedPolls } from './shared-polls.ts';
 
 /** Part of the scrape timeout that is left for rendering and sending the response, as in blackbox_exporter. */
 const SCRAPE_MARGIN_MS = 500;

@@ -3,7 +3,6 @@ import { findRemedies } from '../diagnostics/remedies.ts';
 import type { ReaderPool } from '../listing/reader-pool.ts';
 import type { PollMetrics } from '../metrics/exposition/code-metrics.ts';
 import type { Clock } from '../runtime/clock.ts';
-import { linkAbort } from '../runtime/abort.ts';
 import { runInTurns } from '../runtime/concurrency.ts';
 import type { AccumulatorPool } from '../tally/accumulator-pool.ts';
 import type { Instant } from '../tally/instant.ts';
@@ -11,16 +10,12 @@ import type { PendingListing } from '../tally/pending-listing.ts';
 import { pickByteCounters } from '../tally/snapshot.ts';
 import type { Tally } from '../tally/tally.ts';
 import type { UpstreamClient } from '../upstream/client.ts';
-import { UpstreamError } from '../upstream/errors.ts';
 import { fetchListing, type FailedListing, type GoodListing } from './fetch-listing.ts';
 import { computeTotals, PollHistory } from './poll-history.ts';
 import type { PollLogger } from './poll-logger.ts';
 import type { PolledCode } from './polled-code.ts';
 import { computeNextPoll, computePauseEndMs, findFirstPollAfter, isOverdue } from './schedule.ts';
-import { createUnpolledState, type CodeState, type PollFailure, type Store } from './store.ts';
-
-/** Time after the client's own deadline at which the poller times out a poll that is still running. */
-const HANG_GRACE_MS = 5000;
+import type { CodeState, PollFailure, Store } from './store.ts';
 
 /** Tasks, inputs, outputs and label sets that are committed in a turn of the event loop: about a millisecond. */
 const COMMITTED_ITEMS_PER_TURN = 500;
@@ -71,15 +66,9 @@ export class ServiceCodePoller {
   constructor(options: ServiceCodePollerOptions) {
     this.#options = options;
     this.#code = options.code;
-    const { tally, store } = options;
-    const unpolled = createUnpolledState(tally.serviceCode, options.code.staleAfterMs, this.#history);
-    const isRestored = tally.listings > 0;
+    const { tally } = options;
     tally.expectation = options.code.expectation;
-    store.publish({
-      ...unpolled,
-      expectation: options.code.expectation,
-      restoredCounters: isRestored ? tally.collectCounters() : undefined,
-    });
+    this.#publish({ restoredCounters: tally.listings > 0 ? tally.collectCounters() : undefined });
   }
 
   get code(): PolledCode {
@@ -122,7 +111,8 @@ export class ServiceCodePoller {
 
   /** Whether the loop or a poll is overdue; `nowMs` is monotonic. */
   isStuck(nowMs: number): boolean {
-    return this.#pendingSinceMs !== undefined && isOverdue(this.#pendingSinceMs, this.#maxPollMs, nowMs);
+    const { timeoutMs } = this.#code.target;
+    return this.#pendingSinceMs !== undefined && isOverdue(this.#pendingSinceMs, timeoutMs, nowMs);
   }
 
   /** Polls periodically until the signal aborts; rejects with its reason. */
@@ -154,21 +144,20 @@ export class ServiceCodePoller {
   /** Polls once. Rejects only with the signal's reason or an internal error. */
   async poll(signal: AbortSignal): Promise<void> {
     signal.throwIfAborted();
-    const { clock, metrics, tally, accumulators } = this.#options;
+    const { client, readers, clock, metrics, tally, accumulators } = this.#options;
     const startedMs = clock.monotonic();
     using listing = tally.beginListing(accumulators);
     metrics.recordStart();
-    const fetched = await this.#fetch(listing, signal).catch((error: unknown) => {
-      if (signal.aborted) metrics.recordAbort();
-      throw error;
-    });
+    const { target } = this.#code;
+    const fetched = await fetchListing(client, target, listing, readers, signal, metrics).catch(
+      (error: unknown) => {
+        if (signal.aborted) metrics.recordAbort();
+        throw error;
+      },
+    );
     if (fetched.bytes !== undefined) metrics.setResponseBytes(fetched.bytes);
     if (fetched.error === undefined) await this.#commit(listing, fetched, startedMs);
     else this.#fail(fetched, startedMs);
-  }
-
-  get #maxPollMs(): number {
-    return this.#code.target.timeoutMs + HANG_GRACE_MS;
   }
 
   #computeNextDueMs(lastDueMs: number): number {
@@ -176,25 +165,6 @@ export class ServiceCodePoller {
     const { dueMs, overlapCount } = computeNextPoll(lastDueMs, this.#code.intervalMs, clock.monotonic());
     for (let missed = 0; missed < overlapCount; missed += 1) metrics.recordSkip('overlap');
     return dueMs;
-  }
-
-  /** Fetches a listing. The client enforces the deadline; if it fails to, the poll times out here. */
-  async #fetch(listing: PendingListing, signal: AbortSignal): Promise<GoodListing | FailedListing> {
-    const { client, readers, clock, metrics } = this.#options;
-    const maxPollMs = this.#maxPollMs;
-    using abort = linkAbort(signal);
-    return await Promise.race([
-      fetchListing(client, this.#code.target, listing, readers, abort.signal, metrics),
-      clock.sleep(maxPollMs, abort.signal).then(() => {
-        const message = `Expected the poll to end within ${maxPollMs} ms, found it still running`;
-        return {
-          error: new UpstreamError('timeout', message),
-          ret: undefined,
-          bytes: undefined,
-          status: undefined,
-        };
-      }),
-    ]);
   }
 
   async #commit(listing: PendingListing, { ret, status }: GoodListing, startedMs: number): Promise<void> {
@@ -263,8 +233,8 @@ export class ServiceCodePoller {
   #publish(changes: Partial<CodeState>): void {
     const { store } = this.#options;
     const { target, staleAfterMs, expectation } = this.#code;
-    const last =
-      store.get(target.serviceCode) ?? createUnpolledState(target.serviceCode, staleAfterMs, this.#history);
+    const { serviceCode } = target;
+    const last = store.get(serviceCode) ?? { serviceCode, history: this.#history };
     store.publish({ ...last, ...changes, staleAfterMs, expectation });
   }
 

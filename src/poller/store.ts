@@ -6,7 +6,7 @@ import { listExpectedTasks, type ExpectedTask, type Expectation } from '../tally
 import type { Instant } from '../tally/instant.ts';
 import type { ByteCounters, Snapshot } from '../tally/snapshot.ts';
 import type { PollErrorReason } from '../upstream/errors.ts';
-import { PollHistory, type PollHistoryView } from './poll-history.ts';
+import type { PollHistoryView } from './poll-history.ts';
 
 /** Why the last poll failed. Neither text has a secret, a signature or a text of the response. */
 export interface PollFailure {
@@ -24,50 +24,27 @@ export interface PollFailure {
 export interface CodeState {
   readonly serviceCode: string;
   /** Whether the last poll succeeded; `undefined` before the first poll has ended. */
-  readonly isUp: boolean | undefined;
+  readonly isUp?: boolean | undefined;
   /** `ret` of the last response. */
-  readonly ret: number | undefined;
+  readonly ret?: number | undefined;
   /** HTTP status of the last response; `undefined` if the last poll got none. */
-  readonly httpStatus: number | undefined;
+  readonly httpStatus?: number | undefined;
   /** Wall-clock milliseconds. */
-  readonly lastPollMs: number | undefined;
-  readonly lastSuccessMs: number | undefined;
+  readonly lastPollMs?: number | undefined;
+  readonly lastSuccessMs?: number | undefined;
   /** Set while the last poll has failed. */
-  readonly failure: PollFailure | undefined;
+  readonly failure?: PollFailure | undefined;
   /** Snapshot of the last good listing. */
-  readonly snapshot: Snapshot | undefined;
+  readonly snapshot?: Snapshot | undefined;
   /** The counters of an earlier process, before the first good listing of this one; `undefined` without state. */
-  readonly restoredCounters: Snapshot['counters'] | undefined;
+  readonly restoredCounters?: Snapshot['counters'] | undefined;
   /** Byte counters of the good listing before it, for rates: 8 bytes for each series. */
-  readonly previousBytes: ByteCounters | undefined;
+  readonly previousBytes?: ByteCounters | undefined;
   /** Age of the last good listing above which its gauges are no longer exposed. */
   readonly staleAfterMs: number;
   /** What must run of it. */
-  readonly expectation: Expectation | undefined;
+  readonly expectation?: Expectation | undefined;
   readonly history: PollHistoryView;
-}
-
-/** Creates the state of a service code that has not been polled. */
-export function createUnpolledState(
-  serviceCode: string,
-  staleAfterMs: number,
-  history: PollHistoryView = new PollHistory(),
-): CodeState {
-  return {
-    serviceCode,
-    isUp: undefined,
-    ret: undefined,
-    httpStatus: undefined,
-    lastPollMs: undefined,
-    lastSuccessMs: undefined,
-    failure: undefined,
-    snapshot: undefined,
-    restoredCounters: undefined,
-    previousBytes: undefined,
-    staleAfterMs,
-    expectation: undefined,
-    history,
-  };
 }
 
 /** Whether the last good listing is too old to be exposed; `nowMs` is monotonic. */

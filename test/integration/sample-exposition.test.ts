@@ -2,7 +2,8 @@ import { test } from 'node:test';
 import { ListingReader } from '../../src/listing/reader.ts';
 import { getReaderPool } from '../support/read-listing.ts';
 import { render } from '../support/render.ts';
-import { Store, createUnpolledState } from '../../src/poller/store.ts';
+import { PollHistory } from '../../src/poller/poll-history.ts';
+import { Store } from '../../src/poller/store.ts';
 import { Tally } from '../../src/tally/tally.ts';
 import { assertGolden, readFixture } from '../support/fixtures.ts';
 import { assertPromtoolAccepts } from '../support/installed-programs.ts';
@@ -24,7 +25,9 @@ function createSampleStore(): Store {
   const at = { wallMs: Date.UTC(2026, 0, 1), monotonicMs: 0 };
   const store = new Store();
   store.publish({
-    ...createUnpolledState('TESTING', 45_000),
+    serviceCode: 'TESTING',
+    staleAfterMs: 45_000,
+    history: new PollHistory(),
     isUp: true,
     ret,
     snapshot: tally.commit(listing, at),

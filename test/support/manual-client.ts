@@ -61,7 +61,12 @@ export class ManualClient implements Pick<UpstreamClient, 'requestListing'> {
 
   requestListing(target: ListingTarget, onBody: BodyConsumer, signal: AbortSignal): Promise<ListingResponse> {
     return new Promise((resolve, reject) => {
-      if (this.isAbortable) signal.addEventListener('abort', () => reject(signal.reason), { once: true });
+      const abort = (): void => reject(signal.reason);
+      const settle = (end: () => void): void => {
+        signal.removeEventListener('abort', abort);
+        end();
+      };
+      if (this.isAbortable) signal.addEventListener('abort', abort);
       const write = (text: string, status = 200): void => onBody(Buffer.from(text), status);
       this.requests.push({
         target,
@@ -71,14 +76,14 @@ export class ManualClient implements Pick<UpstreamClient, 'requestListing'> {
         respond: async (text, more = {}) => {
           try {
             write(text, more.status);
-            resolve({ status: 200, bytes: text.length, ...more });
+            settle(() => resolve({ status: 200, bytes: text.length, ...more }));
           } catch (error) {
-            reject(error);
+            settle(() => reject(error));
           }
           await nextTurn();
         },
         fail: async (error) => {
-          reject(error);
+          settle(() => reject(error));
           await nextTurn();
         },
       });

@@ -106,37 +106,6 @@ const TOTALS = {
   outputBytes: 0,
 };
 
-test('the first listing has no rates', () => {
-  const history = new PollHistory();
-  history.append({ atMs: 0, durationMs: 1, totals: { ...TOTALS, inputBytes: 1e12 } });
-  assert.deepEqual(history.latestListing, {
-    users: 1,
-    tasks: 2,
-    stalledTasks: 3,
-    tasksWithoutInput: 0,
-    tasksWithProgress: 0,
-    connections: 4,
-    ingress: undefined,
-    egress: undefined,
-  });
-});
-
-test('bytes transferred while polls failed are spread over the whole time since the last listing', () => {
-  const history = new PollHistory();
-  history.append({ atMs: 0, durationMs: 1, totals: TOTALS });
-  history.append({ atMs: 10_000, durationMs: 1, error: 'reset' });
-  history.append({
-    atMs: 20_000,
-    durationMs: 1,
-    totals: { ...TOTALS, inputBytes: 1000, outputBytes: 4000 },
-  });
-  assert.deepEqual([history.latestListing?.ingress, history.latestListing?.egress], [50, 200]);
-  assert.deepEqual(
-    history.entries().map(({ totals: found }) => found?.egress),
-    [undefined, undefined, 200],
-  );
-});
-
 test('the last good listing has full precision and remains when later polls fail', () => {
   const history = new PollHistory();
   history.append({ atMs: 0, durationMs: 1, totals: { ...TOTALS, users: 16_777_217 } });

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { CATALOGUE } from '../../../src/metrics/catalogue/catalogue.ts';
 import { PollLogger } from '../../../src/poller/poll-logger.ts';
 import type { FailedListing } from '../../../src/poller/fetch-listing.ts';
 import type { InvalidCount } from '../../../src/listing/listing-sink.ts';
@@ -48,11 +49,6 @@ const createFailureWithReason = (reason: PollErrorReason, message: string): Fail
   bytes: 0,
   status: undefined,
 });
-
-const INVALID: readonly InvalidCount[] = [
-  { record: 'user', reason: 'wrong_type', count: 2 },
-  { record: 'task', reason: 'missing_field', count: 1 },
-];
 
 test('the first success is logged at info, its repetition at debug', () => {
   const { pollLogger, lines, readNewLines } = start();
@@ -120,88 +116,60 @@ test('a recovery is logged at info, and the next failure at warn again', () => {
   ]);
 });
 
-test('invalid records are logged once at warn by kind and reason, and again after a listing without any', () => {
-  const { pollLogger, lines, readNewLines } = start();
-  const message = 'Skipped invalid records';
-  pollLogger.logSuccess(createSnapshot(), INVALID, 1);
-  assert.deepEqual(lines[1], {
-    level: 'warn',
-    msg: message,
-    records: { 'user wrong_type': 2, 'task missing_field': 1 },
-  });
-  readNewLines();
-  pollLogger.logSuccess(createSnapshot(), INVALID, 1);
-  pollLogger.logFailure(createFailure(), 1);
-  pollLogger.logSuccess(createSnapshot(), INVALID, 1);
-  pollLogger.logSuccess(createSnapshot(), [], 1);
-  pollLogger.logSuccess(createSnapshot(), INVALID, 1);
-  assert.deepEqual(
-    readNewLines().filter((text) => text.endsWith(message)),
-    [`debug: ${message}`, `debug: ${message}`, `warn: ${message}`],
-  );
-});
+/** What a listing with a problem logs, beside the message, and how the snapshot and the invalid records show it. */
+const PROBLEMS: readonly (readonly [string, object, Partial<Snapshot>, (readonly InvalidCount[])?])[] = [
+  [
+    'Skipped invalid records',
+    { records: { 'user wrong_type': 2, 'task missing_field': 1 } },
+    {},
+    [
+      { record: 'user', reason: 'wrong_type', count: 2 },
+      { record: 'task', reason: 'missing_field', count: 1 },
+    ],
+  ],
+  [
+    'Treated invalid fields as missing',
+    { fields: { 'task progress': 3 } },
+    { invalidFields: [{ record: 'task', field: 'progress', count: 3 }] },
+  ],
+  [
+    'Listing has records of other service codes',
+    { records: { user: 2 } },
+    { foreignRecords: [{ record: 'user', count: 2 }] },
+  ],
+  [
+    'Folded label sets over metrics.max_label_sets',
+    { families: [CATALOGUE.serverOnlineUsers.name, CATALOGUE.serverLastSeen.name] },
+    createSnapshot(3),
+  ],
+  [
+    'Listing exceeded limits; the surplus is counted',
+    { items: { task: 5 } },
+    { surplus: [{ item: 'task', count: 5 }] },
+  ],
+  ...(['input', 'http_output'] as const).map(
+    (direction) =>
+      [
+        'Byte counts fell or leapt; they wait for three listings to confirm them',
+        { direction, gains: 2 },
+        { implausibleGains: { input: 0, http_output: 0, [direction]: 2 } },
+      ] as const,
+  ),
+];
 
-test('invalid fields and foreign records are logged once at warn, and again after a listing without any', () => {
-  for (const [invalid, message, fields] of [
-    [
-      { invalidFields: [{ record: 'task', field: 'progress', count: 3 }] },
-      'Treated invalid fields as missing',
-      { fields: { 'task progress': 3 } },
-    ],
-    [
-      { foreignRecords: [{ record: 'user', count: 2 }] },
-      'Listing has records of other service codes',
-      { records: { user: 2 } },
-    ],
-  ] as const) {
+for (const [message, fields, problem, invalid = []] of PROBLEMS) {
+  test(`${message}: logged once at warn, and again after a listing without it (${Object.keys(fields).join()})`, () => {
     const { pollLogger, lines, readNewLines } = start();
     const valid = createSnapshot();
-    pollLogger.logSuccess({ ...valid, ...invalid }, [], 1);
-    assert.deepEqual(lines[1], { level: 'warn', msg: message, ...fields });
+    const bad = { ...valid, ...problem };
+    pollLogger.logSuccess(bad, invalid, 1);
+    assert.deepEqual(lines.slice(1), [{ level: 'warn', msg: message, ...fields }]);
     readNewLines();
-    for (const snapshot of [{ ...valid, ...invalid }, valid, { ...valid, ...invalid }])
-      pollLogger.logSuccess(snapshot, [], 1);
-    assert.deepEqual(
-      readNewLines().filter((text) => text.endsWith(message)),
-      [`debug: ${message}`, `warn: ${message}`],
-    );
-  }
-});
-
-test('folding is logged once at warn with its families, and again after a listing without any', () => {
-  const { pollLogger, lines, readNewLines } = start();
-  const message = 'Folded label sets over metrics.max_label_sets';
-  pollLogger.logSuccess(createSnapshot(3), [], 1);
-  assert.deepEqual(lines[1], {
-    level: 'warn',
-    msg: message,
-    families: ['xvs_server_online_users', 'xvs_server_last_seen_timestamp_seconds'],
-  });
-  readNewLines();
-  pollLogger.logSuccess(createSnapshot(3), [], 1);
-  pollLogger.logSuccess(createSnapshot(1), [], 1);
-  pollLogger.logSuccess(createSnapshot(3), [], 1);
-  assert.deepEqual(
-    readNewLines().filter((text) => text.endsWith(message)),
-    [`debug: ${message}`, `warn: ${message}`],
-  );
-});
-
-for (const direction of ['input', 'http_output'] as const) {
-  test(`implausible gains of direction ${direction} are logged once at warn, and again after a listing without any`, () => {
-    const { pollLogger, lines, readNewLines } = start();
-    const message = 'Byte counts fell or leapt; they wait for three listings to confirm them';
-    const valid = createSnapshot();
-    const implausible = {
-      ...valid,
-      implausibleGains: { input: 0, http_output: 0, [direction]: 2 },
-    };
-    pollLogger.logSuccess(implausible, [], 1);
-    assert.deepEqual(lines.slice(1), [{ level: 'warn', msg: message, direction, gains: 2 }]);
-    readNewLines();
-    pollLogger.logSuccess(implausible, [], 1);
+    pollLogger.logSuccess(bad, invalid, 1);
     pollLogger.logFailure(createFailure(), 1);
-    for (const snapshot of [implausible, valid, implausible]) pollLogger.logSuccess(snapshot, [], 1);
+    pollLogger.logSuccess(bad, invalid, 1);
+    pollLogger.logSuccess(valid, [], 1);
+    pollLogger.logSuccess(bad, invalid, 1);
     assert.deepEqual(
       readNewLines().filter((text) => text.endsWith(message)),
       [`debug: ${message}`, `debug: ${message}`, `warn: ${message}`],

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { diffCodes, type PolledCode } from '../../../src/poller/polled-code.ts';
-import { createPolledCode } from './poller-harness.ts';
+import { createCodeAt, createPolledCode } from './rig.ts';
 import { TARGET } from '../../support/manual-client.ts';
 
 type Names = readonly string[];
@@ -9,8 +9,7 @@ type Names = readonly string[];
 const A = createPolledCode('A');
 const B = createPolledCode('B');
 const C = createPolledCode('C');
-const withTarget = (more: Partial<PolledCode['target']>): PolledCode =>
-  createPolledCode('B', { target: { ...TARGET, serviceCode: 'B', ...more } });
+const withTarget = (more: Partial<PolledCode['target']>): PolledCode => createCodeAt('B', more);
 
 /** Name, codes before and after, and the added, changed, kept and removed codes. */
 const TABLE: readonly [string, PolledCode[], PolledCode[], [Names, Names, Names, Names]][] = [

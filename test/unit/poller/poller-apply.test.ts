@@ -1,46 +1,19 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { Samples } from '../../../src/metrics/catalogue/family.ts';
-import type { ExporterMetrics } from '../../../src/metrics/exposition/exporter-metrics.ts';
-import type { PolledCode } from '../../../src/poller/polled-code.ts';
-import type { Store } from '../../../src/poller/store.ts';
 import { UpstreamError } from '../../../src/upstream/errors.ts';
-import { START_MS } from '../../support/tally-run.ts';
-import { createPolledCode, INTERVAL_MS, GatedClock, createPollerHarness } from './poller-harness.ts';
-import { createListingBody, TARGET } from '../../support/manual-client.ts';
+import { createListingBody } from '../../support/manual-client.ts';
 import { advanceClock } from '../../support/manual-clock.ts';
+import { START_MS } from '../../support/tally-run.ts';
+import { createCodeAt, createPolledCode, createRig, INTERVAL_MS, type Rig } from './rig.ts';
 
 const A = createPolledCode('A');
 const B = createPolledCode('B');
 const C = createPolledCode('C');
-const withSecret = (serviceCode: string, secret: string): PolledCode =>
-  createPolledCode(serviceCode, { target: { ...TARGET, serviceCode, secret } });
-
-function getInputBytes(store: Store, serviceCode: string): number | undefined {
-  return getFirstValue(store.get(serviceCode)?.snapshot?.counters.inputBytes);
-}
-
-function getFirstValue(samples: Samples = []): number | undefined {
-  const [sample] = samples;
-  return sample !== undefined && 'value' in sample ? sample.value : undefined;
-}
-
-async function countPolls(
-  exporterMetrics: ExporterMetrics,
-  serviceCode: string,
-  family = 'xvs_exporter_polls_total',
-): Promise<number | undefined> {
-  const families = await exporterMetrics.collect({ serviceCode });
-  return getFirstValue(families.find(({ spec }) => spec.name === family)?.samples);
-}
+const withSecret = (serviceCode: string, secret: string) => createCodeAt(serviceCode, { secret });
 
 /** Advances the clock and responds to every request; `input_bytes` grows by 100 per second. */
-async function runWithResponses(
-  { clock, client }: ReturnType<typeof createPollerHarness>,
-  ms: number,
-  stepMs: number,
-): Promise<void> {
+async function runWithResponses({ clock, client }: Rig, ms: number, stepMs: number): Promise<void> {
   for (let elapsedMs = 0; elapsedMs < ms; elapsedMs += stepMs) {
     const before = client.requests.length;
     await advanceClock(clock, stepMs);
@@ -51,8 +24,8 @@ async function runWithResponses(
 }
 
 test('an unchanged code keeps its schedule and its running poll', async (t) => {
-  const harness = createPollerHarness(t, ['A']);
-  const { clock, client, poller, start } = harness;
+  const rig = createRig(t);
+  const { clock, client, poller, start } = rig;
   start();
   await advanceClock(clock, 0);
   const running = client.latest;
@@ -66,39 +39,36 @@ test('an unchanged code keeps its schedule and its running poll', async (t) => {
   });
   assert.equal(running.signal.aborted, false);
   await running.respond(createListingBody(0));
-  await runWithResponses(harness, 2 * INTERVAL_MS, 1000);
-  assert.deepEqual(
-    client.requestTimesMs.map((atMs) => atMs - START_MS),
-    [0, INTERVAL_MS, 2 * INTERVAL_MS],
-  );
+  await runWithResponses(rig, 2 * INTERVAL_MS, 1000);
+  assert.deepEqual(rig.getRequestTimesMs(), [0, INTERVAL_MS, 2 * INTERVAL_MS]);
 });
 
 test('a changed code keeps its ledger and its counters, and is polled immediately with the new settings', async (t) => {
-  const harness = createPollerHarness(t, ['A']);
-  const { clock, client, poller, store, exporterMetrics, start } = harness;
+  const rig = createRig(t);
+  const { clock, client, poller, start, count, getInputBytes } = rig;
   start();
   await advanceClock(clock, 0);
   await client.latest.respond(createListingBody(0));
-  await runWithResponses(harness, 2 * INTERVAL_MS, 1000);
-  assert.equal(getInputBytes(store, 'A'), 3000);
+  await runWithResponses(rig, 2 * INTERVAL_MS, 1000);
+  assert.equal(getInputBytes(), 3000);
 
   await advanceClock(clock, 1000);
   await poller.apply([withSecret('A', 'new')]);
   await advanceClock(clock, 0);
   assert.deepEqual([client.requestTimesMs.at(-1), client.latest.target.secret], [clock.now(), 'new']);
   await client.latest.respond(createListingBody(3500));
-  assert.equal(getInputBytes(store, 'A'), 3500);
-  assert.equal(await countPolls(exporterMetrics, 'A'), 4);
+  assert.equal(getInputBytes(), 3500);
+  assert.equal(await count('polls'), 4);
 
   const requests = client.requests.length;
   await advanceClock(clock, INTERVAL_MS);
   assert.equal(client.requests.length, requests + 1);
   await client.latest.respond(createListingBody(4000));
-  assert.equal(getInputBytes(store, 'A'), 4000);
+  assert.equal(getInputBytes(), 4000);
 });
 
 test('the running poll of a changed code is aborted, and counts as aborted only', async (t) => {
-  const { clock, client, poller, store, exporterMetrics, start } = createPollerHarness(t, ['A']);
+  const { clock, client, poller, store, start, count } = createRig(t);
   start();
   await advanceClock(clock, 0);
   const old = client.latest;
@@ -106,10 +76,7 @@ test('the running poll of a changed code is aborted, and counts as aborted only'
   assert.equal(old.signal.aborted, true);
   await old.respond(createListingBody(7));
   assert.equal(store.get('A')?.isUp, undefined);
-  const countOutcomes = async (): Promise<unknown[]> => [
-    await countPolls(exporterMetrics, 'A'),
-    await countPolls(exporterMetrics, 'A', 'xvs_exporter_polls_aborted_total'),
-  ];
+  const countOutcomes = async (): Promise<unknown[]> => [await count('polls'), await count('pollsAborted')];
   assert.deepEqual(await countOutcomes(), [1, 1]);
   await advanceClock(clock, 0);
   assert.equal(client.latest.target.secret, 'new');
@@ -118,8 +85,8 @@ test('the running poll of a changed code is aborted, and counts as aborted only'
 });
 
 test('a new interval and a new stale_after apply immediately', async (t) => {
-  const harness = createPollerHarness(t, ['A']);
-  const { clock, client, poller, store, start } = harness;
+  const rig = createRig(t);
+  const { clock, client, poller, store, start } = rig;
   start();
   await advanceClock(clock, 0);
   await client.latest.respond(createListingBody(0));
@@ -127,15 +94,12 @@ test('a new interval and a new stale_after apply immediately', async (t) => {
   assert.equal(store.get('A')?.staleAfterMs, 3000);
   await advanceClock(clock, 0);
   await client.latest.respond(createListingBody(0));
-  await runWithResponses(harness, 3000, 1000);
-  assert.deepEqual(
-    client.requestTimesMs.map((atMs) => atMs - START_MS),
-    [0, 0, 1000, 2000, 3000],
-  );
+  await runWithResponses(rig, 3000, 1000);
+  assert.deepEqual(rig.getRequestTimesMs(), [0, 0, 1000, 2000, 3000]);
 });
 
 test('a new stall_after applies from the next listing on', async (t) => {
-  const { clock, client, poller, store, start } = createPollerHarness(t, ['A']);
+  const { clock, client, poller, store, start } = createRig(t);
   const stalled = (): unknown => [...(store.get('A')?.snapshot?.listing.tasksStalled ?? [])][0];
   start();
   await advanceClock(clock, 0);
@@ -152,7 +116,7 @@ test('a new stall_after applies from the next listing on', async (t) => {
 });
 
 test('a pause that the service asked for survives a new secret, but not a new address', async (t) => {
-  const { clock, client, poller, start } = createPollerHarness(t, ['A']);
+  const { clock, client, poller, start } = createRig(t);
   start();
   await advanceClock(clock, 0);
   const throttled = new UpstreamError('http_status', 'Expected 2xx', { status: 429, retryAfterMs: 60_000 });
@@ -160,17 +124,13 @@ test('a pause that the service asked for survives a new secret, but not a new ad
   await poller.apply([withSecret('A', 'new')]);
   await advanceClock(clock, 0);
   assert.equal(client.requests.length, 1);
-  await poller.apply([
-    createPolledCode('A', { target: { ...TARGET, serviceCode: 'A', baseUrl: 'http://[::1]' } }),
-  ]);
+  await poller.apply([createCodeAt('A', { baseUrl: 'http://[::1]' })]);
   await advanceClock(clock, 0);
   assert.equal(client.requests.length, 2);
 });
 
 test('a removed code leaves no series after its poll has ended', async (t) => {
-  const clock = new GatedClock(START_MS);
-  const { client, poller, store, exporterMetrics, start } = createPollerHarness(t, ['A', 'B'], clock);
-  // Only the poller can end the poll.
+  const { clock, client, poller, store, start, count } = createRig(t, ['A', 'B']);
   client.isAbortable = false;
   start();
   await advanceClock(clock, 0);
@@ -183,31 +143,30 @@ test('a removed code leaves no series after its poll has ended', async (t) => {
   await nextTurn();
   assert.deepEqual([removed.signal.aborted, isApplied], [true, false]);
   assert.notEqual(store.get('A'), undefined);
-  clock.openGate();
+  await removed.fail(removed.signal.reason);
   assert.deepEqual((await applied).removed, [A]);
-  await removed.respond(createListingBody(7));
-  assert.deepEqual([store.get('A'), await countPolls(exporterMetrics, 'A')], [undefined, undefined]);
-  assert.equal(await countPolls(exporterMetrics, 'B'), 0);
+  assert.deepEqual([store.get('A'), await count('polls')], [undefined, undefined]);
+  assert.equal(await count('polls', 'B'), 0);
 });
 
 test('a code that was removed and added again starts from zero', async (t) => {
-  const harness = createPollerHarness(t, ['A']);
-  const { clock, client, poller, store, exporterMetrics, start } = harness;
+  const rig = createRig(t);
+  const { clock, client, poller, start, count, getInputBytes } = rig;
   start();
   await advanceClock(clock, 0);
   await client.latest.respond(createListingBody(0));
-  await runWithResponses(harness, INTERVAL_MS, 1000);
-  assert.equal(getInputBytes(store, 'A'), 1500);
+  await runWithResponses(rig, INTERVAL_MS, 1000);
+  assert.equal(getInputBytes(), 1500);
   await poller.apply([B]);
   await poller.apply([A]);
-  assert.equal(await countPolls(exporterMetrics, 'A'), 0);
+  assert.equal(await count('polls'), 0);
   await advanceClock(clock, 0);
   await client.latest.respond(createListingBody(9000));
-  assert.equal(getInputBytes(store, 'A'), 0);
+  assert.equal(getInputBytes(), 0);
 });
 
 test('added codes are polled soon, one after the other', async (t) => {
-  const { clock, client, poller, start } = createPollerHarness(t, []);
+  const { clock, client, poller, start } = createRig(t, []);
   start();
   await poller.apply([A, B, C]);
   for (let elapsedMs = 0; elapsedMs < 1000; elapsedMs += 50)
@@ -223,7 +182,7 @@ test('added codes are polled soon, one after the other', async (t) => {
 });
 
 test('the exporter stays ready when a code is added', async (t) => {
-  const { clock, client, poller, start } = createPollerHarness(t, ['A']);
+  const { clock, client, poller, start } = createRig(t);
   start();
   await advanceClock(clock, 0);
   await client.latest.respond(createListingBody(0));
@@ -232,7 +191,7 @@ test('the exporter stays ready when a code is added', async (t) => {
 });
 
 test('an unready exporter becomes ready with the first poll of the codes that replaced the others', async (t) => {
-  const { clock, client, poller, start } = createPollerHarness(t, ['A']);
+  const { clock, client, poller, start } = createRig(t);
   start();
   await advanceClock(clock, 0);
   await poller.apply([B]);
@@ -243,20 +202,17 @@ test('an unready exporter becomes ready with the first poll of the codes that re
 });
 
 test('codes applied during disposal are not polled', async (t) => {
-  const clock = new GatedClock(START_MS);
-  const { client, poller, start } = createPollerHarness(t, ['A'], clock);
+  const { clock, client, poller, start } = createRig(t);
   start();
   await advanceClock(clock, 0);
   const applied = poller.apply([withSecret('A', 'new'), B]);
-  const disposed = poller[Symbol.asyncDispose]();
-  clock.openGate();
-  await Promise.all([applied, disposed]);
+  await Promise.all([applied, poller[Symbol.asyncDispose]()]);
   await advanceClock(clock, INTERVAL_MS);
   assert.equal(client.requests.length, 1);
 });
 
 test('an internal error in the poll of an added code rejects the promise of start', async (t) => {
-  const { clock, client, poller } = createPollerHarness(t, ['A']);
+  const { clock, client, poller } = createRig(t);
   const internalError = new TypeError('Expected a function');
   const failed = assert.rejects(poller.start(), internalError);
   await advanceClock(clock, 0);

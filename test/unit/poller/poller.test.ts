@@ -1,130 +1,262 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { getEventListeners } from 'node:events';
+import { describe, it } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { UpstreamError } from '../../../src/upstream/errors.ts';
-import { START_MS } from '../../support/tally-run.ts';
-import { INTERVAL_MS, GatedClock, createPollerHarness } from './poller-harness.ts';
+import type { CodeState } from '../../../src/poller/store.ts';
 import { createListingBody } from '../../support/manual-client.ts';
 import { advanceClock } from '../../support/manual-clock.ts';
+import { START_MS } from '../../support/tally-run.ts';
+import { createRig, GatedClock, INTERVAL_MS, RESET } from './rig.ts';
 
-test('before start, the store has every service code and nothing is polled', async (t) => {
-  const { clock, client, store, poller } = createPollerHarness(t, ['A', 'B']);
-  await advanceClock(clock, INTERVAL_MS);
-  assert.equal(client.requests.length, 0);
-  assert.deepEqual(
-    store.states.map(({ serviceCode }) => serviceCode),
-    ['A', 'B'],
-  );
-  assert.equal(poller.isFirstRoundOver, false);
-});
+const GOOD = createListingBody(0);
+const STOPPING = new Error('Stopping');
+const INTERNAL_ERROR = new TypeError('Expected a function');
+const overloaded = (retryAfterMs: number) => ({ status: 503, retryAfterMs });
 
-test('the first polls are spread over the interval, and each service code keeps its own schedule', async (t) => {
-  const { clock, client, start } = createPollerHarness(t, ['A', 'B', 'C']);
-  start();
-  for (let elapsedMs = 0; elapsedMs <= 2 * INTERVAL_MS; elapsedMs += 5000) {
-    await advanceClock(clock, elapsedMs === 0 ? 0 : 5000);
-    await client.latest.respond(createListingBody(0));
-  }
-  assert.deepEqual(
-    client.requestTimesMs.map((atMs) => atMs - START_MS),
-    [0, 5000, 10_000, 15_000, 20_000, 25_000, 30_000],
-  );
-});
-
-test('the first round is over when every first poll has ended, successful or not', async (t) => {
-  const { client, poller } = createPollerHarness(t, ['A', 'B']);
-  const polled = poller.pollOnce(new AbortController().signal);
-  await nextTurn();
-  const [first, second] = client.requests;
-  await first?.respond(createListingBody(0));
-  assert.equal(poller.isFirstRoundOver, false);
-  await second?.fail(new UpstreamError('dns', 'The name of the service could not be resolved'));
-  await polled;
-  assert.equal(poller.isFirstRoundOver, true);
-});
-
-test('a hanging poll does not delay other service codes', async (t) => {
-  const { clock, client, store, start } = createPollerHarness(t, ['A', 'B']);
-  client.isAbortable = false;
-  start();
-  await advanceClock(clock, 0);
-  await advanceClock(clock, INTERVAL_MS / 2);
-  await client.latest.respond(createListingBody(0));
-  assert.deepEqual([store.get('A')?.isUp, store.get('B')?.isUp], [undefined, true]);
-});
-
-test('disposal aborts running polls, and nothing is polled afterwards', async (t) => {
-  const { clock, client, store, poller, start } = createPollerHarness(t, ['A', 'B']);
-  start();
-  await advanceClock(clock, 0);
-  await poller[Symbol.asyncDispose]();
-  await advanceClock(clock, 10 * INTERVAL_MS);
-  assert.deepEqual([client.requests.length, client.latest.signal.aborted], [1, true]);
-  assert.equal(store.get('A')?.isUp, undefined);
-});
-
-test('disposal waits until the loop of every service code has ended', async (t) => {
-  const clock = new GatedClock(START_MS);
-  const { poller, start } = createPollerHarness(t, ['A', 'B'], clock);
-  start();
-  await advanceClock(clock, 0);
-  let isDisposed = false;
-  const disposed = poller[Symbol.asyncDispose]().then(() => {
-    isDisposed = true;
+describe('periodic polls', () => {
+  it('do not begin before the start', async (t) => {
+    const { clock, client, store, poller } = createRig(t, ['A', 'B']);
+    await advanceClock(clock, INTERVAL_MS);
+    assert.equal(client.requests.length, 0);
+    assert.deepEqual(
+      store.states.map(({ serviceCode, isUp, snapshot }) => [serviceCode, isUp, snapshot]),
+      [
+        ['A', undefined, undefined],
+        ['B', undefined, undefined],
+      ],
+    );
+    assert.equal(poller.isFirstRoundOver, false);
+    assert.equal(poller.getPlan('A', clock.monotonic())?.nextPollMs, undefined);
   });
-  await nextTurn();
-  assert.equal(isDisposed, false);
-  clock.openGate();
-  await disposed;
-  assert.equal(isDisposed, true);
+
+  it('are spread over the interval, and each service code keeps its own schedule', async (t) => {
+    const { clock, client, start, getRequestTimesMs } = createRig(t, ['A', 'B', 'C']);
+    start();
+    for (let elapsedMs = 0; elapsedMs <= 2 * INTERVAL_MS; elapsedMs += 5000) {
+      await advanceClock(clock, elapsedMs === 0 ? 0 : 5000);
+      await client.latest.respond(GOOD);
+    }
+    assert.deepEqual(getRequestTimesMs(), [0, 5000, 10_000, 15_000, 20_000, 25_000, 30_000]);
+  });
+
+  it('run at the interval, whatever their duration and outcome', async (t) => {
+    const { clock, client, start, getRequestTimesMs } = createRig(t);
+    start();
+    await advanceClock(clock, 0);
+    for (const tookMs of [300, 14_999, 0]) {
+      await advanceClock(clock, tookMs);
+      await (tookMs === 300 ? client.latest.fail(RESET) : client.latest.respond(GOOD));
+      await advanceClock(clock, INTERVAL_MS - tookMs);
+    }
+    assert.deepEqual(getRequestTimesMs(), [0, 15_000, 30_000, 45_000]);
+  });
+
+  it('that are due while another runs are skipped as overlaps', async (t) => {
+    const { clock, client, start, count, getRequestTimesMs } = createRig(t, ['A'], { intervalMs: 1000 });
+    start();
+    await advanceClock(clock, 0);
+    for (const ms of [900, 900, 900]) await advanceClock(clock, ms);
+    assert.deepEqual([client.requests.length, await count('pollsSkipped')], [1, 0]);
+    await client.latest.respond(GOOD);
+    assert.equal(await count('pollsSkipped'), 2);
+    await advanceClock(clock, 299);
+    assert.equal(client.requests.length, 1);
+    await advanceClock(clock, 1);
+    assert.deepEqual(getRequestTimesMs(), [0, 3000]);
+  });
+
+  it('resume on the grid after a pause that the service asked for', async (t) => {
+    const { clock, client, start, count, getRequestTimesMs } = createRig(t);
+    start();
+    await advanceClock(clock, 0);
+    await client.latest.respond('', overloaded(30_001));
+    for (const skipped of [1, 2]) {
+      await advanceClock(clock, INTERVAL_MS);
+      assert.deepEqual([client.requests.length, await count('pollsSkipped')], [1, skipped]);
+    }
+    await advanceClock(clock, INTERVAL_MS);
+    await client.latest.respond('', overloaded(INTERVAL_MS));
+    // This pause ends when the next poll is due.
+    await advanceClock(clock, INTERVAL_MS);
+    assert.deepEqual(getRequestTimesMs(), [0, 45_000, 60_000]);
+    assert.equal(await count('pollsSkipped'), 2);
+  });
+
+  it('are planned: the address, the interval and the next poll', async (t) => {
+    const { clock, client, poller, start } = createRig(t);
+    const getPlan = () => poller.getPlan('A', clock.monotonic());
+    const startMs = clock.monotonic();
+    const plan = { origin: 'http://127.0.0.1', intervalMs: INTERVAL_MS, isPaused: false };
+    start();
+    await advanceClock(clock, 0);
+    assert.deepEqual(getPlan(), { ...plan, nextPollMs: startMs });
+    await client.latest.respond('', overloaded(20_000));
+    // The poll at 15 s falls into the pause until 20 s.
+    assert.deepEqual(getPlan(), { ...plan, isPaused: true, nextPollMs: startMs + 30_000 });
+    await advanceClock(clock, INTERVAL_MS);
+    await advanceClock(clock, 5000);
+    assert.deepEqual(getPlan(), { ...plan, nextPollMs: startMs + 30_000 });
+  });
+
+  it('of a service that hangs do not delay those of other service codes', async (t) => {
+    const { clock, client, start, getState } = createRig(t, ['A', 'B']);
+    start();
+    await advanceClock(clock, 0);
+    await advanceClock(clock, INTERVAL_MS / 2);
+    await client.latest.respond(GOOD);
+    assert.deepEqual([getState('A').isUp, getState('B').isUp], [undefined, true]);
+  });
+
+  it('end with the disposal, which aborts the running ones', async (t) => {
+    const { clock, client, poller, start, getState, count } = createRig(t, ['A', 'B']);
+    start();
+    await advanceClock(clock, 0);
+    await poller[Symbol.asyncDispose]();
+    await advanceClock(clock, 10 * INTERVAL_MS);
+    assert.deepEqual([client.requests.length, client.latest.signal.aborted], [1, true]);
+    assert.deepEqual([getState().isUp, await count('pollsAborted')], [undefined, 1]);
+  });
+
+  it('have all ended after the disposal', async (t) => {
+    const clock = new GatedClock(START_MS);
+    const { poller, start } = createRig(t, ['A', 'B'], { clock });
+    start();
+    await advanceClock(clock, 0);
+    let isDisposed = false;
+    const disposed = poller[Symbol.asyncDispose]().then(() => {
+      isDisposed = true;
+    });
+    await nextTurn();
+    assert.equal(isDisposed, false);
+    clock.openGate();
+    await disposed;
+  });
+
+  it('report an internal error, which is no aborted poll', async (t) => {
+    const { clock, client, poller, count, getState } = createRig(t, ['A', 'B']);
+    const failed = assert.rejects(poller.start(), INTERNAL_ERROR);
+    await advanceClock(clock, 0);
+    await client.latest.fail(INTERNAL_ERROR);
+    await failed;
+    assert.deepEqual([await count('pollsAborted'), getState().isUp], [0, undefined]);
+  });
 });
 
-test('an internal error rejects the promise of start', async (t) => {
-  const { clock, client, poller } = createPollerHarness(t, ['A', 'B']);
-  const internalError = new TypeError('Expected a function');
-  const failed = assert.rejects(poller.start(), internalError);
-  await advanceClock(clock, 0);
-  await client.latest.fail(internalError);
-  await failed;
+describe('one poll of every service code', () => {
+  it('ends the first round, successful or not', async (t) => {
+    const { client, poller } = createRig(t, ['A', 'B']);
+    const polled = poller.pollOnce(new AbortController().signal);
+    await nextTurn();
+    const [first, second] = client.requests;
+    await first?.respond(GOOD);
+    assert.equal(poller.isFirstRoundOver, false);
+    await second?.fail(new UpstreamError('dns', 'The name of the service could not be resolved'));
+    await polled;
+    assert.equal(poller.isFirstRoundOver, true);
+  });
+
+  it('rejects with the reason of an abort', async (t) => {
+    const { client, poller, count } = createRig(t, ['A', 'B']);
+    await assert.rejects(poller.pollOnce(AbortSignal.abort(STOPPING)), STOPPING);
+    assert.equal(client.requests.length, 0);
+    const stop = new AbortController();
+    const rejected = assert.rejects(poller.pollOnce(stop.signal), STOPPING);
+    await nextTurn();
+    stop.abort(STOPPING);
+    await rejected;
+    assert.equal(await count('pollsAborted'), 1);
+  });
+
+  it('logs the service code in every line', async (t) => {
+    const { client, poller, lines } = createRig(t, ['A', 'B']);
+    const polled = poller.pollOnce(new AbortController().signal);
+    await nextTurn();
+    for (const request of client.requests) await request.respond(GOOD);
+    await polled;
+    assert.deepEqual(
+      lines.map((line) => [line['service_code'], line.msg]),
+      [
+        ['A', 'Poll succeeded'],
+        ['B', 'Poll succeeded'],
+      ],
+    );
+  });
+
+  it('causes no warning of a leak with many service codes', async (t) => {
+    const codes = Array.from({ length: 20 }, (_, index) => `CODE_${index}`);
+    const { client, poller } = createRig(t, codes);
+    const warnings: Error[] = [];
+    const record = (warning: Error): void => void warnings.push(warning);
+    process.on('warning', record);
+    t.after(() => process.off('warning', record));
+    const { signal } = new AbortController();
+    const polled = poller.pollOnce(signal);
+    assert.equal(getEventListeners(signal, 'abort').length, codes.length);
+    for (const request of client.requests) await request.respond(GOOD);
+    await polled;
+    await nextTurn();
+    assert.deepEqual(warnings, []);
+  });
 });
 
-test('an abort rejects pollOnce with its reason', async (t) => {
-  const { poller } = createPollerHarness(t, ['A', 'B']);
-  const stop = new AbortController();
-  const reason = new Error('Stopping');
-  const rejected = assert.rejects(poller.pollOnce(stop.signal), reason);
-  await nextTurn();
-  stop.abort(reason);
-  await rejected;
-});
+/** Returns a state without its listing; times in milliseconds since the start. */
+function summarize({ isUp, ret, httpStatus, failure, lastPollMs, lastSuccessMs, snapshot }: CodeState) {
+  const since = (wallMs: number | undefined) => (wallMs === undefined ? undefined : wallMs - START_MS);
+  const times = [lastPollMs, lastSuccessMs, snapshot?.at.wallMs].map(since);
+  return [isUp, ret, httpStatus, failure?.reason, ...times];
+}
 
-test('every log line has the service code', async (t) => {
-  const { client, poller, lines } = createPollerHarness(t, ['A', 'B']);
-  const polled = poller.pollOnce(new AbortController().signal);
-  await nextTurn();
-  for (const request of client.requests) await request.respond(createListingBody(0));
-  await polled;
-  assert.deepEqual(
-    lines.map((line) => [line['service_code'], line.msg]),
-    [
-      ['A', 'Poll succeeded'],
-      ['B', 'Poll succeeded'],
-    ],
-  );
-});
+describe('the state of a service code', () => {
+  it('follows failure, success and recovery, and keeps the last good listing', async (t) => {
+    const { clock, pollOnce, getState } = createRig(t);
+    for (const [answer, expected] of [
+      [{ text: '<html>', status: 502 }, [false, undefined, 502, 'http_status', 0, undefined, undefined]],
+      [{ text: GOOD, status: 200 }, [true, 0, 200, undefined, 15_000, 15_000, 15_000]],
+      [{ text: '{"ret":1005}', status: 200 }, [false, 1005, 200, 'api_error', 30_000, 15_000, 15_000]],
+      [undefined, [false, undefined, undefined, 'reset', 45_000, 15_000, 15_000]],
+      [{ text: GOOD, status: 200 }, [true, 0, 200, undefined, 60_000, 60_000, 60_000]],
+    ] as const) {
+      await pollOnce((request) =>
+        answer === undefined ? request.fail(RESET) : request.respond(answer.text, { status: answer.status }),
+      );
+      assert.deepEqual(summarize(getState()), expected);
+      clock.advance(INTERVAL_MS);
+    }
+    assert.deepEqual(
+      getState()
+        .history.entries()
+        .map(({ errorCode }) => errorCode),
+      [502, undefined, 1005, undefined, undefined],
+    );
+  });
 
-test('polling many service codes once with one signal causes no leak warning', async (t) => {
-  const { client, poller } = createPollerHarness(
-    t,
-    Array.from({ length: 20 }, (_, index) => `CODE_${index}`),
-  );
-  const warnings: Error[] = [];
-  const record = (warning: Error): void => void warnings.push(warning);
-  process.on('warning', record);
-  t.after(() => process.off('warning', record));
-  const polled = poller.pollOnce(new AbortController().signal);
-  for (const request of client.requests) await request.respond(createListingBody(0));
-  await polled;
-  await nextTurn();
-  assert.deepEqual(warnings, []);
+  it('has the duration of the poll from its start to its commit', async (t) => {
+    const { clock, pollOnce, getState } = createRig(t);
+    await pollOnce((request) => {
+      clock.advance(250);
+      return request.respond(GOOD);
+    });
+    assert.equal(getState().history.latestDurationMs, 250);
+  });
+
+  it('keeps the byte counters of the previous good listing, for rates', async (t) => {
+    const { pollOnce, getState } = createRig(t);
+    const readBytes = () => getState().previousBytes?.inputBytes.values;
+    await pollOnce((request) => request.respond(createListingBody(0)));
+    assert.equal(readBytes(), undefined);
+    await pollOnce((request) => request.respond(createListingBody(500)));
+    await pollOnce((request) => request.fail(RESET));
+    assert.deepEqual(readBytes(), [0]);
+    await pollOnce((request) => request.respond(createListingBody(600)));
+    assert.deepEqual(readBytes(), [500]);
+  });
+
+  it('counts invalid records only of good listings', async (t) => {
+    const { pollOnce, getState } = createRig(t);
+    const body = (ret: number) => `{"user_list":[1,2],"task_list":[{"id":5}],"ret":${ret}}`;
+    await pollOnce((request) => request.respond(body(7)));
+    await pollOnce((request) => request.respond(body(0)));
+    assert.deepEqual(getState().snapshot?.counters.invalidRecords.totals, [2, 1]);
+  });
 });

@@ -1,23 +1,19 @@
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { CATALOGUE } from '../../../src/metrics/catalogue/catalogue.ts';
-import { withTotals } from '../../../src/metrics/catalogue/sample-columns.ts';
 import {
   computeScrapeWaitMs,
   ScrapeTrigger,
   type ScrapeRequest,
 } from '../../../src/poller/scrape-trigger.ts';
-import { UpstreamError } from '../../../src/upstream/errors.ts';
 import { advanceClock, ManualClock } from '../../support/manual-clock.ts';
 import { SuspendableClock } from '../../support/suspendable-clock.ts';
 import { START_MS } from '../../support/tally-run.ts';
-import { createPolledCode, createPollerHarness } from './poller-harness.ts';
+import { createCodeAt, createPolledCode, createRig, RESET } from './rig.ts';
 import { createListingBody, TARGET } from '../../support/manual-client.ts';
 
 const LIMITS = { minAgeMs: 5000, maxConcurrentPolls: 64 };
 const POLL_TIMEOUT_MS = TARGET.timeoutMs;
-const reset = new UpstreamError('reset', 'The connection to the service broke');
 
 /** Creates a started poller whose polls are triggered by `scrape`. */
 function setUp(
@@ -27,8 +23,8 @@ function setUp(
   clock = new ManualClock(START_MS),
 ) {
   const scrapeTrigger = new ScrapeTrigger(clock, { ...LIMITS, ...limits });
-  const all = createPollerHarness(t, serviceCodes, clock, scrapeTrigger.attach);
-  all.start();
+  const rig = createRig(t, serviceCodes, { clock, trigger: scrapeTrigger.attach });
+  rig.start();
   const scrape = (request: ScrapeRequest = {}) => {
     const scraping = { isOver: false, ended: scrapeTrigger.refresh(request) };
     scraping.ended = scraping.ended.finally(() => {
@@ -36,12 +32,7 @@ function setUp(
     });
     return scraping;
   };
-  const readSkipCounts = async (serviceCode: string): Promise<readonly unknown[]> => {
-    const families = await all.exporterMetrics.collect({ serviceCode });
-    const family = families.map(withTotals).find(({ spec }) => spec === CATALOGUE.pollsSkipped);
-    return [...(family?.samples ?? [])].map((sample) => 'value' in sample && sample.value);
-  };
-  return { ...all, scrapeTrigger, scrape, readSkipCounts };
+  return { ...rig, scrapeTrigger, scrape };
 }
 
 /** Lists the requested service codes in order. */
@@ -63,7 +54,7 @@ test('a scrape polls all service codes concurrently, and is over when their poll
   assert.equal(listRequested(all), 'AB');
   await client.requests[0]?.respond(createListingBody(0));
   assert.equal(scraping.isOver, false);
-  await client.requests[1]?.fail(reset);
+  await client.requests[1]?.fail(RESET);
   await scraping.ended;
   assert.deepEqual([store.get('A')?.isUp, store.get('B')?.isUp], [true, false]);
 });
@@ -111,20 +102,6 @@ for (const [durationMs, ageMs, minAgeMs, polls] of AGES) {
   });
 }
 
-test('a new min_age applies from the next scrape on', async (t) => {
-  const { client, scrape, scrapeTrigger } = setUp(t, ['A']);
-  const first = scrape();
-  await nextTurn();
-  await client.latest.respond(createListingBody(0));
-  await first.ended;
-  scrapeTrigger.configure({ ...LIMITS, minAgeMs: 0 });
-  const second = scrape();
-  await nextTurn();
-  assert.equal(client.requests.length, 2);
-  await client.latest.respond(createListingBody(0));
-  await second.ended;
-});
-
 test('scrapes share a running poll, and each starts its other polls', async (t) => {
   const all = setUp(t, ['A', 'B']);
   const { clock, client, scrape } = all;
@@ -154,7 +131,6 @@ const HANGING_POLL_WAITS: readonly (readonly [
 for (const [name, timeoutMs, waitMs] of HANGING_POLL_WAITS) {
   test(`a scrape ${name} waits ${waitMs} ms for a hanging poll, which the next scrape shares`, async (t) => {
     const { clock, client, store, scrape } = setUp(t, ['A']);
-    client.isAbortable = false;
     const first = scrape({ timeoutMs });
     await advanceClock(clock, waitMs - 1);
     assert.equal(first.isOver, false);
@@ -172,27 +148,13 @@ for (const [name, timeoutMs, waitMs] of HANGING_POLL_WAITS) {
 }
 
 test('a scrape without a timeout waits for the longest deadline of its polls', async (t) => {
-  const { clock, poller, client, scrape } = setUp(t, []);
-  client.isAbortable = false;
-  const slow = (serviceCode: string, timeoutMs: number) =>
-    createPolledCode(serviceCode, { target: { ...TARGET, serviceCode, timeoutMs } });
-  await poller.apply([slow('A', 1000), slow('B', 3000)]);
+  const { clock, poller, scrape } = setUp(t, []);
+  await poller.apply([createCodeAt('A', { timeoutMs: 1000 }), createCodeAt('B', { timeoutMs: 3000 })]);
   const scraping = scrape();
   await advanceClock(clock, 2999);
   assert.equal(scraping.isOver, false);
   await advanceClock(clock, 1);
   await scraping.ended;
-});
-
-test('a hanging poll times out, even when no scrape waits for it', async (t) => {
-  const { clock, client, store, scrape } = setUp(t, ['A']);
-  client.isAbortable = false;
-  const first = scrape({ timeoutMs: 2000 });
-  await nextTurn();
-  await advanceClock(clock, 1500);
-  await first.ended;
-  await advanceClock(clock, POLL_TIMEOUT_MS + 5000 - 1500);
-  assert.deepEqual([store.get('A')?.isUp, store.get('A')?.failure?.reason], [false, 'timeout']);
 });
 
 test('an aborted scrape stops waiting, and the poll continues', async (t) => {
@@ -212,40 +174,28 @@ test('an aborted scrape stops waiting, and the poll continues', async (t) => {
   assert.deepEqual([client.requests.length, clock.sleeperCount], [1, 0]);
 });
 
-test('a poll without a waiting scrape completes, counts and leaves no timer', async (t) => {
-  const { clock, client, store, scrape } = setUp(t, ['A']);
-  const abort = new AbortController();
-  const aborted = scrape({ signal: abort.signal });
-  await nextTurn();
-  abort.abort();
-  await assert.rejects(aborted.ended, { name: 'AbortError' });
-  await client.latest.respond(createListingBody(0));
-  await nextTurn();
-  assert.deepEqual([store.get('A')?.isUp, clock.sleeperCount], [true, 0]);
-});
-
 test('scrapes do not poll a service that asked for a pause, and count the skipped polls', async (t) => {
-  const { clock, client, scrape, readSkipCounts } = setUp(t, ['A']);
+  const { clock, client, scrape, count } = setUp(t, ['A']);
   const first = scrape();
   await nextTurn();
   await client.latest.respond('', { status: 503, retryAfterMs: 30_001 });
   await first.ended;
-  for (const count of [1, 2]) {
+  for (const skipped of [1, 2]) {
     await advanceClock(clock, 15_000);
     await scrape().ended;
-    assert.deepEqual([client.requests.length, await readSkipCounts('A')], [1, [count]]);
+    assert.deepEqual([client.requests.length, await count('pollsSkipped')], [1, skipped]);
   }
   // Within min_age of the last scrape, so it would not have polled anyway.
   await advanceClock(clock, 0);
   await scrape().ended;
-  assert.deepEqual(await readSkipCounts('A'), [2]);
+  assert.equal(await count('pollsSkipped'), 2);
   await advanceClock(clock, 15_000);
   const last = scrape();
   await nextTurn();
   assert.equal(client.requests.length, 2);
   await client.latest.respond(createListingBody(0));
   await last.ended;
-  assert.deepEqual(await readSkipCounts('A'), [2]);
+  assert.equal(await count('pollsSkipped'), 2);
 });
 
 test('concurrent polls of one address are limited; the others run in order, even without a waiting scrape', async (t) => {
@@ -273,25 +223,10 @@ test('concurrent polls of one address are limited; the others run in order, even
   await third.ended;
 });
 
-test('the deadline of a queued poll starts with its request', async (t) => {
-  const { clock, client, store, scrape } = setUp(t, ['A', 'B'], { maxConcurrentPolls: 1 });
-  client.isAbortable = false;
-  const scraping = scrape({ timeoutMs: 60_000 });
-  await nextTurn();
-  await advanceClock(clock, POLL_TIMEOUT_MS + 5000);
-  assert.deepEqual([store.get('A')?.failure?.reason, client.latest.target.serviceCode], ['timeout', 'B']);
-  await advanceClock(clock, POLL_TIMEOUT_MS);
-  await client.latest.respond(createListingBody(0));
-  await scraping.ended;
-  assert.equal(store.get('B')?.isUp, true);
-});
-
 test('a hanging service does not delay polls of another address', async (t) => {
   const { clock, client, store, poller, scrape } = setUp(t, [], { maxConcurrentPolls: 1 });
-  client.isAbortable = false;
-  const at = (serviceCode: string, baseUrl: string) =>
-    createPolledCode(serviceCode, { target: { ...TARGET, serviceCode, baseUrl } });
-  await poller.apply([at('A', 'http://one/a'), at('B', 'http://one/b'), at('C', 'http://two')]);
+  const urls = { A: 'http://one/a', B: 'http://one/b', C: 'http://two' };
+  await poller.apply(Object.entries(urls).map(([code, baseUrl]) => createCodeAt(code, { baseUrl })));
   const scraping = scrape({ timeoutMs: 2000 });
   await nextTurn();
   assert.equal(client.latest.target.serviceCode, 'C');
@@ -322,8 +257,7 @@ test('a waiting scrape does not wait for codes that are removed or changed meanw
   const scraping = scrape();
   await nextTurn();
   const [a, b, c] = client.requests;
-  const changed = createPolledCode('B', { target: { ...TARGET, serviceCode: 'B', secret: 'new' } });
-  await poller.apply([changed, createPolledCode('C'), createPolledCode('D')]);
+  await poller.apply([createCodeAt('B', { secret: 'new' }), createPolledCode('C'), createPolledCode('D')]);
   assert.deepEqual([a?.signal.aborted, b?.signal.aborted, c?.signal.aborted], [true, true, false]);
   assert.equal(scraping.isOver, false);
   await c?.respond(createListingBody(0));
@@ -348,7 +282,7 @@ test('a waiting scrape does not wait for codes that are removed or changed meanw
 test('an internal error rejects the promise of start, and no scrape keeps waiting', async (t) => {
   const clock = new ManualClock(START_MS);
   const scrapeTrigger = new ScrapeTrigger(clock, LIMITS);
-  const { client, poller } = createPollerHarness(t, ['A'], clock, scrapeTrigger.attach);
+  const { client, poller } = createRig(t, ['A'], { clock, trigger: scrapeTrigger.attach });
   const internalError = new TypeError('Expected a function');
   const failed = assert.rejects(poller.start(), internalError);
   const scraping = scrapeTrigger.refresh({});
@@ -361,7 +295,6 @@ test('an internal error rejects the promise of start, and no scrape keeps waitin
 test('a poll that hangs beyond its deadline is stuck; a queued poll and a code without a scrape are not', async (t) => {
   const clock = new SuspendableClock(START_MS);
   const { client, poller, scrape } = setUp(t, ['A', 'B'], { maxConcurrentPolls: 1 }, clock);
-  client.isAbortable = false;
   void scrape();
   await nextTurn();
   clock.suspend(60_000);
@@ -369,7 +302,7 @@ test('a poll that hangs beyond its deadline is stuck; a queued poll and a code w
   clock.suspend(1);
   assert.deepEqual(poller.findStuckCodes(clock.monotonic()), ['A']);
   clock.resume();
-  await nextTurn();
+  await client.latest.respond(createListingBody(0));
   assert.deepEqual(poller.findStuckCodes(clock.monotonic()), []);
   await client.latest.respond(createListingBody(0));
   await advanceClock(clock, 3_600_000);

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { CATALOGUE } from '../../../src/metrics/catalogue/catalogue.ts';
-import { isStale, Store, createUnpolledState, type CodeState } from '../../../src/poller/store.ts';
+import { PollHistory } from '../../../src/poller/poll-history.ts';
+import { isStale, Store, type CodeState } from '../../../src/poller/store.ts';
 import { COUNTER_FAMILIES, LISTING_FAMILIES } from '../../../src/tally/family-keys.ts';
 import { parseExposition } from '../../support/exposition-parser.ts';
 import { render } from '../../support/render.ts';
@@ -16,6 +17,9 @@ import { START_MS, TallyRun } from '../../support/tally-run.ts';
 
 const STALE_AFTER_MS = 45_000;
 
+/** The state of a service code that has not been polled. */
+const UNPOLLED: CodeState = { serviceCode: 'A', staleAfterMs: STALE_AFTER_MS, history: new PollHistory() };
+
 /** Creates the state after a successful poll, with samples in every family. */
 function createPolledState(serviceCode: string, more: Partial<CodeState> = {}): CodeState {
   const input = buildInputRecord({ inputBytes: 5 });
@@ -28,7 +32,8 @@ function createPolledState(serviceCode: string, more: Partial<CodeState> = {}): 
     ],
   });
   return {
-    ...createUnpolledState(serviceCode, STALE_AFTER_MS),
+    ...UNPOLLED,
+    serviceCode,
     isUp: true,
     ret: 0,
     lastPollMs: START_MS,
@@ -68,22 +73,22 @@ const RARE_COUNTERS: readonly string[] = [
   'listingSurplus',
 ];
 const NEVER_STALE_NAMES = [
-  'xvs_up',
-  'xvs_ret',
+  CATALOGUE.up.name,
+  CATALOGUE.ret.name,
   ...COUNTER_FAMILIES.filter((key) => !RARE_COUNTERS.includes(key)).map((key) => CATALOGUE[key].name),
 ];
 
 test('before its first poll a service code has no samples, not even xvs_up', () => {
-  assert.deepEqual(listExposedCodes(createStore(createUnpolledState('A', STALE_AFTER_MS)), 0), new Map());
+  assert.deepEqual(listExposedCodes(createStore(UNPOLLED), 0), new Map());
 });
 
 test('after a failed first poll there is only xvs_up', () => {
   const store = createStore({
-    ...createUnpolledState('A', STALE_AFTER_MS),
+    ...UNPOLLED,
     isUp: false,
     failure: { reason: 'timeout', message: '', remedies: [], sinceMs: 0, pausedUntilMs: undefined },
   });
-  assert.deepEqual(listExposedCodes(store, 0), new Map([['xvs_up', ['A']]]));
+  assert.deepEqual(listExposedCodes(store, 0), new Map([[CATALOGUE.up.name, ['A']]]));
 });
 
 test('after a good poll every family of the listing and every counter is exposed', () => {
@@ -113,7 +118,7 @@ for (const [ageMs, expected] of [
 }
 
 test('a state without a listing is not stale', () => {
-  assert.equal(isStale(createUnpolledState('A', 0), Infinity), false);
+  assert.equal(isStale(UNPOLLED, Infinity), false);
 });
 
 test('the gauges of a stale listing disappear; counters, xvs_up and xvs_ret stay', () => {
@@ -139,11 +144,11 @@ test('a failed poll is exposed immediately, together with the previous listing',
     render(store.collectFamilies(SNAPSHOT_MS), 'openmetrics'),
     'openmetrics',
   );
-  assert.deepEqual(families.get('xvs_up')?.samples, [
-    { name: 'xvs_up', labels: { service_code: 'A' }, value: 0 },
+  assert.deepEqual(families.get(CATALOGUE.up.name)?.samples, [
+    { name: CATALOGUE.up.name, labels: { service_code: 'A' }, value: 0 },
   ]);
-  assert.equal(families.has('xvs_ret'), false);
-  assert.equal(families.get('xvs_servers')?.samples[0]?.value, 3);
+  assert.equal(families.has(CATALOGUE.ret.name), false);
+  assert.equal(families.get(CATALOGUE.servers.name)?.samples[0]?.value, 3);
 });
 
 test('only the selected service code is exposed', () => {
@@ -191,7 +196,7 @@ test('expectations are exposed from the start and at 0 without a recent listing,
       .filter((line) => line.startsWith('xvs_expected_'))
       .map((line) => line.replace(/^xvs_expected_|service_code="A",?/g, ''));
   const unknown = ['tasks{} 3', 'task_up{task_name="main"} 0', 'task_up{task_name="backup"} 0'];
-  assert.deepEqual(read({ ...createUnpolledState('A', STALE_AFTER_MS), expectation }, 0), unknown);
+  assert.deepEqual(read({ ...UNPOLLED, expectation }, 0), unknown);
   const polled = createPolledState('A', { expectation, isUp: false });
   const state = { ...polled, snapshot: polled.snapshot && { ...polled.snapshot, expectedTasks } };
   assert.deepEqual(read(state, SNAPSHOT_MS + STALE_AFTER_MS), [

@@ -1,0 +1,137 @@
+import assert from 'node:assert/strict';
+import { after, type TestContext } from 'node:test';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { CATALOGUE } from '../../../src/metrics/catalogue/catalogue.ts';
+import { SampleColumns } from '../../../src/metrics/catalogue/sample-columns.ts';
+import { ExporterMetrics } from '../../../src/metrics/exposition/exporter-metrics.ts';
+import type { PolledCode } from '../../../src/poller/polled-code.ts';
+import { Poller, type PollTrigger } from '../../../src/poller/poller.ts';
+import type { CodeState } from '../../../src/poller/store.ts';
+import { UpstreamError } from '../../../src/upstream/errors.ts';
+import { ManualClient, TARGET } from '../../support/manual-client.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
+import { getReaderPool } from '../../support/read-listing.ts';
+import { createRecordingLogger } from '../../support/recording-logger.ts';
+import { ScrapedStore } from '../../support/scraped-store.ts';
+import { readValues, START_MS, sumValues } from '../../support/tally-run.ts';
+
+export const INTERVAL_MS = 15_000;
+
+export const RESET = new UpstreamError('reset', 'The connection to the service broke');
+
+/** One for all tests of a file: see `ExporterMetrics`. */
+const exporterMetrics = new ExporterMetrics({
+  clock: new ManualClock(START_MS),
+  version: '0',
+  revision: '0',
+  nodeVersion: '0',
+});
+after(() => exporterMetrics[Symbol.dispose]());
+
+export function createPolledCode(serviceCode: string, more: Partial<PolledCode> = {}): PolledCode {
+  const intervals = { intervalMs: INTERVAL_MS, streamIntervalMs: INTERVAL_MS };
+  const times = { ...intervals, staleAfterMs: 45_000, stallAfterMs: 60_000 };
+  return { target: { ...TARGET, serviceCode }, ...times, ...more };
+}
+
+/** A code with other settings of its requests. */
+export const createCodeAt = (serviceCode: string, target: Partial<PolledCode['target']>): PolledCode =>
+  createPolledCode(serviceCode, { target: { ...TARGET, serviceCode, ...target } });
+
+export interface RigOptions<Clock extends ManualClock> {
+  readonly clock?: Clock;
+  readonly trigger?: PollTrigger;
+  readonly intervalMs?: number;
+}
+
+export type Rig = ReturnType<typeof createRig>;
+
+/** Creates a poller whose requests the test completes. The test fails if a timer remains or an internal error is reported. */
+export function createRig<Clock extends ManualClock>(
+  t: TestContext,
+  serviceCodes: readonly string[] = ['A'],
+  { clock: givenClock, trigger, intervalMs = INTERVAL_MS }: RigOptions<Clock> = {},
+) {
+  const clock = givenClock ?? new ManualClock(START_MS);
+  const client = new ManualClient(clock);
+  const store = new ScrapedStore();
+  const { logger, lines } = createRecordingLogger();
+  const poller = new Poller({
+    codes: serviceCodes.map((serviceCode) => createPolledCode(serviceCode, { intervalMs })),
+    tallySettings: { maxLabelSets: 100, perTask: false, maxTasks: 10 },
+    client,
+    readers: getReaderPool(),
+    store,
+    exporterMetrics,
+    clock,
+    logger,
+    trigger,
+  });
+  const internalErrors: unknown[] = [];
+  t.after(async () => {
+    await poller[Symbol.asyncDispose]();
+    await nextTurn();
+    assert.equal(clock.sleeperCount, 0);
+    assert.deepEqual(internalErrors, []);
+    for (const { serviceCode } of store.states) exporterMetrics.untrack(serviceCode);
+  });
+  return {
+    clock,
+    client,
+    store,
+    poller,
+    lines,
+    start: (): void => {
+      poller.start().catch((error: unknown) => internalErrors.push(error));
+    },
+    /** Polls every code once; `complete` completes the last request. */
+    pollOnce: async (complete: (request: ManualClient['latest']) => Promise<void>): Promise<void> => {
+      const polled = poller.pollOnce(new AbortController().signal);
+      await nextTurn();
+      await complete(client.latest);
+      await polled;
+    },
+    getState: (serviceCode = 'A'): CodeState => {
+      const state = store.get(serviceCode);
+      assert.ok(state !== undefined);
+      return state;
+    },
+    /** When polls were requested, in milliseconds since the start. */
+    getRequestTimesMs: (): readonly number[] => client.requestTimesMs.map((atMs) => atMs - START_MS),
+    /** Sums a counter of the exporter over its label sets; `undefined` if the code has no series of it. */
+    count: async (
+      key: 'polls' | 'pollsAborted' | 'pollsSkipped' | 'pollErrors',
+      serviceCode = 'A',
+    ): Promise<number | undefined> => {
+      const families = await exporterMetrics.collect({ serviceCode });
+      const samples = families.find(({ spec }) => spec === CATALOGUE[key])?.samples;
+      return samples instanceof SampleColumns
+        ? samples.totals.reduce((sum, value) => sum + value, 0)
+        : [...(samples ?? [])].reduce<number | undefined>(
+            (sum, sample) => ('value' in sample ? (sum ?? 0) + sample.value : sum),
+            undefined,
+          );
+    },
+    getInputBytes: (serviceCode = 'A'): number | undefined => {
+      const snapshot = store.get(serviceCode)?.snapshot;
+      return snapshot && sumValues(readValues(snapshot, 'inputBytes'));
+    },
+  };
+}
+
+/** A clock whose aborted sleeps reject only after `openGate`. */
+export class GatedClock extends ManualClock {
+  openGate: () => void = () => undefined;
+  readonly #gate = new Promise<void>((resolve) => {
+    this.openGate = resolve;
+  });
+
+  override async sleep(ms: number, signal?: AbortSignal): Promise<void> {
+    try {
+      await super.sleep(ms, signal);
+    } catch (error) {
+      await this.#gate;
+      throw error;
+    }
+  }
+}
