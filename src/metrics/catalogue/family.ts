@@ -3,11 +3,9 @@ export type FamilyType = 'gauge' | 'counter' | 'histogram' | 'info';
 
 /** Definition of a metric family: one entry of the catalogue. */
 export interface FamilySpec {
-  /** Full name, with the suffix `_total` of counters and `_info` of infos. */
+  /** Full name, with the base unit, and with the suffix `_total` of counters and `_info` of infos. */
   readonly name: string;
   readonly type: FamilyType;
-  /** Base unit; also part of the name, before `_total`. */
-  readonly unit?: 'bytes' | 'seconds';
   readonly help: string;
   /** Label names, in the order of the label values of samples. */
   readonly labels: readonly string[];

@@ -77,8 +77,9 @@ export function renderMetadata(spec: FamilySpec, format: ExpositionFormat): stri
     const type = spec.type === 'info' ? 'gauge' : spec.type;
     return `# HELP ${name} ${escapeHelp(spec.help)}\n# TYPE ${name} ${type}\n`;
   }
-  const unit = spec.unit === undefined ? '' : `# UNIT ${name} ${spec.unit}\n`;
-  return `# TYPE ${name} ${spec.type}\n${unit}# HELP ${name} ${escapeQuoted(spec.help)}\n`;
+  const [, unit] = /_(bytes|seconds)$/.exec(name) ?? [];
+  const unitLine = unit === undefined ? '' : `# UNIT ${name} ${unit}\n`;
+  return `# TYPE ${name} ${spec.type}\n${unitLine}# HELP ${name} ${escapeQuoted(spec.help)}\n`;
 }
 
 function renderPlainSample(spec: FamilySpec, value: number, labels: string): string {
