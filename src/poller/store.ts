@@ -113,16 +113,12 @@ export class Store {
    */
   collectFamilies(nowMs: number, states: readonly CodeState[] = this.states): readonly Family[] {
     const fresh = states.filter((state) => !isStale(state, nowMs));
-    return [
-      ...this.#labels.splitByLabels({ spec: CATALOGUE.up, samples: states.flatMap(toUpSamples) }),
-      ...this.#labels.splitByLabels({ spec: CATALOGUE.ret, samples: states.flatMap(toRetSamples) }),
-      ...FAMILY_SOURCES.flatMap(({ spec, canGoStale, getSamples }) =>
-        (canGoStale ? fresh : states).flatMap((state) => {
-          const samples = getSamples(state, nowMs);
-          return samples === undefined ? [] : [this.#labels.addLabels({ spec, samples }, state.serviceCode)];
-        }),
-      ),
-    ];
+    return FAMILY_SOURCES.flatMap(({ spec, canGoStale, getSamples }) =>
+      (canGoStale ? fresh : states).flatMap((state) => {
+        const samples = getSamples(state, nowMs);
+        return samples === undefined ? [] : [this.#labels.addLabels({ spec, samples }, state.serviceCode)];
+      }),
+    );
   }
 }
 
@@ -136,6 +132,18 @@ interface FamilySource {
 }
 
 const FAMILY_SOURCES = sortByCatalogue([
+  {
+    spec: CATALOGUE.up,
+    canGoStale: false,
+    getSamples: ({ serviceCode, isUp }) =>
+      isUp === undefined ? undefined : [{ labels: [serviceCode], value: isUp ? 1 : 0 }],
+  },
+  {
+    spec: CATALOGUE.ret,
+    canGoStale: false,
+    getSamples: ({ serviceCode, ret }) =>
+      ret === undefined ? undefined : [{ labels: [serviceCode], value: ret }],
+  },
   ...LISTING_FAMILIES.map((key): FamilySource => ({
     spec: CATALOGUE[key],
     canGoStale: true,
@@ -180,12 +188,4 @@ function toExpectedSamples(
     const value = getValue(task);
     return value === undefined ? [] : [{ labels: [state.serviceCode, task.name], value }];
   });
-}
-
-function toUpSamples({ serviceCode, isUp }: CodeState): Sample[] {
-  return isUp === undefined ? [] : [{ labels: [serviceCode], value: isUp ? 1 : 0 }];
-}
-
-function toRetSamples({ serviceCode, ret }: CodeState): Sample[] {
-  return ret === undefined ? [] : [{ labels: [serviceCode], value: ret }];
 }

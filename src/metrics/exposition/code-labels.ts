@@ -1,4 +1,4 @@
-import { NO_STATIC_LABELS, type Family, type Sample, type StaticLabels } from '../catalogue/family.ts';
+import { NO_STATIC_LABELS, type Family, type StaticLabels } from '../catalogue/family.ts';
 
 /** A service code and its static labels. */
 export interface LabelledCode {
@@ -46,22 +46,6 @@ export class CodeLabels {
   addLabels(family: Family, serviceCode: string): Family {
     const staticLabels = this.#byCode.get(serviceCode);
     return staticLabels === undefined ? family : { ...family, staticLabels };
-  }
-
-  /** Splits a family with samples of several service codes into parts with equal static labels, unlabelled samples first. */
-  splitByLabels(family: Family): readonly Family[] {
-    const codeIndex = family.spec.labels.indexOf('service_code');
-    if (codeIndex < 0 || this.#byCode.size === 0) return [family];
-    const plain: Sample[] = [];
-    const labelled = new Map<StaticLabels, Sample[]>();
-    for (const sample of family.samples) {
-      const staticLabels = this.#byCode.get(sample.labels[codeIndex] ?? '');
-      const part = staticLabels === undefined ? plain : labelled.get(staticLabels);
-      if (part !== undefined) part.push(sample);
-      else if (staticLabels !== undefined) labelled.set(staticLabels, [sample]);
-    }
-    const parts = [...labelled].map(([staticLabels, samples]) => ({ ...family, samples, staticLabels }));
-    return [{ ...family, samples: plain }, ...parts];
   }
 
   #intern(labels: StaticLabels): StaticLabels | undefined {

@@ -9,11 +9,6 @@ const code = (serviceCode: string, labels: Readonly<Record<string, string>> = {}
   labels,
 });
 
-const up = (...codes: readonly string[]): Family => ({
-  spec: CATALOGUE.up,
-  samples: codes.map((serviceCode) => ({ labels: [serviceCode], value: 1 })),
-});
-
 test('unchanged labels stay the same object when they are set again', () => {
   const labels = new CodeLabels();
   assert.deepEqual(labels.update([code('A', { tenant: 'acme' }), code('B')]), ['A']);
@@ -43,25 +38,10 @@ test('a removed code has no labels', () => {
   assert.deepEqual(labels.get('A'), {});
 });
 
-test('a family is split if a code has labels, and unchanged if none has', () => {
+test('families of a code get its labels; without any, they stay the same objects', () => {
   const labels = new CodeLabels();
-  labels.update([code('A'), code('B')]);
-  const family = up('A', 'B', 'C', 'D');
-  assert.deepEqual(labels.splitByLabels(family), [family]);
-  assert.equal(labels.splitByLabels(family)[0], family);
-  labels.update([
-    code('B', { tenant: 'acme' }),
-    code('C', { tenant: 'globex' }),
-    code('D', { tenant: 'acme' }),
-  ]);
-  assert.deepEqual(labels.splitByLabels(family), [
-    up('A'),
-    { ...up('B', 'D'), staticLabels: { tenant: 'acme' } },
-    { ...up('C'), staticLabels: { tenant: 'globex' } },
-  ]);
-  const processFamily: Family = {
-    spec: CATALOGUE.buildInfo,
-    samples: [{ labels: ['1', 'r', 'v'], value: 1 }],
-  };
-  assert.deepEqual(labels.splitByLabels(processFamily), [processFamily]);
+  const family: Family = { spec: CATALOGUE.up, samples: [{ labels: ['A'], value: 1 }] };
+  assert.equal(labels.addLabels(family, 'A'), family);
+  labels.update([code('A', { tenant: 'acme' })]);
+  assert.deepEqual(labels.addLabels(family, 'A'), { ...family, staticLabels: { tenant: 'acme' } });
 });
