@@ -4,9 +4,9 @@ import type { StateStatistics } from '../../state/state-writer.ts';
 import { CATALOGUE } from '../catalogue/catalogue.ts';
 import { CodeLabels } from './code-labels.ts';
 import { CodeMetrics, type PollMetrics } from './code-metrics.ts';
-import type { Family, FamilySelection } from '../catalogue/family.ts';
+import type { Family, FamilySelection, FamilySpec } from '../catalogue/family.ts';
 import { Histogram } from '../catalogue/histogram.ts';
-import { ProcessMetricSet } from './process-metrics.ts';
+import { MetricSet } from './metric-set.ts';
 import { DefaultMetrics } from './prom-client-adapter.ts';
 import { SampleColumns } from '../catalogue/sample-columns.ts';
 import { createWebMetrics } from './web-metrics.ts';
@@ -15,6 +15,24 @@ import { createWebMetrics } from './web-metrics.ts';
 const VOLATILE_METRICS_MAX_AGE_MS = 1000;
 /** Collecting the default metrics reads `/proc` and computes percentiles, which takes as long as a small scrape. */
 const DEFAULT_METRICS_MAX_AGE_MS = 10_000;
+
+/** Families without a service code, in the order of the catalogue. */
+const PROCESS_FAMILIES: readonly FamilySpec[] = [
+  CATALOGUE.shards,
+  CATALOGUE.shardIndex,
+  CATALOGUE.serviceCodes,
+  CATALOGUE.buildInfo,
+  CATALOGUE.pendingResponseBytes,
+  CATALOGUE.pendingResponseLimit,
+  CATALOGUE.logLinesDropped,
+  CATALOGUE.configLastReloadSuccessful,
+  CATALOGUE.configLastReloadSuccess,
+  CATALOGUE.codeFileValid,
+  CATALOGUE.stateWriteErrors,
+  CATALOGUE.stateDelayedPublications,
+  CATALOGUE.stateLastSuccess,
+  CATALOGUE.stateSize,
+];
 
 /** Families that several scrapes share. */
 interface SharedFamilies {
@@ -57,10 +75,9 @@ export class ExporterMetrics implements Disposable {
   readonly #clock: Clock;
   readonly #labels: CodeLabels;
   readonly #defaultMetrics = new DefaultMetrics();
-  readonly #processMetrics = createProcessMetrics();
-  readonly #webMetricSet = new ProcessMetricSet();
+  readonly #processMetrics = new MetricSet(PROCESS_FAMILIES);
   /** Metrics of the web server. */
-  readonly web = createWebMetrics(this.#webMetricSet);
+  readonly web = createWebMetrics();
   readonly #codeMetrics = new Map<string, CodeMetrics>();
   readonly #pollDurations = new Histogram(CATALOGUE.pollDuration.buckets);
   readonly #decodingBudget: NonNullable<ExporterMetricsOptions['decodingBudget']>;
@@ -77,11 +94,10 @@ export class ExporterMetrics implements Disposable {
     this.#decodingBudget = options.decodingBudget ?? { usedBytes: 0, limitBytes: 0 };
     this.#state = options.state;
     this.#log = options.log ?? { droppedLines: 0 };
-    const { shards, shardIndex, serviceCodes, buildInfo } = this.#processMetrics;
-    serviceCodes.set(0);
-    shards.set(shard.count);
-    shardIndex.set(shard.index);
-    buildInfo.set(1, version, revision, nodeVersion);
+    this.#processMetrics.set(CATALOGUE.serviceCodes, 0);
+    this.#processMetrics.set(CATALOGUE.shards, shard.count);
+    this.#processMetrics.set(CATALOGUE.shardIndex, shard.index);
+    this.#processMetrics.set(CATALOGUE.buildInfo, 1, version, revision, nodeVersion);
   }
 
   /** Creates the series of a service code, counters at 0. If it is tracked already, only updates its poll interval. */
@@ -89,7 +105,7 @@ export class ExporterMetrics implements Disposable {
     const metrics =
       this.#codeMetrics.get(serviceCode) ?? new CodeMetrics(serviceCode, this.#clock, this.#pollDurations);
     this.#codeMetrics.set(serviceCode, metrics);
-    this.#processMetrics.serviceCodes.set(this.#codeMetrics.size);
+    this.#processMetrics.set(CATALOGUE.serviceCodes, this.#codeMetrics.size);
     metrics.setIntervalMs(intervalMs);
     return metrics;
   }
@@ -97,7 +113,7 @@ export class ExporterMetrics implements Disposable {
   /** Removes all series of a service code; a poll that ends later does not bring them back. */
   untrack(serviceCode: string): void {
     this.#codeMetrics.delete(serviceCode);
-    this.#processMetrics.serviceCodes.set(this.#codeMetrics.size);
+    this.#processMetrics.set(CATALOGUE.serviceCodes, this.#codeMetrics.size);
   }
 
   /** Counts the series of all service codes without creating samples. */
@@ -112,14 +128,15 @@ export class ExporterMetrics implements Disposable {
    */
   recordConfigLoad(isSuccessful: boolean, codeFiles?: readonly CodeFileStatus[]): void {
     if (codeFiles !== undefined) {
-      const { codeFileValid } = this.#processMetrics;
-      codeFileValid.clear();
-      for (const { name, problems } of codeFiles) codeFileValid.set(problems.length === 0 ? 1 : 0, name);
+      const { codeFileValid } = CATALOGUE;
+      this.#processMetrics.clear(codeFileValid);
+      for (const { name, problems } of codeFiles)
+        this.#processMetrics.set(codeFileValid, problems.length === 0 ? 1 : 0, name);
     }
-    this.#processMetrics.configLastReloadSuccessful.set(isSuccessful ? 1 : 0);
+    this.#processMetrics.set(CATALOGUE.configLastReloadSuccessful, isSuccessful ? 1 : 0);
     const nowMs = this.#clock.now();
     if (isSuccessful) {
-      this.#processMetrics.configLastReloadSuccess.set(nowMs / 1000);
+      this.#processMetrics.set(CATALOGUE.configLastReloadSuccess, nowMs / 1000);
       this.#configLoads = { lastSuccessMs: nowMs, lastFailureMs: undefined };
     } else this.#configLoads = { ...this.#configLoads, lastFailureMs: nowMs };
   }
@@ -134,7 +151,7 @@ export class ExporterMetrics implements Disposable {
     this.#readCurrentValues();
     return [
       ...(selection === 'exporter' ? [] : this.#collectCodes(this.#codeMetrics.keys())),
-      ...this.#processMetrics.set.families,
+      ...this.#processMetrics.families,
       { spec: CATALOGUE.pollDuration, samples: [this.#pollDurations.toSample([])] },
       ...this.#collectVolatile(),
       ...(await this.#collectDefaults()),
@@ -150,19 +167,16 @@ export class ExporterMetrics implements Disposable {
   }
 
   #readCurrentValues(): void {
-    const { pendingResponseBytes, pendingResponseLimit, logLinesDropped } = this.#processMetrics;
-    pendingResponseBytes.set(this.#decodingBudget.usedBytes);
-    pendingResponseLimit.set(this.#decodingBudget.limitBytes);
-    logLinesDropped.set(this.#log.droppedLines);
-    if (this.#state !== undefined) this.#readState(this.#state);
-  }
-
-  #readState({ writeErrors, delayedPublications, lastWriteMs, bytes }: StateStatistics): void {
-    const { stateWriteErrors, stateDelays, stateLastSuccess, stateSize } = this.#processMetrics;
-    stateWriteErrors.set(writeErrors);
-    stateDelays.set(delayedPublications);
-    if (lastWriteMs !== undefined) stateLastSuccess.set(lastWriteMs / 1000);
-    if (bytes !== undefined) stateSize.set(bytes);
+    const metrics = this.#processMetrics;
+    metrics.set(CATALOGUE.pendingResponseBytes, this.#decodingBudget.usedBytes);
+    metrics.set(CATALOGUE.pendingResponseLimit, this.#decodingBudget.limitBytes);
+    metrics.set(CATALOGUE.logLinesDropped, this.#log.droppedLines);
+    if (this.#state === undefined) return;
+    const { writeErrors, delayedPublications, lastWriteMs, bytes } = this.#state;
+    metrics.set(CATALOGUE.stateWriteErrors, writeErrors);
+    metrics.set(CATALOGUE.stateDelayedPublications, delayedPublications);
+    metrics.set(CATALOGUE.stateLastSuccess, lastWriteMs && lastWriteMs / 1000);
+    metrics.set(CATALOGUE.stateSize, bytes);
   }
 
   [Symbol.dispose](): void {
@@ -174,7 +188,7 @@ export class ExporterMetrics implements Disposable {
     const nowMs = this.#clock.monotonic();
     if (this.#lastVolatile === undefined || nowMs - this.#lastVolatile.atMs >= VOLATILE_METRICS_MAX_AGE_MS) {
       const time = { spec: CATALOGUE.time, samples: [{ labels: [], value: this.#clock.now() / 1000 }] };
-      this.#lastVolatile = { atMs: nowMs, families: [time, ...this.#webMetricSet.families] };
+      this.#lastVolatile = { atMs: nowMs, families: [time, ...this.web.families] };
     }
     return this.#lastVolatile.families;
   }
@@ -197,26 +211,4 @@ export class ExporterMetrics implements Disposable {
     const families = this.#codeMetrics.get(serviceCode)?.families ?? [];
     return families.map((family) => this.#labels.addLabels(family, serviceCode));
   }
-}
-
-/** Creates the metrics without a service code, in the order of the catalogue. */
-function createProcessMetrics() {
-  const set = new ProcessMetricSet();
-  return {
-    set,
-    shards: set.create(CATALOGUE.shards),
-    shardIndex: set.create(CATALOGUE.shardIndex),
-    serviceCodes: set.create(CATALOGUE.serviceCodes),
-    buildInfo: set.create(CATALOGUE.buildInfo),
-    pendingResponseBytes: set.create(CATALOGUE.pendingResponseBytes),
-    pendingResponseLimit: set.create(CATALOGUE.pendingResponseLimit),
-    logLinesDropped: set.create(CATALOGUE.logLinesDropped),
-    configLastReloadSuccessful: set.create(CATALOGUE.configLastReloadSuccessful),
-    configLastReloadSuccess: set.create(CATALOGUE.configLastReloadSuccess),
-    codeFileValid: set.create(CATALOGUE.codeFileValid),
-    stateWriteErrors: set.create(CATALOGUE.stateWriteErrors),
-    stateDelays: set.create(CATALOGUE.stateDelayedPublications),
-    stateLastSuccess: set.create(CATALOGUE.stateLastSuccess),
-    stateSize: set.create(CATALOGUE.stateSize),
-  };
 }

@@ -1,5 +1,5 @@
 import { CATALOGUE } from '../catalogue/catalogue.ts';
-import type { ProcessMetricSet } from './process-metrics.ts';
+import { MetricSet } from './metric-set.ts';
 
 const CONNECTION_CLOSE_REASONS = ['max_connections', 'pipelining', 'slow_client'] as const;
 
@@ -27,19 +27,25 @@ export interface WebMetrics {
   setCertificateNotAfter(notAfterMs: number): void;
 }
 
-/** Adds the metrics of the web server to a set. Counters start at 0; the certificate appears with its first value. */
-export function createWebMetrics(set: ProcessMetricSet): WebMetrics {
-  const connections = set.create(CATALOGUE.webConnections);
-  const connectionsClosed = set.create(CATALOGUE.webConnectionsClosed);
-  const requestsRejected = set.create(CATALOGUE.webRequestsRejected);
-  const certificateNotAfter = set.create(CATALOGUE.tlsCertificateNotAfter);
-  connections.set(0);
-  for (const reason of CONNECTION_CLOSE_REASONS) connectionsClosed.set(0, reason);
-  for (const reason of REQUEST_REJECTION_REASONS) requestsRejected.set(0, reason);
+/** Creates the metrics of the web server. Counters start at 0; the certificate appears with its first value. */
+export function createWebMetrics(): WebMetrics & Pick<MetricSet, 'families'> {
+  const { webConnections, webConnectionsClosed, webRequestsRejected, tlsCertificateNotAfter } = CATALOGUE;
+  const set = new MetricSet([
+    webConnections,
+    webConnectionsClosed,
+    webRequestsRejected,
+    tlsCertificateNotAfter,
+  ]);
+  set.set(webConnections, 0);
+  for (const reason of CONNECTION_CLOSE_REASONS) set.set(webConnectionsClosed, 0, reason);
+  for (const reason of REQUEST_REJECTION_REASONS) set.set(webRequestsRejected, 0, reason);
   return {
-    addConnections: (change) => connections.add(change),
-    recordConnectionClosed: (reason) => connectionsClosed.add(1, reason),
-    recordRequestRejected: (reason) => requestsRejected.add(1, reason),
-    setCertificateNotAfter: (notAfterMs) => certificateNotAfter.set(notAfterMs / 1000),
+    addConnections: (change) => set.add(webConnections, change),
+    recordConnectionClosed: (reason) => set.add(webConnectionsClosed, 1, reason),
+    recordRequestRejected: (reason) => set.add(webRequestsRejected, 1, reason),
+    setCertificateNotAfter: (notAfterMs) => set.set(tlsCertificateNotAfter, notAfterMs / 1000),
+    get families() {
+      return set.families;
+    },
   };
 }

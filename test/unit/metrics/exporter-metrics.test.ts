@@ -50,32 +50,36 @@ test('tracking a service code creates its counters at 0, but no gauges of polls'
   metrics.track('A', 15_000);
   const values = await readValues('A');
   const names = [
-    'xvs_exporter_polls_total',
-    ...POLL_ERROR_REASONS.map((reason) => `xvs_exporter_poll_errors_total ${reason}`),
-    'xvs_exporter_polls_aborted_total',
-    'xvs_exporter_received_bytes_total',
+    CATALOGUE.polls.name,
+    ...POLL_ERROR_REASONS.map((reason) => `${CATALOGUE.pollErrors.name} ${reason}`),
+    CATALOGUE.pollsAborted.name,
+    CATALOGUE.receivedBytes.name,
   ];
   for (const name of names) assert.equal(values.get(name), 0, name);
   const others = [...values].filter(([name]) => !names.includes(name));
-  assert.deepEqual(others, [['xvs_exporter_poll_interval_seconds', 15]]);
+  assert.deepEqual(others, [[CATALOGUE.pollInterval.name, 15]]);
 });
 
-test('a successful poll sets both timestamps, a failed poll only that of the last poll', async (t) => {
+test('polls are counted; a successful one sets both timestamps, a failed one only that of the last poll', async (t) => {
   const { metrics, time, readValues } = start(t);
   const poll = metrics.track('A', 15_000);
   poll.recordStart();
+  for (const bytes of [1000, 24]) poll.onBodyBytes(bytes);
   poll.setResponseBytes(1234);
   poll.recordSuccess(0.3);
   time.nowMs += 15_000;
   poll.recordStart();
   poll.recordFailure('http_status', 7);
+  poll.recordAbort();
   const values = await readValues('A');
-  assert.equal(values.get('xvs_exporter_polls_total'), 2);
-  assert.equal(values.get('xvs_exporter_poll_errors_total http_status'), 1);
-  assert.equal(values.get('xvs_exporter_last_success_timestamp_seconds'), 1_700_000_000.25);
-  assert.equal(values.get('xvs_exporter_last_poll_timestamp_seconds'), 1_700_000_015.25);
-  assert.equal(values.get('xvs_exporter_response_bytes'), 1234);
-  assert.equal(values.get('xvs_exporter_last_poll_duration_seconds'), 7);
+  assert.equal(values.get(CATALOGUE.polls.name), 2);
+  assert.equal(values.get(`${CATALOGUE.pollErrors.name} http_status`), 1);
+  assert.equal(values.get(CATALOGUE.lastSuccess.name), 1_700_000_000.25);
+  assert.equal(values.get(CATALOGUE.lastPoll.name), 1_700_000_015.25);
+  assert.equal(values.get(CATALOGUE.responseBytes.name), 1234);
+  assert.equal(values.get(CATALOGUE.lastPollDuration.name), 7);
+  assert.equal(values.get(CATALOGUE.receivedBytes.name), 1024);
+  assert.equal(values.get(CATALOGUE.pollsAborted.name), 1);
 });
 
 test('status, clock offset and certificate are those of the last response, absent if the last poll got none', async (t) => {
@@ -83,8 +87,8 @@ test('status, clock offset and certificate are those of the last response, absen
   const poll = metrics.track('A', 15_000);
   const readResponse = async () => {
     const values = await readValues('A');
-    const names = ['http_status', 'clock_offset_seconds', 'upstream_certificate_not_after_timestamp_seconds'];
-    return names.map((name) => values.get(`xvs_exporter_${name}`));
+    const { httpStatus, clockOffset, upstreamCertificateNotAfter } = CATALOGUE;
+    return [httpStatus, clockOffset, upstreamCertificateNotAfter].map(({ name }) => values.get(name));
   };
   const clockOffset = { aheadMs: -90_000, uncertaintyMs: 600 };
   poll.onResponse({ status: 401, clockOffset, certificateNotAfterMs: 2_000_000_000_000, header });
@@ -101,13 +105,6 @@ test('status, clock offset and certificate are those of the last response, absen
   assert.deepEqual(await readResponse(), [200, 0, undefined]);
   poll.recordFailure('connect', 1);
   assert.deepEqual(await readResponse(), [undefined, undefined, undefined]);
-});
-
-test('received bytes add up over polls', async (t) => {
-  const { metrics, readValues } = start(t);
-  const poll = metrics.track('A', 15_000);
-  for (const bytes of [1000, 24]) poll.onBodyBytes(bytes);
-  assert.equal((await readValues('A')).get('xvs_exporter_received_bytes_total'), 1024);
 });
 
 test('one histogram has the durations of the polls of all service codes', async (t) => {
@@ -147,12 +144,6 @@ test('skipped polls appear with the first one, at 0 until a scrape has been answ
   ]);
 });
 
-test('aborted polls are counted', async (t) => {
-  const { metrics, readValues } = start(t);
-  metrics.track('A', 15_000).recordAbort();
-  assert.equal((await readValues('A')).get(CATALOGUE.pollsAborted.name), 1);
-});
-
 test('the state has series only if there is one, and size and time after the first write', async (t) => {
   const readStateValues = async ({ readValues }: ReturnType<typeof start>) =>
     [...(await readValues())].filter(([name]) => name.startsWith('xvs_exporter_state_'));
@@ -165,8 +156,8 @@ test('the state has series only if there is one, and size and time after the fir
   };
   const started = start(t, state);
   assert.deepEqual(await readStateValues(started), [
-    ['xvs_exporter_state_write_errors_total', 0],
-    ['xvs_exporter_state_delayed_publications_total', 0],
+    [CATALOGUE.stateWriteErrors.name, 0],
+    [CATALOGUE.stateDelayedPublications.name, 0],
   ]);
   Object.assign(state, {
     writeErrors: 1,
@@ -175,10 +166,10 @@ test('the state has series only if there is one, and size and time after the fir
     bytes: 1234,
   });
   assert.deepEqual(await readStateValues(started), [
-    ['xvs_exporter_state_write_errors_total', 1],
-    ['xvs_exporter_state_delayed_publications_total', 2],
-    ['xvs_exporter_state_last_success_timestamp_seconds', 1_700_000_060.25],
-    ['xvs_exporter_state_size_bytes', 1234],
+    [CATALOGUE.stateWriteErrors.name, 1],
+    [CATALOGUE.stateDelayedPublications.name, 2],
+    [CATALOGUE.stateLastSuccess.name, 1_700_000_060.25],
+    [CATALOGUE.stateSize.name, 1234],
   ]);
 });
 
@@ -187,8 +178,8 @@ test('tracking a service code again keeps its counters and sets its interval', a
   metrics.track('A', 15_000).recordStart();
   metrics.track('A', 30_000).recordStart();
   const values = await readValues('A');
-  assert.equal(values.get('xvs_exporter_polls_total'), 2);
-  assert.equal(values.get('xvs_exporter_poll_interval_seconds'), 30);
+  assert.equal(values.get(CATALOGUE.polls.name), 2);
+  assert.equal(values.get(CATALOGUE.pollInterval.name), 30);
 });
 
 test('an untracked service code has no series, and a poll that ends later does not bring them back', async (t) => {
@@ -219,9 +210,9 @@ test('the collections of the exporter and of each service code add up to everyth
     (await metrics.collect(selection)).map(({ spec }) => spec.name);
   const codeNames = await listNames({ serviceCode: 'A' });
   const exporterNames = await listNames('exporter');
-  assert.ok(codeNames.includes('xvs_exporter_polls_total'));
+  assert.ok(codeNames.includes(CATALOGUE.polls.name));
   assert.ok(
-    exporterNames.includes('xvs_exporter_build_info') && exporterNames.includes('process_start_time_seconds'),
+    exporterNames.includes(CATALOGUE.buildInfo.name) && exporterNames.includes('process_start_time_seconds'),
   );
   assert.deepEqual([...codeNames, ...exporterNames], await listNames('everything'));
 });
@@ -278,9 +269,9 @@ test('a complete collection has build, configuration and process metrics', async
   time.nowMs += 1000;
   metrics.recordConfigLoad(false);
   const values = await readValues();
-  assert.equal(values.get('xvs_exporter_build_info 1.2.3 abcdef0 v20.19.0'), 1);
-  assert.equal(values.get('xvs_exporter_config_last_reload_successful'), 0);
-  assert.equal(values.get('xvs_exporter_config_last_reload_success_timestamp_seconds'), 1_700_000_000.25);
+  assert.equal(values.get(`${CATALOGUE.buildInfo.name} 1.2.3 abcdef0 v20.19.0`), 1);
+  assert.equal(values.get(CATALOGUE.configLastReloadSuccessful.name), 0);
+  assert.equal(values.get(CATALOGUE.configLastReloadSuccess.name), 1_700_000_000.25);
   const types = new Map([...(await read())].map(([name, { type }]) => [name, type]));
   assert.equal(types.get('process_cpu_user_seconds'), 'counter');
   assert.equal(types.get('process_resident_memory_bytes'), 'gauge');
