@@ -1,7 +1,9 @@
 import type { FamilySpec, FamilyType } from './family.ts';
 
-const HLS_NOTE = 'HLS (m3u8) is not metered by the service and is always 0.';
-const IN_LAST_LISTING = 'in the last listing';
+/** Part of the help of several families, which the reference states once. */
+export const HLS_NOTE = 'HLS (m3u8) is not metered by the service and is always 0.';
+/** As {@link HLS_NOTE}. */
+export const IN_LAST_LISTING = 'in the last listing';
 
 /** A family: its name tells the type, as OpenMetrics demands of counters and infos. */
 type Definition = Pick<FamilySpec, 'name' | 'help' | 'buckets'> & Partial<Pick<FamilySpec, 'labels'>>;
