@@ -18,19 +18,17 @@ export function checkConstraints(
 
 function checkStaleAfter({ get, locate }: MergedSettings): readonly Problem[] {
   const staleAfterMs = get('poll.stale_after');
-  if (staleAfterMs === undefined) return [];
-  return checkAtLeastInterval(locate('poll.stale_after'), staleAfterMs, get('poll.interval'));
+  const intervalMs = get('poll.interval');
+  if (staleAfterMs === undefined || staleAfterMs >= intervalMs) return [];
+  return [
+    { location: locate('poll.stale_after'), message: describeShortStaleAfter(staleAfterMs, intervalMs) },
+  ];
 }
 
 /** Metrics that expire before the next poll would come and go. */
-export function checkAtLeastInterval(
-  location: string,
-  staleAfterMs: number,
-  intervalMs: number,
-): readonly Problem[] {
-  if (staleAfterMs >= intervalMs) return [];
+export function describeShortStaleAfter(staleAfterMs: number, intervalMs: number): string {
   const expected = `stale_after of at least the interval (${formatDuration(intervalMs)})`;
-  return [{ location, message: expectedFound(expected, formatDuration(staleAfterMs)) }];
+  return expectedFound(expected, formatDuration(staleAfterMs));
 }
 
 /** In scrape mode the interval is the scrape interval: a code that some scrapes do not poll would become stale. */

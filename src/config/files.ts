@@ -1,4 +1,4 @@
-import { basename, dirname, isAbsolute, join } from 'node:path';
+import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
 import type { Problem } from './config-error.ts';
 import { expectedFound, formatValue } from './config-error.ts';
 import { describeSecretMistake } from './secret-text.ts';
@@ -58,13 +58,13 @@ const READ_ERROR_TEXTS: ReadonlyMap<string, string> = new Map([
   ['ETIMEDOUT', 'which could not be read in time; check the mount that it is on'],
 ]);
 
-/** Formats a path that cannot be read, with the reason. */
+/** Describes a path that cannot be read, with the reason and, if it is a lack of permissions, the user that tried. */
 export function describeReadError(path: string, error: unknown): string {
-  return `${formatValue(path)}, ${describeReason(error)}`;
-}
-
-function describeReason(error: unknown): string {
-  return READ_ERROR_TEXTS.get(readErrorCode(error)) ?? 'which cannot be read';
+  const code = readErrorCode(error);
+  const text = READ_ERROR_TEXTS.get(code) ?? 'which cannot be read';
+  const user = process.geteuid?.();
+  const who = text === 'permission denied' && user !== undefined ? ` for user ${user}` : '';
+  return `${path}, ${text}${who}`;
 }
 
 /** Whether a call failed because the path does not exist. */
@@ -78,37 +78,42 @@ export function readErrorCode(error: unknown): string {
 }
 
 /** Reads the text of a file; a failure is a problem at the location of the reference. */
-export async function readText(readFile: ReadFile, file: FileReference): Promise<string | Problem> {
-  const resolved = resolvePath(file.folder, file.path);
+export async function readText(
+  readFile: ReadFile,
+  file: FileReference,
+  expectation = 'a readable file',
+  isShown = (path: string): boolean => !path.includes('-----'),
+): Promise<string | Problem> {
+  const { path, location, folder } = file;
   try {
-    return await readFile(resolved);
+    return await readFile(resolvePath(folder, path));
   } catch (error) {
-    return {
-      location: file.location,
-      message: expectedFound('a readable file', describeReadError(resolved, error)),
-    };
+    const base = resolve(folder ?? '');
+    const shown = isShown(path)
+      ? formatValue(resolve(base, path))
+      : 'a path (not shown, it may be the secret itself)';
+    const remedy =
+      isShown(path) || isAbsolute(path) ? undefined : `the path is relative to ${formatValue(base)}`;
+    return { location, message: expectedFound(expectation, describeReadError(shown, error), remedy) };
   }
 }
 
-/** Reads a secret from a file, without one trailing newline. No message shows the path: it may be the secret itself. */
+/** A path that starts in a folder such as `/run` or has the extension of a file: random text hardly ever does. */
+const UNMISTAKABLE_PATH =
+  /^(?:\.{1,2}|\/[A-Z]?[a-z]+)\/[\w.@/-]+$|^[\w.@/-]+\.(?:crt|key|pem|secret|txt|ya?ml)$/;
+
+function isUnmistakablePath(path: string): boolean {
+  return UNMISTAKABLE_PATH.test(path);
+}
+
+/** Reads a secret from a file, without one trailing newline. A path that may be the secret itself is not shown. */
 export async function readSecret(readFile: ReadFile, file: FileReference): Promise<string | Problem> {
-  const { location } = file;
-  try {
-    const text = await readFile(resolvePath(file.folder, file.path));
-    const secret = text.replace(/\r?\n$/, '');
-    const message =
-      secret === '' ? expectedFound('a file with a secret', 'an empty one') : describeSecretMistake(secret);
-    return message === undefined ? secret : { location, message };
-  } catch (error) {
-    const found = `a path (not shown, it may be the secret itself), ${describeReason(error)}`;
-    return { location, message: expectedFound('a readable file with a secret', found, describeFolder(file)) };
-  }
-}
-
-function describeFolder({ folder, path }: FileReference): string | undefined {
-  return folder === undefined || isAbsolute(path)
-    ? undefined
-    : `the path is relative to ${formatValue(folder)}`;
+  const text = await readText(readFile, file, 'a readable file with a secret', isUnmistakablePath);
+  if (typeof text !== 'string') return text;
+  const secret = text.replace(/\r?\n$/, '');
+  const message =
+    secret === '' ? expectedFound('a file with a secret', 'an empty one') : describeSecretMistake(secret);
+  return message === undefined ? secret : { location: file.location, message };
 }
 
 /** Reads a PEM file that contains an item of the given kind. */
@@ -117,7 +122,10 @@ export async function readPem(
   file: FileReference,
   kind: 'CERTIFICATE' | 'PRIVATE KEY',
 ): Promise<string | Problem> {
-  const text = await readText(readFile, file);
+  const text =
+    kind === 'CERTIFICATE'
+      ? await readText(readFile, file)
+      : await readText(readFile, file, 'a readable file with a key', isUnmistakablePath);
   if (typeof text !== 'string') return text;
   if (new RegExp(`^-----BEGIN (?:[A-Z]+ )?${kind}-----`, 'm').test(text)) return text;
   return {

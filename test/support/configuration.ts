@@ -87,7 +87,8 @@ export async function catchConfigErrorMessage(call: () => unknown): Promise<stri
   try {
     await call();
   } catch (error) {
-    if (error instanceof ConfigError) return error.message;
+    // The user is another one on every machine.
+    if (error instanceof ConfigError) return error.message.replaceAll(/for user \d+/g, 'for user 1000');
     throw error;
   }
   throw new Error('Expected a ConfigError, found none');

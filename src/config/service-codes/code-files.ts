@@ -1,7 +1,7 @@
 import { basename, dirname, join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Problem } from '../config-error.ts';
-import { describeKind, expectedFound } from '../config-error.ts';
+import { describeKind, expectedFound, formatValue } from '../config-error.ts';
 import type { ReadFile } from '../files.ts';
 import { describeReadError, isMissing, resolvePath } from '../files.ts';
 import type { MergedSettings } from '../sources.ts';
@@ -100,7 +100,7 @@ async function findFiles(
       return { path, name, pattern, location };
     });
   } catch (error) {
-    const message = expectedFound('a readable folder', describeReadError(pattern, error));
+    const message = expectedFound('a readable folder', describeReadError(formatValue(pattern), error));
     const folder = keepCodes({ path: pattern, name: glob, pattern }, [{ location, message }], undefined);
     const files = [...(applied?.values() ?? [])].filter((file) => file.pattern === pattern);
     return [folder, ...files.map((file) => keepCodes(file, [], file))];
@@ -144,7 +144,7 @@ async function readCodeFile(
       : keepCodes(file, parsed, lastGood);
   } catch (error) {
     if (isMissing(error)) return undefined;
-    const message = expectedFound('a readable file', describeReadError(path, error));
+    const message = expectedFound('a readable file', describeReadError(formatValue(path), error));
     return keepCodes(file, [{ location, message }], lastGood);
   }
 }

@@ -5,11 +5,12 @@ import type { Shard } from '../../sharding/shard.ts';
 import type { Problem } from '../config-error.ts';
 import { describeKind, expectedFound, formatValue } from '../config-error.ts';
 import type { ServiceCodeSettings } from '../configuration.ts';
-import { checkAtLeastInterval } from '../constraints.ts';
+import { describeShortStaleAfter } from '../constraints.ts';
 import type { ReadFile } from '../files.ts';
 import { readSecret } from '../files.ts';
 import { formatHowToSet, type SettingPath } from '../settings.ts';
 import type { MergedSettings } from '../sources.ts';
+import type { ValuePath } from '../validation.ts';
 import { keepCodes, type AppliedCodeFile, type CodeFile, type CodeList } from './code-files.ts';
 import type { ServiceCodeEntry } from './schema.ts';
 
@@ -29,8 +30,6 @@ export interface ResolutionOptions {
   /** The files in effect, by path; `undefined` at the start. */
   readonly applied?: ReadonlyMap<string, AppliedCodeFile> | undefined;
 }
-
-const BASE_URL = 'the URL of the service';
 
 /** A secret, the problem of reading it, or undefined if none is set. */
 type Secret = string | Problem | undefined;
@@ -79,49 +78,42 @@ async function resolveLists(
   const lists = [...readCodesSetting(settings), ...files];
   const names = lists.flatMap(({ codes }) => codes.map(({ service_code }) => service_code));
   const own = await ownCodes(names, shard);
-  const listed = lists.flatMap((list) =>
-    list.codes.map((code, index) => ({ code, index, list, isOwn: own.has(code.service_code) })),
-  );
   const defaultSecret = await readDefaultSecret(settings, readFile);
-  const secrets = await mapConcurrent(
-    listed,
-    async (code) => (await readOwnSecret(code, readFile)) ?? defaultSecret,
+  const listed = await mapConcurrent(
+    lists.flatMap((list) =>
+      list.codes.map((code, index) => ({ code, index, list, isOwn: own.has(code.service_code) })),
+    ),
+    async (entry) => ({ ...entry, secret: (await readOwnSecret(entry, readFile)) ?? defaultSecret }),
   );
   const common = readCommonSettings(settings);
-  const isUrlMissing = common.baseUrl === undefined && listed.some(({ code }) => code.base_url === undefined);
-  const noCodes = names.length === 0 ? reportNoCodes(settings) : [];
   const firsts = findFirsts(listed);
   const problemsByList = new Map<CodeList, Problem[]>(lists.map((list) => [list, []]));
   const withSecrets = new Map<CodeList, ServiceCodeEntry[]>(lists.map((list) => [list, []]));
-  for (const [index, entry] of listed.entries()) {
-    const secret = secrets[index];
-    const problems = problemsByList.get(entry.list);
-    for (const problem of checkUnique(entry, firsts)) problems?.push(problem);
-    for (const problem of checkSecret(entry, secret, defaultSecret)) problems?.push(problem);
-    for (const problem of checkOwnTimes(entry, common)) problems?.push(problem);
-    for (const problem of checkExpectedNames(entry, common)) problems?.push(problem);
-    withSecrets.get(entry.list)?.push(includeSecret(entry, secret));
+  for (const entry of listed) {
+    const { code, list, index, secret } = entry;
+    withSecrets.get(list)?.push(includeSecret(entry));
+    const problems = problemsByList.get(list);
+    if (typeof secret === 'object' && secret !== defaultSecret) problems?.push(secret);
+    // Located only on failure: finding a location parses the file again.
+    for (const [path, message] of findMistakes(entry, firsts.get(code.service_code), common))
+      problems?.push({ location: list.locate([index, ...path]), message });
   }
   return {
-    serviceCodes: listed.flatMap(({ code, isOwn }, index) => {
-      const secret = secrets[index];
-      return isOwn ? resolveCode(code, typeof secret === 'string' ? secret : '', common) : [];
-    }),
+    serviceCodes: listed.flatMap(({ code, isOwn, secret }) =>
+      isOwn ? resolveCode(code, typeof secret === 'string' ? secret : '', common) : [],
+    ),
     codesOnOtherShards: new Set(names.filter((name) => !own.has(name))),
     codeFiles: files.map((file) => ({ ...file, codesWithSecrets: withSecrets.get(file) ?? [] })),
-    problems:
-      noCodes.length > 0
-        ? [...reportMissingCommonSettings(settings), ...noCodes]
-        : [
-            ...(isUrlMissing ? [reportMissing('upstream.base_url', BASE_URL)] : []),
-            ...(typeof defaultSecret === 'object' ? [defaultSecret] : []),
-          ],
+    problems: [
+      ...reportMissingSettings(settings, listed),
+      ...(typeof defaultSecret === 'object' ? [defaultSecret] : []),
+    ],
     problemsByList,
   };
 }
 
 /** The entry with the text of its secret file, if this shard has read one. */
-function includeSecret({ code, isOwn }: ListedCode, secret: Secret): ServiceCodeEntry {
+function includeSecret({ code, isOwn, secret }: ListedCode): ServiceCodeEntry {
   const hasFile = isOwn && code.secret_file !== undefined && typeof secret === 'string';
   return hasFile ? { ...code, secret, secret_file: undefined } : code;
 }
@@ -132,6 +124,7 @@ interface ListedCode {
   readonly list: CodeList;
   /** Whether this shard polls it. */
   readonly isOwn: boolean;
+  readonly secret: Secret;
 }
 
 function readCodesSetting({ get, origin }: MergedSettings): readonly CodeList[] {
@@ -141,24 +134,33 @@ function readCodesSetting({ get, origin }: MergedSettings): readonly CodeList[] 
   return [{ codes, folder: entry.folder, locate: entry.locate, isInEffect: true }];
 }
 
-/** An empty list of codes is a mistake unless files may add some. */
-function reportNoCodes({ get, origin, locate }: MergedSettings): readonly Problem[] {
-  if (get('service_code_files') !== undefined) return [];
+/** Reports what every code needs and none has. An empty configuration gets all errors together. */
+function reportMissingSettings(
+  { get, origin, locate }: MergedSettings,
+  listed: readonly ListedCode[],
+): readonly Problem[] {
+  const problems: Problem[] = [];
+  const report = (path: SettingPath, expected: string, remedy = formatHowToSet(path)) =>
+    problems.push({ location: path, message: expectedFound(expected, 'none', remedy) });
+  // An empty list of codes is a mistake unless files may add some.
+  const isEmpty = listed.length === 0 && get('service_code_files') === undefined;
+  if (get('upstream.base_url') === undefined && (isEmpty || listed.some(({ code }) => !code.base_url)))
+    report('upstream.base_url', 'the URL of the service');
+  if (!isEmpty) return problems;
+  if (get('secret') === undefined && get('secret_file') === undefined)
+    report(
+      'secret',
+      'the shared secret',
+      'set secret or secret_file in the file, XVS_SECRET or XVS_SECRET_FILE',
+    );
   const expected = 'at least one service code';
-  return origin('service_codes') === undefined
-    ? [reportMissing('service_codes', expected)]
-    : [{ location: locate('service_codes'), message: expectedFound(expected, describeKind([])) }];
-}
-
-/** Reports missing settings that every service code needs, so that an empty configuration gets all errors together. */
-function reportMissingCommonSettings({ get }: MergedSettings): readonly Problem[] {
-  const secretRemedy = 'set secret or secret_file in the file, XVS_SECRET or XVS_SECRET_FILE';
-  return [
-    ...(get('upstream.base_url') === undefined ? [reportMissing('upstream.base_url', BASE_URL)] : []),
-    ...(get('secret') === undefined && get('secret_file') === undefined
-      ? [{ location: 'secret', message: expectedFound('the shared secret', 'none', secretRemedy) }]
-      : []),
-  ];
+  if (origin('service_codes') === undefined) report('service_codes', expected);
+  else
+    problems.push({
+      location: locate('service_codes'),
+      message: expectedFound(expected, describeKind([])),
+    });
+  return problems;
 }
 
 /** The first entry of each code: those in effect come before those of new and changed files. */
@@ -173,13 +175,34 @@ function findFirsts(listed: readonly ListedCode[]): ReadonlyMap<string, ListedCo
   return firsts;
 }
 
-function checkUnique(entry: ListedCode, firsts: ReadonlyMap<string, ListedCode>): readonly Problem[] {
-  const name = entry.code.service_code;
-  const first = firsts.get(name);
-  if (first === undefined || first === entry) return [];
-  const found = `${formatValue(name)} again, which is also at ${first.list.locate([first.index])}`;
-  const message = expectedFound('each service code once', found);
-  return [{ location: entry.list.locate([entry.index]), message }];
+/** Finds the mistakes of a code whose values are each valid: their path in the entry, and the message. */
+function* findMistakes(
+  entry: ListedCode,
+  first: ListedCode | undefined,
+  common: CommonSettings,
+): Generator<readonly [path: ValuePath, message: string]> {
+  const { code, secret } = entry;
+  const name = formatValue(code.service_code);
+  if (first !== undefined && first !== entry) {
+    const found = `${name} again, which is also at ${first.list.locate([first.index])}`;
+    yield [[], expectedFound('each service code once', found)];
+  }
+  if (secret === undefined) {
+    const remedy =
+      "set the code's secret or secret_file, or XVS_SECRET or XVS_SECRET_FILE for all codes without their own";
+    yield [[], expectedFound(`a secret for service code ${name}`, 'none', remedy)];
+  }
+  const { staleAfterMs, intervalMs } = resolveTimes(code, common);
+  const own = code.stale_after === undefined ? 'interval' : 'stale_after';
+  if (code[own] !== undefined && staleAfterMs < intervalMs)
+    yield [[own], describeShortStaleAfter(staleAfterMs, intervalMs)];
+  // Names can only be found where the exporter knows them.
+  const { expect, task_name = common.taskName } = code;
+  if (expect !== undefined && expect.names.length > 0 && task_name === undefined) {
+    const remedy = "set tasks.name, or the code's task_name, to the source of names";
+    const expected = 'a source of names of tasks, because names are expected';
+    yield [['expect', 'names'], expectedFound(expected, 'none', remedy)];
+  }
 }
 
 /** Settings of codes without their own; read once, because there may be thousands of codes. */
@@ -234,56 +257,20 @@ async function readDefaultSecret(
   return await readSecret(readFile, { path, location, folder: origin('secret_file')?.folder });
 }
 
-async function readOwnSecret({ code, index, list, isOwn }: ListedCode, readFile: ReadFile): Promise<Secret> {
+async function readOwnSecret(
+  { code, index, list, isOwn }: Omit<ListedCode, 'secret'>,
+  readFile: ReadFile,
+): Promise<Secret> {
   const path = code.secret_file;
   if (path === undefined) return code.secret;
   const locate = () => list.locate([index, 'secret_file']);
   if (code.secret !== undefined) return rejectBothSecrets(locate(), list.locate([index, 'secret']));
   if (!isOwn) return '';
   const secret = await readSecret(readFile, { path, location: '', folder: list.folder });
-  // Located only on failure: finding a location parses the file again.
   return typeof secret === 'string' ? secret : { ...secret, location: locate() };
 }
 
 function rejectBothSecrets(location: string, other: string): Problem {
-  return {
-    location,
-    message: expectedFound('either a secret or a secret file', `both; the secret is at ${other}`),
-  };
-}
-
-/** Problems of the code's own secret; those of the default secret are reported once, elsewhere. */
-function checkSecret(
-  { code, index, list }: ListedCode,
-  secret: Secret,
-  defaultSecret: Secret,
-): readonly Problem[] {
-  if (typeof secret === 'string') return [];
-  if (secret !== undefined) return secret === defaultSecret ? [] : [secret];
-  const remedy =
-    "set the code's secret or secret_file, or XVS_SECRET or XVS_SECRET_FILE for all codes without their own";
-  const expected = `a secret for service code ${formatValue(code.service_code)}`;
-  return [{ location: list.locate([index]), message: expectedFound(expected, 'none', remedy) }];
-}
-
-function checkOwnTimes({ code, index, list }: ListedCode, common: CommonSettings): readonly Problem[] {
-  const own = code.stale_after === undefined ? 'interval' : 'stale_after';
-  if (code[own] === undefined) return [];
-  const { staleAfterMs, intervalMs } = resolveTimes(code, common);
-  // Located only on failure, too.
-  if (staleAfterMs >= intervalMs) return [];
-  return checkAtLeastInterval(list.locate([index, own]), staleAfterMs, intervalMs);
-}
-
-/** Names can only be found where the exporter knows them. */
-function checkExpectedNames({ code, index, list }: ListedCode, common: CommonSettings): readonly Problem[] {
-  const { expect, task_name = common.taskName } = code;
-  if (expect === undefined || expect.names.length === 0 || task_name !== undefined) return [];
-  const remedy = "set tasks.name, or the code's task_name, to the source of names";
-  const message = expectedFound('a source of names of tasks, because names are expected', 'none', remedy);
-  return [{ location: list.locate([index, 'expect', 'names']), message }];
-}
-
-function reportMissing(path: SettingPath, expected: string): Problem {
-  return { location: path, message: expectedFound(expected, 'none', formatHowToSet(path)) };
+  const found = `both; the secret is at ${other}`;
+  return { location, message: expectedFound('either a secret or a secret file', found) };
 }

@@ -358,8 +358,8 @@ const mistakes: readonly (readonly [name: string, given: ConfigurationInput, mes
   ],
   [
     'a configuration file that is missing',
-    { env: REQUIRED_ENVIRONMENT, args: ['--config.file=none.yml'] },
-    'flag --config.file: expected a readable file, found "none.yml", which does not exist',
+    { env: REQUIRED_ENVIRONMENT, args: ['--config.file=/none.yml'] },
+    'flag --config.file: expected a readable file, found "/none.yml", which does not exist',
   ],
   [
     'a configuration file that is a directory',
@@ -370,10 +370,10 @@ const mistakes: readonly (readonly [name: string, given: ConfigurationInput, mes
     'a configuration file with another read error, and an invalid flag',
     {
       env: REQUIRED_ENVIRONMENT,
-      args: ['--config.file=x', '--poll.interval=0'],
-      files: { x: { code: 'EIO' } },
+      args: ['--config.file=/x', '--poll.interval=0'],
+      files: { '/x': { code: 'EIO' } },
     },
-    'flag --config.file: expected a readable file, found "x", which cannot be read\n' +
+    'flag --config.file: expected a readable file, found "/x", which cannot be read\n' +
       'flag --poll.interval: expected a duration from 1s to 24d, found "0"',
   ],
   [

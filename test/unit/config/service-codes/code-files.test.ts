@@ -198,12 +198,12 @@ const WRONG_FILES: readonly [string, Files, string][] = [
   [
     'a file without read permission',
     { '/etc/codes/a.yml': { code: 'EACCES' } },
-    '/etc/xvs.yml:1:22 service_code_files[0]: expected a readable file, found "/etc/codes/a.yml", permission denied',
+    '/etc/xvs.yml:1:22 service_code_files[0]: expected a readable file, found "/etc/codes/a.yml", permission denied for user 1000',
   ],
   [
     'a folder without read permission',
     { '/etc/codes': { code: 'EACCES' } },
-    '/etc/xvs.yml:1:22 service_code_files[0]: expected a readable folder, found "/etc/codes/*.yml", permission denied\n/etc/xvs.yml:1:35 service_code_files[1]: expected a readable folder, found "/etc/codes/*.json", permission denied',
+    '/etc/xvs.yml:1:22 service_code_files[0]: expected a readable folder, found "/etc/codes/*.yml", permission denied for user 1000\n/etc/xvs.yml:1:35 service_code_files[1]: expected a readable folder, found "/etc/codes/*.json", permission denied for user 1000',
   ],
   [
     'mistakes in two files',
