@@ -43,8 +43,17 @@ export type WebSettings = Configuration['web'];
 /** Reads the parts of the configuration that need nothing but settings. */
 export function readStaticSettings(settings: MergedSettings) {
   const { get } = settings;
+  const statePath = readPath(settings, 'state.path');
+  const file = readPath(settings, 'config.file');
   return {
-    signing: readSigningScheme(settings),
+    signing: {
+      algorithm: get('signing.algorithm'),
+      template: get('signing.template'),
+      encoding: get('signing.encoding'),
+      timestampUnit: get('signing.timestamp_unit'),
+      signatureHeader: get('signing.signature_header'),
+      timestampHeader: get('signing.timestamp_header'),
+    } satisfies SigningScheme,
     poll: { mode: get('poll.mode'), minAgeMs: get('poll.min_age') },
     metrics: {
       maxLabelSets: get('metrics.max_label_sets'),
@@ -55,48 +64,21 @@ export function readStaticSettings(settings: MergedSettings) {
       maxStreamRate: get('ledger.max_stream_rate'),
       rememberTasksForMs: get('ledger.remember_tasks_for'),
     },
-    state: readStateSettings(settings),
-    web: readWebSettings(settings),
+    /** `undefined` without `state.path`. */
+    state: statePath === undefined ? undefined : { path: statePath, retainMs: get('state.retain') },
+    web: {
+      configFile: readPath(settings, 'web.config.file'),
+      hasOpenProbes: get('web.open_probes'),
+      listenAddresses: get('web.listen_address'),
+      telemetryPath: get('web.telemetry_path'),
+      grafanaUrl: get('web.grafana_url'),
+      maxRequests: get('web.max_requests'),
+      isLifecycleEnabled: get('web.enable_lifecycle'),
+    },
     /** Absolute path of the configuration file. */
-    file: readConfigurationFile(settings),
+    file: file === undefined ? undefined : resolve(file),
     log: { level: get('log.level'), format: get('log.format') },
   } as const;
-}
-
-function readSigningScheme({ get }: MergedSettings): SigningScheme {
-  return {
-    algorithm: get('signing.algorithm'),
-    template: get('signing.template'),
-    encoding: get('signing.encoding'),
-    timestampUnit: get('signing.timestamp_unit'),
-    signatureHeader: get('signing.signature_header'),
-    timestampHeader: get('signing.timestamp_header'),
-  };
-}
-
-function readWebSettings(settings: MergedSettings) {
-  const { get } = settings;
-  const configFile = readPath(settings, 'web.config.file');
-  return {
-    ...(configFile !== undefined && { configFile }),
-    hasOpenProbes: get('web.open_probes'),
-    listenAddresses: get('web.listen_address'),
-    telemetryPath: get('web.telemetry_path'),
-    grafanaUrl: get('web.grafana_url'),
-    maxRequests: get('web.max_requests'),
-    isLifecycleEnabled: get('web.enable_lifecycle'),
-  } as const;
-}
-
-function readConfigurationFile(settings: MergedSettings): string | undefined {
-  const file = readPath(settings, 'config.file');
-  return file === undefined ? undefined : resolve(file);
-}
-
-/** `undefined` without `state.path`. */
-function readStateSettings(settings: MergedSettings) {
-  const path = readPath(settings, 'state.path');
-  return path === undefined ? undefined : { path, retainMs: settings.get('state.retain') };
 }
 
 /** The path of a file, relative to the file that names it. */

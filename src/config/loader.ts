@@ -72,9 +72,10 @@ async function resolveConfiguration(
   if ('location' in configuredShard) throw new ConfigError([configuredShard]);
   const shard = fixedShard ?? configuredShard;
   const options = { readFile, shard, applied };
-  const { problems, codeFiles, ...codes } = await resolveCodes(settings, files, options);
-  const { upstream, problems: upstreamProblems } = await readUpstreamSettings(settings, env, readFile);
-  throwIfAny([...problems, ...checkConstraints(settings, codes.serviceCodes), ...upstreamProblems]);
+  const { problems: codeProblems, codeFiles, ...codes } = await resolveCodes(settings, files, options);
+  const problems = [...codeProblems, ...checkConstraints(settings, codes.serviceCodes)];
+  const upstream = await readUpstreamSettings(settings, env, readFile, problems);
+  throwIfAny(problems);
   return { configuration: { ...readStaticSettings(settings), upstream, shard, ...codes }, codeFiles };
 }
 

@@ -14,33 +14,33 @@ interface TlsSettings {
 
 /** Proxies from the environment of the process, in the variables that curl reads. */
 interface ProxySettings {
-  readonly httpProxy?: string;
-  readonly httpsProxy?: string;
-  readonly noProxy?: string;
+  readonly httpProxy?: string | undefined;
+  readonly httpsProxy?: string | undefined;
+  readonly noProxy?: string | undefined;
 }
 
 /** How to connect to the service, whatever the service code. */
-export interface UpstreamSettings extends Readonly<ReturnType<typeof readUpstreamLimits>> {
+export interface UpstreamSettings {
+  readonly timeoutMs: number;
+  readonly maxResponseBytes: number;
+  readonly maxConnections: number;
   readonly tls: TlsSettings;
   readonly proxy: ProxySettings;
 }
 
+/** Reads the settings and the files that they name; appends the mistakes to `problems`. */
 export async function readUpstreamSettings(
   settings: MergedSettings,
   environment: Environment,
   readFile: ReadFile,
-): Promise<{ readonly upstream: UpstreamSettings; readonly problems: readonly Problem[] }> {
-  const problems: Problem[] = [];
-  const tls = await readTlsSettings(settings, readFile, problems);
-  const proxy = readProxySettings(environment, problems);
-  return { upstream: { ...readUpstreamLimits(settings), tls, proxy }, problems };
-}
-
-function readUpstreamLimits({ get }: MergedSettings) {
+  problems: Problem[],
+): Promise<UpstreamSettings> {
   return {
-    timeoutMs: get('upstream.timeout'),
-    maxResponseBytes: get('upstream.max_response_size'),
-    maxConnections: get('upstream.max_connections'),
+    timeoutMs: settings.get('upstream.timeout'),
+    maxResponseBytes: settings.get('upstream.max_response_size'),
+    maxConnections: settings.get('upstream.max_connections'),
+    tls: await readTlsSettings(settings, readFile, problems),
+    proxy: readProxySettings(environment, problems),
   };
 }
 
@@ -71,41 +71,28 @@ async function readTlsSettings(
   return tls;
 }
 
-/** Reads `http_proxy`, `https_proxy` and `no_proxy`. */
+/**
+ * Reads `http_proxy`, `https_proxy` and `no_proxy`: a variable in lower case, else in upper case, as curl does; an empty one
+ * counts as not set.
+ */
 export function readProxySettings(environment: Environment, problems: Problem[]): ProxySettings {
-  const httpProxy = readProxyUrl(environment, 'http_proxy', problems);
-  const httpsProxy = readProxyUrl(environment, 'https_proxy', problems);
-  const noProxy = readVariable(environment, 'no_proxy')?.value;
-  return {
-    ...(httpProxy !== undefined && { httpProxy }),
-    ...(httpsProxy !== undefined && { httpsProxy }),
-    ...(noProxy !== undefined && { noProxy }),
+  const readVariable = (name: string): string | undefined =>
+    environment[name] || environment[name.toUpperCase()] || undefined;
+  const readUrl = (name: string): string | undefined => {
+    const value = readVariable(name);
+    if (value === undefined) return undefined;
+    // Without a scheme it is an HTTP proxy, as for curl.
+    const url = value.includes('://') ? value : `http://${value}`;
+    if (URL.canParse(url) && /^https?:$/.test(new URL(url).protocol)) return url;
+    // The value is not shown: it may contain the password of the proxy.
+    const message = expectedFound('a proxy such as http://proxy.example.com:3128', 'a string (not shown)');
+    const variable = environment[name] === value ? name : name.toUpperCase();
+    problems.push({ location: `environment variable ${variable}`, message });
+    return undefined;
   };
-}
-
-/** A variable in lower case, else in upper case, as curl reads them; an empty one counts as not set. */
-function readVariable(
-  environment: Environment,
-  lowerCaseName: string,
-): { readonly name: string; readonly value: string } | undefined {
-  return [lowerCaseName, lowerCaseName.toUpperCase()]
-    .map((name) => ({ name, value: environment[name] ?? '' }))
-    .find(({ value }) => value !== '');
-}
-
-/** The URL of a proxy; without a scheme it is an HTTP proxy, as for curl. */
-function readProxyUrl(
-  environment: Environment,
-  lowerCaseName: string,
-  problems: Problem[],
-): string | undefined {
-  const variable = readVariable(environment, lowerCaseName);
-  if (variable === undefined) return undefined;
-  const { name, value } = variable;
-  const url = value.includes('://') ? value : `http://${value}`;
-  if (URL.canParse(url) && /^https?:$/.test(new URL(url).protocol)) return url;
-  // The value is not shown: it may contain the password of the proxy.
-  const message = expectedFound('a proxy such as http://proxy.example.com:3128', 'a string (not shown)');
-  problems.push({ location: `environment variable ${name}`, message });
-  return undefined;
+  return {
+    httpProxy: readUrl('http_proxy'),
+    httpsProxy: readUrl('https_proxy'),
+    noProxy: readVariable('no_proxy'),
+  };
 }

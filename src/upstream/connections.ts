@@ -15,10 +15,10 @@ interface TlsOptions {
 
 /** Proxies as http or https URLs. If `httpsProxy` is missing, `httpProxy` serves both. */
 interface ProxyOptions {
-  readonly httpProxy?: string;
-  readonly httpsProxy?: string;
+  readonly httpProxy?: string | undefined;
+  readonly httpsProxy?: string | undefined;
   /** Hosts to connect to directly, separated by commas or spaces: `host`, `.domain`, `host:port`, or `*` for all. */
-  readonly noProxy?: string;
+  readonly noProxy?: string | undefined;
 }
 
 export interface ConnectionOptions {

@@ -78,6 +78,7 @@ function createConfiguration(
     metrics: { maxLabelSets: limits.maxLabelSets, perTask: true, maxTasks: 1000 },
     ledger: LEDGER_DEFAULTS,
     web: {
+      configFile: undefined,
       listenAddresses: [],
       telemetryPath: '/metrics',
       grafanaUrl: undefined,

@@ -33,7 +33,7 @@ const DEFAULTS: Configuration = {
     maxResponseBytes: 1_073_741_824,
     maxConnections: 64,
     tls: {},
-    proxy: {},
+    proxy: { httpProxy: undefined, httpsProxy: undefined, noProxy: undefined },
   },
   signing: PUBLISHED_SCHEME,
   serviceCodes: [TESTING],
@@ -43,6 +43,7 @@ const DEFAULTS: Configuration = {
   metrics: { maxLabelSets: DEFAULT_MAX_LABEL_SETS, perTask: false, maxTasks: 1000 },
   ledger: LEDGER_DEFAULTS,
   web: {
+    configFile: undefined,
     listenAddresses: [{ host: undefined, port: 20_928 }],
     telemetryPath: '/metrics',
     grafanaUrl: undefined,
