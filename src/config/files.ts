@@ -125,7 +125,7 @@ export async function readPem(
   const text =
     kind === 'CERTIFICATE'
       ? await readText(readFile, file)
-      : await readText(readFile, file, 'a readable file with a key', isUnmistakablePath);
+      : await readText(readFile, file, undefined, isUnmistakablePath);
   if (typeof text !== 'string') return text;
   if (new RegExp(`^-----BEGIN (?:[A-Z]+ )?${kind}-----`, 'm').test(text)) return text;
   return {

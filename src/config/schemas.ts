@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { isTaskNameSource } from '../listing/task-name.ts';
-import { describeKind } from './config-error.ts';
+import { describeKind, expectedFound, formatValue } from './config-error.ts';
 import { describeSecretMistake } from './secret-text.ts';
 import { formatDuration, parseBitRate, parseDuration, parseSize } from './units.ts';
 import { expected, parsedBy, reject } from './validation.ts';
@@ -17,44 +17,55 @@ export interface SchemaMeta {
 
 export const schemaMeta = z.registry<SchemaMeta>();
 
+const NOT_SHOWN = 'a string (not shown)';
+
+/** An empty text, or one like a number with a unit. Others are not shown: they may be secrets in the wrong place. */
+const NUMBER_LIKE = /^$|^[-+]?\d[\d.,]*\s?[a-z]{0,9}(?:\/[a-z]{1,3})?$/i;
+
+function showNumber(raw: unknown): string {
+  return typeof raw === 'string' && !NUMBER_LIKE.test(raw) ? NOT_SHOWN : formatValue(raw);
+}
+
+/** A quantity with a unit: `parse` gives `undefined` for other texts, `range` says what is wrong with a number. */
+function quantity(
+  typeName: string,
+  example: string,
+  parse: (text: string) => number | undefined,
+  range: (value: number) => string | undefined,
+) {
+  return z
+    .unknown()
+    .transform((raw, context): number => {
+      const isText = typeof raw === 'string' || typeof raw === 'number';
+      const value = isText ? parse(String(raw)) : undefined;
+      const expectation = value === undefined ? `a ${typeName} such as ${example}` : range(value);
+      return value === undefined || expectation !== undefined
+        ? reject(context, expectedFound(expectation ?? '', showNumber(raw)))
+        : value;
+    })
+    .register(schemaMeta, { typeName });
+}
+
 /** Node's timers hold 31 bits of milliseconds (24.8 days) and fire immediately beyond. */
 const MAX_DURATION_MS = 24 * 86_400_000;
 
 /** A duration of at least `minMs` in Prometheus syntax; gives milliseconds. */
 export function duration(minMs: number) {
-  const syntax = expected('a duration such as 15s');
-  const range = expected(`a duration from ${formatDuration(minMs)} to ${formatDuration(MAX_DURATION_MS)}`);
-  return z
-    .unknown()
-    .transform((raw, context) => {
-      const ms = raw === 0 ? 0 : typeof raw === 'string' ? parseDuration(raw) : undefined;
-      if (ms === undefined) return reject(context, syntax.error({ input: raw }));
-      return ms < minMs || ms > MAX_DURATION_MS ? reject(context, range.error({ input: raw })) : ms;
-    })
-    .register(schemaMeta, { typeName: 'duration' });
+  const range = `a duration from ${formatDuration(minMs)} to ${formatDuration(MAX_DURATION_MS)}`;
+  return quantity('duration', '15s', parseDuration, (ms) =>
+    ms < minMs || ms > MAX_DURATION_MS ? range : undefined,
+  );
 }
 
 /** A size of at least one byte; gives bytes. */
-export const size = z
-  .unknown()
-  .transform((raw, context) => {
-    const bytes = typeof raw === 'string' || typeof raw === 'number' ? parseSize(String(raw)) : undefined;
-    if (bytes === undefined) return reject(context, expected('a size such as 256MiB').error({ input: raw }));
-    return bytes === 0 ? reject(context, expected('a size of at least 1 byte').error({ input: raw })) : bytes;
-  })
-  .register(schemaMeta, { typeName: 'size' });
+export const size = quantity('size', '256MiB', parseSize, (bytes) =>
+  bytes === 0 ? 'a size of at least 1 byte' : undefined,
+);
 
 /** A bit rate above 0; gives bytes per second. */
-export const bitRate = z
-  .unknown()
-  .transform((raw, context) => {
-    const bytesPerSecond = typeof raw === 'string' ? parseBitRate(raw) : undefined;
-    const message = bytesPerSecond === 0 ? 'a bit rate above 0' : 'a bit rate such as 40Gbit/s';
-    return bytesPerSecond === undefined || bytesPerSecond === 0
-      ? reject(context, expected(message).error({ input: raw }))
-      : bytesPerSecond;
-  })
-  .register(schemaMeta, { typeName: 'bit rate' });
+export const bitRate = quantity('bit rate', '40Gbit/s', parseBitRate, (rate) =>
+  rate === 0 ? 'a bit rate above 0' : undefined,
+);
 
 /** An integer within bounds, also as decimal digits. */
 export function integer(min: number, max: number) {
@@ -65,7 +76,7 @@ export function integer(min: number, max: number) {
         ? value
         : undefined;
     },
-    expected(`an integer from ${min} to ${max}`),
+    expected(`an integer from ${min} to ${max}`, { show: showNumber }),
   ).register(schemaMeta, { typeName: 'number' });
 }
 

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import { raceAbort } from '../runtime/abort.ts';
 import type { Clock } from '../runtime/clock.ts';
-import { mapConcurrent } from '../runtime/concurrency.ts';
 import { findMatchingFiles, readErrorCode, type ConfigFileSystem } from './files.ts';
 
 const CHECK_INTERVAL_MS = 5000;
@@ -60,11 +59,12 @@ export class WatchedFiles {
   async check(isThorough: boolean): Promise<WatchedFiles> {
     const current = new WatchedFiles(this.#files);
     for (const glob of this.#globs.keys()) await current.findMatchingFiles(glob).catch(() => undefined);
-    await mapConcurrent([...this.#byPath], async ([path, known]) => {
+    const checks = [...this.#byPath].map(async ([path, known]) => {
       const isSame = !isThorough && (await this.#readStamp(path)) === known.stamp;
       if (isSame) current.#byPath.set(path, known);
       else await current.readFile(path).catch(() => undefined);
     });
+    await Promise.all(checks);
     if (!this.equals(current)) return current;
     this.#byPath = current.#byPath;
     return this;

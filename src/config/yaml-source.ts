@@ -1,4 +1,4 @@
-import type { ErrorCode, Node, Pair, YAMLMap } from 'yaml';
+import type { ErrorCode, Node, Pair } from 'yaml';
 import { isAlias, isMap, isScalar, isSeq, LineCounter, parseDocument, visit } from 'yaml';
 import type { Problem } from './config-error.ts';
 import { expectedFound, formatValue } from './config-error.ts';
@@ -80,25 +80,14 @@ export function parseYaml(
       if (!isScalar(key)) faults.push({ offset: getOffset(key), found: NON_STRING_KEY });
     },
   });
-  const fault = findFirst(faults);
+  const [fault] = faults.toSorted((one, other) => one.offset - other.offset);
   if (fault !== undefined)
     return { location: locateOffset(fault.offset), message: expectedFound('valid YAML', fault.found) };
   const value = toValue(document);
   if (value === TOO_MANY_ALIASES) {
     return { location: locateOffset(0), message: expectedFound('valid YAML', 'too many nested aliases') };
   }
-  const findPair = createPairFinder();
-  return {
-    value,
-    locate: (path, isKey = false) => locateOffset(findOffset(document.contents, path, isKey, findPair)),
-  };
-}
-
-function findFirst(faults: readonly SyntaxFault[]): SyntaxFault | undefined {
-  return faults.reduce<SyntaxFault | undefined>(
-    (first, fault) => (first === undefined || fault.offset < first.offset ? fault : first),
-    undefined,
-  );
+  return { value, locate: (path, isKey = false) => locateOffset(findOffset(document.contents, path, isKey)) };
 }
 
 function findDuplicateKey(items: readonly Pair[]): unknown {
@@ -125,12 +114,7 @@ function getOffset(node: unknown): number {
   return isMap(node) || isSeq(node) || isScalar(node) || isAlias(node) ? (node.range?.[0] ?? 0) : 0;
 }
 
-function findOffset(
-  root: Node | null,
-  path: ValuePath,
-  isKey: boolean,
-  findPair: (map: YAMLMap, key: string | number) => Pair | undefined,
-): number {
+function findOffset(root: Node | null, path: ValuePath, isKey: boolean): number {
   let node: unknown = root;
   let offset = getOffset(root);
   for (const [depth, step] of path.entries()) {
@@ -139,7 +123,9 @@ function findOffset(
       offset = getOffset(node);
       continue;
     }
-    const pair = isMap(node) ? findPair(node, step) : undefined;
+    const pair = isMap(node)
+      ? node.items.find(({ key }) => isScalar(key) && String(key.value) === String(step))
+      : undefined;
     if (pair === undefined) return offset;
     const isRequestedKey = isKey && depth === path.length - 1;
     offset = getOffset(isRequestedKey || isEmpty(pair.value) ? pair.key : pair.value);
@@ -153,21 +139,6 @@ function isEmpty(node: unknown): boolean {
   return (
     !isMap(node) && !isSeq(node) && !isAlias(node) && !(isScalar(node) && node.range?.[0] !== node.range?.[1])
   );
-}
-
-/** Finds pairs by key, with an index of each mapping that it has searched: there may be thousands of mistakes. */
-function createPairFinder(): (map: YAMLMap, key: string | number) => Pair | undefined {
-  const indexes = new Map<YAMLMap, ReadonlyMap<string, Pair>>();
-  return (map, key) => {
-    let index = indexes.get(map);
-    if (index === undefined) {
-      index = new Map(
-        map.items.flatMap((pair) => (isScalar(pair.key) ? [[String(pair.key.value), pair]] : [])),
-      );
-      indexes.set(map, index);
-    }
-    return index.get(String(key));
-  };
 }
 
 /** Locates parts of a source below `path`: `/etc/xvs.yml:7:13 poll.interval`. */

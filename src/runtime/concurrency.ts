@@ -4,9 +4,6 @@ import type { ItemCount } from './steps.ts';
 /** Few enough that scrapes and polls do not wait noticeably. */
 const DEFAULT_ITEMS_PER_YIELD = 20;
 
-/** Bounds the files that are open at the same time: a process may have few descriptors. */
-const MAX_CONCURRENT = 32;
-
 /** Maps items in order and yields to the event loop after every `itemsPerYield` of them. */
 export async function mapYielding<Item, Result>(
   items: readonly Item[],
@@ -35,16 +32,4 @@ export async function runInTurns<Result>(
     items = 0;
     await yieldToEventLoop();
   }
-}
-
-/** Maps items concurrently, in batches of 32. Results are in the order of the items; the first rejection rejects. */
-export async function mapConcurrent<Item, Result>(
-  items: readonly Item[],
-  map: (item: Item) => Promise<Result>,
-): Promise<readonly Result[]> {
-  const results: Result[] = [];
-  for (let start = 0; start < items.length; start += MAX_CONCURRENT) {
-    results.push(...(await Promise.all(items.slice(start, start + MAX_CONCURRENT).map(map))));
-  }
-  return results;
 }

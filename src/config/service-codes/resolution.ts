@@ -1,5 +1,4 @@
 import { NO_STATIC_LABELS } from '../../metrics/catalogue/family.ts';
-import { mapConcurrent } from '../../runtime/concurrency.ts';
 import { ownCodes } from '../../sharding/own-codes.ts';
 import type { Shard } from '../../sharding/shard.ts';
 import type { Problem } from '../config-error.ts';
@@ -79,11 +78,13 @@ async function resolveLists(
   const names = lists.flatMap(({ codes }) => codes.map(({ service_code }) => service_code));
   const own = await ownCodes(names, shard);
   const defaultSecret = await readDefaultSecret(settings, readFile);
-  const listed = await mapConcurrent(
+  const listed = await Promise.all(
     lists.flatMap((list) =>
-      list.codes.map((code, index) => ({ code, index, list, isOwn: own.has(code.service_code) })),
+      list.codes.map(async (code, index): Promise<ListedCode> => {
+        const entry = { code, index, list, isOwn: own.has(code.service_code) };
+        return { ...entry, secret: (await readOwnSecret(entry, readFile)) ?? defaultSecret };
+      }),
     ),
-    async (entry) => ({ ...entry, secret: (await readOwnSecret(entry, readFile)) ?? defaultSecret }),
   );
   const common = readCommonSettings(settings);
   const firsts = findFirsts(listed);

@@ -144,7 +144,7 @@ const expectedDuration = 'expected a duration such as 15s';
 const expectedAddress = 'expected HOST:PORT such as 127.0.0.1:20140';
 const expectedCode = 'expected CODE:SECRET or CODE:SECRET:users=N,tasks=N';
 const invalidFlags: readonly (readonly [readonly string[], string])[] = [
-  [['--users=many'], `flag --users: ${expectedInteger}, found "many"`],
+  [['--users=many'], `flag --users: ${expectedInteger}, found a string (not shown)`],
   [['--tasks=-1'], `flag --tasks: ${expectedInteger}, found "-1"`],
   [['--seed='], `flag --seed: ${expectedInteger}, found ""`],
   [['--clock-tolerance=5'], `flag --clock-tolerance: ${expectedDuration}, found "5"`],

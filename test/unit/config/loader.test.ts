@@ -286,7 +286,7 @@ const mistakes: readonly (readonly [name: string, given: ConfigurationInput, mes
   [
     'an invalid variable',
     { env: { ...REQUIRED_ENVIRONMENT, XVS_POLL_INTERVAL: 'abc' } },
-    'environment variable XVS_POLL_INTERVAL: expected a duration such as 15s, found "abc"',
+    'environment variable XVS_POLL_INTERVAL: expected a duration such as 15s, found a string (not shown)',
   ],
   [
     'an invalid flag',
@@ -297,7 +297,7 @@ const mistakes: readonly (readonly [name: string, given: ConfigurationInput, mes
   [
     'an invalid value that a flag overrides',
     { env: { ...REQUIRED_ENVIRONMENT, XVS_POLL_INTERVAL: 'abc' }, args: ['--poll.interval=5s'] },
-    'environment variable XVS_POLL_INTERVAL: expected a duration such as 15s, found "abc"',
+    'environment variable XVS_POLL_INTERVAL: expected a duration such as 15s, found a string (not shown)',
   ],
   [
     'invalid bit rates',

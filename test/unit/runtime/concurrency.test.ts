@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
-import { mapConcurrent, mapYielding, runInTurns } from '../../../src/runtime/concurrency.ts';
+import { mapYielding, runInTurns } from '../../../src/runtime/concurrency.ts';
 
 const numbers = Array.from({ length: 100 }, (_, number) => number);
 
@@ -45,32 +44,4 @@ test('runInTurns returns the result, and yields to the event loop when steps hav
   const [first = 0, second, third = 0, , fifth, sixth = 0] = turns;
   assert.deepEqual([second, fifth], [first, third]);
   assert.ok(third > first && sixth > third, `Expected later turns, found ${turns.join(' ')}`);
-});
-
-test('mapConcurrent keeps the order and runs at most 32 calls at the same time', async () => {
-  let active = 0;
-  let maxActive = 0;
-  const doubled = await mapConcurrent(numbers, async (number) => {
-    active += 1;
-    maxActive = Math.max(maxActive, active);
-    await yieldToEventLoop();
-    active -= 1;
-    return 2 * number;
-  });
-  assert.deepEqual(
-    doubled,
-    numbers.map((number) => 2 * number),
-  );
-  assert.equal(maxActive, 32);
-});
-
-test('mapConcurrent rejects with the first rejection and starts no further batch', async () => {
-  const started: number[] = [];
-  const failure = new Error('failed');
-  const mapped = mapConcurrent(numbers, (number) => {
-    started.push(number);
-    return number === 3 ? Promise.reject(failure) : Promise.resolve(number);
-  });
-  await assert.rejects(mapped, failure);
-  assert.equal(started.length, 32);
 });
