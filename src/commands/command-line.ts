@@ -13,14 +13,15 @@ import { toProblems } from '../config/validation.ts';
  */
 type FlagKind = 'value' | 'list' | 'boolean' | 'switch';
 
-interface FlagOptions {
-  /** Flags that must not be used, with the remedy. Their values are not shown. */
-  readonly forbidden?: ReadonlyMap<string, string>;
-  /** Flags of earlier versions, with what replaces each. */
-  readonly removed?: ReadonlyMap<string, string>;
-}
-
 const SEE_HELP = 'see --help';
+
+/** Flags that must not be used, with the remedy. Their values are not shown. */
+const FORBIDDEN: ReadonlyMap<string, string> = new Map([
+  [
+    'secret',
+    'every user of the machine can see it: set XVS_SECRET, --secret-file, or a secret in the file instead',
+  ],
+]);
 
 /**
  * Reads flags strictly: unknown flags and arguments that belong to no flag are mistakes. Gives the texts of each flag
@@ -33,15 +34,13 @@ const SEE_HELP = 'see --help';
 function readFlags(
   args: readonly string[],
   kinds: ReadonlyMap<string, FlagKind>,
-  { forbidden = new Map(), removed = new Map() }: FlagOptions = {},
 ): ReadonlyMap<string, readonly string[]> {
   const values = new Map<string, readonly string[]>();
   const problems: Problem[] = [];
   const report = (location: string, expected: string, found: string, remedy?: string): void => {
     problems.push({ location, message: expectedFound(expected, found, remedy) });
   };
-  const names = [...kinds.keys()].filter((name) => !forbidden.has(name)).map((name) => `--${name}`);
-  const suggest = (flag: string): string | undefined => formatSuggestion(flag, names);
+  const names = [...kinds.keys()].filter((name) => !FORBIDDEN.has(name)).map((name) => `--${name}`);
   let isPreviousUnknown = false;
   for (const token of tokenize(args, kinds)) {
     // The value of an unknown flag is not reported on its own, nor shown: it may be a secret.
@@ -60,22 +59,17 @@ function readFlags(
     const location = `flag --${name}`;
     if (argument !== '-h' && !argument.startsWith('--')) {
       const [flag = ''] = argument.split('=');
-      report(position, 'two dashes before a flag', 'one', suggest(`-${flag}`) ?? SEE_HELP);
+      report(position, 'two dashes before a flag', 'one', formatSuggestion(`-${flag}`, names) ?? SEE_HELP);
       isPreviousUnknown = kind === undefined && token.value === undefined;
-    } else if (removed.has(name)) {
-      report(location, 'a known setting', 'one that was removed', removed.get(name));
-      isPreviousUnknown = token.value === undefined;
     } else if (kind === undefined) {
-      const suggestion = suggest(token.rawName);
-      report(
-        suggestion === undefined ? position : location,
-        'a known flag',
-        'an unknown one',
-        suggestion ?? SEE_HELP,
-      );
+      const removed = REMOVED_FLAGS.get(name);
+      const suggestion = formatSuggestion(token.rawName, names);
+      if (removed !== undefined) report(location, 'a known setting', 'one that was removed', removed);
+      else if (suggestion !== undefined) report(location, 'a known flag', 'an unknown one', suggestion);
+      else report(position, 'a known flag', 'an unknown one', SEE_HELP);
       isPreviousUnknown = token.value === undefined;
-    } else if (forbidden.has(name)) {
-      report(location, 'no secret on the command line', 'one (not shown)', forbidden.get(name));
+    } else if (FORBIDDEN.has(name)) {
+      report(location, 'no secret on the command line', 'one (not shown)', FORBIDDEN.get(name));
     } else if (kind === 'switch') {
       if (token.value === undefined) values.set(name, []);
       else report(location, 'no value', 'one (not shown)');
@@ -114,10 +108,9 @@ interface FlagDefinition {
 export function parseFlags<const Table extends Readonly<Record<string, FlagDefinition>>>(
   args: readonly string[],
   table: Table,
-  options?: FlagOptions,
 ): { readonly [Name in keyof Table]: z.output<Table[Name]['schema']> } {
   const kinds = new Map(Object.entries(table).map(([name, { kind }]) => [name, kind]));
-  const values = readFlags(args, kinds, options);
+  const values = readFlags(args, kinds);
   const problems: Problem[] = [];
   const parsed = Object.entries(table).map(([name, { kind, schema }]) => {
     const texts = values.get(name);
@@ -152,13 +145,6 @@ export interface OwnFlags {
 
 const SWITCHES = ['config.check', 'version', 'help'];
 
-const FORBIDDEN: ReadonlyMap<string, string> = new Map([
-  [
-    'secret',
-    'every user of the machine can see it: set XVS_SECRET, --secret-file, or a secret in the file instead',
-  ],
-]);
-
 /**
  * Reads the arguments after the name of the command.
  *
@@ -175,7 +161,7 @@ export function parseCommandLine(args: readonly string[], own: OwnFlags = {}): C
     ...[...SWITCHES, ...(own.switches ?? [])].map((name): [string, FlagKind] => [name, 'switch']),
     ...(own.lists ?? []).map((name): [string, FlagKind] => [name, 'list']),
   ]);
-  const values = readFlags(args, kinds, { forbidden: FORBIDDEN, removed: REMOVED_FLAGS });
+  const values = readFlags(args, kinds);
   const flags = new Map<SettingPath, string>();
   for (const [name, texts] of values) {
     const path = paths.get(name);

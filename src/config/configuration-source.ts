@@ -2,13 +2,13 @@ import { isDeepStrictEqual } from 'node:util';
 import type { ConfigFileSystem } from './files.ts';
 import { loadConfiguration, type LoadOptions, type LoadResult } from './loader.ts';
 import { listSettings, toGroupName, type SettingPath } from './settings.ts';
-import type { MergedSettings } from './sources.ts';
 import { WatchedFiles } from './watched-files.ts';
 
-/** Groups of settings that a reload applies; the others need a restart. */
-const RELOADABLE_GROUPS: readonly string[] = ['upstream', 'signing', '', 'poll'];
-/** Settings of these groups that need a restart nevertheless. */
-const RESTART_ONLY_SETTINGS: readonly SettingPath[] = ['poll.mode'];
+/** A reload applies the settings of these groups, except `poll.mode`; the others need a restart. */
+const RELOADABLE_GROUPS: readonly string[] = ['upstream', 'signing', '', 'poll', 'tasks'];
+const RESTART_ONLY_SETTINGS: readonly SettingPath[] = listSettings()
+  .map(([path]) => path)
+  .filter((path) => path === 'poll.mode' || !RELOADABLE_GROUPS.includes(toGroupName(path)));
 
 /** A loaded configuration with what has changed. */
 export interface LoadedConfiguration extends LoadResult {
@@ -56,33 +56,26 @@ export class ConfigurationSource {
 
   /** @throws ConfigError as {@link loadConfiguration} does. */
   async load(): Promise<LoadedConfiguration> {
-    const { flags, env, hostName } = this.#options;
     const last = this.#last;
     const files = new WatchedFiles(this.#options);
     const { readFile, findMatchingFiles } = files;
     const applied = last && new Map(last.codeFiles.map((file) => [file.path, file]));
     const shard = last?.configuration.shard;
-    const options = { flags, env, hostName, readFile, findMatchingFiles, shard, applied };
+    const options = { ...this.#options, readFile, findMatchingFiles, shard, applied };
     const loaded = await loadConfiguration(options).finally(() => {
       this.#files = files;
     });
-    const values = collectRestartOnlyValues(loaded.settings);
+    const values = new Map(RESTART_ONLY_SETTINGS.map((path) => [path, loaded.settings.get(path)]));
     const startupValues = (this.#startupValues ??= values);
-    const known = new Set(last?.unmatchedPatterns);
     this.#last = {
       ...loaded,
-      settingsNeedingRestart: [...values.keys()].filter(
+      settingsNeedingRestart: RESTART_ONLY_SETTINGS.filter(
         (path) => !isDeepStrictEqual(values.get(path), startupValues.get(path)),
       ),
-      newlyUnmatchedPatterns: loaded.unmatchedPatterns.filter((pattern) => !known.has(pattern)),
+      newlyUnmatchedPatterns: loaded.unmatchedPatterns.filter(
+        (pattern) => last?.unmatchedPatterns.includes(pattern) !== true,
+      ),
     };
     return this.#last;
   }
-}
-
-function collectRestartOnlyValues(settings: MergedSettings): ReadonlyMap<SettingPath, unknown> {
-  const paths = listSettings()
-    .map(([path]) => path)
-    .filter((path) => RESTART_ONLY_SETTINGS.includes(path) || !RELOADABLE_GROUPS.includes(toGroupName(path)));
-  return new Map(paths.map((path) => [path, settings.get(path)]));
 }

@@ -1,12 +1,10 @@
 import type { StaticLabels } from '../metrics/catalogue/family.ts';
 import { formatShard } from '../sharding/shard.ts';
-import type { Expectation } from '../tally/expectations.ts';
-import { describeKind } from './config-error.ts';
 import type { Configuration, ServiceCodeSettings } from './configuration.ts';
 import type { LoadResult } from './loader.ts';
 import type { CodeFile } from './service-codes/code-files.ts';
 import { listSettingGroups } from './settings.ts';
-import { listSettings, type Setting, type SettingPath } from './settings.ts';
+import type { Setting, SettingPath } from './settings.ts';
 import type { MergedSettings } from './sources.ts';
 import { formatDuration } from './units.ts';
 
@@ -38,36 +36,26 @@ type Row = readonly string[];
 
 /** Formats the settings by group, with the same column widths in all groups. */
 function formatSettings(settings: MergedSettings): readonly string[] {
-  const rows = formatTable(
-    listSettings().map(([path, setting]) => formatSettingRow(path, setting, settings)),
+  const groups = listSettingGroups();
+  const lines = formatTable(
+    groups.flatMap((group) =>
+      group.settings.map(([path, setting]): Row => {
+        const fallback = setting.default === undefined ? 'not set' : 'default';
+        const origin = settings.origin(path)?.locate() ?? fallback;
+        return [path, formatSettingValue(path, setting, settings), `(${origin})`];
+      }),
+    ),
   );
-  const lines = new Map(listSettings().map(([path], index) => [path, rows[index] ?? '']));
-  return listSettingGroups().flatMap((group) => [
-    '',
-    `${group.title}:`,
-    ...group.settings.map(([path]) => lines.get(path) ?? ''),
-  ]);
-}
-
-function formatSettingRow(path: SettingPath, setting: Setting, settings: MergedSettings): Row {
-  const fallback = setting.default === undefined ? 'not set' : 'default';
-  const value = formatSettingValue(path, setting, settings);
-  return [path, value, `(${settings.origin(path)?.locate() ?? fallback})`];
+  return groups.flatMap(({ title, settings: { length } }) => ['', `${title}:`, ...lines.splice(0, length)]);
 }
 
 function formatSettingValue(path: SettingPath, { isSecret }: Setting, settings: MergedSettings): string {
   const raw = settings.raw(path);
   if (raw === undefined) return '–';
-  if (isSecret === true) return maskSecret(formatPart(raw));
+  if (isSecret === true) return maskSecret(String(raw));
   // The list may contain secrets.
   if (path === 'service_codes') return `${settings.get('service_codes')?.length ?? 0}, listed below`;
-  const parts: readonly unknown[] = Array.isArray(raw) ? raw : [raw];
-  return parts.map(formatPart).join(', ');
-}
-
-function formatPart(raw: unknown): string {
-  if (typeof raw === 'string') return raw;
-  return typeof raw === 'number' || typeof raw === 'boolean' ? String(raw) : describeKind(raw);
+  return Array.isArray(raw) ? raw.join(', ') : String(raw);
 }
 
 function formatCodeFiles(files: readonly CodeFile[]): readonly string[] {
@@ -76,41 +64,36 @@ function formatCodeFiles(files: readonly CodeFile[]): readonly string[] {
   return ['', 'Service code files:', ...formatTable([['file', 'service codes'], ...rows])];
 }
 
-const CODE_TABLE_HEADER: Row = [
-  'service code',
-  'base URL',
-  'interval',
-  'timeout',
-  'stale after',
-  'stall after',
-  'secret',
+/** The columns of the table of service codes. Optional ones are left out where no code has them. */
+const CODE_COLUMNS: readonly {
+  readonly head: string;
+  readonly format: (code: ServiceCodeSettings) => string;
+  readonly isOptional?: true;
+}[] = [
+  { head: 'service code', format: ({ serviceCode }) => serviceCode },
+  { head: 'base URL', format: ({ baseUrl }) => baseUrl },
+  { head: 'interval', format: ({ intervalMs }) => formatDuration(intervalMs) },
+  { head: 'timeout', format: ({ timeoutMs }) => formatDuration(timeoutMs) },
+  { head: 'stale after', format: ({ staleAfterMs }) => formatDuration(staleAfterMs) },
+  { head: 'stall after', format: ({ stallAfterMs }) => formatDuration(stallAfterMs) },
+  { head: 'secret', format: ({ secret }) => maskSecret(secret) },
+  { head: 'labels', format: ({ labels }) => formatLabels(labels), isOptional: true },
+  { head: 'task name', format: ({ taskName = '' }) => taskName, isOptional: true },
+  { head: 'expected tasks', format: formatExpectation, isOptional: true },
 ];
 
-/** Formats the service codes, with columns of labels, sources of names and expectations if any code has them. */
 function formatCodes(codes: readonly ServiceCodeSettings[]): readonly string[] {
-  const optional: readonly Row[] = [
-    ['labels', ...codes.map(({ labels }) => formatLabels(labels))],
-    ['task name', ...codes.map(({ taskName = '' }) => taskName)],
-    ['expected tasks', ...codes.map(({ expectation }) => formatExpectation(expectation))],
-  ];
-  const columns = optional.filter((column) => column.some((cell, row) => row > 0 && cell !== ''));
-  const rows = [CODE_TABLE_HEADER, ...codes.map(formatCodeRow)];
-  return [
-    'Service codes:',
-    ...formatTable(rows.map((row, at) => [...row, ...columns.map((column) => column[at] ?? '')])),
-  ];
+  const columns = CODE_COLUMNS.filter(
+    ({ format, isOptional }) => isOptional !== true || codes.some((code) => format(code) !== ''),
+  );
+  const rows = codes.map((code) => columns.map(({ format }) => format(code)));
+  return ['Service codes:', ...formatTable([columns.map(({ head }) => head), ...rows])];
 }
 
-function formatExpectation(expectation: Expectation | undefined): string {
+function formatExpectation({ expectation }: ServiceCodeSettings): string {
   if (expectation === undefined) return '';
   const { tasks, names } = expectation;
   return names.length === 0 ? String(tasks) : `${tasks}: ${names.join(', ')}`;
-}
-
-function formatCodeRow(code: ServiceCodeSettings): Row {
-  const { serviceCode, baseUrl, intervalMs, timeoutMs, staleAfterMs, stallAfterMs, secret } = code;
-  const durations = [intervalMs, timeoutMs, staleAfterMs, stallAfterMs].map(formatDuration);
-  return [serviceCode, baseUrl, ...durations, maskSecret(secret)];
 }
 
 function formatLabels(labels: StaticLabels): string {
@@ -128,23 +111,22 @@ function formatProxies({
   httpsProxy,
   noProxy,
 }: Configuration['upstream']['proxy']): readonly string[] {
-  const rows: Row[] = [
-    ...(httpProxy === undefined ? [] : [['http_proxy', new URL(httpProxy).host]]),
-    ...(httpsProxy === undefined ? [] : [['https_proxy', new URL(httpsProxy).host]]),
-    ...(noProxy === undefined ? [] : [['no_proxy', noProxy]]),
-  ];
+  const urls = [
+    ['http_proxy', httpProxy],
+    ['https_proxy', httpsProxy],
+  ] as const;
+  const rows = urls.flatMap(([name, url]) => (url === undefined ? [] : [[name, new URL(url).host]]));
+  if (noProxy !== undefined) rows.push(['no_proxy', noProxy]);
   return rows.length === 0 ? [] : ['', 'Proxies from the environment:', ...formatTable(rows)];
 }
 
 /** Formats lines with columns as wide as their widest cell. */
-function formatTable(rows: readonly Row[]): readonly string[] {
-  const widths = (rows[0] ?? []).map((_, column) => measureColumn(rows, column));
+function formatTable(rows: readonly Row[]): string[] {
+  // Not `Math.max(...)`: there may be more rows than a call can have arguments.
+  const widths = (rows[0] ?? []).map((_, column) =>
+    rows.reduce((width, row) => Math.max(width, row[column]?.length ?? 0), 0),
+  );
   return rows.map((row) =>
     `  ${row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  ')}`.trimEnd(),
   );
-}
-
-/** Not `Math.max(...)`: there may be more rows than a call can have arguments. */
-function measureColumn(rows: readonly Row[], column: number): number {
-  return rows.reduce((width, row) => Math.max(width, row[column]?.length ?? 0), 0);
 }

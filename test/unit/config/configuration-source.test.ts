@@ -97,7 +97,7 @@ const LATER: readonly [string, string, readonly string[]][] = [
   ],
   [
     'other reloadable settings',
-    'web: { max_requests: 20 }\nlog: { level: warn }\npoll: { interval: 1s }\nsigning: { algorithm: md5 }\nsecret: x\n',
+    'web: { max_requests: 20 }\nlog: { level: warn }\npoll: { interval: 1s }\nsigning: { algorithm: md5 }\ntasks: { name: opaque }\nsecret: x\n',
     [],
   ],
 ];
