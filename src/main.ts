@@ -1,4 +1,7 @@
 #!/usr/bin/env node
+// First: other modules need a newer Node.js.
+// oxlint-disable-next-line import/no-unassigned-import
+import './runtime/node-version.ts';
 import { closeSync, openSync } from 'node:fs';
 import { hostname } from 'node:os';
 import type { Command, CommandIo } from './commands/command.ts';

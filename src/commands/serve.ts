@@ -1,5 +1,6 @@
 import { startApp, type App } from '../app.ts';
 import { ConfigError } from '../config/config-error.ts';
+import { countRevealedSecrets } from '../config/configuration.ts';
 import { waitForAbort } from '../runtime/abort.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { getErrorMessage } from '../runtime/errors.ts';
@@ -24,6 +25,12 @@ export const serve = withConfiguration(async ({ configuration, build, source, un
   if (await log.isBroken()) return 1;
   for (const { name, suggestion } of unknownVariables)
     logger.warn({ variable: name, suggestion }, 'Unknown environment variable');
+  const revealedSecrets = countRevealedSecrets(configuration);
+  if (revealedSecrets > 0)
+    logger.warn(
+      { count: revealedSecrets },
+      'Service codes contain their secrets, which are public in metrics',
+    );
   let app: App;
   try {
     app = await startApp(configuration, { clock, logger, log, build, source });

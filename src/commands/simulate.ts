@@ -5,8 +5,7 @@ import { duration, integer } from '../config/schemas.ts';
 import { expected, parsedBy, reject } from '../config/validation.ts';
 import { waitForAbort } from '../runtime/abort.ts';
 import { getErrorMessage } from '../runtime/errors.ts';
-import { wrapText } from '../runtime/text-wrap.ts';
-import { FAULT_KINDS } from '../simulator/faults.ts';
+import { faultSchema } from '../simulator/faults.ts';
 import { startSimulator } from '../simulator/server.ts';
 import { createWorld, type PopulationSize } from '../simulator/world.ts';
 import { parseFlags } from './command-line.ts';
@@ -33,10 +32,25 @@ With --control, inject a fault, and remove it:
   curl -X PUT http://127.0.0.1:20140/-/faults -d '{"fault":"ret","value":1001}'
   curl -X DELETE http://127.0.0.1:20140/-/faults
 
-Kinds of faults:
-${wrapText(FAULT_KINDS.join(', '), 96)
-  .map((line) => `  ${line}\n`)
-  .join('')}`;
+Kinds of faults, with their parameters (? is optional); each takes serviceCode?, too:
+
+${formatFaults()}
+`;
+
+/** Formats each kind of fault with its parameters. */
+function formatFaults(): string {
+  const lines = faultSchema.options.flatMap((option) => {
+    const { properties = {}, required = [] } = z.toJSONSchema(option, { io: 'input' });
+    const { fault: _fault, serviceCode: _serviceCode, ...parameters } = properties;
+    const texts = Object.entries(parameters).map(([name, schema]) => {
+      const { enum: words, type } = typeof schema === 'object' ? schema : {};
+      const values = words ?? [type ?? 'integer, string'];
+      return `${name}${required.includes(name) ? '' : '?'}: ${values.join(', ')}`;
+    });
+    return [...option.shape.fault.values].map((kind) => `  ${kind.padEnd(15)}${texts.join('; ')}`.trimEnd());
+  });
+  return lines.join('\n');
+}
 
 /** Where the simulator listens: never on all addresses by accident, so the host is required. */
 const listenAddress = parsedBy((raw) => {

@@ -1,5 +1,5 @@
-import { ConfigError } from '../config/config-error.ts';
-import type { Configuration } from '../config/configuration.ts';
+import { ConfigError, expectedFound } from '../config/config-error.ts';
+import { countRevealedSecrets, type Configuration } from '../config/configuration.ts';
 import { ConfigurationSource } from '../config/configuration-source.ts';
 import { formatSummary } from '../config/summary.ts';
 import { findUnknownVariables, formatUnknownVariables, type UnknownVariable } from '../config/sources.ts';
@@ -43,6 +43,7 @@ export function withConfiguration(
   return async (args, io) => {
     const { stdout, stderr, environment, files, hostName } = io;
     const build = readBuildInfo(environment);
+    const unknownVariables = findUnknownVariables(environment);
     let configured: CommandConfiguration;
     try {
       const commandLine = parseCommandLine(args, own);
@@ -53,9 +54,13 @@ export function withConfiguration(
       const loaded = await source.load();
       const { configFile } = loaded.configuration.web;
       if (configFile !== undefined) await loadWebConfiguration(configFile, files.readFile);
-      const unknownVariables = findUnknownVariables(environment);
       if (switches.has('config.check')) {
         stderr.write(formatUnknownVariables(unknownVariables));
+        const revealed = countRevealedSecrets(loaded.configuration);
+        if (revealed > 0)
+          stderr.write(
+            `service_codes: ${expectedFound('codes without their secrets', `${revealed} with it, which metrics show`)}\n`,
+          );
         return writeText(stdout, formatSummary(loaded));
       }
       loadReaderModule();
@@ -63,7 +68,8 @@ export function withConfiguration(
       configured = { configuration, source, build, unknownVariables, switches };
     } catch (error) {
       if (!(error instanceof ConfigError || error instanceof ReaderModuleError)) throw error;
-      stderr.write(`${error.message}\n`);
+      // A misspelt variable is often the cause.
+      stderr.write(`${formatUnknownVariables(unknownVariables)}${error.message}\n`);
       return error instanceof ConfigError ? 2 : 1;
     }
     return await run(configured, io);

@@ -37,6 +37,16 @@ export interface Configuration extends Readonly<ReturnType<typeof readStaticSett
   readonly codesOnOtherShards: ReadonlySet<string>;
 }
 
+/** Shorter secrets are parts of service codes by chance. */
+const MIN_REVEALED_LENGTH = 6;
+
+/** Counts the service codes that contain their secret: metrics, logs and pages show service codes. */
+export function countRevealedSecrets({ serviceCodes }: Configuration): number {
+  return serviceCodes.filter(
+    ({ serviceCode, secret }) => secret.length >= MIN_REVEALED_LENGTH && serviceCode.includes(secret),
+  ).length;
+}
+
 export type PollSettings = Configuration['poll'];
 export type WebSettings = Configuration['web'];
 

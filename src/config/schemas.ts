@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { isTaskNameSource } from '../listing/task-name.ts';
-import { describeKind, expectedFound, formatValue } from './config-error.ts';
+import { describeKind, expectedFound, findNearest, formatValue } from './config-error.ts';
 import { describeSecretMistake } from './secret-text.ts';
 import { formatDuration, parseBitRate, parseDuration, parseSize } from './units.ts';
 import { expected, parsedBy, reject } from './validation.ts';
@@ -83,6 +83,14 @@ export function integer(min: number, max: number) {
 /** A limit on a count. */
 export const count = integer(1, 1_000_000);
 
+/** Shows a misspelt word, but no other text: it may be a secret in the wrong place. */
+function showIfNear(words: readonly string[]) {
+  return (raw: unknown): string =>
+    typeof raw === 'string' && raw !== '' && findNearest(raw, words) === undefined
+      ? NOT_SHOWN
+      : formatValue(raw);
+}
+
 const BOOLEANS: ReadonlyMap<unknown, boolean> = new Map<unknown, boolean>([
   [true, true],
   ['true', true],
@@ -90,15 +98,17 @@ const BOOLEANS: ReadonlyMap<unknown, boolean> = new Map<unknown, boolean>([
   ['false', false],
 ]);
 
-export const boolean = parsedBy((raw) => BOOLEANS.get(raw), expected('true or false')).register(schemaMeta, {
-  typeName: 'true or false',
-  isBoolean: true,
-});
+export const boolean = parsedBy(
+  (raw) => BOOLEANS.get(raw),
+  expected('true or false', { show: showIfNear(['true', 'false', 'yes', 'no', 'on', 'off']) }),
+).register(schemaMeta, { typeName: 'true or false', isBoolean: true });
 
 /** One of a closed set of words. */
 export function choice<const T extends string>(...words: readonly T[]) {
   const typeName = words.join(', ');
-  return z.enum(words, expected(`one of ${typeName}`)).register(schemaMeta, { typeName });
+  return z
+    .enum(words, expected(`one of ${typeName}`, { show: showIfNear(words) }))
+    .register(schemaMeta, { typeName });
 }
 
 /** A source of names of tasks. */
@@ -150,12 +160,23 @@ export function commaSeparated<Schema extends z.ZodType>(list: Schema, typeName:
 const PLACEHOLDERS = /\{(?:path|query|timestamp)\}/g;
 const TEMPLATE = 'a template of {path}, {query} and {timestamp}';
 
+/** Shows no more than the placeholders: a template may contain a secret. */
+const showTemplate = (raw: unknown): string => {
+  if (typeof raw !== 'string') return describeKind(raw);
+  const placeholders = raw.match(/\{\w{0,12}\}/g) ?? ['no placeholder'];
+  const hasBrace = /[{}]/.test(raw.replaceAll(/\{\w{0,12}\}/g, ''));
+  return `one with ${placeholders.join(', ')}${hasBrace ? ' and a single brace' : ''}`;
+};
+
 /** The template of the signed string: it has `{path}`, `{query}` and, at least once, `{timestamp}`. */
 export const signingTemplate = z
-  .string(expected(TEMPLATE))
-  .refine((template) => !/[{}]/.test(template.replace(PLACEHOLDERS, '')), expected(TEMPLATE))
+  .string(expected(TEMPLATE, { show: showTemplate }))
+  .refine(
+    (template) => !/[{}]/.test(template.replace(PLACEHOLDERS, '')),
+    expected(TEMPLATE, { show: showTemplate }),
+  )
   // A signature without a timestamp would be valid forever.
-  .includes('{timestamp}', expected(`${TEMPLATE} that contains {timestamp}`))
+  .includes('{timestamp}', expected(`${TEMPLATE} that contains {timestamp}`, { show: showTemplate }))
   .register(schemaMeta, { typeName: 'template' });
 
 /** A field name: a token of RFC 9110, section 5.6.2. */

@@ -52,10 +52,15 @@ function formatSettings(settings: MergedSettings): readonly string[] {
 function formatSettingValue(path: SettingPath, { isSecret }: Setting, settings: MergedSettings): string {
   const raw = settings.raw(path);
   if (raw === undefined) return '–';
-  if (isSecret === true) return maskSecret(String(raw));
+  if (isSecret === true) return maskSecret(formatPart(raw));
   // The list may contain secrets.
   if (path === 'service_codes') return `${settings.get('service_codes')?.length ?? 0}, listed below`;
-  return Array.isArray(raw) ? raw.join(', ') : String(raw);
+  const parts: readonly unknown[] = Array.isArray(raw) ? raw : [raw];
+  return parts.map(formatPart).join(', ');
+}
+
+function formatPart(raw: unknown): string {
+  return typeof raw === 'string' ? raw : JSON.stringify(raw);
 }
 
 function formatCodeFiles(files: readonly CodeFile[]): readonly string[] {

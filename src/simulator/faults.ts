@@ -68,11 +68,6 @@ export const faultSchema = z.discriminatedUnion('fault', [
   }),
 ]);
 
-/** Every value of `fault`. */
-export const FAULT_KINDS: readonly string[] = faultSchema.options.flatMap(({ shape }) => [
-  ...shape.fault.values,
-]);
-
 /** A fault as requested: parameters with a default are optional. */
 export type FaultRequest = z.input<typeof faultSchema>;
 /** A fault with all its parameters. */

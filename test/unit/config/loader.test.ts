@@ -292,7 +292,7 @@ const mistakes: readonly (readonly [name: string, given: ConfigurationInput, mes
     'an invalid flag',
     { env: REQUIRED_ENVIRONMENT, args: ['--web.telemetry-path=', '--log.level=loud'] },
     'flag --web.telemetry-path: expected a path such as /metrics, found ""\n' +
-      'flag --log.level: expected one of debug, info, warn, error, found "loud"',
+      'flag --log.level: expected one of debug, info, warn, error, found a string (not shown)',
   ],
   [
     'an invalid value that a flag overrides',
