@@ -38,9 +38,10 @@ function quantity(
     .transform((raw, context): number => {
       const isText = typeof raw === 'string' || typeof raw === 'number';
       const value = isText ? parse(String(raw)) : undefined;
+      const remedy = typeof raw === 'number' && value === undefined ? 'add a unit' : undefined;
       const expectation = value === undefined ? `a ${typeName} such as ${example}` : range(value);
       return value === undefined || expectation !== undefined
-        ? reject(context, expectedFound(expectation ?? '', showNumber(raw)))
+        ? reject(context, expectedFound(expectation ?? '', showNumber(raw), remedy))
         : value;
     })
     .register(schemaMeta, { typeName });

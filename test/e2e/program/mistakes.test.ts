@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { copyFileSync, writeFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { fixturePath } from '../../support/fixtures.ts';
+import { assertGolden, fixturePath } from '../../support/fixtures.ts';
 import { Program, PROGRAM_PATH, startProgram } from '../../support/program.ts';
 import { TemporaryFolder } from '../../support/temporary-folder.ts';
 
@@ -12,34 +12,96 @@ const SETTINGS = {
   XVS_WEB_LISTEN_ADDRESS: '127.0.0.1:0',
 };
 
-for (const args of [['--config.check'], []]) {
-  const command = args.join('') || 'serve';
+const KEY = '-----BEGIN PRIVATE KEY-----\nMIIEvQ8675309\n-----END PRIVATE KEY-----\n';
+/** A secret in the wrong place. Messages that contain it are leaks. */
+const MISPLACED = 'hunter2-8675309';
 
-  test(`${command} rejects the state file of earlier versions and names its replacement`, async () => {
-    await using program = startProgram([...args, '--state.file=/var/lib/state'], SETTINGS);
-    assert.equal(await program.exitCode, 2);
-    assert.equal(
-      program.stderr,
-      'flag --state.file: expected a known setting, found one that was removed; set `state.path` to a folder; the counters of the file are not imported\n',
-    );
-  });
-
-  test(`${command} rejects a client certificate with the key of another one`, async () => {
-    using folder = new TemporaryFolder();
-    copyFileSync(fixturePath('tls/client.pem'), folder.at('cert.pem'));
-    copyFileSync(fixturePath('tls/server.key'), folder.at('key.pem'));
-    const files = [
-      `--upstream.cert-file=${folder.at('cert.pem')}`,
-      `--upstream.key-file=${folder.at('key.pem')}`,
-    ];
-    await using program = startProgram([...args, ...files], SETTINGS);
-    assert.equal(await program.exitCode, 2);
-    assert.equal(
-      program.stderr,
-      'flag --upstream.key-file: expected the unencrypted key of the certificate, found the key of a different certificate\n',
-    );
-  });
+interface Mistake {
+  readonly args?: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
+  /** The text of the configuration file. */
+  readonly yml?: string;
 }
+
+const CODE = 'service_codes: [TESTING]\nsecret: abc\n';
+const VALID = `upstream: { base_url: http://127.0.0.1:1 }\n${CODE}`;
+
+/** What newcomers do wrong. Messages, and warnings of valid configurations, are in `test/fixtures/program/mistakes.txt`. */
+const MISTAKES: Readonly<Record<string, Mistake>> = {
+  'no configuration at all': {},
+  'a misspelt variable': {
+    env: { XVS_UPSTREAM_BASEURL: 'http://127.0.0.1:1', XVS_SECRET: 'abc', XVS_SERVICE_CODES: 'TESTING' },
+  },
+  'a misspelt variable of a setting with a default': { env: { ...SETTINGS, XVS_POLL_INTERVALL: '5s' } },
+  'a misspelt command': { args: ['serv'] },
+  'a misspelt flag': { args: ['--poll.intervall=5s'], env: SETTINGS },
+  'one dash before a flag': { args: ['-log.level=debug'], env: SETTINGS },
+  'the secret on the command line': { args: [`--secret=${MISPLACED}`], env: SETTINGS },
+  'a misspelt key': { yml: `upstream: { base_ulr: http://127.0.0.1:1 }\n${CODE}` },
+  'a key without its mapping': { yml: `interval: 30s\n${VALID}` },
+  'a misspelt key of a service code': {
+    yml: 'upstream: { base_url: http://127.0.0.1:1 }\nservice_codes: [{ service_code: A, secret_fil: a }]\n',
+  },
+  'a tab as indentation': { yml: `upstream:\n\tbase_url: http://127.0.0.1:1\n${CODE}` },
+  'a duration without a unit': { yml: `${VALID}poll: { interval: 15 }\n` },
+  'a word instead of true': { yml: `${VALID}metrics: { per_task: "yes" }\n` },
+  'a secret that YAML reads as a number': { yml: VALID.replace('abc', '8675309') },
+  'a URL without http': { yml: `upstream: { base_url: live.example.com }\n${CODE}` },
+  'a URL with the path of the call': {
+    yml: `upstream: { base_url: http://127.0.0.1:1/api/20140928/task_list }\n${CODE}`,
+  },
+  'a port without a colon': { yml: `${VALID}web: { listen_address: 20928 }\n` },
+  'a configuration file that does not exist': { args: ['--config.file=xvs.yaml'] },
+  'a secret file that does not exist': { yml: VALID.replace('secret: abc', 'secret_file: ./secrets/abc') },
+  'the secret instead of its file': { yml: VALID.replace('secret: abc', `secret_file: ${MISPLACED}`) },
+  'the key instead of its file': {
+    yml: `upstream:\n  base_url: http://127.0.0.1:1\n  cert_file: ./client.pem\n  key_file: ${JSON.stringify(KEY)}\n${CODE}`,
+  },
+  'a certificate with the key of another one': {
+    yml: `upstream: { base_url: http://127.0.0.1:1, cert_file: client.pem, key_file: server.key }\n${CODE}`,
+  },
+  'a secret and a secret file': { yml: `${VALID}secret_file: ./secret\n` },
+  'a service code twice': { yml: VALID.replace('[TESTING]', '[TESTING, TESTING]') },
+  'a service code without a secret': { yml: VALID.replace('secret: abc\n', '') },
+  'the secret in the template of the signature': {
+    yml: `${VALID}signing: { template: "${MISPLACED}{path}" }\n`,
+  },
+  'the secret as a duration': { yml: VALID.replace(' }', `, timeout: ${MISPLACED} }`) },
+  'the secret in a service code': {
+    env: { ...SETTINGS, XVS_SERVICE_CODES: MISPLACED, XVS_SECRET: MISPLACED },
+  },
+  'a removed setting': { args: ['--state.file=/var/lib/state'], env: SETTINGS },
+  'an old Node.js': {
+    env: {
+      ...SETTINGS,
+      NODE_OPTIONS:
+        "--import=data:text/javascript,Object.defineProperty(process,'versions',{value:{node:'18.20.0'}})",
+    },
+  },
+};
+
+async function describeMistake(name: string, { args = [], env = {}, yml }: Mistake): Promise<string> {
+  using folder = new TemporaryFolder();
+  copyFileSync(fixturePath('tls/client.pem'), folder.at('client.pem'));
+  copyFileSync(fixturePath('tls/server.key'), folder.at('server.key'));
+  writeFileSync(folder.at('xvs.yml'), yml ?? '');
+  const file = yml === undefined ? [] : [`--config.file=${folder.at('xvs.yml')}`];
+  const check = args[0]?.startsWith('--config.file') === false || args.length === 0 ? ['--config.check'] : [];
+  const all = args[0] === 'serv' ? args : [...check, ...file, ...args];
+  await using program = new Program(process.execPath, [PROGRAM_PATH, ...all], env, folder.at('.'));
+  const exitCode = await program.exitCode;
+  assert.ok(!/hunter2|8675309/.test(program.stderr), `${name} shows a secret`);
+  const text = program.stderr
+    .replaceAll(folder.at('.'), '/etc/xvs')
+    .replaceAll(/for user \d+/g, 'for user 1000');
+  return `${name}: exit code ${exitCode}\n${text.replaceAll(/^/gm, '  ').trimEnd()}\n`;
+}
+
+test('mistakes are reported with place, expectation, finding and remedy', async () => {
+  const texts: string[] = [];
+  for (const [name, mistake] of Object.entries(MISTAKES)) texts.push(await describeMistake(name, mistake));
+  assertGolden('program/mistakes.txt', texts.join('\n'));
+});
 
 const VARIABLES = {
   XVS_POLL_INTERVALL: '5s',
@@ -51,13 +113,11 @@ const VARIABLES = {
   XVS_SOMETHING_ELSE: '1',
 };
 
-test('--config.check warns about a misspelt variable, but not about those of Kubernetes', async () => {
-  await using program = startProgram(['--config.check'], { ...SETTINGS, ...VARIABLES });
+test('--config.check does not warn about variables of Kubernetes', async () => {
+  const { XVS_POLL_INTERVALL: _misspelt, ...ofKubernetes } = VARIABLES;
+  await using program = startProgram(['--config.check'], { ...SETTINGS, ...ofKubernetes });
   assert.equal(await program.exitCode, 0);
-  assert.equal(
-    program.stderr,
-    'environment variable XVS_POLL_INTERVALL: expected a known variable, found an unknown one, which has no effect; did you mean XVS_POLL_INTERVAL?\n',
-  );
+  assert.equal(program.stderr, '');
 });
 
 test('serve logs a misspelt variable as a warning', async () => {

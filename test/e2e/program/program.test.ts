@@ -56,38 +56,13 @@ for (const [command, flag] of [
   });
 }
 
-test('simulate --help lists the kinds of faults', async () => {
+test('simulate --help lists the kinds of faults with their parameters', async () => {
   await using program = startProgram(['simulate', '--help']);
   assert.equal(await program.exitCode, 0);
-  for (const kind of ['refuse', 'drip', 'http_status', 'huge', 'freeze_ingest'])
-    assert.match(program.stdout, new RegExp(`\\b${kind}\\b`));
-});
-
-test('a wrong command line is reported in one message, with exit code 2', async (t) => {
-  const table: [string, string[], string][] = [
-    [
-      'an unknown command',
-      ['serv'],
-      'command line: expected a command (serve, once, simulate, demo, healthcheck) or a flag, found "serv"; did you mean serve?\n',
-    ],
-    [
-      'an unknown flag',
-      ['--poll.intervall=5s'],
-      'flag --poll.intervall: expected a known flag, found an unknown one; did you mean --poll.interval?\n',
-    ],
-    [
-      'an invalid flag of the simulator',
-      ['simulate', '--seed=x'],
-      'simulate: flag --seed: expected an integer from 0 to 999999999, found "x"\n',
-    ],
-  ];
-  for (const [name, args, message] of table) {
-    await t.test(name, async () => {
-      await using program = startProgram(args);
-      assert.equal(await program.exitCode, 2);
-      assert.equal(program.stderr, message);
-    });
-  }
+  assert.match(
+    program.stdout,
+    /^ {2}http_status +status: integer; retryAfter\?: string; body\?: json, html$/m,
+  );
 });
 
 test('--config.check prints a summary of the configuration without secrets', async () => {

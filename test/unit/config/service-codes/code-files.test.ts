@@ -173,7 +173,7 @@ const WRONG_FILES: readonly [string, Files, string][] = [
   [
     'an invalid value',
     { '/etc/codes/a.yml': '- A\n- { service_code: B, interval: 15 }' },
-    '/etc/codes/a.yml:2:32 [1].interval: expected a duration such as 15s, found 15',
+    '/etc/codes/a.yml:2:32 [1].interval: expected a duration such as 15s, found 15; add a unit',
   ],
   [
     'a number',
