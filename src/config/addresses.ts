@@ -29,7 +29,7 @@ function createBaseUrl(example: string) {
         return fail(`the URL without ${TASK_LIST_PATH}, which the exporter appends`, formatValue(raw));
       return url.origin + path;
     })
-    .register(schemaMeta, { typeName: 'URL' });
+    .register(schemaMeta, { typeName: 'URL', json: { type: 'string', pattern: '^https?://[^@?#]+$' } });
 }
 
 /** URL of the service without the path of `task_list`. */

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { isTaskNameSource } from '../listing/task-name.ts';
 import { describeKind, expectedFound, findNearest, formatValue } from './config-error.ts';
 import { describeSecretMistake } from './secret-text.ts';
-import { formatDuration, parseBitRate, parseDuration, parseSize } from './units.ts';
+import { BIT_RATE, DURATION, SIZE, formatDuration, parseBitRate, parseDuration, parseSize } from './units.ts';
 import { expected, parsedBy, reject } from './validation.ts';
 
 /** Metadata of a schema, for the reference, `--help` and the command line. */
@@ -13,6 +13,8 @@ export interface SchemaMeta {
   readonly isList?: true;
   /** Its flag may stand alone and then means `true`. */
   readonly isBoolean?: true;
+  /** What JSON Schema can say of the values in a file, where the schema itself does not tell. */
+  readonly json?: Readonly<Record<string, unknown>>;
 }
 
 export const schemaMeta = z.registry<SchemaMeta>();
@@ -32,6 +34,7 @@ function quantity(
   example: string,
   parse: (text: string) => number | undefined,
   range: (value: number) => string | undefined,
+  json: NonNullable<SchemaMeta['json']>,
 ) {
   return z
     .unknown()
@@ -44,7 +47,7 @@ function quantity(
         ? reject(context, expectedFound(expectation ?? '', showNumber(raw), remedy))
         : value;
     })
-    .register(schemaMeta, { typeName });
+    .register(schemaMeta, { typeName, json });
 }
 
 /** Node's timers hold 31 bits of milliseconds (24.8 days) and fire immediately beyond. */
@@ -53,19 +56,28 @@ const MAX_DURATION_MS = 24 * 86_400_000;
 /** A duration of at least `minMs` in Prometheus syntax; gives milliseconds. */
 export function duration(minMs: number) {
   const range = `a duration from ${formatDuration(minMs)} to ${formatDuration(MAX_DURATION_MS)}`;
-  return quantity('duration', '15s', parseDuration, (ms) =>
-    ms < minMs || ms > MAX_DURATION_MS ? range : undefined,
-  );
+  const check = (ms: number) => (ms < minMs || ms > MAX_DURATION_MS ? range : undefined);
+  // Without a unit, only 0 is a duration.
+  const json = { anyOf: [{ type: 'string', pattern: DURATION.source }, { const: 0 }] };
+  return quantity('duration', '15s', parseDuration, check, json);
 }
 
 /** A size of at least one byte; gives bytes. */
-export const size = quantity('size', '256MiB', parseSize, (bytes) =>
-  bytes === 0 ? 'a size of at least 1 byte' : undefined,
+export const size = quantity(
+  'size',
+  '256MiB',
+  parseSize,
+  (bytes) => (bytes === 0 ? 'a size of at least 1 byte' : undefined),
+  { type: ['string', 'integer'], pattern: SIZE.source, minimum: 1 },
 );
 
 /** A bit rate above 0; gives bytes per second. */
-export const bitRate = quantity('bit rate', '40Gbit/s', parseBitRate, (rate) =>
-  rate === 0 ? 'a bit rate above 0' : undefined,
+export const bitRate = quantity(
+  'bit rate',
+  '40Gbit/s',
+  parseBitRate,
+  (rate) => (rate === 0 ? 'a bit rate above 0' : undefined),
+  { type: 'string', pattern: BIT_RATE.source },
 );
 
 /** An integer within bounds, also as decimal digits. */
@@ -78,7 +90,10 @@ export function integer(min: number, max: number) {
         : undefined;
     },
     expected(`an integer from ${min} to ${max}`, { show: showNumber }),
-  ).register(schemaMeta, { typeName: 'number' });
+  ).register(schemaMeta, {
+    typeName: 'number',
+    json: { type: ['integer', 'string'], minimum: min, maximum: max, pattern: '^\\d+$' },
+  });
 }
 
 /** A limit on a count. */
@@ -102,7 +117,11 @@ const BOOLEANS: ReadonlyMap<unknown, boolean> = new Map<unknown, boolean>([
 export const boolean = parsedBy(
   (raw) => BOOLEANS.get(raw),
   expected('true or false', { show: showIfNear(['true', 'false', 'yes', 'no', 'on', 'off']) }),
-).register(schemaMeta, { typeName: 'true or false', isBoolean: true });
+).register(schemaMeta, {
+  typeName: 'true or false',
+  isBoolean: true,
+  json: { enum: [...BOOLEANS.keys()] },
+});
 
 /** One of a closed set of words. */
 export function choice<const T extends string>(...words: readonly T[]) {
@@ -116,7 +135,7 @@ export function choice<const T extends string>(...words: readonly T[]) {
 export const taskNameSource = parsedBy(
   (raw) => (typeof raw === 'string' && isTaskNameSource(raw) ? raw : undefined),
   expected('opaque, opaque.KEY, output.file_name, output.relative_dir or input.user_name'),
-).register(schemaMeta, { typeName: 'source of names' });
+).register(schemaMeta, { typeName: 'source of names', json: { type: 'string' } });
 
 const pathExpected = expected('the path of a file');
 

@@ -21,7 +21,7 @@ export interface SettingsFile {
 }
 
 /** The keys of the file, with dots. */
-const FILE_KEYS: readonly SettingPath[] = listSettings().flatMap(([path, { excludedSource }]) =>
+export const FILE_KEYS: readonly SettingPath[] = listSettings().flatMap(([path, { excludedSource }]) =>
   excludedSource === 'file' ? [] : [path],
 );
 
@@ -57,7 +57,7 @@ function readKey(value: unknown, key: string): unknown {
  * Builds the schema of a file from the schemas of its settings, by key. An empty file, or a mapping with all its settings
  * commented out, is `null`.
  */
-function buildFileSchema(settings: ReadonlyMap<string, z.ZodType>, prefix = ''): z.ZodType {
+export function buildFileSchema(settings: ReadonlyMap<string, z.ZodType>, prefix = ''): z.ZodType {
   const paths = [...settings.keys()].filter((path) => path.startsWith(prefix));
   const keys = new Set(paths.map((path) => path.slice(prefix.length).split('.')[0] ?? ''));
   const shape = Object.fromEntries(

@@ -1,4 +1,4 @@
-const DURATION = /^(?:(\d+)d)?(?:(\d+)h)?(?:(\d+)m)?(?:(\d+)s)?(?:(\d+)ms)?$/;
+export const DURATION = /^(?:(\d+)d)?(?:(\d+)h)?(?:(\d+)m)?(?:(\d+)s)?(?:(\d+)ms)?$/;
 const DURATION_UNITS = [
   ['d', 86_400_000],
   ['h', 3_600_000],
@@ -7,7 +7,7 @@ const DURATION_UNITS = [
   ['ms', 1],
 ] as const;
 
-const SIZE = /^(\d+)(B|KiB|MiB|GiB|KB|MB|GB)?$/;
+export const SIZE = /^(\d+)(B|KiB|MiB|GiB|KB|MB|GB)?$/;
 const SIZE_UNITS: ReadonlyMap<string, number> = new Map([
   ['B', 1],
   ['KiB', 2 ** 10],
@@ -18,7 +18,7 @@ const SIZE_UNITS: ReadonlyMap<string, number> = new Map([
   ['GB', 1e9],
 ]);
 
-const BIT_RATE = /^(\d+(?:\.\d+)?)([kMGT]?)bit\/s$/;
+export const BIT_RATE = /^(\d+(?:\.\d+)?)([kMGT]?)bit\/s$/;
 const BIT_RATE_PREFIXES: ReadonlyMap<string, number> = new Map([
   ['', 1],
   ['k', 1e3],

@@ -26,7 +26,7 @@ const CODE_EXPECTED = expected('a service code (1 to 128 characters; put digits 
 const serviceCode = z
   .string(CODE_EXPECTED)
   .regex(SERVICE_CODE, CODE_EXPECTED)
-  .register(schemaMeta, { typeName: 'string' });
+  .register(schemaMeta, { typeName: 'string', json: { type: 'string', minLength: 1, maxLength: 128 } });
 
 /** The keys of a service code: schema and documentation. */
 export const SERVICE_CODE_KEYS = {

@@ -46,7 +46,10 @@ export const staticLabels = z
     const strings = labels.map(([name, value]): [string, string] => [name, String(value)]);
     return Object.freeze(Object.fromEntries(strings.toSorted(compareByName)));
   })
-  .register(schemaMeta, { typeName: 'mapping of labels' });
+  .register(schemaMeta, {
+    typeName: 'mapping of labels',
+    json: { type: 'object', maxProperties: MAX_LABELS, additionalProperties: { type: 'string' } },
+  });
 
 /** The message about a label name, unless it is valid. */
 function checkName(name: string): string | undefined {

@@ -2,9 +2,14 @@ import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { test } from 'node:test';
 import { formatHelp } from '../../../src/commands/help.ts';
+import * as prettier from 'prettier';
+import {
+  renderChartSchema,
+  renderConfigurationSchema,
+} from '../../../scripts/generate/configuration-schema.ts';
 import { renderManPage } from '../../../scripts/generate/man-page.ts';
 import { renderSettingsReference } from '../../../scripts/generate/settings-reference.ts';
-import { assertGolden } from '../../support/fixtures.ts';
+import { assertGolden, fixturePath, readFixture } from '../../support/fixtures.ts';
 import { isInstalled } from '../../support/installed-programs.ts';
 import { repositoryPath } from '../../support/repository.ts';
 
@@ -30,4 +35,17 @@ test('man formats the manual page without warnings, and it has every flag of the
     const flag = /^ {2}(--\S+)/.exec(line)?.[1];
     if (flag !== undefined) assert.ok(rendered.includes(flag), flag);
   }
+});
+
+test('config/schema.json and the schema of the chart match the settings', async () => {
+  const format = async (path: string, schema: object) => {
+    const options = await prettier.resolveConfig(fixturePath(path));
+    return await prettier.format(JSON.stringify(schema), { ...options, parser: 'json' });
+  };
+  assertGolden(
+    '../../config/schema.json',
+    await format('../../config/schema.json', renderConfigurationSchema()),
+  );
+  const values = '../../deploy/helm/xvs-exporter/values.schema.json';
+  assertGolden(values, await format(values, renderChartSchema(JSON.parse(readFixture(values).toString()))));
 });
