@@ -3,17 +3,14 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 
-const SOURCE = fileURLToPath(new URL('../../../test/bench/go-exporter/main.go', import.meta.url));
-const PROGRAM = fileURLToPath(new URL('../../go-exporter/go-exporter', import.meta.url));
-const CACHE = fileURLToPath(new URL('../../go-exporter/cache', import.meta.url));
-/** Folder of Debian's packages of Go libraries. */
-const DEBIAN_GOPATH = '/usr/share/gocode';
+const SOURCE_FOLDER = fileURLToPath(new URL('../../../test/bench/go-exporter', import.meta.url));
+const PROGRAM = fileURLToPath(new URL('../../client-golang-exporter', import.meta.url));
 const BUILD_TIMEOUT_MS = 300_000;
 
 /** Builds the exporter that uses client_golang. Returns the reason if that fails, else `undefined`. */
 export function buildGoExporter(): string | undefined {
-  const { error, status, stderr } = spawnSync('go', ['build', '-o', PROGRAM, SOURCE], {
-    env: { PATH: process.env['PATH'], GO111MODULE: 'off', GOPATH: DEBIAN_GOPATH, GOCACHE: CACHE },
+  const { error, status, stderr } = spawnSync('go', ['build', '-o', PROGRAM, '.'], {
+    cwd: SOURCE_FOLDER,
     encoding: 'utf8',
     timeout: BUILD_TIMEOUT_MS,
   });
