@@ -1,6 +1,6 @@
 import { isIPv6 } from 'node:net';
 import { z } from 'zod';
-import { TASK_LIST_PATH } from '../upstream/address.ts';
+import { TASK_LIST_PATH } from '../upstream/signing.ts';
 import { expectedFound, formatValue } from './config-error.ts';
 import { commaSeparated, schemaMeta } from './schemas.ts';
 import { expected, parsedBy, reject } from './validation.ts';

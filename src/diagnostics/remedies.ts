@@ -1,4 +1,4 @@
-import { TASK_LIST_PATH } from '../upstream/address.ts';
+import { TASK_LIST_PATH } from '../upstream/signing.ts';
 import { minClockOffsetMs } from '../upstream/response-headers.ts';
 import type { PollErrorReason } from '../upstream/errors.ts';
 import type { Symptoms } from './observation.ts';

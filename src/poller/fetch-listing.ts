@@ -28,7 +28,7 @@ export interface GoodListing extends FetchedListing {
 /** A failed request; the sink may hold a part of the records and must be discarded. */
 export interface FailedListing extends FetchedListing {
   readonly error: UpstreamError;
-  readonly response?: ResponseHead;
+  readonly response?: ResponseHead | undefined;
 }
 
 /**
@@ -42,29 +42,32 @@ export async function fetchListing(
   sink: ListingSink,
   readers: ReaderPool,
   signal: AbortSignal,
-  observer?: RequestObserver,
+  observer?: Pick<RequestObserver, 'onResponse' | 'onBodyBytes'>,
 ): Promise<GoodListing | FailedListing> {
   using body = new ListingBodyReader(sink, request, readers);
+  const observeResponse: RequestObserver = {
+    onResponse: (response) => {
+      body.response = response;
+      observer?.onResponse(response);
+    },
+    onBodyBytes: (bytes) => observer?.onBodyBytes(bytes),
+  };
   try {
     const { status, retryAfterMs } = await client.requestListing(
       request,
       (chunk, chunkStatus) => body.write(chunk, chunkStatus),
       signal,
-      body.observe(observer),
+      observeResponse,
     );
     const ret = body.end(status);
+    if (isSuccessStatus(status) && ret === 0) return { ret, bytes: body.bytes, status };
     const details = retryAfterMs === undefined ? { status } : { status, retryAfterMs };
-    if (!isSuccessStatus(status))
-      return body.fail(
-        new UpstreamError(
-          'http_status',
-          `Expected HTTP status 2xx${status === 206 ? ' with a whole listing' : ''}, found ${status}`,
-          details,
-        ),
-      );
-    return ret === 0
-      ? { ret, bytes: body.bytes, status }
-      : body.fail(new UpstreamError('api_error', `Expected ret 0, found ${ret}`, details));
+    const whole = status === 206 ? ' with a whole listing' : '';
+    return body.fail(
+      isSuccessStatus(status)
+        ? new UpstreamError('api_error', `Expected ret 0, found ${ret}`, details)
+        : new UpstreamError('http_status', `Expected HTTP status 2xx${whole}, found ${status}`, details),
+    );
   } catch (error) {
     if (error instanceof UpstreamError) return body.fail(error);
     if (error instanceof ReadError)
@@ -77,8 +80,8 @@ export async function fetchListing(
 /** Passes a body to the listing reader. The body of an error response may be anything; it is read only for its `ret`. */
 class ListingBodyReader implements Disposable {
   bytes: number | undefined;
+  response: ResponseHead | undefined;
   #status: number | undefined;
-  #response: ResponseHead | undefined;
   readonly #reader: ListingReader;
   #isReadable = true;
 
@@ -90,41 +93,25 @@ class ListingBodyReader implements Disposable {
     this.#reader[Symbol.dispose]();
   }
 
-  /** Passes events on to another observer, and remembers the response for an error. */
-  observe(observer: RequestObserver | undefined): RequestObserver {
-    const onRequest = observer?.onRequest?.bind(observer);
-    return {
-      ...(onRequest !== undefined && { onRequest }),
-      onResponse: (response) => {
-        this.#response = response;
-        observer?.onResponse(response);
-      },
-      onBodyBytes: (bytes) => observer?.onBodyBytes(bytes),
-    };
-  }
-
   write(chunk: Uint8Array, status: number): void {
-    this.#status = status;
     this.bytes = (this.bytes ?? 0) + chunk.byteLength;
     this.#read(status, () => this.#reader.write(chunk));
   }
 
   /** Ends the body and returns its `ret`: the reader may hold the bytes of `ret` until then. */
   end(status: number): number | undefined {
-    this.#status = status;
     this.bytes ??= 0;
     this.#read(status, () => this.#reader.end());
     return this.#reader.ret;
   }
 
   fail(error: UpstreamError): FailedListing {
-    const response = this.#response;
-    const status = this.#status ?? error.status;
-    const fetched = { error, ret: this.#reader.ret, bytes: this.bytes, status };
-    return response === undefined ? fetched : { ...fetched, response };
+    const { bytes, response } = this;
+    return { error, ret: this.#reader.ret, bytes, status: this.#status ?? error.status, response };
   }
 
   #read(status: number, read: () => void): void {
+    this.#status = status;
     if (!this.#isReadable) return;
     try {
       read();

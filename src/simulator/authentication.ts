@@ -1,7 +1,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Clock } from '../runtime/clock.ts';
-import { TASK_LIST_PATH } from '../upstream/address.ts';
+import { TASK_LIST_PATH } from '../upstream/signing.ts';
 
 /** The values of `ret`. The interface defines only 0 ("Errors"); the simulator chose the others. */
 export const RET_CODES = {

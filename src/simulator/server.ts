@@ -6,7 +6,7 @@ import type { Member } from './body.ts';
 import { handleControlRequest, CONTROL_PREFIX } from './control.ts';
 import { createFaultRegistry, type FaultRegistry } from './faults.ts';
 import type { World } from './world.ts';
-import { TASK_LIST_PATH } from '../upstream/address.ts';
+import { TASK_LIST_PATH } from '../upstream/signing.ts';
 
 export interface SimulatorOptions extends AuthenticationOptions {
   /** Port 0 selects a free port. */

@@ -1,6 +1,5 @@
 import type { Dispatcher } from 'undici';
 import type { Clock } from '../runtime/clock.ts';
-import { type ListingAddress, buildListingAddress } from './address.ts';
 import { type ConnectionOptions, type Connections, openConnections } from './connections.ts';
 import { ACCEPTED_CODINGS, BodyDecoder, type BodyListener } from './decoding.ts';
 import type { DecodingBudget, DecodingShare } from './decoding-budget.ts';
@@ -8,7 +7,7 @@ import { toUpstreamError } from './error-classification.ts';
 import { UpstreamError } from './errors.ts';
 import { redactRequest, type RequestObserver } from './request-observer.ts';
 import { estimateClockOffset, parseRetryAfter } from './response-headers.ts';
-import { signRequest, type SigningScheme } from './signing.ts';
+import { buildListingAddress, signRequest, type ListingAddress, type SigningScheme } from './signing.ts';
 
 /** Enough of an error response for a `ret` or for an error page. */
 const MAX_EXCERPT_BYTES = 64 * 1024;

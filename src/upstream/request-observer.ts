@@ -1,6 +1,5 @@
-import type { ListingAddress } from './address.ts';
 import type { ClockOffset } from './response-headers.ts';
-import { createStringToSign, type SigningScheme } from './signing.ts';
+import { createStringToSign, type ListingAddress, type SigningScheme } from './signing.ts';
 
 /** A request with signature and secret masked. */
 export interface RedactedRequest {

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { systemClock } from '../../../src/runtime/clock.ts';
-import { buildListingAddress } from '../../../src/upstream/address.ts';
+import { buildListingAddress } from '../../../src/upstream/signing.ts';
 import { signRequest } from '../../../src/upstream/signing.ts';
 import { discard } from '../discard.ts';
 import { serveCommands, createUsageHandlers } from './command-server.ts';

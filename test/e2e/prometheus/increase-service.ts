@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { TASK_LIST_PATH } from '../../../src/upstream/address.ts';
+import { TASK_LIST_PATH } from '../../../src/upstream/signing.ts';
 
 /** Bytes that a task carried before its first listing. */
 const LIFETIME_BYTES = 1e12;

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { systemClock } from '../../../src/runtime/clock.ts';
 import { ConfigError } from '../../../src/config/config-error.ts';
 import { authenticate, parseServiceCode } from '../../../src/simulator/authentication.ts';
-import { buildListingAddress } from '../../../src/upstream/address.ts';
+import { buildListingAddress } from '../../../src/upstream/signing.ts';
 import { signRequest } from '../../../src/upstream/signing.ts';
 import { arbitraryText } from '../../support/arbitrary-text.ts';
 import { loadConfiguration, REQUIRED_ENVIRONMENT } from '../../support/configuration.ts';

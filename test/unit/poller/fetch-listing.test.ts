@@ -117,6 +117,7 @@ test('an empty body has 0 bytes; without a response, size and status are undefin
     ret: undefined,
     bytes: undefined,
     status: undefined,
+    response: undefined,
   });
 });
 
@@ -128,7 +129,13 @@ test('an error of the client is returned with the ret and the bytes received bef
       return Promise.reject(broken);
     },
   };
-  assert.deepEqual(await fetchFrom(client), { error: broken, ret: 0, bytes: 22, status: 200 });
+  assert.deepEqual(await fetchFrom(client), {
+    error: broken,
+    ret: 0,
+    bytes: 22,
+    status: 200,
+    response: undefined,
+  });
 });
 
 test('a body that is not JSON ends the request immediately; the error has the offset of the invalid byte', async () => {

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 
 import fc from 'fast-check';
 
-import { buildListingAddress } from '../../../src/upstream/address.ts';
+import { buildListingAddress } from '../../../src/upstream/signing.ts';
 import { arbitraryText } from '../../support/arbitrary-text.ts';
 
 describe('the address of a listing', () => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { buildListingAddress } from '../../../src/upstream/address.ts';
+import { buildListingAddress } from '../../../src/upstream/signing.ts';
 import type { SigningScheme } from '../../../src/upstream/signing.ts';
 import { redactRequest } from '../../../src/upstream/request-observer.ts';
 import { PUBLISHED_SCHEME } from '../../support/published-scheme.ts';

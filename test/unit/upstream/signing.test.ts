@@ -4,7 +4,7 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { z } from 'zod';
 
-import { buildListingAddress } from '../../../src/upstream/address.ts';
+import { buildListingAddress } from '../../../src/upstream/signing.ts';
 import { signRequest, createStringToSign } from '../../../src/upstream/signing.ts';
 import { readFixture } from '../../support/fixtures.ts';
 import { PUBLISHED_SCHEME } from '../../support/published-scheme.ts';
