@@ -12,6 +12,8 @@ export interface Connection extends Share {
   hasRequest: boolean;
   /** Whether the connection ends after the response in progress. */
   isClosing: boolean;
+  /** Whether its TLS handshake is unfinished. */
+  isInHandshake: boolean;
   /** Whether it has no acceptable client certificate, and is open for probes only. */
   isCertificateRejected: boolean;
 }
@@ -28,7 +30,7 @@ export class Connections {
   }
 
   /** Adds a new connection until it closes. */
-  add(socket: Socket): void {
+  add(socket: Socket, isInHandshake = false): void {
     const connection: Connection = {
       socket,
       client: toClientKey(socket.remoteAddress),
@@ -39,6 +41,7 @@ export class Connections {
       isBusy: false,
       hasRequest: false,
       isClosing: false,
+      isInHandshake,
       isCertificateRejected: false,
     };
     this.#bySocket.set(socket, connection);
@@ -53,7 +56,9 @@ export class Connections {
   /** Makes a TLS socket known as the same connection as the socket below it, and returns the connection. */
   link(tlsSocket: Socket, socket: Socket): Connection | undefined {
     const connection = this.get(socket);
-    if (connection !== undefined) this.#bySocket.set(tlsSocket, connection);
+    if (connection === undefined) return undefined;
+    connection.isInHandshake = false;
+    this.#bySocket.set(tlsSocket, connection);
     return connection;
   }
 
@@ -68,9 +73,9 @@ export class Connections {
     if (this.#open.delete(connection)) this.#open.add(connection);
   }
 
-  /** Closes the connections without a request, unfinished TLS handshakes included. */
-  closeUnused(): void {
-    for (const { socket, hasRequest } of this.#open.entries) if (!hasRequest) socket.destroy();
+  /** Closes unfinished TLS handshakes, which `Server.close` of Node.js does not know. */
+  closeHandshakes(): void {
+    for (const { socket, isInHandshake } of this.#open.entries) if (isInHandshake) socket.destroy();
   }
 }
 

@@ -52,7 +52,7 @@ export async function startWebServer(options: WebServerOptions): Promise<WebServ
   const close = async () => {
     requestHandler.announceShutdown();
     const closed = closeServers(servers, clock);
-    connections.closeUnused();
+    connections.closeHandshakes();
     await closed;
   };
   try {
@@ -81,7 +81,7 @@ async function listen(
       : createTlsServer(HTTP_OPTIONS, tls, listener, { ...options, connections });
   server.timeout = SOCKET_TIMEOUT_MS;
   server.on('connection', (socket) => {
-    if (socket instanceof Socket) connections.add(socket);
+    if (socket instanceof Socket) connections.add(socket, tls !== undefined);
   });
   server.listen(port, host);
   await once(server, 'listening');
