@@ -140,7 +140,7 @@ test('every query of the dashboards has a result', { timeout: 600_000 }, async (
   await using one = exporter(serviceUrl, folder.at('one'));
   await using other = exporter(serviceUrl, folder.at('other'));
   const instances = [`127.0.0.1:${await one.waitForPort()}`, `127.0.0.1:${await other.waitForPort()}`];
-  await using prometheus = await Prometheus.startScraping(...instances);
+  await using prometheus = await Prometheus.start({ targets: instances });
   await injectFaults(serviceUrl, prometheus);
   const dashboards = [...readCommittedDashboards().values()];
 

@@ -33,10 +33,17 @@ export interface QueriedSeries {
   readonly value: number;
 }
 
-/** Rules in the form of rule files, and the host and port of the Alertmanager to notify. */
-interface Alerting {
-  readonly rules: readonly unknown[];
-  readonly alertmanager: string;
+/** What a Prometheus scrapes and evaluates, each second unless a job says otherwise. */
+interface PrometheusOptions {
+  /** Addresses of the job `xvs-exporter`. */
+  readonly targets?: readonly string[];
+  /** Scrape jobs instead of that one. */
+  readonly jobs?: readonly object[];
+  /** Rules in the form of rule files. */
+  readonly rules?: readonly unknown[];
+  /** Host and port of the Alertmanager to notify. */
+  readonly alertmanager?: string;
+  readonly command?: string;
 }
 
 /** A real Prometheus on the loopback interface that scrapes its targets every second. */
@@ -51,41 +58,28 @@ export class Prometheus implements AsyncDisposable {
     this.#url = url;
   }
 
-  static startScraping(...targets: readonly string[]): Promise<Prometheus> {
-    return Prometheus.#start(targets, () => ({}));
-  }
-
-  /** Starts Prometheus with scrape jobs, and with rules in the form of rule files. */
-  static startWithJobs(
-    jobs: readonly object[],
-    rules: readonly unknown[] = [],
+  static async start({
+    targets = [],
+    jobs = [{ job_name: 'xvs-exporter', static_configs: [{ targets }] }],
+    rules = [],
+    alertmanager,
     command = 'prometheus',
-  ): Promise<Prometheus> {
-    const createConfig = (folder: string) => ({
-      scrape_configs: jobs,
-      rule_files: writeRules(folder, rules),
-    });
-    return Prometheus.#start([], createConfig, command);
-  }
-
-  /** Starts Prometheus with rules that it evaluates every second. */
-  static startAlerting(target: string, alerting: Alerting): Promise<Prometheus> {
-    return Prometheus.#start([target], (folder) => createAlertingConfig(folder, alerting));
-  }
-
-  static async #start(
-    targets: readonly string[],
-    moreConfig: (folder: string) => object,
-    command = 'prometheus',
-  ): Promise<Prometheus> {
+  }: PrometheusOptions): Promise<Prometheus> {
     const folder = mkdtempSync(join(tmpdir(), 'xvs-prometheus-'));
+    const alertmanagers =
+      alertmanager === undefined ? [] : [{ static_configs: [{ targets: [alertmanager] }] }];
     const config = join(folder, 'prometheus.yml');
     writeFileSync(
       config,
       JSON.stringify({
         global: { scrape_interval: '1s', scrape_timeout: '1s', evaluation_interval: '1s' },
-        scrape_configs: [{ job_name: 'xvs-exporter', static_configs: [{ targets }] }],
-        ...moreConfig(folder),
+        scrape_configs: jobs,
+        rule_files: rules.map((content, index) => {
+          const file = join(folder, `rules-${index}.yml`);
+          writeFileSync(file, JSON.stringify(content));
+          return file;
+        }),
+        alerting: { alertmanagers },
       }),
     );
     const program = new Program(command, [
@@ -147,23 +141,6 @@ export class Prometheus implements AsyncDisposable {
     await this.#program[Symbol.asyncDispose]();
     rmSync(this.#folder, { recursive: true });
   }
-}
-
-function createAlertingConfig(folder: string, { rules, alertmanager }: Alerting) {
-  const targets = [alertmanager];
-  return {
-    rule_files: writeRules(folder, rules),
-    alerting: { alertmanagers: [{ static_configs: [{ targets }] }] },
-  };
-}
-
-/** Writes each rule file, and returns the paths. */
-function writeRules(folder: string, rules: readonly unknown[]): readonly string[] {
-  return rules.map((content, index) => {
-    const file = join(folder, `rules-${index}.yml`);
-    writeFileSync(file, JSON.stringify(content));
-    return file;
-  });
 }
 
 /** Requests a path of the API of a Prometheus. Rejects with its response if that is an error. */

@@ -58,7 +58,7 @@ export async function record(minutes: number): Promise<ReadonlyMap<string, strin
   const serviceUrl = await service.waitForOutput(/ on (http:\S+)/);
   const first = startExporter(serviceUrl, '0');
   const port = await waitForPort(first);
-  await using prometheus = await Prometheus.startScraping(`127.0.0.1:${port}`);
+  await using prometheus = await Prometheus.start({ targets: [`127.0.0.1:${port}`] });
   await using restarted = await runScenario(serviceUrl, first, port, minutes * 60);
   await waitForPort(restarted);
   const end = Math.floor(Date.now() / 1000 / STEP) * STEP;

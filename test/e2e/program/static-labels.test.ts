@@ -28,7 +28,7 @@ service_codes: [{ service_code: TESTING, secret: abc, labels: ${labels} }]
 /** Asserts that a real Prometheus stores the labels on all series of the code and on no other series. */
 async function assertPrometheusStoresLabels(t: TestContext, port: number): Promise<void> {
   if (!isInstalled(t, 'prometheus')) return;
-  await using prometheus = await Prometheus.startScraping(`127.0.0.1:${port}`);
+  await using prometheus = await Prometheus.start({ targets: [`127.0.0.1:${port}`] });
   const wanted = '{tenant="acme",env="say \\"test\\""}';
   await prometheus.waitUntil(
     () => prometheus.value(`xvs_up${wanted}`),

@@ -54,25 +54,27 @@ test(
       ...overrides,
     });
     const authorized = { tls_config: { ca_file, ...client }, basic_auth };
-    await using prometheus = await Prometheus.startWithJobs([
-      job('authorized', authorized),
-      // The scheme comes from /sd.
-      {
-        job_name: 'discovered',
-        honor_labels: true,
-        http_sd_configs: [{ url: `https://127.0.0.1:${port}/sd`, refresh_interval: '1s', ...authorized }],
-        ...authorized,
-      },
-      job('wrong-password', {
-        tls_config: { ca_file, ...client },
-        basic_auth: { ...basic_auth, password: 'sesame' },
-      }),
-      job('without-password', { tls_config: { ca_file, ...client } }),
-      job('without-certificate', { tls_config: { ca_file }, basic_auth }),
-      job('self-signed-certificate', { tls_config: { ca_file, ...selfSigned }, basic_auth }),
-      job('without-ca', { tls_config: client, basic_auth }),
-      job('plain', { scheme: 'http', basic_auth }),
-    ]);
+    await using prometheus = await Prometheus.start({
+      jobs: [
+        job('authorized', authorized),
+        // The scheme comes from /sd.
+        {
+          job_name: 'discovered',
+          honor_labels: true,
+          http_sd_configs: [{ url: `https://127.0.0.1:${port}/sd`, refresh_interval: '1s', ...authorized }],
+          ...authorized,
+        },
+        job('wrong-password', {
+          tls_config: { ca_file, ...client },
+          basic_auth: { ...basic_auth, password: 'sesame' },
+        }),
+        job('without-password', { tls_config: { ca_file, ...client } }),
+        job('without-certificate', { tls_config: { ca_file }, basic_auth }),
+        job('self-signed-certificate', { tls_config: { ca_file, ...selfSigned }, basic_auth }),
+        job('without-ca', { tls_config: client, basic_auth }),
+        job('plain', { scheme: 'http', basic_auth }),
+      ],
+    });
     const ups = async () =>
       new Map((await prometheus.query('up')).map(({ metric, value }) => [metric['job'], value]));
     const found = await prometheus.waitUntil(

@@ -78,7 +78,8 @@ test(
     const port = await exporter.waitForPort();
     await using receiver = await WebhookReceiver.start();
     await using alertmanager = await Alertmanager.start(createRoutes(receiver.url));
-    await using prometheus = await Prometheus.startAlerting(`127.0.0.1:${port}`, {
+    await using prometheus = await Prometheus.start({
+      targets: [`127.0.0.1:${port}`],
       rules: listDeployYaml('prometheus/rules').map((name) => scaleDurations(readRules(name), TIME_DIVISOR)),
       alertmanager: alertmanager.address,
     });

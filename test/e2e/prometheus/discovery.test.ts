@@ -52,10 +52,12 @@ test(
     const exporter = startProgram([...flags, '--web.enable-lifecycle']);
     t.after(() => exporter[Symbol.asyncDispose]());
     const address = `127.0.0.1:${await exporter.waitForPort()}`;
-    await using prometheus = await Prometheus.startWithJobs(
-      [{ ...job, http_sd_configs: [{ url: `http://${address}/sd`, refresh_interval: '1s' }] }],
-      listDeployYaml('prometheus/rules').map((name) => scaleDurations(readDeployFile(name), TIME_DIVISOR)),
-    );
+    await using prometheus = await Prometheus.start({
+      jobs: [{ ...job, http_sd_configs: [{ url: `http://${address}/sd`, refresh_interval: '1s' }] }],
+      rules: listDeployYaml('prometheus/rules').map((name) =>
+        scaleDurations(readDeployFile(name), TIME_DIVISOR),
+      ),
+    });
     const upOfCodes = () => prometheus.query('up{service_code!=""} == 1');
 
     await t.test('each code and the process are targets that are up', async () => {

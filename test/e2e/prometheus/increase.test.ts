@@ -35,7 +35,7 @@ test(
 
     const first = await startExporter(service, statePath, 0);
     const port = await first.waitForPort();
-    await using prometheus = await Prometheus.startScraping(`127.0.0.1:${port}`);
+    await using prometheus = await Prometheus.start({ targets: [`127.0.0.1:${port}`] });
     const all = `{__name__=~"${Object.values(FAMILIES).join('|')}"}`;
     const waitForListings = async (count: number): Promise<void> => {
       const { listings } = service.progress;

@@ -45,7 +45,7 @@ test('the newest Prometheus gets the same series by all protocols', { timeout: 3
     },
     { job_name: '/sd', http_sd_configs: [{ url: `http://${address}/sd`, refresh_interval: '1s' }] },
   ];
-  await using prometheus = await Prometheus.startWithJobs(jobs, [], NEWEST_PROMETHEUS);
+  await using prometheus = await Prometheus.start({ jobs, command: NEWEST_PROMETHEUS });
 
   await t.test('every target is up', async () => {
     await prometheus.waitUntil(

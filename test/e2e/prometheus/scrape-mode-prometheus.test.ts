@@ -18,9 +18,9 @@ test('no shipped alert fires while the service is healthy', { timeout: 600_000 }
     { XVS_UPSTREAM_BASE_URL: await service.waitForUrl(), XVS_SERVICE_CODES: 'TESTING', XVS_SECRET: 'abc' },
   );
   // Rules and scrapes run 15 times as fast as shipped.
-  await using prometheus = await Prometheus.startAlerting(`127.0.0.1:${await exporter.waitForPort()}`, {
+  await using prometheus = await Prometheus.start({
+    targets: [`127.0.0.1:${await exporter.waitForPort()}`],
     rules: listDeployYaml('prometheus/rules').map((name) => scaleDurations(readDeployFile(name), 15)),
-    alertmanager: '127.0.0.1:9',
   });
   await prometheus.waitUntil(
     () => prometheus.value('service_code:xvs_tasks:sum'),
