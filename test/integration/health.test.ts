@@ -4,7 +4,7 @@ import { startApp } from '../../src/app.ts';
 import { ConfigurationSource } from '../../src/config/configuration-source.ts';
 import { createLogger } from '../../src/runtime/logger.ts';
 import { REQUIRED_ENVIRONMENT, NO_FILES, failHostNameLookup } from '../support/configuration.ts';
-import { SuspendableClock } from '../support/suspendable-clock.ts';
+import { SuspendableClock } from '../support/manual-clock.ts';
 import { waitUntil } from '../support/wait-until.ts';
 
 const BUILD = {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { benchCodes } from '../bench/codes.ts';
 import { benchLedger } from '../bench/ledger.ts';
-import { compare, type Comparison } from '../bench/measure.ts';
+import type { Comparison } from '../bench/measure.ts';
 import { benchPolling } from '../bench/polling.ts';
 import { benchReading } from '../bench/reading.ts';
 import { benchScraping } from '../bench/scraping.ts';
@@ -33,18 +33,4 @@ test('each part of the benchmark returns figures with unique names', { concurren
     }),
   );
   await Promise.all(parts);
-});
-
-test('a goal bounds a figure from above or from below', () => {
-  const figures = { name: 'memory', unit: 'MB', value: 150, reference: 'reading', referenceValue: 100 };
-  const cases = [
-    [{ measure: 'excess', direction: 'at most', bound: 48 }, 50, 'MB', false],
-    [{ measure: 'ratio', direction: 'at most', bound: 1.5 }, 1.5, '×', true],
-    [{ measure: 'ratio', direction: 'at least', bound: 2 }, 1.5, '×', false],
-    [{ measure: 'value', direction: 'at least', bound: 100 }, 150, 'MB', true],
-  ] as const;
-  for (const [goal, figure, figureUnit, isMet] of cases) {
-    const compared = compare(figures, goal);
-    assert.deepEqual([compared.figure, compared.figureUnit, compared.isMet], [figure, figureUnit, isMet]);
-  }
 });

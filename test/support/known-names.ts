@@ -1,5 +1,4 @@
 import { ALERT_SERIES } from '../../deploy/grafana/source/queries.ts';
-import { listSettings, toEnvironmentName } from '../../src/config/settings.ts';
 import { ExporterMetrics } from '../../src/metrics/exposition/exporter-metrics.ts';
 import { CATALOGUE } from '../../src/metrics/catalogue/catalogue.ts';
 import type { FamilySpec } from '../../src/metrics/catalogue/family.ts';
@@ -55,9 +54,4 @@ function listSeries({ name, type, labels }: FamilySpec): [string, ReadonlySet<st
     [`${name}_sum`, new Set(all)],
     [`${name}_count`, new Set(all)],
   ];
-}
-
-/** Lists the environment variables of all settings. */
-export function listKnownVariables(): ReadonlySet<string> {
-  return new Set(listSettings().map(([path]) => toEnvironmentName(path)));
 }

@@ -52,6 +52,26 @@ export class ManualClock implements Clock {
   }
 }
 
+/** A clock that simulates a suspended process: time passes, but no sleep ends. */
+export class SuspendableClock extends ManualClock {
+  #suspendedMs = 0;
+
+  override monotonic(): number {
+    return super.monotonic() + this.#suspendedMs;
+  }
+
+  suspend(ms: number): void {
+    this.#suspendedMs += ms;
+  }
+
+  /** Resumes the process and ends the sleeps that are due. */
+  resume(): void {
+    const passedMs = this.#suspendedMs;
+    this.#suspendedMs = 0;
+    this.advance(passedMs);
+  }
+}
+
 /** Advances a clock and runs everything that is due until it waits again. */
 export async function advanceClock(clock: ManualClock, ms: number): Promise<void> {
   clock.advance(ms);

@@ -42,19 +42,6 @@ test('every link to a heading finds it', () => {
   );
 });
 
-test('no link is written as a reference that is not defined', () => {
-  for (const page of listPages()) {
-    const prose = readProse(page).replaceAll(/`[^`]*`/g, '');
-    const defined = new Set([...prose.matchAll(/^\[([^\]]+)\]:/gm)].map(([, name]) => name));
-    const used = [...prose.matchAll(/\]\[([^\]]+)\]/g)].map(([, name]) => name);
-    assert.deepEqual(
-      used.filter((name) => !defined.has(name)),
-      [],
-      page,
-    );
-  }
-});
-
 test('the paths in architecture.md and CONTRIBUTING.md exist, and the table has every folder of src', () => {
   const text = readProse('docs/architecture.md') + readProse('CONTRIBUTING.md');
   const named = [

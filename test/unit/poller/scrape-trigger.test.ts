@@ -7,7 +7,7 @@ import {
   type ScrapeRequest,
 } from '../../../src/poller/scrape-trigger.ts';
 import { advanceClock, ManualClock } from '../../support/manual-clock.ts';
-import { SuspendableClock } from '../../support/suspendable-clock.ts';
+import { SuspendableClock } from '../../support/manual-clock.ts';
 import { START_MS } from '../../support/tally-run.ts';
 import { createCodeAt, createPolledCode, createRig, RESET } from './rig.ts';
 import { createListingBody, TARGET } from '../../support/manual-client.ts';

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Watchdog } from '../../../src/poller/watchdog.ts';
 import { advanceClock, ManualClock } from '../../support/manual-clock.ts';
-import { SuspendableClock } from '../../support/suspendable-clock.ts';
+import { SuspendableClock } from '../../support/manual-clock.ts';
 import { START_MS } from '../../support/tally-run.ts';
 import { INTERVAL_MS, createRig } from './rig.ts';
 import { createListingBody } from '../../support/manual-client.ts';

@@ -6,7 +6,6 @@ import { test } from 'node:test';
 import { parse } from 'yaml';
 import { z } from 'zod';
 import { parseSimulateFlags } from '../../../../src/commands/simulate.ts';
-import { listKnownVariables } from '../../../support/known-names.ts';
 import { startProgram } from '../../../support/program.ts';
 import { repositoryPath, readRepositoryFile } from '../../../support/repository.ts';
 import {
@@ -73,11 +72,6 @@ test('mounted files exist and are read-only', () => {
 
 test('the exporter accepts its environment variables', async () => {
   const { environment = {}, secrets } = readComposeService('exporter');
-  const known = new Set([...listKnownVariables(), 'NODE_OPTIONS']);
-  assert.deepEqual(
-    Object.keys(environment).filter((name) => !known.has(name)),
-    [],
-  );
   assert.equal(environment['XVS_SECRET_FILE'], `/run/secrets/${secrets?.[0]}`);
   const secretFile = repositoryPath(COMPOSE_FOLDER, readComposeFile().secrets['xvs']?.file ?? '');
   await using program = startProgram(['--config.check'], { ...environment, XVS_SECRET_FILE: secretFile });

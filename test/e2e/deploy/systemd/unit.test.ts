@@ -1,22 +1,16 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { isInstalled } from '../../../support/installed-programs.ts';
-import { listKnownVariables } from '../../../support/known-names.ts';
 import { startProgram } from '../../../support/program.ts';
 import { repositoryPath, readRepositoryFile } from '../../../support/repository.ts';
+import { TemporaryFolder } from '../../../support/temporary-folder.ts';
 import { readUnitAssignments, readUnitValues } from './unit-file.ts';
 
 /** Maximum exposure level of `systemd-analyze security`, in tenths. */
 const THRESHOLD = 25;
-
-function createTemporaryFolder(): Disposable & { readonly path: string } {
-  const path = mkdtempSync(join(tmpdir(), 'xvs-unit-'));
-  return { path, [Symbol.dispose]: () => rmSync(path, { recursive: true }) };
-}
 
 /** Reads the assignments of the settings file, including commented ones if `commented` is set. */
 function readSettings(commented: boolean): readonly (readonly [string, string])[] {
@@ -37,7 +31,7 @@ test('unit and chart give the same memory to the process and to its heap', () =>
 
 test('systemd-analyze verify accepts the unit', (t) => {
   if (!isInstalled(t, 'systemd-analyze')) return;
-  using folder = createTemporaryFolder();
+  using folder = new TemporaryFolder();
   const unit = join(folder.path, 'xvs-exporter.service');
   // Node.js may be elsewhere on this machine.
   const text = readRepositoryFile('deploy/systemd/xvs-exporter.service');
@@ -76,18 +70,8 @@ test('a reload sends SIGHUP, on which the program reloads its configuration', ()
   assert.deepEqual(readUnitValues('ExecReload'), ['/bin/kill -HUP $MAINPID']);
 });
 
-test('the settings file contains known variables only', () => {
-  const known = listKnownVariables();
-  const names = readSettings(true).map(([name]) => name);
-  assert.ok(names.length > 5);
-  assert.deepEqual(
-    names.filter((name) => !known.has(name)),
-    [],
-  );
-});
-
 test('the program accepts the arguments and variables of unit and settings file', async () => {
-  using credentials = createTemporaryFolder();
+  using credentials = new TemporaryFolder();
   const [credential = ''] = readUnitValues('LoadCredential');
   writeFileSync(join(credentials.path, credential.split(':')[0] ?? ''), 'hidden-secret\n');
   const environment = readUnitValues('Environment').map((assignment) => {

@@ -1,8 +1,4 @@
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { test } from 'node:test';
 import {
   readDeployFile,
@@ -10,7 +6,6 @@ import {
   readAlertRules,
   readRecordingRules,
 } from '../../../support/deploy-files.ts';
-import { isInstalled } from '../../../support/installed-programs.ts';
 import { listKnownSeries, findUnknownNames } from '../../../support/known-names.ts';
 
 const PARTS = ['Look', 'Meaning', 'Causes', 'Remedy'];
@@ -43,17 +38,6 @@ test('every query parses, and its metrics and labels exist', async () => {
     readRunbookQueries().flatMap((query) => findUnknownNames(query, known)),
     [],
   );
-});
-
-test('promtool of the oldest supported Prometheus accepts every query', (t) => {
-  if (!isInstalled(t, 'promtool')) return;
-  const folder = mkdtempSync(join(tmpdir(), 'xvs-runbook-'));
-  const path = join(folder, 'queries.yml');
-  const rules = readRunbookQueries().map((expr, index) => ({ record: `query_${index}`, expr }));
-  writeFileSync(path, JSON.stringify({ groups: [{ name: 'runbook', rules }] }));
-  const { status, stdout, stderr } = spawnSync('promtool', ['check', 'rules', path], { encoding: 'utf8' });
-  rmSync(folder, { recursive: true });
-  assert.equal(status, 0, stdout + stderr);
 });
 
 test('every reference to a heading has a target', () => {
