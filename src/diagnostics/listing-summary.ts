@@ -1,5 +1,4 @@
-import type { ListingSink, ListingTotals, RejectedEntry } from '../listing/listing-sink.ts';
-import type { RecordKind } from '../listing/records.ts';
+import type { ListingSink, ListingTotals, RecordKind, RejectedEntry } from '../listing/listing-sink.ts';
 import type { ListingSummary } from './observation.ts';
 
 const NESTED_RECORD_NAMES: Readonly<Record<Exclude<RecordKind, 'user' | 'task'>, string>> = {

@@ -1,4 +1,4 @@
-import type { InvalidReason } from '../listing/records.ts';
+import type { InvalidReason } from '../listing/listing-sink.ts';
 import type { ClockOffset } from '../upstream/response-headers.ts';
 import type { PollErrorReason } from '../upstream/errors.ts';
 import type { RedactedRequest, ResponseHead } from '../upstream/request-observer.ts';

@@ -1,5 +1,5 @@
 import type { Clock } from '../runtime/clock.ts';
-import type { ReaderPool } from '../listing/reader-pool.ts';
+import type { ReaderPool } from '../listing/reader.ts';
 import { fetchListing } from '../poller/fetch-listing.ts';
 import type { ListingTarget, UpstreamClient } from '../upstream/client.ts';
 import type { RedactedRequest, RequestObserver } from '../upstream/request-observer.ts';

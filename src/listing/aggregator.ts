@@ -1,18 +1,16 @@
 import type { ColumnReader } from './engine/column-reader.ts';
 import { bitOf } from './engine/fields.ts';
 import type { LabelNames } from './engine/label-names.ts';
-import { FAMILIES, FAMILY_NAMES, NUMBERS, type FamilyName } from './families.ts';
-import type { Sums } from './family-sums.ts';
-import { AUDIO_ID, COPY_ID, MISSING_ID, TRANSCODE_ID, VIDEO_ID } from './label-ids.ts';
+import { FAMILIES, FAMILY_NAMES, type FamilyName, NUMBERS, type Sums } from './families.ts';
+import { AUDIO_ID, COPY_ID, MISSING_ID, TRANSCODE_ID, VIDEO_ID } from './label-values.ts';
 import { recordOf } from '../runtime/record-of.ts';
 import type { ListingSink, ListingTotals, OutputReading, SurplusCount } from './listing-sink.ts';
-import { insertPart, sortParts } from './part-readings.ts';
+import { countInputs, sortParts, TaskReadings, type TaskRows, toOptional } from './task-readings.ts';
 import { PictureSizes } from './picture-sizes.ts';
 import type { ReaderLimits } from './reader-limits.ts';
 import { Rejections } from './rejections.ts';
 import { SumTable, type SumTableKey } from './sum-table.ts';
 import {
-  listLabelFields,
   type Inputs,
   type Outputs,
   type Streams,
@@ -21,7 +19,6 @@ import {
   type Users,
 } from './task-list.ts';
 import type { TaskNameSource } from './task-name.ts';
-import { countInputs, TaskReadings, toOptional, type TaskRows } from './task-readings.ts';
 
 /** Value of a field of the kind `match` that is present and another text. */
 const OTHER_TEXT = 2;
@@ -41,7 +38,6 @@ export class Aggregator {
   readonly #names: LabelNames;
   readonly #sums: Readonly<Record<FamilyName, SumTable>>;
   readonly #sizes: PictureSizes;
-  readonly #labelFields;
   readonly #deviceVersion: number;
   readonly #users: Users;
   readonly #tasks: Tasks;
@@ -68,7 +64,6 @@ export class Aggregator {
     this.#sums = recordOf(FAMILY_NAMES, (family) => new SumTable(FAMILIES[family], limits.maxLabelSets, key));
     this.#sizes = new PictureSizes(names, limits.maxLabelSets, key);
     this.rejections = new Rejections(reader, table);
-    this.#labelFields = listLabelFields(table).map((field) => ({ ...field, isClosed: false }));
     this.#deviceVersion = bitOf(table.input, 'device_version');
     this.#users = reader.columnsOf(table.user);
     this.#tasks = reader.columnsOf(table.task);
@@ -87,7 +82,6 @@ export class Aggregator {
     Object.assign(this.#foreign, { user: 0, task: 0 });
     Object.assign(this.#surplus, { task: 0, input: 0, output: 0, stream: 0 });
     this.#audience.fill(0);
-    this.#closeFields();
   }
 
   /** Releases the tasks of the last listing. */
@@ -98,7 +92,6 @@ export class Aggregator {
   takeBatch(): void {
     if (this.#users.rows > 0) this.#addUsers(this.#users);
     if (this.#tasks.rows > 0) this.#addTasks(this.#tasks);
-    this.#closeFields();
   }
 
   finish(): ListingTotals {
@@ -153,31 +146,25 @@ export class Aggregator {
       this.#readings.addDuplicate(first, rows, id, this.#readOutputs(server, rows));
       return;
     }
-    this.#countTask(tasks, rows, server);
+    const serverRow = this.#sums.servers.findOne(server);
+    this.#countTask(tasks, rows, serverRow);
     this.#addInputs(this.#inputs, server, firstInput, inputsEnd);
-    const outputs: OutputReading[] = [];
-    const connections = this.#addOutputs(
-      server,
-      firstOutput,
-      outputsEnd,
-      id === undefined ? undefined : outputs,
-    );
-    this.#countAudience(connections);
-    if (id === undefined) this.#surplus.task += 1;
+    const outputs: OutputReading[] | undefined = id === undefined ? undefined : [];
+    this.#countAudience(this.#addOutputs(server, serverRow, firstOutput, outputsEnd, outputs));
+    if (id === undefined || outputs === undefined) this.#surplus.task += 1;
     else this.#readings.add(rows, id, sortParts(outputs));
   }
 
-  #countTask({ progress, service_code, inputs, outputs }: Tasks, rows: TaskRows, server: number): void {
+  #countTask({ progress, service_code, inputs, outputs }: Tasks, rows: TaskRows, serverRow: number): void {
     const { servers } = this.#sums;
     const { row } = rows;
     this.taskCount += 1;
     if (service_code[row] === OTHER_TEXT) this.#foreign.task += 1;
     this.#surplus.input += inputs.surplus[row] ?? 0;
     this.#surplus.output += outputs.surplus[row] ?? 0;
-    const sum = servers.findOne(server);
-    servers.addAt(sum, SERVER.tasks, 1);
-    if ((progress[row] ?? 0) > 0) servers.addAt(sum, SERVER.tasksWithProgress, 1);
-    if (countInputs(this.#tasks, rows) > 1) servers.addAt(sum, SERVER.tasksMerging, 1);
+    servers.addAt(serverRow, SERVER.tasks, 1);
+    if ((progress[row] ?? 0) > 0) servers.addAt(serverRow, SERVER.tasksWithProgress, 1);
+    if (countInputs(this.#tasks, rows) > 1) servers.addAt(serverRow, SERVER.tasksMerging, 1);
   }
 
   #addInputs(
@@ -196,7 +183,13 @@ export class Aggregator {
   }
 
   /** Adds up outputs; returns their connections. The outputs of a task with accounts are added to its readings. */
-  #addOutputs(server: number, first: number, end: number, readings: OutputReading[] | undefined): number {
+  #addOutputs(
+    server: number,
+    serverRow: number,
+    first: number,
+    end: number,
+    readings: OutputReading[] | undefined,
+  ): number {
     const columns = this.#outputs;
     const { tag, streams, http_connections_num } = columns;
     const { outputs, renditions, tags } = this.#sums;
@@ -215,11 +208,10 @@ export class Aggregator {
       tags.addAt(tags.findOne(tag[row] ?? 0), 0, 1);
       const streamsEnd = streams.ends[row] ?? 0;
       this.#surplus.stream += streams.surplus[row] ?? 0;
-      this.#addStreams(this.#streams, server, firstStream, streamsEnd);
+      this.#addStreams(this.#streams, server, serverRow, firstStream, streamsEnd);
       firstStream = streamsEnd;
       sum += connections;
-      if (readings !== undefined)
-        insertPart(readings, readOutput(columns, row, connections, outputRow, renditionRow));
+      readings?.push(readOutput(columns, row, connections, outputRow, renditionRow));
     }
     return sum;
   }
@@ -227,6 +219,7 @@ export class Aggregator {
   #addStreams(
     { codec_type, codec_id, copy, width, height, bit_rate }: Streams,
     server: number,
+    serverRow: number,
     first: number,
     end: number,
   ): void {
@@ -240,7 +233,7 @@ export class Aggregator {
       bitRates.add(rate < 0 ? 0 : rate, type, mode, 0);
       if (type === VIDEO_ID && mode !== COPY_ID)
         servers.addAt(
-          servers.findOne(server),
+          serverRow,
           SERVER.transcodedPixels,
           Math.max(0, width[row] ?? 0) * Math.max(0, height[row] ?? 0),
         );
@@ -272,19 +265,9 @@ export class Aggregator {
         this.#findOutput(columns, server, row),
         this.#findRendition(columns, row),
       ];
-      insertPart(readings, readOutput(columns, row, 0, outputRow, renditionRow));
+      readings.push(readOutput(columns, row, 0, outputRow, renditionRow));
     }
     return sortParts(readings);
-  }
-
-  /** A family that is full needs no new labels, so that invented values leave the label table to the others. */
-  #closeFields(): void {
-    for (const field of this.#labelFields) {
-      const isClosed = !this.#sums[field.family].canAddLabel(field.label);
-      if (isClosed === field.isClosed) continue;
-      field.isClosed = isClosed;
-      this.#reader.setClosed(field.type, field.name, isClosed);
-    }
   }
 
   #listSums(): Sums {

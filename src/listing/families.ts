@@ -1,4 +1,5 @@
 import { recordOf } from '../runtime/record-of.ts';
+import { encodeLabelKey } from './label-values.ts';
 
 /*
  * The families of sums over the records of a listing: each once, for the loops that add up, for the tally, and for folding.
@@ -13,7 +14,7 @@ export interface Family<Label extends string = string, Sum extends string = stri
   readonly numbers: readonly Sum[];
 }
 
-function family<const Label extends string, const Sum extends string>(
+function defineFamily<const Label extends string, const Sum extends string>(
   labels: readonly Label[],
   numbers: readonly Sum[],
   foldOrder: readonly NoInfer<Label>[] = labels,
@@ -22,26 +23,29 @@ function family<const Label extends string, const Sum extends string>(
 }
 
 export const FAMILIES = {
-  users: family(['client_version', 'device_type'], ['onlineUsers']),
-  userServers: family(['vs_id'], ['serverOnlineUsers']),
-  servers: family(['vs_id'], ['tasks', 'tasksWithProgress', 'tasksMerging', 'transcodedPixels']),
-  audience: family(['at_least'], ['tasksByHttpConnections']),
-  inputs: family(['vs_id', 'protocol'], ['inputs']),
-  inputClients: family(
+  users: defineFamily(['client_version', 'device_type'], ['onlineUsers']),
+  userServers: defineFamily(['vs_id'], ['serverOnlineUsers']),
+  servers: defineFamily(['vs_id'], ['tasks', 'tasksWithProgress', 'tasksMerging', 'transcodedPixels']),
+  audience: defineFamily(['at_least'], ['tasksByHttpConnections']),
+  inputs: defineFamily(['vs_id', 'protocol'], ['inputs']),
+  inputClients: defineFamily(
     ['device_type', 'client_version'],
     ['inputClients'],
     ['client_version', 'device_type'],
   ),
-  outputs: family(['vs_id', 'format'], ['outputs', 'httpConnections', 'outputsUnwatched', 'httpOutputBytes']),
-  renditions: family(
+  outputs: defineFamily(
+    ['vs_id', 'format'],
+    ['outputs', 'httpConnections', 'outputsUnwatched', 'httpOutputBytes'],
+  ),
+  renditions: defineFamily(
     ['video_codec', 'audio_codec', 'resolution'],
     ['outputRenditions', 'renditionHttpConnections', 'renditionHttpOutputBytes'],
     ['resolution', 'video_codec', 'audio_codec'],
   ),
-  tags: family(['tag'], ['outputTags']),
-  streams: family(['vs_id', 'codec_type', 'mode'], ['streams']),
-  codecs: family(['codec_type', 'codec_id'], ['streamCodecs'], ['codec_id', 'codec_type']),
-  bitRates: family(['codec_type', 'mode'], ['streamBitRate']),
+  tags: defineFamily(['tag'], ['outputTags']),
+  streams: defineFamily(['vs_id', 'codec_type', 'mode'], ['streams']),
+  codecs: defineFamily(['codec_type', 'codec_id'], ['streamCodecs'], ['codec_id', 'codec_type']),
+  bitRates: defineFamily(['codec_type', 'mode'], ['streamBitRate']),
 } as const;
 
 export type FamilyName = keyof typeof FAMILIES;
@@ -77,3 +81,65 @@ type Numbers = { readonly [F in FamilyName]: Readonly<Record<SumOf<F>, number>> 
 export const NUMBERS = recordOf(FAMILY_NAMES, (name) =>
   Object.fromEntries(FAMILIES[name].numbers.map((sum, index) => [sum, index])),
 ) as unknown as Numbers;
+
+/** A label set of a family, without the service code, and its sum. */
+export interface LabelSum {
+  readonly key: string;
+  readonly labels: readonly string[];
+  readonly value: number;
+}
+
+/** The sums of one family of a listing: a row for each label set. Readings of the listing refer to rows. */
+export class FamilySums<F extends FamilyName> {
+  readonly labelSets: readonly (readonly string[])[];
+  readonly #labels: readonly string[];
+  readonly #numbers: Readonly<Record<SumOf<F>, number>>;
+  readonly #width: number;
+  readonly #sums: Float64Array;
+
+  constructor(family: F, labelSets: readonly (readonly string[])[], sums: Float64Array) {
+    this.labelSets = labelSets;
+    this.#labels = FAMILIES[family].labels;
+    this.#numbers = NUMBERS[family];
+    this.#width = FAMILIES[family].numbers.length;
+    this.#sums = sums;
+  }
+
+  /** Adds to a number of a row. */
+  add(row: number, sum: SumOf<F>, amount: number): void {
+    const at = row * this.#width + this.#numbers[sum];
+    this.#sums[at] = (this.#sums[at] ?? 0) + amount;
+  }
+
+  getSum(row: number, sum: SumOf<F>): number {
+    return this.#sums[row * this.#width + this.#numbers[sum]] ?? 0;
+  }
+
+  getLabel(row: number, label: LabelOf<F>): string {
+    const value = this.labelSets[row]?.[this.#labels.indexOf(label)];
+    if (value === undefined) throw new RangeError(`Expected the number of a row, found ${row}`);
+    return value;
+  }
+
+  /** One number of all label sets. */
+  *listSums(sum: SumOf<F>): Generator<LabelSum, void> {
+    for (const [row, labels] of this.labelSets.entries())
+      yield { key: encodeLabelKey(labels), labels, value: this.getSum(row, sum) };
+  }
+
+  /** The total of one number. */
+  computeTotal(sum: SumOf<F>): number {
+    return this.labelSets.reduce((total, _, row) => total + this.getSum(row, sum), 0);
+  }
+}
+
+/** The sums of a listing by family. */
+export type Sums = { readonly [F in FamilyName]: FamilySums<F> };
+
+/** The values of one sum by label set. */
+export function listSums(sums: Sums, sum: ListingSum): Iterable<LabelSum> {
+  const family = findFamily(sum);
+  // Each family has its own sums.
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+  return family === undefined ? [] : (sums[family] as FamilySums<FamilyName>).listSums(sum);
+}

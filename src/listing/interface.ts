@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { RecordKind } from './records.ts';
+import type { RecordKind } from './listing-sink.ts';
 
 /*
  * The wire interface of the `task_list` operation (version `20140928`), field by field as in its specification,

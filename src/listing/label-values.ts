@@ -3,6 +3,16 @@ export const UNKNOWN = 'unknown';
 /** The value of a label that was given up when label sets were folded. */
 export const OTHER = '__other__';
 
+/** Values with the first ids of `LabelNames`, in this order. */
+export const FIXED_LABELS = [UNKNOWN, OTHER, 'video', 'audio', 'copy', 'transcode'];
+
+export const MISSING_ID = 0;
+export const OTHER_ID = 1;
+export const VIDEO_ID = 2;
+export const AUDIO_ID = 3;
+export const COPY_ID = 4;
+export const TRANSCODE_ID = 5;
+
 const MAX_CHARACTERS = 128;
 const IS_PLAIN = /^[\x20-\x7e]{1,128}$/;
 /** Format characters, such as U+202E and U+200B, reorder text or are invisible. */

@@ -1,6 +1,23 @@
-import type { Sums } from './family-sums.ts';
-import type { InvalidReason, RecordKind } from './records.ts';
+import type { Sums } from './families.ts';
 import type { TaskIndex } from './task-index.ts';
+
+/** The kind of a list entry: the `record` label of `xvs_exporter_invalid_records_total`. */
+export type RecordKind = 'user' | 'task' | 'input' | 'output' | 'stream';
+
+/**
+ * Why an entry was rejected: the `reason` label. `missing_field`: a task has no `id`. `wrong_type`: the `id` of a task is
+ * not a string. `too_long`: an entry of `user_list` or `task_list` exceeds the reader's buffer. `duplicate_id`: the
+ * listing has an earlier task with the same id.
+ */
+export type InvalidReason = 'not_an_object' | 'missing_field' | 'wrong_type' | 'too_long' | 'duplicate_id';
+
+export const RECORD_KINDS = [
+  'user',
+  'task',
+  'input',
+  'output',
+  'stream',
+] as const satisfies readonly RecordKind[];
 
 /** The bytes of a part of a task, an input or an output, in one listing. */
 export interface PartReading {

@@ -1,6 +1,6 @@
 import type { LabelNames } from './engine/label-names.ts';
 import type { Family } from './families.ts';
-import { MISSING_ID, OTHER_ID } from './label-ids.ts';
+import { MISSING_ID, OTHER_ID } from './label-values.ts';
 import { SumTable, type SumTableKey } from './sum-table.ts';
 
 /** The label id of a picture size, by the ids of width and height. */

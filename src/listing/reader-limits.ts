@@ -49,7 +49,8 @@ export function createReaderLimits(exposedLabelSets: number): ReaderLimits {
   };
 }
 
-/** How many label values the module keeps. */
-export function computeMaxLabels({ maxLabelSets }: ReaderLimits): number {
-  return Math.min(maxLabelSets * VALUES_PER_LABEL_SET + EXTRA_LABEL_VALUES, MAX_LABEL_VALUES);
+/** How many label values the engine keeps, and how many a field of one listing may add: more than a family has rows. */
+export function computeLabelLimits({ maxLabelSets }: ReaderLimits) {
+  const maxLabels = Math.min(maxLabelSets * VALUES_PER_LABEL_SET + EXTRA_LABEL_VALUES, MAX_LABEL_VALUES);
+  return { maxLabels, maxFieldLabels: 2 * maxLabelSets };
 }

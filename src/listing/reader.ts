@@ -1,8 +1,27 @@
+import { Aggregator } from './aggregator.ts';
+import { ColumnReader, type HashKey } from './engine/column-reader.ts';
+import { LabelNames } from './engine/label-names.ts';
 import { createTrapError, ReadError } from './engine/read-error.ts';
+import { FIXED_LABELS, sanitizeLabelValue } from './label-values.ts';
 import type { ListingSink } from './listing-sink.ts';
-import type { ListingResult, ReaderInstance } from './reader-instance.ts';
-import type { ReaderPool } from './reader-pool.ts';
-import type { TaskNameSource } from './task-name.ts';
+import { computeLabelLimits, type ReaderLimits } from './reader-limits.ts';
+import type { SumTableKey } from './sum-table.ts';
+import { createTaskListTable, parseInputProtocol } from './task-list.ts';
+import { getTaskNameField, type TaskNameField, type TaskNameSource } from './task-name.ts';
+
+/** Random bits for the hashes of the engine and of the sums. */
+export interface ReaderKeys {
+  readonly engine: HashKey;
+  readonly sums: SumTableKey;
+}
+
+/** The result of reading a listing. */
+export interface ListingResult {
+  /** 0 is success. With any other value, the sink receives no totals. */
+  readonly ret: number;
+  /** Length of the decompressed body. */
+  readonly bytes: number;
+}
 
 /** What is read, besides the body. */
 export interface ListingOptions {
@@ -77,5 +96,126 @@ export class ListingReader implements Disposable {
     const instance = this.#pool.acquire(taskName);
     instance.begin(this.#sink, serviceCode, taskName);
     return instance;
+  }
+}
+
+/** An instance of the engine with the table of `task_list`. It reads one listing at a time. */
+class ReaderInstance {
+  readonly nameField: TaskNameField | undefined;
+  readonly #reader: ColumnReader;
+  readonly #aggregator: Aggregator;
+  #sink: ListingSink | undefined;
+  #ret: number | undefined;
+
+  constructor(
+    module: WebAssembly.Module,
+    limits: ReaderLimits,
+    keys: ReaderKeys,
+    nameField: TaskNameField | undefined,
+  ) {
+    this.nameField = nameField;
+    const table = createTaskListTable(limits, nameField);
+    const names = new LabelNames(FIXED_LABELS, sanitizeLabelValue);
+    const engineLimits = { ...limits, ...computeLabelLimits(limits) };
+    this.#reader = new ColumnReader(module, table.body, engineLimits, keys.engine, {
+      names,
+      nameScheme: parseInputProtocol,
+      takeScalar: (_ret, value) => this.#takeRet(value),
+      noteRejected: (type, reason, entry) => this.#aggregator.rejections.noteElement(type, reason, entry),
+      takeBatch: () => this.#aggregator.takeBatch(),
+    });
+    this.#aggregator = new Aggregator(this.#reader, table, names, limits, keys.sums);
+  }
+
+  /** Bytes of the engine's memory in use. They never shrink. */
+  get allocatedBytes(): number {
+    return this.#reader.allocatedBytes;
+  }
+
+  /** The body's `ret`; undefined until it is read. */
+  get ret(): number | undefined {
+    return this.#ret;
+  }
+
+  /** Starts a listing. */
+  begin(sink: ListingSink, serviceCode: string, nameSource: TaskNameSource | undefined): void {
+    this.#sink = sink;
+    this.#ret = undefined;
+    this.#reader.begin(serviceCode);
+    this.#aggregator.begin(nameSource, sink);
+  }
+
+  /** Reads the next chunk of the body, cut at any byte. */
+  write(chunk: Uint8Array): void {
+    this.#reader.write(chunk);
+    this.#sink?.setProgress(this.#aggregator.users, this.#aggregator.taskCount);
+  }
+
+  /** Ends the body. With `ret` 0, the sink gets the totals. */
+  end(): ListingResult {
+    this.#reader.end(() => this.#isRefusal);
+    const bytes = this.#reader.receivedBytes;
+    if (this.#isRefusal) return { ret: this.#ret ?? 0, bytes };
+    this.#sink?.finish(this.#aggregator.finish());
+    return { ret: 0, bytes };
+  }
+
+  /** Releases the listing. */
+  reset(): void {
+    this.#sink = undefined;
+    this.#aggregator.reset();
+  }
+
+  get #isRefusal(): boolean {
+    return this.#ret !== undefined && this.#ret !== 0;
+  }
+
+  /** "Response object", `ret`: an integer, or a string of digits. */
+  #takeRet(value: unknown): boolean {
+    const number = typeof value === 'string' && /^-?[0-9]+$/.test(value) ? Number(value) : value;
+    if (!Number.isSafeInteger(number)) return false;
+    this.#ret = Number(number);
+    return true;
+  }
+}
+
+/** The pool keeps at most this many free instances; more exist only while more listings are read at a time. */
+const MAX_FREE_INSTANCES = 4;
+/** An instance with more memory, which only a giant listing needs, is dropped. */
+const MAX_KEPT_BYTES = 8 * 1024 * 1024;
+
+/** Instances of the engine, for reuse by all service codes: memory is that of the polls under way. */
+export class ReaderPool {
+  readonly #module: WebAssembly.Module;
+  readonly #limits: ReaderLimits;
+  readonly #keys: ReaderKeys;
+  readonly #free: ReaderInstance[] = [];
+
+  /** `keys` are random, so that a service cannot aim at collisions of hashes. */
+  constructor(module: WebAssembly.Module, limits: ReaderLimits, keys: ReaderKeys) {
+    this.#module = module;
+    this.#limits = limits;
+    this.#keys = keys;
+  }
+
+  /** Number of free instances. */
+  get freeCount(): number {
+    return this.#free.length;
+  }
+
+  /** Returns an instance that reads the names of tasks from a source, or no names. */
+  acquire(nameSource: TaskNameSource | undefined): ReaderInstance {
+    const nameField = nameSource && getTaskNameField(nameSource);
+    const index = this.#free.findLastIndex((instance) => instance.nameField === nameField);
+    const [instance] = index < 0 ? [] : this.#free.splice(index, 1);
+    return instance ?? new ReaderInstance(this.#module, this.#limits, this.#keys, nameField);
+  }
+
+  /** Takes back an instance that did not trap. */
+  release(instance: ReaderInstance): void {
+    instance.reset();
+    if (instance.allocatedBytes > MAX_KEPT_BYTES) return;
+    this.#free.push(instance);
+    if (this.#free.length > MAX_FREE_INSTANCES) this.#free.shift();
   }
 }

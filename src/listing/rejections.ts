@@ -1,7 +1,13 @@
 import type { ColumnReader } from './engine/column-reader.ts';
 import type { RecordType } from './engine/fields.ts';
-import type { InvalidCount, InvalidFieldCount, RejectedEntry } from './listing-sink.ts';
-import { RECORD_KINDS, type InvalidReason, type RecordKind } from './records.ts';
+import {
+  type InvalidCount,
+  type InvalidFieldCount,
+  type InvalidReason,
+  RECORD_KINDS,
+  type RecordKind,
+  type RejectedEntry,
+} from './listing-sink.ts';
 import type { Outputs, TaskListTable, Tasks } from './task-list.ts';
 
 const MAX_FIRST = 5;

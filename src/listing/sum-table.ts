@@ -1,7 +1,6 @@
 import type { LabelNames } from './engine/label-names.ts';
-import { FamilySums } from './family-sums.ts';
-import type { Family, FamilyName } from './families.ts';
-import { OTHER_ID } from './label-ids.ts';
+import { type Family, type FamilyName, FamilySums } from './families.ts';
+import { OTHER_ID } from './label-values.ts';
 
 const FIRST_SLOTS = 64;
 const SLOT_WORDS = 4;
@@ -26,8 +25,6 @@ export class SumTable {
   readonly #width: number;
   /** Places of labels, in the order of folding. */
   readonly #foldOrder: readonly number[];
-  /** The level of folding at which each label is given up, by its place. */
-  readonly #levels: readonly number[];
   readonly #maxRows: number;
   readonly #firstKey: number;
   readonly #secondKey: number;
@@ -45,7 +42,6 @@ export class SumTable {
     this.#labels = labels.length;
     this.#width = numbers.length;
     this.#foldOrder = foldOrder.map((label) => labels.indexOf(label));
-    this.#levels = labels.map((label) => foldOrder.indexOf(label));
     this.#maxRows = maxRows;
     // Odd, so that no bit of an id is lost.
     this.#firstKey = key[0] | 1;
@@ -102,11 +98,6 @@ export class SumTable {
     return this.#ids[row * 3 + index] ?? 0;
   }
 
-  /** Whether a new value of a label can have a row; `label` is its place among the labels. */
-  canAddLabel(label: number): boolean {
-    return this.#canAdd(this.#levels[label] ?? 0);
-  }
-
   /** The sums with the names of their labels, for longer than the table has them. */
   toSums<F extends FamilyName>(family: F, names: LabelNames): FamilySums<F> {
     const labelSets: (readonly string[])[] = [];
@@ -124,14 +115,10 @@ export class SumTable {
     return Math.imul(sum ^ (sum >>> 16), 0x9e3779b1);
   }
 
-  #canAdd(level: number): boolean {
-    return this.rows < this.#maxRows + level * (this.#maxRows >>> 3);
-  }
-
   #addAtSlot(slot: number, a: number, b: number, c: number): number {
     const level = this.#levelOf(a, b, c);
     if (level === this.#labels) return this.#findLast();
-    if (!this.#canAdd(level)) return this.#fold(a, b, c);
+    if (this.rows >= this.#maxRows + level * (this.#maxRows >>> 3)) return this.#fold(a, b, c);
     writeSlot(this.#slots, slot, this.rows, a, b, c);
     return this.#addRow(a, b, c);
   }

@@ -18,25 +18,11 @@ import {
   unused,
   type ColumnsOf,
   type Field,
-  type RecordType,
   type TextColumn,
 } from './engine/fields.ts';
-import { FAMILIES, type FamilyName, type LabelOf } from './families.ts';
-import { RECORD_KINDS, type RecordKind } from './records.ts';
+import { RECORD_KINDS, type RecordKind } from './listing-sink.ts';
 import type { ListLimits } from './reader-limits.ts';
 import type { TaskNameField } from './task-name.ts';
-
-/** A label field, and the label of a family that its values are for: once that is full, no new values are needed. */
-interface LabelField extends Field<Uint32Array> {
-  readonly family: FamilyName;
-  /** Place among the labels of the family. */
-  readonly label: number;
-}
-
-function feeds<F extends FamilyName>(field: Field<Uint32Array>, family: F, name: LabelOf<F>): LabelField {
-  const labels: readonly string[] = FAMILIES[family].labels;
-  return { ...field, family, label: labels.indexOf(name) };
-}
 
 /**
  * The fields of a `task_list` response, in the order in which the service writes them. `nameField` holds the names of tasks;
@@ -46,11 +32,11 @@ export function createTaskListTable(limits: ListLimits, nameField?: TaskNameFiel
   const name = (own: TaskNameField, otherwise: Field<undefined>): Field<TextColumn | undefined> =>
     nameField === own ? text : otherwise;
   const user = record('user', {
-    vs_id: feeds(label, 'userServers', 'vs_id'),
+    vs_id: label,
     service_code: match,
     user_name: unused,
-    client_version: feeds(labelOrInteger, 'users', 'client_version'),
-    device_type: feeds(labelOrInteger, 'users', 'device_type'),
+    client_version: labelOrInteger,
+    device_type: labelOrInteger,
     id: unused,
   });
   const input = record(
@@ -59,9 +45,9 @@ export function createTaskListTable(limits: ListLimits, nameField?: TaskNameFiel
       url: scheme,
       service_code: unused,
       user_name: name('user_name', identifying),
-      device_type: feeds(labelOrInteger, 'inputClients', 'device_type'),
-      device_version: feeds(labelOrInteger, 'inputClients', 'client_version'),
-      client_version: feeds(labelOrInteger, 'inputClients', 'client_version'),
+      device_type: labelOrInteger,
+      device_version: labelOrInteger,
+      client_version: labelOrInteger,
       input_bytes: count,
     },
     ['url', 'user_name'],
@@ -69,7 +55,7 @@ export function createTaskListTable(limits: ListLimits, nameField?: TaskNameFiel
   const stream = record('stream', {
     index: unused,
     codec_type: integer,
-    codec_id: feeds(integerLabel, 'codecs', 'codec_id'),
+    codec_id: integerLabel,
     copy: integer,
     width: count,
     height: count,
@@ -79,12 +65,12 @@ export function createTaskListTable(limits: ListLimits, nameField?: TaskNameFiel
     'output',
     {
       file_name: name('file_name', identifying),
-      tag: feeds(label, 'tags', 'tag'),
-      audio_codec_name: feeds(label, 'renditions', 'audio_codec'),
-      video_codec_name: feeds(label, 'renditions', 'video_codec'),
-      format: feeds(label, 'outputs', 'format'),
-      width: feeds(countLabel, 'renditions', 'resolution'),
-      height: feeds(countLabel, 'renditions', 'resolution'),
+      tag: label,
+      audio_codec_name: label,
+      video_codec_name: label,
+      format: label,
+      width: countLabel,
+      height: countLabel,
       relative_dir: name('relative_dir', identifying),
       http_output_bytes: count,
       http_connections_num: count,
@@ -98,7 +84,7 @@ export function createTaskListTable(limits: ListLimits, nameField?: TaskNameFiel
     serial: unused,
     sequence: unused,
     progress: number,
-    vs_id: feeds(label, 'servers', 'vs_id'),
+    vs_id: label,
     service_code: match,
     inputs: list(input, limits.maxInputsPerTask),
     outputs: list(output, limits.maxOutputsPerTask),
@@ -117,25 +103,6 @@ export type Inputs = ColumnsOf<TaskListTable['input']>;
 export type Outputs = ColumnsOf<TaskListTable['output']>;
 export type Streams = ColumnsOf<TaskListTable['stream']>;
 
-/** A label field of a record type. */
-interface PlacedLabelField extends LabelField {
-  readonly type: RecordType;
-  readonly name: string;
-}
-
-/** The label fields of a table that are for a family. */
-export function listLabelFields(table: TaskListTable): readonly PlacedLabelField[] {
-  return RECORD_KINDS.map((kind): RecordType => table[kind]).flatMap((type) =>
-    Object.entries(type.fields).flatMap(([name, field]) =>
-      isLabelField(field) ? [{ ...field, type, name }] : [],
-    ),
-  );
-}
-
-function isLabelField(field: Field<unknown>): field is LabelField {
-  return 'family' in field;
-}
-
 /**
  * Every field that can be invalid, with its record, by the service's own name: the labels of
  * `xvs_exporter_invalid_fields_total`. The exporter does not read any other field, except for the `id` of a task.
@@ -146,3 +113,33 @@ export const CHECKED_FIELDS: readonly (readonly [record: RecordKind, field: stri
     listCheckedFields(table[kind]).map((field) => [kind, field] as const),
   );
 })();
+
+const KNOWN_SCHEMES: ReadonlySet<string> = new Set([
+  'file',
+  'ftp',
+  'hls',
+  'http',
+  'https',
+  'mms',
+  'rtmp',
+  'rtmps',
+  'rtp',
+  'rtsp',
+  'rtsps',
+  'srt',
+  'tcp',
+  'udp',
+  'webrtc',
+]);
+
+/**
+ * Returns the protocol of an input from its URL ("Input", `url`): the URL's scheme if it is in a closed set, else
+ * `other`; `tcp_upload` for the empty string (the service's own TCP upload); `unknown` for a missing URL.
+ * Nothing but the scheme of a URL leaves the reader.
+ */
+export function parseInputProtocol(url: string | undefined): string {
+  if (url === undefined) return 'unknown';
+  if (url === '') return 'tcp_upload';
+  const protocol = /^([a-z][a-z0-9+.-]*):/i.exec(url)?.[1]?.toLowerCase();
+  return protocol !== undefined && KNOWN_SCHEMES.has(protocol) ? protocol : 'other';
+}

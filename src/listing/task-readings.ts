@@ -3,7 +3,6 @@ import type { TextColumn } from './engine/fields.ts';
 import type { LabelNames } from './engine/label-names.ts';
 import { sanitizeLabelValue } from './label-values.ts';
 import type { ListingSink, OutputReading, PartReading, TaskReading } from './listing-sink.ts';
-import { insertPart, mergeParts, pickLarger, sortParts } from './part-readings.ts';
 import { TaskIndex } from './task-index.ts';
 import type { Inputs, Outputs, TaskListTable, Tasks } from './task-list.ts';
 import { getTaskNameField, readTaskName, type TaskNameSource } from './task-name.ts';
@@ -161,6 +160,54 @@ const NO_PARTS: readonly never[] = [];
 function readInputs({ identity, input_bytes }: Inputs, first: number, end: number): readonly PartReading[] {
   const parts: PartReading[] = [];
   for (let row = first; row < end; row += 1)
-    insertPart(parts, { identity: identity[row] ?? 0, bytes: toOptional(input_bytes[row]) });
+    parts.push({ identity: identity[row] ?? 0, bytes: toOptional(input_bytes[row]) });
   return sortParts(parts);
+}
+
+/** Inserting is faster than sorting up to this number. */
+const MAX_INSERTED = 32;
+
+/** Sorts parts by identity, equal identities by bytes, the largest first. */
+export function sortParts<Part extends PartReading>(parts: Part[]): Part[] {
+  if (parts.length > MAX_INSERTED) return parts.toSorted(compareParts);
+  for (const [index, part] of parts.entries()) {
+    let at = index;
+    for (
+      let other = parts[at - 1];
+      other !== undefined && compareParts(other, part) > 0;
+      other = parts[at - 1]
+    ) {
+      parts[at] = other;
+      at -= 1;
+    }
+    parts[at] = part;
+  }
+  return parts;
+}
+
+function compareParts(a: PartReading, b: PartReading): number {
+  return a.identity - b.identity || (b.bytes ?? -1) - (a.bytes ?? -1);
+}
+
+/**
+ * Merges the parts of several entries of one task, of which each is sorted: equal identities are matched largest with largest,
+ * and the larger value stands. A part is that of the first entry that has it.
+ */
+function mergeParts<Part extends PartReading>(entries: readonly (readonly Part[])[]): Part[] {
+  const merged = new Map<string, Part>();
+  for (const parts of entries) {
+    let occurrence = 0;
+    for (const [index, part] of parts.entries()) {
+      occurrence = parts[index - 1]?.identity === part.identity ? occurrence + 1 : 0;
+      const key = `${part.identity} ${occurrence}`;
+      const first = merged.get(key);
+      merged.set(key, first === undefined ? part : { ...first, bytes: pickLarger(first.bytes, part.bytes) });
+    }
+  }
+  return [...merged.values()].toSorted(compareParts);
+}
+
+/** The larger of two values, of which each may be missing. */
+function pickLarger(a: number | undefined, b: number | undefined): number | undefined {
+  return a === undefined || b === undefined ? (a ?? b) : Math.max(a, b);
 }

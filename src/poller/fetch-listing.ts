@@ -1,7 +1,6 @@
 import { ReadError } from '../listing/engine/read-error.ts';
-import { ListingReader, type ListingOptions } from '../listing/reader.ts';
+import { type ListingOptions, ListingReader, type ReaderPool } from '../listing/reader.ts';
 import type { ListingSink } from '../listing/listing-sink.ts';
-import type { ReaderPool } from '../listing/reader-pool.ts';
 import { isResourceError } from '../runtime/errors.ts';
 import { isSuccessStatus, type ListingTarget, type UpstreamClient } from '../upstream/client.ts';
 import { toUpstreamError } from '../upstream/error-classification.ts';

@@ -1,5 +1,5 @@
 import { setMaxListeners } from 'node:events';
-import type { ReaderPool } from '../listing/reader-pool.ts';
+import type { ReaderPool } from '../listing/reader.ts';
 import type { ExporterMetrics } from '../metrics/exposition/exporter-metrics.ts';
 import { BackgroundTask, FirstFailure } from '../runtime/background-task.ts';
 import type { Clock } from '../runtime/clock.ts';

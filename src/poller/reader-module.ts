@@ -2,8 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { createReaderLimits } from '../listing/reader-limits.ts';
-import type { ReaderKeys } from '../listing/reader-instance.ts';
-import { ReaderPool } from '../listing/reader-pool.ts';
+import { type ReaderKeys, ReaderPool } from '../listing/reader.ts';
 import { getErrorMessage } from '../runtime/errors.ts';
 
 /** Where `npm run build` puts the module. */

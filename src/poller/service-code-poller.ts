@@ -1,6 +1,6 @@
 import { describeSecret, summarizeResponse } from '../diagnostics/observation.ts';
 import { findRemedies } from '../diagnostics/remedies.ts';
-import type { ReaderPool } from '../listing/reader-pool.ts';
+import type { ReaderPool } from '../listing/reader.ts';
 import type { PollMetrics } from '../metrics/exposition/code-metrics.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { runInTurns } from '../runtime/concurrency.ts';

@@ -1,9 +1,8 @@
-import { OTHER } from '../listing/label-values.ts';
+import { encodeLabelKey, OTHER } from '../listing/label-values.ts';
 import type { LabelSet, SampleColumns } from '../metrics/catalogue/sample-columns.ts';
 import type { Instant } from './instant.ts';
 import type { LabelFolding } from './label-folding.ts';
-import type { LabelSum } from '../listing/family-sums.ts';
-import { encodeLabelKey } from '../listing/label-values.ts';
+import type { LabelSum } from '../listing/families.ts';
 import { LabelLimiter } from './label-limiter.ts';
 import { SampleBuffer } from './sample-buffer.ts';
 import { SampleCache } from './sample-cache.ts';

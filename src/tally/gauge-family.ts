@@ -2,7 +2,7 @@ import type { SampleColumns } from '../metrics/catalogue/sample-columns.ts';
 import type { Instant } from './instant.ts';
 import type { LabelFolding } from './label-folding.ts';
 import { LabelLimiter } from './label-limiter.ts';
-import type { LabelSum } from '../listing/family-sums.ts';
+import type { LabelSum } from '../listing/families.ts';
 import { SampleBuffer } from './sample-buffer.ts';
 import { SampleCache } from './sample-cache.ts';
 

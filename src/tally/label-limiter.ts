@@ -1,6 +1,6 @@
 import type { Instant } from './instant.ts';
 import type { LabelFolding } from './label-folding.ts';
-import type { LabelSum } from '../listing/family-sums.ts';
+import type { LabelSum } from '../listing/families.ts';
 import { encodeLabelKey } from '../listing/label-values.ts';
 import { SlotTable } from './slot-table.ts';
 

@@ -1,4 +1,4 @@
-import type { LabelSum } from '../listing/family-sums.ts';
+import type { LabelSum } from '../listing/families.ts';
 import { encodeLabelKey, sanitizeLabelValue } from '../listing/label-values.ts';
 
 /** Texts of at most this length are cached with their label value; longer ones are sanitized each time. */

@@ -2,7 +2,7 @@ import { CATALOGUE } from '../metrics/catalogue/catalogue.ts';
 import type { PlainSample } from '../metrics/catalogue/family.ts';
 import { SampleColumns } from '../metrics/catalogue/sample-columns.ts';
 import { runInSteps, type ItemCount } from '../runtime/steps.ts';
-import { listSums, type LabelSum } from '../listing/family-sums.ts';
+import { listSums, type LabelSum } from '../listing/families.ts';
 import { encodeLabelKey } from '../listing/label-values.ts';
 import { recordInSteps, recordOf } from '../runtime/record-of.ts';
 import { AccountBudget, type AccountShare } from './account-budget.ts';

@@ -3,7 +3,7 @@ import { recordOf } from '../runtime/record-of.ts';
 import { TASK_FAMILIES, type TaskFamily } from './family-keys.ts';
 import { stillUnseen } from './counter-family.ts';
 import type { Instant } from './instant.ts';
-import type { Sums } from '../listing/family-sums.ts';
+import type { Sums } from '../listing/families.ts';
 import { OTHER, sanitizeLabelValue, UNKNOWN } from '../listing/label-values.ts';
 import type { TaskReading } from '../listing/listing-sink.ts';
 import type { TaskIndex } from '../listing/task-index.ts';

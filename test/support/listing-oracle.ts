@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { parseInputProtocol } from '../../src/listing/input-protocol.ts';
+import { parseInputProtocol } from '../../src/listing/task-list.ts';
 import { readableFields, taskSchema } from '../../src/listing/interface.ts';
-import type { RecordKind } from '../../src/listing/records.ts';
+import type { RecordKind } from '../../src/listing/listing-sink.ts';
 import type { InputRecord, OutputRecord, StreamRecord, TaskRecord, UserRecord } from './listing-records.ts';
 import { hashTexts } from './text-hash.ts';
 

@@ -1,6 +1,5 @@
-import { listSums } from '../../src/listing/family-sums.ts';
+import { LISTING_SUMS, listSums } from '../../src/listing/families.ts';
 import type { ListingTotals } from '../../src/listing/listing-sink.ts';
-import { LISTING_SUMS } from '../../src/listing/families.ts';
 import { AccumulatorPool } from '../../src/tally/accumulator-pool.ts';
 import { listServers, listWatchedFormats } from '../../src/tally/pending-listing.ts';
 import type { CollectedRecords } from './listing-oracle.ts';

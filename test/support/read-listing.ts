@@ -1,7 +1,11 @@
-import { ListingReader, type ListingOptions } from '../../src/listing/reader.ts';
-import type { ListingResult, ReaderKeys } from '../../src/listing/reader-instance.ts';
+import {
+  type ListingOptions,
+  ListingReader,
+  type ListingResult,
+  type ReaderKeys,
+  ReaderPool,
+} from '../../src/listing/reader.ts';
 import { createReaderLimits, type ReaderLimits } from '../../src/listing/reader-limits.ts';
-import { ReaderPool } from '../../src/listing/reader-pool.ts';
 import { loadReaderModule } from '../../src/poller/reader-module.ts';
 import { AccumulatorPool } from '../../src/tally/accumulator-pool.ts';
 import { DEFAULT_MAX_LABEL_SETS } from '../../src/tally/tally.ts';

@@ -1,13 +1,20 @@
-import { FAMILIES, FAMILY_NAMES, type FamilyName, type SumOf } from '../../src/listing/families.ts';
-import { FamilySums, type Sums } from '../../src/listing/family-sums.ts';
+import {
+  FAMILIES,
+  FAMILY_NAMES,
+  type FamilyName,
+  FamilySums,
+  type SumOf,
+  type Sums,
+} from '../../src/listing/families.ts';
 import { encodeLabelKey, sanitizeLabelValue, UNKNOWN } from '../../src/listing/label-values.ts';
 import type {
+  InvalidReason,
   ListingTotals,
   OutputReading,
   PartReading,
+  RecordKind,
   TaskReading,
 } from '../../src/listing/listing-sink.ts';
-import type { InvalidReason, RecordKind } from '../../src/listing/records.ts';
 import { TaskIndex } from '../../src/listing/task-index.ts';
 import { recordOf } from '../../src/runtime/record-of.ts';
 import type { Accumulator, AccumulatorPool } from '../../src/tally/accumulator-pool.ts';

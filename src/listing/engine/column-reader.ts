@@ -1,6 +1,5 @@
 import { instantiate, type EngineExports } from './exports.ts';
 import {
-  isList,
   kindOf,
   listCheckedFields,
   listColumnWidths,
@@ -32,6 +31,8 @@ type RejectionReason = (typeof REJECTION_REASONS)[number];
 export interface EngineLimits {
   /** Label values, those kept from earlier bodies included. */
   readonly maxLabels: number;
+  /** Label values that one field of a body may add to them. */
+  readonly maxFieldLabels: number;
   /** Length of an element of a list of the body. */
   readonly maxEntryBytes: number;
   /** Rows of all record types together. */
@@ -95,7 +96,8 @@ export class ColumnReader {
     this.#exports = instantiate(module, this.#createImports());
     this.#memory = new EngineMemory(this.#exports.memory);
     this.#exports.setKey(...key);
-    this.#exports.setLimits(limits.maxLabels, limits.maxEntryBytes, limits.maxRows);
+    const { maxLabels, maxFieldLabels, maxEntryBytes, maxRows } = limits;
+    this.#exports.setLimits(maxLabels, maxFieldLabels, maxEntryBytes, maxRows);
     this.#bind(body, this.#exports.root.value);
   }
 
@@ -148,11 +150,6 @@ export class ColumnReader {
     return this.#get(type).columns as unknown as Columns<F>;
   }
 
-  /** Sets whether new label values of a field are those beyond a limit. */
-  setClosed(type: RecordType, field: string, isClosed: boolean): void {
-    this.#exports.setClosed(this.#get(type).fields.get(field) ?? 0, isClosed);
-  }
-
   /** Reads a text of a column. */
   readText(address: number, flaggedLength: number): string {
     return this.#memory.readText(address, flaggedLength & LENGTH_BITS);
@@ -201,10 +198,8 @@ export class ColumnReader {
 
   /** Tells the module the fields of a record type and of those in it. */
   #bind(type: RecordType, address: number): void {
-    const isBody = address === this.#exports.root.value;
     const fields = new Map<string, number>();
     for (const [name, field] of Object.entries(type.fields)) {
-      checkPlace(type, name, isBody, this.#types);
       const child = field.child === undefined ? 0 : this.#exports.createType();
       if (field.child !== undefined) this.#bind(field.child, child);
       const key = Buffer.from(`"${name}"`);
@@ -294,21 +289,6 @@ export class ColumnReader {
     if (first !== SCHEME_KEY) return this.#memory.readText(key, length);
     return this.#host.nameScheme(length === 1 ? '' : `${this.#memory.readLatin1(key + 1, length - 1)}:`);
   }
-}
-
-/** Throws for a field that cannot be where it is. */
-function checkPlace(
-  type: RecordType,
-  name: string,
-  isBody: boolean,
-  known: ReadonlyMap<RecordType, unknown>,
-): void {
-  const field = type.fields[name];
-  if (field === undefined) return;
-  if (isBody && !isList(field) && listColumnWidths(field.kind).length > 0)
-    throw new RangeError(`Expected a list or a scalar as "${name}" of the body "${type.name}"`);
-  if (field.child !== undefined && known.has(field.child))
-    throw new RangeError(`Expected a record type of its own for "${name}" of "${type.name}"`);
 }
 
 function countInvalid({ checked, invalid, invalidCounts }: BoundType, rows: number): void {

@@ -8,7 +8,7 @@ export interface EngineExports {
   readonly memory: { readonly buffer: ArrayBuffer };
   // Set-up.
   readonly setKey: (first: bigint, second: bigint) => void;
-  readonly setLimits: (labels: number, entryBytes: number, rows: number) => void;
+  readonly setLimits: (labels: number, fieldLabels: number, entryBytes: number, rows: number) => void;
   readonly root: NumberGlobal;
   readonly keyBuffer: NumberGlobal;
   readonly createType: () => number;
@@ -20,7 +20,6 @@ export interface EngineExports {
   readonly reserveSlice: () => number;
   readonly write: (bytes: number) => number;
   readonly end: () => number;
-  readonly setClosed: (field: number, isClosed: boolean) => void;
   // Columns of the batch.
   readonly layout: NumberGlobal;
   readonly rowsOf: (type: number) => number;

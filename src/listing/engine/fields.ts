@@ -137,11 +137,6 @@ export function listColumnWidths(kind: number): readonly number[] {
   return (kind & (LABEL | SCHEME | MATCH)) === 0 ? [] : [4];
 }
 
-/** Whether a field is a list. */
-export function isList({ kind }: Field<unknown>): boolean {
-  return (kind & LIST) !== 0;
-}
-
 /** The bit of a field in a set of fields. */
 export function bitOf<F extends Fields>({ fields }: RecordType<F>, name: keyof F & string): number {
   return 1 << Object.keys(fields).indexOf(name);

@@ -1,4 +1,4 @@
-import { listSums, type Sums } from '../../listing/family-sums.ts';
+import { listSums, type Sums } from '../../listing/families.ts';
 import type { TaskReading } from '../../listing/listing-sink.ts';
 import { CATALOGUE } from '../../metrics/catalogue/catalogue.ts';
 import { Histogram } from '../../metrics/catalogue/histogram.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { ReadError } from '../../../src/listing/engine/read-error.ts';
-import type { ReaderPool } from '../../../src/listing/reader-pool.ts';
+import type { ReaderPool } from '../../../src/listing/reader.ts';
 import { loadReaderModule } from '../../../src/poller/reader-module.ts';
 import { arbitraryListing } from '../../support/arbitrary-listing.ts';
 import { readFixture } from '../../support/fixtures.ts';

@@ -50,16 +50,16 @@ test('label sets beyond the limit fold, the least bounded label first, and sums 
     Object.entries(onlineUsers ?? {}).filter(([key]) => key.startsWith('v')),
     versions,
   );
-  assert.deepEqual(surplusOf(listing), { label_set: 32 });
+  assert.deepEqual(surplusOf(listing), { label_set: LIMITS.maxLabelSets, label_value: 24 });
 });
 
-test('label values of a full family are __other__ from the next slice of the body on', () => {
+test('label values that a field adds beyond twice the limit of label sets are __other__', () => {
   const users = Array.from({ length: 5000 }, (_, index) => ({ vs_id: `server-${index}` }));
   const listing = readLimited({ users });
   const { serverOnlineUsers } = viewListing(listing).sums;
   assert.equal(sum(serverOnlineUsers), 5000);
   assert.equal(Object.keys(serverOnlineUsers ?? {}).length, 9);
-  assert.ok((surplusOf(listing)['label_value'] ?? 0) > 1000);
+  assert.equal(surplusOf(listing)['label_value'], 5000 - 2 * LIMITS.maxLabelSets);
 });
 
 test('tasks beyond the limit are in the sums, but have no accounts', () => {

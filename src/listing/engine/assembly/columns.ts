@@ -52,6 +52,7 @@ export function canAddRow(): bool {
 export function clearColumns(): void {
   for (let type = lastType; !isNone(type); type = type.previous) {
     fillBytes(type.dropped, 0, DROP_REASONS * 4);
+    for (let index: u32 = 0; index < type.fieldCount; index += 1) fieldAt(type, index).addedLabels = 0;
   }
   allRows = 0;
   clearRows();

@@ -17,16 +17,18 @@ export declare function noteRejected(type: usize, reason: u32, entry: u32): void
 /** Takes the rows of all complete elements from the columns. Texts of the window are valid during the call. */
 export declare function takeBatch(): void;
 
-/** Texts of label values. */
+/** Texts of label values, and those that one field of a body may add. */
 export let maxLabels: u32 = 0;
+export let maxFieldLabels: u32 = 0;
 /** Length of an element of a list of the body. */
 export let maxEntryBytes: usize = 0;
 /** Rows of all record types together. */
 export let maxRows: u32 = 0;
 
 /** Sets the limits of a body. A list has its own limit, in its field. */
-export function setLimits(labels: u32, entryBytes: usize, rows: u32): void {
+export function setLimits(labels: u32, fieldLabels: u32, entryBytes: usize, rows: u32): void {
   maxLabels = labels;
+  maxFieldLabels = fieldLabels;
   maxEntryBytes = entryBytes;
   maxRows = rows;
 }

@@ -76,11 +76,6 @@ export function readU64(at: usize): u64 {
   return load<u64>(at);
 }
 
-export function readF64(at: usize): f64 {
-  check(at, 8);
-  return load<f64>(at);
-}
-
 /** Reads 16 bytes. */
 export function readBlock(at: usize): v128 {
   check(at, 16);
@@ -102,28 +97,13 @@ export function writeU32(at: usize, value: u32): void {
   store<u32>(at, value);
 }
 
-export function writeU64(at: usize, value: u64): void {
-  check(at, 8);
-  store<u64>(at, value);
-}
-
 export function writeF64(at: usize, value: f64): void {
   check(at, 8);
   store<f64>(at, value);
 }
 
-/** Writes 16 bytes. */
-export function writeBlock(at: usize, value: v128): void {
-  check(at, 16);
-  v128.store(at, value);
-}
-
 export function addU32(at: usize, amount: u32): void {
   writeU32(at, readU32(at) + amount);
-}
-
-export function addF64(at: usize, amount: f64): void {
-  writeF64(at, readF64(at) + amount);
 }
 
 /** Copies bytes; the two ranges may overlap. */

@@ -183,11 +183,11 @@ function parseDigits(word: u64, count: u32): u64 {
 /** Writes a text of the window to the column of a field. */
 function writeText(field: Field, kind: u32, row: u32, text: usize, flagged: u32): void {
   if ((kind & Kind.LABEL) != 0) {
-    writeWord(field, row, findLabel(text, flagged, 0, !field.isClosed));
+    writeWord(field, row, findLabel(text, flagged, 0, field));
   } else if ((kind & Kind.MATCH) != 0) {
     writeWord(field, row, compareWithMatch(text, flagged));
   } else if ((kind & Kind.SCHEME) != 0) {
-    writeWord(field, row, findSchemeLabel(text, flagged));
+    writeWord(field, row, findSchemeLabel(text, flagged, field));
   } else if ((kind & Kind.RANGE) != 0) {
     writeRange(field, row, text, flagged);
   }
@@ -250,7 +250,7 @@ function readNumberField(field: Field, kind: u32, row: u32, at: usize): usize {
 }
 
 function writeNumberLabel(field: Field, row: u32, text: usize, flagged: u32): void {
-  writeWord(field, row, findLabel(text, flagged, numberValue, !field.isClosed));
+  writeWord(field, row, findLabel(text, flagged, numberValue, field));
 }
 
 function isValid(kind: u32, value: f64): bool {

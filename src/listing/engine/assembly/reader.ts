@@ -29,7 +29,7 @@ export { setLimits } from './host';
 export { surplusLabels } from './labels';
 export { matchText } from './texts';
 export { reserveSlice, windowOffset } from './window';
-export { addField, addIdentityField, createType, keyBuffer, root, setClosed } from './types';
+export { addField, addIdentityField, createType, keyBuffer, root } from './types';
 export { capacityOf, columnAt, droppedOf, firstEntryOf, hasInvalid, layout, rowsOf } from './columns';
 
 /*

@@ -63,8 +63,8 @@ export class Field {
   text: usize;
   textLength: u32;
   nextOfIdentity: Field;
-  /** Whether no label is added to the label table for this field. */
-  isClosed: bool;
+  /** Labels of the body that this field has added to the label table. */
+  addedLabels: u32;
   /** Addresses of columns, which a field has up to three of. */
   column: usize;
   secondColumn: usize;
@@ -188,11 +188,6 @@ export function addUnknownField(type: RecordType, key: usize, length: u32): Fiel
   field.kind = Kind.UNUSED;
   type.unknownCount += 1;
   return field;
-}
-
-/** Sets whether new labels of a field are those beyond a limit. */
-export function setClosed(field: Field, mustClose: bool): void {
-  field.isClosed = mustClose;
 }
 
 /** Whether the key of a field is at an address. */
