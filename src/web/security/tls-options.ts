@@ -1,17 +1,44 @@
 import { X509Certificate } from 'node:crypto';
+import { dirname } from 'node:path';
 import type { SecureContextOptions } from 'node:tls';
+import { z } from 'zod';
 import { ConfigError, expectedFound, throwIfAny } from '../../config/config-error.ts';
-import { readErrorCode, readPem, type ReadFile } from '../../config/files.ts';
+import { readErrorCode, readPem, type FileReference, type ReadFile } from '../../config/files.ts';
 import { findKeyPairMistake } from '../../config/key-pair.ts';
-import { TLS13_SUITES, type ClientAuth, type PemSource, type TlsSection } from './tls-section.ts';
+import { reject, strictMapping, type Locate } from '../../config/validation.ts';
+import {
+  boolean,
+  expectedMapping,
+  expectedValue,
+  formatUnlessSecret,
+  isSecret,
+  optional,
+  word,
+} from './toolkit-values.ts';
+
+/** A PEM text in the web configuration itself, or in a file. */
+type PemSource =
+  | { readonly text: string; readonly location: string }
+  | { readonly file: FileReference; readonly location: string };
+
+type TlsVersion = 'TLSv1.2' | 'TLSv1.3';
+
+/** How the server treats client certificates. */
+interface ClientAuth {
+  readonly isRequested: boolean;
+  readonly isRequired: boolean;
+  /** Whether a certificate must be signed by the client CA. */
+  readonly isVerified: boolean;
+}
+
+/** `tls_server_config`, valid except for the contents of the certificates. */
+export type TlsSection = NonNullable<ReturnType<typeof toTlsSection>>;
 
 /** Options of a TLS server, with certificates that have been read and validated. */
-export interface TlsServerOptions {
+export interface TlsServerOptions extends Pick<TlsSection, 'clientAuth' | 'allowedSans'> {
   readonly secureContext: SecureContextOptions;
   /** Those of the server and of the client CA. */
   readonly certificates: readonly CertificateValidity[];
-  readonly clientAuth: ClientAuth;
-  readonly allowedSans: ReadonlySet<string> | undefined;
 }
 
 /** How long a certificate of the web configuration is valid. */
@@ -19,6 +46,151 @@ export interface CertificateValidity {
   readonly kind: 'server' | 'client CA';
   /** Milliseconds since the Unix epoch. */
   readonly notAfterMs: number;
+}
+
+/** The suites of TLS 1.3, which cannot be disabled, as in Go: a list of suites is for TLS 1.2. */
+const TLS13_SUITES: readonly string[] = [
+  'TLS_AES_128_GCM_SHA256',
+  'TLS_AES_256_GCM_SHA384',
+  'TLS_CHACHA20_POLY1305_SHA256',
+];
+
+/** OpenSSL's names by Go's, without the suites that Go 1.22 calls insecure (TLS_RSA_…, no forward secrecy). */
+const CIPHER_SUITES: ReadonlyMap<string, string> = new Map([
+  ...TLS13_SUITES.map((name) => [name, name] as const),
+  ['TLS_ECDHE_ECDSA_WITH_AES_128_CBC_SHA', 'ECDHE-ECDSA-AES128-SHA'],
+  ['TLS_ECDHE_ECDSA_WITH_AES_256_CBC_SHA', 'ECDHE-ECDSA-AES256-SHA'],
+  ['TLS_ECDHE_RSA_WITH_AES_128_CBC_SHA', 'ECDHE-RSA-AES128-SHA'],
+  ['TLS_ECDHE_RSA_WITH_AES_256_CBC_SHA', 'ECDHE-RSA-AES256-SHA'],
+  ['TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256', 'ECDHE-ECDSA-AES128-GCM-SHA256'],
+  ['TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384', 'ECDHE-ECDSA-AES256-GCM-SHA384'],
+  ['TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256', 'ECDHE-RSA-AES128-GCM-SHA256'],
+  ['TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384', 'ECDHE-RSA-AES256-GCM-SHA384'],
+  ['TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256', 'ECDHE-ECDSA-CHACHA20-POLY1305'],
+  ['TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256', 'ECDHE-RSA-CHACHA20-POLY1305'],
+]);
+
+const CURVES: ReadonlyMap<string, string> = new Map([
+  ['CurveP256', 'P-256'],
+  ['CurveP384', 'P-384'],
+  ['CurveP521', 'P-521'],
+  ['X25519', 'X25519'],
+]);
+
+/** Without TLS 1.0 and 1.1 (RFC 8996), which the toolkit accepts. */
+const TLS_VERSIONS: ReadonlyMap<string, TlsVersion> = new Map([
+  ['TLS12', 'TLSv1.2'],
+  ['TLS13', 'TLSv1.3'],
+]);
+const INSECURE_TLS_VERSIONS: readonly unknown[] = ['TLS10', 'TLS11'];
+
+const NO_CLIENT_AUTH: ClientAuth = { isRequested: false, isRequired: false, isVerified: false };
+const REQUIRE_ANY: ClientAuth = { isRequested: true, isRequired: true, isVerified: false };
+const CLIENT_AUTH_TYPES: ReadonlyMap<string, ClientAuth> = new Map([
+  ['NoClientCert', NO_CLIENT_AUTH],
+  ['RequestClientCert', { isRequested: true, isRequired: false, isVerified: false }],
+  ['RequireAnyClientCert', REQUIRE_ANY],
+  // A deprecated name for RequireAnyClientCert.
+  ['RequireClientCert', REQUIRE_ANY],
+  ['VerifyClientCertIfGiven', { isRequested: true, isRequired: false, isVerified: true }],
+  ['RequireAndVerifyClientCert', { isRequested: true, isRequired: true, isVerified: true }],
+]);
+
+const pemText = z.string(expectedValue('a PEM text'));
+const pemFile = z
+  .string(expectedValue('the path of a file'))
+  .refine(
+    (path) => !isSecret(path) && !/[\n\0]/.test(path),
+    expectedValue('the path of a file', { show: () => 'a string that is not a path' }),
+  );
+const tlsVersion = word(TLS_VERSIONS, 'TLS12 or TLS13', {
+  show: (raw) =>
+    formatUnlessSecret(raw) + (INSECURE_TLS_VERSIONS.includes(raw) ? ', which is insecure (RFC 8996)' : ''),
+});
+const listOf = <T extends z.ZodType>(entry: T) => optional(z.array(entry, expectedValue('a list of names')));
+
+/** Settings that turn TLS on; without any of them the others have no effect, as in the toolkit. */
+const enablingKeys = {
+  cert: optional(pemText),
+  key: optional(pemText),
+  client_ca: optional(pemText),
+  cert_file: optional(pemFile),
+  key_file: optional(pemFile),
+  client_ca_file: optional(pemFile),
+  client_auth_type: optional(word(CLIENT_AUTH_TYPES)),
+};
+
+/** Schema of `tls_server_config`. */
+export const tlsSectionSchema = strictMapping(
+  {
+    ...enablingKeys,
+    client_allowed_sans: listOf(optional(z.string(expectedValue('a name')))),
+    min_version: optional(tlsVersion),
+    max_version: optional(tlsVersion),
+    cipher_suites: listOf(word(CIPHER_SUITES)),
+    curve_preferences: listOf(word(CURVES)),
+    prefer_server_cipher_suites: optional(boolean),
+  },
+  expectedMapping,
+).superRefine((section, context) => {
+  const { min_version: minVersion = 'TLSv1.2', max_version: maxVersion = 'TLSv1.3' } = section;
+  if (minVersion > maxVersion)
+    reject(context, expectedFound('a min_version up to max_version', 'a later one'), {
+      path: section.min_version === undefined ? [] : ['min_version'],
+    });
+  if (!isTlsEnabled(section)) return;
+  const { isRequested, isRequired } = section.client_auth_type ?? NO_CLIENT_AUTH;
+  if ((section.client_ca_file ?? section.client_ca) !== undefined && !isRequested)
+    reject(
+      context,
+      expectedFound('a client_auth_type for the client CA', 'one that does not request a certificate'),
+    );
+  if (section.client_allowed_sans !== undefined && !isRequired)
+    reject(
+      context,
+      expectedFound(
+        'RequireAnyClientCert or RequireAndVerifyClientCert for client_allowed_sans',
+        'a client_auth_type that does not require a certificate',
+      ),
+    );
+  for (const name of ['cert', 'key'] as const)
+    if ((section[`${name}_file`] ?? section[name]) === undefined)
+      return reject(context, expectedFound(`${name}_file (or ${name})`, 'neither'));
+});
+
+type RawTlsSection = z.output<typeof tlsSectionSchema>;
+
+function isTlsEnabled(section: Readonly<Record<string, unknown>>): boolean {
+  return Object.keys(enablingKeys).some((key) => section[key] !== undefined);
+}
+
+/** Adds defaults and locations to a valid section; `undefined` if TLS is off. Paths are relative to `file`. */
+export function toTlsSection(raw: RawTlsSection, locate: Locate, file: string) {
+  const findPem = (name: 'cert' | 'key' | 'client_ca'): PemSource | undefined => {
+    const { [`${name}_file` as const]: path, [name]: text } = raw;
+    const location = locate(['tls_server_config', path === undefined ? name : `${name}_file`]);
+    if (path !== undefined) return { file: { path, location, folder: dirname(file) }, location };
+    return text === undefined ? undefined : { text, location };
+  };
+  const [cert, key] = [findPem('cert'), findPem('key')];
+  if (cert === undefined || key === undefined) return undefined;
+  const { cipher_suites: suites, curve_preferences: curves } = raw;
+  const protocol: SecureContextOptions = {
+    minVersion: raw.min_version ?? 'TLSv1.2',
+    maxVersion: raw.max_version ?? 'TLSv1.3',
+    honorCipherOrder: raw.prefer_server_cipher_suites ?? true,
+    ...(suites === undefined ? {} : { ciphers: [...new Set([...TLS13_SUITES, ...suites])].join(':') }),
+    ...(curves === undefined ? {} : { ecdhCurve: curves.join(':') }),
+  };
+  return {
+    cert,
+    key,
+    clientCa: findPem('client_ca'),
+    clientAuth: raw.client_auth_type ?? NO_CLIENT_AUTH,
+    /** A client certificate must have one of these subject alternative names. */
+    allowedSans: raw.client_allowed_sans && new Set(raw.client_allowed_sans.map((name) => name ?? '')),
+    protocol,
+  };
 }
 
 const CERTIFICATE_PEM =
@@ -29,7 +201,7 @@ export async function readTlsServerOptions(
   section: TlsSection,
   readFile: ReadFile,
 ): Promise<TlsServerOptions> {
-  const { clientCa, clientAuth, allowedSans } = section;
+  const { clientCa, clientAuth, allowedSans, protocol } = section;
   const parts = await Promise.all([
     readPemSource(section.cert, 'CERTIFICATE', readFile),
     readPemSource(section.key, 'PRIVATE KEY', readFile),
@@ -37,17 +209,24 @@ export async function readTlsServerOptions(
   ]);
   throwIfAny(parts.filter((part) => typeof part !== 'string'));
   const [cert = '', key = '', ca = ''] = parts.map(String);
-  validateKeyPair(section, cert, key);
-  const caCertificates = clientCa === undefined ? [] : parseCertificates(clientCa, ca);
+  const mistake = findKeyPairMistake(cert, key);
+  if (mistake !== undefined)
+    throw new ConfigError([{ location: section[mistake.part].location, message: mistake.message }]);
+  const toValidity = (kind: CertificateValidity['kind'], { validTo }: X509Certificate) => ({
+    kind,
+    notAfterMs: Date.parse(validTo),
+  });
   return {
     certificates: [
       // The first certificate is that of the server; an expired one may follow it for old clients (cross-signing).
       toValidity('server', new X509Certificate(cert)),
-      ...caCertificates.map((certificate) => toValidity('client CA', certificate)),
+      ...(clientCa === undefined ? [] : parseCertificates(clientCa, ca)).map((certificate) =>
+        toValidity('client CA', certificate),
+      ),
     ],
-    secureContext: { cert, key, ...(ca === '' ? {} : { ca }), ...buildProtocolOptions(section) },
+    secureContext: { cert, key, ...(ca === '' ? {} : { ca }), ...protocol },
     clientAuth,
-    allowedSans: allowedSans === undefined ? undefined : new Set(allowedSans),
+    allowedSans,
   };
 }
 
@@ -57,39 +236,14 @@ function readPemSource(source: PemSource, kind: 'CERTIFICATE' | 'PRIVATE KEY', r
   return readPem(() => Promise.resolve(text), { path: '(inline)', location, folder: undefined }, kind);
 }
 
-function validateKeyPair(section: TlsSection, cert: string, key: string): void {
-  const mistake = findKeyPairMistake(cert, key);
-  if (mistake === undefined) return;
-  throw new ConfigError([{ location: section[mistake.part].location, message: mistake.message }]);
-}
-
-function toValidity(kind: CertificateValidity['kind'], { validTo }: X509Certificate): CertificateValidity {
-  return { kind, notAfterMs: Date.parse(validTo) };
-}
-
-function parseCertificates(source: PemSource, text: string): readonly X509Certificate[] {
+/** OpenSSL's error messages could quote the input, so only their codes are shown. */
+function parseCertificates({ location }: PemSource, text: string): readonly X509Certificate[] {
+  let found = 'a truncated certificate';
   try {
     const certificates = [...text.matchAll(CERTIFICATE_PEM)].map(([pem]) => new X509Certificate(pem));
     if (certificates.length > 0) return certificates;
   } catch (error) {
-    throw createConfigError(source, 'certificates (PEM)', `an invalid one (${readErrorCode(error)})`);
+    found = `an invalid one (${readErrorCode(error)})`;
   }
-  throw createConfigError(source, 'certificates (PEM)', 'a truncated certificate');
-}
-
-/** OpenSSL's error messages could quote the input, so only their codes are shown. */
-function createConfigError({ location }: PemSource, expected: string, found: string): ConfigError {
-  return new ConfigError([{ location, message: expectedFound(expected, found) }]);
-}
-
-function buildProtocolOptions(section: TlsSection): SecureContextOptions {
-  const { minVersion, maxVersion, cipherSuites, curves, isServerCipherOrderPreferred } = section;
-  const ciphers = cipherSuites && new Set([...TLS13_SUITES, ...cipherSuites]);
-  return {
-    minVersion,
-    maxVersion,
-    honorCipherOrder: isServerCipherOrderPreferred,
-    ...(ciphers === undefined ? {} : { ciphers: [...ciphers].join(':') }),
-    ...(curves === undefined ? {} : { ecdhCurve: curves.join(':') }),
-  };
+  throw new ConfigError([{ location, message: expectedFound('certificates (PEM)', found) }]);
 }

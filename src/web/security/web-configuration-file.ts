@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { ConfigError, describeKind, expectedFound } from '../../config/config-error.ts';
 import { parsedBy, reject, strictMapping, toProblems, type Locate } from '../../config/validation.ts';
 import { parseYaml } from '../../config/yaml-source.ts';
-import { tlsSectionSchema, toTlsSection, type TlsSection } from './tls-section.ts';
+import { tlsSectionSchema, toTlsSection, type TlsSection } from './tls-options.ts';
 import {
   boolean,
   expectedMapping,

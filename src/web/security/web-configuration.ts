@@ -5,7 +5,6 @@ import { raceAbort } from '../../runtime/abort.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import { importBcrypt } from './password-verifier.ts';
-import { findRemovedProtections } from './protections.ts';
 import { readTlsServerOptions, type CertificateValidity, type TlsServerOptions } from './tls-options.ts';
 import { parseWebConfigurationFile, type WebConfigurationFile } from './web-configuration-file.ts';
 
@@ -191,4 +190,27 @@ function describeRestartNeed(current: WebConfiguration, next: WebConfiguration):
   if (current.tls === undefined && next.tls !== undefined) return 'TLS cannot be turned on';
   if (current.tls?.clientAuth.isRequested === next.tls?.clientAuth.isRequested) return undefined;
   return 'client_auth_type cannot change from or to NoClientCert';
+}
+
+/** Lists the protections that `next` lacks: the file may be cut off, for example because it is being written. */
+function findRemovedProtections(current: WebConfiguration, next: WebConfiguration): readonly string[] {
+  const remaining = new Set(listProtections(next));
+  return listProtections(current).filter((name) => !remaining.has(name));
+}
+
+/** Lists the protections of a web configuration, in the words of its file. */
+function listProtections({ tls, users, rateLimit }: WebConfiguration): readonly string[] {
+  const { clientAuth, allowedSans, secureContext } = tls ?? {};
+  const protections: readonly (readonly [name: string, isActive: boolean])[] = [
+    ['tls_server_config', tls !== undefined],
+    ['min_version', secureContext?.minVersion === 'TLSv1.3'],
+    ['client_auth_type (certificate required)', clientAuth?.isRequired === true],
+    ['client_auth_type (certificate verified)', clientAuth?.isVerified === true],
+    // Without a CA of its own, the server would accept certificates of every CA that Node.js trusts.
+    ['client_ca', clientAuth?.isVerified === true && secureContext?.ca !== undefined],
+    ['client_allowed_sans', allowedSans !== undefined],
+    ['basic_auth_users', users.size > 0],
+    ['rate_limit', rateLimit !== undefined],
+  ];
+  return protections.flatMap(([name, isActive]) => (isActive ? [name] : []));
 }
