@@ -1,7 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Configuration, WebSettings } from './config/configuration.ts';
 import type { ConfigurationSource } from './config/configuration-source.ts';
-import { toListenError } from './web/listen-error.ts';
 import { LOCAL_FILE_SYSTEM } from './config/local-file-system.ts';
 import { Reloader, warnAboutUnmatched } from './config/reloader.ts';
 import type { ReloadOutcome, ReloadTrigger } from './config/reloader.ts';
@@ -288,7 +287,7 @@ async function startWeb(
   dependencies: AppDependencies,
 ): Promise<WebServer> {
   const reload = web.isLifecycleEnabled ? () => reloader.reload('request') : undefined;
-  const routes = { telemetryPath: web.telemetryPath, exposition: new Exposition(), reload };
+  const routes = { exposition: new Exposition(), reload };
   return await startWebServer({
     addresses: web.listenAddresses,
     maxRequests: web.maxRequests,
@@ -297,8 +296,6 @@ async function startWeb(
     metrics: exporterMetrics.web,
     handle: (request) => handle(request, facade, routes),
     ...dependencies,
-  }).catch((error: unknown) => {
-    throw toListenError(error, web.listenAddresses);
   });
 }
 

@@ -52,8 +52,8 @@ export function isStale({ snapshot, staleAfterMs }: CodeState, nowMs: number): b
   return snapshot !== undefined && nowMs - snapshot.at.monotonicMs > staleAfterMs;
 }
 
-/** The tasks that the code's expectation names, as scrapes and pages show them; `nowMs` is monotonic. */
-export function listExpectedTasksOf(state: CodeState, nowMs: number): readonly ExpectedTask[] {
+/** The tasks that the code's expectation names; `nowMs` is monotonic. */
+function listExpectedTasksOf(state: CodeState, nowMs: number): readonly ExpectedTask[] {
   const recent = isStale(state, nowMs) ? undefined : state.snapshot?.expectedTasks;
   return listExpectedTasks(state.expectation, recent);
 }

@@ -1,7 +1,11 @@
 import type { Socket } from 'node:net';
-import type { WebMetrics } from '../metrics/exposition/web-metrics.ts';
-import { MAX_CONNECTIONS } from '../runtime/limits.ts';
+import type { ConnectionCloseReason, WebMetrics } from '../metrics/exposition/web-metrics.ts';
+import { MAX_CONNECTIONS, MAX_UNREAD_RESPONSE_BYTES } from '../runtime/limits.ts';
 import { FairShare, type Share } from './fair-share.ts';
+import type { WebResponse } from './http-messages.ts';
+
+/** How long a client may take to read a response. */
+const MAX_READING_MS = 60_000;
 
 /** An open connection. */
 export interface Connection extends Share {
@@ -10,6 +14,8 @@ export interface Connection extends Share {
   isBusy: boolean;
   /** Whether a request is in progress, until its response has been read. */
   hasRequest: boolean;
+  /** The response that its client has not read yet; the time is monotonic. */
+  unread: { readonly body: WebResponse['body']; readonly sinceMs: number } | undefined;
   /** Whether the connection ends after the response in progress. */
   isClosing: boolean;
   /** Whether its TLS handshake is unfinished. */
@@ -34,12 +40,9 @@ export class Connections {
     const connection: Connection = {
       socket,
       client: toClientKey(socket.remoteAddress),
-      giveWay: () => {
-        this.#metrics.recordConnectionClosed('max_connections');
-        socket.destroy();
-      },
       isBusy: false,
       hasRequest: false,
+      unread: undefined,
       isClosing: false,
       isInHandshake,
       isCertificateRejected: false,
@@ -50,7 +53,7 @@ export class Connections {
       this.#open.delete(connection);
       this.#metrics.addConnections(-1);
     });
-    this.#open.add(connection);
+    this.#close(this.#open.add(connection), 'max_connections');
   }
 
   /** Makes a TLS socket known as the same connection as the socket below it, and returns the connection. */
@@ -71,6 +74,33 @@ export class Connections {
   setBusy(connection: Connection, isBusy: boolean): void {
     connection.isBusy = isBusy;
     if (this.#open.delete(connection)) this.#open.add(connection);
+  }
+
+  /**
+   * Limits the time and the memory of responses that clients have not read yet. A body that several responses share counts
+   * once. A new response closes connections that take too long, and those that give way if there are too many bytes.
+   */
+  startReading(connection: Connection, body: WebResponse['body'], nowMs: number): void {
+    connection.unread = { body, sinceMs: nowMs };
+    const isTooSlow = ({ unread }: Connection): boolean =>
+      unread !== undefined && nowMs - unread.sinceMs >= MAX_READING_MS;
+    while (this.#close(this.#open.evict(isTooSlow), 'slow_client'));
+    // Closing another reader of the same body would free nothing.
+    const hasOther = ({ unread }: Connection): boolean => unread !== undefined && unread.body !== body;
+    while (this.#countUnreadBytes() > MAX_UNREAD_RESPONSE_BYTES)
+      if (!this.#close(this.#open.evict(hasOther), 'slow_client')) break;
+  }
+
+  #countUnreadBytes(): number {
+    const bodies = new Set(this.#open.entries.map(({ unread }) => unread?.body ?? ''));
+    return [...bodies].reduce((bytes, body) => bytes + Buffer.byteLength(body), 0);
+  }
+
+  #close(victim: Connection | undefined, reason: ConnectionCloseReason): boolean {
+    if (victim === undefined) return false;
+    this.#metrics.recordConnectionClosed(reason);
+    victim.socket.destroy();
+    return true;
   }
 
   /** Closes unfinished TLS handshakes, which `Server.close` of Node.js does not know. */

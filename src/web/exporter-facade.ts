@@ -4,24 +4,19 @@ import type { Configuration } from '../config/configuration.ts';
 import type { ConfigLoads, ExporterMetrics } from '../metrics/exposition/exporter-metrics.ts';
 import { countSeries } from '../metrics/exposition/exposition.ts';
 import type { Family, FamilySelection, StaticLabels } from '../metrics/catalogue/family.ts';
-import type { LatestListing, PollHistoryView } from '../poller/poll-history.ts';
+import type { LatestListing } from '../poller/poll-history.ts';
 import type { Poller } from '../poller/poller.ts';
+import type { PollPlan } from '../poller/service-code-poller.ts';
 import type { ScrapeRequest, ScrapeTrigger } from '../poller/scrape-trigger.ts';
-import {
-  isStale,
-  listExpectedTasksOf,
-  type CodeState,
-  type PollFailure,
-  type Store,
-} from '../poller/store.ts';
+import { isStale, type CodeState, type Store } from '../poller/store.ts';
 import type { Watchdog } from '../poller/watchdog.ts';
-import { linkAbort } from '../runtime/abort.ts';
+import { linkAbort, type LinkedAbort } from '../runtime/abort.ts';
 import type { BuildInfo } from '../runtime/build-info.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { MAX_WAITING_SCRAPES } from '../runtime/limits.ts';
 import { selectShard } from '../sharding/rendezvous.ts';
 import { formatShard, type Shard } from '../sharding/shard.ts';
-import type { ExpectedTask } from '../tally/expectations.ts';
+import { listExpectedTasks, type ExpectedTask } from '../tally/expectations.ts';
 import { FairShare, GaveWayError } from './fair-share.ts';
 import { breakDownListing, type ListingBreakdown } from './status-page/listing-breakdown.ts';
 
@@ -32,38 +27,18 @@ import { breakDownListing, type ListingBreakdown } from './status-page/listing-b
 export type ServiceCodeCondition = 'down' | 'idle' | 'stale' | 'up' | 'waiting';
 
 /** The status of one service code; unknown values are `undefined`. */
-export interface ServiceCodeStatus {
-  readonly serviceCode: string;
+export interface ServiceCodeStatus extends Pick<
+  CodeState,
+  'serviceCode' | 'lastPollMs' | 'lastSuccessMs' | 'failure' | 'ret' | 'httpStatus' | 'history'
+> {
   readonly labels: StaticLabels;
   readonly condition: ServiceCodeCondition;
-  /** Milliseconds since the Unix epoch. */
-  readonly lastPollMs: number | undefined;
-  /** Milliseconds since the Unix epoch. */
-  readonly lastSuccessMs: number | undefined;
-  /** Set while the last poll has failed. */
-  readonly failure: PollFailure | undefined;
-  /** `ret` of the last response. */
-  readonly ret: number | undefined;
-  /** HTTP status of the last response. */
-  readonly httpStatus: number | undefined;
   /** Totals of the last good listing, unless it is stale; without rates if polls have failed since. */
   readonly totals: LatestListing | undefined;
-  readonly history: PollHistoryView;
-  /** The names that must run, and whether they do. */
+  /** The names that must run, and how they were in the last good listing. */
   readonly expectedTasks: readonly ExpectedTask[];
   /** How many tasks must run, those with a name included. */
   readonly expectedTaskCount: number;
-}
-
-/** Where and when a service code is polled. */
-export interface PollingStatus {
-  /** Scheme, host and port of the service. */
-  readonly origin: string;
-  readonly intervalMs: number;
-  /** In milliseconds since the Unix epoch; in the past while a poll runs; `undefined` until a scrape triggers it. */
-  readonly nextPollMs: number | undefined;
-  /** Whether the service asked for a pause until then (`Retry-After`). */
-  readonly isPaused: boolean;
 }
 
 /** The state of the process. Times in milliseconds since the Unix epoch. */
@@ -74,6 +49,8 @@ export interface ProcessStatus extends ConfigLoads {
   readonly uptimeMs: number;
   /** Absolute path of the configuration file. */
   readonly configurationFile: string | undefined;
+  /** Path of the metrics. */
+  readonly telemetryPath: string;
   /** `web.grafana_url`, without a trailing slash. */
   readonly grafanaUrl: string | undefined;
   readonly runbookUrl: string;
@@ -109,8 +86,10 @@ export function createExporterFacade(parts: ExporterParts) {
   const { store, labels, exporterMetrics, poller, scrapeTrigger, watchdog, clock, configuration } = parts;
   const { shard } = configuration;
   const startedMs = clock.monotonic();
-  const pollWaits = new FairShare(MAX_WAITING_SCRAPES);
+  const pollWaits = new FairShare<{ client: string; abort: LinkedAbort }>(MAX_WAITING_SCRAPES);
   return {
+    /** Path of the metrics. */
+    telemetryPath: configuration.web.telemetryPath,
     /**
      * In scrape mode, resolves after the polls of a scrape or when its time runs out; otherwise immediately. Rejects with a
      * `GaveWayError` if too many scrapes wait.
@@ -121,9 +100,9 @@ export function createExporterFacade(parts: ExporterParts) {
       const wait = {
         // A service code that hangs must not fill the limit for others.
         client: JSON.stringify([client, scrape.serviceCode]),
-        giveWay: () => abort.abort(new GaveWayError('Too many scrapes wait for polls.')),
+        abort,
       };
-      pollWaits.add(wait);
+      pollWaits.add(wait)?.abort.abort(new GaveWayError('Too many scrapes wait for polls.'));
       try {
         await scrapeTrigger.refresh({ ...scrape, signal: abort.signal });
       } finally {
@@ -180,8 +159,11 @@ export function createExporterFacade(parts: ExporterParts) {
       if (state?.snapshot === undefined || isStale(state, clock.monotonic())) return undefined;
       return breakDownListing(state.snapshot, state.isUp === true ? state.previousBytes : undefined);
     },
-    /** `undefined` for a service code that is not configured. */
-    getPolling(serviceCode: string): PollingStatus | undefined {
+    /**
+     * When a service code is polled, with the next poll in milliseconds since the Unix epoch; `undefined` for a service code
+     * that is not configured.
+     */
+    getPolling(serviceCode: string): PollPlan | undefined {
       const nowMs = clock.monotonic();
       const plan = poller.getPlan(serviceCode, nowMs);
       if (plan === undefined) return undefined;
@@ -194,6 +176,7 @@ export function createExporterFacade(parts: ExporterParts) {
       shard,
       uptimeMs: clock.monotonic() - startedMs,
       configurationFile: configuration.file,
+      telemetryPath: configuration.web.telemetryPath,
       grafanaUrl: configuration.web.grafanaUrl,
       runbookUrl: parts.build.runbookUrl,
       ...exporterMetrics.configLoads,
@@ -207,19 +190,12 @@ function createSeriesFamily(otherSeriesCount: number): Family {
 }
 
 function toServiceCodeStatus(state: CodeState, labels: CodeLabels, nowMs: number): ServiceCodeStatus {
-  const { serviceCode, lastPollMs, lastSuccessMs, failure, ret, httpStatus, history } = state;
   return {
-    serviceCode,
-    labels: labels.get(serviceCode),
+    ...state,
+    labels: labels.get(state.serviceCode),
     condition: toCondition(state, nowMs),
-    lastPollMs,
-    lastSuccessMs,
-    failure,
-    ret,
-    httpStatus,
     totals: toTotals(state, nowMs),
-    history,
-    expectedTasks: listExpectedTasksOf(state, nowMs),
+    expectedTasks: listExpectedTasks(state.expectation, state.snapshot?.expectedTasks),
     expectedTaskCount: state.expectation?.tasks ?? 0,
   };
 }

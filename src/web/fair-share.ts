@@ -2,8 +2,6 @@
 export interface Share {
   /** Address or network of the client. */
   readonly client: string;
-  /** Called when it is taken from the client. */
-  readonly giveWay: () => void;
 }
 
 /**
@@ -27,14 +25,14 @@ export class FairShare<Entry extends Share> {
     return [...this.#byClient.values()].flatMap((entries) => [...entries]);
   }
 
-  /** Adds an entry; one that is there already becomes the newest. */
-  add(entry: Entry): void {
+  /** Adds an entry; one that is there already becomes the newest. Returns the entry that gives way if it was full. */
+  add(entry: Entry): Entry | undefined {
     this.delete(entry);
     const entries = this.#byClient.get(entry.client) ?? new Set();
     this.#byClient.delete(entry.client);
     this.#byClient.set(entry.client, entries.add(entry));
     this.#size += 1;
-    if (this.#size > this.#limit && !this.evict(this.#isIdle)) this.evict(() => true);
+    return this.#size <= this.#limit ? undefined : (this.evict(this.#isIdle) ?? this.evict(() => true));
   }
 
   /** Returns whether there was such an entry. */
@@ -46,17 +44,12 @@ export class FairShare<Entry extends Share> {
     return true;
   }
 
-  /** Makes the entry give way whose turn it is, of those that may; returns whether there was one. */
-  evict(mayGiveWay: (entry: Entry) => boolean): boolean {
+  /** Removes and returns the entry that gives way first, of those that may. */
+  evict(mayGiveWay: (entry: Entry) => boolean): Entry | undefined {
     const largestFirst = [...this.#byClient.values()].toSorted((a, b) => b.size - a.size);
-    for (const entries of largestFirst)
-      for (const entry of entries)
-        if (mayGiveWay(entry)) {
-          this.delete(entry);
-          entry.giveWay();
-          return true;
-        }
-    return false;
+    const victim = largestFirst.flatMap((entries) => [...entries]).find(mayGiveWay);
+    if (victim !== undefined) this.delete(victim);
+    return victim;
   }
 
   /** Removes and returns the oldest entry of the client whose last turn was the longest ago. */
@@ -78,6 +71,7 @@ export class GaveWayError extends Error {
 
 interface Waiter extends Share {
   readonly start: () => void;
+  readonly reject: (error: unknown) => void;
 }
 
 /** Runs a few tasks at a time. The others wait, their clients take turns; if too many wait, one gives way. */
@@ -111,13 +105,12 @@ export class FairQueue {
   async #wait(client: string, signal: AbortSignal | undefined): Promise<void> {
     signal?.throwIfAborted();
     await new Promise<void>((start, reject) => {
-      const giveWay = (): void => reject(new GaveWayError('Too many requests wait.'));
-      const waiter = { client, start, giveWay };
+      const waiter = { client, start, reject };
       const leave = (): void => {
         if (this.#waiting.delete(waiter)) reject(signal?.reason);
       };
       signal?.addEventListener('abort', leave, { once: true });
-      this.#waiting.add(waiter);
+      this.#waiting.add(waiter)?.reject(new GaveWayError('Too many requests wait.'));
     });
   }
 }

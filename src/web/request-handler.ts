@@ -8,7 +8,6 @@ import { FairQueue, GaveWayError } from './fair-share.ts';
 import { respondText, type WebRequest, type WebResponse } from './http-messages.ts';
 import { createAuthorizer, type AuthorizerOptions, type Authorize } from './security/authorization.ts';
 import type { WebConfiguration, WebConfigurationSource } from './security/web-configuration.ts';
-import { UnreadResponses } from './unread-responses.ts';
 
 /**
  * A connection gets the next slice when the previous one is on its way. TLS encrypts all that it is given, so that each
@@ -41,7 +40,6 @@ export class RequestHandler {
   readonly #connections: Connections;
   readonly #authorize: Authorize;
   readonly #responses: FairQueue;
-  readonly #unreadResponses = new UnreadResponses();
   #isShuttingDown = false;
 
   constructor(options: RequestHandlerOptions, connections: Connections) {
@@ -87,6 +85,7 @@ export class RequestHandler {
       socket.off('close', finish);
       closed.abort(RESPONSE_CLOSED);
       connection.hasRequest = false;
+      connection.unread = undefined;
       this.#connections.setBusy(connection, false);
       if (connection.isClosing) socket.destroySoon();
     };
@@ -149,27 +148,14 @@ export class RequestHandler {
   }
 
   /** Headers of the web configuration override those of the response. */
-  #send(
-    { status, headers, body, onSent }: WebResponse,
-    { request, response, connection, signal }: Exchange,
-  ): void {
-    const { webConfigurationSource, metrics, clock } = this.#options;
+  #send({ status, headers, body, onSent }: WebResponse, { request, response, connection }: Exchange): void {
+    const { webConfigurationSource, clock } = this.#options;
     this.#connections.setBusy(connection, false);
     // The server does not read request bodies, so it cannot reuse the connection after one.
     if (this.#isShuttingDown || hasBody(request)) connection.isClosing = true;
     if (connection.isClosing) response.setHeader('Connection', 'close');
     response.writeHead(status, { ...headers, ...webConfigurationSource.current.headers });
-    const unread = {
-      client: connection.client,
-      body,
-      sinceMs: clock.monotonic(),
-      giveWay: () => {
-        metrics.recordConnectionClosed('slow_client');
-        response.destroy();
-      },
-    };
-    this.#unreadResponses.add(unread);
-    signal.addEventListener('abort', () => this.#unreadResponses.delete(unread), { once: true });
+    this.#connections.startReading(connection, body, clock.monotonic());
     if (onSent !== undefined) response.once('finish', onSent);
     sendBody(response, body);
   }

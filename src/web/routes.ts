@@ -14,8 +14,6 @@ import { handleServiceDiscovery } from './service-discovery.ts';
 import { findPageRoute, respondNotFound } from './status-page/page-routes.ts';
 
 export interface RouteOptions {
-  /** Path of the metrics. */
-  readonly telemetryPath: string;
   readonly exposition: Exposition;
   /** Reloads the configuration; `undefined` disables `/-/reload`. */
   readonly reload?: (() => Promise<ReloadOutcome>) | undefined;
@@ -36,11 +34,11 @@ export async function handle(
   const { path, query } = parseRequestTarget(request.url);
   if (path === '/-/reload') return await handleReload(request, options);
   const respondTo = findRoute(path, query, facade, options);
-  if (respondTo === undefined) return respondNotFound(facade, request.headers, options.telemetryPath);
+  if (respondTo === undefined) return respondNotFound(facade, request.headers);
   if (method !== 'GET' && method !== 'HEAD')
     return respondText(405, 'Method not allowed: GET or HEAD.', { Allow: 'GET, HEAD' });
   // A scrape that waits for polls takes no turn from others.
-  if (path === options.telemetryPath) await waitForPolls(facade, request, query);
+  if (path === facade.telemetryPath) await waitForPolls(facade, request, query);
   const respondNow = async (): Promise<WebResponse> => await respondTo(request);
   const response = await (isProbe(path) ? respondNow() : inTurn(respondNow));
   return method === 'HEAD' ? { ...response, body: '' } : response;
@@ -52,21 +50,21 @@ function findRoute(
   path: string,
   query: URLSearchParams,
   facade: ExporterFacade,
-  { telemetryPath, exposition }: RouteOptions,
+  { exposition }: RouteOptions,
 ): Route | undefined {
   switch (path) {
-    case telemetryPath:
+    case facade.telemetryPath:
       return (request) => handleScrape(facade, request, query, exposition);
     case OWN_METRICS_PATH:
       return (request) => respondExposition(facade, request, 'exporter', exposition);
     case '/sd':
-      return (request) => handleServiceDiscovery(facade, request, telemetryPath);
+      return (request) => handleServiceDiscovery(facade, request);
     case PROBE_PATHS.health:
       return () => respondHealth(facade);
     case PROBE_PATHS.readiness:
       return () => respondReadiness(facade);
     default:
-      return findPageRoute(path, query, facade, telemetryPath);
+      return findPageRoute(path, query, facade);
   }
 }
 

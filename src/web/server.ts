@@ -3,7 +3,10 @@ import { createServer, type RequestListener, type Server as HttpServer } from 'n
 import type { Server as HttpsServer } from 'node:https';
 import { Socket } from 'node:net';
 import type { ListenAddress } from '../config/addresses.ts';
+import { ConfigError, expectedFound, formatValue } from '../config/config-error.ts';
+import { formatHowToSet } from '../config/settings.ts';
 import type { Clock } from '../runtime/clock.ts';
+import { getErrorCode } from '../runtime/errors.ts';
 import { Connections } from './connections.ts';
 import { RequestHandler, type RequestHandlerOptions } from './request-handler.ts';
 import { createTlsServer } from './security/tls-server.ts';
@@ -37,7 +40,7 @@ export interface WebServer extends AsyncDisposable {
   readonly addresses: readonly { readonly host: string; readonly port: number }[];
 }
 
-/** Listens on every address. If one fails, listens on none and rejects with the system error. */
+/** Listens on every address. If one fails, listens on none and rejects with a ConfigError. */
 export async function startWebServer(options: WebServerOptions): Promise<WebServer> {
   const { webConfigurationSource: source, metrics, clock } = options;
   const recordCertificate = ({ tls }: WebConfiguration): void => {
@@ -63,7 +66,7 @@ export async function startWebServer(options: WebServerOptions): Promise<WebServ
     }
   } catch (error) {
     await close();
-    throw error;
+    throw toListenError(error, options.addresses);
   }
   return { addresses: servers.map(getBoundAddress), [Symbol.asyncDispose]: close };
 }
@@ -110,4 +113,28 @@ async function closeServers(servers: readonly Server[], clock: Clock): Promise<v
   );
   closed.abort();
   await deadline;
+}
+
+/** Errors of listening that a setting causes. */
+const LISTEN_ERRORS: ReadonlyMap<string | undefined, string> = new Map([
+  ['EADDRINUSE', 'which another process uses'],
+  ['EADDRNOTAVAIL', 'which is no address of this machine'],
+  ['EACCES', 'which needs more privileges'],
+  ['ENOTLISTEN_ERRORS', 'whose name is unknown'],
+  ['EAI_AGAIN', 'whose name cannot be resolved'],
+]);
+
+/** Converts the error of listening on one of the addresses to a ConfigError; returns other errors unchanged. */
+function toListenError(error: unknown, addresses: readonly ListenAddress[]): unknown {
+  const code = getErrorCode(error);
+  const found = LISTEN_ERRORS.get(code);
+  if (found === undefined) return error;
+  const shown = addresses.map(({ host, port }) => formatValue(`${host ?? ''}:${port}`)).join(', ');
+  const expected = 'addresses that the exporter can listen on';
+  const message = expectedFound(
+    expected,
+    `${shown}, ${found} (${code})`,
+    formatHowToSet('web.listen_address'),
+  );
+  return new ConfigError([{ location: 'web.listen_address', message }]);
 }

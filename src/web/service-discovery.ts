@@ -45,7 +45,6 @@ export function buildTargetGroups(
 export async function handleServiceDiscovery(
   facade: ExporterFacade,
   { headers, scheme = 'http' }: WebRequest,
-  metricsPath: string,
 ): Promise<WebResponse> {
   const address = `${scheme}://${headers.host ?? ''}`;
   const url = URL.canParse(address) ? new URL(address) : undefined;
@@ -56,6 +55,10 @@ export async function handleServiceDiscovery(
       `Expected the Host header to be a host name or IP address with an optional port, found ${found}.`,
     );
   }
-  const groups = buildTargetGroups(facade.getServiceCodes(), { target: url.host, scheme, metricsPath });
+  const groups = buildTargetGroups(facade.getServiceCodes(), {
+    target: url.host,
+    scheme,
+    metricsPath: facade.telemetryPath,
+  });
   return await respondCompressed(JSON.stringify(groups), 'application/json', headers);
 }

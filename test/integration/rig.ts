@@ -2,7 +2,8 @@ import { createExporter, type Exporter } from '../../src/app.ts';
 import type { Clock } from '../../src/runtime/clock.ts';
 import type { Configuration, PollSettings } from '../../src/config/configuration.ts';
 import { createLogger } from '../../src/runtime/logger.ts';
-import { buildServiceCodePage, buildListPage } from '../../src/web/status-page/page-routes.ts';
+import { renderListPage } from '../../src/web/status-page/list-page.ts';
+import { renderServiceCodePage } from '../../src/web/status-page/service-code-page.ts';
 import { startSimulator, type Simulator } from '../../src/simulator/server.ts';
 import { createWorld, type World } from '../../src/simulator/world.ts';
 import { ManualClock } from '../support/manual-clock.ts';
@@ -183,8 +184,8 @@ export class Rig implements AsyncDisposable {
   async read(): Promise<Series> {
     const { facade } = this.exporter;
     const text = await this.#scrape('text');
-    const pages = CODES.map((code) => buildServiceCodePage(facade, code, '/metrics') ?? '');
-    this.pages.push(buildListPage(facade, new URLSearchParams(), '/metrics'), ...pages);
+    const pages = CODES.map((code) => renderServiceCodePage(facade, code) ?? '');
+    this.pages.push(renderListPage(facade, new URLSearchParams()), ...pages);
     return parseSeries(text);
   }
 

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { createExporter, type Exporter } from '../../src/app.ts';
 import type { Configuration, PollSettings } from '../../src/config/configuration.ts';
 import { createLogger } from '../../src/runtime/logger.ts';
-import { buildListPage } from '../../src/web/status-page/page-routes.ts';
+import { renderListPage } from '../../src/web/status-page/list-page.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { parseExposition } from '../support/exposition-parser.ts';
 import { render } from '../support/render.ts';
@@ -89,7 +89,7 @@ export class ScriptedExporter implements AsyncDisposable {
 
   /** The status page. */
   statusPage(): string {
-    return buildListPage(this.exporter.facade, new URLSearchParams(), '/metrics');
+    return renderListPage(this.exporter.facade, new URLSearchParams());
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -1,19 +1,13 @@
 import { NO_TRAFFIC_REMEDY, STALE_LISTING_REMEDY } from '../../diagnostics/remedies.ts';
-import type { LatestListing } from '../../poller/poll-history.ts';
 import type { ExpectedTask } from '../../tally/expectations.ts';
 import { POLL_ERROR_SUMMARY, type PollErrorReason } from '../../upstream/errors.ts';
-import type { ServiceCodeCondition, ServiceCodeStatus } from '../exporter-facade.ts';
-import { formatMoment, formatTimeSpan, renderAge, renderCount } from './human-units.ts';
+import type { ProcessStatus, ServiceCodeCondition, ServiceCodeStatus } from '../exporter-facade.ts';
+import { renderLinks } from './document.ts';
+import { formatCount, formatMoment, formatTimeSpan, renderAge } from './human-units.ts';
 import { html, type Content, type Markup } from './markup.ts';
 
 /** The conditions in the order of their severity. */
-export const CONDITIONS = [
-  'down',
-  'stale',
-  'idle',
-  'waiting',
-  'up',
-] as const satisfies readonly ServiceCodeCondition[];
+const CONDITIONS: readonly ServiceCodeCondition[] = ['down', 'stale', 'idle', 'waiting', 'up'];
 
 /** Symbols differ in shape, so that the colour is never the only difference. */
 const CONDITION_DISPLAY: Readonly<Record<ServiceCodeCondition, readonly [symbol: string, text: string]>> = {
@@ -34,12 +28,7 @@ export function formatCondition(condition: ServiceCodeCondition): string {
 export function renderCondition(status: ServiceCodeStatus, nowMs: number): Markup {
   const { condition, failure, totals } = status;
   const [symbol, text] = CONDITION_DISPLAY[condition];
-  const since =
-    failure === undefined
-      ? ''
-      : html` <span class="since"
-          >since ${formatMoment(failure.sinceMs, nowMs)} (${formatTimeSpan(nowMs - failure.sinceMs)})</span
-        >`;
+  const since = failure === undefined ? '' : html` <span>${formatSince(failure.sinceMs, nowMs)}</span>`;
   return html`<span class="state ${condition}"
       ><span class="mark" aria-hidden="true">${symbol}</span> ${text}</span
     >${since} ${renderWarning(countMissing(status), ' missing')}
@@ -48,71 +37,71 @@ export function renderCondition(status: ServiceCodeStatus, nowMs: number): Marku
 }
 
 /** A number of tasks as a warning; `undefined` if there are none. */
-export function renderWarning(tasks: number | undefined, suffix = ''): Markup | undefined {
-  return tasks === undefined || tasks === 0
+export function renderWarning(tasks = 0, suffix = ''): Markup | undefined {
+  return tasks === 0
     ? undefined
     : html`<span class="warning"
-        ><span class="mark" aria-hidden="true">▲</span> ${renderCount(tasks)}${suffix}</span
+        ><span class="mark" aria-hidden="true">▲</span> ${formatCount(tasks)}${suffix}</span
       >`;
 }
 
-function countProblemTasks({ totals }: ServiceCodeStatus): number {
-  return totals === undefined ? 0 : totals.stalledTasks + totals.tasksWithoutInput;
+function formatSince(sinceMs: number, nowMs: number): string {
+  return `since ${formatMoment(sinceMs, nowMs)} (${formatTimeSpan(nowMs - sinceMs)})`;
 }
 
-/** The expected streams that do not run, as far as a recent listing tells. */
-function findMissing({ expectedTasks }: ServiceCodeStatus): readonly ExpectedTask[] {
-  return expectedTasks.filter(({ condition }) => condition !== 'up' && condition !== 'unknown');
+/** Whether the last good listing tells what runs now. `XvsExpectedTaskDown` is silent without it, too. */
+export function hasCurrentListing({ condition }: ServiceCodeStatus): boolean {
+  return condition === 'up' || condition === 'idle';
 }
 
-/** How many of the expected tasks do not run: those with a name, or as many as there are too few. */
+/** The expected streams that do not run. */
+function findMissing(status: ServiceCodeStatus): readonly ExpectedTask[] {
+  if (!hasCurrentListing(status)) return [];
+  return status.expectedTasks.filter(({ condition }) => condition !== 'up' && condition !== 'unknown');
+}
+
+/**
+ * How many of the expected tasks do not run: those with a name, or as many as there are too few live tasks with input, which
+ * `XvsTasksBelowExpected` compares too.
+ */
 function countMissing(status: ServiceCodeStatus): number {
   const { totals, expectedTaskCount } = status;
-  const tooFew = totals === undefined ? 0 : expectedTaskCount - countReceivingInput(totals);
-  return Math.max(0, tooFew, findMissing(status).length);
-}
-
-/** Live tasks that are neither stalled nor without input, which `XvsTasksBelowExpected` compares too. */
-function countReceivingInput(totals: LatestListing): number {
-  return totals.tasks - totals.tasksWithProgress - totals.stalledTasks - totals.tasksWithoutInput;
+  if (!hasCurrentListing(status) || totals === undefined) return 0;
+  const { tasks, tasksWithProgress, stalledTasks, tasksWithoutInput } = totals;
+  const receivingInput = tasks - tasksWithProgress - stalledTasks - tasksWithoutInput;
+  return Math.max(0, expectedTaskCount - receivingInput, findMissing(status).length);
 }
 
 /** Sort key of a service code, the most severe lowest: missing streams first, stalled tasks between no traffic and waiting. */
 export function rankSeverity(status: ServiceCodeStatus): number {
-  const { condition } = status;
+  const { condition, totals } = status;
   if (countMissing(status) > 0) return -1;
-  const hasWarning = condition === 'up' && countProblemTasks(status) > 0;
-  return hasWarning ? CONDITIONS.indexOf('idle') + 0.5 : CONDITIONS.indexOf(condition);
-}
-
-/** The state that the icon of a page shows: `problem` is stale, without traffic, or with a warning. */
-export type IconState = 'down' | 'problem' | 'up' | 'waiting';
-
-/** The icon of the service code with the most severe condition. */
-export function findWorstIcon(rows: readonly ServiceCodeStatus[]): IconState {
-  const worst = rows.toSorted((a, b) => rankSeverity(a) - rankSeverity(b))[0];
-  if (worst === undefined) return 'waiting';
-  const { condition } = worst;
-  if (countMissing(worst) > 0) return 'down';
-  if (condition === 'down' || condition === 'waiting') return condition;
-  return condition === 'up' && countProblemTasks(worst) === 0 ? 'up' : 'problem';
+  const hasWarning =
+    condition === 'up' && totals !== undefined && totals.stalledTasks + totals.tasksWithoutInput > 0;
+  return CONDITIONS.indexOf(hasWarning ? 'idle' : condition) + (hasWarning ? 0.5 : 0);
 }
 
 /** Counts by condition, without the zeros: `2 down, 1 stale, 997 up; 3 tasks stalled`. */
 export function formatSummary(rows: readonly ServiceCodeStatus[]): string {
-  const parts = CONDITIONS.flatMap((condition) => {
+  if (rows.length === 0) return 'no service codes';
+  const conditions = CONDITIONS.flatMap((condition) => {
     const count = rows.filter((row) => row.condition === condition).length;
     return count === 0 ? [] : [`${count} ${formatCondition(condition)}`];
   });
-  const formatTasks = (field: 'stalledTasks' | 'tasksWithoutInput', text: string): string => {
-    const count = rows.reduce((sum, { totals }) => sum + (totals?.[field] ?? 0), 0);
-    return count === 0 ? '' : `; ${count} ${count === 1 ? 'task' : 'tasks'} ${text}`;
+  const formatSum = (noun: string, text: string, countOf: (row: ServiceCodeStatus) => number) => {
+    const sum = rows.reduce((total, row) => total + countOf(row), 0);
+    return sum === 0 ? '' : `; ${formatQuantity(sum, noun)} ${text}`;
   };
-  const missing = rows.reduce((sum, row) => sum + countMissing(row), 0);
-  const expected =
-    missing === 0 ? '' : `; ${missing} expected ${missing === 1 ? 'stream' : 'streams'} missing`;
-  const tasks = formatTasks('stalledTasks', 'stalled') + formatTasks('tasksWithoutInput', 'without input');
-  return parts.length === 0 ? 'no service codes' : parts.join(', ') + expected + tasks;
+  return [
+    conditions.join(', '),
+    formatSum('expected stream', 'missing', countMissing),
+    formatSum('task', 'stalled', ({ totals }) => totals?.stalledTasks ?? 0),
+    formatSum('task', 'without input', ({ totals }) => totals?.tasksWithoutInput ?? 0),
+  ].join('');
+}
+
+function formatQuantity(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`;
 }
 
 /** The reason of a failed poll as a sentence; `code` is the `ret` of an `api_error`, the status of an `http_status`. */
@@ -122,7 +111,7 @@ export function describePollError(reason: PollErrorReason, code: number | undefi
 }
 
 /** A problem of a service code, with what to try and the alert that describes it in the runbook. */
-export interface Problem {
+interface Problem {
   readonly text: string;
   readonly remedies: readonly string[];
   readonly alert: string;
@@ -131,27 +120,6 @@ export interface Problem {
 
 /** The problems of a service code, the most severe first. */
 export function findProblems(status: ServiceCodeStatus, nowMs: number): readonly Problem[] {
-  return [...describeMissing(status, nowMs), ...findConditionProblems(status, nowMs)];
-}
-
-function describeMissing(status: ServiceCodeStatus, nowMs: number): readonly Problem[] {
-  const remedies = ['Start the stream, or check its encoder and the network.'];
-  const names = findMissing(status).map(({ name, condition, sinceMs }) => {
-    const state = condition.replace('_', ' ');
-    return sinceMs === undefined
-      ? `${name} is ${state}`
-      : `${name} has been ${state} since ${formatMoment(sinceMs, nowMs)} (${formatTimeSpan(nowMs - sinceMs)})`;
-  });
-  if (names.length > 0)
-    return [{ text: `Expected: ${names.join(', ')}.`, remedies, alert: 'XvsExpectedTaskDown' }];
-  const count = countMissing(status);
-  if (count === 0) return [];
-  const text = `Expected ${status.expectedTaskCount} live tasks with input, found ${status.expectedTaskCount - count}.`;
-  return [{ text, remedies, alert: 'XvsTasksBelowExpected' }];
-}
-
-/** Stalled tasks are a problem of their own only if the service code is up. */
-function findConditionProblems(status: ServiceCodeStatus, nowMs: number): readonly Problem[] {
   const { condition, failure, totals } = status;
   if (failure !== undefined)
     return [
@@ -170,24 +138,43 @@ function findConditionProblems(status: ServiceCodeStatus, nowMs: number): readon
         alert: 'XvsApiDataStale',
       },
     ];
+  const missing = describeMissing(status, nowMs);
   if (condition === 'idle')
     return [
+      ...missing,
       {
         text: 'Tasks run, but no byte moved between the last two listings.',
         remedies: [NO_TRAFFIC_REMEDY],
         alert: 'XvsIngestStopped',
       },
     ];
+  const stalled = 'stalled: their input flowed and has stopped';
   return [
-    ...describeTasks(totals?.stalledTasks, 'stalled: their input flowed and has stopped', 'XvsIngestStalled'),
+    ...missing,
+    ...describeTasks(totals?.stalledTasks, stalled, 'XvsIngestStalled'),
     ...describeTasks(totals?.tasksWithoutInput, 'never received input', 'XvsTasksWithoutInput'),
   ];
 }
 
-function describeTasks(count: number | undefined, text: string, alert: string): readonly Problem[] {
-  if (count === undefined || count === 0) return [];
+function describeMissing(status: ServiceCodeStatus, nowMs: number): readonly Problem[] {
+  const remedies = ['Start the stream, or check its encoder and the network.'];
+  const names = findMissing(status).map(({ name, condition, sinceMs }) => {
+    const state = condition.replace('_', ' ');
+    return sinceMs === undefined
+      ? `${name} is ${state}`
+      : `${name} has been ${state} ${formatSince(sinceMs, nowMs)}`;
+  });
+  if (names.length > 0)
+    return [{ text: `Expected: ${names.join(', ')}.`, remedies, alert: 'XvsExpectedTaskDown' }];
+  const count = countMissing(status);
+  if (count === 0) return [];
+  const text = `Expected ${status.expectedTaskCount} live tasks with input, found ${status.expectedTaskCount - count}.`;
+  return [{ text, remedies, alert: 'XvsTasksBelowExpected' }];
+}
+
+function describeTasks(count = 0, text: string, alert: string): readonly Problem[] {
   const remedies = ['Check the encoders of these tasks and their network.'];
-  return [{ text: `${count} ${count === 1 ? 'task' : 'tasks'} ${text}.`, remedies, alert }];
+  return count === 0 ? [] : [{ text: `${formatQuantity(count, 'task')} ${text}.`, remedies, alert }];
 }
 
 function renderFailureNote({ failure, totals, lastSuccessMs }: ServiceCodeStatus, nowMs: number): Markup {
@@ -202,12 +189,24 @@ function renderFailureNote({ failure, totals, lastSuccessMs }: ServiceCodeStatus
     : html`${pause}The last values are older than poll.stale_after.`;
 }
 
-/** A problem as a line of text with links; `links` open the runbook and the dashboard. */
+/** A problem as a line of text, with links to the runbook and the dashboard. */
 export function renderProblem(
   { text, remedies, alert, note }: Problem,
-  renderLinks: (alert: string) => Markup,
+  process: ProcessStatus,
+  serviceCode: string,
 ): Markup {
   return html`<strong>${text}</strong>
     ${remedies.map((remedy) => html`<span class="try">Try: ${remedy}</span> `)}
-    <span class="aside">${note ?? ''}</span> ${renderLinks(alert)}`;
+    <span class="aside">${note ?? ''}</span> ${renderLinks(process, serviceCode, alert)}`;
+}
+
+/** What is expected and how it was in the last good listing, while there is no current one. */
+export function renderLastExpected(status: ServiceCodeStatus, nowMs: number): Markup | undefined {
+  const { expectedTasks, expectedTaskCount, lastSuccessMs } = status;
+  if (hasCurrentListing(status) || expectedTaskCount === 0) return undefined;
+  const names = expectedTasks.map(({ name, condition }) => `${name} (${condition.replace('_', ' ')})`);
+  const expected = names.length === 0 ? formatQuantity(expectedTaskCount, 'live task') : names.join(', ');
+  const asOf =
+    names.length === 0 || lastSuccessMs === undefined ? '' : html`, as of ${renderAge(lastSuccessMs, nowMs)}`;
+  return html`<span class="expected">Expected: ${expected}${asOf}.</span>`;
 }

@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
-import { formatShard } from '../../sharding/shard.ts';
 import type { StaticLabels } from '../../metrics/catalogue/family.ts';
+import { formatShard } from '../../sharding/shard.ts';
 import type { ProcessStatus } from '../exporter-facade.ts';
-import type { IconState } from './conditions.ts';
 import { formatTimeSpan, renderAge } from './human-units.ts';
 import { html, renderName, trusted, type Markup } from './markup.ts';
 import { REFRESH_SCRIPT } from './refresh-script.ts';
@@ -11,15 +10,8 @@ import { STYLESHEET } from './stylesheet.ts';
 /** Reload interval without scripts: long enough to type a filter. */
 const RELOAD_SECONDS = 30;
 
-/** The content of every page. */
-export interface PageContext {
-  readonly process: ProcessStatus;
-  readonly telemetryPath: string;
-}
-
-interface DocumentParts extends PageContext {
+interface DocumentParts {
   readonly title: string;
-  readonly icon: IconState;
   /** Stays while the page refreshes itself. */
   readonly header: Markup;
   /** Announced by screen readers when it changes. */
@@ -30,16 +22,19 @@ interface DocumentParts extends PageContext {
 }
 
 /** A whole page. The script replaces the content of the elements that have `data-live` and an id. */
-export function renderDocument(parts: DocumentParts): string {
-  const { title, icon, header, summary, main, isLive, process, telemetryPath } = parts;
+export function renderDocument(
+  process: ProcessStatus,
+  { title, header, summary, main, isLive }: DocumentParts,
+): string {
+  // The icon has no content, so that browsers request none.
   return html`<!doctype html>
     <html lang="en">
       <head>
         <meta charset="utf-8" />
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         <meta name="color-scheme" content="light dark" />
-        <title>${title}</title>
-        <link rel="icon" id="icon" href="${formatIconUrl(icon)}" />
+        <title>${title} · xvs-exporter</title>
+        <link rel="icon" href="data:," />
         ${trusted(`<style>${STYLESHEET}</style>`)}
         ${isLive ? html`<noscript><meta http-equiv="refresh" content="${RELOAD_SECONDS}" /></noscript>` : ''}
       </head>
@@ -52,7 +47,7 @@ export function renderDocument(parts: DocumentParts): string {
         <main id="main" data-live>${main}</main>
         <footer>
           <nav aria-label="More">
-            <a href="${telemetryPath}">Metrics</a> <a href="/-/healthy">Healthy</a>
+            <a href="${process.telemetryPath}">Metrics</a> <a href="/-/healthy">Healthy</a>
             <a href="/-/ready">Ready</a>
           </nav>
           <p id="process" data-live>${renderProcess(process)}</p>
@@ -63,7 +58,7 @@ export function renderDocument(parts: DocumentParts): string {
     </html> `.text;
 }
 
-const UNREACHABLE_ALERT = html`<p id="unreachable" class="unreachable" role="alert" hidden>
+const UNREACHABLE_ALERT = html`<p id="unreachable" class="problem down" role="alert" hidden>
   The exporter does not respond. This page shows old data; retrying.
 </p>`;
 
@@ -98,7 +93,7 @@ export function renderLabels(labels: StaticLabels): Markup | undefined {
 export function renderLinks(
   { grafanaUrl, runbookUrl }: ProcessStatus,
   serviceCode: string,
-  alert: string | undefined,
+  alert?: string,
 ): Markup {
   const code = encodeURIComponent(serviceCode.toWellFormed());
   const runbook =
@@ -116,21 +111,6 @@ export function renderLinks(
           >Grafana</a
         >`;
   return html`<span class="links">${runbook} ${dashboard}</span>`;
-}
-
-/** The states differ in shape, not only in colour, which suits light and dark tabs. */
-const ICONS: Readonly<Record<IconState, string>> = {
-  down: '<rect width="16" height="16" rx="3" fill="#d1242f"/><path d="M4 4l8 8M12 4l-8 8" stroke="#fff" stroke-width="2.5"/>',
-  problem:
-    '<path d="M8 1L16 15H0z" fill="#d4a017"/><path d="M8 5.5v4.5M8 11.5v2" stroke="#000" stroke-width="2"/>',
-  up: '<circle cx="8" cy="8" r="7" fill="#2da44e"/>',
-  waiting: '<circle cx="8" cy="8" r="5.5" fill="none" stroke="#8c959f" stroke-width="3"/>',
-};
-
-/** A data URL, so that the icon needs no request. */
-function formatIconUrl(state: IconState): string {
-  const svg = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16">${ICONS[state]}</svg>`;
-  return `data:image/svg+xml,${encodeURIComponent(svg)}`;
 }
 
 /** The Content-Security-Policy of the pages: allows their own style and script by hash, their icon, and no other source. */

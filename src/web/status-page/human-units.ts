@@ -4,6 +4,11 @@ import { html, type Markup } from './markup.ts';
 export const UNKNOWN = html`<span class="unknown" aria-hidden="true">–</span
   ><span class="hidden">unknown</span>`;
 
+/** A value, or a dash if it is unknown. */
+export function renderKnown(value: number | undefined, format: (value: number) => string): Markup {
+  return value === undefined ? UNKNOWN : html`${format(value)}`;
+}
+
 const SI_PREFIXES = ['', 'k', 'M', 'G', 'T', 'P'];
 
 /**
@@ -23,16 +28,9 @@ function formatWithPrefix(value: number): string {
 
 const integerFormat = new Intl.NumberFormat('en-US', { maximumFractionDigits: 0 });
 
-/** A count as plain text, abbreviated from five digits on. */
+/** A count: in full up to four digits, abbreviated beyond. */
 export function formatCount(value: number): string {
   return value < 10_000 ? integerFormat.format(value) : formatWithPrefix(value);
-}
-
-/** A count: in full up to four digits; abbreviated beyond, with the exact value in the tooltip. */
-export function renderCount(value: number | undefined): Markup {
-  if (value === undefined) return UNKNOWN;
-  if (value < 10_000) return html`${formatCount(value)}`;
-  return html`<abbr title="${integerFormat.format(value)}">${formatCount(value)}</abbr>`;
 }
 
 /** Bytes per second as bits per second, with the unit of the dashboards: `9.88 Mb/s`. */
@@ -41,18 +39,9 @@ export function formatBitRate(bytesPerSecond: number): string {
   return `${bits}${bits.includes(' ') ? 'b/s' : ' b/s'}`;
 }
 
-/** Bytes per second, shown as bits per second. */
-export function renderBitRate(bytesPerSecond: number | undefined): Markup {
-  if (bytesPerSecond === undefined) return UNKNOWN;
-  const title = `${integerFormat.format(bytesPerSecond)} bytes per second`;
-  return html`<abbr title="${title}">${formatBitRate(bytesPerSecond)}</abbr>`;
-}
-
 /** A duration: `340 ms`, `1.2 s`. */
-export function renderDuration(ms: number | undefined): Markup {
-  if (ms === undefined) return UNKNOWN;
-  if (ms < 999.5) return html`<abbr title="${ms.toFixed(3)} ms">${Math.max(1, Math.round(ms))} ms</abbr>`;
-  return html`<abbr title="${integerFormat.format(ms)} ms">${(ms / 1000).toFixed(1)} s</abbr>`;
+export function formatDuration(ms: number): string {
+  return ms < 999.5 ? `${Math.max(1, Math.round(ms))} ms` : `${(ms / 1000).toFixed(1)} s`;
 }
 
 const TIME_UNITS: readonly (readonly [fromMs: number, unitMs: number, unit: string])[] = [
@@ -78,20 +67,12 @@ export function renderAge(timeMs: number | undefined, nowMs: number): Markup {
 
 /** The time of a moment in UTC, with its date unless that is today: `18:02`, `2026-01-01 18:02`. */
 export function formatMoment(timeMs: number, nowMs: number): string {
-  const [date, time] = [toUtc(timeMs).slice(0, 10), toUtc(timeMs).slice(11, 16)];
-  return date === toUtc(nowMs).slice(0, 10) ? time : `${date} ${time}`;
-}
-
-/** The time of a moment in UTC: `03:04:05`. */
-export function formatClockTime(timeMs: number): string {
-  return toUtc(timeMs).slice(11);
+  const [date, today] = [timeMs, nowMs].map((ms) => formatUtc(ms).slice(0, 10));
+  const time = formatUtc(timeMs).slice(11, 16);
+  return date === today ? time : `${date} ${time}`;
 }
 
 /** `2026-01-02 03:04:05 UTC`. */
 export function formatUtc(timeMs: number): string {
-  return `${toUtc(timeMs)} UTC`;
-}
-
-function toUtc(timeMs: number): string {
-  return new Date(timeMs).toISOString().slice(0, 19).replace('T', ' ');
+  return `${new Date(timeMs).toISOString().slice(0, 19).replace('T', ' ')} UTC`;
 }

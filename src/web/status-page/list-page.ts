@@ -1,86 +1,95 @@
 import { HISTORY_CAPACITY } from '../../poller/poll-history.ts';
 import { formatShard } from '../../sharding/shard.ts';
-import type { ServiceCodeStatus } from '../exporter-facade.ts';
+import type { ExporterFacade, ProcessStatus, ServiceCodeStatus } from '../exporter-facade.ts';
 import {
-  CONDITIONS,
   findProblems,
-  findWorstIcon,
   formatCondition,
   formatSummary,
   rankSeverity,
   renderCondition,
+  renderLastExpected,
   renderProblem,
 } from './conditions.ts';
-import { renderDocument, renderLabels, renderLinks, type PageContext } from './document.ts';
-import { formatUtc, renderAge } from './human-units.ts';
-import {
-  DEFAULT_QUERY,
-  formatListUrl,
-  formatServiceCodePath,
-  ORDERS,
-  queryRows,
-  type ListQuery,
-  type ListResults,
-  type Order,
-} from './page-urls.ts';
+import { renderDocument, renderLabels } from './document.ts';
+import { formatUtc, renderAge, renderKnown } from './human-units.ts';
 import { html, renderName, type Markup } from './markup.ts';
 import { hasValues, PLOTTED_FIELDS, renderPlot } from './plot.ts';
+import { formatServiceCodePath } from './service-code-page.ts';
 
-export interface ListPageProps extends PageContext {
-  readonly isReady: boolean;
-  readonly query: ListQuery;
-  readonly rows: readonly ServiceCodeStatus[];
+const PAGE_SIZE = 50;
+const MAX_FILTER_CHARACTERS = 128;
+const TITLES = ['Service code', 'State', ...PLOTTED_FIELDS.map(({ title }) => title), 'Last success'];
+
+/** The filter and the page of the list. */
+export interface ListQuery {
+  /** Part of a service code, of a label (`tenant=acme`) or of a state, ignoring case; '' matches all. */
+  readonly filter: string;
+  /** Counts from 1. */
+  readonly page: number;
 }
 
-/** The page at `/`: the service codes that match the query. */
-export function renderListPage({ isReady, query, rows, ...context }: ListPageProps): string {
-  const { shard } = context.process;
-  const results = queryRows(rows, query);
+/** Parses the parameters of a URL. Invalid ones are ignored, so that old links still work. */
+export function parseListQuery(query: URLSearchParams): ListQuery {
+  const page = query.get('page') ?? '';
+  const filter = Array.from(query.get('q')?.trim() ?? '');
+  return {
+    filter: filter.slice(0, MAX_FILTER_CHARACTERS).join(''),
+    // Strict: zod's coercion would accept `1e3`.
+    page: /^[1-9]\d{0,6}$/.test(page) ? Number(page) : 1,
+  };
+}
+
+/** The page at `/`: the service codes that match the query, the most severe state first. */
+export function renderListPage(facade: ExporterFacade, parameters: URLSearchParams): string {
+  const process = facade.getProcess();
+  const { shard } = process;
+  const query = parseListQuery(parameters);
+  const rows = facade.getStatuses();
+  const matching = rows.filter((row) => isMatch(row, query.filter)).toSorted(compareSeverity);
+  const pageCount = Math.max(1, Math.ceil(matching.length / PAGE_SIZE));
+  const page = Math.min(query.page, pageCount);
+  const start = (page - 1) * PAGE_SIZE;
+  const shown = matching.slice(start, start + PAGE_SIZE);
+  const count =
+    matching.length === rows.length ? `${rows.length}` : `${matching.length} of ${rows.length} match`;
+  const range = pageCount === 1 ? '' : `${start + 1} to ${start + shown.length} of `;
   const summary = formatSummary(rows) + (shard.count === 1 ? '' : ` (${formatShard(shard)})`);
-  return renderDocument({
-    ...context,
-    title: `${summary} · xvs-exporter`,
-    icon: findWorstIcon(rows),
+  return renderDocument(process, {
+    title: summary,
     isLive: true,
     header: html`<h1>xvs-exporter</h1>
       ${renderFilterForm(query)}`,
-    summary: `${summary}${isReady ? '' : '; first polls in progress'}`,
-    main: html`${renderTable(results, query, rows.length, context)}
-    ${results.rows.length === 0 ? renderEmptyList(rows.length) : ''} ${renderPagination(results, query)}`,
+    summary: `${summary}${facade.isReady() ? '' : '; first polls in progress'}`,
+    main: html`${renderTable(shown, range + count, process)}
+    ${shown.length === 0 ? renderEmptyList(rows.length) : ''} ${renderPagination(page, pageCount, query)}`,
   });
 }
 
-/** The form that filters and sorts the list; its fields are the parameters of {@link ListQuery}. */
-function renderFilterForm(query: ListQuery): Markup {
-  const renderOption = (value: string, text: string, isSelected: boolean): Markup =>
-    html`<option value="${value}" ${isSelected ? html` selected` : ''}>${text}</option>`;
+function isMatch({ serviceCode, labels, condition }: ServiceCodeStatus, filter: string): boolean {
+  const needle = filter.toLowerCase();
+  const ofLabels = Object.entries(labels).map(([label, value]) => `${label}=${value}`);
+  const texts = [serviceCode, formatCondition(condition), ...ofLabels];
+  return texts.some((text) => text.toLowerCase().includes(needle));
+}
+
+/** Ties are sorted by service code. */
+function compareSeverity(a: ServiceCodeStatus, b: ServiceCodeStatus): number {
+  return rankSeverity(a) - rankSeverity(b) || (a.serviceCode < b.serviceCode ? -1 : 1);
+}
+
+function renderFilterForm({ filter }: ListQuery): Markup {
   return html`<form method="get" action="/" role="search" autocomplete="off">
     <label
-      >Service code or label
+      >Service code, label or state
       <input
         type="search"
         id="filter"
         name="q"
-        maxlength="128"
-        value="${query.filter}"
+        maxlength="${MAX_FILTER_CHARACTERS}"
+        value="${filter}"
         autocapitalize="off"
         spellcheck="false"
     /></label>
-    <label
-      >State
-      <select name="state">
-        <option value="">any</option>
-        ${CONDITIONS.map((value) => renderOption(value, formatCondition(value), value === query.condition))}
-      </select></label
-    >
-    <label
-      >Order
-      <select name="sort">
-        ${ORDERS.map((order) =>
-          renderOption(order === DEFAULT_QUERY.order ? '' : order.name, order.text, order === query.order),
-        )}
-      </select></label
-    >
     <button type="submit">Show</button>
   </form>`;
 }
@@ -89,48 +98,29 @@ function renderFilterForm(query: ListQuery): Markup {
  * The table of service codes. Narrow windows show each row as a block (`display: block`), which removes the table
  * semantics in some browsers; the ARIA roles restore them.
  */
-function renderTable(
-  results: ListResults,
-  query: ListQuery,
-  totalCount: number,
-  context: PageContext,
-): Markup {
+function renderTable(rows: readonly ServiceCodeStatus[], count: string, process: ProcessStatus): Markup {
+  const { nowMs } = process;
   return html`<table role="table" class="list wide">
     <caption>
-      ${renderCaption(results, totalCount, context.process.nowMs)}
+      Service codes: ${count}. As of
+      <time datetime="${new Date(nowMs).toISOString()}">${formatUtc(nowMs)}</time
+      >; times are in UTC. Plots show the last ${HISTORY_CAPACITY} polls from zero; gaps and red ticks mark
+      failed polls.
     </caption>
     <thead role="rowgroup">
       <tr role="row">
-        ${ORDERS.map((order) => renderColumnHeading(order, query))}
+        ${TITLES.map(
+          (title, index) =>
+            html`<th role="columnheader" scope="col" class="${index < 2 ? 'text' : 'number'}">${title}</th>`,
+        )}
       </tr>
     </thead>
-    ${results.rows.map((row) => renderRowGroup(row, context))}
+    ${rows.map((row) => renderRowGroup(row, process))}
   </table>`;
 }
 
-function renderCaption({ firstPosition, rows, matchingCount }: ListResults, total: number, nowMs: number) {
-  const count = matchingCount === total ? `${total}` : `${matchingCount} of ${total} match`;
-  const range =
-    rows.length === matchingCount ? '' : `${firstPosition} to ${firstPosition + rows.length - 1} of `;
-  return html`Service codes: ${range}${count}. As of
-    <time datetime="${new Date(nowMs).toISOString()}">${formatUtc(nowMs)}</time>; times are in UTC. Plots show
-    the last ${HISTORY_CAPACITY} polls from zero; gaps and red ticks mark failed polls.`;
-}
-
-/** A column heading whose link sorts by the column. */
-function renderColumnHeading(order: Order, query: ListQuery): Markup {
-  const { name, title, isDescending } = order;
-  const isCurrent = query.order === order;
-  const arrow = isCurrent ? html` <span aria-hidden="true">${isDescending ? '▾' : '▴'}</span>` : '';
-  const ariaSort = isCurrent ? html` aria-sort="${isDescending ? 'descending' : 'ascending'}"` : '';
-  const alignment = name === 'code' || name === 'state' ? '' : html` class="number"`;
-  return html`<th role="columnheader" scope="col" ${alignment}${ariaSort}>
-    <a id="by-${name}" href="${formatListUrl({ ...query, order, page: 1 })}">${title}${arrow}</a>
-  </th>`;
-}
-
 /** The row of a service code, and a second row with its problem unless it is up. */
-function renderRowGroup(row: ServiceCodeStatus, { process }: PageContext): Markup {
+function renderRowGroup(row: ServiceCodeStatus, process: ProcessStatus): Markup {
   const { nowMs } = process;
   const { serviceCode, labels, condition, totals, lastSuccessMs } = row;
   const id = encodeURIComponent(serviceCode.toWellFormed());
@@ -150,8 +140,8 @@ function renderRowGroup(row: ServiceCodeStatus, { process }: PageContext): Marku
       problem === undefined
         ? ''
         : html`<tr role="row" class="problem">
-            <td role="cell" colspan="${ORDERS.length}">
-              ${renderProblem(problem, (alert) => renderLinks(process, serviceCode, alert))}
+            <td role="cell" colspan="${TITLES.length}">
+              ${renderProblem(problem, process, serviceCode)} ${renderLastExpected(row, nowMs)}
             </td>
           </tr> `
     }
@@ -167,8 +157,8 @@ function renderValues({ totals, condition, history, lastPollMs = 0 }: ServiceCod
   }
   return PLOTTED_FIELDS.map(
     (display) =>
-      html`<td role="cell" class="number plot-cell" data-label="${display.title}">
-        <span class="value">${display.renderValue(totals?.[display.field])}</span>
+      html`<td role="cell" class="number" data-label="${display.title}">
+        <span class="value">${renderKnown(totals?.[display.field], display.format)}</span>
         ${hasValues(entries) ? renderPlot(entries, display, lastPollMs, 'small') : ''}
       </td>`,
   );
@@ -179,12 +169,13 @@ function renderEmptyList(totalCount: number): Markup {
   return html`<p>No service code matches. <a id="all" href="/">Show all</a></p>`;
 }
 
-function renderPagination({ page, pageCount }: ListResults, query: ListQuery): Markup | undefined {
+function renderPagination(page: number, pageCount: number, { filter }: ListQuery): Markup | undefined {
   if (pageCount === 1) return undefined;
-  const renderLink = (target: number, text: string): Markup =>
-    target < 1 || target > pageCount
-      ? html`<span>${text}</span>`
-      : html`<a id="page-${text}" href="${formatListUrl({ ...query, page: target })}">${text}</a>`;
+  const renderLink = (target: number, text: string): Markup => {
+    if (target < 1 || target > pageCount) return html`<span>${text}</span>`;
+    const parameters = new URLSearchParams({ ...(filter !== '' && { q: filter }), page: String(target) });
+    return html`<a id="page-${text}" href="/?${parameters.toString()}">${text}</a>`;
+  };
   return html`<nav class="paging" aria-label="Pages">
     ${renderLink(page - 1, 'Previous')}
     <span aria-current="page">Page ${page} of ${pageCount}</span>

@@ -11,8 +11,7 @@ import {
 import { buildContentSecurityPolicy, renderDocument } from './document.ts';
 import { renderListPage } from './list-page.ts';
 import { html } from './markup.ts';
-import { isServiceCodePath, parseListQuery, parseServiceCodePath } from './page-urls.ts';
-import { renderServiceCodePage } from './service-code-page.ts';
+import { parseServiceCodePath, renderServiceCodePage } from './service-code-page.ts';
 
 const HTML = 'text/html; charset=utf-8';
 
@@ -26,18 +25,16 @@ export function findPageRoute(
   path: string,
   query: URLSearchParams,
   facade: ExporterFacade,
-  telemetryPath: string,
 ): ((request: WebRequest) => WebResponse | Promise<WebResponse>) | undefined {
   const respondPage = (page: string, { headers }: WebRequest): Promise<WebResponse> =>
     respondCompressed(page, HTML, headers, PAGE_HEADERS);
-  if (path === '/') return (request) => respondPage(buildListPage(facade, query, telemetryPath), request);
-  if (!isServiceCodePath(path)) return undefined;
+  if (path === '/') return (request) => respondPage(renderListPage(facade, query), request);
+  const serviceCode = parseServiceCodePath(path, query);
+  if (serviceCode === undefined) return undefined;
   return (request) => {
-    // A path without a valid code gets the response of an unknown code: no code is empty.
-    const serviceCode = parseServiceCodePath(path, query) ?? '';
-    const page = buildServiceCodePage(facade, serviceCode, telemetryPath);
+    const page = renderServiceCodePage(facade, serviceCode);
     return page === undefined
-      ? respondNotFound(facade, request.headers, telemetryPath, facade.explainUnknown(serviceCode))
+      ? respondNotFound(facade, request.headers, facade.explainUnknown(serviceCode))
       : respondPage(page, request);
   };
 }
@@ -46,47 +43,15 @@ export function findPageRoute(
 export function respondNotFound(
   facade: ExporterFacade,
   { accept }: IncomingHttpHeaders,
-  telemetryPath: string,
   reason?: string,
 ): WebResponse {
   if (!prefersHtml(accept)) return respondText(404, reason ?? 'Not found.', { Vary: 'Accept' });
-  const page = renderDocument({
-    process: facade.getProcess(),
-    telemetryPath,
-    title: 'Not found · xvs-exporter',
-    icon: 'waiting',
+  const page = renderDocument(facade.getProcess(), {
+    title: 'Not found',
     isLive: false,
     header: html`<h1>Not found</h1>`,
     summary: reason ?? 'There is no page at this address.',
     main: html`<p><a href="/">All service codes</a></p>`,
   });
   return respond(404, page, HTML, { ...PAGE_HEADERS, Vary: 'Accept' });
-}
-
-/** The page at `/`. */
-export function buildListPage(facade: ExporterFacade, query: URLSearchParams, telemetryPath: string): string {
-  return renderListPage({
-    process: facade.getProcess(),
-    telemetryPath,
-    isReady: facade.isReady(),
-    query: parseListQuery(query),
-    rows: facade.getStatuses(),
-  });
-}
-
-/** The page of a service code; `undefined` if the code is not configured. */
-export function buildServiceCodePage(
-  facade: ExporterFacade,
-  serviceCode: string,
-  telemetryPath: string,
-): string | undefined {
-  const status = facade.getStatus(serviceCode);
-  if (status === undefined) return undefined;
-  return renderServiceCodePage({
-    process: facade.getProcess(),
-    telemetryPath,
-    status,
-    polling: facade.getPolling(serviceCode),
-    breakdown: facade.getBreakdown(serviceCode),
-  });
 }

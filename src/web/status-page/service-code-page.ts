@@ -1,54 +1,156 @@
-import type { PollHistoryEntry } from '../../poller/poll-history.ts';
-import type { PollingStatus, ServiceCodeStatus } from '../exporter-facade.ts';
+import { HISTORY_CAPACITY, type PollHistoryEntry } from '../../poller/poll-history.ts';
+import type { PollPlan } from '../../poller/service-code-poller.ts';
+import type { ExporterFacade, ProcessStatus, ServiceCodeStatus } from '../exporter-facade.ts';
 import {
+  describePollError,
   findProblems,
-  findWorstIcon,
   formatCondition,
+  hasCurrentListing,
   renderCondition,
+  renderLastExpected,
   renderProblem,
+  renderWarning,
 } from './conditions.ts';
-import { renderDocument, renderLabels, renderLinks, type PageContext } from './document.ts';
-import { formatTimeSpan, formatUtc, renderAge, renderDuration, UNKNOWN } from './human-units.ts';
+import { renderDocument, renderLabels, renderLinks } from './document.ts';
+import {
+  formatBitRate,
+  formatCount,
+  formatDuration,
+  formatTimeSpan,
+  formatUtc,
+  renderAge,
+  renderKnown,
+  UNKNOWN,
+} from './human-units.ts';
 import type { ListingBreakdown } from './listing-breakdown.ts';
-import { html, renderName, type Markup } from './markup.ts';
+import { html, renderName, type Content, type Markup } from './markup.ts';
 import { hasValues, PLOTTED_FIELDS, renderPlot } from './plot.ts';
-import { renderBreakdown, renderExpectedTasks, renderPolls } from './tables.ts';
 
-export interface ServiceCodePageProps extends PageContext {
-  readonly status: ServiceCodeStatus;
-  readonly polling: PollingStatus | undefined;
-  /** `undefined` if no good listing is recent enough. */
-  readonly breakdown: ListingBreakdown | undefined;
+/** Beyond this, dashboards serve better than a page. */
+const MAX_SERVERS = 100;
+
+const PATH_PREFIX = '/service-codes/';
+const QUERY_PARAMETER = 'service_code';
+
+/** The path of the page of a service code. */
+export function formatServiceCodePath(serviceCode: string): string {
+  const code = encodeURIComponent(serviceCode.toWellFormed());
+  // Browsers resolve the segments "." and ".." even if they are percent-encoded.
+  return /^\.\.?$/.test(serviceCode) ? `${PATH_PREFIX}?${QUERY_PARAMETER}=${code}` : PATH_PREFIX + code;
 }
 
-/** The page of one service code. */
-export function renderServiceCodePage(props: ServiceCodePageProps): string {
-  const { status, breakdown, ...context } = props;
-  const { process } = context;
+/** The service code of a page, '' if it is malformed; `undefined` for paths of other pages. */
+export function parseServiceCodePath(path: string, query: URLSearchParams): string | undefined {
+  if (!path.startsWith(PATH_PREFIX)) return undefined;
+  const segment = path.slice(PATH_PREFIX.length);
+  if (segment === '') return query.get(QUERY_PARAMETER) ?? '';
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    return '';
+  }
+}
+
+/** The page of one service code; `undefined` if the code is not configured. */
+export function renderServiceCodePage(facade: ExporterFacade, serviceCode: string): string | undefined {
+  const status = facade.getStatus(serviceCode);
+  if (status === undefined) return undefined;
+  const process = facade.getProcess();
+  const breakdown = facade.getBreakdown(serviceCode);
   const { nowMs } = process;
-  const { serviceCode, labels, condition, lastPollMs = nowMs } = status;
+  const { labels, condition } = status;
   const history = status.history.entries();
-  const problems = findProblems(status, nowMs);
-  return renderDocument({
-    ...context,
-    title: `${serviceCode}: ${formatCondition(condition)} · xvs-exporter`,
-    icon: findWorstIcon([status]),
+  return renderDocument(process, {
+    title: `${serviceCode}: ${formatCondition(condition)}`,
     isLive: true,
     header: html`<nav aria-label="Back"><a href="/">All service codes</a></nav>
       <h1>${renderName(serviceCode)}</h1>
-      ${renderLabels(labels)} ${renderLinks(process, serviceCode, undefined)}`,
+      ${renderLabels(labels)} ${renderLinks(process, serviceCode)}`,
     summary: renderCondition(status, nowMs),
-    main: html`${problems.map(
-      (problem) =>
-        html`<p class="problem ${condition}">
-          ${renderProblem(problem, (alert) => renderLinks(process, serviceCode, alert))}
-        </p>`,
+    main: html`${findProblems(status, nowMs).map(
+      (problem) => html`<p class="problem ${condition}">${renderProblem(problem, process, serviceCode)}</p>`,
     )}
-    ${renderExpectedTasks(status.expectedTasks, nowMs)} ${renderPlots(status, history, nowMs)}
-    ${renderPollingFacts(props)}
+    ${renderExpectedTasks(status, nowMs)} ${renderPlots(status, history, nowMs)}
+    ${renderPollingFacts(status, facade.getPolling(serviceCode), process)}
     ${breakdown === undefined ? html`<p>No recent listing.</p>` : renderBreakdown(breakdown, nowMs)}
-    ${history.length === 0 ? '' : renderPolls(history, lastPollMs, nowMs)}`,
+    ${renderPolls(status, history, nowMs)}`,
   });
+}
+
+interface Column<Row> {
+  readonly title: string;
+  readonly render: (row: Row) => Content;
+  readonly isText?: boolean;
+}
+
+/**
+ * A table whose first column has the headings of the rows; none without rows. With more columns than fit on a phone, narrow
+ * windows show each row as a block, see the list.
+ */
+function renderTable<Row>(
+  caption: Content,
+  columns: readonly Column<Row>[],
+  rows: readonly Row[],
+  className = '',
+): Markup | undefined {
+  if (rows.length === 0) return undefined;
+  const getClass = ({ isText = false }: Column<Row>, index: number): string =>
+    isText || index === 0 ? 'text' : 'number';
+  const renderCell = (column: Column<Row>, index: number, row: Row): Markup =>
+    index === 0
+      ? html`<th role="rowheader" scope="row">${column.render(row)}</th>`
+      : html`<td role="cell" class="${getClass(column, index)}" data-label="${column.title}">
+          ${column.render(row)}
+        </td>`;
+  return html`<section>
+    <table role="table" class="${columns.length > 3 ? 'wide' : 'short'} ${className}">
+      <caption>
+        ${caption}
+      </caption>
+      <thead role="rowgroup">
+        <tr role="row">
+          ${columns.map(
+            (column, index) =>
+              html`<th role="columnheader" scope="col" class="${getClass(column, index)}">
+                ${column.title}
+              </th>`,
+          )}
+        </tr>
+      </thead>
+      <tbody role="rowgroup">
+        ${rows.map(
+          (row) =>
+            html`<tr role="row">
+              ${columns.map((column, index) => renderCell(column, index, row))}
+            </tr> `,
+        )}
+      </tbody>
+    </table>
+  </section> `;
+}
+
+/** The expected streams, the missing ones first, with their last known state while the service code is down. */
+function renderExpectedTasks(status: ServiceCodeStatus, nowMs: number): Markup | undefined {
+  const { expectedTasks, lastSuccessMs } = status;
+  const isUp = (task: (typeof expectedTasks)[number]): number => (task.condition === 'up' ? 1 : 0);
+  const asOf =
+    hasCurrentListing(status) || lastSuccessMs === undefined
+      ? ''
+      : html` <span class="aside">as of ${renderAge(lastSuccessMs, nowMs)}</span>`;
+  const columns: readonly Column<(typeof expectedTasks)[number]>[] = [
+    { title: 'Stream', render: ({ name }) => renderName(name) },
+    {
+      title: 'State',
+      isText: true,
+      render: (task) =>
+        html`<span class="state ${isUp(task) ? 'up' : 'down'}">${task.condition.replace('_', ' ')}</span>`,
+    },
+    { title: 'Since', render: ({ sinceMs }) => renderAge(sinceMs, nowMs) },
+    { title: 'Outputs', render: ({ outputs }) => renderKnown(outputs, formatCount) },
+  ];
+  if (expectedTasks.length === 0) return html`<p>${renderLastExpected(status, nowMs)}</p>`;
+  const rows = expectedTasks.toSorted((a, b) => isUp(a) - isUp(b));
+  return renderTable(html`Expected streams${asOf}`, columns, rows);
 }
 
 function renderPlots(
@@ -69,7 +171,7 @@ function renderPlots(
           html`<div>
             <dt>${display.title}</dt>
             <dd>
-              <span class="value">${display.renderValue(totals?.[display.field])}</span>
+              <span class="value">${renderKnown(totals?.[display.field], display.format)}</span>
               ${hasValues(history) ? renderPlot(history, display, lastPollMs, 'large') : ''}
             </dd>
           </div> `,
@@ -79,16 +181,20 @@ function renderPlots(
 }
 
 /** Where, when and with what outcome a service code is polled, and the command that explains a poll. */
-function renderPollingFacts({ status, polling, process }: ServiceCodePageProps): Markup {
-  const { nowMs, configurationFile } = process;
+function renderPollingFacts(
+  status: ServiceCodeStatus,
+  polling: PollPlan | undefined,
+  { nowMs, configurationFile }: ProcessStatus,
+): Markup {
   const { serviceCode, ret, httpStatus, lastPollMs, lastSuccessMs, history } = status;
+  const duration = renderKnown(history.latestDurationMs, formatDuration);
   const facts: readonly (readonly [string, Markup])[] = [
     ['Service', polling === undefined ? UNKNOWN : renderName(polling.origin)],
-    ['HTTP status', httpStatus === undefined ? UNKNOWN : html`${httpStatus}`],
-    ['ret', ret === undefined ? UNKNOWN : html`${ret}`],
-    ['Last poll', html`${renderAge(lastPollMs, nowMs)}, took ${renderDuration(history.latestDurationMs)}`],
+    ['HTTP status', renderKnown(httpStatus, String)],
+    ['ret', renderKnown(ret, String)],
+    ['Last poll', html`${renderAge(lastPollMs, nowMs)}, took ${duration}`],
     ['Last success', renderAge(lastSuccessMs, nowMs)],
-    ['Interval', polling === undefined ? UNKNOWN : html`${formatTimeSpan(polling.intervalMs)}`],
+    ['Interval', renderKnown(polling?.intervalMs, formatTimeSpan)],
     ['Next poll', renderNextPoll(polling, nowMs)],
   ];
   return html`<section aria-labelledby="polling">
@@ -102,14 +208,14 @@ function renderPollingFacts({ status, polling, process }: ServiceCodePageProps):
           </div> `,
       )}
     </dl>
-    <p class="explain">
+    <p>
       <span class="aside">To see each step of a poll, run, with the environment of the exporter:</span>
       <code>${formatExplainCommand(serviceCode, configurationFile)}</code>
     </p>
   </section>`;
 }
 
-function renderNextPoll(polling: PollingStatus | undefined, nowMs: number): Markup {
+function renderNextPoll(polling: PollPlan | undefined, nowMs: number): Markup {
   if (polling === undefined) return UNKNOWN;
   const { nextPollMs, isPaused } = polling;
   if (nextPollMs === undefined) return html`with the next scrape`;
@@ -126,9 +232,100 @@ export function formatExplainCommand(serviceCode: string, configurationFile: str
     `--only=${serviceCode}`,
     ...(configurationFile === undefined ? [] : [`--config.file=${configurationFile}`]),
   ];
-  return ['xvs-exporter once --explain', ...flags.map(quoteForShell)].join(' ');
+  const quoted = flags.map((flag) => (SHELL_SAFE.test(flag) ? flag : `'${flag.replaceAll("'", "'\\''")}'`));
+  return ['xvs-exporter once --explain', ...quoted].join(' ');
 }
 
-function quoteForShell(argument: string): string {
-  return SHELL_SAFE.test(argument) ? argument : `'${argument.replaceAll("'", "'\\''")}'`;
+/** The servers of a listing, and the tasks that people look for first. */
+function renderBreakdown(breakdown: ListingBreakdown, nowMs: number): Markup {
+  const { servers, longestStalled, longestWithoutInput, mostWatched } = breakdown;
+  const hiddenCount = servers.length - MAX_SERVERS;
+  const caption = `Servers: ${servers.length}${hiddenCount > 0 ? ` (${hiddenCount} not shown)` : ''}`;
+  const columns: readonly Column<(typeof servers)[number]>[] = [
+    { title: 'Server', render: ({ vsId }) => renderName(vsId) },
+    { title: 'Stalled', render: ({ stalledTasks }) => renderWarning(stalledTasks) ?? '0' },
+    { title: 'Without input', render: ({ tasksWithoutInput }) => renderWarning(tasksWithoutInput) ?? '0' },
+    { title: 'Tasks', render: ({ tasks }) => formatCount(tasks) },
+    { title: 'Users', render: ({ users }) => formatCount(users) },
+    { title: 'Ingress', render: ({ ingress }) => renderKnown(ingress, formatBitRate) },
+    { title: 'Egress', render: ({ egress }) => renderKnown(egress, formatBitRate) },
+    { title: 'Connections', render: ({ connections }) => formatCount(connections) },
+    { title: 'Last seen', render: ({ lastSeenMs }) => renderAge(lastSeenMs, nowMs) },
+  ];
+  type Task = (typeof mostWatched | typeof longestStalled)[number];
+  const task = {
+    title: 'Task and server',
+    render: ({ id, name, vsId }: Task) =>
+      html`${name === undefined ? '' : html`<strong>${renderName(name)}</strong> `}${renderName(id)}
+        <span class="aside">${renderName(vsId)}</span>`,
+  };
+  const since = (title: string): Column<(typeof longestStalled)[number]> => ({
+    title,
+    render: ({ sinceMs }) => formatTimeSpan(nowMs - sinceMs),
+  });
+  const watched: Column<(typeof mostWatched)[number]> = {
+    title: 'Connections',
+    render: ({ connections }) => formatCount(connections),
+  };
+  return html`${renderTable(caption, columns, servers.slice(0, MAX_SERVERS), 'servers')}
+    <div class="breakdown">
+      ${renderTable('Tasks stalled the longest', [task, since('Stalled for')], longestStalled)}
+      ${renderTable('Tasks without input', [task, since('Seen for')], longestWithoutInput)}
+      ${renderTable('Tasks with the most connections', [task, watched], mostWatched)}
+    </div>`;
+}
+
+/** Polls in a row with the same failure, or a single poll. */
+interface PollRun {
+  readonly latest: PollHistoryEntry;
+  readonly earliest: PollHistoryEntry;
+  readonly count: number;
+}
+
+/** The remembered polls, the latest first. */
+function renderPolls(
+  { lastPollMs = 0 }: ServiceCodeStatus,
+  history: readonly PollHistoryEntry[],
+  nowMs: number,
+): Markup | undefined {
+  const renderTime = ({ beforeLatestMs }: PollHistoryEntry): Markup =>
+    renderAge(lastPollMs - beforeLatestMs, nowMs);
+  const renderOutcome = ({ latest: { error, errorCode }, earliest, count }: PollRun): Markup => {
+    if (error === undefined) return html`<span class="state up">ok</span>`;
+    const atLeast = earliest === history[0] && history.length === HISTORY_CAPACITY ? ' or more' : '';
+    const repetition = html` <span class="aside"
+      >${count}${atLeast} polls, since ${renderTime(earliest)}</span
+    >`;
+    return html`<span class="state down">failed</span> ${describePollError(error, errorCode)}${
+        count === 1 ? '' : repetition
+      }`;
+  };
+  const columns: readonly Column<PollRun>[] = [
+    { title: 'Time', render: ({ latest }) => renderTime(latest) },
+    { title: 'Outcome', isText: true, render: renderOutcome },
+    { title: 'Duration', render: ({ latest }) => formatDuration(latest.durationMs) },
+    ...PLOTTED_FIELDS.map(({ field, title, format }) => ({
+      title,
+      render: ({ latest: { totals } }: PollRun) => renderKnown(totals?.[field], format),
+    })),
+  ];
+  return renderTable('Recent polls', columns, groupPolls(history));
+}
+
+/** The polls, the latest first; equal failures in a row are one run. */
+function groupPolls(history: readonly PollHistoryEntry[]): readonly PollRun[] {
+  const runs: PollRun[] = [];
+  for (const entry of history.toReversed()) {
+    const { error, errorCode } = entry;
+    const last = runs.at(-1);
+    if (
+      last !== undefined &&
+      error !== undefined &&
+      error === last.latest.error &&
+      errorCode === last.latest.errorCode
+    )
+      runs[runs.length - 1] = { ...last, earliest: entry, count: last.count + 1 };
+    else runs.push({ latest: entry, earliest: entry, count: 1 });
+  }
+  return runs;
 }

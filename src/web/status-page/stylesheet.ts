@@ -2,13 +2,13 @@
 export const STYLESHEET = `:root {
   color-scheme: light dark;
   --background: #fff; --text: #1b1f24; --muted: #57606a; --border: #d8dee4; --hover: #f3f5f7; --link: #0a58ca;
-  --success: #17692f; --error: #b3141d; --warning: #7d4e00; --plot: #3f6fb0; --bar: #9db8dc;
+  --success: #17692f; --error: #b3141d; --warning: #7d4e00; --plot: #3f6fb0;
   --error-background: #fff3f2; --warning-background: #fff8e5;
 }
 @media (prefers-color-scheme: dark) {
   :root {
     --background: #14171b; --text: #dfe3e8; --muted: #9aa5b1; --border: #2d343c; --hover: #1c2127; --link: #82b4ff;
-    --success: #5fce80; --error: #ff8a84; --warning: #e9b14d; --plot: #7fa9e0; --bar: #3d5a80;
+    --success: #5fce80; --error: #ff8a84; --warning: #e9b14d; --plot: #7fa9e0;
     --error-background: #2a1a1b; --warning-background: #29220f;
   }
 }
@@ -19,11 +19,10 @@ h1 { font-size: 1.25rem; margin: 0; overflow-wrap: anywhere; }
 h2, caption { font-size: 1rem; font-weight: 600; }
 h2 .aside, caption .aside, .list caption { font-size: 0.8125rem; font-weight: normal; }
 a { color: var(--link); }
-thead a, tbody th a { text-decoration: none; }
+tbody th a { text-decoration: none; }
 a:hover { text-decoration: underline; }
 :focus-visible { border-radius: 2px; outline: 2px solid var(--link); outline-offset: 2px; }
 p { margin: 0.5rem 0; }
-abbr { text-decoration: none; }
 section { margin-top: 1.25rem; }
 .summary { font-size: 1rem; margin: 0.25rem 0; }
 .aside, .unknown, .list caption, .labels, .range, .times, label, dt, footer { color: var(--muted); }
@@ -34,39 +33,36 @@ section { margin-top: 1.25rem; }
 .up { --state: var(--success); } .down, .stale { --state: var(--error); } .waiting { --state: var(--muted); } .idle { --state: var(--warning); }
 .state { color: var(--state); font-weight: 600; white-space: nowrap; }
 .warning { color: var(--warning); font-weight: 600; white-space: nowrap; }
-.unreachable, p.problem { background: var(--error-background); border-left: 3px solid var(--error); padding: 0.5rem 0.75rem; }
+p.problem { background: var(--error-background); border-left: 3px solid var(--error); padding: 0.5rem 0.75rem; }
 p.problem.up, p.problem.idle { background: var(--warning-background); border-color: var(--warning); }
 form { align-items: end; display: flex; flex-wrap: wrap; gap: 0.5rem 1rem; margin: 0.5rem 0; }
 label { display: flex; flex-direction: column; font-size: 0.8125rem; }
-input, select, button { background: var(--background); border: 1px solid var(--muted); border-radius: 4px; color: var(--text); font: inherit; min-height: 2rem; padding: 0.2rem 0.5rem; }
+input, button { background: var(--background); border: 1px solid var(--muted); border-radius: 4px; color: var(--text); font: inherit; min-height: 2rem; padding: 0.2rem 0.5rem; }
 button[aria-pressed='true'] { background: var(--text); color: var(--background); }
 table { border-collapse: collapse; width: 100%; }
 caption { padding: 0.25rem 0; text-align: left; }
 th, td { padding: 0.3rem 0.6rem 0.3rem 0; text-align: left; }
 th { font-weight: 600; overflow-wrap: anywhere; }
 thead th { border-bottom: 1px solid var(--muted); vertical-align: bottom; }
-thead a { color: inherit; white-space: nowrap; }
 tbody th { font-weight: 500; }
 tbody tr > * { border-top: 1px solid var(--border); vertical-align: top; }
 .number, .value, .times { font-variant-numeric: tabular-nums; }
 .number { padding: 0.3rem 0 0.3rem 0.6rem; text-align: right; white-space: nowrap; }
 .short thead { clip-path: inset(50%); position: absolute; }
 .short { position: relative; }
-.bars th { font-weight: normal; width: 45%; } .bars .number { width: 4rem; } .bars .text { padding: 0 0 0 0.75rem; vertical-align: middle; }
-.bars svg { display: block; height: 0.7rem; width: 100%; } .bars rect { fill: var(--bar); }
 .list tbody th { max-width: 18rem; }
 .list tbody.down > tr > :first-child, .list tbody.stale > tr > :first-child, .list tbody.idle > tr > :first-child { border-left: 3px solid var(--state); padding-left: 0.6rem; }
+.expected { display: block; }
+.problem { overflow-wrap: anywhere; }
 .list .problem td { border-top: 0; padding-bottom: 0.6rem; padding-top: 0; }
 .condition .warning { display: block; }
 .outdated .value { color: var(--muted); font-style: italic; }
 .value, .plotted, .times { display: block; }
 .plot { overflow: visible; border-bottom: 1px solid var(--border); }
-.plot.empty { border-color: transparent; }
 .plot.small { height: 1.1rem; width: 6rem; }
 .plot.large { display: block; height: 4rem; width: 100%; }
 .plot path { fill: none; stroke-linecap: round; stroke-width: 1.25; vector-effect: non-scaling-stroke; }
 .plot .line { stroke: var(--plot); } .plot .failed { stroke: var(--error); }
-.plot rect { fill: transparent; } .plot rect:hover { fill: var(--muted); opacity: 0.2; }
 .plotted .range { display: block; line-height: 1.2; }
 .times { display: flex; justify-content: space-between; }
 .plots, .breakdown { display: grid; gap: 0.5rem 2rem; grid-template-columns: repeat(auto-fit, minmax(min(13rem, 100%), 1fr)); margin: 0.5rem 0; }

@@ -22,7 +22,7 @@ async function run(): Promise<void> {
     clock: { ...clock, monotonic: () => clock.monotonic() + skippedMs },
   };
   const { facade, poller, store, exporterMetrics } = createExporter(configuration, dependencies);
-  const routes = { telemetryPath: '/metrics', exposition: new Exposition() };
+  const routes = { exposition: new Exposition() };
   const web = await startWebServer({
     addresses: configuration.web.listenAddresses,
     maxRequests: 100,

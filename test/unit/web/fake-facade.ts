@@ -6,6 +6,7 @@ import { createStatus, PROCESS } from './status-page/status-fixtures.ts';
 /** A facade without service codes. */
 export function createEmptyFacade(overrides: Partial<ExporterFacade> = {}): ExporterFacade {
   return {
+    telemetryPath: '/metrics',
     refresh: () => Promise.resolve(),
     explainUnknown: () => 'No such service code is configured.',
     collect: () => collected([]),
@@ -49,7 +50,7 @@ export function createFakeFacade(overrides: Partial<ExporterFacade> = {}): Expor
   });
 }
 
-/** What a facade collects for a scrape, of which nobody needs to know when it is answered. */
+/** What a facade collects for a scrape. */
 export function collected(families: readonly Family[]): Promise<CollectedFamilies> {
   return Promise.resolve({ families, markServed: () => undefined });
 }

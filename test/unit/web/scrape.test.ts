@@ -10,7 +10,7 @@ import { parseScrapeTimeoutMs } from '../../../src/web/scrape.ts';
 import { parseExposition } from '../../support/exposition-parser.ts';
 import { collected, createFakeFacade } from './fake-facade.ts';
 
-const OPTIONS = { telemetryPath: '/metrics', exposition: new Exposition() };
+const OPTIONS = { exposition: new Exposition() };
 
 function get(url: string, headers = {}) {
   return handle({ method: 'GET', url, headers }, createFakeFacade(), OPTIONS);
@@ -149,7 +149,7 @@ for (const tasks of [0, 10, 10_000]) {
     test(`readers share one copy of ${tasks} unchanged series in ${accept}, plain and gzipped`, async () => {
       const state = { tasks, shards: 1, revision: 1 };
       const facade = createChangingFacade(state);
-      const options = { telemetryPath: '/metrics', exposition: new Exposition() };
+      const options = { exposition: new Exposition() };
       const scrape = async (encoding: string) => {
         const headers = { accept, 'accept-encoding': encoding };
         const { body } = await handle({ method: 'GET', url: '/metrics', headers }, facade, options);

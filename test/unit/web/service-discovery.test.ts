@@ -15,7 +15,7 @@ import {
 } from './secured-server.ts';
 
 const ADDRESS = { target: 'exporter:20928', scheme: 'http', metricsPath: '/metrics' } as const;
-const OPTIONS = { telemetryPath: '/other-metrics', exposition: new Exposition() };
+const OPTIONS = { exposition: new Exposition() };
 const LONE_SURROGATE = 'half \ud83d';
 
 const PROCESS_LABELS = { __metrics_path__: '/-/metrics', __scheme__: 'http' };
@@ -61,7 +61,10 @@ test('configured labels cannot redirect a scrape', () => {
   assert.deepEqual(labelsFor({ A: hostile }), [routeLabels('A')]);
 });
 
-const createFacade = (...codes: readonly string[]): Pick<ExporterFacade, 'getServiceCodes'> => ({
+const createFacade = (
+  ...codes: readonly string[]
+): Pick<ExporterFacade, 'getServiceCodes' | 'telemetryPath'> => ({
+  telemetryPath: '/other-metrics',
   getServiceCodes: () => codes.map((serviceCode) => ({ serviceCode, labels: {} })),
 });
 

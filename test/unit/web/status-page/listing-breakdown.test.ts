@@ -29,26 +29,6 @@ const snapshot = new TallyRun().commitListing({
   ],
 });
 
-test('a breakdown sums a family by one label, the largest first', () => {
-  const breakdown = breakDownListing(snapshot, undefined);
-  assert.deepEqual(breakdown.outputsByFormat, [
-    { name: 'flv', value: 2 },
-    { name: 'rtmp', value: 1 },
-  ]);
-  assert.deepEqual(breakdown.connectionsByFormat, [
-    { name: 'rtmp', value: 5 },
-    { name: 'flv', value: 3 },
-  ]);
-  assert.deepEqual(breakdown.usersByClientVersion, [
-    { name: '2', value: 2 },
-    { name: '1', value: 1 },
-  ]);
-  assert.deepEqual(breakdown.usersByDeviceType, [
-    { name: '10', value: 2 },
-    { name: '20', value: 1 },
-  ]);
-});
-
 test('a breakdown lists the servers of users and tasks, the busiest first', () => {
   const common = {
     stalledTasks: 0,

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { html, renderName, trusted } from '../../../../src/web/status-page/markup.ts';
 import { arbitraryText } from '../../../support/arbitrary-text.ts';
-import { HOSTILE_NAMES } from './hostile-names.ts';
+import { HOSTILE_NAMES } from './status-fixtures.ts';
 
 test('texts in elements and attributes are escaped', () => {
   const texts = fc.oneof(arbitraryText(), fc.constantFrom(...HOSTILE_NAMES));

@@ -1,10 +1,35 @@
-import { PollHistory } from '../../../../src/poller/poll-history.ts';
+import { PollHistory, type ListingTotals } from '../../../../src/poller/poll-history.ts';
+import type { PollPlan } from '../../../../src/poller/service-code-poller.ts';
 import type { PollFailure } from '../../../../src/poller/store.ts';
 import { SINGLE_SHARD } from '../../../../src/sharding/shard.ts';
-import type { PollingStatus, ProcessStatus, ServiceCodeStatus } from '../../../../src/web/exporter-facade.ts';
+import type { ProcessStatus, ServiceCodeStatus } from '../../../../src/web/exporter-facade.ts';
+import type { ListingBreakdown } from '../../../../src/web/status-page/listing-breakdown.ts';
 
 /** The wall-clock time that the pages show. */
 export const NOW_MS = Date.UTC(2026, 0, 2, 3, 4, 5);
+
+/** Names that attack a page or break its layout. */
+export const HOSTILE_NAMES: readonly string[] = [
+  '<script>document.title = "owned"</script>',
+  '"><img src=x onerror="document.title=\'owned\'">',
+  `' onmouseover='document.title="owned"' x='`,
+  '</title></style></script><h1>owned</h1>',
+  '&lt;b&gt;&amp;&#0;',
+  '\u202Edlrow olleh\u2066\u200F',
+  'עברית and العربية',
+  'W'.repeat(128),
+  '👩‍👩‍👧‍👦🏴‍☠️'.repeat(8),
+  '../../../-/healthy?x#y',
+  '..',
+  '100% %2F %zz',
+  '${7*7} {{7*7}} `x`',
+];
+
+/** Totals of a listing; all are 0 unless they are given. */
+export function createTotals(totals: Partial<NonNullable<ServiceCodeStatus['totals']>> = {}) {
+  const none = { users: 0, tasks: 0, stalledTasks: 0, tasksWithoutInput: 0, tasksWithProgress: 0 };
+  return { ...none, connections: 0, ingress: 0, egress: 0, ...totals };
+}
 
 /** A service code that is up and was polled five seconds ago. */
 export function createStatus(
@@ -20,16 +45,7 @@ export function createStatus(
     failure: undefined,
     ret: 0,
     httpStatus: 200,
-    totals: {
-      users: 12,
-      tasks: 3,
-      stalledTasks: 0,
-      tasksWithoutInput: 0,
-      tasksWithProgress: 0,
-      connections: 7,
-      ingress: 125_000,
-      egress: 12_500_000,
-    },
+    totals: createTotals({ users: 12, tasks: 3, connections: 7, ingress: 125_000, egress: 12_500_000 }),
     history: new PollHistory(),
     expectedTasks: [],
     expectedTaskCount: 0,
@@ -49,38 +65,27 @@ export function createFailure(overrides: Partial<PollFailure> = {}): PollFailure
   };
 }
 
+const NEVER_LISTED = { lastSuccessMs: undefined, ret: undefined, httpStatus: undefined, totals: undefined };
+
 /** A service code that is down and has no values. */
 export function createDownStatus(
   serviceCode: string,
   overrides: Partial<ServiceCodeStatus> = {},
 ): ServiceCodeStatus {
-  return createStatus(serviceCode, {
-    condition: 'down',
-    lastSuccessMs: undefined,
-    failure: createFailure(),
-    ret: undefined,
-    httpStatus: undefined,
-    totals: undefined,
-    ...overrides,
-  });
+  const failure = createFailure();
+  return createStatus(serviceCode, { condition: 'down', ...NEVER_LISTED, failure, ...overrides });
 }
 
 /** A service code whose first poll is in progress. */
 export function createWaitingStatus(serviceCode: string): ServiceCodeStatus {
-  return createStatus(serviceCode, {
-    condition: 'waiting',
-    lastPollMs: undefined,
-    lastSuccessMs: undefined,
-    ret: undefined,
-    httpStatus: undefined,
-    totals: undefined,
-  });
+  return createStatus(serviceCode, { condition: 'waiting', ...NEVER_LISTED, lastPollMs: undefined });
 }
 
 /** A process that has run for an hour. */
 export const PROCESS: ProcessStatus = {
   nowMs: NOW_MS,
   configurationFile: undefined,
+  telemetryPath: '/metrics',
   grafanaUrl: 'https://grafana.example.com',
   runbookUrl: 'https://docs.example.com/runbook.md',
   version: '1.2.3',
@@ -91,7 +96,7 @@ export const PROCESS: ProcessStatus = {
 };
 
 /** Polls every 15 seconds; the next one is due in ten. */
-export function createPolling(overrides: Partial<PollingStatus> = {}): PollingStatus {
+export function createPolling(overrides: Partial<PollPlan> = {}): PollPlan {
   return {
     origin: 'https://live.example.com:8443',
     intervalMs: 15_000,
@@ -101,24 +106,45 @@ export function createPolling(overrides: Partial<PollingStatus> = {}): PollingSt
   };
 }
 
-/** A history of polls every ten seconds, each with a number of users or failed. */
-export function createUserHistory(...users: readonly (number | 'failed')[]): PollHistory {
+/** A history of polls every ten seconds, each with totals, or failed for a reason and with a code. */
+export function createHistory(
+  ...polls: readonly (Partial<ListingTotals> | readonly ['http_status' | 'reset' | 'tls', number?])[]
+): PollHistory {
   const history = new PollHistory();
-  users.forEach((value, index) => {
-    const poll = { atMs: index * 10_000, durationMs: 5 };
-    if (value === 'failed') history.append({ ...poll, error: 'reset' });
-    else {
-      const totals = {
-        tasks: 0,
-        stalledTasks: 0,
-        tasksWithoutInput: 0,
-        tasksWithProgress: 0,
-        connections: 0,
-        inputBytes: 0,
-        outputBytes: 0,
-      };
-      history.append({ ...poll, totals: { ...totals, users: value } });
-    }
-  });
+  for (const [index, poll] of polls.entries()) {
+    const common = { atMs: index * 10_000, durationMs: 30 };
+    if ('length' in poll) history.append({ ...common, error: poll[0], errorCode: poll[1] });
+    else history.append({ ...common, totals: { ...createTotals(), inputBytes: 0, outputBytes: 0, ...poll } });
+  }
   return history;
+}
+
+/** A breakdown whose servers and tasks have these names. */
+export function createBreakdown(name: (index: number) => string, serverCount = 5): ListingBreakdown {
+  return {
+    servers: Array.from({ length: serverCount }, (_, index) => ({
+      vsId: name(index),
+      users: 1000 - 50 * index,
+      tasks: 40 - index,
+      stalledTasks: index === 0 ? 3 : 0,
+      tasksWithoutInput: 0,
+      connections: 7000 - 350 * index,
+      ingress: 125_000 * index,
+      egress: index === 1 ? undefined : 1_250_000 * index,
+      lastSeenMs: NOW_MS - 5000,
+    })),
+    mostWatched: [0, 1, 2].map((index) => ({
+      id: name(index),
+      name: undefined,
+      vsId: name(0),
+      connections: 1000 - 50 * index,
+    })),
+    longestWithoutInput: [],
+    longestStalled: [0, 1].map((index) => ({
+      id: name(index),
+      name: undefined,
+      vsId: name(1),
+      sinceMs: NOW_MS - 60_000 * (5 - index),
+    })),
+  };
 }
