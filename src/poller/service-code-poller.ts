@@ -7,7 +7,6 @@ import { runInTurns } from '../runtime/concurrency.ts';
 import type { AccumulatorPool } from '../tally/accumulator-pool.ts';
 import type { Instant } from '../tally/instant.ts';
 import type { PendingListing } from '../tally/pending-listing.ts';
-import { pickByteCounters } from '../tally/snapshot.ts';
 import type { Tally } from '../tally/tally.ts';
 import type { UpstreamClient } from '../upstream/client.ts';
 import { fetchListing, type FailedListing, type GoodListing } from './fetch-listing.ts';
@@ -178,7 +177,6 @@ export class ServiceCodePoller {
     // What a scrape has seen must survive a kill of the process.
     if (persistence !== undefined) await persistence.recordCommit(tally);
     const { wallMs, monotonicMs } = snapshot.at;
-    const lastSnapshot = this.#options.store.get(tally.serviceCode)?.snapshot;
     this.#publish({
       isUp: true,
       ret,
@@ -187,7 +185,6 @@ export class ServiceCodePoller {
       lastSuccessMs: wallMs,
       failure: undefined,
       snapshot,
-      previousBytes: lastSnapshot && pickByteCounters(lastSnapshot),
     });
     this.#history.append({ atMs: monotonicMs, durationMs, totals: computeTotals(snapshot) });
     metrics.recordSuccess(durationMs / 1000);

@@ -4,7 +4,7 @@ import type { Family, FamilySpec, Sample, Samples } from '../metrics/catalogue/f
 import { COUNTER_FAMILIES, LISTING_FAMILIES } from '../tally/family-keys.ts';
 import { listExpectedTasks, type ExpectedTask, type Expectation } from '../tally/expectations.ts';
 import type { Instant } from '../tally/instant.ts';
-import type { ByteCounters, Snapshot } from '../tally/snapshot.ts';
+import type { Snapshot } from '../tally/snapshot.ts';
 import type { PollErrorReason } from '../upstream/errors.ts';
 import type { PollHistoryView } from './poll-history.ts';
 
@@ -38,8 +38,6 @@ export interface CodeState {
   readonly snapshot?: Snapshot | undefined;
   /** The counters of an earlier process, before the first good listing of this one; `undefined` without state. */
   readonly restoredCounters?: Snapshot['counters'] | undefined;
-  /** Byte counters of the good listing before it, for rates: 8 bytes for each series. */
-  readonly previousBytes?: ByteCounters | undefined;
   /** Age of the last good listing above which its gauges are no longer exposed. */
   readonly staleAfterMs: number;
   /** What must run of it. */

@@ -27,14 +27,3 @@ export interface Snapshot {
     Readonly<Partial<Record<TaskFamily, Samples>>>;
   readonly counters: Readonly<Record<LedgerCounter, SampleColumns>> & { readonly taskLifetime: Samples };
 }
-
-/** The byte counters by server of a good listing. */
-export interface ByteCounters extends Pick<Snapshot['counters'], 'inputBytes' | 'httpOutputBytes'> {
-  readonly at: Instant;
-}
-
-/** The byte counters of a snapshot, without the rest of it. */
-export function pickByteCounters({ at, counters }: Snapshot): ByteCounters {
-  const { inputBytes, httpOutputBytes } = counters;
-  return { at, inputBytes, httpOutputBytes };
-}

@@ -157,7 +157,7 @@ export function createExporterFacade(parts: ExporterParts) {
     getBreakdown(serviceCode: string): ListingBreakdown | undefined {
       const state = store.get(serviceCode);
       if (state?.snapshot === undefined || isStale(state, clock.monotonic())) return undefined;
-      return breakDownListing(state.snapshot, state.isUp === true ? state.previousBytes : undefined);
+      return breakDownListing(state.snapshot);
     },
     /**
      * When a service code is polled, with the next poll in milliseconds since the Unix epoch; `undefined` for a service code

@@ -108,23 +108,6 @@ test('a service code is without traffic if no task receives or delivers bytes', 
   assert.equal(getStatus(rig, SOUND).condition, 'up');
 });
 
-test('the rates of the servers add up to those of the service code, and are unknown after a failed poll', async () => {
-  await using rig = await Rig.start();
-  await rig.poll();
-  rig.clock.advance(10_000);
-  await rig.poll();
-  const readRates = () =>
-    rig.exporter.facade.getBreakdown(FAULTY)?.servers.map(({ ingress }) => ingress) ?? [];
-  const sum = readRates().reduce<number>((total, rate) => total + (rate ?? Number.NaN), 0);
-  const { totals } = getStatus(rig, FAULTY);
-  assert.ok(Math.abs(sum - (totals?.ingress ?? Number.NaN)) < 1e-6 * sum);
-  rig.simulator.faults.set({ fault: 'ret', value: 1001, serviceCode: FAULTY });
-  rig.clock.advance(10_000);
-  await rig.poll();
-  assert.equal(getStatus(rig, FAULTY).httpStatus, 200);
-  assert.deepEqual(new Set(readRates()), new Set([undefined]));
-});
-
 test('pages show the address and interval of a service code, and the uptime of the process', async () => {
   await using rig = await Rig.start();
   const { facade } = rig.exporter;

@@ -13,7 +13,6 @@ import {
 } from './conditions.ts';
 import { renderDocument, renderLabels, renderLinks } from './document.ts';
 import {
-  formatBitRate,
   formatCount,
   formatDuration,
   formatTimeSpan,
@@ -247,8 +246,6 @@ function renderBreakdown(breakdown: ListingBreakdown, nowMs: number): Markup {
     { title: 'Without input', render: ({ tasksWithoutInput }) => renderWarning(tasksWithoutInput) ?? '0' },
     { title: 'Tasks', render: ({ tasks }) => formatCount(tasks) },
     { title: 'Users', render: ({ users }) => formatCount(users) },
-    { title: 'Ingress', render: ({ ingress }) => renderKnown(ingress, formatBitRate) },
-    { title: 'Egress', render: ({ egress }) => renderKnown(egress, formatBitRate) },
     { title: 'Connections', render: ({ connections }) => formatCount(connections) },
     { title: 'Last seen', render: ({ lastSeenMs }) => renderAge(lastSeenMs, nowMs) },
   ];

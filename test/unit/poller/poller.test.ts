@@ -240,18 +240,6 @@ describe('the state of a service code', () => {
     assert.equal(getState().history.latestDurationMs, 250);
   });
 
-  it('keeps the byte counters of the previous good listing, for rates', async (t) => {
-    const { pollOnce, getState } = createRig(t);
-    const readBytes = () => getState().previousBytes?.inputBytes.values;
-    await pollOnce((request) => request.respond(createListingBody(0)));
-    assert.equal(readBytes(), undefined);
-    await pollOnce((request) => request.respond(createListingBody(500)));
-    await pollOnce((request) => request.fail(RESET));
-    assert.deepEqual(readBytes(), [0]);
-    await pollOnce((request) => request.respond(createListingBody(600)));
-    assert.deepEqual(readBytes(), [500]);
-  });
-
   it('counts invalid records only of good listings', async (t) => {
     const { pollOnce, getState } = createRig(t);
     const body = (ret: number) => `{"user_list":[1,2],"task_list":[{"id":5}],"ret":${ret}}`;

@@ -236,10 +236,7 @@ test('the server table marks stalled tasks, and shows at most 100 servers', () =
         getBreakdown: () => createBreakdown((index) => `server-${index}`, count),
       }),
     );
-  assert.match(
-    render(5),
-    /Servers: 5 .* server-0 ▲ 3 0 40 1,000 0 b\/s 0 b\/s 7,000 5 s ago server-1 0 0 39 950 1\.00 Mb\/s – unknown 6,650/,
-  );
+  assert.match(render(5), /Servers: 5 .* server-0 ▲ 3 0 40 1,000 7,000 5 s ago server-1 0 0 39 950 6,650/);
   const text = render(130);
   assert.match(text, /Servers: 130 \(30 not shown\)/);
   assert.ok(text.includes('server-99') && !text.includes('server-100'));

@@ -129,8 +129,6 @@ export function createBreakdown(name: (index: number) => string, serverCount = 5
       stalledTasks: index === 0 ? 3 : 0,
       tasksWithoutInput: 0,
       connections: 7000 - 350 * index,
-      ingress: 125_000 * index,
-      egress: index === 1 ? undefined : 1_250_000 * index,
       lastSeenMs: NOW_MS - 5000,
     })),
     mostWatched: [0, 1, 2].map((index) => ({
