@@ -35,8 +35,8 @@ const DUMMY_SALT_AND_HASH = 'QOauhQNbBCuQDKes6eFzPeMqBSjb7Mr5DUmpZ/VcEd00UAV/LDe
 export class PasswordVerifier {
   readonly #compare: ComparePassword;
   readonly #digestKey = randomBytes(32);
-  readonly #valid = new LRUCache<string, true>({ max: MAX_CACHED_VALID });
-  readonly #invalid = new LRUCache<string, true>({ max: MAX_CACHED_INVALID });
+  readonly #valid = new LRUCache<string, boolean>({ max: MAX_CACHED_VALID });
+  readonly #invalid = new LRUCache<string, boolean>({ max: MAX_CACHED_INVALID });
   readonly #dummyHashes = new WeakMap<ReadonlyMap<string, string>, string>();
   readonly #queue = new FairQueue({ maxRunning: 1, maxWaiting: MAX_WAITING_PASSWORDS });
 
@@ -65,14 +65,13 @@ export class PasswordVerifier {
       const compared = this.#getResult(digest);
       if (compared !== undefined) return compared;
       const isValid = (await this.#compare(password, hash)) && userHash !== undefined;
-      (isValid ? this.#valid : this.#invalid).set(digest, true);
+      (isValid ? this.#valid : this.#invalid).set(digest, isValid);
       return isValid;
     });
   }
 
   #getResult(digest: string): boolean | undefined {
-    const [isValid, isInvalid] = [this.#valid.get(digest), this.#invalid.get(digest)];
-    return isValid ?? (isInvalid === true ? false : undefined);
+    return this.#valid.get(digest) ?? this.#invalid.get(digest);
   }
 
   /** Has the lowest cost of all users: a costly hash of one user must not let others occupy the queue for seconds. */

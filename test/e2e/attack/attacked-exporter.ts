@@ -1,10 +1,25 @@
 import { readFileSync } from 'node:fs';
 import { request, type Agent } from 'node:http';
 import { connect, type Socket } from 'node:net';
+import { parse } from 'yaml';
+import { z } from 'zod';
 import { Program, PROGRAM_PATH } from '../../support/program.ts';
+import { readRepositoryFile } from '../../support/repository.ts';
 
 /** Number of repetitions of an attack: one in `npm test`, more in `npm run attack`. */
 export const ROUNDS = Number(process.env['XVS_ATTACK_ROUNDS'] ?? 1);
+
+/** The options of Node.js and the memory limit that chart, Compose and systemd ship. */
+export const SHIPPED = z
+  .object({
+    nodeOptions: z.string(),
+    resources: z.object({ limits: z.object({ memory: z.string().regex(/^\d+Mi$/) }) }),
+  })
+  .transform(({ nodeOptions, resources }) => ({
+    nodeFlags: nodeOptions.split(' '),
+    memoryMiB: Number.parseInt(resources.limits.memory, 10),
+  }))
+  .parse(parse(readRepositoryFile('deploy/helm/xvs-exporter/values.yaml')));
 
 /** Addresses of different clients. All addresses of 127.0.0.0/8 belong to this machine. */
 export const SCRAPER_ADDRESS = '127.0.0.1';
@@ -14,6 +29,7 @@ interface RequestOptions {
   readonly path?: string;
   readonly localAddress?: string;
   readonly authorization?: string;
+  readonly isGzipped?: boolean;
   readonly agent?: Agent;
 }
 
@@ -63,6 +79,7 @@ export class AttackedExporter implements AsyncDisposable {
     path = '/metrics',
     localAddress = SCRAPER_ADDRESS,
     authorization,
+    isGzipped = false,
     agent,
   }: RequestOptions = {}): Promise<Answer> {
     try {
@@ -72,7 +89,10 @@ export class AttackedExporter implements AsyncDisposable {
         path,
         localAddress,
         agent: agent ?? false,
-        headers: authorization === undefined ? {} : { authorization },
+        headers: {
+          ...(authorization !== undefined && { authorization }),
+          'accept-encoding': isGzipped ? 'gzip' : 'identity',
+        },
       }).end();
       const response = await new Promise<AsyncIterable<Buffer> & { statusCode?: number | undefined }>(
         (resolve, reject) => {
@@ -87,10 +107,17 @@ export class AttackedExporter implements AsyncDisposable {
     }
   }
 
-  /** Returns the maximum resident memory of the process. */
+  get rssMiB(): number {
+    return this.#readMemoryMiB('VmRSS');
+  }
+
   get peakRssMiB(): number {
+    return this.#readMemoryMiB('VmHWM');
+  }
+
+  #readMemoryMiB(field: string): number {
     const status = readFileSync(`/proc/${this.program.pid}/status`, 'utf8');
-    return Number(/VmHWM:\s+(\d+)/.exec(status)?.[1]) / 1024;
+    return Number(new RegExp(`${field}:\\s+(\\d+)`).exec(status)?.[1]) / 1024;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -3,14 +3,13 @@ import { request } from 'node:http';
 import { test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { waitUntil } from '../../support/wait-until.ts';
-import { ATTACKER_ADDRESS, AttackedExporter, ROUNDS } from './attacked-exporter.ts';
+import { ATTACKER_ADDRESS, AttackedExporter, ROUNDS, SHIPPED } from './attacked-exporter.ts';
 import { buildTasksListing, HostileService } from './hostile-service.ts';
 
 const CODES = Array.from({ length: 100 }, (_, index) => `CODE-${index}`);
 /** Each exposition of one code has about 0.3 MB. */
 const TASKS = 300;
 const CONNECTIONS = 110;
-const MAX_RSS_MIB = 512;
 
 /** Scrapes one code after the other, gzipped and plain, without reading more than the headers of a response. */
 async function scrapeDistinct(exporter: AttackedExporter, from: number, signal: AbortSignal): Promise<void> {
@@ -46,7 +45,7 @@ test(
         XVS_METRICS_PER_TASK: 'true',
         XVS_METRICS_MAX_TASKS: String(TASKS),
       },
-      ['--max-old-space-size=256'],
+      SHIPPED.nodeFlags,
     );
     await waitUntil(
       async () => (await exporter.get({ path: '/-/ready' })).status,
@@ -68,7 +67,7 @@ test(
     const { peakRssMiB } = exporter;
     t.diagnostic(`resident memory at most ${peakRssMiB.toFixed(0)} MiB`);
     assert.deepEqual(new Set(statuses), new Set([200]));
-    assert.ok(peakRssMiB < MAX_RSS_MIB, `${peakRssMiB} MiB`);
+    assert.ok(peakRssMiB < SHIPPED.memoryMiB, `${peakRssMiB} MiB`);
     await exporter.program[Symbol.asyncDispose]();
     await Promise.all(attacks);
   },

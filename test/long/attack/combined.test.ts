@@ -4,10 +4,7 @@ import { Agent } from 'node:http';
 import { test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { hashSync } from '@node-rs/bcrypt';
-import { parse } from 'yaml';
-import { z } from 'zod';
 import { parseExposition } from '../../support/exposition-parser.ts';
-import { readRepositoryFile } from '../../support/repository.ts';
 import { TemporaryFolder } from '../../support/temporary-folder.ts';
 import { waitUntil } from '../../support/wait-until.ts';
 import {
@@ -15,6 +12,7 @@ import {
   basicAuthorization,
   formatRequest,
   nextEvent,
+  SHIPPED,
 } from '../../e2e/attack/attacked-exporter.ts';
 import {
   BOMB,
@@ -24,15 +22,6 @@ import {
 } from '../../e2e/attack/hostile-service.ts';
 
 const SECONDS = Number(process.env['XVS_ATTACK_SECONDS'] ?? 60);
-/** The options of Node.js and the memory limit that chart, Compose and systemd ship. */
-const { nodeOptions: NODE_OPTIONS, resources: RESOURCES } = z
-  .object({
-    nodeOptions: z.string(),
-    resources: z.object({ limits: z.object({ memory: z.string().regex(/^\d+Mi$/) }) }),
-  })
-  .parse(parse(readRepositoryFile('deploy/helm/xvs-exporter/values.yaml')));
-const MAX_RSS_MIB = Number.parseInt(RESOURCES.limits.memory, 10);
-
 const PASSWORD = 'sesame';
 const NEW_SCRAPERS = Array.from({ length: 200 }, (_, index) => `new-scraper-${index}`);
 const USERS = ['scraper', 'reader', ...NEW_SCRAPERS];
@@ -49,6 +38,7 @@ const ADDRESS = {
   guesser: '127.0.0.3',
   reader: '127.0.0.4',
   prober: '127.0.0.5',
+  collector: '127.0.0.6',
   hoarders: ['127.0.0.10', '127.0.0.11', '127.0.0.12', '127.0.0.13', '127.0.0.14', '127.0.0.15'],
   newScraper: (index: number) => `127.0.1.${index + 1}`,
 } as const;
@@ -83,6 +73,20 @@ const ATTACKS: readonly Task[] = [
     // Every second connection sends nothing.
     if (turn % 2 === 0) socket.resume().write(formatRequest('/-/healthy'));
     await delay(5);
+  },
+  ...Array.from({ length: 12 }, (_, index): Task => async (exporter, turn) => {
+    const path = `/metrics?service_code=${CODES[(index + turn) % CODES.length]}`;
+    await exporter.get({
+      path,
+      localAddress: ADDRESS.collector,
+      authorization: reader,
+      isGzipped: turn % 2 === 0,
+    });
+  }),
+  async function sendTwoHosts(exporter) {
+    const socket = await exporter.open(ADDRESS.pipeliner);
+    socket.resume().write(formatRequest('/metrics', reader).replace('Host: x', 'Host: x\r\nHost: y'));
+    await nextEvent(socket, 'close');
   },
   ...Array.from({ length: 12 }, (): Task => async (exporter) => {
     const socket = await exporter.open(ADDRESS.reader);
@@ -122,7 +126,7 @@ test(
         XVS_WEB_CONFIG_FILE: folder.at('web.yml'),
         XVS_WEB_OPEN_PROBES: 'true',
       },
-      [NODE_OPTIONS],
+      SHIPPED.nodeFlags,
     );
     const authorization = basicAuthorization('scraper', PASSWORD);
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
@@ -173,7 +177,7 @@ test(
       [1, 0, 0],
     );
     assert.ok(polls >= 2);
-    assert.ok(peakRssMiB < MAX_RSS_MIB, `${peakRssMiB} MiB`);
+    assert.ok(peakRssMiB < SHIPPED.memoryMiB, `${peakRssMiB} MiB`);
     // Attacks that wait for a response end when the exporter stops.
     await exporter.program[Symbol.asyncDispose]();
     await Promise.all(attacks);

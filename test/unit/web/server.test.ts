@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { EventEmitter, once } from 'node:events';
 import { Agent, request } from 'node:http';
-import { connect } from 'node:net';
 import { test } from 'node:test';
 import type { TestContext } from 'node:test';
 import { respondText } from '../../../src/web/http-messages.ts';
@@ -104,16 +103,6 @@ test('of requests that wait for their turn, the oldest gets a 503 if there are t
   created[0]?.();
   const statuses = (await Promise.all([...running, ...waiting])).map(({ status }) => status);
   assert.equal(statuses.filter((status) => status === 200).length, 5);
-});
-
-test('a request with two Host headers gets a 400', async (t) => {
-  const { port } = await start(t);
-  const socket = connect(port, HOST);
-  socket.write('GET /-/healthy HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n');
-  let text = '';
-  for await (const chunk of socket) text += String(chunk);
-  assert.match(text, /^HTTP\/1\.1 400 Bad Request\r\n/);
-  assert.match(text, /Expected one Host header, found 2\.\n$/);
 });
 
 test('a failing handler is logged and gets a 500 without details', async (t) => {

@@ -111,6 +111,18 @@ export const REJECTED: readonly WebConfigurationCase[] = [
     rejection: ':1:20 tls_server_config: expected cert_file (or cert), found neither',
   },
   {
+    name: 'an empty certificate and an empty key, with client authentication',
+    yml: 'tls_server_config: { cert_file: "", key_file: "", client_auth_type: RequireAnyClientCert }',
+    rejection: ':1:20 tls_server_config: expected cert_file (or cert), found neither',
+  },
+  {
+    ...OLDER,
+    name: 'an inline client CA without a certificate',
+    yml: tls('client_auth_type: RequireAndVerifyClientCert, client_ca: none'),
+    rejection:
+      ':1:124 tls_server_config.client_ca: expected a PEM file with a CERTIFICATE, found "(inline)", which contains none',
+  },
+  {
     name: 'a missing file',
     yml: 'tls_server_config: { cert_file: none.pem, key_file: server.key }',
     rejection:
