@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { gzipSync } from 'node:zlib';
+import { CATALOGUE } from '../../../src/metrics/catalogue/catalogue.ts';
 import { parseSeries, sumSeries, type Series } from '../../support/series.ts';
 import { waitUntil } from '../../support/wait-until.ts';
 import { AttackedExporter } from './attacked-exporter.ts';
@@ -42,17 +43,17 @@ async function attack(
   const polls = listings.length + 2;
   const series = await waitUntil(
     async () => parseSeries((await exporter.get()).body),
-    (scraped) => sumSeries(scraped, 'xvs_exporter_polls_total', CODE) >= polls,
+    (scraped) => sumSeries(scraped, CATALOGUE.polls.name, CODE) >= polls,
     600_000,
   );
-  assert.equal(sumSeries(series, 'xvs_up', CODE), 1);
-  assert.equal(sumSeries(series, 'xvs_exporter_poll_errors_total', CODE), 0);
+  assert.equal(sumSeries(series, CATALOGUE.up.name, CODE), 1);
+  assert.equal(sumSeries(series, CATALOGUE.pollErrors.name, CODE), 0);
   assert.ok(exporter.peakRssMiB < MAX_RSS_MIB, `${exporter.peakRssMiB} MiB`);
   return series;
 }
 
 function readSurplus(series: Series, item: string): number | undefined {
-  return series.get(`xvs_exporter_listing_surplus_total{service_code="${CODE}",item="${item}"}`);
+  return series.get(`${CATALOGUE.listingSurplus.name}{service_code="${CODE}",item="${item}"}`);
 }
 
 function buildTasksWithNewIds(prefix: string, count = MILLION): Buffer {
@@ -62,15 +63,15 @@ function buildTasksWithNewIds(prefix: string, count = MILLION): Buffer {
 
 test('a million client versions fold while they are read, and every user is counted', async () => {
   const series = await attack([buildVersionsListing(CODE, MILLION)]);
-  assert.equal(sumSeries(series, 'xvs_online_users', CODE), MILLION);
-  assert.equal(sumSeries(series, 'xvs_listing_users', CODE), MILLION);
+  assert.equal(sumSeries(series, CATALOGUE.onlineUsers.name, CODE), MILLION);
+  assert.equal(sumSeries(series, CATALOGUE.listingUsers.name, CODE), MILLION);
   assert.ok((readSurplus(series, 'label_value') ?? 0) > 0);
-  assert.ok((series.get('xvs_exporter_series{}') ?? Number.NaN) < 5000);
+  assert.ok((series.get(`${CATALOGUE.series.name}{}`) ?? Number.NaN) < 5000);
 });
 
 test('a million new tasks in each listing are counted, and at most listing.max_tasks are remembered', async () => {
   const series = await attack(['a', 'b', 'c'].map((prefix) => buildTasksWithNewIds(prefix)));
-  assert.equal(sumSeries(series, 'xvs_listing_tasks', CODE), MILLION);
+  assert.equal(sumSeries(series, CATALOGUE.listingTasks.name, CODE), MILLION);
   assert.ok((readSurplus(series, 'task') ?? 0) >= 3 * (MILLION - 200_000));
 });
 
@@ -86,7 +87,7 @@ test('a task with 100,000 formats has no more series than the limits allow', asy
     XVS_METRICS_MAX_TASKS: '1',
   });
   assert.ok((readSurplus(series, 'output') ?? 0) > 0);
-  assert.ok((series.get('xvs_exporter_series{}') ?? Number.NaN) < 12_000);
+  assert.ok((series.get(`${CATALOGUE.series.name}{}`) ?? Number.NaN) < 12_000);
 });
 
 test('eight service codes with 200,000 new tasks each per poll share the accounts of the process', async () => {
@@ -114,15 +115,15 @@ test('eight service codes with 200,000 new tasks each per poll share the account
   );
   const series = await waitUntil(
     async () => parseSeries((await exporter.get()).body),
-    (scraped) => codes.every((code) => sumSeries(scraped, 'xvs_exporter_polls_total', code) >= 5),
+    (scraped) => codes.every((code) => sumSeries(scraped, CATALOGUE.polls.name, code) >= 5),
     600_000,
   );
   for (const code of codes) {
-    assert.equal(sumSeries(series, 'xvs_up', code), 1);
-    assert.equal(sumSeries(series, 'xvs_listing_tasks', code), taskCount);
-    assert.equal(sumSeries(series, 'xvs_tasks', code), taskCount);
+    assert.equal(sumSeries(series, CATALOGUE.up.name, code), 1);
+    assert.equal(sumSeries(series, CATALOGUE.listingTasks.name, code), taskCount);
+    assert.equal(sumSeries(series, CATALOGUE.tasks.name, code), taskCount);
   }
-  assert.equal(sumSeries(series, 'xvs_exporter_listing_surplus_total', 'HEALTHY'), 0);
-  assert.equal(sumSeries(series, 'xvs_tasks_ended_total', 'HEALTHY'), 0);
+  assert.equal(sumSeries(series, CATALOGUE.listingSurplus.name, 'HEALTHY'), 0);
+  assert.equal(sumSeries(series, CATALOGUE.tasksEnded.name, 'HEALTHY'), 0);
   assert.ok(exporter.peakRssMiB < MAX_RSS_MIB, `${exporter.peakRssMiB} MiB`);
 });

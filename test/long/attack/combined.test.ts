@@ -4,7 +4,8 @@ import { Agent } from 'node:http';
 import { test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { hashSync } from '@node-rs/bcrypt';
-import { parseExposition } from '../../support/exposition-parser.ts';
+import { CATALOGUE } from '../../../src/metrics/catalogue/catalogue.ts';
+import { parseSeries, sumSeries } from '../../support/series.ts';
 import { TemporaryFolder } from '../../support/temporary-folder.ts';
 import { waitUntil } from '../../support/wait-until.ts';
 import {
@@ -132,7 +133,7 @@ test(
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
     t.after(() => agent.destroy());
     const scrape = () => exporter.get({ authorization, agent });
-    await waitUntil(scrape, ({ body }) => body.includes('xvs_task_input_bytes_total'));
+    await waitUntil(scrape, ({ body }) => body.includes(CATALOGUE.taskInputBytes.name));
 
     const stopped = new AbortController();
     const attacks = ATTACKS.map(async (attack) => {
@@ -165,15 +166,12 @@ test(
     for (const [kind, found] of Object.entries(statuses))
       assert.deepEqual([kind, ...new Set(found)], [kind, 200], `${kind}: ${found.join(' ')}`);
     assert.equal(status, 200);
-    const { families } = parseExposition(body, 'text');
-    const sumOf = (name: string): number =>
-      (families.get(name)?.samples ?? [])
-        .filter(({ labels }) => labels['service_code'] === 'HEALTHY')
-        .reduce((sum, { value }) => sum + value, 0);
-    const polls = sumOf('xvs_exporter_polls_total');
+    const series = parseSeries(body);
+    const sumOf = (name: string): number => sumSeries(series, name, 'HEALTHY');
+    const polls = sumOf(CATALOGUE.polls.name);
     t.diagnostic(`polls of the healthy code: ${polls}`);
     assert.deepEqual(
-      [sumOf('xvs_up'), sumOf('xvs_exporter_poll_errors_total'), sumOf('xvs_exporter_polls_skipped_total')],
+      [sumOf(CATALOGUE.up.name), sumOf(CATALOGUE.pollErrors.name), sumOf(CATALOGUE.pollsSkipped.name)],
       [1, 0, 0],
     );
     assert.ok(polls >= 2);

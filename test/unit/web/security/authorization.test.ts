@@ -36,12 +36,10 @@ test('with users, a request needs a valid password', async (t) => {
   const { port } = await startSecuredServer(t, USERS);
   const table: [description: string, headers: OutgoingHttpHeaders, status: number][] = [
     ['a valid password', basic('prometheus', PASSWORD), 200],
-    ['the same password again', basic('prometheus', PASSWORD), 200],
     ['another user with the same password', basic('other', PASSWORD), 200],
     ['a wrong password', basic('prometheus', 'sesame'), 401],
     ['a valid password up to its colon', basic('prometheus', 'open'), 401],
     ['an unknown user with a valid password', basic('unknown', PASSWORD), 401],
-    ['an empty user name', basic('', PASSWORD), 401],
     ['the name of an object property', basic('constructor', PASSWORD), 401],
     ['no header', {}, 401],
     ['the hash itself', basic('prometheus', HASH), 401],
@@ -161,15 +159,6 @@ test('configured headers are on every response and override its own; empty ones 
     assert.equal(received['x-content-type-options'], 'nosniff');
     assert.equal('x-xss-protection' in received, false);
   }
-});
-
-test('a reload changes users', async (t) => {
-  const { port, write } = await startSecuredServer(t, USERS);
-  const headers = basic('prometheus', PASSWORD);
-  assert.equal((await requestOverHttp(port, '/', headers)).status, 200);
-  await write(`basic_auth_users: { other: ${HASH} }\n`);
-  assert.equal((await requestOverHttp(port, '/', headers)).status, 401);
-  assert.equal((await requestOverHttp(port, '/', basic('other', PASSWORD))).status, 200);
 });
 
 test('unauthorized requests do not count against maxRequests', async (t) => {
