@@ -2,10 +2,9 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { ADDRESS_RESPONSE, EMPTY_RESPONSE, USAGE_RESPONSE } from './child-responses.ts';
-import { Child } from './child.ts';
+import { ADDRESS_RESPONSE, EMPTY_RESPONSE, USAGE_RESPONSE, Child } from './child.ts';
 import { compare, type Comparison } from './measure.ts';
-import { createExporterEnv, type BodySize } from './polling-process.ts';
+import { createExporterEnv, type BodySize } from './served-body.ts';
 
 /** The number of service codes, the size of their listings, and the duration. */
 export interface CodesSize extends BodySize {

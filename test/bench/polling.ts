@@ -1,5 +1,7 @@
+import { z } from 'zod';
+import { Child, CPU_RESPONSE } from './child.ts';
 import { measureInterleaved, compare, quantile, type Comparison } from './measure.ts';
-import { PollingProcess, serveBody, type BodySize } from './polling-process.ts';
+import { createExporterEnv, serveBody, type BodySize } from './served-body.ts';
 
 /** The size of the polled listing, and the number of processes of each kind whose first polls are compared. */
 export interface PollingSize extends BodySize {
@@ -7,6 +9,8 @@ export interface PollingSize extends BodySize {
 }
 
 const SIZE: PollingSize = { users: 1_400_000, tasks: 12_000, processes: 5 };
+
+const MEMORY_RESPONSE = z.object({ peakRssMb: z.number() });
 
 /** The exporter, and a program that reads the body and discards it. */
 const KINDS = ['exporter-polls', 'discarding'] as const;
@@ -18,9 +22,9 @@ export async function benchPolling(size: PollingSize = SIZE): Promise<Comparison
   const cpu = await measureInterleaved(
     size.processes,
     KINDS.map((kind) => async () => {
-      await using fresh = await PollingProcess.start(kind, body.url);
-      const { cpuMs } = await fresh.poll();
-      peaks[kind].push(await fresh.getPeakRssMb());
+      await using fresh = await Child.start(kind, { args: [body.url], env: createExporterEnv(body.url) });
+      const { cpuMs } = await fresh.sendCommand('poll', CPU_RESPONSE);
+      peaks[kind].push((await fresh.sendCommand('memory', MEMORY_RESPONSE)).peakRssMb);
       return cpuMs;
     }),
   );

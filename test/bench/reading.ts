@@ -4,7 +4,7 @@ import { getReaderPool } from '../support/read-listing.ts';
 import { createDefaultTally } from './default-tally.ts';
 import { createListingBody, createOtherListingBody } from './listing-body.ts';
 import { measureAlternating, compare, measureCpuMs, type Comparison } from './measure.ts';
-import type { BodySize } from './polling-process.ts';
+import type { BodySize } from './served-body.ts';
 
 const CHUNK_BYTES = 64 * 1024;
 

@@ -2,15 +2,10 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Pool, request } from 'undici';
+import { ADDRESS_RESPONSE, Child, CPU_RESPONSE } from './child.ts';
 import { buildGoExporter, GoExporter } from './go-exporter.ts';
 import { compare, measureAlternating, type Comparison } from './measure.ts';
-import { serveBody, type BodySize } from './polling-process.ts';
-import {
-  startExporterTarget,
-  startPromClientTarget,
-  type ExporterTarget,
-  type ScrapeTarget,
-} from './scrape-targets.ts';
+import { createExporterEnv, serveBody, type BodySize } from './served-body.ts';
 
 /** The size of the listing and the numbers of scrapes. */
 export interface ScrapingSize extends BodySize {
@@ -35,19 +30,21 @@ const HEADERS = {
 };
 
 /**
- * Compares the CPU time of a scrape after a poll with that of a client library that serves the same families and metrics of its
- * process, over one connection, with gzip: client_golang, or prom-client on a machine without Go.
+ * Compares the CPU time of a scrape after a poll with that of client_golang, which serves the same families and metrics of its
+ * process, over one connection, with gzip. Without Go, there is nothing to compare.
  */
 export async function benchScraping(sizes: readonly ScrapingSize[] = SIZES): Promise<Comparison[]> {
   const missing = buildGoExporter();
-  if (missing !== undefined)
-    process.stderr.write(`prom-client stands in for client_golang, which is missing: ${missing}\n`);
+  if (missing !== undefined) {
+    process.stderr.write(`Scrapes are not compared: client_golang is missing: ${missing}\n`);
+    return [];
+  }
   const comparisons: Comparison[] = [];
-  for (const size of sizes) comparisons.push(await benchSize(size, missing === undefined));
+  for (const size of sizes) comparisons.push(await benchSize(size));
   return comparisons;
 }
 
-async function benchSize(size: ScrapingSize, hasGo: boolean): Promise<Comparison> {
+async function benchSize(size: ScrapingSize): Promise<Comparison> {
   await using body = await serveBody(size, 'alternating');
   await using exporter = await startExporterTarget(body.url, size.tasks);
   // The second poll shows gains of counters.
@@ -57,18 +54,17 @@ async function benchSize(size: ScrapingSize, hasGo: boolean): Promise<Comparison
   try {
     const path = join(folder, 'exposition.txt');
     await writeFile(path, await (await request(`${exporter.url}/metrics`)).body.text());
-    await using peer: ScrapeTarget = hasGo ? await GoExporter.start(path) : await startPromClientTarget(path);
+    await using peer = await GoExporter.start(path);
     const [value = Number.NaN, referenceValue = Number.NaN] = await measureAlternating(size.rounds, [
       () => measureChangedScrapes(exporter, size.scrapes),
       () => measureScrapes(peer, size.scrapes),
     ]);
-    const reference = hasGo ? 'client_golang' : 'prom-client';
     return compare(
       {
         name: `scrape of ${size.series} series after a poll, CPU`,
         unit: 'ms',
         value,
-        reference,
+        reference: 'client_golang',
         referenceValue,
       },
       { measure: 'ratio', direction: 'at most', bound: size.goal },
@@ -78,8 +74,34 @@ async function benchSize(size: ScrapingSize, hasGo: boolean): Promise<Comparison
   }
 }
 
+/** The exporter, which polls on command. */
+interface ExporterTarget extends AsyncDisposable {
+  readonly url: string;
+  /** Returns the CPU time of the process since its start. */
+  readCpuMs(): Promise<number>;
+  /** Makes the next scrape differ from the last one. Returns the CPU time of the process up to then. */
+  change(): Promise<number>;
+}
+
+/** Starts an exporter that polls `baseUrl` and exposes up to `tasks` tasks in per-task families. */
+async function startExporterTarget(baseUrl: string, tasks: number): Promise<ExporterTarget> {
+  const env = {
+    ...createExporterEnv(baseUrl),
+    XVS_METRICS_PER_TASK: 'true',
+    XVS_METRICS_MAX_TASKS: String(Math.max(1, tasks)),
+  };
+  const child = await Child.start('scraped-exporter', { env });
+  const { url } = await child.sendCommand('address', ADDRESS_RESPONSE);
+  return {
+    url,
+    change: async () => (await child.sendCommand('change', CPU_RESPONSE)).cpuMs,
+    readCpuMs: async () => (await child.sendCommand('cpu', CPU_RESPONSE)).cpuMs,
+    [Symbol.asyncDispose]: () => child[Symbol.asyncDispose](),
+  };
+}
+
 /** Measures the CPU time of the process for each scrape, in milliseconds. */
-async function measureScrapes(target: ScrapeTarget, scrapes: number): Promise<number> {
+async function measureScrapes(target: GoExporter, scrapes: number): Promise<number> {
   const pool = new Pool(target.url, { connections: 1 });
   const beforeMs = await target.readCpuMs();
   for (let number = 0; number < scrapes; number += 1) await scrape(pool);

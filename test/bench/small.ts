@@ -1,8 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { ADDRESS_RESPONSE, EMPTY_RESPONSE, USAGE_RESPONSE } from './child-responses.ts';
-import { Child } from './child.ts';
+import { ADDRESS_RESPONSE, EMPTY_RESPONSE, USAGE_RESPONSE, Child } from './child.ts';
 import { compare, type Comparison } from './measure.ts';
-import { createExporterEnv, serveBody, type BodySize } from './polling-process.ts';
+import { createExporterEnv, serveBody, type BodySize } from './served-body.ts';
 
 /** The size of the listing, and for how long processes run before and while they are measured. */
 export interface SmallSize extends BodySize {

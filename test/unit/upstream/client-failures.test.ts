@@ -36,20 +36,9 @@ describe('a request that fails', () => {
 
   for (const [name, sent, close] of [
     ['reset before the response', '', reset],
-    ['closed before the response', '', end],
-    ['reset within the headers', HEAD, reset],
     ['closed within the headers', HEAD, end],
-    ['reset after the headers', `${HEAD}content-length: 10\r\n\r\n`, reset],
     ['closed before Content-Length is reached', `${HEAD}content-length: 10\r\n\r\n{"ret`, end],
-    ['reset before Content-Length is reached', `${HEAD}content-length: 10\r\n\r\n{"ret`, reset],
-    [
-      'closed before Content-Length is reached, with Connection: close',
-      `${HEAD}connection: close\r\ncontent-length: 10\r\n\r\n{"ret`,
-      end,
-    ],
-    ['closed within a chunk', `${HEAD}transfer-encoding: chunked\r\n\r\na\r\n{"ret`, end],
     ['reset within a chunk', `${HEAD}transfer-encoding: chunked\r\n\r\na\r\n{"ret`, reset],
-    ['closed before the last chunk', `${HEAD}transfer-encoding: chunked\r\n\r\na\r\n{"ret": 0}\r\n`, end],
     [
       'closed before the last chunk, with Connection: close',
       `${HEAD}connection: close\r\ntransfer-encoding: chunked\r\n\r\na\r\n{"ret": 0}\r\n`,
@@ -96,29 +85,20 @@ describe('a request that takes too long', { concurrency: true }, () => {
     assert.match(error.message, /UND_ERR_CONNECT_TIMEOUT/);
   });
 
-  for (const [name, answer] of [
-    ['without a response', () => undefined],
-    ['after the headers', (socket: Socket) => socket.write(`${HEAD}content-length: 10\r\n\r\n`)],
-    [
-      'byte by byte',
-      (socket: Socket) => {
-        socket.write(`${HEAD}content-length: 1000000\r\n\r\n`);
-        const drip = setInterval(() => socket.write(' '), 5);
-        socket.on('close', () => {
-          clearInterval(drip);
-        });
-      },
-    ],
-  ] as const) {
-    it(`in total, ${name}, is timeout`, async (t) => {
-      const url = await serveRaw(t, answer);
-      const error = await assertFailsWith(
-        collectListing(openClient(t), targetAt(url, { timeoutMs: 100 })),
-        'timeout',
-      );
-      assert.equal(error.message, 'The poll exceeded its timeout');
+  it('in total, byte by byte, is timeout', async (t) => {
+    const url = await serveRaw(t, (socket) => {
+      socket.write(`${HEAD}content-length: 1000000\r\n\r\n`);
+      const drip = setInterval(() => socket.write(' '), 5);
+      socket.on('close', () => {
+        clearInterval(drip);
+      });
     });
-  }
+    const error = await assertFailsWith(
+      collectListing(openClient(t), targetAt(url, { timeoutMs: 100 })),
+      'timeout',
+    );
+    assert.equal(error.message, 'The poll exceeded its timeout');
+  });
 
   it('in total, while connecting, is timeout', async (t) => {
     const port = await listen(t, createServer());

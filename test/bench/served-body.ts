@@ -2,11 +2,6 @@ import { z } from 'zod';
 import { Child } from './child.ts';
 
 const SERVED_RESPONSE = z.object({ url: z.string(), bytes: z.number() });
-const POLL_RESPONSE = z.object({ cpuMs: z.number() });
-const MEMORY_RESPONSE = z.object({ peakRssMb: z.number() });
-
-/** The cost of one poll in its process. */
-export type PollCost = z.infer<typeof POLL_RESPONSE>;
 
 /** A body that another process serves. */
 export interface ServedBody extends AsyncDisposable {
@@ -28,33 +23,6 @@ export async function serveBody(
   const server = await Child.start('serving-body', { args: [String(users), String(tasks), bodies] });
   const { url, bytes } = await server.sendCommand('address', SERVED_RESPONSE);
   return { url, megabytes: bytes / 1e6, [Symbol.asyncDispose]: () => server[Symbol.asyncDispose]() };
-}
-
-/** A process that polls on command. */
-export class PollingProcess implements AsyncDisposable {
-  readonly #child: Child;
-
-  private constructor(child: Child) {
-    this.#child = child;
-  }
-
-  /** Starts a program of `children/` that polls `url`. */
-  static async start(name: string, url: string): Promise<PollingProcess> {
-    return new PollingProcess(await Child.start(name, { args: [url], env: createExporterEnv(url) }));
-  }
-
-  poll(): Promise<PollCost> {
-    return this.#child.sendCommand('poll', POLL_RESPONSE);
-  }
-
-  /** Returns its peak memory so far. */
-  async getPeakRssMb(): Promise<number> {
-    return (await this.#child.sendCommand('memory', MEMORY_RESPONSE)).peakRssMb;
-  }
-
-  [Symbol.asyncDispose](): Promise<void> {
-    return this.#child[Symbol.asyncDispose]();
-  }
 }
 
 /** Creates the settings of an exporter that polls one service code at `baseUrl` and listens on a free port. */
