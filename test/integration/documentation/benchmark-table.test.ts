@@ -28,7 +28,7 @@ const { machine, comparisons } = z
 const PAGES = {
   'docs/performance.md': comparisons,
   'README.md': comparisons.filter(({ name }) =>
-    /^first poll|every 15 s, (?:share|peak)|^scrape of 300 /.test(name),
+    /^(?:first|one) poll|every 15 s, (?:share|CPU|peak)|^scrape of [34]00 /.test(name),
   ),
 };
 
