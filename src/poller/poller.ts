@@ -1,18 +1,19 @@
 import { setMaxListeners } from 'node:events';
-import type { ReaderPool } from '../listing/reader.ts';
 import type { ExporterMetrics } from '../metrics/exposition/exporter-metrics.ts';
 import { BackgroundTask, FirstFailure } from '../runtime/background-task.ts';
-import type { Clock } from '../runtime/clock.ts';
 import { mapYielding } from '../runtime/concurrency.ts';
 import type { Logger } from '../runtime/logger.ts';
 import { AccumulatorPool } from '../tally/accumulator-pool.ts';
 import { Tally, type TallyOptions } from '../tally/tally.ts';
-import type { UpstreamClient } from '../upstream/client.ts';
 import { PollLogger } from './poll-logger.ts';
 import { diffCodes, type CodeDiff, type PolledCode } from './polled-code.ts';
 import { computeFirstDelayMs, computePromptDelayMs } from './schedule.ts';
-import { ServiceCodePoller, type CommitRecorder, type PollPlan } from './service-code-poller.ts';
-import type { Store } from './store.ts';
+import {
+  ServiceCodePoller,
+  type CommitRecorder,
+  type PollPlan,
+  type ServiceCodePollerOptions,
+} from './service-code-poller.ts';
 
 /** Settings that all tallies share. */
 type TallySettings = Omit<TallyOptions, 'serviceCode' | 'stallAfterMs' | 'pollIntervalMs'>;
@@ -38,15 +39,14 @@ interface TallyPersistence extends CommitRecorder {
   restore(serviceCode: string, createTally: () => Tally): Promise<Tally | undefined>;
 }
 
-export interface PollerOptions {
+export interface PollerOptions extends Pick<
+  ServiceCodePollerOptions,
+  'client' | 'readers' | 'store' | 'clock'
+> {
   readonly codes: readonly PolledCode[];
   readonly tallySettings: TallySettings;
   readonly persistence?: TallyPersistence | undefined;
-  readonly client: Pick<UpstreamClient, 'requestListing'>;
-  readonly readers: ReaderPool;
-  readonly store: Store;
   readonly exporterMetrics: Pick<ExporterMetrics, 'track' | 'untrack'>;
-  readonly clock: Clock;
   readonly logger: Logger;
   /** Default: polls at the interval of each service code. */
   readonly trigger?: PollTrigger | undefined;
@@ -195,21 +195,17 @@ export class Poller implements AsyncDisposable {
   }
 
   #add(code: PolledCode, restored: Tally | undefined): PollerEntry {
-    const { client, store, exporterMetrics, clock, logger, persistence } = this.#options;
+    const { tallySettings, exporterMetrics, logger } = this.#options;
     const { serviceCode } = code.target;
-    const tally = restored ?? createTally(code, this.#options.tallySettings);
-    this.#options.tallySettings.accountBudget?.add(tally.accountShare);
+    const tally = restored ?? createTally(code, tallySettings);
+    tallySettings.accountBudget?.add(tally.accountShare);
     const poller = new ServiceCodePoller({
+      ...this.#options,
       code,
-      client,
-      readers: this.#options.readers,
       accumulators: this.#accumulators,
       tally,
-      store,
       metrics: exporterMetrics.track(serviceCode, code.intervalMs),
       pollLogger: new PollLogger(logger.child({ service_code: serviceCode })),
-      clock,
-      persistence,
     });
     const entry = { poller, activeTrigger: undefined };
     this.#entries.set(serviceCode, entry);
