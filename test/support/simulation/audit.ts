@@ -1,4 +1,4 @@
-import { STREAM_RATE, type Direction, type Entry, type SimulatedTask } from './world.ts';
+import type { Direction, Entry, Metered, SimulatedTask } from './world.ts';
 
 const DIRECTIONS: readonly Direction[] = ['input', 'output'];
 
@@ -6,8 +6,11 @@ const DIRECTIONS: readonly Direction[] = ['input', 'output'];
 const SURELY_REMEMBERED_MS = 5 * 60 * 60 * 1000;
 
 /** What a counter may have of one input or output. */
-interface AuditedAccount {
+export interface AuditedAccount {
   readonly direction: Direction;
+  readonly streamRate: number;
+  /** When a listing showed its true value; `undefined` before the first. */
+  seenMs: number | undefined;
   /** Bytes carried when counting began: they must not count. */
   origin: number;
   /** Bytes carried at the last listing that showed them: they must count. */
@@ -22,6 +25,7 @@ interface AuditedAccount {
 
 export interface AuditedTask {
   server: string;
+  source: Entry['source'];
   seenMs: number;
   /** Listings in a row whose values were wrong. */
   wrongListings: number;
@@ -42,10 +46,11 @@ interface ListingTime {
  * - a task that was left out of the listings around its start: up to what a stream carries between two listings can be invented;
  * - a reset and a wrong clock over a restart: each can invent one interval of a stream and lose all that the account carries
  *   until the next settlement; an account that may be forgotten also all that a stream can have carried since the listing before;
+ * - a leap that is not confirmed yet, or that a move or another source hides: it can be lost;
  * - an older answer that repeats the last value: what was carried before it comes too fast and has to be confirmed, and a task that
  *   moves meanwhile may be taken for a new one, which can invent what a stream carries between two listings;
- * - what is not here must match to the byte: dips, absurd values, older answers, duplicates, moves, absence, failed polls,
- *   kills, lost writes.
+ * - what is not here must match to the byte: dips, leaps that end, absurd values, older answers, duplicates, moves, participants
+ *   that leave, changed sources, equal identities, absence, failed polls, kills, lost writes.
  */
 export class Audit {
   /** Whether a first listing has been taken. */
@@ -75,7 +80,11 @@ export class Audit {
   list(entries: readonly Entry[], nowMs: number, skewMs: number, intervalMs: number): void {
     // A clock that was set forward makes the time between two processes look longer.
     const forwardMs = Math.max(0, skewMs - this.skewMs);
-    if (forwardMs > 0) for (const known of this.tasks.values()) known.seenMs -= forwardMs;
+    if (forwardMs > 0)
+      for (const known of this.tasks.values()) {
+        known.seenMs -= forwardMs;
+        for (const account of known.accounts) if (account.seenMs !== undefined) account.seenMs -= forwardMs;
+      }
     const elapsedMs = nowMs - this.listedMs + forwardMs;
     const time = { nowMs, intervalMs, sinceMs: Math.max(intervalMs, elapsedMs) };
     for (const entry of entries) {
@@ -89,19 +98,11 @@ export class Audit {
     this.isGapUnknown = false;
   }
 
-  /** Something happened to a task that the exporter cannot tell from something else. */
-  #doubt(task: SimulatedTask, intervalMs: number): void {
-    for (const account of this.tasks.get(task)?.accounts ?? []) {
-      account.doubtedFrom ??= account.seen;
-      account.inventable += (STREAM_RATE * intervalMs) / 1000;
-    }
-  }
-
   isDoubtful(task: SimulatedTask): boolean {
     const accounts = this.tasks.get(task)?.accounts;
     return (
       accounts === undefined ||
-      hasBegunAgain(task, accounts) ||
+      !isResetListed(task, accounts) ||
       accounts.some(({ doubtedFrom }) => doubtedFrom !== undefined)
     );
   }
@@ -109,7 +110,8 @@ export class Audit {
   /** A gap between two processes that the exporter cannot measure. */
   loseGap(intervalMs: number): void {
     this.isGapUnknown = true;
-    for (const task of this.tasks.keys()) this.#doubt(task, intervalMs);
+    for (const { accounts } of this.tasks.values())
+      for (const account of accounts) doubt(account, intervalMs);
   }
 
   /** The least and the most that a counter may be. */
@@ -140,56 +142,107 @@ export class Audit {
     }
   }
 
-  /** A task may be taken for a new one: then all that it says can count. */
-  #doubtNew({ accounts }: AuditedTask, { task, values }: Entry, time: ListingTime): void {
-    this.#doubt(task, time.intervalMs);
-    for (const [index, account] of accounts.entries())
-      if (canBeNew(values[index] ?? 0, time.sinceMs)) account.inventable += values[index] ?? 0;
-  }
-
-  #addTask({ task, server }: Entry, { nowMs, sinceMs }: ListingTime): void {
+  #addTask({ task, server, source, values }: Entry, time: ListingTime): void {
     const isStartSeen = this.isKnown && !this.isGapUnknown && task.startedMs >= this.listedMs;
-    const accounts = task.metered.map(({ direction, carried, forgotten }): AuditedAccount => {
-      const value = carried - forgotten;
-      const canCount = this.isKnown && canBeNew(value, sinceMs);
-      const inventable = canCount && !isStartSeen ? value : 0;
-      const origin = isStartSeen ? forgotten : carried;
-      return { direction, origin, seen: carried, doubtedFrom: undefined, inventable, forgotten };
+    const accounts = task.metered.map((thing, index): AuditedAccount => {
+      const { direction, streamRate, carried, forgotten } = thing;
+      const account = {
+        direction,
+        streamRate,
+        seenMs: undefined,
+        origin: carried,
+        seen: carried,
+        doubtedFrom: undefined,
+        inventable: 0,
+        forgotten,
+      };
+      const value = values[index];
+      if (value === undefined) return account;
+      const seenMs = time.nowMs;
+      if (isStartSeen) {
+        const isLeap = value > (streamRate * time.sinceMs) / 1000;
+        return { ...account, seenMs, origin: forgotten, doubtedFrom: isLeap ? forgotten : undefined };
+      }
+      return { ...account, seenMs, inventable: this.isKnown ? measureNew(account, value, time) : 0 };
     });
-    this.tasks.set(task, { server, seenMs: nowMs, wrongListings: 0, accounts });
+    this.tasks.set(task, { server, source, seenMs: time.nowMs, wrongListings: 0, accounts });
   }
 
   #continueTask(known: AuditedTask, entry: Entry, time: ListingTime): void {
-    const { nowMs, intervalMs } = time;
-    const { task, server, values, isTrue } = entry;
-    const isForgotten = nowMs - known.seenMs > SURELY_REMEMBERED_MS;
-    const isMoveDoubtful = server !== known.server && this.isDoubtful(task);
-    if (isForgotten || isMoveDoubtful) this.#doubtNew(known, entry, time);
-    known.server = server;
-    known.seenMs = nowMs;
+    const { nowMs } = time;
+    const { task, server, source, values, isTrue } = entry;
     known.wrongListings = isTrue ? 0 : known.wrongListings + 1;
-    if (!isTrue) {
-      for (const [index, account] of known.accounts.entries())
-        if (values[index] === account.seen - account.forgotten) account.doubtedFrom ??= account.seen;
-      return;
-    }
-    if (hasBegunAgain(task, known.accounts)) this.#doubt(task, intervalMs);
+    known.seenMs = nowMs;
     for (const [index, account] of known.accounts.entries()) {
-      const { carried, forgotten } = task.metered[index] ?? { carried: account.seen, forgotten: 0 };
-      account.seen = carried;
-      account.forgotten = forgotten;
+      const value = values[index];
+      const thing = task.metered[index];
+      if (value === undefined || thing === undefined) continue;
+      if (!isTrue) {
+        if (value === account.seen - account.forgotten) account.doubtedFrom ??= account.seen;
+      } else doubtChange(account, thing, value, time);
+    }
+    // Values that are judged together, or show that a task has moved.
+    const isDoubtful = known.accounts.some(({ doubtedFrom }) => doubtedFrom !== undefined);
+    if (isDoubtful) for (const account of known.accounts) account.doubtedFrom ??= account.seen;
+    const isDoubtfulMove =
+      server !== known.server && (isDoubtful || source !== known.source || values.includes(undefined));
+    for (const [index, account] of known.accounts.entries()) {
+      const isForgotten = nowMs - (account.seenMs ?? nowMs) > SURELY_REMEMBERED_MS;
+      if (isForgotten || isDoubtfulMove) doubtNew(account, values[index], time);
+    }
+    known.server = server;
+    known.source = source;
+    if (!isTrue) return;
+    for (const [index, account] of known.accounts.entries()) {
+      const thing = task.metered[index];
+      if (values[index] === undefined || thing === undefined) continue;
+      account.seen = thing.carried;
+      account.forgotten = thing.forgotten;
+      account.seenMs = nowMs;
     }
   }
 }
 
-/** Whether a stream, and another one that came and went, can have carried a value since the listing before. */
-function canBeNew(bytes: number, sinceMs: number): boolean {
-  return bytes <= (2 * STREAM_RATE * sinceMs) / 1000;
+/** Something happened to an account that the exporter cannot tell from something else. */
+function doubt(account: AuditedAccount, intervalMs: number): void {
+  account.doubtedFrom ??= account.seen;
+  account.inventable += (account.streamRate * intervalMs) / 1000;
 }
 
-/** Whether the service has begun to count again since the last listing that showed a task. */
-export function hasBegunAgain({ metered }: SimulatedTask, accounts: AuditedTask['accounts']): boolean {
-  return accounts.some(({ forgotten }, index) => metered[index]?.forgotten !== forgotten);
+/** An account may be opened anew with a value. */
+function doubtNew(account: AuditedAccount, value: number | undefined, time: ListingTime): void {
+  account.doubtedFrom ??= account.seen;
+  if (value === undefined) account.seenMs = undefined;
+  else account.inventable += measureNew(account, value, time) + (account.streamRate * time.intervalMs) / 1000;
+}
+
+/** A true value that does not simply continue the last one. */
+function doubtChange(account: AuditedAccount, thing: Metered, value: number, time: ListingTime): void {
+  const { seenMs, seen, forgotten, streamRate } = account;
+  if (seenMs === undefined) {
+    account.doubtedFrom ??= seen;
+    account.inventable += measureNew(account, value, time);
+  } else if (thing.forgotten !== forgotten) doubt(account, time.intervalMs);
+  else if (thing.carried - seen > (streamRate * Math.max(time.intervalMs, time.nowMs - seenMs)) / 1000)
+    account.doubtedFrom ??= seen;
+}
+
+/** What a first value adds if a stream, and another one that came and went, can have carried it since the listing before. */
+function measureNew({ streamRate }: AuditedAccount, bytes: number, { sinceMs }: ListingTime): number {
+  return bytes <= (2 * streamRate * sinceMs) / 1000 ? bytes : 0;
+}
+
+/** Whether a task has carried more than a stream since a listing showed it. */
+export function isLeaping({ metered }: SimulatedTask, { accounts }: AuditedTask, nowMs: number): boolean {
+  return accounts.some(({ seen, seenMs = nowMs, streamRate }, index) => {
+    const grownBytes = (metered[index]?.carried ?? seen) - seen;
+    return grownBytes > (streamRate * (nowMs - seenMs)) / 1000;
+  });
+}
+
+/** Whether a listing has shown that the service has begun to count again, if it has. */
+export function isResetListed({ metered }: SimulatedTask, accounts: AuditedTask['accounts']): boolean {
+  return accounts.every(({ forgotten }, index) => metered[index]?.forgotten === forgotten);
 }
 
 /** Describes what is wrong with the totals; `undefined` if they are within the bounds. */

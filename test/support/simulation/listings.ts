@@ -1,9 +1,13 @@
 import type { Random } from '../random.ts';
-import type { Audit, AuditedTask } from './audit.ts';
-import { toEntry, type Entry, type SimulatedTask, type World } from './world.ts';
+import { isLeaping, type Audit, type AuditedAccount, type AuditedTask } from './audit.ts';
+import { hasEqualParts, toEntry, type Entry, type SimulatedTask, type World } from './world.ts';
 
 /** More than any link carries in the six hours for which accounts are remembered. */
 const ABSURD_BYTES = 2e14;
+/** Leaps that a link can carry. */
+const MIN_LEAP_BYTES = 2e9;
+const MAX_LEAP_BYTES = 75e9;
+const MAX_INTERVAL_MS = 300_000;
 const MAX_WRONG_LISTINGS = 2;
 const OLDER_LISTINGS = 2;
 
@@ -38,7 +42,11 @@ export class ListingSource {
 
   create(audit: Audit, isQuiet: boolean, note: (text: string) => void): Listing {
     const random = this.#random;
-    const all = this.#world.listTasks(this.#serviceCode).map(toEntry);
+    const all = this.#world.listTasks(this.#serviceCode).map((task) => {
+      const known = audit.tasks.get(task);
+      // What an input that is missing had carried before a change of the source is not known.
+      return toEntry(task, known !== undefined && known.source !== task.source);
+    });
     this.#history.push(all);
     this.#history = this.#history.slice(-1 - OLDER_LISTINGS);
     const listed = all.filter(({ task }) => task.hiddenFor === 0);
@@ -65,39 +73,56 @@ export class ListingSource {
     note('older answer');
     return (this.#history[0] ?? []).flatMap((entry) => {
       const known = audit.tasks.get(entry.task);
-      if (entry.task.isOver || known?.server !== entry.server || !this.#canBeWrong(entry.task, audit))
-        return [];
+      if (entry.task.isOver || known === undefined || hasEqualParts(entry.task)) return [];
+      if (!this.#canBeWrong(entry, audit)) return [];
       const bases = readBases(entry.task, known);
-      const isOlder = entry.values.every((value, index) => value <= (bases[index] ?? 0));
+      const isOlder = entry.values.every((value = 0, index) => value <= (bases[index] ?? 0));
       return isOlder ? [{ ...entry, isTrue: false }] : [];
     });
   }
 
-  /** A dip, or a value that is absurd. */
+  /** A dip, a leap, or a value that is absurd. */
   #distort(entry: Entry, audit: Audit, note: (text: string) => void): Entry {
     const random = this.#random;
-    const known = audit.tasks.get(entry.task);
-    if (!random.chance(0.03) || known?.server !== entry.server || !this.#canBeWrong(entry.task, audit))
-      return entry;
+    const { task } = entry;
+    const known = audit.tasks.get(task);
+    if (!random.chance(0.03) || known === undefined || !this.#canBeWrong(entry, audit)) return entry;
+    const leapBytes = MIN_LEAP_BYTES + random.integer(MAX_LEAP_BYTES - MIN_LEAP_BYTES);
+    const isLeap = known.accounts.every((account) => leapBytes > this.#measureGrowth(account));
     const [kind, toValue] = random.pick([
       ['zero', () => 0],
-      ['dip', (base: number) => Math.floor(base * random.next())],
+      ['dip', (base: number) => (hasEqualParts(task) ? 0 : Math.floor(base * random.next()))],
+      ['leap', (base: number) => base + (isLeap ? leapBytes : ABSURD_BYTES)],
       ['absurd', () => Number.MAX_SAFE_INTEGER],
-      ['leap', (base: number) => base + ABSURD_BYTES],
+      ['absurd leap', (base: number) => base + ABSURD_BYTES],
     ] as const);
-    note(`${kind} of ${entry.task.id}`);
-    const values = readBases(entry.task, known).map((base) => toValue(Math.max(0, base - 1)));
+    note(`${kind} of ${task.id}`);
+    const bases = readBases(task, known);
+    const values = entry.values.map((value, index) =>
+      value === undefined ? undefined : toValue(Math.max(0, (bases[index] ?? 0) - 1)),
+    );
     return { ...entry, values, isTrue: false };
   }
 
+  /** More than a stream, and another one that came and went, can have carried. */
+  #measureGrowth({ streamRate, seenMs = 0 }: AuditedAccount): number {
+    return (3 * streamRate * Math.max(MAX_INTERVAL_MS, this.#world.nowMs - seenMs)) / 1000;
+  }
+
   #shrink(entry: Entry): Entry {
-    return { ...entry, values: entry.values.map((value) => Math.floor(value * this.#random.next())) };
+    const values = entry.values.map((value) => value && Math.floor(value * this.#random.next()));
+    return { ...entry, values };
   }
 
   /** Three listings in a row would be believed. */
-  #canBeWrong(task: SimulatedTask, audit: Audit): boolean {
+  #canBeWrong({ task, server, source, values }: Entry, audit: Audit): boolean {
     const known = audit.tasks.get(task);
-    return known !== undefined && known.wrongListings < MAX_WRONG_LISTINGS && !audit.isDoubtful(task);
+    if (known?.server !== server || known.source !== source) return false;
+    if (audit.isDoubtful(task) || isLeaping(task, known, this.#world.nowMs)) return false;
+    const areKnown = known.accounts.every(
+      ({ seenMs }, index) => seenMs !== undefined || values[index] === undefined,
+    );
+    return areKnown && known.wrongListings < MAX_WRONG_LISTINGS;
   }
 }
 

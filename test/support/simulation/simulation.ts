@@ -14,7 +14,7 @@ import { ManualClock } from '../manual-clock.ts';
 import { Random } from '../random.ts';
 import { getReaderPool } from '../read-listing.ts';
 import { ScrapedStore } from '../scraped-store.ts';
-import { Audit, hasBegunAgain } from './audit.ts';
+import { Audit, isResetListed } from './audit.ts';
 import {
   checkGauges,
   checkNoFall,
@@ -25,7 +25,14 @@ import {
 } from './checks.ts';
 import { SimulatedDisk } from './disk.ts';
 import { ListingSource, type Listing } from './listings.ts';
-import { STREAM_RATE, World, writeListing, type SimulatedTask } from './world.ts';
+import {
+  hasBegunAgain,
+  hasEqualParts,
+  STREAM_RATE,
+  World,
+  writeListing,
+  type SimulatedTask,
+} from './world.ts';
 
 const CODES = ['A', 'B', 'C', 'D'];
 const START_MS = Date.UTC(2026, 0, 1);
@@ -145,7 +152,10 @@ export class Simulation {
   /** Ends all faults. */
   async #calm(): Promise<void> {
     this.#repairDisk();
-    for (const task of this.#world.tasks) task.hiddenFor = 0;
+    for (const task of this.#world.tasks) {
+      task.hiddenFor = 0;
+      for (const thing of task.metered) thing.hiddenFor = 0;
+    }
     if (this.#shardCount > 1) await this.#reshard(1);
     if (this.#polledCodes.length < CODES.length) await this.#reload(CODES);
     if (!this.#random.chance(0.2)) return;
@@ -157,10 +167,15 @@ export class Simulation {
   async #disturb(): Promise<void> {
     const random = this.#random;
     this.#disk.killAt = undefined;
-    for (const task of this.#world.tasks) if (task.hiddenFor > 0) task.hiddenFor -= 1;
+    for (const task of this.#world.tasks)
+      for (const hidden of [task, ...task.metered]) if (hidden.hiddenFor > 0) hidden.hiddenFor -= 1;
     if (random.chance(0.1)) this.#partition();
     if (random.chance(0.3)) this.#leave();
-    if (random.chance(0.2)) this.#reset();
+    if (random.chance(0.3)) this.#leavePart();
+    if (random.chance(0.2)) this.#reset(this.#pickTask());
+    if (random.chance(0.03)) this.#restartServer();
+    if (random.chance(0.2)) this.#leap();
+    if (random.chance(0.3)) this.#switchSource();
     if (random.chance(0.3)) this.#move();
     if (random.chance(0.1)) this.#startNamesake();
     if (random.chance(0.05)) this.#changeDisk();
@@ -199,10 +214,17 @@ export class Simulation {
     this.#note(`${task.id} leaves`);
   }
 
-  #reset(): void {
+  /** A participant leaves, or an output is not listed for a while. */
+  #leavePart(): void {
     const task = this.#pickTask();
-    const known = this.#getAudit(task.serviceCode).tasks.get(task);
-    if (task.hasNamesake || known?.server !== task.server) return;
+    // The one that stays could be taken for the one that left, until that returns.
+    if (hasEqualParts(task)) return;
+    this.#random.pick(task.metered).hiddenFor = 1 + this.#random.integer(6);
+    this.#note(`a part of ${task.id} leaves`);
+  }
+
+  #reset(task: SimulatedTask): void {
+    if (task.hasNamesake || hasBegunAgain(task) || !this.#isListedAsNow(task)) return;
     // A service that fails over starts the task on another server.
     if (!this.#getAudit(task.serviceCode).isDoubtful(task) && this.#random.chance(0.3))
       task.server = this.#random.pick(this.#world.servers);
@@ -210,21 +232,61 @@ export class Simulation {
     for (const thing of task.metered) thing.forgotten = thing.carried;
   }
 
+  /** All tasks of a server begin again. */
+  #restartServer(): void {
+    const server = this.#random.pick(this.#world.servers);
+    this.#note(`${server} restarts`);
+    for (const task of this.#world.tasks) if (task.server === server) this.#reset(task);
+  }
+
+  /** A task carries more than a stream, which a link can carry. */
+  #leap(): void {
+    const task = this.#pickTask();
+    const audit = this.#getAudit(task.serviceCode);
+    const areTrue = audit.tasks.get(task)?.wrongListings === 0;
+    if (!areTrue || hasEqualParts(task) || audit.isDoubtful(task) || !this.#isListedAsNow(task)) return;
+    this.#note(`${task.id} leaps`);
+    for (const thing of task.metered) thing.carried += 2e9 + this.#random.integer(73e9);
+  }
+
+  /** The service shows the input bytes of a task instead of those of its inputs, or the other way round. */
+  #switchSource(): void {
+    const task = this.#pickTask();
+    const audit = this.#getAudit(task.serviceCode);
+    const known = audit.tasks.get(task);
+    if (known === undefined || !task.hasInputs || audit.isDoubtful(task)) return;
+    // What inputs had carried before they began again is not in their sum: a change then adds nothing.
+    if (hasBegunAgain(task)) return;
+    if (!this.#isListedAsNow(task) || known.accounts.some(({ seenMs }) => seenMs !== known.seenMs)) return;
+    task.source = task.source === 'task' ? 'inputs' : 'task';
+    this.#note(`${task.id} shows its ${task.source}`);
+  }
+
   /** The bytes that a task reports go on under another server. */
   #move(): void {
     const task = this.#pickTask();
     if (task.hasNamesake || this.#getAudit(task.serviceCode).isDoubtful(task)) return;
+    // The account that it left where it began again must not be mistaken for its own.
+    if (task.metered.some(({ carried, forgotten }) => forgotten > 0 && carried > 1.5 * forgotten)) return;
     task.server = this.#random.pick(this.#world.servers);
     this.#note(`${task.id} moves to ${task.server}`);
+  }
+
+  /** Whether the last listing of a task has shown it as the service would now. */
+  #isListedAsNow(task: SimulatedTask): boolean {
+    const known = this.#getAudit(task.serviceCode).tasks.get(task);
+    return known?.server === task.server && known.source === task.source;
   }
 
   /** Another task with the same id on another server, while the first one may be listed or not. */
   #startNamesake(): void {
     const task = this.#pickTask();
-    // A task that began again may have left an account on any server.
-    const isLarge = task.metered.every(({ carried, forgotten }) => forgotten === 0 && carried > 5e9);
-    const known = this.#getAudit(task.serviceCode).tasks.get(task);
-    if (!isLarge || task.hasNamesake || known?.server !== task.server) return;
+    const audit = this.#getAudit(task.serviceCode);
+    const known = audit.tasks.get(task);
+    if (task.hasNamesake || hasBegunAgain(task) || known?.server !== task.server || audit.isDoubtful(task))
+      return;
+    // The other task must not grow to its value while the exporter is down.
+    if (known.accounts.some(({ seen }) => seen < 12e9)) return;
     this.#world.start(task.serviceCode, 0, task);
     if (this.#random.chance(0.7)) task.hiddenFor = 1 + this.#random.integer(5);
     this.#note(`namesake of ${task.id}, ${task.hiddenFor > 0 ? 'instead' : 'beside'}`);
@@ -309,7 +371,7 @@ export class Simulation {
     if (isGapUnknown) audit.loseGap(this.#intervalMs);
     // A move that is confused with a new task would be another account.
     for (const [task, { server, accounts }] of audit.tasks)
-      if (isGapUnknown || hasBegunAgain(task, accounts)) task.server = server;
+      if (isGapUnknown || !isResetListed(task, accounts)) task.server = server;
   }
 
   #toPolledCode(serviceCode: string): PolledCode {

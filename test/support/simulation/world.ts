@@ -3,6 +3,7 @@ import type { Random } from '../random.ts';
 /** The rate of `ledger.max_stream_rate` in the simulation, in bytes per second. Streams stay below 60 % of it. */
 export const STREAM_RATE = 1e6;
 const MAX_RATE = 0.6 * STREAM_RATE;
+const FILE_RATE_FACTOR = 10;
 
 /** The lifetime value that tasks have which were there before the exporter. */
 const MAX_LIFETIME_BYTES = 75e9;
@@ -12,20 +13,31 @@ export type Direction = 'input' | 'output';
 /** What the service meters: an input or an output. */
 export interface Metered {
   readonly direction: Direction;
+  /** Outputs of one name are told apart by their values alone. */
+  readonly name: string;
   readonly rate: number;
+  /** What the exporter believes that it can carry, in bytes per second. */
+  readonly streamRate: number;
   /** All bytes that it has carried. */
   carried: number;
   /** What it had carried when the service began to count again. */
   forgotten: number;
+  /** Listings for which the service leaves it out: a participant that left. */
+  hiddenFor: number;
 }
+
+/** Where a listing shows the input bytes of a task. */
+type InputSource = 'task' | 'inputs';
 
 export interface SimulatedTask {
   readonly id: string;
   readonly serviceCode: string;
   readonly startedMs: number;
-  /** Whether the service tells the bytes of each input, and none of the task. */
+  /** Whether the service lists its inputs, and can show the bytes of each. */
   readonly hasInputs: boolean;
+  readonly isFile: boolean;
   readonly metered: readonly Metered[];
+  source: InputSource;
   server: string;
   /** Listings for which the service leaves it out. */
   hiddenFor: number;
@@ -37,8 +49,9 @@ export interface SimulatedTask {
 export interface Entry {
   readonly task: SimulatedTask;
   readonly server: string;
-  /** By the index of `metered`. */
-  readonly values: readonly number[];
+  readonly source: InputSource;
+  /** By the index of `metered`; `undefined` for what is not listed. */
+  readonly values: readonly (number | undefined)[];
   /** Whether the values are those of the moment. */
   readonly isTrue: boolean;
 }
@@ -68,21 +81,37 @@ export class World {
     const random = this.#random;
     this.#taskCount += 1;
     const hasInputs = random.chance(0.25);
+    const isFile = namesake === undefined && random.chance(0.1);
     const isOld = ageMs > 60 * 60 * 1000;
-    const create = (direction: Direction): Metered => {
-      const rate = 1000 + random.integer(MAX_RATE - 1000);
+    const create = (direction: Direction, name: string): Metered => {
+      const factor = isFile && direction === 'input' ? FILE_RATE_FACTOR : 1;
+      const rate = factor * (1000 + random.integer(MAX_RATE - 1000));
       const bytes = isOld ? 2e9 + random.integer(MAX_LIFETIME_BYTES) : Math.floor((rate * ageMs) / 1000);
-      return { direction, rate, carried: bytes, forgotten: 0 };
+      return {
+        direction,
+        name,
+        rate,
+        streamRate: factor * STREAM_RATE,
+        carried: bytes,
+        forgotten: 0,
+        hiddenFor: 0,
+      };
     };
-    const inputs = Array.from({ length: hasInputs ? 1 + random.integer(2) : 1 }, () => create('input'));
-    const outputs = Array.from({ length: random.integer(3) }, () => create('output'));
+    const inputCount = hasInputs ? 1 + random.integer(2) : 1;
+    const inputs = Array.from({ length: inputCount }, (_, index) => create('input', `input-${index}`));
+    const hasEqualOutputs = random.chance(0.2);
+    const outputs = Array.from({ length: random.integer(3) }, (_, index) =>
+      create('output', hasEqualOutputs ? 'output' : `output-${index}`),
+    );
     const servers = this.servers.filter((server) => server !== namesake?.server);
     const task: SimulatedTask = {
       id: namesake?.id ?? `task-${this.#taskCount}`,
       serviceCode,
       startedMs: this.nowMs - ageMs,
       hasInputs,
+      isFile,
       metered: [...inputs, ...outputs],
+      source: hasInputs ? 'inputs' : 'task',
       server: random.pick(servers),
       hiddenFor: 0,
       hasNamesake: namesake !== undefined,
@@ -103,10 +132,23 @@ export class World {
   }
 }
 
-/** What the service says of a task, if it answers with the truth. */
-export function toEntry(task: SimulatedTask): Entry {
-  const values = task.metered.map(({ carried, forgotten }) => carried - forgotten);
-  return { task, server: task.server, values, isTrue: true };
+/** What the service says of a task, if it answers with the truth. A listing that is `complete` leaves no input or output out. */
+export function toEntry(task: SimulatedTask, isComplete: boolean): Entry {
+  const { server, source, metered } = task;
+  const values = metered.map(({ direction, carried, forgotten, hiddenFor }) => {
+    const isListed = isComplete || hiddenFor === 0 || (direction === 'input' && source === 'task');
+    return isListed ? carried - forgotten : undefined;
+  });
+  return { task, server, source, values, isTrue: true };
+}
+
+export function hasBegunAgain({ metered }: SimulatedTask): boolean {
+  return metered.some(({ forgotten }) => forgotten > 0);
+}
+
+/** Outputs of one name: a wrong value of one could be taken for the other. */
+export function hasEqualParts({ metered }: SimulatedTask): boolean {
+  return new Set(metered.map(({ name }) => name)).size < metered.length;
 }
 
 /** Writes a listing as the service would. */
@@ -118,20 +160,25 @@ export function writeListing(entries: readonly Entry[], users: number): string {
   });
 }
 
-function toRecord({ task: { id, hasInputs, metered }, server, values }: Entry): object {
-  const parts = metered.map(({ direction }, index) => ({ direction, bytes: values[index], index }));
-  const inputs = parts.filter(({ direction }) => direction === 'input');
-  const outputs = parts.filter(({ direction }) => direction === 'output');
+function toRecord({ task: { id, hasInputs, isFile, metered }, server, source, values }: Entry): object {
+  const parts = metered.map(({ direction, name }, index) => ({ direction, name, bytes: values[index] }));
+  const inputs = parts.filter(({ direction, bytes }) => direction === 'input' && bytes !== undefined);
+  const outputs = parts.filter(({ direction, bytes }) => direction === 'output' && bytes !== undefined);
+  const inputBytes = inputs.reduce((sum, { bytes = 0 }) => sum + bytes, 0);
   return {
     id,
     vs_id: server,
-    ...(hasInputs ? {} : { input_bytes: inputs[0]?.bytes }),
+    progress: isFile ? 0.5 : 0,
+    ...(source === 'task' ? { input_bytes: Math.min(inputBytes, Number.MAX_SAFE_INTEGER) } : {}),
     inputs: hasInputs
-      ? inputs.map(({ bytes, index }) => ({ url: `rtmp://example/${index}`, input_bytes: bytes }))
+      ? inputs.map(({ name, bytes }) => ({
+          url: `rtmp://example/${name}`,
+          ...(source === 'inputs' ? { input_bytes: bytes } : {}),
+        }))
       : [],
-    outputs: outputs.map(({ bytes, index }) => ({
+    outputs: outputs.map(({ name, bytes }) => ({
       format: 'hls',
-      file_name: `${index}.m3u8`,
+      file_name: `${name}.m3u8`,
       http_output_bytes: bytes,
       http_connections_num: 1,
     })),
