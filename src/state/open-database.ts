@@ -6,7 +6,7 @@ import type { Logger } from '../runtime/logger.ts';
 import { DatabaseError, type Database } from './database.ts';
 import { openLevelDatabase } from './level-database.ts';
 
-/** A change of the records in tally/state-entry.ts requires a new version. */
+/** A change of the records in tally/tally-state.ts requires a new version. */
 const FORMAT = 'xvs-exporter 1';
 /** Before all service codes, which are not empty. */
 const FORMAT_KEY = '\0format';

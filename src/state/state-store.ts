@@ -2,7 +2,7 @@ import { linkAbort } from '../runtime/abort.ts';
 import { FirstFailure } from '../runtime/background-task.ts';
 import { runInTurns } from '../runtime/concurrency.ts';
 import { runInSteps } from '../runtime/steps.ts';
-import { readLastListingMs, type StateChange } from '../tally/state-entry.ts';
+import { readLastListingMs, type StateChange } from '../tally/tally-state.ts';
 import type { Tally } from '../tally/tally.ts';
 import { DatabaseError, type Database, type StateRecord, type WriteBatch } from './database.ts';
 import { isDamage, openDatabase, setAside, type OpenDatabaseOptions } from './open-database.ts';

@@ -32,10 +32,14 @@ import { nameNotableTasks } from './notable-tasks.ts';
 import { PendingCommit } from './pending-commit.ts';
 import { RecentServers } from './recent-servers.ts';
 import type { Snapshot } from './snapshot.ts';
-import type { StateChange } from './state-entry.ts';
-import { exportRecords, TallyRestorer, type RecordSelection, type TallyParts } from './tally-persistence.ts';
+import {
+  exportRecords,
+  TallyRestorer,
+  type RecordSelection,
+  type StateChange,
+  type TallyParts,
+} from './tally-state.ts';
 import { TaskDetails } from './task-details.ts';
-import { Timeline } from './timeline.ts';
 
 /** Label sets per service code and family unless configured otherwise. */
 export const DEFAULT_MAX_LABEL_SETS = 2000;
@@ -83,7 +87,7 @@ export class Tally {
   #commitCount = 0;
   /** The last export. */
   #pendingExport: Iterator<ItemCount, void> | undefined;
-  readonly #timeline = new Timeline();
+  readonly #timeline = { offsetMs: 0 };
   readonly #rememberTasksForMs: number;
 
   constructor(options: TallyOptions) {
@@ -181,15 +185,16 @@ export class Tally {
     served: Instant | undefined,
   ): Generator<ItemCount, Snapshot> {
     const { totals, accumulator } = listing;
+    const time = this.#toTimeline(at);
     const servers = listServers(totals);
     for (const format of listWatchedFormats(totals)) this.#addMeteredFormat(format);
-    this.#servers.update(servers, at);
-    this.#details?.beginCommit(totals, this.#expectedTasks.names, at);
+    this.#servers.update(servers, time);
+    this.#details?.beginCommit(totals, this.#expectedTasks.names, time);
     countFindings(totals, accumulator);
-    const serverSums = yield* this.#ledger.commit({ ...totals, accumulator }, at);
+    const serverSums = yield* this.#ledger.commit({ ...totals, accumulator }, time);
     const gauges = yield* recordInSteps(
       LISTING_GAUGES,
-      (gauge) => this.#gauges[gauge].commit(this.#selectSums(listing, gauge), at),
+      (gauge) => this.#gauges[gauge].commit(this.#selectSums(listing, gauge), time),
       ({ samples }) => samples.values.length,
     );
     const { byteCountImplausible } = accumulator.increases;
@@ -217,7 +222,7 @@ export class Tally {
           oldestTaskFirstSeen: this.#collectOldest(serverSums),
           foldedLabelSets: this.#collectFoldedLabelSets(gauges),
         },
-        this.#details?.collect(this.#ledger, served),
+        this.#details?.collect(this.#ledger, served && this.#toTimeline(served)),
       ),
       counters: this.collectCounters(served),
     };
@@ -225,8 +230,9 @@ export class Tally {
 
   /** The counters after the last commit, or as they were restored. */
   collectCounters(served?: Instant): Snapshot['counters'] {
+    const seen = served && this.#toTimeline(served);
     return Object.assign(
-      recordOf(LEDGER_COUNTERS, (counter) => this.#ledger.counters[counter].collect(served)),
+      recordOf(LEDGER_COUNTERS, (counter) => this.#ledger.counters[counter].collect(seen)),
       { taskLifetime: [this.#ledger.lifetimes.toSample([this.#serviceCode])] },
     );
   }
@@ -239,6 +245,11 @@ export class Tally {
       meteredFormats: this.#meteredFormats,
       timeline: this.#timeline,
     };
+  }
+
+  /** In whole milliseconds, which take half the digits. */
+  #toTimeline({ wallMs, monotonicMs }: Instant): Instant {
+    return { wallMs, monotonicMs: Math.round(monotonicMs + this.#timeline.offsetMs) };
   }
 
   #toGauge(value: number): readonly PlainSample[] {

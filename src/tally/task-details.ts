@@ -21,10 +21,11 @@ const MAX_NAMES = 1000;
 const RESTORED: Instant = { wallMs: 0, monotonicMs: 0 };
 
 /** The totals of a task's counters as they are persisted. */
-export interface PersistedTaskDetail {
-  readonly input: number;
-  readonly outputs: Iterable<readonly [format: string, total: number]>;
-}
+export type PersistedTaskDetail = readonly [
+  taskId: string,
+  inputTotal: number,
+  outputs: readonly (readonly [format: string, total: number])[],
+];
 
 interface TaskCounter {
   total: number;
@@ -114,22 +115,22 @@ export class TaskDetails implements TaskObserver {
   }
 
   /** The counters of the tasks that are exposed. */
-  *exportDetails(): Generator<readonly [taskId: string, detail: PersistedTaskDetail], void> {
+  *exportDetails(): Generator<PersistedTaskDetail, void> {
     for (const [id, { input, outputs }] of this.#details)
-      yield [id, { input: input.total, outputs: [...outputs].map(([format, { total }]) => [format, total]) }];
+      yield [id, input.total, Array.from(outputs, ([format, { total }]) => [format, total])];
   }
 
   /** Restores a task that an earlier process exposed, up to the limit. */
-  restore(taskId: string, { input, outputs }: PersistedTaskDetail): void {
+  restore([taskId, inputTotal, outputs]: PersistedTaskDetail): void {
     if (this.#details.size >= this.#maxTasks) return;
-    const counters = [...outputs].map(([format, total]): [string, TaskCounter] => [
+    const counters = outputs.map(([format, total]): [string, TaskCounter] => [
       format,
       { total, unseenSince: undefined },
     ]);
     this.#slots.restore(taskId, RESTORED);
     this.#details.set(taskId, {
       label: sanitizeLabelValue(taskId),
-      input: { total: input, unseenSince: undefined },
+      input: { total: inputTotal, unseenSince: undefined },
       outputs: new Map(counters),
       reading: undefined,
     });

@@ -6,7 +6,7 @@ import type { TaskRecord } from '../../support/listing-records.ts';
 import { CATALOGUE } from '../../../src/metrics/catalogue/catalogue.ts';
 import { hashTexts } from '../../support/text-hash.ts';
 import type { Snapshot } from '../../../src/tally/snapshot.ts';
-import { CODE_KEY, parseStateEntry, toCounterKey, toTaskKey } from '../../../src/tally/state-entry.ts';
+import { CODE_KEY, toCounterKey, toTaskKey } from '../../../src/tally/tally-state.ts';
 import {
   buildInputRecord,
   buildOutputRecord,
@@ -233,29 +233,25 @@ test('a record that is invalid, or comes before that of the code, is rejected', 
   const code = run.records.get(CODE_KEY) ?? '';
   const taskKey = toTaskKey({ vsId: 'server-1', id: 'a' });
   const taskValue = run.records.get(taskKey) ?? '';
-  const valid: readonly (readonly [string, string])[] = [
-    [CODE_KEY, code],
-    [taskKey, taskValue],
-    [toTaskKey({ vsId: 'server-1', id: 'with\0zero' }), taskValue],
-  ];
-  for (const [key, value] of valid) assert.notEqual(parseStateEntry(key, value), undefined, key);
+  const restorer = new TallyRun().tally.createRestorer({ wallMs: 0, monotonicMs: 0 });
+  assert.equal(restorer.finish(), false);
+  assert.equal(restorer.apply(taskKey, taskValue), false);
+  for (const invalid of [taskValue, code.slice(0, -1)])
+    assert.equal(restorer.apply(CODE_KEY, invalid), false);
+  assert.equal(restorer.apply(CODE_KEY, code), true);
+  assert.equal(restorer.apply(CODE_KEY, code), false);
   for (const [key, value] of [
     ['else', '[]'],
     ['__proto__', '[]'],
-    [CODE_KEY, taskValue],
-    [CODE_KEY, code.slice(0, -1)],
     [taskKey, code],
+    [taskKey, taskValue.slice(0, -1)],
     [taskKey, taskValue.replace('[', '["x",')],
     [toCounterKey('inputBytes'), '[["v",1,2]]'],
     ['counter\0else', '[]'],
   ] as const)
-    assert.equal(parseStateEntry(key, value), undefined, `${key}: ${value}`);
-  const restorer = new TallyRun().tally.createRestorer({ wallMs: 0, monotonicMs: 0 });
-  assert.equal(restorer.finish(), false);
-  assert.equal(restorer.apply(taskKey, taskValue), false);
-  assert.equal(restorer.apply(CODE_KEY, code), true);
-  assert.equal(restorer.apply(CODE_KEY, code), false);
+    assert.equal(restorer.apply(key, value), false, `${key}: ${value}`);
   assert.equal(restorer.apply(taskKey, taskValue), true);
+  assert.equal(restorer.apply(toTaskKey({ vsId: 'server-1', id: 'with\0zero' }), taskValue), true);
   assert.equal(restorer.finish(), true);
 });
 
