@@ -3,7 +3,7 @@ import type { ExporterMetrics } from '../metrics/exposition/exporter-metrics.ts'
 import { BackgroundTask, FirstFailure } from '../runtime/background-task.ts';
 import { mapYielding } from '../runtime/concurrency.ts';
 import type { Logger } from '../runtime/logger.ts';
-import { AccumulatorPool } from '../tally/accumulator-pool.ts';
+import { AccumulatorPool } from '../tally/accumulator.ts';
 import { Tally, type TallyOptions } from '../tally/tally.ts';
 import { PollLogger } from './poll-logger.ts';
 import { diffCodes, type CodeDiff, type PolledCode } from './polled-code.ts';

@@ -4,7 +4,7 @@ import type { ReaderPool } from '../listing/reader.ts';
 import type { PollMetrics } from '../metrics/exposition/code-metrics.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { runInTurns } from '../runtime/concurrency.ts';
-import type { AccumulatorPool } from '../tally/accumulator-pool.ts';
+import type { AccumulatorPool } from '../tally/accumulator.ts';
 import type { Instant } from '../tally/instant.ts';
 import type { PendingListing } from '../tally/pending-listing.ts';
 import type { Tally } from '../tally/tally.ts';

@@ -1,3 +1,5 @@
+import { mapYielding } from '../runtime/concurrency.ts';
+
 /** One of the processes that share the service codes: `index` counts from 0. */
 export interface Shard {
   readonly index: number;
@@ -18,4 +20,63 @@ export function formatShard({ index, count }: Shard): string {
 export function parseOrdinal(hostName: string): number | undefined {
   const [, ordinal] = /^[^.]*-(0|[1-9]\d*)(?:\.|$)/.exec(hostName) ?? [];
   return ordinal === undefined ? undefined : Number(ordinal);
+}
+
+/** About a quarter of a millisecond of work between two yields to the event loop. */
+const WEIGHTS_PER_YIELD = 20_000;
+
+/** Selects the service codes that a shard polls. */
+export async function ownCodes(
+  serviceCodes: readonly string[],
+  { index, count }: Shard,
+): Promise<ReadonlySet<string>> {
+  if (count === 1) return new Set(serviceCodes);
+  const isOwn = (serviceCode: string): boolean => selectShard(serviceCode, count) === index;
+  const chosen = await mapYielding(serviceCodes, isOwn, Math.ceil(WEIGHTS_PER_YIELD / count));
+  return new Set(serviceCodes.filter((_, at) => chosen[at] === true));
+}
+
+/**
+ * Selects the shard that polls a service code, by rendezvous hashing: the one with the highest weight for the code.
+ * A new shard takes codes from all others, and the codes of a removed shard spread over all others; nothing else
+ * moves.
+ *
+ * Shards agree without communication because each computes the same result. The function must never change: during an
+ * update, an old and a new version would poll some codes twice and others never. It uses 32-bit integers only, so that
+ * the result is the same on every platform.
+ *
+ * @param count - number of shards
+ * @returns the index of the shard, from 0
+ */
+export function selectShard(serviceCode: string, count: number): number {
+  const hash = hashServiceCode(serviceCode);
+  let owner = 0;
+  let highest = -1;
+  for (let index = 0; index < count; index += 1) {
+    const weight = computeWeight(hash, index);
+    // The first of equal weights wins, so that a new shard only takes codes for which its weight is higher.
+    if (weight <= highest) continue;
+    highest = weight;
+    owner = index;
+  }
+  return owner;
+}
+
+/** Hashes the UTF-16 code units, lone surrogates included. */
+function hashServiceCode(text: string): number {
+  let hash = text.length;
+  for (let at = 0; at < text.length; at += 1) hash = fmix32((Math.imul(hash, 31) + text.charCodeAt(at)) | 0);
+  return hash;
+}
+
+/** The odd multiplier maps different indexes to different numbers. */
+function computeWeight(hash: number, index: number): number {
+  return fmix32(hash ^ Math.imul(index + 1, 0x9e3779b1));
+}
+
+/** The finalizer of MurmurHash3: maps 32-bit integers one to one onto unsigned 32-bit integers. */
+function fmix32(value: number): number {
+  const first = Math.imul(value ^ (value >>> 16), 0x85ebca6b);
+  const second = Math.imul(first ^ (first >>> 13), 0xc2b2ae35);
+  return (second ^ (second >>> 16)) >>> 0;
 }

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Clock } from '../runtime/clock.ts';
 import { getErrorCode, getErrorMessage } from '../runtime/errors.ts';
 import type { Logger } from '../runtime/logger.ts';
-import { DatabaseError, type Database } from './database.ts';
+import { DatabaseError, type Database } from './level-database.ts';
 import { openLevelDatabase } from './level-database.ts';
 
 /** A change of the records in tally/tally-state.ts requires a new version. */

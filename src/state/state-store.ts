@@ -4,7 +4,7 @@ import { runInTurns } from '../runtime/concurrency.ts';
 import { runInSteps } from '../runtime/steps.ts';
 import { readLastListingMs, type StateChange } from '../tally/tally-state.ts';
 import type { Tally } from '../tally/tally.ts';
-import { DatabaseError, type Database, type StateRecord, type WriteBatch } from './database.ts';
+import { DatabaseError, type Database, type StateRecord, type WriteBatch } from './level-database.ts';
 import { isDamage, openDatabase, setAside, type OpenDatabaseOptions } from './open-database.ts';
 import { StateWriter, type StateStatistics } from './state-writer.ts';
 

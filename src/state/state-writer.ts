@@ -2,7 +2,7 @@ import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import type { Clock } from '../runtime/clock.ts';
 import { getErrorMessage } from '../runtime/errors.ts';
 import type { Logger } from '../runtime/logger.ts';
-import { DatabaseError, type Database, type WriteBatch } from './database.ts';
+import { DatabaseError, type Database, type WriteBatch } from './level-database.ts';
 
 /** The size of the files is measured at most this often. It also finds out that the folder was removed. */
 const MEASURE_INTERVAL_MS = 60_000;

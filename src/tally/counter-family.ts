@@ -1,11 +1,9 @@
 import { encodeLabelKey, OTHER } from '../listing/label-values.ts';
 import type { LabelSet, SampleColumns } from '../metrics/catalogue/sample-columns.ts';
 import type { Instant } from './instant.ts';
-import type { LabelFolding } from './label-folding.ts';
 import type { LabelSum } from '../listing/families.ts';
-import { LabelLimiter } from './label-limiter.ts';
-import { SampleBuffer } from './sample-buffer.ts';
-import { SampleCache } from './sample-cache.ts';
+import { LabelLimiter, type LabelFolding } from './label-limiter.ts';
+import { SampleBuffer, SampleCache } from './sample-cache.ts';
 
 /** A series as it is persisted. */
 export interface PersistedSeries {

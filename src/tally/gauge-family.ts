@@ -1,10 +1,8 @@
 import type { SampleColumns } from '../metrics/catalogue/sample-columns.ts';
 import type { Instant } from './instant.ts';
-import type { LabelFolding } from './label-folding.ts';
-import { LabelLimiter } from './label-limiter.ts';
+import { LabelLimiter, type LabelFolding } from './label-limiter.ts';
 import type { LabelSum } from '../listing/families.ts';
-import { SampleBuffer } from './sample-buffer.ts';
-import { SampleCache } from './sample-cache.ts';
+import { SampleBuffer, SampleCache } from './sample-cache.ts';
 
 /** The samples of a family and the number of label sets that were folded. */
 export interface LimitedSamples {

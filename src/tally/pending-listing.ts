@@ -1,7 +1,7 @@
 import { UNKNOWN } from '../listing/label-values.ts';
 import type { ListingSink, ListingTotals, TaskReading } from '../listing/listing-sink.ts';
 import type { AccountShare } from './account-budget.ts';
-import type { Accumulator, AccumulatorPool } from './accumulator-pool.ts';
+import type { Accumulator, AccumulatorPool } from './accumulator.ts';
 import { LargestTasks } from './notable-tasks.ts';
 
 /** A listing that is being read. Nothing is published until a `Tally` commits it. */

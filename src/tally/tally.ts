@@ -6,7 +6,7 @@ import { listSums, type LabelSum } from '../listing/families.ts';
 import { encodeLabelKey } from '../listing/label-values.ts';
 import { recordInSteps, recordOf } from '../runtime/record-of.ts';
 import { AccountBudget, type AccountShare } from './account-budget.ts';
-import { AccumulatorPool } from './accumulator-pool.ts';
+import { AccumulatorPool } from './accumulator.ts';
 import {
   LEDGER_COUNTERS,
   isLedgerGauge,
@@ -16,7 +16,7 @@ import {
   type ListingGauge,
 } from './family-keys.ts';
 import type { Instant } from './instant.ts';
-import { LabelFolding } from './label-folding.ts';
+import { LabelFolding } from './label-limiter.ts';
 import { GaugeFamily, type LimitedSamples } from './gauge-family.ts';
 import { ExpectedTasks, type Expectation } from './expectations.ts';
 import { DEFAULT_LEDGER_SETTINGS, Ledger, type LedgerSettings } from './ledger/ledger.ts';
@@ -29,7 +29,6 @@ import {
   selectMostWatched,
 } from './pending-listing.ts';
 import { nameNotableTasks } from './notable-tasks.ts';
-import { PendingCommit } from './pending-commit.ts';
 import { RecentServers } from './recent-servers.ts';
 import type { Snapshot } from './snapshot.ts';
 import {
@@ -102,7 +101,7 @@ export class Tally {
     this.#details = options.perTask ? new TaskDetails(serviceCode, options.maxTasks) : undefined;
     const ledgerSettings = { ...DEFAULT_LEDGER_SETTINGS, ...options };
     const accountBudget = options.accountBudget ?? new AccountBudget();
-    this.#ledger = new Ledger({ ...ledgerSettings, accountBudget, observer: this.#details });
+    this.#ledger = new Ledger({ ...ledgerSettings, accountBudget, details: this.#details });
     if (options.accountBudget === undefined) accountBudget.add(this.#ledger.accountShare);
     this.#rememberTasksForMs = ledgerSettings.rememberTasksForMs;
   }
@@ -305,5 +304,38 @@ export class Tally {
       labels: [this.#serviceCode, CATALOGUE[family].name],
       value: counts.get(family) ?? 0,
     }));
+  }
+}
+
+/**
+ * A commit that has begun. It can only be completed: after an abort, too, because the listing is good. Its steps may be
+ * run in turns of the event loop. A caller that needs the state of the tally meanwhile runs the remaining steps first.
+ */
+export class PendingCommit implements Iterator<ItemCount, Snapshot> {
+  #state: { readonly steps: Iterator<ItemCount, Snapshot> } | { readonly snapshot: Snapshot };
+
+  constructor(steps: Iterator<ItemCount, Snapshot>) {
+    this.#state = { steps };
+  }
+
+  get isComplete(): boolean {
+    return 'snapshot' in this.#state;
+  }
+
+  /** Runs the next step. */
+  next(): IteratorResult<ItemCount, Snapshot> {
+    if ('snapshot' in this.#state) return { done: true, value: this.#state.snapshot };
+    const step = this.#state.steps.next();
+    // The steps hold the whole listing.
+    if (step.done === true) this.#state = { snapshot: step.value };
+    return step;
+  }
+
+  /** Runs all steps that are left. */
+  complete(): Snapshot {
+    for (;;) {
+      const step = this.next();
+      if (step.done === true) return step.value;
+    }
   }
 }

@@ -7,10 +7,8 @@ import type { Sums } from '../listing/families.ts';
 import { OTHER, sanitizeLabelValue, UNKNOWN } from '../listing/label-values.ts';
 import type { TaskReading } from '../listing/listing-sink.ts';
 import type { TaskIndex } from '../listing/task-index.ts';
-import type { Ledger } from './ledger/ledger.ts';
-import { hasFlag, TaskFlag } from './ledger/task-account.ts';
-import type { TaskObserver } from './task-observer.ts';
-import { SampleBuffer } from './sample-buffer.ts';
+import { hasFlag, TaskFlag, type TaskAccount } from './ledger/task-account.ts';
+import { SampleBuffer } from './sample-cache.ts';
 import { SampleCache } from './sample-cache.ts';
 import { SlotTable } from './slot-table.ts';
 
@@ -52,6 +50,11 @@ interface TaskItem {
   readonly reading: TaskReading;
 }
 
+/** Finds the accounts of tasks. */
+interface AccountIndex {
+  getTask(reading: TaskReading): TaskAccount | undefined;
+}
+
 interface TasksOfListing {
   readonly tasks: TaskIndex<TaskReading>;
   readonly sums: Sums;
@@ -61,7 +64,7 @@ interface TasksOfListing {
  * The families per task, for a limited number of tasks: those with the most connections, then those with the highest
  * input. Tasks are selected by id alone, because an id is the label of their series.
  */
-export class TaskDetails implements TaskObserver {
+export class TaskDetails {
   readonly #maxTasks: number;
   readonly #slots: SlotTable<TaskItem>;
   readonly #nameSlots = new SlotTable<NameItem>({
@@ -136,12 +139,13 @@ export class TaskDetails implements TaskObserver {
     });
   }
 
-  onInput(task: TaskReading, bytes: number): void {
+  /** Adds what a task gained. */
+  addInput(task: TaskReading, bytes: number): void {
     const detail = this.#getDetail(task);
     if (detail !== undefined) detail.input.total += bytes;
   }
 
-  onOutput(task: TaskReading, format: string, bytes: number): void {
+  addOutput(task: TaskReading, format: string, bytes: number): void {
     const detail = this.#getDetail(task);
     if (detail === undefined) return;
     const found = detail.outputs.get(format);
@@ -154,7 +158,7 @@ export class TaskDetails implements TaskObserver {
    * The samples of all families, after the ledger has taken the same readings; `served` is the commit that the last scrape
    * was answered with.
    */
-  collect(ledger: Pick<Ledger, 'getTask'>, served: Instant | undefined): Record<TaskFamily, SampleColumns> {
+  collect(ledger: AccountIndex, served: Instant | undefined): Record<TaskFamily, SampleColumns> {
     const families = recordOf(TASK_FAMILIES, () => new SampleBuffer());
     const exposedLabels = new Set<string>();
     for (const detail of this.#details.values()) {

@@ -14,7 +14,7 @@ import { linkAbort, type LinkedAbort } from '../runtime/abort.ts';
 import type { BuildInfo } from '../runtime/build-info.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { MAX_WAITING_SCRAPES } from '../runtime/limits.ts';
-import { selectShard } from '../sharding/rendezvous.ts';
+import { selectShard } from '../sharding/shard.ts';
 import { formatShard, type Shard } from '../sharding/shard.ts';
 import { listExpectedTasks, type ExpectedTask } from '../tally/expectations.ts';
 import { FairShare, GaveWayError } from './fair-share.ts';

@@ -1,6 +1,6 @@
 import { LISTING_SUMS, listSums } from '../../src/listing/families.ts';
 import type { ListingTotals } from '../../src/listing/listing-sink.ts';
-import { AccumulatorPool } from '../../src/tally/accumulator-pool.ts';
+import { AccumulatorPool } from '../../src/tally/accumulator.ts';
 import { listServers, listWatchedFormats } from '../../src/tally/pending-listing.ts';
 import type { CollectedRecords } from './listing-oracle.ts';
 import { RecordListing } from './record-listing.ts';

@@ -1,4 +1,4 @@
-import { DatabaseError, type Database, type WriteBatch } from '../../src/state/database.ts';
+import { DatabaseError, type Database, type WriteBatch } from '../../src/state/level-database.ts';
 
 /** A disk with one database, in memory. It outlives the processes that open the database; it can fail and hang. */
 export class MemoryDisk {

@@ -7,7 +7,7 @@ import {
 } from '../../src/listing/reader.ts';
 import { createReaderLimits, type ReaderLimits } from '../../src/listing/reader-limits.ts';
 import { loadReaderModule } from '../../src/poller/reader-module.ts';
-import { AccumulatorPool } from '../../src/tally/accumulator-pool.ts';
+import { AccumulatorPool } from '../../src/tally/accumulator.ts';
 import { DEFAULT_MAX_LABEL_SETS } from '../../src/tally/tally.ts';
 import { PendingListing } from '../../src/tally/pending-listing.ts';
 

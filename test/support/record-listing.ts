@@ -17,7 +17,7 @@ import type {
 } from '../../src/listing/listing-sink.ts';
 import { TaskIndex } from '../../src/listing/task-index.ts';
 import { recordOf } from '../../src/runtime/record-of.ts';
-import type { Accumulator, AccumulatorPool } from '../../src/tally/accumulator-pool.ts';
+import type { Accumulator, AccumulatorPool } from '../../src/tally/accumulator.ts';
 import type { InputRecord, OutputRecord, StreamRecord, TaskRecord, UserRecord } from './listing-records.ts';
 import { hashTexts } from './text-hash.ts';
 

@@ -9,7 +9,7 @@ import {
 import type { Instant } from '../../src/tally/instant.ts';
 import type { Snapshot } from '../../src/tally/snapshot.ts';
 import { Tally, type TallyOptions } from '../../src/tally/tally.ts';
-import { AccumulatorPool } from '../../src/tally/accumulator-pool.ts';
+import { AccumulatorPool } from '../../src/tally/accumulator.ts';
 import type { TaskRecord, UserRecord } from './listing-records.ts';
 import { RecordListing } from './record-listing.ts';
 

@@ -1,6 +1,5 @@
 import { NO_STATIC_LABELS } from '../../metrics/catalogue/family.ts';
-import { ownCodes } from '../../sharding/own-codes.ts';
-import type { Shard } from '../../sharding/shard.ts';
+import { ownCodes, type Shard } from '../../sharding/shard.ts';
 import type { Problem } from '../config-error.ts';
 import { describeKind, expectedFound, formatValue } from '../config-error.ts';
 import type { ServiceCodeSettings } from '../configuration.ts';

@@ -5,19 +5,19 @@ import { Histogram } from '../../metrics/catalogue/histogram.ts';
 import { recordOf } from '../../runtime/record-of.ts';
 import { runInSteps, type ItemCount } from '../../runtime/steps.ts';
 import type { AccountBudget, AccountShare } from '../account-budget.ts';
-import type { Accumulator } from '../accumulator-pool.ts';
+import type { Accumulator } from '../accumulator.ts';
 import { CounterFamily } from '../counter-family.ts';
 import { isOutputCounter, LEDGER_COUNTERS, type LedgerCounter } from '../family-keys.ts';
 import type { Instant } from '../instant.ts';
-import { LabelFolding } from '../label-folding.ts';
-import type { TaskObserver } from '../task-observer.ts';
+import { LabelFolding } from '../label-limiter.ts';
+import type { TaskDetails } from '../task-details.ts';
 import { TaskIndex } from '../../listing/task-index.ts';
 import { createMeter, type Meter, type MeterTimes } from './account.ts';
 import { DepartedAccounts, type TaskKey } from './departed-accounts.ts';
 import { findContinuedAccount } from './moves.ts';
 import { updateParts, type PartsUpdate } from './part-accounts.ts';
 import { ServerSums, type ServerSum } from './server-sums.ts';
-import { updateStalls } from './stalls.ts';
+import { updateStalls } from './server-sums.ts';
 import {
   countAccounts,
   createTaskAccount,
@@ -50,7 +50,7 @@ export interface LedgerOptions extends LedgerSettings {
   readonly maxLabelSets: number;
   readonly stallAfterMs: number;
   readonly pollIntervalMs: number;
-  readonly observer: TaskObserver | undefined;
+  readonly details: TaskDetails | undefined;
   /** Shared by all service codes. */
   readonly accountBudget: AccountBudget;
 }
@@ -122,7 +122,7 @@ export class Ledger {
   pollIntervalMs: number;
   readonly #settings: LedgerSettings;
   readonly lifetimes = new Histogram(CATALOGUE.taskLifetime.buckets);
-  readonly #observer: TaskObserver | undefined;
+  readonly #details: TaskDetails | undefined;
   readonly #accounts = new TaskIndex<TaskAccount>();
   /** Accounts of the tasks of the last good listing. */
   #live: TaskAccount[] = [];
@@ -146,7 +146,7 @@ export class Ledger {
     this.#settings = options;
     const onForget = (account: TaskAccount): void => this.#accounts.delete(account);
     this.#departed = new DepartedAccounts(options.rememberTasksForMs, options.accountBudget, onForget);
-    this.#observer = options.observer;
+    this.#details = options.details;
   }
 
   get accountShare(): AccountShare {
@@ -322,7 +322,7 @@ export class Ledger {
     server.inputBytes.add(bytes);
     if (reading.protocol !== undefined)
       accumulator.increases.protocolInputBytes.at(reading.protocol).add(bytes);
-    this.#observer?.onInput(reading, bytes);
+    this.#details?.addInput(reading, bytes);
     if (hasInput(reading)) setFlag(account, TaskFlag.hasFlowed, true);
     // Without a valid value the input may flow.
     return gainedBytes === undefined || inputMeter.growingCount > growingCount;
@@ -334,7 +334,7 @@ export class Ledger {
     account.outputs = updateParts(account.outputs, reading.outputs, update, (output, bytes) => {
       outputs.add(output.outputRow, 'httpOutputBytes', bytes);
       renditions.add(output.renditionRow, 'renditionHttpOutputBytes', bytes);
-      this.#observer?.onOutput(reading, outputs.getLabel(output.outputRow, 'format'), bytes);
+      this.#details?.addOutput(reading, outputs.getLabel(output.outputRow, 'format'), bytes);
     });
   }
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { systemClock } from '../../../src/runtime/clock.ts';
-import { selectShard } from '../../../src/sharding/rendezvous.ts';
+import { selectShard } from '../../../src/sharding/shard.ts';
 import { startSimulator } from '../../../src/simulator/server.ts';
 import { createWorld } from '../../../src/simulator/world.ts';
 import { isInstalled } from '../../support/installed-programs.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { cpSync, readdirSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import type { Database } from '../../../src/state/database.ts';
+import type { Database } from '../../../src/state/level-database.ts';
 import { openLevelDatabase } from '../../../src/state/level-database.ts';
 import { TemporaryFolder } from '../../support/temporary-folder.ts';
 

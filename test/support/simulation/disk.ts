@@ -1,4 +1,4 @@
-import type { Database, WriteBatch } from '../../../src/state/database.ts';
+import type { Database, WriteBatch } from '../../../src/state/level-database.ts';
 import { MemoryDisk } from '../memory-disk.ts';
 
 /** Batches that a power loss can take back. */

@@ -4,8 +4,8 @@ import { ExporterMetrics } from '../../../src/metrics/exposition/exporter-metric
 import type { PolledCode } from '../../../src/poller/polled-code.ts';
 import { createTally, Poller } from '../../../src/poller/poller.ts';
 import { createLogger } from '../../../src/runtime/logger.ts';
-import { ownCodes } from '../../../src/sharding/own-codes.ts';
-import { DatabaseError } from '../../../src/state/database.ts';
+import { ownCodes } from '../../../src/sharding/shard.ts';
+import { DatabaseError } from '../../../src/state/level-database.ts';
 import { StateStore } from '../../../src/state/state-store.ts';
 import type { Snapshot } from '../../../src/tally/snapshot.ts';
 import { UpstreamError } from '../../../src/upstream/errors.ts';

@@ -5,7 +5,7 @@ import { pathToFileURL } from 'node:url';
 import { ReadError } from '../../../src/listing/engine/read-error.ts';
 import { ListingReader } from '../../../src/listing/reader.ts';
 import { loadReaderModule, ReaderModuleError } from '../../../src/poller/reader-module.ts';
-import { AccumulatorPool } from '../../../src/tally/accumulator-pool.ts';
+import { AccumulatorPool } from '../../../src/tally/accumulator.ts';
 import { PendingListing } from '../../../src/tally/pending-listing.ts';
 import { viewListing } from '../../support/listing-view.ts';
 import { createReaderPool, POLLED_CODE, readInChunks } from '../../support/read-listing.ts';

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { DatabaseError } from '../../../src/state/database.ts';
+import { DatabaseError } from '../../../src/state/level-database.ts';
 import { StateStore } from '../../../src/state/state-store.ts';
-import { AccumulatorPool } from '../../../src/tally/accumulator-pool.ts';
+import { AccumulatorPool } from '../../../src/tally/accumulator.ts';
 import { Tally } from '../../../src/tally/tally.ts';
 import { RecordListing } from '../../support/record-listing.ts';
 import { deferred } from '../../support/deferred.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { LabelSet } from '../../../src/metrics/catalogue/sample-columns.ts';
-import { SampleBuffer } from '../../../src/tally/sample-buffer.ts';
+import { SampleBuffer } from '../../../src/tally/sample-cache.ts';
 import { SampleCache } from '../../../src/tally/sample-cache.ts';
 
 const A = ['a'];

@@ -14,7 +14,7 @@ import {
   TallyRun,
   readValues,
 } from '../../support/tally-run.ts';
-import { AccumulatorPool } from '../../../src/tally/accumulator-pool.ts';
+import { AccumulatorPool } from '../../../src/tally/accumulator.ts';
 import { RecordListing } from '../../support/record-listing.ts';
 
 const createListing = (): RecordListing => new RecordListing(new AccumulatorPool());

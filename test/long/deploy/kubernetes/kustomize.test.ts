@@ -6,7 +6,7 @@ import { test, type TestContext } from 'node:test';
 import { StatefulSet } from 'kubernetes-models/apps/v1';
 import { NetworkPolicy } from 'kubernetes-models/networking.k8s.io/v1';
 import { ConfigMap } from 'kubernetes-models/v1';
-import { selectShard } from '../../../../src/sharding/rendezvous.ts';
+import { selectShard } from '../../../../src/sharding/shard.ts';
 import { assertGolden } from '../../../support/fixtures.ts';
 import { isInstalled } from '../../../support/installed-programs.ts';
 import { repositoryPath, readRepositoryFile } from '../../../support/repository.ts';

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { parseCommandLine } from '../../../../src/commands/command-line.ts';
 import { ConfigurationSource } from '../../../../src/config/configuration-source.ts';
 import { formatSummary } from '../../../../src/config/summary.ts';
-import { selectShard } from '../../../../src/sharding/rendezvous.ts';
+import { selectShard } from '../../../../src/sharding/shard.ts';
 import {
   loadConfiguration,
   loadWithSources,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { LabelSums } from '../../../src/tally/label-sums.ts';
-import { AccumulatorPool } from '../../../src/tally/accumulator-pool.ts';
+import { LabelSums } from '../../../src/tally/accumulator.ts';
+import { AccumulatorPool } from '../../../src/tally/accumulator.ts';
 
 /** More label sets than a tree keeps. */
 const MANY = 10_000;
