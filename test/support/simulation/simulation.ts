@@ -227,7 +227,7 @@ export class Simulation {
     if (task.hasNamesake || hasBegunAgain(task) || !this.#isListedAsNow(task)) return;
     // A service that fails over starts the task on another server.
     if (!this.#getAudit(task.serviceCode).isDoubtful(task) && this.#random.chance(0.3))
-      task.server = this.#random.pick(this.#world.servers);
+      this.#moveTo(task, this.#random.pick(this.#world.servers));
     this.#note(`${task.id} begins again on ${task.server}`);
     for (const thing of task.metered) thing.forgotten = thing.carried;
   }
@@ -268,8 +268,13 @@ export class Simulation {
     if (task.hasNamesake || this.#getAudit(task.serviceCode).isDoubtful(task)) return;
     // The account that it left where it began again must not be mistaken for its own.
     if (task.metered.some(({ carried, forgotten }) => forgotten > 0 && carried > 1.5 * forgotten)) return;
-    task.server = this.#random.pick(this.#world.servers);
+    this.#moveTo(task, this.#random.pick(this.#world.servers));
     this.#note(`${task.id} moves to ${task.server}`);
+  }
+
+  #moveTo(task: SimulatedTask, server: string): void {
+    task.hasMoved ||= task.server !== server;
+    task.server = server;
   }
 
   /** Whether the last listing of a task has shown it as the service would now. */
@@ -283,8 +288,7 @@ export class Simulation {
     const task = this.#pickTask();
     const audit = this.#getAudit(task.serviceCode);
     const known = audit.tasks.get(task);
-    if (task.hasNamesake || hasBegunAgain(task) || known?.server !== task.server || audit.isDoubtful(task))
-      return;
+    if (task.hasNamesake || task.hasMoved || known?.server !== task.server || audit.isDoubtful(task)) return;
     // The other task must not grow to its value while the exporter is down.
     if (known.accounts.some(({ seen }) => seen < 12e9)) return;
     this.#world.start(task.serviceCode, 0, task);

@@ -42,6 +42,8 @@ export interface SimulatedTask {
   /** Listings for which the service leaves it out. */
   hiddenFor: number;
   hasNamesake: boolean;
+  /** Whether it may have left an account under another server. */
+  hasMoved: boolean;
   isOver: boolean;
 }
 
@@ -115,6 +117,7 @@ export class World {
       server: random.pick(servers),
       hiddenFor: 0,
       hasNamesake: namesake !== undefined,
+      hasMoved: false,
       isOver: false,
     };
     if (namesake !== undefined) namesake.hasNamesake = true;
