@@ -88,7 +88,8 @@ export class ListingSource {
     const known = audit.tasks.get(task);
     if (!random.chance(0.03) || known === undefined || !this.#canBeWrong(entry, audit)) return entry;
     const leapBytes = MIN_LEAP_BYTES + random.integer(MAX_LEAP_BYTES - MIN_LEAP_BYTES);
-    const isLeap = known.accounts.every((account) => leapBytes > this.#measureGrowth(account));
+    const isLeap =
+      !hasEqualParts(task) && known.accounts.every((account) => leapBytes > this.#measureGrowth(account));
     const [kind, toValue] = random.pick([
       ['zero', () => 0],
       ['dip', (base: number) => (hasEqualParts(task) ? 0 : Math.floor(base * random.next()))],

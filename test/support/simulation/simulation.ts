@@ -285,15 +285,20 @@ export class Simulation {
 
   /** Another task with the same id on another server, while the first one may be listed or not. */
   #startNamesake(): void {
-    const task = this.#pickTask();
-    const audit = this.#getAudit(task.serviceCode);
-    const known = audit.tasks.get(task);
-    if (task.hasNamesake || task.hasMoved || known?.server !== task.server || audit.isDoubtful(task)) return;
-    // The other task must not grow to its value while the exporter is down.
-    if (known.accounts.some(({ seen }) => seen < 12e9)) return;
+    const tasks = this.#world.tasks.filter((task) => this.#canHaveNamesake(task));
+    if (tasks.length === 0) return;
+    const task = this.#random.pick(tasks);
     this.#world.start(task.serviceCode, 0, task);
     if (this.#random.chance(0.7)) task.hiddenFor = 1 + this.#random.integer(5);
     this.#note(`namesake of ${task.id}, ${task.hiddenFor > 0 ? 'instead' : 'beside'}`);
+  }
+
+  /** The other task must not grow to the value of this one while the exporter is down. */
+  #canHaveNamesake(task: SimulatedTask): boolean {
+    const audit = this.#getAudit(task.serviceCode);
+    const known = audit.tasks.get(task);
+    if (task.hasNamesake || task.hasMoved || known?.server !== task.server) return false;
+    return !audit.isDoubtful(task) && known.accounts.every(({ seen, forgotten }) => seen - forgotten > 12e9);
   }
 
   /** The disk is full or hangs, or works again. */
