@@ -186,6 +186,24 @@ test('a stop writes what could not be written before', async () => {
   assert.equal((await startProcess(disk)).count(), 100);
 });
 
+test('a stop waits for a disk that hangs, and writes everything when it answers', async () => {
+  const disk = new MemoryDisk();
+  const first = await startProcess(disk);
+  await first.publish(1000);
+  const hang = deferred();
+  disk.hang = hang.promise;
+  void first.publish(1100);
+  let isStopped = false;
+  const stopped = first.store[Symbol.asyncDispose]().then(() => {
+    isStopped = true;
+  });
+  await settle();
+  assert.equal(isStopped, false);
+  hang.resolve();
+  await stopped;
+  assert.equal((await startProcess(disk)).count(), 100);
+});
+
 test('the state of a code that is not configured is kept for state.retain after its last listing', async () => {
   const lastListingMs = 2 * STEP_MS;
   for (const [awayMs, expected] of [
