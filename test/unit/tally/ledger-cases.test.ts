@@ -45,17 +45,6 @@ test('case 1: an input that leaves a merge and returns adds nothing', () => {
   assert.deepEqual(resetCounts(snapshot), { input: 0, http_output: 0 });
 });
 
-test('case 1: inputs of one URL and user are matched by value', () => {
-  const snapshot = commitAll(new TallyRun(), [
-    [mergingTask([1, 1000], [1, 5000])],
-    [mergingTask([1, 5000])],
-    [mergingTask([1, 5010], [1, 1000])],
-    [mergingTask([1, 1001], [1, 5010])],
-  ]);
-  assert.deepEqual(readValues(snapshot, 'inputBytes'), { 'server-1': 11 });
-  assert.deepEqual(resetCounts(snapshot), { input: 0, http_output: 0 });
-});
-
 test('case 2: a task that is absent for 11 listings resumes its account', () => {
   const run = new TallyRun();
   const task = (bytes: number) => [
@@ -126,18 +115,6 @@ test('beyond the budget, the largest service code gets no account for its surplu
   });
 });
 
-test('case 3: a lifetime value after an empty first listing is implausible, and the new baseline', () => {
-  const output = (bytes: number) => [buildOutputRecord({ httpOutputBytes: bytes })];
-  const snapshot = commitAll(new TallyRun(), [
-    [],
-    [buildTaskRecord({ inputBytes: TB, outputs: output(TB) })],
-    [buildTaskRecord({ inputBytes: TB + 5, outputs: output(TB + 7) })],
-  ]);
-  assert.deepEqual(readValues(snapshot, 'inputBytes'), { 'server-1': 5 });
-  assert.deepEqual(readValues(snapshot, 'httpOutputBytes'), { 'server-1 flv': 7 });
-  assert.deepEqual(readValues(snapshot, 'byteCountImplausible'), { input: 1, http_output: 1 });
-});
-
 test('case 3: the first valid value of a field that was missing is a baseline', () => {
   const task = (inputBytes: number | undefined, httpOutputBytes: number | undefined) => [
     buildTaskRecord({ inputBytes, outputs: [buildOutputRecord({ httpOutputBytes })] }),
@@ -153,15 +130,6 @@ test('case 3: the first valid value of a field that was missing is a baseline', 
     assert.deepEqual(readValues(snapshot, 'httpOutputBytes'), { 'server-1 flv': 2 });
     assert.deepEqual(readValues(snapshot, 'byteCountImplausible'), { input: 0, http_output: 0 });
   }
-});
-
-test('case 7: equal outputs are matched by value', () => {
-  const task = (...bytes: readonly number[]) => [
-    buildTaskRecord({ outputs: bytes.map((httpOutputBytes) => buildOutputRecord({ httpOutputBytes })) }),
-  ];
-  const snapshot = commitAll(new TallyRun(), [task(1000, 500), task(1000), task(500, 1000), task(500)]);
-  assert.deepEqual(readValues(snapshot, 'httpOutputBytes'), { 'server-1 flv': 0 });
-  assert.deepEqual(resetCounts(snapshot), { input: 0, http_output: 0 });
 });
 
 test('case 7: outputs in two folders are two outputs', () => {
@@ -182,20 +150,6 @@ test('case 8: an output whose tag changes keeps its account', () => {
   ];
   const snapshot = commitAll(new TallyRun(), [task('a', 1e6), task('b', 1e6 + 5)]);
   assert.deepEqual(readValues(snapshot, 'httpOutputBytes'), { 'server-1 flv': 5 });
-});
-
-test('case 9: when the source of the input bytes alternates, growth counts once', () => {
-  const task = (inputBytes: number) => buildTaskRecord({ inputBytes });
-  const snapshot = commitAll(new TallyRun(), [
-    [task(1000)],
-    [mergingTask([1, 900])],
-    [task(1100)],
-    [mergingTask([1, 1050])],
-    [mergingTask([1, 1060])],
-    [task(1300)],
-  ]);
-  assert.deepEqual(readValues(snapshot, 'inputBytes'), { 'server-1': 300 });
-  assert.deepEqual(resetCounts(snapshot), { input: 0, http_output: 0 });
 });
 
 test('case 10: one id on two servers is two tasks, in any order', () => {
@@ -308,22 +262,6 @@ test('case 17: folding replaces the least bounded label first', () => {
       assert.equal(sumValues(Object.fromEntries(ofFormat)), 40 * each, `${family} ${format}`);
     }
   }
-});
-
-test('case 19: a single listing with 2^53 − 1 bytes adds nothing', () => {
-  const task = (bytes: number) => [
-    buildTaskRecord({ inputBytes: bytes, outputs: [buildOutputRecord({ httpOutputBytes: bytes })] }),
-  ];
-  const snapshot = commitAll(new TallyRun(), [
-    task(TB),
-    task(Number.MAX_SAFE_INTEGER),
-    task(TB),
-    task(TB + 3),
-  ]);
-  assert.deepEqual(readValues(snapshot, 'inputBytes'), { 'server-1': 3 });
-  assert.deepEqual(readValues(snapshot, 'httpOutputBytes'), { 'server-1 flv': 3 });
-  const implausible = readValues(snapshot, 'byteCountImplausible');
-  assert.deepEqual(implausible, { input: 1, http_output: 1 });
 });
 
 test('case 21: the vs_id __other__ is not counted as folded', () => {
