@@ -18,6 +18,10 @@ export const SWITCHES = [
     '--explain',
     'With once: instead of metrics, print what happened in each poll, and suggest remedies for failures.',
   ],
+  [
+    '--try-signing',
+    'With once: explain each poll and, if the service rejects it, try other signatures; print the accepted settings.',
+  ],
   ['--only=<service code>', 'With once: poll only this service code of the configuration. May be repeated.'],
   ['--version', 'Print the version and exit.'],
   ['-h, --help', 'Print this help and exit.'],
@@ -51,13 +55,17 @@ const INDENT = '        ';
 /** What a command says before the flags that it shares with the others. */
 const COMMAND_HELP = {
   once: [
-    'Usage: xvs-exporter once [--explain] [--only=<service code>] [flags]',
+    'Usage: xvs-exporter once [--explain] [--try-signing] [--only=<service code>] [flags]',
     '',
     'Polls every service code once and prints the metrics. Exits with 1 if a service code failed.',
     '',
     ...formatFlag(
       '--explain',
       'Instead of metrics, print what happened in each poll, what tasks.name can find, and remedies for failures.',
+    ),
+    ...formatFlag(
+      '--try-signing',
+      'Explain and, if the service rejects the request, try other signatures; print the accepted settings.',
     ),
     ...formatFlag(
       '--only=<service code>',

@@ -3,6 +3,7 @@ import { expectedFound, formatValue, throwIfAny } from '../config/config-error.t
 import type { Configuration } from '../config/configuration.ts';
 import { formatUnknownVariables } from '../config/sources.ts';
 import { observePoll } from '../diagnostics/observe-poll.ts';
+import { isRejected } from '../diagnostics/remedies.ts';
 import { formatReport } from '../diagnostics/report.ts';
 import { Exposition } from '../metrics/exposition/exposition.ts';
 import { withTotals } from '../metrics/catalogue/sample-columns.ts';
@@ -16,6 +17,7 @@ import { DecodingBudget } from '../upstream/decoding-budget.ts';
 import type { CommandIo } from './command.ts';
 import type { CommandLine } from './command-line.ts';
 import { formatCommandHelp } from './help.ts';
+import { trySigning } from './try-signing.ts';
 import { withConfiguration } from './with-configuration.ts';
 
 /**
@@ -28,7 +30,9 @@ export const once = withConfiguration(
     const { stdout, stderr, log, clock, signal } = io;
     stderr.write(formatUnknownVariables(unknownVariables));
     if (serviceCodes.length === 0) stderr.write(formatNoServiceCodes(shard));
-    if (switches.has('explain')) return await explainPolls(configuration, build, io);
+    const isTryingSigning = switches.has('try-signing');
+    if (isTryingSigning || switches.has('explain'))
+      return await explainPolls(configuration, build, io, isTryingSigning);
     const logger = createLogger({ ...configuration.log, destination: log });
     await using exporter = createExporter(configuration, { clock, logger, log, build });
     await exporter.poller.pollOnce(signal);
@@ -37,7 +41,7 @@ export const once = withConfiguration(
     return exporter.store.states.every(({ isUp }) => isUp === true) ? 0 : 1;
   },
   {
-    switches: ['explain'],
+    switches: ['explain', 'try-signing'],
     lists: ['only'],
     help: formatCommandHelp('once'),
     select: selectServiceCodes,
@@ -70,11 +74,16 @@ export function selectServiceCodes(configuration: Configuration, { lists }: Comm
   };
 }
 
-/** Polls the service codes one after the other and prints a report of each poll. Returns the exit code. */
+/**
+ * Polls the service codes one after the other and prints a report of each poll. Returns the exit code.
+ *
+ * @param isTryingSigning - after a rejection, also polls with other signatures
+ */
 export async function explainPolls(
   { upstream, signing, serviceCodes, metrics }: Configuration,
   build: BuildInfo,
   { stdout, clock, signal }: Pick<CommandIo, 'stdout' | 'clock' | 'signal'>,
+  isTryingSigning = false,
 ): Promise<number> {
   await using client = new UpstreamClient({
     ...upstream,
@@ -85,9 +94,14 @@ export async function explainPolls(
   const readers = openReaderPool(metrics.maxLabelSets);
   let failedCount = 0;
   for (const [index, target] of serviceCodes.entries()) {
-    const observation = await observePoll({ ...target, signing }, { client, readers, clock, signal });
+    const poll = (scheme = signing) =>
+      observePoll({ ...target, signing: scheme }, { client, readers, clock, signal });
+    const observation = await poll();
     stdout.write(`${index === 0 ? '' : '\n'}${formatReport(observation, clock.now())}`);
     if (observation.failure !== undefined) failedCount += 1;
+    if (!isTryingSigning || !isRejected(observation)) continue;
+    const result = await trySigning(signing, async (scheme) => (await poll(scheme)).failure === undefined);
+    stdout.write(`  signatures    ${result}\n`);
   }
   return failedCount === 0 ? 0 : 1;
 }

@@ -197,7 +197,7 @@ const DIAGNOSES: Readonly<Record<string, Diagnosis>> = {
       const code =
         failure?.reason === 'api_error' ? `ret ${ret ?? 'unknown'}` : `HTTP status ${response?.status ?? ''}`;
       const isClockGood = clock !== undefined && minClockOffsetMs(clock) <= CLOCK_TOLERANCE_MS;
-      return `The service rejected the request with ${code}. Most likely the secret does not belong to this service code, or the service does not have the code.${isClockGood ? ' The clocks agree.' : ''} If both are right, compare the string to sign with the one that the service signs (signing.template).`;
+      return `The service rejected the request with ${code}. Most likely the secret does not belong to this service code, or the service does not have the code.${isClockGood ? ' The clocks agree.' : ''} If both are right, compare the string to sign with the one that the service signs (signing.template), or let once --try-signing find its scheme.`;
     },
   },
 };
@@ -231,6 +231,6 @@ function isPauseRequested(response: Symptoms['response']): boolean {
 }
 
 /** Whether the service understood the request and rejected it. */
-function isRejected({ failure, response }: Symptoms): boolean {
+export function isRejected({ failure, response }: Pick<Symptoms, 'failure' | 'response'>): boolean {
   return failure?.reason === 'api_error' || response?.status === 401 || response?.status === 403;
 }

@@ -45,7 +45,13 @@ async function explain(
     env = {},
     args = [],
     clock = systemClock,
-  }: { env?: Record<string, string>; args?: readonly string[]; clock?: Clock } = {},
+    isTryingSigning = false,
+  }: {
+    env?: Record<string, string>;
+    args?: readonly string[];
+    clock?: Clock;
+    isTryingSigning?: boolean;
+  } = {},
 ): Promise<CommandResult> {
   const stdout = new PassThrough({ encoding: 'utf8' });
   const stderr = new PassThrough({ encoding: 'utf8' });
@@ -68,12 +74,31 @@ async function explain(
     nodeVersion: 'v0',
     runbookUrl: 'https://docs.example.com/runbook.md',
   };
-  const code = await explainPolls(configuration, build, io);
+  const code = await explainPolls(configuration, build, io, isTryingSigning);
   const text = String(stdout.read());
   assert.equal(stderr.read(), null);
   assert.doesNotMatch(text, /correct-horse|[0-9a-f]{64}|\/live\/|rtmp:\/\/|%7B/);
   return { code, text };
 }
+
+for (const [rejected, accepted] of [
+  ['--signing.timestamp-unit=s', "signing.timestamp_unit: 'ms'"],
+  ['--signing.algorithm=md5', "signing.algorithm: 'sha256'"],
+  ['--signing.template={timestamp}{path}', "signing.template: '{path}{query}{timestamp}'"],
+] as const) {
+  test(`with --try-signing, the scheme of the service is found although ${rejected}`, async (t) => {
+    const { url } = await startTestSimulator(t);
+    const { code, text } = await explain(url, { args: [rejected], isTryingSigning: true });
+    assert.equal(code, 1);
+    assert.ok(text.endsWith(`\n  signatures    accepted with ${accepted}\n`), text);
+  });
+}
+
+test('with --try-signing, a wrong secret is rejected with every variation', async (t) => {
+  const { url } = await startTestSimulator(t);
+  const { text } = await explain(url, { env: { XVS_SECRET: 'another' }, isTryingSigning: true });
+  assert.match(text, /\n {2}signatures {4}none of 18 variations was accepted; check the secret/);
+});
 
 test('a successful poll is reported from the request to the counts', async (t) => {
   const { url } = await startTestSimulator(t);
