@@ -1,7 +1,8 @@
+import { createSecureContext } from 'node:tls';
 import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
 import type { Problem } from './config-error.ts';
 import { expectedFound, formatValue } from './config-error.ts';
-import { describeSecretMistake } from './secret-text.ts';
+import { describeSecretMistake } from './schemas.ts';
 
 /** Files with thousands of service codes have a few MiB. */
 export const MAX_FILE_MIB = 64;
@@ -132,6 +133,38 @@ export async function readPem(
     location: file.location,
     message: expectedFound(`a PEM file with a ${kind}`, `${formatValue(file.path)}, which contains none`),
   };
+}
+
+/** OpenSSL's codes for a valid key of a different certificate. */
+const KEY_MISMATCH_CODES: readonly string[] = [
+  'ERR_OSSL_X509_KEY_VALUES_MISMATCH',
+  'ERR_OSSL_X509_KEY_TYPE_MISMATCH',
+];
+
+/** The error of a certificate or its key. */
+interface KeyPairMistake {
+  readonly part: 'cert' | 'key';
+  readonly message: string;
+}
+
+/** Checks that TLS can use a certificate with its key (PEM). Messages have OpenSSL's codes; its texts could quote the key. */
+export function findKeyPairMistake(cert: string, key: string): KeyPairMistake | undefined {
+  try {
+    createSecureContext({ cert });
+  } catch (error) {
+    const found = `an invalid one (${readErrorCode(error)})`;
+    return { part: 'cert', message: expectedFound('a certificate (PEM)', found) };
+  }
+  try {
+    createSecureContext({ cert, key });
+  } catch (error) {
+    const code = readErrorCode(error);
+    const found = KEY_MISMATCH_CODES.includes(code)
+      ? 'the key of a different certificate'
+      : `an invalid one (${code})`;
+    return { part: 'key', message: expectedFound('the unencrypted key of the certificate', found) };
+  }
+  return undefined;
 }
 
 /**

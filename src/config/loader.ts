@@ -1,16 +1,16 @@
 import { parseOrdinal, SINGLE_SHARD, type Shard } from '../sharding/shard.ts';
 import { ConfigError, expectedFound, formatValue, throwIfAny, type Problem } from './config-error.ts';
-import { readStaticSettings, type Configuration } from './configuration.ts';
-import { checkConstraints } from './constraints.ts';
+import { readStaticSettings, type Configuration, type ServiceCodeSettings } from './configuration.ts';
 import { readText } from './files.ts';
 import { readCodeFiles } from './service-codes/code-files.ts';
 import type { AppliedCodeFile, CodeFile, CodeFileAccess } from './service-codes/code-files.ts';
 import { findRemovedVariables } from './removed-settings.ts';
-import { resolveCodes } from './service-codes/resolution.ts';
+import { describeShortStaleAfter, resolveCodes } from './service-codes/resolution.ts';
 import { formatHowToSet } from './settings.ts';
 import { parseSettingsFile, type SettingsFile } from './settings-file.ts';
 import { mergeEntries, readEnvironmentEntries, readFlagEntries } from './sources.ts';
 import type { Environment, Flags, MergedSettings, SourceEntry } from './sources.ts';
+import { formatDuration } from './units.ts';
 import { readUpstreamSettings } from './upstream-settings.ts';
 
 /** Where a configuration comes from. */
@@ -95,4 +95,59 @@ function resolveShard({ get, locate }: MergedSettings, hostName: () => string): 
   const expected = `a name that ends in the index of the shard, -0 to -${count - 1}`;
   const message = expectedFound(expected, formatValue(name), formatHowToSet('shard.index'));
   return { location: 'host name', message };
+}
+
+/** Checks the rules between settings that are each valid. */
+function checkConstraints(
+  settings: MergedSettings,
+  codes: readonly Pick<ServiceCodeSettings, 'serviceCode' | 'intervalMs'>[],
+): readonly Problem[] {
+  return [
+    ...checkStaleAfter(settings),
+    ...checkMinAge(settings, codes),
+    ...checkClientCertificatePair(settings),
+    ...checkSigningHeaders(settings),
+  ];
+}
+
+function checkStaleAfter({ get, locate }: MergedSettings): readonly Problem[] {
+  const staleAfterMs = get('poll.stale_after');
+  const intervalMs = get('poll.interval');
+  if (staleAfterMs === undefined || staleAfterMs >= intervalMs) return [];
+  return [
+    { location: locate('poll.stale_after'), message: describeShortStaleAfter(staleAfterMs, intervalMs) },
+  ];
+}
+
+/** In scrape mode the interval is the scrape interval: a code that some scrapes do not poll would become stale. */
+function checkMinAge(
+  { get, locate }: MergedSettings,
+  codes: readonly Pick<ServiceCodeSettings, 'serviceCode' | 'intervalMs'>[],
+): readonly Problem[] {
+  const minAgeMs = get('poll.min_age');
+  const [shortest] = codes.toSorted((one, other) => one.intervalMs - other.intervalMs);
+  if (get('poll.mode') !== 'scrape' || shortest === undefined || shortest.intervalMs >= minAgeMs) return [];
+  const interval = `${formatValue(shortest.serviceCode)} (${formatDuration(shortest.intervalMs)})`;
+  const message = expectedFound(`at most the interval of service code ${interval}`, formatDuration(minAgeMs));
+  return [{ location: locate('poll.min_age'), message }];
+}
+
+function checkClientCertificatePair({ origin }: MergedSettings): readonly Problem[] {
+  const cert = origin('upstream.cert_file');
+  const key = origin('upstream.key_file');
+  const only = cert ?? key;
+  if (only === undefined || (cert !== undefined && key !== undefined)) return [];
+  const message = expectedFound('upstream.cert_file and upstream.key_file together', `only ${only.path}`);
+  return [{ location: only.locate(), message }];
+}
+
+function checkSigningHeaders({ get, origin, locate }: MergedSettings): readonly Problem[] {
+  const name = get('signing.timestamp_header');
+  if (name.toLowerCase() !== get('signing.signature_header').toLowerCase()) return [];
+  const isDefault = origin('signing.timestamp_header') === undefined;
+  const message = expectedFound(
+    'two different headers for signature and timestamp',
+    `${formatValue(name)} for both`,
+  );
+  return [{ location: locate(isDefault ? 'signing.signature_header' : 'signing.timestamp_header'), message }];
 }

@@ -25,6 +25,8 @@ export const FILE_KEYS: readonly SettingPath[] = listSettings().flatMap(([path, 
   excludedSource === 'file' ? [] : [path],
 );
 
+const GROUPS: readonly string[] = listSettingGroups().map(({ name }) => name);
+
 /** Checks keys and mappings only: values are parsed together with those of the other sources. */
 const FILE_STRUCTURE = buildFileSchema(
   new Map([
@@ -83,9 +85,9 @@ function suggestKey(key: string, prefix: string): string | undefined {
     return `set ${toEnvironmentName(path)} or ${toFlagName(path)} instead`;
   const [group = '', rest] = key.split('.');
   if (prefix === '' && rest !== undefined && isFileKey(key)) return `write ${rest} in the mapping ${group}`;
-  const homes = listSettingGroups()
-    .filter(({ name }) => isFileKey(name === '' ? key : `${name}.${key}`))
-    .map(({ name }) => (name === '' ? 'at the top level' : `in the mapping ${name}`));
+  const homes = GROUPS.filter((name) => isFileKey(name === '' ? key : `${name}.${key}`)).map((name) =>
+    name === '' ? 'at the top level' : `in the mapping ${name}`,
+  );
   if (homes.length > 0) return `write it ${homes.join(' or ')}; check the indentation`;
   const siblings = FILE_KEYS.filter((known) => known.startsWith(prefix));
   return (

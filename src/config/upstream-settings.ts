@@ -1,8 +1,7 @@
 import type { Problem } from './config-error.ts';
 import { expectedFound } from './config-error.ts';
-import { findKeyPairMistake } from './key-pair.ts';
 import type { ReadFile } from './files.ts';
-import { readPem } from './files.ts';
+import { findKeyPairMistake, readPem } from './files.ts';
 import type { Environment, MergedSettings } from './sources.ts';
 
 /** PEM texts. `cert` and `key` are either both set or both missing. */

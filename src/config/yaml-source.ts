@@ -1,4 +1,4 @@
-import type { ErrorCode, Node, Pair } from 'yaml';
+import type { ErrorCode, Node, Pair, YAMLMap } from 'yaml';
 import { isAlias, isMap, isScalar, isSeq, LineCounter, parseDocument, visit } from 'yaml';
 import type { Problem } from './config-error.ts';
 import { expectedFound, formatValue } from './config-error.ts';
@@ -87,7 +87,11 @@ export function parseYaml(
   if (value === TOO_MANY_ALIASES) {
     return { location: locateOffset(0), message: expectedFound('valid YAML', 'too many nested aliases') };
   }
-  return { value, locate: (path, isKey = false) => locateOffset(findOffset(document.contents, path, isKey)) };
+  const indexes: PairIndexes = new Map();
+  return {
+    value,
+    locate: (path, isKey = false) => locateOffset(findOffset(document.contents, path, isKey, indexes)),
+  };
 }
 
 function findDuplicateKey(items: readonly Pair[]): unknown {
@@ -114,7 +118,18 @@ function getOffset(node: unknown): number {
   return isMap(node) || isSeq(node) || isScalar(node) || isAlias(node) ? (node.range?.[0] ?? 0) : 0;
 }
 
-function findOffset(root: Node | null, path: ValuePath, isKey: boolean): number {
+/** Pairs by key, of the mappings that were searched: there may be thousands of mistakes. */
+type PairIndexes = Map<YAMLMap, ReadonlyMap<string, Pair>>;
+
+function findPair(map: YAMLMap, key: string, indexes: PairIndexes): Pair | undefined {
+  const index =
+    indexes.get(map) ??
+    new Map(map.items.flatMap((pair) => (isScalar(pair.key) ? [[String(pair.key.value), pair]] : [])));
+  indexes.set(map, index);
+  return index.get(key);
+}
+
+function findOffset(root: Node | null, path: ValuePath, isKey: boolean, indexes: PairIndexes): number {
   let node: unknown = root;
   let offset = getOffset(root);
   for (const [depth, step] of path.entries()) {
@@ -123,9 +138,7 @@ function findOffset(root: Node | null, path: ValuePath, isKey: boolean): number 
       offset = getOffset(node);
       continue;
     }
-    const pair = isMap(node)
-      ? node.items.find(({ key }) => isScalar(key) && String(key.value) === String(step))
-      : undefined;
+    const pair = isMap(node) ? findPair(node, String(step), indexes) : undefined;
     if (pair === undefined) return offset;
     const isRequestedKey = isKey && depth === path.length - 1;
     offset = getOffset(isRequestedKey || isEmpty(pair.value) ? pair.key : pair.value);

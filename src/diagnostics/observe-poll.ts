@@ -1,12 +1,13 @@
 import type { Clock } from '../runtime/clock.ts';
 import type { ReaderPool } from '../listing/reader.ts';
+import type { ListingSink, ListingTotals, RecordKind, RejectedEntry } from '../listing/listing-sink.ts';
 import { fetchListing } from '../poller/fetch-listing.ts';
 import type { ListingTarget, UpstreamClient } from '../upstream/client.ts';
 import type { RedactedRequest, RequestObserver } from '../upstream/request-observer.ts';
 import { ConnectionObserver } from './connection-observer.ts';
-import { ListingSummarizer } from './listing-summary.ts';
 import { TaskNameFinder } from './task-names.ts';
-import { describeSecret, summarizeResponse, type Observation, type ObservedBody } from './observation.ts';
+import { describeSecret, summarizeResponse } from './observation.ts';
+import type { ListingSummary, Observation, ObservedBody } from './observation.ts';
 
 interface ObserveDependencies {
   readonly client: UpstreamClient;
@@ -96,4 +97,57 @@ function detectBodyStart(chunk: Uint8Array): ObservedBody['start'] {
   if (first === undefined) return 'nothing';
   if (first === 0x7b) return 'object';
   return first === 0x3c ? 'markup' : 'other';
+}
+
+const NESTED_RECORD_NAMES: Readonly<Record<Exclude<RecordKind, 'user' | 'task'>, string>> = {
+  input: 'an input',
+  output: 'an output',
+  stream: 'a stream',
+};
+
+const NO_RECORDS: ListingSummary = {
+  users: 0,
+  tasks: 0,
+  inputs: 0,
+  outputs: 0,
+  streams: 0,
+  invalid: 0,
+  firstInvalid: [],
+  invalidFields: [],
+};
+
+/** Counts the records of a listing, and locates the first invalid ones. */
+export class ListingSummarizer implements ListingSink {
+  #summary = NO_RECORDS;
+
+  get summary(): ListingSummary {
+    return this.#summary;
+  }
+
+  setProgress(users: number, tasks: number): void {
+    this.#summary = { ...this.#summary, users, tasks };
+  }
+
+  reserveAccounts(): boolean {
+    return true;
+  }
+
+  finish({ users, taskCount, sums, invalidRecords, invalidFields, firstRejected }: ListingTotals): void {
+    this.#summary = {
+      users,
+      tasks: taskCount,
+      inputs: sums.inputs.computeTotal('inputs'),
+      outputs: sums.outputs.computeTotal('outputs'),
+      streams: sums.streams.computeTotal('streams'),
+      invalid: invalidRecords.reduce((sum, { count }) => sum + count, 0),
+      firstInvalid: firstRejected.map((entry) => ({ location: locate(entry), reason: entry.reason })),
+      invalidFields: invalidFields.map(({ record, field, count }) => ({ name: `${record}.${field}`, count })),
+    };
+  }
+}
+
+function locate({ record, index }: RejectedEntry): string {
+  if (record === 'user') return `user_list[${index}]`;
+  const task = `task_list[${index}]`;
+  return record === 'task' ? task : `${NESTED_RECORD_NAMES[record]} of ${task}`;
 }

@@ -3,11 +3,11 @@ import { ownCodes, type Shard } from '../../sharding/shard.ts';
 import type { Problem } from '../config-error.ts';
 import { describeKind, expectedFound, formatValue } from '../config-error.ts';
 import type { ServiceCodeSettings } from '../configuration.ts';
-import { describeShortStaleAfter } from '../constraints.ts';
 import type { ReadFile } from '../files.ts';
 import { readSecret } from '../files.ts';
 import { formatHowToSet, type SettingPath } from '../settings.ts';
 import type { MergedSettings } from '../sources.ts';
+import { formatDuration } from '../units.ts';
 import type { ValuePath } from '../validation.ts';
 import { keepCodes, type AppliedCodeFile, type CodeFile, type CodeList } from './code-files.ts';
 import type { ServiceCodeEntry } from './schema.ts';
@@ -273,4 +273,10 @@ async function readOwnSecret(
 function rejectBothSecrets(location: string, other: string): Problem {
   const found = `both; the secret is at ${other}`;
   return { location, message: expectedFound('either a secret or a secret file', found) };
+}
+
+/** Metrics that expire before the next poll would come and go. */
+export function describeShortStaleAfter(staleAfterMs: number, intervalMs: number): string {
+  const expected = `stale_after of at least the interval (${formatDuration(intervalMs)})`;
+  return expectedFound(expected, formatDuration(staleAfterMs));
 }

@@ -1,16 +1,19 @@
 import { dirname } from 'node:path';
 import { z } from 'zod';
+import { sanitizeLabelValue } from '../../listing/label-values.ts';
+import type { Expectation } from '../../tally/expectations.ts';
 import { baseUrl } from '../addresses.ts';
+import { expectedFound, formatValue } from '../config-error.ts';
 import {
   commaSeparated,
+  count,
   duration,
   schemaMeta,
   secretFilePath,
   secretText,
   taskNameSource,
 } from '../schemas.ts';
-import { expected, strictMapping } from '../validation.ts';
-import { expectation } from './expectation.ts';
+import { expected, reject, strictMapping } from '../validation.ts';
 import { staticLabels } from './static-labels.ts';
 
 /**
@@ -27,6 +30,46 @@ const serviceCode = z
   .string(CODE_EXPECTED)
   .regex(SERVICE_CODE, CODE_EXPECTED)
   .register(schemaMeta, { typeName: 'string', json: { type: 'string', minLength: 1, maxLength: 128 } });
+
+const MAX_NAMES = 1000;
+const NAME_EXPECTED = expected(
+  'a name of a task (1 to 128 characters, none of them invisible; put digits in quotes)',
+);
+
+/** A name as it is in a label: another one would never be found. */
+const taskName = z
+  .string(NAME_EXPECTED)
+  .refine((text) => text !== '' && sanitizeLabelValue(text) === text, NAME_EXPECTED);
+
+const taskNames = z
+  .array(taskName, expected('a list of names'))
+  .max(
+    MAX_NAMES,
+    expected(`at most ${MAX_NAMES} names`, { show: (input) => String(Array.isArray(input) && input.length) }),
+  )
+  .superRefine((list, context) => {
+    const repeated = list.findIndex((one, index) => list.indexOf(one) !== index);
+    if (repeated >= 0)
+      reject(context, expectedFound('each name once', `${formatValue(list[repeated])} twice`), {
+        path: [repeated],
+      });
+  });
+
+/** The key `expect` of a service code. */
+const expectation = strictMapping(
+  { tasks: count.optional(), names: taskNames.optional() },
+  expected('a mapping with tasks, names or both'),
+  { expectedKey: 'tasks or names' },
+)
+  .refine(
+    ({ tasks, names: list }) => tasks !== undefined || list !== undefined,
+    expected('tasks, names or both'),
+  )
+  .transform(({ tasks = 0, names: list = [] }): Expectation => ({
+    tasks: Math.max(tasks, list.length),
+    names: list,
+  }))
+  .register(schemaMeta, { typeName: 'mapping' });
 
 /** The keys of a service code: schema and documentation. */
 export const SERVICE_CODE_KEYS = {

@@ -3,8 +3,13 @@ import { dirname } from 'node:path';
 import type { SecureContextOptions } from 'node:tls';
 import { z } from 'zod';
 import { ConfigError, expectedFound, throwIfAny } from '../../config/config-error.ts';
-import { readErrorCode, readPem, type FileReference, type ReadFile } from '../../config/files.ts';
-import { findKeyPairMistake } from '../../config/key-pair.ts';
+import {
+  findKeyPairMistake,
+  readErrorCode,
+  readPem,
+  type FileReference,
+  type ReadFile,
+} from '../../config/files.ts';
 import { reject, strictMapping, type Locate } from '../../config/validation.ts';
 import {
   boolean,

@@ -121,27 +121,6 @@ test(
   },
 );
 
-test('a thousand codes are added together, and each is polled', { timeout: 600_000 }, async () => {
-  using folder = new TemporaryFolder();
-  mkdirSync(folder.at('codes'));
-  const codes = Array.from({ length: 1000 }, (_, at) => `CODE-${at}`);
-  await using simulator = startSimulator(codes, '--tasks=0', '--users=1');
-  const url = await simulator.waitForUrl();
-  await using program = await startExporter(folder, url, '10s');
-  const exporter = await RunningExporter.attach(program);
-  const entries = codes.map((code, at) => createEntry(code, { tenant: `tenant-${at % 100}` }));
-  for (let part = 0; part < 4; part += 1)
-    folder.replace(`codes/${part}.json`, JSON.stringify(entries.slice(part * 250, part * 250 + 250)));
-  program.signal('SIGHUP');
-  await exporter.waitForLog(/"added":1000,"changed":0,"kept":0,"removed":0,"msg":"Configuration reloaded"/);
-  const ups = async (): Promise<number> =>
-    (await exporter.fetchMetrics()).match(/^xvs_up\{service_code="CODE-\d+",tenant="tenant-\d+"\} 1$/gm)
-      ?.length ?? 0;
-  // Scrapes of this size cost more than the polls, so they are rare.
-  await waitUntil(ups, (up) => up === 1000, 500_000, 2000);
-  assert.equal(await exporter.fetchStatus('/-/healthy'), 200);
-});
-
 test('--config.check and once report a configuration without service codes', async () => {
   using folder = new TemporaryFolder();
   folder.replace(

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { ListingSummarizer } from '../../../src/diagnostics/listing-summary.ts';
+import { ListingSummarizer } from '../../../src/diagnostics/observe-poll.ts';
 import { ListingReader } from '../../../src/listing/reader.ts';
 import { getReaderPool } from '../../support/read-listing.ts';
 
