@@ -87,16 +87,7 @@ async function readRegularFile(path: string): Promise<string> {
     const stats = await file.stat();
     if (!stats.isFile()) throw new FileError(stats.isDirectory() ? 'EISDIR' : NOT_REGULAR, path);
     if (stats.size > MAX_FILE_BYTES) throw new FileError('EFBIG', path);
-    // The size of a file in /proc or of one that grows is not known before.
-    const chunks: Uint8Array[] = [];
-    let bytes = 0;
-    for await (const chunk of file.createReadStream({ autoClose: false, end: MAX_FILE_BYTES })) {
-      if (!(chunk instanceof Uint8Array)) throw new TypeError('Expected bytes');
-      chunks.push(chunk);
-      bytes += chunk.length;
-    }
-    if (bytes > MAX_FILE_BYTES) throw new FileError('EFBIG', path);
-    return Buffer.concat(chunks).toString('utf8');
+    return await file.readFile('utf8');
   } finally {
     await file.close();
   }

@@ -7,7 +7,7 @@ import { AccumulatorPool } from '../tally/accumulator.ts';
 import { Tally, type TallyOptions } from '../tally/tally.ts';
 import { PollLogger } from './poll-logger.ts';
 import { diffCodes, type CodeDiff, type PolledCode } from './polled-code.ts';
-import { computeFirstDelayMs, computePromptDelayMs } from './schedule.ts';
+import { computeFirstDelayMs, computeReloadDelayMs } from './schedule.ts';
 import {
   ServiceCodePoller,
   type CommitRecorder,
@@ -142,7 +142,7 @@ export class Poller implements AsyncDisposable {
       ...(await mapYielding(changed, (code) => this.#configure(code))),
       ...(await mapYielding(added, (code) => this.#add(code, restored.get(code)))),
     ];
-    if (this.#isRunning) this.#startAll(started, computePromptDelayMs);
+    if (this.#isRunning) this.#startAll(started, computeReloadDelayMs);
     return diff;
   }
 

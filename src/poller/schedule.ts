@@ -18,7 +18,7 @@ export function computeFirstDelayMs(index: number, count: number, intervalMs: nu
 }
 
 /** Computes the delay of the first poll after a reload: as soon as possible, one after the other, within the interval. */
-export function computePromptDelayMs(index: number, count: number, intervalMs: number): number {
+export function computeReloadDelayMs(index: number, count: number, intervalMs: number): number {
   return intervalMs / count < PROMPT_GAP_MS
     ? computeFirstDelayMs(index, count, intervalMs)
     : index * PROMPT_GAP_MS;

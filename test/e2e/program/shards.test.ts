@@ -120,21 +120,6 @@ test('a shard names the shard that polls a requested code of another shard', asy
   assert.match(program.stderr, /"service_codes":\d,"shard":0,"shards":2,"msg":"Starting xvs-exporter"/);
 });
 
-test('a shard without codes is ready and healthy, and its status page reports that it has none', async () => {
-  await using service = await startService(['A']);
-  const empty = 1 - selectShard('A', 2);
-  await using program = startProgram(createShardArgs(empty, 2), createSettings(service.url, ['A']));
-  const address = await waitForAddress(program);
-  await waitUntilReady(address);
-  assert.equal((await fetch(`${address}/-/healthy`)).status, 200);
-  const text = await (await fetch(`${address}/metrics`)).text();
-  assert.equal(readValues(text, 'xvs_exporter_service_codes').get(''), 0);
-  assert.doesNotMatch(text, /service_code=/);
-  assert.match(await (await fetch(address)).text(), /This exporter polls no service codes\./);
-  program.signal('SIGTERM');
-  assert.equal(await program.exitCode, 0, program.stderr);
-});
-
 test('once without service codes prints an exposition, and with --explain only a warning', async () => {
   const empty = createShardArgs(1 - selectShard('A', 2), 2);
   const nowhere = createSettings('http://127.0.0.1:1', ['A']);

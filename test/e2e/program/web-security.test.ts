@@ -120,16 +120,6 @@ test('healthcheck names the setting that opens probes', async (t) => {
   assert.match(health.stderr, /found 401; set web\.open_probes to allow probes\n$/);
 });
 
-test('--config.check names a valid web configuration, and the start logs its outcome', async (t) => {
-  const { path } = writeWebConfiguration(t, TLS + USERS);
-  await using check = startProgram([`--web.config.file=${path}`, '--config.check'], SETTINGS);
-  assert.equal(await check.exitCode, 0);
-  assert.ok(check.stdout.includes(` ${path} `), check.stdout);
-  const { program } = await startSecured(path);
-  await using exporter = program;
-  assert.match(exporter.stderr, /"tls":true,"users":1,"msg":"Web configuration loaded"/);
-});
-
 test('an invalid web configuration prevents the start and fails --config.check', async (t) => {
   const { path } = writeWebConfiguration(t, 'basic_auth_users: { prometheus: hunter2 }');
   for (const flags of [[], ['--config.check']]) {

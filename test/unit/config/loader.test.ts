@@ -284,11 +284,6 @@ test('the ledger takes a bit rate and a duration', async () => {
 
 const mistakes: readonly (readonly [name: string, given: ConfigurationInput, message: string])[] = [
   [
-    'an invalid variable',
-    { env: { ...REQUIRED_ENVIRONMENT, XVS_POLL_INTERVAL: 'abc' } },
-    'environment variable XVS_POLL_INTERVAL: expected a duration such as 15s, found a string (not shown)',
-  ],
-  [
     'an invalid flag',
     { env: REQUIRED_ENVIRONMENT, args: ['--web.telemetry-path=', '--log.level=loud'] },
     'flag --web.telemetry-path: expected a path such as /metrics, found ""\n' +
@@ -324,45 +319,6 @@ const mistakes: readonly (readonly [name: string, given: ConfigurationInput, mes
     '/etc/xvs.yml:1:17 service_codes[0].service_code: expected a service code (1 to 128 characters; put digits in quotes), found " TESTING"; remove the surrounding spaces',
   ],
   [
-    'a code twice',
-    { env: { ...REQUIRED_ENVIRONMENT, XVS_SERVICE_CODES: 'A,B,A' } },
-    'environment variable XVS_SERVICE_CODES, entry 3: expected each service code once, found "A" again, which is also at environment variable XVS_SERVICE_CODES, entry 1',
-  ],
-  [
-    'no setting at all',
-    {},
-    [
-      'upstream.base_url: expected the URL of the service, found none; set upstream.base_url in the file, XVS_UPSTREAM_BASE_URL or --upstream.base-url',
-      'secret: expected the shared secret, found none; set secret or secret_file in the file, XVS_SECRET or XVS_SECRET_FILE',
-      'service_codes: expected at least one service code, found none; set service_codes in the file, XVS_SERVICE_CODES or --service-codes',
-    ].join('\n'),
-  ],
-  [
-    'only service codes',
-    { args: ['--service-codes=A'] },
-    'upstream.base_url: expected the URL of the service, found none; set upstream.base_url in the file, XVS_UPSTREAM_BASE_URL or --upstream.base-url\n' +
-      `flag --service-codes, entry 1: expected a secret for service code "A", found none; set the code's secret or secret_file, or XVS_SECRET or XVS_SECRET_FILE for all codes without their own`,
-  ],
-  [
-    'both a secret and a secret file',
-    { env: { ...REQUIRED_ENVIRONMENT, XVS_SECRET_FILE: 'secret' }, files: { secret: SECRET } },
-    'environment variable XVS_SECRET_FILE: expected either a secret or a secret file, found both; the secret is at environment variable XVS_SECRET',
-  ],
-  [
-    'a secret file that is empty',
-    {
-      env: { ...REQUIRED_ENVIRONMENT, XVS_SECRET: '' },
-      args: ['--secret-file=secret'],
-      files: { secret: '' },
-    },
-    'flag --secret-file: expected a file with a secret, found an empty one',
-  ],
-  [
-    'a configuration file that is missing',
-    { env: REQUIRED_ENVIRONMENT, args: ['--config.file=/none.yml'] },
-    'flag --config.file: expected a readable file, found "/none.yml", which does not exist',
-  ],
-  [
     'a configuration file that is a directory',
     { env: { ...REQUIRED_ENVIRONMENT, XVS_CONFIG_FILE: '/etc' }, files: { '/etc': { code: 'EISDIR' } } },
     'environment variable XVS_CONFIG_FILE: expected a readable file, found "/etc", which is a directory',
@@ -381,11 +337,6 @@ const mistakes: readonly (readonly [name: string, given: ConfigurationInput, mes
     'an empty path of the configuration file',
     { env: REQUIRED_ENVIRONMENT, args: ['--config.file='] },
     'flag --config.file: expected the path of a file, found ""',
-  ],
-  [
-    'a URL with credentials',
-    { env: { ...REQUIRED_ENVIRONMENT, XVS_UPSTREAM_BASE_URL: `https://user:${SECRET}@live.example.com` } },
-    'environment variable XVS_UPSTREAM_BASE_URL: expected an http or https URL such as https://live.example.com, without user and password, found one with "@" (not shown)',
   ],
   [
     'an invalid proxy URL',

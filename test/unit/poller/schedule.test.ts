@@ -5,7 +5,7 @@ import {
   computeFirstDelayMs,
   computeNextPoll,
   computePauseEndMs,
-  computePromptDelayMs,
+  computeReloadDelayMs,
   findFirstPollAfter,
   isOverdue,
 } from '../../../src/poller/schedule.ts';
@@ -124,7 +124,7 @@ for (const [index, count, everyMs, expected] of [
   [19, 20, 1000, 750],
 ] as const) {
   test(`added code ${index + 1} of ${count}, with an interval of ${everyMs} ms, waits ${expected} ms`, () => {
-    assert.equal(computePromptDelayMs(index, count, everyMs), expected);
+    assert.equal(computeReloadDelayMs(index, count, everyMs), expected);
   });
 }
 
