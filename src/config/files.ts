@@ -2,7 +2,7 @@ import { createSecureContext } from 'node:tls';
 import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
 import type { Problem } from './config-error.ts';
 import { expectedFound, formatValue } from './config-error.ts';
-import { describeSecretMistake } from './schemas.ts';
+import { describeSecretMistake } from './secret-text.ts';
 
 /** Files with thousands of service codes have a few MiB. */
 export const MAX_FILE_MIB = 64;
