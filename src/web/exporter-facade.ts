@@ -49,7 +49,6 @@ export interface ProcessStatus extends ConfigLoads {
   readonly uptimeMs: number;
   /** Absolute path of the configuration file. */
   readonly configurationFile: string | undefined;
-  /** Path of the metrics. */
   readonly telemetryPath: string;
   /** `web.grafana_url`, without a trailing slash. */
   readonly grafanaUrl: string | undefined;

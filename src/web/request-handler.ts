@@ -100,11 +100,23 @@ export class RequestHandler {
   /** After the client has disconnected, the response is any. */
   async #createResponse({ request, connection, signal }: Exchange): Promise<WebResponse> {
     const { webConfigurationSource, metrics, logger } = this.#options;
-    const { method = 'GET', url = '/', headers, socket } = request;
-    const { client } = connection;
+    const { method = 'GET', url = '/', headers, headersDistinct, socket } = request;
+    const { client, isCertificateRejected } = connection;
     try {
       const configuration = webConfigurationSource.current;
-      const rejection = await this.#reject(request, connection, signal, configuration);
+      const authRequest = {
+        url,
+        authorization: headers.authorization,
+        isCertificateRejected,
+        client,
+        signal,
+      };
+      // RFC 9112, 3.2: a proxy may have looked at the other one.
+      const hostCount = headersDistinct['host']?.length ?? 0;
+      const rejection =
+        hostCount > 1
+          ? respondText(400, `Expected one Host header, found ${hostCount}.`)
+          : await this.#authorize(authRequest, configuration);
       if (rejection !== undefined) {
         connection.isClosing = true;
         return rejection;
@@ -128,23 +140,6 @@ export class RequestHandler {
       if (!signal.aborted) logger.error({ err, method, url }, 'Request failed');
       return respondText(500, 'Internal server error.');
     }
-  }
-
-  /** Returns the response that rejects a request and closes its connection; `undefined` if it is authorized. */
-  async #reject(
-    { url = '/', headers, headersDistinct }: IncomingMessage,
-    { client, isCertificateRejected }: Connection,
-    signal: AbortSignal,
-    configuration: WebConfiguration,
-  ): Promise<WebResponse | undefined> {
-    // RFC 9112, 3.2: a proxy may have looked at the other one.
-    const hostCount = headersDistinct['host']?.length ?? 0;
-    if (hostCount > 1) return respondText(400, `Expected one Host header, found ${hostCount}.`);
-    const { authorization } = headers;
-    return await this.#authorize(
-      { url, authorization, isCertificateRejected, client, signal },
-      configuration,
-    );
   }
 
   /** Headers of the web configuration override those of the response. */

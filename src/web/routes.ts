@@ -60,24 +60,18 @@ function findRoute(
     case '/sd':
       return (request) => handleServiceDiscovery(facade, request);
     case PROBE_PATHS.health:
-      return () => respondHealth(facade);
+      return () =>
+        facade.isHealthy()
+          ? respondText(200, 'xvs-exporter is healthy.')
+          : respondText(503, 'xvs-exporter is unhealthy: the poll loop is stuck.');
     case PROBE_PATHS.readiness:
-      return () => respondReadiness(facade);
+      return () =>
+        facade.isReady()
+          ? respondText(200, 'xvs-exporter is ready.')
+          : respondText(503, 'xvs-exporter is not ready: the first polls have not finished.');
     default:
       return findPageRoute(path, query, facade);
   }
-}
-
-function respondHealth(facade: ExporterFacade): WebResponse {
-  return facade.isHealthy()
-    ? respondText(200, 'xvs-exporter is healthy.')
-    : respondText(503, 'xvs-exporter is unhealthy: the poll loop is stuck.');
-}
-
-function respondReadiness(facade: ExporterFacade): WebResponse {
-  return facade.isReady()
-    ? respondText(200, 'xvs-exporter is ready.')
-    : respondText(503, 'xvs-exporter is not ready: the first polls have not finished.');
 }
 
 /** The only route that changes state, so it does not accept GET, which links and crawlers send. */

@@ -1,34 +1,21 @@
 import { CATALOGUE } from '../../metrics/catalogue/catalogue.ts';
-import type { NotableTasks } from '../../tally/notable-tasks.ts';
 import type { Snapshot } from '../../tally/snapshot.ts';
 
-/** Totals of one server. */
-interface ServerStatus {
-  readonly vsId: string;
-  readonly users: number;
-  readonly tasks: number;
-  readonly stalledTasks: number;
-  readonly tasksWithoutInput: number;
-  readonly connections: number;
-  /** Milliseconds since the Unix epoch. */
-  readonly lastSeenMs: number | undefined;
-}
-
 /** A listing by server, and its tasks that people look for first. */
-export interface ListingBreakdown extends NotableTasks {
-  /** Those with the most tasks that are stalled or without input first, then those with the most tasks. */
-  readonly servers: readonly ServerStatus[];
-}
+export type ListingBreakdown = ReturnType<typeof breakDownListing>;
 
-/** Breaks the listing of a snapshot down by server. */
-export function breakDownListing({ listing, notableTasks }: Snapshot): ListingBreakdown {
+/**
+ * Breaks the listing of a snapshot down by server: those with the most tasks that are stalled or without input first, then
+ * those with the most tasks.
+ */
+export function breakDownListing({ listing, notableTasks }: Snapshot) {
   const tasks = sumByServer(listing, 'tasks');
   const users = sumByServer(listing, 'serverOnlineUsers');
   const stalledTasks = sumByServer(listing, 'tasksStalled');
   const tasksWithoutInput = sumByServer(listing, 'tasksWithoutInput');
   const connections = sumByServer(listing, 'httpConnections');
   const lastSeenSeconds = sumByServer(listing, 'serverLastSeen');
-  const servers = [...new Set([...tasks.keys(), ...users.keys()])].map((vsId): ServerStatus => {
+  const servers = [...new Set([...tasks.keys(), ...users.keys()])].map((vsId) => {
     const seenSeconds = lastSeenSeconds.get(vsId);
     return {
       vsId,
@@ -37,16 +24,16 @@ export function breakDownListing({ listing, notableTasks }: Snapshot): ListingBr
       stalledTasks: stalledTasks.get(vsId) ?? 0,
       tasksWithoutInput: tasksWithoutInput.get(vsId) ?? 0,
       connections: connections.get(vsId) ?? 0,
+      /** Milliseconds since the Unix epoch. */
       lastSeenMs: seenSeconds === undefined ? undefined : seenSeconds * 1000,
     };
   });
-  const countProblems = (server: ServerStatus): number => server.stalledTasks + server.tasksWithoutInput;
-  return {
-    ...notableTasks,
-    servers: servers.toSorted(
-      (a, b) => countProblems(b) - countProblems(a) || b.tasks - a.tasks || (a.vsId < b.vsId ? -1 : 1),
-    ),
-  };
+  const countProblems = (server: (typeof servers)[number]): number =>
+    server.stalledTasks + server.tasksWithoutInput;
+  const sorted = servers.toSorted(
+    (a, b) => countProblems(b) - countProblems(a) || b.tasks - a.tasks || (a.vsId < b.vsId ? -1 : 1),
+  );
+  return { ...notableTasks, servers: sorted };
 }
 
 type ServerFamily =

@@ -18,6 +18,10 @@ function makeFifo(folder: TemporaryFolder, name: string): void {
   execFileSync('mv', ['-f', folder.at(`${name}.new`), folder.at(name)]);
 }
 
+function makeHuge(folder: TemporaryFolder, name: string): void {
+  truncateSync(folder.at(name), 65 * 1024 * 1024);
+}
+
 function createFiles(folder: TemporaryFolder): Readonly<Record<string, string>> {
   writeFileSync(folder.at('secret'), 'abc\n');
   writeFileSync(folder.at('codes.yml'), '- A\n');
@@ -31,23 +35,19 @@ function createFiles(folder: TemporaryFolder): Readonly<Record<string, string>> 
 }
 
 for (const name of ['secret', 'codes.yml', 'web.yml']) {
-  test(`--config.check rejects ${name} if it is a FIFO`, { timeout: 600_000 }, async () => {
-    using folder = new TemporaryFolder();
-    const env = createFiles(folder);
-    makeFifo(folder, name);
-    await using check = startProgram(['--config.check'], env);
-    assert.equal(await check.exitCode, 2);
-    assert.match(check.stderr, /expected a readable file.*, found .*not a regular file/);
-  });
-
-  test(`--config.check rejects ${name} if it is larger than 64 MiB`, { timeout: 600_000 }, async () => {
-    using folder = new TemporaryFolder();
-    const env = createFiles(folder);
-    truncateSync(folder.at(name), 65 * 1024 * 1024);
-    await using check = startProgram(['--config.check'], env);
-    assert.equal(await check.exitCode, 2);
-    assert.match(check.stderr, /expected a readable file.*, found .*larger than 64 MiB/);
-  });
+  for (const [what, spoil, found] of [
+    ['a FIFO', makeFifo, 'not a regular file'],
+    ['larger than 64 MiB', makeHuge, 'larger than 64 MiB'],
+  ] as const) {
+    test(`--config.check rejects ${name} if it is ${what}`, { timeout: 600_000 }, async () => {
+      using folder = new TemporaryFolder();
+      const env = createFiles(folder);
+      spoil(folder, name);
+      await using check = startProgram(['--config.check'], env);
+      assert.equal(await check.exitCode, 2);
+      assert.match(check.stderr, new RegExp(`expected a readable file.*, found .*${found}`));
+    });
+  }
 }
 
 test(
