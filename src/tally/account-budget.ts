@@ -10,6 +10,8 @@ type EvictOne = () => boolean;
 export class AccountBudget {
   readonly #maxAccounts: number;
   readonly #shares = new Set<AccountShare>();
+  /** The accounts of all shares. */
+  #total = 0;
 
   constructor(maxAccounts: number = MAX_ACCOUNTS) {
     this.#maxAccounts = maxAccounts;
@@ -18,24 +20,26 @@ export class AccountBudget {
   /** Adds the accounts of a service code that is polled. */
   add(share: AccountShare): void {
     this.#shares.add(share);
+    this.#total += share.size;
   }
 
   /** Returns the accounts of a service code that is no longer polled. */
   remove(share: AccountShare): void {
-    this.#shares.delete(share);
+    if (this.#shares.delete(share)) this.#total -= share.size;
+  }
+
+  /** Notes that a service code has this many more accounts. */
+  resize(share: AccountShare, count: number): void {
+    if (this.#shares.has(share)) this.#total += count;
   }
 
   /** Whether a service code can have this many more accounts. Evicts departed ones to make room. */
   makeRoom(share: AccountShare, count: number): boolean {
-    let total = count;
-    for (const { size } of this.#shares) total += size;
-    while (total > this.#maxAccounts) {
+    while (this.#total + count > this.#maxAccounts) {
       const largest = this.#findLargest(share, count);
-      const size = largest.size;
       // A service code below its equal part gets accounts although another one holds more.
       if (!largest.evictOne())
         return largest !== share && share.size + count <= this.#maxAccounts / this.#shares.size;
-      total -= size - largest.size;
     }
     return true;
   }
@@ -74,12 +78,12 @@ export class AccountShare {
   reserveReading(count: number): boolean {
     const added = Math.max(0, this.#reading + count - Math.max(this.#live, this.#reading));
     if (added > 0 && !this.#budget.makeRoom(this, added)) return false;
-    this.#reading += count;
+    this.#add({ reading: count });
     return true;
   }
 
   releaseReading(count: number): void {
-    this.#reading -= count;
+    this.#add({ reading: -count });
   }
 
   /** Whether a task can have this many more accounts. */
@@ -89,16 +93,23 @@ export class AccountShare {
   }
 
   addLive(count: number): void {
-    this.#live += count;
+    this.#add({ live: count });
   }
 
   /** Notes that a task has left, or, with a negative count, that it is back. */
   depart(count: number): void {
-    this.#live -= count;
-    this.#departed += count;
+    this.#add({ live: -count, departed: count });
   }
 
   removeDeparted(count: number): void {
-    this.#departed -= count;
+    this.#add({ departed: -count });
+  }
+
+  #add({ live = 0, departed = 0, reading = 0 }): void {
+    const { size } = this;
+    this.#live += live;
+    this.#departed += departed;
+    this.#reading += reading;
+    this.#budget.resize(this, this.size - size);
   }
 }
