@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { readableFields, taskSchema } from '../listing/interface.ts';
+import { readableFields } from '../listing/interface.ts';
 import { sanitizeLabelValue } from '../listing/label-values.ts';
 import { getTaskNameField, listKeySources, readTaskName, type TaskNameSource } from '../listing/task-name.ts';
 import { MAX_EXPLAINED_LISTING_BYTES } from '../runtime/limits.ts';
@@ -29,7 +29,7 @@ const tasksSchema = z.object({
     .transform((tasks) => tasks.slice(0, MAX_TASKS))
     .pipe(
       listOf({
-        opaque: taskSchema.shape.opaque.catch(undefined),
+        opaque: z.string().nullish().catch(undefined),
         inputs: listOf({ user_name: input.shape.user_name.catch(undefined) }),
         outputs: listOf({
           file_name: output.shape.file_name.catch(undefined),

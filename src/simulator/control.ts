@@ -6,7 +6,7 @@ import type { World } from './world.ts';
 
 /** The parts of a running simulator that the control API reads and changes. */
 export interface ControlContext {
-  readonly world: World<unknown>;
+  readonly world: World;
   readonly faults: FaultRegistry;
   readonly clock: Clock;
 }
@@ -21,7 +21,7 @@ const MAX_BODY_LENGTH = 64 * 1024;
  *
  * - `GET /-/faults` lists the active faults, `PUT /-/faults` activates the fault in its JSON body,
  *   `DELETE /-/faults` clears all faults, or with `?service_code=` those of one service code.
- * - `GET /-/totals?service_code=` returns the totals of the current listing, and the bytes since the start.
+ * - `GET /-/totals?service_code=` returns the bytes that tasks received and delivered since the start.
  */
 export async function handleControlRequest(
   context: ControlContext,
@@ -74,7 +74,6 @@ function getTotals({ world, faults, clock }: ControlContext, serviceCode: string
   const freezes = faults.listFreezes();
   return {
     at_ms: nowMs,
-    ...world.computeTotals(serviceCode, nowMs, freezes),
     input_bytes_pushed: world.inputBytesPushed(serviceCode, world.startedAtMs, nowMs, freezes),
     http_output_bytes_pushed: world.httpOutputBytesPushed(serviceCode, world.startedAtMs, nowMs, freezes),
   };

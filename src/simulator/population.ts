@@ -59,16 +59,6 @@ export function findUserSeedAt(population: Population, slot: number, timeMs: num
   return toFraction(mixHash(seed, 1)) < population.occupancy ? seed : undefined;
 }
 
-/** Finds the task in a slot at a time, if there is one. */
-export function findTaskLifetimeAt(
-  population: Population,
-  slot: number,
-  timeMs: number,
-): TaskLifetime | undefined {
-  const [lifetime] = listTaskLifetimes(population, slot, timeMs, timeMs + 1);
-  return lifetime;
-}
-
 /** Lists the tasks of a slot that exist during a part of the half-open interval, oldest first. */
 export function* listTaskLifetimes(
   population: Population,

@@ -1,10 +1,15 @@
-import type { Input, Output, Stream, Task, User } from '../listing/interface.ts';
-import { evaluateAt, integrateUntil } from './step-function.ts';
 import { selectFreezes, measureFrozenMs, type Freeze } from './freeze.ts';
 import { mixHash, pickWeighted } from './hash.ts';
-import { findTaskLifetimeAt, findUserSeedAt, type Population, type TaskLifetime } from './population.ts';
+import { findUserSeedAt, listTaskLifetimes, type Population, type TaskLifetime } from './population.ts';
 import { CLIENT_VERSIONS, DEVICE_TYPES, INPUT_URL_PREFIXES, SERVERS, type Resolution } from './profiles.ts';
-import { createTaskSpec, computeHttpOutputBytes, type OutputSpec, type TaskSpec } from './task-spec.ts';
+import {
+  computeHttpOutputBytes,
+  createTaskSpec,
+  evaluateAt,
+  integrateUntil,
+  type OutputSpec,
+  type TaskSpec,
+} from './task-spec.ts';
 
 /** A "User" of the interface with all fields of the published sample. */
 export type SimulatedUser = ReturnType<typeof createUserRecord>;
@@ -28,7 +33,7 @@ function createUserRecord(serviceCode: string, seed: number) {
     user_name: String(seed % 1_000_000).padStart(6, '0'),
     client_version: pickWeighted(CLIENT_VERSIONS, mixHash(seed, 3)),
     device_type: pickWeighted(DEVICE_TYPES, mixHash(seed, 4)),
-  } satisfies User;
+  };
 }
 
 /** A "Task" of the interface with all fields of the published sample. */
@@ -42,7 +47,7 @@ export function* generateTasksAt(
   freezes: readonly Freeze[],
 ): Generator<SimulatedTask, void, undefined> {
   for (let slot = 0; slot < population.slotCount; slot += 1) {
-    const lifetime = findTaskLifetimeAt(population, slot, timeMs);
+    const [lifetime] = listTaskLifetimes(population, slot, timeMs, timeMs + 1);
     if (lifetime === undefined) continue;
     const spec = createTaskSpec(population, lifetime);
     const ageMs = computeActiveMs(lifetime, selectFreezes(freezes, serviceCode, spec), timeMs);
@@ -73,7 +78,7 @@ function createTaskRecord(serviceCode: string, lifetime: TaskLifetime, spec: Tas
     http_live_url: `http://${server.host}:80/live/id/`,
     input_bytes: integrateUntil(spec.inputRate, ageMs),
     opaque: encodeURIComponent(JSON.stringify({ room: spec.name })),
-  } satisfies Task;
+  };
 }
 
 /** Reaches 100 shortly before the end of the task, so that a listing can contain a finished one. */
@@ -96,7 +101,7 @@ function createInputRecord(serviceCode: string, seed: number, isFile: boolean) {
     user_name: name,
     device_type: Number(pickWeighted(DEVICE_TYPES, mixHash(seed, 2))),
     device_version: pickWeighted(CLIENT_VERSIONS, mixHash(seed, 3)),
-  } satisfies Input;
+  };
 }
 
 function createOutputRecord(
@@ -124,7 +129,7 @@ function createOutputRecord(
       profile.format === 'rtmp'
         ? `rtmp://${spec.server.host}:1935/live/${fileName}`
         : `http://${spec.server.host}:80/live/sid/${encodeURIComponent(serviceCode)}/${fileName}`,
-  } satisfies Output;
+  };
 }
 
 function formatFileName(spec: TaskSpec, { profile }: OutputSpec): string {
@@ -151,5 +156,5 @@ function createStreamRecords({ profile: { audio, video } }: OutputSpec, picture:
       ...picture,
       bit_rate: video.bitRate,
     },
-  ] satisfies Stream[];
+  ];
 }

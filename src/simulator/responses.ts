@@ -46,7 +46,7 @@ export async function sendListing(context: ResponseContext): Promise<void> {
 
 /** Sends a response with a fault. Settles when the exchange is over. */
 export async function sendFaultyResponse(context: ResponseContext, fault: ResponseFault): Promise<void> {
-  const { response } = context;
+  const { response, members } = context;
   switch (fault.fault) {
     case 'refuse':
       response.socket?.destroy();
@@ -66,16 +66,11 @@ export async function sendFaultyResponse(context: ResponseContext, fault: Respon
       await once(response, 'close');
       return;
     case 'drip':
-      await sendBytePerSecond(context);
-      return;
+      return await sendBytePerSecond(context);
     case 'http_status':
-      sendStatus(context, fault);
-      return;
+      return sendStatus(context, fault);
     case 'redirect':
       response.writeHead(302, { location: fault.location }).end();
-      return;
-    case 'ret':
-      await sendChunks(context, serializeBody(createEmptyListing(fault.value)));
       return;
     case 'html':
       response.writeHead(200, HTML_HEADERS).end(MAINTENANCE_PAGE);
@@ -85,30 +80,25 @@ export async function sendFaultyResponse(context: ResponseContext, fault: Respon
       return;
     case 'bad_gzip':
       response.writeHead(200, { ...JSON_HEADERS, 'content-encoding': 'gzip' });
-      await pipeline(Readable.from(serializeBody(context.members), { objectMode: false }), response);
-      return;
+      return await pipeline(Readable.from(serializeBody(members), { objectMode: false }), response);
+    case 'ret':
+      return await sendListing({ ...context, members: createEmptyListing(fault.value) });
     case 'truncate':
-      await sendChunks(context, takeFirstHalf(serializeBody(context.members)));
-      return;
+      return await sendChunks(context, takeFirstHalf(serializeBody(members)));
     case 'bad_list':
-      await sendChunks(
-        context,
-        serializeBody(replaceMember(context.members, fault.list, BAD_LIST_VALUES[fault.form])),
-      );
-      return;
+      return await sendListing({
+        ...context,
+        members: replaceMember(members, fault.list, BAD_LIST_VALUES[fault.form]),
+      });
     case 'bad_record':
-      await sendChunks(context, serializeBody(corruptRecords(context.members, fault.every)));
-      return;
+      return await sendListing({ ...context, members: corruptRecords(members, fault.every) });
     case 'bad_field':
-      await sendChunks(context, serializeBody(corruptFields(context.members, fault.every)));
-      return;
+      return await sendListing({ ...context, members: corruptFields(members, fault.every) });
     case 'clock_skew':
       // Authentication has used the skewed clock.
-      await sendListing(context);
-      return;
+      return await sendListing(context);
     case 'huge':
-      await sendChunks(context, prependWhiteSpace(context.members, fault.bytes ?? Infinity));
-      return;
+      return await sendChunks(context, prependWhiteSpace(members, fault.bytes ?? Infinity));
   }
 }
 

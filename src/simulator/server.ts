@@ -11,7 +11,7 @@ import { TASK_LIST_PATH } from '../upstream/signing.ts';
 export interface SimulatorOptions extends AuthenticationOptions {
   /** Port 0 selects a free port. */
   readonly listenAddress: { readonly host: string; readonly port: number };
-  readonly world: World<unknown>;
+  readonly world: World;
   /** If set, responses are compressed for clients that accept gzip. */
   readonly isGzipEnabled: boolean;
   /** If set, the simulator serves `/-/faults` and `/-/totals`. */

@@ -1,8 +1,7 @@
-import { integrateUntil } from './step-function.ts';
 import { selectFreezes, type Freeze } from './freeze.ts';
 import { hashText, mixHash } from './hash.ts';
 import { createPopulation, listTaskLifetimes, type Population } from './population.ts';
-import { createTaskSpec, computeHttpOutputBytes, type TaskSpec } from './task-spec.ts';
+import { computeHttpOutputBytes, createTaskSpec, integrateUntil, type TaskSpec } from './task-spec.ts';
 import {
   computeActiveMs,
   generateTasksAt,
@@ -15,20 +14,6 @@ import {
 export interface PopulationSize {
   readonly users: number;
   readonly tasks: number;
-}
-
-/** The totals of one listing, by the service's own field names. */
-interface ListingTotals {
-  /** Users by client version and device type; no zero counts. */
-  readonly users: readonly {
-    readonly client_version: string;
-    readonly device_type: string;
-    readonly count: number;
-  }[];
-  /** Tasks by `vs_id`. */
-  readonly tasks: Readonly<Record<string, number>>;
-  /** HTTP connections by output format. */
-  readonly connections: Readonly<Record<string, number>>;
 }
 
 export interface WorldOptions extends PopulationSize {
@@ -47,12 +32,10 @@ export interface WorldOptions extends PopulationSize {
  *
  * `freezes`, in order of `fromMs`, are the intervals in which tasks receive and deliver nothing.
  */
-export interface World<Task = SimulatedTask> {
+export interface World {
   readonly startedAtMs: number;
   users(serviceCode: string, timeMs: number): Iterable<SimulatedUser>;
-  tasks(serviceCode: string, timeMs: number, freezes?: readonly Freeze[]): Iterable<Task>;
-  /** The totals of the listing at `timeMs`. */
-  computeTotals(serviceCode: string, timeMs: number, freezes?: readonly Freeze[]): ListingTotals;
+  tasks(serviceCode: string, timeMs: number, freezes?: readonly Freeze[]): Iterable<SimulatedTask>;
   /** Bytes that tasks received in an interval, including tasks that existed during a part of it. */
   inputBytesPushed(serviceCode: string, fromMs: number, toMs: number, freezes?: readonly Freeze[]): number;
   /** Bytes that tasks delivered over HTTP in an interval, including tasks that existed during a part of it. */
@@ -66,29 +49,18 @@ export interface World<Task = SimulatedTask> {
 
 /** Creates the world of a seed. */
 export function createWorld(options: WorldOptions): World {
-  const populationOfUsers = (serviceCode: string) => createPopulationFor(options, serviceCode, 'users');
-  const populationOfTasks = (serviceCode: string) => createPopulationFor(options, serviceCode, 'tasks');
-  const world: World = {
+  const usersOf = (serviceCode: string) => createPopulationFor(options, serviceCode, 'users');
+  const tasksOf = (serviceCode: string) => createPopulationFor(options, serviceCode, 'tasks');
+  return {
     startedAtMs: options.startedAtMs,
-    users: (serviceCode, timeMs) => generateUsersAt(populationOfUsers(serviceCode), serviceCode, timeMs),
+    users: (serviceCode, timeMs) => generateUsersAt(usersOf(serviceCode), serviceCode, timeMs),
     tasks: (serviceCode, timeMs, freezes = []) =>
-      generateTasksAt(populationOfTasks(serviceCode), serviceCode, timeMs, freezes),
-    computeTotals: (serviceCode, timeMs, freezes) =>
-      computeListingTotals(world.users(serviceCode, timeMs), world.tasks(serviceCode, timeMs, freezes)),
+      generateTasksAt(tasksOf(serviceCode), serviceCode, timeMs, freezes),
     inputBytesPushed: (serviceCode, fromMs, toMs, freezes = []) =>
-      computeBytesPushed(
-        populationOfTasks(serviceCode),
-        { serviceCode, fromMs, toMs, freezes },
-        computeInputBytes,
-      ),
+      computeBytesPushed(tasksOf(serviceCode), { serviceCode, fromMs, toMs, freezes }, computeInputBytes),
     httpOutputBytesPushed: (serviceCode, fromMs, toMs, freezes = []) =>
-      computeBytesPushed(
-        populationOfTasks(serviceCode),
-        { serviceCode, fromMs, toMs, freezes },
-        computeAllHttpOutputBytes,
-      ),
+      computeBytesPushed(tasksOf(serviceCode), { serviceCode, fromMs, toMs, freezes }, computeOutputBytes),
   };
-  return world;
 }
 
 function createPopulationFor(
@@ -131,30 +103,6 @@ function computeInputBytes(spec: TaskSpec, ageMs: number): number {
   return integrateUntil(spec.inputRate, ageMs);
 }
 
-function computeAllHttpOutputBytes(spec: TaskSpec, ageMs: number): number {
+function computeOutputBytes(spec: TaskSpec, ageMs: number): number {
   return spec.outputs.reduce((sum, output) => sum + computeHttpOutputBytes(output, ageMs), 0);
-}
-
-/** Adds up a listing of any size in constant memory. */
-function computeListingTotals(users: Iterable<SimulatedUser>, tasks: Iterable<SimulatedTask>): ListingTotals {
-  const tasksByServer: Record<string, number> = {};
-  const connections: Record<string, number> = {};
-  for (const task of tasks) {
-    add(tasksByServer, task.vs_id, 1);
-    for (const output of task.outputs) add(connections, output.format, output.http_connections_num);
-  }
-  return { users: countUsers(users), tasks: tasksByServer, connections };
-}
-
-function countUsers(users: Iterable<SimulatedUser>): ListingTotals['users'] {
-  const counts: Record<string, number> = {};
-  for (const user of users) add(counts, `${user.client_version}/${user.device_type}`, 1);
-  return Object.entries(counts).map(([key, count]) => {
-    const [client_version = '', device_type = ''] = key.split('/');
-    return { client_version, device_type, count };
-  });
-}
-
-function add(totals: Record<string, number>, key: string, amount: number): void {
-  totals[key] = (totals[key] ?? 0) + amount;
 }

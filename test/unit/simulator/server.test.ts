@@ -5,7 +5,6 @@ import { connect } from 'node:net';
 import { test } from 'node:test';
 import { buffer, text } from 'node:stream/consumers';
 import { gunzipSync } from 'node:zlib';
-import { listingSchema } from '../../../src/listing/interface.ts';
 import { RET_CODES } from '../../../src/simulator/authentication.ts';
 import { startSimulator, type Simulator } from '../../../src/simulator/server.ts';
 import { createWorld, type World } from '../../../src/simulator/world.ts';
@@ -46,8 +45,8 @@ function start(
   });
 }
 
-function parseListing(body: Buffer) {
-  return listingSchema.parse(JSON.parse(body.toString()));
+function parseListing(body: Buffer): { ret: number; user_list: { service_code: string }[] } {
+  return JSON.parse(body.toString());
 }
 
 test('a valid request gets the current listing of its service code', async () => {

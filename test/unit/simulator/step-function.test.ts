@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { evaluateAt, integrateUntil } from '../../../src/simulator/step-function.ts';
+import { evaluateAt, integrateUntil } from '../../../src/simulator/task-spec.ts';
 import { measureFrozenMs } from '../../../src/simulator/freeze.ts';
 
 const stepFunctions = fc.record({
