@@ -85,7 +85,7 @@ export interface ForeignCount {
  */
 type SurplusItem = 'user' | 'task' | 'input' | 'output' | 'stream' | 'label_set' | 'label_value';
 
-/** How often something exceeded its limit in one listing. */
+/** Number of items of one kind beyond their limit. */
 export interface SurplusCount {
   readonly item: SurplusItem;
   readonly count: number;

@@ -5,7 +5,7 @@ import {
   MAX_LISTING_ROWS,
 } from '../runtime/limits.ts';
 
-/** How many elements of nested lists are kept. */
+/** Numbers of elements of nested lists that are kept. */
 export interface ListLimits {
   readonly maxInputsPerTask: number;
   readonly maxOutputsPerTask: number;
@@ -49,7 +49,7 @@ export function createReaderLimits(exposedLabelSets: number): ReaderLimits {
   };
 }
 
-/** How many label values the engine keeps, and how many a field of one listing may add: more than a family has rows. */
+/** Limits of the label values that the engine keeps, and that a field of one listing may add: more than a family has rows. */
 export function computeLabelLimits({ maxLabelSets }: ReaderLimits) {
   const maxLabels = Math.min(maxLabelSets * VALUES_PER_LABEL_SET + EXTRA_LABEL_VALUES, MAX_LABEL_VALUES);
   return { maxLabels, maxFieldLabels: 2 * maxLabelSets };

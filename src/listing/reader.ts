@@ -23,7 +23,7 @@ export interface ListingResult {
   readonly bytes: number;
 }
 
-/** What is read, besides the body. */
+/** The polled code and the names to read. */
 export interface ListingOptions {
   /** The polled code: records of another are counted as foreign. */
   readonly serviceCode: string;

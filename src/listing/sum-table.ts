@@ -147,7 +147,7 @@ export class SumTable {
     return row;
   }
 
-  /** How many labels of a label set are folded. */
+  /** Counts the folded labels of a label set. */
   #levelOf(a: number, b: number, c: number): number {
     let level = 0;
     for (const label of this.#foldOrder) {

@@ -16,7 +16,7 @@ export interface Population {
   readonly streams: readonly string[];
 }
 
-/** How long streams have run when the population starts. */
+/** Age of streams when the population starts. */
 const STREAM_AGE_MS = 60 * 60 * 1000;
 
 /** The half-open interval of a task's existence. */

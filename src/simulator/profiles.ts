@@ -60,7 +60,7 @@ export const SOURCE_RESOLUTIONS: WeightedChoices<Resolution> = [
   [{ width: 360, height: 640 }, 10],
 ];
 
-/** How a stream is made. A copied one keeps the picture of its source. */
+/** The encoding of a stream. A copied one keeps the picture of its source. */
 interface Encoding {
   readonly codecName: string;
   readonly codecId: number;

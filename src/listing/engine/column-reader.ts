@@ -39,7 +39,7 @@ export interface EngineLimits {
   readonly maxRows: number;
 }
 
-/** What a reader asks of its user. */
+/** Functions that a reader calls. */
 export interface ColumnReaderHost {
   readonly names: LabelNames;
   /** The label value of the scheme of a URL. */
@@ -155,7 +155,7 @@ export class ColumnReader {
     return this.#memory.readText(address, flaggedLength & LENGTH_BITS);
   }
 
-  /** How often each field of a record type was invalid, without counts of 0. */
+  /** Counts of the invalid values of each field of a record type, without counts of 0. */
   listInvalidFields(type: RecordType): { readonly field: string; readonly count: number }[] {
     if (!this.#hasInvalidFields) return [];
     const { fields, invalidCounts } = this.#get(type);

@@ -37,7 +37,7 @@ export interface TextColumn {
   readonly lengths: Uint32Array;
 }
 
-/** What the module reads of a field. */
+/** The kind of a field, and its column. */
 export interface Field<Column> {
   readonly kind: number;
   readonly child?: RecordType;

@@ -13,29 +13,9 @@ const CORPUS = readFixture('fuzz/accept.txt')
 
 const DICTIONARY = [
   [...';,="\\*/. \t'],
-  [
-    'q=',
-    'q=0',
-    'q=1.000',
-    'q=0.1234',
-    'Q=0.5',
-    'version=1.0.0',
-    'version="1.0.0"',
-    'escaping=dots',
-    'escaping="',
-  ],
-  [
-    'text/plain',
-    'application/openmetrics-text',
-    '*/*',
-    'text/*',
-    'gzip',
-    'identity',
-    'x-gzip',
-    '\u00e9',
-    '\0',
-    '\r\n',
-  ],
+  'q= q=0 q=1.000 q=0.1234 Q=0.5 version=1.0.0 version="1.0.0" escaping=dots escaping="'.split(' '),
+  'text/plain application/openmetrics-text */* text/* gzip identity x-gzip'.split(' '),
+  ['\u00e9', '\0', '\r\n'],
 ].flat();
 
 const CONTENT_TYPE =

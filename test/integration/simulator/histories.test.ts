@@ -29,18 +29,6 @@ test('a task id is unique in the history of its service code', () => {
   assert.ok(births.size > 1000, `${births.size} tasks`);
 });
 
-test('the progress of a file task goes from 0 to 100', () => {
-  const world = createTestWorld(3, 20);
-  const seen = new Map<string, number[]>();
-  for (let age = 0; age < 6 * hourMs; age += 5_000) {
-    for (const task of world.tasks(code, startedAtMs + age)) {
-      seen.set(task.id, [...(seen.get(task.id) ?? []).slice(0, 1), task.progress]);
-    }
-  }
-  const complete = [...seen.values()].filter(([first, last]) => first === 0 && last === 100);
-  assert.ok(complete.length > 5, `${complete.length} seen from 0 to 100`);
-});
-
 test('bytes pushed in an interval match listings read every 250 ms', () => {
   const world = createTestWorld(5, 30);
   const fromMs = startedAtMs + hourMs;

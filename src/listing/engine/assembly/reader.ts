@@ -279,7 +279,7 @@ function readElements(from: usize): usize {
     unitStart = at;
     at = readElement(type, at);
     if (at == 0) {
-      // What was read of the parts of an incomplete element does not count.
+      // The parts of an incomplete element do not count.
       truncateRows(type, type.rows);
       return 0;
     }

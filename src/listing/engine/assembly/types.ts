@@ -95,7 +95,7 @@ export class RecordType extends Field {
   capacity: u32;
   /** Whether a row of the batch has an invalid field or a list with a rejected element. */
   hasInvalid: bool;
-  /** Of a list of the body: number of its first element, and address of the counts of dropped elements by reason. */
+  /** Number of the first element of a list of the body, and address of its counts of dropped elements by reason. */
   firstEntry: u32;
   dropped: usize;
 }
