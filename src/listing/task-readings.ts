@@ -170,17 +170,13 @@ const MAX_INSERTED = 32;
 /** Sorts parts by identity, equal identities by bytes, the largest first. */
 export function sortParts<Part extends PartReading>(parts: Part[]): Part[] {
   if (parts.length > MAX_INSERTED) return parts.toSorted(compareParts);
-  for (const [index, part] of parts.entries()) {
-    let at = index;
-    for (
-      let other = parts[at - 1];
-      other !== undefined && compareParts(other, part) > 0;
-      other = parts[at - 1]
-    ) {
+  for (let index = 1; index < parts.length; index += 1) {
+    for (let at = index; at > 0; at -= 1) {
+      const [part, other] = [parts[at], parts[at - 1]];
+      if (part === undefined || other === undefined || compareParts(other, part) <= 0) break;
       parts[at] = other;
-      at -= 1;
+      parts[at - 1] = part;
     }
-    parts[at] = part;
   }
   return parts;
 }
