@@ -1,4 +1,9 @@
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { parse, stringify } from 'yaml';
+import { listDeployYaml, readDeployFile } from '../../../test/support/deploy-files.ts';
 import {
   readCommittedDashboards,
   interpolate,
@@ -34,6 +39,8 @@ const CODES = [
   'STADIUM:abc:users=500,tasks=40',
   'ARENA:abc:users=60,tasks=12',
 ];
+/** Tasks that never end; TESTING and STADIUM expect them. */
+const STREAMS = ['main', 'backup'];
 /** As for a data source with `timeInterval: 5s`. */
 const STEP = 5;
 
@@ -54,11 +61,15 @@ export async function record(minutes: number): Promise<ReadonlyMap<string, strin
     '--listen-address=127.0.0.1:0',
     '--control',
     ...CODES.map((code) => `--service-code=${code}`),
+    ...STREAMS.map((name) => `--stream=${name}`),
   ]);
   const serviceUrl = await service.waitForOutput(/ on (http:\S+)/);
   const first = startExporter(serviceUrl, '0');
   const port = await waitForPort(first);
-  await using prometheus = await Prometheus.start({ targets: [`127.0.0.1:${port}`] });
+  await using prometheus = await Prometheus.start({
+    targets: [`127.0.0.1:${port}`],
+    rules: listDeployYaml('prometheus/rules').map((file): unknown => parse(readDeployFile(file))),
+  });
   await using restarted = await runScenario(serviceUrl, first, port, minutes * 60);
   await waitForPort(restarted);
   const end = Math.floor(Date.now() / 1000 / STEP) * STEP;
@@ -109,14 +120,23 @@ async function runScenario(
 }
 
 function startExporter(serviceUrl: string, port: string): Program {
+  const configuration = join(mkdtempSync(join(tmpdir(), 'xvs-recording-')), 'exporter.yml');
+  const expect = { names: STREAMS };
+  const serviceCodes = [
+    { service_code: 'TESTING', expect },
+    { service_code: 'STADIUM', expect },
+    { service_code: 'ARENA' },
+  ];
+  writeFileSync(configuration, stringify({ service_codes: serviceCodes, tasks: { name: 'opaque.room' } }));
   return startProgram(
     [
+      `--config.file=${configuration}`,
       `--web.listen-address=127.0.0.1:${port}`,
       '--poll.interval=1s',
       '--poll.stall-after=20s',
       '--metrics.per-task=true',
     ],
-    { XVS_UPSTREAM_BASE_URL: serviceUrl, XVS_SERVICE_CODES: 'TESTING,STADIUM,ARENA', XVS_SECRET: 'abc' },
+    { XVS_UPSTREAM_BASE_URL: serviceUrl, XVS_SECRET: 'abc' },
   );
 }
 
