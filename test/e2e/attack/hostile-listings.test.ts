@@ -90,6 +90,17 @@ test('a task with 100,000 formats has no more series than the limits allow', asy
   assert.ok((series.get(`${CATALOGUE.series.name}{}`) ?? Number.NaN) < 12_000);
 });
 
+test('five million outputs of 5,000 tasks are counted, and those beyond the share of the heap have no accounts', async () => {
+  const outputs = Array.from({ length: 1000 }, () => '{}').join(',');
+  const tasks = Array.from(
+    { length: 5000 },
+    (_, index) => `{"id":"t${index}","vs_id":"v","outputs":[${outputs}]}`,
+  );
+  const series = await attack([gzipSync(`{"ret":0,"user_list":[],"task_list":[${tasks.join(',')}]}`)]);
+  assert.equal(sumSeries(series, CATALOGUE.listingTasks.name, CODE), 5000);
+  assert.ok((readSurplus(series, 'task') ?? 0) > 0);
+});
+
 test('eight service codes with 200,000 new tasks each per poll share the accounts of the process', async () => {
   const codes = Array.from({ length: 8 }, (_, index) => `HOSTILE-${index}`);
   const taskCount = 200_000;
