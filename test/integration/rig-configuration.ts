@@ -1,8 +1,6 @@
 import type { Configuration, PollSettings, ServiceCodeSettings } from '../../src/config/configuration.ts';
-import { DEFAULT_LEDGER_SETTINGS } from '../../src/tally/ledger/ledger.ts';
+import { loadConfiguration, REQUIRED_ENVIRONMENT } from '../support/configuration.ts';
 import { readFixture } from '../support/fixtures.ts';
-import { PUBLISHED_SCHEME } from '../support/published-scheme.ts';
-import { SINGLE_SHARD } from '../../src/sharding/shard.ts';
 
 /** Service codes that get faults, over plain HTTP, TLS and a host name, and `SOUND`, which never gets one. */
 export const CODES = ['FAULTY', 'SECURE', 'NAMED', 'SOUND'] as const;
@@ -14,7 +12,8 @@ export const STALE_AFTER_MS = 3 * INTERVAL_MS;
 export const STALL_AFTER_MS = 4 * INTERVAL_MS;
 const SOUND_TIMEOUT_MS = 20_000;
 export const MAX_RESPONSE_BYTES = 1024 * 1024;
-export const LEDGER_DEFAULTS: Configuration['ledger'] = DEFAULT_LEDGER_SETTINGS;
+const DEFAULTS = await loadConfiguration({ env: REQUIRED_ENVIRONMENT });
+export const LEDGER_DEFAULTS = DEFAULTS.ledger;
 
 /** Creates the configuration of a {@link Rig} for the base URLs of its service codes. */
 export function createRigConfiguration(
@@ -63,31 +62,18 @@ function createConfiguration(
   poll: PollSettings = { mode: 'interval', minAgeMs: 5000 },
 ): Configuration {
   return {
+    ...DEFAULTS,
     upstream: {
-      timeoutMs: 10_000,
+      ...DEFAULTS.upstream,
       maxResponseBytes: limits.maxResponseBytes,
       maxConnections: 4,
       tls: { ca: readFixture('tls/ca.pem').toString() },
       proxy: {},
     },
-    signing: PUBLISHED_SCHEME,
     serviceCodes,
     poll,
-    shard: SINGLE_SHARD,
-    codesOnOtherShards: new Set(),
     metrics: { maxLabelSets: limits.maxLabelSets, perTask: true, maxTasks: 1000 },
-    ledger: LEDGER_DEFAULTS,
-    web: {
-      configFile: undefined,
-      listenAddresses: [],
-      telemetryPath: '/metrics',
-      grafanaUrl: undefined,
-      maxRequests: 5,
-      hasOpenProbes: false,
-      isLifecycleEnabled: false,
-    },
-    state: undefined,
-    file: undefined,
+    web: { ...DEFAULTS.web, listenAddresses: [], maxRequests: 5 },
     log: { level: 'debug', format: 'json' },
   };
 }
