@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ServiceMonitor } from '@kubernetes-models/prometheus-operator/monitoring.coreos.com/v1';
-import { parse, parseDocument } from 'yaml';
+import { parse } from 'yaml';
 import { z } from 'zod';
-import { SETTINGS } from '../../../../src/config/settings.ts';
 import { HASH, PASSWORD } from '../../../unit/web/secured-server.ts';
 import { readFixture } from '../../../support/fixtures.ts';
 import { isInstalled } from '../../../support/installed-programs.ts';
@@ -23,22 +22,6 @@ const [example = '', webYaml = '', tls = ''] = [...README.matchAll(/```yaml\n(.*
 function parseValues(yaml: string): Values {
   return z.record(z.string(), z.unknown()).parse(parse(yaml));
 }
-
-test('the README and the comments of values.yaml name existing settings and values only', () => {
-  const values = readRepositoryFile(CHART, 'values.yaml');
-  const names = [...`${README}${values}`.matchAll(/`([a-z]\w*(?:\.\w+)+)[`:]/g)].map(([, name = '']) => name);
-  assert.ok(names.length > 20);
-  const isValue = (name: string): boolean => parseDocument(values).getIn(name.split('.'), true) !== undefined;
-  const isKnown = (name: string): boolean =>
-    isValue(name) ||
-    Object.hasOwn(SETTINGS, name.replace(/^config\./, '')) ||
-    (name.endsWith('.yml') && [name, `rules/${name}`].some((file) => README.includes(file))) ||
-    ['tls.crt', 'tls.key'].includes(name);
-  assert.deepEqual(
-    names.filter((name) => !isKnown(name)),
-    [],
-  );
-});
 
 test('the example of the README renders valid manifests', (t) => {
   if (!isInstalled(t, 'helm')) return;
