@@ -261,7 +261,7 @@ export class TallyRestorer {
     return this.#last !== undefined;
   }
 
-  /** The timeline stands still while the time between two processes is unknown. */
+  /** The timeline stops while the time between two processes is unknown. */
   #restoreCode([lastMs, wallMs, listings, counts, sum, formats, servers]: CodeEntry): void {
     const { ledger, timeline, meteredFormats } = this.#parts;
     const gapMs = this.#now.wallMs - wallMs;

@@ -59,7 +59,7 @@ export interface Connections extends AsyncDisposable {
   close(): Promise<void>;
 }
 
-/** What is known of open connections. */
+/** Open sockets, and the certificates of their servers. */
 interface ConnectionRecords {
   readonly sockets: Set<Socket>;
   readonly certificateNotAfterMs: Map<string, number>;

@@ -64,7 +64,7 @@ export interface ExporterMetricsOptions {
   readonly labels?: CodeLabels;
   /** Decoded bytes of the bodies being read. Default: none. */
   readonly decodingBudget?: { readonly usedBytes: number; readonly limitBytes: number };
-  /** What is known of the state; `undefined` without `state.path`. */
+  /** Numbers of the state; `undefined` without `state.path`. */
   readonly state?: Readonly<StateStatistics> | undefined;
   /** Default: every line is written. */
   readonly log?: { readonly droppedLines: number } | undefined;

@@ -30,7 +30,7 @@ interface Run {
   readonly fastestRate: number;
 }
 
-/** What is known of one thing that the service meters. */
+/** The account of one byte count of the service: of a task, an input or an output. */
 export interface Account {
   /** The last value that was accepted, or `NO_VALUE`. */
   baseBytes: number;

@@ -63,7 +63,7 @@ export interface LedgerProgress {
   readonly last: Instant;
 }
 
-/** What is known of the time between the process that wrote the accounts and this one. */
+/** The time between the process that wrote the accounts and this one. */
 export type RestartGap = Pick<MeterTimes, 'restoredMs' | 'unknownGapMs'>;
 
 /** The tasks of a listing and its sums. */

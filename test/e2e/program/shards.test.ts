@@ -151,7 +151,7 @@ test('shards 1, 2 and 1 again with the same state count no byte twice', async ()
   const own = new Set(codes.filter((code) => selectShard(code, 2) === 0));
   assert.deepEqual((await runOnce(0, 1)).restored, new Set());
   assert.deepEqual((await runOnce(0, 2)).restored, own);
-  // The codes that the other shard has counted meanwhile begin anew.
+  // The codes that the other shard has counted meanwhile start at 0.
   const last = await runOnce(0, 1);
   assert.deepEqual(last.restored, own);
   for (const [code, bytes] of last.counted) if (!own.has(code)) assert.equal(bytes, 0, code);

@@ -209,7 +209,7 @@ function doubt(account: AuditedAccount, intervalMs: number): void {
   account.inventable += (account.streamRate * intervalMs) / 1000;
 }
 
-/** An account may be opened anew with a value. */
+/** An account may be opened again with a value. */
 function doubtNew(account: AuditedAccount, value: number | undefined, time: ListingTime): void {
   account.doubtedFrom ??= account.seen;
   if (value === undefined) account.seenMs = undefined;

@@ -214,7 +214,7 @@ test('an older answer is believed after ten minutes', () => {
   assert.deepEqual(count(listings, run).input, 440);
 });
 
-test('a stalled file task is one whose progress stands still, whatever its bytes do', () => {
+test('a stalled file task is one whose progress does not change, even if its bytes grow', () => {
   for (const inputBytes of [(n: number) => 1000 * n, () => undefined]) {
     const run = new TallyRun({ stallAfterMs: 30_000 });
     const stalled = Array.from({ length: 4 }, (_, n) => {
