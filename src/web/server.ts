@@ -120,7 +120,7 @@ const LISTEN_ERRORS: ReadonlyMap<string | undefined, string> = new Map([
   ['EADDRINUSE', 'which another process uses'],
   ['EADDRNOTAVAIL', 'which is no address of this machine'],
   ['EACCES', 'which needs more privileges'],
-  ['ENOTLISTEN_ERRORS', 'whose name is unknown'],
+  ['ENOTFOUND', 'whose name is unknown'],
   ['EAI_AGAIN', 'whose name cannot be resolved'],
 ]);
 

@@ -65,6 +65,12 @@ test('if one address is taken, it listens on none', async (t) => {
   assert.equal(port, free);
 });
 
+test('an address whose name is unknown is an error that names it', (t) =>
+  assert.rejects(
+    start(t, { addresses: [{ host: 'a..b', port: 0 }] }),
+    /found "a\.\.b:0", whose name is unknown \(ENOTFOUND\)/,
+  ));
+
 test('a response to HEAD has a length and no body', async (t) => {
   const response = { ...respondText(200, 'hello'), body: '' };
   const { port } = await start(t, { handle: () => Promise.resolve(response) });
