@@ -85,7 +85,8 @@ function formatWelcome(simulator: Simulator, app: App): string {
   const exporterUrl = `http://${formatLocalAddress(address ?? { host: undefined, port: 0 })}`;
   return `
 The simulated service runs at ${simulator.url}
-The exporter polls it every 5 seconds for ${SERVICE_CODES.join(' and ')}. Open
+The exporter polls it every 5 seconds for ${SERVICE_CODES.join(' and ')}, with the secret ${SECRET}.
+Metrics for each task are on. Open
 
   ${exporterUrl}/          the status page
   ${exporterUrl}/metrics   what Prometheus scrapes
