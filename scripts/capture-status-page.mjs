@@ -1,6 +1,8 @@
 // Captures pictures of the status page: runs a simulated service with faults and an exporter for a minute or two, and
 // opens the pages in Chromium (/usr/bin/chromium). Run it after `npm run build`; it writes docs/pictures/status-page.
 import { spawn } from 'node:child_process';
+import { rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
@@ -19,6 +21,9 @@ const NAMES = [
   'TESTING',
   'THEATRE',
 ];
+const STREAMS = ['main', 'backup'];
+/** These service codes expect the streams. */
+const EXPECTING = ['CONCERT', 'STADIUM'];
 const PICTURES = [
   { name: 'list-light', path: '/', colorScheme: 'light', width: 1440, height: 720 },
   { name: 'list-dark', path: '/', colorScheme: 'dark', width: 1440, height: 720 },
@@ -28,6 +33,8 @@ const PICTURES = [
   { name: 'code-phone', path: '/service-codes/CONCERT', colorScheme: 'dark', width: 360, height: 760 },
 ];
 const children = [];
+/** The pages show this path. */
+const configurationFile = join(tmpdir(), 'exporter.yml');
 
 /** Starts the built program; resolves with the first group of the pattern in its output. */
 async function start(args, pattern, environment = {}) {
@@ -50,9 +57,15 @@ async function start(args, pattern, environment = {}) {
 }
 
 function createEnvironment(baseUrl) {
+  const codes = NAMES.map((name) => ({
+    service_code: name,
+    ...(EXPECTING.includes(name) && { expect: { names: STREAMS } }),
+  }));
+  // JSON is YAML, too.
+  writeFileSync(configurationFile, JSON.stringify({ service_codes: codes, tasks: { name: 'opaque.room' } }));
   return {
+    XVS_CONFIG_FILE: configurationFile,
     XVS_UPSTREAM_BASE_URL: baseUrl,
-    XVS_SERVICE_CODES: NAMES.join(','),
     XVS_SECRET: SECRET,
     XVS_POLL_INTERVAL: '1s',
     XVS_POLL_STALE_AFTER: '2m',
@@ -64,7 +77,7 @@ function createEnvironment(baseUrl) {
 
 async function run() {
   const serviceCodes = NAMES.map((code) => `--service-code=${code}:${SECRET}`);
-  const size = ['--users=800', '--tasks=60'];
+  const size = ['--users=800', '--tasks=60', ...STREAMS.map((name) => `--stream=${name}`)];
   const service = await start(
     ['simulate', '--listen-address=127.0.0.1:0', '--control', '--seed=7', ...size, ...serviceCodes],
     / on (http:\S+)/,
@@ -100,4 +113,5 @@ try {
   await run();
 } finally {
   for (const child of children) child.kill();
+  rmSync(configurationFile, { force: true });
 }
