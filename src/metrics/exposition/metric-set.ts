@@ -17,18 +17,26 @@ export class MetricSet {
 
   /** Sets the value of a label set, or removes the label set with `undefined`. */
   set(spec: FamilySpec, value: number | undefined, ...labels: readonly string[]): void {
-    const before = this.#samples.get(spec) ?? NO_SAMPLES;
-    const index = before.findIndex((sample) => sample.labels.every((label, at) => label === labels[at]));
-    if (before[index]?.value === value) return;
-    const others = index < 0 ? before : before.toSpliced(index, 1);
-    const end = index < 0 ? before.length : index;
-    this.#samples.set(spec, value === undefined ? others : others.toSpliced(end, 0, { labels, value }));
+    this.#update(spec, labels, () => value);
   }
 
   add(spec: FamilySpec, amount: number, ...labels: readonly string[]): void {
+    this.#update(spec, labels, (before = 0) => before + amount);
+  }
+
+  #update(
+    spec: FamilySpec,
+    labels: readonly string[],
+    change: (before: number | undefined) => number | undefined,
+  ): void {
     const samples = this.#samples.get(spec) ?? NO_SAMPLES;
-    const found = samples.find((sample) => sample.labels.every((label, at) => label === labels[at]));
-    this.set(spec, (found?.value ?? 0) + amount, ...labels);
+    const found = samples.findIndex((sample) => sample.labels.every((label, at) => label === labels[at]));
+    const index = found < 0 ? samples.length : found;
+    const before = samples[index]?.value;
+    const value = change(before);
+    if (value === before) return;
+    const changed = value === undefined ? [] : [{ labels, value }];
+    this.#samples.set(spec, samples.toSpliced(index, 1, ...changed));
   }
 
   /** Removes all label sets of a family. */
