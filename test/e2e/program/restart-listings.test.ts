@@ -4,10 +4,9 @@ import { createServer } from 'node:http';
 import { test } from 'node:test';
 import { openLevelDatabase } from '../../../src/state/level-database.ts';
 import { CODE_KEY } from '../../../src/tally/tally-state.ts';
-import { parseExposition } from '../../support/exposition-parser.ts';
-import { startProgram, type Program } from '../../support/program.ts';
 import { TemporaryFolder } from '../../support/temporary-folder.ts';
 import { waitUntil } from '../../support/wait-until.ts';
+import { RunningExporter, startWithState } from './running-exporter.ts';
 
 /** The lifetime value of a task. */
 const S = 2e9;
@@ -53,7 +52,8 @@ async function countAll(
   signal: 'SIGKILL' | 'SIGTERM',
 ): Promise<number> {
   service.tasks = listings[0] ?? [];
-  await using program = startExporter(service.url, statePath);
+  await using program = startWithState(service.url, statePath);
+  const exporter = await RunningExporter.attach(program);
   let counted = 0;
   for (const tasks of listings) {
     service.tasks = tasks;
@@ -63,29 +63,11 @@ async function countAll(
       () => service.listings,
       (number) => number > 2,
     );
-    counted = await readInputBytes(program);
+    counted = (await exporter.sumFamily('xvs_input_bytes_total', 'TESTING')) ?? 0;
   }
   program.signal(signal);
   await program.exitCode;
   return counted;
-}
-
-function startExporter(serviceUrl: string, statePath: string): Program {
-  return startProgram([], {
-    XVS_UPSTREAM_BASE_URL: serviceUrl,
-    XVS_SERVICE_CODES: 'TESTING',
-    XVS_SECRET: 'abc',
-    XVS_WEB_LISTEN_ADDRESS: '127.0.0.1:0',
-    XVS_POLL_INTERVAL: '1s',
-    XVS_STATE_PATH: statePath,
-  });
-}
-
-async function readInputBytes(program: Program): Promise<number> {
-  const response = await fetch(`http://127.0.0.1:${await program.waitForPort()}/metrics`);
-  const { families } = parseExposition(await response.text(), 'text');
-  const samples = families.get('xvs_input_bytes_total')?.samples ?? [];
-  return samples.reduce((sum, { value }) => sum + value, 0);
 }
 
 /** Makes the wall clock of the next process differ from that of the last one: the record of the code has its time. */

@@ -2,28 +2,16 @@ import assert from 'node:assert/strict';
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { parseExposition } from '../../support/exposition-parser.ts';
-import { startProgram, type Program } from '../../support/program.ts';
+import type { Program } from '../../support/program.ts';
 import { clearFaults, setFault, startSimulatorProgram } from '../../support/simulator-program.ts';
 import { TemporaryFolder } from '../../support/temporary-folder.ts';
 import { waitUntil } from '../../support/wait-until.ts';
+import { startWithState } from './running-exporter.ts';
 
 /** With this seed, some tasks start during the test, and none ends. */
 const WORLD = ['--seed=321', '--users=5', '--tasks=12'];
 
 const startSimulator = (): Program => startSimulatorProgram(...WORLD);
-
-function startExporter(serviceUrl: string, statePath: string, ...flags: string[]): Program {
-  const settings = {
-    XVS_UPSTREAM_BASE_URL: serviceUrl,
-    XVS_SERVICE_CODES: 'TESTING',
-    XVS_SECRET: 'abc',
-    XVS_WEB_LISTEN_ADDRESS: '127.0.0.1:0',
-    XVS_POLL_INTERVAL: '1s',
-    XVS_STATE_PATH: statePath,
-    XVS_LOG_LEVEL: 'debug',
-  };
-  return startProgram(flags, settings);
-}
 
 const FAMILIES = {
   input: 'xvs_input_bytes',
@@ -85,7 +73,7 @@ test('after kills at any moment and stops, no counter steps back, and all match 
   const before = await freezeAndFetchTotals(url);
   let last = { input: 0, output: 0 };
   for (let number = 0; number < KILLS; number += 1) {
-    await using program = startExporter(url, folder.at('state'));
+    await using program = startWithState(url, folder.at('state'));
     if (number === 0) await program.waitForOutput(/Poll succeeded/);
     const first = await scrape(program);
     assert.ok(first.input >= last.input && first.output >= last.output, `run ${number}`);
@@ -98,7 +86,7 @@ test('after kills at any moment and stops, no counter steps back, and all match 
     program.signal(number % 4 === 3 ? 'SIGTERM' : 'SIGKILL');
     await program.exitCode;
   }
-  await using program = startExporter(url, folder.at('state'));
+  await using program = startWithState(url, folder.at('state'));
   await waitForGrowth(program);
   const after = await freezeAndFetchTotals(url);
   const { polls } = await scrape(program);
@@ -116,14 +104,14 @@ test('while the service is down after a restart, counters are exposed at once an
   let last: Scrape;
   {
     await using service = startSimulator();
-    await using program = startExporter(await service.waitForUrl(), folder.at('state'));
+    await using program = startWithState(await service.waitForUrl(), folder.at('state'));
     await program.waitForOutput(/Poll succeeded/);
     await waitForGrowth(program);
     last = await scrape(program);
     program.signal('SIGTERM');
     assert.equal(await program.exitCode, 0);
   }
-  await using program = startExporter('http://127.0.0.1:1', folder.at('state'));
+  await using program = startWithState('http://127.0.0.1:1', folder.at('state'));
   const first = await scrape(program);
   assert.ok(first.input >= last.input && last.input > 0);
   assert.equal(first.series.has('xvs_tasks'), false);
@@ -131,9 +119,9 @@ test('while the service is down after a restart, counters are exposed at once an
 
 test('a second process with the same state does not start and names the folder', async () => {
   using folder = new TemporaryFolder();
-  await using first = startExporter('http://127.0.0.1:1', folder.at('state'));
+  await using first = startWithState('http://127.0.0.1:1', folder.at('state'));
   await first.waitForPort();
-  await using second = startExporter('http://127.0.0.1:1', folder.at('state'));
+  await using second = startWithState('http://127.0.0.1:1', folder.at('state'));
   assert.equal(await second.exitCode, 1);
   assert.match(second.stderr, /Another process uses the state; waiting for it to end/);
   assert.match(
@@ -150,7 +138,7 @@ test('a damaged database is renamed, logged once and replaced', async () => {
   mkdirSync(folder.at('state/database'), { recursive: true });
   writeFileSync(folder.at('state/database/CURRENT'), 'hunter2');
   await using service = startSimulator();
-  await using program = startExporter(await service.waitForUrl(), path);
+  await using program = startWithState(await service.waitForUrl(), path);
   await program.waitForOutput(
     /"level":"warn",[^\n]*State is unusable; the counters of all service codes start at 0/,
   );
@@ -175,7 +163,7 @@ for (const [name, path, found] of [
   ['a folder on a file system without files', '/proc/1/state', /ENOENT|EACCES|EPERM/],
 ] as const)
   test(`state.path that is ${name} is one clear error at the start`, async () => {
-    await using program = startExporter('http://127.0.0.1:1', path);
+    await using program = startWithState('http://127.0.0.1:1', path);
     assert.equal(await program.exitCode, 1);
     const [start, error = '', ...others] = program.stderr.trimEnd().split('\n');
     assert.match(String(start), /Starting/);
