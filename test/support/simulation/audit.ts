@@ -29,6 +29,8 @@ export interface AuditedTask {
   seenMs: number;
   /** Listings in a row whose values were wrong. */
   wrongListings: number;
+  /** Whether an account of it may have been forgotten. */
+  mayBeForgotten: boolean;
   readonly accounts: readonly AuditedAccount[];
 }
 
@@ -45,7 +47,8 @@ interface ListingTime {
  *
  * - a task that was left out of the listings around its start: up to what a stream carries between two listings can be invented;
  * - a reset and a wrong clock over a restart: each can invent one interval of a stream and lose all that the account carries
- *   until the next settlement; an account that may be forgotten also all that a stream can have carried since the listing before;
+ *   until the next settlement; an account that may be forgotten also all that a stream can have carried since the listing before,
+ *   which the next change of the source may take back;
  * - a leap that is not confirmed yet, or that a move or another source hides: it can be lost;
  * - an older answer that repeats the last value: what was carried before it comes too fast and has to be confirmed, and a task that
  *   moves meanwhile may be taken for a new one, which can invent what a stream carries between two listings;
@@ -165,7 +168,14 @@ export class Audit {
       }
       return { ...account, seenMs, inventable: this.isKnown ? measureNew(account, value, time) : 0 };
     });
-    this.tasks.set(task, { server, source, seenMs: time.nowMs, wrongListings: 0, accounts });
+    this.tasks.set(task, {
+      server,
+      source,
+      seenMs: time.nowMs,
+      wrongListings: 0,
+      mayBeForgotten: false,
+      accounts,
+    });
   }
 
   #continueTask(known: AuditedTask, entry: Entry, time: ListingTime): void {
@@ -186,9 +196,12 @@ export class Audit {
     if (isDoubtful) for (const account of known.accounts) account.doubtedFrom ??= account.seen;
     const isDoubtfulMove =
       server !== known.server && (isDoubtful || source !== known.source || values.includes(undefined));
+    const isForgotten = ({ seenMs = nowMs }: AuditedAccount): boolean =>
+      nowMs - seenMs > SURELY_REMEMBERED_MS;
+    known.mayBeForgotten ||= known.accounts.some(isForgotten);
     for (const [index, account] of known.accounts.entries()) {
-      const isForgotten = nowMs - (account.seenMs ?? nowMs) > SURELY_REMEMBERED_MS;
-      if (isForgotten || isDoubtfulMove) doubtNew(account, values[index], time);
+      if (isForgotten(account) || isDoubtfulMove) doubtNew(account, values[index], time);
+      else if (known.mayBeForgotten && source !== known.source) account.doubtedFrom ??= account.seen;
     }
     known.server = server;
     known.source = source;
