@@ -37,6 +37,9 @@ import {
 const CODES = ['A', 'B', 'C', 'D'];
 const START_MS = Date.UTC(2026, 0, 1);
 const HOUR_MS = 60 * 60 * 1000;
+/** How long the state of a service code that is not configured is kept. */
+const RETAIN_MS = 7 * 24 * HOUR_MS;
+const MAX_SKEW_MS = 5 * 24 * HOUR_MS;
 const INTERVALS_MS = [15_000, 60_000, 120_000, 300_000];
 const TURNS_BEFORE_TIME_PASSES = 8;
 const REPORTED_STEPS = 40;
@@ -344,7 +347,7 @@ export class Simulation {
     };
     const killed = this.#disk.waitForKill().then(() => 'killed' as const);
     const stateStore = await StateStore.open(
-      { path: tmpdir(), retainMs: 7 * 24 * HOUR_MS, clock, logger, open: this.#disk.open },
+      { path: tmpdir(), retainMs: RETAIN_MS, clock, logger, open: this.#disk.open },
       {
         createTally: (serviceCode) => {
           const code = codes.find(({ target }) => target.serviceCode === serviceCode);
@@ -416,7 +419,9 @@ export class Simulation {
 
   async #restartWithWrongClock(): Promise<void> {
     const steps = [-HOUR_MS, HOUR_MS, 7 * HOUR_MS, -24 * HOUR_MS, -this.#skewMs];
-    const step = this.#random.pick(steps);
+    // Further away, a step back to the right time would be longer than `state.retain`.
+    const isFar = Math.abs(this.#skewMs) > MAX_SKEW_MS;
+    const step = isFar ? -this.#skewMs : this.#random.pick(steps);
     this.#skewMs += step;
     this.#note(`clock steps by ${step / 1000} s`);
     await this.#restart(this.#intervalMs + this.#random.integer(HOUR_MS));
