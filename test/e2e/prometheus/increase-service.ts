@@ -36,8 +36,33 @@ function createTask(id: string, vsId: string, bytes: number, outputBytes: number
   return { id, vs_id: vsId, progress: 0, inputs: [], outputs: [output], input_bytes: bytes };
 }
 
+/** Growing listings that differ from those around them. The exporter is stopped after the fourth and after the eighth. */
+const ODD_GROWTHS: readonly number[] = [2, 6, 10];
+
+/** The case of one task, whose odd listings show other bytes. */
+function createOddBytes(toOddBytes: (bytes: number) => number): IncreaseCase {
+  return {
+    listTasks: ({ growths }) => {
+      const bytes = LIFETIME_BYTES + growths * SMALL_GROWTH;
+      return [createTask('a', 'v1', ODD_GROWTHS.includes(growths) ? toOddBytes(bytes) : bytes)];
+    },
+    computeTruth: ({ growths }) => growths * SMALL_GROWTH,
+  };
+}
+
 /** Regression cases by service code. */
 const CASES: Readonly<Record<string, IncreaseCase>> = {
+  DIP: createOddBytes((bytes) => bytes - SMALL_GROWTH * 1.5),
+  ZERO: createOddBytes(() => 0),
+  ABSURD: createOddBytes(() => Number.MAX_SAFE_INTEGER),
+  /** A task flips between two servers. */
+  MOVE: {
+    listTasks: ({ growths }) => {
+      const bytes = LIFETIME_BYTES + growths * SMALL_GROWTH;
+      return [createTask('a', ODD_GROWTHS.includes(growths) ? 'v2' : 'v1', bytes)];
+    },
+    computeTruth: ({ growths }) => growths * SMALL_GROWTH,
+  },
   /** One of two servers is missing from some listings, and returns with the lifetime value of its task. */
   PARTITION: {
     listTasks: ({ growths }) => {

@@ -25,7 +25,7 @@ async function startExporter(service: IncreaseService, statePath: string, port: 
 }
 
 test(
-  'a real Prometheus shows the true increase after partitions, late first values and kills',
+  'a real Prometheus shows the true increase after wrong values, moves, partitions and kills',
   { timeout: 600_000 },
   async (t) => {
     if (!isInstalled(t, 'prometheus')) return;
