@@ -1,14 +1,12 @@
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { ClassicLevel, type ChainedBatch } from 'classic-level';
+import { ClassicLevel } from 'classic-level';
 import { getErrorCode, getErrorMessage } from '../runtime/errors.ts';
-
-/** A record of the database: text by key. Keys are ordered by their UTF-8 bytes. */
-export type StateRecord = readonly [key: string, value: string];
+import type { StateRecord } from '../tally/tally-state.ts';
 
 /** An embedded database that one process owns. All errors of its methods are {@link DatabaseError}s. */
 export interface Database {
-  /** Reads the records whose keys begin with a prefix, in order and in chunks. */
+  /** Reads the records whose keys begin with a prefix, in the order of their UTF-8 bytes, in chunks. */
   read(prefix: string): AsyncIterable<readonly StateRecord[]>;
   createBatch(): WriteBatch;
   /** The size of its files, in bytes. */
@@ -18,8 +16,8 @@ export interface Database {
 
 /** Changes that are written together or not at all. */
 export interface WriteBatch {
-  put(key: string, value: string): void;
-  delete(key: string): void;
+  /** `undefined` deletes a record. */
+  set(key: string, value: string | undefined): void;
   /** Passes the changes to the operating system, on a thread of its own. */
   write(): Promise<void>;
 }
@@ -43,11 +41,9 @@ const RECORDS_PER_CHUNK = 500;
 /** LevelDB caches blocks that were read. The exporter reads a block once, at the start. */
 const CACHE_BYTES = 1024 * 1024;
 
-type Level = ClassicLevel;
-
 /** Opens the LevelDB database in a folder, or creates it. */
 export async function openLevelDatabase(folder: string): Promise<Database> {
-  const level: Level = new ClassicLevel(folder, { cacheSize: CACHE_BYTES });
+  const level = new ClassicLevel(folder, { cacheSize: CACHE_BYTES });
   await translateErrors(level.open());
   return new LevelDatabase(level);
 }
@@ -58,9 +54,9 @@ export async function openLevelDatabase(folder: string): Promise<Database> {
  * of its own.
  */
 class LevelDatabase implements Database {
-  readonly #level: Level;
+  readonly #level: ClassicLevel;
 
-  constructor(level: Level) {
+  constructor(level: ClassicLevel) {
     this.#level = level;
   }
 
@@ -78,7 +74,11 @@ class LevelDatabase implements Database {
   }
 
   createBatch(): WriteBatch {
-    return new LevelBatch(this.#level.batch());
+    const batch = this.#level.batch();
+    return {
+      set: (key, value) => void (value === undefined ? batch.del(key) : batch.put(key, value)),
+      write: () => translateErrors(batch.write()),
+    };
   }
 
   async measureBytes(): Promise<number> {
@@ -103,26 +103,6 @@ class LevelDatabase implements Database {
       if (getErrorCode(error) === 'ENOENT') return 0;
       throw error;
     }
-  }
-}
-
-class LevelBatch implements WriteBatch {
-  readonly #batch: ChainedBatch<Level, string, string>;
-
-  constructor(batch: ChainedBatch<Level, string, string>) {
-    this.#batch = batch;
-  }
-
-  put(key: string, value: string): void {
-    this.#batch.put(key, value);
-  }
-
-  delete(key: string): void {
-    this.#batch.del(key);
-  }
-
-  async write(): Promise<void> {
-    await translateErrors(this.#batch.write());
   }
 }
 

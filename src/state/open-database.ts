@@ -1,10 +1,10 @@
-import { mkdir, readdir, rename } from 'node:fs/promises';
+import { mkdir, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Clock } from '../runtime/clock.ts';
 import { getErrorCode, getErrorMessage } from '../runtime/errors.ts';
 import type { Logger } from '../runtime/logger.ts';
-import { DatabaseError, type Database } from './level-database.ts';
-import { openLevelDatabase } from './level-database.ts';
+import { InvalidRecordError } from '../tally/tally-state.ts';
+import { DatabaseError, openLevelDatabase, type Database } from './level-database.ts';
 
 /** A change of the records in tally/tally-state.ts requires a new version. */
 const FORMAT = 'xvs-exporter 1';
@@ -64,15 +64,16 @@ async function openOrReplace(options: OpenDatabaseOptions): Promise<Database> {
 /** Renames a database that cannot be used, so that an operator can look at it, and logs what is lost. */
 export async function setAside(
   { path, clock, logger }: OpenDatabaseOptions,
-  { message }: DatabaseError,
+  { message }: Error,
 ): Promise<void> {
-  const renamedTo = await findFreeName(path, `${DATABASE_FOLDER}.damaged-${formatTime(clock.now())}`);
+  const renamedTo = join(path, `${DATABASE_FOLDER}.damaged-${formatTime(clock.now())}`);
   await rename(join(path, DATABASE_FOLDER), renamedTo);
   const fields = { path, err: message, renamed_to: renamedTo };
   logger.warn(fields, 'State is unusable; the counters of all service codes start at 0');
 }
 
-export function isDamage(error: unknown): error is DatabaseError {
+export function isDamage(error: unknown): error is DatabaseError | InvalidRecordError {
+  if (error instanceof InvalidRecordError) return true;
   return error instanceof DatabaseError && error.code === 'damaged';
 }
 
@@ -101,7 +102,7 @@ async function checkFormat(database: Database): Promise<void> {
     if (format !== undefined)
       throw new DatabaseError('damaged', `Expected the format "${FORMAT}", found ${JSON.stringify(format)}`);
     const batch = database.createBatch();
-    batch.put(FORMAT_KEY, FORMAT);
+    batch.set(FORMAT_KEY, FORMAT);
     await batch.write();
   } catch (error) {
     await database.close();
@@ -121,28 +122,19 @@ async function readFormat(database: Database): Promise<string | undefined> {
 /** An error of the folder or the database, with a message for the operator; other errors as they are. */
 function describeOpenError(path: string, error: unknown): unknown {
   if (!(error instanceof DatabaseError) && getErrorCode(error) === undefined) return error;
-  const expected = `state.path: expected a folder that this process can read, write and lock, found ${JSON.stringify(path)}`;
-  if (error instanceof DatabaseError && error.code === 'locked')
-    return new DatabaseError(
-      'locked',
-      `${expected}, which another process has locked; stop that process, or give each its own folder`,
-      error,
-    );
+  const isLocked = error instanceof DatabaseError && error.code === 'locked';
+  const finding = isLocked
+    ? 'which another process has locked; stop that process, or give each its own folder'
+    : `which fails (${getErrorMessage(error)}); choose a folder on a local disk that the exporter's user owns`;
+  const expectation = 'expected a folder that this process can read, write and lock';
   return new DatabaseError(
-    'inaccessible',
-    `${expected}, which fails (${getErrorMessage(error)}); choose a folder on a local disk that the exporter's user owns`,
+    isLocked ? 'locked' : 'inaccessible',
+    `state.path: ${expectation}, found ${JSON.stringify(path)}, ${finding}`,
     error,
   );
 }
 
-async function findFreeName(folder: string, name: string): Promise<string> {
-  const names = await readdir(folder);
-  let free = name;
-  for (let number = 2; names.includes(free); number += 1) free = `${name}-${number}`;
-  return join(folder, free);
-}
-
-/** `20260131T235959Z`. */
+/** `20260131T235959123Z`: a process that restarts at once must find a name of its own. */
 function formatTime(wallMs: number): string {
-  return new Date(wallMs).toISOString().replaceAll(/[-:]|\.\d+/g, '');
+  return new Date(wallMs).toISOString().replaceAll(/[-:.]/g, '');
 }

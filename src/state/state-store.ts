@@ -1,12 +1,17 @@
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { linkAbort } from '../runtime/abort.ts';
 import { FirstFailure } from '../runtime/background-task.ts';
 import { runInTurns } from '../runtime/concurrency.ts';
-import { runInSteps } from '../runtime/steps.ts';
-import { readLastListingMs, type StateChange } from '../tally/tally-state.ts';
+import { getErrorMessage } from '../runtime/errors.ts';
+import {
+  readLastListingMs,
+  type RecordSelection,
+  type StateChange,
+  type StateRecord,
+} from '../tally/tally-state.ts';
 import type { Tally } from '../tally/tally.ts';
-import { DatabaseError, type Database, type StateRecord, type WriteBatch } from './level-database.ts';
+import { DatabaseError, type Database, type WriteBatch } from './level-database.ts';
 import { isDamage, openDatabase, setAside, type OpenDatabaseOptions } from './open-database.ts';
-import { StateWriter, type StateStatistics } from './state-writer.ts';
 
 /** A listing is published after this time even if it is not written yet. */
 const MAX_PUBLICATION_DELAY_MS = 100;
@@ -16,6 +21,9 @@ const RESTORE_TIMEOUT_MS = 5000;
 
 /** On a busy machine, single writes are late again and again: that is one state, and two lines in the log. */
 const LATENESS_END_MS = 60_000;
+
+/** The size of the files is measured at most this often. It also finds out that the folder was removed. */
+const MEASURE_INTERVAL_MS = 60_000;
 
 /** Records that are encoded or decoded in a turn of the event loop: about a millisecond. */
 const RECORDS_PER_TURN = 500;
@@ -32,16 +40,29 @@ export interface ConfiguredCodes {
   readonly codesOnOtherShards: ReadonlySet<string>;
 }
 
+/** What the metrics tell about the state. */
+export interface StateStatistics {
+  writeErrors: number;
+  /** Listings that were published before they were written. */
+  delayedPublications: number;
+  /** Wall-clock milliseconds; `undefined` before the first write. */
+  lastWriteMs: number | undefined;
+  /** The size of the database; `undefined` before it is measured. */
+  bytes: number | undefined;
+}
+
 /** The records of one service code, without the code in their keys. */
 interface CodeRecords {
   readonly serviceCode: string;
   readonly records: StateRecord[];
 }
 
-/** Persists the tallies: each good listing in a transaction of its own. */
+/**
+ * Persists the tallies: the changes of each good listing together, one batch at a time. While a disk hangs, it occupies
+ * one thread, and further listings wait for the next batch.
+ */
 export class StateStore implements AsyncDisposable {
   readonly #options: StateStoreOptions;
-  readonly #writer: StateWriter;
   readonly #failure = new FirstFailure();
   readonly statistics: StateStatistics = {
     writeErrors: 0,
@@ -51,31 +72,28 @@ export class StateStore implements AsyncDisposable {
   };
   /** The tallies that were restored at the start, by service code. */
   readonly tallies: ReadonlyMap<string, Tally>;
+  /** `undefined` after a write has failed: LevelDB accepts no further one until it is opened again. */
+  #database: Promise<Database> | undefined;
   /** Tallies whose last listing is not written, by service code. */
   readonly #unwritten = new Map<string, Tally>();
-  /** Writes that have not begun, by service code. */
-  readonly #queued = new Map<string, Promise<boolean>>();
   /** Service codes of which the database may lack a listing: the next write replaces all of their records. */
   readonly #incomplete = new Set<string>();
+  /** The tallies of the batch that has not begun, and their revisions when they were added. */
+  #queue = new Map<Tally, number>();
+  /** Resolves to whether the last batch is written. */
+  #batch = Promise.resolve(true);
+  /** The end of all that was begun. */
+  #idle: Promise<unknown> = Promise.resolve();
+  #measuredAtMs = Number.NEGATIVE_INFINITY;
+  /** The message of the last write that failed; `undefined` if the last write succeeded. */
+  #writeError: string | undefined;
   /** When a write last took too long; `undefined` once none has for a while. */
   #lastLateMs: number | undefined;
 
-  private constructor(
-    options: StateStoreOptions,
-    { database, tallies }: { readonly database: Database; readonly tallies: ReadonlyMap<string, Tally> },
-  ) {
-    const { path, clock, logger } = options;
+  private constructor(options: StateStoreOptions, database: Database, tallies: ReadonlyMap<string, Tally>) {
     this.#options = options;
+    this.#database = Promise.resolve(database);
     this.tallies = tallies;
-    this.#writer = new StateWriter({
-      database,
-      reopen: () => openDatabase(options),
-      onInternalError: this.#failure.report,
-      statistics: this.statistics,
-      path,
-      clock,
-      logger,
-    });
   }
 
   /**
@@ -85,12 +103,12 @@ export class StateStore implements AsyncDisposable {
   static async open(options: StateStoreOptions, codes: ConfiguredCodes): Promise<StateStore> {
     const database = await openDatabase(options);
     try {
-      return new StateStore(options, { database, tallies: await restoreTallies(database, options, codes) });
+      return new StateStore(options, database, await restoreTallies(database, options, codes));
     } catch (error) {
       await database.close();
       if (!isDamage(error)) throw error;
       await setAside(options, error);
-      return new StateStore(options, { database: await openDatabase(options), tallies: new Map() });
+      return new StateStore(options, await openDatabase(options), new Map());
     }
   }
 
@@ -106,21 +124,19 @@ export class StateStore implements AsyncDisposable {
   async restore(serviceCode: string, createTally: () => Tally): Promise<Tally | undefined> {
     const unwritten = this.#unwritten.get(serviceCode);
     if (unwritten !== undefined) return unwritten;
-    const { logger, path } = this.#options;
     let restored: Tally | undefined;
-    const reading = this.#writer.write(async (_batch, database) => {
+    const read = async (database: Database): Promise<void> => {
       for await (const code of readCodes(database, toPrefix(serviceCode)))
         if (!isExpired(code, this.#options))
           restored = await restoreTally(createTally(), code, this.#options);
-    });
+    };
+    const reading = this.#enqueue(() => this.#attempt(read));
     const isRead = await this.#waitBriefly(RESTORE_TIMEOUT_MS, reading);
     if (isRead && restored !== undefined) return restored;
     this.#incomplete.add(serviceCode);
-    if (!isRead)
-      logger.warn(
-        { path, service_code: serviceCode },
-        'State of service code is unusable; its counters start at 0',
-      );
+    const { logger, path } = this.#options;
+    const fields = { path, service_code: serviceCode };
+    if (!isRead) logger.warn(fields, 'State of service code is unusable; its counters start at 0');
     return undefined;
   }
 
@@ -136,51 +152,94 @@ export class StateStore implements AsyncDisposable {
   /** Writes what is not written and closes the database. */
   async [Symbol.asyncDispose](): Promise<void> {
     await Promise.all([...this.#unwritten.values()].map((tally) => this.#write(tally)));
-    await this.#writer[Symbol.asyncDispose]();
+    await this.#idle;
+    await (await this.#database)?.close();
   }
 
-  /** Resolves to whether the listing is written. */
+  /** Adds a tally to the next batch. Resolves to whether it is written. */
   #write(tally: Tally): Promise<boolean> {
-    const { serviceCode } = tally;
-    this.#unwritten.set(serviceCode, tally);
-    const queued = this.#queued.get(serviceCode);
-    if (queued !== undefined) return queued;
-    const queuedRevision = tally.revision;
-    let writtenRevision = queuedRevision;
-    const written = this.#writer
-      .write(async (batch, database) => {
-        this.#queued.delete(serviceCode);
-        const isWhole = tally.revision !== queuedRevision || this.#incomplete.has(serviceCode);
-        const prefix = toPrefix(serviceCode);
-        if (isWhole) await deleteRecords(batch, database, prefix);
-        writtenRevision = tally.revision;
-        const add = ([key, value]: StateChange): void => {
-          if (value === undefined) batch.delete(prefix + key);
-          else batch.put(prefix + key, value);
-        };
-        await runInTurns(tally.beginExport(isWhole ? 'all' : 'changed', add), RECORDS_PER_TURN);
-      })
-      .then((isWritten) => {
-        this.#queued.delete(serviceCode);
-        if (!isWritten) this.#incomplete.add(serviceCode);
-        else {
-          this.#incomplete.delete(serviceCode);
-          if (tally.revision === writtenRevision) this.#unwritten.delete(serviceCode);
-        }
-        return isWritten;
-      });
-    this.#queued.set(serviceCode, written);
-    return written;
+    this.#unwritten.set(tally.serviceCode, tally);
+    if (this.#queue.size === 0) this.#batch = this.#enqueue(() => this.#writeQueue());
+    if (!this.#queue.has(tally)) this.#queue.set(tally, tally.revision);
+    return this.#batch;
+  }
+
+  /** Runs work that uses the database when what was begun before has ended. The work must not reject. */
+  #enqueue(work: () => Promise<boolean>): Promise<boolean> {
+    const done = this.#idle.then(work);
+    this.#idle = done;
+    return done;
+  }
+
+  async #writeQueue(): Promise<boolean> {
+    // Commits of the same turn are written together.
+    await yieldToEventLoop();
+    const queue = this.#queue;
+    this.#queue = new Map();
+    const revisions = new Map<Tally, number>();
+    const isWritten = await this.#attempt(async (database) => {
+      const batch = database.createBatch();
+      for (const [tally, queuedRevision] of queue) {
+        const isWhole = tally.revision !== queuedRevision || this.#incomplete.has(tally.serviceCode);
+        if (isWhole) await deleteRecords(batch, database, toPrefix(tally.serviceCode));
+        revisions.set(tally, tally.revision);
+        await exportTally(tally, isWhole ? 'all' : 'changed', batch);
+      }
+      await batch.write();
+      await this.#noteWrite(database);
+    });
+    for (const tally of queue.keys()) {
+      const { serviceCode, revision } = tally;
+      if (!isWritten) this.#incomplete.add(serviceCode);
+      else this.#incomplete.delete(serviceCode);
+      if (isWritten && revision === revisions.get(tally)) this.#unwritten.delete(serviceCode);
+    }
+    return isWritten;
+  }
+
+  /** Resolves to whether the work could be done. After a failure, the database is opened again. */
+  async #attempt(work: (database: Database) => Promise<void>): Promise<boolean> {
+    const opening = (this.#database ??= openDatabase(this.#options));
+    try {
+      await work(await opening);
+      return true;
+    } catch (error) {
+      if (!(error instanceof DatabaseError || isDamage(error))) this.#failure.report(error);
+      this.statistics.writeErrors += 1;
+      this.#logFailure(error);
+      this.#database = undefined;
+      // The error that closing may have is that of the work.
+      await opening.then((database) => database.close()).catch((closeError) => this.#logFailure(closeError));
+      return false;
+    }
+  }
+
+  async #noteWrite(database: Database): Promise<void> {
+    const { clock, logger, path } = this.#options;
+    if (clock.monotonic() - this.#measuredAtMs >= MEASURE_INTERVAL_MS) {
+      this.statistics.bytes = await database.measureBytes();
+      this.#measuredAtMs = clock.monotonic();
+    }
+    this.statistics.lastWriteMs = clock.now();
+    if (this.#writeError !== undefined) logger.info({ path }, 'State is written again');
+    this.#writeError = undefined;
+  }
+
+  #logFailure(error: unknown): void {
+    const { logger, path } = this.#options;
+    const err = getErrorMessage(error);
+    logger[err === this.#writeError ? 'debug' : 'warn']({ path, err }, 'State write failed');
+    this.#writeError = err;
   }
 
   /** Resolves to false after the time. */
-  async #waitBriefly(timeoutMs: number, written: Promise<boolean>): Promise<boolean> {
+  async #waitBriefly(timeoutMs: number, done: Promise<boolean>): Promise<boolean> {
     using timeout = linkAbort(undefined);
     const late = this.#options.clock.sleep(timeoutMs, timeout.signal).then(
       () => 'late' as const,
       () => false,
     );
-    const result = await Promise.race([written, late]);
+    const result = await Promise.race([done, late]);
     this.#logLateness(result === 'late');
     return result === true;
   }
@@ -215,12 +274,12 @@ async function restoreTallies(
   let unconfiguredCount = 0;
   const batch = database.createBatch();
   for await (const code of readCodes(database, '')) {
-    const { serviceCode, records } = code;
+    const { serviceCode } = code;
     const tally = createTally(serviceCode);
     if (tally !== undefined) tallies.set(serviceCode, await restoreTally(tally, code, options));
     else if (codesOnOtherShards.has(serviceCode) || isExpired(code, options)) {
       dropped.push(serviceCode);
-      for (const [key] of records) batch.delete(toPrefix(serviceCode) + key);
+      await deleteRecords(batch, database, toPrefix(serviceCode));
     } else unconfiguredCount += 1;
   }
   await batch.write();
@@ -236,27 +295,23 @@ async function restoreTallies(
 
 async function restoreTally(
   tally: Tally,
-  { serviceCode, records }: CodeRecords,
+  { records }: CodeRecords,
   { clock }: StateStoreOptions,
 ): Promise<Tally> {
-  const restorer = tally.createRestorer({ wallMs: clock.now(), monotonicMs: clock.monotonic() });
-  const apply = ([key, value]: StateRecord): void => {
-    if (!restorer.apply(key, value)) throw createDamageError(serviceCode);
-  };
-  await runInTurns(runInSteps(records, apply), RECORDS_PER_TURN);
-  if (!restorer.finish()) throw createDamageError(serviceCode);
+  const now = { wallMs: clock.now(), monotonicMs: clock.monotonic() };
+  await runInTurns(tally.restore(records, now), RECORDS_PER_TURN);
   return tally;
 }
 
-function createDamageError(serviceCode: string): DatabaseError {
-  const code = JSON.stringify(serviceCode);
-  return new DatabaseError('damaged', `Expected valid records of service code ${code}, found an invalid one`);
+/** Adds the records of a tally, or the changes of its last commit, to a batch. */
+async function exportTally(tally: Tally, selection: RecordSelection, batch: WriteBatch): Promise<void> {
+  const prefix = toPrefix(tally.serviceCode);
+  const add = ([key, value]: StateChange): void => batch.set(prefix + key, value);
+  await runInTurns(tally.beginExport(selection, add), RECORDS_PER_TURN);
 }
 
-function isExpired({ records, serviceCode }: CodeRecords, { clock, retainMs }: StateStoreOptions): boolean {
-  const lastListingMs = readLastListingMs(records);
-  if (lastListingMs === undefined) throw createDamageError(serviceCode);
-  return clock.now() - lastListingMs >= retainMs;
+function isExpired({ records }: CodeRecords, { clock, retainMs }: StateStoreOptions): boolean {
+  return clock.now() - readLastListingMs(records) >= retainMs;
 }
 
 /** Reads the records whose keys begin with a prefix, by service code. */
@@ -279,5 +334,5 @@ async function* readCodes(database: Database, prefix: string): AsyncGenerator<Co
 }
 
 async function deleteRecords(batch: WriteBatch, database: Database, prefix: string): Promise<void> {
-  for await (const records of database.read(prefix)) for (const [key] of records) batch.delete(key);
+  for await (const records of database.read(prefix)) for (const [key] of records) batch.set(key, undefined);
 }

@@ -1,4 +1,5 @@
-import { z } from 'zod';
+import { z, type ZodType } from 'zod';
+import { runInSteps, type ItemCount } from '../runtime/steps.ts';
 import { LEDGER_COUNTERS, type LedgerCounter } from './family-keys.ts';
 import type { Instant } from './instant.ts';
 import type { Account } from './ledger/account.ts';
@@ -87,7 +88,10 @@ const taskSchema = z.tuple([
 /** A record of a tally: its key, without the service code, and its value; `undefined` deletes it. */
 export type StateChange = readonly [key: string, value: string | undefined];
 
-/** Sorts before the other keys, so that it is restored first. */
+/** A record that is persisted. */
+export type StateRecord = readonly [key: string, value: string];
+
+/** Sorts before the other keys. */
 export const CODE_KEY = 'code';
 const DETAILS_KEY = 'details';
 
@@ -192,126 +196,114 @@ function toPartsEntry(parts: PartAccounts): PartsEntry {
   ]);
 }
 
-/** When the last good listing was taken, in wall-clock milliseconds; `undefined` if the first record is not that of the code. */
-export function readLastListingMs([first]: readonly (readonly [key: string, value: string])[]):
-  number | undefined {
-  return first?.[0] === CODE_KEY ? codeSchema.safeParse(parseJson(first[1])).data?.[1] : undefined;
+/** A record that is not of this format, or does not fit the others. */
+export class InvalidRecordError extends Error {
+  override readonly name = 'InvalidRecordError';
 }
 
-function parseJson(text: string): unknown {
+function parseRecord<Entry>(schema: ZodType<Entry>, text: string): Entry {
   try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
+    return schema.parse(JSON.parse(text));
+  } catch (cause) {
+    throw new InvalidRecordError('Expected a valid record of the state', { cause });
   }
 }
 
-/** Restores the state of a tally, record by record: that of the code first, the others in any order. */
-export class TallyRestorer {
-  readonly #parts: TallyParts;
-  readonly #now: Instant;
-  readonly #maxGapMs: number;
-  #last: Instant | undefined;
-  readonly #accounts: TaskAccount[] = [];
-  /** Tasks share the instants of listings. */
-  readonly #instants = new Map<number, Instant>();
+/** When the last good listing was taken, in wall-clock milliseconds. */
+export function readLastListingMs(records: readonly StateRecord[]): number {
+  return parseCodeEntry(records)[1];
+}
 
-  /** `maxGapMs` is the longest time between two processes that is believed. */
-  constructor(parts: TallyParts, now: Instant, maxGapMs: number) {
-    this.#parts = parts;
-    this.#now = now;
-    this.#maxGapMs = maxGapMs;
+function parseCodeEntry([first]: readonly StateRecord[]): CodeEntry {
+  if (first?.[0] !== CODE_KEY) throw new InvalidRecordError('Expected the record of the code first');
+  return parseRecord(codeSchema, first[1]);
+}
+
+/**
+ * Restores the state of a tally from all of its records, in the order of their keys, in steps. Throws an {@link InvalidRecordError}.
+ *
+ * @param maxGapMs - the longest time between two processes that is believed
+ */
+export function* restoreRecords(
+  tally: TallyParts,
+  records: readonly StateRecord[],
+  now: Instant,
+  maxGapMs: number,
+): Generator<ItemCount, void> {
+  const { ledger, details } = tally;
+  const instants = restoreCode(tally, parseCodeEntry(records), now, maxGapMs);
+  const tasks: TaskAccount[] = [];
+  yield* runInSteps(records.slice(1), ([key, value]) => {
+    const [kind = '', name = '', ...id] = key.split('\0');
+    const counter = LEDGER_COUNTERS.find((one) => kind === 'counter' && one === name);
+    if (counter !== undefined)
+      for (const [labels, bytes, lastUpdatedMs] of parseRecord(counterSchema, value))
+        ledger.counters[counter].restore({ labels, total: bytes, lastUpdatedMs });
+    else if (kind === DETAILS_KEY)
+      for (const detail of parseRecord(detailsSchema, value)) details?.restore(detail);
+    else if (kind === 'task') {
+      const entry = parseRecord(taskSchema, value);
+      tasks.push(toTaskAccount({ vsId: name, id: id.join('\0') }, entry, instants));
+    } else throw new InvalidRecordError(`Expected the key of a record, found ${JSON.stringify(key)}`);
+  });
+  // Those that left first come first.
+  tasks.sort((a, b) => a.lastSeen.monotonicMs - b.lastSeen.monotonicMs);
+  for (const task of tasks) ledger.restoreAccount(task);
+}
+
+/** The timeline stops while the time between two processes is unknown. */
+function restoreCode(tally: TallyParts, entry: CodeEntry, now: Instant, maxGapMs: number): Instants {
+  const { ledger, timeline, meteredFormats } = tally;
+  const [monotonicMs, wallMs, listings, counts, sum, formats, servers] = entry;
+  const gapMs = now.wallMs - wallMs;
+  const isGapKnown = gapMs > 0 && gapMs <= maxGapMs;
+  const restoredMs = monotonicMs + (isGapKnown ? gapMs : 0);
+  timeline.offsetMs = restoredMs - now.monotonicMs;
+  const last = { monotonicMs, wallMs };
+  const instants = new Instants(last);
+  ledger.restoreProgress({ listings, last }, { restoredMs, unknownGapMs: isGapKnown ? 0 : maxGapMs });
+  ledger.lifetimes.restore({ counts, sum });
+  for (const format of formats) meteredFormats.add(format);
+  for (const [vsId, seenMs, seenWallMs] of servers)
+    tally.servers.restore(vsId, instants.get(seenMs, seenWallMs));
+  return instants;
+}
+
+function toTaskAccount(key: TaskKey, entry: z.infer<typeof taskSchema>, instants: Instants): TaskAccount {
+  const [firstWallMs, firstMs, lastMs, activityMs, progress, source, inputBytes, unusualInput] = entry;
+  const [, , , , , , , , inputBytesBeyondBases, flags, inputs, outputs] = entry;
+  return {
+    ...key,
+    firstSeen: instants.get(firstMs, firstWallMs),
+    lastSeen: instants.get(lastMs),
+    lastActivity: instants.get(activityMs),
+    progress,
+    inputSource: source === '' ? undefined : source,
+    inputBytes,
+    unusualInput: unusualInput ?? undefined,
+    inputBytesBeyondBases,
+    inputs: inputs ?? undefined,
+    outputs,
+    flags,
+  };
+}
+
+/** The instants of listings, which tasks share. */
+class Instants {
+  readonly #last: Instant;
+  readonly #instants: Map<number, Instant>;
+
+  constructor(last: Instant) {
+    this.#last = last;
+    this.#instants = new Map([[last.monotonicMs, last]]);
   }
 
-  /** Takes the next record; false if it is invalid or does not fit those before it. */
-  apply(key: string, value: string): boolean {
-    const { ledger, details } = this.#parts;
-    const [kind = '', name = '', ...rest] = key.split('\0');
-    if ((kind === CODE_KEY) !== (this.#last === undefined)) return false;
-    const raw = parseJson(value);
-    switch (kind) {
-      case CODE_KEY:
-        return restore(codeSchema.safeParse(raw).data, (entry) => this.#restoreCode(entry));
-      case 'counter': {
-        const counter = LEDGER_COUNTERS.find((one) => one === name);
-        if (counter === undefined) return false;
-        return restore(counterSchema.safeParse(raw).data, (entry) => {
-          for (const [labels, bytes, lastUpdatedMs] of entry)
-            ledger.counters[counter].restore({ labels, total: bytes, lastUpdatedMs });
-        });
-      }
-      case DETAILS_KEY:
-        return restore(detailsSchema.safeParse(raw).data, (entry) => {
-          for (const detail of entry) details?.restore(detail);
-        });
-      case 'task':
-        return restore(taskSchema.safeParse(raw).data, (entry) =>
-          this.#accounts.push(this.#toTaskAccount({ vsId: name, id: rest.join('\0') }, entry)),
-        );
-      default:
-        return false;
-    }
-  }
-
-  /** Completes the restoration after the last record; false if there was none. */
-  finish(): boolean {
-    // Those that left first come first.
-    this.#accounts.sort((a, b) => a.lastSeen.monotonicMs - b.lastSeen.monotonicMs);
-    for (const task of this.#accounts) this.#parts.ledger.restoreAccount(task);
-    return this.#last !== undefined;
-  }
-
-  /** The timeline stops while the time between two processes is unknown. */
-  #restoreCode([lastMs, wallMs, listings, counts, sum, formats, servers]: CodeEntry): void {
-    const { ledger, timeline, meteredFormats } = this.#parts;
-    const gapMs = this.#now.wallMs - wallMs;
-    const isGapKnown = gapMs > 0 && gapMs <= this.#maxGapMs;
-    const restoredMs = lastMs + (isGapKnown ? gapMs : 0);
-    timeline.offsetMs = restoredMs - this.#now.monotonicMs;
-    this.#last = { monotonicMs: lastMs, wallMs };
-    this.#instants.set(lastMs, this.#last);
-    const unknownGapMs = isGapKnown ? 0 : this.#maxGapMs;
-    ledger.restoreProgress({ listings, last: this.#last }, { restoredMs, unknownGapMs });
-    ledger.lifetimes.restore({ counts, sum });
-    for (const format of formats) meteredFormats.add(format);
-    for (const [vsId, seenMs, seenWallMs] of servers)
-      this.#parts.servers.restore(vsId, this.#getInstant(seenMs, seenWallMs));
-  }
-
-  #toTaskAccount({ vsId, id }: TaskKey, entry: z.infer<typeof taskSchema>): TaskAccount {
-    const [firstWallMs, firstMs, lastMs, activityMs, progress, source, inputBytes, unusualInput] = entry;
-    const [, , , , , , , , inputBytesBeyondBases, flags, inputs, outputs] = entry;
-    return {
-      id,
-      vsId,
-      firstSeen: this.#getInstant(firstMs, firstWallMs),
-      lastSeen: this.#getInstant(lastMs),
-      lastActivity: this.#getInstant(activityMs),
-      progress,
-      inputSource: source === '' ? undefined : source,
-      inputBytes,
-      unusualInput: unusualInput ?? undefined,
-      inputBytesBeyondBases,
-      inputs: inputs ?? undefined,
-      outputs,
-      flags,
-    };
-  }
-
-  /** Only first listings are shown on the wall clock; the others are computed from the last one. */
-  #getInstant(monotonicMs: number, wallMs?: number): Instant {
+  /** Only first listings are shown on the wall clock; the time of the others is computed from the last one. */
+  get(monotonicMs: number, wallMs = this.#last.wallMs + monotonicMs - this.#last.monotonicMs): Instant {
     const known = this.#instants.get(monotonicMs);
     if (known !== undefined) return known;
-    const last = this.#last ?? this.#now;
-    const instant = { monotonicMs, wallMs: wallMs ?? last.wallMs + monotonicMs - last.monotonicMs };
+    const instant = { monotonicMs, wallMs };
     this.#instants.set(monotonicMs, instant);
     return instant;
   }
-}
-
-/** Restores a record that was parsed; false if it is invalid. */
-function restore<Entry>(entry: Entry | undefined, apply: (entry: Entry) => void): boolean {
-  if (entry === undefined) return false;
-  apply(entry);
-  return true;
 }

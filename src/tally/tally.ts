@@ -33,9 +33,10 @@ import { RecentServers } from './recent-servers.ts';
 import type { Snapshot } from './snapshot.ts';
 import {
   exportRecords,
-  TallyRestorer,
+  restoreRecords,
   type RecordSelection,
   type StateChange,
+  type StateRecord,
   type TallyParts,
 } from './tally-state.ts';
 import { TaskDetails } from './task-details.ts';
@@ -155,9 +156,9 @@ export class Tally {
     return this.#pendingExport;
   }
 
-  /** Restores the state of another tally into this one, which must not have taken a listing yet. */
-  createRestorer(now: Instant): TallyRestorer {
-    return new TallyRestorer(this.#parts, now, this.#rememberTasksForMs);
+  /** Restores the state of another tally into this one, which must not have taken a listing yet, in steps. */
+  restore(records: readonly StateRecord[], now: Instant): Iterator<ItemCount, void> {
+    return restoreRecords(this.#parts, records, now, this.#rememberTasksForMs);
   }
 
   /** Takes a good listing, once, and returns everything that is exposed from now on. */

@@ -39,8 +39,7 @@ export class MemoryDisk {
   #createBatch(): WriteBatch {
     const changes: (readonly [key: string, value: string | undefined])[] = [];
     return {
-      put: (key, value) => void changes.push([key, value]),
-      delete: (key) => void changes.push([key, undefined]),
+      set: (key, value) => void changes.push([key, value]),
       write: async () => {
         await this.hang;
         if (this.failure !== undefined) throw this.failure;

@@ -64,10 +64,9 @@ export class TallyRun {
     if (this.#records.size === 0) return;
     const nowMs = this.#elapsedMs + afterMs;
     this.#monotonicStartMs = 77 - nowMs;
-    const restorer = this.tally.createRestorer({ wallMs: START_MS + nowMs + wallErrorMs, monotonicMs: 77 });
-    for (const [key, value] of [...this.#records].toSorted(([a], [b]) => (a < b ? -1 : 1)))
-      if (!restorer.apply(key, value)) throw new Error(`Expected a valid record, found ${key}: ${value}`);
-    restorer.finish();
+    const records = [...this.#records].toSorted(([a], [b]) => (a < b ? -1 : 1));
+    const steps = this.tally.restore(records, { wallMs: START_MS + nowMs + wallErrorMs, monotonicMs: 77 });
+    while (steps.next().done === false);
   }
 
   /** Commits a listing; `afterMs` is the time since the one before. A scrape gets it, unless `isScraped` is false. */

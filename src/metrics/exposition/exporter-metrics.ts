@@ -1,6 +1,6 @@
 import type { Clock } from '../../runtime/clock.ts';
 import { SINGLE_SHARD, type Shard } from '../../sharding/shard.ts';
-import type { StateStatistics } from '../../state/state-writer.ts';
+import type { StateStatistics } from '../../state/state-store.ts';
 import { CATALOGUE } from '../catalogue/catalogue.ts';
 import { CodeLabels } from './code-labels.ts';
 import { CodeMetrics, type PollMetrics } from './code-metrics.ts';

@@ -77,7 +77,7 @@ async function stepClock(folder: string, stepMs: number): Promise<void> {
   for await (const records of database.read(key)) {
     const [timelineMs, wallMs, ...rest] = JSON.parse(records[0]?.[1] ?? '') as number[];
     const batch = database.createBatch();
-    batch.put(key, JSON.stringify([timelineMs, Number(wallMs) - stepMs, ...rest]));
+    batch.set(key, JSON.stringify([timelineMs, Number(wallMs) - stepMs, ...rest]));
     await batch.write();
   }
   await database.close();

@@ -152,7 +152,7 @@ test('a damaged database is renamed, logged once and replaced', async () => {
   assert.equal(await program.exitCode, 0);
   const [database, renamed = '', ...others] = readdirSync(path);
   assert.deepEqual([database, others], ['database', []]);
-  assert.match(renamed, /^database\.damaged-\d{8}T\d{6}Z$/);
+  assert.match(renamed, /^database\.damaged-\d{8}T\d{9}Z$/);
   assert.equal(readFileSync(folder.at(`state/${renamed}/CURRENT`), 'utf8'), 'hunter2');
   assert.doesNotMatch(program.stderr, /hunter2/);
 });

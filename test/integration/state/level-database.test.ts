@@ -12,9 +12,9 @@ const BATCHES = 20;
 async function writeBatches(database: Database): Promise<void> {
   for (let number = 1; number <= BATCHES; number += 1) {
     const batch = database.createBatch();
-    for (const key of ['a', 'b']) batch.put(key, `${number}`);
-    batch.delete(`only in ${number - 1}`);
-    batch.put(`only in ${number}`, '');
+    for (const key of ['a', 'b']) batch.set(key, `${number}`);
+    batch.set(`only in ${number - 1}`, undefined);
+    batch.set(`only in ${number}`, '');
     await batch.write();
   }
 }
@@ -85,7 +85,7 @@ test('a prefix reads its own records only', async () => {
   using folder = new TemporaryFolder();
   const database = await openLevelDatabase(folder.at('open'));
   const batch = database.createBatch();
-  for (const key of ['A\0x', 'A\0y', 'AB\0x', 'B\0x']) batch.put(key, 'v');
+  for (const key of ['A\0x', 'A\0y', 'AB\0x', 'B\0x']) batch.set(key, 'v');
   await batch.write();
   const keys: string[] = [];
   for await (const chunk of database.read('A\0')) keys.push(...chunk.map(([key]) => key));

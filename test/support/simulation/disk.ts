@@ -87,13 +87,12 @@ export class SimulatedDisk<Note> {
     const batch = database.createBatch();
     const notes = new Map<string, Note>();
     return {
-      put: (key, value) => {
+      set: (key, value) => {
         const serviceCode = key.slice(0, key.indexOf('\0'));
-        if (serviceCode !== '' && !notes.has(serviceCode))
+        if (value !== undefined && serviceCode !== '' && !notes.has(serviceCode))
           notes.set(serviceCode, this.#takeNote(serviceCode));
-        batch.put(key, value);
+        batch.set(key, value);
       },
-      delete: (key) => batch.delete(key),
       write: async () => {
         await this.#disk.hang;
         const { killAt } = this;

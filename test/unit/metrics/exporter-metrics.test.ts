@@ -9,7 +9,7 @@ import type { Family, FamilySelection } from '../../../src/metrics/catalogue/fam
 import { render } from '../../support/render.ts';
 import { toDefaultFamily } from '../../../src/metrics/exposition/prom-client-adapter.ts';
 import { ExporterMetrics } from '../../../src/metrics/exposition/exporter-metrics.ts';
-import type { StateStatistics } from '../../../src/state/state-writer.ts';
+import type { StateStatistics } from '../../../src/state/state-store.ts';
 import { POLL_ERROR_REASONS } from '../../../src/upstream/errors.ts';
 import { parseExposition } from '../../support/exposition-parser.ts';
 import { assertPromtoolAccepts } from '../../support/installed-programs.ts';

@@ -6,7 +6,13 @@ import type { TaskRecord } from '../../support/listing-records.ts';
 import { CATALOGUE } from '../../../src/metrics/catalogue/catalogue.ts';
 import { hashTexts } from '../../support/text-hash.ts';
 import type { Snapshot } from '../../../src/tally/snapshot.ts';
-import { CODE_KEY, toCounterKey, toTaskKey } from '../../../src/tally/tally-state.ts';
+import {
+  CODE_KEY,
+  InvalidRecordError,
+  toCounterKey,
+  toTaskKey,
+  type StateRecord,
+} from '../../../src/tally/tally-state.ts';
 import {
   buildInputRecord,
   buildOutputRecord,
@@ -227,32 +233,33 @@ function withoutIdleTimes(
     .toSorted(([a], [b]) => (a < b ? -1 : 1));
 }
 
-test('a record that is invalid, or comes before that of the code, is rejected', () => {
+test('a record that is invalid, or that lacks the one of the code, is rejected', () => {
   const run = new TallyRun();
   run.commitListing({ tasks: tasks(5) });
-  const code = run.records.get(CODE_KEY) ?? '';
+  const code = [CODE_KEY, run.records.get(CODE_KEY) ?? ''] as const;
   const taskKey = toTaskKey({ vsId: 'server-1', id: 'a' });
   const taskValue = run.records.get(taskKey) ?? '';
-  const restorer = new TallyRun().tally.createRestorer({ wallMs: 0, monotonicMs: 0 });
-  assert.equal(restorer.finish(), false);
-  assert.equal(restorer.apply(taskKey, taskValue), false);
-  for (const invalid of [taskValue, code.slice(0, -1)])
-    assert.equal(restorer.apply(CODE_KEY, invalid), false);
-  assert.equal(restorer.apply(CODE_KEY, code), true);
-  assert.equal(restorer.apply(CODE_KEY, code), false);
-  for (const [key, value] of [
-    ['else', '[]'],
-    ['__proto__', '[]'],
-    [taskKey, code],
-    [taskKey, taskValue.slice(0, -1)],
-    [taskKey, taskValue.replace('[', '["x",')],
-    [toCounterKey('inputBytes'), '[["v",1,2]]'],
-    ['counter\0else', '[]'],
-  ] as const)
-    assert.equal(restorer.apply(key, value), false, `${key}: ${value}`);
-  assert.equal(restorer.apply(taskKey, taskValue), true);
-  assert.equal(restorer.apply(toTaskKey({ vsId: 'server-1', id: 'with\0zero' }), taskValue), true);
-  assert.equal(restorer.finish(), true);
+  const restore = (records: readonly StateRecord[]): void => {
+    const steps = new TallyRun().tally.restore(records, { wallMs: 0, monotonicMs: 0 });
+    while (steps.next().done === false);
+  };
+  restore([code, [taskKey, taskValue], [toTaskKey({ vsId: 'server-1', id: 'with\0zero' }), taskValue]]);
+  const invalid: readonly (readonly StateRecord[])[] = [
+    [],
+    [[taskKey, taskValue]],
+    [[CODE_KEY, taskValue]],
+    [[CODE_KEY, code[1].slice(0, -1)]],
+    [code, code],
+    [code, ['else', '[]']],
+    [code, ['__proto__', '[]']],
+    [code, [taskKey, code[1]]],
+    [code, [taskKey, taskValue.slice(0, -1)]],
+    [code, [taskKey, taskValue.replace('[', '["x",')]],
+    [code, [toCounterKey('inputBytes'), '[["v",1,2]]']],
+    [code, ['counter\0else', '[]']],
+  ];
+  for (const records of invalid)
+    assert.throws(() => restore(records), InvalidRecordError, JSON.stringify(records));
 });
 
 test('accounts of departed tasks, inputs and outputs survive a restart', () => {
