@@ -1,4 +1,4 @@
-import type { Direction, Entry, Metered, SimulatedTask } from './world.ts';
+import { hasCaughtUp, type Direction, type Entry, type Metered, type SimulatedTask } from './world.ts';
 
 const DIRECTIONS: readonly Direction[] = ['input', 'output'];
 
@@ -52,6 +52,8 @@ interface ListingTime {
  * - a leap that is not confirmed yet, or that a move or another source hides: it can be lost;
  * - an older answer that repeats the last value: what was carried before it comes too fast and has to be confirmed, and a task that
  *   moves meanwhile may be taken for a new one, which can invent what a stream carries between two listings;
+ * - a task that began again elsewhere and comes back: while the exporter was down, it may have caught up with the account that it
+ *   left, and continue that one;
  * - what is not here must match to the byte: dips, leaps that end, absurd values, older answers, duplicates, moves, participants
  *   that leave, changed sources, equal identities, absence, failed polls, kills, lost writes.
  */
@@ -195,7 +197,8 @@ export class Audit {
     const isDoubtful = known.accounts.some(({ doubtedFrom }) => doubtedFrom !== undefined);
     if (isDoubtful) for (const account of known.accounts) account.doubtedFrom ??= account.seen;
     const isDoubtfulMove =
-      server !== known.server && (isDoubtful || source !== known.source || values.includes(undefined));
+      server !== known.server &&
+      (isDoubtful || source !== known.source || values.includes(undefined) || hasCaughtUp(task));
     const isForgotten = ({ seenMs = nowMs }: AuditedAccount): boolean =>
       nowMs - seenMs > SURELY_REMEMBERED_MS;
     known.mayBeForgotten ||= known.accounts.some(isForgotten);

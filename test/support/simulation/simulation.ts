@@ -27,6 +27,7 @@ import { SimulatedDisk } from './disk.ts';
 import { ListingSource, type Listing } from './listings.ts';
 import {
   hasBegunAgain,
+  hasCaughtUp,
   hasEqualParts,
   STREAM_RATE,
   World,
@@ -270,7 +271,7 @@ export class Simulation {
     const task = this.#pickTask();
     if (task.hasNamesake || this.#getAudit(task.serviceCode).isDoubtful(task)) return;
     // The account that it left where it began again must not be mistaken for its own.
-    if (task.metered.some(({ carried, forgotten }) => forgotten > 0 && carried > 1.5 * forgotten)) return;
+    if (hasCaughtUp(task)) return;
     this.#moveTo(task, this.#random.pick(this.#world.servers));
     this.#note(`${task.id} moves to ${task.server}`);
   }

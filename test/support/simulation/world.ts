@@ -149,6 +149,11 @@ export function hasBegunAgain({ metered }: SimulatedTask): boolean {
   return metered.some(({ forgotten }) => forgotten > 0);
 }
 
+/** Whether a task that has begun again has carried so much since that its values can be taken for those before. */
+export function hasCaughtUp({ metered }: SimulatedTask): boolean {
+  return metered.some(({ carried, forgotten }) => forgotten > 0 && carried > 1.5 * forgotten);
+}
+
 /** Outputs of one name: a wrong value of one could be taken for the other. */
 export function hasEqualParts({ metered }: SimulatedTask): boolean {
   return new Set(metered.map(({ name }) => name)).size < metered.length;
