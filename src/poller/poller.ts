@@ -3,7 +3,6 @@ import type { ExporterMetrics } from '../metrics/exposition/exporter-metrics.ts'
 import { BackgroundTask, FirstFailure } from '../runtime/background-task.ts';
 import { mapYielding } from '../runtime/concurrency.ts';
 import type { Logger } from '../runtime/logger.ts';
-import { AccumulatorPool } from '../tally/accumulator.ts';
 import { Tally, type TallyOptions } from '../tally/tally.ts';
 import { PollLogger } from './poll-logger.ts';
 import { diffCodes, type CodeDiff, type PolledCode } from './polled-code.ts';
@@ -73,7 +72,6 @@ export function createTally(
 export class Poller implements AsyncDisposable {
   readonly #options: PollerOptions;
   readonly #entries = new Map<string, PollerEntry>();
-  readonly #accumulators = new AccumulatorPool();
   readonly #failure = new FirstFailure();
   #isRunning = false;
   #hasFirstRoundEnded = false;
@@ -202,7 +200,6 @@ export class Poller implements AsyncDisposable {
     const poller = new ServiceCodePoller({
       ...this.#options,
       code,
-      accumulators: this.#accumulators,
       tally,
       metrics: exporterMetrics.track(serviceCode, code.intervalMs),
       pollLogger: new PollLogger(logger.child({ service_code: serviceCode })),

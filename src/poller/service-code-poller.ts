@@ -4,7 +4,6 @@ import type { ReaderPool } from '../listing/reader.ts';
 import type { PollMetrics } from '../metrics/exposition/code-metrics.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { runInTurns } from '../runtime/concurrency.ts';
-import type { AccumulatorPool } from '../tally/accumulator.ts';
 import type { Instant } from '../tally/instant.ts';
 import type { PendingListing } from '../tally/pending-listing.ts';
 import type { Tally } from '../tally/tally.ts';
@@ -29,7 +28,6 @@ export interface ServiceCodePollerOptions {
   readonly code: PolledCode;
   readonly client: Pick<UpstreamClient, 'requestListing'>;
   readonly readers: ReaderPool;
-  readonly accumulators: AccumulatorPool;
   readonly tally: Tally;
   readonly store: Store;
   readonly metrics: PollMetrics;
@@ -143,9 +141,9 @@ export class ServiceCodePoller {
   /** Polls once. Rejects only with the signal's reason or an internal error. */
   async poll(signal: AbortSignal): Promise<void> {
     signal.throwIfAborted();
-    const { client, readers, clock, metrics, tally, accumulators } = this.#options;
+    const { client, readers, clock, metrics, tally } = this.#options;
     const startedMs = clock.monotonic();
-    using listing = tally.beginListing(accumulators);
+    using listing = tally.beginListing();
     metrics.recordStart();
     const { target } = this.#code;
     const fetched = await fetchListing(client, target, listing, readers, signal, metrics).catch(
@@ -167,12 +165,11 @@ export class ServiceCodePoller {
   }
 
   async #commit(listing: PendingListing, { ret, status }: GoodListing, startedMs: number): Promise<void> {
-    const { tally, accumulators, metrics, pollLogger, clock, persistence } = this.#options;
+    const { tally, metrics, pollLogger, clock, persistence } = this.#options;
     // Not abortable: the listing is good, and half of it must not count.
     const served = this.#options.store.getServed(tally.serviceCode);
     const commit = tally.beginCommit(listing, this.#getInstant(), served);
     const snapshot = await runInTurns(commit, COMMITTED_ITEMS_PER_TURN);
-    accumulators.release(listing.accumulator);
     const durationMs = clock.monotonic() - startedMs;
     // What a scrape has seen must survive a kill of the process.
     if (persistence !== undefined) await persistence.recordCommit(tally);

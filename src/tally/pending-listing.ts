@@ -1,7 +1,7 @@
 import { UNKNOWN } from '../listing/label-values.ts';
 import type { ListingSink, ListingTotals, TaskReading } from '../listing/listing-sink.ts';
 import type { AccountShare } from './account-budget.ts';
-import type { Accumulator, AccumulatorPool } from './accumulator.ts';
+import type { Accumulator } from './accumulator.ts';
 import { LargestTasks } from './notable-tasks.ts';
 
 /** A listing that is being read. Nothing is published until a `Tally` commits it. */
@@ -9,15 +9,11 @@ export class PendingListing implements ListingSink, Disposable {
   /** Users and tasks read so far. */
   users = 0;
   taskCount = 0;
-  readonly #accumulators: AccumulatorPool;
-  #accumulator: Accumulator | undefined;
   #totals: ListingTotals | undefined;
-
   readonly #share: AccountShare | undefined;
   #reservedCount = 0;
 
-  constructor(accumulators: AccumulatorPool, share?: AccountShare) {
-    this.#accumulators = accumulators;
+  constructor(share?: AccountShare) {
     this.#share = share;
   }
 
@@ -31,12 +27,6 @@ export class PendingListing implements ListingSink, Disposable {
   [Symbol.dispose](): void {
     this.#share?.releaseReading(this.#reservedCount);
     this.#reservedCount = 0;
-  }
-
-  /** Acquired for the commit: of many listings that are awaited, few are committed at a time. */
-  get accumulator(): Accumulator {
-    this.#accumulator ??= this.#accumulators.acquire();
-    return this.#accumulator;
   }
 
   /** What the complete listing says. */
@@ -62,9 +52,8 @@ export function countFindings(
   { increases }: Accumulator,
 ): void {
   for (const { record, reason, count } of invalidRecords)
-    increases.invalidRecords.at(record).at(reason).add(count);
-  for (const { record, field, count } of invalidFields)
-    increases.invalidFields.at(record).at(field).add(count);
+    increases.invalidRecords.at(record, reason).add(count);
+  for (const { record, field, count } of invalidFields) increases.invalidFields.at(record, field).add(count);
   for (const { record, count } of foreignRecords) increases.foreignRecords.at(record).add(count);
   for (const { item, count } of surplus) increases.listingSurplus.at(item).add(count);
 }

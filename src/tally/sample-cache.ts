@@ -54,7 +54,6 @@ function reuseIfEqual<Item>(
     : now.slice();
 }
 
-/** The labels of a listing are usually the same objects as those of the last one; see `AccumulatorPool`. */
 function areLabelSetsEqual(a: LabelSet, b: LabelSet | undefined): boolean {
   if (a === b) return true;
   return b !== undefined && a.length === b.length && a.every((label, index) => label === b[index]);

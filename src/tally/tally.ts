@@ -2,11 +2,11 @@ import { CATALOGUE } from '../metrics/catalogue/catalogue.ts';
 import type { PlainSample } from '../metrics/catalogue/family.ts';
 import { SampleColumns } from '../metrics/catalogue/sample-columns.ts';
 import { runInSteps, type ItemCount } from '../runtime/steps.ts';
-import { listSums, type LabelSum } from '../listing/families.ts';
+import { listSums, type LabelSum, type Sums } from '../listing/families.ts';
 import { encodeLabelKey } from '../listing/label-values.ts';
 import { recordInSteps, recordOf } from '../runtime/record-of.ts';
 import { AccountBudget, type AccountShare } from './account-budget.ts';
-import { AccumulatorPool } from './accumulator.ts';
+import { Accumulator } from './accumulator.ts';
 import {
   LEDGER_COUNTERS,
   isLedgerGauge,
@@ -61,7 +61,7 @@ export interface TallyOptions extends Partial<LedgerSettings> {
 }
 
 /** A listing that was read completely. */
-type CompleteListing = Pick<PendingListing, 'totals' | 'accumulator'>;
+type CompleteListing = Pick<PendingListing, 'totals'>;
 
 /** Gauges whose label sets are a closed set. */
 const CLOSED_GAUGES: readonly ListingGauge[] = ['tasksByHttpConnections'];
@@ -127,8 +127,8 @@ export class Tally {
   }
 
   /** A listing to fill. Discarding it changes nothing. */
-  beginListing(accumulators = new AccumulatorPool()): PendingListing {
-    return new PendingListing(accumulators, this.#ledger.accountShare);
+  beginListing(): PendingListing {
+    return new PendingListing(this.#ledger.accountShare);
   }
 
   /** The accounts of the service code. */
@@ -184,7 +184,8 @@ export class Tally {
     at: Instant,
     served: Instant | undefined,
   ): Generator<ItemCount, Snapshot> {
-    const { totals, accumulator } = listing;
+    const { totals } = listing;
+    const accumulator = new Accumulator();
     const time = this.#toTimeline(at);
     const servers = listServers(totals);
     for (const format of listWatchedFormats(totals)) this.#addMeteredFormat(format);
@@ -194,7 +195,7 @@ export class Tally {
     const serverSums = yield* this.#ledger.commit({ ...totals, accumulator }, time);
     const gauges = yield* recordInSteps(
       LISTING_GAUGES,
-      (gauge) => this.#gauges[gauge].commit(this.#selectSums(listing, gauge), time),
+      (gauge) => this.#gauges[gauge].commit(this.#selectSums(totals.sums, accumulator, gauge), time),
       ({ samples }) => samples.values.length,
     );
     const { byteCountImplausible } = accumulator.increases;
@@ -261,7 +262,7 @@ export class Tally {
   }
 
   /** The label sets of a gauge and their values. */
-  #selectSums({ totals: { sums }, accumulator }: CompleteListing, gauge: ListingGauge): Iterable<LabelSum> {
+  #selectSums(sums: Sums, accumulator: Accumulator, gauge: ListingGauge): Iterable<LabelSum> {
     if (isLedgerGauge(gauge)) return accumulator.gauges[gauge];
     const all = listSums(sums, gauge);
     if (gauge === 'tasks' || gauge === 'serverOnlineUsers') return this.#addIdleServers(all);
@@ -317,10 +318,6 @@ export class PendingCommit implements Iterator<ItemCount, Snapshot> {
 
   constructor(steps: Iterator<ItemCount, Snapshot>) {
     this.#state = { steps };
-  }
-
-  get isComplete(): boolean {
-    return 'snapshot' in this.#state;
   }
 
   /** Runs the next step. */

@@ -1,6 +1,5 @@
 import { LISTING_SUMS, listSums } from '../../src/listing/families.ts';
 import type { ListingTotals } from '../../src/listing/listing-sink.ts';
-import { AccumulatorPool } from '../../src/tally/accumulator.ts';
 import { listServers, listWatchedFormats } from '../../src/tally/pending-listing.ts';
 import type { CollectedRecords } from './listing-oracle.ts';
 import { RecordListing } from './record-listing.ts';
@@ -57,7 +56,7 @@ export function viewListing({ totals }: { readonly totals: ListingTotals }): Lis
 
 /** Computes the view of the records of the schema. */
 export function viewRecords({ users, tasks, invalid, invalidFields }: CollectedRecords): ListingView {
-  const listing = new RecordListing(new AccumulatorPool());
+  const listing = new RecordListing();
   for (const user of users) listing.addUser(user);
   for (const task of tasks) listing.addTask(task);
   // The schema does not classify rejected entries.

@@ -7,7 +7,6 @@ import {
 } from '../../src/listing/reader.ts';
 import { createReaderLimits, type ReaderLimits } from '../../src/listing/reader-limits.ts';
 import { loadReaderModule } from '../../src/poller/reader-module.ts';
-import { AccumulatorPool } from '../../src/tally/accumulator.ts';
 import { DEFAULT_MAX_LABEL_SETS } from '../../src/tally/tally.ts';
 import { PendingListing } from '../../src/tally/pending-listing.ts';
 
@@ -58,7 +57,7 @@ export function readInChunks(
   pool = getReaderPool(),
   options: Partial<ListingOptions> = {},
 ): { listing: PendingListing; end: ListingResult } {
-  const listing = new PendingListing(new AccumulatorPool());
+  const listing = new PendingListing();
   using reader = new ListingReader(listing, { serviceCode: POLLED_CODE, ...options }, pool);
   writeInChunks(reader, body, cuts);
   return { listing, end: reader.end() };

@@ -17,7 +17,6 @@ import type {
 } from '../../src/listing/listing-sink.ts';
 import { TaskIndex } from '../../src/listing/task-index.ts';
 import { recordOf } from '../../src/runtime/record-of.ts';
-import type { Accumulator, AccumulatorPool } from '../../src/tally/accumulator.ts';
 import type { InputRecord, OutputRecord, StreamRecord, TaskRecord, UserRecord } from './listing-records.ts';
 import { hashTexts } from './text-hash.ts';
 
@@ -68,17 +67,9 @@ export class RecordListing {
   readonly #invalidRecords = new Map<string, [RecordKind, InvalidReason, number]>();
   readonly #invalidFields = new Map<string, [RecordKind, string, number]>();
   readonly #foreignRecords = new Map<RecordKind, number>();
-  readonly #accumulators: AccumulatorPool;
-  #accumulator: Accumulator | undefined;
 
-  constructor(accumulators: AccumulatorPool) {
-    this.#accumulators = accumulators;
+  constructor() {
     for (const threshold of CONNECTION_THRESHOLDS) this.#sums.audience.add([String(threshold)], {});
-  }
-
-  get accumulator(): Accumulator {
-    this.#accumulator ??= this.#accumulators.acquire();
-    return this.#accumulator;
   }
 
   /** Call it once: the sums of every call are their own. */

@@ -9,7 +9,6 @@ import {
 import type { Instant } from '../../src/tally/instant.ts';
 import type { Snapshot } from '../../src/tally/snapshot.ts';
 import { Tally, type TallyOptions } from '../../src/tally/tally.ts';
-import { AccumulatorPool } from '../../src/tally/accumulator.ts';
 import type { TaskRecord, UserRecord } from './listing-records.ts';
 import { RecordListing } from './record-listing.ts';
 
@@ -27,7 +26,6 @@ export interface Records {
 export class TallyRun {
   tally: Tally;
   readonly #options: TallyOptions;
-  readonly #accumulatorPool = new AccumulatorPool();
   #listingCount = 0;
   /** The commit that the last scrape was answered with. */
   #served: Instant | undefined;
@@ -80,7 +78,6 @@ export class TallyRun {
     };
     const snapshot = this.tally.commit(listing, at, this.#served);
     if (isScraped) this.#served = at;
-    this.#accumulatorPool.release(listing.accumulator);
     const changes = this.tally.beginExport('changed', ([key, value]) => {
       if (value === undefined) this.#records.delete(key);
       else this.#records.set(key, value);
@@ -105,7 +102,7 @@ export class TallyRun {
   }
 
   private fill({ users = [], tasks = [] }: Records): RecordListing {
-    const listing = new RecordListing(this.#accumulatorPool);
+    const listing = new RecordListing();
     for (const user of users) listing.addUser(user);
     for (const task of tasks) listing.addTask(task);
     return listing;

@@ -250,7 +250,7 @@ export class Ledger {
       increases.byteCountResets.at(direction).add(meter.resetCount);
       increases.byteCountImplausible.at(direction).add(meter.implausibleCount);
     }
-    increases.departedTasksEvicted.add(this.#departed.takeEvictedCount());
+    increases.departedTasksEvicted.at().add(this.#departed.takeEvictedCount());
   }
 
   /** Returns the account of a listed task; `undefined` if there is no room: the task counts as not listed. */

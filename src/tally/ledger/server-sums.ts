@@ -1,19 +1,18 @@
 import type { TaskReading } from '../../listing/listing-sink.ts';
-import type { Accumulator } from '../accumulator.ts';
+import type { Accumulator, RunningSum } from '../accumulator.ts';
 import type { Instant } from '../instant.ts';
-import type { LabelNode } from '../accumulator.ts';
 import { LargestTasks } from '../notable-tasks.ts';
 import { hasFlag, setFlag, TaskFlag, type TaskAccount } from './task-account.ts';
 
 /** The sums of one server in one commit, found once instead of once per task. */
 export class ServerSum {
-  readonly started: LabelNode;
-  readonly ended: LabelNode;
-  readonly inputBytes: LabelNode;
-  readonly stalls: LabelNode;
-  readonly stalled: LabelNode;
-  readonly fileStalled: LabelNode;
-  readonly withoutInput: LabelNode;
+  readonly started: RunningSum;
+  readonly ended: RunningSum;
+  readonly inputBytes: RunningSum;
+  readonly stalls: RunningSum;
+  readonly stalled: RunningSum;
+  readonly fileStalled: RunningSum;
+  readonly withoutInput: RunningSum;
   /** When the oldest of its tasks was first seen. */
   oldest: Instant | undefined;
 

@@ -5,7 +5,6 @@ import { pathToFileURL } from 'node:url';
 import { ReadError } from '../../../src/listing/engine/read-error.ts';
 import { ListingReader } from '../../../src/listing/reader.ts';
 import { loadReaderModule, ReaderModuleError } from '../../../src/poller/reader-module.ts';
-import { AccumulatorPool } from '../../../src/tally/accumulator.ts';
 import { PendingListing } from '../../../src/tally/pending-listing.ts';
 import { viewListing } from '../../support/listing-view.ts';
 import { createReaderPool, POLLED_CODE, readInChunks } from '../../support/read-listing.ts';
@@ -35,7 +34,7 @@ test('a missing or corrupt module is one clear error', () => {
 
 test('listings that are read at the same time do not mix', () => {
   const pool = createReaderPool();
-  const listings = [0, 1].map(() => new PendingListing(new AccumulatorPool()));
+  const listings = [0, 1].map(() => new PendingListing());
   const readers = listings.map((listing) => new ListingReader(listing, { serviceCode: POLLED_CODE }, pool));
   for (const byte of BODY) for (const reader of readers) reader.write(Uint8Array.of(byte));
   for (const reader of readers) reader.end();
@@ -51,11 +50,7 @@ test('an instance is released after the end, an error and disposal', () => {
   assert.equal(pool.freeCount, 1);
   assert.throws(() => readInChunks(Buffer.from('<html>'), [], pool), ReadError);
   assert.equal(pool.freeCount, 1);
-  const reader = new ListingReader(
-    new PendingListing(new AccumulatorPool()),
-    { serviceCode: POLLED_CODE },
-    pool,
-  );
+  const reader = new ListingReader(new PendingListing(), { serviceCode: POLLED_CODE }, pool);
   reader.write(BODY);
   assert.equal(pool.freeCount, 0);
   reader[Symbol.dispose]();

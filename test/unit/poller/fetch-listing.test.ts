@@ -3,7 +3,6 @@ import { test } from 'node:test';
 import type { ListingResponse, UpstreamClient } from '../../../src/upstream/client.ts';
 import { fetchListing, type FailedListing, type GoodListing } from '../../../src/poller/fetch-listing.ts';
 import { UpstreamError } from '../../../src/upstream/errors.ts';
-import { AccumulatorPool } from '../../../src/tally/accumulator.ts';
 import { PendingListing } from '../../../src/tally/pending-listing.ts';
 import { getReaderPool } from '../../support/read-listing.ts';
 import { TARGET } from '../../support/manual-client.ts';
@@ -27,7 +26,7 @@ function createClient(
   };
 }
 
-const createListing = (): PendingListing => new PendingListing(new AccumulatorPool());
+const createListing = (): PendingListing => new PendingListing();
 
 async function fetchFrom(client: Client, sink = createListing()): Promise<GoodListing | FailedListing> {
   return await fetchListing(client, TARGET, sink, getReaderPool(), new AbortController().signal);

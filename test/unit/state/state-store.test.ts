@@ -3,7 +3,6 @@ import { test } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { DatabaseError } from '../../../src/state/level-database.ts';
 import { StateStore } from '../../../src/state/state-store.ts';
-import { AccumulatorPool } from '../../../src/tally/accumulator.ts';
 import { Tally } from '../../../src/tally/tally.ts';
 import { RecordListing } from '../../support/record-listing.ts';
 import { deferred } from '../../support/deferred.ts';
@@ -53,7 +52,7 @@ async function startProcess(disk: MemoryDisk, options: ProcessOptions = {}) {
     publish: (inputBytes: number, serviceCode = 'A', id = 'task') => {
       clock.advance(STEP_MS);
       const tally = tallies.get(serviceCode) ?? assert.fail(`Expected ${serviceCode} to be configured`);
-      const listing = new RecordListing(new AccumulatorPool());
+      const listing = new RecordListing();
       listing.addTask(buildTaskRecord({ id, inputBytes }));
       tally.commit(listing, { wallMs: clock.now(), monotonicMs: clock.monotonic() });
       return store.recordCommit(tally);

@@ -9,10 +9,9 @@ import {
   buildUserRecord,
 } from '../../support/record-builders.ts';
 import { readLifetimes, TallyRun, readValues, sumValues } from '../../support/tally-run.ts';
-import { AccumulatorPool } from '../../../src/tally/accumulator.ts';
 import { RecordListing } from '../../support/record-listing.ts';
 
-const createListing = (): RecordListing => new RecordListing(new AccumulatorPool());
+const createListing = (): RecordListing => new RecordListing();
 
 /* Regression cases: listings that earlier versions counted wrongly. */
 

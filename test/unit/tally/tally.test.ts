@@ -14,10 +14,9 @@ import {
   TallyRun,
   readValues,
 } from '../../support/tally-run.ts';
-import { AccumulatorPool } from '../../../src/tally/accumulator.ts';
 import { RecordListing } from '../../support/record-listing.ts';
 
-const createListing = (): RecordListing => new RecordListing(new AccumulatorPool());
+const createListing = (): RecordListing => new RecordListing();
 
 test('users are counted by version and device, and by server', () => {
   const users = [
