@@ -2,6 +2,7 @@ import { CATALOGUE } from '../metrics/catalogue/catalogue.ts';
 import type { FamilySpec } from '../metrics/catalogue/family.ts';
 import { FAMILIES, findFamily, type LabelSum } from '../listing/families.ts';
 import { recordOf } from '../runtime/record-of.ts';
+import { LEDGER_COUNTERS, LISTING_GAUGES, type LedgerCounter, type ListingGauge } from './family-keys.ts';
 import type { Instant } from './instant.ts';
 import { encodeLabelKey, OTHER } from '../listing/label-values.ts';
 import { SlotTable } from './slot-table.ts';
@@ -9,11 +10,11 @@ import { SlotTable } from './slot-table.ts';
 /** Labels whose values terminals choose. Those of the others are the service's. */
 const TERMINAL_LABELS: readonly string[] = ['client_version', 'device_type'];
 
+type LimitedFamily = ListingGauge | LedgerCounter;
+
 /** By family: indexes into a label set without the service code, in the order in which folding gives them up. */
-const FOLD_ORDERS: Readonly<Record<keyof typeof CATALOGUE, readonly number[]>> = recordOf(
-  // `Object.keys` is typed as string[].
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-  Object.keys(CATALOGUE) as (keyof typeof CATALOGUE)[],
+const FOLD_ORDERS: Readonly<Record<LimitedFamily, readonly number[]>> = recordOf(
+  [...LISTING_GAUGES, ...LEDGER_COUNTERS],
   (key) => {
     const { labels }: FamilySpec = CATALOGUE[key];
     const family = findFamily(key);
@@ -22,45 +23,20 @@ const FOLD_ORDERS: Readonly<Record<keyof typeof CATALOGUE, readonly number[]>> =
   },
 );
 
+/** Families whose label sets are a closed set: they have no limit. */
+const CLOSED_FAMILIES: readonly LimitedFamily[] = [
+  'tasksByHttpConnections',
+  'byteCountResets',
+  'byteCountImplausible',
+  'invalidRecords',
+  'invalidFields',
+  'foreignRecords',
+  'listingSurplus',
+  'departedTasksEvicted',
+];
+
 /** A part of the limit that each level of partly folded label sets may use in addition to it. */
 const FOLDED_SHARE = 0.1;
-
-/**
- * How the label sets of one family fold beyond the limit: one label at a time becomes `__other__`. A label set is at
- * level n if the first n labels of the order are `__other__`; at the last level all are.
- */
-export class LabelFolding {
-  /** Number of levels, the unfolded one included. */
-  readonly levelCount: number;
-  /** Whether terminals choose values of the labels. */
-  readonly hasTerminalLabels: boolean;
-  readonly #order: readonly number[];
-  readonly #maxLabelSets: number;
-
-  constructor(family: keyof typeof CATALOGUE, maxLabelSets: number) {
-    this.#order = FOLD_ORDERS[family];
-    this.levelCount = this.#order.length + 1;
-    this.hasTerminalLabels = CATALOGUE[family].labels.some((label) => TERMINAL_LABELS.includes(label));
-    this.#maxLabelSets = maxLabelSets;
-  }
-
-  /** How many label sets of one level can be exposed. */
-  computeCapacity(level: number): number {
-    if (level === this.levelCount - 1) return 1;
-    return level === 0 ? this.#maxLabelSets : Math.ceil(this.#maxLabelSets * FOLDED_SHARE);
-  }
-
-  /** The level of a label set; above 0 if a listing holds a value that is literally `__other__`. */
-  computeLevel(labels: readonly string[]): number {
-    const level = this.#order.findIndex((index) => labels[index] !== OTHER);
-    return level === -1 ? this.#order.length : level;
-  }
-
-  /** A label set of one level, folded to the next one. */
-  fold(labels: readonly string[], level: number): readonly string[] {
-    return labels.with(this.#order[level] ?? 0, OTHER);
-  }
-}
 
 /** The sums of a family within its limit. */
 export interface LimitedSums {
@@ -68,8 +44,6 @@ export interface LimitedSums {
   readonly sums: readonly LabelSum[];
   /** Keys of label sets that have lost their slots. */
   readonly released: readonly string[];
-  /** Number of label sets that were folded. */
-  readonly foldedLabelSets: number;
 }
 
 /** A sum that others fold into. */
@@ -88,23 +62,28 @@ class FoldedSum implements LabelSum {
 
 /**
  * Limits the label sets of one family of one service code (METRICS.md, section 5). Those with the largest values keep slots;
- * the rest fold, one label at a time, so that sums stay exact.
+ * the rest fold, so that sums stay exact: one label at a time becomes `__other__`. A label set is at level n if the first n
+ * labels of the order are `__other__`; at the last level all are.
  */
 export class LabelLimiter {
-  readonly #folding: LabelFolding;
+  readonly #family: LimitedFamily;
+  readonly #maxLabelSets: number;
   readonly #canReplacePresent: boolean;
   /** By level; most levels have none, because nothing has ever folded to them. */
   readonly #tables: (SlotTable<LabelSum> | undefined)[] = [];
+  /** Number of label sets of the last listing that were folded. */
+  foldedLabelSets = 0;
 
   /** Counters keep their slots while their label sets are present: `canReplacePresent` is false for them. */
-  constructor(folding: LabelFolding, canReplacePresent: boolean) {
-    this.#folding = folding;
+  constructor(family: LimitedFamily, maxLabelSets: number, canReplacePresent: boolean) {
+    this.#family = family;
+    this.#maxLabelSets = CLOSED_FAMILIES.includes(family) ? Number.POSITIVE_INFINITY : maxLabelSets;
     this.#canReplacePresent = canReplacePresent;
   }
 
   /** Gives a slot to a label set of an earlier process. */
   restore(labels: readonly string[], seen: Instant): void {
-    this.#getTable(this.#folding.computeLevel(labels)).restore(encodeLabelKey(labels), seen);
+    this.#getTable(this.#computeLevel(labels)).restore(encodeLabelKey(labels), seen);
   }
 
   /** Folds the sums of a listing. */
@@ -114,28 +93,40 @@ export class LabelLimiter {
     let listedCount = 0;
     for (const sum of sums) {
       listedCount += 1;
-      if (this.#folding.computeLevel(sum.labels) === 0) unfolded.push(sum);
+      if (this.#computeLevel(sum.labels) === 0) unfolded.push(sum);
       else this.#fold(folded, sum.labels, sum.value).isListed = true;
     }
     const kept: LabelSum[] = [];
     const released: string[] = [];
-    for (let level = 0; level < this.#folding.levelCount; level += 1) {
+    for (let level = 0; level <= this.#order.length; level += 1) {
       const own = level === 0 ? unfolded : [...(folded[level]?.values() ?? [])];
       if (own.length === 0) continue;
       const { rest, released: lost } = this.#getTable(level).assign(own, at);
       released.push(...lost);
       const restKeys = new Set(rest.map(({ key }) => key));
       for (const sum of own) {
-        if (restKeys.has(sum.key)) this.#fold(folded, this.#folding.fold(sum.labels, level), sum.value);
+        if (restKeys.has(sum.key))
+          this.#fold(folded, sum.labels.with(this.#order[level] ?? 0, OTHER), sum.value);
         else kept.push(sum);
       }
     }
     const keptListed = kept.filter((sum) => !(sum instanceof FoldedSum) || sum.isListed);
-    return { sums: kept, released, foldedLabelSets: listedCount - keptListed.length };
+    this.foldedLabelSets = listedCount - keptListed.length;
+    return { sums: kept, released };
+  }
+
+  get #order(): readonly number[] {
+    return FOLD_ORDERS[this.#family];
+  }
+
+  /** The level of a label set; above 0 if a listing holds a value that is literally `__other__`. */
+  #computeLevel(labels: readonly string[]): number {
+    const level = this.#order.findIndex((index) => labels[index] !== OTHER);
+    return level === -1 ? this.#order.length : level;
   }
 
   #fold(folded: Map<string, FoldedSum>[], labels: readonly string[], value: number): FoldedSum {
-    const level = this.#folding.computeLevel(labels);
+    const level = this.#computeLevel(labels);
     const sums = (folded[level] ??= new Map<string, FoldedSum>());
     const key = encodeLabelKey(labels);
     const sum = sums.get(key) ?? new FoldedSum(key, labels);
@@ -146,11 +137,17 @@ export class LabelLimiter {
 
   #getTable(level: number): SlotTable<LabelSum> {
     this.#tables[level] ??= new SlotTable({
-      capacity: this.#folding.computeCapacity(level),
+      capacity: this.#computeCapacity(level),
       getSize: ({ value }) => [value],
       canReplacePresent: this.#canReplacePresent,
-      isPaced: this.#folding.hasTerminalLabels,
+      isPaced: CATALOGUE[this.#family].labels.some((label) => TERMINAL_LABELS.includes(label)),
     });
     return this.#tables[level];
+  }
+
+  /** How many label sets of one level can be exposed. */
+  #computeCapacity(level: number): number {
+    if (level === this.#order.length) return 1;
+    return level === 0 ? this.#maxLabelSets : Math.ceil(this.#maxLabelSets * FOLDED_SHARE);
   }
 }

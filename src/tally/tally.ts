@@ -16,8 +16,7 @@ import {
   type ListingGauge,
 } from './family-keys.ts';
 import type { Instant } from './instant.ts';
-import { LabelFolding } from './label-limiter.ts';
-import { GaugeFamily, type LimitedSamples } from './gauge-family.ts';
+import { GaugeFamily } from './limited-families.ts';
 import { ExpectedTasks, type Expectation } from './expectations.ts';
 import { DEFAULT_LEDGER_SETTINGS, Ledger, type LedgerSettings } from './ledger/ledger.ts';
 import type { ServerSums } from './ledger/server-sums.ts';
@@ -63,9 +62,6 @@ export interface TallyOptions extends Partial<LedgerSettings> {
 /** A listing that was read completely. */
 type CompleteListing = Pick<PendingListing, 'totals'>;
 
-/** Gauges whose label sets are a closed set. */
-const CLOSED_GAUGES: readonly ListingGauge[] = ['tasksByHttpConnections'];
-
 /**
  * The state of one service code: listings in, snapshots out. A listing is a transaction: `beginListing` returns one to
  * fill, and only `commit` publishes it.
@@ -94,10 +90,10 @@ export class Tally {
     const { serviceCode, maxLabelSets } = options;
     this.#serviceCode = serviceCode;
     this.#maxLabelSets = maxLabelSets;
-    this.#gauges = recordOf(LISTING_GAUGES, (gauge) => {
-      const limit = CLOSED_GAUGES.includes(gauge) ? Number.POSITIVE_INFINITY : maxLabelSets;
-      return new GaugeFamily(serviceCode, new LabelFolding(gauge, limit));
-    });
+    this.#gauges = recordOf(
+      LISTING_GAUGES,
+      (family) => new GaugeFamily({ family, serviceCode, maxLabelSets }),
+    );
     this.#servers = new RecentServers(maxLabelSets);
     this.#details = options.perTask ? new TaskDetails(serviceCode, options.maxTasks) : undefined;
     const ledgerSettings = { ...DEFAULT_LEDGER_SETTINGS, ...options };
@@ -196,7 +192,7 @@ export class Tally {
     const gauges = yield* recordInSteps(
       LISTING_GAUGES,
       (gauge) => this.#gauges[gauge].commit(this.#selectSums(totals.sums, accumulator, gauge), time),
-      ({ samples }) => samples.values.length,
+      ({ length }) => length,
     );
     const { byteCountImplausible } = accumulator.increases;
     return {
@@ -214,14 +210,14 @@ export class Tally {
       surplus: totals.surplus,
       // Assigned, not spread: spreading makes V8 create a hidden class for each snapshot.
       listing: Object.assign(
-        recordOf(LISTING_GAUGES, (gauge) => gauges[gauge].samples),
+        gauges,
         {
           listingUsers: this.#toGauge(totals.users),
           listingTasks: this.#toGauge(totals.taskCount),
           servers: this.#toGauge(servers.size),
           serverLastSeen: this.#servers.collect(this.#serviceCode),
           oldestTaskFirstSeen: this.#collectOldest(serverSums),
-          foldedLabelSets: this.#collectFoldedLabelSets(gauges),
+          foldedLabelSets: this.#collectFoldedLabelSets(),
         },
         this.#details?.collect(this.#ledger, served && this.#toTimeline(served)),
       ),
@@ -294,9 +290,9 @@ export class Tally {
     );
   }
 
-  #collectFoldedLabelSets(gauges: Readonly<Record<ListingGauge, LimitedSamples>>): readonly PlainSample[] {
+  #collectFoldedLabelSets(): readonly PlainSample[] {
     const counts = new Map<CounterFamilyKey | ListingFamily, number>();
-    for (const gauge of LISTING_GAUGES) counts.set(gauge, gauges[gauge].foldedLabelSets);
+    for (const gauge of LISTING_GAUGES) counts.set(gauge, this.#gauges[gauge].foldedLabelSets);
     for (const counter of LEDGER_COUNTERS)
       counts.set(counter, this.#ledger.counters[counter].foldedLabelSets);
     counts.set('serverLastSeen', this.#servers.omittedCount);

@@ -1,15 +1,14 @@
-import type { LabelSet, SampleColumns } from '../metrics/catalogue/sample-columns.ts';
+import type { SampleColumns } from '../metrics/catalogue/sample-columns.ts';
 import { recordOf } from '../runtime/record-of.ts';
 import { TASK_FAMILIES, type TaskFamily } from './family-keys.ts';
-import { stillUnseen } from './counter-family.ts';
+import { exposeCounter, type NewCounter } from './limited-families.ts';
 import type { Instant } from './instant.ts';
 import type { Sums } from '../listing/families.ts';
 import { OTHER, sanitizeLabelValue, UNKNOWN } from '../listing/label-values.ts';
 import type { TaskReading } from '../listing/listing-sink.ts';
 import type { TaskIndex } from '../listing/task-index.ts';
 import { hasFlag, TaskFlag, type TaskAccount } from './ledger/task-account.ts';
-import { SampleBuffer } from './sample-cache.ts';
-import { SampleCache } from './sample-cache.ts';
+import { SampleBuffer, SampleCache } from './sample-cache.ts';
 import { SlotTable } from './slot-table.ts';
 
 /** Names of one service code that are told apart, besides the expected ones. */
@@ -25,16 +24,10 @@ export type PersistedTaskDetail = readonly [
   outputs: readonly (readonly [format: string, total: number])[],
 ];
 
-interface TaskCounter {
-  total: number;
-  /** The commit since which it is exposed at 0; `undefined` as soon as a scrape has seen that. */
-  unseenSince: Instant | undefined;
-}
-
 interface TaskDetail {
   readonly label: string;
-  readonly input: TaskCounter;
-  readonly outputs: Map<string, TaskCounter>;
+  readonly input: NewCounter;
+  readonly outputs: Map<string, NewCounter>;
   /** The task in this listing. */
   reading: TaskReading | undefined;
 }
@@ -126,7 +119,7 @@ export class TaskDetails {
   /** Restores a task that an earlier process exposed, up to the limit. */
   restore([taskId, inputTotal, outputs]: PersistedTaskDetail): void {
     if (this.#details.size >= this.#maxTasks) return;
-    const counters = outputs.map(([format, total]): [string, TaskCounter] => [
+    const counters = outputs.map(([format, total]): [string, NewCounter] => [
       format,
       { total, unseenSince: undefined },
     ]);
@@ -171,13 +164,15 @@ export class TaskDetails {
       const connectionsByFormat = this.#sumConnectionsByFormat(reading);
       const info = listInfoLabels(reading, connectionsByFormat.keys());
       families.taskInfo.add(labels.concat(info, this.#listNameLabels(reading)), 1);
-      addCounter(families.taskInputBytes, labels, detail.input, served);
-      for (const [format, counter] of detail.outputs) {
-        addCounter(families.taskHttpOutputBytes, labels.concat(format), counter, served);
-      }
-      for (const [format, connections] of connectionsByFormat) {
+      families.taskInputBytes.add(labels, detail.input.total, exposeCounter(detail.input, served));
+      for (const [format, counter] of detail.outputs)
+        families.taskHttpOutputBytes.add(
+          labels.concat(format),
+          counter.total,
+          exposeCounter(counter, served),
+        );
+      for (const [format, connections] of connectionsByFormat)
         families.taskHttpConnections.add(labels.concat(format), connections);
-      }
       families.taskStalled.add(labels, hasFlag(account, TaskFlag.isStalled) ? 1 : 0);
       families.taskProgress.add(labels, reading.progress ?? 0);
       families.taskFirstSeen.add(labels, account.firstSeen.wallMs / 1000);
@@ -225,7 +220,7 @@ export class TaskDetails {
     };
   }
 
-  #createCounter(): TaskCounter {
+  #createCounter(): NewCounter {
     return { total: 0, unseenSince: this.#committedAt };
   }
 }
@@ -237,16 +232,6 @@ function pickReading(readings: readonly TaskReading[]): TaskReading | undefined 
 
 function sumInputBytes({ inputBytes, inputs }: TaskReading): number {
   return inputBytes ?? inputs.reduce((sum, { bytes }) => sum + (bytes ?? 0), 0);
-}
-
-function addCounter(
-  samples: SampleBuffer,
-  labels: LabelSet,
-  counter: TaskCounter,
-  served: Instant | undefined,
-): void {
-  counter.unseenSince = stillUnseen(counter.unseenSince, served);
-  samples.add(labels, counter.total, counter.unseenSince === undefined ? counter.total : 0);
 }
 
 /** The info labels behind the task id: server, formats, whether it merges. */

@@ -6,10 +6,9 @@ import { recordOf } from '../../runtime/record-of.ts';
 import { runInSteps, type ItemCount } from '../../runtime/steps.ts';
 import type { AccountBudget, AccountShare } from '../account-budget.ts';
 import type { Accumulator } from '../accumulator.ts';
-import { CounterFamily } from '../counter-family.ts';
 import { isOutputCounter, LEDGER_COUNTERS, type LedgerCounter } from '../family-keys.ts';
 import type { Instant } from '../instant.ts';
-import { LabelFolding } from '../label-limiter.ts';
+import { CounterFamily } from '../limited-families.ts';
 import type { TaskDetails } from '../task-details.ts';
 import { TaskIndex } from '../../listing/task-index.ts';
 import { createMeter, type Meter, type MeterTimes } from './account.ts';
@@ -96,17 +95,6 @@ interface TaskUpdate {
   readonly isNew: boolean;
 }
 
-/** Families whose label sets are a closed set. */
-const CLOSED_FAMILIES: readonly LedgerCounter[] = [
-  'byteCountResets',
-  'byteCountImplausible',
-  'invalidRecords',
-  'invalidFields',
-  'foreignRecords',
-  'listingSurplus',
-  'departedTasksEvicted',
-];
-
 /**
  * Turns the byte counts of tasks, which come and go, into counters that never decrease and count no byte twice: it
  * keeps one account for each thing that the service meters, and adds up what the accounts gain.
@@ -137,10 +125,7 @@ export class Ledger {
   #removed: TaskKey[] = [];
 
   constructor(options: LedgerOptions) {
-    this.counters = recordOf(LEDGER_COUNTERS, (counter) => {
-      const limit = CLOSED_FAMILIES.includes(counter) ? Number.POSITIVE_INFINITY : options.maxLabelSets;
-      return new CounterFamily(options.serviceCode, new LabelFolding(counter, limit));
-    });
+    this.counters = recordOf(LEDGER_COUNTERS, (family) => new CounterFamily({ ...options, family }));
     this.stallAfterMs = options.stallAfterMs;
     this.pollIntervalMs = options.pollIntervalMs;
     this.#settings = options;

@@ -1,0 +1,144 @@
+import type { LabelSum } from '../listing/families.ts';
+import { encodeLabelKey, OTHER } from '../listing/label-values.ts';
+import type { LabelSet, SampleColumns } from '../metrics/catalogue/sample-columns.ts';
+import type { LedgerCounter, ListingGauge } from './family-keys.ts';
+import type { Instant } from './instant.ts';
+import { LabelLimiter } from './label-limiter.ts';
+import { SampleBuffer, SampleCache } from './sample-cache.ts';
+
+/** Which family of which service code, and its number of label sets. */
+export interface FamilyOptions<Key> {
+  readonly family: Key;
+  readonly serviceCode: string;
+  readonly maxLabelSets: number;
+}
+
+/** The gauges of one family of one service code: the sums of the last listing. */
+export class GaugeFamily {
+  readonly #limiter: LabelLimiter;
+  readonly #sampleCache: SampleCache;
+
+  constructor({ family, serviceCode, maxLabelSets }: FamilyOptions<ListingGauge>) {
+    this.#limiter = new LabelLimiter(family, maxLabelSets, true);
+    this.#sampleCache = new SampleCache(serviceCode);
+  }
+
+  /** Label sets that were folded in the last commit. */
+  get foldedLabelSets(): number {
+    return this.#limiter.foldedLabelSets;
+  }
+
+  /** Takes the sums of a listing. */
+  commit(sums: Iterable<LabelSum>, at: Instant): SampleColumns {
+    const samples = new SampleBuffer();
+    for (const { labels, value } of this.#limiter.limit(sums, at).sums) samples.add(labels, value);
+    return this.#sampleCache.update(samples);
+  }
+}
+
+/** A counter that is exposed at 0 until a scrape has seen that. */
+export interface NewCounter {
+  total: number;
+  /** The commit since which it is exposed at 0; `undefined` as soon as a scrape has been answered with it or a later one. */
+  unseenSince: Instant | undefined;
+}
+
+/** What scrapes get of a counter; `served` is the commit that the last scrape was answered with. */
+export function exposeCounter(counter: NewCounter, served: Instant | undefined): number {
+  const { unseenSince } = counter;
+  if (unseenSince !== undefined && served !== undefined && served.monotonicMs >= unseenSince.monotonicMs)
+    counter.unseenSince = undefined;
+  return counter.unseenSince === undefined ? counter.total : 0;
+}
+
+/** A series as it is persisted. */
+export interface PersistedSeries {
+  /** Without the service code. */
+  readonly labels: readonly string[];
+  readonly total: number;
+  /** Monotonic. */
+  readonly lastUpdatedMs: number;
+}
+
+interface Series extends NewCounter {
+  readonly labels: LabelSet;
+  /** When something was last added, if only 0. */
+  lastUpdatedMs: number;
+}
+
+/**
+ * The counters of one family of one service code.
+ *
+ * Prometheus cannot see the increment with which a series appears. So a new series is exposed at 0 until a scrape has been
+ * answered with that 0. A series that loses its slot is forgotten, and starts again at 0.
+ */
+export class CounterFamily {
+  readonly #limiter: LabelLimiter;
+  readonly #sampleCache: SampleCache;
+  readonly #series = new Map<string, Series>();
+  /** Whether the last commit changed a total, or created or released a series. */
+  hasChanged = false;
+
+  constructor({ family, serviceCode, maxLabelSets }: FamilyOptions<LedgerCounter>) {
+    this.#limiter = new LabelLimiter(family, maxLabelSets, false);
+    this.#sampleCache = new SampleCache(serviceCode);
+  }
+
+  /** Label sets that were folded in the last commit. */
+  get foldedLabelSets(): number {
+    return this.#limiter.foldedLabelSets;
+  }
+
+  /** Number of series. */
+  get size(): number {
+    return this.#series.size;
+  }
+
+  /** Adds the sums of a listing; adding 0 creates a series. */
+  commit(increases: Iterable<LabelSum>, at: Instant): void {
+    const { sums, released } = this.#limiter.limit(increases, at);
+    this.hasChanged = released.length > 0;
+    for (const key of released) this.#release(key, at);
+    for (const sum of sums) this.#add(sum, at);
+  }
+
+  /** The series after the last commit; `served` is the commit that the last scrape was answered with. */
+  collect(served: Instant | undefined): SampleColumns {
+    const samples = new SampleBuffer();
+    for (const series of this.#series.values())
+      samples.add(series.labels, series.total, exposeCounter(series, served));
+    return this.#sampleCache.update(samples);
+  }
+
+  /** The series with their totals, including gains that are not exposed yet. */
+  exportSeries(): Iterable<PersistedSeries> {
+    return this.#series.values();
+  }
+
+  /** Restores a series of an earlier process, even beyond the limit: a counter must not disappear. */
+  restore(series: PersistedSeries): void {
+    const { labels, lastUpdatedMs } = series;
+    this.#limiter.restore(labels, { wallMs: 0, monotonicMs: lastUpdatedMs });
+    this.#series.set(encodeLabelKey(labels), { ...series, unseenSince: undefined });
+  }
+
+  #add({ key, labels, value }: LabelSum, at: Instant): void {
+    const { monotonicMs: lastUpdatedMs } = at;
+    const series = this.#series.get(key);
+    this.hasChanged ||= series === undefined || value > 0;
+    if (series === undefined) this.#series.set(key, { labels, total: value, unseenSince: at, lastUpdatedMs });
+    else {
+      series.total += value;
+      series.lastUpdatedMs = lastUpdatedMs;
+    }
+  }
+
+  /** The total of a released series that scrapes got at 0 is added to the series of folded label sets. */
+  #release(key: string, at: Instant): void {
+    const released = this.#series.get(key);
+    this.#series.delete(key);
+    if (released?.unseenSince === undefined || released.total === 0) return;
+    const labels = released.labels.map(() => OTHER);
+    this.#add({ key: encodeLabelKey(labels), labels, value: released.total }, at);
+  }
+}
