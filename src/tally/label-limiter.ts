@@ -101,13 +101,11 @@ export class LabelLimiter {
     for (let level = 0; level <= this.#order.length; level += 1) {
       const own = level === 0 ? unfolded : [...(folded[level]?.values() ?? [])];
       if (own.length === 0) continue;
-      const { rest, released: lost } = this.#getTable(level).assign(own, at);
-      released.push(...lost);
-      const restKeys = new Set(rest.map(({ key }) => key));
+      const table = this.#getTable(level);
+      released.push(...table.assign(own, at));
       for (const sum of own) {
-        if (restKeys.has(sum.key))
-          this.#fold(folded, sum.labels.with(this.#order[level] ?? 0, OTHER), sum.value);
-        else kept.push(sum);
+        if (table.has(sum.key)) kept.push(sum);
+        else this.#fold(folded, sum.labels.with(this.#order[level] ?? 0, OTHER), sum.value);
       }
     }
     const keptListed = kept.filter((sum) => !(sum instanceof FoldedSum) || sum.isListed);

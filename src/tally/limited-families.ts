@@ -4,7 +4,7 @@ import type { LabelSet, SampleColumns } from '../metrics/catalogue/sample-column
 import type { LedgerCounter, ListingGauge } from './family-keys.ts';
 import type { Instant } from './instant.ts';
 import { LabelLimiter } from './label-limiter.ts';
-import { SampleBuffer, SampleCache } from './sample-cache.ts';
+import { SampleCache, type SampleRow } from './sample-cache.ts';
 
 /** Which family of which service code, and its number of label sets. */
 export interface FamilyOptions<Key> {
@@ -30,9 +30,7 @@ export class GaugeFamily {
 
   /** Takes the sums of a listing. */
   commit(sums: Iterable<LabelSum>, at: Instant): SampleColumns {
-    const samples = new SampleBuffer();
-    for (const { labels, value } of this.#limiter.limit(sums, at).sums) samples.add(labels, value);
-    return this.#sampleCache.update(samples);
+    return this.#sampleCache.update(this.#limiter.limit(sums, at).sums);
   }
 }
 
@@ -43,12 +41,12 @@ export interface NewCounter {
   unseenSince: Instant | undefined;
 }
 
-/** What scrapes get of a counter; `served` is the commit that the last scrape was answered with. */
-export function exposeCounter(counter: NewCounter, served: Instant | undefined): number {
-  const { unseenSince } = counter;
+/** The sample of a counter; `served` is the commit that the last scrape was answered with. */
+export function toRow(labels: LabelSet, counter: NewCounter, served: Instant | undefined): SampleRow {
+  const { total, unseenSince } = counter;
   if (unseenSince !== undefined && served !== undefined && served.monotonicMs >= unseenSince.monotonicMs)
     counter.unseenSince = undefined;
-  return counter.unseenSince === undefined ? counter.total : 0;
+  return { labels, total, value: counter.unseenSince === undefined ? total : 0 };
 }
 
 /** A series as it is persisted. */
@@ -104,10 +102,8 @@ export class CounterFamily {
 
   /** The series after the last commit; `served` is the commit that the last scrape was answered with. */
   collect(served: Instant | undefined): SampleColumns {
-    const samples = new SampleBuffer();
-    for (const series of this.#series.values())
-      samples.add(series.labels, series.total, exposeCounter(series, served));
-    return this.#sampleCache.update(samples);
+    const rows = Array.from(this.#series.values(), (series) => toRow(series.labels, series, served));
+    return this.#sampleCache.update(rows);
   }
 
   /** The series with their totals, including gains that are not exposed yet. */

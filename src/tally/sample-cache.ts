@@ -1,18 +1,12 @@
 import { SampleColumns, type LabelSet } from '../metrics/catalogue/sample-columns.ts';
 
-/** Collects the samples of one family of one service code in columns. */
-export class SampleBuffer {
-  readonly labelSets: LabelSet[] = [];
-  readonly values: number[] = [];
-  /** The totals of counters, if one differs from its value because no scrape has seen its label set yet. */
-  totals: number[] | undefined;
-
-  add(labels: LabelSet, total: number, value: number = total): void {
-    if (total !== value) this.totals ??= [...this.values];
-    this.labelSets.push(labels);
-    this.values.push(value);
-    this.totals?.push(total);
-  }
+/** A sample of a family of one service code. */
+export interface SampleRow {
+  readonly labels: LabelSet;
+  /** What scrapes get. */
+  readonly value: number;
+  /** The total of a counter, which differs from its value while no scrape has seen its label set. Default: the value. */
+  readonly total?: number;
 }
 
 /**
@@ -26,15 +20,18 @@ export class SampleCache {
     this.#last = new SampleColumns(serviceCode, [], []);
   }
 
-  /** Returns the samples of the new columns. */
-  update({ labelSets, values, totals }: SampleBuffer): SampleColumns {
+  /** Returns the samples in columns. */
+  update(rows: readonly SampleRow[]): SampleColumns {
     const last = this.#last;
+    const labelSets = rows.map(({ labels }) => labels);
+    const values = rows.map(({ value }) => value);
+    const totals = rows.map(({ value, total = value }) => total);
     const nextValues = reuseIfEqual(last.values, values);
     const next = new SampleColumns(
       last.serviceCode,
       reuseIfEqual(last.labelSets, labelSets, areLabelSetsEqual),
       nextValues,
-      totals === undefined ? nextValues : reuseIfEqual(last.totals, totals),
+      reuseIfEqual(nextValues, reuseIfEqual(last.totals, totals)),
     );
     const isUnchanged =
       next.labelSets === last.labelSets && next.values === last.values && next.totals === last.totals;
@@ -43,15 +40,13 @@ export class SampleCache {
   }
 }
 
-/** Returns the earlier list if it is equal, so that only one is kept; else a copy without spare capacity. */
+/** Returns the earlier list if it is equal, so that only one is kept. */
 function reuseIfEqual<Item>(
   before: readonly Item[],
   now: readonly Item[],
   isEqual: (a: Item, b: Item | undefined) => boolean = Object.is,
 ): readonly Item[] {
-  return before.length === now.length && before.every((item, at) => isEqual(item, now[at]))
-    ? before
-    : now.slice();
+  return before.length === now.length && before.every((item, at) => isEqual(item, now[at])) ? before : now;
 }
 
 function areLabelSetsEqual(a: LabelSet, b: LabelSet | undefined): boolean {

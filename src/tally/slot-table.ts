@@ -7,21 +7,15 @@ const REPLACEMENT_FACTOR = 2;
 
 export interface SlotOptions<Item> {
   readonly capacity: number;
-  /** What decides which items get slots: the first number, and where it is equal, the next one. */
-  readonly getSize: (item: Item) => readonly number[];
+  /** What decides which items get slots: the first number, and where it is equal, the next one. Default: the key. */
+  readonly getSize?: (item: Item) => readonly number[];
   /** Whether a much larger item takes the slot of one that is present. */
-  readonly canReplacePresent: boolean;
+  readonly canReplacePresent?: boolean;
   /**
    * Whether at most as many slots of absent items as there are slots are released an hour: otherwise a terminal that invents
    * values would create as many new series with every listing.
    */
-  readonly isPaced: boolean;
-}
-
-/** The items of a listing that have no slot, and the keys that have lost theirs. */
-export interface Assignment<Item> {
-  readonly rest: readonly Item[];
-  readonly released: readonly string[];
+  readonly isPaced?: boolean;
 }
 
 /** An item with a slot; `item` is undefined if it is absent. */
@@ -35,7 +29,7 @@ interface Incumbent<Item> {
  * those of absent ones, and then those of much smaller ones.
  */
 export class SlotTable<Item extends { readonly key: string }> {
-  readonly #options: SlotOptions<Item>;
+  readonly #options: Required<SlotOptions<Item>>;
   /** When each item with a slot was last seen, by key. */
   readonly #lastSeen = new Map<string, Instant>();
   /** Number of slots of absent items that may be released now. */
@@ -43,7 +37,7 @@ export class SlotTable<Item extends { readonly key: string }> {
   #budgetedAtMs: number | undefined;
 
   constructor(options: SlotOptions<Item>) {
-    this.#options = options;
+    this.#options = { getSize: () => [], canReplacePresent: false, isPaced: false, ...options };
     this.#budget = options.capacity;
   }
 
@@ -52,17 +46,22 @@ export class SlotTable<Item extends { readonly key: string }> {
     this.#lastSeen.set(key, seen);
   }
 
-  /** Assigns slots to the items of a listing. */
-  assign(items: readonly Item[], at: Instant): Assignment<Item> {
+  /** Whether an item has a slot. */
+  has(key: string): boolean {
+    return this.#lastSeen.has(key);
+  }
+
+  /** Assigns slots to the items of a listing; returns the keys that have lost theirs. */
+  assign(items: readonly Item[], at: Instant): readonly string[] {
     const candidates = items.filter(({ key }) => !this.#lastSeen.has(key));
     for (const { key } of items) if (this.#lastSeen.has(key)) this.#lastSeen.set(key, at);
     if (this.#lastSeen.size + candidates.length > this.#options.capacity)
       return this.#assignShort(items, candidates, at);
     for (const { key } of candidates) this.#lastSeen.set(key, at);
-    return { rest: [], released: [] };
+    return [];
   }
 
-  #assignShort(items: readonly Item[], candidates: readonly Item[], at: Instant): Assignment<Item> {
+  #assignShort(items: readonly Item[], candidates: readonly Item[], at: Instant): readonly string[] {
     const { capacity, getSize } = this.#options;
     const released: string[] = [];
     const incumbents = this.#listReplaceable(items, at).values();
@@ -77,7 +76,7 @@ export class SlotTable<Item extends { readonly key: string }> {
       }
       this.#lastSeen.set(candidate.key, at);
     }
-    return { rest: items.filter(({ key }) => !this.#lastSeen.has(key)), released };
+    return released;
   }
 
   /** Absent items, those that left first at the front; then present ones, the smallest first. */

@@ -1,14 +1,13 @@
 import type { SampleColumns } from '../metrics/catalogue/sample-columns.ts';
 import { recordOf } from '../runtime/record-of.ts';
 import { TASK_FAMILIES, type TaskFamily } from './family-keys.ts';
-import { exposeCounter, type NewCounter } from './limited-families.ts';
+import { toRow, type NewCounter } from './limited-families.ts';
 import type { Instant } from './instant.ts';
 import type { Sums } from '../listing/families.ts';
 import { OTHER, sanitizeLabelValue, UNKNOWN } from '../listing/label-values.ts';
-import type { TaskReading } from '../listing/listing-sink.ts';
-import type { TaskIndex } from '../listing/task-index.ts';
+import type { ListingTotals, TaskReading } from '../listing/listing-sink.ts';
 import { hasFlag, TaskFlag, type TaskAccount } from './ledger/task-account.ts';
-import { SampleBuffer, SampleCache } from './sample-cache.ts';
+import { SampleCache, type SampleRow } from './sample-cache.ts';
 import { SlotTable } from './slot-table.ts';
 
 /** Names of one service code that are told apart, besides the expected ones. */
@@ -32,25 +31,10 @@ interface TaskDetail {
   reading: TaskReading | undefined;
 }
 
-/** A name that competes for a slot. */
-interface NameItem {
-  readonly key: string;
-}
-
 /** A task that competes for a slot, by its id. */
 interface TaskItem {
   readonly key: string;
   readonly reading: TaskReading;
-}
-
-/** Finds the accounts of tasks. */
-interface AccountIndex {
-  getTask(reading: TaskReading): TaskAccount | undefined;
-}
-
-interface TasksOfListing {
-  readonly tasks: TaskIndex<TaskReading>;
-  readonly sums: Sums;
 }
 
 /**
@@ -60,17 +44,11 @@ interface TasksOfListing {
 export class TaskDetails {
   readonly #maxTasks: number;
   readonly #slots: SlotTable<TaskItem>;
-  readonly #nameSlots = new SlotTable<NameItem>({
-    capacity: MAX_NAMES,
-    getSize: () => [],
-    canReplacePresent: false,
-    isPaced: false,
-  });
+  readonly #nameSlots = new SlotTable({ capacity: MAX_NAMES });
+  #expectedNames: ReadonlySet<string> = new Set();
   readonly #sampleCaches: Readonly<Record<TaskFamily, SampleCache>>;
   readonly #details = new Map<string, TaskDetail>();
   #committedAt: Instant | undefined;
-  /** Names beyond the limit in this listing. */
-  #foldedNames: ReadonlySet<string> = new Set();
   /** Those of the last listing: their labels are the formats of its outputs. */
   #outputSums: Sums['outputs'] | undefined;
   /** Tasks of the last listing that are not exposed. */
@@ -82,32 +60,38 @@ export class TaskDetails {
       capacity: maxTasks,
       getSize: ({ reading }) => [reading.connections, sumInputBytes(reading)],
       canReplacePresent: true,
-      isPaced: false,
     });
     this.#sampleCaches = recordOf(TASK_FAMILIES, () => new SampleCache(serviceCode));
   }
 
   /** Selects the tasks of a listing, before the ledger takes it. */
   beginCommit(
-    { tasks: readings, sums }: TasksOfListing,
+    { tasks: readings, sums }: Pick<ListingTotals, 'tasks' | 'sums'>,
     expectedNames: readonly string[],
     at: Instant,
   ): void {
     this.#committedAt = at;
+    this.#expectedNames = new Set(expectedNames);
     this.#outputSums = sums.outputs;
     const tasks = [...readings].filter((reading) => pickReading(readings.listById(reading.id)) === reading);
     const items = tasks.map((reading): TaskItem => ({ key: reading.id, reading }));
-    const { rest } = this.#slots.assign(items, at);
-    const selected = new Map(items.map(({ key, reading }) => [key, reading]));
-    for (const { key } of rest) selected.delete(key);
-    for (const id of this.#details.keys()) if (!selected.has(id)) this.#details.delete(id);
-    for (const [id, reading] of selected) {
-      const detail = this.#details.get(id) ?? this.#createDetail(id);
-      this.#details.set(id, detail);
+    this.#slots.assign(items, at);
+    for (const id of this.#details.keys())
+      if (readings.listById(id).length === 0 || !this.#slots.has(id)) this.#details.delete(id);
+    const names = new Set<string>();
+    for (const { key, reading } of items) {
+      if (!this.#slots.has(key)) continue;
+      const detail = this.#details.get(key) ?? this.#createDetail(key);
+      this.#details.set(key, detail);
       detail.reading = reading;
+      const { name } = reading;
+      if (name !== undefined && !this.#expectedNames.has(name)) names.add(name);
     }
-    this.omittedCount = readings.size - selected.size;
-    this.#limitNames(selected.values(), new Set(expectedNames), at);
+    this.omittedCount = readings.size - this.#details.size;
+    this.#nameSlots.assign(
+      Array.from(names, (key) => ({ key })),
+      at,
+    );
   }
 
   /** The counters of the tasks that are exposed. */
@@ -151,8 +135,11 @@ export class TaskDetails {
    * The samples of all families, after the ledger has taken the same readings; `served` is the commit that the last scrape
    * was answered with.
    */
-  collect(ledger: AccountIndex, served: Instant | undefined): Record<TaskFamily, SampleColumns> {
-    const families = recordOf(TASK_FAMILIES, () => new SampleBuffer());
+  collect(
+    ledger: { getTask(reading: TaskReading): TaskAccount | undefined },
+    served: Instant | undefined,
+  ): Record<TaskFamily, SampleColumns> {
+    const families = recordOf(TASK_FAMILIES, (): SampleRow[] => []);
     const exposedLabels = new Set<string>();
     for (const detail of this.#details.values()) {
       const { reading, label } = detail;
@@ -163,38 +150,23 @@ export class TaskDetails {
       const labels = [label];
       const connectionsByFormat = this.#sumConnectionsByFormat(reading);
       const info = listInfoLabels(reading, connectionsByFormat.keys());
-      families.taskInfo.add(labels.concat(info, this.#listNameLabels(reading)), 1);
-      families.taskInputBytes.add(labels, detail.input.total, exposeCounter(detail.input, served));
+      families.taskInfo.push({ labels: labels.concat(info, this.#listNameLabels(reading)), value: 1 });
+      families.taskInputBytes.push(toRow(labels, detail.input, served));
       for (const [format, counter] of detail.outputs)
-        families.taskHttpOutputBytes.add(
-          labels.concat(format),
-          counter.total,
-          exposeCounter(counter, served),
-        );
+        families.taskHttpOutputBytes.push(toRow(labels.concat(format), counter, served));
       for (const [format, connections] of connectionsByFormat)
-        families.taskHttpConnections.add(labels.concat(format), connections);
-      families.taskStalled.add(labels, hasFlag(account, TaskFlag.isStalled) ? 1 : 0);
-      families.taskProgress.add(labels, reading.progress ?? 0);
-      families.taskFirstSeen.add(labels, account.firstSeen.wallMs / 1000);
+        families.taskHttpConnections.push({ labels: labels.concat(format), value: connections });
+      families.taskStalled.push({ labels, value: hasFlag(account, TaskFlag.isStalled) ? 1 : 0 });
+      families.taskProgress.push({ labels, value: reading.progress ?? 0 });
+      families.taskFirstSeen.push({ labels, value: account.firstSeen.wallMs / 1000 });
     }
     return recordOf(TASK_FAMILIES, (family) => this.#sampleCaches[family].update(families[family]));
   }
 
-  /** Expected names never fold. */
-  #limitNames(tasks: Iterable<TaskReading>, expected: ReadonlySet<string>, at: Instant): void {
-    const names = new Set<string>();
-    for (const { name } of tasks) if (name !== undefined && !expected.has(name)) names.add(name);
-    const { rest } = this.#nameSlots.assign(
-      Array.from(names, (key) => ({ key })),
-      at,
-    );
-    this.#foldedNames = new Set(rest.map(({ key }) => key));
-  }
-
-  /** No label for a task without a name. */
+  /** No label for a task without a name. Expected names never fold. */
   #listNameLabels({ name }: TaskReading): readonly string[] {
     if (name === undefined) return [];
-    return [this.#foldedNames.has(name) ? OTHER : name];
+    return [this.#expectedNames.has(name) || this.#nameSlots.has(name) ? name : OTHER];
   }
 
   #sumConnectionsByFormat({ outputs }: TaskReading): Map<string, number> {

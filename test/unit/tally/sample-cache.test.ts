@@ -1,23 +1,19 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { LabelSet } from '../../../src/metrics/catalogue/sample-columns.ts';
-import { SampleBuffer } from '../../../src/tally/sample-cache.ts';
 import { SampleCache } from '../../../src/tally/sample-cache.ts';
 
 const A = ['a'];
 const B = ['b'];
 
-function fillBuffer(labelSets: readonly LabelSet[], values: readonly number[]): SampleBuffer {
-  const samples = new SampleBuffer();
-  for (const [index, labels] of labelSets.entries()) samples.add(labels, values[index] ?? 0);
-  return samples;
-}
+const toRows = (labelSets: readonly LabelSet[], values: readonly number[]) =>
+  labelSets.map((labels, index) => ({ labels, value: values[index] ?? 0 }));
 
 test('unchanged samples are published as the same object', () => {
   const cache = new SampleCache('TESTING');
-  const first = cache.update(fillBuffer([A, B], [1, 2]));
-  assert.equal(cache.update(fillBuffer([A, B], [1, 2])), first);
-  assert.equal(cache.update(fillBuffer([['a'], ['b']], [1, 2])), first);
+  const first = cache.update(toRows([A, B], [1, 2]));
+  assert.equal(cache.update(toRows([A, B], [1, 2])), first);
+  assert.equal(cache.update(toRows([['a'], ['b']], [1, 2])), first);
   assert.deepEqual(
     [...first],
     [
@@ -29,8 +25,8 @@ test('unchanged samples are published as the same object', () => {
 
 test('changed columns are replaced, and the others are kept', () => {
   const cache = new SampleCache('TESTING');
-  const first = cache.update(fillBuffer([A, B], [1, 2]));
-  const other = cache.update(fillBuffer([A, B], [1, 3]));
+  const first = cache.update(toRows([A, B], [1, 2]));
+  const other = cache.update(toRows([A, B], [1, 3]));
   assert.notEqual(other, first);
   assert.deepEqual(
     [...first].map(({ value }) => value),
@@ -50,7 +46,7 @@ test('changed columns are replaced, and the others are kept', () => {
     ],
     [[], []],
   ] as const) {
-    const next = cache.update(fillBuffer(labelSets, values));
+    const next = cache.update(toRows(labelSets, values));
     assert.deepEqual([next.labelSets, next.values], [labelSets, values]);
   }
 });
