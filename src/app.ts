@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Configuration, WebSettings } from './config/configuration.ts';
+import type { Configuration } from './config/configuration.ts';
 import type { ConfigurationSource } from './config/configuration-source.ts';
 import { LOCAL_FILE_SYSTEM } from './config/local-file-system.ts';
 import { Reloader, warnAboutUnmatched } from './config/reloader.ts';
@@ -31,7 +31,6 @@ import {
   DEFAULT_WEB_CONFIGURATION_SOURCE,
   openWebConfiguration,
   watchWebConfiguration,
-  type WebConfigurationSource,
 } from './web/security/web-configuration.ts';
 import { startWebServer, type WebServer } from './web/server.ts';
 
@@ -190,36 +189,58 @@ export interface AppDependencies extends ExporterDependencies {
 
 /** Starts the exporter. Rejects with a ConfigError if it cannot listen, and if it cannot use the folder of the state. */
 export async function startApp(configuration: Configuration, dependencies: AppDependencies): Promise<App> {
-  const { last } = dependencies.source;
-  warnAboutUnmatched(last?.newlyUnmatchedPatterns ?? [], dependencies.logger);
+  const { source, clock, logger } = dependencies;
+  const { last } = source;
+  warnAboutUnmatched(last?.newlyUnmatchedPatterns ?? [], logger);
   const accountBudget = new AccountBudget();
   const stateStore = await openStateStore(configuration, dependencies, accountBudget);
   const exporter = createExporter(configuration, dependencies, stateStore, accountBudget);
-  const { poller, watchdog } = exporter;
+  const { poller, watchdog, exporterMetrics, facade } = exporter;
   const failure = new FirstFailure();
-  exporter.exporterMetrics.recordConfigLoad(true, last?.codeFiles);
-  const reloader = createReloader(exporter, dependencies, failure.report);
+  exporterMetrics.recordConfigLoad(true, last?.codeFiles);
+  const reloader = new Reloader({
+    load: () => source.load(),
+    apply: (next) => exporter.apply(next),
+    logger,
+    recordConfigLoad: (isSuccessful, codeFiles) => exporterMetrics.recordConfigLoad(isSuccessful, codeFiles),
+    onInternalError: failure.report,
+  });
+  const runInBackground = (run: (signal: AbortSignal) => Promise<never>) =>
+    new BackgroundTask(run, failure.report);
   try {
-    const webConfigurationSource = await openWebConfigurationSource(configuration.web, dependencies);
+    const { configFile } = configuration.web;
+    const webConfigurationSource =
+      configFile === undefined
+        ? DEFAULT_WEB_CONFIGURATION_SOURCE
+        : await openWebConfiguration({
+            path: configFile,
+            readFile: LOCAL_FILE_SYSTEM.readFile,
+            clock,
+            logger,
+          });
     // Before the server listens: the first scrape may have to trigger polls.
     const polling = poller.start();
-    const web = await startWeb(configuration.web, exporter, reloader, webConfigurationSource, dependencies);
+    const reload = configuration.web.isLifecycleEnabled ? () => reloader.reload('request') : undefined;
+    const routes = { exposition: new Exposition(), reload };
+    const web = await startWebServer({
+      ...configuration.web,
+      addresses: configuration.web.listenAddresses,
+      webConfigurationSource,
+      metrics: exporterMetrics.web,
+      handle: (request) => handle(request, facade, routes),
+      clock,
+      logger,
+    });
     const background = [
       reloader,
       poller,
-      new BackgroundTask((signal) => watchdog.run(signal), failure.report),
-      new BackgroundTask(
-        (signal) => watchFiles({ ...dependencies, onChange: () => reloader.reload('file') }, signal),
-        failure.report,
+      runInBackground((signal) => watchdog.run(signal)),
+      runInBackground((signal) =>
+        watchFiles({ source, clock, onChange: () => reloader.reload('file') }, signal),
       ),
-      ...(configuration.web.configFile === undefined
+      ...(configFile === undefined
         ? []
-        : [
-            new BackgroundTask(
-              (signal) => watchWebConfiguration(webConfigurationSource, dependencies.clock, signal),
-              failure.report,
-            ),
-          ]),
+        : [runInBackground((signal) => watchWebConfiguration(webConfigurationSource, clock, signal))]),
     ];
     return {
       addresses: web.addresses,
@@ -261,54 +282,4 @@ async function openStateStore(
     { ...state, clock, logger },
     { createTally: createTallyOf, codesOnOtherShards },
   );
-}
-
-/** Connects the configuration's source to the exporter. */
-function createReloader(
-  exporter: Exporter,
-  { source, logger }: AppDependencies,
-  onInternalError: (error: unknown) => void,
-): Reloader {
-  return new Reloader({
-    load: () => source.load(),
-    apply: (configuration) => exporter.apply(configuration),
-    logger,
-    recordConfigLoad: (isSuccessful, codeFiles) =>
-      exporter.exporterMetrics.recordConfigLoad(isSuccessful, codeFiles),
-    onInternalError,
-  });
-}
-
-async function startWeb(
-  web: WebSettings,
-  { facade, exporterMetrics }: Exporter,
-  reloader: Reloader,
-  webConfigurationSource: WebConfigurationSource,
-  dependencies: AppDependencies,
-): Promise<WebServer> {
-  const reload = web.isLifecycleEnabled ? () => reloader.reload('request') : undefined;
-  const routes = { exposition: new Exposition(), reload };
-  return await startWebServer({
-    addresses: web.listenAddresses,
-    maxRequests: web.maxRequests,
-    hasOpenProbes: web.hasOpenProbes,
-    webConfigurationSource,
-    metrics: exporterMetrics.web,
-    handle: (request) => handle(request, facade, routes),
-    ...dependencies,
-  });
-}
-
-/** Opens the web configuration file, if there is one. */
-async function openWebConfigurationSource(
-  { configFile }: WebSettings,
-  { clock, logger }: AppDependencies,
-): Promise<WebConfigurationSource> {
-  if (configFile === undefined) return DEFAULT_WEB_CONFIGURATION_SOURCE;
-  return await openWebConfiguration({
-    path: configFile,
-    readFile: LOCAL_FILE_SYSTEM.readFile,
-    clock,
-    logger,
-  });
 }

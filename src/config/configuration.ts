@@ -48,7 +48,6 @@ export function countRevealedSecrets({ serviceCodes }: Configuration): number {
 }
 
 export type PollSettings = Configuration['poll'];
-export type WebSettings = Configuration['web'];
 
 /** Reads the parts of the configuration that need nothing but settings. */
 export function readStaticSettings(settings: MergedSettings) {
