@@ -11,21 +11,26 @@ export const COMMANDS = [
   ['healthcheck', 'Check whether the exporter on this machine is healthy: exit with 0 if so, else 1.'],
 ] as const;
 
-/** Flags that are not settings. */
-export const SWITCHES = [
-  ['--config.check', 'Check the configuration, print every setting with its value and origin, and exit.'],
+/** Flags of `once` alone. */
+const ONCE_FLAGS = [
   [
     '--explain',
-    'With once: instead of metrics, print what happened in each poll, and suggest remedies for failures.',
+    'Instead of metrics, print what happened in each poll, what tasks.name can find, and remedies for failures.',
   ],
   [
     '--try-signing',
-    'With once: explain each poll and, if the service rejects it, try other signatures; print the accepted settings.',
+    'Explain and, if the service rejects the request, try other signatures; print the accepted settings.',
   ],
-  ['--only=<service code>', 'With once: poll only this service code of the configuration. May be repeated.'],
+  ['--only=<service code>', 'Poll only this service code of the configuration. May be repeated.'],
+] as const;
+
+/** Flags that are not settings. */
+export const SWITCHES: readonly (readonly [flag: string, meaning: string])[] = [
+  ['--config.check', 'Check the configuration, print every setting with its value and origin, and exit.'],
+  ...ONCE_FLAGS.map(([flag, meaning]) => [flag, `Only with once. ${meaning}`] as const),
   ['--version', 'Print the version and exit.'],
   ['-h, --help', 'Print this help and exit.'],
-] as const;
+];
 
 export const PRECEDENCE =
   'Flags override environment variables, and environment variables override the configuration file.';
@@ -59,18 +64,7 @@ const COMMAND_HELP = {
     '',
     'Polls every service code once and prints the metrics. Exits with 1 if a service code failed.',
     '',
-    ...formatFlag(
-      '--explain',
-      'Instead of metrics, print what happened in each poll, what tasks.name can find, and remedies for failures.',
-    ),
-    ...formatFlag(
-      '--try-signing',
-      'Explain and, if the service rejects the request, try other signatures; print the accepted settings.',
-    ),
-    ...formatFlag(
-      '--only=<service code>',
-      'Poll only this service code of the configuration. May be repeated.',
-    ),
+    ...ONCE_FLAGS.flatMap(([flag, meaning]) => formatFlag(flag, meaning)),
   ],
   demo: [
     'Usage: xvs-exporter demo [flags]',
@@ -119,7 +113,7 @@ export function formatHelp(): string {
     ]),
     '',
     'Other flags:',
-    ...SWITCHES.flatMap(([flag, doc]) => formatFlag(flag, doc)),
+    ...SWITCHES.flatMap(([flag, meaning]) => formatFlag(flag, meaning)),
     '',
     'Examples:',
     ...EXAMPLES.flatMap(([purpose, command]) => [`  ${purpose}:`, `    ${command}`]),
