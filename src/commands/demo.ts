@@ -1,16 +1,15 @@
 import { startApp, type App } from '../app.ts';
 import { formatLocalAddress } from '../config/addresses.ts';
-import { ConfigError } from '../config/config-error.ts';
 import { ConfigurationSource } from '../config/configuration-source.ts';
 import type { SettingPath } from '../config/settings.ts';
 import type { Flags } from '../config/sources.ts';
 import { waitForAbort } from '../runtime/abort.ts';
 import { readBuildInfo } from '../runtime/build-info.ts';
-import { getErrorCode, getErrorMessage } from '../runtime/errors.ts';
+import { getErrorCode } from '../runtime/errors.ts';
 import { createLogger } from '../runtime/logger.ts';
 import { startSimulator, type Simulator } from '../simulator/server.ts';
 import { createWorld } from '../simulator/world.ts';
-import type { Command, CommandIo } from './command.ts';
+import { printErrors, type CommandIo } from './command.ts';
 import { parseCommandLine } from './command-line.ts';
 import { formatCommandHelp } from './help.ts';
 
@@ -20,24 +19,19 @@ const SECRET = 'demo-secret';
 const SIMULATOR_PORT = 20_140;
 
 /** Runs simulator and exporter together on the loopback interface. Takes the flags of the exporter. */
-export const demo: Command = async (args, io) => {
-  try {
-    const { flags, switches } = parseCommandLine(args);
-    if (switches.has('help')) {
-      io.stdout.write(formatCommandHelp('demo'));
-      return 0;
-    }
-    await using simulator = await startDemoSimulator(io);
-    await using app = await startDemoExporter(simulator, flags, io);
-    io.stdout.write(formatWelcome(simulator, app));
-    await Promise.race([app.failure, waitForAbort(io.signal)]);
-    io.stdout.write('Shutting down.\n');
+export const demo = printErrors('demo', async (args, io) => {
+  const { flags, switches } = parseCommandLine(args);
+  if (switches.has('help')) {
+    io.stdout.write(formatCommandHelp('demo'));
     return 0;
-  } catch (error) {
-    io.stderr.write(`demo: ${getErrorMessage(error)}\n`);
-    return error instanceof ConfigError ? 2 : 1;
   }
-};
+  await using simulator = await startDemoSimulator(io);
+  await using app = await startDemoExporter(simulator, flags, io);
+  io.stdout.write(formatWelcome(simulator, app));
+  await Promise.race([app.failure, waitForAbort(io.signal)]);
+  io.stdout.write('Shutting down.\n');
+  return 0;
+});
 
 /** Listens on the default port of `simulate`, or on any free port if that is taken. */
 async function startDemoSimulator({ clock }: CommandIo): Promise<Simulator> {

@@ -1,10 +1,9 @@
 import { Agent, request } from 'undici';
 import { formatLocalAddress, listenAddressList } from '../config/addresses.ts';
-import { ConfigError, expectedFound } from '../config/config-error.ts';
+import { expectedFound } from '../config/config-error.ts';
 import { readSettingsFile } from '../config/loader.ts';
 import { mergeEntries, readEnvironmentEntries, readFlagEntries, type Flags } from '../config/sources.ts';
-import { getErrorMessage } from '../runtime/errors.ts';
-import type { Command, CommandIo } from './command.ts';
+import { printErrors, type CommandIo } from './command.ts';
 import { parseCommandLine } from './command-line.ts';
 import { formatCommandHelp } from './help.ts';
 
@@ -18,25 +17,19 @@ const TIMEOUT_MS = 5000;
  * verifying the certificate, as it sends no secret. If the exporter requires a password or a client certificate,
  * `web.open_probes` has to allow probes.
  */
-export const healthcheck: Command = async (args, io) => {
-  try {
-    const { flags, switches } = parseCommandLine(args);
-    if (switches.has('help')) {
-      io.stdout.write(formatCommandHelp('healthcheck'));
-      return 0;
-    }
-    const address = await resolveAddress(flags, io);
-    const signal = AbortSignal.any([io.signal, AbortSignal.timeout(TIMEOUT_MS)]);
-    const { url, status } = await probe(address, signal);
-    if (status === 200) return 0;
-    const remedy = [401, 403].includes(status) ? 'set web.open_probes to allow probes' : undefined;
-    io.stderr.write(`healthcheck: ${expectedFound(`HTTP status 200 from ${url}`, String(status), remedy)}\n`);
-    return 1;
-  } catch (error) {
-    io.stderr.write(`healthcheck: ${getErrorMessage(error)}\n`);
-    return error instanceof ConfigError ? 2 : 1;
+export const healthcheck = printErrors('healthcheck', async (args, io) => {
+  const { flags, switches } = parseCommandLine(args);
+  if (switches.has('help')) {
+    io.stdout.write(formatCommandHelp('healthcheck'));
+    return 0;
   }
-};
+  const address = await resolveAddress(flags, io);
+  const signal = AbortSignal.any([io.signal, AbortSignal.timeout(TIMEOUT_MS)]);
+  const { url, status } = await probe(address, signal);
+  if (status === 200) return 0;
+  const remedy = [401, 403].includes(status) ? 'set web.open_probes to allow probes' : undefined;
+  throw new Error(expectedFound(`HTTP status 200 from ${url}`, String(status), remedy));
+});
 
 interface HealthResponse {
   readonly url: string;

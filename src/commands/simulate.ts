@@ -1,15 +1,14 @@
 import { z } from 'zod';
 import { parseListenAddress } from '../config/addresses.ts';
-import { ConfigError, expectedFound } from '../config/config-error.ts';
+import { expectedFound } from '../config/config-error.ts';
 import { duration, integer } from '../config/schemas.ts';
 import { expected, parsedBy, reject } from '../config/validation.ts';
 import { waitForAbort } from '../runtime/abort.ts';
-import { getErrorMessage } from '../runtime/errors.ts';
 import { faultSchema } from '../simulator/faults.ts';
 import { startSimulator } from '../simulator/server.ts';
 import { createWorld, type PopulationSize } from '../simulator/world.ts';
 import { parseFlags } from './command-line.ts';
-import type { Command, CommandIo } from './command.ts';
+import { printErrors } from './command.ts';
 
 const USAGE = `Usage: xvs-exporter simulate [flags]
 
@@ -121,24 +120,15 @@ export function parseSimulateFlags(args: readonly string[]) {
 }
 
 /** Runs the simulator until the signal aborts. Gives the exit code: 2 for an invalid flag, 1 if it cannot listen. */
-export const simulate: Command = async (args, io) => {
-  try {
-    const { help, ...flags } = parseSimulateFlags(args);
-    if (help) io.stdout.write(USAGE);
-    else await run(flags, io);
+export const simulate = printErrors('simulate', async (args, { stdout, signal, clock }) => {
+  const { help, ...flags } = parseSimulateFlags(args);
+  if (help) {
+    stdout.write(USAGE);
     return 0;
-  } catch (error) {
-    io.stderr.write(`${getErrorMessage(error).replaceAll(/^/gm, 'simulate: ')}\n`);
-    return error instanceof ConfigError ? 2 : 1;
   }
-};
-
-async function run(
-  flags: Omit<ReturnType<typeof parseSimulateFlags>, 'help'>,
-  { stdout, signal, clock }: CommandIo,
-): Promise<void> {
   const world = createWorld({ ...flags, startedAtMs: clock.now() });
   await using simulator = await startSimulator({ ...flags, world, clock });
   stdout.write(`Simulating ${[...flags.secretsByServiceCode.keys()].join(', ')} on ${simulator.url}\n`);
   await waitForAbort(signal);
-}
+  return 0;
+});
