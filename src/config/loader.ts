@@ -6,7 +6,7 @@ import { readCodeFiles } from './service-codes/code-files.ts';
 import type { AppliedCodeFile, CodeFile, CodeFileAccess } from './service-codes/code-files.ts';
 import { findRemovedVariables } from './removed-settings.ts';
 import { describeShortStaleAfter, resolveCodes } from './service-codes/resolution.ts';
-import { formatHowToSet } from './settings.ts';
+import { formatHowToSet, type SettingPath } from './settings.ts';
 import { parseSettingsFile, type SettingsFile } from './settings-file.ts';
 import { mergeEntries, readEnvironmentEntries, readFlagEntries } from './sources.ts';
 import type { Environment, Flags, MergedSettings, SourceEntry } from './sources.ts';
@@ -99,55 +99,40 @@ function resolveShard({ get, locate }: MergedSettings, hostName: () => string): 
 
 /** Checks the rules between settings that are each valid. */
 function checkConstraints(
-  settings: MergedSettings,
+  { get, origin, locate }: MergedSettings,
   codes: readonly Pick<ServiceCodeSettings, 'serviceCode' | 'intervalMs'>[],
 ): readonly Problem[] {
-  return [
-    ...checkStaleAfter(settings),
-    ...checkMinAge(settings, codes),
-    ...checkClientCertificatePair(settings),
-    ...checkSigningHeaders(settings),
-  ];
-}
-
-function checkStaleAfter({ get, locate }: MergedSettings): readonly Problem[] {
+  const problems: Problem[] = [];
+  const report = (path: SettingPath, message: string): void => {
+    problems.push({ location: locate(path), message });
+  };
   const staleAfterMs = get('poll.stale_after');
   const intervalMs = get('poll.interval');
-  if (staleAfterMs === undefined || staleAfterMs >= intervalMs) return [];
-  return [
-    { location: locate('poll.stale_after'), message: describeShortStaleAfter(staleAfterMs, intervalMs) },
-  ];
-}
+  if (staleAfterMs !== undefined && staleAfterMs < intervalMs)
+    report('poll.stale_after', describeShortStaleAfter(staleAfterMs, intervalMs));
 
-/** In scrape mode the interval is the scrape interval: a code that some scrapes do not poll would become stale. */
-function checkMinAge(
-  { get, locate }: MergedSettings,
-  codes: readonly Pick<ServiceCodeSettings, 'serviceCode' | 'intervalMs'>[],
-): readonly Problem[] {
+  // In scrape mode the interval is the scrape interval: a code that some scrapes do not poll would become stale.
   const minAgeMs = get('poll.min_age');
   const [shortest] = codes.toSorted((one, other) => one.intervalMs - other.intervalMs);
-  if (get('poll.mode') !== 'scrape' || shortest === undefined || shortest.intervalMs >= minAgeMs) return [];
-  const interval = `${formatValue(shortest.serviceCode)} (${formatDuration(shortest.intervalMs)})`;
-  const message = expectedFound(`at most the interval of service code ${interval}`, formatDuration(minAgeMs));
-  return [{ location: locate('poll.min_age'), message }];
-}
+  if (get('poll.mode') === 'scrape' && shortest !== undefined && shortest.intervalMs < minAgeMs) {
+    const interval = `${formatValue(shortest.serviceCode)} (${formatDuration(shortest.intervalMs)})`;
+    const expected = `at most the interval of service code ${interval}`;
+    report('poll.min_age', expectedFound(expected, formatDuration(minAgeMs)));
+  }
 
-function checkClientCertificatePair({ origin }: MergedSettings): readonly Problem[] {
-  const cert = origin('upstream.cert_file');
-  const key = origin('upstream.key_file');
-  const only = cert ?? key;
-  if (only === undefined || (cert !== undefined && key !== undefined)) return [];
-  const message = expectedFound('upstream.cert_file and upstream.key_file together', `only ${only.path}`);
-  return [{ location: only.locate(), message }];
-}
+  const clientFiles = (['upstream.cert_file', 'upstream.key_file'] as const).filter((path) => get(path));
+  const [only, both] = clientFiles;
+  if (only !== undefined && both === undefined)
+    report(only, expectedFound('upstream.cert_file and upstream.key_file together', `only ${only}`));
 
-function checkSigningHeaders({ get, origin, locate }: MergedSettings): readonly Problem[] {
-  const name = get('signing.timestamp_header');
-  if (name.toLowerCase() !== get('signing.signature_header').toLowerCase()) return [];
-  const isDefault = origin('signing.timestamp_header') === undefined;
-  const message = expectedFound(
-    'two different headers for signature and timestamp',
-    `${formatValue(name)} for both`,
-  );
-  return [{ location: locate(isDefault ? 'signing.signature_header' : 'signing.timestamp_header'), message }];
+  const header = get('signing.timestamp_header');
+  if (header.toLowerCase() === get('signing.signature_header').toLowerCase()) {
+    const isDefault = origin('signing.timestamp_header') === undefined;
+    const found = `${formatValue(header)} for both`;
+    report(
+      isDefault ? 'signing.signature_header' : 'signing.timestamp_header',
+      expectedFound('two different headers for signature and timestamp', found),
+    );
+  }
+  return problems;
 }
