@@ -74,7 +74,7 @@ async function readTlsSettings(
  * Reads `http_proxy`, `https_proxy` and `no_proxy`: a variable in lower case, else in upper case, as curl does; an empty one
  * counts as not set.
  */
-export function readProxySettings(environment: Environment, problems: Problem[]): ProxySettings {
+function readProxySettings(environment: Environment, problems: Problem[]): ProxySettings {
   const readVariable = (name: string): string | undefined =>
     environment[name] || environment[name.toUpperCase()] || undefined;
   const readUrl = (name: string): string | undefined => {

@@ -260,25 +260,16 @@ test('the path of the state is relative to the folder of the file, and need not 
 test('proxy variables in lower case win, and the default scheme is http', async () => {
   const env = {
     ...REQUIRED_ENVIRONMENT,
-    http_proxy: 'proxy.example.com:3128',
+    http_proxy: 'user:p%40ss@proxy.example.com:3128',
     HTTP_PROXY: 'http://other.example.com',
     https_proxy: '',
     HTTPS_PROXY: 'http://user:password@proxy.example.com:3129',
     NO_PROXY: 'localhost,.example.com',
   };
   assert.deepEqual((await loadConfiguration({ env })).upstream.proxy, {
-    httpProxy: 'http://proxy.example.com:3128',
+    httpProxy: 'http://user:p%40ss@proxy.example.com:3128',
     httpsProxy: 'http://user:password@proxy.example.com:3129',
     noProxy: 'localhost,.example.com',
-  });
-});
-
-test('the ledger takes a bit rate and a duration', async () => {
-  const yml = 'ledger: { max_stream_rate: 2.5Gbit/s, remember_tasks_for: 1d }';
-  const { ledger } = await loadConfiguration({ yml, env: REQUIRED_ENVIRONMENT });
-  assert.deepEqual(ledger, {
-    maxStreamRate: 312_500_000,
-    rememberTasksForMs: 86_400_000,
   });
 });
 
@@ -338,11 +329,18 @@ const mistakes: readonly (readonly [name: string, given: ConfigurationInput, mes
     { env: REQUIRED_ENVIRONMENT, args: ['--config.file='] },
     'flag --config.file: expected the path of a file, found ""',
   ],
-  [
-    'an invalid proxy URL',
-    { env: { ...REQUIRED_ENVIRONMENT, HTTPS_PROXY: `socks5://user:${SECRET}@proxy.example.com` } },
-    'environment variable HTTPS_PROXY: expected a proxy such as http://proxy.example.com:3128, found a string (not shown)',
-  ],
+  ...[
+    `socks5://user:${SECRET}@proxy.example.com`,
+    `ftp://user:${SECRET}@127.0.0.1`,
+    `http://user:${SECRET}@`,
+  ].map(
+    (HTTPS_PROXY) =>
+      [
+        `the proxy ${HTTPS_PROXY.replace(SECRET, '…')}`,
+        { env: { ...REQUIRED_ENVIRONMENT, HTTPS_PROXY } },
+        'environment variable HTTPS_PROXY: expected a proxy such as http://proxy.example.com:3128, found a string (not shown)',
+      ] as const,
+  ),
 ];
 
 for (const [name, given, expected] of mistakes) {

@@ -69,9 +69,3 @@ service_codes:
   assert.match(text, / {2}B .*> +output\.file_name +2\n/);
   assert.match(text, / {2}C .*> +opaque\.room\n/);
 });
-
-test('the summary shows the size of a secret', async () => {
-  const text = formatSummary(await loadWithSources({ env: REQUIRED_ENVIRONMENT }));
-  assert.match(text, /^ {2}secret +<secret of 17 bytes> +\(environment variable XVS_SECRET\)$/m);
-  assert.match(text, /^ {2}TESTING +https:\/\/live\.example\.com +15s +10s +45s +1m +<secret of 17 bytes>$/m);
-});

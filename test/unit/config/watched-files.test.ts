@@ -118,19 +118,42 @@ async function startWatcher(t: TestContext) {
   return { contents, stamp, source, load, reloads, pass };
 }
 
-test('unchanged files are not reloaded', async (t) => {
-  const { reloads, pass } = await startWatcher(t);
-  await pass(120);
-  assert.deepEqual(reloads, []);
-});
+/** Writes of the file at seconds, and the reloads at milliseconds. */
+const WRITES: readonly [string, readonly (readonly [number, string])[], readonly number[]][] = [
+  ['unchanged files are not reloaded', [], []],
+  ['a file that has not changed for one second is reloaded', [[7, 'new']], [11_000]],
+  [
+    'a file is not reloaded while it is being written',
+    [
+      [4, 'n'],
+      [5, 'ne'],
+      [6, 'new'],
+    ],
+    [8000],
+  ],
+  [
+    'a file that changes back is not reloaded',
+    [
+      [0, 'new'],
+      [5, 'old'],
+    ],
+    [],
+  ],
+];
 
-test('a changed file is reloaded after it has not changed for one second', async (t) => {
-  const { contents, reloads, pass } = await startWatcher(t);
-  await pass(7);
-  contents['/file'] = 'new';
-  await pass(60);
-  assert.deepEqual(reloads, [11_000]);
-});
+for (const [name, writes, expected] of WRITES) {
+  test(name, async (t) => {
+    const { contents, reloads, pass } = await startWatcher(t);
+    let passed = 0;
+    for (const [second, text] of writes) {
+      await pass(second - passed);
+      passed = second;
+      contents['/file'] = text;
+    }
+    await pass(120);
+    assert.deepEqual(reloads, expected);
+  });
+}
 
 test('a change that stat does not show is reloaded within a minute', async (t) => {
   const { contents, stamp, source, load, reloads, pass } = await startWatcher(t);
@@ -141,26 +164,6 @@ test('a change that stat does not show is reloaded within a minute', async (t) =
   assert.deepEqual(reloads, []);
   await pass(2);
   assert.deepEqual(reloads, [61_000]);
-});
-
-test('a file is not reloaded while it is being written', async (t) => {
-  const { contents, reloads, pass } = await startWatcher(t);
-  await pass(4);
-  for (const piece of ['n', 'ne', 'new']) {
-    contents['/file'] = piece;
-    await pass(1);
-  }
-  await pass(60);
-  assert.deepEqual(reloads, [8000]);
-});
-
-test('a file that changes back is not reloaded', async (t) => {
-  const { contents, reloads, pass } = await startWatcher(t);
-  contents['/file'] = 'new';
-  await pass(5);
-  contents['/file'] = 'old';
-  await pass(60);
-  assert.deepEqual(reloads, []);
 });
 
 test('a change that another reload has loaded is not reloaded again', async (t) => {

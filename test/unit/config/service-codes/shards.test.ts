@@ -123,16 +123,6 @@ test('codes of other shards are checked, but their secret files are not read', a
   );
 });
 
-test('a shard may have no code', async () => {
-  const [code = ''] = CODES;
-  const args = ['--shard.count=2', `--shard.index=${1 - selectShard(code, 2)}`];
-  const { serviceCodes, codesOnOtherShards } = await loadConfiguration({
-    env: { ...ENV, XVS_SERVICE_CODES: code },
-    args,
-  });
-  assert.deepEqual([serviceCodes, codesOnOtherShards], [[], new Set([code])]);
-});
-
 test('the summary has the number of codes of the shard', async () => {
   const args = ['--shard.count=4', '--shard.index=1'];
   const text = formatSummary(await loadWithSources({ env: ENV, args }));
