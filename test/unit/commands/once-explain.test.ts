@@ -168,20 +168,12 @@ test('invalid entries are listed with location and reason', async (t) => {
   );
 });
 
-for (const [name, env, remedy] of [
-  [
-    'a wrong secret',
-    { XVS_SECRET: `${SECRET}-of-another` },
-    /ret 1005\. Most likely the secret .* The clocks agree\./,
-  ],
-] as const) {
-  test(`${name}: ${remedy.source}`, async (t) => {
-    const { url } = await startTestSimulator(t);
-    const { code, text } = await explain(url, { env });
-    assert.equal(code, 1);
-    assert.match(unwrapText(text), remedy);
-  });
-}
+test('a wrong secret is the likely cause of a rejection if the clocks agree', async (t) => {
+  const { url } = await startTestSimulator(t);
+  const { code, text } = await explain(url, { env: { XVS_SECRET: `${SECRET}-of-another` } });
+  assert.equal(code, 1);
+  assert.match(unwrapText(text), /ret 1005\. Most likely the secret .* The clocks agree\./);
+});
 
 test('a wrong clock is reported with its offset', async (t) => {
   const { url } = await startTestSimulator(t);
@@ -190,13 +182,6 @@ test('a wrong clock is reported with its offset', async (t) => {
   assert.match(text, /ret {11}1004\n/);
   assert.match(text, /clock {9}this machine is (?:599|600)\.\d s ± \d\.\d s behind the service\n/);
   assert.match(unwrapText(text), /differ by at least (?:598|599|600) s, .* Synchronize the clock/);
-});
-
-test('a base URL that contains the API path is recognized', async (t) => {
-  const url = await serveHttp(t, (_request, response) => response.writeHead(404).end());
-  const { text } = await explain(`${url}/api/20140928`);
-  assert.match(text, /GET \/api\/20140928\/api\/20140928\/task_list\?/);
-  assert.match(unwrapText(text), /base_url contains a part of the API path: "\/api\/20140928"/);
 });
 
 test('HTTPS to an HTTP port and HTTP to an HTTPS port are recognized', async (t) => {

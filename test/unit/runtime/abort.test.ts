@@ -30,12 +30,6 @@ test('a linked signal that aborts by itself does not abort the outer signal', ()
   assert.equal(outer.signal.aborted, false);
 });
 
-test('a linked signal without an outer one aborts by itself', () => {
-  const linked = linkAbort(undefined);
-  linked.abort(REASON);
-  assert.equal(linked.signal.reason, REASON);
-});
-
 test('disposal aborts a linked signal and leaves no listener on the outer one', () => {
   const outer = new AbortController();
   const linked = linkAbort(outer.signal);
