@@ -8,7 +8,7 @@ export interface Logger extends Pick<pino.Logger, 'debug' | 'info' | 'warn' | 'e
   child(bindings: pino.Bindings): Logger;
 }
 
-export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
+type LogLevel = 'debug' | 'info' | 'warn' | 'error';
 /** `pretty` is for people; `auto` is `pretty` at a terminal and `json` elsewhere. */
 export type LogFormat = 'auto' | 'json' | 'logfmt' | 'pretty';
 
