@@ -199,11 +199,10 @@ export class Audit {
     const isDoubtfulMove =
       server !== known.server &&
       (isDoubtful || source !== known.source || values.includes(undefined) || hasCaughtUp(task));
-    const isForgotten = ({ seenMs = nowMs }: AuditedAccount): boolean =>
-      nowMs - seenMs > SURELY_REMEMBERED_MS;
-    known.mayBeForgotten ||= known.accounts.some(isForgotten);
+    known.mayBeForgotten ||= mayBeForgotten(known, nowMs);
     for (const [index, account] of known.accounts.entries()) {
-      if (isForgotten(account) || isDoubtfulMove) doubtNew(account, values[index], time);
+      if (mayBeForgotten({ accounts: [account] }, nowMs) || isDoubtfulMove)
+        doubtNew(account, values[index], time);
       else if (known.mayBeForgotten && source !== known.source) account.doubtedFrom ??= account.seen;
     }
     known.server = server;
@@ -217,6 +216,11 @@ export class Audit {
       account.seenMs = nowMs;
     }
   }
+}
+
+/** Whether an account of a task may be forgotten: what is listed next is a first value. */
+export function mayBeForgotten({ accounts }: Pick<AuditedTask, 'accounts'>, nowMs: number): boolean {
+  return accounts.some(({ seenMs = nowMs }) => nowMs - seenMs > SURELY_REMEMBERED_MS);
 }
 
 /** Something happened to an account that the exporter cannot tell from something else. */

@@ -1,5 +1,5 @@
 import type { Random } from '../random.ts';
-import { isLeaping, type Audit, type AuditedAccount, type AuditedTask } from './audit.ts';
+import { isLeaping, mayBeForgotten, type Audit, type AuditedAccount, type AuditedTask } from './audit.ts';
 import { hasEqualParts, toEntry, type Entry, type SimulatedTask, type World } from './world.ts';
 
 /** More than any link carries in the six hours for which accounts are remembered. */
@@ -115,11 +115,12 @@ export class ListingSource {
     return { ...entry, values };
   }
 
-  /** Three listings in a row would be believed. */
+  /** Three listings in a row would be believed, and so would a first value. */
   #canBeWrong({ task, server, source, values }: Entry, audit: Audit): boolean {
     const known = audit.tasks.get(task);
     if (known?.server !== server || known.source !== source) return false;
-    if (audit.isDoubtful(task) || isLeaping(task, known, this.#world.nowMs)) return false;
+    const { nowMs } = this.#world;
+    if (audit.isDoubtful(task) || isLeaping(task, known, nowMs) || mayBeForgotten(known, nowMs)) return false;
     const areKnown = known.accounts.every(
       ({ seenMs }, index) => seenMs !== undefined || values[index] === undefined,
     );
