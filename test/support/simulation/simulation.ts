@@ -248,6 +248,8 @@ export class Simulation {
     const task = this.#pickTask();
     const audit = this.#getAudit(task.serviceCode);
     const areTrue = audit.tasks.get(task)?.wrongListings === 0;
+    // Its values could be taken for those of another task with its id.
+    if (task.hasNamesake) return;
     if (!areTrue || hasEqualParts(task) || audit.isDoubtful(task) || !this.#isListedAsNow(task)) return;
     this.#note(`${task.id} leaps`);
     for (const thing of task.metered) thing.carried += 2e9 + this.#random.integer(73e9);
