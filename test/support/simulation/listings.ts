@@ -89,7 +89,9 @@ export class ListingSource {
     if (!random.chance(0.03) || known === undefined || !this.#canBeWrong(entry, audit)) return entry;
     const leapBytes = MIN_LEAP_BYTES + random.integer(MAX_LEAP_BYTES - MIN_LEAP_BYTES);
     const isLeap =
-      !hasEqualParts(task) && known.accounts.every((account) => leapBytes > this.#measureGrowth(account));
+      !task.hasLeapt &&
+      !hasEqualParts(task) &&
+      known.accounts.every((account) => leapBytes > this.#measureGrowth(account));
     const [kind, toValue] = random.pick([
       ['zero', () => 0],
       ['dip', (base: number) => (hasEqualParts(task) ? 0 : Math.floor(base * random.next()))],

@@ -252,6 +252,7 @@ export class Simulation {
     if (task.hasNamesake) return;
     if (!areTrue || hasEqualParts(task) || audit.isDoubtful(task) || !this.#isListedAsNow(task)) return;
     this.#note(`${task.id} leaps`);
+    task.hasLeapt = true;
     for (const thing of task.metered) thing.carried += 2e9 + this.#random.integer(73e9);
   }
 

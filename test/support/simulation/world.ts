@@ -44,6 +44,8 @@ export interface SimulatedTask {
   hasNamesake: boolean;
   /** Whether it may have left an account under another server. */
   hasMoved: boolean;
+  /** Whether the exporter may have seen that it is faster than a stream. */
+  hasLeapt: boolean;
   isOver: boolean;
 }
 
@@ -118,6 +120,7 @@ export class World {
       hiddenFor: 0,
       hasNamesake: namesake !== undefined,
       hasMoved: false,
+      hasLeapt: false,
       isOver: false,
     };
     if (namesake !== undefined) namesake.hasNamesake = true;
