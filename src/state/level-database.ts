@@ -41,69 +41,53 @@ const RECORDS_PER_CHUNK = 500;
 /** LevelDB caches blocks that were read. The exporter reads a block once, at the start. */
 const CACHE_BYTES = 1024 * 1024;
 
-/** Opens the LevelDB database in a folder, or creates it. */
+/**
+ * Opens the LevelDB database in a folder, or creates it. LevelDB appends each batch to a log, which the operating system
+ * writes to the disk later: a killed process loses nothing, a power failure the last seconds. It merges the log into sorted
+ * files on a thread of its own.
+ */
 export async function openLevelDatabase(folder: string): Promise<Database> {
   const level = new ClassicLevel(folder, { cacheSize: CACHE_BYTES });
   await translateErrors(level.open());
-  return new LevelDatabase(level);
+  return {
+    async *read(prefix) {
+      const iterator = level.iterator({ gte: prefix, lt: `${prefix}\u{10ffff}` });
+      try {
+        for (;;) {
+          const records = await translateErrors(iterator.nextv(RECORDS_PER_CHUNK));
+          if (records.length === 0) return;
+          yield records;
+        }
+      } finally {
+        await iterator.close();
+      }
+    },
+    createBatch() {
+      const batch = level.batch();
+      return {
+        set: (key, value) => void (value === undefined ? batch.del(key) : batch.put(key, value)),
+        write: () => translateErrors(batch.write()),
+      };
+    },
+    measureBytes: () => translateErrors(measureFiles(folder)),
+    close: () => translateErrors(level.close()),
+  };
 }
 
-/**
- * A LevelDB database in a folder. LevelDB appends each batch to a log, which the operating system writes to the disk
- * later: a killed process loses nothing, a power failure the last seconds. It merges the log into sorted files on a thread
- * of its own.
- */
-class LevelDatabase implements Database {
-  readonly #level: ClassicLevel;
-
-  constructor(level: ClassicLevel) {
-    this.#level = level;
-  }
-
-  async *read(prefix: string): AsyncGenerator<readonly StateRecord[], void> {
-    const iterator = this.#level.iterator({ gte: prefix, lt: `${prefix}\u{10ffff}` });
-    try {
-      for (;;) {
-        const records = await translateErrors(iterator.nextv(RECORDS_PER_CHUNK));
-        if (records.length === 0) return;
-        yield records;
+async function measureFiles(folder: string): Promise<number> {
+  const names = await readdir(folder);
+  const sizes = await Promise.all(
+    names.map(async (name) => {
+      try {
+        return (await stat(join(folder, name))).size;
+      } catch (error) {
+        // LevelDB deletes files that it has merged, at any time.
+        if (getErrorCode(error) === 'ENOENT') return 0;
+        throw error;
       }
-    } finally {
-      await iterator.close();
-    }
-  }
-
-  createBatch(): WriteBatch {
-    const batch = this.#level.batch();
-    return {
-      set: (key, value) => void (value === undefined ? batch.del(key) : batch.put(key, value)),
-      write: () => translateErrors(batch.write()),
-    };
-  }
-
-  async measureBytes(): Promise<number> {
-    try {
-      const names = await readdir(this.#level.location);
-      const sizes = await Promise.all(names.map((name) => this.#measureFile(name)));
-      return sizes.reduce((sum, bytes) => sum + bytes, 0);
-    } catch (error) {
-      throw new DatabaseError('inaccessible', getErrorMessage(error), error);
-    }
-  }
-
-  async close(): Promise<void> {
-    await translateErrors(this.#level.close());
-  }
-
-  /** LevelDB deletes files that it has merged, at any time. */
-  async #measureFile(name: string): Promise<number> {
-    try {
-      return (await stat(join(this.#level.location, name))).size;
-    } catch (error) {
-      if (getErrorCode(error) === 'ENOENT') return 0;
-      throw error;
-    }
-  }
+    }),
+  );
+  return sizes.reduce((sum, bytes) => sum + bytes, 0);
 }
 
 /** Messages of LevelDB about files that belong to the database and are missing or cut off. */
@@ -115,15 +99,14 @@ async function translateErrors<T>(result: Promise<T>): Promise<T> {
   try {
     return await result;
   } catch (error) {
-    throw toDatabaseError(error);
+    const cause = error instanceof Error && error.cause !== undefined ? error.cause : error;
+    const message = getErrorMessage(cause);
+    throw new DatabaseError(classifyError(getErrorCode(cause), message), message, error);
   }
 }
 
-function toDatabaseError(error: unknown): DatabaseError {
-  const cause = error instanceof Error && error.cause !== undefined ? error.cause : error;
-  const message = getErrorMessage(cause);
-  const code = getErrorCode(cause);
-  if (code === 'LEVEL_LOCKED' && !NO_LOCKS.test(message)) return new DatabaseError('locked', message, error);
+function classifyError(code: string | undefined, message: string): DatabaseErrorCode {
+  if (code === 'LEVEL_LOCKED' && !NO_LOCKS.test(message)) return 'locked';
   const isDamage = code === 'LEVEL_CORRUPTION' || (code === 'LEVEL_IO_ERROR' && DAMAGE.test(message));
-  return new DatabaseError(isDamage ? 'damaged' : 'inaccessible', message, error);
+  return isDamage ? 'damaged' : 'inaccessible';
 }
