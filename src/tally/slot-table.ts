@@ -65,9 +65,10 @@ export class SlotTable<Item extends { readonly key: string }> {
     const { capacity, getSize } = this.#options;
     const released: string[] = [];
     const incumbents = this.#listReplaceable(items, at).values();
-    for (const candidate of candidates.toSorted(
-      (a, b) => compareSizes(getSize(b), getSize(a)) || compareKeys(a, b),
-    )) {
+    const largestFirst = candidates.toSorted(
+      (a, b) => compareSizes(getSize(b), getSize(a)) || (a.key < b.key ? -1 : 1),
+    );
+    for (const candidate of largestFirst) {
       if (this.#lastSeen.size >= capacity) {
         const incumbent = incumbents.next().value;
         if (incumbent === undefined || !this.#isReplaceable(incumbent, candidate, at)) break;
@@ -96,7 +97,7 @@ export class SlotTable<Item extends { readonly key: string }> {
 
   #isReplaceable({ item }: Incumbent<Item>, candidate: Item, { monotonicMs }: Instant): boolean {
     const { getSize, isPaced } = this.#options;
-    if (item !== undefined) return isMuchLarger(getSize(candidate), getSize(item));
+    if (item !== undefined) return compareSizes(getSize(candidate), getSize(item), REPLACEMENT_FACTOR) > 0;
     return !isPaced || this.#spendBudget(monotonicMs);
   }
 
@@ -111,16 +112,8 @@ export class SlotTable<Item extends { readonly key: string }> {
   }
 }
 
-function compareSizes(a: readonly number[], b: readonly number[]): number {
+/** Above 0 if the first number that differs is larger than the factor times the other. */
+function compareSizes(a: readonly number[], b: readonly number[], factor = 1): number {
   const index = a.findIndex((number, at) => number !== b[at]);
-  return index === -1 ? 0 : (a[index] ?? 0) - (b[index] ?? 0);
-}
-
-function isMuchLarger(a: readonly number[], b: readonly number[]): boolean {
-  const index = a.findIndex((number, at) => number !== b[at]);
-  return index !== -1 && (a[index] ?? 0) > REPLACEMENT_FACTOR * (b[index] ?? 0);
-}
-
-function compareKeys(a: { readonly key: string }, b: { readonly key: string }): number {
-  return a.key < b.key ? -1 : 1;
+  return index === -1 ? 0 : (a[index] ?? 0) - factor * (b[index] ?? 0);
 }
