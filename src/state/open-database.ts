@@ -27,16 +27,26 @@ export interface OpenDatabaseOptions {
   readonly open?: ((folder: string) => Promise<Database>) | undefined;
 }
 
+/** Reads what a database holds. */
+type Restore = (database: Database) => Promise<void>;
+
 /**
  * Opens the database in the folder of `state.path`, and creates both if they do not exist; the parent folder has to. Waits up to 5 s for another
- * process to close it. A damaged database, or one of another version, is renamed and replaced by an empty one.
+ * process to close it. A database that is damaged, of another version, or that `restore` finds damaged, is renamed and
+ * replaced by an empty one.
  *
  * Rejects with a message for the operator if the folder cannot be used.
  */
-export async function openDatabase(options: OpenDatabaseOptions): Promise<Database> {
+export async function openDatabase(options: OpenDatabaseOptions, restore?: Restore): Promise<Database> {
   try {
     await createFolder(options.path);
-    return await openOrReplace(options);
+    try {
+      return await openWhenUnlocked(options, restore);
+    } catch (error) {
+      if (!isDamage(error)) throw error;
+      await setAside(options, error);
+      return await openWhenUnlocked(options, restore);
+    }
   } catch (error) {
     throw describeOpenError(options.path, error);
   }
@@ -51,21 +61,8 @@ async function createFolder(path: string): Promise<void> {
   }
 }
 
-async function openOrReplace(options: OpenDatabaseOptions): Promise<Database> {
-  try {
-    return await openWhenUnlocked(options);
-  } catch (error) {
-    if (!isDamage(error)) throw error;
-    await setAside(options, error);
-    return await openWhenUnlocked(options);
-  }
-}
-
 /** Renames a database that cannot be used, so that an operator can look at it, and logs what is lost. */
-export async function setAside(
-  { path, clock, logger }: OpenDatabaseOptions,
-  { message }: Error,
-): Promise<void> {
+async function setAside({ path, clock, logger }: OpenDatabaseOptions, { message }: Error): Promise<void> {
   const renamedTo = join(path, `${DATABASE_FOLDER}.damaged-${formatTime(clock.now())}`);
   await rename(join(path, DATABASE_FOLDER), renamedTo);
   const fields = { path, err: message, renamed_to: renamedTo };
@@ -77,14 +74,12 @@ export function isDamage(error: unknown): error is DatabaseError | InvalidRecord
   return error instanceof DatabaseError && error.code === 'damaged';
 }
 
-async function openWhenUnlocked(options: OpenDatabaseOptions): Promise<Database> {
+async function openWhenUnlocked(options: OpenDatabaseOptions, restore?: Restore): Promise<Database> {
   const { path, clock, logger, open = openLevelDatabase } = options;
   const giveUpMs = clock.monotonic() + LOCK_TIMEOUT_MS;
   for (let attempts = 1; ; attempts += 1) {
     try {
-      const database = await open(join(path, DATABASE_FOLDER));
-      await checkFormat(database);
-      return database;
+      return await check(await open(join(path, DATABASE_FOLDER)), restore);
     } catch (error) {
       const isLocked = error instanceof DatabaseError && error.code === 'locked';
       if (!isLocked || clock.monotonic() >= giveUpMs) throw error;
@@ -94,16 +89,18 @@ async function openWhenUnlocked(options: OpenDatabaseOptions): Promise<Database>
   }
 }
 
-/** Marks a new database with the format. Closes and rejects one of another format. */
-async function checkFormat(database: Database): Promise<void> {
+/** Marks a new database with the format. Closes and rejects one of another format, or that cannot be restored. */
+async function check(database: Database, restore?: Restore): Promise<Database> {
   try {
     const format = await readFormat(database);
-    if (format === FORMAT) return;
-    if (format !== undefined)
+    if (format === undefined) {
+      const batch = database.createBatch();
+      batch.set(FORMAT_KEY, FORMAT);
+      await batch.write();
+    } else if (format !== FORMAT)
       throw new DatabaseError('damaged', `Expected the format "${FORMAT}", found ${JSON.stringify(format)}`);
-    const batch = database.createBatch();
-    batch.set(FORMAT_KEY, FORMAT);
-    await batch.write();
+    await restore?.(database);
+    return database;
   } catch (error) {
     await database.close();
     throw error;

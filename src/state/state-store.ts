@@ -11,7 +11,7 @@ import {
 } from '../tally/tally-state.ts';
 import type { Tally } from '../tally/tally.ts';
 import { DatabaseError, type Database, type WriteBatch } from './level-database.ts';
-import { isDamage, openDatabase, setAside, type OpenDatabaseOptions } from './open-database.ts';
+import { isDamage, openDatabase, type OpenDatabaseOptions } from './open-database.ts';
 
 /** A listing is published after this time even if it is not written yet. */
 const MAX_PUBLICATION_DELAY_MS = 100;
@@ -76,8 +76,8 @@ export class StateStore implements AsyncDisposable {
   #database: Promise<Database> | undefined;
   /** Tallies whose last listing is not written, by service code. */
   readonly #unwritten = new Map<string, Tally>();
-  /** Service codes of which the database may lack a listing: the next write replaces all of their records. */
-  readonly #incomplete = new Set<string>();
+  /** Service codes of which the database has all records. The next write of another one replaces all of them. */
+  readonly #complete: Set<string>;
   /** The tallies of the batch that has not begun, and their revisions when they were added. */
   #queue = new Map<Tally, number>();
   /** Resolves to whether the last batch is written. */
@@ -94,6 +94,7 @@ export class StateStore implements AsyncDisposable {
     this.#options = options;
     this.#database = Promise.resolve(database);
     this.tallies = tallies;
+    this.#complete = new Set(tallies.keys());
   }
 
   /**
@@ -101,15 +102,11 @@ export class StateStore implements AsyncDisposable {
    * it cannot be used.
    */
   static async open(options: StateStoreOptions, codes: ConfiguredCodes): Promise<StateStore> {
-    const database = await openDatabase(options);
-    try {
-      return new StateStore(options, database, await restoreTallies(database, options, codes));
-    } catch (error) {
-      await database.close();
-      if (!isDamage(error)) throw error;
-      await setAside(options, error);
-      return new StateStore(options, await openDatabase(options), new Map());
-    }
+    let tallies: ReadonlyMap<string, Tally> = new Map();
+    const database = await openDatabase(options, async (opened) => {
+      tallies = await restoreTallies(opened, options, codes);
+    });
+    return new StateStore(options, database, tallies);
   }
 
   /** Rejects with the first unexpected error, which is a bug. */
@@ -132,8 +129,11 @@ export class StateStore implements AsyncDisposable {
     };
     const reading = this.#enqueue(() => this.#attempt(read));
     const isRead = await this.#waitBriefly(RESTORE_TIMEOUT_MS, reading);
-    if (isRead && restored !== undefined) return restored;
-    this.#incomplete.add(serviceCode);
+    if (isRead && restored !== undefined) {
+      this.#complete.add(serviceCode);
+      return restored;
+    }
+    this.#complete.delete(serviceCode);
     const { logger, path } = this.#options;
     const fields = { path, service_code: serviceCode };
     if (!isRead) logger.warn(fields, 'State of service code is unusable; its counters start at 0');
@@ -180,7 +180,7 @@ export class StateStore implements AsyncDisposable {
     const isWritten = await this.#attempt(async (database) => {
       const batch = database.createBatch();
       for (const [tally, queuedRevision] of queue) {
-        const isWhole = tally.revision !== queuedRevision || this.#incomplete.has(tally.serviceCode);
+        const isWhole = tally.revision !== queuedRevision || !this.#complete.has(tally.serviceCode);
         if (isWhole) await deleteRecords(batch, database, toPrefix(tally.serviceCode));
         revisions.set(tally, tally.revision);
         await exportTally(tally, isWhole ? 'all' : 'changed', batch);
@@ -188,13 +188,12 @@ export class StateStore implements AsyncDisposable {
       await batch.write();
       await this.#noteWrite(database);
     });
-    for (const tally of queue.keys()) {
-      const { serviceCode, revision } = tally;
-      if (!isWritten) this.#incomplete.add(serviceCode);
-      else this.#incomplete.delete(serviceCode);
-      if (isWritten && revision === revisions.get(tally)) this.#unwritten.delete(serviceCode);
+    if (!isWritten) return false;
+    for (const [{ serviceCode, revision }, writtenRevision] of revisions) {
+      this.#complete.add(serviceCode);
+      if (revision === writtenRevision) this.#unwritten.delete(serviceCode);
     }
-    return isWritten;
+    return true;
   }
 
   /** Resolves to whether the work could be done. After a failure, the database is opened again. */
@@ -208,6 +207,8 @@ export class StateStore implements AsyncDisposable {
       this.statistics.writeErrors += 1;
       this.#logFailure(error);
       this.#database = undefined;
+      // The one that is opened next may be an empty one.
+      this.#complete.clear();
       // The error that closing may have is that of the work.
       await opening.then((database) => database.close()).catch((closeError) => this.#logFailure(closeError));
       return false;
