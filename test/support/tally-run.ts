@@ -96,11 +96,6 @@ export class TallyRun {
     if (this.#listingCount > 0) this.#elapsedMs += elapsedMs;
   }
 
-  /** Fills a listing and drops it, like a poll that fails at the end of its body. */
-  discardListing(records: Records): void {
-    this.fill(records);
-  }
-
   private fill({ users = [], tasks = [] }: Records): RecordListing {
     const listing = new RecordListing();
     for (const user of users) listing.addUser(user);

@@ -9,9 +9,6 @@ import {
   buildUserRecord,
 } from '../../support/record-builders.ts';
 import { readLifetimes, TallyRun, readValues, sumValues } from '../../support/tally-run.ts';
-import { RecordListing } from '../../support/record-listing.ts';
-
-const createListing = (): RecordListing => new RecordListing();
 
 /* Regression cases: listings that earlier versions counted wrongly. */
 
@@ -155,9 +152,6 @@ test('case 10: one id on two servers is two tasks, in any order', () => {
   const run = new TallyRun();
   const one = buildTaskRecord({ vsId: 'v1', inputBytes: 1000 });
   const two = buildTaskRecord({ vsId: 'v2', inputBytes: 10_000 });
-  const listing = createListing();
-  for (const task of [one, two]) listing.addTask(task);
-  assert.deepEqual([listing.totals.tasks.size, listing.totals.invalidRecords], [2, []]);
   const snapshot = commitAll(run, [
     [one, two],
     [two, one],
@@ -203,7 +197,6 @@ test('case 11: an output counts as unwatched only if its format has had connecti
   const unwatched = (...outputs: Outputs) =>
     readValues(run.commitListing(task(...outputs)), 'outputsUnwatched');
   assert.deepEqual(unwatched(['rtmp', 0], ['flv', 0], ['mp4', 0]), {});
-  run.discardListing(task(['mp4', 5]));
   assert.deepEqual(unwatched(['rtmp', 0], ['flv', 1], ['mp4', 0]), { 'server-1 flv': 0 });
   assert.deepEqual(unwatched(['rtmp', 0], ['flv', 0], ['flv', undefined]), { 'server-1 flv': 1 });
 });
@@ -222,19 +215,6 @@ test('case 15: a task listed in every second poll starts once', () => {
   assert.deepEqual(readValues(snapshot, 'tasksEnded'), { 'server-1': 1 });
   const lifetimes = readLifetimes(snapshot);
   assert.equal(lifetimes.buckets.at(-1), 1);
-});
-
-test('case 17: a present label set immediately takes the slot of an absent one', () => {
-  const run = new TallyRun({ maxLabelSets: 2 });
-  const on = (...servers: readonly string[]) => ({
-    users: servers.map((vsId) => buildUserRecord({ vsId })),
-    tasks: servers.map((vsId) => buildTaskRecord({ id: vsId, vsId, inputBytes: 10 })),
-  });
-  run.commitListing(on('s1', 's2'));
-  const snapshot = run.commitListing(on('s3', 's4'));
-  assert.deepEqual(readValues(snapshot, 'tasks'), { s3: 1, s4: 1 });
-  assert.deepEqual(readValues(snapshot, 'tasksStalled'), { s3: 0, s4: 0 });
-  assert.deepEqual(readValues(snapshot, 'inputBytes'), { s3: 0, s4: 0 });
 });
 
 test('case 17: folding replaces the least bounded label first', () => {

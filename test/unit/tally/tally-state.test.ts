@@ -19,14 +19,7 @@ import {
   buildTaskRecord,
   buildUserRecord,
 } from '../../support/record-builders.ts';
-import {
-  readAllSamples,
-  readLifetimes,
-  START_MS,
-  STEP_MS,
-  TallyRun,
-  readValues,
-} from '../../support/tally-run.ts';
+import { readAllSamples, readLifetimes, STEP_MS, TallyRun, readValues } from '../../support/tally-run.ts';
 import { createRunParameters } from '../../support/run-parameters.ts';
 
 const server = fc.constantFrom('s1', 's2', 's3', undefined);
@@ -96,52 +89,22 @@ test('the first listing after a restart is no baseline: gains since the last lis
   assert.deepEqual(readValues(run.commitListing({ tasks: tasks(2700) }), 'inputBytes'), { 'server-1': 1740 });
 });
 
-test('a task that ended during a restart ends once, at the time of its last listing', () => {
-  const run = new TallyRun();
-  run.commitListing({});
-  run.commitListing({ tasks: tasks(1) });
-  run.commitListing({ tasks: tasks(1) }, 50_000);
-  run.restart({}, 24 * 60 * 60_000);
-  for (const afterMs of [24 * 60 * 60_000, STEP_MS]) {
-    const snapshot = run.commitListing({ tasks: tasks(1, 'other') }, afterMs);
-    assert.deepEqual(readValues(snapshot, 'tasksEnded'), { 'server-1': 1 });
-    const lifetimes = readLifetimes(snapshot);
-    assert.deepEqual([lifetimes.sum, lifetimes.buckets.at(-1)], [50, 1]);
+test('the time without new input goes on over a restart, whether the clock was set back or not', () => {
+  for (const [setBackMs, elapsedMs] of [
+    [0, 30_000],
+    [10 * 60 * 60_000, 0],
+  ] as const) {
+    const run = new TallyRun({ stallAfterMs: 60_000 });
+    run.commitListing({});
+    run.commitListing({ tasks: tasks(1) });
+    run.commitListing({ tasks: tasks(2) }, 50_000);
+    run.restart({}, elapsedMs, -setBackMs);
+    const readStalled = (afterMs: number) =>
+      readValues(run.commitListing({ tasks: tasks(2) }, afterMs), 'tasksStalled');
+    assert.deepEqual(readStalled(59_999), { 'server-1': 0 });
+    assert.deepEqual(readStalled(1), { 'server-1': 1 });
+    assert.equal(readLifetimes(run.commitListing({})).sum, 110);
   }
-});
-
-test('tasks keep the time of their first listing', () => {
-  const run = new TallyRun({ perTask: true });
-  run.commitListing({ tasks: tasks(1) });
-  run.restart({}, 60_000);
-  const snapshot = run.commitListing({ tasks: tasks(2) }, 60_000);
-  assert.deepEqual(readValues(snapshot, 'taskFirstSeen'), { a: START_MS / 1000 });
-});
-
-/** Asserts that the task is stalled after exactly `waitMs` without new input. */
-function assertStallsAfter(waitMs: number, run: TallyRun, inputBytes: number): void {
-  const readStalled = (afterMs: number) =>
-    readValues(run.commitListing({ tasks: tasks(inputBytes) }, afterMs), 'tasksStalled');
-  assert.deepEqual(readStalled(waitMs - 1), { 'server-1': 0 });
-  assert.deepEqual(readStalled(1), { 'server-1': 1 });
-}
-
-test('a task without new input before and after a restart is stalled', () => {
-  const run = new TallyRun({ stallAfterMs: 60_000 });
-  run.commitListing({ tasks: tasks(1) });
-  run.commitListing({ tasks: tasks(2) });
-  run.restart({}, 30_000);
-  assertStallsAfter(60_000, run, 2);
-});
-
-test('a clock that was set back before the restart changes no age', () => {
-  const run = new TallyRun({ stallAfterMs: 60_000 });
-  run.commitListing({});
-  run.commitListing({ tasks: tasks(1) });
-  run.commitListing({ tasks: tasks(2) }, 50_000);
-  run.restart({}, 0, -10 * 60 * 60_000);
-  assertStallsAfter(60_000, run, 2);
-  assert.equal(readLifetimes(run.commitListing({})).sum, 110);
 });
 
 test('a label set that is idle for an hour, including the time between two processes, is evicted', () => {
