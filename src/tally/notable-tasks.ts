@@ -1,7 +1,6 @@
 import { sanitizeLabelValue } from '../listing/label-values.ts';
 import type { TaskReading } from '../listing/listing-sink.ts';
 import type { TaskIndex } from '../listing/task-index.ts';
-import type { Instant } from './instant.ts';
 import type { TaskAccount } from './ledger/task-account.ts';
 
 /** Tasks that are named for each reason: with ids of 40 characters, a snapshot holds about 2 kB of them. */
@@ -52,29 +51,30 @@ export class LargestTasks<Task> {
   }
 }
 
-/** Names the selected tasks of a listing. */
+/** Selects and names tasks of a listing. */
 export function nameNotableTasks(
-  mostWatched: LargestTasks<TaskReading>,
+  tasks: TaskIndex<TaskReading>,
   {
     longestStalled,
     longestWithoutInput,
   }: Record<'longestStalled' | 'longestWithoutInput', LargestTasks<TaskAccount>>,
-  tasks: TaskIndex<TaskReading>,
 ): NotableTasks {
-  const nameIdleTask = ({ id, vsId }: TaskAccount, { wallMs }: Instant): IdleTask => ({
+  const mostWatched = new LargestTasks<TaskReading>();
+  for (const task of tasks) if (task.connections > 0) mostWatched.offer(task, task.connections);
+  const nameTask = ({ id, vsId }: Pick<NamedTask, 'id' | 'vsId'>): NamedTask => ({
     id: sanitizeLabelValue(id),
     name: tasks.get(id, vsId)?.name,
     vsId,
-    sinceMs: wallMs,
   });
   return {
-    mostWatched: mostWatched.tasks.map(({ id, name, vsId, connections }) => ({
-      id: sanitizeLabelValue(id),
-      name,
-      vsId,
-      connections,
+    mostWatched: mostWatched.tasks.map((task) => ({ ...nameTask(task), connections: task.connections })),
+    longestStalled: longestStalled.tasks.map((task) => ({
+      ...nameTask(task),
+      sinceMs: task.lastActivity.wallMs,
     })),
-    longestStalled: longestStalled.tasks.map((task) => nameIdleTask(task, task.lastActivity)),
-    longestWithoutInput: longestWithoutInput.tasks.map((task) => nameIdleTask(task, task.firstSeen)),
+    longestWithoutInput: longestWithoutInput.tasks.map((task) => ({
+      ...nameTask(task),
+      sinceMs: task.firstSeen.wallMs,
+    })),
   };
 }

@@ -1,8 +1,7 @@
 import { UNKNOWN } from '../listing/label-values.ts';
-import type { ListingSink, ListingTotals, TaskReading } from '../listing/listing-sink.ts';
+import type { ListingSink, ListingTotals } from '../listing/listing-sink.ts';
 import type { AccountShare } from './account-budget.ts';
 import type { Accumulator } from './accumulator.ts';
-import { LargestTasks } from './notable-tasks.ts';
 
 /** A listing that is being read. Nothing is published until a `Tally` commits it. */
 export class PendingListing implements ListingSink, Disposable {
@@ -69,11 +68,4 @@ export function listServers({ sums }: ListingTotals): ReadonlySet<string> {
 export function listWatchedFormats({ sums: { outputs } }: ListingTotals): ReadonlySet<string> {
   const sums = [...outputs.listSums('httpConnections')].filter(({ value }) => value > 0);
   return new Set(sums.map(({ labels: [, format = UNKNOWN] }) => format));
-}
-
-/** The tasks with the most connections. */
-export function selectMostWatched({ tasks }: ListingTotals): LargestTasks<TaskReading> {
-  const mostWatched = new LargestTasks<TaskReading>();
-  for (const task of tasks) if (task.connections > 0) mostWatched.offer(task, task.connections);
-  return mostWatched;
 }

@@ -20,13 +20,7 @@ import { GaugeFamily } from './limited-families.ts';
 import { ExpectedTasks, type Expectation } from './expectations.ts';
 import { DEFAULT_LEDGER_SETTINGS, Ledger, type LedgerSettings } from './ledger/ledger.ts';
 import type { ServerSums } from './ledger/server-sums.ts';
-import {
-  countFindings,
-  listServers,
-  listWatchedFormats,
-  PendingListing,
-  selectMostWatched,
-} from './pending-listing.ts';
+import { countFindings, listServers, listWatchedFormats, PendingListing } from './pending-listing.ts';
 import { nameNotableTasks } from './notable-tasks.ts';
 import { RecentServers } from './recent-servers.ts';
 import type { Snapshot } from './snapshot.ts';
@@ -67,7 +61,7 @@ type CompleteListing = Pick<PendingListing, 'totals'>;
  * fill, and only `commit` publishes it.
  */
 export class Tally {
-  readonly #serviceCode: string;
+  readonly serviceCode: string;
   readonly #maxLabelSets: number;
   readonly #gauges: Readonly<Record<ListingGauge, GaugeFamily>>;
   readonly #servers: RecentServers;
@@ -88,7 +82,7 @@ export class Tally {
 
   constructor(options: TallyOptions) {
     const { serviceCode, maxLabelSets } = options;
-    this.#serviceCode = serviceCode;
+    this.serviceCode = serviceCode;
     this.#maxLabelSets = maxLabelSets;
     this.#gauges = recordOf(
       LISTING_GAUGES,
@@ -101,10 +95,6 @@ export class Tally {
     this.#ledger = new Ledger({ ...ledgerSettings, accountBudget, details: this.#details });
     if (options.accountBudget === undefined) accountBudget.add(this.#ledger.accountShare);
     this.#rememberTasksForMs = ledgerSettings.rememberTasksForMs;
-  }
-
-  get serviceCode(): string {
-    return this.#serviceCode;
   }
 
   /** Takes effect with the next listing. */
@@ -205,7 +195,7 @@ export class Tally {
       },
       invalidFields: totals.invalidFields,
       foreignRecords: totals.foreignRecords,
-      notableTasks: nameNotableTasks(selectMostWatched(totals), serverSums, totals.tasks),
+      notableTasks: nameNotableTasks(totals.tasks, serverSums),
       expectedTasks: this.#expectedTasks.commit(totals.tasks, this.#ledger, at),
       surplus: totals.surplus,
       // Assigned, not spread: spreading makes V8 create a hidden class for each snapshot.
@@ -215,7 +205,7 @@ export class Tally {
           listingUsers: this.#toGauge(totals.users),
           listingTasks: this.#toGauge(totals.taskCount),
           servers: this.#toGauge(servers.size),
-          serverLastSeen: this.#servers.collect(this.#serviceCode),
+          serverLastSeen: this.#servers.collect(this.serviceCode),
           oldestTaskFirstSeen: this.#collectOldest(serverSums),
           foldedLabelSets: this.#collectFoldedLabelSets(),
         },
@@ -230,7 +220,7 @@ export class Tally {
     const seen = served && this.#toTimeline(served);
     return Object.assign(
       recordOf(LEDGER_COUNTERS, (counter) => this.#ledger.counters[counter].collect(seen)),
-      { taskLifetime: [this.#ledger.lifetimes.toSample([this.#serviceCode])] },
+      { taskLifetime: [this.#ledger.lifetimes.toSample([this.serviceCode])] },
     );
   }
 
@@ -250,7 +240,7 @@ export class Tally {
   }
 
   #toGauge(value: number): readonly PlainSample[] {
-    return [{ labels: [this.#serviceCode], value }];
+    return [{ labels: [this.serviceCode], value }];
   }
 
   #addMeteredFormat(format: string): void {
@@ -284,7 +274,7 @@ export class Tally {
       .toSorted(([, a], [, b]) => a.monotonicMs - b.monotonicMs)
       .slice(0, this.#maxLabelSets);
     return new SampleColumns(
-      this.#serviceCode,
+      this.serviceCode,
       oldest.map(([vsId]) => [vsId]),
       oldest.map(([, { wallMs }]) => wallMs / 1000),
     );
@@ -299,7 +289,7 @@ export class Tally {
     counts.set('taskInfo', this.#details?.omittedCount ?? 0);
     for (const [family, count] of counts) if (count > 0) this.#everFolded.add(family);
     return [...this.#everFolded].map((family) => ({
-      labels: [this.#serviceCode, CATALOGUE[family].name],
+      labels: [this.serviceCode, CATALOGUE[family].name],
       value: counts.get(family) ?? 0,
     }));
   }
