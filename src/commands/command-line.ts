@@ -130,20 +130,14 @@ export function parseFlags<const Table extends Readonly<Record<string, FlagDefin
 export interface CommandLine {
   /** Texts of the settings; the values of a repeated flag are joined by commas. */
   readonly flags: Flags;
-  /** Names of the switches that are set: `config.check`, `version`, `help` and those of the command. */
-  readonly switches: ReadonlySet<string>;
-  /** Values of the command's own lists, by flag. */
-  readonly lists: ReadonlyMap<string, readonly string[]>;
+  /** The values of the other flags that are set; none for a switch. */
+  readonly others: ReadonlyMap<string, readonly string[]>;
 }
 
 /** Flags of a command that are not settings. */
-export interface OwnFlags {
-  readonly switches?: readonly string[];
-  /** Flags with a value that may be repeated. */
-  readonly lists?: readonly string[];
-}
+export type OwnFlags = Readonly<Record<string, FlagKind>>;
 
-const SWITCHES = ['config.check', 'version', 'help'];
+const SHARED_FLAGS: OwnFlags = { 'config.check': 'switch', version: 'switch', help: 'switch' };
 
 /**
  * Reads the arguments after the name of the command.
@@ -152,24 +146,20 @@ const SWITCHES = ['config.check', 'version', 'help'];
  * @throws ConfigError that lists every mistake; values of settings are not checked yet
  */
 export function parseCommandLine(args: readonly string[], own: OwnFlags = {}): CommandLine {
-  const paths = new Map(listSettings().map(([path]) => [toFlagName(path).slice(2), path]));
-  const kinds = new Map<string, FlagKind>([
-    ...listSettings().map(([path, { schema }]): [string, FlagKind] => {
-      const { isList, isBoolean } = describeSchema(schema);
-      return [toFlagName(path).slice(2), isList ? 'list' : isBoolean ? 'boolean' : 'value'];
-    }),
-    ...[...SWITCHES, ...(own.switches ?? [])].map((name): [string, FlagKind] => [name, 'switch']),
-    ...(own.lists ?? []).map((name): [string, FlagKind] => [name, 'list']),
-  ]);
-  const values = readFlags(args, kinds);
-  const flags = new Map<SettingPath, string>();
-  for (const [name, texts] of values) {
-    const path = paths.get(name);
-    if (path !== undefined) flags.set(path, texts.join(','));
+  const kinds = new Map(Object.entries({ ...SHARED_FLAGS, ...own }));
+  const paths = new Map<string, SettingPath>();
+  for (const [path, { schema }] of listSettings()) {
+    const { isList, isBoolean } = describeSchema(schema);
+    const name = toFlagName(path).slice(2);
+    paths.set(name, path);
+    kinds.set(name, isList ? 'list' : isBoolean ? 'boolean' : 'value');
   }
-  return {
-    flags,
-    switches: new Set([...values.keys()].filter((name) => kinds.get(name) === 'switch')),
-    lists: new Map([...values].filter(([name]) => own.lists?.includes(name))),
-  };
+  const flags = new Map<SettingPath, string>();
+  const others = new Map<string, readonly string[]>();
+  for (const [name, texts] of readFlags(args, kinds)) {
+    const path = paths.get(name);
+    if (path === undefined) others.set(name, texts);
+    else flags.set(path, texts.join(','));
+  }
+  return { flags, others };
 }

@@ -20,8 +20,8 @@ const SIMULATOR_PORT = 20_140;
 
 /** Runs simulator and exporter together on the loopback interface. Takes the flags of the exporter. */
 export const demo = printErrors('demo', async (args, io) => {
-  const { flags, switches } = parseCommandLine(args);
-  if (switches.has('help')) {
+  const { flags, others } = parseCommandLine(args);
+  if (others.has('help')) {
     io.stdout.write(formatCommandHelp('demo'));
     return 0;
   }

@@ -18,8 +18,8 @@ const TIMEOUT_MS = 5000;
  * `web.open_probes` has to allow probes.
  */
 export const healthcheck = printErrors('healthcheck', async (args, io) => {
-  const { flags, switches } = parseCommandLine(args);
-  if (switches.has('help')) {
+  const { flags, others } = parseCommandLine(args);
+  if (others.has('help')) {
     io.stdout.write(formatCommandHelp('healthcheck'));
     return 0;
   }

@@ -25,13 +25,13 @@ import { withConfiguration } from './with-configuration.ts';
  * is 1 if a poll failed.
  */
 export const once = withConfiguration(
-  async ({ configuration, build, switches, unknownVariables }, io) => {
+  async ({ configuration, build, flags, unknownVariables }, io) => {
     const { serviceCodes, shard } = configuration;
     const { stdout, stderr, log, clock, signal } = io;
     stderr.write(formatUnknownVariables(unknownVariables));
     if (serviceCodes.length === 0) stderr.write(formatNoServiceCodes(shard));
-    const isTryingSigning = switches.has('try-signing');
-    if (isTryingSigning || switches.has('explain'))
+    const isTryingSigning = flags.has('try-signing');
+    if (isTryingSigning || flags.has('explain'))
       return await explainPolls(configuration, build, io, isTryingSigning);
     const logger = createLogger({ ...configuration.log, destination: log });
     await using exporter = createExporter(configuration, { clock, logger, log, build });
@@ -41,16 +41,15 @@ export const once = withConfiguration(
     return exporter.store.states.every(({ isUp }) => isUp === true) ? 0 : 1;
   },
   {
-    switches: ['explain', 'try-signing'],
-    lists: ['only'],
+    flags: { explain: 'switch', 'try-signing': 'switch', only: 'list' },
     help: formatCommandHelp('once'),
     select: selectServiceCodes,
   },
 );
 
 /** Keeps the service codes that `--only` names, or all without it. */
-export function selectServiceCodes(configuration: Configuration, { lists }: CommandLine): Configuration {
-  const only = lists.get('only');
+export function selectServiceCodes(configuration: Configuration, { others }: CommandLine): Configuration {
+  const only = others.get('only');
   if (only === undefined) return configuration;
   const { serviceCodes } = configuration;
   const known = serviceCodes.map(({ serviceCode }) => serviceCode);

@@ -18,12 +18,13 @@ export interface CommandConfiguration {
   readonly build: BuildInfo;
   /** Variables of the environment that are probably misspelt. */
   readonly unknownVariables: readonly UnknownVariable[];
-  /** The command's own switches that are set. */
-  readonly switches: ReadonlySet<string>;
+  /** The flags that are set and no settings. */
+  readonly flags: CommandLine['others'];
 }
 
 /** Options of a command that needs the configuration. */
-interface OwnOptions extends OwnFlags {
+interface OwnOptions {
+  readonly flags?: OwnFlags;
   readonly help: string;
   /** Selects the part of the configuration that the command uses; throws a `ConfigError` for a mistake in its flags. */
   readonly select?: (configuration: Configuration, commandLine: CommandLine) => Configuration;
@@ -46,15 +47,15 @@ export function withConfiguration(
     const unknownVariables = findUnknownVariables(environment);
     let configured: CommandConfiguration;
     try {
-      const commandLine = parseCommandLine(args, own);
-      const { flags, switches } = commandLine;
-      if (switches.has('help')) return writeText(stdout, own.help);
-      if (switches.has('version')) return writeText(stdout, formatVersion(build));
+      const commandLine = parseCommandLine(args, own.flags);
+      const { flags, others } = commandLine;
+      if (others.has('help')) return writeText(stdout, own.help);
+      if (others.has('version')) return writeText(stdout, formatVersion(build));
       const source = new ConfigurationSource({ flags, env: environment, hostName, ...files });
       const loaded = await source.load();
       const { configFile } = loaded.configuration.web;
       if (configFile !== undefined) await loadWebConfiguration(configFile, files.readFile);
-      if (switches.has('config.check')) {
+      if (others.has('config.check')) {
         stderr.write(formatUnknownVariables(unknownVariables));
         const revealed = countRevealedSecrets(loaded.configuration);
         if (revealed > 0)
@@ -65,7 +66,7 @@ export function withConfiguration(
       }
       loadReaderModule();
       const configuration = own.select?.(loaded.configuration, commandLine) ?? loaded.configuration;
-      configured = { configuration, source, build, unknownVariables, switches };
+      configured = { configuration, source, build, unknownVariables, flags: others };
     } catch (error) {
       if (!(error instanceof ConfigError || error instanceof ReaderModuleError)) throw error;
       // A misspelt variable is often the cause.

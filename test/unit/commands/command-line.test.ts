@@ -4,24 +4,24 @@ import { parseCommandLine } from '../../../src/commands/command-line.ts';
 import { catchConfigErrorMessage, SECRET } from '../../support/configuration.ts';
 
 test('without arguments nothing is set', () => {
-  assert.deepEqual(parseCommandLine([]), { flags: new Map(), switches: new Set(), lists: new Map() });
+  assert.deepEqual(parseCommandLine([]), { flags: new Map(), others: new Map() });
 });
 
 test('a switch of one command is unknown to the others', async () => {
-  assert.deepEqual(parseCommandLine(['--explain'], { switches: ['explain'] }).switches, new Set(['explain']));
+  assert.deepEqual([...parseCommandLine(['--explain'], { explain: 'switch' }).others.keys()], ['explain']);
   assert.equal(
     await catchConfigErrorMessage(() => parseCommandLine(['--explain'])),
     'command line, argument 1: expected a known flag, found an unknown one; see --help',
   );
   assert.equal(
-    await catchConfigErrorMessage(() => parseCommandLine(['--explan'], { switches: ['explain'] })),
+    await catchConfigErrorMessage(() => parseCommandLine(['--explan'], { explain: 'switch' })),
     'flag --explan: expected a known flag, found an unknown one; did you mean --explain?',
   );
 });
 
 test('a list of one command may be repeated, and is no setting', () => {
-  const { flags, lists } = parseCommandLine(['--only=A', '--only', 'B,C'], { lists: ['only'] });
-  assert.deepEqual([flags, lists], [new Map(), new Map([['only', ['A', 'B,C']]])]);
+  const { flags, others } = parseCommandLine(['--only=A', '--only', 'B,C'], { only: 'list' });
+  assert.deepEqual([flags, others], [new Map(), new Map([['only', ['A', 'B,C']]])]);
 });
 
 test('a value follows "=" or is the next argument', () => {
@@ -59,7 +59,7 @@ for (const [args, name] of [
   [['-h'], 'help'],
 ] as const) {
   test(`${args.join(' ')} sets the switch ${name}`, () => {
-    assert.deepEqual(parseCommandLine(args).switches, new Set([name]));
+    assert.deepEqual([...parseCommandLine(args).others.keys()], [name]);
   });
 }
 
