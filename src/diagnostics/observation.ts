@@ -1,6 +1,6 @@
-import type { InvalidReason } from '../listing/listing-sink.ts';
+import type { InvalidFieldCount, RejectedEntry } from '../listing/listing-sink.ts';
 import type { ClockOffset } from '../upstream/response-headers.ts';
-import type { PollErrorReason } from '../upstream/errors.ts';
+import type { UpstreamError } from '../upstream/errors.ts';
 import type { RedactedRequest, ResponseHead } from '../upstream/request-observer.ts';
 import type { SigningScheme } from '../upstream/signing.ts';
 import type { NamesOfSource } from './task-names.ts';
@@ -25,7 +25,7 @@ export interface Observation {
   readonly taskNames: readonly NamesOfSource[] | undefined;
   readonly ret: number | undefined;
   /** Undefined after a successful poll. */
-  readonly failure: Failure | undefined;
+  readonly failure: Pick<UpstreamError, 'reason' | 'message' | 'code'> | undefined;
 }
 
 /** What a remedy is found by. A poll of the poll loop, unlike one of `once --explain`, has only the fields that are required. */
@@ -89,27 +89,8 @@ export interface ListingSummary {
   readonly outputs: number;
   readonly streams: number;
   readonly invalid: number;
-  readonly firstInvalid: readonly InvalidEntry[];
+  readonly firstInvalid: readonly RejectedEntry[];
   readonly invalidFields: readonly InvalidFieldCount[];
-}
-
-/** An invalid record and its location: `user_list[3]`, `an output of task_list[0]`. */
-interface InvalidEntry {
-  readonly location: string;
-  readonly reason: InvalidReason;
-}
-
-/** A field (`task.progress`) that is invalid in `count` records, where it counts as missing. */
-interface InvalidFieldCount {
-  readonly name: string;
-  readonly count: number;
-}
-
-interface Failure {
-  readonly reason: PollErrorReason;
-  readonly message: string;
-  /** Error code of the operating system, of TLS or of the HTTP client. */
-  readonly code: string | undefined;
 }
 
 export function describeSecret(secret: string): SecretTraits {

@@ -1,6 +1,6 @@
 import type { Clock } from '../runtime/clock.ts';
 import type { ReaderPool } from '../listing/reader.ts';
-import type { ListingSink, ListingTotals, RecordKind, RejectedEntry } from '../listing/listing-sink.ts';
+import type { ListingSink, ListingTotals } from '../listing/listing-sink.ts';
 import { fetchListing } from '../poller/fetch-listing.ts';
 import type { ListingTarget, UpstreamClient } from '../upstream/client.ts';
 import type { RedactedRequest, RequestObserver } from '../upstream/request-observer.ts';
@@ -87,7 +87,7 @@ export async function observePoll(
     listing: listing.summary,
     taskNames: error === undefined ? names.find() : undefined,
     ret,
-    failure: error && { reason: error.reason, message: error.message, code: error.code },
+    failure: error,
   };
 }
 
@@ -99,33 +99,21 @@ function detectBodyStart(chunk: Uint8Array): ObservedBody['start'] {
   return first === 0x3c ? 'markup' : 'other';
 }
 
-const NESTED_RECORD_NAMES: Readonly<Record<Exclude<RecordKind, 'user' | 'task'>, string>> = {
-  input: 'an input',
-  output: 'an output',
-  stream: 'a stream',
-};
-
-const NO_RECORDS: ListingSummary = {
-  users: 0,
-  tasks: 0,
-  inputs: 0,
-  outputs: 0,
-  streams: 0,
-  invalid: 0,
-  firstInvalid: [],
-  invalidFields: [],
-};
-
-/** Counts the records of a listing, and locates the first invalid ones. */
+/** Counts the records of a listing, and keeps the first invalid ones. */
 export class ListingSummarizer implements ListingSink {
-  #summary = NO_RECORDS;
-
-  get summary(): ListingSummary {
-    return this.#summary;
-  }
+  summary: ListingSummary = {
+    users: 0,
+    tasks: 0,
+    inputs: 0,
+    outputs: 0,
+    streams: 0,
+    invalid: 0,
+    firstInvalid: [],
+    invalidFields: [],
+  };
 
   setProgress(users: number, tasks: number): void {
-    this.#summary = { ...this.#summary, users, tasks };
+    this.summary = { ...this.summary, users, tasks };
   }
 
   reserveAccounts(): boolean {
@@ -133,21 +121,15 @@ export class ListingSummarizer implements ListingSink {
   }
 
   finish({ users, taskCount, sums, invalidRecords, invalidFields, firstRejected }: ListingTotals): void {
-    this.#summary = {
+    this.summary = {
       users,
       tasks: taskCount,
       inputs: sums.inputs.computeTotal('inputs'),
       outputs: sums.outputs.computeTotal('outputs'),
       streams: sums.streams.computeTotal('streams'),
       invalid: invalidRecords.reduce((sum, { count }) => sum + count, 0),
-      firstInvalid: firstRejected.map((entry) => ({ location: locate(entry), reason: entry.reason })),
-      invalidFields: invalidFields.map(({ record, field, count }) => ({ name: `${record}.${field}`, count })),
+      firstInvalid: firstRejected,
+      invalidFields,
     };
   }
-}
-
-function locate({ record, index }: RejectedEntry): string {
-  if (record === 'user') return `user_list[${index}]`;
-  const task = `task_list[${index}]`;
-  return record === 'task' ? task : `${NESTED_RECORD_NAMES[record]} of ${task}`;
 }

@@ -1,3 +1,4 @@
+import type { RejectedEntry } from '../listing/listing-sink.ts';
 import { wrapText } from '../runtime/text-wrap.ts';
 import type { ClockOffset } from '../upstream/response-headers.ts';
 import type { Connection, Observation, ObservedResponse, Timings } from './observation.ts';
@@ -112,11 +113,18 @@ function formatListing({ listing, failure }: Observation): readonly string[] {
   return [
     failure === undefined ? counts : `${counts} (incomplete, discarded)`,
     ...(invalid === 0 ? [] : [`${invalid} invalid ${invalid === 1 ? 'entry' : 'entries'} skipped:`]),
-    ...firstInvalid.map(({ location, reason }) => `  ${location}: ${reason}`),
+    ...firstInvalid.map((entry) => `  ${locate(entry)}: ${entry.reason}`),
     ...(omitted > 0 ? [`  and ${omitted} more`] : []),
     ...(invalidFields.length > 0 ? ['invalid fields, which count as missing:'] : []),
-    ...invalidFields.map(({ name, count }) => `  ${name}: ${count}`),
+    ...invalidFields.map(({ record, field, count }) => `  ${record}.${field}: ${count}`),
   ];
+}
+
+/** The location of a record: `user_list[3]`, `an output of task_list[0]`. */
+function locate({ record, index }: RejectedEntry): string {
+  if (record === 'user') return `user_list[${index}]`;
+  const task = `task_list[${index}]`;
+  return record === 'task' ? task : `${/^[aeiou]/.test(record) ? 'an' : 'a'} ${record} of ${task}`;
 }
 
 /** Shows what each value of `tasks.name` would give, one line per task. */

@@ -8,7 +8,7 @@ const stream = {};
 const output = (streams: unknown[]) => ({ http_output_bytes: 1, http_connections_num: 0, streams });
 const task = (id: string, inputs: unknown[], outputs: unknown[]) => ({ id, inputs, outputs });
 
-test('a summary counts the valid records and locates the first invalid ones', () => {
+test('a summary counts the valid records and keeps the first invalid ones', () => {
   const summarizer = new ListingSummarizer();
   const reader = new ListingReader(summarizer, { serviceCode: 'TESTING' }, getReaderPool());
   const listing = {
@@ -33,15 +33,15 @@ test('a summary counts the valid records and locates the first invalid ones', ()
     streams: 3,
     invalid: 6,
     firstInvalid: [
-      { location: 'user_list[1]', reason: 'not_an_object' },
-      { location: 'an input of task_list[2]', reason: 'not_an_object' },
-      { location: 'a stream of task_list[2]', reason: 'not_an_object' },
-      { location: 'task_list[3]', reason: 'duplicate_id' },
-      { location: 'an input of task_list[5]', reason: 'not_an_object' },
+      { record: 'user', index: 1, reason: 'not_an_object' },
+      { record: 'input', index: 2, reason: 'not_an_object' },
+      { record: 'stream', index: 2, reason: 'not_an_object' },
+      { record: 'task', index: 3, reason: 'duplicate_id' },
+      { record: 'input', index: 5, reason: 'not_an_object' },
     ],
     invalidFields: [
-      { name: 'user.vs_id', count: 1 },
-      { name: 'task.progress', count: 2 },
+      { record: 'user', field: 'vs_id', count: 1 },
+      { record: 'task', field: 'progress', count: 2 },
     ],
   });
 });

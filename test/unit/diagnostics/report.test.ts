@@ -17,10 +17,10 @@ const CASES = [
       listing: {
         ...createObservation().listing,
         invalid: 3,
-        firstInvalid: [{ location: 'task_list[1]', reason: 'wrong_type' as const }],
+        firstInvalid: [{ record: 'task', index: 1, reason: 'wrong_type' }],
         invalidFields: [
-          { name: 'task.progress', count: 3 },
-          { name: 'output.http_output_bytes', count: 1 },
+          { record: 'task', field: 'progress', count: 3 },
+          { record: 'output', field: 'http_output_bytes', count: 1 },
         ],
       },
       connection: {
