@@ -1,5 +1,6 @@
 import { createSecureContext } from 'node:tls';
 import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
+import { getErrorCode } from '../runtime/errors.ts';
 import type { Problem } from './config-error.ts';
 import { expectedFound, formatValue } from './config-error.ts';
 import { describeSecretMistake } from './secret-text.ts';
@@ -75,7 +76,7 @@ export function isMissing(error: unknown): boolean {
 
 /** The `code` of a file system error. */
 export function readErrorCode(error: unknown): string {
-  return error instanceof Error && 'code' in error ? String(error.code) : 'unreadable';
+  return getErrorCode(error) ?? 'unreadable';
 }
 
 /** Reads the text of a file; a failure is a problem at the location of the reference. */
@@ -123,10 +124,8 @@ export async function readPem(
   file: FileReference,
   kind: 'CERTIFICATE' | 'PRIVATE KEY',
 ): Promise<string | Problem> {
-  const text =
-    kind === 'CERTIFICATE'
-      ? await readText(readFile, file)
-      : await readText(readFile, file, undefined, isUnmistakablePath);
+  const isShown = kind === 'CERTIFICATE' ? undefined : isUnmistakablePath;
+  const text = await readText(readFile, file, undefined, isShown);
   if (typeof text !== 'string') return text;
   if (new RegExp(`^-----BEGIN (?:[A-Z]+ )?${kind}-----`, 'm').test(text)) return text;
   return {
@@ -141,14 +140,11 @@ const KEY_MISMATCH_CODES: readonly string[] = [
   'ERR_OSSL_X509_KEY_TYPE_MISMATCH',
 ];
 
-/** The error of a certificate or its key. */
-interface KeyPairMistake {
-  readonly part: 'cert' | 'key';
-  readonly message: string;
-}
-
 /** Checks that TLS can use a certificate with its key (PEM). Messages have OpenSSL's codes; its texts could quote the key. */
-export function findKeyPairMistake(cert: string, key: string): KeyPairMistake | undefined {
+export function findKeyPairMistake(
+  cert: string,
+  key: string,
+): { readonly part: 'cert' | 'key'; readonly message: string } | undefined {
   try {
     createSecureContext({ cert });
   } catch (error) {

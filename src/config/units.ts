@@ -9,7 +9,6 @@ const DURATION_UNITS = [
 
 export const SIZE = /^(\d+)(B|KiB|MiB|GiB|KB|MB|GB)?$/;
 const SIZE_UNITS: ReadonlyMap<string, number> = new Map([
-  ['B', 1],
   ['KiB', 2 ** 10],
   ['MiB', 2 ** 20],
   ['GiB', 2 ** 30],
@@ -20,7 +19,6 @@ const SIZE_UNITS: ReadonlyMap<string, number> = new Map([
 
 export const BIT_RATE = /^(\d+(?:\.\d+)?)([kMGT]?)bit\/s$/;
 const BIT_RATE_PREFIXES: ReadonlyMap<string, number> = new Map([
-  ['', 1],
   ['k', 1e3],
   ['M', 1e6],
   ['G', 1e9],
@@ -53,16 +51,18 @@ export function formatDuration(ms: number): string {
 
 /** Parses a size (`1024`, `64KiB`, `1GB`) to bytes; undefined if the text is not a size. */
 export function parseSize(text: string): number | undefined {
-  const match = SIZE.exec(text);
-  if (match === null) return undefined;
-  const bytes = Number(match[1]) * (SIZE_UNITS.get(match[2] ?? 'B') ?? 1);
+  const bytes = parseScaled(text, SIZE, SIZE_UNITS);
   return Number.isSafeInteger(bytes) ? bytes : undefined;
 }
 
 /** Parses a bit rate (`500kbit/s`, `2.5Gbit/s`) to bytes per second; undefined if the text is not a bit rate. */
 export function parseBitRate(text: string): number | undefined {
-  const match = BIT_RATE.exec(text);
-  if (match === null) return undefined;
-  const bytesPerSecond = (Number(match[1]) * (BIT_RATE_PREFIXES.get(match[2] ?? '') ?? 1)) / 8;
+  const bytesPerSecond = parseScaled(text, BIT_RATE, BIT_RATE_PREFIXES) / 8;
   return bytesPerSecond <= Number.MAX_SAFE_INTEGER ? bytesPerSecond : undefined;
+}
+
+/** Multiplies the number of a match with its unit, none being 1; NaN for a text that does not match. */
+function parseScaled(text: string, pattern: RegExp, units: ReadonlyMap<string, number>): number {
+  const [, count, unit = ''] = pattern.exec(text) ?? [];
+  return Number(count) * (units.get(unit) ?? 1);
 }
