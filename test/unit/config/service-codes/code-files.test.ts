@@ -3,7 +3,6 @@ import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import {
   loadConfiguration,
-  loadWithSources,
   catchConfigErrorMessage,
   REQUIRED_ENVIRONMENT,
   SECRET,
@@ -95,21 +94,6 @@ test('an entry of a file equals one of the setting, and its paths are relative t
   assert.deepEqual(serviceCodes, (await loadConfiguration({ env: ENV, yml })).serviceCodes);
 });
 
-test('each file has its codes', async () => {
-  const { codeFiles } = await loadWithSources({
-    env: ENV,
-    yml: YML,
-    files: { '/etc/codes/a.yml': '- A\n- B', '/etc/codes/b.yml': '[]' },
-  });
-  assert.deepEqual(
-    codeFiles.map(({ path, name, codes }) => [path, name, codes.length]),
-    [
-      ['/etc/codes/a.yml', 'codes/a.yml', 2],
-      ['/etc/codes/b.yml', 'codes/b.yml', 0],
-    ],
-  );
-});
-
 const PATH = 'the path of a YAML or JSON file (.yml, .yaml, .json), with "*" for any characters of its name';
 
 /** Invalid paths and the message about them. */
@@ -174,11 +158,6 @@ const WRONG_FILES: readonly [string, Files, string][] = [
     'an invalid value',
     { '/etc/codes/a.yml': '- A\n- { service_code: B, interval: 15 }' },
     '/etc/codes/a.yml:2:32 [1].interval: expected a duration such as 15s, found 15; add a unit',
-  ],
-  [
-    'a number',
-    { '/etc/codes/a.yml': '- 7' },
-    '/etc/codes/a.yml:1:3 [0]: expected a service code (put digits in quotes) or a mapping with one, found 7',
   ],
   [
     'a missing secret file',

@@ -2,12 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { staticLabels } from '../../../../src/config/service-codes/static-labels.ts';
 import { ExporterMetrics } from '../../../../src/metrics/exposition/exporter-metrics.ts';
-import {
-  loadConfiguration,
-  catchConfigErrorMessage,
-  REQUIRED_ENVIRONMENT,
-  SECRET,
-} from '../../../support/configuration.ts';
+import { loadConfiguration, catchConfigErrorMessage, SECRET } from '../../../support/configuration.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
 
 const withLabels = (labels: string): string =>
@@ -22,11 +17,6 @@ test('labels are sorted by name', async () => {
     ['env', 'production'],
     ['tenant', 'Ärger & "Co"'],
   ]);
-});
-
-test('a code has no labels by default', async () => {
-  const { serviceCodes } = await loadConfiguration({ env: REQUIRED_ENVIRONMENT });
-  assert.deepEqual(serviceCodes[0]?.labels, {});
 });
 
 const TEXT = 'expected a string of 1 to 128 characters without control characters';
