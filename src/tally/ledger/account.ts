@@ -172,15 +172,16 @@ function measureLeap(account: Account, run: Run, ageMs: number, { linkRate }: Me
   return isCarried ? growthBytes : run.lastBytes - run.firstBytes;
 }
 
-/** The run with one more value; a new run if the value does not continue it. */
+/** The run with one more value; a new run if the value does not continue it, or lies on the other side of the base. */
 function continueRun(account: Account, bytes: number, streamRate: number, meter: Meter): Run {
   const { run, baseBytes } = account;
   const { nowMs, linkRate, pollIntervalMs } = meter;
   const begun = { firstBytes: bytes, lastBytes: bytes, lastMs: nowMs, length: 1, fastestRate: 0 };
-  if (run === undefined) return begun;
+  const isBelow = bytes < baseBytes;
+  if (run === undefined || run.lastBytes < baseBytes !== isBelow) return begun;
   const stepBytes = bytes - run.lastBytes;
   const stepMs = Math.max(MIN_STEP_MS, nowMs - run.lastMs);
-  const rate = bytes < baseBytes ? Math.max(streamRate, account.streamRate) : linkRate;
+  const rate = isBelow ? Math.max(streamRate, account.streamRate) : linkRate;
   if (stepBytes < 0 || stepBytes > computeCarriedBytes(rate, Math.max(pollIntervalMs, stepMs))) return begun;
   if (stepBytes > 0) meter.growingCount += 1;
   return {

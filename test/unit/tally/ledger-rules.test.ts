@@ -99,6 +99,11 @@ const cases: readonly (readonly [
     { input: 20 },
   ],
   [
+    'an older answer is none of the three listings that confirm a leap',
+    [[task(S)], [task(S - 1e6)], [task(S + 1e9)], [task(S + 1e9 + 10)], [task(S + 1e9 + 20)]],
+    { input: 20 },
+  ],
+  [
     'a stream faster than the setting is believed after three listings, and from then on',
     Array.from({ length: 8 }, (_, n) => [task(n * 1e9)]),
     // The three listings grew by 2e9; then there are four listings of 1e9.
