@@ -38,8 +38,6 @@ export interface ListingTarget {
 /** A response whose body has been passed to the consumer. */
 export interface ListingResponse {
   readonly status: number;
-  /** Size of the decoded body. */
-  readonly bytes: number;
   /** The delay that the service requested with `Retry-After`. */
   readonly retryAfterMs?: number;
 }
@@ -147,7 +145,7 @@ class Exchange implements Dispatcher.DispatchHandler, BodyListener {
   #hasRetried = false;
   #controller: Dispatcher.DispatchController | undefined;
   /** Set when the head of the response has arrived. */
-  #response: Omit<ListingResponse, 'bytes'> | undefined;
+  #response: ListingResponse | undefined;
   #decoder: BodyDecoder | undefined;
   #bytes = 0;
   #hasEnded = false;
@@ -258,7 +256,7 @@ class Exchange implements Dispatcher.DispatchHandler, BodyListener {
   onBodyEnd(): void {
     const { resolve } = this.#context;
     const response = this.#response;
-    if (response !== undefined) this.#end(() => resolve({ ...response, bytes: this.#bytes }));
+    if (response !== undefined) this.#end(() => resolve(response));
   }
 
   onBodyError(error: unknown): void {

@@ -76,7 +76,7 @@ export class ManualClient implements Pick<UpstreamClient, 'requestListing'> {
         respond: async (text, more = {}) => {
           try {
             write(text, more.status);
-            settle(() => resolve({ status: 200, bytes: text.length, ...more }));
+            settle(() => resolve({ status: 200, ...more }));
           } catch (error) {
             settle(() => reject(error));
           }

@@ -19,9 +19,8 @@ function createClient(
 ): Client {
   return {
     requestListing: (_target, onBody) => {
-      const chunks = bodyChunks.map((chunk) => Buffer.from(chunk));
-      for (const chunk of chunks) onBody(chunk, status);
-      return Promise.resolve({ status, bytes: Buffer.concat(chunks).length, ...more });
+      for (const chunk of bodyChunks) onBody(Buffer.from(chunk), status);
+      return Promise.resolve({ status, ...more });
     },
   };
 }
