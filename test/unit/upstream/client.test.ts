@@ -89,18 +89,8 @@ describe('a request', () => {
 describe('a body', () => {
   for (const [encoding, body] of [
     [undefined, BODY],
-    ['identity', BODY],
-    ['gzip', gzipSync(BODY)],
-    ['x-gzip', gzipSync(BODY)],
     ['GZip', gzipSync(BODY)],
-    ['gzip', Buffer.concat([gzipSync(BODY.subarray(0, 1000)), gzipSync(BODY.subarray(1000))])],
-    ['deflate', deflateSync(BODY)],
-    ['deflate', deflateRawSync(BODY)],
-    ['deflate', deflateRawSync(BODY, { level: 0 })],
-    ['br', brotliCompressSync(BODY)],
-    ['gzip, br', brotliCompressSync(gzipSync(BODY))],
-    ['deflate, identity, gzip', gzipSync(deflateRawSync(BODY))],
-    ['br, deflate', deflateSync(brotliCompressSync(BODY))],
+    ['deflate, identity, br', brotliCompressSync(deflateRawSync(BODY))],
   ] as const) {
     it(`in ${encoding ?? 'no coding'} (${body.length} bytes) is passed on decoded`, async (t) => {
       const url = await serveHttp(t, (_request, response) => {
@@ -296,25 +286,18 @@ describe('a response other than 2xx', () => {
     const listing = await collectListing(openClient(t), targetAt(url));
     assert.equal(listing.status, 502);
   });
-
-  for (const [value, retryAfterMs] of [
-    ['120', 120_000],
-    ['Tue, 29 Sep 2015 02:38:18 GMT', 1467],
-  ] as const) {
-    it(`returns the delay of Retry-After: ${value}`, async (t) => {
-      const url = await serveHttp(t, (_request, response) => {
-        response.writeHead(429, { 'retry-after': value }).end('{"ret":7}');
-      });
-      const listing = await collectListing(openClient(t), targetAt(url));
-      assert.deepEqual(listing, { status: 429, retryAfterMs, body: Buffer.from('{"ret":7}') });
-    });
-  }
-
-  it('returns the delay of Retry-After with status 200 too', async (t) => {
-    const url = await serveHttp(t, (_request, response) => {
-      response.writeHead(200, { 'retry-after': '120' }).end('{"ret":7}');
-    });
-    const { status, retryAfterMs } = await collectListing(openClient(t), targetAt(url));
-    assert.deepEqual([status, retryAfterMs], [200, 120_000]);
-  });
 });
+
+for (const [status, value, retryAfterMs] of [
+  [429, '120', 120_000],
+  [429, 'Tue, 29 Sep 2015 02:38:18 GMT', 1467],
+  [200, '120', 120_000],
+] as const) {
+  test(`a response with status ${status} returns the delay of Retry-After: ${value}`, async (t) => {
+    const url = await serveHttp(t, (_request, response) => {
+      response.writeHead(status, { 'retry-after': value }).end('{"ret":7}');
+    });
+    const listing = await collectListing(openClient(t), targetAt(url));
+    assert.deepEqual(listing, { status, retryAfterMs, body: Buffer.from('{"ret":7}') });
+  });
+}

@@ -11,6 +11,7 @@ const CODINGS = [
   { name: 'X-GZIP', encode: gzipSync },
   { name: 'deflate', encode: deflateSync },
   { name: 'deflate', encode: deflateRawSync },
+  { name: 'deflate', encode: (body: Uint8Array) => deflateRawSync(body, { level: 0 }) },
   { name: 'br', encode: brotliCompressSync },
   { name: 'identity', encode: (body: Uint8Array) => body },
 ] as const;
