@@ -191,32 +191,22 @@ describe('a kept-alive connection that is lost', () => {
 });
 
 describe('the caller', () => {
-  it('receives the error of its consumer unchanged, and the connection is closed', async (t) => {
-    const closed = deferred();
-    const url = await serveHttp(t, (_request, response) => {
-      response.on('close', closed.resolve);
-      response.write('{');
+  for (const status of [200, 500]) {
+    it(`receives the error of its consumer unchanged after status ${status}, and the connection is closed`, async (t) => {
+      const closed = deferred();
+      const url = await serveHttp(t, (_request, response) => {
+        response.on('close', closed.resolve);
+        response.writeHead(status).write('{');
+      });
+      const thrown = new UpstreamError('not_json', 'from the consumer');
+      const consume = (): void => {
+        throw thrown;
+      };
+      const request = openClient(t).requestListing(targetAt(url), consume, new AbortController().signal);
+      await assert.rejects(request, (error) => error === thrown);
+      await closed.promise;
     });
-    const thrown = new Error('from the consumer');
-    const consume = (): void => {
-      throw thrown;
-    };
-    const request = openClient(t).requestListing(targetAt(url), consume, new AbortController().signal);
-    await assert.rejects(request, (error) => error === thrown);
-    await closed.promise;
-  });
-
-  it('receives the error of its consumer for a response other than 2xx', async (t) => {
-    const url = await serveHttp(t, (_request, response) => {
-      response.writeHead(500).end('sorry');
-    });
-    const thrown = new UpstreamError('not_json', 'from the consumer');
-    const consume = (): void => {
-      throw thrown;
-    };
-    const request = openClient(t).requestListing(targetAt(url), consume, new AbortController().signal);
-    await assert.rejects(request, (error) => error === thrown);
-  });
+  }
 
   for (const [name, answer] of [
     ['before the headers', (): void => undefined],
