@@ -6,14 +6,12 @@ import {
   ScrapeTrigger,
   type ScrapeRequest,
 } from '../../../src/poller/scrape-trigger.ts';
-import { advanceClock, ManualClock } from '../../support/manual-clock.ts';
-import { SuspendableClock } from '../../support/manual-clock.ts';
+import { advanceClock, ManualClock, SuspendableClock } from '../../support/manual-clock.ts';
 import { START_MS } from '../../support/tally-run.ts';
 import { createCodeAt, createPolledCode, createRig, RESET } from './rig.ts';
-import { createListingBody, TARGET } from '../../support/manual-client.ts';
+import { createListingBody } from '../../support/manual-client.ts';
 
 const LIMITS = { minAgeMs: 5000, maxConcurrentPolls: 64 };
-const POLL_TIMEOUT_MS = TARGET.timeoutMs;
 
 /** Creates a started poller whose polls are triggered by `scrape`. */
 function setUp(
@@ -118,34 +116,22 @@ test('scrapes share a running poll, and each starts its other polls', async (t) 
   await other.ended;
 });
 
-const HANGING_POLL_WAITS: readonly (readonly [
-  name: string,
-  timeoutMs: number | undefined,
-  waitMs: number,
-])[] = [
-  ['with a timeout of 2 s', 2000, 1500],
-  ['with a timeout of 100 ms', 100, 50],
-  ['without a timeout', undefined, POLL_TIMEOUT_MS],
-];
+test('a scrape waits until its timeout for a hanging poll, which the next scrape shares', async (t) => {
+  const { clock, client, store, scrape } = setUp(t, ['A']);
+  const first = scrape({ timeoutMs: 2000 });
+  await advanceClock(clock, 1499);
+  assert.equal(first.isOver, false);
+  await advanceClock(clock, 1);
+  await first.ended;
+  assert.deepEqual([store.get('A')?.isUp, client.latest.signal.aborted], [undefined, false]);
 
-for (const [name, timeoutMs, waitMs] of HANGING_POLL_WAITS) {
-  test(`a scrape ${name} waits ${waitMs} ms for a hanging poll, which the next scrape shares`, async (t) => {
-    const { clock, client, store, scrape } = setUp(t, ['A']);
-    const first = scrape({ timeoutMs });
-    await advanceClock(clock, waitMs - 1);
-    assert.equal(first.isOver, false);
-    await advanceClock(clock, 1);
-    await first.ended;
-    assert.deepEqual([store.get('A')?.isUp, client.latest.signal.aborted], [undefined, false]);
-
-    const second = scrape({ timeoutMs: 2000 });
-    await nextTurn();
-    assert.equal(client.requests.length, 1);
-    await client.latest.respond(createListingBody(7));
-    await second.ended;
-    assert.equal(store.get('A')?.isUp, true);
-  });
-}
+  const second = scrape({ timeoutMs: 2000 });
+  await nextTurn();
+  assert.equal(client.requests.length, 1);
+  await client.latest.respond(createListingBody(7));
+  await second.ended;
+  assert.equal(store.get('A')?.isUp, true);
+});
 
 test('a scrape without a timeout waits for the longest deadline of its polls', async (t) => {
   const { clock, poller, scrape } = setUp(t, []);
@@ -309,25 +295,16 @@ test('a poll that hangs beyond its deadline is stuck; a queued poll and a code w
   assert.deepEqual(poller.findStuckCodes(clock.monotonic()), []);
 });
 
-const LONGEST_POLL_MS = 10_000;
-
-const SCRAPE_WAITS: readonly (readonly [name: string, timeoutMs: number | undefined, expected: number])[] = [
-  ['10 s', 10_000, 9500],
-  ['2 s', 2000, 1500],
-  ['1 s, twice the margin', 1000, 500],
-  ['600 ms, slightly more than the margin', 600, 300],
-  ['1 ms', 1, 0.5],
-  ['a minute', 60_000, 50_000],
-  ['a year', 31_536_000_000, 50_000],
-];
-
-for (const [name, timeoutMs, expected] of SCRAPE_WAITS) {
-  test(`a scrape with a timeout of ${name} waits ${expected} ms for its polls`, () => {
-    assert.equal(computeScrapeWaitMs(timeoutMs, LONGEST_POLL_MS), expected);
+for (const [name, timeoutMs, longestPollMs, expected] of [
+  ['a timeout of 10 s', 10_000, 10_000, 9500],
+  ['a timeout of 1 s, twice the margin', 1000, 10_000, 500],
+  ['a timeout of 600 ms, slightly more than the margin', 600, 10_000, 300],
+  ['a timeout of 1 ms', 1, 10_000, 0.5],
+  ['a timeout of a year', 31_536_000_000, 10_000, 50_000],
+  ['no timeout, but polls of 10 s,', undefined, 10_000, 10_000],
+  ['no timeout, but polls of an hour,', undefined, 3_600_000, 50_000],
+] as const) {
+  test(`a scrape with ${name} waits ${expected} ms for its polls`, () => {
+    assert.equal(computeScrapeWaitMs(timeoutMs, longestPollMs), expected);
   });
 }
-
-test('a scrape without a timeout waits for its longest poll, at most 50 s', () => {
-  assert.equal(computeScrapeWaitMs(undefined, LONGEST_POLL_MS), LONGEST_POLL_MS);
-  assert.equal(computeScrapeWaitMs(undefined, 3_600_000), 50_000);
-});
