@@ -33,44 +33,38 @@ export function computeTotals({ users, tasks, listing, counters }: Snapshot): Li
   };
 }
 
-/** A poll that has ended. */
-export interface CompletedPoll {
-  /** When it ended, in monotonic milliseconds. */
-  readonly atMs: number;
-  readonly durationMs: number;
-  /** Set if the poll failed. */
-  readonly error?: PollErrorReason;
-  /** The `ret` of an `api_error`, the HTTP status of an `http_status`. */
-  readonly errorCode?: number | undefined;
-  /** Set if the poll succeeded. */
-  readonly totals?: ListingTotals;
-}
-
 /** Totals that the status page plots. Rates are in bytes per second and `undefined` until there are two listings. */
-export interface PlottedTotals {
-  readonly users: number;
-  readonly tasks: number;
-  readonly connections: number;
+export interface PlottedTotals extends Pick<ListingTotals, 'users' | 'tasks' | 'connections'> {
   readonly ingress: number | undefined;
   readonly egress: number | undefined;
 }
 
-/** One poll of the history. Numbers have the seven significant digits of single precision. */
-export interface PollHistoryEntry {
-  /** Time between the end of this poll and the end of the latest poll. */
-  readonly beforeLatestMs: number;
+/** Totals of the last good listing, in full precision. */
+export type LatestListing = PlottedTotals & Omit<ListingTotals, 'inputBytes' | 'outputBytes'>;
+
+/** With what the next rates are computed from; `atMs` is monotonic. */
+type DatedListing = LatestListing & ListingTotals & { readonly atMs: number };
+
+interface PollOutcome {
   readonly durationMs: number;
-  readonly error: PollErrorReason | undefined;
-  readonly errorCode: number | undefined;
-  /** `undefined` if the poll failed. */
-  readonly totals: PlottedTotals | undefined;
+  /** Set if the poll failed. */
+  readonly error?: PollErrorReason | undefined;
+  /** The `ret` of an `api_error`, the HTTP status of an `http_status`. */
+  readonly errorCode?: number | undefined;
 }
 
-/** Totals of the last good listing, in full precision. */
-export interface LatestListing extends PlottedTotals {
-  readonly stalledTasks: number;
-  readonly tasksWithoutInput: number;
-  readonly tasksWithProgress: number;
+/** A poll that ended at `atMs`, in monotonic milliseconds; with totals if it succeeded. */
+export interface CompletedPoll extends PollOutcome {
+  readonly atMs: number;
+  readonly totals?: ListingTotals;
+}
+
+/** One poll of the history. Numbers have the seven significant digits of single precision. */
+export interface PollHistoryEntry extends PollOutcome {
+  /** Time between the end of this poll and the end of the latest poll. */
+  readonly beforeLatestMs: number;
+  /** `undefined` if the poll failed. */
+  readonly totals: PlottedTotals | undefined;
 }
 
 export type PollHistoryView = Pick<PollHistory, 'entries' | 'latestListing' | 'latestDurationMs'>;
@@ -78,15 +72,13 @@ export type PollHistoryView = Pick<PollHistory, 'entries' | 'latestListing' | 'l
 /** Numbers of a poll: gap, duration, outcome, error code, users, tasks, connections, ingress, egress. NaN means unknown. */
 const COLUMN_COUNT = 9;
 
-/** Ring buffer of the last polls of one service code, in single precision: 2,160 bytes for 60 polls. */
+/** The last polls of one service code, in single precision: 2,160 bytes for 60 polls. */
 export class PollHistory {
-  readonly #ring = new Float32Array(HISTORY_CAPACITY * COLUMN_COUNT);
-  /** Polls appended so far, overwritten ones included. */
-  #pollCount = 0;
-  #lastAtMs = 0;
-  #latestDurationMs: number | undefined;
-  #lastTotals: { atMs: number; inputBytes: number; outputBytes: number } | undefined;
-  #latestListing: LatestListing | undefined;
+  /** A row for each poll, the latest last. */
+  readonly #rows = new Float32Array(HISTORY_CAPACITY * COLUMN_COUNT);
+  #count = 0;
+  #latestPoll: CompletedPoll | undefined;
+  #latestListing: DatedListing | undefined;
 
   /** The last good listing; later polls may have failed. */
   get latestListing(): LatestListing | undefined {
@@ -95,66 +87,41 @@ export class PollHistory {
 
   /** Duration of the last poll, successful or not. */
   get latestDurationMs(): number | undefined {
-    return this.#latestDurationMs;
+    return this.#latestPoll?.durationMs;
   }
 
-  append({ atMs, durationMs, error, errorCode, totals }: CompletedPoll): void {
-    const gapMs = this.#pollCount === 0 ? 0 : atMs - this.#lastAtMs;
+  append(poll: CompletedPoll): void {
+    const { atMs, durationMs, error, errorCode, totals } = poll;
+    if (totals !== undefined) this.#latestListing = addRates(totals, atMs, this.#latestListing);
+    const plotted: Partial<PlottedTotals> = (totals && this.#latestListing) ?? {};
+    const { users, tasks, connections, ingress, egress } = plotted;
+    const gapMs = atMs - (this.#latestPoll?.atMs ?? atMs);
     const outcome = error === undefined ? 0 : POLL_ERROR_REASONS.indexOf(error) + 1;
-    const { users, tasks, connections, ingress, egress }: Partial<PlottedTotals> =
-      totals === undefined ? {} : this.#updateLatestListing(totals, atMs);
     const row = [gapMs, durationMs, outcome, errorCode, users, tasks, connections, ingress, egress];
-    const numbers = row.map((value) => value ?? Number.NaN);
-    this.#ring.set(numbers, this.#findRow(this.#pollCount));
-    this.#pollCount += 1;
-    this.#lastAtMs = atMs;
-    this.#latestDurationMs = durationMs;
+    this.#rows.copyWithin(0, COLUMN_COUNT);
+    this.#rows.set(
+      row.map((value) => value ?? Number.NaN),
+      this.#rows.length - COLUMN_COUNT,
+    );
+    this.#count = Math.min(this.#count + 1, HISTORY_CAPACITY);
+    this.#latestPoll = poll;
   }
 
   /** Returns the kept polls, oldest first. */
   entries(): readonly PollHistoryEntry[] {
-    const entries: PollHistoryEntry[] = [];
-    const count = Math.min(this.#pollCount, HISTORY_CAPACITY);
     let beforeLatestMs = 0;
-    for (let back = 1; back <= count; back += 1) {
-      const row = this.#findRow(this.#pollCount - back);
-      const [gapMs = 0, durationMs = 0, outcome = 0, errorCode = Number.NaN, ...totals] = this.#ring.subarray(
-        row,
-        row + COLUMN_COUNT,
-      );
-      entries.push({
-        beforeLatestMs,
-        durationMs,
-        error: POLL_ERROR_REASONS[outcome - 1],
-        errorCode: toOptional(errorCode),
-        totals: parseTotals(totals),
-      });
+    const latestFirst = Array.from({ length: this.#count }, (_, age) => {
+      const offset = this.#rows.length - (age + 1) * COLUMN_COUNT;
+      const row = [...this.#rows.subarray(offset, offset + COLUMN_COUNT)];
+      const [gapMs = 0, durationMs = 0, outcome = 0, ...rest] = row;
+      const [errorCode, users, tasks = 0, connections = 0, ingress, egress] = rest.map(toOptional);
+      const totals = users === undefined ? undefined : { users, tasks, connections, ingress, egress };
+      const entry = { beforeLatestMs, durationMs, error: POLL_ERROR_REASONS[outcome - 1], errorCode, totals };
       beforeLatestMs += gapMs;
-    }
-    return entries.toReversed();
+      return entry;
+    });
+    return latestFirst.reverse();
   }
-
-  #updateLatestListing(totals: ListingTotals, atMs: number): LatestListing {
-    const { inputBytes, outputBytes, ...counts } = totals;
-    const last = this.#lastTotals;
-    const elapsedMs = last === undefined ? 0 : atMs - last.atMs;
-    const ingress = computeBytesPerSecond(inputBytes - (last?.inputBytes ?? 0), elapsedMs);
-    const egress = computeBytesPerSecond(outputBytes - (last?.outputBytes ?? 0), elapsedMs);
-    this.#lastTotals = { atMs, inputBytes, outputBytes };
-    this.#latestListing = { ...counts, ingress, egress };
-    return this.#latestListing;
-  }
-
-  #findRow(poll: number): number {
-    return (poll % HISTORY_CAPACITY) * COLUMN_COUNT;
-  }
-}
-
-function parseTotals(row: readonly number[]): PlottedTotals | undefined {
-  const [users = Number.NaN, tasks = 0, connections = 0, ingress = Number.NaN, egress = Number.NaN] = row;
-  return Number.isNaN(users)
-    ? undefined
-    : { users, tasks, connections, ingress: toOptional(ingress), egress: toOptional(egress) };
 }
 
 function toOptional(value: number): number | undefined {
@@ -162,9 +129,18 @@ function toOptional(value: number): number | undefined {
 }
 
 /**
- * Returns `undefined` without elapsed time, and where the sum of counters decreased: that happens only when idle label
- * sets were evicted.
+ * Adds rates since the last listing. A rate is `undefined` without elapsed time, and where the sum of counters decreased:
+ * that happens only when idle label sets were evicted.
  */
-function computeBytesPerSecond(bytes: number, elapsedMs: number): number | undefined {
-  return bytes < 0 || elapsedMs <= 0 ? undefined : (bytes * 1000) / elapsedMs;
+function addRates(totals: ListingTotals, atMs: number, last: DatedListing | undefined): DatedListing {
+  const computeRate = (bytes: number, lastBytes = 0): number | undefined => {
+    const elapsedMs = atMs - (last?.atMs ?? atMs);
+    return bytes < lastBytes || elapsedMs <= 0 ? undefined : ((bytes - lastBytes) * 1000) / elapsedMs;
+  };
+  return {
+    ...totals,
+    atMs,
+    ingress: computeRate(totals.inputBytes, last?.inputBytes),
+    egress: computeRate(totals.outputBytes, last?.outputBytes),
+  };
 }
