@@ -2,7 +2,12 @@ import { ReadError } from '../listing/engine/read-error.ts';
 import { type ListingOptions, ListingReader, type ReaderPool } from '../listing/reader.ts';
 import type { ListingSink } from '../listing/listing-sink.ts';
 import { isResourceError } from '../runtime/errors.ts';
-import { isSuccessStatus, type ListingTarget, type UpstreamClient } from '../upstream/client.ts';
+import {
+  isSuccessStatus,
+  type ListingResponse,
+  type ListingTarget,
+  type UpstreamClient,
+} from '../upstream/client.ts';
 import { toUpstreamError } from '../upstream/error-classification.ts';
 import { UpstreamError } from '../upstream/errors.ts';
 import type { RequestObserver, ResponseHead } from '../upstream/request-observer.ts';
@@ -43,80 +48,56 @@ export async function fetchListing(
   signal: AbortSignal,
   observer?: Pick<RequestObserver, 'onResponse' | 'onBodyBytes'>,
 ): Promise<GoodListing | FailedListing> {
-  using body = new ListingBodyReader(sink, request, readers);
-  const observeResponse: RequestObserver = {
-    onResponse: (response) => {
-      body.response = response;
-      observer?.onResponse(response);
-    },
-    onBodyBytes: (bytes) => observer?.onBodyBytes(bytes),
-  };
-  try {
-    const { status, retryAfterMs } = await client.requestListing(
-      request,
-      (chunk, chunkStatus) => body.write(chunk, chunkStatus),
-      signal,
-      observeResponse,
-    );
-    const ret = body.end(status);
-    if (isSuccessStatus(status) && ret === 0) return { ret, bytes: body.bytes, status };
-    const details = retryAfterMs === undefined ? { status } : { status, retryAfterMs };
-    const whole = status === 206 ? ' with a whole listing' : '';
-    return body.fail(
-      isSuccessStatus(status)
-        ? new UpstreamError('api_error', `Expected ret 0, found ${ret}`, details)
-        : new UpstreamError('http_status', `Expected HTTP status 2xx${whole}, found ${status}`, details),
-    );
-  } catch (error) {
-    if (error instanceof UpstreamError) return body.fail(error);
-    if (error instanceof ReadError)
-      return body.fail(new UpstreamError(error.code, error.message, { cause: error }));
-    if (isResourceError(error)) return body.fail(toUpstreamError(error));
-    throw error;
-  }
-}
-
-/** Passes a body to the listing reader. The body of an error response may be anything; it is read only for its `ret`. */
-class ListingBodyReader implements Disposable {
-  bytes: number | undefined;
-  response: ResponseHead | undefined;
-  #status: number | undefined;
-  readonly #reader: ListingReader;
-  #isReadable = true;
-
-  constructor(sink: ListingSink, options: ListingOptions, readers: ReaderPool) {
-    this.#reader = new ListingReader(sink, options, readers);
-  }
-
-  [Symbol.dispose](): void {
-    this.#reader[Symbol.dispose]();
-  }
-
-  write(chunk: Uint8Array, status: number): void {
-    this.bytes = (this.bytes ?? 0) + chunk.byteLength;
-    this.#read(status, () => this.#reader.write(chunk));
-  }
-
-  /** Ends the body and returns its `ret`: the reader may hold the bytes of `ret` until then. */
-  end(status: number): number | undefined {
-    this.bytes ??= 0;
-    this.#read(status, () => this.#reader.end());
-    return this.#reader.ret;
-  }
-
-  fail(error: UpstreamError): FailedListing {
-    const { bytes, response } = this;
-    return { error, ret: this.#reader.ret, bytes, status: this.#status ?? error.status, response };
-  }
-
-  #read(status: number, read: () => void): void {
-    this.#status = status;
-    if (!this.#isReadable) return;
+  using reader = new ListingReader(sink, request, readers);
+  let bytes: number | undefined;
+  let status: number | undefined;
+  let response: ResponseHead | undefined;
+  let isReadable = true;
+  /** The body of an error response may be anything; it is read only for its `ret`. */
+  const tryToRead = (read: () => void, ofStatus: number): void => {
+    status = ofStatus;
+    if (!isReadable) return;
     try {
       read();
     } catch (error) {
       if (isSuccessStatus(status) || !(error instanceof ReadError)) throw error;
-      this.#isReadable = false;
+      isReadable = false;
     }
+  };
+  const onChunk = (chunk: Uint8Array, ofStatus: number): void => {
+    bytes = (bytes ?? 0) + chunk.length;
+    tryToRead(() => reader.write(chunk), ofStatus);
+  };
+  const onResponse = (head: ResponseHead): void => {
+    response = head;
+    observer?.onResponse(head);
+  };
+  const onBodyBytes = (size: number): void => observer?.onBodyBytes(size);
+  try {
+    const head = await client.requestListing(request, onChunk, signal, { onResponse, onBodyBytes });
+    bytes ??= 0;
+    // The reader may hold the bytes of `ret` until the end of the body.
+    tryToRead(() => reader.end(), head.status);
+    const { ret } = reader;
+    if (isSuccessStatus(head.status) && ret === 0) return { ret, bytes, status };
+    throw createResponseError(head, ret);
+  } catch (error) {
+    const failure = toListingError(error);
+    if (failure === undefined) throw error;
+    return { error: failure, ret: reader.ret, bytes, status: status ?? failure.status, response };
   }
+}
+
+function createResponseError(response: ListingResponse, ret: number | undefined): UpstreamError {
+  const { status } = response;
+  if (isSuccessStatus(status))
+    return new UpstreamError('api_error', `Expected ret 0, found ${ret}`, response);
+  const whole = status === 206 ? ' with a whole listing' : '';
+  return new UpstreamError('http_status', `Expected HTTP status 2xx${whole}, found ${status}`, response);
+}
+
+/** Returns `undefined` for the reason of a signal and for an internal error. */
+function toListingError(error: unknown): UpstreamError | undefined {
+  if (error instanceof ReadError) return new UpstreamError(error.code, error.message, { cause: error });
+  return error instanceof UpstreamError || isResourceError(error) ? toUpstreamError(error) : undefined;
 }
