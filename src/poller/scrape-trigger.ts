@@ -1,7 +1,8 @@
+import PQueue from 'p-queue';
 import type { Clock } from '../runtime/clock.ts';
 import { linkAbort } from '../runtime/abort.ts';
 import type { PollTrigger } from './poller.ts';
-import { KeyedSemaphore, SharedPolls } from './shared-polls.ts';
+import type { ServiceCodePoller } from './service-code-poller.ts';
 
 /** Part of the scrape timeout that is left for rendering and sending the response, as in blackbox_exporter. */
 const SCRAPE_MARGIN_MS = 500;
@@ -27,38 +28,50 @@ export interface ScrapeLimits {
   readonly maxConcurrentPolls: number;
 }
 
+/** A service code that scrapes poll, one poll at a time, which all scrapes share while it is queued or runs. */
+interface ScrapedCode {
+  readonly poller: ServiceCodePoller;
+  readonly abort: AbortController;
+  readonly onInternalError: (error: unknown) => void;
+  /** Monotonic start of the last poll, also of one skipped because the service asked for a pause. */
+  startedMs: number;
+  currentPoll: Promise<void> | undefined;
+}
+
 /** Polls service codes when they are scraped, and only then. */
 export class ScrapeTrigger {
   readonly #clock: Clock;
-  readonly #pollsByCode = new Map<string, SharedPolls>();
-  readonly #semaphore: KeyedSemaphore;
-  #minAgeMs: number;
+  readonly #codes = new Map<string, ScrapedCode>();
+  readonly #queuesByOrigin = new Map<string, PQueue>();
+  #limits: ScrapeLimits;
 
-  constructor(clock: Clock, { minAgeMs, maxConcurrentPolls }: ScrapeLimits) {
+  constructor(clock: Clock, limits: ScrapeLimits) {
     this.#clock = clock;
-    this.#minAgeMs = minAgeMs;
-    this.#semaphore = new KeyedSemaphore(maxConcurrentPolls);
+    this.#limits = limits;
   }
 
-  configure({ minAgeMs, maxConcurrentPolls }: ScrapeLimits): void {
-    this.#minAgeMs = minAgeMs;
-    this.#semaphore.limit = maxConcurrentPolls;
+  /** Sets limits, effective immediately; running polls are not stopped. */
+  configure(limits: ScrapeLimits): void {
+    this.#limits = limits;
+    for (const queue of this.#queuesByOrigin.values()) queue.concurrency = limits.maxConcurrentPolls;
   }
 
   /** Makes a service code available to scrapes; the delay of periodic polling does not apply. */
   readonly attach: PollTrigger = (poller, _firstDelayMs, onInternalError) => {
     const { serviceCode } = poller.code.target;
-    const polls = new SharedPolls({
+    const code: ScrapedCode = {
       poller,
-      semaphore: this.#semaphore,
-      clock: this.#clock,
+      abort: new AbortController(),
       onInternalError,
-    });
-    this.#pollsByCode.set(serviceCode, polls);
+      startedMs: Number.NEGATIVE_INFINITY,
+      currentPoll: undefined,
+    };
+    this.#codes.set(serviceCode, code);
     return {
       [Symbol.asyncDispose]: async () => {
-        this.#pollsByCode.delete(serviceCode);
-        await polls[Symbol.asyncDispose]();
+        this.#codes.delete(serviceCode);
+        code.abort.abort();
+        await code.currentPoll;
       },
     };
   };
@@ -68,10 +81,14 @@ export class ScrapeTrigger {
    * be answered; unfinished polls continue, and the next scrape shares them. Rejects with the signal's reason when it aborts.
    */
   async refresh({ serviceCode, timeoutMs, signal }: ScrapeRequest): Promise<void> {
-    const selected = this.#selectPolls(serviceCode);
-    const running = selected.flatMap((polls) => polls.pollIfOlder(this.#minAgeMs) ?? []);
+    const codes = [...this.#codes.values()];
+    const selected =
+      serviceCode === undefined
+        ? codes
+        : codes.filter(({ poller }) => poller.code.target.serviceCode === serviceCode);
+    const running = selected.flatMap((code) => this.#pollIfOlder(code) ?? []);
     if (running.length > 0) {
-      const longestPollMs = selected.reduce((longest, polls) => Math.max(longest, polls.timeoutMs), 0);
+      const longestPollMs = Math.max(...selected.map(({ poller }) => poller.code.target.timeoutMs));
       using abort = linkAbort(signal);
       const timeout = this.#clock.sleep(computeScrapeWaitMs(timeoutMs, longestPollMs), abort.signal);
       // An abort is reported below, with the signal's reason.
@@ -80,10 +97,45 @@ export class ScrapeTrigger {
     signal?.throwIfAborted();
   }
 
-  #selectPolls(serviceCode: string | undefined): readonly SharedPolls[] {
-    if (serviceCode === undefined) return [...this.#pollsByCode.values()];
-    const polls = this.#pollsByCode.get(serviceCode);
-    return polls === undefined ? [] : [polls];
+  /** Returns the current poll; without one, starts a poll if the last one started long enough ago. */
+  #pollIfOlder(code: ScrapedCode): Promise<void> | undefined {
+    const ageMs = this.#clock.monotonic() - code.startedMs;
+    if (ageMs >= this.#limits.minAgeMs) {
+      code.currentPoll ??= this.#poll(code).finally(() => {
+        code.currentPoll = undefined;
+      });
+    }
+    return code.currentPoll;
+  }
+
+  /** Polls as soon as the origin has a free slot. */
+  async #poll(code: ScrapedCode): Promise<void> {
+    const { poller, onInternalError } = code;
+    const { signal } = code.abort;
+    let running: Promise<void> | undefined;
+    const start = (): Promise<void> => {
+      code.startedMs = this.#clock.monotonic();
+      running = poller.pollUnlessPaused(signal);
+      return running;
+    };
+    try {
+      await this.#getQueue(new URL(poller.code.target.baseUrl).origin).add(start, { signal });
+    } catch (error) {
+      if (error !== signal.reason) onInternalError(error);
+    }
+    // On abort, p-queue rejects before the poll has ended.
+    await Promise.allSettled([running]);
+  }
+
+  #getQueue(origin: string): PQueue {
+    const existing = this.#queuesByOrigin.get(origin);
+    if (existing !== undefined) return existing;
+    const queue = new PQueue({ concurrency: this.#limits.maxConcurrentPolls });
+    this.#queuesByOrigin.set(
+      origin,
+      queue.once('idle', () => this.#queuesByOrigin.delete(origin)),
+    );
+    return queue;
   }
 }
 
