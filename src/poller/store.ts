@@ -50,12 +50,6 @@ export function isStale({ snapshot, staleAfterMs }: CodeState, nowMs: number): b
   return snapshot !== undefined && nowMs - snapshot.at.monotonicMs > staleAfterMs;
 }
 
-/** The tasks that the code's expectation names; `nowMs` is monotonic. */
-function listExpectedTasksOf(state: CodeState, nowMs: number): readonly ExpectedTask[] {
-  const recent = isStale(state, nowMs) ? undefined : state.snapshot?.expectedTasks;
-  return listExpectedTasks(state.expectation, recent);
-}
-
 /** The latest state of every service code: written by polls, read by scrapes. */
 export class Store {
   readonly #states = new Map<string, CodeState>();
@@ -110,70 +104,46 @@ export class Store {
    * code. The samples are the snapshot's own objects, so that the render cache hits.
    */
   collectFamilies(nowMs: number, states: readonly CodeState[] = this.states): readonly Family[] {
-    const fresh = states.filter((state) => !isStale(state, nowMs));
-    return FAMILY_SOURCES.flatMap(({ spec, canGoStale, getSamples }) =>
-      (canGoStale ? fresh : states).flatMap((state) => {
+    const specs: readonly FamilySpec[] = Object.values(CATALOGUE);
+    return specs.flatMap((spec) => {
+      const getSamples = SAMPLES_BY_FAMILY.get(spec) ?? (() => undefined);
+      return states.flatMap((state) => {
         const samples = getSamples(state, nowMs);
         return samples === undefined ? [] : [this.#labels.addLabels({ spec, samples }, state.serviceCode)];
-      }),
-    );
+      });
+    });
   }
 }
 
-/** Reads one family from states. */
-interface FamilySource {
-  readonly spec: FamilySpec;
-  /** Whether the family describes the last listing and disappears with it. */
-  readonly canGoStale: boolean;
-  /** Returns `undefined` if there is nothing to expose yet. */
-  readonly getSamples: (state: CodeState, nowMs: number) => Samples | undefined;
-}
+/** Reads one family from a state; `undefined` if there is nothing to expose. `nowMs` is monotonic. */
+type SampleGetter = (state: CodeState, nowMs: number) => Samples | undefined;
 
-const FAMILY_SOURCES = sortByCatalogue([
-  {
-    spec: CATALOGUE.up,
-    canGoStale: false,
-    getSamples: ({ serviceCode, isUp }) =>
-      isUp === undefined ? undefined : [{ labels: [serviceCode], value: isUp ? 1 : 0 }],
-  },
-  {
-    spec: CATALOGUE.ret,
-    canGoStale: false,
-    getSamples: ({ serviceCode, ret }) =>
-      ret === undefined ? undefined : [{ labels: [serviceCode], value: ret }],
-  },
-  ...LISTING_FAMILIES.map((key): FamilySource => ({
-    spec: CATALOGUE[key],
-    canGoStale: true,
-    getSamples: ({ snapshot }) => snapshot && (snapshot.listing[key] ?? []),
-  })),
-  ...COUNTER_FAMILIES.map((key): FamilySource => ({
-    spec: CATALOGUE[key],
-    canGoStale: false,
-    getSamples: ({ snapshot, restoredCounters }) => (snapshot?.counters ?? restoredCounters)?.[key],
-  })),
-  {
-    spec: CATALOGUE.expectedTasks,
-    canGoStale: false,
-    getSamples: ({ serviceCode, expectation }) =>
-      expectation && [{ labels: [serviceCode], value: expectation.tasks }],
-  },
-  {
-    spec: CATALOGUE.expectedTaskUp,
-    canGoStale: false,
-    getSamples: (state, nowMs) =>
-      toExpectedSamples(state, nowMs, ({ condition }) => (condition === 'up' ? 1 : 0)),
-  },
-  {
-    spec: CATALOGUE.expectedTaskOutputs,
-    canGoStale: false,
-    getSamples: (state, nowMs) => toExpectedSamples(state, nowMs, ({ outputs }) => outputs),
-  },
+const SAMPLES_BY_FAMILY: ReadonlyMap<FamilySpec, SampleGetter> = new Map<FamilySpec, SampleGetter>([
+  [CATALOGUE.up, ({ serviceCode, isUp }) => toSamples(serviceCode, isUp === undefined ? isUp : Number(isUp))],
+  [CATALOGUE.ret, ({ serviceCode, ret }) => toSamples(serviceCode, ret)],
+  ...LISTING_FAMILIES.map((key): [FamilySpec, SampleGetter] => [
+    CATALOGUE[key],
+    // They describe the last listing and disappear with it.
+    (state, nowMs) =>
+      isStale(state, nowMs) ? undefined : state.snapshot && (state.snapshot.listing[key] ?? []),
+  ]),
+  ...COUNTER_FAMILIES.map((key): [FamilySpec, SampleGetter] => [
+    CATALOGUE[key],
+    ({ snapshot, restoredCounters }) => (snapshot?.counters ?? restoredCounters)?.[key],
+  ]),
+  [CATALOGUE.expectedTasks, ({ serviceCode, expectation }) => toSamples(serviceCode, expectation?.tasks)],
+  [
+    CATALOGUE.expectedTaskUp,
+    (state, nowMs) => toExpectedSamples(state, nowMs, ({ condition }) => (condition === 'up' ? 1 : 0)),
+  ],
+  [
+    CATALOGUE.expectedTaskOutputs,
+    (state, nowMs) => toExpectedSamples(state, nowMs, ({ outputs }) => outputs),
+  ],
 ]);
 
-function sortByCatalogue(sources: readonly FamilySource[]): readonly FamilySource[] {
-  const specs: readonly FamilySpec[] = Object.values(CATALOGUE);
-  return sources.toSorted((a, b) => specs.indexOf(a.spec) - specs.indexOf(b.spec));
+function toSamples(serviceCode: string, value: number | undefined): readonly Sample[] | undefined {
+  return value === undefined ? undefined : [{ labels: [serviceCode], value }];
 }
 
 /** A sample for each expected name that has a value. */
@@ -182,7 +152,8 @@ function toExpectedSamples(
   nowMs: number,
   getValue: (task: ExpectedTask) => number | undefined,
 ): readonly Sample[] {
-  return listExpectedTasksOf(state, nowMs).flatMap((task) => {
+  const recent = isStale(state, nowMs) ? undefined : state.snapshot?.expectedTasks;
+  return listExpectedTasks(state.expectation, recent).flatMap((task) => {
     const value = getValue(task);
     return value === undefined ? [] : [{ labels: [state.serviceCode, task.name], value }];
   });
