@@ -14,58 +14,20 @@ const PREMATURE_EOF = 'HPE_INVALID_EOF_STATE';
 const NOT_HTTP = 'UND_ERR_HTTP_PARSER';
 
 /**
- * Reasons by error code. A peer that closes the connection within a chunked body is `reset`. Every other HTTP parser
- * error is `not_json`: usually another program listens there, and `reset` would send the operator to the network.
- * undici reports `UND_ERR_ABORTED` if a proxy rejects a tunnel.
+ * Reasons by error code; others are `connect`. A peer that closes the connection within a chunked body is `reset`. Every
+ * other HTTP parser error is `not_json`: usually another program listens there, and `reset` would send the operator to the
+ * network. undici 7 accepts statuses below 100 in its parser and fails an assertion after it.
  */
-const REASON_BY_CODE: ReadonlyMap<string, FailureReason> = new Map([
-  ['UND_ERR_CONNECT_TIMEOUT', 'timeout'],
-  ['UND_ERR_HEADERS_TIMEOUT', 'timeout'],
-  ['ETIMEDOUT', 'timeout'],
-  ['ENOTFOUND', 'dns'],
-  ['ENODATA', 'dns'],
-  ['ECONNREFUSED', 'connect'],
-  ['EHOSTUNREACH', 'connect'],
-  ['EHOSTDOWN', 'connect'],
-  ['ENETUNREACH', 'connect'],
-  ['ENETDOWN', 'connect'],
-  ['EADDRNOTAVAIL', 'connect'],
-  ['EACCES', 'connect'],
-  ['EPERM', 'connect'],
-  ['UND_ERR_ABORTED', 'connect'],
-  ['EPROTO', 'tls'],
-  ['INVALID_CA', 'tls'],
-  ['INVALID_PURPOSE', 'tls'],
-  ['PATH_LENGTH_EXCEEDED', 'tls'],
-  ['HOSTNAME_MISMATCH', 'tls'],
-  ['UND_ERR_PRX_TLS', 'tls'],
-  ['ECONNRESET', 'reset'],
-  ['ECONNABORTED', 'reset'],
-  ['EPIPE', 'reset'],
-  ['UND_ERR_SOCKET', 'reset'],
-  ['UND_ERR_RES_CONTENT_LENGTH_MISMATCH', 'reset'],
-  ['ERR_STREAM_PREMATURE_CLOSE', 'reset'],
-  [PREMATURE_EOF, 'reset'],
-  [NOT_HTTP, 'not_json'],
-  // undici 7 accepts statuses below 100 in its parser and fails an assertion after it.
-  ['ERR_ASSERTION', 'not_json'],
-  ['UND_ERR_HEADERS_OVERFLOW', 'too_large'],
-]);
-
-const REASON_BY_PREFIX: readonly (readonly [prefix: string, reason: FailureReason])[] = [
-  ['EAI_', 'dns'],
-  ['ERR_SSL_', 'tls'],
-  ['ERR_TLS_', 'tls'],
-  ['ERR_OSSL_', 'tls'],
-  ['CERT_', 'tls'],
-  ['CRL_', 'tls'],
-  ['DEPTH_ZERO_', 'tls'],
-  ['ERROR_IN_CERT_', 'tls'],
-  ['SELF_SIGNED_', 'tls'],
-  ['UNABLE_TO_', 'tls'],
-  ['Z_', 'not_json'],
-  ['ERR_BROTLI_', 'not_json'],
-  ['ERR__ERROR_', 'not_json'],
+const CODES_BY_REASON: readonly (readonly [reason: FailureReason, codes: RegExp])[] = [
+  ['timeout', /^(?:ETIMEDOUT|UND_ERR_CONNECT_TIMEOUT|UND_ERR_HEADERS_TIMEOUT)$/],
+  ['dns', /^(?:EAI_.*|ENOTFOUND|ENODATA)$/],
+  ['tls', /^(?:EPROTO|INVALID_CA|INVALID_PURPOSE|PATH_LENGTH_EXCEEDED|HOSTNAME_MISMATCH|UND_ERR_PRX_TLS)$/],
+  ['tls', /^(?:ERR_SSL|ERR_TLS|ERR_OSSL|CERT|CRL|DEPTH_ZERO|ERROR_IN_CERT|SELF_SIGNED|UNABLE_TO)_/],
+  ['reset', /^(?:ECONNRESET|ECONNABORTED|EPIPE|UND_ERR_SOCKET|UND_ERR_RES_CONTENT_LENGTH_MISMATCH)$/],
+  ['reset', new RegExp(`^(?:ERR_STREAM_PREMATURE_CLOSE|${PREMATURE_EOF})$`)],
+  ['not_json', new RegExp(`^(?:ERR_ASSERTION|${NOT_HTTP})$`)],
+  ['not_json', /^(?:Z|ERR_BROTLI|ERR__ERROR)_/],
+  ['too_large', /^UND_ERR_HEADERS_OVERFLOW$/],
 ];
 
 /**
@@ -76,8 +38,9 @@ const REASON_BY_PREFIX: readonly (readonly [prefix: string, reason: FailureReaso
  */
 export function toUpstreamError(error: unknown): UpstreamError {
   if (error instanceof UpstreamError) return error;
-  const code = findErrorCode(error);
-  const reason = isResourceError(findCause(error)) ? 'resources' : classifyCode(code);
+  const cause = findCause(error);
+  const code = getCode(cause);
+  const reason = isResourceError(cause) ? 'resources' : classifyCode(code);
   const message = code === undefined ? MESSAGES[reason] : `${MESSAGES[reason]} (${code})`;
   return new UpstreamError(reason, message, {
     ...(code !== undefined && { code }),
@@ -85,37 +48,30 @@ export function toUpstreamError(error: unknown): UpstreamError {
   });
 }
 
-function classifyCode(code: string | undefined): FailureReason {
-  if (code === undefined) return 'connect';
-  return (
-    REASON_BY_CODE.get(code) ?? REASON_BY_PREFIX.find(([prefix]) => code.startsWith(prefix))?.[1] ?? 'connect'
-  );
-}
-
-function findErrorCode(error: unknown): string | undefined {
-  if (!(error instanceof Error)) return undefined;
-  if (error instanceof errors.HTTPParserError) {
-    // undici 7 leaves the code of these errors empty.
-    return /EOF/.test(error.message) ? PREMATURE_EOF : NOT_HTTP;
-  }
-  return getErrorCode(error) ?? findErrorCode(getInnerError(error));
-}
-
-/** The innermost error with a code, or the innermost one. */
+/** The innermost error, or the first one on the way that has a code. */
 function findCause(error: unknown): unknown {
-  const inner =
-    error instanceof Error && getErrorCode(error) === undefined ? getInnerError(error) : undefined;
+  if (!(error instanceof Error) || getCode(error) !== undefined) return error;
+  const inner = getFirstOfAddresses(error) ?? error.cause;
   return inner === undefined ? error : findCause(inner);
 }
 
-/** The error of the first of several addresses of a host, or the cause. */
-function getInnerError(error: Error): unknown {
-  return error instanceof AggregateError ? error.errors[0] : error.cause;
+function getCode(error: unknown): string | undefined {
+  // undici 7 leaves the code of these errors empty.
+  if (error instanceof errors.HTTPParserError) return /EOF/.test(error.message) ? PREMATURE_EOF : NOT_HTTP;
+  return getErrorCode(error);
+}
+
+function classifyCode(code = ''): FailureReason {
+  return CODES_BY_REASON.find(([, codes]) => codes.test(code))?.[0] ?? 'connect';
+}
+
+/** A host with several addresses has an error for each, and an empty message. */
+function getFirstOfAddresses(error: Error): unknown {
+  return error instanceof AggregateError ? error.errors[0] : undefined;
 }
 
 function copyMessageAndStack(error: Error): Error {
-  // An AggregateError, from several addresses of one host, has an empty message.
-  const copy = new Error(getErrorMessage(error instanceof AggregateError ? error.errors[0] : error));
+  const copy = new Error(getErrorMessage(getFirstOfAddresses(error) ?? error));
   copy.name = error.name;
   if (error.stack !== undefined) copy.stack = error.stack;
   return copy;
