@@ -120,7 +120,7 @@ export class PollHistory {
       beforeLatestMs += gapMs;
       return entry;
     });
-    return latestFirst.reverse();
+    return latestFirst.toReversed();
   }
 }
 
