@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { schemaMeta } from '../../src/config/schemas.ts';
-import { buildFileSchema, FILE_KEYS } from '../../src/config/settings-file.ts';
+import { FILE_KEYS } from '../../src/config/settings-file.ts';
 import { SETTINGS, type Setting } from '../../src/config/settings.ts';
 
 type JsonSchema = z.core.JSONSchema.JSONSchema;
@@ -8,7 +8,17 @@ type JsonSchema = z.core.JSONSchema.JSONSchema;
 /** Describes the configuration file as JSON Schema, for editors. */
 export function renderConfigurationSchema(): object {
   const settings = new Map(FILE_KEYS.map((path) => [path, describe(SETTINGS[path])]));
-  return { title: 'Configuration of xvs-exporter', ...toJsonSchema(buildFileSchema(settings)) };
+  return { title: 'Configuration of xvs-exporter', ...toJsonSchema(toMapping(settings)) };
+}
+
+/** Nests the schemas of settings, by key. An empty mapping is `null`. */
+function toMapping(settings: ReadonlyMap<string, z.ZodType>, prefix = ''): z.ZodType {
+  const paths = [...settings.keys()].filter((path) => path.startsWith(prefix));
+  const shape = paths.map((path) => {
+    const [key = ''] = path.slice(prefix.length).split('.');
+    return [key, (settings.get(prefix + key) ?? toMapping(settings, `${prefix}${key}.`)).optional()];
+  });
+  return z.strictObject(Object.fromEntries(shape)).nullable();
 }
 
 /** The same for the key `config` in the values of the chart, whose secrets come from a Secret. */

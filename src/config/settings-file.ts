@@ -1,6 +1,11 @@
 import { dirname } from 'node:path';
-import { z } from 'zod';
-import { describeKind, formatSuggestion, type Problem } from './config-error.ts';
+import {
+  describeKind,
+  expectedFound,
+  formatSuggestion,
+  formatUnknown,
+  type Problem,
+} from './config-error.ts';
 import { formatRemoved, REMOVED_SETTINGS } from './removed-settings.ts';
 import {
   isSettingPath,
@@ -11,7 +16,6 @@ import {
   type SettingPath,
 } from './settings.ts';
 import type { SourceEntry } from './sources.ts';
-import { expected, reject, strictMapping, toProblems } from './validation.ts';
 import { createLocator, parseYaml } from './yaml-source.ts';
 
 /** The settings of a configuration file, and the mistakes in its structure. */
@@ -25,57 +29,50 @@ export const FILE_KEYS: readonly SettingPath[] = listSettings().flatMap(([path, 
   excludedSource === 'file' ? [] : [path],
 );
 
-const GROUPS: readonly string[] = listSettingGroups().map(({ name }) => name);
-
-/** Checks keys and mappings only: values are parsed together with those of the other sources. */
-const FILE_STRUCTURE = buildFileSchema(
-  new Map([
-    ...FILE_KEYS.map((path) => [path, z.unknown()] as const),
-    ...[...REMOVED_SETTINGS].map(([path, replacement]) => [path, rejectRemoved(replacement)] as const),
-  ]),
+/** The mappings of the file, also those that have only removed settings: `web`, `web.config`. */
+const MAPPINGS: ReadonlySet<string> = new Set(
+  [...FILE_KEYS, ...REMOVED_SETTINGS.keys()].flatMap((path) => {
+    const steps = path.split('.');
+    return steps.slice(1).map((_, index) => steps.slice(0, index + 1).join('.'));
+  }),
 );
+
+const GROUPS: readonly string[] = listSettingGroups().map(({ name }) => name);
 
 /** Reads the text of a configuration file at the path `file`. Values are not parsed yet. */
 export function parseSettingsFile(text: string, file: string): SettingsFile {
   const source = parseYaml(text, file);
   if ('message' in source) return { entries: [], problems: [source] };
-  const checked = FILE_STRUCTURE.safeParse(source.value ?? null);
-  const entries = FILE_KEYS.map((path) => {
-    const steps = path.split('.');
-    const raw = steps.reduce(readKey, source.value);
-    return { path, raw, folder: dirname(file), locate: createLocator(source, steps) };
-  });
-  return {
-    entries: entries.filter(({ raw }) => raw !== undefined),
-    problems: checked.success ? [] : toProblems(checked.error, createLocator(source, [])),
+  const entries: SourceEntry[] = [];
+  const problems: Problem[] = [];
+  const readMapping = (mapping: unknown, parents: readonly string[]): void => {
+    // An empty file, or a mapping with all its settings commented out.
+    if (mapping === null || mapping === undefined) return;
+    if (typeof mapping !== 'object' || Array.isArray(mapping)) {
+      // The value is not shown: a string in the wrong place may be a secret.
+      const message = expectedFound('a mapping of settings', describeKind(mapping));
+      problems.push({ location: createLocator(source, parents)(), message });
+      return;
+    }
+    for (const [key, raw] of Object.entries(mapping)) {
+      const steps = [...parents, key];
+      const locate = createLocator(source, steps);
+      const path = key.includes('.') ? '' : steps.join('.');
+      const replacement = REMOVED_SETTINGS.get(path);
+      if (isFileKey(path)) entries.push({ path, raw, folder: dirname(file), locate });
+      else if (replacement !== undefined)
+        problems.push({ location: locate(), message: formatRemoved(replacement) });
+      else if (MAPPINGS.has(path)) readMapping(raw, steps);
+      else problems.push({ location: locate([], true), message: describeUnknownKey(key, parents) });
+    }
   };
+  readMapping(source.value, []);
+  return { entries, problems };
 }
 
-function readKey(value: unknown, key: string): unknown {
-  return typeof value === 'object' && value !== null ? new Map(Object.entries(value)).get(key) : undefined;
-}
-
-/**
- * Builds the schema of a file from the schemas of its settings, by key. An empty file, or a mapping with all its settings
- * commented out, is `null`.
- */
-export function buildFileSchema(settings: ReadonlyMap<string, z.ZodType>, prefix = ''): z.ZodType {
-  const paths = [...settings.keys()].filter((path) => path.startsWith(prefix));
-  const keys = new Set(paths.map((path) => path.slice(prefix.length).split('.')[0] ?? ''));
-  const shape = Object.fromEntries(
-    [...keys].map((key) => {
-      const path = prefix + key;
-      return [key, (settings.get(path) ?? buildFileSchema(settings, `${path}.`)).optional()];
-    }),
-  );
-  // A value is not shown: a string in the wrong place may be a secret.
-  return strictMapping(shape, expected('a mapping of settings', { show: describeKind }), {
-    suggest: (key) => suggestKey(key, prefix),
-  }).nullable();
-}
-
-function rejectRemoved(replacement: string): z.ZodType {
-  return z.unknown().transform((_, context) => reject(context, formatRemoved(replacement)));
+function describeUnknownKey(key: string, parents: readonly string[]): string {
+  const suggestion = suggestKey(key, parents.map((parent) => `${parent}.`).join(''));
+  return expectedFound('a known key', formatUnknown(key, suggestion), suggestion);
 }
 
 function suggestKey(key: string, prefix: string): string | undefined {
@@ -90,14 +87,10 @@ function suggestKey(key: string, prefix: string): string | undefined {
   );
   if (homes.length > 0) return `write it ${homes.join(' or ')}; check the indentation`;
   const siblings = FILE_KEYS.filter((known) => known.startsWith(prefix));
-  return (
-    REMOVED_SETTINGS.get(path) ??
-    formatSuggestion(key, [
-      ...new Set(siblings.map((known) => known.slice(prefix.length).split('.')[0] ?? '')),
-    ])
-  );
+  const names = siblings.map((known) => known.slice(prefix.length).split('.')[0] ?? '');
+  return REMOVED_SETTINGS.get(path) ?? formatSuggestion(key, [...new Set(names)]);
 }
 
-function isFileKey(path: string): boolean {
+function isFileKey(path: string): path is SettingPath {
   return FILE_KEYS.some((known) => known === path);
 }

@@ -1,6 +1,7 @@
 import convict from 'convict';
 import type { Problem } from './config-error.ts';
 import { expectedFound, findNearest, throwIfAny } from './config-error.ts';
+import type { FileReference } from './files.ts';
 import type { Setting, SettingPath, SettingValue } from './settings.ts';
 import { listSettings, SETTINGS, toEnvironmentName, toFlagName } from './settings.ts';
 import { toProblems, type ValuePath } from './validation.ts';
@@ -85,6 +86,8 @@ export interface MergedSettings {
   get<P extends SettingPath>(this: void, path: P): SettingValue<P>;
   /** The value as it was written, or the default. */
   raw(this: void, path: SettingPath): unknown;
+  /** The file or folder that the setting names; undefined if it is not set. */
+  file(this: void, path: SettingPath): FileReference | undefined;
   /** The entry that gave the value; undefined for a default. */
   origin(this: void, path: SettingPath): SourceEntry | undefined;
   /** Location of the value, or of a part of it; the key for a default. */
@@ -106,19 +109,20 @@ export function mergeEntries(
   found: readonly Problem[] = [],
 ): MergedSettings {
   const problems = [...found];
-  const config = convict<Record<string, unknown>>(CONVICT_SCHEMA, { env: {}, args: [] });
+  const config = convict(CONVICT_SCHEMA, { env: {}, args: [] });
   for (const { path, raw, locate } of entries) {
     const parsed = SETTINGS[path].schema.safeParse(raw);
-    if (parsed.success) config.set(path, parsed.data);
+    if (parsed.success) config.set(toConvictKey(path), parsed.data);
     // Not `push(…)` of all: there may be more than a call can have arguments.
     else for (const problem of toProblems(parsed.error, locate)) problems.push(problem);
   }
   throwIfAny(problems);
   const origins = new Map(entries.map((entry) => [entry.path, entry]));
   const defaults: Readonly<Record<SettingPath, Setting>> = SETTINGS;
+  const locate: MergedSettings['locate'] = (path, inner) => origins.get(path)?.locate(inner) ?? path;
   return {
     get: (path) => {
-      const value: unknown = config.get(path);
+      const value: unknown = config.get(toConvictKey(path));
       if (!isValueOf(path, value)) throw new TypeError(`Expected a value of ${path}`);
       return value;
     },
@@ -126,8 +130,13 @@ export function mergeEntries(
       const origin = origins.get(path);
       return origin === undefined ? defaults[path].default : origin.raw;
     },
+    file: (path) => {
+      const value: unknown = config.get(toConvictKey(path));
+      const folder = origins.get(path)?.folder;
+      return typeof value === 'string' ? { path: value, location: locate(path), folder } : undefined;
+    },
     origin: (path) => origins.get(path),
-    locate: (path, inner) => origins.get(path)?.locate(inner) ?? path,
+    locate,
   };
 }
 
@@ -136,32 +145,15 @@ function isValueOf<P extends SettingPath>(path: P, value: unknown): value is Set
   return value !== undefined || !('default' in SETTINGS[path]);
 }
 
-interface ConvictSchema {
-  [key: string]: ConvictSchema | convict.SchemaObj<unknown>;
+/** A flat key: convict would look for `poll.interval` in a group. */
+function toConvictKey(path: SettingPath): string {
+  return path.replaceAll('.', '/');
 }
 
 /** The table as convict takes it. Throws if a default does not match the schema of its setting. */
-const CONVICT_SCHEMA = buildConvictSchema();
-
-function buildConvictSchema(): ConvictSchema {
-  const root: ConvictSchema = {};
-  for (const [path, { doc, schema, default: text, isSecret = false }] of listSettings()) {
-    const groups = path.split('.');
-    const name = groups.pop() ?? path;
-    const value = text === undefined ? undefined : schema.parse(text);
-    ensureGroup(root, groups)[name] = { doc, default: value, sensitive: isSecret, format: '*' };
-  }
-  return root;
-}
-
-/** The group at a path, created where it is missing. */
-function ensureGroup(root: ConvictSchema, path: readonly string[]): ConvictSchema {
-  let group = root;
-  for (const step of path) {
-    const inner = group[step] ?? {};
-    if ('format' in inner) throw new TypeError(`Expected ${step} to be a group, found a setting`);
-    group[step] = inner;
-    group = inner;
-  }
-  return group;
-}
+const CONVICT_SCHEMA: Record<string, convict.SchemaObj<unknown>> = Object.fromEntries(
+  listSettings().map(([path, { doc, schema, default: text }]) => {
+    const value: unknown = text === undefined ? undefined : schema.parse(text);
+    return [toConvictKey(path), { doc, default: value, format: '*' }];
+  }),
+);
