@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { ConfigFileSystem } from './files.ts';
 import { loadConfiguration, type LoadOptions, type LoadResult } from './loader.ts';
 import { listSettings, toGroupName, type SettingPath } from './settings.ts';
+import type { MergedSettings } from './sources.ts';
 import { WatchedFiles } from './watched-files.ts';
 
 /** A reload applies the settings of these groups, except `poll.mode`; the others need a restart. */
@@ -27,7 +28,7 @@ export interface ConfigurationSourceOptions
  */
 export class ConfigurationSource {
   readonly #options: ConfigurationSourceOptions;
-  #startupValues: ReadonlyMap<SettingPath, unknown> | undefined;
+  #atStart: MergedSettings | undefined;
   #files: WatchedFiles;
   #last: LoadedConfiguration | undefined;
 
@@ -49,7 +50,7 @@ export class ConfigurationSource {
   /** Whether file changes trigger a reload: `config.auto_reload` at the start, or any `service_code_files`. */
   get isWatched(): boolean {
     return (
-      this.#startupValues?.get('config.auto_reload') === true ||
+      this.#atStart?.get('config.auto_reload') === true ||
       this.#last?.settings.get('service_code_files') !== undefined
     );
   }
@@ -59,20 +60,18 @@ export class ConfigurationSource {
     const last = this.#last;
     const files = new WatchedFiles(this.#options);
     const { readFile, findMatchingFiles } = files;
-    const applied = last && new Map(last.codeFiles.map((file) => [file.path, file]));
-    const shard = last?.configuration.shard;
-    const options = { ...this.#options, readFile, findMatchingFiles, shard, applied };
+    const options = { ...this.#options, readFile, findMatchingFiles, last };
     const loaded = await loadConfiguration(options).finally(() => {
       this.#files = files;
     });
-    const values = new Map(RESTART_ONLY_SETTINGS.map((path) => [path, loaded.settings.get(path)]));
-    const startupValues = (this.#startupValues ??= values);
+    const { settings, unmatchedPatterns } = loaded;
+    const atStart = (this.#atStart ??= settings);
     this.#last = {
       ...loaded,
       settingsNeedingRestart: RESTART_ONLY_SETTINGS.filter(
-        (path) => !isDeepStrictEqual(values.get(path), startupValues.get(path)),
+        (path) => !isDeepStrictEqual(settings.get(path), atStart.get(path)),
       ),
-      newlyUnmatchedPatterns: loaded.unmatchedPatterns.filter(
+      newlyUnmatchedPatterns: unmatchedPatterns.filter(
         (pattern) => last?.unmatchedPatterns.includes(pattern) !== true,
       ),
     };

@@ -5,6 +5,7 @@ import type { TaskNameSource } from '../listing/task-name.ts';
 import type { Expectation } from '../tally/expectations.ts';
 import type { SigningScheme } from '../upstream/signing.ts';
 import { resolvePath } from './files.ts';
+import type { SettingPath } from './settings.ts';
 import type { MergedSettings } from './sources.ts';
 import type { UpstreamSettings } from './upstream-settings.ts';
 
@@ -91,10 +92,7 @@ export function readStaticSettings(settings: MergedSettings) {
 }
 
 /** The path of a file, relative to the file that names it. */
-function readPath(
-  { get, origin }: MergedSettings,
-  path: 'config.file' | 'state.path' | 'web.config.file',
-): string | undefined {
-  const file = get(path);
-  return file === undefined ? undefined : resolvePath(origin(path)?.folder, file);
+function readPath({ file }: MergedSettings, path: SettingPath): string | undefined {
+  const reference = file(path);
+  return reference && resolvePath(reference.folder, reference.path);
 }

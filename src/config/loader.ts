@@ -1,9 +1,8 @@
 import { parseOrdinal, SINGLE_SHARD, type Shard } from '../sharding/shard.ts';
 import { ConfigError, expectedFound, formatValue, throwIfAny, type Problem } from './config-error.ts';
 import { readStaticSettings, type Configuration, type ServiceCodeSettings } from './configuration.ts';
-import { readText } from './files.ts';
-import { readCodeFiles } from './service-codes/code-files.ts';
-import type { AppliedCodeFile, CodeFile, CodeFileAccess } from './service-codes/code-files.ts';
+import { readText, type ReadFile } from './files.ts';
+import { readCodeFiles, type CodeFile } from './service-codes/code-files.ts';
 import { findRemovedVariables } from './removed-settings.ts';
 import { describeShortStaleAfter, resolveCodes } from './service-codes/resolution.ts';
 import { formatHowToSet, type SettingPath } from './settings.ts';
@@ -14,13 +13,16 @@ import { formatDuration } from './units.ts';
 import { readUpstreamSettings } from './upstream-settings.ts';
 
 /** Where a configuration comes from. */
-export interface LoadOptions extends CodeFileAccess {
+export interface LoadOptions {
   readonly flags: Flags;
   readonly env: Environment;
   /** Gives the name of this machine; only called if the shard depends on it. */
   readonly hostName: () => string;
-  /** The shard of this process since its start, which reloads cannot change. */
-  readonly shard?: Shard | undefined;
+  readonly readFile: ReadFile;
+  /** Lists the files that match a path with `*`. */
+  readonly findMatchingFiles: (glob: string) => Promise<readonly string[]>;
+  /** The configuration in effect. Its shard stays, and so do the codes of files that have become bad. */
+  readonly last?: LoadResult | undefined;
 }
 
 /** A configuration and the settings that it was made of. */
@@ -28,7 +30,7 @@ export interface LoadResult {
   readonly configuration: Configuration;
   readonly settings: MergedSettings;
   /** The existing service code files; with mistakes only if others were in effect before. */
-  readonly codeFiles: readonly AppliedCodeFile[];
+  readonly codeFiles: readonly CodeFile[];
   /** Paths of `service_code_files`, resolved, that match no existing file. */
   readonly unmatchedPatterns: readonly string[];
 }
@@ -36,17 +38,27 @@ export interface LoadResult {
 /**
  * Loads the configuration: defaults, overridden by the file, the environment and the flags, in this order.
  *
- * @throws ConfigError that lists every invalid value; or, if each value is valid, every problem between them. With
- *   files in effect (`applied`), mistakes of files of service codes do not throw: `codeFiles` has them.
+ * @throws ConfigError that lists every invalid value; or, if each value is valid, every problem between them. With a
+ *   configuration in effect, mistakes of files of service codes do not throw: `codeFiles` has them.
  */
 export async function loadConfiguration(options: LoadOptions): Promise<LoadResult> {
-  const given = [...readEnvironmentEntries(options.env), ...readFlagEntries(options.flags)];
+  const { flags, env, readFile, last } = options;
+  const given = [...readEnvironmentEntries(env), ...readFlagEntries(flags)];
   const file = await readSettingsFile(given, options);
-  const found = [...file.problems, ...findRemovedVariables(options.env)];
-  const settings = mergeEntries([...file.entries, ...given], found);
-  const { files, unmatchedPatterns } = await readCodeFiles(settings, options);
-  if (options.applied === undefined) throwIfAny(files.flatMap(({ problems }) => problems));
-  const { configuration, codeFiles } = await resolveConfiguration(settings, files, options);
+  const settings = mergeEntries(
+    [...file.entries, ...given],
+    [...file.problems, ...findRemovedVariables(env)],
+  );
+  const configuredShard = resolveShard(settings, options.hostName);
+  const shard = last?.configuration.shard ?? configuredShard;
+  const applied = last && new Map(last.codeFiles.map((codeFile) => [codeFile.path, codeFile]));
+  const access = { ...options, shard, applied };
+  const { files, unmatchedPatterns } = await readCodeFiles(settings, access);
+  if (applied === undefined) throwIfAny(files.flatMap(({ problems }) => problems));
+  const { problems, codeFiles, ...codes } = await resolveCodes(settings, files, access);
+  const upstream = await readUpstreamSettings(settings, env, readFile);
+  throwIfAny([...problems, ...checkConstraints(settings, codes.serviceCodes), ...upstream.problems]);
+  const configuration = { ...readStaticSettings(settings), upstream: upstream.settings, shard, ...codes };
   return { configuration, settings, codeFiles, unmatchedPatterns };
 }
 
@@ -55,38 +67,20 @@ export async function readSettingsFile(
   given: readonly SourceEntry[],
   { readFile }: Pick<LoadOptions, 'readFile'>,
 ): Promise<SettingsFile> {
-  const { get, locate } = mergeEntries(given.filter(({ path }) => path === 'config.file'));
-  const path = get('config.file');
-  if (path === undefined) return { entries: [], problems: [] };
-  const text = await readText(readFile, { path, location: locate('config.file'), folder: undefined });
-  return typeof text === 'string' ? parseSettingsFile(text, path) : { entries: [], problems: [text] };
+  const file = mergeEntries(given.filter(({ path }) => path === 'config.file')).file('config.file');
+  if (file === undefined) return { entries: [], problems: [] };
+  const text = await readText(readFile, file);
+  return typeof text === 'string' ? parseSettingsFile(text, file.path) : { entries: [], problems: [text] };
 }
 
-async function resolveConfiguration(
-  settings: MergedSettings,
-  files: readonly CodeFile[],
-  { env, readFile, hostName, shard: fixedShard, applied }: LoadOptions,
-): Promise<Pick<LoadResult, 'configuration' | 'codeFiles'>> {
-  const configuredShard = resolveShard(settings, hostName);
-  // Reported alone: which secret files to read depends on the shard.
-  if ('location' in configuredShard) throw new ConfigError([configuredShard]);
-  const shard = fixedShard ?? configuredShard;
-  const options = { readFile, shard, applied };
-  const { problems: codeProblems, codeFiles, ...codes } = await resolveCodes(settings, files, options);
-  const problems = [...codeProblems, ...checkConstraints(settings, codes.serviceCodes)];
-  const upstream = await readUpstreamSettings(settings, env, readFile, problems);
-  throwIfAny(problems);
-  return { configuration: { ...readStaticSettings(settings), upstream, shard, ...codes }, codeFiles };
-}
-
-/** The shard of this process: `shard.index`, else the ordinal of the host name. */
-function resolveShard({ get, locate }: MergedSettings, hostName: () => string): Shard | Problem {
+/** The shard of this process: `shard.index`, else the ordinal of the host name. A mistake is reported alone. */
+function resolveShard({ get, locate }: MergedSettings, hostName: () => string): Shard {
   const count = get('shard.count');
   const index = get('shard.index');
   if (index !== undefined) {
     if (index < count) return { index, count };
     const message = expectedFound(`an index below shard.count, which is ${count}`, formatValue(index));
-    return { location: locate('shard.index'), message };
+    throw new ConfigError([{ location: locate('shard.index'), message }]);
   }
   if (count === 1) return SINGLE_SHARD;
   const name = hostName();
@@ -94,7 +88,7 @@ function resolveShard({ get, locate }: MergedSettings, hostName: () => string): 
   if (ordinal !== undefined && ordinal < count) return { index: ordinal, count };
   const expected = `a name that ends in the index of the shard, -0 to -${count - 1}`;
   const message = expectedFound(expected, formatValue(name), formatHowToSet('shard.index'));
-  return { location: 'host name', message };
+  throw new ConfigError([{ location: 'host name', message }]);
 }
 
 /** Checks the rules between settings that are each valid. */

@@ -27,20 +27,33 @@ export interface UpstreamSettings {
   readonly proxy: ProxySettings;
 }
 
-/** Reads the settings and the files that they name; appends the mistakes to `problems`. */
+/** Reads the settings and the files that they name. */
 export async function readUpstreamSettings(
-  settings: MergedSettings,
+  { get, file, locate }: MergedSettings,
   environment: Environment,
   readFile: ReadFile,
-  problems: Problem[],
-): Promise<UpstreamSettings> {
-  return {
-    timeoutMs: settings.get('upstream.timeout'),
-    maxResponseBytes: settings.get('upstream.max_response_size'),
-    maxConnections: settings.get('upstream.max_connections'),
-    tls: await readTlsSettings(settings, readFile, problems),
+): Promise<{ readonly settings: UpstreamSettings; readonly problems: readonly Problem[] }> {
+  const problems: Problem[] = [];
+  const tls: { ca?: string; cert?: string; key?: string } = {};
+  for (const { name, path, kind } of PEM_FILES) {
+    const reference = file(path);
+    if (reference === undefined) continue;
+    const pem = await readPem(readFile, reference, kind);
+    if (typeof pem === 'string') tls[name] = pem;
+    else problems.push(pem);
+  }
+  const { cert, key } = tls;
+  const mistake = cert === undefined || key === undefined ? undefined : findKeyPairMistake(cert, key);
+  if (mistake !== undefined)
+    problems.push({ location: locate(`upstream.${mistake.part}_file`), message: mistake.message });
+  const settings = {
+    timeoutMs: get('upstream.timeout'),
+    maxResponseBytes: get('upstream.max_response_size'),
+    maxConnections: get('upstream.max_connections'),
+    tls,
     proxy: readProxySettings(environment, problems),
   };
+  return { settings, problems };
 }
 
 const PEM_FILES = [
@@ -48,27 +61,6 @@ const PEM_FILES = [
   { name: 'cert', path: 'upstream.cert_file', kind: 'CERTIFICATE' },
   { name: 'key', path: 'upstream.key_file', kind: 'PRIVATE KEY' },
 ] as const;
-
-async function readTlsSettings(
-  settings: MergedSettings,
-  readFile: ReadFile,
-  problems: Problem[],
-): Promise<TlsSettings> {
-  const tls: { ca?: string; cert?: string; key?: string } = {};
-  for (const { name, path, kind } of PEM_FILES) {
-    const file = settings.get(path);
-    if (file === undefined) continue;
-    const reference = { path: file, location: settings.locate(path), folder: settings.origin(path)?.folder };
-    const pem = await readPem(readFile, reference, kind);
-    if (typeof pem === 'string') tls[name] = pem;
-    else problems.push(pem);
-  }
-  const mistake =
-    tls.cert === undefined || tls.key === undefined ? undefined : findKeyPairMistake(tls.cert, tls.key);
-  if (mistake !== undefined)
-    problems.push({ location: settings.locate(`upstream.${mistake.part}_file`), message: mistake.message });
-  return tls;
-}
 
 /**
  * Reads `http_proxy`, `https_proxy` and `no_proxy`: a variable in lower case, else in upper case, as curl does; an empty one

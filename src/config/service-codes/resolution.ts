@@ -1,5 +1,4 @@
 import { NO_STATIC_LABELS } from '../../metrics/catalogue/family.ts';
-import { ownCodes, type Shard } from '../../sharding/shard.ts';
 import type { Problem } from '../config-error.ts';
 import { describeKind, expectedFound, formatValue } from '../config-error.ts';
 import type { ServiceCodeSettings } from '../configuration.ts';
@@ -9,7 +8,8 @@ import { formatHowToSet, type SettingPath } from '../settings.ts';
 import type { MergedSettings } from '../sources.ts';
 import { formatDuration } from '../units.ts';
 import type { ValuePath } from '../validation.ts';
-import { keepCodes, type AppliedCodeFile, type CodeFile, type CodeList } from './code-files.ts';
+import { keepCodes, type CodeFile, type CodeFileAccess } from './code-files.ts';
+import { listCodes, rejectBothSecrets, type CodeList, type ListedCode, type Secret } from './code-list.ts';
 import type { ServiceCodeEntry } from './schema.ts';
 
 export interface ResolvedCodes {
@@ -17,25 +17,14 @@ export interface ResolvedCodes {
   readonly serviceCodes: readonly ServiceCodeSettings[];
   readonly codesOnOtherShards: ReadonlySet<string>;
   /** The files, each with its mistakes; bad ones keep their codes. */
-  readonly codeFiles: readonly AppliedCodeFile[];
+  readonly codeFiles: readonly CodeFile[];
   /** Mistakes outside files, or that remain although bad files keep their codes. */
   readonly problems: readonly Problem[];
 }
 
-export interface ResolutionOptions {
-  readonly readFile: ReadFile;
-  readonly shard: Shard;
-  /** The files in effect, by path; `undefined` at the start. */
-  readonly applied?: ReadonlyMap<string, AppliedCodeFile> | undefined;
-}
-
-/** A secret, the problem of reading it, or undefined if none is set. */
-type Secret = string | Problem | undefined;
-
 /**
- * Resolves the secret and the settings of each service code of the shard, from the setting and the files. Codes of
- * other shards are checked too, because all replicas share one configuration, but their secret files are not read:
- * they may exist only where they are needed.
+ * Resolves the settings of each service code of the shard, from the setting and the files. Codes of other shards are checked
+ * too, because all replicas share one configuration.
  *
  * A file with a mistake keeps the codes of its last good version. That may cause a mistake in another file, such as a
  * code that moved there, so this repeats until no further file is bad.
@@ -43,95 +32,45 @@ type Secret = string | Problem | undefined;
 export async function resolveCodes(
   settings: MergedSettings,
   files: readonly CodeFile[],
-  options: ResolutionOptions,
+  access: CodeFileAccess,
 ): Promise<ResolvedCodes> {
-  const { applied } = options;
-  const blamed = new Set<string>();
-  for (let current = files; ;) {
-    const { problemsByList, ...resolved } = await resolveLists(settings, current, options);
-    const isBad = (file: CodeFile): boolean =>
-      (problemsByList.get(file)?.length ?? 0) > 0 && !blamed.has(file.path);
-    if (applied === undefined || !current.some((file) => isBad(file))) {
-      const remaining = [...problemsByList.values()].flat();
-      return { ...resolved, problems: [...resolved.problems, ...remaining] };
+  const { applied } = access;
+  const common = await readCommonSettings(settings, access.readFile);
+  const setting = await readCodesSetting(settings, access);
+  for (let codeFiles = files; ;) {
+    const lists = [...setting, ...codeFiles];
+    const problemsByList = findProblems(lists, common);
+    const isBad = (file: CodeFile): boolean => file.text !== undefined && problemsByList.has(file);
+    if (applied !== undefined && codeFiles.some(isBad)) {
+      codeFiles = codeFiles.map((file) =>
+        isBad(file) ? keepCodes(file, problemsByList.get(file) ?? [], applied) : file,
+      );
+      continue;
     }
-    current = current.map((file) => {
-      if (!isBad(file)) return file;
-      blamed.add(file.path);
-      const problems = [...file.problems, ...(problemsByList.get(file) ?? [])];
-      return keepCodes(file, problems, applied.get(file.path));
-    });
+    const codes = lists.flatMap((list) => list.codes);
+    const others = codes.filter(({ isOwn }) => !isOwn);
+    return {
+      serviceCodes: codes.filter(({ isOwn }) => isOwn).map((code) => resolveCode(code, common)),
+      codesOnOtherShards: new Set(others.map(({ entry }) => entry.service_code)),
+      codeFiles,
+      problems: [
+        ...reportMissingSettings(settings, codes),
+        ...(typeof common.secret === 'object' ? [common.secret] : []),
+        ...[...problemsByList.values()].flat(),
+      ],
+    };
   }
 }
 
-interface ResolvedLists extends ResolvedCodes {
-  readonly problemsByList: ReadonlyMap<CodeList, readonly Problem[]>;
-}
-
-async function resolveLists(
-  settings: MergedSettings,
-  files: readonly CodeFile[],
-  { readFile, shard }: ResolutionOptions,
-): Promise<ResolvedLists> {
-  const lists = [...readCodesSetting(settings), ...files];
-  const names = lists.flatMap(({ codes }) => codes.map(({ service_code }) => service_code));
-  const own = await ownCodes(names, shard);
-  const defaultSecret = await readDefaultSecret(settings, readFile);
-  const listed = await Promise.all(
-    lists.flatMap((list) =>
-      list.codes.map(async (code, index): Promise<ListedCode> => {
-        const entry = { code, index, list, isOwn: own.has(code.service_code) };
-        return { ...entry, secret: (await readOwnSecret(entry, readFile)) ?? defaultSecret };
-      }),
-    ),
-  );
-  const common = readCommonSettings(settings);
-  const firsts = findFirsts(listed);
-  const problemsByList = new Map<CodeList, Problem[]>(lists.map((list) => [list, []]));
-  const withSecrets = new Map<CodeList, ServiceCodeEntry[]>(lists.map((list) => [list, []]));
-  for (const entry of listed) {
-    const { code, list, index, secret } = entry;
-    withSecrets.get(list)?.push(includeSecret(entry));
-    const problems = problemsByList.get(list);
-    if (typeof secret === 'object' && secret !== defaultSecret) problems?.push(secret);
-    // Located only on failure: finding a location parses the file again.
-    for (const [path, message] of findMistakes(entry, firsts.get(code.service_code), common))
-      problems?.push({ location: list.locate([index, ...path]), message });
-  }
-  return {
-    serviceCodes: listed.flatMap(({ code, isOwn, secret }) =>
-      isOwn ? resolveCode(code, typeof secret === 'string' ? secret : '', common) : [],
-    ),
-    codesOnOtherShards: new Set(names.filter((name) => !own.has(name))),
-    codeFiles: files.map((file) => ({ ...file, codesWithSecrets: withSecrets.get(file) ?? [] })),
-    problems: [
-      ...reportMissingSettings(settings, listed),
-      ...(typeof defaultSecret === 'object' ? [defaultSecret] : []),
-    ],
-    problemsByList,
-  };
-}
-
-/** The entry with the text of its secret file, if this shard has read one. */
-function includeSecret({ code, isOwn, secret }: ListedCode): ServiceCodeEntry {
-  const hasFile = isOwn && code.secret_file !== undefined && typeof secret === 'string';
-  return hasFile ? { ...code, secret, secret_file: undefined } : code;
-}
-
-interface ListedCode {
-  readonly code: ServiceCodeEntry;
-  readonly index: number;
-  readonly list: CodeList;
-  /** Whether this shard polls it. */
-  readonly isOwn: boolean;
-  readonly secret: Secret;
-}
-
-function readCodesSetting({ get, origin }: MergedSettings): readonly CodeList[] {
-  const codes = get('service_codes');
+/** The codes of the setting, as a list that is empty without them. */
+async function readCodesSetting(
+  { get, origin }: MergedSettings,
+  access: CodeFileAccess,
+): Promise<readonly CodeList[]> {
   const entry = origin('service_codes');
-  if (codes === undefined || entry === undefined) return [];
-  return [{ codes, folder: entry.folder, locate: entry.locate, isInEffect: true }];
+  if (entry === undefined) return [];
+  const codes = await listCodes(get('service_codes') ?? [], entry, access);
+  return [{ codes, locate: entry.locate, isInEffect: true }];
 }
 
 /** Reports what every code needs and none has. An empty configuration gets all errors together. */
@@ -144,7 +83,7 @@ function reportMissingSettings(
     problems.push({ location: path, message: expectedFound(expected, 'none', remedy) });
   // An empty list of codes is a mistake unless files may add some.
   const isEmpty = listed.length === 0 && get('service_code_files') === undefined;
-  if (get('upstream.base_url') === undefined && (isEmpty || listed.some(({ code }) => !code.base_url)))
+  if (get('upstream.base_url') === undefined && (isEmpty || listed.some(({ entry }) => !entry.base_url)))
     report('upstream.base_url', 'the URL of the service');
   if (!isEmpty) return problems;
   if (get('secret') === undefined && get('secret_file') === undefined)
@@ -163,41 +102,70 @@ function reportMissingSettings(
   return problems;
 }
 
+/** Finds the mistakes of codes whose values are each valid, by their list. */
+function findProblems(
+  lists: readonly CodeList[],
+  common: CommonSettings,
+): ReadonlyMap<CodeList, readonly Problem[]> {
+  const firsts = findFirsts(lists);
+  const problemsByList = new Map<CodeList, readonly Problem[]>();
+  for (const list of lists) {
+    const problems = list.codes.flatMap((code, index) => {
+      const first = firsts.get(code.entry.service_code);
+      const other = first?.code === code ? undefined : first?.locate();
+      const mistakes = [...findMistakes(code, other, common)].map(([path, message]) => ({
+        location: list.locate([index, ...path]),
+        message,
+      }));
+      return typeof code.secret === 'object' ? [code.secret, ...mistakes] : mistakes;
+    });
+    if (problems.length > 0) problemsByList.set(list, problems);
+  }
+  return problemsByList;
+}
+
+interface FirstCode {
+  readonly code: ListedCode;
+  readonly locate: () => string;
+}
+
 /** The first entry of each code: those in effect come before those of new and changed files. */
-function findFirsts(listed: readonly ListedCode[]): ReadonlyMap<string, ListedCode> {
-  const firsts = new Map<string, ListedCode>();
-  for (const isInEffect of [true, false]) {
-    for (const entry of listed) {
-      const { service_code: name } = entry.code;
-      if (entry.list.isInEffect === isInEffect && !firsts.has(name)) firsts.set(name, entry);
+function findFirsts(lists: readonly CodeList[]): ReadonlyMap<string, FirstCode> {
+  const firsts = new Map<string, FirstCode>();
+  const inEffect = lists.filter((list) => list.isInEffect);
+  for (const { codes, locate } of new Set([...inEffect, ...lists])) {
+    for (const [index, code] of codes.entries()) {
+      const name = code.entry.service_code;
+      if (!firsts.has(name)) firsts.set(name, { code, locate: () => locate([index]) });
     }
   }
   return firsts;
 }
 
-/** Finds the mistakes of a code whose values are each valid: their path in the entry, and the message. */
+/**
+ * Finds the mistakes of a code: their path in the entry, and the message.
+ *
+ * @param other - where the same code is listed before
+ */
 function* findMistakes(
-  entry: ListedCode,
-  first: ListedCode | undefined,
+  { entry, secret }: ListedCode,
+  other: string | undefined,
   common: CommonSettings,
 ): Generator<readonly [path: ValuePath, message: string]> {
-  const { code, secret } = entry;
-  const name = formatValue(code.service_code);
-  if (first !== undefined && first !== entry) {
-    const found = `${name} again, which is also at ${first.list.locate([first.index])}`;
-    yield [[], expectedFound('each service code once', found)];
-  }
-  if (secret === undefined) {
+  const name = formatValue(entry.service_code);
+  if (other !== undefined)
+    yield [[], expectedFound('each service code once', `${name} again, which is also at ${other}`)];
+  if (secret === undefined && common.secret === undefined) {
     const remedy =
       "set the code's secret or secret_file, or XVS_SECRET or XVS_SECRET_FILE for all codes without their own";
     yield [[], expectedFound(`a secret for service code ${name}`, 'none', remedy)];
   }
-  const { staleAfterMs, intervalMs } = resolveTimes(code, common);
-  const own = code.stale_after === undefined ? 'interval' : 'stale_after';
-  if (code[own] !== undefined && staleAfterMs < intervalMs)
+  const { staleAfterMs, intervalMs } = resolveTimes(entry, common);
+  const own = entry.stale_after === undefined ? 'interval' : 'stale_after';
+  if (entry[own] !== undefined && staleAfterMs < intervalMs)
     yield [[own], describeShortStaleAfter(staleAfterMs, intervalMs)];
   // Names can only be found where the exporter knows them.
-  const { expect, task_name = common.taskName } = code;
+  const { expect, task_name = common.taskName } = entry;
   if (expect !== undefined && expect.names.length > 0 && task_name === undefined) {
     const remedy = "set tasks.name, or the code's task_name, to the source of names";
     const expected = 'a source of names of tasks, because names are expected';
@@ -206,11 +174,13 @@ function* findMistakes(
 }
 
 /** Settings of codes without their own; read once, because there may be thousands of codes. */
-type CommonSettings = ReturnType<typeof readCommonSettings>;
+type CommonSettings = Awaited<ReturnType<typeof readCommonSettings>>;
 
-function readCommonSettings({ get }: MergedSettings) {
+async function readCommonSettings(settings: MergedSettings, readFile: ReadFile) {
+  const { get } = settings;
   return {
-    baseUrl: get('upstream.base_url'),
+    secret: await readDefaultSecret(settings, readFile),
+    baseUrl: get('upstream.base_url') ?? '',
     timeoutMs: get('upstream.timeout'),
     stallAfterMs: get('poll.stall_after'),
     intervalMs: get('poll.interval'),
@@ -219,60 +189,40 @@ function readCommonSettings({ get }: MergedSettings) {
   };
 }
 
-function resolveCode(code: ServiceCodeEntry, secret: string, common: CommonSettings): ServiceCodeSettings {
-  const taskName = code.task_name ?? common.taskName;
+async function readDefaultSecret({ get, file, locate }: MergedSettings, readFile: ReadFile): Promise<Secret> {
+  const secret = get('secret');
+  const secretFile = file('secret_file');
+  if (secretFile === undefined) return secret;
+  if (secret !== undefined) return rejectBothSecrets(secretFile.location, locate('secret'));
+  return await readSecret(readFile, secretFile);
+}
+
+function resolveCode({ entry, secret: own }: ListedCode, common: CommonSettings): ServiceCodeSettings {
+  const secret = own ?? common.secret;
+  const taskName = entry.task_name ?? common.taskName;
   return {
-    serviceCode: code.service_code,
-    baseUrl: code.base_url ?? common.baseUrl ?? '',
-    secret,
-    stallAfterMs: code.stall_after ?? common.stallAfterMs,
-    labels: code.labels ?? NO_STATIC_LABELS,
-    ...resolveTimes(code, common),
+    serviceCode: entry.service_code,
+    baseUrl: entry.base_url ?? common.baseUrl,
+    // A missing or unreadable secret is a problem, which ends the loading.
+    secret: typeof secret === 'string' ? secret : '',
+    stallAfterMs: entry.stall_after ?? common.stallAfterMs,
+    labels: entry.labels ?? NO_STATIC_LABELS,
+    ...resolveTimes(entry, common),
     ...(taskName !== undefined && { taskName }),
-    ...(code.expect !== undefined && { expectation: code.expect }),
+    ...(entry.expect !== undefined && { expectation: entry.expect }),
   };
 }
 
 function resolveTimes(
-  code: ServiceCodeEntry,
+  entry: ServiceCodeEntry,
   common: CommonSettings,
 ): Pick<ServiceCodeSettings, 'intervalMs' | 'timeoutMs' | 'staleAfterMs'> {
-  const intervalMs = code.interval ?? common.intervalMs;
-  const timeoutMs = code.timeout ?? common.timeoutMs;
+  const intervalMs = entry.interval ?? common.intervalMs;
+  const timeoutMs = entry.timeout ?? common.timeoutMs;
   // A slow but successful poll must not let the gauges of the previous one disappear.
   const defaultStaleAfterMs = Math.max(3 * intervalMs, intervalMs + 2 * timeoutMs);
-  const staleAfterMs = code.stale_after ?? common.staleAfterMs ?? defaultStaleAfterMs;
+  const staleAfterMs = entry.stale_after ?? common.staleAfterMs ?? defaultStaleAfterMs;
   return { intervalMs, timeoutMs, staleAfterMs };
-}
-
-async function readDefaultSecret(
-  { get, origin, locate }: MergedSettings,
-  readFile: ReadFile,
-): Promise<Secret> {
-  const secret = get('secret');
-  const path = get('secret_file');
-  if (path === undefined) return secret;
-  const location = locate('secret_file');
-  if (secret !== undefined) return rejectBothSecrets(location, locate('secret'));
-  return await readSecret(readFile, { path, location, folder: origin('secret_file')?.folder });
-}
-
-async function readOwnSecret(
-  { code, index, list, isOwn }: Omit<ListedCode, 'secret'>,
-  readFile: ReadFile,
-): Promise<Secret> {
-  const path = code.secret_file;
-  if (path === undefined) return code.secret;
-  const locate = () => list.locate([index, 'secret_file']);
-  if (code.secret !== undefined) return rejectBothSecrets(locate(), list.locate([index, 'secret']));
-  if (!isOwn) return '';
-  const secret = await readSecret(readFile, { path, location: '', folder: list.folder });
-  return typeof secret === 'string' ? secret : { ...secret, location: locate() };
-}
-
-function rejectBothSecrets(location: string, other: string): Problem {
-  const found = `both; the secret is at ${other}`;
-  return { location, message: expectedFound('either a secret or a secret file', found) };
 }
 
 /** Metrics that expire before the next poll would come and go. */

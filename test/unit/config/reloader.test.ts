@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { LoadedConfiguration } from '../../../src/config/configuration-source.ts';
 import { ConfigError } from '../../../src/config/config-error.ts';
-import type { AppliedCodeFile } from '../../../src/config/service-codes/code-files.ts';
+import type { CodeFile } from '../../../src/config/service-codes/code-files.ts';
 import { Reloader, type AppliedCodes } from '../../../src/config/reloader.ts';
 import { deferred } from '../../support/deferred.ts';
 import { createRecordingLogger } from '../../support/recording-logger.ts';
@@ -82,9 +82,9 @@ test('a valid configuration is applied and logged', async () => {
 
 test('a bad file of service codes is a failure that names it, and all else is applied', async () => {
   const { reloader, calls, loads, lines } = createReloader();
-  const [good, bad] = ['good.yml', 'bad.yml'].map((name): AppliedCodeFile => {
+  const [good, bad] = ['good.yml', 'bad.yml'].map((name): CodeFile => {
     const problems = name === 'bad.yml' ? INVALID.problems : [];
-    const empty = { codes: [], codesWithSecrets: [], folder: undefined, text: undefined };
+    const empty = { codes: [], text: undefined };
     return { ...empty, name, path: name, pattern: name, problems, isInEffect: true, locate: () => name };
   });
   assert.ok(good && bad);
