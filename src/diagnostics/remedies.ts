@@ -32,12 +32,6 @@ export const STALE_LISTING_REMEDY =
 export const NO_TRAFFIC_REMEDY =
   'Check the sources of the tasks and their network. If the service updates byte counts less often than poll.interval, raise it.';
 
-/** A likely cause of a failure, recognized by its symptoms. */
-interface Diagnosis {
-  readonly isMatch: (symptoms: Symptoms) => boolean;
-  readonly remedy: string | ((symptoms: Symptoms) => string);
-}
-
 const NOT_TLS_CODES: readonly string[] = [
   'ERR_SSL_WRONG_VERSION_NUMBER',
   'ERR_SSL_PACKET_LENGTH_TOO_LONG',
@@ -51,186 +45,90 @@ const QUOTED = /^(["']).*\1$/;
 /** The interface does not specify the tolerance of the service; below this offset the clock is not a likely cause. */
 const CLOCK_TOLERANCE_MS = 30_000;
 
-/** The causes by stage of the poll (connection, response, authentication), the likeliest of a stage first. */
-const DIAGNOSES: Readonly<Record<string, Diagnosis>> = {
-  httpsToPlainHttpPort: {
-    isMatch: ({ failure }) => failure?.reason === 'tls' && NOT_TLS_CODES.includes(failure.code ?? ''),
-    remedy: (symptoms) =>
-      `The server at ${hostOf(symptoms)} does not speak TLS. If it is the service, use http:// in upstream.base_url.`,
-  },
-  plainHttpToHttpsPort: {
-    isMatch: isTlsPossiblyExpected,
-    remedy: (symptoms) =>
-      `The server at ${hostOf(symptoms)} may expect TLS. If it does, use https:// in upstream.base_url.`,
-  },
-  untrustedCertificate: {
-    isMatch: ({ failure }) => UNTRUSTED_CERTIFICATE_CODE.test(failure?.code ?? ''),
-    remedy:
-      'The certificate was issued by an untrusted authority. Set upstream.ca_file to a PEM file with the certificate of that authority.',
-  },
-  certificateNotValidNow: {
-    isMatch: ({ failure }) => INVALID_DATE_CODE.test(failure?.code ?? ''),
-    remedy: 'The certificate is expired or not yet valid. Renew it, or correct the clock of this machine.',
-  },
-  certificateHostMismatch: {
-    isMatch: ({ failure }) => failure?.code === 'ERR_TLS_CERT_ALTNAME_INVALID',
-    remedy: (symptoms) =>
-      `The certificate was not issued for ${hostOf(symptoms)}. Use a host name of the certificate in upstream.base_url.`,
-  },
-  resources: {
-    isMatch: ({ failure }) => failure?.reason === 'resources',
-    remedy: REMEDY_BY_REASON.resources,
-  },
-  unresolvedHostName: {
-    isMatch: ({ failure }) => failure?.reason === 'dns',
-    remedy: ({ baseUrl }) =>
-      `This machine cannot resolve the name ${new URL(baseUrl).hostname}. Check its spelling in upstream.base_url, and the DNS servers of this machine.`,
-  },
-  connectionRefused: {
-    isMatch: ({ failure, connection }) => failure?.code === 'ECONNREFUSED' && connection?.proxy === undefined,
-    remedy: (symptoms) =>
-      `Nothing listens at ${hostOf(symptoms)}. Check the host and port in upstream.base_url, and that the service is running.${symptoms.connection === undefined ? ' If the environment sets a proxy, check that, too.' : ''}`,
-  },
-  connectTimeout: {
-    isMatch: ({ failure, times }) =>
-      failure?.reason === 'timeout' && times !== undefined && times.connectedMs === undefined,
-    remedy: 'The connection timed out. Check the firewalls and routes between this machine and the service.',
-  },
-  headersTimeout: {
-    isMatch: ({ failure, times, response }) =>
-      failure?.reason === 'timeout' && times?.connectedMs !== undefined && response === undefined,
-    remedy:
-      'The service accepted the connection but did not respond in time. Check its load, or raise upstream.timeout.',
-  },
-  bodyTimeout: {
-    isMatch: ({ failure, response }) => failure?.reason === 'timeout' && response !== undefined,
-    remedy: 'The response started but did not end in time. If listings are large, raise upstream.timeout.',
-  },
-  proxyInUse: {
-    isMatch: ({ failure, connection }) => failure !== undefined && connection?.proxy !== undefined,
-    remedy: ({ baseUrl, connection }) =>
-      `The request went through the proxy ${connection?.proxy ?? ''}, set by http_proxy or https_proxy in the environment. To connect directly, add ${new URL(baseUrl).hostname} to no_proxy.`,
-  },
-  duplicateApiPath: {
-    isMatch: ({ baseUrl, failure, response }) =>
-      failure !== undefined && response !== undefined && API_PATH.test(pathOf(baseUrl)),
-    remedy: ({ baseUrl }) =>
-      `upstream.base_url contains a part of the API path: "${pathOf(baseUrl)}". Remove everything from /api on; the exporter adds ${TASK_LIST_PATH}.`,
-  },
-  notFound: {
-    isMatch: ({ baseUrl, response }) => response?.status === 404 && !API_PATH.test(pathOf(baseUrl)),
-    remedy:
-      'The server has no task_list at this address. Set upstream.base_url to the service, with the path prefix of its gateway if it has one.',
-  },
-  redirectResponse: {
-    isMatch: ({ response }) => response !== undefined && response.status >= 300 && response.status <= 399,
-    remedy: ({ baseUrl, response }) => {
-      const target = response?.redirectOrigin;
-      const advice =
-        target === undefined || target === new URL(baseUrl).origin
-          ? ''
-          : ` If ${target} is the service, use it in upstream.base_url.`;
-      return `The response is a redirect. The exporter does not follow it, because the signature is not valid for another address.${advice}`;
-    },
-  },
-  htmlResponse: {
-    isMatch: ({ body, response }) => body?.start === 'markup' || response?.mediaType === 'text/html',
-    remedy:
-      'The response is a web page, for example of a login, a load balancer or another site. Check which server listens at upstream.base_url.',
-  },
-  emptyResponse: {
-    isMatch: ({ response, body, failure }) =>
-      failure?.reason === 'not_json' &&
-      response !== undefined &&
-      body?.bytes === 0 &&
-      body.compressedBytes === 0,
-    remedy:
-      'The response has no body. Check the proxies and load balancers in front of the service: one of them may have dropped it.',
-  },
-  proxyAuthenticationRequired: {
-    isMatch: ({ response }) => response?.status === 407,
-    remedy:
-      'The proxy requires a user name and a password. Set them in the environment: http_proxy=http://user:password@host:port.',
-  },
-  rateLimited: {
-    isMatch: ({ response }) => response?.status === 429,
-    remedy:
-      'The service requests fewer polls. Raise poll.interval, and check whether another exporter polls the same service codes.',
-  },
-  pauseRequested: {
-    isMatch: ({ response }) => isPauseRequested(response),
-    remedy:
-      'The service is overloaded or under maintenance, and asked for a pause. The exporter polls again after it. If this repeats, raise poll.interval, and check whether another exporter polls the same service codes.',
-  },
-  serverError: {
-    isMatch: ({ response }) =>
-      response !== undefined && response.status >= 500 && !isPauseRequested(response),
-    remedy:
-      'The service or a load balancer in front of it failed (HTTP 5xx). No setting of the exporter fixes this.',
-  },
-  invalidRecords: {
-    isMatch: ({ listing, failure }) => failure === undefined && listing !== undefined && listing.invalid > 0,
-    remedy:
-      'Invalid entries are left out of all sums; xvs_exporter_invalid_records_total counts them. Report them to the operator of the service.',
-  },
-  clockOffset: {
-    isMatch: ({ clock }) => minClockOffsetMs(clock) > CLOCK_TOLERANCE_MS,
-    remedy: ({ clock }) =>
-      `The clocks of this machine and of the service differ by at least ${Math.round(minClockOffsetMs(clock) / 1000)} s, and signatures are valid for a short time only. Synchronize the clock (NTP).`,
-  },
-  quotedSecret: {
-    isMatch: (symptoms) => isRejected(symptoms) && symptoms.secret.isQuoted,
-    remedy:
-      'The secret includes quotes. Remove them unless they are part of the secret; docker --env-file does not strip quotes.',
-  },
-  quotedServiceCode: {
-    isMatch: (symptoms) => isRejected(symptoms) && QUOTED.test(symptoms.serviceCode),
-    remedy: 'The service code includes quotes. Remove them; docker --env-file does not strip quotes.',
-  },
-  malformedServiceCode: {
-    isMatch: (symptoms) => isRejected(symptoms) && /\p{Cf}/u.test(symptoms.serviceCode),
-    remedy: 'The service code has invisible characters. Type it again.',
-  },
-  rejectedCredentials: {
-    isMatch: isRejected,
-    remedy: ({ failure, response, ret, clock }) => {
-      const code =
-        failure?.reason === 'api_error' ? `ret ${ret ?? 'unknown'}` : `HTTP status ${response?.status ?? ''}`;
-      const isClockGood = clock !== undefined && minClockOffsetMs(clock) <= CLOCK_TOLERANCE_MS;
-      return `The service rejected the request with ${code}. Most likely the secret does not belong to this service code, or the service does not have the code.${isClockGood ? ' The clocks agree.' : ''} If both are right, compare the string to sign with the one that the service signs (signing.template), or let once --try-signing find its scheme.`;
-    },
-  },
-};
-
 /** The remedies for the causes that the symptoms match, the likeliest first; for a failure, at least one. */
 export function findRemedies(symptoms: Symptoms): readonly string[] {
-  const remedies = Object.values(DIAGNOSES)
-    .filter(({ isMatch }) => isMatch(symptoms))
-    .map(({ remedy }) => (typeof remedy === 'string' ? remedy : remedy(symptoms)));
+  const remedies = [...diagnoseExchange(symptoms), ...diagnoseRejection(symptoms)];
   return remedies.length > 0 || symptoms.failure === undefined
     ? remedies
     : [REMEDY_BY_REASON[symptoms.failure.reason]];
 }
 
-function hostOf({ baseUrl }: Symptoms): string {
-  return new URL(baseUrl).host;
-}
-
-function pathOf(url: string): string {
-  return new URL(url).pathname.replace(/\/+$/, '');
-}
-
-/** A server that expects TLS closes the connection, sends a TLS alert, or answers 400 in plain text. */
-function isTlsPossiblyExpected({ baseUrl, failure, response }: Symptoms): boolean {
-  const isBroken = response === undefined && (failure?.reason === 'reset' || failure?.reason === 'not_json');
-  return !baseUrl.startsWith('https:') && (isBroken || response?.status === 400);
-}
-
-function isPauseRequested(response: Symptoms['response']): boolean {
-  return response?.status === 503 && response.hasRetryAfter;
+/** Recognizes causes by stage of the poll (connection, response), the likeliest of a stage first. */
+function* diagnoseExchange(symptoms: Symptoms): Generator<string> {
+  const { baseUrl, failure, connection, times, response, body, listing, clock } = symptoms;
+  const { host, hostname, origin, pathname } = new URL(baseUrl);
+  const path = pathname.replace(/\/+$/, '');
+  const { reason, code = '' } = failure ?? {};
+  const status = response?.status ?? 0;
+  if (reason === 'tls' && NOT_TLS_CODES.includes(code))
+    yield `The server at ${host} does not speak TLS. If it is the service, use http:// in upstream.base_url.`;
+  // A server that expects TLS closes the connection, sends a TLS alert, or answers 400 in plain text.
+  const isBroken = response === undefined && (reason === 'reset' || reason === 'not_json');
+  if (!baseUrl.startsWith('https:') && (isBroken || status === 400))
+    yield `The server at ${host} may expect TLS. If it does, use https:// in upstream.base_url.`;
+  if (UNTRUSTED_CERTIFICATE_CODE.test(code))
+    yield 'The certificate was issued by an untrusted authority. Set upstream.ca_file to a PEM file with the certificate of that authority.';
+  if (INVALID_DATE_CODE.test(code))
+    yield 'The certificate is expired or not yet valid. Renew it, or correct the clock of this machine.';
+  if (code === 'ERR_TLS_CERT_ALTNAME_INVALID')
+    yield `The certificate was not issued for ${host}. Use a host name of the certificate in upstream.base_url.`;
+  if (reason === 'resources') yield REMEDY_BY_REASON.resources;
+  if (reason === 'dns')
+    yield `This machine cannot resolve the name ${hostname}. Check its spelling in upstream.base_url, and the DNS servers of this machine.`;
+  if (code === 'ECONNREFUSED' && connection?.proxy === undefined)
+    yield `Nothing listens at ${host}. Check the host and port in upstream.base_url, and that the service is running.${connection === undefined ? ' If the environment sets a proxy, check that, too.' : ''}`;
+  if (reason === 'timeout' && response !== undefined)
+    yield 'The response started but did not end in time. If listings are large, raise upstream.timeout.';
+  else if (reason === 'timeout' && times !== undefined)
+    yield times.connectedMs === undefined
+      ? 'The connection timed out. Check the firewalls and routes between this machine and the service.'
+      : 'The service accepted the connection but did not respond in time. Check its load, or raise upstream.timeout.';
+  if (failure !== undefined && connection?.proxy !== undefined)
+    yield `The request went through the proxy ${connection.proxy}, set by http_proxy or https_proxy in the environment. To connect directly, add ${hostname} to no_proxy.`;
+  const hasApiPath = API_PATH.test(path);
+  if (failure !== undefined && response !== undefined && hasApiPath)
+    yield `upstream.base_url contains a part of the API path: "${path}". Remove everything from /api on; the exporter adds ${TASK_LIST_PATH}.`;
+  if (status === 404 && !hasApiPath)
+    yield 'The server has no task_list at this address. Set upstream.base_url to the service, with the path prefix of its gateway if it has one.';
+  if (status >= 300 && status <= 399) {
+    const target = response?.redirectOrigin ?? origin;
+    const advice = target === origin ? '' : ` If ${target} is the service, use it in upstream.base_url.`;
+    yield `The response is a redirect. The exporter does not follow it, because the signature is not valid for another address.${advice}`;
+  }
+  if (body?.start === 'markup' || response?.mediaType === 'text/html')
+    yield 'The response is a web page, for example of a login, a load balancer or another site. Check which server listens at upstream.base_url.';
+  if (reason === 'not_json' && response !== undefined && body?.bytes === 0 && body.compressedBytes === 0)
+    yield 'The response has no body. Check the proxies and load balancers in front of the service: one of them may have dropped it.';
+  if (status === 407)
+    yield 'The proxy requires a user name and a password. Set them in the environment: http_proxy=http://user:password@host:port.';
+  if (status === 429)
+    yield 'The service requests fewer polls. Raise poll.interval, and check whether another exporter polls the same service codes.';
+  if (status === 503 && response?.hasRetryAfter === true)
+    yield 'The service is overloaded or under maintenance, and asked for a pause. The exporter polls again after it. If this repeats, raise poll.interval, and check whether another exporter polls the same service codes.';
+  else if (status >= 500)
+    yield 'The service or a load balancer in front of it failed (HTTP 5xx). No setting of the exporter fixes this.';
+  if (failure === undefined && listing !== undefined && listing.invalid > 0)
+    yield 'Invalid entries are left out of all sums; xvs_exporter_invalid_records_total counts them. Report them to the operator of the service.';
+  const offsetMs = minClockOffsetMs(clock);
+  if (offsetMs > CLOCK_TOLERANCE_MS)
+    yield `The clocks of this machine and of the service differ by at least ${Math.round(offsetMs / 1000)} s, and signatures are valid for a short time only. Synchronize the clock (NTP).`;
 }
 
 /** Whether the service understood the request and rejected it. */
 export function isRejected({ failure, response }: Pick<Symptoms, 'failure' | 'response'>): boolean {
   return failure?.reason === 'api_error' || response?.status === 401 || response?.status === 403;
+}
+
+function* diagnoseRejection(symptoms: Symptoms): Generator<string> {
+  const { serviceCode, secret, failure, response, ret, clock } = symptoms;
+  if (!isRejected(symptoms)) return;
+  if (secret.isQuoted)
+    yield 'The secret includes quotes. Remove them unless they are part of the secret; docker --env-file does not strip quotes.';
+  if (QUOTED.test(serviceCode))
+    yield 'The service code includes quotes. Remove them; docker --env-file does not strip quotes.';
+  if (/\p{Cf}/u.test(serviceCode)) yield 'The service code has invisible characters. Type it again.';
+  const code =
+    failure?.reason === 'api_error' ? `ret ${ret ?? 'unknown'}` : `HTTP status ${response?.status ?? ''}`;
+  const isClockGood = clock !== undefined && minClockOffsetMs(clock) <= CLOCK_TOLERANCE_MS;
+  yield `The service rejected the request with ${code}. Most likely the secret does not belong to this service code, or the service does not have the code.${isClockGood ? ' The clocks agree.' : ''} If both are right, compare the string to sign with the one that the service signs (signing.template), or let once --try-signing find its scheme.`;
 }
