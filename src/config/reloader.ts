@@ -15,13 +15,10 @@ export interface ReloadOutcome {
 }
 
 /** The service codes of a reload, by what happened to them. */
-export interface AppliedCodes {
-  readonly added: readonly unknown[];
-  readonly changed: readonly unknown[];
-  readonly kept: readonly unknown[];
+export interface AppliedCodes extends Readonly<
+  Record<'added' | 'changed' | 'kept' | 'relabelled' | 'expectationChanged', readonly unknown[]>
+> {
   readonly removed: readonly { readonly target: { readonly serviceCode: string } }[];
-  readonly relabelled: readonly unknown[];
-  readonly expectationChanged: readonly unknown[];
 }
 
 export interface ReloaderOptions {

@@ -2,7 +2,7 @@ import convict from 'convict';
 import type { Problem } from './config-error.ts';
 import { expectedFound, findNearest, throwIfAny } from './config-error.ts';
 import type { FileReference } from './files.ts';
-import type { Setting, SettingPath, SettingValue } from './settings.ts';
+import type { SettingPath, SettingValue } from './settings.ts';
 import { listSettings, SETTINGS, toEnvironmentName, toFlagName } from './settings.ts';
 import { toProblems, type ValuePath } from './validation.ts';
 
@@ -20,10 +20,11 @@ export interface SourceEntry {
 export type Flags = ReadonlyMap<SettingPath, unknown>;
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Locates a value given as text; for lists, with the number of the entry. */
-function createTextLocator(source: string) {
-  return ([index]: ValuePath = []) =>
+/** A setting that one source gives as text. The location of an entry of a list has its number. */
+function createTextEntry(path: SettingPath, raw: unknown, source: string): SourceEntry {
+  const locate: SourceEntry['locate'] = ([index] = []) =>
     index === undefined ? source : `${source}, entry ${Number(index) + 1}`;
+  return { path, raw, locate };
 }
 
 /**
@@ -34,8 +35,13 @@ export function readEnvironmentEntries(environment: Environment): readonly Sourc
     const name = toEnvironmentName(path);
     const raw = environment[name];
     const isSet = raw !== undefined && raw !== '';
-    return isSet ? [{ path, raw, locate: createTextLocator(`environment variable ${name}`) }] : [];
+    return isSet ? [createTextEntry(path, raw, `environment variable ${name}`)] : [];
   });
+}
+
+/** Reads settings from the command line. */
+export function readFlagEntries(flags: Flags): readonly SourceEntry[] {
+  return [...flags].map(([path, raw]) => createTextEntry(path, raw, `flag ${toFlagName(path)}`));
 }
 
 /** Variables that Kubernetes sets for each Service: `XVS_EXPORTER_SERVICE_HOST`, `XVS_EXPORTER_PORT_20928_TCP_ADDR`. */
@@ -71,21 +77,10 @@ export function formatUnknownVariables(variables: readonly UnknownVariable[]): s
     .join('');
 }
 
-/** Reads settings from the command line. */
-export function readFlagEntries(flags: Flags): readonly SourceEntry[] {
-  return [...flags].map(([path, raw]) => ({
-    path,
-    raw,
-    locate: createTextLocator(`flag ${toFlagName(path)}`),
-  }));
-}
-
 /** All settings: each from the last source that gives it, else its default. */
 export interface MergedSettings {
   /** The parsed value. */
   get<P extends SettingPath>(this: void, path: P): SettingValue<P>;
-  /** The value as it was written, or the default. */
-  raw(this: void, path: SettingPath): unknown;
   /** The file or folder that the setting names; undefined if it is not set. */
   file(this: void, path: SettingPath): FileReference | undefined;
   /** The entry that gave the value; undefined for a default. */
@@ -118,17 +113,12 @@ export function mergeEntries(
   }
   throwIfAny(problems);
   const origins = new Map(entries.map((entry) => [entry.path, entry]));
-  const defaults: Readonly<Record<SettingPath, Setting>> = SETTINGS;
   const locate: MergedSettings['locate'] = (path, inner) => origins.get(path)?.locate(inner) ?? path;
   return {
     get: (path) => {
       const value: unknown = config.get(toConvictKey(path));
       if (!isValueOf(path, value)) throw new TypeError(`Expected a value of ${path}`);
       return value;
-    },
-    raw: (path) => {
-      const origin = origins.get(path);
-      return origin === undefined ? defaults[path].default : origin.raw;
     },
     file: (path) => {
       const value: unknown = config.get(toConvictKey(path));

@@ -49,10 +49,11 @@ function formatSettings(settings: MergedSettings): readonly string[] {
   return groups.flatMap(({ title, settings: { length } }) => ['', `${title}:`, ...lines.splice(0, length)]);
 }
 
-function formatSettingValue(path: SettingPath, { isSecret }: Setting, settings: MergedSettings): string {
-  const raw = settings.raw(path);
+function formatSettingValue(path: SettingPath, setting: Setting, settings: MergedSettings): string {
+  const origin = settings.origin(path);
+  const raw = origin === undefined ? setting.default : origin.raw;
   if (raw === undefined) return '–';
-  if (isSecret === true) return maskSecret(formatPart(raw));
+  if (setting.isSecret === true) return maskSecret(formatPart(raw));
   // The list may contain secrets.
   if (path === 'service_codes') return `${settings.get('service_codes')?.length ?? 0}, listed below`;
   const parts: readonly unknown[] = Array.isArray(raw) ? raw : [raw];

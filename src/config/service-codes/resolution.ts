@@ -54,7 +54,7 @@ export async function resolveCodes(
       codesOnOtherShards: new Set(others.map(({ entry }) => entry.service_code)),
       codeFiles,
       problems: [
-        ...reportMissingSettings(settings, codes),
+        ...findMissingSettings(settings, codes),
         ...(typeof common.secret === 'object' ? [common.secret] : []),
         ...[...problemsByList.values()].flat(),
       ],
@@ -74,46 +74,45 @@ async function readCodesSetting(
 }
 
 /** Reports what every code needs and none has. An empty configuration gets all errors together. */
-function reportMissingSettings(
+function* findMissingSettings(
   { get, origin, locate }: MergedSettings,
   listed: readonly ListedCode[],
-): readonly Problem[] {
-  const problems: Problem[] = [];
-  const report = (path: SettingPath, expected: string, remedy = formatHowToSet(path)) =>
-    problems.push({ location: path, message: expectedFound(expected, 'none', remedy) });
+): Generator<Problem> {
+  const describeMissing = (path: SettingPath, expected: string, remedy = formatHowToSet(path)) => ({
+    location: path,
+    message: expectedFound(expected, 'none', remedy),
+  });
   // An empty list of codes is a mistake unless files may add some.
   const isEmpty = listed.length === 0 && get('service_code_files') === undefined;
   if (get('upstream.base_url') === undefined && (isEmpty || listed.some(({ entry }) => !entry.base_url)))
-    report('upstream.base_url', 'the URL of the service');
-  if (!isEmpty) return problems;
-  if (get('secret') === undefined && get('secret_file') === undefined)
-    report(
-      'secret',
-      'the shared secret',
-      'set secret or secret_file in the file, XVS_SECRET or XVS_SECRET_FILE',
-    );
+    yield describeMissing('upstream.base_url', 'the URL of the service');
+  if (!isEmpty) return;
+  if (get('secret') === undefined && get('secret_file') === undefined) {
+    const remedy = 'set secret or secret_file in the file, XVS_SECRET or XVS_SECRET_FILE';
+    yield describeMissing('secret', 'the shared secret', remedy);
+  }
   const expected = 'at least one service code';
-  if (origin('service_codes') === undefined) report('service_codes', expected);
-  else
-    problems.push({
-      location: locate('service_codes'),
-      message: expectedFound(expected, describeKind([])),
-    });
-  return problems;
+  if (origin('service_codes') === undefined) yield describeMissing('service_codes', expected);
+  else yield { location: locate('service_codes'), message: expectedFound(expected, describeKind([])) };
 }
 
-/** Finds the mistakes of codes whose values are each valid, by their list. */
+/**
+ * Finds the mistakes of codes whose values are each valid, by their list. Of a code that is listed twice, the second entry is
+ * the mistake, and entries in effect come before those of new and changed files.
+ */
 function findProblems(
   lists: readonly CodeList[],
   common: CommonSettings,
 ): ReadonlyMap<CodeList, readonly Problem[]> {
-  const firsts = findFirsts(lists);
+  const locateByCode = new Map<string, () => string>();
   const problemsByList = new Map<CodeList, readonly Problem[]>();
-  for (const list of lists) {
+  const inEffect = lists.filter((list) => list.isInEffect);
+  for (const list of new Set([...inEffect, ...lists])) {
     const problems = list.codes.flatMap((code, index) => {
-      const first = firsts.get(code.entry.service_code);
-      const other = first?.code === code ? undefined : first?.locate();
-      const mistakes = [...findMistakes(code, other, common)].map(([path, message]) => ({
+      const { service_code: name } = code.entry;
+      const locateFirst = locateByCode.get(name);
+      if (locateFirst === undefined) locateByCode.set(name, () => list.locate([index]));
+      const mistakes = [...findMistakes(code, locateFirst?.(), common)].map(([path, message]) => ({
         location: list.locate([index, ...path]),
         message,
       }));
@@ -124,37 +123,19 @@ function findProblems(
   return problemsByList;
 }
 
-interface FirstCode {
-  readonly code: ListedCode;
-  readonly locate: () => string;
-}
-
-/** The first entry of each code: those in effect come before those of new and changed files. */
-function findFirsts(lists: readonly CodeList[]): ReadonlyMap<string, FirstCode> {
-  const firsts = new Map<string, FirstCode>();
-  const inEffect = lists.filter((list) => list.isInEffect);
-  for (const { codes, locate } of new Set([...inEffect, ...lists])) {
-    for (const [index, code] of codes.entries()) {
-      const name = code.entry.service_code;
-      if (!firsts.has(name)) firsts.set(name, { code, locate: () => locate([index]) });
-    }
-  }
-  return firsts;
-}
-
 /**
  * Finds the mistakes of a code: their path in the entry, and the message.
  *
- * @param other - where the same code is listed before
+ * @param first - where the same code is listed before
  */
 function* findMistakes(
   { entry, secret }: ListedCode,
-  other: string | undefined,
+  first: string | undefined,
   common: CommonSettings,
 ): Generator<readonly [path: ValuePath, message: string]> {
   const name = formatValue(entry.service_code);
-  if (other !== undefined)
-    yield [[], expectedFound('each service code once', `${name} again, which is also at ${other}`)];
+  if (first !== undefined)
+    yield [[], expectedFound('each service code once', `${name} again, which is also at ${first}`)];
   if (secret === undefined && common.secret === undefined) {
     const remedy =
       "set the code's secret or secret_file, or XVS_SECRET or XVS_SECRET_FILE for all codes without their own";
