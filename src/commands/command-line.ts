@@ -1,7 +1,6 @@
 import { parseArgs } from 'node:util';
 import type { z } from 'zod';
-import { expectedFound, formatSuggestion, throwIfAny } from '../config/config-error.ts';
-import type { Problem } from '../config/config-error.ts';
+import { expectedFound, formatSuggestion, throwIfAny, type Problem } from '../config/config-error.ts';
 import { REMOVED_FLAGS } from '../config/removed-settings.ts';
 import { describeSchema, listSettings, toFlagName, type SettingPath } from '../config/settings.ts';
 import type { Flags } from '../config/sources.ts';

@@ -1,8 +1,7 @@
 import { createSecureContext } from 'node:tls';
 import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
 import { getErrorCode } from '../runtime/errors.ts';
-import type { Problem } from './config-error.ts';
-import { expectedFound, formatValue } from './config-error.ts';
+import { expectedFound, formatValue, type Problem } from './config-error.ts';
 import { describeSecretMistake } from './secret-text.ts';
 
 /** Files with thousands of service codes have a few MiB. */

@@ -1,6 +1,5 @@
 import convict from 'convict';
-import type { Problem } from './config-error.ts';
-import { expectedFound, findNearest, throwIfAny } from './config-error.ts';
+import { expectedFound, findNearest, throwIfAny, type Problem } from './config-error.ts';
 import type { FileReference } from './files.ts';
 import type { SettingPath, SettingValue } from './settings.ts';
 import { listSettings, SETTINGS, toEnvironmentName, toFlagName } from './settings.ts';

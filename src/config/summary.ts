@@ -3,8 +3,7 @@ import { formatShard } from '../sharding/shard.ts';
 import type { Configuration, ServiceCodeSettings } from './configuration.ts';
 import type { LoadResult } from './loader.ts';
 import type { CodeFile } from './service-codes/code-files.ts';
-import { listSettingGroups } from './settings.ts';
-import type { Setting, SettingPath } from './settings.ts';
+import { listSettingGroups, type Setting, type SettingPath } from './settings.ts';
 import type { MergedSettings } from './sources.ts';
 import { formatDuration } from './units.ts';
 

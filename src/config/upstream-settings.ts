@@ -1,7 +1,5 @@
-import type { Problem } from './config-error.ts';
-import { expectedFound } from './config-error.ts';
-import type { ReadFile } from './files.ts';
-import { findKeyPairMistake, readPem } from './files.ts';
+import { expectedFound, type Problem } from './config-error.ts';
+import { findKeyPairMistake, readPem, type ReadFile } from './files.ts';
 import type { Environment, MergedSettings } from './sources.ts';
 
 /** PEM texts. `cert` and `key` are either both set or both missing. */

@@ -1,7 +1,6 @@
 import type { ErrorCode, Node, Pair, YAMLMap } from 'yaml';
 import { isAlias, isMap, isScalar, isSeq, LineCounter, parseDocument, visit } from 'yaml';
-import type { Problem } from './config-error.ts';
-import { expectedFound, formatValue } from './config-error.ts';
+import { expectedFound, formatValue, type Problem } from './config-error.ts';
 import type { Locate, ValuePath } from './validation.ts';
 
 /** A parsed YAML or JSON text with the locations of its parts. */

@@ -1,10 +1,8 @@
 import { basename, dirname, join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Shard } from '../../sharding/shard.ts';
-import type { Problem } from '../config-error.ts';
-import { describeKind, expectedFound, formatValue } from '../config-error.ts';
-import type { ReadFile } from '../files.ts';
-import { describeReadError, isMissing, resolvePath } from '../files.ts';
+import { describeKind, expectedFound, formatValue, type Problem } from '../config-error.ts';
+import { describeReadError, isMissing, resolvePath, type ReadFile } from '../files.ts';
 import type { MergedSettings } from '../sources.ts';
 import { toProblems, type Locate } from '../validation.ts';
 import { createLocator, parseYaml } from '../yaml-source.ts';

@@ -1,9 +1,7 @@
 import { NO_STATIC_LABELS } from '../../metrics/catalogue/family.ts';
-import type { Problem } from '../config-error.ts';
-import { describeKind, expectedFound, formatValue } from '../config-error.ts';
+import { describeKind, expectedFound, formatValue, type Problem } from '../config-error.ts';
 import type { ServiceCodeSettings } from '../configuration.ts';
-import type { ReadFile } from '../files.ts';
-import { readSecret } from '../files.ts';
+import { readSecret, type ReadFile } from '../files.ts';
 import { formatHowToSet, type SettingPath } from '../settings.ts';
 import type { MergedSettings } from '../sources.ts';
 import { formatDuration } from '../units.ts';
