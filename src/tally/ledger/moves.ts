@@ -12,10 +12,11 @@ interface Continuation {
 
 /**
  * The account of a task that is not in the last listing: of its own, if it had one under its server, and of accounts with its id
- * that left other servers, the one that it continues with the least growth; else its own.
+ * that left other servers, the one that it continues with the least growth. If it continues none, the task is new: what it has
+ * carried since its own account left can be in another one.
  *
  * Another account can only have moved here if it was opened after the own one left: two that were listed together are of two
- * tasks.
+ * tasks. Without another one, the own account goes on whatever its values are.
  */
 export function findContinuedAccount(
   own: TaskAccount | undefined,
@@ -28,7 +29,7 @@ export function findContinuedAccount(
       ? absent
       : absent.filter(({ firstSeen }) => firstSeen.monotonicMs > own.lastSeen.monotonicMs);
   if (others.length === 0) return own;
-  let continued = own;
+  let continued: TaskAccount | undefined;
   let leastGrowth = Number.POSITIVE_INFINITY;
   for (const account of [...others, ...(own === undefined ? [] : [own])].toSorted(compareRecency)) {
     const growth = measureContinuation(account, reading, toContinuation(account));

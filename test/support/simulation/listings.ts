@@ -123,6 +123,8 @@ export class ListingSource {
     if (known?.server !== server || known.source !== source) return false;
     const { nowMs } = this.#world;
     if (audit.isDoubtful(task) || isLeaping(task, known, nowMs) || mayBeForgotten(known, nowMs)) return false;
+    // A task that returns with other values than its own, after its namesake was listed, is taken for a third one.
+    if (task.hasNamesake && known.seenMs < audit.listedMs) return false;
     const areKnown = known.accounts.every(
       ({ seenMs }, index) => seenMs !== undefined || values[index] === undefined,
     );

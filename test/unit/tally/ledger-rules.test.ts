@@ -141,6 +141,11 @@ const cases: readonly (readonly [
     { input: 90, resets: 0 },
   ],
   [
+    'a task that begins again on another server, and moves back after a leap, counts nothing twice',
+    [[task(S)], [task(50, 'v2')], [task(1e8, 'v2')], [task(4e8)], [task(4e8 + 10)], [task(4e8 + 20)]],
+    { input: 1e8 + 20, resets: 0 },
+  ],
+  [
     'a task that returns continues its own account, not a larger growth of a namesake',
     [[task(S)], [task(S - 1e6, 'v2')], [task(S + 10)]],
     { input: 10 },
