@@ -102,10 +102,8 @@ export class SumTable {
   toSums<F extends FamilyName>(family: F, names: LabelNames): FamilySums<F> {
     const labelSets: (readonly string[])[] = [];
     for (let row = 0; row < this.rows; row += 1) {
-      const labels: string[] = [];
-      for (let label = 0; label < this.#labels; label += 1)
-        labels.push(names.getValue(this.labelAt(row, label)));
-      labelSets.push(labels);
+      // An array that grows by `push` keeps room for more, three times what it holds.
+      labelSets.push(this.#foldOrder.map((_, label) => names.getValue(this.labelAt(row, label))));
     }
     return new FamilySums(family, labelSets, this.sums.slice(0, this.rows * this.#width));
   }
