@@ -1,5 +1,4 @@
 import { defineFaultTests } from './fault-matrix.ts';
-import { BODIES } from './faults/bodies.ts';
-import { RETS } from './faults/rets.ts';
+import { CONTENTS } from './faults/table.ts';
 
-defineFaultTests([...RETS, ...BODIES].filter(({ reason }) => reason !== 'timeout'));
+defineFaultTests(CONTENTS);

@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test';
 import { ExpectedTotals } from './expected-totals.ts';
 import { clearFaults } from './fault-actions.ts';
 import { CODES, INTERVAL_MS, SECRET, type Code } from './rig-configuration.ts';
-import type { Fault } from './faults/fault.ts';
+import type { Fault } from './faults/table.ts';
 import { measureHeapBytes } from '../support/heap.ts';
 import { findLeaks } from '../support/leaks.ts';
 import { Rig, type RigOptions } from './rig.ts';

@@ -1,4 +1,4 @@
-import type { Configuration, PollSettings, ServiceCodeSettings } from '../../src/config/configuration.ts';
+import type { Configuration, ServiceCodeSettings } from '../../src/config/configuration.ts';
 import { loadConfiguration, REQUIRED_ENVIRONMENT } from '../support/configuration.ts';
 import { readFixture } from '../support/fixtures.ts';
 
@@ -18,7 +18,6 @@ export const LEDGER_DEFAULTS = DEFAULTS.ledger;
 /** Creates the configuration of a {@link Rig} for the base URLs of its service codes. */
 export function createRigConfiguration(
   baseUrls: Readonly<Record<Code, string>>,
-  mode: PollSettings['mode'],
   faultyTimeoutMs: number,
 ): Configuration {
   const code = (serviceCode: Code): ServiceCodeSettings => ({
@@ -32,7 +31,7 @@ export function createRigConfiguration(
     labels: {},
   });
   const limits = { maxResponseBytes: MAX_RESPONSE_BYTES, maxLabelSets: 1000 };
-  return createConfiguration(CODES.map(code), limits, { mode, minAgeMs: 0 });
+  return createConfiguration(CODES.map(code), limits);
 }
 
 /** Creates a configuration with one server for all service codes and long deadlines. */
@@ -59,7 +58,6 @@ export function createScriptedConfiguration(
 function createConfiguration(
   serviceCodes: readonly ServiceCodeSettings[],
   limits: { readonly maxResponseBytes: number; readonly maxLabelSets: number },
-  poll: PollSettings = { mode: 'interval', minAgeMs: 5000 },
 ): Configuration {
   return {
     ...DEFAULTS,
@@ -71,7 +69,7 @@ function createConfiguration(
       proxy: {},
     },
     serviceCodes,
-    poll,
+    poll: { mode: 'interval', minAgeMs: 5000 },
     metrics: { maxLabelSets: limits.maxLabelSets, perTask: true, maxTasks: 1000 },
     web: { ...DEFAULTS.web, listenAddresses: [], maxRequests: 5 },
     log: { level: 'debug', format: 'json' },

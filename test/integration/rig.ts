@@ -1,6 +1,6 @@
 import { createExporter, type Exporter } from '../../src/app.ts';
 import type { Clock } from '../../src/runtime/clock.ts';
-import type { Configuration, PollSettings } from '../../src/config/configuration.ts';
+import type { Configuration } from '../../src/config/configuration.ts';
 import { createLogger } from '../../src/runtime/logger.ts';
 import { renderListPage } from '../../src/web/status-page/list-page.ts';
 import { renderServiceCodePage } from '../../src/web/status-page/service-code-page.ts';
@@ -68,7 +68,7 @@ export class Rig implements AsyncDisposable {
     world: World,
     simulator: Simulator,
     proxies: Readonly<Record<Code, FaultProxy>>,
-    { mode = 'interval', faultyTimeoutMs = 20_000 }: RigOptions,
+    { faultyTimeoutMs = 20_000 }: RigOptions,
   ) {
     this.clock = clock;
     this.exporterClock = new SkewedClock(clock);
@@ -81,7 +81,7 @@ export class Rig implements AsyncDisposable {
       NAMED: `http://${HOST_NAME}:${proxies.NAMED.port}`,
       SOUND: `http://127.0.0.1:${proxies.SOUND.port}`,
     };
-    this.configuration = createRigConfiguration(baseUrls, mode, faultyTimeoutMs);
+    this.configuration = createRigConfiguration(baseUrls, faultyTimeoutMs);
     this.exporter = createExporter(this.configuration, {
       clock: this.exporterClock,
       logger: createLogger({ level: 'debug', format: 'json', destination: this.log }),
@@ -151,9 +151,9 @@ export class Rig implements AsyncDisposable {
    * both formats of the exposition.
    */
   async pollTwice(): Promise<Series> {
-    await this.#pollAll();
+    await this.exporter.poller.pollOnce(new AbortController().signal);
     await this.#scrape('text');
-    await this.#pollAll();
+    await this.exporter.poller.pollOnce(new AbortController().signal);
     const openMetrics = await this.#scrape('openmetrics');
     parseExposition(openMetrics, 'openmetrics');
     return await this.read();
@@ -161,15 +161,8 @@ export class Rig implements AsyncDisposable {
 
   /** Polls all codes together, outside their schedule, and reads the exposition. */
   async poll(): Promise<Series> {
-    await this.#pollAll();
-    return await this.read();
-  }
-
-  /** In scrape mode, scrapes everything and waits for all polls, because the exporter's clock does not advance. */
-  async #pollAll(): Promise<void> {
-    const { mode } = this.configuration.poll;
-    if (mode === 'scrape') return await this.exporter.facade.refresh({});
     await this.exporter.poller.pollOnce(new AbortController().signal);
+    return await this.read();
   }
 
   async #scrape(format: ExpositionFormat): Promise<string> {
@@ -204,7 +197,6 @@ export class Rig implements AsyncDisposable {
 }
 
 export interface RigOptions {
-  readonly mode?: PollSettings['mode'];
   /** The poll timeout of the codes that get faults. */
   readonly faultyTimeoutMs?: number;
 }

@@ -1,17 +1,316 @@
-import { RETS } from './rets.ts';
-import { BODIES } from './bodies.ts';
-import { CONNECTIONS, TIMEOUTS } from './connections.ts';
-import type { Fault } from './fault.ts';
-import { ENCODINGS, FRAMING } from './http.ts';
-import { STATUSES } from './statuses.ts';
+import { createHash } from 'node:crypto';
+import type { Socket } from 'node:net';
+import { brotliCompressSync, gzipSync } from 'node:zlib';
+import type { PollErrorReason } from '../../../src/upstream/errors.ts';
+import {
+  formatHead,
+  injectSimulatorFault,
+  respondAndClose,
+  respondAndReset,
+  respondEndlessly,
+  respondSlowly,
+  respondWith,
+  respondWithBody,
+  respondWithRetryAfter,
+  respondWithStatus,
+  type FaultAction,
+} from '../fault-actions.ts';
+import { INTERVAL_MS, MAX_RESPONSE_BYTES } from '../rig-configuration.ts';
 
-/** The rows of the matrix. */
-export const FAULTS: readonly Fault[] = [
-  ...CONNECTIONS,
-  ...TIMEOUTS,
-  ...FRAMING,
-  ...ENCODINGS,
-  ...STATUSES,
-  ...RETS,
-  ...BODIES,
+/** A row of the matrix: a fault and its expected outcome. */
+export interface Fault extends Outcome {
+  readonly name: string;
+  readonly make: FaultAction;
+  readonly reason: PollErrorReason;
+}
+
+interface Outcome {
+  /** The service code that fails; by default the one with plain HTTP and an IP address. */
+  readonly faultyCode?: 'SECURE' | 'NAMED';
+  /** The `ret` of the response; `any` if it depends on the bytes that arrive before the connection breaks. */
+  readonly ret?: number | 'any';
+  /** The number of polls that are skipped because the service requested a pause. */
+  readonly skippedPolls?: number;
+  /** The size of the body, if it is decoded completely. */
+  readonly bytes?: number;
+}
+
+type Row = readonly [name: string, make: FaultAction, outcome?: Outcome];
+
+/** Faults that fail polls for one reason, with an outcome that they share. */
+function failWith(reason: PollErrorReason, rows: readonly Row[], shared: Outcome = {}): readonly Fault[] {
+  return rows.map(([name, make, outcome]) => ({ name, make, reason, ...shared, ...outcome }));
+}
+
+const LISTS = '"user_list":[],"task_list":[]';
+const LISTING = `{"ret":0,${LISTS}}`;
+const CHUNK = `${LISTING.length.toString(16)}\r\n${LISTING}\r\n`;
+/** A listing that compresses badly. */
+const LONG_LISTING = `{"ret":0,${LISTS},"filling":"${createHash('shake256', { outputLength: 10_000 }).digest('hex')}"}`;
+const PAGE = '<!doctype html><title>Maintenance</title>';
+const CHUNKED = 'transfer-encoding: chunked';
+const GZIP = 'content-encoding: gzip';
+const WITH_LENGTH = formatHead(`content-length: ${LISTING.length}`);
+const WITH_CHUNKS = formatHead(CHUNKED);
+const HALF_A_HEADER = 'HTTP/1.1 200 OK\r\ncontent-ty';
+/** Decodes to 64 MiB. */
+const GZIP_BOMB = gzipSync(Buffer.alloc(64 * 1024 * 1024, ' '), { level: 9 });
+const FILLING = Buffer.alloc(65_536, ' ');
+
+function corruptByte(bytes: Buffer): Buffer {
+  const at = bytes.length - 6;
+  return Buffer.from(bytes.map((byte, index) => (index === at ? byte ^ 0xff : byte)));
+}
+
+function handleConnectionsWith(accept: (socket: Socket) => void): FaultAction {
+  return ({ proxy }) => {
+    proxy.onConnection = accept;
+    proxy.closeConnections();
+  };
+}
+
+const forgetName: FaultAction = ({ resolver, proxy }) => {
+  // An open connection needs no name resolution.
+  proxy.closeConnections();
+  if (resolver !== undefined) resolver.isKnown = false;
+};
+
+const OVER_TLS = { faultyCode: 'SECURE' } as const;
+
+/** The connection fails or breaks. */
+const CONNECTIONS = [
+  ...failWith('connect', [['a refused connection', ({ proxy }) => proxy.close()]]),
+  ...failWith('dns', [['a name that does not exist', forgetName]], { faultyCode: 'NAMED' }),
+  ...failWith('reset', [
+    ['a connection that is closed immediately', handleConnectionsWith((socket) => socket.destroy())],
+    ['no answer, but a closed connection', injectSimulatorFault({ fault: 'refuse' })],
+    ['a reset before the header', injectSimulatorFault({ fault: 'reset_headers' })],
+    ['a reset within the header', respondAndReset(HALF_A_HEADER)],
+    ['a close within the header', respondAndClose(HALF_A_HEADER)],
+    ['a reset after the header', respondAndReset(WITH_LENGTH)],
+    ['a reset within the body', injectSimulatorFault({ fault: 'reset_body' }), { ret: 'any' }],
+    [
+      'a reset within a compressed body',
+      respondAndReset(formatHead(CHUNKED, GZIP), '5\r\n', gzipSync(LONG_LISTING).subarray(0, 5), '\r\n'),
+    ],
+    [
+      'a reset within the TLS handshake',
+      handleConnectionsWith((socket) => socket.once('data', () => socket.resetAndDestroy())),
+      OVER_TLS,
+    ],
+    [
+      'a close within the body, over TLS',
+      respondAndClose(WITH_LENGTH, '{"ret":0,'),
+      { ...OVER_TLS, ret: 'any' },
+    ],
+  ]),
+  ...failWith(
+    'tls',
+    [
+      ['a certificate of another host', ({ proxy }) => proxy.setCertificate('wrong-host')],
+      ['a certificate that has expired', ({ proxy }) => proxy.setCertificate('expired')],
+      ['a self-signed certificate', ({ proxy }) => proxy.setCertificate('self-signed')],
+      [
+        'plain HTTP instead of TLS',
+        handleConnectionsWith((socket) => socket.end(`${WITH_LENGTH}${LISTING}`)),
+      ],
+    ],
+    OVER_TLS,
+  ),
 ];
+
+/** The service stops sending, or nearly so, at each stage of a response. */
+export const TIMEOUTS: readonly Fault[] = failWith('timeout', [
+  ['silence within the TLS handshake', handleConnectionsWith((socket) => socket.resume()), OVER_TLS],
+  ['silence before the header', injectSimulatorFault({ fault: 'silence' })],
+  ['silence within the header', respondWith(HALF_A_HEADER)],
+  ['silence after the header', respondWith(WITH_LENGTH)],
+  ['silence within the body', injectSimulatorFault({ fault: 'silence_body' }), { ret: 0 }],
+  ['silence before the last chunk', respondWith(WITH_CHUNKS, CHUNK), { ret: 0 }],
+  [
+    'a length that is too large',
+    respondWith(formatHead(`content-length: ${LISTING.length + 1}`), LISTING),
+    { ret: 0 },
+  ],
+  ['a drip of one byte a second', injectSimulatorFault({ fault: 'drip' })],
+  ['a drip of fifty bytes a second', respondSlowly(formatHead('content-length: 1000000'), 20)],
+]);
+
+/** The framing of the response violates HTTP. */
+const FRAMING = [
+  ...failWith(
+    'reset',
+    [
+      ['a body that ends before its length', respondAndClose(WITH_LENGTH, LISTING.slice(0, -5))],
+      ['a body that ends within a chunk', respondAndClose(WITH_CHUNKS, '40\r\n{"ret":0,')],
+      ['a body that ends before the last chunk', respondAndClose(WITH_CHUNKS, CHUNK)],
+    ],
+    { ret: 'any' },
+  ),
+  ...failWith('not_json', [
+    [
+      'a length that is too small',
+      respondWith(formatHead(`content-length: ${LISTING.length - 1}`), LISTING),
+      { ret: 0, bytes: LISTING.length - 1 },
+    ],
+    ['a length that is not a number', respondWith(formatHead('content-length: all'), LISTING)],
+    ['a chunk whose length is not a number', respondWith(WITH_CHUNKS, `xyz\r\n${LISTING}`)],
+    ['half a listing with valid framing', injectSimulatorFault({ fault: 'truncate' }), { ret: 0 }],
+    ['something that is not HTTP', respondWith('SSH-2.0-OpenSSH_9.2p1\r\n')],
+  ]),
+  ...failWith('too_large', [
+    ['an endless header', respondEndlessly('HTTP/1.1 200 OK\r\nx-filling: ', Buffer.alloc(4096, 'x'))],
+  ]),
+];
+
+/** The body cannot be decoded, or exceeds the limit after decoding. */
+const ENCODINGS = [
+  ...failWith('not_json', [
+    ['plain text declared as gzip', injectSimulatorFault({ fault: 'bad_gzip' })],
+    ['an early end of gzip', respondWithBody(gzipSync(LONG_LISTING).subarray(0, 60), GZIP), { ret: 'any' }],
+    ['gzip with a wrong byte', respondWithBody(corruptByte(gzipSync(LISTING)), GZIP), { ret: 'any' }],
+    [
+      'an early end of brotli',
+      respondWithBody(brotliCompressSync(LONG_LISTING).subarray(0, 30), 'content-encoding: br'),
+      { ret: 'any' },
+    ],
+    ['an unknown encoding', respondWithBody(LISTING, 'content-encoding: zstd')],
+    ['more encodings than the limit', respondWithBody(LISTING, `content-encoding: ${'gzip,'.repeat(20)}`)],
+  ]),
+  ...failWith('too_large', [
+    ['a gzip bomb', respondWithBody(GZIP_BOMB, GZIP)],
+    ['a gzip bomb within another', respondWithBody(gzipSync(GZIP_BOMB), 'content-encoding: gzip, gzip')],
+    [
+      'a body over the limit, with its length',
+      respondEndlessly(formatHead(`content-length: ${MAX_RESPONSE_BYTES + 1}`), FILLING),
+    ],
+    [
+      'a body over the limit, without its length',
+      injectSimulatorFault({ fault: 'huge', bytes: 2 * MAX_RESPONSE_BYTES }),
+    ],
+    ['an endless body', injectSimulatorFault({ fault: 'huge' })],
+  ]),
+];
+
+const IN_THREE_INTERVALS = (nowMs: number): string => new Date(nowMs + 3 * INTERVAL_MS).toUTCString();
+const A_MINUTE_AGO = (nowMs: number): string => new Date(nowMs - 60_000).toUTCString();
+const POLLS_IN_FIVE_MINUTES = 300_000 / INTERVAL_MS;
+
+/** The status is not 2xx, or there is no content. */
+const STATUSES = [
+  ...failWith('http_status', [
+    ['503 with JSON', injectSimulatorFault({ fault: 'http_status', status: 503 }), { ret: 503 }],
+    ['401 with JSON', injectSimulatorFault({ fault: 'http_status', status: 401 }), { ret: 401 }],
+    ['500 with a page', injectSimulatorFault({ fault: 'http_status', status: 500, body: 'html' })],
+    ['404 with a page', injectSimulatorFault({ fault: 'http_status', status: 404, body: 'html' })],
+    ['503 with a listing', respondWithStatus(503, LISTING), { ret: 0, bytes: LISTING.length }],
+    ['500 with an endless body', respondEndlessly('HTTP/1.1 500 No\r\n\r\n', FILLING), { bytes: 65_536 }],
+    ['500 with a broken body', respondAndClose('HTTP/1.1 500 No\r\ncontent-length: 99\r\n\r\n{"ret":')],
+    [
+      '500 with a gzip bomb',
+      respondWith(`HTTP/1.1 500 No\r\n${GZIP}\r\ncontent-length: ${GZIP_BOMB.length}\r\n\r\n`, GZIP_BOMB),
+      { bytes: 65_536 },
+    ],
+    ['302 to elsewhere', injectSimulatorFault({ fault: 'redirect' }), { bytes: 0 }],
+    ['301 to itself', respondWithStatus(301, '', 'location: /api/20140928/task_list'), { bytes: 0 }],
+    ['304 with nothing', respondWith('HTTP/1.1 304 Not Modified\r\n\r\n'), { bytes: 0 }],
+    ['429 without more', respondWithStatus(429, ''), { bytes: 0 }],
+    ['429 with a pause in seconds', respondWithRetryAfter(429, () => '8'), { ret: 429, skippedPolls: 1 }],
+    [
+      '503 with a pause until a date',
+      respondWithRetryAfter(503, IN_THREE_INTERVALS),
+      { ret: 503, skippedPolls: 2 },
+    ],
+    [
+      '429 with an absurd pause, which is cut to five minutes',
+      respondWithRetryAfter(429, () => '99999999999999999999'),
+      { ret: 429, skippedPolls: POLLS_IN_FIVE_MINUTES - 1 },
+    ],
+    ['429 with a pause until a date that has passed', respondWithRetryAfter(429, A_MINUTE_AGO), { ret: 429 }],
+    ['429 with an invalid pause', respondWithRetryAfter(429, () => '-5 minutes, or so'), { ret: 429 }],
+  ]),
+  ...failWith('not_json', [
+    ['204 with nothing', respondWith('HTTP/1.1 204 No Content\r\n\r\n'), { bytes: 0 }],
+  ]),
+];
+
+const INVALID_RETS = [
+  '0.5',
+  '9007199254740992',
+  '1e400',
+  'true',
+  'null',
+  '""',
+  '"0x7"',
+  '" 0"',
+  '[]',
+  '{}',
+  '[0]',
+];
+
+/** Every form of a `ret` that is not 0. */
+const RETS = [
+  ...failWith(
+    'api_error',
+    [
+      ['ret 7', injectSimulatorFault({ fault: 'ret', value: 7 })],
+      ['ret -1', injectSimulatorFault({ fault: 'ret', value: -1 }), { ret: -1 }],
+      ['ret "7"', injectSimulatorFault({ fault: 'ret', value: '7' })],
+      ['ret "-1"', injectSimulatorFault({ fault: 'ret', value: '-1' }), { ret: -1 }],
+      ['ret 7e0', respondWithBody(`{"ret":7e0,${LISTS}}`)],
+      ['ret 7 behind the lists', respondWithBody(`{${LISTS},"ret":7}`)],
+      ['ret 7 without lists', respondWithBody('{"ret":7}'), { bytes: 9 }],
+      ['ret 200 with status 200', injectSimulatorFault({ fault: 'http_status', status: 200 }), { ret: 200 }],
+      ['a clock an hour ahead', injectSimulatorFault({ fault: 'clock_skew', ms: 3_600_000 }), { ret: 1004 }],
+      ['a clock a day behind', injectSimulatorFault({ fault: 'clock_skew', ms: -86_400_000 }), { ret: 1004 }],
+    ],
+    { ret: 7 },
+  ),
+  ...failWith('bad_shape', [
+    ['ret "no"', injectSimulatorFault({ fault: 'ret', value: 'no' })],
+    ...INVALID_RETS.map((ret): Row => [`ret ${ret}`, respondWithBody(`{"ret":${ret},${LISTS}}`)]),
+    ['no ret', respondWithBody(`{${LISTS}}`)],
+    ['a duplicate ret', respondWithBody(`{"ret":0,${LISTS},"ret":0}`), { ret: 0 }],
+  ]),
+];
+
+const NOT_OBJECTS = ['null', 'true', '7', '"listing"', '[]', `[${LISTING}]`];
+
+/** The body is not a listing. */
+const BODIES = [
+  ...failWith('not_json', [
+    ['a page', injectSimulatorFault({ fault: 'html' })],
+    ['a page whose type differs from its header', respondWithBody(PAGE)],
+    ['an empty body', injectSimulatorFault({ fault: 'empty' }), { bytes: 0 }],
+    ['an empty body, chunked and compressed', respondWith(formatHead(CHUNKED, GZIP), '0\r\n\r\n')],
+    ['nothing but white space', respondWithBody(' \r\n\t '), { bytes: 5 }],
+    ['two listings', respondWithBody(LISTING + LISTING), { ret: 0 }],
+    ['a byte order mark', respondWithBody(`\ufeff${LISTING}`)],
+    ['a listing in UTF-16', respondWithBody(Buffer.from(LISTING, 'utf16le'))],
+    ['endless nesting', respondWithBody('['.repeat(500_000))],
+  ]),
+  ...failWith('bad_shape', [
+    ...NOT_OBJECTS.map((body): Row => [`the body ${body}`, respondWithBody(body), { bytes: body.length }]),
+    [
+      'deep nesting instead of a listing',
+      respondWithBody(`${'[{"a":'.repeat(50_000)}0${'}]'.repeat(50_000)}`),
+    ],
+    ['a duplicate user_list', respondWithBody(`{"ret":0,"user_list":[],${LISTS}}`), { ret: 0 }],
+    ['a duplicate task_list', respondWithBody(`{"ret":0,${LISTS},"task_list":[]}`), { ret: 0 }],
+    ...(['user_list', 'task_list'] as const).flatMap((list): Row[] => [
+      ...(['missing', 'null', 'object'] as const).map((form): Row => {
+        const make = injectSimulatorFault({ fault: 'bad_list', list, form });
+        return [`${list} that is ${form}`, make, { ret: 0 }];
+      }),
+      ...['0', '"[]"', 'false'].map((value): Row => {
+        const lists = LISTS.replace(`"${list}":[]`, `"${list}":${value}`);
+        return [`${list} that is ${value}`, respondWithBody(`{"ret":0,${lists}}`), { ret: 0 }];
+      }),
+    ]),
+  ]),
+];
+
+/** Faults of the connection and of HTTP. */
+export const TRANSFERS: readonly Fault[] = [...CONNECTIONS, ...FRAMING, ...ENCODINGS, ...STATUSES];
+/** Faults of what the service says. */
+export const CONTENTS: readonly Fault[] = [...RETS, ...BODIES];
