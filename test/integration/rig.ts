@@ -13,7 +13,6 @@ import { render } from '../support/render.ts';
 import type { FaultTarget } from './fault-actions.ts';
 import { CODES, createRigConfiguration, INTERVAL_MS, SECRET, type Code } from './rig-configuration.ts';
 import { FaultProxy } from './fault-proxy.ts';
-import { readListingBytes, type ListingBytes } from '../support/listing-bytes.ts';
 import { PollLog } from './poll-log.ts';
 import { HOST_NAME, FakeResolver } from './fake-resolver.ts';
 import { parseSeries, type Series } from '../support/series.ts';
@@ -113,12 +112,6 @@ export class Rig implements AsyncDisposable {
       SOUND: await startProxy(),
     };
     return new Rig(clock, world, simulator, proxies, options);
-  }
-
-  /** The bytes in the current listing of a service code. */
-  listingBytes(serviceCode: Code, isListed?: (index: number) => boolean): ListingBytes {
-    const freezes = this.simulator.faults.listFreezes();
-    return readListingBytes(this.world, serviceCode, this.clock.now(), freezes, isListed);
   }
 
   /**

@@ -25,24 +25,10 @@ export function selectSeries(series: Series, prefix: string, serviceCode: string
   return new Map([...series].filter(([name]) => name.startsWith(prefix) && name.includes(code)));
 }
 
-/** Selects the series of a service code without those about the exporter. */
-export function selectServiceSeries(series: Series, serviceCode: string): Series {
-  const all = selectSeries(series, 'xvs_', serviceCode);
-  return new Map([...all].filter(([name]) => !name.startsWith('xvs_exporter_')));
-}
-
-/** Selects the series of a service code that change only with a successful poll. */
+/** Selects the series of a service code that change only with a successful poll, and are not about the exporter. */
 export function selectListingSeries(series: Series, serviceCode: string): Series {
-  const all = selectServiceSeries(series, serviceCode);
-  return new Map([...all].filter(([name]) => !/^xvs_(?:up|ret)\{/.test(name)));
-}
-
-/** Selects counters and histograms of a service code, without those of single tasks, which disappear with their task. */
-export function selectCounterSeries(series: Series, serviceCode: string): Series {
-  const all = selectServiceSeries(series, serviceCode);
-  return new Map(
-    [...all].filter(([name]) => /_(?:total|bucket|sum|count)\{/.test(name) && !/task_id=/.test(name)),
-  );
+  const all = selectSeries(series, 'xvs_', serviceCode);
+  return new Map([...all].filter(([name]) => !/^xvs_(?:exporter_|(?:up|ret)\{)/.test(name)));
 }
 
 /** Returns the value of a family with one series per service code. */

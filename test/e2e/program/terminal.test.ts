@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { isInstalled } from '../../support/installed-programs.ts';
-import { Program, PROGRAM_PATH, startProgram } from '../../support/program.ts';
+import { Program, PROGRAM_PATH } from '../../support/program.ts';
 
 const ESCAPE = '\u001b';
 const SETTINGS = {
@@ -37,10 +37,4 @@ test('at a terminal, log lines are for people and in color', async (t) => {
     program.stdout.replaceAll(ESCAPE, '␛'),
     /^␛\[90m\d\d:\d\d:\d\d\.\d{3}␛\[0m ␛\[33mWARN .*Poll failed/,
   );
-});
-
-test('in a pipe, log lines are JSON', async () => {
-  await using program = startProgram(['once'], SETTINGS);
-  assert.equal(await program.exitCode, 1);
-  assert.match(program.stderr, /^\{"level":"warn",.*"msg":"Poll failed"\}\n$/);
 });
