@@ -12,11 +12,11 @@ interface Continuation {
 
 /**
  * The account of a task that is not in the last listing: of its own, if it had one under its server, and of accounts with its id
- * that left other servers, the one that it continues with the least growth. If it continues none, the task is new: what it has
- * carried since its own account left can be in another one.
+ * that left other servers, the one that it continues with the least growth. A task that continues none is new, since what it has
+ * carried after its own account left can be in another one; without another one, the own account goes on in any case.
  *
  * Another account can only have moved here if it was opened after the own one left: two that were listed together are of two
- * tasks. Without another one, the own account goes on whatever its values are.
+ * tasks.
  */
 export function findContinuedAccount(
   own: TaskAccount | undefined,
@@ -29,11 +29,12 @@ export function findContinuedAccount(
       ? absent
       : absent.filter(({ firstSeen }) => firstSeen.monotonicMs > own.lastSeen.monotonicMs);
   if (others.length === 0) return own;
-  let continued: TaskAccount | undefined;
-  let leastGrowth = Number.POSITIVE_INFINITY;
-  for (const account of [...others, ...(own === undefined ? [] : [own])].toSorted(compareRecency)) {
-    const growth = measureContinuation(account, reading, toContinuation(account));
-    if (growth === undefined || growth >= leastGrowth) continue;
+  const ownGrowth = own && measureContinuation(own, reading, toContinuation(own));
+  let continued = ownGrowth === Infinity ? undefined : own;
+  let leastGrowth = ownGrowth ?? Infinity;
+  for (const account of others.toSorted(compareRecency)) {
+    const growth = measureContinuation(account, reading, toContinuation(account)) ?? Infinity;
+    if (growth >= leastGrowth) continue;
     continued = account;
     leastGrowth = growth;
   }
@@ -41,8 +42,8 @@ export function findContinuedAccount(
 }
 
 /**
- * The growth of an account if the values of a task continue it by no more than a stream: its input;
- * without one every input, else every output, that both have. `undefined` if they do not.
+ * The growth of an account if the values of a task continue it by no more than a stream: its input; without one every input,
+ * else every output, that both have. `Infinity` if they do not; `undefined` if there is no common value, and nothing tells.
  */
 function measureContinuation(
   account: TaskAccount,
@@ -53,13 +54,10 @@ function measureContinuation(
   if (inputBytes !== undefined && account.inputSource === 'task') {
     const rate = computeInputRate(reading, inputs.streamRate);
     const isContinued = isGrowth(readOwnInput(account), inputBytes, rate, inputs.meter);
-    return isContinued ? inputBytes - account.inputBytes : undefined;
+    return isContinued ? inputBytes - account.inputBytes : Infinity;
   }
   const ofInputs = measureCommonGrowth(account.inputs ?? [], reading.inputs, inputs);
-  if (ofInputs === undefined || ofInputs.count > 0) return ofInputs?.bytes;
-  const ofOutputs = measureCommonGrowth(account.outputs, reading.outputs, outputs);
-  // Without a common value nothing shows that it is the same task.
-  return ofOutputs === undefined || ofOutputs.count === 0 ? undefined : ofOutputs.bytes;
+  return ofInputs ?? measureCommonGrowth(account.outputs, reading.outputs, outputs);
 }
 
 /** The account that was seen last comes first; equally old ones come in an order that a restart does not change. */

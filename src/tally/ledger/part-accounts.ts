@@ -106,22 +106,21 @@ export function openParts(readings: readonly PartReading[], meter: Meter): PartA
 }
 
 /**
- * The number and the growth of the parts that an account and a task have in common; `undefined` if one of them does not
- * continue its account by rule 1.
+ * The growth of the parts that an account and a task have in common; `Infinity` if one of them does not continue its account by
+ * rule 1, `undefined` if there are none.
  */
 export function measureCommonGrowth(
   parts: PartAccounts,
   readings: readonly PartReading[],
   update: PartsUpdate,
-): { readonly count: number; readonly bytes: number } | undefined {
+): number | undefined {
   const matches = matchParts(listParts(parts, update.lastSeenMs), readings, update);
-  const growth = { count: 0, bytes: 0 };
+  let growth: number | undefined;
   for (const [index, reading] of readings.entries()) {
     const part = matches[index];
     if (part === undefined || reading.bytes === undefined || part.baseBytes === NO_VALUE) continue;
-    if (!continuesPart(part, reading, update)) return undefined;
-    growth.count += 1;
-    growth.bytes += reading.bytes - part.baseBytes;
+    if (!continuesPart(part, reading, update)) return Infinity;
+    growth = (growth ?? 0) + reading.bytes - part.baseBytes;
   }
   return growth;
 }

@@ -146,6 +146,11 @@ const cases: readonly (readonly [
     { input: 1e8 + 20, resets: 0 },
   ],
   [
+    'a task that returns without a common value continues its own account, whatever its namesake was',
+    [[inputs(S)], [task(50, 'v2')], [task(S + 10)]],
+    { input: 60 },
+  ],
+  [
     'a task that returns continues its own account, not a larger growth of a namesake',
     [[task(S)], [task(S - 1e6, 'v2')], [task(S + 10)]],
     { input: 10 },
