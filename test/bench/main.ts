@@ -9,12 +9,12 @@ import { benchSmall } from './small.ts';
 import { formatTable } from './table.ts';
 
 const PARTS: ReadonlyMap<string, () => Promise<Comparison[]>> = new Map([
-  ['reading', () => benchReading()],
-  ['polling', () => benchPolling()],
-  ['small', () => benchSmall()],
-  ['ledger', () => benchLedger()],
-  ['codes', () => benchCodes()],
-  ['scraping', () => benchScraping()],
+  ['reading', benchReading],
+  ['polling', benchPolling],
+  ['small', benchSmall],
+  ['ledger', benchLedger],
+  ['codes', benchCodes],
+  ['scraping', benchScraping],
 ]);
 
 /** Runs all parts, or those that the arguments name. Prints a table, or with `--json` the figures of test/bench/results.json. */

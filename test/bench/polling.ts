@@ -3,12 +3,9 @@ import { Child, CPU_RESPONSE } from './child.ts';
 import { measureInterleaved, compare, quantile, type Comparison } from './measure.ts';
 import { createExporterEnv, serveBody, type BodySize } from './served-body.ts';
 
-/** The size of the polled listing, and the number of processes of each kind whose first polls are compared. */
-export interface PollingSize extends BodySize {
-  readonly processes: number;
-}
-
-const SIZE: PollingSize = { users: 1_400_000, tasks: 12_000, processes: 5 };
+const SIZE: BodySize = { users: 1_400_000, tasks: 12_000 };
+/** Processes of each kind whose first polls are compared. */
+const PROCESSES = 5;
 
 const MEMORY_RESPONSE = z.object({ peakRssMb: z.number() });
 
@@ -16,11 +13,11 @@ const MEMORY_RESPONSE = z.object({ peakRssMb: z.number() });
 const KINDS = ['exporter-polls', 'discarding'] as const;
 
 /** Measures first polls over loopback, each in a process of its own, compilation by V8 included. */
-export async function benchPolling(size: PollingSize = SIZE): Promise<Comparison[]> {
-  await using body = await serveBody(size);
+export async function benchPolling(): Promise<Comparison[]> {
+  await using body = await serveBody(SIZE);
   const peaks: Readonly<Record<(typeof KINDS)[number], number[]>> = { 'exporter-polls': [], discarding: [] };
   const cpu = await measureInterleaved(
-    size.processes,
+    PROCESSES,
     KINDS.map((kind) => async () => {
       await using fresh = await Child.start(kind, { args: [body.url], env: createExporterEnv(body.url) });
       const { cpuMs } = await fresh.sendCommand('poll', CPU_RESPONSE);

@@ -8,7 +8,7 @@ import type { BodySize } from './served-body.ts';
 
 const CHUNK_BYTES = 64 * 1024;
 
-export interface ReadingSize extends BodySize {
+interface ReadingSize extends BodySize {
   readonly shape?: 'other';
   readonly rounds: number;
   /** Listings that are read in a round: small ones repeatedly. */
@@ -35,9 +35,9 @@ function readInChunks(body: Buffer, sink: ListingSink): void {
 }
 
 /** Compares reading and adding up with `JSON.parse` of the whole text. */
-export async function benchReading(sizes: readonly ReadingSize[] = SIZES): Promise<Comparison[]> {
+export async function benchReading(): Promise<Comparison[]> {
   const comparisons: Comparison[] = [];
-  for (const size of sizes) comparisons.push(await benchBody(size));
+  for (const size of SIZES) comparisons.push(await benchBody(size));
   return comparisons;
 }
 

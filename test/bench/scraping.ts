@@ -8,7 +8,7 @@ import { compare, measureAlternating, type Comparison } from './measure.ts';
 import { createExporterEnv, serveBody, type BodySize } from './served-body.ts';
 
 /** The size of the listing and the numbers of scrapes. */
-export interface ScrapingSize extends BodySize {
+interface ScrapingSize extends BodySize {
   /** Approximate number of series of the exposition. */
   readonly series: number;
   /** Scrapes in a round. */
@@ -33,14 +33,14 @@ const HEADERS = {
  * Compares the CPU time of a scrape after a poll with that of client_golang, which serves the same families and metrics of its
  * process, over one connection, with gzip. Without Go, there is nothing to compare.
  */
-export async function benchScraping(sizes: readonly ScrapingSize[] = SIZES): Promise<Comparison[]> {
+export async function benchScraping(): Promise<Comparison[]> {
   const missing = buildGoExporter();
   if (missing !== undefined) {
     process.stderr.write(`Scrapes are not compared: client_golang is missing: ${missing}\n`);
     return [];
   }
   const comparisons: Comparison[] = [];
-  for (const size of sizes) comparisons.push(await benchSize(size));
+  for (const size of SIZES) comparisons.push(await benchSize(size));
   return comparisons;
 }
 

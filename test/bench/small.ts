@@ -3,14 +3,11 @@ import { ADDRESS_RESPONSE, EMPTY_RESPONSE, USAGE_RESPONSE, Child } from './child
 import { compare, type Comparison } from './measure.ts';
 import { createExporterEnv, serveBody, type BodySize } from './served-body.ts';
 
-/** The size of the listing, and for how long processes run before and while they are measured. */
-export interface SmallSize extends BodySize {
-  readonly warmUpSeconds: number;
-  readonly seconds: number;
-}
-
-/** 79 KB. V8 compiles the functions that are used in the first minute. */
-const SIZE: SmallSize = { users: 300, tasks: 20, warmUpSeconds: 60, seconds: 30 };
+/** 79 KB. */
+const SIZE: BodySize = { users: 300, tasks: 20 };
+/** V8 compiles the functions that are used in the first minute. */
+const WARM_UP_SECONDS = 60;
+const MEASURED_SECONDS = 30;
 const EACH_SECOND = '1000';
 const NEVER = '86400000';
 
@@ -18,17 +15,17 @@ const NEVER = '86400000';
  * Polls and scrapes a small listing once a second with an exporter and with the script that people write instead, and lets
  * an exporter and a bare Node.js process rest beside them.
  */
-export async function benchSmall(size: SmallSize = SIZE): Promise<Comparison[]> {
-  await using body = await serveBody(size);
+export async function benchSmall(): Promise<Comparison[]> {
+  await using body = await serveBody(SIZE);
   const env = createExporterEnv(body.url);
   await using exporter = await Child.start('exporter', { args: [EACH_SECOND], env });
   await using script = await Child.start('script', { args: [body.url] });
   await using resting = await Child.start('exporter', { args: [NEVER], env });
   await using bare = await Child.start('bare');
-  await scrapeEachSecond([exporter, script], size.warmUpSeconds);
+  await scrapeEachSecond([exporter, script], WARM_UP_SECONDS);
   const measured = [exporter, script, resting, bare];
   await Promise.all(measured.map((child) => child.sendCommand('begin', EMPTY_RESPONSE)));
-  await scrapeEachSecond([exporter, script], size.seconds);
+  await scrapeEachSecond([exporter, script], MEASURED_SECONDS);
   const [ownMs = 0, scriptMs = 0, restingMs = 0, bareMs = 0] = await Promise.all(
     measured.map(getMsPerSecond),
   );
