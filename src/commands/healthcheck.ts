@@ -1,7 +1,7 @@
 import { Agent, request } from 'undici';
 import { formatLocalAddress, listenAddressList } from '../config/addresses.ts';
 import { expectedFound } from '../config/config-error.ts';
-import { readSettingsFile } from '../config/loader.ts';
+import { readSettingsFile } from '../config/settings-file.ts';
 import { mergeEntries, readEnvironmentEntries, readFlagEntries, type Flags } from '../config/sources.ts';
 import { printErrors, type CommandIo } from './command.ts';
 import { parseCommandLine } from './command-line.ts';
@@ -60,7 +60,7 @@ async function fetchHealth(url: string, signal: AbortSignal): Promise<HealthResp
 /** The first address of the exporter. A file that cannot be read, or an invalid address in it, counts as none. */
 async function resolveAddress(flags: Flags, { environment, files }: CommandIo): Promise<string> {
   const given = [...readEnvironmentEntries(environment), ...readFlagEntries(flags)];
-  const file = await readSettingsFile(given, files);
+  const file = await readSettingsFile(given, files.readFile);
   const fromFile = file.entries.filter(({ raw }) => listenAddressList.safeParse(raw).success);
   const entries = [...fromFile, ...given].filter(({ path }) => path === 'web.listen_address');
   const [address] = mergeEntries(entries).get('web.listen_address');

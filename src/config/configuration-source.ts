@@ -1,8 +1,17 @@
 import { isDeepStrictEqual } from 'node:util';
+import { parseOrdinal, SINGLE_SHARD, type Shard } from '../sharding/shard.ts';
+import { ConfigError, expectedFound, formatValue, throwIfAny } from './config-error.ts';
+import { readStaticSettings, type Configuration } from './configuration.ts';
+import { findBrokenRules } from './rules.ts';
 import type { ConfigFileSystem } from './files.ts';
-import { loadConfiguration, type LoadOptions, type LoadResult } from './loader.ts';
-import { listSettings, toGroupName, type SettingPath } from './settings.ts';
-import type { MergedSettings } from './sources.ts';
+import { findRemovedVariables } from './removed-settings.ts';
+import { readCodeFiles, type CodeFile } from './service-codes/code-files.ts';
+import { resolveCodes } from './service-codes/resolution.ts';
+import { readSettingsFile } from './settings-file.ts';
+import { formatHowToSet, listSettings, toGroupName, type SettingPath } from './settings.ts';
+import { mergeEntries, readEnvironmentEntries, readFlagEntries } from './sources.ts';
+import type { Environment, Flags, MergedSettings } from './sources.ts';
+import { readUpstreamSettings } from './upstream-settings.ts';
 import { WatchedFiles } from './watched-files.ts';
 
 /** A reload applies the settings of these groups, except `poll.mode`; the others need a restart. */
@@ -11,16 +20,26 @@ const RESTART_ONLY_SETTINGS: readonly SettingPath[] = listSettings()
   .map(([path]) => path)
   .filter((path) => path === 'poll.mode' || !RELOADABLE_GROUPS.includes(toGroupName(path)));
 
-/** A loaded configuration with what has changed. */
-export interface LoadedConfiguration extends LoadResult {
+/** A configuration with the settings that it was made of and what has changed. */
+export interface LoadedConfiguration {
+  readonly configuration: Configuration;
+  readonly settings: MergedSettings;
+  /** The existing service code files; with mistakes only if others were in effect before. */
+  readonly codeFiles: readonly CodeFile[];
+  /** Paths of `service_code_files`, resolved, that match no existing file. */
+  readonly unmatchedPatterns: readonly string[];
+  /** Those of them that did match one at the previous load. */
+  readonly newlyUnmatchedPatterns: readonly string[];
   /** Settings that need a restart and have changed since the start. */
   readonly settingsNeedingRestart: readonly SettingPath[];
-  /** Paths of `service_code_files` that match no existing file, and did match one at the previous load. */
-  readonly newlyUnmatchedPatterns: readonly string[];
 }
 
-export interface ConfigurationSourceOptions
-  extends ConfigFileSystem, Pick<LoadOptions, 'flags' | 'env' | 'hostName'> {}
+export interface ConfigurationSourceOptions extends ConfigFileSystem {
+  readonly flags: Flags;
+  readonly env: Environment;
+  /** Gives the name of this machine; only called if the shard depends on it. */
+  readonly hostName: () => string;
+}
 
 /**
  * Loads the configuration of this process, repeatedly: flags and environment stay the same, the files are read again.
@@ -55,26 +74,67 @@ export class ConfigurationSource {
     );
   }
 
-  /** @throws ConfigError as {@link loadConfiguration} does. */
+  /**
+   * Loads the configuration: defaults, overridden by the file, the environment and the flags, in this order.
+   *
+   * @throws ConfigError that lists every invalid value; or, if each value is valid, every problem between them. After the
+   *   first load, mistakes of files of service codes do not throw: `codeFiles` has them.
+   */
   async load(): Promise<LoadedConfiguration> {
-    const last = this.#last;
     const files = new WatchedFiles(this.#options);
-    const { readFile, findMatchingFiles } = files;
-    const options = { ...this.#options, readFile, findMatchingFiles, last };
-    const loaded = await loadConfiguration(options).finally(() => {
+    try {
+      this.#last = await this.#load(files);
+      return this.#last;
+    } finally {
       this.#files = files;
-    });
-    const { settings, unmatchedPatterns } = loaded;
+    }
+  }
+
+  async #load({ readFile, findMatchingFiles }: WatchedFiles): Promise<LoadedConfiguration> {
+    const { flags, env, hostName } = this.#options;
+    const given = [...readEnvironmentEntries(env), ...readFlagEntries(flags)];
+    const file = await readSettingsFile(given, readFile);
+    const found = [...file.problems, ...findRemovedVariables(env)];
+    const settings = mergeEntries([...file.entries, ...given], found);
+    const configuredShard = resolveShard(settings, hostName);
+    const shard = this.#last?.configuration.shard ?? configuredShard;
+    const applied = this.#last && new Map(this.#last.codeFiles.map((codeFile) => [codeFile.path, codeFile]));
+    const access = { readFile, findMatchingFiles, shard, applied };
+    const { files, unmatchedPatterns } = await readCodeFiles(settings, access);
+    if (applied === undefined) throwIfAny(files.flatMap(({ problems }) => problems));
+    const { problems, codeFiles, ...codes } = await resolveCodes(settings, files, access);
+    const upstream = await readUpstreamSettings(settings, env, readFile);
+    throwIfAny([...problems, ...findBrokenRules(settings, codes.serviceCodes), ...upstream.problems]);
     const atStart = (this.#atStart ??= settings);
-    this.#last = {
-      ...loaded,
+    return {
+      configuration: { ...readStaticSettings(settings), upstream: upstream.settings, shard, ...codes },
+      settings,
+      codeFiles,
+      unmatchedPatterns,
+      newlyUnmatchedPatterns: unmatchedPatterns.filter(
+        (pattern) => this.#last?.unmatchedPatterns.includes(pattern) !== true,
+      ),
       settingsNeedingRestart: RESTART_ONLY_SETTINGS.filter(
         (path) => !isDeepStrictEqual(settings.get(path), atStart.get(path)),
       ),
-      newlyUnmatchedPatterns: unmatchedPatterns.filter(
-        (pattern) => last?.unmatchedPatterns.includes(pattern) !== true,
-      ),
     };
-    return this.#last;
   }
+}
+
+/** The shard of this process: `shard.index`, else the ordinal of the host name. A mistake is reported alone. */
+function resolveShard({ get, locate }: MergedSettings, hostName: () => string): Shard {
+  const count = get('shard.count');
+  const index = get('shard.index');
+  if (index !== undefined) {
+    if (index < count) return { index, count };
+    const message = expectedFound(`an index below shard.count, which is ${count}`, formatValue(index));
+    throw new ConfigError([{ location: locate('shard.index'), message }]);
+  }
+  if (count === 1) return SINGLE_SHARD;
+  const name = hostName();
+  const ordinal = parseOrdinal(name);
+  if (ordinal !== undefined && ordinal < count) return { index: ordinal, count };
+  const expected = `a name that ends in the index of the shard, -0 to -${count - 1}`;
+  const message = expectedFound(expected, formatValue(name), formatHowToSet('shard.index'));
+  throw new ConfigError([{ location: 'host name', message }]);
 }

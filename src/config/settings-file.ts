@@ -6,6 +6,7 @@ import {
   formatUnknown,
   type Problem,
 } from './config-error.ts';
+import { readText, type ReadFile } from './files.ts';
 import { formatRemoved, REMOVED_SETTINGS } from './removed-settings.ts';
 import {
   isSettingPath,
@@ -15,7 +16,7 @@ import {
   toFlagName,
   type SettingPath,
 } from './settings.ts';
-import type { SourceEntry } from './sources.ts';
+import { mergeEntries, type SourceEntry } from './sources.ts';
 import { createLocator, parseYaml } from './yaml-source.ts';
 
 /** The settings of a configuration file, and the mistakes in its structure. */
@@ -39,8 +40,18 @@ const MAPPINGS: ReadonlySet<string> = new Set(
 
 const GROUPS: readonly string[] = listSettingGroups().map(({ name }) => name);
 
-/** Reads the text of a configuration file at the path `file`. Values are not parsed yet. */
-export function parseSettingsFile(text: string, file: string): SettingsFile {
+/** Reads the configuration file that the environment or a flag names. Values are not parsed yet. */
+export async function readSettingsFile(
+  given: readonly SourceEntry[],
+  readFile: ReadFile,
+): Promise<SettingsFile> {
+  const file = mergeEntries(given.filter(({ path }) => path === 'config.file')).file('config.file');
+  if (file === undefined) return { entries: [], problems: [] };
+  const text = await readText(readFile, file);
+  return typeof text === 'string' ? parseSettingsFile(text, file.path) : { entries: [], problems: [text] };
+}
+
+function parseSettingsFile(text: string, file: string): SettingsFile {
   const source = parseYaml(text, file);
   if ('message' in source) return { entries: [], problems: [source] };
   const entries: SourceEntry[] = [];

@@ -1,7 +1,7 @@
 import type { StaticLabels } from '../metrics/catalogue/family.ts';
 import { formatShard } from '../sharding/shard.ts';
 import type { Configuration, ServiceCodeSettings } from './configuration.ts';
-import type { LoadResult } from './loader.ts';
+import type { LoadedConfiguration } from './configuration-source.ts';
 import type { CodeFile } from './service-codes/code-files.ts';
 import { listSettingGroups, type Setting, type SettingPath } from './settings.ts';
 import type { MergedSettings } from './sources.ts';
@@ -11,7 +11,7 @@ import { formatDuration } from './units.ts';
  * Formats the output of `--config.check` for a valid configuration: every setting with its value and origin, the
  * service codes with their effective settings, and the proxies. Secrets and passwords are not shown.
  */
-export function formatSummary({ configuration, settings, codeFiles }: LoadResult): string {
+export function formatSummary({ configuration, settings, codeFiles }: LoadedConfiguration): string {
   const { serviceCodes, upstream } = configuration;
   return [
     `The configuration is valid: ${formatCodeCount(configuration)}.`,

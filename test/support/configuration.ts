@@ -1,10 +1,9 @@
 import { basename, dirname } from 'node:path';
-import { findMatchingFiles } from '../../src/config/files.ts';
 import type { ConfigFileSystem } from '../../src/config/files.ts';
 import { ConfigError } from '../../src/config/config-error.ts';
 import type { Configuration } from '../../src/config/configuration.ts';
 import { parseCommandLine } from '../../src/commands/command-line.ts';
-import { loadConfiguration as loadSettings, type LoadResult } from '../../src/config/loader.ts';
+import { ConfigurationSource, type LoadedConfiguration } from '../../src/config/configuration-source.ts';
 
 /** The secret of all tests of the configuration. Output that contains it is a leak. */
 export const SECRET = 'hunter2-is-secret';
@@ -41,15 +40,6 @@ export const NO_FILES: ConfigFileSystem = (() => {
   return { readFile: fail, listFolder: fail, readStamp: fail };
 })();
 
-/** Creates the sources of a configuration from files, without a host name. */
-export function createSources({ readFile, listFolder }: ConfigFileSystem) {
-  return {
-    readFile,
-    findMatchingFiles: (glob: string) => findMatchingFiles(glob, listFolder),
-    hostName: failHostNameLookup,
-  };
-}
-
 export interface ConfigurationInput {
   readonly args?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
@@ -72,14 +62,15 @@ export function loadWithSources({
   files = {},
   hostName,
   yml,
-}: ConfigurationInput): Promise<LoadResult> {
+}: ConfigurationInput): Promise<LoadedConfiguration> {
   const file = yml === undefined ? [] : ['--config.file=/etc/xvs.yml'];
-  return loadSettings({
+  const source = new ConfigurationSource({
     flags: parseCommandLine([...file, ...args]).flags,
     env,
-    ...createSources(createFiles(yml === undefined ? files : { ...files, '/etc/xvs.yml': yml })),
-    ...(hostName !== undefined && { hostName: () => hostName }),
+    hostName: hostName === undefined ? failHostNameLookup : () => hostName,
+    ...createFiles(yml === undefined ? files : { ...files, '/etc/xvs.yml': yml }),
   });
+  return source.load();
 }
 
 /** Returns the message of the configuration error that a call throws. Fails if it throws none. */

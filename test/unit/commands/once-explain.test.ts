@@ -4,12 +4,12 @@ import { test, type TestContext } from 'node:test';
 import { systemClock, type Clock } from '../../../src/runtime/clock.ts';
 import { explainPolls } from '../../../src/commands/once.ts';
 import { parseCommandLine } from '../../../src/commands/command-line.ts';
-import { loadConfiguration } from '../../../src/config/loader.ts';
+import { ConfigurationSource } from '../../../src/config/configuration-source.ts';
 import { LOCAL_FILE_SYSTEM } from '../../../src/config/local-file-system.ts';
 import type { FaultRequest } from '../../../src/simulator/faults.ts';
 import { startSimulator, type Simulator } from '../../../src/simulator/server.ts';
 import { createWorld } from '../../../src/simulator/world.ts';
-import { createSources } from '../../support/configuration.ts';
+import { failHostNameLookup } from '../../support/configuration.ts';
 import { readFixture, fixturePath } from '../../support/fixtures.ts';
 import { serveHttp, serveHttps, serveProxy, findClosedPort } from '../upstream/servers.ts';
 
@@ -63,11 +63,13 @@ async function explain(
     signal: new AbortController().signal,
   };
   const { flags } = parseCommandLine([`--upstream.base-url=${baseUrl}`, ...args]);
-  const { configuration } = await loadConfiguration({
+  const source = new ConfigurationSource({
     flags,
     env: io.environment,
-    ...createSources(LOCAL_FILE_SYSTEM),
+    hostName: failHostNameLookup,
+    ...LOCAL_FILE_SYSTEM,
   });
+  const { configuration } = await source.load();
   const build = {
     version: '1.2.3',
     revision: 'unknown',
