@@ -2,25 +2,20 @@ import { parseArgs } from 'node:util';
 import type { z } from 'zod';
 import { expectedFound, formatSuggestion, throwIfAny, type Problem } from '../config/config-error.ts';
 import { REMOVED_FLAGS } from '../config/removed-settings.ts';
-import { describeSchema, listSettings, toFlagName, type SettingPath } from '../config/settings.ts';
+import { describeSchema, listSettings, SETTINGS, toFlagName } from '../config/settings.ts';
+import type { Setting, SettingPath } from '../config/settings.ts';
 import type { Flags } from '../config/sources.ts';
 import { toProblems } from '../config/validation.ts';
 
 /**
  * How a flag is written: a `value` and each entry of a `list` follow "=" or the next space, only a `list` may be
- * repeated, a `boolean` without a value means `true`, a `switch` takes no value.
+ * repeated, a `boolean` without a value means `true`, a `switch` takes no value. A `secret` must not be used.
  */
-type FlagKind = 'value' | 'list' | 'boolean' | 'switch';
+type FlagKind = 'value' | 'list' | 'boolean' | 'switch' | 'secret';
 
 const SEE_HELP = 'see --help';
-
-/** Flags that must not be used, with the remedy. Their values are not shown. */
-const FORBIDDEN: ReadonlyMap<string, string> = new Map([
-  [
-    'secret',
-    'every user of the machine can see it: set XVS_SECRET, --secret-file, or a secret in the file instead',
-  ],
-]);
+const SECRET_REMEDY =
+  'every user of the machine can see it: set XVS_SECRET, --secret-file, or a secret in the file instead';
 
 /**
  * Reads flags strictly: unknown flags and arguments that belong to no flag are mistakes. Gives the texts of each flag
@@ -39,7 +34,7 @@ function readFlags(
   const report = (location: string, expected: string, found: string, remedy?: string): void => {
     problems.push({ location, message: expectedFound(expected, found, remedy) });
   };
-  const names = [...kinds.keys()].filter((name) => !FORBIDDEN.has(name)).map((name) => `--${name}`);
+  const names = [...kinds].flatMap(([name, kind]) => (kind === 'secret' ? [] : [`--${name}`]));
   let isPreviousUnknown = false;
   for (const token of tokenize(args, kinds)) {
     // The value of an unknown flag is not reported on its own, nor shown: it may be a secret.
@@ -67,8 +62,8 @@ function readFlags(
       else if (suggestion !== undefined) report(location, 'a known flag', 'an unknown one', suggestion);
       else report(position, 'a known flag', 'an unknown one', SEE_HELP);
       isPreviousUnknown = token.value === undefined;
-    } else if (FORBIDDEN.has(name)) {
-      report(location, 'no secret on the command line', 'one (not shown)', FORBIDDEN.get(name));
+    } else if (kind === 'secret') {
+      report(location, 'no secret on the command line', 'one (not shown)', SECRET_REMEDY);
     } else if (kind === 'switch') {
       if (token.value === undefined) values.set(name, []);
       else report(location, 'no value', 'one (not shown)');
@@ -85,7 +80,7 @@ function readFlags(
 }
 
 function tokenize(args: readonly string[], kinds: ReadonlyMap<string, FlagKind>) {
-  const withValue = [...kinds].filter(([, kind]) => kind === 'value' || kind === 'list');
+  const withValue = [...kinds].filter(([, kind]) => ['value', 'list', 'secret'].includes(kind));
   const options = Object.fromEntries(withValue.map(([name]) => [name, { type: 'string' as const }]));
   // `parseArgs` would take `-abc` for three flags.
   const dashed = args.map((argument) => argument.replace(/^-(?=[^-])/, '--'));
@@ -146,13 +141,8 @@ const SHARED_FLAGS: OwnFlags = { 'config.check': 'switch', version: 'switch', he
  */
 export function parseCommandLine(args: readonly string[], own: OwnFlags = {}): CommandLine {
   const kinds = new Map(Object.entries({ ...SHARED_FLAGS, ...own }));
-  const paths = new Map<string, SettingPath>();
-  for (const [path, { schema }] of listSettings()) {
-    const { isList, isBoolean } = describeSchema(schema);
-    const name = toFlagName(path).slice(2);
-    paths.set(name, path);
-    kinds.set(name, isList ? 'list' : isBoolean ? 'boolean' : 'value');
-  }
+  const paths = new Map(listSettings().map(([path]) => [toFlagName(path).slice(2), path]));
+  for (const [name, path] of paths) kinds.set(name, getFlagKind(SETTINGS[path]));
   const flags = new Map<SettingPath, string>();
   const others = new Map<string, readonly string[]>();
   for (const [name, texts] of readFlags(args, kinds)) {
@@ -161,4 +151,10 @@ export function parseCommandLine(args: readonly string[], own: OwnFlags = {}): C
     else flags.set(path, texts.join(','));
   }
   return { flags, others };
+}
+
+function getFlagKind({ schema, excludedSource }: Setting): FlagKind {
+  const { isList, isBoolean } = describeSchema(schema);
+  if (excludedSource === 'flag') return 'secret';
+  return isList ? 'list' : isBoolean ? 'boolean' : 'value';
 }

@@ -3,7 +3,7 @@ import { isTaskNameSource } from '../listing/task-name.ts';
 import { describeKind, expectedFound, findNearest, formatValue } from './config-error.ts';
 import { describeSecretMistake } from './secret-text.ts';
 import { BIT_RATE, DURATION, SIZE, formatDuration, parseBitRate, parseDuration, parseSize } from './units.ts';
-import { expected, parsedBy, reject } from './validation.ts';
+import { expected, parsedBy, reject, type Expected } from './validation.ts';
 
 /** Metadata of a schema, for the reference, `--help` and the command line. */
 export interface SchemaMeta {
@@ -137,21 +137,15 @@ export const taskNameSource = parsedBy(
   expected('opaque, opaque.KEY, output.file_name, output.relative_dir or input.user_name'),
 ).register(schemaMeta, { typeName: 'source of names', json: { type: 'string' } });
 
-const pathExpected = expected('the path of a file');
+function path(expectation: Expected) {
+  return z.string(expectation).min(1, expectation).register(schemaMeta, { typeName: 'path' });
+}
 
 /** The path of a file, which may not exist. */
-export const filePath = z
-  .string(pathExpected)
-  .min(1, pathExpected)
-  .register(schemaMeta, { typeName: 'path' });
-
-const secretPathExpected = expected('the path of a file', { show: describeKind });
+export const filePath = path(expected('the path of a file'));
 
 /** The path of a file with a secret. No message shows it, because it may be the secret itself. */
-export const secretFilePath = z
-  .string(secretPathExpected)
-  .min(1, secretPathExpected)
-  .register(schemaMeta, { typeName: 'path' });
+export const secretFilePath = path(expected('the path of a file', { show: describeKind }));
 
 const secretExpected = expected('a secret (a string; quote one that looks like a number)', {
   show: describeKind,

@@ -10,44 +10,42 @@ const sendHeadersMessage = z.object({
   socket: z.instanceof(Socket),
 });
 
+/** What is known of a connection, until the disposal. */
+export interface ConnectionObserver extends Disposable {
+  readonly connection: Connection;
+}
+
 /**
  * Observes the connections of undici through its diagnostics channels, the only source of the socket of a request.
  * The channels are global to the process, so only one request may run at a time.
+ *
+ * @param baseUrl - of the service; a connection to any other host is to a proxy
  */
-export class ConnectionObserver implements Disposable {
-  readonly #host: string;
-  readonly #onConnected: () => void;
-  #proxy: string | undefined;
-  #observed: Connection = {};
-
-  /** @param baseUrl - of the service; a connection to any other host is to a proxy */
-  constructor(baseUrl: string, onConnected: () => void) {
-    this.#host = new URL(baseUrl).host;
-    this.#onConnected = onConnected;
-    subscribe('undici:client:beforeConnect', this.#onBeforeConnect);
-    subscribe('undici:client:connected', this.#onConnected);
-    subscribe('undici:client:sendHeaders', this.#onSendHeaders);
-  }
-
-  get connection(): Connection {
-    return { ...this.#observed, ...(this.#proxy !== undefined && { proxy: this.#proxy }) };
-  }
-
-  [Symbol.dispose](): void {
-    unsubscribe('undici:client:beforeConnect', this.#onBeforeConnect);
-    unsubscribe('undici:client:connected', this.#onConnected);
-    unsubscribe('undici:client:sendHeaders', this.#onSendHeaders);
-  }
-
-  readonly #onBeforeConnect = (message: unknown): void => {
-    const { success, data } = beforeConnectMessage.safeParse(message);
-    if (success && data.connectParams.host !== this.#host) this.#proxy = data.connectParams.host;
+export function observeConnection(baseUrl: string, onConnected: () => void): ConnectionObserver {
+  const serviceHost = new URL(baseUrl).host;
+  let connection: Connection = {};
+  const listeners = {
+    'undici:client:beforeConnect': (message: unknown): void => {
+      const { success, data } = beforeConnectMessage.safeParse(message);
+      if (success && data.connectParams.host !== serviceHost)
+        connection = { ...connection, proxy: data.connectParams.host };
+    },
+    'undici:client:connected': onConnected,
+    'undici:client:sendHeaders': (message: unknown): void => {
+      const { success, data } = sendHeadersMessage.safeParse(message);
+      // Described immediately: a closed socket has no addresses and no certificate.
+      if (success && data.request.method === 'GET')
+        connection = { ...connection, ...describeSocket(data.socket) };
+    },
   };
-
-  /** Reads the socket immediately: a closed one has no addresses and no certificate. */
-  readonly #onSendHeaders = (message: unknown): void => {
-    const { success, data } = sendHeadersMessage.safeParse(message);
-    if (success && data.request.method === 'GET') this.#observed = describeSocket(data.socket);
+  for (const [channel, listener] of Object.entries(listeners)) subscribe(channel, listener);
+  return {
+    get connection() {
+      return connection;
+    },
+    [Symbol.dispose]: () => {
+      for (const [channel, listener] of Object.entries(listeners)) unsubscribe(channel, listener);
+    },
   };
 }
 

@@ -4,7 +4,7 @@ import type { ListingSink, ListingTotals } from '../listing/listing-sink.ts';
 import { fetchListing } from '../poller/fetch-listing.ts';
 import type { ListingTarget, UpstreamClient } from '../upstream/client.ts';
 import type { RedactedRequest, RequestObserver } from '../upstream/request-observer.ts';
-import { ConnectionObserver } from './connection-observer.ts';
+import { observeConnection } from './connection-observer.ts';
 import { TaskNameFinder } from './task-names.ts';
 import { describeSecret, summarizeResponse } from './observation.ts';
 import type { ListingSummary, Observation, ObservedBody } from './observation.ts';
@@ -28,7 +28,7 @@ interface Exchange {
 }
 
 /**
- * Polls once and records the details of the exchange. Calls must not overlap, see {@link ConnectionObserver}.
+ * Polls once and records the details of the exchange. Calls must not overlap, see {@link observeConnection}.
  *
  * @throws the reason of the signal; a poll that fails is an observation.
  */
@@ -54,7 +54,7 @@ export async function observePoll(
       exchange.compressedBytes += bytes;
     },
   };
-  using connectionObserver = new ConnectionObserver(target.baseUrl, () => {
+  using observed = observeConnection(target.baseUrl, () => {
     exchange.connectedMs = elapsedMs();
   });
   const observedClient: Pick<UpstreamClient, 'requestListing'> = {
@@ -79,7 +79,7 @@ export async function observePoll(
     signing: target.signing,
     request,
     attempts,
-    connection: connectionObserver.connection,
+    connection: observed.connection,
     response: exchange.response?.response,
     clock: exchange.response?.clock,
     body: { compressedBytes, bytes, start },
