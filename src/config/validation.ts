@@ -72,22 +72,18 @@ export function reject(
   return z.NEVER;
 }
 
-export interface StrictMappingOptions {
-  /** Expectation in the error of an unknown key; default `a known key`. */
-  readonly expectedKey?: string;
-  /** The remedy for an unknown key; default: the nearest known one. */
-  readonly suggest?: (key: string) => string | undefined;
-}
-
-/** An object schema that rejects each unknown key with a suggestion, besides the mistakes of known keys. */
+/**
+ * An object schema that rejects each unknown key with a suggestion, besides the mistakes of known keys.
+ *
+ * @param expectedKey - expectation in the error of an unknown key
+ */
 export function strictMapping<const Shape extends z.core.$ZodLooseShape>(
   shape: Shape,
   { error }: Expected,
-  { expectedKey = 'a known key', suggest }: StrictMappingOptions = {},
+  expectedKey = 'a known key',
 ) {
-  const suggestKnown = suggest ?? ((key: string) => formatSuggestion(key, Object.keys(shape)));
   const describeUnknown = (key: string): string => {
-    const suggestion = suggestKnown(key);
+    const suggestion = formatSuggestion(key, Object.keys(shape));
     return expectedFound(expectedKey, formatUnknown(key, suggestion), suggestion);
   };
   return z.strictObject(shape, {

@@ -59,7 +59,7 @@ const taskNames = z
 const expectation = strictMapping(
   { tasks: count.optional(), names: taskNames.optional() },
   expected('a mapping with tasks, names or both'),
-  { expectedKey: 'tasks or names' },
+  'tasks or names',
 )
   .refine(
     ({ tasks, names: list }) => tasks !== undefined || list !== undefined,
@@ -107,7 +107,7 @@ const entrySchema = strictMapping(
     labels: SERVICE_CODE_KEYS.labels.schema.optional(),
   },
   expected('a service code (put digits in quotes) or a mapping with one'),
-  { expectedKey: 'a key of a service code' },
+  'a key of a service code',
 ).readonly();
 
 /** One service code as it was given, each value parsed. */
