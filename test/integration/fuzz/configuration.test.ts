@@ -3,8 +3,10 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { stringify } from 'yaml';
 import { ConfigError } from '../../../src/config/config-error.ts';
 import { parseCommandLine } from '../../../src/commands/command-line.ts';
+import { SERVICE_CODE_KEYS } from '../../../src/config/service-codes/schema.ts';
 import { listSettings } from '../../../src/config/settings.ts';
 import { arbitraryText } from '../../support/arbitrary-text.ts';
 import {
@@ -71,6 +73,41 @@ test('a mutated file is valid or rejected with a message without secrets', async
       if (canCheckSecret(yml)) assert.equal(message.includes(SECRET), false, message);
     }),
     createRunParameters(150),
+  );
+});
+
+test('any value of any setting is accepted or rejected, and the message names the setting', async () => {
+  const settings = listSettings().filter(([, { excludedSource }]) => excludedSource !== 'file');
+  const path = fc.constantFrom(...settings.map(([name]) => name));
+  await fc.assert(
+    fc.asyncProperty(path, fc.jsonValue(), async (name, value) => {
+      const nested = name.split('.').reduceRight<unknown>((inner, step) => ({ [step]: inner }), value);
+      const message = await loadForError({ yml: stringify(nested), env: REQUIRED_ENVIRONMENT });
+      return message === '' || message.includes(name);
+    }),
+  );
+});
+
+test('any value of any key of a service code is accepted or rejected', async () => {
+  const key = fc.constantFrom(...Object.keys(SERVICE_CODE_KEYS));
+  await fc.assert(
+    fc.asyncProperty(key, fc.jsonValue(), async (name, value) => {
+      const yml = stringify({ service_codes: [{ service_code: 'A', [name]: value }] });
+      assertWellFormed(await loadForError({ yml, env: REQUIRED_ENVIRONMENT }));
+    }),
+  );
+});
+
+test('no message shows a misquoted secret', async () => {
+  const around = fc.string({ unit: fc.constantFrom(...':-?{}[],&*!|>\'"%@` #\\\t') });
+  await fc.assert(
+    fc.asyncProperty(around, around, fc.boolean(), async (before, after, ofCode) => {
+      const key = ofCode ? 'service_codes:\n  - service_code: A\n    secret' : 'poll: {}\nsecret';
+      const yml = `${key}: ${before}${SECRET}${after}\n`;
+      const message = await loadForError({ yml, env: REQUIRED_ENVIRONMENT });
+      return !message.includes(SECRET);
+    }),
+    createRunParameters(500),
   );
 });
 
