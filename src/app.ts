@@ -2,12 +2,13 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Configuration } from './config/configuration.ts';
 import type { ConfigurationSource } from './config/configuration-source.ts';
 import { LOCAL_FILE_SYSTEM } from './config/local-file-system.ts';
-import { Reloader, warnAboutUnmatched, type ReloadOutcome, type ReloadTrigger } from './config/reloader.ts';
+import { Reloader, warnAboutUnmatched } from './config/reloader.ts';
+import type { AppliedCodes, ReloadOutcome, ReloadTrigger } from './config/reloader.ts';
 import { watchFiles } from './config/watched-files.ts';
 import { CodeLabels } from './metrics/exposition/code-labels.ts';
 import { ExporterMetrics } from './metrics/exposition/exporter-metrics.ts';
 import { Exposition } from './metrics/exposition/exposition.ts';
-import type { CodeDiff, PolledCode } from './poller/polled-code.ts';
+import type { PolledCode } from './poller/polled-code.ts';
 import { createTally, Poller } from './poller/poller.ts';
 import { openReaderPool } from './poller/reader-module.ts';
 import { ScrapeTrigger, type ScrapeLimits } from './poller/scrape-trigger.ts';
@@ -42,12 +43,6 @@ export interface ExporterDependencies {
   readonly log?: { readonly droppedLines: number };
 }
 
-/** The differences between two configurations in force. */
-interface AppliedDifference extends CodeDiff {
-  /** Service codes that stay and have other static labels. */
-  readonly relabelled: readonly PolledCode[];
-}
-
 /** The exporter without web server. It polls on demand. */
 export interface Exporter extends AsyncDisposable {
   readonly poller: Poller;
@@ -56,7 +51,7 @@ export interface Exporter extends AsyncDisposable {
   readonly watchdog: Watchdog;
   readonly facade: ExporterFacade;
   /** Applies the reloadable settings of a configuration. Calls must not overlap. */
-  apply(configuration: Configuration): Promise<AppliedDifference>;
+  apply(configuration: Configuration): Promise<AppliedCodes>;
 }
 
 /**
@@ -145,7 +140,7 @@ async function applyServiceCodes(
   configuration: Configuration,
   poller: Poller,
   labels: CodeLabels,
-): Promise<AppliedDifference> {
+): Promise<AppliedCodes> {
   const relabelled = new Set(labels.update(configuration.serviceCodes));
   const difference = await poller.apply(toPolledCodes(configuration));
   labels.retainOnly(configuration.serviceCodes);

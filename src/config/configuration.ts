@@ -1,8 +1,8 @@
 import { resolve } from 'node:path';
 import type { StaticLabels } from '../metrics/catalogue/family.ts';
 import type { Shard } from '../sharding/shard.ts';
-import type { TaskNameSource } from '../listing/task-name.ts';
-import type { Expectation } from '../tally/expectations.ts';
+import type { ListingRequest } from '../poller/fetch-listing.ts';
+import type { PolledCode } from '../poller/polled-code.ts';
 import type { SigningScheme } from '../upstream/signing.ts';
 import { resolvePath } from './files.ts';
 import type { SettingPath } from './settings.ts';
@@ -10,20 +10,8 @@ import type { MergedSettings } from './sources.ts';
 import type { UpstreamSettings } from './upstream-settings.ts';
 
 /** One service code with everything that polling it needs. Times in milliseconds. */
-export interface ServiceCodeSettings {
-  readonly serviceCode: string;
-  /** Without a trailing slash. */
-  readonly baseUrl: string;
-  readonly secret: string;
-  readonly intervalMs: number;
-  /** Deadline of a whole poll. */
-  readonly timeoutMs: number;
-  readonly staleAfterMs: number;
-  readonly stallAfterMs: number;
-  /** Where the names of its tasks are; without it, they have none. */
-  readonly taskName?: TaskNameSource | undefined;
-  /** What must run of it. */
-  readonly expectation?: Expectation | undefined;
+export interface ServiceCodeSettings
+  extends Omit<ListingRequest, 'signing'>, Omit<PolledCode, 'target' | 'streamIntervalMs'> {
   /** Labels of every series of the code, sorted by name. */
   readonly labels: StaticLabels;
 }

@@ -1,3 +1,4 @@
+import type { CodeDiff, PolledCode } from '../poller/polled-code.ts';
 import { raceAbort } from '../runtime/abort.ts';
 import type { Logger } from '../runtime/logger.ts';
 import type { Configuration } from './configuration.ts';
@@ -15,10 +16,9 @@ export interface ReloadOutcome {
 }
 
 /** The service codes of a reload, by what happened to them. */
-export interface AppliedCodes extends Readonly<
-  Record<'added' | 'changed' | 'kept' | 'relabelled' | 'expectationChanged', readonly unknown[]>
-> {
-  readonly removed: readonly { readonly target: { readonly serviceCode: string } }[];
+export interface AppliedCodes extends CodeDiff {
+  /** Those that stay and have other static labels. */
+  readonly relabelled: readonly PolledCode[];
 }
 
 export interface ReloaderOptions {

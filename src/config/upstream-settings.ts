@@ -1,29 +1,13 @@
+import type { ClientOptions } from '../upstream/client.ts';
 import { expectedFound, type Problem } from './config-error.ts';
 import { findKeyPairMistake, readPem, type ReadFile } from './files.ts';
 import type { Environment, MergedSettings } from './sources.ts';
 
-/** PEM texts. `cert` and `key` are either both set or both missing. */
-interface TlsSettings {
-  readonly ca?: string;
-  readonly cert?: string;
-  readonly key?: string;
-}
-
-/** Proxies from the environment of the process, in the variables that curl reads. */
-interface ProxySettings {
-  readonly httpProxy?: string | undefined;
-  readonly httpsProxy?: string | undefined;
-  readonly noProxy?: string | undefined;
-}
-
 /** How to connect to the service, whatever the service code. */
-export interface UpstreamSettings {
-  readonly timeoutMs: number;
-  readonly maxResponseBytes: number;
-  readonly maxConnections: number;
-  readonly tls: TlsSettings;
-  readonly proxy: ProxySettings;
-}
+export type UpstreamSettings = Pick<
+  ClientOptions,
+  'timeoutMs' | 'maxResponseBytes' | 'maxConnections' | 'tls' | 'proxy'
+>;
 
 /** Reads the settings and the files that they name. */
 export async function readUpstreamSettings(
@@ -64,7 +48,7 @@ const PEM_FILES = [
  * Reads `http_proxy`, `https_proxy` and `no_proxy`: a variable in lower case, else in upper case, as curl does; an empty one
  * counts as not set.
  */
-function readProxySettings(environment: Environment, problems: Problem[]): ProxySettings {
+function readProxySettings(environment: Environment, problems: Problem[]): ClientOptions['proxy'] {
   const readVariable = (name: string): string | undefined =>
     environment[name] || environment[name.toUpperCase()] || undefined;
   const readUrl = (name: string): string | undefined => {

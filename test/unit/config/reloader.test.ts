@@ -5,7 +5,9 @@ import type { LoadedConfiguration } from '../../../src/config/configuration-sour
 import { ConfigError } from '../../../src/config/config-error.ts';
 import type { CodeFile } from '../../../src/config/service-codes/code-files.ts';
 import { Reloader, type AppliedCodes } from '../../../src/config/reloader.ts';
+import type { PolledCode } from '../../../src/poller/polled-code.ts';
 import { deferred } from '../../support/deferred.ts';
+import { PUBLISHED_SCHEME } from '../../support/published-scheme.ts';
 import { createRecordingLogger } from '../../support/recording-logger.ts';
 import { loadWithSources, REQUIRED_ENVIRONMENT } from '../../support/configuration.ts';
 
@@ -15,12 +17,20 @@ const VALID: LoadedConfiguration = {
   settingsNeedingRestart: ['log.level'],
   newlyUnmatchedPatterns: ['/etc/codes/*.yml'],
 };
-/** Two service codes; the next ones disappeared. */
+/** Creates the settings of polling this number of service codes. */
+const createCodes = (count: number): readonly PolledCode[] =>
+  Array.from({ length: count }, (_, index) => ({
+    target: { serviceCode: `C${index}`, baseUrl: '', secret: '', signing: PUBLISHED_SCHEME, timeoutMs: 1 },
+    intervalMs: 1,
+    streamIntervalMs: 1,
+    staleAfterMs: 1,
+    stallAfterMs: 1,
+  }));
 const APPLIED: AppliedCodes = {
-  added: [1],
+  added: createCodes(1),
   changed: [],
-  kept: [1],
-  removed: Array.from({ length: 12 }, (_, index) => ({ target: { serviceCode: `C${index}` } })),
+  kept: createCodes(1),
+  removed: createCodes(12),
   relabelled: [],
   expectationChanged: [],
 };
