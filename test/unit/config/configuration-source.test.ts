@@ -41,7 +41,7 @@ test('a check detects changes of the file and of those that it names, also of on
     ['/etc/b', 'another', false],
     ['/etc/a', 'another', true],
     ['/etc/ca.pem', `${CERTIFICATE}another`, true],
-    ['/etc/xvs.yml', `poll: {}\n${files['/etc/xvs.yml']}`, true],
+    ['/etc/xvs.yml', createYamlFiles('poll: {}\n')['/etc/xvs.yml'] ?? '', true],
   ] as const) {
     files[path] = text;
     assert.equal(await isChanged(), expected, path);
