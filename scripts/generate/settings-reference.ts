@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import { SERVICE_CODE_KEYS } from '../../src/config/service-codes/schema.ts';
 import { listSettingGroups, type SettingGroup } from '../../src/config/settings.ts';
 import type { Setting, SettingPath } from '../../src/config/settings.ts';
@@ -57,11 +58,10 @@ function formatSettingRow([path, setting]: readonly [SettingPath, Setting]): rea
 }
 
 function formatServiceCodeKeys(): readonly string[] {
-  const rows = Object.entries(SERVICE_CODE_KEYS).map(([key, { doc, schema }]) => [
-    formatCode(key),
-    describeSchema(schema).typeName,
-    doc,
-  ]);
+  const rows = Object.entries(SERVICE_CODE_KEYS).map(([key, one]) => {
+    const schema = one instanceof z.ZodOptional ? one.unwrap() : one;
+    return [formatCode(key), describeSchema(schema).typeName, schema.description ?? ''];
+  });
   return [
     'Keys of a service code, in the configuration file and in the files of `service_code_files`:',
     '',

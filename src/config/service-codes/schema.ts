@@ -71,41 +71,31 @@ const expectation = strictMapping(
   }))
   .register(schemaMeta, { typeName: 'mapping' });
 
-/** The keys of a service code: schema and documentation. */
+/** The keys of a service code, each described for the reference. */
 export const SERVICE_CODE_KEYS = {
-  service_code: { doc: 'The service code. Required.', schema: serviceCode },
-  secret: { doc: 'Shared secret of the code.', schema: secretText },
-  secret_file: { doc: 'File that contains the secret, instead of `secret`.', schema: secretFilePath },
-  base_url: { doc: 'Overrides `upstream.base_url`.', schema: baseUrl },
-  timeout: { doc: 'Overrides `upstream.timeout`.', schema: duration(1) },
-  interval: { doc: 'Overrides `poll.interval`.', schema: duration(1000) },
-  stale_after: { doc: 'Overrides `poll.stale_after`.', schema: duration(1) },
-  stall_after: { doc: 'Overrides `poll.stall_after`.', schema: duration(1) },
-  task_name: { doc: 'Overrides `tasks.name`.', schema: taskNameSource },
-  expect: {
-    doc: 'What must run, for metrics and alerts: `tasks`, a number of live tasks, and `names`, a list of names of tasks; see docs/service-codes.md.',
-    schema: expectation,
-  },
-  labels: {
-    doc: 'Labels added to every series of the code: name to string, at most 10; see docs/service-codes.md.',
-    schema: staticLabels,
-  },
+  service_code: serviceCode.describe('The service code. Required.'),
+  secret: secretText.describe('Shared secret of the code.').optional(),
+  secret_file: secretFilePath.describe('File that contains the secret, instead of `secret`.').optional(),
+  base_url: baseUrl.describe('Overrides `upstream.base_url`.').optional(),
+  timeout: duration(1).describe('Overrides `upstream.timeout`.').optional(),
+  interval: duration(1000).describe('Overrides `poll.interval`.').optional(),
+  stale_after: duration(1).describe('Overrides `poll.stale_after`.').optional(),
+  stall_after: duration(1).describe('Overrides `poll.stall_after`.').optional(),
+  task_name: taskNameSource.describe('Overrides `tasks.name`.').optional(),
+  expect: expectation
+    .describe(
+      'What must run, for metrics and alerts: `tasks`, a number of live tasks, and `names`, a list of names of tasks; see docs/service-codes.md.',
+    )
+    .optional(),
+  labels: staticLabels
+    .describe(
+      'Labels added to every series of the code: name to string, at most 10; see docs/service-codes.md.',
+    )
+    .optional(),
 } as const;
 
 const entrySchema = strictMapping(
-  {
-    service_code: SERVICE_CODE_KEYS.service_code.schema,
-    secret: SERVICE_CODE_KEYS.secret.schema.optional(),
-    secret_file: SERVICE_CODE_KEYS.secret_file.schema.optional(),
-    base_url: SERVICE_CODE_KEYS.base_url.schema.optional(),
-    timeout: SERVICE_CODE_KEYS.timeout.schema.optional(),
-    interval: SERVICE_CODE_KEYS.interval.schema.optional(),
-    stale_after: SERVICE_CODE_KEYS.stale_after.schema.optional(),
-    stall_after: SERVICE_CODE_KEYS.stall_after.schema.optional(),
-    task_name: SERVICE_CODE_KEYS.task_name.schema.optional(),
-    expect: SERVICE_CODE_KEYS.expect.schema.optional(),
-    labels: SERVICE_CODE_KEYS.labels.schema.optional(),
-  },
+  SERVICE_CODE_KEYS,
   expected('a service code (put digits in quotes) or a mapping with one'),
   'a key of a service code',
 ).readonly();
