@@ -29,13 +29,6 @@ const NON_STRING_KEY =
 const OTHER_ERROR =
   'unexpected content; put strings with special characters in quotes, and check the indentation';
 
-const TOO_MANY_ALIASES = Symbol('too many aliases');
-
-interface SyntaxFault {
-  readonly offset: number;
-  readonly found: string;
-}
-
 export interface YamlOptions {
   /** `failsafe` keeps all scalars as strings. */
   readonly schema?: 'core' | 'failsafe';
@@ -61,7 +54,11 @@ export function parseYaml(
     const { line, col } = lines.linePos(offset);
     return `${file}:${line}:${col}`;
   };
-  const faults: SyntaxFault[] = [...document.errors, ...document.warnings].map(({ code, pos: [offset] }) => ({
+  const reject = (offset: number, found: string): Problem => ({
+    location: locateOffset(offset),
+    message: expectedFound('valid YAML', found),
+  });
+  const faults = [...document.errors, ...document.warnings].map(({ code, pos: [offset] }) => ({
     offset,
     found: PARSER_ERROR_TEXTS[code] ?? OTHER_ERROR,
   }));
@@ -80,17 +77,18 @@ export function parseYaml(
     },
   });
   const [fault] = faults.toSorted((one, other) => one.offset - other.offset);
-  if (fault !== undefined)
-    return { location: locateOffset(fault.offset), message: expectedFound('valid YAML', fault.found) };
-  const value = toValue(document);
-  if (value === TOO_MANY_ALIASES) {
-    return { location: locateOffset(0), message: expectedFound('valid YAML', 'too many nested aliases') };
-  }
+  if (fault !== undefined) return reject(fault.offset, fault.found);
   const indexes: PairIndexes = new Map();
-  return {
-    value,
-    locate: (path, isKey = false) => locateOffset(findOffset(document.contents, path, isKey, indexes)),
-  };
+  try {
+    return {
+      value: document.toJS(),
+      locate: (path, isKey = false) => locateOffset(findOffset(document.contents, path, isKey, indexes)),
+    };
+  } catch (error) {
+    // The parser limits the expansion of nested aliases; aliases without an anchor were reported before.
+    if (error instanceof ReferenceError) return reject(0, 'too many nested aliases');
+    throw error;
+  }
 }
 
 function findDuplicateKey(items: readonly Pair[]): unknown {
@@ -101,16 +99,6 @@ function findDuplicateKey(items: readonly Pair[]): unknown {
     known.add(key.value);
     return isKnown;
   })?.key;
-}
-
-/** The parser limits the expansion of nested aliases; aliases without an anchor were reported before. */
-function toValue(document: { toJS(): unknown }): unknown {
-  try {
-    return document.toJS();
-  } catch (error) {
-    if (error instanceof ReferenceError) return TOO_MANY_ALIASES;
-    throw error;
-  }
 }
 
 function getOffset(node: unknown): number {

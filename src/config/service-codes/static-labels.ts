@@ -10,6 +10,10 @@ const LABEL_NAME = /^[a-zA-Z_][a-zA-Z0-9_]*$/;
 /** The same limit as for label values from the service. */
 const LABEL_VALUE = /^[^\p{Cc}\p{Cs}]{1,128}$/u;
 
+const VALUE_EXPECTED = expected('a string of 1 to 128 characters without control characters', {
+  remedy: (raw) => (typeof raw === 'number' || typeof raw === 'boolean' ? 'put it in quotes' : undefined),
+});
+
 /** Labels of the default metrics of the process. */
 const PROCESS_LABELS = ['version', 'major', 'minor', 'patch', 'type', 'space', 'kind'];
 /** Labels with a meaning for Prometheus, or that it adds to scraped series. */
@@ -38,10 +42,11 @@ export const staticLabels = z
     if (labels.length > MAX_LABELS)
       return reject(context, expectedFound(`at most ${MAX_LABELS} labels`, String(labels.length)));
     for (const [name, value] of labels) {
-      const nameMistake = checkName(name);
+      const nameMistake = findNameMistake(name);
       if (nameMistake !== undefined) reject(context, nameMistake, { path: [name], isKey: true });
-      const valueMistake = checkValue(name, value);
-      if (valueMistake !== undefined) reject(context, valueMistake, { path: [name] });
+      // The value of a misplaced secret is not checked, nor shown.
+      else if (typeof value !== 'string' || !LABEL_VALUE.test(value))
+        reject(context, VALUE_EXPECTED.error({ input: value }), { path: [name] });
     }
     const strings = labels.map(([name, value]): [string, string] => [name, String(value)]);
     return Object.freeze(Object.fromEntries(strings.toSorted(compareByName)));
@@ -52,7 +57,7 @@ export const staticLabels = z
   });
 
 /** The message about a label name, unless it is valid. */
-function checkName(name: string): string | undefined {
+function findNameMistake(name: string): string | undefined {
   const found = formatValue(name);
   if (SECRET_KEYS.includes(name)) return expectedFound('a label name', found, 'move it out of labels');
   if (!LABEL_NAME.test(name)) return expectedFound('a label name (letters, digits and "_")', found);
@@ -65,15 +70,6 @@ function checkName(name: string): string | undefined {
       'a metric or Prometheus already uses it',
     );
   return undefined;
-}
-
-/** The message about a label value, unless it is valid. The value of a misplaced secret is not checked, nor shown. */
-function checkValue(name: string, value: unknown): string | undefined {
-  if (SECRET_KEYS.includes(name) || (typeof value === 'string' && LABEL_VALUE.test(value))) return undefined;
-  const remedy = typeof value === 'number' || typeof value === 'boolean' ? 'put it in quotes' : undefined;
-  return expected('a string of 1 to 128 characters without control characters', {
-    ...(remedy !== undefined && { remedy }),
-  }).error({ input: value });
 }
 
 function compareByName([one]: readonly [string, string], [other]: readonly [string, string]): number {
