@@ -22,8 +22,6 @@ const COMMAND_LOADERS: ReadonlyMap<string, () => Promise<Command>> = new Map([
   ['demo', async () => (await import('./commands/demo.ts')).demo],
   ['healthcheck', async () => (await import('./commands/healthcheck.ts')).healthcheck],
 ]);
-/** Commands that reload their configuration on SIGHUP. It kills all others. */
-const RELOADABLE_COMMANDS: readonly string[] = ['serve'];
 
 /** After a shutdown or a bug, output whose reader has stalled must not keep the process alive. */
 const DRAIN_TIMEOUT_MS = 1000;
@@ -48,7 +46,8 @@ async function run(
     process.stderr.write(`command line: ${message}\n`);
     return 2;
   }
-  const onReload = RELOADABLE_COMMANDS.includes(name) ? listenForReloadSignal(process) : () => undefined;
+  // SIGHUP kills all other commands.
+  const onReload = name === 'serve' ? listenForReloadSignal(process) : () => undefined;
   const command = await load();
   return await command(commandArgs, {
     stdout: process.stdout,

@@ -44,7 +44,7 @@ export class LogOutput implements LogDestination {
   }
 
   write(line: string): void {
-    if (this.#writeToFile !== undefined) this.#settle(attempt(this.#writeToFile, line));
+    if (this.#writeToFile !== undefined) this.#attempt(this.#writeToFile, line);
     else if (this.#stream.writableLength > MAX_WAITING_BYTES) this.#settle(false);
     else this.#stream.write(line, (error) => this.#settle(error === undefined || error === null));
   }
@@ -56,18 +56,18 @@ export class LogOutput implements LogDestination {
     return this.#writtenLines === 0 && this.#droppedLines > 0;
   }
 
+  #attempt(write: (line: string) => void, line: string): void {
+    try {
+      write(line);
+      this.#settle(true);
+    } catch {
+      this.#settle(false);
+    }
+  }
+
   #settle(isWritten: boolean): void {
     if (isWritten) this.#writtenLines += 1;
     else this.#droppedLines += 1;
-  }
-}
-
-function attempt(write: (line: string) => void, line: string): boolean {
-  try {
-    write(line);
-    return true;
-  } catch {
-    return false;
   }
 }
 
