@@ -24,17 +24,6 @@ for (const [dueMs, minMs, expected] of [
   });
 }
 
-for (const [index, count, expected] of [
-  [0, 1, 0],
-  [0, 3, 0],
-  [1, 3, 5000],
-  [2, 3, 10_000],
-] as const) {
-  test(`the first poll of service code ${index + 1} of ${count} waits ${expected} of 15000 ms`, () => {
-    assert.equal(computeFirstDelayMs(index, count, 15_000), expected);
-  });
-}
-
 test('the first polls of all service codes are spread evenly over the interval, or evenly over the ticks', () => {
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 500 }), intervalMs, (count, interval) => {
@@ -59,19 +48,6 @@ test('the first polls of many service codes start in groups, four times a second
     assert.ok(length === 16 || length === 17, `${length} at ${tick}`);
   }
 });
-
-for (const [name, nowMs, expected] of [
-  ['immediately', 1000, { dueMs: 1100, overlapCount: 0 }],
-  ['just before it was due, as a timer may', 999, { dueMs: 1100, overlapCount: 0 }],
-  ['just before the next one was due', 1099, { dueMs: 1100, overlapCount: 0 }],
-  ['when the next one was due', 1100, { dueMs: 1200, overlapCount: 1 }],
-  ['just after the next one was due', 1101, { dueMs: 1200, overlapCount: 1 }],
-  ['three points late', 1399, { dueMs: 1400, overlapCount: 3 }],
-] as const) {
-  test(`after a poll that ended ${name}, the next is due on the grid`, () => {
-    assert.deepEqual(computeNextPoll(1000, 100, nowMs), expected);
-  });
-}
 
 test('the next poll is at the first future point of the grid, and missed points are counted, not made up for', () => {
   fc.assert(

@@ -63,15 +63,6 @@ test('a scrape of an unknown service code polls nothing and does not wait', asyn
   assert.equal(listRequested(all), '');
 });
 
-test('a scrape of one service code polls only this one', async (t) => {
-  const all = setUp(t, ['A', 'B']);
-  const scraping = all.scrape({ serviceCode: 'B' });
-  await nextTurn();
-  assert.equal(listRequested(all), 'B');
-  await all.client.latest.respond(createListingBody(0));
-  await scraping.ended;
-});
-
 /** Duration of the first poll, time from its start to the second scrape, and whether that polls. */
 const AGES: readonly (readonly [durationMs: number, ageMs: number, minAgeMs: number, polls: boolean])[] = [
   [0, 4999, 5000, false],

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { CATALOGUE } from '../../../src/metrics/catalogue/catalogue.ts';
 import { PollHistory } from '../../../src/poller/poll-history.ts';
-import { isStale, Store, type CodeState } from '../../../src/poller/store.ts';
+import { Store, type CodeState } from '../../../src/poller/store.ts';
 import { COUNTER_FAMILIES, LISTING_FAMILIES } from '../../../src/tally/family-keys.ts';
 import { parseExposition } from '../../support/exposition-parser.ts';
 import { render } from '../../support/render.ts';
@@ -107,25 +107,13 @@ test('families are exposed in the order of the catalogue', () => {
   );
 });
 
-for (const [ageMs, expected] of [
-  [0, false],
-  [STALE_AFTER_MS, false],
-  [STALE_AFTER_MS + 1, true],
-] as const) {
-  test(`a listing that is ${ageMs} ms old is ${expected ? '' : 'not '}stale`, () => {
-    assert.equal(isStale(createPolledState('A'), SNAPSHOT_MS + ageMs), expected);
-  });
-}
-
-test('a state without a listing is not stale', () => {
-  assert.equal(isStale(UNPOLLED, Infinity), false);
-});
-
 test('the gauges of a stale listing disappear, of no other service code; counters, xvs_up and xvs_ret stay', () => {
   const store = createStore(
     createPolledState('A', { isUp: false, ret: 7 }),
     createPolledState('B', { staleAfterMs: 2 * STALE_AFTER_MS }),
   );
+  const before = listExposedCodes(store, SNAPSHOT_MS + STALE_AFTER_MS);
+  for (const name of LISTING_NAMES) assert.deepEqual(before.get(name), ['A', 'B'], name);
   const all = listExposedCodes(store, SNAPSHOT_MS + STALE_AFTER_MS + 1);
   for (const name of LISTING_NAMES) assert.deepEqual(all.get(name), ['B'], name);
   for (const name of NEVER_STALE_NAMES) assert.deepEqual(all.get(name), ['A', 'B'], name);
@@ -167,18 +155,6 @@ test('the store remembers the latest snapshot that a scrape was answered with, u
   store.remove('A');
   store.markServed([later]);
   assert.equal(store.getServed('A'), undefined);
-});
-
-test('a later state replaces the previous one, and the order of service codes stays', () => {
-  const store = createStore(createPolledState('B'), createPolledState('A'));
-  const later = createPolledState('B', { isUp: false });
-  store.publish(later);
-  assert.equal(store.get('B'), later);
-  assert.deepEqual(
-    store.states.map(({ serviceCode }) => serviceCode),
-    ['B', 'A'],
-  );
-  assert.equal(store.get('C'), undefined);
 });
 
 test('expectations are exposed from the start and at 0 without a recent listing, until they are removed', () => {

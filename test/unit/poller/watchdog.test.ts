@@ -49,12 +49,6 @@ test('after the machine wakes from sleep, no loop is stuck before its first poll
   assert.equal(client.requests.length, 2);
 });
 
-test('a loop that was not started is not stuck', async (t) => {
-  const { clock, poller } = createRig(t, ['A']);
-  await advanceClock(clock, 60 * 60_000);
-  assert.deepEqual(poller.findStuckCodes(clock.monotonic()), []);
-});
-
 test('a stuck loop is logged once, and its recovery once', async () => {
   const clock = new ManualClock(START_MS);
   const { logger, lines } = createRecordingLogger();
