@@ -30,10 +30,6 @@ describe('a request that fails', () => {
     assert.equal(error.message, 'Could not connect to the service (ECONNREFUSED)');
   });
 
-  it('because the name does not resolve is dns', async (t) => {
-    await assertFailsWith(collectListing(openClient(t), targetAt('http://nowhere.invalid')), 'dns');
-  });
-
   for (const [name, sent, close] of [
     ['reset before the response', '', reset],
     ['closed within the headers', HEAD, end],
@@ -57,20 +53,11 @@ describe('a request that fails', () => {
     });
   }
 
-  for (const [name, sent] of [
-    ['is not HTTP', 'SSH-2.0-OpenSSH_9.2p1 rtmp://live/hidden\r\n'],
-    ['has the status 099', 'HTTP/1.1 099 X\r\ncontent-length: 9\r\n\r\n{"ret":0}'],
-    ['has a broken chunk', `${HEAD}transfer-encoding: chunked\r\n\r\nxyz\r\n{"ret`],
-  ] as const) {
-    it(`because the response ${name} is not_json`, async (t) => {
-      const url = await serveRaw(t, (socket) => socket.write(sent));
-      await assertFailsWith(collectListing(openClient(t), targetAt(url)), 'not_json');
-    });
-  }
-
-  it('because the headers are too large is too_large', async (t) => {
-    const url = await serveRaw(t, (socket) => socket.write(`${HEAD}x-fill: ${'x'.repeat(100_000)}\r\n\r\n`));
-    await assertFailsWith(collectListing(openClient(t), targetAt(url)), 'too_large');
+  it('because the response has the status 099 is not_json', async (t) => {
+    const url = await serveRaw(t, (socket) =>
+      socket.write('HTTP/1.1 099 X\r\ncontent-length: 9\r\n\r\n{"ret":0}'),
+    );
+    await assertFailsWith(collectListing(openClient(t), targetAt(url)), 'not_json');
   });
 });
 
@@ -85,25 +72,11 @@ describe('a request that takes too long', { concurrency: true }, () => {
     assert.match(error.message, /UND_ERR_CONNECT_TIMEOUT/);
   });
 
-  it('in total, byte by byte, is timeout', async (t) => {
-    const url = await serveRaw(t, (socket) => {
-      socket.write(`${HEAD}content-length: 1000000\r\n\r\n`);
-      const drip = setInterval(() => socket.write(' '), 5);
-      socket.on('close', () => {
-        clearInterval(drip);
-      });
-    });
-    const error = await assertFailsWith(
-      collectListing(openClient(t), targetAt(url, { timeoutMs: 100 })),
-      'timeout',
-    );
-    assert.equal(error.message, 'The poll exceeded its timeout');
-  });
-
   it('in total, while connecting, is timeout', async (t) => {
     const port = await listen(t, createServer());
     const target = targetAt(`https://127.0.0.1:${port}`, { timeoutMs: 100 });
-    await assertFailsWith(collectListing(openClient(t), target), 'timeout');
+    const error = await assertFailsWith(collectListing(openClient(t), target), 'timeout');
+    assert.equal(error.message, 'The poll exceeded its timeout');
   });
 
   it('in total, while waiting for a connection, is timeout', async (t) => {

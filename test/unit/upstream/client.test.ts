@@ -278,14 +278,6 @@ describe('a response other than 2xx', () => {
       assert.deepEqual(listing, { status: 503, retryAfterMs: 7000, body: Buffer.alloc(0) });
     });
   }
-
-  it('whose connection is lost keeps its status and the received body', async (t) => {
-    const url = await serveHttp(t, (_request, response) => {
-      response.writeHead(502, { 'content-length': '100' }).write('half', () => response.destroy());
-    });
-    const listing = await collectListing(openClient(t), targetAt(url));
-    assert.equal(listing.status, 502);
-  });
 });
 
 for (const [status, value, retryAfterMs] of [
