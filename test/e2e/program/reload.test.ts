@@ -167,22 +167,6 @@ test('a changed secret and a new service code in a mounted Kubernetes volume are
   await exporter.waitUntilUp('STAYS');
 });
 
-test('a reload by request must be enabled, a reload by signal does not', async () => {
-  await using program = startProgram(['--web.listen-address=127.0.0.1:0'], {
-    XVS_UPSTREAM_BASE_URL: 'http://127.0.0.1:1',
-    XVS_SERVICE_CODES: 'TESTING',
-    XVS_SECRET: 'abc',
-  });
-  const exporter = await RunningExporter.attach(program);
-  const [status, line] = await exporter.reload();
-  assert.deepEqual([status, line], [403, 'Reload is disabled. Set --web.enable-lifecycle to enable it.\n']);
-  assert.equal(await exporter.fetchStatus('/-/reload'), 405);
-  program.signal('SIGHUP');
-  await exporter.waitForLog(
-    /"trigger":"signal","added":0,"changed":0,"kept":1,"removed":0,"msg":"Configuration reloaded"/,
-  );
-});
-
 /** Makes Node.js send SIGHUP to the program while it reads its first file, and then replace that file by `<file>.next`. */
 const SIGNAL_AT_FIRST_READ = `import { once } from 'node:events';
   import fs from 'node:fs';
