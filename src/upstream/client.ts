@@ -1,6 +1,6 @@
 import type { Dispatcher } from 'undici';
 import type { Clock } from '../runtime/clock.ts';
-import { type ConnectionOptions, type Connections, openConnections } from './connections.ts';
+import { type ConnectionOptions, Connections } from './connections.ts';
 import { ACCEPTED_CODINGS, BodyDecoder, type BodyListener } from './decoding.ts';
 import type { DecodingBudget, DecodingShare } from './decoding-budget.ts';
 import { toUpstreamError } from './error-classification.ts';
@@ -54,8 +54,6 @@ export class UpstreamClient implements AsyncDisposable {
   #connections: Connections;
   /** Those of earlier options included, until their requests have ended. */
   readonly #openConnections = new Set<Connections>();
-  /** Only these origins can have a kept-alive connection. */
-  readonly #originsWithResponse = new Set<string>();
 
   constructor({ clock, ...options }: ClientOptions & { readonly clock: Clock }) {
     this.#clock = clock;
@@ -66,7 +64,8 @@ export class UpstreamClient implements AsyncDisposable {
   /** Replaces the options. Requests in progress keep those that they started with, and their connections. */
   configure(options: ClientOptions): void {
     const replaced = this.#connections;
-    void replaced.close().finally(() => this.#openConnections.delete(replaced));
+    // Closes each connection when its request has ended.
+    void replaced.dispatcher.close().finally(() => this.#openConnections.delete(replaced));
     this.#options = options;
     this.#connections = this.#open(options);
   }
@@ -102,7 +101,6 @@ export class UpstreamClient implements AsyncDisposable {
         options: this.#options,
         clock: this.#clock,
         connections: this.#connections,
-        originsWithResponse: this.#originsWithResponse,
       }).send();
     });
   }
@@ -113,7 +111,7 @@ export class UpstreamClient implements AsyncDisposable {
   }
 
   #open(options: ClientOptions): Connections {
-    const connections = openConnections(options);
+    const connections = new Connections(options);
     this.#openConnections.add(connections);
     return connections;
   }
@@ -129,7 +127,6 @@ interface ExchangeContext {
   readonly options: ClientOptions;
   readonly clock: Clock;
   readonly connections: Connections;
-  readonly originsWithResponse: Set<string>;
 }
 
 /**
@@ -189,14 +186,14 @@ class Exchange implements Dispatcher.DispatchHandler, BodyListener {
   onResponseStart(_controller: unknown, status: number, headers: HttpHeaders): void {
     // Of an informational response follows another one.
     if (this.#hasEnded || status < 200) return;
-    const { observer, clock, connections, originsWithResponse, options } = this.#context;
+    const { observer, clock, connections, options } = this.#context;
     const { origin } = this.#address;
     const nowMs = clock.now();
     const header = (name: string): string | undefined => {
       const value = headers[name];
       return Array.isArray(value) ? value.join(', ') : value;
     };
-    originsWithResponse.add(origin);
+    connections.originsWithResponse.add(origin);
     observer?.onResponse({
       status,
       clockOffset: estimateClockOffset(header('date'), this.#requestMs, nowMs),
@@ -293,7 +290,9 @@ class Exchange implements Dispatcher.DispatchHandler, BodyListener {
    */
   #canRetryAfter({ reason }: UpstreamError): boolean {
     const isFirst = !this.#hasRetried && this.#response === undefined;
-    return isFirst && reason === 'reset' && this.#context.originsWithResponse.has(this.#address.origin);
+    return (
+      isFirst && reason === 'reset' && this.#context.connections.originsWithResponse.has(this.#address.origin)
+    );
   }
 
   #end(settle: () => void): void {

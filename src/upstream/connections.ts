@@ -48,90 +48,76 @@ const KEEP_ALIVE_MS = 30_000;
 const MAX_REQUESTS_PER_CONNECTION = 1000;
 
 /** The connections of a client, opened on demand. Disposing closes all of them, those being opened included. */
-export interface Connections extends AsyncDisposable {
+export class Connections implements AsyncDisposable {
   readonly dispatcher: Dispatcher;
+  /** Only these origins can have a kept-alive connection. */
+  readonly originsWithResponse = new Set<string>();
+  readonly #sockets = new Set<Socket>();
+  readonly #certificateNotAfterMs = new Map<string, number>();
+
+  constructor({ timeoutMs: timeout, maxConnections, tls, proxy, lookup }: ConnectionOptions) {
+    const resolution = lookup === undefined ? {} : { lookup };
+    const toPoolOptions = (inherited: object): Pool.Options => ({
+      ...inherited,
+      connections: maxConnections,
+      keepAliveTimeout: KEEP_ALIVE_MS,
+      maxRequestsPerClient: MAX_REQUESTS_PER_CONNECTION,
+      ...('connect' in inherited &&
+        isConnector(inherited.connect) && { connect: this.#record(inherited.connect) }),
+    });
+    this.dispatcher = new EnvHttpProxyAgent({
+      // With undefined, undici would read the environment itself.
+      httpProxy: proxy.httpProxy ?? '',
+      httpsProxy: proxy.httpsProxy ?? '',
+      noProxy: proxy.noProxy ?? '',
+      // Sends plain http in absolute form: many proxies reject a tunnel to port 80.
+      proxyTunnel: false,
+      connect: buildConnector({ timeout, ...tls, ...resolution }),
+      requestTls: { timeout, ...tls },
+      proxyTls: { timeout, ...resolution },
+      factory: (origin, inherited: object) => new Pool(origin, toPoolOptions(inherited)),
+      clientFactory: (origin, inherited: object) =>
+        new TunnelPool(origin, { ...toPoolOptions(inherited), headersTimeout: timeout }),
+    });
+  }
+
   /**
    * Returns the soonest expiry in the certificate chain of an origin, in milliseconds since the Unix epoch; `undefined`
    * before its first TLS connection.
    */
-  getCertificateNotAfterMs(this: void, origin: string): number | undefined;
-  /** Closes each connection when its request has ended. */
-  close(): Promise<void>;
-}
+  getCertificateNotAfterMs(origin: string): number | undefined {
+    return this.#certificateNotAfterMs.get(origin);
+  }
 
-/** Open sockets, and the certificates of their servers. */
-interface ConnectionRecords {
-  readonly sockets: Set<Socket>;
-  readonly certificateNotAfterMs: Map<string, number>;
-}
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.dispatcher.destroy();
+    // undici does not close sockets that are still connecting.
+    for (const socket of this.#sockets) socket.destroy(new Error('The client is closed'));
+  }
 
-export function openConnections(options: ConnectionOptions): Connections {
-  const records: ConnectionRecords = { sockets: new Set(), certificateNotAfterMs: new Map() };
-  const dispatcher = createDispatcher(options, records);
-  return {
-    dispatcher,
-    getCertificateNotAfterMs: (origin) => records.certificateNotAfterMs.get(origin),
-    close: () => dispatcher.close(),
-    [Symbol.asyncDispose]: async () => {
-      await dispatcher.destroy();
-      // undici does not close sockets that are still connecting.
-      for (const socket of records.sockets) socket.destroy(new Error('The client is closed'));
-    },
-  };
-}
-
-function createDispatcher(options: ConnectionOptions, records: ConnectionRecords): Dispatcher {
-  const { timeoutMs: timeout, maxConnections, tls, proxy, lookup } = options;
-  const resolution = lookup === undefined ? {} : { lookup };
-  const toPoolOptions = (inherited: object): Pool.Options => ({
-    ...inherited,
-    connections: maxConnections,
-    keepAliveTimeout: KEEP_ALIVE_MS,
-    maxRequestsPerClient: MAX_REQUESTS_PER_CONNECTION,
-    ...('connect' in inherited &&
-      isConnector(inherited.connect) && { connect: recordConnections(inherited.connect, records) }),
-  });
-  return new EnvHttpProxyAgent({
-    // With undefined, undici would read the environment itself.
-    httpProxy: proxy.httpProxy ?? '',
-    httpsProxy: proxy.httpsProxy ?? '',
-    noProxy: proxy.noProxy ?? '',
-    // Sends plain http in absolute form: many proxies reject a tunnel to port 80.
-    proxyTunnel: false,
-    connect: buildConnector({ timeout, ...tls, ...resolution }),
-    requestTls: { timeout, ...tls },
-    proxyTls: { timeout, ...resolution },
-    factory: (origin, inherited: object) => new Pool(origin, toPoolOptions(inherited)),
-    clientFactory: (origin, inherited: object) =>
-      new TunnelPool(origin, { ...toPoolOptions(inherited), headersTimeout: timeout }),
-  });
+  /** Records the open sockets of a connector, and the certificates of their servers. */
+  #record(connect: buildConnector.connector): buildConnector.connector {
+    return (target, callback) => {
+      // Undocumented: a direct connector returns its socket. Tunnels run inside such sockets.
+      const opening: unknown = connect(target, (...result) => {
+        const [, socket] = result;
+        // A resumed session has the certificate of the server, but not the whole chain.
+        if (socket instanceof TLSSocket && !socket.isSessionReused()) {
+          const notAfterMs = findSoonestExpiryMs(socket.getPeerCertificate(true));
+          this.#certificateNotAfterMs.set(`${target.protocol}//${target.host ?? ''}`, notAfterMs);
+        }
+        callback(...result);
+      });
+      if (opening instanceof Socket) {
+        this.#sockets.add(opening);
+        opening.once('close', () => this.#sockets.delete(opening));
+      }
+    };
+  }
 }
 
 function isConnector(value: unknown): value is buildConnector.connector {
   return typeof value === 'function';
-}
-
-/** Records the open sockets of a connector, and the certificates of their servers. */
-function recordConnections(
-  connect: buildConnector.connector,
-  { sockets, certificateNotAfterMs }: ConnectionRecords,
-): buildConnector.connector {
-  return (target, callback) => {
-    // Undocumented: a direct connector returns its socket. Tunnels run inside such sockets.
-    const opening: unknown = connect(target, (...result) => {
-      const [, socket] = result;
-      // A resumed session has the certificate of the server, but not the whole chain.
-      if (socket instanceof TLSSocket && !socket.isSessionReused()) {
-        const notAfterMs = findSoonestExpiryMs(socket.getPeerCertificate(true));
-        certificateNotAfterMs.set(`${target.protocol}//${target.host ?? ''}`, notAfterMs);
-      }
-      callback(...result);
-    });
-    if (opening instanceof Socket) {
-      sockets.add(opening);
-      opening.once('close', () => sockets.delete(opening));
-    }
-  };
 }
 
 /** The last certificate of a chain is its own issuer, or has none if the chain is incomplete. */
