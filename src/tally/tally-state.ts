@@ -11,8 +11,8 @@ import type { RecentServers } from './recent-servers.ts';
 import type { TaskDetails } from './task-details.ts';
 
 /*
- * The records in which the state of a service code is persisted: JSON arrays, because their keys would take more space
- * than their values. The names of a record are in its key.
+ * The records in which the state of a service code is persisted, as JSON. Tasks and counters are arrays, because their keys
+ * would take more space than their values. The names of a record are in its key.
  *
  * Times are those of the tally (`TallyParts.timeline`), unless they are of the wall clock.
  *
@@ -22,41 +22,31 @@ import type { TaskDetails } from './task-details.ts';
 const count = z.int().nonnegative();
 const total = z.number().nonnegative();
 const time = z.number();
-const account = [
-  z.number().min(-1).describe('base, -1 without a valid value'),
-  time.describe('when the base was accepted'),
-  z.boolean().describe('has grown'),
-  total.describe('rate of its stream in bytes per second, if it is above the setting'),
-] as const;
-const accountSchema = z.tuple([...account]).transform(toAccount);
-const partSchema = z
-  .tuple([
-    count.describe('identity'),
-    ...account,
-    count.describe('connections'),
-    time.nullable().describe('when it was last listed, if it has left its task'),
-  ])
-  .transform(([identity, base, accepted, hasGrown, rate, connections, departed]): PartAccount => ({
-    identity,
-    ...toAccount([base, accepted, hasGrown, rate]),
-    connections,
-    departedMs: departed ?? undefined,
-  }));
+const base = z.number().min(-1).describe('-1 without a valid value');
+
+/** An account without its run. */
+const accountSchema = z.object({
+  baseBytes: base,
+  acceptedMs: time,
+  hasGrown: z.boolean(),
+  streamRate: total,
+});
+const partSchema = accountSchema.extend({ identity: count, connections: count, departedMs: time.optional() });
 /** As they are in memory: numbers in the usual case. */
 const partsSchema = z.union([
   z.array(z.number()).refine(({ length }) => length % NUMBERS_PER_PART === 0),
-  z.array(partSchema),
+  z.array(
+    partSchema.transform(({ departedMs, ...part }): PartAccount => ({ ...part, departedMs, run: undefined })),
+  ),
 ]);
 
-const codeSchema = z.tuple([
-  time.describe('of the last good listing'),
-  z.number().describe('the same on the wall clock'),
-  z.int().positive().describe('number of good listings'),
-  z.array(count).describe('lifetimes: counts by bucket, not cumulative'),
-  total.describe('lifetimes: sum, in seconds'),
-  z.array(z.string()).describe('formats seen with connections'),
-  z.array(z.tuple([z.string(), time, z.number()])).describe('servers: vs_id, last seen, on the wall clock'),
-]);
+const codeSchema = z.object({
+  last: z.object({ monotonicMs: time, wallMs: z.number() }).describe('the last good listing'),
+  listings: z.int().positive().describe('number of good listings'),
+  lifetimes: z.object({ counts: z.array(count).describe('by bucket, not cumulative'), sum: total }),
+  meteredFormats: z.array(z.string()),
+  servers: z.array(z.tuple([z.string(), time, z.number()])).describe('vs_id, last seen, on the wall clock'),
+});
 
 const counterSchema = z.array(
   z.tuple([z.array(z.string()), total, time]).describe('labels without the service code, total, last update'),
@@ -77,8 +67,11 @@ const taskSchema = z.tuple([
   time.describe('last activity'),
   total.describe('progress'),
   z.enum(['task', 'inputs', '']).describe('source of its input bytes'),
-  z.number().min(-1).describe('base of its own input bytes'),
-  accountSchema.nullable().describe('its own account, if the base was not accepted when it was last seen'),
+  base.describe('of its own input bytes'),
+  accountSchema
+    .transform((account): Account => ({ ...account, run: undefined }))
+    .nullable()
+    .describe('its own account, if the base was not accepted when it was last seen'),
   total.describe('input bytes that are counted and that no base shows'),
   z.int().min(0).max(ALL_TASK_FLAGS).describe('flags'),
   partsSchema.nullable().describe('inputs'),
@@ -144,16 +137,20 @@ type SeriesEntry = z.infer<typeof counterSchema>[number];
 type CodeEntry = z.infer<typeof codeSchema>;
 
 function toCodeEntry({ ledger, servers, meteredFormats }: TallyParts): CodeEntry | undefined {
-  const { progress } = ledger;
+  const { progress, lifetimes } = ledger;
   if (progress === undefined) return undefined;
-  const { last, listings } = progress;
-  const { counts, sum } = ledger.lifetimes.persisted;
-  const seen = Array.from(servers.entries, ([vsId, at]): CodeEntry[6][number] => [
+  const seen = Array.from(servers.entries, ([vsId, at]): CodeEntry['servers'][number] => [
     vsId,
     at.monotonicMs,
     at.wallMs,
   ]);
-  return [last.monotonicMs, last.wallMs, listings, [...counts], sum, [...meteredFormats], seen];
+  const { counts, sum } = lifetimes.persisted;
+  return {
+    ...progress,
+    lifetimes: { counts: [...counts], sum },
+    meteredFormats: [...meteredFormats],
+    servers: seen,
+  };
 }
 
 function toTaskEntry(task: TaskAccount): z.input<typeof taskSchema> {
@@ -166,7 +163,7 @@ function toTaskEntry(task: TaskAccount): z.input<typeof taskSchema> {
     task.progress,
     task.inputSource ?? '',
     task.inputBytes,
-    unusualInput === undefined ? null : toAccountEntry(unusualInput),
+    unusualInput === undefined ? null : withoutRun(unusualInput),
     task.inputBytesBeyondBases,
     task.flags,
     inputs === undefined ? null : toPartsEntry(inputs),
@@ -174,26 +171,13 @@ function toTaskEntry(task: TaskAccount): z.input<typeof taskSchema> {
   ];
 }
 
-type AccountEntry = [baseBytes: number, acceptedMs: number, hasGrown: boolean, streamRate: number];
-type PartsEntry = z.input<typeof partsSchema>;
-
-/** An account without its run. */
-function toAccountEntry({ baseBytes, acceptedMs, hasGrown, streamRate }: Account): AccountEntry {
-  return [baseBytes, acceptedMs, hasGrown, streamRate];
+function toPartsEntry(parts: PartAccounts): z.input<typeof partsSchema> {
+  return areNumbers(parts) ? parts : parts.map(withoutRun);
 }
 
-function toAccount([baseBytes, acceptedMs, hasGrown, streamRate]: AccountEntry): Account {
-  return { baseBytes, acceptedMs, hasGrown, streamRate, run: undefined };
-}
-
-function toPartsEntry(parts: PartAccounts): PartsEntry {
-  if (areNumbers(parts)) return parts;
-  return parts.map((part): z.input<typeof partSchema> => [
-    part.identity,
-    ...toAccountEntry(part),
-    part.connections,
-    part.departedMs ?? null,
-  ]);
+/** JSON has no member for what is undefined. */
+function withoutRun<A extends Account>(account: A): A {
+  return { ...account, run: undefined };
 }
 
 /** A record that is not of this format, or does not fit the others. */
@@ -211,7 +195,7 @@ function parseRecord<Entry>(schema: ZodType<Entry>, text: string): Entry {
 
 /** When the last good listing was taken, in wall-clock milliseconds. */
 export function readLastListingMs(records: readonly StateRecord[]): number {
-  return parseCodeEntry(records)[1];
+  return parseCodeEntry(records).last.wallMs;
 }
 
 function parseCodeEntry([first]: readonly StateRecord[]): CodeEntry {
@@ -231,7 +215,7 @@ export function* restoreRecords(
   maxGapMs: number,
 ): Generator<ItemCount, void> {
   const { ledger, details } = tally;
-  const instants = restoreCode(tally, parseCodeEntry(records), now, maxGapMs);
+  const toInstant = restoreCode(tally, parseCodeEntry(records), now, maxGapMs);
   const tasks: TaskAccount[] = [];
   yield* runInSteps(records.slice(1), ([key, value]) => {
     const [kind = '', name = '', ...id] = key.split('\0');
@@ -243,7 +227,7 @@ export function* restoreRecords(
       for (const detail of parseRecord(detailsSchema, value)) details?.restore(detail);
     else if (kind === 'task') {
       const entry = parseRecord(taskSchema, value);
-      tasks.push(toTaskAccount({ vsId: name, id: id.join('\0') }, entry, instants));
+      tasks.push(toTaskAccount({ vsId: name, id: id.join('\0') }, entry, toInstant));
     } else throw new InvalidRecordError(`Expected the key of a record, found ${JSON.stringify(key)}`);
   });
   // Those that left first come first.
@@ -252,31 +236,29 @@ export function* restoreRecords(
 }
 
 /** The timeline stops while the time between two processes is unknown. */
-function restoreCode(tally: TallyParts, entry: CodeEntry, now: Instant, maxGapMs: number): Instants {
+function restoreCode(tally: TallyParts, entry: CodeEntry, now: Instant, maxGapMs: number): ToInstant {
   const { ledger, timeline, meteredFormats } = tally;
-  const [monotonicMs, wallMs, listings, counts, sum, formats, servers] = entry;
-  const gapMs = now.wallMs - wallMs;
+  const { last, listings, lifetimes, servers } = entry;
+  const gapMs = now.wallMs - last.wallMs;
   const isGapKnown = gapMs > 0 && gapMs <= maxGapMs;
-  const restoredMs = monotonicMs + (isGapKnown ? gapMs : 0);
+  const restoredMs = last.monotonicMs + (isGapKnown ? gapMs : 0);
   timeline.offsetMs = restoredMs - now.monotonicMs;
-  const last = { monotonicMs, wallMs };
-  const instants = new Instants(last);
+  const toInstant = shareInstants(last);
   ledger.restoreProgress({ listings, last }, { restoredMs, unknownGapMs: isGapKnown ? 0 : maxGapMs });
-  ledger.lifetimes.restore({ counts, sum });
-  for (const format of formats) meteredFormats.add(format);
-  for (const [vsId, seenMs, seenWallMs] of servers)
-    tally.servers.restore(vsId, instants.get(seenMs, seenWallMs));
-  return instants;
+  ledger.lifetimes.restore(lifetimes);
+  for (const format of entry.meteredFormats) meteredFormats.add(format);
+  for (const [vsId, seenMs, wallMs] of servers) tally.servers.restore(vsId, toInstant(seenMs, wallMs));
+  return toInstant;
 }
 
-function toTaskAccount(key: TaskKey, entry: z.infer<typeof taskSchema>, instants: Instants): TaskAccount {
+function toTaskAccount(key: TaskKey, entry: z.infer<typeof taskSchema>, toInstant: ToInstant): TaskAccount {
   const [firstWallMs, firstMs, lastMs, activityMs, progress, source, inputBytes, unusualInput] = entry;
   const [, , , , , , , , inputBytesBeyondBases, flags, inputs, outputs] = entry;
   return {
     ...key,
-    firstSeen: instants.get(firstMs, firstWallMs),
-    lastSeen: instants.get(lastMs),
-    lastActivity: instants.get(activityMs),
+    firstSeen: toInstant(firstMs, firstWallMs),
+    lastSeen: toInstant(lastMs),
+    lastActivity: toInstant(activityMs),
     progress,
     inputSource: source === '' ? undefined : source,
     inputBytes,
@@ -288,22 +270,15 @@ function toTaskAccount(key: TaskKey, entry: z.infer<typeof taskSchema>, instants
   };
 }
 
-/** The instants of listings, which tasks share. */
-class Instants {
-  readonly #last: Instant;
-  readonly #instants: Map<number, Instant>;
+/** Returns the instant of a monotonic time. Tasks share the instants of listings. */
+type ToInstant = (monotonicMs: number, wallMs?: number) => Instant;
 
-  constructor(last: Instant) {
-    this.#last = last;
-    this.#instants = new Map([[last.monotonicMs, last]]);
-  }
-
-  /** Only first listings are shown on the wall clock; the time of the others is computed from the last one. */
-  get(monotonicMs: number, wallMs = this.#last.wallMs + monotonicMs - this.#last.monotonicMs): Instant {
-    const known = this.#instants.get(monotonicMs);
-    if (known !== undefined) return known;
-    const instant = { monotonicMs, wallMs };
-    this.#instants.set(monotonicMs, instant);
+/** Only first listings are shown on the wall clock; the time of the others is computed from the last one. */
+function shareInstants(last: Instant): ToInstant {
+  const instants = new Map([[last.monotonicMs, last]]);
+  return (monotonicMs, wallMs = last.wallMs + monotonicMs - last.monotonicMs) => {
+    const instant = instants.get(monotonicMs) ?? { monotonicMs, wallMs };
+    instants.set(monotonicMs, instant);
     return instant;
-  }
+  };
 }
