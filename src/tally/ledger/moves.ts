@@ -10,6 +10,15 @@ interface Continuation {
   readonly outputs: PartsUpdate;
 }
 
+/** By how much a task continues an account: `NOTHING_COMMON` without common values, `Infinity` if it does not. */
+interface Growth {
+  readonly input: number;
+  /** Looked at only if no input is common: it tells less. */
+  readonly outputs: number;
+}
+
+const NOTHING_COMMON = Number.MAX_VALUE;
+
 /**
  * The account of a task that is not in the last listing: of its own, if it had one under its server, and of accounts with its id
  * that left other servers, the one that it continues with the least growth. A task that continues none is new, since what it has
@@ -29,36 +38,33 @@ export function findContinuedAccount(
       ? absent
       : absent.filter(({ firstSeen }) => firstSeen.monotonicMs > own.lastSeen.monotonicMs);
   if (others.length === 0) return own;
-  const ownGrowth = own && measureContinuation(own, reading, toContinuation(own));
-  let continued = ownGrowth === Infinity ? undefined : own;
-  let leastGrowth = ownGrowth ?? Infinity;
-  for (const account of others.toSorted(compareRecency)) {
-    const growth = measureContinuation(account, reading, toContinuation(account)) ?? Infinity;
-    if (growth >= leastGrowth) continue;
-    continued = account;
-    leastGrowth = growth;
-  }
-  return continued;
+  const candidates = [...others.toSorted(compareRecency), ...(own === undefined ? [] : [own])];
+  const [first] = candidates
+    .map((account) => ({ account, growth: measureGrowth(account, reading, toContinuation(account)) }))
+    .filter(({ account, growth }) => isContinued(growth) || (account === own && !isContradicted(growth)))
+    .toSorted((a, b) => a.growth.input - b.growth.input || a.growth.outputs - b.growth.outputs);
+  return first?.account;
 }
 
-/**
- * The growth of an account if the values of a task continue it by no more than a stream: its input; without one every input,
- * else every output, that both have. `Infinity` if they do not; `undefined` if there is no common value, and nothing tells.
- */
-function measureContinuation(
+/** Measures the growth of the values that an account and a task have in common. */
+function measureGrowth(
   account: TaskAccount,
   reading: TaskReading,
   { inputs, outputs }: Continuation,
-): number | undefined {
+): Growth {
   const { inputBytes } = reading;
   if (inputBytes !== undefined && account.inputSource === 'task') {
     const rate = computeInputRate(reading, inputs.streamRate);
-    const isContinued = isGrowth(readOwnInput(account), inputBytes, rate, inputs.meter);
-    return isContinued ? inputBytes - account.inputBytes : Infinity;
+    const isContinuing = isGrowth(readOwnInput(account), inputBytes, rate, inputs.meter);
+    return { input: isContinuing ? inputBytes - account.inputBytes : Infinity, outputs: NOTHING_COMMON };
   }
-  const ofInputs = measureCommonGrowth(account.inputs ?? [], reading.inputs, inputs);
-  return ofInputs ?? measureCommonGrowth(account.outputs, reading.outputs, outputs);
+  const input = measureCommonGrowth(account.inputs ?? [], reading.inputs, inputs) ?? NOTHING_COMMON;
+  if (input !== NOTHING_COMMON) return { input, outputs: NOTHING_COMMON };
+  return { input, outputs: measureCommonGrowth(account.outputs, reading.outputs, outputs) ?? NOTHING_COMMON };
 }
+
+const isContinued = ({ input, outputs }: Growth): boolean => Math.min(input, outputs) < NOTHING_COMMON;
+const isContradicted = ({ input, outputs }: Growth): boolean => Math.max(input, outputs) === Infinity;
 
 /** The account that was seen last comes first; equally old ones come in an order that a restart does not change. */
 function compareRecency(a: TaskAccount, b: TaskAccount): number {

@@ -151,6 +151,15 @@ const cases: readonly (readonly [
     { input: 60 },
   ],
   [
+    'a task that returns continues its own account by its inputs, not a namesake by its outputs',
+    [
+      [{ ...inputs(S), outputs: outputs([100, 1]).outputs }],
+      [{ ...task(50, 'v2'), outputs: outputs([10, 1]).outputs }],
+      [{ ...inputs(S + 1e6), outputs: outputs([200, 1]).outputs }],
+    ],
+    { input: 1e6 + 50, output: 110 },
+  ],
+  [
     'a task that returns continues its own account, not a larger growth of a namesake',
     [[task(S)], [task(S - 1e6, 'v2')], [task(S + 10)]],
     { input: 10 },
