@@ -1,5 +1,5 @@
 import { recordOf } from '../runtime/record-of.ts';
-import { encodeLabelKey } from './label-values.ts';
+import type { KeyedLabels } from './label-values.ts';
 
 /*
  * The families of sums over the records of a listing: each once, for the loops that add up, for the tally, and for folding.
@@ -83,21 +83,19 @@ export const NUMBERS = recordOf(FAMILY_NAMES, (name) =>
 ) as unknown as Numbers;
 
 /** A label set of a family, without the service code, and its sum. */
-export interface LabelSum {
-  readonly key: string;
-  readonly labels: readonly string[];
+export interface LabelSum extends KeyedLabels {
   readonly value: number;
 }
 
 /** The sums of one family of a listing: a row for each label set. Readings of the listing refer to rows. */
 export class FamilySums<F extends FamilyName> {
-  readonly labelSets: readonly (readonly string[])[];
+  readonly labelSets: readonly KeyedLabels[];
   readonly #labels: readonly string[];
   readonly #numbers: Readonly<Record<SumOf<F>, number>>;
   readonly #width: number;
   readonly #sums: Float64Array;
 
-  constructor(family: F, labelSets: readonly (readonly string[])[], sums: Float64Array) {
+  constructor(family: F, labelSets: readonly KeyedLabels[], sums: Float64Array) {
     this.labelSets = labelSets;
     this.#labels = FAMILIES[family].labels;
     this.#numbers = NUMBERS[family];
@@ -116,15 +114,15 @@ export class FamilySums<F extends FamilyName> {
   }
 
   getLabel(row: number, label: LabelOf<F>): string {
-    const value = this.labelSets[row]?.[this.#labels.indexOf(label)];
+    const value = this.labelSets[row]?.labels[this.#labels.indexOf(label)];
     if (value === undefined) throw new RangeError(`Expected the number of a row, found ${row}`);
     return value;
   }
 
   /** One number of all label sets. */
   *listSums(sum: SumOf<F>): Generator<LabelSum, void> {
-    for (const [row, labels] of this.labelSets.entries())
-      yield { key: encodeLabelKey(labels), labels, value: this.getSum(row, sum) };
+    for (const [row, { key, labels }] of this.labelSets.entries())
+      yield { key, labels, value: this.getSum(row, sum) };
   }
 
   /** The total of one number. */

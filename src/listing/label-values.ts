@@ -1,3 +1,5 @@
+import { LRUCache } from 'lru-cache';
+
 /** The value of a label whose field is missing or empty. */
 export const UNKNOWN = 'unknown';
 /** The value of a label that was given up when label sets were folded. */
@@ -33,7 +35,20 @@ export function sanitizeLabelValue(text: string | undefined): string {
   return cut === '' ? UNKNOWN : cut;
 }
 
-/** Identifies a label set. Label values hold no control characters, so two label sets never share a key. */
-export function encodeLabelKey(labels: readonly string[]): string {
-  return labels.join('\u0000');
+/** A label set and its key. Label values hold no control characters, so two label sets never share a key. */
+export interface KeyedLabels {
+  readonly key: string;
+  readonly labels: readonly string[];
+}
+
+const knownLabels = new LRUCache<string, KeyedLabels>({ max: 50_000 });
+
+/** Returns one object for all equal label sets: those of listings and of service codes are much alike. */
+export function toKeyedLabels(labels: readonly string[]): KeyedLabels {
+  const key = labels.join('\u0000');
+  const known = knownLabels.get(key);
+  if (known !== undefined) return known;
+  const keyed = { key, labels };
+  knownLabels.set(key, keyed);
+  return keyed;
 }

@@ -1,6 +1,6 @@
 import type { LabelNames } from './engine/label-names.ts';
 import { type Family, type FamilyName, FamilySums } from './families.ts';
-import { OTHER_ID } from './label-values.ts';
+import { OTHER_ID, toKeyedLabels, type KeyedLabels } from './label-values.ts';
 
 const FIRST_SLOTS = 64;
 const SLOT_WORDS = 4;
@@ -100,10 +100,10 @@ export class SumTable {
 
   /** The sums with the names of their labels, for longer than the table has them. */
   toSums<F extends FamilyName>(family: F, names: LabelNames): FamilySums<F> {
-    const labelSets: (readonly string[])[] = [];
+    const labelSets: KeyedLabels[] = [];
     for (let row = 0; row < this.rows; row += 1) {
-      // An array that grows by `push` keeps room for more, three times what it holds.
-      labelSets.push(this.#foldOrder.map((_, label) => names.getValue(this.labelAt(row, label))));
+      const labels = this.#foldOrder.map((_, label) => names.getValue(this.labelAt(row, label)));
+      labelSets.push(toKeyedLabels(labels));
     }
     return new FamilySums(family, labelSets, this.sums.slice(0, this.rows * this.#width));
   }

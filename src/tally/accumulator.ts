@@ -1,5 +1,5 @@
 import type { LabelSum } from '../listing/families.ts';
-import { encodeLabelKey } from '../listing/label-values.ts';
+import { toKeyedLabels, type KeyedLabels } from '../listing/label-values.ts';
 import { recordOf } from '../runtime/record-of.ts';
 import { LEDGER_COUNTERS, LEDGER_GAUGES } from './family-keys.ts';
 
@@ -10,7 +10,7 @@ export class RunningSum implements LabelSum {
   value = 0;
   isListed = false;
 
-  constructor(key: string, labels: readonly string[]) {
+  constructor({ key, labels }: KeyedLabels) {
     this.key = key;
     this.labels = labels;
   }
@@ -27,11 +27,11 @@ class LabelSums implements Iterable<LabelSum> {
 
   /** The sum of a label set. */
   at(...labels: readonly string[]): RunningSum {
-    const key = encodeLabelKey(labels);
-    const found = this.#sums.get(key);
+    const keyed = toKeyedLabels(labels);
+    const found = this.#sums.get(keyed.key);
     if (found !== undefined) return found;
-    const sum = new RunningSum(key, labels);
-    this.#sums.set(key, sum);
+    const sum = new RunningSum(keyed);
+    this.#sums.set(keyed.key, sum);
     return sum;
   }
 

@@ -4,7 +4,7 @@ import { FAMILIES, findFamily, type LabelSum } from '../listing/families.ts';
 import { recordOf } from '../runtime/record-of.ts';
 import { LEDGER_COUNTERS, LISTING_GAUGES, type LedgerCounter, type ListingGauge } from './family-keys.ts';
 import type { Instant } from './instant.ts';
-import { encodeLabelKey, OTHER } from '../listing/label-values.ts';
+import { OTHER, toKeyedLabels, type KeyedLabels } from '../listing/label-values.ts';
 import { SlotTable } from './slot-table.ts';
 
 /** Labels whose values terminals choose. Those of the others are the service's. */
@@ -38,6 +38,8 @@ const CLOSED_FAMILIES: readonly LimitedFamily[] = [
 /** A part of the limit that each level of partly folded label sets may use in addition to it. */
 const FOLDED_SHARE = 0.1;
 
+const getValue = ({ value }: LabelSum): readonly number[] => [value];
+
 /** The sums of a family within its limit. */
 export interface LimitedSums {
   /** Sums of label sets that have slots; those of folded ones are in sums with `__other__`. */
@@ -54,7 +56,7 @@ class FoldedSum implements LabelSum {
   /** Whether the listing itself has this label set, with a value that is literally `__other__`. */
   isListed = false;
 
-  constructor(key: string, labels: readonly string[]) {
+  constructor({ key, labels }: KeyedLabels) {
     this.key = key;
     this.labels = labels;
   }
@@ -70,7 +72,7 @@ export class LabelLimiter {
   readonly #maxLabelSets: number;
   readonly #canReplacePresent: boolean;
   /** By level; most levels have none, because nothing has ever folded to them. */
-  readonly #tables: (SlotTable<LabelSum> | undefined)[] = [];
+  readonly #tables: (SlotTable<LabelSum> | undefined)[] = [undefined];
   /** Number of label sets of the last listing that were folded. */
   foldedLabelSets = 0;
 
@@ -83,7 +85,7 @@ export class LabelLimiter {
 
   /** Gives a slot to a label set of an earlier process. */
   restore(labels: readonly string[], seen: Instant): void {
-    this.#getTable(this.#computeLevel(labels)).restore(encodeLabelKey(labels), seen);
+    this.#getTable(this.#computeLevel(labels)).restore(toKeyedLabels(labels).key, seen);
   }
 
   /** Folds the sums of a listing. */
@@ -126,9 +128,9 @@ export class LabelLimiter {
   #fold(folded: Map<string, FoldedSum>[], labels: readonly string[], value: number): FoldedSum {
     const level = this.#computeLevel(labels);
     const sums = (folded[level] ??= new Map<string, FoldedSum>());
-    const key = encodeLabelKey(labels);
-    const sum = sums.get(key) ?? new FoldedSum(key, labels);
-    sums.set(key, sum);
+    const keyed = toKeyedLabels(labels);
+    const sum = sums.get(keyed.key) ?? new FoldedSum(keyed);
+    sums.set(keyed.key, sum);
     sum.value += value;
     return sum;
   }
@@ -136,7 +138,7 @@ export class LabelLimiter {
   #getTable(level: number): SlotTable<LabelSum> {
     this.#tables[level] ??= new SlotTable({
       capacity: this.#computeCapacity(level),
-      getSize: ({ value }) => [value],
+      getSize: getValue,
       canReplacePresent: this.#canReplacePresent,
       isPaced: CATALOGUE[this.#family].labels.some((label) => TERMINAL_LABELS.includes(label)),
     });

@@ -1,5 +1,5 @@
 import type { LabelSum } from '../listing/families.ts';
-import { encodeLabelKey, OTHER } from '../listing/label-values.ts';
+import { OTHER, toKeyedLabels } from '../listing/label-values.ts';
 import type { LabelSet, SampleColumns } from '../metrics/catalogue/sample-columns.ts';
 import type { LedgerCounter, ListingGauge } from './family-keys.ts';
 import type { Instant } from './instant.ts';
@@ -112,10 +112,10 @@ export class CounterFamily {
   }
 
   /** Restores a series of an earlier process, even beyond the limit: a counter must not disappear. */
-  restore(series: PersistedSeries): void {
-    const { labels, lastUpdatedMs } = series;
-    this.#limiter.restore(labels, { wallMs: 0, monotonicMs: lastUpdatedMs });
-    this.#series.set(encodeLabelKey(labels), { ...series, unseenSince: undefined });
+  restore({ labels: persisted, total, lastUpdatedMs }: PersistedSeries): void {
+    this.#limiter.restore(persisted, { wallMs: 0, monotonicMs: lastUpdatedMs });
+    const { key, labels } = toKeyedLabels(persisted);
+    this.#series.set(key, { labels, total, unseenSince: undefined, lastUpdatedMs });
   }
 
   #add({ key, labels, value }: LabelSum, at: Instant): void {
@@ -134,7 +134,7 @@ export class CounterFamily {
     const released = this.#series.get(key);
     this.#series.delete(key);
     if (released?.unseenSince === undefined || released.total === 0) return;
-    const labels = released.labels.map(() => OTHER);
-    this.#add({ key: encodeLabelKey(labels), labels, value: released.total }, at);
+    const { key: foldedKey, labels } = toKeyedLabels(released.labels.map(() => OTHER));
+    this.#add({ key: foldedKey, labels, value: released.total }, at);
   }
 }

@@ -59,7 +59,8 @@ export function countFindings(
 
 /** The servers that have users or tasks. */
 export function listServers({ sums }: ListingTotals): ReadonlySet<string> {
-  const servers = new Set([...sums.servers.labelSets, ...sums.userServers.labelSets].flat());
+  const labelSets = [...sums.servers.labelSets, ...sums.userServers.labelSets];
+  const servers = new Set(labelSets.flatMap(({ labels }) => labels));
   servers.delete(UNKNOWN);
   return servers;
 }

@@ -3,7 +3,7 @@ import type { PlainSample } from '../metrics/catalogue/family.ts';
 import { SampleColumns } from '../metrics/catalogue/sample-columns.ts';
 import { runInSteps, type ItemCount } from '../runtime/steps.ts';
 import { listSums, type LabelSum, type Sums } from '../listing/families.ts';
-import { encodeLabelKey } from '../listing/label-values.ts';
+import { toKeyedLabels } from '../listing/label-values.ts';
 import { recordInSteps, recordOf } from '../runtime/record-of.ts';
 import { AccountBudget, type AccountShare } from './account-budget.ts';
 import { Accumulator } from './accumulator.ts';
@@ -264,8 +264,10 @@ export class Tally {
       present.add(sum.key);
       yield sum;
     }
-    for (const vsId of this.#servers.servers)
-      if (!present.has(vsId)) yield { key: encodeLabelKey([vsId]), labels: [vsId], value: 0 };
+    for (const vsId of this.#servers.servers) {
+      const { key, labels } = toKeyedLabels([vsId]);
+      if (!present.has(key)) yield { key, labels, value: 0 };
+    }
   }
 
   /** The servers with the oldest tasks, up to the limit: a time has no sum to fold into. */

@@ -35,8 +35,8 @@ export function viewListing({ totals }: { readonly totals: ListingTotals }): Lis
     ...task,
     outputs: task.outputs.map(({ outputRow, renditionRow, ...output }) => ({
       ...output,
-      format: formats.labelSets[outputRow],
-      rendition: renditions.labelSets[renditionRow],
+      format: formats.labelSets[outputRow]?.labels,
+      rendition: renditions.labelSets[renditionRow]?.labels,
     })),
   }));
   return {

@@ -6,7 +6,7 @@ import {
   type SumOf,
   type Sums,
 } from '../../src/listing/families.ts';
-import { encodeLabelKey, sanitizeLabelValue, UNKNOWN } from '../../src/listing/label-values.ts';
+import { sanitizeLabelValue, toKeyedLabels, UNKNOWN, type KeyedLabels } from '../../src/listing/label-values.ts';
 import type {
   InvalidReason,
   ListingTotals,
@@ -27,7 +27,7 @@ class RecordSums<F extends FamilyName> {
   readonly #family: F;
   readonly #rows = new Map<
     string,
-    { readonly row: number; readonly labels: readonly string[]; readonly sums: number[] }
+    { readonly row: number; readonly labels: KeyedLabels; readonly sums: number[] }
   >();
 
   constructor(family: F) {
@@ -36,11 +36,10 @@ class RecordSums<F extends FamilyName> {
 
   /** Adds to the sums of a label set; returns its row. */
   add(texts: readonly (string | undefined)[], amounts: Partial<Record<SumOf<F>, number>>): number {
-    const labels = texts.map(sanitizeLabelValue);
-    const key = encodeLabelKey(labels);
+    const labels = toKeyedLabels(texts.map(sanitizeLabelValue));
     const numbers: readonly SumOf<F>[] = FAMILIES[this.#family].numbers;
-    const found = this.#rows.get(key) ?? { row: this.#rows.size, labels, sums: numbers.map(() => 0) };
-    this.#rows.set(key, found);
+    const found = this.#rows.get(labels.key) ?? { row: this.#rows.size, labels, sums: numbers.map(() => 0) };
+    this.#rows.set(labels.key, found);
     for (const [index, number] of numbers.entries())
       found.sums[index] = (found.sums[index] ?? 0) + (amounts[number] ?? 0);
     return found.row;

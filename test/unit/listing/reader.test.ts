@@ -40,7 +40,7 @@ test('the sample listing has one user and one task with three outputs', () => {
   assert.equal(task.protocol, 'tcp_upload');
   assert.deepEqual(task.inputs, []);
   const outputs = task.outputs.map(({ outputRow, bytes }) =>
-    [...(families.outputs.labelSets[outputRow] ?? []), bytes].join(' '),
+    [...(families.outputs.labelSets[outputRow]?.labels ?? []), bytes].join(' '),
   );
   assert.deepEqual(outputs.toSorted(), [
     'aws-cn_north_1-5 flv 1048576',
