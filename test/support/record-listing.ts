@@ -6,7 +6,12 @@ import {
   type SumOf,
   type Sums,
 } from '../../src/listing/families.ts';
-import { sanitizeLabelValue, toKeyedLabels, UNKNOWN, type KeyedLabels } from '../../src/listing/label-values.ts';
+import {
+  sanitizeLabelValue,
+  toKeyedLabels,
+  UNKNOWN,
+  type KeyedLabels,
+} from '../../src/listing/label-values.ts';
 import type {
   InvalidReason,
   ListingTotals,
