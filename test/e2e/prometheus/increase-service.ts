@@ -8,6 +8,10 @@ const LIFETIME_BYTES = 1e12;
 /** Growth per listing. A stream carries 12.5 MB within a second. */
 const LARGE_GROWTH = 10e6;
 const SMALL_GROWTH = 1000;
+/** Number of growing listings without the second server. */
+const ABSENT_LISTINGS = 12;
+/** Number of growing listings before the second server disappears. */
+const ABSENT_AFTER = 2;
 
 /** The state of a service code at one of its listings. */
 interface Progress {
@@ -27,29 +31,58 @@ interface IncreaseCase {
   readonly computeTruth: (progress: Progress) => number;
 }
 
-function createTask(id: string, vsId: string, bytes: number): object {
-  const output = { format: 'flv', file_name: `${id}.flv`, http_output_bytes: bytes, streams: [] };
+function createTask(id: string, vsId: string, bytes: number, outputBytes: number | null = bytes): object {
+  const output = { format: 'flv', file_name: `${id}.flv`, http_output_bytes: outputBytes, streams: [] };
   return { id, vs_id: vsId, progress: 0, inputs: [], outputs: [output], input_bytes: bytes };
 }
 
 /** Growing listings that differ from those around them. The exporter is stopped after the fourth and after the eighth. */
 const ODD_GROWTHS: readonly number[] = [2, 6, 10];
 
-/** Regression cases by service code. */
-const CASES: Readonly<Record<string, IncreaseCase>> = {
-  /** The odd listings have 0 bytes. */
-  ZERO: {
+/** The case of one task, whose odd listings show other bytes. */
+function createOddBytes(toOddBytes: (bytes: number) => number): IncreaseCase {
+  return {
     listTasks: ({ growths }) => {
       const bytes = LIFETIME_BYTES + growths * SMALL_GROWTH;
-      return [createTask('a', 'v1', ODD_GROWTHS.includes(growths) ? 0 : bytes)];
+      return [createTask('a', 'v1', ODD_GROWTHS.includes(growths) ? toOddBytes(bytes) : bytes)];
     },
     computeTruth: ({ growths }) => growths * SMALL_GROWTH,
-  },
+  };
+}
+
+/** Regression cases by service code. */
+const CASES: Readonly<Record<string, IncreaseCase>> = {
+  DIP: createOddBytes((bytes) => bytes - SMALL_GROWTH * 1.5),
+  ZERO: createOddBytes(() => 0),
+  ABSURD: createOddBytes(() => Number.MAX_SAFE_INTEGER),
   /** A task flips between two servers. */
   MOVE: {
     listTasks: ({ growths }) => {
       const bytes = LIFETIME_BYTES + growths * SMALL_GROWTH;
       return [createTask('a', ODD_GROWTHS.includes(growths) ? 'v2' : 'v1', bytes)];
+    },
+    computeTruth: ({ growths }) => growths * SMALL_GROWTH,
+  },
+  /** One of two servers is missing from some listings, and returns with the lifetime value of its task. */
+  PARTITION: {
+    listTasks: ({ growths }) => {
+      const bytes = LIFETIME_BYTES + growths * SMALL_GROWTH;
+      const isAbsent = growths >= ABSENT_AFTER && growths < ABSENT_AFTER + ABSENT_LISTINGS;
+      return [createTask('a', 'v1', bytes), ...(isAbsent ? [] : [createTask('b', 'v2', bytes)])];
+    },
+    computeTruth: ({ growths }) => 2 * growths * SMALL_GROWTH,
+  },
+  /** The first listing is empty; the next one has a task that started before it. */
+  EMPTY: {
+    listTasks: ({ listings, growths }) =>
+      listings === 0 ? [] : [createTask('a', 'v1', LIFETIME_BYTES + growths * SMALL_GROWTH)],
+    computeTruth: ({ growths }) => growths * SMALL_GROWTH,
+  },
+  /** The first listing has `null` bytes for an output that started before it. */
+  NULL: {
+    listTasks: ({ listings, growths }) => {
+      const bytes = LIFETIME_BYTES + growths * SMALL_GROWTH;
+      return [createTask('a', 'v1', bytes, listings === 0 ? null : bytes)];
     },
     computeTruth: ({ growths }) => growths * SMALL_GROWTH,
   },
@@ -67,6 +100,9 @@ const CASES: Readonly<Record<string, IncreaseCase>> = {
 };
 
 export const INCREASE_CODES: readonly string[] = Object.keys(CASES);
+/** Number of growing listings until the second server has returned and grown, also with restarts in between. */
+export const GROWTHS_UNTIL_RETURN = ABSENT_AFTER + ABSENT_LISTINGS + 2;
+
 /** A service that lists one case per service code. Its bytes grow with each listing, unless it is frozen. */
 export class IncreaseService implements AsyncDisposable {
   isFrozen = true;
