@@ -25,7 +25,8 @@ import { withConfiguration } from './with-configuration.ts';
  * is 1 if a poll failed.
  */
 export const once = withConfiguration(
-  async ({ configuration, build, flags, unknownVariables }, io) => {
+  async ({ build, flags, unknownVariables, ...loaded }, io) => {
+    const configuration = selectServiceCodes(loaded.configuration, flags);
     const { serviceCodes, shard } = configuration;
     const { stdout, stderr, log, clock, signal } = io;
     stderr.write(formatUnknownVariables(unknownVariables));
@@ -43,13 +44,15 @@ export const once = withConfiguration(
   {
     flags: { explain: 'switch', 'try-signing': 'switch', only: 'list' },
     help: formatCommandHelp('once'),
-    select: selectServiceCodes,
   },
 );
 
 /** Keeps the service codes that `--only` names, or all without it. */
-export function selectServiceCodes(configuration: Configuration, { others }: CommandLine): Configuration {
-  const only = others.get('only');
+export function selectServiceCodes(
+  configuration: Configuration,
+  flags: CommandLine['others'],
+): Configuration {
+  const only = flags.get('only');
   if (only === undefined) return configuration;
   const { serviceCodes } = configuration;
   const known = serviceCodes.map(({ serviceCode }) => serviceCode);

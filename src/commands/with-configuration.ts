@@ -22,42 +22,32 @@ export interface CommandConfiguration {
   readonly flags: CommandLine['others'];
 }
 
-/** Options of a command that needs the configuration. */
-interface OwnOptions {
-  readonly flags?: OwnFlags;
-  readonly help: string;
-  /** Selects the part of the configuration that the command uses; throws a `ConfigError` for a mistake in its flags. */
-  readonly select?: (configuration: Configuration, commandLine: CommandLine) => Configuration;
-}
-
 /**
  * Wraps a command that needs the configuration. Loads it from flags, environment and file, handles `--help`, `--version`
- * and `--config.check`, and reports mistakes with exit code 2 before the command runs. Without the reader's module, the exit
- * code is 1.
+ * and `--config.check`, and reports each `ConfigError` with exit code 2. Without the reader's module, the exit code is 1.
  *
  * @param own - the flags and the help of the command
  */
 export function withConfiguration(
   run: (configured: CommandConfiguration, io: CommandIo) => Promise<number>,
-  own: OwnOptions = { help: formatHelp() },
+  own: { readonly flags?: OwnFlags; readonly help: string } = { help: formatHelp() },
 ): Command {
   return async (args, io) => {
     const { stdout, stderr, environment, files, hostName } = io;
     const build = readBuildInfo(environment);
     const unknownVariables = findUnknownVariables(environment);
-    let configured: CommandConfiguration;
     try {
-      const commandLine = parseCommandLine(args, own.flags);
-      const { flags, others } = commandLine;
+      const { flags, others } = parseCommandLine(args, own.flags);
       if (others.has('help')) return writeText(stdout, own.help);
       if (others.has('version')) return writeText(stdout, formatVersion(build));
       const source = new ConfigurationSource({ flags, env: environment, hostName, ...files });
       const loaded = await source.load();
-      const { configFile } = loaded.configuration.web;
+      const { configuration } = loaded;
+      const { configFile } = configuration.web;
       if (configFile !== undefined) await loadWebConfiguration(configFile, files.readFile);
       if (others.has('config.check')) {
         stderr.write(formatUnknownVariables(unknownVariables));
-        const revealed = countRevealedSecrets(loaded.configuration);
+        const revealed = countRevealedSecrets(configuration);
         if (revealed > 0)
           stderr.write(
             `service_codes: ${expectedFound('codes without their secrets', `${revealed} with it, which metrics show`)}\n`,
@@ -65,15 +55,13 @@ export function withConfiguration(
         return writeText(stdout, formatSummary(loaded));
       }
       loadReaderModule();
-      const configuration = own.select?.(loaded.configuration, commandLine) ?? loaded.configuration;
-      configured = { configuration, source, build, unknownVariables, flags: others };
+      return await run({ configuration, source, build, unknownVariables, flags: others }, io);
     } catch (error) {
       if (!(error instanceof ConfigError || error instanceof ReaderModuleError)) throw error;
       // A misspelt variable is often the cause.
       stderr.write(`${formatUnknownVariables(unknownVariables)}${error.message}\n`);
       return error instanceof ConfigError ? 2 : 1;
     }
-    return await run(configured, io);
   };
 }
 

@@ -12,7 +12,7 @@ const env = {
 
 async function select(args: readonly string[], variables: Readonly<Record<string, string>> = env) {
   const configuration = await loadConfiguration({ env: variables });
-  const selected = selectServiceCodes(configuration, parseCommandLine(args, { only: 'list' }));
+  const selected = selectServiceCodes(configuration, parseCommandLine(args, { only: 'list' }).others);
   return selected.serviceCodes.map(({ serviceCode }) => serviceCode);
 }
 
