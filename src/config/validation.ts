@@ -104,8 +104,6 @@ export function toProblems({ issues }: Pick<z.ZodError, 'issues'>, locate: Locat
         message: lines[index] ?? issue.message,
       }));
     }
-    if (issue.code === 'invalid_key')
-      return issue.issues.map(({ message }) => ({ location: locate(path, true), message }));
     const isKey = issue.code === 'custom' && issue.params?.['isKey'] === true;
     return [{ location: locate(path, isKey), message: issue.message }];
   });

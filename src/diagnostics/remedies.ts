@@ -1,28 +1,7 @@
 import { TASK_LIST_PATH } from '../upstream/signing.ts';
 import { minClockOffsetMs } from '../upstream/response-headers.ts';
-import type { PollErrorReason } from '../upstream/errors.ts';
+import { POLL_ERROR_REMEDY } from '../upstream/errors.ts';
 import type { Symptoms } from './observation.ts';
-
-/** The remedies for failures whose cause no diagnosis recognizes. */
-const REMEDY_BY_REASON: Readonly<Record<PollErrorReason, string>> = {
-  timeout:
-    'Check the load of the service and packet loss on the network. If listings are large, raise upstream.timeout.',
-  dns: 'Check the host name in upstream.base_url and the DNS servers of this machine.',
-  connect:
-    'Check the host and port in upstream.base_url, that the service is running, firewalls and proxy settings.',
-  tls: 'Check upstream.ca_file, the expiry date and host name of the certificate, and whether this port speaks HTTPS.',
-  reset: 'If this repeats, check the service and the proxies and load balancers in front of it.',
-  http_status:
-    'For a status of 500 or above, check the service and its load balancer. For others, set upstream.base_url to the address of the service, without the path /api/….',
-  too_large:
-    'If listings of this size are expected, raise upstream.max_response_size. If the error names all responses together, spread the service codes over shards.',
-  not_json: 'Check which server listens at upstream.base_url: it may be a proxy or a login page.',
-  bad_shape: 'Check that upstream.base_url is the address of the service, and the interface version.',
-  api_error: 'Check the secret, the service code and the clock of this machine.',
-  resources:
-    'Raise the limit of open files (ulimit -n, LimitNOFILE) or the memory limit of the exporter. The code in the log says which one: EMFILE and ENFILE are files.',
-  internal: 'Report the log line with the version of the exporter. The next poll starts with a fresh reader.',
-};
 
 /** The remedy for a last good listing that is older than `poll.stale_after` although no poll has failed. */
 export const STALE_LISTING_REMEDY =
@@ -50,7 +29,7 @@ export function findRemedies(symptoms: Symptoms): readonly string[] {
   const remedies = [...diagnoseExchange(symptoms), ...diagnoseRejection(symptoms)];
   return remedies.length > 0 || symptoms.failure === undefined
     ? remedies
-    : [REMEDY_BY_REASON[symptoms.failure.reason]];
+    : [POLL_ERROR_REMEDY[symptoms.failure.reason]];
 }
 
 /** Recognizes causes by stage of the poll (connection, response), the likeliest of a stage first. */
@@ -72,7 +51,7 @@ function* diagnoseExchange(symptoms: Symptoms): Generator<string> {
     yield 'The certificate is expired or not yet valid. Renew it, or correct the clock of this machine.';
   if (code === 'ERR_TLS_CERT_ALTNAME_INVALID')
     yield `The certificate was not issued for ${host}. Use a host name of the certificate in upstream.base_url.`;
-  if (reason === 'resources') yield REMEDY_BY_REASON.resources;
+  if (reason === 'resources') yield POLL_ERROR_REMEDY.resources;
   if (reason === 'dns')
     yield `This machine cannot resolve the name ${hostname}. Check its spelling in upstream.base_url, and the DNS servers of this machine.`;
   if (code === 'ECONNREFUSED' && connection?.proxy === undefined)
