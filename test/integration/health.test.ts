@@ -3,16 +3,11 @@ import { test } from 'node:test';
 import { startApp } from '../../src/app.ts';
 import { ConfigurationSource } from '../../src/config/configuration-source.ts';
 import { createLogger } from '../../src/runtime/logger.ts';
+import { BUILD } from '../support/build-info.ts';
 import { REQUIRED_ENVIRONMENT, NO_FILES, failHostNameLookup } from '../support/configuration.ts';
 import { SuspendableClock } from '../support/manual-clock.ts';
 import { waitUntil } from '../support/wait-until.ts';
 
-const BUILD = {
-  version: '0.0.0',
-  revision: 'test',
-  nodeVersion: process.version,
-  runbookUrl: 'https://docs.example.com/runbook.md',
-};
 const NO_SERVICE = 'http://127.0.0.1:1';
 
 test('the exporter is healthy while the service is down, and unhealthy when a poll loop is stuck', async () => {

@@ -69,8 +69,7 @@ function createConfiguration(
       proxy: {},
     },
     serviceCodes,
-    poll: { mode: 'interval', minAgeMs: 5000 },
-    metrics: { maxLabelSets: limits.maxLabelSets, perTask: true, maxTasks: 1000 },
+    metrics: { ...DEFAULTS.metrics, maxLabelSets: limits.maxLabelSets, perTask: true },
     web: { ...DEFAULTS.web, listenAddresses: [], maxRequests: 5 },
     log: { level: 'debug', format: 'json' },
   };

@@ -6,6 +6,7 @@ import { renderListPage } from '../../src/web/status-page/list-page.ts';
 import { renderServiceCodePage } from '../../src/web/status-page/service-code-page.ts';
 import { startSimulator, type Simulator } from '../../src/simulator/server.ts';
 import { createWorld, type World } from '../../src/simulator/world.ts';
+import { BUILD } from '../support/build-info.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import type { ExpositionFormat } from '../../src/metrics/exposition/exposition-lines.ts';
 import { parseExposition } from '../support/exposition-parser.ts';
@@ -84,12 +85,7 @@ export class Rig implements AsyncDisposable {
     this.exporter = createExporter(this.configuration, {
       clock: this.exporterClock,
       logger: createLogger({ level: 'debug', format: 'json', destination: this.log }),
-      build: {
-        version: '0.0.0',
-        revision: 'test',
-        nodeVersion: process.version,
-        runbookUrl: 'https://docs.example.com/runbook.md',
-      },
+      build: BUILD,
     });
   }
 

@@ -5,6 +5,7 @@ import { createExporter, type Exporter } from '../../src/app.ts';
 import type { Configuration, PollSettings } from '../../src/config/configuration.ts';
 import { createLogger } from '../../src/runtime/logger.ts';
 import { renderListPage } from '../../src/web/status-page/list-page.ts';
+import { BUILD } from '../support/build-info.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { parseExposition } from '../support/exposition-parser.ts';
 import { render } from '../support/render.ts';
@@ -44,12 +45,7 @@ export class ScriptedExporter implements AsyncDisposable {
       {
         clock: this.clock,
         logger: createLogger({ level: 'debug', format: 'json', destination: this.log }),
-        build: {
-          version: '0.0.0',
-          revision: 'test',
-          nodeVersion: process.version,
-          runbookUrl: 'https://docs.example.com/runbook.md',
-        },
+        build: BUILD,
       },
     );
   }

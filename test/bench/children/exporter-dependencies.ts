@@ -4,6 +4,7 @@ import type { AppDependencies } from '../../../src/app.ts';
 import type { Configuration } from '../../../src/config/configuration.ts';
 import { ConfigurationSource } from '../../../src/config/configuration-source.ts';
 import { createLogger } from '../../../src/runtime/logger.ts';
+import { BUILD } from '../../support/build-info.ts';
 import { NO_FILES } from '../../support/configuration.ts';
 
 /** The configuration from the environment of this process. */
@@ -24,10 +25,5 @@ export const DEPENDENCIES: AppDependencies = {
   clock: systemClock,
   source: SOURCE,
   logger: createLogger({ level: 'info', format: 'json', destination: { write: () => undefined } }),
-  build: {
-    version: '0.0.0',
-    revision: 'bench',
-    nodeVersion: process.version,
-    runbookUrl: 'https://docs.example.com/runbook.md',
-  },
+  build: BUILD,
 };

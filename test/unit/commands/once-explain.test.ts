@@ -9,6 +9,7 @@ import { LOCAL_FILE_SYSTEM } from '../../../src/config/local-file-system.ts';
 import type { FaultRequest } from '../../../src/simulator/faults.ts';
 import { startSimulator, type Simulator } from '../../../src/simulator/server.ts';
 import { createWorld } from '../../../src/simulator/world.ts';
+import { BUILD } from '../../support/build-info.ts';
 import { failHostNameLookup } from '../../support/configuration.ts';
 import { readFixture, fixturePath } from '../../support/fixtures.ts';
 import { serveHttp, serveHttps, serveProxy, findClosedPort } from '../upstream/servers.ts';
@@ -70,13 +71,7 @@ async function explain(
     ...LOCAL_FILE_SYSTEM,
   });
   const { configuration } = await source.load();
-  const build = {
-    version: '1.2.3',
-    revision: 'unknown',
-    nodeVersion: 'v0',
-    runbookUrl: 'https://docs.example.com/runbook.md',
-  };
-  const code = await explainPolls(configuration, build, io, isTryingSigning);
+  const code = await explainPolls(configuration, BUILD, io, isTryingSigning);
   const text = String(stdout.read());
   assert.equal(stderr.read(), null);
   assert.doesNotMatch(text, /correct-horse|[0-9a-f]{64}|\/live\/|rtmp:\/\/|%7B/);

@@ -1,0 +1,8 @@
+import type { BuildInfo } from '../../src/runtime/build-info.ts';
+
+export const BUILD: BuildInfo = {
+  version: '0.0.0',
+  revision: 'test',
+  nodeVersion: process.version,
+  runbookUrl: 'https://docs.example.com/runbook.md',
+};
