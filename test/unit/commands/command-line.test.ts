@@ -3,9 +3,49 @@ import { test } from 'node:test';
 import { parseCommandLine } from '../../../src/commands/command-line.ts';
 import { catchConfigErrorMessage, SECRET } from '../../support/configuration.ts';
 
-test('without arguments nothing is set', () => {
-  assert.deepEqual(parseCommandLine([]), { flags: new Map(), others: new Map() });
-});
+/** Arguments, and what they set: settings, and other flags. */
+const PARSED: readonly [string, readonly string[], Record<string, string>, Record<string, string[]>?][] = [
+  ['without arguments nothing is set', [], {}],
+  [
+    'a value follows "=" or is the next argument',
+    ['--poll.interval=5s', '--config.file', '/etc/xvs.yml'],
+    { 'poll.interval': '5s', 'config.file': '/etc/xvs.yml' },
+  ],
+  [
+    'a value may contain "=" and may be empty',
+    ['--signing.template=a={timestamp}', '--web.telemetry-path='],
+    { 'signing.template': 'a={timestamp}', 'web.telemetry_path': '' },
+  ],
+  [
+    'the values of a repeated list flag are joined',
+    ['--web.listen-address=:1', '--web.listen-address', '[::1]:2,:3'],
+    { 'web.listen_address': ':1,[::1]:2,:3' },
+  ],
+  ['a boolean setting does not need a value', ['--metrics.per-task'], { 'metrics.per_task': 'true' }],
+  ['a boolean setting may have a value', ['--metrics.per-task=false'], { 'metrics.per_task': 'false' }],
+  [
+    'switches take no value, and -h is --help',
+    ['--config.check', '--version', '-h'],
+    {},
+    { 'config.check': [], version: [], help: [] },
+  ],
+  [
+    'a list of one command may be repeated, and is no setting',
+    ['--only=A', '--only', 'B,C'],
+    {},
+    { only: ['A', 'B,C'] },
+  ],
+];
+
+for (const [name, args, flags, others = {}] of PARSED) {
+  test(name, () => {
+    const parsed = parseCommandLine(args, { only: 'list' });
+    assert.deepEqual(parsed, {
+      flags: new Map(Object.entries(flags)),
+      others: new Map(Object.entries(others)),
+    });
+  });
+}
 
 test('a switch of one command is unknown to the others', async () => {
   assert.deepEqual([...parseCommandLine(['--explain'], { explain: 'switch' }).others.keys()], ['explain']);
@@ -16,51 +56,6 @@ test('a switch of one command is unknown to the others', async () => {
   assert.equal(
     await catchConfigErrorMessage(() => parseCommandLine(['--explan'], { explain: 'switch' })),
     'flag --explan: expected a known flag, found an unknown one; did you mean --explain?',
-  );
-});
-
-test('a list of one command may be repeated, and is no setting', () => {
-  const { flags, others } = parseCommandLine(['--only=A', '--only', 'B,C'], { only: 'list' });
-  assert.deepEqual([flags, others], [new Map(), new Map([['only', ['A', 'B,C']]])]);
-});
-
-test('a value follows "=" or is the next argument', () => {
-  const { flags } = parseCommandLine(['--poll.interval=5s', '--config.file', '/etc/xvs.yml']);
-  assert.deepEqual(
-    [...flags],
-    [
-      ['poll.interval', '5s'],
-      ['config.file', '/etc/xvs.yml'],
-    ],
-  );
-});
-
-test('a value may contain "=" and may be empty', () => {
-  const { flags } = parseCommandLine(['--signing.template=a={timestamp}', '--web.telemetry-path=']);
-  assert.deepEqual([flags.get('signing.template'), flags.get('web.telemetry_path')], ['a={timestamp}', '']);
-});
-
-test('the values of a repeated list flag are joined', () => {
-  const { flags } = parseCommandLine(['--web.listen-address=:1', '--web.listen-address', '[::1]:2,:3']);
-  assert.equal(flags.get('web.listen_address'), ':1,[::1]:2,:3');
-});
-
-test('a boolean setting does not need a value', () => {
-  const values = ['--metrics.per-task', '--metrics.per-task=true', '--metrics.per-task=false'].map(
-    (argument) => parseCommandLine([argument]).flags.get('metrics.per_task'),
-  );
-  assert.deepEqual(values, ['true', 'true', 'false']);
-});
-
-test('switches take no value, and -h is --help', () => {
-  const { others } = parseCommandLine(['--config.check', '--version', '-h']);
-  assert.deepEqual(
-    [...others],
-    [
-      ['config.check', []],
-      ['version', []],
-      ['help', []],
-    ],
   );
 });
 

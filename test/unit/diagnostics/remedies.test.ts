@@ -6,6 +6,16 @@ import { POLL_ERROR_REASONS } from '../../../src/upstream/errors.ts';
 import { readRepositoryFile } from '../../support/repository.ts';
 import { createResponse, createFailure, createObservation, NO_RESPONSE } from './observations.ts';
 
+/** A poll that failed without a response. */
+const fail = (...reason: Parameters<typeof createFailure>): Partial<Observation> => ({
+  ...NO_RESPONSE,
+  ...createFailure(...reason),
+});
+/** A poll that failed because of the status of its response. */
+const respond = (status: number, more: Parameters<typeof createResponse>[0] = {}): Partial<Observation> => ({
+  ...createFailure('http_status'),
+  ...createResponse({ status, ...more }),
+});
 const rejected = { ...createFailure('api_error'), ret: 1005 };
 const http = { baseUrl: 'http://live.example.com:8080' };
 const secret = { bytes: 32, isQuoted: false };
@@ -21,84 +31,59 @@ const CASES: readonly (readonly [
   ['a clock offset within the tolerance', { clock: { aheadMs: 30_400, uncertaintyMs: 500 } }, []],
   [
     'HTTPS to an HTTP port',
-    { ...NO_RESPONSE, ...createFailure('tls', 'ERR_SSL_WRONG_VERSION_NUMBER') },
+    fail('tls', 'ERR_SSL_WRONG_VERSION_NUMBER'),
     ['The server at live.example.com does not speak TLS.'],
   ],
   [
     'HTTP to an HTTPS port that closes the connection',
-    { ...NO_RESPONSE, ...http, ...createFailure('reset', 'UND_ERR_SOCKET') },
+    { ...fail('reset', 'UND_ERR_SOCKET'), ...http },
     ['The server at live.example.com:8080 may expect TLS.'],
   ],
   [
     'HTTP to an HTTPS port that sends a TLS alert',
-    { ...NO_RESPONSE, ...http, ...createFailure('not_json', 'HPE_INVALID_CONSTANT') },
+    { ...fail('not_json', 'HPE_INVALID_CONSTANT'), ...http },
     ['The server at live.example.com:8080 may expect TLS.'],
   ],
   [
     'HTTP to an HTTPS port that answers 400',
-    { ...http, ...createFailure('http_status'), ...createResponse({ status: 400 }) },
+    { ...respond(400), ...http },
     ['The server at live.example.com:8080 may expect TLS.'],
   ],
-  [
-    'a broken connection over TLS',
-    { ...NO_RESPONSE, ...createFailure('reset', 'ECONNRESET') },
-    ['If this repeats'],
-  ],
+  ['a broken connection over TLS', fail('reset', 'ECONNRESET'), ['If this repeats']],
   ...['UNABLE_TO_VERIFY_LEAF_SIGNATURE', 'SELF_SIGNED_CERT_IN_CHAIN', 'DEPTH_ZERO_SELF_SIGNED_CERT'].map(
-    (code) =>
-      [
-        code,
-        { ...NO_RESPONSE, ...createFailure('tls', code) },
-        ['The certificate was issued by an untrusted authority.'],
-      ] as const,
+    (code) => [code, fail('tls', code), ['The certificate was issued by an untrusted authority.']] as const,
   ),
   [
     'an expired certificate',
-    { ...NO_RESPONSE, ...createFailure('tls', 'CERT_HAS_EXPIRED') },
+    fail('tls', 'CERT_HAS_EXPIRED'),
     ['The certificate is expired or not yet valid.'],
   ],
   [
     'a certificate for another host',
-    { ...NO_RESPONSE, ...createFailure('tls', 'ERR_TLS_CERT_ALTNAME_INVALID') },
+    fail('tls', 'ERR_TLS_CERT_ALTNAME_INVALID'),
     ['The certificate was not issued for live.example.com.'],
   ],
-  [
-    'no free file descriptor',
-    { ...NO_RESPONSE, ...createFailure('resources', 'EMFILE') },
-    ['Raise the limit of open files'],
-  ],
+  ['no free file descriptor', fail('resources', 'EMFILE'), ['Raise the limit of open files']],
   [
     'an unknown host name',
-    { ...NO_RESPONSE, ...createFailure('dns', 'ENOTFOUND') },
+    fail('dns', 'ENOTFOUND'),
     ['This machine cannot resolve the name live.example.com.'],
   ],
-  [
-    'a port without a listener',
-    { ...NO_RESPONSE, ...createFailure('connect', 'ECONNREFUSED') },
-    ['Nothing listens at live.example.com.'],
-  ],
+  ['a port without a listener', fail('connect', 'ECONNREFUSED'), ['Nothing listens at live.example.com.']],
   [
     'a proxy port without a listener',
-    {
-      ...NO_RESPONSE,
-      ...createFailure('connect', 'ECONNREFUSED'),
-      connection: { proxy: 'proxy.example.com:3128' },
-    },
+    { ...fail('connect', 'ECONNREFUSED'), connection: { proxy: 'proxy.example.com:3128' } },
     ['The request went through the proxy proxy.example.com:3128, set by http_proxy'],
   ],
   ['a working proxy', { connection: { proxy: 'proxy.example.com:3128' } }, []],
   [
     'a connect timeout',
-    {
-      ...NO_RESPONSE,
-      ...createFailure('timeout'),
-      times: { connectedMs: undefined, firstByteMs: undefined, totalMs: 1 },
-    },
+    { ...fail('timeout'), times: { connectedMs: undefined, firstByteMs: undefined, totalMs: 1 } },
     ['The connection timed out.'],
   ],
   [
     'a timeout before the response',
-    { ...NO_RESPONSE, ...createFailure('timeout') },
+    fail('timeout'),
     ['The service accepted the connection but did not respond in time.'],
   ],
   [
@@ -108,31 +93,20 @@ const CASES: readonly (readonly [
   ],
   [
     'a base URL that contains the API path',
-    {
-      ...createFailure('http_status'),
-      ...createResponse({ status: 404 }),
-      baseUrl: 'https://live.example.com/api/20140928',
-    },
+    { ...respond(404), baseUrl: 'https://live.example.com/api/20140928' },
     ['upstream.base_url contains a part of the API path: "/api/20140928".'],
   ],
-  [
-    'status 404',
-    { ...createFailure('http_status'), ...createResponse({ status: 404 }) },
-    ['The server has no task_list at this address.'],
-  ],
+  ['status 404', respond(404), ['The server has no task_list at this address.']],
   [
     'a redirect to another host',
-    {
-      ...createFailure('http_status'),
-      ...createResponse({ status: 301, redirectOrigin: 'https://other.example.com' }),
-    },
+    respond(301, { redirectOrigin: 'https://other.example.com' }),
     [
       'The response is a redirect. The exporter does not follow it, because the signature is not valid for another address. If https://other.example.com is the service',
     ],
   ],
   [
     'a redirect within the service',
-    { ...createFailure('http_status'), ...createResponse({ status: 302 }) },
+    respond(302),
     ['The response is a redirect. The exporter does not follow it'],
   ],
   [
@@ -150,26 +124,14 @@ const CASES: readonly (readonly [
     { ...createFailure('not_json'), body: { compressedBytes: 0, bytes: 0, start: 'nothing' } },
     ['The response has no body.'],
   ],
-  [
-    'status 407',
-    { ...createFailure('http_status'), ...createResponse({ status: 407 }) },
-    ['The proxy requires a user name and a password.'],
-  ],
-  [
-    'status 429',
-    { ...createFailure('http_status'), ...createResponse({ status: 429 }) },
-    ['The service requests fewer polls.'],
-  ],
+  ['status 407', respond(407), ['The proxy requires a user name and a password.']],
+  ['status 429', respond(429), ['The service requests fewer polls.']],
   [
     'status 503 with Retry-After',
-    { ...createFailure('http_status'), ...createResponse({ status: 503, hasRetryAfter: true }) },
+    respond(503, { hasRetryAfter: true }),
     ['The service is overloaded or under maintenance, and asked for a pause.'],
   ],
-  [
-    'status 502',
-    { ...createFailure('http_status'), ...createResponse({ status: 502 }) },
-    ['The service or a load balancer in front of it failed'],
-  ],
+  ['status 502', respond(502), ['The service or a load balancer in front of it failed']],
   ['a listing beyond the size limit', createFailure('too_large'), ['If listings of this size are expected']],
   [
     'JSON that is not a listing',
