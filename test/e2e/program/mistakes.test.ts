@@ -26,7 +26,7 @@ interface Mistake {
 const CODE = 'service_codes: [TESTING]\nsecret: abc\n';
 const VALID = `upstream: { base_url: http://127.0.0.1:1 }\n${CODE}`;
 
-/** Mistakes of newcomers, except those within a file, which are in `test/fixtures/config/bad`. Their messages, and warnings of valid configurations, are in `test/fixtures/program/mistakes.txt`. */
+/** Mistakes of newcomers. Their messages, and warnings of valid configurations, are in `test/fixtures/program/mistakes.txt`. */
 const MISTAKES: Readonly<Record<string, Mistake>> = {
   'no configuration at all': {},
   'a misspelt variable': {
@@ -37,6 +37,20 @@ const MISTAKES: Readonly<Record<string, Mistake>> = {
   'a misspelt flag': { args: ['--poll.intervall=5s'], env: SETTINGS },
   'one dash before a flag': { args: ['-log.level=debug'], env: SETTINGS },
   'the secret on the command line': { args: [`--secret=${MISPLACED}`], env: SETTINGS },
+  'a misspelt key': { yml: `upstream: { base_ulr: http://127.0.0.1:1 }\n${CODE}` },
+  'a key without its mapping': { yml: `interval: 30s\n${VALID}` },
+  'a misspelt key of a service code': {
+    yml: 'upstream: { base_url: http://127.0.0.1:1 }\nservice_codes: [{ service_code: A, secret_fil: a }]\n',
+  },
+  'a tab as indentation': { yml: `upstream:\n\tbase_url: http://127.0.0.1:1\n${CODE}` },
+  'a duration without a unit': { yml: `${VALID}poll: { interval: 15 }\n` },
+  'a word instead of true': { yml: `${VALID}metrics: { per_task: "yes" }\n` },
+  'a secret that YAML reads as a number': { yml: VALID.replace('abc', '8675309') },
+  'a URL without http': { yml: `upstream: { base_url: live.example.com }\n${CODE}` },
+  'a URL with the path of the call': {
+    yml: `upstream: { base_url: http://127.0.0.1:1/api/20140928/task_list }\n${CODE}`,
+  },
+  'a port without a colon': { yml: `${VALID}web: { listen_address: 20928 }\n` },
   'a configuration file that does not exist': { args: ['--config.file=xvs.yaml'] },
   'a secret file that does not exist': { yml: VALID.replace('secret: abc', 'secret_file: ./secrets/abc') },
   'the secret instead of its file': { yml: VALID.replace('secret: abc', `secret_file: ${MISPLACED}`) },
@@ -46,6 +60,9 @@ const MISTAKES: Readonly<Record<string, Mistake>> = {
   'a certificate with the key of another one': {
     yml: `upstream: { base_url: http://127.0.0.1:1, cert_file: client.pem, key_file: server.key }\n${CODE}`,
   },
+  'a secret and a secret file': { yml: `${VALID}secret_file: ./secret\n` },
+  'a service code twice': { yml: VALID.replace('[TESTING]', '[TESTING, TESTING]') },
+  'a service code without a secret': { yml: VALID.replace('secret: abc\n', '') },
   'the secret in the template of the signature': {
     yml: `${VALID}signing: { template: "${MISPLACED}{path}" }\n`,
   },
@@ -53,6 +70,7 @@ const MISTAKES: Readonly<Record<string, Mistake>> = {
   'the secret in a service code': {
     env: { ...SETTINGS, XVS_SERVICE_CODES: MISPLACED, XVS_SECRET: MISPLACED },
   },
+  'a removed setting': { args: ['--state.file=/var/lib/state'], env: SETTINGS },
   'an old Node.js': {
     env: {
       ...SETTINGS,
