@@ -4,8 +4,7 @@ import { systemClock } from '../../../src/runtime/clock.ts';
 import { selectShard } from '../../../src/sharding/shard.ts';
 import { startSimulator } from '../../../src/simulator/server.ts';
 import { createWorld } from '../../../src/simulator/world.ts';
-import { isInstalled } from '../../support/installed-programs.ts';
-import { Program, PROGRAM_PATH, startProgram } from '../../support/program.ts';
+import { startProgram, type Program } from '../../support/program.ts';
 import { TemporaryFolder } from '../../support/temporary-folder.ts';
 import { waitUntil } from '../../support/wait-until.ts';
 
@@ -164,16 +163,3 @@ function readInputBytes(exposition: string): ReadonlyMap<string, number> {
   for (const [, code = '', value] of lines) sums.set(code, (sums.get(code) ?? 0) + Number(value));
   return sums;
 }
-
-test('a pod of a StatefulSet derives its shard from its host name', async (t) => {
-  if (!isInstalled(t, 'unshare')) return;
-  const check = `echo xvs-exporter-3 > /proc/sys/kernel/hostname && exec "$0" "$1" --config.check --shard.count=4`;
-  await using program = new Program(
-    'unshare',
-    ['--map-root-user', '--uts', 'sh', '-c', check, process.execPath, PROGRAM_PATH],
-    createSettings('http://127.0.0.1:1'),
-  );
-  assert.equal(await program.exitCode, 0, program.stderr);
-  const own = CODES.filter((code) => selectShard(code, 4) === 3).length;
-  assert.match(program.stdout, new RegExp(`: ${own} of 60 service codes, for shard 3 of 4\\.\n`));
-});

@@ -147,18 +147,6 @@ test('a shutdown that hangs times out, with exit code 1', async () => {
   assert.match(exporter.stderr, /"level":"error".*"timeout_ms":8000,"msg":"Shutdown timed out"\}\n$/);
 });
 
-test('a fatal line is in the configured format', async () => {
-  const env = createPreload("throw new Error('injected')");
-  await using exporter = startExporter('http://127.0.0.1:1', ['--log.format=logfmt'], env);
-  await exporter.waitForOutput(/msg=Listening/);
-  exporter.signal('SIGUSR2');
-  assert.equal(await exporter.exitCode, 1);
-  assert.match(
-    exporter.stderr,
-    /\ntime=\S+ level=fatal msg="Unexpected error; exiting" err.type=Error err.message=injected err.stack="Error: injected\\n[^\n]*"\n$/,
-  );
-});
-
 test('a command without log reports an unexpected error in plain text', async () => {
   await using simulator = startProgram(SIMULATE, createPreload("throw new Error('injected')"));
   await simulator.waitForUrl();

@@ -70,16 +70,6 @@ test('a changed project.json reaches every file, and a second run changes nothin
   }
 });
 
-test('an image without a registry is a mistake', (t) => {
-  const root = mkdtempSync(join(tmpdir(), 'xvs-project-'));
-  t.after(() => rmSync(root, { recursive: true }));
-  writeFileSync(join(root, 'project.json'), JSON.stringify({ ...MOVED, image: 'xvs-exporter' }));
-  assert.match(
-    applyProject(`--root=${root}`).stderr,
-    /Expected image in project\.json to be registry\/name, found xvs-exporter/,
-  );
-});
-
 test('the chart is licensed and described as the package is', () => {
   const shape = z.looseObject({ description: z.string(), version: z.string() });
   const chart = shape.parse(parse(readRepositoryFile(CHART, 'Chart.yaml')));
