@@ -147,7 +147,7 @@ async function applyServiceCodes(
   const remaining = [...difference.kept, ...difference.changed];
   return {
     ...difference,
-    relabelled: remaining.filter(({ target }) => relabelled.has(target.serviceCode)),
+    relabelled: remaining.filter(({ serviceCode }) => relabelled.has(serviceCode)),
   };
 }
 
@@ -159,13 +159,11 @@ function toScrapeLimits({ poll, upstream }: Configuration): ScrapeLimits {
 const SCRAPE_STREAM_INTERVAL_MS = 15_000;
 
 function toPolledCodes({ serviceCodes, signing, poll }: Configuration): readonly PolledCode[] {
-  return serviceCodes.map((code) => {
-    const { serviceCode, baseUrl, secret, timeoutMs, taskName, ...settings } = code;
-    const { intervalMs, staleAfterMs, stallAfterMs, expectation } = settings;
-    const target = { serviceCode, baseUrl, secret, timeoutMs, signing, taskName };
-    const streamIntervalMs = poll.mode === 'scrape' ? SCRAPE_STREAM_INTERVAL_MS : intervalMs;
-    return { target, intervalMs, streamIntervalMs, staleAfterMs, stallAfterMs, expectation };
-  });
+  return serviceCodes.map(({ labels: _labels, ...code }) => ({
+    ...code,
+    signing,
+    streamIntervalMs: poll.mode === 'scrape' ? SCRAPE_STREAM_INTERVAL_MS : code.intervalMs,
+  }));
 }
 
 /** The running exporter with its web server. */
@@ -267,7 +265,7 @@ async function openStateStore(
 ): Promise<StateStore | undefined> {
   const { metrics, ledger, state, codesOnOtherShards } = configuration;
   if (state === undefined) return undefined;
-  const codes = new Map(toPolledCodes(configuration).map((code) => [code.target.serviceCode, code]));
+  const codes = new Map(toPolledCodes(configuration).map((code) => [code.serviceCode, code]));
   const createTallyOf = (serviceCode: string): Tally | undefined => {
     const code = codes.get(serviceCode);
     return code && createTally(code, { ...metrics, ...ledger, accountBudget });

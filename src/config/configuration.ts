@@ -1,7 +1,6 @@
 import { resolve } from 'node:path';
 import type { StaticLabels } from '../metrics/catalogue/family.ts';
 import type { Shard } from '../sharding/shard.ts';
-import type { ListingRequest } from '../poller/fetch-listing.ts';
 import type { PolledCode } from '../poller/polled-code.ts';
 import type { SigningScheme } from '../upstream/signing.ts';
 import { resolvePath } from './files.ts';
@@ -10,8 +9,7 @@ import type { MergedSettings } from './sources.ts';
 import type { UpstreamSettings } from './upstream-settings.ts';
 
 /** One service code with everything that polling it needs. Times in milliseconds. */
-export interface ServiceCodeSettings
-  extends Omit<ListingRequest, 'signing'>, Omit<PolledCode, 'target' | 'streamIntervalMs'> {
+export interface ServiceCodeSettings extends Omit<PolledCode, 'signing' | 'streamIntervalMs'> {
   /** Labels of every series of the code, sorted by name. */
   readonly labels: StaticLabels;
 }

@@ -122,7 +122,7 @@ function logReload(
     logger.warn({ settings: settingsNeedingRestart }, 'Some changed settings need a restart');
   warnAboutUnmatched(newlyUnmatchedPatterns, logger);
   if (removed.length === 0) return;
-  const codes = removed.slice(0, MAX_LOGGED_CODES).map(({ target }) => target.serviceCode);
+  const codes = removed.slice(0, MAX_LOGGED_CODES).map(({ serviceCode }) => serviceCode);
   logger.warn({ count: removed.length, service_codes: codes }, 'Service codes disappeared');
 }
 

@@ -3,8 +3,7 @@ import type { Expectation } from '../tally/expectations.ts';
 import type { ListingRequest } from './fetch-listing.ts';
 
 /** A service code to poll. */
-export interface PolledCode {
-  readonly target: ListingRequest;
+export interface PolledCode extends ListingRequest {
   readonly intervalMs: number;
   /** The least time that a stream is given to carry bytes between two listings. */
   readonly streamIntervalMs: number;
@@ -26,14 +25,14 @@ export interface CodeDiff {
 
 /** Compares two lists of service codes, regardless of their order. */
 export function diffCodes(before: readonly PolledCode[], after: readonly PolledCode[]): CodeDiff {
-  const beforeByCode = new Map(before.map((code) => [code.target.serviceCode, code]));
+  const beforeByCode = new Map(before.map((code) => [code.serviceCode, code]));
   const added: PolledCode[] = [];
   const changed: PolledCode[] = [];
   const kept: PolledCode[] = [];
   const expectationChanged: PolledCode[] = [];
   for (const code of after) {
-    const previous = beforeByCode.get(code.target.serviceCode);
-    beforeByCode.delete(code.target.serviceCode);
+    const previous = beforeByCode.get(code.serviceCode);
+    beforeByCode.delete(code.serviceCode);
     if (previous === undefined) added.push(code);
     else if (
       isDeepStrictEqual({ ...previous, expectation: undefined }, { ...code, expectation: undefined })

@@ -61,10 +61,9 @@ type DelayFunction = typeof computeFirstDelayMs;
 
 /** Creates an empty tally for a service code. */
 export function createTally(
-  { target, stallAfterMs, streamIntervalMs }: PolledCode,
+  { serviceCode, stallAfterMs, streamIntervalMs }: PolledCode,
   settings: TallySettings,
 ): Tally {
-  const { serviceCode } = target;
   return new Tally({ ...settings, serviceCode, stallAfterMs, pollIntervalMs: streamIntervalMs });
 }
 
@@ -78,8 +77,7 @@ export class Poller implements AsyncDisposable {
 
   constructor(options: PollerOptions) {
     this.#options = options;
-    for (const code of options.codes)
-      this.#add(code, options.persistence?.tallies.get(code.target.serviceCode));
+    for (const code of options.codes) this.#add(code, options.persistence?.tallies.get(code.serviceCode));
   }
 
   /** Whether the first poll of every service code has ended, successful or not. Stays true when codes are added later. */
@@ -131,7 +129,7 @@ export class Poller implements AsyncDisposable {
     const removedEntries = removed.map((code) => this.#getEntry(code));
     const ending = [...removedEntries, ...changed.map((code) => this.#getEntry(code))];
     // A scrape that waits for the poll of a removed code must not find the code when that poll ends.
-    for (const { target } of removed) this.#entries.delete(target.serviceCode);
+    for (const { serviceCode } of removed) this.#entries.delete(serviceCode);
     await Promise.all(ending.map(stop));
     await mapYielding(removedEntries, (entry) => this.#remove(entry));
     for (const code of diff.kept) this.#getEntry(code).poller.expect(code);
@@ -180,7 +178,7 @@ export class Poller implements AsyncDisposable {
     const { persistence, tallySettings } = this.#options;
     const tallies = added.map(async (code) => {
       const create = (): Tally => createTally(code, tallySettings);
-      return [code, await persistence?.restore(code.target.serviceCode, create)] as const;
+      return [code, await persistence?.restore(code.serviceCode, create)] as const;
     });
     return new Map(await Promise.all(tallies));
   }
@@ -188,13 +186,13 @@ export class Poller implements AsyncDisposable {
   #configure(code: PolledCode): PollerEntry {
     const entry = this.#getEntry(code);
     entry.poller.configure(code);
-    this.#options.exporterMetrics.track(code.target.serviceCode, code.intervalMs);
+    this.#options.exporterMetrics.track(code.serviceCode, code.intervalMs);
     return entry;
   }
 
   #add(code: PolledCode, restored: Tally | undefined): PollerEntry {
     const { tallySettings, exporterMetrics, logger } = this.#options;
-    const { serviceCode } = code.target;
+    const { serviceCode } = code;
     const tally = restored ?? createTally(code, tallySettings);
     tallySettings.accountBudget?.add(tally.accountShare);
     const poller = new ServiceCodePoller({
@@ -209,7 +207,7 @@ export class Poller implements AsyncDisposable {
     return entry;
   }
 
-  #getEntry({ target: { serviceCode } }: PolledCode): PollerEntry {
+  #getEntry({ serviceCode }: PolledCode): PollerEntry {
     const entry = this.#entries.get(serviceCode);
     if (entry === undefined) throw new TypeError(`Expected ${serviceCode} to be polled`);
     return entry;

@@ -58,7 +58,7 @@ export class ScrapeTrigger {
 
   /** Makes a service code available to scrapes; the delay of periodic polling does not apply. */
   readonly attach: PollTrigger = (poller, _firstDelayMs, onInternalError) => {
-    const { serviceCode } = poller.code.target;
+    const { serviceCode } = poller.code;
     const code: ScrapedCode = {
       poller,
       abort: new AbortController(),
@@ -85,10 +85,10 @@ export class ScrapeTrigger {
     const selected =
       serviceCode === undefined
         ? codes
-        : codes.filter(({ poller }) => poller.code.target.serviceCode === serviceCode);
+        : codes.filter(({ poller }) => poller.code.serviceCode === serviceCode);
     const running = selected.flatMap((code) => this.#pollIfOlder(code) ?? []);
     if (running.length > 0) {
-      const longestPollMs = Math.max(...selected.map(({ poller }) => poller.code.target.timeoutMs));
+      const longestPollMs = Math.max(...selected.map(({ poller }) => poller.code.timeoutMs));
       using abort = linkAbort(signal);
       const timeout = this.#clock.sleep(computeScrapeWaitMs(timeoutMs, longestPollMs), abort.signal);
       // An abort is reported below, with the signal's reason.
@@ -119,7 +119,7 @@ export class ScrapeTrigger {
       return running;
     };
     try {
-      await this.#getQueue(new URL(poller.code.target.baseUrl).origin).add(start, { signal });
+      await this.#getQueue(new URL(poller.code.baseUrl).origin).add(start, { signal });
     } catch (error) {
       if (error !== signal.reason) onInternalError(error);
     }

@@ -78,11 +78,11 @@ export class ServiceCodePoller {
 
   /** `nowMs` is monotonic. */
   getPlan(nowMs: number): PollPlan {
-    const { target, intervalMs } = this.#code;
+    const { baseUrl, intervalMs } = this.#code;
     const dueMs = this.#pendingSinceMs;
     const isPaused = nowMs < this.#pausedUntilMs;
     return {
-      origin: new URL(target.baseUrl).origin,
+      origin: new URL(baseUrl).origin,
       intervalMs,
       nextPollMs:
         dueMs === undefined || !isPaused ? dueMs : findFirstPollAfter(dueMs, intervalMs, this.#pausedUntilMs),
@@ -93,7 +93,7 @@ export class ServiceCodePoller {
   /** Applies new settings of the same service code. Must not be called while the loop or a poll is running. */
   configure(code: PolledCode): void {
     // The pause was requested by the server at the old address.
-    if (code.target.baseUrl !== this.#code.target.baseUrl) this.#pausedUntilMs = 0;
+    if (code.baseUrl !== this.#code.baseUrl) this.#pausedUntilMs = 0;
     this.#options.tally.stallAfterMs = code.stallAfterMs;
     this.#options.tally.pollIntervalMs = code.streamIntervalMs;
     this.expect(code);
@@ -108,7 +108,7 @@ export class ServiceCodePoller {
 
   /** Whether the loop or a poll is overdue; `nowMs` is monotonic. */
   isStuck(nowMs: number): boolean {
-    const { timeoutMs } = this.#code.target;
+    const { timeoutMs } = this.#code;
     return this.#pendingSinceMs !== undefined && isOverdue(this.#pendingSinceMs, timeoutMs, nowMs);
   }
 
@@ -145,8 +145,7 @@ export class ServiceCodePoller {
     const startedMs = clock.monotonic();
     using listing = tally.beginListing();
     metrics.recordStart();
-    const { target } = this.#code;
-    const fetched = await fetchListing(client, target, listing, readers, signal, metrics).catch(
+    const fetched = await fetchListing(client, this.#code, listing, readers, signal, metrics).catch(
       (error: unknown) => {
         if (signal.aborted) metrics.recordAbort();
         throw error;
@@ -197,7 +196,7 @@ export class ServiceCodePoller {
       reason: error.reason,
       message: error.message,
       remedies: this.#findRemedies(failed),
-      sinceMs: this.#options.store.get(this.#code.target.serviceCode)?.failure?.sinceMs ?? wallMs,
+      sinceMs: this.#options.store.get(this.#code.serviceCode)?.failure?.sinceMs ?? wallMs,
       pausedUntilMs:
         this.#pausedUntilMs > monotonicMs ? wallMs + this.#pausedUntilMs - monotonicMs : undefined,
     };
@@ -211,7 +210,7 @@ export class ServiceCodePoller {
   }
 
   #findRemedies({ error, ret, response }: FailedListing): readonly string[] {
-    const { serviceCode, baseUrl, secret } = this.#code.target;
+    const { serviceCode, baseUrl, secret } = this.#code;
     return findRemedies({
       serviceCode,
       baseUrl,
@@ -226,8 +225,7 @@ export class ServiceCodePoller {
   /** Publishes the last state with `changes` applied. */
   #publish(changes: Partial<CodeState>): void {
     const { store } = this.#options;
-    const { target, staleAfterMs, expectation } = this.#code;
-    const { serviceCode } = target;
+    const { serviceCode, staleAfterMs, expectation } = this.#code;
     const last = store.get(serviceCode) ?? { serviceCode, history: this.#history };
     store.publish({ ...last, ...changes, staleAfterMs, expectation });
   }

@@ -354,7 +354,7 @@ export class Simulation {
       { path: tmpdir(), retainMs: RETAIN_MS, clock, logger, open: this.#disk.open },
       {
         createTally: (serviceCode) => {
-          const code = codes.find(({ target }) => target.serviceCode === serviceCode);
+          const code = codes.find((polled) => polled.serviceCode === serviceCode);
           return code && createTally(code, tallySettings);
         },
         codesOnOtherShards: others,
@@ -393,7 +393,7 @@ export class Simulation {
   #toPolledCode(serviceCode: string): PolledCode {
     const [intervalMs, streamIntervalMs] = [this.#intervalMs, this.#intervalMs];
     const times = { intervalMs, streamIntervalMs, staleAfterMs: 3 * intervalMs, stallAfterMs: 60_000 };
-    return { target: { ...TARGET, serviceCode }, ...times };
+    return { ...TARGET, serviceCode, ...times };
   }
 
   async #stop(): Promise<void> {

@@ -20,7 +20,11 @@ const VALID: LoadedConfiguration = {
 /** Creates the settings of polling this number of service codes. */
 const createCodes = (count: number): readonly PolledCode[] =>
   Array.from({ length: count }, (_, index) => ({
-    target: { serviceCode: `C${index}`, baseUrl: '', secret: '', signing: PUBLISHED_SCHEME, timeoutMs: 1 },
+    serviceCode: `C${index}`,
+    baseUrl: '',
+    secret: '',
+    signing: PUBLISHED_SCHEME,
+    timeoutMs: 1,
     intervalMs: 1,
     streamIntervalMs: 1,
     staleAfterMs: 1,

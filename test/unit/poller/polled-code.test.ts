@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { diffCodes, type PolledCode } from '../../../src/poller/polled-code.ts';
-import { createCodeAt, createPolledCode } from './rig.ts';
+import { createPolledCode } from './rig.ts';
 import { TARGET } from '../../support/manual-client.ts';
 
 type Names = readonly string[];
@@ -9,49 +9,44 @@ type Names = readonly string[];
 const A = createPolledCode('A');
 const B = createPolledCode('B');
 const C = createPolledCode('C');
-const withTarget = (more: Partial<PolledCode['target']>): PolledCode => createCodeAt('B', more);
+const changeB = (more: Partial<PolledCode>): PolledCode => createPolledCode('B', more);
 
 /** Name, codes before and after, and the added, changed, kept and removed codes. */
 const TABLE: readonly [string, PolledCode[], PolledCode[], [Names, Names, Names, Names]][] = [
   ['no codes', [], [], [[], [], [], []]],
   ['the same codes', [A, B], [A, B], [[], [], ['A', 'B'], []]],
-  [
-    'equal settings in other objects',
-    [A, B],
-    [createPolledCode('A'), withTarget({})],
-    [[], [], ['A', 'B'], []],
-  ],
+  ['equal settings in other objects', [A, B], [createPolledCode('A'), changeB({})], [[], [], ['A', 'B'], []]],
   ['another order', [A, B, C], [C, A, B], [[], [], ['C', 'A', 'B'], []]],
   ['an added code', [A], [A, B], [['B'], [], ['A'], []]],
   ['a removed code', [A, B], [B], [[], [], ['B'], ['A']]],
   ['other codes only', [A], [B, C], [['B', 'C'], [], [], ['A']]],
-  ['another secret', [A, B], [A, withTarget({ secret: 'new' })], [[], ['B'], ['A'], []]],
-  ['another address', [A, B], [A, withTarget({ baseUrl: 'http://[::1]' })], [[], ['B'], ['A'], []]],
-  ['another timeout', [A, B], [A, withTarget({ timeoutMs: 1 })], [[], ['B'], ['A'], []]],
+  ['another secret', [A, B], [A, changeB({ secret: 'new' })], [[], ['B'], ['A'], []]],
+  ['another address', [A, B], [A, changeB({ baseUrl: 'http://[::1]' })], [[], ['B'], ['A'], []]],
+  ['another timeout', [A, B], [A, changeB({ timeoutMs: 1 })], [[], ['B'], ['A'], []]],
   [
     'another signature',
     [A, B],
-    [A, withTarget({ signing: { ...TARGET.signing, encoding: 'base64' } })],
+    [A, changeB({ signing: { ...TARGET.signing, encoding: 'base64' } })],
     [[], ['B'], ['A'], []],
   ],
-  ['another interval', [A, B], [A, createPolledCode('B', { intervalMs: 1000 })], [[], ['B'], ['A'], []]],
-  ['another stale_after', [A, B], [A, createPolledCode('B', { staleAfterMs: 1 })], [[], ['B'], ['A'], []]],
-  ['another stall_after', [A, B], [A, createPolledCode('B', { stallAfterMs: 1 })], [[], ['B'], ['A'], []]],
+  ['another interval', [A, B], [A, changeB({ intervalMs: 1000 })], [[], ['B'], ['A'], []]],
+  ['another stale_after', [A, B], [A, changeB({ staleAfterMs: 1 })], [[], ['B'], ['A'], []]],
+  ['another stall_after', [A, B], [A, changeB({ stallAfterMs: 1 })], [[], ['B'], ['A'], []]],
   [
     'another expectation, which interrupts no poll',
     [A, B],
-    [A, createPolledCode('B', { expectation: { tasks: 2, names: [] } })],
+    [A, changeB({ expectation: { tasks: 2, names: [] } })],
     [[], [], ['A', 'B'], []],
   ],
   [
     'an added, a changed and a removed code',
     [A, B],
-    [withTarget({ secret: 'new' }), C],
+    [changeB({ secret: 'new' }), C],
     [['C'], ['B'], [], ['A']],
   ],
 ];
 
-const toNames = (codes: readonly PolledCode[]): Names => codes.map(({ target }) => target.serviceCode);
+const toNames = (codes: readonly PolledCode[]): Names => codes.map(({ serviceCode }) => serviceCode);
 
 for (const [name, before, after, expected] of TABLE) {
   test(`diffs ${name}`, () => {
@@ -62,6 +57,6 @@ for (const [name, before, after, expected] of TABLE) {
 }
 
 test('the diff has the new settings of a changed code', () => {
-  const next = withTarget({ secret: 'new' });
+  const next = changeB({ secret: 'new' });
   assert.deepEqual(diffCodes([A, B], [A, next]).changed, [next]);
 });

@@ -5,12 +5,12 @@ import { UpstreamError } from '../../../src/upstream/errors.ts';
 import { createListingBody } from '../../support/manual-client.ts';
 import { advanceClock } from '../../support/manual-clock.ts';
 import { START_MS } from '../../support/tally-run.ts';
-import { createCodeAt, createPolledCode, createRig, INTERVAL_MS, type Rig } from './rig.ts';
+import { createPolledCode, createRig, INTERVAL_MS, type Rig } from './rig.ts';
 
 const A = createPolledCode('A');
 const B = createPolledCode('B');
 const C = createPolledCode('C');
-const withSecret = (serviceCode: string, secret: string) => createCodeAt(serviceCode, { secret });
+const withSecret = (serviceCode: string, secret: string) => createPolledCode(serviceCode, { secret });
 
 /** Advances the clock and responds to every request; `input_bytes` grows by 100 per second. */
 async function runWithResponses({ clock, client }: Rig, ms: number, stepMs: number): Promise<void> {
@@ -124,7 +124,7 @@ test('a pause that the service asked for survives a new secret, but not a new ad
   await poller.apply([withSecret('A', 'new')]);
   await advanceClock(clock, 0);
   assert.equal(client.requests.length, 1);
-  await poller.apply([createCodeAt('A', { baseUrl: 'http://[::1]' })]);
+  await poller.apply([createPolledCode('A', { baseUrl: 'http://[::1]' })]);
   await advanceClock(clock, 0);
   assert.equal(client.requests.length, 2);
 });

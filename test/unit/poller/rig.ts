@@ -31,12 +31,8 @@ after(() => exporterMetrics[Symbol.dispose]());
 export function createPolledCode(serviceCode: string, more: Partial<PolledCode> = {}): PolledCode {
   const intervals = { intervalMs: INTERVAL_MS, streamIntervalMs: INTERVAL_MS };
   const times = { ...intervals, staleAfterMs: 45_000, stallAfterMs: 60_000 };
-  return { target: { ...TARGET, serviceCode }, ...times, ...more };
+  return { ...TARGET, serviceCode, ...times, ...more };
 }
-
-/** A code with other settings of its requests. */
-export const createCodeAt = (serviceCode: string, target: Partial<PolledCode['target']>): PolledCode =>
-  createPolledCode(serviceCode, { target: { ...TARGET, serviceCode, ...target } });
 
 export interface RigOptions<Clock extends ManualClock> {
   readonly clock?: Clock;

@@ -8,7 +8,7 @@ import {
 } from '../../../src/poller/scrape-trigger.ts';
 import { advanceClock, ManualClock, SuspendableClock } from '../../support/manual-clock.ts';
 import { START_MS } from '../../support/tally-run.ts';
-import { createCodeAt, createPolledCode, createRig, RESET } from './rig.ts';
+import { createPolledCode, createRig, RESET } from './rig.ts';
 import { createListingBody } from '../../support/manual-client.ts';
 
 const LIMITS = { minAgeMs: 5000, maxConcurrentPolls: 64 };
@@ -126,7 +126,10 @@ test('a scrape waits until its timeout for a hanging poll, which the next scrape
 
 test('a scrape without a timeout waits for the longest deadline of its polls', async (t) => {
   const { clock, poller, scrape } = setUp(t, []);
-  await poller.apply([createCodeAt('A', { timeoutMs: 1000 }), createCodeAt('B', { timeoutMs: 3000 })]);
+  await poller.apply([
+    createPolledCode('A', { timeoutMs: 1000 }),
+    createPolledCode('B', { timeoutMs: 3000 }),
+  ]);
   const scraping = scrape();
   await advanceClock(clock, 2999);
   assert.equal(scraping.isOver, false);
@@ -203,7 +206,7 @@ test('concurrent polls of one address are limited; the others run in order, even
 test('a hanging service does not delay polls of another address', async (t) => {
   const { clock, client, store, poller, scrape } = setUp(t, [], { maxConcurrentPolls: 1 });
   const urls = { A: 'http://one/a', B: 'http://one/b', C: 'http://two' };
-  await poller.apply(Object.entries(urls).map(([code, baseUrl]) => createCodeAt(code, { baseUrl })));
+  await poller.apply(Object.entries(urls).map(([code, baseUrl]) => createPolledCode(code, { baseUrl })));
   const scraping = scrape({ timeoutMs: 2000 });
   await nextTurn();
   assert.equal(client.latest.target.serviceCode, 'C');
@@ -234,7 +237,11 @@ test('a waiting scrape does not wait for codes that are removed or changed meanw
   const scraping = scrape();
   await nextTurn();
   const [a, b, c] = client.requests;
-  await poller.apply([createCodeAt('B', { secret: 'new' }), createPolledCode('C'), createPolledCode('D')]);
+  await poller.apply([
+    createPolledCode('B', { secret: 'new' }),
+    createPolledCode('C'),
+    createPolledCode('D'),
+  ]);
   assert.deepEqual([a?.signal.aborted, b?.signal.aborted, c?.signal.aborted], [true, true, false]);
   assert.equal(scraping.isOver, false);
   await c?.respond(createListingBody(0));
