@@ -13,7 +13,6 @@ import { createTally, Poller } from './poller/poller.ts';
 import { openReaderPool } from './poller/reader-module.ts';
 import { ScrapeTrigger, type ScrapeLimits } from './poller/scrape-trigger.ts';
 import { Store } from './poller/store.ts';
-import { Watchdog } from './poller/watchdog.ts';
 import { BackgroundTask, FirstFailure } from './runtime/background-task.ts';
 import type { BuildInfo } from './runtime/build-info.ts';
 import type { Clock } from './runtime/clock.ts';
@@ -48,7 +47,6 @@ export interface Exporter extends AsyncDisposable {
   readonly poller: Poller;
   readonly store: Store;
   readonly exporterMetrics: ExporterMetrics;
-  readonly watchdog: Watchdog;
   readonly facade: ExporterFacade;
   /** Applies the reloadable settings of a configuration. Calls must not overlap. */
   apply(configuration: Configuration): Promise<AppliedCodes>;
@@ -99,14 +97,12 @@ export function createExporter(
     logger,
     trigger: scrapeTrigger?.attach,
   });
-  const watchdog = new Watchdog({ findStuckCodes: (nowMs) => poller.findStuckCodes(nowMs), clock, logger });
   const facade = createExporterFacade({
     store,
     labels,
     exporterMetrics,
     poller,
     scrapeTrigger,
-    watchdog,
     clock,
     configuration,
     build,
@@ -117,7 +113,6 @@ export function createExporter(
     poller,
     store,
     exporterMetrics,
-    watchdog,
     facade,
     apply: async (next) => {
       if (!isDeepStrictEqual(next.upstream, upstream)) client.configure(toClientOptions(next.upstream));
@@ -187,7 +182,7 @@ export async function startApp(configuration: Configuration, dependencies: AppDe
   const accountBudget = new AccountBudget();
   const stateStore = await openStateStore(configuration, dependencies, accountBudget);
   const exporter = createExporter(configuration, dependencies, stateStore, accountBudget);
-  const { poller, watchdog, exporterMetrics, facade } = exporter;
+  const { poller, exporterMetrics, facade } = exporter;
   const failure = new FirstFailure();
   exporterMetrics.recordConfigLoad(true, last?.codeFiles);
   const reloader = new Reloader({
@@ -226,7 +221,7 @@ export async function startApp(configuration: Configuration, dependencies: AppDe
     const background = [
       reloader,
       poller,
-      runInBackground((signal) => watchdog.run(signal)),
+      runInBackground((signal) => poller.watchHealth(signal)),
       runInBackground((signal) =>
         watchFiles({ source, clock, onChange: () => reloader.reload('file') }, signal),
       ),

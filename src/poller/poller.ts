@@ -14,6 +14,8 @@ import {
   type ServiceCodePollerOptions,
 } from './service-code-poller.ts';
 
+const HEALTH_CHECK_INTERVAL_MS = 5000;
+
 /** Settings that all tallies share. */
 type TallySettings = Omit<TallyOptions, 'serviceCode' | 'stallAfterMs' | 'pollIntervalMs'>;
 
@@ -73,6 +75,7 @@ export class Poller implements AsyncDisposable {
   readonly #entries = new Map<string, PollerEntry>();
   readonly #failure = new FirstFailure();
   #isRunning = false;
+  #wasHealthy = true;
   #hasFirstRoundEnded = false;
 
   constructor(options: PollerOptions) {
@@ -85,9 +88,27 @@ export class Poller implements AsyncDisposable {
     return this.#updateFirstRound();
   }
 
-  /** Returns the service codes whose poll loop is stuck; `nowMs` is monotonic. */
-  findStuckCodes(nowMs: number): readonly string[] {
-    return [...this.#entries].filter(([, { poller }]) => poller.isStuck(nowMs)).map(([code]) => code);
+  /** Whether no poll loop is stuck now, regardless of the outcome of polls. Logs each change once. */
+  checkHealth(): boolean {
+    const { clock, logger } = this.#options;
+    const nowMs = clock.monotonic();
+    const stuckCodes = [...this.#entries].flatMap(([code, { poller }]) =>
+      poller.isStuck(nowMs) ? code : [],
+    );
+    const isHealthy = stuckCodes.length === 0;
+    if (this.#wasHealthy && !isHealthy)
+      logger.error({ service_codes: stuckCodes }, 'Poll loop is stuck; reporting unhealthy');
+    if (!this.#wasHealthy && isHealthy) logger.info('Poll loop recovered; reporting healthy');
+    this.#wasHealthy = isHealthy;
+    return isHealthy;
+  }
+
+  /** Checks the health every 5 seconds until the signal aborts; rejects with its reason. */
+  async watchHealth(signal: AbortSignal): Promise<never> {
+    for (;;) {
+      await this.#options.clock.sleep(HEALTH_CHECK_INTERVAL_MS, signal);
+      this.checkHealth();
+    }
   }
 
   /** Where and when a service code is polled; `undefined` if it is not. `nowMs` is monotonic. */

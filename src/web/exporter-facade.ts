@@ -9,7 +9,6 @@ import type { Poller } from '../poller/poller.ts';
 import type { PollPlan } from '../poller/service-code-poller.ts';
 import type { ScrapeRequest, ScrapeTrigger } from '../poller/scrape-trigger.ts';
 import { isStale, type CodeState, type Store } from '../poller/store.ts';
-import type { Watchdog } from '../poller/watchdog.ts';
 import { linkAbort, type LinkedAbort } from '../runtime/abort.ts';
 import type { BuildInfo } from '../runtime/build-info.ts';
 import type { Clock } from '../runtime/clock.ts';
@@ -69,7 +68,6 @@ interface ExporterParts {
   readonly poller: Poller;
   /** Defined in scrape mode only. */
   readonly scrapeTrigger: ScrapeTrigger | undefined;
-  readonly watchdog: Watchdog;
   readonly clock: Clock;
   readonly configuration: Configuration;
   readonly build: BuildInfo;
@@ -82,7 +80,7 @@ export type ExporterFacade = ReturnType<typeof createExporterFacade>;
 
 /** Combines poll results and the exporter's own metrics for the web server. */
 export function createExporterFacade(parts: ExporterParts) {
-  const { store, labels, exporterMetrics, poller, scrapeTrigger, watchdog, clock, configuration } = parts;
+  const { store, labels, exporterMetrics, poller, scrapeTrigger, clock, configuration } = parts;
   const { shard } = configuration;
   const startedMs = clock.monotonic();
   const pollWaits = new FairShare<{ client: string; abort: LinkedAbort }>(MAX_WAITING_SCRAPES);
@@ -137,7 +135,7 @@ export function createExporterFacade(parts: ExporterParts) {
       return `Shard ${other} polls this service code; this is ${formatShard(shard)}.`;
     },
     /** Whether the poll loops run, regardless of the outcome of polls. */
-    isHealthy: (): boolean => watchdog.check(),
+    isHealthy: (): boolean => poller.checkHealth(),
     /**
      * Whether the first polls have finished. Always true in scrape mode: a pod that is not ready may get no scrapes, and
      * only scrapes would make it ready.
