@@ -99,24 +99,6 @@ test('after kills at any moment and stops, no counter steps back, and all match 
   assert.equal(end.output - (after.output - before.output), 0);
 });
 
-test('while the service is down after a restart, counters are exposed at once and gauges are not', async () => {
-  using folder = new TemporaryFolder();
-  let last: Scrape;
-  {
-    await using service = startSimulator();
-    await using program = startWithState(await service.waitForUrl(), folder.at('state'));
-    await program.waitForOutput(/Poll succeeded/);
-    await waitForGrowth(program);
-    last = await scrape(program);
-    program.signal('SIGTERM');
-    assert.equal(await program.exitCode, 0);
-  }
-  await using program = startWithState('http://127.0.0.1:1', folder.at('state'));
-  const first = await scrape(program);
-  assert.ok(first.input >= last.input && last.input > 0);
-  assert.equal(first.series.has('xvs_tasks'), false);
-});
-
 test('a second process with the same state does not start and names the folder', async () => {
   using folder = new TemporaryFolder();
   await using first = startWithState('http://127.0.0.1:1', folder.at('state'));

@@ -66,21 +66,6 @@ test('each scrape polls the service, and no other request does', async () => {
   assert.deepEqual([again.getValue('xvs_up'), again.getValue('xvs_exporter_polls_total')], [1, 3]);
 });
 
-test('SIGTERM answers a waiting scrape with the last known values, and exits with 0', async () => {
-  await using service = await PausableService.start();
-  await using exporter = startExporter(service.url, '--upstream.timeout=10m');
-  const base = await waitForBaseUrl(exporter);
-  assert.equal((await scrape(base)).getValue('xvs_up'), 1);
-  service.isPaused = true;
-  const waiting = scrape(base, 60);
-  await waitForRequests(service, 2);
-  exporter.signal('SIGTERM');
-  const { status, headers, getValue } = await waiting;
-  assert.deepEqual([status, headers.get('connection'), getValue('xvs_up')], [200, 'close', 1]);
-  assert.equal(await exporter.exitCode, 0);
-  assert.doesNotMatch(exporter.stderr, /"level":"(?:error|fatal)"/);
-});
-
 test('a scrape of a code that a reload removes gets 404; min_age changes by reload, the mode by restart', async () => {
   using folder = new TemporaryFolder();
   await using service = await PausableService.start();

@@ -3,7 +3,6 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import type { TestContext } from 'node:test';
-import { waitUntil } from '../../support/wait-until.ts';
 import { isInstalled } from '../../support/installed-programs.ts';
 import { startProgram } from '../../support/program.ts';
 import type { Program } from '../../support/program.ts';
@@ -128,28 +127,4 @@ test('an invalid web configuration prevents the start and fails --config.check',
     assert.match(program.stderr, /web\.yml:1:33 basic_auth_users: expected a bcrypt hash/);
     assert.ok(!program.stderr.includes('hunter2'));
   }
-});
-
-test('a running exporter applies a new password and ignores an invalid file', async (t) => {
-  const { path } = writeWebConfiguration(t, USERS);
-  const { program, port } = await startSecured(path);
-  await using exporter = program;
-  const statusOf = async (user: string): Promise<number> => {
-    const authorization = `Basic ${Buffer.from(`${user}:${PASSWORD}`).toString('base64')}`;
-    const { status } = await fetch(`http://127.0.0.1:${port}/metrics`, { headers: { authorization } });
-    return status;
-  };
-  assert.deepEqual([await statusOf('prometheus'), await statusOf('next')], [200, 401]);
-  writeFileSync(path, 'junk');
-  await waitUntil(
-    () => statusOf('prometheus').then(() => exporter.stderr),
-    (log) => log.includes('Web configuration reload failed'),
-  );
-  assert.equal(await statusOf('prometheus'), 200);
-  writeFileSync(path, USERS.replace('prometheus', 'next'));
-  await waitUntil(
-    () => statusOf('next'),
-    (status) => status === 200,
-  );
-  assert.equal(await statusOf('prometheus'), 401);
 });

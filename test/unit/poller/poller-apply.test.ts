@@ -210,15 +210,3 @@ test('codes applied during disposal are not polled', async (t) => {
   await advanceClock(clock, INTERVAL_MS);
   assert.equal(client.requests.length, 1);
 });
-
-test('an internal error in the poll of an added code rejects the promise of start', async (t) => {
-  const { clock, client, poller } = createRig(t);
-  const internalError = new TypeError('Expected a function');
-  const failed = assert.rejects(poller.start(), internalError);
-  await advanceClock(clock, 0);
-  await poller.apply([A, B]);
-  await advanceClock(clock, 0);
-  assert.equal(client.latest.target.serviceCode, 'B');
-  await client.latest.fail(internalError);
-  await failed;
-});
