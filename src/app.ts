@@ -199,12 +199,7 @@ export async function startApp(configuration: Configuration, dependencies: AppDe
     const webConfigurationSource =
       configFile === undefined
         ? DEFAULT_WEB_CONFIGURATION_SOURCE
-        : await openWebConfiguration({
-            path: configFile,
-            readFile: LOCAL_FILE_SYSTEM.readFile,
-            clock,
-            logger,
-          });
+        : await openWebConfiguration({ path: configFile, files: LOCAL_FILE_SYSTEM, clock, logger });
     // Before the server listens: the first scrape may have to trigger polls.
     const polling = poller.start();
     const reload = configuration.web.isLifecycleEnabled ? () => reloader.reload('request') : undefined;

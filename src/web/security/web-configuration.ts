@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto';
 import { ConfigError, expectedFound } from '../../config/config-error.ts';
-import { readErrorCode, readText, type ReadFile } from '../../config/files.ts';
+import { readText, type ConfigFileSystem, type ReadFile } from '../../config/files.ts';
+import { WatchedFiles } from '../../config/watched-files.ts';
 import { raceAbort } from '../../runtime/abort.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/logger.ts';
@@ -54,7 +54,7 @@ async function assertBcryptBuild(path: string): Promise<void> {
 
 export interface WebConfigurationSourceOptions {
   readonly path: string;
-  readonly readFile: ReadFile;
+  readonly files: ConfigFileSystem;
   readonly clock: Pick<Clock, 'now'>;
   readonly logger: Logger;
 }
@@ -65,7 +65,7 @@ export interface WebConfigurationSourceOptions {
  */
 export async function openWebConfiguration({
   path,
-  readFile,
+  files,
   clock,
   logger,
 }: WebConfigurationSourceOptions): Promise<WebConfigurationSource> {
@@ -74,16 +74,16 @@ export async function openWebConfiguration({
     const cost = Math.max(...[...users.values()].map((hash) => Number(hash.slice(4, 6))));
     if (cost > MAX_FAST_BCRYPT_COST) logger.warn({ cost }, 'bcrypt cost slows down password checks');
   };
-  const first = await attemptLoad(path, readFile);
-  if (first.outcome instanceof ConfigError) throw first.outcome;
-  let current = first.outcome;
-  let { digest } = first;
+  let watched = new WatchedFiles(files);
+  let current = await loadWebConfiguration(path, watched.readFile);
   const listeners: ((configuration: WebConfiguration) => void)[] = [];
   logLoaded(current);
   const warnAboutExpired = createExpiryWarner(clock, logger);
   warnAboutExpired(current);
 
-  const reload = (next: WebConfiguration | ConfigError): void => {
+  const reload = async (): Promise<void> => {
+    watched = new WatchedFiles(files);
+    const next = await loadWebConfiguration(path, watched.readFile).catch(returnConfigError);
     if (next instanceof ConfigError) {
       logger.error({ err: next.message }, 'Web configuration reload failed; keeping the previous one');
       return;
@@ -113,9 +113,7 @@ export async function openWebConfiguration({
     onReload: (listener) => void listeners.push(listener),
     check: async () => {
       try {
-        const attempt = await attemptLoad(path, readFile);
-        if (attempt.digest !== digest) reload(attempt.outcome);
-        ({ digest } = attempt);
+        if ((await watched.check(true)) !== watched) await reload();
         warnAboutExpired(current);
       } catch (err) {
         logger.error({ err }, 'Web configuration check failed');
@@ -155,30 +153,9 @@ export async function watchWebConfiguration(
   }
 }
 
-interface LoadAttempt {
-  readonly outcome: WebConfiguration | ConfigError;
-  /** Digest of all files that were read: equal digests mean equal outcomes. */
-  readonly digest: string;
-}
-
-async function attemptLoad(path: string, readFile: ReadFile): Promise<LoadAttempt> {
-  const contents = new Map<string, string>();
-  const readAndRecord: ReadFile = async (name) => {
-    try {
-      const text = await readFile(name);
-      contents.set(name, `text ${text}`);
-      return text;
-    } catch (error) {
-      contents.set(name, `error ${readErrorCode(error)}`);
-      throw error;
-    }
-  };
-  const outcome = await loadWebConfiguration(path, readAndRecord).catch((error: unknown) => {
-    if (error instanceof ConfigError) return error;
-    throw error;
-  });
-  const sorted = [...contents].toSorted(([a], [b]) => (a < b ? -1 : 1));
-  return { outcome, digest: createHash('sha256').update(JSON.stringify(sorted)).digest('hex') };
+function returnConfigError(error: unknown): ConfigError {
+  if (error instanceof ConfigError) return error;
+  throw error;
 }
 
 /**

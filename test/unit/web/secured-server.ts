@@ -1,5 +1,4 @@
 import { copyFileSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
 import { request } from 'node:https';
 import type { RequestOptions } from 'node:https';
 import type { IncomingMessage } from 'node:http';
@@ -12,6 +11,7 @@ import type {
   RequestRejectionReason,
   WebMetrics,
 } from '../../../src/metrics/exposition/web-metrics.ts';
+import { LOCAL_FILE_SYSTEM } from '../../../src/config/local-file-system.ts';
 import { createLogger } from '../../../src/runtime/logger.ts';
 import { respondText } from '../../../src/web/http-messages.ts';
 import { openWebConfiguration } from '../../../src/web/security/web-configuration.ts';
@@ -94,12 +94,7 @@ export async function startSecuredServer(
     format: 'json',
     destination: { write: (line) => lines.push(line) },
   });
-  const source = await openWebConfiguration({
-    path,
-    readFile: (name) => readFile(name, 'utf8'),
-    clock,
-    logger,
-  });
+  const source = await openWebConfiguration({ path, files: LOCAL_FILE_SYSTEM, clock, logger });
   const metrics = new RecordedWebMetrics();
   lines.length = 0;
   const server = await startWebServer({

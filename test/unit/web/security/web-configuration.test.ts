@@ -5,7 +5,7 @@ import {
   openWebConfiguration,
   watchWebConfiguration,
 } from '../../../../src/web/security/web-configuration.ts';
-import { catchConfigErrorMessage } from '../../../support/configuration.ts';
+import { catchConfigErrorMessage, NO_FILES } from '../../../support/configuration.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
 import { waitUntil } from '../../../support/wait-until.ts';
 import { HASH } from './web-configuration-cases.ts';
@@ -22,10 +22,13 @@ async function open(first: string | undefined) {
   const destination = { write: (line: string) => lines.push(line) };
   const source = await openWebConfiguration({
     path: PATH,
-    readFile: (path) => {
-      reads += 1;
-      if (path === PATH && text !== undefined) return Promise.resolve(text);
-      return Promise.reject(Object.assign(new Error('none'), { code: 'ENOENT' }));
+    files: {
+      ...NO_FILES,
+      readFile: (path) => {
+        reads += 1;
+        if (path === PATH && text !== undefined) return Promise.resolve(text);
+        return Promise.reject(Object.assign(new Error('none'), { code: 'ENOENT' }));
+      },
     },
     clock: new ManualClock(0),
     logger: createLogger({ level: 'debug', format: 'json', destination }),
