@@ -55,18 +55,17 @@ export function parsedBy<T>(parse: (raw: unknown) => T | undefined, { error }: E
   });
 }
 
-/** Where inside the checked value a message belongs. */
-export interface RejectOptions {
-  readonly path?: ValuePath;
-  /** The mistake is the key at `path`, not its value. */
-  readonly isKey?: boolean;
-}
-
-/** Rejects the value of a `transform` or `superRefine` with a message of {@link expectedFound}. */
+/**
+ * Rejects the value of a `transform` or `superRefine` with a message of {@link expectedFound}.
+ *
+ * @param path - of the part with the mistake
+ * @param isKey - the mistake is the key at `path`, not its value
+ */
 export function reject(
   context: z.core.$RefinementCtx,
   message: string,
-  { path = [], isKey = false }: RejectOptions = {},
+  path: ValuePath = [],
+  isKey = false,
 ): never {
   context.addIssue({ code: 'custom', message, path: [...path], params: { isKey } });
   return z.NEVER;

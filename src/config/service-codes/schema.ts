@@ -50,9 +50,7 @@ const taskNames = z
   .superRefine((list, context) => {
     const repeated = list.findIndex((one, index) => list.indexOf(one) !== index);
     if (repeated >= 0)
-      reject(context, expectedFound('each name once', `${formatValue(list[repeated])} twice`), {
-        path: [repeated],
-      });
+      reject(context, expectedFound('each name once', `${formatValue(list[repeated])} twice`), [repeated]);
   });
 
 /** The key `expect` of a service code. */

@@ -43,10 +43,10 @@ export const staticLabels = z
       return reject(context, expectedFound(`at most ${MAX_LABELS} labels`, String(labels.length)));
     for (const [name, value] of labels) {
       const nameMistake = findNameMistake(name);
-      if (nameMistake !== undefined) reject(context, nameMistake, { path: [name], isKey: true });
+      if (nameMistake !== undefined) reject(context, nameMistake, [name], true);
       // The value of a misplaced secret is not checked, nor shown.
       else if (typeof value !== 'string' || !LABEL_VALUE.test(value))
-        reject(context, VALUE_EXPECTED.error({ input: value }), { path: [name] });
+        reject(context, VALUE_EXPECTED.error({ input: value }), [name]);
     }
     const strings = labels.map(([name, value]): [string, string] => [name, String(value)]);
     return Object.freeze(Object.fromEntries(strings.toSorted(compareByName)));

@@ -140,24 +140,22 @@ export const tlsSectionSchema = strictMapping(
 ).superRefine((section, context) => {
   const { min_version: minVersion = 'TLSv1.2', max_version: maxVersion = 'TLSv1.3' } = section;
   if (minVersion > maxVersion)
-    reject(context, expectedFound('a min_version up to max_version', 'a later one'), {
-      path: section.min_version === undefined ? [] : ['min_version'],
-    });
+    reject(
+      context,
+      expectedFound('a min_version up to max_version', 'a later one'),
+      section.min_version === undefined ? [] : ['min_version'],
+    );
   if (!isTlsEnabled(section)) return;
   const { isRequested, isRequired } = section.client_auth_type ?? NO_CLIENT_AUTH;
-  if ((section.client_ca_file ?? section.client_ca) !== undefined && !isRequested)
-    reject(
-      context,
-      expectedFound('a client_auth_type for the client CA', 'one that does not request a certificate'),
-    );
-  if (section.client_allowed_sans !== undefined && !isRequired)
-    reject(
-      context,
-      expectedFound(
-        'RequireAnyClientCert or RequireAndVerifyClientCert for client_allowed_sans',
-        'a client_auth_type that does not require a certificate',
-      ),
-    );
+  if ((section.client_ca_file ?? section.client_ca) !== undefined && !isRequested) {
+    const found = 'one that does not request a certificate';
+    reject(context, expectedFound('a client_auth_type for the client CA', found));
+  }
+  if (section.client_allowed_sans !== undefined && !isRequired) {
+    const expected = 'RequireAnyClientCert or RequireAndVerifyClientCert for client_allowed_sans';
+    const found = 'a client_auth_type that does not require a certificate';
+    reject(context, expectedFound(expected, found));
+  }
   for (const name of ['cert', 'key'] as const)
     if ((section[`${name}_file`] ?? section[name]) === undefined)
       return reject(context, expectedFound(`${name}_file (or ${name})`, 'neither'));

@@ -82,17 +82,9 @@ const usersSchema = parsedBy(
   const users = new Map<string, string>();
   for (const [user, hash] of entries) {
     const found = describeInvalidHash(hash);
+    const remedy = "run `htpasswd -nBC 10 ''` to create one";
     if (found === undefined) users.set(user, String(hash));
-    else
-      reject(
-        context,
-        expectedFound(
-          'a bcrypt hash with a cost from 04 to 16',
-          found,
-          "run `htpasswd -nBC 10 ''` to create one",
-        ),
-        { path: [user] },
-      );
+    else reject(context, expectedFound('a bcrypt hash with a cost from 04 to 16', found, remedy), [user]);
   }
   return users;
 });
@@ -120,10 +112,11 @@ const rateLimitSchema = strictMapping(
 ).transform(({ interval = 0, burst }, context): RateLimit | undefined => {
   if (interval === 0) return undefined;
   if (burst !== undefined && burst >= 1) return { intervalMs: interval, burst };
+  const expected = 'a burst of at least 1, because 0 rejects every request';
   return reject(
     context,
-    expectedFound('a burst of at least 1, because 0 rejects every request', String(burst ?? 'none')),
-    { path: burst === undefined ? [] : ['burst'] },
+    expectedFound(expected, String(burst ?? 'none')),
+    burst === undefined ? [] : ['burst'],
   );
 });
 
