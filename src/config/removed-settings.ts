@@ -1,5 +1,5 @@
 import { expectedFound, type Problem } from './config-error.ts';
-import { toEnvironmentName, toFlagName } from './settings.ts';
+import { toEnvironmentName } from './settings.ts';
 import type { Environment } from './sources.ts';
 
 const ONE_DEADLINE = 'upstream.timeout is the one deadline of a poll';
@@ -39,11 +39,6 @@ export const REMOVED_SETTINGS: ReadonlyMap<string, string> = new Map([
   ['listing.max_streams_per_output', 'nothing replaces it: the limit is 1000'],
   ['listing.max_entry_size', 'nothing replaces it: the limit is 16 MiB'],
 ]);
-
-/** The flags of removed settings, without dashes, each with what replaces it. */
-export const REMOVED_FLAGS: ReadonlyMap<string, string> = new Map(
-  [...REMOVED_SETTINGS].map(([key, replacement]) => [toFlagName(key).slice(2), replacement]),
-);
 
 /** Formats the error of a removed setting. */
 export function formatRemoved(replacement: string): string {
