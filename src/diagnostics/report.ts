@@ -11,18 +11,28 @@ type Section = readonly [label: string, lines: readonly string[]];
 
 /** Formats an observation as a report for people, with remedies at the end. `nowMs` is wall-clock time. */
 export function formatReport(observation: Observation, nowMs: number): string {
-  const { serviceCode, connection, response, times, failure } = observation;
+  const lines = [...listSections(observation, nowMs)].flatMap(formatSection);
+  return `${[escapeNonPrintable(observation.serviceCode), ...lines].join('\n')}\n`;
+}
+
+function* listSections(observation: Observation, nowMs: number): Generator<Section> {
+  const { connection, clock, response, ret, listing, times, failure } = observation;
+  yield ['request', formatRequest(observation)];
+  yield ['signed', formatSigning(observation)];
+  yield ['connection', formatConnection(connection, nowMs)];
+  if (response !== undefined) {
+    yield ['clock', [formatClock(clock)]];
+    yield ['response', [formatResponse(response)]];
+    yield ['ret', [String(ret ?? 'none')]];
+    yield ['size', [formatSize(observation)]];
+    const isEmpty = listing.users + listing.tasks + listing.invalid === 0;
+    if (failure === undefined || !isEmpty) yield ['listing', formatListing(observation)];
+    if (failure === undefined && listing.tasks > 0) yield ['task names', formatTaskNames(observation)];
+  }
+  yield ['times', [formatTimes(times)]];
   const result = failure === undefined ? 'ok' : `failed: ${failure.reason}. ${failure.message}`;
-  const sections: readonly Section[] = [
-    ['request', formatRequest(observation)],
-    ['signed', formatSigning(observation)],
-    ['connection', formatConnection(connection, nowMs)],
-    ...(response === undefined ? [] : buildResponseSections(observation, response)),
-    ['times', [formatTimes(times)]],
-    ['result', wrapText(result, TEXT_WIDTH)],
-    ...findRemedies(observation).map((remedy): Section => ['remedy', wrapText(remedy, TEXT_WIDTH)]),
-  ];
-  return `${[escapeNonPrintable(serviceCode), ...sections.flatMap(formatSection)].join('\n')}\n`;
+  yield ['result', wrapText(result, TEXT_WIDTH)];
+  for (const remedy of findRemedies(observation)) yield ['remedy', wrapText(remedy, TEXT_WIDTH)];
 }
 
 function formatSection([label, lines]: Section): readonly string[] {
@@ -67,21 +77,6 @@ function formatClock(clock: ClockOffset | undefined): string {
   return `this machine is ${offset} ${aheadMs > 0 ? 'ahead of' : 'behind'} the service`;
 }
 
-function buildResponseSections(observation: Observation, response: ObservedResponse): readonly Section[] {
-  const { clock, ret, listing, failure } = observation;
-  const isEmpty = listing.users + listing.tasks + listing.invalid === 0;
-  return [
-    ['clock', [formatClock(clock)]],
-    ['response', [formatResponse(response)]],
-    ['ret', [ret === undefined ? 'none' : String(ret)]],
-    ['size', [formatSize(observation)]],
-    ...(failure !== undefined && isEmpty ? [] : [['listing', formatListing(observation)] as const]),
-    ...(failure !== undefined || listing.tasks === 0
-      ? []
-      : [['task names', formatTaskNames(observation)] as const]),
-  ];
-}
-
 function formatResponse({
   status,
   mediaType = 'no content-type',
@@ -97,13 +92,11 @@ function formatSize({ body: { bytes, compressedBytes } }: Observation): string {
 }
 
 function formatTimes({ connectedMs, firstByteMs, totalMs }: Timings): string {
-  const format = (stage: string, ms: number | undefined): string[] =>
-    ms === undefined ? [] : [`${stage} after ${ms.toFixed(ms < 10 ? 1 : 0)} ms`];
-  return [
-    ...format('connected', connectedMs),
-    ...format('headers', firstByteMs),
-    ...format('done', totalMs),
-  ].join(', ');
+  const stages = { connected: connectedMs, headers: firstByteMs, done: totalMs };
+  const texts = Object.entries(stages).flatMap(([stage, ms]) =>
+    ms === undefined ? [] : [`${stage} after ${ms.toFixed(ms < 10 ? 1 : 0)} ms`],
+  );
+  return texts.join(', ');
 }
 
 function formatListing({ listing, failure }: Observation): readonly string[] {
