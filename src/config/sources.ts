@@ -114,11 +114,9 @@ export function mergeEntries(
   const origins = new Map(entries.map((entry) => [entry.path, entry]));
   const locate: MergedSettings['locate'] = (path, inner) => origins.get(path)?.locate(inner) ?? path;
   return {
-    get: (path) => {
-      const value: unknown = config.get(toConvictKey(path));
-      if (!isValueOf(path, value)) throw new TypeError(`Expected a value of ${path}`);
-      return value;
-    },
+    // convict stores values as `unknown`; each was given by the schema at the same path.
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+    get: (path) => config.get(toConvictKey(path)) as SettingValue<typeof path>,
     file: (path) => {
       const value: unknown = config.get(toConvictKey(path));
       const folder = origins.get(path)?.folder;
@@ -127,11 +125,6 @@ export function mergeEntries(
     origin: (path) => origins.get(path),
     locate,
   };
-}
-
-/** convict stores values as `unknown`; each was given by the schema at the same path. */
-function isValueOf<P extends SettingPath>(path: P, value: unknown): value is SettingValue<P> {
-  return value !== undefined || !('default' in SETTINGS[path]);
 }
 
 /** A flat key: convict would look for `poll.interval` in a group. */

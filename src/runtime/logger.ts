@@ -50,7 +50,6 @@ export function createLogger({ level, format, destination }: LoggerOptions): Log
 
 /** Copies an allowlist of properties: others, such as the headers of a request, may contain a secret. */
 function serializeError(error: unknown): object {
-  if (typeof error === 'object' && error !== null && !(error instanceof Error)) return error;
   if (!(error instanceof Error)) return { message: String(error) };
   const { type, message, stack } = pino.stdSerializers.err(error);
   return { type, message, code: getErrorCode(error), stack };
