@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { test } from 'node:test';
 import { openLevelDatabase } from '../../../src/state/level-database.ts';
+import type { Instant } from '../../../src/tally/instant.ts';
 import { CODE_KEY } from '../../../src/tally/tally-state.ts';
 import { TemporaryFolder } from '../../support/temporary-folder.ts';
 import { waitUntil } from '../../support/wait-until.ts';
@@ -75,9 +76,10 @@ async function stepClock(folder: string, stepMs: number): Promise<void> {
   const key = `TESTING\0${CODE_KEY}`;
   const database = await openLevelDatabase(folder);
   for await (const records of database.read(key)) {
-    const [timelineMs, wallMs, ...rest] = JSON.parse(records[0]?.[1] ?? '') as number[];
+    const record = JSON.parse(records[0]?.[1] ?? '') as { readonly last: Instant };
+    const last = { ...record.last, wallMs: record.last.wallMs - stepMs };
     const batch = database.createBatch();
-    batch.set(key, JSON.stringify([timelineMs, Number(wallMs) - stepMs, ...rest]));
+    batch.set(key, JSON.stringify({ ...record, last }));
     await batch.write();
   }
   await database.close();
