@@ -79,7 +79,7 @@ export class LabelLimiter {
   /** Counters keep their slots while their label sets are present: `canReplacePresent` is false for them. */
   constructor(family: LimitedFamily, maxLabelSets: number, canReplacePresent: boolean) {
     this.#family = family;
-    this.#maxLabelSets = CLOSED_FAMILIES.includes(family) ? Number.POSITIVE_INFINITY : maxLabelSets;
+    this.#maxLabelSets = CLOSED_FAMILIES.includes(family) ? Infinity : maxLabelSets;
     this.#canReplacePresent = canReplacePresent;
   }
 
@@ -90,6 +90,7 @@ export class LabelLimiter {
 
   /** Folds the sums of a listing. */
   limit(sums: Iterable<LabelSum>, at: Instant): LimitedSums {
+    if (this.#maxLabelSets === Infinity) return { sums: [...sums], released: [] };
     const unfolded: LabelSum[] = [];
     const folded: Map<string, FoldedSum>[] = [];
     let listedCount = 0;
