@@ -24,7 +24,7 @@ const MAX_BODY_LENGTH = 64 * 1024;
  * - `GET /-/totals?service_code=` returns the bytes that tasks received and delivered since the start.
  */
 export async function handleControlRequest(
-  context: ControlContext,
+  { world, faults, clock }: ControlContext,
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
@@ -32,27 +32,33 @@ export async function handleControlRequest(
   const serviceCode = searchParams.get('service_code') ?? undefined;
   switch (`${request.method ?? ''} ${pathname}`) {
     case 'GET /-/faults':
-      return sendJson(response, 200, { faults: context.faults.listActive() });
-    case 'PUT /-/faults':
-      return setFault(context.faults, await readBody(request), response);
+      break;
+    case 'PUT /-/faults': {
+      const text = await readBody(request);
+      if (text === undefined)
+        return sendJson(response, 413, { error: `Expected a body of at most ${MAX_BODY_LENGTH} characters` });
+      const fault = jsonText.pipe(faultSchema).safeParse(text);
+      if (!fault.success) return sendJson(response, 400, { error: z.prettifyError(fault.error) });
+      faults.set(fault.data);
+      break;
+    }
     case 'DELETE /-/faults':
-      context.faults.clear(serviceCode);
-      return sendJson(response, 200, { faults: context.faults.listActive() });
-    case 'GET /-/totals':
+      faults.clear(serviceCode);
+      break;
+    case 'GET /-/totals': {
       if (serviceCode === undefined)
         return sendJson(response, 400, { error: 'Expected ?service_code=, found none' });
-      return sendJson(response, 200, getTotals(context, serviceCode));
+      const nowMs = clock.now();
+      const bytes = world.bytesPushed(serviceCode, world.startedAtMs, nowMs, faults.listFreezes());
+      return sendJson(response, 200, {
+        at_ms: nowMs,
+        input_bytes_pushed: bytes.input,
+        http_output_bytes_pushed: bytes.httpOutput,
+      });
+    }
     default:
       return sendJson(response, 404, { error: 'Expected GET, PUT or DELETE /-/faults, or GET /-/totals' });
   }
-}
-
-function setFault(faults: FaultRegistry, text: string | undefined, response: ServerResponse): void {
-  if (text === undefined)
-    return sendJson(response, 413, { error: `Expected a body of at most ${MAX_BODY_LENGTH} characters` });
-  const fault = parseFault(text);
-  if (!fault.success) return sendJson(response, 400, { error: z.prettifyError(fault.error) });
-  faults.set(fault.data);
   return sendJson(response, 200, { faults: faults.listActive() });
 }
 
@@ -64,20 +70,6 @@ const jsonText = z.string().transform((text, refinement): unknown => {
     return z.NEVER;
   }
 });
-
-function parseFault(text: string) {
-  return jsonText.pipe(faultSchema).safeParse(text);
-}
-
-function getTotals({ world, faults, clock }: ControlContext, serviceCode: string) {
-  const nowMs = clock.now();
-  const freezes = faults.listFreezes();
-  return {
-    at_ms: nowMs,
-    input_bytes_pushed: world.inputBytesPushed(serviceCode, world.startedAtMs, nowMs, freezes),
-    http_output_bytes_pushed: world.httpOutputBytesPushed(serviceCode, world.startedAtMs, nowMs, freezes),
-  };
-}
 
 /** Reads a body; `undefined` if it is longer than the limit. */
 async function readBody(request: IncomingMessage): Promise<string | undefined> {

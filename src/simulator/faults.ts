@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import type { Clock } from '../runtime/clock.ts';
 import type { Freeze } from './freeze.ts';
@@ -75,65 +76,57 @@ type Fault = z.output<typeof faultSchema>;
 /** A fault that changes the response to a request. */
 export type ResponseFault = Exclude<Fault, { fault: 'freeze_ingest' }>;
 
-/** The active faults. */
-export interface FaultRegistry {
+type FreezeFault = Extract<Fault, { fault: 'freeze_ingest' }>;
+
+/** The active faults, and all freezes. */
+export class FaultRegistry {
+  readonly #clock: Clock;
+  readonly #responseFaults = new Map<string | undefined, ResponseFault>();
+  /** In order of their start. */
+  #freezes: readonly (FreezeFault & Freeze)[] = [];
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
   /**
    * Activates a fault. A service code has one response fault at a time: the last one set for it, or else the last one
    * set for all. `freeze_ingest` is independent of it.
    */
-  set(fault: FaultRequest): void;
+  set(request: FaultRequest): void {
+    const fault = faultSchema.parse(request);
+    if (fault.fault !== 'freeze_ingest') this.#responseFaults.set(fault.serviceCode, fault);
+    else if (!this.listActive().some((active) => isDeepStrictEqual(active, fault)))
+      this.#freezes = [...this.#freezes, { ...fault, fromMs: this.#clock.now(), toMs: Infinity }];
+  }
+
   /** Clears the faults of a service code, or all faults. */
-  clear(serviceCode?: string): void;
-  listActive(): readonly Fault[];
+  clear(serviceCode?: string): void {
+    if (serviceCode === undefined) this.#responseFaults.clear();
+    else this.#responseFaults.delete(serviceCode);
+    const nowMs = this.#clock.now();
+    this.#freezes = this.#freezes.map((freeze) =>
+      (serviceCode ?? freeze.serviceCode) === freeze.serviceCode
+        ? { ...freeze, toMs: Math.min(freeze.toMs, nowMs) }
+        : freeze,
+    );
+  }
+
+  listActive(): readonly Fault[] {
+    const freezes = this.#freezes.filter(({ toMs }) => toMs === Infinity);
+    return [
+      ...this.#responseFaults.values(),
+      ...freezes.map(({ fromMs: _from, toMs: _to, ...fault }) => fault),
+    ];
+  }
+
   /** Returns the fault for a request, if any. The service code is `undefined` if the request has none. */
-  getResponseFault(serviceCode: string | undefined): ResponseFault | undefined;
+  getResponseFault(serviceCode: string | undefined): ResponseFault | undefined {
+    return this.#responseFaults.get(serviceCode) ?? this.#responseFaults.get(undefined);
+  }
+
   /** Lists all freezes in order of their start. Past ones still reduce the byte counts of a task. */
-  listFreezes(): readonly Freeze[];
-}
-
-interface ActiveFault<F extends Fault> {
-  readonly fault: F;
-  readonly sinceMs: number;
-}
-
-type FreezeFault = Extract<Fault, { fault: 'freeze_ingest' }>;
-
-/** Creates a registry without active faults. */
-export function createFaultRegistry(clock: Clock): FaultRegistry {
-  const responses = new Map<string | undefined, ResponseFault>();
-  const activeFreezes = new Map<string, ActiveFault<FreezeFault>>();
-  const pastFreezes: Freeze[] = [];
-  const freeze = (fault: FreezeFault): void => {
-    const key = JSON.stringify([fault.serviceCode, fault.taskId, fault.name]);
-    if (!activeFreezes.has(key)) activeFreezes.set(key, { fault, sinceMs: clock.now() });
-  };
-  const thaw = (key: string, active: ActiveFault<FreezeFault>): void => {
-    activeFreezes.delete(key);
-    pastFreezes.push(toFreeze(active, clock.now()));
-  };
-  return {
-    set: (request) => {
-      const fault = faultSchema.parse(request);
-      if (fault.fault === 'freeze_ingest') freeze(fault);
-      else responses.set(fault.serviceCode, fault);
-    },
-    clear: (serviceCode) => {
-      if (serviceCode === undefined) responses.clear();
-      else responses.delete(serviceCode);
-      for (const [key, active] of activeFreezes) {
-        if ((serviceCode ?? active.fault.serviceCode) === active.fault.serviceCode) thaw(key, active);
-      }
-    },
-    listActive: () => [...responses.values(), ...[...activeFreezes.values()].map(({ fault }) => fault)],
-    getResponseFault: (serviceCode) => responses.get(serviceCode) ?? responses.get(undefined),
-    listFreezes: () =>
-      [...pastFreezes, ...[...activeFreezes.values()].map((active) => toFreeze(active, Infinity))].toSorted(
-        (one, other) => one.fromMs - other.fromMs,
-      ),
-  };
-}
-
-function toFreeze({ fault, sinceMs }: ActiveFault<FreezeFault>, toMs: number): Freeze {
-  const { serviceCode, taskId, name } = fault;
-  return { serviceCode, taskId, name, fromMs: sinceMs, toMs };
+  listFreezes(): readonly Freeze[] {
+    return this.#freezes;
+  }
 }

@@ -60,15 +60,10 @@ export const SOURCE_RESOLUTIONS: WeightedChoices<Resolution> = [
   [{ width: 360, height: 640 }, 10],
 ];
 
-/** The encoding of a stream. A copied one keeps the picture of its source. */
 interface Encoding {
   readonly codecName: string;
-  readonly codecId: number;
-  readonly copy: 0 | 1;
-  readonly bitRate: number;
-}
-
-interface VideoEncoding extends Encoding {
+  /** Fields of the stream. A copied one keeps the picture of its source and has no bit rate. */
+  readonly stream: { readonly codec_id: number; readonly copy: 0 | 1; readonly bit_rate: number };
   /** Absent: the picture of the source. */
   readonly resolution?: Resolution;
 }
@@ -79,18 +74,22 @@ export interface OutputProfile {
   /** Tells the file names of two outputs of one format apart. */
   readonly suffix: string;
   readonly audio: Encoding;
-  readonly video: VideoEncoding;
+  readonly video: Encoding;
 }
 
-const AAC: Encoding = { codecName: 'aac', codecId: 86018, copy: 0, bitRate: 48_000 };
-const VO_AAC: Encoding = { codecName: 'libvo_aacenc', codecId: 86018, copy: 0, bitRate: 48_000 };
-const COPIED_AAC: Encoding = { codecName: 'aac', codecId: 86018, copy: 1, bitRate: 0 };
-const MP3: Encoding = { codecName: 'libmp3lame', codecId: 86017, copy: 0, bitRate: 64_000 };
+const AAC: Encoding = { codecName: 'aac', stream: { codec_id: 86018, copy: 0, bit_rate: 48_000 } };
+const VO_AAC: Encoding = { ...AAC, codecName: 'libvo_aacenc' };
+const COPIED_AAC: Encoding = { ...AAC, stream: { codec_id: 86018, copy: 1, bit_rate: 0 } };
+const MP3: Encoding = { codecName: 'libmp3lame', stream: { codec_id: 86017, copy: 0, bit_rate: 64_000 } };
 
-const COPIED_X264: VideoEncoding = { codecName: 'libx264', codecId: 28, copy: 1, bitRate: 0 };
-const X264: VideoEncoding = { codecName: 'libx264', codecId: 28, copy: 0, bitRate: 1_200_000 };
-const X264_SMALL: VideoEncoding = { ...X264, bitRate: 500_000, resolution: { width: 480, height: 270 } };
-const X265: VideoEncoding = { codecName: 'libx265', codecId: 174, copy: 0, bitRate: 800_000 };
+const X264: Encoding = { codecName: 'libx264', stream: { codec_id: 28, copy: 0, bit_rate: 1_200_000 } };
+const COPIED_X264: Encoding = { ...X264, stream: { codec_id: 28, copy: 1, bit_rate: 0 } };
+const X264_SMALL: Encoding = {
+  ...X264,
+  stream: { codec_id: 28, copy: 0, bit_rate: 500_000 },
+  resolution: { width: 480, height: 270 },
+};
+const X265: Encoding = { codecName: 'libx265', stream: { codec_id: 174, copy: 0, bit_rate: 800_000 } };
 
 const FLV_LIVE: OutputProfile = {
   format: 'flv',
@@ -99,29 +98,12 @@ const FLV_LIVE: OutputProfile = {
   audio: AAC,
   video: COPIED_X264,
 };
-const RTMP_PUSH: OutputProfile = {
-  format: 'rtmp',
-  tag: 'rtmp_push_low_delay',
-  suffix: '',
-  audio: VO_AAC,
-  video: COPIED_X264,
-};
-const HLS_LIVE: OutputProfile = {
-  format: 'm3u8',
-  tag: 'hls_live',
-  suffix: '',
-  audio: VO_AAC,
-  video: COPIED_X264,
-};
-const FLV_SMALL: OutputProfile = { ...FLV_LIVE, tag: 'flv_270p', suffix: '_270p', video: X264_SMALL };
+const SMALL = { suffix: '_270p', video: X264_SMALL };
+const FLV_SMALL: OutputProfile = { ...FLV_LIVE, ...SMALL, tag: 'flv_270p' };
 const FLV_COPY: OutputProfile = { ...FLV_LIVE, tag: 'flv_copy', audio: COPIED_AAC };
-const HLS_SMALL: OutputProfile = {
-  ...HLS_LIVE,
-  tag: 'hls_270p',
-  suffix: '_270p',
-  audio: MP3,
-  video: X264_SMALL,
-};
+const RTMP_PUSH: OutputProfile = { ...FLV_LIVE, format: 'rtmp', tag: 'rtmp_push_low_delay', audio: VO_AAC };
+const HLS_LIVE: OutputProfile = { ...FLV_LIVE, format: 'm3u8', tag: 'hls_live', audio: VO_AAC };
+const HLS_SMALL: OutputProfile = { ...HLS_LIVE, ...SMALL, tag: 'hls_270p', audio: MP3 };
 
 /** The outputs of a task with one input. */
 export const OUTPUT_LAYOUTS: WeightedChoices<readonly OutputProfile[]> = [

@@ -1,83 +1,70 @@
-import { selectFreezes, measureFrozenMs, type Freeze } from './freeze.ts';
-import { mixHash, pickWeighted } from './hash.ts';
-import { findUserSeedAt, listTaskLifetimes, type Population, type TaskLifetime } from './population.ts';
-import { CLIENT_VERSIONS, DEVICE_TYPES, INPUT_URL_PREFIXES, SERVERS, type Resolution } from './profiles.ts';
-import {
-  computeHttpOutputBytes,
-  createTaskSpec,
-  evaluateAt,
-  integrateUntil,
-  type OutputSpec,
-  type TaskSpec,
-} from './task-spec.ts';
+import { measureFrozenMs, type Freeze } from './freeze.ts';
+import { mixHash, pickWeighted, toIntegerIn } from './hash.ts';
+import type { TaskLifetime } from './population.ts';
+import * as profiles from './profiles.ts';
+import { createStepFunction, evaluateAt, integrateUntil } from './step-function.ts';
 
 /** A "User" of the interface with all fields of the published sample. */
-export type SimulatedUser = ReturnType<typeof createUserRecord>;
+export type SimulatedUser = ReturnType<typeof createUser>;
 
-/** Generates the users of a service code that are online at a time. */
-export function* generateUsersAt(
-  population: Population,
-  serviceCode: string,
-  timeMs: number,
-): Generator<SimulatedUser, void, undefined> {
-  for (let slot = 0; slot < population.slotCount; slot += 1) {
-    const seed = findUserSeedAt(population, slot, timeMs);
-    if (seed !== undefined) yield createUserRecord(serviceCode, seed);
-  }
-}
-
-function createUserRecord(serviceCode: string, seed: number) {
+/** Creates the user of a seed. */
+export function createUser(serviceCode: string, seed: number) {
   return {
-    vs_id: pickWeighted(SERVERS, mixHash(seed, 2)).id,
+    vs_id: pickWeighted(profiles.SERVERS, mixHash(seed, 2)).id,
     service_code: serviceCode,
-    user_name: String(seed % 1_000_000).padStart(6, '0'),
-    client_version: pickWeighted(CLIENT_VERSIONS, mixHash(seed, 3)),
-    device_type: pickWeighted(DEVICE_TYPES, mixHash(seed, 4)),
+    user_name: formatUserName(seed),
+    client_version: pickWeighted(profiles.CLIENT_VERSIONS, mixHash(seed, 3)),
+    device_type: pickWeighted(profiles.DEVICE_TYPES, mixHash(seed, 4)),
   };
 }
 
 /** A "Task" of the interface with all fields of the published sample. */
-export type SimulatedTask = ReturnType<typeof createTaskRecord>;
+export type SimulatedTask = ReturnType<typeof createTask>;
 
-/** Generates the tasks of a service code that exist at a time. */
-export function* generateTasksAt(
-  population: Population,
+/** Creates the record of a task at a time. Before the task starts and after it ends, its counters stand still. */
+export function createTask(
   serviceCode: string,
+  lifetime: TaskLifetime,
   timeMs: number,
   freezes: readonly Freeze[],
-): Generator<SimulatedTask, void, undefined> {
-  for (let slot = 0; slot < population.slotCount; slot += 1) {
-    const [lifetime] = listTaskLifetimes(population, slot, timeMs, timeMs + 1);
-    if (lifetime === undefined) continue;
-    const spec = createTaskSpec(population, lifetime);
-    const ageMs = computeActiveMs(lifetime, selectFreezes(freezes, serviceCode, spec), timeMs);
-    yield createTaskRecord(serviceCode, lifetime, spec, ageMs);
-  }
-}
-
-/** Computes the age of a task at a time, up to its end, without the time in which it was frozen. */
-export function computeActiveMs(lifetime: TaskLifetime, freezes: readonly Freeze[], timeMs: number): number {
+) {
+  const { seed, stream } = lifetime;
+  const server = pickWeighted(profiles.SERVERS, mixHash(seed, 2));
+  const id = `${server.id}-${lifetime.uniqueId}`;
+  const name = stream ?? String(mixHash(seed, 22) % 1_000);
+  const isFile = stream === undefined && mixHash(seed, 3) % 10 === 0;
+  const inputCount = isFile ? 1 : pickWeighted(profiles.INPUT_COUNTS, mixHash(seed, 4));
+  const layouts = inputCount > 1 ? profiles.MERGED_OUTPUT_LAYOUTS : profiles.OUTPUT_LAYOUTS;
+  const bytesPerMs = toIntegerIn(mixHash(seed, 6), 125, 500);
   const untilMs = Math.min(Math.max(timeMs, lifetime.startsAtMs), lifetime.endsAtMs);
-  return untilMs - lifetime.startsAtMs - measureFrozenMs(freezes, lifetime.startsAtMs, untilMs);
-}
-
-function createTaskRecord(serviceCode: string, lifetime: TaskLifetime, spec: TaskSpec, ageMs: number) {
-  const { id, seed, server } = spec;
-  const directory = `${encodeURIComponent(serviceCode)}/${formatDirectory(lifetime.startsAtMs)}`;
+  const frozenMs = measureFrozenMs(freezes, { serviceCode, taskId: id, name }, lifetime.startsAtMs, untilMs);
+  const ageMs = untilMs - lifetime.startsAtMs - frozenMs;
+  const shared = {
+    serviceCode,
+    id,
+    host: server.host,
+    directory: `${encodeURIComponent(serviceCode)}/${formatDirectory(lifetime.startsAtMs)}`,
+    picture: pickWeighted(profiles.SOURCE_RESOLUTIONS, mixHash(seed, 7)),
+    bytesPerMs,
+    ageMs,
+  };
+  const inputRate = createStepFunction(mixHash(seed, 8), bytesPerMs, [0.85, 1.15], [5_000, 15_000]);
   return {
     id,
     serial: mixHash(seed, 20) % 100_000_000,
     sequence: mixHash(seed, 21) % 5_000,
-    progress: spec.isFile ? computeProgress(lifetime, ageMs) : 0,
+    progress: isFile ? computeProgress(lifetime, ageMs) : 0,
     vs_id: server.id,
     service_code: serviceCode,
-    inputs: Array.from({ length: spec.inputCount }, (_, index) =>
-      createInputRecord(serviceCode, mixHash(seed, 2000 + index), spec.isFile),
+    inputs: Array.from({ length: inputCount }, (_, index) =>
+      createInput(serviceCode, mixHash(seed, 2000 + index), isFile),
     ),
-    outputs: spec.outputs.map((output) => createOutputRecord(serviceCode, directory, spec, output, ageMs)),
+    outputs: pickWeighted(layouts, mixHash(seed, 5)).map((profile, index) =>
+      createOutput(shared, profile, mixHash(seed, 1000 + index)),
+    ),
     http_live_url: `http://${server.host}:80/live/id/`,
-    input_bytes: integrateUntil(spec.inputRate, ageMs),
-    opaque: encodeURIComponent(JSON.stringify({ room: spec.name })),
+    input_bytes: integrateUntil(inputRate, ageMs),
+    opaque: encodeURIComponent(JSON.stringify({ room: name })),
   };
 }
 
@@ -92,69 +79,58 @@ function formatDirectory(startsAtMs: number): string {
   return `${iso.slice(0, 10).replaceAll('-', '')}/${iso.slice(11, 13)}/${iso.slice(14, 16)}`;
 }
 
-function createInputRecord(serviceCode: string, seed: number, isFile: boolean) {
-  const source = isFile ? 'http://' : pickWeighted(INPUT_URL_PREFIXES, mixHash(seed, 1));
-  const name = String(seed % 1_000_000).padStart(6, '0');
+function formatUserName(seed: number): string {
+  return String(seed % 1_000_000).padStart(6, '0');
+}
+
+function createInput(serviceCode: string, seed: number, isFile: boolean) {
+  const source = isFile ? 'http://' : pickWeighted(profiles.INPUT_URL_PREFIXES, mixHash(seed, 1));
+  const name = formatUserName(seed);
   return {
     url: source === '' ? '' : `${source}source.example.net/${isFile ? 'files' : 'live'}/${name}`,
     service_code: serviceCode,
     user_name: name,
-    device_type: Number(pickWeighted(DEVICE_TYPES, mixHash(seed, 2))),
-    device_version: pickWeighted(CLIENT_VERSIONS, mixHash(seed, 3)),
+    device_type: Number(pickWeighted(profiles.DEVICE_TYPES, mixHash(seed, 2))),
+    device_version: pickWeighted(profiles.CLIENT_VERSIONS, mixHash(seed, 3)),
   };
 }
 
-function createOutputRecord(
-  serviceCode: string,
-  directory: string,
-  spec: TaskSpec,
-  output: OutputSpec,
-  ageMs: number,
-) {
-  const { profile } = output;
-  const fileName = formatFileName(spec, output);
-  const picture = profile.video.resolution ?? spec.sourceResolution;
+/** What the outputs of a task share. */
+interface SharedByOutputs {
+  readonly serviceCode: string;
+  readonly id: string;
+  readonly host: string;
+  readonly directory: string;
+  /** The picture of the source. */
+  readonly picture: profiles.Resolution;
+  /** The rate of one connection. */
+  readonly bytesPerMs: number;
+  readonly ageMs: number;
+}
+
+function createOutput(task: SharedByOutputs, profile: profiles.OutputProfile, seed: number) {
+  const { format, audio, video } = profile;
+  const fileName = `${task.id}${profile.suffix}${format === 'rtmp' ? '' : `.${format}`}`;
+  const picture = video.resolution ?? task.picture;
+  const peak = pickWeighted(profiles.PEAK_CONNECTIONS[format], mixHash(seed, 100));
+  const connections = createStepFunction(seed, peak, [0.3, 1], [20_000, 90_000]);
   return {
     file_name: fileName,
     tag: profile.tag,
-    audio_codec_name: profile.audio.codecName,
-    video_codec_name: profile.video.codecName,
-    format: profile.format,
+    audio_codec_name: audio.codecName,
+    video_codec_name: video.codecName,
+    format,
     ...picture,
-    relative_dir: `${directory}/${profile.format}/`,
-    http_output_bytes: computeHttpOutputBytes(output, ageMs),
-    http_connections_num: evaluateAt(output.connectionCount, ageMs),
-    streams: createStreamRecords(output, picture),
+    relative_dir: `${task.directory}/${format}/`,
+    http_output_bytes: task.bytesPerMs * integrateUntil(connections, task.ageMs),
+    http_connections_num: evaluateAt(connections, task.ageMs),
+    streams: [
+      { index: 0, codec_type: 1, ...audio.stream, width: 0, height: 0 },
+      { index: 1, codec_type: 0, ...video.stream, ...picture },
+    ],
     live_url:
-      profile.format === 'rtmp'
-        ? `rtmp://${spec.server.host}:1935/live/${fileName}`
-        : `http://${spec.server.host}:80/live/sid/${encodeURIComponent(serviceCode)}/${fileName}`,
+      format === 'rtmp'
+        ? `rtmp://${task.host}:1935/live/${fileName}`
+        : `http://${task.host}:80/live/sid/${encodeURIComponent(task.serviceCode)}/${fileName}`,
   };
-}
-
-function formatFileName(spec: TaskSpec, { profile }: OutputSpec): string {
-  const extension = profile.format === 'rtmp' ? '' : `.${profile.format}`;
-  return `${spec.id}${profile.suffix}${extension}`;
-}
-
-function createStreamRecords({ profile: { audio, video } }: OutputSpec, picture: Resolution) {
-  return [
-    {
-      index: 0,
-      codec_type: 1,
-      codec_id: audio.codecId,
-      copy: audio.copy,
-      width: 0,
-      height: 0,
-      bit_rate: audio.bitRate,
-    },
-    {
-      index: 1,
-      codec_type: 0,
-      codec_id: video.codecId,
-      copy: video.copy,
-      ...picture,
-      bit_rate: video.bitRate,
-    },
-  ];
 }

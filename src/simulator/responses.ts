@@ -4,16 +4,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { constants, createGzip } from 'node:zlib';
 import type { Clock } from '../runtime/clock.ts';
-import {
-  toChunks,
-  takeFirstHalf,
-  serializeObject,
-  replaceMember,
-  corruptFields,
-  corruptRecords,
-  generateWhiteSpace,
-  type Member,
-} from './body.ts';
+import { corruptRecords, prependWhiteSpace, serializeBody, type Members } from './body.ts';
 import type { ResponseFault } from './faults.ts';
 
 /** A request to be answered. */
@@ -22,7 +13,7 @@ export interface ResponseContext {
   /** Whether the response may be compressed. */
   readonly canGzip: boolean;
   /** The members of the response if there is no fault. */
-  readonly members: readonly Member[];
+  readonly members: Members;
   readonly clock: Clock;
 }
 
@@ -30,24 +21,20 @@ const JSON_HEADERS = { 'content-type': 'application/json' };
 const HTML_HEADERS = { 'content-type': 'text/html; charset=utf-8' };
 const MAINTENANCE_PAGE = '<!doctype html><title>Maintenance</title><p>Please come back later.</p>\n';
 
-/** Creates a response without entries ("Errors": every body has `ret`). */
-export function createEmptyListing(ret: number | string): readonly Member[] {
-  return [
-    { name: 'ret', json: JSON.stringify(ret) },
-    { name: 'user_list', records: [] },
-    { name: 'task_list', records: [] },
-  ];
+const BAD_LISTS = { null: null, object: {} };
+
+/** Creates the members of a response without entries ("Errors": every body has `ret`). */
+export function createEmptyListing(ret: number | string): Members {
+  return { ret, user_list: [], task_list: [] };
 }
 
-/** Sends a listing. Resolves when it is sent; rejects if the client disconnects. */
-export async function sendListing(context: ResponseContext): Promise<void> {
-  await sendChunks(context, serializeBody(context.members));
-}
-
-/** Sends a response with a fault. Settles when the exchange is over. */
-export async function sendFaultyResponse(context: ResponseContext, fault: ResponseFault): Promise<void> {
+/** Sends a response, as the fault demands if there is one. Settles when the exchange is over. */
+export async function sendResponse(context: ResponseContext, fault?: ResponseFault): Promise<void> {
   const { response, members } = context;
-  switch (fault.fault) {
+  switch (fault?.fault) {
+    case undefined:
+    case 'clock_skew': // Authentication has used the skewed clock.
+      return await sendChunks(context, serializeBody(members));
     case 'refuse':
       response.socket?.destroy();
       return;
@@ -67,8 +54,13 @@ export async function sendFaultyResponse(context: ResponseContext, fault: Respon
       return;
     case 'drip':
       return await sendBytePerSecond(context);
-    case 'http_status':
-      return sendStatus(context, fault);
+    case 'http_status': {
+      const { status, retryAfter, body } = fault;
+      if (retryAfter !== undefined) response.setHeader('retry-after', retryAfter);
+      response.writeHead(status, body === 'json' ? JSON_HEADERS : HTML_HEADERS);
+      response.end(body === 'json' ? JSON.stringify(createEmptyListing(status)) : MAINTENANCE_PAGE);
+      return;
+    }
     case 'redirect':
       response.writeHead(302, { location: fault.location }).end();
       return;
@@ -79,38 +71,24 @@ export async function sendFaultyResponse(context: ResponseContext, fault: Respon
       response.writeHead(200, { ...JSON_HEADERS, 'content-length': 0 }).end();
       return;
     case 'bad_gzip':
-      response.writeHead(200, { ...JSON_HEADERS, 'content-encoding': 'gzip' });
-      return await pipeline(Readable.from(serializeBody(members), { objectMode: false }), response);
+      response.setHeader('content-encoding', 'gzip');
+      return await sendChunks({ ...context, canGzip: false }, serializeBody(members));
     case 'ret':
-      return await sendListing({ ...context, members: createEmptyListing(fault.value) });
+      return await sendChunks(context, serializeBody(createEmptyListing(fault.value)));
     case 'truncate':
-      return await sendChunks(context, takeFirstHalf(serializeBody(members)));
-    case 'bad_list':
-      return await sendListing({
-        ...context,
-        members: replaceMember(members, fault.list, BAD_LIST_VALUES[fault.form]),
-      });
+      return await sendChunks(context, [takeFirstHalf(members)]);
+    case 'bad_list': {
+      const { [fault.list]: _list, ...others } = members;
+      const changed = fault.form === 'missing' ? others : { ...members, [fault.list]: BAD_LISTS[fault.form] };
+      return await sendChunks(context, serializeBody(changed));
+    }
     case 'bad_record':
-      return await sendListing({ ...context, members: corruptRecords(members, fault.every) });
+      return await sendChunks(context, serializeBody(corruptRecords(members, 'record', fault.every)));
     case 'bad_field':
-      return await sendListing({ ...context, members: corruptFields(members, fault.every) });
-    case 'clock_skew':
-      // Authentication has used the skewed clock.
-      return await sendListing(context);
+      return await sendChunks(context, serializeBody(corruptRecords(members, 'field', fault.every)));
     case 'huge':
-      return await sendChunks(context, prependWhiteSpace(members, fault.bytes ?? Infinity));
+      return await sendChunks(context, prependWhiteSpace(fault.bytes ?? Infinity, members));
   }
-}
-
-const BAD_LIST_VALUES = { missing: undefined, null: 'null', object: '{}' } as const;
-
-function serializeBody(members: readonly Member[]): Iterable<Buffer> {
-  return toChunks(serializeObject(members));
-}
-
-function* prependWhiteSpace(members: readonly Member[], bytes: number): Generator<Buffer, void, undefined> {
-  yield* generateWhiteSpace(bytes);
-  yield* serializeBody(members);
 }
 
 /** Sends a body with backpressure. */
@@ -121,12 +99,15 @@ async function sendChunks({ response, canGzip }: ResponseContext, chunks: Iterab
   else await pipeline(body, response);
 }
 
+function takeFirstHalf(members: Members): Buffer {
+  const [first = Buffer.alloc(0)] = serializeBody(members);
+  return first.subarray(0, Math.ceil(first.length / 2));
+}
+
 /** Sends the headers and a part of the body, uncompressed, and waits until the kernel has them. */
 async function sendPartialBody({ response, members }: ResponseContext): Promise<void> {
   response.writeHead(200, JSON_HEADERS);
-  for (const chunk of takeFirstHalf(serializeBody(members))) {
-    await new Promise<void>((resolve) => response.write(chunk, () => resolve()));
-  }
+  await new Promise<void>((resolve) => response.write(takeFirstHalf(members), () => resolve()));
 }
 
 /** Sends one byte per second, uncompressed, until the body ends or the client disconnects. */
@@ -141,16 +122,4 @@ async function sendBytePerSecond({ response, members, clock }: ResponseContext):
     }
   }
   response.end();
-}
-
-function sendStatus(
-  { response }: ResponseContext,
-  fault: Extract<ResponseFault, { fault: 'http_status' }>,
-): void {
-  const retryAfter = fault.retryAfter === undefined ? {} : { 'retry-after': fault.retryAfter };
-  const isJson = fault.body === 'json';
-  response.writeHead(fault.status, { ...(isJson ? JSON_HEADERS : HTML_HEADERS), ...retryAfter });
-  response.end(
-    isJson ? Buffer.concat([...serializeBody(createEmptyListing(fault.status))]) : MAINTENANCE_PAGE,
-  );
 }

@@ -1,10 +1,10 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import Negotiator from 'negotiator';
 import { authenticate, RET_CODES, parseServiceCode, type AuthenticationOptions } from './authentication.ts';
-import { sendListing, sendFaultyResponse, createEmptyListing, type ResponseContext } from './responses.ts';
-import type { Member } from './body.ts';
+import { createEmptyListing, sendResponse } from './responses.ts';
 import { handleControlRequest, CONTROL_PREFIX } from './control.ts';
-import { createFaultRegistry, type FaultRegistry } from './faults.ts';
+import { FaultRegistry } from './faults.ts';
 import type { World } from './world.ts';
 import { TASK_LIST_PATH } from '../upstream/signing.ts';
 
@@ -34,8 +34,7 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
     // Disconnects are normal. Any other error shows to the client as a broken connection.
     service.handle(request, response).catch(() => response.destroy());
   });
-  const { host, port } = options.listenAddress;
-  server.listen(port, host);
+  server.listen(options.listenAddress);
   await once(server, 'listening');
   return {
     url: formatUrl(server),
@@ -44,8 +43,7 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
       return service.requestCount;
     },
     [Symbol.asyncDispose]: async () => {
-      const closed = once(server, 'close');
-      server.close();
+      const closed = server[Symbol.asyncDispose]();
       server.closeAllConnections();
       await closed;
     },
@@ -60,7 +58,7 @@ class RequestHandler {
 
   constructor(options: SimulatorOptions) {
     this.#options = options;
-    this.faults = createFaultRegistry(options.clock);
+    this.faults = new FaultRegistry(options.clock);
   }
 
   async handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -69,9 +67,9 @@ class RequestHandler {
     if (this.#options.isControlApiEnabled === true && path.startsWith(CONTROL_PREFIX)) {
       await handleControlRequest({ ...this.#options, faults: this.faults }, request, response);
     } else if (path !== TASK_LIST_PATH) {
-      sendText(response, 404, 'Not Found');
+      response.writeHead(404).end('Not Found\n');
     } else if (request.method !== 'GET') {
-      sendText(response.setHeader('allow', 'GET'), 405, 'Method Not Allowed');
+      response.writeHead(405, { allow: 'GET' }).end('Method Not Allowed\n');
     } else {
       this.requestCount += 1;
       await this.#handleTaskList(request, response, target.slice(path.length + 1));
@@ -79,41 +77,23 @@ class RequestHandler {
   }
 
   async #handleTaskList(request: IncomingMessage, response: ServerResponse, rawQuery: string): Promise<void> {
+    const { world, clock, isGzipEnabled } = this.#options;
     const serviceCode = parseServiceCode(rawQuery);
     const fault = this.faults.getResponseFault(serviceCode);
     const skewMs = fault?.fault === 'clock_skew' ? fault.ms : 0;
     const ret = authenticate(this.#options, rawQuery, request.headers, skewMs);
-    const context: ResponseContext = {
-      response,
-      clock: this.#options.clock,
-      canGzip: this.#options.isGzipEnabled && acceptsGzip(request),
-      members:
-        ret === RET_CODES.ok && serviceCode !== undefined
-          ? this.#createListing(serviceCode)
-          : createEmptyListing(ret),
-    };
-    await (fault === undefined ? sendListing(context) : sendFaultyResponse(context, fault));
-  }
-
-  #createListing(serviceCode: string): readonly Member[] {
-    const { world, clock } = this.#options;
     const nowMs = clock.now();
-    return [
-      { name: 'ret', json: String(RET_CODES.ok) },
-      { name: 'user_list', records: world.users(serviceCode, nowMs) },
-      { name: 'task_list', records: world.tasks(serviceCode, nowMs, this.faults.listFreezes()) },
-    ];
+    const members =
+      ret === RET_CODES.ok && serviceCode !== undefined
+        ? {
+            ret,
+            user_list: world.users(serviceCode, nowMs),
+            task_list: world.tasks(serviceCode, nowMs, this.faults.listFreezes()),
+          }
+        : createEmptyListing(ret);
+    const canGzip = isGzipEnabled && new Negotiator(request).encodings(['gzip']).length > 0;
+    await sendResponse({ response, clock, canGzip, members }, fault);
   }
-}
-
-/** True if `Accept-Encoding` contains gzip with a weight other than 0 (RFC 9110, section 12.5.3). */
-function acceptsGzip(request: IncomingMessage): boolean {
-  const codings = (request.headers['accept-encoding'] ?? '').toLowerCase().split(',');
-  return codings.some((coding) => /^\s*gzip\s*(?:;|$)/.test(coding) && !/;\s*q=0(?:\.0*)?\s*$/.test(coding));
-}
-
-function sendText(response: ServerResponse, status: number, text: string): void {
-  response.writeHead(status, { 'content-type': 'text/plain' }).end(`${text}\n`);
 }
 
 function formatUrl(server: Server): string {

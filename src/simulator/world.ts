@@ -1,14 +1,7 @@
-import { selectFreezes, type Freeze } from './freeze.ts';
+import type { Freeze } from './freeze.ts';
 import { hashText, mixHash } from './hash.ts';
-import { createPopulation, listTaskLifetimes, type Population } from './population.ts';
-import { computeHttpOutputBytes, createTaskSpec, integrateUntil, type TaskSpec } from './task-spec.ts';
-import {
-  computeActiveMs,
-  generateTasksAt,
-  generateUsersAt,
-  type SimulatedTask,
-  type SimulatedUser,
-} from './records.ts';
+import { listTaskLifetimes, listUserSeeds, type Population } from './population.ts';
+import { createTask, createUser, type SimulatedTask, type SimulatedUser } from './records.ts';
 
 /** The mean numbers of online users and of live tasks. */
 export interface PopulationSize {
@@ -26,83 +19,52 @@ export interface WorldOptions extends PopulationSize {
   readonly sizes?: ReadonlyMap<string, PopulationSize>;
 }
 
+/** The users and tasks of the service. */
+export type World = ReturnType<typeof createWorld>;
+
 /**
- * The users and tasks of the service: a pure function of the options, the service code, and the time in whole
- * milliseconds since the epoch. Nothing is stored, so a million users take no memory.
+ * Creates the world of a seed: a pure function of the options, the service code, and the time in whole milliseconds
+ * since the epoch. Nothing is stored, so a million users take no memory.
  *
  * `freezes`, in order of `fromMs`, are the intervals in which tasks receive and deliver nothing.
  */
-export interface World {
-  readonly startedAtMs: number;
-  users(serviceCode: string, timeMs: number): Iterable<SimulatedUser>;
-  tasks(serviceCode: string, timeMs: number, freezes?: readonly Freeze[]): Iterable<SimulatedTask>;
-  /** Bytes that tasks received in an interval, including tasks that existed during a part of it. */
-  inputBytesPushed(serviceCode: string, fromMs: number, toMs: number, freezes?: readonly Freeze[]): number;
-  /** Bytes that tasks delivered over HTTP in an interval, including tasks that existed during a part of it. */
-  httpOutputBytesPushed(
-    serviceCode: string,
-    fromMs: number,
-    toMs: number,
-    freezes?: readonly Freeze[],
-  ): number;
-}
-
-/** Creates the world of a seed. */
-export function createWorld(options: WorldOptions): World {
-  const usersOf = (serviceCode: string) => createPopulationFor(options, serviceCode, 'users');
-  const tasksOf = (serviceCode: string) => createPopulationFor(options, serviceCode, 'tasks');
+export function createWorld(options: WorldOptions) {
+  const { startedAtMs, streams = [] } = options;
+  const populationOf = (serviceCode: string, kind: keyof PopulationSize): Population => ({
+    seed: mixHash(hashText(options.seed, serviceCode), kind === 'users' ? 1 : 2),
+    startedAtMs,
+    size: (options.sizes?.get(serviceCode) ?? options)[kind],
+  });
+  const listLifetimes = (serviceCode: string, fromMs: number, toMs: number) =>
+    listTaskLifetimes(populationOf(serviceCode, 'tasks'), streams, fromMs, toMs);
   return {
-    startedAtMs: options.startedAtMs,
-    users: (serviceCode, timeMs) => generateUsersAt(usersOf(serviceCode), serviceCode, timeMs),
-    tasks: (serviceCode, timeMs, freezes = []) =>
-      generateTasksAt(tasksOf(serviceCode), serviceCode, timeMs, freezes),
-    inputBytesPushed: (serviceCode, fromMs, toMs, freezes = []) =>
-      computeBytesPushed(tasksOf(serviceCode), { serviceCode, fromMs, toMs, freezes }, computeInputBytes),
-    httpOutputBytesPushed: (serviceCode, fromMs, toMs, freezes = []) =>
-      computeBytesPushed(tasksOf(serviceCode), { serviceCode, fromMs, toMs, freezes }, computeOutputBytes),
+    startedAtMs,
+    *users(serviceCode: string, timeMs: number): Generator<SimulatedUser, void, undefined> {
+      for (const seed of listUserSeeds(populationOf(serviceCode, 'users'), timeMs))
+        yield createUser(serviceCode, seed);
+    },
+    *tasks(
+      serviceCode: string,
+      timeMs: number,
+      freezes: readonly Freeze[] = [],
+    ): Generator<SimulatedTask, void, undefined> {
+      for (const lifetime of listLifetimes(serviceCode, timeMs, timeMs + 1))
+        yield createTask(serviceCode, lifetime, timeMs, freezes);
+    },
+    /** Sums the bytes of an interval over all tasks that existed during a part of it. */
+    bytesPushed(serviceCode: string, fromMs: number, toMs: number, freezes: readonly Freeze[] = []) {
+      const bytes = { input: 0, httpOutput: 0 };
+      for (const lifetime of listLifetimes(serviceCode, fromMs, toMs)) {
+        const before = createTask(serviceCode, lifetime, fromMs, freezes);
+        const after = createTask(serviceCode, lifetime, toMs, freezes);
+        bytes.input += after.input_bytes - before.input_bytes;
+        bytes.httpOutput += sumOutputBytes(after) - sumOutputBytes(before);
+      }
+      return bytes;
+    },
   };
 }
 
-function createPopulationFor(
-  options: WorldOptions,
-  serviceCode: string,
-  kind: keyof PopulationSize,
-): Population {
-  const size = options.sizes?.get(serviceCode) ?? options;
-  const seed = mixHash(hashText(options.seed, serviceCode), kind === 'users' ? 1 : 2);
-  return createPopulation(seed, options.startedAtMs, size[kind], kind === 'tasks' ? options.streams : []);
-}
-
-interface Interval {
-  readonly serviceCode: string;
-  readonly fromMs: number;
-  readonly toMs: number;
-  readonly freezes: readonly Freeze[];
-}
-
-/** Sums the growth of `bytesAt` in an interval over all tasks that existed during a part of it. */
-function computeBytesPushed(
-  population: Population,
-  { serviceCode, fromMs, toMs, freezes }: Interval,
-  bytesAt: (spec: TaskSpec, ageMs: number) => number,
-): number {
-  let total = 0;
-  for (let slot = 0; slot < population.slotCount; slot += 1) {
-    for (const lifetime of listTaskLifetimes(population, slot, fromMs, toMs)) {
-      const spec = createTaskSpec(population, lifetime);
-      const own = selectFreezes(freezes, serviceCode, spec);
-      total +=
-        bytesAt(spec, computeActiveMs(lifetime, own, toMs)) -
-        bytesAt(spec, computeActiveMs(lifetime, own, fromMs));
-    }
-  }
-  return total;
-}
-
-function computeInputBytes(spec: TaskSpec, ageMs: number): number {
-  return integrateUntil(spec.inputRate, ageMs);
-}
-
-function computeOutputBytes(spec: TaskSpec, ageMs: number): number {
-  return spec.outputs.reduce((sum, output) => sum + computeHttpOutputBytes(output, ageMs), 0);
+function sumOutputBytes({ outputs }: SimulatedTask): number {
+  return outputs.reduce((sum, output) => sum + output.http_output_bytes, 0);
 }

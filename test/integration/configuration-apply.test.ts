@@ -26,7 +26,7 @@ test('a reload applies changed upstream limits, and the counters continue', asyn
   const series = await rig.pollTwice();
   for (const code of CODES) {
     assert.equal(sumSeries(series, 'xvs_exporter_polls_total', code), 5);
-    const pushed = rig.world.inputBytesPushed(code, clock.now() - INTERVAL_MS, clock.now());
+    const pushed = rig.world.bytesPushed(code, clock.now() - INTERVAL_MS, clock.now()).input;
     assert.ok(Math.abs(sumSeries(series, 'xvs_input_bytes_total', code) - pushed) < pushed / 10);
   }
 });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createFaultRegistry, type FaultRequest } from '../../../src/simulator/faults.ts';
+import { FaultRegistry, type FaultRequest } from '../../../src/simulator/faults.ts';
 import { startSimulator, type Simulator } from '../../../src/simulator/server.ts';
 import { createWorld } from '../../../src/simulator/world.ts';
 import { readResponse, requestTaskList, sendRequest, type SimulatorResponse } from './client.ts';
@@ -130,15 +130,15 @@ test('a fault for a service code overrides one for all, and affects no other cod
 
 test('clearing a service code ends only its freezes', () => {
   const clock = new ManualClock(1000);
-  const board = createFaultRegistry(clock);
+  const board = new FaultRegistry(clock);
   board.set({ fault: 'freeze_ingest', serviceCode: 'TESTING' });
   clock.advance(1000);
   board.set({ fault: 'freeze_ingest' });
   clock.advance(1000);
   board.clear('TESTING');
   assert.deepEqual(board.listFreezes(), [
-    { serviceCode: 'TESTING', taskId: undefined, name: undefined, fromMs: 1000, toMs: 3000 },
-    { serviceCode: undefined, taskId: undefined, name: undefined, fromMs: 2000, toMs: Infinity },
+    { fault: 'freeze_ingest', serviceCode: 'TESTING', fromMs: 1000, toMs: 3000 },
+    { fault: 'freeze_ingest', fromMs: 2000, toMs: Infinity },
   ]);
   assert.deepEqual(board.listActive(), [{ fault: 'freeze_ingest' }]);
 });
@@ -185,10 +185,11 @@ test('/-/totals returns the bytes since the start', async () => {
   clock.advance(60_000);
   const nowMs = clock.now();
   const { body } = await sendRequest(simulator, 'GET', '/-/totals?service_code=TESTING');
+  const { input, httpOutput } = world.bytesPushed('TESTING', startedAtMs, nowMs);
   assert.deepEqual(parseJson(body), {
     at_ms: nowMs,
-    input_bytes_pushed: world.inputBytesPushed('TESTING', startedAtMs, nowMs),
-    http_output_bytes_pushed: world.httpOutputBytesPushed('TESTING', startedAtMs, nowMs),
+    input_bytes_pushed: input,
+    http_output_bytes_pushed: httpOutput,
   });
 });
 

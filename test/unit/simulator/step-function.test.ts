@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { evaluateAt, integrateUntil } from '../../../src/simulator/task-spec.ts';
+import { evaluateAt, integrateUntil } from '../../../src/simulator/step-function.ts';
 import { measureFrozenMs } from '../../../src/simulator/freeze.ts';
 
 const stepFunctions = fc.record({
@@ -31,7 +31,10 @@ test('overlapping freezes count every millisecond once', () => {
       for (let at = fromMs; at < toMs; at += 1) {
         if (sorted.some((freeze) => freeze.fromMs <= at && at < freeze.toMs)) expected += 1;
       }
-      assert.equal(measureFrozenMs(sorted, fromMs, toMs), expected);
+      assert.equal(
+        measureFrozenMs(sorted, { serviceCode: 'A', taskId: '1', name: 'main' }, fromMs, toMs),
+        expected,
+      );
     }),
   );
 });

@@ -151,9 +151,9 @@ test('bytes pushed in two adjacent intervals add up, with and without a freeze',
       const b = a + first;
       const c = b + second;
       const freezes = [{ fromMs: a + Math.floor(first / 2), toMs: b + Math.floor(second / 2) }];
-      for (const kind of ['inputBytesPushed', 'httpOutputBytesPushed'] as const) {
+      for (const kind of ['input', 'httpOutput'] as const) {
         const pushed = (from: number, to: number, frozen: readonly Freeze[]) =>
-          world[kind](code, from, to, frozen);
+          world.bytesPushed(code, from, to, frozen)[kind];
         assert.equal(pushed(a, b, []) + pushed(b, c, []), pushed(a, c, []));
         assert.equal(pushed(a, b, freezes) + pushed(b, c, freezes), pushed(a, c, freezes));
       }
@@ -166,8 +166,7 @@ test('a freeze of all tasks pushes no bytes, and ends without a jump', () => {
   const world = createTestWorld(1, 0, 30);
   const [fromMs, toMs] = [startedAtMs + 60_000, startedAtMs + 120_000];
   const freezes = [{ fromMs, toMs }];
-  assert.equal(world.inputBytesPushed(code, fromMs, toMs, freezes), 0);
-  assert.equal(world.httpOutputBytesPushed(code, fromMs, toMs, freezes), 0);
+  assert.deepEqual(world.bytesPushed(code, fromMs, toMs, freezes), { input: 0, httpOutput: 0 });
   const before = new Map([...world.tasks(code, fromMs, freezes)].map((task) => [task.id, task.input_bytes]));
   const after = [...world.tasks(code, toMs + 1, freezes)].filter((task) => before.has(task.id));
   assert.ok(after.length > 20);
