@@ -213,24 +213,21 @@ export async function startApp(configuration: Configuration, dependencies: AppDe
       clock,
       logger,
     });
-    const background = [
+    const background: AsyncDisposable[] = [
       reloader,
       poller,
       runInBackground((signal) => poller.watchHealth(signal)),
       runInBackground((signal) =>
         watchFiles({ source, clock, onChange: () => reloader.reload('file') }, signal),
       ),
-      ...(configFile === undefined
-        ? []
-        : [runInBackground((signal) => watchWebConfiguration(webConfigurationSource, clock, signal))]),
     ];
+    if (configFile !== undefined)
+      background.push(
+        runInBackground((signal) => watchWebConfiguration(webConfigurationSource, clock, signal)),
+      );
     return {
       addresses: web.addresses,
-      failure: Promise.race([
-        failure.promise,
-        polling,
-        ...(stateStore === undefined ? [] : [stateStore.failure]),
-      ]),
+      failure: Promise.race([failure.promise, polling, stateStore?.failure ?? failure.promise]),
       reload: (trigger) => reloader.reload(trigger),
       [Symbol.asyncDispose]: async () => {
         // Requests in progress are answered from the last snapshots meanwhile.

@@ -56,19 +56,15 @@ export function selectServiceCodes(
   if (only === undefined) return configuration;
   const { serviceCodes } = configuration;
   const known = serviceCodes.map(({ serviceCode }) => serviceCode);
+  const unknown = only.filter((code) => !known.includes(code));
   throwIfAny(
-    only
-      .filter((code) => !known.includes(code))
-      .map((code) => ({
-        location: 'flag --only',
-        message: expectedFound(
-          'a configured service code',
-          formatValue(code),
-          configuration.codesOnOtherShards.has(code)
-            ? 'another shard polls it; set shard.count to 1'
-            : '--config.check lists them',
-        ),
-      })),
+    unknown.map((code) => {
+      const remedy = configuration.codesOnOtherShards.has(code)
+        ? 'another shard polls it; set shard.count to 1'
+        : '--config.check lists them';
+      const message = expectedFound('a configured service code', formatValue(code), remedy);
+      return { location: 'flag --only', message };
+    }),
   );
   return {
     ...configuration,
