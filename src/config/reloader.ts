@@ -39,7 +39,8 @@ const SHUTTING_DOWN: ReloadOutcome = { error: 'The exporter is shutting down.' }
  */
 export class Reloader implements AsyncDisposable {
   readonly #options: ReloaderOptions;
-  #running: Promise<ReloadOutcome> | undefined;
+  #running: Promise<unknown> = Promise.resolve();
+  /** Waits for the running reload. */
   #next: Promise<ReloadOutcome> | undefined;
   readonly #disposed = new AbortController();
 
@@ -52,10 +53,11 @@ export class Reloader implements AsyncDisposable {
    * else is applied. The outcome has the error in both cases.
    */
   reload(trigger: ReloadTrigger): Promise<ReloadOutcome> {
-    if (this.#running === undefined) return this.#start(trigger);
     this.#next ??= this.#running.then(() => {
       this.#next = undefined;
-      return this.#start(trigger);
+      const outcome = this.#run(trigger);
+      this.#running = outcome;
+      return outcome;
     });
     return this.#next;
   }
@@ -66,16 +68,9 @@ export class Reloader implements AsyncDisposable {
     await this.#running;
   }
 
-  #start(trigger: ReloadTrigger): Promise<ReloadOutcome> {
-    if (this.#disposed.signal.aborted) return Promise.resolve(SHUTTING_DOWN);
-    this.#running = this.#run(trigger).finally(() => {
-      this.#running = undefined;
-    });
-    return this.#running;
-  }
-
   async #run(trigger: ReloadTrigger): Promise<ReloadOutcome> {
     const { load, apply, logger, recordConfigLoad, onInternalError } = this.#options;
+    if (this.#disposed.signal.aborted) return SHUTTING_DOWN;
     try {
       const loaded = await raceAbort(load(), this.#disposed.signal);
       const applied = await apply(loaded.configuration);

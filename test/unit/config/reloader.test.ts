@@ -44,25 +44,16 @@ const INVALID = new ConfigError([{ location: '/etc/xvs.yml:1:1', message: 'expec
 function createReloader(apply: () => Promise<AppliedCodes> = () => Promise.resolve(APPLIED)) {
   const { logger, lines } = createRecordingLogger();
   const calls: string[] = [];
-  const loads: {
-    resolve(loaded: LoadedConfiguration): Promise<void>;
-    reject(error: Error): Promise<void>;
-  }[] = [];
+  const loads = [1, 2, 3].map(() => deferred<LoadedConfiguration | ConfigError>());
+  const waiting = loads.values();
   const reloader = new Reloader({
-    load: () =>
-      new Promise<LoadedConfiguration>((resolve, reject) => {
-        calls.push('load');
-        loads.push({
-          resolve: async (loaded) => {
-            resolve(loaded);
-            await nextTurn();
-          },
-          reject: async (error) => {
-            reject(error);
-            await nextTurn();
-          },
-        });
-      }),
+    load: async () => {
+      calls.push('load');
+      const loaded = await waiting.next().value?.promise;
+      assert.ok(loaded);
+      if (loaded instanceof ConfigError) throw loaded;
+      return loaded;
+    },
     apply: (next) => {
       assert.equal(next, VALID.configuration);
       calls.push('apply');
@@ -81,7 +72,7 @@ function createReloader(apply: () => Promise<AppliedCodes> = () => Promise.resol
 test('a valid configuration is applied and logged', async () => {
   const { reloader, calls, loads, lines } = createReloader();
   const outcome = reloader.reload('signal');
-  await loads[0]?.resolve(VALID);
+  loads[0]?.resolve(VALID);
   assert.deepEqual(await outcome, {});
   assert.deepEqual(calls, ['load', 'apply', 'success: ']);
   const codes = ['C0', 'C1', 'C2', 'C3', 'C4', 'C5', 'C6', 'C7', 'C8', 'C9'];
@@ -103,7 +94,7 @@ test('a bad file of service codes is a failure that names it, and all else is ap
   });
   assert.ok(good && bad);
   const outcome = reloader.reload('request');
-  await loads[0]?.resolve({ ...VALID, codeFiles: [good, bad] });
+  loads[0]?.resolve({ ...VALID, codeFiles: [good, bad] });
   assert.deepEqual(await outcome, { error: INVALID.message });
   assert.deepEqual(calls, ['load', 'apply', 'failure: good.yml bad.yml']);
   const msg = 'Service code files are invalid; keeping their previous codes';
@@ -118,29 +109,29 @@ test('a bad file of service codes is a failure that names it, and all else is ap
 test('an invalid configuration is not applied, and the next valid one is', async () => {
   const { reloader, calls, loads } = createReloader();
   const outcome = reloader.reload('request');
-  await loads[0]?.reject(INVALID);
+  loads[0]?.resolve(INVALID);
   assert.deepEqual(await outcome, { error: '/etc/xvs.yml:1:1: expected this, found that' });
   assert.deepEqual(calls, ['load', 'failure: no files']);
   const next = reloader.reload('file');
-  await loads[1]?.resolve(VALID);
+  loads[1]?.resolve(VALID);
   assert.deepEqual(await next, {});
 });
 
 test('all requests during a reload share the next one', async () => {
   const { reloader, calls, loads } = createReloader();
   const first = reloader.reload('signal');
+  await nextTurn();
   const [second, third] = [reloader.reload('request'), reloader.reload('file')];
-  assert.equal(loads.length, 1);
-  await loads[0]?.reject(INVALID);
+  await nextTurn();
+  assert.deepEqual(calls, ['load']);
+  loads[0]?.resolve(INVALID);
   assert.equal((await first).error, INVALID.message);
-  assert.equal(loads.length, 2);
-  await loads[1]?.resolve(VALID);
+  loads[1]?.resolve(VALID);
   assert.deepEqual([await second, await third], [{}, {}]);
-  assert.equal(calls.filter((call) => call === 'load').length, 2);
   const fourth = reloader.reload('signal');
-  assert.equal(loads.length, 3);
-  await loads[2]?.resolve(VALID);
+  loads[2]?.resolve(VALID);
   assert.deepEqual(await fourth, {});
+  assert.equal(calls.filter((call) => call === 'load').length, 3);
 });
 
 test('a bug is reported as such, and the outcome does not describe it', async () => {
@@ -148,7 +139,7 @@ test('a bug is reported as such, and the outcome does not describe it', async ()
     Promise.reject(new TypeError('Expected a function')),
   );
   const outcome = reloader.reload('request');
-  await loads[0]?.resolve(VALID);
+  loads[0]?.resolve(VALID);
   assert.deepEqual(await outcome, { error: 'Internal error.' });
   assert.deepEqual(calls, ['load', 'apply', 'broken: TypeError: Expected a function']);
 });
@@ -156,8 +147,10 @@ test('a bug is reported as such, and the outcome does not describe it', async ()
 test('disposal waits for a reload that applies the configuration, and prevents further ones', async () => {
   const applying = deferred<AppliedCodes>();
   const { reloader, calls, loads } = createReloader(() => applying.promise);
-  const [running, waiting] = [reloader.reload('signal'), reloader.reload('signal')];
-  await loads[0]?.resolve(VALID);
+  const running = reloader.reload('signal');
+  loads[0]?.resolve(VALID);
+  await nextTurn();
+  const waiting = reloader.reload('signal');
   let isDisposed = false;
   const disposed = reloader[Symbol.asyncDispose]().then(() => {
     isDisposed = true;
@@ -174,8 +167,9 @@ test('disposal waits for a reload that applies the configuration, and prevents f
 test('disposal does not wait for files', async () => {
   const { reloader, calls, loads } = createReloader();
   const running = reloader.reload('signal');
+  await nextTurn();
   await reloader[Symbol.asyncDispose]();
   assert.deepEqual(await running, { error: 'The exporter is shutting down.' });
-  await loads[0]?.resolve(VALID);
+  loads[0]?.resolve(VALID);
   assert.deepEqual(calls, ['load']);
 });
