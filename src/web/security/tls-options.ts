@@ -21,10 +21,10 @@ import {
   word,
 } from './toolkit-values.ts';
 
-/** A PEM text in the web configuration itself, or in a file. */
-type PemSource =
-  | { readonly text: string; readonly location: string }
-  | { readonly file: FileReference; readonly location: string };
+/** A PEM file, or a `text` in the web configuration itself. */
+interface PemSource extends FileReference {
+  readonly text?: string;
+}
 
 type TlsVersion = 'TLSv1.2' | 'TLSv1.3';
 
@@ -172,8 +172,8 @@ export function toTlsSection(raw: RawTlsSection, locate: Locate, file: string) {
   const findPem = (name: 'cert' | 'key' | 'client_ca'): PemSource | undefined => {
     const { [`${name}_file` as const]: path, [name]: text } = raw;
     const location = locate(['tls_server_config', path === undefined ? name : `${name}_file`]);
-    if (path !== undefined) return { file: { path, location, folder: dirname(file) }, location };
-    return text === undefined ? undefined : { text, location };
+    if (path !== undefined) return { path, location, folder: dirname(file) };
+    return text === undefined ? undefined : { path: '(inline)', location, folder: undefined, text };
   };
   const [cert, key] = [findPem('cert'), findPem('key')];
   if (cert === undefined || key === undefined) return undefined;
@@ -234,9 +234,8 @@ export async function readTlsServerOptions(
 }
 
 function readPemSource(source: PemSource, kind: 'CERTIFICATE' | 'PRIVATE KEY', readFile: ReadFile) {
-  if ('file' in source) return readPem(readFile, source.file, kind);
-  const { text, location } = source;
-  return readPem(() => Promise.resolve(text), { path: '(inline)', location, folder: undefined }, kind);
+  const { text } = source;
+  return readPem(text === undefined ? readFile : () => Promise.resolve(text), source, kind);
 }
 
 /** OpenSSL's error messages could quote the input, so only their codes are shown. */
