@@ -69,30 +69,24 @@ function formatCodeFiles(files: readonly CodeFile[]): readonly string[] {
   return ['', 'Service code files:', ...formatTable([['file', 'service codes'], ...rows])];
 }
 
-/** The columns of the table of service codes. Optional ones are left out where no code has them. */
-const CODE_COLUMNS: readonly {
-  readonly head: string;
-  readonly format: (code: ServiceCodeSettings) => string;
-  readonly isOptional?: true;
-}[] = [
-  { head: 'service code', format: ({ serviceCode }) => serviceCode },
-  { head: 'base URL', format: ({ baseUrl }) => baseUrl },
-  { head: 'interval', format: ({ intervalMs }) => formatDuration(intervalMs) },
-  { head: 'timeout', format: ({ timeoutMs }) => formatDuration(timeoutMs) },
-  { head: 'stale after', format: ({ staleAfterMs }) => formatDuration(staleAfterMs) },
-  { head: 'stall after', format: ({ stallAfterMs }) => formatDuration(stallAfterMs) },
-  { head: 'secret', format: ({ secret }) => maskSecret(secret) },
-  { head: 'labels', format: ({ labels }) => formatLabels(labels), isOptional: true },
-  { head: 'task name', format: ({ taskName = '' }) => taskName, isOptional: true },
-  { head: 'expected tasks', format: formatExpectation, isOptional: true },
+/** The columns of the table of service codes. Those that are empty for all codes are left out. */
+const CODE_COLUMNS: readonly (readonly [head: string, format: (code: ServiceCodeSettings) => string])[] = [
+  ['service code', ({ serviceCode }) => serviceCode],
+  ['base URL', ({ baseUrl }) => baseUrl],
+  ['interval', ({ intervalMs }) => formatDuration(intervalMs)],
+  ['timeout', ({ timeoutMs }) => formatDuration(timeoutMs)],
+  ['stale after', ({ staleAfterMs }) => formatDuration(staleAfterMs)],
+  ['stall after', ({ stallAfterMs }) => formatDuration(stallAfterMs)],
+  ['secret', ({ secret }) => maskSecret(secret)],
+  ['labels', ({ labels }) => formatLabels(labels)],
+  ['task name', ({ taskName = '' }) => taskName],
+  ['expected tasks', formatExpectation],
 ];
 
 function formatCodes(codes: readonly ServiceCodeSettings[]): readonly string[] {
-  const columns = CODE_COLUMNS.filter(
-    ({ format, isOptional }) => isOptional !== true || codes.some((code) => format(code) !== ''),
-  );
-  const rows = codes.map((code) => columns.map(({ format }) => format(code)));
-  return ['Service codes:', ...formatTable([columns.map(({ head }) => head), ...rows])];
+  const columns = CODE_COLUMNS.filter(([, format]) => codes.some((code) => format(code) !== ''));
+  const rows = codes.map((code) => columns.map(([, format]) => format(code)));
+  return ['Service codes:', ...formatTable([columns.map(([head]) => head), ...rows])];
 }
 
 function formatExpectation({ expectation }: ServiceCodeSettings): string {
@@ -111,17 +105,10 @@ function maskSecret(secret: string): string {
   return `<secret of ${Buffer.byteLength(secret)} bytes>`;
 }
 
-function formatProxies({
-  httpProxy,
-  httpsProxy,
-  noProxy,
-}: Configuration['upstream']['proxy']): readonly string[] {
-  const urls = [
-    ['http_proxy', httpProxy],
-    ['https_proxy', httpsProxy],
-  ] as const;
+function formatProxies(proxy: Configuration['upstream']['proxy']): readonly string[] {
+  const urls = Object.entries({ http_proxy: proxy.httpProxy, https_proxy: proxy.httpsProxy });
   const rows = urls.flatMap(([name, url]) => (url === undefined ? [] : [[name, new URL(url).host]]));
-  if (noProxy !== undefined) rows.push(['no_proxy', noProxy]);
+  if (proxy.noProxy !== undefined) rows.push(['no_proxy', proxy.noProxy]);
   return rows.length === 0 ? [] : ['', 'Proxies from the environment:', ...formatTable(rows)];
 }
 
