@@ -1,14 +1,8 @@
 /** Converts a JSON line of pino into a line of logfmt: time, level and message first, then the fields. */
 export function toLogfmt(line: string): string {
-  const { time, level, msg, ...fields } = parseObject(line);
+  const { time, level, msg, ...fields }: Record<string, unknown> = JSON.parse(line);
   const pairs = [...flatten({ time, level, msg }), ...flatten(fields)];
   return `${pairs.map(([key, value]) => `${key}=${value}`).join(' ')}\n`;
-}
-
-/** Parses a JSON line. */
-function parseObject(line: string): Record<string, unknown> {
-  const value: unknown = JSON.parse(line);
-  return isObject(value) ? value : { msg: value };
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {
@@ -60,7 +54,7 @@ const TIME_FORMAT = {
  * characters in messages and stacks, which may come from the service, to the terminal unchanged.
  */
 export function toPretty(line: string, isColored: boolean): string {
-  const { time, level, msg, err, ...fields } = parseObject(line);
+  const { time, level, msg, err, ...fields }: Record<string, unknown> = JSON.parse(line);
   const { stack, ...error }: Record<string, unknown> = typeof err === 'object' ? { ...err } : {};
   const paint = (color: number, text: string): string =>
     isColored ? `\u001b[${color}m${text}\u001b[0m` : text;
