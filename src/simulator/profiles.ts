@@ -116,14 +116,9 @@ export const OUTPUT_LAYOUTS: WeightedChoices<readonly OutputProfile[]> = [
 ];
 
 /** The outputs of a task that merges screens: what is composed cannot be copied. */
-export const MERGED_OUTPUT_LAYOUTS: WeightedChoices<readonly OutputProfile[]> = [
-  [
-    [
-      { ...FLV_LIVE, tag: 'merge_flv', video: X264 },
-      { ...HLS_LIVE, tag: 'merge_hls', video: X264 },
-    ],
-    100,
-  ],
+export const MERGED_OUTPUTS: readonly OutputProfile[] = [
+  { ...FLV_LIVE, tag: 'merge_flv', video: X264 },
+  { ...HLS_LIVE, tag: 'merge_hls', video: X264 },
 ];
 
 /** Numbers of inputs. */

@@ -34,7 +34,8 @@ export function createTask(
   const name = stream ?? String(mixHash(seed, 22) % 1_000);
   const isFile = stream === undefined && mixHash(seed, 3) % 10 === 0;
   const inputCount = isFile ? 1 : pickWeighted(profiles.INPUT_COUNTS, mixHash(seed, 4));
-  const layouts = inputCount > 1 ? profiles.MERGED_OUTPUT_LAYOUTS : profiles.OUTPUT_LAYOUTS;
+  const layout =
+    inputCount > 1 ? profiles.MERGED_OUTPUTS : pickWeighted(profiles.OUTPUT_LAYOUTS, mixHash(seed, 5));
   const bytesPerMs = toIntegerIn(mixHash(seed, 6), 125, 500);
   const untilMs = Math.min(Math.max(timeMs, lifetime.startsAtMs), lifetime.endsAtMs);
   const frozenMs = measureFrozenMs(freezes, { serviceCode, taskId: id, name }, lifetime.startsAtMs, untilMs);
@@ -59,9 +60,7 @@ export function createTask(
     inputs: Array.from({ length: inputCount }, (_, index) =>
       createInput(serviceCode, mixHash(seed, 2000 + index), isFile),
     ),
-    outputs: pickWeighted(layouts, mixHash(seed, 5)).map((profile, index) =>
-      createOutput(shared, profile, mixHash(seed, 1000 + index)),
-    ),
+    outputs: layout.map((profile, index) => createOutput(shared, profile, mixHash(seed, 1000 + index))),
     http_live_url: `http://${server.host}:80/live/id/`,
     input_bytes: integrateUntil(inputRate, ageMs),
     opaque: encodeURIComponent(JSON.stringify({ room: name })),

@@ -29,18 +29,31 @@ export interface Simulator extends AsyncDisposable {
 
 /** Starts a simulator on an HTTP address. Rejects if it cannot listen there. */
 export async function startSimulator(options: SimulatorOptions): Promise<Simulator> {
-  const service = new RequestHandler(options);
+  const faults = new FaultRegistry(options.clock);
+  let requestCount = 0;
   const server = createServer((request, response) => {
+    const [path = '', rawQuery = ''] = (request.url ?? '').split(/\?(.*)/s, 2);
+    let handled: Promise<void> | undefined;
+    if (options.isControlApiEnabled === true && path.startsWith(CONTROL_PREFIX)) {
+      handled = handleControlRequest({ ...options, faults }, request, response);
+    } else if (path !== TASK_LIST_PATH) {
+      response.writeHead(404).end('Not Found\n');
+    } else if (request.method !== 'GET') {
+      response.writeHead(405, { allow: 'GET' }).end('Method Not Allowed\n');
+    } else {
+      requestCount += 1;
+      handled = handleTaskList(options, faults, rawQuery, request, response);
+    }
     // Disconnects are normal. Any other error shows to the client as a broken connection.
-    service.handle(request, response).catch(() => response.destroy());
+    handled?.catch(() => response.destroy());
   });
   server.listen(options.listenAddress);
   await once(server, 'listening');
   return {
     url: formatUrl(server),
-    faults: service.faults,
+    faults,
     get requestCount() {
-      return service.requestCount;
+      return requestCount;
     },
     [Symbol.asyncDispose]: async () => {
       const closed = server[Symbol.asyncDispose]();
@@ -50,50 +63,29 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
   };
 }
 
-/** Routes requests and counts those of `task_list`. */
-class RequestHandler {
-  readonly faults: FaultRegistry;
-  requestCount = 0;
-  readonly #options: SimulatorOptions;
-
-  constructor(options: SimulatorOptions) {
-    this.#options = options;
-    this.faults = new FaultRegistry(options.clock);
-  }
-
-  async handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const target = request.url ?? '';
-    const [path = ''] = target.split('?', 1);
-    if (this.#options.isControlApiEnabled === true && path.startsWith(CONTROL_PREFIX)) {
-      await handleControlRequest({ ...this.#options, faults: this.faults }, request, response);
-    } else if (path !== TASK_LIST_PATH) {
-      response.writeHead(404).end('Not Found\n');
-    } else if (request.method !== 'GET') {
-      response.writeHead(405, { allow: 'GET' }).end('Method Not Allowed\n');
-    } else {
-      this.requestCount += 1;
-      await this.#handleTaskList(request, response, target.slice(path.length + 1));
-    }
-  }
-
-  async #handleTaskList(request: IncomingMessage, response: ServerResponse, rawQuery: string): Promise<void> {
-    const { world, clock, isGzipEnabled } = this.#options;
-    const serviceCode = parseServiceCode(rawQuery);
-    const fault = this.faults.getResponseFault(serviceCode);
-    const skewMs = fault?.fault === 'clock_skew' ? fault.ms : 0;
-    const ret = authenticate(this.#options, rawQuery, request.headers, skewMs);
-    const nowMs = clock.now();
-    const members =
-      ret === RET_CODES.ok && serviceCode !== undefined
-        ? {
-            ret,
-            user_list: world.users(serviceCode, nowMs),
-            task_list: world.tasks(serviceCode, nowMs, this.faults.listFreezes()),
-          }
-        : createEmptyListing(ret);
-    const canGzip = isGzipEnabled && new Negotiator(request).encodings(['gzip']).length > 0;
-    await sendResponse({ response, clock, canGzip, members }, fault);
-  }
+async function handleTaskList(
+  options: SimulatorOptions,
+  faults: FaultRegistry,
+  rawQuery: string,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const { world, clock, isGzipEnabled } = options;
+  const serviceCode = parseServiceCode(rawQuery);
+  const fault = faults.getResponseFault(serviceCode);
+  const skewMs = fault?.fault === 'clock_skew' ? fault.ms : 0;
+  const ret = authenticate(options, rawQuery, request.headers, skewMs);
+  const nowMs = clock.now();
+  const members =
+    ret === RET_CODES.ok && serviceCode !== undefined
+      ? {
+          ret,
+          user_list: world.users(serviceCode, nowMs),
+          task_list: world.tasks(serviceCode, nowMs, faults.listFreezes()),
+        }
+      : createEmptyListing(ret);
+  const canGzip = isGzipEnabled && new Negotiator(request).encodings(['gzip']).length > 0;
+  await sendResponse({ response, clock, canGzip, members }, fault);
 }
 
 function formatUrl(server: Server): string {

@@ -10,7 +10,6 @@ const choices: Readonly<Record<string, WeightedChoices<unknown>>> = {
   deviceTypes: profiles.DEVICE_TYPES,
   sourcePictures: profiles.SOURCE_RESOLUTIONS,
   layouts: profiles.OUTPUT_LAYOUTS,
-  mergedLayouts: profiles.MERGED_OUTPUT_LAYOUTS,
   inputCounts: profiles.INPUT_COUNTS,
   inputSources: profiles.INPUT_URL_PREFIXES,
   ...profiles.PEAK_CONNECTIONS,

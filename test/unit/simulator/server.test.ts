@@ -211,19 +211,3 @@ test('disposing of the simulator resets open connections and frees the address',
   const [error] = await once(connect(Number(port), hostname), 'error');
   assert.equal(Object(error).code, 'ECONNREFUSED');
 });
-
-test('an address in use is an error', async () => {
-  await using simulator = await start();
-  const { hostname, port } = new URL(simulator.url);
-  await assert.rejects(
-    startSimulator({
-      listenAddress: { host: hostname, port: Number(port) },
-      world: createTestWorld(),
-      secretsByServiceCode,
-      clock: new ManualClock(nowMs),
-      clockToleranceMs: 0,
-      isGzipEnabled: true,
-    }),
-    { code: 'EADDRINUSE' },
-  );
-});
