@@ -79,7 +79,7 @@ test('the reader agrees with JSON.parse and the schema on random listings, for a
       const body = Buffer.from(writeJsonVariant(listing, choices));
       assertMatchesOracle(body, [limitCuts(offsets, body)]);
     }),
-    createRunParameters(100),
+    createRunParameters(400),
   );
 });
 
