@@ -58,11 +58,21 @@ export class ListingReader implements Disposable {
 
   /** Reads the next chunk of the body, cut at any byte. The caller may overwrite it afterwards. */
   write(chunk: Uint8Array): void {
-    this.#run((instance) => instance.write(chunk));
+    this.#run(({ reader, aggregator }) => {
+      reader.write(chunk);
+      this.#sink.setProgress(aggregator.users, aggregator.taskCount);
+    });
   }
 
+  /** Ends the body. With `ret` 0, the sink gets the totals. */
   end(): ListingResult {
-    const result = this.#run((instance) => instance.end());
+    const result = this.#run((instance) => {
+      const { reader, aggregator } = instance;
+      reader.end(() => (instance.ret ?? 0) !== 0);
+      const ret = instance.ret ?? 0;
+      if (ret === 0) this.#sink.finish(aggregator.finish());
+      return { ret, bytes: reader.receivedBytes };
+    });
     this[Symbol.dispose]();
     return result;
   }
@@ -76,11 +86,8 @@ export class ListingReader implements Disposable {
   #run<T>(read: (instance: ReaderInstance) => T): T {
     const instance = (this.#instance ??= this.#begin());
     try {
-      const result = read(instance);
-      this.#ret = instance.ret;
-      return result;
+      return read(instance);
     } catch (error) {
-      this.#ret = instance.ret;
       if (error instanceof ReadError) {
         this[Symbol.dispose]();
         throw error;
@@ -88,13 +95,17 @@ export class ListingReader implements Disposable {
       // The state of the instance is unknown: the pool creates another one.
       this.#instance = undefined;
       throw error instanceof WebAssembly.RuntimeError ? createTrapError(error) : error;
+    } finally {
+      this.#ret = instance.ret;
     }
   }
 
   #begin(): ReaderInstance {
     const { serviceCode, taskName } = this.#options;
     const instance = this.#pool.acquire(taskName);
-    instance.begin(this.#sink, serviceCode, taskName);
+    instance.ret = undefined;
+    instance.reader.begin(serviceCode);
+    instance.aggregator.begin(taskName, this.#sink);
     return instance;
   }
 }
@@ -102,10 +113,10 @@ export class ListingReader implements Disposable {
 /** An instance of the engine with the table of `task_list`. It reads one listing at a time. */
 class ReaderInstance {
   readonly nameField: TaskNameField | undefined;
-  readonly #reader: ColumnReader;
-  readonly #aggregator: Aggregator;
-  #sink: ListingSink | undefined;
-  #ret: number | undefined;
+  readonly reader: ColumnReader;
+  readonly aggregator: Aggregator;
+  /** The body's `ret`; undefined until it is read. */
+  ret: number | undefined;
 
   constructor(
     module: WebAssembly.Module,
@@ -117,64 +128,21 @@ class ReaderInstance {
     const table = createTaskListTable(limits, nameField);
     const names = new LabelNames(FIXED_LABELS, sanitizeLabelValue);
     const engineLimits = { ...limits, ...computeLabelLimits(limits) };
-    this.#reader = new ColumnReader(module, table.body, engineLimits, keys.engine, {
+    this.reader = new ColumnReader(module, table.body, engineLimits, keys.engine, {
       names,
       nameScheme: parseInputProtocol,
       takeScalar: (_ret, value) => this.#takeRet(value),
-      noteRejected: (type, reason, entry) => this.#aggregator.rejections.noteElement(type, reason, entry),
-      takeBatch: () => this.#aggregator.takeBatch(),
+      noteRejected: (type, reason, entry) => this.aggregator.rejections.noteElement(type, reason, entry),
+      takeBatch: () => this.aggregator.takeBatch(),
     });
-    this.#aggregator = new Aggregator(this.#reader, table, names, limits, keys.sums);
-  }
-
-  /** Bytes of the engine's memory in use. They never shrink. */
-  get allocatedBytes(): number {
-    return this.#reader.allocatedBytes;
-  }
-
-  /** The body's `ret`; undefined until it is read. */
-  get ret(): number | undefined {
-    return this.#ret;
-  }
-
-  /** Starts a listing. */
-  begin(sink: ListingSink, serviceCode: string, nameSource: TaskNameSource | undefined): void {
-    this.#sink = sink;
-    this.#ret = undefined;
-    this.#reader.begin(serviceCode);
-    this.#aggregator.begin(nameSource, sink);
-  }
-
-  /** Reads the next chunk of the body, cut at any byte. */
-  write(chunk: Uint8Array): void {
-    this.#reader.write(chunk);
-    this.#sink?.setProgress(this.#aggregator.users, this.#aggregator.taskCount);
-  }
-
-  /** Ends the body. With `ret` 0, the sink gets the totals. */
-  end(): ListingResult {
-    this.#reader.end(() => this.#isRefusal);
-    const bytes = this.#reader.receivedBytes;
-    if (this.#isRefusal) return { ret: this.#ret ?? 0, bytes };
-    this.#sink?.finish(this.#aggregator.finish());
-    return { ret: 0, bytes };
-  }
-
-  /** Releases the listing. */
-  reset(): void {
-    this.#sink = undefined;
-    this.#aggregator.reset();
-  }
-
-  get #isRefusal(): boolean {
-    return this.#ret !== undefined && this.#ret !== 0;
+    this.aggregator = new Aggregator(this.reader, table, names, limits, keys.sums);
   }
 
   /** "Response object", `ret`: an integer, or a string of digits. */
   #takeRet(value: unknown): boolean {
     const number = typeof value === 'string' && /^-?[0-9]+$/.test(value) ? Number(value) : value;
     if (!Number.isSafeInteger(number)) return false;
-    this.#ret = Number(number);
+    this.ret = Number(number);
     return true;
   }
 }
@@ -213,8 +181,8 @@ export class ReaderPool {
 
   /** Takes back an instance that did not trap. */
   release(instance: ReaderInstance): void {
-    instance.reset();
-    if (instance.allocatedBytes > MAX_KEPT_BYTES) return;
+    instance.aggregator.reset();
+    if (instance.reader.allocatedBytes > MAX_KEPT_BYTES) return;
     this.#free.push(instance);
     if (this.#free.length > MAX_FREE_INSTANCES) this.#free.shift();
   }

@@ -9,7 +9,7 @@ import {
 } from './fields.ts';
 import type { LabelNames } from './label-names.ts';
 import { EngineMemory } from './memory.ts';
-import { createReadError, isBadShape, OK } from './read-error.ts';
+import { BAD_SHAPE, createReadError, OK } from './read-error.ts';
 
 /** Size of a slice that the module takes at a time; `window.ts` of the module has the same. */
 const SLICE_BYTES = 64 * 1024;
@@ -140,7 +140,7 @@ export class ColumnReader {
   /** Ends the body. Throws a `ReadError`; not for a bad shape if `mayHaveBadShape` allows it then. */
   end(mayHaveBadShape: () => boolean): void {
     const outcome = this.#exports.end();
-    if (!isBadShape(outcome) || !mayHaveBadShape()) this.#check(outcome);
+    if (outcome !== BAD_SHAPE || !mayHaveBadShape()) this.#check(outcome);
   }
 
   /** The columns of a record type: one object, whose columns are current while a batch is taken. */
@@ -285,7 +285,7 @@ export class ColumnReader {
 
   #readKey(key: number, length: number): string {
     const first = this.#memory.bytes[key];
-    if (first === NUMBER_KEY) return String(this.#memory.readDouble(key + 1));
+    if (first === NUMBER_KEY) return String(this.#memory.bytes.readDoubleLE(key + 1));
     if (first !== SCHEME_KEY) return this.#memory.readText(key, length);
     return this.#host.nameScheme(length === 1 ? '' : `${this.#memory.readLatin1(key + 1, length - 1)}:`);
   }

@@ -13,11 +13,6 @@ export class EngineMemory {
     return this.#bytes;
   }
 
-  /** Reads a double at any address. */
-  readDouble(address: number): number {
-    return this.bytes.readDoubleLE(address);
-  }
-
   readLatin1(address: number, length: number): string {
     return this.bytes.toString('latin1', address, address + length);
   }

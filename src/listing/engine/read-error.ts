@@ -42,7 +42,8 @@ const MAX_DEPTH = 2 ** 20;
 /** Results of `write` and `end` of the module. */
 export const OK = 0;
 const NOT_JSON = 1;
-const BAD_SHAPE = 2;
+/** The body is complete JSON, but not that of the table. */
+export const BAD_SHAPE = 2;
 const TOKEN_TOO_LONG = 3;
 
 /** Why JSON is no body of the table, in the order of `reader.ts` of the module. */
@@ -52,11 +53,6 @@ const SHAPE_ERRORS: readonly ((member: string) => string)[] = [
   (member) => `Expected an array as "${member}", found another value`,
   (member) => `Expected an integer as "${member}", found another value`,
 ];
-
-/** Whether the body is complete JSON, but not that of the table. */
-export function isBadShape(outcome: number): boolean {
-  return outcome === BAD_SHAPE;
-}
 
 /** Creates the error for the result of a call other than {@link OK}; `members` are those of the body, in order. */
 export function createReadError(

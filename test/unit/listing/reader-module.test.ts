@@ -66,7 +66,7 @@ for (const [trap, code] of [
     const pool = createReaderPool();
     const instance = pool.acquire(undefined);
     pool.release(instance);
-    Object.assign(instance, {
+    Object.assign(instance.reader, {
       write: () => {
         throw new WebAssembly.RuntimeError(trap);
       },
