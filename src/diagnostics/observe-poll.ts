@@ -3,7 +3,7 @@ import type { ReaderPool } from '../listing/reader.ts';
 import type { ListingSink, ListingTotals } from '../listing/listing-sink.ts';
 import { fetchListing } from '../poller/fetch-listing.ts';
 import type { ListingTarget, UpstreamClient } from '../upstream/client.ts';
-import type { RedactedRequest, RequestObserver } from '../upstream/request-observer.ts';
+import type { RedactedRequest, RequestObserver, ResponseHead } from '../upstream/request-observer.ts';
 import { observeConnection } from './connection-observer.ts';
 import { TaskNameFinder } from './task-names.ts';
 import { describeSecret, summarizeResponse } from './observation.ts';
@@ -20,7 +20,7 @@ interface ObserveDependencies {
 interface Exchange {
   request?: RedactedRequest;
   attempts: number;
-  response?: Pick<Observation, 'response' | 'clock'>;
+  response?: ResponseHead;
   connectedMs?: number;
   firstByteMs?: number;
   compressedBytes: number;
@@ -48,7 +48,7 @@ export async function observePoll(
     },
     onResponse: (head) => {
       exchange.firstByteMs = elapsedMs();
-      exchange.response = { response: summarizeResponse(head), clock: head.clockOffset };
+      exchange.response = head;
     },
     onBodyBytes: (bytes) => {
       exchange.compressedBytes += bytes;
@@ -71,7 +71,7 @@ export async function observePoll(
       ),
   };
   const { bytes = 0, ret, error } = await fetchListing(observedClient, target, listing, readers, signal);
-  const { request, attempts, compressedBytes, start, connectedMs, firstByteMs } = exchange;
+  const { request, response, attempts, compressedBytes, start, connectedMs, firstByteMs } = exchange;
   return {
     serviceCode: target.serviceCode,
     baseUrl: target.baseUrl,
@@ -80,8 +80,8 @@ export async function observePoll(
     request,
     attempts,
     connection: observed.connection,
-    response: exchange.response?.response,
-    clock: exchange.response?.clock,
+    response: response && summarizeResponse(response),
+    clock: response?.clockOffset,
     body: { compressedBytes, bytes, start },
     times: { connectedMs, firstByteMs, totalMs: elapsedMs() },
     listing: listing.summary,

@@ -38,18 +38,14 @@ export interface CodeFileAccess {
   readonly applied: AppliedFiles;
 }
 
-export interface CodeFilesResult {
-  /** In the order of the setting, then of the file names. */
-  readonly files: readonly CodeFile[];
-  /** Paths of the setting, resolved, that match no existing file. */
-  readonly unmatchedPatterns: readonly string[];
-}
-
-/** Reads the service code files. A missing file counts as empty: it may be created later. */
+/**
+ * Reads the service code files, in the order of the setting, then of their names. A missing file counts as empty: it may be
+ * created later. `unmatchedPatterns` are the paths of the setting, resolved, that match no existing file.
+ */
 export async function readCodeFiles(
   settings: MergedSettings,
   access: CodeFileAccess,
-): Promise<CodeFilesResult> {
+): Promise<{ readonly files: readonly CodeFile[]; readonly unmatchedPatterns: readonly string[] }> {
   const folder = settings.origin('service_code_files')?.folder;
   const files = new Map<string, CodeFile>();
   const unmatchedPatterns: string[] = [];

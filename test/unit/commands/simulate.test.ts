@@ -121,12 +121,6 @@ test('an aborted signal stops it immediately', async () => {
   assert.equal(await simulate(['--listen-address=127.0.0.1:0'], io), 0);
 });
 
-test('--help prints the flags', async () => {
-  const { io } = createIo();
-  assert.equal(await simulate(['--help'], io), 0);
-  assert.match(String(io.stdout.read()), /^Usage: xvs-exporter simulate/);
-});
-
 test('an address in use gives one line on stderr and exit code 1', async () => {
   await withSimulator([], async (_, simulator) => {
     const { io } = createIo();
