@@ -10,12 +10,12 @@ const TEMPLATES = [
   '{query}{timestamp}',
 ] as const;
 
-const SETTINGS = {
-  algorithm: 'signing.algorithm',
-  template: 'signing.template',
-  encoding: 'signing.encoding',
-  timestampUnit: 'signing.timestamp_unit',
-} as const;
+const VARIED_SETTINGS = [
+  ['algorithm', 'signing.algorithm'],
+  ['template', 'signing.template'],
+  ['encoding', 'signing.encoding'],
+  ['timestampUnit', 'signing.timestamp_unit'],
+] as const;
 
 /** The plausible variations of a rejected scheme, each a request; the headers stay. */
 function listVariations(rejected: SigningScheme): readonly SigningScheme[] {
@@ -32,10 +32,9 @@ function listVariations(rejected: SigningScheme): readonly SigningScheme[] {
 }
 
 function listChanges(rejected: SigningScheme, scheme: SigningScheme): readonly string[] {
-  const keys = ['algorithm', 'template', 'encoding', 'timestampUnit'] as const;
-  return keys
-    .filter((key) => scheme[key] !== rejected[key])
-    .map((key) => `${SETTINGS[key]}: '${scheme[key]}'`);
+  return VARIED_SETTINGS.flatMap(([key, setting]) =>
+    scheme[key] === rejected[key] ? [] : [`${setting}: '${scheme[key]}'`],
+  );
 }
 
 /** Tries the variations of a rejected scheme one after the other. Describes the settings of the first accepted one. */
