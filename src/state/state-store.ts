@@ -3,12 +3,7 @@ import { linkAbort } from '../runtime/abort.ts';
 import { FirstFailure } from '../runtime/background-task.ts';
 import { runInTurns } from '../runtime/concurrency.ts';
 import { getErrorMessage } from '../runtime/errors.ts';
-import {
-  readLastListingMs,
-  type RecordSelection,
-  type StateChange,
-  type StateRecord,
-} from '../tally/tally-state.ts';
+import { readLastListingMs, type StateRecord } from '../tally/tally-state.ts';
 import type { Tally } from '../tally/tally.ts';
 import { DatabaseError, type Database, type WriteBatch } from './level-database.ts';
 import { isDamage, openDatabase, type OpenDatabaseOptions } from './open-database.ts';
@@ -176,20 +171,23 @@ export class StateStore implements AsyncDisposable {
     await yieldToEventLoop();
     const queue = this.#queue;
     this.#queue = new Map();
-    const revisions = new Map<Tally, number>();
     const isWritten = await this.#attempt(async (database) => {
       const batch = database.createBatch();
       for (const [tally, queuedRevision] of queue) {
+        const prefix = toPrefix(tally.serviceCode);
         const isWhole = tally.revision !== queuedRevision || !this.#complete.has(tally.serviceCode);
-        if (isWhole) await deleteRecords(batch, database, toPrefix(tally.serviceCode));
-        revisions.set(tally, tally.revision);
-        await exportTally(tally, isWhole ? 'all' : 'changed', batch);
+        if (isWhole) await deleteRecords(batch, database, prefix);
+        queue.set(tally, tally.revision);
+        const steps = tally.beginExport(isWhole ? 'all' : 'changed', ([key, value]) =>
+          batch.set(prefix + key, value),
+        );
+        await runInTurns(steps, RECORDS_PER_TURN);
       }
       await batch.write();
       await this.#noteWrite(database);
     });
     if (!isWritten) return false;
-    for (const [{ serviceCode, revision }, writtenRevision] of revisions) {
+    for (const [{ serviceCode, revision }, writtenRevision] of queue) {
       this.#complete.add(serviceCode);
       if (revision === writtenRevision) this.#unwritten.delete(serviceCode);
     }
@@ -302,13 +300,6 @@ async function restoreTally(
   const now = { wallMs: clock.now(), monotonicMs: clock.monotonic() };
   await runInTurns(tally.restore(records, now), RECORDS_PER_TURN);
   return tally;
-}
-
-/** Adds the records of a tally, or the changes of its last commit, to a batch. */
-async function exportTally(tally: Tally, selection: RecordSelection, batch: WriteBatch): Promise<void> {
-  const prefix = toPrefix(tally.serviceCode);
-  const add = ([key, value]: StateChange): void => batch.set(prefix + key, value);
-  await runInTurns(tally.beginExport(selection, add), RECORDS_PER_TURN);
 }
 
 function isExpired({ records }: CodeRecords, { clock, retainMs }: StateStoreOptions): boolean {
