@@ -40,10 +40,10 @@ export interface StateStatistics {
   writeErrors: number;
   /** Listings that were published before they were written. */
   delayedPublications: number;
-  /** Wall-clock milliseconds; `undefined` before the first write. */
-  lastWriteMs: number | undefined;
-  /** The size of the database; `undefined` before it is measured. */
-  bytes: number | undefined;
+  /** Wall-clock milliseconds; absent before the first write. */
+  lastWriteMs?: number;
+  /** The size of the database; absent before it is measured. */
+  bytes?: number;
 }
 
 /** The records of one service code, without the code in their keys. */
@@ -59,12 +59,7 @@ interface CodeRecords {
 export class StateStore implements AsyncDisposable {
   readonly #options: StateStoreOptions;
   readonly #failure = new FirstFailure();
-  readonly statistics: StateStatistics = {
-    writeErrors: 0,
-    delayedPublications: 0,
-    lastWriteMs: undefined,
-    bytes: undefined,
-  };
+  readonly statistics: StateStatistics = { writeErrors: 0, delayedPublications: 0 };
   /** The tallies that were restored at the start, by service code. */
   readonly tallies: ReadonlyMap<string, Tally>;
   /** `undefined` after a write has failed: LevelDB accepts no further one until it is opened again. */
