@@ -39,7 +39,10 @@ type Restore = (database: Database) => Promise<void>;
  */
 export async function openDatabase(options: OpenDatabaseOptions, restore?: Restore): Promise<Database> {
   try {
-    await createFolder(options.path);
+    // Not with its parents: on `/proc`, Node.js would try that for ever.
+    await mkdir(options.path, { mode: 0o700 }).catch((error: unknown) => {
+      if (getErrorCode(error) !== 'EEXIST') throw error;
+    });
     try {
       return await openWhenUnlocked(options, restore);
     } catch (error) {
@@ -49,15 +52,6 @@ export async function openDatabase(options: OpenDatabaseOptions, restore?: Resto
     }
   } catch (error) {
     throw describeOpenError(options.path, error);
-  }
-}
-
-/** Not with its parents: on `/proc`, Node.js would try that for ever. */
-async function createFolder(path: string): Promise<void> {
-  try {
-    await mkdir(path, { mode: 0o700 });
-  } catch (error) {
-    if (getErrorCode(error) !== 'EEXIST') throw error;
   }
 }
 
