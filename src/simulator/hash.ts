@@ -1,4 +1,4 @@
-/** Pairs of a value and its weight in percent. The weights add up to 100. */
+/** Pairs of a value and its weight. */
 export type WeightedChoices<T> = readonly [readonly [T, number], ...(readonly (readonly [T, number])[])];
 
 /** Scrambles a 32-bit integer (the finalizer of MurmurHash3). A bijection: different inputs never collide. */
@@ -30,9 +30,9 @@ export function toIntegerIn(hash: number, from: number, to: number): number {
   return from + Math.floor(toFraction(hash) * (to - from));
 }
 
-/** Picks a value by weight. */
+/** Picks a value in proportion to its weight. */
 export function pickWeighted<T>(choices: WeightedChoices<T>, hash: number): T {
-  let left = toFraction(hash) * 100;
+  let left = toFraction(hash) * choices.reduce((sum, [, weight]) => sum + weight, 0);
   for (const [value, weight] of choices) {
     if (left < weight) return value;
     left -= weight;
