@@ -2,48 +2,40 @@ import { z } from 'zod';
 import { parseInputProtocol } from '../../src/listing/task-list.ts';
 import { readableFields } from '../../src/listing/interface.ts';
 import type { RecordKind } from '../../src/listing/listing-sink.ts';
-import type { InputRecord, OutputRecord, StreamRecord, TaskRecord, UserRecord } from './listing-records.ts';
+import type { InputRecord, OutputRecord, StreamRecord } from './listing-records.ts';
+import { RecordListing } from './record-listing.ts';
 import { hashTexts } from './text-hash.ts';
-
-/** The records that a sink must receive, without the reasons of rejected entries. */
-export interface CollectedRecords {
-  readonly users: UserRecord[];
-  readonly tasks: TaskRecord[];
-  readonly invalid: RecordKind[];
-  /** In the form `record.field`. */
-  readonly invalidFields: string[];
-}
 
 const objectSchema = z.record(z.string(), z.unknown());
 
-/** Validates the entries of two parsed lists by the schema. The reader must return the same records. */
-export function collectValidRecords(
+/** Validates the entries of two parsed lists by the schema. The reader must read the same listing. */
+export function validateListing(
   userList: readonly unknown[],
   taskList: readonly unknown[],
   serviceCode: string,
-): CollectedRecords {
-  const all: CollectedRecords = { users: [], tasks: [], invalid: [], invalidFields: [] };
-  for (const entry of userList) collectUser(entry, serviceCode, all);
-  for (const entry of taskList) collectTask(entry, serviceCode, all);
-  return all;
+): RecordListing {
+  const listing = new RecordListing();
+  for (const entry of userList) addUser(entry, serviceCode, listing);
+  for (const entry of taskList) addTask(entry, serviceCode, listing);
+  return listing;
 }
 
 /** Parses an entry without its invalid fields and reports those; returns `undefined` if the entry is not an object. */
 function parseFields<K extends RecordKind>(
   record: K,
   entry: unknown,
-  all: Pick<CollectedRecords, 'invalid' | 'invalidFields'>,
+  listing: RecordListing,
 ): z.infer<(typeof readableFields)[K]> | undefined {
   const { data: fields } = objectSchema.safeParse(entry);
   if (fields === undefined) {
-    all.invalid.push(record);
+    listing.addInvalid(record, 'not_an_object');
     return undefined;
   }
   const schema = readableFields[record];
   const valid: Record<string, unknown> = {};
   for (const [name, field] of Object.entries<z.ZodType>(schema.shape)) {
     if (field.safeParse(fields[name]).success) valid[name] = fields[name];
-    else all.invalidFields.push(`${record}.${name}`);
+    else listing.addInvalidField(record, name);
   }
   // TypeScript does not relate a schema to its output type through a type parameter.
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion
@@ -56,10 +48,10 @@ const toNumber = (value: number | null | undefined): number | undefined => value
 const isForeignCode = (code: string | null | undefined, polledCode: string): boolean =>
   code !== null && code !== undefined && code !== polledCode;
 
-function collectUser(entry: unknown, serviceCode: string, all: CollectedRecords): void {
-  const user = parseFields('user', entry, all);
+function addUser(entry: unknown, serviceCode: string, listing: RecordListing): void {
+  const user = parseFields('user', entry, listing);
   if (user === undefined) return;
-  all.users.push({
+  listing.addUser({
     vsId: toText(user.vs_id),
     clientVersion: toText(user.client_version),
     deviceType: toText(user.device_type),
@@ -67,21 +59,22 @@ function collectUser(entry: unknown, serviceCode: string, all: CollectedRecords)
   });
 }
 
-function collectTask(entry: unknown, serviceCode: string, all: CollectedRecords): void {
+function addTask(entry: unknown, serviceCode: string, listing: RecordListing): void {
   const { data: identified } = z.looseObject({ id: z.string().min(1) }).safeParse(entry);
   if (identified === undefined) {
-    all.invalid.push('task');
+    // The schema does not classify rejected entries.
+    listing.addInvalid('task', 'not_an_object');
     return;
   }
-  const task = parseFields('task', entry, all);
+  const task = parseFields('task', entry, listing);
   if (task === undefined) return;
-  all.tasks.push({
+  listing.addTask({
     id: identified.id,
     vsId: toText(task.vs_id),
     progress: toNumber(task.progress),
     inputBytes: toNumber(task.input_bytes),
-    inputs: readList(task.inputs, (input) => readInput(input, all)),
-    outputs: readList(task.outputs, (output) => readOutput(output, all)),
+    inputs: readList(task.inputs, (input) => readInput(input, listing)),
+    outputs: readList(task.outputs, (output) => readOutput(output, listing)),
     isForeign: isForeignCode(task.service_code, serviceCode),
   });
 }
@@ -90,8 +83,8 @@ function readList<T>(list: unknown[] | null | undefined, read: (entry: unknown) 
   return (list ?? []).map(read).filter((record) => record !== undefined);
 }
 
-function readInput(entry: unknown, all: CollectedRecords): InputRecord | undefined {
-  const input = parseFields('input', entry, all);
+function readInput(entry: unknown, listing: RecordListing): InputRecord | undefined {
+  const input = parseFields('input', entry, listing);
   if (input === undefined) return undefined;
   return {
     identity: hashTexts([toText(input.url), toText(input.user_name)]),
@@ -102,8 +95,8 @@ function readInput(entry: unknown, all: CollectedRecords): InputRecord | undefin
   };
 }
 
-function readOutput(entry: unknown, all: CollectedRecords): OutputRecord | undefined {
-  const output = parseFields('output', entry, all);
+function readOutput(entry: unknown, listing: RecordListing): OutputRecord | undefined {
+  const output = parseFields('output', entry, listing);
   if (output === undefined) return undefined;
   return {
     format: toText(output.format),
@@ -116,12 +109,12 @@ function readOutput(entry: unknown, all: CollectedRecords): OutputRecord | undef
     height: toNumber(output.height),
     httpOutputBytes: toNumber(output.http_output_bytes),
     httpConnectionsNum: toNumber(output.http_connections_num),
-    streams: readList(output.streams, (stream) => readStream(stream, all)),
+    streams: readList(output.streams, (stream) => readStream(stream, listing)),
   };
 }
 
-function readStream(entry: unknown, all: CollectedRecords): StreamRecord | undefined {
-  const stream = parseFields('stream', entry, all);
+function readStream(entry: unknown, listing: RecordListing): StreamRecord | undefined {
+  const stream = parseFields('stream', entry, listing);
   if (stream === undefined) return undefined;
   return {
     codecType: toNumber(stream.codec_type),

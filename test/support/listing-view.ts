@@ -1,8 +1,6 @@
 import { LISTING_SUMS, listSums } from '../../src/listing/families.ts';
 import type { ListingTotals } from '../../src/listing/listing-sink.ts';
 import { listServers, listWatchedFormats } from '../../src/tally/pending-listing.ts';
-import type { CollectedRecords } from './listing-oracle.ts';
-import { RecordListing } from './record-listing.ts';
 
 /** The results of reading a listing, as plain data, to compare two readers. */
 export interface ListingView {
@@ -52,20 +50,4 @@ export function viewListing({ totals }: { readonly totals: ListingTotals }): Lis
     servers: [...listServers(totals)].toSorted(),
     watchedFormats: [...listWatchedFormats(totals)].toSorted(),
   };
-}
-
-/** Computes the view of the records of the schema. */
-export function viewRecords({ users, tasks, invalid, invalidFields }: CollectedRecords): ListingView {
-  const listing = new RecordListing();
-  for (const user of users) listing.addUser(user);
-  for (const task of tasks) listing.addTask(task);
-  // The schema does not classify rejected entries.
-  for (const record of invalid) listing.addInvalid(record, 'not_an_object');
-  for (const [record, field] of invalidFields.map(splitField)) listing.addInvalidField(record, field);
-  return viewListing(listing);
-}
-
-function splitField(name: string): [CollectedRecords['invalid'][number], string] {
-  const [record, field] = name.split('.');
-  return [record as CollectedRecords['invalid'][number], field ?? ''];
 }

@@ -1,11 +1,12 @@
 import { POLLED_CODE } from './read-listing.ts';
-import { collectValidRecords, type CollectedRecords } from './listing-oracle.ts';
+import { validateListing } from './listing-oracle.ts';
+import type { RecordListing } from './record-listing.ts';
 
 /** The expected result of reading a body, computed with `JSON.parse` and the schema. */
 export type ExpectedOutcome =
   | { readonly kind: 'not_json' | 'bad_shape' }
   | { readonly kind: 'refusal'; readonly ret: number }
-  | { readonly kind: 'listing'; readonly records: CollectedRecords };
+  | { readonly kind: 'listing'; readonly listing: RecordListing };
 
 const LISTS = ['user_list', 'task_list'] as const;
 
@@ -24,7 +25,7 @@ export function computeExpectedOutcome(body: Buffer): ExpectedOutcome {
   const [users, tasks] = LISTS.map((name) => first.get(name));
   if (ret === undefined || !isOnce || !Array.isArray(users) || !Array.isArray(tasks))
     return { kind: 'bad_shape' };
-  return { kind: 'listing', records: collectValidRecords(users, tasks, POLLED_CODE) };
+  return { kind: 'listing', listing: validateListing(users, tasks, POLLED_CODE) };
 }
 
 export function isJson(text: string): boolean {

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { ReadError } from '../../../src/listing/engine/read-error.ts';
 import { computeExpectedOutcome } from '../../support/response-oracle.ts';
-import { viewListing, viewRecords } from '../../support/listing-view.ts';
+import { viewListing } from '../../support/listing-view.ts';
 import { readInChunks } from '../../support/read-listing.ts';
 import { readFixture, fixturePath } from '../../support/fixtures.ts';
 import { writeJsonVariant } from '../../support/json-variants.ts';
@@ -51,7 +51,7 @@ function assertMatchesOracle(body: Buffer, cuts: readonly (readonly number[])[])
   const whole = readOutcome(body, []);
   assert.equal(whole.kind, expected.kind, String(whole.detail));
   if (expected.kind === 'refusal') assert.equal(whole.detail, expected.ret);
-  if (expected.kind === 'listing') assert.deepEqual(whole.detail, viewRecords(expected.records));
+  if (expected.kind === 'listing') assert.deepEqual(whole.detail, viewListing(expected.listing));
   for (const cut of cuts) assert.deepEqual(readOutcome(body, cut), whole, `cut at ${cut.join()}`);
 }
 

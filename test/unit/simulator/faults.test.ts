@@ -4,7 +4,8 @@ import { FaultRegistry, type FaultRequest } from '../../../src/simulator/faults.
 import { startSimulator, type Simulator } from '../../../src/simulator/server.ts';
 import { createWorld } from '../../../src/simulator/world.ts';
 import { readResponse, requestTaskList, sendRequest, type SimulatorResponse } from './client.ts';
-import { collectValidRecords } from '../../support/listing-oracle.ts';
+import { validateListing } from '../../support/listing-oracle.ts';
+import { viewListing } from '../../support/listing-view.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 
 const startedAtMs = Date.UTC(2026, 0, 1);
@@ -75,7 +76,7 @@ for (const fault of ['bad_record', 'bad_field'] as const) {
     const { body } = await requestWithFault({ fault, every: 3 });
     const right = JSON.parse(buildListingText());
     const { user_list: users, task_list: tasks } = JSON.parse(body.toString());
-    const { invalid, invalidFields } = collectValidRecords(users, tasks, testing.serviceCode);
+    const { invalid, invalidFields } = viewListing(validateListing(users, tasks, testing.serviceCode));
     const corrupted = Math.floor(users.length / 3) + Math.floor(tasks.length / 3);
     assert.equal(fault === 'bad_record' ? invalid.length : invalidFields.length, corrupted);
     const isKept = (_: unknown, index: number) => (index + 1) % 3 !== 0;

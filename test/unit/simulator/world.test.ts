@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import type { Freeze } from '../../../src/simulator/freeze.ts';
 import { createWorld, type World } from '../../../src/simulator/world.ts';
 import { readFixture } from '../../support/fixtures.ts';
-import { collectValidRecords } from '../../support/listing-oracle.ts';
+import { validateListing } from '../../support/listing-oracle.ts';
 import { createRunParameters } from '../../support/run-parameters.ts';
 
 const startedAtMs = Date.UTC(2026, 0, 1);
@@ -54,8 +54,8 @@ test('every listing is valid, before the start and after it', () => {
         createTestWorld(seed),
         startedAtMs + age,
       );
-      const { invalid, invalidFields } = collectValidRecords(users, tasks, code);
-      assert.deepEqual([invalid, invalidFields], [[], []]);
+      const { invalidRecords, invalidFields } = validateListing(users, tasks, code).totals;
+      assert.deepEqual([invalidRecords, invalidFields], [[], []]);
     }),
     createRunParameters(20),
   );
