@@ -5,7 +5,7 @@ import { formatSummary } from '../config/summary.ts';
 import { findUnknownVariables, formatUnknownVariables, type UnknownVariable } from '../config/sources.ts';
 import { loadReaderModule, ReaderModuleError } from '../poller/reader-module.ts';
 import { readBuildInfo, type BuildInfo } from '../runtime/build-info.ts';
-import { loadWebConfiguration } from '../web/security/web-configuration.ts';
+import { loadWebConfiguration } from '../web/security/web-configuration-file.ts';
 import type { Command, CommandIo } from './command.ts';
 import { parseCommandLine, type CommandLine, type OwnFlags } from './command-line.ts';
 import { formatHelp } from './help.ts';

@@ -7,7 +7,8 @@ import type { Connection, Connections } from './connections.ts';
 import { FairQueue, GaveWayError } from './fair-share.ts';
 import { respondText, type WebRequest, type WebResponse } from './http-messages.ts';
 import { createAuthorizer, type AuthorizerOptions, type Authorize } from './security/authorization.ts';
-import type { WebConfiguration, WebConfigurationSource } from './security/web-configuration.ts';
+import type { WebConfiguration } from './security/web-configuration-file.ts';
+import type { WebConfigurationSource } from './security/web-configuration.ts';
 
 /**
  * A connection gets the next slice when the previous one is on its way. TLS encrypts all that it is given, so that each

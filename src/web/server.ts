@@ -10,7 +10,7 @@ import { getErrorCode } from '../runtime/errors.ts';
 import { Connections } from './connections.ts';
 import { RequestHandler, type RequestHandlerOptions } from './request-handler.ts';
 import { createTlsServer } from './security/tls-server.ts';
-import type { WebConfiguration } from './security/web-configuration.ts';
+import type { WebConfiguration } from './security/web-configuration-file.ts';
 
 type Server = HttpServer | HttpsServer;
 

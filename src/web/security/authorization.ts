@@ -5,7 +5,7 @@ import { GaveWayError } from '../fair-share.ts';
 import { isProbe, respondText, type WebResponse } from '../http-messages.ts';
 import { PasswordVerifier, type Credentials } from './password-verifier.ts';
 import type { RateLimit } from './web-configuration-file.ts';
-import type { WebConfiguration } from './web-configuration.ts';
+import type { WebConfiguration } from './web-configuration-file.ts';
 
 /** The parts of a request that decide whether it is authorized. */
 interface AuthRequest {

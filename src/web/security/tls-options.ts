@@ -1,15 +1,8 @@
 import { X509Certificate } from 'node:crypto';
-import { dirname } from 'node:path';
 import type { SecureContextOptions } from 'node:tls';
 import { z } from 'zod';
 import { ConfigError, expectedFound, throwIfAny } from '../../config/config-error.ts';
-import {
-  findKeyPairMistake,
-  readErrorCode,
-  readPem,
-  type FileReference,
-  type ReadFile,
-} from '../../config/files.ts';
+import { findKeyPairMistake, readErrorCode, readPem, type ReadFile } from '../../config/files.ts';
 import { reject, strictMapping, type Locate } from '../../config/validation.ts';
 import {
   boolean,
@@ -21,10 +14,8 @@ import {
   word,
 } from './toolkit-values.ts';
 
-/** A PEM file, or a `text` in the web configuration itself. */
-interface PemSource extends FileReference {
-  readonly text?: string;
-}
+/** A PEM text in the web configuration itself, or in a file with the suffix `_file`. */
+type PartName = 'cert' | 'key' | 'client_ca';
 
 type TlsVersion = 'TLSv1.2' | 'TLSv1.3';
 
@@ -36,11 +27,11 @@ interface ClientAuth {
   readonly isVerified: boolean;
 }
 
-/** `tls_server_config`, valid except for the contents of the certificates. */
-export type TlsSection = NonNullable<ReturnType<typeof toTlsSection>>;
-
 /** Options of a TLS server, with certificates that have been read and validated. */
-export interface TlsServerOptions extends Pick<TlsSection, 'clientAuth' | 'allowedSans'> {
+export interface TlsServerOptions {
+  readonly clientAuth: ClientAuth;
+  /** A client certificate must have one of these subject alternative names. */
+  readonly allowedSans: ReadonlySet<string> | undefined;
   readonly secureContext: SecureContextOptions;
   /** Those of the server and of the client CA. */
   readonly certificates: readonly CertificateValidity[];
@@ -161,85 +152,70 @@ export const tlsSectionSchema = strictMapping(
       return reject(context, expectedFound(`${name}_file (or ${name})`, 'neither'));
 });
 
-type RawTlsSection = z.output<typeof tlsSectionSchema>;
-
 function isTlsEnabled(section: Readonly<Record<string, unknown>>): boolean {
   return Object.keys(enablingKeys).some((key) => section[key] !== undefined);
-}
-
-/** Adds defaults and locations to a valid section; `undefined` if TLS is off. Paths are relative to `file`. */
-export function toTlsSection(raw: RawTlsSection, locate: Locate, file: string) {
-  const findPem = (name: 'cert' | 'key' | 'client_ca'): PemSource | undefined => {
-    const { [`${name}_file` as const]: path, [name]: text } = raw;
-    const location = locate(['tls_server_config', path === undefined ? name : `${name}_file`]);
-    if (path !== undefined) return { path, location, folder: dirname(file) };
-    return text === undefined ? undefined : { path: '(inline)', location, folder: undefined, text };
-  };
-  const [cert, key] = [findPem('cert'), findPem('key')];
-  if (cert === undefined || key === undefined) return undefined;
-  const { cipher_suites: suites, curve_preferences: curves } = raw;
-  const protocol: SecureContextOptions = {
-    minVersion: raw.min_version ?? 'TLSv1.2',
-    maxVersion: raw.max_version ?? 'TLSv1.3',
-    honorCipherOrder: raw.prefer_server_cipher_suites ?? true,
-    ...(suites === undefined ? {} : { ciphers: [...new Set([...TLS13_SUITES, ...suites])].join(':') }),
-    ...(curves === undefined ? {} : { ecdhCurve: curves.join(':') }),
-  };
-  return {
-    cert,
-    key,
-    clientCa: findPem('client_ca'),
-    clientAuth: raw.client_auth_type ?? NO_CLIENT_AUTH,
-    /** A client certificate must have one of these subject alternative names. */
-    allowedSans: raw.client_allowed_sans && new Set(raw.client_allowed_sans.map((name) => name ?? '')),
-    protocol,
-  };
 }
 
 const CERTIFICATE_PEM =
   /-----BEGIN (?:[A-Z0-9]+ )*CERTIFICATE-----[\s\S]+?-----END (?:[A-Z0-9]+ )*CERTIFICATE-----/g;
 
-/** Reads and validates the certificates of a TLS section; rejects with a ConfigError that shows no key. */
+/**
+ * Reads and validates the certificates of a section; resolves to `undefined` if TLS is off, and rejects with a ConfigError
+ * that shows no key.
+ *
+ * @param folder - for relative paths
+ */
 export async function readTlsServerOptions(
-  section: TlsSection,
+  section: z.output<typeof tlsSectionSchema>,
+  locate: Locate,
+  folder: string,
   readFile: ReadFile,
-): Promise<TlsServerOptions> {
-  const { clientCa, clientAuth, allowedSans, protocol } = section;
+): Promise<TlsServerOptions | undefined> {
+  if (!isTlsEnabled(section)) return undefined;
+  const locatePart = (name: PartName): string =>
+    locate(['tls_server_config', section[`${name}_file`] === undefined ? name : `${name}_file`]);
+  const readPart = (name: PartName, kind: 'CERTIFICATE' | 'PRIVATE KEY') => {
+    const { [`${name}_file` as const]: path, [name]: text } = section;
+    const location = locatePart(name);
+    if (path !== undefined) return readPem(readFile, { path, location, folder }, kind);
+    if (text === undefined) return '';
+    return readPem(() => Promise.resolve(text), { path: '(inline)', location, folder: undefined }, kind);
+  };
   const parts = await Promise.all([
-    readPemSource(section.cert, 'CERTIFICATE', readFile),
-    readPemSource(section.key, 'PRIVATE KEY', readFile),
-    clientCa === undefined ? '' : readPemSource(clientCa, 'CERTIFICATE', readFile),
+    readPart('cert', 'CERTIFICATE'),
+    readPart('key', 'PRIVATE KEY'),
+    readPart('client_ca', 'CERTIFICATE'),
   ]);
   throwIfAny(parts.filter((part) => typeof part !== 'string'));
   const [cert = '', key = '', ca = ''] = parts.map(String);
   const mistake = findKeyPairMistake(cert, key);
   if (mistake !== undefined)
-    throw new ConfigError([{ location: section[mistake.part].location, message: mistake.message }]);
-  const toValidity = (kind: CertificateValidity['kind'], { validTo }: X509Certificate) => ({
-    kind,
-    notAfterMs: Date.parse(validTo),
-  });
+    throw new ConfigError([{ location: locatePart(mistake.part), message: mistake.message }]);
+  const clientCas = ca === '' ? [] : parseCertificates(ca, locatePart('client_ca'));
+  const { cipher_suites: suites, curve_preferences: curves, client_allowed_sans: sans } = section;
   return {
     certificates: [
       // The first certificate is that of the server; an expired one may follow it for old clients (cross-signing).
-      toValidity('server', new X509Certificate(cert)),
-      ...(clientCa === undefined ? [] : parseCertificates(clientCa, ca)).map((certificate) =>
-        toValidity('client CA', certificate),
-      ),
+      { kind: 'server', notAfterMs: Date.parse(new X509Certificate(cert).validTo) },
+      ...clientCas.map(({ validTo }) => ({ kind: 'client CA' as const, notAfterMs: Date.parse(validTo) })),
     ],
-    secureContext: { cert, key, ...(ca === '' ? {} : { ca }), ...protocol },
-    clientAuth,
-    allowedSans,
+    secureContext: {
+      cert,
+      key,
+      ...(ca === '' ? {} : { ca }),
+      minVersion: section.min_version ?? 'TLSv1.2',
+      maxVersion: section.max_version ?? 'TLSv1.3',
+      honorCipherOrder: section.prefer_server_cipher_suites ?? true,
+      ...(suites === undefined ? {} : { ciphers: [...new Set([...TLS13_SUITES, ...suites])].join(':') }),
+      ...(curves === undefined ? {} : { ecdhCurve: curves.join(':') }),
+    },
+    clientAuth: section.client_auth_type ?? NO_CLIENT_AUTH,
+    allowedSans: sans && new Set(sans.map((name) => name ?? '')),
   };
 }
 
-function readPemSource(source: PemSource, kind: 'CERTIFICATE' | 'PRIVATE KEY', readFile: ReadFile) {
-  const { text } = source;
-  return readPem(text === undefined ? readFile : () => Promise.resolve(text), source, kind);
-}
-
 /** OpenSSL's error messages could quote the input, so only their codes are shown. */
-function parseCertificates({ location }: PemSource, text: string): readonly X509Certificate[] {
+function parseCertificates(text: string, location: string): readonly X509Certificate[] {
   let found = 'a truncated certificate';
   try {
     const certificates = [...text.matchAll(CERTIFICATE_PEM)].map(([pem]) => new X509Certificate(pem));

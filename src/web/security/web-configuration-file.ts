@@ -1,9 +1,12 @@
 import { validateHeaderValue } from 'node:http';
+import { dirname } from 'node:path';
 import { z } from 'zod';
 import { ConfigError, describeKind, expectedFound } from '../../config/config-error.ts';
+import { readText, type ReadFile } from '../../config/files.ts';
 import { parsedBy, reject, strictMapping, toProblems, type Locate } from '../../config/validation.ts';
 import { parseYaml } from '../../config/yaml-source.ts';
-import { tlsSectionSchema, toTlsSection, type TlsSection } from './tls-options.ts';
+import { importBcrypt } from './password-verifier.ts';
+import { readTlsServerOptions, tlsSectionSchema, type TlsServerOptions } from './tls-options.ts';
 import {
   boolean,
   expectedMapping,
@@ -20,10 +23,10 @@ export interface RateLimit {
   readonly burst: number;
 }
 
-/** A valid web configuration file whose certificates have not been read yet. */
-export interface WebConfigurationFile {
+/** A web configuration with its certificates. Immutable: a reload creates a new one. */
+export interface WebConfiguration {
   /** `undefined` for plain HTTP. */
-  readonly tls: TlsSection | undefined;
+  readonly tls: TlsServerOptions | undefined;
   /** Headers of every response. */
   readonly headers: Readonly<Record<string, string>>;
   /** bcrypt hashes by user name; if empty, requests need no password. */
@@ -133,32 +136,47 @@ const fileSchema = optional(
 );
 
 /**
- * Parses a web configuration file in the format of prometheus/exporter-toolkit (`docs/web-configuration.md`). Scalars
- * keep their spelling, so that a user can be called `007`.
- *
- * @throws ConfigError with all problems, without hashes and keys.
+ * Reads a web configuration file in the format of prometheus/exporter-toolkit (`docs/web-configuration.md`), and its
+ * certificates. Scalars keep their spelling, so that a user can be called `007`. Rejects with a ConfigError that has all
+ * problems, without hashes and keys.
  */
-export function parseWebConfigurationFile(text: string, file: string): WebConfigurationFile {
-  const source = parseYaml(text, file, { schema: 'failsafe' });
+export async function loadWebConfiguration(path: string, readFile: ReadFile): Promise<WebConfiguration> {
+  const text = await readText(readFile, { path, location: 'web.config.file', folder: undefined });
+  if (typeof text !== 'string') throw new ConfigError([text]);
+  const source = parseYaml(text, path, { schema: 'failsafe' });
   if ('message' in source) throw new ConfigError([source]);
-  const locate: Locate = (path, isKey) => {
+  const locate: Locate = (steps, isKey) => {
     // A user name may be a password in the wrong place.
     const shown =
-      path[0] === 'basic_auth_users' ? path.slice(0, 1) : path.slice(0, isKey === true ? -1 : undefined);
+      steps[0] === 'basic_auth_users' ? steps.slice(0, 1) : steps.slice(0, isKey === true ? -1 : undefined);
     const name = shown.filter((step) => typeof step === 'string' && !isRedacted(step)).join('.');
-    return `${source.locate(path, isKey)} ${name}`.trimEnd();
+    return `${source.locate(steps, isKey)} ${name}`.trimEnd();
   };
   const { success, data = {}, error } = fileSchema.safeParse(source.value);
   if (!success) throw new ConfigError(toProblems(error, locate));
+  const users = data.basic_auth_users ?? new Map<string, string>();
+  if (users.size > 0) await assertBcryptBuild(path);
   const headers = Object.entries(data.http_server_config?.headers ?? {});
   return {
-    tls: toTlsSection(data.tls_server_config ?? {}, locate, file),
+    tls:
+      data.tls_server_config &&
+      (await readTlsServerOptions(data.tls_server_config, locate, dirname(path), readFile)),
     headers: Object.fromEntries(
       headers.flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
     ),
-    users: data.basic_auth_users ?? new Map(),
+    users,
     rateLimit: data.rate_limit,
   };
+}
+
+async function assertBcryptBuild(path: string): Promise<void> {
+  try {
+    await importBcrypt();
+  } catch {
+    const found = `${process.platform}/${process.arch}`;
+    const message = expectedFound('a platform that @node-rs/bcrypt has a build for', found);
+    throw new ConfigError([{ location: `${path} basic_auth_users`, message }]);
+  }
 }
 
 function isHeaderValue(value: string): boolean {

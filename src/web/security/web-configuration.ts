@@ -1,21 +1,15 @@
-import { ConfigError, expectedFound } from '../../config/config-error.ts';
-import { readText, type ConfigFileSystem, type ReadFile } from '../../config/files.ts';
+import { ConfigError } from '../../config/config-error.ts';
+import type { ConfigFileSystem } from '../../config/files.ts';
 import { WatchedFiles } from '../../config/watched-files.ts';
 import { raceAbort } from '../../runtime/abort.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/logger.ts';
-import { importBcrypt } from './password-verifier.ts';
-import { readTlsServerOptions, type CertificateValidity, type TlsServerOptions } from './tls-options.ts';
-import { parseWebConfigurationFile, type WebConfigurationFile } from './web-configuration-file.ts';
+import type { CertificateValidity } from './tls-options.ts';
+import { loadWebConfiguration, type WebConfiguration } from './web-configuration-file.ts';
 
 const CHECK_INTERVAL_MS = 1000;
 /** At this cost a comparison takes more than a second. */
 const MAX_FAST_BCRYPT_COST = 14;
-
-/** A web configuration with its certificates. Immutable: a reload creates a new one. */
-export interface WebConfiguration extends Omit<WebConfigurationFile, 'tls'> {
-  readonly tls: TlsServerOptions | undefined;
-}
 
 /** The web configuration in force. */
 export interface WebConfigurationSource {
@@ -32,25 +26,6 @@ export const DEFAULT_WEB_CONFIGURATION_SOURCE: WebConfigurationSource = {
   onReload: () => undefined,
   check: () => Promise.resolve(),
 };
-
-/** Reads a web configuration file and its certificates; rejects with a ConfigError. */
-export async function loadWebConfiguration(path: string, readFile: ReadFile): Promise<WebConfiguration> {
-  const text = await readText(readFile, { path, location: 'web.config.file', folder: undefined });
-  if (typeof text !== 'string') throw new ConfigError([text]);
-  const { tls, ...rest } = parseWebConfigurationFile(text, path);
-  if (rest.users.size > 0) await assertBcryptBuild(path);
-  return { ...rest, tls: tls === undefined ? undefined : await readTlsServerOptions(tls, readFile) };
-}
-
-async function assertBcryptBuild(path: string): Promise<void> {
-  try {
-    await importBcrypt();
-  } catch {
-    const found = `${process.platform}/${process.arch}`;
-    const message = expectedFound('a platform that @node-rs/bcrypt has a build for', found);
-    throw new ConfigError([{ location: `${path} basic_auth_users`, message }]);
-  }
-}
 
 export interface WebConfigurationSourceOptions {
   readonly path: string;

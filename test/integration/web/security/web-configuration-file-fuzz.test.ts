@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { stringify } from 'yaml';
 import { ConfigError } from '../../../../src/config/config-error.ts';
-import { loadWebConfiguration } from '../../../../src/web/security/web-configuration.ts';
+import { loadWebConfiguration } from '../../../../src/web/security/web-configuration-file.ts';
 import { readFixture } from '../../../support/fixtures.ts';
 import { ACCEPTED, HASH, REJECTED } from '../../../unit/web/security/web-configuration-cases.ts';
 import { createRunParameters } from '../../../support/run-parameters.ts';

@@ -4,7 +4,7 @@ import { writeFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { loadWebConfiguration } from '../../../../src/web/security/web-configuration.ts';
+import { loadWebConfiguration } from '../../../../src/web/security/web-configuration-file.ts';
 import { catchConfigErrorMessage } from '../../../support/configuration.ts';
 import { readFixture } from '../../../support/fixtures.ts';
 import { isInstalled } from '../../../support/installed-programs.ts';
