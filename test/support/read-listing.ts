@@ -14,7 +14,7 @@ import { PendingListing } from '../../src/tally/pending-listing.ts';
 export const POLLED_CODE = 'TESTING';
 
 /** The limits of the default settings. */
-export const READER_LIMITS = createReaderLimits(DEFAULT_MAX_LABEL_SETS);
+const READER_LIMITS = createReaderLimits(DEFAULT_MAX_LABEL_SETS);
 const KEYS: ReaderKeys = {
   engine: [0x9e3779b97f4a7c15n, 0xbf58476d1ce4e5b9n],
   sums: [0x2c1b3c6d, 0x297a2d39, 0x5f356495],
@@ -36,20 +36,6 @@ export function getReaderPool(): ReaderPool {
   return readers;
 }
 
-interface Writer {
-  write(chunk: Uint8Array): void;
-}
-
-/** Writes a body cut at the given offsets. */
-function writeInChunks(reader: Writer, body: Uint8Array, cuts: readonly number[]): void {
-  let start = 0;
-  for (const cut of [...cuts.toSorted((a, b) => a - b), body.length]) {
-    // Copy each chunk: in a view of the whole body, a read beyond the chunk would go unnoticed.
-    if (cut > start || start === 0) reader.write(Buffer.from(body.subarray(start, cut)));
-    start = Math.max(start, cut);
-  }
-}
-
 /** Reads a body cut at the given offsets. */
 export function readInChunks(
   body: Uint8Array,
@@ -59,6 +45,11 @@ export function readInChunks(
 ): { listing: PendingListing; end: ListingResult } {
   const listing = new PendingListing();
   using reader = new ListingReader(listing, { serviceCode: POLLED_CODE, ...options }, pool);
-  writeInChunks(reader, body, cuts);
+  let start = 0;
+  for (const cut of [...cuts.toSorted((a, b) => a - b), body.length]) {
+    // Copy each chunk: in a view of the whole body, a read beyond the chunk would go unnoticed.
+    if (cut > start || start === 0) reader.write(Buffer.from(body.subarray(start, cut)));
+    start = Math.max(start, cut);
+  }
   return { listing, end: reader.end() };
 }

@@ -1,5 +1,4 @@
 import { createHmac } from 'node:crypto';
-import { once } from 'node:events';
 import { request, type ClientRequest, type IncomingMessage } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 import type { Simulator } from '../../../src/simulator/server.ts';
@@ -50,12 +49,6 @@ export interface SimulatorResponse {
 export async function readResponse(outgoing: ClientRequest): Promise<SimulatorResponse> {
   const incoming = await waitForResponse(outgoing);
   return { status: incoming.statusCode, headers: incoming.headers, body: await buffer(incoming) };
-}
-
-/** Reads only the first chunk of a response. */
-export async function readFirstChunk(incoming: IncomingMessage): Promise<Buffer> {
-  const [data]: unknown[] = await once(incoming, 'data');
-  return Buffer.isBuffer(data) ? data : Buffer.alloc(0);
 }
 
 /** Sends a plain HTTP request to any path of the simulator. */
