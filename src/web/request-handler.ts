@@ -99,25 +99,19 @@ export class RequestHandler {
   }
 
   /** After the client has disconnected, the response is any. */
-  async #createResponse({ request, connection, signal }: Exchange): Promise<WebResponse> {
+  async #createResponse(exchange: Exchange): Promise<WebResponse> {
+    const { request, connection, signal } = exchange;
     const { webConfigurationSource, metrics, logger } = this.#options;
     const { method = 'GET', url = '/', headers, headersDistinct, socket } = request;
-    const { client, isCertificateRejected } = connection;
+    const { client } = connection;
     try {
       const configuration = webConfigurationSource.current;
-      const authRequest = {
-        url,
-        authorization: headers.authorization,
-        isCertificateRejected,
-        client,
-        signal,
-      };
       // RFC 9112, 3.2: a proxy may have looked at the other one.
       const hostCount = headersDistinct['host']?.length ?? 0;
       const rejection =
         hostCount > 1
           ? respondText(400, `Expected one Host header, found ${hostCount}.`)
-          : await this.#authorize(authRequest, configuration);
+          : await this.#authorize(exchange, configuration);
       if (rejection !== undefined) {
         connection.isClosing = true;
         return rejection;

@@ -1,20 +1,17 @@
+import type { IncomingMessage } from 'node:http';
 import type { RequestRejectionReason, WebMetrics } from '../../metrics/exposition/web-metrics.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/logger.ts';
+import type { Connection } from '../connections.ts';
 import { GaveWayError } from '../fair-share.ts';
 import { isProbe, respondText, type WebResponse } from '../http-messages.ts';
 import { PasswordVerifier, type Credentials } from './password-verifier.ts';
-import type { RateLimit } from './web-configuration-file.ts';
-import type { WebConfiguration } from './web-configuration-file.ts';
+import type { RateLimit, WebConfiguration } from './web-configuration-file.ts';
 
-/** The parts of a request that decide whether it is authorized. */
-interface AuthRequest {
-  readonly url: string;
-  readonly authorization: string | undefined;
-  readonly isCertificateRejected: boolean;
-  /** Address or network of the client. */
-  readonly client: string;
-  /** Aborts when the client disconnects. */
+/** A request, the connection that it came on, and a signal that aborts when the client disconnects. */
+interface ReceivedRequest {
+  readonly request: Pick<IncomingMessage, 'url' | 'headers'>;
+  readonly connection: Pick<Connection, 'client' | 'isCertificateRejected'>;
   readonly signal: AbortSignal;
 }
 
@@ -28,7 +25,7 @@ export interface AuthorizerOptions {
 
 /** Returns the response that rejects a request; `undefined` if it is authorized. */
 export type Authorize = (
-  request: AuthRequest,
+  received: ReceivedRequest,
   configuration: WebConfiguration,
 ) => Promise<WebResponse | undefined>;
 
@@ -41,13 +38,13 @@ export function createAuthorizer({ hasOpenProbes, metrics, clock, logger }: Auth
 
   /** Resolves to `undefined` if the password was not compared. */
   const verify = async (
-    { authorization, client, signal }: AuthRequest,
+    { request, connection, signal }: ReceivedRequest,
     users: ReadonlyMap<string, string>,
   ): Promise<boolean | undefined> => {
-    const credentials = parseBasicCredentials(authorization);
+    const credentials = parseBasicCredentials(request.headers.authorization);
     if (credentials === undefined) return false;
     try {
-      return await passwords.verify(credentials, users, { client, signal });
+      return await passwords.verify(credentials, users, connection.client, signal);
     } catch (err) {
       if (!(err instanceof GaveWayError) && !signal.aborted)
         logger.error({ err }, 'Password verification failed');
@@ -61,14 +58,14 @@ export function createAuthorizer({ hasOpenProbes, metrics, clock, logger }: Auth
     metrics.recordRequestRejected(reason);
     return respondText(...response);
   };
-  return async (request, { rateLimit, users }) => {
-    if (hasOpenProbes && isProbe(request.url)) return undefined;
+  return async (received, { rateLimit, users }) => {
+    if (hasOpenProbes && isProbe(received.request.url ?? '/')) return undefined;
     if (!bucket.takeToken(rateLimit, clock.monotonic()))
       return reject('rate_limit', 429, 'Too many requests.');
-    if (request.isCertificateRejected)
+    if (received.connection.isCertificateRejected)
       return reject('client_certificate', 403, 'A valid client certificate is required.');
     if (users.size === 0) return undefined;
-    const isValid = await verify(request, users);
+    const isValid = await verify(received, users);
     if (isValid === true) return undefined;
     if (isValid === undefined)
       return reject('password_queue', 503, 'Too many pending password checks.', { 'Retry-After': '1' });

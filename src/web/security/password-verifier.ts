@@ -8,14 +8,6 @@ export interface Credentials {
   readonly password: string;
 }
 
-/** A request that waits for a password check. */
-export interface VerificationRequest {
-  /** Address or network of the client. */
-  readonly client: string;
-  /** Aborts when the client disconnects. */
-  readonly signal: AbortSignal;
-}
-
 /** Compares a password with a bcrypt hash. */
 export type ComparePassword = (password: string, hash: string) => Promise<boolean>;
 
@@ -46,12 +38,14 @@ export class PasswordVerifier {
 
   /**
    * Returns whether the password is valid. Rejects with a `GaveWayError` if too many wait, with the signal's reason if it
-   * aborts while the password waits, and if the comparison fails. `users` maps names to hashes.
+   * aborts while the password waits, and if the comparison fails. `users` maps names to hashes;
+   * `client` is an address or a network.
    */
   async verify(
     { user, password }: Credentials,
     users: ReadonlyMap<string, string>,
-    { client, signal }: VerificationRequest,
+    client: string,
+    signal: AbortSignal,
   ): Promise<boolean> {
     // The steps up to a cached result are the same for every user, so that their time tells nothing.
     const dummyHash = this.#getDummyHash(users);
