@@ -1,5 +1,4 @@
-import type { ErrorCode, Node, Pair, YAMLMap } from 'yaml';
-import { isAlias, isMap, isScalar, isSeq, LineCounter, parseDocument, visit } from 'yaml';
+import { isMap, isNode, isScalar, isSeq, LineCounter, parseDocument, visit, type ErrorCode } from 'yaml';
 import { expectedFound, formatValue, type Problem } from './config-error.ts';
 import type { Locate, ValuePath } from './validation.ts';
 
@@ -16,42 +15,32 @@ const PARSER_ERROR_TEXTS: Partial<Record<ErrorCode, string>> = {
   BAD_SCALAR_START: 'an unquoted string that starts with a reserved character',
   BLOCK_AS_IMPLICIT_KEY:
     'a second ": " in one line, or a line that is indented too far; put the string in quotes, or check the indentation',
+  DUPLICATE_KEY: 'a duplicate key',
   MISSING_CHAR: 'a missing quote, bracket, comma or ":"; check the indentation, too',
   MULTIPLE_DOCS: 'a second document',
   TAB_AS_INDENT: 'a tab used for indentation; check the indentation: only spaces indent',
   TAG_RESOLVE_FAILED: 'an unknown tag; put a string that starts with "!" in quotes',
 };
-const DUPLICATE_KEY = 'a duplicate key';
 const UNKNOWN_ALIAS = 'an alias without an anchor; put a string that starts with "*" in quotes';
-
 const NON_STRING_KEY =
   'a key that is not a string; put a key that starts with "?", "[", "{" or "*" in quotes';
 const OTHER_ERROR =
   'unexpected content; put strings with special characters in quotes, and check the indentation';
 
-export interface YamlOptions {
-  /** `failsafe` keeps all scalars as strings. */
-  readonly schema?: 'core' | 'failsafe';
-}
-
-/** Parses a text. Only the first syntax error is reported, because most others are consequences of it. */
+/**
+ * Parses a text. Only the first syntax error is reported, because most others are consequences of it.
+ *
+ * @param schema - `failsafe` keeps all scalars as strings
+ */
 export function parseYaml(
   text: string,
   file: string,
-  { schema = 'core' }: YamlOptions = {},
+  schema: 'core' | 'failsafe' = 'core',
 ): YamlSource | Problem {
-  const lines = new LineCounter();
-  // The parser's own search for duplicate keys compares each key with each other one.
-  const options = {
-    lineCounter: lines,
-    prettyErrors: false,
-    logLevel: 'error',
-    schema,
-    uniqueKeys: false,
-  } as const;
-  const document = parseDocument(text, options);
+  const lineCounter = new LineCounter();
+  const document = parseDocument(text, { lineCounter, prettyErrors: false, logLevel: 'error', schema });
   const locateOffset = (offset: number): string => {
-    const { line, col } = lines.linePos(offset);
+    const { line, col } = lineCounter.linePos(offset);
     return `${file}:${line}:${col}`;
   };
   const reject = (offset: number, found: string): Problem => ({
@@ -63,10 +52,6 @@ export function parseYaml(
     found: PARSER_ERROR_TEXTS[code] ?? OTHER_ERROR,
   }));
   visit(document, {
-    Map(_, map) {
-      const duplicate = findDuplicateKey(map.items);
-      if (duplicate !== undefined) faults.push({ offset: getOffset(duplicate), found: DUPLICATE_KEY });
-    },
     Alias(_, alias) {
       if (alias.resolve(document) === undefined)
         faults.push({ offset: getOffset(alias), found: UNKNOWN_ALIAS });
@@ -78,11 +63,10 @@ export function parseYaml(
   });
   const [fault] = faults.toSorted((one, other) => one.offset - other.offset);
   if (fault !== undefined) return reject(fault.offset, fault.found);
-  const indexes: PairIndexes = new Map();
   try {
     return {
       value: document.toJS(),
-      locate: (path, isKey = false) => locateOffset(findOffset(document.contents, path, isKey, indexes)),
+      locate: (path, isKey = false) => locateOffset(findOffset(document.contents, path, isKey)),
     };
   } catch (error) {
     // The parser limits the expansion of nested aliases; aliases without an anchor were reported before.
@@ -91,33 +75,12 @@ export function parseYaml(
   }
 }
 
-function findDuplicateKey(items: readonly Pair[]): unknown {
-  const known = new Set<unknown>();
-  return items.find(({ key }) => {
-    if (!isScalar(key)) return false;
-    const isKnown = known.has(key.value);
-    known.add(key.value);
-    return isKnown;
-  })?.key;
-}
-
 function getOffset(node: unknown): number {
-  return isMap(node) || isSeq(node) || isScalar(node) || isAlias(node) ? (node.range?.[0] ?? 0) : 0;
+  return isNode(node) ? (node.range?.[0] ?? 0) : 0;
 }
 
-/** Pairs by key, of the mappings that were searched: there may be thousands of mistakes. */
-type PairIndexes = Map<YAMLMap, ReadonlyMap<string, Pair>>;
-
-function findPair(map: YAMLMap, key: string, indexes: PairIndexes): Pair | undefined {
-  const index =
-    indexes.get(map) ??
-    new Map(map.items.flatMap((pair) => (isScalar(pair.key) ? [[String(pair.key.value), pair]] : [])));
-  indexes.set(map, index);
-  return index.get(key);
-}
-
-function findOffset(root: Node | null, path: ValuePath, isKey: boolean, indexes: PairIndexes): number {
-  let node: unknown = root;
+function findOffset(root: unknown, path: ValuePath, isKey: boolean): number {
+  let node = root;
   let offset = getOffset(root);
   for (const [depth, step] of path.entries()) {
     if (isSeq(node) && typeof step === 'number') {
@@ -125,7 +88,9 @@ function findOffset(root: Node | null, path: ValuePath, isKey: boolean, indexes:
       offset = getOffset(node);
       continue;
     }
-    const pair = isMap(node) ? findPair(node, String(step), indexes) : undefined;
+    const pair = isMap(node)
+      ? node.items.find(({ key }) => isScalar(key) && String(key.value) === step)
+      : undefined;
     if (pair === undefined) return offset;
     const isRequestedKey = isKey && depth === path.length - 1;
     offset = getOffset(isRequestedKey || isEmpty(pair.value) ? pair.key : pair.value);
@@ -136,9 +101,7 @@ function findOffset(root: Node | null, path: ValuePath, isKey: boolean, indexes:
 
 /** Whether a value is empty, as in `key:`; it is located by its key. */
 function isEmpty(node: unknown): boolean {
-  return (
-    !isMap(node) && !isSeq(node) && !isAlias(node) && !(isScalar(node) && node.range?.[0] !== node.range?.[1])
-  );
+  return !isNode(node) || (isScalar(node) && node.range?.[0] === node.range?.[1]);
 }
 
 /** Locates parts of a source below `path`: `/etc/xvs.yml:7:13 poll.interval`. */

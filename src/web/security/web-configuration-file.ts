@@ -143,7 +143,7 @@ const fileSchema = optional(
 export async function loadWebConfiguration(path: string, readFile: ReadFile): Promise<WebConfiguration> {
   const text = await readText(readFile, { path, location: 'web.config.file', folder: undefined });
   if (typeof text !== 'string') throw new ConfigError([text]);
-  const source = parseYaml(text, path, { schema: 'failsafe' });
+  const source = parseYaml(text, path, 'failsafe');
   if ('message' in source) throw new ConfigError([source]);
   const locate: Locate = (steps, isKey) => {
     // A user name may be a password in the wrong place.
