@@ -98,13 +98,18 @@ export class ConfigurationSource {
     const settings = mergeEntries([...file.entries, ...given], found);
     const configuredShard = resolveShard(settings, hostName);
     const shard = this.#last?.configuration.shard ?? configuredShard;
-    const applied = this.#last && new Map(this.#last.codeFiles.map((codeFile) => [codeFile.path, codeFile]));
+    const applied = new Map(this.#last?.codeFiles.map((codeFile) => [codeFile.path, codeFile]));
     const access = { readFile, findMatchingFiles, shard, applied };
     const { files, unmatchedPatterns } = await readCodeFiles(settings, access);
-    if (applied === undefined) throwIfAny(files.flatMap(({ problems }) => problems));
     const { problems, codeFiles, ...codes } = await resolveCodes(settings, files, access);
     const upstream = await readUpstreamSettings(settings, env, readFile);
-    throwIfAny([...problems, ...findBrokenRules(settings, codes.serviceCodes), ...upstream.problems]);
+    const fileProblems = this.#last === undefined ? codeFiles.flatMap((file) => file.problems) : [];
+    throwIfAny([
+      ...problems,
+      ...fileProblems,
+      ...findBrokenRules(settings, codes.serviceCodes),
+      ...upstream.problems,
+    ]);
     const atStart = (this.#atStart ??= settings);
     return {
       configuration: { ...readStaticSettings(settings), upstream: upstream.settings, shard, ...codes },

@@ -1,7 +1,7 @@
 import { basename, dirname, join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { Shard } from '../../sharding/shard.ts';
 import { describeKind, expectedFound, formatValue, type Problem } from '../config-error.ts';
+import type { Shard } from '../../sharding/shard.ts';
 import { describeReadError, isMissing, resolvePath, type ReadFile } from '../files.ts';
 import type { MergedSettings } from '../sources.ts';
 import { toProblems, type Locate } from '../validation.ts';
@@ -20,14 +20,11 @@ interface CodeFilePath {
 
 /** A file of service codes. */
 export interface CodeFile extends CodeFilePath, CodeList {
-  /** What `codes` were parsed from; `undefined` for a bad file. */
+  /** What `codes` were parsed from; `undefined` if the file has never been good. */
   readonly text: string | undefined;
   /** The mistakes of a bad file, whose `codes` are those of its last good version. */
   readonly problems: readonly Problem[];
 }
-
-/** The files in effect, by path; `undefined` at the start. */
-export type AppliedFiles = ReadonlyMap<string, CodeFile> | undefined;
 
 /** What reading the files of `service_code_files` needs. */
 export interface CodeFileAccess {
@@ -35,7 +32,8 @@ export interface CodeFileAccess {
   /** Lists the files that match a path with `*`. */
   readonly findMatchingFiles: (glob: string) => Promise<readonly string[]>;
   readonly shard: Shard;
-  readonly applied: AppliedFiles;
+  /** The files in effect, by path. */
+  readonly applied: ReadonlyMap<string, CodeFile>;
 }
 
 /**
@@ -77,9 +75,9 @@ async function readMatchingFiles(
     return files;
   } catch (error) {
     const message = expectedFound('a readable folder', describeReadError(formatValue(pattern), error));
-    const folder = keepCodes({ path: pattern, name: glob, pattern }, [{ location, message }], undefined);
-    const inFolder = [...(access.applied?.values() ?? [])].filter((file) => file.pattern === pattern);
-    return [folder, ...inFolder.map((file) => keepCodes(file, [], access.applied))];
+    const folder = keepCodes({ path: pattern, name: glob, pattern }, [{ location, message }], access);
+    const inFolder = [...access.applied.values()].filter((file) => file.pattern === pattern);
+    return [folder, ...inFolder.map((file) => keepCodes(file, [], access))];
   }
 }
 
@@ -87,10 +85,10 @@ async function readMatchingFiles(
 export function keepCodes(
   { path, name, pattern }: CodeFilePath,
   problems: readonly Problem[],
-  applied: AppliedFiles,
+  { applied }: Pick<CodeFileAccess, 'applied'>,
 ): CodeFile {
-  const { codes = [], locate = () => path } = applied?.get(path) ?? {};
-  return { path, name, pattern, codes, locate, problems, text: undefined, isInEffect: true };
+  const lastGood = applied.get(path) ?? { codes: [], locate: () => path, text: undefined };
+  return { ...lastGood, path, name, pattern, problems, isInEffect: true };
 }
 
 /** Returns undefined if the file does not exist. */
@@ -100,14 +98,14 @@ async function readCodeFile(
   access: CodeFileAccess,
 ): Promise<CodeFile | undefined> {
   const { path } = file;
-  const lastGood = access.applied?.get(path);
+  const lastGood = access.applied.get(path);
   let text: string;
   try {
     text = await access.readFile(path);
   } catch (error) {
     if (isMissing(error)) return undefined;
     const message = expectedFound('a readable file', describeReadError(formatValue(path), error));
-    return keepCodes(file, [{ location, message }], access.applied);
+    return keepCodes(file, [{ location, message }], access);
   }
   const isInEffect = text === lastGood?.text;
   // Parsing is synchronous: let polls and scrapes run between two files.
@@ -116,7 +114,7 @@ async function readCodeFile(
   const parsed = isInEffect
     ? { entries: lastGood.codes.map(({ entry }) => entry) }
     : parseCodeFile(text, path, locate);
-  if ('problems' in parsed) return keepCodes(file, parsed.problems, access.applied);
+  if ('problems' in parsed) return keepCodes(file, parsed.problems, access);
   const codes = await listCodes(parsed.entries, { locate, folder: dirname(path) }, access);
   return { ...file, codes, locate, text, problems: [], isInEffect };
 }

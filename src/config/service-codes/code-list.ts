@@ -41,14 +41,18 @@ export async function listCodes(
     shard,
   );
   const readOwnSecret = async (entry: ServiceCodeEntry, index: number): Promise<Secret> => {
-    const { secret, secret_file: path, service_code: serviceCode } = entry;
+    const { secret, secret_file: path } = entry;
     if (path === undefined) return secret;
-    // Located only on failure: finding a location parses the file again.
-    const location = (): string => locate([index, 'secret_file']);
-    if (secret !== undefined) return rejectBothSecrets(location(), locate([index, 'secret']));
-    if (!own.has(serviceCode)) return '';
-    const read = await readSecret(readFile, { path, location: '', folder });
-    return typeof read === 'string' ? read : { ...read, location: location() };
+    const file = {
+      path,
+      folder,
+      // Only read on failure: finding a location parses the file again.
+      get location() {
+        return locate([index, 'secret_file']);
+      },
+    };
+    if (secret !== undefined) return rejectBothSecrets(file.location, locate([index, 'secret']));
+    return own.has(entry.service_code) ? await readSecret(readFile, file) : '';
   };
   return await Promise.all(
     entries.map(async (entry, index) => ({

@@ -8,7 +8,6 @@ import { formatDuration } from '../units.ts';
 import type { ValuePath } from '../validation.ts';
 import { keepCodes, type CodeFile, type CodeFileAccess } from './code-files.ts';
 import { listCodes, rejectBothSecrets, type CodeList, type ListedCode, type Secret } from './code-list.ts';
-import type { ServiceCodeEntry } from './schema.ts';
 
 export interface ResolvedCodes {
   /** The codes that this shard polls. */
@@ -32,16 +31,16 @@ export async function resolveCodes(
   files: readonly CodeFile[],
   access: CodeFileAccess,
 ): Promise<ResolvedCodes> {
-  const { applied } = access;
   const common = await readCommonSettings(settings, access.readFile);
   const setting = await readCodesSetting(settings, access);
-  for (let codeFiles = files; ;) {
+  let codeFiles = files;
+  for (;;) {
     const lists = [...setting, ...codeFiles];
     const problemsByList = findProblems(lists, common);
-    const isBad = (file: CodeFile): boolean => file.text !== undefined && problemsByList.has(file);
-    if (applied !== undefined && codeFiles.some(isBad)) {
+    const isBad = (file: CodeFile): boolean => file.problems.length === 0 && problemsByList.has(file);
+    if (codeFiles.some(isBad)) {
       codeFiles = codeFiles.map((file) =>
-        isBad(file) ? keepCodes(file, problemsByList.get(file) ?? [], applied) : file,
+        isBad(file) ? keepCodes(file, problemsByList.get(file) ?? [], access) : file,
       );
       continue;
     }
@@ -127,11 +126,13 @@ function findProblems(
  * @param first - where the same code is listed before
  */
 function* findMistakes(
-  { entry, secret }: ListedCode,
+  listed: ListedCode,
   first: string | undefined,
   common: CommonSettings,
 ): Generator<readonly [path: ValuePath, message: string]> {
-  const name = formatValue(entry.service_code);
+  const { entry, secret } = listed;
+  const { serviceCode, staleAfterMs, intervalMs, taskName } = resolveCode(listed, common);
+  const name = formatValue(serviceCode);
   if (first !== undefined)
     yield [[], expectedFound('each service code once', `${name} again, which is also at ${first}`)];
   if (secret === undefined && common.secret === undefined) {
@@ -139,13 +140,11 @@ function* findMistakes(
       "set the code's secret or secret_file, or XVS_SECRET or XVS_SECRET_FILE for all codes without their own";
     yield [[], expectedFound(`a secret for service code ${name}`, 'none', remedy)];
   }
-  const { staleAfterMs, intervalMs } = resolveTimes(entry, common);
   const own = entry.stale_after === undefined ? 'interval' : 'stale_after';
   if (entry[own] !== undefined && staleAfterMs < intervalMs)
     yield [[own], describeShortStaleAfter(staleAfterMs, intervalMs)];
   // Names can only be found where the exporter knows them.
-  const { expect, task_name = common.taskName } = entry;
-  if (expect !== undefined && expect.names.length > 0 && task_name === undefined) {
+  if (entry.expect !== undefined && entry.expect.names.length > 0 && taskName === undefined) {
     const remedy = "set tasks.name, or the code's task_name, to the source of names";
     const expected = 'a source of names of tasks, because names are expected';
     yield [['expect', 'names'], expectedFound(expected, 'none', remedy)];
@@ -178,30 +177,24 @@ async function readDefaultSecret({ get, file, locate }: MergedSettings, readFile
 
 function resolveCode({ entry, secret: own }: ListedCode, common: CommonSettings): ServiceCodeSettings {
   const secret = own ?? common.secret;
+  const intervalMs = entry.interval ?? common.intervalMs;
+  const timeoutMs = entry.timeout ?? common.timeoutMs;
+  // A slow but successful poll must not let the gauges of the previous one disappear.
+  const defaultStaleAfterMs = Math.max(3 * intervalMs, intervalMs + 2 * timeoutMs);
   const taskName = entry.task_name ?? common.taskName;
   return {
     serviceCode: entry.service_code,
     baseUrl: entry.base_url ?? common.baseUrl,
     // A missing or unreadable secret is a problem, which ends the loading.
     secret: typeof secret === 'string' ? secret : '',
+    intervalMs,
+    timeoutMs,
+    staleAfterMs: entry.stale_after ?? common.staleAfterMs ?? defaultStaleAfterMs,
     stallAfterMs: entry.stall_after ?? common.stallAfterMs,
     labels: entry.labels ?? NO_STATIC_LABELS,
-    ...resolveTimes(entry, common),
     ...(taskName !== undefined && { taskName }),
     ...(entry.expect !== undefined && { expectation: entry.expect }),
   };
-}
-
-function resolveTimes(
-  entry: ServiceCodeEntry,
-  common: CommonSettings,
-): Pick<ServiceCodeSettings, 'intervalMs' | 'timeoutMs' | 'staleAfterMs'> {
-  const intervalMs = entry.interval ?? common.intervalMs;
-  const timeoutMs = entry.timeout ?? common.timeoutMs;
-  // A slow but successful poll must not let the gauges of the previous one disappear.
-  const defaultStaleAfterMs = Math.max(3 * intervalMs, intervalMs + 2 * timeoutMs);
-  const staleAfterMs = entry.stale_after ?? common.staleAfterMs ?? defaultStaleAfterMs;
-  return { intervalMs, timeoutMs, staleAfterMs };
 }
 
 /** Metrics that expire before the next poll would come and go. */
