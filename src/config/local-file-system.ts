@@ -1,5 +1,6 @@
 import { constants } from 'node:fs';
 import * as fs from 'node:fs/promises';
+import PQueue from 'p-queue';
 import { systemClock, type Clock } from '../runtime/clock.ts';
 import { FileError, MAX_FILE_MIB, NOT_REGULAR, type ConfigFileSystem } from './files.ts';
 
@@ -17,8 +18,7 @@ const MAX_CONCURRENT_CALLS = 2;
 export class BoundedFileSystem implements ConfigFileSystem {
   readonly #files: ConfigFileSystem;
   readonly #clock: Clock;
-  readonly #waiting: (() => void)[] = [];
-  #runningCount = 0;
+  readonly #queue = new PQueue({ concurrency: MAX_CONCURRENT_CALLS });
   #hangingCount = 0;
 
   constructor(files: ConfigFileSystem, clock: Clock) {
@@ -38,31 +38,27 @@ export class BoundedFileSystem implements ConfigFileSystem {
 
   readonly readStamp = (path: string): Promise<string> => this.#run(path, () => this.#files.readStamp(path));
 
-  async #run<T>(path: string, call: () => Promise<T>): Promise<T> {
-    while (this.#runningCount === MAX_CONCURRENT_CALLS) {
+  #run<T>(path: string, call: () => Promise<T>): Promise<T> {
+    return this.#queue.add(async () => {
       if (this.#hangingCount === MAX_CONCURRENT_CALLS) throw new FileError('ETIMEDOUT', path);
-      await new Promise<void>((resolve) => void this.#waiting.push(resolve));
-    }
-    this.#runningCount += 1;
-    const ended = new AbortController();
-    let isHanging = false;
-    const result = call().finally(() => {
-      ended.abort();
-      if (isHanging) this.#hangingCount -= 1;
-      this.#runningCount -= 1;
-      this.#waiting.shift()?.();
+      const ended = new AbortController();
+      const result = call().finally(() => ended.abort());
+      const timedOut = this.#clock.sleep(CALL_TIMEOUT_MS, ended.signal).then(
+        () => {
+          this.#countHanging(1);
+          result.catch(() => undefined).finally(() => this.#countHanging(-1));
+          throw new FileError('ETIMEDOUT', path);
+        },
+        () => result,
+      );
+      return await Promise.race([result, timedOut]);
     });
-    const timedOut = this.#clock.sleep(CALL_TIMEOUT_MS, ended.signal).then(
-      () => {
-        isHanging = true;
-        this.#hangingCount += 1;
-        if (this.#hangingCount === MAX_CONCURRENT_CALLS)
-          for (const resume of this.#waiting.splice(0)) resume();
-        throw new FileError('ETIMEDOUT', path);
-      },
-      () => result,
-    );
-    return await Promise.race([result, timedOut]);
+  }
+
+  /** Without a thread for them, calls still run, to fail at once. */
+  #countHanging(change: number): void {
+    this.#hangingCount += change;
+    this.#queue.concurrency = Math.max(1, MAX_CONCURRENT_CALLS - this.#hangingCount);
   }
 }
 

@@ -9,79 +9,69 @@ const SETTLE_TIME_MS = 1000;
 /** One check a minute reads all files: two writes within one tick of the file system's clock have the same stamp. */
 const CHECKS_PER_READ = 12;
 
-interface KnownFile {
-  readonly stamp: string;
-  /** Hash of the text, or the error code. */
-  readonly found: string;
+/** A file, or the matches of a path with `*`. */
+interface KnownSource {
+  /** What `readStamp` gave before the source was last read. */
+  stamp: string;
+  /** Hash of what was read, or the error code. */
+  readonly hash: string;
+  readonly readStamp: () => Promise<string>;
+  readonly readHash: () => Promise<string>;
 }
 
 /** Reads files and remembers a hash of each, to detect whether reading them again would give something else. */
 export class WatchedFiles {
   readonly #files: ConfigFileSystem;
-  #byPath = new Map<string, KnownFile>();
-  readonly #globs = new Map<string, string>();
+  readonly #known = new Map<string, KnownSource>();
 
   constructor(files: ConfigFileSystem) {
     this.#files = files;
   }
 
   /** Also remembers that a file could not be read: it may be created later. */
-  readonly readFile = async (path: string): Promise<string> => {
-    // First, so that a write while the file is read changes it.
-    const stamp = await this.#readStamp(path);
-    try {
-      const text = await this.#files.readFile(path);
-      this.#byPath.set(path, { stamp, found: createHash('sha256').update(text).digest('base64') });
-      return text;
-    } catch (error) {
-      this.#byPath.set(path, { stamp, found: readErrorCode(error) });
-      throw error;
-    }
-  };
+  readonly readFile = (path: string): Promise<string> =>
+    this.#read(
+      path,
+      () => this.#files.readFile(path),
+      () => this.#files.readStamp(path),
+    );
 
   /** Remembers which files match, not what else is in the folder. */
-  readonly findMatchingFiles = async (glob: string): Promise<readonly string[]> => {
-    try {
-      const paths = await findMatchingFiles(glob, this.#files.listFolder);
-      this.#globs.set(glob, paths.join('\n'));
-      return paths;
-    } catch (error) {
-      this.#globs.set(glob, readErrorCode(error));
-      throw error;
-    }
+  readonly findMatchingFiles = (glob: string): Promise<readonly string[]> => {
+    const find = () => findMatchingFiles(glob, this.#files.listFolder);
+    return this.#read(`files ${glob}`, find, async () => String(await find()));
   };
 
+  async #read<T>(key: string, read: () => Promise<T>, readStamp: () => Promise<string>): Promise<T> {
+    const hashOf = (content: Promise<T>): Promise<string> =>
+      content.then((text) => createHash('sha256').update(String(text)).digest('base64'), readErrorCode);
+    // First, so that a write while the file is read changes it.
+    const stamp = await readStamp().catch(readErrorCode);
+    const content = read();
+    const hash = await hashOf(content);
+    this.#known.set(key, { stamp, hash, readStamp, readHash: () => hashOf(read()) });
+    return await content;
+  }
+
+  /** The result of {@link check} while nothing has changed. */
+  get fingerprint(): string {
+    return [...this.#known.values()].map(({ hash }) => hash).join(' ');
+  }
+
   /**
-   * Reads the same files again, and returns itself if they are the same.
+   * Reads the same files again and returns their fingerprint.
    *
    * @param isThorough - also reads the files that `stat` says are the same
    */
-  async check(isThorough: boolean): Promise<WatchedFiles> {
-    const current = new WatchedFiles(this.#files);
-    for (const glob of this.#globs.keys()) await current.findMatchingFiles(glob).catch(() => undefined);
-    const checks = [...this.#byPath].map(async ([path, known]) => {
-      const isSame = !isThorough && (await this.#readStamp(path)) === known.stamp;
-      if (isSame) current.#byPath.set(path, known);
-      else await current.readFile(path).catch(() => undefined);
+  async check(isThorough: boolean): Promise<string> {
+    const checks = [...this.#known.values()].map(async (known) => {
+      const stamp = await known.readStamp().catch(readErrorCode);
+      if (!isThorough && stamp === known.stamp) return known.hash;
+      const hash = await known.readHash();
+      if (hash === known.hash) known.stamp = stamp;
+      return hash;
     });
-    await Promise.all(checks);
-    if (!this.equals(current)) return current;
-    this.#byPath = current.#byPath;
-    return this;
-  }
-
-  /** Whether the same files were read, with the same texts. */
-  equals(other: WatchedFiles): boolean {
-    return (
-      this.#byPath.size === other.#byPath.size &&
-      this.#globs.size === other.#globs.size &&
-      [...this.#globs].every(([glob, paths]) => other.#globs.get(glob) === paths) &&
-      [...this.#byPath].every(([path, { found }]) => other.#byPath.get(path)?.found === found)
-    );
-  }
-
-  #readStamp(path: string): Promise<string> {
-    return this.#files.readStamp(path).catch(readErrorCode);
+    return (await Promise.all(checks)).join(' ');
   }
 }
 
@@ -107,14 +97,16 @@ export async function watchFiles(
   for (let checks = 1; ; checks += 1) {
     await clock.sleep(CHECK_INTERVAL_MS, signal);
     if (!source.isWatched) continue;
-    let known = source.files;
+    const { files } = source;
+    let known = files.fingerprint;
     // The file system may take its time.
-    let current = await raceAbort(known.check(checks % CHECKS_PER_READ === 0), signal);
+    let current = await raceAbort(files.check(checks % CHECKS_PER_READ === 0), signal);
     while (current !== known) {
       await clock.sleep(SETTLE_TIME_MS, signal);
       known = current;
-      current = await raceAbort(known.check(true), signal);
+      current = await raceAbort(files.check(true), signal);
     }
-    if (!current.equals(source.files)) await raceAbort(onChange(), signal);
+    // Another reload may have read the files meanwhile.
+    if (current !== files.fingerprint && files === source.files) await raceAbort(onChange(), signal);
   }
 }

@@ -88,7 +88,7 @@ export async function openWebConfiguration({
     onReload: (listener) => void listeners.push(listener),
     check: async () => {
       try {
-        if ((await watched.check(true)) !== watched) await reload();
+        if ((await watched.check(true)) !== watched.fingerprint) await reload();
         warnAboutExpired(current);
       } catch (err) {
         logger.error({ err }, 'Web configuration check failed');

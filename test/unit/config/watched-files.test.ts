@@ -48,9 +48,10 @@ for (const checks of [0, 1, 3]) {
       const files = await watched.findMatchingFiles(folder.at('codes/*.yml'));
       for (const path of [...files, folder.at('secret')]) await watched.readFile(path);
       await assert.rejects(watched.readFile(folder.at('late')), { code: 'ENOENT' });
-      for (let check = 0; check < checks; check += 1) assert.equal(await watched.check(false), watched);
+      for (let check = 0; check < checks; check += 1)
+        assert.equal(await watched.check(false), watched.fingerprint);
       change(folder);
-      assert.equal((await watched.check(false)) !== watched, expected);
+      assert.equal((await watched.check(false)) !== watched.fingerprint, expected);
     });
   }
 }
@@ -69,7 +70,7 @@ test('a check reads files whose times have changed, a thorough one reads all', a
   }
   const checkAndTakeReads = async (isThorough: boolean): Promise<readonly string[]> => {
     read = [];
-    assert.equal(await watched.check(isThorough), watched);
+    assert.equal(await watched.check(isThorough), watched.fingerprint);
     return read.toSorted();
   };
   assert.deepEqual(await checkAndTakeReads(false), []);
