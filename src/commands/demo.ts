@@ -11,7 +11,18 @@ import { startSimulator, type Simulator } from '../simulator/server.ts';
 import { createWorld } from '../simulator/world.ts';
 import { printErrors, type CommandIo } from './command.ts';
 import { parseCommandLine } from './command-line.ts';
-import { formatCommandHelp } from './help.ts';
+
+const USAGE = `Usage: xvs-exporter demo [flags]
+
+Runs a simulated service on 127.0.0.1:20140 and an exporter that polls it, until Ctrl-C.
+
+  --web.listen-address=<comma-separated addresses>
+        Addresses of the exporter. [default 127.0.0.1:20928]
+  --poll.interval=<duration>
+        Time between two polls. [default 5s]
+
+All flags of xvs-exporter --help apply, too.
+`;
 
 const SERVICE_CODES = ['TESTING', 'STADIUM'];
 const STREAMS = ['main', 'backup'];
@@ -22,7 +33,7 @@ const SIMULATOR_PORT = 20_140;
 export const demo = printErrors('demo', async (args, io) => {
   const { flags, others } = parseCommandLine(args);
   if (others.has('help')) {
-    io.stdout.write(formatCommandHelp('demo'));
+    io.stdout.write(USAGE);
     return 0;
   }
   await using simulator = await startDemoSimulator(io);

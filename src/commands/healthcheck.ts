@@ -5,7 +5,19 @@ import { readSettingsFile } from '../config/settings-file.ts';
 import { mergeEntries, readEnvironmentEntries, readFlagEntries, type Flags } from '../config/sources.ts';
 import { printErrors, type CommandIo } from './command.ts';
 import { parseCommandLine } from './command-line.ts';
-import { formatCommandHelp } from './help.ts';
+
+const USAGE = `Usage: xvs-exporter healthcheck [flags]
+
+Checks whether the exporter on this machine is healthy: exits with 0 if so, else with 1. Give it the flags,
+the environment and the configuration file of the exporter. With TLS or passwords, set web.open_probes.
+
+  --config.file=<path>
+        Configuration file of the exporter. [XVS_CONFIG_FILE]
+  --web.listen-address=<comma-separated addresses>
+        Addresses of the exporter; the first one is checked. [XVS_WEB_LISTEN_ADDRESS, default :20928]
+
+All flags of xvs-exporter --help apply, too.
+`;
 
 const TIMEOUT_MS = 5000;
 
@@ -20,7 +32,7 @@ const TIMEOUT_MS = 5000;
 export const healthcheck = printErrors('healthcheck', async (args, io) => {
   const { flags, others } = parseCommandLine(args);
   if (others.has('help')) {
-    io.stdout.write(formatCommandHelp('healthcheck'));
+    io.stdout.write(USAGE);
     return 0;
   }
   const address = await resolveAddress(flags, io);
@@ -31,13 +43,8 @@ export const healthcheck = printErrors('healthcheck', async (args, io) => {
   throw new Error(expectedFound(`HTTP status 200 from ${url}`, String(status), remedy));
 });
 
-interface HealthResponse {
-  readonly url: string;
-  readonly status: number;
-}
-
 /** A server with TLS responds to plain HTTP with 400 or closes the connection. */
-async function probe(address: string, signal: AbortSignal): Promise<HealthResponse> {
+async function probe(address: string, signal: AbortSignal) {
   const [plain] = await Promise.allSettled([fetchHealth(`http://${address}/-/healthy`, signal)]);
   if (plain.status === 'fulfilled' && plain.value.status !== 400) return plain.value;
   const [tls] = await Promise.allSettled([fetchHealth(`https://${address}/-/healthy`, signal)]);
@@ -46,7 +53,7 @@ async function probe(address: string, signal: AbortSignal): Promise<HealthRespon
   throw plain.reason;
 }
 
-async function fetchHealth(url: string, signal: AbortSignal): Promise<HealthResponse> {
+async function fetchHealth(url: string, signal: AbortSignal) {
   const dispatcher = new Agent({ connect: { rejectUnauthorized: false } });
   try {
     const { statusCode: status, body } = await request(url, { signal, dispatcher });

@@ -1,5 +1,4 @@
-import { listSettingGroups } from '../config/settings.ts';
-import { describeSchema, toEnvironmentName, toFlagName } from '../config/settings.ts';
+import { describeSchema, listSettingGroups, toEnvironmentName, toFlagName } from '../config/settings.ts';
 import type { Setting, SettingPath } from '../config/settings.ts';
 import { wrapText } from '../runtime/text-wrap.ts';
 
@@ -57,43 +56,18 @@ export const EXIT_CODES = [
 const WIDTH = 100;
 const INDENT = '        ';
 
-/** What a command says before the flags that it shares with the others. */
-const COMMAND_HELP = {
-  once: [
+/** Formats the text of `once --help`. */
+export function formatOnceHelp(): string {
+  return [
     'Usage: xvs-exporter once [--explain] [--try-signing] [--only=<service code>] [flags]',
     '',
     'Polls every service code once and prints the metrics. Exits with 1 if a service code failed.',
     '',
     ...ONCE_FLAGS.flatMap(([flag, meaning]) => formatFlag(flag, meaning)),
-  ],
-  demo: [
-    'Usage: xvs-exporter demo [flags]',
     '',
-    'Runs a simulated service on 127.0.0.1:20140 and an exporter that polls it, until Ctrl-C.',
+    'All flags of xvs-exporter --help apply, too.',
     '',
-    ...formatFlag(
-      '--web.listen-address=<comma-separated addresses>',
-      'Addresses of the exporter. [default 127.0.0.1:20928]',
-    ),
-    ...formatFlag('--poll.interval=<duration>', 'Time between two polls. [default 5s]'),
-  ],
-  healthcheck: [
-    'Usage: xvs-exporter healthcheck [flags]',
-    '',
-    'Checks whether the exporter on this machine is healthy: exits with 0 if so, else with 1. Give it the flags,',
-    'the environment and the configuration file of the exporter. With TLS or passwords, set web.open_probes.',
-    '',
-    ...formatFlag('--config.file=<path>', 'Configuration file of the exporter. [XVS_CONFIG_FILE]'),
-    ...formatFlag(
-      '--web.listen-address=<comma-separated addresses>',
-      'Addresses of the exporter; the first one is checked. [XVS_WEB_LISTEN_ADDRESS, default :20928]',
-    ),
-  ],
-} as const;
-
-/** Formats the text of `--help` of a command: its own flags first, and where to find the rest. */
-export function formatCommandHelp(command: keyof typeof COMMAND_HELP): string {
-  return [...COMMAND_HELP[command], '', 'All flags of xvs-exporter --help apply, too.', ''].join('\n');
+  ].join('\n');
 }
 
 /** Formats the text of `--help`: every flag by group, with its default and its environment variable. */

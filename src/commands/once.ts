@@ -16,7 +16,7 @@ import { UpstreamClient } from '../upstream/client.ts';
 import { DecodingBudget } from '../upstream/decoding-budget.ts';
 import type { CommandIo } from './command.ts';
 import type { CommandLine } from './command-line.ts';
-import { formatCommandHelp } from './help.ts';
+import { formatOnceHelp } from './help.ts';
 import { trySigning } from './try-signing.ts';
 import { withConfiguration } from './with-configuration.ts';
 
@@ -43,7 +43,7 @@ export const once = withConfiguration(
   },
   {
     flags: { explain: 'switch', 'try-signing': 'switch', only: 'list' },
-    help: formatCommandHelp('once'),
+    help: formatOnceHelp(),
   },
 );
 
