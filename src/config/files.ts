@@ -38,7 +38,7 @@ export interface ConfigFileSystem {
 /** A path as it was written, and where. */
 export interface FileReference {
   readonly path: string;
-  readonly location: string;
+  readonly locate: () => string;
   /** Folder for a relative path; undefined for the working directory. */
   readonly folder: string | undefined;
 }
@@ -85,7 +85,7 @@ export async function readText(
   expectation = 'a readable file',
   isShown = (path: string): boolean => !path.includes('-----'),
 ): Promise<string | Problem> {
-  const { path, location, folder } = file;
+  const { path, locate, folder } = file;
   try {
     return await readFile(resolvePath(folder, path));
   } catch (error) {
@@ -95,7 +95,10 @@ export async function readText(
       : 'a path (not shown, it may be the secret itself)';
     const remedy =
       isShown(path) || isAbsolute(path) ? undefined : `the path is relative to ${formatValue(base)}`;
-    return { location, message: expectedFound(expectation, describeReadError(shown, error), remedy) };
+    return {
+      location: locate(),
+      message: expectedFound(expectation, describeReadError(shown, error), remedy),
+    };
   }
 }
 
@@ -108,13 +111,29 @@ function isUnmistakablePath(path: string): boolean {
 }
 
 /** Reads a secret from a file, without one trailing newline. A path that may be the secret itself is not shown. */
-export async function readSecret(readFile: ReadFile, file: FileReference): Promise<string | Problem> {
+async function readSecret(readFile: ReadFile, file: FileReference): Promise<string | Problem> {
   const text = await readText(readFile, file, 'a readable file with a secret', isUnmistakablePath);
   if (typeof text !== 'string') return text;
   const secret = text.replace(/\r?\n$/, '');
   const message =
     secret === '' ? expectedFound('a file with a secret', 'an empty one') : describeSecretMistake(secret);
-  return message === undefined ? secret : { location: file.location, message };
+  return message === undefined ? secret : { location: file.locate(), message };
+}
+
+/** A secret, the problem of reading it, or undefined if none is set. */
+export type Secret = string | Problem | undefined;
+
+/** Gives a secret, or reads its file; both together are a problem. */
+export async function chooseSecret(
+  secret: string | undefined,
+  file: FileReference | undefined,
+  locateSecret: () => string,
+  readFile: ReadFile,
+): Promise<Secret> {
+  if (file === undefined) return secret;
+  if (secret === undefined) return await readSecret(readFile, file);
+  const found = `both; the secret is at ${locateSecret()}`;
+  return { location: file.locate(), message: expectedFound('either a secret or a secret file', found) };
 }
 
 /** Reads a PEM file that contains an item of the given kind. */
@@ -128,7 +147,7 @@ export async function readPem(
   if (typeof text !== 'string') return text;
   if (new RegExp(`^-----BEGIN (?:[A-Z]+ )?${kind}-----`, 'm').test(text)) return text;
   return {
-    location: file.location,
+    location: file.locate(),
     message: expectedFound(`a PEM file with a ${kind}`, `${formatValue(file.path)}, which contains none`),
   };
 }

@@ -10,7 +10,7 @@ export interface SourceEntry {
   readonly path: SettingPath;
   readonly raw: unknown;
   /** Folder for relative paths; undefined for the working directory. */
-  readonly folder?: string;
+  readonly folder?: string | undefined;
   /** Formats the location of the value, of a part of it, or of the key of that part. */
   locate(this: void, inner?: ValuePath, isKey?: boolean): string;
 }
@@ -120,7 +120,7 @@ export function mergeEntries(
     file: (path) => {
       const value: unknown = config.get(toConvictKey(path));
       const folder = origins.get(path)?.folder;
-      return typeof value === 'string' ? { path: value, location: locate(path), folder } : undefined;
+      return typeof value === 'string' ? { path: value, locate: () => locate(path), folder } : undefined;
     },
     origin: (path) => origins.get(path),
     locate,

@@ -1,25 +1,43 @@
 import { basename, dirname, join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { describeKind, expectedFound, formatValue, type Problem } from '../config-error.ts';
-import type { Shard } from '../../sharding/shard.ts';
-import { describeReadError, isMissing, resolvePath, type ReadFile } from '../files.ts';
-import type { MergedSettings } from '../sources.ts';
-import { toProblems, type Locate } from '../validation.ts';
+import { ownCodes, type Shard } from '../../sharding/shard.ts';
+import { ConfigError, describeKind, expectedFound, formatValue, type Problem } from '../config-error.ts';
+import {
+  chooseSecret,
+  describeReadError,
+  isMissing,
+  resolvePath,
+  type ReadFile,
+  type Secret,
+} from '../files.ts';
+import type { MergedSettings, SourceEntry } from '../sources.ts';
+import { toProblems, type ValuePath } from '../validation.ts';
 import { createLocator, parseYaml } from '../yaml-source.ts';
-import { listCodes, type CodeList } from './code-list.ts';
 import { serviceCodeList, type ServiceCodeEntry } from './schema.ts';
 
-/** The path of a file of service codes. */
-interface CodeFilePath {
-  readonly path: string;
-  /** The path as configured, with the name of the file where the configured one has a pattern. */
-  readonly name: string;
-  /** The path of the setting that it matches, resolved. */
-  readonly pattern: string;
+/** A service code as it was listed, with its own secret. */
+export interface ListedCode {
+  readonly entry: ServiceCodeEntry;
+  /** Whether this shard polls it. */
+  readonly isOwn: boolean;
+  /** The text of a secret file is empty for a code of another shard. */
+  readonly secret: Secret;
+}
+
+/** Service codes of one source: the setting, or a file. */
+export interface CodeList {
+  readonly codes: readonly ListedCode[];
+  /** Formats the location of an entry, or of a part of it. */
+  locate(this: void, path: ValuePath): string;
+  /** Whether the codes are those of the setting, of a file that is as it was, or of one that is bad. */
+  readonly isInEffect: boolean;
 }
 
 /** A file of service codes. */
-export interface CodeFile extends CodeFilePath, CodeList {
+export interface CodeFile extends CodeList {
+  readonly path: string;
+  /** The path as configured, with the name of the file where the configured one has a pattern. */
+  readonly name: string;
   /** What `codes` were parsed from; `undefined` if the file has never been good. */
   readonly text: string | undefined;
   /** The mistakes of a bad file, whose `codes` are those of its last good version. */
@@ -37,8 +55,8 @@ export interface CodeFileAccess {
 }
 
 /**
- * Reads the service code files, in the order of the setting, then of their names. A missing file counts as empty: it may be
- * created later. `unmatchedPatterns` are the paths of the setting, resolved, that match no existing file.
+ * Reads the service code files, in the order of the setting, then of their names. `unmatchedPatterns` are the paths of the
+ * setting, resolved, that match no existing file.
  */
 export async function readCodeFiles(
   settings: MergedSettings,
@@ -65,81 +83,74 @@ async function readMatchingFiles(
   location: string,
   access: CodeFileAccess,
 ): Promise<readonly CodeFile[]> {
-  const files: CodeFile[] = [];
-  try {
-    for (const path of await access.findMatchingFiles(pattern)) {
-      const name = glob.includes('*') ? join(dirname(glob), basename(path)) : glob;
-      const file = await readCodeFile({ path, name, pattern }, location, access);
-      if (file !== undefined) files.push(file);
-    }
-    return files;
-  } catch (error) {
-    const message = expectedFound('a readable folder', describeReadError(formatValue(pattern), error));
-    const folder = keepCodes({ path: pattern, name: glob, pattern }, [{ location, message }], access);
-    const inFolder = [...access.applied.values()].filter((file) => file.pattern === pattern);
-    return [folder, ...inFolder.map((file) => keepCodes(file, [], access))];
+  const reject = (expectation: string, path: string, name: string, error: unknown): CodeFile => {
+    const message = expectedFound(expectation, describeReadError(formatValue(path), error));
+    return keepCodes({ path, name }, [{ location, message }], access);
+  };
+  const [found] = await Promise.allSettled([access.findMatchingFiles(pattern)]);
+  if (found.status === 'rejected') {
+    const folder = reject('a readable folder', pattern, glob, found.reason);
+    const known = [...access.applied.values()].filter((file) => dirname(file.path) === dirname(pattern));
+    return [folder, ...known.map((file) => keepCodes(file, [], access))];
   }
+  const files: CodeFile[] = [];
+  for (const path of found.value) {
+    const name = glob.includes('*') ? join(dirname(glob), basename(path)) : glob;
+    const [read] = await Promise.allSettled([access.readFile(path)]);
+    if (read.status === 'fulfilled') files.push(await readCodeFile({ path, name }, read.value, access));
+    // A missing file counts as empty: it may be created later.
+    else if (!isMissing(read.reason)) files.push(reject('a readable file', path, name, read.reason));
+  }
+  return files;
 }
 
 /** A bad file: the codes of its last good version, if there is one, stay in effect. */
 export function keepCodes(
-  { path, name, pattern }: CodeFilePath,
+  { path, name }: Pick<CodeFile, 'path' | 'name'>,
   problems: readonly Problem[],
   { applied }: Pick<CodeFileAccess, 'applied'>,
 ): CodeFile {
   const lastGood = applied.get(path) ?? { codes: [], locate: () => path, text: undefined };
-  return { ...lastGood, path, name, pattern, problems, isInEffect: true };
+  return { ...lastGood, path, name, problems, isInEffect: true };
 }
 
-/** Returns undefined if the file does not exist. */
 async function readCodeFile(
-  file: CodeFilePath,
-  location: string,
+  { path, name }: Pick<CodeFile, 'path' | 'name'>,
+  text: string,
   access: CodeFileAccess,
-): Promise<CodeFile | undefined> {
-  const { path } = file;
+): Promise<CodeFile> {
   const lastGood = access.applied.get(path);
-  let text: string;
-  try {
-    text = await access.readFile(path);
-  } catch (error) {
-    if (isMissing(error)) return undefined;
-    const message = expectedFound('a readable file', describeReadError(formatValue(path), error));
-    return keepCodes(file, [{ location, message }], access);
-  }
   const isInEffect = text === lastGood?.text;
   // Parsing is synchronous: let polls and scrapes run between two files.
   if (!isInEffect) await nextTurn();
-  const locate = createLazyLocator(text, path);
-  const parsed = isInEffect
-    ? { entries: lastGood.codes.map(({ entry }) => entry) }
-    : parseCodeFile(text, path, locate);
-  if ('problems' in parsed) return keepCodes(file, parsed.problems, access);
-  const codes = await listCodes(parsed.entries, { locate, folder: dirname(path) }, access);
-  return { ...file, codes, locate, text, problems: [], isInEffect };
+  const source = { locate: createLazyLocator(text, path), folder: dirname(path) };
+  const parsed = isInEffect ? lastGood.codes.map(({ entry }) => entry) : parseCodeFile(text, path, source);
+  if (parsed instanceof ConfigError) return keepCodes({ path, name }, parsed.problems, access);
+  const codes = await listCodes(parsed, source, access);
+  return { path, name, codes, locate: source.locate, text, problems: [], isInEffect };
 }
 
 function parseCodeFile(
   text: string,
   path: string,
-  locate: Locate,
-): { readonly entries: readonly ServiceCodeEntry[] } | { readonly problems: readonly Problem[] } {
+  { locate }: Pick<SourceEntry, 'locate'>,
+): readonly ServiceCodeEntry[] | ConfigError {
   const source = tryParseJsonList(text) ?? parseYaml(text, path);
-  if ('message' in source) return { problems: [source] };
+  if ('message' in source) return new ConfigError([source]);
   const { value } = source;
   if (!Array.isArray(value)) {
     const remedy = value === null || value === undefined ? 'write [] for an empty list' : undefined;
     // The value is not shown: it may be a secret.
     const message = expectedFound('a list of service codes', describeKind(value), remedy);
-    return { problems: [{ location: locate([]), message }] };
+    return new ConfigError([{ location: locate(), message }]);
   }
   const { success, data, error } = serviceCodeList.safeParse(value);
-  return success ? { entries: data } : { problems: toProblems(error, locate) };
+  return success ? data : new ConfigError(toProblems(error, locate));
 }
 
 /** Parses the text again on first use: locations are only needed for messages and take much of a long file's memory. */
-function createLazyLocator(text: string, file: string): Locate {
-  let locate: Locate | undefined;
+function createLazyLocator(text: string, file: string): SourceEntry['locate'] {
+  let locate: SourceEntry['locate'] | undefined;
   return (path, isKey) => {
     if (locate === undefined) {
       const source = parseYaml(text, file);
@@ -172,4 +183,30 @@ function tryParseJsonList(text: string): { readonly value: unknown } | undefined
     if (error instanceof SyntaxError) return undefined;
     throw error;
   }
+}
+
+/**
+ * Reads the secrets of the listed codes. The secret files of codes of other shards are not read: they may exist only where
+ * they are needed.
+ */
+export async function listCodes(
+  entries: readonly ServiceCodeEntry[],
+  { locate, folder }: Pick<SourceEntry, 'locate' | 'folder'>,
+  { readFile, shard }: Pick<CodeFileAccess, 'readFile' | 'shard'>,
+): Promise<readonly ListedCode[]> {
+  const names = entries.map(({ service_code }) => service_code);
+  const own = await ownCodes(names, shard);
+  const listCode = async (entry: ServiceCodeEntry, index: number): Promise<ListedCode> => {
+    const isOwn = own.has(entry.service_code);
+    const { secret, secret_file: path } = entry;
+    if (path === undefined) return { entry, isOwn, secret };
+    if (!isOwn && secret === undefined) return { entry, isOwn, secret: '' };
+    const file = { path, folder, locate: () => locate([index, 'secret_file']) };
+    return {
+      entry,
+      isOwn,
+      secret: await chooseSecret(secret, file, () => locate([index, 'secret']), readFile),
+    };
+  };
+  return await Promise.all(entries.map(listCode));
 }

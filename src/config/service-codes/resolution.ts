@@ -1,13 +1,13 @@
 import { NO_STATIC_LABELS } from '../../metrics/catalogue/family.ts';
 import { describeKind, expectedFound, formatValue, type Problem } from '../config-error.ts';
 import type { ServiceCodeSettings } from '../configuration.ts';
-import { readSecret, type ReadFile } from '../files.ts';
+import { chooseSecret, type ReadFile } from '../files.ts';
 import { formatHowToSet, type SettingPath } from '../settings.ts';
 import type { MergedSettings } from '../sources.ts';
 import { formatDuration } from '../units.ts';
 import type { ValuePath } from '../validation.ts';
-import { keepCodes, type CodeFile, type CodeFileAccess } from './code-files.ts';
-import { listCodes, rejectBothSecrets, type CodeList, type ListedCode, type Secret } from './code-list.ts';
+import { keepCodes, listCodes } from './code-files.ts';
+import type { CodeFile, CodeFileAccess, CodeList, ListedCode } from './code-files.ts';
 
 export interface ResolvedCodes {
   /** The codes that this shard polls. */
@@ -32,10 +32,13 @@ export async function resolveCodes(
   access: CodeFileAccess,
 ): Promise<ResolvedCodes> {
   const common = await readCommonSettings(settings, access.readFile);
-  const setting = await readCodesSetting(settings, access);
+  const locate = (path?: ValuePath) => settings.locate('service_codes', path);
+  const source = { locate, folder: settings.origin('service_codes')?.folder };
+  const codesOfSetting = await listCodes(settings.get('service_codes') ?? [], source, access);
+  const setting: CodeList = { codes: codesOfSetting, locate, isInEffect: true };
   let codeFiles = files;
   for (;;) {
-    const lists = [...setting, ...codeFiles];
+    const lists = [setting, ...codeFiles];
     const problemsByList = findProblems(lists, common);
     const isBad = (file: CodeFile): boolean => file.problems.length === 0 && problemsByList.has(file);
     if (codeFiles.some(isBad)) {
@@ -57,17 +60,6 @@ export async function resolveCodes(
       ],
     };
   }
-}
-
-/** The codes of the setting, as a list that is empty without them. */
-async function readCodesSetting(
-  { get, origin }: MergedSettings,
-  access: CodeFileAccess,
-): Promise<readonly CodeList[]> {
-  const entry = origin('service_codes');
-  if (entry === undefined) return [];
-  const codes = await listCodes(get('service_codes') ?? [], entry, access);
-  return [{ codes, locate: entry.locate, isInEffect: true }];
 }
 
 /** Reports what every code needs and none has. An empty configuration gets all errors together. */
@@ -154,10 +146,9 @@ function* findMistakes(
 /** Settings of codes without their own; read once, because there may be thousands of codes. */
 type CommonSettings = Awaited<ReturnType<typeof readCommonSettings>>;
 
-async function readCommonSettings(settings: MergedSettings, readFile: ReadFile) {
-  const { get } = settings;
+async function readCommonSettings({ get, file, locate }: MergedSettings, readFile: ReadFile) {
   return {
-    secret: await readDefaultSecret(settings, readFile),
+    secret: await chooseSecret(get('secret'), file('secret_file'), () => locate('secret'), readFile),
     baseUrl: get('upstream.base_url') ?? '',
     timeoutMs: get('upstream.timeout'),
     stallAfterMs: get('poll.stall_after'),
@@ -165,14 +156,6 @@ async function readCommonSettings(settings: MergedSettings, readFile: ReadFile) 
     staleAfterMs: get('poll.stale_after'),
     taskName: get('tasks.name'),
   };
-}
-
-async function readDefaultSecret({ get, file, locate }: MergedSettings, readFile: ReadFile): Promise<Secret> {
-  const secret = get('secret');
-  const secretFile = file('secret_file');
-  if (secretFile === undefined) return secret;
-  if (secret !== undefined) return rejectBothSecrets(secretFile.location, locate('secret'));
-  return await readSecret(readFile, secretFile);
 }
 
 function resolveCode({ entry, secret: own }: ListedCode, common: CommonSettings): ServiceCodeSettings {

@@ -176,10 +176,11 @@ export async function readTlsServerOptions(
     locate(['tls_server_config', section[`${name}_file`] === undefined ? name : `${name}_file`]);
   const readPart = (name: PartName, kind: 'CERTIFICATE' | 'PRIVATE KEY') => {
     const { [`${name}_file` as const]: path, [name]: text } = section;
-    const location = locatePart(name);
-    if (path !== undefined) return readPem(readFile, { path, location, folder }, kind);
+    const locateThis = () => locatePart(name);
+    if (path !== undefined) return readPem(readFile, { path, locate: locateThis, folder }, kind);
     if (text === undefined) return '';
-    return readPem(() => Promise.resolve(text), { path: '(inline)', location, folder: undefined }, kind);
+    const inline = { path: '(inline)', locate: locateThis, folder: undefined };
+    return readPem(() => Promise.resolve(text), inline, kind);
   };
   const parts = await Promise.all([
     readPart('cert', 'CERTIFICATE'),

@@ -141,7 +141,7 @@ const fileSchema = optional(
  * problems, without hashes and keys.
  */
 export async function loadWebConfiguration(path: string, readFile: ReadFile): Promise<WebConfiguration> {
-  const text = await readText(readFile, { path, location: 'web.config.file', folder: undefined });
+  const text = await readText(readFile, { path, locate: () => 'web.config.file', folder: undefined });
   if (typeof text !== 'string') throw new ConfigError([text]);
   const source = parseYaml(text, path, 'failsafe');
   if ('message' in source) throw new ConfigError([source]);
