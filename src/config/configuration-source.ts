@@ -103,7 +103,7 @@ export class ConfigurationSource {
     const { files, unmatchedPatterns } = await readCodeFiles(settings, access);
     const { problems, codeFiles, ...codes } = await resolveCodes(settings, files, access);
     const upstream = await readUpstreamSettings(settings, env, readFile);
-    const fileProblems = this.#last === undefined ? codeFiles.flatMap((file) => file.problems) : [];
+    const fileProblems = this.#last === undefined ? codeFiles.flatMap((codeFile) => codeFile.problems) : [];
     throwIfAny([
       ...problems,
       ...fileProblems,

@@ -1,23 +1,16 @@
-import { createSecureContext } from 'node:tls';
+import { createSecureContext, type SecureContextOptions } from 'node:tls';
 import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
 import { getErrorCode } from '../runtime/errors.ts';
 import { expectedFound, formatValue, type Problem } from './config-error.ts';
-import { describeSecretMistake } from './secret-text.ts';
 
 /** Files with thousands of service codes have a few MiB. */
 export const MAX_FILE_MIB = 64;
 /** The code of the error for a FIFO, a device or a socket. */
 export const NOT_REGULAR = 'NOT_REGULAR';
 
-/** A file that must not be read, or could not be read in time; `code` as in errors of `node:fs`. */
-export class FileError extends Error {
-  override readonly name = 'FileError';
-  readonly code: string;
-
-  constructor(code: string, path: string) {
-    super(`${code}: ${path}`);
-    this.code = code;
-  }
+/** Creates the error for a file that must not be read, or could not be read in time; `code` as in errors of `node:fs`. */
+export function createFileError(code: string, path: string): Error {
+  return Object.assign(new Error(`${code}: ${path}`), { code });
 }
 
 /**
@@ -78,62 +71,33 @@ export function readErrorCode(error: unknown): string {
   return getErrorCode(error) ?? 'unreadable';
 }
 
-/** Reads the text of a file; a failure is a problem at the location of the reference. */
-export async function readText(
-  readFile: ReadFile,
-  file: FileReference,
-  expectation = 'a readable file',
-  isShown = (path: string): boolean => !path.includes('-----'),
-): Promise<string | Problem> {
-  const { path, locate, folder } = file;
-  try {
-    return await readFile(resolvePath(folder, path));
-  } catch (error) {
-    const base = resolve(folder ?? '');
-    const shown = isShown(path)
-      ? formatValue(resolve(base, path))
-      : 'a path (not shown, it may be the secret itself)';
-    const remedy =
-      isShown(path) || isAbsolute(path) ? undefined : `the path is relative to ${formatValue(base)}`;
-    return {
-      location: locate(),
-      message: expectedFound(expectation, describeReadError(shown, error), remedy),
-    };
-  }
-}
-
 /** A path that starts in a folder such as `/run` or has the extension of a file: random text hardly ever does. */
 const UNMISTAKABLE_PATH =
   /^(?:\.{1,2}|\/[A-Z]?[a-z]+)\/[\w.@/-]+$|^[\w.@/-]+\.(?:crt|key|pem|secret|txt|ya?ml)$/;
 
-function isUnmistakablePath(path: string): boolean {
-  return UNMISTAKABLE_PATH.test(path);
-}
-
-/** Reads a secret from a file, without one trailing newline. A path that may be the secret itself is not shown. */
-async function readSecret(readFile: ReadFile, file: FileReference): Promise<string | Problem> {
-  const text = await readText(readFile, file, 'a readable file with a secret', isUnmistakablePath);
-  if (typeof text !== 'string') return text;
-  const secret = text.replace(/\r?\n$/, '');
-  const message =
-    secret === '' ? expectedFound('a file with a secret', 'an empty one') : describeSecretMistake(secret);
-  return message === undefined ? secret : { location: file.locate(), message };
-}
-
-/** A secret, the problem of reading it, or undefined if none is set. */
-export type Secret = string | Problem | undefined;
-
-/** Gives a secret, or reads its file; both together are a problem. */
-export async function chooseSecret(
-  secret: string | undefined,
-  file: FileReference | undefined,
-  locateSecret: () => string,
+/**
+ * Reads the text of a file; a failure is a problem at the location of the reference.
+ *
+ * @param isSecret - a path that may be the secret itself is not shown
+ */
+export async function readText(
   readFile: ReadFile,
-): Promise<Secret> {
-  if (file === undefined) return secret;
-  if (secret === undefined) return await readSecret(readFile, file);
-  const found = `both; the secret is at ${locateSecret()}`;
-  return { location: file.locate(), message: expectedFound('either a secret or a secret file', found) };
+  { path, locate, folder }: FileReference,
+  expectation = 'a readable file',
+  isSecret = false,
+): Promise<string | Problem> {
+  try {
+    return await readFile(resolvePath(folder, path));
+  } catch (error) {
+    const base = resolve(folder ?? '');
+    const isShown = isSecret ? UNMISTAKABLE_PATH.test(path) : !path.includes('-----');
+    const shown = isShown
+      ? formatValue(resolve(base, path))
+      : 'a path (not shown, it may be the secret itself)';
+    const remedy = isShown || isAbsolute(path) ? undefined : `the path is relative to ${formatValue(base)}`;
+    const message = expectedFound(expectation, describeReadError(shown, error), remedy);
+    return { location: locate(), message };
+  }
 }
 
 /** Reads a PEM file that contains an item of the given kind. */
@@ -142,8 +106,7 @@ export async function readPem(
   file: FileReference,
   kind: 'CERTIFICATE' | 'PRIVATE KEY',
 ): Promise<string | Problem> {
-  const isShown = kind === 'CERTIFICATE' ? undefined : isUnmistakablePath;
-  const text = await readText(readFile, file, undefined, isShown);
+  const text = await readText(readFile, file, undefined, kind === 'PRIVATE KEY');
   if (typeof text !== 'string') return text;
   if (new RegExp(`^-----BEGIN (?:[A-Z]+ )?${kind}-----`, 'm').test(text)) return text;
   return {
@@ -163,22 +126,23 @@ export function findKeyPairMistake(
   cert: string,
   key: string,
 ): { readonly part: 'cert' | 'key'; readonly message: string } | undefined {
+  const certCode = findTlsError({ cert });
+  if (certCode !== undefined)
+    return { part: 'cert', message: expectedFound('a certificate (PEM)', `an invalid one (${certCode})`) };
+  const keyCode = findTlsError({ cert, key });
+  if (keyCode === undefined) return undefined;
+  const isOther = KEY_MISMATCH_CODES.includes(keyCode);
+  const found = isOther ? 'the key of a different certificate' : `an invalid one (${keyCode})`;
+  return { part: 'key', message: expectedFound('the unencrypted key of the certificate', found) };
+}
+
+function findTlsError(options: SecureContextOptions): string | undefined {
   try {
-    createSecureContext({ cert });
+    createSecureContext(options);
+    return undefined;
   } catch (error) {
-    const found = `an invalid one (${readErrorCode(error)})`;
-    return { part: 'cert', message: expectedFound('a certificate (PEM)', found) };
+    return readErrorCode(error);
   }
-  try {
-    createSecureContext({ cert, key });
-  } catch (error) {
-    const code = readErrorCode(error);
-    const found = KEY_MISMATCH_CODES.includes(code)
-      ? 'the key of a different certificate'
-      : `an invalid one (${code})`;
-    return { part: 'key', message: expectedFound('the unencrypted key of the certificate', found) };
-  }
-  return undefined;
 }
 
 /**

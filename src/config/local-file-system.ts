@@ -2,7 +2,7 @@ import { constants } from 'node:fs';
 import * as fs from 'node:fs/promises';
 import PQueue from 'p-queue';
 import { systemClock, type Clock } from '../runtime/clock.ts';
-import { FileError, MAX_FILE_MIB, NOT_REGULAR, type ConfigFileSystem } from './files.ts';
+import { createFileError, MAX_FILE_MIB, NOT_REGULAR, type ConfigFileSystem } from './files.ts';
 
 const MAX_FILE_BYTES = MAX_FILE_MIB * 1024 * 1024;
 const CALL_TIMEOUT_MS = 5000;
@@ -40,14 +40,14 @@ export class BoundedFileSystem implements ConfigFileSystem {
 
   #run<T>(path: string, call: () => Promise<T>): Promise<T> {
     return this.#queue.add(async () => {
-      if (this.#hangingCount === MAX_CONCURRENT_CALLS) throw new FileError('ETIMEDOUT', path);
+      if (this.#hangingCount === MAX_CONCURRENT_CALLS) throw createFileError('ETIMEDOUT', path);
       const ended = new AbortController();
       const result = call().finally(() => ended.abort());
       const timedOut = this.#clock.sleep(CALL_TIMEOUT_MS, ended.signal).then(
         () => {
           this.#countHanging(1);
           result.catch(() => undefined).finally(() => this.#countHanging(-1));
-          throw new FileError('ETIMEDOUT', path);
+          throw createFileError('ETIMEDOUT', path);
         },
         () => result,
       );
@@ -81,8 +81,8 @@ async function readRegularFile(path: string): Promise<string> {
   const file = await fs.open(path, constants.O_RDONLY | constants.O_NONBLOCK);
   try {
     const stats = await file.stat();
-    if (!stats.isFile()) throw new FileError(stats.isDirectory() ? 'EISDIR' : NOT_REGULAR, path);
-    if (stats.size > MAX_FILE_BYTES) throw new FileError('EFBIG', path);
+    if (!stats.isFile()) throw createFileError(stats.isDirectory() ? 'EISDIR' : NOT_REGULAR, path);
+    if (stats.size > MAX_FILE_BYTES) throw createFileError('EFBIG', path);
     return await file.readFile('utf8');
   } finally {
     await file.close();

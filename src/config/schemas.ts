@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { isTaskNameSource } from '../listing/task-name.ts';
 import { describeKind, expectedFound, findNearest, formatValue } from './config-error.ts';
-import { describeSecretMistake } from './secret-text.ts';
+import { describeSecretMistake } from './secrets.ts';
 import { BIT_RATE, DURATION, SIZE, formatDuration, parseBitRate, parseDuration, parseSize } from './units.ts';
 import { expected, parsedBy, reject, type Expected } from './validation.ts';
 

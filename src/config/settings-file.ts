@@ -30,15 +30,7 @@ export const FILE_KEYS: readonly SettingPath[] = listSettings().flatMap(([path, 
   excludedSource === 'file' ? [] : [path],
 );
 
-/** The mappings of the file, also those that have only removed settings: `web`, `web.config`. */
-const MAPPINGS: ReadonlySet<string> = new Set(
-  [...FILE_KEYS, ...REMOVED_SETTINGS.keys()].flatMap((path) => {
-    const steps = path.split('.');
-    return steps.slice(1).map((_, index) => steps.slice(0, index + 1).join('.'));
-  }),
-);
-
-const GROUPS: readonly string[] = listSettingGroups().map(({ name }) => name);
+const KNOWN_PATHS: readonly string[] = [...FILE_KEYS, ...REMOVED_SETTINGS.keys()];
 
 /** Reads the configuration file that the environment or a flag names. Values are not parsed yet. */
 export async function readSettingsFile(
@@ -73,7 +65,7 @@ function parseSettingsFile(text: string, file: string): SettingsFile {
       if (isFileKey(path)) entries.push({ path, raw, folder: dirname(file), locate });
       else if (replacement !== undefined)
         problems.push({ location: locate(), message: formatRemoved(replacement) });
-      else if (MAPPINGS.has(path)) readMapping(raw, steps);
+      else if (isMapping(path)) readMapping(raw, steps);
       else problems.push({ location: locate([], true), message: describeUnknownKey(key, parents) });
     }
   };
@@ -93,13 +85,19 @@ function suggestKey(key: string, prefix: string): string | undefined {
     return `set ${toEnvironmentName(path)} or ${toFlagName(path)} instead`;
   const [group = '', rest] = key.split('.');
   if (prefix === '' && rest !== undefined && isFileKey(key)) return `write ${rest} in the mapping ${group}`;
-  const homes = GROUPS.filter((name) => isFileKey(name === '' ? key : `${name}.${key}`)).map((name) =>
-    name === '' ? 'at the top level' : `in the mapping ${name}`,
-  );
+  const homes = listSettingGroups().flatMap(({ name }) => {
+    if (name === '') return isFileKey(key) ? ['at the top level'] : [];
+    return isFileKey(`${name}.${key}`) ? [`in the mapping ${name}`] : [];
+  });
   if (homes.length > 0) return `write it ${homes.join(' or ')}; check the indentation`;
   const siblings = FILE_KEYS.filter((known) => known.startsWith(prefix));
   const names = siblings.map((known) => known.slice(prefix.length).split('.')[0] ?? '');
   return REMOVED_SETTINGS.get(path) ?? formatSuggestion(key, [...new Set(names)]);
+}
+
+/** Also true for a mapping that has only removed settings, such as `display`. */
+function isMapping(path: string): boolean {
+  return KNOWN_PATHS.some((known) => known.startsWith(`${path}.`));
 }
 
 function isFileKey(path: string): path is SettingPath {

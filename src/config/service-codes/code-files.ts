@@ -2,14 +2,8 @@ import { basename, dirname, join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { ownCodes, type Shard } from '../../sharding/shard.ts';
 import { ConfigError, describeKind, expectedFound, formatValue, type Problem } from '../config-error.ts';
-import {
-  chooseSecret,
-  describeReadError,
-  isMissing,
-  resolvePath,
-  type ReadFile,
-  type Secret,
-} from '../files.ts';
+import { describeReadError, isMissing, resolvePath, type ReadFile } from '../files.ts';
+import { chooseSecret, type Secret } from '../secrets.ts';
 import type { MergedSettings, SourceEntry } from '../sources.ts';
 import { toProblems, type ValuePath } from '../validation.ts';
 import { createLocator, parseYaml } from '../yaml-source.ts';
