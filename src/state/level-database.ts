@@ -75,19 +75,16 @@ export async function openLevelDatabase(folder: string): Promise<Database> {
 }
 
 async function measureFiles(folder: string): Promise<number> {
-  const names = await readdir(folder);
-  const sizes = await Promise.all(
-    names.map(async (name) => {
-      try {
-        return (await stat(join(folder, name))).size;
-      } catch (error) {
-        // LevelDB deletes files that it has merged, at any time.
-        if (getErrorCode(error) === 'ENOENT') return 0;
-        throw error;
-      }
-    }),
-  );
-  return sizes.reduce((sum, bytes) => sum + bytes, 0);
+  let bytes = 0;
+  for (const name of await readdir(folder)) {
+    try {
+      bytes += (await stat(join(folder, name))).size;
+    } catch (error) {
+      // LevelDB deletes files that it has merged, at any time.
+      if (getErrorCode(error) !== 'ENOENT') throw error;
+    }
+  }
+  return bytes;
 }
 
 /** Messages of LevelDB about files that belong to the database and are missing or cut off. */

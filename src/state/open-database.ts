@@ -6,7 +6,6 @@ import type { Logger } from '../runtime/logger.ts';
 import { InvalidRecordError } from '../tally/tally-state.ts';
 import { DatabaseError, openLevelDatabase, type Database } from './level-database.ts';
 
-/** A change of the records in tally/tally-state.ts requires a new version. */
 const FORMAT = 'xvs-exporter 1';
 /** Before all service codes, which are not empty. */
 const FORMAT_KEY = '\0format';

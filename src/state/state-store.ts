@@ -1,9 +1,10 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { linkAbort } from '../runtime/abort.ts';
+import type { Clock } from '../runtime/clock.ts';
 import { FirstFailure } from '../runtime/background-task.ts';
 import { runInTurns } from '../runtime/concurrency.ts';
 import { getErrorMessage } from '../runtime/errors.ts';
-import { readLastListingMs, type StateRecord } from '../tally/tally-state.ts';
+import { readCodeEntry, type StateRecord } from '../tally/tally-state.ts';
 import type { Tally } from '../tally/tally.ts';
 import { DatabaseError, type Database, type WriteBatch } from './level-database.ts';
 import { isDamage, openDatabase, type OpenDatabaseOptions } from './open-database.ts';
@@ -14,8 +15,8 @@ const MAX_PUBLICATION_DELAY_MS = 100;
 /** A service code that is added while the disk does not answer starts without its state after this time. */
 const RESTORE_TIMEOUT_MS = 5000;
 
-/** On a busy machine, single writes are late again and again: that is one state, and two lines in the log. */
-const LATENESS_END_MS = 60_000;
+/** On a busy machine, single writes are late again and again. */
+const LATENESS_LOG_INTERVAL_MS = 60_000;
 
 /** The size of the files is measured at most this often. It also finds out that the folder was removed. */
 const MEASURE_INTERVAL_MS = 60_000;
@@ -77,8 +78,8 @@ export class StateStore implements AsyncDisposable {
   #measuredAtMs = Number.NEGATIVE_INFINITY;
   /** The message of the last write that failed; `undefined` if the last write succeeded. */
   #writeError: string | undefined;
-  /** When a write last took too long; `undefined` once none has for a while. */
-  #lastLateMs: number | undefined;
+  /** When the log last said that a write takes too long. */
+  #lateLoggedAtMs = Number.NEGATIVE_INFINITY;
 
   private constructor(options: StateStoreOptions, database: Database, tallies: ReadonlyMap<string, Tally>) {
     this.#options = options;
@@ -111,11 +112,11 @@ export class StateStore implements AsyncDisposable {
   async restore(serviceCode: string, createTally: () => Tally): Promise<Tally | undefined> {
     const unwritten = this.#unwritten.get(serviceCode);
     if (unwritten !== undefined) return unwritten;
+    const { clock, logger, path } = this.#options;
     let restored: Tally | undefined;
     const read = async (database: Database): Promise<void> => {
       for await (const code of readCodes(database, toPrefix(serviceCode)))
-        if (!isExpired(code, this.#options))
-          restored = await restoreTally(createTally(), code, this.#options);
+        if (!isExpired(code, this.#options)) restored = await restoreTally(createTally(), code, clock);
     };
     const reading = this.#enqueue(() => this.#attempt(read));
     const isRead = await this.#waitBriefly(RESTORE_TIMEOUT_MS, reading);
@@ -124,7 +125,6 @@ export class StateStore implements AsyncDisposable {
       return restored;
     }
     this.#complete.delete(serviceCode);
-    const { logger, path } = this.#options;
     const fields = { path, service_code: serviceCode };
     if (!isRead) logger.warn(fields, 'State of service code is unusable; its counters start at 0');
     return undefined;
@@ -173,9 +173,7 @@ export class StateStore implements AsyncDisposable {
         const isWhole = tally.revision !== queuedRevision || !this.#complete.has(tally.serviceCode);
         if (isWhole) await deleteRecords(batch, database, prefix);
         queue.set(tally, tally.revision);
-        const steps = tally.beginExport(isWhole ? 'all' : 'changed', ([key, value]) =>
-          batch.set(prefix + key, value),
-        );
+        const steps = tally.beginExport(isWhole, ([key, value]) => batch.set(prefix + key, value));
         await runInTurns(steps, RECORDS_PER_TURN);
       }
       await batch.write();
@@ -230,25 +228,18 @@ export class StateStore implements AsyncDisposable {
   async #waitBriefly(timeoutMs: number, done: Promise<boolean>): Promise<boolean> {
     using timeout = linkAbort(undefined);
     const late = this.#options.clock.sleep(timeoutMs, timeout.signal).then(
-      () => 'late' as const,
-      () => false,
+      () => this.#logLateness(),
+      () => undefined,
     );
-    const result = await Promise.race([done, late]);
-    this.#logLateness(result === 'late');
-    return result === true;
+    return (await Promise.race([done, late])) === true;
   }
 
-  /** Logs when writes begin to take too long, and when none has for a minute. */
-  #logLateness(isLate: boolean): void {
+  /** Logs at most once a minute that writes take too long. */
+  #logLateness(): void {
     const { clock, logger, path } = this.#options;
-    const nowMs = clock.monotonic();
-    if (isLate && this.#lastLateMs === undefined)
-      logger.warn({ path }, 'State is written late; listings are published before');
-    if (isLate) this.#lastLateMs = nowMs;
-    else if (this.#lastLateMs !== undefined && nowMs - this.#lastLateMs >= LATENESS_END_MS) {
-      this.#lastLateMs = undefined;
-      logger.info({ path }, 'State is written in time again');
-    }
+    if (clock.monotonic() - this.#lateLoggedAtMs < LATENESS_LOG_INTERVAL_MS) return;
+    this.#lateLoggedAtMs = clock.monotonic();
+    logger.warn({ path }, 'State is written late; listings are published before');
   }
 }
 
@@ -270,7 +261,7 @@ async function restoreTallies(
   for await (const code of readCodes(database, '')) {
     const { serviceCode } = code;
     const tally = createTally(serviceCode);
-    if (tally !== undefined) tallies.set(serviceCode, await restoreTally(tally, code, options));
+    if (tally !== undefined) tallies.set(serviceCode, await restoreTally(tally, code, options.clock));
     else if (codesOnOtherShards.has(serviceCode) || isExpired(code, options)) {
       dropped.push(serviceCode);
       await deleteRecords(batch, database, toPrefix(serviceCode));
@@ -287,18 +278,14 @@ async function restoreTallies(
   return tallies;
 }
 
-async function restoreTally(
-  tally: Tally,
-  { records }: CodeRecords,
-  { clock }: StateStoreOptions,
-): Promise<Tally> {
+async function restoreTally(tally: Tally, { records }: CodeRecords, clock: Clock): Promise<Tally> {
   const now = { wallMs: clock.now(), monotonicMs: clock.monotonic() };
   await runInTurns(tally.restore(records, now), RECORDS_PER_TURN);
   return tally;
 }
 
 function isExpired({ records }: CodeRecords, { clock, retainMs }: StateStoreOptions): boolean {
-  return clock.now() - readLastListingMs(records) >= retainMs;
+  return clock.now() - readCodeEntry(records).last.wallMs >= retainMs;
 }
 
 /** Reads the records whose keys begin with a prefix, by service code. */

@@ -74,8 +74,6 @@ export class CounterFamily {
   readonly #limiter: LabelLimiter;
   readonly #sampleCache: SampleCache;
   readonly #series = new Map<string, Series>();
-  /** Whether the last commit changed a total, or created or released a series. */
-  hasChanged = false;
 
   constructor({ family, serviceCode, maxLabelSets }: FamilyOptions<LedgerCounter>) {
     this.#limiter = new LabelLimiter(family, maxLabelSets, false);
@@ -95,7 +93,6 @@ export class CounterFamily {
   /** Adds the sums of a listing; adding 0 creates a series. */
   commit(increases: Iterable<LabelSum>, at: Instant): void {
     const { sums, released } = this.#limiter.limit(increases, at);
-    this.hasChanged = released.length > 0;
     for (const key of released) this.#release(key, at);
     for (const sum of sums) this.#add(sum, at);
   }
@@ -121,7 +118,6 @@ export class CounterFamily {
   #add({ key, labels, value }: LabelSum, at: Instant): void {
     const { monotonicMs: lastUpdatedMs } = at;
     const series = this.#series.get(key);
-    this.hasChanged ||= series === undefined || value > 0;
     if (series === undefined) this.#series.set(key, { labels, total: value, unseenSince: at, lastUpdatedMs });
     else {
       series.total += value;

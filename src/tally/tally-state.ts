@@ -1,18 +1,19 @@
 import { z, type ZodType } from 'zod';
+import { recordOf } from '../runtime/record-of.ts';
 import { runInSteps, type ItemCount } from '../runtime/steps.ts';
-import { LEDGER_COUNTERS, type LedgerCounter } from './family-keys.ts';
+import { LEDGER_COUNTERS } from './family-keys.ts';
 import type { Instant } from './instant.ts';
 import type { Account } from './ledger/account.ts';
 import type { TaskKey } from './ledger/departed-accounts.ts';
 import type { Ledger } from './ledger/ledger.ts';
-import { areNumbers, NUMBERS_PER_PART, type PartAccount, type PartAccounts } from './ledger/part-accounts.ts';
+import { areNumbers, NUMBERS_PER_PART, type PartAccounts } from './ledger/part-accounts.ts';
 import { ALL_TASK_FLAGS, type TaskAccount } from './ledger/task-account.ts';
 import type { RecentServers } from './recent-servers.ts';
 import type { TaskDetails } from './task-details.ts';
 
 /*
- * The records in which the state of a service code is persisted, as JSON. Tasks and counters are arrays, because their keys
- * would take more space than their values. The names of a record are in its key.
+ * The records in which the state of a service code is persisted, as JSON: one for the code, one for each task. A task is an
+ * array, because its keys would take more space than its values. Its names are in the key of the record.
  *
  * Times are those of the tally (`TallyParts.timeline`), unless they are of the wall clock.
  *
@@ -35,30 +36,31 @@ const partSchema = accountSchema.extend({ identity: count, connections: count, d
 /** As they are in memory: numbers in the usual case. */
 const partsSchema = z.union([
   z.array(z.number()).refine(({ length }) => length % NUMBERS_PER_PART === 0),
-  z.array(
-    partSchema.transform(({ departedMs, ...part }): PartAccount => ({ ...part, departedMs, run: undefined })),
-  ),
+  z.array(partSchema),
+]);
+
+const instantSchema = z.object({ monotonicMs: time, wallMs: z.number() });
+const seriesSchema = z.object({
+  labels: z.array(z.string()).describe('without the service code'),
+  total,
+  lastUpdatedMs: time,
+});
+const taskDetailSchema = z.tuple([
+  z.string().describe('task id'),
+  total.describe('of its input bytes'),
+  z.array(z.tuple([z.string(), total])).describe('outputs: format, total'),
 ]);
 
 const codeSchema = z.object({
-  last: z.object({ monotonicMs: time, wallMs: z.number() }).describe('the last good listing'),
+  last: instantSchema.describe('the last good listing'),
   listings: z.int().positive().describe('number of good listings'),
   lifetimes: z.object({ counts: z.array(count).describe('by bucket, not cumulative'), sum: total }),
   meteredFormats: z.array(z.string()),
-  servers: z.array(z.tuple([z.string(), time, z.number()])).describe('vs_id, last seen, on the wall clock'),
+  servers: z.array(z.tuple([z.string(), instantSchema])).describe('vs_id, last seen'),
+  counters: z.partialRecord(z.enum(LEDGER_COUNTERS), z.array(seriesSchema)),
+  details: z.array(taskDetailSchema).describe('with per-task metrics').optional(),
 });
-
-const counterSchema = z.array(
-  z.tuple([z.array(z.string()), total, time]).describe('labels without the service code, total, last update'),
-);
-
-const detailsSchema = z.array(
-  z.tuple([
-    z.string().describe('task id'),
-    total.describe('of its input bytes'),
-    z.array(z.tuple([z.string(), total])).describe('outputs: format, total'),
-  ]),
-);
+type CodeEntry = z.output<typeof codeSchema>;
 
 const taskSchema = z.tuple([
   z.number().describe('first seen, on the wall clock'),
@@ -68,10 +70,7 @@ const taskSchema = z.tuple([
   total.describe('progress'),
   z.enum(['task', 'inputs', '']).describe('source of its input bytes'),
   base.describe('of its own input bytes'),
-  accountSchema
-    .transform((account): Account => ({ ...account, run: undefined }))
-    .nullable()
-    .describe('its own account, if the base was not accepted when it was last seen'),
+  accountSchema.nullable().describe('its own account, if the base was not accepted when it was last seen'),
   total.describe('input bytes that are counted and that no base shows'),
   z.int().min(0).max(ALL_TASK_FLAGS).describe('flags'),
   partsSchema.nullable().describe('inputs'),
@@ -84,17 +83,13 @@ export type StateChange = readonly [key: string, value: string | undefined];
 /** A record that is persisted. */
 export type StateRecord = readonly [key: string, value: string];
 
-/** Sorts before the other keys. */
+/** Sorts before those of the tasks. */
 export const CODE_KEY = 'code';
-const DETAILS_KEY = 'details';
-
-export function toCounterKey(counter: LedgerCounter): string {
-  return `counter\0${counter}`;
-}
+const TASK_KIND = 'task';
 
 /** Server names are label values and hold no control characters; ids may. */
 export function toTaskKey({ vsId, id }: TaskKey): string {
-  return `task\0${vsId}\0${id}`;
+  return [TASK_KIND, vsId, id].join('\0');
 }
 
 /** The parts of a tally that are persisted. Slots of gauges are not: the next listing assigns them. */
@@ -107,50 +102,29 @@ export interface TallyParts {
   readonly timeline: { offsetMs: number };
 }
 
-/** Which records to export. */
-export type RecordSelection = 'all' | 'changed';
-
 /** The records of a tally: all, or those that the last commit changed. None before its first good listing. */
-export function* exportRecords(tally: TallyParts, selection: RecordSelection): Generator<StateChange, void> {
-  const { ledger, details } = tally;
+export function* exportRecords(tally: TallyParts, isWhole: boolean): Generator<StateChange, void> {
+  const { ledger } = tally;
   const code = toCodeEntry(tally);
   if (code === undefined) return;
-  const isWhole = selection === 'all';
   yield [CODE_KEY, JSON.stringify(code)];
-  for (const counter of LEDGER_COUNTERS) {
-    const family = ledger.counters[counter];
-    if (isWhole ? family.size === 0 : !family.hasChanged) continue;
-    const series = Array.from(
-      family.exportSeries(),
-      ({ labels, total: bytes, lastUpdatedMs }): SeriesEntry => [[...labels], bytes, lastUpdatedMs],
-    );
-    yield [toCounterKey(counter), JSON.stringify(series)];
-  }
-  if (details !== undefined) yield [DETAILS_KEY, JSON.stringify([...details.exportDetails()])];
   // A key that is removed may be in use again.
   if (!isWhole) for (const task of ledger.removedTasks) yield [toTaskKey(task), undefined];
   for (const task of isWhole ? ledger.listAccounts() : ledger.listChangedAccounts())
     yield [toTaskKey(task), JSON.stringify(toTaskEntry(task))];
 }
 
-type SeriesEntry = z.infer<typeof counterSchema>[number];
-type CodeEntry = z.infer<typeof codeSchema>;
-
-function toCodeEntry({ ledger, servers, meteredFormats }: TallyParts): CodeEntry | undefined {
-  const { progress, lifetimes } = ledger;
-  if (progress === undefined) return undefined;
-  const seen = Array.from(servers.entries, ([vsId, at]): CodeEntry['servers'][number] => [
-    vsId,
-    at.monotonicMs,
-    at.wallMs,
-  ]);
-  const { counts, sum } = lifetimes.persisted;
-  return {
-    ...progress,
-    lifetimes: { counts: [...counts], sum },
-    meteredFormats: [...meteredFormats],
-    servers: seen,
-  };
+function toCodeEntry({ ledger, servers, meteredFormats, details }: TallyParts): object | undefined {
+  return (
+    ledger.progress && {
+      ...ledger.progress,
+      lifetimes: ledger.lifetimes.persisted,
+      meteredFormats: [...meteredFormats],
+      servers: [...servers.entries],
+      counters: recordOf(LEDGER_COUNTERS, (counter) => [...ledger.counters[counter].exportSeries()]),
+      details: details && [...details.exportDetails()],
+    }
+  );
 }
 
 function toTaskEntry(task: TaskAccount): z.input<typeof taskSchema> {
@@ -193,12 +167,8 @@ function parseRecord<Entry>(schema: ZodType<Entry>, text: string): Entry {
   }
 }
 
-/** When the last good listing was taken, in wall-clock milliseconds. */
-export function readLastListingMs(records: readonly StateRecord[]): number {
-  return parseCodeEntry(records).last.wallMs;
-}
-
-function parseCodeEntry([first]: readonly StateRecord[]): CodeEntry {
+/** Reads the record of the code, the first of all of its records. Throws an {@link InvalidRecordError}. */
+export function readCodeEntry([first]: readonly StateRecord[]): CodeEntry {
   if (first?.[0] !== CODE_KEY) throw new InvalidRecordError('Expected the record of the code first');
   return parseRecord(codeSchema, first[1]);
 }
@@ -214,21 +184,14 @@ export function* restoreRecords(
   now: Instant,
   maxGapMs: number,
 ): Generator<ItemCount, void> {
-  const { ledger, details } = tally;
-  const toInstant = restoreCode(tally, parseCodeEntry(records), now, maxGapMs);
+  const { ledger } = tally;
+  const toInstant = restoreCode(tally, readCodeEntry(records), now, maxGapMs);
   const tasks: TaskAccount[] = [];
   yield* runInSteps(records.slice(1), ([key, value]) => {
-    const [kind = '', name = '', ...id] = key.split('\0');
-    const counter = LEDGER_COUNTERS.find((one) => kind === 'counter' && one === name);
-    if (counter !== undefined)
-      for (const [labels, bytes, lastUpdatedMs] of parseRecord(counterSchema, value))
-        ledger.counters[counter].restore({ labels, total: bytes, lastUpdatedMs });
-    else if (kind === DETAILS_KEY)
-      for (const detail of parseRecord(detailsSchema, value)) details?.restore(detail);
-    else if (kind === 'task') {
-      const entry = parseRecord(taskSchema, value);
-      tasks.push(toTaskAccount({ vsId: name, id: id.join('\0') }, entry, toInstant));
-    } else throw new InvalidRecordError(`Expected the key of a record, found ${JSON.stringify(key)}`);
+    const [kind, vsId = '', ...id] = key.split('\0');
+    if (kind !== TASK_KIND)
+      throw new InvalidRecordError(`Expected the key of a task, found ${JSON.stringify(key)}`);
+    tasks.push(toTaskAccount({ vsId, id: id.join('\0') }, parseRecord(taskSchema, value), toInstant));
   });
   // Those that left first come first.
   tasks.sort((a, b) => a.lastSeen.monotonicMs - b.lastSeen.monotonicMs);
@@ -237,18 +200,20 @@ export function* restoreRecords(
 
 /** The timeline stops while the time between two processes is unknown. */
 function restoreCode(tally: TallyParts, entry: CodeEntry, now: Instant, maxGapMs: number): ToInstant {
-  const { ledger, timeline, meteredFormats } = tally;
-  const { last, listings, lifetimes, servers } = entry;
+  const { ledger, timeline, meteredFormats, servers, details } = tally;
+  const { last, listings } = entry;
   const gapMs = now.wallMs - last.wallMs;
   const isGapKnown = gapMs > 0 && gapMs <= maxGapMs;
   const restoredMs = last.monotonicMs + (isGapKnown ? gapMs : 0);
   timeline.offsetMs = restoredMs - now.monotonicMs;
-  const toInstant = shareInstants(last);
   ledger.restoreProgress({ listings, last }, { restoredMs, unknownGapMs: isGapKnown ? 0 : maxGapMs });
-  ledger.lifetimes.restore(lifetimes);
+  ledger.lifetimes.restore(entry.lifetimes);
   for (const format of entry.meteredFormats) meteredFormats.add(format);
-  for (const [vsId, seenMs, wallMs] of servers) tally.servers.restore(vsId, toInstant(seenMs, wallMs));
-  return toInstant;
+  for (const [vsId, seen] of entry.servers) servers.restore(vsId, seen);
+  for (const counter of LEDGER_COUNTERS)
+    for (const series of entry.counters[counter] ?? []) ledger.counters[counter].restore(series);
+  for (const detail of entry.details ?? []) details?.restore(detail);
+  return shareInstants(last);
 }
 
 function toTaskAccount(key: TaskKey, entry: z.infer<typeof taskSchema>, toInstant: ToInstant): TaskAccount {

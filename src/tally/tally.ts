@@ -27,7 +27,6 @@ import type { Snapshot } from './snapshot.ts';
 import {
   exportRecords,
   restoreRecords,
-  type RecordSelection,
   type StateChange,
   type StateRecord,
   type TallyParts,
@@ -133,12 +132,12 @@ export class Tally {
   }
 
   /**
-   * Exports the records of the state, in steps. A commit that is under way is completed first, and the export is completed
+   * Exports the records of the state, all or those that the last commit changed, in steps. A commit that is under way is completed first, and the export is completed
    * before the next commit begins.
    */
-  beginExport(selection: RecordSelection, add: (change: StateChange) => void): Iterator<ItemCount, void> {
+  beginExport(isWhole: boolean, add: (change: StateChange) => void): Iterator<ItemCount, void> {
     this.#pendingCommit?.complete();
-    this.#pendingExport = runInSteps(exportRecords(this.#parts, selection), add);
+    this.#pendingExport = runInSteps(exportRecords(this.#parts, isWhole), add);
     return this.#pendingExport;
   }
 

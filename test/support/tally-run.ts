@@ -78,7 +78,7 @@ export class TallyRun {
     };
     const snapshot = this.tally.commit(listing, at, this.#served);
     if (isScraped) this.#served = at;
-    const changes = this.tally.beginExport('changed', ([key, value]) => {
+    const changes = this.tally.beginExport(false, ([key, value]) => {
       if (value === undefined) this.#records.delete(key);
       else this.#records.set(key, value);
     });

@@ -40,7 +40,7 @@ export interface Account {
   /** The rate that its stream can have, if it was found to be faster than the setting; else 0. */
   streamRate: number;
   /** `undefined` unless values wait. */
-  run: Run | undefined;
+  run?: Run | undefined;
 }
 
 /** Time as accounts see it in one commit. */

@@ -31,7 +31,7 @@ export interface PartAccount extends Account {
   /** The connections of an output in the last listing. */
   connections: number;
   /** When a part that has left its task was last listed; `undefined` while it is listed. */
-  departedMs: number | undefined;
+  departedMs?: number | undefined;
 }
 
 /** The accounts of the inputs or of the outputs of a task: numbers in the usual case. */

@@ -115,7 +115,7 @@ test('a listing is published when it is written', async () => {
   assert.equal(isPublishable, false);
   hang.resolve();
   await published;
-  assert.deepEqual([store.statistics.delayedPublications, disk.records.size > 3], [0, true]);
+  assert.deepEqual([store.statistics.delayedPublications, disk.records.size], [0, 3]);
 });
 
 test('commits of the same turn are written together', async () => {
@@ -146,11 +146,6 @@ test('while the disk hangs, listings are published after 100 ms, and are written
   disk.kill();
   const second = await startProcess(disk);
   assert.deepEqual([second.tallies.get('A')?.listings, second.count()], [4, 3600]);
-  for (let number = 0; number < 4; number += 1) {
-    assert.deepEqual(messages().slice(2), []);
-    await publish(1400, 'A', 'task-1300');
-  }
-  assert.deepEqual(messages().slice(2), ['info State is written in time again']);
 });
 
 test('while writes fail, listings are published at once, and are written when the disk has room again', async () => {
