@@ -31,6 +31,7 @@ export const FILE_KEYS: readonly SettingPath[] = listSettings().flatMap(([path, 
 );
 
 const KNOWN_PATHS: readonly string[] = [...FILE_KEYS, ...REMOVED_SETTINGS.keys()];
+const GROUP_NAMES: readonly string[] = listSettingGroups().map(({ name }) => name);
 
 /** Reads the configuration file that the environment or a flag names. Values are not parsed yet. */
 export async function readSettingsFile(
@@ -85,7 +86,7 @@ function suggestKey(key: string, prefix: string): string | undefined {
     return `set ${toEnvironmentName(path)} or ${toFlagName(path)} instead`;
   const [group = '', rest] = key.split('.');
   if (prefix === '' && rest !== undefined && isFileKey(key)) return `write ${rest} in the mapping ${group}`;
-  const homes = listSettingGroups().flatMap(({ name }) => {
+  const homes = GROUP_NAMES.flatMap((name) => {
     if (name === '') return isFileKey(key) ? ['at the top level'] : [];
     return isFileKey(`${name}.${key}`) ? [`in the mapping ${name}`] : [];
   });

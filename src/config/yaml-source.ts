@@ -1,4 +1,5 @@
-import { isMap, isNode, isScalar, isSeq, LineCounter, parseDocument, visit, type ErrorCode } from 'yaml';
+import { isNode, isScalar, isSeq, LineCounter, parseDocument, visit } from 'yaml';
+import type { ErrorCode, Pair } from 'yaml';
 import { expectedFound, formatValue, type Problem } from './config-error.ts';
 import type { Locate, ValuePath } from './validation.ts';
 
@@ -15,17 +16,20 @@ const PARSER_ERROR_TEXTS: Partial<Record<ErrorCode, string>> = {
   BAD_SCALAR_START: 'an unquoted string that starts with a reserved character',
   BLOCK_AS_IMPLICIT_KEY:
     'a second ": " in one line, or a line that is indented too far; put the string in quotes, or check the indentation',
-  DUPLICATE_KEY: 'a duplicate key',
   MISSING_CHAR: 'a missing quote, bracket, comma or ":"; check the indentation, too',
   MULTIPLE_DOCS: 'a second document',
   TAB_AS_INDENT: 'a tab used for indentation; check the indentation: only spaces indent',
   TAG_RESOLVE_FAILED: 'an unknown tag; put a string that starts with "!" in quotes',
 };
+const DUPLICATE_KEY = 'a duplicate key';
 const UNKNOWN_ALIAS = 'an alias without an anchor; put a string that starts with "*" in quotes';
 const NON_STRING_KEY =
   'a key that is not a string; put a key that starts with "?", "[", "{" or "*" in quotes';
 const OTHER_ERROR =
   'unexpected content; put strings with special characters in quotes, and check the indentation';
+
+/** The pairs of each mapping by key: searching them one by one for each of thousands of mistakes would take minutes. */
+type PairsByKey = ReadonlyMap<unknown, ReadonlyMap<string, Pair>>;
 
 /**
  * Parses a text. Only the first syntax error is reported, because most others are consequences of it.
@@ -38,7 +42,14 @@ export function parseYaml(
   schema: 'core' | 'failsafe' = 'core',
 ): YamlSource | Problem {
   const lineCounter = new LineCounter();
-  const document = parseDocument(text, { lineCounter, prettyErrors: false, logLevel: 'error', schema });
+  const document = parseDocument(text, {
+    lineCounter,
+    prettyErrors: false,
+    logLevel: 'error',
+    schema,
+    // The parser compares each key with each other one.
+    uniqueKeys: false,
+  });
   const locateOffset = (offset: number): string => {
     const { line, col } = lineCounter.linePos(offset);
     return `${file}:${line}:${col}`;
@@ -51,14 +62,21 @@ export function parseYaml(
     offset,
     found: PARSER_ERROR_TEXTS[code] ?? OTHER_ERROR,
   }));
+  const reportFault = (node: unknown, found: string) => faults.push({ offset: getOffset(node), found });
+  const pairsByKey = new Map<unknown, ReadonlyMap<string, Pair>>();
   visit(document, {
-    Alias(_, alias) {
-      if (alias.resolve(document) === undefined)
-        faults.push({ offset: getOffset(alias), found: UNKNOWN_ALIAS });
+    Map(_, map) {
+      const pairs = new Map<string, Pair>();
+      for (const pair of map.items) {
+        // A location that names such a key would show its whole content.
+        if (!isScalar(pair.key)) reportFault(pair.key, NON_STRING_KEY);
+        else if (pairs.has(String(pair.key.value))) reportFault(pair.key, DUPLICATE_KEY);
+        else pairs.set(String(pair.key.value), pair);
+      }
+      pairsByKey.set(map, pairs);
     },
-    // A location that names such a key would show its whole content.
-    Pair(_, { key }) {
-      if (!isScalar(key)) faults.push({ offset: getOffset(key), found: NON_STRING_KEY });
+    Alias(_, alias) {
+      if (alias.resolve(document) === undefined) reportFault(alias, UNKNOWN_ALIAS);
     },
   });
   const [fault] = faults.toSorted((one, other) => one.offset - other.offset);
@@ -66,7 +84,7 @@ export function parseYaml(
   try {
     return {
       value: document.toJS(),
-      locate: (path, isKey = false) => locateOffset(findOffset(document.contents, path, isKey)),
+      locate: (path, isKey = false) => locateOffset(findOffset(document.contents, path, isKey, pairsByKey)),
     };
   } catch (error) {
     // The parser limits the expansion of nested aliases; aliases without an anchor were reported before.
@@ -79,7 +97,7 @@ function getOffset(node: unknown): number {
   return isNode(node) ? (node.range?.[0] ?? 0) : 0;
 }
 
-function findOffset(root: unknown, path: ValuePath, isKey: boolean): number {
+function findOffset(root: unknown, path: ValuePath, isKey: boolean, pairsByKey: PairsByKey): number {
   let node = root;
   let offset = getOffset(root);
   for (const [depth, step] of path.entries()) {
@@ -88,9 +106,7 @@ function findOffset(root: unknown, path: ValuePath, isKey: boolean): number {
       offset = getOffset(node);
       continue;
     }
-    const pair = isMap(node)
-      ? node.items.find(({ key }) => isScalar(key) && String(key.value) === step)
-      : undefined;
+    const pair = pairsByKey.get(node)?.get(String(step));
     if (pair === undefined) return offset;
     const isRequestedKey = isKey && depth === path.length - 1;
     offset = getOffset(isRequestedKey || isEmpty(pair.value) ? pair.key : pair.value);
