@@ -34,46 +34,30 @@ async function startTestSimulator(t: TestContext): Promise<Simulator> {
   return started;
 }
 
-interface CommandResult {
-  readonly code: number;
-  readonly text: string;
+interface ExplainOptions {
+  readonly env?: Readonly<Record<string, string>>;
+  readonly args?: readonly string[];
+  readonly clock?: Clock;
+  readonly isTryingSigning?: boolean;
 }
 
 /** Runs `once --explain`, and checks that the report has no secret, signature or live URL. */
 async function explain(
   baseUrl: string,
-  {
-    env = {},
-    args = [],
-    clock = systemClock,
-    isTryingSigning = false,
-  }: {
-    env?: Record<string, string>;
-    args?: readonly string[];
-    clock?: Clock;
-    isTryingSigning?: boolean;
-  } = {},
-): Promise<CommandResult> {
-  const stdout = new PassThrough({ encoding: 'utf8' });
-  const stderr = new PassThrough({ encoding: 'utf8' });
-  const io = {
-    stdout,
-    stderr,
-    clock,
-    environment: { XVS_SERVICE_CODES: 'TESTING', XVS_SECRET: SECRET, ...env },
-    signal: new AbortController().signal,
-  };
+  { env = {}, args = [], clock = systemClock, isTryingSigning }: ExplainOptions = {},
+): Promise<{ readonly code: number; readonly text: string }> {
   const { flags } = parseCommandLine([`--upstream.base-url=${baseUrl}`, ...args]);
   const source = new ConfigurationSource({
     flags,
-    env: io.environment,
+    env: { XVS_SERVICE_CODES: 'TESTING', XVS_SECRET: SECRET, ...env },
     hostName: failHostNameLookup,
     ...LOCAL_FILE_SYSTEM,
   });
   const { configuration } = await source.load();
+  const stdout = new PassThrough({ encoding: 'utf8' });
+  const io = { stdout, clock, signal: new AbortController().signal };
   const code = await explainPolls(configuration, BUILD, io, isTryingSigning);
   const text = String(stdout.read());
-  assert.equal(stderr.read(), null);
   assert.doesNotMatch(text, /correct-horse|[0-9a-f]{64}|\/live\/|rtmp:\/\/|%7B/);
   return { code, text };
 }
@@ -134,10 +118,7 @@ const FAULTS: readonly (readonly [fault: FaultRequest, result: RegExp, remedy: R
     /http_status/,
     /If https:\/\/other\.example\.com is the service/,
   ],
-  [{ fault: 'http_status', status: 503, retryAfter: '60' }, /http_status/, /asked for a pause/],
-  [{ fault: 'refuse' }, /reset/, /may expect TLS/],
   [{ fault: 'silence_body' }, /timeout/, /The response started but did not end in time/],
-  [{ fault: 'silence' }, /timeout/, /accepted the connection but did not respond in time/],
 ];
 
 for (const [fault, result, remedy] of FAULTS) {
@@ -153,24 +134,6 @@ for (const [fault, result, remedy] of FAULTS) {
     assert.doesNotMatch(text, /token/);
   });
 }
-
-test('invalid entries are listed with location and reason', async (t) => {
-  const { url, faults } = await startTestSimulator(t);
-  faults.set({ fault: 'bad_record', every: 10 });
-  const { code, text } = await explain(url);
-  assert.equal(code, 0);
-  assert.match(
-    text,
-    /\d+ invalid entries skipped:\n {18}user_list\[9\]: not_an_object\n {18}user_list\[19\]: /,
-  );
-});
-
-test('a wrong secret is the likely cause of a rejection if the clocks agree', async (t) => {
-  const { url } = await startTestSimulator(t);
-  const { code, text } = await explain(url, { env: { XVS_SECRET: `${SECRET}-of-another` } });
-  assert.equal(code, 1);
-  assert.match(unwrapText(text), /ret 1005\. Most likely the secret .* The clocks agree\./);
-});
 
 test('a wrong clock is reported with its offset', async (t) => {
   const { url } = await startTestSimulator(t);
@@ -233,12 +196,6 @@ test('every service code has a report', async (t) => {
   const { code, text } = await explain(url, { env: { XVS_SERVICE_CODES: 'TESTING,UNKNOWN' } });
   assert.equal(code, 1);
   assert.match(text, /^TESTING\n(?: .*\n)+\nUNKNOWN\n(?: .*\n)+$/);
-});
-
-test('a secret in the signing template is masked', async (t) => {
-  const { url } = await startTestSimulator(t);
-  const { text } = await explain(url, { args: [`--signing.template={path}{query}{timestamp}${SECRET}`] });
-  assert.match(text, /service_code=TESTING\d{13}<secret>\n/);
 });
 
 /** Joins the lines of wrapped remedies. */

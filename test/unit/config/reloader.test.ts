@@ -7,8 +7,8 @@ import type { CodeFile } from '../../../src/config/service-codes/code-files.ts';
 import { Reloader, type AppliedCodes } from '../../../src/config/reloader.ts';
 import type { PolledCode } from '../../../src/poller/polled-code.ts';
 import { deferred } from '../../support/deferred.ts';
-import { PUBLISHED_SCHEME } from '../../support/published-scheme.ts';
 import { createRecordingLogger } from '../../support/recording-logger.ts';
+import { createPolledCode } from '../poller/rig.ts';
 import { loadWithSources, REQUIRED_ENVIRONMENT } from '../../support/configuration.ts';
 
 const started = await loadWithSources({ env: REQUIRED_ENVIRONMENT });
@@ -17,19 +17,8 @@ const VALID: LoadedConfiguration = {
   settingsNeedingRestart: ['log.level'],
   newlyUnmatchedPatterns: ['/etc/codes/*.yml'],
 };
-/** Creates the settings of polling this number of service codes. */
 const createCodes = (count: number): readonly PolledCode[] =>
-  Array.from({ length: count }, (_, index) => ({
-    serviceCode: `C${index}`,
-    baseUrl: '',
-    secret: '',
-    signing: PUBLISHED_SCHEME,
-    timeoutMs: 1,
-    intervalMs: 1,
-    streamIntervalMs: 1,
-    staleAfterMs: 1,
-    stallAfterMs: 1,
-  }));
+  Array.from({ length: count }, (_, index) => createPolledCode(`C${index}`));
 const APPLIED: AppliedCodes = {
   added: createCodes(1),
   changed: [],
