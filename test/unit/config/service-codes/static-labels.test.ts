@@ -26,19 +26,16 @@ const RESERVED = 'a metric or Prometheus already uses it';
 /** Labels and the message about them. */
 const INVALID_LABELS: readonly [string, string][] = [
   ['[tenant]', '5:13 service_codes[0].labels: expected a mapping of label names to strings, found a list'],
-  ['acme', '5:13 service_codes[0].labels: expected a mapping of label names to strings, found "acme"'],
   ['', '5:5 service_codes[0].labels: expected a mapping of label names to strings, found no value'],
   ['{ tenant: 7 }', `5:23 service_codes[0].labels.tenant: ${TEXT}, found 7; put it in quotes`],
   ['{ tenant: yes, env: true }', `5:33 service_codes[0].labels.env: ${TEXT}, found true; put it in quotes`],
   ['{ tenant: "" }', `5:23 service_codes[0].labels.tenant: ${TEXT}, found ""`],
-  ['{ tenant: [] }', `5:23 service_codes[0].labels.tenant: ${TEXT}, found an empty list`],
   ['{ tenant: "a\\nb" }', `5:23 service_codes[0].labels.tenant: ${TEXT}, found "a\\nb"`],
   [
     `{ tenant: ${'x'.repeat(129)} }`,
     `5:23 service_codes[0].labels.tenant: ${TEXT}, found "${'x'.repeat(129)}"`,
   ],
   ['{ te-nant: a }', `5:15 service_codes[0].labels: ${LETTERS}, found "te-nant"`],
-  ['{ 1a: a }', `5:15 service_codes[0].labels: ${LETTERS}, found "1a"`],
   ['{ "": a }', `5:15 service_codes[0].labels: ${LETTERS}, found ""`],
   [
     '{ __name__: a }',
@@ -47,10 +44,6 @@ const INVALID_LABELS: readonly [string, string][] = [
   [
     '{ vs_id: a }',
     `5:15 service_codes[0].labels: expected a label name that is not reserved, found "vs_id"; ${RESERVED}`,
-  ],
-  [
-    '{ instance: a }',
-    `5:15 service_codes[0].labels: expected a label name that is not reserved, found "instance"; ${RESERVED}`,
   ],
   [
     `{ secret: ${SECRET} }`,
@@ -81,17 +74,8 @@ test('label names of families, default metrics and Prometheus are reserved', asy
   self.track('A', 1000);
   const exposed = (await self.collect()).flatMap(({ spec }) => spec.labels);
   assert.ok(exposed.includes('space') && exposed.includes('service_code'));
-  for (const name of [
-    ...exposed,
-    'le',
-    'quantile',
-    'job',
-    'instance',
-    'pod',
-    'namespace',
-    'cluster',
-    'task_id',
-  ])
+  const ofPrometheus = ['le', 'quantile', 'job', 'instance', 'pod', 'namespace', 'cluster'];
+  for (const name of [...exposed, ...ofPrometheus, 'task_id'])
     assert.equal(staticLabels.safeParse({ [name]: 'x' }).success, false, name);
   for (const name of ['tenant', 'env', 'region', 'team', 'x'])
     assert.equal(staticLabels.safeParse({ [name]: 'x' }).success, true, name);
