@@ -54,16 +54,14 @@ test('the summary shows no secret and no proxy password', async () => {
 
 test('the summary shows where names of tasks are and what is expected', async () => {
   const named = `
-tasks:
-  name: opaque.room
+tasks: { name: opaque.room }
 service_codes:
   - { service_code: A, expect: { tasks: 3, names: [main, backup] } }
   - { service_code: B, task_name: output.file_name, expect: { tasks: 2 } }
   - C
 `;
-  const text = formatSummary(
-    await loadWithSources({ env: { ...REQUIRED_ENVIRONMENT, XVS_SERVICE_CODES: '' }, yml: named }),
-  );
+  const env = { ...REQUIRED_ENVIRONMENT, XVS_SERVICE_CODES: '' };
+  const text = formatSummary(await loadWithSources({ env, yml: named }));
   assert.match(text, / secret +task name +expected tasks\n/);
   assert.match(text, / {2}A .*> +opaque\.room +3: main, backup\n/);
   assert.match(text, / {2}B .*> +output\.file_name +2\n/);

@@ -3,16 +3,9 @@ import { getEventListeners } from 'node:events';
 import { test } from 'node:test';
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { linkAbort, raceAbort, waitForAbort } from '../../../src/runtime/abort.ts';
+import { deferred } from '../../support/deferred.ts';
 
 const REASON = new Error('ended');
-
-function createFailing(): { readonly promise: Promise<never>; readonly fail: (error: Error) => void } {
-  let fail = (_error: Error): void => undefined;
-  const promise = new Promise<never>((_resolve, reject) => {
-    fail = reject;
-  });
-  return { promise, fail };
-}
 
 test('a linked signal aborts with the outer signal and for the same reason', () => {
   const outer = new AbortController();
@@ -49,12 +42,13 @@ test('a race settles with a promise that settles before the abort, and leaves no
 
 test('a race rejects with the reason of an abort and ignores a later rejection', async () => {
   const controller = new AbortController();
-  const { promise, fail } = createFailing();
-  const race = raceAbort(promise, controller.signal);
+  const { promise, resolve } = deferred();
+  const losing = promise.then(() => assert.fail('later'));
+  const race = raceAbort(losing, controller.signal);
   controller.abort(REASON);
   await assert.rejects(race, REASON);
-  await assert.rejects(raceAbort(createFailing().promise, controller.signal), REASON);
-  fail(new Error('later'));
+  await assert.rejects(raceAbort(losing, controller.signal), REASON);
+  resolve();
   // An unhandled rejection would end the test process here.
   await yieldToEventLoop();
 });
