@@ -1,4 +1,3 @@
-import { recordOf } from '../runtime/record-of.ts';
 import type { KeyedLabels } from './label-values.ts';
 
 /*
@@ -73,14 +72,19 @@ export const LISTING_SUMS: readonly ListingSum[] = FAMILY_NAMES.flatMap(
   (name): readonly ListingSum[] => FAMILIES[name].numbers,
 );
 
-/** The place of each sum among the numbers of its family. */
-type Numbers = { readonly [F in FamilyName]: Readonly<Record<SumOf<F>, number>> };
+/** The sums that the ledger adds to, since the listing before is needed. */
+type LedgerSum = 'httpOutputBytes' | 'renditionHttpOutputBytes';
 
-// `recordOf` and `Object.fromEntries` have no types for these keys.
+type Places<Sum extends ListingSum> = Readonly<Record<Sum, number>>;
+
+// `Object.fromEntries` has no types for these keys.
 // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-export const NUMBERS = recordOf(FAMILY_NAMES, (name) =>
-  Object.fromEntries(FAMILIES[name].numbers.map((sum, index) => [sum, index])),
-) as unknown as Numbers;
+const PLACES = Object.fromEntries(
+  FAMILY_NAMES.flatMap((name) => FAMILIES[name].numbers.map((sum, place) => [sum, place] as const)),
+) as Places<ListingSum>;
+
+/** The place of each sum that the loops add to among the numbers of its family. */
+export const LOOP_PLACES: Places<Exclude<ListingSum, LedgerSum>> = PLACES;
 
 /** A label set of a family, without the service code, and its sum. */
 export interface LabelSum extends KeyedLabels {
@@ -91,26 +95,24 @@ export interface LabelSum extends KeyedLabels {
 export class FamilySums<F extends FamilyName> {
   readonly labelSets: readonly KeyedLabels[];
   readonly #labels: readonly string[];
-  readonly #numbers: Readonly<Record<SumOf<F>, number>>;
   readonly #width: number;
   readonly #sums: Float64Array;
 
   constructor(family: F, labelSets: readonly KeyedLabels[], sums: Float64Array) {
     this.labelSets = labelSets;
     this.#labels = FAMILIES[family].labels;
-    this.#numbers = NUMBERS[family];
     this.#width = FAMILIES[family].numbers.length;
     this.#sums = sums;
   }
 
   /** Adds to a number of a row. */
   add(row: number, sum: SumOf<F>, amount: number): void {
-    const at = row * this.#width + this.#numbers[sum];
+    const at = row * this.#width + PLACES[sum];
     this.#sums[at] = (this.#sums[at] ?? 0) + amount;
   }
 
   getSum(row: number, sum: SumOf<F>): number {
-    return this.#sums[row * this.#width + this.#numbers[sum]] ?? 0;
+    return this.#sums[row * this.#width + PLACES[sum]] ?? 0;
   }
 
   getLabel(row: number, label: LabelOf<F>): string {

@@ -61,12 +61,6 @@ export class SumTable {
     this.#lastRow = 0;
   }
 
-  /** Adds to the first number of a label set. */
-  add(amount: number, a: number, b: number, c: number): void {
-    const at = this.find(a, b, c) * this.#width;
-    this.sums[at] = (this.sums[at] ?? 0) + amount;
-  }
-
   /** Adds to a number of a row. */
   addAt(row: number, number: number, amount: number): void {
     const at = row * this.#width + number;

@@ -164,6 +164,18 @@ function readInputs({ identity, input_bytes }: Inputs, first: number, end: numbe
   return sortParts(parts);
 }
 
+/** Reads an output whose connections and rows of sums are known. */
+export function readOutput(
+  { identity, http_output_bytes }: Outputs,
+  row: number,
+  connections: number,
+  outputRow: number,
+  renditionRow: number,
+): OutputReading {
+  const bytes = toOptional(http_output_bytes[row]);
+  return { identity: identity[row] ?? 0, bytes, connections, outputRow, renditionRow };
+}
+
 /** Inserting is faster than sorting up to this number. */
 const MAX_INSERTED = 32;
 
