@@ -151,7 +151,7 @@ export function countInputs({ inputs }: Tasks, { row, firstInput, inputsEnd }: T
 }
 
 /** A missing number is -1 in a column. */
-export function toOptional(value: number | undefined): number | undefined {
+function toOptional(value: number | undefined): number | undefined {
   return value === -1 ? undefined : value;
 }
 
