@@ -73,7 +73,10 @@ export const LISTING_SUMS: readonly ListingSum[] = FAMILY_NAMES.flatMap(
 );
 
 /** The sums that the ledger adds to, since the listing before is needed. */
-type LedgerSum = 'httpOutputBytes' | 'renditionHttpOutputBytes';
+export const LEDGER_SUMS = [
+  'httpOutputBytes',
+  'renditionHttpOutputBytes',
+] as const satisfies readonly ListingSum[];
 
 type Places<Sum extends ListingSum> = Readonly<Record<Sum, number>>;
 
@@ -84,7 +87,7 @@ const PLACES = Object.fromEntries(
 ) as Places<ListingSum>;
 
 /** The place of each sum that the loops add to among the numbers of its family. */
-export const LOOP_PLACES: Places<Exclude<ListingSum, LedgerSum>> = PLACES;
+export const LOOP_PLACES: Places<Exclude<ListingSum, (typeof LEDGER_SUMS)[number]>> = PLACES;
 
 /** A label set of a family, without the service code, and its sum. */
 export interface LabelSum extends KeyedLabels {

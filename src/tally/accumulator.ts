@@ -22,7 +22,7 @@ export class RunningSum implements LabelSum {
 }
 
 /** The sums of one family in one listing: `sums.at('a server', 'flv').add(1)`. */
-class LabelSums implements Iterable<LabelSum> {
+export class LabelSums implements Iterable<LabelSum> {
   readonly #sums = new Map<string, RunningSum>();
 
   /** The sum of a label set. */

@@ -1,17 +1,12 @@
-import { LISTING_SUMS, type ListingSum } from '../listing/families.ts';
+import { LEDGER_SUMS, LISTING_SUMS, type ListingSum } from '../listing/families.ts';
 
 /* The metric families that a tally fills, as keys of the catalogue. */
 
 /** Counter families whose increases are sums of a listing's families. */
-const OUTPUT_COUNTERS = [
-  'httpOutputBytes',
-  'renditionHttpOutputBytes',
-] as const satisfies readonly ListingSum[];
-
-type OutputCounter = (typeof OUTPUT_COUNTERS)[number];
+type OutputCounter = (typeof LEDGER_SUMS)[number];
 
 export function isOutputCounter(key: string): key is OutputCounter {
-  return OUTPUT_COUNTERS.some((counter) => counter === key);
+  return LEDGER_SUMS.some((counter) => counter === key);
 }
 
 /** Gauge families that only accounts tell. */
@@ -36,7 +31,7 @@ export const LISTING_GAUGES: readonly ListingGauge[] = [...LISTING_SUMS.filter(i
 export const LEDGER_COUNTERS = [
   'inputBytes',
   'protocolInputBytes',
-  ...OUTPUT_COUNTERS,
+  ...LEDGER_SUMS,
   'tasksStarted',
   'tasksEnded',
   'taskStalls',

@@ -2,9 +2,10 @@ import { CATALOGUE } from '../metrics/catalogue/catalogue.ts';
 import type { FamilySpec } from '../metrics/catalogue/family.ts';
 import { FAMILIES, findFamily, type LabelSum } from '../listing/families.ts';
 import { recordOf } from '../runtime/record-of.ts';
+import { LabelSums } from './accumulator.ts';
 import { LEDGER_COUNTERS, LISTING_GAUGES, type LedgerCounter, type ListingGauge } from './family-keys.ts';
 import type { Instant } from './instant.ts';
-import { OTHER, toKeyedLabels, type KeyedLabels } from '../listing/label-values.ts';
+import { OTHER, toKeyedLabels } from '../listing/label-values.ts';
 import { SlotTable } from './slot-table.ts';
 
 /** Labels whose values terminals choose. Those of the others are the service's. */
@@ -48,20 +49,6 @@ export interface LimitedSums {
   readonly released: readonly string[];
 }
 
-/** A sum that others fold into. */
-class FoldedSum implements LabelSum {
-  readonly key: string;
-  readonly labels: readonly string[];
-  value = 0;
-  /** Whether the listing itself has this label set, with a value that is literally `__other__`. */
-  isListed = false;
-
-  constructor({ key, labels }: KeyedLabels) {
-    this.key = key;
-    this.labels = labels;
-  }
-}
-
 /**
  * Limits the label sets of one family of one service code (METRICS.md, section 5). Those with the largest values keep slots;
  * the rest fold, so that sums stay exact: one label at a time becomes `__other__`. A label set is at level n if the first n
@@ -91,18 +78,17 @@ export class LabelLimiter {
   /** Folds the sums of a listing. */
   limit(sums: Iterable<LabelSum>, at: Instant): LimitedSums {
     if (this.#maxLabelSets === Infinity) return { sums: [...sums], released: [] };
+    const listed = [...sums];
     const unfolded: LabelSum[] = [];
-    const folded: Map<string, FoldedSum>[] = [];
-    let listedCount = 0;
-    for (const sum of sums) {
-      listedCount += 1;
+    const folded: LabelSums[] = [];
+    for (const sum of listed) {
       if (this.#computeLevel(sum.labels) === 0) unfolded.push(sum);
-      else this.#fold(folded, sum.labels, sum.value).isListed = true;
+      else this.#fold(folded, sum.labels, sum.value);
     }
     const kept: LabelSum[] = [];
     const released: string[] = [];
     for (let level = 0; level <= this.#order.length; level += 1) {
-      const own = level === 0 ? unfolded : [...(folded[level]?.values() ?? [])];
+      const own = level === 0 ? unfolded : [...(folded[level] ?? [])];
       if (own.length === 0) continue;
       const table = this.#getTable(level);
       released.push(...table.assign(own, at));
@@ -111,8 +97,7 @@ export class LabelLimiter {
         else this.#fold(folded, sum.labels.with(this.#order[level] ?? 0, OTHER), sum.value);
       }
     }
-    const keptListed = kept.filter((sum) => !(sum instanceof FoldedSum) || sum.isListed);
-    this.foldedLabelSets = listedCount - keptListed.length;
+    this.foldedLabelSets = folded.length === 0 ? 0 : countMissing(listed, kept);
     return { sums: kept, released };
   }
 
@@ -126,14 +111,9 @@ export class LabelLimiter {
     return level === -1 ? this.#order.length : level;
   }
 
-  #fold(folded: Map<string, FoldedSum>[], labels: readonly string[], value: number): FoldedSum {
-    const level = this.#computeLevel(labels);
-    const sums = (folded[level] ??= new Map<string, FoldedSum>());
-    const keyed = toKeyedLabels(labels);
-    const sum = sums.get(keyed.key) ?? new FoldedSum(keyed);
-    sums.set(keyed.key, sum);
-    sum.value += value;
-    return sum;
+  #fold(folded: LabelSums[], labels: readonly string[], value: number): void {
+    const sums = (folded[this.#computeLevel(labels)] ??= new LabelSums());
+    sums.at(...labels).add(value);
   }
 
   #getTable(level: number): SlotTable<LabelSum> {
@@ -151,4 +131,9 @@ export class LabelLimiter {
     if (level === this.#order.length) return 1;
     return level === 0 ? this.#maxLabelSets : Math.ceil(this.#maxLabelSets * FOLDED_SHARE);
   }
+}
+
+function countMissing(listed: readonly LabelSum[], kept: readonly LabelSum[]): number {
+  const keys = new Set(kept.map(({ key }) => key));
+  return listed.filter(({ key }) => !keys.has(key)).length;
 }
