@@ -44,15 +44,6 @@ export const EXAMPLES = [
   ['Try it without a service', 'xvs-exporter demo'],
 ] as const;
 
-export const EXIT_CODES = [
-  ['0', 'The command succeeded, or was stopped by a signal.'],
-  ['1', 'The command failed: a poll of once failed, or healthcheck found no healthy exporter.'],
-  [
-    '2',
-    'The command line or the configuration is invalid, or an address is in use; standard error says which and why.',
-  ],
-] as const;
-
 const WIDTH = 100;
 const INDENT = '        ';
 
