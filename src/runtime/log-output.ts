@@ -7,7 +7,7 @@ const MAX_WAITING_BYTES = 1024 * 1024;
 
 /** Standard error, as far as log lines need it. */
 export interface LogStream {
-  write(text: string, onWritten: (error?: Error | null) => void): unknown;
+  write(text: string, onWritten: (error?: unknown) => void): unknown;
   on(event: 'error', listener: () => void): unknown;
   readonly writableLength: number;
   readonly isTTY?: boolean;
@@ -20,14 +20,11 @@ export interface LogStream {
  */
 export class LogOutput implements LogDestination {
   readonly #stream: LogStream;
-  readonly #writeToFile: ((line: string) => void) | undefined;
   #writtenLines = 0;
   #droppedLines = 0;
 
-  /** @param writeToFile - if standard error is a file; throws the system error of a write */
-  constructor(stream: LogStream, writeToFile?: (line: string) => void) {
+  constructor(stream: LogStream) {
     this.#stream = stream;
-    this.#writeToFile = writeToFile;
     stream.on('error', () => undefined);
   }
 
@@ -44,9 +41,12 @@ export class LogOutput implements LogDestination {
   }
 
   write(line: string): void {
-    if (this.#writeToFile !== undefined) this.#attempt(this.#writeToFile, line);
-    else if (this.#stream.writableLength > MAX_WAITING_BYTES) this.#settle(false);
-    else this.#stream.write(line, (error) => this.#settle(error === undefined || error === null));
+    const count = (error?: unknown): void => {
+      if (error === undefined || error === null) this.#writtenLines += 1;
+      else this.#droppedLines += 1;
+    };
+    if (this.#stream.writableLength > MAX_WAITING_BYTES) count('full');
+    else this.#stream.write(line, count);
   }
 
   /** Returns true if all lines so far were dropped. */
@@ -54,20 +54,6 @@ export class LogOutput implements LogDestination {
     // The result of a write to a pipe is reported in a later turn of the event loop.
     await nextTurn();
     return this.#writtenLines === 0 && this.#droppedLines > 0;
-  }
-
-  #attempt(write: (line: string) => void, line: string): void {
-    try {
-      write(line);
-      this.#settle(true);
-    } catch {
-      this.#settle(false);
-    }
-  }
-
-  #settle(isWritten: boolean): void {
-    if (isWritten) this.#writtenLines += 1;
-    else this.#droppedLines += 1;
   }
 }
 
@@ -80,10 +66,16 @@ export function openLogOutput(stream: LogStream & { readonly fd: number }): LogO
   const kind = fstatSync(fd);
   if (stream.isTTY === true || kind.isFIFO() || kind.isSocket()) return new LogOutput(stream);
   let isWithinLine = false;
-  return new LogOutput(stream, (line) => {
-    // A full disk may have cut the previous line.
-    const bytes = Buffer.from(isWithinLine ? `\n${line}` : line);
-    for (let written = 0; written < bytes.length; isWithinLine = written < bytes.length)
-      written += writeSync(fd, bytes, written);
-  });
+  const write: LogStream['write'] = (line, onWritten) => {
+    try {
+      // A full disk may have cut the previous line.
+      const bytes = Buffer.from(isWithinLine ? `\n${line}` : line);
+      for (let written = 0; written < bytes.length; isWithinLine = written < bytes.length)
+        written += writeSync(fd, bytes, written);
+      onWritten();
+    } catch (error) {
+      onWritten(error);
+    }
+  };
+  return new LogOutput({ write, on: stream.on.bind(stream), writableLength: 0 });
 }

@@ -3,20 +3,22 @@ import { Writable } from 'node:stream';
 import { test } from 'node:test';
 import { LogOutput } from '../../../src/runtime/log-output.ts';
 
-const noStream = new Writable({ write: () => assert.fail('Expected no write to the stream') });
-
-test('lines that a file does not take are dropped and counted until it takes them again', async () => {
+test('lines that cannot be written are dropped and counted until they can be written again', async () => {
   const lines: string[] = [];
-  let isFull = false;
-  const output = new LogOutput(noStream, (line) => {
-    if (isFull) throw new Error('ENOSPC');
-    lines.push(line);
+  let error: Error | undefined;
+  const output = new LogOutput({
+    write: (line, onWritten) => {
+      if (error === undefined) lines.push(line);
+      onWritten(error);
+    },
+    on: () => undefined,
+    writableLength: 0,
   });
   output.write('one\n');
-  isFull = true;
+  error = new Error('ENOSPC');
   output.write('two\n');
   output.write('three\n');
-  isFull = false;
+  error = undefined;
   output.write('four\n');
   assert.deepEqual([lines, output.droppedLines], [['one\n', 'four\n'], 2]);
   assert.equal(await output.isBroken(), false);
