@@ -131,6 +131,6 @@ await Promise.race([
   Promise.all([drain(process.stdout), drain(process.stderr)]),
   drainDeadline.then(() => systemClock.sleep(DRAIN_TIMEOUT_MS)),
 ]);
-if (LOCAL_FILE_SYSTEM.isHanging) killProcess();
+if (LOCAL_FILE_SYSTEM.isHanging()) killProcess();
 // Not left to an empty event loop: after a shutdown that timed out, or a bug, handles are still open.
 process.exit(exitCode);

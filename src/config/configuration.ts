@@ -34,8 +34,6 @@ export function countRevealedSecrets({ serviceCodes }: Configuration): number {
   ).length;
 }
 
-export type PollSettings = Configuration['poll'];
-
 /** Reads the parts of the configuration that need nothing but settings. */
 export function readStaticSettings(settings: MergedSettings) {
   const { get } = settings;

@@ -10,60 +10,45 @@ const CALL_TIMEOUT_MS = 5000;
 const MAX_CONCURRENT_CALLS = 2;
 
 /**
- * A file system whose calls end within five seconds: a mount that hangs must not block the process.
+ * Makes a file system whose calls end within five seconds: a mount that hangs must not block the process.
  *
  * The operating system cannot abort a call that hangs, so each such call keeps its thread. At most two calls run at a
  * time; while both hang, further calls fail at once with `ETIMEDOUT`.
  */
-export class BoundedFileSystem implements ConfigFileSystem {
-  readonly #files: ConfigFileSystem;
-  readonly #clock: Clock;
-  readonly #queue = new PQueue({ concurrency: MAX_CONCURRENT_CALLS });
-  #hangingCount = 0;
-
-  constructor(files: ConfigFileSystem, clock: Clock) {
-    this.#files = files;
-    this.#clock = clock;
-  }
-
-  /** Whether a call is still running although it has failed with `ETIMEDOUT`. */
-  get isHanging(): boolean {
-    return this.#hangingCount > 0;
-  }
-
-  readonly readFile = (path: string): Promise<string> => this.#run(path, () => this.#files.readFile(path));
-
-  readonly listFolder = (path: string): Promise<readonly string[]> =>
-    this.#run(path, () => this.#files.listFolder(path));
-
-  readonly readStamp = (path: string): Promise<string> => this.#run(path, () => this.#files.readStamp(path));
-
-  #run<T>(path: string, call: () => Promise<T>): Promise<T> {
-    return this.#queue.add(async () => {
-      if (this.#hangingCount === MAX_CONCURRENT_CALLS) throw createFileError('ETIMEDOUT', path);
+export function boundFileSystem(files: ConfigFileSystem, clock: Clock) {
+  const queue = new PQueue({ concurrency: MAX_CONCURRENT_CALLS });
+  let hangingCount = 0;
+  const countHanging = (change: number): void => {
+    hangingCount += change;
+    // Without a thread for them, calls still run, to fail at once.
+    queue.concurrency = Math.max(1, MAX_CONCURRENT_CALLS - hangingCount);
+  };
+  const run = <T>(call: (path: string) => Promise<T>, path: string): Promise<T> =>
+    queue.add(async () => {
+      if (hangingCount === MAX_CONCURRENT_CALLS) throw createFileError('ETIMEDOUT', path);
       const ended = new AbortController();
-      const result = call().finally(() => ended.abort());
-      const timedOut = this.#clock.sleep(CALL_TIMEOUT_MS, ended.signal).then(
+      const result = call(path).finally(() => ended.abort());
+      const timedOut = clock.sleep(CALL_TIMEOUT_MS, ended.signal).then(
         () => {
-          this.#countHanging(1);
-          result.catch(() => undefined).finally(() => this.#countHanging(-1));
+          countHanging(1);
+          result.catch(() => undefined).finally(() => countHanging(-1));
           throw createFileError('ETIMEDOUT', path);
         },
         () => result,
       );
       return await Promise.race([result, timedOut]);
     });
-  }
-
-  /** Without a thread for them, calls still run, to fail at once. */
-  #countHanging(change: number): void {
-    this.#hangingCount += change;
-    this.#queue.concurrency = Math.max(1, MAX_CONCURRENT_CALLS - this.#hangingCount);
-  }
+  return {
+    readFile: (path: string) => run(files.readFile, path),
+    listFolder: (path: string) => run(files.listFolder, path),
+    readStamp: (path: string) => run(files.readStamp, path),
+    /** Whether a call is still running although it has failed with `ETIMEDOUT`. */
+    isHanging: () => hangingCount > 0,
+  };
 }
 
 /** The file system of this machine. There is one per process, like the threads that its calls occupy. */
-export const LOCAL_FILE_SYSTEM = new BoundedFileSystem(
+export const LOCAL_FILE_SYSTEM = boundFileSystem(
   {
     readFile: readRegularFile,
     listFolder: (path) => fs.readdir(path),

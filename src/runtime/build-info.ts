@@ -11,15 +11,12 @@ export interface BuildInfo {
 
 /** Reads version and runbook from `package.json`, the revision from `XVS_EXPORTER_REVISION`. */
 export function readBuildInfo(environment: Readonly<NodeJS.ProcessEnv>): BuildInfo {
-  const manifest: unknown = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
-  const readField = (name: string): string => {
-    const field: unknown = Object.entries(Object(manifest)).find(([key]) => key === name)?.[1];
-    return typeof field === 'string' ? field : 'unknown';
-  };
+  const url = new URL('../../package.json', import.meta.url);
+  const { version, runbook }: Record<string, unknown> = JSON.parse(readFileSync(url, 'utf8'));
   return {
-    version: readField('version'),
+    version: String(version),
     revision: environment['XVS_EXPORTER_REVISION'] ?? 'unknown',
     nodeVersion: process.version,
-    runbookUrl: readField('runbook'),
+    runbookUrl: String(runbook),
   };
 }

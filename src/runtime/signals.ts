@@ -1,8 +1,5 @@
-/** The part of `process` that delivers signals. */
-interface SignalSource {
-  on(name: NodeJS.Signals, listener: () => void): unknown;
-  off(name: NodeJS.Signals, listener: () => void): unknown;
-}
+/** `process`, as far as it delivers signals. */
+type SignalSource = Pick<NodeJS.EventEmitter, 'on' | 'off'>;
 
 /** Aborts on the first SIGINT or SIGTERM. The second one has the default effect: it kills the process. */
 export function abortOnSignals(signals: SignalSource): AbortSignal {

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createExporter, type Exporter } from '../../src/app.ts';
-import type { Configuration, PollSettings } from '../../src/config/configuration.ts';
+import type { Configuration } from '../../src/config/configuration.ts';
 import { createLogger } from '../../src/runtime/logger.ts';
 import { renderListPage } from '../../src/web/status-page/list-page.ts';
 import { BUILD } from '../support/build-info.ts';
@@ -19,7 +19,7 @@ export interface ScriptedOptions {
   readonly server: Server;
   readonly maxLabelSets?: number;
   readonly ledger?: Partial<Configuration['ledger']>;
-  readonly mode?: PollSettings['mode'];
+  readonly mode?: Configuration['poll']['mode'];
 }
 
 /** The exporter with a service whose responses the test defines. Polls run only when the test calls `poll`. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { BoundedFileSystem } from '../../../src/config/local-file-system.ts';
+import { boundFileSystem } from '../../../src/config/local-file-system.ts';
 import { deferred } from '../../support/deferred.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 
@@ -16,7 +16,7 @@ function createFileSystem() {
     reads.push(path);
     return path.startsWith('/hung/') ? hung.promise : Promise.resolve(`text of ${path}`);
   };
-  const files = new BoundedFileSystem(
+  const files = boundFileSystem(
     { readFile, listFolder: () => Promise.resolve([]), readStamp: readFile },
     clock,
   );
@@ -28,14 +28,14 @@ test('a call that hangs fails after five seconds, and others run meanwhile', asy
   const first = assert.rejects(files.readFile('/hung/a'), TIMED_OUT);
   assert.equal(await files.readFile('/good'), 'text of /good');
   clock.advance(4999);
-  assert.equal(files.isHanging, false);
+  assert.equal(files.isHanging(), false);
   clock.advance(1);
   await first;
-  assert.equal(files.isHanging, true);
+  assert.equal(files.isHanging(), true);
   assert.equal(await files.readFile('/good'), 'text of /good');
   hung.resolve('late');
   await nextTurn();
-  assert.equal(files.isHanging, false);
+  assert.equal(files.isHanging(), false);
   assert.equal(clock.sleeperCount, 0);
 });
 
@@ -68,6 +68,6 @@ test('the error of a call passes unchanged, and leaves its thread to others', as
   const error = Object.assign(new Error('no'), { code: 'ENOENT' });
   const fail = () => Promise.reject(error);
   const failing = { readFile: fail, listFolder: fail, readStamp: fail };
-  const files = new BoundedFileSystem(failing, new ManualClock(0));
+  const files = boundFileSystem(failing, new ManualClock(0));
   for (let call = 0; call < 3; call += 1) await assert.rejects(files.listFolder('/folder'), error);
 });
