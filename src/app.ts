@@ -213,25 +213,24 @@ export async function startApp(configuration: Configuration, dependencies: AppDe
       clock,
       logger,
     });
-    const background: AsyncDisposable[] = [
+    const onFileChange = () => reloader.reload('file');
+    const parts: readonly AsyncDisposable[] = [
+      web,
       reloader,
       poller,
       runInBackground((signal) => poller.watchHealth(signal)),
-      runInBackground((signal) =>
-        watchFiles({ source, clock, onChange: () => reloader.reload('file') }, signal),
-      ),
+      runInBackground((signal) => watchFiles(source, clock, onFileChange, signal)),
+      ...(configFile === undefined
+        ? []
+        : [runInBackground((signal) => watchWebConfiguration(webConfigurationSource, clock, signal))]),
     ];
-    if (configFile !== undefined)
-      background.push(
-        runInBackground((signal) => watchWebConfiguration(webConfigurationSource, clock, signal)),
-      );
     return {
       addresses: web.addresses,
       failure: Promise.race([failure.promise, polling, stateStore?.failure ?? failure.promise]),
       reload: (trigger) => reloader.reload(trigger),
       [Symbol.asyncDispose]: async () => {
         // Requests in progress are answered from the last snapshots meanwhile.
-        await Promise.all([web, ...background].map((part) => part[Symbol.asyncDispose]()));
+        await Promise.all(parts.map((part) => part[Symbol.asyncDispose]()));
         await exporter[Symbol.asyncDispose]();
         // After the last poll: its listing is written, too.
         await stateStore?.[Symbol.asyncDispose]();

@@ -48,7 +48,7 @@ function readFlags(
       if (!isValueOfUnknown) report(position, 'a flag', 'something else (not shown)', SEE_HELP);
       continue;
     }
-    const name = argument === '-h' ? 'help' : token.name;
+    const { name } = token;
     const kind = kinds.get(name);
     const location = `flag --${name}`;
     if (argument !== '-h' && !argument.startsWith('--')) {
@@ -83,7 +83,7 @@ function tokenize(args: readonly string[], kinds: ReadonlyMap<string, FlagKind>)
   const withValue = [...kinds].filter(([, kind]) => ['value', 'list', 'secret'].includes(kind));
   const options = Object.fromEntries(withValue.map(([name]) => [name, { type: 'string' as const }]));
   // `parseArgs` would take `-abc` for three flags.
-  const dashed = args.map((argument) => argument.replace(/^-(?=[^-])/, '--'));
+  const dashed = args.map((argument) => argument.replace(/^-h$/, '--help').replace(/^-(?=[^-])/, '--'));
   return parseArgs({ args: dashed, options, strict: false, tokens: true }).tokens;
 }
 

@@ -75,23 +75,17 @@ export class WatchedFiles {
   }
 }
 
-export interface WatchOptions {
-  readonly source: {
-    readonly isWatched: boolean;
-    /** The files of the last attempt to load. */
-    readonly files: WatchedFiles;
-  };
-  readonly clock: Clock;
-  /** Called after a file has changed and settled; has to reload. */
-  readonly onChange: () => Promise<unknown>;
-}
-
 /**
  * Checks the files of a watched source until the signal aborts, then rejects with its reason. File system events would
  * miss changes: files are replaced by rename or live on network mounts, and Kubernetes swaps a link to their folder.
+ *
+ * @param source - its files are those of the last attempt to load
+ * @param onChange - called after a file has changed and settled; has to reload
  */
 export async function watchFiles(
-  { source, clock, onChange }: WatchOptions,
+  source: { readonly isWatched: boolean; readonly files: WatchedFiles },
+  clock: Clock,
+  onChange: () => Promise<unknown>,
   signal: AbortSignal,
 ): Promise<never> {
   for (let checks = 1; ; checks += 1) {

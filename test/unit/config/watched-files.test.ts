@@ -101,7 +101,7 @@ async function startWatcher(t: TestContext) {
     reloads.push(clock.now());
     source.files = await load();
   };
-  const ended = assert.rejects(watchFiles({ source, clock, onChange }, stop.signal), reason);
+  const ended = assert.rejects(watchFiles(source, clock, onChange, stop.signal), reason);
   t.after(async () => {
     stop.abort(reason);
     await ended;
