@@ -61,37 +61,22 @@ test('each load reads the file again; flags and environment stay the same', asyn
   assert.equal(code?.baseUrl, REQUIRED_ENVIRONMENT.XVS_UPSTREAM_BASE_URL);
 });
 
-/** The later file, and the settings that need a restart. The file had `web: { max_requests: 20 }` and `log: { level: warn }`. */
-const LATER: readonly [string, string, readonly string[]][] = [
-  ['the same values', 'web: { max_requests: 20 }\nlog: { level: warn }\n', []],
-  ['the same values written differently', 'log: { level: "warn" }\nweb: { max_requests: "20" }\n', []],
-  ['another number', 'web: { max_requests: 30 }\nlog: { level: warn }\n', ['web.max_requests']],
-  ['no settings', '', ['web.max_requests', 'log.level']],
-  [
-    'another address',
-    'web: { max_requests: 20, listen_address: ":1" }\nlog: { level: warn }\n',
-    ['web.listen_address'],
-  ],
-  [
-    'more settings of all groups',
-    'web: { max_requests: 20, telemetry_path: /m }\nlog: { level: warn }\nmetrics: { per_task: true }\nconfig: { auto_reload: true }\n',
-    ['metrics.per_task', 'web.telemetry_path', 'config.auto_reload'],
-  ],
-  [
-    'another poll mode and minimum age',
-    'web: { max_requests: 20 }\nlog: { level: warn }\npoll: { mode: scrape, min_age: 1s }\n',
-    ['poll.mode'],
-  ],
-  [
-    'other reloadable settings',
-    'web: { max_requests: 20 }\nlog: { level: warn }\npoll: { interval: 1s }\nsigning: { algorithm: md5 }\ntasks: { name: opaque }\nsecret: x\n',
-    [],
-  ],
-];
+const FIRST = 'web: { max_requests: 20 }\nlog: { level: warn }\n';
 
-for (const [name, later, expected] of LATER) {
-  test(`settings that need a restart are listed when the later file has ${name}`, async () => {
-    const files = createYamlFiles('web: { max_requests: 20 }\nlog: { level: warn }\n');
+for (const [later, expected] of [
+  [FIRST, []],
+  ['log: { level: "warn" }\nweb: { max_requests: "20" }\n', []],
+  ['', ['web.max_requests', 'log.level']],
+  [
+    `${FIRST}metrics: { per_task: true }\nconfig: { auto_reload: true }\n`,
+    ['metrics.per_task', 'config.auto_reload'],
+  ],
+  ['web: { listen_address: ":1" }\n', ['web.listen_address', 'web.max_requests', 'log.level']],
+  [`${FIRST}poll: { mode: scrape, min_age: 1s }\n`, ['poll.mode']],
+  [`${FIRST}poll: { interval: 1s }\nsigning: { algorithm: md5 }\ntasks: { name: opaque }\nsecret: x\n`, []],
+] as const) {
+  test(`with the later file ${JSON.stringify(later)}, a restart is needed for [${expected.join(' ')}]`, async () => {
+    const files = createYamlFiles(FIRST);
     const source = createSource(files);
     assert.deepEqual((await source.load()).settingsNeedingRestart, []);
     Object.assign(files, createYamlFiles(later));
