@@ -23,8 +23,6 @@ export interface CodeList {
   readonly codes: readonly ListedCode[];
   /** Formats the location of an entry, or of a part of it. */
   locate(this: void, path: ValuePath): string;
-  /** Whether the codes are those of the setting, of a file that is as it was, or of one that is bad. */
-  readonly isInEffect: boolean;
 }
 
 /** A file of service codes. */
@@ -32,7 +30,7 @@ export interface CodeFile extends CodeList {
   readonly path: string;
   /** The path as configured, with the name of the file where the configured one has a pattern. */
   readonly name: string;
-  /** What `codes` were parsed from; `undefined` if the file has never been good. */
+  /** What `codes` were parsed from, also for a bad file; `undefined` if it has never been good. */
   readonly text: string | undefined;
   /** The mistakes of a bad file, whose `codes` are those of its last good version. */
   readonly problems: readonly Problem[];
@@ -105,7 +103,7 @@ export function keepCodes(
   { applied }: Pick<CodeFileAccess, 'applied'>,
 ): CodeFile {
   const lastGood = applied.get(path) ?? { codes: [], locate: () => path, text: undefined };
-  return { ...lastGood, path, name, problems, isInEffect: true };
+  return { ...lastGood, path, name, problems };
 }
 
 async function readCodeFile(
@@ -114,14 +112,14 @@ async function readCodeFile(
   access: CodeFileAccess,
 ): Promise<CodeFile> {
   const lastGood = access.applied.get(path);
-  const isInEffect = text === lastGood?.text;
+  const isChanged = text !== lastGood?.text;
   // Parsing is synchronous: let polls and scrapes run between two files.
-  if (!isInEffect) await nextTurn();
+  if (isChanged) await nextTurn();
   const source = { locate: createLazyLocator(text, path), folder: dirname(path) };
-  const parsed = isInEffect ? lastGood.codes.map(({ entry }) => entry) : parseCodeFile(text, path, source);
+  const parsed = isChanged ? parseCodeFile(text, path, source) : lastGood.codes.map(({ entry }) => entry);
   if (parsed instanceof ConfigError) return keepCodes({ path, name }, parsed.problems, access);
   const codes = await listCodes(parsed, source, access);
-  return { path, name, codes, locate: source.locate, text, problems: [], isInEffect };
+  return { path, name, codes, locate: source.locate, text, problems: [] };
 }
 
 function parseCodeFile(

@@ -36,11 +36,11 @@ export async function resolveCodes(
   const locate = (path?: ValuePath) => settings.locate('service_codes', path);
   const source = { locate, folder: settings.origin('service_codes')?.folder };
   const codesOfSetting = await listCodes(settings.get('service_codes') ?? [], source, access);
-  const setting: CodeList = { codes: codesOfSetting, locate, isInEffect: true };
+  const setting: CodeList = { codes: codesOfSetting, locate };
+  const isInEffect = ({ path, text }: CodeFile): boolean => access.applied.get(path)?.text === text;
   let codeFiles = files;
   for (;;) {
-    const lists = [setting, ...codeFiles];
-    const problemsByList = findProblems(lists, common);
+    const problemsByList = findProblems([setting, ...codeFiles.filter(isInEffect), ...codeFiles], common);
     const isBad = (file: CodeFile): boolean => file.problems.length === 0 && problemsByList.has(file);
     if (codeFiles.some(isBad)) {
       codeFiles = codeFiles.map((file) =>
@@ -48,7 +48,7 @@ export async function resolveCodes(
       );
       continue;
     }
-    const codes = lists.flatMap((list) => list.codes);
+    const codes = [setting, ...codeFiles].flatMap((list) => list.codes);
     const others = codes.filter(({ isOwn }) => !isOwn);
     return {
       serviceCodes: codes.filter(({ isOwn }) => isOwn).map((code) => resolveCode(code, common)),
@@ -88,7 +88,9 @@ function* findMissingSettings(
 
 /**
  * Finds the mistakes of codes whose values are each valid, by their list. Of a code that is listed twice, the second entry is
- * the mistake, and entries in effect come before those of new and changed files.
+ * the mistake.
+ *
+ * @param lists - those in effect come first, and may come again with the new and changed ones
  */
 function findProblems(
   lists: readonly CodeList[],
@@ -96,8 +98,7 @@ function findProblems(
 ): ReadonlyMap<CodeList, readonly Problem[]> {
   const locateByCode = new Map<string, () => string>();
   const problemsByList = new Map<CodeList, readonly Problem[]>();
-  const inEffect = lists.filter((list) => list.isInEffect);
-  for (const list of new Set([...inEffect, ...lists])) {
+  for (const list of new Set(lists)) {
     const problems = list.codes.flatMap((code, index) => {
       const { service_code: name } = code.entry;
       const locateFirst = locateByCode.get(name);
