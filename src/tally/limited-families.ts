@@ -17,6 +17,9 @@ export interface FamilyOptions<Key> {
 export class GaugeFamily {
   readonly #limiter: LabelLimiter;
   readonly #sampleCache: SampleCache;
+  #samples: SampleColumns | undefined;
+  /** The last listing that repeated the sums of the one before. */
+  #repeatedAt: Instant | undefined;
 
   constructor({ family, serviceCode, maxLabelSets }: FamilyOptions<ListingGauge>) {
     this.#limiter = new LabelLimiter(family, maxLabelSets, true);
@@ -28,10 +31,31 @@ export class GaugeFamily {
     return this.#limiter.foldedLabelSets;
   }
 
-  /** Takes the sums of a listing. */
+  /** Takes the sums of a listing. Most repeat those of the one before: slots need to know that only when sums change. */
   commit(sums: Iterable<LabelSum>, at: Instant): SampleColumns {
-    return this.#sampleCache.update(this.#limiter.limit(sums, at).sums);
+    const listed = [...sums];
+    if (this.#samples !== undefined && isRepeated(listed, this.#samples)) {
+      this.#repeatedAt = at;
+      return this.#samples;
+    }
+    if (this.#samples !== undefined && this.#repeatedAt !== undefined)
+      this.#limiter.limit(listSums(this.#samples), this.#repeatedAt);
+    this.#repeatedAt = undefined;
+    this.#samples = this.#sampleCache.update(this.#limiter.limit(listed, at).sums);
+    return this.#samples;
   }
+}
+
+/** Equal label sets share their labels. */
+function isRepeated(sums: readonly LabelSum[], { labelSets, values }: SampleColumns): boolean {
+  return (
+    sums.length === values.length &&
+    sums.every(({ labels, value }, at) => labels === labelSets[at] && value === values[at])
+  );
+}
+
+function listSums({ labelSets, values }: SampleColumns): readonly LabelSum[] {
+  return labelSets.map((labels, at) => ({ ...toKeyedLabels(labels), value: values[at] ?? 0 }));
 }
 
 /** A counter that is exposed at 0 until a scrape has seen that. */
