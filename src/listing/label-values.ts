@@ -1,5 +1,3 @@
-import { LRUCache } from 'lru-cache';
-
 /** The value of a label whose field is missing or empty. */
 export const UNKNOWN = 'unknown';
 /** The value of a label that was given up when label sets were folded. */
@@ -41,13 +39,16 @@ export interface KeyedLabels {
   readonly labels: readonly string[];
 }
 
-const knownLabels = new LRUCache<string, KeyedLabels>({ max: 50_000 });
+const MAX_KNOWN_LABELS = 50_000;
+const knownLabels = new Map<string, KeyedLabels>();
 
-/** Returns one object for all equal label sets: those of listings and of service codes are much alike. */
+/** Returns one object for equal label sets: those of listings and of service codes are much alike. */
 export function toKeyedLabels(labels: readonly string[]): KeyedLabels {
   const key = labels.join('\u0000');
   const known = knownLabels.get(key);
   if (known !== undefined) return known;
+  // Those in use are soon known again.
+  if (knownLabels.size === MAX_KNOWN_LABELS) knownLabels.clear();
   const keyed = { key, labels };
   knownLabels.set(key, keyed);
   return keyed;
