@@ -15,7 +15,7 @@ import {
   SECRET,
   type ConfigurationInput,
 } from '../../support/configuration.ts';
-import { fixturePath } from '../../support/fixtures.ts';
+import { fixturePath, readFixture } from '../../support/fixtures.ts';
 import { repositoryPath } from '../../support/repository.ts';
 import { mutateBytes } from './mutation.ts';
 import { createRunParameters } from '../../support/run-parameters.ts';
@@ -27,7 +27,10 @@ const readYamlFiles = (folder: string): Buffer[] =>
 
 const CORPUS = [
   ...readYamlFiles(repositoryPath('config')),
-  ...readYamlFiles(fixturePath('config/bad')),
+  ...readFixture('config/bad.txt')
+    .toString()
+    .split(/^(?:===|>>>).*\n/m)
+    .map((text) => Buffer.from(text)),
   ...readYamlFiles(fixturePath('fuzz/configurations')),
 ];
 
