@@ -48,6 +48,7 @@ export class TaskDetails {
   #expectedNames: ReadonlySet<string> = new Set();
   readonly #sampleCaches: Readonly<Record<TaskFamily, SampleCache>>;
   readonly #details = new Map<string, TaskDetail>();
+  /** When the last listing was taken; `undefined` while this process has taken none, so that scrapes have seen all totals. */
   #committedAt: Instant | undefined;
   /** Those of the last listing: their labels are the formats of its outputs. */
   #outputSums: Sums['outputs'] | undefined;
@@ -82,7 +83,6 @@ export class TaskDetails {
     for (const { key, reading } of items) {
       if (!this.#slots.has(key)) continue;
       const detail = this.#details.get(key) ?? this.#createDetail(key);
-      this.#details.set(key, detail);
       detail.reading = reading;
       const { name } = reading;
       if (name !== undefined && !this.#expectedNames.has(name)) names.add(name);
@@ -103,17 +103,9 @@ export class TaskDetails {
   /** Restores a task that an earlier process exposed, up to the limit. */
   restore([taskId, inputTotal, outputs]: PersistedTaskDetail): void {
     if (this.#details.size >= this.#maxTasks) return;
-    const counters = outputs.map(([format, total]): [string, NewCounter] => [
-      format,
-      { total, unseenSince: undefined },
-    ]);
     this.#slots.restore(taskId, RESTORED);
-    this.#details.set(taskId, {
-      label: sanitizeLabelValue(taskId),
-      input: { total: inputTotal, unseenSince: undefined },
-      outputs: new Map(counters),
-      reading: undefined,
-    });
+    const detail = this.#createDetail(taskId, inputTotal);
+    for (const [format, total] of outputs) detail.outputs.set(format, this.#createCounter(total));
   }
 
   /** Adds what a task gained. */
@@ -125,8 +117,7 @@ export class TaskDetails {
   addOutput(task: TaskReading, format: string, bytes: number): void {
     const detail = this.#getDetail(task);
     if (detail === undefined) return;
-    const found = detail.outputs.get(format);
-    const counter = found ?? this.#createCounter();
+    const counter = detail.outputs.get(format) ?? this.#createCounter();
     detail.outputs.set(format, counter);
     counter.total += bytes;
   }
@@ -183,17 +174,16 @@ export class TaskDetails {
     return detail?.reading === task ? detail : undefined;
   }
 
-  #createDetail(id: string): TaskDetail {
-    return {
-      label: sanitizeLabelValue(id),
-      input: this.#createCounter(),
-      outputs: new Map(),
-      reading: undefined,
-    };
+  #createDetail(id: string, inputTotal?: number): TaskDetail {
+    const label = sanitizeLabelValue(id);
+    const input = this.#createCounter(inputTotal);
+    const detail: TaskDetail = { label, input, outputs: new Map(), reading: undefined };
+    this.#details.set(id, detail);
+    return detail;
   }
 
-  #createCounter(): NewCounter {
-    return { total: 0, unseenSince: this.#committedAt };
+  #createCounter(total = 0): NewCounter {
+    return { total, unseenSince: this.#committedAt };
   }
 }
 
