@@ -6,29 +6,17 @@ import type { Instant } from './instant.ts';
 import { LabelLimiter } from './label-limiter.ts';
 import { SampleCache, type SampleRow } from './sample-cache.ts';
 
-/** Which family of which service code, and its number of label sets. */
-export interface FamilyOptions<Key> {
-  readonly family: Key;
-  readonly serviceCode: string;
-  readonly maxLabelSets: number;
-}
-
 /** The gauges of one family of one service code: the sums of the last listing. */
 export class GaugeFamily {
-  readonly #limiter: LabelLimiter;
+  readonly limiter: LabelLimiter;
   readonly #sampleCache: SampleCache;
   #samples: SampleColumns | undefined;
   /** The last listing that repeated the sums of the one before. */
   #repeatedAt: Instant | undefined;
 
-  constructor({ family, serviceCode, maxLabelSets }: FamilyOptions<ListingGauge>) {
-    this.#limiter = new LabelLimiter(family, maxLabelSets, true);
+  constructor(family: ListingGauge, serviceCode: string, maxLabelSets: number) {
+    this.limiter = new LabelLimiter(family, maxLabelSets, true);
     this.#sampleCache = new SampleCache(serviceCode);
-  }
-
-  /** Label sets that were folded in the last commit. */
-  get foldedLabelSets(): number {
-    return this.#limiter.foldedLabelSets;
   }
 
   /** Takes the sums of a listing. Most repeat those of the one before: slots need to know that only when sums change. */
@@ -39,9 +27,9 @@ export class GaugeFamily {
       return this.#samples;
     }
     if (this.#samples !== undefined && this.#repeatedAt !== undefined)
-      this.#limiter.limit(listSums(this.#samples), this.#repeatedAt);
+      this.limiter.limit(listSums(this.#samples), this.#repeatedAt);
     this.#repeatedAt = undefined;
-    this.#samples = this.#sampleCache.update(this.#limiter.limit(listed, at).sums);
+    this.#samples = this.#sampleCache.update(this.limiter.limit(listed, at).sums);
     return this.#samples;
   }
 }
@@ -95,18 +83,13 @@ interface Series extends NewCounter {
  * answered with that 0. A series that loses its slot is forgotten, and starts again at 0.
  */
 export class CounterFamily {
-  readonly #limiter: LabelLimiter;
+  readonly limiter: LabelLimiter;
   readonly #sampleCache: SampleCache;
   readonly #series = new Map<string, Series>();
 
-  constructor({ family, serviceCode, maxLabelSets }: FamilyOptions<LedgerCounter>) {
-    this.#limiter = new LabelLimiter(family, maxLabelSets, false);
+  constructor(family: LedgerCounter, serviceCode: string, maxLabelSets: number) {
+    this.limiter = new LabelLimiter(family, maxLabelSets, false);
     this.#sampleCache = new SampleCache(serviceCode);
-  }
-
-  /** Label sets that were folded in the last commit. */
-  get foldedLabelSets(): number {
-    return this.#limiter.foldedLabelSets;
   }
 
   /** Number of series. */
@@ -116,7 +99,7 @@ export class CounterFamily {
 
   /** Adds the sums of a listing; adding 0 creates a series. */
   commit(increases: Iterable<LabelSum>, at: Instant): void {
-    const { sums, released } = this.#limiter.limit(increases, at);
+    const { sums, released } = this.limiter.limit(increases, at);
     for (const key of released) this.#release(key, at);
     for (const sum of sums) this.#add(sum, at);
   }
@@ -134,7 +117,7 @@ export class CounterFamily {
 
   /** Restores a series of an earlier process, even beyond the limit: a counter must not disappear. */
   restore({ labels: persisted, total, lastUpdatedMs }: PersistedSeries): void {
-    this.#limiter.restore(persisted, { wallMs: 0, monotonicMs: lastUpdatedMs });
+    this.limiter.restore(persisted, { wallMs: 0, monotonicMs: lastUpdatedMs });
     const { key, labels } = toKeyedLabels(persisted);
     this.#series.set(key, { labels, total, unseenSince: undefined, lastUpdatedMs });
   }

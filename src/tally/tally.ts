@@ -83,10 +83,7 @@ export class Tally {
     const { serviceCode, maxLabelSets } = options;
     this.serviceCode = serviceCode;
     this.#maxLabelSets = maxLabelSets;
-    this.#gauges = recordOf(
-      LISTING_GAUGES,
-      (family) => new GaugeFamily({ family, serviceCode, maxLabelSets }),
-    );
+    this.#gauges = recordOf(LISTING_GAUGES, (gauge) => new GaugeFamily(gauge, serviceCode, maxLabelSets));
     this.#servers = new RecentServers(maxLabelSets);
     this.#details = options.perTask ? new TaskDetails(serviceCode, options.maxTasks) : undefined;
     const ledgerSettings = { ...DEFAULT_LEDGER_SETTINGS, ...options };
@@ -283,9 +280,9 @@ export class Tally {
 
   #collectFoldedLabelSets(): readonly PlainSample[] {
     const counts = new Map<CounterFamilyKey | ListingFamily, number>();
-    for (const gauge of LISTING_GAUGES) counts.set(gauge, this.#gauges[gauge].foldedLabelSets);
+    for (const gauge of LISTING_GAUGES) counts.set(gauge, this.#gauges[gauge].limiter.foldedLabelSets);
     for (const counter of LEDGER_COUNTERS)
-      counts.set(counter, this.#ledger.counters[counter].foldedLabelSets);
+      counts.set(counter, this.#ledger.counters[counter].limiter.foldedLabelSets);
     counts.set('serverLastSeen', this.#servers.omittedCount);
     counts.set('taskInfo', this.#details?.omittedCount ?? 0);
     for (const [family, count] of counts) if (count > 0) this.#everFolded.add(family);

@@ -125,7 +125,11 @@ export class Ledger {
   #removed: TaskKey[] = [];
 
   constructor(options: LedgerOptions) {
-    this.counters = recordOf(LEDGER_COUNTERS, (family) => new CounterFamily({ ...options, family }));
+    const { serviceCode, maxLabelSets } = options;
+    this.counters = recordOf(
+      LEDGER_COUNTERS,
+      (counter) => new CounterFamily(counter, serviceCode, maxLabelSets),
+    );
     this.stallAfterMs = options.stallAfterMs;
     this.pollIntervalMs = options.pollIntervalMs;
     this.#settings = options;
