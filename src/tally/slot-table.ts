@@ -16,6 +16,8 @@ export interface SlotOptions<Item> {
    * values would create as many new series with every listing.
    */
   readonly isPaced?: boolean;
+  /** An absent item loses its slot after this time. Default: when another item needs it. */
+  readonly retentionMs?: number;
 }
 
 /** An item with a slot; `item` is undefined if it is absent. */
@@ -25,7 +27,7 @@ interface Incumbent<Item> {
 }
 
 /**
- * A limited number of slots for what a listing holds: label sets, or tasks. When slots are short, the largest items get
+ * A limited number of slots for what a listing holds: label sets, servers, or tasks. When slots are short, the largest items get
  * those of absent ones, and then those of much smaller ones.
  */
 export class SlotTable<Item extends { readonly key: string }> {
@@ -37,7 +39,8 @@ export class SlotTable<Item extends { readonly key: string }> {
   #budgetedAtMs: number | undefined;
 
   constructor(options: SlotOptions<Item>) {
-    this.#options = { getSize: () => [], canReplacePresent: false, isPaced: false, ...options };
+    const defaults = { getSize: () => [], canReplacePresent: false, isPaced: false, retentionMs: Infinity };
+    this.#options = { ...defaults, ...options };
     this.#budget = options.capacity;
   }
 
@@ -51,12 +54,20 @@ export class SlotTable<Item extends { readonly key: string }> {
     return this.#lastSeen.has(key);
   }
 
-  /** Assigns slots to the items of a listing; returns the keys that have lost theirs. */
+  /** The items with slots, by key, and when each was last seen. */
+  get entries(): Iterable<readonly [key: string, seen: Instant]> {
+    return this.#lastSeen;
+  }
+
+  /** Assigns slots to the items of a listing; returns the keys that have lost theirs to other items. */
   assign(items: readonly Item[], at: Instant): readonly string[] {
+    const { capacity, retentionMs } = this.#options;
     const candidates = items.filter(({ key }) => !this.#lastSeen.has(key));
     for (const { key } of items) if (this.#lastSeen.has(key)) this.#lastSeen.set(key, at);
-    if (this.#lastSeen.size + candidates.length > this.#options.capacity)
-      return this.#assignShort(items, candidates, at);
+    if (retentionMs < Infinity)
+      for (const [key, { monotonicMs }] of this.#lastSeen)
+        if (at.monotonicMs - monotonicMs >= retentionMs) this.#lastSeen.delete(key);
+    if (this.#lastSeen.size + candidates.length > capacity) return this.#assignShort(items, candidates, at);
     for (const { key } of candidates) this.#lastSeen.set(key, at);
     return [];
   }

@@ -8,7 +8,7 @@ import type { TaskKey } from './ledger/departed-accounts.ts';
 import type { Ledger } from './ledger/ledger.ts';
 import { areNumbers, NUMBERS_PER_PART, type PartAccounts } from './ledger/part-accounts.ts';
 import { ALL_TASK_FLAGS, type TaskAccount } from './ledger/task-account.ts';
-import type { RecentServers } from './recent-servers.ts';
+import type { SlotTable } from './slot-table.ts';
 import type { TaskDetails } from './task-details.ts';
 
 /*
@@ -95,7 +95,7 @@ export function toTaskKey({ vsId, id }: TaskKey): string {
 /** The parts of a tally that are persisted. Slots of gauges are not: the next listing assigns them. */
 export interface TallyParts {
   readonly ledger: Ledger;
-  readonly servers: RecentServers;
+  readonly servers: SlotTable<{ readonly key: string }>;
   readonly details: TaskDetails | undefined;
   readonly meteredFormats: Set<string>;
   /** What its times are ahead of the monotonic clock: they continue from process to process. */

@@ -1,6 +1,6 @@
 import { CATALOGUE } from '../metrics/catalogue/catalogue.ts';
 import type { PlainSample } from '../metrics/catalogue/family.ts';
-import { SampleColumns } from '../metrics/catalogue/sample-columns.ts';
+import { SampleColumns, type LabelSet } from '../metrics/catalogue/sample-columns.ts';
 import { runInSteps, type ItemCount } from '../runtime/steps.ts';
 import { listSums, type LabelSum, type Sums } from '../listing/families.ts';
 import { toKeyedLabels } from '../listing/label-values.ts';
@@ -22,7 +22,7 @@ import { DEFAULT_LEDGER_SETTINGS, Ledger, type LedgerSettings } from './ledger/l
 import type { ServerSums } from './ledger/server-sums.ts';
 import { countFindings, listServers, listWatchedFormats, PendingListing } from './pending-listing.ts';
 import { nameNotableTasks } from './notable-tasks.ts';
-import { RecentServers } from './recent-servers.ts';
+import { SlotTable } from './slot-table.ts';
 import type { Snapshot } from './snapshot.ts';
 import {
   exportRecords,
@@ -32,6 +32,9 @@ import {
   type TallyParts,
 } from './tally-state.ts';
 import { TaskDetails } from './task-details.ts';
+
+/** A server that left is exposed at 0 for this time. */
+const SERVER_RETENTION_MS = 60 * 60 * 1000;
 
 /** Label sets per service code and family unless configured otherwise. */
 export const DEFAULT_MAX_LABEL_SETS = 2000;
@@ -63,7 +66,8 @@ export class Tally {
   readonly serviceCode: string;
   readonly #maxLabelSets: number;
   readonly #gauges: Readonly<Record<ListingGauge, GaugeFamily>>;
-  readonly #servers: RecentServers;
+  /** The servers of the last hour. */
+  readonly #servers: SlotTable<{ readonly key: string }>;
   readonly #details: TaskDetails | undefined;
   readonly #ledger: Ledger;
   readonly #expectedTasks = new ExpectedTasks();
@@ -84,7 +88,7 @@ export class Tally {
     this.serviceCode = serviceCode;
     this.#maxLabelSets = maxLabelSets;
     this.#gauges = recordOf(LISTING_GAUGES, (gauge) => new GaugeFamily(gauge, serviceCode, maxLabelSets));
-    this.#servers = new RecentServers(maxLabelSets);
+    this.#servers = new SlotTable({ capacity: maxLabelSets, retentionMs: SERVER_RETENTION_MS });
     this.#details = options.perTask ? new TaskDetails(serviceCode, options.maxTasks) : undefined;
     const ledgerSettings = { ...DEFAULT_LEDGER_SETTINGS, ...options };
     const accountBudget = options.accountBudget ?? new AccountBudget();
@@ -171,7 +175,10 @@ export class Tally {
     const time = this.#toTimeline(at);
     const servers = listServers(totals);
     for (const format of listWatchedFormats(totals)) this.#addMeteredFormat(format);
-    this.#servers.update(servers, time);
+    this.#servers.assign(
+      Array.from(servers, (key) => ({ key })),
+      time,
+    );
     this.#details?.beginCommit(totals, this.#expectedTasks.names, time);
     countFindings(totals, accumulator);
     const serverSums = yield* this.#ledger.commit({ ...totals, accumulator }, time);
@@ -201,9 +208,9 @@ export class Tally {
           listingUsers: this.#toGauge(totals.users),
           listingTasks: this.#toGauge(totals.taskCount),
           servers: this.#toGauge(servers.size),
-          serverLastSeen: this.#servers.collect(this.serviceCode),
+          serverLastSeen: this.#toTimes(this.#servers.entries),
           oldestTaskFirstSeen: this.#collectOldest(serverSums),
-          foldedLabelSets: this.#collectFoldedLabelSets(),
+          foldedLabelSets: this.#collectFoldedLabelSets(servers),
         },
         this.#details?.collect(this.#ledger, served && this.#toTimeline(served)),
       ),
@@ -260,7 +267,7 @@ export class Tally {
       present.add(sum.key);
       yield sum;
     }
-    for (const vsId of this.#servers.servers) {
+    for (const [vsId] of this.#servers.entries) {
       const { key, labels } = toKeyedLabels([vsId]);
       if (!present.has(key)) yield { key, labels, value: 0 };
     }
@@ -271,19 +278,22 @@ export class Tally {
     const oldest = [...serverSums.listOldest()]
       .toSorted(([, a], [, b]) => a.monotonicMs - b.monotonicMs)
       .slice(0, this.#maxLabelSets);
-    return new SampleColumns(
-      this.serviceCode,
-      oldest.map(([vsId]) => [vsId]),
-      oldest.map(([, { wallMs }]) => wallMs / 1000),
-    );
+    return this.#toTimes(oldest);
   }
 
-  #collectFoldedLabelSets(): readonly PlainSample[] {
+  /** A moment of each server. */
+  #toTimes(moments: Iterable<readonly [vsId: string, at: Instant]>): SampleColumns {
+    const labelSets = Array.from(moments, ([vsId]): LabelSet => [vsId]);
+    const seconds = Array.from(moments, ([, { wallMs }]) => wallMs / 1000);
+    return new SampleColumns(this.serviceCode, labelSets, seconds);
+  }
+
+  #collectFoldedLabelSets(servers: ReadonlySet<string>): readonly PlainSample[] {
     const counts = new Map<CounterFamilyKey | ListingFamily, number>();
     for (const gauge of LISTING_GAUGES) counts.set(gauge, this.#gauges[gauge].limiter.foldedLabelSets);
     for (const counter of LEDGER_COUNTERS)
       counts.set(counter, this.#ledger.counters[counter].limiter.foldedLabelSets);
-    counts.set('serverLastSeen', this.#servers.omittedCount);
+    counts.set('serverLastSeen', [...servers].filter((vsId) => !this.#servers.has(vsId)).length);
     counts.set('taskInfo', this.#details?.omittedCount ?? 0);
     for (const [family, count] of counts) if (count > 0) this.#everFolded.add(family);
     return [...this.#everFolded].map((family) => ({
