@@ -1,8 +1,8 @@
-import type { TaskReading } from '../../listing/listing-sink.ts';
 import type { Accumulator, RunningSum } from '../accumulator.ts';
 import type { Instant } from '../instant.ts';
 import { LargestTasks } from '../notable-tasks.ts';
 import { hasFlag, setFlag, TaskFlag, type TaskAccount } from './task-account.ts';
+import type { InputUpdate } from './task-input.ts';
 
 /** The sums of one server in one commit, found once instead of once per task. */
 export class ServerSum {
@@ -54,14 +54,6 @@ export class ServerSums {
     return created;
   }
 
-  noteStalled(account: TaskAccount): void {
-    this.longestStalled.offer(account, -account.lastActivity.monotonicMs);
-  }
-
-  noteWithoutInput(account: TaskAccount): void {
-    this.longestWithoutInput.offer(account, -account.firstSeen.monotonicMs);
-  }
-
   /** When the oldest task of each server was first seen. */
   *listOldest(): Generator<readonly [vsId: string, firstSeen: Instant], void> {
     for (const [vsId, { oldest }] of this.#servers) if (oldest !== undefined) yield [vsId, oldest];
@@ -69,10 +61,8 @@ export class ServerSums {
 }
 
 /** A task of the listing under way whose bytes are accounted for. */
-interface StallUpdate {
+interface StallUpdate extends Pick<InputUpdate, 'account' | 'reading'> {
   readonly commit: { readonly at: Instant; readonly servers: ServerSums };
-  readonly account: TaskAccount;
-  readonly reading: TaskReading;
   readonly server: ServerSum;
 }
 
@@ -96,8 +86,8 @@ export function updateStalls(
   const isWithoutInput = isLive && !hasFlowed && account.inputSource !== undefined && isOld;
   server.stalls.add(isStalled && !hasFlag(account, TaskFlag.isStalled) ? 1 : 0);
   setFlag(account, TaskFlag.isStalled, isStalled);
-  if (isStalled) servers.noteStalled(account);
-  if (isWithoutInput) servers.noteWithoutInput(account);
+  if (isStalled) servers.longestStalled.offer(account, -account.lastActivity.monotonicMs);
+  if (isWithoutInput) servers.longestWithoutInput.offer(account, -account.firstSeen.monotonicMs);
   server.stalled.add(isStalled ? 1 : 0);
   server.fileStalled.add(!isLive && isIdle ? 1 : 0);
   server.withoutInput.add(isWithoutInput ? 1 : 0);
