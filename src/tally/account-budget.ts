@@ -1,8 +1,5 @@
 import { MAX_ACCOUNTS } from '../runtime/limits.ts';
 
-/** Removes the account of a task that has left, the first to leave first; returns whether there was one. */
-type EvictOne = () => boolean;
-
 /**
  * The accounts of all service codes of the process together: tasks, inputs and outputs, live and departed. When the budget
  * is used up, the service code with the most loses its departed accounts first; then it gets no further ones.
@@ -57,15 +54,24 @@ export class AccountBudget {
   }
 }
 
-/** The accounts of one service code. A task of a listing that is being read needs as much memory as its account. */
+/** How many accounts a service code has more, or less if negative. */
+interface AccountChange {
+  readonly live?: number;
+  readonly departed?: number;
+  /** Of tasks of a listing that is being read: one needs as much memory as its account. */
+  readonly reading?: number;
+}
+
+/** The accounts of one service code. */
 export class AccountShare {
-  readonly evictOne: EvictOne;
+  /** Removes the account of a task that has left, the first to leave first; returns whether there was one. */
+  readonly evictOne: () => boolean;
   readonly #budget: AccountBudget;
   #live = 0;
   #departed = 0;
   #reading = 0;
 
-  constructor(budget: AccountBudget, evictOne: EvictOne) {
+  constructor(budget: AccountBudget, evictOne: () => boolean) {
     this.#budget = budget;
     this.evictOne = evictOne;
   }
@@ -74,38 +80,13 @@ export class AccountShare {
     return this.#departed + Math.max(this.#live, this.#reading);
   }
 
-  /** Reserves the accounts of a task that is being read; false if there is no room. */
-  reserveReading(count: number): boolean {
-    const added = Math.max(0, this.#reading + count - Math.max(this.#live, this.#reading));
-    if (added > 0 && !this.#budget.makeRoom(this, added)) return false;
-    this.#add({ reading: count });
-    return true;
+  /** Whether there is room for more accounts. */
+  hasRoom({ live = 0, reading = 0 }: Omit<AccountChange, 'departed'>): boolean {
+    const nextSize = this.#departed + Math.max(this.#live + live, this.#reading + reading);
+    return nextSize <= this.size || this.#budget.makeRoom(this, nextSize - this.size);
   }
 
-  releaseReading(count: number): void {
-    this.#add({ reading: -count });
-  }
-
-  /** Whether a task can have this many more accounts. */
-  canAdd(count: number): boolean {
-    const added = Math.max(0, this.#live + count - Math.max(this.#live, this.#reading));
-    return added === 0 || this.#budget.makeRoom(this, added);
-  }
-
-  addLive(count: number): void {
-    this.#add({ live: count });
-  }
-
-  /** Notes that a task has left, or, with a negative count, that it is back. */
-  depart(count: number): void {
-    this.#add({ live: -count, departed: count });
-  }
-
-  removeDeparted(count: number): void {
-    this.#add({ departed: -count });
-  }
-
-  #add({ live = 0, departed = 0, reading = 0 }): void {
+  add({ live = 0, departed = 0, reading = 0 }: AccountChange): void {
     const { size } = this;
     this.#live += live;
     this.#departed += departed;

@@ -17,14 +17,15 @@ export class PendingListing implements ListingSink, Disposable {
   }
 
   reserveAccounts(count: number): boolean {
-    if (this.#share?.reserveReading(count) === false) return false;
+    if (this.#share?.hasRoom({ reading: count }) === false) return false;
+    this.#share?.add({ reading: count });
     this.#reservedCount += count;
     return true;
   }
 
   /** Returns the accounts that were reserved while the listing was read. */
   [Symbol.dispose](): void {
-    this.#share?.releaseReading(this.#reservedCount);
+    this.#share?.add({ reading: -this.#reservedCount });
     this.#reservedCount = 0;
   }
 

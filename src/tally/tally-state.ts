@@ -4,10 +4,9 @@ import { runInSteps, type ItemCount } from '../runtime/steps.ts';
 import { LEDGER_COUNTERS } from './family-keys.ts';
 import type { Instant } from './instant.ts';
 import type { Account } from './ledger/account.ts';
-import type { TaskKey } from './ledger/departed-accounts.ts';
 import type { Ledger } from './ledger/ledger.ts';
 import { areNumbers, NUMBERS_PER_PART, type PartAccounts } from './ledger/part-accounts.ts';
-import { ALL_TASK_FLAGS, type TaskAccount } from './ledger/task-account.ts';
+import { ALL_TASK_FLAGS, type TaskAccount, type TaskKey } from './ledger/task-account.ts';
 import type { SlotTable } from './slot-table.ts';
 import type { TaskDetails } from './task-details.ts';
 

@@ -12,11 +12,10 @@ import { CounterFamily } from '../limited-families.ts';
 import type { TaskDetails } from '../task-details.ts';
 import { TaskIndex } from '../../listing/task-index.ts';
 import { createMeter, type Meter, type MeterTimes } from './account.ts';
-import { DepartedAccounts, type TaskKey } from './departed-accounts.ts';
-import { findContinuedAccount } from './moves.ts';
-import { updateParts, type PartsUpdate } from './part-accounts.ts';
-import { ServerSums, type ServerSum } from './server-sums.ts';
-import { updateStalls } from './server-sums.ts';
+import { DepartedAccounts } from './departed-accounts.ts';
+import { findContinuedAccount, type TaskPartsUpdate } from './moves.ts';
+import { updateParts } from './part-accounts.ts';
+import { ServerSums, updateStalls, type ServerSum } from './server-sums.ts';
 import {
   countAccounts,
   createTaskAccount,
@@ -24,8 +23,9 @@ import {
   setFlag,
   TaskFlag,
   type TaskAccount,
+  type TaskKey,
 } from './task-account.ts';
-import { hasInput, updateInput } from './task-input.ts';
+import { hasInput, updateInput, type InputUpdate } from './task-input.ts';
 
 /** Settings of a ledger. */
 export interface LedgerSettings {
@@ -73,26 +73,20 @@ interface ListingToCommit {
 }
 
 /** A commit under way. */
-interface Commit {
+interface Commit extends ListingToCommit {
   readonly at: Instant;
-  readonly tasks: TaskIndex<TaskReading>;
   readonly isBaseline: boolean;
+  /** Departed accounts that were last seen by then, in monotonic milliseconds, are forgotten. */
   readonly forgetBeforeMs: number;
-  readonly accumulator: Accumulator;
-  readonly sums: Sums;
   readonly servers: ServerSums;
   readonly inputMeter: Meter;
   readonly outputMeter: Meter;
 }
 
 /** A task of the listing under way and its account. */
-interface TaskUpdate {
+interface TaskUpdate extends InputUpdate, TaskPartsUpdate {
   readonly commit: Commit;
-  readonly account: TaskAccount;
-  readonly reading: TaskReading;
   readonly server: ServerSum;
-  /** Whether the task had no account before this listing. */
-  readonly isNew: boolean;
 }
 
 /**
@@ -121,8 +115,10 @@ export class Ledger {
   #gap: RestartGap = { restoredMs: Number.NEGATIVE_INFINITY, unknownGapMs: 0 };
   /** Accounts of tasks that left with the last commit. */
   #left: TaskAccount[] = [];
-  /** Tasks, by id and server, under which the last commit has removed an account, or an eviction before it. */
+  /** Tasks, by id and server, of which an account was removed since the last commit began. */
   #removed: TaskKey[] = [];
+  /** Those of the commit before, and of the time after it. */
+  #removedBefore: readonly TaskKey[] = [];
 
   constructor(options: LedgerOptions) {
     const { serviceCode, maxLabelSets } = options;
@@ -133,8 +129,10 @@ export class Ledger {
     this.stallAfterMs = options.stallAfterMs;
     this.pollIntervalMs = options.pollIntervalMs;
     this.#settings = options;
-    const onForget = (account: TaskAccount): void => this.#accounts.delete(account);
-    this.#departed = new DepartedAccounts(options.rememberTasksForMs, options.accountBudget, onForget);
+    this.#departed = new DepartedAccounts(options.accountBudget, (account) => {
+      this.#accounts.delete(account);
+      this.#removed.push(account);
+    });
     this.#details = options.details;
   }
 
@@ -148,7 +146,8 @@ export class Ledger {
   }
 
   /** Takes the tasks of a good listing; adds to its gauges what only accounts tell. Returns the sums by server. */
-  *commit({ tasks, accumulator, sums }: ListingToCommit, at: Instant): Generator<ItemCount, ServerSums> {
+  *commit(listing: ListingToCommit, at: Instant): Generator<ItemCount, ServerSums> {
+    const { tasks, accumulator, sums } = listing;
     const times: MeterTimes = {
       nowMs: at.monotonicMs,
       pollIntervalMs: this.pollIntervalMs,
@@ -156,19 +155,19 @@ export class Ledger {
       ...this.#gap,
     };
     const commit: Commit = {
+      ...listing,
       at,
-      tasks,
       isBaseline: this.#lastCommit === undefined,
-      forgetBeforeMs: this.#departed.computeForgetBeforeMs(at),
-      accumulator,
-      sums,
+      forgetBeforeMs: at.monotonicMs - this.#settings.rememberTasksForMs,
       servers: new ServerSums(accumulator),
       inputMeter: createMeter(times, 'input'),
       outputMeter: createMeter(times, 'http_output'),
     };
     this.#left = [];
-    this.#removed = this.#departed.takeEvicted();
-    yield* runInSteps(this.#departed.expire(at), (account) => this.#removed.push(account));
+    this.#removedBefore = this.#removed;
+    this.#removed = [];
+    const expired = this.#departed.listExpired(commit.forgetBeforeMs);
+    yield* runInSteps(expired, (account) => this.#departed.forget(account));
     const live: TaskAccount[] = [];
     const commitTask = (reading: TaskReading): void => {
       const account = this.#commitTask(reading, commit);
@@ -210,9 +209,9 @@ export class Ledger {
     for (const account of this.#left) if (this.getTask(account) === account) yield account;
   }
 
-  /** Tasks, by id and server, under which the last commit has removed an account. It may have added another. */
+  /** Tasks, by id and server, of which the last commit has removed an account, or an eviction. It may have added another. */
   get removedTasks(): readonly TaskKey[] {
-    return [...this.#removed, ...this.#departed.evicted];
+    return [...this.#removedBefore, ...this.#removed];
   }
 
   /** Continues from the progress of an earlier ledger: the next listing is no baseline. */
@@ -225,7 +224,7 @@ export class Ledger {
   /** Restores an account; those of one ledger must come in the order in which they left. */
   restoreAccount(account: TaskAccount): void {
     this.#accounts.add(account);
-    this.#departed.share.addLive(countAccounts(account));
+    this.#departed.share.add({ live: countAccounts(account) });
     if (account.lastSeen === this.#lastCommit) this.#live.push(account);
     else this.#departed.add(account);
   }
@@ -248,7 +247,7 @@ export class Ledger {
     const lastAccountCount = found === undefined ? 0 : countAccounts(found);
     const isDeparted = found !== undefined && found.lastSeen !== this.#lastCommit;
     if (isDeparted) this.#departed.takeBack(found);
-    if (!this.#departed.share.canAdd(countItems(reading) - lastAccountCount)) {
+    if (!this.#departed.share.hasRoom({ live: countItems(reading) - lastAccountCount })) {
       if (isDeparted) this.#departed.add(found);
       commit.accumulator.increases.listingSurplus.at('task').add(1);
       return undefined;
@@ -256,7 +255,8 @@ export class Ledger {
     const account = found ?? this.#createAccount(reading, commit);
     if (found !== undefined) this.#continueRun(found, reading.vsId, commit);
     const server = commit.servers.get(reading.vsId);
-    const update = { commit, account, reading, server, isNew: found === undefined };
+    const { inputs, outputs } = this.#createPartsUpdate(account, reading, commit);
+    const update = { commit, account, reading, server, isNew: found === undefined, inputs, outputs };
     const isFlowing = this.#commitInput(update);
     this.#commitOutputs(update);
     this.#departed.updateCount(account, lastAccountCount);
@@ -273,14 +273,10 @@ export class Ledger {
     const absent = this.#accounts
       .listById(id)
       .filter((account) => account !== own && commit.tasks.get(id, account.vsId) === undefined);
-    const found = findContinuedAccount(own, absent, reading, (account) => ({
-      inputs: this.#createInputUpdate(account, reading, commit),
-      outputs: this.#createOutputUpdate(account, commit),
-    }));
-    if (own !== undefined && found !== own) {
-      this.#departed.forget(own);
-      this.#removed.push(own);
-    }
+    const found = findContinuedAccount(own, absent, reading, (account) =>
+      this.#createPartsUpdate(account, reading, commit),
+    );
+    if (own !== undefined && found !== own) this.#departed.forget(own);
     return found;
   }
 
@@ -302,11 +298,11 @@ export class Ledger {
   }
 
   /** Judges the input of a task; returns whether it flows. */
-  #commitInput({ commit, account, reading, server, isNew }: TaskUpdate): boolean {
-    const { inputMeter, accumulator } = commit;
+  #commitInput(update: TaskUpdate): boolean {
+    const { account, reading, server } = update;
+    const { inputMeter, accumulator } = update.commit;
     const growingCount = inputMeter.growingCount;
-    const parts = this.#createInputUpdate(account, reading, commit);
-    const gainedBytes = updateInput({ parts, account, reading, isNew });
+    const gainedBytes = updateInput(update);
     const bytes = gainedBytes ?? 0;
     server.inputBytes.add(bytes);
     if (reading.protocol !== undefined)
@@ -317,9 +313,8 @@ export class Ledger {
     return gainedBytes === undefined || inputMeter.growingCount > growingCount;
   }
 
-  #commitOutputs({ commit, account, reading }: TaskUpdate): void {
+  #commitOutputs({ commit, account, reading, outputs: update }: TaskUpdate): void {
     const { outputs, renditions } = commit.sums;
-    const update = this.#createOutputUpdate(account, commit);
     account.outputs = updateParts(account.outputs, reading.outputs, update, (output, bytes) => {
       outputs.add(output.outputRow, 'httpOutputBytes', bytes);
       renditions.add(output.renditionRow, 'renditionHttpOutputBytes', bytes);
@@ -327,19 +322,17 @@ export class Ledger {
     });
   }
 
-  #createInputUpdate(
-    { lastSeen }: TaskAccount,
+  #createPartsUpdate(
+    { lastSeen: { monotonicMs: lastSeenMs } }: TaskAccount,
     { progress = 0 }: TaskReading,
-    { inputMeter, forgetBeforeMs }: Commit,
-  ): PartsUpdate {
+    { inputMeter, outputMeter, forgetBeforeMs }: Commit,
+  ): TaskPartsUpdate {
     const { maxStreamRate } = this.#settings;
-    const streamRate = progress > 0 ? FILE_RATE_FACTOR * maxStreamRate : maxStreamRate;
-    return { meter: inputMeter, streamRate, lastSeenMs: lastSeen.monotonicMs, forgetBeforeMs };
-  }
-
-  #createOutputUpdate({ lastSeen }: TaskAccount, { outputMeter, forgetBeforeMs }: Commit): PartsUpdate {
-    const { maxStreamRate: streamRate } = this.#settings;
-    return { meter: outputMeter, streamRate, lastSeenMs: lastSeen.monotonicMs, forgetBeforeMs };
+    const inputRate = progress > 0 ? FILE_RATE_FACTOR * maxStreamRate : maxStreamRate;
+    return {
+      inputs: { meter: inputMeter, streamRate: inputRate, lastSeenMs, forgetBeforeMs },
+      outputs: { meter: outputMeter, streamRate: maxStreamRate, lastSeenMs, forgetBeforeMs },
+    };
   }
 
   /** Ends the run of a task that is not in this listing; its account stays for a while. */

@@ -5,7 +5,7 @@ import { computeInputRate } from './task-input.ts';
 import type { TaskReading } from '../../listing/listing-sink.ts';
 
 /** What a commit knows of the parts of an account. */
-interface Continuation {
+export interface TaskPartsUpdate {
   readonly inputs: PartsUpdate;
   readonly outputs: PartsUpdate;
 }
@@ -31,7 +31,7 @@ export function findContinuedAccount(
   own: TaskAccount | undefined,
   absent: readonly TaskAccount[],
   reading: TaskReading,
-  toContinuation: (account: TaskAccount) => Continuation,
+  createUpdate: (account: TaskAccount) => TaskPartsUpdate,
 ): TaskAccount | undefined {
   const others =
     own === undefined
@@ -40,7 +40,7 @@ export function findContinuedAccount(
   if (others.length === 0) return own;
   const candidates = [...others.toSorted(compareRecency), ...(own === undefined ? [] : [own])];
   const [first] = candidates
-    .map((account) => ({ account, growth: measureGrowth(account, reading, toContinuation(account)) }))
+    .map((account) => ({ account, growth: measureGrowth(account, reading, createUpdate(account)) }))
     .filter(({ account, growth }) => isContinued(growth) || (account === own && !isContradicted(growth)))
     .toSorted((a, b) => a.growth.input - b.growth.input || a.growth.outputs - b.growth.outputs);
   return first?.account;
@@ -50,7 +50,7 @@ export function findContinuedAccount(
 function measureGrowth(
   account: TaskAccount,
   reading: TaskReading,
-  { inputs, outputs }: Continuation,
+  { inputs, outputs }: TaskPartsUpdate,
 ): Growth {
   const { inputBytes } = reading;
   if (inputBytes !== undefined && account.inputSource === 'task') {

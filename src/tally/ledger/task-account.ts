@@ -31,6 +31,9 @@ export interface TaskAccount {
   flags: number;
 }
 
+/** What identifies a task. */
+export type TaskKey = Pick<TaskAccount, 'id' | 'vsId'>;
+
 /** Booleans of a task, in one number: a field of its own for each would take eight bytes. */
 export const TaskFlag = {
   /** Its input bytes exceeded 0 once. */

@@ -6,7 +6,7 @@ import { readOwnInput, storeOwnInput, type InputSource, type TaskAccount } from 
 /** What a commit knows of the input of a listed task. */
 export interface InputUpdate {
   /** The `streamRate` is that of one input. */
-  readonly parts: PartsUpdate;
+  readonly inputs: PartsUpdate;
   readonly account: TaskAccount;
   readonly reading: TaskReading;
   /** Whether the task had no account before this listing. */
@@ -45,14 +45,14 @@ function findSource({ inputBytes, inputs }: TaskReading): InputSource | undefine
 
 /** A listing without a valid value changes no base. Inputs without values are noted: their first ones are bases. */
 function keepInput(update: InputUpdate): void {
-  const { account, reading, parts } = update;
-  if (account.inputSource === 'task') storeOwnInput(account, readOwnInput(account), parts.meter.nowMs);
+  const { account, reading, inputs } = update;
+  if (account.inputSource === 'task') storeOwnInput(account, readOwnInput(account), inputs.meter.nowMs);
   else if (reading.inputs.length > 0 || account.inputs !== undefined) updateInputs(update);
 }
 
 function updateOwnInput(lastSource: InputSource | undefined, update: InputUpdate): number {
   const { account, reading, isNew } = update;
-  const { meter, streamRate } = update.parts;
+  const { meter, streamRate } = update.inputs;
   const bytes = reading.inputBytes ?? NO_VALUE;
   const rate = computeInputRate(reading, streamRate);
   if (lastSource === undefined) {
@@ -69,10 +69,10 @@ function updateOwnInput(lastSource: InputSource | undefined, update: InputUpdate
 }
 
 function updateInputs(update: InputUpdate): number {
-  const { account, reading, parts } = update;
+  const { account, reading, inputs } = update;
   const coveredBytes = sumBases('inputs', account);
   let gainedBytes = 0;
-  account.inputs = updateParts(account.inputs ?? [], reading.inputs, parts, (_, bytes) => {
+  account.inputs = updateParts(account.inputs ?? [], reading.inputs, inputs, (_, bytes) => {
     gainedBytes += bytes;
   });
   // Bases that fell, and those of inputs that are forgotten, still are bytes that are counted.
@@ -87,7 +87,7 @@ function updateInputs(update: InputUpdate): number {
  */
 function switchSource(lastSource: InputSource, update: InputUpdate): number {
   const { account, reading } = update;
-  const { meter, streamRate } = update.parts;
+  const { meter, streamRate } = update.inputs;
   const totalBytes = reading.inputBytes ?? reading.inputs.reduce((sum, { bytes = 0 }) => sum + bytes, 0);
   const coveredBytes = sumBases(lastSource, account) + account.inputBytesBeyondBases;
   const ageMs = measureAgeMs(findLastAcceptedMs(lastSource, update), meter);
@@ -104,7 +104,7 @@ function switchSource(lastSource: InputSource, update: InputUpdate): number {
 }
 
 /** Opens the accounts of the source of a reading; their first values add nothing. */
-function openInput({ account, reading, parts: { meter } }: InputUpdate): void {
+function openInput({ account, reading, inputs: { meter } }: InputUpdate): void {
   const { inputBytes, inputs } = reading;
   account.inputs = inputBytes === undefined ? openParts(inputs, meter) : undefined;
   storeOwnInput(account, openAccount(inputBytes, meter), meter.nowMs);
@@ -116,7 +116,7 @@ function sumBases(source: InputSource, account: TaskAccount): number {
   return inputs.reduce((sum, { baseBytes }) => sum + Math.max(0, baseBytes), 0);
 }
 
-function findLastAcceptedMs(source: InputSource, { account, parts }: InputUpdate): number {
+function findLastAcceptedMs(source: InputSource, { account, inputs }: InputUpdate): number {
   if (source === 'task') return readOwnInput(account).acceptedMs;
-  return Math.max(...listParts(account.inputs ?? [], parts.lastSeenMs).map(({ acceptedMs }) => acceptedMs));
+  return Math.max(...listParts(account.inputs ?? [], inputs.lastSeenMs).map(({ acceptedMs }) => acceptedMs));
 }
