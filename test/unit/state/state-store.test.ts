@@ -90,18 +90,6 @@ test('after a kill and after a clean stop, counters resume at the last listing, 
   assert.equal(expected, 450);
 });
 
-test('a task that left and came back after a kill counts once', async () => {
-  const disk = new MemoryDisk();
-  const first = await startProcess(disk);
-  await first.publish(1000);
-  await first.publish(1100);
-  await first.publish(5, 'A', 'other');
-  disk.kill();
-  const second = await startProcess(disk, { atMs: 60_000 });
-  await second.publish(1100);
-  assert.equal(second.count(), 105);
-});
-
 test('a listing is published when it is written', async () => {
   const disk = new MemoryDisk();
   const { store, publish } = await startProcess(disk);
@@ -213,37 +201,26 @@ test('a stop waits for a disk that hangs, and writes everything when it answers'
   assert.equal((await startProcess(disk)).count(), 100);
 });
 
-test('the state of a code that is not configured is kept for state.retain after its last listing', async () => {
-  const lastListingMs = 2 * STEP_MS;
-  for (const [awayMs, expected] of [
-    [RETAIN_MS - 1, 100],
-    [RETAIN_MS, undefined],
+test('the state of a code that is not polled is kept for state.retain, unless another shard polls it', async () => {
+  for (const [codesOnOtherShards, awayMs, expected] of [
+    [[], RETAIN_MS - 1, 100],
+    [[], RETAIN_MS, undefined],
+    [['A'], 1, undefined],
   ] as const) {
     const disk = new MemoryDisk();
     const both = { serviceCodes: ['A', 'B'] };
     const first = await startProcess(disk, both);
     await first.publish(1000);
     await first.publish(1100);
+    // The last listing of A.
+    const atMs = 2 * STEP_MS + awayMs;
     await first.publish(1, 'B');
     await first.store[Symbol.asyncDispose]();
-    const later = await startProcess(disk, { serviceCodes: ['B'], atMs: lastListingMs + awayMs });
+    const later = await startProcess(disk, { serviceCodes: ['B'], codesOnOtherShards, atMs });
     await later.store[Symbol.asyncDispose]();
-    const third = await startProcess(disk, { ...both, atMs: lastListingMs + awayMs });
-    assert.equal(third.count('A'), expected);
+    const third = await startProcess(disk, { ...both, atMs });
+    assert.deepEqual([third.count('A'), third.count('B')], [expected, 0]);
   }
-});
-
-test('the state of a code that another shard polls is dropped', async () => {
-  const disk = new MemoryDisk();
-  const first = await startProcess(disk, { serviceCodes: ['A', 'B'] });
-  await first.publish(1000);
-  await first.publish(1100);
-  await first.publish(1, 'B');
-  await first.store[Symbol.asyncDispose]();
-  const second = await startProcess(disk, { serviceCodes: ['B'], codesOnOtherShards: ['A'] });
-  await second.store[Symbol.asyncDispose]();
-  const third = await startProcess(disk, { serviceCodes: ['A', 'B'] });
-  assert.deepEqual([third.count('A'), third.count('B')], [undefined, 0]);
 });
 
 test('a code that a reload removes and another adds continues, whether its last listing is written or not', async () => {

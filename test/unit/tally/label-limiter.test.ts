@@ -3,10 +3,9 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { sanitizeLabelValue } from '../../../src/listing/label-values.ts';
 import { arbitraryText } from '../../support/arbitrary-text.ts';
-import { buildTaskRecord, buildUserRecord } from '../../support/record-builders.ts';
-import { TallyRun, readValues } from '../../support/tally-run.ts';
+import { buildOutputRecord, buildTaskRecord, buildUserRecord } from '../../support/record-builders.ts';
+import { readValues, sumValues, TallyRun } from '../../support/tally-run.ts';
 
-const sum = (values: Record<string, number>): number => Object.values(values).reduce((a, b) => a + b, 0);
 const versions = (counts: Record<string, number>) =>
   Object.entries(counts).flatMap(([clientVersion, count]) =>
     Array.from({ length: count }, () => buildUserRecord({ clientVersion, deviceType: '1' })),
@@ -69,7 +68,7 @@ test('new label values replace at most one series per slot and hour', () => {
     const snapshot = run.commitListing({ users: versions({ known: 3, ...invented }) });
     const values = readValues(snapshot, 'onlineUsers');
     assert.equal(values['known 1'], 3);
-    assert.equal(sum(values), 503);
+    assert.equal(sumValues(values), 503);
     assert.ok(Object.keys(values).length <= 11);
     for (const key of Object.keys(values)) shown.add(key);
   }
@@ -127,4 +126,44 @@ test('live servers have slots, those that left do not', () => {
       assert.deepEqual(readValues(snapshot, family), expected, `${family} of poll ${poll}`);
     assert.deepEqual(Object.keys(readValues(snapshot, 'inputBytes')).toSorted(), servers.toSorted());
   }
+});
+
+test('folding replaces the least bounded label first', () => {
+  const run = new TallyRun({ maxLabelSets: 20 });
+  const tasks = Array.from({ length: 40 }, (_, server) => {
+    const vsId = `s${server}`;
+    const outputs = ['flv', 'rtmp'].map((format) =>
+      buildOutputRecord({ format, httpConnectionsNum: 2, httpOutputBytes: 100 }),
+    );
+    return buildTaskRecord({ id: vsId, vsId, outputs });
+  });
+  run.commitListing({});
+  run.commitListing({ tasks });
+  const snapshot = run.commitListing({ tasks });
+  for (const [family, each] of [
+    ['httpConnections', 2],
+    ['httpOutputBytes', 100],
+  ] as const) {
+    const values = readValues(snapshot, family);
+    assert.equal(Object.keys(values).length, 22);
+    assert.equal(sumValues(values), 80 * each);
+    for (const format of ['flv', 'rtmp']) {
+      const ofFormat = Object.entries(values).filter(([labels]) => labels.endsWith(` ${format}`));
+      assert.equal(sumValues(Object.fromEntries(ofFormat)), 40 * each, `${family} ${format}`);
+    }
+  }
+});
+
+test('the vs_id __other__ is not counted as folded', () => {
+  const run = new TallyRun();
+  const tasks = [
+    buildTaskRecord({ vsId: '__other__', inputBytes: 5 }),
+    buildTaskRecord({ id: 'b', inputBytes: 5 }),
+  ];
+  run.commitListing({});
+  run.commitListing({ tasks });
+  const snapshot = run.commitListing({ tasks, users: [buildUserRecord({ vsId: '__other__' })] });
+  assert.deepEqual(readValues(snapshot, 'foldedLabelSets'), {});
+  assert.deepEqual(readValues(snapshot, 'tasks'), { 'server-1': 1, __other__: 1 });
+  assert.deepEqual(readValues(snapshot, 'inputBytes'), { 'server-1': 5, __other__: 5 });
 });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { TaskRecord } from '../../support/listing-records.ts';
 import { buildInputRecord, buildOutputRecord, buildTaskRecord } from '../../support/record-builders.ts';
-import { readValues, STEP_MS, sumValues, TallyRun } from '../../support/tally-run.ts';
+import { readLifetimes, readValues, STEP_MS, sumValues, TallyRun } from '../../support/tally-run.ts';
 
 /* The rules of METRICS.md section 3, each by the sequences of listings that it is for. */
 
@@ -16,24 +16,31 @@ type Listing = readonly TaskRecord[];
 const task = (inputBytes: number | undefined, vsId = 'v1', id = 't'): TaskRecord =>
   buildTaskRecord({ id, vsId, inputBytes });
 
-const inputs = (...values: readonly number[]): TaskRecord =>
+/** Listings of one task, one for each value of its input. */
+const values = (...list: readonly (number | undefined)[]): Listing[] => list.map((bytes) => [task(bytes)]);
+
+/** A task without input bytes of its own. */
+const inputs = (...list: readonly (number | undefined)[]): TaskRecord =>
   buildTaskRecord({
     id: 't',
     vsId: 'v1',
     inputBytes: undefined,
-    inputs: values.map((inputBytes, identity) => buildInputRecord({ identity, inputBytes })),
+    inputs: list.map((inputBytes, identity) => buildInputRecord({ identity, inputBytes })),
   });
 
-const outputs = (...values: readonly (readonly [bytes: number, connections: number])[]): TaskRecord =>
+const outputs = (...list: readonly (readonly [bytes: number | undefined, connections: number])[]) =>
   buildTaskRecord({
     id: 't',
     vsId: 'v1',
-    outputs: values.map(([httpOutputBytes, httpConnectionsNum]) =>
+    outputs: list.map(([httpOutputBytes, httpConnectionsNum]) =>
       buildOutputRecord({ httpOutputBytes, httpConnectionsNum }),
     ),
   });
 
-/** Commits listings one interval apart; returns what was counted. */
+const output = (fields: Parameters<typeof buildOutputRecord>[0]): TaskRecord =>
+  buildTaskRecord({ outputs: [buildOutputRecord(fields)] });
+
+/** Commits listings one interval apart, and an empty one; returns what was counted. */
 function count(listings: readonly Listing[], run = new TallyRun()) {
   for (const tasks of listings) run.commitListing({ tasks });
   // A gain is exposed with the listing after it.
@@ -44,25 +51,22 @@ function count(listings: readonly Listing[], run = new TallyRun()) {
     output: read('httpOutputBytes'),
     resets: read('byteCountResets'),
     implausible: read('byteCountImplausible'),
+    started: read('tasksStarted'),
+    ended: read('tasksEnded'),
+    lifetimes: readLifetimes(snapshot).buckets.at(-1),
   };
 }
 
-const cases: readonly (readonly [
+type Case = readonly [
   name: string,
   listings: readonly Listing[],
   expected: Partial<ReturnType<typeof count>>,
-])[] = [
-  [
-    'a dip that ends adds nothing',
-    [[task(S)], [task(S + 2000)], [task(S + 1000)], [task(S + 3000)]],
-    { input: 3000 },
-  ],
-  ['a dip to 0 that ends adds nothing', [[task(S)], [task(0)], [task(S + 1000)]], { input: 1000, resets: 0 }],
-  [
-    'an absurd value adds nothing',
-    [[task(S)], [task(HUGE)], [task(S + 1000)]],
-    { input: 1000, implausible: 1 },
-  ],
+];
+
+const cases: readonly Case[] = [
+  ['a dip that ends adds nothing', values(S, S + 2000, S + 1000, S + 3000), { input: 3000 }],
+  ['a dip to 0 that ends adds nothing', values(S, 0, S + 1000), { input: 1000, resets: 0 }],
+  ['an absurd value adds nothing', values(S, HUGE, S + 1000), { input: 1000, implausible: 1 }],
   [
     'an absurd value of an output adds nothing',
     [[outputs([3e10, 1])], [outputs([HUGE, 1])], [outputs([3e10 + 1000, 1])]],
@@ -70,37 +74,33 @@ const cases: readonly (readonly [
   ],
   [
     'a fall that three listings confirm has begun again, and adds the last value',
-    [[task(S)], [task(10)], [task(20)], [task(30)]],
+    values(S, 10, 20, 30),
     { input: 30, resets: 1, implausible: 0 },
   ],
-  [
-    'a fall that only two listings confirm adds nothing',
-    [[task(S)], [task(10)], [task(20)]],
-    { input: 0, resets: 0 },
-  ],
+  ['a fall that only two listings confirm adds nothing', values(S, 10, 20), { input: 0, resets: 0 }],
   [
     'a fall to a value that does not grow adds nothing until it does',
-    [[task(S)], [task(0)], [task(0)], [task(0)], [task(500)]],
+    values(S, 0, 0, 0, 500),
     { input: 500, resets: 1 },
   ],
   [
     'a fall whose values do not continue each other adds nothing',
-    [[task(S)], [task(30)], [task(20)], [task(10)], [task(S)]],
+    values(S, 30, 20, 10, S),
     { input: 0, resets: 0 },
   ],
   [
     'a leap of an account that has grown adds all growth when three listings confirm it',
-    [[task(S)], [task(S + 5)], [task(S + 1e9)], [task(S + 1e9 + 10)], [task(S + 1e9 + 20)]],
+    values(S, S + 5, S + 1e9, S + 1e9 + 10, S + 1e9 + 20),
     { input: 1e9 + 20, implausible: 3 },
   ],
   [
     'a leap of an account that has not grown adds what the three listings grew',
-    [[task(S)], [task(S + 1e9)], [task(S + 1e9 + 10)], [task(S + 1e9 + 20)]],
+    values(S, S + 1e9, S + 1e9 + 10, S + 1e9 + 20),
     { input: 20 },
   ],
   [
     'an older answer is none of the three listings that confirm a leap',
-    [[task(S)], [task(S - 1e6)], [task(S + 1e9)], [task(S + 1e9 + 10)], [task(S + 1e9 + 20)]],
+    values(S, S - 1e6, S + 1e9, S + 1e9 + 10, S + 1e9 + 20),
     { input: 20 },
   ],
   [
@@ -111,7 +111,7 @@ const cases: readonly (readonly [
   ],
   [
     'an older answer adds nothing, however often it is repeated',
-    [[task(S)], [task(S - 30)], [task(S - 20)], [task(S - 10)], [task(S - 5)], [task(S + 1000)]],
+    values(S, S - 30, S - 20, S - 10, S - 5, S + 1000),
     { input: 1000, resets: 0 },
   ],
   ['a task that moves and continues keeps its account', [[task(S)], [task(S + 10, 'v2')]], { input: 10 }],
@@ -222,6 +222,90 @@ const cases: readonly (readonly [
     [[outputs([5e9, 0], [1000, 0])], [outputs([1100, 0])], [outputs([5e9 + 5, 0], [1200, 0])]],
     { output: 205, resets: 0, implausible: 0 },
   ],
+  ['the first listing is the baseline', values(1000, 1250), { input: 250, started: 0, lifetimes: 0 }],
+  ...[[], [[]]].map((before): Case => [
+    `the first valid value of a field that was missing is a baseline, after ${before.length} listings`,
+    [
+      ...before,
+      ...(
+        [
+          [undefined, undefined],
+          [1000, 2000],
+          [1001, 2002],
+        ] as const
+      ).map(([input, bytes]) => [{ ...outputs([bytes, 0]), inputBytes: input }]),
+    ],
+    { input: 1, output: 2, implausible: 0 },
+  ]),
+  ['input bytes are those of the task', [[], [{ ...inputs(3), inputBytes: 10 }]], { input: 10 }],
+  ['input bytes are else those of the inputs', [[], [inputs(3, 4)]], { input: 7 }],
+  ['input bytes are else those of the inputs with a value', [[], [inputs(3, undefined)]], { input: 3 }],
+  [
+    'the first value of an input is its baseline',
+    [[], [inputs(3, undefined)], [inputs(4, 6)], [inputs(4, 7)]],
+    { input: 5 },
+  ],
+  ['an input that joins adds its value', [[], [inputs(3)], [inputs(4, 5)]], { input: 9 }],
+  [
+    'an input that begins again adds its last value',
+    [[], [inputs(30)], [inputs(1)], [inputs(2)], [inputs(3)]],
+    { input: 33, resets: 1 },
+  ],
+  ['a changed source continues', [[], [task(10)], [inputs(12)]], { input: 12 }],
+  ['a changed source with a smaller value is no reset', [[], [task(10)], [inputs(2)]], { input: 10 }],
+  [
+    'an input that leaves a merge and returns adds nothing',
+    [[inputs(5000, 1000)], [inputs(5000)], [inputs(5000, 1000)], [inputs(5000)]],
+    { input: 0, resets: 0 },
+  ],
+  [
+    'a task that is absent for 11 listings resumes its account',
+    [[outputs([S, 0])], ...Array.from({ length: 11 }, () => []), [outputs([S + 13_000, 0])]],
+    { output: 13_000, started: 0 },
+  ],
+  [
+    'outputs in two folders are two outputs',
+    [
+      [
+        ['a', 1000],
+        ['b', 500],
+      ] as const,
+      [
+        ['b', 1100],
+        ['a', 1001],
+      ] as const,
+    ].map((folders) => [
+      buildTaskRecord({
+        outputs: folders.map(([relativeDir, httpOutputBytes]) =>
+          buildOutputRecord({ relativeDir, httpOutputBytes }),
+        ),
+      }),
+    ]),
+    { output: 601 },
+  ],
+  [
+    'an output whose tag changes keeps its account',
+    [[output({ tag: 'a', httpOutputBytes: 1e6 })], [output({ tag: 'b', httpOutputBytes: 1e6 + 5 })]],
+    { output: 5 },
+  ],
+  [
+    'one id on two servers is two tasks, in any order',
+    [
+      [task(1000), task(10_000, 'v2')],
+      [task(10_000, 'v2'), task(1000)],
+    ],
+    { input: 0, resets: 0, started: 0, ended: 2 },
+  ],
+  [
+    'a task that has no value in common with the one that had its id on another server is new',
+    [[task(9000)], [{ ...inputs(40), vsId: 'v2' }]],
+    { input: 40 },
+  ],
+  [
+    'a task in every second listing starts, ends and has a lifetime once',
+    [[], [task(500)], [], [task(500)], [], [task(500)]],
+    { input: 500, started: 1, ended: 1, lifetimes: 1 },
+  ],
 ];
 
 for (const [name, listings, expected] of cases) {
@@ -253,8 +337,8 @@ test('a live task whose bytes wait but grow is not stalled', () => {
   const run = new TallyRun({ stallAfterMs: 30_000 });
   const isStalled = (bytes: number) =>
     readValues(run.commitListing({ tasks: [task(bytes)] }), 'tasksStalled')['v1'];
-  const values = [S, S + 1000, S - 1000, S - 900, S - 800, S - 700, S - 700, S - 700];
-  assert.deepEqual(values.map(isStalled), [0, 0, 0, 0, 0, 0, 0, 1]);
+  const list = [S, S + 1000, S - 1000, S - 900, S - 800, S - 700, S - 700, S - 700];
+  assert.deepEqual(list.map(isStalled), [0, 0, 0, 0, 0, 0, 0, 1]);
 });
 
 const tenTasks = (bytes: number): Listing => Array.from({ length: 10 }, (_, n) => task(bytes, 'v1', `t${n}`));
@@ -280,4 +364,32 @@ test('after a gap of unknown length, a new task adds at most what a stream carri
   run.commitListing({});
   run.restart({}, STEP_MS, 7 * HOUR_MS);
   assert.equal(count([[task(1e8, 'v1', 'a'), task(S, 'v1', 'b')]], run).input, 1e8);
+});
+
+test('an account is dropped when its task has been absent for rememberTasksForMs', () => {
+  const tasks = [buildTaskRecord({ inputBytes: 1000 })];
+  for (const [awayMs, gained] of [
+    [2 * HOUR_MS - 1, 0],
+    [2 * HOUR_MS, 1000],
+  ] as const) {
+    const run = new TallyRun({ rememberTasksForMs: 2 * HOUR_MS });
+    run.commitListing({ tasks });
+    run.commitListing({}, 1000);
+    run.commitListing({ tasks }, awayMs - 1000);
+    assert.deepEqual(readValues(run.commitListing({ tasks }), 'inputBytes'), { 'server-1': gained });
+  }
+});
+
+test('a task that moves ends on one server, starts on the other, and keeps its account', () => {
+  const on = (vsId: string, bytes: number) => [
+    buildTaskRecord({ vsId, inputBytes: bytes, outputs: [buildOutputRecord({ httpOutputBytes: bytes })] }),
+  ];
+  const run = new TallyRun();
+  for (const tasks of [on('v1', 9000), on('v2', 9010), on('v2', 9015)]) run.commitListing({ tasks });
+  const snapshot = run.commitListing({ tasks: on('v2', 9015) });
+  assert.deepEqual(readValues(snapshot, 'inputBytes'), { v1: 0, v2: 15 });
+  assert.deepEqual(readValues(snapshot, 'httpOutputBytes'), { 'v1 flv': 0, 'v2 flv': 15 });
+  assert.deepEqual(readValues(snapshot, 'tasksStarted'), { v1: 0, v2: 1 });
+  assert.deepEqual(readValues(snapshot, 'tasksEnded'), { v1: 1, v2: 0 });
+  assert.equal(readLifetimes(snapshot).buckets.at(-1), 0);
 });

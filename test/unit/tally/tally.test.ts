@@ -92,27 +92,6 @@ test('tasks, inputs, outputs and streams are counted by their labels', () => {
   }
 });
 
-test('the first listing is the baseline: it adds nothing and counts no starts', () => {
-  const run = new TallyRun();
-  const tasks = (inputBytes: number) => [buildTaskRecord({ inputBytes })];
-  assert.deepEqual(readValues(run.commitListing({ tasks: tasks(1000) }), 'inputBytes'), { 'server-1': 0 });
-  const second = run.commitListing({ tasks: tasks(1250) });
-  assert.deepEqual(readValues(second, 'inputBytes'), { 'server-1': 250 });
-  assert.deepEqual(readValues(second, 'tasksStarted'), { 'server-1': 0 });
-});
-
-test('a baseline task whose first byte count is in a later listing adds nothing for it', () => {
-  const run = new TallyRun();
-  run.commitListing({ tasks: [buildTaskRecord({ inputBytes: undefined })] });
-  run.commitListing({ tasks: [buildTaskRecord({ inputBytes: 5000 })] });
-  assert.deepEqual(
-    readValues(run.commitListing({ tasks: [buildTaskRecord({ inputBytes: 5001 })] }), 'inputBytes'),
-    {
-      'server-1': 1,
-    },
-  );
-});
-
 test('a new counter is exposed as 0 until a scrape has seen it, and its total is known at once', () => {
   const run = new TallyRun({ perTask: true });
   run.commitListing({});
@@ -142,44 +121,6 @@ test('after a restart, every restored label set counts as seen', () => {
   run.restart();
   const snapshot = run.commitListing({ tasks: [buildTaskRecord({ inputBytes: 700 })] });
   assert.deepEqual(readValues(snapshot, 'inputBytes'), { 'server-1': 700 });
-});
-
-test('input bytes come from the task, else from its inputs, and never from both', async (t) => {
-  const input = (identity: number, inputBytes: number | undefined) =>
-    buildInputRecord({ identity, inputBytes });
-  const count = (...readings: Parameters<typeof buildTaskRecord>[0][]): number | undefined => {
-    const run = new TallyRun();
-    run.commitListing({});
-    let total: number | undefined;
-    for (const reading of [...readings, readings.at(-1)])
-      total = readValues(run.commitListing({ tasks: [buildTaskRecord(reading)] }), 'inputBytes')['server-1'];
-    return total;
-  };
-  const inputs = (...list: ReturnType<typeof input>[]) => ({ inputBytes: undefined, inputs: list });
-  const cases: [string, number, Parameters<typeof buildTaskRecord>[0][]][] = [
-    ['the task alone', 10, [{ inputBytes: 10, inputs: [input(1, 3)] }]],
-    ['the inputs', 7, [inputs(input(1, 3), input(2, 4))]],
-    ['the inputs with a value', 3, [inputs(input(1, 3), input(2, undefined))]],
-    [
-      'the first value of an input is its baseline',
-      5,
-      [
-        inputs(input(1, 3), input(2, undefined)),
-        inputs(input(1, 4), input(2, 6)),
-        inputs(input(1, 4), input(2, 7)),
-      ],
-    ],
-    ['an input that joins', 9, [inputs(input(1, 3)), inputs(input(1, 4), input(2, 5))]],
-    [
-      'an input that began again',
-      33,
-      [inputs(input(1, 30)), inputs(input(1, 1)), inputs(input(1, 2)), inputs(input(1, 3))],
-    ],
-    ['a changed source continues', 12, [{ inputBytes: 10 }, inputs(input(1, 12))]],
-    ['a changed source with a smaller value is no reset', 10, [{ inputBytes: 10 }, inputs(input(1, 2))]],
-  ];
-  for (const [name, total, readings] of cases)
-    await t.test(name, () => assert.equal(count(...readings), total));
 });
 
 test('a live task is stalled after stallAfterMs without new input, and until its input grows', () => {
@@ -269,12 +210,6 @@ test('a live task that never had input, and a file task whose progress is unchan
   );
 });
 
-test('totals are exposed for an empty listing', () => {
-  const snapshot = new TallyRun().commitListing({});
-  assert.deepEqual(readValues(snapshot, 'listingUsers'), { '': 0 });
-  assert.deepEqual(readValues(snapshot, 'listingTasks'), { '': 0 });
-});
-
 test('a snapshot has the oldest task of a server, and the bytes of a protocol and of a rendition', () => {
   const run = new TallyRun();
   const task = (id: string, bytes: number) =>
@@ -301,4 +236,23 @@ test('a snapshot has the invalid fields, foreign records and implausible gains o
   assert.deepEqual(snapshot.invalidFields, [{ record: 'task', field: 'input_bytes', count: 2 }]);
   assert.deepEqual(snapshot.foreignRecords, [{ record: 'user', count: 1 }]);
   assert.deepEqual(snapshot.implausibleGains, { input: 0, http_output: 0 });
+});
+
+test('an output counts as unwatched only if its format has had connections', () => {
+  const run = new TallyRun();
+  type Outputs = readonly [format: string, connections: number | undefined][];
+  const task = (...outputs: Outputs) => ({
+    tasks: [
+      buildTaskRecord({
+        outputs: outputs.map(([format, httpConnectionsNum]) =>
+          buildOutputRecord({ format, httpConnectionsNum }),
+        ),
+      }),
+    ],
+  });
+  const unwatched = (...outputs: Outputs) =>
+    readValues(run.commitListing(task(...outputs)), 'outputsUnwatched');
+  assert.deepEqual(unwatched(['rtmp', 0], ['flv', 0], ['mp4', 0]), {});
+  assert.deepEqual(unwatched(['rtmp', 0], ['flv', 1], ['mp4', 0]), { 'server-1 flv': 0 });
+  assert.deepEqual(unwatched(['rtmp', 0], ['flv', 0], ['flv', undefined]), { 'server-1 flv': 1 });
 });

@@ -1,0 +1,44 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { AccountBudget } from '../../../src/tally/account-budget.ts';
+import { buildTaskRecord } from '../../support/record-builders.ts';
+import { readValues, TallyRun } from '../../support/tally-run.ts';
+
+const createTasks = (...ids: readonly string[]) => ids.map((id) => buildTaskRecord({ id, inputBytes: 100 }));
+
+/** Two service codes with a budget. */
+function createRuns(maxAccounts: number): readonly [TallyRun, TallyRun] {
+  const accountBudget = new AccountBudget(maxAccounts);
+  const runs = [new TallyRun({ accountBudget }), new TallyRun({ accountBudget })] as const;
+  for (const { tally } of runs) accountBudget.add(tally.accountShare);
+  return runs;
+}
+
+test('beyond the budget, the service code with the most accounts loses those that departed first', () => {
+  const [large, small] = createRuns(6);
+  large.commitListing({ tasks: createTasks('a', 'b', 'c', 'd') });
+  large.commitListing({ tasks: createTasks('d') });
+  small.commitListing({ tasks: createTasks('a') });
+  small.commitListing({ tasks: createTasks('a', 'b', 'c', 'd') });
+  const snapshot = large.commitListing({ tasks: createTasks('a', 'c', 'd') });
+  assert.deepEqual(readValues(snapshot, 'departedTasksEvicted'), { '': 2 });
+  assert.deepEqual(readValues(snapshot, 'tasksStarted'), { 'server-1': 1 });
+  assert.deepEqual([...large.records.keys()].filter((key) => key.startsWith('task')).length, 3);
+});
+
+test('beyond the budget, the largest service code gets no account for its surplus, which is counted', () => {
+  const [large, small] = createRuns(4);
+  large.commitListing({ tasks: createTasks('a', 'b', 'c') });
+  const tasks = createTasks('a', 'b', 'c', 'd', 'e');
+  large.commitListing({ tasks });
+  const snapshot = large.commitListing({ tasks });
+  assert.deepEqual(readValues(snapshot, 'listingSurplus'), { task: 2 });
+  assert.deepEqual(readValues(snapshot, 'tasks'), { 'server-1': 5 });
+  small.commitListing({ tasks: createTasks('a', 'b') });
+  assert.deepEqual(readValues(small.commitListing({}), 'listingSurplus'), {});
+  // There is room again.
+  large.commitListing({ tasks: createTasks('a') });
+  assert.deepEqual(readValues(large.commitListing({ tasks: createTasks('a', 'e') }), 'listingSurplus'), {
+    task: 2,
+  });
+});
