@@ -73,7 +73,6 @@ export function createExporter(
   const state = stateStore?.statistics;
   const decodingBudget = new DecodingBudget(MAX_TOTAL_RESPONSE_BYTES);
   const exporterMetrics = new ExporterMetrics({ clock, shard, labels, decodingBudget, log, state, ...build });
-  exporterMetrics.recordConfigLoad(true);
   const store = new Store(labels);
   const resolver = new Resolver({ clock });
   const toClientOptions = (settings: Configuration['upstream']): ClientOptions => ({

@@ -1,7 +1,7 @@
 import { describeSecret, summarizeResponse } from '../diagnostics/observation.ts';
 import { findRemedies } from '../diagnostics/remedies.ts';
 import type { ReaderPool } from '../listing/reader.ts';
-import type { PollMetrics } from '../metrics/exposition/code-metrics.ts';
+import type { CodeMetrics } from '../metrics/exposition/code-metrics.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { runInTurns } from '../runtime/concurrency.ts';
 import type { Instant } from '../tally/instant.ts';
@@ -30,7 +30,7 @@ export interface ServiceCodePollerOptions {
   readonly readers: ReaderPool;
   readonly tally: Tally;
   readonly store: Store;
-  readonly metrics: PollMetrics;
+  readonly metrics: CodeMetrics;
   readonly pollLogger: PollLogger;
   readonly clock: Clock;
   readonly persistence?: CommitRecorder | undefined;

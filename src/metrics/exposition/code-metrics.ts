@@ -11,19 +11,6 @@ import { MetricSet } from './metric-set.ts';
 /** Why a poll that was due was skipped. */
 export type SkipReason = 'overlap' | 'retry_after';
 
-/** Records the polls of one service code. After the code is untracked, calls have no visible effect. */
-export type PollMetrics = Pick<
-  CodeMetrics,
-  | 'recordStart'
-  | 'recordSuccess'
-  | 'recordFailure'
-  | 'recordSkip'
-  | 'recordAbort'
-  | 'setResponseBytes'
-  | 'onResponse'
-  | 'onBodyBytes'
->;
-
 const FAMILIES: readonly FamilySpec[] = [
   CATALOGUE.polls,
   CATALOGUE.pollErrors,
@@ -41,7 +28,7 @@ const FAMILIES: readonly FamilySpec[] = [
 ];
 
 /**
- * Metrics of the polls of one service code. Counters exist from the start, at 0, except that of skipped polls: it appears
+ * Metrics of the polls of one service code. After the code is untracked, calls have no visible effect. Counters exist from the start, at 0, except that of skipped polls: it appears
  * with the first one, and is exposed at 0 until a scrape has seen that.
  */
 export class CodeMetrics implements RequestObserver {

@@ -3,10 +3,9 @@ import { SINGLE_SHARD, type Shard } from '../../sharding/shard.ts';
 import type { StateStatistics } from '../../state/state-store.ts';
 import { CATALOGUE } from '../catalogue/catalogue.ts';
 import { CodeLabels } from './code-labels.ts';
-import { CodeMetrics, type PollMetrics } from './code-metrics.ts';
+import { CodeMetrics } from './code-metrics.ts';
 import type { Family, FamilySelection, FamilySpec } from '../catalogue/family.ts';
 import { Histogram } from '../catalogue/histogram.ts';
-import { MetricSet } from './metric-set.ts';
 import { DefaultMetrics } from './prom-client-adapter.ts';
 import { SampleColumns } from '../catalogue/sample-columns.ts';
 import { createWebMetrics } from './web-metrics.ts';
@@ -16,33 +15,9 @@ const VOLATILE_METRICS_MAX_AGE_MS = 1000;
 /** Collecting the default metrics reads `/proc` and computes percentiles, which takes as long as a small scrape. */
 const DEFAULT_METRICS_MAX_AGE_MS = 10_000;
 
-/** Families without a service code, in the order of the catalogue. */
-const PROCESS_FAMILIES: readonly FamilySpec[] = [
-  CATALOGUE.shards,
-  CATALOGUE.shardIndex,
-  CATALOGUE.serviceCodes,
-  CATALOGUE.buildInfo,
-  CATALOGUE.pendingResponseBytes,
-  CATALOGUE.pendingResponseLimit,
-  CATALOGUE.logLinesDropped,
-  CATALOGUE.configLastReloadSuccessful,
-  CATALOGUE.configLastReloadSuccess,
-  CATALOGUE.codeFileValid,
-  CATALOGUE.stateWriteErrors,
-  CATALOGUE.stateDelayedPublications,
-  CATALOGUE.stateLastSuccess,
-  CATALOGUE.stateSize,
-];
-
-/** Families that several scrapes share. */
-interface SharedFamilies {
-  readonly atMs: number;
-  readonly families: Promise<readonly Family[]>;
-}
-
 /** When the configuration was loaded, in milliseconds since the Unix epoch. */
 export interface ConfigLoads {
-  readonly lastSuccessMs: number | undefined;
+  readonly lastSuccessMs: number;
   /** The last failure since then. */
   readonly lastFailureMs: number | undefined;
 }
@@ -72,40 +47,40 @@ export interface ExporterMetricsOptions {
 
 /** The exporter's metrics of its polls and its process. Create it once per process, because of `DefaultMetrics`. */
 export class ExporterMetrics implements Disposable {
+  readonly #options: ExporterMetricsOptions;
   readonly #clock: Clock;
   readonly #labels: CodeLabels;
   readonly #defaultMetrics = new DefaultMetrics();
-  readonly #processMetrics = new MetricSet(PROCESS_FAMILIES);
   /** Metrics of the web server. */
   readonly web = createWebMetrics();
   readonly #codeMetrics = new Map<string, CodeMetrics>();
   readonly #pollDurations = new Histogram(CATALOGUE.pollDuration.buckets);
-  readonly #decodingBudget: NonNullable<ExporterMetricsOptions['decodingBudget']>;
-  readonly #state: Readonly<StateStatistics> | undefined;
-  readonly #log: NonNullable<ExporterMetricsOptions['log']>;
-  #lastVolatile: { readonly atMs: number; readonly families: readonly Family[] } | undefined;
-  #lastDefaults: SharedFamilies | undefined;
-  #configLoads: ConfigLoads = { lastSuccessMs: undefined, lastFailureMs: undefined };
+  readonly #collectVolatile: () => readonly Family[];
+  readonly #collectDefaults: () => Promise<readonly Family[]>;
+  #configLoads: ConfigLoads;
+  #codeFiles: readonly CodeFileStatus[] = [];
 
+  /** The configuration has just been loaded. */
   constructor(options: ExporterMetricsOptions) {
-    const { clock, version, revision, nodeVersion, shard = SINGLE_SHARD } = options;
+    const { clock, labels = new CodeLabels() } = options;
+    this.#options = options;
     this.#clock = clock;
-    this.#labels = options.labels ?? new CodeLabels();
-    this.#decodingBudget = options.decodingBudget ?? { usedBytes: 0, limitBytes: 0 };
-    this.#state = options.state;
-    this.#log = options.log ?? { droppedLines: 0 };
-    this.#processMetrics.set(CATALOGUE.serviceCodes, 0);
-    this.#processMetrics.set(CATALOGUE.shards, shard.count);
-    this.#processMetrics.set(CATALOGUE.shardIndex, shard.index);
-    this.#processMetrics.set(CATALOGUE.buildInfo, 1, version, revision, nodeVersion);
+    this.#labels = labels;
+    this.#configLoads = { lastSuccessMs: clock.now(), lastFailureMs: undefined };
+    this.#collectVolatile = shareFor(VOLATILE_METRICS_MAX_AGE_MS, clock, () => [
+      createFamily(CATALOGUE.time, clock.now() / 1000),
+      ...this.web.families,
+    ]);
+    this.#collectDefaults = shareFor(DEFAULT_METRICS_MAX_AGE_MS, clock, () =>
+      this.#defaultMetrics.collectFamilies(),
+    );
   }
 
   /** Creates the series of a service code, counters at 0. If it is tracked already, only updates its poll interval. */
-  track(serviceCode: string, intervalMs: number): PollMetrics {
+  track(serviceCode: string, intervalMs: number): CodeMetrics {
     const metrics =
       this.#codeMetrics.get(serviceCode) ?? new CodeMetrics(serviceCode, this.#clock, this.#pollDurations);
     this.#codeMetrics.set(serviceCode, metrics);
-    this.#processMetrics.set(CATALOGUE.serviceCodes, this.#codeMetrics.size);
     metrics.setIntervalMs(intervalMs);
     return metrics;
   }
@@ -113,7 +88,6 @@ export class ExporterMetrics implements Disposable {
   /** Removes all series of a service code; a poll that ends later does not bring them back. */
   untrack(serviceCode: string): void {
     this.#codeMetrics.delete(serviceCode);
-    this.#processMetrics.set(CATALOGUE.serviceCodes, this.#codeMetrics.size);
   }
 
   /** Counts the series of all service codes without creating samples. */
@@ -126,19 +100,12 @@ export class ExporterMetrics implements Disposable {
    *
    * @param codeFiles - the files of service codes, if they were applied
    */
-  recordConfigLoad(isSuccessful: boolean, codeFiles?: readonly CodeFileStatus[]): void {
-    if (codeFiles !== undefined) {
-      const { codeFileValid } = CATALOGUE;
-      this.#processMetrics.clear(codeFileValid);
-      for (const { name, problems } of codeFiles)
-        this.#processMetrics.set(codeFileValid, problems.length === 0 ? 1 : 0, name);
-    }
-    this.#processMetrics.set(CATALOGUE.configLastReloadSuccessful, isSuccessful ? 1 : 0);
+  recordConfigLoad(isSuccessful: boolean, codeFiles: readonly CodeFileStatus[] = this.#codeFiles): void {
+    this.#codeFiles = codeFiles;
     const nowMs = this.#clock.now();
-    if (isSuccessful) {
-      this.#processMetrics.set(CATALOGUE.configLastReloadSuccess, nowMs / 1000);
-      this.#configLoads = { lastSuccessMs: nowMs, lastFailureMs: undefined };
-    } else this.#configLoads = { ...this.#configLoads, lastFailureMs: nowMs };
+    this.#configLoads = isSuccessful
+      ? { lastSuccessMs: nowMs, lastFailureMs: undefined }
+      : { ...this.#configLoads, lastFailureMs: nowMs };
   }
 
   get configLoads(): ConfigLoads {
@@ -148,10 +115,9 @@ export class ExporterMetrics implements Disposable {
   /** Collects the selected families: of service codes, then of the process, each in the order of the catalogue. */
   async collect(selection: FamilySelection = 'everything'): Promise<readonly Family[]> {
     if (typeof selection === 'object') return this.#collectCodes([selection.serviceCode]);
-    this.#readCurrentValues();
     return [
       ...(selection === 'exporter' ? [] : this.#collectCodes(this.#codeMetrics.keys())),
-      ...this.#processMetrics.families,
+      ...this.#collectProcess(),
       { spec: CATALOGUE.pollDuration, samples: [this.#pollDurations.toSample([])] },
       ...this.#collectVolatile(),
       ...(await this.#collectDefaults()),
@@ -166,39 +132,43 @@ export class ExporterMetrics implements Disposable {
     }
   }
 
-  #readCurrentValues(): void {
-    const metrics = this.#processMetrics;
-    metrics.set(CATALOGUE.pendingResponseBytes, this.#decodingBudget.usedBytes);
-    metrics.set(CATALOGUE.pendingResponseLimit, this.#decodingBudget.limitBytes);
-    metrics.set(CATALOGUE.logLinesDropped, this.#log.droppedLines);
-    if (this.#state === undefined) return;
-    const { writeErrors, delayedPublications, lastWriteMs, bytes } = this.#state;
-    metrics.set(CATALOGUE.stateWriteErrors, writeErrors);
-    metrics.set(CATALOGUE.stateDelayedPublications, delayedPublications);
-    metrics.set(CATALOGUE.stateLastSuccess, lastWriteMs && lastWriteMs / 1000);
-    metrics.set(CATALOGUE.stateSize, bytes);
-  }
-
   [Symbol.dispose](): void {
     this.#defaultMetrics[Symbol.dispose]();
   }
 
-  /** Collects the clock and the metrics of the web server, at most once a second. */
-  #collectVolatile(): readonly Family[] {
-    const nowMs = this.#clock.monotonic();
-    if (this.#lastVolatile === undefined || nowMs - this.#lastVolatile.atMs >= VOLATILE_METRICS_MAX_AGE_MS) {
-      const time = { spec: CATALOGUE.time, samples: [{ labels: [], value: this.#clock.now() / 1000 }] };
-      this.#lastVolatile = { atMs: nowMs, families: [time, ...this.web.families] };
-    }
-    return this.#lastVolatile.families;
-  }
-
-  /** Collects the default metrics, at most every ten seconds. */
-  #collectDefaults(): Promise<readonly Family[]> {
-    const nowMs = this.#clock.monotonic();
-    if (this.#lastDefaults === undefined || nowMs - this.#lastDefaults.atMs >= DEFAULT_METRICS_MAX_AGE_MS)
-      this.#lastDefaults = { atMs: nowMs, families: this.#defaultMetrics.collectFamilies() };
-    return this.#lastDefaults.families;
+  #collectProcess(): readonly Family[] {
+    const {
+      version,
+      revision,
+      nodeVersion,
+      shard = SINGLE_SHARD,
+      decodingBudget,
+      log,
+      state,
+    } = this.#options;
+    const { lastSuccessMs, lastFailureMs } = this.#configLoads;
+    return [
+      createFamily(CATALOGUE.shards, shard.count),
+      createFamily(CATALOGUE.shardIndex, shard.index),
+      createFamily(CATALOGUE.serviceCodes, this.#codeMetrics.size),
+      createFamily(CATALOGUE.buildInfo, 1, version, revision, nodeVersion),
+      createFamily(CATALOGUE.pendingResponseBytes, decodingBudget?.usedBytes ?? 0),
+      createFamily(CATALOGUE.pendingResponseLimit, decodingBudget?.limitBytes ?? 0),
+      createFamily(CATALOGUE.logLinesDropped, log?.droppedLines ?? 0),
+      createFamily(CATALOGUE.configLastReloadSuccessful, lastFailureMs === undefined ? 1 : 0),
+      createFamily(CATALOGUE.configLastReloadSuccess, lastSuccessMs / 1000),
+      {
+        spec: CATALOGUE.codeFileValid,
+        samples: this.#codeFiles.map(({ name, problems }) => ({
+          labels: [name],
+          value: problems.length === 0 ? 1 : 0,
+        })),
+      },
+      createFamily(CATALOGUE.stateWriteErrors, state?.writeErrors),
+      createFamily(CATALOGUE.stateDelayedPublications, state?.delayedPublications),
+      createFamily(CATALOGUE.stateLastSuccess, state?.lastWriteMs && state.lastWriteMs / 1000),
+      createFamily(CATALOGUE.stateSize, state?.bytes),
+    ];
   }
 
   /** Collects each family in one part for each service code. */
@@ -211,4 +181,19 @@ export class ExporterMetrics implements Disposable {
     const families = this.#codeMetrics.get(serviceCode)?.families ?? [];
     return families.map((family) => this.#labels.addLabels(family, serviceCode));
   }
+}
+
+/** Creates a family of one series, or of none if the value is unknown. */
+function createFamily(spec: FamilySpec, value: number | undefined, ...labels: readonly string[]): Family {
+  return { spec, samples: value === undefined ? [] : [{ labels, value }] };
+}
+
+/** Returns a function that returns what `collect` returned, and calls it again after `maxAgeMs`. */
+function shareFor<T>(maxAgeMs: number, clock: Clock, collect: () => T): () => T {
+  let last: { readonly atMs: number; readonly value: T } | undefined;
+  return () => {
+    const nowMs = clock.monotonic();
+    if (last === undefined || nowMs - last.atMs >= maxAgeMs) last = { atMs: nowMs, value: collect() };
+    return last.value;
+  };
 }

@@ -39,11 +39,6 @@ export class MetricSet {
     this.#samples.set(spec, samples.toSpliced(index, 1, ...changed));
   }
 
-  /** Removes all label sets of a family. */
-  clear(spec: FamilySpec): void {
-    this.#samples.set(spec, NO_SAMPLES);
-  }
-
   get families(): readonly Family[] {
     return Array.from(this.#samples, ([spec, samples]) => ({ spec, samples }));
   }

@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { test } from 'node:test';
 import type { TestContext } from 'node:test';
 import { CATALOGUE } from '../../../src/metrics/catalogue/catalogue.ts';
-import type { PollMetrics } from '../../../src/metrics/exposition/code-metrics.ts';
+import type { CodeMetrics } from '../../../src/metrics/exposition/code-metrics.ts';
 import { countSeries } from '../../../src/metrics/exposition/exposition.ts';
 import type { Family, FamilySelection } from '../../../src/metrics/catalogue/family.ts';
 import { render } from '../../support/render.ts';
@@ -238,7 +238,7 @@ test('the series count of service codes equals the collected series', async (t) 
 
 test('samples stay the same objects until something is recorded', async (t) => {
   const { metrics } = start(t);
-  const records: readonly ((poll: PollMetrics) => void)[] = [
+  const records: readonly ((poll: CodeMetrics) => void)[] = [
     (poll) => poll.recordStart(),
     (poll) => poll.recordSuccess(1),
     (poll) => poll.recordFailure('timeout', 1),
