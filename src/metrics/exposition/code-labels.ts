@@ -8,10 +8,7 @@ export interface LabelledCode {
 
 /** Static labels of service codes, added on collection, so that a change affects neither polls nor counters. */
 export class CodeLabels {
-  /** Only codes that have labels. */
   readonly #byCode = new Map<string, StaticLabels>();
-  /** One object for all codes with the same labels. */
-  #interned = new Map<string, StaticLabels>();
 
   get(serviceCode: string): StaticLabels {
     return this.#byCode.get(serviceCode) ?? NO_STATIC_LABELS;
@@ -24,11 +21,9 @@ export class CodeLabels {
   update(codes: Iterable<LabelledCode>): readonly string[] {
     const relabelled: string[] = [];
     for (const { serviceCode, labels } of codes) {
-      const after = this.#intern(labels);
-      if (after === this.#byCode.get(serviceCode)) continue;
+      if (toText(labels) === toText(this.get(serviceCode))) continue;
       relabelled.push(serviceCode);
-      if (after === undefined) this.#byCode.delete(serviceCode);
-      else this.#byCode.set(serviceCode, after);
+      this.#byCode.set(serviceCode, labels);
     }
     return relabelled;
   }
@@ -39,7 +34,6 @@ export class CodeLabels {
     for (const serviceCode of this.#byCode.keys()) {
       if (!kept.has(serviceCode)) this.#byCode.delete(serviceCode);
     }
-    this.#interned = new Map([...this.#byCode.values()].map((labels) => [createKey(labels), labels]));
   }
 
   /** Adds labels to a family whose samples all have the same service code. */
@@ -47,16 +41,9 @@ export class CodeLabels {
     const staticLabels = this.#byCode.get(serviceCode);
     return staticLabels === undefined ? family : { ...family, staticLabels };
   }
-
-  #intern(labels: StaticLabels): StaticLabels | undefined {
-    if (Object.keys(labels).length === 0) return undefined;
-    const key = createKey(labels);
-    const shared = this.#interned.get(key) ?? labels;
-    this.#interned.set(key, shared);
-    return shared;
-  }
 }
 
-function createKey(labels: StaticLabels): string {
-  return JSON.stringify(Object.entries(labels));
+/** The labels in their order, which is that of the exposition. */
+function toText(labels: StaticLabels): string {
+  return JSON.stringify(labels);
 }
