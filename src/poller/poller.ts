@@ -153,7 +153,7 @@ export class Poller implements AsyncDisposable {
     for (const { serviceCode } of removed) this.#entries.delete(serviceCode);
     await Promise.all(ending.map(stop));
     await mapYielding(removedEntries, (entry) => this.#remove(entry));
-    for (const code of diff.kept) this.#getEntry(code).poller.expect(code);
+    for (const code of diff.kept) this.#getEntry(code).poller.configure(code);
     const restored = await this.#restore(added);
     const started = [
       ...(await mapYielding(changed, (code) => this.#configure(code))),

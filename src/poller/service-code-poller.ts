@@ -90,19 +90,17 @@ export class ServiceCodePoller {
     };
   }
 
-  /** Applies new settings of the same service code. Must not be called while the loop or a poll is running. */
+  /**
+   * Applies new settings of the same service code. While the loop or a poll is running, only the expectation may differ.
+   */
   configure(code: PolledCode): void {
+    const { tally } = this.#options;
     // The pause was requested by the server at the old address.
     if (code.baseUrl !== this.#code.baseUrl) this.#pausedUntilMs = 0;
-    this.#options.tally.stallAfterMs = code.stallAfterMs;
-    this.#options.tally.pollIntervalMs = code.streamIntervalMs;
-    this.expect(code);
-  }
-
-  /** Applies settings that differ at most in the expectation, also while the loop or a poll is running. */
-  expect(code: PolledCode): void {
     this.#code = code;
-    this.#options.tally.expectation = code.expectation;
+    tally.stallAfterMs = code.stallAfterMs;
+    tally.pollIntervalMs = code.streamIntervalMs;
+    tally.expectation = code.expectation;
     this.#publish({});
   }
 
