@@ -5,21 +5,11 @@ import { POLL_ERROR_REASONS, type PollErrorReason } from '../upstream/errors.ts'
 /** Polls kept for each service code: 15 minutes at the default interval. */
 export const HISTORY_CAPACITY = 60;
 
-/** Totals of one good listing of a service code. */
-export interface ListingTotals {
-  readonly users: number;
-  readonly tasks: number;
-  readonly stalledTasks: number;
-  readonly tasksWithoutInput: number;
-  readonly tasksWithProgress: number;
-  readonly connections: number;
-  /** Sums of the byte counters since the exporter started. */
-  readonly inputBytes: number;
-  readonly outputBytes: number;
-}
+/** Totals of one good listing of a service code; the bytes are sums of the counters since the exporter started. */
+export type ListingTotals = ReturnType<typeof computeTotals>;
 
 /** Adds up a snapshot over all its label sets. */
-export function computeTotals({ users, tasks, listing, counters }: Snapshot): ListingTotals {
+export function computeTotals({ users, tasks, listing, counters }: Snapshot) {
   const sum = ({ totals }: SampleColumns): number => totals.reduce((total, value) => total + value, 0);
   return {
     users,
@@ -33,17 +23,15 @@ export function computeTotals({ users, tasks, listing, counters }: Snapshot): Li
   };
 }
 
-/** Totals that the status page plots. Rates are in bytes per second and `undefined` until there are two listings. */
-export interface PlottedTotals extends Pick<ListingTotals, 'users' | 'tasks' | 'connections'> {
+/** Totals of the last good listing, in full precision. */
+export interface LatestListing extends Omit<ListingTotals, 'inputBytes' | 'outputBytes'> {
+  /** Bytes per second since the listing before; `undefined` for the first one. */
   readonly ingress: number | undefined;
   readonly egress: number | undefined;
 }
 
-/** Totals of the last good listing, in full precision. */
-export type LatestListing = PlottedTotals & Omit<ListingTotals, 'inputBytes' | 'outputBytes'>;
-
-/** With what the next rates are computed from; `atMs` is monotonic. */
-type DatedListing = LatestListing & ListingTotals & { readonly atMs: number };
+/** Totals that the status page plots. */
+export type PlottedTotals = Pick<LatestListing, 'users' | 'tasks' | 'connections' | 'ingress' | 'egress'>;
 
 interface PollOutcome {
   readonly durationMs: number;
@@ -67,8 +55,6 @@ export interface PollHistoryEntry extends PollOutcome {
   readonly totals: PlottedTotals | undefined;
 }
 
-export type PollHistoryView = Pick<PollHistory, 'entries' | 'latestListing' | 'latestDurationMs'>;
-
 /** Numbers of a poll: gap, duration, outcome, error code, users, tasks, connections, ingress, egress. NaN means unknown. */
 const COLUMN_COUNT = 9;
 
@@ -78,7 +64,7 @@ export class PollHistory {
   readonly #rows = new Float32Array(HISTORY_CAPACITY * COLUMN_COUNT);
   #count = 0;
   #latestPoll: CompletedPoll | undefined;
-  #latestListing: DatedListing | undefined;
+  #latestListing: (LatestListing & ListingTotals & { readonly atMs: number }) | undefined;
 
   /** The last good listing; later polls may have failed. */
   get latestListing(): LatestListing | undefined {
@@ -92,7 +78,7 @@ export class PollHistory {
 
   append(poll: CompletedPoll): void {
     const { atMs, durationMs, error, errorCode, totals } = poll;
-    if (totals !== undefined) this.#latestListing = addRates(totals, atMs, this.#latestListing);
+    if (totals !== undefined) this.#latestListing = { ...totals, ...this.#computeRates(totals, atMs), atMs };
     const plotted: Partial<PlottedTotals> = (totals && this.#latestListing) ?? {};
     const { users, tasks, connections, ingress, egress } = plotted;
     const gapMs = atMs - (this.#latestPoll?.atMs ?? atMs);
@@ -122,25 +108,23 @@ export class PollHistory {
     });
     return latestFirst.toReversed();
   }
+
+  /**
+   * Computes rates since the last listing. A rate is `undefined` without elapsed time, and where the sum of counters
+   * decreased: that happens only when idle label sets were evicted.
+   */
+  #computeRates({ inputBytes, outputBytes }: ListingTotals, atMs: number) {
+    const last = this.#latestListing;
+    const elapsedMs = atMs - (last?.atMs ?? atMs);
+    const computeRate = (bytes: number, lastBytes = 0): number | undefined =>
+      bytes < lastBytes || elapsedMs <= 0 ? undefined : ((bytes - lastBytes) * 1000) / elapsedMs;
+    return {
+      ingress: computeRate(inputBytes, last?.inputBytes),
+      egress: computeRate(outputBytes, last?.outputBytes),
+    };
+  }
 }
 
 function toOptional(value: number): number | undefined {
   return Number.isNaN(value) ? undefined : value;
-}
-
-/**
- * Adds rates since the last listing. A rate is `undefined` without elapsed time, and where the sum of counters decreased:
- * that happens only when idle label sets were evicted.
- */
-function addRates(totals: ListingTotals, atMs: number, last: DatedListing | undefined): DatedListing {
-  const computeRate = (bytes: number, lastBytes = 0): number | undefined => {
-    const elapsedMs = atMs - (last?.atMs ?? atMs);
-    return bytes < lastBytes || elapsedMs <= 0 ? undefined : ((bytes - lastBytes) * 1000) / elapsedMs;
-  };
-  return {
-    ...totals,
-    atMs,
-    ingress: computeRate(totals.inputBytes, last?.inputBytes),
-    egress: computeRate(totals.outputBytes, last?.outputBytes),
-  };
 }

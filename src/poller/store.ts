@@ -6,7 +6,7 @@ import { listExpectedTasks, type ExpectedTask, type Expectation } from '../tally
 import type { Instant } from '../tally/instant.ts';
 import type { Snapshot } from '../tally/snapshot.ts';
 import type { PollErrorReason } from '../upstream/errors.ts';
-import type { PollHistoryView } from './poll-history.ts';
+import type { PollHistory } from './poll-history.ts';
 
 /** Why the last poll failed. Neither text has a secret, a signature or a text of the response. */
 export interface PollFailure {
@@ -42,7 +42,7 @@ export interface CodeState {
   readonly staleAfterMs: number;
   /** What must run of it. */
   readonly expectation?: Expectation | undefined;
-  readonly history: PollHistoryView;
+  readonly history: PollHistory;
 }
 
 /** Whether the last good listing is too old to be exposed; `nowMs` is monotonic. */
