@@ -16,17 +16,6 @@ interface ObserveDependencies {
   readonly signal: AbortSignal;
 }
 
-/** What the observer of a request sees; the last attempt counts. */
-interface Exchange {
-  request?: RedactedRequest;
-  attempts: number;
-  response?: ResponseHead;
-  connectedMs?: number;
-  firstByteMs?: number;
-  compressedBytes: number;
-  start: ObservedBody['start'];
-}
-
 /**
  * Polls once and records the details of the exchange. Calls must not overlap, see {@link observeConnection}.
  *
@@ -40,29 +29,36 @@ export async function observePoll(
   const names = new TaskNameFinder();
   const startedMs = clock.monotonic();
   const elapsedMs = (): number => clock.monotonic() - startedMs;
-  const exchange: Exchange = { attempts: 0, compressedBytes: 0, start: 'nothing' };
+  // Of several attempts the last one counts.
+  let request: RedactedRequest | undefined;
+  let response: ResponseHead | undefined;
+  let connectedMs: number | undefined;
+  let firstByteMs: number | undefined;
+  let attempts = 0;
+  let compressedBytes = 0;
+  let start: ObservedBody['start'] = 'nothing';
   const observer: RequestObserver = {
-    onRequest: (request) => {
-      exchange.request = request;
-      exchange.attempts += 1;
+    onRequest: (sent) => {
+      request = sent;
+      attempts += 1;
     },
     onResponse: (head) => {
-      exchange.firstByteMs = elapsedMs();
-      exchange.response = head;
+      firstByteMs = elapsedMs();
+      response = head;
     },
     onBodyBytes: (bytes) => {
-      exchange.compressedBytes += bytes;
+      compressedBytes += bytes;
     },
   };
   using observed = observeConnection(target.baseUrl, () => {
-    exchange.connectedMs = elapsedMs();
+    connectedMs = elapsedMs();
   });
   const observedClient: Pick<UpstreamClient, 'requestListing'> = {
     requestListing: (requested, onBody, requestSignal) =>
       client.requestListing(
         requested,
         (chunk, status) => {
-          if (exchange.start === 'nothing') exchange.start = detectBodyStart(chunk);
+          if (start === 'nothing') start = detectBodyStart(chunk);
           names.addChunk(chunk);
           onBody(chunk, status);
         },
@@ -71,7 +67,6 @@ export async function observePoll(
       ),
   };
   const { bytes = 0, ret, error } = await fetchListing(observedClient, target, listing, readers, signal);
-  const { request, response, attempts, compressedBytes, start, connectedMs, firstByteMs } = exchange;
   return {
     serviceCode: target.serviceCode,
     baseUrl: target.baseUrl,
