@@ -69,41 +69,9 @@ describe('a request', () => {
     }
     assert.ok(ports.size <= 2, `${ports.size} connections`);
   });
-
-  it('does not cause a warning if many run concurrently', async (t) => {
-    const warnings: Error[] = [];
-    const record = (warning: Error): void => {
-      warnings.push(warning);
-    };
-    process.on('warning', record);
-    t.after(() => process.off('warning', record));
-    const url = await serveHttp(t, (_request, response) => {
-      response.end('{}');
-    });
-    const client = openClient(t, { maxConnections: 20 });
-    await Promise.all(Array.from({ length: 20 }, () => collectListing(client, targetAt(url))));
-    assert.deepEqual(warnings, []);
-  });
 });
 
 describe('a body', () => {
-  for (const [encoding, body] of [
-    [undefined, BODY],
-    ['GZip', gzipSync(BODY)],
-    ['deflate, identity, br', brotliCompressSync(deflateRawSync(BODY))],
-  ] as const) {
-    it(`in ${encoding ?? 'no coding'} (${body.length} bytes) is passed on decoded`, async (t) => {
-      const url = await serveHttp(t, (_request, response) => {
-        response.writeHead(200, encoding === undefined ? {} : { 'content-encoding': encoding });
-        response.write(body.subarray(0, 1));
-        response.end(body.subarray(1));
-      });
-      const listing = await collectListing(openClient(t), targetAt(url));
-      assert.equal(listing.status, 200);
-      assert.ok(listing.body.equals(BODY));
-    });
-  }
-
   for (const [name, encoding, body] of [
     ['with an unknown coding', 'zstd', BODY],
     ['with an unknown coding in a stack', 'zstd, gzip', gzipSync(BODY)],
@@ -279,17 +247,3 @@ describe('a response other than 2xx', () => {
     });
   }
 });
-
-for (const [status, value, retryAfterMs] of [
-  [429, '120', 120_000],
-  [429, 'Tue, 29 Sep 2015 02:38:18 GMT', 1467],
-  [200, '120', 120_000],
-] as const) {
-  test(`a response with status ${status} returns the delay of Retry-After: ${value}`, async (t) => {
-    const url = await serveHttp(t, (_request, response) => {
-      response.writeHead(status, { 'retry-after': value }).end('{"ret":7}');
-    });
-    const listing = await collectListing(openClient(t), targetAt(url));
-    assert.deepEqual(listing, { status, retryAfterMs, body: Buffer.from('{"ret":7}') });
-  });
-}
