@@ -191,13 +191,6 @@ test('an untracked service code has no series, and a poll that ends later does n
   assert.deepEqual(await readValues('A'), new Map());
 });
 
-test('a collection of one service code has only its series', async (t) => {
-  const { metrics, read } = start(t);
-  for (const code of ['A', 'B', 'C']) metrics.track(code, 15_000);
-  const samples = [...(await read('B')).values()].flatMap((family) => family.samples);
-  assert.deepEqual(new Set(samples.map(({ labels }) => labels['service_code'])), new Set(['B']));
-});
-
 test('the collections of the exporter and of each service code add up to everything', async (t) => {
   const { metrics } = start(t);
   metrics.track('A', 15_000);

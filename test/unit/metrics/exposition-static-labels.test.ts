@@ -1,52 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
 import { CATALOGUE } from '../../../src/metrics/catalogue/catalogue.ts';
 import { Exposition } from '../../../src/metrics/exposition/exposition.ts';
-import type { Family, FamilySpec, Sample } from '../../../src/metrics/catalogue/family.ts';
-import { parseExposition } from '../../support/exposition-parser.ts';
+import type { Family } from '../../../src/metrics/catalogue/family.ts';
 import { render } from '../../support/render.ts';
-
-const SPECS: readonly FamilySpec[] = Object.values(CATALOGUE);
-const value = fc.string({ unit: 'grapheme', maxLength: 8 });
-
-const family = fc.constantFrom(...SPECS).chain((spec): fc.Arbitrary<Family> => {
-  const labels = fc.tuple(...spec.labels.map(() => value));
-  const sample: fc.Arbitrary<Sample> = fc.record({ labels, number: fc.nat() }).map((drawn) => {
-    // An info is always 1.
-    const number = spec.type === 'info' ? 1 : drawn.number;
-    if (spec.type !== 'histogram') return { labels: drawn.labels, value: number };
-    return {
-      labels: drawn.labels,
-      buckets: Array.from({ length: (spec.buckets?.length ?? 0) + 1 }, () => number),
-      sum: number,
-    };
-  });
-  const unique = { selector: (one: Sample) => JSON.stringify(one.labels), minLength: 1, maxLength: 3 };
-  return fc.uniqueArray(sample, unique).map((samples) => ({ spec, samples }));
-});
-
-const names = fc.uniqueArray(fc.constantFrom('env', 'region', 'team', 'tenant'), { maxLength: 4 });
-const staticLabels = names.chain((some) => fc.record(Object.fromEntries(some.map((name) => [name, value]))));
-
-for (const format of ['text', 'openmetrics'] as const) {
-  test(`in ${format}, static labels are added after the labels of each sample`, () => {
-    fc.assert(
-      fc.property(family, staticLabels, (plain, labels) => {
-        const without = parseExposition(render([plain], format), format).families;
-        const labelled = parseExposition(
-          render([{ ...plain, staticLabels: labels }], format),
-          format,
-        ).families;
-        for (const [name, { samples }] of without) {
-          const expected = samples.map((sample) => ({ ...sample, labels: { ...sample.labels, ...labels } }));
-          assert.deepEqual(labelled.get(name)?.samples, expected);
-        }
-        assert.equal(labelled.size, without.size);
-      }),
-    );
-  });
-}
 
 const POLLS: Family = { spec: CATALOGUE.polls, samples: [{ labels: ['A'], value: 3 }] };
 const DURATION: Family = {

@@ -133,14 +133,6 @@ test('a failed poll is exposed immediately, together with the previous listing',
   assert.equal(families.get(CATALOGUE.servers.name)?.samples[0]?.value, 3);
 });
 
-test('only the selected service code is exposed', () => {
-  const store = createStore(createPolledState('A'), createPolledState('B'));
-  const families = store.collectFamilies(SNAPSHOT_MS, store.select('B'));
-  assert.deepEqual(store.select('D'), []);
-  const codes = families.flatMap(({ samples }) => Array.from(samples, ({ labels }) => labels[0]));
-  assert.deepEqual(new Set(codes), new Set(['B']));
-});
-
 test('the store remembers the latest snapshot that a scrape was answered with, until the code is removed', () => {
   const [older, later] = [1000, 2000].map((monotonicMs) => {
     const state = createPolledState('A');
