@@ -12,7 +12,7 @@ import { systemClock } from './runtime/clock.ts';
 import { getErrorCode, getErrorMessage, isResourceError } from './runtime/errors.ts';
 import { openLogOutput } from './runtime/log-output.ts';
 import type { Logger } from './runtime/logger.ts';
-import { abortOnSignals, ignoreInspectorSignal, listenForReloadSignal } from './runtime/signals.ts';
+import { abortOnSignals, listenForReloadSignal } from './runtime/signals.ts';
 
 /** Commands are imported on demand: it takes a fraction of a second, and signals have to be handled before. */
 const COMMAND_LOADERS: ReadonlyMap<string, () => Promise<Command>> = new Map([
@@ -98,7 +98,8 @@ function killProcess(): void {
 
 // Before anything uses a thread. Node.js 20 has used one by now: there, the environment of the process decides.
 process.env['UV_THREADPOOL_SIZE'] ??= '24';
-ignoreInspectorSignal(process);
+// By default Node.js opens its inspector on SIGUSR1: through it, every local user can read the secrets of the process.
+process.on('SIGUSR1', () => undefined);
 const signal = abortOnSignals(process);
 /** Reports the error that ends the process: as plain text until a command has a logger, then as a log line. */
 let reportFatalError = (error: unknown): void => {

@@ -15,14 +15,6 @@ export function abortOnSignals(signals: SignalSource): AbortSignal {
 }
 
 /**
- * Ignores SIGUSR1. By default Node.js opens its inspector on it, through which every local user can evaluate code in the
- * process and read its secrets.
- */
-export function ignoreInspectorSignal(signals: SignalSource): void {
-  signals.on('SIGUSR1', () => undefined);
-}
-
-/**
  * Handles SIGHUP from now on; by default it kills the process.
  *
  * @returns a function that sets the listener for every SIGHUP. It calls the listener immediately if there was a
