@@ -39,10 +39,9 @@ async function run(
   const load = COMMAND_LOADERS.get(name);
   if (load === undefined) {
     const known = [...COMMAND_LOADERS.keys()];
-    const { expectedFound, formatSuggestion, formatUnknown } = await import('./config/config-error.ts');
-    const suggestion = formatSuggestion(name, known);
+    const { formatSuggestion, describeUnknown } = await import('./config/config-error.ts');
     const expected = `a command (${known.join(', ')}) or a flag`;
-    const message = expectedFound(expected, formatUnknown(name, suggestion), suggestion);
+    const message = describeUnknown(expected, name, formatSuggestion(name, known));
     process.stderr.write(`command line: ${message}\n`);
     return 2;
   }

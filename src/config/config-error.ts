@@ -59,9 +59,10 @@ export function describeKind(raw: unknown): string {
   return `a ${typeof raw}`;
 }
 
-/** Formats an unknown name: it is only shown if it is close to a known one, because it may be a secret. */
-export function formatUnknown(name: string, suggestion: string | undefined): string {
-  return suggestion === undefined ? 'an unknown one (not shown)' : formatValue(name);
+/** Formats the message about an unknown name, which is only shown with a suggestion, because it may be a secret. */
+export function describeUnknown(expected: string, name: string, suggestion: string | undefined): string {
+  const found = suggestion === undefined ? 'an unknown one (not shown)' : formatValue(name);
+  return expectedFound(expected, found, suggestion);
 }
 
 /** `did you mean …?` with the nearest known name, if there is one. */

@@ -3,7 +3,7 @@ import {
   describeKind,
   expectedFound,
   formatSuggestion,
-  formatUnknown,
+  describeUnknown,
   type Problem,
 } from './config-error.ts';
 import { readText, type ReadFile } from './files.ts';
@@ -67,16 +67,17 @@ function parseSettingsFile(text: string, file: string): SettingsFile {
       else if (replacement !== undefined)
         problems.push({ location: locate(), message: formatRemoved(replacement) });
       else if (isMapping(path)) readMapping(raw, steps);
-      else problems.push({ location: locate([], true), message: describeUnknownKey(key, parents) });
+      else {
+        const suggestion = suggestKey(key, parents.map((parent) => `${parent}.`).join(''));
+        problems.push({
+          location: locate([], true),
+          message: describeUnknown('a known key', key, suggestion),
+        });
+      }
     }
   };
   readMapping(source.value, []);
   return { entries, problems };
-}
-
-function describeUnknownKey(key: string, parents: readonly string[]): string {
-  const suggestion = suggestKey(key, parents.map((parent) => `${parent}.`).join(''));
-  return expectedFound('a known key', formatUnknown(key, suggestion), suggestion);
 }
 
 function suggestKey(key: string, prefix: string): string | undefined {

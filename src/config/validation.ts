@@ -14,7 +14,13 @@
  * {@link toProblems} then adds the location of each mistake. Never set zod's `reportInput`: issues would carry secrets.
  */
 import { z } from 'zod';
-import { expectedFound, formatSuggestion, formatUnknown, formatValue, type Problem } from './config-error.ts';
+import {
+  expectedFound,
+  formatSuggestion,
+  describeUnknown,
+  formatValue,
+  type Problem,
+} from './config-error.ts';
 
 /** Path inside a value, such as `[2, 'interval']`; empty for the value itself. */
 export type ValuePath = readonly (string | number)[];
@@ -81,14 +87,12 @@ export function strictMapping<const Shape extends z.core.$ZodLooseShape>(
   { error }: Expected,
   expectedKey = 'a known key',
 ) {
-  const describeUnknown = (key: string): string => {
-    const suggestion = formatSuggestion(key, Object.keys(shape));
-    return expectedFound(expectedKey, formatUnknown(key, suggestion), suggestion);
-  };
+  const rejectKey = (key: string): string =>
+    describeUnknown(expectedKey, key, formatSuggestion(key, Object.keys(shape)));
   return z.strictObject(shape, {
     // zod reports all unknown keys in one issue: one line per key, split by `toProblems`.
     error: (issue) =>
-      issue.code === 'unrecognized_keys' ? issue.keys.map(describeUnknown).join('\n') : error(issue),
+      issue.code === 'unrecognized_keys' ? issue.keys.map(rejectKey).join('\n') : error(issue),
   });
 }
 
