@@ -5,6 +5,7 @@ import { NetworkPolicy } from 'kubernetes-models/networking.k8s.io/v1';
 import { parse } from 'yaml';
 import { z } from 'zod';
 import { readAlertRules } from '../../../support/deploy-files.ts';
+import { readFixture } from '../../../support/fixtures.ts';
 import { isInstalled } from '../../../support/installed-programs.ts';
 import { readRepositoryFile } from '../../../support/repository.ts';
 import {
@@ -13,14 +14,21 @@ import {
   getSingle,
 } from '../../../integration/deploy/kubernetes/manifests.ts';
 import { runHelm, renderChart, type Values } from '../../../integration/deploy/helm/chart.ts';
-import { VALUE_CASES } from '../../../integration/deploy/helm/value-cases.ts';
 
 const CHART = 'deploy/helm/xvs-exporter';
+
+/** Pairs of lines: chart values, and a pattern that the manifests as JSON match only with these values. */
+const VALUE_CASES = readFixture('helm/values.txt')
+  .toString()
+  .matchAll(/^(.*)\n {2}(.*)\n/gm);
+
 test('each value changes the expected manifest and keeps all valid', async (t) => {
   if (!isInstalled(t, 'helm')) return;
   const untouched = JSON.stringify(renderChart());
   const reached = new Set<string>(['serviceAccount.create', 'prometheusRule.alerts']);
-  for (const [values, pattern] of VALUE_CASES) {
+  for (const [, json = '', source = ''] of VALUE_CASES) {
+    const values = JSON.parse(json) as Values;
+    const pattern = new RegExp(source);
     const paths = listValuePaths(values);
     for (const path of paths) reached.add(path);
     await t.test(paths.join(', '), () => {
