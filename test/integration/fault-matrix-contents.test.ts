@@ -1,4 +1,0 @@
-import { defineFaultTests } from './fault-matrix.ts';
-import { CONTENTS } from './faults/table.ts';
-
-defineFaultTests(CONTENTS);

@@ -1,0 +1,4 @@
+import { defineFaultTests } from './fault-matrix.ts';
+import { FAULTS } from './faults/table.ts';
+
+defineFaultTests(FAULTS);
