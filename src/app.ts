@@ -184,13 +184,7 @@ export async function startApp(configuration: Configuration, dependencies: AppDe
   const { poller, exporterMetrics, facade } = exporter;
   const failure = new FirstFailure();
   exporterMetrics.recordConfigLoad(true, last?.codeFiles);
-  const reloader = new Reloader({
-    load: () => source.load(),
-    apply: (next) => exporter.apply(next),
-    logger,
-    recordConfigLoad: (isSuccessful, codeFiles) => exporterMetrics.recordConfigLoad(isSuccessful, codeFiles),
-    onInternalError: failure.report,
-  });
+  const reloader = new Reloader({ source, exporter, logger, onInternalError: failure.report });
   const runInBackground = (run: (signal: AbortSignal) => Promise<never>) =>
     new BackgroundTask(run, failure.report);
   try {

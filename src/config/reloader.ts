@@ -1,10 +1,10 @@
+import type { ExporterMetrics } from '../metrics/exposition/exporter-metrics.ts';
 import type { CodeDiff, PolledCode } from '../poller/polled-code.ts';
 import { raceAbort } from '../runtime/abort.ts';
 import type { Logger } from '../runtime/logger.ts';
 import type { Configuration } from './configuration.ts';
 import type { LoadedConfiguration } from './configuration-source.ts';
 import { ConfigError } from './config-error.ts';
-import type { CodeFile } from './service-codes/code-files.ts';
 
 /** The trigger of a reload. */
 export type ReloadTrigger = 'signal' | 'request' | 'file';
@@ -22,11 +22,12 @@ export interface AppliedCodes extends CodeDiff {
 }
 
 export interface ReloaderOptions {
-  readonly load: () => Promise<LoadedConfiguration>;
-  readonly apply: (configuration: Configuration) => Promise<AppliedCodes>;
+  readonly source: { load(): Promise<LoadedConfiguration> };
+  readonly exporter: {
+    apply(configuration: Configuration): Promise<AppliedCodes>;
+    readonly exporterMetrics: Pick<ExporterMetrics, 'recordConfigLoad'>;
+  };
   readonly logger: Logger;
-  /** Records the result of a reload; without `codeFiles` if no file of service codes was applied. */
-  readonly recordConfigLoad: (isSuccessful: boolean, codeFiles?: readonly CodeFile[]) => void;
   /** Receives an unexpected error, which is a bug; the new configuration may be applied in part. */
   readonly onInternalError: (error: unknown) => void;
 }
@@ -69,14 +70,14 @@ export class Reloader implements AsyncDisposable {
   }
 
   async #run(trigger: ReloadTrigger): Promise<ReloadOutcome> {
-    const { load, apply, logger, recordConfigLoad, onInternalError } = this.#options;
+    const { source, exporter, logger, onInternalError } = this.#options;
     if (this.#disposed.signal.aborted) return SHUTTING_DOWN;
     try {
-      const loaded = await raceAbort(load(), this.#disposed.signal);
-      const applied = await apply(loaded.configuration);
+      const loaded = await raceAbort(source.load(), this.#disposed.signal);
+      const applied = await exporter.apply(loaded.configuration);
       const { codeFiles } = loaded;
       const problems = codeFiles.flatMap((file) => file.problems);
-      recordConfigLoad(problems.length === 0, codeFiles);
+      exporter.exporterMetrics.recordConfigLoad(problems.length === 0, codeFiles);
       logReload(trigger, loaded, applied, logger);
       if (problems.length === 0) return {};
       const { message } = new ConfigError(problems);
@@ -85,7 +86,7 @@ export class Reloader implements AsyncDisposable {
     } catch (error) {
       if (error === this.#disposed.signal.reason) return SHUTTING_DOWN;
       if (error instanceof ConfigError) {
-        recordConfigLoad(false);
+        exporter.exporterMetrics.recordConfigLoad(false);
         logger.error({ trigger, err: error.message }, 'Configuration reload failed');
         return { error: error.message };
       }

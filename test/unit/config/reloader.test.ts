@@ -4,7 +4,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { LoadedConfiguration } from '../../../src/config/configuration-source.ts';
 import { ConfigError } from '../../../src/config/config-error.ts';
 import type { CodeFile } from '../../../src/config/service-codes/code-files.ts';
-import { Reloader, type AppliedCodes } from '../../../src/config/reloader.ts';
+import { Reloader, type AppliedCodes, type ReloaderOptions } from '../../../src/config/reloader.ts';
 import type { PolledCode } from '../../../src/poller/polled-code.ts';
 import { deferred } from '../../support/deferred.ts';
 import { createRecordingLogger } from '../../support/recording-logger.ts';
@@ -35,26 +35,28 @@ function createReloader(apply: () => Promise<AppliedCodes> = () => Promise.resol
   const calls: string[] = [];
   const loads = [1, 2, 3].map(() => deferred<LoadedConfiguration | ConfigError>());
   const waiting = loads.values();
-  const reloader = new Reloader({
-    load: async () => {
-      calls.push('load');
-      const loaded = await waiting.next().value?.promise;
-      assert.ok(loaded);
-      if (loaded instanceof ConfigError) throw loaded;
-      return loaded;
-    },
+  const load = async (): Promise<LoadedConfiguration> => {
+    calls.push('load');
+    const loaded = await waiting.next().value?.promise;
+    assert.ok(loaded);
+    if (loaded instanceof ConfigError) throw loaded;
+    return loaded;
+  };
+  const exporter: ReloaderOptions['exporter'] = {
     apply: (next) => {
       assert.equal(next, VALID.configuration);
       calls.push('apply');
       return apply();
     },
-    logger,
-    recordConfigLoad: (isSuccessful, codeFiles) => {
-      const names = codeFiles?.map(({ name }) => name).join(' ') ?? 'no files';
-      calls.push(`${isSuccessful ? 'success' : 'failure'}: ${names}`);
+    exporterMetrics: {
+      recordConfigLoad: (isSuccessful, codeFiles) => {
+        const names = codeFiles?.map(({ name }) => name).join(' ') ?? 'no files';
+        calls.push(`${isSuccessful ? 'success' : 'failure'}: ${names}`);
+      },
     },
-    onInternalError: (error) => calls.push(`broken: ${String(error)}`),
-  });
+  };
+  const onInternalError = (error: unknown) => calls.push(`broken: ${String(error)}`);
+  const reloader = new Reloader({ source: { load }, exporter, logger, onInternalError });
   return { reloader, calls, loads, lines };
 }
 
