@@ -1,5 +1,4 @@
 import { createExporter, type Exporter } from '../../src/app.ts';
-import type { Clock } from '../../src/runtime/clock.ts';
 import type { Configuration } from '../../src/config/configuration.ts';
 import { createLogger } from '../../src/runtime/logger.ts';
 import { renderListPage } from '../../src/web/status-page/list-page.ts';
@@ -22,36 +21,12 @@ const STARTED_AT_MS = Date.UTC(2026, 0, 1);
 /** Time between the polls of two service codes: they are spread evenly over the interval. */
 const POLL_OFFSET_MS = INTERVAL_MS / CODES.length;
 
-/** The exporter's clock, whose wall time can be wrong and can jump. */
-class SkewedClock implements Clock {
-  skewMs = 0;
-  readonly #clock: Clock;
-
-  constructor(clock: Clock) {
-    this.#clock = clock;
-  }
-
-  now(): number {
-    return this.#clock.now() + this.skewMs;
-  }
-
-  monotonic(): number {
-    return this.#clock.monotonic();
-  }
-
-  sleep(ms: number, signal?: AbortSignal): Promise<void> {
-    return this.#clock.sleep(ms, signal);
-  }
-}
-
 /**
  * The exporter and the simulator, on a clock that the test advances, with a proxy between them for each service code.
  * Requests take real time. The exporter follows its schedule from the first round on.
  */
 export class Rig implements AsyncDisposable {
   readonly clock: ManualClock;
-  /** The exporter's clock. */
-  readonly exporterClock: SkewedClock;
   readonly log = new PollLog();
   /** All expositions and pages that the exporter has rendered. */
   readonly pages: string[] = [];
@@ -71,7 +46,6 @@ export class Rig implements AsyncDisposable {
     { faultyTimeoutMs = 20_000 }: RigOptions,
   ) {
     this.clock = clock;
-    this.exporterClock = new SkewedClock(clock);
     this.world = world;
     this.simulator = simulator;
     this.proxies = proxies;
@@ -83,7 +57,7 @@ export class Rig implements AsyncDisposable {
     };
     this.configuration = createRigConfiguration(baseUrls, faultyTimeoutMs);
     this.exporter = createExporter(this.configuration, {
-      clock: this.exporterClock,
+      clock,
       logger: createLogger({ level: 'debug', format: 'json', destination: this.log }),
       build: BUILD,
     });
