@@ -1,9 +1,9 @@
 import type { Clock } from '../runtime/clock.ts';
 import type { ReaderPool } from '../listing/reader.ts';
 import type { ListingSink, ListingTotals } from '../listing/listing-sink.ts';
-import { fetchListing } from '../poller/fetch-listing.ts';
+import { fetchListing, type ListingObserver } from '../poller/fetch-listing.ts';
 import type { ListingTarget, UpstreamClient } from '../upstream/client.ts';
-import type { RedactedRequest, RequestObserver, ResponseHead } from '../upstream/request-observer.ts';
+import type { RedactedRequest, ResponseHead } from '../upstream/request-observer.ts';
 import { observeConnection } from './connection-observer.ts';
 import { TaskNameFinder } from './task-names.ts';
 import { describeSecret, summarizeResponse } from './observation.ts';
@@ -37,7 +37,7 @@ export async function observePoll(
   let attempts = 0;
   let compressedBytes = 0;
   let start: ObservedBody['start'] = 'nothing';
-  const observer: RequestObserver = {
+  const observer: ListingObserver = {
     onRequest: (sent) => {
       request = sent;
       attempts += 1;
@@ -49,24 +49,15 @@ export async function observePoll(
     onBodyBytes: (bytes) => {
       compressedBytes += bytes;
     },
+    onChunk: (chunk) => {
+      if (start === 'nothing') start = detectBodyStart(chunk);
+      names.addChunk(chunk);
+    },
   };
   using observed = observeConnection(target.baseUrl, () => {
     connectedMs = elapsedMs();
   });
-  const observedClient: Pick<UpstreamClient, 'requestListing'> = {
-    requestListing: (requested, onBody, requestSignal) =>
-      client.requestListing(
-        requested,
-        (chunk, status) => {
-          if (start === 'nothing') start = detectBodyStart(chunk);
-          names.addChunk(chunk);
-          onBody(chunk, status);
-        },
-        requestSignal,
-        observer,
-      ),
-  };
-  const { bytes = 0, ret, error } = await fetchListing(observedClient, target, listing, readers, signal);
+  const { bytes = 0, ret, error } = await fetchListing(client, target, listing, readers, signal, observer);
   return {
     serviceCode: target.serviceCode,
     baseUrl: target.baseUrl,

@@ -15,6 +15,11 @@ import type { RequestObserver, ResponseHead } from '../upstream/request-observer
 /** What to request, and what to read of the response. */
 export type ListingRequest = ListingTarget & ListingOptions;
 
+/** Receives the events of a request, and for diagnostics the decoded body. */
+export interface ListingObserver extends RequestObserver {
+  readonly onChunk?: (chunk: Uint8Array) => void;
+}
+
 interface FetchedListing {
   /** `ret` of the response; `undefined` if it had none. */
   readonly ret: number | undefined;
@@ -46,7 +51,7 @@ export async function fetchListing(
   sink: ListingSink,
   readers: ReaderPool,
   signal: AbortSignal,
-  observer?: Pick<RequestObserver, 'onResponse' | 'onBodyBytes'>,
+  observer?: ListingObserver,
 ): Promise<GoodListing | FailedListing> {
   using reader = new ListingReader(sink, request, readers);
   let bytes: number | undefined;
@@ -66,15 +71,19 @@ export async function fetchListing(
   };
   const onChunk = (chunk: Uint8Array, ofStatus: number): void => {
     bytes = (bytes ?? 0) + chunk.length;
+    observer?.onChunk?.(chunk);
     tryToRead(() => reader.write(chunk), ofStatus);
   };
-  const onResponse = (head: ResponseHead): void => {
-    response = head;
-    observer?.onResponse(head);
+  const requestObserver: RequestObserver = {
+    onRequest: observer?.onRequest,
+    onResponse: (head) => {
+      response = head;
+      observer?.onResponse(head);
+    },
+    onBodyBytes: (size) => observer?.onBodyBytes(size),
   };
-  const onBodyBytes = (size: number): void => observer?.onBodyBytes(size);
   try {
-    const head = await client.requestListing(request, onChunk, signal, { onResponse, onBodyBytes });
+    const head = await client.requestListing(request, onChunk, signal, requestObserver);
     bytes ??= 0;
     // The reader may hold the bytes of `ret` until the end of the body.
     tryToRead(() => reader.end(), head.status);

@@ -154,10 +154,10 @@ export class Poller implements AsyncDisposable {
     await Promise.all(ending.map(stop));
     await mapYielding(removedEntries, (entry) => this.#remove(entry));
     for (const code of diff.kept) this.#getEntry(code).poller.configure(code);
-    const restored = await this.#restore(added);
+    const restored = await Promise.all(added.map((code) => this.#restore(code)));
     const started = [
       ...(await mapYielding(changed, (code) => this.#configure(code))),
-      ...(await mapYielding(added, (code) => this.#add(code, restored.get(code)))),
+      ...(await mapYielding([...added.entries()], ([index, code]) => this.#add(code, restored[index]))),
     ];
     if (this.#isRunning) this.#startAll(started, computeReloadDelayMs);
     return diff;
@@ -194,14 +194,10 @@ export class Poller implements AsyncDisposable {
     this.#options.exporterMetrics.untrack(serviceCode);
   }
 
-  /** Restores the tallies of added service codes, as far as there is state of them. */
-  async #restore(added: readonly PolledCode[]): Promise<ReadonlyMap<PolledCode, Tally | undefined>> {
+  /** Restores the tally of an added service code; `undefined` if there is no state of it. */
+  async #restore(code: PolledCode): Promise<Tally | undefined> {
     const { persistence, tallySettings } = this.#options;
-    const tallies = added.map(async (code) => {
-      const create = (): Tally => createTally(code, tallySettings);
-      return [code, await persistence?.restore(code.serviceCode, create)] as const;
-    });
-    return new Map(await Promise.all(tallies));
+    return await persistence?.restore(code.serviceCode, () => createTally(code, tallySettings));
   }
 
   #configure(code: PolledCode): PollerEntry {

@@ -42,15 +42,9 @@ interface Decoder {
     options: { readonly maxOutputLength: number; readonly chunkSize: number },
   ) => Buffer;
   readonly createStream: (options: ZlibOptions & { readonly readableHighWaterMark: number }) => Transform;
-  /** Buffer size for the whole output, if the body declares it. */
-  readonly estimateOutputBytes?: (bytes: Buffer) => number;
 }
 
-const GZIP: Decoder = {
-  decodeSync: gunzipSync,
-  createStream: createGunzip,
-  estimateOutputBytes: estimateGzipOutputBytes,
-};
+const GZIP: Decoder = { decodeSync: gunzipSync, createStream: createGunzip };
 const BROTLI: Decoder = { decodeSync: brotliDecompressSync, createStream: createBrotliDecompress };
 const ZLIB: Decoder = { decodeSync: inflateSync, createStream: createInflate };
 const RAW_DEFLATE: Decoder = { decodeSync: inflateRawSync, createStream: createInflateRaw };
@@ -205,7 +199,7 @@ function decodeWhole(bytes: Buffer, coding: Coding): Uint8Array | undefined {
   try {
     return decoder.decodeSync(bytes, {
       maxOutputLength: MAX_SYNC_OUTPUT_BYTES,
-      chunkSize: decoder.estimateOutputBytes?.(bytes) ?? CHUNK_BYTES,
+      chunkSize: decoder === GZIP ? estimateGzipOutputBytes(bytes) : CHUNK_BYTES,
     });
   } catch {
     return undefined;

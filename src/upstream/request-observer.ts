@@ -22,7 +22,7 @@ export interface ResponseHead {
 /** Receives the events of a request. A request that is retried calls `onRequest` twice. */
 export interface RequestObserver {
   /** For diagnostics: masking a request takes time. */
-  readonly onRequest?: (request: RedactedRequest) => void;
+  readonly onRequest?: ((request: RedactedRequest) => void) | undefined;
   onResponse(head: ResponseHead): void;
   /** Called for each chunk of the body with its size before decoding. */
   onBodyBytes(bytes: number): void;
