@@ -131,10 +131,8 @@ export class ScrapeTrigger {
     const existing = this.#queuesByOrigin.get(origin);
     if (existing !== undefined) return existing;
     const queue = new PQueue({ concurrency: this.#limits.maxConcurrentPolls });
-    this.#queuesByOrigin.set(
-      origin,
-      queue.once('idle', () => this.#queuesByOrigin.delete(origin)),
-    );
+    queue.once('idle', () => this.#queuesByOrigin.delete(origin));
+    this.#queuesByOrigin.set(origin, queue);
     return queue;
   }
 }

@@ -28,8 +28,9 @@ const FAMILIES: readonly FamilySpec[] = [
 ];
 
 /**
- * Metrics of the polls of one service code. After the code is untracked, calls have no visible effect. Counters exist from the start, at 0, except that of skipped polls: it appears
- * with the first one, and is exposed at 0 until a scrape has seen that.
+ * Metrics of the polls of one service code. Counters exist from the start, at 0, except that of skipped polls: it appears
+ * with the first one, and is exposed at 0 until a scrape has seen that. After the code is untracked, calls have no
+ * visible effect.
  */
 export class CodeMetrics implements RequestObserver {
   readonly #serviceCode: string;

@@ -7,7 +7,7 @@ import type { CodeState } from '../../../src/poller/store.ts';
 import { createListingBody } from '../../support/manual-client.ts';
 import { advanceClock } from '../../support/manual-clock.ts';
 import { START_MS } from '../../support/tally-run.ts';
-import { createRig, GatedClock, INTERVAL_MS, RESET } from './rig.ts';
+import { createRig, INTERVAL_MS, RESET } from './rig.ts';
 
 const GOOD = createListingBody(0);
 const STOPPING = new Error('Stopping');
@@ -116,21 +116,6 @@ describe('periodic polls', () => {
     await advanceClock(clock, 10 * INTERVAL_MS);
     assert.deepEqual([client.requests.length, client.latest.signal.aborted], [1, true]);
     assert.deepEqual([getState().isUp, await count('pollsAborted')], [undefined, 1]);
-  });
-
-  it('have all ended after the disposal', async (t) => {
-    const clock = new GatedClock(START_MS);
-    const { poller, start } = createRig(t, ['A', 'B'], { clock });
-    start();
-    await advanceClock(clock, 0);
-    let isDisposed = false;
-    const disposed = poller[Symbol.asyncDispose]().then(() => {
-      isDisposed = true;
-    });
-    await nextTurn();
-    assert.equal(isDisposed, false);
-    clock.openGate();
-    await disposed;
   });
 
   it('report an internal error, which is no aborted poll', async (t) => {

@@ -114,20 +114,3 @@ export function createRig<Clock extends ManualClock>(
     },
   };
 }
-
-/** A clock whose aborted sleeps reject only after `openGate`. */
-export class GatedClock extends ManualClock {
-  openGate: () => void = () => undefined;
-  readonly #gate = new Promise<void>((resolve) => {
-    this.openGate = resolve;
-  });
-
-  override async sleep(ms: number, signal?: AbortSignal): Promise<void> {
-    try {
-      await super.sleep(ms, signal);
-    } catch (error) {
-      await this.#gate;
-      throw error;
-    }
-  }
-}
