@@ -38,7 +38,7 @@ export const once = withConfiguration(
     await using exporter = createExporter(configuration, { clock, logger, log, build });
     await exporter.poller.pollOnce(signal);
     const { families } = await exporter.facade.collect();
-    stdout.write(new Exposition().render(families.map(withTotals), 'text'));
+    stdout.write(new Exposition().renderBody('everything', families.map(withTotals), 'text').bytes);
     return exporter.store.states.every(({ isUp }) => isUp === true) ? 0 : 1;
   },
   {

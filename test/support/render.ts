@@ -4,5 +4,5 @@ import type { Family } from '../../src/metrics/catalogue/family.ts';
 
 /** Renders an exposition as text, without a shared cache. */
 export function render(families: readonly Family[], format: ExpositionFormat): string {
-  return new Exposition().render(families, format).toString();
+  return new Exposition().renderBody('everything', families, format).bytes.toString();
 }

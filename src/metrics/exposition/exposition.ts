@@ -27,12 +27,9 @@ export class Exposition {
   /**
    * Renders families in their order (text 0.0.4; OpenMetrics 1.0, "Text format") and omits families without samples. A
    * family may come in several consecutive parts; each sample must be given once. Lone surrogates become U+FFFD.
+   *
+   * Returns the body of the last scrape of this selection if nothing has changed since.
    */
-  render(families: readonly Family[], format: ExpositionFormat): Buffer {
-    return Buffer.concat([...this.#renderChunks(families, format), END[format]]);
-  }
-
-  /** Renders as `render` does. Returns the body of the last scrape of this selection if nothing has changed since. */
   renderBody(
     selection: FamilySelection,
     families: readonly Family[],

@@ -18,15 +18,6 @@ function createFamilies(tasks: number, series: number): readonly Family[] {
 }
 
 for (const format of FORMATS) {
-  test(`a body in ${format} has the bytes of the exposition`, () => {
-    const families = createFamilies(1, 3);
-    for (const part of [families, families.slice(0, 2), families.slice(2), []])
-      assert.equal(
-        new Exposition().renderBody('everything', part, format).bytes.toString(),
-        render(part, format),
-      );
-  });
-
   test(`equal expositions in ${format} share one body, and equal service codes share its head`, () => {
     const exposition = new Exposition();
     const renderBody = (tasks: number, series: number) =>
