@@ -2,7 +2,7 @@ import { sanitizeLabelValue } from '../listing/label-values.ts';
 import type { TaskReading } from '../listing/listing-sink.ts';
 import type { TaskIndex } from '../listing/task-index.ts';
 import type { Instant } from './instant.ts';
-import type { TaskAccount } from './ledger/task-account.ts';
+import type { TaskAccount, TaskKey } from './ledger/task-account.ts';
 
 /** Tasks that are named for each reason: with ids of 40 characters, a snapshot holds about 2 kB of them. */
 export const MAX_NOTABLE_TASKS = 10;
@@ -62,19 +62,14 @@ export function nameNotableTasks(
 ): NotableTasks {
   const mostWatched = new LargestTasks<TaskReading>();
   for (const task of tasks) if (task.connections > 0) mostWatched.offer(task, task.connections);
-  const toIdleTask = ({ id, vsId }: TaskAccount, { wallMs: sinceMs }: Instant): IdleTask => ({
+  const nameTask = ({ id, vsId }: TaskKey): NamedTask => ({
     id: sanitizeLabelValue(id),
     name: tasks.get(id, vsId)?.name,
     vsId,
-    sinceMs,
   });
+  const toIdleTask = (task: TaskAccount, { wallMs: sinceMs }: Instant) => ({ ...nameTask(task), sinceMs });
   return {
-    mostWatched: mostWatched.tasks.map(({ id, name, vsId, connections }) => ({
-      id: sanitizeLabelValue(id),
-      name,
-      vsId,
-      connections,
-    })),
+    mostWatched: mostWatched.tasks.map((task) => ({ ...nameTask(task), connections: task.connections })),
     longestStalled: longestStalled.tasks.map((task) => toIdleTask(task, task.lastActivity)),
     longestWithoutInput: longestWithoutInput.tasks.map((task) => toIdleTask(task, task.firstSeen)),
   };
