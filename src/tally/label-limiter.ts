@@ -24,17 +24,8 @@ const FOLD_ORDERS: Readonly<Record<LimitedFamily, readonly number[]>> = recordOf
   },
 );
 
-/** Families whose label sets are a closed set: they have no limit. */
-const CLOSED_FAMILIES: readonly LimitedFamily[] = [
-  'tasksByHttpConnections',
-  'byteCountResets',
-  'byteCountImplausible',
-  'invalidRecords',
-  'invalidFields',
-  'foreignRecords',
-  'listingSurplus',
-  'departedTasksEvicted',
-];
+/** Labels of which the exporter knows all values: families without others have no limit. */
+const CLOSED_LABELS: readonly string[] = ['at_least', 'direction', 'record', 'reason', 'field', 'item'];
 
 /** A part of the limit that each level of partly folded label sets may use in addition to it. */
 const FOLDED_SHARE = 0.1;
@@ -66,7 +57,9 @@ export class LabelLimiter {
   /** Counters keep their slots while their label sets are present: `canReplacePresent` is false for them. */
   constructor(family: LimitedFamily, maxLabelSets: number, canReplacePresent: boolean) {
     this.#family = family;
-    this.#maxLabelSets = CLOSED_FAMILIES.includes(family) ? Infinity : maxLabelSets;
+    const { labels }: FamilySpec = CATALOGUE[family];
+    const isClosed = labels.slice(1).every((label) => CLOSED_LABELS.includes(label));
+    this.#maxLabelSets = isClosed ? Infinity : maxLabelSets;
     this.#canReplacePresent = canReplacePresent;
   }
 
