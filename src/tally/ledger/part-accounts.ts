@@ -229,63 +229,50 @@ function continuesPart(part: PartAccount, reading: PartReading, { meter, streamR
   return reading.bytes !== undefined && isGrowth(part, reading.bytes, rate, meter);
 }
 
-/** Finds the account of each reading by its identity; by the index of the reading, `undefined` for a new part. */
+/** The accounts of one identity, the largest first. */
+interface Namesakes {
+  /** Those that are larger than a value that was matched: they do not continue a smaller one. */
+  readonly larger: PartAccount[];
+  readonly others: PartAccount[];
+}
+
+/**
+ * Finds the account of each reading by its identity; by the index of the reading, `undefined` for a new part. Each value, the
+ * largest first, is matched with the largest account that it continues; the rest largest with largest.
+ */
 function matchParts(
   parts: readonly PartAccount[],
   readings: readonly PartReading[],
   update: PartsUpdate,
-): (PartAccount | undefined)[] {
-  const partsByIdentity = groupByIdentity(parts);
-  const matches: (PartAccount | undefined)[] = readings.map(() => undefined);
-  for (let first = 0; first < readings.length;) {
-    const identity = readings[first]?.identity ?? 0;
-    let end = first + 1;
-    while (readings[end]?.identity === identity) end += 1;
-    const group = partsByIdentity.get(identity);
-    if (group !== undefined)
-      for (const [index, part] of matchEqual(group, readings.slice(first, end), update))
-        matches[first + index] = part;
-    first = end;
-  }
-  return matches;
+): readonly (PartAccount | undefined)[] {
+  const groups = groupByIdentity(parts);
+  const continued = readings.map((reading) => takeContinued(groups.get(reading.identity), reading, update));
+  return readings.map(({ identity }, index) => {
+    const group = groups.get(identity);
+    return continued[index] ?? group?.larger.shift() ?? group?.others.shift();
+  });
 }
 
-/**
- * Matches readings and accounts of one identity: each value, the largest first, with the largest account that it
- * continues; the rest largest with largest.
- */
-function matchEqual(
-  parts: readonly PartAccount[],
-  readings: readonly PartReading[],
+/** Removes and returns the largest account that a value continues. */
+function takeContinued(
+  group: Namesakes | undefined,
+  reading: PartReading,
   update: PartsUpdate,
-): [index: number, part: PartAccount][] {
-  const matches: [number, PartAccount][] = [];
-  const candidates = parts.toSorted((a, b) => b.baseBytes - a.baseBytes);
-  const otherParts: PartAccount[] = [];
-  const otherReadings: number[] = [];
-  for (const [index, reading] of readings.entries()) {
-    const { bytes = NO_VALUE } = reading;
-    while ((candidates[0]?.baseBytes ?? NO_VALUE) > bytes) otherParts.push(...candidates.splice(0, 1));
-    const [candidate] = candidates;
-    if (candidate !== undefined && continuesPart(candidate, reading, update)) {
-      matches.push([index, candidate]);
-      candidates.shift();
-    } else otherReadings.push(index);
-  }
-  otherParts.push(...candidates);
-  for (const [position, part] of otherParts.slice(0, otherReadings.length).entries()) {
-    const index = otherReadings[position];
-    if (index !== undefined) matches.push([index, part]);
-  }
-  return matches;
+): PartAccount | undefined {
+  if (group === undefined) return undefined;
+  const { larger, others } = group;
+  const { bytes = NO_VALUE } = reading;
+  while ((others[0]?.baseBytes ?? NO_VALUE) > bytes) larger.push(...others.splice(0, 1));
+  const [first] = others;
+  return first !== undefined && continuesPart(first, reading, update) ? others.shift() : undefined;
 }
 
-function groupByIdentity(parts: readonly PartAccount[]): Map<number, PartAccount[]> {
-  const groups = new Map<number, PartAccount[]>();
-  for (const part of parts) {
+function groupByIdentity(parts: readonly PartAccount[]): ReadonlyMap<number, Namesakes> {
+  const groups = new Map<number, Namesakes>();
+  for (const part of parts.toSorted((a, b) => b.baseBytes - a.baseBytes)) {
     const group = groups.get(part.identity);
-    if (group === undefined) groups.set(part.identity, [part]);
-    else group.push(part);
+    if (group === undefined) groups.set(part.identity, { larger: [], others: [part] });
+    else group.others.push(part);
   }
   return groups;
 }
