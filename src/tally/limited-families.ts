@@ -10,7 +10,6 @@ import { SampleCache, type SampleRow } from './sample-cache.ts';
 export class GaugeFamily {
   readonly limiter: LabelLimiter;
   readonly #sampleCache: SampleCache;
-  #samples: SampleColumns | undefined;
   /** The last listing that repeated the sums of the one before. */
   #repeatedAt: Instant | undefined;
 
@@ -21,16 +20,15 @@ export class GaugeFamily {
 
   /** Takes the sums of a listing. Most repeat those of the one before: slots need to know that only when sums change. */
   commit(sums: Iterable<LabelSum>, at: Instant): SampleColumns {
+    const { last } = this.#sampleCache;
     const listed = [...sums];
-    if (this.#samples !== undefined && isRepeated(listed, this.#samples)) {
+    if (isRepeated(listed, last)) {
       this.#repeatedAt = at;
-      return this.#samples;
+      return last;
     }
-    if (this.#samples !== undefined && this.#repeatedAt !== undefined)
-      this.limiter.limit(listSums(this.#samples), this.#repeatedAt);
+    if (this.#repeatedAt !== undefined) this.limiter.limit(listSums(last), this.#repeatedAt);
     this.#repeatedAt = undefined;
-    this.#samples = this.#sampleCache.update(this.limiter.limit(listed, at).sums);
-    return this.#samples;
+    return this.#sampleCache.update(this.limiter.limit(listed, at).sums);
   }
 }
 

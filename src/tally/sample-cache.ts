@@ -14,15 +14,16 @@ export interface SampleRow {
  * object: its rendered lines stay valid, and it creates no garbage.
  */
 export class SampleCache {
-  #last: SampleColumns;
+  /** What was published last. */
+  last: SampleColumns;
 
   constructor(serviceCode: string) {
-    this.#last = new SampleColumns(serviceCode, [], []);
+    this.last = new SampleColumns(serviceCode, [], []);
   }
 
   /** Returns the samples in columns. */
   update(rows: readonly SampleRow[]): SampleColumns {
-    const last = this.#last;
+    const { last } = this;
     const labelSets = rows.map(({ labels }) => labels);
     const values = rows.map(({ value }) => value);
     const totals = rows.map(({ value, total = value }) => total);
@@ -35,8 +36,8 @@ export class SampleCache {
     );
     const isUnchanged =
       next.labelSets === last.labelSets && next.values === last.values && next.totals === last.totals;
-    if (!isUnchanged) this.#last = next;
-    return this.#last;
+    if (!isUnchanged) this.last = next;
+    return this.last;
   }
 }
 
