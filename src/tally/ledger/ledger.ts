@@ -46,8 +46,11 @@ const FILE_RATE_FACTOR = 10;
 
 export interface LedgerOptions extends LedgerSettings {
   readonly serviceCode: string;
+  /** Label sets of a family beyond this number are folded. */
   readonly maxLabelSets: number;
+  /** How long the input or the progress of a task is unchanged before the task is stalled. */
   readonly stallAfterMs: number;
+  /** Time between two polls. */
   readonly pollIntervalMs: number;
   readonly details: TaskDetails | undefined;
   /** Shared by all service codes. */
@@ -283,16 +286,16 @@ export class Ledger {
   #createAccount(reading: TaskReading, { at, isBaseline, servers }: Commit): TaskAccount {
     const account = createTaskAccount(reading, at, isBaseline ? TaskFlag.isFromBaseline : 0);
     this.#accounts.add(account);
-    servers.get(reading.vsId).started.add(isBaseline ? 0 : 1);
+    servers.get(reading.vsId).increases.tasksStarted.add(isBaseline ? 0 : 1);
     return account;
   }
 
   /** Continues a run that was in the last listing, comes back, or moves from one server to another. */
   #continueRun(account: TaskAccount, vsId: string, { servers }: Commit): void {
     if (account.vsId === vsId) return;
-    if (!hasFlag(account, TaskFlag.isEndCounted)) servers.get(account.vsId).ended.add(1);
+    if (!hasFlag(account, TaskFlag.isEndCounted)) servers.get(account.vsId).increases.tasksEnded.add(1);
     setFlag(account, TaskFlag.isEndCounted, false);
-    servers.get(vsId).started.add(1);
+    servers.get(vsId).increases.tasksStarted.add(1);
     this.#removed.push({ id: account.id, vsId: account.vsId });
     account.vsId = vsId;
   }
@@ -304,7 +307,7 @@ export class Ledger {
     const growingCount = inputMeter.growingCount;
     const gainedBytes = updateInput(update);
     const bytes = gainedBytes ?? 0;
-    server.inputBytes.add(bytes);
+    server.increases.inputBytes.add(bytes);
     if (reading.protocol !== undefined)
       accumulator.increases.protocolInputBytes.at(reading.protocol).add(bytes);
     this.#details?.addInput(reading, bytes);
@@ -342,7 +345,7 @@ export class Ledger {
     this.#left.push(account);
     if (hasFlag(account, TaskFlag.isEndCounted)) return;
     setFlag(account, TaskFlag.isEndCounted, true);
-    servers.get(account.vsId).ended.add(1);
+    servers.get(account.vsId).increases.tasksEnded.add(1);
     if (hasFlag(account, TaskFlag.isFromBaseline) || hasFlag(account, TaskFlag.isLifetimeObserved)) return;
     setFlag(account, TaskFlag.isLifetimeObserved, true);
     this.lifetimes.observe((account.lastSeen.monotonicMs - account.firstSeen.monotonicMs) / 1000);

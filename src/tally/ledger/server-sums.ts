@@ -1,31 +1,26 @@
 import type { Accumulator, RunningSum } from '../accumulator.ts';
+import { recordOf } from '../../runtime/record-of.ts';
+import { LEDGER_GAUGES, type LedgerGauge } from '../family-keys.ts';
 import type { Instant } from '../instant.ts';
 import { LargestTasks } from '../notable-tasks.ts';
 import { hasFlag, setFlag, TaskFlag, type TaskAccount } from './task-account.ts';
 import type { InputUpdate } from './task-input.ts';
 
+/** Counters by server. */
+const SERVER_COUNTERS = ['tasksStarted', 'tasksEnded', 'inputBytes', 'taskStalls'] as const;
+
 /** The sums of one server in one commit, found once instead of once per task. */
 export class ServerSum {
-  readonly started: RunningSum;
-  readonly ended: RunningSum;
-  readonly inputBytes: RunningSum;
-  readonly stalls: RunningSum;
-  readonly stalled: RunningSum;
-  readonly fileStalled: RunningSum;
-  readonly withoutInput: RunningSum;
+  readonly increases: Readonly<Record<(typeof SERVER_COUNTERS)[number], RunningSum>>;
+  readonly gauges: Readonly<Record<LedgerGauge, RunningSum>>;
   /** When the oldest of its tasks was first seen. */
   oldest: Instant | undefined;
 
   constructor({ increases, gauges }: Accumulator, vsId: string) {
-    this.started = increases.tasksStarted.at(vsId);
-    this.ended = increases.tasksEnded.at(vsId);
-    this.inputBytes = increases.inputBytes.at(vsId);
-    this.stalls = increases.taskStalls.at(vsId);
-    this.stalled = gauges.tasksStalled.at(vsId);
-    this.fileStalled = gauges.fileTasksStalled.at(vsId);
-    this.withoutInput = gauges.tasksWithoutInput.at(vsId);
-    this.started.add(0);
-    this.ended.add(0);
+    this.increases = recordOf(SERVER_COUNTERS, (counter) => increases[counter].at(vsId));
+    this.gauges = recordOf(LEDGER_GAUGES, (gauge) => gauges[gauge].at(vsId));
+    this.increases.tasksStarted.add(0);
+    this.increases.tasksEnded.add(0);
   }
 
   noteFirstSeen(firstSeen: Instant): void {
@@ -84,12 +79,12 @@ export function updateStalls(
   const isStalled = isLive && hasFlowed && isIdle;
   const isOld = at.monotonicMs - account.firstSeen.monotonicMs >= stallAfterMs;
   const isWithoutInput = isLive && !hasFlowed && account.inputSource !== undefined && isOld;
-  server.stalls.add(isStalled && !hasFlag(account, TaskFlag.isStalled) ? 1 : 0);
+  server.increases.taskStalls.add(isStalled && !hasFlag(account, TaskFlag.isStalled) ? 1 : 0);
   setFlag(account, TaskFlag.isStalled, isStalled);
   if (isStalled) servers.longestStalled.offer(account, -account.lastActivity.monotonicMs);
   if (isWithoutInput) servers.longestWithoutInput.offer(account, -account.firstSeen.monotonicMs);
-  server.stalled.add(isStalled ? 1 : 0);
-  server.fileStalled.add(!isLive && isIdle ? 1 : 0);
-  server.withoutInput.add(isWithoutInput ? 1 : 0);
+  server.gauges.tasksStalled.add(isStalled ? 1 : 0);
+  server.gauges.fileTasksStalled.add(!isLive && isIdle ? 1 : 0);
+  server.gauges.tasksWithoutInput.add(isWithoutInput ? 1 : 0);
   server.noteFirstSeen(account.firstSeen);
 }
