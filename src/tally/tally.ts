@@ -18,7 +18,7 @@ import {
 import type { Instant } from './instant.ts';
 import { GaugeFamily } from './limited-families.ts';
 import { ExpectedTasks, type Expectation } from './expectations.ts';
-import { DEFAULT_LEDGER_SETTINGS, Ledger, type LedgerSettings } from './ledger/ledger.ts';
+import { DEFAULT_LEDGER_SETTINGS, Ledger, type LedgerOptions, type LedgerSettings } from './ledger/ledger.ts';
 import type { ServerSums } from './ledger/server-sums.ts';
 import { countFindings, listServers, listWatchedFormats, PendingListing } from './pending-listing.ts';
 import { nameNotableTasks } from './notable-tasks.ts';
@@ -39,14 +39,8 @@ const SERVER_RETENTION_MS = 60 * 60 * 1000;
 /** Label sets per service code and family unless configured otherwise. */
 export const DEFAULT_MAX_LABEL_SETS = 2000;
 
-export interface TallyOptions extends Partial<LedgerSettings> {
-  readonly serviceCode: string;
-  /** Label sets of a family beyond this number are folded. */
-  readonly maxLabelSets: number;
-  /** How long the input or the progress of a task is unchanged before the task is stalled. */
-  readonly stallAfterMs: number;
-  /** Time between two polls. */
-  readonly pollIntervalMs: number;
+export interface TallyOptions
+  extends Partial<LedgerSettings>, Omit<LedgerOptions, keyof LedgerSettings | 'details' | 'accountBudget'> {
   /** Whether per-task families are exposed. */
   readonly perTask: boolean;
   /** Maximum number of tasks in per-task families. */
@@ -174,7 +168,8 @@ export class Tally {
     const accumulator = new Accumulator();
     const time = this.#toTimeline(at);
     const servers = listServers(totals);
-    for (const format of listWatchedFormats(totals)) this.#addMeteredFormat(format);
+    for (const format of listWatchedFormats(totals))
+      if (this.#meteredFormats.size < this.#maxLabelSets) this.#meteredFormats.add(format);
     this.#servers.assign(
       Array.from(servers, (key) => ({ key })),
       time,
@@ -244,10 +239,6 @@ export class Tally {
 
   #toGauge(value: number): readonly PlainSample[] {
     return [{ labels: [this.serviceCode], value }];
-  }
-
-  #addMeteredFormat(format: string): void {
-    if (this.#meteredFormats.size < this.#maxLabelSets) this.#meteredFormats.add(format);
   }
 
   /** The label sets of a gauge and their values. */
