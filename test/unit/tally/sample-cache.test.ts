@@ -34,19 +34,12 @@ test('changed columns are replaced, and the others are kept', () => {
   );
   assert.deepEqual(other.values, [1, 3]);
   assert.equal(other.labelSets, first.labelSets);
-  for (const [labelSets, values] of [
-    [[A], [1]],
-    [
-      [B, A],
-      [1, 3],
-    ],
-    [
-      [A, B],
-      [1, Number.NaN],
-    ],
-    [[], []],
-  ] as const) {
-    const next = cache.update(toRows(labelSets, values));
-    assert.deepEqual([next.labelSets, next.values], [labelSets, values]);
+  const changes = [toRows([A], [1]), toRows([B, A], [1, 3]), toRows([A, B], [1, Number.NaN]), toRows([], [])];
+  for (const rows of changes) {
+    const next = cache.update(rows);
+    assert.deepEqual(
+      [next.labelSets, next.values],
+      [rows.map(({ labels }) => labels), rows.map(({ value }) => value)],
+    );
   }
 });

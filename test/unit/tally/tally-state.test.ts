@@ -105,16 +105,6 @@ test('the time without new input goes on over a restart, whether the clock was s
   }
 });
 
-test('a label set that is idle for an hour, including the time between two processes, is evicted', () => {
-  const run = new TallyRun({ maxLabelSets: 1 });
-  const on = (vsId: string) => ({ tasks: [buildTaskRecord({ id: vsId, vsId })] });
-  const halfAnHour = 30 * 60_000;
-  run.commitListing(on('s1'));
-  run.commitListing({}, halfAnHour);
-  run.restart({}, halfAnHour);
-  assert.deepEqual(readValues(run.commitListing(on('s2'), halfAnHour), 'inputBytes'), { s2: 0 });
-});
-
 test('a tally without a listing has no state, and its first listing is a baseline', () => {
   const run = new TallyRun();
   run.tally.beginExport(true, () => assert.fail('Expected no record')).next();

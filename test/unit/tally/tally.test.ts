@@ -123,34 +123,6 @@ test('after a restart, every restored label set counts as seen', () => {
   assert.deepEqual(readValues(snapshot, 'inputBytes'), { 'server-1': 700 });
 });
 
-test('a live task is stalled after stallAfterMs without new input, and until its input grows', () => {
-  const run = new TallyRun({ stallAfterMs: 30_000 });
-  const at = (inputBytes: number, afterMs = STEP_MS) => {
-    const snapshot = run.commitListing({ tasks: [buildTaskRecord({ inputBytes })] }, afterMs);
-    return [readValues(snapshot, 'tasksStalled')['server-1'], readValues(snapshot, 'taskStalls')['server-1']];
-  };
-  assert.deepEqual(at(100), [0, 0]);
-  assert.deepEqual(at(200), [0, 0]);
-  assert.deepEqual(at(200, 29_999), [0, 0]);
-  assert.deepEqual(at(200, 1), [1, 1]);
-  assert.deepEqual(at(200), [1, 1]);
-  assert.deepEqual(at(201), [0, 1]);
-  assert.deepEqual(at(201, 30_000), [1, 2]);
-});
-
-test('a task that never had input, has progress, or has no byte count is not stalled', () => {
-  const never = { inputBytes: 0 };
-  const file = { inputBytes: 100, progress: 50 };
-  const silent = { inputBytes: undefined };
-  for (const fields of [never, file, silent]) {
-    const run = new TallyRun({ stallAfterMs: 1000 });
-    for (let n = 0; n < 5; n += 1) {
-      const snapshot = run.commitListing({ tasks: [buildTaskRecord(fields)] });
-      assert.deepEqual(readValues(snapshot, 'tasksStalled'), { 'server-1': 0 });
-    }
-  }
-});
-
 test('the lifetime of an ended task is observed if its start was observed', () => {
   const run = new TallyRun();
   const fromBaseline = buildTaskRecord({ id: 'old' });
@@ -185,30 +157,59 @@ test('a published snapshot does not change with later listings', () => {
   assert.deepEqual(readAllSamples(snapshot), before);
 });
 
-test('a live task that never had input, and a file task whose progress is unchanged, are counted after stallAfterMs', () => {
-  const run = new TallyRun({ stallAfterMs: 30_000 });
-  const tasks = [
-    buildTaskRecord({ id: 'silent' }),
-    buildTaskRecord({ id: 'unknown', inputBytes: undefined }),
-    buildTaskRecord({ id: 'flowing', inputBytes: 1 }),
-    buildTaskRecord({ id: 'file', progress: 0.42 }),
-  ];
-  const count = (afterMs: number) => {
-    const snapshot = run.commitListing({ tasks }, afterMs);
-    return [
-      readValues(snapshot, 'tasksWithoutInput')['server-1'],
-      readValues(snapshot, 'fileTasksStalled')['server-1'],
-    ];
-  };
-  assert.deepEqual(
-    [count(0), count(29_999), count(1)],
-    [
-      [0, 0],
-      [0, 0],
-      [1, 1],
-    ],
-  );
-});
+type TaskFields = Parameters<typeof buildTaskRecord>[0];
+const withInput = (...list: readonly number[]): TaskFields[] => list.map((inputBytes) => ({ inputBytes }));
+const four = (fields: TaskFields): TaskFields[] => Array.from({ length: 4 }, () => fields);
+const NEVER = [0, 0, 0, 0];
+const STALL_FAMILIES = ['tasksStalled', 'taskStalls', 'tasksWithoutInput', 'fileTasksStalled'] as const;
+type StallFamily = (typeof STALL_FAMILIES)[number];
+
+/** A task in listings 15 s apart, and what is counted after each, with a `stallAfterMs` of 30 s. */
+const STALLS: readonly [string, TaskFields[], Partial<Record<StallFamily, number[]>>][] = [
+  [
+    'a live task is stalled after 30 s without new input, and until its input grows',
+    withInput(100, 200, 200, 200, 200, 201, 201, 201),
+    { tasksStalled: [0, 0, 0, 1, 1, 0, 0, 1], taskStalls: [0, 0, 0, 1, 1, 1, 1, 2] },
+  ],
+  [
+    'a live task whose bytes wait but grow is not stalled',
+    withInput(2e9, 2e9 + 1000, 2e9 - 1000, 2e9 - 900, 2e9 - 800, 2e9 - 700, 2e9 - 700, 2e9 - 700),
+    { tasksStalled: [0, 0, 0, 0, 0, 0, 0, 1] },
+  ],
+  [
+    'a live task that never had input is without input after 30 s, and not stalled',
+    four({ inputBytes: 0 }),
+    { tasksWithoutInput: [0, 0, 1, 1], tasksStalled: NEVER },
+  ],
+  ['a task with input is not without input', four({ inputBytes: 1 }), { tasksWithoutInput: NEVER }],
+  [
+    'a task without byte count is neither stalled nor without input',
+    four({ inputBytes: undefined }),
+    { tasksWithoutInput: NEVER, tasksStalled: NEVER },
+  ],
+  [
+    'a file task is stalled after 30 s with the same progress, even if its bytes grow',
+    withInput(0, 1000, 2000, 3000).map((fields) => ({ ...fields, progress: 0.5 })),
+    { fileTasksStalled: [0, 0, 1, 1], tasksStalled: NEVER },
+  ],
+  [
+    'a file task needs no byte count to be stalled',
+    four({ progress: 0.5, inputBytes: undefined }),
+    { fileTasksStalled: [0, 0, 1, 1] },
+  ],
+];
+
+for (const [name, listings, expected] of STALLS) {
+  test(name, () => {
+    const run = new TallyRun({ stallAfterMs: 30_000 });
+    const snapshots = listings.map((fields) => run.commitListing({ tasks: [buildTaskRecord(fields)] }));
+    for (const family of STALL_FAMILIES) {
+      if (expected[family] === undefined) continue;
+      const counts = snapshots.map((snapshot) => readValues(snapshot, family)['server-1']);
+      assert.deepEqual(counts, expected[family], family);
+    }
+  });
+}
 
 test('a snapshot has the oldest task of a server, and the bytes of a protocol and of a rendition', () => {
   const run = new TallyRun();
