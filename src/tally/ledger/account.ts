@@ -57,6 +57,7 @@ export interface MeterTimes {
 
 /** Judges the values of one direction in one commit, and counts what it finds. */
 export interface Meter extends MeterTimes {
+  readonly direction: keyof typeof LINK_RATES;
   readonly linkRate: number;
   /** Accounts that began again. */
   resetCount: number;
@@ -67,7 +68,8 @@ export interface Meter extends MeterTimes {
 }
 
 export function createMeter(times: MeterTimes, direction: keyof typeof LINK_RATES): Meter {
-  return { ...times, linkRate: LINK_RATES[direction], resetCount: 0, implausibleCount: 0, growingCount: 0 };
+  const linkRate = LINK_RATES[direction];
+  return { ...times, direction, linkRate, resetCount: 0, implausibleCount: 0, growingCount: 0 };
 }
 
 /** How long a stream can have carried bytes since a moment: at least one poll interval. */

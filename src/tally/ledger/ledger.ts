@@ -234,12 +234,9 @@ export class Ledger {
 
   /** Adds what the meters counted. */
   #addFindings({ accumulator: { increases }, inputMeter, outputMeter }: Commit): void {
-    for (const [direction, meter] of [
-      ['input', inputMeter],
-      ['http_output', outputMeter],
-    ] as const) {
-      increases.byteCountResets.at(direction).add(meter.resetCount);
-      increases.byteCountImplausible.at(direction).add(meter.implausibleCount);
+    for (const { direction, resetCount, implausibleCount } of [inputMeter, outputMeter]) {
+      increases.byteCountResets.at(direction).add(resetCount);
+      increases.byteCountImplausible.at(direction).add(implausibleCount);
     }
     increases.departedTasksEvicted.at().add(this.#departed.takeEvictedCount());
   }
