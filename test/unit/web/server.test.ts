@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
-import { EventEmitter, once } from 'node:events';
+import { once } from 'node:events';
 import { Agent, request } from 'node:http';
 import { test } from 'node:test';
 import type { TestContext } from 'node:test';
 import { respondText } from '../../../src/web/http-messages.ts';
 import type { WebServerOptions } from '../../../src/web/server.ts';
+import { deferred } from '../../support/deferred.ts';
 import { waitUntil } from '../../support/wait-until.ts';
 import { readResponse, startSecuredServer, type ReceivedResponse } from './secured-server.ts';
 
@@ -12,12 +13,6 @@ const HOST = '127.0.0.1';
 
 const start = (t: TestContext, overrides: Partial<WebServerOptions> = {}) =>
   startSecuredServer(t, '', { handle: () => Promise.resolve(respondText(200, 'hello')), ...overrides });
-
-function withResolvers(): { promise: Promise<void>; resolve: () => void } {
-  const emitter = new EventEmitter();
-  const promise = once(emitter, 'resolved').then(() => undefined);
-  return { promise, resolve: () => void emitter.emit('resolved') };
-}
 
 async function send(
   port: number,
@@ -29,7 +24,7 @@ async function send(
 
 /** A handler that blocks `/slow` until `open` is called. */
 function createGate() {
-  const [entered, open] = [withResolvers(), withResolvers()];
+  const [entered, open] = [deferred(), deferred()];
   const handle: WebServerOptions['handle'] = async ({ url }) => {
     if (url !== '/slow') return respondText(200, 'fast');
     entered.resolve();
@@ -48,7 +43,7 @@ test('it listens on several addresses and sends the responses of the handler', a
 });
 
 test('a response that has been sent says so', async (t) => {
-  const sent = withResolvers();
+  const sent = deferred();
   const handle = () => Promise.resolve({ ...respondText(200, 'hello'), onSent: sent.resolve });
   const { port } = await start(t, { handle });
   await send(port);
@@ -124,7 +119,7 @@ test('a failing handler is logged and gets a 500 without details', async (t) => 
 });
 
 test('a client that disconnects aborts its request, without a log line', async (t) => {
-  const [entered, aborted] = [withResolvers(), withResolvers()];
+  const [entered, aborted] = [deferred(), deferred()];
   const handle: WebServerOptions['handle'] = async ({ signal }) => {
     entered.resolve();
     if (signal !== undefined) await once(signal, 'abort');
