@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { test } from 'node:test';
+import { test, type TestContext } from 'node:test';
 import { parse } from 'yaml';
 import { z } from 'zod';
 import { readRepositoryFile, repositoryPath } from '../../support/repository.ts';
@@ -25,6 +25,7 @@ const MOVED = {
 const CHART = 'deploy/helm/xvs-exporter';
 const COPIED = [
   '.github',
+  'CHANGELOG.md',
   'CONTRIBUTING.md',
   'deploy',
   'Dockerfile',
@@ -33,26 +34,38 @@ const COPIED = [
   'SECURITY.md',
 ];
 
-function applyProject(...args: readonly string[]) {
-  const script = repositoryPath('scripts', 'apply-project.mjs');
-  return spawnSync(process.execPath, [script, ...args], { encoding: 'utf8' });
+const DIGEST = `@sha256:${'a'.repeat(64)}`;
+
+function runScript(name: string, ...args: readonly string[]) {
+  return spawnSync(process.execPath, [repositoryPath('scripts', name), ...args], { encoding: 'utf8' });
+}
+
+function copyProject(t: TestContext): string {
+  const root = mkdtempSync(join(tmpdir(), 'xvs-project-'));
+  t.after(() => rmSync(root, { recursive: true }));
+  for (const name of COPIED) cpSync(repositoryPath(name), join(root, name), { recursive: true });
+  return root;
+}
+
+function rewrite(root: string, name: string, change: (text: string) => string): void {
+  const path = join(root, name);
+  writeFileSync(path, change(readFileSync(path, 'utf8')));
 }
 
 test('every file has the addresses and contacts of project.json', () => {
-  const { status, stdout, stderr } = applyProject('--check');
+  const { status, stdout, stderr } = runScript('apply-project.mjs', '--check');
   assert.equal(status, 0, `Run \`npm run project\`.\n${stdout}${stderr}`);
 });
 
 test('a changed project.json reaches every file, and a second run changes nothing', (t) => {
-  const root = mkdtempSync(join(tmpdir(), 'xvs-project-'));
-  t.after(() => rmSync(root, { recursive: true }));
-  for (const name of COPIED) cpSync(repositoryPath(name), join(root, name), { recursive: true });
+  const root = copyProject(t);
   writeFileSync(join(root, 'project.json'), JSON.stringify(MOVED));
   const read = (...names: readonly string[]): string => readFileSync(join(root, ...names), 'utf8');
 
-  assert.equal(applyProject(`--root=${root}`, '--check').status, 1);
-  assert.equal(applyProject(`--root=${root}`).status, 0);
-  assert.equal(applyProject(`--root=${root}`, '--check').stdout, '');
+  const apply = (...args: readonly string[]) => runScript('apply-project.mjs', `--root=${root}`, ...args);
+  assert.equal(apply('--check').status, 1);
+  assert.equal(apply().status, 0);
+  assert.equal(apply('--check').stdout, '');
 
   assert.ok(read(CHART, 'Chart.yaml').includes(`\nhome: ${MOVED.home}\nicon: ${MOVED.icon}\n`));
   assert.match(
@@ -61,7 +74,7 @@ test('a changed project.json reaches every file, and a second run changes nothin
   );
   assert.match(read('.github/CODEOWNERS'), /^\* @video\/exporter @video\/platform$/m);
   assert.match(read('SECURITY.md'), /^Write to security@forge\.test, not in a public issue\./m);
-  for (const name of COPIED.filter((copied) => !['deploy', '.github'].includes(copied))) {
+  for (const name of COPIED.filter((copied) => !['deploy', '.github', 'CHANGELOG.md'].includes(copied))) {
     assert.doesNotMatch(read(name), /example\.com\/xvs-exporter|@example\.com/, name);
   }
   for (const name of ['prometheus/rules/alerts.yml', 'kubernetes/overlays/monitoring/prometheusrule.yaml']) {
@@ -75,4 +88,43 @@ test('the chart is licensed and described as the package is', () => {
   const chart = shape.parse(parse(readRepositoryFile(CHART, 'Chart.yaml')));
   const manifest = shape.parse(JSON.parse(readRepositoryFile('package.json')));
   assert.deepEqual([chart.description, chart.version], [manifest.description, manifest.version]);
+});
+
+test('a release without addresses, digests and tag is rejected with a list of what is missing', (t) => {
+  const root = copyProject(t);
+  rewrite(root, 'Dockerfile', (text) => text.replaceAll(/(?<=_DIGEST=).*$/gm, ''));
+  rewrite(root, 'CHANGELOG.md', (text) => text.replaceAll('## [0.1.0]', '## [0.0.9]'));
+  const { status, stderr } = runScript('check-release.mjs', '--tag=v9.9.9', `--root=${root}`);
+  assert.equal(status, 1);
+  assert.match(stderr, /^Expected the tag v0\.1\.0 \(package\.json\), found v9\.9\.9$/m);
+  assert.match(stderr, /^Expected "## \[0\.1\.0\] - DATE" in CHANGELOG\.md, found none$/m);
+  assert.match(
+    stderr,
+    /^Expected the addresses of the project in project\.json, found example\.com; set them$/m,
+  );
+  assert.match(
+    stderr,
+    /^Expected a digest of node:\S+ in ARG NODE_DIGEST, found none; run `npm run pin:images`$/m,
+  );
+});
+
+test('a complete release passes, and its notes are the section of the changelog', (t) => {
+  const root = copyProject(t);
+  rewrite(root, 'project.json', (text) => text.replaceAll('example.com', 'forge.test'));
+  assert.equal(runScript('apply-project.mjs', `--root=${root}`).status, 0);
+  for (const name of ['Dockerfile', '.github/ci.Dockerfile'])
+    rewrite(root, name, (text) => text.replaceAll(/(?<=_DIGEST=).*$/gm, DIGEST));
+  rewrite(
+    root,
+    'CHANGELOG.md',
+    () => '# Changelog\n\n## [0.1.0] - 2026-01-02\n\n- One.\n\n## [0.0.1] - 2025-01-02\n',
+  );
+  const { status, stdout, stderr } = runScript(
+    'check-release.mjs',
+    '--tag=v0.1.0',
+    '--notes',
+    `--root=${root}`,
+  );
+  assert.equal(status, 0, stderr);
+  assert.equal(stdout, '- One.\n');
 });
