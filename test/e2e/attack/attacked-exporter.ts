@@ -1,6 +1,8 @@
+import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { request, type Agent } from 'node:http';
+import { request, type Agent, type IncomingMessage } from 'node:http';
 import { connect, type Socket } from 'node:net';
+import { buffer } from 'node:stream/consumers';
 import { parse } from 'yaml';
 import { z } from 'zod';
 import { Program, PROGRAM_PATH } from '../../support/program.ts';
@@ -94,14 +96,8 @@ export class AttackedExporter implements AsyncDisposable {
           'accept-encoding': isGzipped ? 'gzip' : 'identity',
         },
       }).end();
-      const response = await new Promise<AsyncIterable<Buffer> & { statusCode?: number | undefined }>(
-        (resolve, reject) => {
-          outgoing.once('response', resolve).once('error', reject);
-        },
-      );
-      const chunks: Buffer[] = [];
-      for await (const chunk of response) chunks.push(chunk);
-      return { status: response.statusCode ?? 0, body: Buffer.concat(chunks).toString() };
+      const [response] = (await once(outgoing, 'response')) as [IncomingMessage];
+      return { status: response.statusCode ?? 0, body: (await buffer(response)).toString() };
     } catch {
       return { status: 0, body: '' };
     }
