@@ -13,8 +13,6 @@ export class PausableService implements AsyncDisposable {
   /** If set, the service holds requests without a response. */
   isPaused = false;
   requestCount = 0;
-  /** The maximum number of concurrent requests. */
-  maxConcurrentRequests = 0;
   readonly url: string;
   readonly #server: Server;
   readonly #pending = new Set<ServerResponse>();
@@ -22,15 +20,9 @@ export class PausableService implements AsyncDisposable {
   private constructor(server: Server, delayMs: number) {
     this.#server = server;
     this.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-    let concurrentRequests = 0;
     server.on('request', (_request, response: ServerResponse) => {
       this.requestCount += 1;
-      concurrentRequests += 1;
-      this.maxConcurrentRequests = Math.max(this.maxConcurrentRequests, concurrentRequests);
-      response.once('close', () => {
-        concurrentRequests -= 1;
-        this.#pending.delete(response);
-      });
+      response.once('close', () => this.#pending.delete(response));
       if (this.isPaused) this.#pending.add(response);
       else setTimeout(() => response.end(LISTING), delayMs);
     });
