@@ -59,14 +59,8 @@ export function toRow(labels: LabelSet, counter: NewCounter, served: Instant | u
   return { labels, total, value: counter.unseenSince === undefined ? total : 0 };
 }
 
-/** A series as it is persisted. */
-export interface PersistedSeries {
-  /** Without the service code. */
-  readonly labels: readonly string[];
-  readonly total: number;
-  /** Monotonic. */
-  readonly lastUpdatedMs: number;
-}
+/** A series as it is persisted: labels without the service code, and when it was updated before the last listing. */
+export type PersistedSeries = readonly [labels: readonly string[], total: number, beforeMs: number];
 
 interface Series extends NewCounter {
   readonly labels: LabelSet;
@@ -108,13 +102,19 @@ export class CounterFamily {
     return this.#sampleCache.update(rows);
   }
 
-  /** The series with their totals, including gains that are not exposed yet. */
-  exportSeries(): Iterable<PersistedSeries> {
-    return this.#series.values();
+  /** The series with their totals, including gains that are not exposed yet; `undefined` without series. */
+  exportSeries(last: Instant): readonly PersistedSeries[] | undefined {
+    if (this.#series.size === 0) return undefined;
+    return Array.from(this.#series.values(), ({ labels, total, lastUpdatedMs }): PersistedSeries => [
+      labels,
+      total,
+      last.monotonicMs - lastUpdatedMs,
+    ]);
   }
 
   /** Restores a series of an earlier process, even beyond the limit: a counter must not disappear. */
-  restore({ labels: persisted, total, lastUpdatedMs }: PersistedSeries): void {
+  restore([persisted, total, beforeMs]: PersistedSeries, last: Instant): void {
+    const lastUpdatedMs = last.monotonicMs - beforeMs;
     this.limiter.restore(persisted, { wallMs: 0, monotonicMs: lastUpdatedMs });
     const { key, labels } = toKeyedLabels(persisted);
     this.#series.set(key, { labels, total, unseenSince: undefined, lastUpdatedMs });

@@ -39,11 +39,7 @@ const partsSchema = z.union([
 ]);
 
 const instantSchema = z.object({ monotonicMs: time, wallMs: z.number() });
-const seriesSchema = z.object({
-  labels: z.array(z.string()).describe('without the service code'),
-  total,
-  lastUpdatedMs: time,
-});
+const seriesSchema = z.tuple([z.array(z.string()).describe('labels without the service code'), total, time]);
 const taskDetailSchema = z.tuple([
   z.string().describe('task id'),
   total.describe('of its input bytes'),
@@ -55,7 +51,7 @@ const codeSchema = z.object({
   listings: z.int().positive().describe('number of good listings'),
   lifetimes: z.object({ counts: z.array(count).describe('by bucket, not cumulative'), sum: total }),
   meteredFormats: z.array(z.string()),
-  servers: z.array(z.tuple([z.string(), instantSchema])).describe('vs_id, last seen'),
+  servers: z.array(z.tuple([z.string(), time, z.number()])).describe('vs_id, last seen, on the wall clock'),
   counters: z.partialRecord(z.enum(LEDGER_COUNTERS), z.array(seriesSchema)),
   details: z.array(taskDetailSchema).describe('with per-task metrics').optional(),
 });
@@ -114,13 +110,14 @@ export function* exportRecords(tally: TallyParts, isWhole: boolean): Generator<S
 }
 
 function toCodeEntry({ ledger, servers, meteredFormats, details }: TallyParts): object | undefined {
+  const { progress } = ledger;
   return (
-    ledger.progress && {
-      ...ledger.progress,
+    progress && {
+      ...progress,
       lifetimes: ledger.lifetimes.persisted,
       meteredFormats: [...meteredFormats],
-      servers: [...servers.entries],
-      counters: recordOf(LEDGER_COUNTERS, (counter) => [...ledger.counters[counter].exportSeries()]),
+      servers: Array.from(servers.entries, ([vsId, { monotonicMs, wallMs }]) => [vsId, monotonicMs, wallMs]),
+      counters: recordOf(LEDGER_COUNTERS, (counter) => ledger.counters[counter].exportSeries(progress.last)),
       details: details && [...details.exportDetails()],
     }
   );
@@ -208,9 +205,9 @@ function restoreCode(tally: TallyParts, entry: CodeEntry, now: Instant, maxGapMs
   ledger.restoreProgress({ listings, last }, { restoredMs, unknownGapMs: isGapKnown ? 0 : maxGapMs });
   ledger.lifetimes.restore(entry.lifetimes);
   for (const format of entry.meteredFormats) meteredFormats.add(format);
-  for (const [vsId, seen] of entry.servers) servers.restore(vsId, seen);
+  for (const [vsId, monotonicMs, wallMs] of entry.servers) servers.restore(vsId, { monotonicMs, wallMs });
   for (const counter of LEDGER_COUNTERS)
-    for (const series of entry.counters[counter] ?? []) ledger.counters[counter].restore(series);
+    for (const series of entry.counters[counter] ?? []) ledger.counters[counter].restore(series, last);
   for (const detail of entry.details ?? []) details?.restore(detail);
   return shareInstants(last);
 }
