@@ -63,6 +63,8 @@ export class Audit {
   listedMs = 0;
   /** How wrong the wall clock was. */
   skewMs = 0;
+  /** Whether the last listing was read by an earlier process. */
+  isRestarted = false;
   /** Whether the time since the last listing is unknown to the exporter. */
   isGapUnknown = false;
   tasks = new Map<SimulatedTask, AuditedTask>();
@@ -74,6 +76,7 @@ export class Audit {
     copy.isKnown = this.isKnown;
     copy.listedMs = this.listedMs;
     copy.skewMs = this.skewMs;
+    copy.isRestarted = this.isRestarted;
     copy.isGapUnknown = this.isGapUnknown;
     copy.base = { ...this.base };
     for (const [task, audited] of this.tasks)
@@ -84,7 +87,7 @@ export class Audit {
   /** Takes a good listing. */
   list(entries: readonly Entry[], nowMs: number, skewMs: number, intervalMs: number): void {
     // A clock that was set forward makes the time between two processes look longer.
-    const forwardMs = Math.max(0, skewMs - this.skewMs);
+    const forwardMs = this.isRestarted ? Math.max(0, skewMs - this.skewMs) : 0;
     if (forwardMs > 0)
       for (const known of this.tasks.values()) {
         known.seenMs -= forwardMs;
@@ -100,6 +103,7 @@ export class Audit {
     this.isKnown = true;
     this.listedMs = nowMs;
     this.skewMs = skewMs;
+    this.isRestarted = false;
     this.isGapUnknown = false;
   }
 

@@ -188,6 +188,7 @@ export class Simulation {
     if (random.chance(0.03)) await this.#losePower();
     if (random.chance(0.01)) await this.#loseState();
     if (random.chance(0.02)) await this.#restartWithWrongClock();
+    if (random.chance(0.05)) this.#stepClock();
     if (random.chance(0.05) && !this.#isDiskFaulty && this.#shardCount === 1)
       await this.#reload(CODES.filter(() => random.chance(0.7)));
     if (random.chance(0.02)) await this.#reshard(this.#shardCount === 1 ? 2 : 1);
@@ -383,6 +384,7 @@ export class Simulation {
   #continueAudit(code: string): void {
     const audit = this.#getAudit(code);
     const gapMs = this.#world.nowMs - audit.listedMs;
+    audit.isRestarted = true;
     const isGapUnknown = audit.isKnown && (audit.skewMs !== this.#skewMs || gapMs > 6 * HOUR_MS);
     if (isGapUnknown) audit.loseGap(this.#intervalMs);
     // A move that is confused with a new task would be another account.
@@ -422,13 +424,18 @@ export class Simulation {
   }
 
   async #restartWithWrongClock(): Promise<void> {
+    this.#stepClock();
+    await this.#restart(this.#intervalMs + this.#random.integer(HOUR_MS));
+  }
+
+  /** A running exporter must not notice: it measures times between polls with the monotonic clock. */
+  #stepClock(): void {
     const steps = [-HOUR_MS, HOUR_MS, 7 * HOUR_MS, -24 * HOUR_MS, -this.#skewMs];
     // Further away, a step back to the right time would be longer than `state.retain`.
     const isFar = Math.abs(this.#skewMs) > MAX_SKEW_MS;
     const step = isFar ? -this.#skewMs : this.#random.pick(steps);
     this.#skewMs += step;
     this.#note(`clock steps by ${step / 1000} s`);
-    await this.#restart(this.#intervalMs + this.#random.integer(HOUR_MS));
   }
 
   async #kill(why: string): Promise<void> {
