@@ -1,4 +1,5 @@
 import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { ExporterMetrics } from '../../../src/metrics/exposition/exporter-metrics.ts';
 import type { PolledCode } from '../../../src/poller/polled-code.ts';
@@ -352,7 +353,7 @@ export class Simulation {
     };
     const killed = this.#disk.waitForKill().then(() => 'killed' as const);
     const stateStore = await StateStore.open(
-      { path: tmpdir(), retainMs: RETAIN_MS, clock, logger, open: this.#disk.open },
+      { path: join(tmpdir(), 'xvs-simulation'), retainMs: RETAIN_MS, clock, logger, open: this.#disk.open },
       {
         createTally: (serviceCode) => {
           const code = codes.find((polled) => polled.serviceCode === serviceCode);
