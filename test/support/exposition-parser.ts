@@ -169,7 +169,7 @@ function checkSamples({ name, samples }: Draft, type: string, suffixes: readonly
       'le' in sample.labels === sample.name.endsWith('_bucket'),
       `only buckets have the label le: ${name}`,
     );
-    const key = sample.name + formatKeys(sample.labels).series;
+    const key = sample.name + formatLabels(sample.labels);
     assertThat(!seen.has(key), `${key} occurs once`);
     seen.add(key);
     if (type === 'info') assertThat(sample.value === 1, `${name} is 1`);
@@ -178,25 +178,10 @@ function checkSamples({ name, samples }: Draft, type: string, suffixes: readonly
   groupByMetric(samples);
 }
 
-interface LabelSetKeys {
-  readonly series: string;
-  /** Formats labels without `le`, which differs between the buckets of one metric. */
-  readonly metric: string;
-}
-
-const labelSetKeys = new WeakMap<Readonly<Record<string, string>>, LabelSetKeys>();
-
-/** Formats a label set as strings that do not depend on the order of its labels. */
-function formatKeys(labels: Readonly<Record<string, string>>): LabelSetKeys {
-  const known = labelSetKeys.get(labels);
-  if (known !== undefined) return known;
-  const sorted = Object.entries(labels).toSorted(([a], [b]) => (a < b ? -1 : 1));
-  const keys = {
-    series: JSON.stringify(sorted),
-    metric: JSON.stringify(sorted.filter(([label]) => label !== 'le')),
-  };
-  labelSetKeys.set(labels, keys);
-  return keys;
+/** Formats a label set, independent of the order of its labels. */
+function formatLabels(labels: Readonly<Record<string, string>>, omitted?: string): string {
+  const shown = Object.entries(labels).filter(([label]) => label !== omitted);
+  return JSON.stringify(shown.toSorted(([one], [other]) => (one < other ? -1 : 1)));
 }
 
 /** Groups the samples of a family by metric, that is by label set. Throws if two metrics interleave. */
@@ -204,7 +189,8 @@ function groupByMetric(samples: readonly ParsedSample[]): readonly (readonly Par
   const groups = new Map<string, ParsedSample[]>();
   let lastKey: string | undefined;
   for (const sample of samples) {
-    const key = formatKeys(sample.labels).metric;
+    // The buckets of one metric differ in it.
+    const key = formatLabels(sample.labels, 'le');
     const group = groups.get(key) ?? [];
     assertThat(key === lastKey || group.length === 0, `${sample.name} ${key} does not interleave`);
     group.push(sample);
