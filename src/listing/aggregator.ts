@@ -1,8 +1,8 @@
 import type { ColumnReader } from './engine/column-reader.ts';
 import { bitOf } from './engine/fields.ts';
 import type { LabelNames } from './engine/label-names.ts';
-import { FAMILIES, FAMILY_NAMES, type FamilyName, LOOP_PLACES, type Sums } from './families.ts';
-import { AUDIO_ID, COPY_ID, MISSING_ID, TRANSCODE_ID, VIDEO_ID } from './label-values.ts';
+import { FAMILIES, FAMILY_NAMES, type FamilyName, LOOP_PLACES, type Place, type Sums } from './families.ts';
+import { COPY_ID, toCodecType, toMode, VIDEO_ID } from './label-values.ts';
 import { recordOf } from '../runtime/record-of.ts';
 import type { ListingSink, ListingTotals, OutputReading, SurplusCount } from './listing-sink.ts';
 import { countInputs, readOutput, sortParts, TaskReadings, type TaskRows } from './task-readings.ts';
@@ -57,7 +57,7 @@ export class Aggregator {
   readonly #reader: ColumnReader;
   readonly #table: TaskListTable;
   readonly #names: LabelNames;
-  readonly #sums: Readonly<Record<FamilyName, SumTable>>;
+  readonly #sums: { readonly [F in FamilyName]: SumTable<Place<F>> };
   readonly #sizes: PictureSizes;
   readonly #deviceVersion: number;
   readonly #users: Users;
@@ -318,16 +318,4 @@ export class Aggregator {
 
 function isPositive({ count }: { readonly count: number }): boolean {
   return count > 0;
-}
-
-/** "Stream", `codec_type`: 0 = video, 1 = audio. */
-function toCodecType(value: number | undefined): number {
-  if (value === 0) return VIDEO_ID;
-  return value === 1 ? AUDIO_ID : MISSING_ID;
-}
-
-/** "Stream", `copy`: 1 is copied; the sample has 0, and the text 2, for a stream that is not. */
-function toMode(value: number | undefined): number {
-  if (value === 1) return COPY_ID;
-  return value === 0 || value === 2 ? TRANSCODE_ID : MISSING_ID;
 }

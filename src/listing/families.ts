@@ -78,7 +78,15 @@ export const LEDGER_SUMS = [
   'renditionHttpOutputBytes',
 ] as const satisfies readonly ListingSum[];
 
-type Places<Sum extends ListingSum> = Readonly<Record<Sum, number>>;
+/** The place of a number among those of its family, which its type alone knows. */
+export type Place<F extends FamilyName = FamilyName> = number & { readonly family: F };
+
+/** The family of a sum. */
+type FamilyOf<Sum extends ListingSum> = {
+  [F in FamilyName]: Sum extends SumOf<F> ? F : never;
+}[FamilyName];
+
+type Places<Sum extends ListingSum> = { readonly [S in Sum]: Place<FamilyOf<S>> };
 
 // `Object.fromEntries` has no types for these keys.
 // oxlint-disable-next-line typescript/no-unsafe-type-assertion

@@ -9,9 +9,21 @@ export const FIXED_LABELS = [UNKNOWN, OTHER, 'video', 'audio', 'copy', 'transcod
 export const MISSING_ID = 0;
 export const OTHER_ID = 1;
 export const VIDEO_ID = 2;
-export const AUDIO_ID = 3;
+const AUDIO_ID = 3;
 export const COPY_ID = 4;
-export const TRANSCODE_ID = 5;
+const TRANSCODE_ID = 5;
+
+/** Returns the id for "Stream", `codec_type`: 0 = video, 1 = audio. */
+export function toCodecType(value: number | undefined): number {
+  if (value === 0) return VIDEO_ID;
+  return value === 1 ? AUDIO_ID : MISSING_ID;
+}
+
+/** Returns the id for "Stream", `copy`: 1 is copied; the sample has 0, and the text 2, for a stream that is not. */
+export function toMode(value: number | undefined): number {
+  if (value === 1) return COPY_ID;
+  return value === 0 || value === 2 ? TRANSCODE_ID : MISSING_ID;
+}
 
 const MAX_CHARACTERS = 128;
 const IS_PLAIN = /^[\x20-\x7e]{1,128}$/;

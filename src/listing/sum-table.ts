@@ -15,7 +15,7 @@ export type SumTableKey = readonly [first: number, second: number, third: number
  * `__other__` instead of its first label in the order of folding, then of its second one, so sums stay exact. Each level of
  * folding may use an eighth of the limit in addition; the last one has one label set.
  */
-export class SumTable {
+export class SumTable<N extends number = number> {
   rows = 0;
   /** `width` numbers of each row. Growing replaces it: read it after `find`. */
   sums: Float64Array;
@@ -62,7 +62,7 @@ export class SumTable {
   }
 
   /** Adds to a number of a row. */
-  addAt(row: number, number: number, amount: number): void {
+  addAt(row: number, number: N, amount: number): void {
     const at = row * this.#width + number;
     this.sums[at] = (this.sums[at] ?? 0) + amount;
   }
