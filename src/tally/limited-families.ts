@@ -22,7 +22,7 @@ export class GaugeFamily {
   commit(sums: Iterable<LabelSum>, at: Instant): SampleColumns {
     const { last } = this.#sampleCache;
     const listed = [...sums];
-    if (isRepeated(listed, last)) {
+    if (this.#sampleCache.isRepeatedBy(listed)) {
       this.#repeatedAt = at;
       return last;
     }
@@ -30,14 +30,6 @@ export class GaugeFamily {
     this.#repeatedAt = undefined;
     return this.#sampleCache.update(this.limiter.limit(listed, at).sums);
   }
-}
-
-/** Equal label sets share their labels. */
-function isRepeated(sums: readonly LabelSum[], { labelSets, values }: SampleColumns): boolean {
-  return (
-    sums.length === values.length &&
-    sums.every(({ labels, value }, at) => labels === labelSets[at] && value === values[at])
-  );
 }
 
 function listSums({ labelSets, values }: SampleColumns): readonly LabelSum[] {

@@ -14,16 +14,29 @@ export interface SampleRow {
  * object: its rendered lines stay valid, and it creates no garbage.
  */
 export class SampleCache {
-  /** What was published last. */
-  last: SampleColumns;
+  #last: SampleColumns;
 
   constructor(serviceCode: string) {
-    this.last = new SampleColumns(serviceCode, [], []);
+    this.#last = new SampleColumns(serviceCode, [], []);
+  }
+
+  /** What was published last. */
+  get last(): SampleColumns {
+    return this.#last;
+  }
+
+  /** Whether rows of a gauge are those that were published last, in the same order. */
+  isRepeatedBy(rows: readonly SampleRow[]): boolean {
+    const { labelSets, values } = this.#last;
+    return (
+      rows.length === values.length &&
+      rows.every(({ labels, value }, at) => value === values[at] && areLabelSetsEqual(labels, labelSets[at]))
+    );
   }
 
   /** Returns the samples in columns. */
   update(rows: readonly SampleRow[]): SampleColumns {
-    const { last } = this;
+    const last = this.#last;
     const labelSets = rows.map(({ labels }) => labels);
     const values = rows.map(({ value }) => value);
     const totals = rows.map(({ value, total = value }) => total);
@@ -36,8 +49,8 @@ export class SampleCache {
     );
     const isUnchanged =
       next.labelSets === last.labelSets && next.values === last.values && next.totals === last.totals;
-    if (!isUnchanged) this.last = next;
-    return this.last;
+    if (!isUnchanged) this.#last = next;
+    return this.#last;
   }
 }
 
