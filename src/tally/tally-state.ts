@@ -39,7 +39,11 @@ const partsSchema = z.union([
 ]);
 
 const instantSchema = z.object({ monotonicMs: time, wallMs: z.number() });
-const seriesSchema = z.tuple([z.array(z.string()).describe('labels without the service code'), total, time]);
+const seriesSchema = z.tuple([
+  z.array(z.string()).describe('labels without the service code'),
+  total,
+  time.describe('how long it was updated before the last good listing'),
+]);
 const taskDetailSchema = z.tuple([
   z.string().describe('task id'),
   total.describe('of its input bytes'),

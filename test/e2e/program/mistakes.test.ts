@@ -26,7 +26,7 @@ interface Mistake {
 const CODE = 'service_codes: [TESTING]\nsecret: abc\n';
 const VALID = `upstream: { base_url: http://127.0.0.1:1 }\n${CODE}`;
 
-/** Mistakes of newcomers. Their messages, and warnings of valid configurations, are in `test/fixtures/program/mistakes.txt`. */
+/** Mistakes of new users. Their messages, and warnings of valid files, are in `test/fixtures/program/mistakes.txt`. */
 const MISTAKES: Readonly<Record<string, Mistake>> = {
   'no configuration at all': {},
   'a misspelt variable': {
