@@ -2,37 +2,26 @@ import { sanitizeLabelValue } from '../listing/label-values.ts';
 import type { TaskReading } from '../listing/listing-sink.ts';
 import type { TaskIndex } from '../listing/task-index.ts';
 import type { Instant } from './instant.ts';
-import type { TaskAccount, TaskKey } from './ledger/task-account.ts';
+import type { TaskAccount } from './ledger/task-account.ts';
 
 /** Tasks that are named for each reason: with ids of 40 characters, a snapshot holds about 2 kB of them. */
 export const MAX_NOTABLE_TASKS = 10;
 
-/** A task as pages name it. */
-interface NamedTask {
+/** A task that pages name. */
+export interface NotableTask {
   /** As a label value. */
   readonly id: string;
   /** `undefined` without `tasks.name`, and if it has none. */
   readonly name: string | undefined;
   readonly vsId: string;
-}
-
-interface WatchedTask extends NamedTask {
-  readonly connections: number;
-}
-
-interface IdleTask extends NamedTask {
   /** When its input last flowed, or when it was first seen without input, in milliseconds since the Unix epoch. */
   readonly sinceMs: number;
 }
 
-/** The tasks of a listing that people look for first, at most {@link MAX_NOTABLE_TASKS} of each kind. */
+/** The tasks of a listing that people look for first, at most {@link MAX_NOTABLE_TASKS} of each kind, the longest so first. */
 export interface NotableTasks {
-  /** Tasks with connections, those with the most first. */
-  readonly mostWatched: readonly WatchedTask[];
-  /** Stalled tasks, the longest stalled first. */
-  readonly longestStalled: readonly IdleTask[];
-  /** Tasks without input, the oldest first. */
-  readonly longestWithoutInput: readonly IdleTask[];
+  readonly longestStalled: readonly NotableTask[];
+  readonly longestWithoutInput: readonly NotableTask[];
 }
 
 /** The largest of the tasks that it is offered, the largest first; of equal ones, the first. */
@@ -52,7 +41,7 @@ export class LargestTasks<Task> {
   }
 }
 
-/** Selects and names tasks of a listing. */
+/** Names tasks of a listing. */
 export function nameNotableTasks(
   tasks: TaskIndex<TaskReading>,
   {
@@ -60,17 +49,14 @@ export function nameNotableTasks(
     longestWithoutInput,
   }: Record<'longestStalled' | 'longestWithoutInput', LargestTasks<TaskAccount>>,
 ): NotableTasks {
-  const mostWatched = new LargestTasks<TaskReading>();
-  for (const task of tasks) if (task.connections > 0) mostWatched.offer(task, task.connections);
-  const nameTask = ({ id, vsId }: TaskKey): NamedTask => ({
+  const nameTask = ({ id, vsId }: TaskAccount, { wallMs: sinceMs }: Instant): NotableTask => ({
     id: sanitizeLabelValue(id),
     name: tasks.get(id, vsId)?.name,
     vsId,
+    sinceMs,
   });
-  const toIdleTask = (task: TaskAccount, { wallMs: sinceMs }: Instant) => ({ ...nameTask(task), sinceMs });
   return {
-    mostWatched: mostWatched.tasks.map((task) => ({ ...nameTask(task), connections: task.connections })),
-    longestStalled: longestStalled.tasks.map((task) => toIdleTask(task, task.lastActivity)),
-    longestWithoutInput: longestWithoutInput.tasks.map((task) => toIdleTask(task, task.firstSeen)),
+    longestStalled: longestStalled.tasks.map((task) => nameTask(task, task.lastActivity)),
+    longestWithoutInput: longestWithoutInput.tasks.map((task) => nameTask(task, task.firstSeen)),
   };
 }

@@ -1,5 +1,6 @@
 import { HISTORY_CAPACITY, type PollHistoryEntry } from '../../poller/poll-history.ts';
 import type { PollPlan } from '../../poller/service-code-poller.ts';
+import type { NotableTask } from '../../tally/notable-tasks.ts';
 import type { ExporterFacade, ProcessStatus, ServiceCodeStatus } from '../exporter-facade.ts';
 import {
   describePollError,
@@ -237,7 +238,7 @@ export function formatExplainCommand(serviceCode: string, configurationFile: str
 
 /** The servers of a listing, and the tasks that people look for first. */
 function renderBreakdown(breakdown: ListingBreakdown, nowMs: number): Markup {
-  const { servers, longestStalled, longestWithoutInput, mostWatched } = breakdown;
+  const { servers, longestStalled, longestWithoutInput } = breakdown;
   const hiddenCount = servers.length - MAX_SERVERS;
   const caption = `Servers: ${servers.length}${hiddenCount > 0 ? ` (${hiddenCount} not shown)` : ''}`;
   const columns: readonly Column<(typeof servers)[number]>[] = [
@@ -249,26 +250,20 @@ function renderBreakdown(breakdown: ListingBreakdown, nowMs: number): Markup {
     { title: 'Connections', render: ({ connections }) => formatCount(connections) },
     { title: 'Last seen', render: ({ lastSeenMs }) => renderAge(lastSeenMs, nowMs) },
   ];
-  type Task = (typeof mostWatched | typeof longestStalled)[number];
-  const task = {
+  const task: Column<NotableTask> = {
     title: 'Task and server',
-    render: ({ id, name, vsId }: Task) =>
+    render: ({ id, name, vsId }) =>
       html`${name === undefined ? '' : html`<strong>${renderName(name)}</strong> `}${renderName(id)}
         <span class="aside">${renderName(vsId)}</span>`,
   };
-  const since = (title: string): Column<(typeof longestStalled)[number]> => ({
+  const since = (title: string): Column<NotableTask> => ({
     title,
     render: ({ sinceMs }) => formatTimeSpan(nowMs - sinceMs),
   });
-  const watched: Column<(typeof mostWatched)[number]> = {
-    title: 'Connections',
-    render: ({ connections }) => formatCount(connections),
-  };
   return html`${renderTable(caption, columns, servers.slice(0, MAX_SERVERS), 'servers')}
     <div class="breakdown">
       ${renderTable('Tasks stalled the longest', [task, since('Stalled for')], longestStalled)}
       ${renderTable('Tasks without input', [task, since('Seen for')], longestWithoutInput)}
-      ${renderTable('Tasks with the most connections', [task, watched], mostWatched)}
     </div>`;
 }
 

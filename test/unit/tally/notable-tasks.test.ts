@@ -1,33 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
 import { MAX_NOTABLE_TASKS } from '../../../src/tally/notable-tasks.ts';
-import { buildOutputRecord, buildTaskRecord } from '../../support/record-builders.ts';
+import { buildTaskRecord } from '../../support/record-builders.ts';
 import { START_MS, STEP_MS, TallyRun } from '../../support/tally-run.ts';
-
-const buildWatchedTask = (id: string, connections: number) =>
-  buildTaskRecord({ id, outputs: [buildOutputRecord({ httpConnectionsNum: connections })] });
-
-test('the tasks with the most connections are listed, tasks without connections are not', () => {
-  const sizes = fc.array(fc.nat({ max: 5 }), { maxLength: 40 });
-  fc.assert(
-    fc.property(sizes, (connections) => {
-      const tasks = connections.map((count, index) => ({
-        id: `task-${String(index).padStart(2, '0')}`,
-        count,
-      }));
-      const { mostWatched } = new TallyRun().commitListing({
-        tasks: tasks.map(({ id, count }) => buildWatchedTask(id, count)),
-      }).notableTasks;
-      const expected = tasks
-        .filter(({ count }) => count > 0)
-        .toSorted((a, b) => b.count - a.count || (a.id < b.id ? -1 : 1))
-        .slice(0, MAX_NOTABLE_TASKS)
-        .map(({ id, count }) => ({ id, name: undefined, vsId: 'server-1', connections: count }));
-      assert.deepEqual(mostWatched, expected);
-    }),
-  );
-});
 
 test('stalled tasks are listed with the time of their last byte, the longest stalled first', () => {
   const run = new TallyRun({ stallAfterMs: STEP_MS });
@@ -51,9 +26,25 @@ test('stalled tasks are listed with the time of their last byte, the longest sta
   assert.deepEqual(commit(3, 4), []);
 });
 
+test('of more stalled tasks than are listed, the longest stalled are', () => {
+  const run = new TallyRun({ stallAfterMs: STEP_MS });
+  const ids = Array.from({ length: MAX_NOTABLE_TASKS + 5 }, (_, index) => `task-${index}`);
+  const commit = (growing: number) =>
+    run.commitListing({
+      tasks: ids.map((id, index) => buildTaskRecord({ id, inputBytes: index < growing ? 1 : 2 })),
+    }).notableTasks.longestStalled;
+  commit(ids.length);
+  // Each listing lets one task flow a last time.
+  for (const index of ids.keys()) commit(ids.length - 1 - index);
+  const listed = commit(0).map(({ id }) => id);
+  assert.deepEqual(listed, ids.toReversed().slice(0, MAX_NOTABLE_TASKS));
+});
+
 test('the id of a listed task is sanitized and truncated like a label value', () => {
-  const { mostWatched } = new TallyRun().commitListing({
-    tasks: [buildWatchedTask(`\u202E${'x'.repeat(1000)}`, 1)],
-  }).notableTasks;
-  assert.equal(mostWatched[0]?.id, 'x'.repeat(128));
+  const run = new TallyRun({ stallAfterMs: STEP_MS });
+  const commit = (inputBytes: number) =>
+    run.commitListing({ tasks: [buildTaskRecord({ id: `\u202E${'x'.repeat(1000)}`, inputBytes })] });
+  commit(1);
+  commit(2);
+  assert.equal(commit(2).notableTasks.longestStalled[0]?.id, 'x'.repeat(128));
 });

@@ -242,11 +242,10 @@ test('the server table marks stalled tasks, and shows at most 100 servers', () =
   assert.ok(text.includes('server-99') && !text.includes('server-100'));
 });
 
-test('tasks with the most connections and stalled tasks are listed by id and server', () => {
+test('stalled tasks are listed by id and server', () => {
   const breakdown = createBreakdown((index) => `name-${index}`);
   const text = readText(renderCode(createStatus('A'), { getBreakdown: () => breakdown }));
   assert.match(text, /Tasks stalled the longest .*Stalled for name-0 name-1 5 min name-1 name-1 4 min/);
-  assert.match(text, /Tasks with the most connections .*Connections name-0 name-0 1,000 name-1 name-0 950/);
   assert.doesNotMatch(text, /Tasks without input/);
 });
 

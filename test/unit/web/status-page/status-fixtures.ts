@@ -131,12 +131,6 @@ export function createBreakdown(name: (index: number) => string, serverCount = 5
       connections: 7000 - 350 * index,
       lastSeenMs: NOW_MS - 5000,
     })),
-    mostWatched: [0, 1, 2].map((index) => ({
-      id: name(index),
-      name: undefined,
-      vsId: name(0),
-      connections: 1000 - 50 * index,
-    })),
     longestWithoutInput: [],
     longestStalled: [0, 1].map((index) => ({
       id: name(index),
