@@ -1,4 +1,4 @@
-import { HISTORY_CAPACITY, type PollHistoryEntry } from '../../poller/poll-history.ts';
+import type { PollHistoryEntry } from '../../poller/poll-history.ts';
 import type { PollPlan } from '../../poller/service-code-poller.ts';
 import type { NotableTask } from '../../tally/notable-tasks.ts';
 import type { ExporterFacade, ProcessStatus, ServiceCodeStatus } from '../exporter-facade.ts';
@@ -28,6 +28,7 @@ import { hasValues, PLOTTED_FIELDS, renderPlot } from './plot.ts';
 
 /** Beyond this, dashboards serve better than a page. */
 const MAX_SERVERS = 100;
+const MAX_POLLS = 20;
 
 const PATH_PREFIX = '/service-codes/';
 const QUERY_PARAMETER = 'service_code';
@@ -267,57 +268,26 @@ function renderBreakdown(breakdown: ListingBreakdown, nowMs: number): Markup {
     </div>`;
 }
 
-/** Polls in a row with the same failure, or a single poll. */
-interface PollRun {
-  readonly latest: PollHistoryEntry;
-  readonly earliest: PollHistoryEntry;
-  readonly count: number;
-}
-
-/** The remembered polls, the latest first. */
+/** The latest polls, the last one first. */
 function renderPolls(
   { lastPollMs = 0 }: ServiceCodeStatus,
   history: readonly PollHistoryEntry[],
   nowMs: number,
 ): Markup | undefined {
-  const renderTime = ({ beforeLatestMs }: PollHistoryEntry): Markup =>
-    renderAge(lastPollMs - beforeLatestMs, nowMs);
-  const renderOutcome = ({ latest: { error, errorCode }, earliest, count }: PollRun): Markup => {
-    if (error === undefined) return html`<span class="state up">ok</span>`;
-    const atLeast = earliest === history[0] && history.length === HISTORY_CAPACITY ? ' or more' : '';
-    const repetition = html` <span class="aside"
-      >${count}${atLeast} polls, since ${renderTime(earliest)}</span
-    >`;
-    return html`<span class="state down">failed</span> ${describePollError(error, errorCode)}${
-        count === 1 ? '' : repetition
-      }`;
-  };
-  const columns: readonly Column<PollRun>[] = [
-    { title: 'Time', render: ({ latest }) => renderTime(latest) },
+  const columns: readonly Column<PollHistoryEntry>[] = [
+    { title: 'Time', render: ({ beforeLatestMs }) => renderAge(lastPollMs - beforeLatestMs, nowMs) },
     { title: 'Outcome', isText: true, render: renderOutcome },
-    { title: 'Duration', render: ({ latest }) => formatDuration(latest.durationMs) },
+    { title: 'Duration', render: ({ durationMs }) => formatDuration(durationMs) },
     ...PLOTTED_FIELDS.map(({ field, title, format }) => ({
       title,
-      render: ({ latest: { totals } }: PollRun) => renderKnown(totals?.[field], format),
+      render: ({ totals }: PollHistoryEntry) => renderKnown(totals?.[field], format),
     })),
   ];
-  return renderTable('Recent polls', columns, groupPolls(history));
+  return renderTable('Recent polls', columns, history.slice(-MAX_POLLS).toReversed());
 }
 
-/** The polls, the latest first; equal failures in a row are one run. */
-function groupPolls(history: readonly PollHistoryEntry[]): readonly PollRun[] {
-  const runs: PollRun[] = [];
-  for (const entry of history.toReversed()) {
-    const { error, errorCode } = entry;
-    const last = runs.at(-1);
-    if (
-      last !== undefined &&
-      error !== undefined &&
-      error === last.latest.error &&
-      errorCode === last.latest.errorCode
-    )
-      runs[runs.length - 1] = { ...last, earliest: entry, count: last.count + 1 };
-    else runs.push({ latest: entry, earliest: entry, count: 1 });
-  }
-  return runs;
+function renderOutcome({ error, errorCode }: PollHistoryEntry): Markup {
+  return error === undefined
+    ? html`<span class="state up">ok</span>`
+    : html`<span class="state down">failed</span> ${describePollError(error, errorCode)}`;
 }
