@@ -112,8 +112,8 @@ export function createExporterFacade(parts: ExporterParts) {
       const states = typeof selection === 'object' ? store.select(selection.serviceCode) : store.states;
       const codeFamilies = store.collectFamilies(clock.monotonic(), states);
       if (selection === 'exporter') {
-        const otherSeriesCount = countSeries(codeFamilies) + exporterMetrics.codeSeriesCount;
-        const series = createSeriesFamily(otherSeriesCount + countSeries(ownFamilies));
+        const allFamilies = [...codeFamilies, ...(await exporterMetrics.collect())];
+        const series = createSeriesFamily(countSeries(allFamilies));
         return { families: [...ownFamilies, series], markServed: () => undefined };
       }
       const families = [...codeFamilies, ...ownFamilies];

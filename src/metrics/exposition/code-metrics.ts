@@ -53,11 +53,6 @@ export class CodeMetrics implements RequestObserver {
     for (const reason of POLL_ERROR_REASONS) this.#metrics.set(CATALOGUE.pollErrors, 0, serviceCode, reason);
   }
 
-  /** Counts the series without creating samples. */
-  get seriesCount(): number {
-    return this.#metrics.size + this.#pollsSkipped.size;
-  }
-
   /** The families in the order of the catalogue, the same for every service code. */
   get families(): readonly Family[] {
     return this.#metrics.families.map((family) =>

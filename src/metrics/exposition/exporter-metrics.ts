@@ -90,11 +90,6 @@ export class ExporterMetrics implements Disposable {
     this.#codeMetrics.delete(serviceCode);
   }
 
-  /** Counts the series of all service codes without creating samples. */
-  get codeSeriesCount(): number {
-    return [...this.#codeMetrics.values()].reduce((sum, { seriesCount }) => sum + seriesCount, 0);
-  }
-
   /**
    * Records the result of loading the configuration, at the start and at each reload.
    *

@@ -42,11 +42,4 @@ export class MetricSet {
   get families(): readonly Family[] {
     return Array.from(this.#samples, ([spec, samples]) => ({ spec, samples }));
   }
-
-  /** Number of label sets of all families. */
-  get size(): number {
-    let size = 0;
-    for (const { length } of this.#samples.values()) size += length;
-    return size;
-  }
 }

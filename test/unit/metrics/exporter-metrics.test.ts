@@ -4,7 +4,6 @@ import { test } from 'node:test';
 import type { TestContext } from 'node:test';
 import { CATALOGUE } from '../../../src/metrics/catalogue/catalogue.ts';
 import type { CodeMetrics } from '../../../src/metrics/exposition/code-metrics.ts';
-import { countSeries } from '../../../src/metrics/exposition/exposition.ts';
 import type { Family, FamilySelection } from '../../../src/metrics/catalogue/family.ts';
 import { render } from '../../support/render.ts';
 import { toDefaultFamily } from '../../../src/metrics/exposition/prom-client-adapter.ts';
@@ -203,30 +202,6 @@ test('the collections of the exporter and of each service code add up to everyth
     exporterNames.includes(CATALOGUE.buildInfo.name) && exporterNames.includes('process_start_time_seconds'),
   );
   assert.deepEqual([...codeNames, ...exporterNames], await listNames('everything'));
-});
-
-test('the series count of service codes equals the collected series', async (t) => {
-  const { metrics } = start(t);
-  const assertCounted = async (expected: number) => {
-    assert.equal(metrics.codeSeriesCount, expected);
-    const all = await metrics.collect();
-    assert.equal(countSeries(all.filter(({ spec }) => spec.labels.includes('service_code'))), expected);
-  };
-  await assertCounted(0);
-  const polls = ['A', 'B'].map((code) => metrics.track(code, 15_000));
-  const [, poll] = polls;
-  const initial = metrics.codeSeriesCount;
-  await assertCounted(initial);
-  poll?.recordStart();
-  poll?.recordFailure('timeout', 1);
-  poll?.recordFailure('timeout', 1);
-  await assertCounted(initial + 2);
-  poll?.setResponseBytes(5);
-  poll?.recordSuccess(1);
-  poll?.recordSkip('overlap');
-  await assertCounted(initial + 5);
-  metrics.untrack('B');
-  await assertCounted(initial / 2);
 });
 
 test('samples stay the same objects until something is recorded', async (t) => {
