@@ -12,7 +12,7 @@ WORKDIR /src
 COPY package.json package-lock.json ./
 RUN npm ci --ignore-scripts --no-audit --no-fund
 COPY tsconfig.json tsconfig.build.json ./
-COPY scripts/build-reader.mjs scripts/
+COPY scripts/build-json-columns.mjs scripts/
 COPY src src
 # Pruning leaves the folders of scopes behind, empty.
 RUN npm run build -- --sourceMap false \

@@ -96,9 +96,9 @@ function bundle(files, fastCheckOptions) {
 
 /** Replaces the reader's module, in tests and in the programs that they start, with its debug build until this process exits. */
 function useDebugReader() {
-  const debugBuild = readFileSync(join(root, 'build/src/listing/reader.debug.wasm'));
+  const debugBuild = readFileSync(join(root, 'build/src/json-columns/reader.debug.wasm'));
   for (const folder of ['build/src', 'dist']) {
-    const path = join(root, folder, 'listing/reader.wasm');
+    const path = join(root, folder, 'json-columns/reader.wasm');
     if (!existsSync(path)) continue;
     const releaseBuild = readFileSync(path);
     writeFileSync(path, debugBuild);

@@ -1,6 +1,6 @@
-import type { ColumnReader } from './engine/column-reader.ts';
-import { bitOf } from './engine/fields.ts';
-import type { LabelNames } from './engine/label-names.ts';
+import type { ColumnReader } from '../json-columns/column-reader.ts';
+import { bitOf } from '../json-columns/fields.ts';
+import type { LabelNames } from '../json-columns/label-names.ts';
 import { FAMILIES, FAMILY_NAMES, type FamilyName, LOOP_PLACES, type Place, type Sums } from './families.ts';
 import { COPY_ID, toCodecType, toMode, VIDEO_ID } from './label-values.ts';
 import { recordOf } from '../runtime/record-of.ts';

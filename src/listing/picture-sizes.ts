@@ -1,4 +1,4 @@
-import type { LabelNames } from './engine/label-names.ts';
+import type { LabelNames } from '../json-columns/label-names.ts';
 import type { Family } from './families.ts';
 import { MISSING_ID, OTHER_ID } from './label-values.ts';
 import { SumTable, type SumTableKey } from './sum-table.ts';

@@ -1,7 +1,7 @@
 import { Aggregator } from './aggregator.ts';
-import { ColumnReader, type HashKey } from './engine/column-reader.ts';
-import { LabelNames } from './engine/label-names.ts';
-import { createTrapError, ReadError } from './engine/read-error.ts';
+import { ColumnReader, type HashKey } from '../json-columns/column-reader.ts';
+import { LabelNames } from '../json-columns/label-names.ts';
+import { createTrapError, ReadError } from '../json-columns/read-error.ts';
 import { FIXED_LABELS, sanitizeLabelValue } from './label-values.ts';
 import type { ListingSink } from './listing-sink.ts';
 import { computeLabelLimits, type ReaderLimits } from './reader-limits.ts';

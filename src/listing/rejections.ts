@@ -1,5 +1,5 @@
-import type { ColumnReader } from './engine/column-reader.ts';
-import type { RecordType } from './engine/fields.ts';
+import type { ColumnReader } from '../json-columns/column-reader.ts';
+import type { RecordType } from '../json-columns/fields.ts';
 import {
   type InvalidCount,
   type InvalidFieldCount,

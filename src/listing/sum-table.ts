@@ -1,4 +1,4 @@
-import type { LabelNames } from './engine/label-names.ts';
+import type { LabelNames } from '../json-columns/label-names.ts';
 import { type Family, type FamilyName, FamilySums } from './families.ts';
 import { OTHER_ID, toKeyedLabels, type KeyedLabels } from './label-values.ts';
 

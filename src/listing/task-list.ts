@@ -19,7 +19,7 @@ import {
   type ColumnsOf,
   type Field,
   type TextColumn,
-} from './engine/fields.ts';
+} from '../json-columns/fields.ts';
 import { RECORD_KINDS, type RecordKind } from './listing-sink.ts';
 import type { ListLimits } from './reader-limits.ts';
 import type { TaskNameField } from './task-name.ts';

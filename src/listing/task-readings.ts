@@ -1,6 +1,6 @@
-import type { ColumnReader } from './engine/column-reader.ts';
-import type { TextColumn } from './engine/fields.ts';
-import type { LabelNames } from './engine/label-names.ts';
+import type { ColumnReader } from '../json-columns/column-reader.ts';
+import type { TextColumn } from '../json-columns/fields.ts';
+import type { LabelNames } from '../json-columns/label-names.ts';
 import { sanitizeLabelValue } from './label-values.ts';
 import type { ListingSink, OutputReading, PartReading, TaskReading } from './listing-sink.ts';
 import { TaskIndex } from './task-index.ts';

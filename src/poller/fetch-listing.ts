@@ -1,4 +1,4 @@
-import { ReadError } from '../listing/engine/read-error.ts';
+import { ReadError } from '../json-columns/read-error.ts';
 import { type ListingOptions, ListingReader, type ReaderPool } from '../listing/reader.ts';
 import type { ListingSink } from '../listing/listing-sink.ts';
 import { isResourceError } from '../runtime/errors.ts';

@@ -6,7 +6,7 @@ import { type ReaderKeys, ReaderPool } from '../listing/reader.ts';
 import { getErrorMessage } from '../runtime/errors.ts';
 
 /** Where `npm run build` puts the module. */
-const MODULE_URL = new URL('../listing/reader.wasm', import.meta.url);
+const MODULE_URL = new URL('../json-columns/reader.wasm', import.meta.url);
 
 /** The reader's module is missing or corrupt. The message names the file and the remedy. */
 export class ReaderModuleError extends Error {

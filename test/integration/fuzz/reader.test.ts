@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readdirSync } from 'node:fs';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { ReadError } from '../../../src/listing/engine/read-error.ts';
+import { ReadError } from '../../../src/json-columns/read-error.ts';
 import { computeExpectedOutcome } from '../../support/response-oracle.ts';
 import { viewListing } from '../../support/listing-view.ts';
 import { readInChunks } from '../../support/read-listing.ts';

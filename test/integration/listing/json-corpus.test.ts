@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { z } from 'zod';
-import { ReadError } from '../../../src/listing/engine/read-error.ts';
+import { ReadError } from '../../../src/json-columns/read-error.ts';
 import { isJson } from '../../support/response-oracle.ts';
 import { readInChunks } from '../../support/read-listing.ts';
 import { readFixture } from '../../support/fixtures.ts';

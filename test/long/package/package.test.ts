@@ -34,11 +34,10 @@ function listExpectedDocuments(): readonly string[] {
 function listExpectedProgram(): readonly string[] {
   const compiled = readdirSync(repositoryPath('src'), { recursive: true, encoding: 'utf8' })
     .filter(
-      (path) =>
-        path.endsWith('.ts') && !path.endsWith('.d.ts') && !path.startsWith('listing/engine/assembly/'),
+      (path) => path.endsWith('.ts') && !path.endsWith('.d.ts') && !path.startsWith('json-columns/assembly/'),
     )
     .map((path) => `dist/${path.replace(/\.ts$/, '.js')}`);
-  return [...compiled, 'dist/listing/reader.wasm'];
+  return [...compiled, 'dist/json-columns/reader.wasm'];
 }
 
 describe('the package', () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { ReadError } from '../../../src/listing/engine/read-error.ts';
+import { ReadError } from '../../../src/json-columns/read-error.ts';
 import type { ReaderPool } from '../../../src/listing/reader.ts';
 import { loadReaderModule } from '../../../src/poller/reader-module.ts';
 import { arbitraryListing } from '../../support/arbitrary-listing.ts';
@@ -12,7 +12,9 @@ import { createReaderPool, readInChunks } from '../../support/read-listing.ts';
 import { createRunParameters } from '../../support/run-parameters.ts';
 
 /** The debug build checks every address, and after each chunk that its tables are consistent. */
-const DEBUG_MODULE = loadReaderModule(new URL('../../../src/listing/reader.debug.wasm', import.meta.url));
+const DEBUG_MODULE = loadReaderModule(
+  new URL('../../../src/json-columns/reader.debug.wasm', import.meta.url),
+);
 
 const SMALL_LIMITS = { maxLabelSets: 8, maxAccounts: 2, maxRows: 50, maxEntryBytes: 65_536 };
 const pools = [{}, SMALL_LIMITS].map((limits) => ({

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { pathToFileURL } from 'node:url';
-import { ReadError } from '../../../src/listing/engine/read-error.ts';
+import { ReadError } from '../../../src/json-columns/read-error.ts';
 import { ListingReader } from '../../../src/listing/reader.ts';
 import { loadReaderModule, ReaderModuleError } from '../../../src/poller/reader-module.ts';
 import { PendingListing } from '../../../src/tally/pending-listing.ts';

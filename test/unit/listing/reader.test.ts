@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { ReadError } from '../../../src/listing/engine/read-error.ts';
+import { ReadError } from '../../../src/json-columns/read-error.ts';
 import { readableFields } from '../../../src/listing/interface.ts';
 import type { RecordKind, TaskReading } from '../../../src/listing/listing-sink.ts';
 import { CHECKED_FIELDS } from '../../../src/listing/task-list.ts';

@@ -1,4 +1,4 @@
-// Compiles the reader's WebAssembly module: build-reader.mjs FOLDER [--debug]. Writes FOLDER/reader.wasm, or with `--debug`
+// Compiles the reader's WebAssembly module: build-json-columns.mjs FOLDER [--debug]. Writes FOLDER/reader.wasm, or with `--debug`
 // FOLDER/reader.debug.wasm and its source map, a build that checks every address. Does nothing if the file is newer than its
 // sources.
 import { mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
@@ -10,7 +10,7 @@ import binaryen from 'assemblyscript/binaryen';
 /** 512 MiB, in pages of 64 KiB. */
 const MAX_PAGES = 8192;
 
-const sources = fileURLToPath(new URL('../src/listing/engine/assembly/', import.meta.url));
+const sources = fileURLToPath(new URL('../src/json-columns/assembly/', import.meta.url));
 const [folder, flag] = process.argv.slice(2);
 const isDebug = flag === '--debug';
 const output = join(folder, isDebug ? 'reader.debug.wasm' : 'reader.wasm');
