@@ -26,7 +26,6 @@ const OVERLAY = 'deploy/kubernetes/overlays/monitoring/prometheusrule.yaml';
 const TESTS = 'deploy/prometheus/tests';
 const ruleFiles = [
   'deploy/prometheus/rules/alerts.yml',
-  `${CHART}/rules/alerts.yml`,
   OVERLAY,
   ...readdirSync(join(options.root, TESTS)).map((name) => `${TESTS}/${name}`),
 ];
