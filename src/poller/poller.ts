@@ -9,9 +9,9 @@ import { diffCodes, type CodeDiff, type PolledCode } from './polled-code.ts';
 import { computeFirstDelayMs, computeReloadDelayMs } from './schedule.ts';
 import {
   ServiceCodePoller,
-  type CommitRecorder,
   type PollPlan,
   type ServiceCodePollerOptions,
+  type StateWriter,
 } from './service-code-poller.ts';
 
 const HEALTH_CHECK_INTERVAL_MS = 5000;
@@ -33,7 +33,7 @@ const intervalTrigger: PollTrigger = (poller, firstDelayMs, onInternalError) =>
   new BackgroundTask((signal) => poller.run(firstDelayMs, signal), onInternalError);
 
 /** Persists tallies. */
-interface TallyPersistence extends CommitRecorder {
+interface TallyPersistence extends StateWriter {
   /** The tallies that were restored at the start, by service code. */
   readonly tallies: ReadonlyMap<string, Tally>;
   /** Restores the tally of a service code that is polled from now on; `undefined` if there is no state of it. */

@@ -3,9 +3,9 @@ import { findRemedies } from '../diagnostics/remedies.ts';
 import type { ReaderPool } from '../listing/reader.ts';
 import type { CodeMetrics } from '../metrics/exposition/code-metrics.ts';
 import type { Clock } from '../runtime/clock.ts';
-import { runInTurns } from '../runtime/concurrency.ts';
 import type { Instant } from '../tally/instant.ts';
 import type { PendingListing } from '../tally/pending-listing.ts';
+import type { TallyRecords } from '../tally/tally-state.ts';
 import type { Tally } from '../tally/tally.ts';
 import type { UpstreamClient } from '../upstream/client.ts';
 import { fetchListing, type FailedListing, type GoodListing } from './fetch-listing.ts';
@@ -15,13 +15,10 @@ import type { PolledCode } from './polled-code.ts';
 import { computeNextPoll, computePauseEndMs, findFirstPollAfter, isOverdue } from './schedule.ts';
 import type { CodeState, PollFailure, Store } from './store.ts';
 
-/** Tasks, inputs, outputs and label sets that are committed in a turn of the event loop: about a millisecond. */
-const COMMITTED_ITEMS_PER_TURN = 500;
-
 /** Persists good listings. */
-export interface CommitRecorder {
-  /** Resolves when the listing that a tally has committed can be published. */
-  recordCommit(tally: Tally): Promise<void>;
+export interface StateWriter {
+  /** Writes the records of a tally after a commit. Resolves when its listing can be published. */
+  write(serviceCode: string, records: TallyRecords): Promise<void>;
 }
 
 export interface ServiceCodePollerOptions {
@@ -33,7 +30,7 @@ export interface ServiceCodePollerOptions {
   readonly metrics: CodeMetrics;
   readonly pollLogger: PollLogger;
   readonly clock: Clock;
-  readonly persistence?: CommitRecorder | undefined;
+  readonly persistence?: StateWriter | undefined;
 }
 
 /** Where and when a service code is polled. */
@@ -163,13 +160,12 @@ export class ServiceCodePoller {
 
   async #commit(listing: PendingListing, { ret, status }: GoodListing, startedMs: number): Promise<void> {
     const { tally, metrics, pollLogger, clock, persistence } = this.#options;
-    // Not abortable: the listing is good, and half of it must not count.
-    const served = this.#options.store.getServed(tally.serviceCode);
-    const commit = tally.beginCommit(listing, this.#getInstant(), served);
-    const snapshot = await runInTurns(commit, COMMITTED_ITEMS_PER_TURN);
+    const { serviceCode } = tally;
+    const served = this.#options.store.getServed(serviceCode);
+    const { snapshot, records } = tally.commit(listing, this.#getInstant(), served);
     const durationMs = clock.monotonic() - startedMs;
     // What a scrape has seen must survive a kill of the process.
-    if (persistence !== undefined) await persistence.recordCommit(tally);
+    await persistence?.write(serviceCode, records);
     const { wallMs, monotonicMs } = snapshot.at;
     this.#publish({
       isUp: true,

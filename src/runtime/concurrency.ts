@@ -1,5 +1,4 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
-import type { ItemCount } from './steps.ts';
 
 /** Few enough that scrapes and polls do not wait noticeably. */
 const DEFAULT_ITEMS_PER_YIELD = 20;
@@ -16,20 +15,4 @@ export async function mapYielding<Item, Result>(
     results.push(map(item));
   }
   return results;
-}
-
-/** Runs a job to its end, and yields to the event loop whenever steps have handled `itemsPerYield` items together. */
-export async function runInTurns<Result>(
-  job: Iterator<ItemCount, Result>,
-  itemsPerYield: number,
-): Promise<Result> {
-  let items = 0;
-  for (;;) {
-    const step = job.next();
-    if (step.done === true) return step.value;
-    items += step.value;
-    if (items < itemsPerYield) continue;
-    items = 0;
-    await yieldToEventLoop();
-  }
 }

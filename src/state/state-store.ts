@@ -2,9 +2,13 @@ import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { linkAbort } from '../runtime/abort.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { FirstFailure } from '../runtime/background-task.ts';
-import { runInTurns } from '../runtime/concurrency.ts';
 import { getErrorMessage } from '../runtime/errors.ts';
-import { readCodeEntry, type StateRecord } from '../tally/tally-state.ts';
+import {
+  readCodeEntry,
+  type StateChange,
+  type StateRecord,
+  type TallyRecords,
+} from '../tally/tally-state.ts';
 import type { Tally } from '../tally/tally.ts';
 import { DatabaseError, type Database, type WriteBatch } from './level-database.ts';
 import { isDamage, openDatabase, type OpenDatabaseOptions } from './open-database.ts';
@@ -20,9 +24,6 @@ const LATENESS_LOG_INTERVAL_MS = 60_000;
 
 /** The size of the files is measured at most this often. It also finds out that the folder was removed. */
 const MEASURE_INTERVAL_MS = 60_000;
-
-/** Records that are encoded or decoded in a turn of the event loop: about a millisecond. */
-const RECORDS_PER_TURN = 500;
 
 export interface StateStoreOptions extends OpenDatabaseOptions {
   /** How long the state of a service code that is not configured is kept after its last good listing. */
@@ -53,6 +54,13 @@ interface CodeRecords {
   readonly records: StateRecord[];
 }
 
+/** What the next batch writes of a service code. */
+interface QueuedWrite {
+  readonly records: TallyRecords;
+  /** Those of one commit; `undefined` to replace all records. */
+  readonly changes: readonly StateChange[] | undefined;
+}
+
 /**
  * Persists the tallies: the changes of each good listing together, one batch at a time. While a disk hangs, it occupies
  * one thread, and further listings wait for the next batch.
@@ -65,12 +73,12 @@ export class StateStore implements AsyncDisposable {
   readonly tallies: ReadonlyMap<string, Tally>;
   /** `undefined` after a write has failed: LevelDB accepts no further one until it is opened again. */
   #database: Promise<Database> | undefined;
-  /** Tallies whose last listing is not written, by service code. */
-  readonly #unwritten = new Map<string, Tally>();
+  /** The records of the tallies whose last listing is not written, by service code. */
+  readonly #unwritten = new Map<string, TallyRecords>();
   /** Service codes of which the database has all records. The next write of another one replaces all of them. */
   readonly #complete: Set<string>;
-  /** The tallies of the batch that has not begun, and their revisions when they were added. */
-  #queue = new Map<Tally, number>();
+  /** The batch that has not begun, by service code. */
+  #queue = new Map<string, QueuedWrite>();
   /** Resolves to whether the last batch is written. */
   #batch = Promise.resolve(true);
   /** The end of all that was begun. */
@@ -106,17 +114,18 @@ export class StateStore implements AsyncDisposable {
   }
 
   /**
-   * Restores the tally of a service code that is polled from now on; `undefined` if there is no state of it. A tally whose last
-   * listing is not written goes on itself.
+   * Restores the tally of a service code that is polled from now on; `undefined` if there is no state of it. Records that
+   * are not written are taken from memory.
    */
   async restore(serviceCode: string, createTally: () => Tally): Promise<Tally | undefined> {
-    const unwritten = this.#unwritten.get(serviceCode);
-    if (unwritten !== undefined) return unwritten;
     const { clock, logger, path } = this.#options;
+    const unwritten = this.#unwritten.get(serviceCode);
+    if (unwritten !== undefined)
+      return restoreTally(createTally(), { serviceCode, records: [...unwritten.listAll()] }, clock);
     let restored: Tally | undefined;
     const read = async (database: Database): Promise<void> => {
       for await (const code of readCodes(database, toPrefix(serviceCode)))
-        if (!isExpired(code, this.#options)) restored = await restoreTally(createTally(), code, clock);
+        if (!isExpired(code, this.#options)) restored = restoreTally(createTally(), code, clock);
     };
     const reading = this.#enqueue(() => this.#attempt(read));
     const isRead = await this.#waitBriefly(RESTORE_TIMEOUT_MS, reading);
@@ -131,26 +140,30 @@ export class StateStore implements AsyncDisposable {
   }
 
   /**
-   * Writes what the last commit of a tally has changed. Resolves when the listing can be published: when it is written, or
+   * Writes the records that a tally has after a commit. Resolves when the listing can be published: when it is written, or
    * after 100 ms.
    */
-  async recordCommit(tally: Tally): Promise<void> {
-    const isInTime = await this.#waitBriefly(MAX_PUBLICATION_DELAY_MS, this.#write(tally));
+  async write(serviceCode: string, records: TallyRecords): Promise<void> {
+    const isFirst = !this.#queue.has(serviceCode);
+    const changes = isFirst && this.#complete.has(serviceCode) ? [...records.listChanges()] : undefined;
+    const written = this.#enqueueWrite(serviceCode, { records, changes });
+    const isInTime = await this.#waitBriefly(MAX_PUBLICATION_DELAY_MS, written);
     if (!isInTime) this.statistics.delayedPublications += 1;
   }
 
   /** Writes what is not written and closes the database. */
   async [Symbol.asyncDispose](): Promise<void> {
-    await Promise.all([...this.#unwritten.values()].map((tally) => this.#write(tally)));
+    for (const [serviceCode, records] of this.#unwritten)
+      void this.#enqueueWrite(serviceCode, { records, changes: undefined });
     await this.#idle;
     await (await this.#database)?.close();
   }
 
-  /** Adds a tally to the next batch. Resolves to whether it is written. */
-  #write(tally: Tally): Promise<boolean> {
-    this.#unwritten.set(tally.serviceCode, tally);
+  /** Adds records to the next batch. Resolves to whether they are written. */
+  #enqueueWrite(serviceCode: string, write: QueuedWrite): Promise<boolean> {
     if (this.#queue.size === 0) this.#batch = this.#enqueue(() => this.#writeQueue());
-    if (!this.#queue.has(tally)) this.#queue.set(tally, tally.revision);
+    this.#queue.set(serviceCode, write);
+    this.#unwritten.set(serviceCode, write.records);
     return this.#batch;
   }
 
@@ -168,21 +181,19 @@ export class StateStore implements AsyncDisposable {
     this.#queue = new Map();
     const isWritten = await this.#attempt(async (database) => {
       const batch = database.createBatch();
-      for (const [tally, queuedRevision] of queue) {
-        const prefix = toPrefix(tally.serviceCode);
-        const isWhole = tally.revision !== queuedRevision || !this.#complete.has(tally.serviceCode);
+      for (const [serviceCode, { records, changes }] of queue) {
+        const prefix = toPrefix(serviceCode);
+        const isWhole = changes === undefined || !this.#complete.has(serviceCode);
         if (isWhole) await deleteRecords(batch, database, prefix);
-        queue.set(tally, tally.revision);
-        const steps = tally.beginExport(isWhole, ([key, value]) => batch.set(prefix + key, value));
-        await runInTurns(steps, RECORDS_PER_TURN);
+        for (const [key, value] of isWhole ? records.listAll() : changes) batch.set(prefix + key, value);
       }
       await batch.write();
       await this.#noteWrite(database);
     });
     if (!isWritten) return false;
-    for (const [{ serviceCode, revision }, writtenRevision] of queue) {
+    for (const serviceCode of queue.keys()) {
       this.#complete.add(serviceCode);
-      if (revision === writtenRevision) this.#unwritten.delete(serviceCode);
+      if (!this.#queue.has(serviceCode)) this.#unwritten.delete(serviceCode);
     }
     return true;
   }
@@ -261,7 +272,7 @@ async function restoreTallies(
   for await (const code of readCodes(database, '')) {
     const { serviceCode } = code;
     const tally = createTally(serviceCode);
-    if (tally !== undefined) tallies.set(serviceCode, await restoreTally(tally, code, options.clock));
+    if (tally !== undefined) tallies.set(serviceCode, restoreTally(tally, code, options.clock));
     else if (codesOnOtherShards.has(serviceCode) || isExpired(code, options)) {
       dropped.push(serviceCode);
       await deleteRecords(batch, database, toPrefix(serviceCode));
@@ -278,9 +289,8 @@ async function restoreTallies(
   return tallies;
 }
 
-async function restoreTally(tally: Tally, { records }: CodeRecords, clock: Clock): Promise<Tally> {
-  const now = { wallMs: clock.now(), monotonicMs: clock.monotonic() };
-  await runInTurns(tally.restore(records, now), RECORDS_PER_TURN);
+function restoreTally(tally: Tally, { records }: CodeRecords, clock: Clock): Tally {
+  tally.restore(records, { wallMs: clock.now(), monotonicMs: clock.monotonic() });
   return tally;
 }
 

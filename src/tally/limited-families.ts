@@ -76,11 +76,6 @@ export class CounterFamily {
     this.#sampleCache = new SampleCache(serviceCode);
   }
 
-  /** Number of series. */
-  get size(): number {
-    return this.#series.size;
-  }
-
   /** Adds the sums of a listing; adding 0 creates a series. */
   commit(increases: Iterable<LabelSum>, at: Instant): void {
     const { sums, released } = this.limiter.limit(increases, at);

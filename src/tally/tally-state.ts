@@ -1,6 +1,5 @@
 import { z, type ZodType } from 'zod';
 import { recordOf } from '../runtime/record-of.ts';
-import { runInSteps, type ItemCount } from '../runtime/steps.ts';
 import { LEDGER_COUNTERS } from './family-keys.ts';
 import type { Instant } from './instant.ts';
 import type { Account } from './ledger/account.ts';
@@ -101,16 +100,37 @@ export interface TallyParts {
   readonly timeline: { offsetMs: number };
 }
 
-/** The records of a tally: all, or those that the last commit changed. None before its first good listing. */
-export function* exportRecords(tally: TallyParts, isWhole: boolean): Generator<StateChange, void> {
+/** The records of a tally after a commit. They are made when they are listed: without a state, none are. */
+export interface TallyRecords {
+  /** Those that the commit changed, until the next commit. */
+  readonly listChanges: () => Iterable<StateChange>;
+  /** All, at any time. */
+  readonly listAll: () => Iterable<StateRecord>;
+}
+
+/** The records of a tally that has taken a good listing. */
+export function createRecords(tally: TallyParts): TallyRecords {
   const { ledger } = tally;
-  const code = toCodeEntry(tally);
-  if (code === undefined) return;
-  yield [CODE_KEY, JSON.stringify(code)];
-  // A key that is removed may be in use again.
-  if (!isWhole) for (const task of ledger.removedTasks) yield [toTaskKey(task), undefined];
-  for (const task of isWhole ? ledger.listAccounts() : ledger.listChangedAccounts())
-    yield [toTaskKey(task), JSON.stringify(toTaskEntry(task))];
+  return {
+    *listChanges() {
+      yield toCodeRecord(tally);
+      // A key that is removed may be in use again.
+      for (const task of ledger.removedTasks) yield [toTaskKey(task), undefined];
+      for (const task of ledger.listChangedAccounts()) yield toTaskRecord(task);
+    },
+    *listAll() {
+      yield toCodeRecord(tally);
+      for (const task of ledger.listAccounts()) yield toTaskRecord(task);
+    },
+  };
+}
+
+function toCodeRecord(tally: TallyParts): StateRecord {
+  return [CODE_KEY, JSON.stringify(toCodeEntry(tally))];
+}
+
+function toTaskRecord(task: TaskAccount): StateRecord {
+  return [toTaskKey(task), JSON.stringify(toTaskEntry(task))];
 }
 
 function toCodeEntry({ ledger, servers, meteredFormats, details }: TallyParts): object | undefined {
@@ -174,25 +194,25 @@ export function readCodeEntry([first]: readonly StateRecord[]): CodeEntry {
 }
 
 /**
- * Restores the state of a tally from all of its records, in the order of their keys, in steps. Throws an {@link InvalidRecordError}.
+ * Restores the state of a tally from all of its records, that of the code first. Throws an {@link InvalidRecordError}.
  *
  * @param maxGapMs - the longest time between two processes that is believed
  */
-export function* restoreRecords(
+export function restoreRecords(
   tally: TallyParts,
   records: readonly StateRecord[],
   now: Instant,
   maxGapMs: number,
-): Generator<ItemCount, void> {
+): void {
   const { ledger } = tally;
   const toInstant = restoreCode(tally, readCodeEntry(records), now, maxGapMs);
   const tasks: TaskAccount[] = [];
-  yield* runInSteps(records.slice(1), ([key, value]) => {
+  for (const [key, value] of records.slice(1)) {
     const [kind, vsId = '', ...id] = key.split('\0');
     if (kind !== TASK_KIND)
       throw new InvalidRecordError(`Expected the key of a task, found ${JSON.stringify(key)}`);
     tasks.push(toTaskAccount({ vsId, id: id.join('\0') }, parseRecord(taskSchema, value), toInstant));
-  });
+  }
   // Those that left first come first.
   tasks.sort((a, b) => a.lastSeen.monotonicMs - b.lastSeen.monotonicMs);
   for (const task of tasks) ledger.restoreAccount(task);

@@ -1,10 +1,9 @@
 import { CATALOGUE } from '../metrics/catalogue/catalogue.ts';
 import type { PlainSample } from '../metrics/catalogue/family.ts';
 import { SampleColumns, type LabelSet } from '../metrics/catalogue/sample-columns.ts';
-import { runInSteps, type ItemCount } from '../runtime/steps.ts';
 import { listSums, type LabelSum, type Sums } from '../listing/families.ts';
 import { toKeyedLabels } from '../listing/label-values.ts';
-import { recordInSteps, recordOf } from '../runtime/record-of.ts';
+import { recordOf } from '../runtime/record-of.ts';
 import { AccountBudget, type AccountShare } from './account-budget.ts';
 import { Accumulator } from './accumulator.ts';
 import {
@@ -25,11 +24,11 @@ import { nameNotableTasks } from './notable-tasks.ts';
 import { SlotTable } from './slot-table.ts';
 import type { Snapshot } from './snapshot.ts';
 import {
-  exportRecords,
+  createRecords,
   restoreRecords,
-  type StateChange,
   type StateRecord,
   type TallyParts,
+  type TallyRecords,
 } from './tally-state.ts';
 import { TaskDetails } from './task-details.ts';
 
@@ -52,6 +51,13 @@ export interface TallyOptions
 /** A listing that was read completely. */
 type CompleteListing = Pick<PendingListing, 'totals'>;
 
+/** What a commit makes. */
+interface CommitResult {
+  /** Everything that is exposed from now on. */
+  readonly snapshot: Snapshot;
+  readonly records: TallyRecords;
+}
+
 /**
  * The state of one service code: listings in, snapshots out. A listing is a transaction: `beginListing` returns one to
  * fill, and only `commit` publishes it.
@@ -69,11 +75,6 @@ export class Tally {
   readonly #meteredFormats = new Set<string>();
   /** Families that have ever folded: from then on they are exposed, at 0 too. */
   readonly #everFolded = new Set<CounterFamilyKey | ListingFamily>();
-  /** The last commit. */
-  #pendingCommit: PendingCommit | undefined;
-  #commitCount = 0;
-  /** The last export. */
-  #pendingExport: Iterator<ItemCount, void> | undefined;
   readonly #timeline = { offsetMs: 0 };
   readonly #rememberTasksForMs: number;
 
@@ -121,50 +122,17 @@ export class Tally {
     return this.#ledger.progress?.listings ?? 0;
   }
 
-  /** Number of commits that have begun: as long as it stays the same, the last commit does. */
-  get revision(): number {
-    return this.#commitCount;
+  /** Restores the state of another tally into this one, which must not have taken a listing yet. */
+  restore(records: readonly StateRecord[], now: Instant): void {
+    restoreRecords(this.#parts, records, now, this.#rememberTasksForMs);
   }
 
   /**
-   * Exports the records of the state, all or those that the last commit changed, in steps. A commit that is under way is completed first, and the export is completed
-   * before the next commit begins.
-   */
-  beginExport(isWhole: boolean, add: (change: StateChange) => void): Iterator<ItemCount, void> {
-    this.#pendingCommit?.complete();
-    this.#pendingExport = runInSteps(exportRecords(this.#parts, isWhole), add);
-    return this.#pendingExport;
-  }
-
-  /** Restores the state of another tally into this one, which must not have taken a listing yet, in steps. */
-  restore(records: readonly StateRecord[], now: Instant): Iterator<ItemCount, void> {
-    return restoreRecords(this.#parts, records, now, this.#rememberTasksForMs);
-  }
-
-  /** Takes a good listing, once, and returns everything that is exposed from now on. */
-  commit(listing: CompleteListing, at: Instant, served?: Instant): Snapshot {
-    return this.beginCommit(listing, at, served).complete();
-  }
-
-  /**
-   * Begins to take a good listing, in steps. A commit that is under way is completed first.
+   * Takes a good listing, once.
    *
    * @param served - the commit that the last scrape was answered with: it has seen the label sets that were new then
    */
-  beginCommit(listing: CompleteListing, at: Instant, served?: Instant): PendingCommit {
-    this.#pendingCommit?.complete();
-    while (this.#pendingExport?.next().done === false);
-    this.#commitCount += 1;
-    this.#pendingCommit = new PendingCommit(this.#commitInSteps(listing, at, served));
-    return this.#pendingCommit;
-  }
-
-  *#commitInSteps(
-    listing: CompleteListing,
-    at: Instant,
-    served: Instant | undefined,
-  ): Generator<ItemCount, Snapshot> {
-    const { totals } = listing;
+  commit({ totals }: CompleteListing, at: Instant, served?: Instant): CommitResult {
     const accumulator = new Accumulator();
     const time = this.#toTimeline(at);
     const servers = listServers(totals);
@@ -176,14 +144,12 @@ export class Tally {
     );
     this.#details?.beginCommit(totals, this.#expectedTasks.names, time);
     countFindings(totals, accumulator);
-    const serverSums = yield* this.#ledger.commit({ ...totals, accumulator }, time);
-    const gauges = yield* recordInSteps(
-      LISTING_GAUGES,
-      (gauge) => this.#gauges[gauge].commit(this.#selectSums(totals.sums, accumulator, gauge), time),
-      ({ length }) => length,
+    const serverSums = this.#ledger.commit({ ...totals, accumulator }, time);
+    const gauges = recordOf(LISTING_GAUGES, (gauge) =>
+      this.#gauges[gauge].commit(this.#selectSums(totals.sums, accumulator, gauge), time),
     );
     const { byteCountImplausible } = accumulator.increases;
-    return {
+    const snapshot: Snapshot = {
       at,
       users: totals.users,
       tasks: totals.taskCount,
@@ -211,6 +177,7 @@ export class Tally {
       ),
       counters: this.collectCounters(served),
     };
+    return { snapshot, records: createRecords(this.#parts) };
   }
 
   /** The counters after the last commit, or as they were restored. */
@@ -291,34 +258,5 @@ export class Tally {
       labels: [this.serviceCode, CATALOGUE[family].name],
       value: counts.get(family) ?? 0,
     }));
-  }
-}
-
-/**
- * A commit that has begun. It can only be completed: after an abort, too, because the listing is good. Its steps may be
- * run in turns of the event loop. A caller that needs the state of the tally meanwhile runs the remaining steps first.
- */
-export class PendingCommit implements Iterator<ItemCount, Snapshot> {
-  #state: { readonly steps: Iterator<ItemCount, Snapshot> } | { readonly snapshot: Snapshot };
-
-  constructor(steps: Iterator<ItemCount, Snapshot>) {
-    this.#state = { steps };
-  }
-
-  /** Runs the next step. */
-  next(): IteratorResult<ItemCount, Snapshot> {
-    if ('snapshot' in this.#state) return { done: true, value: this.#state.snapshot };
-    const step = this.#state.steps.next();
-    // The steps hold the whole listing.
-    if (step.done === true) this.#state = { snapshot: step.value };
-    return step;
-  }
-
-  /** Runs all steps that are left. */
-  complete(): Snapshot {
-    for (;;) {
-      const step = this.next();
-      if (step.done === true) return step.value;
-    }
   }
 }

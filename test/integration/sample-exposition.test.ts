@@ -30,7 +30,7 @@ function createSampleStore(): Store {
     history: new PollHistory(),
     isUp: true,
     ret,
-    snapshot: tally.commit(listing, at),
+    snapshot: tally.commit(listing, at).snapshot,
   });
   return store;
 }

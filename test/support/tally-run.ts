@@ -8,6 +8,7 @@ import {
 } from '../../src/tally/family-keys.ts';
 import type { Instant } from '../../src/tally/instant.ts';
 import type { Snapshot } from '../../src/tally/snapshot.ts';
+import type { StateRecord } from '../../src/tally/tally-state.ts';
 import { Tally, type TallyOptions } from '../../src/tally/tally.ts';
 import type { TaskRecord, UserRecord } from './listing-records.ts';
 import { RecordListing } from './record-listing.ts';
@@ -33,6 +34,7 @@ export class TallyRun {
   /** The monotonic time of the current process at the start of the run. */
   #monotonicStartMs = 1000;
   readonly #records = new Map<string, string>();
+  #listAll: () => Iterable<StateRecord> = () => [];
 
   constructor(options: Partial<TallyOptions> = {}) {
     this.#options = {
@@ -52,6 +54,11 @@ export class TallyRun {
     return this.#records;
   }
 
+  /** All records after the last commit. */
+  get allRecords(): ReadonlyMap<string, string> {
+    return new Map(this.#listAll());
+  }
+
   /**
    * Restarts the process `afterMs` after the last listing with the written records and, optionally, other options. The
    * monotonic clock of the new process starts at another value, and its wall clock is off by `wallErrorMs`.
@@ -63,8 +70,7 @@ export class TallyRun {
     const nowMs = this.#elapsedMs + afterMs;
     this.#monotonicStartMs = 77 - nowMs;
     const records = [...this.#records].toSorted(([a], [b]) => (a < b ? -1 : 1));
-    const steps = this.tally.restore(records, { wallMs: START_MS + nowMs + wallErrorMs, monotonicMs: 77 });
-    while (steps.next().done === false);
+    this.tally.restore(records, { wallMs: START_MS + nowMs + wallErrorMs, monotonicMs: 77 });
   }
 
   /** Commits a listing; `afterMs` is the time since the one before. A scrape gets it, unless `isScraped` is false. */
@@ -76,13 +82,12 @@ export class TallyRun {
       wallMs: START_MS + this.#elapsedMs,
       monotonicMs: this.#monotonicStartMs + this.#elapsedMs,
     };
-    const snapshot = this.tally.commit(listing, at, this.#served);
+    const { snapshot, records: written } = this.tally.commit(listing, at, this.#served);
     if (isScraped) this.#served = at;
-    const changes = this.tally.beginExport(false, ([key, value]) => {
+    for (const [key, value] of written.listChanges())
       if (value === undefined) this.#records.delete(key);
       else this.#records.set(key, value);
-    });
-    while (changes.next().done === false);
+    this.#listAll = written.listAll;
     return snapshot;
   }
 

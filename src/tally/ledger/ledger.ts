@@ -3,7 +3,6 @@ import type { TaskReading } from '../../listing/listing-sink.ts';
 import { CATALOGUE } from '../../metrics/catalogue/catalogue.ts';
 import { Histogram } from '../../metrics/catalogue/histogram.ts';
 import { recordOf } from '../../runtime/record-of.ts';
-import { runInSteps, type ItemCount } from '../../runtime/steps.ts';
 import type { AccountBudget, AccountShare } from '../account-budget.ts';
 import type { Accumulator } from '../accumulator.ts';
 import { isOutputCounter, LEDGER_COUNTERS, type LedgerCounter } from '../family-keys.ts';
@@ -96,8 +95,7 @@ interface TaskUpdate extends InputUpdate, TaskPartsUpdate {
  * Turns the byte counts of tasks, which come and go, into counters that never decrease and count no byte twice: it
  * keeps one account for each thing that the service meters, and adds up what the accounts gain.
  *
- * A commit first updates the account of each task on its own, then those of tasks that left, then the counters. It runs
- * in steps. Between two of them the accounts belong to two listings, so that they must not be read.
+ * A commit first updates the account of each task on its own, then those of tasks that left, then the counters.
  */
 export class Ledger {
   readonly counters: Readonly<Record<LedgerCounter, CounterFamily>>;
@@ -118,10 +116,9 @@ export class Ledger {
   #gap: RestartGap = { restoredMs: Number.NEGATIVE_INFINITY, unknownGapMs: 0 };
   /** Accounts of tasks that left with the last commit. */
   #left: TaskAccount[] = [];
-  /** Tasks, by id and server, of which an account was removed since the last commit began. */
+  /** Tasks, by id and server, of which an account was removed since the last commit ended. */
   #removed: TaskKey[] = [];
-  /** Those of the commit before, and of the time after it. */
-  #removedBefore: readonly TaskKey[] = [];
+  #removedByCommit: readonly TaskKey[] = [];
 
   constructor(options: LedgerOptions) {
     const { serviceCode, maxLabelSets } = options;
@@ -149,7 +146,7 @@ export class Ledger {
   }
 
   /** Takes the tasks of a good listing; adds to its gauges what only accounts tell. Returns the sums by server. */
-  *commit(listing: ListingToCommit, at: Instant): Generator<ItemCount, ServerSums> {
+  commit(listing: ListingToCommit, at: Instant): ServerSums {
     const { tasks, accumulator, sums } = listing;
     const times: MeterTimes = {
       nowMs: at.monotonicMs,
@@ -167,30 +164,23 @@ export class Ledger {
       outputMeter: createMeter(times, 'http_output'),
     };
     this.#left = [];
-    this.#removedBefore = this.#removed;
-    this.#removed = [];
-    const expired = this.#departed.listExpired(commit.forgetBeforeMs);
-    yield* runInSteps(expired, (account) => this.#departed.forget(account));
+    for (const account of this.#departed.listExpired(commit.forgetBeforeMs)) this.#departed.forget(account);
     const live: TaskAccount[] = [];
-    const commitTask = (reading: TaskReading): void => {
+    for (const reading of tasks) {
       const account = this.#commitTask(reading, commit);
       if (account !== undefined) live.push(account);
-    };
-    yield* runInSteps(tasks, commitTask, countItems);
-    yield* runInSteps(this.#live, (account) => {
-      if (account.lastSeen !== at) this.#depart(account, commit);
-    });
+    }
+    for (const account of this.#live) if (account.lastSeen !== at) this.#depart(account, commit);
     this.#live = live;
     this.#addFindings(commit);
     for (const counter of LEDGER_COUNTERS) {
-      this.counters[counter].commit(
-        isOutputCounter(counter) ? listSums(sums, counter) : accumulator.increases[counter],
-        at,
-      );
-      yield this.counters[counter].size;
+      const increases = isOutputCounter(counter) ? listSums(sums, counter) : accumulator.increases[counter];
+      this.counters[counter].commit(increases, at);
     }
     this.#listingCount += 1;
     this.#lastCommit = at;
+    this.#removedByCommit = this.#removed;
+    this.#removed = [];
     return commit.servers;
   }
 
@@ -212,9 +202,12 @@ export class Ledger {
     for (const account of this.#left) if (this.getTask(account) === account) yield account;
   }
 
-  /** Tasks, by id and server, of which the last commit has removed an account, or an eviction. It may have added another. */
+  /**
+   * Tasks, by id and server, of which the last commit, or an eviction after the one before, has removed an account. The
+   * commit may have added another.
+   */
   get removedTasks(): readonly TaskKey[] {
-    return [...this.#removedBefore, ...this.#removed];
+    return this.#removedByCommit;
   }
 
   /** Continues from the progress of an earlier ledger: the next listing is no baseline. */

@@ -63,7 +63,7 @@ function commitListings(tasks: number, listings: number): RetainedTally {
     const listing = tally.beginListing();
     readListing(listing, tasks, number);
     const at = { wallMs: NOW_MS + number * POLL_MS, monotonicMs: number * POLL_MS };
-    snapshot = tally.commit(listing, at);
+    ({ snapshot } = tally.commit(listing, at));
   }
   return { tally, snapshot };
 }
