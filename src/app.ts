@@ -11,7 +11,6 @@ import { Exposition } from './metrics/exposition/exposition.ts';
 import type { PolledCode } from './poller/polled-code.ts';
 import { createTally, Poller } from './poller/poller.ts';
 import { openReaderPool } from './poller/reader-module.ts';
-import { ScrapeTrigger, type ScrapeLimits } from './poller/scrape-trigger.ts';
 import { Store } from './poller/store.ts';
 import { BackgroundTask, FirstFailure } from './runtime/background-task.ts';
 import type { BuildInfo } from './runtime/build-info.ts';
@@ -65,7 +64,7 @@ export function createExporter(
   accountBudget: AccountBudget = new AccountBudget(),
 ): Exporter {
   const { clock, logger, log, build } = dependencies;
-  const { metrics, ledger, shard, poll } = configuration;
+  const { metrics, ledger, shard } = configuration;
   let { upstream, codesOnOtherShards } = configuration;
 
   const labels = new CodeLabels();
@@ -82,8 +81,6 @@ export function createExporter(
     userAgent: `xvs-exporter/${build.version}`,
   });
   const client = new UpstreamClient({ ...toClientOptions(upstream), clock });
-  const scrapeTrigger =
-    poll.mode === 'scrape' ? new ScrapeTrigger(clock, toScrapeLimits(configuration)) : undefined;
   const poller = new Poller({
     codes: toPolledCodes(configuration),
     tallySettings: { ...metrics, ...ledger, accountBudget },
@@ -94,14 +91,12 @@ export function createExporter(
     exporterMetrics,
     clock,
     logger,
-    trigger: scrapeTrigger?.attach,
   });
   const facade = createExporterFacade({
     store,
     labels,
     exporterMetrics,
     poller,
-    scrapeTrigger,
     clock,
     configuration,
     build,
@@ -116,10 +111,7 @@ export function createExporter(
     apply: async (next) => {
       if (!isDeepStrictEqual(next.upstream, upstream)) client.configure(toClientOptions(next.upstream));
       ({ upstream, codesOnOtherShards } = next);
-      scrapeTrigger?.configure(toScrapeLimits(next));
-      // A change of the mode requires a restart.
-      const polling = { ...next.poll, mode: poll.mode };
-      return await applyServiceCodes({ ...next, poll: polling }, poller, labels);
+      return await applyServiceCodes(next, poller, labels);
     },
     [Symbol.asyncDispose]: async () => {
       await poller[Symbol.asyncDispose]();
@@ -145,19 +137,8 @@ async function applyServiceCodes(
   };
 }
 
-function toScrapeLimits({ poll, upstream }: Configuration): ScrapeLimits {
-  return { minAgeMs: poll.minAgeMs, maxConcurrentPolls: upstream.maxConnections };
-}
-
-/** Scrapes trigger polls at any distance, so that the interval says nothing about the time between two listings. */
-const SCRAPE_STREAM_INTERVAL_MS = 15_000;
-
-function toPolledCodes({ serviceCodes, signing, poll }: Configuration): readonly PolledCode[] {
-  return serviceCodes.map(({ labels: _labels, ...code }) => ({
-    ...code,
-    signing,
-    streamIntervalMs: poll.mode === 'scrape' ? SCRAPE_STREAM_INTERVAL_MS : code.intervalMs,
-  }));
+function toPolledCodes({ serviceCodes, signing }: Configuration): readonly PolledCode[] {
+  return serviceCodes.map(({ labels: _labels, ...code }) => ({ ...code, signing }));
 }
 
 /** The running exporter with its web server. */
@@ -193,7 +174,6 @@ export async function startApp(configuration: Configuration, dependencies: AppDe
       configFile === undefined
         ? DEFAULT_WEB_CONFIGURATION_SOURCE
         : await openWebConfiguration({ path: configFile, files: LOCAL_FILE_SYSTEM, clock, logger });
-    // Before the server listens: the first scrape may have to trigger polls.
     const polling = poller.start();
     const reload = configuration.web.isLifecycleEnabled ? () => reloader.reload('request') : undefined;
     const routes = { exposition: new Exposition(), reload };

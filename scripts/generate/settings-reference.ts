@@ -22,7 +22,7 @@ Durations use the syntax of Prometheus (\`500ms\`, \`15s\`, \`1h30m\`). Sizes ar
 
 The exporter reloads the file, and the files named in it, on SIGHUP, on \`POST /-/reload\` (\`web.enable_lifecycle\`) and
 when they change (\`config.auto_reload\`, \`service_code_files\`). Settings of \`shard\`, \`web\`, \`metrics\`, \`ledger\`,
-\`state\`, \`log\` and \`config\`, and \`poll.mode\`, require a restart; a reload applies all others. Flags and environment
+\`state\`, \`log\` and \`config\` require a restart; a reload applies all others. Flags and environment
 variables still override the reloaded file.
 
 Proxies are taken from \`http_proxy\`, \`https_proxy\` and \`no_proxy\`, in lower or upper case; lower case wins.

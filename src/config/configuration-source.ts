@@ -14,11 +14,11 @@ import type { Environment, Flags, MergedSettings } from './sources.ts';
 import { readUpstreamSettings } from './upstream-settings.ts';
 import { WatchedFiles } from './watched-files.ts';
 
-/** A reload applies the settings of these groups, except `poll.mode`; the others need a restart. */
+/** A reload applies the settings of these groups; the others need a restart. */
 const RELOADABLE_GROUPS: readonly string[] = ['upstream', 'signing', '', 'poll', 'tasks'];
 const RESTART_ONLY_SETTINGS: readonly SettingPath[] = listSettings()
   .map(([path]) => path)
-  .filter((path) => path === 'poll.mode' || !RELOADABLE_GROUPS.includes(toGroupName(path)));
+  .filter((path) => !RELOADABLE_GROUPS.includes(toGroupName(path)));
 
 /** A configuration with the settings that it was made of and what has changed. */
 export interface LoadedConfiguration {
@@ -104,12 +104,7 @@ export class ConfigurationSource {
     const { problems, codeFiles, ...codes } = await resolveCodes(settings, files, access);
     const upstream = await readUpstreamSettings(settings, env, readFile);
     const fileProblems = this.#last === undefined ? codeFiles.flatMap((codeFile) => codeFile.problems) : [];
-    throwIfAny([
-      ...problems,
-      ...fileProblems,
-      ...findBrokenRules(settings, codes.serviceCodes),
-      ...upstream.problems,
-    ]);
+    throwIfAny([...problems, ...fileProblems, ...findBrokenRules(settings), ...upstream.problems]);
     const atStart = (this.#atStart ??= settings);
     return {
       configuration: { ...readStaticSettings(settings), upstream: upstream.settings, shard, ...codes },

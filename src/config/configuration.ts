@@ -9,7 +9,7 @@ import type { MergedSettings } from './sources.ts';
 import type { UpstreamSettings } from './upstream-settings.ts';
 
 /** One service code with everything that polling it needs. Times in milliseconds. */
-export interface ServiceCodeSettings extends Omit<PolledCode, 'signing' | 'streamIntervalMs'> {
+export interface ServiceCodeSettings extends Omit<PolledCode, 'signing'> {
   /** Labels of every series of the code, sorted by name. */
   readonly labels: StaticLabels;
 }
@@ -48,7 +48,6 @@ export function readStaticSettings(settings: MergedSettings) {
       signatureHeader: get('signing.signature_header'),
       timestampHeader: get('signing.timestamp_header'),
     } satisfies SigningScheme,
-    poll: { mode: get('poll.mode'), minAgeMs: get('poll.min_age') },
     metrics: {
       maxLabelSets: get('metrics.max_label_sets'),
       perTask: get('metrics.per_task'),

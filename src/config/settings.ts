@@ -115,20 +115,10 @@ export const SETTINGS = {
     doc: 'File that contains that secret; a trailing newline is ignored.',
     schema: secretFilePath,
   },
-  'poll.mode': {
-    doc: 'What triggers polls: the clock of the exporter (`interval`) or scrapes (`scrape`). A change requires a restart.',
-    schema: choice('interval', 'scrape'),
-    default: 'interval',
-  },
   'poll.interval': {
-    doc: 'Time between two polls of a service code. With `poll.mode` `scrape`, set it to the scrape interval of Prometheus.',
+    doc: 'Time between two polls of a service code.',
     schema: duration(1000),
     default: '15s',
-  },
-  'poll.min_age': {
-    doc: 'With `poll.mode` `scrape`, a scrape polls a service code if its last poll started at least this long ago; at most the interval.',
-    schema: duration(0),
-    default: '5s',
   },
   'poll.stale_after': {
     doc: 'The metrics of a service code disappear after this time without a successful poll; at least the interval.',

@@ -5,7 +5,7 @@ import type { Symptoms } from './observation.ts';
 
 /** The remedy for a last good listing that is older than `poll.stale_after` although no poll has failed. */
 export const STALE_LISTING_REMEDY =
-  'Set poll.stale_after above poll.interval. The service may have requested a pause (Retry-After) or, with poll.mode scrape, there was no scrape.';
+  'Set poll.stale_after above poll.interval. The service may have requested a pause (Retry-After).';
 
 /** The remedy for tasks whose byte counts have all stopped. */
 export const NO_TRAFFIC_REMEDY =

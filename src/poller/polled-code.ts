@@ -5,8 +5,6 @@ import type { ListingRequest } from './fetch-listing.ts';
 /** A service code to poll. */
 export interface PolledCode extends ListingRequest {
   readonly intervalMs: number;
-  /** The least time that a stream is given to carry bytes between two listings. */
-  readonly streamIntervalMs: number;
   readonly staleAfterMs: number;
   readonly stallAfterMs: number;
   readonly expectation?: Expectation | undefined;

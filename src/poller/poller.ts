@@ -19,19 +19,6 @@ const HEALTH_CHECK_INTERVAL_MS = 5000;
 /** Settings that all tallies share. */
 type TallySettings = Omit<TallyOptions, 'serviceCode' | 'stallAfterMs' | 'pollIntervalMs'>;
 
-/**
- * Decides when a service code is polled, until the returned object is disposed of; disposal waits for the running poll.
- * `firstDelayMs` is when periodic polling should start.
- */
-export type PollTrigger = (
-  poller: ServiceCodePoller,
-  firstDelayMs: number,
-  onInternalError: (error: unknown) => void,
-) => AsyncDisposable;
-
-const intervalTrigger: PollTrigger = (poller, firstDelayMs, onInternalError) =>
-  new BackgroundTask((signal) => poller.run(firstDelayMs, signal), onInternalError);
-
 /** Persists tallies. */
 interface TallyPersistence extends StateWriter {
   /** The tallies that were restored at the start, by service code. */
@@ -49,24 +36,22 @@ export interface PollerOptions extends Pick<
   readonly persistence?: TallyPersistence | undefined;
   readonly exporterMetrics: Pick<ExporterMetrics, 'track' | 'untrack'>;
   readonly logger: Logger;
-  /** Default: polls at the interval of each service code. */
-  readonly trigger?: PollTrigger | undefined;
 }
 
 interface PollerEntry {
   readonly poller: ServiceCodePoller;
   /** Has its own abort signal: on a shared one, removing a listener would search the listeners of all polls. */
-  activeTrigger: AsyncDisposable | undefined;
+  polling: BackgroundTask | undefined;
 }
 
 type DelayFunction = typeof computeFirstDelayMs;
 
 /** Creates an empty tally for a service code. */
 export function createTally(
-  { serviceCode, stallAfterMs, streamIntervalMs }: PolledCode,
+  { serviceCode, stallAfterMs, intervalMs }: PolledCode,
   settings: TallySettings,
 ): Tally {
-  return new Tally({ ...settings, serviceCode, stallAfterMs, pollIntervalMs: streamIntervalMs });
+  return new Tally({ ...settings, serviceCode, stallAfterMs, pollIntervalMs: intervalMs });
 }
 
 /** Polls all service codes, independently of each other, until it is disposed of. */
@@ -149,7 +134,7 @@ export class Poller implements AsyncDisposable {
     const { added, changed, removed } = diff;
     const removedEntries = removed.map((code) => this.#getEntry(code));
     const ending = [...removedEntries, ...changed.map((code) => this.#getEntry(code))];
-    // A scrape that waits for the poll of a removed code must not find the code when that poll ends.
+    // Removed codes are unknown to scrapes at once, although their series stay until their polls have ended.
     for (const { serviceCode } of removed) this.#entries.delete(serviceCode);
     await Promise.all(ending.map(stop));
     await mapYielding(removedEntries, (entry) => this.#remove(entry));
@@ -180,10 +165,10 @@ export class Poller implements AsyncDisposable {
   }
 
   #startAll(entries: readonly PollerEntry[], computeDelayMs: DelayFunction): void {
-    const { trigger = intervalTrigger } = this.#options;
     for (const [index, entry] of entries.entries()) {
-      const delayMs = computeDelayMs(index, entries.length, entry.poller.code.intervalMs);
-      entry.activeTrigger = trigger(entry.poller, delayMs, this.#failure.report);
+      const { poller } = entry;
+      const delayMs = computeDelayMs(index, entries.length, poller.code.intervalMs);
+      entry.polling = new BackgroundTask((signal) => poller.run(delayMs, signal), this.#failure.report);
     }
   }
 
@@ -219,7 +204,7 @@ export class Poller implements AsyncDisposable {
       metrics: exporterMetrics.track(serviceCode, code.intervalMs),
       pollLogger: new PollLogger(logger.child({ service_code: serviceCode })),
     });
-    const entry = { poller, activeTrigger: undefined };
+    const entry = { poller, polling: undefined };
     this.#entries.set(serviceCode, entry);
     return entry;
   }
@@ -233,6 +218,6 @@ export class Poller implements AsyncDisposable {
 
 /** Aborts the running poll and waits for its end. */
 async function stop(entry: PollerEntry): Promise<void> {
-  await entry.activeTrigger?.[Symbol.asyncDispose]();
-  entry.activeTrigger = undefined;
+  await entry.polling?.[Symbol.asyncDispose]();
+  entry.polling = undefined;
 }

@@ -47,7 +47,7 @@ export interface PollPlan {
   readonly isPaused: boolean;
 }
 
-/** Polls one service code, one poll at a time: periodically with `run`, or once per call. */
+/** Polls one service code, one poll at a time: periodically with `run`, or once with `poll`. */
 export class ServiceCodePoller {
   readonly #options: ServiceCodePollerOptions;
   readonly #history = new PollHistory();
@@ -96,7 +96,7 @@ export class ServiceCodePoller {
     if (code.baseUrl !== this.#code.baseUrl) this.#pausedUntilMs = 0;
     this.#code = code;
     tally.stallAfterMs = code.stallAfterMs;
-    tally.pollIntervalMs = code.streamIntervalMs;
+    tally.pollIntervalMs = code.intervalMs;
     tally.expectation = code.expectation;
     this.#publish({});
   }
@@ -109,25 +109,15 @@ export class ServiceCodePoller {
 
   /** Polls periodically until the signal aborts; rejects with its reason. */
   async run(firstDelayMs: number, signal: AbortSignal): Promise<never> {
-    const { clock } = this.#options;
+    const { clock, metrics } = this.#options;
     try {
       for (let dueMs = clock.monotonic() + firstDelayMs; ; dueMs = this.#computeNextDueMs(dueMs)) {
         this.#pendingSinceMs = dueMs;
         await clock.sleep(dueMs - clock.monotonic(), signal);
-        await this.pollUnlessPaused(signal);
+        this.#pendingSinceMs = clock.monotonic();
+        if (this.#pendingSinceMs < this.#pausedUntilMs) metrics.recordSkip('retry_after');
+        else await this.poll(signal);
       }
-    } finally {
-      this.#pendingSinceMs = undefined;
-    }
-  }
-
-  /** Polls once, unless the service has asked for a pause. Rejects as `poll` does. */
-  async pollUnlessPaused(signal: AbortSignal): Promise<void> {
-    const { clock, metrics } = this.#options;
-    this.#pendingSinceMs = clock.monotonic();
-    try {
-      if (this.#pendingSinceMs < this.#pausedUntilMs) metrics.recordSkip('retry_after');
-      else await this.poll(signal);
     } finally {
       this.#pendingSinceMs = undefined;
     }

@@ -24,9 +24,6 @@ export const MAX_RESPONSES_BEING_CREATED = 4;
 /** Passwords that wait for their comparison of about 0.1 s each. */
 export const MAX_WAITING_PASSWORDS = 64;
 
-/** Scrapes that wait for polls; half of the connections, so that other requests have the rest. */
-export const MAX_WAITING_SCRAPES = MAX_CONNECTIONS / 2;
-
 /** Bytes of different responses that clients have not read yet, which Node.js holds beside the heap. */
 export const MAX_UNREAD_RESPONSE_BYTES = Math.min(128 * MIB, getHeapStatistics().heap_size_limit / 4);
 

@@ -7,16 +7,12 @@ import type { Family, FamilySelection, StaticLabels } from '../metrics/catalogue
 import type { LatestListing } from '../poller/poll-history.ts';
 import type { Poller } from '../poller/poller.ts';
 import type { PollPlan } from '../poller/service-code-poller.ts';
-import type { ScrapeRequest, ScrapeTrigger } from '../poller/scrape-trigger.ts';
 import { isStale, type CodeState, type Store } from '../poller/store.ts';
-import { linkAbort, type LinkedAbort } from '../runtime/abort.ts';
 import type { BuildInfo } from '../runtime/build-info.ts';
 import type { Clock } from '../runtime/clock.ts';
-import { MAX_WAITING_SCRAPES } from '../runtime/limits.ts';
 import { selectShard } from '../sharding/shard.ts';
 import { formatShard, type Shard } from '../sharding/shard.ts';
 import { listExpectedTasks, type ExpectedTask } from '../tally/expectations.ts';
-import { FairShare, GaveWayError } from './fair-share.ts';
 import { breakDownListing, type ListingBreakdown } from './status-page/listing-breakdown.ts';
 
 /**
@@ -66,8 +62,6 @@ interface ExporterParts {
   readonly labels: CodeLabels;
   readonly exporterMetrics: ExporterMetrics;
   readonly poller: Poller;
-  /** Defined in scrape mode only. */
-  readonly scrapeTrigger: ScrapeTrigger | undefined;
   readonly clock: Clock;
   readonly configuration: Configuration;
   readonly build: BuildInfo;
@@ -80,32 +74,12 @@ export type ExporterFacade = ReturnType<typeof createExporterFacade>;
 
 /** Combines poll results and the exporter's own metrics for the web server. */
 export function createExporterFacade(parts: ExporterParts) {
-  const { store, labels, exporterMetrics, poller, scrapeTrigger, clock, configuration } = parts;
+  const { store, labels, exporterMetrics, poller, clock, configuration } = parts;
   const { shard } = configuration;
   const startedMs = clock.monotonic();
-  const pollWaits = new FairShare<{ client: string; abort: LinkedAbort }>(MAX_WAITING_SCRAPES);
   return {
     /** Path of the metrics. */
     telemetryPath: configuration.web.telemetryPath,
-    /**
-     * In scrape mode, resolves after the polls of a scrape or when its time runs out; otherwise immediately. Rejects with a
-     * `GaveWayError` if too many scrapes wait.
-     */
-    async refresh({ client = '', ...scrape }: ScrapeRequest & { readonly client?: string | undefined }) {
-      if (scrapeTrigger === undefined) return;
-      using abort = linkAbort(scrape.signal);
-      const wait = {
-        // A service code that hangs must not fill the limit for others.
-        client: JSON.stringify([client, scrape.serviceCode]),
-        abort,
-      };
-      pollWaits.add(wait)?.abort.abort(new GaveWayError('Too many scrapes wait for polls.'));
-      try {
-        await scrapeTrigger.refresh({ ...scrape, signal: abort.signal });
-      } finally {
-        pollWaits.delete(wait);
-      }
-    },
     /** Collects each selected family once; by default all of them. */
     async collect(selection: FamilySelection = 'everything'): Promise<CollectedFamilies> {
       const ownFamilies = await exporterMetrics.collect(selection);
@@ -136,11 +110,8 @@ export function createExporterFacade(parts: ExporterParts) {
     },
     /** Whether the poll loops run, regardless of the outcome of polls. */
     isHealthy: (): boolean => poller.checkHealth(),
-    /**
-     * Whether the first polls have finished. Always true in scrape mode: a pod that is not ready may get no scrapes, and
-     * only scrapes would make it ready.
-     */
-    isReady: (): boolean => scrapeTrigger !== undefined || poller.isFirstRoundOver,
+    /** Whether the first polls have finished. */
+    isReady: (): boolean => poller.isFirstRoundOver,
     getStatuses(): readonly ServiceCodeStatus[] {
       const nowMs = clock.monotonic();
       return store.states.map((state) => toServiceCodeStatus(state, labels, nowMs));

@@ -13,8 +13,6 @@ export interface WebRequest {
   readonly scheme?: 'http' | 'https';
   /** Whether the client had to present a password or a verified certificate. Default: false. */
   readonly isAuthenticated?: boolean;
-  /** Address or network of the client. */
-  readonly client?: string;
   /** Aborts when the client disconnects. */
   readonly signal?: AbortSignal;
   /** Creates a response when it is the turn of the client, because a body takes time and memory. Default: at once. */

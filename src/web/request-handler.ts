@@ -123,7 +123,6 @@ export class RequestHandler {
         headers,
         scheme: socket instanceof TLSSocket ? 'https' : 'http',
         isAuthenticated: requiresAuthentication(configuration),
-        client,
         signal,
         inTurn: (create) => this.#responses.run(client, signal, create),
       });

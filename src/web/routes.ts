@@ -9,7 +9,7 @@ import {
   type WebRequest,
   type WebResponse,
 } from './http-messages.ts';
-import { handleScrape, OWN_METRICS_PATH, respondExposition, waitForPolls } from './scrape.ts';
+import { handleScrape, OWN_METRICS_PATH, respondExposition } from './scrape.ts';
 import { handleServiceDiscovery } from './service-discovery.ts';
 import { findPageRoute, respondNotFound } from './status-page/page-routes.ts';
 
@@ -37,8 +37,6 @@ export async function handle(
   if (respondTo === undefined) return respondNotFound(facade, request.headers);
   if (method !== 'GET' && method !== 'HEAD')
     return respondText(405, 'Method not allowed: GET or HEAD.', { Allow: 'GET, HEAD' });
-  // A scrape that waits for polls takes no turn from others.
-  if (path === facade.telemetryPath) await waitForPolls(facade, request, query);
   const respondNow = async (): Promise<WebResponse> => await respondTo(request);
   const response = await (isProbe(path) ? respondNow() : inTurn(respondNow));
   return method === 'HEAD' ? { ...response, body: '' } : response;

@@ -1,4 +1,3 @@
-import type { IncomingHttpHeaders } from 'node:http';
 import type { Exposition } from '../metrics/exposition/exposition.ts';
 import type { FamilySelection } from '../metrics/catalogue/family.ts';
 import { acceptsGzip, negotiateFormat } from './content-negotiation.ts';
@@ -8,17 +7,6 @@ import { respond, respondText, type WebRequest, type WebResponse } from './http-
 
 /** Path of the exporter's own metrics, which no poll changes. */
 export const OWN_METRICS_PATH = '/-/metrics';
-
-/** In scrape mode, waits for the polls of a valid GET; HEAD triggers none, because it discards their result. */
-export async function waitForPolls(
-  facade: ExporterFacade,
-  { method, headers, client, signal }: WebRequest,
-  query: URLSearchParams,
-): Promise<void> {
-  const target = parseTarget(query, facade);
-  if (method !== 'GET' || 'status' in target) return;
-  await facade.refresh({ ...target, client, timeoutMs: parseScrapeTimeoutMs(headers), signal });
-}
 
 /** Responds to a scrape of everything or of one service code. */
 export async function handleScrape(
@@ -50,14 +38,6 @@ export async function respondExposition(
     ? respond(200, await gzipExposition(body), contentType, { ...vary, 'Content-Encoding': 'gzip' })
     : respond(200, body.bytes, contentType, vary);
   return method === 'GET' ? { ...response, onSent: markServed } : response;
-}
-
-/** Reads `X-Prometheus-Scrape-Timeout-Seconds`, in milliseconds; `undefined` if it is missing or invalid. */
-export function parseScrapeTimeoutMs(headers: IncomingHttpHeaders): number | undefined {
-  const text = headers['x-prometheus-scrape-timeout-seconds'];
-  if (typeof text !== 'string' || !/^\d+(?:\.\d+)?$/.test(text)) return undefined;
-  const seconds = Number(text);
-  return seconds > 0 ? seconds * 1000 : undefined;
 }
 
 /** Reads `service_code`, by default every code; returns an error response if the query is invalid. */

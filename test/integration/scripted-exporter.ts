@@ -19,7 +19,6 @@ export interface ScriptedOptions {
   readonly server: Server;
   readonly maxLabelSets?: number;
   readonly ledger?: Partial<Configuration['ledger']>;
-  readonly mode?: Configuration['poll']['mode'];
 }
 
 /** The exporter with a service whose responses the test defines. Polls run only when the test calls `poll`. */
@@ -32,22 +31,18 @@ export class ScriptedExporter implements AsyncDisposable {
   private constructor(
     server: Server,
     baseUrl: string,
-    { serviceCodes, maxLabelSets = 1000, ledger, mode = 'interval' }: ScriptedOptions,
+    { serviceCodes, maxLabelSets = 1000, ledger }: ScriptedOptions,
   ) {
     this.#server = server;
     const configuration = createScriptedConfiguration(baseUrl, serviceCodes, maxLabelSets, {
       ...LEDGER_DEFAULTS,
       ...ledger,
     });
-    const poll = { ...configuration.poll, mode };
-    this.exporter = createExporter(
-      { ...configuration, poll },
-      {
-        clock: this.clock,
-        logger: createLogger({ level: 'debug', format: 'json', destination: this.log }),
-        build: BUILD,
-      },
-    );
+    this.exporter = createExporter(configuration, {
+      clock: this.clock,
+      logger: createLogger({ level: 'debug', format: 'json', destination: this.log }),
+      build: BUILD,
+    });
   }
 
   static async start(options: ScriptedOptions): Promise<ScriptedExporter> {

@@ -219,8 +219,7 @@ function renderPollingFacts(
 function renderNextPoll(polling: PollPlan | undefined, nowMs: number): Markup {
   if (polling === undefined) return UNKNOWN;
   const { nextPollMs, isPaused } = polling;
-  if (nextPollMs === undefined) return html`with the next scrape`;
-  if (nextPollMs <= nowMs) return html`in progress`;
+  if (nextPollMs === undefined || nextPollMs <= nowMs) return html`in progress`;
   const reason = isPaused ? ' (the service asked for a pause)' : '';
   return html`in ${formatTimeSpan(nextPollMs - nowMs)}${reason}`;
 }

@@ -394,8 +394,8 @@ export class Simulation {
   }
 
   #toPolledCode(serviceCode: string): PolledCode {
-    const [intervalMs, streamIntervalMs] = [this.#intervalMs, this.#intervalMs];
-    const times = { intervalMs, streamIntervalMs, staleAfterMs: 3 * intervalMs, stallAfterMs: 60_000 };
+    const intervalMs = this.#intervalMs;
+    const times = { intervalMs, staleAfterMs: 3 * intervalMs, stallAfterMs: 60_000 };
     return { ...TARGET, serviceCode, ...times };
   }
 

@@ -25,7 +25,7 @@ test('the help has every command, setting, switch and example, in 100 columns', 
 test('the help gives a setting its flag, its meaning, and its variable with the default', () => {
   assert.match(
     formatHelp(),
-    /\n\nPolling:\n(?: .*\n)* {2}--poll\.interval=<duration>\n {8}Time between two polls of .*\n {8}.* \[XVS_POLL_INTERVAL, default 15s\]\n/,
+    /\n\nPolling:\n(?: .*\n)* {2}--poll\.interval=<duration>\n {8}Time between two polls of .* \[XVS_POLL_INTERVAL, default 15s\]\n/,
   );
   assert.match(formatHelp(), /\n {2}\(no flag\)\n {8}Shared secret .*\n {8}.* \[XVS_SECRET\]\n/);
 });

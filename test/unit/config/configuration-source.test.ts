@@ -72,7 +72,6 @@ for (const [later, expected] of [
     ['metrics.per_task', 'config.auto_reload'],
   ],
   ['web: { listen_address: ":1" }\n', ['web.listen_address', 'web.max_requests', 'log.level']],
-  [`${FIRST}poll: { mode: scrape, min_age: 1s }\n`, ['poll.mode']],
   [`${FIRST}poll: { interval: 1s }\nsigning: { algorithm: md5 }\ntasks: { name: opaque }\nsecret: x\n`, []],
 ] as const) {
   test(`with the later file ${JSON.stringify(later)}, a restart is needed for [${expected.join(' ')}]`, async () => {

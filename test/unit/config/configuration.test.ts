@@ -37,7 +37,6 @@ const DEFAULTS: Configuration = {
   },
   signing: PUBLISHED_SCHEME,
   serviceCodes: [TESTING],
-  poll: { mode: 'interval', minAgeMs: 5000 },
   shard: { index: 0, count: 1 },
   codesOnOtherShards: new Set(),
   metrics: { maxLabelSets: DEFAULT_MAX_LABEL_SETS, perTask: false, maxTasks: 1000 },

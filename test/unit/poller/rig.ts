@@ -5,7 +5,7 @@ import { CATALOGUE } from '../../../src/metrics/catalogue/catalogue.ts';
 import { SampleColumns } from '../../../src/metrics/catalogue/sample-columns.ts';
 import { ExporterMetrics } from '../../../src/metrics/exposition/exporter-metrics.ts';
 import type { PolledCode } from '../../../src/poller/polled-code.ts';
-import { Poller, type PollTrigger } from '../../../src/poller/poller.ts';
+import { Poller } from '../../../src/poller/poller.ts';
 import type { CodeState } from '../../../src/poller/store.ts';
 import { UpstreamError } from '../../../src/upstream/errors.ts';
 import { ManualClient, TARGET } from '../../support/manual-client.ts';
@@ -29,14 +29,12 @@ const exporterMetrics = new ExporterMetrics({
 after(() => exporterMetrics[Symbol.dispose]());
 
 export function createPolledCode(serviceCode: string, more: Partial<PolledCode> = {}): PolledCode {
-  const intervals = { intervalMs: INTERVAL_MS, streamIntervalMs: INTERVAL_MS };
-  const times = { ...intervals, staleAfterMs: 45_000, stallAfterMs: 60_000 };
+  const times = { intervalMs: INTERVAL_MS, staleAfterMs: 45_000, stallAfterMs: 60_000 };
   return { ...TARGET, serviceCode, ...times, ...more };
 }
 
 export interface RigOptions<Clock extends ManualClock> {
   readonly clock?: Clock;
-  readonly trigger?: PollTrigger;
   readonly intervalMs?: number;
 }
 
@@ -46,7 +44,7 @@ export type Rig = ReturnType<typeof createRig>;
 export function createRig<Clock extends ManualClock>(
   t: TestContext,
   serviceCodes: readonly string[] = ['A'],
-  { clock: givenClock, trigger, intervalMs = INTERVAL_MS }: RigOptions<Clock> = {},
+  { clock: givenClock, intervalMs = INTERVAL_MS }: RigOptions<Clock> = {},
 ) {
   const clock = givenClock ?? new ManualClock(START_MS);
   const client = new ManualClient(clock);
@@ -61,7 +59,6 @@ export function createRig<Clock extends ManualClock>(
     exporterMetrics,
     clock,
     logger,
-    trigger,
   });
   const internalErrors: unknown[] = [];
   t.after(async () => {

@@ -7,7 +7,6 @@ import { createStatus, PROCESS } from './status-page/status-fixtures.ts';
 export function createEmptyFacade(overrides: Partial<ExporterFacade> = {}): ExporterFacade {
   return {
     telemetryPath: '/metrics',
-    refresh: () => Promise.resolve(),
     explainUnknown: () => 'No such service code is configured.',
     collect: () => collected([]),
     getServiceCodes: () => [],

@@ -3,10 +3,8 @@ import { test } from 'node:test';
 import { gunzipSync } from 'node:zlib';
 import { CATALOGUE } from '../../../src/metrics/catalogue/catalogue.ts';
 import { Exposition } from '../../../src/metrics/exposition/exposition.ts';
-import type { ScrapeRequest } from '../../../src/poller/scrape-trigger.ts';
 import type { ExporterFacade } from '../../../src/web/exporter-facade.ts';
 import { handle } from '../../../src/web/routes.ts';
-import { parseScrapeTimeoutMs } from '../../../src/web/scrape.ts';
 import { parseExposition } from '../../support/exposition-parser.ts';
 import { collected, createFakeFacade } from './fake-facade.ts';
 
@@ -43,64 +41,6 @@ for (const [url, codes, hasOwnMetrics] of SELECTED) {
     assert.deepEqual(await scrapeParts(url), [codes, hasOwnMetrics]);
   });
 }
-
-/** A facade that records the scrapes passed to `refresh`. */
-function createRecordingFacade(overrides: Partial<ExporterFacade> = {}) {
-  const scrapes: ScrapeRequest[] = [];
-  const refresh = (scrape: ScrapeRequest): Promise<void> => {
-    scrapes.push(scrape);
-    return Promise.resolve();
-  };
-  return { scrapes, facade: createFakeFacade({ refresh, ...overrides }) };
-}
-
-const SCRAPES: readonly (readonly [
-  string,
-  Record<string, string>,
-  ScrapeRequest['serviceCode'],
-  number | undefined,
-])[] = [
-  ['/metrics', {}, undefined, undefined],
-  ['/metrics', { 'x-prometheus-scrape-timeout-seconds': '2.5' }, undefined, 2500],
-  ['/metrics?service_code=A', { 'x-prometheus-scrape-timeout-seconds': 'soon' }, 'A', undefined],
-];
-
-for (const [url, headers, serviceCode, timeoutMs] of SCRAPES) {
-  test(`GET ${url} with ${JSON.stringify(headers)} passes service code and timeout to refresh`, async () => {
-    const { scrapes, facade } = createRecordingFacade();
-    const { signal } = new AbortController();
-    const request = { method: 'GET', url, headers, client: '192.0.2.1', signal };
-    const { status } = await handle(request, facade, OPTIONS);
-    assert.equal(status, 200);
-    assert.deepEqual(scrapes, [{ client: '192.0.2.1', serviceCode, timeoutMs, signal }]);
-  });
-}
-
-for (const [method, url] of [
-  ['HEAD', '/metrics'],
-  ['POST', '/metrics'],
-  ['GET', '/metrics?service_code='],
-  ['GET', '/metrics?service_code=A&service_code=A'],
-  ['GET', '/-/metrics'],
-  ['GET', '/'],
-  ['GET', '/service-codes/A'],
-] as const) {
-  test(`${method} ${url} does not trigger polls`, async () => {
-    const { scrapes, facade } = createRecordingFacade();
-    await handle({ method, url, headers: {} }, facade, OPTIONS);
-    assert.deepEqual(scrapes, []);
-  });
-}
-
-test('a service code that is removed while a scrape waits gets a 404', async () => {
-  const { scrapes, facade } = createRecordingFacade({ hasServiceCode: () => scrapes.length === 0 });
-  const { status } = await handle(
-    { method: 'GET', url: '/metrics?service_code=A', headers: {} },
-    facade,
-    OPTIONS,
-  );
-  assert.deepEqual([status, scrapes.length], [404, 1]);
-});
 
 test('a scrape is not rendered after its client disconnects', async () => {
   const signal = AbortSignal.abort(new Error('gone'));
@@ -163,25 +103,6 @@ function gunzipFirstMember(bytes: Buffer): Buffer {
   assert.equal(engine.bytesWritten, bytes.length);
   assert.equal(bytes.indexOf(Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 4, 255]), 1), -1);
   return buffer;
-}
-
-const HEADERS: readonly (readonly [text: string | undefined, expected: number | undefined])[] = [
-  ['10', 10_000],
-  ['2.5', 2500],
-  [undefined, undefined],
-  ['', undefined],
-  ['0', undefined],
-  ['-1', undefined],
-  ['NaN', undefined],
-  ['1e3', undefined],
-  ['9'.repeat(400), Number.POSITIVE_INFINITY],
-];
-
-for (const [text, expected] of HEADERS) {
-  test(`a timeout header of ${text === undefined ? 'nothing' : JSON.stringify(text.slice(0, 20))} is ${expected} ms`, () => {
-    const headers = text === undefined ? {} : { 'x-prometheus-scrape-timeout-seconds': text };
-    assert.equal(parseScrapeTimeoutMs(headers), expected);
-  });
 }
 
 for (const [method, expected] of [

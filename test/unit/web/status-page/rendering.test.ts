@@ -259,7 +259,6 @@ test('the page of a service code shows where, when and with what outcome it is p
 
 for (const [plan, expected] of [
   [{ nextPollMs: NOW_MS - 100 }, 'in progress'],
-  [{ nextPollMs: undefined }, 'with the next scrape'],
   [{ nextPollMs: NOW_MS + 60_000, isPaused: true }, 'in 60 s (the service asked for a pause)'],
 ] as const) {
   test(`the next poll is ${expected}`, () => {
