@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { pipeline, Readable } from 'node:stream';
 import { TLSSocket } from 'node:tls';
+import type { Clock } from '../runtime/clock.ts';
 import { MAX_RESPONSES_BEING_CREATED } from '../runtime/limits.ts';
 import type { Connection, Connections } from './connections.ts';
 import { FairQueue, GaveWayError } from './fair-share.ts';
@@ -33,6 +34,7 @@ export interface RequestHandlerOptions extends AuthorizerOptions {
   /** Maximum number of authorized requests that wait until it is their turn; one more gets a 503. */
   readonly maxRequests: number;
   readonly webConfigurationSource: WebConfigurationSource;
+  readonly clock: Clock;
 }
 
 /** Authorizes requests, creates a few responses at a time, and sends them. */

@@ -441,7 +441,7 @@ const PROCESS_FAMILIES = define([], {
   },
   webRequestsRejected: {
     name: 'xvs_exporter_web_requests_rejected_total',
-    help: 'Requests rejected, by reason: unauthorized, client_certificate, rate_limit, password_queue, max_requests.',
+    help: 'Requests rejected, by reason: unauthorized, client_certificate, password_queue, max_requests.',
     labels: ['reason'],
   },
   tlsCertificateNotAfter: {

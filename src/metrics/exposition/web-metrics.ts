@@ -9,7 +9,6 @@ export type ConnectionCloseReason = (typeof CONNECTION_CLOSE_REASONS)[number];
 const REQUEST_REJECTION_REASONS = [
   'unauthorized',
   'client_certificate',
-  'rate_limit',
   'password_queue',
   'max_requests',
 ] as const;

@@ -1,12 +1,11 @@
 import type { IncomingMessage } from 'node:http';
 import type { RequestRejectionReason, WebMetrics } from '../../metrics/exposition/web-metrics.ts';
-import type { Clock } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import type { Connection } from '../connections.ts';
 import { GaveWayError } from '../fair-share.ts';
 import { isProbe, respondText, type WebResponse } from '../http-messages.ts';
 import { PasswordVerifier, type Credentials } from './password-verifier.ts';
-import type { RateLimit, WebConfiguration } from './web-configuration-file.ts';
+import type { WebConfiguration } from './web-configuration-file.ts';
 
 /** A request, the connection that it came on, and a signal that aborts when the client disconnects. */
 interface ReceivedRequest {
@@ -19,7 +18,6 @@ export interface AuthorizerOptions {
   /** Whether probes bypass authorization. */
   readonly hasOpenProbes: boolean;
   readonly metrics: WebMetrics;
-  readonly clock: Clock;
   readonly logger: Logger;
 }
 
@@ -31,9 +29,8 @@ export type Authorize = (
 
 const BASIC = /^basic ([A-Za-z0-9+/]+={0,2})$/i;
 
-/** Checks the rate limit before certificate and password, in the order of the exporter-toolkit. */
-export function createAuthorizer({ hasOpenProbes, metrics, clock, logger }: AuthorizerOptions): Authorize {
-  const bucket = new TokenBucket();
+/** Checks the client certificate, then the password. */
+export function createAuthorizer({ hasOpenProbes, metrics, logger }: AuthorizerOptions): Authorize {
   const passwords = new PasswordVerifier();
 
   /** Resolves to `undefined` if the password was not compared. */
@@ -58,10 +55,8 @@ export function createAuthorizer({ hasOpenProbes, metrics, clock, logger }: Auth
     metrics.recordRequestRejected(reason);
     return respondText(...response);
   };
-  return async (received, { rateLimit, users }) => {
+  return async (received, { users }) => {
     if (hasOpenProbes && isProbe(received.request.url ?? '/')) return undefined;
-    if (!bucket.takeToken(rateLimit, clock.monotonic()))
-      return reject('rate_limit', 429, 'Too many requests.');
     if (received.connection.isCertificateRejected)
       return reject('client_certificate', 403, 'A valid client certificate is required.');
     if (users.size === 0) return undefined;
@@ -73,26 +68,6 @@ export function createAuthorizer({ hasOpenProbes, metrics, clock, logger }: Auth
       'WWW-Authenticate': 'Basic realm="xvs-exporter", charset="UTF-8"',
     });
   };
-}
-
-/** A bucket of `burst` tokens that gains one token each `intervalMs`. */
-class TokenBucket {
-  #limit: RateLimit | undefined;
-  #tokens = 0;
-  #filledAtMs = 0;
-
-  /** Takes a token, at a monotonic time in milliseconds; false if there is none. A changed limit fills the bucket. */
-  takeToken(limit: RateLimit | undefined, nowMs: number): boolean {
-    if (limit === undefined) return true;
-    const isSame = limit.burst === this.#limit?.burst && limit.intervalMs === this.#limit.intervalMs;
-    const gained = (nowMs - this.#filledAtMs) / limit.intervalMs;
-    this.#tokens = isSame ? Math.min(limit.burst, this.#tokens + gained) : limit.burst;
-    this.#limit = limit;
-    this.#filledAtMs = nowMs;
-    if (this.#tokens < 1) return false;
-    this.#tokens -= 1;
-    return true;
-  }
 }
 
 /** Parses an `Authorization` header (RFC 7617, in UTF-8); passwords may contain colons. */

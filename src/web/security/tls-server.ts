@@ -1,6 +1,6 @@
 import type { RequestListener } from 'node:http';
 import { createServer, type Server, type ServerOptions } from 'node:https';
-import { isIP, Socket, SocketAddress } from 'node:net';
+import { Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/logger.ts';
@@ -43,7 +43,7 @@ export function createTlsServer(
       ...options,
       ...tls.secureContext,
       requestCert: tls.clientAuth.isRequested,
-      // `getRejectionReason` decides: a certificate may be optional, unverified, or need an allowed name.
+      // `getRejectionReason` decides: a certificate may be optional or unverified.
       rejectUnauthorized: false,
       ALPNProtocols: ['http/1.1'],
       handshakeTimeout: HANDSHAKE_TIMEOUT_MS,
@@ -102,29 +102,9 @@ function formatEndpoints({ remoteAddress, remotePort, localAddress, localPort }:
 }
 
 /** Returns why the client certificate of a connection is rejected; `undefined` if it is accepted. */
-function getRejectionReason(
-  socket: TLSSocket,
-  { clientAuth, allowedSans }: TlsServerOptions,
-): string | undefined {
+function getRejectionReason(socket: TLSSocket, { clientAuth }: TlsServerOptions): string | undefined {
   if (!clientAuth.isRequested) return undefined;
-  const certificate = socket.getPeerX509Certificate();
-  if (certificate === undefined) return clientAuth.isRequired ? 'no certificate' : undefined;
-  if (clientAuth.isVerified && !socket.authorized) return 'certificate verification failed';
-  if (allowedSans === undefined) return undefined;
-  const names = parseSubjectAltNames(certificate.subjectAltName ?? '');
-  return names.some((name) => allowedSans.has(name)) ? undefined : 'no allowed subject alternative name';
-}
-
-/** One entry of Node's `subjectAltName`; names with special characters are JSON strings. Node has no parsed form. */
-const SUBJECT_ALT_NAME = /(DNS|email|URI|IP Address):("(?:[^"\\]|\\.)*"|[^,]*)(?:, |$)|[^,]*(?:, |$)/gy;
-
-/** Parses Node's `subjectAltName` into DNS names, email addresses, URIs and IP addresses (in Go's notation). */
-export function parseSubjectAltNames(subjectAltName: string): readonly string[] {
-  return [...subjectAltName.matchAll(SUBJECT_ALT_NAME)].flatMap(([, kind, name]) => {
-    if (kind === undefined || name === undefined) return [];
-    const text = name.startsWith('"') ? String(JSON.parse(name)) : name;
-    // Node writes `0:0:0:0:0:0:0:1`, Go `::1`.
-    const isIpv6 = kind === 'IP Address' && isIP(text) === 6;
-    return [isIpv6 ? new SocketAddress({ address: text, family: 'ipv6' }).address : text];
-  });
+  if (socket.getPeerX509Certificate() === undefined)
+    return clientAuth.isRequired ? 'no certificate' : undefined;
+  return clientAuth.isVerified && !socket.authorized ? 'certificate verification failed' : undefined;
 }

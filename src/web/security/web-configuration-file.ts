@@ -3,25 +3,10 @@ import { dirname } from 'node:path';
 import { z } from 'zod';
 import { ConfigError, describeKind, expectedFound } from '../../config/config-error.ts';
 import { readText, type ReadFile } from '../../config/files.ts';
-import { parsedBy, reject, strictMapping, toProblems, type Locate } from '../../config/validation.ts';
-import { parseYaml } from '../../config/yaml-source.ts';
+import { expected, parsedBy, reject, strictMapping, toProblems } from '../../config/validation.ts';
+import { createLocator, parseYaml } from '../../config/yaml-source.ts';
 import { importBcrypt } from './password-verifier.ts';
-import { readTlsServerOptions, tlsSectionSchema, type TlsServerOptions } from './tls-options.ts';
-import {
-  boolean,
-  expectedMapping,
-  expectedValue,
-  goDurationMs,
-  isRedacted,
-  optional,
-  word,
-} from './toolkit-values.ts';
-
-/** One request per `intervalMs`, with bursts of up to `burst` requests. */
-export interface RateLimit {
-  readonly intervalMs: number;
-  readonly burst: number;
-}
+import { readTlsServerOptions, type ClientAuth, type TlsServerOptions } from './tls-options.ts';
 
 /** A web configuration with its certificates. Immutable: a reload creates a new one. */
 export interface WebConfiguration {
@@ -31,8 +16,25 @@ export interface WebConfiguration {
   readonly headers: Readonly<Record<string, string>>;
   /** bcrypt hashes by user name; if empty, requests need no password. */
   readonly users: ReadonlyMap<string, string>;
-  readonly rateLimit: RateLimit | undefined;
 }
+
+const NO_CLIENT_AUTH: ClientAuth = { isRequested: false, isRequired: false, isVerified: false };
+const REQUIRE_ANY: ClientAuth = { isRequested: true, isRequired: true, isVerified: false };
+const CLIENT_AUTH_TYPES = new Map<string, ClientAuth>([
+  ['NoClientCert', NO_CLIENT_AUTH],
+  ['RequestClientCert', { isRequested: true, isRequired: false, isVerified: false }],
+  ['RequireAnyClientCert', REQUIRE_ANY],
+  // A deprecated name for RequireAnyClientCert.
+  ['RequireClientCert', REQUIRE_ANY],
+  ['VerifyClientCertIfGiven', { isRequested: true, isRequired: false, isVerified: true }],
+  ['RequireAndVerifyClientCert', { isRequested: true, isRequired: true, isVerified: true }],
+]);
+
+/** Without TLS 1.0 and 1.1 (RFC 8996), which the toolkit accepts. */
+const TLS_VERSIONS = new Map<string, 'TLSv1.2' | 'TLSv1.3'>([
+  ['TLS12', 'TLSv1.2'],
+  ['TLS13', 'TLSv1.3'],
+]);
 
 /** The cost in two digits, then 22 characters of salt and 31 of hash. */
 const BCRYPT_HASH = /^\$2[aby]\$(\d\d)\$[./A-Za-z0-9]{53}$/;
@@ -43,36 +45,66 @@ const MIN_BCRYPT_COST = 4;
  */
 const MAX_BCRYPT_COST = 16;
 
+/** Accepts an absent value too. As in Go's YAML library, an empty string, `~` and `null` are absent. */
+function optional<T extends z.ZodType>(schema: T) {
+  const isAbsent = (raw: unknown): boolean => raw === null || raw === '' || raw === '~' || raw === 'null';
+  return z.preprocess((raw) => (isAbsent(raw) ? undefined : raw), schema.optional()).optional();
+}
+
+/** Accepts one of the words; outputs its meaning. */
+function word<T>(meanings: ReadonlyMap<string, T>) {
+  return parsedBy(
+    (raw) => (typeof raw === 'string' ? meanings.get(raw) : undefined),
+    expected(`one of ${[...meanings.keys()].join(', ')}`),
+  );
+}
+
+/** A mapping whose keys are those of the exporter-toolkit that this server knows. */
+function section<const Shape extends z.core.$ZodLooseShape>(shape: Shape) {
+  const keys = Object.keys(shape).join(', ');
+  return strictMapping(shape, expected('a mapping', { show: describeKind }), `one of ${keys}`);
+}
+
+const pemFile = z.string(expected('the path of a file'));
+
+const tlsSchema = section({
+  cert_file: optional(pemFile),
+  key_file: optional(pemFile),
+  client_auth_type: optional(word(CLIENT_AUTH_TYPES)),
+  client_ca_file: optional(pemFile),
+  min_version: optional(word(TLS_VERSIONS)),
+}).transform((values, context) => {
+  if (Object.values(values).every((value) => value === undefined)) return undefined;
+  const { cert_file, key_file, client_auth_type = NO_CLIENT_AUTH, client_ca_file, min_version } = values;
+  if (cert_file === undefined) return reject(context, expectedFound('cert_file', 'none'));
+  if (key_file === undefined) return reject(context, expectedFound('key_file', 'none'));
+  if (client_ca_file !== undefined && !client_auth_type.isRequested) {
+    const found = 'one that does not request a certificate';
+    return reject(context, expectedFound('a client_auth_type for the client CA', found));
+  }
+  return { cert_file, key_file, client_auth_type, client_ca_file, min_version: min_version ?? 'TLSv1.2' };
+});
+
 const headerValue = optional(
-  z.string(expectedValue('a string')).refine(
-    isHeaderValue,
-    expectedValue('a header value', {
-      show: () => 'a string with characters that headers must not contain',
-    }),
-  ),
+  z.string(expected('a string')).refine(isHeaderValue, {
+    message: expectedFound('a header value', 'a string with characters that headers must not contain'),
+  }),
 );
-const headerWord = (...words: readonly string[]) =>
-  word(new Map(words.map((text) => [text, text]))).optional();
+const headerWord = (...words: readonly string[]) => word(new Map(words.map((text) => [text, text])));
 
 /** `http2` has no effect: the server supports HTTP/1.1, as every scraper does. */
-const httpSectionSchema = strictMapping(
-  {
-    http2: optional(boolean),
-    headers: optional(
-      strictMapping(
-        {
-          'Strict-Transport-Security': headerValue,
-          'X-Content-Type-Options': headerWord('nosniff'),
-          'X-Frame-Options': headerWord('deny', 'sameorigin'),
-          'X-XSS-Protection': headerValue,
-          'Content-Security-Policy': headerValue,
-        },
-        expectedMapping,
-      ),
-    ),
-  },
-  expectedMapping,
-);
+const httpSchema = section({
+  http2: z.unknown().optional(),
+  headers: optional(
+    section({
+      'Strict-Transport-Security': headerValue,
+      'X-Content-Type-Options': headerWord('nosniff').optional(),
+      'X-Frame-Options': headerWord('deny', 'sameorigin').optional(),
+      'X-XSS-Protection': headerValue,
+      'Content-Security-Policy': headerValue,
+    }),
+  ),
+});
 
 /** Not a zod record, which would lose a user named `__proto__`. */
 const usersSchema = parsedBy(
@@ -80,7 +112,7 @@ const usersSchema = parsedBy(
     typeof raw === 'object' && raw !== null && !Array.isArray(raw)
       ? new Map<string, unknown>(Object.entries(raw))
       : undefined,
-  expectedMapping,
+  expected('a mapping', { show: describeKind }),
 ).transform((entries, context) => {
   const users = new Map<string, string>();
   for (const [user, hash] of entries) {
@@ -101,57 +133,25 @@ function describeInvalidHash(hash: unknown): string | undefined {
   return isAccepted ? undefined : `cost ${cost}`;
 }
 
-const rateLimitSchema = strictMapping(
-  {
-    interval: optional(goDurationMs),
-    burst: optional(
-      parsedBy(
-        (raw) => (typeof raw === 'string' && /^\d{1,9}$/.test(raw) ? Number(raw) : undefined),
-        expectedValue('a whole number'),
-      ),
-    ),
-  },
-  expectedMapping,
-).transform(({ interval = 0, burst }, context): RateLimit | undefined => {
-  if (interval === 0) return undefined;
-  if (burst !== undefined && burst >= 1) return { intervalMs: interval, burst };
-  const expected = 'a burst of at least 1, because 0 rejects every request';
-  return reject(
-    context,
-    expectedFound(expected, String(burst ?? 'none')),
-    burst === undefined ? [] : ['burst'],
-  );
-});
-
 const fileSchema = optional(
-  strictMapping(
-    {
-      tls_server_config: optional(tlsSectionSchema),
-      http_server_config: optional(httpSectionSchema),
-      basic_auth_users: optional(usersSchema),
-      rate_limit: optional(rateLimitSchema),
-    },
-    expectedMapping,
-  ),
+  section({
+    tls_server_config: optional(tlsSchema),
+    http_server_config: optional(httpSchema),
+    basic_auth_users: optional(usersSchema),
+  }),
 );
 
 /**
- * Reads a web configuration file in the format of prometheus/exporter-toolkit (`docs/web-configuration.md`), and its
- * certificates. Scalars keep their spelling, so that a user can be called `007`. Rejects with a ConfigError that has all
- * problems, without hashes and keys.
+ * Reads a web configuration file, which has some of the keys of prometheus/exporter-toolkit
+ * (`docs/web-configuration.md`), and its certificates. Scalars keep their spelling, so that a user can be called `007`.
+ * Rejects with a ConfigError that has all problems, without hashes and keys.
  */
 export async function loadWebConfiguration(path: string, readFile: ReadFile): Promise<WebConfiguration> {
   const text = await readText(readFile, { path, locate: () => 'web.config.file', folder: undefined });
   if (typeof text !== 'string') throw new ConfigError([text]);
   const source = parseYaml(text, path, 'failsafe');
   if ('message' in source) throw new ConfigError([source]);
-  const locate: Locate = (steps, isKey) => {
-    // A user name may be a password in the wrong place.
-    const shown =
-      steps[0] === 'basic_auth_users' ? steps.slice(0, 1) : steps.slice(0, isKey === true ? -1 : undefined);
-    const name = shown.filter((step) => typeof step === 'string' && !isRedacted(step)).join('.');
-    return `${source.locate(steps, isKey)} ${name}`.trimEnd();
-  };
+  const locate = createLocator(source, []);
   const { success, data = {}, error } = fileSchema.safeParse(source.value);
   if (!success) throw new ConfigError(toProblems(error, locate));
   const users = data.basic_auth_users ?? new Map<string, string>();
@@ -165,7 +165,6 @@ export async function loadWebConfiguration(path: string, readFile: ReadFile): Pr
       headers.flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
     ),
     users,
-    rateLimit: data.rate_limit,
   };
 }
 

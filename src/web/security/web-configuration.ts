@@ -22,7 +22,7 @@ export interface WebConfigurationSource {
 
 /** Plain HTTP without authentication, for an exporter without a web configuration file. */
 export const DEFAULT_WEB_CONFIGURATION_SOURCE: WebConfigurationSource = {
-  current: { tls: undefined, headers: {}, users: new Map(), rateLimit: undefined },
+  current: { tls: undefined, headers: {}, users: new Map() },
   onReload: () => undefined,
   check: () => Promise.resolve(),
 };
@@ -151,18 +151,16 @@ function findRemovedProtections(current: WebConfiguration, next: WebConfiguratio
 }
 
 /** Lists the protections of a web configuration, in the words of its file. */
-function listProtections({ tls, users, rateLimit }: WebConfiguration): readonly string[] {
-  const { clientAuth, allowedSans, secureContext } = tls ?? {};
+function listProtections({ tls, users }: WebConfiguration): readonly string[] {
+  const { clientAuth, secureContext } = tls ?? {};
   const protections: readonly (readonly [name: string, isActive: boolean])[] = [
     ['tls_server_config', tls !== undefined],
     ['min_version', secureContext?.minVersion === 'TLSv1.3'],
     ['client_auth_type (certificate required)', clientAuth?.isRequired === true],
     ['client_auth_type (certificate verified)', clientAuth?.isVerified === true],
     // Without a CA of its own, the server would accept certificates of every CA that Node.js trusts.
-    ['client_ca', clientAuth?.isVerified === true && secureContext?.ca !== undefined],
-    ['client_allowed_sans', allowedSans !== undefined],
+    ['client_ca_file', clientAuth?.isVerified === true && secureContext?.ca !== undefined],
     ['basic_auth_users', users.size > 0],
-    ['rate_limit', rateLimit !== undefined],
   ];
   return protections.flatMap(([name, isActive]) => (isActive ? [name] : []));
 }

@@ -124,7 +124,7 @@ test('an invalid web configuration prevents the start and fails --config.check',
   for (const flags of [[], ['--config.check']]) {
     await using program = startProgram([`--web.config.file=${path}`, ...flags], SETTINGS);
     assert.equal(await program.exitCode, 2);
-    assert.match(program.stderr, /web\.yml:1:33 basic_auth_users: expected a bcrypt hash/);
+    assert.match(program.stderr, /web\.yml:1:33 basic_auth_users\.prometheus: expected a bcrypt hash/);
     assert.ok(!program.stderr.includes('hunter2'));
   }
 });

@@ -1,12 +1,8 @@
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
 import { request } from 'node:http';
 import type { OutgoingHttpHeaders } from 'node:http';
-import { Agent, request as secureRequest } from 'node:https';
 import { test } from 'node:test';
-import { TLSSocket } from 'node:tls';
 import { respondText } from '../../../../src/web/http-messages.ts';
-import { readFixture } from '../../../support/fixtures.ts';
 import {
   readResponse,
   requestOverHttps,
@@ -86,56 +82,6 @@ test('open probes, and nothing else, accept clients without a certificate', asyn
   }
   assert.equal((await requestOverHttps(port, '/metrics', clientCertificate('client'))).status, 200);
   assert.match(lines.join(''), /"reason":"no certificate","msg":"Client certificate rejected"/);
-});
-
-test('a resumed session keeps the verdict on its certificate', async (t) => {
-  const yml = `tls_server_config: { ${SERVER_CERTIFICATE}, client_ca_file: ca.pem, client_auth_type: RequireAndVerifyClientCert }`;
-  const { port } = await startSecuredServer(t, yml, { hasOpenProbes: true });
-  const ca = readFixture('tls/ca.pem');
-  for (const maxVersion of ['TLSv1.2', 'TLSv1.3'] as const) {
-    for (const [name, expected] of [
-      ['client', 200],
-      ['self-signed', 403],
-    ] as const) {
-      const agent = new Agent({ maxCachedSessions: 10, maxVersion, ca, ...clientCertificate(name) });
-      const results = [];
-      for (let attempt = 0; attempt < 3; attempt += 1) {
-        const outgoing = secureRequest({ host: '127.0.0.1', port, path: '/metrics', agent });
-        const [socket]: unknown[] = await once(outgoing, 'socket');
-        const { status } = await readResponse(outgoing.end());
-        assert.ok(socket instanceof TLSSocket);
-        results.push([status, socket.isSessionReused()]);
-      }
-      assert.deepEqual(results, [
-        [expected, false],
-        [expected, true],
-        [expected, true],
-      ]);
-    }
-  }
-});
-
-test('requests above the rate limit get 429 until the interval has passed', async (t) => {
-  const { port, clock } = await startSecuredServer(t, 'rate_limit: { interval: 100ms, burst: 2 }\n');
-  const statuses = [];
-  for (const ms of [0, 0, 0, 99, 1, 500, 0, 0]) {
-    clock.advance(ms);
-    const { status } = await requestOverHttp(port);
-    statuses.push(status);
-  }
-  assert.deepEqual(statuses, [200, 200, 429, 429, 200, 200, 200, 429]);
-});
-
-test('the rate limit applies before password checks and not to open probes', async (t) => {
-  const { port } = await startSecuredServer(t, `rate_limit: { interval: 1h, burst: 1 }\n${USERS}`, {
-    hasOpenProbes: true,
-  });
-  const statuses = [];
-  for (const path of ['/metrics', '/metrics', '/-/healthy']) {
-    const { status } = await requestOverHttp(port, path);
-    statuses.push(status);
-  }
-  assert.deepEqual(statuses, [401, 429, 200]);
 });
 
 test('configured headers are on every response and override its own; empty ones are not set', async (t) => {

@@ -48,7 +48,7 @@ async function open(first: string | undefined) {
 
 test('an invalid file at the start is an error', async () => {
   const message = await catchConfigErrorMessage(() => open('junk: 1'));
-  assert.equal(message, '/etc/web.yml:1:1: expected a known key, found an unknown one (not shown)');
+  assert.match(message, /^\/etc\/web\.yml:1:1: expected one of tls_server_config, /);
 });
 
 test('a change is applied and logged once', async () => {
@@ -78,16 +78,6 @@ test('an empty file, as during a write, does not turn authentication off', async
     /"level":"warn".*"removed":\["basic_auth_users"\],"remedy":"restart to apply it","msg":"Web configuration change removes protection; keeping the previous one"/,
   );
   assert.deepEqual(await usersAfter(users('b')), ['b']);
-});
-
-test('a reload cannot remove the rate limit, with other changes or without', async () => {
-  const limit = 'rate_limit: { interval: 1s, burst: 5 }\n';
-  const { source, usersAfter, lines } = await open(limit + users('a'));
-  assert.deepEqual(await usersAfter(users('a', 'b')), ['a']);
-  assert.equal(source.current.rateLimit?.burst, 5);
-  assert.match(lines[1] ?? '', /"removed":\["rate_limit"\]/);
-  assert.deepEqual(await usersAfter(limit.replace('5', '9') + users('b')), ['b']);
-  assert.equal(source.current.rateLimit?.burst, 9);
 });
 
 test('a bcrypt cost above 14 is a warning', async () => {
