@@ -1,16 +1,16 @@
 import { expectedFound, formatValue, type Problem } from './config-error.ts';
-import { describeShortStaleAfter } from './service-codes/resolution.ts';
 import type { MergedSettings } from './sources.ts';
+import { formatDuration } from './units.ts';
 
 /** Checks the rules between settings that are each valid. */
 export function* findBrokenRules({ get, origin, locate }: MergedSettings): Generator<Problem> {
   const staleAfterMs = get('poll.stale_after');
   const intervalMs = get('poll.interval');
-  if (staleAfterMs !== undefined && staleAfterMs < intervalMs)
-    yield {
-      location: locate('poll.stale_after'),
-      message: describeShortStaleAfter(staleAfterMs, intervalMs),
-    };
+  if (staleAfterMs !== undefined && staleAfterMs < intervalMs) {
+    const expected = `at least poll.interval (${formatDuration(intervalMs)})`;
+    const message = expectedFound(expected, formatDuration(staleAfterMs));
+    yield { location: locate('poll.stale_after'), message };
+  }
 
   const clientFiles = (['upstream.cert_file', 'upstream.key_file'] as const).filter((path) => get(path));
   const [only, both] = clientFiles;

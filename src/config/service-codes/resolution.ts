@@ -134,9 +134,11 @@ function* findMistakes(
       "set the code's secret or secret_file, or XVS_SECRET or XVS_SECRET_FILE for all codes without their own";
     yield [[], expectedFound(`a secret for service code ${name}`, 'none', remedy)];
   }
-  const own = entry.stale_after === undefined ? 'interval' : 'stale_after';
-  if (entry[own] !== undefined && staleAfterMs < intervalMs)
-    yield [[own], describeShortStaleAfter(staleAfterMs, intervalMs)];
+  // Metrics that expire before the next poll would come and go.
+  if (entry.interval !== undefined && staleAfterMs < intervalMs) {
+    const expected = `at most poll.stale_after (${formatDuration(staleAfterMs)})`;
+    yield [['interval'], expectedFound(expected, formatDuration(intervalMs))];
+  }
   // Names can only be found where the exporter knows them.
   if (entry.expect !== undefined && entry.expect.names.length > 0 && taskName === undefined) {
     const remedy = "set tasks.name, or the code's task_name, to the source of names";
@@ -174,16 +176,10 @@ function resolveCode({ entry, secret: own }: ListedCode, common: CommonSettings)
     secret: typeof secret === 'string' ? secret : '',
     intervalMs,
     timeoutMs,
-    staleAfterMs: entry.stale_after ?? common.staleAfterMs ?? defaultStaleAfterMs,
+    staleAfterMs: common.staleAfterMs ?? defaultStaleAfterMs,
     stallAfterMs: entry.stall_after ?? common.stallAfterMs,
     labels: entry.labels ?? NO_STATIC_LABELS,
     ...(taskName !== undefined && { taskName }),
     ...(entry.expect !== undefined && { expectation: entry.expect }),
   };
-}
-
-/** Metrics that expire before the next poll would come and go. */
-export function describeShortStaleAfter(staleAfterMs: number, intervalMs: number): string {
-  const expected = `stale_after of at least the interval (${formatDuration(intervalMs)})`;
-  return expectedFound(expected, formatDuration(staleAfterMs));
 }

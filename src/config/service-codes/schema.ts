@@ -77,7 +77,6 @@ export const SERVICE_CODE_KEYS = {
   base_url: baseUrl.describe('Overrides `upstream.base_url`.').optional(),
   timeout: duration(1).describe('Overrides `upstream.timeout`.').optional(),
   interval: duration(1000).describe('Overrides `poll.interval`.').optional(),
-  stale_after: duration(1).describe('Overrides `poll.stale_after`.').optional(),
   stall_after: duration(1).describe('Overrides `poll.stall_after`.').optional(),
   task_name: taskNameSource.describe('Overrides `tasks.name`.').optional(),
   expect: expectation

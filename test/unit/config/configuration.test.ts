@@ -135,8 +135,7 @@ service_codes:
     timeout: 90s
     stall_after: 2m
   - service_code: FILE
-    secret_file: secrets/file
-    stale_after: 5m`;
+    secret_file: secrets/file`;
   const { serviceCodes } = await loadConfiguration({
     yml,
     env: { ...REQUIRED_ENVIRONMENT, XVS_SERVICE_CODES: '' },
@@ -154,7 +153,7 @@ service_codes:
       stallAfterMs: 120_000,
       labels: {},
     },
-    { ...TESTING, serviceCode: 'FILE', secret: 'file-secret', staleAfterMs: 300_000 },
+    { ...TESTING, serviceCode: 'FILE', secret: 'file-secret' },
   ]);
 });
 
