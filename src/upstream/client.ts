@@ -1,19 +1,17 @@
-import type { Dispatcher } from 'undici';
+import type { Readable } from 'node:stream';
+import { linkAbort, raceAbort } from '../runtime/abort.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { type ConnectionOptions, Connections } from './connections.ts';
-import { ACCEPTED_CODINGS, BodyDecoder, type BodyListener } from './decoding.ts';
-import type { DecodingBudget, DecodingShare } from './decoding-budget.ts';
+import { ACCEPTED_CODINGS, decompress, parseContentEncoding } from './decoding.ts';
+import type { DecodingBudget } from './decoding-budget.ts';
 import { toUpstreamError } from './error-classification.ts';
 import { UpstreamError } from './errors.ts';
-import { redactRequest, type RequestObserver } from './request-observer.ts';
+import { redactRequest, type RequestObserver, type ResponseHead } from './request-observer.ts';
 import { estimateClockOffset, parseRetryAfter } from './response-headers.ts';
 import { buildListingAddress, signRequest, type ListingAddress, type SigningScheme } from './signing.ts';
 
 /** Enough of an error response for a `ret` or for an error page. */
 const MAX_EXCERPT_BYTES = 64 * 1024;
-
-/** One shared reason: an error with a stack of its own costs more than the rest of an abort. */
-const ENDED = new Error('The request has ended');
 
 /** Options for all service codes. */
 export interface ClientOptions extends ConnectionOptions {
@@ -45,7 +43,12 @@ export interface ListingResponse {
 /** Receives the decoded chunks of a body as they arrive, with the HTTP status of the response. */
 export type BodyConsumer = (chunk: Uint8Array, status: number) => void;
 
-type HttpHeaders = Readonly<Record<string, string | string[] | undefined>>;
+/** A response whose body is still to be read. */
+interface Received {
+  readonly response: ListingResponse;
+  readonly header: ResponseHead['header'];
+  readonly body: Readable;
+}
 
 /** Requests listings from the service ("task_list" of the interface), for all service codes. */
 export class UpstreamClient implements AsyncDisposable {
@@ -90,19 +93,34 @@ export class UpstreamClient implements AsyncDisposable {
     observer?: RequestObserver,
   ): Promise<ListingResponse> {
     signal.throwIfAborted();
-    return await new Promise((resolve, reject) => {
-      new Exchange({
-        target,
-        onBody,
-        signal,
-        observer,
-        resolve,
-        reject,
-        options: this.#options,
-        clock: this.#clock,
-        connections: this.#connections,
-      }).send();
-    });
+    const { decodingBudget, maxResponseBytes } = this.#options;
+    using abort = linkAbort(signal);
+    const deadline = setTimeout(
+      () => abort.abort(new UpstreamError('timeout', 'The poll exceeded its timeout')),
+      target.timeoutMs,
+    );
+    const share = decodingBudget.start((error) => abort.abort(error));
+    try {
+      const received = await this.#send(target, abort.signal, observer);
+      const { response } = received;
+      const isExcerpt = !isSuccessStatus(response.status);
+      const limit = isExcerpt ? MAX_EXCERPT_BYTES : maxResponseBytes;
+      let bytes = 0;
+      for await (const chunk of readBody(received, maxResponseBytes, abort.signal, observer)) {
+        decodingBudget.add(share, chunk.length);
+        abort.signal.throwIfAborted();
+        const part = isExcerpt ? chunk.subarray(0, limit - bytes) : chunk;
+        bytes += part.length;
+        if (bytes > limit) throw createSizeError(limit);
+        onBody(part, response.status);
+        if (isExcerpt && bytes === limit) break;
+      }
+      signal.throwIfAborted();
+      return response;
+    } finally {
+      clearTimeout(deadline);
+      decodingBudget.end(share);
+    }
   }
 
   /** Aborts requests in progress and closes all connections. */
@@ -115,198 +133,104 @@ export class UpstreamClient implements AsyncDisposable {
     this.#openConnections.add(connections);
     return connections;
   }
-}
 
-interface ExchangeContext {
-  readonly target: ListingTarget;
-  readonly onBody: BodyConsumer;
-  readonly signal: AbortSignal;
-  readonly observer: RequestObserver | undefined;
-  readonly resolve: (response: ListingResponse) => void;
-  readonly reject: (error: unknown) => void;
-  readonly options: ClientOptions;
-  readonly clock: Clock;
-  readonly connections: Connections;
-}
-
-/**
- * A request with its retry, and the response: undici calls it for each event, without streams in between. It ends once, with
- * the first of response, failure, deadline and abort, and ignores what arrives afterwards.
- */
-class Exchange implements Dispatcher.DispatchHandler, BodyListener {
-  readonly #context: ExchangeContext;
-  readonly #address: ListingAddress;
-  readonly #deadline: NodeJS.Timeout;
-  readonly #share: DecodingShare;
-  #requestMs = 0;
-  #hasRetried = false;
-  #controller: Dispatcher.DispatchController | undefined;
-  /** Set when the head of the response has arrived. */
-  #response: ListingResponse | undefined;
-  #decoder: BodyDecoder | undefined;
-  #bytes = 0;
-  #hasEnded = false;
-
-  constructor(context: ExchangeContext) {
-    const { target, signal, options } = context;
-    this.#context = context;
-    this.#address = buildListingAddress(target.baseUrl, target.serviceCode);
-    this.#share = options.decodingBudget.start((error) => this.#fail(error));
-    this.#deadline = setTimeout(
-      () => this.#fail(new UpstreamError('timeout', 'The poll exceeded its timeout')),
-      target.timeoutMs,
-    );
-    signal.addEventListener('abort', this.#abort);
+  /**
+   * Sends a request. A reset is retried once, with a new signature, if the connection may have been a kept-alive one: a server
+   * may close it just as a request is sent, which is not a failure of the service.
+   */
+  async #send(
+    target: ListingTarget,
+    signal: AbortSignal,
+    observer: RequestObserver | undefined,
+  ): Promise<Received> {
+    const address = buildListingAddress(target.baseUrl, target.serviceCode);
+    try {
+      return await this.#attempt(target, address, signal, observer);
+    } catch (error) {
+      const isReset = error instanceof UpstreamError && error.reason === 'reset';
+      if (!isReset || !this.#connections.originsWithResponse.has(address.origin)) throw error;
+      return await this.#attempt(target, address, signal, observer);
+    }
   }
 
-  /** Signs and sends the request. */
-  send(): void {
-    const { target, observer, options, clock, connections } = this.#context;
-    const { origin, url } = this.#address;
-    this.#requestMs = clock.now();
+  /** Signs and sends a request, and receives the head of its response. */
+  async #attempt(
+    target: ListingTarget,
+    address: ListingAddress,
+    signal: AbortSignal,
+    observer: RequestObserver | undefined,
+  ): Promise<Received> {
+    const connections = this.#connections;
+    const { origin, url } = address;
+    const requestMs = this.#clock.now();
     const headers = {
       accept: 'application/json',
       'accept-encoding': ACCEPTED_CODINGS,
-      'user-agent': options.userAgent,
-      ...signRequest(target.signing, target.secret, this.#address, this.#requestMs),
+      'user-agent': this.#options.userAgent,
+      ...signRequest(target.signing, target.secret, address, requestMs),
     };
-    observer?.onRequest?.(redactRequest(target, this.#address, headers));
-    const path = url.slice(origin.length);
-    // The deadline of the poll is the only one.
-    const request = { origin, path, method: 'GET', headers, headersTimeout: 0, bodyTimeout: 0 } as const;
-    connections.dispatcher.dispatch(request, this);
-  }
-
-  onRequestStart(controller: Dispatcher.DispatchController): void {
+    observer?.onRequest?.(redactRequest(target, address, headers));
+    const sent = connections.dispatcher.request({
+      origin,
+      path: url.slice(origin.length),
+      method: 'GET',
+      headers,
+      signal,
+      // The deadline of the poll is the only one.
+      headersTimeout: 0,
+      bodyTimeout: 0,
+    });
     // undici cannot cancel a request while it connects.
-    if (this.#hasEnded) controller.abort(ENDED);
-    this.#controller = controller;
-  }
-
-  onResponseStart(_controller: unknown, status: number, headers: HttpHeaders): void {
-    // Of an informational response follows another one.
-    if (this.#hasEnded || status < 200) return;
-    const { observer, clock, connections, options } = this.#context;
-    const { origin } = this.#address;
-    const nowMs = clock.now();
+    const received = await raceAbort(sent, signal).catch((error: unknown) => {
+      throw signal.aborted ? signal.reason : toUpstreamError(error);
+    });
+    connections.originsWithResponse.add(origin);
+    const { statusCode: status, body } = received;
+    const nowMs = this.#clock.now();
     const header = (name: string): string | undefined => {
-      const value = headers[name];
+      const value = received.headers[name];
       return Array.isArray(value) ? value.join(', ') : value;
     };
-    connections.originsWithResponse.add(origin);
     observer?.onResponse({
       status,
-      clockOffset: estimateClockOffset(header('date'), this.#requestMs, nowMs),
+      clockOffset: estimateClockOffset(header('date'), requestMs, nowMs),
       certificateNotAfterMs: connections.getCertificateNotAfterMs(origin),
       header,
     });
     const retryAfterMs = parseRetryAfter(header('retry-after'), nowMs);
-    this.#response = retryAfterMs === undefined ? { status } : { status, retryAfterMs };
-    try {
-      this.#decoder = new BodyDecoder(header('content-encoding') ?? '', this);
-    } catch (error) {
-      this.#fail(error);
-      return;
+    return { response: retryAfterMs === undefined ? { status } : { status, retryAfterMs }, header, body };
+  }
+}
+
+/** Yields the decoded body of a response. That of an error response ends where it fails, so that its status is still known. */
+async function* readBody(
+  { response: { status }, header, body }: Received,
+  maxBytes: number,
+  signal: AbortSignal,
+  observer: RequestObserver | undefined,
+): AsyncGenerator<Buffer> {
+  const hasListing = isSuccessStatus(status);
+  async function* receive(): AsyncGenerator<Buffer> {
+    for await (const chunk of body as AsyncIterable<Buffer>) {
+      observer?.onBodyBytes(chunk.length);
+      yield chunk;
     }
-    // The limit applies to the decoded body.
-    const isPlain = isSuccessStatus(status) && !this.#decoder.isCompressed;
-    if (isPlain && Number(header('content-length') ?? 0) > options.maxResponseBytes) this.#failAsTooLarge();
   }
-
-  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
-    if (this.#hasEnded) return;
-    this.#context.observer?.onBodyBytes(chunk.length);
-    if (this.#decoder?.write(chunk) === false) controller.pause();
-  }
-
-  onResponseEnd(): void {
-    if (!this.#hasEnded) this.#decoder?.end();
-  }
-
-  onResponseError(_controller: unknown, error: Error): void {
-    this.#fail(error);
-  }
-
-  onDecoded(bytes: number): void {
-    this.#context.options.decodingBudget.add(this.#share, bytes);
-  }
-
-  onChunk(chunk: Uint8Array): void {
-    if (this.#hasEnded || this.#response === undefined) return;
-    const { onBody, options, reject } = this.#context;
-    const { status } = this.#response;
-    const isExcerpt = !isSuccessStatus(status);
-    const part = isExcerpt ? chunk.subarray(0, MAX_EXCERPT_BYTES - this.#bytes) : chunk;
-    this.#bytes += part.length;
-    if (!isExcerpt && this.#bytes > options.maxResponseBytes) {
-      this.#failAsTooLarge();
-      return;
-    }
-    try {
-      onBody(part, status);
-    } catch (error) {
-      this.#end(() => reject(error));
-    }
-    if (isExcerpt && this.#bytes === MAX_EXCERPT_BYTES) this.onBodyEnd();
-  }
-
-  onBodyEnd(): void {
-    const { resolve } = this.#context;
-    const response = this.#response;
-    if (response !== undefined) this.#end(() => resolve(response));
-  }
-
-  onBodyError(error: unknown): void {
-    this.#fail(error);
-  }
-
-  onDrain(): void {
-    this.#controller?.resume();
-  }
-
-  readonly #abort = (): void => {
-    const { signal, reject } = this.#context;
-    this.#end(() => reject(signal.reason));
-  };
-
-  #failAsTooLarge(): void {
-    const { maxResponseBytes } = this.#context.options;
-    this.#fail(new UpstreamError('too_large', `The response is larger than ${maxResponseBytes} bytes`));
-  }
-
-  #fail(error: unknown): void {
-    if (this.#hasEnded) return;
-    const failure = toUpstreamError(error);
-    if (this.#response !== undefined && !isSuccessStatus(this.#response.status)) this.onBodyEnd();
-    else if (this.#canRetryAfter(failure)) {
-      this.#hasRetried = true;
-      this.send();
-    } else this.#end(() => this.#context.reject(failure));
-  }
-
-  /**
-   * A reset is retried once, with a new signature, if the connection may have been a kept-alive one: a server may close it
-   * just as a request is sent, which is not a failure of the service.
-   */
-  #canRetryAfter({ reason }: UpstreamError): boolean {
-    const isFirst = !this.#hasRetried && this.#response === undefined;
-    return (
-      isFirst && reason === 'reset' && this.#context.connections.originsWithResponse.has(this.#address.origin)
-    );
-  }
-
-  #end(settle: () => void): void {
-    if (this.#hasEnded) return;
-    this.#hasEnded = true;
-    const { signal, options } = this.#context;
-    clearTimeout(this.#deadline);
-    signal.removeEventListener('abort', this.#abort);
-    options.decodingBudget.end(this.#share);
-    this.#decoder?.[Symbol.dispose]();
+  try {
+    const coding = parseContentEncoding(header('content-encoding') ?? '');
+    const isTooLarge = coding === undefined && Number(header('content-length') ?? 0) > maxBytes;
+    if (hasListing && isTooLarge) throw createSizeError(maxBytes);
+    yield* coding === undefined ? receive() : decompress(receive(), coding);
+  } catch (error) {
+    if (hasListing) throw signal.aborted ? signal.reason : toUpstreamError(error);
+  } finally {
     // Closes the connection unless the body was read to its end.
-    this.#controller?.abort(ENDED);
-    settle();
+    body.on('error', () => undefined).destroy();
   }
+}
+
+function createSizeError(maxBytes: number): UpstreamError {
+  return new UpstreamError('too_large', `The response is larger than ${maxBytes} bytes`);
 }
 
 /** Whether a response with this status has a whole listing: 206 has a part of one, which nothing asked for. */

@@ -8,16 +8,13 @@ import { getErrorCode } from '../runtime/errors.ts';
 /** A lookup that takes longer is answered from the last one, and the next one of its name waits for those of other slow names. */
 const SLOW_LOOKUP_MS = 1000;
 
-/** libuv gives lookups half of its threads, and 24 threads are set at the start: one is left to slow names. */
-const MAX_FAST_LOOKUPS = 11;
-
 /** Host names that are remembered: those of base URLs and proxies. */
 const MAX_NAMES = 10_000;
 
 /** A name server that answers so denies the name: an earlier address no longer holds. */
 const DENIED_CODES: readonly (string | undefined)[] = ['ENOTFOUND', 'ENODATA'];
 
-type Addresses = readonly LookupAddress[];
+type Addresses = LookupAddress[];
 
 export interface ResolverOptions {
   readonly clock: Pick<Clock, 'monotonic' | 'sleep'>;
@@ -25,7 +22,7 @@ export interface ResolverOptions {
   readonly lookup?: (
     hostname: string,
     options: LookupAllOptions,
-    callback: (error: Error | null, addresses: LookupAddress[]) => void,
+    callback: (error: Error | null, addresses: Addresses) => void,
   ) => void;
 }
 
@@ -35,14 +32,22 @@ export interface ResolverOptions {
  */
 export class Resolver {
   readonly #options: Required<ResolverOptions>;
-  readonly #pending = new Map<string, Promise<Addresses>>();
-  readonly #lastAddresses = new LRUCache<string, Addresses>({ max: MAX_NAMES });
+  /** The last addresses of a name, or the error of a name server that denies it. */
+  readonly #results: LRUCache<string, Addresses | Error>;
   readonly #slowNames = new LRUCache<string, true>({ max: MAX_NAMES });
-  readonly #fastQueue = new PQueue({ concurrency: MAX_FAST_LOOKUPS });
   readonly #slowQueue = new PQueue({ concurrency: 1 });
 
   constructor({ clock, lookup = lookUpAddresses }: ResolverOptions) {
     this.#options = { clock, lookup };
+    this.#results = new LRUCache<string, Addresses | Error>({
+      max: MAX_NAMES,
+      ignoreFetchAbort: true,
+      allowStaleOnFetchAbort: true,
+      fetchMethod: async (hostname, last) => {
+        const find = () => this.#lookUp(hostname, last);
+        return this.#slowNames.has(hostname) ? await this.#slowQueue.add(find) : await find();
+      },
+    });
   }
 
   /** As the option `lookup` of a socket. */
@@ -50,62 +55,45 @@ export class Resolver {
     this.#resolve(hostname).then(
       (addresses) => {
         const [{ address, family } = { address: '', family: 0 }] = addresses;
-        if (all === true) callback(null, [...addresses]);
+        if (all === true) callback(null, addresses);
         else callback(null, address, family);
       },
       (error: unknown) => callback(error instanceof Error ? error : new Error(String(error)), '', 0),
     );
   };
 
-  /** Looks a name up, or returns its last addresses if that takes long or the name servers do not answer. */
+  /** Looks a name up, or returns its last addresses if that takes long. */
   async #resolve(hostname: string): Promise<Addresses> {
-    const found = this.#joinLookup(hostname);
-    const last = this.#lastAddresses.get(hostname);
-    if (last === undefined) return await found;
-    const timeout = new AbortController();
+    const found = new AbortController();
+    const late = new AbortController();
     const waitMs = this.#slowNames.has(hostname) ? 0 : SLOW_LOOKUP_MS;
+    if (Array.isArray(this.#results.peek(hostname)))
+      this.#options.clock.sleep(waitMs, found.signal).then(
+        () => late.abort(),
+        () => undefined,
+      );
     try {
-      return await Promise.race([
-        found.catch((error: unknown) => {
-          if (DENIED_CODES.includes(getErrorCode(error))) throw error;
-          return last;
-        }),
-        this.#options.clock.sleep(waitMs, timeout.signal).then(() => last),
-      ]);
+      const result = await this.#results.fetch(hostname, { forceRefresh: true, signal: late.signal });
+      if (result instanceof Error) throw result;
+      return result ?? [];
     } finally {
-      timeout.abort();
+      found.abort();
     }
   }
 
-  /** Returns the lookup of a name that is under way, or starts one. */
-  #joinLookup(hostname: string): Promise<Addresses> {
-    const pending = this.#pending.get(hostname);
-    if (pending !== undefined) return pending;
-    const queue = this.#slowNames.has(hostname) ? this.#slowQueue : this.#fastQueue;
-    const started = queue
-      .add(() => this.#lookUp(hostname))
-      .finally(() => {
-        this.#pending.delete(hostname);
-      });
-    this.#pending.set(hostname, started);
-    return started;
-  }
-
-  async #lookUp(hostname: string): Promise<Addresses> {
+  /** Rejects only if there are no last addresses: lru-cache would never end a fetch that rejects after its abort. */
+  #lookUp(hostname: string, last: Addresses | Error | undefined): Promise<Addresses | Error> {
     const { clock, lookup } = this.#options;
     const startedMs = clock.monotonic();
-    try {
-      const addresses = await new Promise<Addresses>((resolve, reject) => {
-        lookup(hostname, { all: true }, (error, found) => {
-          if (error === null) resolve(found);
-          else reject(error);
-        });
+    return new Promise((resolve, reject) => {
+      lookup(hostname, { all: true }, (error, addresses) => {
+        if (clock.monotonic() - startedMs >= SLOW_LOOKUP_MS) this.#slowNames.set(hostname, true);
+        else this.#slowNames.delete(hostname);
+        if (error === null) resolve(addresses);
+        else if (DENIED_CODES.includes(getErrorCode(error))) resolve(error);
+        else if (Array.isArray(last)) resolve(last);
+        else reject(error);
       });
-      this.#lastAddresses.set(hostname, addresses);
-      return addresses;
-    } finally {
-      if (clock.monotonic() - startedMs >= SLOW_LOOKUP_MS) this.#slowNames.set(hostname, true);
-      else this.#slowNames.delete(hostname);
-    }
+    });
   }
 }

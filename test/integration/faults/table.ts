@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Socket } from 'node:net';
-import { brotliCompressSync, gzipSync } from 'node:zlib';
+import { gzipSync } from 'node:zlib';
 import type { PollErrorReason } from '../../../src/upstream/errors.ts';
 import {
   formatHead,
@@ -169,17 +169,11 @@ const ENCODINGS = [
     ['plain text declared as gzip', injectSimulatorFault({ fault: 'bad_gzip' })],
     ['an early end of gzip', respondWithBody(gzipSync(LONG_LISTING).subarray(0, 60), GZIP), { ret: 'any' }],
     ['gzip with a wrong byte', respondWithBody(corruptByte(gzipSync(LISTING)), GZIP), { ret: 'any' }],
-    [
-      'an early end of brotli',
-      respondWithBody(brotliCompressSync(LONG_LISTING).subarray(0, 30), 'content-encoding: br'),
-      { ret: 'any' },
-    ],
     ['an unknown encoding', respondWithBody(LISTING, 'content-encoding: zstd')],
-    ['more encodings than the limit', respondWithBody(LISTING, `content-encoding: ${'gzip,'.repeat(20)}`)],
+    ['more than one encoding', respondWithBody(gzipSync(gzipSync(LISTING)), 'content-encoding: gzip, gzip')],
   ]),
   ...failWith('too_large', [
     ['a gzip bomb', respondWithBody(GZIP_BOMB, GZIP)],
-    ['a gzip bomb within another', respondWithBody(gzipSync(GZIP_BOMB), 'content-encoding: gzip, gzip')],
     [
       'a body over the limit, with its length',
       respondEndlessly(formatHead(`content-length: ${MAX_RESPONSE_BYTES + 1}`), FILLING),

@@ -114,7 +114,7 @@ test(
       else if (serviceCode === 'VERSIONS')
         response.writeHead(200, { 'content-encoding': 'gzip' }).end(versions);
       else if (serviceCode.startsWith('BOMB'))
-        response.writeHead(200, { 'content-encoding': 'gzip, gzip' }).end(BOMB);
+        response.writeHead(200, { 'content-encoding': 'gzip' }).end(BOMB);
       else response.end('{"ret":0,"user_list":[],"task_list":[]}');
     });
     await using exporter = await AttackedExporter.start(

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { describe, it, test } from 'node:test';
-import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
+import { deflateRawSync, gzipSync } from 'node:zlib';
 
 import { DecodingBudget } from '../../../src/upstream/decoding-budget.ts';
 import type { ResponseHead } from '../../../src/upstream/request-observer.ts';
@@ -31,7 +31,7 @@ describe('a request', () => {
     assert.equal(connection, 'keep-alive');
     assert.deepEqual(headers, {
       accept: 'application/json',
-      'accept-encoding': 'gzip, deflate, br',
+      'accept-encoding': 'gzip, deflate',
       'user-agent': 'xvs-exporter/test',
       'xvs-signature': 'c576f321f9ad60c92d85032a99f9856b8c432cdf55f6c275b2c8a27344a5bf14',
       'xvs-timestamp': '1443494296533',
@@ -72,27 +72,6 @@ describe('a request', () => {
 });
 
 describe('a body', () => {
-  for (const [name, encoding, body] of [
-    ['with an unknown coding', 'zstd', BODY],
-    ['with an unknown coding in a stack', 'zstd, gzip', gzipSync(BODY)],
-    ['with three codings', 'gzip, gzip, gzip', BODY],
-    ['that is not gzip', 'gzip', BODY],
-    ['with broken gzip', 'gzip', gzipSync(BODY).fill(0x55, 200, 300)],
-    ['with truncated gzip', 'gzip', gzipSync(BODY).subarray(0, -9)],
-    ['that is not deflate', 'deflate', Buffer.alloc(1000, 0xff)],
-    ['with truncated zlib', 'deflate', deflateSync(BODY).subarray(0, -9)],
-    ['with truncated raw deflate', 'deflate', deflateRawSync(BODY).subarray(0, -9)],
-    ['that is not brotli', 'br', BODY],
-    ['with truncated brotli', 'br', brotliCompressSync(BODY).subarray(0, -9)],
-  ] as const) {
-    it(`${name} is not_json`, async (t) => {
-      const url = await serveHttp(t, (_request, response) => {
-        response.writeHead(200, { 'content-encoding': encoding }).end(body);
-      });
-      await assertFailsWith(collectListing(openClient(t), targetAt(url)), 'not_json');
-    });
-  }
-
   it('with a Content-Length above the limit is too_large before its first byte', async (t) => {
     const url = await serveHttp(t, (_request, response) => {
       response.writeHead(200, { 'content-length': '1001' }).flushHeaders();
@@ -124,8 +103,6 @@ describe('a body', () => {
   for (const [encoding, bomb] of [
     ['gzip', gzipSync(Buffer.alloc(32 * MIB))],
     ['deflate', deflateRawSync(Buffer.alloc(32 * MIB))],
-    ['br', brotliCompressSync(Buffer.alloc(32 * MIB))],
-    ['gzip, gzip', gzipSync(gzipSync(Buffer.alloc(32 * MIB)))],
   ] as const) {
     it(`that is a decompression bomb in ${encoding} is too_large and is decoded in small chunks`, async (t) => {
       const url = await serveHttp(t, (_request, response) => {

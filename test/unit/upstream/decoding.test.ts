@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
+import { Readable } from 'node:stream';
 import { describe, it } from 'node:test';
-import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
+import { deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
 
 import fc from 'fast-check';
 
-import { BodyDecoder } from '../../../src/upstream/decoding.ts';
+import { decompress, parseContentEncoding } from '../../../src/upstream/decoding.ts';
 
 const CODINGS = [
   { name: 'gzip', encode: gzipSync },
@@ -12,41 +13,32 @@ const CODINGS = [
   { name: 'deflate', encode: deflateSync },
   { name: 'deflate', encode: deflateRawSync },
   { name: 'deflate', encode: (body: Uint8Array) => deflateRawSync(body, { level: 0 }) },
-  { name: 'br', encode: brotliCompressSync },
-  { name: 'identity', encode: (body: Uint8Array) => body },
+  { name: 'identity,', encode: (body: Uint8Array) => body },
 ] as const;
 
 /** Decodes a body that arrives cut at some positions. */
-function decode(body: Uint8Array, cuts: readonly number[], contentEncoding: string): Promise<Buffer> {
-  const decoded: Uint8Array[] = [];
-  return new Promise((resolve, reject) => {
-    const decoder = new BodyDecoder(contentEncoding, {
-      onDecoded: () => undefined,
-      onChunk: (chunk) => decoded.push(chunk),
-      onBodyError: reject,
-      onBodyEnd: () => resolve(Buffer.concat(decoded)),
-      onDrain: () => undefined,
-    });
+async function decode(body: Uint8Array, cuts: readonly number[], contentEncoding: string): Promise<Buffer> {
+  async function* receive(): AsyncGenerator<Buffer> {
     let from = 0;
     for (const to of [...cuts.filter((cut) => cut < body.length).toSorted((a, b) => a - b), body.length]) {
-      decoder.write(body.subarray(from, to));
+      yield Buffer.from(body.subarray(from, to));
       from = to;
     }
-    decoder.end();
-  });
+  }
+  const coding = parseContentEncoding(contentEncoding);
+  const chunks = coding === undefined ? receive() : decompress(receive(), coding);
+  return Buffer.concat(await Readable.from(chunks).toArray());
 }
 
 describe('decoding', () => {
-  it('decodes any stack of codings, for any chunk boundaries', async () => {
+  it('decodes any coding, for any chunk boundaries', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.uint8Array({ maxLength: 2000 }),
-        fc.array(fc.constantFrom(...CODINGS), { maxLength: 2 }),
+        fc.constantFrom(...CODINGS),
         fc.array(fc.oneof(fc.nat(3), fc.nat(2000)), { maxLength: 8 }),
-        async (body, stack, cuts) => {
-          const encoded = stack.reduce<Uint8Array>((inner, { encode }) => encode(inner), body);
-          const header = stack.map(({ name }) => name).join(', ');
-          assert.ok((await decode(encoded, cuts, header)).equals(body));
+        async (body, { name, encode }, cuts) => {
+          assert.ok((await decode(encode(body), cuts, name)).equals(body));
         },
       ),
     );
@@ -82,7 +74,9 @@ describe('decoding', () => {
     });
   }
 
-  it('rejects an unknown coding before the body arrives', async () => {
-    await assert.rejects(decode(Buffer.of(), [], 'zstd'), { reason: 'not_json' });
-  });
+  for (const contentEncoding of ['br', 'zstd', 'gzip, gzip', 'constructor']) {
+    it(`rejects ${contentEncoding}`, () => {
+      assert.throws(() => parseContentEncoding(contentEncoding), { reason: 'not_json' });
+    });
+  }
 });
