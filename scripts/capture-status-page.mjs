@@ -72,6 +72,7 @@ function createEnvironment(baseUrl) {
     XVS_POLL_STALL_AFTER: '15s',
     XVS_WEB_LISTEN_ADDRESS: '127.0.0.1:0',
     XVS_WEB_GRAFANA_URL: 'https://grafana.example.com',
+    XVS_LOG_FORMAT: 'json',
   };
 }
 

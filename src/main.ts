@@ -10,7 +10,7 @@ import { waitForAbort } from './runtime/abort.ts';
 import { FirstFailure } from './runtime/background-task.ts';
 import { systemClock } from './runtime/clock.ts';
 import { getErrorCode, getErrorMessage, isResourceError } from './runtime/errors.ts';
-import { openLogOutput } from './runtime/log-output.ts';
+import { LogOutput } from './runtime/log-output.ts';
 import type { Logger } from './runtime/logger.ts';
 import { abortOnSignals, listenForReloadSignal } from './runtime/signals.ts';
 
@@ -51,7 +51,7 @@ async function run(
   return await command(commandArgs, {
     stdout: process.stdout,
     stderr: process.stderr,
-    log: openLogOutput(process.stderr),
+    log: new LogOutput(process.stderr),
     environment: process.env,
     files: LOCAL_FILE_SYSTEM,
     hostName: hostname,

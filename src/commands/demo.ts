@@ -72,7 +72,6 @@ async function startDemoExporter(simulator: Simulator, flags: Flags, io: Command
       ['tasks.name', 'opaque.room'],
       ['metrics.per_task', 'true'],
       ['web.listen_address', '127.0.0.1:20928'],
-      ['log.format', 'pretty'],
       ...flags,
     ]),
     env: { XVS_SECRET: SECRET },

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { startApp, type App } from '../app.ts';
 import { ConfigError } from '../config/config-error.ts';
 import { countRevealedSecrets } from '../config/configuration.ts';
@@ -21,8 +22,10 @@ export const serve = withConfiguration(async ({ configuration, build, source, un
     ...(shard.count > 1 && { shard: shard.index, shards: shard.count }),
   };
   logger.info(fields, 'Starting xvs-exporter');
+  // The result of a write to a pipe is reported in a later turn of the event loop.
+  await nextTurn();
   // Later failures only drop lines, but a process that never logs anything would hide its mistakes.
-  if (await log.isBroken()) return 1;
+  if (log.droppedLines > 0) return 1;
   for (const { name, suggestion } of unknownVariables)
     logger.warn({ variable: name, suggestion }, 'Unknown environment variable');
   const revealedSecrets = countRevealedSecrets(configuration);

@@ -213,9 +213,9 @@ export const SETTINGS = {
     default: 'info',
   },
   'log.format': {
-    doc: 'Format of log lines; `pretty` is for people, `auto` is `pretty` on a terminal and `json` otherwise.',
-    schema: choice('auto', 'json', 'logfmt', 'pretty'),
-    default: 'auto',
+    doc: 'Format of log lines.',
+    schema: choice('logfmt', 'json'),
+    default: 'logfmt',
   },
   'config.file': {
     doc: 'Configuration file, YAML or JSON. Paths in it are relative to its folder.',

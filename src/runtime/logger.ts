@@ -1,6 +1,5 @@
 import { pino } from 'pino';
 import { getErrorCode } from './errors.ts';
-import { toLogfmt, toPretty } from './log-formats.ts';
 
 /** A log line has a constant message, its data in `snake_case` fields, and an error in `err`. */
 export interface Logger extends Pick<pino.Logger, 'debug' | 'info' | 'warn' | 'error' | 'fatal'> {
@@ -9,22 +8,13 @@ export interface Logger extends Pick<pino.Logger, 'debug' | 'info' | 'warn' | 'e
 }
 
 type LogLevel = 'debug' | 'info' | 'warn' | 'error';
-/** `pretty` is for people; `auto` is `pretty` at a terminal and `json` elsewhere. */
-export type LogFormat = 'auto' | 'json' | 'logfmt' | 'pretty';
+export type LogFormat = 'json' | 'logfmt';
 
 export interface LoggerOptions {
   readonly level: LogLevel;
   readonly format: LogFormat;
-  readonly destination: LogDestination;
-}
-
-/** Receives complete lines with their line feed. */
-export interface LogDestination {
-  write(line: string): void;
-  /** True for a terminal. */
-  readonly isTTY?: boolean;
-  /** Returns true if the terminal supports colours and `NO_COLOR` is not set. */
-  hasColors?(): boolean;
+  /** Receives complete lines with their line feed. */
+  readonly destination: { write(line: string): void };
 }
 
 /**
@@ -44,7 +34,7 @@ export function createLogger({ level, format, destination }: LoggerOptions): Log
       serializers: { err: serializeError },
       redact: { paths: buildSecretPaths(), censor: '<secret>' },
     },
-    { write: createLineWriter(format, destination) },
+    { write: (line: string) => destination.write(format === 'json' ? line : toLogfmt(line)) },
   );
 }
 
@@ -55,20 +45,39 @@ function serializeError(error: unknown): object {
   return { type, message, code: getErrorCode(error), stack };
 }
 
-function createLineWriter(format: LogFormat, destination: LogDestination): (line: string) => void {
-  const isTerminal = destination.isTTY === true;
-  const isColored = isTerminal && destination.hasColors?.() === true;
-  const converters = {
-    json: (line: string) => line,
-    logfmt: toLogfmt,
-    pretty: (line: string) => toPretty(line, isColored),
-  };
-  const convert = converters[format === 'auto' ? (isTerminal ? 'pretty' : 'json') : format];
-  return (line) => destination.write(convert(line));
-}
-
 /** Builds the paths of secrets, down to the headers of a request in a field. */
 function buildSecretPaths(): string[] {
   const names = ['secret', 'password', 'signature', 'authorization'];
   return ['', '*.', '*.*.'].flatMap((prefix) => names.map((name) => prefix + name));
+}
+
+/** Converts a JSON line of pino into a line of logfmt: time, level and message first, then the fields. */
+export function toLogfmt(line: string): string {
+  const { time, level, msg, ...fields }: Record<string, unknown> = JSON.parse(line);
+  const pairs = [...flatten({ time, level, msg }), ...flatten(fields)];
+  return `${pairs.map(([key, value]) => `${key}=${value}`).join(' ')}\n`;
+}
+
+/** Flattens fields into escaped pairs. Nested objects get dotted keys, as in `err.message`. */
+function flatten(fields: Record<string, unknown>, prefix = ''): readonly (readonly [string, string])[] {
+  return Object.entries(fields).flatMap(([name, value]) => {
+    // Keys cannot be quoted.
+    const key = prefix + name.replaceAll(/[^\w.:/@-]/g, '_');
+    if (isObject(value)) return flatten(value, `${key}.`);
+    return value === undefined ? [] : [[key, escapeLogfmt(value)] as const];
+  });
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function escapeLogfmt(value: unknown): string {
+  const text = typeof value === 'string' ? value : JSON.stringify(value);
+  if (/^[\w.,:;/@%+*!?&()[\]{}<>|~^$#-]+$/.test(text)) return text;
+  // JSON does not escape all characters that end a line or control a terminal.
+  return JSON.stringify(text).replaceAll(
+    /[\u007f-\u009f\u2028\u2029]/g,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
 }

@@ -26,7 +26,7 @@ export class Program implements AsyncDisposable {
     this.#child = spawn(command, args, {
       cwd,
       // The environment of the machine must not influence the test.
-      env: { PATH: process.env['PATH'], ...env },
+      env: { PATH: process.env['PATH'], XVS_LOG_FORMAT: 'json', ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     this.#child.stdout?.setEncoding('utf8').on('data', (text: string) => {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
+import { readFileSync, truncateSync } from 'node:fs';
 import { test } from 'node:test';
 import { Program, PROGRAM_PATH } from '../../support/program.ts';
 import { TemporaryFolder } from '../../support/temporary-folder.ts';
@@ -18,8 +18,8 @@ function startInShell(script: string): Program {
   return new Program('bash', ['-c', script], ENVIRONMENT);
 }
 
-/** Makes the exporter log until lines are dropped, and asserts that it still serves metrics. */
-async function assertDropsLines(exporter: Program, port: string): Promise<void> {
+/** Makes the exporter log until lines are dropped, while it serves metrics. */
+async function waitForDroppedLines(exporter: Program, port: string): Promise<void> {
   const dropped = await waitUntil(
     async () => {
       // Each reload is at least one line.
@@ -31,26 +31,30 @@ async function assertDropsLines(exporter: Program, port: string): Promise<void> 
     (count) => count === undefined || Number(count) > 1,
   );
   assert.notEqual(dropped, undefined, 'no counter of dropped lines');
-  exporter.signal('SIGTERM');
-  assert.equal(await exporter.exitCode, 0);
 }
 
 test(
-  'the exporter continues when its log file reaches the limit on file sizes',
+  'the exporter continues when its log file reaches the limit on file sizes, and logs again once it has space',
   { timeout: 600_000 },
   async () => {
     using folder = new TemporaryFolder();
     const log = folder.at('log');
-    await using exporter = startInShell(`ulimit -f 4; ${EXPORTER} 2>"${log}"`);
+    await using exporter = startInShell(`ulimit -f 4; ${EXPORTER} 2>>"${log}"`);
     const readPort = (): string | undefined => LISTENING.exec(readLog(log))?.[1];
     const port = await waitUntil(readPort, (found) => found !== undefined);
-    await assertDropsLines(exporter, port ?? '');
+    await waitForDroppedLines(exporter, port ?? '');
+    truncateSync(log);
+    exporter.signal('SIGTERM');
+    assert.equal(await exporter.exitCode, 0);
+    assert.match(readLog(log), /^\n.*"msg":"Shutting down"/m);
   },
 );
 
 test('the exporter continues when the reader of its log closes the pipe', { timeout: 600_000 }, async () => {
   await using exporter = startInShell(`${EXPORTER} 2> >(sed --unbuffered /Listening/q)`);
-  await assertDropsLines(exporter, await exporter.waitForOutput(LISTENING));
+  await waitForDroppedLines(exporter, await exporter.waitForOutput(LISTENING));
+  exporter.signal('SIGTERM');
+  assert.equal(await exporter.exitCode, 0);
 });
 
 test('the exporter does not start if it cannot log at all', { timeout: 600_000 }, async () => {

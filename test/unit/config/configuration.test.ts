@@ -52,7 +52,7 @@ const DEFAULTS: Configuration = {
   },
   state: undefined,
   file: undefined,
-  log: { level: 'info', format: 'auto' },
+  log: { level: 'info', format: 'logfmt' },
 };
 
 test('three environment variables are enough; the rest has defaults', async () => {

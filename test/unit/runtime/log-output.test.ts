@@ -1,35 +1,15 @@
 import assert from 'node:assert/strict';
 import { Writable } from 'node:stream';
 import { test } from 'node:test';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { LogOutput } from '../../../src/runtime/log-output.ts';
-
-test('lines that cannot be written are dropped and counted until they can be written again', async () => {
-  const lines: string[] = [];
-  let error: Error | undefined;
-  const output = new LogOutput({
-    write: (line, onWritten) => {
-      if (error === undefined) lines.push(line);
-      onWritten(error);
-    },
-    on: () => undefined,
-    writableLength: 0,
-  });
-  output.write('one\n');
-  error = new Error('ENOSPC');
-  output.write('two\n');
-  output.write('three\n');
-  error = undefined;
-  output.write('four\n');
-  assert.deepEqual([lines, output.droppedLines], [['one\n', 'four\n'], 2]);
-  assert.equal(await output.isBroken(), false);
-});
 
 test('lines to a pipe without a reader are dropped and counted, and its error does not end the process', async () => {
   const pipe = new Writable({ write: (_chunk, _encoding, done) => done(new Error('EPIPE')) });
   const output = new LogOutput(pipe);
   output.write('one\n');
   output.write('two\n');
-  assert.equal(await output.isBroken(), true);
+  await nextTurn();
   assert.equal(output.droppedLines, 2);
 });
 
@@ -40,5 +20,4 @@ test('beyond 1 MiB of lines that a slow reader has not read, further lines are d
   for (let count = 0; count < 2000; count += 1) output.write(line);
   assert.equal(output.droppedLines, 2000 - 1025);
   assert.ok(stalled.writableLength <= 1025 * 1024);
-  assert.equal(await output.isBroken(), true);
 });

@@ -1,9 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
-import { createLogger } from '../../../src/runtime/logger.ts';
-import type { LogDestination, LogFormat, Logger } from '../../../src/runtime/logger.ts';
-import { toLogfmt, toPretty } from '../../../src/runtime/log-formats.ts';
+import { createLogger, toLogfmt, type LogFormat, type Logger } from '../../../src/runtime/logger.ts';
 import { arbitraryText } from '../../support/arbitrary-text.ts';
 
 function logLines(format: LogFormat, log: (logger: Logger) => void): string[] {
@@ -46,7 +44,7 @@ test('the message of an error alone is logged without a stack', () => {
   assert.match(line, / msg="Write failed" err\.message="disk full"\n$/);
 });
 
-for (const format of ['json', 'logfmt', 'pretty'] as const) {
+for (const format of ['json', 'logfmt'] as const) {
   test(`fields named like secrets are censored in ${format} at any depth`, () => {
     const names = ['secret', 'password', 'signature', 'authorization'];
     const hidden = Object.fromEntries(names.map((name) => [name, 'hunter2']));
@@ -59,48 +57,6 @@ for (const format of ['json', 'logfmt', 'pretty'] as const) {
     assert.doesNotMatch(lines.join(''), /hunter2/);
   });
 }
-
-/** Logs a line in a format to a destination. */
-function logTo(terminal: Partial<LogDestination>, format: LogFormat): string {
-  const lines: string[] = [];
-  const destination = { ...terminal, write: (line: string) => lines.push(line) };
-  createLogger({ level: 'info', format, destination }).warn({ polls: 3 }, 'Service is down');
-  return lines.join('').replaceAll('\u001b', '␛');
-}
-
-const COLORED = /^␛\[90m\d\d:\d\d:\d\d\.\d{3}␛\[0m ␛\[33mWARN ␛\[0m Service is down ␛\[90mpolls=␛\[0m3\n$/;
-const PLAIN = /^\d\d:\d\d:\d\d\.\d{3} WARN {2}Service is down polls=3\n$/;
-const AS_JSON = /^\{.*"msg":"Service is down"\}\n$/;
-
-for (const [name, terminal, format, expected] of [
-  ['a pipe', {}, 'auto', AS_JSON],
-  ['a pipe', {}, 'pretty', PLAIN],
-  ['a pipe that claims to support colors', { hasColors: () => true }, 'pretty', PLAIN],
-  ['a terminal', { isTTY: true, hasColors: () => true }, 'auto', COLORED],
-  ['a terminal', { isTTY: true, hasColors: () => true }, 'json', AS_JSON],
-  ['a terminal without colors', { isTTY: true, hasColors: () => false }, 'auto', PLAIN],
-] as const) {
-  test(`in ${name}, the format ${format} writes ${expected.source}`, () => {
-    assert.match(logTo(terminal, format), expected);
-  });
-}
-
-test('the time in the pretty format is local', () => {
-  const at = new Date('2026-03-04T05:06:07.089Z');
-  const line = toPretty(JSON.stringify({ time: at.toISOString(), level: 'info', msg: 'Sent' }), false);
-  const local = [at.getHours(), at.getMinutes()].map((part) => String(part).padStart(2, '0')).join(':');
-  assert.equal(line, `${local}:07.089 INFO  Sent\n`);
-});
-
-test('in the pretty format, the stack of an error has lines of its own, and control characters are replaced', () => {
-  const err = new TypeError('Expected a,\u001b[31m found b');
-  const [line = ''] = logLines('pretty', (logger) => logger.error({ err, name: '\u001b[2J' }, 'Failed'));
-  assert.match(
-    line,
-    /^\S+ ERROR Failed name="\\u001b\[2J" err\.type=TypeError err\.message=".*"\n {4}TypeError: .*\n {4} +at /,
-  );
-  assert.ok(!line.includes('\u001b'));
-});
 
 const VALUES: readonly (readonly [unknown, string])[] = [
   ['plain', 'v=plain'],
