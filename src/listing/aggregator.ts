@@ -166,10 +166,10 @@ export class Aggregator {
     const { row, firstInput, inputsEnd, firstOutput, outputsEnd } = rows;
     const server = tasks.vs_id[row] ?? 0;
     const id = this.#readings.reserve(rows);
-    const first = id === undefined ? undefined : this.#readings.find(id, server);
+    const first = id === undefined ? undefined : this.#readings.find(id);
     if (id !== undefined && first !== undefined) {
       this.rejections.addDuplicate(tasks.entry[row] ?? 0);
-      this.#readings.addDuplicate(first, rows, id, this.#readOutputs(server, rows));
+      this.#readings.addDuplicate(first, rows, id, this.#readOutputs(this.#names.getId(first.vsId), rows));
       return;
     }
     const serverRow = this.#sums.servers.findOne(server);
@@ -282,16 +282,18 @@ export class Aggregator {
     return this.#sums.renditions.find(video_codec_name[row] ?? 0, audio_codec_name[row] ?? 0, size);
   }
 
-  /** The outputs of a duplicate task, whose bytes count, and nothing else. */
+  /** The outputs of a repeated task, whose bytes count on the server of its first entry, and nothing else. */
   #readOutputs(server: number, { firstOutput, outputsEnd }: TaskRows): OutputReading[] {
     const columns = this.#outputs;
+    const { http_connections_num } = columns;
     const readings: OutputReading[] = [];
     for (let row = firstOutput; row < outputsEnd; row += 1) {
       const [outputRow, renditionRow] = [
         this.#findOutput(columns, server, row),
         this.#findRendition(columns, row),
       ];
-      readings.push(readOutput(columns, row, 0, outputRow, renditionRow));
+      const connections = Math.max(0, http_connections_num[row] ?? 0);
+      readings.push(readOutput(columns, row, connections, outputRow, renditionRow));
     }
     return sortParts(readings);
   }

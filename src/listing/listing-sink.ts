@@ -1,5 +1,4 @@
 import type { Sums } from './families.ts';
-import type { TaskIndex } from './task-index.ts';
 
 /** The kind of a list entry: the `record` label of `xvs_exporter_invalid_records_total`. */
 export type RecordKind = 'user' | 'task' | 'input' | 'output' | 'stream';
@@ -36,7 +35,7 @@ export interface OutputReading extends PartReading {
   readonly renditionRow: number;
 }
 
-/** A task in one listing: what the ledger compares with the previous listing. Label values are sanitized. */
+/** A task in one listing, once: what the ledger compares with the previous listing. Label values are sanitized. */
 export interface TaskReading {
   readonly id: string;
   readonly vsId: string;
@@ -103,8 +102,8 @@ export interface ListingTotals {
   readonly users: number;
   /** Tasks, those without accounts included. */
   readonly taskCount: number;
-  /** Tasks with accounts. */
-  readonly tasks: TaskIndex<TaskReading>;
+  /** Tasks with accounts, by id. */
+  readonly tasks: ReadonlyMap<string, TaskReading>;
   readonly sums: Sums;
   /** Entries that were rejected. */
   readonly invalidRecords: readonly InvalidCount[];

@@ -3,7 +3,6 @@ import type { TextColumn } from '../json-columns/fields.ts';
 import type { LabelNames } from '../json-columns/label-names.ts';
 import { sanitizeLabelValue } from './label-values.ts';
 import type { ListingSink, OutputReading, PartReading, TaskReading } from './listing-sink.ts';
-import { TaskIndex } from './task-index.ts';
 import type { Inputs, Outputs, TaskListTable, Tasks } from './task-list.ts';
 import { getTaskNameField, readTaskName, type TaskNameSource } from './task-name.ts';
 
@@ -24,7 +23,7 @@ export class TaskReadings {
   readonly #tasks: Tasks;
   readonly #inputs: Inputs;
   readonly #outputs: Outputs;
-  #index = new TaskIndex<TaskReading>();
+  #tasksById = new Map<string, TaskReading>();
   /** Further entries of a task, by its first one. */
   #duplicates = new Map<TaskReading, TaskReading[]>();
   #accounts = 0;
@@ -47,7 +46,7 @@ export class TaskReadings {
   ): void {
     this.#nameSource = nameSource;
     this.#sink = sink;
-    this.#index = new TaskIndex();
+    this.#tasksById = new Map();
     this.#duplicates = new Map();
     this.#accounts = 0;
   }
@@ -62,13 +61,13 @@ export class TaskReadings {
     return this.#reader.readText(addresses[row] ?? 0, lengths[row] ?? 0);
   }
 
-  /** The first entry of a task; `server` is the label id of its server. */
-  find(id: string, server: number): TaskReading | undefined {
-    return this.#index.get(id, this.#names.getValue(server));
+  /** The first entry of a task. */
+  find(id: string): TaskReading | undefined {
+    return this.#tasksById.get(id);
   }
 
   add(rows: TaskRows, id: string, outputs: readonly OutputReading[]): void {
-    this.#index.add(this.#create(rows, id, outputs));
+    this.#tasksById.set(id, this.#create(rows, id, outputs));
   }
 
   addDuplicate(first: TaskReading, rows: TaskRows, id: string, outputs: readonly OutputReading[]): void {
@@ -78,13 +77,11 @@ export class TaskReadings {
     else others.push(duplicate);
   }
 
-  /** The tasks, each once. */
-  finish(): TaskIndex<TaskReading> {
-    for (const [first, others] of this.#duplicates) {
-      this.#index.delete(first);
-      this.#index.add(mergeEntries([first, ...others], first));
-    }
-    return this.#index;
+  /** The tasks, each once, by id. */
+  finish(): ReadonlyMap<string, TaskReading> {
+    for (const [first, others] of this.#duplicates)
+      this.#tasksById.set(first.id, mergeEntries([first, ...others], first));
+    return this.#tasksById;
   }
 
   #create(rows: TaskRows, id: string, outputs: readonly OutputReading[]): TaskReading {

@@ -6,7 +6,7 @@ import type { Logger } from '../runtime/logger.ts';
 import { InvalidRecordError } from '../tally/tally-state.ts';
 import { DatabaseError, openLevelDatabase, type Database } from './level-database.ts';
 
-const FORMAT = 'xvs-exporter 1';
+const FORMAT = 'xvs-exporter 2';
 /** Before all service codes, which are not empty. */
 const FORMAT_KEY = '\0format';
 

@@ -52,7 +52,7 @@ export class ExpectedTasks {
       for (const task of tasks) if (task.name !== undefined) tasksByName.get(task.name)?.push(task);
     const last = new Map(this.#last.map((task) => [task.name, task]));
     this.#last = [...tasksByName].map(([name, namesakes]) => {
-      const conditions = namesakes.map((task) => toCondition(task, ledger.getTask(task)));
+      const conditions = namesakes.map((task) => toCondition(task, ledger.getTask(task.id)));
       const condition = LISTED_CONDITIONS.find((one) => conditions.includes(one)) ?? 'missing';
       const before = last.get(name);
       const isUnchanged = (before?.condition === 'up') === (condition === 'up');

@@ -1,6 +1,5 @@
 import { sanitizeLabelValue } from '../listing/label-values.ts';
 import type { TaskReading } from '../listing/listing-sink.ts';
-import type { TaskIndex } from '../listing/task-index.ts';
 import type { Instant } from './instant.ts';
 import type { TaskAccount } from './ledger/task-account.ts';
 
@@ -43,7 +42,7 @@ export class LargestTasks<Task> {
 
 /** Names tasks of a listing. */
 export function nameNotableTasks(
-  tasks: TaskIndex<TaskReading>,
+  tasks: ReadonlyMap<string, TaskReading>,
   {
     longestStalled,
     longestWithoutInput,
@@ -51,7 +50,7 @@ export function nameNotableTasks(
 ): NotableTasks {
   const nameTask = ({ id, vsId }: TaskAccount, { wallMs: sinceMs }: Instant): NotableTask => ({
     id: sanitizeLabelValue(id),
-    name: tasks.get(id, vsId)?.name,
+    name: tasks.get(id)?.name,
     vsId,
     sinceMs,
   });

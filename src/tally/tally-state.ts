@@ -5,13 +5,13 @@ import type { Instant } from './instant.ts';
 import type { Account } from './ledger/account.ts';
 import type { Ledger } from './ledger/ledger.ts';
 import { areNumbers, NUMBERS_PER_PART, type PartAccounts } from './ledger/part-accounts.ts';
-import { ALL_TASK_FLAGS, type TaskAccount, type TaskKey } from './ledger/task-account.ts';
+import { ALL_TASK_FLAGS, type TaskAccount } from './ledger/task-account.ts';
 import type { SlotTable } from './slot-table.ts';
 import type { TaskDetails } from './task-details.ts';
 
 /*
  * The records in which the state of a service code is persisted, as JSON: one for the code, one for each task. A task is an
- * array, because its keys would take more space than its values. Its names are in the key of the record.
+ * array, because its keys would take more space than its values. Its id is in the key of the record.
  *
  * Times are those of the tally (`TallyParts.timeline`), unless they are of the wall clock.
  *
@@ -61,6 +61,7 @@ const codeSchema = z.object({
 type CodeEntry = z.output<typeof codeSchema>;
 
 const taskSchema = z.tuple([
+  z.string().describe('vs_id'),
   z.number().describe('first seen, on the wall clock'),
   time.describe('first seen'),
   time.describe('last seen'),
@@ -85,9 +86,8 @@ export type StateRecord = readonly [key: string, value: string];
 export const CODE_KEY = 'code';
 const TASK_KIND = 'task';
 
-/** Server names are label values and hold no control characters; ids may. */
-export function toTaskKey({ vsId, id }: TaskKey): string {
-  return [TASK_KIND, vsId, id].join('\0');
+export function toTaskKey(id: string): string {
+  return `${TASK_KIND}\0${id}`;
 }
 
 /** The parts of a tally that are persisted. Slots of gauges are not: the next listing assigns them. */
@@ -115,7 +115,7 @@ export function createRecords(tally: TallyParts): TallyRecords {
     *listChanges() {
       yield toCodeRecord(tally);
       // A key that is removed may be in use again.
-      for (const task of ledger.removedTasks) yield [toTaskKey(task), undefined];
+      for (const id of ledger.removedTasks) yield [toTaskKey(id), undefined];
       for (const task of ledger.listChangedAccounts()) yield toTaskRecord(task);
     },
     *listAll() {
@@ -130,7 +130,7 @@ function toCodeRecord(tally: TallyParts): StateRecord {
 }
 
 function toTaskRecord(task: TaskAccount): StateRecord {
-  return [toTaskKey(task), JSON.stringify(toTaskEntry(task))];
+  return [toTaskKey(task.id), JSON.stringify(toTaskEntry(task))];
 }
 
 function toCodeEntry({ ledger, servers, meteredFormats, details }: TallyParts): object | undefined {
@@ -150,6 +150,7 @@ function toCodeEntry({ ledger, servers, meteredFormats, details }: TallyParts): 
 function toTaskEntry(task: TaskAccount): z.input<typeof taskSchema> {
   const { firstSeen, lastSeen, lastActivity, inputs, outputs, unusualInput } = task;
   return [
+    task.vsId,
     firstSeen.wallMs,
     firstSeen.monotonicMs,
     lastSeen.monotonicMs,
@@ -208,10 +209,10 @@ export function restoreRecords(
   const toInstant = restoreCode(tally, readCodeEntry(records), now, maxGapMs);
   const tasks: TaskAccount[] = [];
   for (const [key, value] of records.slice(1)) {
-    const [kind, vsId = '', ...id] = key.split('\0');
+    const [kind, ...id] = key.split('\0');
     if (kind !== TASK_KIND)
       throw new InvalidRecordError(`Expected the key of a task, found ${JSON.stringify(key)}`);
-    tasks.push(toTaskAccount({ vsId, id: id.join('\0') }, parseRecord(taskSchema, value), toInstant));
+    tasks.push(toTaskAccount(id.join('\0'), parseRecord(taskSchema, value), toInstant));
   }
   // Those that left first come first.
   tasks.sort((a, b) => a.lastSeen.monotonicMs - b.lastSeen.monotonicMs);
@@ -236,11 +237,12 @@ function restoreCode(tally: TallyParts, entry: CodeEntry, now: Instant, maxGapMs
   return shareInstants(last);
 }
 
-function toTaskAccount(key: TaskKey, entry: z.infer<typeof taskSchema>, toInstant: ToInstant): TaskAccount {
-  const [firstWallMs, firstMs, lastMs, activityMs, progress, source, inputBytes, unusualInput] = entry;
-  const [, , , , , , , , inputBytesBeyondBases, flags, inputs, outputs] = entry;
+function toTaskAccount(id: string, entry: z.infer<typeof taskSchema>, toInstant: ToInstant): TaskAccount {
+  const [vsId, firstWallMs, firstMs, lastMs, activityMs, progress, source, inputBytes, unusualInput] = entry;
+  const [, , , , , , , , , inputBytesBeyondBases, flags, inputs, outputs] = entry;
   return {
-    ...key,
+    id,
+    vsId,
     firstSeen: toInstant(firstMs, firstWallMs),
     lastSeen: toInstant(lastMs),
     lastActivity: toInstant(activityMs),

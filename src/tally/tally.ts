@@ -160,7 +160,7 @@ export class Tally {
       invalidFields: totals.invalidFields,
       foreignRecords: totals.foreignRecords,
       notableTasks: nameNotableTasks(totals.tasks, serverSums),
-      expectedTasks: this.#expectedTasks.commit(totals.tasks, this.#ledger, at),
+      expectedTasks: this.#expectedTasks.commit(totals.tasks.values(), this.#ledger, at),
       surplus: totals.surplus,
       // Assigned, not spread: spreading makes V8 create a hidden class for each snapshot.
       listing: Object.assign(

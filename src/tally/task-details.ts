@@ -39,7 +39,7 @@ interface TaskItem {
 
 /**
  * The families per task, for a limited number of tasks: those with the most connections, then those with the highest
- * input. Tasks are selected by id alone, because an id is the label of their series.
+ * input.
  */
 export class TaskDetails {
   readonly #maxTasks: number;
@@ -74,11 +74,10 @@ export class TaskDetails {
     this.#committedAt = at;
     this.#expectedNames = new Set(expectedNames);
     this.#outputSums = sums.outputs;
-    const tasks = [...readings].filter((reading) => pickReading(readings.listById(reading.id)) === reading);
-    const items = tasks.map((reading): TaskItem => ({ key: reading.id, reading }));
+    const items = Array.from(readings, ([key, reading]): TaskItem => ({ key, reading }));
     this.#slots.assign(items, at);
     for (const id of this.#details.keys())
-      if (readings.listById(id).length === 0 || !this.#slots.has(id)) this.#details.delete(id);
+      if (!readings.has(id) || !this.#slots.has(id)) this.#details.delete(id);
     const names = new Set<string>();
     for (const { key, reading } of items) {
       if (!this.#slots.has(key)) continue;
@@ -110,12 +109,12 @@ export class TaskDetails {
 
   /** Adds what a task gained. */
   addInput(task: TaskReading, bytes: number): void {
-    const detail = this.#getDetail(task);
+    const detail = this.#details.get(task.id);
     if (detail !== undefined) detail.input.total += bytes;
   }
 
   addOutput(task: TaskReading, format: string, bytes: number): void {
-    const detail = this.#getDetail(task);
+    const detail = this.#details.get(task.id);
     if (detail === undefined) return;
     const counter = detail.outputs.get(format) ?? this.#createCounter();
     detail.outputs.set(format, counter);
@@ -127,14 +126,14 @@ export class TaskDetails {
    * was answered with.
    */
   collect(
-    ledger: { getTask(reading: TaskReading): TaskAccount | undefined },
+    ledger: { getTask(id: string): TaskAccount | undefined },
     served: Instant | undefined,
   ): Record<TaskFamily, SampleColumns> {
     const families = recordOf(TASK_FAMILIES, (): SampleRow[] => []);
     const exposedLabels = new Set<string>();
     for (const detail of this.#details.values()) {
       const { reading, label } = detail;
-      const account = reading && ledger.getTask(reading);
+      const account = reading && ledger.getTask(reading.id);
       // Ids that differ only beyond the length of a label value would be one series twice.
       if (reading === undefined || account === undefined || exposedLabels.has(label)) continue;
       exposedLabels.add(label);
@@ -169,11 +168,6 @@ export class TaskDetails {
     return sums;
   }
 
-  #getDetail(task: TaskReading): TaskDetail | undefined {
-    const detail = this.#details.get(task.id);
-    return detail?.reading === task ? detail : undefined;
-  }
-
   #createDetail(id: string, inputTotal?: number): TaskDetail {
     const label = sanitizeLabelValue(id);
     const input = this.#createCounter(inputTotal);
@@ -185,11 +179,6 @@ export class TaskDetails {
   #createCounter(total = 0): NewCounter {
     return { total, unseenSince: this.#committedAt };
   }
-}
-
-/** One of the tasks of one id, the same whatever their order. */
-function pickReading(readings: readonly TaskReading[]): TaskReading | undefined {
-  return readings.length > 1 ? readings.toSorted((a, b) => (a.vsId < b.vsId ? -1 : 1))[0] : readings[0];
 }
 
 function sumInputBytes({ inputBytes, inputs }: TaskReading): number {

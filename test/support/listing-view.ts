@@ -29,7 +29,7 @@ export function viewListing({ totals }: { readonly totals: ListingTotals }): Lis
     );
     return [sum, Object.fromEntries(entries.toSorted(([a], [b]) => (a < b ? -1 : 1)))] as const;
   });
-  const tasks = [...totals.tasks].map((task) => ({
+  const tasks = Array.from(totals.tasks.values(), (task) => ({
     ...task,
     outputs: task.outputs.map(({ outputRow, renditionRow, ...output }) => ({
       ...output,
@@ -40,7 +40,7 @@ export function viewListing({ totals }: { readonly totals: ListingTotals }): Lis
   return {
     users: totals.users,
     taskCount: totals.taskCount,
-    tasks: tasks.toSorted((a, b) => (`${a.id} ${a.vsId}` < `${b.id} ${b.vsId}` ? -1 : 1)),
+    tasks: tasks.toSorted((a, b) => (a.id < b.id ? -1 : 1)),
     sums: Object.fromEntries(sums),
     invalid: totals.invalidRecords.flatMap(({ record, count }) => repeat(record, count)).toSorted(),
     invalidFields: totals.invalidFields

@@ -20,7 +20,6 @@ import type {
   RecordKind,
   TaskReading,
 } from '../../src/listing/listing-sink.ts';
-import { TaskIndex } from '../../src/listing/task-index.ts';
 import { recordOf } from '../../src/runtime/record-of.ts';
 import type { InputRecord, OutputRecord, StreamRecord, TaskRecord, UserRecord } from './listing-records.ts';
 import { hashTexts } from './text-hash.ts';
@@ -64,7 +63,7 @@ class RecordSums<F extends FamilyName> {
 export class RecordListing {
   users = 0;
   taskCount = 0;
-  readonly #tasks = new TaskIndex<TaskReading>();
+  readonly #tasks = new Map<string, TaskReading>();
   readonly #sums = recordOf(FAMILY_NAMES, (family) => new RecordSums(family)) as unknown as {
     readonly [F in FamilyName]: RecordSums<F>;
   };
@@ -108,7 +107,7 @@ export class RecordListing {
 
   addTask(record: TaskRecord): void {
     const vsId = sanitizeLabelValue(record.vsId);
-    const first = this.#tasks.get(record.id, vsId);
+    const first = this.#tasks.get(record.id);
     if (first !== undefined) {
       this.addInvalid('task', 'duplicate_id');
       this.#addDuplicate(first, record);
@@ -124,12 +123,12 @@ export class RecordListing {
     });
     for (const input of record.inputs) this.#addInput(vsId, input);
     for (const output of record.outputs) this.#addOutput(vsId, output);
-    const reading = this.#read(record, (output) => output.httpConnectionsNum ?? 0);
+    const reading = this.#read(record, vsId);
     for (const threshold of CONNECTION_THRESHOLDS)
       this.#sums.audience.add([String(threshold)], {
         tasksByHttpConnections: reading.connections >= threshold ? 1 : 0,
       });
-    this.#tasks.add(reading);
+    this.#tasks.set(record.id, reading);
   }
 
   addInvalid(record: RecordKind, reason: InvalidReason): void {
@@ -175,12 +174,11 @@ export class RecordListing {
     this.#sums.bitRates.add([type, mode], { streamBitRate: bitRate ?? 0 });
   }
 
-  #read(record: TaskRecord, countConnections: (output: OutputRecord) => number): TaskReading {
-    const vsId = sanitizeLabelValue(record.vsId);
+  #read(record: TaskRecord, vsId: string): TaskReading {
     const outputs = record.outputs.map((output): OutputReading => ({
       identity: hashTexts([output.format, output.relativeDir, output.fileName]),
       bytes: output.httpOutputBytes,
-      connections: countConnections(output),
+      connections: output.httpConnectionsNum ?? 0,
       outputRow: this.#sums.outputs.add([vsId, output.format], {}),
       renditionRow: this.#sums.renditions.add(listRenditionLabels(output), {}),
     }));
@@ -201,10 +199,9 @@ export class RecordListing {
 
   /** The first entry stands, but each account takes the larger value: METRICS.md §3. */
   #addDuplicate(first: TaskReading, record: TaskRecord): void {
-    const other = this.#read(record, () => 0);
+    const other = this.#read(record, first.vsId);
     const inputBytes = larger(first.inputBytes, other.inputBytes);
-    this.#tasks.delete(first);
-    this.#tasks.add({
+    this.#tasks.set(first.id, {
       ...first,
       inputBytes,
       inputs: inputBytes === undefined ? merge(first.inputs, other.inputs) : [],

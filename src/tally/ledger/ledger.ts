@@ -9,11 +9,9 @@ import { isOutputCounter, LEDGER_COUNTERS, type LedgerCounter } from '../family-
 import type { Instant } from '../instant.ts';
 import { CounterFamily } from '../limited-families.ts';
 import type { TaskDetails } from '../task-details.ts';
-import { TaskIndex } from '../../listing/task-index.ts';
 import { createMeter, type Meter, type MeterTimes } from './account.ts';
 import { DepartedAccounts } from './departed-accounts.ts';
-import { findContinuedAccount, type TaskPartsUpdate } from './moves.ts';
-import { updateParts } from './part-accounts.ts';
+import { updateParts, type PartsUpdate } from './part-accounts.ts';
 import { ServerSums, updateStalls, type ServerSum } from './server-sums.ts';
 import {
   countAccounts,
@@ -22,7 +20,6 @@ import {
   setFlag,
   TaskFlag,
   type TaskAccount,
-  type TaskKey,
 } from './task-account.ts';
 import { hasInput, updateInput, type InputUpdate } from './task-input.ts';
 
@@ -69,7 +66,7 @@ export type RestartGap = Pick<MeterTimes, 'restoredMs' | 'unknownGapMs'>;
 
 /** The tasks of a listing and its sums. */
 interface ListingToCommit {
-  readonly tasks: TaskIndex<TaskReading>;
+  readonly tasks: ReadonlyMap<string, TaskReading>;
   readonly accumulator: Accumulator;
   readonly sums: Sums;
 }
@@ -86,8 +83,9 @@ interface Commit extends ListingToCommit {
 }
 
 /** A task of the listing under way and its account. */
-interface TaskUpdate extends InputUpdate, TaskPartsUpdate {
+interface TaskUpdate extends InputUpdate {
   readonly commit: Commit;
+  readonly outputs: PartsUpdate;
   readonly server: ServerSum;
 }
 
@@ -106,7 +104,8 @@ export class Ledger {
   readonly #settings: LedgerSettings;
   readonly lifetimes = new Histogram(CATALOGUE.taskLifetime.buckets);
   readonly #details: TaskDetails | undefined;
-  readonly #accounts = new TaskIndex<TaskAccount>();
+  /** By the id of the task. */
+  readonly #accounts = new Map<string, TaskAccount>();
   /** Accounts of the tasks of the last good listing. */
   #live: TaskAccount[] = [];
   readonly #departed: DepartedAccounts;
@@ -116,9 +115,9 @@ export class Ledger {
   #gap: RestartGap = { restoredMs: Number.NEGATIVE_INFINITY, unknownGapMs: 0 };
   /** Accounts of tasks that left with the last commit. */
   #left: TaskAccount[] = [];
-  /** Tasks, by id and server, of which an account was removed since the last commit ended. */
-  #removed: TaskKey[] = [];
-  #removedByCommit: readonly TaskKey[] = [];
+  /** Ids of tasks of which the account was removed since the last commit ended. */
+  #removed: string[] = [];
+  #removedByCommit: readonly string[] = [];
 
   constructor(options: LedgerOptions) {
     const { serviceCode, maxLabelSets } = options;
@@ -130,8 +129,8 @@ export class Ledger {
     this.pollIntervalMs = options.pollIntervalMs;
     this.#settings = options;
     this.#departed = new DepartedAccounts(options.accountBudget, (account) => {
-      this.#accounts.delete(account);
-      this.#removed.push(account);
+      this.#accounts.delete(account.id);
+      this.#removed.push(account.id);
     });
     this.#details = options.details;
   }
@@ -141,8 +140,8 @@ export class Ledger {
   }
 
   /** The account of a task that is in the last good listing, or left a while ago. */
-  getTask({ id, vsId }: TaskKey): TaskAccount | undefined {
-    return this.#accounts.get(id, vsId);
+  getTask(id: string): TaskAccount | undefined {
+    return this.#accounts.get(id);
   }
 
   /** Takes the tasks of a good listing; adds to its gauges what only accounts tell. Returns the sums by server. */
@@ -166,7 +165,7 @@ export class Ledger {
     this.#left = [];
     for (const account of this.#departed.listExpired(commit.forgetBeforeMs)) this.#departed.forget(account);
     const live: TaskAccount[] = [];
-    for (const reading of tasks) {
+    for (const reading of tasks.values()) {
       const account = this.#commitTask(reading, commit);
       if (account !== undefined) live.push(account);
     }
@@ -199,14 +198,14 @@ export class Ledger {
   /** The accounts that the last commit changed. */
   *listChangedAccounts(): Generator<TaskAccount, void> {
     yield* this.#live;
-    for (const account of this.#left) if (this.getTask(account) === account) yield account;
+    for (const account of this.#left) if (this.getTask(account.id) === account) yield account;
   }
 
   /**
-   * Tasks, by id and server, of which the last commit, or an eviction after the one before, has removed an account. The
-   * commit may have added another.
+   * Ids of tasks of which the last commit, or an eviction after the one before, has removed the account. The commit may
+   * have added another.
    */
-  get removedTasks(): readonly TaskKey[] {
+  get removedTasks(): readonly string[] {
     return this.#removedByCommit;
   }
 
@@ -219,7 +218,7 @@ export class Ledger {
 
   /** Restores an account; those of one ledger must come in the order in which they left. */
   restoreAccount(account: TaskAccount): void {
-    this.#accounts.add(account);
+    this.#accounts.set(account.id, account);
     this.#departed.share.add({ live: countAccounts(account) });
     if (account.lastSeen === this.#lastCommit) this.#live.push(account);
     else this.#departed.add(account);
@@ -236,7 +235,7 @@ export class Ledger {
 
   /** Returns the account of a listed task; `undefined` if there is no room: the task counts as not listed. */
   #commitTask(reading: TaskReading, commit: Commit): TaskAccount | undefined {
-    const found = this.#findAccount(reading, commit);
+    const found = this.getTask(reading.id);
     const lastAccountCount = found === undefined ? 0 : countAccounts(found);
     const isDeparted = found !== undefined && found.lastSeen !== this.#lastCommit;
     if (isDeparted) this.#departed.takeBack(found);
@@ -246,7 +245,7 @@ export class Ledger {
       return undefined;
     }
     const account = found ?? this.#createAccount(reading, commit);
-    if (found !== undefined) this.#continueRun(found, reading.vsId, commit);
+    if (found !== undefined) this.#changeServer(found, reading.vsId, commit);
     const server = commit.servers.get(reading.vsId);
     const { inputs, outputs } = this.#createPartsUpdate(account, reading, commit);
     const update = { commit, account, reading, server, isNew: found === undefined, inputs, outputs };
@@ -258,35 +257,19 @@ export class Ledger {
     return account;
   }
 
-  /** The account of a listed task; `undefined` if the task is new. */
-  #findAccount(reading: TaskReading, commit: Commit): TaskAccount | undefined {
-    const { id, vsId } = reading;
-    const own = this.#accounts.get(id, vsId);
-    if (own !== undefined && own.lastSeen === this.#lastCommit) return own;
-    const absent = this.#accounts
-      .listById(id)
-      .filter((account) => account !== own && commit.tasks.get(id, account.vsId) === undefined);
-    const found = findContinuedAccount(own, absent, reading, (account) =>
-      this.#createPartsUpdate(account, reading, commit),
-    );
-    if (own !== undefined && found !== own) this.#departed.forget(own);
-    return found;
-  }
-
   #createAccount(reading: TaskReading, { at, isBaseline, servers }: Commit): TaskAccount {
     const account = createTaskAccount(reading, at, isBaseline ? TaskFlag.isFromBaseline : 0);
-    this.#accounts.add(account);
+    this.#accounts.set(account.id, account);
     servers.get(reading.vsId).increases.tasksStarted.add(isBaseline ? 0 : 1);
     return account;
   }
 
-  /** Continues a run that was in the last listing, comes back, or moves from one server to another. */
-  #continueRun(account: TaskAccount, vsId: string, { servers }: Commit): void {
+  /** A task that appears under another server ends on one and starts on the other. */
+  #changeServer(account: TaskAccount, vsId: string, { servers }: Commit): void {
     if (account.vsId === vsId) return;
     if (!hasFlag(account, TaskFlag.isEndCounted)) servers.get(account.vsId).increases.tasksEnded.add(1);
     setFlag(account, TaskFlag.isEndCounted, false);
     servers.get(vsId).increases.tasksStarted.add(1);
-    this.#removed.push({ id: account.id, vsId: account.vsId });
     account.vsId = vsId;
   }
 
@@ -319,7 +302,7 @@ export class Ledger {
     { lastSeen: { monotonicMs: lastSeenMs } }: TaskAccount,
     { progress = 0 }: TaskReading,
     { inputMeter, outputMeter, forgetBeforeMs }: Commit,
-  ): TaskPartsUpdate {
+  ): Pick<TaskUpdate, 'inputs' | 'outputs'> {
     const { maxStreamRate } = this.#settings;
     const inputRate = progress > 0 ? FILE_RATE_FACTOR * maxStreamRate : maxStreamRate;
     return {

@@ -105,26 +105,6 @@ export function openParts(readings: readonly PartReading[], meter: Meter): PartA
   return packParts(parts, meter.nowMs);
 }
 
-/**
- * The growth of the parts that an account and a task have in common; `Infinity` if one of them does not continue its account by
- * rule 1, `undefined` if there are none.
- */
-export function measureCommonGrowth(
-  parts: PartAccounts,
-  readings: readonly PartReading[],
-  update: PartsUpdate,
-): number | undefined {
-  const matches = matchParts(listParts(parts, update.lastSeenMs), readings, update);
-  let growth: number | undefined;
-  for (const [index, reading] of readings.entries()) {
-    const part = matches[index];
-    if (part === undefined || reading.bytes === undefined || part.baseBytes === NO_VALUE) continue;
-    if (!continuesPart(part, reading, update)) return Infinity;
-    growth = (growth ?? 0) + reading.bytes - part.baseBytes;
-  }
-  return growth;
-}
-
 /** The accounts as objects. `lastSeenMs` is when the task was last listed: what is in numbers was accepted then. */
 export function listParts(parts: PartAccounts, lastSeenMs: number): PartAccount[] {
   if (!areNumbers(parts)) return parts;

@@ -8,7 +8,9 @@ export type InputSource = 'task' | 'inputs';
 
 /** The accounts of a task. */
 export interface TaskAccount {
+  /** Identifies the task. */
   readonly id: string;
+  /** The server under which it was last listed. */
   vsId: string;
   readonly firstSeen: Instant;
   /** The last good listing that held the task. */
@@ -30,9 +32,6 @@ export interface TaskAccount {
   /** A combination of {@link TaskFlag}. */
   flags: number;
 }
-
-/** What identifies a task. */
-export type TaskKey = Pick<TaskAccount, 'id' | 'vsId'>;
 
 /** Booleans of a task, in one number: a field of its own for each would take eight bytes. */
 export const TaskFlag = {

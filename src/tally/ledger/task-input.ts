@@ -28,7 +28,7 @@ export function updateInput(update: InputUpdate): number | undefined {
 }
 
 /** The rate of the streams of all inputs of a task together. */
-export function computeInputRate({ inputCount }: TaskReading, streamRate: number): number {
+function computeInputRate({ inputCount }: TaskReading, streamRate: number): number {
   return streamRate * Math.max(1, inputCount);
 }
 

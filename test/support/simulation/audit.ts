@@ -1,8 +1,8 @@
-import { hasCaughtUp, type Direction, type Entry, type Metered, type SimulatedTask } from './world.ts';
+import type { Direction, Entry, Metered, SimulatedTask } from './world.ts';
 
 const DIRECTIONS: readonly Direction[] = ['input', 'output'];
 
-/** Departed accounts may be forgotten soon: `ledger.remember_tasks_for` is 6 hours. */
+/** Departed accounts may be forgotten soon: they are remembered for 6 hours. */
 const SURELY_REMEMBERED_MS = 5 * 60 * 60 * 1000;
 
 /** What a counter may have of one input or output. */
@@ -24,7 +24,6 @@ export interface AuditedAccount {
 }
 
 export interface AuditedTask {
-  server: string;
   source: Entry['source'];
   seenMs: number;
   /** Listings in a row whose values were wrong. */
@@ -42,20 +41,17 @@ interface ListingTime {
 }
 
 /**
- * What the counters of one service code must say. They must equal the bytes that its listings have shown, within the sum of what
- * METRICS.md section 3 says cannot be known:
+ * What the counters of one service code must say: the bytes that its listings have shown. What METRICS.md section 3 says
+ * cannot be known is the only excuse. Until the next settlement,
  *
- * - a task that was left out of the listings around its start: up to what a stream carries between two listings can be invented;
- * - a reset and a wrong clock over a restart: each can invent one interval of a stream and lose all that the account carries
- *   until the next settlement; an account that may be forgotten also all that a stream can have carried since the listing before,
- *   which the next change of the source may take back;
- * - a leap that is not confirmed yet, or that a move or another source hides: it can be lost;
- * - an older answer that repeats the last value: what was carried before it comes too fast and has to be confirmed, and a task that
- *   moves meanwhile may be taken for a new one, which can invent what a stream carries between two listings;
- * - a task that began again elsewhere and comes back: while the exporter was down, it may have caught up with the account that it
- *   left, and continue that one;
- * - what is not here must match to the byte: dips, leaps that end, absurd values, older answers, duplicates, moves, participants
- *   that leave, changed sources, equal identities, absence, failed polls, kills, lost writes.
+ * - bytes can be lost of an account that began again, leapt, or had a new beginning in a time that the wall clock does not tell;
+ *   that a listing showed at its last value once more, since what follows then comes too fast; whose task changes its source
+ *   after it began again;
+ * - bytes can be invented only by a task or an account that is new to the exporter and is not new: the first value, if a
+ *   stream can have carried it since the listing before.
+ *
+ * All else must match to the byte: dips, absurd values, older answers, duplicates, other servers, participants that leave,
+ * changed sources, equal identities, absence, failed polls, kills, lost writes.
  */
 export class Audit {
   /** Whether a first listing has been taken. */
@@ -117,10 +113,9 @@ export class Audit {
   }
 
   /** A gap between two processes that the exporter cannot measure. */
-  loseGap(intervalMs: number): void {
+  loseGap(): void {
     this.isGapUnknown = true;
-    for (const { accounts } of this.tasks.values())
-      for (const account of accounts) doubt(account, intervalMs);
+    for (const { accounts } of this.tasks.values()) for (const account of accounts) doubt(account);
   }
 
   /** The least and the most that a counter may be. */
@@ -151,7 +146,7 @@ export class Audit {
     }
   }
 
-  #addTask({ task, server, source, values }: Entry, time: ListingTime): void {
+  #addTask({ task, source, values }: Entry, time: ListingTime): void {
     const isStartSeen = this.isKnown && !this.isGapUnknown && task.startedMs >= this.listedMs;
     const accounts = task.metered.map((thing, index): AuditedAccount => {
       const { direction, streamRate, carried, forgotten } = thing;
@@ -175,7 +170,6 @@ export class Audit {
       return { ...account, seenMs, inventable: this.isKnown ? measureNew(account, value, time) : 0 };
     });
     this.tasks.set(task, {
-      server,
       source,
       seenMs: time.nowMs,
       wrongListings: 0,
@@ -186,7 +180,7 @@ export class Audit {
 
   #continueTask(known: AuditedTask, entry: Entry, time: ListingTime): void {
     const { nowMs } = time;
-    const { task, server, source, values, isTrue } = entry;
+    const { task, source, values, isTrue } = entry;
     known.wrongListings = isTrue ? 0 : known.wrongListings + 1;
     known.seenMs = nowMs;
     for (const [index, account] of known.accounts.entries()) {
@@ -194,22 +188,16 @@ export class Audit {
       const thing = task.metered[index];
       if (value === undefined || thing === undefined) continue;
       if (!isTrue) {
-        if (value === account.seen - account.forgotten) account.doubtedFrom ??= account.seen;
+        if (value === account.seen - account.forgotten) doubt(account);
       } else doubtChange(account, thing, value, time);
     }
-    // Values that are judged together, or show that a task has moved.
-    const isDoubtful = known.accounts.some(({ doubtedFrom }) => doubtedFrom !== undefined);
-    if (isDoubtful) for (const account of known.accounts) account.doubtedFrom ??= account.seen;
-    const isDoubtfulMove =
-      server !== known.server &&
-      (isDoubtful || source !== known.source || values.includes(undefined) || hasCaughtUp(task));
+    // Values that are judged together.
+    if (known.accounts.some(({ doubtedFrom }) => doubtedFrom !== undefined)) known.accounts.forEach(doubt);
     known.mayBeForgotten ||= mayBeForgotten(known, nowMs);
     for (const [index, account] of known.accounts.entries()) {
-      if (mayBeForgotten({ accounts: [account] }, nowMs) || isDoubtfulMove)
-        doubtNew(account, values[index], time);
-      else if (known.mayBeForgotten && source !== known.source) account.doubtedFrom ??= account.seen;
+      if (mayBeForgotten({ accounts: [account] }, nowMs)) doubtNew(account, values[index], time);
+      else if (known.mayBeForgotten && source !== known.source) doubt(account);
     }
-    known.server = server;
     known.source = source;
     if (!isTrue) return;
     for (const [index, account] of known.accounts.entries()) {
@@ -227,28 +215,27 @@ export function mayBeForgotten({ accounts }: Pick<AuditedTask, 'accounts'>, nowM
   return accounts.some(({ seenMs = nowMs }) => nowMs - seenMs > SURELY_REMEMBERED_MS);
 }
 
-/** Something happened to an account that the exporter cannot tell from something else. */
-function doubt(account: AuditedAccount, intervalMs: number): void {
+/** What an account carries from here on may be lost. */
+function doubt(account: AuditedAccount): void {
   account.doubtedFrom ??= account.seen;
-  account.inventable += (account.streamRate * intervalMs) / 1000;
 }
 
 /** An account may be opened again with a value. */
 function doubtNew(account: AuditedAccount, value: number | undefined, time: ListingTime): void {
-  account.doubtedFrom ??= account.seen;
+  doubt(account);
   if (value === undefined) account.seenMs = undefined;
-  else account.inventable += measureNew(account, value, time) + (account.streamRate * time.intervalMs) / 1000;
+  else account.inventable += measureNew(account, value, time);
 }
 
 /** A true value that does not simply continue the last one. */
 function doubtChange(account: AuditedAccount, thing: Metered, value: number, time: ListingTime): void {
   const { seenMs, seen, forgotten, streamRate } = account;
   if (seenMs === undefined) {
-    account.doubtedFrom ??= seen;
+    doubt(account);
     account.inventable += measureNew(account, value, time);
-  } else if (thing.forgotten !== forgotten) doubt(account, time.intervalMs);
+  } else if (thing.forgotten !== forgotten) doubt(account);
   else if (thing.carried - seen > (streamRate * Math.max(time.intervalMs, time.nowMs - seenMs)) / 1000)
-    account.doubtedFrom ??= seen;
+    doubt(account);
 }
 
 /** What a first value adds if a stream, and another one that came and went, can have carried it since the listing before. */

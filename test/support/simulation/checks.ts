@@ -34,12 +34,14 @@ export function checkRestored(state: CodeState, audit: Audit): void {
 }
 
 /** Gauges equal the listing. */
-export function checkGauges(snapshot: Snapshot, { entries }: Listing, users: number): number {
+export function checkGauges(snapshot: Snapshot, { entries, listed }: Listing, users: number): number {
   const { listing } = snapshot;
   expectEqual('xvs_listing_users', listing.listingUsers[0]?.value, users);
   expectEqual('xvs_listing_tasks', listing.listingTasks[0]?.value, entries.length);
   const tasks = readByLabels(listing.tasks);
-  for (const { server } of entries) tasks.set(server, (tasks.get(server) ?? 0) - 1);
+  // The last of a map is the first of the listing.
+  const servers = new Map(listed.toReversed().map(({ task, server }) => [task, server]));
+  for (const server of servers.values()) tasks.set(server, (tasks.get(server) ?? 0) - 1);
   for (const [server, rest] of tasks) expectEqual(`xvs_tasks of ${server}`, rest, 0);
   return 2 + tasks.size;
 }

@@ -15,7 +15,7 @@ import { ManualClock } from '../manual-clock.ts';
 import { Random } from '../random.ts';
 import { getReaderPool } from '../read-listing.ts';
 import { ScrapedStore } from '../scraped-store.ts';
-import { Audit, isResetListed } from './audit.ts';
+import { Audit } from './audit.ts';
 import {
   checkGauges,
   checkNoFall,
@@ -28,7 +28,6 @@ import { SimulatedDisk } from './disk.ts';
 import { ListingSource, type Listing } from './listings.ts';
 import {
   hasBegunAgain,
-  hasCaughtUp,
   hasEqualParts,
   STREAM_RATE,
   World,
@@ -182,7 +181,6 @@ export class Simulation {
     if (random.chance(0.2)) this.#leap();
     if (random.chance(0.3)) this.#switchSource();
     if (random.chance(0.3)) this.#move();
-    if (random.chance(0.1)) this.#startNamesake();
     if (random.chance(0.05)) this.#changeDisk();
     if (random.chance(0.05)) await this.#restart(this.#intervalMs + random.integer(5 * HOUR_MS));
     if (random.chance(0.05)) await this.#kill('killed between two polls');
@@ -230,10 +228,9 @@ export class Simulation {
   }
 
   #reset(task: SimulatedTask): void {
-    if (task.hasNamesake || hasBegunAgain(task) || !this.#isListedAsNow(task)) return;
+    if (hasBegunAgain(task) || !this.#isSourceListed(task)) return;
     // A service that fails over starts the task on another server.
-    if (!this.#getAudit(task.serviceCode).isDoubtful(task) && this.#random.chance(0.3))
-      this.#moveTo(task, this.#random.pick(this.#world.servers));
+    if (this.#random.chance(0.3)) task.server = this.#random.pick(this.#world.servers);
     this.#note(`${task.id} begins again on ${task.server}`);
     for (const thing of task.metered) thing.forgotten = thing.carried;
   }
@@ -250,9 +247,7 @@ export class Simulation {
     const task = this.#pickTask();
     const audit = this.#getAudit(task.serviceCode);
     const areTrue = audit.tasks.get(task)?.wrongListings === 0;
-    // Its values could be taken for those of another task with its id.
-    if (task.hasNamesake) return;
-    if (!areTrue || hasEqualParts(task) || audit.isDoubtful(task) || !this.#isListedAsNow(task)) return;
+    if (!areTrue || hasEqualParts(task) || audit.isDoubtful(task) || !this.#isSourceListed(task)) return;
     this.#note(`${task.id} leaps`);
     task.hasLeapt = true;
     for (const thing of task.metered) thing.carried += 2e9 + this.#random.integer(73e9);
@@ -266,7 +261,7 @@ export class Simulation {
     if (known === undefined || !task.hasInputs || audit.isDoubtful(task)) return;
     // What inputs had carried before they began again is not in their sum: a change then adds nothing.
     if (hasBegunAgain(task)) return;
-    if (!this.#isListedAsNow(task) || known.accounts.some(({ seenMs }) => seenMs !== known.seenMs)) return;
+    if (!this.#isSourceListed(task) || known.accounts.some(({ seenMs }) => seenMs !== known.seenMs)) return;
     task.source = task.source === 'task' ? 'inputs' : 'task';
     this.#note(`${task.id} shows its ${task.source}`);
   }
@@ -274,40 +269,13 @@ export class Simulation {
   /** The bytes that a task reports go on under another server. */
   #move(): void {
     const task = this.#pickTask();
-    if (task.hasNamesake || this.#getAudit(task.serviceCode).isDoubtful(task)) return;
-    // The account that it left where it began again must not be mistaken for its own.
-    if (hasCaughtUp(task)) return;
-    this.#moveTo(task, this.#random.pick(this.#world.servers));
+    task.server = this.#random.pick(this.#world.servers);
     this.#note(`${task.id} moves to ${task.server}`);
   }
 
-  #moveTo(task: SimulatedTask, server: string): void {
-    task.hasMoved ||= task.server !== server;
-    task.server = server;
-  }
-
-  /** Whether the last listing of a task has shown it as the service would now. */
-  #isListedAsNow(task: SimulatedTask): boolean {
-    const known = this.#getAudit(task.serviceCode).tasks.get(task);
-    return known?.server === task.server && known.source === task.source;
-  }
-
-  /** Another task with the same id on another server, while the first one may be listed or not. */
-  #startNamesake(): void {
-    const tasks = this.#world.tasks.filter((task) => this.#canHaveNamesake(task));
-    if (tasks.length === 0) return;
-    const task = this.#random.pick(tasks);
-    this.#world.start(task.serviceCode, 0, task);
-    if (this.#random.chance(0.7)) task.hiddenFor = 1 + this.#random.integer(5);
-    this.#note(`namesake of ${task.id}, ${task.hiddenFor > 0 ? 'instead' : 'beside'}`);
-  }
-
-  /** The other task must not grow to the value of this one while the exporter is down. */
-  #canHaveNamesake(task: SimulatedTask): boolean {
-    const audit = this.#getAudit(task.serviceCode);
-    const known = audit.tasks.get(task);
-    if (task.hasNamesake || task.hasMoved || known?.server !== task.server) return false;
-    return !audit.isDoubtful(task) && known.accounts.every(({ seen, forgotten }) => seen - forgotten > 12e9);
+  /** Whether the last listing of a task has shown the source that the service shows now. */
+  #isSourceListed(task: SimulatedTask): boolean {
+    return this.#getAudit(task.serviceCode).tasks.get(task)?.source === task.source;
   }
 
   /** The disk is full or hangs, or works again. */
@@ -387,10 +355,7 @@ export class Simulation {
     const gapMs = this.#world.nowMs - audit.listedMs;
     audit.isRestarted = true;
     const isGapUnknown = audit.isKnown && (audit.skewMs !== this.#skewMs || gapMs > 6 * HOUR_MS);
-    if (isGapUnknown) audit.loseGap(this.#intervalMs);
-    // A move that is confused with a new task would be another account.
-    for (const [task, { server, accounts }] of audit.tasks)
-      if (isGapUnknown || !isResetListed(task, accounts)) task.server = server;
+    if (isGapUnknown) audit.loseGap();
   }
 
   #toPolledCode(serviceCode: string): PolledCode {
@@ -507,9 +472,7 @@ export class Simulation {
     const users = this.#random.integer(5);
     this.#lastListings.set(code, { ...listing, users });
     audit.list(listing.entries, this.#world.nowMs, this.#skewMs, this.#intervalMs);
-    const { entries, repeated } = listing;
-    const all = this.#random.chance(0.5) ? [...entries, ...repeated] : [...repeated, ...entries];
-    return writeListing(all, users);
+    return writeListing(listing.listed, users);
   }
 
   #createListing(code: string, isQuiet: boolean): Listing {

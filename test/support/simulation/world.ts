@@ -41,9 +41,6 @@ export interface SimulatedTask {
   server: string;
   /** Listings for which the service leaves it out. */
   hiddenFor: number;
-  hasNamesake: boolean;
-  /** Whether it may have left an account under another server. */
-  hasMoved: boolean;
   /** Whether the exporter may have seen that it is faster than a stream. */
   hasLeapt: boolean;
   isOver: boolean;
@@ -81,11 +78,11 @@ export class World {
   }
 
   /** Starts a task that has already run for a while, in which it may have carried a lot. */
-  start(serviceCode: string, ageMs: number, namesake?: SimulatedTask): SimulatedTask {
+  start(serviceCode: string, ageMs: number): void {
     const random = this.#random;
     this.#taskCount += 1;
     const hasInputs = random.chance(0.25);
-    const isFile = namesake === undefined && random.chance(0.1);
+    const isFile = random.chance(0.1);
     const isOld = ageMs > 60 * 60 * 1000;
     const create = (direction: Direction, name: string): Metered => {
       const factor = isFile && direction === 'input' ? FILE_RATE_FACTOR : 1;
@@ -107,25 +104,19 @@ export class World {
     const outputs = Array.from({ length: random.integer(3) }, (_, index) =>
       create('output', hasEqualOutputs ? 'output' : `output-${index}`),
     );
-    const servers = this.servers.filter((server) => server !== namesake?.server);
-    const task: SimulatedTask = {
-      id: namesake?.id ?? `task-${this.#taskCount}`,
+    this.tasks.push({
+      id: `task-${this.#taskCount}`,
       serviceCode,
       startedMs: this.nowMs - ageMs,
       hasInputs,
       isFile,
       metered: [...inputs, ...outputs],
       source: hasInputs ? 'inputs' : 'task',
-      server: random.pick(servers),
+      server: random.pick(this.servers),
       hiddenFor: 0,
-      hasNamesake: namesake !== undefined,
-      hasMoved: false,
       hasLeapt: false,
       isOver: false,
-    };
-    if (namesake !== undefined) namesake.hasNamesake = true;
-    this.tasks.push(task);
-    return task;
+    });
   }
 
   end(task: SimulatedTask): void {
@@ -150,11 +141,6 @@ export function toEntry(task: SimulatedTask, isComplete: boolean): Entry {
 
 export function hasBegunAgain({ metered }: SimulatedTask): boolean {
   return metered.some(({ forgotten }) => forgotten > 0);
-}
-
-/** Whether a task that has begun again has carried so much since that its values can be taken for those before. */
-export function hasCaughtUp({ metered }: SimulatedTask): boolean {
-  return metered.some(({ carried, forgotten }) => forgotten > 0 && carried > 1.5 * forgotten);
 }
 
 /** Outputs of one name: a wrong value of one could be taken for the other. */

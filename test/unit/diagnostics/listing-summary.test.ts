@@ -19,7 +19,7 @@ test('a summary counts the valid records and keeps the first invalid ones', () =
       { id: 'no lists', progress: 'high' },
       task('b', [7, {}], [output([stream, 7])]),
       task('a', [], []),
-      { id: 'a', vs_id: 'another server', progress: -1 },
+      { id: 'another', progress: -1 },
       task('c', [7, 7], []),
     ],
   };

@@ -78,7 +78,7 @@ test('inputs, outputs and streams beyond the limits are dropped', () => {
     outputs: Array.from({ length: 6 }, (_, index) => ({ file_name: String(index), streams })),
   };
   const listing = readLimited({ tasks: [task] }, { maxAccounts: 100 });
-  const [read] = listing.totals.tasks;
+  const [read] = listing.totals.tasks.values();
   assert.deepEqual([read?.inputs.length, read?.outputs.length, read?.inputCount], [2, 2, 4]);
   assert.equal(sum(viewListing(listing).sums['streams']), 4);
   assert.deepEqual(surplusOf(listing), { input: 2, output: 4, stream: 6 });

@@ -33,7 +33,7 @@ test('the sample listing has one user and one task with three outputs', () => {
   assert.deepEqual(sums['serverOnlineUsers'], { 'aws-cn_north_1-5': 1 });
   assert.deepEqual(sums['inputClients'], { '10|451': 1 });
   const { tasks, sums: families } = listing.totals;
-  const [task] = tasks;
+  const [task] = tasks.values();
   assert.equal(tasks.size, 1);
   assert.equal(task?.id, 'aws-cn_north_1-5-7d4bb08e1ada4741');
   assert.equal(task.inputBytes, 7340032);
@@ -138,7 +138,7 @@ function readEntry(list: 'user_list' | 'task_list', entry: string): ReadEntry {
   const rejected = listing.totals.invalidRecords.flatMap(({ record, reason, count }) =>
     Array.from({ length: count }, () => [record, reason] as const),
   );
-  const task = [...listing.totals.tasks].find(({ id }) => id !== 'first' && id !== 'last');
+  const task = [...listing.totals.tasks.values()].find(({ id }) => id !== 'first' && id !== 'last');
   return { view, rejected, task };
 }
 

@@ -44,7 +44,7 @@ for (const [text, sources] of [
 const readNames = (taskName: TaskNameSource, tasks: readonly object[]) => {
   const body = Buffer.from(JSON.stringify({ ret: 0, user_list: [], task_list: tasks }));
   const { listing } = readInChunks(body, [7], undefined, { taskName });
-  return [...listing.totals.tasks].map(({ name }) => name);
+  return Array.from(listing.totals.tasks.values(), ({ name }) => name);
 };
 
 test('the first output or input with a value names the task', () => {

@@ -161,11 +161,11 @@ test('a record that is invalid, or that lacks the one of the code, is rejected',
   const run = new TallyRun();
   run.commitListing({ tasks: tasks(5) });
   const code = [CODE_KEY, run.records.get(CODE_KEY) ?? ''] as const;
-  const taskKey = toTaskKey({ vsId: 'server-1', id: 'a' });
+  const taskKey = toTaskKey('a');
   const taskValue = run.records.get(taskKey) ?? '';
   const restore = (records: readonly StateRecord[]): void =>
     new TallyRun().tally.restore(records, { wallMs: 0, monotonicMs: 0 });
-  restore([code, [taskKey, taskValue], [toTaskKey({ vsId: 'server-1', id: 'with\0zero' }), taskValue]]);
+  restore([code, [taskKey, taskValue], [toTaskKey('with\0zero'), taskValue]]);
   const invalid: readonly (readonly StateRecord[])[] = [
     [],
     [[taskKey, taskValue]],
@@ -176,7 +176,7 @@ test('a record that is invalid, or that lacks the one of the code, is rejected',
     [code, ['__proto__', '[]']],
     [code, [taskKey, code[1]]],
     [code, [taskKey, taskValue.slice(0, -1)]],
-    [code, [taskKey, taskValue.replace('[', '["x",')]],
+    [code, [taskKey, taskValue.replace('[', '[5,')]],
     [[CODE_KEY, code[1].replace('"inputBytes"', '"else"')]],
     [[CODE_KEY, code[1].replace('[["server-1"],', '["server-1",')]],
   ];

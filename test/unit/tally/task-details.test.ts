@@ -63,15 +63,6 @@ test('the tasks with the most connections are exposed, then those with the highe
   assert.deepEqual(commit(task('a', 5, 0), task('b', 8, 0), task('d', 5, 10)), ['a', 'd']);
 });
 
-test('the order of two tasks with one id does not change which one is exposed', () => {
-  const run = new TallyRun({ perTask: true });
-  const tasks = ['v2', 'v1'].map((vsId) => buildTaskRecord({ vsId }));
-  for (const listed of [tasks, tasks.toReversed()]) {
-    const snapshot = run.commitListing({ tasks: listed });
-    assert.deepEqual(Object.keys(readValues(snapshot, 'taskInfo')), ['task-1 v1 unknown false']);
-  }
-});
-
 test('the name of a task is the last label of its info, and a task without a name has no such label', () => {
   const run = new TallyRun({ perTask: true });
   const named = (name: string) => buildTaskRecord({ name });
