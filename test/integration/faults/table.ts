@@ -157,6 +157,7 @@ const FRAMING = [
     ['a chunk whose length is not a number', respondWith(WITH_CHUNKS, `xyz\r\n${LISTING}`)],
     ['half a listing with valid framing', injectSimulatorFault({ fault: 'truncate' }), { ret: 0 }],
     ['something that is not HTTP', respondWith('SSH-2.0-OpenSSH_9.2p1\r\n')],
+    ['the status 099', respondWith('HTTP/1.1 099 X\r\ncontent-length: 9\r\n\r\n{"ret":0}')],
   ]),
   ...failWith('too_large', [
     ['an endless header', respondEndlessly('HTTP/1.1 200 OK\r\nx-filling: ', Buffer.alloc(4096, 'x'))],
@@ -205,6 +206,7 @@ const STATUSES = [
       respondWith(`HTTP/1.1 500 No\r\n${GZIP}\r\ncontent-length: ${GZIP_BOMB.length}\r\n\r\n`, GZIP_BOMB),
       { bytes: 65_536 },
     ],
+    ['503 in an unknown encoding', respondWithStatus(503, LISTING, 'content-encoding: br')],
     ['302 to elsewhere', injectSimulatorFault({ fault: 'redirect' }), { bytes: 0 }],
     ['301 to itself', respondWithStatus(301, '', 'location: /api/20140928/task_list'), { bytes: 0 }],
     ['304 with nothing', respondWith('HTTP/1.1 304 Not Modified\r\n\r\n'), { bytes: 0 }],

@@ -6,7 +6,7 @@ import { describe, it } from 'node:test';
 import type { ResponseHead } from '../../../src/upstream/request-observer.ts';
 import { readFixture } from '../../support/fixtures.ts';
 import { collectListing, assertFailsWith, openClient, targetAt } from './collect-listing.ts';
-import { serveHttp, serveHttps } from './servers.ts';
+import { serveHttps } from './servers.ts';
 
 function readPem(name: string): string {
   return readFixture(`tls/${name}`).toString();
@@ -41,24 +41,6 @@ describe('TLS', () => {
       Date.parse(new X509Certificate(readPem(`${name}.pem`)).validTo),
     );
     assert.deepEqual(found, [Math.min(...expiries), Math.min(...expiries)]);
-  });
-
-  for (const [name, server, tls, code] of [
-    ['an unknown CA', 'server', {}, 'UNABLE_TO_VERIFY_LEAF_SIGNATURE'],
-    ['an expired certificate', 'expired', { ca }, 'CERT_HAS_EXPIRED'],
-    ['a certificate of another host', 'wrong-host', { ca }, 'ERR_TLS_CERT_ALTNAME_INVALID'],
-    ['a self-signed certificate', 'self-signed', { ca }, 'DEPTH_ZERO_SELF_SIGNED_CERT'],
-  ] as const) {
-    it(`rejects ${name}`, async (t) => {
-      const url = await serveHttps(t, readIdentity(server), respond);
-      const error = await assertFailsWith(collectListing(openClient(t, { tls }), targetAt(url)), 'tls');
-      assert.equal(error.message, `Could not establish a trusted TLS connection to the service (${code})`);
-    });
-  }
-
-  it('rejects a server that speaks plain HTTP', async (t) => {
-    const url = await serveHttp(t, respond);
-    await assertFailsWith(collectListing(openClient(t), targetAt(url.replace('http:', 'https:'))), 'tls');
   });
 
   it('sends its client certificate to a server that requires one', async (t) => {

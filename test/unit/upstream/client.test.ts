@@ -72,26 +72,6 @@ describe('a request', () => {
 });
 
 describe('a body', () => {
-  it('with a Content-Length above the limit is too_large before its first byte', async (t) => {
-    const url = await serveHttp(t, (_request, response) => {
-      response.writeHead(200, { 'content-length': '1001' }).flushHeaders();
-    });
-    await assertFailsWith(
-      collectListing(openClient(t, { maxResponseBytes: 1000 }), targetAt(url)),
-      'too_large',
-    );
-  });
-
-  it('without Content-Length is too_large once it exceeds the limit', async (t) => {
-    const url = await serveHttp(t, (_request, response) => {
-      response.write(Buffer.alloc(1001));
-    });
-    await assertFailsWith(
-      collectListing(openClient(t, { maxResponseBytes: 1000 }), targetAt(url)),
-      'too_large',
-    );
-  });
-
   it('of exactly the limit is accepted', async (t) => {
     const url = await serveHttp(t, (_request, response) => {
       response.end(Buffer.alloc(1000));
@@ -183,44 +163,4 @@ test('a client with new options completes the requests in progress, and closes t
   assert.equal((await inProgress).body.toString(), '{}');
   await closed;
   assert.deepEqual(seen, ['xvs-exporter/test', 'xvs-exporter/new']);
-});
-
-describe('a response other than 2xx', () => {
-  it('that is a redirect is not followed', async (t) => {
-    const paths: (string | undefined)[] = [];
-    const url = await serveHttp(t, (request, response) => {
-      paths.push(request.url);
-      response.writeHead(302, { location: '/elsewhere' }).end('moved');
-    });
-    const listing = await collectListing(openClient(t), targetAt(url));
-    assert.equal(listing.status, 302);
-    assert.equal(listing.body.toString(), 'moved');
-    assert.equal(paths.length, 1);
-  });
-
-  for (const [name, headers, body] of [
-    ['plain', {}, Buffer.alloc(MIB, 'x')],
-    ['compressed', { 'content-encoding': 'gzip' }, gzipSync(Buffer.alloc(MIB, 'x'))],
-  ] as const) {
-    it(`that is large and ${name} is cut at 64 KiB`, async (t) => {
-      const url = await serveHttp(t, (_request, response) => {
-        response.writeHead(500, headers).end(body);
-      });
-      const listing = await collectListing(openClient(t, { maxResponseBytes: 10 }), targetAt(url));
-      assert.deepEqual(listing, { status: 500, body: Buffer.alloc(65536, 'x') });
-    });
-  }
-
-  for (const [name, headers] of [
-    ['an unsupported coding', { 'content-encoding': 'zstd' }],
-    ['a body that does not match its coding', { 'content-encoding': 'gzip' }],
-  ] as const) {
-    it(`with ${name} keeps its status`, async (t) => {
-      const url = await serveHttp(t, (_request, response) => {
-        response.writeHead(503, { ...headers, 'retry-after': '7' }).end('sorry');
-      });
-      const listing = await collectListing(openClient(t), targetAt(url));
-      assert.deepEqual(listing, { status: 503, retryAfterMs: 7000, body: Buffer.alloc(0) });
-    });
-  }
 });
