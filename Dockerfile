@@ -7,23 +7,33 @@ ARG DEBIAN_DIGEST=
 # debian or distroless.
 ARG BASE=debian
 
-FROM node:${NODE_VERSION}-${DEBIAN}-slim${NODE_DIGEST} AS build
+FROM node:${NODE_VERSION}-${DEBIAN}-slim${NODE_DIGEST} AS sources
 WORKDIR /src
 COPY package.json package-lock.json ./
 RUN npm ci --ignore-scripts --no-audit --no-fund
 COPY tsconfig.json tsconfig.build.json ./
 COPY scripts/build-json-columns.mjs scripts/
 COPY src src
-# Pruning leaves the folders of scopes behind, empty.
-RUN npm run build -- --sourceMap false \
- && npm prune --omit=dev --ignore-scripts --no-audit --no-fund \
- && find node_modules -depth -type d -empty -delete
 
 # What the binary of Node.js is linked with.
 FROM debian:${DEBIAN}-slim${DEBIAN_DIGEST} AS debian
 RUN apt-get update \
  && apt-get install -y --no-install-recommends libatomic1 libstdc++6 \
  && rm -rf /var/lib/apt/lists/*
+
+# The simulated service, for deploy/compose alone: `--target=simulator`.
+FROM sources AS simulator
+COPY test/simulator test/simulator
+RUN npm run compile:simulator
+USER 65532:65532
+EXPOSE 20140
+ENTRYPOINT ["node", "/src/build/test/simulator/main.js"]
+
+FROM sources AS build
+# Pruning leaves the folders of scopes behind, empty.
+RUN npm run build -- --sourceMap false \
+ && npm prune --omit=dev --ignore-scripts --no-audit --no-fund \
+ && find node_modules -depth -type d -empty -delete
 
 # The same libraries alone, with the descriptions of their packages, which scanners read.
 FROM debian AS libraries

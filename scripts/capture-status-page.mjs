@@ -1,5 +1,6 @@
 // Captures pictures of the status page: runs a simulated service with faults and an exporter for a minute or two, and
-// opens the pages in Chromium (/usr/bin/chromium). Run it after `npm run build`; it writes docs/pictures/status-page.
+// opens the pages in Chromium (/usr/bin/chromium). Run it after `npm run build` and `npm run compile:simulator`; it writes
+// docs/pictures/status-page.
 import { spawn } from 'node:child_process';
 import { rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -36,9 +37,9 @@ const children = [];
 /** The pages show this path. */
 const configurationFile = join(tmpdir(), 'exporter.yml');
 
-/** Starts the built program; resolves with the first group of the pattern in its output. */
-async function start(args, pattern, environment = {}) {
-  const child = spawn(process.execPath, [join(root, 'dist/main.js'), ...args], {
+/** Starts a program; resolves with the first group of the pattern in its output. */
+async function start(program, args, pattern, environment = {}) {
+  const child = spawn(process.execPath, [join(root, program), ...args], {
     env: { PATH: process.env.PATH, ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
@@ -80,10 +81,11 @@ async function run() {
   const serviceCodes = NAMES.map((code) => `--service-code=${code}:${SECRET}`);
   const size = ['--users=800', '--tasks=60', ...STREAMS.map((name) => `--stream=${name}`)];
   const service = await start(
-    ['simulate', '--listen-address=127.0.0.1:0', '--control', '--seed=7', ...size, ...serviceCodes],
+    'build/test/simulator/main.js',
+    ['--listen-address=127.0.0.1:0', '--seed=7', ...size, ...serviceCodes],
     / on (http:\S+)/,
   );
-  const port = await start([], /"port":(\d+),"msg":"Listening"/, createEnvironment(service));
+  const port = await start('dist/main.js', [], /"port":(\d+),"msg":"Listening"/, createEnvironment(service));
   const injectFault = (fault) => fetch(`${service}/-/faults`, { method: 'PUT', body: JSON.stringify(fault) });
   await delay(25_000);
   await injectFault({ fault: 'refuse', serviceCode: 'MUSEUM' });

@@ -18,8 +18,6 @@ import { abortOnSignals, listenForReloadSignal } from './runtime/signals.ts';
 const COMMAND_LOADERS: ReadonlyMap<string, () => Promise<Command>> = new Map([
   ['serve', async () => (await import('./commands/serve.ts')).serve],
   ['once', async () => (await import('./commands/once.ts')).once],
-  ['simulate', async () => (await import('./commands/simulate.ts')).simulate],
-  ['demo', async () => (await import('./commands/demo.ts')).demo],
   ['healthcheck', async () => (await import('./commands/healthcheck.ts')).healthcheck],
 ]);
 

@@ -1,11 +1,9 @@
 import { parseArgs } from 'node:util';
-import type { z } from 'zod';
 import { expectedFound, formatSuggestion, throwIfAny, type Problem } from '../config/config-error.ts';
 import { REMOVED_SETTINGS } from '../config/removed-settings.ts';
 import { describeSchema, listSettings, SETTINGS, toFlagName } from '../config/settings.ts';
 import type { Setting, SettingPath } from '../config/settings.ts';
 import type { Flags } from '../config/sources.ts';
-import { toProblems } from '../config/validation.ts';
 
 /**
  * How a flag is written: a `value` and each entry of a `list` follow "=" or the next space, only a `list` may be
@@ -85,39 +83,6 @@ function tokenize(args: readonly string[], kinds: ReadonlyMap<string, FlagKind>)
   // `parseArgs` would take `-abc` for three flags.
   const dashed = args.map((argument) => argument.replace(/^-h$/, '--help').replace(/^-(?=[^-])/, '--'));
   return parseArgs({ args: dashed, options, strict: false, tokens: true }).tokens;
-}
-
-/** A flag of a command. The schema gets a string; of a `list`, strings; of a `switch`, whether it is set. */
-interface FlagDefinition {
-  readonly kind: FlagKind;
-  readonly schema: z.ZodType;
-}
-
-/**
- * Reads the flags of a table with {@link readFlags} and parses their values; a schema gets `undefined` for a flag
- * that is not set.
- *
- * @throws ConfigError that lists every mistake of the flags, or else of their values
- */
-export function parseFlags<const Table extends Readonly<Record<string, FlagDefinition>>>(
-  args: readonly string[],
-  table: Table,
-): { readonly [Name in keyof Table]: z.output<Table[Name]['schema']> } {
-  const kinds = new Map(Object.entries(table).map(([name, { kind }]) => [name, kind]));
-  const values = readFlags(args, kinds);
-  const problems: Problem[] = [];
-  const parsed = Object.entries(table).map(([name, { kind, schema }]) => {
-    const texts = values.get(name);
-    const raw = kind === 'switch' ? texts !== undefined : kind === 'list' ? texts : texts?.[0];
-    const result = schema.safeParse(raw);
-    if (result.success) return [name, result.data];
-    const locate = ([index]: readonly (string | number)[]): string =>
-      typeof index === 'number' ? `flag --${name}, entry ${index + 1}` : `flag --${name}`;
-    problems.push(...toProblems(result.error, locate));
-    return [name, undefined];
-  });
-  throwIfAny(problems);
-  return Object.fromEntries(parsed);
 }
 
 /** The command line of a command that takes settings. */

@@ -5,8 +5,6 @@ import { wrapText } from '../runtime/text-wrap.ts';
 export const COMMANDS = [
   ['serve', 'Poll the service and serve metrics. This is the default command.'],
   ['once', 'Poll once, print the metrics and exit: with 1 if a service code failed.'],
-  ['simulate', 'Run a simulation of the service. For its flags, see simulate --help.'],
-  ['demo', 'Run a simulation and an exporter that polls it.'],
   ['healthcheck', 'Check whether the exporter on this machine is healthy: exit with 0 if so, else 1.'],
 ] as const;
 
@@ -41,7 +39,6 @@ export const EXAMPLES = [
     'Find out why a service code fails',
     'xvs-exporter once --explain --only=TESTING --config.file=config.yml',
   ],
-  ['Try it without a service', 'xvs-exporter demo'],
 ] as const;
 
 const WIDTH = 100;

@@ -41,7 +41,7 @@ export const grafanaUrl = createBaseUrl('https://grafana.example.com');
 const LISTEN_ADDRESS = /^(?:\[([^[\]]+)\]|([A-Za-z0-9._-]*)):(\d{1,5})$/;
 
 /** Parses `host:port`, `:port` or `[::1]:port`; undefined for anything else. */
-export function parseListenAddress(raw: unknown): ListenAddress | undefined {
+function parseListenAddress(raw: unknown): ListenAddress | undefined {
   const match = typeof raw === 'string' ? LISTEN_ADDRESS.exec(raw) : null;
   const [, ipv6, name, digits] = match ?? [];
   const port = Number(digits);

@@ -15,8 +15,8 @@ export interface SourceEntry {
   locate(this: void, inner?: ValuePath, isKey?: boolean): string;
 }
 
-/** The value of each setting that the command line gives: its text. The demo also gives lists. */
-export type Flags = ReadonlyMap<SettingPath, unknown>;
+/** The text of each setting that the command line gives. */
+export type Flags = ReadonlyMap<SettingPath, string>;
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** A setting that one source gives as text. The location of an entry of a list has its number. */

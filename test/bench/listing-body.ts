@@ -1,4 +1,4 @@
-import { createWorld } from '../../src/simulator/world.ts';
+import { createWorld } from '../simulator/world.ts';
 
 /** The time for which bodies are generated. */
 export const NOW_MS = Date.UTC(2026, 0, 1);

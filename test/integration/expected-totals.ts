@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { SimulatedTask } from '../../src/simulator/records.ts';
+import type { SimulatedTask } from '../simulator/records.ts';
 import { computeGrowth, type Series } from '../support/series.ts';
 import { CODES, type Code } from './rig-configuration.ts';
 import type { Rig } from './rig.ts';

@@ -1,6 +1,6 @@
 import type { Duplex } from 'node:stream';
 import type { Clock } from '../../src/runtime/clock.ts';
-import type { FaultRegistry, FaultRequest } from '../../src/simulator/faults.ts';
+import type { FaultRegistry, FaultRequest } from '../simulator/faults.ts';
 import { resetConnection, type FaultProxy, type RequestScript } from './fault-proxy.ts';
 import type { FakeResolver } from './fake-resolver.ts';
 

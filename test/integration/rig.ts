@@ -3,8 +3,8 @@ import type { Configuration } from '../../src/config/configuration.ts';
 import { createLogger } from '../../src/runtime/logger.ts';
 import { renderListPage } from '../../src/web/status-page/list-page.ts';
 import { renderServiceCodePage } from '../../src/web/status-page/service-code-page.ts';
-import { startSimulator, type Simulator } from '../../src/simulator/server.ts';
-import { createWorld, type World } from '../../src/simulator/world.ts';
+import { startSimulator, type Simulator } from '../simulator/server.ts';
+import { createWorld, type World } from '../simulator/world.ts';
 import { BUILD } from '../support/build-info.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import type { ExpositionFormat } from '../../src/metrics/exposition/exposition-lines.ts';
@@ -67,12 +67,9 @@ export class Rig implements AsyncDisposable {
     const world = createWorld({ seed: 20, startedAtMs: STARTED_AT_MS, users: 8, tasks: 8 });
     const clock = new ManualClock(STARTED_AT_MS);
     const simulator = await startSimulator({
-      listenAddress: { host: '127.0.0.1', port: 0 },
       world,
       secretsByServiceCode: new Map(CODES.map((code) => [code, SECRET])),
       clock,
-      clockToleranceMs: 5 * 60_000,
-      isGzipEnabled: true,
     });
     const startProxy = (isTls = false): Promise<FaultProxy> => FaultProxy.start(simulator.url, { isTls });
     const proxies = {

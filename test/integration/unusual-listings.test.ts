@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import { after, before, test } from 'node:test';
-import { parseServiceCode } from '../../src/simulator/authentication.ts';
+import { parseServiceCode } from '../simulator/authentication.ts';
 import { ScriptedExporter } from './scripted-exporter.ts';
 import { selectSeries } from '../support/series.ts';
 

@@ -1,8 +1,11 @@
-import { startProgram, type Program } from './program.ts';
+import { fileURLToPath } from 'node:url';
+import { Program } from './program.ts';
 
-/** Starts the simulator on a free port, with its control endpoints; `flags` describe its world. */
+const SIMULATOR_PATH = fileURLToPath(new URL('../simulator/main.js', import.meta.url));
+
+/** Starts the simulator on a free port; `flags` describe its world. */
 export function startSimulatorProgram(...flags: readonly string[]): Program {
-  return startProgram(['simulate', '--listen-address=127.0.0.1:0', '--control', ...flags]);
+  return new Program(process.execPath, [SIMULATOR_PATH, '--listen-address=127.0.0.1:0', ...flags]);
 }
 
 /** Injects a fault in the simulator at `url`. */

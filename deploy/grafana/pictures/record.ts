@@ -13,6 +13,7 @@ import {
 import { startProgram, type Program } from '../../../test/support/program.ts';
 import { requestPrometheusApi } from '../../../test/support/prometheus.ts';
 import { Prometheus } from '../../../test/support/prometheus.ts';
+import { startSimulatorProgram } from '../../../test/support/simulator-program.ts';
 
 /** A query, with its variables replaced as in Grafana. */
 interface QueryContext {
@@ -56,14 +57,11 @@ const SELECTED_VARIABLES: Readonly<Record<string, Readonly<Record<string, string
  * JSON for each uid.
  */
 export async function record(minutes: number): Promise<ReadonlyMap<string, string>> {
-  await using service = startProgram([
-    'simulate',
-    '--listen-address=127.0.0.1:0',
-    '--control',
+  await using service = startSimulatorProgram(
     ...CODES.map((code) => `--service-code=${code}`),
     ...STREAMS.map((name) => `--stream=${name}`),
-  ]);
-  const serviceUrl = await service.waitForOutput(/ on (http:\S+)/);
+  );
+  const serviceUrl = await service.waitForUrl();
   const first = startExporter(serviceUrl, '0');
   const port = await waitForPort(first);
   await using prometheus = await Prometheus.start({

@@ -4,7 +4,7 @@ import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import { Gauge, register } from 'prom-client';
 import { createUsageHandlers, serveCommands } from './command-server.ts';
-import type { SimulatedTask, SimulatedUser } from '../../../src/simulator/records.ts';
+import type { SimulatedTask, SimulatedUser } from '../../simulator/records.ts';
 
 interface ParsedListing {
   readonly user_list: readonly SimulatedUser[];

@@ -41,7 +41,6 @@ test('--help lists the flags of all settings with their defaults', async () => {
 
 for (const [command, flag] of [
   ['once', '--explain'],
-  ['demo', '--web.listen-address'],
   ['healthcheck', '--config.file'],
 ] as const) {
   test(`${command} --help lists its own flags and refers to the others`, async () => {
@@ -52,15 +51,6 @@ for (const [command, flag] of [
     assert.ok(program.stdout.split('\n').length < 20);
   });
 }
-
-test('simulate --help lists the kinds of faults with their parameters', async () => {
-  await using program = startProgram(['simulate', '--help']);
-  assert.equal(await program.exitCode, 0);
-  assert.match(
-    program.stdout,
-    /^ {2}http_status +status: integer; retryAfter\?: string; body\?: json, html$/m,
-  );
-});
 
 test('--config.check prints a summary of the configuration without secrets', async () => {
   await using program = startProgram(
@@ -143,26 +133,6 @@ test('an address in use is logged in one line that names the setting, with exit 
     exporter.stderr,
     /"err":\{"message":"web\.listen_address: expected .* which another process uses \(EADDRINUSE\); set web\.listen_address .*"\},"msg":"Startup failed"/,
   );
-});
-
-test('demo runs exporter and simulator with growing byte counters, and exits with 0 on Ctrl-C', async () => {
-  await using demo = startProgram(['demo', '--web.listen-address=127.0.0.1:0', '--poll.interval=1s']);
-  const metrics = await demo.waitForOutput(/(http:\S+\/metrics)/);
-  const bytes = async (): Promise<number> => {
-    const { families } = parseExposition(await fetchText(metrics), 'text');
-    const samples = families.get('xvs_input_bytes_total')?.samples ?? [];
-    return samples.reduce((sum, { value }) => sum + value, 0);
-  };
-  await demo.waitForOutput(/Poll succeeded.*service_code=STADIUM/);
-  let last = await bytes();
-  // Counters never decrease and eventually grow.
-  while (last === 0) {
-    const now = await bytes();
-    assert.ok(now >= last);
-    last = now;
-  }
-  demo.signal('SIGINT');
-  assert.equal(await demo.exitCode, 0);
 });
 
 test('no secret, signature, live URL or opaque is shown anywhere, for any response of the service', async () => {

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { systemClock } from '../../../src/runtime/clock.ts';
 import { selectShard } from '../../../src/sharding/shard.ts';
-import { startSimulator } from '../../../src/simulator/server.ts';
-import { createWorld } from '../../../src/simulator/world.ts';
+import { startSimulator } from '../../simulator/server.ts';
+import { createWorld } from '../../simulator/world.ts';
 import { startProgram, type Program } from '../../support/program.ts';
 import { TemporaryFolder } from '../../support/temporary-folder.ts';
 import { waitUntil } from '../../support/wait-until.ts';
@@ -12,12 +12,8 @@ const CODES: readonly string[] = Array.from({ length: 60 }, (_, number) => `cust
 
 async function startService(codes: readonly string[]): Promise<AsyncDisposable & { readonly url: string }> {
   return await startSimulator({
-    listenAddress: { host: '127.0.0.1', port: 0 },
     world: createWorld({ seed: 1, startedAtMs: systemClock.now(), users: 5, tasks: 2 }),
     secretsByServiceCode: new Map(codes.map((code) => [code, 'abc'])),
-    clock: systemClock,
-    clockToleranceMs: 60_000,
-    isGzipEnabled: true,
   });
 }
 

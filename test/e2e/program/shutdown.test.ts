@@ -7,8 +7,6 @@ import { startProgram, type Program } from '../../support/program.ts';
 import { TemporaryFolder } from '../../support/temporary-folder.ts';
 import { waitUntil } from '../../support/wait-until.ts';
 
-const SIMULATE = ['simulate', '--listen-address=127.0.0.1:0', '--users=5', '--tasks=2', '--control'];
-
 function startExporter(
   url: string,
   args: readonly string[],
@@ -111,9 +109,8 @@ const FATAL_ERRORS: readonly [string, string][] = [
 
 for (const [name, fault] of FATAL_ERRORS) {
   test(`${name} is logged in one fatal line, and the exit code is 1`, async () => {
-    await using service = startProgram(SIMULATE);
-    const url = await service.waitForUrl();
-    await using exporter = startExporter(url, [], createPreload(fault));
+    await using service = await PausableService.start();
+    await using exporter = startExporter(service.url, [], createPreload(fault));
     await exporter.waitForOutput(/Poll succeeded/);
     exporter.signal('SIGUSR2');
     assert.equal(await exporter.exitCode, 1);
@@ -148,9 +145,19 @@ test('a shutdown that hangs times out, with exit code 1', async () => {
 });
 
 test('a command without log reports an unexpected error in plain text', async () => {
-  await using simulator = startProgram(SIMULATE, createPreload("throw new Error('injected')"));
-  await simulator.waitForUrl();
-  simulator.signal('SIGUSR2');
-  assert.equal(await simulator.exitCode, 1);
-  assert.match(simulator.stderr, /^xvs-exporter: Error: injected\n +at /);
+  await using service = await PausableService.start();
+  service.isPaused = true;
+  await using program = startProgram(['once'], {
+    XVS_UPSTREAM_BASE_URL: service.url,
+    XVS_SERVICE_CODES: 'TESTING',
+    XVS_SECRET: 'abc',
+    ...createPreload("throw new Error('injected')"),
+  });
+  await waitUntil(
+    () => service.pendingCount,
+    (pending) => pending === 1,
+  );
+  program.signal('SIGUSR2');
+  assert.equal(await program.exitCode, 1);
+  assert.match(program.stderr, /^xvs-exporter: Error: injected\n +at /);
 });

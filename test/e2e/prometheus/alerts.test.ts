@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createWorld } from '../../../src/simulator/world.ts';
+import { createWorld } from '../../simulator/world.ts';
 import { ALERTMANAGER, Alertmanager } from '../../support/alertmanager.ts';
 import { readDeployFile, listDeployYaml, readRunbookQueries } from '../../support/deploy-files.ts';
 import { isInstalled } from '../../support/installed-programs.ts';

@@ -26,17 +26,17 @@ interface CommandRun {
 const retryUntilSuccess = (command: string): string =>
   `for _ in {1..300}; do ${command} >/dev/null && break; sleep 0.1; done`;
 
-const DEMO = `node dist/main.js demo --web.listen-address=127.0.0.1:0 &
+const DEMO = `npm run --silent demo -- --web.listen-address=127.0.0.1:0 &
 ${retryUntilSuccess('curl --silent http://localhost:20140/-/faults')}`;
 
 /** The demo at the address in the README. */
-const RUNNING_DEMO = `node dist/main.js demo &
+const RUNNING_DEMO = `npm run --silent demo &
 ${retryUntilSuccess('curl --fail --silent http://localhost:20928/-/ready')}`;
 
 const MAIN_IS_DOWN = `curl --silent http://localhost:20928/metrics | grep --fixed-strings 'task_name="main"} 0'`;
 
 /** The simulator, and the secret and configuration file that the README describes. */
-const CONFIGURED = `npm run --silent build && node dist/main.js simulate --service-code=TESTING:abc --users=20 &
+const CONFIGURED = `npm run --silent simulate -- --users=20 &
 mount -t tmpfs none /run && mkdir /run/secrets && printf abc > /run/secrets/testing
 printf 'upstream:\\n  base_url: http://127.0.0.1:20140\\nservice_codes:\\n  - service_code: TESTING\\n    secret_file: /run/secrets/testing\\n' > config.yml
 ${retryUntilSuccess('curl --silent http://127.0.0.1:20140/')}`;
@@ -160,13 +160,14 @@ function canIsolate(t: TestContext): boolean {
   return false;
 }
 
-/** Copies the files of a built clone that the commands need, and links the dependencies. */
+/** Copies the files of a built clone that the commands need, without its tests, and links the dependencies. */
 function copyRepository(): TemporaryFolder {
   const copy = new TemporaryFolder();
   const isCopied = (name: string): boolean =>
     name === 'dist' || (name !== 'test' && !GENERATED_FOLDERS.has(name));
   const names = listRepositoryFolder().filter(isCopied);
-  for (const name of names) cpSync(repositoryPath(name), copy.at(name), { recursive: true });
+  for (const name of [...names, 'test/simulator'])
+    cpSync(repositoryPath(name), copy.at(name), { recursive: true });
   symlinkSync(repositoryPath('node_modules'), copy.at('node_modules'));
   return copy;
 }

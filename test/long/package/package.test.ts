@@ -3,8 +3,9 @@ import { existsSync, mkdirSync, readFileSync, readdirSync, statSync } from 'node
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { parseExposition } from '../../support/exposition-parser.ts';
-import { Program, startProgram } from '../../support/program.ts';
+import { Program } from '../../support/program.ts';
 import { listRepositoryFolder, repositoryPath, readRepositoryFile } from '../../support/repository.ts';
+import { startSimulatorProgram } from '../../support/simulator-program.ts';
 import { runNpm, getOuterEnvironment, pack, type PackedPackage } from './packed-package.ts';
 
 const manifest: { version: string; dependencies: object } = JSON.parse(readRepositoryFile('package.json'));
@@ -84,8 +85,8 @@ describe('the package', () => {
     assert.match(program.stdout, new RegExp(`^xvs-exporter ${manifest.version} \\(`));
   });
 
-  it('simulates a service, and polls it', async () => {
-    await using service = startProgram(['simulate', '--listen-address=127.0.0.1:0', '--users=20']);
+  it('polls a service', async () => {
+    await using service = startSimulatorProgram('--users=20');
     const url = await service.waitForUrl();
     await using program = npx(['once'], {
       XVS_UPSTREAM_BASE_URL: url,

@@ -6,9 +6,9 @@ import { explainPolls } from '../../../src/commands/once.ts';
 import { parseCommandLine } from '../../../src/commands/command-line.ts';
 import { ConfigurationSource } from '../../../src/config/configuration-source.ts';
 import { LOCAL_FILE_SYSTEM } from '../../../src/config/local-file-system.ts';
-import type { FaultRequest } from '../../../src/simulator/faults.ts';
-import { startSimulator, type Simulator } from '../../../src/simulator/server.ts';
-import { createWorld } from '../../../src/simulator/world.ts';
+import type { FaultRequest } from '../../simulator/faults.ts';
+import { startSimulator, type Simulator } from '../../simulator/server.ts';
+import { createWorld } from '../../simulator/world.ts';
 import { BUILD } from '../../support/build-info.ts';
 import { failHostNameLookup } from '../../support/configuration.ts';
 import { readFixture, fixturePath } from '../../support/fixtures.ts';
@@ -23,12 +23,8 @@ function readIdentity(name: string) {
 
 async function startTestSimulator(t: TestContext): Promise<Simulator> {
   const started = await startSimulator({
-    listenAddress: { host: '127.0.0.1', port: 0 },
     world: createWorld({ seed: 3, startedAtMs: Date.now(), users: 200, tasks: 30 }),
     secretsByServiceCode: new Map([['TESTING', SECRET]]),
-    clock: systemClock,
-    clockToleranceMs: 60_000,
-    isGzipEnabled: true,
   });
   t.after(() => started[Symbol.asyncDispose]());
   return started;

@@ -6,7 +6,11 @@ import { repositoryPath, readRepositoryFile } from '../../../support/repository.
 /** The folder of `compose.yml`; its relative paths start here. */
 export const COMPOSE_FOLDER = 'deploy/compose';
 
-const build = z.strictObject({ context: z.string(), args: z.record(z.string(), z.string()) });
+const build = z.strictObject({
+  context: z.string(),
+  target: z.string().optional(),
+  args: z.record(z.string(), z.string()).optional(),
+});
 
 const healthcheck = z.strictObject({
   test: z.tuple([z.literal('CMD'), z.string()], z.string()),

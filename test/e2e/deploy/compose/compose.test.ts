@@ -5,8 +5,9 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { parse } from 'yaml';
 import { z } from 'zod';
-import { parseSimulateFlags } from '../../../../src/commands/simulate.ts';
+import { parseSimulatorFlags } from '../../../simulator/flags.ts';
 import { startProgram } from '../../../support/program.ts';
+import { startSimulatorProgram } from '../../../support/simulator-program.ts';
 import { repositoryPath, readRepositoryFile } from '../../../support/repository.ts';
 import {
   listBindMounts,
@@ -81,9 +82,9 @@ test('the exporter accepts its environment variables', async () => {
 
 test('the simulator has the codes, the secret and the address that the exporter uses', () => {
   const { environment = {} } = readComposeService('exporter');
-  const [command, ...args] = readComposeService('simulator').command ?? [];
-  assert.equal(command, 'simulate');
-  const { secretsByServiceCode, listenAddress } = parseSimulateFlags(args);
+  const { build, command = [] } = readComposeService('simulator');
+  assert.equal(build?.target, 'simulator');
+  const { secretsByServiceCode, listenAddress } = parseSimulatorFlags(command);
   assert.deepEqual([...secretsByServiceCode.keys()], environment['XVS_SERVICE_CODES']?.split(','));
   const secret = readRepositoryFile(COMPOSE_FOLDER, 'demo-secret').trim();
   assert.deepEqual([...new Set(secretsByServiceCode.values())], [secret]);
@@ -131,7 +132,7 @@ test('Grafana finds its data source, its dashboards and its home dashboard', () 
 
 test('the healthcheck of the simulator succeeds on its port and fails on a closed port', async () => {
   const [, , ...command] = readComposeService('simulator').healthcheck?.test ?? [];
-  await using simulator = startProgram(['simulate', '--listen-address=127.0.0.1:0']);
+  await using simulator = startSimulatorProgram();
   const port = await simulator.waitForOutput(/ on http:\/\/127\.0\.0\.1:(\d+)/);
   const check = (target: string): number | null =>
     spawnSync(

@@ -7,6 +7,7 @@ import { ConfigMap, Pod } from 'kubernetes-models/v1';
 import { Agent, request } from 'undici';
 import { z } from 'zod';
 import { Program, startProgram } from '../../../support/program.ts';
+import { startSimulatorProgram } from '../../../support/simulator-program.ts';
 import { SETTINGS } from '../../../../src/config/settings.ts';
 import type { Manifest } from './manifests.ts';
 import { filterByKind, getSingle } from './manifests.ts';
@@ -44,13 +45,7 @@ export async function assertPodWorks(
     (container.ports ?? []).map(({ containerPort }) => `:${containerPort}`),
     [SETTINGS['web.listen_address'].default],
   );
-  const simulated = [
-    '--listen-address=127.0.0.1:0',
-    `--service-code=TESTING:${SECRET}`,
-    '--users=20',
-    '--tasks=5',
-  ];
-  await using service = startProgram(['simulate', ...simulated]);
+  await using service = startSimulatorProgram(`--service-code=TESTING:${SECRET}`, '--users=20', '--tasks=5');
   using files = createPodFiles(manifests, await service.waitForUrl(), { ...secrets, TESTING: `${SECRET}\n` });
   const env = Object.fromEntries(
     (container.env ?? []).map(({ name, value = '' }) => [name, files.localizePaths(value)]),

@@ -3,7 +3,8 @@ import { chmodSync, lstatSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
 import { z } from 'zod';
-import { readRepositoryFile } from '../../../support/repository.ts';
+import { readRepositoryFile, repositoryPath } from '../../../support/repository.ts';
+import { startSimulatorProgram } from '../../../support/simulator-program.ts';
 import { Buildah } from './buildah.ts';
 import { buildImages, type BuiltImage } from './built-image.ts';
 import { ContainerProcess, type ContainerRun } from './container.ts';
@@ -65,6 +66,23 @@ test('the distroless image has no shell and no package manager, lists its packag
   assert.ok(packages.includes('var/lib/dpkg/status.d/libc6'));
   assert.match(readFileSync(join(files, packages[0] ?? ''), 'utf8'), /^Version: \S+$/m);
   assert.ok(sumSizes(files) < sumSizes(getImage('debian').files));
+});
+
+test('the stage of the simulator is an image that simulates the service', async () => {
+  const tag = 'localhost/xvs-simulator';
+  buildah.build(
+    tag,
+    repositoryPath('Dockerfile'),
+    repositoryPath(),
+    '--target=simulator',
+    '--build-arg=NODE_DIGEST=',
+  );
+  const container = buildah.run('from', '--pull-never', tag);
+  const argv = ['node', '/src/build/test/simulator/main.js', '--listen-address=127.0.0.1:0'];
+  await using simulator = new ContainerProcess(buildah, container, argv);
+  const { status } = await fetch(`${await simulator.program.waitForUrl()}/-/faults`);
+  assert.equal(status, 200);
+  assert.equal(await simulator.stop('SIGTERM'), 0, simulator.program.stderr);
 });
 
 // These tests run last, because containers create mount points in the file systems.
@@ -170,15 +188,13 @@ function testImage(image: BuiltImage): void {
     writeFileSync(secret, `${SECRET}\n`);
     chmodSync(secret, 0o444);
 
-    const flags = [
-      '--listen-address=127.0.0.1:0',
+    await using service = startSimulatorProgram(
       `--service-code=TESTING:${SECRET}`,
       '--users=20',
       '--tasks=5',
-    ];
-    await using service = startContainer(['simulate', ...flags]);
+    );
     const env = {
-      XVS_UPSTREAM_BASE_URL: await service.program.waitForUrl(),
+      XVS_UPSTREAM_BASE_URL: await service.waitForUrl(),
       XVS_SERVICE_CODES: 'TESTING',
       XVS_SECRET_FILE: '/run/secrets/xvs',
       XVS_WEB_LISTEN_ADDRESS: '127.0.0.1:0',
@@ -202,7 +218,6 @@ function testImage(image: BuiltImage): void {
     assert.equal(await exporter.stop('SIGTERM'), 0, exporter.program.stderr);
     await using unhealthy = startContainer(command, health);
     assert.equal(await unhealthy.program.exitCode, 1);
-    assert.equal(await service.stop('SIGTERM'), 0, service.program.stderr);
     // Buildah creates the mount points, not the program.
     const known = new Set(before.map((file) => JSON.stringify(file)));
     const written = listFiles(files).filter((file) => !known.has(JSON.stringify(file)));
@@ -223,15 +238,13 @@ function testImage(image: BuiltImage): void {
     assert.notEqual(await denied.program.exitCode, 0);
     assert.match(denied.program.stderr, /EPERM/);
 
-    const flags = [
-      '--listen-address=127.0.0.1:0',
+    await using service = startSimulatorProgram(
       `--service-code=TESTING:${SECRET}`,
       '--users=20',
       '--tasks=5',
-    ];
-    await using service = command([...config.Entrypoint, 'simulate', ...flags]);
+    );
     const env = {
-      XVS_UPSTREAM_BASE_URL: await service.program.waitForUrl(),
+      XVS_UPSTREAM_BASE_URL: await service.waitForUrl(),
       XVS_SERVICE_CODES: 'TESTING',
       XVS_SECRET: SECRET,
       XVS_WEB_LISTEN_ADDRESS: '127.0.0.1:0',
@@ -239,6 +252,5 @@ function testImage(image: BuiltImage): void {
     await using exporter = command(config.Entrypoint, { env });
     await exporter.program.waitForOutput(/Poll succeeded/);
     assert.equal(await exporter.stop('SIGTERM'), 0, exporter.program.stderr);
-    assert.equal(await service.stop('SIGTERM'), 0, service.program.stderr);
   });
 }

@@ -1,7 +1,9 @@
 import { createHmac } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
-import type { Clock } from '../runtime/clock.ts';
-import { TASK_LIST_PATH } from '../upstream/signing.ts';
+import type { Clock } from '../../src/runtime/clock.ts';
+
+/** The path of the interface. */
+export const TASK_LIST_PATH = '/api/20140928/task_list';
 
 /** The values of `ret`. The interface defines only 0 ("Errors"); the simulator chose the others. */
 export const RET_CODES = {
@@ -24,7 +26,6 @@ export type Ret = (typeof RET_CODES)[keyof typeof RET_CODES];
 export interface AuthenticationOptions {
   readonly secretsByServiceCode: ReadonlyMap<string, string>;
   readonly clock: Clock;
-  /** The largest accepted difference between a timestamp and the clock; 0 accepts any. */
   readonly clockToleranceMs: number;
 }
 
@@ -37,8 +38,7 @@ export function parseServiceCode(rawQuery: string): string | undefined {
 
 /**
  * Authenticates a request by its raw query and its headers. `skewMs` is the error of the service's clock.
- *
- * The signature is computed here and not by `upstream/signing.ts`, which the simulator checks.
+ * Path and signature are not those of `src/upstream`, which the simulator checks.
  */
 export function authenticate(
   { secretsByServiceCode, clock, clockToleranceMs }: AuthenticationOptions,

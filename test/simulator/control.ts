@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { text } from 'node:stream/consumers';
 import { z } from 'zod';
-import type { Clock } from '../runtime/clock.ts';
+import type { Clock } from '../../src/runtime/clock.ts';
 import { faultSchema, type FaultRegistry } from './faults.ts';
 import type { World } from './world.ts';
 
@@ -13,8 +14,6 @@ export interface ControlContext {
 
 /** The prefix of all paths of the control API. */
 export const CONTROL_PREFIX = '/-/';
-
-const MAX_BODY_LENGTH = 64 * 1024;
 
 /**
  * Handles a request of the control API:
@@ -34,10 +33,7 @@ export async function handleControlRequest(
     case 'GET /-/faults':
       break;
     case 'PUT /-/faults': {
-      const text = await readBody(request);
-      if (text === undefined)
-        return sendJson(response, 413, { error: `Expected a body of at most ${MAX_BODY_LENGTH} characters` });
-      const fault = jsonText.pipe(faultSchema).safeParse(text);
+      const fault = jsonText.pipe(faultSchema).safeParse(await text(request));
       if (!fault.success) return sendJson(response, 400, { error: z.prettifyError(fault.error) });
       faults.set(fault.data);
       break;
@@ -62,24 +58,14 @@ export async function handleControlRequest(
   return sendJson(response, 200, { faults: faults.listActive() });
 }
 
-const jsonText = z.string().transform((text, refinement): unknown => {
+const jsonText = z.string().transform((body, refinement): unknown => {
   try {
-    return JSON.parse(text);
+    return JSON.parse(body);
   } catch {
     refinement.addIssue('Expected a fault as JSON, found something else');
     return z.NEVER;
   }
 });
-
-/** Reads a body; `undefined` if it is longer than the limit. */
-async function readBody(request: IncomingMessage): Promise<string | undefined> {
-  let text = '';
-  for await (const chunk of request.setEncoding('utf8')) {
-    text += String(chunk);
-    if (text.length > MAX_BODY_LENGTH) return undefined;
-  }
-  return text;
-}
 
 function sendJson(response: ServerResponse, status: number, value: unknown): void {
   response.writeHead(status, { 'content-type': 'application/json' }).end(`${JSON.stringify(value)}\n`);

@@ -3,7 +3,7 @@ import type { ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { constants, createGzip } from 'node:zlib';
-import type { Clock } from '../runtime/clock.ts';
+import type { Clock } from '../../src/runtime/clock.ts';
 import { corruptRecords, prependWhiteSpace, serializeBody, type Members } from './body.ts';
 import type { ResponseFault } from './faults.ts';
 

@@ -1,28 +1,12 @@
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
-import type { Clock } from '../runtime/clock.ts';
+import type { Clock } from '../../src/runtime/clock.ts';
 import type { Freeze } from './freeze.ts';
 
 /** The service code that a fault applies to; all service codes if absent. */
 const scope = { serviceCode: z.string().min(1).optional() };
 
-/**
- * The faults of the service.
- *
- * - `refuse` closes the connection without a response; `reset_headers` resets it (TCP RST).
- * - `silence` never responds.
- * - `reset_body` and `silence_body` send the headers and a part of the body, then reset the connection, or stop sending.
- * - `drip` sends the body at one byte per second.
- * - `truncate` ends the body early, with correct HTTP framing.
- * - `http_status` responds with a status and an optional `Retry-After`; `redirect` with 302.
- * - `ret` responds with a `ret` and no entries; `html` with a page; `empty` with no body.
- * - `bad_gzip` declares plain text as gzip.
- * - `bad_list` removes a list, or replaces it with `null` or an object.
- * - `bad_record` corrupts every n-th user and task; `bad_field` gives one of its fields a wrong type.
- * - `huge` sends white space before the listing: `bytes` of it, or without end.
- * - `clock_skew` sets the service's clock wrong by `ms`; beyond the tolerance the service rejects every request.
- * - `freeze_ingest` stops all tasks, one, or those of a name: they receive and deliver nothing until the fault is cleared.
- */
+/** The faults of the service; the usage of the simulator explains them. */
 export const faultSchema = z.discriminatedUnion('fault', [
   z.strictObject({
     fault: z.literal([

@@ -1,21 +1,27 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import Negotiator from 'negotiator';
-import { authenticate, RET_CODES, parseServiceCode, type AuthenticationOptions } from './authentication.ts';
+import type { AddressInfo } from 'node:net';
+import { systemClock, type Clock } from '../../src/runtime/clock.ts';
+import {
+  authenticate,
+  RET_CODES,
+  parseServiceCode,
+  TASK_LIST_PATH,
+  type AuthenticationOptions,
+} from './authentication.ts';
 import { createEmptyListing, sendResponse } from './responses.ts';
-import { handleControlRequest, CONTROL_PREFIX } from './control.ts';
+import { handleControlRequest, CONTROL_PREFIX, type ControlContext } from './control.ts';
 import { FaultRegistry } from './faults.ts';
 import type { World } from './world.ts';
-import { TASK_LIST_PATH } from '../upstream/signing.ts';
 
-export interface SimulatorOptions extends AuthenticationOptions {
-  /** Port 0 selects a free port. */
-  readonly listenAddress: { readonly host: string; readonly port: number };
+export interface SimulatorOptions {
   readonly world: World;
-  /** If set, responses are compressed for clients that accept gzip. */
-  readonly isGzipEnabled: boolean;
-  /** If set, the simulator serves `/-/faults` and `/-/totals`. */
-  readonly isControlApiEnabled?: boolean;
+  readonly secretsByServiceCode: ReadonlyMap<string, string>;
+  /** By default a free port of 127.0.0.1. */
+  readonly listenAddress?: { readonly host: string; readonly port: number };
+  readonly clock?: Clock;
+  /** The largest accepted difference between a timestamp and the clock; 0 accepts any. By default 5 minutes. */
+  readonly clockToleranceMs?: number;
 }
 
 /** A running simulator. Disposing of it closes all connections. */
@@ -27,27 +33,34 @@ export interface Simulator extends AsyncDisposable {
   readonly requestCount: number;
 }
 
-/** Starts a simulator on an HTTP address. Rejects if it cannot listen there. */
-export async function startSimulator(options: SimulatorOptions): Promise<Simulator> {
-  const faults = new FaultRegistry(options.clock);
+/** Starts a simulator with its control API on an HTTP address. Rejects if it cannot listen there. */
+export async function startSimulator({
+  world,
+  secretsByServiceCode,
+  listenAddress = { host: '127.0.0.1', port: 0 },
+  clock = systemClock,
+  clockToleranceMs = 5 * 60_000,
+}: SimulatorOptions): Promise<Simulator> {
+  const faults = new FaultRegistry(clock);
+  const context = { world, secretsByServiceCode, clock, clockToleranceMs, faults };
   let requestCount = 0;
   const server = createServer((request, response) => {
     const [path = '', rawQuery = ''] = (request.url ?? '').split(/\?(.*)/s, 2);
     let handled: Promise<void> | undefined;
-    if (options.isControlApiEnabled === true && path.startsWith(CONTROL_PREFIX)) {
-      handled = handleControlRequest({ ...options, faults }, request, response);
+    if (path.startsWith(CONTROL_PREFIX)) {
+      handled = handleControlRequest(context, request, response);
     } else if (path !== TASK_LIST_PATH) {
       response.writeHead(404).end('Not Found\n');
     } else if (request.method !== 'GET') {
       response.writeHead(405, { allow: 'GET' }).end('Method Not Allowed\n');
     } else {
       requestCount += 1;
-      handled = handleTaskList(options, faults, rawQuery, request, response);
+      handled = handleTaskList(context, rawQuery, request, response);
     }
     // Disconnects are normal. Any other error shows to the client as a broken connection.
     handled?.catch(() => response.destroy());
   });
-  server.listen(options.listenAddress);
+  server.listen(listenAddress);
   await once(server, 'listening');
   return {
     url: formatUrl(server),
@@ -64,17 +77,16 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
 }
 
 async function handleTaskList(
-  options: SimulatorOptions,
-  faults: FaultRegistry,
+  context: ControlContext & AuthenticationOptions,
   rawQuery: string,
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
-  const { world, clock, isGzipEnabled } = options;
+  const { world, clock, faults } = context;
   const serviceCode = parseServiceCode(rawQuery);
   const fault = faults.getResponseFault(serviceCode);
   const skewMs = fault?.fault === 'clock_skew' ? fault.ms : 0;
-  const ret = authenticate(options, rawQuery, request.headers, skewMs);
+  const ret = authenticate(context, rawQuery, request.headers, skewMs);
   const nowMs = clock.now();
   const members =
     ret === RET_CODES.ok && serviceCode !== undefined
@@ -84,13 +96,11 @@ async function handleTaskList(
           task_list: world.tasks(serviceCode, nowMs, faults.listFreezes()),
         }
       : createEmptyListing(ret);
-  const canGzip = isGzipEnabled && new Negotiator(request).encodings(['gzip']).length > 0;
+  const canGzip = /\bgzip\b/.test(String(request.headers['accept-encoding']));
   await sendResponse({ response, clock, canGzip, members }, fault);
 }
 
 function formatUrl(server: Server): string {
-  const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('Expected a TCP address');
-  const host = address.family === 'IPv6' ? `[${address.address}]` : address.address;
-  return `http://${host}:${address.port}`;
+  const { family, address, port }: AddressInfo = Object(server.address());
+  return `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`;
 }
