@@ -1,4 +1,4 @@
-import type { InvalidFieldCount, RejectedEntry } from '../listing/listing-sink.ts';
+import type { InvalidFieldCount, RejectedEntry } from '../listing/listing.ts';
 import type { ClockOffset } from '../upstream/response-headers.ts';
 import type { UpstreamError } from '../upstream/errors.ts';
 import type { RedactedRequest, ResponseHead } from '../upstream/request-observer.ts';

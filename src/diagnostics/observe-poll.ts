@@ -1,7 +1,11 @@
 import type { Clock } from '../runtime/clock.ts';
 import type { ReaderPool } from '../listing/reader.ts';
-import type { ListingSink, ListingTotals } from '../listing/listing-sink.ts';
-import { fetchListing, type ListingObserver } from '../poller/fetch-listing.ts';
+import {
+  fetchListing,
+  type FailedListing,
+  type GoodListing,
+  type ListingObserver,
+} from '../poller/fetch-listing.ts';
 import type { ListingTarget, UpstreamClient } from '../upstream/client.ts';
 import type { RedactedRequest, ResponseHead } from '../upstream/request-observer.ts';
 import { observeConnection } from './connection-observer.ts';
@@ -25,7 +29,6 @@ export async function observePoll(
   target: ListingTarget,
   { client, readers, clock, signal }: ObserveDependencies,
 ): Promise<Observation> {
-  const listing = new ListingSummarizer();
   const names = new TaskNameFinder();
   const startedMs = clock.monotonic();
   const elapsedMs = (): number => clock.monotonic() - startedMs;
@@ -57,7 +60,8 @@ export async function observePoll(
   using observed = observeConnection(target.baseUrl, () => {
     connectedMs = elapsedMs();
   });
-  const { bytes = 0, ret, error } = await fetchListing(client, target, listing, readers, signal, observer);
+  const fetched = await fetchListing(client, target, readers, undefined, signal, observer);
+  const { bytes = 0, ret, error } = fetched;
   return {
     serviceCode: target.serviceCode,
     baseUrl: target.baseUrl,
@@ -70,7 +74,7 @@ export async function observePoll(
     clock: response?.clockOffset,
     body: { compressedBytes, bytes, start },
     times: { connectedMs, firstByteMs, totalMs: elapsedMs() },
-    listing: listing.summary,
+    listing: summarizeListing(fetched),
     taskNames: error === undefined ? names.find() : undefined,
     ret,
     failure: error,
@@ -85,37 +89,29 @@ function detectBodyStart(chunk: Uint8Array): ObservedBody['start'] {
   return first === 0x3c ? 'markup' : 'other';
 }
 
-/** Counts the records of a listing, and keeps the first invalid ones. */
-export class ListingSummarizer implements ListingSink {
-  summary: ListingSummary = {
-    users: 0,
-    tasks: 0,
-    inputs: 0,
-    outputs: 0,
-    streams: 0,
-    invalid: 0,
-    firstInvalid: [],
-    invalidFields: [],
+/** Counts the records of a listing, and lists the first invalid ones; of a failed one, those that were read. */
+export function summarizeListing(fetched: GoodListing | FailedListing): ListingSummary {
+  if (fetched.error !== undefined) return { ...NO_RECORDS, users: fetched.users, tasks: fetched.tasks };
+  const { users, taskCount, sums, invalidRecords, invalidFields, firstRejected } = fetched.listing;
+  return {
+    users,
+    tasks: taskCount,
+    inputs: sums.inputs.computeTotal('inputs'),
+    outputs: sums.outputs.computeTotal('outputs'),
+    streams: sums.streams.computeTotal('streams'),
+    invalid: invalidRecords.reduce((sum, { count }) => sum + count, 0),
+    firstInvalid: firstRejected,
+    invalidFields,
   };
-
-  setProgress(users: number, tasks: number): void {
-    this.summary = { ...this.summary, users, tasks };
-  }
-
-  reserveAccounts(): boolean {
-    return true;
-  }
-
-  finish({ users, taskCount, sums, invalidRecords, invalidFields, firstRejected }: ListingTotals): void {
-    this.summary = {
-      users,
-      tasks: taskCount,
-      inputs: sums.inputs.computeTotal('inputs'),
-      outputs: sums.outputs.computeTotal('outputs'),
-      streams: sums.streams.computeTotal('streams'),
-      invalid: invalidRecords.reduce((sum, { count }) => sum + count, 0),
-      firstInvalid: firstRejected,
-      invalidFields,
-    };
-  }
 }
+
+const NO_RECORDS: ListingSummary = {
+  users: 0,
+  tasks: 0,
+  inputs: 0,
+  outputs: 0,
+  streams: 0,
+  invalid: 0,
+  firstInvalid: [],
+  invalidFields: [],
+};

@@ -1,4 +1,4 @@
-import type { RejectedEntry } from '../listing/listing-sink.ts';
+import type { RejectedEntry } from '../listing/listing.ts';
 import { wrapText } from '../runtime/text-wrap.ts';
 import type { ClockOffset } from '../upstream/response-headers.ts';
 import type { Connection, Observation, ObservedResponse, Timings } from './observation.ts';

@@ -4,7 +4,7 @@ import type { LabelNames } from '../json-columns/label-names.ts';
 import { FAMILIES, FAMILY_NAMES, type FamilyName, LOOP_PLACES, type Place, type Sums } from './families.ts';
 import { COPY_ID, toCodecType, toMode, VIDEO_ID } from './label-values.ts';
 import { recordOf } from '../runtime/record-of.ts';
-import type { ListingSink, ListingTotals, OutputReading, SurplusCount } from './listing-sink.ts';
+import type { AccountReservations, Listing, OutputReading, SurplusCount } from './listing.ts';
 import { countInputs, readOutput, sortParts, TaskReadings, type TaskRows } from './task-readings.ts';
 import { PictureSizes } from './picture-sizes.ts';
 import type { ReaderLimits } from './reader-limits.ts';
@@ -93,8 +93,8 @@ export class Aggregator {
     this.#streams = reader.columnsOf(table.stream);
   }
 
-  begin(nameSource: TaskNameSource | undefined, sink: Pick<ListingSink, 'reserveAccounts'>): void {
-    this.#readings.begin(nameSource, sink);
+  begin(nameSource: TaskNameSource | undefined, reservations: AccountReservations | undefined): void {
+    this.#readings.begin(nameSource, reservations);
     for (const table of Object.values(this.#sums)) table.clear();
     this.#sizes.clear();
     this.rejections.clear();
@@ -106,8 +106,8 @@ export class Aggregator {
   }
 
   /** Releases the tasks of the last listing. */
-  reset(): void {
-    this.#readings.begin(undefined, undefined);
+  release(): void {
+    this.#readings.release();
   }
 
   takeBatch(): void {
@@ -115,7 +115,7 @@ export class Aggregator {
     if (this.#tasks.rows > 0) this.#addTasks(this.#tasks);
   }
 
-  finish(): ListingTotals {
+  finish(): Listing {
     const { audience } = this.#sums;
     for (const [index, threshold] of CONNECTION_THRESHOLDS.entries())
       audience.addAt(

@@ -3,7 +3,7 @@ import { ColumnReader, type HashKey } from '../json-columns/column-reader.ts';
 import { LabelNames } from '../json-columns/label-names.ts';
 import { createTrapError, ReadError } from '../json-columns/read-error.ts';
 import { FIXED_LABELS, sanitizeLabelValue } from './label-values.ts';
-import type { ListingSink } from './listing-sink.ts';
+import type { AccountReservations, Listing } from './listing.ts';
 import { computeLabelLimits, type ReaderLimits } from './reader-limits.ts';
 import type { SumTableKey } from './sum-table.ts';
 import { createTaskListTable, parseInputProtocol } from './task-list.ts';
@@ -15,12 +15,12 @@ export interface ReaderKeys {
   readonly sums: SumTableKey;
 }
 
-/** The result of reading a listing. */
-export interface ListingResult {
-  /** 0 is success. With any other value, the sink receives no totals. */
-  readonly ret: number;
-  /** Length of the decompressed body. */
-  readonly bytes: number;
+/** What is read of a listing so far. */
+interface ReadingProgress {
+  /** The body's `ret`; undefined until it is read. */
+  readonly ret: number | undefined;
+  readonly users: number;
+  readonly tasks: number;
 }
 
 /** The polled code and the names to read. */
@@ -32,49 +32,44 @@ export interface ListingOptions {
 }
 
 /**
- * Reads the body of a `task_list` response ("Response object") in chunks as they arrive, and passes its totals to the sink
- * at the end. It holds an instance of the engine from the first chunk to the end, an error, or disposal.
+ * Reads the body of a `task_list` response ("Response object") in chunks as they arrive, and returns its listing at the
+ * end. It holds an instance of the engine from the first chunk to the end, an error, or disposal.
  *
  * Throws a `ReadError`: `not_json` at the byte where the body is not JSON; `bad_shape`, at the end, for JSON
  * that is not a listing; `internal` for a defect of the engine.
  */
 export class ListingReader implements Disposable {
-  readonly #sink: ListingSink;
   readonly #options: ListingOptions;
   readonly #pool: ReaderPool;
+  readonly #accountShare: AccountReservations | undefined;
   #instance: ReaderInstance | undefined;
-  #ret: number | undefined;
+  #progress: ReadingProgress = { ret: undefined, users: 0, tasks: 0 };
 
-  constructor(sink: ListingSink, options: ListingOptions, pool: ReaderPool) {
-    this.#sink = sink;
+  /** `accountShare` bounds the tasks that are read, besides the limits of the pool. */
+  constructor(options: ListingOptions, pool: ReaderPool, accountShare?: AccountReservations) {
     this.#options = options;
     this.#pool = pool;
+    this.#accountShare = accountShare;
   }
 
-  /** The body's `ret`; undefined until it is read. */
-  get ret(): number | undefined {
-    return this.#ret;
+  get progress(): ReadingProgress {
+    return this.#progress;
   }
 
   /** Reads the next chunk of the body, cut at any byte. The caller may overwrite it afterwards. */
   write(chunk: Uint8Array): void {
-    this.#run(({ reader, aggregator }) => {
-      reader.write(chunk);
-      this.#sink.setProgress(aggregator.users, aggregator.taskCount);
-    });
+    this.#run(({ reader }) => reader.write(chunk));
   }
 
-  /** Ends the body. With `ret` 0, the sink gets the totals. */
-  end(): ListingResult {
-    const result = this.#run((instance) => {
+  /** Ends the body. Returns its listing; `undefined` if `ret` is not 0. */
+  end(): Listing | undefined {
+    const listing = this.#run((instance) => {
       const { reader, aggregator } = instance;
       reader.end(() => (instance.ret ?? 0) !== 0);
-      const ret = instance.ret ?? 0;
-      if (ret === 0) this.#sink.finish(aggregator.finish());
-      return { ret, bytes: reader.receivedBytes };
+      return (instance.ret ?? 0) === 0 ? aggregator.finish() : undefined;
     });
     this[Symbol.dispose]();
-    return result;
+    return listing;
   }
 
   /** Returns the instance to the pool. */
@@ -93,10 +88,12 @@ export class ListingReader implements Disposable {
         throw error;
       }
       // The state of the instance is unknown: the pool creates another one.
+      instance.aggregator.release();
       this.#instance = undefined;
       throw error instanceof WebAssembly.RuntimeError ? createTrapError(error) : error;
     } finally {
-      this.#ret = instance.ret;
+      const { ret, aggregator } = instance;
+      this.#progress = { ret, users: aggregator.users, tasks: aggregator.taskCount };
     }
   }
 
@@ -105,7 +102,7 @@ export class ListingReader implements Disposable {
     const instance = this.#pool.acquire(taskName);
     instance.ret = undefined;
     instance.reader.begin(serviceCode);
-    instance.aggregator.begin(taskName, this.#sink);
+    instance.aggregator.begin(taskName, this.#accountShare);
     return instance;
   }
 }
@@ -181,7 +178,7 @@ export class ReaderPool {
 
   /** Takes back an instance that did not trap. */
   release(instance: ReaderInstance): void {
-    instance.aggregator.reset();
+    instance.aggregator.release();
     if (instance.reader.allocatedBytes > MAX_KEPT_BYTES) return;
     this.#free.push(instance);
     if (this.#free.length > MAX_FREE_INSTANCES) this.#free.shift();

@@ -7,7 +7,7 @@ import {
   RECORD_KINDS,
   type RecordKind,
   type RejectedEntry,
-} from './listing-sink.ts';
+} from './listing.ts';
 import type { Outputs, TaskListTable, Tasks } from './task-list.ts';
 
 const MAX_FIRST = 5;

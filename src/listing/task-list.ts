@@ -20,7 +20,7 @@ import {
   type Field,
   type TextColumn,
 } from '../json-columns/fields.ts';
-import { RECORD_KINDS, type RecordKind } from './listing-sink.ts';
+import { RECORD_KINDS, type RecordKind } from './listing.ts';
 import type { ListLimits } from './reader-limits.ts';
 import type { TaskNameField } from './task-name.ts';
 

@@ -2,7 +2,7 @@ import type { ColumnReader } from '../json-columns/column-reader.ts';
 import type { TextColumn } from '../json-columns/fields.ts';
 import type { LabelNames } from '../json-columns/label-names.ts';
 import { sanitizeLabelValue } from './label-values.ts';
-import type { ListingSink, OutputReading, PartReading, TaskReading } from './listing-sink.ts';
+import type { AccountReservations, OutputReading, PartReading, TaskReading } from './listing.ts';
 import type { Inputs, Outputs, TaskListTable, Tasks } from './task-list.ts';
 import { getTaskNameField, readTaskName, type TaskNameSource } from './task-name.ts';
 
@@ -27,7 +27,7 @@ export class TaskReadings {
   /** Further entries of a task, by its first one. */
   #duplicates = new Map<TaskReading, TaskReading[]>();
   #accounts = 0;
-  #sink: Pick<ListingSink, 'reserveAccounts'> | undefined;
+  #reservations: AccountReservations | undefined;
   #nameSource: TaskNameSource | undefined;
 
   constructor(reader: ColumnReader, table: TaskListTable, names: LabelNames, maxAccounts: number) {
@@ -39,23 +39,26 @@ export class TaskReadings {
     this.#outputs = reader.columnsOf(table.output);
   }
 
-  /** Starts a listing, and releases the last one. */
-  begin(
-    nameSource: TaskNameSource | undefined,
-    sink: Pick<ListingSink, 'reserveAccounts'> | undefined,
-  ): void {
+  /** Starts a listing. */
+  begin(nameSource: TaskNameSource | undefined, reservations: AccountReservations | undefined): void {
     this.#nameSource = nameSource;
-    this.#sink = sink;
+    this.#reservations = reservations;
+  }
+
+  /** Releases the tasks of the last listing. */
+  release(): void {
+    this.#reservations?.release(this.#accounts);
+    this.#reservations = undefined;
+    this.#accounts = 0;
     this.#tasksById = new Map();
     this.#duplicates = new Map();
-    this.#accounts = 0;
   }
 
   /** Reserves the accounts of a task; returns its id, or `undefined` if they are beyond the limit. */
   reserve({ row, firstInput, inputsEnd, firstOutput, outputsEnd }: TaskRows): string | undefined {
     const added = 1 + inputsEnd - firstInput + outputsEnd - firstOutput;
     if (this.#accounts + added > this.#maxAccounts) return undefined;
-    if (this.#sink?.reserveAccounts(added) === false) return undefined;
+    if (this.#reservations?.reserve(added) === false) return undefined;
     this.#accounts += added;
     const { addresses, lengths } = this.#tasks.id;
     return this.#reader.readText(addresses[row] ?? 0, lengths[row] ?? 0);

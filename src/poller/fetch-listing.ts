@@ -1,6 +1,6 @@
 import { ReadError } from '../json-columns/read-error.ts';
 import { type ListingOptions, ListingReader, type ReaderPool } from '../listing/reader.ts';
-import type { ListingSink } from '../listing/listing-sink.ts';
+import type { AccountReservations, Listing } from '../listing/listing.ts';
 import { isResourceError } from '../runtime/errors.ts';
 import {
   isSuccessStatus,
@@ -20,7 +20,7 @@ export interface ListingObserver extends RequestObserver {
   readonly onChunk?: (chunk: Uint8Array) => void;
 }
 
-interface FetchedListing {
+interface FetchResult {
   /** `ret` of the response; `undefined` if it had none. */
   readonly ret: number | undefined;
   /** Decompressed bytes received, 0 for an empty body; `undefined` if there was no body. */
@@ -29,34 +29,39 @@ interface FetchedListing {
   readonly status: number | undefined;
 }
 
-/** A complete, valid listing with `ret` 0; its records are in the sink. */
-export interface GoodListing extends FetchedListing {
+/** A complete, valid listing with `ret` 0. */
+export interface GoodListing extends FetchResult {
+  readonly listing: Listing;
   readonly error?: undefined;
 }
 
-/** A failed request; the sink may hold a part of the records and must be discarded. */
-export interface FailedListing extends FetchedListing {
+/** A failed request. */
+export interface FailedListing extends FetchResult {
   readonly error: UpstreamError;
+  /** Users and tasks that were read until it failed. */
+  readonly users: number;
+  readonly tasks: number;
   readonly response?: ResponseHead | undefined;
 }
 
 /**
- * Requests a listing and reads it into a sink.
+ * Requests a listing and reads it. `accountShare` bounds its tasks while they are read.
  *
  * Returns an `UpstreamError` for every failure of the service. Rejects only with the signal's reason or an internal error.
  */
 export async function fetchListing(
   client: Pick<UpstreamClient, 'requestListing'>,
   request: ListingRequest,
-  sink: ListingSink,
   readers: ReaderPool,
+  accountShare: AccountReservations | undefined,
   signal: AbortSignal,
   observer?: ListingObserver,
 ): Promise<GoodListing | FailedListing> {
-  using reader = new ListingReader(sink, request, readers);
+  using reader = new ListingReader(request, readers, accountShare);
   let bytes: number | undefined;
   let status: number | undefined;
   let response: ResponseHead | undefined;
+  let listing: Listing | undefined;
   let isReadable = true;
   /** The body of an error response may be anything; it is read only for its `ret`. */
   const tryToRead = (read: () => void, ofStatus: number): void => {
@@ -86,14 +91,16 @@ export async function fetchListing(
     const head = await client.requestListing(request, onChunk, signal, requestObserver);
     bytes ??= 0;
     // The reader may hold the bytes of `ret` until the end of the body.
-    tryToRead(() => reader.end(), head.status);
-    const { ret } = reader;
-    if (isSuccessStatus(head.status) && ret === 0) return { ret, bytes, status };
+    tryToRead(() => {
+      listing = reader.end();
+    }, head.status);
+    const { ret } = reader.progress;
+    if (isSuccessStatus(head.status) && listing !== undefined) return { listing, ret, bytes, status };
     throw createResponseError(head, ret);
   } catch (error) {
     const failure = toListingError(error);
     if (failure === undefined) throw error;
-    return { error: failure, ret: reader.ret, bytes, status: status ?? failure.status, response };
+    return { error: failure, ...reader.progress, bytes, status: status ?? failure.status, response };
   }
 }
 

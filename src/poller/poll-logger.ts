@@ -1,5 +1,5 @@
 import type { Logger } from '../runtime/logger.ts';
-import type { InvalidCount } from '../listing/listing-sink.ts';
+import type { InvalidCount } from '../listing/listing.ts';
 import type { Snapshot } from '../tally/snapshot.ts';
 import type { FailedListing } from './fetch-listing.ts';
 

@@ -4,7 +4,6 @@ import type { ReaderPool } from '../listing/reader.ts';
 import type { CodeMetrics } from '../metrics/exposition/code-metrics.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Instant } from '../tally/instant.ts';
-import type { PendingListing } from '../tally/pending-listing.ts';
 import type { TallyRecords } from '../tally/tally-state.ts';
 import type { Tally } from '../tally/tally.ts';
 import type { UpstreamClient } from '../upstream/client.ts';
@@ -128,16 +127,16 @@ export class ServiceCodePoller {
     signal.throwIfAborted();
     const { client, readers, clock, metrics, tally } = this.#options;
     const startedMs = clock.monotonic();
-    using listing = tally.beginListing();
     metrics.recordStart();
-    const fetched = await fetchListing(client, this.#code, listing, readers, signal, metrics).catch(
+    const { accountShare } = tally;
+    const fetched = await fetchListing(client, this.#code, readers, accountShare, signal, metrics).catch(
       (error: unknown) => {
         if (signal.aborted) metrics.recordAbort();
         throw error;
       },
     );
     if (fetched.bytes !== undefined) metrics.setResponseBytes(fetched.bytes);
-    if (fetched.error === undefined) await this.#commit(listing, fetched, startedMs);
+    if (fetched.error === undefined) await this.#commit(fetched, startedMs);
     else this.#fail(fetched, startedMs);
   }
 
@@ -148,7 +147,7 @@ export class ServiceCodePoller {
     return dueMs;
   }
 
-  async #commit(listing: PendingListing, { ret, status }: GoodListing, startedMs: number): Promise<void> {
+  async #commit({ listing, ret, status }: GoodListing, startedMs: number): Promise<void> {
     const { tally, metrics, pollLogger, clock, persistence } = this.#options;
     const { serviceCode } = tally;
     const served = this.#options.store.getServed(serviceCode);
@@ -168,7 +167,7 @@ export class ServiceCodePoller {
     });
     this.#history.append({ atMs: monotonicMs, durationMs, totals: computeTotals(snapshot) });
     metrics.recordSuccess(durationMs / 1000);
-    pollLogger.logSuccess(snapshot, listing.totals.invalidRecords, durationMs);
+    pollLogger.logSuccess(snapshot, listing.invalidRecords, durationMs);
   }
 
   #fail(failed: FailedListing, startedMs: number): void {

@@ -1,3 +1,4 @@
+import type { AccountReservations } from '../listing/listing.ts';
 import { MAX_ACCOUNTS } from '../runtime/limits.ts';
 
 /**
@@ -58,18 +59,16 @@ export class AccountBudget {
 interface AccountChange {
   readonly live?: number;
   readonly departed?: number;
-  /** Of tasks of a listing that is being read: one needs as much memory as its account. */
-  readonly reading?: number;
 }
 
-/** The accounts of one service code. */
-export class AccountShare {
+/** The accounts of one service code, and those that are reserved for tasks of a listing that is being read. */
+export class AccountShare implements AccountReservations {
   /** Removes the account of a task that has left, the first to leave first; returns whether there was one. */
   readonly evictOne: () => boolean;
   readonly #budget: AccountBudget;
   #live = 0;
   #departed = 0;
-  #reading = 0;
+  #reserved = 0;
 
   constructor(budget: AccountBudget, evictOne: () => boolean) {
     this.#budget = budget;
@@ -77,20 +76,39 @@ export class AccountShare {
   }
 
   get size(): number {
-    return this.#departed + Math.max(this.#live, this.#reading);
+    return this.#departed + Math.max(this.#live, this.#reserved);
   }
 
-  /** Whether there is room for more accounts. */
-  hasRoom({ live = 0, reading = 0 }: Omit<AccountChange, 'departed'>): boolean {
-    const nextSize = this.#departed + Math.max(this.#live + live, this.#reading + reading);
-    return nextSize <= this.size || this.#budget.makeRoom(this, nextSize - this.size);
+  /** Whether there is room for more live accounts. */
+  hasRoom({ live }: { readonly live: number }): boolean {
+    return this.#hasRoomFor(Math.max(this.#live + live, this.#reserved));
   }
 
-  add({ live = 0, departed = 0, reading = 0 }: AccountChange): void {
+  add({ live = 0, departed = 0 }: AccountChange): void {
+    this.#change(live, departed, 0);
+  }
+
+  reserve(count: number): boolean {
+    if (!this.#hasRoomFor(Math.max(this.#live, this.#reserved + count))) return false;
+    this.#change(0, 0, count);
+    return true;
+  }
+
+  release(count: number): void {
+    this.#change(0, 0, -count);
+  }
+
+  /** Whether there is room for so many accounts besides the departed ones. */
+  #hasRoomFor(count: number): boolean {
+    const added = this.#departed + count - this.size;
+    return added <= 0 || this.#budget.makeRoom(this, added);
+  }
+
+  #change(live: number, departed: number, reserved: number): void {
     const { size } = this;
     this.#live += live;
     this.#departed += departed;
-    this.#reading += reading;
+    this.#reserved += reserved;
     this.#budget.resize(this, this.size - size);
   }
 }

@@ -1,4 +1,4 @@
-import type { TaskReading } from '../listing/listing-sink.ts';
+import type { TaskReading } from '../listing/listing.ts';
 import type { Instant } from './instant.ts';
 import type { Ledger } from './ledger/ledger.ts';
 import { hasFlag, TaskFlag, type TaskAccount } from './ledger/task-account.ts';

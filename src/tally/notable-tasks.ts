@@ -1,5 +1,5 @@
 import { sanitizeLabelValue } from '../listing/label-values.ts';
-import type { TaskReading } from '../listing/listing-sink.ts';
+import type { TaskReading } from '../listing/listing.ts';
 import type { Instant } from './instant.ts';
 import type { TaskAccount } from './ledger/task-account.ts';
 

@@ -2,7 +2,7 @@ import type { PlainSample, Samples } from '../metrics/catalogue/family.ts';
 import type { SampleColumns } from '../metrics/catalogue/sample-columns.ts';
 import type { LedgerCounter, ListingGauge, TaskFamily } from './family-keys.ts';
 import type { Instant } from './instant.ts';
-import type { ForeignCount, InvalidFieldCount, SurplusCount } from '../listing/listing-sink.ts';
+import type { ForeignCount, InvalidFieldCount, SurplusCount } from '../listing/listing.ts';
 import type { ExpectedTask } from './expectations.ts';
 import type { NotableTasks } from './notable-tasks.ts';
 

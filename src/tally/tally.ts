@@ -3,6 +3,7 @@ import type { PlainSample } from '../metrics/catalogue/family.ts';
 import { SampleColumns, type LabelSet } from '../metrics/catalogue/sample-columns.ts';
 import { listSums, type LabelSum, type Sums } from '../listing/families.ts';
 import { toKeyedLabels } from '../listing/label-values.ts';
+import type { Listing } from '../listing/listing.ts';
 import { recordOf } from '../runtime/record-of.ts';
 import { AccountBudget, type AccountShare } from './account-budget.ts';
 import { Accumulator } from './accumulator.ts';
@@ -19,7 +20,7 @@ import { GaugeFamily } from './limited-families.ts';
 import { ExpectedTasks, type Expectation } from './expectations.ts';
 import { DEFAULT_LEDGER_SETTINGS, Ledger, type LedgerOptions, type LedgerSettings } from './ledger/ledger.ts';
 import type { ServerSums } from './ledger/server-sums.ts';
-import { countFindings, listServers, listWatchedFormats, PendingListing } from './pending-listing.ts';
+import { countFindings, listServers, listWatchedFormats } from './listing-findings.ts';
 import { nameNotableTasks } from './notable-tasks.ts';
 import { SlotTable } from './slot-table.ts';
 import type { Snapshot } from './snapshot.ts';
@@ -48,9 +49,6 @@ export interface TallyOptions
   readonly accountBudget?: AccountBudget;
 }
 
-/** A listing that was read completely. */
-type CompleteListing = Pick<PendingListing, 'totals'>;
-
 /** What a commit makes. */
 interface CommitResult {
   /** Everything that is exposed from now on. */
@@ -58,10 +56,7 @@ interface CommitResult {
   readonly records: TallyRecords;
 }
 
-/**
- * The state of one service code: listings in, snapshots out. A listing is a transaction: `beginListing` returns one to
- * fill, and only `commit` publishes it.
- */
+/** The state of one service code: complete listings in, snapshots out. */
 export class Tally {
   readonly serviceCode: string;
   readonly #maxLabelSets: number;
@@ -107,11 +102,6 @@ export class Tally {
     this.#expectedTasks.expectation = expectation;
   }
 
-  /** A listing to fill. Discarding it changes nothing. */
-  beginListing(): PendingListing {
-    return new PendingListing(this.#ledger.accountShare);
-  }
-
   /** The accounts of the service code. */
   get accountShare(): AccountShare {
     return this.#ledger.accountShare;
@@ -132,42 +122,42 @@ export class Tally {
    *
    * @param served - the commit that the last scrape was answered with: it has seen the label sets that were new then
    */
-  commit({ totals }: CompleteListing, at: Instant, served?: Instant): CommitResult {
+  commit(listing: Listing, at: Instant, served?: Instant): CommitResult {
     const accumulator = new Accumulator();
     const time = this.#toTimeline(at);
-    const servers = listServers(totals);
-    for (const format of listWatchedFormats(totals))
+    const servers = listServers(listing);
+    for (const format of listWatchedFormats(listing))
       if (this.#meteredFormats.size < this.#maxLabelSets) this.#meteredFormats.add(format);
     this.#servers.assign(
       Array.from(servers, (key) => ({ key })),
       time,
     );
-    this.#details?.beginCommit(totals, this.#expectedTasks.names, time);
-    countFindings(totals, accumulator);
-    const serverSums = this.#ledger.commit({ ...totals, accumulator }, time);
+    this.#details?.beginCommit(listing, this.#expectedTasks.names, time);
+    countFindings(listing, accumulator);
+    const serverSums = this.#ledger.commit({ ...listing, accumulator }, time);
     const gauges = recordOf(LISTING_GAUGES, (gauge) =>
-      this.#gauges[gauge].commit(this.#selectSums(totals.sums, accumulator, gauge), time),
+      this.#gauges[gauge].commit(this.#selectSums(listing.sums, accumulator, gauge), time),
     );
     const { byteCountImplausible } = accumulator.increases;
     const snapshot: Snapshot = {
       at,
-      users: totals.users,
-      tasks: totals.taskCount,
+      users: listing.users,
+      tasks: listing.taskCount,
       implausibleGains: {
         input: byteCountImplausible.at('input').value,
         http_output: byteCountImplausible.at('http_output').value,
       },
-      invalidFields: totals.invalidFields,
-      foreignRecords: totals.foreignRecords,
-      notableTasks: nameNotableTasks(totals.tasks, serverSums),
-      expectedTasks: this.#expectedTasks.commit(totals.tasks.values(), this.#ledger, at),
-      surplus: totals.surplus,
+      invalidFields: listing.invalidFields,
+      foreignRecords: listing.foreignRecords,
+      notableTasks: nameNotableTasks(listing.tasks, serverSums),
+      expectedTasks: this.#expectedTasks.commit(listing.tasks.values(), this.#ledger, at),
+      surplus: listing.surplus,
       // Assigned, not spread: spreading makes V8 create a hidden class for each snapshot.
       listing: Object.assign(
         gauges,
         {
-          listingUsers: this.#toGauge(totals.users),
-          listingTasks: this.#toGauge(totals.taskCount),
+          listingUsers: this.#toGauge(listing.users),
+          listingTasks: this.#toGauge(listing.taskCount),
           servers: this.#toGauge(servers.size),
           serverLastSeen: this.#toTimes(this.#servers.entries),
           oldestTaskFirstSeen: this.#collectOldest(serverSums),

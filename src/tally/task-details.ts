@@ -5,7 +5,7 @@ import { toRow, type NewCounter } from './limited-families.ts';
 import type { Instant } from './instant.ts';
 import type { Sums } from '../listing/families.ts';
 import { OTHER, sanitizeLabelValue, UNKNOWN } from '../listing/label-values.ts';
-import type { ListingTotals, TaskReading } from '../listing/listing-sink.ts';
+import type { Listing, TaskReading } from '../listing/listing.ts';
 import { hasFlag, TaskFlag, type TaskAccount } from './ledger/task-account.ts';
 import { SampleCache, type SampleRow } from './sample-cache.ts';
 import { SlotTable } from './slot-table.ts';
@@ -67,7 +67,7 @@ export class TaskDetails {
 
   /** Selects the tasks of a listing, before the ledger takes it. */
   beginCommit(
-    { tasks: readings, sums }: Pick<ListingTotals, 'tasks' | 'sums'>,
+    { tasks: readings, sums }: Pick<Listing, 'tasks' | 'sums'>,
     expectedNames: readonly string[],
     at: Instant,
   ): void {

@@ -1,5 +1,5 @@
 import { ListingReader } from '../../src/listing/reader.ts';
-import type { ListingSink } from '../../src/listing/listing-sink.ts';
+import type { Tally } from '../../src/tally/tally.ts';
 import { getReaderPool } from '../support/read-listing.ts';
 import { createDefaultTally } from './default-tally.ts';
 import { createListingBody, createOtherListingBody } from './listing-body.ts';
@@ -30,8 +30,8 @@ const SIZES: readonly ReadingSize[] = [
 ];
 
 /** Reads a body in chunks of the size in which bodies arrive. */
-function readInChunks(body: Buffer, sink: ListingSink): void {
-  const reader = new ListingReader(sink, { serviceCode: 'T' }, getReaderPool());
+function readInChunks(body: Buffer, { accountShare }: Tally): void {
+  const reader = new ListingReader({ serviceCode: 'T' }, getReaderPool(), accountShare);
   for (let start = 0; start < body.length; start += CHUNK_BYTES) {
     reader.write(body.subarray(start, start + CHUNK_BYTES));
   }
@@ -49,7 +49,7 @@ async function benchBody({ users, tasks, shape, rounds, times, goal }: ReadingSi
   const body = shape === undefined ? createListingBody(users, tasks) : createOtherListingBody(users, tasks);
   const megabytes = body.length / 1e6;
   const tally = createDefaultTally();
-  const runs = [() => readInChunks(body, tally.beginListing()), () => JSON.parse(body.toString()) as unknown];
+  const runs = [() => readInChunks(body, tally), () => JSON.parse(body.toString()) as unknown];
   const [value = 0, referenceValue = 0] = await measureAlternating(
     rounds,
     runs.map((run) => async () => {

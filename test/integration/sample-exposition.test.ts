@@ -1,6 +1,5 @@
 import { test } from 'node:test';
-import { ListingReader } from '../../src/listing/reader.ts';
-import { getReaderPool } from '../support/read-listing.ts';
+import { readInChunks } from '../support/read-listing.ts';
 import { render } from '../support/render.ts';
 import { PollHistory } from '../../src/poller/poll-history.ts';
 import { Store } from '../../src/poller/store.ts';
@@ -18,10 +17,7 @@ function createSampleStore(): Store {
     perTask: true,
     maxTasks: 1000,
   });
-  const listing = tally.beginListing();
-  const reader = new ListingReader(listing, { serviceCode: 'TESTING' }, getReaderPool());
-  reader.write(readFixture('sample-listing.json'));
-  const { ret } = reader.end();
+  const listing = readInChunks(readFixture('sample-listing.json'), []);
   const at = { wallMs: Date.UTC(2026, 0, 1), monotonicMs: 0 };
   const store = new Store();
   store.publish({
@@ -29,7 +25,7 @@ function createSampleStore(): Store {
     staleAfterMs: 45_000,
     history: new PollHistory(),
     isUp: true,
-    ret,
+    ret: 0,
     snapshot: tally.commit(listing, at).snapshot,
   });
   return store;

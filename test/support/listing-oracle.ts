@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { parseInputProtocol } from '../../src/listing/task-list.ts';
 import { readableFields } from '../../src/listing/interface.ts';
-import type { RecordKind } from '../../src/listing/listing-sink.ts';
+import type { Listing, RecordKind } from '../../src/listing/listing.ts';
 import type { InputRecord, OutputRecord, StreamRecord } from './listing-records.ts';
 import { RecordListing } from './record-listing.ts';
 import { hashTexts } from './text-hash.ts';
@@ -13,11 +13,11 @@ export function validateListing(
   userList: readonly unknown[],
   taskList: readonly unknown[],
   serviceCode: string,
-): RecordListing {
+): Listing {
   const listing = new RecordListing();
   for (const entry of userList) addUser(entry, serviceCode, listing);
   for (const entry of taskList) addTask(entry, serviceCode, listing);
-  return listing;
+  return listing.listing;
 }
 
 /** Parses an entry without its invalid fields and reports those; returns `undefined` if the entry is not an object. */

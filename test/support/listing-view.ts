@@ -1,6 +1,6 @@
 import { LISTING_SUMS, listSums } from '../../src/listing/families.ts';
-import type { ListingTotals } from '../../src/listing/listing-sink.ts';
-import { listServers, listWatchedFormats } from '../../src/tally/pending-listing.ts';
+import type { Listing } from '../../src/listing/listing.ts';
+import { listServers, listWatchedFormats } from '../../src/tally/listing-findings.ts';
 
 /** The results of reading a listing, as plain data, to compare two readers. */
 export interface ListingView {
@@ -21,15 +21,15 @@ export interface ListingView {
 const repeat = (name: string, count: number): string[] => Array.from({ length: count }, () => name);
 
 /** Converts a listing to plain data. */
-export function viewListing({ totals }: { readonly totals: ListingTotals }): ListingView {
-  const { outputs: formats, renditions } = totals.sums;
+export function viewListing(listing: Listing): ListingView {
+  const { outputs: formats, renditions } = listing.sums;
   const sums = LISTING_SUMS.map((sum) => {
-    const entries = [...listSums(totals.sums, sum)].map(
+    const entries = [...listSums(listing.sums, sum)].map(
       ({ labels, value }) => [labels.join('|'), value] as const,
     );
     return [sum, Object.fromEntries(entries.toSorted(([a], [b]) => (a < b ? -1 : 1)))] as const;
   });
-  const tasks = Array.from(totals.tasks.values(), (task) => ({
+  const tasks = Array.from(listing.tasks.values(), (task) => ({
     ...task,
     outputs: task.outputs.map(({ outputRow, renditionRow, ...output }) => ({
       ...output,
@@ -38,16 +38,16 @@ export function viewListing({ totals }: { readonly totals: ListingTotals }): Lis
     })),
   }));
   return {
-    users: totals.users,
-    taskCount: totals.taskCount,
+    users: listing.users,
+    taskCount: listing.taskCount,
     tasks: tasks.toSorted((a, b) => (a.id < b.id ? -1 : 1)),
     sums: Object.fromEntries(sums),
-    invalid: totals.invalidRecords.flatMap(({ record, count }) => repeat(record, count)).toSorted(),
-    invalidFields: totals.invalidFields
+    invalid: listing.invalidRecords.flatMap(({ record, count }) => repeat(record, count)).toSorted(),
+    invalidFields: listing.invalidFields
       .flatMap(({ record, field, count }) => repeat(`${record}.${field}`, count))
       .toSorted(),
-    foreign: Object.fromEntries(totals.foreignRecords.map(({ record, count }) => [record, count])),
-    servers: [...listServers(totals)].toSorted(),
-    watchedFormats: [...listWatchedFormats(totals)].toSorted(),
+    foreign: Object.fromEntries(listing.foreignRecords.map(({ record, count }) => [record, count])),
+    servers: [...listServers(listing)].toSorted(),
+    watchedFormats: [...listWatchedFormats(listing)].toSorted(),
   };
 }

@@ -1,14 +1,9 @@
-import {
-  type ListingOptions,
-  ListingReader,
-  type ListingResult,
-  type ReaderKeys,
-  ReaderPool,
-} from '../../src/listing/reader.ts';
+import assert from 'node:assert/strict';
+import type { Listing } from '../../src/listing/listing.ts';
+import { type ListingOptions, ListingReader, type ReaderKeys, ReaderPool } from '../../src/listing/reader.ts';
 import { createReaderLimits, type ReaderLimits } from '../../src/listing/reader-limits.ts';
 import { loadReaderModule } from '../../src/poller/reader-module.ts';
 import { DEFAULT_MAX_LABEL_SETS } from '../../src/tally/tally.ts';
-import { PendingListing } from '../../src/tally/pending-listing.ts';
 
 /** The service code of test listings. */
 export const POLLED_CODE = 'TESTING';
@@ -37,19 +32,26 @@ export function getReaderPool(): ReaderPool {
 }
 
 /** Reads a body cut at the given offsets. */
-export function readInChunks(
+export function readBody(
   body: Uint8Array,
   cuts: readonly number[],
   pool = getReaderPool(),
   options: Partial<ListingOptions> = {},
-): { listing: PendingListing; end: ListingResult } {
-  const listing = new PendingListing();
-  using reader = new ListingReader(listing, { serviceCode: POLLED_CODE, ...options }, pool);
+): { readonly listing: Listing | undefined; readonly ret: number | undefined } {
+  using reader = new ListingReader({ serviceCode: POLLED_CODE, ...options }, pool);
   let start = 0;
   for (const cut of [...cuts.toSorted((a, b) => a - b), body.length]) {
     // Copy each chunk: in a view of the whole body, a read beyond the chunk would go unnoticed.
     if (cut > start || start === 0) reader.write(Buffer.from(body.subarray(start, cut)));
     start = Math.max(start, cut);
   }
-  return { listing, end: reader.end() };
+  const listing = reader.end();
+  return { listing, ret: reader.progress.ret };
+}
+
+/** Reads the body of a good listing cut at the given offsets. */
+export function readInChunks(...args: Parameters<typeof readBody>): Listing {
+  const { listing, ret } = readBody(...args);
+  assert.ok(listing !== undefined, `Expected ret 0, found ${ret}`);
+  return listing;
 }

@@ -14,12 +14,12 @@ import {
 } from '../../src/listing/label-values.ts';
 import type {
   InvalidReason,
-  ListingTotals,
+  Listing,
   OutputReading,
   PartReading,
   RecordKind,
   TaskReading,
-} from '../../src/listing/listing-sink.ts';
+} from '../../src/listing/listing.ts';
 import { recordOf } from '../../src/runtime/record-of.ts';
 import type { InputRecord, OutputRecord, StreamRecord, TaskRecord, UserRecord } from './listing-records.ts';
 import { hashTexts } from './text-hash.ts';
@@ -76,7 +76,7 @@ export class RecordListing {
   }
 
   /** Call it once: the sums of every call are their own. */
-  get totals(): ListingTotals {
+  get listing(): Listing {
     return {
       users: this.users,
       taskCount: this.taskCount,

@@ -1,12 +1,12 @@
 import { POLLED_CODE } from './read-listing.ts';
 import { validateListing } from './listing-oracle.ts';
-import type { RecordListing } from './record-listing.ts';
+import type { Listing } from '../../src/listing/listing.ts';
 
 /** The expected result of reading a body, computed with `JSON.parse` and the schema. */
 export type ExpectedOutcome =
   | { readonly kind: 'not_json' | 'bad_shape' }
   | { readonly kind: 'refusal'; readonly ret: number }
-  | { readonly kind: 'listing'; readonly listing: RecordListing };
+  | { readonly kind: 'listing'; readonly listing: Listing };
 
 const LISTS = ['user_list', 'task_list'] as const;
 

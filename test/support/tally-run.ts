@@ -1,3 +1,4 @@
+import type { Listing } from '../../src/listing/listing.ts';
 import { CATALOGUE } from '../../src/metrics/catalogue/catalogue.ts';
 import type { HistogramSample, Sample, Samples } from '../../src/metrics/catalogue/family.ts';
 import {
@@ -101,11 +102,11 @@ export class TallyRun {
     if (this.#listingCount > 0) this.#elapsedMs += elapsedMs;
   }
 
-  private fill({ users = [], tasks = [] }: Records): RecordListing {
-    const listing = new RecordListing();
-    for (const user of users) listing.addUser(user);
-    for (const task of tasks) listing.addTask(task);
-    return listing;
+  private fill({ users = [], tasks = [] }: Records): Listing {
+    const records = new RecordListing();
+    for (const user of users) records.addUser(user);
+    for (const task of tasks) records.addTask(task);
+    return records.listing;
   }
 }
 

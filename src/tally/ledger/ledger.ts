@@ -1,5 +1,5 @@
 import { listSums, type Sums } from '../../listing/families.ts';
-import type { TaskReading } from '../../listing/listing-sink.ts';
+import type { TaskReading } from '../../listing/listing.ts';
 import { CATALOGUE } from '../../metrics/catalogue/catalogue.ts';
 import { Histogram } from '../../metrics/catalogue/histogram.ts';
 import { recordOf } from '../../runtime/record-of.ts';

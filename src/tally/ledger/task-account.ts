@@ -1,5 +1,5 @@
 import type { Instant } from '../instant.ts';
-import type { TaskReading } from '../../listing/listing-sink.ts';
+import type { TaskReading } from '../../listing/listing.ts';
 import type { Account } from './account.ts';
 import { countParts, dropDeparted, type PartAccounts } from './part-accounts.ts';
 

@@ -1,4 +1,4 @@
-import type { TaskReading } from '../../listing/listing-sink.ts';
+import type { TaskReading } from '../../listing/listing.ts';
 import { computeCarriedBytes, judge, judgeFirst, measureAgeMs, NO_VALUE, openAccount } from './account.ts';
 import { listParts, openParts, updateParts, type PartsUpdate } from './part-accounts.ts';
 import { readOwnInput, storeOwnInput, type InputSource, type TaskAccount } from './task-account.ts';

@@ -1,6 +1,6 @@
 import { ListingReader } from '../../../src/listing/reader.ts';
 import { getReaderPool } from '../../support/read-listing.ts';
-import type { PendingListing } from '../../../src/tally/pending-listing.ts';
+import type { Listing } from '../../../src/listing/listing.ts';
 import type { Snapshot } from '../../../src/tally/snapshot.ts';
 import type { Tally } from '../../../src/tally/tally.ts';
 import { createDefaultTally } from '../default-tally.ts';
@@ -37,8 +37,8 @@ function formatTask(number: number, listing: number): string {
 }
 
 /** Reads the next listing of the same tasks, each with more bytes. The reader creates the strings that are kept. */
-function readListing(into: PendingListing, tasks: number, listing: number): void {
-  const reader = new ListingReader(into, { serviceCode: 'TESTING' }, getReaderPool());
+function readListing({ accountShare }: Tally, tasks: number, listing: number): Listing | undefined {
+  const reader = new ListingReader({ serviceCode: 'TESTING' }, getReaderPool(), accountShare);
   reader.write(Buffer.from('{"ret":0,"user_list":[],"task_list":['));
   for (let first = 0; first < tasks; first += BATCH) {
     const texts = Array.from({ length: Math.min(BATCH, tasks - first) }, (_, index) =>
@@ -47,7 +47,7 @@ function readListing(into: PendingListing, tasks: number, listing: number): void
     reader.write(Buffer.from(`${first === 0 ? '' : ','}${texts.join(',')}`));
   }
   reader.write(Buffer.from(']}'));
-  reader.end();
+  return reader.end();
 }
 
 /** The state that the exporter keeps for a service code: its accounts and the last snapshot. */
@@ -60,8 +60,8 @@ function commitListings(tasks: number, listings: number): RetainedTally {
   const tally = createDefaultTally();
   let snapshot: Snapshot | undefined;
   for (let number = 0; number < listings; number += 1) {
-    const listing = tally.beginListing();
-    readListing(listing, tasks, number);
+    const listing = readListing(tally, tasks, number);
+    if (listing === undefined) throw new Error('Expected a listing with ret 0');
     const at = { wallMs: NOW_MS + number * POLL_MS, monotonicMs: number * POLL_MS };
     ({ snapshot } = tally.commit(listing, at));
   }
@@ -83,7 +83,7 @@ function measure(tasks: number, rounds: number): { bytesPerTask: number } {
   const { tally, snapshot } = commitListings(tasks, rounds + 1);
   const bytesPerTask = (measureHeapBytes() - beforeBytes) / tasks;
   // Keeps both alive until here.
-  if (tally.beginListing().taskCount !== 0 || snapshot?.tasks !== tasks) {
+  if (tally.accountShare.size < tasks || snapshot?.tasks !== tasks) {
     throw new Error(`Expected ${tasks} tasks to be accounted for, found ${snapshot?.tasks}`);
   }
   return { bytesPerTask };

@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { ReadError } from '../../../src/json-columns/read-error.ts';
 import { computeExpectedOutcome } from '../../support/response-oracle.ts';
 import { viewListing } from '../../support/listing-view.ts';
-import { readInChunks } from '../../support/read-listing.ts';
+import { readBody } from '../../support/read-listing.ts';
 import { readFixture, fixturePath } from '../../support/fixtures.ts';
 import { writeJsonVariant } from '../../support/json-variants.ts';
 import { arbitraryListing } from '../../support/arbitrary-listing.ts';
@@ -36,9 +36,8 @@ function readOutcome(
   cuts: readonly number[],
 ): { readonly kind: string; readonly detail: unknown } {
   try {
-    const { listing, end } = readInChunks(body, cuts);
-    assert.equal(end.bytes, body.length);
-    if (end.ret !== 0) return { kind: 'refusal', detail: end.ret };
+    const { listing, ret } = readBody(body, cuts);
+    if (listing === undefined) return { kind: 'refusal', detail: ret };
     return { kind: 'listing', detail: viewListing(listing) };
   } catch (error) {
     if (!(error instanceof ReadError)) throw error;

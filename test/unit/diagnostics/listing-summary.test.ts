@@ -1,16 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { ListingSummarizer } from '../../../src/diagnostics/observe-poll.ts';
-import { ListingReader } from '../../../src/listing/reader.ts';
-import { getReaderPool } from '../../support/read-listing.ts';
+import { summarizeListing } from '../../../src/diagnostics/observe-poll.ts';
+import { UpstreamError } from '../../../src/upstream/errors.ts';
+import { readInChunks } from '../../support/read-listing.ts';
 
 const stream = {};
 const output = (streams: unknown[]) => ({ http_output_bytes: 1, http_connections_num: 0, streams });
 const task = (id: string, inputs: unknown[], outputs: unknown[]) => ({ id, inputs, outputs });
 
 test('a summary counts the valid records and keeps the first invalid ones', () => {
-  const summarizer = new ListingSummarizer();
-  const reader = new ListingReader(summarizer, { serviceCode: 'TESTING' }, getReaderPool());
   const listing = {
     ret: 0,
     user_list: [{}, 7, { vs_id: 'a' }, { vs_id: 7 }],
@@ -23,9 +21,8 @@ test('a summary counts the valid records and keeps the first invalid ones', () =
       task('c', [7, 7], []),
     ],
   };
-  reader.write(Buffer.from(JSON.stringify(listing)));
-  reader.end();
-  assert.deepEqual(summarizer.summary, {
+  const read = readInChunks(Buffer.from(JSON.stringify(listing)), []);
+  assert.deepEqual(summarizeListing({ listing: read, ret: 0, bytes: 0, status: 200 }), {
     users: 3,
     tasks: 5,
     inputs: 2,
@@ -44,4 +41,11 @@ test('a summary counts the valid records and keeps the first invalid ones', () =
       { record: 'task', field: 'progress', count: 2 },
     ],
   });
+});
+
+test('of a listing that failed, a summary counts what was read', () => {
+  const error = new UpstreamError('reset', 'The connection to the service broke');
+  const failed = { error, users: 7, tasks: 2, ret: 0, bytes: 100, status: 200 };
+  const { users, tasks, outputs } = summarizeListing(failed);
+  assert.deepEqual([users, tasks, outputs], [7, 2, 0]);
 });

@@ -24,7 +24,7 @@ const pools = [{}, SMALL_LIMITS].map((limits) => ({
 
 function readOutcome(body: Buffer, cuts: readonly number[], pool: ReaderPool): unknown {
   try {
-    return viewListing(readInChunks(body, cuts, pool).listing);
+    return viewListing(readInChunks(body, cuts, pool));
   } catch (error) {
     if (!(error instanceof ReadError) || error.code === 'internal') throw error;
     return error.message;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { Listing } from '../../../src/listing/listing.ts';
 import type { ReaderLimits } from '../../../src/listing/reader-limits.ts';
-import type { PendingListing } from '../../../src/tally/pending-listing.ts';
 import { viewListing } from '../../support/listing-view.ts';
 import { createReaderPool, readInChunks } from '../../support/read-listing.ts';
 
@@ -18,15 +18,15 @@ const LIMITS: ReaderLimits = {
 function readLimited(
   listing: { readonly users?: readonly unknown[]; readonly tasks?: readonly unknown[] },
   limits: Partial<ReaderLimits> = {},
-): PendingListing {
+): Listing {
   const { users = [], tasks = [] } = listing;
   const pool = createReaderPool({ ...LIMITS, ...limits });
   const body = JSON.stringify({ ret: 0, user_list: users, task_list: tasks });
-  return readInChunks(Buffer.from(body), [], pool).listing;
+  return readInChunks(Buffer.from(body), [], pool);
 }
 
-const surplusOf = ({ totals }: PendingListing): Record<string, number> =>
-  Object.fromEntries(totals.surplus.map(({ item, count }) => [item, count]));
+const surplusOf = ({ surplus }: Listing): Record<string, number> =>
+  Object.fromEntries(surplus.map(({ item, count }) => [item, count]));
 
 const sum = (values: Readonly<Record<string, number>> = {}): number =>
   Object.values(values).reduce((total, value) => total + value, 0);
@@ -65,7 +65,7 @@ test('label values that a field adds beyond twice the limit of label sets are __
 test('tasks beyond the limit are in the sums, but have no accounts', () => {
   const tasks = Array.from({ length: 5 }, (_, index) => ({ id: `t${index}`, vs_id: 'a' }));
   const listing = readLimited({ tasks });
-  assert.deepEqual([listing.taskCount, listing.totals.tasks.size], [5, 2]);
+  assert.deepEqual([listing.taskCount, listing.tasks.size], [5, 2]);
   assert.deepEqual(viewListing(listing).sums['tasks'], { a: 5 });
   assert.deepEqual(surplusOf(listing), { task: 3 });
 });
@@ -78,7 +78,7 @@ test('inputs, outputs and streams beyond the limits are dropped', () => {
     outputs: Array.from({ length: 6 }, (_, index) => ({ file_name: String(index), streams })),
   };
   const listing = readLimited({ tasks: [task] }, { maxAccounts: 100 });
-  const [read] = listing.totals.tasks.values();
+  const [read] = listing.tasks.values();
   assert.deepEqual([read?.inputs.length, read?.outputs.length, read?.inputCount], [2, 2, 4]);
   assert.equal(sum(viewListing(listing).sums['streams']), 4);
   assert.deepEqual(surplusOf(listing), { input: 2, output: 4, stream: 6 });
@@ -96,9 +96,9 @@ test('an entry of exactly the limit is read, a longer one rejected, for any cut'
       [40_000, 66_000],
       Array.from({ length: 70 }, (_, n) => n * 1000),
     ]) {
-      const { listing } = readInChunks(body, cuts, pool);
+      const listing = readInChunks(body, cuts, pool);
       assert.equal(listing.users, 3 - excess);
-      assert.equal(listing.totals.invalidRecords.length, excess);
+      assert.equal(listing.invalidRecords.length, excess);
     }
   }
 });
@@ -110,9 +110,9 @@ test('invented label values cost what the limits say', () => {
     (_, index) => `{"client_version":"${'v'.repeat(40)}${index}"}`,
   );
   const body = Buffer.from(`{"ret":0,"task_list":[],"user_list":[${users.join(',')}]}`);
-  const { listing } = readInChunks(body, [], pool);
+  const listing = readInChunks(body, [], pool);
   assert.equal(listing.users, 300_000);
-  assert.ok(listing.totals.sums.users.labelSets.length <= 10_000 * 1.25 + 2);
+  assert.ok(listing.sums.users.labelSets.length <= 10_000 * 1.25 + 2);
   const { allocatedBytes } = pool.acquire(undefined).reader;
   assert.ok(allocatedBytes < 8 * 1024 * 1024, `${allocatedBytes} bytes`);
 });
@@ -120,7 +120,7 @@ test('invented label values cost what the limits say', () => {
 test('an instance that a giant entry has enlarged is dropped', () => {
   const pool = createReaderPool();
   const body = Buffer.from(`{"ret":0,"task_list":[],"user_list":[{"id":"${'x'.repeat(12 * 1024 * 1024)}"}]}`);
-  assert.equal(readInChunks(body, [], pool).listing.users, 1);
+  assert.equal(readInChunks(body, [], pool).users, 1);
   assert.equal(pool.freeCount, 0);
 });
 
@@ -143,7 +143,7 @@ test('every limit at once does not exhaust the memory of the module', () => {
     (_, index) => `{"id":"${'i'.repeat(index)}","vs_id":"s${index}","outputs":[${outputs.join(',')}]}`,
   );
   const body = Buffer.from(`{"ret":0,"user_list":[],"task_list":[${tasks.join(',')}]}`);
-  const { listing } = readInChunks(body, [], pool);
+  const listing = readInChunks(body, [], pool);
   assert.equal(listing.taskCount, 29, 'Expected the task without an id to be rejected');
   assert.equal(surplusOf(listing)['output'], 29 * 200);
 });

@@ -5,7 +5,6 @@ import { pathToFileURL } from 'node:url';
 import { ReadError } from '../../../src/json-columns/read-error.ts';
 import { ListingReader } from '../../../src/listing/reader.ts';
 import { loadReaderModule, ReaderModuleError } from '../../../src/poller/reader-module.ts';
-import { PendingListing } from '../../../src/tally/pending-listing.ts';
 import { viewListing } from '../../support/listing-view.ts';
 import { createReaderPool, POLLED_CODE, readInChunks } from '../../support/read-listing.ts';
 import { TemporaryFolder } from '../../support/temporary-folder.ts';
@@ -34,11 +33,10 @@ test('a missing or corrupt module is one clear error', () => {
 
 test('listings that are read at the same time do not mix', () => {
   const pool = createReaderPool();
-  const listings = [0, 1].map(() => new PendingListing());
-  const readers = listings.map((listing) => new ListingReader(listing, { serviceCode: POLLED_CODE }, pool));
+  const readers = [0, 1].map(() => new ListingReader({ serviceCode: POLLED_CODE }, pool));
   for (const byte of BODY) for (const reader of readers) reader.write(Uint8Array.of(byte));
-  for (const reader of readers) reader.end();
-  const [one, other] = listings.map(viewListing);
+  const listings = readers.map((reader) => reader.end());
+  const [one, other] = listings.map((listing) => listing && viewListing(listing));
   assert.deepEqual(one, other);
   assert.deepEqual(one?.servers, ['a']);
   assert.equal(pool.freeCount, 2);
@@ -50,7 +48,7 @@ test('an instance is released after the end, an error and disposal', () => {
   assert.equal(pool.freeCount, 1);
   assert.throws(() => readInChunks(Buffer.from('<html>'), [], pool), ReadError);
   assert.equal(pool.freeCount, 1);
-  const reader = new ListingReader(new PendingListing(), { serviceCode: POLLED_CODE }, pool);
+  const reader = new ListingReader({ serviceCode: POLLED_CODE }, pool);
   reader.write(BODY);
   assert.equal(pool.freeCount, 0);
   reader[Symbol.dispose]();
@@ -76,21 +74,21 @@ for (const [trap, code] of [
       (error: Error) => error instanceof ReadError && error.code === code,
     );
     assert.equal(pool.freeCount, 0);
-    assert.equal(readInChunks(BODY, [], pool).listing.users, 1);
+    assert.equal(readInChunks(BODY, [], pool).users, 1);
   });
 }
 
 test('labels of earlier listings do not change a later one', () => {
   const pool = createReaderPool();
-  const fresh = viewListing(readInChunks(BODY, [], createReaderPool()).listing);
+  const fresh = viewListing(readInChunks(BODY, [], createReaderPool()));
   for (let round = 0; round < 4; round += 1) {
     const users = Array.from({ length: 3000 }, (_, index) => `{"client_version":"v${round}-${index}"}`);
-    const { listing } = readInChunks(
+    const listing = readInChunks(
       Buffer.from(`{"ret":0,"task_list":[],"user_list":[${users.join(',')}]}`),
       [],
       pool,
     );
     assert.equal(Object.keys(viewListing(listing).sums['onlineUsers'] ?? {}).length, 3000);
-    assert.deepEqual(viewListing(readInChunks(BODY, [], pool).listing), fresh);
+    assert.deepEqual(viewListing(readInChunks(BODY, [], pool)), fresh);
   }
 });

@@ -2,16 +2,16 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ReadError } from '../../../src/json-columns/read-error.ts';
 import { readableFields } from '../../../src/listing/interface.ts';
-import type { RecordKind, TaskReading } from '../../../src/listing/listing-sink.ts';
+import type { Listing, RecordKind, TaskReading } from '../../../src/listing/listing.ts';
 import { CHECKED_FIELDS } from '../../../src/listing/task-list.ts';
 import { hashTexts } from '../../support/text-hash.ts';
 import { viewListing, type ListingView } from '../../support/listing-view.ts';
-import { POLLED_CODE, readInChunks } from '../../support/read-listing.ts';
+import { POLLED_CODE, readBody, readInChunks } from '../../support/read-listing.ts';
 import { readFixture } from '../../support/fixtures.ts';
 
 const EMPTY = '{"ret":0,"user_list":[],"task_list":[]}';
 
-const read = (text: string): ReturnType<typeof readInChunks> => readInChunks(Buffer.from(text), []);
+const read = (text: string): Listing => readInChunks(Buffer.from(text), []);
 
 function failure(body: string | Buffer): ReadError {
   try {
@@ -24,15 +24,13 @@ function failure(body: string | Buffer): ReadError {
 }
 
 test('the sample listing has one user and one task with three outputs', () => {
-  const { listing, end } = readInChunks(readFixture('sample-listing.json'), []);
-
-  assert.equal(end.ret, 0);
+  const listing = readInChunks(readFixture('sample-listing.json'), []);
   const { users, invalid, foreign, sums } = viewListing(listing);
   assert.deepEqual([users, invalid, foreign], [1, [], {}]);
   assert.deepEqual(sums['onlineUsers'], { '451|10': 1 });
   assert.deepEqual(sums['serverOnlineUsers'], { 'aws-cn_north_1-5': 1 });
   assert.deepEqual(sums['inputClients'], { '10|451': 1 });
-  const { tasks, sums: families } = listing.totals;
+  const { tasks, sums: families } = listing;
   const [task] = tasks.values();
   assert.equal(tasks.size, 1);
   assert.equal(task?.id, 'aws-cn_north_1-5-7d4bb08e1ada4741');
@@ -51,14 +49,14 @@ test('the sample listing has one user and one task with three outputs', () => {
 
 test('cuts do not change the result for the sample listing', () => {
   const body = readFixture('sample-listing.json');
-  const view = (cuts: readonly number[]): ListingView => viewListing(readInChunks(body, cuts).listing);
+  const view = (cuts: readonly number[]): ListingView => viewListing(readInChunks(body, cuts));
   const whole = view([]);
   for (let cut = 0; cut <= body.length; cut += 1) assert.deepEqual(view([cut]), whole);
   assert.deepEqual(view([...body.keys()]), whole);
 });
 
 test('a listing holds no URL, user name or opaque', () => {
-  const { listing } = readInChunks(readFixture('sample-listing.json'), []);
+  const listing = readInChunks(readFixture('sample-listing.json'), []);
   assert.doesNotMatch(JSON.stringify(viewListing(listing)), /vs-5\.example\.com|room|user_name|"001"/);
 });
 
@@ -79,7 +77,7 @@ test('accepted bodies', async (t) => {
     ['an error as a string', '{"ret":"1001","msg":"signature"}', 1001],
   ];
   for (const [name, text, ret] of table) {
-    await t.test(name, () => assert.equal(read(text).end.ret, ret));
+    await t.test(name, () => assert.equal(readBody(Buffer.from(text), []).ret, ret));
   }
 });
 
@@ -131,14 +129,14 @@ interface ReadEntry {
 function readEntry(list: 'user_list' | 'task_list', entry: string): ReadEntry {
   const other = list === 'user_list' ? 'task_list' : 'user_list';
   const [first, last] = list === 'user_list' ? ['{}', '{}'] : ['{"id":"first"}', '{"id":"last"}'];
-  const { listing } = read(`{"ret":0,"${other}":[],"${list}":[${first},${entry},${last}]}`);
+  const listing = read(`{"ret":0,"${other}":[],"${list}":[${first},${entry},${last}]}`);
   const view = viewListing(listing);
   const validCount = list === 'user_list' ? view.users : view.tasks.length;
   assert.ok(validCount >= 2, 'Expected both valid entries');
-  const rejected = listing.totals.invalidRecords.flatMap(({ record, reason, count }) =>
+  const rejected = listing.invalidRecords.flatMap(({ record, reason, count }) =>
     Array.from({ length: count }, () => [record, reason] as const),
   );
-  const task = [...listing.totals.tasks.values()].find(({ id }) => id !== 'first' && id !== 'last');
+  const task = [...listing.tasks.values()].find(({ id }) => id !== 'first' && id !== 'last');
   return { view, rejected, task };
 }
 
@@ -215,7 +213,7 @@ test('only a space, a tab, a line feed and a carriage return are white space', (
         Buffer.alloc(count, byte),
         Buffer.from('}],"task_list":[]}'),
       ]);
-      if (isSpace) assert.equal(viewListing(readInChunks(body, []).listing).users, 1);
+      if (isSpace) assert.equal(viewListing(readInChunks(body, [])).users, 1);
       else assert.ok(failure(body).byteOffset >= 31, String(byte));
     }
   }
@@ -233,7 +231,7 @@ test('unknown keys of any number, length and order leave the known ones readable
   }));
   const body = JSON.stringify({ ret: 0, user_list: [...users, ...users.toReversed()], task_list: [] });
 
-  const { sums, invalid } = viewListing(read(body).listing);
+  const { sums, invalid } = viewListing(read(body));
   assert.deepEqual(sums['onlineUsers'], { '7|d': 80 });
   assert.deepEqual(sums['serverOnlineUsers'], { s: 80 });
   assert.deepEqual(invalid, []);
@@ -400,8 +398,8 @@ test('an entry longer than the buffer is rejected, and leaves no values in the n
     `{"ret":0,"user_list":[{"vs_id":"a","device_type":"1","user_name":"${long}"},{"vs_id":"b"}],"task_list":[]}`,
   );
   for (const cuts of [[], Array.from({ length: body.length / 65536 }, (_, index) => index * 65536)]) {
-    const { listing } = readInChunks(body, cuts);
-    assert.deepEqual(listing.totals.invalidRecords, [{ record: 'user', reason: 'too_long', count: 1 }]);
+    const listing = readInChunks(body, cuts);
+    assert.deepEqual(listing.invalidRecords, [{ record: 'user', reason: 'too_long', count: 1 }]);
     const { sums } = viewListing(listing);
     assert.deepEqual([sums['onlineUsers'], sums['serverOnlineUsers']], [{ 'unknown|unknown': 1 }, { b: 1 }]);
   }
@@ -414,7 +412,7 @@ test('the last of duplicate keys wins in every record of a list', () => {
     [wrongThenRight, '1', 0],
     [rightThenWrong, 'unknown', 3],
   ] as const) {
-    const { listing } = read(`{"ret":0,"user_list":[${entry},${entry},${entry}],"task_list":[]}`);
+    const listing = read(`{"ret":0,"user_list":[${entry},${entry},${entry}],"task_list":[]}`);
     const { invalidFields, sums } = viewListing(listing);
     assert.equal(invalidFields.length, invalidCount);
     assert.deepEqual(sums['onlineUsers'], { [`unknown|${deviceType}`]: 3 });

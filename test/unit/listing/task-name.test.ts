@@ -43,8 +43,8 @@ for (const [text, sources] of [
 
 const readNames = (taskName: TaskNameSource, tasks: readonly object[]) => {
   const body = Buffer.from(JSON.stringify({ ret: 0, user_list: [], task_list: tasks }));
-  const { listing } = readInChunks(body, [7], undefined, { taskName });
-  return Array.from(listing.totals.tasks.values(), ({ name }) => name);
+  const listing = readInChunks(body, [7], undefined, { taskName });
+  return Array.from(listing.tasks.values(), ({ name }) => name);
 };
 
 test('the first output or input with a value names the task', () => {

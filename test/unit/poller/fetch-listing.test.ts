@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ListingResponse, UpstreamClient } from '../../../src/upstream/client.ts';
-import { fetchListing, type FailedListing, type GoodListing } from '../../../src/poller/fetch-listing.ts';
+import type { AccountReservations } from '../../../src/listing/listing.ts';
+import { fetchListing, type GoodListing } from '../../../src/poller/fetch-listing.ts';
 import { UpstreamError } from '../../../src/upstream/errors.ts';
-import { PendingListing } from '../../../src/tally/pending-listing.ts';
 import { getReaderPool } from '../../support/read-listing.ts';
 import { TARGET } from '../../support/manual-client.ts';
 
@@ -25,18 +25,42 @@ function createClient(
   };
 }
 
-const createListing = (): PendingListing => new PendingListing();
+const fetchFrom = (client: Client, accountShare?: AccountReservations) =>
+  fetchListing(client, TARGET, getReaderPool(), accountShare, new AbortController().signal);
 
-async function fetchFrom(client: Client, sink = createListing()): Promise<GoodListing | FailedListing> {
-  return await fetchListing(client, TARGET, sink, getReaderPool(), new AbortController().signal);
-}
-
-test('a complete listing with ret 0 is good: the sink has its records, the result its size', async () => {
-  const sink = createListing();
+test('a complete listing with ret 0 is good: the result has the listing and its size', async () => {
   const text = `{"ret":0,${LISTS}}`;
-  const fetched = await fetchFrom(createClient(200, [text.slice(0, 30), text.slice(30)]), sink);
-  assert.deepEqual(fetched, { ret: 0, bytes: text.length, status: 200 });
-  assert.deepEqual([sink.users, sink.totals.tasks.size], [1, 1]);
+  const fetched = await fetchFrom(createClient(200, [text.slice(0, 30), text.slice(30)]));
+  assert.ok(fetched.error === undefined);
+  const { listing, ...response } = fetched;
+  assert.deepEqual(response, { ret: 0, bytes: text.length, status: 200 });
+  assert.deepEqual([listing.users, listing.tasks.size], [1, 1]);
+});
+
+test('the accounts of tasks are reserved while a listing is read, and released when it is complete or fails', async () => {
+  for (const [end, isGood] of [
+    ['}', true],
+    ['?', false],
+  ] as const) {
+    const counts: number[] = [];
+    const share = {
+      reserve: (count: number) => counts.push(count) > 0,
+      release: (count: number) => counts.push(-count),
+    };
+    const fetched = await fetchFrom(createClient(200, [`{"ret":0,${LISTS}${end}`]), share);
+    assert.equal(fetched.error === undefined, isGood);
+    assert.deepEqual(counts, isGood ? [1, -1] : counts.toSorted((a, b) => b - a));
+    assert.equal(
+      counts.reduce((sum, count) => sum + count, 0),
+      0,
+    );
+  }
+});
+
+test('tasks for which there is no room have no accounts', async () => {
+  const full = { reserve: () => false, release: () => undefined };
+  const { listing } = (await fetchFrom(createClient(200, [`{"ret":0,${LISTS}}`]), full)) as GoodListing;
+  assert.deepEqual([listing.taskCount, listing.tasks.size], [1, 0]);
 });
 
 test('every 2xx status is a success, except 206', async () => {
@@ -113,24 +137,28 @@ test('an empty body has 0 bytes; without a response, size and status are undefin
   assert.deepEqual(await fetchFrom(client), {
     error: refused,
     ret: undefined,
+    users: 0,
+    tasks: 0,
     bytes: undefined,
     status: undefined,
     response: undefined,
   });
 });
 
-test('an error of the client is returned with the ret and the bytes received before it', async () => {
+test('an error of the client is returned with what was received before it', async () => {
   const broken = new UpstreamError('reset', 'The connection to the service broke');
   const client: Client = {
     requestListing: (_target, onBody) => {
-      onBody(Buffer.from('{"ret":0,"user_list":['), 200);
+      onBody(Buffer.from('{"ret":0,"user_list":[{},{'), 200);
       return Promise.reject(broken);
     },
   };
   assert.deepEqual(await fetchFrom(client), {
     error: broken,
     ret: 0,
-    bytes: 22,
+    users: 1,
+    tasks: 0,
+    bytes: 26,
     status: 200,
     response: undefined,
   });
@@ -169,14 +197,15 @@ for (const internalError of [new TypeError('Expected a function'), new RangeErro
 }
 
 for (const status of [200, 500]) {
-  test(`an internal error of the sink rejects, with status ${status}`, async () => {
-    const internalError = new TypeError('Expected a record');
-    const sink = Object.assign(createListing(), {
-      finish: () => {
+  test(`an internal error of the reader rejects, with status ${status}`, async () => {
+    const internalError = new TypeError('Expected a number');
+    const share = {
+      reserve: () => {
         throw internalError;
       },
-    });
-    await assert.rejects(fetchFrom(createClient(status, [`{"ret":0,${LISTS}}`]), sink), internalError);
+      release: () => undefined,
+    };
+    await assert.rejects(fetchFrom(createClient(status, [`{"ret":0,${LISTS}}`]), share), internalError);
   });
 }
 
@@ -188,6 +217,6 @@ test('the client gets the signal, and an abort rejects with its reason', async (
       return Promise.reject(new Error('Expected an aborted signal'));
     },
   };
-  const fetched = fetchListing(client, TARGET, createListing(), getReaderPool(), AbortSignal.abort(reason));
+  const fetched = fetchListing(client, TARGET, getReaderPool(), undefined, AbortSignal.abort(reason));
   await assert.rejects(fetched, reason);
 });

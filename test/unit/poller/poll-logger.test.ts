@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { CATALOGUE } from '../../../src/metrics/catalogue/catalogue.ts';
 import { PollLogger } from '../../../src/poller/poll-logger.ts';
 import type { FailedListing } from '../../../src/poller/fetch-listing.ts';
-import type { InvalidCount } from '../../../src/listing/listing-sink.ts';
+import type { InvalidCount } from '../../../src/listing/listing.ts';
 import type { Snapshot } from '../../../src/tally/snapshot.ts';
 import {
   UpstreamError,
@@ -40,12 +40,14 @@ function createSnapshot(serverCount = 1): Snapshot {
 
 function createFailure({ ret, ...details }: UpstreamErrorDetails & { ret?: number } = {}): FailedListing {
   const error = new UpstreamError('http_status', 'Expected HTTP status 2xx, found another', details);
-  return { error, ret, bytes: 0, status: undefined };
+  return { error, ret, users: 0, tasks: 0, bytes: 0, status: undefined };
 }
 
 const createFailureWithReason = (reason: PollErrorReason, message: string): FailedListing => ({
   error: new UpstreamError(reason, message),
   ret: undefined,
+  users: 0,
+  tasks: 0,
   bytes: 0,
   status: undefined,
 });

@@ -54,7 +54,10 @@ async function startProcess(disk: MemoryDisk, options: ProcessOptions = {}) {
       const tally = tallies.get(serviceCode) ?? assert.fail(`Expected ${serviceCode} to be configured`);
       const listing = new RecordListing();
       listing.addTask(buildTaskRecord({ id, inputBytes }));
-      const { records } = tally.commit(listing, { wallMs: clock.now(), monotonicMs: clock.monotonic() });
+      const { records } = tally.commit(listing.listing, {
+        wallMs: clock.now(),
+        monotonicMs: clock.monotonic(),
+      });
       return store.write(serviceCode, records);
     },
   };

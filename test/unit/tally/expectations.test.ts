@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ExpectedTasks, listExpectedTasks, type ExpectedTask } from '../../../src/tally/expectations.ts';
-import type { TaskReading } from '../../../src/listing/listing-sink.ts';
+import type { TaskReading } from '../../../src/listing/listing.ts';
 import { measureHeapBytes } from '../../support/heap.ts';
 import { buildOutputRecord, buildTaskRecord } from '../../support/record-builders.ts';
 import { START_MS, STEP_MS, TallyRun } from '../../support/tally-run.ts';

@@ -233,7 +233,7 @@ test('a snapshot has the invalid fields, foreign records and implausible gains o
   listing.addInvalidField('task', 'input_bytes');
   listing.addInvalidField('task', 'input_bytes');
   listing.addUser(buildUserRecord({ isForeign: true }));
-  const { snapshot } = tally.commit(listing, { wallMs: START_MS, monotonicMs: 0 });
+  const { snapshot } = tally.commit(listing.listing, { wallMs: START_MS, monotonicMs: 0 });
   assert.deepEqual(snapshot.invalidFields, [{ record: 'task', field: 'input_bytes', count: 2 }]);
   assert.deepEqual(snapshot.foreignRecords, [{ record: 'user', count: 1 }]);
   assert.deepEqual(snapshot.implausibleGains, { input: 0, http_output: 0 });

@@ -98,7 +98,7 @@ export interface RejectedEntry {
 }
 
 /** Everything that a listing says. Counts of 0 are left out of lists. */
-export interface ListingTotals {
+export interface Listing {
   readonly users: number;
   /** Tasks, those without accounts included. */
   readonly taskCount: number;
@@ -117,12 +117,9 @@ export interface ListingTotals {
   readonly firstRejected: readonly RejectedEntry[];
 }
 
-/** Receives a listing. */
-export interface ListingSink {
-  /** Users and tasks read so far. */
-  setProgress(users: number, tasks: number): void;
-  /** Whether there is room for this many further accounts, of a task and its inputs and outputs. */
-  reserveAccounts(count: number): boolean;
-  /** Called once, after a complete listing with `ret` 0. */
-  finish(totals: ListingTotals): void;
+/** Bounds the tasks of a listing while it is read: they need as much memory as their accounts. */
+export interface AccountReservations {
+  /** Reserves accounts of a task and of its inputs and outputs; returns whether there was room. */
+  reserve(count: number): boolean;
+  release(count: number): void;
 }
