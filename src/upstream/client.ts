@@ -9,6 +9,7 @@ import { UpstreamError } from './errors.ts';
 import { redactRequest, type RequestObserver, type ResponseHead } from './request-observer.ts';
 import { estimateClockOffset, parseRetryAfter } from './response-headers.ts';
 import { buildListingAddress, signRequest, type ListingAddress, type SigningScheme } from './signing.ts';
+import { TurnGate } from './turn-gate.ts';
 
 /** Enough of an error response for a `ret` or for an error page. */
 const MAX_EXCERPT_BYTES = 64 * 1024;
@@ -53,6 +54,7 @@ interface Received {
 /** Requests listings from the service ("task_list" of the interface), for all service codes. */
 export class UpstreamClient implements AsyncDisposable {
   readonly #clock: Clock;
+  readonly #gate: TurnGate;
   #options: ClientOptions;
   #connections: Connections;
   /** Those of earlier options included, until their requests have ended. */
@@ -60,6 +62,7 @@ export class UpstreamClient implements AsyncDisposable {
 
   constructor({ clock, ...options }: ClientOptions & { readonly clock: Clock }) {
     this.#clock = clock;
+    this.#gate = new TurnGate(clock);
     this.#options = options;
     this.#connections = this.#open(options);
   }
@@ -106,13 +109,15 @@ export class UpstreamClient implements AsyncDisposable {
       const isExcerpt = !isSuccessStatus(response.status);
       const limit = isExcerpt ? MAX_EXCERPT_BYTES : maxResponseBytes;
       let bytes = 0;
-      for await (const chunk of readBody(received, maxResponseBytes, abort.signal, observer)) {
+      for await (const chunk of readBody(received, maxResponseBytes, this.#gate, abort.signal, observer)) {
         decodingBudget.add(share, chunk.length);
-        abort.signal.throwIfAborted();
         const part = isExcerpt ? chunk.subarray(0, limit - bytes) : chunk;
         bytes += part.length;
         if (bytes > limit) throw createSizeError(limit);
-        onBody(part, response.status);
+        await this.#gate.run(() => {
+          abort.signal.throwIfAborted();
+          onBody(part, response.status);
+        });
         if (isExcerpt && bytes === limit) break;
       }
       signal.throwIfAborted();
@@ -206,6 +211,7 @@ export class UpstreamClient implements AsyncDisposable {
 async function* readBody(
   { response: { status }, header, body }: Received,
   maxBytes: number,
+  gate: TurnGate,
   signal: AbortSignal,
   observer: RequestObserver | undefined,
 ): AsyncGenerator<Buffer> {
@@ -220,7 +226,7 @@ async function* readBody(
     const coding = parseContentEncoding(header('content-encoding') ?? '');
     const isTooLarge = coding === undefined && Number(header('content-length') ?? 0) > maxBytes;
     if (hasListing && isTooLarge) throw createSizeError(maxBytes);
-    yield* coding === undefined ? receive() : decompress(receive(), coding);
+    yield* coding === undefined ? receive() : decompress(receive(), coding, gate);
   } catch (error) {
     if (hasListing) throw signal.aborted ? signal.reason : toUpstreamError(error);
   } finally {

@@ -9,13 +9,16 @@ import {
   type ZlibOptions,
 } from 'node:zlib';
 import { UpstreamError } from './errors.ts';
+import type { TurnGate } from './turn-gate.ts';
 
 /** As a value of `Accept-Encoding`. */
 export const ACCEPTED_CODINGS = 'gzip, deflate';
 
 /** zlib, in a thread of its own, decompresses this much beyond what the consumer has read. */
 const READ_AHEAD_BYTES = 256 * 1024;
-const STREAM_OPTIONS = { chunkSize: 64 * 1024, readableHighWaterMark: READ_AHEAD_BYTES };
+/** Output of one step, so that reading a chunk takes a small part of a turn of the event loop. */
+const CHUNK_BYTES = 64 * 1024;
+const STREAM_OPTIONS = { chunkSize: CHUNK_BYTES, readableHighWaterMark: READ_AHEAD_BYTES };
 
 /** A smaller body is decompressed at once, unless its output is too large: a stream costs three times as much. */
 const MAX_SYNC_INPUT_BYTES = 64 * 1024;
@@ -63,7 +66,11 @@ export function parseContentEncoding(contentEncoding: string): Coding | undefine
 }
 
 /** Decompresses a body as it arrives. */
-export async function* decompress(body: AsyncIterable<Buffer>, coding: Coding): AsyncGenerator<Buffer> {
+export async function* decompress(
+  body: AsyncIterable<Buffer>,
+  coding: Coding,
+  gate: TurnGate,
+): AsyncGenerator<Buffer> {
   const chunks = body[Symbol.asyncIterator]();
   const start: Buffer[] = [];
   let startBytes = 0;
@@ -75,9 +82,11 @@ export async function* decompress(body: AsyncIterable<Buffer>, coding: Coding): 
   }
   const head = Buffer.concat(start);
   const decoder = coding(head[0] ?? 0);
-  const whole = startBytes < MAX_SYNC_INPUT_BYTES ? decompressWhole(head, decoder) : undefined;
+  const isSmall = startBytes < MAX_SYNC_INPUT_BYTES;
+  const whole = isSmall ? await gate.run(() => decompressWhole(head, decoder)) : undefined;
   if (whole !== undefined) {
-    yield whole;
+    for (let from = 0; from < whole.length; from += CHUNK_BYTES)
+      yield whole.subarray(from, from + CHUNK_BYTES);
     return;
   }
   async function* readAll(): AsyncGenerator<Buffer> {
@@ -90,7 +99,7 @@ export async function* decompress(body: AsyncIterable<Buffer>, coding: Coding): 
 
 /** Returns `undefined` for a broken body or a large output; a stream then decompresses it. */
 function decompressWhole(bytes: Buffer, decoder: Decoder): Buffer | undefined {
-  const chunkSize = decoder === GZIP ? estimateGzipOutputBytes(bytes) : STREAM_OPTIONS.chunkSize;
+  const chunkSize = decoder === GZIP ? estimateGzipOutputBytes(bytes) : CHUNK_BYTES;
   try {
     return decoder.decodeSync(bytes, { maxOutputLength: MAX_SYNC_OUTPUT_BYTES, chunkSize });
   } catch {
@@ -103,7 +112,7 @@ function decompressWhole(bytes: Buffer, decoder: Decoder): Buffer | undefined {
  * heap, and 8 MB of it trigger a full garbage collection.
  */
 function estimateGzipOutputBytes(gzip: Buffer): number {
-  if (gzip.length < GZIP_LENGTH_BYTES) return STREAM_OPTIONS.chunkSize;
+  if (gzip.length < GZIP_LENGTH_BYTES) return CHUNK_BYTES;
   return (
     Math.min(gzip.readUInt32LE(gzip.length - GZIP_LENGTH_BYTES), MAX_SYNC_OUTPUT_BYTES) + SPARE_OUTPUT_BYTES
   );

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
+import { gzipSync } from 'node:zlib';
 import { CATALOGUE } from '../../../src/metrics/catalogue/catalogue.ts';
 import { parseSeries, sumSeries } from '../../support/series.ts';
 import { waitUntil } from '../../support/wait-until.ts';
@@ -9,6 +11,8 @@ import { AttackedExporter, SHIPPED } from './attacked-exporter.ts';
 import { BOMB, HostileService } from './hostile-service.ts';
 
 const MIB = 1024 * 1024;
+/** The default of Kubernetes. */
+const PROBE_TIMEOUT_MS = 1000;
 const HOSTILE_CODES = Array.from({ length: 8 }, (_, index) => `HOSTILE-${index}`);
 
 test('decoding stops when the request has ended', async (t) => {
@@ -58,4 +62,28 @@ test('eight codes whose bodies expand without end do not affect a ninth one', as
   const pendingBytes = series.get(`${pendingResponseBytes.name}{}`) ?? Number.NaN;
   assert.ok(pendingBytes <= HOSTILE_CODES.length * 64 * MIB);
   assert.ok(exporter.peakRssMiB < SHIPPED.memoryMiB, `${exporter.peakRssMiB} MiB`);
+});
+
+test('sixty codes whose small bodies keep the process busy leave room for probes on new connections', async () => {
+  const body = gzipSync(`{"ret":0,"task_list":[],"user_list":[${'{},'.repeat(330_000)}`);
+  await using service = await HostileService.start((_serviceCode, response) => {
+    response.writeHead(200, { 'content-encoding': 'gzip' }).end(body);
+  });
+  await using exporter = await AttackedExporter.start({
+    XVS_UPSTREAM_BASE_URL: service.url,
+    XVS_SERVICE_CODES: Array.from({ length: 60 }, (_, index) => `HOSTILE-${index}`).join(','),
+    XVS_POLL_INTERVAL: '1s',
+  });
+  await waitUntil(
+    async () => parseSeries((await exporter.get()).body),
+    (series) => sumSeries(series, CATALOGUE.pollErrors.name, 'HOSTILE-0') > 0,
+  );
+  const statuses: number[] = [];
+  for (let probe = 0; probe < 36; probe += 1) {
+    const tooLate = delay(PROBE_TIMEOUT_MS).then(() => 0);
+    statuses.push(
+      await Promise.race([tooLate, exporter.get({ path: '/-/healthy' }).then(({ status }) => status)]),
+    );
+  }
+  assert.deepEqual([...new Set(statuses)], [200], statuses.join());
 });

@@ -6,6 +6,7 @@ import { deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 
 import { decompress, parseContentEncoding } from '../../../src/upstream/decoding.ts';
+import { TurnGate } from '../../../src/upstream/turn-gate.ts';
 
 const CODINGS = [
   { name: 'gzip', encode: gzipSync },
@@ -26,7 +27,8 @@ async function decode(body: Uint8Array, cuts: readonly number[], contentEncoding
     }
   }
   const coding = parseContentEncoding(contentEncoding);
-  const chunks = coding === undefined ? receive() : decompress(receive(), coding);
+  const chunks =
+    coding === undefined ? receive() : decompress(receive(), coding, new TurnGate({ monotonic: () => 0 }));
   return Buffer.concat(await Readable.from(chunks).toArray());
 }
 
