@@ -6,7 +6,6 @@ import { observePoll } from '../diagnostics/observe-poll.ts';
 import { isRejected } from '../diagnostics/remedies.ts';
 import { formatReport } from '../diagnostics/report.ts';
 import { Exposition } from '../metrics/exposition/exposition.ts';
-import { withTotals } from '../metrics/catalogue/sample-columns.ts';
 import type { BuildInfo } from '../runtime/build-info.ts';
 import { openReaderPool } from '../poller/reader-module.ts';
 import { MAX_TOTAL_RESPONSE_BYTES } from '../runtime/limits.ts';
@@ -38,7 +37,7 @@ export const once = withConfiguration(
     await using exporter = createExporter(configuration, { clock, logger, log, build });
     await exporter.poller.pollOnce(signal);
     const { families } = await exporter.facade.collect();
-    stdout.write(new Exposition().renderBody('everything', families.map(withTotals), 'text').bytes);
+    stdout.write(new Exposition().renderBody('everything', families, 'text').bytes);
     return exporter.store.states.every(({ isUp }) => isUp === true) ? 0 : 1;
   },
   {

@@ -10,7 +10,7 @@ export type ListingTotals = ReturnType<typeof computeTotals>;
 
 /** Adds up a snapshot over all its label sets. */
 export function computeTotals({ users, tasks, listing, counters }: Snapshot) {
-  const sum = ({ totals }: SampleColumns): number => totals.reduce((total, value) => total + value, 0);
+  const sum = ({ values }: SampleColumns): number => values.reduce((total, value) => total + value, 0);
   return {
     users,
     tasks,

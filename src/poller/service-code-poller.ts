@@ -149,12 +149,10 @@ export class ServiceCodePoller {
 
   async #commit({ listing, ret, status }: GoodListing, startedMs: number): Promise<void> {
     const { tally, metrics, pollLogger, clock, persistence } = this.#options;
-    const { serviceCode } = tally;
-    const served = this.#options.store.getServed(serviceCode);
-    const { snapshot, records } = tally.commit(listing, this.#getInstant(), served);
+    const { snapshot, records } = tally.commit(listing, this.#getInstant());
     const durationMs = clock.monotonic() - startedMs;
     // What a scrape has seen must survive a kill of the process.
-    await persistence?.write(serviceCode, records);
+    await persistence?.write(tally.serviceCode, records);
     const { wallMs, monotonicMs } = snapshot.at;
     this.#publish({
       isUp: true,

@@ -1,9 +1,8 @@
 import { CATALOGUE } from '../metrics/catalogue/catalogue.ts';
 import { CodeLabels } from '../metrics/exposition/code-labels.ts';
 import type { Family, FamilySpec, Sample, Samples } from '../metrics/catalogue/family.ts';
-import { COUNTER_FAMILIES, LISTING_FAMILIES } from '../tally/family-keys.ts';
+import { COUNTER_FAMILIES, LISTING_FAMILIES, TASK_COUNTERS } from '../tally/family-keys.ts';
 import { listExpectedTasks, type ExpectedTask, type Expectation } from '../tally/expectations.ts';
-import type { Instant } from '../tally/instant.ts';
 import type { Snapshot } from '../tally/snapshot.ts';
 import type { PollErrorReason } from '../upstream/errors.ts';
 import type { PollHistory } from './poll-history.ts';
@@ -53,8 +52,6 @@ export function isStale({ snapshot, staleAfterMs }: CodeState, nowMs: number): b
 /** The latest state of every service code: written by polls, read by scrapes. */
 export class Store {
   readonly #states = new Map<string, CodeState>();
-  /** The commit that the last scrape of each service code was answered with. */
-  readonly #served = new Map<string, Instant>();
   readonly #labels: CodeLabels;
 
   constructor(labels = new CodeLabels()) {
@@ -67,22 +64,6 @@ export class Store {
 
   remove(serviceCode: string): void {
     this.#states.delete(serviceCode);
-    this.#served.delete(serviceCode);
-  }
-
-  /** Records that a scrape has been answered with the snapshots of these states. */
-  markServed(states: readonly CodeState[]): void {
-    for (const { serviceCode, snapshot } of states) {
-      if (snapshot === undefined || !this.#states.has(serviceCode)) continue;
-      const last = this.#served.get(serviceCode);
-      if (last === undefined || last.monotonicMs < snapshot.at.monotonicMs)
-        this.#served.set(serviceCode, snapshot.at);
-    }
-  }
-
-  /** The commit that the last scrape of a service code was answered with. */
-  getServed(serviceCode: string): Instant | undefined {
-    return this.#served.get(serviceCode);
   }
 
   get(serviceCode: string): CodeState | undefined {
@@ -121,11 +102,14 @@ type SampleGetter = (state: CodeState, nowMs: number) => Samples | undefined;
 const SAMPLES_BY_FAMILY: ReadonlyMap<FamilySpec, SampleGetter> = new Map<FamilySpec, SampleGetter>([
   [CATALOGUE.up, ({ serviceCode, isUp }) => toSamples(serviceCode, isUp === undefined ? isUp : Number(isUp))],
   [CATALOGUE.ret, ({ serviceCode, ret }) => toSamples(serviceCode, ret)],
+  // They describe the last listing and disappear with it.
   ...LISTING_FAMILIES.map((key): [FamilySpec, SampleGetter] => [
     CATALOGUE[key],
-    // They describe the last listing and disappear with it.
-    (state, nowMs) =>
-      isStale(state, nowMs) ? undefined : state.snapshot && (state.snapshot.listing[key] ?? []),
+    (state, nowMs) => (isStale(state, nowMs) ? undefined : state.snapshot?.listing[key]),
+  ]),
+  ...TASK_COUNTERS.map((key): [FamilySpec, SampleGetter] => [
+    CATALOGUE[key],
+    (state, nowMs) => (isStale(state, nowMs) ? undefined : state.snapshot?.counters[key]),
   ]),
   ...COUNTER_FAMILIES.map((key): [FamilySpec, SampleGetter] => [
     CATALOGUE[key],

@@ -46,18 +46,20 @@ export const LEDGER_COUNTERS = [
 
 export type LedgerCounter = (typeof LEDGER_COUNTERS)[number];
 
-/** Families per task. */
-export const TASK_FAMILIES = [
+/** Counter families per task. They disappear when the last listing is stale. */
+export const TASK_COUNTERS = ['taskInputBytes', 'taskHttpOutputBytes'] as const;
+
+/** Gauge and info families per task. */
+export const TASK_GAUGES = [
   'taskInfo',
-  'taskInputBytes',
-  'taskHttpOutputBytes',
   'taskHttpConnections',
   'taskStalled',
   'taskProgress',
   'taskFirstSeen',
 ] as const;
 
-export type TaskFamily = (typeof TASK_FAMILIES)[number];
+export type TaskCounter = (typeof TASK_COUNTERS)[number];
+export type TaskGauge = (typeof TASK_GAUGES)[number];
 
 /** Families that describe the last good listing: they disappear when it is stale. */
 export const LISTING_FAMILIES = [
@@ -68,7 +70,7 @@ export const LISTING_FAMILIES = [
   'serverLastSeen',
   'oldestTaskFirstSeen',
   'foldedLabelSets',
-  ...TASK_FAMILIES,
+  ...TASK_GAUGES,
 ] as const;
 
 /** Families that accumulate between listings: they stay. */

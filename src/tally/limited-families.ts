@@ -1,10 +1,10 @@
 import type { LabelSum } from '../listing/families.ts';
-import { OTHER, toKeyedLabels } from '../listing/label-values.ts';
+import { toKeyedLabels } from '../listing/label-values.ts';
 import type { LabelSet, SampleColumns } from '../metrics/catalogue/sample-columns.ts';
 import type { LedgerCounter, ListingGauge } from './family-keys.ts';
 import type { Instant } from './instant.ts';
 import { LabelLimiter } from './label-limiter.ts';
-import { SampleCache, type SampleRow } from './sample-cache.ts';
+import { SampleCache } from './sample-cache.ts';
 
 /** The gauges of one family of one service code: the sums of the last listing. */
 export class GaugeFamily {
@@ -36,36 +36,18 @@ function listSums({ labelSets, values }: SampleColumns): readonly LabelSum[] {
   return labelSets.map((labels, at) => ({ ...toKeyedLabels(labels), value: values[at] ?? 0 }));
 }
 
-/** A counter that is exposed at 0 until a scrape has seen that. */
-export interface NewCounter {
-  total: number;
-  /** The commit since which it is exposed at 0; `undefined` as soon as a scrape has been answered with it or a later one. */
-  unseenSince: Instant | undefined;
-}
-
-/** The sample of a counter; `served` is the commit that the last scrape was answered with. */
-export function toRow(labels: LabelSet, counter: NewCounter, served: Instant | undefined): SampleRow {
-  const { total, unseenSince } = counter;
-  if (unseenSince !== undefined && served !== undefined && served.monotonicMs >= unseenSince.monotonicMs)
-    counter.unseenSince = undefined;
-  return { labels, total, value: counter.unseenSince === undefined ? total : 0 };
-}
-
 /** A series as it is persisted: labels without the service code, and when it was updated before the last listing. */
 export type PersistedSeries = readonly [labels: readonly string[], total: number, beforeMs: number];
 
-interface Series extends NewCounter {
+interface Series {
   readonly labels: LabelSet;
+  /** The total. */
+  value: number;
   /** When something was last added, if only 0. */
   lastUpdatedMs: number;
 }
 
-/**
- * The counters of one family of one service code.
- *
- * Prometheus cannot see the increment with which a series appears. So a new series is exposed at 0 until a scrape has been
- * answered with that 0. A series that loses its slot is forgotten, and starts again at 0.
- */
+/** The counters of one family of one service code. A series that loses its slot is forgotten, and starts again at 0. */
 export class CounterFamily {
   readonly limiter: LabelLimiter;
   readonly #sampleCache: SampleCache;
@@ -79,22 +61,21 @@ export class CounterFamily {
   /** Adds the sums of a listing; adding 0 creates a series. */
   commit(increases: Iterable<LabelSum>, at: Instant): void {
     const { sums, released } = this.limiter.limit(increases, at);
-    for (const key of released) this.#release(key, at);
+    for (const key of released) this.#series.delete(key);
     for (const sum of sums) this.#add(sum, at);
   }
 
-  /** The series after the last commit; `served` is the commit that the last scrape was answered with. */
-  collect(served: Instant | undefined): SampleColumns {
-    const rows = Array.from(this.#series.values(), (series) => toRow(series.labels, series, served));
-    return this.#sampleCache.update(rows);
+  /** The series after the last commit. */
+  collect(): SampleColumns {
+    return this.#sampleCache.update([...this.#series.values()]);
   }
 
-  /** The series with their totals, including gains that are not exposed yet; `undefined` without series. */
+  /** The series with their totals; `undefined` without series. */
   exportSeries(last: Instant): readonly PersistedSeries[] | undefined {
     if (this.#series.size === 0) return undefined;
-    return Array.from(this.#series.values(), ({ labels, total, lastUpdatedMs }): PersistedSeries => [
+    return Array.from(this.#series.values(), ({ labels, value, lastUpdatedMs }): PersistedSeries => [
       labels,
-      total,
+      value,
       last.monotonicMs - lastUpdatedMs,
     ]);
   }
@@ -104,25 +85,15 @@ export class CounterFamily {
     const lastUpdatedMs = last.monotonicMs - beforeMs;
     this.limiter.restore(persisted, { wallMs: 0, monotonicMs: lastUpdatedMs });
     const { key, labels } = toKeyedLabels(persisted);
-    this.#series.set(key, { labels, total, unseenSince: undefined, lastUpdatedMs });
+    this.#series.set(key, { labels, value: total, lastUpdatedMs });
   }
 
-  #add({ key, labels, value }: LabelSum, at: Instant): void {
-    const { monotonicMs: lastUpdatedMs } = at;
+  #add({ key, labels, value }: LabelSum, { monotonicMs: lastUpdatedMs }: Instant): void {
     const series = this.#series.get(key);
-    if (series === undefined) this.#series.set(key, { labels, total: value, unseenSince: at, lastUpdatedMs });
+    if (series === undefined) this.#series.set(key, { labels, value, lastUpdatedMs });
     else {
-      series.total += value;
+      series.value += value;
       series.lastUpdatedMs = lastUpdatedMs;
     }
-  }
-
-  /** The total of a released series that scrapes got at 0 is added to the series of folded label sets. */
-  #release(key: string, at: Instant): void {
-    const released = this.#series.get(key);
-    this.#series.delete(key);
-    if (released?.unseenSince === undefined || released.total === 0) return;
-    const { key: foldedKey, labels } = toKeyedLabels(released.labels.map(() => OTHER));
-    this.#add({ key: foldedKey, labels, value: released.total }, at);
   }
 }

@@ -3,10 +3,7 @@ import { SampleColumns, type LabelSet } from '../metrics/catalogue/sample-column
 /** A sample of a family of one service code. */
 export interface SampleRow {
   readonly labels: LabelSet;
-  /** What scrapes get. */
   readonly value: number;
-  /** The total of a counter, which differs from its value while no scrape has seen its label set. Default: the value. */
-  readonly total?: number;
 }
 
 /**
@@ -39,17 +36,12 @@ export class SampleCache {
     const last = this.#last;
     const labelSets = rows.map(({ labels }) => labels);
     const values = rows.map(({ value }) => value);
-    const totals = rows.map(({ value, total = value }) => total);
-    const nextValues = reuseIfEqual(last.values, values);
     const next = new SampleColumns(
       last.serviceCode,
       reuseIfEqual(last.labelSets, labelSets, areLabelSetsEqual),
-      nextValues,
-      reuseIfEqual(nextValues, reuseIfEqual(last.totals, totals)),
+      reuseIfEqual(last.values, values),
     );
-    const isUnchanged =
-      next.labelSets === last.labelSets && next.values === last.values && next.totals === last.totals;
-    if (!isUnchanged) this.#last = next;
+    if (next.labelSets !== last.labelSets || next.values !== last.values) this.#last = next;
     return this.#last;
   }
 }

@@ -1,6 +1,6 @@
 import type { PlainSample, Samples } from '../metrics/catalogue/family.ts';
 import type { SampleColumns } from '../metrics/catalogue/sample-columns.ts';
-import type { LedgerCounter, ListingGauge, TaskFamily } from './family-keys.ts';
+import type { LedgerCounter, ListingGauge, TaskCounter, TaskGauge } from './family-keys.ts';
 import type { Instant } from './instant.ts';
 import type { ForeignCount, InvalidFieldCount, SurplusCount } from '../listing/listing.ts';
 import type { ExpectedTask } from './expectations.ts';
@@ -24,6 +24,7 @@ export interface Snapshot {
     Readonly<
       Record<'listingUsers' | 'listingTasks' | 'servers' | 'foldedLabelSets', readonly PlainSample[]>
     > &
-    Readonly<Partial<Record<TaskFamily, Samples>>>;
-  readonly counters: Readonly<Record<LedgerCounter, SampleColumns>> & { readonly taskLifetime: Samples };
+    Readonly<Partial<Record<TaskGauge, SampleColumns>>>;
+  readonly counters: Readonly<Record<LedgerCounter, SampleColumns>> &
+    Readonly<Partial<Record<TaskCounter, SampleColumns>>> & { readonly taskLifetime: Samples };
 }

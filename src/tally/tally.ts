@@ -117,12 +117,8 @@ export class Tally {
     restoreRecords(this.#parts, records, now, this.#rememberTasksForMs);
   }
 
-  /**
-   * Takes a good listing, once.
-   *
-   * @param served - the commit that the last scrape was answered with: it has seen the label sets that were new then
-   */
-  commit(listing: Listing, at: Instant, served?: Instant): CommitResult {
+  /** Takes a good listing, once. */
+  commit(listing: Listing, at: Instant): CommitResult {
     const accumulator = new Accumulator();
     const time = this.#toTimeline(at);
     const servers = listServers(listing);
@@ -163,19 +159,19 @@ export class Tally {
           oldestTaskFirstSeen: this.#collectOldest(serverSums),
           foldedLabelSets: this.#collectFoldedLabelSets(servers),
         },
-        this.#details?.collect(this.#ledger, served && this.#toTimeline(served)),
+        this.#details?.collectGauges(this.#ledger),
       ),
-      counters: this.collectCounters(served),
+      counters: this.collectCounters(),
     };
     return { snapshot, records: createRecords(this.#parts) };
   }
 
   /** The counters after the last commit, or as they were restored. */
-  collectCounters(served?: Instant): Snapshot['counters'] {
-    const seen = served && this.#toTimeline(served);
+  collectCounters(): Snapshot['counters'] {
     return Object.assign(
-      recordOf(LEDGER_COUNTERS, (counter) => this.#ledger.counters[counter].collect(seen)),
+      recordOf(LEDGER_COUNTERS, (counter) => this.#ledger.counters[counter].collect()),
       { taskLifetime: [this.#ledger.lifetimes.toSample([this.serviceCode])] },
+      this.#details?.collectCounters(this.#ledger),
     );
   }
 

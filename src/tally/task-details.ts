@@ -1,7 +1,6 @@
 import type { SampleColumns } from '../metrics/catalogue/sample-columns.ts';
 import { recordOf } from '../runtime/record-of.ts';
-import { TASK_FAMILIES, type TaskFamily } from './family-keys.ts';
-import { toRow, type NewCounter } from './limited-families.ts';
+import { TASK_COUNTERS, TASK_GAUGES, type TaskCounter, type TaskGauge } from './family-keys.ts';
 import type { Instant } from './instant.ts';
 import type { Sums } from '../listing/families.ts';
 import { OTHER, sanitizeLabelValue, UNKNOWN } from '../listing/label-values.ts';
@@ -25,10 +24,16 @@ export type PersistedTaskDetail = readonly [
 
 interface TaskDetail {
   readonly label: string;
-  readonly input: NewCounter;
-  readonly outputs: Map<string, NewCounter>;
+  inputTotal: number;
+  /** By format. */
+  readonly outputTotals: Map<string, number>;
   /** The task in this listing. */
   reading: TaskReading | undefined;
+}
+
+/** The part of a ledger that finds the account of a task. */
+interface TaskLookup {
+  getTask(id: string): TaskAccount | undefined;
 }
 
 /** A task that competes for a slot, by its id. */
@@ -46,10 +51,8 @@ export class TaskDetails {
   readonly #slots: SlotTable<TaskItem>;
   readonly #nameSlots = new SlotTable({ capacity: MAX_NAMES });
   #expectedNames: ReadonlySet<string> = new Set();
-  readonly #sampleCaches: Readonly<Record<TaskFamily, SampleCache>>;
+  readonly #sampleCaches: Readonly<Record<TaskCounter | TaskGauge, SampleCache>>;
   readonly #details = new Map<string, TaskDetail>();
-  /** When the last listing was taken; `undefined` while this process has taken none, so that scrapes have seen all totals. */
-  #committedAt: Instant | undefined;
   /** Those of the last listing: their labels are the formats of its outputs. */
   #outputSums: Sums['outputs'] | undefined;
   /** Tasks of the last listing that are not exposed. */
@@ -62,7 +65,7 @@ export class TaskDetails {
       getSize: ({ reading }) => [reading.connections, sumInputBytes(reading)],
       canReplacePresent: true,
     });
-    this.#sampleCaches = recordOf(TASK_FAMILIES, () => new SampleCache(serviceCode));
+    this.#sampleCaches = recordOf([...TASK_COUNTERS, ...TASK_GAUGES], () => new SampleCache(serviceCode));
   }
 
   /** Selects the tasks of a listing, before the ledger takes it. */
@@ -71,7 +74,6 @@ export class TaskDetails {
     expectedNames: readonly string[],
     at: Instant,
   ): void {
-    this.#committedAt = at;
     this.#expectedNames = new Set(expectedNames);
     this.#outputSums = sums.outputs;
     const items = Array.from(readings, ([key, reading]): TaskItem => ({ key, reading }));
@@ -95,8 +97,7 @@ export class TaskDetails {
 
   /** The counters of the tasks that are exposed. */
   *exportDetails(): Generator<PersistedTaskDetail, void> {
-    for (const [id, { input, outputs }] of this.#details)
-      yield [id, input.total, Array.from(outputs, ([format, { total }]) => [format, total])];
+    for (const [id, { inputTotal, outputTotals }] of this.#details) yield [id, inputTotal, [...outputTotals]];
   }
 
   /** Restores a task that an earlier process exposed, up to the limit. */
@@ -104,53 +105,61 @@ export class TaskDetails {
     if (this.#details.size >= this.#maxTasks) return;
     this.#slots.restore(taskId, RESTORED);
     const detail = this.#createDetail(taskId, inputTotal);
-    for (const [format, total] of outputs) detail.outputs.set(format, this.#createCounter(total));
+    for (const [format, total] of outputs) detail.outputTotals.set(format, total);
   }
 
   /** Adds what a task gained. */
   addInput(task: TaskReading, bytes: number): void {
     const detail = this.#details.get(task.id);
-    if (detail !== undefined) detail.input.total += bytes;
+    if (detail !== undefined) detail.inputTotal += bytes;
   }
 
   addOutput(task: TaskReading, format: string, bytes: number): void {
-    const detail = this.#details.get(task.id);
-    if (detail === undefined) return;
-    const counter = detail.outputs.get(format) ?? this.#createCounter();
-    detail.outputs.set(format, counter);
-    counter.total += bytes;
+    const totals = this.#details.get(task.id)?.outputTotals;
+    totals?.set(format, (totals.get(format) ?? 0) + bytes);
   }
 
-  /**
-   * The samples of all families, after the ledger has taken the same readings; `served` is the commit that the last scrape
-   * was answered with.
-   */
-  collect(
-    ledger: { getTask(id: string): TaskAccount | undefined },
-    served: Instant | undefined,
-  ): Record<TaskFamily, SampleColumns> {
-    const families = recordOf(TASK_FAMILIES, (): SampleRow[] => []);
-    const exposedLabels = new Set<string>();
-    for (const detail of this.#details.values()) {
-      const { reading, label } = detail;
+  /** The counters of the exposed tasks; before the first listing, those that were restored. */
+  collectCounters(ledger: TaskLookup): Record<TaskCounter, SampleColumns> {
+    const families = recordOf(TASK_COUNTERS, (): SampleRow[] => []);
+    for (const { label, inputTotal, outputTotals } of this.#listExposed(ledger)) {
+      families.taskInputBytes.push({ labels: [label], value: inputTotal });
+      for (const [format, total] of outputTotals)
+        families.taskHttpOutputBytes.push({ labels: [label, format], value: total });
+    }
+    return recordOf(TASK_COUNTERS, (family) => this.#sampleCaches[family].update(families[family]));
+  }
+
+  /** The other families, after the ledger has taken the same readings. */
+  collectGauges(ledger: TaskLookup): Record<TaskGauge, SampleColumns> {
+    const families = recordOf(TASK_GAUGES, (): SampleRow[] => []);
+    for (const { label, reading } of this.#listExposed(ledger)) {
       const account = reading && ledger.getTask(reading.id);
-      // Ids that differ only beyond the length of a label value would be one series twice.
-      if (reading === undefined || account === undefined || exposedLabels.has(label)) continue;
-      exposedLabels.add(label);
+      if (reading === undefined || account === undefined) continue;
       const labels = [label];
       const connectionsByFormat = this.#sumConnectionsByFormat(reading);
       const info = listInfoLabels(reading, connectionsByFormat.keys());
       families.taskInfo.push({ labels: labels.concat(info, this.#listNameLabels(reading)), value: 1 });
-      families.taskInputBytes.push(toRow(labels, detail.input, served));
-      for (const [format, counter] of detail.outputs)
-        families.taskHttpOutputBytes.push(toRow(labels.concat(format), counter, served));
       for (const [format, connections] of connectionsByFormat)
         families.taskHttpConnections.push({ labels: labels.concat(format), value: connections });
       families.taskStalled.push({ labels, value: hasFlag(account, TaskFlag.isStalled) ? 1 : 0 });
       families.taskProgress.push({ labels, value: reading.progress ?? 0 });
       families.taskFirstSeen.push({ labels, value: account.firstSeen.wallMs / 1000 });
     }
-    return recordOf(TASK_FAMILIES, (family) => this.#sampleCaches[family].update(families[family]));
+    return recordOf(TASK_GAUGES, (family) => this.#sampleCaches[family].update(families[family]));
+  }
+
+  /** A task of the last listing without an account is not exposed. */
+  *#listExposed(ledger: TaskLookup): Generator<TaskDetail, void> {
+    const labels = new Set<string>();
+    for (const detail of this.#details.values()) {
+      const { reading, label } = detail;
+      const isCounted = reading === undefined || ledger.getTask(reading.id) !== undefined;
+      // Ids that differ only beyond the length of a label value would be one series twice.
+      if (!isCounted || labels.has(label)) continue;
+      labels.add(label);
+      yield detail;
+    }
   }
 
   /** No label for a task without a name. Expected names never fold. */
@@ -168,16 +177,11 @@ export class TaskDetails {
     return sums;
   }
 
-  #createDetail(id: string, inputTotal?: number): TaskDetail {
+  #createDetail(id: string, inputTotal = 0): TaskDetail {
     const label = sanitizeLabelValue(id);
-    const input = this.#createCounter(inputTotal);
-    const detail: TaskDetail = { label, input, outputs: new Map(), reading: undefined };
+    const detail: TaskDetail = { label, inputTotal, outputTotals: new Map(), reading: undefined };
     this.#details.set(id, detail);
     return detail;
-  }
-
-  #createCounter(total = 0): NewCounter {
-    return { total, unseenSince: this.#committedAt };
   }
 }
 

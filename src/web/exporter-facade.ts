@@ -2,7 +2,7 @@ import { CATALOGUE } from '../metrics/catalogue/catalogue.ts';
 import type { CodeLabels } from '../metrics/exposition/code-labels.ts';
 import type { Configuration } from '../config/configuration.ts';
 import type { ConfigLoads, ExporterMetrics } from '../metrics/exposition/exporter-metrics.ts';
-import { countSeries } from '../metrics/exposition/exposition.ts';
+import { countSeries, type CollectedFamilies } from '../metrics/exposition/exposition.ts';
 import type { Family, FamilySelection, StaticLabels } from '../metrics/catalogue/family.ts';
 import type { LatestListing } from '../poller/poll-history.ts';
 import type { Poller } from '../poller/poller.ts';
@@ -50,13 +50,6 @@ export interface ProcessStatus extends ConfigLoads {
   readonly runbookUrl: string;
 }
 
-/** The families of a scrape. */
-export interface CollectedFamilies {
-  readonly families: readonly Family[];
-  /** Records that a scrape has been answered with these families. */
-  readonly markServed: () => void;
-}
-
 interface ExporterParts {
   readonly store: Store;
   readonly labels: CodeLabels;
@@ -84,19 +77,21 @@ export function createExporterFacade(parts: ExporterParts) {
     async collect(selection: FamilySelection = 'everything'): Promise<CollectedFamilies> {
       const ownFamilies = await exporterMetrics.collect(selection);
       const states = typeof selection === 'object' ? store.select(selection.serviceCode) : store.states;
-      const codeFamilies = store.collectFamilies(clock.monotonic(), states);
+      const nowMs = clock.monotonic();
+      const codeFamilies = store.collectFamilies(nowMs, states);
       if (selection === 'exporter') {
         const allFamilies = [...codeFamilies, ...(await exporterMetrics.collect())];
         const series = createSeriesFamily(countSeries(allFamilies));
-        return { families: [...ownFamilies, series], markServed: () => undefined };
+        return { families: [...ownFamilies, series], codes: [] };
       }
       const families = [...codeFamilies, ...ownFamilies];
       if (selection === 'everything') families.push(createSeriesFamily(countSeries(families)));
-      const markServed = (): void => {
-        store.markServed(states);
-        exporterMetrics.markServed(ownFamilies);
-      };
-      return { families, markServed };
+      const codes = states.map((state) => ({
+        state,
+        isStale: isStale(state, nowMs),
+        skippedPolls: exporterMetrics.getSkippedPolls(state.serviceCode),
+      }));
+      return { families, codes };
     },
     /** The service codes that this process polls, with their configured labels. */
     getServiceCodes: (): readonly { readonly serviceCode: string; readonly labels: StaticLabels }[] =>

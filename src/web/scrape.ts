@@ -29,15 +29,15 @@ export async function respondExposition(
   selection: FamilySelection,
   exposition: Exposition,
 ): Promise<WebResponse> {
-  const { families, markServed } = await facade.collect(selection);
+  const collected = await facade.collect(selection);
   signal?.throwIfAborted();
   const { format, contentType } = negotiateFormat(headers.accept);
-  const body = exposition.renderBody(selection, families, format);
+  const { body, answered } = exposition.render(selection, collected, format);
   const vary = { Vary: 'Accept, Accept-Encoding' };
   const response = acceptsGzip(headers['accept-encoding'])
     ? respond(200, await gzipExposition(body), contentType, { ...vary, 'Content-Encoding': 'gzip' })
     : respond(200, body.bytes, contentType, vary);
-  return method === 'GET' ? { ...response, onSent: markServed } : response;
+  return method === 'GET' ? { ...response, onSent: answered } : response;
 }
 
 /** Reads `service_code`, by default every code; returns an error response if the query is invalid. */

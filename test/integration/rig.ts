@@ -106,13 +106,9 @@ export class Rig implements AsyncDisposable {
     this.#step += 1;
   }
 
-  /**
-   * Polls all codes, scrapes, and polls again, because a new counter is exposed as 0 until a scrape has seen it. Parses
-   * both formats of the exposition.
-   */
+  /** Polls all codes twice, because the first listing adds nothing. Parses both formats of the exposition. */
   async pollTwice(): Promise<Series> {
     await this.exporter.poller.pollOnce(new AbortController().signal);
-    await this.#scrape('text');
     await this.exporter.poller.pollOnce(new AbortController().signal);
     const openMetrics = await this.#scrape('openmetrics');
     parseExposition(openMetrics, 'openmetrics');
@@ -126,8 +122,7 @@ export class Rig implements AsyncDisposable {
   }
 
   async #scrape(format: ExpositionFormat): Promise<string> {
-    const { families, markServed } = await this.exporter.facade.collect();
-    markServed();
+    const { families } = await this.exporter.facade.collect();
     const text = render(families, format);
     this.pages.push(text);
     return text;

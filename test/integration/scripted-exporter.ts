@@ -53,21 +53,15 @@ export class ScriptedExporter implements AsyncDisposable {
     return new ScriptedExporter(server, `http://127.0.0.1:${port}`, options);
   }
 
-  /**
-   * Polls all service codes together, `afterMs` after the previous time: one interval by default. A scrape follows unless
-   * `isScraped` is false.
-   */
-  async poll({ isScraped = true, afterMs = 15_000 } = {}): Promise<void> {
-    const { poller, store } = this.exporter;
-    this.clock.advance(afterMs);
-    await poller.pollOnce(new AbortController().signal);
-    if (isScraped) store.markServed(store.states);
+  /** Polls all service codes together, one interval after the previous time. */
+  async poll(): Promise<void> {
+    this.clock.advance(15_000);
+    await this.exporter.poller.pollOnce(new AbortController().signal);
   }
 
-  /** The exposition in text. */
+  /** The exposition in text, with the totals of new counters. */
   async text(): Promise<string> {
-    const { families, markServed } = await this.exporter.facade.collect();
-    markServed();
+    const { families } = await this.exporter.facade.collect();
     return render(families, 'text');
   }
 

@@ -4,10 +4,11 @@ import type { HistogramSample, Sample, Samples } from '../../src/metrics/catalog
 import {
   COUNTER_FAMILIES,
   LISTING_FAMILIES,
+  TASK_COUNTERS,
   type CounterFamilyKey,
   type ListingFamily,
+  type TaskCounter,
 } from '../../src/tally/family-keys.ts';
-import type { Instant } from '../../src/tally/instant.ts';
 import type { Snapshot } from '../../src/tally/snapshot.ts';
 import type { StateRecord } from '../../src/tally/tally-state.ts';
 import { Tally, type TallyOptions } from '../../src/tally/tally.ts';
@@ -29,8 +30,6 @@ export class TallyRun {
   tally: Tally;
   readonly #options: TallyOptions;
   #listingCount = 0;
-  /** The commit that the last scrape was answered with. */
-  #served: Instant | undefined;
   #elapsedMs = 0;
   /** The monotonic time of the current process at the start of the run. */
   #monotonicStartMs = 1000;
@@ -65,7 +64,6 @@ export class TallyRun {
    * monotonic clock of the new process starts at another value, and its wall clock is off by `wallErrorMs`.
    */
   restart(options: Partial<TallyOptions> = {}, afterMs: number = 0, wallErrorMs: number = 0): void {
-    this.#served = undefined;
     this.tally = new Tally({ ...this.#options, ...options });
     if (this.#records.size === 0) return;
     const nowMs = this.#elapsedMs + afterMs;
@@ -74,8 +72,8 @@ export class TallyRun {
     this.tally.restore(records, { wallMs: START_MS + nowMs + wallErrorMs, monotonicMs: 77 });
   }
 
-  /** Commits a listing; `afterMs` is the time since the one before. A scrape gets it, unless `isScraped` is false. */
-  commitListing(records: Records, afterMs: number = STEP_MS, isScraped: boolean = true): Snapshot {
+  /** Commits a listing; `afterMs` is the time since the one before. */
+  commitListing(records: Records, afterMs: number = STEP_MS): Snapshot {
     const listing = this.fill(records);
     this.#elapsedMs += this.#listingCount === 0 ? 0 : afterMs;
     this.#listingCount += 1;
@@ -83,8 +81,7 @@ export class TallyRun {
       wallMs: START_MS + this.#elapsedMs,
       monotonicMs: this.#monotonicStartMs + this.#elapsedMs,
     };
-    const { snapshot, records: written } = this.tally.commit(listing, at, this.#served);
-    if (isScraped) this.#served = at;
+    const { snapshot, records: written } = this.tally.commit(listing, at);
     for (const [key, value] of written.listChanges())
       if (value === undefined) this.#records.delete(key);
       else this.#records.set(key, value);
@@ -110,15 +107,14 @@ export class TallyRun {
   }
 }
 
+type TallyFamily = ListingFamily | CounterFamilyKey | TaskCounter;
+
 /** Sums the values of all label sets. */
 export const sumValues = (values: Readonly<Record<string, number>>): number =>
   Object.values(values).reduce((sum, value) => sum + value, 0);
 
 /** Reads the values of a family by its labels after the service code, joined by a space. */
-export function readValues(
-  snapshot: Snapshot,
-  key: ListingFamily | CounterFamilyKey,
-): Record<string, number> {
+export function readValues(snapshot: Snapshot, key: TallyFamily): Record<string, number> {
   return Object.fromEntries(
     readSamples(snapshot, key).map((sample) => [
       sample.labels.slice(1).join(' '),
@@ -135,14 +131,14 @@ export function readLifetimes(snapshot: Snapshot): HistogramSample {
   return lifetimes;
 }
 
-export function readSamples(snapshot: Snapshot, key: ListingFamily | CounterFamilyKey): readonly Sample[] {
+export function readSamples(snapshot: Snapshot, key: TallyFamily): readonly Sample[] {
   const all: Partial<Record<string, Samples>> = { ...snapshot.listing, ...snapshot.counters };
   return [...(all[key] ?? [])];
 }
 
 /** Reads all samples of a snapshot with family name and labels, to compare two snapshots. */
 export function readAllSamples(snapshot: Snapshot): [string, string, Sample][] {
-  return [...LISTING_FAMILIES, ...COUNTER_FAMILIES].flatMap((key) =>
+  return [...LISTING_FAMILIES, ...COUNTER_FAMILIES, ...TASK_COUNTERS].flatMap((key) =>
     readSamples(snapshot, key).map((sample): [string, string, Sample] => [
       CATALOGUE[key].name,
       sample.labels.join(' '),

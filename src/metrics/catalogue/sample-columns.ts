@@ -1,4 +1,4 @@
-import type { Family, PlainSample } from './family.ts';
+import type { PlainSample } from './family.ts';
 
 /**
  * Label values of a sample without `service_code`, which is the first label of its family. The last ones can be missing:
@@ -13,21 +13,13 @@ export type LabelSet = readonly string[];
 export class SampleColumns implements Iterable<PlainSample> {
   readonly serviceCode: string;
   readonly labelSets: readonly LabelSet[];
-  /** What scrapes get, one for each label set. */
+  /** One for each label set. */
   readonly values: readonly number[];
-  /** The same without regard to scrapes: a new counter is 0 in `values` until a scrape has seen it. */
-  readonly totals: readonly number[];
 
-  constructor(
-    serviceCode: string,
-    labelSets: readonly LabelSet[],
-    values: readonly number[],
-    totals: readonly number[] = values,
-  ) {
+  constructor(serviceCode: string, labelSets: readonly LabelSet[], values: readonly number[]) {
     this.serviceCode = serviceCode;
     this.labelSets = labelSets;
     this.values = values;
-    this.totals = totals;
   }
 
   get length(): number {
@@ -40,11 +32,4 @@ export class SampleColumns implements Iterable<PlainSample> {
       yield { labels, value: this.values[index] ?? 0 };
     }
   }
-}
-
-/** A family with the totals of its counters, whether or not a scrape has seen their label sets. */
-export function withTotals(family: Family): Family {
-  const { samples } = family;
-  if (!(samples instanceof SampleColumns)) return family;
-  return { ...family, samples: new SampleColumns(samples.serviceCode, samples.labelSets, samples.totals) };
 }

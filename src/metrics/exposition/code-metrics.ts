@@ -3,9 +3,8 @@ import { POLL_ERROR_REASONS, type PollErrorReason } from '../../upstream/errors.
 import type { RequestObserver, ResponseHead } from '../../upstream/request-observer.ts';
 import { certainOffsetMs } from '../../upstream/response-headers.ts';
 import { CATALOGUE } from '../catalogue/catalogue.ts';
-import type { Family, FamilySpec } from '../catalogue/family.ts';
+import type { Family, FamilySpec, PlainSample } from '../catalogue/family.ts';
 import type { Histogram } from '../catalogue/histogram.ts';
-import { SampleColumns } from '../catalogue/sample-columns.ts';
 import { MetricSet } from './metric-set.ts';
 
 /** Why a poll that was due was skipped. */
@@ -28,17 +27,13 @@ const FAMILIES: readonly FamilySpec[] = [
 ];
 
 /**
- * Metrics of the polls of one service code. Counters exist from the start, at 0, except that of skipped polls: it appears
- * with the first one, and is exposed at 0 until a scrape has seen that. After the code is untracked, calls have no
- * visible effect.
+ * Metrics of the polls of one service code. Counters exist from the start, at 0, except that of skipped polls, which appears
+ * with the first one. After the code is untracked, calls have no visible effect.
  */
 export class CodeMetrics implements RequestObserver {
   readonly #serviceCode: string;
   readonly #clock: Clock;
   readonly #metrics = new MetricSet(FAMILIES);
-  readonly #pollsSkipped = new Map<SkipReason, number>();
-  readonly #servedSkipReasons = new Set<string>();
-  #skipSamples: SampleColumns;
   /** Of all service codes. */
   readonly #pollDurations: Histogram;
   #pendingResponse: ResponseHead | undefined;
@@ -47,7 +42,6 @@ export class CodeMetrics implements RequestObserver {
     this.#serviceCode = serviceCode;
     this.#clock = clock;
     this.#pollDurations = pollDurations;
-    this.#skipSamples = this.#createSkipSamples();
     for (const counter of [CATALOGUE.polls, CATALOGUE.pollsAborted, CATALOGUE.receivedBytes])
       this.#set(counter, 0);
     for (const reason of POLL_ERROR_REASONS) this.#metrics.set(CATALOGUE.pollErrors, 0, serviceCode, reason);
@@ -55,9 +49,12 @@ export class CodeMetrics implements RequestObserver {
 
   /** The families in the order of the catalogue, the same for every service code. */
   get families(): readonly Family[] {
-    return this.#metrics.families.map((family) =>
-      family.spec === CATALOGUE.pollsSkipped ? { ...family, samples: this.#skipSamples } : family,
-    );
+    return this.#metrics.families;
+  }
+
+  /** The samples of skipped polls. */
+  get skippedPolls(): readonly PlainSample[] {
+    return this.#metrics.get(CATALOGUE.pollsSkipped);
   }
 
   setIntervalMs(intervalMs: number): void {
@@ -79,15 +76,7 @@ export class CodeMetrics implements RequestObserver {
   }
 
   recordSkip(reason: SkipReason): void {
-    this.#pollsSkipped.set(reason, (this.#pollsSkipped.get(reason) ?? 0) + 1);
-    this.#skipSamples = this.#createSkipSamples();
-  }
-
-  /** Records that a scrape has been answered with these series of skipped polls. */
-  markSkipsServed({ labelSets }: SampleColumns): void {
-    const sizeBefore = this.#servedSkipReasons.size;
-    for (const [reason = ''] of labelSets) this.#servedSkipReasons.add(reason);
-    if (this.#servedSkipReasons.size > sizeBefore) this.#skipSamples = this.#createSkipSamples();
+    this.#metrics.add(CATALOGUE.pollsSkipped, 1, this.#serviceCode, reason);
   }
 
   recordAbort(): void {
@@ -120,13 +109,5 @@ export class CodeMetrics implements RequestObserver {
     this.#set(CATALOGUE.httpStatus, status);
     this.#set(CATALOGUE.clockOffset, clockOffset && certainOffsetMs(clockOffset) / 1000);
     this.#set(CATALOGUE.upstreamCertificateNotAfter, certificateNotAfterMs && certificateNotAfterMs / 1000);
-  }
-
-  #createSkipSamples(): SampleColumns {
-    const reasons = [...this.#pollsSkipped.keys()];
-    const totals = [...this.#pollsSkipped.values()];
-    const values = totals.map((total, at) => (this.#servedSkipReasons.has(reasons[at] ?? '') ? total : 0));
-    const labelSets = reasons.map((reason) => [reason]);
-    return new SampleColumns(this.#serviceCode, labelSets, values, totals);
   }
 }

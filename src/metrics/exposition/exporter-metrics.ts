@@ -4,10 +4,9 @@ import type { StateStatistics } from '../../state/state-store.ts';
 import { CATALOGUE } from '../catalogue/catalogue.ts';
 import { CodeLabels } from './code-labels.ts';
 import { CodeMetrics } from './code-metrics.ts';
-import type { Family, FamilySelection, FamilySpec } from '../catalogue/family.ts';
+import type { Family, FamilySelection, FamilySpec, PlainSample } from '../catalogue/family.ts';
 import { Histogram } from '../catalogue/histogram.ts';
 import { DefaultMetrics } from './prom-client-adapter.ts';
-import { SampleColumns } from '../catalogue/sample-columns.ts';
 import { createWebMetrics } from './web-metrics.ts';
 
 /** The clock and the metrics of the web server change with each scrape; concurrent scrapes share an exposition that is the same. */
@@ -119,12 +118,9 @@ export class ExporterMetrics implements Disposable {
     ];
   }
 
-  /** Records that a scrape has been answered with these families. */
-  markServed(families: readonly Family[]): void {
-    for (const { spec, samples } of families) {
-      if (spec === CATALOGUE.pollsSkipped && samples instanceof SampleColumns)
-        this.#codeMetrics.get(samples.serviceCode)?.markSkipsServed(samples);
-    }
+  /** The samples of the skipped polls of a service code. */
+  getSkippedPolls(serviceCode: string): readonly PlainSample[] {
+    return this.#codeMetrics.get(serviceCode)?.skippedPolls ?? [];
   }
 
   [Symbol.dispose](): void {

@@ -1,3 +1,4 @@
+import { Births, type ExposedCode } from './births.ts';
 import { ExpositionBody } from './exposition-body.ts';
 import { renderMetadata, renderSamples, type ExpositionFormat } from './exposition-lines.ts';
 import type { Family, FamilySelection, FamilySpec, Samples, StaticLabels } from '../catalogue/family.ts';
@@ -16,6 +17,20 @@ interface RenderedSamples extends Partial<Record<ExpositionFormat, Buffer>> {
   readonly staticLabels: StaticLabels | undefined;
 }
 
+/** What a scrape asks for. */
+export interface CollectedFamilies {
+  readonly families: readonly Family[];
+  /** The service codes of which the families hold the counters. */
+  readonly codes: readonly ExposedCode[];
+}
+
+/** The response to a scrape. */
+export interface RenderedScrape {
+  readonly body: ExpositionBody;
+  /** Records that the scrape has been answered with it. */
+  readonly answered: () => void;
+}
+
 /** Renders expositions. Keeps the rendered lines of samples, which are immutable, while these are in use. */
 export class Exposition {
   readonly #sampleLines = new WeakMap<Samples, RenderedSamples>();
@@ -23,6 +38,24 @@ export class Exposition {
   /** By selection and format, the least recently used one first. */
   readonly #keptBodies = new Map<string, ExpositionBody>();
   #keptBytes = 0;
+  readonly #births = new Births();
+
+  /** Renders the families of a scrape of the telemetry path. New label sets of counters are at 0 ({@link Births}). */
+  render(
+    selection: FamilySelection,
+    { families, codes }: CollectedFamilies,
+    format: ExpositionFormat,
+  ): RenderedScrape {
+    const newborn = this.#births.findNewborn(codes);
+    const exposed = families.map((family) => {
+      const samples = newborn.get(family.samples);
+      return samples === undefined ? family : { ...family, samples };
+    });
+    return {
+      body: this.renderBody(selection, newborn.size === 0 ? families : exposed, format),
+      answered: () => this.#births.recordAnswer(codes),
+    };
+  }
 
   /**
    * Renders families in their order (text 0.0.4; OpenMetrics 1.0, "Text format") and omits families without samples. A

@@ -29,7 +29,7 @@ export class MetricSet {
     labels: readonly string[],
     change: (before: number | undefined) => number | undefined,
   ): void {
-    const samples = this.#samples.get(spec) ?? NO_SAMPLES;
+    const samples = this.get(spec);
     const found = samples.findIndex((sample) => sample.labels.every((label, at) => label === labels[at]));
     const index = found < 0 ? samples.length : found;
     const before = samples[index]?.value;
@@ -37,6 +37,11 @@ export class MetricSet {
     if (value === before) return;
     const changed = value === undefined ? [] : [{ labels, value }];
     this.#samples.set(spec, samples.toSpliced(index, 1, ...changed));
+  }
+
+  /** The samples of a family: a label set keeps its place, and a new one comes last. */
+  get(spec: FamilySpec): readonly PlainSample[] {
+    return this.#samples.get(spec) ?? NO_SAMPLES;
   }
 
   get families(): readonly Family[] {

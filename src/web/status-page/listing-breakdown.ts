@@ -50,7 +50,7 @@ function sumByServer(
   const sums = new Map<string, number>();
   for (const [index, labels] of samples.labelSets.entries()) {
     const vsId = labels[labelIndex] ?? '';
-    sums.set(vsId, (sums.get(vsId) ?? 0) + (samples.totals[index] ?? 0));
+    sums.set(vsId, (sums.get(vsId) ?? 0) + (samples.values[index] ?? 0));
   }
   return sums;
 }

@@ -16,7 +16,7 @@ type Totals = Record<Direction, number>;
 export function readTotals({ snapshot, restoredCounters }: CodeState): Totals {
   const counters = snapshot?.counters ?? restoredCounters;
   if (counters === undefined) return { input: 0, output: 0 };
-  return { input: sum(counters.inputBytes.totals), output: sum(counters.httpOutputBytes.totals) };
+  return { input: sum(counters.inputBytes.values), output: sum(counters.httpOutputBytes.values) };
 }
 
 /** Counters must equal the truth within the bounds of the audit. */
@@ -62,8 +62,8 @@ export function checkNoFall(before: Snapshot | undefined, after: Snapshot): numb
   return comparisons;
 }
 
-function readByLabels({ labelSets, totals }: SampleColumns): Map<string, number> {
-  return new Map(labelSets.map((labels, index) => [labels.join(' '), totals[index] ?? 0]));
+function readByLabels({ labelSets, values }: SampleColumns): Map<string, number> {
+  return new Map(labelSets.map((labels, index) => [labels.join(' '), values[index] ?? 0]));
 }
 
 function expectEqual(what: string, actual: number | undefined, expected: number): void {

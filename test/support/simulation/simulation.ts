@@ -7,6 +7,7 @@ import { createTally, Poller } from '../../../src/poller/poller.ts';
 import { createLogger } from '../../../src/runtime/logger.ts';
 import { ownCodes } from '../../../src/sharding/shard.ts';
 import { DatabaseError } from '../../../src/state/level-database.ts';
+import { Store } from '../../../src/poller/store.ts';
 import { StateStore } from '../../../src/state/state-store.ts';
 import type { Snapshot } from '../../../src/tally/snapshot.ts';
 import { UpstreamError } from '../../../src/upstream/errors.ts';
@@ -14,7 +15,6 @@ import { ManualClient, TARGET, type PendingRequest } from '../manual-client.ts';
 import { ManualClock } from '../manual-clock.ts';
 import { Random } from '../random.ts';
 import { getReaderPool } from '../read-listing.ts';
-import { ScrapedStore } from '../scraped-store.ts';
 import { Audit } from './audit.ts';
 import {
   checkGauges,
@@ -71,7 +71,7 @@ class ProcessClock extends ManualClock {
 interface Process {
   readonly clock: ProcessClock;
   readonly client: ManualClient;
-  readonly store: ScrapedStore;
+  readonly store: Store;
   readonly stateStore: StateStore;
   readonly poller: Poller;
   readonly killed: Promise<'killed'>;
@@ -310,7 +310,7 @@ export class Simulation {
     const others = new Set(CODES.filter((code) => !isOwn.has(code)));
     const clock = new ProcessClock(this.#random.integer(1e9), () => this.#world.nowMs + this.#skewMs);
     const client = new ManualClient(clock);
-    const store = new ScrapedStore();
+    const store = new Store();
     const codes = [...own].map((code) => this.#toPolledCode(code));
     const tallySettings = {
       maxLabelSets: 100,

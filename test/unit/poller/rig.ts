@@ -2,17 +2,15 @@ import assert from 'node:assert/strict';
 import { after, type TestContext } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { CATALOGUE } from '../../../src/metrics/catalogue/catalogue.ts';
-import { SampleColumns } from '../../../src/metrics/catalogue/sample-columns.ts';
 import { ExporterMetrics } from '../../../src/metrics/exposition/exporter-metrics.ts';
 import type { PolledCode } from '../../../src/poller/polled-code.ts';
 import { Poller } from '../../../src/poller/poller.ts';
-import type { CodeState } from '../../../src/poller/store.ts';
+import { Store, type CodeState } from '../../../src/poller/store.ts';
 import { UpstreamError } from '../../../src/upstream/errors.ts';
 import { ManualClient, TARGET } from '../../support/manual-client.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { getReaderPool } from '../../support/read-listing.ts';
 import { createRecordingLogger } from '../../support/recording-logger.ts';
-import { ScrapedStore } from '../../support/scraped-store.ts';
 import { readValues, START_MS, sumValues } from '../../support/tally-run.ts';
 
 export const INTERVAL_MS = 15_000;
@@ -48,7 +46,7 @@ export function createRig<Clock extends ManualClock>(
 ) {
   const clock = givenClock ?? new ManualClock(START_MS);
   const client = new ManualClient(clock);
-  const store = new ScrapedStore();
+  const store = new Store();
   const { logger, lines } = createRecordingLogger();
   const poller = new Poller({
     codes: serviceCodes.map((serviceCode) => createPolledCode(serviceCode, { intervalMs })),
@@ -98,12 +96,10 @@ export function createRig<Clock extends ManualClock>(
     ): Promise<number | undefined> => {
       const families = await exporterMetrics.collect({ serviceCode });
       const samples = families.find(({ spec }) => spec === CATALOGUE[key])?.samples;
-      return samples instanceof SampleColumns
-        ? samples.totals.reduce((sum, value) => sum + value, 0)
-        : [...(samples ?? [])].reduce<number | undefined>(
-            (sum, sample) => ('value' in sample ? (sum ?? 0) + sample.value : sum),
-            undefined,
-          );
+      return [...(samples ?? [])].reduce<number | undefined>(
+        (sum, sample) => ('value' in sample ? (sum ?? 0) + sample.value : sum),
+        undefined,
+      );
     },
     getInputBytes: (serviceCode = 'A'): number | undefined => {
       const snapshot = store.get(serviceCode)?.snapshot;

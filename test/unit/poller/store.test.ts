@@ -133,22 +133,6 @@ test('a failed poll is exposed immediately, together with the previous listing',
   assert.equal(families.get(CATALOGUE.servers.name)?.samples[0]?.value, 3);
 });
 
-test('the store remembers the latest snapshot that a scrape was answered with, until the code is removed', () => {
-  const [older, later] = [1000, 2000].map((monotonicMs) => {
-    const state = createPolledState('A');
-    const at = { wallMs: 0, monotonicMs };
-    return { ...state, snapshot: state.snapshot && { ...state.snapshot, at } };
-  });
-  assert.ok(older !== undefined && later !== undefined);
-  const store = createStore(later);
-  assert.equal(store.getServed('A'), undefined);
-  for (const state of [later, older]) store.markServed([state]);
-  assert.equal(store.getServed('A')?.monotonicMs, 2000);
-  store.remove('A');
-  store.markServed([later]);
-  assert.equal(store.getServed('A'), undefined);
-});
-
 test('expectations are exposed from the start and at 0 without a recent listing, until they are removed', () => {
   const expectation = { tasks: 3, names: ['main', 'backup'] };
   const expectedTasks = [{ name: 'main', condition: 'up', outputs: 2, sinceMs: START_MS } as const];

@@ -46,7 +46,7 @@ async function startProcess(disk: MemoryDisk, options: ProcessOptions = {}) {
     count: (serviceCode = 'A') => {
       const tally = tallies.get(serviceCode);
       if (tally === undefined || tally.listings === 0) return undefined;
-      return [...tally.collectCounters().inputBytes.totals].reduce((sum, value) => sum + value, 0);
+      return tally.collectCounters().inputBytes.values.reduce((sum, value) => sum + value, 0);
     },
     /** Commits a listing with one task. Resolves when it can be published. */
     publish: (inputBytes: number, serviceCode = 'A', id = 'task') => {
@@ -234,7 +234,7 @@ test('a code that a reload removes and another adds continues, whether its last 
     disk.failure = failure;
     await publish(1100);
     const restored = await store.restore('A', () => newTally('A'));
-    assert.deepEqual(restored?.collectCounters().inputBytes.totals, [100]);
+    assert.deepEqual(restored?.collectCounters().inputBytes.values, [100]);
   }
 });
 

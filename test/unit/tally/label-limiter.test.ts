@@ -96,11 +96,11 @@ test('a counter keeps its slot while its label set is present; one that is relea
   };
   commit({ s1: 0 });
   assert.deepEqual(commit({ s1: 10 }), { s1: 10 });
-  assert.deepEqual(commit({ s1: 10, s2: 500 }), { s1: 10, __other__: 0 });
-  assert.deepEqual(commit({ s2: 600 }), { s2: 0, __other__: 500 });
+  assert.deepEqual(commit({ s1: 10, s2: 500 }), { s1: 10, __other__: 500 });
+  assert.deepEqual(commit({ s2: 600 }), { s2: 100, __other__: 500 });
   assert.deepEqual(commit({ s2: 650 }), { s2: 150, __other__: 500 });
   assert.deepEqual(commit({ s1: 15, s2: 650 }), { s2: 150, __other__: 505 });
-  assert.deepEqual(commit({ s1: 20 }), { s1: 0, __other__: 505 });
+  assert.deepEqual(commit({ s1: 20 }), { s1: 5, __other__: 505 });
 });
 
 test('live servers have slots, those that left do not', () => {

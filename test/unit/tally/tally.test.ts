@@ -6,14 +6,7 @@ import {
   buildTaskRecord,
   buildUserRecord,
 } from '../../support/record-builders.ts';
-import {
-  readAllSamples,
-  readLifetimes,
-  START_MS,
-  STEP_MS,
-  TallyRun,
-  readValues,
-} from '../../support/tally-run.ts';
+import { readAllSamples, readLifetimes, START_MS, TallyRun, readValues } from '../../support/tally-run.ts';
 import { RecordListing } from '../../support/record-listing.ts';
 
 test('users are counted by version and device, and by server', () => {
@@ -90,37 +83,6 @@ test('tasks, inputs, outputs and streams are counted by their labels', () => {
   for (const [key, values] of Object.entries(expected)) {
     assert.deepEqual(readValues(snapshot, key as keyof typeof expected), values, key);
   }
-});
-
-test('a new counter is exposed as 0 until a scrape has seen it, and its total is known at once', () => {
-  const run = new TallyRun({ perTask: true });
-  run.commitListing({});
-  const values = [
-    { bytes: 700, isScraped: false },
-    { bytes: 800, isScraped: false },
-    { bytes: 900, isScraped: true },
-    { bytes: 1000, isScraped: false },
-  ].map(({ bytes, isScraped }) => {
-    const tasks = [buildTaskRecord({ inputBytes: bytes })];
-    const snapshot = run.commitListing({ tasks }, STEP_MS, isScraped);
-    const exposed = [readValues(snapshot, 'inputBytes'), readValues(snapshot, 'taskInputBytes')];
-    return [...exposed.flatMap((family) => Object.values(family)), ...snapshot.counters.inputBytes.totals];
-  });
-  assert.deepEqual(values, [
-    [0, 0, 700],
-    [0, 0, 800],
-    [0, 0, 900],
-    [1000, 1000, 1000],
-  ]);
-});
-
-test('after a restart, every restored label set counts as seen', () => {
-  const run = new TallyRun();
-  run.commitListing({});
-  run.commitListing({ tasks: [buildTaskRecord({ inputBytes: 700 })] }, STEP_MS, false);
-  run.restart();
-  const snapshot = run.commitListing({ tasks: [buildTaskRecord({ inputBytes: 700 })] });
-  assert.deepEqual(readValues(snapshot, 'inputBytes'), { 'server-1': 700 });
 });
 
 test('the lifetime of an ended task is observed if its start was observed', () => {

@@ -1,6 +1,7 @@
 import { CATALOGUE } from '../../../src/metrics/catalogue/catalogue.ts';
 import type { Family } from '../../../src/metrics/catalogue/family.ts';
-import type { CollectedFamilies, ExporterFacade } from '../../../src/web/exporter-facade.ts';
+import type { CollectedFamilies } from '../../../src/metrics/exposition/exposition.ts';
+import type { ExporterFacade } from '../../../src/web/exporter-facade.ts';
 import { createStatus, PROCESS } from './status-page/status-fixtures.ts';
 
 /** A facade without service codes. */
@@ -51,5 +52,5 @@ export function createFakeFacade(overrides: Partial<ExporterFacade> = {}): Expor
 
 /** What a facade collects for a scrape. */
 export function collected(families: readonly Family[]): Promise<CollectedFamilies> {
-  return Promise.resolve({ families, markServed: () => undefined });
+  return Promise.resolve({ families, codes: [] });
 }

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { gunzipSync } from 'node:zlib';
 import { CATALOGUE } from '../../../src/metrics/catalogue/catalogue.ts';
+import { PollHistory } from '../../../src/poller/poll-history.ts';
 import { Exposition } from '../../../src/metrics/exposition/exposition.ts';
 import type { ExporterFacade } from '../../../src/web/exporter-facade.ts';
 import { handle } from '../../../src/web/routes.ts';
@@ -109,17 +110,17 @@ for (const [method, expected] of [
   ['GET', 1],
   ['HEAD', 0],
 ] as const) {
-  test(`${method} tells the store ${expected === 1 ? '' : 'not '}that its families were served`, async () => {
-    let served = 0;
-    const markServed = () => (served += 1);
-    const collect = () => Promise.resolve({ families: [], markServed });
-    const response = await handle(
-      { method, url: '/metrics', headers: {} },
-      createFakeFacade({ collect }),
-      OPTIONS,
-    );
-    assert.equal(served, 0);
+  test(`a new counter ${expected === 1 ? 'has its value' : 'is still at 0'} after a response to ${method}`, async () => {
+    const skippedPolls = [{ labels: ['A', 'overlap'], value: 1 }];
+    const codes = [{ state: { history: new PollHistory() }, isStale: false, skippedPolls }];
+    const families = [{ spec: CATALOGUE.pollsSkipped, samples: skippedPolls }];
+    const facade = createFakeFacade({ collect: () => Promise.resolve({ families, codes }) });
+    const options = { exposition: new Exposition() };
+    const request = (ofMethod: string) =>
+      handle({ method: ofMethod, url: '/metrics', headers: {} }, facade, options);
+    const response = await request(method);
+    assert.match(String((await request('GET')).body), / 0$/m);
     response.onSent?.();
-    assert.equal(served, expected);
+    assert.match(String((await request('GET')).body), new RegExp(` ${expected}$`, 'm'));
   });
 }
