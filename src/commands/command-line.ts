@@ -1,6 +1,5 @@
 import { parseArgs } from 'node:util';
 import { expectedFound, formatSuggestion, throwIfAny, type Problem } from '../config/config-error.ts';
-import { REMOVED_SETTINGS } from '../config/removed-settings.ts';
 import { describeSchema, listSettings, SETTINGS, toFlagName } from '../config/settings.ts';
 import type { Setting, SettingPath } from '../config/settings.ts';
 import type { Flags } from '../config/sources.ts';
@@ -54,10 +53,8 @@ function readFlags(
       report(position, 'two dashes before a flag', 'one', formatSuggestion(`-${flag}`, names) ?? SEE_HELP);
       isPreviousUnknown = kind === undefined && token.value === undefined;
     } else if (kind === undefined) {
-      const removed = REMOVED_SETTINGS.get(name.replaceAll('-', '_'));
       const suggestion = formatSuggestion(token.rawName, names);
-      if (removed !== undefined) report(location, 'a known setting', 'one that was removed', removed);
-      else if (suggestion !== undefined) report(location, 'a known flag', 'an unknown one', suggestion);
+      if (suggestion !== undefined) report(location, 'a known flag', 'an unknown one', suggestion);
       else report(position, 'a known flag', 'an unknown one', SEE_HELP);
       isPreviousUnknown = token.value === undefined;
     } else if (kind === 'secret') {

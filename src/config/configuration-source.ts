@@ -4,7 +4,6 @@ import { ConfigError, expectedFound, formatValue, throwIfAny } from './config-er
 import { readStaticSettings, type Configuration } from './configuration.ts';
 import { findBrokenRules } from './rules.ts';
 import type { ConfigFileSystem } from './files.ts';
-import { findRemovedVariables } from './removed-settings.ts';
 import { readCodeFiles, type CodeFile } from './service-codes/code-files.ts';
 import { resolveCodes } from './service-codes/resolution.ts';
 import { readSettingsFile } from './settings-file.ts';
@@ -94,8 +93,7 @@ export class ConfigurationSource {
     const { flags, env, hostName } = this.#options;
     const given = [...readEnvironmentEntries(env), ...readFlagEntries(flags)];
     const file = await readSettingsFile(given, readFile);
-    const found = [...file.problems, ...findRemovedVariables(env)];
-    const settings = mergeEntries([...file.entries, ...given], found);
+    const settings = mergeEntries([...file.entries, ...given], file.problems);
     const configuredShard = resolveShard(settings, hostName);
     const shard = this.#last?.configuration.shard ?? configuredShard;
     const applied = new Map(this.#last?.codeFiles.map((codeFile) => [codeFile.path, codeFile]));

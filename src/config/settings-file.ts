@@ -7,7 +7,6 @@ import {
   type Problem,
 } from './config-error.ts';
 import { readText, type ReadFile } from './files.ts';
-import { formatRemoved, REMOVED_SETTINGS } from './removed-settings.ts';
 import {
   isSettingPath,
   listSettingGroups,
@@ -30,7 +29,6 @@ export const FILE_KEYS: readonly SettingPath[] = listSettings().flatMap(([path, 
   excludedSource === 'file' ? [] : [path],
 );
 
-const KNOWN_PATHS: readonly string[] = [...FILE_KEYS, ...REMOVED_SETTINGS.keys()];
 const GROUP_NAMES: readonly string[] = listSettingGroups().map(({ name }) => name);
 
 /** Reads the configuration file that the environment or a flag names. Values are not parsed yet. */
@@ -62,10 +60,7 @@ function parseSettingsFile(text: string, file: string): SettingsFile {
       const steps = [...parents, key];
       const locate = createLocator(source, steps);
       const path = key.includes('.') ? '' : steps.join('.');
-      const replacement = REMOVED_SETTINGS.get(path);
       if (isFileKey(path)) entries.push({ path, raw, folder: dirname(file), locate });
-      else if (replacement !== undefined)
-        problems.push({ location: locate(), message: formatRemoved(replacement) });
       else if (isMapping(path)) readMapping(raw, steps);
       else {
         const suggestion = suggestKey(key, parents.map((parent) => `${parent}.`).join(''));
@@ -94,12 +89,11 @@ function suggestKey(key: string, prefix: string): string | undefined {
   if (homes.length > 0) return `write it ${homes.join(' or ')}; check the indentation`;
   const siblings = FILE_KEYS.filter((known) => known.startsWith(prefix));
   const names = siblings.map((known) => known.slice(prefix.length).split('.')[0] ?? '');
-  return REMOVED_SETTINGS.get(path) ?? formatSuggestion(key, [...new Set(names)]);
+  return formatSuggestion(key, [...new Set(names)]);
 }
 
-/** Also true for a mapping that has only removed settings, such as `display`. */
 function isMapping(path: string): boolean {
-  return KNOWN_PATHS.some((known) => known.startsWith(`${path}.`));
+  return FILE_KEYS.some((known) => known.startsWith(`${path}.`));
 }
 
 function isFileKey(path: string): path is SettingPath {

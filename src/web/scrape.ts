@@ -45,11 +45,6 @@ function parseTarget(
   query: URLSearchParams,
   facade: ExporterFacade,
 ): { readonly serviceCode: string | undefined } | WebResponse {
-  if (query.has('collect[]'))
-    return respondText(
-      400,
-      `Expected no collect[], which was removed: scrape ${OWN_METRICS_PATH} for the metrics of the exporter itself, or one service_code.`,
-    );
   const [serviceCode, ...others] = query.getAll('service_code');
   if (others.length > 0)
     return respondText(

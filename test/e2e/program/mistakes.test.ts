@@ -70,7 +70,6 @@ const MISTAKES: Readonly<Record<string, Mistake>> = {
   'the secret in a service code': {
     env: { ...SETTINGS, XVS_SERVICE_CODES: MISPLACED, XVS_SECRET: MISPLACED },
   },
-  'a removed setting': { args: ['--state.file=/var/lib/state'], env: SETTINGS },
   'an old Node.js': {
     env: {
       ...SETTINGS,

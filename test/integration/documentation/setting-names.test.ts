@@ -41,11 +41,8 @@ function listFiles(): readonly string[] {
       (path) => `${folder}/${path}`,
     ),
   );
-  return (
-    [...new Set([...listPages(), ...below])]
-      .filter((path) => /\.(?:md|ya?ml|tpl|txt|ts|service|default)$/.test(path))
-      // The history names settings of earlier versions.
-      .filter((path) => path !== 'CHANGELOG.md')
+  return [...new Set([...listPages(), ...below])].filter((path) =>
+    /\.(?:md|ya?ml|tpl|txt|ts|service|default)$/.test(path),
   );
 }
 

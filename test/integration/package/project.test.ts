@@ -93,7 +93,6 @@ test('the chart is licensed and described as the package is', () => {
 test('a release without addresses, digests and tag is rejected with a list of what is missing', (t) => {
   const root = copyProject(t);
   rewrite(root, 'Dockerfile', (text) => text.replaceAll(/(?<=_DIGEST=).*$/gm, ''));
-  rewrite(root, 'CHANGELOG.md', (text) => text.replaceAll('## [0.1.0]', '## [0.0.9]'));
   const { status, stderr } = runScript('check-release.mjs', '--tag=v9.9.9', `--root=${root}`);
   assert.equal(status, 1);
   assert.match(stderr, /^Expected the tag v0\.1\.0 \(package\.json\), found v9\.9\.9$/m);

@@ -38,15 +38,6 @@ const REJECTED: readonly (readonly [string, string, number, string])[] = [
     400,
     'Expected one service_code, found 3: scrape each in a request of its own, or all without service_code.\n',
   ],
-  ...['collect[]=', 'collect%5B%5D=exporter', 'service_code=A&collect[]=%0D%0A'].map(
-    (query) =>
-      [
-        'GET',
-        `/metrics?${query}`,
-        400,
-        'Expected no collect[], which was removed: scrape /-/metrics for the metrics of the exporter itself, or one service_code.\n',
-      ] as const,
-  ),
   [
     'GET',
     '/sd',
