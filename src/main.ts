@@ -37,9 +37,9 @@ async function run(
   const load = COMMAND_LOADERS.get(name);
   if (load === undefined) {
     const known = [...COMMAND_LOADERS.keys()];
-    const { formatSuggestion, describeUnknown } = await import('./config/config-error.ts');
+    const { expectedFound, formatSuggestion, formatValue } = await import('./config/config-error.ts');
     const expected = `a command (${known.join(', ')}) or a flag`;
-    const message = describeUnknown(expected, name, formatSuggestion(name, known));
+    const message = expectedFound(expected, formatValue(name), formatSuggestion(name, known));
     process.stderr.write(`command line: ${message}\n`);
     return 2;
   }

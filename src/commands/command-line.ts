@@ -1,5 +1,11 @@
 import { parseArgs } from 'node:util';
-import { expectedFound, formatSuggestion, throwIfAny, type Problem } from '../config/config-error.ts';
+import {
+  expectedFound,
+  formatSuggestion,
+  formatValue,
+  throwIfAny,
+  type Problem,
+} from '../config/config-error.ts';
 import { describeSchema, listSettings, SETTINGS, toFlagName } from '../config/settings.ts';
 import type { Setting, SettingPath } from '../config/settings.ts';
 import type { Flags } from '../config/sources.ts';
@@ -18,7 +24,7 @@ const SECRET_REMEDY =
  * Reads flags strictly: unknown flags and arguments that belong to no flag are mistakes. Gives the texts of each flag
  * that is set, by its name without dashes; `-h` is `help`.
  *
- * The strict mode of `parseArgs` is not used: it stops at the first mistake, and quotes values, which may be secrets.
+ * The strict mode of `parseArgs` is not used: it stops at the first mistake, and quotes values of `--secret`.
  *
  * @throws ConfigError that lists every mistake
  */
@@ -32,17 +38,12 @@ function readFlags(
     problems.push({ location, message: expectedFound(expected, found, remedy) });
   };
   const names = [...kinds].flatMap(([name, kind]) => (kind === 'secret' ? [] : [`--${name}`]));
-  let isPreviousUnknown = false;
   for (const token of tokenize(args, kinds)) {
-    // The value of an unknown flag is not reported on its own, nor shown: it may be a secret.
-    const isValueOfUnknown = isPreviousUnknown;
-    isPreviousUnknown = false;
     if (token.kind === 'option-terminator') continue;
     const argument = args[token.index] ?? '';
-    // Arguments that are not close to a flag are not shown: they may be secrets.
     const position = `command line, argument ${token.index + 1}`;
     if (token.kind === 'positional') {
-      if (!isValueOfUnknown) report(position, 'a flag', 'something else (not shown)', SEE_HELP);
+      report(position, 'a flag', formatValue(argument), SEE_HELP);
       continue;
     }
     const { name } = token;
@@ -51,17 +52,14 @@ function readFlags(
     if (argument !== '-h' && !argument.startsWith('--')) {
       const [flag = ''] = argument.split('=');
       report(position, 'two dashes before a flag', 'one', formatSuggestion(`-${flag}`, names) ?? SEE_HELP);
-      isPreviousUnknown = kind === undefined && token.value === undefined;
     } else if (kind === undefined) {
-      const suggestion = formatSuggestion(token.rawName, names);
-      if (suggestion !== undefined) report(location, 'a known flag', 'an unknown one', suggestion);
-      else report(position, 'a known flag', 'an unknown one', SEE_HELP);
-      isPreviousUnknown = token.value === undefined;
+      const suggestion = formatSuggestion(token.rawName, names) ?? SEE_HELP;
+      report(location, 'a known flag', 'an unknown one', suggestion);
     } else if (kind === 'secret') {
       report(location, 'no secret on the command line', 'one (not shown)', SECRET_REMEDY);
     } else if (kind === 'switch') {
       if (token.value === undefined) values.set(name, []);
-      else report(location, 'no value', 'one (not shown)');
+      else report(location, 'no value', formatValue(token.value));
     } else {
       const value = token.value ?? (kind === 'boolean' ? 'true' : undefined);
       const isMissing = value === undefined || (token.inlineValue === false && value.startsWith('-'));

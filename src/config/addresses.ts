@@ -1,7 +1,7 @@
 import { isIPv6 } from 'node:net';
 import { z } from 'zod';
 import { TASK_LIST_PATH } from '../upstream/signing.ts';
-import { expectedFound, formatValue } from './config-error.ts';
+import { expectedFound, formatUrl, formatValue } from './config-error.ts';
 import { commaSeparated, schemaMeta } from './schemas.ts';
 import { expected, parsedBy, reject } from './validation.ts';
 
@@ -18,10 +18,8 @@ function createBaseUrl(example: string) {
     .string(expected(form))
     .transform((raw, context) => {
       const fail = (expectation: string, found: string) => reject(context, expectedFound(expectation, found));
-      // Even an invalid URL may contain a password: `user:password@host` parses as a scheme.
-      if (raw.includes('@')) return fail(`${form}, without user and password`, 'one with "@" (not shown)');
-      if (/[?#]/.test(raw))
-        return fail(`${form}, without "?" and "#"`, formatValue(raw.replace(/(?<=[?#]).*/s, '…')));
+      if (raw.includes('@')) return fail(`${form}, without user and password`, formatUrl(raw));
+      if (/[?#]/.test(raw)) return fail(`${form}, without "?" and "#"`, formatValue(raw));
       const url = URL.canParse(raw) ? new URL(raw) : undefined;
       if (url === undefined || !/^https?:$/.test(url.protocol)) return fail(form, formatValue(raw));
       const path = url.pathname.replace(/\/+$/, '');

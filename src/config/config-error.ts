@@ -50,7 +50,7 @@ export function formatValue(raw: unknown): string {
   return typeof raw === 'number' || typeof raw === 'boolean' ? String(raw) : describeKind(raw);
 }
 
-/** Describes a value without showing it: for values that may be secrets. */
+/** Describes a value without showing it: for secrets. */
 export function describeKind(raw: unknown): string {
   if (raw === undefined || raw === null) return 'no value';
   if (raw === '') return 'an empty string';
@@ -59,10 +59,9 @@ export function describeKind(raw: unknown): string {
   return `a ${typeof raw}`;
 }
 
-/** Formats the message about an unknown name, which is only shown with a suggestion, because it may be a secret. */
-export function describeUnknown(expected: string, name: string, suggestion: string | undefined): string {
-  const found = suggestion === undefined ? 'an unknown one (not shown)' : formatValue(name);
-  return expectedFound(expected, found, suggestion);
+/** Formats a URL for a message, unless it may contain a password: `user:password@host` parses as a scheme. */
+export function formatUrl(raw: string): string {
+  return raw.includes('@') ? 'one with "@" (not shown)' : formatValue(raw);
 }
 
 /** `did you mean …?` with the nearest known name, if there is one. */

@@ -71,31 +71,17 @@ export function readErrorCode(error: unknown): string {
   return getErrorCode(error) ?? 'unreadable';
 }
 
-/** A path that starts in a folder such as `/run` or has the extension of a file: random text hardly ever does. */
-const UNMISTAKABLE_PATH =
-  /^(?:\.{1,2}|\/[A-Z]?[a-z]+)\/[\w.@/-]+$|^[\w.@/-]+\.(?:crt|key|pem|secret|txt|ya?ml)$/;
-
-/**
- * Reads the text of a file; a failure is a problem at the location of the reference.
- *
- * @param isSecret - a path that may be the secret itself is not shown
- */
+/** Reads the text of a file; a failure is a problem at the location of the reference. */
 export async function readText(
   readFile: ReadFile,
   { path, locate, folder }: FileReference,
   expectation = 'a readable file',
-  isSecret = false,
 ): Promise<string | Problem> {
   try {
     return await readFile(resolvePath(folder, path));
   } catch (error) {
     const base = resolve(folder ?? '');
-    const isShown = isSecret ? UNMISTAKABLE_PATH.test(path) : !path.includes('-----');
-    const shown = isShown
-      ? formatValue(resolve(base, path))
-      : 'a path (not shown, it may be the secret itself)';
-    const remedy = isShown || isAbsolute(path) ? undefined : `the path is relative to ${formatValue(base)}`;
-    const message = expectedFound(expectation, describeReadError(shown, error), remedy);
+    const message = expectedFound(expectation, describeReadError(formatValue(resolve(base, path)), error));
     return { location: locate(), message };
   }
 }
@@ -106,7 +92,7 @@ export async function readPem(
   file: FileReference,
   kind: 'CERTIFICATE' | 'PRIVATE KEY',
 ): Promise<string | Problem> {
-  const text = await readText(readFile, file, undefined, kind === 'PRIVATE KEY');
+  const text = await readText(readFile, file);
   if (typeof text !== 'string') return text;
   if (new RegExp(`^-----BEGIN (?:[A-Z]+ )?${kind}-----`, 'm').test(text)) return text;
   return {

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { isTaskNameSource } from '../listing/task-name.ts';
-import { describeKind, expectedFound, findNearest, formatValue } from './config-error.ts';
+import { describeKind, expectedFound, formatValue } from './config-error.ts';
 import { describeSecretMistake } from './secrets.ts';
 import { BIT_RATE, DURATION, SIZE, formatDuration, parseBitRate, parseDuration, parseSize } from './units.ts';
-import { expected, parsedBy, reject, type Expected } from './validation.ts';
+import { expected, parsedBy, reject } from './validation.ts';
 
 /** Metadata of a schema, for the reference, `--help` and the command line. */
 export interface SchemaMeta {
@@ -18,15 +18,6 @@ export interface SchemaMeta {
 }
 
 export const schemaMeta = z.registry<SchemaMeta>();
-
-const NOT_SHOWN = 'a string (not shown)';
-
-/** An empty text, or one like a number with a unit. Others are not shown: they may be secrets in the wrong place. */
-const NUMBER_LIKE = /^$|^[-+]?\d[\d.,]*\s?[a-z]{0,9}(?:\/[a-z]{1,3})?$/i;
-
-function showNumber(raw: unknown): string {
-  return typeof raw === 'string' && !NUMBER_LIKE.test(raw) ? NOT_SHOWN : formatValue(raw);
-}
 
 /** A quantity with a unit: `parse` gives `undefined` for other texts, `range` says what is wrong with a number. */
 function quantity(
@@ -44,7 +35,7 @@ function quantity(
       const remedy = typeof raw === 'number' && value === undefined ? 'add a unit' : undefined;
       const expectation = value === undefined ? `a ${typeName} such as ${example}` : range(value);
       return value === undefined || expectation !== undefined
-        ? reject(context, expectedFound(expectation ?? '', showNumber(raw), remedy))
+        ? reject(context, expectedFound(expectation ?? '', formatValue(raw), remedy))
         : value;
     })
     .register(schemaMeta, { typeName, json });
@@ -89,7 +80,7 @@ export function integer(min: number, max: number) {
         ? value
         : undefined;
     },
-    expected(`an integer from ${min} to ${max}`, { show: showNumber }),
+    expected(`an integer from ${min} to ${max}`),
   ).register(schemaMeta, {
     typeName: 'number',
     json: { type: ['integer', 'string'], minimum: min, maximum: max, pattern: '^\\d+$' },
@@ -99,14 +90,6 @@ export function integer(min: number, max: number) {
 /** A limit on a count. */
 export const count = integer(1, 1_000_000);
 
-/** Shows a misspelt word, but no other text: it may be a secret in the wrong place. */
-function showIfNear(words: readonly string[]) {
-  return (raw: unknown): string =>
-    typeof raw === 'string' && raw !== '' && findNearest(raw, words) === undefined
-      ? NOT_SHOWN
-      : formatValue(raw);
-}
-
 const BOOLEANS: ReadonlyMap<unknown, boolean> = new Map<unknown, boolean>([
   [true, true],
   ['true', true],
@@ -114,10 +97,7 @@ const BOOLEANS: ReadonlyMap<unknown, boolean> = new Map<unknown, boolean>([
   ['false', false],
 ]);
 
-export const boolean = parsedBy(
-  (raw) => BOOLEANS.get(raw),
-  expected('true or false', { show: showIfNear(['true', 'false', 'yes', 'no', 'on', 'off']) }),
-).register(schemaMeta, {
+export const boolean = parsedBy((raw) => BOOLEANS.get(raw), expected('true or false')).register(schemaMeta, {
   typeName: 'true or false',
   isBoolean: true,
   json: { enum: [...BOOLEANS.keys()] },
@@ -126,9 +106,7 @@ export const boolean = parsedBy(
 /** One of a closed set of words. */
 export function choice<const T extends string>(...words: readonly T[]) {
   const typeName = words.join(', ');
-  return z
-    .enum(words, expected(`one of ${typeName}`, { show: showIfNear(words) }))
-    .register(schemaMeta, { typeName });
+  return z.enum(words, expected(`one of ${typeName}`)).register(schemaMeta, { typeName });
 }
 
 /** A source of names of tasks. */
@@ -137,15 +115,13 @@ export const taskNameSource = parsedBy(
   expected('opaque, opaque.KEY, output.file_name, output.relative_dir or input.user_name'),
 ).register(schemaMeta, { typeName: 'source of names', json: { type: 'string' } });
 
-function path(expectation: Expected) {
-  return z.string(expectation).min(1, expectation).register(schemaMeta, { typeName: 'path' });
-}
+const pathExpected = expected('the path of a file');
 
 /** The path of a file, which may not exist. */
-export const filePath = path(expected('the path of a file'));
-
-/** The path of a file with a secret. No message shows it, because it may be the secret itself. */
-export const secretFilePath = path(expected('the path of a file', { show: describeKind }));
+export const filePath = z
+  .string(pathExpected)
+  .min(1, pathExpected)
+  .register(schemaMeta, { typeName: 'path' });
 
 const secretExpected = expected('a secret (a string; quote one that looks like a number)', {
   show: describeKind,
@@ -174,23 +150,12 @@ export function commaSeparated<Schema extends z.ZodType>(list: Schema, typeName:
 const PLACEHOLDERS = /\{(?:path|query|timestamp)\}/g;
 const TEMPLATE = 'a template of {path}, {query} and {timestamp}';
 
-/** Shows no more than the placeholders: a template may contain a secret. */
-const showTemplate = (raw: unknown): string => {
-  if (typeof raw !== 'string') return describeKind(raw);
-  const placeholders = raw.match(/\{\w{0,12}\}/g) ?? ['no placeholder'];
-  const hasBrace = /[{}]/.test(raw.replaceAll(/\{\w{0,12}\}/g, ''));
-  return `one with ${placeholders.join(', ')}${hasBrace ? ' and a single brace' : ''}`;
-};
-
 /** The template of the signed string: it has `{path}`, `{query}` and, at least once, `{timestamp}`. */
 export const signingTemplate = z
-  .string(expected(TEMPLATE, { show: showTemplate }))
-  .refine(
-    (template) => !/[{}]/.test(template.replace(PLACEHOLDERS, '')),
-    expected(TEMPLATE, { show: showTemplate }),
-  )
+  .string(expected(TEMPLATE))
+  .refine((template) => !/[{}]/.test(template.replace(PLACEHOLDERS, '')), expected(TEMPLATE))
   // A signature without a timestamp would be valid forever.
-  .includes('{timestamp}', expected(`${TEMPLATE} that contains {timestamp}`, { show: showTemplate }))
+  .includes('{timestamp}', expected(`${TEMPLATE} that contains {timestamp}`))
   .register(schemaMeta, { typeName: 'template' });
 
 /** A field name: a token of RFC 9110, section 5.6.2. */

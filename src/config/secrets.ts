@@ -19,7 +19,7 @@ export async function chooseSecret(
 
 /** Reads a secret from a file, without one trailing newline. */
 async function readSecret(readFile: ReadFile, file: FileReference): Promise<string | Problem> {
-  const text = await readText(readFile, file, 'a readable file with a secret', true);
+  const text = await readText(readFile, file, 'a readable file with a secret');
   if (typeof text !== 'string') return text;
   const secret = text.replace(/\r?\n$/, '');
   const message =

@@ -1,11 +1,5 @@
 import { dirname } from 'node:path';
-import {
-  describeKind,
-  expectedFound,
-  formatSuggestion,
-  describeUnknown,
-  type Problem,
-} from './config-error.ts';
+import { expectedFound, formatSuggestion, formatValue, type Problem } from './config-error.ts';
 import { readText, type ReadFile } from './files.ts';
 import {
   isSettingPath,
@@ -51,8 +45,7 @@ function parseSettingsFile(text: string, file: string): SettingsFile {
     // An empty file, or a mapping with all its settings commented out.
     if (mapping === null || mapping === undefined) return;
     if (typeof mapping !== 'object' || Array.isArray(mapping)) {
-      // The value is not shown: a string in the wrong place may be a secret.
-      const message = expectedFound('a mapping of settings', describeKind(mapping));
+      const message = expectedFound('a mapping of settings', formatValue(mapping));
       problems.push({ location: createLocator(source, parents)(), message });
       return;
     }
@@ -66,7 +59,7 @@ function parseSettingsFile(text: string, file: string): SettingsFile {
         const suggestion = suggestKey(key, parents.map((parent) => `${parent}.`).join(''));
         problems.push({
           location: locate([], true),
-          message: describeUnknown('a known key', key, suggestion),
+          message: expectedFound('a known key', 'an unknown one', suggestion),
         });
       }
     }

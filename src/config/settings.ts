@@ -11,7 +11,6 @@ import {
   headerName,
   integer,
   schemaMeta,
-  secretFilePath,
 } from './schemas.ts';
 import { secretText, signingTemplate, size, taskNameSource, type SchemaMeta } from './schemas.ts';
 import { codeGlobList, serviceCodeList } from './service-codes/schema.ts';
@@ -113,7 +112,7 @@ export const SETTINGS = {
   },
   secret_file: {
     doc: 'File that contains that secret; a trailing newline is ignored.',
-    schema: secretFilePath,
+    schema: filePath,
   },
   'poll.interval': {
     doc: 'Time between two polls of a service code.',

@@ -1,5 +1,5 @@
 import type { ClientOptions } from '../upstream/client.ts';
-import { expectedFound, type Problem } from './config-error.ts';
+import { expectedFound, formatUrl, type Problem } from './config-error.ts';
 import { findKeyPairMistake, readPem, type ReadFile } from './files.ts';
 import type { Environment, MergedSettings } from './sources.ts';
 
@@ -57,8 +57,7 @@ function readProxySettings(environment: Environment, problems: Problem[]): Clien
     // Without a scheme it is an HTTP proxy, as for curl.
     const url = value.includes('://') ? value : `http://${value}`;
     if (URL.canParse(url) && /^https?:$/.test(new URL(url).protocol)) return url;
-    // The value is not shown: it may contain the password of the proxy.
-    const message = expectedFound('a proxy such as http://proxy.example.com:3128', 'a string (not shown)');
+    const message = expectedFound('a proxy such as http://proxy.example.com:3128', formatUrl(value));
     const variable = environment[name] === value ? name : name.toUpperCase();
     problems.push({ location: `environment variable ${variable}`, message });
     return undefined;

@@ -14,18 +14,12 @@
  * {@link toProblems} then adds the location of each mistake. Never set zod's `reportInput`: issues would carry secrets.
  */
 import { z } from 'zod';
-import {
-  expectedFound,
-  formatSuggestion,
-  describeUnknown,
-  formatValue,
-  type Problem,
-} from './config-error.ts';
+import { expectedFound, formatSuggestion, formatValue, type Problem } from './config-error.ts';
 
 /** Path inside a value, such as `[2, 'interval']`; empty for the value itself. */
 export type ValuePath = readonly (string | number)[];
 
-/** Formats the location of a value inside a source, or of its key, which it does not name: it may be a secret. */
+/** Formats the location of a value inside a source, or of its key. */
 export type Locate = (path: ValuePath, isKey?: boolean) => string;
 
 export interface ExpectedOptions {
@@ -88,7 +82,7 @@ export function strictMapping<const Shape extends z.core.$ZodLooseShape>(
   expectedKey = 'a known key',
 ) {
   const rejectKey = (key: string): string =>
-    describeUnknown(expectedKey, key, formatSuggestion(key, Object.keys(shape)));
+    expectedFound(expectedKey, 'an unknown one', formatSuggestion(key, Object.keys(shape)));
   return z.strictObject(shape, {
     // zod reports all unknown keys in one issue: one line per key, split by `toProblems`.
     error: (issue) =>

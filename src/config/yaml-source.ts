@@ -124,8 +124,7 @@ function isEmpty(node: unknown): boolean {
 export function createLocator(source: YamlSource, path: ValuePath) {
   return (inner: ValuePath = [], isKey = false): string => {
     const full = [...path, ...inner];
-    const named = isKey ? full.slice(0, -1) : full;
-    const name = named.reduce<string>((text, step) => text + formatPathStep(step, text), '');
+    const name = full.reduce<string>((text, step) => text + formatPathStep(step, text), '');
     return `${source.locate(full, isKey)} ${name}`.trimEnd();
   };
 }

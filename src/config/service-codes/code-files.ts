@@ -1,7 +1,7 @@
 import { basename, dirname, join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { ownCodes, type Shard } from '../../sharding/shard.ts';
-import { ConfigError, describeKind, expectedFound, formatValue, type Problem } from '../config-error.ts';
+import { ConfigError, expectedFound, formatValue, type Problem } from '../config-error.ts';
 import { describeReadError, isMissing, resolvePath, type ReadFile } from '../files.ts';
 import { chooseSecret, type Secret } from '../secrets.ts';
 import type { MergedSettings, SourceEntry } from '../sources.ts';
@@ -132,8 +132,7 @@ function parseCodeFile(
   const { value } = source;
   if (!Array.isArray(value)) {
     const remedy = value === null || value === undefined ? 'write [] for an empty list' : undefined;
-    // The value is not shown: it may be a secret.
-    const message = expectedFound('a list of service codes', describeKind(value), remedy);
+    const message = expectedFound('a list of service codes', formatValue(value), remedy);
     return new ConfigError([{ location: locate(), message }]);
   }
   const { success, data, error } = serviceCodeList.safeParse(value);

@@ -9,7 +9,7 @@ import {
   count,
   duration,
   schemaMeta,
-  secretFilePath,
+  filePath,
   secretText,
   taskNameSource,
 } from '../schemas.ts';
@@ -73,7 +73,7 @@ const expectation = strictMapping(
 export const SERVICE_CODE_KEYS = {
   service_code: serviceCode.describe('The service code. Required.'),
   secret: secretText.describe('Shared secret of the code.').optional(),
-  secret_file: secretFilePath.describe('File that contains the secret, instead of `secret`.').optional(),
+  secret_file: filePath.describe('File that contains the secret, instead of `secret`.').optional(),
   base_url: baseUrl.describe('Overrides `upstream.base_url`.').optional(),
   timeout: duration(1).describe('Overrides `upstream.timeout`.').optional(),
   interval: duration(1000).describe('Overrides `poll.interval`.').optional(),

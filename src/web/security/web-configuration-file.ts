@@ -62,7 +62,7 @@ function word<T>(meanings: ReadonlyMap<string, T>) {
 /** A mapping whose keys are those of the exporter-toolkit that this server knows. */
 function section<const Shape extends z.core.$ZodLooseShape>(shape: Shape) {
   const keys = Object.keys(shape).join(', ');
-  return strictMapping(shape, expected('a mapping', { show: describeKind }), `one of ${keys}`);
+  return strictMapping(shape, expected('a mapping'), `one of ${keys}`);
 }
 
 const pemFile = z.string(expected('the path of a file'));

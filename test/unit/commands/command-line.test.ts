@@ -51,7 +51,7 @@ test('a switch of one command is unknown to the others', async () => {
   assert.deepEqual([...parseCommandLine(['--explain'], { explain: 'switch' }).others.keys()], ['explain']);
   assert.equal(
     await catchConfigErrorMessage(() => parseCommandLine(['--explain'])),
-    'command line, argument 1: expected a known flag, found an unknown one; see --help',
+    'flag --explain: expected a known flag, found an unknown one; see --help',
   );
   assert.equal(
     await catchConfigErrorMessage(() => parseCommandLine(['--explan'], { explain: 'switch' })),
@@ -64,7 +64,7 @@ const mistakes: readonly (readonly [args: readonly string[], message: string])[]
     ['--poll.intervall=5s'],
     'flag --poll.intervall: expected a known flag, found an unknown one; did you mean --poll.interval?',
   ],
-  [['--colour=red'], 'command line, argument 1: expected a known flag, found an unknown one; see --help'],
+  [['--colour=red'], 'flag --colour: expected a known flag, found an unknown one; see --help'],
   [
     ['--web.listen_address=:1'],
     'flag --web.listen_address: expected a known flag, found an unknown one; did you mean --web.listen-address?',
@@ -74,8 +74,8 @@ const mistakes: readonly (readonly [args: readonly string[], message: string])[]
     'flag --no-metrics.per-task: expected a known flag, found an unknown one; did you mean --metrics.per-task?',
   ],
   [
-    ['--secrets', SECRET],
-    'command line, argument 1: expected a known flag, found an unknown one; see --help',
+    ['--secrets', 'x'],
+    'flag --secrets: expected a known flag, found an unknown one; see --help\ncommand line, argument 2: expected a flag, found "x"; see --help',
   ],
   [
     ['--secret', SECRET],
@@ -93,26 +93,16 @@ const mistakes: readonly (readonly [args: readonly string[], message: string])[]
   [['-help'], 'command line, argument 1: expected two dashes before a flag, found one; did you mean --help?'],
   [['--log.level'], 'flag --log.level: expected a value, found none'],
   [['--config.file', '--version'], 'flag --config.file: expected a value, found none'],
-  [['--config.check=yes'], 'flag --config.check: expected no value, found one (not shown)'],
+  [['--config.check=yes'], 'flag --config.check: expected no value, found "yes"'],
   [['--log.level=info', '--log.level=warn'], 'flag --log.level: expected the flag once, found it twice'],
-  [[SECRET], 'command line, argument 1: expected a flag, found something else (not shown); see --help'],
-  [
-    ['--help', SECRET],
-    'command line, argument 2: expected a flag, found something else (not shown); see --help',
-  ],
-  [
-    ['--', '--version'],
-    'command line, argument 2: expected a flag, found something else (not shown); see --help',
-  ],
-  [
-    ['--metrics.per-task', 'false'],
-    'command line, argument 2: expected a flag, found something else (not shown); see --help',
-  ],
+  [['--help', 'x'], 'command line, argument 2: expected a flag, found "x"; see --help'],
+  [['--', '--version'], 'command line, argument 2: expected a flag, found "--version"; see --help'],
+  [['--metrics.per-task', 'false'], 'command line, argument 2: expected a flag, found "false"; see --help'],
   [
     ['--a=1', 'b', '--log.level'],
     [
-      'command line, argument 1: expected a known flag, found an unknown one; see --help',
-      'command line, argument 2: expected a flag, found something else (not shown); see --help',
+      'flag --a: expected a known flag, found an unknown one; see --help',
+      'command line, argument 2: expected a flag, found "b"; see --help',
       'flag --log.level: expected a value, found none',
     ].join('\n'),
   ],

@@ -267,12 +267,12 @@ const mistakes: readonly (readonly [name: string, given: ConfigurationInput, mes
     'an invalid flag',
     { env: REQUIRED_ENVIRONMENT, args: ['--web.telemetry-path=', '--log.level=loud'] },
     'flag --web.telemetry-path: expected a path such as /metrics, found ""\n' +
-      'flag --log.level: expected one of debug, info, warn, error, found a string (not shown)',
+      'flag --log.level: expected one of debug, info, warn, error, found "loud"',
   ],
   [
     'an invalid value that a flag overrides',
     { env: { ...REQUIRED_ENVIRONMENT, XVS_POLL_INTERVAL: 'abc' }, args: ['--poll.interval=5s'] },
-    'environment variable XVS_POLL_INTERVAL: expected a duration such as 15s, found a string (not shown)',
+    'environment variable XVS_POLL_INTERVAL: expected a duration such as 15s, found "abc"',
   ],
   [
     'invalid bit rates',
@@ -316,12 +316,12 @@ const mistakes: readonly (readonly [name: string, given: ConfigurationInput, mes
   [
     'a proxy of another kind',
     { env: { ...REQUIRED_ENVIRONMENT, HTTPS_PROXY: `socks5://user:${SECRET}@proxy.example.com` } },
-    'environment variable HTTPS_PROXY: expected a proxy such as http://proxy.example.com:3128, found a string (not shown)',
+    'environment variable HTTPS_PROXY: expected a proxy such as http://proxy.example.com:3128, found one with "@" (not shown)',
   ],
   [
     'a proxy without a host',
     { env: { ...REQUIRED_ENVIRONMENT, HTTPS_PROXY: `http://user:${SECRET}@` } },
-    'environment variable HTTPS_PROXY: expected a proxy such as http://proxy.example.com:3128, found a string (not shown)',
+    'environment variable HTTPS_PROXY: expected a proxy such as http://proxy.example.com:3128, found one with "@" (not shown)',
   ],
 ];
 

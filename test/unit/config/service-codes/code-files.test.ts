@@ -129,7 +129,7 @@ const WRONG_FILES: readonly [string, Files, string][] = [
   [
     'an unknown key',
     { '/etc/codes/a.json': '[\n {"service_code": "A", "intervall": "1s"}]' },
-    '/etc/codes/a.json:2:24 [0]: expected a key of a service code, found "intervall"; did you mean interval?',
+    '/etc/codes/a.json:2:24 [0].intervall: expected a key of a service code, found an unknown one; did you mean interval?',
   ],
   [
     'an invalid value',
@@ -139,7 +139,7 @@ const WRONG_FILES: readonly [string, Files, string][] = [
   [
     'a missing secret file',
     { '/etc/codes/a.yml': '- { service_code: A, secret_file: s }' },
-    '/etc/codes/a.yml:1:35 [0].secret_file: expected a readable file with a secret, found a path (not shown, it may be the secret itself), which does not exist; the path is relative to "/etc/codes"',
+    '/etc/codes/a.yml:1:35 [0].secret_file: expected a readable file with a secret, found "/etc/codes/s", which does not exist',
   ],
   [
     'both secrets',
@@ -164,7 +164,7 @@ const WRONG_FILES: readonly [string, Files, string][] = [
   [
     'mistakes in two files',
     { '/etc/codes/a.yml': '7', '/etc/codes/b.yml': '8' },
-    '/etc/codes/a.yml:1:1: expected a list of service codes, found a number\n/etc/codes/b.yml:1:1: expected a list of service codes, found a number',
+    '/etc/codes/a.yml:1:1: expected a list of service codes, found 7\n/etc/codes/b.yml:1:1: expected a list of service codes, found 8',
   ],
 ];
 

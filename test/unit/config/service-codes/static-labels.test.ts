@@ -35,19 +35,19 @@ const INVALID_LABELS: readonly [string, string][] = [
     `{ tenant: ${'x'.repeat(129)} }`,
     `5:23 service_codes[0].labels.tenant: ${TEXT}, found "${'x'.repeat(129)}"`,
   ],
-  ['{ te-nant: a }', `5:15 service_codes[0].labels: ${LETTERS}, found "te-nant"`],
-  ['{ "": a }', `5:15 service_codes[0].labels: ${LETTERS}, found ""`],
+  ['{ te-nant: a }', `5:15 service_codes[0].labels.te-nant: ${LETTERS}, found "te-nant"`],
+  ['{ "": a }', `5:15 service_codes[0].labels."": ${LETTERS}, found ""`],
   [
     '{ __name__: a }',
-    '5:15 service_codes[0].labels: expected a label name, found "__name__"; names that start with "__" are reserved by Prometheus',
+    '5:15 service_codes[0].labels.__name__: expected a label name, found "__name__"; names that start with "__" are reserved by Prometheus',
   ],
   [
     '{ vs_id: a }',
-    `5:15 service_codes[0].labels: expected a label name that is not reserved, found "vs_id"; ${RESERVED}`,
+    `5:15 service_codes[0].labels.vs_id: expected a label name that is not reserved, found "vs_id"; ${RESERVED}`,
   ],
   [
     `{ secret: ${SECRET} }`,
-    '5:15 service_codes[0].labels: expected a label name, found "secret"; move it out of labels',
+    '5:15 service_codes[0].labels.secret: expected a label name, found "secret"; move it out of labels',
   ],
   [
     `{ ${Array.from({ length: 11 }, (_, at) => `l${at}: x`).join(', ')} }`,

@@ -48,7 +48,7 @@ async function open(first: string | undefined) {
 
 test('an invalid file at the start is an error', async () => {
   const message = await catchConfigErrorMessage(() => open('junk: 1'));
-  assert.match(message, /^\/etc\/web\.yml:1:1: expected one of tls_server_config, /);
+  assert.match(message, /^\/etc\/web\.yml:1:1 junk: expected one of tls_server_config, /);
 });
 
 test('a change is applied and logged once', async () => {
