@@ -99,7 +99,7 @@ export function renderLinks(
   const runbook =
     alert === undefined
       ? ''
-      : html`<a id="runbook-${alert}-${code}" href="${runbookUrl}#${alert.toLowerCase()}"
+      : html`<a id="runbook-${alert}-${code}" href="${runbookUrl}#${alert}"
           >Runbook: ${alert}</a
         >`;
   const dashboard =

@@ -52,7 +52,7 @@ for (const { alert, labels, annotations, for: wait } of readAlertRules()) {
     ]);
     assert.match(annotations['summary'] ?? '', /^.{20,120}\.$/);
     assert.match((annotations['description'] ?? '').replaceAll(/\{\{.*?\}\}/g, '…'), /^.{40,300}\.$/);
-    assert.equal(annotations['runbook_url'], `${PROJECT.runbook}#${alert.toLowerCase()}`);
+    assert.equal(annotations['runbook_url'], `${PROJECT.runbook}#${alert}`);
     assert.doesNotMatch(JSON.stringify(labels), /\{\{/);
     assert.doesNotMatch(annotations['summary'] ?? '', /\$value/);
     assert.notEqual(wait, '0s');

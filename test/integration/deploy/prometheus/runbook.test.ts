@@ -40,8 +40,9 @@ test('every query parses, and its metrics and labels exist', async () => {
   );
 });
 
-test('every reference to a heading has a target', () => {
-  const anchors = new Set(headings.map((heading) => heading.toLowerCase()));
+test('every heading has an anchor of the same case, and every reference a target', () => {
+  const anchors = new Set([...runbook.matchAll(/^<a id="(Xvs\w+)"><\/a>$\n\n## \1$/gm)].map(([, id]) => id));
+  assert.deepEqual([...anchors], headings);
   const references = [...runbook.matchAll(/\]\(#([^)]*)\)/g)].map((match) => match[1] ?? '');
   assert.ok(references.length > 0);
   assert.deepEqual(

@@ -109,7 +109,7 @@ test('a failed poll is shown with its error verbatim, the remedy of this error, 
       readText(page),
       /Expected HTTP status 2xx, found 503\. Try: Wait\. Try: Ask\. The service asked for a pause until 03:05\. No poll has succeeded since the exporter started\. Runbook: XvsApiDown Grafana/,
     );
-    assert.ok(page.includes('href="https://docs.example.com/runbook.md#xvsapidown"'));
+    assert.ok(page.includes('href="https://docs.example.com/runbook.md#XvsApiDown"'));
     assert.ok(page.includes('href="https://grafana.example.com/d/xvs-service-code?var-service_code=A%20B"'));
   }
 });
