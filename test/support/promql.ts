@@ -18,6 +18,33 @@ export function listMetricNames(expression: string): ReadonlySet<string> {
   return new Set(parseSelectors(expression).map(({ metric }) => metric));
 }
 
+/**
+ * Lists the selectors that a join takes one series of for each of many, and that nothing aggregates: if an instance is several
+ * targets, they fail the query. Recorded series are aggregated.
+ */
+export function findUnaggregatedJoins(expression: string): readonly string[] {
+  return findNodes(expression, 'BinaryExpr').flatMap((join) => {
+    const modifiers = join.getChild('MatchingModifierClause');
+    const one = modifiers?.getChild('GroupLeft')
+      ? join.lastChild
+      : modifiers?.getChild('GroupRight') && join.firstChild;
+    return findNodes(expression, 'VectorSelector')
+      .filter((selector) => one && isWithin(selector, one) && !isAggregated(selector, one))
+      .map(({ from, to }) => expression.slice(from, to))
+      .filter((selector) => !/^\w+:/.test(selector));
+  });
+}
+
+function isWithin({ from, to }: SyntaxNode, outer: SyntaxNode): boolean {
+  return from >= outer.from && to <= outer.to;
+}
+
+/** Tells whether an aggregation within `outer` contains a node. */
+function isAggregated(node: SyntaxNode, outer: SyntaxNode): boolean {
+  if (node.name === 'AggregateExpr') return true;
+  return node.parent !== null && isWithin(node.parent, outer) && isAggregated(node.parent, outer);
+}
+
 /** Replaces each duration of an expression, in ranges, subqueries and offsets. */
 export function replaceDurations(expression: string, replace: (duration: string) => string): string {
   let replaced = expression;

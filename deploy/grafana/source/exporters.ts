@@ -4,13 +4,12 @@ import { max, type Queries } from './queries.ts';
 import { table } from './tables.ts';
 
 export function exporterTable(q: Queries) {
-  const started = q.selectNamed('process_start_time_seconds');
-  // Multiplying by the info metric, whose value is 1, adds its version labels.
-  const uptime = `${q.select(C.buildInfo)} * on (cluster, namespace, job, instance) group_left () (time() - ${started})`;
-  const byVersion = (expr: string): string =>
-    max(['job', 'instance', 'version', 'revision', 'node_version'], expr);
-  const joined = (metric: string): string =>
-    byVersion(`${q.select(C.buildInfo)} * on (cluster, namespace, job, instance) group_left () ${metric}`);
+  // Multiplying by the info metric, whose value is 1, adds its version labels. An instance can be several targets.
+  const joined = (value: string): string =>
+    max(
+      ['job', 'instance', 'version', 'revision', 'node_version'],
+      `${q.select(C.buildInfo)} * on (cluster, namespace, job, instance) group_left () ${max(['job', 'instance'], value)}`,
+    );
   return table(
     {
       title: 'Exporters',
@@ -31,7 +30,11 @@ export function exporterTable(q: Queries) {
         { label: 'node_version', title: 'Node.js' },
       ],
       columns: [
-        { title: 'Uptime', expr: byVersion(uptime), unit: 's' },
+        {
+          title: 'Uptime',
+          expr: joined(`time() - ${q.selectNamed('process_start_time_seconds')}`),
+          unit: 's',
+        },
         { title: 'Series', expr: joined(q.select(C.series)), unit: 'locale' },
         {
           title: 'Config valid',
@@ -47,7 +50,7 @@ export function exporterTable(q: Queries) {
         },
         {
           title: 'Config age',
-          expr: joined(`(time() - ${q.select(C.configLastReloadSuccess)})`),
+          expr: joined(`time() - ${q.select(C.configLastReloadSuccess)}`),
           unit: 's',
         },
       ],

@@ -9,8 +9,10 @@ import {
   readAlertRules,
   readRules,
   readRecordingRules,
+  readRunbookQueries,
 } from '../../../support/deploy-files.ts';
 import { listKnownSeries, findUnknownNames } from '../../../support/known-names.ts';
+import { findUnaggregatedJoins } from '../../../support/promql.ts';
 
 const dashboardSchema = z.looseObject({
   uid: z.string(),
@@ -82,6 +84,15 @@ test('rules use existing metrics and labels only', async () => {
     readRules().flatMap(({ expr }) => findUnknownNames(expr, known)),
     [],
   );
+});
+
+test('joins of rules and of documented queries aggregate the side of which they take one series', () => {
+  const documented = ['README.md', 'docs/questions.md', 'docs/scaling.md', 'deploy/prometheus/README.md']
+    .flatMap((file) => [...readRepositoryFile(file).matchAll(/`([^`\n]* group_(?:left|right) [^`\n]*)`/g)])
+    .map(([, query = '']) => query);
+  assert.equal(documented.length, 2);
+  const queries = [...documented, ...readRunbookQueries(), ...readRules().map(({ expr }) => expr)];
+  assert.deepEqual(queries.flatMap(findUnaggregatedJoins), []);
 });
 
 test('recorded series are named level:metric:operation with a known level', () => {

@@ -15,7 +15,7 @@ import {
   parseLabelValues,
 } from '../../../support/grafana.ts';
 import { listKnownSeries, findUnknownNames } from '../../../support/known-names.ts';
-import { listMetricNames, parseSelectors } from '../../../support/promql.ts';
+import { findUnaggregatedJoins, listMetricNames, parseSelectors } from '../../../support/promql.ts';
 
 /** Values of variables that make an expression valid PromQL. */
 const VALUES = { ...ALL_SELECTED, __range: '1h', __rate_interval: '5m' };
@@ -49,6 +49,10 @@ const panels = dashboards.flatMap((dashboard) => dashboard.panels).filter(({ typ
 test('dashboards query existing metrics and labels only', async () => {
   const known = await listKnownSeries();
   for (const { place, expr } of expressions) assert.deepEqual(findUnknownNames(expr, known), [], place);
+});
+
+test('joins aggregate the side of which they take one series', () => {
+  for (const { place, expr } of expressions) assert.deepEqual(findUnaggregatedJoins(expr), [], place);
 });
 
 test('variables list existing labels only', async () => {
