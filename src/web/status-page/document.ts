@@ -99,9 +99,7 @@ export function renderLinks(
   const runbook =
     alert === undefined
       ? ''
-      : html`<a id="runbook-${alert}-${code}" href="${runbookUrl}#${alert}"
-          >Runbook: ${alert}</a
-        >`;
+      : html`<a id="runbook-${alert}-${code}" href="${runbookUrl}#${alert}">Runbook: ${alert}</a>`;
   const dashboard =
     grafanaUrl === undefined
       ? ''
