@@ -1,38 +1,43 @@
 import type { Socket } from 'node:net';
 import type { ConnectionCloseReason, WebMetrics } from '../metrics/exposition/web-metrics.ts';
 import { MAX_CONNECTIONS, MAX_UNREAD_RESPONSE_BYTES } from '../runtime/limits.ts';
-import { FairShare, type Share } from './fair-share.ts';
 import type { WebResponse } from './http-messages.ts';
 
 /** How long a client may take to read a response. */
 const MAX_READING_MS = 60_000;
 
 /** An open connection. */
-export interface Connection extends Share {
-  readonly socket: Socket;
-  /** Whether the response to an authorized request is being created. */
-  isBusy: boolean;
+export interface Connection {
+  /** After a TLS handshake, the TLS socket. */
+  socket: Socket;
+  /** See {@link toClientKey}. */
+  readonly client: string;
   /** Whether a request is in progress, until its response has been read. */
   hasRequest: boolean;
+  /** Whether the response to an authorized request is being created; otherwise the connection is idle. */
+  isBusy: boolean;
   /** The response that its client has not read yet; the time is monotonic. */
   unread: { readonly body: WebResponse['body']; readonly sinceMs: number } | undefined;
-  /** Whether the connection ends after the response in progress. */
-  isClosing: boolean;
   /** Whether its TLS handshake is unfinished. */
   isInHandshake: boolean;
   /** Whether it has no acceptable client certificate, and is open for probes only. */
   isCertificateRejected: boolean;
 }
 
-/** The connections to the web server. If there are too many, one gives way; those without a busy request are idle. */
+/**
+ * The connections to the web server. When they are full, the client with the most gives way: its oldest idle connection
+ * first, else its oldest busy one.
+ */
 export class Connections {
   readonly #metrics: WebMetrics;
-  readonly #open: FairShare<Connection>;
+  readonly #maxConnections: number;
+  /** Those whose last request was the longest ago first. */
+  readonly #open = new Set<Connection>();
   readonly #bySocket = new WeakMap<Socket, Connection>();
 
   constructor(metrics: WebMetrics, maxConnections = MAX_CONNECTIONS) {
     this.#metrics = metrics;
-    this.#open = new FairShare(maxConnections, ({ isBusy }) => !isBusy);
+    this.#maxConnections = maxConnections;
   }
 
   /** Adds a new connection until it closes. */
@@ -40,26 +45,27 @@ export class Connections {
     const connection: Connection = {
       socket,
       client: toClientKey(socket.remoteAddress),
-      isBusy: false,
       hasRequest: false,
+      isBusy: false,
       unread: undefined,
-      isClosing: false,
       isInHandshake,
       isCertificateRejected: false,
     };
     this.#bySocket.set(socket, connection);
+    this.#open.add(connection);
     this.#metrics.addConnections(1);
     socket.once('close', () => {
       this.#open.delete(connection);
       this.#metrics.addConnections(-1);
     });
-    this.#close(this.#open.add(connection), 'max_connections');
+    if (this.#open.size > this.#maxConnections) this.close(chooseVictim([...this.#open]), 'max_connections');
   }
 
-  /** Makes a TLS socket known as the same connection as the socket below it, and returns the connection. */
+  /** Makes a TLS socket the socket of the connection below it, and returns the connection. */
   link(tlsSocket: Socket, socket: Socket): Connection | undefined {
     const connection = this.get(socket);
     if (connection === undefined) return undefined;
+    connection.socket = tlsSocket;
     connection.isInHandshake = false;
     this.#bySocket.set(tlsSocket, connection);
     return connection;
@@ -71,8 +77,11 @@ export class Connections {
     return connection?.socket.destroyed === true ? undefined : connection;
   }
 
-  setBusy(connection: Connection, isBusy: boolean): void {
-    connection.isBusy = isBusy;
+  /** Makes a connection free for the next request, and the newest one. */
+  finishRequest(connection: Connection): void {
+    connection.hasRequest = false;
+    connection.isBusy = false;
+    connection.unread = undefined;
     if (this.#open.delete(connection)) this.#open.add(connection);
   }
 
@@ -81,35 +90,45 @@ export class Connections {
    * once. A new response closes connections that take too long, and those that give way if there are too many bytes.
    */
   startReading(connection: Connection, body: WebResponse['body'], nowMs: number): void {
+    connection.isBusy = false;
     connection.unread = { body, sinceMs: nowMs };
-    const isTooSlow = ({ unread }: Connection): boolean =>
-      unread !== undefined && nowMs - unread.sinceMs >= MAX_READING_MS;
-    while (this.#close(this.#open.evict(isTooSlow), 'slow_client'));
-    // Closing another reader of the same body would free nothing.
-    const hasOther = ({ unread }: Connection): boolean => unread !== undefined && unread.body !== body;
-    while (this.#countUnreadBytes() > MAX_UNREAD_RESPONSE_BYTES)
-      if (!this.#close(this.#open.evict(hasOther), 'slow_client')) break;
+    for (const slow of this.#open)
+      if (slow.unread !== undefined && nowMs - slow.unread.sinceMs >= MAX_READING_MS)
+        this.close(slow, 'slow_client');
+    while (this.#countUnreadBytes() > MAX_UNREAD_RESPONSE_BYTES) {
+      // Closing another reader of the same body would free nothing.
+      const others = [...this.#open].filter(({ unread }) => unread !== undefined && unread.body !== body);
+      if (others.length === 0) return;
+      this.close(chooseVictim(others), 'slow_client');
+    }
   }
 
   #countUnreadBytes(): number {
-    const bodies = new Set(this.#open.entries.map(({ unread }) => unread?.body ?? ''));
+    const bodies = new Set([...this.#open].map(({ unread }) => unread?.body ?? ''));
     return [...bodies].reduce((bytes, body) => bytes + Buffer.byteLength(body), 0);
   }
 
-  #close(victim: Connection | undefined, reason: ConnectionCloseReason): boolean {
-    if (victim === undefined) return false;
+  close(connection: Connection | undefined, reason: ConnectionCloseReason): void {
+    if (connection === undefined || !this.#open.delete(connection)) return;
     this.#metrics.recordConnectionClosed(reason);
-    victim.socket.destroy();
-    return true;
+    connection.socket.destroy();
   }
 
   /** Closes unfinished TLS handshakes, which `Server.close` of Node.js does not know. */
   closeHandshakes(): void {
-    for (const { socket, isInHandshake } of this.#open.entries) if (isInHandshake) socket.destroy();
+    for (const { socket, isInHandshake } of this.#open) if (isInHandshake) socket.destroy();
   }
 }
 
-const MAPPED_IPV4 = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i;
+function chooseVictim(connections: readonly Connection[]): Connection | undefined {
+  const counts = new Map<string, number>();
+  for (const { client } of connections) counts.set(client, (counts.get(client) ?? 0) + 1);
+  const most = Math.max(...counts.values());
+  const ofLargest = connections.filter(({ client }) => counts.get(client) === most);
+  return ofLargest.find(({ isBusy }) => !isBusy) ?? ofLargest[0];
+}
+
+const IPV4 = /^(?:::ffff:)?(\d+\.\d+\.\d+\.\d+)$/i;
 const IPV6_GROUPS = 8;
 const IPV6_NETWORK_GROUPS = 4;
 
@@ -117,15 +136,14 @@ const IPV6_NETWORK_GROUPS = 4;
  * Returns what counts as one client: an IPv4 address, or the /64 network of an IPv6 address, because a single machine
  * can use every address of its network. `address` is a socket's `remoteAddress`.
  */
-export function toClientKey(address: string | undefined): string {
-  if (address === undefined) return '';
-  const mapped = MAPPED_IPV4.exec(address)?.[1];
-  if (mapped !== undefined) return mapped;
-  if (!address.includes(':')) return address;
-  const [head = '', tail] = address.replace(/%.*$/, '').split('::');
-  const before = head === '' ? [] : head.split(':');
-  const after = tail === undefined || tail === '' ? [] : tail.split(':');
-  const omitted = tail === undefined ? 0 : IPV6_GROUPS - before.length - after.length;
-  const groups = [...before, ...Array.from({ length: Math.max(0, omitted) }, () => '0'), ...after];
+export function toClientKey(address = ''): string {
+  const ipv4 = IPV4.exec(address)?.[1];
+  if (ipv4 !== undefined || address === '') return ipv4 ?? '';
+  const [before = [], after] = address
+    .replace(/%.*$/, '')
+    .split('::')
+    .map((part) => part.split(':').filter((group) => group !== ''));
+  const omitted = after === undefined ? 0 : IPV6_GROUPS - before.length - after.length;
+  const groups = [...before, ...Array.from({ length: omitted }, () => '0'), ...(after ?? [])];
   return `${groups.slice(0, IPV6_NETWORK_GROUPS).join(':')}::/64`;
 }

@@ -15,8 +15,6 @@ export interface WebRequest {
   readonly isAuthenticated?: boolean;
   /** Aborts when the client disconnects. */
   readonly signal?: AbortSignal;
-  /** Creates a response when it is the turn of the client, because a body takes time and memory. Default: at once. */
-  readonly inTurn?: (create: () => Promise<WebResponse>) => Promise<WebResponse>;
 }
 
 /** An HTTP response without its socket. */

@@ -1,12 +1,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Socket } from 'node:net';
 import { pipeline, Readable } from 'node:stream';
 import { TLSSocket } from 'node:tls';
 import type { Clock } from '../runtime/clock.ts';
 import { MAX_RESPONSES_BEING_CREATED } from '../runtime/limits.ts';
 import type { Connection, Connections } from './connections.ts';
-import { FairQueue, GaveWayError } from './fair-share.ts';
-import { respondText, type WebRequest, type WebResponse } from './http-messages.ts';
+import { isProbe, respondText, type WebRequest, type WebResponse } from './http-messages.ts';
+import { QueueFullError, RequestQueue } from './request-queue.ts';
 import { createAuthorizer, type AuthorizerOptions, type Authorize } from './security/authorization.ts';
 import type { WebConfiguration } from './security/web-configuration-file.ts';
 import type { WebConfigurationSource } from './security/web-configuration.ts';
@@ -42,7 +41,7 @@ export class RequestHandler {
   readonly #options: RequestHandlerOptions;
   readonly #connections: Connections;
   readonly #authorize: Authorize;
-  readonly #responses: FairQueue;
+  readonly #responses: RequestQueue;
   #isShuttingDown = false;
 
   constructor(options: RequestHandlerOptions, connections: Connections) {
@@ -50,32 +49,20 @@ export class RequestHandler {
     this.#connections = connections;
     this.#authorize = createAuthorizer(options);
     const { maxRequests } = options;
-    this.#responses = new FairQueue({ maxRunning: MAX_RESPONSES_BEING_CREATED, maxWaiting: maxRequests });
+    this.#responses = new RequestQueue({ maxRunning: MAX_RESPONSES_BEING_CREATED, maxWaiting: maxRequests });
   }
 
-  /**
-   * Answers one request of a connection at a time. A request that arrives before the response to the previous one ends
-   * the connection after that response; a client that pipelines must then repeat its requests (RFC 9112, 9.3.2).
-   */
+  /** Answers one request of a connection at a time. No client that people use pipelines: a second one ends it. */
   handleRequest(request: IncomingMessage, response: ServerResponse): void {
     const connection = this.#connections.get(request.socket);
-    // Without one, the parser has found the request in the last bytes of a closed connection.
     if (connection === undefined) return;
-    if (connection.hasRequest) this.#stopReading(request.socket, connection);
+    if (connection.hasRequest) this.#connections.close(connection, 'pipelining');
     else void this.#answer(request, response, connection);
   }
 
   /** Makes further responses ask clients to close their connection. */
   announceShutdown(): void {
     this.#isShuttingDown = true;
-  }
-
-  #stopReading(socket: Socket, connection: Connection): void {
-    if (connection.isClosing) return;
-    connection.isClosing = true;
-    this.#options.metrics.recordConnectionClosed('pipelining');
-    // Later: Node.js resumes the socket when it has parsed this request.
-    process.nextTick(() => socket.pause());
   }
 
   /** Never rejects. */
@@ -87,10 +74,7 @@ export class RequestHandler {
       response.off('close', finish);
       socket.off('close', finish);
       closed.abort(RESPONSE_CLOSED);
-      connection.hasRequest = false;
-      connection.unread = undefined;
-      this.#connections.setBusy(connection, false);
-      if (connection.isClosing) socket.destroySoon();
+      this.#connections.finishRequest(connection);
     };
     // A response emits 'close' after its last byte. Not every Node.js version emits it when the connection is lost.
     response.once('close', finish);
@@ -105,31 +89,25 @@ export class RequestHandler {
     const { request, connection, signal } = exchange;
     const { webConfigurationSource, metrics, logger } = this.#options;
     const { method = 'GET', url = '/', headers, headersDistinct, socket } = request;
-    const { client } = connection;
     try {
       const configuration = webConfigurationSource.current;
       // RFC 9112, 3.2: a proxy may have looked at the other one.
       const hostCount = headersDistinct['host']?.length ?? 0;
-      const rejection =
-        hostCount > 1
-          ? respondText(400, `Expected one Host header, found ${hostCount}.`)
-          : await this.#authorize(exchange, configuration);
-      if (rejection !== undefined) {
-        connection.isClosing = true;
-        return rejection;
-      }
-      this.#connections.setBusy(connection, true);
-      return await this.#options.handle({
-        method,
-        url,
-        headers,
-        scheme: socket instanceof TLSSocket ? 'https' : 'http',
-        isAuthenticated: requiresAuthentication(configuration),
-        signal,
-        inTurn: (create) => this.#responses.run(client, signal, create),
-      });
+      if (hostCount > 1) return closeAfter(respondText(400, `Expected one Host header, found ${hostCount}.`));
+      const rejection = await this.#authorize(exchange, configuration);
+      if (rejection !== undefined) return closeAfter(rejection);
+      connection.isBusy = true;
+      const create = async (): Promise<WebResponse> => {
+        signal.throwIfAborted();
+        const scheme = socket instanceof TLSSocket ? 'https' : 'http';
+        const isAuthenticated = requiresAuthentication(configuration);
+        return await this.#options.handle({ method, url, headers, scheme, isAuthenticated, signal });
+      };
+      // Bodies take time and memory. Probes and reloads have none.
+      const isQueued = method !== 'POST' && !isProbe(url);
+      return await (isQueued ? this.#responses.run(connection.client, create) : create());
     } catch (err) {
-      if (err instanceof GaveWayError) {
+      if (err instanceof QueueFullError) {
         metrics.recordRequestRejected('max_requests');
         return respondText(503, 'Too many concurrent requests.', { 'Retry-After': '1' });
       }
@@ -141,15 +119,18 @@ export class RequestHandler {
   /** Headers of the web configuration override those of the response. */
   #send({ status, headers, body, onSent }: WebResponse, { request, response, connection }: Exchange): void {
     const { webConfigurationSource, clock } = this.#options;
-    this.#connections.setBusy(connection, false);
     // The server does not read request bodies, so it cannot reuse the connection after one.
-    if (this.#isShuttingDown || hasBody(request)) connection.isClosing = true;
-    if (connection.isClosing) response.setHeader('Connection', 'close');
+    if (this.#isShuttingDown || hasBody(request)) response.setHeader('Connection', 'close');
     response.writeHead(status, { ...headers, ...webConfigurationSource.current.headers });
     this.#connections.startReading(connection, body, clock.monotonic());
     if (onSent !== undefined) response.once('finish', onSent);
     sendBody(response, body);
   }
+}
+
+/** Makes a response the last one of its connection. */
+function closeAfter(response: WebResponse): WebResponse {
+  return { ...response, headers: { ...response.headers, Connection: 'close' } };
 }
 
 /** Ends a response with its body. */

@@ -2,7 +2,6 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Exposition } from '../metrics/exposition/exposition.ts';
 import type { ExporterFacade } from './exporter-facade.ts';
 import {
-  isProbe,
   parseRequestTarget,
   PROBE_PATHS,
   respondText,
@@ -30,15 +29,14 @@ export async function handle(
   facade: ExporterFacade,
   options: RouteOptions,
 ): Promise<WebResponse> {
-  const { method, inTurn = (create) => create() } = request;
+  const { method } = request;
   const { path, query } = parseRequestTarget(request.url);
   if (path === '/-/reload') return await handleReload(request, options);
   const respondTo = findRoute(path, query, facade, options);
   if (respondTo === undefined) return respondNotFound(facade, request.headers);
   if (method !== 'GET' && method !== 'HEAD')
     return respondText(405, 'Method not allowed: GET or HEAD.', { Allow: 'GET, HEAD' });
-  const respondNow = async (): Promise<WebResponse> => await respondTo(request);
-  const response = await (isProbe(path) ? respondNow() : inTurn(respondNow));
+  const response = await respondTo(request);
   return method === 'HEAD' ? { ...response, body: '' } : response;
 }
 

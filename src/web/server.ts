@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { createServer, type RequestListener, type Server as HttpServer } from 'node:http';
+import { createServer, IncomingMessage, type RequestListener, type Server as HttpServer } from 'node:http';
 import type { Server as HttpsServer } from 'node:https';
 import { Socket } from 'node:net';
 import type { ListenAddress } from '../config/addresses.ts';
@@ -14,7 +14,20 @@ import type { WebConfiguration } from './security/web-configuration-file.ts';
 
 type Server = HttpServer | HttpsServer;
 
+/**
+ * Makes the parser of Node.js stop when the socket has been destroyed, as if another protocol followed. Otherwise it
+ * would create an object for each of the thousands of pipelined requests that it has read already.
+ */
+class StoppableMessage extends IncomingMessage {
+  get upgrade(): boolean {
+    return this.socket.destroyed || this.method === 'CONNECT';
+  }
+
+  set upgrade(_ignored: boolean) {}
+}
+
 const HTTP_OPTIONS = {
+  IncomingMessage: StoppableMessage,
   headersTimeout: 10_000,
   requestTimeout: 30_000,
   /** How often Node enforces both timeouts; its default of 30 s would exceed them. */
@@ -83,6 +96,7 @@ async function listen(
       ? createServer(HTTP_OPTIONS, listener)
       : createTlsServer(HTTP_OPTIONS, tls, listener, { ...options, connections });
   server.timeout = SOCKET_TIMEOUT_MS;
+  server.on('upgrade', (_request, socket) => void socket.destroy());
   server.on('connection', (socket) => {
     if (socket instanceof Socket) connections.add(socket, tls !== undefined);
   });

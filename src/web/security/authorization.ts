@@ -2,16 +2,15 @@ import type { IncomingMessage } from 'node:http';
 import type { RequestRejectionReason, WebMetrics } from '../../metrics/exposition/web-metrics.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import type { Connection } from '../connections.ts';
-import { GaveWayError } from '../fair-share.ts';
 import { isProbe, respondText, type WebResponse } from '../http-messages.ts';
+import { QueueFullError } from '../request-queue.ts';
 import { PasswordVerifier, type Credentials } from './password-verifier.ts';
 import type { WebConfiguration } from './web-configuration-file.ts';
 
-/** A request, the connection that it came on, and a signal that aborts when the client disconnects. */
+/** A request and the connection that it came on. */
 interface ReceivedRequest {
   readonly request: Pick<IncomingMessage, 'url' | 'headers'>;
   readonly connection: Pick<Connection, 'client' | 'isCertificateRejected'>;
-  readonly signal: AbortSignal;
 }
 
 export interface AuthorizerOptions {
@@ -35,16 +34,15 @@ export function createAuthorizer({ hasOpenProbes, metrics, logger }: AuthorizerO
 
   /** Resolves to `undefined` if the password was not compared. */
   const verify = async (
-    { request, connection, signal }: ReceivedRequest,
+    { request, connection }: ReceivedRequest,
     users: ReadonlyMap<string, string>,
   ): Promise<boolean | undefined> => {
     const credentials = parseBasicCredentials(request.headers.authorization);
     if (credentials === undefined) return false;
     try {
-      return await passwords.verify(credentials, users, connection.client, signal);
+      return await passwords.verify(credentials, users, connection.client);
     } catch (err) {
-      if (!(err instanceof GaveWayError) && !signal.aborted)
-        logger.error({ err }, 'Password verification failed');
+      if (!(err instanceof QueueFullError)) logger.error({ err }, 'Password verification failed');
       return undefined;
     }
   };

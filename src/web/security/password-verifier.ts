@@ -1,7 +1,7 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { MAX_WAITING_PASSWORDS } from '../../runtime/limits.ts';
-import { FairQueue } from '../fair-share.ts';
+import { RequestQueue } from '../request-queue.ts';
 
 export interface Credentials {
   readonly user: string;
@@ -20,7 +20,7 @@ const MAX_CACHED_INVALID = 1024;
 const DUMMY_SALT_AND_HASH = 'QOauhQNbBCuQDKes6eFzPeMqBSjb7Mr5DUmpZ/VcEd00UAV/LDeSi';
 
 /**
- * Verifies passwords, one comparison at a time, clients in turn. It caches results as keyed digests of user, hash and
+ * Verifies passwords, one comparison at a time. It caches results as keyed digests of user, hash and
  * password, so that bcrypt does not slow down each scrape and a new hash in the configuration is compared again. Users
  * that do not exist take as long as the user with the cheapest hash.
  */
@@ -30,42 +30,43 @@ export class PasswordVerifier {
   readonly #valid = new LRUCache<string, boolean>({ max: MAX_CACHED_VALID });
   readonly #invalid = new LRUCache<string, boolean>({ max: MAX_CACHED_INVALID });
   readonly #dummyHashes = new WeakMap<ReadonlyMap<string, string>, string>();
-  readonly #queue = new FairQueue({ maxRunning: 1, maxWaiting: MAX_WAITING_PASSWORDS });
+  /** Comparisons that run or wait, by digest: requests with the same password share one. */
+  readonly #pending = new Map<string, Promise<boolean>>();
+  readonly #queue = new RequestQueue({ maxRunning: 1, maxWaiting: MAX_WAITING_PASSWORDS });
 
   constructor(compare: ComparePassword = compareWithBcrypt) {
     this.#compare = compare;
   }
 
   /**
-   * Returns whether the password is valid. Rejects with a `GaveWayError` if too many wait, with the signal's reason if it
-   * aborts while the password waits, and if the comparison fails. `users` maps names to hashes;
-   * `client` is an address or a network.
+   * Returns whether the password is valid. Rejects with a `QueueFullError` if too many wait, and if the comparison fails.
+   * `users` maps names to hashes; `client` is an address or a network.
    */
   async verify(
     { user, password }: Credentials,
     users: ReadonlyMap<string, string>,
     client: string,
-    signal: AbortSignal,
   ): Promise<boolean> {
     // The steps up to a cached result are the same for every user, so that their time tells nothing.
     const dummyHash = this.#getDummyHash(users);
     const userHash = users.get(user);
     const hash = userHash ?? dummyHash;
     const digest = this.#digest(user, hash, password);
-    const cached = this.#getResult(digest);
+    const cached = this.#valid.get(digest) ?? this.#invalid.get(digest);
     if (cached !== undefined) return cached;
-    return await this.#queue.run(client, signal, async () => {
-      // Requests with the same password may have waited for the same comparison.
-      const compared = this.#getResult(digest);
-      if (compared !== undefined) return compared;
+    const pending = this.#pending.get(digest);
+    if (pending !== undefined) return await pending;
+    const comparison = this.#queue.run(client, async () => {
       const isValid = (await this.#compare(password, hash)) && userHash !== undefined;
       (isValid ? this.#valid : this.#invalid).set(digest, isValid);
       return isValid;
     });
-  }
-
-  #getResult(digest: string): boolean | undefined {
-    return this.#valid.get(digest) ?? this.#invalid.get(digest);
+    this.#pending.set(digest, comparison);
+    try {
+      return await comparison;
+    } finally {
+      this.#pending.delete(digest);
+    }
   }
 
   /** Has the lowest cost of all users: a costly hash of one user must not let others occupy the queue for seconds. */

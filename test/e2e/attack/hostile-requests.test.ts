@@ -1,49 +1,43 @@
 import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { AttackedExporter, formatRequest, nextEvent } from './attacked-exporter.ts';
+import { TemporaryFolder } from '../../support/temporary-folder.ts';
+import { HASH } from '../../unit/web/secured-server.ts';
+import { AttackedExporter, nextEvent, SHIPPED } from './attacked-exporter.ts';
 
-/** More than `web.max_requests`. */
-const PIPELINED = 60;
+const CONNECTIONS = 400;
+const MINIMAL_REQUEST = 'GET / HTTP/1.1\r\nHost:\r\n\r\n';
+const PIPELINED = MINIMAL_REQUEST.repeat(65_536 / MINIMAL_REQUEST.length);
 
-test('connections that pipeline scrapes and reset do not block the next scrape', async () => {
-  await using exporter = await AttackedExporter.start();
-  for (let attack = 0; attack < 3; attack += 1) {
-    const socket = await exporter.open();
-    socket.write(formatRequest().repeat(PIPELINED));
-    // The requests arrive in one segment, so the server has read all of them.
-    await nextEvent(socket, 'data');
-    socket.resetAndDestroy();
-    assert.equal((await exporter.get()).status, 200);
-  }
-  assert.doesNotMatch(exporter.program.stderr, /"level":"(?:error|fatal)"/);
-});
-
-for (const [name, text, expected] of [
-  [
-    'a connection that pipelines gets one response and ends',
-    formatRequest().repeat(PIPELINED),
-    /^HTTP\/1\.1 200 /,
-  ],
-  [
-    'a request with two Host headers gets a 400',
-    'GET /metrics HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n',
-    /^HTTP\/1\.1 400 [^]*Expected one Host header, found 2\.\n$/,
-  ],
+for (const [name, yml, status] of [
+  ['without passwords', '', 200],
+  ['with passwords', `basic_auth_users: { prometheus: ${HASH} }`, 401],
 ] as const) {
-  test(`${name}, and other clients are answered`, async () => {
-    await using exporter = await AttackedExporter.start();
-    const socket = await exporter.open();
-    let received = '';
-    socket.setEncoding('latin1').on('data', (chunk: string) => (received += chunk));
-    socket.write(text);
-    const closed = nextEvent(socket, 'close');
-    const others = await Promise.all([1, 2, 3].map(() => exporter.get()));
-    await closed;
-    assert.deepEqual(
-      others.map(({ status }) => status),
-      [200, 200, 200],
+  test(`${name}, ${CONNECTIONS} connections that pipeline 64 KiB of requests take bounded memory`, async (t) => {
+    using folder = new TemporaryFolder();
+    writeFileSync(folder.at('web.yml'), yml);
+    await using exporter = await AttackedExporter.start(
+      { XVS_WEB_CONFIG_FILE: folder.at('web.yml') },
+      SHIPPED.nodeFlags,
     );
-    assert.match(received, expected);
-    assert.equal(received.match(/^HTTP\/1\.1 /gm)?.length, 1);
+    const sockets = await Promise.all(Array.from({ length: CONNECTIONS }, () => exporter.open()));
+    const closed = sockets.map((socket) => nextEvent(socket.resume(), 'close'));
+    for (const socket of sockets) socket.write(PIPELINED);
+    assert.equal((await exporter.get()).status, status);
+    await Promise.all(closed);
+    assert.equal((await exporter.get()).status, status);
+    t.diagnostic(`resident memory at most ${exporter.peakRssMiB.toFixed(0)} MiB`);
+    assert.ok(exporter.peakRssMiB < SHIPPED.memoryMiB / 2, `${exporter.peakRssMiB} MiB`);
+    assert.doesNotMatch(exporter.program.stderr, /"level":"(?:error|fatal)"/);
   });
 }
+
+test('a request with two Host headers gets a 400', async () => {
+  await using exporter = await AttackedExporter.start();
+  const socket = await exporter.open();
+  let received = '';
+  socket.setEncoding('latin1').on('data', (chunk: string) => (received += chunk));
+  socket.write('GET /metrics HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n');
+  await nextEvent(socket, 'close');
+  assert.match(received, /^HTTP\/1\.1 400 [^]*Expected one Host header, found 2\.\n$/);
+});

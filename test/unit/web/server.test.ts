@@ -73,37 +73,36 @@ test('a response to HEAD has a length and no body', async (t) => {
   assert.deepEqual([headers['content-length'], body], ['6', '']);
 });
 
-test('of requests that wait for their turn, the oldest gets a 503 if there are too many', async (t) => {
+test('of one client, four responses are created at a time, two requests wait, and others get a 503', async (t) => {
   const created: (() => void)[] = [];
-  const handle: WebServerOptions['handle'] = ({ url, inTurn }) =>
-    url === '/-/healthy' || inTurn === undefined
-      ? Promise.resolve(respondText(200, 'healthy'))
-      : inTurn(async () => {
-          await new Promise<void>((resolve) => created.push(resolve));
-          return respondText(200, url);
-        });
-  const { port } = await start(t, { handle, maxRequests: 1 });
-  const running = ['/1', '/2', '/3', '/4'].map((path) => send(port, path));
-  await waitUntil(
-    () => created.length,
-    (count) => count === 4,
-  );
-  const waiting = [send(port, '/5'), send(port, '/6')];
-  const rejected = await Promise.race(waiting);
+  const handle: WebServerOptions['handle'] = async ({ url }) => {
+    if (url !== '/-/healthy') await new Promise<void>((resolve) => created.push(resolve));
+    return respondText(200, url);
+  };
+  const { port, metrics } = await start(t, { handle });
+  const requests = Array.from({ length: 7 }, (_, index) => send(port, `/${index}`));
+  const rejected = await Promise.race(requests);
   assert.deepEqual(
     [rejected.status, rejected.headers['retry-after'], rejected.body],
     [503, '1', 'Too many concurrent requests.\n'],
   );
+  assert.deepEqual([created.length, metrics.rejected], [4, ['max_requests']]);
   assert.equal((await send(port, '/-/healthy')).status, 200);
-  // The fifth starts when one of the four has ended.
   for (const resolve of created.splice(0)) resolve();
   await waitUntil(
     () => created.length,
-    (count) => count === 1,
+    (count) => count === 2,
   );
-  created[0]?.();
-  const statuses = (await Promise.all([...running, ...waiting])).map(({ status }) => status);
-  assert.equal(statuses.filter((status) => status === 200).length, 5);
+  for (const resolve of created) resolve();
+  const statuses = (await Promise.all(requests)).map(({ status }) => status);
+  assert.equal(statuses.filter((status) => status === 200).length, 6);
+});
+
+test('a request to upgrade the protocol is an ordinary request', async (t) => {
+  const { port } = await start(t);
+  const headers = { connection: 'Upgrade, HTTP2-Settings', upgrade: 'h2c', 'http2-settings': '' };
+  const { status } = await readResponse(request({ host: HOST, port, headers, agent: false }).end());
+  assert.equal(status, 200);
 });
 
 test('a failing handler is logged and gets a 500 without details', async (t) => {
