@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import type { Clock } from '../runtime/clock.ts';
 import { getErrorCode, getErrorMessage } from '../runtime/errors.ts';
 import type { Logger } from '../runtime/logger.ts';
-import { InvalidRecordError } from '../tally/tally-state.ts';
 import { DatabaseError, openLevelDatabase, type Database } from './level-database.ts';
 
 const FORMAT = 'xvs-exporter 2';
@@ -31,8 +30,8 @@ type Restore = (database: Database) => Promise<void>;
 
 /**
  * Opens the database in the folder of `state.path`, and creates both if they do not exist; the parent folder has to. Waits up to 5 s for another
- * process to close it. A database that is damaged, of another version, or that `restore` finds damaged, is renamed and
- * replaced by an empty one.
+ * process to close it. A database that is damaged, of another version, or that `restore` cannot read, is renamed and replaced
+ * by an empty one.
  *
  * Rejects with a message for the operator if the folder cannot be used.
  */
@@ -45,7 +44,7 @@ export async function openDatabase(options: OpenDatabaseOptions, restore?: Resto
     try {
       return await openWhenUnlocked(options, restore);
     } catch (error) {
-      if (!isDamage(error)) throw error;
+      if (!(error instanceof DatabaseError && error.code === 'damaged')) throw error;
       await setAside(options, error);
       return await openWhenUnlocked(options, restore);
     }
@@ -60,11 +59,6 @@ async function setAside({ path, clock, logger }: OpenDatabaseOptions, { message 
   await rename(join(path, DATABASE_FOLDER), renamedTo);
   const fields = { path, err: message, renamed_to: renamedTo };
   logger.warn(fields, 'State is unusable; the counters of all service codes start at 0');
-}
-
-export function isDamage(error: unknown): error is DatabaseError | InvalidRecordError {
-  if (error instanceof InvalidRecordError) return true;
-  return error instanceof DatabaseError && error.code === 'damaged';
 }
 
 async function openWhenUnlocked(options: OpenDatabaseOptions, restore?: Restore): Promise<Database> {

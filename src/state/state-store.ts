@@ -1,6 +1,5 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { linkAbort } from '../runtime/abort.ts';
-import type { Clock } from '../runtime/clock.ts';
 import { FirstFailure } from '../runtime/background-task.ts';
 import { getErrorMessage } from '../runtime/errors.ts';
 import {
@@ -11,7 +10,7 @@ import {
 } from '../tally/tally-state.ts';
 import type { Tally } from '../tally/tally.ts';
 import { DatabaseError, type Database, type WriteBatch } from './level-database.ts';
-import { isDamage, openDatabase, type OpenDatabaseOptions } from './open-database.ts';
+import { openDatabase, type OpenDatabaseOptions } from './open-database.ts';
 
 /** A listing is published after this time even if it is not written yet. */
 const MAX_PUBLICATION_DELAY_MS = 100;
@@ -118,14 +117,13 @@ export class StateStore implements AsyncDisposable {
    * are not written are taken from memory.
    */
   async restore(serviceCode: string, createTally: () => Tally): Promise<Tally | undefined> {
-    const { clock, logger, path } = this.#options;
     const unwritten = this.#unwritten.get(serviceCode);
     if (unwritten !== undefined)
-      return restoreTally(createTally(), { serviceCode, records: [...unwritten.listAll()] }, clock);
+      return restoreTally(createTally(), { serviceCode, records: [...unwritten.listAll()] }, this.#options);
     let restored: Tally | undefined;
     const read = async (database: Database): Promise<void> => {
       for await (const code of readCodes(database, toPrefix(serviceCode)))
-        if (!isExpired(code, this.#options)) restored = restoreTally(createTally(), code, clock);
+        if (!isExpired(code, this.#options)) restored = restoreTally(createTally(), code, this.#options);
     };
     const reading = this.#enqueue(() => this.#attempt(read));
     const isRead = await this.#waitBriefly(RESTORE_TIMEOUT_MS, reading);
@@ -134,8 +132,7 @@ export class StateStore implements AsyncDisposable {
       return restored;
     }
     this.#complete.delete(serviceCode);
-    const fields = { path, service_code: serviceCode };
-    if (!isRead) logger.warn(fields, 'State of service code is unusable; its counters start at 0');
+    if (!isRead) logUnusable(serviceCode, this.#options);
     return undefined;
   }
 
@@ -205,7 +202,7 @@ export class StateStore implements AsyncDisposable {
       await work(await opening);
       return true;
     } catch (error) {
-      if (!(error instanceof DatabaseError || isDamage(error))) this.#failure.report(error);
+      if (!(error instanceof DatabaseError)) this.#failure.report(error);
       this.statistics.writeErrors += 1;
       this.#logFailure(error);
       this.#database = undefined;
@@ -272,8 +269,9 @@ async function restoreTallies(
   for await (const code of readCodes(database, '')) {
     const { serviceCode } = code;
     const tally = createTally(serviceCode);
-    if (tally !== undefined) tallies.set(serviceCode, restoreTally(tally, code, options.clock));
-    else if (codesOnOtherShards.has(serviceCode) || isExpired(code, options)) {
+    if (tally !== undefined) {
+      if (restoreTally(tally, code, options) !== undefined) tallies.set(serviceCode, tally);
+    } else if (codesOnOtherShards.has(serviceCode) || isExpired(code, options)) {
       dropped.push(serviceCode);
       await deleteRecords(batch, database, toPrefix(serviceCode));
     } else unconfiguredCount += 1;
@@ -289,13 +287,26 @@ async function restoreTallies(
   return tallies;
 }
 
-function restoreTally(tally: Tally, { records }: CodeRecords, clock: Clock): Tally {
-  tally.restore(records, { wallMs: clock.now(), monotonicMs: clock.monotonic() });
-  return tally;
+/** Restores a tally; `undefined` if records are missing or invalid. */
+function restoreTally(
+  tally: Tally,
+  { serviceCode, records }: CodeRecords,
+  options: StateStoreOptions,
+): Tally | undefined {
+  const { clock } = options;
+  if (tally.restore(records, { wallMs: clock.now(), monotonicMs: clock.monotonic() })) return tally;
+  logUnusable(serviceCode, options);
+  return undefined;
+}
+
+function logUnusable(serviceCode: string, { logger, path }: StateStoreOptions): void {
+  const fields = { path, service_code: serviceCode };
+  logger.warn(fields, 'State of service code is unusable; its counters start at 0');
 }
 
 function isExpired({ records }: CodeRecords, { clock, retainMs }: StateStoreOptions): boolean {
-  return clock.now() - readCodeEntry(records).last.wallMs >= retainMs;
+  const last = readCodeEntry(records)?.last;
+  return last !== undefined && clock.now() - last.wallMs >= retainMs;
 }
 
 /** Reads the records whose keys begin with a prefix, by service code. */

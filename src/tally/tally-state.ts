@@ -50,6 +50,7 @@ const taskDetailSchema = z.tuple([
 ]);
 
 const codeSchema = z.object({
+  taskCount: count.describe('number of records of tasks'),
   last: instantSchema.describe('the last good listing'),
   listings: z.int().positive().describe('number of good listings'),
   lifetimes: z.object({ counts: z.array(count).describe('by bucket, not cumulative'), sum: total }),
@@ -138,6 +139,7 @@ function toCodeEntry({ ledger, servers, meteredFormats, details }: TallyParts): 
   return (
     progress && {
       ...progress,
+      taskCount: ledger.accountCount,
       lifetimes: ledger.lifetimes.persisted,
       meteredFormats: [...meteredFormats],
       servers: Array.from(servers.entries, ([vsId, { monotonicMs, wallMs }]) => [vsId, monotonicMs, wallMs]),
@@ -175,27 +177,25 @@ function withoutRun<A extends Account>(account: A): A {
   return { ...account, run: undefined };
 }
 
-/** A record that is not of this format, or does not fit the others. */
-export class InvalidRecordError extends Error {
-  override readonly name = 'InvalidRecordError';
-}
-
-function parseRecord<Entry>(schema: ZodType<Entry>, text: string): Entry {
+/** Parses a record; `undefined` if it is invalid. */
+function parseRecord<Entry>(schema: ZodType<Entry>, text: string): Entry | undefined {
+  let value: unknown;
   try {
-    return schema.parse(JSON.parse(text));
-  } catch (cause) {
-    throw new InvalidRecordError('Expected a valid record of the state', { cause });
+    value = JSON.parse(text);
+  } catch {
+    return undefined;
   }
+  return schema.safeParse(value).data;
 }
 
-/** Reads the record of the code, the first of all of its records. Throws an {@link InvalidRecordError}. */
-export function readCodeEntry([first]: readonly StateRecord[]): CodeEntry {
-  if (first?.[0] !== CODE_KEY) throw new InvalidRecordError('Expected the record of the code first');
-  return parseRecord(codeSchema, first[1]);
+/** Reads the record of the code, the first of all of its records; `undefined` if it is missing or invalid. */
+export function readCodeEntry([first]: readonly StateRecord[]): CodeEntry | undefined {
+  return first?.[0] === CODE_KEY ? parseRecord(codeSchema, first[1]) : undefined;
 }
 
 /**
- * Restores the state of a tally from all of its records, that of the code first. Throws an {@link InvalidRecordError}.
+ * Restores the state of a tally from all of its records, that of the code first. Returns false, and changes nothing, if some
+ * are missing or invalid.
  *
  * @param maxGapMs - the longest time between two processes that is believed
  */
@@ -204,23 +204,21 @@ export function restoreRecords(
   records: readonly StateRecord[],
   now: Instant,
   maxGapMs: number,
-): void {
-  const { ledger } = tally;
-  const toInstant = restoreCode(tally, readCodeEntry(records), now, maxGapMs);
-  const tasks: TaskAccount[] = [];
-  for (const [key, value] of records.slice(1)) {
-    const [kind, ...id] = key.split('\0');
-    if (kind !== TASK_KIND)
-      throw new InvalidRecordError(`Expected the key of a task, found ${JSON.stringify(key)}`);
-    tasks.push(toTaskAccount(id.join('\0'), parseRecord(taskSchema, value), toInstant));
-  }
+): boolean {
+  const code = readCodeEntry(records);
+  if (code?.taskCount !== records.length - 1) return false;
+  const toInstant = shareInstants(code.last);
+  const tasks = records.slice(1).flatMap((record) => readTaskAccount(record, toInstant) ?? []);
+  if (tasks.length !== code.taskCount) return false;
+  restoreCode(tally, code, now, maxGapMs);
   // Those that left first come first.
   tasks.sort((a, b) => a.lastSeen.monotonicMs - b.lastSeen.monotonicMs);
-  for (const task of tasks) ledger.restoreAccount(task);
+  for (const task of tasks) tally.ledger.restoreAccount(task);
+  return true;
 }
 
 /** The timeline stops while the time between two processes is unknown. */
-function restoreCode(tally: TallyParts, entry: CodeEntry, now: Instant, maxGapMs: number): ToInstant {
+function restoreCode(tally: TallyParts, entry: CodeEntry, now: Instant, maxGapMs: number): void {
   const { ledger, timeline, meteredFormats, servers, details } = tally;
   const { last, listings } = entry;
   const gapMs = now.wallMs - last.wallMs;
@@ -234,20 +232,36 @@ function restoreCode(tally: TallyParts, entry: CodeEntry, now: Instant, maxGapMs
   for (const counter of LEDGER_COUNTERS)
     for (const series of entry.counters[counter] ?? []) ledger.counters[counter].restore(series, last);
   for (const detail of entry.details ?? []) details?.restore(detail);
-  return shareInstants(last);
 }
 
-function toTaskAccount(id: string, entry: z.infer<typeof taskSchema>, toInstant: ToInstant): TaskAccount {
-  const [vsId, firstWallMs, firstMs, lastMs, activityMs, progress, source, inputBytes, unusualInput] = entry;
-  const [, , , , , , , , , inputBytesBeyondBases, flags, inputs, outputs] = entry;
+/** `undefined` if the record is not that of a task, or is invalid. */
+function readTaskAccount([key, value]: StateRecord, toInstant: ToInstant): TaskAccount | undefined {
+  const [kind, ...id] = key.split('\0');
+  const entry = kind === TASK_KIND ? parseRecord(taskSchema, value) : undefined;
+  if (entry === undefined) return undefined;
+  const [
+    vsId,
+    firstWallMs,
+    firstMs,
+    lastMs,
+    activityMs,
+    progress,
+    inputSource,
+    inputBytes,
+    unusualInput,
+    inputBytesBeyondBases,
+    flags,
+    inputs,
+    outputs,
+  ] = entry;
   return {
-    id,
+    id: id.join('\0'),
     vsId,
     firstSeen: toInstant(firstMs, firstWallMs),
     lastSeen: toInstant(lastMs),
     lastActivity: toInstant(activityMs),
     progress,
-    inputSource: source === '' ? undefined : source,
+    inputSource: inputSource === '' ? undefined : inputSource,
     inputBytes,
     unusualInput: unusualInput ?? undefined,
     inputBytesBeyondBases,

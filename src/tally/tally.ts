@@ -112,9 +112,12 @@ export class Tally {
     return this.#ledger.progress?.listings ?? 0;
   }
 
-  /** Restores the state of another tally into this one, which must not have taken a listing yet. */
-  restore(records: readonly StateRecord[], now: Instant): void {
-    restoreRecords(this.#parts, records, now, this.#rememberTasksForMs);
+  /**
+   * Restores the state of another tally into this one, which must not have taken a listing yet. Returns false, and changes
+   * nothing, if records are missing or invalid.
+   */
+  restore(records: readonly StateRecord[], now: Instant): boolean {
+    return restoreRecords(this.#parts, records, now, this.#rememberTasksForMs);
   }
 
   /** Takes a good listing, once. */

@@ -189,6 +189,11 @@ export class Ledger {
     return { listings: this.#listingCount, last: this.#lastCommit };
   }
 
+  /** Number of all accounts of tasks. */
+  get accountCount(): number {
+    return this.#accounts.size;
+  }
+
   /** All accounts: of the tasks of the last good listing, then of those that left, the first to leave first. */
   *listAccounts(): Generator<TaskAccount, void> {
     yield* this.#live;

@@ -246,6 +246,31 @@ test('a code that is added while its state cannot be read starts at 0, which is 
   assert.equal(messages().at(-1), 'warn State of service code is unusable; its counters start at 0');
 });
 
+test('a code whose records are not all there or invalid starts anew, which is logged, and others go on', async () => {
+  const damages: readonly ((records: Map<string, string>) => void)[] = [
+    (records) => void records.delete('A\0code'),
+    (records) => void records.set('A\0code', '{'),
+    (records) => void records.delete('A\0task\0old'),
+    (records) => void records.set('A\0task\0old', '[]'),
+    (records) => void records.set('A\0task\0else', '[]'),
+  ];
+  for (const damage of damages) {
+    const disk = new MemoryDisk();
+    const serviceCodes = ['A', 'B'];
+    const first = await startProcess(disk, { serviceCodes });
+    for (const bytes of [1000, 1100])
+      for (const code of serviceCodes) await first.publish(bytes, code, 'old');
+    disk.kill();
+    damage(disk.records);
+    const second = await startProcess(disk, { serviceCodes });
+    assert.deepEqual([second.count('A'), second.count('B')], [undefined, 100]);
+    assert.equal(second.messages()[0], 'warn State of service code is unusable; its counters start at 0');
+    for (const bytes of [2000, 2200]) await second.publish(bytes, 'A', 'new');
+    disk.kill();
+    assert.equal((await startProcess(disk, { serviceCodes })).count('A'), 200);
+  }
+});
+
 test('a second process waits 5 s for the first one to end', async () => {
   const disk = new MemoryDisk();
   await startProcess(disk);
