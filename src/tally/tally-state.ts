@@ -23,12 +23,12 @@ const total = z.number().nonnegative();
 const time = z.number();
 const base = z.number().min(-1).describe('-1 without a valid value');
 
-/** An account without its run. */
+/** An account without its streak. */
 const accountSchema = z.object({
   baseBytes: base,
   acceptedMs: time,
-  hasGrown: z.boolean(),
   streamRate: total,
+  formerBytes: total,
 });
 const partSchema = accountSchema.extend({ identity: count, connections: count, departedMs: time.optional() });
 /** As they are in memory: numbers in the usual case. */
@@ -160,7 +160,7 @@ function toTaskEntry(task: TaskAccount): z.input<typeof taskSchema> {
     task.progress,
     task.inputSource ?? '',
     task.inputBytes,
-    unusualInput === undefined ? null : withoutRun(unusualInput),
+    unusualInput === undefined ? null : withoutStreak(unusualInput),
     task.inputBytesBeyondBases,
     task.flags,
     inputs === undefined ? null : toPartsEntry(inputs),
@@ -169,12 +169,12 @@ function toTaskEntry(task: TaskAccount): z.input<typeof taskSchema> {
 }
 
 function toPartsEntry(parts: PartAccounts): z.input<typeof partsSchema> {
-  return areNumbers(parts) ? parts : parts.map(withoutRun);
+  return areNumbers(parts) ? parts : parts.map(withoutStreak);
 }
 
 /** JSON has no member for what is undefined. */
-function withoutRun<A extends Account>(account: A): A {
-  return { ...account, run: undefined };
+function withoutStreak<A extends Account>(account: A): A {
+  return { ...account, streak: undefined };
 }
 
 /** Parses a record; `undefined` if it is invalid. */

@@ -1,5 +1,5 @@
 /*
- * The rules of METRICS.md section 3 for one account and one value. Nothing here knows tasks. Times are monotonic
+ * The rules of docs/counters.md for one account and one value. Nothing here knows tasks. Times are monotonic
  * milliseconds, rates are bytes per second.
  */
 
@@ -9,18 +9,15 @@ export const NO_VALUE = -1;
 /** Rates that no network link exceeds: 40 Gbit/s into a task, 400 Gbit/s out of an output. */
 export const LINK_RATES = { input: 5e9, http_output: 5e10 } as const;
 
-/** A fall or a leap is believed when this many listings in a row have confirmed it. */
-const CONFIRMING_LISTINGS = 3;
+/** A streak is believed when it has this many listings. */
+const BELIEVED_LISTINGS = 3;
 
 /** A front end that lags behind answers with older values for this long, or for five polls, if that is longer. */
 const OLDER_ANSWERS_MS = 10 * 60 * 1000;
 const OLDER_ANSWERS_POLLS = 5;
 
-/** The rate of a run is measured over at least this time: two listings can be committed at almost the same moment. */
-const MIN_STEP_MS = 1000;
-
-/** Values that wait for confirmation: each continues the one before. */
-interface Run {
+/** Values that wait to be believed: each continues the one before. */
+interface Streak {
   readonly firstBytes: number;
   readonly lastBytes: number;
   readonly lastMs: number;
@@ -35,12 +32,12 @@ export interface Account {
   /** The last value that was accepted, or `NO_VALUE`. */
   baseBytes: number;
   acceptedMs: number;
-  /** Whether it has grown since it was opened. */
-  hasGrown: boolean;
-  /** The rate that its stream can have, if it was found to be faster than the setting; else 0. */
+  /** The least rate of its stream, if a streak that was believed was faster than the setting; else 0. */
   streamRate: number;
-  /** `undefined` unless values wait. */
-  run?: Run | undefined;
+  /** The base that it left when the service began to count again; 0 if there is none. */
+  formerBytes: number;
+  /** `undefined` unless values wait. It is not persisted. */
+  streak?: Streak | undefined;
 }
 
 /** Time as accounts see it in one commit. */
@@ -63,13 +60,23 @@ export interface Meter extends MeterTimes {
   resetCount: number;
   /** Values that wait or that no stream can have carried, except those far below their base. */
   implausibleCount: number;
-  /** Values that grew, accepted or not. */
+  /** Values that wait. */
+  waitingCount: number;
+  /** Values above the last listed one of their account, accepted or not. */
   growingCount: number;
 }
 
 export function createMeter(times: MeterTimes, direction: keyof typeof LINK_RATES): Meter {
   const linkRate = LINK_RATES[direction];
-  return { ...times, direction, linkRate, resetCount: 0, implausibleCount: 0, growingCount: 0 };
+  return {
+    ...times,
+    direction,
+    linkRate,
+    resetCount: 0,
+    implausibleCount: 0,
+    waitingCount: 0,
+    growingCount: 0,
+  };
 }
 
 /** How long a stream can have carried bytes since a moment: at least one poll interval. */
@@ -99,13 +106,13 @@ export function openAccount(bytes: number | undefined, meter: MeterTimes): Accou
   return {
     baseBytes: bytes ?? NO_VALUE,
     acceptedMs: meter.nowMs,
-    hasGrown: false,
     streamRate: 0,
-    run: undefined,
+    formerBytes: 0,
+    streak: undefined,
   };
 }
 
-/** Rule 3: judges the value with which an account is opened; returns the bytes that it adds. */
+/** Judges the value with which an account is opened; returns the bytes that it adds. */
 export function judgeFirst(bytes: number | undefined, streamRate: number, meter: Meter): number {
   const { previousListingMs, pollIntervalMs, nowMs } = meter;
   if (bytes === undefined || previousListingMs === undefined) return 0;
@@ -117,80 +124,78 @@ export function judgeFirst(bytes: number | undefined, streamRate: number, meter:
   return bytes;
 }
 
-/** Rules 1 and 2: judges the next value of an account; returns the bytes that it adds. */
+/** Judges the next value of an account; returns the bytes that it adds. */
 export function judge(account: Account, bytes: number, streamRate: number, meter: Meter): number {
-  const { baseBytes } = account;
+  const { baseBytes, streak } = account;
   if (baseBytes === NO_VALUE) return accept(account, bytes, 0, meter);
-  if (!isGrowth(account, bytes, streamRate, meter)) return wait(account, bytes, streamRate, meter);
-  if (bytes > baseBytes) {
-    account.hasGrown = true;
-    meter.growingCount += 1;
+  if (bytes > (streak?.lastBytes ?? baseBytes)) meter.growingCount += 1;
+  if (isReturn(account, bytes)) {
+    account.formerBytes = 0;
+    return accept(account, bytes, 0, meter);
   }
-  return accept(account, bytes, bytes - baseBytes, meter);
+  if (isGrowth(account, bytes, streamRate, meter)) return accept(account, bytes, bytes - baseBytes, meter);
+  return wait(account, bytes, streamRate, meter);
 }
 
 /** Makes a value the base. */
 function accept(account: Account, bytes: number, gainedBytes: number, { nowMs }: Meter): number {
   account.baseBytes = bytes;
   account.acceptedMs = nowMs;
-  account.run = undefined;
+  account.streak = undefined;
   return gainedBytes;
 }
 
-/** Rule 2: a value that is not growth waits until a run of listings has confirmed it. */
+/** Whether an account that began again is back at its former count, which is counted already. */
+function isReturn({ baseBytes, formerBytes }: Account, bytes: number): boolean {
+  return baseBytes < formerBytes / 2 && bytes >= formerBytes / 2;
+}
+
+/** A value that is neither growth nor a return adds nothing until its streak is believed. */
 function wait(account: Account, bytes: number, streamRate: number, meter: Meter): number {
-  const { baseBytes } = account;
-  const ageMs = measureAgeMs(account.acceptedMs, meter);
-  const isFarBelow = bytes < baseBytes / 2;
-  const isOlderAnswer = bytes < baseBytes && !isFarBelow;
-  const run = continueRun(account, bytes, streamRate, meter);
-  account.run = run;
-  if (!isFarBelow) meter.implausibleCount += 1;
-  if (run.length < CONFIRMING_LISTINGS || bytes === run.firstBytes) return 0;
-  const olderAnswersMs = Math.max(OLDER_ANSWERS_MS, OLDER_ANSWERS_POLLS * meter.pollIntervalMs);
-  if (isOlderAnswer && ageMs <= olderAnswersMs) return 0;
-
-  const gainedBytes = isFarBelow
-    ? measureNewBeginning(account, run, streamRate, ageMs)
-    : measureLeap(account, run, ageMs, meter);
-  if (isFarBelow) meter.resetCount += 1;
-  if (run.fastestRate > streamRate) account.streamRate = 2 * run.fastestRate;
-  account.hasGrown = true;
-  return accept(account, bytes, gainedBytes, meter);
+  const streak = continueStreak(account, bytes, streamRate, meter);
+  const hasBegunAgain = bytes < account.baseBytes / 2;
+  account.streak = streak;
+  if (!isBelieved(account, streak, meter)) {
+    meter.waitingCount += 1;
+    if (!hasBegunAgain) meter.implausibleCount += 1;
+    return 0;
+  }
+  if (hasBegunAgain) {
+    meter.resetCount += 1;
+    account.formerBytes = Math.max(account.formerBytes, account.baseBytes);
+  }
+  if (streak.fastestRate > streamRate)
+    account.streamRate = Math.max(account.streamRate, 2 * streak.fastestRate);
+  return accept(account, bytes, bytes - streak.firstBytes, meter);
 }
 
-/** The bytes of an account that began again: all of them, if a stream can have carried them since its base. */
-function measureNewBeginning(account: Account, run: Run, streamRate: number, ageMs: number): number {
-  const rate = Math.max(streamRate, account.streamRate);
-  const { firstBytes, lastBytes } = run;
-  return lastBytes <= computeCarriedBytes(rate, ageMs) ? lastBytes : lastBytes - firstBytes;
+/** Whether the service has really changed. What lies little below the base may be an older answer of a front end for long. */
+function isBelieved(
+  { baseBytes, acceptedMs }: Account,
+  { firstBytes, lastBytes, length }: Streak,
+  { nowMs, pollIntervalMs }: Meter,
+): boolean {
+  if (length < BELIEVED_LISTINGS || lastBytes === firstBytes) return false;
+  if (lastBytes < baseBytes / 2 || lastBytes >= baseBytes) return true;
+  return nowMs - acceptedMs > Math.max(OLDER_ANSWERS_MS, OLDER_ANSWERS_POLLS * pollIntervalMs);
 }
 
-/** The growth since the base, if a link can have carried it; else, and after older answers, the growth of the run. */
-function measureLeap(account: Account, run: Run, ageMs: number, { linkRate }: Meter): number {
-  const growthBytes = run.lastBytes - account.baseBytes;
-  const isCarried =
-    account.hasGrown && growthBytes >= 0 && growthBytes <= computeCarriedBytes(linkRate, ageMs);
-  return isCarried ? growthBytes : run.lastBytes - run.firstBytes;
-}
-
-/** The run with one more value; a new run if the value does not continue it, or lies on the other side of the base. */
-function continueRun(account: Account, bytes: number, streamRate: number, meter: Meter): Run {
-  const { run, baseBytes } = account;
+/** The streak with one more value; a new one if the value does not continue it, or lies on the other side of the base. */
+function continueStreak(account: Account, bytes: number, streamRate: number, meter: Meter): Streak {
+  const { streak, baseBytes } = account;
   const { nowMs, linkRate, pollIntervalMs } = meter;
   const begun = { firstBytes: bytes, lastBytes: bytes, lastMs: nowMs, length: 1, fastestRate: 0 };
   const isBelow = bytes < baseBytes;
-  if (run === undefined || run.lastBytes < baseBytes !== isBelow) return begun;
-  const stepBytes = bytes - run.lastBytes;
-  const stepMs = Math.max(MIN_STEP_MS, nowMs - run.lastMs);
+  if (streak === undefined || streak.lastBytes < baseBytes !== isBelow) return begun;
+  const stepBytes = bytes - streak.lastBytes;
+  const stepMs = Math.max(pollIntervalMs, nowMs - streak.lastMs);
   const rate = isBelow ? Math.max(streamRate, account.streamRate) : linkRate;
-  if (stepBytes < 0 || stepBytes > computeCarriedBytes(rate, Math.max(pollIntervalMs, stepMs))) return begun;
-  if (stepBytes > 0) meter.growingCount += 1;
+  if (stepBytes < 0 || stepBytes > computeCarriedBytes(rate, stepMs)) return begun;
   return {
-    firstBytes: run.firstBytes,
+    firstBytes: streak.firstBytes,
     lastBytes: bytes,
     lastMs: nowMs,
-    length: run.length + 1,
-    fastestRate: Math.max(run.fastestRate, (stepBytes * 1000) / stepMs),
+    length: streak.length + 1,
+    fastestRate: Math.max(streak.fastestRate, (stepBytes * 1000) / stepMs),
   };
 }

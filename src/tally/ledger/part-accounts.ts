@@ -48,14 +48,8 @@ export interface PartsUpdate {
   readonly forgetBeforeMs: number;
 }
 
-/** Numbers per account in the usual case: its identity, its base, and its traits. */
+/** Numbers per account in the usual case: its identity, its base, and its connections. */
 export const NUMBERS_PER_PART = 3;
-
-/** The connections of a part and whether its account has grown, in one number: negative while it has not. */
-const encodeTraits = (connections: number, hasGrown: boolean): number =>
-  hasGrown ? connections : -1 - connections;
-const decodeConnections = (traits: number): number => (traits >= 0 ? traits : -1 - traits);
-const decodeHasGrown = (traits: number): boolean => traits >= 0;
 
 /**
  * Judges the parts of a listed task, and reports the bytes that each adds.
@@ -110,15 +104,14 @@ export function listParts(parts: PartAccounts, lastSeenMs: number): PartAccount[
   if (!areNumbers(parts)) return parts;
   const list: PartAccount[] = [];
   for (let first = 0; first < parts.length; first += NUMBERS_PER_PART) {
-    const traits = parts[first + 2] ?? 0;
     list.push({
       identity: parts[first] ?? 0,
       baseBytes: parts[first + 1] ?? NO_VALUE,
       acceptedMs: lastSeenMs,
-      hasGrown: decodeHasGrown(traits),
       streamRate: 0,
-      run: undefined,
-      connections: decodeConnections(traits),
+      formerBytes: 0,
+      streak: undefined,
+      connections: parts[first + 2] ?? 0,
       departedMs: undefined,
     });
   }
@@ -127,15 +120,22 @@ export function listParts(parts: PartAccounts, lastSeenMs: number): PartAccount[
 
 /** The reverse of {@link listParts}: numbers, if they can tell all. */
 function packParts(parts: PartAccount[], lastSeenMs: number): PartAccounts {
-  const isUsual = ({ baseBytes, acceptedMs, streamRate, run, departedMs }: PartAccount): boolean =>
+  const isUsual = ({
+    baseBytes,
+    acceptedMs,
+    streamRate,
+    formerBytes,
+    streak,
+    departedMs,
+  }: PartAccount): boolean =>
     departedMs === undefined &&
-    run === undefined &&
+    streak === undefined &&
     streamRate === 0 &&
+    formerBytes === 0 &&
     (acceptedMs === lastSeenMs || baseBytes === NO_VALUE);
   if (!parts.every(isUsual)) return parts;
   const numbers: number[] = [];
-  for (const { identity, baseBytes, connections, hasGrown } of parts)
-    numbers.push(identity, baseBytes, encodeTraits(connections, hasGrown));
+  for (const { identity, baseBytes, connections } of parts) numbers.push(identity, baseBytes, connections);
   // A copy has no spare room. `Array.from` and `flatMap` would make an array of objects, which takes three times the memory.
   return numbers.slice();
 }
@@ -162,7 +162,7 @@ function haveAllGrown(parts: number[], readings: readonly PartReading[], update:
   for (const { identity, bytes = NO_VALUE, connections = 0 } of readings) {
     if (identity !== parts[first] || identity === lastIdentity) return false;
     const baseBytes = parts[first + 1] ?? NO_VALUE;
-    const streams = 1 + Math.max(connections, decodeConnections(parts[first + 2] ?? 0));
+    const streams = 1 + Math.max(connections, parts[first + 2] ?? 0);
     if (bytes < baseBytes || bytes - baseBytes > streams * streamBytes) return false;
     if (baseBytes === NO_VALUE && bytes !== NO_VALUE) return false;
     lastIdentity = identity;
@@ -184,7 +184,7 @@ function growAll<Reading extends PartReading>(
     const gainedBytes = bytes - (parts[first + 1] ?? NO_VALUE);
     if (gainedBytes > 0) meter.growingCount += 1;
     parts[first + 1] = bytes;
-    parts[first + 2] = encodeTraits(connections, gainedBytes > 0 || decodeHasGrown(parts[first + 2] ?? 0));
+    parts[first + 2] = connections;
     add(reading, gainedBytes);
     first += NUMBERS_PER_PART;
   }

@@ -43,8 +43,6 @@ export const TaskFlag = {
   /** It has left its server since it last started there, and its end is counted. */
   isEndCounted: 8,
   isLifetimeObserved: 16,
-  /** Its own `input_bytes` have grown. */
-  hasInputGrown: 32,
 } as const;
 
 export type TaskFlag = (typeof TaskFlag)[keyof typeof TaskFlag];
@@ -88,19 +86,18 @@ export function readOwnInput(account: TaskAccount): Account {
     account.unusualInput ?? {
       baseBytes: account.inputBytes,
       acceptedMs: account.lastSeen.monotonicMs,
-      hasGrown: hasFlag(account, TaskFlag.hasInputGrown),
       streamRate: 0,
-      run: undefined,
+      formerBytes: 0,
+      streak: undefined,
     }
   );
 }
 
 /** Stores the account of the task's own `input_bytes` as of a listing that holds the task. */
 export function storeOwnInput(account: TaskAccount, input: Account, nowMs: number): void {
-  const { baseBytes, acceptedMs, hasGrown, streamRate, run } = input;
-  const isUsual = acceptedMs === nowMs && streamRate === 0 && run === undefined;
+  const { baseBytes, acceptedMs, streamRate, formerBytes, streak } = input;
+  const isUsual = acceptedMs === nowMs && streamRate === 0 && formerBytes === 0 && streak === undefined;
   account.inputBytes = baseBytes;
-  setFlag(account, TaskFlag.hasInputGrown, hasGrown);
   account.unusualInput = isUsual ? undefined : input;
 }
 

@@ -19,7 +19,7 @@ export interface AuditedAccount {
   doubtedFrom: number | undefined;
   /** Bytes that can have been invented since. */
   inventable: number;
-  /** How much the service had forgotten at the last listing: more means that it has begun again. */
+  /** How much the service had forgotten at the last listing: another number means that it counts from elsewhere. */
   forgotten: number;
 }
 
@@ -30,6 +30,8 @@ export interface AuditedTask {
   wrongListings: number;
   /** Whether an account of it may have been forgotten. */
   mayBeForgotten: boolean;
+  /** Counts that its accounts had when they began again: at half of each, one listing may add nothing. */
+  formers: readonly { readonly least: number; readonly most: number }[];
   readonly accounts: readonly AuditedAccount[];
 }
 
@@ -44,11 +46,11 @@ interface ListingTime {
  * What the counters of one service code must say: the bytes that its listings have shown. What METRICS.md section 3 says
  * cannot be known is the only excuse. Until the next settlement,
  *
- * - bytes can be lost of an account that began again, leapt, or had a new beginning in a time that the wall clock does not tell;
+ * - bytes can be lost of an account that began again, returned to its former count, leapt, or had a new beginning in a time that the wall clock does not tell;
  *   that a listing showed at its last value once more, since what follows then comes too fast; whose task changes its source
  *   after it began again;
- * - bytes can be invented only by a task or an account that is new to the exporter and is not new: the first value, if a
- *   stream can have carried it since the listing before.
+ * - bytes can be invented only by a task or an account that is new to the exporter and is not new, or that counts on from where
+ *   it was when the exporter does not know that: if a stream can have carried them since the listing before.
  *
  * All else must match to the byte: dips, absurd values, older answers, duplicates, other servers, participants that leave,
  * changed sources, equal identities, absence, failed polls, kills, lost writes.
@@ -174,6 +176,7 @@ export class Audit {
       seenMs: time.nowMs,
       wrongListings: 0,
       mayBeForgotten: false,
+      formers: [],
       accounts,
     });
   }
@@ -188,8 +191,9 @@ export class Audit {
       const thing = task.metered[index];
       if (value === undefined || thing === undefined) continue;
       if (!isTrue) {
-        if (value === account.seen - account.forgotten) doubt(account);
-      } else doubtChange(account, thing, value, time);
+        const last = account.seen - account.forgotten;
+        if (value === last || mayReturn(known, last, value)) doubt(account);
+      } else doubtChange(known, account, thing, value, time);
     }
     // Values that are judged together.
     if (known.accounts.some(({ doubtedFrom }) => doubtedFrom !== undefined)) known.accounts.forEach(doubt);
@@ -215,6 +219,11 @@ export function mayBeForgotten({ accounts }: Pick<AuditedTask, 'accounts'>, nowM
   return accounts.some(({ seenMs = nowMs }) => nowMs - seenMs > SURELY_REMEMBERED_MS);
 }
 
+/** Whether a value may be taken for a return to a former count. */
+function mayReturn({ formers }: AuditedTask, last: number, value: number): boolean {
+  return formers.some(({ least, most }) => last < most / 2 && value >= least / 2);
+}
+
 /** What an account carries from here on may be lost. */
 function doubt(account: AuditedAccount): void {
   account.doubtedFrom ??= account.seen;
@@ -228,14 +237,25 @@ function doubtNew(account: AuditedAccount, value: number | undefined, time: List
 }
 
 /** A true value that does not simply continue the last one. */
-function doubtChange(account: AuditedAccount, thing: Metered, value: number, time: ListingTime): void {
+function doubtChange(
+  known: AuditedTask,
+  account: AuditedAccount,
+  thing: Metered,
+  value: number,
+  time: ListingTime,
+): void {
   const { seenMs, seen, forgotten, streamRate } = account;
+  const streamBytes = (streamRate * Math.max(time.intervalMs, time.nowMs - (seenMs ?? time.nowMs))) / 1000;
   if (seenMs === undefined) {
     doubt(account);
     account.inventable += measureNew(account, value, time);
-  } else if (thing.forgotten !== forgotten) doubt(account);
-  else if (thing.carried - seen > (streamRate * Math.max(time.intervalMs, time.nowMs - seenMs)) / 1000)
+  } else if (thing.forgotten !== forgotten) {
+    const most = seen - forgotten;
+    const least = Math.max(0, (account.doubtedFrom ?? seen) - forgotten);
+    if (value > most && value - most <= 2 * streamBytes) account.inventable += value - most;
+    known.formers = [...known.formers, { least, most }];
     doubt(account);
+  } else if (mayReturn(known, seen - forgotten, value) || thing.carried - seen > streamBytes) doubt(account);
 }
 
 /** What a first value adds if a stream, and another one that came and went, can have carried it since the listing before. */

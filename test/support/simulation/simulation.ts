@@ -177,6 +177,7 @@ export class Simulation {
     if (random.chance(0.3)) this.#leave();
     if (random.chance(0.3)) this.#leavePart();
     if (random.chance(0.2)) this.#reset(this.#pickTask());
+    if (random.chance(0.1)) this.#failBack();
     if (random.chance(0.03)) this.#restartServer();
     if (random.chance(0.2)) this.#leap();
     if (random.chance(0.3)) this.#switchSource();
@@ -233,6 +234,17 @@ export class Simulation {
     if (this.#random.chance(0.3)) task.server = this.#random.pick(this.#world.servers);
     this.#note(`${task.id} begins again on ${task.server}`);
     for (const thing of task.metered) thing.forgotten = thing.carried;
+  }
+
+  /** The service counts on from where a task was before it began again. */
+  #failBack(): void {
+    const task = this.#pickTask();
+    // A task that has carried less can be back at its former count by itself.
+    const isFarBelow = task.metered.every(({ carried, forgotten }) => forgotten > 3 * (carried - forgotten));
+    if (!isFarBelow || !this.#isSourceListed(task) || this.#getAudit(task.serviceCode).isDoubtful(task))
+      return;
+    this.#note(`${task.id} counts on`);
+    for (const thing of task.metered) thing.forgotten = 0;
   }
 
   /** All tasks of a server begin again. */

@@ -69,11 +69,21 @@ const cases: readonly Case[] = [
     { output: 1000, implausible: 1 },
   ],
   [
-    'a fall that three listings confirm has begun again, and adds the last value',
+    'a count that begins again adds what three listings in a row grew',
     values(S, 10, 20, 30),
-    { input: 30, resets: 1, implausible: 0 },
+    { input: 20, resets: 1, implausible: 0 },
   ],
-  ['a fall that only two listings confirm adds nothing', values(S, 10, 20), { input: 0, resets: 0 }],
+  [
+    'a listing without the task or without a value does not end a streak',
+    [[task(S)], [task(10)], [], [task(20)], [task(undefined)], [task(30)]],
+    { input: 20, resets: 1 },
+  ],
+  [
+    'a step of more than a stream begins a new streak below the base',
+    values(S, 10, 5e8, 5e8 + 10, 5e8 + 20),
+    { input: 20, resets: 1 },
+  ],
+  ['a fall of only two listings adds nothing', values(S, 10, 20), { input: 0, resets: 0 }],
   [
     'a fall to a value that does not grow adds nothing until it does',
     values(S, 0, 0, 0, 500),
@@ -85,17 +95,17 @@ const cases: readonly Case[] = [
     { input: 0, resets: 0 },
   ],
   [
-    'a leap of an account that has grown adds all growth when three listings confirm it',
+    'a leap adds what three listings in a row grew',
     values(S, S + 5, S + 1e9, S + 1e9 + 10, S + 1e9 + 20),
-    { input: 1e9 + 20, implausible: 3 },
+    { input: 25, implausible: 2 },
   ],
   [
-    'a leap of an account that has not grown adds what the three listings grew',
-    values(S, S + 1e9, S + 1e9 + 10, S + 1e9 + 20),
+    'a step of more than a link begins a new streak above the base',
+    values(S, S + 1e9, S + 2e11, S + 2e11 + 10, S + 2e11 + 20),
     { input: 20 },
   ],
   [
-    'an older answer is none of the three listings that confirm a leap',
+    'an older answer is none of the three listings of a leap',
     values(S, S - 1e6, S + 1e9, S + 1e9 + 10, S + 1e9 + 20),
     { input: 20 },
   ],
@@ -103,7 +113,7 @@ const cases: readonly Case[] = [
     'a stream faster than the setting is believed after three listings, and from then on',
     Array.from({ length: 8 }, (_, n) => [task(n * 1e9)]),
     // The three listings grew by 2e9; then there are four listings of 1e9.
-    { input: 6e9, implausible: 3 },
+    { input: 6e9, implausible: 2 },
   ],
   [
     'an older answer adds nothing, however often it is repeated',
@@ -111,14 +121,34 @@ const cases: readonly Case[] = [
     { input: 1000, resets: 0 },
   ],
   [
+    'a count that returns to its former one adds nothing, and grows from there',
+    values(S, 10, 20, 30, S + 100, S + 150),
+    { input: 70, resets: 1, implausible: 0 },
+  ],
+  [
+    'two counts that take turns add what each grows while it is listed',
+    values(S, 10, 20, 30, S + 100, 40, 50, 60, S + 200),
+    { input: 40, resets: 2 },
+  ],
+  [
+    'a count that began again adds nothing in the listing in which it gets to half of the former one',
+    values(1e8, 10, 20, 30, 4e7, 6e7, 7e7),
+    { input: 20 + (4e7 - 30) + 1e7, resets: 1, implausible: 0 },
+  ],
+  [
+    'a count that begins again twice can return to the larger of its former ones',
+    values(S, 10, 20, 30, 1e8, 5, 6, 7, S + 5),
+    { input: 20 + (1e8 - 30) + 2, resets: 2 },
+  ],
+  [
     'a task that appears under another server keeps its account',
     [[task(S)], [task(S + 10, 'v2')]],
     { input: 10 },
   ],
   [
-    'a task that begins again under another server is confirmed like any other',
+    'a task that begins again under another server is believed like any other',
     [[task(S)], [task(10, 'v2')], [task(20, 'v2')], [task(30, 'v2')]],
-    { input: 30, resets: 1 },
+    { input: 20, resets: 1 },
   ],
   [
     'a count under another server that is listed every second time adds nothing',
@@ -179,7 +209,7 @@ const cases: readonly Case[] = [
   [
     'a changed source after a new beginning adds what lies above it',
     [[task(1e6)], [task(10)], [task(20)], [task(30)], [inputs(5e5)]],
-    { input: 5e5, resets: 1 },
+    { input: 5e5 - 10, resets: 1 },
   ],
   [
     'a source that changes to and fro counts growth once',
@@ -216,9 +246,9 @@ const cases: readonly Case[] = [
   ],
   ['an input that joins adds its value', [[], [inputs(3)], [inputs(4, 5)]], { input: 9 }],
   [
-    'an input that begins again adds its last value',
+    'an input that begins again adds what its streak grew',
     [[], [inputs(30)], [inputs(1)], [inputs(2)], [inputs(3)]],
-    { input: 33, resets: 1 },
+    { input: 32, resets: 1 },
   ],
   [
     'an input that leaves a merge and returns adds nothing',
@@ -256,6 +286,19 @@ for (const [name, listings, expected] of cases) {
     assert.deepEqual({ ...counted, ...expected }, counted);
   });
 }
+
+test('a restart knows the former count and the rate of an account', () => {
+  const fast = (n: number) => [task(n * 1e9)];
+  for (const [before, after, expected] of [
+    [values(S, 10, 20, 30), values(S + 100, S + 150), 70],
+    [[0, 1, 2, 3].map(fast), [4, 5].map(fast), 4e9],
+  ] as const) {
+    const run = new TallyRun();
+    for (const tasks of before) run.commitListing({ tasks });
+    run.restart();
+    assert.equal(count(after, run).input, expected);
+  }
+});
 
 test('an older answer is believed after ten minutes', () => {
   const run = new TallyRun();
