@@ -1,15 +1,10 @@
 import assert from 'node:assert/strict';
-import { createServer, type ServerResponse } from 'node:http';
 import { test } from 'node:test';
-import { setImmediate as nextTurn } from 'node:timers/promises';
-import { createReaderLimits } from '../../src/listing/reader-limits.ts';
 import { measureHeapBytes } from '../support/heap.ts';
-import { findLeaks } from '../support/leaks.ts';
-import { SECRET } from './rig-configuration.ts';
-import { ScriptedExporter } from './scripted-exporter.ts';
-import { selectSeries, sumSeries, type Series } from '../support/series.ts';
+import { ListingRun } from '../support/listing-run.ts';
+import { POLLED_CODE } from '../support/read-listing.ts';
+import { parseSeries, selectSeries, sumSeries, type Series } from '../support/series.ts';
 
-const CODE = 'ATTACKED';
 const MAX_LABEL_SETS = 200;
 /** Maximum number of label sets: unfolded ones, those with one folded label, and the completely folded one. */
 const MAX_SERIES = MAX_LABEL_SETS + MAX_LABEL_SETS / 10 + 1;
@@ -21,8 +16,6 @@ const BYTES_PER_POLL = 1000;
 /** Numbers of new names in each poll. */
 const INVENTED_VERSIONS = 100_000;
 const INVENTED_SERVERS = 300;
-/** Maximum number of distinct label sets while a listing is read; the reader folds the others. */
-const LABEL_SETS_READ = createReaderLimits(MAX_LABEL_SETS).maxLabelSets;
 
 /** Number of polls of the attack; `XVS_ATTACK_POLLS` makes it more. */
 const POLLS = Number(process.env['XVS_ATTACK_POLLS'] ?? 8);
@@ -32,66 +25,40 @@ const POLLS = Number(process.env['XVS_ATTACK_POLLS'] ?? 8);
  */
 const MAX_HEAP_BYTES_PER_POLL = 3 * 1024 * 1024;
 
-/** A service whose listings have new label values in each poll, with the totals that the exporter must count. */
-class Attack {
-  poll = 0;
-  isOn = false;
-  readonly server = createServer((_request, response) => {
-    response.once('error', () => undefined);
-    void send(response, this.#body());
-  });
-
-  /** The number of users in a listing. */
-  get users(): number {
-    return VERSIONS * USERS_OF_EACH + (this.isOn ? INVENTED_VERSIONS : 0);
+/** Creates a listing; the `poll`-th one of the attack has label values that no other one has. */
+function createListing(poll: number, isAttack: boolean): Buffer {
+  const numbers = (count: number): readonly number[] => Array.from({ length: count }, (_, index) => index);
+  const users = numbers(VERSIONS).map((version) =>
+    Array.from({ length: USERS_OF_EACH }, () => createUser(`known-${version}`)).join(','),
+  );
+  const tasks = numbers(SERVERS).map((server) => createKnownTask(server, poll));
+  if (isAttack) {
+    users.push(...numbers(INVENTED_VERSIONS).map((index) => createUser(`invented-${poll}-${index}`)));
+    tasks.push(...numbers(INVENTED_SERVERS).map((index) => createInventedTask(`invented-${poll}-${index}`)));
   }
-
-  *#body(): Generator<string> {
-    yield '{"ret":0,"user_list":[{}';
-    for (let version = 0; version < VERSIONS; version += 1) {
-      yield `,{"client_version":"known-${version}","device_type":"10"}`.repeat(USERS_OF_EACH);
-    }
-    if (this.isOn) {
-      for (let index = 0; index < INVENTED_VERSIONS; index += 1) {
-        yield `,{"client_version":"invented-${this.poll}-${index}","device_type":"10"}`;
-      }
-    }
-    yield '],"task_list":[';
-    for (let server = 0; server < SERVERS; server += 1)
-      yield `${server === 0 ? '' : ','}${this.#known(server)}`;
-    if (this.isOn) {
-      for (let index = 0; index < INVENTED_SERVERS; index += 1) yield `,${this.#invented(index)}`;
-    }
-    yield ']}';
-  }
-
-  #known(server: number): string {
-    const bytes = 7_000_000 + this.poll * BYTES_PER_POLL;
-    return `{"id":"known-${server}","vs_id":"server-${server}","input_bytes":${bytes},"inputs":[],"outputs":[]}`;
-  }
-
-  /** Builds a task with a new server, output and tag. */
-  #invented(index: number): string {
-    const name = `invented-${this.poll}-${index}`;
-    const output = `{"format":"${name}","file_name":"f","tag":"${name}","http_output_bytes":3,"http_connections_num":1,"streams":[]}`;
-    return `{"id":"${name}","vs_id":"${name}","input_bytes":2,"opaque":"room","inputs":[],"outputs":[${output}]}`;
-  }
+  return Buffer.from(`{"ret":0,"user_list":[${users.join(',')}],"task_list":[${tasks.join(',')}]}`);
 }
 
-async function send(response: ServerResponse, pieces: Iterable<string>): Promise<void> {
-  let text = '';
-  for (const piece of pieces) {
-    text += piece;
-    if (text.length < 64 * 1024) continue;
-    if (!response.write(text)) await new Promise((resolve) => response.once('drain', resolve));
-    text = '';
-  }
-  response.end(text);
+function createUser(version: string): string {
+  return `{"client_version":"${version}","device_type":"10"}`;
+}
+
+function createKnownTask(server: number, poll: number): string {
+  const bytes = 7_000_000 + poll * BYTES_PER_POLL;
+  return `{"id":"known-${server}","vs_id":"server-${server}","input_bytes":${bytes},"inputs":[],"outputs":[]}`;
+}
+
+/** Creates a task with a new server, output and tag. */
+function createInventedTask(name: string): string {
+  const output = `{"format":"${name}","file_name":"f","tag":"${name}","http_output_bytes":3,"http_connections_num":1,"streams":[]}`;
+  return `{"id":"${name}","vs_id":"${name}","input_bytes":2,"inputs":[],"outputs":[${output}]}`;
 }
 
 /** Lists the series of a family that existed before the attack. */
 const listKnownSeriesNames = (series: Series, family: string): readonly string[] =>
-  [...selectSeries(series, family, CODE).keys()].filter((name) => /known-|server-/.test(name)).toSorted();
+  [...selectSeries(series, family, POLLED_CODE).keys()]
+    .filter((name) => /known-|server-/.test(name))
+    .toSorted();
 
 const FAMILIES = [
   'xvs_online_users',
@@ -106,108 +73,56 @@ const FAMILIES = [
   'xvs_tasks_ended_total',
 ];
 
-test(`with ${INVENTED_VERSIONS} new client versions in each poll, sums stay exact and memory stays flat`, async (t) => {
-  const attack = new Attack();
-  await using exporter = await ScriptedExporter.start({
-    serviceCodes: [CODE],
-    server: attack.server,
-    maxLabelSets: MAX_LABEL_SETS,
-  });
-  await exporter.poll();
-  await exporter.poll();
-  const before = await exporter.read();
-  const increases = new Increases(before);
+test(`with ${INVENTED_VERSIONS} new client versions in each poll, sums stay exact and memory stays flat`, (t) => {
+  const run = new ListingRun(MAX_LABEL_SETS);
+  /** Growth from listing to listing, as Prometheus sees it: counters of servers that left disappear. */
+  const increases = new Map<string, number>();
+  let last: Series = new Map();
+  const publish = (poll: number, isAttack: boolean): Series => {
+    run.publish(createListing(poll, isAttack));
+    const series = parseSeries(run.render());
+    for (const [name, value] of series)
+      increases.set(name, (increases.get(name) ?? 0) + value - (last.get(name) ?? 0));
+    last = series;
+    return series;
+  };
+  const before = publish(0, false);
   const heaps: number[] = [];
   const counts: number[] = [];
-  attack.isOn = true;
-  while (attack.poll < POLLS) {
-    attack.poll += 1;
-    await exporter.poll();
-    const series = await exporter.read();
+  for (let poll = 1; poll <= POLLS; poll += 1) {
+    const series = publish(poll, true);
     counts.push(series.size);
-    increases.add(series);
-    // In this turn of the event loop the request is still on the stack.
-    await nextTurn();
     heaps.push(measureHeapBytes());
     // Every sum is exact, and no earlier series is missing or folded.
-    assert.equal(sumSeries(series, 'xvs_online_users', CODE), attack.users + 1);
-    assert.equal(sumSeries(series, 'xvs_tasks', CODE), SERVERS + INVENTED_SERVERS);
-    assert.equal(sumSeries(series, 'xvs_http_connections', CODE), INVENTED_SERVERS);
+    const users = VERSIONS * USERS_OF_EACH + INVENTED_VERSIONS;
+    assert.equal(sumSeries(series, 'xvs_online_users', POLLED_CODE), users);
+    assert.equal(sumSeries(series, 'xvs_tasks', POLLED_CODE), SERVERS + INVENTED_SERVERS);
+    assert.equal(sumSeries(series, 'xvs_http_connections', POLLED_CODE), INVENTED_SERVERS);
     for (const family of FAMILIES) {
-      assert.deepEqual(
-        listKnownSeriesNames(series, `${family}{`),
-        listKnownSeriesNames(before, `${family}{`),
-      );
-      assert.ok(selectSeries(series, `${family}{`, CODE).size <= MAX_SERIES, family);
+      const names = listKnownSeriesNames(series, `${family}{`);
+      assert.deepEqual(names, listKnownSeriesNames(before, `${family}{`));
+      assert.ok(selectSeries(series, `${family}{`, POLLED_CODE).size <= MAX_SERIES, family);
     }
-    const mine = selectSeries(series, 'xvs_online_users{', CODE);
     for (const name of listKnownSeriesNames(series, 'xvs_online_users{'))
-      assert.equal(mine.get(name), USERS_OF_EACH);
-    assert.ok(readFoldedLabelSets(series, 'xvs_online_users') >= LABEL_SETS_READ - MAX_LABEL_SETS);
-    const surplus = sumSeries(series, 'xvs_exporter_listing_surplus_total', CODE);
-    // The first scrape got the new series at 0.
-    assert.ok(surplus >= (attack.poll - 1) * (INVENTED_VERSIONS - LABEL_SETS_READ));
+      assert.equal(series.get(name), USERS_OF_EACH);
   }
-  attack.isOn = false;
-  await exporter.poll();
-  const after = await exporter.read();
-  increases.add(after);
-  assertByteCounters(increases, attack.poll);
-  assert.equal(readFoldedLabelSets(after, 'xvs_online_users'), 0);
-  assert.equal(sumSeries(after, 'xvs_exporter_poll_errors_total', CODE), 0);
+  publish(POLLS, false);
+  // Known tasks count their growth, and invented ones all bytes, on their own server or the folded one.
+  assert.equal(
+    sumSeries(increases, 'xvs_input_bytes_total', POLLED_CODE),
+    SERVERS * BYTES_PER_POLL * POLLS + INVENTED_SERVERS * 2 * POLLS,
+  );
+  assert.equal(
+    sumSeries(increases, 'xvs_http_output_bytes_total', POLLED_CODE),
+    INVENTED_SERVERS * 3 * POLLS,
+  );
+  for (const [name, bytes] of selectSeries(increases, 'xvs_input_bytes_total{', POLLED_CODE))
+    if (name.includes('vs_id="server-')) assert.equal(bytes, BYTES_PER_POLL * POLLS, name);
   const [early = 0, late = 0] = [heaps[3], heaps.at(-1)];
   const maxGrowth = (heaps.length - 4) * MAX_HEAP_BYTES_PER_POLL;
   assert.ok(late - early < maxGrowth, `Expected a flat heap, found ${heaps.join(', ')}`);
   const [fewest, most] = [Math.min(...counts.slice(3)), Math.max(...counts.slice(3))];
   // Slots of absent label sets are not exposed, and are released a limited number of times per hour.
   assert.ok(most - fewest <= 0.15 * most, `Expected a steady number of series, found ${counts.join(', ')}`);
-  const folds = exporter.log.lines.filter(({ msg, level }) => msg.startsWith('Folded') && level !== 'debug');
-  assert.equal(folds.length, 1);
-  assert.deepEqual(
-    findLeaks([...exporter.log.texts, await exporter.text(), exporter.statusPage()], SECRET),
-    [],
-  );
-  t.diagnostic(
-    `${attack.poll} polls, ${Math.max(...counts)} series at most; heap ${early}, then ${late} bytes`,
-  );
+  t.diagnostic(`${POLLS} polls, ${Math.max(...counts)} series at most; heap ${early}, then ${late} bytes`);
 });
-
-function readFoldedLabelSets(series: Series, family: string): number {
-  return series.get(`xvs_exporter_folded_label_sets{service_code="${CODE}",family="${family}"}`) ?? 0;
-}
-
-/** Sums the growth of each byte counter from scrape to scrape, as Prometheus does, including counters that disappear. */
-class Increases {
-  #last: Series;
-  readonly #totals = new Map<string, number>();
-
-  constructor(first: Series) {
-    this.#last = first;
-  }
-
-  add(series: Series): void {
-    for (const [name, value] of series) {
-      if (!/^xvs_(?:input|http_output)_bytes_total/.test(name)) continue;
-      const growth = value - (this.#last.get(name) ?? 0);
-      this.#totals.set(name, (this.#totals.get(name) ?? 0) + growth);
-    }
-    this.#last = series;
-  }
-
-  get totals(): Series {
-    return this.#totals;
-  }
-}
-
-/** Asserts that known tasks count their growth, and invented ones all bytes, on their own server or the folded one. */
-function assertByteCounters({ totals }: Increases, polls: number): void {
-  assert.equal(
-    sumSeries(totals, 'xvs_input_bytes_total', CODE),
-    SERVERS * BYTES_PER_POLL * polls + INVENTED_SERVERS * 2 * polls,
-  );
-  assert.equal(sumSeries(totals, 'xvs_http_output_bytes_total', CODE), INVENTED_SERVERS * 3 * polls);
-  for (let server = 0; server < SERVERS; server += 1) {
-    const name = `xvs_input_bytes_total{service_code="${CODE}",vs_id="server-${server}"}`;
-    assert.equal(totals.get(name), BYTES_PER_POLL * polls);
-  }
-}

@@ -13,7 +13,6 @@ const STALL_AFTER_MS = 4 * INTERVAL_MS;
 const SOUND_TIMEOUT_MS = 20_000;
 export const MAX_RESPONSE_BYTES = 1024 * 1024;
 const DEFAULTS = await loadConfiguration({ env: REQUIRED_ENVIRONMENT });
-export const LEDGER_DEFAULTS = DEFAULTS.ledger;
 
 /** Creates the configuration of a {@link Rig} for the base URLs of its service codes. */
 export function createRigConfiguration(
@@ -30,46 +29,17 @@ export function createRigConfiguration(
     stallAfterMs: STALL_AFTER_MS,
     labels: {},
   });
-  const limits = { maxResponseBytes: MAX_RESPONSE_BYTES, maxLabelSets: 1000 };
-  return createConfiguration(CODES.map(code), limits);
-}
-
-/** Creates a configuration with one server for all service codes and long deadlines. */
-export function createScriptedConfiguration(
-  baseUrl: string,
-  serviceCodes: readonly string[],
-  maxLabelSets: number,
-  ledger: Configuration['ledger'] = LEDGER_DEFAULTS,
-): Configuration {
-  const codes = serviceCodes.map((serviceCode) => ({
-    serviceCode,
-    baseUrl,
-    secret: SECRET,
-    intervalMs: 15_000,
-    timeoutMs: 60_000,
-    staleAfterMs: 45_000,
-    stallAfterMs: 60_000,
-    labels: {},
-  }));
-  const configuration = createConfiguration(codes, { maxResponseBytes: 256 * 1024 * 1024, maxLabelSets });
-  return { ...configuration, ledger };
-}
-
-function createConfiguration(
-  serviceCodes: readonly ServiceCodeSettings[],
-  limits: { readonly maxResponseBytes: number; readonly maxLabelSets: number },
-): Configuration {
   return {
     ...DEFAULTS,
     upstream: {
       ...DEFAULTS.upstream,
-      maxResponseBytes: limits.maxResponseBytes,
+      maxResponseBytes: MAX_RESPONSE_BYTES,
       maxConnections: 4,
       tls: { ca: readFixture('tls/ca.pem').toString() },
       proxy: {},
     },
-    serviceCodes,
-    metrics: { ...DEFAULTS.metrics, maxLabelSets: limits.maxLabelSets, perTask: true },
+    serviceCodes: CODES.map(code),
+    metrics: { ...DEFAULTS.metrics, perTask: true },
     web: { ...DEFAULTS.web, listenAddresses: [], maxRequests: 5 },
     log: { level: 'debug', format: 'json' },
   };
