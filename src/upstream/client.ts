@@ -14,6 +14,9 @@ import { TurnGate } from './turn-gate.ts';
 /** Enough of an error response for a `ret` or for an error page. */
 const MAX_EXCERPT_BYTES = 64 * 1024;
 
+/** With as many, of which the interface has none, a poll fails: they take time of the event loop. */
+const MAX_INFORMATIONAL_RESPONSES = 5;
+
 /** Options for all service codes. */
 export interface ClientOptions extends ConnectionOptions {
   /** Limit of a decoded body. */
@@ -175,12 +178,21 @@ export class UpstreamClient implements AsyncDisposable {
       ...signRequest(target.signing, target.secret, address, requestMs),
     };
     observer?.onRequest?.(redactRequest(target, address, headers));
+    let informationalResponses = 0;
     const sent = connections.dispatcher.request({
       origin,
       path: url.slice(origin.length),
       method: 'GET',
       headers,
       signal,
+      onInfo: () => {
+        informationalResponses += 1;
+        if (informationalResponses === MAX_INFORMATIONAL_RESPONSES)
+          throw new UpstreamError(
+            'http_status',
+            `Expected a response, found ${informationalResponses} of status 1xx`,
+          );
+      },
       // The deadline of the poll is the only one.
       headersTimeout: 0,
       bodyTimeout: 0,

@@ -52,6 +52,7 @@ const CHUNKED = 'transfer-encoding: chunked';
 const GZIP = 'content-encoding: gzip';
 const WITH_LENGTH = formatHead(`content-length: ${LISTING.length}`);
 const WITH_CHUNKS = formatHead(CHUNKED);
+const PROCESSING = 'HTTP/1.1 102 Processing\r\n\r\n';
 const HALF_A_HEADER = 'HTTP/1.1 200 OK\r\ncontent-ty';
 /** Decodes to 64 MiB. */
 const GZIP_BOMB = gzipSync(Buffer.alloc(64 * 1024 * 1024, ' '), { level: 9 });
@@ -207,6 +208,8 @@ const STATUSES = [
       { bytes: 65_536 },
     ],
     ['503 in an unknown encoding', respondWithStatus(503, LISTING, 'content-encoding: br')],
+    ['endless 103', respondEndlessly('', Buffer.from('HTTP/1.1 103 Early Hints\r\n\r\n'.repeat(1000)))],
+    ['a listing after five 102', respondWith(PROCESSING.repeat(5), WITH_LENGTH, LISTING)],
     ['302 to elsewhere', injectSimulatorFault({ fault: 'redirect' }), { bytes: 0 }],
     ['301 to itself', respondWithStatus(301, '', 'location: /api/20140928/task_list'), { bytes: 0 }],
     ['304 with nothing', respondWith('HTTP/1.1 304 Not Modified\r\n\r\n'), { bytes: 0 }],

@@ -71,6 +71,14 @@ describe('a request', () => {
   });
 });
 
+test('four informational responses before the listing are ignored', async (t) => {
+  const url = await serveHttp(t, (_request, response) => {
+    for (let sent = 0; sent < 4; sent += 1) response.writeProcessing();
+    response.end('{}');
+  });
+  assert.equal((await collectListing(openClient(t), targetAt(url))).body.toString(), '{}');
+});
+
 describe('a body', () => {
   it('of exactly the limit is accepted', async (t) => {
     const url = await serveHttp(t, (_request, response) => {
