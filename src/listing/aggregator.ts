@@ -2,7 +2,7 @@ import type { ColumnReader } from '../json-columns/column-reader.ts';
 import { bitOf } from '../json-columns/fields.ts';
 import type { LabelNames } from '../json-columns/label-names.ts';
 import { FAMILIES, FAMILY_NAMES, type FamilyName, LOOP_PLACES, type Place, type Sums } from './families.ts';
-import { COPY_ID, toCodecType, toMode, VIDEO_ID } from './label-values.ts';
+import { COPY_ID, sanitizeLabelValue, toCodecType, toMode, VIDEO_ID } from './label-values.ts';
 import { recordOf } from '../runtime/record-of.ts';
 import type { AccountReservations, Listing, OutputReading, SurplusCount } from './listing.ts';
 import { countInputs, readOutput, sortParts, TaskReadings, type TaskRows } from './task-readings.ts';
@@ -165,19 +165,24 @@ export class Aggregator {
   #addTask(tasks: Tasks, rows: TaskRows): void {
     const { row, firstInput, inputsEnd, firstOutput, outputsEnd } = rows;
     const server = tasks.vs_id[row] ?? 0;
-    const id = this.#readings.reserve(rows);
-    const first = id === undefined ? undefined : this.#readings.find(id);
-    if (id !== undefined && first !== undefined) {
-      this.rejections.addDuplicate(tasks.entry[row] ?? 0);
+    const id = this.#readings.readId(row);
+    if (sanitizeLabelValue(id) !== id) {
+      this.rejections.addTask('invalid_id', tasks.entry[row] ?? 0);
+      return;
+    }
+    const hasAccounts = this.#readings.reserve(rows);
+    const first = hasAccounts ? this.#readings.find(id) : undefined;
+    if (first !== undefined) {
+      this.rejections.addTask('duplicate_id', tasks.entry[row] ?? 0);
       this.#readings.addDuplicate(first, rows, id, this.#readOutputs(this.#names.getId(first.vsId), rows));
       return;
     }
     const serverRow = this.#sums.servers.findOne(server);
     this.#countTask(tasks, rows, serverRow);
     this.#addInputs(this.#inputs, server, firstInput, inputsEnd);
-    const outputs: OutputReading[] | undefined = id === undefined ? undefined : [];
+    const outputs: OutputReading[] | undefined = hasAccounts ? [] : undefined;
     this.#countAudience(this.#addOutputs(server, serverRow, firstOutput, outputsEnd, outputs));
-    if (id === undefined || outputs === undefined) this.#surplus.task += 1;
+    if (outputs === undefined) this.#surplus.task += 1;
     else this.#readings.add(rows, id, sortParts(outputs));
   }
 

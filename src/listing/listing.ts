@@ -5,10 +5,11 @@ export type RecordKind = 'user' | 'task' | 'input' | 'output' | 'stream';
 
 /**
  * Why an entry was rejected: the `reason` label. `missing_field`: a task has no `id`. `wrong_type`: the `id` of a task is
- * not a string. `too_long`: an entry of `user_list` or `task_list` exceeds the reader's buffer. `duplicate_id`: the
- * listing has an earlier task with the same id.
+ * not a string. `invalid_id`: it has more than 128 characters, or control or format characters. `too_long`: an entry of
+ * `user_list` or `task_list` exceeds 1 MiB. `duplicate_id`: the listing has an earlier task with the same id.
  */
-export type InvalidReason = 'not_an_object' | 'missing_field' | 'wrong_type' | 'too_long' | 'duplicate_id';
+export type InvalidReason =
+  'not_an_object' | 'missing_field' | 'wrong_type' | 'invalid_id' | 'too_long' | 'duplicate_id';
 
 export const RECORD_KINDS = [
   'user',

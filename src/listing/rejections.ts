@@ -19,13 +19,13 @@ interface Entry {
   readonly entry: number;
 }
 
-/** Entries of a listing that were rejected: by the engine, in the lists of tasks, and duplicate tasks. */
+/** Entries of a listing that were rejected: by the engine, in the lists of tasks, and tasks by their ids. */
 export class Rejections {
   readonly #reader: ColumnReader;
   readonly #table: TaskListTable;
   /** Entries of nested lists that are no objects. */
   readonly #nested = { input: 0, output: 0, stream: 0 };
-  #duplicates = 0;
+  readonly #tasks = { invalid_id: 0, duplicate_id: 0 };
   /** The first rejected entries in the order of the listing. */
   #first: Entry[] = [];
 
@@ -36,7 +36,7 @@ export class Rejections {
 
   clear(): void {
     this.#first = [];
-    this.#duplicates = 0;
+    Object.assign(this.#tasks, { invalid_id: 0, duplicate_id: 0 });
     Object.assign(this.#nested, { input: 0, output: 0, stream: 0 });
   }
 
@@ -45,9 +45,9 @@ export class Rejections {
     this.#note(type === this.#table.user ? 'user' : 'task', reason, entry);
   }
 
-  addDuplicate(entry: number): void {
-    this.#duplicates += 1;
-    this.#note('task', 'duplicate_id', entry);
+  addTask(reason: 'invalid_id' | 'duplicate_id', entry: number): void {
+    this.#tasks[reason] += 1;
+    this.#note('task', reason, entry);
   }
 
   /** Counts the entries of the lists of a task that are no objects; its outputs are rows from `first` to `end`. */
@@ -71,10 +71,15 @@ export class Rejections {
       reason: 'not_an_object',
       count: this.#nested[record],
     }));
+    const tasks = (['invalid_id', 'duplicate_id'] as const).map((reason): InvalidCount => ({
+      record: 'task',
+      reason,
+      count: this.#tasks[reason],
+    }));
     return [
       ...this.#reader.listRejected(this.#table.user).map((count) => ({ record: 'user', ...count }) as const),
       ...this.#reader.listRejected(this.#table.task).map((count) => ({ record: 'task', ...count }) as const),
-      { record: 'task', reason: 'duplicate_id', count: this.#duplicates } as const,
+      ...tasks,
       ...nested,
     ].filter(({ count }) => count > 0);
   }

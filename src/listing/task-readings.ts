@@ -54,14 +54,18 @@ export class TaskReadings {
     this.#duplicates = new Map();
   }
 
-  /** Reserves the accounts of a task; returns its id, or `undefined` if they are beyond the limit. */
-  reserve({ row, firstInput, inputsEnd, firstOutput, outputsEnd }: TaskRows): string | undefined {
-    const added = 1 + inputsEnd - firstInput + outputsEnd - firstOutput;
-    if (this.#accounts + added > this.#maxAccounts) return undefined;
-    if (this.#reservations?.reserve(added) === false) return undefined;
-    this.#accounts += added;
+  readId(row: number): string {
     const { addresses, lengths } = this.#tasks.id;
     return this.#reader.readText(addresses[row] ?? 0, lengths[row] ?? 0);
+  }
+
+  /** Reserves the accounts of a task; returns false if they are beyond the limit. */
+  reserve({ firstInput, inputsEnd, firstOutput, outputsEnd }: TaskRows): boolean {
+    const added = 1 + inputsEnd - firstInput + outputsEnd - firstOutput;
+    if (this.#accounts + added > this.#maxAccounts) return false;
+    if (this.#reservations?.reserve(added) === false) return false;
+    this.#accounts += added;
+    return true;
   }
 
   /** The first entry of a task. */

@@ -37,7 +37,7 @@ export const MAX_LISTING_ROWS = 10_000_000;
 export const MAX_LISTING_PARTS = 1000;
 
 /** Bytes of one element of `user_list` or `task_list`, which the reader holds at a time. */
-export const MAX_LISTING_ENTRY_BYTES = 16 * MIB;
+export const MAX_LISTING_ENTRY_BYTES = MIB;
 
 /** Characters of a text that are searched for the name of a task. */
 export const MAX_NAMED_TEXT_CHARACTERS = 64 * 1024;

@@ -1,4 +1,3 @@
-import { sanitizeLabelValue } from '../listing/label-values.ts';
 import type { TaskReading } from '../listing/listing.ts';
 import type { Instant } from './instant.ts';
 import type { TaskAccount } from './ledger/task-account.ts';
@@ -49,7 +48,7 @@ export function nameNotableTasks(
   }: Record<'longestStalled' | 'longestWithoutInput', LargestTasks<TaskAccount>>,
 ): NotableTasks {
   const nameTask = ({ id, vsId }: TaskAccount, { wallMs: sinceMs }: Instant): NotableTask => ({
-    id: sanitizeLabelValue(id),
+    id,
     name: tasks.get(id)?.name,
     vsId,
     sinceMs,

@@ -23,7 +23,7 @@ export type PersistedTaskDetail = readonly [
 ];
 
 interface TaskDetail {
-  readonly label: string;
+  readonly id: string;
   inputTotal: number;
   /** By format. */
   readonly outputTotals: Map<string, number>;
@@ -122,10 +122,10 @@ export class TaskDetails {
   /** The counters of the exposed tasks; before the first listing, those that were restored. */
   collectCounters(ledger: TaskLookup): Record<TaskCounter, SampleColumns> {
     const families = recordOf(TASK_COUNTERS, (): SampleRow[] => []);
-    for (const { label, inputTotal, outputTotals } of this.#listExposed(ledger)) {
-      families.taskInputBytes.push({ labels: [label], value: inputTotal });
+    for (const { id, inputTotal, outputTotals } of this.#listExposed(ledger)) {
+      families.taskInputBytes.push({ labels: [id], value: inputTotal });
       for (const [format, total] of outputTotals)
-        families.taskHttpOutputBytes.push({ labels: [label, format], value: total });
+        families.taskHttpOutputBytes.push({ labels: [id, format], value: total });
     }
     return recordOf(TASK_COUNTERS, (family) => this.#sampleCaches[family].update(families[family]));
   }
@@ -133,10 +133,10 @@ export class TaskDetails {
   /** The other families, after the ledger has taken the same readings. */
   collectGauges(ledger: TaskLookup): Record<TaskGauge, SampleColumns> {
     const families = recordOf(TASK_GAUGES, (): SampleRow[] => []);
-    for (const { label, reading } of this.#listExposed(ledger)) {
+    for (const { id, reading } of this.#listExposed(ledger)) {
       const account = reading && ledger.getTask(reading.id);
       if (reading === undefined || account === undefined) continue;
-      const labels = [label];
+      const labels = [id];
       const connectionsByFormat = this.#sumConnectionsByFormat(reading);
       const info = listInfoLabels(reading, connectionsByFormat.keys());
       families.taskInfo.push({ labels: labels.concat(info, this.#listNameLabels(reading)), value: 1 });
@@ -151,14 +151,9 @@ export class TaskDetails {
 
   /** A task of the last listing without an account is not exposed. */
   *#listExposed(ledger: TaskLookup): Generator<TaskDetail, void> {
-    const labels = new Set<string>();
     for (const detail of this.#details.values()) {
-      const { reading, label } = detail;
-      const isCounted = reading === undefined || ledger.getTask(reading.id) !== undefined;
-      // Ids that differ only beyond the length of a label value would be one series twice.
-      if (!isCounted || labels.has(label)) continue;
-      labels.add(label);
-      yield detail;
+      const { id, reading } = detail;
+      if (reading === undefined || ledger.getTask(id) !== undefined) yield detail;
     }
   }
 
@@ -178,8 +173,7 @@ export class TaskDetails {
   }
 
   #createDetail(id: string, inputTotal = 0): TaskDetail {
-    const label = sanitizeLabelValue(id);
-    const detail: TaskDetail = { label, inputTotal, outputTotals: new Map(), reading: undefined };
+    const detail: TaskDetail = { id, inputTotal, outputTotals: new Map(), reading: undefined };
     this.#details.set(id, detail);
     return detail;
   }

@@ -47,19 +47,13 @@ function fillTemplate(template: string, content: string | Buffer): Buffer {
 const USER = '{"vs_id":?,"client_version":?,"device_type":?}';
 const OUTPUT =
   '{"format":?,"file_name":?,"tag":?,"audio_codec_name":?,"video_codec_name":?,"width":1,"height":1,"http_output_bytes":5,"http_connections_num":1,"streams":[]}';
-const TASK = `{"id":#,"vs_id":?,"input_bytes":7,"inputs":[{"url":?,"device_type":?,"device_version":?}],"outputs":[${OUTPUT}]}`;
+const TASK = `{"id":"#","vs_id":?,"input_bytes":7,"inputs":[{"url":?,"device_type":?,"device_version":?}],"outputs":[${OUTPUT}]}`;
 
 function createListing(): Buffer {
   const comma = Buffer.from(',');
   const joined = (records: readonly Buffer[]): Buffer =>
     Buffer.concat(records.flatMap((record, index) => (index === 0 ? [record] : [comma, record])));
-  const tasks = VALUES.map(([, content], index) =>
-    // The id is a label of per-task metrics, and must be unique.
-    fillTemplate(
-      TASK.replace('#', () => (content === '' ? `"${index}"` : '?')),
-      content,
-    ),
-  );
+  const tasks = VALUES.map(([, content], index) => fillTemplate(TASK.replace('#', String(index)), content));
   return Buffer.concat([
     Buffer.from('{"ret":0,"user_list":['),
     joined(VALUES.map(([, content]) => fillTemplate(USER, content))),

@@ -107,6 +107,10 @@ export class RecordListing {
 
   addTask(record: TaskRecord): void {
     const vsId = sanitizeLabelValue(record.vsId);
+    if (sanitizeLabelValue(record.id) !== record.id) {
+      this.addInvalid('task', 'invalid_id');
+      return;
+    }
     const first = this.#tasks.get(record.id);
     if (first !== undefined) {
       this.addInvalid('task', 'duplicate_id');

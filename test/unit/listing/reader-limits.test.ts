@@ -117,10 +117,14 @@ test('invented label values cost what the limits say', () => {
   assert.ok(allocatedBytes < 8 * 1024 * 1024, `${allocatedBytes} bytes`);
 });
 
-test('an instance that a giant entry has enlarged is dropped', () => {
+test('an instance that a listing of many long texts has enlarged is dropped', () => {
   const pool = createReaderPool();
-  const body = Buffer.from(`{"ret":0,"task_list":[],"user_list":[{"id":"${'x'.repeat(12 * 1024 * 1024)}"}]}`);
-  assert.equal(readInChunks(body, [], pool).users, 1);
+  const users = Array.from({ length: 40_000 }, (_, index) => {
+    const text = `${'v'.repeat(120)}${index}`;
+    return { vs_id: text, client_version: text, device_type: text };
+  });
+  const body = Buffer.from(JSON.stringify({ ret: 0, task_list: [], user_list: users }));
+  assert.equal(readInChunks(body, [], pool).users, 40_000);
   assert.equal(pool.freeCount, 0);
 });
 

@@ -140,7 +140,7 @@ function readEntry(list: 'user_list' | 'task_list', entry: string): ReadEntry {
   return { view, rejected, task };
 }
 
-test('an entry is rejected only if it is not an object or a task without an id', async (t) => {
+test('an entry is rejected only if it is not an object or a task without a valid id', async (t) => {
   const table: [string, 'user_list' | 'task_list', string, [string, string][]][] = [
     ['a user that is a number', 'user_list', '5', [['user', 'not_an_object']]],
     ['a user that is null', 'user_list', 'null', [['user', 'not_an_object']]],
@@ -151,6 +151,11 @@ test('an entry is rejected only if it is not an object or a task without an id',
     ['a task whose id is null', 'task_list', `{"id":null,${TASK_LISTS}}`, [['task', 'missing_field']]],
     ['a task with an empty id', 'task_list', `{"id":"",${TASK_LISTS}}`, [['task', 'missing_field']]],
     ['a task whose id is a number', 'task_list', `{"id":5,${TASK_LISTS}}`, [['task', 'wrong_type']]],
+    ['a task whose id is too long', 'task_list', `{"id":"${'i'.repeat(129)}"}`, [['task', 'invalid_id']]],
+    ['a task whose id has a control character', 'task_list', '{"id":"a\\u0000"}', [['task', 'invalid_id']]],
+    ['a task whose id has a lone surrogate', 'task_list', '{"id":"a\\ud800"}', [['task', 'invalid_id']]],
+    ['a task whose id is invisible', 'task_list', '{"id":"\\u200b"}', [['task', 'invalid_id']]],
+    ['a task whose id has 128 characters', 'task_list', `{"id":"${'😀'.repeat(128)}"}`, []],
     ['a task with nothing but an id', 'task_list', '{"id":"t"}', []],
     ['an input that is a string', 'task_list', '{"id":"t","inputs":["x",{}]}', [['input', 'not_an_object']]],
     ['an empty input and output', 'task_list', '{"id":"t","inputs":[{}],"outputs":[{}]}', []],
@@ -392,8 +397,8 @@ test('inputs are identified by their URL and user name', () => {
   assert.equal(new Set(identities).size, inputs.length - 1);
 });
 
-test('an entry longer than the buffer is rejected, and leaves no values in the next one', () => {
-  const long = 'x'.repeat(17 * 1024 * 1024);
+test('an entry of more than 1 MiB is rejected, and leaves no values in the next one', () => {
+  const long = 'x'.repeat(1024 * 1024);
   const body = Buffer.from(
     `{"ret":0,"user_list":[{"vs_id":"a","device_type":"1","user_name":"${long}"},{"vs_id":"b"}],"task_list":[]}`,
   );

@@ -55,14 +55,14 @@ test('the first output or input with a value names the task', () => {
 });
 
 test('a name is cleaned like a label value, and a long text costs a name of 128 characters', () => {
-  const opaque = `\u202e\u0000ma\u200bin\ud800${'x'.repeat(4_000_000)}`;
+  const opaque = `\u202e\u0000ma\u200bin\ud800${'x'.repeat(1_000_000)}`;
   const [name = ''] = readNames('opaque', [{ id: '1', opaque }]);
   assert.match(name, /^main\ufffdx+$/);
   assert.equal(Array.from(name).length, 128);
 });
 
-test('a text of 16 MB is searched for keys in its first 64 Ki characters', () => {
-  const filler = `&k=${'x'.repeat(1000)}`.repeat(15_900);
+test('a text of 1 MB is searched for keys in its first 64 Ki characters', () => {
+  const filler = `&k=${'x'.repeat(1000)}`.repeat(990);
   const opaque = `room=main${filler}&late=1`;
   assert.deepEqual(readNames('opaque.room', [{ id: '1', opaque }]), ['main']);
   assert.deepEqual(readNames('opaque.late', [{ id: '1', opaque }]), [undefined]);

@@ -39,12 +39,3 @@ test('of more stalled tasks than are listed, the longest stalled are', () => {
   const listed = commit(0).map(({ id }) => id);
   assert.deepEqual(listed, ids.toReversed().slice(0, MAX_NOTABLE_TASKS));
 });
-
-test('the id of a listed task is sanitized and truncated like a label value', () => {
-  const run = new TallyRun({ stallAfterMs: STEP_MS });
-  const commit = (inputBytes: number) =>
-    run.commitListing({ tasks: [buildTaskRecord({ id: `\u202E${'x'.repeat(1000)}`, inputBytes })] });
-  commit(1);
-  commit(2);
-  assert.equal(commit(2).notableTasks.longestStalled[0]?.id, 'x'.repeat(128));
-});

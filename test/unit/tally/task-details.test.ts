@@ -42,15 +42,6 @@ test('among tasks of equal size, slots stay the same, and the number of other ta
   assert.deepEqual(shown('c', 'b'), [['b', 'c'], { xvs_task_info: 0 }]);
 });
 
-test('ids that are equal as label values are one series', () => {
-  const run = new TallyRun({ perTask: true });
-  const long = 'x'.repeat(200);
-  const snapshot = run.commitListing({
-    tasks: [buildTaskRecord({ id: `${long}1` }), buildTaskRecord({ id: `${long}2` })],
-  });
-  assert.equal(readSamples(snapshot, 'taskInfo').length, 1);
-});
-
 test('the tasks with the most connections are exposed, then those with the highest input', () => {
   const run = new TallyRun({ perTask: true, maxTasks: 2 });
   const task = (id: string, httpConnectionsNum: number, inputBytes: number) =>
