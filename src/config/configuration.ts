@@ -58,7 +58,7 @@ export function readStaticSettings(settings: MergedSettings) {
       rememberTasksForMs: get('ledger.remember_tasks_for'),
     },
     /** `undefined` without `state.path`. */
-    state: statePath === undefined ? undefined : { path: statePath, retainMs: get('state.retain') },
+    state: statePath === undefined ? undefined : { path: statePath },
     web: {
       configFile: readPath(settings, 'web.config.file'),
       hasOpenProbes: get('web.open_probes'),

@@ -170,11 +170,6 @@ export const SETTINGS = {
     schema: filePath,
     defaultText: 'counters start at 0 after every start',
   },
-  'state.retain': {
-    doc: 'How long the state of a service code that is not configured is kept after its last good listing.',
-    schema: duration(0),
-    default: '7d',
-  },
   'web.listen_address': {
     doc: 'Addresses to listen on. The file accepts a list; the flag may be repeated.',
     schema: listenAddressList,

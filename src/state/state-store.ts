@@ -24,10 +24,8 @@ const LATENESS_LOG_INTERVAL_MS = 60_000;
 /** The size of the files is measured at most this often. It also finds out that the folder was removed. */
 const MEASURE_INTERVAL_MS = 60_000;
 
-export interface StateStoreOptions extends OpenDatabaseOptions {
-  /** How long the state of a service code that is not configured is kept after its last good listing. */
-  readonly retainMs: number;
-}
+/** A service code that is not configured is kept for this long after its last good listing. */
+const RETENTION_MS = 7 * 24 * 60 * 60 * 1000;
 
 /** The service codes of the configuration at the start. */
 export interface ConfiguredCodes {
@@ -65,7 +63,7 @@ interface QueuedWrite {
  * one thread, and further listings wait for the next batch.
  */
 export class StateStore implements AsyncDisposable {
-  readonly #options: StateStoreOptions;
+  readonly #options: OpenDatabaseOptions;
   readonly #failure = new FirstFailure();
   readonly statistics: StateStatistics = { writeErrors: 0, delayedPublications: 0 };
   /** The tallies that were restored at the start, by service code. */
@@ -88,7 +86,7 @@ export class StateStore implements AsyncDisposable {
   /** When the log last said that a write takes too long. */
   #lateLoggedAtMs = Number.NEGATIVE_INFINITY;
 
-  private constructor(options: StateStoreOptions, database: Database, tallies: ReadonlyMap<string, Tally>) {
+  private constructor(options: OpenDatabaseOptions, database: Database, tallies: ReadonlyMap<string, Tally>) {
     this.#options = options;
     this.#database = Promise.resolve(database);
     this.tallies = tallies;
@@ -99,7 +97,7 @@ export class StateStore implements AsyncDisposable {
    * Opens the database and restores the tallies of the configured service codes. Rejects with a message for the operator if
    * it cannot be used.
    */
-  static async open(options: StateStoreOptions, codes: ConfiguredCodes): Promise<StateStore> {
+  static async open(options: OpenDatabaseOptions, codes: ConfiguredCodes): Promise<StateStore> {
     let tallies: ReadonlyMap<string, Tally> = new Map();
     const database = await openDatabase(options, async (opened) => {
       tallies = await restoreTallies(opened, options, codes);
@@ -258,7 +256,7 @@ function toPrefix(serviceCode: string): string {
 /** Restores the tallies of the configured service codes, and drops the state that is not to be kept. */
 async function restoreTallies(
   database: Database,
-  options: StateStoreOptions,
+  options: OpenDatabaseOptions,
   { createTally, codesOnOtherShards }: ConfiguredCodes,
 ): Promise<ReadonlyMap<string, Tally>> {
   const { path, logger } = options;
@@ -291,7 +289,7 @@ async function restoreTallies(
 function restoreTally(
   tally: Tally,
   { serviceCode, records }: CodeRecords,
-  options: StateStoreOptions,
+  options: OpenDatabaseOptions,
 ): Tally | undefined {
   const { clock } = options;
   if (tally.restore(records, { wallMs: clock.now(), monotonicMs: clock.monotonic() })) return tally;
@@ -299,14 +297,14 @@ function restoreTally(
   return undefined;
 }
 
-function logUnusable(serviceCode: string, { logger, path }: StateStoreOptions): void {
+function logUnusable(serviceCode: string, { logger, path }: OpenDatabaseOptions): void {
   const fields = { path, service_code: serviceCode };
   logger.warn(fields, 'State of service code is unusable; its counters start at 0');
 }
 
-function isExpired({ records }: CodeRecords, { clock, retainMs }: StateStoreOptions): boolean {
+function isExpired({ records }: CodeRecords, { clock }: OpenDatabaseOptions): boolean {
   const last = readCodeEntry(records)?.last;
-  return last !== undefined && clock.now() - last.wallMs >= retainMs;
+  return last !== undefined && clock.now() - last.wallMs >= RETENTION_MS;
 }
 
 /** Reads the records whose keys begin with a prefix, by service code. */

@@ -38,8 +38,6 @@ import {
 const CODES = ['A', 'B', 'C', 'D'];
 const START_MS = Date.UTC(2026, 0, 1);
 const HOUR_MS = 60 * 60 * 1000;
-/** How long the state of a service code that is not configured is kept. */
-const RETAIN_MS = 7 * 24 * HOUR_MS;
 const MAX_SKEW_MS = 5 * 24 * HOUR_MS;
 const INTERVALS_MS = [15_000, 60_000, 120_000, 300_000];
 const TURNS_BEFORE_TIME_PASSES = 8;
@@ -333,7 +331,7 @@ export class Simulation {
     };
     const killed = this.#disk.waitForKill().then(() => 'killed' as const);
     const stateStore = await StateStore.open(
-      { path: join(tmpdir(), 'xvs-simulation'), retainMs: RETAIN_MS, clock, logger, open: this.#disk.open },
+      { path: join(tmpdir(), 'xvs-simulation'), clock, logger, open: this.#disk.open },
       {
         createTally: (serviceCode) => {
           const code = codes.find((polled) => polled.serviceCode === serviceCode);
@@ -409,7 +407,7 @@ export class Simulation {
   /** A running exporter must not notice: it measures times between polls with the monotonic clock. */
   #stepClock(): void {
     const steps = [-HOUR_MS, HOUR_MS, 7 * HOUR_MS, -24 * HOUR_MS, -this.#skewMs];
-    // Further away, a step back to the right time would be longer than `state.retain`.
+    // Further away, a step back to the right time would be longer than the state of a code is kept.
     const isFar = Math.abs(this.#skewMs) > MAX_SKEW_MS;
     const step = isFar ? -this.#skewMs : this.#random.pick(steps);
     this.#skewMs += step;

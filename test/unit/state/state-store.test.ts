@@ -14,7 +14,7 @@ import { START_MS } from '../../support/tally-run.ts';
 import { TemporaryFolder } from '../../support/temporary-folder.ts';
 
 const STEP_MS = 15_000;
-const RETAIN_MS = 7 * 24 * 60 * 60 * 1000;
+const RETENTION_MS = 7 * 24 * 60 * 60 * 1000;
 const DISK_FULL = new DatabaseError('inaccessible', 'IO error: No space left on device');
 
 interface ProcessOptions {
@@ -30,7 +30,7 @@ async function startProcess(disk: MemoryDisk, options: ProcessOptions = {}) {
   const { logger, lines } = createRecordingLogger();
   using folder = new TemporaryFolder();
   const store = await StateStore.open(
-    { path: folder.path, retainMs: RETAIN_MS, clock, logger, open: disk.open },
+    { path: folder.path, clock, logger, open: disk.open },
     {
       createTally: (serviceCode) => (serviceCodes.includes(serviceCode) ? newTally(serviceCode) : undefined),
       codesOnOtherShards: new Set(codesOnOtherShards),
@@ -204,10 +204,10 @@ test('a stop waits for a disk that hangs, and writes everything when it answers'
   assert.equal((await startProcess(disk)).count(), 100);
 });
 
-test('the state of a code that is not polled is kept for state.retain, unless another shard polls it', async () => {
+test('the state of a code that is not polled is kept for seven days, unless another shard polls it', async () => {
   for (const [codesOnOtherShards, awayMs, expected] of [
-    [[], RETAIN_MS - 1, 100],
-    [[], RETAIN_MS, undefined],
+    [[], RETENTION_MS - 1, 100],
+    [[], RETENTION_MS, undefined],
     [['A'], 1, undefined],
   ] as const) {
     const disk = new MemoryDisk();
@@ -277,7 +277,7 @@ test('a second process waits 5 s for the first one to end', async () => {
   const clock = new ManualClock(START_MS);
   const { logger } = createRecordingLogger();
   using folder = new TemporaryFolder();
-  const options = { path: folder.path, retainMs: RETAIN_MS, clock, logger, open: disk.open };
+  const options = { path: folder.path, clock, logger, open: disk.open };
   const codes = { createTally: () => undefined, codesOnOtherShards: new Set<string>() };
   let outcome: unknown;
   void StateStore.open(options, codes).catch((error: unknown) => {
