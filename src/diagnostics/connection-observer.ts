@@ -2,7 +2,7 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
 import { z } from 'zod';
-import type { Connection } from './observation.ts';
+import type { ObservedConnection } from './observation.ts';
 
 const beforeConnectMessage = z.object({ connectParams: z.object({ host: z.string() }) });
 const sendHeadersMessage = z.object({
@@ -12,7 +12,7 @@ const sendHeadersMessage = z.object({
 
 /** What is known of a connection, until the disposal. */
 export interface ConnectionObserver extends Disposable {
-  readonly connection: Connection;
+  readonly connection: ObservedConnection;
 }
 
 /**
@@ -23,7 +23,7 @@ export interface ConnectionObserver extends Disposable {
  */
 export function observeConnection(baseUrl: string, onConnected: () => void): ConnectionObserver {
   const serviceHost = new URL(baseUrl).host;
-  let connection: Connection = {};
+  let connection: ObservedConnection = {};
   const listeners = {
     'undici:client:beforeConnect': (message: unknown): void => {
       const { success, data } = beforeConnectMessage.safeParse(message);
@@ -49,7 +49,7 @@ export function observeConnection(baseUrl: string, onConnected: () => void): Con
   };
 }
 
-function describeSocket(socket: Socket): Connection {
+function describeSocket(socket: Socket): ObservedConnection {
   const { remoteAddress, remoteFamily, remotePort } = socket;
   const address = remoteFamily === 'IPv6' ? `[${remoteAddress ?? ''}]` : remoteAddress;
   return {

@@ -15,7 +15,7 @@ export interface Observation {
   readonly request: RedactedRequest | undefined;
   /** How many times the request was sent. */
   readonly attempts: number;
-  readonly connection: Connection;
+  readonly connection: ObservedConnection;
   readonly response: ObservedResponse | undefined;
   readonly clock: ClockOffset | undefined;
   readonly body: ObservedBody;
@@ -43,7 +43,7 @@ export interface SecretTraits {
 }
 
 /** The connection that the request was sent on, as far as it was made. */
-export interface Connection {
+export interface ObservedConnection {
   /** Host and port of a proxy. */
   readonly proxy?: string;
   /** Address, family and port of the server or proxy. */

@@ -1,7 +1,7 @@
 import type { RejectedEntry } from '../listing/listing.ts';
 import { wrapText } from '../runtime/text-wrap.ts';
 import type { ClockOffset } from '../upstream/response-headers.ts';
-import type { Connection, Observation, ObservedResponse, Timings } from './observation.ts';
+import type { ObservedConnection, Observation, ObservedResponse, Timings } from './observation.ts';
 import { findRemedies } from './remedies.ts';
 
 const LABEL_WIDTH = 14;
@@ -55,7 +55,7 @@ function formatSigning({ request, signing, secret }: Observation): readonly stri
   ];
 }
 
-function formatConnection({ peer, tls, proxy }: Connection, nowMs: number): readonly string[] {
+function formatConnection({ peer, tls, proxy }: ObservedConnection, nowMs: number): readonly string[] {
   const until = tls?.validUntilMs;
   const days = Math.floor(((until ?? 0) - nowMs) / 86_400_000);
   const validity =
