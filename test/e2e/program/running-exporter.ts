@@ -1,20 +1,6 @@
 import { parseExposition } from '../../support/exposition-parser.ts';
-import { startProgram, type Program } from '../../support/program.ts';
+import type { Program } from '../../support/program.ts';
 import { waitUntil } from '../../support/wait-until.ts';
-
-/** Starts an exporter that polls TESTING every second and keeps its state. */
-export function startWithState(serviceUrl: string, statePath: string, ...flags: string[]): Program {
-  const settings = {
-    XVS_UPSTREAM_BASE_URL: serviceUrl,
-    XVS_SERVICE_CODES: 'TESTING',
-    XVS_SECRET: 'abc',
-    XVS_WEB_LISTEN_ADDRESS: '127.0.0.1:0',
-    XVS_POLL_INTERVAL: '1s',
-    XVS_STATE_PATH: statePath,
-    XVS_LOG_LEVEL: 'debug',
-  };
-  return startProgram(flags, settings);
-}
 
 /** A running exporter, accessed by HTTP and its log. */
 export class RunningExporter {
