@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Configuration } from './config/configuration.ts';
 import type { ConfigurationSource } from './config/configuration-source.ts';
-import { LOCAL_FILE_SYSTEM } from './config/local-file-system.ts';
+import { LOCAL_FILE_SYSTEM } from './config/file-system.ts';
 import { Reloader, warnAboutUnmatched } from './config/reloader.ts';
 import type { AppliedCodes, ReloadOutcome, ReloadTrigger } from './config/reloader.ts';
 import { watchFiles } from './config/watched-files.ts';

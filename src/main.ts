@@ -5,7 +5,7 @@ import './runtime/node-version.ts';
 import { closeSync, openSync } from 'node:fs';
 import { hostname } from 'node:os';
 import type { Command, CommandIo } from './commands/command.ts';
-import { LOCAL_FILE_SYSTEM } from './config/local-file-system.ts';
+import { isFileSystemBusy, LOCAL_FILE_SYSTEM, waitForFileSystem } from './config/file-system.ts';
 import { waitForAbort } from './runtime/abort.ts';
 import { FirstFailure } from './runtime/background-task.ts';
 import { systemClock } from './runtime/clock.ts';
@@ -126,9 +126,9 @@ try {
 }
 // Writes to a pipe are asynchronous beyond its capacity of 64 KiB, and `process.exit` discards them.
 await Promise.race([
-  Promise.all([drain(process.stdout), drain(process.stderr)]),
+  Promise.all([drain(process.stdout), drain(process.stderr), waitForFileSystem()]),
   drainDeadline.then(() => systemClock.sleep(DRAIN_TIMEOUT_MS)),
 ]);
-if (LOCAL_FILE_SYSTEM.isHanging()) killProcess();
+if (isFileSystemBusy()) killProcess();
 // Not left to an empty event loop: after a shutdown that timed out, or a bug, handles are still open.
 process.exit(exitCode);

@@ -1,5 +1,5 @@
 import { ConfigError } from '../config/config-error.ts';
-import type { ConfigFileSystem } from '../config/files.ts';
+import type { ConfigFileSystem } from '../config/file-system.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { getErrorMessage } from '../runtime/errors.ts';
 import type { LogOutput } from '../runtime/log-output.ts';

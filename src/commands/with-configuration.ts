@@ -4,6 +4,7 @@ import { ConfigurationSource } from '../config/configuration-source.ts';
 import { formatSummary } from '../config/summary.ts';
 import { findUnknownVariables, formatUnknownVariables, type UnknownVariable } from '../config/sources.ts';
 import { loadReaderModule, ReaderModuleError } from '../poller/reader-module.ts';
+import { raceAbort } from '../runtime/abort.ts';
 import { readBuildInfo, type BuildInfo } from '../runtime/build-info.ts';
 import { loadWebConfiguration } from '../web/security/web-configuration-file.ts';
 import type { Command, CommandIo } from './command.ts';
@@ -41,10 +42,12 @@ export function withConfiguration(
       if (others.has('help')) return writeText(stdout, own.help);
       if (others.has('version')) return writeText(stdout, formatVersion(build));
       const source = new ConfigurationSource({ flags, env: environment, hostName, ...files });
-      const loaded = await source.load();
+      // A file system that hangs must not delay the end.
+      const loaded = await raceAbort(source.load(), io.signal);
       const { configuration } = loaded;
       const { configFile } = configuration.web;
-      if (configFile !== undefined) await loadWebConfiguration(configFile, files.readFile);
+      if (configFile !== undefined)
+        await raceAbort(loadWebConfiguration(configFile, files.readFile), io.signal);
       if (others.has('config.check')) {
         stderr.write(formatUnknownVariables(unknownVariables));
         const revealed = countRevealedSecrets(configuration);
@@ -57,6 +60,7 @@ export function withConfiguration(
       loadReaderModule();
       return await run({ configuration, source, build, unknownVariables, flags: others }, io);
     } catch (error) {
+      if (io.signal.aborted && error === io.signal.reason) return 0;
       if (!(error instanceof ConfigError || error instanceof ReaderModuleError)) throw error;
       // A misspelt variable is often the cause.
       stderr.write(`${formatUnknownVariables(unknownVariables)}${error.message}\n`);

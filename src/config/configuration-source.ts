@@ -3,7 +3,7 @@ import { parseOrdinal, SINGLE_SHARD, type Shard } from '../sharding/shard.ts';
 import { ConfigError, expectedFound, formatValue, throwIfAny } from './config-error.ts';
 import { readStaticSettings, type Configuration } from './configuration.ts';
 import { findBrokenRules } from './rules.ts';
-import type { ConfigFileSystem } from './files.ts';
+import type { ConfigFileSystem } from './file-system.ts';
 import { readCodeFiles, type CodeFile } from './service-codes/code-files.ts';
 import { resolveCodes } from './service-codes/resolution.ts';
 import { readSettingsFile } from './settings-file.ts';

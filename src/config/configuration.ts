@@ -3,7 +3,7 @@ import type { StaticLabels } from '../metrics/catalogue/family.ts';
 import type { Shard } from '../sharding/shard.ts';
 import type { PolledCode } from '../poller/polled-code.ts';
 import type { SigningScheme } from '../upstream/signing.ts';
-import { resolvePath } from './files.ts';
+import { resolvePath } from './file-system.ts';
 import type { SettingPath } from './settings.ts';
 import type { MergedSettings } from './sources.ts';
 import type { UpstreamSettings } from './upstream-settings.ts';

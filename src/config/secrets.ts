@@ -1,5 +1,5 @@
 import { expectedFound, type Problem } from './config-error.ts';
-import { readText, type FileReference, type ReadFile } from './files.ts';
+import { readText, type FileReference, type ReadFile } from './file-system.ts';
 
 /** A secret, the problem of reading it, or undefined if none is set. */
 export type Secret = string | Problem | undefined;

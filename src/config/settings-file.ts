@@ -1,6 +1,6 @@
 import { dirname } from 'node:path';
 import { expectedFound, formatSuggestion, formatValue, type Problem } from './config-error.ts';
-import { readText, type ReadFile } from './files.ts';
+import { readText, type ReadFile } from './file-system.ts';
 import {
   isSettingPath,
   listSettingGroups,

@@ -1,6 +1,6 @@
 import convict from 'convict';
 import { expectedFound, findNearest, throwIfAny, type Problem } from './config-error.ts';
-import type { FileReference } from './files.ts';
+import type { FileReference } from './file-system.ts';
 import type { SettingPath, SettingValue } from './settings.ts';
 import { listSettings, SETTINGS, toEnvironmentName, toFlagName } from './settings.ts';
 import { toProblems, type ValuePath } from './validation.ts';

@@ -1,6 +1,7 @@
 import type { ClientOptions } from '../upstream/client.ts';
 import { expectedFound, formatUrl, type Problem } from './config-error.ts';
-import { findKeyPairMistake, readPem, type ReadFile } from './files.ts';
+import type { ReadFile } from './file-system.ts';
+import { findKeyPairMistake, readPem } from './pem.ts';
 import type { Environment, MergedSettings } from './sources.ts';
 
 /** How to connect to the service, whatever the service code. */

@@ -1,13 +1,12 @@
 import { createHash } from 'node:crypto';
+import { basename, dirname, join } from 'node:path';
 import { raceAbort } from '../runtime/abort.ts';
 import type { Clock } from '../runtime/clock.ts';
-import { findMatchingFiles, readErrorCode, type ConfigFileSystem } from './files.ts';
+import { isMissing, readErrorCode, type ConfigFileSystem } from './file-system.ts';
 
 const CHECK_INTERVAL_MS = 5000;
 /** A changed file must stay the same for this time, because half a secret would also be accepted as a secret. */
 const SETTLE_TIME_MS = 1000;
-/** One check a minute reads all files: two writes within one tick of the file system's clock have the same stamp. */
-const CHECKS_PER_READ = 12;
 
 /** A file, or the matches of a path with `*`. */
 interface KnownSource {
@@ -58,15 +57,11 @@ export class WatchedFiles {
     return [...this.#known.values()].map(({ hash }) => hash).join(' ');
   }
 
-  /**
-   * Reads the same files again and returns their fingerprint.
-   *
-   * @param isThorough - also reads the files that `stat` says are the same
-   */
-  async check(isThorough: boolean): Promise<string> {
+  /** Reads the files again that `stat` says have changed, and returns the fingerprint of all. */
+  async check(): Promise<string> {
     const checks = [...this.#known.values()].map(async (known) => {
       const stamp = await known.readStamp().catch(readErrorCode);
-      if (!isThorough && stamp === known.stamp) return known.hash;
+      if (stamp === known.stamp) return known.hash;
       const hash = await known.readHash();
       if (hash === known.hash) known.stamp = stamp;
       return hash;
@@ -88,19 +83,47 @@ export async function watchFiles(
   onChange: () => Promise<unknown>,
   signal: AbortSignal,
 ): Promise<never> {
-  for (let checks = 1; ; checks += 1) {
+  for (;;) {
     await clock.sleep(CHECK_INTERVAL_MS, signal);
     if (!source.isWatched) continue;
     const { files } = source;
     let known = files.fingerprint;
-    // The file system may take its time.
-    let current = await raceAbort(files.check(checks % CHECKS_PER_READ === 0), signal);
+    // The file system may hang.
+    let current = await raceAbort(files.check(), signal);
     while (current !== known) {
       await clock.sleep(SETTLE_TIME_MS, signal);
       known = current;
-      current = await raceAbort(files.check(true), signal);
+      current = await raceAbort(files.check(), signal);
     }
     // Another reload may have read the files meanwhile.
     if (current !== files.fingerprint && files === source.files) await raceAbort(onChange(), signal);
   }
+}
+
+/**
+ * Lists the files that match a path, sorted by name. A path without `*` matches itself, whether or not it exists;
+ * a leading `*` skips dot files, which editors and Kubernetes hide. A missing folder has no files. (`fs.glob` needs
+ * Node.js 22.)
+ */
+async function findMatchingFiles(
+  glob: string,
+  listFolder: ConfigFileSystem['listFolder'],
+): Promise<readonly string[]> {
+  const pattern = basename(glob);
+  if (!pattern.includes('*')) return [glob];
+  const folder = dirname(glob);
+  const wildcard = compileWildcard(pattern);
+  const names = await listFolder(folder).catch((error: unknown) => {
+    if (isMissing(error)) return [];
+    throw error;
+  });
+  return names
+    .filter((name) => wildcard.test(name))
+    .toSorted()
+    .map((name) => join(folder, name));
+}
+
+function compileWildcard(pattern: string): RegExp {
+  const parts = pattern.split('*').map((part) => part.replaceAll(/[.+?^${}()|[\]\\]/g, String.raw`\$&`));
+  return new RegExp(`^${pattern.startsWith('*') ? String.raw`(?!\.)` : ''}${parts.join('.*')}$`, 's');
 }

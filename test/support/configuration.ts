@@ -1,5 +1,5 @@
 import { basename, dirname } from 'node:path';
-import type { ConfigFileSystem } from '../../src/config/files.ts';
+import type { ConfigFileSystem } from '../../src/config/file-system.ts';
 import { ConfigError } from '../../src/config/config-error.ts';
 import type { Configuration } from '../../src/config/configuration.ts';
 import { parseCommandLine } from '../../src/commands/command-line.ts';

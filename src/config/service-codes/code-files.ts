@@ -2,7 +2,7 @@ import { basename, dirname, join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { ownCodes, type Shard } from '../../sharding/shard.ts';
 import { ConfigError, expectedFound, formatValue, type Problem } from '../config-error.ts';
-import { describeReadError, isMissing, resolvePath, type ReadFile } from '../files.ts';
+import { describeReadError, isMissing, resolvePath, type ReadFile } from '../file-system.ts';
 import { chooseSecret, type Secret } from '../secrets.ts';
 import type { MergedSettings, SourceEntry } from '../sources.ts';
 import { toProblems, type ValuePath } from '../validation.ts';

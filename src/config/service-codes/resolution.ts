@@ -1,7 +1,7 @@
 import { NO_STATIC_LABELS } from '../../metrics/catalogue/family.ts';
 import { describeKind, expectedFound, formatValue, type Problem } from '../config-error.ts';
 import type { ServiceCodeSettings } from '../configuration.ts';
-import type { ReadFile } from '../files.ts';
+import type { ReadFile } from '../file-system.ts';
 import { chooseSecret } from '../secrets.ts';
 import { formatHowToSet, type SettingPath } from '../settings.ts';
 import type { MergedSettings } from '../sources.ts';

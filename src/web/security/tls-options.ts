@@ -1,7 +1,8 @@
 import { constants, X509Certificate } from 'node:crypto';
 import type { SecureContextOptions } from 'node:tls';
 import { ConfigError, expectedFound, throwIfAny } from '../../config/config-error.ts';
-import { findKeyPairMistake, readErrorCode, readPem, type ReadFile } from '../../config/files.ts';
+import { readErrorCode, type ReadFile } from '../../config/file-system.ts';
+import { findKeyPairMistake, readPem } from '../../config/pem.ts';
 import type { Locate } from '../../config/validation.ts';
 
 /** How the server treats client certificates. */

@@ -2,7 +2,7 @@ import { validateHeaderValue } from 'node:http';
 import { dirname } from 'node:path';
 import { z } from 'zod';
 import { ConfigError, describeKind, expectedFound } from '../../config/config-error.ts';
-import { readText, type ReadFile } from '../../config/files.ts';
+import { readText, type ReadFile } from '../../config/file-system.ts';
 import { expected, parsedBy, reject, strictMapping, toProblems } from '../../config/validation.ts';
 import { createLocator, parseYaml } from '../../config/yaml-source.ts';
 import { importBcrypt } from './password-verifier.ts';

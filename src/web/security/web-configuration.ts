@@ -1,5 +1,5 @@
 import { ConfigError } from '../../config/config-error.ts';
-import type { ConfigFileSystem } from '../../config/files.ts';
+import type { ConfigFileSystem } from '../../config/file-system.ts';
 import { WatchedFiles } from '../../config/watched-files.ts';
 import { raceAbort } from '../../runtime/abort.ts';
 import type { Clock } from '../../runtime/clock.ts';
@@ -88,7 +88,7 @@ export async function openWebConfiguration({
     onReload: (listener) => void listeners.push(listener),
     check: async () => {
       try {
-        if ((await watched.check(true)) !== watched.fingerprint) await reload();
+        if ((await watched.check()) !== watched.fingerprint) await reload();
         warnAboutExpired(current);
       } catch (err) {
         logger.error({ err }, 'Web configuration check failed');

@@ -76,3 +76,32 @@ test(
     assert.equal(await exporter.exitCode, 0);
   },
 );
+
+test('while a file system hangs, the exporter answers and stops', { timeout: 600_000 }, async () => {
+  using folder = new TemporaryFolder();
+  const script = `
+    import fs from 'node:fs/promises';
+    import { syncBuiltinESMExports } from 'node:module';
+    process.on('SIGUSR2', () => {
+      fs.open = fs.stat = () => { process.stdout.write('Hanging'); return new Promise(() => undefined); };
+      syncBuiltinESMExports();
+    });`;
+  const env = {
+    ...createFiles(folder),
+    NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(script)}`,
+  };
+  await using exporter = startProgram([], env);
+  const port = await exporter.waitForPort();
+  exporter.signal('SIGUSR2');
+  await exporter.waitForOutput(/Hanging/);
+  exporter.signal('SIGHUP');
+  const scrape = await fetch(`http://127.0.0.1:${port}/metrics`, {
+    headers: { authorization: AUTHORIZATION },
+  });
+  assert.equal(scrape.status, 200);
+  exporter.signal('SIGTERM');
+  // Not an exit code: exiting would wait for the call.
+  assert.equal(await exporter.exitCode, null);
+  assert.match(exporter.stderr, /"msg":"Shutting down"/);
+  assert.doesNotMatch(exporter.stderr, /"msg":"Shutdown timed out"/);
+});

@@ -177,9 +177,12 @@ const SIGNAL_AT_FIRST_READ = `import { once } from 'node:events';
     syncBuiltinESMExports();
     const file = await open(path, ...rest);
     fs.renameSync(path + '.next', path);
+    // Waiting for a signal alone does not keep the process alive.
+    const timer = setInterval(() => undefined, 1000);
     const received = once(process, 'SIGHUP');
     process.kill(process.pid, 'SIGHUP');
     await received;
+    clearInterval(timer);
     return file;
   };
   syncBuiltinESMExports();`;

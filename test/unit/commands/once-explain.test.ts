@@ -5,7 +5,7 @@ import { systemClock, type Clock } from '../../../src/runtime/clock.ts';
 import { explainPolls } from '../../../src/commands/once.ts';
 import { parseCommandLine } from '../../../src/commands/command-line.ts';
 import { ConfigurationSource } from '../../../src/config/configuration-source.ts';
-import { LOCAL_FILE_SYSTEM } from '../../../src/config/local-file-system.ts';
+import { LOCAL_FILE_SYSTEM } from '../../../src/config/file-system.ts';
 import type { FaultRequest } from '../../simulator/faults.ts';
 import { startSimulator, type Simulator } from '../../simulator/server.ts';
 import { createWorld } from '../../simulator/world.ts';

@@ -34,7 +34,7 @@ test('a check detects changes of the file and of those that it names, also of on
   delete files['/etc/a'];
   const source = createSource(files);
   await assert.rejects(source.load(), ConfigError);
-  const isChanged = async () => (await source.files.check(false)) !== source.files.fingerprint;
+  const isChanged = async () => (await source.files.check()) !== source.files.fingerprint;
   assert.equal(await isChanged(), false);
   for (const [path, text, expected] of [
     ['/etc/a', SECRET, true],
@@ -101,7 +101,7 @@ test('service code files are watched as long as the file names any', async () =>
   await source.load();
   assert.equal(source.isWatched, true);
   files['/etc/codes/b.yml'] = `- { service_code: B, secret: ${SECRET} }`;
-  assert.notEqual(await source.files.check(false), source.files.fingerprint);
+  assert.notEqual(await source.files.check(), source.files.fingerprint);
   const { configuration, settingsNeedingRestart } = await source.load();
   assert.deepEqual(
     [configuration.serviceCodes.map(({ serviceCode }) => serviceCode), settingsNeedingRestart],

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { chmodSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { test, type TestContext } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { LOCAL_FILE_SYSTEM } from '../../../src/config/local-file-system.ts';
+import { LOCAL_FILE_SYSTEM } from '../../../src/config/file-system.ts';
 import { WatchedFiles, watchFiles } from '../../../src/config/watched-files.ts';
 import { createFiles, type Files } from '../../support/configuration.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
@@ -46,14 +46,14 @@ for (const checks of [0, 1, 3]) {
       for (const path of [...files, folder.at('secret')]) await watched.readFile(path);
       await assert.rejects(watched.readFile(folder.at('late')), { code: 'ENOENT' });
       for (let check = 0; check < checks; check += 1)
-        assert.equal(await watched.check(false), watched.fingerprint);
+        assert.equal(await watched.check(), watched.fingerprint);
       change(folder);
-      assert.equal((await watched.check(false)) !== watched.fingerprint, expected);
+      assert.equal((await watched.check()) !== watched.fingerprint, expected);
     });
   }
 }
 
-test('a check reads files whose times have changed, a thorough one reads all', async () => {
+test('a check reads files whose times have changed', async () => {
   using folder = new TemporaryFolder();
   let read: string[] = [];
   const readFile = (path: string): Promise<string> => {
@@ -65,31 +65,25 @@ test('a check reads files whose times have changed, a thorough one reads all', a
     folder.replace(name, name);
     await watched.readFile(folder.at(name));
   }
-  const checkAndTakeReads = async (isThorough: boolean): Promise<readonly string[]> => {
+  const checkAndTakeReads = async (): Promise<readonly string[]> => {
     read = [];
-    assert.equal(await watched.check(isThorough), watched.fingerprint);
+    assert.equal(await watched.check(), watched.fingerprint);
     return read.toSorted();
   };
-  assert.deepEqual(await checkAndTakeReads(false), []);
-  assert.deepEqual(await checkAndTakeReads(true), ['a', 'b']);
+  assert.deepEqual(await checkAndTakeReads(), []);
   folder.replace('a', 'a');
-  assert.deepEqual(await checkAndTakeReads(false), ['a']);
-  assert.deepEqual(await checkAndTakeReads(false), []);
+  assert.deepEqual(await checkAndTakeReads(), ['a']);
+  assert.deepEqual(await checkAndTakeReads(), []);
   chmodSync(folder.at('b'), 0o600);
-  assert.deepEqual(await checkAndTakeReads(false), ['b']);
+  assert.deepEqual(await checkAndTakeReads(), ['b']);
 });
 
 /** Watches a file; `reloads` has the times of the reloads. */
 async function startWatcher(t: TestContext) {
   const clock = new ManualClock(0);
   const contents: Record<string, Files[string]> = { '/file': 'old' };
-  // The stamps say nothing unless the test sets one.
-  const stamp = { text: 'stamp', isText: true };
-  const files = createFiles(contents);
-  const readStamp = (path: string): Promise<string> =>
-    stamp.isText ? files.readFile(path) : Promise.resolve(stamp.text);
   const load = async (): Promise<WatchedFiles> => {
-    const watched = new WatchedFiles({ ...files, readStamp });
+    const watched = new WatchedFiles(createFiles(contents));
     await watched.readFile('/file');
     return watched;
   };
@@ -113,7 +107,7 @@ async function startWatcher(t: TestContext) {
       for (let turn = 0; turn < 3; turn += 1) await nextTurn();
     }
   };
-  return { contents, stamp, source, load, reloads, pass };
+  return { contents, source, load, reloads, pass };
 }
 
 /** Writes of the file by the second, and the reloads at milliseconds. */
@@ -134,17 +128,6 @@ for (const [name, writes, expected] of WRITES) {
     assert.deepEqual(reloads, expected);
   });
 }
-
-test('a change that stat does not show is reloaded within a minute', async (t) => {
-  const { contents, stamp, source, load, reloads, pass } = await startWatcher(t);
-  stamp.isText = false;
-  source.files = await load();
-  contents['/file'] = 'new';
-  await pass(59);
-  assert.deepEqual(reloads, []);
-  await pass(2);
-  assert.deepEqual(reloads, [61_000]);
-});
 
 test('a change that another reload has loaded is not reloaded again', async (t) => {
   const { contents, source, load, reloads, pass } = await startWatcher(t);

@@ -11,7 +11,7 @@ import type {
   RequestRejectionReason,
   WebMetrics,
 } from '../../../src/metrics/exposition/web-metrics.ts';
-import { LOCAL_FILE_SYSTEM } from '../../../src/config/local-file-system.ts';
+import { LOCAL_FILE_SYSTEM } from '../../../src/config/file-system.ts';
 import { createLogger } from '../../../src/runtime/logger.ts';
 import { respondText } from '../../../src/web/http-messages.ts';
 import { openWebConfiguration } from '../../../src/web/security/web-configuration.ts';

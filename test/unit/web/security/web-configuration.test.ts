@@ -17,26 +17,27 @@ const users = (...names: readonly string[]): string =>
 /** Opens a source that reads one file; `undefined` for a missing one. */
 async function open(first: string | undefined) {
   let text = first;
-  let reads = 0;
+  let checks = 0;
   const lines: string[] = [];
   const destination = { write: (line: string) => lines.push(line) };
+  const readFile = (): Promise<string> =>
+    text === undefined
+      ? Promise.reject(Object.assign(new Error('none'), { code: 'ENOENT' }))
+      : Promise.resolve(text);
+  const readStamp = (): Promise<string> => {
+    checks += 1;
+    return readFile();
+  };
   const source = await openWebConfiguration({
     path: PATH,
-    files: {
-      ...NO_FILES,
-      readFile: (path) => {
-        reads += 1;
-        if (path === PATH && text !== undefined) return Promise.resolve(text);
-        return Promise.reject(Object.assign(new Error('none'), { code: 'ENOENT' }));
-      },
-    },
+    files: { ...NO_FILES, readFile, readStamp },
     clock: new ManualClock(0),
     logger: createLogger({ level: 'debug', format: 'json', destination }),
   });
   return {
     source,
     lines,
-    reads: () => reads,
+    checks: () => checks,
     /** Replaces the file and returns the users in force after a check. */
     usersAfter: async (next: string | undefined): Promise<readonly string[]> => {
       text = next;
@@ -87,20 +88,20 @@ test('a bcrypt cost above 14 is a warning', async () => {
   assert.match(lines[2] ?? '', /"level":"warn".*"cost":15,"msg":"bcrypt cost slows down password checks"/);
 });
 
-test('the files are read once per second', async () => {
-  const { source, reads } = await open(users('a'));
+test('the files are checked once per second', async () => {
+  const { source, checks } = await open(users('a'));
   const clock = new ManualClock(0);
   const stopped = new AbortController();
   const watch = watchWebConfiguration(source, clock, stopped.signal);
   clock.advance(999);
-  assert.equal(reads(), 1);
+  assert.equal(checks(), 1);
   for (const expected of [2, 3]) {
     await waitUntil(
       () => clock.sleeperCount,
       (sleepers) => sleepers === 1,
     );
     clock.advance(expected === 2 ? 1 : 1000);
-    await waitUntil(reads, (count) => count === expected);
+    await waitUntil(checks, (count) => count === expected);
   }
   stopped.abort(new Error('stopped'));
   await assert.rejects(watch, /stopped/);

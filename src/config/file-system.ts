@@ -1,0 +1,123 @@
+import { constants } from 'node:fs';
+import * as fs from 'node:fs/promises';
+import { isAbsolute, join, resolve } from 'node:path';
+import PQueue from 'p-queue';
+import { getErrorCode } from '../runtime/errors.ts';
+import { expectedFound, formatValue, type Problem } from './config-error.ts';
+
+const MAX_FILE_MIB = 64;
+/** The code of the error for a FIFO, a device or a socket. */
+const NOT_REGULAR = 'NOT_REGULAR';
+
+/**
+ * Reads a text file (UTF-8); rejects as `node:fs/promises` does, and with `NOT_REGULAR` or `EFBIG` for files that no
+ * configuration consists of.
+ */
+export type ReadFile = (path: string) => Promise<string>;
+
+/** The file system, as far as a configuration needs it. Each call rejects as `node:fs/promises` does. */
+export interface ConfigFileSystem {
+  readonly readFile: ReadFile;
+  /** Lists the names in a folder. */
+  readonly listFolder: (path: string) => Promise<readonly string[]>;
+  /** A text that changes when the file is written or replaced, or when a link to it leads to another file. */
+  readonly readStamp: (path: string) => Promise<string>;
+}
+
+/** One call at a time: those that hang, for example on a network mount, must leave the other threads to polls. */
+const calls = new PQueue({ concurrency: 1 });
+
+/** The file system of this machine. A call that hangs delays all further ones, and nothing else. */
+export const LOCAL_FILE_SYSTEM: ConfigFileSystem = {
+  readFile: (path) => calls.add(() => readRegularFile(path)),
+  listFolder: (path) => calls.add(() => fs.readdir(path)),
+  readStamp: (path) => calls.add(() => readStatus(path)),
+};
+
+/** Whether a call of {@link LOCAL_FILE_SYSTEM} runs. */
+export function isFileSystemBusy(): boolean {
+  return calls.pending > 0;
+}
+
+/** Resolves when all calls of {@link LOCAL_FILE_SYSTEM} have ended. */
+export async function waitForFileSystem(): Promise<void> {
+  await calls.onIdle();
+}
+
+async function readRegularFile(path: string): Promise<string> {
+  // Without O_NONBLOCK, opening a FIFO waits for a writer.
+  const file = await fs.open(path, constants.O_RDONLY | constants.O_NONBLOCK);
+  try {
+    const stats = await file.stat();
+    if (!stats.isFile()) throw createFileError(stats.isDirectory() ? 'EISDIR' : NOT_REGULAR, path);
+    if (stats.size > MAX_FILE_MIB * 1024 * 1024) throw createFileError('EFBIG', path);
+    return await file.readFile('utf8');
+  } finally {
+    await file.close();
+  }
+}
+
+function createFileError(code: string, path: string): Error {
+  return Object.assign(new Error(`${code}: ${path}`), { code });
+}
+
+async function readStatus(path: string): Promise<string> {
+  // Without atime, which changes with every read.
+  const { dev, ino, size, mtimeNs, ctimeNs } = await fs.stat(path, { bigint: true });
+  return [dev, ino, size, mtimeNs, ctimeNs].join(' ');
+}
+
+const READ_ERROR_TEXTS: ReadonlyMap<string, string> = new Map([
+  ['ENOENT', 'which does not exist'],
+  ['ENOTDIR', 'which does not exist'],
+  ['EISDIR', 'which is a directory'],
+  ['EACCES', 'permission denied'],
+  ['EPERM', 'permission denied'],
+  [NOT_REGULAR, 'which is not a regular file'],
+  ['EFBIG', `which is larger than ${MAX_FILE_MIB} MiB`],
+]);
+
+/** Describes a path that cannot be read, with the reason and, if it is a lack of permissions, the user that tried. */
+export function describeReadError(path: string, error: unknown): string {
+  const text = READ_ERROR_TEXTS.get(readErrorCode(error)) ?? 'which cannot be read';
+  const user = process.geteuid?.();
+  const who = text === 'permission denied' && user !== undefined ? ` for user ${user}` : '';
+  return `${path}, ${text}${who}`;
+}
+
+/** Whether a call failed because the path does not exist. */
+export function isMissing(error: unknown): boolean {
+  return ['ENOENT', 'ENOTDIR'].includes(readErrorCode(error));
+}
+
+/** The `code` of a file system error. */
+export function readErrorCode(error: unknown): string {
+  return getErrorCode(error) ?? 'unreadable';
+}
+
+/** A path as it was written, and where. */
+export interface FileReference {
+  readonly path: string;
+  readonly locate: () => string;
+  /** Folder for a relative path; undefined for the working directory. */
+  readonly folder: string | undefined;
+}
+
+/** Resolves a path against the folder that it is relative to. */
+export function resolvePath(folder: string | undefined, path: string): string {
+  return folder === undefined || isAbsolute(path) ? path : join(folder, path);
+}
+
+/** Reads the text of a file; a failure is a problem at the location of the reference. */
+export async function readText(
+  readFile: ReadFile,
+  { path, locate, folder }: FileReference,
+  expectation = 'a readable file',
+): Promise<string | Problem> {
+  try {
+    return await readFile(resolvePath(folder, path));
+  } catch (error) {
+    const found = describeReadError(formatValue(resolve(folder ?? '', path)), error);
+    return { location: locate(), message: expectedFound(expectation, found) };
+  }
+}
