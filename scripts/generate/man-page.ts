@@ -4,10 +4,10 @@ import { listSettingGroups } from '../../src/config/settings.ts';
 
 const EXIT_CODES = [
   ['0', 'The command succeeded, or was stopped by a signal.'],
-  ['1', 'The command failed: a poll of once failed, or healthcheck found no healthy exporter.'],
+  ['1', 'The command failed: an address is in use, a poll of once failed, or healthcheck found no healthy exporter.'],
   [
     '2',
-    'The command line or the configuration is invalid, or an address is in use; standard error says which and why.',
+    'The command line or the configuration is invalid; standard error says where and why.',
   ],
 ] as const;
 

@@ -1,7 +1,6 @@
 import type { Socket } from 'node:net';
 import type { ConnectionCloseReason, WebMetrics } from '../metrics/exposition/web-metrics.ts';
 import { MAX_CONNECTIONS, MAX_UNREAD_RESPONSE_BYTES } from '../runtime/limits.ts';
-import type { WebResponse } from './http-messages.ts';
 
 /** How long a client may take to read a response. */
 const MAX_READING_MS = 60_000;
@@ -17,7 +16,7 @@ export interface Connection {
   /** Whether the response to an authorized request is being created; otherwise the connection is idle. */
   isBusy: boolean;
   /** The response that its client has not read yet; the time is monotonic. */
-  unread: { readonly body: WebResponse['body']; readonly sinceMs: number } | undefined;
+  unread: { readonly body: Buffer; readonly sinceMs: number } | undefined;
   /** Whether its TLS handshake is unfinished. */
   isInHandshake: boolean;
   /** Whether it has no acceptable client certificate, and is open for probes only. */
@@ -89,7 +88,7 @@ export class Connections {
    * Limits the time and the memory of responses that clients have not read yet. A body that several responses share counts
    * once. A new response closes connections that take too long, and those that give way if there are too many bytes.
    */
-  startReading(connection: Connection, body: WebResponse['body'], nowMs: number): void {
+  startReading(connection: Connection, body: Buffer, nowMs: number): void {
     connection.isBusy = false;
     connection.unread = { body, sinceMs: nowMs };
     for (const slow of this.#open)
@@ -104,8 +103,8 @@ export class Connections {
   }
 
   #countUnreadBytes(): number {
-    const bodies = new Set([...this.#open].map(({ unread }) => unread?.body ?? ''));
-    return [...bodies].reduce((bytes, body) => bytes + Buffer.byteLength(body), 0);
+    const bodies = new Set([...this.#open].map(({ unread }) => unread?.body));
+    return [...bodies].reduce((bytes, body) => bytes + (body?.length ?? 0), 0);
   }
 
   close(connection: Connection | undefined, reason: ConnectionCloseReason): void {

@@ -1,4 +1,4 @@
-import type { IncomingHttpHeaders } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import { acceptsGzip } from './content-negotiation.ts';
@@ -21,13 +21,24 @@ export interface WebRequest {
 export interface WebResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
-  readonly body: string | Buffer;
+  readonly body: Buffer;
   /** Called when the body has been sent. */
   readonly onSent?: (() => void) | undefined;
 }
 
 /** Paths that report the state of the process and bypass limits. */
 export const PROBE_PATHS = { health: '/-/healthy', readiness: '/-/ready' } as const;
+
+/**
+ * Brings the target of a request to origin form. The host of an absolute form, which some proxies send, replaces the
+ * `Host` header (RFC 9112, 3.2.2).
+ */
+export function useOriginForm(request: Pick<IncomingMessage, 'url' | 'headers'>): void {
+  const [, host, target] = /^https?:\/\/([^/?#]*)(.*)$/is.exec(request.url ?? '') ?? [];
+  if (host === undefined || target === undefined) return;
+  request.url = target.startsWith('/') ? target : `/${target}`;
+  request.headers.host = host;
+}
 
 /** Whether a request target is a probe. */
 export function isProbe(url: string): boolean {
@@ -48,15 +59,16 @@ export function parseRequestTarget(url: string): { readonly path: string; readon
 /** Builds a response that caches must not store and browsers must not sniff. */
 export function respond(
   status: number,
-  body: string | Buffer,
+  content: string | Buffer,
   contentType: string,
   headers: Readonly<Record<string, string>> = {},
 ): WebResponse {
+  const body = typeof content === 'string' ? Buffer.from(content) : content;
   return {
     status,
     headers: {
       'Content-Type': contentType,
-      'Content-Length': String(Buffer.byteLength(body)),
+      'Content-Length': String(body.length),
       'Cache-Control': 'no-store',
       'X-Content-Type-Options': 'nosniff',
       ...headers,

@@ -4,7 +4,7 @@ import { TLSSocket } from 'node:tls';
 import type { Clock } from '../runtime/clock.ts';
 import { MAX_RESPONSES_BEING_CREATED } from '../runtime/limits.ts';
 import type { Connection, Connections } from './connections.ts';
-import { isProbe, respondText, type WebRequest, type WebResponse } from './http-messages.ts';
+import { isProbe, respondText, useOriginForm, type WebRequest, type WebResponse } from './http-messages.ts';
 import { QueueFullError, RequestQueue } from './request-queue.ts';
 import { createAuthorizer, type AuthorizerOptions, type Authorize } from './security/authorization.ts';
 import type { WebConfiguration } from './security/web-configuration-file.ts';
@@ -88,6 +88,7 @@ export class RequestHandler {
   async #createResponse(exchange: Exchange): Promise<WebResponse> {
     const { request, connection, signal } = exchange;
     const { webConfigurationSource, metrics, logger } = this.#options;
+    useOriginForm(request);
     const { method = 'GET', url = '/', headers, headersDistinct, socket } = request;
     try {
       const configuration = webConfigurationSource.current;
@@ -134,8 +135,8 @@ function closeAfter(response: WebResponse): WebResponse {
 }
 
 /** Ends a response with its body. */
-function sendBody(response: ServerResponse, body: WebResponse['body']): void {
-  if (typeof body === 'string' || body.length <= SLICE_BYTES) response.end(body);
+function sendBody(response: ServerResponse, body: Buffer): void {
+  if (body.length <= SLICE_BYTES) response.end(body);
   // Fails only if the client disconnects, which the response reports too.
   else pipeline(Readable.from(slice(body), { objectMode: false }), response, () => undefined);
 }

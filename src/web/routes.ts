@@ -23,6 +23,8 @@ interface ReloadOutcome {
   readonly error?: string;
 }
 
+const NO_BODY = Buffer.alloc(0);
+
 /** Routes a request to its handler. Rejects if the facade does, or with the signal's reason on abort. */
 export async function handle(
   request: WebRequest,
@@ -37,7 +39,7 @@ export async function handle(
   if (method !== 'GET' && method !== 'HEAD')
     return respondText(405, 'Method not allowed: GET or HEAD.', { Allow: 'GET, HEAD' });
   const response = await respondTo(request);
-  return method === 'HEAD' ? { ...response, body: '' } : response;
+  return method === 'HEAD' ? { ...response, body: NO_BODY } : response;
 }
 
 type Route = (request: WebRequest) => WebResponse | Promise<WebResponse>;

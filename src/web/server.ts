@@ -1,13 +1,10 @@
-import { once } from 'node:events';
 import { createServer, IncomingMessage, type RequestListener, type Server as HttpServer } from 'node:http';
 import type { Server as HttpsServer } from 'node:https';
 import { Socket } from 'node:net';
 import type { ListenAddress } from '../config/addresses.ts';
-import { ConfigError, expectedFound, formatValue } from '../config/config-error.ts';
-import { formatHowToSet } from '../config/settings.ts';
 import type { Clock } from '../runtime/clock.ts';
-import { getErrorCode } from '../runtime/errors.ts';
 import { Connections } from './connections.ts';
+import { getBoundAddress, listenOn, resolveHost, toListenError, type ResolveHost } from './listen.ts';
 import { RequestHandler, type RequestHandlerOptions } from './request-handler.ts';
 import { createTlsServer } from './security/tls-server.ts';
 import type { WebConfiguration } from './security/web-configuration-file.ts';
@@ -45,15 +42,17 @@ const CLOSE_TIMEOUT_MS = 5_000;
 export interface WebServerOptions extends RequestHandlerOptions {
   /** Without a host, listens on every address. Port 0 takes a free port. */
   readonly addresses: readonly ListenAddress[];
+  /** Default: the resolver of the system. */
+  readonly resolve?: ResolveHost;
 }
 
 /** Listens until it is disposed; then requests in flight have 5 seconds to finish. */
 export interface WebServer extends AsyncDisposable {
-  /** The bound addresses, in the order of the options. */
+  /** The bound addresses, in the order of the options: several for a name that has several. */
   readonly addresses: readonly { readonly host: string; readonly port: number }[];
 }
 
-/** Listens on every address. If one fails, listens on none and rejects with a ConfigError. */
+/** Listens on every address. If one fails, listens on none; rejects with a ConfigError if a change of settings must help. */
 export async function startWebServer(options: WebServerOptions): Promise<WebServer> {
   const { webConfigurationSource: source, metrics, clock } = options;
   const recordCertificate = ({ tls }: WebConfiguration): void => {
@@ -71,46 +70,36 @@ export async function startWebServer(options: WebServerOptions): Promise<WebServ
     connections.closeHandshakes();
     await closed;
   };
+  const create = () => createHttpServer(requestHandler, connections, options);
+  const { addresses, resolve = resolveHost, logger } = options;
   try {
-    for (const address of options.addresses) {
-      const listener: RequestListener = (request, response) =>
-        requestHandler.handleRequest(request, response);
-      servers.push(await listen(address, listener, connections, options));
-    }
+    for (const address of addresses) await listenOn(address, create, servers, { resolve, logger });
   } catch (error) {
     await close();
-    throw toListenError(error, options.addresses);
+    throw toListenError(error, addresses);
   }
   return { addresses: servers.map(getBoundAddress), [Symbol.asyncDispose]: close };
 }
 
-async function listen(
-  { host, port }: ListenAddress,
-  listener: RequestListener,
+function createHttpServer(
+  requestHandler: RequestHandler,
   connections: Connections,
   options: WebServerOptions,
-): Promise<Server> {
+): Server {
   const { tls } = options.webConfigurationSource.current;
+  const listener: RequestListener = (request, response) => requestHandler.handleRequest(request, response);
   const server: Server =
     tls === undefined
       ? createServer(HTTP_OPTIONS, listener)
       : createTlsServer(HTTP_OPTIONS, tls, listener, { ...options, connections });
   server.timeout = SOCKET_TIMEOUT_MS;
+  // Otherwise Node.js answers any expectation itself, before authorization. No request has a body that is read.
+  server.on('checkContinue', listener).on('checkExpectation', listener);
   server.on('upgrade', (_request, socket) => void socket.destroy());
   server.on('connection', (socket) => {
     if (socket instanceof Socket) connections.add(socket, tls !== undefined);
   });
-  server.listen(port, host);
-  await once(server, 'listening');
   return server;
-}
-
-function getBoundAddress(server: Server): { host: string; port: number } {
-  const address = server.address();
-  if (address === null || typeof address === 'string') {
-    throw new TypeError(`Expected a server that listens on a port, found ${String(address)}`);
-  }
-  return { host: address.address, port: address.port };
 }
 
 /** Resolves after the last connection has ended. */
@@ -127,28 +116,4 @@ async function closeServers(servers: readonly Server[], clock: Clock): Promise<v
   );
   closed.abort();
   await deadline;
-}
-
-/** Errors of listening that a setting causes. */
-const LISTEN_ERRORS: ReadonlyMap<string | undefined, string> = new Map([
-  ['EADDRINUSE', 'which another process uses'],
-  ['EADDRNOTAVAIL', 'which is no address of this machine'],
-  ['EACCES', 'which needs more privileges'],
-  ['ENOTFOUND', 'whose name is unknown'],
-  ['EAI_AGAIN', 'whose name cannot be resolved'],
-]);
-
-/** Converts the error of listening on one of the addresses to a ConfigError; returns other errors unchanged. */
-function toListenError(error: unknown, addresses: readonly ListenAddress[]): unknown {
-  const code = getErrorCode(error);
-  const found = LISTEN_ERRORS.get(code);
-  if (found === undefined) return error;
-  const shown = addresses.map(({ host, port }) => formatValue(`${host ?? ''}:${port}`)).join(', ');
-  const expected = 'addresses that the exporter can listen on';
-  const message = expectedFound(
-    expected,
-    `${shown}, ${found} (${code})`,
-    formatHowToSet('web.listen_address'),
-  );
-  return new ConfigError([{ location: 'web.listen_address', message }]);
 }

@@ -16,6 +16,9 @@ interface ScrapeAddress {
   readonly metricsPath: string;
 }
 
+/** A host name of 253 characters, a colon and a port, with some to spare for brackets: each target repeats it. */
+const MAX_HOST_CHARACTERS = 261;
+
 /** Builds a target group for the process, and one for each service code, sorted by service code. */
 export function buildTargetGroups(
   serviceCodes: readonly { readonly serviceCode: string; readonly labels: StaticLabels }[],
@@ -46,8 +49,9 @@ export async function handleServiceDiscovery(
   facade: ExporterFacade,
   { headers, scheme = 'http' }: WebRequest,
 ): Promise<WebResponse> {
-  const address = `${scheme}://${headers.host ?? ''}`;
-  const url = URL.canParse(address) ? new URL(address) : undefined;
+  const { host = '' } = headers;
+  const address = `${scheme}://${host}`;
+  const url = host.length <= MAX_HOST_CHARACTERS && URL.canParse(address) ? new URL(address) : undefined;
   if (url?.href !== `${scheme}://${url?.host}/`) {
     const found = headers.host === undefined ? 'none' : 'another value';
     return respondText(

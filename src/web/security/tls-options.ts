@@ -76,7 +76,7 @@ export async function readTlsServerOptions(
     secureContext: {
       cert,
       key,
-      ...(ca === '' ? {} : { ca }),
+      ...(ca === '' ? {} : { ca: clientCas.map(formatTrustAnchor) }),
       minVersion,
       // A session would outlive the client certificate. Node.js keeps sessions in tickets only.
       ...(clientAuth.isRequired ? { secureOptions: constants.SSL_OP_NO_TICKET } : {}),
@@ -87,6 +87,21 @@ export async function readTlsServerOptions(
       ...clientCas.map(({ validTo }) => ({ kind: 'client CA' as const, notAfterMs: Date.parse(validTo) })),
     ],
   };
+}
+
+/** Trust as an issuer of client certificates (X509_CERT_AUX of OpenSSL, with the usage clientAuth). */
+const CLIENT_AUTH_TRUST = Buffer.from('300c300a06082b06010505070302', 'hex');
+
+/**
+ * Formats a certificate so that OpenSSL trusts it although it may be an intermediate one. Node.js 20 does not pass
+ * `allowPartialTrustChain` on to servers.
+ */
+function formatTrustAnchor({ raw }: X509Certificate): string {
+  const base64 = Buffer.concat([raw, CLIENT_AUTH_TRUST]).toString('base64');
+  const lines = base64.match(/.{1,64}/g) ?? [];
+  return ['-----BEGIN TRUSTED CERTIFICATE-----', ...lines, '-----END TRUSTED CERTIFICATE-----', ''].join(
+    '\n',
+  );
 }
 
 /** OpenSSL's error messages could quote the input, so only their codes are shown. */

@@ -121,14 +121,14 @@ test('serve serves metrics, passes the healthcheck and exits with 0 on SIGTERM',
   assert.equal(await unhealthy.exitCode, 1);
 });
 
-test('an address in use is logged in one line that names the setting, with exit code 2', async () => {
+test('an address in use is logged in one line that names the setting, with exit code 1', async () => {
   await using service = startSimulator();
   const taken = new URL(await service.waitForUrl()).host;
   await using exporter = startProgram(
     [`--web.listen-address=${taken}`],
     createSettings('http://127.0.0.1:1'),
   );
-  assert.equal(await exporter.exitCode, 2);
+  assert.equal(await exporter.exitCode, 1);
   assert.match(
     exporter.stderr,
     /"err":\{"message":"web\.listen_address: expected .* which another process uses \(EADDRINUSE\); set web\.listen_address .*"\},"msg":"Startup failed"/,

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { gunzipSync } from 'node:zlib';
 import { Exposition } from '../../../src/metrics/exposition/exposition.ts';
-import { isProbe, type WebRequest } from '../../../src/web/http-messages.ts';
+import { isProbe, useOriginForm, type WebRequest } from '../../../src/web/http-messages.ts';
 import { handle } from '../../../src/web/routes.ts';
 import { createFakeFacade } from './fake-facade.ts';
 
@@ -57,7 +57,7 @@ const REJECTED: readonly (readonly [string, string, number, string])[] = [
 for (const [method, url, status, body] of REJECTED) {
   test(`${method} ${url} gets ${status}`, async () => {
     const response = await handle({ method, url, headers: {} }, createFakeFacade(), OPTIONS);
-    assert.deepEqual([response.status, response.body], [status, body]);
+    assert.deepEqual([response.status, String(response.body)], [status, body]);
     assert.equal(response.headers['Allow'], status === 405 ? 'GET, HEAD' : undefined);
   });
 }
@@ -85,13 +85,13 @@ for (const [url, reason] of [
 test('the process can be healthy before it is ready', async () => {
   const notReady = { isReady: () => false };
   const [healthy, waiting] = [await get('/-/healthy', {}, notReady), await get('/-/ready', {}, notReady)];
-  assert.deepEqual([healthy.status, healthy.body], [200, 'xvs-exporter is healthy.\n']);
+  assert.deepEqual([healthy.status, String(healthy.body)], [200, 'xvs-exporter is healthy.\n']);
   assert.deepEqual([waiting.status, (await get('/-/ready')).status], [503, 200]);
 });
 
 test('the process is unhealthy when the poll loop is stuck', async () => {
   const { status, body } = await get('/-/healthy', {}, { isHealthy: () => false });
-  assert.deepEqual([status, body], [503, 'xvs-exporter is unhealthy: the poll loop is stuck.\n']);
+  assert.deepEqual([status, String(body)], [503, 'xvs-exporter is unhealthy: the poll loop is stuck.\n']);
 });
 
 /** Outcomes of a reload and the responses to it. */
@@ -112,7 +112,7 @@ for (const [outcome, status, body] of RELOADS) {
       createFakeFacade(),
       options,
     );
-    assert.deepEqual([response.status, response.body], [status, body]);
+    assert.deepEqual([response.status, String(response.body)], [status, body]);
     assert.equal(response.headers['Cache-Control'], 'no-store');
   });
 }
@@ -121,7 +121,7 @@ test('a failed reload has no details for clients without authentication', async 
   const options = { ...OPTIONS, reload: () => Promise.resolve({ error: 'secret.yml:1:1: expected this' }) };
   const request = { method: 'POST', url: '/-/reload', headers: {} };
   const { status, body } = await handle(request, createFakeFacade(), options);
-  assert.deepEqual([status, body], [500, 'Reload failed; the log has the details.\n']);
+  assert.deepEqual([status, String(body)], [500, 'Reload failed; the log has the details.\n']);
 });
 
 /** Headers of a reload request and whether it is accepted. */
@@ -156,7 +156,7 @@ for (const method of ['GET', 'HEAD', 'PUT', 'DELETE', 'OPTIONS']) {
     const options = { ...OPTIONS, reload: () => Promise.reject(new Error('Expected no reload')) };
     for (const routes of [options, OPTIONS]) {
       const response = await handle({ method, url: '/-/reload', headers: {} }, createFakeFacade(), routes);
-      assert.deepEqual([response.status, response.body], [405, 'Method not allowed: POST.\n']);
+      assert.deepEqual([response.status, String(response.body)], [405, 'Method not allowed: POST.\n']);
       assert.equal(response.headers['Allow'], 'POST');
     }
   });
@@ -170,7 +170,7 @@ for (const url of ['/', '/service-codes/A', '/metrics', '/-/healthy', '/-/ready'
     assert.equal(response.headers['Content-Length'], String(Buffer.byteLength(response.body)));
     if (response.status !== 200) return;
     const head = await handle({ method: 'HEAD', url, headers: {} }, createFakeFacade(), OPTIONS);
-    assert.deepEqual([head.status, head.headers, head.body], [200, response.headers, '']);
+    assert.deepEqual([head.status, head.headers, String(head.body)], [200, response.headers, '']);
   });
 }
 
@@ -187,3 +187,21 @@ test('only health and readiness are probes', () => {
     [true, true, false, false, false, false],
   );
 });
+
+for (const [url, expected, host] of [
+  ['/metrics?x=1', '/metrics?x=1', 'original'],
+  ['http://exporter:20928/metrics?x=1', '/metrics?x=1', 'exporter:20928'],
+  ['HTTPS://[::1]/-/healthy', '/-/healthy', '[::1]'],
+  ['http://exporter', '/', 'exporter'],
+  ['http://exporter?service_code=A', '/?service_code=A', 'exporter'],
+  ['//exporter/metrics', '//exporter/metrics', 'original'],
+  ['/http://exporter/metrics', '/http://exporter/metrics', 'original'],
+  ['ftp://exporter/metrics', 'ftp://exporter/metrics', 'original'],
+  ['*', '*', 'original'],
+] as const) {
+  test(`the request target ${url} is ${expected} at ${host}`, () => {
+    const request = { url, headers: { host: 'original' } };
+    useOriginForm(request);
+    assert.deepEqual(request, { url: expected, headers: { host } });
+  });
+}

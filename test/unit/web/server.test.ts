@@ -7,7 +7,7 @@ import { respondText } from '../../../src/web/http-messages.ts';
 import type { WebServerOptions } from '../../../src/web/server.ts';
 import { deferred } from '../../support/deferred.ts';
 import { waitUntil } from '../../support/wait-until.ts';
-import { readResponse, startSecuredServer, type ReceivedResponse } from './secured-server.ts';
+import { HASH, readResponse, startSecuredServer, type ReceivedResponse } from './secured-server.ts';
 
 const HOST = '127.0.0.1';
 
@@ -66,8 +66,42 @@ test('an address whose name is unknown is an error that names it', (t) =>
     /found "a\.\.b:0", whose name is unknown \(ENOTFOUND\)/,
   ));
 
+for (const [name, ips, expected] of [
+  ['every address', ['127.0.0.1', '127.0.0.2'], ['127.0.0.1', '127.0.0.2']],
+  ['each address once', ['127.0.0.1', '127.0.0.1'], ['127.0.0.1']],
+  ['the address that the machine has', ['203.0.113.1', '127.0.0.1'], ['127.0.0.1']],
+  ['the address of a family that the machine has', ['2001:db8::1', '127.0.0.1'], ['127.0.0.1']],
+] as const) {
+  test(`of a name, it listens on ${name}, all with one port`, async (t) => {
+    const addresses = [{ host: 'exporter.example', port: 0 }];
+    const { server, port } = await start(t, { addresses, resolve: () => Promise.resolve(ips) });
+    assert.deepEqual(
+      server.addresses,
+      expected.map((host) => ({ host, port })),
+    );
+  });
+}
+
+test('a name without an address of this machine is an error', (t) =>
+  assert.rejects(
+    start(t, {
+      addresses: [{ host: 'exporter.example', port: 0 }],
+      resolve: () => Promise.resolve(['198.51.100.1', '203.0.113.1']),
+    }),
+    /found "exporter\.example:0", which is no address of this machine \(EADDRNOTAVAIL\)/,
+  ));
+
+for (const expectation of ['x', '100-continue']) {
+  test(`a request with Expect: ${expectation} is authorized and answered like any other`, async (t) => {
+    const { port } = await startSecuredServer(t, `basic_auth_users: { prometheus: ${HASH} }`);
+    const headers = { expect: expectation };
+    const outgoing = request({ host: HOST, port, headers, agent: false }).end();
+    assert.equal((await readResponse(outgoing)).status, 401);
+  });
+}
+
 test('a response to HEAD has a length and no body', async (t) => {
-  const response = { ...respondText(200, 'hello'), body: '' };
+  const response = { ...respondText(200, 'hello'), body: Buffer.alloc(0) };
   const { port } = await start(t, { handle: () => Promise.resolve(response) });
   const { headers, body } = await send(port, '/', { method: 'HEAD' });
   assert.deepEqual([headers['content-length'], body], ['6', '']);

@@ -199,6 +199,21 @@ test('a change between types that request certificates is applied', async (t) =>
   assert.equal(await requestOutcome(secured, clientCertificate('client')), '200');
 });
 
+test('a client CA may be an intermediate one', async (t) => {
+  const secured = await startSecuredServer(
+    t,
+    withClientCa('RequireAndVerifyClientCert').replace('ca.pem', 'intermediate.pem'),
+  );
+  assert.equal(await requestOutcome(secured, clientCertificate('issued')), '200');
+  for (const other of ['client', 'self-signed'])
+    assert.equal(await requestOutcome(secured, clientCertificate(other)), 'broken');
+  // With the root alone, the client sends the intermediate certificate, too.
+  await secured.write(withClientCa('RequireAndVerifyClientCert'));
+  const chain = `${readFixture('tls/issued.pem').toString()}${readFixture('tls/intermediate.pem').toString()}`;
+  assert.equal(await requestOutcome(secured, clientCertificate('issued')), 'broken');
+  assert.equal(await requestOutcome(secured, { ...clientCertificate('issued'), cert: chain }), '200');
+});
+
 for (const maxVersion of ['TLSv1.2', 'TLSv1.3'] as const) {
   test(`over ${maxVersion}, an expired client certificate cannot resume the session of a valid one`, async (t) => {
     const { port } = await startSecuredServer(t, withClientCa('RequireAndVerifyClientCert'));
