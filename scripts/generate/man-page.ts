@@ -4,11 +4,11 @@ import { listSettingGroups } from '../../src/config/settings.ts';
 
 const EXIT_CODES = [
   ['0', 'The command succeeded, or was stopped by a signal.'],
-  ['1', 'The command failed: an address is in use, a poll of once failed, or healthcheck found no healthy exporter.'],
   [
-    '2',
-    'The command line or the configuration is invalid; standard error says where and why.',
+    '1',
+    'The command failed: an address is in use, a poll of once failed, or healthcheck found no healthy exporter.',
   ],
+  ['2', 'The command line or the configuration is invalid; standard error says where and why.'],
 ] as const;
 
 /** Renders the manual page `man/xvs-exporter.1` with the man macros of roff (man(7)). */
