@@ -18,6 +18,8 @@ import { HOST_NAME, FakeResolver } from './fake-resolver.ts';
 import { parseSeries, type Series } from '../support/series.ts';
 
 const STARTED_AT_MS = Date.UTC(2026, 0, 1);
+/** No task starts or ends, so that counters equal the bytes that the simulator has pushed. */
+const STREAMS = Array.from({ length: 8 }, (_, number) => `stream-${number}`);
 /** Time between the polls of two service codes: they are spread evenly over the interval. */
 const POLL_OFFSET_MS = INTERVAL_MS / CODES.length;
 
@@ -64,7 +66,7 @@ export class Rig implements AsyncDisposable {
   }
 
   static async start(options: RigOptions = {}): Promise<Rig> {
-    const world = createWorld({ seed: 20, startedAtMs: STARTED_AT_MS, users: 8, tasks: 8 });
+    const world = createWorld({ seed: 20, startedAtMs: STARTED_AT_MS, users: 8, tasks: 0, streams: STREAMS });
     const clock = new ManualClock(STARTED_AT_MS);
     const simulator = await startSimulator({
       world,
@@ -83,9 +85,9 @@ export class Rig implements AsyncDisposable {
 
   /**
    * Advances the clock by one interval, in which each service code is polled once. Waits for each poll before the next one,
-   * except for the poll of the faulty code, for which it waits last. Calls `onPoll` after each poll of the other codes.
+   * except for the poll of the faulty code, for which it waits last.
    */
-  async round({ faultyCode, isQuick = false, isPaused = false, onPoll }: RoundOptions = {}): Promise<void> {
+  async round({ faultyCode, isQuick = false, isPaused = false }: RoundOptions = {}): Promise<void> {
     // A failed test may have left a round incomplete.
     while (this.#step % CODES.length !== 0) this.#advanceStep();
     const before = new Map(CODES.map((code) => [code, this.log.countPolls(code)]));
@@ -94,7 +96,6 @@ export class Rig implements AsyncDisposable {
       this.#advanceStep();
       if (code === faultyCode && (isPaused || !isQuick)) continue;
       await pollOf(code);
-      if (code !== faultyCode) onPoll?.(code);
     }
     if (faultyCode !== undefined && !isPaused) await pollOf(faultyCode);
   }
@@ -163,5 +164,4 @@ interface RoundOptions {
   readonly isQuick?: boolean;
   /** If set, the faulty code is not polled, because the service requested a pause. */
   readonly isPaused?: boolean;
-  readonly onPoll?: (serviceCode: Code) => void;
 }
