@@ -34,10 +34,8 @@ if (/\bexample\.com\b/.test(project)) {
 }
 const derived = runScript('apply-project.mjs', '--check', `--root=${options.root}`);
 if (derived.status !== 0) problems.push(`${derived.stdout}${derived.stderr}`.trim());
-for (const file of ['Dockerfile', '.github/ci.Dockerfile']) {
-  const pinned = runScript('pin-base-images.mjs', '--check', `--file=${join(options.root, file)}`);
-  if (pinned.status !== 0) problems.push(pinned.stderr.trim());
-}
+const pinned = runScript('pin-images.mjs', '--check', `--root=${options.root}`);
+if (pinned.status !== 0) problems.push(pinned.stderr.trim());
 
 for (const problem of problems) console.error(problem);
 if (problems.length > 0) process.exitCode = 1;

@@ -93,6 +93,7 @@ test('the chart is licensed and described as the package is', () => {
 test('a release without addresses, digests and tag is rejected with a list of what is missing', (t) => {
   const root = copyProject(t);
   rewrite(root, 'Dockerfile', (text) => text.replaceAll(/(?<=_DIGEST=).*$/gm, ''));
+  rewrite(root, 'deploy/compose/compose.yml', (text) => text.replaceAll(/@sha256:.*$/gm, ''));
   const { status, stderr } = runScript('check-release.mjs', '--tag=v9.9.9', `--root=${root}`);
   assert.equal(status, 1);
   assert.match(stderr, /^Expected the tag v0\.1\.0 \(package\.json\), found v9\.9\.9$/m);
@@ -103,8 +104,13 @@ test('a release without addresses, digests and tag is rejected with a list of wh
   );
   assert.match(
     stderr,
-    /^Expected a digest of node:\S+ in ARG NODE_DIGEST, found none; run `npm run pin:images`$/m,
+    /^Expected a digest of node:\S+ in Dockerfile, found none; run `npm run pin:images`$/m,
   );
+  for (const image of ['prom/prometheus', 'prom/alertmanager', 'grafana/grafana'])
+    assert.match(
+      stderr,
+      new RegExp(`^Expected a digest of ${image}:\\S+ in deploy/compose/compose\\.yml, found`, 'm'),
+    );
 });
 
 test('a complete release passes, and its notes are the section of the changelog', (t) => {
@@ -113,6 +119,9 @@ test('a complete release passes, and its notes are the section of the changelog'
   assert.equal(runScript('apply-project.mjs', `--root=${root}`).status, 0);
   for (const name of ['Dockerfile', '.github/ci.Dockerfile'])
     rewrite(root, name, (text) => text.replaceAll(/(?<=_DIGEST=).*$/gm, DIGEST));
+  rewrite(root, 'deploy/compose/compose.yml', (text) =>
+    text.replaceAll(/(?<= image: (?:prom|grafana)\/\S+?)(?:@\S+)?$/gm, DIGEST),
+  );
   rewrite(
     root,
     'CHANGELOG.md',
@@ -126,4 +135,23 @@ test('a complete release passes, and its notes are the section of the changelog'
   );
   assert.equal(status, 0, stderr);
   assert.equal(stdout, '- One.\n');
+});
+
+test('every release job that can publish or sign waits for the protected environment', () => {
+  const job = z.object({
+    environment: z.string().optional(),
+    permissions: z.record(z.string(), z.string()).default({}),
+    steps: z.array(z.unknown()).default([]),
+  });
+  const workflow = z
+    .object({ jobs: z.record(z.string(), job) })
+    .parse(parse(readRepositoryFile('.github/workflows/release.yml')));
+  const powerful = Object.entries(workflow.jobs).filter(
+    ([, { permissions, steps }]) =>
+      Object.values(permissions).includes('write') || JSON.stringify(steps).includes('secrets.'),
+  );
+  assert.deepEqual(
+    powerful.map(([name, { environment }]) => [name, environment]),
+    ['package', 'image', 'chart', 'notes'].map((name) => [name, 'release']),
+  );
 });

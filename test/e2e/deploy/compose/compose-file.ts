@@ -19,14 +19,15 @@ const healthcheck = z.strictObject({
   start_period: z.string(),
 });
 
-/** Required of every container: no privileges, resource limits, a pinned version, ports on the loopback address only. */
+/** Required of every container: no privileges, no core dumps, resource limits, a pinned version, ports on the loopback address only. */
 const service = z.strictObject({
-  image: z.string().regex(/^[\w./-]+:v?\d+\.\d+\.\d+$/),
+  image: z.string().regex(/^[\w./-]+:v?\d+\.\d+\.\d+(@sha256:[0-9a-f]{64})?$/),
   build: build.optional(),
   restart: z.literal('unless-stopped'),
   read_only: z.literal(true),
   cap_drop: z.tuple([z.literal('ALL')]),
   security_opt: z.tuple([z.literal('no-new-privileges:true')]),
+  ulimits: z.strictObject({ core: z.literal(0) }),
   logging: z.strictObject({
     driver: z.literal('json-file'),
     options: z.strictObject({ 'max-size': z.string(), 'max-file': z.string() }),
