@@ -35,16 +35,17 @@ RUN npm run build -- --sourceMap false \
  && npm prune --omit=dev --ignore-scripts --no-audit --no-fund \
  && find node_modules -depth -type d -empty -delete
 
-# The same libraries alone, with the descriptions of their packages, which scanners read.
+# The same libraries alone, and prlimit, which Kubernetes starts the program with; with the descriptions of their packages,
+# which scanners read.
 FROM debian AS libraries
 COPY --from=build /usr/local/bin/node /usr/local/bin/node
 RUN mkdir -p /files/var/lib/dpkg/status.d /files/tmp \
  && chmod 1777 /files/tmp \
  && cp -a /etc/nsswitch.conf /etc/debian_version /etc/os-release --parents /files \
  && cp -aL /usr/lib/os-release --parents /files \
- && for library in $(ldd /usr/local/bin/node | grep -o '/[^ ]*'); do \
-      cp -L --parents "$library" /files \
-   && package=$(dpkg-query --search "$(readlink -f "$library")" | cut -d: -f1) \
+ && for file in /usr/bin/prlimit $(ldd /usr/local/bin/node /usr/bin/prlimit | grep -o '/[^ ]*' | grep -v ':$'); do \
+      cp -L --parents "$file" /files \
+   && package=$(dpkg-query --search "$(readlink -f "$file")" | cut -d: -f1) \
    && dpkg-query --status "$package" > "/files/var/lib/dpkg/status.d/$package" || exit 1; \
     done
 

@@ -3,15 +3,14 @@
 {{- default .Chart.Name .Values.nameOverride | trunc 63 | trimSuffix "-" -}}
 {{- end -}}
 
-{{/* Release and chart name, without repetition. A DNS label has at most 63 characters. */}}
+{{/*
+Release and chart name, without repetition: a DNS label of at most 52 characters. Kubernetes adds eleven to it in the label
+`controller-revision-hash` of the pods, where 63 are allowed. A release may have dots in its name.
+*/}}
 {{- define "xvs-exporter.fullname" -}}
-{{- if .Values.fullnameOverride -}}
-{{- .Values.fullnameOverride | trunc 63 | trimSuffix "-" -}}
-{{- else if contains (include "xvs-exporter.name" .) .Release.Name -}}
-{{- .Release.Name | trunc 63 | trimSuffix "-" -}}
-{{- else -}}
-{{- printf "%s-%s" .Release.Name (include "xvs-exporter.name" .) | trunc 63 | trimSuffix "-" -}}
-{{- end -}}
+{{- $name := include "xvs-exporter.name" . -}}
+{{- $full := contains $name .Release.Name | ternary .Release.Name (printf "%s-%s" .Release.Name $name) -}}
+{{- default $full .Values.fullnameOverride | replace "." "-" | trunc 52 | trimAll "-" -}}
 {{- end -}}
 
 {{- define "xvs-exporter.namespace" -}}
@@ -25,7 +24,7 @@ app.kubernetes.io/instance: {{ .Release.Name }}
 
 {{/* Labels of the pod of `helm test`. */}}
 {{- define "xvs-exporter.testLabels" -}}
-app.kubernetes.io/name: {{ include "xvs-exporter.name" . | trunc 58 }}-test
+app.kubernetes.io/name: {{ include "xvs-exporter.name" . | trunc 58 | trimAll "-" }}-test
 app.kubernetes.io/instance: {{ .Release.Name }}
 {{- end -}}
 

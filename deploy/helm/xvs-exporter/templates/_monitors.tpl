@@ -19,9 +19,9 @@ basicAuth:
 interval: {{ .interval }}
 scrapeTimeout: {{ .scrapeTimeout }}
 relabelings:
-  # Rules and dashboards select this job name, which does not depend on the release name.
+  # The job of the rules, which does not depend on the release name.
   - targetLabel: job
-    replacement: xvs-exporter
+    replacement: {{ $.root.Values.prometheusRule.job }}
   {{- with .relabelings }}
   {{- toYaml . | nindent 2 }}
   {{- end }}

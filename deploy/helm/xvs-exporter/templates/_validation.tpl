@@ -1,9 +1,6 @@
 {{/* Mistakes that the schema cannot explain. */}}
 {{- define "xvs-exporter.validate" -}}
 {{- with .Values -}}
-{{- if hasKey .prometheusRule "bounds" -}}
-{{- fail "prometheusRule.bounds: removed; disable the alert in prometheusRule.alerts, and add it with your bound to prometheusRule.additionalGroups" -}}
-{{- end -}}
 {{- $address := dig "web" "listen_address" ":20928" .config -}}
 {{- if not (regexMatch "^:[0-9]+$" $address) -}}
 {{- fail (printf "config.web.listen_address: expected :PORT, because Kubernetes connects to the address of the pod, found %q" $address) -}}

@@ -3,7 +3,11 @@ import { spawnSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { basename } from 'node:path';
 import { test } from 'node:test';
-import { ServiceMonitor } from '@kubernetes-models/prometheus-operator/monitoring.coreos.com/v1';
+import {
+  PrometheusRule,
+  ServiceMonitor,
+} from '@kubernetes-models/prometheus-operator/monitoring.coreos.com/v1';
+import { StatefulSet } from 'kubernetes-models/apps/v1';
 import { parse } from 'yaml';
 import { z } from 'zod';
 import { isInstalled } from '../../../support/installed-programs.ts';
@@ -12,6 +16,7 @@ import { TemporaryFolder } from '../../../support/temporary-folder.ts';
 import {
   validateManifest,
   parseManifests,
+  filterByKind,
   getSingle,
   type Manifest,
 } from '../../../integration/deploy/kubernetes/manifests.ts';
@@ -90,10 +95,53 @@ test('Helm and Kustomize render the same ConfigMaps of dashboards', (t) => {
 
 test('the default values render valid, connected and restricted manifests', (t) => {
   if (!isInstalled(t, 'helm')) return;
-  const manifests = renderChart(MONITORED, 'another');
+  const manifests = renderChart({ ...MONITORED, secrets: { TESTING: 'abc' } }, 'another');
   assert.deepEqual(manifests.flatMap(validateManifest), []);
   assertRestricted(manifests);
   assertConnected(manifests);
+});
+
+for (const [what, release, values] of [
+  ['a release with a name of 53 characters', 'r'.repeat(53), {}],
+  ['a long chart name', 'r'.repeat(50), { nameOverride: 'n'.repeat(63) }],
+  ['a cut at a hyphen', `${'r'.repeat(51)}-x`, {}],
+  ['a release with dots in its name', 'live.eu', {}],
+] as const) {
+  test(`names have room for what Kubernetes adds: ${what}`, (t) => {
+    if (!isInstalled(t, 'helm')) return;
+    const manifests = renderChart({ ...values, state: { enabled: true }, shards: { count: 1000 } }, release);
+    assertConnected(manifests);
+    const label = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/;
+    const set = getSingle(manifests, StatefulSet.is).metadata?.name ?? '';
+    // The label controller-revision-hash, and the longest name of a pod.
+    assert.match(`${set}-0123456789`, label);
+    assert.match(`${set}-999`, label);
+    for (const { kind, metadata } of manifests) {
+      assert.match(metadata.name, label, kind);
+      for (const value of Object.values(metadata.labels ?? {})) assert.match(value, /^[\w.-]{1,63}$/);
+    }
+  });
+}
+
+test('the job and the addresses of the rules are those of the values', (t) => {
+  if (!isInstalled(t, 'helm')) return;
+  const prometheusRule = {
+    enabled: true,
+    job: 'live-video',
+    runbookUrl: 'https://wiki.example.org/alerts',
+    dashboardUrl: 'https://grafana.example.org/',
+    exporterUrl: 'https://exporter.example.org/xvs/',
+  };
+  const manifests = renderChart({ serviceMonitor: { enabled: true }, prometheusRule });
+  assert.deepEqual(manifests.flatMap(validateManifest), []);
+  const [endpoint] = getSingle(manifests, ServiceMonitor.is).spec.endpoints;
+  assert.deepEqual(endpoint?.relabelings, [{ targetLabel: 'job', replacement: 'live-video' }]);
+  const rules = filterByKind(manifests, PrometheusRule.is)
+    .map(({ spec }) => JSON.stringify(spec))
+    .join('\n');
+  assert.doesNotMatch(rules, /job(=\\"| )xvs-exporter|example\.com/);
+  assert.match(rules, /up\{job=\\"live-video\\"/);
+  assert.match(rules, /"https:\/\/exporter\.example\.org\/xvs\/service-codes\/\?service_code=/);
 });
 
 test('the program runs with the settings of the pod, and the path of the ServiceMonitor serves metrics', async (t) => {

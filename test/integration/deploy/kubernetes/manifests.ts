@@ -38,6 +38,31 @@ const manifestSchema = z.looseObject({
   }),
 });
 
+/** What the chart uses of the Gateway API, which has no published models of this generation. */
+const httpRouteSchema = z.strictObject({
+  apiVersion: z.literal('gateway.networking.k8s.io/v1'),
+  kind: z.literal('HTTPRoute'),
+  metadata: z.unknown(),
+  spec: z.strictObject({
+    parentRefs: z.array(
+      z.strictObject({
+        name: z.string(),
+        namespace: z.string().optional(),
+        sectionName: z.string().optional(),
+        port: z.number().optional(),
+      }),
+    ),
+    hostnames: z.array(z.string()).optional(),
+    rules: z.array(
+      z.strictObject({
+        backendRefs: z.array(z.strictObject({ name: z.string(), port: z.number() })),
+        matches: z.array(z.unknown()).optional(),
+        filters: z.array(z.unknown()).optional(),
+      }),
+    ),
+  }),
+});
+
 /** A Kubernetes object of any kind. */
 export type Manifest = z.infer<typeof manifestSchema>;
 
@@ -75,6 +100,10 @@ export function getSingle<T>(manifests: readonly Manifest[], is: (value: unknown
 export function validateManifest(manifest: Manifest): readonly string[] {
   const model = MODELS.find(({ is }) => is(manifest));
   const name = `${manifest.kind} ${manifest.metadata.name}`;
+  if (manifest.kind === 'HTTPRoute')
+    return (
+      httpRouteSchema.safeParse(manifest).error?.issues.map(({ message }) => `${name}: ${message}`) ?? []
+    );
   if (model === undefined) return [`${name}: unknown kind`];
   const tracker = new KeyReadTracker();
   try {

@@ -18,9 +18,15 @@ export function getPod(set: IStatefulSet) {
   return { spec, container, labels: set.spec?.template.metadata?.labels ?? {} };
 }
 
-/** Asserts that the pod follows the Pod Security Standard "restricted" and has a read-only root file system. */
+/**
+ * Asserts that the pod follows the Pod Security Standard "restricted", has a read-only root file system, writes no core dumps, and
+ * shows no hash of a secret.
+ */
 export function assertRestricted(manifests: readonly Manifest[]): void {
-  const { spec, container } = getPod(getSingle(manifests, StatefulSet.is));
+  const set = getSingle(manifests, StatefulSet.is);
+  const { spec, container } = getPod(set);
+  assert.deepEqual(container.command?.slice(0, 3), ['prlimit', '--core=0', 'node']);
+  assert.deepEqual(Object.keys(set.spec?.template.metadata?.annotations ?? {}), ['checksum/config']);
   const { runAsNonRoot, runAsUser, seccompProfile } = spec.securityContext ?? {};
   assert.deepEqual(
     { runAsNonRoot, runAsUser, seccompProfile },

@@ -144,6 +144,7 @@ test('the network policy opens the ports of the configured base URLs', async (t)
 const GROUPS = [
   'dashboards',
   'global',
+  'httpRoute',
   'image',
   'ingress',
   'networkPolicy',
