@@ -30,9 +30,10 @@ export function readProse(page: string): string {
   return readRepositoryFile(page).replaceAll(/^```.*?^```$/gms, '');
 }
 
-/** Lists the anchors of the headings of a page, as Git hosts generate them. */
+/** Lists the anchors of a page: those that it names, and those that Git hosts generate for its headings. */
 export function listAnchors(page: string): ReadonlySet<string> {
-  const anchors = new Set<string>();
+  const named = readProse(page).matchAll(/^<a id="(\w+)"><\/a>$/gm);
+  const anchors = new Set([...named].map(([, name = '']) => name));
   for (const [, heading = ''] of readProse(page).matchAll(/^#{1,6} (.*)$/gm)) {
     const plain = heading.replaceAll(/\[([^\]]*)\]\([^)]*\)/g, '$1').toLowerCase();
     const slug = plain.replaceAll(/[^\p{L}\p{N}\s_-]/gu, '').replaceAll(' ', '-');
