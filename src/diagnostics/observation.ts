@@ -63,6 +63,8 @@ export interface ObservedResponse {
   readonly contentEncoding: string | undefined;
   /** Scheme, host and port of the target of a redirect. */
   readonly redirectOrigin: string | undefined;
+  /** How old a cache says that the response is; 0 without a cache. */
+  readonly ageMs: number;
   readonly hasRetryAfter: boolean;
 }
 
@@ -101,7 +103,7 @@ export function describeSecret(secret: string): SecretTraits {
 }
 
 /** Reduces headers to forms that cannot contain arbitrary text of the server. */
-export function summarizeResponse({ status, header }: ResponseHead): ObservedResponse {
+export function summarizeResponse({ status, ageMs, header }: ResponseHead): ObservedResponse {
   const location = header('location') ?? '';
   return {
     status,
@@ -109,6 +111,7 @@ export function summarizeResponse({ status, header }: ResponseHead): ObservedRes
     contentEncoding: /^[\w, -]+$/.exec(header('content-encoding') ?? '')?.[0],
     redirectOrigin:
       /^https?:/i.test(location) && URL.canParse(location) ? new URL(location).origin : undefined,
+    ageMs,
     hasRetryAfter: header('retry-after') !== undefined,
   };
 }

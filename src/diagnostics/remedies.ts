@@ -86,6 +86,8 @@ function* diagnoseExchange(symptoms: Symptoms): Generator<string> {
     yield 'The service is overloaded or under maintenance, and asked for a pause. The exporter polls again after it. If this repeats, raise poll.interval, and check whether another exporter polls the same service codes.';
   else if (status >= 500)
     yield 'The service or a load balancer in front of it failed (HTTP 5xx). No setting of the exporter fixes this.';
+  if (response !== undefined && response.ageMs > 0)
+    yield `The response comes from a cache and is ${response.ageMs / 1000} s old. Exclude ${TASK_LIST_PATH} from caching.`;
   if (failure === undefined && listing !== undefined && listing.invalid > 0)
     yield 'Invalid entries are left out of all sums; xvs_exporter_invalid_records_total counts them. Report them to the operator of the service.';
   const offsetMs = minClockOffsetMs(clock);

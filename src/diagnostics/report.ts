@@ -82,9 +82,12 @@ function formatResponse({
   mediaType = 'no content-type',
   contentEncoding = 'not compressed',
   redirectOrigin,
+  ageMs,
 }: ObservedResponse): string {
   const parts = [`HTTP status ${status}`, mediaType, contentEncoding];
-  return [...parts, ...(redirectOrigin === undefined ? [] : [`redirect to ${redirectOrigin}`])].join(', ');
+  if (redirectOrigin !== undefined) parts.push(`redirect to ${redirectOrigin}`);
+  if (ageMs > 0) parts.push(`${ageMs / 1000} s old, from a cache`);
+  return parts.join(', ');
 }
 
 function formatSize({ body: { bytes, compressedBytes } }: Observation): string {

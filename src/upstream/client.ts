@@ -7,7 +7,7 @@ import type { DecodingBudget } from './decoding-budget.ts';
 import { toUpstreamError } from './error-classification.ts';
 import { UpstreamError } from './errors.ts';
 import { redactRequest, type RequestObserver, type ResponseHead } from './request-observer.ts';
-import { estimateClockOffset, parseRetryAfter } from './response-headers.ts';
+import { readResponseTimes } from './response-headers.ts';
 import { buildListingAddress, signRequest, type ListingAddress, type SigningScheme } from './signing.ts';
 import { TurnGate } from './turn-gate.ts';
 
@@ -173,6 +173,7 @@ export class UpstreamClient implements AsyncDisposable {
     const requestMs = this.#clock.now();
     const headers = {
       accept: 'application/json',
+      'cache-control': 'no-cache',
       'accept-encoding': ACCEPTED_CODINGS,
       'user-agent': this.#options.userAgent,
       ...signRequest(target.signing, target.secret, address, requestMs),
@@ -203,18 +204,18 @@ export class UpstreamClient implements AsyncDisposable {
     });
     connections.originsWithResponse.add(origin);
     const { statusCode: status, body } = received;
-    const nowMs = this.#clock.now();
     const header = (name: string): string | undefined => {
       const value = received.headers[name];
       return Array.isArray(value) ? value.join(', ') : value;
     };
+    const times = readResponseTimes(header, requestMs, this.#clock.now());
     observer?.onResponse({
       status,
-      clockOffset: estimateClockOffset(header('date'), requestMs, nowMs),
+      ...times,
       certificateNotAfterMs: connections.getCertificateNotAfterMs(origin),
       header,
     });
-    const retryAfterMs = parseRetryAfter(header('retry-after'), nowMs);
+    const { retryAfterMs } = times;
     return { response: retryAfterMs === undefined ? { status } : { status, retryAfterMs }, header, body };
   }
 }

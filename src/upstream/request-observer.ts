@@ -1,4 +1,4 @@
-import type { ClockOffset } from './response-headers.ts';
+import type { ResponseTimes } from './response-headers.ts';
 import { createStringToSign, type ListingAddress, type SigningScheme } from './signing.ts';
 
 /** A request with signature and secret masked. */
@@ -9,10 +9,8 @@ export interface RedactedRequest {
   readonly stringToSign: string;
 }
 
-export interface ResponseHead {
+export interface ResponseHead extends ResponseTimes {
   readonly status: number;
-  /** Undefined without a valid `Date` header. */
-  readonly clockOffset: ClockOffset | undefined;
   /** Soonest expiry in the certificate chain of the service, in milliseconds since the Unix epoch; undefined without TLS. */
   readonly certificateNotAfterMs: number | undefined;
   /** Returns a header by its name in lower case. */

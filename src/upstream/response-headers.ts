@@ -4,23 +4,47 @@ export interface ClockOffset {
   readonly uncertaintyMs: number;
 }
 
-/** A `Date` header has whole seconds: the response was written within the second that it names. */
-const DATE_RESOLUTION_MS = 1000;
+/** What the headers of a response say about time. */
+export interface ResponseTimes {
+  /** Undefined without a valid `Date`. */
+  readonly clockOffset: ClockOffset | undefined;
+  /** `Age`: how long ago the service has sent the response to a cache; 0 without a cache. */
+  readonly ageMs: number;
+  /** `Retry-After`, a delay of any length; undefined if it is missing, invalid or in the past. */
+  readonly retryAfterMs: number | undefined;
+}
+
+/** `Date` and `Age` have whole seconds. */
+const RESOLUTION_MS = 1000;
 
 /**
- * Estimates the clock offset between this machine and a server from the `Date` header of a response, which the server
- * wrote between request and response. Times are wall-clock milliseconds of this machine.
+ * Reads the times of a response. `requestMs` and `responseMs` are wall-clock milliseconds of this machine; the server wrote
+ * the response between them.
  */
-export function estimateClockOffset(
-  date: string | undefined,
+export function readResponseTimes(
+  header: (name: string) => string | undefined,
   requestMs: number,
   responseMs: number,
-): ClockOffset | undefined {
-  const serverMs = Date.parse(date ?? '');
-  if (Number.isNaN(serverMs)) return undefined;
+): ResponseTimes {
+  const dateMs = parseHttpDate(header('date'));
+  const age = parseSeconds(header('age'));
+  const ageMs = age ?? 0;
+  const serverMs = dateMs === undefined ? undefined : dateMs + ageMs;
+  const retryAfter = header('retry-after');
+  const retryAtMs = parseHttpDate(retryAfter) ?? Number.NaN;
+  // A date is one of the clock of the service, which may differ from the one of this machine.
+  const delayMs = parseSeconds(retryAfter) ?? retryAtMs - (serverMs ?? responseMs);
+  const roundingMs = age === undefined ? RESOLUTION_MS : 2 * RESOLUTION_MS;
   return {
-    aheadMs: (requestMs + responseMs) / 2 - (serverMs + DATE_RESOLUTION_MS / 2),
-    uncertaintyMs: (responseMs - requestMs + DATE_RESOLUTION_MS) / 2,
+    clockOffset:
+      serverMs === undefined
+        ? undefined
+        : {
+            aheadMs: (requestMs + responseMs) / 2 - (serverMs + roundingMs / 2),
+            uncertaintyMs: (responseMs - requestMs + roundingMs) / 2,
+          },
+    ageMs,
+    retryAfterMs: delayMs >= 0 ? delayMs : undefined,
   };
 }
 
@@ -34,25 +58,22 @@ export function minClockOffsetMs(offset: ClockOffset | undefined): number {
   return offset === undefined ? 0 : Math.max(0, Math.abs(offset.aheadMs) - offset.uncertaintyMs);
 }
 
-const DELAY_SECONDS = /^\d+$/;
-/** All three HTTP date formats start with the day; `Date.parse` alone also accepts `-5` and `1.5`. */
-const HTTP_DATE = /^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)/;
-
-/**
- * Parses `Retry-After` (RFC 9110, section 10.2.3): seconds or an HTTP date.
- *
- * @param nowMs - wall-clock time in milliseconds since the Unix epoch
- * @returns the delay in milliseconds, of any length; `undefined` if the value is missing, invalid or in the past
- */
-export function parseRetryAfter(value: string | undefined, nowMs: number): number | undefined {
-  const delayMs = parseDelayMs(value?.trim() ?? '', nowMs);
-  return delayMs >= 0 ? delayMs : undefined;
+function parseSeconds(text: string | undefined): number | undefined {
+  return text !== undefined && /^\s*\d+\s*$/.test(text) ? Number(text) * 1000 : undefined;
 }
 
-function parseDelayMs(value: string, nowMs: number): number {
-  if (DELAY_SECONDS.test(value)) return Number(value) * 1000;
-  // The asctime format has no time zone and is in GMT.
-  return HTTP_DATE.test(value)
-    ? Date.parse(value.endsWith('GMT') ? value : `${value} GMT`) - nowMs
-    : Number.NaN;
+const TIME = String.raw`\d\d:\d\d:\d\d`;
+const MONTH = '(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)';
+const DAY = '(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)';
+/** IMF-fixdate, RFC 850 and asctime (RFC 9110, section 5.6.7). */
+const HTTP_DATE = new RegExp(
+  String.raw`^(?:${DAY}, \d\d ${MONTH} \d{4} ${TIME} GMT|[A-Z][a-z]+day, \d\d-${MONTH}-\d\d ${TIME} GMT|${DAY} ${MONTH} [ \d]\d ${TIME} \d{4})$`,
+);
+
+/** All three forms are in GMT. Anything else is undefined. */
+function parseHttpDate(text = ''): number | undefined {
+  const trimmed = text.trim();
+  if (!HTTP_DATE.test(trimmed)) return undefined;
+  const ms = Date.parse(trimmed.endsWith('GMT') ? trimmed : `${trimmed} GMT`);
+  return Number.isNaN(ms) ? undefined : ms;
 }

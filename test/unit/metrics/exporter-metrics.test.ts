@@ -90,7 +90,8 @@ test('status, clock offset and certificate are those of the last response, absen
     return [httpStatus, clockOffset, upstreamCertificateNotAfter].map(({ name }) => values.get(name));
   };
   const clockOffset = { aheadMs: -90_000, uncertaintyMs: 600 };
-  poll.onResponse({ status: 401, clockOffset, certificateNotAfterMs: 2_000_000_000_000, header });
+  const rest = { ageMs: 0, retryAfterMs: undefined, header };
+  poll.onResponse({ status: 401, clockOffset, certificateNotAfterMs: 2_000_000_000_000, ...rest });
   assert.deepEqual(await readResponse(), [undefined, undefined, undefined]);
   poll.recordFailure('http_status', 1);
   assert.deepEqual(await readResponse(), [401, -90, 2_000_000_000]);
@@ -98,7 +99,7 @@ test('status, clock offset and certificate are those of the last response, absen
     status: 200,
     clockOffset: { aheadMs: 500, uncertaintyMs: 600 },
     certificateNotAfterMs: undefined,
-    header,
+    ...rest,
   });
   poll.recordSuccess(1);
   assert.deepEqual(await readResponse(), [200, 0, undefined]);

@@ -31,6 +31,7 @@ describe('a request', () => {
     assert.equal(connection, 'keep-alive');
     assert.deepEqual(headers, {
       accept: 'application/json',
+      'cache-control': 'no-cache',
       'accept-encoding': 'gzip, deflate',
       'user-agent': 'xvs-exporter/test',
       'xvs-signature': 'c576f321f9ad60c92d85032a99f9856b8c432cdf55f6c275b2c8a27344a5bf14',
