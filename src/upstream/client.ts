@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream';
 import { linkAbort, raceAbort } from '../runtime/abort.ts';
 import type { Clock } from '../runtime/clock.ts';
-import { type ConnectionOptions, Connections } from './connections.ts';
+import { type ConnectionOptions, Connections, type UnsignedRequest } from './connections.ts';
 import { ACCEPTED_CODINGS, decompress, parseContentEncoding } from './decoding.ts';
 import type { DecodingBudget } from './decoding-budget.ts';
 import { toUpstreamError } from './error-classification.ts';
@@ -73,8 +73,7 @@ export class UpstreamClient implements AsyncDisposable {
   /** Replaces the options. Requests in progress keep those that they started with, and their connections. */
   configure(options: ClientOptions): void {
     const replaced = this.#connections;
-    // Closes each connection when its request has ended.
-    void replaced.dispatcher.close().finally(() => this.#openConnections.delete(replaced));
+    void replaced.close().finally(() => this.#openConnections.delete(replaced));
     this.#options = options;
     this.#connections = this.#open(options);
   }
@@ -143,7 +142,7 @@ export class UpstreamClient implements AsyncDisposable {
   }
 
   /**
-   * Sends a request. A reset is retried once, with a new signature, if the connection may have been a kept-alive one: a server
+   * Sends a request. A reset is retried once, on a fresh connection, if the connection may have been a kept-alive one: a server
    * may close it just as a request is sent, which is not a failure of the service.
    */
   async #send(
@@ -157,34 +156,39 @@ export class UpstreamClient implements AsyncDisposable {
     } catch (error) {
       const isReset = error instanceof UpstreamError && error.reason === 'reset';
       if (!isReset || !this.#connections.originsWithResponse.has(address.origin)) throw error;
-      return await this.#attempt(target, address, signal, observer);
+      return await this.#attempt(target, address, signal, observer, true);
     }
   }
 
-  /** Signs and sends a request, and receives the head of its response. */
+  /** Sends a request, and receives the head of its response. */
   async #attempt(
     target: ListingTarget,
     address: ListingAddress,
     signal: AbortSignal,
     observer: RequestObserver | undefined,
+    isFresh = false,
   ): Promise<Received> {
     const connections = this.#connections;
     const { origin, url } = address;
-    const requestMs = this.#clock.now();
     const headers = {
       accept: 'application/json',
       'cache-control': 'no-cache',
       'accept-encoding': ACCEPTED_CODINGS,
       'user-agent': this.#options.userAgent,
-      ...signRequest(target.signing, target.secret, address, requestMs),
     };
-    observer?.onRequest?.(redactRequest(target, address, headers));
+    let requestMs = this.#clock.now();
     let informationalResponses = 0;
-    const sent = connections.dispatcher.request({
+    const request: UnsignedRequest = {
       origin,
       path: url.slice(origin.length),
       method: 'GET',
       headers,
+      sign: () => {
+        requestMs = this.#clock.now();
+        const signature = signRequest(target.signing, target.secret, address, requestMs);
+        observer?.onRequest?.(redactRequest(target, address, { ...headers, ...signature }));
+        return signature;
+      },
       signal,
       onInfo: () => {
         informationalResponses += 1;
@@ -197,7 +201,8 @@ export class UpstreamClient implements AsyncDisposable {
       // The deadline of the poll is the only one.
       headersTimeout: 0,
       bodyTimeout: 0,
-    });
+    };
+    const sent = connections.request(request, isFresh);
     // undici cannot cancel a request while it connects.
     const received = await raceAbort(sent, signal).catch((error: unknown) => {
       throw signal.aborted ? signal.reason : toUpstreamError(error);

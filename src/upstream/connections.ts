@@ -1,6 +1,6 @@
 import { Socket, type LookupFunction } from 'node:net';
 import { TLSSocket, type DetailedPeerCertificate, type PeerCertificate } from 'node:tls';
-import { buildConnector, type Dispatcher, EnvHttpProxyAgent, Pool } from 'undici';
+import { buildConnector, Client, type Dispatcher, EnvHttpProxyAgent, Pool } from 'undici';
 import { toUpstreamError } from './error-classification.ts';
 import { UpstreamError } from './errors.ts';
 
@@ -47,9 +47,16 @@ const KEEP_ALIVE_MS = 30_000;
  */
 const MAX_REQUESTS_PER_CONNECTION = 1000;
 
+/** A request whose signature is made when a connection is free for it: a service accepts signatures for a short time. */
+export type UnsignedRequest = Dispatcher.RequestOptions & {
+  readonly sign: () => Readonly<Record<string, string>>;
+};
+
 /** The connections of a client, opened on demand. Disposing closes all of them, those being opened included. */
 export class Connections implements AsyncDisposable {
-  readonly dispatcher: Dispatcher;
+  readonly #dispatcher: Dispatcher;
+  /** Its connections are closed after a request. */
+  readonly #freshDispatcher: Dispatcher;
   /** Only these origins can have a kept-alive connection. */
   readonly originsWithResponse = new Set<string>();
   readonly #sockets = new Set<Socket>();
@@ -59,13 +66,14 @@ export class Connections implements AsyncDisposable {
     const resolution = lookup === undefined ? {} : { lookup };
     const toPoolOptions = (inherited: object): Pool.Options => ({
       ...inherited,
+      factory: (origin, options: object) => new SigningClient(origin, options),
       connections: maxConnections,
       keepAliveTimeout: KEEP_ALIVE_MS,
       maxRequestsPerClient: MAX_REQUESTS_PER_CONNECTION,
       ...('connect' in inherited &&
         isConnector(inherited.connect) && { connect: this.#record(inherited.connect) }),
     });
-    this.dispatcher = new EnvHttpProxyAgent({
+    const agentOptions: EnvHttpProxyAgent.Options = {
       // With undefined, undici would read the environment itself.
       httpProxy: proxy.httpProxy ?? '',
       httpsProxy: proxy.httpsProxy ?? '',
@@ -78,7 +86,21 @@ export class Connections implements AsyncDisposable {
       factory: (origin, inherited: object) => new Pool(origin, toPoolOptions(inherited)),
       clientFactory: (origin, inherited: object) =>
         new TunnelPool(origin, { ...toPoolOptions(inherited), headersTimeout: timeout }),
-    });
+    };
+    this.#dispatcher = new EnvHttpProxyAgent(agentOptions);
+    this.#freshDispatcher = new EnvHttpProxyAgent(agentOptions);
+  }
+
+  /** Sends a request; with `isFresh`, on a connection of its own. */
+  request(request: UnsignedRequest, isFresh: boolean): Promise<Dispatcher.ResponseData> {
+    return isFresh
+      ? this.#freshDispatcher.request({ ...request, reset: true })
+      : this.#dispatcher.request(request);
+  }
+
+  /** Closes each connection when its request has ended. */
+  async close(): Promise<void> {
+    await Promise.all([this.#dispatcher.close(), this.#freshDispatcher.close()]);
   }
 
   /**
@@ -90,7 +112,7 @@ export class Connections implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.dispatcher.destroy();
+    await Promise.all([this.#dispatcher.destroy(), this.#freshDispatcher.destroy()]);
     // undici does not close sockets that are still connecting.
     for (const socket of this.#sockets) socket.destroy(new Error('The client is closed'));
   }
@@ -113,6 +135,20 @@ export class Connections implements AsyncDisposable {
         opening.once('close', () => this.#sockets.delete(opening));
       }
     };
+  }
+}
+
+/** A connection. The pool passes it a request only when it is free. */
+class SigningClient extends Client {
+  override dispatch(
+    options: Dispatcher.DispatchOptions & Partial<UnsignedRequest>,
+    handler: Dispatcher.DispatchHandler,
+  ): boolean {
+    const { sign, ...request } = options;
+    return super.dispatch(
+      sign === undefined ? request : { ...request, headers: { ...request.headers, ...sign() } },
+      handler,
+    );
   }
 }
 

@@ -11,6 +11,8 @@ import { waitForClose, listen, serveHttp, serveRaw } from './servers.ts';
 const HEAD = 'HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n';
 const WHOLE = `${HEAD}content-length: 10\r\n\r\n{"ret": 0}`;
 
+const CONNECTIONS = 8;
+
 /** Closes a connection with RST. */
 function reset(socket: Socket): void {
   socket.resetAndDestroy();
@@ -58,6 +60,28 @@ describe('a kept-alive connection that is lost', () => {
       assert.match(heads[2] ?? '', /xvs-signature: c576f321/);
     });
   }
+
+  it('is replaced by a fresh one, although all others are lost as well', async (t) => {
+    const together = deferred();
+    const waiting: Socket[] = [];
+    const url = await serveRaw(t, (socket, { ordinal }) => {
+      if (ordinal > CONNECTIONS) {
+        // The restarted service knows none of the earlier connections.
+        if (waiting.includes(socket)) reset(socket);
+        else socket.write(WHOLE);
+        return;
+      }
+      waiting.push(socket);
+      if (ordinal === CONNECTIONS) together.resolve();
+    });
+    const client = openClient(t, { maxConnections: CONNECTIONS });
+    const first = Array.from({ length: CONNECTIONS }, () => collectListing(client, targetAt(url)));
+    await together.promise;
+    for (const socket of waiting) socket.write(WHOLE);
+    await Promise.all(first);
+    for (let poll = 0; poll < CONNECTIONS; poll += 1)
+      assert.equal((await collectListing(client, targetAt(url))).status, 200);
+  });
 
   it('is replaced only once', async (t) => {
     let requests = 0;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { describe, it, test } from 'node:test';
+import { describe, it, test, type TestContext } from 'node:test';
 import { deflateRawSync, gzipSync } from 'node:zlib';
 
 import { DecodingBudget } from '../../../src/upstream/decoding-budget.ts';
@@ -10,7 +10,7 @@ import { signRequest } from '../../../src/upstream/signing.ts';
 import { deferred } from '../../support/deferred.ts';
 import { PUBLISHED_SCHEME } from '../../support/published-scheme.ts';
 import { collectListing, CLOCK, assertFailsWith, openClient, OPTIONS, targetAt } from './collect-listing.ts';
-import { serveHttp } from './servers.ts';
+import { serveHttp, serveProxy } from './servers.ts';
 
 const BODY = Buffer.from(JSON.stringify({ ret: 0, user_list: [], task_list: [], fill: 'é'.repeat(200_000) }));
 const MIB = 1024 * 1024;
@@ -79,6 +79,24 @@ test('four informational responses before the listing are ignored', async (t) =>
   });
   assert.equal((await collectListing(openClient(t), targetAt(url))).body.toString(), '{}');
 });
+
+for (const [name, getProxy] of [
+  ['directly', () => Promise.resolve({})],
+  ['through a proxy', async (t: TestContext) => ({ httpProxy: (await serveProxy(t)).url })],
+] as const)
+  test(`a request that waits for a connection is signed when it is free, ${name}`, async (t) => {
+    let nowMs = 1000;
+    const timestamps: (string | string[] | undefined)[] = [];
+    const url = await serveHttp(t, (request, response) => {
+      timestamps.push(request.headers['xvs-timestamp']);
+      nowMs += 1500;
+      response.end('{}');
+    });
+    const clock = { ...CLOCK, now: () => nowMs };
+    const client = openClient(t, { maxConnections: 1, proxy: await getProxy(t) }, clock);
+    await Promise.all(Array.from({ length: 3 }, () => collectListing(client, targetAt(url))));
+    assert.deepEqual(timestamps, ['1000', '2500', '4000']);
+  });
 
 describe('a body', () => {
   it('of exactly the limit is accepted', async (t) => {

@@ -30,8 +30,12 @@ export const OPTIONS: ClientOptions = {
 };
 
 /** Opens a client that is closed after the test. */
-export function openClient(t: TestContext, options: Partial<ClientOptions> = {}): UpstreamClient {
-  const client = new UpstreamClient({ ...OPTIONS, ...options, clock: CLOCK });
+export function openClient(
+  t: TestContext,
+  options: Partial<ClientOptions> = {},
+  clock: Clock = CLOCK,
+): UpstreamClient {
+  const client = new UpstreamClient({ ...OPTIONS, ...options, clock });
   t.after(() => client[Symbol.asyncDispose]());
   return client;
 }
