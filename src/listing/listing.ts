@@ -19,12 +19,17 @@ export const RECORD_KINDS = [
   'stream',
 ] as const satisfies readonly RecordKind[];
 
+/** The identity of a task's own `input_bytes` among its inputs. No hash is negative. */
+export const OWN_INPUT = -1;
+
 /** The bytes of a part of a task, an input or an output, in one listing. */
 export interface PartReading {
   /** 53-bit hash of the fields that identify the part within its task. */
   readonly identity: number;
   /** `undefined` if the field is missing or invalid. */
   readonly bytes: number | undefined;
+  /** The connections of an output. */
+  readonly connections?: number;
 }
 
 /** An output of a task in one listing. Its labels are those of the rows that it is added to, so they may be folded. */
@@ -46,9 +51,7 @@ export interface TaskReading {
   readonly progress: number | undefined;
   /** Inputs that it lists, those beyond a limit included. */
   readonly inputCount: number;
-  /** The task's own `input_bytes`. */
-  readonly inputBytes: number | undefined;
-  /** By identity, then by bytes, the largest first; empty if the task has `inputBytes`. */
+  /** By identity, then by bytes, the largest first; only the task's own `input_bytes`, if it has them. */
   readonly inputs: readonly PartReading[];
   /** The protocol of a task with exactly one input. */
   readonly protocol: string | undefined;

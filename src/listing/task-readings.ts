@@ -2,7 +2,13 @@ import type { ColumnReader } from '../json-columns/column-reader.ts';
 import type { TextColumn } from '../json-columns/fields.ts';
 import type { LabelNames } from '../json-columns/label-names.ts';
 import { sanitizeLabelValue } from './label-values.ts';
-import type { AccountReservations, OutputReading, PartReading, TaskReading } from './listing.ts';
+import {
+  OWN_INPUT,
+  type AccountReservations,
+  type OutputReading,
+  type PartReading,
+  type TaskReading,
+} from './listing.ts';
 import type { Inputs, Outputs, TaskListTable, Tasks } from './task-list.ts';
 import { getTaskNameField, readTaskName, type TaskNameSource } from './task-name.ts';
 
@@ -61,7 +67,7 @@ export class TaskReadings {
 
   /** Reserves the accounts of a task; returns false if they are beyond the limit. */
   reserve({ firstInput, inputsEnd, firstOutput, outputsEnd }: TaskRows): boolean {
-    const added = 1 + inputsEnd - firstInput + outputsEnd - firstOutput;
+    const added = Math.max(1, inputsEnd - firstInput) + outputsEnd - firstOutput;
     if (this.#accounts + added > this.#maxAccounts) return false;
     if (this.#reservations?.reserve(added) === false) return false;
     this.#accounts += added;
@@ -94,7 +100,7 @@ export class TaskReadings {
   #create(rows: TaskRows, id: string, outputs: readonly OutputReading[]): TaskReading {
     const { row, firstInput, inputsEnd } = rows;
     const tasks = this.#tasks;
-    const inputBytes = toOptional(tasks.input_bytes[row]);
+    const bytes = toOptional(tasks.input_bytes[row]);
     const allInputs = countInputs(tasks, rows);
     let connections = 0;
     for (const output of outputs) connections += output.connections;
@@ -104,8 +110,10 @@ export class TaskReadings {
       name: this.#nameSource === undefined ? undefined : this.#readName(this.#nameSource, rows),
       progress: toOptional(tasks.progress[row]),
       inputCount: allInputs,
-      inputBytes,
-      inputs: inputBytes === undefined ? readInputs(this.#inputs, firstInput, inputsEnd) : NO_PARTS,
+      inputs:
+        bytes === undefined
+          ? readInputs(this.#inputs, firstInput, inputsEnd)
+          : [{ identity: OWN_INPUT, bytes }],
       protocol: allInputs === 1 ? this.#names.getValue(this.#inputs.url[firstInput] ?? 0) : undefined,
       outputs,
       connections,
@@ -140,11 +148,11 @@ export class TaskReadings {
 
 /** The first entry stands, but each of its accounts takes the largest of the values of all entries. */
 function mergeEntries(entries: readonly TaskReading[], first: TaskReading): TaskReading {
-  const inputBytes = entries.map((entry) => entry.inputBytes).reduce(pickLarger);
+  const inputs = entries.map((entry) => entry.inputs);
+  const own = inputs.filter(([input]) => input?.identity === OWN_INPUT);
   return {
     ...first,
-    inputBytes,
-    inputs: inputBytes === undefined ? mergeParts(entries.map(({ inputs }) => inputs)) : NO_PARTS,
+    inputs: mergeParts(own.length > 0 ? own : inputs),
     outputs: mergeParts(entries.map(({ outputs }) => outputs)),
   };
 }
@@ -158,8 +166,6 @@ export function countInputs({ inputs }: Tasks, { row, firstInput, inputsEnd }: T
 function toOptional(value: number | undefined): number | undefined {
   return value === -1 ? undefined : value;
 }
-
-const NO_PARTS: readonly never[] = [];
 
 function readInputs({ identity, input_bytes }: Inputs, first: number, end: number): readonly PartReading[] {
   const parts: PartReading[] = [];

@@ -73,8 +73,7 @@ function toCondition(
 ): (typeof LISTED_CONDITIONS)[number] {
   if (account === undefined || progress > 0) return 'missing';
   if (hasFlag(account, TaskFlag.isStalled)) return 'stalled';
-  // Without an input source, the task has never reported input bytes.
-  const hasInput = hasFlag(account, TaskFlag.hasFlowed) || account.inputSource === undefined;
+  const hasInput = hasFlag(account, TaskFlag.hasFlowed) || !hasFlag(account, TaskFlag.reportsInput);
   return hasInput ? 'up' : 'without_input';
 }
 

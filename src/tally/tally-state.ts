@@ -2,7 +2,8 @@ import { z, type ZodType } from 'zod';
 import { recordOf } from '../runtime/record-of.ts';
 import { LEDGER_COUNTERS } from './family-keys.ts';
 import type { Instant } from './instant.ts';
-import type { Account } from './ledger/account.ts';
+import { NO_VALUE } from './ledger/account.ts';
+import { OWN_INPUT } from '../listing/listing.ts';
 import type { Ledger } from './ledger/ledger.ts';
 import { areNumbers, NUMBERS_PER_PART, type PartAccounts } from './ledger/part-accounts.ts';
 import { ALL_TASK_FLAGS, type TaskAccount } from './ledger/task-account.ts';
@@ -21,16 +22,17 @@ import type { TaskDetails } from './task-details.ts';
 const count = z.int().nonnegative();
 const total = z.number().nonnegative();
 const time = z.number();
-const base = z.number().min(-1).describe('-1 without a valid value');
 
 /** An account without its streak. */
-const accountSchema = z.object({
-  baseBytes: base,
+const partSchema = z.object({
+  identity: z.int().min(OWN_INPUT),
+  baseBytes: z.number().min(NO_VALUE),
   acceptedMs: time,
   streamRate: total,
   formerBytes: total,
+  connections: count,
+  departedMs: time.optional(),
 });
-const partSchema = accountSchema.extend({ identity: count, connections: count, departedMs: time.optional() });
 /** As they are in memory: numbers in the usual case. */
 const partsSchema = z.union([
   z.array(z.number()).refine(({ length }) => length % NUMBERS_PER_PART === 0),
@@ -68,12 +70,9 @@ const taskSchema = z.tuple([
   time.describe('last seen'),
   time.describe('last activity'),
   total.describe('progress'),
-  z.enum(['task', 'inputs', '']).describe('source of its input bytes'),
-  base.describe('of its own input bytes'),
-  accountSchema.nullable().describe('its own account, if the base was not accepted when it was last seen'),
-  total.describe('input bytes that are counted and that no base shows'),
+  total.describe('input bytes that are counted and that no base shows any more'),
   z.int().min(0).max(ALL_TASK_FLAGS).describe('flags'),
-  partsSchema.nullable().describe('inputs'),
+  partsSchema.describe('inputs'),
   partsSchema.describe('outputs'),
 ]);
 
@@ -150,7 +149,7 @@ function toCodeEntry({ ledger, servers, meteredFormats, details }: TallyParts): 
 }
 
 function toTaskEntry(task: TaskAccount): z.input<typeof taskSchema> {
-  const { firstSeen, lastSeen, lastActivity, inputs, outputs, unusualInput } = task;
+  const { firstSeen, lastSeen, lastActivity, inputs, outputs } = task;
   return [
     task.vsId,
     firstSeen.wallMs,
@@ -158,23 +157,16 @@ function toTaskEntry(task: TaskAccount): z.input<typeof taskSchema> {
     lastSeen.monotonicMs,
     lastActivity.monotonicMs,
     task.progress,
-    task.inputSource ?? '',
-    task.inputBytes,
-    unusualInput === undefined ? null : withoutStreak(unusualInput),
-    task.inputBytesBeyondBases,
+    task.owedInputBytes,
     task.flags,
-    inputs === undefined ? null : toPartsEntry(inputs),
+    toPartsEntry(inputs),
     toPartsEntry(outputs),
   ];
 }
 
-function toPartsEntry(parts: PartAccounts): z.input<typeof partsSchema> {
-  return areNumbers(parts) ? parts : parts.map(withoutStreak);
-}
-
 /** JSON has no member for what is undefined. */
-function withoutStreak<A extends Account>(account: A): A {
-  return { ...account, streak: undefined };
+function toPartsEntry(parts: PartAccounts): z.input<typeof partsSchema> {
+  return areNumbers(parts) ? parts : parts.map((part) => ({ ...part, streak: undefined }));
 }
 
 /** Parses a record; `undefined` if it is invalid. */
@@ -239,21 +231,8 @@ function readTaskAccount([key, value]: StateRecord, toInstant: ToInstant): TaskA
   const [kind, ...id] = key.split('\0');
   const entry = kind === TASK_KIND ? parseRecord(taskSchema, value) : undefined;
   if (entry === undefined) return undefined;
-  const [
-    vsId,
-    firstWallMs,
-    firstMs,
-    lastMs,
-    activityMs,
-    progress,
-    inputSource,
-    inputBytes,
-    unusualInput,
-    inputBytesBeyondBases,
-    flags,
-    inputs,
-    outputs,
-  ] = entry;
+  const [vsId, firstWallMs, firstMs, lastMs, activityMs, progress, owedInputBytes, flags, inputs, outputs] =
+    entry;
   return {
     id: id.join('\0'),
     vsId,
@@ -261,11 +240,8 @@ function readTaskAccount([key, value]: StateRecord, toInstant: ToInstant): TaskA
     lastSeen: toInstant(lastMs),
     lastActivity: toInstant(activityMs),
     progress,
-    inputSource: inputSource === '' ? undefined : inputSource,
-    inputBytes,
-    unusualInput: unusualInput ?? undefined,
-    inputBytesBeyondBases,
-    inputs: inputs ?? undefined,
+    owedInputBytes,
+    inputs,
     outputs,
     flags,
   };

@@ -179,8 +179,8 @@ export class TaskDetails {
   }
 }
 
-function sumInputBytes({ inputBytes, inputs }: TaskReading): number {
-  return inputBytes ?? inputs.reduce((sum, { bytes }) => sum + (bytes ?? 0), 0);
+function sumInputBytes({ inputs }: TaskReading): number {
+  return inputs.reduce((sum, { bytes }) => sum + (bytes ?? 0), 0);
 }
 
 /** The info labels behind the task id: server, formats, whether it merges. */

@@ -12,13 +12,14 @@ import {
   UNKNOWN,
   type KeyedLabels,
 } from '../../src/listing/label-values.ts';
-import type {
-  InvalidReason,
-  Listing,
-  OutputReading,
-  PartReading,
-  RecordKind,
-  TaskReading,
+import {
+  OWN_INPUT,
+  type InvalidReason,
+  type Listing,
+  type OutputReading,
+  type PartReading,
+  type RecordKind,
+  type TaskReading,
 } from '../../src/listing/listing.ts';
 import { recordOf } from '../../src/runtime/record-of.ts';
 import type { InputRecord, OutputRecord, StreamRecord, TaskRecord, UserRecord } from './listing-records.ts';
@@ -187,28 +188,28 @@ export class RecordListing {
       renditionRow: this.#sums.renditions.add(listRenditionLabels(output), {}),
     }));
     const inputs = record.inputs.map(({ identity, inputBytes }) => ({ identity, bytes: inputBytes }));
+    const own = [{ identity: OWN_INPUT, bytes: record.inputBytes }];
     return {
       id: record.id,
       vsId,
       name: record.name,
       progress: record.progress,
       inputCount: inputs.length,
-      inputBytes: record.inputBytes,
-      inputs: record.inputBytes === undefined ? inputs.toSorted(compareParts) : [],
+      inputs: record.inputBytes === undefined ? inputs.toSorted(compareParts) : own,
       protocol: inputs.length > 1 ? undefined : record.inputs[0]?.protocol,
       outputs: outputs.toSorted(compareParts),
       connections: outputs.reduce((sum, { connections }) => sum + connections, 0),
     };
   }
 
-  /** The first entry stands, but each account takes the larger value: METRICS.md §3. */
+  /** The first entry stands, but each account takes the larger value. */
   #addDuplicate(first: TaskReading, record: TaskRecord): void {
     const other = this.#read(record, first.vsId);
-    const inputBytes = larger(first.inputBytes, other.inputBytes);
+    const hasOwn = ({ inputs }: TaskReading) => inputs.some(({ identity }) => identity === OWN_INPUT);
+    const entries = [first, other].some(hasOwn) ? [first, other].filter(hasOwn) : [first, other];
     this.#tasks.set(first.id, {
       ...first,
-      inputBytes,
-      inputs: inputBytes === undefined ? merge(first.inputs, other.inputs) : [],
+      inputs: entries.map(({ inputs }) => inputs).reduce(merge),
       outputs: merge(first.outputs, other.outputs),
     });
   }

@@ -64,6 +64,8 @@ export interface Meter extends MeterTimes {
   waitingCount: number;
   /** Values above the last listed one of their account, accepted or not. */
   growingCount: number;
+  /** Bytes of the task under way that are counted and that no base shows any more. */
+  owedBytes: number;
 }
 
 export function createMeter(times: MeterTimes, direction: keyof typeof LINK_RATES): Meter {
@@ -76,6 +78,7 @@ export function createMeter(times: MeterTimes, direction: keyof typeof LINK_RATE
     implausibleCount: 0,
     waitingCount: 0,
     growingCount: 0,
+    owedBytes: 0,
   };
 }
 
@@ -131,6 +134,7 @@ export function judge(account: Account, bytes: number, streamRate: number, meter
   if (bytes > (streak?.lastBytes ?? baseBytes)) meter.growingCount += 1;
   if (isReturn(account, bytes)) {
     account.formerBytes = 0;
+    meter.owedBytes = Math.max(0, meter.owedBytes - (bytes - baseBytes));
     return accept(account, bytes, 0, meter);
   }
   if (isGrowth(account, bytes, streamRate, meter)) return accept(account, bytes, bytes - baseBytes, meter);
@@ -164,6 +168,7 @@ function wait(account: Account, bytes: number, streamRate: number, meter: Meter)
     meter.resetCount += 1;
     account.formerBytes = Math.max(account.formerBytes, account.baseBytes);
   }
+  meter.owedBytes += Math.max(0, account.baseBytes - streak.firstBytes);
   if (streak.fastestRate > streamRate)
     account.streamRate = Math.max(account.streamRate, 2 * streak.fastestRate);
   return accept(account, bytes, bytes - streak.firstBytes, meter);

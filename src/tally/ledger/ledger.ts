@@ -11,7 +11,7 @@ import { CounterFamily } from '../limited-families.ts';
 import type { TaskDetails } from '../task-details.ts';
 import { createMeter, type Meter, type MeterTimes } from './account.ts';
 import { DepartedAccounts } from './departed-accounts.ts';
-import { updateParts, type PartsUpdate } from './part-accounts.ts';
+import { areOwnInput, updateParts, type PartsUpdate } from './part-accounts.ts';
 import { ServerSums, updateStalls, type ServerSum } from './server-sums.ts';
 import {
   countAccounts,
@@ -252,8 +252,8 @@ export class Ledger {
     const account = found ?? this.#createAccount(reading, commit);
     if (found !== undefined) this.#changeServer(found, reading.vsId, commit);
     const server = commit.servers.get(reading.vsId);
-    const { inputs, outputs } = this.#createPartsUpdate(account, reading, commit);
-    const update = { commit, account, reading, server, isNew: found === undefined, inputs, outputs };
+    const parts = this.#createPartsUpdate(account, reading, commit);
+    const update = { commit, account, reading, server, isNew: found === undefined, ...parts };
     const isFlowing = this.#commitInput(update);
     this.#commitOutputs(update);
     this.#departed.updateCount(account, lastAccountCount);
@@ -305,13 +305,16 @@ export class Ledger {
 
   #createPartsUpdate(
     { lastSeen: { monotonicMs: lastSeenMs } }: TaskAccount,
-    { progress = 0 }: TaskReading,
+    { progress = 0, inputs, inputCount }: TaskReading,
     { inputMeter, outputMeter, forgetBeforeMs }: Commit,
-  ): Pick<TaskUpdate, 'inputs' | 'outputs'> {
+  ): Pick<TaskUpdate, 'inputs' | 'inputRate' | 'outputs'> {
     const { maxStreamRate } = this.#settings;
-    const inputRate = progress > 0 ? FILE_RATE_FACTOR * maxStreamRate : maxStreamRate;
+    const oneInputRate = progress > 0 ? FILE_RATE_FACTOR * maxStreamRate : maxStreamRate;
+    const inputRate = oneInputRate * Math.max(1, inputCount);
+    const streamRate = areOwnInput(inputs) ? inputRate : oneInputRate;
     return {
-      inputs: { meter: inputMeter, streamRate: inputRate, lastSeenMs, forgetBeforeMs },
+      inputs: { meter: inputMeter, streamRate, lastSeenMs, forgetBeforeMs },
+      inputRate,
       outputs: { meter: outputMeter, streamRate: maxStreamRate, lastSeenMs, forgetBeforeMs },
     };
   }
@@ -330,4 +333,4 @@ export class Ledger {
   }
 }
 
-const countItems = ({ inputs, outputs }: TaskReading): number => 1 + inputs.length + outputs.length;
+const countItems = ({ inputs, outputs }: TaskReading): number => Math.max(1, inputs.length) + outputs.length;

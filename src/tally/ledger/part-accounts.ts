@@ -1,3 +1,4 @@
+import { OWN_INPUT, type PartReading } from '../../listing/listing.ts';
 import {
   computeCarriedBytes,
   isGrowth,
@@ -11,19 +12,9 @@ import {
 } from './account.ts';
 
 /*
- * The accounts of a task's outputs, or of its inputs. While all of them are listed and their last values were accepted,
+ * The accounts of a task's outputs, or of its inputs, of which its own `input_bytes` can be the only one. While all of them are listed and their last values were accepted,
  * they are plain numbers in one array, in the order of their readings, which takes a fifth of the memory of objects.
  */
-
-/** A part of a task, an input or an output, in one listing. */
-export interface PartReading {
-  /** 53-bit hash of the fields that identify the part within its task. */
-  readonly identity: number;
-  /** `undefined` if the field is missing or invalid. */
-  readonly bytes: number | undefined;
-  /** The connections of an output. */
-  readonly connections?: number;
-}
 
 /** The account of a part. */
 export interface PartAccount extends Account {
@@ -61,16 +52,17 @@ export function updateParts<Reading extends PartReading>(
   parts: PartAccounts,
   readings: readonly Reading[],
   update: PartsUpdate,
-  add: (reading: Reading, bytes: number) => void,
+  add: (reading: Reading, bytes: number, isNew: boolean) => void,
 ): PartAccounts {
   if (areNumbers(parts) && haveAllGrown(parts, readings, update)) {
     growAll(parts, readings, update, add);
     return parts;
   }
   const { meter, streamRate, lastSeenMs, forgetBeforeMs } = update;
-  const known = listParts(parts, lastSeenMs).filter(
-    ({ departedMs = Infinity }) => departedMs > forgetBeforeMs,
-  );
+  const isRemembered = ({ departedMs = Infinity }: PartAccount): boolean => departedMs > forgetBeforeMs;
+  const all = listParts(parts, lastSeenMs);
+  const known = all.filter(isRemembered);
+  meter.owedBytes += sumBases(all) - sumBases(known);
   const matches = matchParts(known, readings, update);
   const present: PartAccount[] = [];
   for (const [index, reading] of readings.entries()) {
@@ -79,10 +71,10 @@ export function updateParts<Reading extends PartReading>(
     const rate = computeStreamRate(part?.connections ?? 0, reading, streamRate);
     if (part === undefined) {
       present.push(openPart(reading, meter));
-      add(reading, judgeFirst(bytes, rate, meter));
+      add(reading, judgeFirst(bytes, rate, meter), true);
       continue;
     }
-    add(reading, bytes === undefined ? 0 : judge(part, bytes, rate, meter));
+    add(reading, bytes === undefined ? 0 : judge(part, bytes, rate, meter), false);
     part.connections = reading.connections ?? 0;
     part.departedMs = undefined;
     present.push(part);
@@ -140,6 +132,16 @@ function packParts(parts: PartAccount[], lastSeenMs: number): PartAccounts {
   return numbers.slice();
 }
 
+/** What the bases of accounts show. */
+export function sumBases(parts: readonly PartAccount[]): number {
+  return parts.reduce((sum, { baseBytes }) => sum + Math.max(0, baseBytes), 0);
+}
+
+/** Whether the inputs of a task are its own `input_bytes`. */
+export function areOwnInput([first]: PartAccounts | readonly PartReading[]): boolean {
+  return (typeof first === 'object' ? first.identity : first) === OWN_INPUT;
+}
+
 export function countParts(parts: PartAccounts): number {
   return areNumbers(parts) ? parts.length / NUMBERS_PER_PART : parts.length;
 }
@@ -176,7 +178,7 @@ function growAll<Reading extends PartReading>(
   parts: number[],
   readings: readonly Reading[],
   { meter }: PartsUpdate,
-  add: (reading: Reading, bytes: number) => void,
+  add: (reading: Reading, bytes: number, isNew: boolean) => void,
 ): void {
   let first = 0;
   for (const reading of readings) {
@@ -185,7 +187,7 @@ function growAll<Reading extends PartReading>(
     if (gainedBytes > 0) meter.growingCount += 1;
     parts[first + 1] = bytes;
     parts[first + 2] = connections;
-    add(reading, gainedBytes);
+    add(reading, gainedBytes, false);
     first += NUMBERS_PER_PART;
   }
 }

@@ -78,7 +78,7 @@ export function updateStalls(
   const isIdle = at.monotonicMs - account.lastActivity.monotonicMs >= stallAfterMs;
   const isStalled = isLive && hasFlowed && isIdle;
   const isOld = at.monotonicMs - account.firstSeen.monotonicMs >= stallAfterMs;
-  const isWithoutInput = isLive && !hasFlowed && account.inputSource !== undefined && isOld;
+  const isWithoutInput = isLive && !hasFlowed && hasFlag(account, TaskFlag.reportsInput) && isOld;
   server.increases.taskStalls.add(isStalled && !hasFlag(account, TaskFlag.isStalled) ? 1 : 0);
   setFlag(account, TaskFlag.isStalled, isStalled);
   if (isStalled) servers.longestStalled.offer(account, -account.lastActivity.monotonicMs);

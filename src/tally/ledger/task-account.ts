@@ -1,10 +1,6 @@
-import type { Instant } from '../instant.ts';
 import type { TaskReading } from '../../listing/listing.ts';
-import type { Account } from './account.ts';
-import { countParts, dropDeparted, type PartAccounts } from './part-accounts.ts';
-
-/** Where the input bytes of a task were read. */
-export type InputSource = 'task' | 'inputs';
+import type { Instant } from '../instant.ts';
+import { countParts, dropDeparted, listParts, sumBases, type PartAccounts } from './part-accounts.ts';
 
 /** The accounts of a task. */
 export interface TaskAccount {
@@ -18,16 +14,9 @@ export interface TaskAccount {
   /** When the input of a live task last grew or the progress of a file task last changed. */
   lastActivity: Instant;
   progress: number;
-  /** `undefined` before the first valid value of its input bytes. */
-  inputSource: InputSource | undefined;
-  /** The base of the task's own `input_bytes`. */
-  inputBytes: number;
-  /** The whole account of its own `input_bytes`, unless the last value was accepted when the task was last seen. */
-  unusualInput: Account | undefined;
-  /** Bytes that are counted already and that the bases of the present source do not show. */
-  inputBytesBeyondBases: number;
-  /** `undefined` while the task has `input_bytes` of its own. */
-  inputs: PartAccounts | undefined;
+  inputs: PartAccounts;
+  /** Input bytes that are counted and that no base shows any more. */
+  owedInputBytes: number;
   outputs: PartAccounts;
   /** A combination of {@link TaskFlag}. */
   flags: number;
@@ -43,6 +32,8 @@ export const TaskFlag = {
   /** It has left its server since it last started there, and its end is counted. */
   isEndCounted: 8,
   isLifetimeObserved: 16,
+  /** Its input bytes had a valid value once. */
+  reportsInput: 32,
 } as const;
 
 export type TaskFlag = (typeof TaskFlag)[keyof typeof TaskFlag];
@@ -70,46 +61,25 @@ export function createTaskAccount(
     lastSeen: at,
     lastActivity: at,
     progress: progress ?? 0,
-    inputSource: undefined,
-    inputBytes: 0,
-    unusualInput: undefined,
-    inputBytesBeyondBases: 0,
-    inputs: undefined,
+    inputs: [],
+    owedInputBytes: 0,
     outputs: [],
     flags,
   };
 }
 
-/** The account of the task's own `input_bytes`. */
-export function readOwnInput(account: TaskAccount): Account {
-  return (
-    account.unusualInput ?? {
-      baseBytes: account.inputBytes,
-      acceptedMs: account.lastSeen.monotonicMs,
-      streamRate: 0,
-      formerBytes: 0,
-      streak: undefined,
-    }
-  );
-}
-
-/** Stores the account of the task's own `input_bytes` as of a listing that holds the task. */
-export function storeOwnInput(account: TaskAccount, input: Account, nowMs: number): void {
-  const { baseBytes, acceptedMs, streamRate, formerBytes, streak } = input;
-  const isUsual = acceptedMs === nowMs && streamRate === 0 && formerBytes === 0 && streak === undefined;
-  account.inputBytes = baseBytes;
-  account.unusualInput = isUsual ? undefined : input;
-}
-
-/** The account of a task, and those of its inputs and outputs, the departed ones included. */
+/** The number of accounts of a task, those of inputs and outputs that left it included: at least one for its input. */
 export function countAccounts({ inputs, outputs }: TaskAccount): number {
-  return 1 + (inputs === undefined ? 0 : countParts(inputs)) + countParts(outputs);
+  return Math.max(1, countParts(inputs)) + countParts(outputs);
 }
 
 /** Forgets inputs and outputs that have left the task; returns how many. */
 export function dropDepartedParts(account: TaskAccount): number {
-  const count = countAccounts(account);
-  account.inputs = account.inputs && dropDeparted(account.inputs);
-  account.outputs = dropDeparted(account.outputs);
+  const { inputs, outputs, lastSeen } = account;
+  const sumInputs = (): number => sumBases(listParts(account.inputs, lastSeen.monotonicMs));
+  const [count, coveredBytes] = [countAccounts(account), sumInputs()];
+  account.inputs = dropDeparted(inputs);
+  account.outputs = dropDeparted(outputs);
+  account.owedInputBytes += coveredBytes - sumInputs();
   return count - countAccounts(account);
 }

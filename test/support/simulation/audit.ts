@@ -28,8 +28,8 @@ export interface AuditedTask {
   seenMs: number;
   /** Listings in a row whose values were wrong. */
   wrongListings: number;
-  /** Whether an account of it may have been forgotten. */
-  mayBeForgotten: boolean;
+  /** Whether bytes of its inputs may be counted that no base shows: the next change of its source can lose some. */
+  mayOwe: boolean;
   /** Counts that its accounts had when they began again: at half of each, one listing may add nothing. */
   formers: readonly { readonly least: number; readonly most: number }[];
   readonly accounts: readonly AuditedAccount[];
@@ -48,7 +48,7 @@ interface ListingTime {
  *
  * - bytes can be lost of an account that began again, returned to its former count, leapt, or had a new beginning in a time that the wall clock does not tell;
  *   that a listing showed at its last value once more, since what follows then comes too fast; whose task changes its source
- *   after it began again;
+ *   after an input began again or while one is missing;
  * - bytes can be invented only by a task or an account that is new to the exporter and is not new, or that counts on from where
  *   it was when the exporter does not know that: if a stream can have carried them since the listing before.
  *
@@ -175,7 +175,7 @@ export class Audit {
       source,
       seenMs: time.nowMs,
       wrongListings: 0,
-      mayBeForgotten: false,
+      mayOwe: false,
       formers: [],
       accounts,
     });
@@ -197,10 +197,12 @@ export class Audit {
     }
     // Values that are judged together.
     if (known.accounts.some(({ doubtedFrom }) => doubtedFrom !== undefined)) known.accounts.forEach(doubt);
-    known.mayBeForgotten ||= mayBeForgotten(known, nowMs);
+    const isChanged = source !== known.source;
+    known.mayOwe ||=
+      mayBeForgotten(known, nowMs) || known.formers.length > 0 || (isChanged && values.includes(undefined));
     for (const [index, account] of known.accounts.entries()) {
       if (mayBeForgotten({ accounts: [account] }, nowMs)) doubtNew(account, values[index], time);
-      else if (known.mayBeForgotten && source !== known.source) doubt(account);
+      else if (isChanged && known.mayOwe) doubt(account);
     }
     known.source = source;
     if (!isTrue) return;

@@ -34,6 +34,8 @@ export class ListingSource {
   readonly #random: Random;
   readonly #serviceCode: string;
   #history: Entry[][] = [];
+  /** The wrong values of the last listing. */
+  #wrong: ReadonlyMap<SimulatedTask, Entry> = new Map();
 
   constructor(world: World, random: Random, serviceCode: string) {
     this.#world = world;
@@ -43,11 +45,7 @@ export class ListingSource {
 
   create(audit: Audit, isQuiet: boolean, note: (text: string) => void): Listing {
     const random = this.#random;
-    const all = this.#world.listTasks(this.#serviceCode).map((task) => {
-      const known = audit.tasks.get(task);
-      // What an input that is missing had carried before a change of the source is not known.
-      return toEntry(task, known !== undefined && known.source !== task.source);
-    });
+    const all = this.#world.listTasks(this.#serviceCode).map(toEntry);
     this.#history.push(all);
     this.#history = this.#history.slice(-1 - OLDER_LISTINGS);
     const listed = all.filter(({ task }) => task.hiddenFor === 0);
@@ -61,6 +59,7 @@ export class ListingSource {
       return { entries: older, listed: older };
     }
     const entries = random.shuffle(listed).map((entry) => this.#distort(entry, audit, note));
+    this.#wrong = new Map(entries.filter(({ isTrue }) => !isTrue).map((entry) => [entry.task, entry]));
     const repeated = entries
       .filter((entry) => entry.isTrue && random.chance(0.02))
       .map((entry) => this.#shrink(entry));
@@ -92,7 +91,14 @@ export class ListingSource {
     const random = this.#random;
     const { task } = entry;
     const known = audit.tasks.get(task);
-    if (!random.chance(0.03) || known === undefined || !this.#canBeWrong(entry, audit)) return entry;
+    const last = this.#wrong.get(task);
+    const isAgain = last !== undefined && random.chance(0.5);
+    if (!isAgain && !random.chance(0.03)) return entry;
+    if (known === undefined || !this.#canBeWrong(entry, audit)) return entry;
+    if (isAgain && this.#canContinue(last, known)) {
+      note(`${task.id} once more`);
+      return { ...last, values: last.values.map((value) => value && value + random.integer(1000)) };
+    }
     const leapBytes = MIN_LEAP_BYTES + random.integer(MAX_LEAP_BYTES - MIN_LEAP_BYTES);
     const isLeap =
       !task.hasLeapt &&
@@ -111,6 +117,16 @@ export class ListingSource {
       value === undefined ? undefined : toValue(Math.max(0, (bases[index] ?? 0) - 1)),
     );
     return { ...entry, values, isTrue: false };
+  }
+
+  /** Whether wrong values can grow and still be no growth of what is true. */
+  #canContinue({ task, values }: Entry, known: AuditedTask): boolean {
+    const bases = readBases(task, known);
+    const isWrong = known.accounts.every((account, index) => {
+      const growth = (values[index] ?? 0) - (bases[index] ?? 0);
+      return growth < -1000 || growth > this.#measureGrowth(account);
+    });
+    return isWrong && !hasEqualParts(task) && !values.includes(Number.MAX_SAFE_INTEGER);
   }
 
   /** More than a stream, and another one that came and went, can have carried. */

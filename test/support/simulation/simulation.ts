@@ -269,9 +269,7 @@ export class Simulation {
     const audit = this.#getAudit(task.serviceCode);
     const known = audit.tasks.get(task);
     if (known === undefined || !task.hasInputs || audit.isDoubtful(task)) return;
-    // What inputs had carried before they began again is not in their sum: a change then adds nothing.
-    if (hasBegunAgain(task)) return;
-    if (!this.#isSourceListed(task) || known.accounts.some(({ seenMs }) => seenMs !== known.seenMs)) return;
+    if (!this.#isSourceListed(task)) return;
     task.source = task.source === 'task' ? 'inputs' : 'task';
     this.#note(`${task.id} shows its ${task.source}`);
   }

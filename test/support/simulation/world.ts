@@ -129,11 +129,11 @@ export class World {
   }
 }
 
-/** What the service says of a task, if it answers with the truth. A listing that is `complete` leaves no input or output out. */
-export function toEntry(task: SimulatedTask, isComplete: boolean): Entry {
+/** What the service says of a task, if it answers with the truth. */
+export function toEntry(task: SimulatedTask): Entry {
   const { server, source, metered } = task;
   const values = metered.map(({ direction, carried, forgotten, hiddenFor }) => {
-    const isListed = isComplete || hiddenFor === 0 || (direction === 'input' && source === 'task');
+    const isListed = hiddenFor === 0 || (direction === 'input' && source === 'task');
     return isListed ? carried - forgotten : undefined;
   });
   return { task, server, source, values, isTrue: true };

@@ -207,9 +207,19 @@ const cases: readonly Case[] = [
     { output: 0, implausible: 1 },
   ],
   [
-    'a changed source after a new beginning adds what lies above it',
-    [[task(1e6)], [task(10)], [task(20)], [task(30)], [inputs(5e5)]],
-    { input: 5e5 - 10, resets: 1 },
+    'a changed source after a new beginning adds nothing below what was counted',
+    [[task(1e6)], [task(10)], [task(20)], [task(30)], [inputs(5e5)], [inputs(5e5 + 5)]],
+    { input: 25, resets: 1 },
+  ],
+  [
+    'a changed source after a return adds what lies above it',
+    [[task(1e6)], [task(10)], [task(20)], [task(30)], [task(1e6)], [inputs(1e6 + 50)]],
+    { input: 50, resets: 1 },
+  ],
+  [
+    'a new input pays what a changed source left owing',
+    [[task(1000)], [inputs(600)], [inputs(610, 450)], [inputs(610, 460)]],
+    { input: 10 + 50 + 10 },
   ],
   [
     'a source that changes to and fro counts growth once',
