@@ -206,6 +206,7 @@ export async function startApp(configuration: Configuration, dependencies: AppDe
         await Promise.all(parts.map((part) => part[Symbol.asyncDispose]()));
         await exporter[Symbol.asyncDispose]();
         // After the last poll: its listing is written, too.
+        await stateStore?.writeMissing(poller.tallies);
         await stateStore?.[Symbol.asyncDispose]();
       },
     };

@@ -1,4 +1,4 @@
-import { readdir, stat } from 'node:fs/promises';
+import { lstat, readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ClassicLevel } from 'classic-level';
 import { getErrorCode, getErrorMessage } from '../runtime/errors.ts';
@@ -9,6 +9,8 @@ export interface Database {
   /** Reads the records whose keys begin with a prefix, in the order of their UTF-8 bytes, in chunks. */
   read(prefix: string): AsyncIterable<readonly StateRecord[]>;
   createBatch(): WriteBatch;
+  /** Rejects if its files were removed or replaced. A batch does so, too. */
+  checkFiles(): Promise<void>;
   /** The size of its files, in bytes. */
   measureBytes(): Promise<number>;
   close(): Promise<void>;
@@ -47,9 +49,16 @@ const CACHE_BYTES = 1024 * 1024;
  * files on a thread of its own.
  */
 export async function openLevelDatabase(folder: string): Promise<Database> {
+  await translateErrors(checkFileTypes(folder));
   const level = new ClassicLevel(folder, { cacheSize: CACHE_BYTES });
   await translateErrors(level.open());
+  const openedFile = await translateErrors(identifyFiles(folder));
+  // LevelDB does not notice: it writes on into files that have no name any more.
+  const checkFiles = async (): Promise<void> => {
+    if ((await identifyFiles(folder)) !== openedFile) throw new Error('The files were replaced');
+  };
   return {
+    checkFiles: () => translateErrors(checkFiles()),
     async *read(prefix) {
       const iterator = level.iterator({ gte: prefix, lt: `${prefix}\u{10ffff}` });
       try {
@@ -66,12 +75,29 @@ export async function openLevelDatabase(folder: string): Promise<Database> {
       const batch = level.batch();
       return {
         set: (key, value) => void (value === undefined ? batch.del(key) : batch.put(key, value)),
-        write: () => translateErrors(batch.write()),
+        write: () => translateErrors(checkFiles().then(() => batch.write())),
       };
     },
     measureBytes: () => translateErrors(measureFiles(folder)),
     close: () => translateErrors(level.close()),
   };
+}
+
+/** Opening a file that is a FIFO would wait for ever. */
+async function checkFileTypes(folder: string): Promise<void> {
+  const names = await readdir(folder).catch((error: unknown) => {
+    if (getErrorCode(error) !== 'ENOENT') throw error;
+    return [];
+  });
+  for (const name of names)
+    if (!(await lstat(join(folder, name))).isFile())
+      throw new DatabaseError('damaged', `Expected ${name} to be a regular file`);
+}
+
+/** What identifies the files of an open database: `CURRENT` is written when it is opened, and never again. */
+async function identifyFiles(folder: string): Promise<string> {
+  const { dev, ino } = await stat(join(folder, 'CURRENT'));
+  return `${dev} ${ino}`;
 }
 
 async function measureFiles(folder: string): Promise<number> {
@@ -96,6 +122,7 @@ async function translateErrors<T>(result: Promise<T>): Promise<T> {
   try {
     return await result;
   } catch (error) {
+    if (error instanceof DatabaseError) throw error;
     const cause = error instanceof Error && error.cause !== undefined ? error.cause : error;
     const message = getErrorMessage(cause);
     throw new DatabaseError(classifyError(getErrorCode(cause), message), message, error);

@@ -21,7 +21,7 @@ const RESTORE_TIMEOUT_MS = 5000;
 /** On a busy machine, single writes are late again and again. */
 const LATENESS_LOG_INTERVAL_MS = 60_000;
 
-/** The size of the files is measured at most this often. It also finds out that the folder was removed. */
+/** The size of the files is measured at most this often. */
 const MEASURE_INTERVAL_MS = 60_000;
 
 /** A service code that is not configured is kept for this long after its last good listing. */
@@ -144,6 +144,15 @@ export class StateStore implements AsyncDisposable {
     const written = this.#enqueueWrite(serviceCode, { records, changes });
     const isInTime = await this.#waitBriefly(MAX_PUBLICATION_DELAY_MS, written);
     if (!isInTime) this.statistics.delayedPublications += 1;
+  }
+
+  /** Writes what the database lacks of these tallies: everything, if its files were removed since the last write. */
+  async writeMissing(tallies: Iterable<Tally>): Promise<void> {
+    await this.#enqueue(() => this.#attempt((database) => database.checkFiles()));
+    for (const { serviceCode, records } of tallies)
+      if (records !== undefined && !this.#complete.has(serviceCode))
+        void this.#enqueueWrite(serviceCode, { records, changes: undefined });
+    await this.#idle;
   }
 
   /** Writes what is not written and closes the database. */

@@ -169,6 +169,11 @@ export class Tally {
     return { snapshot, records: createRecords(this.#parts) };
   }
 
+  /** The records after the last commit, or as they were restored; `undefined` before the first good listing. */
+  get records(): TallyRecords | undefined {
+    return this.listings === 0 ? undefined : createRecords(this.#parts);
+  }
+
   /** The counters after the last commit, or as they were restored. */
   collectCounters(): Snapshot['counters'] {
     return Object.assign(

@@ -18,6 +18,7 @@ export class MemoryDisk {
     const database: Database = {
       read: (prefix) => this.#read(prefix),
       createBatch: () => this.#createBatch(),
+      checkFiles: () => this.#checkFiles(),
       measureBytes: () => Promise.resolve(1000 * this.records.size),
       close: () => Promise.resolve(this.kill()),
     };
@@ -28,6 +29,10 @@ export class MemoryDisk {
   /** Ends the process that has the database open. */
   kill(): void {
     this.#owner = undefined;
+  }
+
+  #checkFiles(): Promise<void> {
+    return this.failure === undefined ? Promise.resolve() : Promise.reject(this.failure);
   }
 
   async *#read(prefix: string) {
@@ -42,7 +47,7 @@ export class MemoryDisk {
       set: (key, value) => void changes.push([key, value]),
       write: async () => {
         await this.hang;
-        if (this.failure !== undefined) throw this.failure;
+        await this.#checkFiles();
         this.writeCount += 1;
         for (const [key, value] of changes)
           if (value === undefined) this.records.delete(key);

@@ -57,6 +57,7 @@ export class SimulatedDisk<Note> {
     const generation = this.#generation;
     return {
       read: (prefix) => database.read(prefix),
+      checkFiles: () => database.checkFiles(),
       measureBytes: () => database.measureBytes(),
       close: () => database.close(),
       createBatch: () => this.#createBatch(database, generation),
