@@ -1,38 +1,13 @@
 // Installs the dependencies of the lock file unless they are installed, so that `npm run demo` and `npm test` need no
-// other command on a fresh machine.
-import { spawnSync } from 'node:child_process';
-import { existsSync, lstatSync, readFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
+// other command on a fresh machine. No static imports and no newer syntax: Node.js 12 has to run this file, to say that
+// it is too old.
 
-const root = fileURLToPath(new URL('..', import.meta.url));
-const lock = (path) => (existsSync(path) ? JSON.parse(readFileSync(path, 'utf8')).packages : undefined);
-
-/** True if every package of the lock file is installed, except for binaries of other platforms. */
-function isInstalled() {
-  const wanted = lock(`${root}package-lock.json`);
-  const present = lock(`${root}node_modules/.package-lock.json`);
-  if (wanted === undefined || present === undefined) return false;
-  return Object.entries(wanted).every(
-    ([path, entry]) => path === '' || entry.optional || present[path]?.version === entry.version,
+const [major, minor] = process.versions.node.split('.').map(Number);
+if (major < 20 || (major === 20 && minor < 19)) {
+  process.stderr.write(
+    `Expected Node.js 20.19 or later, found ${process.versions.node}; install a newer one\n`,
   );
-}
-
-/** True if node_modules is a link. Installing would then empty the folder that it refers to. */
-function isLinked() {
-  return lstatSync(`${root}node_modules`, { throwIfNoEntry: false })?.isSymbolicLink() === true;
-}
-
-if (!isInstalled() && isLinked()) {
-  console.error(
-    'Expected node_modules to contain the packages of the lock file, found a link to a folder without some of them',
-  );
-  process.exitCode = 1;
-} else if (!isInstalled()) {
-  console.error('Installing dependencies (npm ci) …');
-  const { status } = spawnSync('npm', ['ci', '--no-audit', '--no-fund', '--loglevel=error'], {
-    cwd: root,
-    stdio: ['ignore', 'ignore', 'inherit'],
-    shell: process.platform === 'win32',
-  });
-  process.exitCode = status ?? 1;
+  process.exitCode = 2;
+} else {
+  void import('./install-dependencies.mjs');
 }

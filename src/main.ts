@@ -1,134 +1,17 @@
 #!/usr/bin/env node
-// First: other modules need a newer Node.js.
-// oxlint-disable-next-line import/no-unassigned-import
-import './runtime/node-version.ts';
-import { closeSync, openSync } from 'node:fs';
-import { hostname } from 'node:os';
-import type { Command, CommandIo } from './commands/command.ts';
-import { isFileSystemBusy, LOCAL_FILE_SYSTEM, waitForFileSystem } from './config/file-system.ts';
-import { waitForAbort } from './runtime/abort.ts';
-import { FirstFailure } from './runtime/background-task.ts';
-import { systemClock } from './runtime/clock.ts';
-import { getErrorCode, getErrorMessage, isResourceError } from './runtime/errors.ts';
-import { LogOutput } from './runtime/log-output.ts';
-import type { Logger } from './runtime/logger.ts';
-import { abortOnSignals, listenForReloadSignal } from './runtime/signals.ts';
+// No static imports and no newer syntax: Node.js 12 has to run this file, to say that it is too old.
 
-/** Commands are imported on demand: it takes a fraction of a second, and signals have to be handled before. */
-const COMMAND_LOADERS: ReadonlyMap<string, () => Promise<Command>> = new Map([
-  ['serve', async () => (await import('./commands/serve.ts')).serve],
-  ['once', async () => (await import('./commands/once.ts')).once],
-  ['healthcheck', async () => (await import('./commands/healthcheck.ts')).healthcheck],
-]);
-
-/** After a shutdown or a bug, output whose reader has stalled must not keep the process alive. */
-const DRAIN_TIMEOUT_MS = 1000;
-
-/** Program files that Node.js opens at a time while it starts, and connections. */
-const MIN_OPEN_FILES = 256;
-
-/** Runs the command that the first argument names, `serve` if that is a flag, and returns the exit code. */
-async function run(
-  args: readonly string[],
-  io: Pick<CommandIo, 'signal' | 'reportFatalErrorsTo'>,
-): Promise<number> {
-  const [first = '--', ...rest] = args;
-  const [name, commandArgs] = first.startsWith('-') ? ['serve', args] : [first, rest];
-  const load = COMMAND_LOADERS.get(name);
-  if (load === undefined) {
-    const known = [...COMMAND_LOADERS.keys()];
-    const { expectedFound, formatSuggestion, formatValue } = await import('./config/config-error.ts');
-    const expected = `a command (${known.join(', ')}) or a flag`;
-    const message = expectedFound(expected, formatValue(name), formatSuggestion(name, known));
-    process.stderr.write(`command line: ${message}\n`);
-    return 2;
-  }
-  // SIGHUP kills all other commands.
-  const onReload = name === 'serve' ? listenForReloadSignal(process) : () => undefined;
-  const command = await load();
-  return await command(commandArgs, {
-    stdout: process.stdout,
-    stderr: process.stderr,
-    log: new LogOutput(process.stderr),
-    environment: process.env,
-    files: LOCAL_FILE_SYSTEM,
-    hostName: hostname,
-    onReload,
-    clock: systemClock,
-    ...io,
-  });
+const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
+if (major < 20 || (major === 20 && minor < 19)) {
+  process.stderr.write(
+    `xvs-exporter: expected Node.js 20.19 or later, found ${process.versions.node}; install a newer one\n`,
+  );
+  process.exitCode = 2;
+} else {
+  // Before anything uses a thread. Node.js 20 has used one by now: there, the environment of the process decides.
+  process.env['UV_THREADPOOL_SIZE'] = process.env['UV_THREADPOOL_SIZE'] || '24';
+  void import('./commands/program.ts')
+    .then(({ runProgram }) => runProgram(process.argv.slice(2)))
+    // Not left to an empty event loop: after a shutdown that timed out, or a bug, handles are still open.
+    .then((exitCode) => process.exit(exitCode));
 }
-
-/** Resolves when everything written to a stream has been passed to the system, or cannot be. */
-function drain(stream: NodeJS.WritableStream): Promise<void> {
-  return new Promise((resolve) => {
-    stream.once('error', () => resolve());
-    stream.write('', () => resolve());
-  });
-}
-
-/** Describes an error for lack of memory or file descriptors. Without a descriptor, Node.js also fails to find modules. */
-function describeLimitProblem(error: unknown): string | undefined {
-  if (error instanceof RangeError)
-    return isResourceError(error)
-      ? 'The operating system gave no memory: raise the limit (ulimit -v, MemoryMax)'
-      : undefined;
-  return isResourceError(error) || (getErrorCode(error) === 'ERR_MODULE_NOT_FOUND' && !canOpenFile())
-    ? `Expected to be allowed to open ${MIN_OPEN_FILES} files, found fewer: raise the limit (ulimit -n, LimitNOFILE)`
-    : undefined;
-}
-
-function canOpenFile(): boolean {
-  try {
-    closeSync(openSync(process.execPath, 'r'));
-    return true;
-  } catch (error) {
-    return !isResourceError(error);
-  }
-}
-
-/** Ends the process although threads hang in calls to a file system, for which `process.exit` would wait. */
-function killProcess(): void {
-  process.removeAllListeners('SIGTERM');
-  process.kill(process.pid, 'SIGTERM');
-}
-
-// Before anything uses a thread. Node.js 20 has used one by now: there, the environment of the process decides.
-process.env['UV_THREADPOOL_SIZE'] ??= '24';
-// By default Node.js opens its inspector on SIGUSR1: through it, every local user can read the secrets of the process.
-process.on('SIGUSR1', () => undefined);
-const signal = abortOnSignals(process);
-/** Reports the error that ends the process: as plain text until a command has a logger, then as a log line. */
-let reportFatalError = (error: unknown): void => {
-  const stack = error instanceof Error ? error.stack : undefined;
-  process.stderr.write(`xvs-exporter: ${stack ?? getErrorMessage(error)}\n`);
-};
-const reportFatalErrorsTo = (logger: Logger): void => {
-  reportFatalError = (error) => logger.fatal({ err: error }, 'Unexpected error; exiting');
-};
-const failure = new FirstFailure();
-// Unhandled rejections arrive here too.
-process.on('uncaughtException', failure.report);
-
-let exitCode: number;
-let drainDeadline = waitForAbort(signal);
-try {
-  exitCode = await Promise.race([
-    run(process.argv.slice(2), { signal, reportFatalErrorsTo }),
-    failure.promise,
-  ]);
-} catch (error) {
-  const limitProblem = describeLimitProblem(error);
-  if (limitProblem === undefined) reportFatalError(error);
-  else process.stderr.write(`xvs-exporter: ${limitProblem}\n`);
-  exitCode = limitProblem === undefined ? 1 : 2;
-  drainDeadline = Promise.resolve();
-}
-// Writes to a pipe are asynchronous beyond its capacity of 64 KiB, and `process.exit` discards them.
-await Promise.race([
-  Promise.all([drain(process.stdout), drain(process.stderr), waitForFileSystem()]),
-  drainDeadline.then(() => systemClock.sleep(DRAIN_TIMEOUT_MS)),
-]);
-if (isFileSystemBusy()) killProcess();
-// Not left to an empty event loop: after a shutdown that timed out, or a bug, handles are still open.
-process.exit(exitCode);

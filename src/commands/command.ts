@@ -1,13 +1,16 @@
-import { ConfigError } from '../config/config-error.ts';
 import type { ConfigFileSystem } from '../config/file-system.ts';
 import type { Clock } from '../runtime/clock.ts';
-import { getErrorMessage } from '../runtime/errors.ts';
 import type { LogOutput } from '../runtime/log-output.ts';
 import type { Logger } from '../runtime/logger.ts';
 
+/** Takes what a command prints. */
+export interface Output {
+  write(text: string | Uint8Array): void;
+}
+
 /** Dependencies of a command on its process. */
 export interface CommandIo {
-  readonly stdout: NodeJS.WritableStream;
+  readonly stdout: Output;
   /** For messages to the user. */
   readonly stderr: NodeJS.WritableStream;
   /** For log lines. */
@@ -26,15 +29,3 @@ export interface CommandIo {
 
 /** Runs until it has finished or the signal aborts, and returns the exit code: 2 for a wrong command line or configuration. */
 export type Command = (args: readonly string[], io: CommandIo) => Promise<number>;
-
-/** Makes a command that prints its errors, each line after the name of the command: with 2 for a `ConfigError`, else 1. */
-export function printErrors(name: string, run: Command): Command {
-  return async (args, io) => {
-    try {
-      return await run(args, io);
-    } catch (error) {
-      io.stderr.write(`${getErrorMessage(error).replaceAll(/^/gm, `${name}: `)}\n`);
-      return error instanceof ConfigError ? 2 : 1;
-    }
-  };
-}

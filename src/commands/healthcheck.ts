@@ -1,9 +1,10 @@
 import { Agent, request } from 'undici';
 import { formatLocalAddress, listenAddressList } from '../config/addresses.ts';
-import { expectedFound } from '../config/config-error.ts';
+import { ConfigError, expectedFound } from '../config/config-error.ts';
 import { readSettingsFile } from '../config/settings-file.ts';
 import { mergeEntries, readEnvironmentEntries, readFlagEntries, type Flags } from '../config/sources.ts';
-import { printErrors, type CommandIo } from './command.ts';
+import type { Command, CommandIo } from './command.ts';
+import { getErrorMessage } from '../runtime/errors.ts';
 import { parseCommandLine } from './command-line.ts';
 
 const USAGE = `Usage: xvs-exporter healthcheck [flags]
@@ -29,7 +30,16 @@ const TIMEOUT_MS = 5000;
  * verifying the certificate, as it sends no secret. If the exporter requires a password or a client certificate,
  * `web.open_probes` has to allow probes.
  */
-export const healthcheck = printErrors('healthcheck', async (args, io) => {
+export const healthcheck: Command = async (args, io) => {
+  try {
+    return await checkHealth(args, io);
+  } catch (error) {
+    io.stderr.write(`${getErrorMessage(error).replaceAll(/^/gm, 'healthcheck: ')}\n`);
+    return error instanceof ConfigError ? 2 : 1;
+  }
+};
+
+async function checkHealth(args: readonly string[], io: CommandIo): Promise<number> {
   const { flags, others } = parseCommandLine(args);
   if (others.has('help')) {
     io.stdout.write(USAGE);
@@ -41,7 +51,7 @@ export const healthcheck = printErrors('healthcheck', async (args, io) => {
   if (status === 200) return 0;
   const remedy = [401, 403].includes(status) ? 'set web.open_probes to allow probes' : undefined;
   throw new Error(expectedFound(`HTTP status 200 from ${url}`, String(status), remedy));
-});
+}
 
 /** A server with TLS responds to plain HTTP with 400 or closes the connection. */
 async function probe(address: string, signal: AbortSignal) {

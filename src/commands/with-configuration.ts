@@ -7,7 +7,7 @@ import { loadReaderModule, ReaderModuleError } from '../poller/reader-module.ts'
 import { raceAbort } from '../runtime/abort.ts';
 import { readBuildInfo, type BuildInfo } from '../runtime/build-info.ts';
 import { loadWebConfiguration } from '../web/security/web-configuration-file.ts';
-import type { Command, CommandIo } from './command.ts';
+import type { Command, CommandIo, Output } from './command.ts';
 import { parseCommandLine, type CommandLine, type OwnFlags } from './command-line.ts';
 import { formatHelp } from './help.ts';
 
@@ -69,7 +69,7 @@ export function withConfiguration(
   };
 }
 
-function writeText(stream: NodeJS.WritableStream, text: string): number {
+function writeText(stream: Output, text: string): number {
   stream.write(text);
   return 0;
 }

@@ -3,6 +3,7 @@ import { copyFileSync, writeFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { assertGolden, fixturePath } from '../../support/fixtures.ts';
 import { Program, PROGRAM_PATH, startProgram } from '../../support/program.ts';
+import { readRepositoryFile } from '../../support/repository.ts';
 import { TemporaryFolder } from '../../support/temporary-folder.ts';
 
 const SETTINGS = {
@@ -143,4 +144,13 @@ test('a start with too few file descriptors says so in one sentence', async () =
       program.stderr,
       'xvs-exporter: Expected to be allowed to open 256 files, found fewer: raise the limit (ulimit -n, LimitNOFILE)\n',
     );
+});
+
+test('Node.js 12 can run the files that say that it is too old', () => {
+  const { engines } = JSON.parse(readRepositoryFile('package.json'));
+  for (const path of ['dist/main.js', 'scripts/setup.mjs']) {
+    const text = readRepositoryFile(path);
+    assert.doesNotMatch(text, /^\s*import [^(]|\?\.|\?\?|^\s*await /m, path);
+    assert.ok(text.includes(`Node.js ${String(engines.node).replace('>=', '')} or later`), path);
+  }
 });

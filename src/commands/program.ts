@@ -1,0 +1,126 @@
+import { closeSync, openSync } from 'node:fs';
+import { hostname } from 'node:os';
+import type { Command, CommandIo } from './command.ts';
+import { isFileSystemBusy, LOCAL_FILE_SYSTEM, waitForFileSystem } from '../config/file-system.ts';
+import { waitForAbort } from '../runtime/abort.ts';
+import { FirstFailure } from '../runtime/background-task.ts';
+import { systemClock } from '../runtime/clock.ts';
+import { getErrorCode, getErrorMessage, isResourceError } from '../runtime/errors.ts';
+import { LogOutput } from '../runtime/log-output.ts';
+import type { Logger } from '../runtime/logger.ts';
+import { abortOnSignals, listenForReloadSignal } from '../runtime/signals.ts';
+import { drain, StandardOutput } from '../runtime/standard-output.ts';
+
+/** Commands are imported on demand: it takes a fraction of a second, and signals have to be handled before. */
+const COMMAND_LOADERS: ReadonlyMap<string, () => Promise<Command>> = new Map([
+  ['serve', async () => (await import('./serve.ts')).serve],
+  ['once', async () => (await import('./once.ts')).once],
+  ['healthcheck', async () => (await import('./healthcheck.ts')).healthcheck],
+]);
+
+/** After a shutdown or a bug, output whose reader has stalled must not keep the process alive. */
+const DRAIN_TIMEOUT_MS = 1000;
+
+/** Program files that Node.js opens at a time while it starts, and connections. */
+const MIN_OPEN_FILES = 256;
+
+/** Runs the command that the first argument names, `serve` if that is a flag, and returns the exit code. */
+async function runCommand(
+  args: readonly string[],
+  io: Pick<CommandIo, 'stdout' | 'signal' | 'reportFatalErrorsTo'>,
+): Promise<number> {
+  const [first = '--', ...rest] = args;
+  const [name, commandArgs] = first.startsWith('-') ? ['serve', args] : [first, rest];
+  const load = COMMAND_LOADERS.get(name);
+  if (load === undefined) {
+    const known = [...COMMAND_LOADERS.keys()];
+    const { expectedFound, formatSuggestion, formatValue } = await import('../config/config-error.ts');
+    const expected = `a command (${known.join(', ')}) or a flag`;
+    const message = expectedFound(expected, formatValue(name), formatSuggestion(name, known));
+    process.stderr.write(`command line: ${message}\n`);
+    return 2;
+  }
+  // SIGHUP kills all other commands.
+  const onReload = name === 'serve' ? listenForReloadSignal(process) : () => undefined;
+  const command = await load();
+  return await command(commandArgs, {
+    stderr: process.stderr,
+    log: new LogOutput(process.stderr),
+    environment: process.env,
+    files: LOCAL_FILE_SYSTEM,
+    hostName: hostname,
+    onReload,
+    clock: systemClock,
+    ...io,
+  });
+}
+
+/** Describes an error for lack of memory or file descriptors. Without a descriptor, Node.js also fails to find modules. */
+function describeLimitProblem(error: unknown): string | undefined {
+  if (error instanceof RangeError)
+    return isResourceError(error)
+      ? 'The operating system gave no memory: raise the limit (ulimit -v, MemoryMax)'
+      : undefined;
+  return isResourceError(error) || (getErrorCode(error) === 'ERR_MODULE_NOT_FOUND' && !canOpenFile())
+    ? `Expected to be allowed to open ${MIN_OPEN_FILES} files, found fewer: raise the limit (ulimit -n, LimitNOFILE)`
+    : undefined;
+}
+
+function canOpenFile(): boolean {
+  try {
+    closeSync(openSync(process.execPath, 'r'));
+    return true;
+  } catch (error) {
+    return !isResourceError(error);
+  }
+}
+
+/** Ends the process although threads hang in calls to a file system, for which `process.exit` would wait. */
+function killProcess(): void {
+  process.removeAllListeners('SIGTERM');
+  process.kill(process.pid, 'SIGTERM');
+}
+
+/** Runs the program and returns its exit code, when everything that it printed has been written. */
+export async function runProgram(args: readonly string[]): Promise<number> {
+  // By default Node.js opens its inspector on SIGUSR1: through it, every local user can read the secrets of the process.
+  process.on('SIGUSR1', () => undefined);
+  const signal = abortOnSignals(process);
+  /** Reports the error that ends the process: as plain text until a command has a logger, then as a log line. */
+  let reportFatalError = (error: unknown): void => {
+    const stack = error instanceof Error ? error.stack : undefined;
+    process.stderr.write(`xvs-exporter: ${stack ?? getErrorMessage(error)}\n`);
+  };
+  const reportFatalErrorsTo = (logger: Logger): void => {
+    reportFatalError = (error) => logger.fatal({ err: error }, 'Unexpected error; exiting');
+  };
+  const failure = new FirstFailure();
+  // Unhandled rejections arrive here too.
+  process.on('uncaughtException', failure.report);
+  const stdout = new StandardOutput(process.stdout);
+
+  let exitCode: number;
+  let drainDeadline = waitForAbort(signal);
+  try {
+    exitCode = await Promise.race([
+      runCommand(args, { stdout, signal, reportFatalErrorsTo }),
+      failure.promise,
+    ]);
+  } catch (error) {
+    const limitProblem = describeLimitProblem(error);
+    if (limitProblem === undefined) reportFatalError(error);
+    else process.stderr.write(`xvs-exporter: ${limitProblem}\n`);
+    exitCode = limitProblem === undefined ? 1 : 2;
+    drainDeadline = Promise.resolve();
+  }
+  // Writes to a pipe are asynchronous beyond its capacity of 64 KiB, and `process.exit` discards them.
+  const timeout = drainDeadline.then(() => systemClock.sleep(DRAIN_TIMEOUT_MS));
+  const error = await Promise.race([stdout.drain(), timeout]);
+  if (error !== undefined) {
+    process.stderr.write(`xvs-exporter: Writing to standard output failed: ${getErrorMessage(error)}\n`);
+    if (exitCode === 0) exitCode = 1;
+  }
+  await Promise.race([Promise.all([drain(process.stderr), waitForFileSystem()]), timeout]);
+  if (isFileSystemBusy()) killProcess();
+  return exitCode;
+}

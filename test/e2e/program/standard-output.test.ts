@@ -1,0 +1,46 @@
+import assert from 'node:assert/strict';
+import { statSync } from 'node:fs';
+import { test } from 'node:test';
+import { Program, PROGRAM_PATH } from '../../support/program.ts';
+import { TemporaryFolder } from '../../support/temporary-folder.ts';
+
+const SETTINGS = {
+  XVS_UPSTREAM_BASE_URL: 'http://127.0.0.1:1',
+  XVS_SERVICE_CODES: 'TESTING',
+  XVS_SECRET: 'abc',
+};
+const COMMANDS = ['--help', '--config.check', 'once', 'once --help', 'once --explain', 'healthcheck --help'];
+
+function startInShell(script: string, command: string): Program {
+  const program = `"${process.execPath}" "${PROGRAM_PATH}" ${command}`;
+  return new Program('bash', ['-c', script.replace('PROGRAM', program)], SETTINGS);
+}
+
+/** A limit on the size of files fails in the middle of a write, as a disk that gets full. */
+for (const command of COMMANDS) {
+  test(`${command} exits with 1 and one sentence if a file takes only a part of its output`, async () => {
+    using folder = new TemporaryFolder();
+    const file = folder.at('output');
+    // Half a KiB is less than any output.
+    const script = `head -c 512 /dev/zero >"${file}"; ulimit -f 1; PROGRAM >>"${file}"`;
+    await using program = startInShell(script, command);
+    assert.equal(await program.exitCode, 1);
+    const [last] = program.stderr.trimEnd().split('\n').toReversed();
+    assert.equal(last, 'xvs-exporter: Writing to standard output failed: EFBIG: file too large, write');
+    assert.equal(statSync(file).size, 1024);
+  });
+}
+
+test('output is written to the end through a pipe whose reader is slow', async () => {
+  await using all = startInShell('PROGRAM', '--help');
+  assert.equal(await all.exitCode, 0);
+  await using slow = startInShell('PROGRAM | (while read -r line; do echo "$line"; done)', '--help');
+  assert.equal(await slow.exitCode, 0);
+  assert.equal(slow.stdout.split('\n').length, all.stdout.split('\n').length);
+});
+
+test('a device that takes nothing is an error', async () => {
+  await using program = startInShell('PROGRAM >/dev/full', '--version');
+  assert.equal(await program.exitCode, 1);
+  assert.match(program.stderr, /^xvs-exporter: Writing to standard output failed: ENOSPC/);
+});
