@@ -22,7 +22,6 @@ import { AccountBudget } from './tally/account-budget.ts';
 import type { Tally } from './tally/tally.ts';
 import { UpstreamClient, type ClientOptions } from './upstream/client.ts';
 import { DecodingBudget } from './upstream/decoding-budget.ts';
-import { Resolver } from './upstream/resolver.ts';
 import { createExporterFacade, type ExporterFacade } from './web/exporter-facade.ts';
 import { handle } from './web/routes.ts';
 import {
@@ -73,11 +72,9 @@ export function createExporter(
   const decodingBudget = new DecodingBudget(MAX_TOTAL_RESPONSE_BYTES);
   const exporterMetrics = new ExporterMetrics({ clock, shard, labels, decodingBudget, log, state, ...build });
   const store = new Store(labels);
-  const resolver = new Resolver({ clock });
   const toClientOptions = (settings: Configuration['upstream']): ClientOptions => ({
     ...settings,
     decodingBudget,
-    lookup: resolver.lookup,
     userAgent: `xvs-exporter/${build.version}`,
   });
   const client = new UpstreamClient({ ...toClientOptions(upstream), clock });

@@ -26,6 +26,8 @@ when they change (\`config.auto_reload\`, \`service_code_files\`). Settings of \
 variables still override the reloaded file.
 
 Proxies are taken from \`http_proxy\`, \`https_proxy\` and \`no_proxy\`, in lower or upper case; lower case wins.
+\`no_proxy\` lists, separated by commas or spaces, hosts to ask directly: \`host\` with its subdomains, \`.domain\`, \`*.domain\`,
+IP addresses, networks such as \`10.0.0.0/8\`, each with an optional \`:port\`, or \`*\` for all.
 `;
 
 /** Renders the reference of all settings, `config/reference.md`. */

@@ -25,7 +25,9 @@ export interface Observation {
   readonly taskNames: readonly NamesOfSource[] | undefined;
   readonly ret: number | undefined;
   /** Undefined after a successful poll. */
-  readonly failure: Pick<UpstreamError, 'reason' | 'message' | 'code'> | undefined;
+  readonly failure:
+    | (Pick<UpstreamError, 'reason' | 'message' | 'code'> & Partial<Pick<UpstreamError, 'addresses'>>)
+    | undefined;
 }
 
 /** What a remedy is found by. A poll of the poll loop, unlike one of `once --explain`, has only the fields that are required. */

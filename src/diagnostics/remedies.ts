@@ -54,6 +54,9 @@ function* diagnoseExchange(symptoms: Symptoms): Generator<string> {
   if (reason === 'resources') yield POLL_ERROR_REMEDY.resources;
   if (reason === 'dns')
     yield `This machine cannot resolve the name ${hostname}. Check its spelling in upstream.base_url, and the DNS servers of this machine.`;
+  const { addresses = 1 } = failure ?? {};
+  if (addresses > 1)
+    yield `The name has ${addresses} addresses, and none of them accepted a connection. Check each of them, and whether the name should have all of them.`;
   if (code === 'ECONNREFUSED' && connection?.proxy === undefined)
     yield `Nothing listens at ${host}. Check the host and port in upstream.base_url, and that the service is running.${connection === undefined ? ' If the environment sets a proxy, check that, too.' : ''}`;
   if (reason === 'timeout' && response !== undefined)

@@ -7,6 +7,7 @@ import type { DecodingBudget } from './decoding-budget.ts';
 import { toUpstreamError } from './error-classification.ts';
 import { UpstreamError } from './errors.ts';
 import { redactRequest, type RequestObserver, type ResponseHead } from './request-observer.ts';
+import { Resolver, type ResolverOptions } from './resolver.ts';
 import { readResponseTimes } from './response-headers.ts';
 import { buildListingAddress, signRequest, type ListingAddress, type SigningScheme } from './signing.ts';
 import { TurnGate } from './turn-gate.ts';
@@ -18,7 +19,7 @@ const MAX_EXCERPT_BYTES = 64 * 1024;
 const MAX_INFORMATIONAL_RESPONSES = 5;
 
 /** Options for all service codes. */
-export interface ClientOptions extends ConnectionOptions {
+export interface ClientOptions extends Omit<ConnectionOptions, 'resolver'> {
   /** Limit of a decoded body. */
   readonly maxResponseBytes: number;
   /** Shared with other clients: those that a reload has replaced. */
@@ -58,13 +59,15 @@ interface Received {
 export class UpstreamClient implements AsyncDisposable {
   readonly #clock: Clock;
   readonly #gate: TurnGate;
+  readonly #resolver: Resolver;
   #options: ClientOptions;
   #connections: Connections;
   /** Those of earlier options included, until their requests have ended. */
   readonly #openConnections = new Set<Connections>();
 
-  constructor({ clock, ...options }: ClientOptions & { readonly clock: Clock }) {
+  constructor({ clock, lookup, ...options }: ClientOptions & ResolverOptions & { readonly clock: Clock }) {
     this.#clock = clock;
+    this.#resolver = new Resolver({ clock, lookup });
     this.#gate = new TurnGate(clock);
     this.#options = options;
     this.#connections = this.#open(options);
@@ -136,7 +139,7 @@ export class UpstreamClient implements AsyncDisposable {
   }
 
   #open(options: ClientOptions): Connections {
-    const connections = new Connections(options);
+    const connections = new Connections({ ...options, resolver: this.#resolver });
     this.#openConnections.add(connections);
     return connections;
   }

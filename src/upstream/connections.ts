@@ -1,8 +1,10 @@
-import { Socket, type LookupFunction } from 'node:net';
+import { Socket } from 'node:net';
 import { TLSSocket, type DetailedPeerCertificate, type PeerCertificate } from 'node:tls';
 import { buildConnector, Client, type Dispatcher, EnvHttpProxyAgent, Pool } from 'undici';
 import { toUpstreamError } from './error-classification.ts';
 import { UpstreamError } from './errors.ts';
+import { NoProxy } from './no-proxy.ts';
+import type { Resolver } from './resolver.ts';
 
 /** PEM texts. */
 interface TlsOptions {
@@ -17,7 +19,7 @@ interface TlsOptions {
 interface ProxyOptions {
   readonly httpProxy?: string | undefined;
   readonly httpsProxy?: string | undefined;
-  /** Hosts to connect to directly, separated by commas or spaces: `host`, `.domain`, `host:port`, or `*` for all. */
+  /** Hosts to connect to directly, see {@link NoProxy}. */
   readonly noProxy?: string | undefined;
 }
 
@@ -31,9 +33,11 @@ export interface ConnectionOptions {
   readonly maxConnections: number;
   readonly tls: TlsOptions;
   readonly proxy: ProxyOptions;
-  /** Resolves the host names of services and proxies. Default: that of Node.js. */
-  readonly lookup?: LookupFunction;
+  readonly resolver: Resolver;
 }
+
+/** Of one address of a name, however many there are. */
+const MIN_ATTEMPT_MS = 1000;
 
 /**
  * Longer than the usual poll interval, so that polls do not need a TLS handshake each. A `Keep-Alive` header of the
@@ -54,53 +58,41 @@ export type UnsignedRequest = Dispatcher.RequestOptions & {
 
 /** The connections of a client, opened on demand. Disposing closes all of them, those being opened included. */
 export class Connections implements AsyncDisposable {
-  readonly #dispatcher: Dispatcher;
-  /** Its connections are closed after a request. */
-  readonly #freshDispatcher: Dispatcher;
   /** Only these origins can have a kept-alive connection. */
   readonly originsWithResponse = new Set<string>();
+  readonly #options: ConnectionOptions;
+  readonly #noProxy: NoProxy;
+  /** By whether they use proxies, and whether they open a connection for each request. */
+  readonly #dispatchers = new Map<string, Dispatcher>();
   readonly #sockets = new Set<Socket>();
   readonly #certificateNotAfterMs = new Map<string, number>();
+  #isClosed = false;
 
-  constructor({ timeoutMs: timeout, maxConnections, tls, proxy, lookup }: ConnectionOptions) {
-    const resolution = lookup === undefined ? {} : { lookup };
-    const toPoolOptions = (inherited: object): Pool.Options => ({
-      ...inherited,
-      factory: (origin, options: object) => new SigningClient(origin, options),
-      connections: maxConnections,
-      keepAliveTimeout: KEEP_ALIVE_MS,
-      maxRequestsPerClient: MAX_REQUESTS_PER_CONNECTION,
-      ...('connect' in inherited &&
-        isConnector(inherited.connect) && { connect: this.#record(inherited.connect) }),
-    });
-    const agentOptions: EnvHttpProxyAgent.Options = {
-      // With undefined, undici would read the environment itself.
-      httpProxy: proxy.httpProxy ?? '',
-      httpsProxy: proxy.httpsProxy ?? '',
-      noProxy: proxy.noProxy ?? '',
-      // Sends plain http in absolute form: many proxies reject a tunnel to port 80.
-      proxyTunnel: false,
-      connect: buildConnector({ timeout, ...tls, ...resolution }),
-      requestTls: { timeout, ...tls },
-      proxyTls: { timeout, ...resolution },
-      factory: (origin, inherited: object) => new Pool(origin, toPoolOptions(inherited)),
-      clientFactory: (origin, inherited: object) =>
-        new TunnelPool(origin, { ...toPoolOptions(inherited), headersTimeout: timeout }),
-    };
-    this.#dispatcher = new EnvHttpProxyAgent(agentOptions);
-    this.#freshDispatcher = new EnvHttpProxyAgent(agentOptions);
+  constructor(options: ConnectionOptions) {
+    this.#options = options;
+    this.#noProxy = new NoProxy(options.proxy.noProxy ?? '');
   }
 
   /** Sends a request; with `isFresh`, on a connection of its own. */
   request(request: UnsignedRequest, isFresh: boolean): Promise<Dispatcher.ResponseData> {
-    return isFresh
-      ? this.#freshDispatcher.request({ ...request, reset: true })
-      : this.#dispatcher.request(request);
+    const isDirect = this.#noProxy.includes(String(request.origin));
+    const key = `${isDirect} ${isFresh}`;
+    const dispatcher =
+      this.#dispatchers.get(key) ?? this.#createDispatcher(isDirect ? {} : this.#options.proxy);
+    this.#dispatchers.set(key, dispatcher);
+    return dispatcher.request({ ...request, reset: isFresh });
   }
 
   /** Closes each connection when its request has ended. */
   async close(): Promise<void> {
-    await Promise.all([this.#dispatcher.close(), this.#freshDispatcher.close()]);
+    await Promise.all([...this.#dispatchers.values()].map((dispatcher) => dispatcher.close()));
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#isClosed = true;
+    await Promise.all([...this.#dispatchers.values()].map((dispatcher) => dispatcher.destroy()));
+    // undici does not close sockets that are still connecting.
+    for (const socket of this.#sockets) socket.destroy(new Error('The client is closed'));
   }
 
   /**
@@ -111,17 +103,75 @@ export class Connections implements AsyncDisposable {
     return this.#certificateNotAfterMs.get(origin);
   }
 
-  async [Symbol.asyncDispose](): Promise<void> {
-    await Promise.all([this.#dispatcher.destroy(), this.#freshDispatcher.destroy()]);
-    // undici does not close sockets that are still connecting.
-    for (const socket of this.#sockets) socket.destroy(new Error('The client is closed'));
+  #createDispatcher({ httpProxy = '', httpsProxy = '' }: ProxyOptions): Dispatcher {
+    const { timeoutMs: timeout, maxConnections, tls } = this.#options;
+    const tlsOptions = { ...tls, ...(tls.ca !== undefined && { allowPartialTrustChain: true }) };
+    const connectToProxy = this.#createConnector({});
+    const proxyUrls = [httpProxy, httpsProxy].filter((url) => url !== '').map((url) => new URL(url).href);
+    const poolOptions = {
+      factory: (origin: URL, options: object) => new SigningClient(origin, options),
+      connections: maxConnections,
+      keepAliveTimeout: KEEP_ALIVE_MS,
+      maxRequestsPerClient: MAX_REQUESTS_PER_CONNECTION,
+    };
+    return new EnvHttpProxyAgent({
+      // With undefined, undici would read the environment itself.
+      httpProxy,
+      httpsProxy,
+      noProxy: '',
+      // Sends plain http in absolute form: many proxies reject a tunnel to port 80.
+      proxyTunnel: false,
+      connect: this.#createConnector(tlsOptions),
+      requestTls: { timeout, ...tlsOptions },
+      // undici connects to the target of plain http with `connect`, to a proxy and through a tunnel with own functions.
+      factory: (origin, { connect, ...inherited }: Pool.Options) =>
+        new Pool(origin, {
+          ...inherited,
+          ...poolOptions,
+          connect: this.#record(proxyUrls.includes(String(origin)) ? connectToProxy : connect),
+        }),
+      clientFactory: (origin) =>
+        new TunnelPool(origin, { ...poolOptions, connect: connectToProxy, headersTimeout: timeout }),
+    });
   }
 
-  /** Records the open sockets of a connector, and the certificates of their servers. */
-  #record(connect: buildConnector.connector): buildConnector.connector {
+  /** Connects to the addresses of a name one after the other; each has its part of the time. */
+  #createConnector(tls: buildConnector.BuildOptions): buildConnector.connector {
+    const { timeoutMs, resolver } = this.#options;
+    const connectors = new Map<number, buildConnector.connector>();
     return (target, callback) => {
-      // Undocumented: a direct connector returns its socket. Tunnels run inside such sockets.
-      const opening: unknown = connect(target, (...result) => {
+      const connect = (addresses: number): void => {
+        if (this.#isClosed) throw new Error('The client is closed');
+        const connector =
+          connectors.get(addresses) ??
+          buildConnector({
+            timeout: timeoutMs,
+            ...tls,
+            lookup: resolver.lookup,
+            autoSelectFamilyAttemptTimeout: Math.max(MIN_ATTEMPT_MS, Math.floor(timeoutMs / addresses)),
+          });
+        connectors.set(addresses, connector);
+        // Undocumented: this connector returns its socket.
+        const socket: unknown = connector(target, (...result) => {
+          resolver.noteConnected(target.hostname, result[1]?.remoteAddress);
+          callback(...result);
+        });
+        if (!(socket instanceof Socket)) return;
+        this.#sockets.add(socket);
+        socket.once('close', () => this.#sockets.delete(socket));
+      };
+      resolver
+        .resolve(target.hostname)
+        .then(({ length }) => connect(length))
+        .catch((error: unknown) => callback(error instanceof Error ? error : new Error(String(error)), null));
+    };
+  }
+
+  /** Records the certificates of servers. */
+  #record(connect: Pool.Options['connect']): buildConnector.connector {
+    if (typeof connect !== 'function') throw new TypeError('Expected a connector');
+    return (target, callback) => {
+      connect(target, (...result) => {
         const [, socket] = result;
         // A resumed session has the certificate of the server, but not the whole chain.
         if (socket instanceof TLSSocket && !socket.isSessionReused()) {
@@ -130,10 +180,6 @@ export class Connections implements AsyncDisposable {
         }
         callback(...result);
       });
-      if (opening instanceof Socket) {
-        this.#sockets.add(opening);
-        opening.once('close', () => this.#sockets.delete(opening));
-      }
     };
   }
 }
@@ -150,10 +196,6 @@ class SigningClient extends Client {
       handler,
     );
   }
-}
-
-function isConnector(value: unknown): value is buildConnector.connector {
-  return typeof value === 'function';
 }
 
 /** The last certificate of a chain is its own issuer, or has none if the chain is incomplete. */

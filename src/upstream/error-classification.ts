@@ -41,9 +41,12 @@ export function toUpstreamError(error: unknown): UpstreamError {
   const cause = findCause(error);
   const code = getCode(cause);
   const reason = isResourceError(cause) ? 'resources' : classifyCode(code);
-  const message = code === undefined ? MESSAGES[reason] : `${MESSAGES[reason]} (${code})`;
+  const addressCodes = error instanceof AggregateError ? error.errors.map(getCode) : [code];
+  const codes = [...new Set(addressCodes)].filter((found) => found !== undefined).join(', ');
+  const message = codes === '' ? MESSAGES[reason] : `${MESSAGES[reason]} (${codes})`;
   return new UpstreamError(reason, message, {
     ...(code !== undefined && { code }),
+    addresses: addressCodes.length,
     cause: error instanceof Error ? copyMessageAndStack(error) : undefined,
   });
 }

@@ -58,6 +58,8 @@ export interface UpstreamErrorDetails {
   readonly retryAfterMs?: number;
   /** Code of the system, TLS or HTTP client error: `ECONNREFUSED`, `CERT_HAS_EXPIRED`. */
   readonly code?: string;
+  /** Addresses of the name that were tried; the code is that of the first one. */
+  readonly addresses?: number;
   readonly cause?: unknown;
 }
 
@@ -68,6 +70,7 @@ export class UpstreamError extends Error {
   readonly status: number | undefined;
   readonly retryAfterMs: number | undefined;
   readonly code: string | undefined;
+  readonly addresses: number | undefined;
 
   constructor(reason: PollErrorReason, message: string, details: UpstreamErrorDetails = {}) {
     super(message, details.cause === undefined ? undefined : { cause: details.cause });
@@ -75,5 +78,6 @@ export class UpstreamError extends Error {
     this.status = details.status;
     this.retryAfterMs = details.retryAfterMs;
     this.code = details.code;
+    this.addresses = details.addresses;
   }
 }

@@ -1,5 +1,5 @@
 import { lookup as lookUpAddresses, type LookupAddress, type LookupAllOptions } from 'node:dns';
-import type { LookupFunction } from 'node:net';
+import { isIP, type LookupFunction } from 'node:net';
 import { LRUCache } from 'lru-cache';
 import PQueue from 'p-queue';
 import type { Clock } from '../runtime/clock.ts';
@@ -16,14 +16,16 @@ const DENIED_CODES: readonly (string | undefined)[] = ['ENOTFOUND', 'ENODATA'];
 
 type Addresses = LookupAddress[];
 
+type Lookup = (
+  hostname: string,
+  options: LookupAllOptions,
+  callback: (error: Error | null, addresses: Addresses) => void,
+) => void;
+
 export interface ResolverOptions {
   readonly clock: Pick<Clock, 'monotonic' | 'sleep'>;
   /** Default: that of Node.js, which is the one of the system, with hosts file, search domains and IPv6. */
-  readonly lookup?: (
-    hostname: string,
-    options: LookupAllOptions,
-    callback: (error: Error | null, addresses: Addresses) => void,
-  ) => void;
+  readonly lookup?: Lookup | undefined;
 }
 
 /**
@@ -31,14 +33,17 @@ export interface ResolverOptions {
  * or timed out. So each name has one lookup at a time, and names whose last one was slow share a single thread.
  */
 export class Resolver {
-  readonly #options: Required<ResolverOptions>;
+  readonly #clock: ResolverOptions['clock'];
+  readonly #lookUpInSystem: Lookup;
   /** The last addresses of a name, or the error of a name server that denies it. */
   readonly #results: LRUCache<string, Addresses | Error>;
+  readonly #connectedAddresses = new LRUCache<string, string>({ max: MAX_NAMES });
   readonly #slowNames = new LRUCache<string, true>({ max: MAX_NAMES });
   readonly #slowQueue = new PQueue({ concurrency: 1 });
 
   constructor({ clock, lookup = lookUpAddresses }: ResolverOptions) {
-    this.#options = { clock, lookup };
+    this.#clock = clock;
+    this.#lookUpInSystem = lookup;
     this.#results = new LRUCache<string, Addresses | Error>({
       max: MAX_NAMES,
       ignoreFetchAbort: true,
@@ -50,25 +55,32 @@ export class Resolver {
     });
   }
 
-  /** As the option `lookup` of a socket. */
+  /** As the option `lookup` of a socket: the addresses that `resolve` has found. */
   readonly lookup: LookupFunction = (hostname, { all }, callback) => {
-    this.#resolve(hostname).then(
-      (addresses) => {
-        const [{ address, family } = { address: '', family: 0 }] = addresses;
-        if (all === true) callback(null, addresses);
-        else callback(null, address, family);
-      },
-      (error: unknown) => callback(error instanceof Error ? error : new Error(String(error)), '', 0),
-    );
+    const found = this.#results.peek(hostname) ?? new Error('The name has not been resolved');
+    if (found instanceof Error) {
+      callback(found, '', 0);
+      return;
+    }
+    const last = found.filter(({ address }) => address === this.#connectedAddresses.get(hostname));
+    const addresses = [...new Set([...last, ...found])];
+    if (all === true) callback(null, addresses);
+    else callback(null, addresses[0]?.address ?? '', addresses[0]?.family);
   };
 
+  /** The address of a name that connected last is the first one to be tried. */
+  noteConnected(hostname: string, address: string | undefined): void {
+    if (address !== undefined) this.#connectedAddresses.set(hostname, address);
+  }
+
   /** Looks a name up, or returns its last addresses if that takes long. */
-  async #resolve(hostname: string): Promise<Addresses> {
+  async resolve(hostname: string): Promise<Addresses> {
+    if (isIP(hostname) !== 0) return [{ address: hostname, family: isIP(hostname) }];
     const found = new AbortController();
     const late = new AbortController();
     const waitMs = this.#slowNames.has(hostname) ? 0 : SLOW_LOOKUP_MS;
     if (Array.isArray(this.#results.peek(hostname)))
-      this.#options.clock.sleep(waitMs, found.signal).then(
+      this.#clock.sleep(waitMs, found.signal).then(
         () => late.abort(),
         () => undefined,
       );
@@ -83,11 +95,10 @@ export class Resolver {
 
   /** Rejects only if there are no last addresses: lru-cache would never end a fetch that rejects after its abort. */
   #lookUp(hostname: string, last: Addresses | Error | undefined): Promise<Addresses | Error> {
-    const { clock, lookup } = this.#options;
-    const startedMs = clock.monotonic();
+    const startedMs = this.#clock.monotonic();
     return new Promise((resolve, reject) => {
-      lookup(hostname, { all: true }, (error, addresses) => {
-        if (clock.monotonic() - startedMs >= SLOW_LOOKUP_MS) this.#slowNames.set(hostname, true);
+      this.#lookUpInSystem(hostname, { all: true }, (error, addresses) => {
+        if (this.#clock.monotonic() - startedMs >= SLOW_LOOKUP_MS) this.#slowNames.set(hostname, true);
         else this.#slowNames.delete(hostname);
         if (error === null) resolve(addresses);
         else if (DENIED_CODES.includes(getErrorCode(error))) resolve(error);

@@ -72,6 +72,10 @@ const CASES: Readonly<Record<string, Partial<Observation>>> = {
   'status 429': respond(429),
   'status 502': respond(502),
   'status 503 with Retry-After': respond(503, { hasRetryAfter: true }),
+  'a name with two addresses': {
+    ...NO_RESPONSE,
+    failure: { reason: 'timeout', message: 'It failed', code: 'ETIMEDOUT', addresses: 2 },
+  },
   'a response of a cache': createResponse({ ageMs: 120_000 }),
   'a listing beyond the size limit': createFailure('too_large'),
   'JSON that is not a listing': createFailure('bad_shape'),

@@ -9,6 +9,7 @@ import {
 } from '../../../src/upstream/client.ts';
 import { DecodingBudget } from '../../../src/upstream/decoding-budget.ts';
 import { type PollErrorReason, UpstreamError } from '../../../src/upstream/errors.ts';
+import type { ResolverOptions } from '../../../src/upstream/resolver.ts';
 import { PUBLISHED_SCHEME } from '../../support/published-scheme.ts';
 
 /** A clock at the time of the published test vector. */
@@ -32,7 +33,7 @@ export const OPTIONS: ClientOptions = {
 /** Opens a client that is closed after the test. */
 export function openClient(
   t: TestContext,
-  options: Partial<ClientOptions> = {},
+  options: Partial<ClientOptions & Pick<ResolverOptions, 'lookup'>> = {},
   clock: Clock = CLOCK,
 ): UpstreamClient {
   const client = new UpstreamClient({ ...OPTIONS, ...options, clock });

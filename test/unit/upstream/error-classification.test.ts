@@ -72,11 +72,12 @@ describe('error classification', () => {
     assert.equal(toUpstreamError(new RangeError('Invalid array length')).reason, 'connect');
   });
 
-  it('uses the error of the first of several addresses', () => {
+  it('uses the error of the first of several addresses, and names the codes of all', () => {
     const error = toUpstreamError(
       new AggregateError([createSystemError('EHOSTUNREACH'), createSystemError('ETIMEDOUT')]),
     );
     assert.equal(error.reason, 'connect');
+    assert.equal(error.message, 'Could not connect to the service (EHOSTUNREACH, ETIMEDOUT)');
     assert.equal(error.cause instanceof Error && error.cause.message, 'message of the system');
   });
 

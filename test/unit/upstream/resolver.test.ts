@@ -15,18 +15,18 @@ function createResolver() {
   const lookups: { readonly hostname: string; readonly answer: Answer }[] = [];
   const time = { nowMs: 0 };
   const sleeps: { readonly ms: number; readonly wake: () => void }[] = [];
+  const lookup = (hostname: string, _options: unknown, answer: Answer): void =>
+    void lookups.push({ hostname, answer });
   const resolver = new Resolver({
     clock: {
       monotonic: () => time.nowMs,
       sleep: (ms) => new Promise((wake) => void sleeps.push({ ms, wake })),
     },
-    lookup: (hostname, _options, answer) => void lookups.push({ hostname, answer }),
+    lookup,
   });
   const resolve = (hostname: string): Promise<unknown> =>
-    new Promise((settle) => {
-      resolver.lookup(hostname, { all: true }, (error, addresses) => settle(error ?? addresses));
-    });
-  return { resolver, resolve, lookups, time, sleeps };
+    resolver.resolve(hostname).catch((error: unknown) => error);
+  return { resolver, resolve, lookup, lookups, time, sleeps };
 }
 
 function createError(code: string): Error {
@@ -85,6 +85,27 @@ test('the last addresses of a name are used if a lookup is slow or gets no answe
   );
 });
 
+test('the address that connected last is the first one, while the name has it', async () => {
+  const { resolver, resolve, lookups } = createResolver();
+  const list = (): unknown => {
+    let found: unknown;
+    resolver.lookup('a.test', { all: true }, (error, addresses) => (found = error ?? addresses));
+    return found;
+  };
+  const find = async (addresses: LookupAddress[]): Promise<unknown> => {
+    const resolved = resolve('a.test');
+    await nextTurn();
+    lookups.at(-1)?.answer(null, addresses);
+    await resolved;
+    return list();
+  };
+  const other: LookupAddress = { address: '::1', family: 6 };
+  assert.deepEqual(await find([other, ADDRESS]), [other, ADDRESS]);
+  resolver.noteConnected('a.test', ADDRESS.address);
+  assert.deepEqual(await find([other, ADDRESS]), [ADDRESS, other]);
+  assert.deepEqual(await find([other]), [other]);
+});
+
 test('a name that name servers deny is an error, although it had addresses', async () => {
   const { resolve, lookups } = createResolver();
   void resolve('a.test');
@@ -100,8 +121,8 @@ test('a name that name servers deny is an error, although it had addresses', asy
 
 test('the deadline frees polls whose names hang, and names that resolve are polled meanwhile', async (t) => {
   const url = new URL(await serveHttp(t, (_request, response) => response.end('{}')));
-  const { resolver, lookups } = createResolver();
-  const client = openClient(t, { lookup: resolver.lookup });
+  const { lookup, lookups } = createResolver();
+  const client = openClient(t, { lookup });
   const request = (hostname: string, timeoutMs: number) =>
     collectListing(client, targetAt(`http://${hostname}:${url.port}`, { timeoutMs }));
   const hanging = Array.from({ length: 8 }, (_, index) =>

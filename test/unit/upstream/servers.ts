@@ -10,19 +10,24 @@ import {
   type AddressInfo,
   connect,
   createServer as createTcpServer,
+  type ListenOptions,
   type Server,
   type Socket,
 } from 'node:net';
 import type { TestContext } from 'node:test';
 
-/** Starts a server on a free port of 127.0.0.1 and returns the port. Closes the server and its connections after the test. */
-export async function listen(t: TestContext, server: Server): Promise<number> {
+/** Starts a server, by default on a free port of 127.0.0.1, and returns the port. Closes it with its connections after the test. */
+export async function listen(
+  t: TestContext,
+  server: Server,
+  address: ListenOptions = { port: 0, host: '127.0.0.1' },
+): Promise<number> {
   const sockets = new Set<Socket>();
   server.on('connection', (socket: Socket) => {
     sockets.add(socket);
     socket.on('error', () => undefined).on('close', () => sockets.delete(socket));
   });
-  server.listen(0, '127.0.0.1');
+  server.listen(address);
   await once(server, 'listening');
   t.after(async () => {
     for (const socket of sockets) {

@@ -1,0 +1,89 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import { connect } from 'node:net';
+import { test, type TestContext } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
+import { Worker } from 'node:worker_threads';
+import { z } from 'zod';
+import { assertFailsWith, collectListing, openClient, targetAt } from './collect-listing.ts';
+import { listen } from './servers.ts';
+
+/** Longer than the 250 ms that Node.js gives an address by default. */
+const SLOW_MS = 400;
+
+/** Accepts no connection before it is told to: the kernel drops what is beyond the backlog, and the client tries again. */
+const BUSY_SERVER = `
+  const { parentPort, workerData } = require('node:worker_threads');
+  const server = require('node:http').createServer((request, response) => response.end('{}'));
+  server.listen(0, '127.0.0.1', 1, () => {
+    parentPort.postMessage(server.address().port);
+    Atomics.wait(workerData, 0, 0);
+  });
+`;
+
+/** Starts a server on 127.0.0.1 that accepts connections only after `accept`. */
+async function startBusyServer(t: TestContext) {
+  const gate = new Int32Array(new SharedArrayBuffer(4));
+  const worker = new Worker(BUSY_SERVER, { eval: true, workerData: gate });
+  const [message] = await once(worker, 'message');
+  const port = z.number().parse(message);
+  const fillers = Array.from({ length: 4 }, () => connect(port, '127.0.0.1').on('error', () => undefined));
+  await once(fillers[0] ?? worker, 'connect');
+  const accept = (): void => {
+    Atomics.store(gate, 0, 1);
+    Atomics.notify(gate, 0);
+  };
+  t.after(async () => {
+    for (const filler of fillers) filler.destroy();
+    accept();
+    await worker.terminate();
+  });
+  return { port, accept };
+}
+
+const lookup = (
+  _hostname: string,
+  _options: unknown,
+  answer: (error: null, addresses: { address: string; family: number }[]) => void,
+): void =>
+  answer(null, [
+    { address: '127.0.0.1', family: 4 },
+    { address: '127.0.0.2', family: 4 },
+  ]);
+
+for (const name of ['service', 'proxy'] as const) {
+  const connectTo = (port: number) => {
+    const url = `http://name.test:${port}`;
+    return name === 'service' ? { url, proxy: {} } : { url: 'http://127.0.0.1:1', proxy: { httpProxy: url } };
+  };
+
+  test(`a ${name} that is slow to accept is not given up although its other address refuses`, async (t) => {
+    const { port, accept } = await startBusyServer(t);
+    const { url, proxy } = connectTo(port);
+    const request = collectListing(openClient(t, { lookup, proxy }), targetAt(url));
+    await delay(SLOW_MS);
+    accept();
+    assert.equal((await request).status, 200);
+  });
+
+  test(`an address of a ${name} that never accepts leaves time for the other one`, async (t) => {
+    const { port } = await startBusyServer(t);
+    const server = createServer((_request, response) => response.end('{}'));
+    await listen(t, server, { port, host: '127.0.0.2' });
+    const { url, proxy } = connectTo(port);
+    const client = openClient(t, { lookup, proxy, timeoutMs: 3000 });
+    assert.equal((await collectListing(client, targetAt(url))).status, 200);
+  });
+}
+
+test('the failure names what all addresses answered', async (t) => {
+  const { port } = await startBusyServer(t);
+  const client = openClient(t, { lookup, timeoutMs: 2000 });
+  const error = await assertFailsWith(
+    collectListing(client, targetAt(`http://name.test:${port}`)),
+    'timeout',
+  );
+  assert.match(error.message, /\(ETIMEDOUT, ECONNREFUSED\)$/);
+  assert.equal(error.addresses, 2);
+});
