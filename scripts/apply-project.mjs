@@ -68,6 +68,14 @@ for (const [file, before, value] of EDITS) edit(file, (text) => replaceValue(tex
 for (const file of ruleFiles) {
   edit(file, (text) => text.replaceAll(/(?<=runbook_url: )[^\s#]*/g, () => project.runbook));
 }
+const LINKS = 'deploy/grafana/source/links.ts';
+edit(LINKS, (text) => text.replace(/(?<=RUNBOOK_URL = ')[^']*/, () => project.runbook));
+const DASHBOARDS = 'deploy/grafana/dashboards';
+for (const name of readdirSync(join(options.root, DASHBOARDS))) {
+  edit(`${DASHBOARDS}/${name}`, (text) =>
+    text.replaceAll(/(?<="url": ")[^"#]*(?=#)/g, () => project.runbook),
+  );
+}
 const owners = project.codeOwners.length === 0 ? '' : `* ${project.codeOwners.join(' ')}\n`;
 edit('.github/CODEOWNERS', (text) => text.replaceAll(/^[^#\n].*\n/gm, '') + owners);
 

@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { parse } from 'yaml';
 import { z } from 'zod';
+import { isInstalled } from '../../support/installed-programs.ts';
+import { runPromtool } from '../../support/promtool.ts';
 import { readRepositoryFile, repositoryPath } from '../../support/repository.ts';
 
 /** The `project.json` of a project with addresses. */
@@ -88,6 +90,36 @@ test('the chart is licensed and described as the package is', () => {
   const chart = shape.parse(parse(readRepositoryFile(CHART, 'Chart.yaml')));
   const manifest = shape.parse(JSON.parse(readRepositoryFile('package.json')));
   assert.deepEqual([chart.description, chart.version], [manifest.description, manifest.version]);
+});
+
+test('npm run rules writes names and addresses of an installation, and the rules pass their tests', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'xvs-rules-'));
+  t.after(() => rmSync(folder, { recursive: true }));
+  const args = [
+    '--job=live-video',
+    '--runbook-url=https://wiki.forge.test/alerts',
+    '--grafana-url=https://grafana.forge.test/',
+    '--exporter-url=https://exporter.forge.test/xvs',
+    `--out=${folder}`,
+  ];
+  const { status, stderr } = runScript('write-rules.mjs', ...args);
+  assert.equal(status, 0, stderr);
+  const written = ['rules', 'tests', 'dashboards'].flatMap((name) =>
+    readdirSync(join(folder, name)).map((file) => readFileSync(join(folder, name, file), 'utf8')),
+  );
+  for (const text of written) assert.doesNotMatch(text, /example\.com|job(="|: | )xvs-exporter/);
+  const all = written.join('\n');
+  for (const expected of [
+    'up{job="live-video"',
+    'runbook_url: https://wiki.forge.test/alerts#XvsApiDown',
+    '"url": "https://wiki.forge.test/alerts#${__value.raw}"',
+    'dashboard_url: https://grafana.forge.test/d/xvs-overview',
+    'status_url: https://exporter.forge.test/xvs/service-codes/?service_code=',
+    '"query": "https://exporter.forge.test/xvs"',
+  ])
+    assert.ok(all.includes(expected), expected);
+  if (!isInstalled(t, 'promtool')) return;
+  assert.match(await runPromtool(['test', 'rules', join(folder, 'tests/clocks.yml')]), /SUCCESS/);
 });
 
 test('a release without addresses, digests and tag is rejected with a list of what is missing', (t) => {
