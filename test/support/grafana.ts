@@ -10,12 +10,14 @@ const panel = z.looseObject({
   id: z.number().optional(),
   type: z.string(),
   title: z.string().optional(),
+  gridPos: z.looseObject({ w: z.number() }).optional(),
   description: z.string().optional(),
   targets: z
     .array(
       z.looseObject({
         refId: z.string().optional(),
         expr: z.string(),
+        instant: z.boolean().optional(),
         legendFormat: z.string().optional(),
       }),
     )
@@ -35,11 +37,18 @@ const variable = z.looseObject({
   hide: z.number().optional(),
 });
 
-const annotation = z.looseObject({ name: z.string(), expr: z.string().optional() });
+const annotation = z.looseObject({
+  name: z.string(),
+  enable: z.boolean().optional(),
+  expr: z.string().optional(),
+});
 
 const dashboard = z.looseObject({
   uid: z.string().optional(),
-  panels: z.array(panel),
+  /** Those in collapsed rows included. */
+  panels: z
+    .array(panel.extend({ panels: z.array(panel).default([]) }))
+    .transform((panels) => panels.flatMap(({ panels: inner, ...outer }) => [outer, ...inner])),
   templating: z.object({ list: z.array(variable) }),
   annotations: z.object({ list: z.array(annotation) }),
 });
@@ -95,8 +104,8 @@ export function parseLabelValues(query: string): LabelValues {
   return { selector, label };
 }
 
-/** Matches a variable of Grafana: `$name`, `${name}` or `${name:format}`. */
-const VARIABLE = /\$(\w+)|\$\{(\w+)(?::\w+)?\}/g;
+/** Matches a variable of Grafana: `$name`, `${name}` or `${name:format}`; not `$1` of `label_replace`. */
+const VARIABLE = /\$([a-z_]\w*)|\$\{(\w+)(?::\w+)?\}/gi;
 
 /** Replaces variables by their values, as Grafana does before a query. Throws if one has no value. */
 export function interpolate(text: string, values: Readonly<Record<string, string>>): string {

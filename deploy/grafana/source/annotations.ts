@@ -21,12 +21,12 @@ function builtIn(): AnnotationQueryBuilder {
     .iconColor('rgba(0, 211, 255, 1)');
 }
 
-/** A region while no replica gets a listing. Grafana draws it while the value is above 0. */
+/** A region while no replica gets a listing, on demand: one code that is down would tint all panels for as long. */
 function apiFailures(): AnnotationQueryBuilder {
   return new AnnotationQueryBuilder()
     .name('API failures')
     .datasource(DATA_SOURCE)
-    .enable(true)
+    .enable(false)
     .iconColor('red')
     .expr(`${q.last(CATALOGUE.up)} == bool 0`)
     .step('15s')

@@ -8,14 +8,24 @@ import {
 /** The colour from a value upwards. */
 export type Step = readonly [from: number, color: 'green' | 'yellow' | 'orange' | 'red' | 'blue'];
 
-/** Thresholds above a base colour. */
+/** Grey: nothing is known. */
+const UNKNOWN = '#808080';
+
+/** Thresholds above a base colour. Green is a statement about a value, so it begins at 0, and what is unknown is grey. */
 export function thresholds(
   base: 'green' | 'transparent' | 'red' | 'blue',
   ...steps: readonly Step[]
 ): ThresholdsConfigBuilder {
+  const first =
+    base === 'green'
+      ? [
+          { value: null, color: UNKNOWN },
+          { value: 0, color: base },
+        ]
+      : [{ value: null, color: base }];
   return new ThresholdsConfigBuilder()
     .mode(ThresholdsMode.Absolute)
-    .steps([{ value: null, color: base }, ...steps.map(([value, color]) => ({ value, color }))]);
+    .steps([...first, ...steps.map(([value, color]) => ({ value, color }))]);
 }
 
 /** For `xvs_up` and `up`. */
@@ -23,6 +33,18 @@ export const UP_OR_DOWN: ValueMapping[] = [
   {
     type: MappingType.ValueToText,
     options: { 0: { text: 'Down', color: 'red', index: 1 }, 1: { text: 'Up', color: 'green', index: 0 } },
+  },
+];
+
+/** For the label `severity`. */
+export const SEVERITIES: ValueMapping[] = [
+  {
+    type: MappingType.ValueToText,
+    options: {
+      critical: { text: 'critical', color: 'red', index: 0 },
+      warning: { text: 'warning', color: 'orange', index: 1 },
+      info: { text: 'info', color: 'blue', index: 2 },
+    },
   },
 ];
 

@@ -1,11 +1,13 @@
 import { CATALOGUE as C } from '../../../src/metrics/catalogue/catalogue.ts';
 import { DEVICE_TYPES, NO_LISTING, thresholds } from './appearance.ts';
-import { UIDS, type DashboardSpec } from './dashboard-builder.ts';
+import type { DashboardSpec } from './dashboard-builder.ts';
+import { UIDS } from './links.ts';
 import { dashedThresholds, stackedSeries, timeSeries } from './panels.ts';
-import { bits, CATCH_UP_NOTE, egress, HLS_NOTE, METERED, createQueries, sum } from './queries.ts';
+import { bits, CATCH_UP_NOTE, egress, HLS_NOTE, METERED, NOW_NOTE, createQueries, sum } from './queries.ts';
 import { table } from './tables.ts';
 
 const q = createQueries(['service_code']);
+const now = createQueries(['service_code'], { isInstant: true });
 const THIRD = { span: 8, noValue: NO_LISTING };
 const HALF = { span: 12, noValue: NO_LISTING };
 /** End users' terminals send the values of these labels: there may be hundreds. */
@@ -53,7 +55,7 @@ function clientPanels() {
         title: 'Device types now',
         description:
           'Users online and inputs of tasks by device type. The service reports codes; value mappings of this panel can name them.',
-        unit: 'short',
+        unit: 'sishort',
         span: 12,
         noValue: NO_LISTING,
       },
@@ -86,7 +88,7 @@ function deliveryPanels() {
     timeSeries(
       {
         title: 'Egress by format',
-        description: `HTTP live output in bits per second. ${HLS_NOTE}`,
+        description: `HTTP live output in bits per second. ${CATCH_UP_NOTE} ${HLS_NOTE}`,
         unit: 'bps',
         ...HALF,
       },
@@ -95,7 +97,7 @@ function deliveryPanels() {
     timeSeries(
       {
         title: 'Egress per connection',
-        description: `Mean output per viewer. 0 means connected viewers who receive nothing. ${HLS_NOTE}`,
+        description: `Mean output per viewer. 0 means connected viewers who receive nothing. ${CATCH_UP_NOTE} ${HLS_NOTE}`,
         unit: 'bps',
         ...THIRD,
       },
@@ -130,15 +132,16 @@ const BY_RENDITION = '{{video_codec}} {{audio_codec}} {{resolution}}';
 function renditionPanels() {
   const outputs = sum(RENDITION, q.last(C.outputRenditions));
   const connections = sum(RENDITION, q.last(C.renditionHttpConnections));
-  const delivered = bits(sum(RENDITION, q.rate(C.renditionHttpOutputBytes)));
+  const deliveredBy = (queries: typeof q): string =>
+    bits(sum(RENDITION, queries.rate(C.renditionHttpOutputBytes)));
   const mostFrequent = (expr: string): string =>
     `${expr} and on (${RENDITION.join(', ')}) topk(20, ${outputs})`;
   return [
     table(
       {
         title: 'Renditions now',
-        description: `The twenty most frequent combinations of codecs and resolution, and what they deliver. Many outputs with few connections cost more than they earn. HLS (m3u8) counts as outputs, but the service does not meter it: its connections and bytes are 0.`,
-        unit: 'short',
+        description: `The twenty most frequent combinations of codecs and resolution, and what they deliver. Many outputs with few connections cost more than they earn. HLS (m3u8) counts as outputs, but the service does not meter it: its connections and bytes are 0. ${NOW_NOTE}`,
+        unit: 'sishort',
         span: 24,
         height: 9,
         noValue: NO_LISTING,
@@ -155,9 +158,9 @@ function renditionPanels() {
           {
             title: 'Connections per output',
             expr: mostFrequent(`${connections} / ${outputs}`),
-            unit: 'short',
+            unit: 'sishort',
           },
-          { title: 'Egress', expr: mostFrequent(delivered), unit: 'bps' },
+          { title: 'Egress', expr: mostFrequent(deliveredBy(now)), unit: 'bps' },
         ],
         sortBy: ['Outputs', 'descending'],
       },
@@ -178,7 +181,7 @@ function renditionPanels() {
         unit: 'bps',
         ...HALF,
       },
-      { expr: `topk(10, ${delivered})`, legend: BY_RENDITION },
+      { expr: `topk(10, ${deliveredBy(q)})`, legend: BY_RENDITION },
     ),
     stackedSeries(
       {
@@ -205,8 +208,8 @@ function renditionPanels() {
       {
         title: 'Reported bit rate of streams',
         description:
-          'Sum of "bit_rate" of streams. The service does not document the unit. Copied streams have no bit rate.',
-        unit: 'suffix: as reported',
+          'Sum of "bit_rate" of streams. The service does not document the unit; its sample looks like bits per second. Copied streams have no bit rate.',
+        unit: 'bps',
         ...THIRD,
       },
       {

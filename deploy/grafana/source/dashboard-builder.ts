@@ -10,7 +10,7 @@ import {
 import type { Builder } from '@grafana/grafana-foundation-sdk/cog';
 import { annotations } from './annotations.ts';
 import { createVariables } from './variables.ts';
-import { SCOPE, type Filter } from './queries.ts';
+import type { Filter } from './queries.ts';
 
 /** Selects the dashboards of the exporter for the links between them. */
 const TAG = 'xvs-exporter';
@@ -28,13 +28,16 @@ export interface DashboardSpec {
   readonly description: string;
   readonly filters: readonly Filter[];
   readonly sections: readonly Section[];
+  /** Rows open by a click. */
+  readonly hasCollapsedRows?: boolean;
   /** Initial time range until now, such as `3h`. */
   readonly span: string;
 }
 
 /** Builds a dashboard and numbers its panels, which the builders do not. */
 export function buildDashboard(board: DashboardSpec): Dashboard {
-  const builder = new DashboardBuilder(`xvs-exporter / ${board.title}`)
+  // Two dashboards of one folder with equal titles would freeze Grafana's provider: hence the prefix.
+  const builder = new DashboardBuilder(`XVS ${board.title}`)
     .uid(board.uid)
     .description(board.description)
     .tags([TAG])
@@ -47,16 +50,23 @@ export function buildDashboard(board: DashboardSpec): Dashboard {
   for (const variable of createVariables(board.filters)) builder.withVariable(variable);
   for (const annotation of annotations()) builder.annotation(annotation);
   for (const { title, panels } of board.sections) {
-    if (title !== undefined) builder.withRow(new RowBuilder(title));
-    for (const panel of panels) builder.withPanel(panel);
+    const row = title === undefined ? undefined : new RowBuilder(title);
+    if (row !== undefined && board.hasCollapsedRows === true) {
+      for (const panel of panels) row.withPanel(panel);
+      builder.withRow(row.collapsed(true));
+    } else {
+      if (row !== undefined) builder.withRow(row);
+      for (const panel of panels) builder.withPanel(panel);
+    }
   }
   return finalizeDashboard(builder.build());
 }
 
-/** Links to every dashboard with the tag, keeping time range and variables. */
+/** A menu of all dashboards with the tag, which keeps time range and variables. */
 function createDashboardLinks(): DashboardLinkBuilder {
-  return new DashboardLinkBuilder('xvs-exporter')
+  return new DashboardLinkBuilder('XVS dashboards')
     .type(DashboardLinkType.Dashboards)
+    .asDropdown(true)
     .tags([TAG])
     .icon('external link')
     .includeVars(true)
@@ -83,22 +93,12 @@ function finalizeDashboard(dashboard: Dashboard): Dashboard {
   dashboard.links?.forEach(without);
   dashboard.annotations.list?.forEach(without);
   dashboard.templating.list?.forEach(without);
-  dashboard.panels?.forEach((panel, index) => Object.assign(without(panel), { id: index + 1 }));
+  const panels = dashboard.panels?.flatMap((panel) =>
+    'panels' in panel ? [panel, ...panel.panels] : [panel],
+  );
+  panels?.forEach((panel, index) => Object.assign(without(panel), { id: index + 1 }));
+  // All rows on one page; the builder takes no 0.
+  for (const panel of panels ?? [])
+    if (panel.type === 'state-timeline') panel.options = { ...panel.options, perPage: 0 };
   return dashboard;
 }
-
-/** A link from a table cell to another dashboard, with the value of the cell as a variable; keeps time and scope. */
-export function createLink(uid: string, title: string, variable: Filter) {
-  const kept = ['__url_time_range', ...['datasource', ...SCOPE].map((name) => `${name}:queryparam`)];
-  const query = kept.map((name) => `\${${name}}`).join('&');
-  return { title, url: `/d/${uid}?${query}&var-${variable}=\${__value.raw}` };
-}
-
-export const UIDS = {
-  overview: 'xvs-overview',
-  serviceCode: 'xvs-service-code',
-  server: 'xvs-server',
-  clients: 'xvs-clients',
-  exporter: 'xvs-exporter',
-  task: 'xvs-task',
-} as const;

@@ -1,8 +1,9 @@
 import { CATALOGUE as C } from '../../../src/metrics/catalogue/catalogue.ts';
-import { thresholds, UP_OR_DOWN } from './appearance.ts';
-import { UIDS, type DashboardSpec } from './dashboard-builder.ts';
-import { exporterTable } from './exporters.ts';
-import { dashedThresholds, stateTimeline, timeSeries } from './panels.ts';
+import { thresholds } from './appearance.ts';
+import type { DashboardSpec } from './dashboard-builder.ts';
+import { UIDS } from './links.ts';
+import { exporterTable, scrapes } from './exporters.ts';
+import { dashedThresholds, timeSeries } from './panels.ts';
 import { BY_SCOPE, OF_SCOPE, createQueries, legendOf, max, perMinute, sum } from './queries.ts';
 import { responses } from './responses.ts';
 import { webServer } from './web-server.ts';
@@ -23,8 +24,9 @@ export function exporterHealth(): DashboardSpec {
     description: 'The exporters themselves: scrapes, polls, resources, state and shards.',
     filters: ['service_code'],
     span: '3h',
+    hasCollapsedRows: true,
     sections: [
-      { panels: [exporterTable(q), scrapes()] },
+      { panels: [exporterTable(q), scrapes(q)] },
       { title: 'Polls', panels: [...polls(), ...responses(q)] },
       { title: 'Process', panels: processPanels() },
       { title: 'Exposition and limits', panels: [...expositionPanels(), ...boundPanels()] },
@@ -33,22 +35,6 @@ export function exporterHealth(): DashboardSpec {
       { title: 'Shards', panels: shardPanels() },
     ],
   };
-}
-
-function scrapes() {
-  return stateTimeline(
-    {
-      title: 'Scrapes',
-      description: 'Whether Prometheus can scrape the exporter.',
-      unit: 'none',
-      span: 24,
-      height: 5,
-      noValue: NO_EXPORTER,
-    },
-    { expr: `min_over_time(${q.selectNamed('up')}[$__rate_interval])`, legend: BY_INSTANCE },
-  )
-    .mappings(UP_OR_DOWN)
-    .thresholds(thresholds('red', [1, 'green']));
 }
 
 function polls() {
@@ -237,7 +223,7 @@ function expositionPanels() {
       {
         title: 'Departed tasks forgotten early',
         description:
-          'Byte counts of departed tasks, inputs and outputs forgotten per minute, because there are more than 100,000 of a service code. If such a task comes back, it counts as new.',
+          'Byte counts of departed tasks, inputs and outputs forgotten per minute, because the limit of the process is reached. If such a task comes back, it counts as new.',
         unit: 'suffix: tasks/min',
         ...QUARTER,
       },

@@ -1,6 +1,7 @@
 import { CATALOGUE as C } from '../../../src/metrics/catalogue/catalogue.ts';
-import { YES_OR_NO } from './appearance.ts';
-import { max, type Queries } from './queries.ts';
+import { UP_OR_DOWN, YES_OR_NO } from './appearance.ts';
+import { stateTimeline } from './panels.ts';
+import { legendOf, max, wasDown, type Queries } from './queries.ts';
 import { table } from './tables.ts';
 
 export function exporterTable(q: Queries) {
@@ -10,19 +11,22 @@ export function exporterTable(q: Queries) {
       ['job', 'instance', 'version', 'revision', 'node_version'],
       `${q.select(C.buildInfo)} * on (cluster, namespace, job, instance) group_left () ${max(['job', 'instance'], value)}`,
     );
+  // Not the targets of single service codes.
+  const up = q.selectNamed('up', 'service_code=""');
   return table(
     {
       title: 'Exporters',
-      description: 'Every scraped exporter at the end of the time range.',
-      unit: 'short',
+      description:
+        'Every exporter that was scraped in the time range, at its end. One that stopped, or is no target any more, is down.',
+      unit: 'sishort',
       span: 24,
       height: 6,
       noValue: 'No exporter',
     },
     {
       keys: [
-        { label: 'job', title: 'Job' },
-        { label: 'instance', title: 'Instance' },
+        { label: 'job', title: 'Job', width: 130 },
+        { label: 'instance', title: 'Instance', width: 200 },
         { label: 'cluster', title: 'Cluster' },
         { label: 'namespace', title: 'Namespace' },
         { label: 'version', title: 'Version' },
@@ -31,9 +35,16 @@ export function exporterTable(q: Queries) {
       ],
       columns: [
         {
+          title: 'State',
+          expr: `${max(['job', 'instance'], up)} or 0 * ${max(['job', 'instance'], `last_over_time(${up}[$__range])`)}`,
+          unit: 'none',
+          mappings: UP_OR_DOWN,
+          width: 90,
+        },
+        {
           title: 'Uptime',
           expr: joined(`time() - ${q.selectNamed('process_start_time_seconds')}`),
-          unit: 's',
+          unit: 'dtdurations',
         },
         { title: 'Series', expr: joined(q.select(C.series)), unit: 'locale' },
         {
@@ -51,10 +62,29 @@ export function exporterTable(q: Queries) {
         {
           title: 'Config age',
           expr: joined(`time() - ${q.select(C.configLastReloadSuccess)}`),
-          unit: 's',
+          unit: 'dtdurations',
         },
       ],
-      sortBy: ['Instance', 'ascending'],
+      sortBy: ['State', 'ascending'],
     },
   );
+}
+
+/** Whether each exporter answers its scrapes, over time. */
+export function scrapes(q: Queries) {
+  return stateTimeline(
+    {
+      title: 'Scrapes',
+      description: 'Whether Prometheus can scrape the exporter.',
+      unit: 'none',
+      span: 24,
+      height: 5,
+      noValue: 'No exporter',
+    },
+    {
+      expr: max(['instance'], `min_over_time(${q.selectNamed('up')}[$__rate_interval])`),
+      legend: legendOf('instance'),
+      wasDown: wasDown(['instance'], q.selectNamed('up')),
+    },
+  ).mappings(UP_OR_DOWN);
 }

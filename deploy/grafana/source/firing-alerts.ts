@@ -1,4 +1,4 @@
-import { thresholds } from './appearance.ts';
+import { SEVERITIES } from './appearance.ts';
 import { ALERT_SERIES } from './queries.ts';
 import { table } from './tables.ts';
 
@@ -27,19 +27,23 @@ export function firingAlerts() {
       title: 'Firing alerts',
       description:
         'Alerts that fire at the end of the time range, of all service codes. The age includes the time that an alert was pending.',
-      unit: 'short',
+      unit: 'sishort',
       span: 24,
       height: 6,
       noValue: 'No alert fires, or Prometheus has not loaded the rules',
     },
     {
-      keys: LABELS.map(([label, title]) => ({ label, title })),
+      keys: LABELS.map(([label, title]) => ({
+        label,
+        title,
+        ...(label === 'severity' && { mappings: SEVERITIES, width: 90 }),
+        ...(label === 'alertname' && { width: 230 }),
+      })),
       columns: [
         {
           title: 'Age',
           expr: `max by (${labels}) (${since} and ignoring (alertstate) ${firing})`,
-          unit: 's',
-          thresholds: thresholds('red'),
+          unit: 'dtdurations',
         },
       ],
       sortBy: ['Age', 'descending'],

@@ -1,6 +1,7 @@
 import { CATALOGUE as C } from '../../../src/metrics/catalogue/catalogue.ts';
 import { NO_LISTING, thresholds, UP_OR_DOWN } from './appearance.ts';
-import { UIDS, type DashboardSpec } from './dashboard-builder.ts';
+import type { DashboardSpec } from './dashboard-builder.ts';
+import { UIDS } from './links.ts';
 import { firingAlerts } from './firing-alerts.ts';
 import { dashedThresholds, stat, stateTimeline, timeSeries, statusStat } from './panels.ts';
 import {
@@ -11,13 +12,16 @@ import {
   ingress,
   legendOf,
   max,
+  NOW_NOTE,
   createQueries,
+  wasDown,
 } from './queries.ts';
 import { serviceCodeTable } from './service-codes.ts';
 import { taskProblems, taskProblemsOverTime } from './task-problems.ts';
 import { volumes } from './volume.ts';
 
 const q = createQueries(['service_code']);
+const now = createQueries(['service_code'], { isInstant: true });
 const CODE = ['service_code'];
 const EXPECTED = ['service_code', 'task_name'];
 const BY_CODE = legendOf('service_code');
@@ -34,7 +38,7 @@ export function overview(): DashboardSpec {
       { title: 'Alerts', panels: [firingAlerts()] },
       { title: 'Expected streams', panels: expectedPanels() },
       { title: 'Service codes', panels: [stateTimelinePanel(), errorRatios()] },
-      { title: 'Now', panels: [serviceCodeTable(q)] },
+      { title: 'Now', panels: [serviceCodeTable(now)] },
       { title: 'Over time', panels: flowPanels() },
     ],
   };
@@ -64,7 +68,7 @@ function statusPanels() {
     ).thresholds(thresholds('green', [1, 'red'])),
     statusStat(
       {
-        title: 'Expected streams down',
+        title: 'Expected down',
         description:
           'Names in expect of which no live task is listed, has received input and is not stalled.',
         unit: 'none',
@@ -81,7 +85,7 @@ function statusPanels() {
         span: 4,
         noValue: 'No polls',
       },
-      { expr: errorRatio(q, []), legend: 'Failed' },
+      { expr: errorRatio(now, []), legend: 'Failed' },
     )
       .decimals(1)
       .thresholds(thresholds('green', [0.01, 'yellow'], [0.1, 'red'])),
@@ -101,17 +105,22 @@ function totalPanels() {
       { expr: `sum(${q.last(C.listingTasks)})`, legend: 'Tasks' },
     ),
     stat(
-      { title: 'Ingress', description: 'Input of tasks in bits per second.', unit: 'bps', ...size },
-      { expr: ingress(q, []), legend: 'In' },
+      {
+        title: 'Ingress',
+        description: `Input of tasks in bits per second. ${NOW_NOTE} ${CATCH_UP_NOTE}`,
+        unit: 'bps',
+        ...size,
+      },
+      { expr: ingress(now, []), legend: 'In' },
     ),
     stat(
       {
         title: 'Egress',
-        description: `HTTP live output in bits per second. ${HLS_NOTE}`,
+        description: `HTTP live output in bits per second. ${NOW_NOTE} ${CATCH_UP_NOTE} ${HLS_NOTE}`,
         unit: 'bps',
         ...size,
       },
-      { expr: egress(q, []), legend: 'Out' },
+      { expr: egress(now, []), legend: 'Out' },
     ),
   ].map((panel) => panel.thresholds(thresholds('blue')));
   return [...totals, ...volumes(q)];
@@ -127,10 +136,12 @@ function stateTimelinePanel() {
       noValue: 'No exporter polls a service code',
     },
     // One replica without a failure is enough.
-    { expr: max(CODE, `min_over_time(${q.select(C.up)}[$__rate_interval])`), legend: BY_CODE },
-  )
-    .mappings(UP_OR_DOWN)
-    .thresholds(thresholds('red', [1, 'green']));
+    {
+      expr: max(CODE, `min_over_time(${q.select(C.up)}[$__rate_interval])`),
+      legend: BY_CODE,
+      wasDown: wasDown(CODE, q.select(C.up)),
+    },
+  ).mappings(UP_OR_DOWN);
 }
 
 function expectedPanels() {
@@ -146,10 +157,12 @@ function expectedPanels() {
         span: 12,
         noValue,
       },
-      { expr: max(EXPECTED, q.select(C.expectedTaskUp)), legend: byName },
-    )
-      .mappings(UP_OR_DOWN)
-      .thresholds(thresholds('red', [1, 'green'])),
+      {
+        expr: max(EXPECTED, q.select(C.expectedTaskUp)),
+        legend: byName,
+        wasDown: wasDown(EXPECTED, q.select(C.expectedTaskUp)),
+      },
+    ).mappings(UP_OR_DOWN),
     timeSeries(
       {
         title: 'Outputs of expected streams',

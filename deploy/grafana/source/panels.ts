@@ -21,6 +21,7 @@ import { DataqueryBuilder, PromQueryFormat } from '@grafana/grafana-foundation-s
 import { PanelBuilder as StatPanelBuilder } from '@grafana/grafana-foundation-sdk/stat';
 import { PanelBuilder as StateTimelinePanelBuilder } from '@grafana/grafana-foundation-sdk/statetimeline';
 import { PanelBuilder as TimeSeriesPanelBuilder } from '@grafana/grafana-foundation-sdk/timeseries';
+import { linksOfLegend } from './links.ts';
 
 /** The data source that is selected at the top of the dashboard. */
 export const DATA_SOURCE = { type: 'prometheus', uid: '${datasource}' };
@@ -99,16 +100,18 @@ export function timeSeries(text: PanelText, ...lines: readonly Line[]): TimeSeri
     .axisSoftMin(0)
     .legend(legendFor(text))
     .tooltip(new VizTooltipOptionsBuilder().mode(TooltipDisplayMode.Multi).sort(SortOrder.Descending));
+  const links = linksOfLegend(lines[0]?.legend ?? '');
+  if (links.length > 0) panel.overrideByRegexp('/.*/', [{ id: 'links', value: links }]);
   // Counts are whole numbers, and an axis with zeros only should not extend to 100.
   if (['none', 'locale'].includes(text.unit)) panel.decimals(0);
   const isCount = ['none', 'locale'].includes(text.unit) || text.unit.endsWith('/min');
   return isCount ? panel.axisSoftMax(1) : panel;
 }
 
-/** Wide panels have a table of values on the right, narrow ones a list of names below. */
+/** Panels of full width have a table of values on the right, others a list of names below: one long name would take the plot. */
 function legendFor({ span }: PanelText): VizLegendOptionsBuilder {
   const legend = new VizLegendOptionsBuilder().showLegend(true);
-  return span >= 12
+  return span === 24
     ? legend
         .displayMode(LegendDisplayMode.Table)
         .placement(LegendPlacement.Right)
@@ -145,23 +148,38 @@ export function statusStat(text: PanelText, ...lines: readonly Line[]): StatPane
   return stat(text, ...lines).colorMode(BigValueColorMode.BackgroundSolid);
 }
 
-/** The state of each series over time. */
-export function stateTimeline(text: PanelText, ...lines: readonly Line[]): StateTimelinePanelBuilder {
-  return withText(new StateTimelinePanelBuilder(), text)
-    .targets(createTargets(lines, asRange))
-    .colorScheme(new FieldColorBuilder().mode(FieldColorModeId.Thresholds))
-    .showValue(VisibilityMode.Never)
-    .mergeValues(true)
-    .fillOpacity(80)
-    .lineWidth(0)
-    .rowHeight(0.8)
-    .perPage(20)
-    .legend(
-      new VizLegendOptionsBuilder()
-        .showLegend(true)
-        .displayMode(LegendDisplayMode.List)
-        .placement(LegendPlacement.Bottom)
-        .calcs([]),
-    )
-    .tooltip(new VizTooltipOptionsBuilder().mode(TooltipDisplayMode.Single).sort(SortOrder.None));
+/** Beyond this, a timeline shows only what was down. */
+const MAX_ROWS = 50;
+
+/**
+ * The state of each series over time, by mappings. With `wasDown`, the series that were down in the time range, and more series
+ * than fit, the others are left out.
+ */
+export function stateTimeline(
+  text: PanelText,
+  { expr, legend, wasDown }: Line & { readonly wasDown?: string },
+): StateTimelinePanelBuilder {
+  const shown =
+    wasDown === undefined
+      ? expr
+      : `${expr} and on () count(${expr}) <= ${MAX_ROWS} or ${expr} and ${wasDown}`;
+  return (
+    withText(new StateTimelinePanelBuilder(), text)
+      .targets(createTargets([{ expr: shown, legend }], asRange))
+      // Mappings have the colours: thresholds would write "< 1" and "1+" into the tooltip.
+      .colorScheme(new FieldColorBuilder().mode(FieldColorModeId.Fixed).fixedColor('#808080'))
+      .showValue(VisibilityMode.Never)
+      .mergeValues(true)
+      .fillOpacity(80)
+      .lineWidth(0)
+      .rowHeight(0.8)
+      .legend(
+        new VizLegendOptionsBuilder()
+          .showLegend(false)
+          .displayMode(LegendDisplayMode.Hidden)
+          .placement(LegendPlacement.Bottom)
+          .calcs([]),
+      )
+      .tooltip(new VizTooltipOptionsBuilder().mode(TooltipDisplayMode.Single).sort(SortOrder.None))
+  );
 }

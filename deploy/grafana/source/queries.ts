@@ -40,6 +40,10 @@ export const ALERT_SERIES = { state: 'ALERTS', since: 'ALERTS_FOR_STATE' } as co
 
 /** At least four scrape intervals, enough for `rate`. */
 const RANGE = '[$__rate_interval]';
+/** Of rates at the end of the time range: `$__rate_interval` grows with the time range. */
+const INSTANT_RANGE = '[5m]';
+/** Codes that are polled less often, in seconds, have no rate over `INSTANT_RANGE`. */
+const MAX_INSTANT_INTERVAL = 120;
 
 /** Labels whose values two clusters or namespaces may share. Aggregations by them keep both apart. */
 export const SHARED_LABELS: ReadonlySet<string> = new Set(['instance', 'service_code', 'task_id', 'vs_id']);
@@ -50,7 +54,7 @@ export const BY_SCOPE = 'by (cluster, namespace)';
 export const OF_SCOPE = '{{namespace}} {{cluster}}';
 
 /**
- * Creates queries whose selectors contain the variables of a dashboard.
+ * Creates queries whose selectors contain the variables of a dashboard, over time or, for stats and tables, at its end.
  *
  * If two exporters poll the same service codes, both expose the same listing, and a plain `sum` would double every user
  * and byte. `max by` all labels of the family leaves one series for each, whatever labels a scrape adds (instance, pod,
@@ -59,7 +63,8 @@ export const OF_SCOPE = '{{namespace}} {{cluster}}';
  *
  * Metrics of an exporter about itself are not copies: they are summed, or shown by instance.
  */
-export function createQueries(filters: readonly Filter[]): Queries {
+export function createQueries(filters: readonly Filter[], { isInstant = false } = {}): Queries {
+  const range = isInstant ? INSTANT_RANGE : RANGE;
   const selectNamed = (name: string, ...matchers: readonly string[]): string =>
     `${name}{${[...SCOPE.map(formatMatcher), ...matchers].join(', ')}}`;
   const select = (family: FamilySpec, ...matchers: readonly string[]): string =>
@@ -70,21 +75,24 @@ export function createQueries(filters: readonly Filter[]): Queries {
     selectNamed,
     last: (family, ...matchers) => once(family, select(family, ...matchers)),
     rate: (family, ...matchers) => {
-      const rate = once(family, `rate(${select(family, ...matchers)}${RANGE})`);
-      return `(${rate} and on (cluster, namespace, service_code) ${select(CATALOGUE.up)} == 1)`;
+      const isMeasured = [
+        `${select(CATALOGUE.up)} == 1`,
+        ...(isInstant ? [`${select(CATALOGUE.pollInterval)} <= ${MAX_INSTANT_INTERVAL}`] : []),
+      ].map((condition) => ` and on (cluster, namespace, service_code) ${condition}`);
+      return `(${once(family, `rate(${select(family, ...matchers)}${range})`)}${isMeasured.join('')})`;
     },
     growth: (family, ...matchers) => {
       const selector = select(family, ...matchers);
       const end = once(family, selector);
       return `((${end} - ${once(family, `${selector} offset $__range`)} >= 0) or ${end})`;
     },
-    ownRate: (family, ...matchers) => `rate(${select(family, ...matchers)}${RANGE})`,
+    ownRate: (family, ...matchers) => `rate(${select(family, ...matchers)}${range})`,
     quantile: (quantile, family, labels = []) => {
       const [classic, native] = [`${family.name}_bucket`, family.name].map((name) =>
         selectNamed(name, ...createMatchers(family, filters)),
       );
-      const ofClassic = sum(['le', ...labels], `rate(${classic}${RANGE})`);
-      const ofNative = sum(labels, `rate(${native}${RANGE})`);
+      const ofClassic = sum(['le', ...labels], `rate(${classic}${range})`);
+      const ofNative = sum(labels, `rate(${native}${range})`);
       return `histogram_quantile(${quantile}, ${ofClassic}) or histogram_quantile(${quantile}, ${ofNative})`;
     },
   };
@@ -129,6 +137,11 @@ export function min(labels: readonly string[], expression: string): string {
   return aggregate('min', labels, expression);
 }
 
+/** The label sets of a gauge that was 0 at some time in the time range, on each replica that has it. */
+export function wasDown(labels: readonly string[], selector: string): string {
+  return `${max(labels, `min_over_time(${selector}[$__range] @ end())`)} == 0`;
+}
+
 export function bits(bytes: string): string {
   return `8 * ${bytes}`;
 }
@@ -143,8 +156,12 @@ export const METERED = 'format!="m3u8"';
 /** For the description of panels that use `METERED`. */
 export const HLS_NOTE = 'HLS (m3u8) is excluded: the service does not meter it and always reports 0.';
 
-/** For the description of panels of bytes: explains peaks. */
-export const CATCH_UP_NOTE = 'After failed polls, the bytes of that time count in one step.';
+/** For the description of rates of bytes: explains peaks. */
+export const CATCH_UP_NOTE = 'The first interval after an outage has all its bytes.';
+
+/** For the description of rates at the end of the time range. */
+export const NOW_NOTE =
+  'Rates are of the last 5 minutes; – for a code that is polled less often than every 2 minutes.';
 
 /** Input of tasks in bits per second. */
 export function ingress(q: Queries, labels: readonly string[]): string {

@@ -1,6 +1,7 @@
 import { CATALOGUE as C } from '../../../src/metrics/catalogue/catalogue.ts';
 import { thresholds } from './appearance.ts';
-import { UIDS, type DashboardSpec } from './dashboard-builder.ts';
+import type { DashboardSpec } from './dashboard-builder.ts';
+import { UIDS } from './links.ts';
 import { timeSeries } from './panels.ts';
 import {
   BY_SCOPE,
@@ -12,6 +13,7 @@ import {
   max,
   METERED,
   min,
+  NOW_NOTE,
   OF_SCOPE,
   perMinute,
   createQueries,
@@ -21,6 +23,7 @@ import { taskProblemsOverTime } from './task-problems.ts';
 import { table } from './tables.ts';
 
 const q = createQueries(['service_code', 'vs_id']);
+const now = createQueries(['service_code', 'vs_id'], { isInstant: true });
 const SERVER = ['vs_id'];
 const BY_SERVER = legendOf('vs_id');
 const NO_LISTING = 'No listing with this server';
@@ -55,8 +58,8 @@ function serverTable() {
   return table(
     {
       title: 'Servers now',
-      description: `Each server at the end of the time range. A server that is no longer listed stays for an hour, with only the time since it was last seen. No input: live tasks that have never received any. Transcoded: streams of outputs. ${HLS_NOTE}`,
-      unit: 'short',
+      description: `Each server at the end of the time range. A server that is no longer listed stays for an hour, with only the time since it was last seen. No input: live tasks that have never received any. Transcoded: streams of outputs. ${NOW_NOTE} ${HLS_NOTE}`,
+      unit: 'sishort',
       span: 24,
       noValue: 'No server in any listing',
     },
@@ -70,7 +73,7 @@ function serverTable() {
         {
           title: 'Last seen',
           expr: `time() - ${max(SERVER, q.select(C.serverLastSeen))}`,
-          unit: 's',
+          unit: 'dtdurations',
           thresholds: thresholds('transparent', [300, 'orange']),
         },
         { title: 'Users', expr: users, unit: 'locale' },
@@ -84,10 +87,10 @@ function serverTable() {
           unit: 'none',
           thresholds: thresholds('transparent', [1, 'orange']),
         })),
-        { title: 'Oldest task', expr: oldestTaskAge, unit: 's' },
+        { title: 'Oldest task', expr: oldestTaskAge, unit: 'dtdurations' },
         { title: 'Transcoded', expr: streams('mode="transcode"'), unit: 'locale' },
-        { title: 'Ingress', expr: ingress(q, SERVER), unit: 'bps' },
-        { title: 'Egress', expr: egress(q, SERVER), unit: 'bps' },
+        { title: 'Ingress', expr: ingress(now, SERVER), unit: 'bps' },
+        { title: 'Egress', expr: egress(now, SERVER), unit: 'bps' },
         { title: 'Connections', expr: connections, unit: 'locale' },
       ],
       sortBy: ['Tasks', 'descending'],
@@ -146,7 +149,7 @@ function loadPanels() {
         title: 'Transcoded pixels',
         description:
           'Width × height of the video streams that the server transcodes: pixels of one frame, because the service tells no frame rate.',
-        unit: 'short',
+        unit: 'sishort',
         ...THIRD,
       },
       { expr: sum(SERVER, q.last(C.transcodedPixels)), legend: BY_SERVER },
@@ -204,7 +207,7 @@ function problemPanels() {
         title: 'Age of the oldest task',
         description:
           'Time since the exporter first saw the oldest task. Tasks much older than any event or file may never end by themselves. After a start without state, the age begins at 0.',
-        unit: 's',
+        unit: 'dtdurations',
         ...THIRD,
       },
       { expr: oldestTaskAge, legend: BY_SERVER },

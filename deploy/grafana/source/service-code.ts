@@ -1,6 +1,7 @@
 import { CATALOGUE as C } from '../../../src/metrics/catalogue/catalogue.ts';
 import { NO_LISTING, RET, thresholds, UP_OR_DOWN } from './appearance.ts';
-import { UIDS, type DashboardSpec } from './dashboard-builder.ts';
+import type { DashboardSpec } from './dashboard-builder.ts';
+import { UIDS } from './links.ts';
 import { inputsAndOutputs } from './inputs-and-outputs.ts';
 import { stackedSeries, stat, timeSeries, statusStat } from './panels.ts';
 import { polls } from './polls.ts';
@@ -72,7 +73,7 @@ function statePanels() {
         title: 'Age of data',
         description:
           'Time since the last good listing; the maximum of the selected codes. Gauges disappear after poll.stale_after.',
-        unit: 's',
+        unit: 'dtdurations',
         span: 4,
         noValue: 'No listing yet',
       },
@@ -82,17 +83,20 @@ function statePanels() {
   ];
 }
 
+/** One server can run tasks of several codes. 0 where listings are empty. */
+const servers = `count(${sum(SERVER, q.last(C.tasks))} > 0 or ${sum(SERVER, q.last(C.serverOnlineUsers))} > 0) or 0 * sum(${q.last(C.listingTasks)})`;
+
 function sizePanels() {
   const stats = [
     { title: 'Users online', description: 'Users in the last listing.', expr: q.last(C.listingUsers) },
     { title: 'Tasks', description: 'Tasks in the last listing.', expr: q.last(C.listingTasks) },
     { title: 'Merging tasks', description: 'Tasks with more than one input.', expr: q.last(C.tasksMerging) },
-    { title: 'Servers', description: 'Servers with users or tasks.', expr: q.last(C.servers) },
+    { title: 'Servers', description: 'Servers with users or tasks, of all selected codes.', expr: servers },
   ];
   const sizes = stats.map(({ title, description, expr }) =>
     stat(
       { title, description, unit: 'locale', span: 4, noValue: NO_LISTING },
-      { expr: `sum(${expr})`, legend: title },
+      { expr: expr === servers ? servers : `sum(${expr})`, legend: title },
     ).thresholds(thresholds('blue')),
   );
   return [...sizes, ...volumes(q)];

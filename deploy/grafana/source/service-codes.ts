@@ -1,29 +1,25 @@
 import { CATALOGUE as C } from '../../../src/metrics/catalogue/catalogue.ts';
 import { thresholds, UP_OR_DOWN } from './appearance.ts';
-import { createLink, UIDS } from './dashboard-builder.ts';
-import { egress, errorRatio, HLS_NOTE, ingress, sum, type Queries } from './queries.ts';
+import { egress, errorRatio, HLS_NOTE, ingress, NOW_NOTE, sum, type Queries } from './queries.ts';
 import { table } from './tables.ts';
 
 const CODE = ['service_code'];
 
+/** Takes queries for the end of the time range. */
 export function serviceCodeTable(q: Queries) {
   const age = `time() - ${q.last(C.lastSuccess)}`;
   return table(
     {
       title: 'Service codes now',
-      description: `Each service code at the end of the time range. No input: live tasks that have never received any. Click a code to open its dashboard. ${HLS_NOTE}`,
-      unit: 'short',
+      description: `Each service code at the end of the time range. No input: live tasks that have never received any. Click a code to open its dashboard or its page. ${NOW_NOTE} ${HLS_NOTE}`,
+      unit: 'sishort',
       span: 24,
       height: 7,
       noValue: 'No exporter polls a service code',
     },
     {
       keys: [
-        {
-          label: 'service_code',
-          title: 'Service code',
-          link: createLink(UIDS.serviceCode, 'This service code', 'service_code'),
-        },
+        { label: 'service_code', title: 'Service code', width: 200 },
         { label: 'cluster', title: 'Cluster' },
         { label: 'namespace', title: 'Namespace' },
       ],
@@ -35,7 +31,7 @@ export function serviceCodeTable(q: Queries) {
           unit: 'percentunit',
           thresholds: thresholds('transparent', [0.01, 'yellow'], [0.1, 'red']),
         },
-        { title: 'Age of data', expr: age, unit: 's' },
+        { title: 'Age of data', expr: age, unit: 'dtdurations' },
         { title: 'Servers', expr: q.last(C.servers), unit: 'none' },
         { title: 'Users', expr: q.last(C.listingUsers), unit: 'locale' },
         { title: 'Tasks', expr: q.last(C.listingTasks), unit: 'locale' },

@@ -11,6 +11,7 @@ import {
 } from '@grafana/grafana-foundation-sdk/dashboard';
 import { PromQueryFormat } from '@grafana/grafana-foundation-sdk/prometheus';
 import { PanelBuilder as TablePanelBuilder } from '@grafana/grafana-foundation-sdk/table';
+import { linksOfCell } from './links.ts';
 import { formatRefId, createTargets, withText, type PanelText } from './panels.ts';
 import type { thresholds } from './appearance.ts';
 
@@ -28,7 +29,6 @@ interface Column {
 interface KeyColumn {
   readonly label: string;
   readonly title: string;
-  readonly link?: { readonly title: string; readonly url: string };
   /** Names of the values of the label. */
   readonly mappings?: ValueMapping[];
   readonly width?: number;
@@ -76,10 +76,20 @@ function formatValueName(index: number, targets: number): string {
   return targets === 1 ? 'Value' : `Value #${formatRefId(index)}`;
 }
 
-function keyProperties({ link, mappings, width }: KeyColumn): DynamicConfigValue[] {
+/** The `noValue` of the panel is for a table without rows; it would be wrong in a cell. */
+const NO_CELL_VALUE = { id: 'noValue', value: '–' };
+
+function keyProperties({ label, mappings, width }: KeyColumn): DynamicConfigValue[] {
+  const links = linksOfCell(label);
   return [
-    ...(link === undefined ? [] : [{ id: 'links', value: [link] }]),
-    ...(mappings === undefined ? [] : [{ id: 'mappings', value: mappings }]),
+    NO_CELL_VALUE,
+    ...(links.length === 0 ? [] : [{ id: 'links', value: links }]),
+    ...(mappings === undefined
+      ? []
+      : [
+          { id: 'mappings', value: mappings },
+          { id: 'custom.cellOptions', value: { type: TableCellDisplayMode.ColorText } },
+        ]),
     ...(width === undefined ? [] : [{ id: 'custom.width', value: width }]),
   ];
 }
@@ -92,8 +102,7 @@ function columnProperties(column: Column): DynamicConfigValue[] {
   };
   return [
     { id: 'unit', value: column.unit },
-    // The `noValue` of the panel is for a table without rows and too long for a cell.
-    { id: 'noValue', value: '–' },
+    NO_CELL_VALUE,
     { id: 'custom.align', value: 'right' },
     ...(column.width === undefined ? [] : [{ id: 'custom.width', value: column.width }]),
     ...(column.mappings === undefined ? [] : [{ id: 'mappings', value: column.mappings }]),

@@ -1,5 +1,6 @@
 import { CATALOGUE as C } from '../../../src/metrics/catalogue/catalogue.ts';
 import { NO_LISTING, thresholds } from './appearance.ts';
+import { TASKS_LINK } from './links.ts';
 import { statusStat, timeSeries } from './panels.ts';
 import { legendOf, sum, type Queries } from './queries.ts';
 
@@ -10,7 +11,7 @@ const PROBLEMS = [
     family: C.tasksStalled,
   },
   {
-    title: 'Tasks without input',
+    title: 'Without input',
     description:
       'Live tasks that have received no input since they were first seen, for poll.stall_after or longer.',
     family: C.tasksWithoutInput,
@@ -23,7 +24,9 @@ export function taskProblems(q: Queries) {
     statusStat(
       { title, description, unit: 'none', span: 4, noValue: NO_LISTING },
       { expr: `sum(${q.last(family)})`, legend: title },
-    ).thresholds(thresholds('green', [1, 'orange'])),
+    )
+      .thresholds(thresholds('green', [1, 'orange']))
+      .overrideByRegexp('/.*/', [{ id: 'links', value: [TASKS_LINK] }]),
   );
 }
 

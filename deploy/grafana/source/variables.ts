@@ -1,4 +1,5 @@
 import {
+  ConstantVariableBuilder,
   DatasourceVariableBuilder,
   QueryVariableBuilder,
   VariableHide,
@@ -6,6 +7,7 @@ import {
   VariableSort,
 } from '@grafana/grafana-foundation-sdk/dashboard';
 import { CATALOGUE } from '../../../src/metrics/catalogue/catalogue.ts';
+import { EXPORTER_URL } from './links.ts';
 import { DATA_SOURCE } from './panels.ts';
 import { formatMatcher, SCOPE, type Filter } from './queries.ts';
 
@@ -18,7 +20,11 @@ const INSTALLATION_LABELS = { cluster: 'Cluster', namespace: 'Namespace' } as co
  */
 export function createVariables(filters: readonly Filter[]) {
   return [
-    new DatasourceVariableBuilder('datasource').type('prometheus').label('Data source'),
+    new DatasourceVariableBuilder('datasource')
+      .type('prometheus')
+      .label('Data source')
+      .current({ text: 'default', value: 'default' }),
+    new ConstantVariableBuilder('exporter_url').label('Address of the exporter').value(EXPORTER_URL),
     ...Object.entries(INSTALLATION_LABELS).map(([name, label], index) =>
       createListVariable(name, label, listValues(CATALOGUE.buildInfo.name, SCOPE.slice(0, index), name))
         .allValue('.*')

@@ -13,20 +13,22 @@ export function volumes(q: Queries) {
   const egress = `sum(${q.growth(C.httpOutputBytes, METERED)})`;
   return [
     stat(
-      { title: 'Ingress, time range', description: `Bytes of the time range. ${EXACT}`, ...text },
+      { title: 'Ingress volume', description: `Bytes of the time range. ${EXACT}`, ...text },
       { expr: ingress, legend: 'In' },
     ),
     stat(
-      { title: 'Egress, time range', description: `Bytes of the time range. ${EXACT} ${HLS_NOTE}`, ...text },
+      { title: 'Egress volume', description: `Bytes of the time range. ${EXACT} ${HLS_NOTE}`, ...text },
       { expr: egress, legend: 'Out' },
     ),
     stat(
       {
-        title: 'Egress, this month',
+        title: 'Egress this month',
         description: `Bytes since the start of the month, if the time range ends now. ${EXACT} ${HLS_NOTE}`,
         ...text,
       },
       { expr: egress, legend: 'Out' },
-    ).timeFrom('now/M'),
+    )
+      .timeFrom('now/M')
+      .hideTimeOverride(true),
   ].map((panel) => panel.thresholds(thresholds('blue')));
 }

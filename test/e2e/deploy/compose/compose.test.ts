@@ -121,7 +121,7 @@ test('Grafana finds its data source, its dashboards and its home dashboard', () 
     readRepositoryFile(
       'deploy/grafana/provisioning',
       folder,
-      existsSync(join(at(`/etc/grafana/provisioning/${folder}`), name)) ? name : assert.fail(name),
+      existsSync(join(at(`/etc/grafana/provisioning/${folder}/xvs`), name)) ? name : assert.fail(name),
     );
   assert.match(provisioned('datasources', 'prometheus.yml'), /^ +url: http:\/\/prometheus:9090$/m);
   const [, path = ''] = /^ +path: (\S+)$/m.exec(provisioned('dashboards', 'xvs-exporter.yml')) ?? [];

@@ -49,7 +49,7 @@ const CASES = [
     ],
   ],
   ['xvs-overview.json', 'Users online', ['{} 130']],
-  ['xvs-overview.json', 'Egress, time range', ['{} 290']],
+  ['xvs-overview.json', 'Egress volume', ['{} 290']],
   ['xvs-overview.json', 'Firing alerts', [`{${ALERT}} 45`]],
   ['xvs-server.json', 'Tasks', ['{cluster="east", vs_id="a"} 5', '{cluster="west", vs_id="a"} 7']],
 ] as const;

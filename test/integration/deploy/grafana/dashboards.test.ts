@@ -1,11 +1,20 @@
 import assert from 'node:assert/strict';
 import { readdirSync } from 'node:fs';
 import { test } from 'node:test';
+import { parse } from 'yaml';
+import { z } from 'zod';
 import { fileURLToPath } from 'node:url';
-import { UIDS } from '../../../../deploy/grafana/source/dashboard-builder.ts';
-import { ALERT_SERIES, SCOPE, SHARED_LABELS } from '../../../../deploy/grafana/source/queries.ts';
+import { UIDS } from '../../../../deploy/grafana/source/links.ts';
+import {
+  ALERT_SERIES,
+  CATCH_UP_NOTE,
+  NOW_NOTE,
+  SCOPE,
+  SHARED_LABELS,
+} from '../../../../deploy/grafana/source/queries.ts';
 import { renderDashboardFiles } from '../../../../deploy/grafana/source/dashboards.ts';
 import { CATALOGUE } from '../../../../src/metrics/catalogue/catalogue.ts';
+import { readDeployFile } from '../../../support/deploy-files.ts';
 import { assertGolden } from '../../../support/fixtures.ts';
 import {
   ALL_SELECTED,
@@ -21,7 +30,17 @@ import { findUnaggregatedJoins, listMetricNames, parseSelectors } from '../../..
 const VALUES = { ...ALL_SELECTED, __range: '1h', __rate_interval: '5m' };
 
 /** Units of Grafana that the dashboards use. Grafana shows a misspelt unit as text. */
-const UNITS: readonly unknown[] = ['bps', 'bytes', 'decbytes', 'locale', 'none', 'percentunit', 's', 'short'];
+const UNITS: readonly unknown[] = [
+  'bps',
+  'bytes',
+  'decbytes',
+  'locale',
+  'none',
+  'dtdurations',
+  'percentunit',
+  's',
+  'sishort',
+];
 
 const files = renderDashboardFiles();
 
@@ -111,6 +130,116 @@ test('no aggregation or join merges the codes, servers or exporters of two clust
       assert.ok(!isShared || (labels.includes('cluster') && labels.includes('namespace')), place);
     }
   }
+});
+
+/** The thresholds of a panel and of its columns: the colours from values upwards. */
+const thresholdsSchema = z.object({
+  steps: z.array(z.object({ value: z.number().nullable(), color: z.string() })),
+});
+const listThresholds = ({ fieldConfig }: (typeof panels)[number]) =>
+  [
+    fieldConfig?.defaults['thresholds'],
+    ...(fieldConfig?.overrides ?? []).flatMap(({ properties }) =>
+      properties.filter(({ id }) => id === 'thresholds').map(({ value }) => value),
+    ),
+  ].flatMap((value) => thresholdsSchema.safeParse(value).data?.steps ?? []);
+
+test('no dashboard has the uid of the folder, which would keep Grafana from loading it', () => {
+  const { providers } = z
+    .object({ providers: z.array(z.looseObject({ folderUid: z.string() })) })
+    .parse(parse(readDeployFile('grafana/provisioning/dashboards/xvs-exporter.yml')));
+  const uids = new Set(dashboards.map(({ uid }) => uid));
+  for (const { folderUid } of providers) assert.ok(!uids.has(folderUid), folderUid);
+});
+
+test('cells without a value never show the text for a table without rows', () => {
+  for (const { title, fieldConfig } of panels.filter(({ type }) => type === 'table')) {
+    for (const { properties } of fieldConfig?.overrides ?? [])
+      assert.deepEqual(properties.find(({ id }) => id === 'noValue')?.value, '–', title);
+  }
+});
+
+test('rates of the current moment do not depend on the time range, and leave rarely polled codes out', () => {
+  for (const { title, description = '', targets } of panels) {
+    for (const { expr } of targets.filter(({ instant }) => instant === true)) {
+      assert.doesNotMatch(expr, /\$__rate_interval/, title);
+      if (!/rate\(xvs_(?!exporter_)/.test(expr)) continue;
+      assert.match(expr, /xvs_exporter_poll_interval_seconds\{[^}]*\} <= 120\)/, title);
+      assert.ok(description.includes(NOW_NOTE), title);
+    }
+  }
+});
+
+test('timelines show names of states, in their colours, for as many series as there is room', () => {
+  for (const { title, options, fieldConfig, targets } of panels.filter(
+    ({ type }) => type === 'state-timeline',
+  )) {
+    const { legend, perPage } = z
+      .looseObject({ legend: z.looseObject({ showLegend: z.boolean() }), perPage: z.number() })
+      .parse(options);
+    assert.deepEqual([legend.showLegend, perPage], [false, 0], title);
+    assert.match(JSON.stringify(fieldConfig?.defaults['color']), /"fixed"/, title);
+    assert.match(JSON.stringify(fieldConfig?.defaults['mappings']), /"color"/, title);
+    for (const { expr } of targets)
+      assert.match(expr, /^topk\(|count\(.*\) <= 50 or .* and .*\[\$__range\] @ end\(\)\)\) == 0$/, title);
+  }
+});
+
+test('the data source is the default one until another is chosen', () => {
+  for (const { templating } of dashboards) {
+    const [source] = templating.list.filter(({ type }) => type === 'datasource');
+    assert.deepEqual(source?.['current'], { text: 'default', value: 'default' });
+  }
+});
+
+test('green begins at 0, so that what is unknown is not green', () => {
+  for (const panel of panels.filter(({ type }) => ['stat', 'table'].includes(type))) {
+    for (const { value, color } of listThresholds(panel))
+      if (color === 'green') assert.ok(value !== null, panel.title);
+    for (const { expr } of panel.targets.filter((target) => target.expr.includes('vector(0)')))
+      assert.doesNotMatch(expr, /[( ](xvs_)?up\{/, panel.title);
+  }
+});
+
+test('a stopped exporter stays in the table, as down', () => {
+  const { targets } = panels.find(({ title }) => title === 'Exporters') ?? assert.fail('no table');
+  assert.match(
+    targets[0]?.expr ?? '',
+    /up\{.*service_code=""\}.* or 0 \* .*last_over_time\(up\{.*\}\[\$__range\]/,
+  );
+});
+
+test('titles of stats fit, and are not replaced by a time range', () => {
+  for (const { title = '', gridPos, timeFrom, hideTimeOverride } of panels.filter(
+    ({ type }) => type === 'stat',
+  )) {
+    assert.ok(title.length <= 4.5 * (gridPos?.w ?? 0), title);
+    assert.equal(hideTimeOverride, timeFrom === undefined ? undefined : true, title);
+  }
+});
+
+test('legends are tables only on panels of full width, and no panel has two scales', () => {
+  for (const { title, options, fieldConfig, gridPos } of panels.filter(({ type }) => type === 'timeseries')) {
+    const isTable = /"displayMode":"table"/.test(JSON.stringify(options));
+    assert.equal(isTable, gridPos?.w === 24, title);
+    assert.doesNotMatch(JSON.stringify(fieldConfig), /"axisPlacement":"right"/, title);
+  }
+});
+
+test('no annotation of the service tints the panels unasked', () => {
+  for (const { annotations } of dashboards)
+    assert.equal(annotations.list.find(({ name }) => name === 'API failures')?.enable, false);
+});
+
+test('every rate of bytes says what follows an outage', () => {
+  const rates = panels.filter(
+    ({ type, targets }) =>
+      type !== 'table' && targets.some(({ expr }) => /rate\(xvs_\w+_bytes_total/.test(expr)),
+  );
+  for (const { title, description = '' } of rates.filter(
+    ({ targets }) => !/exporter_/.test(targets[0]?.expr ?? ''),
+  ))
+    assert.ok(description.includes(CATCH_UP_NOTE), title);
 });
 
 test('every panel has a description, a text for missing data, targets, legends and a known unit', () => {
