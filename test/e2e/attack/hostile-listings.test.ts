@@ -75,13 +75,16 @@ test('a million new tasks in each listing are counted, and at most listing.max_t
   assert.ok((readSurplus(series, 'task') ?? 0) >= 3 * (MILLION - 200_000));
 });
 
-test('a task with 100,000 formats has no more series than the limits allow', async () => {
-  const outputs = Array.from(
-    { length: 100_000 },
-    (_, index) =>
-      `{"file_name":"f","format":"format-${index}","http_output_bytes":1,"http_connections_num":1,"streams":[]}`,
-  );
-  const listing = `{"ret":0,"user_list":[],"task_list":[{"id":"t","vs_id":"v","inputs":[],"outputs":[${outputs.join(',')}]}]}`;
+test('ten tasks with 5,000 formats each have no more series than the limits allow', async () => {
+  const tasks = Array.from({ length: 10 }, (_task, number) => {
+    const outputs = Array.from(
+      { length: 5000 },
+      (_output, index) =>
+        `{"file_name":"f","format":"format-${number}-${index}","http_output_bytes":1,"http_connections_num":1,"streams":[]}`,
+    );
+    return `{"id":"t${number}","vs_id":"v","inputs":[],"outputs":[${outputs.join(',')}]}`;
+  });
+  const listing = `{"ret":0,"user_list":[],"task_list":[${tasks.join(',')}]}`;
   const series = await attack([gzipSync(listing)], {
     XVS_METRICS_PER_TASK: 'true',
     XVS_METRICS_MAX_TASKS: '1',
