@@ -1,5 +1,5 @@
 import { Agent, request } from 'undici';
-import { formatLocalAddress, listenAddressList } from '../config/addresses.ts';
+import { formatLocalAddress, listenAddressList, type ListenAddress } from '../config/addresses.ts';
 import { ConfigError, expectedFound } from '../config/config-error.ts';
 import { readSettingsFile } from '../config/settings-file.ts';
 import { mergeEntries, readEnvironmentEntries, readFlagEntries, type Flags } from '../config/sources.ts';
@@ -54,17 +54,19 @@ async function checkHealth(args: readonly string[], io: CommandIo): Promise<numb
 }
 
 /** A server with TLS responds to plain HTTP with 400 or closes the connection. */
-async function probe(address: string, signal: AbortSignal) {
-  const [plain] = await Promise.allSettled([fetchHealth(`http://${address}/-/healthy`, signal)]);
+async function probe(address: ListenAddress, signal: AbortSignal) {
+  const fetchOver = (scheme: string) =>
+    fetchHealth(`${scheme}://${formatLocalAddress(address)}/-/healthy`, address, signal);
+  const [plain] = await Promise.allSettled([fetchOver('http')]);
   if (plain.status === 'fulfilled' && plain.value.status !== 400) return plain.value;
-  const [tls] = await Promise.allSettled([fetchHealth(`https://${address}/-/healthy`, signal)]);
+  const [tls] = await Promise.allSettled([fetchOver('https')]);
   if (tls.status === 'fulfilled') return tls.value;
   if (plain.status === 'fulfilled') return plain.value;
   throw plain.reason;
 }
 
-async function fetchHealth(url: string, signal: AbortSignal) {
-  const dispatcher = new Agent({ connect: { rejectUnauthorized: false } });
+async function fetchHealth(url: string, { socketPath }: ListenAddress, signal: AbortSignal) {
+  const dispatcher = new Agent({ connect: { rejectUnauthorized: false, socketPath: socketPath ?? null } });
   try {
     const { statusCode: status, body } = await request(url, { signal, dispatcher });
     await body.dump();
@@ -75,11 +77,11 @@ async function fetchHealth(url: string, signal: AbortSignal) {
 }
 
 /** The first address of the exporter. A file that cannot be read, or an invalid address in it, counts as none. */
-async function resolveAddress(flags: Flags, { environment, files }: CommandIo): Promise<string> {
+async function resolveAddress(flags: Flags, { environment, files }: CommandIo): Promise<ListenAddress> {
   const given = [...readEnvironmentEntries(environment), ...readFlagEntries(flags)];
   const file = await readSettingsFile(given, files.readFile);
   const fromFile = file.entries.filter(({ raw }) => listenAddressList.safeParse(raw).success);
   const entries = [...fromFile, ...given].filter(({ path }) => path === 'web.listen_address');
   const [address] = mergeEntries(entries).get('web.listen_address');
-  return formatLocalAddress(address ?? { host: undefined, port: 0 });
+  return address ?? { host: undefined, port: 0 };
 }

@@ -42,7 +42,8 @@ export const serve = withConfiguration(async ({ configuration, build, source, un
     return error instanceof ConfigError ? 2 : 1;
   }
   io.onReload(() => void app.reload('signal'));
-  for (const { host, port } of app.addresses) logger.info({ host, port }, 'Listening');
+  for (const { host, port, socketPath } of app.addresses)
+    logger.info(socketPath === undefined ? { host, port } : { unix_socket: socketPath }, 'Listening');
   // After a failure the app is not disposed of: disposal might hang, and the served data would be stale.
   await Promise.race([app.failure, waitForAbort(signal)]);
   logger.info('Shutting down');

@@ -5,11 +5,10 @@ import { expectedFound, formatUrl, formatValue } from './config-error.ts';
 import { commaSeparated, schemaMeta } from './schemas.ts';
 import { expected, parsedBy, reject } from './validation.ts';
 
-/** An address to listen on; without a host, all addresses of the machine. */
-export interface ListenAddress {
-  readonly host: string | undefined;
-  readonly port: number;
-}
+/** An address to listen on: a host, or all addresses of the machine, with a port; or the path of a Unix socket. */
+export type ListenAddress =
+  | { readonly host: string | undefined; readonly port: number; readonly socketPath?: undefined }
+  | { readonly socketPath: string; readonly host?: undefined; readonly port?: undefined };
 
 /** An http or https URL without a trailing slash, user, query and fragment. */
 function createBaseUrl(example: string) {
@@ -37,10 +36,17 @@ export const baseUrl = createBaseUrl('https://live.example.com');
 export const grafanaUrl = createBaseUrl('https://grafana.example.com');
 
 const LISTEN_ADDRESS = /^(?:\[([^[\]]+)\]|([A-Za-z0-9._-]*)):(\d{1,5})$/;
+const UNIX_SOCKET = /^unix:(\/.+)$/;
+/** What every system supports; libuv cuts longer paths without a word. */
+const MAX_SOCKET_PATH_BYTES = 103;
 
-/** Parses `host:port`, `:port` or `[::1]:port`; undefined for anything else. */
+/** Parses `host:port`, `:port`, `[::1]:port` or `unix:/path`; undefined for anything else. */
 function parseListenAddress(raw: unknown): ListenAddress | undefined {
-  const match = typeof raw === 'string' ? LISTEN_ADDRESS.exec(raw) : null;
+  if (typeof raw !== 'string') return undefined;
+  const socketPath = UNIX_SOCKET.exec(raw)?.[1];
+  if (socketPath !== undefined)
+    return Buffer.byteLength(socketPath) > MAX_SOCKET_PATH_BYTES ? undefined : { socketPath };
+  const match = LISTEN_ADDRESS.exec(raw);
   const [, ipv6, name, digits] = match ?? [];
   const port = Number(digits);
   if (match === null || port > 65_535 || (ipv6 !== undefined && !isIPv6(ipv6))) return undefined;
@@ -48,8 +54,17 @@ function parseListenAddress(raw: unknown): ListenAddress | undefined {
   return { host: host === '' ? undefined : host, port };
 }
 
-/** Formats a listen address as `host:port` for a connection from this machine. All-interfaces addresses become loopback ones. */
-export function formatLocalAddress({ host, port }: ListenAddress): string {
+/** Formats a listen address for messages. */
+export function formatListenAddress({ host = '', port, socketPath }: ListenAddress): string {
+  return socketPath === undefined ? `${host}:${port}` : `unix:${socketPath}`;
+}
+
+/**
+ * Formats a listen address as the authority of a URL for a request from this machine. All-interfaces addresses become loopback
+ * ones.
+ */
+export function formatLocalAddress({ host, port, socketPath }: ListenAddress): string {
+  if (socketPath !== undefined) return 'localhost';
   if (host === undefined || host === '0.0.0.0') return `127.0.0.1:${port}`;
   if (host === '::') return `[::1]:${port}`;
   return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
@@ -57,7 +72,7 @@ export function formatLocalAddress({ host, port }: ListenAddress): string {
 
 const listenAddress = parsedBy(
   parseListenAddress,
-  expected('an address such as :20928, localhost:20928 or [::1]:20928'),
+  expected('an address such as :20928, localhost:20928, [::1]:20928 or unix:/run/xvs/exporter.sock'),
 );
 
 /** At least one listen address. */

@@ -171,7 +171,7 @@ export const SETTINGS = {
     defaultText: 'counters start at 0 after every start',
   },
   'web.listen_address': {
-    doc: 'Addresses to listen on. The file accepts a list; the flag may be repeated.',
+    doc: 'Addresses to listen on, also Unix sockets (`unix:/path`). The file accepts a list; the flag may be repeated.',
     schema: listenAddressList,
     default: ':20928',
   },

@@ -11,6 +11,8 @@ export interface WebRequest {
   readonly headers: IncomingHttpHeaders;
   /** Default: `http`. */
   readonly scheme?: 'http' | 'https';
+  /** Of the Unix socket that the request came through. */
+  readonly socketPath?: string | undefined;
   /** Whether the client had to present a password or a verified certificate. Default: false. */
   readonly isAuthenticated?: boolean;
   /** Aborts when the client disconnects. */

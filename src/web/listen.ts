@@ -1,7 +1,9 @@
 import { lookup } from 'node:dns/promises';
 import { once } from 'node:events';
-import { isIP, type Server } from 'node:net';
-import type { ListenAddress } from '../config/addresses.ts';
+import { access, chmod, constants, lstat, unlink } from 'node:fs/promises';
+import { connect, isIP, type ListenOptions, type Server } from 'node:net';
+import { dirname } from 'node:path';
+import { formatListenAddress, type ListenAddress } from '../config/addresses.ts';
 import { ConfigError, expectedFound, formatValue } from '../config/config-error.ts';
 import { formatHowToSet } from '../config/settings.ts';
 import { getErrorCode } from '../runtime/errors.ts';
@@ -15,48 +17,98 @@ export const resolveHost: ResolveHost = async (name) => {
   return found.map(({ address }) => address);
 };
 
+/** For the user and the group of the process. */
+const SOCKET_MODE = 0o660;
+
 /** Errors of an address that a name may have although the machine lacks it, such as `::1` without IPv6. */
 const NOT_OF_THIS_MACHINE: readonly unknown[] = ['EADDRNOTAVAIL', 'EAFNOSUPPORT'];
 
-/**
- * Listens on an address, or on every address of a name. One that the machine lacks is skipped with a warning while another
- * is listened on. Adds the servers to `servers`, also before it rejects.
- */
+interface ListenDependencies {
+  readonly resolve: ResolveHost;
+  readonly logger: Logger;
+}
+
+/** Listens on an address. Adds the servers to `servers`, also before it rejects. */
 export async function listenOn<S extends Server>(
   address: ListenAddress,
   createServer: () => S,
   servers: S[],
-  { resolve, logger }: { readonly resolve: ResolveHost; readonly logger: Logger },
+  dependencies: ListenDependencies,
 ): Promise<void> {
-  const { host } = address;
+  const start = async (options: ListenOptions): Promise<S> => {
+    const server = createServer();
+    server.listen(options);
+    await once(server, 'listening');
+    servers.push(server);
+    return server;
+  };
+  await (address.socketPath === undefined
+    ? listenOnHost(address, start, dependencies)
+    : listenOnSocket(address.socketPath, start));
+}
+
+/**
+ * Listens on every address of a host. One that the machine lacks is skipped with a warning while another is listened on.
+ */
+async function listenOnHost(
+  { host, port: wantedPort }: Extract<ListenAddress, { port: number }>,
+  start: (options: ListenOptions) => Promise<Server>,
+  { resolve, logger }: ListenDependencies,
+): Promise<void> {
   const hosts = host === undefined || isIP(host) !== 0 ? [host] : new Set(await resolve(host));
-  let { port } = address;
+  let port: number | undefined;
   let skipped: Error | undefined;
-  let listening = 0;
   for (const ip of hosts) {
     try {
-      const server = createServer();
-      server.listen(port, ip);
-      await once(server, 'listening');
-      servers.push(server);
-      listening += 1;
-      // The system chooses a port 0 once for the name.
-      port = getBoundAddress(server).port;
+      const server = await start({ host: ip, port: port ?? wantedPort });
+      // For port 0, the system chooses one port for all addresses of the name.
+      ({ port } = getBoundAddress(server));
     } catch (error) {
       if (!(error instanceof Error && NOT_OF_THIS_MACHINE.includes(getErrorCode(error)))) throw error;
       skipped = error;
     }
   }
   if (skipped === undefined) return;
-  if (listening === 0) throw skipped;
+  if (port === undefined) throw skipped;
   logger.warn({ host, err: skipped }, 'Address of the name is not of this machine; skipped');
 }
 
-export function getBoundAddress(server: Server): { host: string; port: number } {
-  const address = server.address();
-  if (address === null || typeof address === 'string') {
-    throw new TypeError(`Expected a server that listens on a port, found ${String(address)}`);
+/** Node.js removes the socket when the server closes, and sets its mode by the umask. */
+async function listenOnSocket(
+  path: string,
+  start: (options: ListenOptions) => Promise<Server>,
+): Promise<void> {
+  await removeStaleSocket(path);
+  await start({ path });
+  await chmod(path, SOCKET_MODE);
+}
+
+/** Removes the socket of a process that has ended. Rejects if anything else is in its place. */
+async function removeStaleSocket(path: string): Promise<void> {
+  // Listening would report a missing folder as a lack of permissions.
+  await access(dirname(path), constants.W_OK);
+  const found = await lstat(path).catch((error: unknown) => {
+    if (getErrorCode(error) === 'ENOENT') return undefined;
+    throw error;
+  });
+  if (found === undefined) return;
+  if (!found.isSocket()) throw Object.assign(new Error('Expected a socket'), { code: 'ENOTSOCK' });
+  const socket = connect(path);
+  try {
+    await once(socket, 'connect');
+  } catch (error) {
+    if (getErrorCode(error) !== 'ECONNREFUSED') throw error;
+    return await unlink(path);
+  } finally {
+    socket.destroy();
   }
+  throw Object.assign(new Error('Another process listens on the socket'), { code: 'EADDRINUSE' });
+}
+
+export function getBoundAddress(server: Server): ListenAddress {
+  const address = server.address();
+  if (typeof address === 'string') return { socketPath: address };
+  if (address === null) throw new TypeError('Expected a server that listens');
   return { host: address.address, port: address.port };
 }
 
@@ -69,6 +121,11 @@ const LISTEN_ERRORS: ReadonlyMap<string | undefined, { readonly found: string; r
     ['EACCES', { found: 'which needs more privileges' }],
     ['ENOTFOUND', { found: 'whose name is unknown' }],
     ['EAI_AGAIN', { found: 'whose name cannot be resolved', mayPass: true }],
+    ['EAGAIN', { found: 'which another process uses', mayPass: true }],
+    ['ENOENT', { found: 'whose folder does not exist' }],
+    ['ENOTDIR', { found: 'whose folder does not exist' }],
+    ['ENOTSOCK', { found: 'where something else than a socket is' }],
+    ['EROFS', { found: 'which is on a read-only file system' }],
   ]);
 
 /**
@@ -80,7 +137,7 @@ export function toListenError(error: unknown, addresses: readonly ListenAddress[
   const known = LISTEN_ERRORS.get(code);
   if (known === undefined) return error;
   const location = 'web.listen_address';
-  const shown = addresses.map(({ host, port }) => formatValue(`${host ?? ''}:${port}`)).join(', ');
+  const shown = addresses.map((address) => formatValue(formatListenAddress(address))).join(', ');
   const message = expectedFound(
     'addresses that the exporter can listen on',
     `${shown}, ${known.found} (${code})`,

@@ -24,6 +24,8 @@ interface Exchange {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   readonly connection: Connection;
+  /** Of the Unix socket that the request came through. */
+  readonly socketPath: string | undefined;
   /** Aborts when the response has been read or the client disconnects. */
   readonly signal: AbortSignal;
 }
@@ -53,11 +55,11 @@ export class RequestHandler {
   }
 
   /** Answers one request of a connection at a time. No client that people use pipelines: a second one ends it. */
-  handleRequest(request: IncomingMessage, response: ServerResponse): void {
+  handleRequest(request: IncomingMessage, response: ServerResponse, socketPath?: string): void {
     const connection = this.#connections.get(request.socket);
     if (connection === undefined) return;
     if (connection.hasRequest) this.#connections.close(connection, 'pipelining');
-    else void this.#answer(request, response, connection);
+    else void this.#answer({ request, response, connection, socketPath });
   }
 
   /** Makes further responses ask clients to close their connection. */
@@ -66,7 +68,8 @@ export class RequestHandler {
   }
 
   /** Never rejects. */
-  async #answer(request: IncomingMessage, response: ServerResponse, connection: Connection): Promise<void> {
+  async #answer(received: Omit<Exchange, 'signal'>): Promise<void> {
+    const { request, response, connection } = received;
     const { socket } = request;
     const closed = new AbortController();
     connection.hasRequest = true;
@@ -79,14 +82,14 @@ export class RequestHandler {
     // A response emits 'close' after its last byte. Not every Node.js version emits it when the connection is lost.
     response.once('close', finish);
     socket.once('close', finish);
-    const exchange = { request, response, connection, signal: closed.signal };
+    const exchange = { ...received, signal: closed.signal };
     const webResponse = await this.#createResponse(exchange);
     if (!closed.signal.aborted) this.#send(webResponse, exchange);
   }
 
   /** After the client has disconnected, the response is any. */
   async #createResponse(exchange: Exchange): Promise<WebResponse> {
-    const { request, connection, signal } = exchange;
+    const { request, connection, signal, socketPath } = exchange;
     const { webConfigurationSource, metrics, logger } = this.#options;
     useOriginForm(request);
     const { method = 'GET', url = '/', headers, headersDistinct, socket } = request;
@@ -102,7 +105,15 @@ export class RequestHandler {
         signal.throwIfAborted();
         const scheme = socket instanceof TLSSocket ? 'https' : 'http';
         const isAuthenticated = requiresAuthentication(configuration);
-        return await this.#options.handle({ method, url, headers, scheme, isAuthenticated, signal });
+        return await this.#options.handle({
+          method,
+          url,
+          headers,
+          scheme,
+          isAuthenticated,
+          signal,
+          socketPath,
+        });
       };
       // Bodies take time and memory. Probes and reloads have none.
       const isQueued = method !== 'POST' && !isProbe(url);

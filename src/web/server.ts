@@ -1,7 +1,8 @@
 import { createServer, IncomingMessage, type RequestListener, type Server as HttpServer } from 'node:http';
 import type { Server as HttpsServer } from 'node:https';
 import { Socket } from 'node:net';
-import type { ListenAddress } from '../config/addresses.ts';
+import { formatListenAddress, type ListenAddress } from '../config/addresses.ts';
+import { ConfigError, expectedFound, formatValue } from '../config/config-error.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { Connections } from './connections.ts';
 import { getBoundAddress, listenOn, resolveHost, toListenError, type ResolveHost } from './listen.ts';
@@ -49,7 +50,7 @@ export interface WebServerOptions extends RequestHandlerOptions {
 /** Listens until it is disposed; then requests in flight have 5 seconds to finish. */
 export interface WebServer extends AsyncDisposable {
   /** The bound addresses, in the order of the options: several for a name that has several. */
-  readonly addresses: readonly { readonly host: string; readonly port: number }[];
+  readonly addresses: readonly ListenAddress[];
 }
 
 /** Listens on every address. If one fails, listens on none; rejects with a ConfigError if a change of settings must help. */
@@ -59,6 +60,7 @@ export async function startWebServer(options: WebServerOptions): Promise<WebServ
     const server = tls?.certificates.find(({ kind }) => kind === 'server');
     if (server !== undefined) metrics.setCertificateNotAfter(server.notAfterMs);
   };
+  assertNoTlsOnSockets(options);
   recordCertificate(source.current);
   source.onReload(recordCertificate);
   const connections = new Connections(metrics);
@@ -70,10 +72,12 @@ export async function startWebServer(options: WebServerOptions): Promise<WebServ
     connections.closeHandshakes();
     await closed;
   };
-  const create = () => createHttpServer(requestHandler, connections, options);
   const { addresses, resolve = resolveHost, logger } = options;
   try {
-    for (const address of addresses) await listenOn(address, create, servers, { resolve, logger });
+    for (const address of addresses) {
+      const create = () => createHttpServer(address, requestHandler, connections, options);
+      await listenOn(address, create, servers, { resolve, logger });
+    }
   } catch (error) {
     await close();
     throw toListenError(error, addresses);
@@ -81,13 +85,24 @@ export async function startWebServer(options: WebServerOptions): Promise<WebServ
   return { addresses: servers.map(getBoundAddress), [Symbol.asyncDispose]: close };
 }
 
+/** Two connections of a Unix socket have the same endpoints, by which TLS finds the connection of a handshake. */
+function assertNoTlsOnSockets({ addresses, webConfigurationSource }: WebServerOptions): void {
+  const socket = addresses.find(({ socketPath }) => socketPath !== undefined);
+  if (socket === undefined || webConfigurationSource.current.tls === undefined) return;
+  const found = formatValue(formatListenAddress(socket));
+  const message = expectedFound('addresses with a port, because tls_server_config is set', found);
+  throw new ConfigError([{ location: 'web.listen_address', message }]);
+}
+
 function createHttpServer(
+  { socketPath }: ListenAddress,
   requestHandler: RequestHandler,
   connections: Connections,
   options: WebServerOptions,
 ): Server {
   const { tls } = options.webConfigurationSource.current;
-  const listener: RequestListener = (request, response) => requestHandler.handleRequest(request, response);
+  const listener: RequestListener = (request, response) =>
+    requestHandler.handleRequest(request, response, socketPath);
   const server: Server =
     tls === undefined
       ? createServer(HTTP_OPTIONS, listener)

@@ -14,6 +14,8 @@ interface ScrapeAddress {
   readonly target: string;
   readonly scheme: string;
   readonly metricsPath: string;
+  /** Of a Unix socket, for Prometheus 3.15 and later. */
+  readonly socketPath?: string | undefined;
 }
 
 /** A host name of 253 characters, a colon and a port, with some to spare for brackets: each target repeats it. */
@@ -22,11 +24,15 @@ const MAX_HOST_CHARACTERS = 261;
 /** Builds a target group for the process, and one for each service code, sorted by service code. */
 export function buildTargetGroups(
   serviceCodes: readonly { readonly serviceCode: string; readonly labels: StaticLabels }[],
-  { target, scheme, metricsPath }: ScrapeAddress,
+  { target, scheme, metricsPath, socketPath }: ScrapeAddress,
 ): readonly TargetGroup[] {
+  const address = {
+    __scheme__: scheme,
+    ...(socketPath === undefined ? {} : { __unix_socket__: socketPath }),
+  };
   const ofProcess: TargetGroup = {
     targets: [target],
-    labels: { __scheme__: scheme, __metrics_path__: OWN_METRICS_PATH },
+    labels: { ...address, __metrics_path__: OWN_METRICS_PATH },
   };
   const ofCodes = serviceCodes
     .toSorted((a, b) => (a.serviceCode < b.serviceCode ? -1 : 1))
@@ -35,7 +41,7 @@ export function buildTargetGroups(
       labels: {
         // Configured labels come first, so that they cannot redirect a scrape.
         ...labels,
-        __scheme__: scheme,
+        ...address,
         __metrics_path__: metricsPath,
         __param_service_code: serviceCode,
         service_code: serviceCode,
@@ -47,7 +53,7 @@ export function buildTargetGroups(
 /** Responds to `/sd`. Targets have the address of the `Host` header: it is known to reach this exporter. */
 export async function handleServiceDiscovery(
   facade: ExporterFacade,
-  { headers, scheme = 'http' }: WebRequest,
+  { headers, scheme = 'http', socketPath }: WebRequest,
 ): Promise<WebResponse> {
   const { host = '' } = headers;
   const address = `${scheme}://${host}`;
@@ -63,6 +69,7 @@ export async function handleServiceDiscovery(
     target: url.host,
     scheme,
     metricsPath: facade.telemetryPath,
+    socketPath,
   });
   return await respondCompressed(JSON.stringify(groups), 'application/json', headers);
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { formatLocalAddress } from '../../../src/config/addresses.ts';
+import { formatListenAddress, formatLocalAddress, listenAddressList } from '../../../src/config/addresses.ts';
 
 for (const [host, expected] of [
   [undefined, '127.0.0.1:20928'],
@@ -13,5 +13,17 @@ for (const [host, expected] of [
   test(`the listen address ${host ?? 'without host'} is reached at ${expected}`, () => {
     assert.equal(formatLocalAddress({ host, port: 20_928 }), expected);
     assert.ok(URL.canParse(`http://${expected}`));
+  });
+}
+
+for (const text of [':20928', 'localhost:20928', '127.0.0.1:1', 'unix:/run/xvs/exporter.sock']) {
+  test(`the listen address ${text} is parsed and formatted`, () => {
+    assert.deepEqual(listenAddressList.parse([text]).map(formatListenAddress), [text]);
+  });
+}
+
+for (const text of ['unix:', 'unix:exporter.sock', 'unix:20928x', 'exporter.sock', `unix:/${'x'.repeat(103)}`, ':99999']) {
+  test(`the listen address ${text} is rejected`, () => {
+    assert.equal(listenAddressList.safeParse([text]).success, false);
   });
 }

@@ -286,7 +286,7 @@ const mistakes: readonly (readonly [name: string, given: ConfigurationInput, mes
   [
     'an invalid entry of a list',
     { env: REQUIRED_ENVIRONMENT, args: ['--web.listen-address=:1', '--web.listen-address=localhost'] },
-    'flag --web.listen-address, entry 2: expected an address such as :20928, localhost:20928 or [::1]:20928, found "localhost"',
+    'flag --web.listen-address, entry 2: expected an address such as :20928, localhost:20928, [::1]:20928 or unix:/run/xvs/exporter.sock, found "localhost"',
   ],
   [
     'an empty code',

@@ -1,13 +1,22 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
+import { existsSync, linkSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { Agent, request } from 'node:http';
+import { Server } from 'node:net';
 import { test } from 'node:test';
 import type { TestContext } from 'node:test';
 import { respondText } from '../../../src/web/http-messages.ts';
 import type { WebServerOptions } from '../../../src/web/server.ts';
 import { deferred } from '../../support/deferred.ts';
+import { TemporaryFolder } from '../../support/temporary-folder.ts';
 import { waitUntil } from '../../support/wait-until.ts';
-import { HASH, readResponse, startSecuredServer, type ReceivedResponse } from './secured-server.ts';
+import {
+  HASH,
+  readResponse,
+  SERVER_CERTIFICATE,
+  startSecuredServer,
+  type ReceivedResponse,
+} from './secured-server.ts';
 
 const HOST = '127.0.0.1';
 
@@ -36,7 +45,7 @@ function createGate() {
 
 test('it listens on several addresses and sends the responses of the handler', async (t) => {
   const { server } = await start(t, { addresses: [0, 0].map((port) => ({ host: HOST, port })) });
-  for (const { port } of server.addresses) {
+  for (const { port = 0 } of server.addresses) {
     const { status, headers, body } = await send(port);
     assert.deepEqual([status, headers['cache-control'], body], [200, 'no-store', 'hello\n']);
   }
@@ -89,6 +98,72 @@ test('a name without an address of this machine is an error', (t) =>
       resolve: () => Promise.resolve(['198.51.100.1', '203.0.113.1']),
     }),
     /found "exporter\.example:0", which is no address of this machine \(EADDRNOTAVAIL\)/,
+  ));
+
+/** Sends a request through a Unix socket. */
+const sendThrough = (socketPath: string, path = '/') =>
+  readResponse(request({ socketPath, path, agent: false }).end());
+
+test('it listens on a Unix socket with mode 0660, replaces a stale one, and removes it at shutdown', async (t) => {
+  using folder = new TemporaryFolder();
+  const socketPath = folder.at('exporter.sock');
+  const handle: WebServerOptions['handle'] = (received) =>
+    Promise.resolve(respondText(200, String(received.socketPath)));
+  const stale = new Server().listen(socketPath);
+  await once(stale, 'listening');
+  // A killed process leaves its socket behind.
+  linkSync(socketPath, folder.at('left'));
+  stale.close();
+  await once(stale, 'close');
+  renameSync(folder.at('left'), socketPath);
+  const { server } = await start(t, { addresses: [{ socketPath }], handle });
+  assert.deepEqual(server.addresses, [{ socketPath }]);
+  assert.equal(statSync(socketPath).mode & 0o777, 0o660);
+  assert.equal((await sendThrough(socketPath)).body, `${socketPath}\n`);
+  await assert.rejects(
+    start(t, { addresses: [{ socketPath }] }),
+    /which another process uses \(EADDRINUSE\)/,
+  );
+  assert.equal((await sendThrough(socketPath)).status, 200);
+  await server[Symbol.asyncDispose]();
+  assert.equal(existsSync(socketPath), false);
+});
+
+test('all clients of a Unix socket are one', async (t) => {
+  using folder = new TemporaryFolder();
+  const socketPath = folder.at('exporter.sock');
+  const { handle, entered, open } = createGate();
+  await start(t, { addresses: [{ socketPath }], handle });
+  const requests = Array.from({ length: 7 }, () => sendThrough(socketPath, '/slow'));
+  await entered;
+  assert.equal((await Promise.race(requests)).status, 503);
+  open();
+  await Promise.all(requests);
+});
+
+for (const [name, path, expected] of [
+  ['a file', 'file', /file", where something else than a socket is \(ENOTSOCK\)/],
+  ['a missing folder', 'none/exporter.sock', /whose folder does not exist \(ENOENT\)/],
+  ['a file as its folder', 'file/exporter.sock', /whose folder does not exist \(ENOTDIR\)/],
+] as const) {
+  test(`${name} in place of a Unix socket is a wrong configuration`, async (t) => {
+    using folder = new TemporaryFolder();
+    writeFileSync(folder.at('file'), 'kept');
+    const addresses = [{ socketPath: folder.at(path) }];
+    await assert.rejects(start(t, { addresses }), { name: 'ConfigError', message: expected });
+    assert.equal(readFileSync(folder.at('file'), 'utf8'), 'kept');
+  });
+}
+
+test('TLS and a Unix socket exclude each other', (t) =>
+  assert.rejects(
+    startSecuredServer(t, `tls_server_config: { ${SERVER_CERTIFICATE} }`, {
+      addresses: [{ socketPath: '/nowhere/exporter.sock' }],
+    }),
+    {
+      name: 'ConfigError',
+      message: /^web\.listen_address: expected addresses with a port, because tls_server_config /,
+    },
   ));
 
 for (const expectation of ['x', '100-continue']) {

@@ -34,6 +34,21 @@ test('a service code is a target with its scrape parameters and configured label
   ]);
 });
 
+test('through a Unix socket, targets have its path', () => {
+  const groups = buildTargetGroups([{ serviceCode: 'A', labels: {} }], {
+    ...ADDRESS,
+    target: 'localhost',
+    socketPath: '/run/xvs/exporter.sock',
+  });
+  assert.deepEqual(
+    groups.map(({ targets, labels }) => [targets, labels['__unix_socket__']]),
+    [
+      [['localhost'], '/run/xvs/exporter.sock'],
+      [['localhost'], '/run/xvs/exporter.sock'],
+    ],
+  );
+});
+
 test('without service codes, the process is the only target', () => {
   const groups = buildTargetGroups([], ADDRESS);
   assert.deepEqual(groups, [{ targets: ['exporter:20928'], labels: PROCESS_LABELS }]);
