@@ -35,7 +35,7 @@ export async function handle(
   const { path, query } = parseRequestTarget(request.url);
   if (path === '/-/reload') return await handleReload(request, options);
   const respondTo = findRoute(path, query, facade, options);
-  if (respondTo === undefined) return respondNotFound(facade, request.headers);
+  if (respondTo === undefined) return respondNotFound(facade, request);
   if (method !== 'GET' && method !== 'HEAD')
     return respondText(405, 'Method not allowed: GET or HEAD.', { Allow: 'GET, HEAD' });
   const response = await respondTo(request);

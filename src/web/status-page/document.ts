@@ -11,6 +11,8 @@ import { STYLESHEET } from './stylesheet.ts';
 const RELOAD_SECONDS = 30;
 
 interface DocumentParts {
+  /** The way from the page to `/`, such as `../`: a proxy may serve the exporter below a path. */
+  readonly root: string;
   readonly title: string;
   /** Stays while the page refreshes itself. */
   readonly header: Markup;
@@ -24,7 +26,7 @@ interface DocumentParts {
 /** A whole page. The script replaces the content of the elements that have `data-live` and an id. */
 export function renderDocument(
   process: ProcessStatus,
-  { title, header, summary, main, isLive }: DocumentParts,
+  { root, title, header, summary, main, isLive }: DocumentParts,
 ): string {
   // The icon has no content, so that browsers request none.
   return html`<!doctype html>
@@ -47,8 +49,8 @@ export function renderDocument(
         <main id="main" data-live>${main}</main>
         <footer>
           <nav aria-label="More">
-            <a href="${process.telemetryPath}">Metrics</a> <a href="/-/healthy">Healthy</a>
-            <a href="/-/ready">Ready</a>
+            <a href="${root}${process.telemetryPath.slice(1)}">Metrics</a>
+            <a href="${root}-/healthy">Healthy</a> <a href="${root}-/ready">Ready</a>
           </nav>
           <p id="process" data-live>${renderProcess(process)}</p>
           ${isLive ? REFRESH_CONTROL : ''}

@@ -55,6 +55,7 @@ export function renderListPage(facade: ExporterFacade, parameters: URLSearchPara
   const range = pageCount === 1 ? '' : `${start + 1} to ${start + shown.length} of `;
   const summary = formatSummary(rows) + (shard.count === 1 ? '' : ` (${formatShard(shard)})`);
   return renderDocument(process, {
+    root: './',
     title: summary,
     isLive: true,
     header: html`<h1>xvs-exporter</h1>
@@ -78,7 +79,7 @@ function compareSeverity(a: ServiceCodeStatus, b: ServiceCodeStatus): number {
 }
 
 function renderFilterForm({ filter }: ListQuery): Markup {
-  return html`<form method="get" action="/" role="search" autocomplete="off">
+  return html`<form method="get" action="./" role="search" autocomplete="off">
     <label
       >Service code, label or state
       <input
@@ -129,7 +130,7 @@ function renderRowGroup(row: ServiceCodeStatus, process: ProcessStatus): Markup 
   return html`<tbody role="rowgroup" class="${condition}${isOutdated ? ' outdated' : ''}">
     <tr role="row">
       <th role="rowheader" scope="row">
-        <a id="code-${id}" href="${formatServiceCodePath(serviceCode)}">${renderName(serviceCode)}</a>
+        <a id="code-${id}" href=".${formatServiceCodePath(serviceCode)}">${renderName(serviceCode)}</a>
         ${renderLabels(labels)}
       </th>
       <td role="cell" class="condition">${renderCondition(row, nowMs)}</td>
@@ -166,7 +167,7 @@ function renderValues({ totals, condition, history, lastPollMs = 0 }: ServiceCod
 
 function renderEmptyList(totalCount: number): Markup {
   if (totalCount === 0) return html`<p>This exporter polls no service codes.</p>`;
-  return html`<p>No service code matches. <a id="all" href="/">Show all</a></p>`;
+  return html`<p>No service code matches. <a id="all" href="./">Show all</a></p>`;
 }
 
 function renderPagination(page: number, pageCount: number, { filter }: ListQuery): Markup | undefined {
@@ -174,7 +175,7 @@ function renderPagination(page: number, pageCount: number, { filter }: ListQuery
   const renderLink = (target: number, text: string): Markup => {
     if (target < 1 || target > pageCount) return html`<span>${text}</span>`;
     const parameters = new URLSearchParams({ ...(filter !== '' && { q: filter }), page: String(target) });
-    return html`<a id="page-${text}" href="/?${parameters.toString()}">${text}</a>`;
+    return html`<a id="page-${text}" href="./?${parameters.toString()}">${text}</a>`;
   };
   return html`<nav class="paging" aria-label="Pages">
     ${renderLink(page - 1, 'Previous')}

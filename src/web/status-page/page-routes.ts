@@ -1,7 +1,7 @@
-import type { IncomingHttpHeaders } from 'node:http';
 import { prefersHtml } from '../content-negotiation.ts';
 import type { ExporterFacade } from '../exporter-facade.ts';
 import {
+  parseRequestTarget,
   respond,
   respondCompressed,
   respondText,
@@ -34,7 +34,7 @@ export function findPageRoute(
   return (request) => {
     const page = renderServiceCodePage(facade, serviceCode);
     return page === undefined
-      ? respondNotFound(facade, request.headers, facade.explainUnknown(serviceCode))
+      ? respondNotFound(facade, request, facade.explainUnknown(serviceCode))
       : respondPage(page, request);
   };
 }
@@ -42,16 +42,18 @@ export function findPageRoute(
 /** Responds with 404: with a page if the client prefers HTML, as browsers do, and with plain text otherwise. */
 export function respondNotFound(
   facade: ExporterFacade,
-  { accept }: IncomingHttpHeaders,
+  { url, headers: { accept } }: WebRequest,
   reason?: string,
 ): WebResponse {
   if (!prefersHtml(accept)) return respondText(404, reason ?? 'Not found.', { Vary: 'Accept' });
+  const root = '../'.repeat(parseRequestTarget(url).path.split('/').length - 2) || './';
   const page = renderDocument(facade.getProcess(), {
+    root,
     title: 'Not found',
     isLive: false,
     header: html`<h1>Not found</h1>`,
     summary: reason ?? 'There is no page at this address.',
-    main: html`<p><a href="/">All service codes</a></p>`,
+    main: html`<p><a href="${root}">All service codes</a></p>`,
   });
   return respond(404, page, HTML, { ...PAGE_HEADERS, Vary: 'Accept' });
 }

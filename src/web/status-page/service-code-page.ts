@@ -62,9 +62,10 @@ export function renderServiceCodePage(facade: ExporterFacade, serviceCode: strin
   const { labels, condition } = status;
   const history = status.history.entries();
   return renderDocument(process, {
+    root: '../',
     title: `${serviceCode}: ${formatCondition(condition)}`,
     isLive: true,
-    header: html`<nav aria-label="Back"><a href="/">All service codes</a></nav>
+    header: html`<nav aria-label="Back"><a href="../">All service codes</a></nav>
       <h1>${renderName(serviceCode)}</h1>
       ${renderLabels(labels)} ${renderLinks(process, serviceCode)}`,
     summary: renderCondition(status, nowMs),

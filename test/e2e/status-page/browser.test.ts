@@ -1,6 +1,11 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { pipeline } from 'node:stream/promises';
 import { test, type TestContext } from 'node:test';
 import type { Page } from 'playwright-core';
+import { z } from 'zod';
 import type { ServiceCodeStatus } from '../../../src/web/exporter-facade.ts';
 import { Chromium, hasChromium, type PageOptions } from '../../support/chromium.ts';
 import { waitUntil } from '../../support/wait-until.ts';
@@ -162,7 +167,7 @@ test('hostile names add no elements, and each links to its page', async (t) => {
   await testPage(t, rows, '/', async ({ server, page, base }) => {
     server.breakdown = createBreakdown((index) => HOSTILE_NAMES[index] ?? String(index));
     for (const path of ['/', ...(await readHrefs(page))]) {
-      await page.goto(base + path);
+      await page.goto(new URL(path, base).href);
       assert.match(await page.title(), /· xvs-exporter$/);
       assert.equal(await page.locator('img, h1 *:not(bdi), script:not(:last-child)').count(), 0);
       assert.equal(await page.locator('h1').count(), 1);
@@ -175,6 +180,49 @@ async function readHrefs(page: Page): Promise<string[]> {
   const links = await page.locator('.list tbody th a').all();
   return await Promise.all(links.map(async (link) => (await link.getAttribute('href')) ?? ''));
 }
+
+test('behind a proxy that strips a path, every link leads to a page', async (t) => {
+  await testPage(
+    t,
+    THREE,
+    '/',
+    async ({ page, base }) => {
+      const proxy = createServer((request, response) => {
+        const target = /^\/below(\/.*)/.exec(request.url ?? '')?.[1];
+        if (target === undefined) response.writeHead(421).end();
+        else
+          void fetch(base + target, { headers: { accept: request.headers.accept ?? '*/*' } }).then(
+            async ({ status, headers, body }) => {
+              response.writeHead(status, { 'content-type': headers.get('content-type') ?? '' });
+              if (body !== null) await pipeline(body, response);
+            },
+          );
+      });
+      t.after(() => {
+        proxy.closeAllConnections();
+        proxy.close();
+      });
+      await once(proxy.listen(0, '127.0.0.1'), 'listening');
+      const { port } = proxy.address() as AddressInfo;
+      const root = `http://127.0.0.1:${port}/below/`;
+      for (const path of ['', 'service-codes/UP-1', 'service-codes/NONE', 'no/such/page']) {
+        await page.goto(root + path);
+        const links = z
+          .array(z.string())
+          .parse(await page.evaluate('[...document.links].map(({ href }) => href)'));
+        const own = links.filter((href) => new URL(href).port === String(port));
+        assert.ok(own.length >= 4);
+        for (const href of own) assert.equal((await fetch(href)).status, 200, `${path} ${href}`);
+      }
+      await page.goto(root);
+      await page.getByRole('searchbox').fill('DOWN');
+      await page.getByRole('button', { name: 'Show' }).click();
+      await page.waitForURL(`${root}?q=DOWN`);
+    },
+    {},
+    /404/,
+  );
+});
 
 test('without scripts, a link and a form paginate and filter, and the page reloads', async (t) => {
   const rows = [

@@ -22,7 +22,14 @@ for (const text of [':20928', 'localhost:20928', '127.0.0.1:1', 'unix:/run/xvs/e
   });
 }
 
-for (const text of ['unix:', 'unix:exporter.sock', 'unix:20928x', 'exporter.sock', `unix:/${'x'.repeat(103)}`, ':99999']) {
+for (const text of [
+  'unix:',
+  'unix:exporter.sock',
+  'unix:20928x',
+  'exporter.sock',
+  `unix:/${'x'.repeat(103)}`,
+  ':99999',
+]) {
   test(`the listen address ${text} is rejected`, () => {
     assert.equal(listenAddressList.safeParse([text]).success, false);
   });
