@@ -85,13 +85,20 @@ export async function openLevelDatabase(folder: string): Promise<Database> {
 
 /** Opening a file that is a FIFO would wait for ever. */
 async function checkFileTypes(folder: string): Promise<void> {
-  const names = await readdir(folder).catch((error: unknown) => {
+  for (const name of (await ignoreMissing(readdir(folder))) ?? []) {
+    const file = await ignoreMissing(lstat(join(folder, name)));
+    if (file?.isFile() === false) throw new DatabaseError('damaged', `Expected ${name} to be a regular file`);
+  }
+}
+
+/** LevelDB, also that of another process, deletes files that it has merged, at any time. */
+async function ignoreMissing<T>(result: Promise<T>): Promise<T | undefined> {
+  try {
+    return await result;
+  } catch (error) {
     if (getErrorCode(error) !== 'ENOENT') throw error;
-    return [];
-  });
-  for (const name of names)
-    if (!(await lstat(join(folder, name))).isFile())
-      throw new DatabaseError('damaged', `Expected ${name} to be a regular file`);
+    return undefined;
+  }
 }
 
 /** What identifies the files of an open database: `CURRENT` is written when it is opened, and never again. */
@@ -102,14 +109,8 @@ async function identifyFiles(folder: string): Promise<string> {
 
 async function measureFiles(folder: string): Promise<number> {
   let bytes = 0;
-  for (const name of await readdir(folder)) {
-    try {
-      bytes += (await stat(join(folder, name))).size;
-    } catch (error) {
-      // LevelDB deletes files that it has merged, at any time.
-      if (getErrorCode(error) !== 'ENOENT') throw error;
-    }
-  }
+  for (const name of await readdir(folder))
+    bytes += (await ignoreMissing(stat(join(folder, name))))?.size ?? 0;
   return bytes;
 }
 
