@@ -6,6 +6,7 @@ import { waitForAbort } from '../runtime/abort.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { getErrorMessage } from '../runtime/errors.ts';
 import { createLogger } from '../runtime/logger.ts';
+import { DatabaseError } from '../state/level-database.ts';
 import { withConfiguration } from './with-configuration.ts';
 
 /** Runs the exporter until the signal aborts. Rejects immediately on an unexpected error. */
@@ -39,7 +40,7 @@ export const serve = withConfiguration(async ({ configuration, build, source, un
     app = await startApp(configuration, { clock, logger, log, build, source });
   } catch (error) {
     logger.error({ err: getErrorMessage(error) }, 'Startup failed');
-    return error instanceof ConfigError ? 2 : 1;
+    return error instanceof ConfigError || isUnusableState(error) ? 2 : 1;
   }
   io.onReload(() => void app.reload('signal'));
   for (const { host, port, socketPath } of app.addresses)
@@ -51,6 +52,11 @@ export const serve = withConfiguration(async ({ configuration, build, source, un
   logger.error({ timeout_ms: SHUTDOWN_TIMEOUT_MS }, 'Shutdown timed out');
   return 1;
 });
+
+/** Whether the folder of the state cannot be used before an operator changes something: another start would not help. */
+function isUnusableState(error: unknown): boolean {
+  return error instanceof DatabaseError && error.code === 'unusable';
+}
 
 /** Longer than the web server waits for its clients, shorter than the 10 s after which Docker kills a container. */
 const SHUTDOWN_TIMEOUT_MS = 8000;

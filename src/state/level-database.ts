@@ -24,8 +24,11 @@ export interface WriteBatch {
   write(): Promise<void>;
 }
 
-/** What is wrong with a database: another process has it, its files are damaged, or they cannot be read or written. */
-export type DatabaseErrorCode = 'locked' | 'damaged' | 'inaccessible';
+/**
+ * What is wrong with a database: another process has it, its files are damaged, its folder cannot be used before an operator
+ * changes something, or something fails that may pass, such as writes to a full disk.
+ */
+export type DatabaseErrorCode = 'locked' | 'damaged' | 'unusable' | 'failing';
 
 /** An error of the database, with the error of its engine as the cause. */
 export class DatabaseError extends Error {
@@ -116,10 +119,13 @@ async function measureFiles(folder: string): Promise<number> {
 
 /** Messages of LevelDB about files that belong to the database and are missing or cut off. */
 const DAMAGE = /No such file or directory|Invalid argument/;
-/** Messages of LevelDB about file systems that have no locks. */
-const NO_LOCKS = /No locks available|not supported|not implemented/;
+/** Codes of Node.js and messages of LevelDB about folders that cannot be used, those on file systems without locks included. */
+const UNUSABLE_CODES = ['ENOTDIR', 'ENOENT', 'EEXIST', 'EACCES', 'EPERM', 'EROFS', 'ELOOP', 'ENAMETOOLONG'];
+const UNUSABLE =
+  /(?:Not a directory|Permission denied|Operation not permitted|Read-only file system|No locks available|not supported|not implemented)$/;
 
-async function translateErrors<T>(result: Promise<T>): Promise<T> {
+/** Rejects with a {@link DatabaseError} only. */
+export async function translateErrors<T>(result: Promise<T>): Promise<T> {
   try {
     return await result;
   } catch (error) {
@@ -131,7 +137,8 @@ async function translateErrors<T>(result: Promise<T>): Promise<T> {
 }
 
 function classifyError(code: string | undefined, message: string): DatabaseErrorCode {
-  if (code === 'LEVEL_LOCKED' && !NO_LOCKS.test(message)) return 'locked';
+  if (UNUSABLE_CODES.includes(code ?? '') || UNUSABLE.test(message)) return 'unusable';
+  if (code === 'LEVEL_LOCKED') return 'locked';
   const isDamage = code === 'LEVEL_CORRUPTION' || (code === 'LEVEL_IO_ERROR' && DAMAGE.test(message));
-  return isDamage ? 'damaged' : 'inaccessible';
+  return isDamage ? 'damaged' : 'failing';
 }

@@ -1,9 +1,15 @@
 import { mkdir, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Clock } from '../runtime/clock.ts';
-import { getErrorCode, getErrorMessage } from '../runtime/errors.ts';
+import { getErrorCode } from '../runtime/errors.ts';
 import type { Logger } from '../runtime/logger.ts';
-import { DatabaseError, openLevelDatabase, type Database } from './level-database.ts';
+import {
+  DatabaseError,
+  openLevelDatabase,
+  translateErrors,
+  type Database,
+  type DatabaseErrorCode,
+} from './level-database.ts';
 
 const FORMAT = 'xvs-exporter 2';
 /** Before all service codes, which are not empty. */
@@ -38,9 +44,10 @@ type Restore = (database: Database) => Promise<void>;
 export async function openDatabase(options: OpenDatabaseOptions, restore?: Restore): Promise<Database> {
   try {
     // Not with its parents: on `/proc`, Node.js would try that for ever.
-    await mkdir(options.path, { mode: 0o700 }).catch((error: unknown) => {
+    const created = mkdir(options.path, { mode: 0o700 }).catch((error: unknown) => {
       if (getErrorCode(error) !== 'EEXIST') throw error;
     });
+    await translateErrors(created);
     try {
       return await openWhenUnlocked(options, restore);
     } catch (error) {
@@ -49,14 +56,14 @@ export async function openDatabase(options: OpenDatabaseOptions, restore?: Resto
       return await openWhenUnlocked(options, restore);
     }
   } catch (error) {
-    throw describeOpenError(options.path, error);
+    throw error instanceof DatabaseError ? describeOpenError(options.path, error) : error;
   }
 }
 
 /** Renames a database that cannot be used, so that an operator can look at it, and logs what is lost. */
 async function setAside({ path, clock, logger }: OpenDatabaseOptions, { message }: Error): Promise<void> {
   const renamedTo = join(path, `${DATABASE_FOLDER}.damaged-${formatTime(clock.now())}`);
-  await rename(join(path, DATABASE_FOLDER), renamedTo);
+  await translateErrors(rename(join(path, DATABASE_FOLDER), renamedTo));
   const fields = { path, err: message, renamed_to: renamedTo };
   logger.warn(fields, 'State is unusable; the counters of all service codes start at 0');
 }
@@ -103,17 +110,21 @@ async function readFormat(database: Database): Promise<string | undefined> {
   return undefined;
 }
 
-/** An error of the folder or the database, with a message for the operator; other errors as they are. */
-function describeOpenError(path: string, error: unknown): unknown {
-  if (!(error instanceof DatabaseError) && getErrorCode(error) === undefined) return error;
-  const isLocked = error instanceof DatabaseError && error.code === 'locked';
-  const finding = isLocked
-    ? 'which another process has locked; stop that process, or give each its own folder'
-    : `which fails (${getErrorMessage(error)}); choose a folder on a local disk that the exporter's user owns`;
+const REMEDIES: Readonly<Record<DatabaseErrorCode, string>> = {
+  locked: 'stop that process, or give each its own folder',
+  damaged: 'move its files away',
+  unusable: "choose a folder on a local disk that the exporter's user owns",
+  failing: 'check the space on its disk and the log of the system',
+};
+
+/** The error with a message for the operator. */
+function describeOpenError(path: string, error: DatabaseError): DatabaseError {
+  const { code, message } = error;
   const expectation = 'expected a folder that this process can read, write and lock';
+  const finding = code === 'locked' ? 'which another process has locked' : `which fails (${message})`;
   return new DatabaseError(
-    isLocked ? 'locked' : 'inaccessible',
-    `state.path: ${expectation}, found ${JSON.stringify(path)}, ${finding}`,
+    code,
+    `state.path: ${expectation}, found ${JSON.stringify(path)}, ${finding}; ${REMEDIES[code]}`,
     error,
   );
 }

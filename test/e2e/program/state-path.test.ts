@@ -66,7 +66,7 @@ for (const [name, path, found] of [
 ] as const)
   test(`state.path that is ${name} is one clear error at the start`, async () => {
     await using program = startWithState('http://127.0.0.1:1', path);
-    assert.equal(await program.exitCode, 1);
+    assert.equal(await program.exitCode, 2);
     const [start, error = '', ...others] = program.stderr.trimEnd().split('\n');
     assert.match(String(start), /Starting/);
     assert.match(

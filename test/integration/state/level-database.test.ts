@@ -3,7 +3,7 @@ import { cpSync, readdirSync, rmSync, statSync, truncateSync, writeFileSync } fr
 import { join } from 'node:path';
 import { test } from 'node:test';
 import type { Database } from '../../../src/state/level-database.ts';
-import { openLevelDatabase } from '../../../src/state/level-database.ts';
+import { openLevelDatabase, translateErrors } from '../../../src/state/level-database.ts';
 import { TemporaryFolder } from '../../support/temporary-folder.ts';
 
 const BATCHES = 20;
@@ -80,6 +80,21 @@ test('damage and a lock have errors of their own', async () => {
   await assert.rejects(openLevelDatabase(killed), { name: 'DatabaseError', code: 'locked' });
   await first.close();
 });
+
+for (const [code, cause, message] of [
+  ['unusable', 'LEVEL_IO_ERROR', 'IO error: /state/LOCK: Permission denied'],
+  ['unusable', 'LEVEL_IO_ERROR', 'IO error: /state/LOCK: Read-only file system'],
+  ['unusable', 'LEVEL_LOCKED', 'IO error: lock /state/LOCK: No locks available'],
+  ['unusable', 'EROFS', 'EROFS: read-only file system, mkdir'],
+  ['locked', 'LEVEL_LOCKED', 'IO error: lock /state/LOCK: Resource temporarily unavailable'],
+  ['failing', 'LEVEL_IO_ERROR', 'IO error: /state/000003.log: No space left on device'],
+  ['failing', 'LEVEL_IO_ERROR', 'IO error: /state/000003.log: Input/output error'],
+  ['failing', 'ENOSPC', 'ENOSPC: no space left on device, mkdir'],
+] as const)
+  test(`${message} is ${code}`, async () => {
+    const error = Object.assign(new Error(message), { code: cause });
+    await assert.rejects(translateErrors(Promise.reject(error)), { name: 'DatabaseError', code });
+  });
 
 test('a prefix reads its own records only', async () => {
   using folder = new TemporaryFolder();

@@ -292,7 +292,7 @@ export class Simulation {
     this.#isDiskFaulty = true;
     const isFull = this.#random.chance(0.5);
     this.#note(isFull ? 'disk full' : 'disk hangs');
-    if (isFull) this.#disk.faults.failure = new DatabaseError('inaccessible', 'no space left on device');
+    if (isFull) this.#disk.faults.failure = new DatabaseError('failing', 'no space left on device');
     else
       this.#disk.faults.hang = new Promise((resolve) => {
         this.#endHang = resolve;

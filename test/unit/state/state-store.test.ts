@@ -15,7 +15,7 @@ import { TemporaryFolder } from '../../support/temporary-folder.ts';
 
 const STEP_MS = 15_000;
 const RETENTION_MS = 7 * 24 * 60 * 60 * 1000;
-const DISK_FULL = new DatabaseError('inaccessible', 'IO error: No space left on device');
+const DISK_FULL = new DatabaseError('failing', 'IO error: No space left on device');
 
 interface ProcessOptions {
   readonly serviceCodes?: readonly string[];
