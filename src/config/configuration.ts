@@ -55,7 +55,6 @@ export function readStaticSettings(settings: MergedSettings) {
     },
     ledger: {
       maxStreamRate: get('ledger.max_stream_rate'),
-      rememberTasksForMs: get('ledger.remember_tasks_for'),
     },
     /** `undefined` without `state.path`. */
     state: statePath === undefined ? undefined : { path: statePath },

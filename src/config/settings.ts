@@ -156,14 +156,9 @@ export const SETTINGS = {
     defaultText: 'no name leaves the reader',
   },
   'ledger.max_stream_rate': {
-    doc: 'Rate that one stream does not exceed, of an input or to a connection of an output. Bytes that came faster wait until three listings in a row confirm them. File tasks may read ten times as fast.',
+    doc: 'Rate that one stream does not exceed, of an input or to a connection of an output. Faster values wait until three listings in a row are believed. File tasks may read ten times as fast.',
     schema: bitRate,
     default: '100Mbit/s',
-  },
-  'ledger.remember_tasks_for': {
-    doc: 'A task that returns within this time after it left continues its byte counts, as the same run.',
-    schema: duration(1),
-    default: '6h',
   },
   'state.path': {
     doc: 'Folder of the database that keeps counters across restarts and kills, on a local disk. Only one exporter can use it.',

@@ -4,7 +4,7 @@ import { LEDGER_COUNTERS } from './family-keys.ts';
 import type { Instant } from './instant.ts';
 import { NO_VALUE } from './ledger/account.ts';
 import { OWN_INPUT } from '../listing/listing.ts';
-import type { Ledger } from './ledger/ledger.ts';
+import { REMEMBERED_MS, type Ledger } from './ledger/ledger.ts';
 import { areNumbers, NUMBERS_PER_PART, type PartAccounts } from './ledger/part-accounts.ts';
 import { ALL_TASK_FLAGS, type TaskAccount } from './ledger/task-account.ts';
 import type { SlotTable } from './slot-table.ts';
@@ -188,21 +188,14 @@ export function readCodeEntry([first]: readonly StateRecord[]): CodeEntry | unde
 /**
  * Restores the state of a tally from all of its records, that of the code first. Returns false, and changes nothing, if some
  * are missing or invalid.
- *
- * @param maxGapMs - the longest time between two processes that is believed
  */
-export function restoreRecords(
-  tally: TallyParts,
-  records: readonly StateRecord[],
-  now: Instant,
-  maxGapMs: number,
-): boolean {
+export function restoreRecords(tally: TallyParts, records: readonly StateRecord[], now: Instant): boolean {
   const code = readCodeEntry(records);
   if (code?.taskCount !== records.length - 1) return false;
   const toInstant = shareInstants(code.last);
   const tasks = records.slice(1).flatMap((record) => readTaskAccount(record, toInstant) ?? []);
   if (tasks.length !== code.taskCount) return false;
-  restoreCode(tally, code, now, maxGapMs);
+  restoreCode(tally, code, now);
   // Those that left first come first.
   tasks.sort((a, b) => a.lastSeen.monotonicMs - b.lastSeen.monotonicMs);
   for (const task of tasks) tally.ledger.restoreAccount(task);
@@ -210,14 +203,14 @@ export function restoreRecords(
 }
 
 /** The timeline stops while the time between two processes is unknown. */
-function restoreCode(tally: TallyParts, entry: CodeEntry, now: Instant, maxGapMs: number): void {
+function restoreCode(tally: TallyParts, entry: CodeEntry, now: Instant): void {
   const { ledger, timeline, meteredFormats, servers, details } = tally;
   const { last, listings } = entry;
   const gapMs = now.wallMs - last.wallMs;
-  const isGapKnown = gapMs > 0 && gapMs <= maxGapMs;
+  const isGapKnown = gapMs > 0 && gapMs <= REMEMBERED_MS;
   const restoredMs = last.monotonicMs + (isGapKnown ? gapMs : 0);
   timeline.offsetMs = restoredMs - now.monotonicMs;
-  ledger.restoreProgress({ listings, last }, { restoredMs, unknownGapMs: isGapKnown ? 0 : maxGapMs });
+  ledger.restoreProgress({ listings, last }, { restoredMs, unknownGapMs: isGapKnown ? 0 : REMEMBERED_MS });
   ledger.lifetimes.restore(entry.lifetimes);
   for (const format of entry.meteredFormats) meteredFormats.add(format);
   for (const [vsId, monotonicMs, wallMs] of entry.servers) servers.restore(vsId, { monotonicMs, wallMs });

@@ -18,7 +18,7 @@ import {
 import type { Instant } from './instant.ts';
 import { GaugeFamily } from './limited-families.ts';
 import { ExpectedTasks, type Expectation } from './expectations.ts';
-import { DEFAULT_LEDGER_SETTINGS, Ledger, type LedgerOptions, type LedgerSettings } from './ledger/ledger.ts';
+import { DEFAULT_MAX_STREAM_RATE, Ledger, type LedgerOptions } from './ledger/ledger.ts';
 import type { ServerSums } from './ledger/server-sums.ts';
 import { countFindings, listServers, listWatchedFormats } from './listing-findings.ts';
 import { nameNotableTasks } from './notable-tasks.ts';
@@ -39,8 +39,9 @@ const SERVER_RETENTION_MS = 60 * 60 * 1000;
 /** Label sets per service code and family unless configured otherwise. */
 export const DEFAULT_MAX_LABEL_SETS = 2000;
 
-export interface TallyOptions
-  extends Partial<LedgerSettings>, Omit<LedgerOptions, keyof LedgerSettings | 'details' | 'accountBudget'> {
+export interface TallyOptions extends Omit<LedgerOptions, 'maxStreamRate' | 'details' | 'accountBudget'> {
+  /** In bytes per second. Default: 100 Mbit/s. */
+  readonly maxStreamRate?: number;
   /** Whether per-task families are exposed. */
   readonly perTask: boolean;
   /** Maximum number of tasks in per-task families. */
@@ -71,20 +72,17 @@ export class Tally {
   /** Families that have ever folded: from then on they are exposed, at 0 too. */
   readonly #everFolded = new Set<CounterFamilyKey | ListingFamily>();
   readonly #timeline = { offsetMs: 0 };
-  readonly #rememberTasksForMs: number;
 
   constructor(options: TallyOptions) {
-    const { serviceCode, maxLabelSets } = options;
+    const { serviceCode, maxLabelSets, maxStreamRate = DEFAULT_MAX_STREAM_RATE } = options;
     this.serviceCode = serviceCode;
     this.#maxLabelSets = maxLabelSets;
     this.#gauges = recordOf(LISTING_GAUGES, (gauge) => new GaugeFamily(gauge, serviceCode, maxLabelSets));
     this.#servers = new SlotTable({ capacity: maxLabelSets, retentionMs: SERVER_RETENTION_MS });
     this.#details = options.perTask ? new TaskDetails(serviceCode, options.maxTasks) : undefined;
-    const ledgerSettings = { ...DEFAULT_LEDGER_SETTINGS, ...options };
     const accountBudget = options.accountBudget ?? new AccountBudget();
-    this.#ledger = new Ledger({ ...ledgerSettings, accountBudget, details: this.#details });
+    this.#ledger = new Ledger({ ...options, maxStreamRate, accountBudget, details: this.#details });
     if (options.accountBudget === undefined) accountBudget.add(this.#ledger.accountShare);
-    this.#rememberTasksForMs = ledgerSettings.rememberTasksForMs;
   }
 
   /** Takes effect with the next listing. */
@@ -117,7 +115,7 @@ export class Tally {
    * nothing, if records are missing or invalid.
    */
   restore(records: readonly StateRecord[], now: Instant): boolean {
-    return restoreRecords(this.#parts, records, now, this.#rememberTasksForMs);
+    return restoreRecords(this.#parts, records, now);
   }
 
   /** Takes a good listing, once. */

@@ -231,7 +231,7 @@ const CODE_FAMILIES = define(['service_code'], {
   },
   taskLifetime: {
     name: 'xvs_task_lifetime_seconds',
-    help: 'Time between the first and the last good listing with a task that has ended.',
+    help: 'Time between the first and the last good listing with a task that has ended and never read a file.',
     buckets: [15, 60, 300, 900, 3600, 10800, 21600, 43200, 86400],
   },
 

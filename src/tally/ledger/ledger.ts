@@ -23,24 +23,18 @@ import {
 } from './task-account.ts';
 import { hasInput, updateInput, type InputUpdate } from './task-input.ts';
 
-/** Settings of a ledger. */
-export interface LedgerSettings {
-  /** The rate that a stream exceeds only if three listings in a row confirm it, in bytes per second. */
-  readonly maxStreamRate: number;
-  /** How long the account of a task that left is kept. */
-  readonly rememberTasksForMs: number;
-}
+/** How long the account of a task that left is kept, and the longest time between two processes that is believed. */
+export const REMEMBERED_MS = 6 * 60 * 60 * 1000;
 
-export const DEFAULT_LEDGER_SETTINGS: LedgerSettings = {
-  // 100 Mbit/s.
-  maxStreamRate: 12.5e6,
-  rememberTasksForMs: 6 * 60 * 60 * 1000,
-};
+/** 100 Mbit/s, in bytes per second. */
+export const DEFAULT_MAX_STREAM_RATE = 12.5e6;
 
 /** A task that reads a file does so faster than its streams play. */
 const FILE_RATE_FACTOR = 10;
 
-export interface LedgerOptions extends LedgerSettings {
+export interface LedgerOptions {
+  /** The rate that a stream exceeds only if three listings in a row are believed, in bytes per second. */
+  readonly maxStreamRate: number;
   readonly serviceCode: string;
   /** Label sets of a family beyond this number are folded. */
   readonly maxLabelSets: number;
@@ -101,7 +95,7 @@ export class Ledger {
   stallAfterMs: number;
   /** A stream can have carried bytes for at least this long between two listings. */
   pollIntervalMs: number;
-  readonly #settings: LedgerSettings;
+  readonly #maxStreamRate: number;
   readonly lifetimes = new Histogram(CATALOGUE.taskLifetime.buckets);
   readonly #details: TaskDetails | undefined;
   /** By the id of the task. */
@@ -127,7 +121,7 @@ export class Ledger {
     );
     this.stallAfterMs = options.stallAfterMs;
     this.pollIntervalMs = options.pollIntervalMs;
-    this.#settings = options;
+    this.#maxStreamRate = options.maxStreamRate;
     this.#departed = new DepartedAccounts(options.accountBudget, (account) => {
       this.#accounts.delete(account.id);
       this.#removed.push(account.id);
@@ -157,7 +151,7 @@ export class Ledger {
       ...listing,
       at,
       isBaseline: this.#lastCommit === undefined,
-      forgetBeforeMs: at.monotonicMs - this.#settings.rememberTasksForMs,
+      forgetBeforeMs: at.monotonicMs - REMEMBERED_MS,
       servers: new ServerSums(accumulator),
       inputMeter: createMeter(times, 'input'),
       outputMeter: createMeter(times, 'http_output'),
@@ -263,7 +257,7 @@ export class Ledger {
   }
 
   #createAccount(reading: TaskReading, { at, isBaseline, servers }: Commit): TaskAccount {
-    const account = createTaskAccount(reading, at, isBaseline ? TaskFlag.isFromBaseline : 0);
+    const account = createTaskAccount(reading, at, isBaseline ? TaskFlag.hasNoLifetime : 0);
     this.#accounts.set(account.id, account);
     servers.get(reading.vsId).increases.tasksStarted.add(isBaseline ? 0 : 1);
     return account;
@@ -308,7 +302,7 @@ export class Ledger {
     { progress = 0, inputs, inputCount }: TaskReading,
     { inputMeter, outputMeter, forgetBeforeMs }: Commit,
   ): Pick<TaskUpdate, 'inputs' | 'inputRate' | 'outputs'> {
-    const { maxStreamRate } = this.#settings;
+    const maxStreamRate = this.#maxStreamRate;
     const oneInputRate = progress > 0 ? FILE_RATE_FACTOR * maxStreamRate : maxStreamRate;
     const inputRate = oneInputRate * Math.max(1, inputCount);
     const streamRate = areOwnInput(inputs) ? inputRate : oneInputRate;
@@ -327,8 +321,8 @@ export class Ledger {
     if (hasFlag(account, TaskFlag.isEndCounted)) return;
     setFlag(account, TaskFlag.isEndCounted, true);
     servers.get(account.vsId).increases.tasksEnded.add(1);
-    if (hasFlag(account, TaskFlag.isFromBaseline) || hasFlag(account, TaskFlag.isLifetimeObserved)) return;
-    setFlag(account, TaskFlag.isLifetimeObserved, true);
+    if (hasFlag(account, TaskFlag.hasNoLifetime)) return;
+    setFlag(account, TaskFlag.hasNoLifetime, true);
     this.lifetimes.observe((account.lastSeen.monotonicMs - account.firstSeen.monotonicMs) / 1000);
   }
 }

@@ -74,6 +74,7 @@ export function updateStalls(
   const isLive = progress === 0;
   if (progress !== account.progress || (isLive && isFlowing)) account.lastActivity = at;
   account.progress = progress;
+  if (!isLive) setFlag(account, TaskFlag.hasNoLifetime, true);
   const hasFlowed = hasFlag(account, TaskFlag.hasFlowed);
   const isIdle = at.monotonicMs - account.lastActivity.monotonicMs >= stallAfterMs;
   const isStalled = isLive && hasFlowed && isIdle;

@@ -27,13 +27,12 @@ export const TaskFlag = {
   /** Its input bytes exceeded 0 once. */
   hasFlowed: 1,
   isStalled: 2,
-  /** It ran when the exporter started, so its start and its lifetime are unknown. */
-  isFromBaseline: 4,
+  /** It ran when the exporter started, it has read a file, or its lifetime is observed already. */
+  hasNoLifetime: 4,
   /** It has left its server since it last started there, and its end is counted. */
   isEndCounted: 8,
-  isLifetimeObserved: 16,
   /** Its input bytes had a valid value once. */
-  reportsInput: 32,
+  reportsInput: 16,
 } as const;
 
 export type TaskFlag = (typeof TaskFlag)[keyof typeof TaskFlag];

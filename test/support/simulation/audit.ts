@@ -198,8 +198,9 @@ export class Audit {
     // Values that are judged together.
     if (known.accounts.some(({ doubtedFrom }) => doubtedFrom !== undefined)) known.accounts.forEach(doubt);
     const isChanged = source !== known.source;
-    known.mayOwe ||=
-      mayBeForgotten(known, nowMs) || known.formers.length > 0 || (isChanged && values.includes(undefined));
+    const isPartMissing =
+      values.includes(undefined) || new Set(known.accounts.map(({ seenMs }) => seenMs)).size > 1;
+    known.mayOwe ||= mayBeForgotten(known, nowMs) || known.formers.length > 0 || (isChanged && isPartMissing);
     for (const [index, account] of known.accounts.entries()) {
       if (mayBeForgotten({ accounts: [account] }, nowMs)) doubtNew(account, values[index], time);
       else if (isChanged && known.mayOwe) doubt(account);

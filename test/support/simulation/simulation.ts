@@ -325,7 +325,6 @@ export class Simulation {
       perTask: false,
       maxTasks: 10,
       maxStreamRate: STREAM_RATE,
-      rememberTasksForMs: 6 * HOUR_MS,
     };
     const killed = this.#disk.waitForKill().then(() => 'killed' as const);
     const stateStore = await StateStore.open(

@@ -13,7 +13,7 @@ import {
 import { readFixture } from '../../support/fixtures.ts';
 import { PUBLISHED_SCHEME } from '../../support/published-scheme.ts';
 import { repositoryPath } from '../../support/repository.ts';
-import { DEFAULT_LEDGER_SETTINGS } from '../../../src/tally/ledger/ledger.ts';
+import { DEFAULT_MAX_STREAM_RATE } from '../../../src/tally/ledger/ledger.ts';
 import { DEFAULT_MAX_LABEL_SETS } from '../../../src/tally/tally.ts';
 
 const TESTING = {
@@ -40,7 +40,7 @@ const DEFAULTS: Configuration = {
   shard: { index: 0, count: 1 },
   codesOnOtherShards: new Set(),
   metrics: { maxLabelSets: DEFAULT_MAX_LABEL_SETS, perTask: false, maxTasks: 1000 },
-  ledger: DEFAULT_LEDGER_SETTINGS,
+  ledger: { maxStreamRate: DEFAULT_MAX_STREAM_RATE },
   web: {
     configFile: undefined,
     listenAddresses: [{ host: undefined, port: 20_928 }],

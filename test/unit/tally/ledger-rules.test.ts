@@ -288,6 +288,11 @@ const cases: readonly Case[] = [
     [[], [task(500)], [], [task(500)], [], [task(500)]],
     { input: 500, started: 1, ended: 1, lifetimes: 1 },
   ],
+  [
+    'a task that ever read a file has no lifetime',
+    [[], ...[0, 0.5, 0].map((progress) => [buildTaskRecord({ progress })])],
+    { started: 1, ended: 1, lifetimes: 0 },
+  ],
 ];
 
 for (const [name, listings, expected] of cases) {
@@ -342,13 +347,13 @@ test('after a gap of unknown length, a new task adds at most what a stream carri
   assert.equal(count([[task(1e8, 'v1', 'a'), task(S, 'v1', 'b')]], run).input, 1e8);
 });
 
-test('an account is dropped when its task has been absent for rememberTasksForMs', () => {
+test('an account is forgotten when its task has been absent for six hours', () => {
   const tasks = [buildTaskRecord({ inputBytes: 1000 })];
   for (const [awayMs, gained] of [
-    [2 * HOUR_MS - 1, 0],
-    [2 * HOUR_MS, 1000],
+    [6 * HOUR_MS - 1, 0],
+    [6 * HOUR_MS, 1000],
   ] as const) {
-    const run = new TallyRun({ rememberTasksForMs: 2 * HOUR_MS });
+    const run = new TallyRun();
     run.commitListing({ tasks });
     run.commitListing({}, 1000);
     run.commitListing({ tasks }, awayMs - 1000);

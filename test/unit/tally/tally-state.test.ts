@@ -5,6 +5,7 @@ import { AccountBudget } from '../../../src/tally/account-budget.ts';
 import type { TaskRecord } from '../../support/listing-records.ts';
 import { CATALOGUE } from '../../../src/metrics/catalogue/catalogue.ts';
 import { hashTexts } from '../../support/text-hash.ts';
+import { REMEMBERED_MS } from '../../../src/tally/ledger/ledger.ts';
 import type { Snapshot } from '../../../src/tally/snapshot.ts';
 import { CODE_KEY, toTaskKey, type StateRecord } from '../../../src/tally/tally-state.ts';
 import {
@@ -38,7 +39,7 @@ const task = fc
 const listing = fc.record({
   users: fc.array(fc.record({ vsId: server }).map(buildUserRecord), { maxLength: 3 }),
   tasks: fc.array(task, { maxLength: 5 }),
-  afterMs: fc.constantFrom(STEP_MS, 1, 59_999, 60_000, 61 * 60_000),
+  afterMs: fc.constantFrom(STEP_MS, 1, 59_999, 60_000, 61 * 60_000, REMEMBERED_MS),
 });
 
 /** The tasks of a listing with bytes that grow from listing to listing: values that wait do so again after a restart. */
@@ -144,7 +145,7 @@ test('the records that commits have changed are all records', () => {
   fc.assert(
     fc.property(fc.array(listing, { minLength: 1, maxLength: 10 }), fc.nat(9), (listings, restartAt) => {
       const accountBudget = new AccountBudget(5);
-      const run = new TallyRun({ perTask: true, rememberTasksForMs: 60_000, accountBudget });
+      const run = new TallyRun({ perTask: true, accountBudget });
       accountBudget.add(run.tally.accountShare);
       for (const [index, { afterMs, ...records }] of listings.entries()) {
         if (index === restartAt) run.restart();
