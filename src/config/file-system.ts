@@ -5,7 +5,8 @@ import PQueue from 'p-queue';
 import { getErrorCode } from '../runtime/errors.ts';
 import { expectedFound, formatValue, type Problem } from './config-error.ts';
 
-const MAX_FILE_MIB = 64;
+/** A list of 20,000 service codes with settings of their own has 4 MiB. */
+const MAX_FILE_MIB = 4;
 /** The code of the error for a FIFO, a device or a socket. */
 const NOT_REGULAR = 'NOT_REGULAR';
 

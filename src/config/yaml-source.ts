@@ -10,6 +10,9 @@ export interface YamlSource {
   readonly locate: Locate;
 }
 
+/** Parsing takes about a second for each MiB, in one turn of the event loop, and 200 times the memory. */
+const MAX_YAML_CHARACTERS = 1024 * 1024;
+
 /** Texts of parser errors. The parser's own messages quote the source, which may contain a secret. */
 const PARSER_ERROR_TEXTS: Partial<Record<ErrorCode, string>> = {
   BAD_INDENT: 'inconsistent indentation; check the indentation',
@@ -41,6 +44,12 @@ export function parseYaml(
   file: string,
   schema: 'core' | 'failsafe' = 'core',
 ): YamlSource | Problem {
+  if (text.length > MAX_YAML_CHARACTERS) {
+    const remedy =
+      'list service codes in JSON files, which can have 4 MiB; duplicate keys are errors in them, too';
+    const found = `${(text.length / MAX_YAML_CHARACTERS).toFixed(1)} MiB`;
+    return { location: file, message: expectedFound('at most 1 MiB of YAML', found, remedy) };
+  }
   const lineCounter = new LineCounter();
   const document = parseDocument(text, {
     lineCounter,
@@ -121,7 +130,7 @@ function isEmpty(node: unknown): boolean {
 }
 
 /** Locates parts of a source below `path`: `/etc/xvs.yml:7:13 poll.interval`. */
-export function createLocator(source: YamlSource, path: ValuePath) {
+export function createLocator(source: Pick<YamlSource, 'locate'>, path: ValuePath) {
   return (inner: ValuePath = [], isKey = false): string => {
     const full = [...path, ...inner];
     const name = full.reduce<string>((text, step) => text + formatPathStep(step, text), '');

@@ -1,13 +1,14 @@
 import { basename, dirname, join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { mapYielding } from '../../runtime/concurrency.ts';
 import { ownCodes, type Shard } from '../../sharding/shard.ts';
-import { ConfigError, expectedFound, formatValue, type Problem } from '../config-error.ts';
+import { expectedFound, formatValue, type Problem } from '../config-error.ts';
 import { describeReadError, isMissing, resolvePath, type ReadFile } from '../file-system.ts';
 import { chooseSecret, type Secret } from '../secrets.ts';
 import type { MergedSettings, SourceEntry } from '../sources.ts';
 import { toProblems, type ValuePath } from '../validation.ts';
 import { createLocator, parseYaml } from '../yaml-source.ts';
-import { serviceCodeList, type ServiceCodeEntry } from './schema.ts';
+import { serviceCodeEntry, type ServiceCodeEntry } from './schema.ts';
 
 /** A service code as it was listed, with its own secret. */
 export interface ListedCode {
@@ -116,27 +117,35 @@ async function readCodeFile(
   // Parsing is synchronous: let polls and scrapes run between two files.
   if (isChanged) await nextTurn();
   const source = { locate: createLazyLocator(text, path), folder: dirname(path) };
-  const parsed = isChanged ? parseCodeFile(text, path, source) : lastGood.codes.map(({ entry }) => entry);
-  if (parsed instanceof ConfigError) return keepCodes({ path, name }, parsed.problems, access);
-  const codes = await listCodes(parsed, source, access);
+  const parsed = isChanged
+    ? await parseCodeFile(text, path, source.locate)
+    : { entries: lastGood.codes.map(({ entry }) => entry), problems: [] };
+  if (parsed.problems.length > 0) return keepCodes({ path, name }, parsed.problems, access);
+  const codes = await listCodes(parsed.entries, source, access);
   return { path, name, codes, locate: source.locate, text, problems: [] };
 }
 
-function parseCodeFile(
-  text: string,
-  path: string,
-  { locate }: Pick<SourceEntry, 'locate'>,
-): readonly ServiceCodeEntry[] | ConfigError {
+/** Codes that are validated in one turn of the event loop. */
+const CODES_PER_TURN = 1000;
+
+async function parseCodeFile(text: string, path: string, locate: SourceEntry['locate']) {
+  const entries: ServiceCodeEntry[] = [];
   const source = tryParseJsonList(text) ?? parseYaml(text, path);
-  if ('message' in source) return new ConfigError([source]);
+  if ('message' in source) return { entries, problems: [source] };
   const { value } = source;
   if (!Array.isArray(value)) {
     const remedy = value === null || value === undefined ? 'write [] for an empty list' : undefined;
     const message = expectedFound('a list of service codes', formatValue(value), remedy);
-    return new ConfigError([{ location: locate(), message }]);
+    return { entries, problems: [{ location: locate(), message }] };
   }
-  const { success, data, error } = serviceCodeList.safeParse(value);
-  return success ? data : new ConfigError(toProblems(error, locate));
+  const problems: Problem[] = [];
+  const parseEntry = ([index, raw]: readonly [number, unknown]): void => {
+    const { success, data, error } = serviceCodeEntry.safeParse(raw);
+    if (success) entries.push(data);
+    else problems.push(...toProblems(error, (inner, isKey) => locate([index, ...inner], isKey)));
+  };
+  await mapYielding([...value.entries()], parseEntry, CODES_PER_TURN);
+  return { entries, problems };
 }
 
 /** Parses the text again on first use: locations are only needed for messages and take much of a long file's memory. */
@@ -145,7 +154,8 @@ function createLazyLocator(text: string, file: string): SourceEntry['locate'] {
   return (path, isKey) => {
     if (locate === undefined) {
       const source = parseYaml(text, file);
-      locate = 'message' in source ? () => file : createLocator(source, []);
+      // JSON may be too large for the YAML parser.
+      locate = createLocator('message' in source ? { locate: () => file } : source, []);
     }
     return locate(path, isKey);
   };

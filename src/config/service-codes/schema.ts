@@ -100,14 +100,15 @@ const entrySchema = strictMapping(
 /** One service code as it was given, each value parsed. */
 export type ServiceCodeEntry = z.output<typeof entrySchema>;
 
+/** An entry of a list of service codes: a string or a mapping. */
+export const serviceCodeEntry = z.preprocess(
+  (raw) => (typeof raw === 'string' ? { service_code: raw } : raw),
+  entrySchema,
+);
+
 /** Service codes: a string with commas, or a list of strings and mappings. */
 export const serviceCodeList = commaSeparated(
-  z
-    .array(
-      z.preprocess((raw) => (typeof raw === 'string' ? { service_code: raw } : raw), entrySchema),
-      expected('a list of service codes'),
-    )
-    .readonly(),
+  z.array(serviceCodeEntry, expected('a list of service codes')).readonly(),
   'comma-separated codes',
 );
 

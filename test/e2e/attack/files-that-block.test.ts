@@ -19,7 +19,7 @@ function makeFifo(folder: TemporaryFolder, name: string): void {
 }
 
 function makeHuge(folder: TemporaryFolder, name: string): void {
-  truncateSync(folder.at(name), 65 * 1024 * 1024);
+  truncateSync(folder.at(name), 5 * 1024 * 1024);
 }
 
 function createFiles(folder: TemporaryFolder): Readonly<Record<string, string>> {
@@ -37,7 +37,7 @@ function createFiles(folder: TemporaryFolder): Readonly<Record<string, string>> 
 for (const name of ['secret', 'codes.yml', 'web.yml']) {
   for (const [what, spoil, found] of [
     ['a FIFO', makeFifo, 'not a regular file'],
-    ['larger than 64 MiB', makeHuge, 'larger than 64 MiB'],
+    ['larger than 4 MiB', makeHuge, 'larger than 4 MiB'],
   ] as const) {
     test(`--config.check rejects ${name} if it is ${what}`, { timeout: 600_000 }, async () => {
       using folder = new TemporaryFolder();

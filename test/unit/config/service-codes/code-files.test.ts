@@ -206,3 +206,30 @@ test('the example is a valid service code file', async () => {
     ['acme', 'globex'],
   );
 });
+
+test('the codes of a file are validated in turns of 1,000', async () => {
+  let turns = 0;
+  let isOver = false;
+  const countTurn = (): void => {
+    turns += 1;
+    if (!isOver) setImmediate(countTurn);
+  };
+  setImmediate(countTurn);
+  const list = JSON.stringify(Array.from({ length: 10_000 }, (_, index) => `code-${index}`));
+  assert.equal((await codesOf({ '/etc/codes/a.json': list })).length, 10_000);
+  isOver = true;
+  assert.ok(turns >= 10, String(turns));
+});
+
+test('YAML has at most 1 MiB, and a mistake in JSON beyond it has no line', async () => {
+  const padding = ' '.repeat(1024 * 1024);
+  const load = (files: Files) => catchConfigErrorMessage(() => codesOf(files));
+  assert.match(
+    await load({ '/etc/codes/a.yml': `- A\n#${padding}` }),
+    /^\/etc\/codes\/a\.yml: expected at most 1 MiB of YAML, found 1\.0 MiB; list service codes in JSON/,
+  );
+  assert.match(
+    await load({ '/etc/codes/a.json': `["", "A"${padding}]` }),
+    /^\/etc\/codes\/a\.json \[0\]\.service_code: /,
+  );
+});
