@@ -1,8 +1,9 @@
+import { X509Certificate } from 'node:crypto';
 import { createSecureContext, type SecureContextOptions } from 'node:tls';
 import { expectedFound, formatValue, type Problem } from './config-error.ts';
 import { readErrorCode, readText, type FileReference, type ReadFile } from './file-system.ts';
 
-/** Reads a PEM file that contains an item of the given kind. */
+/** Reads a PEM file that contains an item of the given kind. Every certificate of it must be whole. */
 export async function readPem(
   readFile: ReadFile,
   file: FileReference,
@@ -10,12 +11,34 @@ export async function readPem(
 ): Promise<string | Problem> {
   const text = await readText(readFile, file);
   if (typeof text !== 'string') return text;
-  if (new RegExp(`^-----BEGIN (?:[A-Z]+ )?${kind}-----`, 'm').test(text)) return text;
-  return {
+  const fail = (expected: string, found: string): Problem => ({
     location: file.locate(),
-    message: expectedFound(`a PEM file with a ${kind}`, `${formatValue(file.path)}, which contains none`),
-  };
+    message: expectedFound(expected, `${formatValue(file.path)}, ${found}`),
+  });
+  const count = text.match(new RegExp(`^-----BEGIN (?:[A-Z]+ )?${kind}-----`, 'gm'))?.length ?? 0;
+  if (count === 0) return fail(`a PEM file with a ${kind}`, 'which contains none');
+  const bad = findBadCertificate(text);
+  if (bad === undefined) return text;
+  return fail(
+    'whole certificates (PEM)',
+    `whose certificate ${bad.number} of ${bad.count} is broken (${bad.code})`,
+  );
 }
+
+/** OpenSSL ignores what follows the last certificate that it can read. */
+function findBadCertificate(text: string): { number: number; count: number; code: string } | undefined {
+  const blocks = text.split(/^(?=-----BEGIN )/m).filter((block) => CERTIFICATE_START.test(block));
+  for (const [index, block] of blocks.entries()) {
+    try {
+      void new X509Certificate(block);
+    } catch (error) {
+      return { number: index + 1, count: blocks.length, code: readErrorCode(error) };
+    }
+  }
+  return undefined;
+}
+
+const CERTIFICATE_START = /^-----BEGIN (?:[A-Z0-9]+ )?CERTIFICATE-----/;
 
 /** OpenSSL's codes for a valid key of a different certificate. */
 const KEY_MISMATCH_CODES: readonly string[] = [

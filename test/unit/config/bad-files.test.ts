@@ -24,7 +24,7 @@ const files = {
   '/run/secrets/testing': `${SECRET}\n`,
   '/run/secrets/empty': '\n',
   '/run/secrets/forbidden': { code: 'EACCES' },
-  '/etc/client.pem': '-----BEGIN CERTIFICATE-----\n',
+  '/etc/client.pem': readFixture('tls/client.pem').toString(),
   '/etc/client-key.pem': '-----BEGIN PRIVATE KEY-----\n',
 };
 

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { readFixture } from '../../support/fixtures.ts';
 import { parseCommandLine } from '../../../src/commands/command-line.ts';
 import { ConfigurationSource } from '../../../src/config/configuration-source.ts';
 import { ConfigError } from '../../../src/config/config-error.ts';
@@ -11,7 +12,7 @@ import {
   failHostNameLookup,
 } from '../../support/configuration.ts';
 
-const CERTIFICATE = '-----BEGIN CERTIFICATE-----\n';
+const CERTIFICATE = readFixture('tls/ca.pem').toString();
 
 /** Creates a source whose files the test changes. */
 function createSource(files: Record<string, Files[string]>, args: readonly string[] = []) {

@@ -6,7 +6,7 @@ import { describe, it } from 'node:test';
 import type { ResponseHead } from '../../../src/upstream/request-observer.ts';
 import { readFixture } from '../../support/fixtures.ts';
 import { collectListing, assertFailsWith, openClient, targetAt } from './collect-listing.ts';
-import { serveHttps } from './servers.ts';
+import { serveHttps, serveProxy } from './servers.ts';
 
 function readPem(name: string): string {
   return readFixture(`tls/${name}`).toString();
@@ -25,6 +25,18 @@ describe('TLS', () => {
   it('accepts a server whose certificate is from a configured CA', async (t) => {
     const url = await serveHttps(t, readIdentity('server'), respond);
     assert.equal((await collectListing(openClient(t, { tls: { ca } }), targetAt(url))).status, 200);
+  });
+
+  it('accepts an intermediate CA as the one that is trusted, without the root', async (t) => {
+    const intermediate = readPem('intermediate.pem');
+    const url = await serveHttps(t, readIdentity('issued'), respond);
+    const client = openClient(t, { tls: { ca: intermediate } });
+    assert.equal((await collectListing(client, targetAt(url))).status, 200);
+    const { url: httpsProxy } = await serveProxy(t);
+    const proxied = openClient(t, { tls: { ca: intermediate }, proxy: { httpsProxy } });
+    assert.equal((await collectListing(proxied, targetAt(url))).status, 200);
+    const other = openClient(t, { tls: { ca: readPem('self-signed.pem') } });
+    await assertFailsWith(collectListing(other, targetAt(url)), 'tls');
   });
 
   it('reports the soonest expiry of the certificate chain, also on a connection that is reused', async (t) => {
