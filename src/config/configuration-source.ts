@@ -90,14 +90,14 @@ export class ConfigurationSource {
   }
 
   async #load({ readFile, findMatchingFiles }: WatchedFiles): Promise<LoadedConfiguration> {
-    const { flags, env, hostName } = this.#options;
+    const { flags, env, hostName, resolveLinks } = this.#options;
     const given = [...readEnvironmentEntries(env), ...readFlagEntries(flags)];
     const file = await readSettingsFile(given, readFile);
     const settings = mergeEntries([...file.entries, ...given], file.problems);
     const configuredShard = resolveShard(settings, hostName);
     const shard = this.#last?.configuration.shard ?? configuredShard;
     const applied = new Map(this.#last?.codeFiles.map((codeFile) => [codeFile.path, codeFile]));
-    const access = { readFile, findMatchingFiles, shard, applied };
+    const access = { readFile, findMatchingFiles, resolveLinks, shard, applied };
     const { files, unmatchedPatterns } = await readCodeFiles(settings, access);
     const { problems, codeFiles, ...codes } = await resolveCodes(settings, files, access);
     const upstream = await readUpstreamSettings(settings, env, readFile);

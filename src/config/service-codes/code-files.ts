@@ -3,7 +3,13 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { mapYielding } from '../../runtime/concurrency.ts';
 import { ownCodes, type Shard } from '../../sharding/shard.ts';
 import { expectedFound, formatValue, type Problem } from '../config-error.ts';
-import { describeReadError, isMissing, resolvePath, type ReadFile } from '../file-system.ts';
+import {
+  describeReadError,
+  isMissing,
+  resolvePath,
+  type ConfigFileSystem,
+  type ReadFile,
+} from '../file-system.ts';
 import { chooseSecret, type Secret } from '../secrets.ts';
 import type { MergedSettings, SourceEntry } from '../sources.ts';
 import { toProblems, type ValuePath } from '../validation.ts';
@@ -42,6 +48,7 @@ export interface CodeFileAccess {
   readonly readFile: ReadFile;
   /** Lists the files that match a path with `*`. */
   readonly findMatchingFiles: (glob: string) => Promise<readonly string[]>;
+  readonly resolveLinks: ConfigFileSystem['resolveLinks'];
   readonly shard: Shard;
   /** The files in effect, by path. */
   readonly applied: ReadonlyMap<string, CodeFile>;
@@ -63,8 +70,11 @@ export async function readCodeFiles(
     const pattern = resolvePath(folder, glob);
     const matches = await readMatchingFiles(glob, pattern, location, access);
     if (matches.length === 0) unmatchedPatterns.push(pattern);
-    // Two paths may match the same file.
-    for (const file of matches) if (!files.has(file.path)) files.set(file.path, file);
+    for (const file of matches) {
+      // Two paths may match the same file, or links to it. One that cannot be resolved is no other file either.
+      const realPath = await access.resolveLinks(file.path).catch(() => file.path);
+      if (!files.has(realPath)) files.set(realPath, file);
+    }
   }
   return { files: [...files.values()], unmatchedPatterns };
 }

@@ -36,9 +36,10 @@ const NAME_EXPECTED = expected(
   'a name of a task (1 to 128 characters, none of them invisible; put digits in quotes)',
 );
 
-/** A name as it is in a label: another one would never be found. */
+/** A name as it is in a label, in NFC: another one would never be found. */
 const taskName = z
   .string(NAME_EXPECTED)
+  .normalize('NFC')
   .refine((text) => text !== '' && sanitizeLabelValue(text) === text, NAME_EXPECTED);
 
 const taskNames = z

@@ -8,6 +8,8 @@ const TABLE: readonly [source: TaskNameSource, text: string, name: string | unde
   ['opaque', 'main', 'main'],
   ['opaque', 'a%20b+c', 'a b+c'],
   ['opaque', '100%', '100%'],
+  ['opaque', 'Cafe\u0301', 'Caf\u00e9'],
+  ['opaque.room', '{"room":"Cafe\u0301"}', 'Caf\u00e9'],
   ['opaque', '%ff%zz', '%ff%zz'],
   ['opaque', '', undefined],
   ['opaque.room', '{"room":"main"}', 'main'],
