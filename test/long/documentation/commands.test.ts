@@ -146,7 +146,7 @@ const ISOLATION = ['--map-root-user', '--net', '--mount', '--pid', '--fork', '--
 /** Runs a script in separate namespaces, so that all ports are free, and mounts and processes end with the script. */
 function runIsolated(script: string, folder: string): Program {
   const args = [...ISOLATION, 'bash', '-euo', 'pipefail', '-c', script];
-  return new Program('unshare', args, { HOME: folder, NO_UPDATE_NOTIFIER: '1' }, folder);
+  return new Program('unshare', args, { HOME: folder, TMPDIR: folder, NO_UPDATE_NOTIFIER: '1' }, folder);
 }
 
 function canIsolate(t: TestContext): boolean {
