@@ -2,7 +2,7 @@ import type { Readable } from 'node:stream';
 import { linkAbort, raceAbort } from '../runtime/abort.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { type ConnectionOptions, Connections, type UnsignedRequest } from './connections.ts';
-import { ACCEPTED_CODINGS, decompress, parseContentEncoding } from './decoding.ts';
+import { ACCEPTED_CODINGS, decompress, parseContentEncoding, skipByteOrderMark } from './decoding.ts';
 import type { DecodingBudget } from './decoding-budget.ts';
 import { toUpstreamError } from './error-classification.ts';
 import { UpstreamError } from './errors.ts';
@@ -247,7 +247,7 @@ async function* readBody(
     const coding = parseContentEncoding(header('content-encoding') ?? '');
     const isTooLarge = coding === undefined && Number(header('content-length') ?? 0) > maxBytes;
     if (hasListing && isTooLarge) throw createSizeError(maxBytes);
-    yield* coding === undefined ? receive() : decompress(receive(), coding, gate);
+    yield* skipByteOrderMark(coding === undefined ? receive() : decompress(receive(), coding, gate));
   } catch (error) {
     if (hasListing) throw signal.aborted ? signal.reason : toUpstreamError(error);
   } finally {

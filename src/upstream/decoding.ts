@@ -65,6 +65,26 @@ export function parseContentEncoding(contentEncoding: string): Coding | undefine
   throw new UpstreamError('not_json', `The response has a content coding other than ${ACCEPTED_CODINGS}`);
 }
 
+const BYTE_ORDER_MARK = Buffer.from('\ufeff');
+
+/** Passes a body on without the byte order mark that some servers put before UTF-8. */
+export async function* skipByteOrderMark(body: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  const { length } = BYTE_ORDER_MARK;
+  let start: Buffer | undefined = Buffer.alloc(0);
+  for await (const chunk of body) {
+    if (start === undefined) {
+      yield chunk;
+      continue;
+    }
+    start = Buffer.concat([start, chunk]);
+    const isMark = BYTE_ORDER_MARK.subarray(0, start.length).equals(start.subarray(0, length));
+    if (isMark && start.length < length) continue;
+    yield isMark ? start.subarray(length) : start;
+    start = undefined;
+  }
+  if (start !== undefined && start.length > 0) yield start;
+}
+
 /** Decompresses a body as it arrives. */
 export async function* decompress(
   body: AsyncIterable<Buffer>,

@@ -99,6 +99,17 @@ for (const [name, getProxy] of [
   });
 
 describe('a body', () => {
+  for (const [name, headers, encode] of [
+    ['as it is', {}, (body: string) => body],
+    ['in gzip', { 'content-encoding': 'gzip' }, (body: string) => gzipSync(body)],
+  ] as const)
+    it(`with a byte order mark, ${name}, is passed on without it`, async (t) => {
+      const url = await serveHttp(t, (_request, response) => {
+        response.writeHead(200, headers).end(encode('\ufeff{}'));
+      });
+      assert.equal((await collectListing(openClient(t), targetAt(url))).body.toString(), '{}');
+    });
+
   it('of exactly the limit is accepted', async (t) => {
     const url = await serveHttp(t, (_request, response) => {
       response.end(Buffer.alloc(1000));
