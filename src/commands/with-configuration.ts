@@ -1,7 +1,7 @@
 import { ConfigError, expectedFound } from '../config/config-error.ts';
 import { countRevealedSecrets, type Configuration } from '../config/configuration.ts';
 import { ConfigurationSource } from '../config/configuration-source.ts';
-import { formatSummary } from '../config/summary.ts';
+import { formatConfigurationSummary } from '../config/summary.ts';
 import { findUnknownVariables, formatUnknownVariables, type UnknownVariable } from '../config/sources.ts';
 import { loadReaderModule, ReaderModuleError } from '../poller/reader-module.ts';
 import { raceAbort } from '../runtime/abort.ts';
@@ -55,7 +55,7 @@ export function withConfiguration(
           stderr.write(
             `service_codes: ${expectedFound('codes without their secrets', `${revealed} with it, which metrics show`)}\n`,
           );
-        return writeText(stdout, formatSummary(loaded));
+        return writeText(stdout, formatConfigurationSummary(loaded));
       }
       loadReaderModule();
       return await run({ configuration, source, build, unknownVariables, flags: others }, io);

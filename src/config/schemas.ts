@@ -72,7 +72,7 @@ export const bitRate = quantity(
 );
 
 /** An integer within bounds, also as decimal digits. */
-export function integer(min: number, max: number) {
+export function integerBetween(min: number, max: number) {
   return parsedBy(
     (raw) => {
       const value = typeof raw === 'string' && /^\d+$/.test(raw) ? Number(raw) : raw;
@@ -88,7 +88,7 @@ export function integer(min: number, max: number) {
 }
 
 /** A limit on a count. */
-export const count = integer(1, 1_000_000);
+export const positiveInteger = integerBetween(1, 1_000_000);
 
 const BOOLEANS: ReadonlyMap<unknown, boolean> = new Map<unknown, boolean>([
   [true, true],

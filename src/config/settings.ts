@@ -5,11 +5,11 @@ import {
   bitRate,
   boolean,
   choice,
-  count,
+  positiveInteger,
   duration,
   filePath,
   headerName,
-  integer,
+  integerBetween,
   schemaMeta,
 } from './schemas.ts';
 import { secretText, signingTemplate, size, taskNameSource, type SchemaMeta } from './schemas.ts';
@@ -53,7 +53,7 @@ export const SETTINGS = {
   },
   'upstream.max_connections': {
     doc: 'Maximum number of concurrent connections to one host and port.',
-    schema: count,
+    schema: positiveInteger,
     default: '64',
   },
   'upstream.ca_file': {
@@ -131,23 +131,23 @@ export const SETTINGS = {
   },
   'shard.count': {
     doc: 'Number of processes that share the service codes; exactly one of them polls each code.',
-    schema: integer(1, MAX_SHARDS),
+    schema: integerBetween(1, MAX_SHARDS),
     default: '1',
   },
   'shard.index': {
     doc: 'Index of this process, starting at 0.',
-    schema: integer(0, MAX_SHARDS - 1),
+    schema: integerBetween(0, MAX_SHARDS - 1),
     defaultText: 'the number at the end of the host name, as in `xvs-exporter-3`',
   },
   'metrics.max_label_sets': {
     doc: 'Maximum number of label sets per metric family and service code; further ones are merged into `__other__`.',
-    schema: count,
+    schema: positiveInteger,
     default: '2000',
   },
   'metrics.per_task': { doc: 'Expose metrics of individual tasks.', schema: boolean, default: 'false' },
   'metrics.max_tasks': {
     doc: 'Maximum number of tasks per service code with individual metrics.',
-    schema: count,
+    schema: positiveInteger,
     default: '1000',
   },
   'tasks.name': {
@@ -178,7 +178,7 @@ export const SETTINGS = {
   },
   'web.max_requests': {
     doc: 'Maximum number of requests that wait for their turn; beyond it, one of the client with the most gets status 503.',
-    schema: count,
+    schema: positiveInteger,
     default: '40',
   },
   'web.enable_lifecycle': {

@@ -11,7 +11,11 @@ import { formatDuration } from './units.ts';
  * Formats the output of `--config.check` for a valid configuration: every setting with its value and origin, the
  * service codes with their effective settings, and the proxies. Secrets and passwords are not shown.
  */
-export function formatSummary({ configuration, settings, codeFiles }: LoadedConfiguration): string {
+export function formatConfigurationSummary({
+  configuration,
+  settings,
+  codeFiles,
+}: LoadedConfiguration): string {
   const { serviceCodes, upstream } = configuration;
   return [
     `The configuration is valid: ${formatCodeCount(configuration)}.`,

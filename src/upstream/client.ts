@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream';
 import { linkAbort, raceAbort } from '../runtime/abort.ts';
 import type { Clock } from '../runtime/clock.ts';
-import { type ConnectionOptions, Connections, type UnsignedRequest } from './connections.ts';
+import { type ConnectionOptions, UpstreamConnections, type UnsignedRequest } from './connections.ts';
 import { ACCEPTED_CODINGS, decompress, parseContentEncoding, skipByteOrderMark } from './decoding.ts';
 import type { DecodingBudget } from './decoding-budget.ts';
 import { toUpstreamError } from './error-classification.ts';
@@ -61,9 +61,9 @@ export class UpstreamClient implements AsyncDisposable {
   readonly #gate: TurnGate;
   readonly #resolver: Resolver;
   #options: ClientOptions;
-  #connections: Connections;
+  #connections: UpstreamConnections;
   /** Those of earlier options included, until their requests have ended. */
-  readonly #openConnections = new Set<Connections>();
+  readonly #openConnections = new Set<UpstreamConnections>();
 
   constructor({ clock, lookup, ...options }: ClientOptions & ResolverOptions & { readonly clock: Clock }) {
     this.#clock = clock;
@@ -138,8 +138,8 @@ export class UpstreamClient implements AsyncDisposable {
     await Promise.all([...this.#openConnections].map((connections) => connections[Symbol.asyncDispose]()));
   }
 
-  #open(options: ClientOptions): Connections {
-    const connections = new Connections({ ...options, resolver: this.#resolver });
+  #open(options: ClientOptions): UpstreamConnections {
+    const connections = new UpstreamConnections({ ...options, resolver: this.#resolver });
     this.#openConnections.add(connections);
     return connections;
   }

@@ -57,7 +57,7 @@ export type UnsignedRequest = Dispatcher.RequestOptions & {
 };
 
 /** The connections of a client, opened on demand. Disposing closes all of them, those being opened included. */
-export class Connections implements AsyncDisposable {
+export class UpstreamConnections implements AsyncDisposable {
   /** Only these origins can have a kept-alive connection. */
   readonly originsWithResponse = new Set<string>();
   readonly #options: ConnectionOptions;

@@ -6,7 +6,7 @@ import { baseUrl } from '../addresses.ts';
 import { expectedFound, formatValue } from '../config-error.ts';
 import {
   commaSeparated,
-  count,
+  positiveInteger,
   duration,
   schemaMeta,
   filePath,
@@ -56,7 +56,7 @@ const taskNames = z
 
 /** The key `expect` of a service code. */
 const expectation = strictMapping(
-  { tasks: count.optional(), names: taskNames.optional() },
+  { tasks: positiveInteger.optional(), names: taskNames.optional() },
   expected('a mapping with tasks, names or both'),
   'tasks or names',
 )

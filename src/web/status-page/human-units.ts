@@ -1,12 +1,12 @@
 import { html, type Markup } from './markup.ts';
 
 /** A dash for the eye, a word for a screen reader. */
-export const UNKNOWN = html`<span class="unknown" aria-hidden="true">–</span
+export const UNKNOWN_VALUE = html`<span class="unknown" aria-hidden="true">–</span
   ><span class="hidden">unknown</span>`;
 
 /** A value, or a dash if it is unknown. */
 export function renderKnown(value: number | undefined, format: (value: number) => string): Markup {
-  return value === undefined ? UNKNOWN : html`${format(value)}`;
+  return value === undefined ? UNKNOWN_VALUE : html`${format(value)}`;
 }
 
 const SI_PREFIXES = ['', 'k', 'M', 'G', 'T', 'P'];
@@ -40,7 +40,7 @@ export function formatBitRate(bytesPerSecond: number): string {
 }
 
 /** A duration: `340 ms`, `1.2 s`. */
-export function formatDuration(ms: number): string {
+export function formatHumanDuration(ms: number): string {
   return ms < 999.5 ? `${Math.max(1, Math.round(ms))} ms` : `${(ms / 1000).toFixed(1)} s`;
 }
 
@@ -59,7 +59,7 @@ export function formatTimeSpan(ms: number): string {
 
 /** The age of a moment, with the moment itself in the tooltip. */
 export function renderAge(timeMs: number | undefined, nowMs: number): Markup {
-  if (timeMs === undefined) return UNKNOWN;
+  if (timeMs === undefined) return UNKNOWN_VALUE;
   const [iso, utc] = [new Date(timeMs).toISOString(), formatUtc(timeMs)];
   const age = formatTimeSpan(nowMs - timeMs);
   return html`<time datetime="${iso}" title="${utc}">${age} ago</time>`;

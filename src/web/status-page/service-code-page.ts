@@ -15,12 +15,12 @@ import {
 import { renderDocument, renderLabels, renderLinks } from './document.ts';
 import {
   formatCount,
-  formatDuration,
+  formatHumanDuration,
   formatTimeSpan,
   formatUtc,
   renderAge,
   renderKnown,
-  UNKNOWN,
+  UNKNOWN_VALUE,
 } from './human-units.ts';
 import type { ListingBreakdown } from './listing-breakdown.ts';
 import { html, renderName, type Content, type Markup } from './markup.ts';
@@ -189,9 +189,9 @@ function renderPollingFacts(
   { nowMs, configurationFile }: ProcessStatus,
 ): Markup {
   const { serviceCode, ret, httpStatus, lastPollMs, lastSuccessMs, history } = status;
-  const duration = renderKnown(history.latestDurationMs, formatDuration);
+  const duration = renderKnown(history.latestDurationMs, formatHumanDuration);
   const facts: readonly (readonly [string, Markup])[] = [
-    ['Service', polling === undefined ? UNKNOWN : renderName(polling.origin)],
+    ['Service', polling === undefined ? UNKNOWN_VALUE : renderName(polling.origin)],
     ['HTTP status', renderKnown(httpStatus, String)],
     ['ret', renderKnown(ret, String)],
     ['Last poll', html`${renderAge(lastPollMs, nowMs)}, took ${duration}`],
@@ -218,7 +218,7 @@ function renderPollingFacts(
 }
 
 function renderNextPoll(polling: PollPlan | undefined, nowMs: number): Markup {
-  if (polling === undefined) return UNKNOWN;
+  if (polling === undefined) return UNKNOWN_VALUE;
   const { nextPollMs, isPaused } = polling;
   if (nextPollMs === undefined || nextPollMs <= nowMs) return html`in progress`;
   const reason = isPaused ? ' (the service asked for a pause)' : '';
@@ -277,7 +277,7 @@ function renderPolls(
   const columns: readonly Column<PollHistoryEntry>[] = [
     { title: 'Time', render: ({ beforeLatestMs }) => renderAge(lastPollMs - beforeLatestMs, nowMs) },
     { title: 'Outcome', isText: true, render: renderOutcome },
-    { title: 'Duration', render: ({ durationMs }) => formatDuration(durationMs) },
+    { title: 'Duration', render: ({ durationMs }) => formatHumanDuration(durationMs) },
     ...PLOTTED_FIELDS.map(({ field, title, format }) => ({
       title,
       render: ({ totals }: PollHistoryEntry) => renderKnown(totals?.[field], format),

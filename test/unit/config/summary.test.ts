@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { listSettings } from '../../../src/config/settings.ts';
-import { formatSummary } from '../../../src/config/summary.ts';
+import { formatConfigurationSummary } from '../../../src/config/summary.ts';
 import { loadWithSources, REQUIRED_ENVIRONMENT, SECRET } from '../../support/configuration.ts';
 import { assertGolden } from '../../support/fixtures.ts';
 
@@ -34,7 +34,7 @@ const given = {
 };
 
 test('the summary has every setting with its value and origin', async () => {
-  const text = formatSummary(await loadWithSources(given));
+  const text = formatConfigurationSummary(await loadWithSources(given));
   assertGolden('config/summary.txt', text);
   for (const [path] of listSettings()) {
     assert.match(text, new RegExp(`^ {2}${path.replace('.', '\\.')} .*\\(.+\\)$`, 'm'));
@@ -48,7 +48,7 @@ test('the summary shows no secret and no proxy password', async () => {
     { env: shared },
     { yml: `secret: ${SECRET}`, env: { ...REQUIRED_ENVIRONMENT, XVS_SECRET: '' } },
   ]) {
-    assert.doesNotMatch(formatSummary(await loadWithSources(one)), new RegExp(SECRET));
+    assert.doesNotMatch(formatConfigurationSummary(await loadWithSources(one)), new RegExp(SECRET));
   }
 });
 
@@ -61,7 +61,7 @@ service_codes:
   - C
 `;
   const env = { ...REQUIRED_ENVIRONMENT, XVS_SERVICE_CODES: '' };
-  const text = formatSummary(await loadWithSources({ env, yml: named }));
+  const text = formatConfigurationSummary(await loadWithSources({ env, yml: named }));
   assert.match(text, / secret +task name +expected tasks\n/);
   assert.match(text, / {2}A .*> +opaque\.room +3: main, backup\n/);
   assert.match(text, / {2}B .*> +output\.file_name +2\n/);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parseCommandLine } from '../../../../src/commands/command-line.ts';
 import { ConfigurationSource } from '../../../../src/config/configuration-source.ts';
-import { formatSummary } from '../../../../src/config/summary.ts';
+import { formatConfigurationSummary } from '../../../../src/config/summary.ts';
 import { selectShard } from '../../../../src/sharding/shard.ts';
 import {
   loadConfiguration,
@@ -33,7 +33,7 @@ test('a shard has its own codes, also in the summary, and the names of those on 
     own,
   );
   assert.deepEqual(codesOnOtherShards, new Set(CODES.filter((code) => !own.includes(code))));
-  const [head, ...rest] = formatSummary(loaded).split('\n');
+  const [head, ...rest] = formatConfigurationSummary(loaded).split('\n');
   assert.equal(head, `The configuration is valid: ${own.length} of 20 service codes, for shard 1 of 4.`);
   assert.deepEqual(
     rest
