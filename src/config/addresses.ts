@@ -10,17 +10,27 @@ export type ListenAddress =
   | { readonly host: string | undefined; readonly port: number; readonly socketPath?: undefined }
   | { readonly socketPath: string; readonly host?: undefined; readonly port?: undefined };
 
+/** Why a text is no URL, for two common mistakes. */
+export function findUrlHint(raw: string): string | undefined {
+  const authority = /^[a-z]+:\/\/([^/?#]*)/i.exec(raw)?.[1] ?? '';
+  if (/^[^[\]]*:[^[\]]*:/.test(authority)) return 'put an IPv6 address in brackets, as in http://[::1]:80';
+  const port = Number(/:(\d+)$/.exec(authority)?.[1]);
+  return port > 65_535 ? 'a port is at most 65535' : undefined;
+}
+
 /** An http or https URL without a trailing slash, user, query and fragment. */
 function createBaseUrl(example: string) {
   const form = `an http or https URL such as ${example}`;
   return z
     .string(expected(form))
     .transform((raw, context) => {
-      const fail = (expectation: string, found: string) => reject(context, expectedFound(expectation, found));
+      const fail = (expectation: string, found: string, hint?: string) =>
+        reject(context, expectedFound(expectation, found, hint));
       if (raw.includes('@')) return fail(`${form}, without user and password`, formatUrl(raw));
       if (/[?#]/.test(raw)) return fail(`${form}, without "?" and "#"`, formatValue(raw));
       const url = URL.canParse(raw) ? new URL(raw) : undefined;
-      if (url === undefined || !/^https?:$/.test(url.protocol)) return fail(form, formatValue(raw));
+      if (url === undefined || !/^https?:$/.test(url.protocol))
+        return fail(form, formatValue(raw), findUrlHint(raw));
       const path = url.pathname.replace(/\/+$/, '');
       if (path.endsWith(TASK_LIST_PATH))
         return fail(`the URL without ${TASK_LIST_PATH}, which the exporter appends`, formatValue(raw));

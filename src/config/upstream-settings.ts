@@ -1,4 +1,5 @@
 import type { ClientOptions } from '../upstream/client.ts';
+import { findUrlHint } from './addresses.ts';
 import { expectedFound, formatUrl, type Problem } from './config-error.ts';
 import type { ReadFile } from './file-system.ts';
 import { findKeyPairMistake, readPem } from './pem.ts';
@@ -58,7 +59,8 @@ function readProxySettings(environment: Environment, problems: Problem[]): Clien
     // Without a scheme it is an HTTP proxy, as for curl.
     const url = value.includes('://') ? value : `http://${value}`;
     if (URL.canParse(url) && /^https?:$/.test(new URL(url).protocol)) return url;
-    const message = expectedFound('a proxy such as http://proxy.example.com:3128', formatUrl(value));
+    const form = 'a proxy such as http://proxy.example.com:3128';
+    const message = expectedFound(form, formatUrl(value), findUrlHint(url));
     const variable = environment[name] === value ? name : name.toUpperCase();
     problems.push({ location: `environment variable ${variable}`, message });
     return undefined;

@@ -1,6 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { formatListenAddress, formatLocalAddress, listenAddressList } from '../../../src/config/addresses.ts';
+import {
+  baseUrl,
+  formatListenAddress,
+  formatLocalAddress,
+  listenAddressList,
+} from '../../../src/config/addresses.ts';
 
 for (const [host, expected] of [
   [undefined, '127.0.0.1:20928'],
@@ -34,3 +39,17 @@ for (const text of [
     assert.equal(listenAddressList.safeParse([text]).success, false);
   });
 }
+
+for (const [text, hint] of [
+  ['http://::1:80', 'put an IPv6 address in brackets, as in http://[::1]:80'],
+  ['https://2001:db8::1/live', 'put an IPv6 address in brackets, as in http://[::1]:80'],
+  ['http://live.example.com:99999', 'a port is at most 65535'],
+  ['https://[::1]:65536/live', 'a port is at most 65535'],
+  ['http://live example.com:80', undefined],
+  ['live.example.com', undefined],
+] as const)
+  test(`the base URL ${text} is rejected with ${hint === undefined ? 'no hint' : `the hint "${hint}"`}`, () => {
+    const message = baseUrl.safeParse(text).error?.issues[0]?.message;
+    const expected = 'an http or https URL such as https://live.example.com';
+    assert.equal(message, `expected ${expected}, found "${text}"${hint === undefined ? '' : `; ${hint}`}`);
+  });
