@@ -26,7 +26,8 @@ export interface Observation {
   readonly ret: number | undefined;
   /** Undefined after a successful poll. */
   readonly failure:
-    | (Pick<UpstreamError, 'reason' | 'message' | 'code'> & Partial<Pick<UpstreamError, 'addresses'>>)
+    | (Pick<UpstreamError, 'reason' | 'message' | 'code'> &
+        Partial<Pick<UpstreamError, 'addresses' | 'isCutOff'>>)
     | undefined;
 }
 

@@ -81,6 +81,8 @@ function* diagnoseExchange(symptoms: Symptoms): Generator<string> {
     yield 'The response is a web page, for example of a login, a load balancer or another site. Check which server listens at upstream.base_url.';
   if (reason === 'not_json' && response !== undefined && body?.bytes === 0 && body.compressedBytes === 0)
     yield 'The response has no body. Check the proxies and load balancers in front of the service: one of them may have dropped it.';
+  if (failure?.isCutOff === true)
+    yield 'The listing ended early, although the connection did not break. Check the limits of size and time of the proxies and load balancers in front of the service.';
   if (status === 407)
     yield 'The proxy requires a user name and a password. Set them in the environment: http_proxy=http://user:password@host:port.';
   if (status === 429)

@@ -12,11 +12,19 @@ export class ReadError extends Error {
   readonly code: ReadErrorCode;
   /** Offset from the start of the decompressed body. */
   readonly byteOffset: number;
+  /** Whether the body is the start of JSON. */
+  readonly isCutOff: boolean;
 
-  constructor(code: ReadErrorCode, message: string, byte: number, options?: ErrorOptions) {
+  constructor(
+    code: ReadErrorCode,
+    message: string,
+    byte: number,
+    { isCutOff = false, ...options }: ErrorOptions & { readonly isCutOff?: boolean } = {},
+  ) {
     super(`${message} at byte ${byte}`, options);
     this.code = code;
     this.byteOffset = byte;
+    this.isCutOff = isCutOff;
   }
 }
 
@@ -68,7 +76,8 @@ export function createReadError(
     return new ReadError('bad_shape', message, exports.windowOffset.value);
   }
   const message = 'Expected more input, found the end of the body';
-  return new ReadError('not_json', message, exports.receivedBytes());
+  const bytes = exports.receivedBytes();
+  return new ReadError('not_json', message, bytes, { isCutOff: bytes > 0 });
 }
 
 /** V8's message for `unreachable()`: while it reads, the module runs into one only if its memory cannot grow. */

@@ -114,6 +114,12 @@ function createResponseError(response: ListingResponse, ret: number | undefined)
 
 /** Returns `undefined` for the reason of a signal and for an internal error. */
 function toListingError(error: unknown): UpstreamError | undefined {
-  if (error instanceof ReadError) return new UpstreamError(error.code, error.message, { cause: error });
+  if (error instanceof ReadError) {
+    const { code, isCutOff } = error;
+    const message = isCutOff
+      ? `Expected a whole listing, found one that is cut off after ${error.byteOffset} bytes`
+      : error.message;
+    return new UpstreamError(code, message, { isCutOff, cause: error });
+  }
   return error instanceof UpstreamError || isResourceError(error) ? toUpstreamError(error) : undefined;
 }

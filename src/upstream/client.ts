@@ -104,7 +104,10 @@ export class UpstreamClient implements AsyncDisposable {
     const { decodingBudget, maxResponseBytes } = this.#options;
     using abort = linkAbort(signal);
     const deadline = setTimeout(
-      () => abort.abort(new UpstreamError('timeout', 'The poll exceeded its timeout')),
+      () =>
+        abort.abort(
+          new UpstreamError('timeout', `The poll exceeded its timeout of ${target.timeoutMs / 1000}s`),
+        ),
       target.timeoutMs,
     );
     const share = decodingBudget.start((error) => abort.abort(error));

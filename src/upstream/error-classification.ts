@@ -12,6 +12,8 @@ const MESSAGES: Readonly<Record<FailureReason, string>> = {
 
 const PREMATURE_EOF = 'HPE_INVALID_EOF_STATE';
 const NOT_HTTP = 'UND_ERR_HTTP_PARSER';
+/** A compressed body ends early. */
+const UNEXPECTED_END = 'Z_BUF_ERROR';
 
 /**
  * Reasons by error code; others are `connect`. A peer that closes the connection within a chunked body is `reset`. Every
@@ -43,10 +45,13 @@ export function toUpstreamError(error: unknown): UpstreamError {
   const reason = isResourceError(cause) ? 'resources' : classifyCode(code);
   const addressCodes = error instanceof AggregateError ? error.errors.map(getCode) : [code];
   const codes = [...new Set(addressCodes)].filter((found) => found !== undefined).join(', ');
-  const message = codes === '' ? MESSAGES[reason] : `${MESSAGES[reason]} (${codes})`;
+  const isCutOff = code === UNEXPECTED_END;
+  const sentence = isCutOff ? 'The listing is cut off' : MESSAGES[reason];
+  const message = codes === '' ? sentence : `${sentence} (${codes})`;
   return new UpstreamError(reason, message, {
     ...(code !== undefined && { code }),
     addresses: addressCodes.length,
+    isCutOff,
     cause: error instanceof Error ? copyMessageAndStack(error) : undefined,
   });
 }

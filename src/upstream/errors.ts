@@ -60,6 +60,8 @@ export interface UpstreamErrorDetails {
   readonly code?: string;
   /** Addresses of the name that were tried; the code is that of the first one. */
   readonly addresses?: number;
+  /** Whether the body is the start of a listing. */
+  readonly isCutOff?: boolean;
   readonly cause?: unknown;
 }
 
@@ -71,6 +73,7 @@ export class UpstreamError extends Error {
   readonly retryAfterMs: number | undefined;
   readonly code: string | undefined;
   readonly addresses: number | undefined;
+  readonly isCutOff: boolean;
 
   constructor(reason: PollErrorReason, message: string, details: UpstreamErrorDetails = {}) {
     super(message, details.cause === undefined ? undefined : { cause: details.cause });
@@ -79,5 +82,6 @@ export class UpstreamError extends Error {
     this.retryAfterMs = details.retryAfterMs;
     this.code = details.code;
     this.addresses = details.addresses;
+    this.isCutOff = details.isCutOff === true;
   }
 }

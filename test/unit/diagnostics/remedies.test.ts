@@ -62,6 +62,9 @@ const CASES: Readonly<Record<string, Partial<Observation>>> = {
     ...createFailure('not_json'),
     ...createResponse({ mediaType: 'text/html' }),
   },
+  'a listing that is cut off': {
+    failure: { reason: 'not_json', message: 'It failed', code: undefined, isCutOff: true },
+  },
   'an empty body': {
     ...createFailure('not_json'),
     body: { compressedBytes: 0, bytes: 0, start: 'nothing' },
