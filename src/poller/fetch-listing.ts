@@ -47,7 +47,7 @@ export interface FailedListing extends FetchResult {
 /**
  * Requests a listing and reads it. `accountShare` bounds its tasks while they are read.
  *
- * Returns an `UpstreamError` for every failure of the service. Rejects only with the signal's reason or an internal error.
+ * Returns an `UpstreamError` for a failure of the service. Rejects only on abort or with an internal error.
  */
 export async function fetchListing(
   client: Pick<UpstreamClient, 'requestListing'>,

@@ -23,7 +23,7 @@ type TallySettings = Omit<TallyOptions, 'serviceCode' | 'stallAfterMs' | 'pollIn
 interface TallyPersistence extends StateWriter {
   /** The tallies that were restored at the start, by service code. */
   readonly tallies: ReadonlyMap<string, Tally>;
-  /** Restores the tally of a service code that is polled from now on; `undefined` if there is no state of it. */
+  /** Restores the tally of an added service code; `undefined` if there is no state of it. */
   restore(serviceCode: string, createTally: () => Tally): Promise<Tally | undefined>;
 }
 
@@ -40,7 +40,7 @@ export interface PollerOptions extends Pick<
 
 interface PollerEntry {
   readonly poller: ServiceCodePoller;
-  /** Has its own abort signal: on a shared one, removing a listener would search the listeners of all polls. */
+  /** Its own abort signal: on a shared one, removing a listener would search the listeners of all polls. */
   polling: BackgroundTask | undefined;
 }
 
@@ -68,7 +68,7 @@ export class Poller implements AsyncDisposable {
     for (const code of options.codes) this.#add(code, options.persistence?.tallies.get(code.serviceCode));
   }
 
-  /** Whether the first poll of every service code has ended, successful or not. Stays true when codes are added later. */
+  /** Whether the first poll of every service code has ended. Stays true when codes are added later. */
   get isFirstRoundOver(): boolean {
     return this.#updateFirstRound();
   }
@@ -114,8 +114,8 @@ export class Poller implements AsyncDisposable {
   }
 
   /**
-   * Starts polling, the first polls spread over the interval. The promise never resolves; it rejects with the first
-   * internal error.
+   * Starts polling, the first polls spread over the interval. Never resolves; rejects with the first internal
+   * error.
    */
   start(): Promise<never> {
     this.#isRunning = true;
@@ -124,8 +124,8 @@ export class Poller implements AsyncDisposable {
   }
 
   /**
-   * Replaces the polled service codes. A code that stays keeps its ledger and counters; if its settings are unchanged,
-   * a running poll continues. A removed code leaves no series.
+   * Replaces the polled service codes. A code that stays keeps its ledger and counters, and a running poll if
+   * its settings are unchanged. A removed code leaves no series.
    */
   async apply(codes: readonly PolledCode[]): Promise<CodeDiff> {
     this.#updateFirstRound();
@@ -154,7 +154,7 @@ export class Poller implements AsyncDisposable {
     await Promise.all([...this.#entries.values()].map(stop));
   }
 
-  /** Whether a service code is polled. A code that is being removed is not, although its series remain until its poll ends. */
+  /** Whether a service code is polled. One that is being removed is not, even if it has series. */
   has(serviceCode: string): boolean {
     return this.#entries.has(serviceCode);
   }

@@ -26,7 +26,7 @@ export function loadReaderModule(url = MODULE_URL): WebAssembly.Module {
   return compiled;
 }
 
-/** Creates a pool of instances of the module; loads it if need be. `maxLabelSets` are those of a family that are exposed. */
+/** Creates a pool of instances of the module, and loads it if need be. */
 export function openReaderPool(maxLabelSets: number): ReaderPool {
   return new ReaderPool(loadReaderModule(), createReaderLimits(maxLabelSets), createReaderKeys());
 }

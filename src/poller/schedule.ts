@@ -1,7 +1,7 @@
 /** Longest pause that the exporter grants to a `Retry-After`, however long the service asks for. */
 const MAX_PAUSE_MS = 5 * 60 * 1000;
 
-/** First polls less than this apart start together: waking up for each poll would cost more than the poll itself. */
+/** First polls less than this apart start together: a wake-up for each would cost more than the poll. */
 const TICK_MS = 250;
 
 /** Longest gap between the first polls of service codes that were added or changed by a reload. */
@@ -10,14 +10,14 @@ const PROMPT_GAP_MS = 100;
 /** A poll loop that is late by less is not stuck: a process that was suspended needs time to catch up. */
 const MIN_OVERDUE_MS = 60_000;
 
-/** Computes the delay of a first poll so that the polls of all service codes are spread evenly over the interval. */
+/** Computes the delay of a first poll: those of all service codes are spread evenly over the interval. */
 export function computeFirstDelayMs(index: number, count: number, intervalMs: number): number {
   const gapMs = intervalMs / count;
   const delayMs = index * gapMs;
   return gapMs < TICK_MS ? delayMs - (delayMs % TICK_MS) : delayMs;
 }
 
-/** Computes the delay of the first poll after a reload: as soon as possible, one after the other, within the interval. */
+/** Computes the delay of the first poll after a reload: soon, one after the other, within the interval. */
 export function computeReloadDelayMs(index: number, count: number, intervalMs: number): number {
   return intervalMs / count < PROMPT_GAP_MS
     ? computeFirstDelayMs(index, count, intervalMs)
@@ -31,8 +31,8 @@ export interface NextPoll {
 }
 
 /**
- * Finds the next point of the polling grid after a poll that was due at `dueMs` and ended at `nowMs`. Missed points are
- * skipped, never made up for, so that a slow service is not polled more often.
+ * Finds the next point of the polling grid after a poll that was due at `dueMs` and ended at `nowMs`. Skips
+ * missed points, so that a slow service is not polled more often.
  */
 export function computeNextPoll(dueMs: number, intervalMs: number, nowMs: number): NextPoll {
   const overlapCount = Math.max(0, Math.floor((nowMs - dueMs) / intervalMs));
@@ -49,7 +49,7 @@ export function computePauseEndMs(nowMs: number, retryAfterMs: number | undefine
   return nowMs + Math.min(retryAfterMs ?? 0, MAX_PAUSE_MS);
 }
 
-/** Whether a poll loop pending since `sinceMs` is stuck: for over a minute, and over twice the longest poll. */
+/** Whether a poll loop pending since `sinceMs` is stuck: over a minute, and twice the longest poll. */
 export function isOverdue(sinceMs: number, maxPollMs: number, nowMs: number): boolean {
   return nowMs - sinceMs > Math.max(MIN_OVERDUE_MS, 2 * maxPollMs);
 }

@@ -38,8 +38,8 @@ export interface PollPlan {
   readonly origin: string;
   readonly intervalMs: number;
   /**
-   * When the next periodic poll starts, or when the running poll started, in monotonic milliseconds; `undefined` while
-   * none is planned.
+   * When the next periodic poll starts, or when the running poll started, in monotonic milliseconds;
+   * `undefined` while none is planned.
    */
   readonly nextPollMs: number | undefined;
   /** Whether polls are skipped until then because the service asked for a pause (`Retry-After`). */
@@ -86,9 +86,7 @@ export class ServiceCodePoller {
     };
   }
 
-  /**
-   * Applies new settings of the same service code. While the loop or a poll is running, only the expectation may differ.
-   */
+  /** Applies new settings of the same service code. During a poll, only the expectation may differ. */
   configure(code: PolledCode): void {
     const { tally } = this.#options;
     // The pause was requested by the server at the old address.

@@ -19,7 +19,7 @@ export interface PollFailure {
   readonly pausedUntilMs: number | undefined;
 }
 
-/** State of a service code after its last poll. Immutable except for the history; each poll publishes a new state. */
+/** State of a service code after its last poll. Each poll makes a new one; only the history is mutable. */
 export interface CodeState {
   readonly serviceCode: string;
   /** Whether the last poll succeeded; `undefined` before the first poll has ended. */
@@ -35,7 +35,7 @@ export interface CodeState {
   readonly failure?: PollFailure | undefined;
   /** Snapshot of the last good listing. */
   readonly snapshot?: Snapshot | undefined;
-  /** The counters of an earlier process, before the first good listing of this one; `undefined` without state. */
+  /** The counters of an earlier process; `undefined` without state. */
   readonly restoredCounters?: Snapshot['counters'] | undefined;
   /** Age of the last good listing above which its gauges are no longer exposed. */
   readonly staleAfterMs: number;
@@ -81,8 +81,8 @@ export class Store {
   }
 
   /**
-   * Collects the families of all or of the given states, in the order of the catalogue: one part of each family for each service
-   * code. The samples are the snapshot's own objects, so that the render cache hits.
+   * Collects the families of all or of the given states, in the order of the catalogue: one part of each
+   * family for each service code. The samples are the snapshot's own objects, so that the render cache hits.
    */
   collectFamilies(nowMs: number, states: readonly CodeState[] = this.states): readonly Family[] {
     const specs: readonly FamilySpec[] = Object.values(CATALOGUE);

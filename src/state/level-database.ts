@@ -25,8 +25,8 @@ export interface WriteBatch {
 }
 
 /**
- * What is wrong with a database: another process has it, its files are damaged, its folder cannot be used before an operator
- * changes something, or something fails that may pass, such as writes to a full disk.
+ * What is wrong with a database: another process has it, its files are damaged, an operator must change its
+ * folder, or something fails that may pass, such as writes to a full disk.
  */
 export type DatabaseErrorCode = 'locked' | 'damaged' | 'unusable' | 'failing';
 
@@ -47,9 +47,9 @@ const RECORDS_PER_CHUNK = 500;
 const CACHE_BYTES = 1024 * 1024;
 
 /**
- * Opens the LevelDB database in a folder, or creates it. LevelDB appends each batch to a log, which the operating system
- * writes to the disk later: a killed process loses nothing, a power failure the last seconds. It merges the log into sorted
- * files on a thread of its own.
+ * Opens the LevelDB database in a folder, or creates it. LevelDB appends each batch to a log, which the
+ * operating system writes to the disk later: a kill loses nothing, a power failure the last seconds. A thread
+ * of its own merges the log into sorted files.
  */
 export async function openLevelDatabase(folder: string): Promise<Database> {
   await translateErrors(checkFileTypes(folder));
@@ -119,7 +119,7 @@ async function measureFiles(folder: string): Promise<number> {
 
 /** Messages of LevelDB about files that belong to the database and are missing or cut off. */
 const DAMAGE = /No such file or directory|Invalid argument/;
-/** Codes of Node.js and messages of LevelDB about folders that cannot be used, those on file systems without locks included. */
+/** Codes of Node.js and messages of LevelDB about unusable folders, also on file systems without locks. */
 const UNUSABLE_CODES = ['ENOTDIR', 'ENOENT', 'EEXIST', 'EACCES', 'EPERM', 'EROFS', 'ELOOP', 'ENAMETOOLONG'];
 const UNUSABLE =
   /(?:Not a directory|Permission denied|Operation not permitted|Read-only file system|No locks available|not supported|not implemented)$/;

@@ -15,7 +15,7 @@ const FORMAT = 'xvs-exporter 2';
 /** Before all service codes, which are not empty. */
 const FORMAT_KEY = '\0format';
 
-/** The folder of the database, in that of `state.path`, which can be a mount point and cannot be renamed then. */
+/** Below `state.path`, because that folder cannot be renamed if it is a mount point. */
 const DATABASE_FOLDER = 'database';
 
 /** An exporter that is being replaced may still be shutting down. */
@@ -35,9 +35,9 @@ export interface OpenDatabaseOptions {
 type Restore = (database: Database) => Promise<void>;
 
 /**
- * Opens the database in the folder of `state.path`, and creates both if they do not exist; the parent folder has to. Waits up to 5 s for another
- * process to close it. A database that is damaged, of another version, or that `restore` cannot read, is renamed and replaced
- * by an empty one.
+ * Opens the database in the folder of `state.path`. Creates both, but not the parent folder. Waits up to 5 s
+ * for another process to close it. Renames a database that is damaged, of another version, or that `restore`
+ * cannot read, and replaces it by an empty one.
  *
  * Rejects with a message for the operator if the folder cannot be used.
  */
@@ -83,7 +83,7 @@ async function openWhenUnlocked(options: OpenDatabaseOptions, restore?: Restore)
   }
 }
 
-/** Marks a new database with the format. Closes and rejects one of another format, or that cannot be restored. */
+/** Marks a new database with the format. Closes and rejects one that cannot be read. */
 async function check(database: Database, restore?: Restore): Promise<Database> {
   try {
     const format = await readFormat(database);

@@ -59,8 +59,8 @@ interface QueuedWrite {
 }
 
 /**
- * Persists the tallies: the changes of each good listing together, one batch at a time. While a disk hangs, it occupies
- * one thread, and further listings wait for the next batch.
+ * Persists the tallies: the changes of each good listing together, one batch at a time. While a disk hangs,
+ * it occupies one thread, and further listings wait for the next batch.
  */
 export class StateStore implements AsyncDisposable {
   readonly #options: OpenDatabaseOptions;
@@ -72,7 +72,7 @@ export class StateStore implements AsyncDisposable {
   #database: Promise<Database> | undefined;
   /** The records of the tallies whose last listing is not written, by service code. */
   readonly #unwritten = new Map<string, TallyRecords>();
-  /** Service codes of which the database has all records. The next write of another one replaces all of them. */
+  /** Service codes of which the database has all records. The next write of another one replaces them. */
   readonly #complete: Set<string>;
   /** The batch that has not begun, by service code. */
   #queue = new Map<string, QueuedWrite>();
@@ -94,8 +94,8 @@ export class StateStore implements AsyncDisposable {
   }
 
   /**
-   * Opens the database and restores the tallies of the configured service codes. Rejects with a message for the operator if
-   * it cannot be used.
+   * Opens the database and restores the tallies of the configured service codes. Rejects with a message for
+   * the operator if it cannot be used.
    */
   static async open(options: OpenDatabaseOptions, codes: ConfiguredCodes): Promise<StateStore> {
     let tallies: ReadonlyMap<string, Tally> = new Map();
@@ -111,8 +111,8 @@ export class StateStore implements AsyncDisposable {
   }
 
   /**
-   * Restores the tally of a service code that is polled from now on; `undefined` if there is no state of it. Records that
-   * are not written are taken from memory.
+   * Restores the tally of a service code that is polled from now on; `undefined` if there is no state of it.
+   * Takes records that are not written from memory.
    */
   async restore(serviceCode: string, createTally: () => Tally): Promise<Tally | undefined> {
     const unwritten = this.#unwritten.get(serviceCode);
@@ -135,8 +135,8 @@ export class StateStore implements AsyncDisposable {
   }
 
   /**
-   * Writes the records that a tally has after a commit. Resolves when the listing can be published: when it is written, or
-   * after 100 ms.
+   * Writes the records of a tally after a commit. Resolves when the listing can be published: when it is
+   * written, or after 100 ms.
    */
   async write(serviceCode: string, records: TallyRecords): Promise<void> {
     const isFirst = !this.#queue.has(serviceCode);
@@ -146,7 +146,7 @@ export class StateStore implements AsyncDisposable {
     if (!isInTime) this.statistics.delayedPublications += 1;
   }
 
-  /** Writes what the database lacks of these tallies: everything, if its files were removed since the last write. */
+  /** Writes what the database lacks of these tallies: everything, if its files were removed. */
   async writeMissing(tallies: Iterable<Tally>): Promise<void> {
     await this.#enqueue(() => this.#attempt((database) => database.checkFiles()));
     for (const { serviceCode, records } of tallies)

@@ -11,8 +11,9 @@ import type { SlotTable } from './slot-table.ts';
 import type { TaskDetails } from './task-details.ts';
 
 /*
- * The records in which the state of a service code is persisted, as JSON: one for the code, one for each task. A task is an
- * array, because its keys would take more space than its values. Its id is in the key of the record.
+ * The records in which the state of a service code is persisted, as JSON: one for the code, one for each
+ * task. A task is an array, because its keys would take more space than its values. Its id is in the key of
+ * the record.
  *
  * Times are those of the tally (`TallyParts.timeline`), unless they are of the wall clock.
  *
@@ -186,8 +187,8 @@ export function readCodeEntry([first]: readonly StateRecord[]): CodeEntry | unde
 }
 
 /**
- * Restores the state of a tally from all of its records, that of the code first. Returns false, and changes nothing, if some
- * are missing or invalid.
+ * Restores the state of a tally from all of its records, that of the code first. Returns false, and changes
+ * nothing, if some are missing or invalid.
  */
 export function restoreRecords(tally: TallyParts, records: readonly StateRecord[], now: Instant): boolean {
   const code = readCodeEntry(records);

@@ -111,8 +111,8 @@ export class Tally {
   }
 
   /**
-   * Restores the state of another tally into this one, which must not have taken a listing yet. Returns false, and changes
-   * nothing, if records are missing or invalid.
+   * Restores the state of another tally into this one, which must not have taken a listing yet. Returns false, and
+   * changes nothing, if records are missing or invalid.
    */
   restore(records: readonly StateRecord[], now: Instant): boolean {
     return restoreRecords(this.#parts, records, now);
@@ -167,7 +167,7 @@ export class Tally {
     return { snapshot, records: createRecords(this.#parts) };
   }
 
-  /** The records after the last commit, or as they were restored; `undefined` before the first good listing. */
+  /** The records after the last commit, or as restored; `undefined` before the first good listing. */
   get records(): TallyRecords | undefined {
     return this.listings === 0 ? undefined : createRecords(this.#parts);
   }

@@ -33,8 +33,9 @@ interface Answered {
 type Replacements = ReadonlyMap<Samples, Samples>;
 
 /**
- * Prometheus cannot see the increment with which a series appears. So a new label set of a counter is exposed at 0 until a
- * scrape has been answered with that, and has its total from the next listing on. One of an earlier process is not new.
+ * Prometheus cannot see the increment with which a series appears. So a new label set of a counter is exposed
+ * at 0 until a scrape has been answered with that, and has its total from the next listing on. One of an
+ * earlier process is not new.
  */
 export class Births {
   readonly #answered = new WeakMap<CodeState['history'], Answered>();

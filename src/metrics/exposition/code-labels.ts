@@ -6,7 +6,7 @@ export interface LabelledCode {
   readonly labels: StaticLabels;
 }
 
-/** Static labels of service codes, added on collection, so that a change affects neither polls nor counters. */
+/** Static labels of service codes, added on collection: a change affects neither polls nor counters. */
 export class CodeLabels {
   readonly #byCode = new Map<string, StaticLabels>();
 
@@ -15,8 +15,8 @@ export class CodeLabels {
   }
 
   /**
-   * Sets the labels of some codes and returns the codes whose labels changed. Unchanged labels stay the same object, so
-   * that the render cache hits.
+   * Sets the labels of some codes and returns the codes whose labels changed. Unchanged labels stay the same
+   * object, so that the render cache hits.
    */
   update(codes: Iterable<LabelledCode>): readonly string[] {
     const relabelled: string[] = [];

@@ -27,8 +27,8 @@ const FAMILIES: readonly FamilySpec[] = [
 ];
 
 /**
- * Metrics of the polls of one service code. Counters exist from the start, at 0, except that of skipped polls, which appears
- * with the first one. After the code is untracked, calls have no visible effect.
+ * Metrics of the polls of one service code. Counters exist from the start, at 0, except that of skipped
+ * polls, which appears with the first one. After the code is untracked, calls have no visible effect.
  */
 export class CodeMetrics implements RequestObserver {
   readonly #serviceCode: string;

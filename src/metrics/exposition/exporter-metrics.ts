@@ -9,9 +9,9 @@ import { Histogram } from '../catalogue/histogram.ts';
 import { DefaultMetrics } from './prom-client-adapter.ts';
 import { createWebMetrics } from './web-metrics.ts';
 
-/** The clock and the metrics of the web server change with each scrape; concurrent scrapes share an exposition that is the same. */
+/** The clock and the metrics of the web server change with each scrape. Concurrent scrapes share them. */
 const VOLATILE_METRICS_MAX_AGE_MS = 1000;
-/** Collecting the default metrics reads `/proc` and computes percentiles, which takes as long as a small scrape. */
+/** Collecting the default metrics reads `/proc` and computes percentiles: as long as a small scrape. */
 const DEFAULT_METRICS_MAX_AGE_MS = 10_000;
 
 /** When the configuration was loaded, in milliseconds since the Unix epoch. */
@@ -44,7 +44,7 @@ export interface ExporterMetricsOptions {
   readonly log?: { readonly droppedLines: number } | undefined;
 }
 
-/** The exporter's metrics of its polls and its process. Create it once per process, because of `DefaultMetrics`. */
+/** The metrics of polls and of the process. Create it once per process, because of `DefaultMetrics`. */
 export class ExporterMetrics implements Disposable {
   readonly #options: ExporterMetricsOptions;
   readonly #clock: Clock;
@@ -75,7 +75,7 @@ export class ExporterMetrics implements Disposable {
     );
   }
 
-  /** Creates the series of a service code, counters at 0. If it is tracked already, only updates its poll interval. */
+  /** Creates the series of a service code, counters at 0. If it has some, only updates its poll interval. */
   track(serviceCode: string, intervalMs: number): CodeMetrics {
     const metrics =
       this.#codeMetrics.get(serviceCode) ?? new CodeMetrics(serviceCode, this.#clock, this.#pollDurations);
@@ -106,7 +106,7 @@ export class ExporterMetrics implements Disposable {
     return this.#configLoads;
   }
 
-  /** Collects the selected families: of service codes, then of the process, each in the order of the catalogue. */
+  /** Collects the selected families, of service codes, then of the process, in the order of the catalogue. */
   async collect(selection: FamilySelection = 'everything'): Promise<readonly Family[]> {
     if (typeof selection === 'object') return this.#collectCodes([selection.serviceCode]);
     return [

@@ -6,8 +6,8 @@ export interface ExpositionHead {
 }
 
 /**
- * A rendered exposition: the head, and families of the process, which change more often. It is the same object as long as
- * its bytes are the same, as is its head, so that all readers share one copy.
+ * A rendered exposition: the head, and families of the process, which change more often. It is the same
+ * object as long as its bytes are the same, as is its head, so that all readers share one copy.
  */
 export class ExpositionBody {
   readonly head: ExpositionHead;
@@ -46,7 +46,7 @@ function createHead(chunks: readonly Buffer[]): ExpositionHead {
   return { chunks, byteLength: chunks.reduce((sum, { length }) => sum + length, 0) };
 }
 
-/** Most chunks come from the renderer's cache and are the same objects, so that their bytes need not be compared. */
+/** Most chunks come from the renderer's cache and are the same objects: no need to compare their bytes. */
 function areEqual(before: readonly Buffer[], now: readonly Buffer[]): boolean {
   return (
     before.length === now.length &&

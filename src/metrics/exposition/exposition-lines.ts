@@ -4,7 +4,7 @@ import { SampleColumns } from '../catalogue/sample-columns.ts';
 /** `text` is the Prometheus text format 0.0.4, `openmetrics` is OpenMetrics 1.0. */
 export type ExpositionFormat = 'text' | 'openmetrics';
 
-/** Text is encoded in chunks of this length: longer strings would leave the garbage collector's young generation. */
+/** Text is encoded in chunks: longer strings would leave the garbage collector's young generation. */
 const TEXT_CHUNK_LENGTH = 16 * 1024;
 
 /** Renders the sample lines of a family, without its metadata. Lone surrogates become U+FFFD. */
@@ -62,7 +62,7 @@ class LineBuffer {
   }
 }
 
-/** Returns the name for metadata lines: OpenMetrics reserves the suffixes `_total` and `_info` for samples ("Suffixes"). */
+/** The name for metadata: OpenMetrics reserves the suffixes `_total` and `_info` for samples ("Suffixes"). */
 function toMetadataName(spec: FamilySpec, format: ExpositionFormat): string {
   if (format === 'text') return spec.name;
   if (spec.type === 'counter') return spec.name.replace(/_total$/, '');
@@ -101,7 +101,7 @@ function renderHistogramSample(
   return `${text}${name}_count${labels} ${formatSampleValue(sample.buckets.at(-1) ?? 0)}\n`;
 }
 
-/** Formats the values of `le`, without `+Inf`. Text 0.0.4 does not specify their format: as in Go's client. */
+/** Formats the values of `le`, without `+Inf`. Text 0.0.4 does not specify them: as in Go's client. */
 function formatBounds(spec: FamilySpec, format: ExpositionFormat): readonly string[] {
   return (spec.buckets ?? []).map(format === 'openmetrics' ? formatCanonicalFloat : formatSampleValue);
 }
@@ -140,14 +140,14 @@ function escapeQuoted(text: string): string {
   return /["\\\n]/.test(text) ? escapeHelp(text).replaceAll('"', '\\"') : text;
 }
 
-/** Formats a sample value: the shortest decimal that parses to the same float64 (OpenMetrics 1.0, "Numbers"). */
+/** Formats a sample value: the shortest decimal of the same float64 (OpenMetrics 1.0, "Numbers"). */
 export function formatSampleValue(value: number): string {
   if (Number.isFinite(value)) return String(value);
   if (Number.isNaN(value)) return 'NaN';
   return value > 0 ? '+Inf' : '-Inf';
 }
 
-/** Formats the value of an `le` label (OpenMetrics 1.0, "Canonical Numbers"): Go's `%g`, plus `.0` for integers. */
+/** Formats `le` (OpenMetrics 1.0, "Canonical Numbers"): Go's `%g`, plus `.0` for integers. */
 export function formatCanonicalFloat(value: number): string {
   if (!Number.isFinite(value)) return formatSampleValue(value);
   const [mantissa = '', exponentText = ''] = value.toExponential().split('e');

@@ -40,26 +40,26 @@ export class Exposition {
   #keptBytes = 0;
   readonly #births = new Births();
 
-  /** Renders the families of a scrape of the telemetry path. New label sets of counters are at 0 ({@link Births}). */
+  /** Renders the families of a scrape. New label sets of counters are at 0 ({@link Births}). */
   render(
     selection: FamilySelection,
     { families, codes }: CollectedFamilies,
     format: ExpositionFormat,
   ): RenderedScrape {
     const newborn = this.#births.findNewborn(codes);
-    const exposed = families.map((family) => {
+    const expose = (family: Family): Family => {
       const samples = newborn.get(family.samples);
       return samples === undefined ? family : { ...family, samples };
-    });
+    };
     return {
-      body: this.renderBody(selection, newborn.size === 0 ? families : exposed, format),
+      body: this.renderBody(selection, newborn.size === 0 ? families : families.map(expose), format),
       answered: () => this.#births.recordAnswer(codes),
     };
   }
 
   /**
-   * Renders families in their order (text 0.0.4; OpenMetrics 1.0, "Text format") and omits families without samples. A
-   * family may come in several consecutive parts; each sample must be given once. Lone surrogates become U+FFFD.
+   * Renders families in their order (text 0.0.4; OpenMetrics 1.0, "Text format") and omits those without
+   * samples. A family may come in several consecutive parts, each sample once. Lone surrogates become U+FFFD.
    *
    * Returns the body of the last scrape of this selection if nothing has changed since.
    */

@@ -3,8 +3,8 @@ import type { Family, FamilySpec, PlainSample } from '../catalogue/family.ts';
 const NO_SAMPLES: readonly PlainSample[] = [];
 
 /**
- * Gauges, counters and infos of the exporter: a number for each label set, without the promises and label hashes of
- * prom-client. A label set exists from its first value on.
+ * Gauges, counters and infos of the exporter: a number for each label set, without the promises and label
+ * hashes of prom-client. A label set exists from its first value on.
  */
 export class MetricSet {
   /** Arrays are replaced, not changed: a scrape renders only those that are new. */

@@ -21,8 +21,8 @@ interface RegistryValue {
 type RegistryLabels = Readonly<Record<string, string | number | undefined>>;
 
 /**
- * How often the delay of the event loop is measured. prom-client's default, every 10 ms, takes almost a hundredth of a core
- * in an idle process.
+ * How often the delay of the event loop is measured. prom-client's default, every 10 ms, takes almost a
+ * hundredth of a core in an idle process.
  */
 const EVENT_LOOP_PRECISION_MS = 100;
 
@@ -30,8 +30,9 @@ const EVENT_LOOP_PRECISION_MS = 100;
 const EVENT_LOOP_LAG = /^nodejs_eventloop_lag_(?:min|max|mean|p\d+)_seconds$/;
 
 /**
- * The default metrics of prom-client, `process_*` and `nodejs_*`. Create them once per process: prom-client cannot stop
- * their observers of garbage collection and of the event loop, which do not keep the process alive.
+ * The default metrics of prom-client, `process_*` and `nodejs_*`. Create them once per process: prom-client
+ * cannot stop their observers of garbage collection and of the event loop, which do not keep the process
+ * alive.
  */
 export class DefaultMetrics implements Disposable {
   /** Has prom-client's default content type: with that of OpenMetrics, prom-client renames counters. */
@@ -55,8 +56,8 @@ export class DefaultMetrics implements Disposable {
 }
 
 /**
- * Converts a default metric to a family. Returns `undefined` if its name ends in `_total` although it is not a counter,
- * which promtool rejects.
+ * Converts a default metric to a family. Returns `undefined` if its name ends in `_total` although it is no
+ * counter: promtool rejects that.
  */
 export function toDefaultFamily({ name, help, values, ...metric }: RegistryMetric): Family | undefined {
   const type = name.endsWith('_info') ? 'info' : parseFamilyType(metric.type);
@@ -93,7 +94,7 @@ function toFamily(spec: FamilySpec, values: readonly RegistryValue[]): Family {
   return { spec, samples };
 }
 
-/** Groups series by sample: prom-client lists the buckets, the sum and the count of each sample in this order. */
+/** Groups series by sample: prom-client lists the buckets, the sum and the count of each in this order. */
 function groupHistogramSeries(values: readonly RegistryValue[]): readonly (readonly RegistryValue[])[] {
   const groups: RegistryValue[][] = [[]];
   for (const value of values) {

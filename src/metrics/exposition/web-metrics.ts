@@ -26,7 +26,7 @@ export interface WebMetrics {
   setCertificateNotAfter(notAfterMs: number): void;
 }
 
-/** Creates the metrics of the web server. Counters start at 0; the certificate appears with its first value. */
+/** Creates the metrics of the web server. Counters start at 0; the certificate has no value at first. */
 export function createWebMetrics(): WebMetrics & Pick<MetricSet, 'families'> {
   const { webConnections, webConnectionsClosed, webRequestsRejected, tlsCertificateNotAfter } = CATALOGUE;
   const set = new MetricSet([
