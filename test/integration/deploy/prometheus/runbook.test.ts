@@ -7,6 +7,17 @@ import {
   readRecordingRules,
 } from '../../../support/deploy-files.ts';
 import { listKnownSeries, findUnknownNames } from '../../../support/known-names.ts';
+import { renderListPage } from '../../../../src/web/status-page/list-page.ts';
+import { renderServiceCodePage } from '../../../../src/web/status-page/service-code-page.ts';
+import { createEmptyFacade } from '../../../unit/web/fake-facade.ts';
+import {
+  createBreakdown,
+  createDownStatus,
+  createHistory,
+  createPolling,
+  createStatus,
+  createTotals,
+} from '../../../unit/web/status-page/status-fixtures.ts';
 
 const PARTS = ['Look', 'Meaning', 'Causes', 'Remedy'];
 
@@ -25,6 +36,36 @@ for (const [index, section] of sections.entries()) {
     assert.equal(readRunbookQueries(section).length, 1);
   });
 }
+
+test('what a section says to look at is a heading, a column or a mark of the pages', () => {
+  const totals = createTotals({ stalledTasks: 2, tasksWithoutInput: 1 });
+  const expected = { name: 'main', condition: 'missing', sinceMs: undefined, outputs: undefined } as const;
+  const up = createStatus('A', {
+    totals,
+    expectedTasks: [expected],
+    expectedTaskCount: 1,
+    history: createHistory({}),
+  });
+  const facade = createEmptyFacade({
+    getStatuses: () => [up, createDownStatus('B')],
+    getStatus: () => up,
+    getPolling: () => createPolling(),
+    getBreakdown: () => ({
+      ...createBreakdown(String),
+      longestWithoutInput: createBreakdown(String).longestStalled,
+    }),
+  });
+  const pages = renderListPage(facade, new URLSearchParams()) + renderServiceCodePage(facade, 'A');
+  const texts = new Set(pages.split(/<[^>]*>/).map((text) => text.trim().replace(/^\d+ /, '')));
+  const named = [...runbook.matchAll(/^\*\*Look:\*\* ([^]*?)\n\n/gm)].flatMap(([, look = '']) =>
+    [...look.matchAll(/(?<!\w)_([^_`]+)_/g)].map(([, name = '']) => name.replaceAll('\n', ' ')),
+  );
+  assert.ok(new Set(named).size > 10);
+  assert.deepEqual(
+    named.filter((name) => !texts.has(name)),
+    [],
+  );
+});
 
 test('every query parses, and its metrics and labels exist', async () => {
   const ofAnInstallation = new Set(['job', 'instance', 'service_code', 'vs_id', 'format']);
