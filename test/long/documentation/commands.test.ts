@@ -71,19 +71,10 @@ const COMMAND_RUNS: ReadonlyMap<string, CommandRun> = new Map<string, CommandRun
     },
   ],
   [
-    "deploy/prometheus/README.md: sed -i -E 's#job(=\"|: | )xvs-exporter#job\\1live-video#g' rules/*.yml tests/*.yml",
+    'deploy/prometheus/README.md: npm run rules -- --job=live-video --runbook-url=https://wiki.example.net/alerts --grafana-url=https://grafana.example.net --exporter-url=https://exporter.example.net --out=mine',
     {
-      folder: 'deploy/prometheus',
       after:
-        "promtool check rules rules/*.yml && ! grep --extended-regexp 'job(=\"|: | )xvs-exporter' rules/*.yml",
-      needs: ['promtool'],
-    },
-  ],
-  [
-    "deploy/prometheus/README.md: sed -i -E 's#runbook_url: [^ ]*/#runbook_url: https://wiki.example.net/alerts/#; s#dashboard_url: https?://[^/]*#dashboard_url: https://grafana.example.net#' rules/*.yml tests/*.yml",
-    {
-      folder: 'deploy/prometheus',
-      after: "promtool check rules rules/*.yml && ! grep 'example\\.com' rules/*.yml",
+        "promtool check rules mine/rules/*.yml && ! grep --extended-regexp 'example\\.com|job(=\"|: | )xvs-exporter' mine/rules/*.yml",
       needs: ['promtool'],
     },
   ],
