@@ -97,6 +97,7 @@ export function createExporter(
     clock,
     configuration,
     build,
+    state,
     getCodesOnOtherShards: () => codesOnOtherShards,
   });
 

@@ -109,18 +109,18 @@ function formatListing({ listing, failure }: Observation): readonly string[] {
   return [
     failure === undefined ? counts : `${counts} (incomplete, discarded)`,
     ...(invalid === 0 ? [] : [`${invalid} invalid ${invalid === 1 ? 'entry' : 'entries'} skipped:`]),
-    ...firstInvalid.map((entry) => `  ${locate(entry)}: ${entry.reason}`),
+    ...firstInvalid.map((entry) => `  ${formatRejectedEntry(entry)}`),
     ...(omitted > 0 ? [`  and ${omitted} more`] : []),
     ...(invalidFields.length > 0 ? ['invalid fields, which count as missing:'] : []),
     ...invalidFields.map(({ record, field, count }) => `  ${record}.${field}: ${count}`),
   ];
 }
 
-/** The location of a record: `user_list[3]`, `an output of task_list[0]`. */
-function locate({ record, index }: RejectedEntry): string {
-  if (record === 'user') return `user_list[${index}]`;
-  const task = `task_list[${index}]`;
-  return record === 'task' ? task : `${/^[aeiou]/.test(record) ? 'an' : 'a'} ${record} of ${task}`;
+/** Formats a rejected entry with its location: `user_list[3]: not_object`, `an output of task_list[0]: too_large`. */
+export function formatRejectedEntry({ record, index, reason }: RejectedEntry): string {
+  if (record === 'user') return `user_list[${index}]: ${reason}`;
+  const owner = record === 'task' ? '' : `${/^[aeiou]/.test(record) ? 'an' : 'a'} ${record} of `;
+  return `${owner}task_list[${index}]: ${reason}`;
 }
 
 /** Shows what each value of `tasks.name` would give, one line per task. */

@@ -2,8 +2,8 @@ import type { SampleColumns } from '../metrics/catalogue/sample-columns.ts';
 import type { Snapshot } from '../tally/snapshot.ts';
 import { POLL_ERROR_REASONS, type PollErrorReason } from '../upstream/errors.ts';
 
-/** Polls kept for each service code: 15 minutes at the default interval. */
-export const HISTORY_CAPACITY = 60;
+/** Polls kept for each service code: half an hour at the default interval. */
+export const HISTORY_CAPACITY = 120;
 
 /** Totals of one good listing of a service code; the bytes are sums of the counters since the exporter started. */
 export type ListingTotals = ReturnType<typeof computeTotals>;
@@ -55,13 +55,37 @@ export interface PollHistoryEntry extends PollOutcome {
   readonly totals: PlottedTotals | undefined;
 }
 
-/** Numbers of a poll: gap, duration, outcome, error code, users, tasks, connections, ingress, egress. NaN means unknown. */
-const COLUMN_COUNT = 9;
+/** A good listing lost most users or tasks of an earlier one. */
+export interface ListingLoss {
+  readonly field: 'users' | 'tasks';
+  readonly from: number;
+  readonly to: number;
+  /** Time between the first listing without them and the end of the latest poll. */
+  readonly beforeLatestMs: number;
+}
 
-/** The last polls of one service code, in single precision: 2,160 bytes for 60 polls. */
+/** Fewer come and go all the time. */
+const SMALLEST_LOST_TOTAL = { tasks: 3, users: 20 };
+
+/** Numbers of a poll; NaN means unknown. */
+const COLUMNS = [
+  'gapMs',
+  'durationMs',
+  'outcome',
+  'errorCode',
+  'users',
+  'tasks',
+  'connections',
+  'ingress',
+  'egress',
+] as const;
+
+type Column = (typeof COLUMNS)[number];
+
+/** The last polls of one service code, in single precision: 4.3 kB for 120 polls, as objects they would take 24 kB. */
 export class PollHistory {
-  /** A row for each poll, the latest last. */
-  readonly #rows = new Float32Array(HISTORY_CAPACITY * COLUMN_COUNT);
+  /** One column after the other; in each, the latest poll is the last. */
+  readonly #values = new Float32Array(HISTORY_CAPACITY * COLUMNS.length).fill(Number.NaN);
   #count = 0;
   #latestPoll: CompletedPoll | undefined;
   #latestListing: (LatestListing & ListingTotals & { readonly atMs: number }) | undefined;
@@ -80,33 +104,87 @@ export class PollHistory {
     const { atMs, durationMs, error, errorCode, totals } = poll;
     if (totals !== undefined) this.#latestListing = { ...totals, ...this.#computeRates(totals, atMs), atMs };
     const plotted: Partial<PlottedTotals> = (totals && this.#latestListing) ?? {};
-    const { users, tasks, connections, ingress, egress } = plotted;
-    const gapMs = atMs - (this.#latestPoll?.atMs ?? atMs);
-    const outcome = error === undefined ? 0 : POLL_ERROR_REASONS.indexOf(error) + 1;
-    const row = [gapMs, durationMs, outcome, errorCode, users, tasks, connections, ingress, egress];
-    this.#rows.copyWithin(0, COLUMN_COUNT);
-    this.#rows.set(
-      row.map((value) => value ?? Number.NaN),
-      this.#rows.length - COLUMN_COUNT,
-    );
+    const row: Record<Column, number | undefined> = {
+      gapMs: atMs - (this.#latestPoll?.atMs ?? atMs),
+      durationMs,
+      outcome: error === undefined ? 0 : POLL_ERROR_REASONS.indexOf(error) + 1,
+      errorCode,
+      users: plotted.users,
+      tasks: plotted.tasks,
+      connections: plotted.connections,
+      ingress: plotted.ingress,
+      egress: plotted.egress,
+    };
+    for (const name of COLUMNS) {
+      const column = this.#getColumn(name);
+      column.copyWithin(0, 1);
+      column[HISTORY_CAPACITY - 1] = row[name] ?? Number.NaN;
+    }
     this.#count = Math.min(this.#count + 1, HISTORY_CAPACITY);
     this.#latestPoll = poll;
+  }
+
+  /** The number of a poll that is `age` polls older than the latest one. */
+  #read(name: Column, age: number): number | undefined {
+    const value = this.#getColumn(name)[HISTORY_CAPACITY - 1 - age];
+    return value === undefined || Number.isNaN(value) ? undefined : value;
+  }
+
+  #getColumn(name: Column): Float32Array {
+    const start = COLUMNS.indexOf(name) * HISTORY_CAPACITY;
+    return this.#values.subarray(start, start + HISTORY_CAPACITY);
   }
 
   /** Returns the kept polls, oldest first. */
   entries(): readonly PollHistoryEntry[] {
     let beforeLatestMs = 0;
     const latestFirst = Array.from({ length: this.#count }, (_, age) => {
-      const offset = this.#rows.length - (age + 1) * COLUMN_COUNT;
-      const row = [...this.#rows.subarray(offset, offset + COLUMN_COUNT)];
-      const [gapMs = 0, durationMs = 0, outcome = 0, ...rest] = row;
-      const [errorCode, users, tasks = 0, connections = 0, ingress, egress] = rest.map(toOptional);
-      const totals = users === undefined ? undefined : { users, tasks, connections, ingress, egress };
-      const entry = { beforeLatestMs, durationMs, error: POLL_ERROR_REASONS[outcome - 1], errorCode, totals };
-      beforeLatestMs += gapMs;
+      const entry = {
+        beforeLatestMs,
+        durationMs: this.#read('durationMs', age) ?? 0,
+        error: POLL_ERROR_REASONS[(this.#read('outcome', age) ?? 0) - 1],
+        errorCode: this.#read('errorCode', age),
+        totals: this.#readTotals(age),
+      };
+      beforeLatestMs += this.#read('gapMs', age) ?? 0;
       return entry;
     });
     return latestFirst.toReversed();
+  }
+
+  #readTotals(age: number): PlottedTotals | undefined {
+    const users = this.#read('users', age);
+    if (users === undefined) return undefined;
+    return {
+      users,
+      tasks: this.#read('tasks', age) ?? 0,
+      connections: this.#read('connections', age) ?? 0,
+      ingress: this.#read('ingress', age),
+      egress: this.#read('egress', age),
+    };
+  }
+
+  /**
+   * Compares the last good listing with the largest one of the history: whether it has less than half of the tasks, or of the
+   * users.
+   */
+  findLoss(): ListingLoss | undefined {
+    return this.#findLossOf('tasks') ?? this.#findLossOf('users');
+  }
+
+  #findLossOf(field: ListingLoss['field']): ListingLoss | undefined {
+    const to = this.#latestListing?.[field];
+    const from = Math.max(...this.#getColumn(field).filter((value) => !Number.isNaN(value)));
+    if (to === undefined || from < SMALLEST_LOST_TOTAL[field] || to >= from / 2) return undefined;
+    let beforeLatestMs = 0;
+    let elapsedMs = 0;
+    for (let age = 0; age < this.#count; age += 1) {
+      const value = this.#read(field, age);
+      if (value !== undefined && value >= from / 2) break;
+      if (value !== undefined) beforeLatestMs = elapsedMs;
+      elapsedMs += this.#read('gapMs', age) ?? 0;
+    }
+    return { field, from, to, beforeLatestMs };
   }
 
   /**
@@ -123,8 +201,4 @@ export class PollHistory {
       egress: computeRate(outputBytes, last?.outputBytes),
     };
   }
-}
-
-function toOptional(value: number): number | undefined {
-  return Number.isNaN(value) ? undefined : value;
 }

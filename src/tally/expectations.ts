@@ -23,7 +23,10 @@ export interface ExpectedTask {
   readonly condition: ExpectedTaskCondition;
   /** The largest number of outputs of a task with the name; `undefined` if none is listed. */
   readonly outputs: number | undefined;
-  /** Since when it has been up, or has not been, in milliseconds since the Unix epoch; `undefined` if that is unknown. */
+  /**
+   * Since when, in milliseconds since the Unix epoch: when it became up, its input flowed last, a task without input was first
+   * seen, or the last listing that had it. `undefined` if no listing had it since the start, and if that is unknown.
+   */
   readonly sinceMs: number | undefined;
 }
 
@@ -35,6 +38,8 @@ export class ExpectedTasks {
   /** Takes effect with the next listing. */
   expectation: Expectation | undefined;
   #last: readonly ExpectedTask[] = [];
+  /** The time of the last listing, in wall-clock milliseconds. */
+  #lastMs: number | undefined;
 
   get names(): readonly string[] {
     return this.expectation?.names ?? [];
@@ -52,18 +57,34 @@ export class ExpectedTasks {
       for (const task of tasks) if (task.name !== undefined) tasksByName.get(task.name)?.push(task);
     const last = new Map(this.#last.map((task) => [task.name, task]));
     this.#last = [...tasksByName].map(([name, namesakes]) => {
-      const conditions = namesakes.map((task) => toCondition(task, ledger.getTask(task.id)));
+      const accounts = namesakes.map((task) => ledger.getTask(task.id));
+      const conditions = namesakes.map((task, index) => toCondition(task, accounts[index]));
       const condition = LISTED_CONDITIONS.find((one) => conditions.includes(one)) ?? 'missing';
-      const before = last.get(name);
-      const isUnchanged = (before?.condition === 'up') === (condition === 'up');
+      const ofCondition = accounts.flatMap((account, index) =>
+        account !== undefined && conditions[index] === condition ? [account] : [],
+      );
       return {
         name,
         condition,
         outputs: namesakes.map(({ outputs }) => outputs.length).toSorted((a, b) => b - a)[0],
-        sinceMs: before !== undefined && isUnchanged ? before.sinceMs : at.wallMs,
+        sinceMs: this.#findSince(condition, ofCondition, last.get(name), at),
       };
     });
+    this.#lastMs = at.wallMs;
     return this.#last;
+  }
+
+  #findSince(
+    condition: ExpectedTaskCondition,
+    accounts: readonly TaskAccount[],
+    before: ExpectedTask | undefined,
+    at: Instant,
+  ): number | undefined {
+    if (condition === 'stalled') return Math.max(...accounts.map(({ lastActivity }) => lastActivity.wallMs));
+    if (condition === 'without_input') return Math.min(...accounts.map(({ firstSeen }) => firstSeen.wallMs));
+    if (before?.condition === condition) return before.sinceMs;
+    if (condition === 'up') return at.wallMs;
+    return before && this.#lastMs;
   }
 }
 

@@ -2,7 +2,7 @@ import type { PlainSample, Samples } from '../metrics/catalogue/family.ts';
 import type { SampleColumns } from '../metrics/catalogue/sample-columns.ts';
 import type { LedgerCounter, ListingGauge, TaskCounter, TaskGauge } from './family-keys.ts';
 import type { Instant } from './instant.ts';
-import type { ForeignCount, InvalidFieldCount, SurplusCount } from '../listing/listing.ts';
+import type { ForeignCount, InvalidFieldCount, RejectedEntry, SurplusCount } from '../listing/listing.ts';
 import type { ExpectedTask } from './expectations.ts';
 import type { NotableTasks } from './notable-tasks.ts';
 
@@ -13,6 +13,8 @@ export interface Snapshot {
   readonly tasks: number;
   /** Byte counts of this listing that wait for confirmation or cannot have begun so high, by direction. */
   readonly implausibleGains: Readonly<Record<'input' | 'http_output', number>>;
+  readonly rejected: { readonly count: number; readonly first: RejectedEntry | undefined };
+  readonly tasksWithoutAccount: number;
   readonly invalidFields: readonly InvalidFieldCount[];
   readonly foreignRecords: readonly ForeignCount[];
   readonly notableTasks: NotableTasks;

@@ -144,6 +144,11 @@ export class Tally {
         input: byteCountImplausible.at('input').value,
         http_output: byteCountImplausible.at('http_output').value,
       },
+      rejected: {
+        count: listing.invalidRecords.reduce((sum, { count }) => sum + count, 0),
+        first: listing.firstRejected[0],
+      },
+      tasksWithoutAccount: listing.taskCount - listing.tasks.size,
       invalidFields: listing.invalidFields,
       foreignRecords: listing.foreignRecords,
       notableTasks: nameNotableTasks(listing.tasks, serverSums),

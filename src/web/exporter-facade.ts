@@ -4,22 +4,23 @@ import type { Configuration } from '../config/configuration.ts';
 import type { ConfigLoads, ExporterMetrics } from '../metrics/exposition/exporter-metrics.ts';
 import { countSeries, type CollectedFamilies } from '../metrics/exposition/exposition.ts';
 import type { Family, FamilySelection, StaticLabels } from '../metrics/catalogue/family.ts';
-import type { LatestListing } from '../poller/poll-history.ts';
+import type { LatestListing, ListingLoss } from '../poller/poll-history.ts';
 import type { Poller } from '../poller/poller.ts';
 import type { PollPlan } from '../poller/service-code-poller.ts';
 import { isStale, type CodeState, type Store } from '../poller/store.ts';
 import type { BuildInfo } from '../runtime/build-info.ts';
 import type { Clock } from '../runtime/clock.ts';
-import { selectShard } from '../sharding/shard.ts';
-import { formatShard, type Shard } from '../sharding/shard.ts';
+import { formatShard, selectShard, type Shard } from '../sharding/shard.ts';
 import { listExpectedTasks, type ExpectedTask } from '../tally/expectations.ts';
+import type { StateStatistics } from '../state/state-store.ts';
+import type { Snapshot } from '../tally/snapshot.ts';
 import { breakDownListing, type ListingBreakdown } from './status-page/listing-breakdown.ts';
 
 /**
- * `waiting`: not polled yet; `down`: the last poll failed; `stale`: the last success is too old; `idle`: tasks run, but
- * no byte moved between the last two listings; `up`: otherwise.
+ * `waiting`: not polled yet; `down`: the last poll failed; `stale`: the last success is too old; `lost`: most tasks or users
+ * of the history are gone; `idle`: tasks run, but no byte moved between the last two listings; `up`: otherwise.
  */
-export type ServiceCodeCondition = 'down' | 'idle' | 'stale' | 'up' | 'waiting';
+export type ServiceCodeCondition = 'down' | 'idle' | 'lost' | 'stale' | 'up' | 'waiting';
 
 /** The status of one service code; unknown values are `undefined`. */
 export interface ServiceCodeStatus extends Pick<
@@ -30,10 +31,20 @@ export interface ServiceCodeStatus extends Pick<
   readonly condition: ServiceCodeCondition;
   /** Totals of the last good listing, unless it is stale; without rates if polls have failed since. */
   readonly totals: LatestListing | undefined;
+  /** What the last good listing lost, and since when in milliseconds since the Unix epoch. */
+  readonly loss: (ListingLoss & { readonly sinceMs: number }) | undefined;
+  /** What the last good listing had that is not counted as it should be; `undefined` if it is stale. */
+  readonly findings: ListingFindings | undefined;
   /** The names that must run, and how they were in the last good listing. */
   readonly expectedTasks: readonly ExpectedTask[];
   /** How many tasks must run, those with a name included. */
   readonly expectedTaskCount: number;
+}
+
+/** Parts of a listing that are rejected or not counted. */
+interface ListingFindings extends Pick<Snapshot, 'rejected' | 'tasksWithoutAccount'> {
+  /** Accounts whose byte count waits until the next listings confirm it. */
+  readonly byteCountsWaiting: number;
 }
 
 /** The state of the process. Times in milliseconds since the Unix epoch. */
@@ -42,9 +53,13 @@ export interface ProcessStatus extends ConfigLoads {
   readonly version: string;
   readonly shard: Shard;
   readonly uptimeMs: number;
+  /** How the process was started, without arguments. */
+  readonly command: readonly string[];
   /** Absolute path of the configuration file. */
   readonly configurationFile: string | undefined;
   readonly telemetryPath: string;
+  /** Since when listings are not written to the state, if that lasts. */
+  readonly stateUnwrittenSinceMs: number | undefined;
   /** `web.grafana_url`, without a trailing slash. */
   readonly grafanaUrl: string | undefined;
   readonly runbookUrl: string;
@@ -58,6 +73,8 @@ interface ExporterParts {
   readonly clock: Clock;
   readonly configuration: Configuration;
   readonly build: BuildInfo;
+  /** Undefined without `state.path`. */
+  readonly state: Readonly<StateStatistics> | undefined;
   /** A reload changes them. */
   readonly getCodesOnOtherShards: () => Configuration['codesOnOtherShards'];
 }
@@ -67,9 +84,10 @@ export type ExporterFacade = ReturnType<typeof createExporterFacade>;
 
 /** Combines poll results and the exporter's own metrics for the web server. */
 export function createExporterFacade(parts: ExporterParts) {
-  const { store, labels, exporterMetrics, poller, clock, configuration } = parts;
+  const { store, labels, exporterMetrics, poller, clock, configuration, state: stateStatistics } = parts;
   const { shard } = configuration;
   const startedMs = clock.monotonic();
+  const startedWallMs = clock.now();
   return {
     /** Path of the metrics. */
     telemetryPath: configuration.web.telemetryPath,
@@ -138,13 +156,25 @@ export function createExporterFacade(parts: ExporterParts) {
       version: parts.build.version,
       shard,
       uptimeMs: clock.monotonic() - startedMs,
+      command: parts.build.command,
       configurationFile: configuration.file,
       telemetryPath: configuration.web.telemetryPath,
+      stateUnwrittenSinceMs:
+        stateStatistics && findUnwritten(store, stateStatistics.lastWriteMs ?? startedWallMs),
       grafanaUrl: configuration.web.grafanaUrl,
       runbookUrl: parts.build.runbookUrl,
       ...exporterMetrics.configLoads,
     }),
   };
+}
+
+/** A listing is published at the latest 100 ms before it is written, unless the disk fails or does not answer. */
+const MAX_UNWRITTEN_MS = 60_000;
+
+/** The last write, if a listing came much later. */
+function findUnwritten(store: Store, lastWriteMs: number): number | undefined {
+  const newestMs = Math.max(...store.states.map(({ lastSuccessMs = 0 }) => lastSuccessMs));
+  return newestMs - lastWriteMs > MAX_UNWRITTEN_MS ? lastWriteMs : undefined;
 }
 
 /** The count includes the series that carries it. */
@@ -158,6 +188,8 @@ function toServiceCodeStatus(state: CodeState, labels: CodeLabels, nowMs: number
     labels: labels.get(state.serviceCode),
     condition: toCondition(state, nowMs),
     totals: toTotals(state, nowMs),
+    loss: toLoss(state),
+    findings: isStale(state, nowMs) ? undefined : toFindings(state.snapshot),
     expectedTasks: listExpectedTasks(state.expectation, state.snapshot?.expectedTasks),
     expectedTaskCount: state.expectation?.tasks ?? 0,
   };
@@ -167,8 +199,21 @@ function toCondition(state: CodeState, nowMs: number): ServiceCodeCondition {
   if (state.isUp === undefined) return 'waiting';
   if (!state.isUp) return 'down';
   if (isStale(state, nowMs)) return 'stale';
+  if (state.history.findLoss() !== undefined) return 'lost';
   const { tasks = 0, ingress, egress } = state.history.latestListing ?? {};
   return tasks > 0 && ingress === 0 && egress === 0 ? 'idle' : 'up';
+}
+
+function toLoss({ history, lastPollMs = 0 }: CodeState): ServiceCodeStatus['loss'] {
+  const loss = history.findLoss();
+  return loss && { ...loss, sinceMs: lastPollMs - loss.beforeLatestMs };
+}
+
+function toFindings(snapshot: Snapshot | undefined): ListingFindings | undefined {
+  if (snapshot === undefined) return undefined;
+  const { rejected, tasksWithoutAccount, implausibleGains } = snapshot;
+  const byteCountsWaiting = implausibleGains.input + implausibleGains.http_output;
+  return { rejected, tasksWithoutAccount, byteCountsWaiting };
 }
 
 /** As on `/metrics`: a stale listing is hidden, and rates are hidden after a failed poll. */

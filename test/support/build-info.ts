@@ -4,5 +4,6 @@ export const BUILD: BuildInfo = {
   version: '0.0.0',
   revision: 'test',
   nodeVersion: process.version,
+  command: ['xvs-exporter'],
   runbookUrl: 'https://docs.example.com/runbook.md',
 };

@@ -1,18 +1,20 @@
+import { formatRejectedEntry } from '../../diagnostics/report.ts';
 import { NO_TRAFFIC_REMEDY, STALE_LISTING_REMEDY } from '../../diagnostics/remedies.ts';
 import type { ExpectedTask } from '../../tally/expectations.ts';
 import { POLL_ERROR_SUMMARY, type PollErrorReason } from '../../upstream/errors.ts';
 import type { ProcessStatus, ServiceCodeCondition, ServiceCodeStatus } from '../exporter-facade.ts';
 import { renderLinks } from './document.ts';
-import { formatCount, formatMoment, formatTimeSpan, renderAge } from './human-units.ts';
+import { formatCount, formatMoment, formatSince, renderAge } from './human-units.ts';
 import { html, type Content, type Markup } from './markup.ts';
 
 /** The conditions in the order of their severity. */
-const CONDITIONS: readonly ServiceCodeCondition[] = ['down', 'stale', 'idle', 'waiting', 'up'];
+const CONDITIONS: readonly ServiceCodeCondition[] = ['down', 'stale', 'lost', 'idle', 'waiting', 'up'];
 
 /** Symbols differ in shape, so that the colour is never the only difference. */
 const CONDITION_DISPLAY: Readonly<Record<ServiceCodeCondition, readonly [symbol: string, text: string]>> = {
   down: ['✕', 'down'],
   stale: ['◆', 'stale'],
+  lost: ['▼', 'lost'],
   idle: ['◐', 'no traffic'],
   waiting: ['○', 'not polled yet'],
   up: ['●', 'up'],
@@ -24,34 +26,43 @@ export function formatCondition(condition: ServiceCodeCondition): string {
   return CONDITION_DISPLAY[condition][1];
 }
 
-/** The condition as a symbol and a word, since when it is down, and the number of tasks with a problem. */
+/** The condition as a symbol and a word, since when it is down, and marks of problems. */
 export function renderCondition(status: ServiceCodeStatus, nowMs: number): Markup {
-  const { condition, failure, totals } = status;
+  const { condition, failure, totals, loss, findings } = status;
+  const { rejected, tasksWithoutAccount, byteCountsWaiting } = findings ?? {};
+  const first = rejected?.first === undefined ? '' : `, first ${formatRejectedEntry(rejected.first)}`;
   const [symbol, text] = CONDITION_DISPLAY[condition];
   const since = failure === undefined ? '' : html` <span>${formatSince(failure.sinceMs, nowMs)}</span>`;
   return html`<span class="state ${condition}"
       ><span class="mark" aria-hidden="true">${symbol}</span> ${text}</span
     >${since} ${renderWarning(countMissing(status), ' missing')}
+    ${condition === 'lost' && loss !== undefined ? renderMark(formatLoss(loss, nowMs)) : ''}
     ${renderWarning(totals?.stalledTasks, ' stalled')}
-    ${renderWarning(totals?.tasksWithoutInput, ' without input')}`;
+    ${renderWarning(totals?.tasksWithoutInput, ' without input')}
+    ${renderWarning(byteCountsWaiting, ' byte counts wait')}
+    ${renderWarning(rejected?.count, ` rejected${first}`)}
+    ${renderWarning(tasksWithoutAccount, ' tasks without accounts')}`;
 }
 
 /** A number of tasks as a warning; `undefined` if there are none. */
 export function renderWarning(tasks = 0, suffix = ''): Markup | undefined {
-  return tasks === 0
-    ? undefined
-    : html`<span class="warning"
-        ><span class="mark" aria-hidden="true">▲</span> ${formatCount(tasks)}${suffix}</span
-      >`;
+  return tasks === 0 ? undefined : renderMark(`${formatCount(tasks)}${suffix}`);
 }
 
-function formatSince(sinceMs: number, nowMs: number): string {
-  return `since ${formatMoment(sinceMs, nowMs)} (${formatTimeSpan(nowMs - sinceMs)})`;
+function renderMark(text: string): Markup {
+  return html`<span class="warning"><span class="mark" aria-hidden="true">▲</span> ${text}</span>`;
+}
+
+function formatLoss(
+  { field, from, to, sinceMs }: NonNullable<ServiceCodeStatus['loss']>,
+  nowMs: number,
+): string {
+  return `${field} ${formatCount(from)} → ${formatCount(to)} since ${formatMoment(sinceMs, nowMs)}`;
 }
 
 /** Whether the last good listing tells what runs now. `XvsExpectedTaskDown` is silent without it, too. */
 export function hasCurrentListing({ condition }: ServiceCodeStatus): boolean {
-  return condition === 'up' || condition === 'idle';
+  return condition === 'up' || condition === 'idle' || condition === 'lost';
 }
 
 /** The expected streams that do not run. */
@@ -72,14 +83,23 @@ function countMissing(status: ServiceCodeStatus): number {
   return Math.max(0, expectedTaskCount - receivingInput, findMissing(status).length);
 }
 
-/** Sort key of a service code, the most severe lowest: missing streams first, stalled tasks between no traffic and waiting. */
+export function hasMissing(status: ServiceCodeStatus): boolean {
+  return countMissing(status) > 0;
+}
+
+/** Sort key of a service code, the most severe lowest: missing streams first. */
 export function rankSeverity(status: ServiceCodeStatus): number {
   const { condition, totals } = status;
   if (countMissing(status) > 0) return -1;
-  const hasWarning =
-    condition === 'up' && totals !== undefined && totals.stalledTasks + totals.tasksWithoutInput > 0;
-  return CONDITIONS.indexOf(hasWarning ? 'idle' : condition) + (hasWarning ? 0.5 : 0);
+  const rank = CONDITIONS.indexOf(condition);
+  if (condition !== 'up' || totals === undefined) return rank;
+  if (totals.stalledTasks > 0) return CONDITIONS.indexOf('idle') + STALLED_STEP;
+  return totals.tasksWithoutInput > 0 ? CONDITIONS.indexOf('idle') + WITHOUT_INPUT_STEP : rank;
 }
+
+/** Service codes that are up, with tasks that are stalled or without input, come after those without traffic. */
+const STALLED_STEP = 0.3;
+const WITHOUT_INPUT_STEP = 0.6;
 
 /** Counts by condition, without the zeros: `2 down, 1 stale, 997 up; 3 tasks stalled`. */
 export function formatSummary(rows: readonly ServiceCodeStatus[]): string {
@@ -120,7 +140,8 @@ interface Problem {
 
 /** The problems of a service code, the most severe first. */
 export function findProblems(status: ServiceCodeStatus, nowMs: number): readonly Problem[] {
-  const { condition, failure, totals } = status;
+  const { condition, failure, totals, loss, findings } = status;
+  const waiting = findings?.byteCountsWaiting ?? 0;
   if (failure !== undefined)
     return [
       {
@@ -139,6 +160,18 @@ export function findProblems(status: ServiceCodeStatus, nowMs: number): readonly
       },
     ];
   const missing = describeMissing(status, nowMs);
+  if (condition === 'lost' && loss !== undefined) return [...missing, describeLoss(loss, nowMs)];
+  if (condition === 'idle' && waiting > 0)
+    return [
+      ...missing,
+      {
+        text: `${formatQuantity(waiting, 'byte count')} of the last listing wait until the next ones confirm them.`,
+        remedies: [
+          'Wait three listings. If it lasts, compare ledger.max_stream_rate with what streams carry.',
+        ],
+        alert: 'XvsBytesImplausible',
+      },
+    ];
   if (condition === 'idle')
     return [
       ...missing,
@@ -156,13 +189,21 @@ export function findProblems(status: ServiceCodeStatus, nowMs: number): readonly
   ];
 }
 
+function describeLoss(loss: NonNullable<ServiceCodeStatus['loss']>, nowMs: number): Problem {
+  return {
+    text: `The listing lost most ${loss.field}: ${formatLoss(loss, nowMs)}.`,
+    remedies: [
+      'Ask whether an event ended. If not, check the sources, and whether the service lists everything.',
+    ],
+    alert: loss.field === 'tasks' ? 'XvsTasksDropped' : 'XvsUsersDropped',
+  };
+}
+
 function describeMissing(status: ServiceCodeStatus, nowMs: number): readonly Problem[] {
   const remedies = ['Start the stream, or check its encoder and the network.'];
   const names = findMissing(status).map(({ name, condition, sinceMs }) => {
     const state = condition.replace('_', ' ');
-    return sinceMs === undefined
-      ? `${name} is ${state}`
-      : `${name} has been ${state} ${formatSince(sinceMs, nowMs)}`;
+    return `${name} has been ${state} ${sinceMs === undefined ? 'since the start' : formatSince(sinceMs, nowMs)}`;
   });
   if (names.length > 0)
     return [{ text: `Expected: ${names.join(', ')}.`, remedies, alert: 'XvsExpectedTaskDown' }];

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { StaticLabels } from '../../metrics/catalogue/family.ts';
 import { formatShard } from '../../sharding/shard.ts';
 import type { ProcessStatus } from '../exporter-facade.ts';
-import { formatTimeSpan, renderAge } from './human-units.ts';
+import { formatSince, formatTimeSpan, renderAge } from './human-units.ts';
 import { html, renderName, trusted, type Markup } from './markup.ts';
 import { REFRESH_SCRIPT } from './refresh-script.ts';
 import { STYLESHEET } from './stylesheet.ts';
@@ -70,15 +70,21 @@ const REFRESH_CONTROL = html`<p>
 </p>`;
 
 function renderProcess(process: ProcessStatus): Markup {
-  const { nowMs, version, shard, uptimeMs, lastSuccessMs, lastFailureMs } = process;
+  const { nowMs, version, shard, uptimeMs, lastSuccessMs, lastFailureMs, stateUnwrittenSinceMs } = process;
   const failure =
     lastFailureMs === undefined
       ? ''
       : html` <strong class="warning"
           >Reload failed ${renderAge(lastFailureMs, nowMs)}; see the log.</strong
         >`;
+  const unwritten =
+    stateUnwrittenSinceMs === undefined
+      ? ''
+      : html` <strong class="warning"
+          >The state is not written ${formatSince(stateUnwrittenSinceMs, nowMs)}; see the log.</strong
+        >`;
   return html`xvs-exporter ${version}, ${formatShard(shard)}, up for ${formatTimeSpan(uptimeMs)}.
-  Configuration loaded ${renderAge(lastSuccessMs, nowMs)}.${failure}`;
+  Configuration loaded ${renderAge(lastSuccessMs, nowMs)}.${failure}${unwritten}`;
 }
 
 /** The labels of a service code; `undefined` if it has none. */

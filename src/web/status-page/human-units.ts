@@ -72,6 +72,11 @@ export function formatMoment(timeMs: number, nowMs: number): string {
   return date === today ? time : `${date} ${time}`;
 }
 
+/** `since 18:02 (5 min)`. */
+export function formatSince(sinceMs: number, nowMs: number): string {
+  return `since ${formatMoment(sinceMs, nowMs)} (${formatTimeSpan(nowMs - sinceMs)})`;
+}
+
 /** `2026-01-02 03:04:05 UTC`. */
 export function formatUtc(timeMs: number): string {
   return `${new Date(timeMs).toISOString().slice(0, 19).replace('T', ' ')} UTC`;

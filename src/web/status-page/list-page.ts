@@ -5,6 +5,7 @@ import {
   findProblems,
   formatCondition,
   formatSummary,
+  hasMissing,
   rankSeverity,
   renderCondition,
   renderLastExpected,
@@ -105,8 +106,8 @@ function renderTable(rows: readonly ServiceCodeStatus[], count: string, process:
     <caption>
       Service codes: ${count}. As of
       <time datetime="${new Date(nowMs).toISOString()}">${formatUtc(nowMs)}</time
-      >; times are in UTC. Plots show the last ${HISTORY_CAPACITY} polls from zero; gaps and red ticks mark
-      failed polls.
+      >; times are in UTC. Plots show the last ${HISTORY_CAPACITY} polls from zero, half an hour at the
+      default interval; gaps and red ticks mark failed polls.
     </caption>
     <thead role="rowgroup">
       <tr role="row">
@@ -127,7 +128,13 @@ function renderRowGroup(row: ServiceCodeStatus, process: ProcessStatus): Markup 
   const id = encodeURIComponent(serviceCode.toWellFormed());
   const [problem] = condition === 'up' && rankSeverity(row) >= 0 ? [] : findProblems(row, nowMs);
   const isOutdated = condition === 'down' && totals !== undefined;
-  return html`<tbody role="rowgroup" class="${condition}${isOutdated ? ' outdated' : ''}">
+  const classes = [
+    condition,
+    ...(isOutdated ? ['outdated'] : []),
+    // As severe as a service code that is down.
+    ...(hasMissing(row) ? ['missing'] : []),
+  ];
+  return html`<tbody role="rowgroup" class="${classes.join(' ')}">
     <tr role="row">
       <th role="rowheader" scope="row">
         <a id="code-${id}" href=".${formatServiceCodePath(serviceCode)}">${renderName(serviceCode)}</a>

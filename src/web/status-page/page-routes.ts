@@ -32,7 +32,7 @@ export function findPageRoute(
   const serviceCode = parseServiceCodePath(path, query);
   if (serviceCode === undefined) return undefined;
   return (request) => {
-    const page = renderServiceCodePage(facade, serviceCode);
+    const page = renderServiceCodePage(facade, serviceCode, query);
     return page === undefined
       ? respondNotFound(facade, request, facade.explainUnknown(serviceCode))
       : respondPage(page, request);

@@ -26,9 +26,9 @@ import type { ListingBreakdown } from './listing-breakdown.ts';
 import { html, renderName, type Content, type Markup } from './markup.ts';
 import { hasValues, PLOTTED_FIELDS, renderPlot } from './plot.ts';
 
-/** Beyond this, dashboards serve better than a page. */
-const MAX_SERVERS = 100;
-const MAX_POLLS = 20;
+/** Rows of a table unless the query asks for all: a page with them fits a few screens of a phone. */
+const MAX_ROWS = 10;
+const ALL_PARAMETER = 'all';
 
 const PATH_PREFIX = '/service-codes/';
 const QUERY_PARAMETER = 'service_code';
@@ -53,7 +53,11 @@ export function parseServiceCodePath(path: string, query: URLSearchParams): stri
 }
 
 /** The page of one service code; `undefined` if the code is not configured. */
-export function renderServiceCodePage(facade: ExporterFacade, serviceCode: string): string | undefined {
+export function renderServiceCodePage(
+  facade: ExporterFacade,
+  serviceCode: string,
+  query = new URLSearchParams(),
+): string | undefined {
   const status = facade.getStatus(serviceCode);
   if (status === undefined) return undefined;
   const process = facade.getProcess();
@@ -61,6 +65,7 @@ export function renderServiceCodePage(facade: ExporterFacade, serviceCode: strin
   const { nowMs } = process;
   const { labels, condition } = status;
   const history = status.history.entries();
+  const renderTable = createTableRenderer(query);
   return renderDocument(process, {
     root: '../',
     title: `${serviceCode}: ${formatCondition(condition)}`,
@@ -72,10 +77,10 @@ export function renderServiceCodePage(facade: ExporterFacade, serviceCode: strin
     main: html`${findProblems(status, nowMs).map(
       (problem) => html`<p class="problem ${condition}">${renderProblem(problem, process, serviceCode)}</p>`,
     )}
-    ${renderExpectedTasks(status, nowMs)} ${renderPlots(status, history, nowMs)}
+    ${renderExpectedTasks(status, nowMs, renderTable)} ${renderPlots(status, history, nowMs)}
     ${renderPollingFacts(status, facade.getPolling(serviceCode), process)}
-    ${breakdown === undefined ? html`<p>No recent listing.</p>` : renderBreakdown(breakdown, nowMs)}
-    ${renderPolls(status, history, nowMs)}`,
+    ${breakdown === undefined ? html`<p>No recent listing.</p>` : renderBreakdown(breakdown, nowMs, renderTable)}
+    ${renderPolls(status, history, nowMs, renderTable)}`,
   });
 }
 
@@ -85,15 +90,32 @@ interface Column<Row> {
   readonly isText?: boolean;
 }
 
+type RenderTable = <Row>(
+  caption: Content,
+  columns: readonly Column<Row>[],
+  rows: readonly Row[],
+) => Markup | undefined;
+
+/** Makes tables of the first rows, which end with a link to all of them; or of all rows, if the query asks for them. */
+function createTableRenderer(query: URLSearchParams): RenderTable {
+  if (query.has(ALL_PARAMETER)) return renderWholeTable;
+  const all = new URLSearchParams(query);
+  all.set(ALL_PARAMETER, '');
+  return (caption, columns, rows) =>
+    rows.length <= MAX_ROWS
+      ? renderWholeTable(caption, columns, rows)
+      : html`${renderWholeTable(caption, columns, rows.slice(0, MAX_ROWS))}
+          <p><a href="?${all.toString()}">All ${rows.length} rows</a></p>`;
+}
+
 /**
  * A table whose first column has the headings of the rows; none without rows. With more columns than fit on a phone, narrow
  * windows show each row as a block, see the list.
  */
-function renderTable<Row>(
+function renderWholeTable<Row>(
   caption: Content,
   columns: readonly Column<Row>[],
   rows: readonly Row[],
-  className = '',
 ): Markup | undefined {
   if (rows.length === 0) return undefined;
   const getClass = ({ isText = false }: Column<Row>, index: number): string =>
@@ -105,7 +127,7 @@ function renderTable<Row>(
           ${column.render(row)}
         </td>`;
   return html`<section>
-    <table role="table" class="${columns.length > 3 ? 'wide' : 'short'} ${className}">
+    <table role="table" class="${columns.length > 3 ? 'wide' : 'short'}">
       <caption>
         ${caption}
       </caption>
@@ -132,7 +154,11 @@ function renderTable<Row>(
 }
 
 /** The expected streams, the missing ones first, with their last known state while the service code is down. */
-function renderExpectedTasks(status: ServiceCodeStatus, nowMs: number): Markup | undefined {
+function renderExpectedTasks(
+  status: ServiceCodeStatus,
+  nowMs: number,
+  renderTable: RenderTable,
+): Markup | undefined {
   const { expectedTasks, lastSuccessMs } = status;
   const isUp = (task: (typeof expectedTasks)[number]): number => (task.condition === 'up' ? 1 : 0);
   const asOf =
@@ -147,7 +173,11 @@ function renderExpectedTasks(status: ServiceCodeStatus, nowMs: number): Markup |
       render: (task) =>
         html`<span class="state ${isUp(task) ? 'up' : 'down'}">${task.condition.replace('_', ' ')}</span>`,
     },
-    { title: 'Since', render: ({ sinceMs }) => renderAge(sinceMs, nowMs) },
+    {
+      title: 'Since',
+      render: ({ sinceMs, condition }) =>
+        sinceMs === undefined && condition === 'missing' ? 'the start' : renderAge(sinceMs, nowMs),
+    },
     { title: 'Outputs', render: ({ outputs }) => renderKnown(outputs, formatCount) },
   ];
   if (expectedTasks.length === 0) return html`<p>${renderLastExpected(status, nowMs)}</p>`;
@@ -186,7 +216,7 @@ function renderPlots(
 function renderPollingFacts(
   status: ServiceCodeStatus,
   polling: PollPlan | undefined,
-  { nowMs, configurationFile }: ProcessStatus,
+  { nowMs, command, configurationFile }: ProcessStatus,
 ): Markup {
   const { serviceCode, ret, httpStatus, lastPollMs, lastSuccessMs, history } = status;
   const duration = renderKnown(history.latestDurationMs, formatHumanDuration);
@@ -212,7 +242,7 @@ function renderPollingFacts(
     </dl>
     <p>
       <span class="aside">To see each step of a poll, run, with the environment of the exporter:</span>
-      <code>${formatExplainCommand(serviceCode, configurationFile)}</code>
+      <code>${formatExplainCommand(command, serviceCode, configurationFile)}</code>
     </p>
   </section>`;
 }
@@ -228,20 +258,24 @@ function renderNextPoll(polling: PollPlan | undefined, nowMs: number): Markup {
 const SHELL_SAFE = /^[\w@%+=:,./-]+$/;
 
 /** The command line that explains one poll of a service code, for a POSIX shell. */
-export function formatExplainCommand(serviceCode: string, configurationFile: string | undefined): string {
-  const flags = [
+export function formatExplainCommand(
+  command: readonly string[],
+  serviceCode: string,
+  configurationFile: string | undefined,
+): string {
+  const words = [
+    ...command,
+    'once',
+    '--explain',
     `--only=${serviceCode}`,
     ...(configurationFile === undefined ? [] : [`--config.file=${configurationFile}`]),
   ];
-  const quoted = flags.map((flag) => (SHELL_SAFE.test(flag) ? flag : `'${flag.replaceAll("'", "'\\''")}'`));
-  return ['xvs-exporter once --explain', ...quoted].join(' ');
+  return words.map((word) => (SHELL_SAFE.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`)).join(' ');
 }
 
 /** The servers of a listing, and the tasks that people look for first. */
-function renderBreakdown(breakdown: ListingBreakdown, nowMs: number): Markup {
+function renderBreakdown(breakdown: ListingBreakdown, nowMs: number, renderTable: RenderTable): Markup {
   const { servers, longestStalled, longestWithoutInput } = breakdown;
-  const hiddenCount = servers.length - MAX_SERVERS;
-  const caption = `Servers: ${servers.length}${hiddenCount > 0 ? ` (${hiddenCount} not shown)` : ''}`;
   const columns: readonly Column<(typeof servers)[number]>[] = [
     { title: 'Server', render: ({ vsId }) => renderName(vsId) },
     { title: 'Stalled', render: ({ stalledTasks }) => renderWarning(stalledTasks) ?? '0' },
@@ -261,7 +295,7 @@ function renderBreakdown(breakdown: ListingBreakdown, nowMs: number): Markup {
     title,
     render: ({ sinceMs }) => formatTimeSpan(nowMs - sinceMs),
   });
-  return html`${renderTable(caption, columns, servers.slice(0, MAX_SERVERS), 'servers')}
+  return html`${renderTable(`Servers: ${servers.length}`, columns, servers)}
     <div class="breakdown">
       ${renderTable('Tasks stalled the longest', [task, since('Stalled for')], longestStalled)}
       ${renderTable('Tasks without input', [task, since('Seen for')], longestWithoutInput)}
@@ -273,6 +307,7 @@ function renderPolls(
   { lastPollMs = 0 }: ServiceCodeStatus,
   history: readonly PollHistoryEntry[],
   nowMs: number,
+  renderTable: RenderTable,
 ): Markup | undefined {
   const columns: readonly Column<PollHistoryEntry>[] = [
     { title: 'Time', render: ({ beforeLatestMs }) => renderAge(lastPollMs - beforeLatestMs, nowMs) },
@@ -283,7 +318,7 @@ function renderPolls(
       render: ({ totals }: PollHistoryEntry) => renderKnown(totals?.[field], format),
     })),
   ];
-  return renderTable('Recent polls', columns, history.slice(-MAX_POLLS).toReversed());
+  return renderTable('Recent polls', columns, history.toReversed());
 }
 
 function renderOutcome({ error, errorCode }: PollHistoryEntry): Markup {

@@ -30,7 +30,7 @@ section { margin-top: 1.25rem; }
 .labels span, .links a, footer a { margin-right: 0.75rem; }
 .hidden { clip-path: inset(50%); height: 1px; overflow: hidden; position: absolute; white-space: nowrap; width: 1px; }
 .mark { display: inline-block; text-align: center; width: 1.1em; }
-.up { --state: var(--success); } .down, .stale { --state: var(--error); } .waiting { --state: var(--muted); } .idle { --state: var(--warning); }
+.up { --state: var(--success); } .down, .stale, .lost, .missing { --state: var(--error); } .waiting { --state: var(--muted); } .idle { --state: var(--warning); }
 .state { color: var(--state); font-weight: 600; white-space: nowrap; }
 .warning { color: var(--warning); font-weight: 600; white-space: nowrap; }
 p.problem { background: var(--error-background); border-left: 3px solid var(--error); padding: 0.5rem 0.75rem; }
@@ -51,7 +51,7 @@ tbody tr > * { border-top: 1px solid var(--border); vertical-align: top; }
 .short thead { clip-path: inset(50%); position: absolute; }
 .short { position: relative; }
 .list tbody th { max-width: 18rem; }
-.list tbody.down > tr > :first-child, .list tbody.stale > tr > :first-child, .list tbody.idle > tr > :first-child { border-left: 3px solid var(--state); padding-left: 0.6rem; }
+.list tbody:is(.down, .stale, .lost, .idle, .missing) > tr > :first-child { border-left: 3px solid var(--state); padding-left: 0.6rem; }
 .expected { display: block; }
 .problem { overflow-wrap: anywhere; }
 .list .problem td { border-top: 0; padding-bottom: 0.6rem; padding-top: 0; }
@@ -83,8 +83,8 @@ footer { border-top: 1px solid var(--border); margin-top: 1.5rem; padding-top: 0
   .list .condition { text-align: right; }
   .wide td.number { align-content: start; display: flex; flex-wrap: wrap; gap: 0 0.25rem; justify-content: space-between; }
   .wide td.number::before { color: var(--muted); content: attr(data-label); font-size: 0.8125rem; }
-  .list tbody.down, .list tbody.stale, .list tbody.idle { border-left: 3px solid var(--state); padding-left: 0.6rem; }
-  .list tbody.down > tr > :first-child, .list tbody.stale > tr > :first-child, .list tbody.idle > tr > :first-child { border-left: 0; padding-left: 0; }
+  .list tbody:is(.down, .stale, .lost, .idle, .missing) { border-left: 3px solid var(--state); padding-left: 0.6rem; }
+  .list tbody:is(.down, .stale, .lost, .idle, .missing) > tr > :first-child { border-left: 0; padding-left: 0; }
   .wide .plotted { flex: 1 0 100%; }
   .plot.small { width: 100%; }
 }`;

@@ -3,11 +3,11 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { pipeline } from 'node:stream/promises';
-import { test, type TestContext } from 'node:test';
+import { test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { z } from 'zod';
 import type { ServiceCodeStatus } from '../../../src/web/exporter-facade.ts';
-import { Chromium, hasChromium, type PageOptions } from '../../support/chromium.ts';
+import { hasChromium, type PageOptions } from '../../support/chromium.ts';
 import { waitUntil } from '../../support/wait-until.ts';
 import {
   createBreakdown,
@@ -18,43 +18,10 @@ import {
   HOSTILE_NAMES,
   NOW_MS,
 } from '../../unit/web/status-page/status-fixtures.ts';
-import { createHistoryWithFailures, PageServer } from './page-server.ts';
+import { createHistoryWithFailures } from './page-server.ts';
+import { readServiceCodes, testPage, type PageContext } from './page-test.ts';
 
 const REFRESH_MS = 5000;
-
-interface PageContext {
-  readonly server: PageServer;
-  readonly page: Page;
-  readonly base: string;
-}
-
-/** Runs a test on a page in Chromium, and checks that the console stays empty. */
-async function testPage(
-  t: TestContext,
-  rows: readonly ServiceCodeStatus[],
-  path: string,
-  run: (context: PageContext) => Promise<void>,
-  options: PageOptions = {},
-  expectedMessages = /^$/,
-): Promise<void> {
-  if (!hasChromium(t)) return;
-  await using server = new PageServer(
-    rows,
-    createBreakdown((index) => `name-${index}`),
-  );
-  const base = await server.open();
-  await using browser = await Chromium.launch();
-  const page = await browser.newPage(options);
-  if (options.javaScriptEnabled !== false) await page.clock.install();
-  await page.goto(base + path);
-  await run({ server, page, base });
-  assert.deepEqual(
-    browser.consoleMessages.filter((message) => !expectedMessages.test(message)),
-    [],
-  );
-}
-
-const readServiceCodes = (page: Page): Promise<string[]> => page.locator('.list tbody th').allInnerTexts();
 
 const THREE = [createStatus('UP-1'), createDownStatus('DOWN'), createStatus('UP-2')];
 

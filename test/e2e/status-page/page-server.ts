@@ -8,7 +8,7 @@ import { respondText } from '../../../src/web/http-messages.ts';
 import { RecordedWebMetrics } from '../../unit/web/secured-server.ts';
 import { startWebServer, type WebServer } from '../../../src/web/server.ts';
 import type { ListingBreakdown } from '../../../src/web/status-page/listing-breakdown.ts';
-import type { ExporterFacade, ServiceCodeStatus } from '../../../src/web/exporter-facade.ts';
+import type { ExporterFacade, ProcessStatus, ServiceCodeStatus } from '../../../src/web/exporter-facade.ts';
 import { createEmptyFacade } from '../../unit/web/fake-facade.ts';
 import { createHistory, createPolling, NOW_MS, PROCESS } from '../../unit/web/status-page/status-fixtures.ts';
 
@@ -17,6 +17,8 @@ export class PageServer implements AsyncDisposable {
   rows: readonly ServiceCodeStatus[];
   breakdown: ListingBreakdown | undefined;
   nowMs = NOW_MS;
+  polling = createPolling();
+  process: Partial<ProcessStatus> = {};
   /** While set, every request fails with 503. */
   isBroken = false;
   readonly requestedUrls: string[] = [];
@@ -56,10 +58,10 @@ export class PageServer implements AsyncDisposable {
     return createEmptyFacade({
       getServiceCodes: () => this.rows.map(({ serviceCode, labels }) => ({ serviceCode, labels })),
       hasServiceCode: (code) => find(code) !== undefined,
-      getProcess: () => ({ ...PROCESS, nowMs: this.nowMs }),
+      getProcess: () => ({ ...PROCESS, nowMs: this.nowMs, ...this.process }),
       getStatuses: () => this.rows,
       getStatus: find,
-      getPolling: () => createPolling(),
+      getPolling: () => this.polling,
       getBreakdown: () => this.breakdown,
     });
   }

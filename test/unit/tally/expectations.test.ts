@@ -80,12 +80,19 @@ test('the largest number of outputs of a name counts, and none while it is missi
   assert.equal(expectMain([two], [])?.outputs, undefined);
 });
 
-test('the time of the last change between up and not up is kept', () => {
-  assert.equal(expectMain([task(1)], [task(2)])?.sinceMs, START_MS);
-  assert.equal(expectMain([task(1)], [task(2)], [], [])?.sinceMs, START_MS + 2 * STEP_MS);
-  // From stalled to missing.
-  assert.equal(expectMain([task(1)], [task(2)], [task(2)], [])?.sinceMs, START_MS + 2 * STEP_MS);
-});
+for (const [since, listings, steps] of [
+  ['it became up', [[task(1)], [task(2)]], 0],
+  ['its input flowed last', [[task(1)], [task(2)], [task(2)], [task(2)]], 1],
+  ['it was first seen without input', [[], [task(0)], [task(0)]], 1],
+  ['the last listing that had it', [[task(1)], [task(2)], [], []], 1],
+  ['the last listing that had it stalled', [[task(1)], [task(2)], [task(2)], []], 2],
+  ['unknown', [[], []], undefined],
+] as const) {
+  test(`the time since when is that when ${since}`, () => {
+    const expected = steps === undefined ? undefined : START_MS + steps * STEP_MS;
+    assert.equal(expectMain(...listings)?.sinceMs, expected);
+  });
+}
 
 test('another expectation takes effect with the next listing', () => {
   const run = new TallyRun();

@@ -46,6 +46,8 @@ export function createStatus(
     ret: 0,
     httpStatus: 200,
     totals: createTotals({ users: 12, tasks: 3, connections: 7, ingress: 125_000, egress: 12_500_000 }),
+    loss: undefined,
+    findings: undefined,
     history: new PollHistory(),
     expectedTasks: [],
     expectedTaskCount: 0,
@@ -84,8 +86,10 @@ export function createWaitingStatus(serviceCode: string): ServiceCodeStatus {
 /** A process that has run for an hour. */
 export const PROCESS: ProcessStatus = {
   nowMs: NOW_MS,
-  configurationFile: undefined,
+  command: ['node', '/opt/main.js'],
+  configurationFile: '/etc/xvs.yml',
   telemetryPath: '/metrics',
+  stateUnwrittenSinceMs: undefined,
   grafanaUrl: 'https://grafana.example.com',
   runbookUrl: 'https://docs.example.com/runbook.md',
   version: '1.2.3',

@@ -1,0 +1,383 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Page } from 'playwright-core';
+import type { ServiceCodeStatus } from '../../../src/web/exporter-facade.ts';
+import { waitUntil } from '../../support/wait-until.ts';
+import {
+  createDownStatus,
+  createFailure,
+  createHistory,
+  createPolling,
+  createStatus,
+  createTotals,
+  createWaitingStatus,
+  NOW_MS,
+} from '../../unit/web/status-page/status-fixtures.ts';
+import { readServiceCodes, readTable, readText, testPage } from './page-test.ts';
+
+const MINUTE_MS = 60_000;
+
+const EXPECTED = {
+  expectedTaskCount: 2,
+  expectedTasks: [
+    { name: 'main', condition: 'up', outputs: 3, sinceMs: NOW_MS - 10 * MINUTE_MS },
+    { name: 'backup', condition: 'missing', outputs: undefined, sinceMs: NOW_MS - 11 * MINUTE_MS },
+  ],
+} as const;
+
+const FINDINGS = { rejected: { count: 0, first: undefined }, tasksWithoutAccount: 0, byteCountsWaiting: 0 };
+
+interface Scenario {
+  readonly status: ServiceCodeStatus;
+  /** What the list and the page say about its state. */
+  readonly state: string;
+  /** What the page says about its problem, by default none. */
+  readonly problem?: string;
+  /** Whether the list shows the problem, too. Default: true. */
+  readonly isInList?: boolean;
+  /** What leads to help. */
+  readonly runbook?: string;
+}
+
+/** In the order of the list: the most severe first. */
+const SCENARIOS: Readonly<Record<string, Scenario>> = {
+  'an expected task is missing': {
+    status: createStatus('MISSING', EXPECTED),
+    state: '● up ▲ 1 missing',
+    problem: 'Expected: backup has been missing since 02:53 (11 min).',
+    runbook: 'XvsExpectedTaskDown',
+  },
+  'an expected task was never listed': {
+    status: createStatus('NEVER', {
+      expectedTaskCount: 1,
+      expectedTasks: [{ name: 'main', condition: 'missing', outputs: undefined, sinceMs: undefined }],
+    }),
+    state: '● up ▲ 1 missing',
+    problem: 'Expected: main has been missing since the start.',
+    runbook: 'XvsExpectedTaskDown',
+  },
+  'fewer tasks run than are expected': {
+    status: createStatus('TOO-FEW', {
+      expectedTaskCount: 5,
+      totals: createTotals({ tasks: 9, stalledTasks: 3, tasksWithoutInput: 2, tasksWithProgress: 1 }),
+    }),
+    state: '● up ▲ 2 missing ▲ 3 stalled ▲ 2 without input',
+    problem: 'Expected 5 live tasks with input, found 3.',
+    runbook: 'XvsTasksBelowExpected',
+  },
+  'polls fail': {
+    status: createDownStatus('DOWN', {
+      failure: createFailure({
+        message: 'Expected HTTP status 2xx, found 503',
+        remedies: ['Wait.', 'Ask.'],
+        pausedUntilMs: NOW_MS + MINUTE_MS,
+      }),
+    }),
+    state: '✕ down since 02:53 (11 min)',
+    problem:
+      'Expected HTTP status 2xx, found 503. Try: Wait. Try: Ask. The service asked for a pause until 03:05. No poll has succeeded since the exporter started.',
+    runbook: 'XvsApiDown',
+  },
+  'polls fail after good ones': {
+    status: createDownStatus('DOWN-NOW', {
+      totals: createTotals({ users: 5, ingress: undefined, egress: undefined }),
+      lastSuccessMs: NOW_MS - 65_000,
+      ...EXPECTED,
+    }),
+    state: '✕ down since 02:53 (11 min)',
+    problem: 'The values are from 65 s ago.',
+    runbook: 'XvsApiDown',
+  },
+  'polls fail with a long message': {
+    status: createDownStatus('DOWN-VERBOSE', { failure: createFailure({ message: 'x'.repeat(1000) }) }),
+    state: '✕ down since 02:53 (11 min)',
+    problem: `${'x'.repeat(300)}. Try:`,
+    runbook: 'XvsApiDown',
+  },
+  'the last good listing is too old': {
+    status: createStatus('STALE', { condition: 'stale', totals: undefined }),
+    state: '◆ stale',
+    problem: 'The last good listing is older than poll.stale_after.',
+    runbook: 'XvsApiDataStale',
+  },
+  'a good listing has lost its tasks': {
+    status: createStatus('LOST', {
+      condition: 'lost',
+      loss: { field: 'tasks', from: 30, to: 0, beforeLatestMs: 0, sinceMs: NOW_MS - 62 * MINUTE_MS },
+      totals: createTotals(),
+    }),
+    state: '▼ lost ▲ tasks 30 → 0 since 02:02',
+    problem: 'The listing lost most tasks: tasks 30 → 0 since 02:02.',
+    runbook: 'XvsTasksDropped',
+  },
+  'a good listing has lost most of its users': {
+    status: createStatus('LOST-USERS', {
+      condition: 'lost',
+      loss: { field: 'users', from: 50_000, to: 3, beforeLatestMs: 0, sinceMs: NOW_MS - MINUTE_MS },
+    }),
+    state: '▼ lost ▲ users 50.0 k → 3 since 03:03',
+    problem: 'The listing lost most users: users 50.0 k → 3 since 03:03.',
+    runbook: 'XvsUsersDropped',
+  },
+  'no byte moves': {
+    status: createStatus('NO-TRAFFIC', { condition: 'idle' }),
+    state: '◐ no traffic',
+    problem: 'Tasks run, but no byte moved between the last two listings. Try: Check the sources',
+    runbook: 'XvsIngestStopped',
+  },
+  'bytes only wait': {
+    status: createStatus('WAITS', { condition: 'idle', findings: { ...FINDINGS, byteCountsWaiting: 12 } }),
+    state: '◐ no traffic ▲ 12 byte counts wait',
+    problem: '12 byte counts of the last listing wait until the next ones confirm them.',
+    runbook: 'XvsBytesImplausible',
+  },
+  'tasks are stalled': {
+    status: createStatus('XSTALLED', {
+      totals: createTotals({ tasks: 3, stalledTasks: 2, tasksWithoutInput: 1 }),
+    }),
+    state: '● up ▲ 2 stalled ▲ 1 without input',
+    problem: '2 tasks stalled: their input flowed and has stopped. Try: Check the encoders',
+    isInList: false,
+    runbook: 'XvsIngestStalled',
+  },
+  'tasks are without input': {
+    status: createStatus('XWITHOUT', { totals: createTotals({ tasks: 3, tasksWithoutInput: 1 }) }),
+    state: '● up ▲ 1 without input',
+    problem: '1 task never received input.',
+    isInList: false,
+    runbook: 'XvsTasksWithoutInput',
+  },
+  'the first poll is in progress': { status: createWaitingStatus('YWAITING'), state: '○ not polled yet' },
+  'records are rejected': {
+    status: createStatus('ZREJECTED', {
+      findings: {
+        ...FINDINGS,
+        rejected: { count: 106, first: { record: 'task', reason: 'invalid_id', index: 3 } },
+      },
+    }),
+    state: '● up ▲ 106 rejected, first task_list[3]: invalid_id',
+  },
+  'tasks have no accounts': {
+    status: createStatus('ZUNCOUNTED', { findings: { ...FINDINGS, tasksWithoutAccount: 12 } }),
+    state: '● up ▲ 12 tasks without accounts',
+  },
+  'all is well': { status: createStatus('ZZ', { findings: FINDINGS }), state: '● up' },
+};
+
+const ROWS = Object.values(SCENARIOS).map(({ status }) => status);
+
+/** The part of the list about a service code. */
+const findInList = (page: Page, serviceCode: string) =>
+  page.getByRole('rowgroup').filter({ has: page.getByRole('link', { name: serviceCode, exact: true }) });
+
+test('the list tells the truth about every scenario, the most severe first', async (t) => {
+  await testPage(t, ROWS.toReversed(), '/', async ({ page }) => {
+    assert.deepEqual(
+      await readServiceCodes(page),
+      ROWS.map(({ serviceCode }) => serviceCode),
+    );
+    for (const [name, scenario] of Object.entries(SCENARIOS)) {
+      const { status, state, problem, runbook, isInList = true } = scenario;
+      const group = findInList(page, status.serviceCode);
+      assert.equal(await readText(group.getByRole('cell').first()), state, name);
+      const isExplained = problem !== undefined && isInList;
+      assert.equal(await group.getByRole('row').count(), isExplained ? 2 : 1, name);
+      if (!isExplained) continue;
+      assert.ok((await readText(group)).includes(problem), name);
+      if (runbook !== undefined) await group.getByRole('link', { name: `Runbook: ${runbook}` }).waitFor();
+    }
+  });
+});
+
+test('the page of a service code tells the truth about every scenario', async (t) => {
+  await testPage(t, ROWS, '/', async ({ page, base }) => {
+    for (const [name, { status, state, problem, runbook }] of Object.entries(SCENARIOS)) {
+      await page.goto(`${base}/service-codes/${status.serviceCode}`);
+      assert.equal(await readText(page.getByRole('status')), state, name);
+      if (problem !== undefined) assert.ok((await readText(page.getByRole('main'))).includes(problem), name);
+      if (runbook !== undefined)
+        await page
+          .getByRole('link', { name: `Runbook: ${runbook}` })
+          .first()
+          .waitFor();
+    }
+  });
+});
+
+test('the summary counts conditions, and what is missing and stalled', async (t) => {
+  await testPage(t, ROWS, '/', async ({ page }) => {
+    assert.equal(
+      await readText(page.getByRole('status')),
+      '3 down, 1 stale, 2 lost, 2 no traffic, 1 not polled yet, 8 up; 4 expected streams missing; 5 tasks stalled; 4 tasks without input',
+    );
+  });
+});
+
+test('a service code with a missing task looks as severe as one that is down', async (t) => {
+  await testPage(t, ROWS, '/', async ({ page }) => {
+    const readBar = async (serviceCode: string): Promise<unknown> =>
+      await page.evaluate(
+        `getComputedStyle(document.getElementById('code-${serviceCode}').closest('th')).borderLeft`,
+      );
+    assert.equal(await readBar('MISSING'), await readBar('DOWN'));
+    assert.notEqual(await readBar('MISSING'), await readBar('ZZ'));
+  });
+});
+
+test('outdated values have no rates; without any there is a line instead of plots', async (t) => {
+  const rows = [
+    createDownStatus('A', {
+      totals: createTotals({ users: 5, tasks: 6, connections: 7, ingress: undefined, egress: undefined }),
+      lastSuccessMs: NOW_MS - 65_000,
+    }),
+    createDownStatus('B'),
+    createWaitingStatus('C'),
+  ];
+  await testPage(t, rows, '/', async ({ page }) => {
+    const readCells = async (code: string): Promise<string[]> => {
+      const cells = await findInList(page, code).getByRole('row').first().getByRole('cell').all();
+      return (await Promise.all(cells.map(readText))).slice(1);
+    };
+    assert.deepEqual(await readCells('A'), ['5', '6', '– unknown', '– unknown', '7', '65 s ago']);
+    assert.deepEqual(await readCells('B'), ['No recent poll succeeded.', '– unknown']);
+    assert.deepEqual(await readCells('C'), ['The first poll is in progress.', '– unknown']);
+  });
+});
+
+test('while a service code is down, its page and the list repeat what is expected and how it was', async (t) => {
+  const rows = [
+    createDownStatus('D', { ...EXPECTED, lastSuccessMs: NOW_MS - 700_000 }),
+    createDownStatus('COUNTED', { expectedTaskCount: 5 }),
+  ];
+  await testPage(t, rows, '/', async ({ page, base }) => {
+    await findInList(page, 'D')
+      .getByText('Expected: main (up), backup (missing), as of 11 min ago.')
+      .waitFor();
+    await findInList(page, 'COUNTED').getByText('Expected: 5 live tasks.').waitFor();
+    await page.goto(`${base}/service-codes/D`);
+    assert.deepEqual(await readTable(page, 'Expected streams as of 11 min ago'), [
+      ['backup', 'missing', '11 min ago', '– unknown'],
+      ['main', 'up', '10 min ago', '3'],
+    ]);
+  });
+});
+
+test('a table of more than ten rows ends with a link to all, which a refresh keeps', async (t) => {
+  const history = createHistory(
+    { users: 5, tasks: 6 },
+    ['tls'],
+    ...Array.from({ length: 23 }, () => ['http_status', 503] as const),
+  );
+  const status = createStatus('A', { history });
+  await testPage(t, [status], '/service-codes/A', async ({ server, page }) => {
+    const [latest] = await readTable(page, 'Recent polls');
+    const unknown = Array.from({ length: 5 }, () => '– unknown');
+    const failed = 'failed The service answered with an HTTP error (HTTP 503).';
+    assert.deepEqual(latest, ['5 s ago', failed, '30 ms', ...unknown]);
+    assert.equal((await readTable(page, 'Recent polls')).length, 10);
+    await page.getByRole('link', { name: 'All 25 rows' }).click();
+    const all = await readTable(page, 'Recent polls');
+    assert.deepEqual(
+      [all.length, all.at(-1)?.slice(1, 5), all.at(-2)?.[1]],
+      [25, ['ok', '30 ms', '5', '6'], 'failed Could not establish a trusted TLS connection to the service.'],
+    );
+    server.rows = [{ ...status, httpStatus: 299 }];
+    await page.clock.runFor(5000);
+    await page.getByText('299').waitFor();
+    assert.equal((await readTable(page, 'Recent polls')).length, 25);
+  });
+});
+
+test('the page of a service code shows servers, tasks, and where and when it is polled', async (t) => {
+  const status = createStatus('A B', { httpStatus: 200, labels: { env: '<b>', tenant: 'acme' } });
+  await testPage(t, [status], '/service-codes/A%20B', async ({ server, page }) => {
+    assert.deepEqual((await readTable(page, 'Servers: 5')).slice(0, 2), [
+      ['name-0', '▲ 3', '0', '40', '1,000', '7,000', '5 s ago'],
+      ['name-1', '0', '0', '39', '950', '6,650', '5 s ago'],
+    ]);
+    assert.deepEqual(await readTable(page, 'Tasks stalled the longest'), [
+      ['name-0 name-1', '5 min'],
+      ['name-1 name-1', '4 min'],
+    ]);
+    const polling = page.getByRole('region', { name: 'Polling' });
+    assert.equal(
+      await readText(polling),
+      'Polling Service https://live.example.com:8443 HTTP status 200 ret 0 Last poll 5 s ago, took – unknown ' +
+        'Last success 5 s ago Interval 15 s Next poll in 10 s ' +
+        "To see each step of a poll, run, with the environment of the exporter: node /opt/main.js once --explain '--only=A B' --config.file=/etc/xvs.yml",
+    );
+    await page.getByText('env=<b>').waitFor();
+    const grafana = page.getByRole('link', { name: 'Grafana' });
+    assert.equal(
+      await grafana.getAttribute('href'),
+      'https://grafana.example.com/d/xvs-service-code?var-service_code=A%20B',
+    );
+    server.polling = createPolling({ nextPollMs: NOW_MS + MINUTE_MS, isPaused: true });
+    await page.clock.runFor(5000);
+    await polling.getByText('in 60 s (the service asked for a pause)').waitFor();
+    server.polling = createPolling({ nextPollMs: NOW_MS - 100 });
+    await page.clock.runFor(5000);
+    await polling.getByText('in progress').waitFor();
+  });
+});
+
+test('the list is filtered by service code, label and state', async (t) => {
+  const rows = [
+    createStatus('small'),
+    createStatus('large', { labels: { env: 'test', tenant: 'Acme' } }),
+    createStatus('idle', { condition: 'idle' }),
+    createDownStatus('broken'),
+  ];
+  await testPage(t, rows, '/', async ({ page, base }) => {
+    for (const [query, codes] of [
+      ['', 'broken idle large small'],
+      ['q=AL', 'small'],
+      ['q=acme', 'large'],
+      ['q=tenant=acme', 'large'],
+      ['q=down', 'broken'],
+      ['q=no+traffic', 'idle'],
+      ['q=tenant=test', ''],
+      ['page=9', 'broken idle large small'],
+      ['page=1e3&q=%20&sort=size&state=up', 'broken idle large small'],
+    ] as const) {
+      await page.goto(`${base}/?${query}`);
+      assert.equal((await readServiceCodes(page)).join(' '), codes, query);
+      assert.equal(await page.getByText('No service code matches. Show all').isVisible(), codes === '');
+    }
+  });
+});
+
+test('a list has 50 rows a page, and its caption counts shown, matching and all service codes', async (t) => {
+  const rows = Array.from({ length: 60 }, (_, index) => createStatus(`A-${index}`));
+  await testPage(t, rows, '/', async ({ page, base }) => {
+    for (const [query, expected] of [
+      ['', 'Service codes: 1 to 50 of 60.'],
+      ['?page=2', 'Service codes: 51 to 60 of 60.'],
+      ['?q=-59', 'Service codes: 1 of 60 match.'],
+    ] as const) {
+      await page.goto(`${base}/${query}`);
+      await page.getByRole('table', { name: expected }).waitFor();
+    }
+  });
+});
+
+test('the foot says how the process runs, and when its configuration or state need a look', async (t) => {
+  await testPage(t, [], '/', async ({ server, page }) => {
+    const foot = page.getByRole('contentinfo');
+    await page.getByText('This exporter polls no service codes.').waitFor();
+    await foot
+      .getByText('xvs-exporter 1.2.3, shard 0 of 1, up for 60 min. Configuration loaded 10 min ago.')
+      .waitFor();
+    server.process = {
+      lastFailureMs: NOW_MS - 5000,
+      stateUnwrittenSinceMs: NOW_MS - 11 * MINUTE_MS,
+    };
+    await page.clock.runFor(5000);
+    await foot.getByText('Reload failed 5 s ago; see the log.').waitFor();
+    await foot.getByText('The state is not written since 02:53 (11 min); see the log.').waitFor();
+    await waitUntil(
+      () => foot.getByText('Configuration loaded').count(),
+      (count) => count === 1,
+    );
+  });
+});
