@@ -10,7 +10,7 @@ import {
   type AuthenticationOptions,
 } from './authentication.ts';
 import { createEmptyListing, sendResponse } from './responses.ts';
-import { handleControlRequest, CONTROL_PREFIX, type ControlContext } from './control.ts';
+import { FAULTS_PATH, handleFaultRequest } from './control.ts';
 import { FaultRegistry } from './faults.ts';
 import type { World } from './world.ts';
 
@@ -33,7 +33,7 @@ export interface Simulator extends AsyncDisposable {
   readonly requestCount: number;
 }
 
-/** Starts a simulator with its control API on an HTTP address. Rejects if it cannot listen there. */
+/** Starts a simulator, whose faults clients can change, on an HTTP address. Rejects if it cannot listen there. */
 export async function startSimulator({
   world,
   secretsByServiceCode,
@@ -47,8 +47,8 @@ export async function startSimulator({
   const server = createServer((request, response) => {
     const [path = '', rawQuery = ''] = (request.url ?? '').split(/\?(.*)/s, 2);
     let handled: Promise<void> | undefined;
-    if (path.startsWith(CONTROL_PREFIX)) {
-      handled = handleControlRequest(context, request, response);
+    if (path === FAULTS_PATH) {
+      handled = handleFaultRequest(faults, request, response);
     } else if (path !== TASK_LIST_PATH) {
       response.writeHead(404).end('Not Found\n');
     } else if (request.method !== 'GET') {
@@ -77,7 +77,7 @@ export async function startSimulator({
 }
 
 async function handleTaskList(
-  context: ControlContext & AuthenticationOptions,
+  context: AuthenticationOptions & { readonly world: World; readonly faults: FaultRegistry },
   rawQuery: string,
   request: IncomingMessage,
   response: ServerResponse,

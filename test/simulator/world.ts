@@ -11,7 +11,7 @@ export interface PopulationSize {
 
 export interface WorldOptions extends PopulationSize {
   readonly seed: number;
-  /** When the byte totals of the service start, in milliseconds since the epoch. Listings of any time exist. */
+  /** When slots are within their first cycle, in milliseconds since the epoch. Listings of any time exist. */
   readonly startedAtMs: number;
   /** Names of live tasks of every service code that never end. */
   readonly streams?: readonly string[];
@@ -38,7 +38,6 @@ export function createWorld(options: WorldOptions) {
   const listLifetimes = (serviceCode: string, fromMs: number, toMs: number) =>
     listTaskLifetimes(populationOf(serviceCode, 'tasks'), streams, fromMs, toMs);
   return {
-    startedAtMs,
     *users(serviceCode: string, timeMs: number): Generator<SimulatedUser, void, undefined> {
       for (const seed of listUserSeeds(populationOf(serviceCode, 'users'), timeMs))
         yield createUser(serviceCode, seed);
