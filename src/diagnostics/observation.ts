@@ -3,6 +3,7 @@ import type { ClockOffset } from '../upstream/response-headers.ts';
 import type { UpstreamError } from '../upstream/errors.ts';
 import type { RedactedRequest, ResponseHead } from '../upstream/request-observer.ts';
 import type { SigningScheme } from '../upstream/signing.ts';
+import type { ServerCertificate } from './server-certificate.ts';
 import type { NamesOfSource } from './task-names.ts';
 
 /** The observable details of one poll, without secrets and signatures; of the texts of the listing only names of tasks. */
@@ -16,6 +17,10 @@ export interface Observation {
   /** How many times the request was sent. */
   readonly attempts: number;
   readonly connection: ObservedConnection;
+  /** The certificate that was rejected, unless a proxy was used. */
+  readonly rejectedCertificate: ServerCertificate | undefined;
+  /** Whether `upstream.ca_file` is set. */
+  readonly hasCaFile: boolean;
   readonly response: ObservedResponse | undefined;
   readonly clock: ClockOffset | undefined;
   readonly body: ObservedBody;
@@ -35,7 +40,7 @@ export interface Observation {
 export interface Symptoms
   extends
     Pick<Observation, 'serviceCode' | 'baseUrl' | 'secret' | 'response' | 'clock' | 'ret' | 'failure'>,
-    Partial<Pick<Observation, 'connection' | 'body' | 'times'>> {
+    Partial<Pick<Observation, 'connection' | 'rejectedCertificate' | 'hasCaFile' | 'body' | 'times'>> {
   readonly listing?: Pick<ListingSummary, 'invalid'>;
 }
 

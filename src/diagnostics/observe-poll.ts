@@ -9,6 +9,7 @@ import {
 import type { ListingTarget, UpstreamClient } from '../upstream/client.ts';
 import type { RedactedRequest, ResponseHead } from '../upstream/request-observer.ts';
 import { observeConnection } from './connection-observer.ts';
+import { fetchServerCertificate } from './server-certificate.ts';
 import { TaskNameFinder } from './task-names.ts';
 import { describeSecret, summarizeResponse } from './observation.ts';
 import type { ListingSummary, Observation, ObservedBody } from './observation.ts';
@@ -62,6 +63,12 @@ export async function observePoll(
   });
   const fetched = await fetchListing(client, target, readers, undefined, signal, observer);
   const { bytes = 0, ret, error } = fetched;
+  const { connection } = observed;
+  const totalMs = elapsedMs();
+  const isUntrusted = error?.reason === 'tls' && connection.proxy === undefined;
+  const rejectedCertificate = isUntrusted
+    ? await fetchServerCertificate(target.baseUrl, target.timeoutMs, signal)
+    : undefined;
   return {
     serviceCode: target.serviceCode,
     baseUrl: target.baseUrl,
@@ -69,11 +76,13 @@ export async function observePoll(
     signing: target.signing,
     request,
     attempts,
-    connection: observed.connection,
+    connection,
+    rejectedCertificate,
+    hasCaFile: client.hasCaFile,
     response: response && summarizeResponse(response),
     clock: response?.clockOffset,
     body: { compressedBytes, bytes, start },
-    times: { connectedMs, firstByteMs, totalMs: elapsedMs() },
+    times: { connectedMs, firstByteMs, totalMs },
     listing: summarizeListing(fetched),
     taskNames: error === undefined ? names.find() : undefined,
     ret,

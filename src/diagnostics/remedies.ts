@@ -34,7 +34,8 @@ export function findRemedies(symptoms: Symptoms): readonly string[] {
 
 /** Recognizes causes by stage of the poll (connection, response), the likeliest of a stage first. */
 function* diagnoseExchange(symptoms: Symptoms): Generator<string> {
-  const { baseUrl, failure, connection, times, response, body, listing, clock } = symptoms;
+  const { baseUrl, failure, connection, times, response, body, listing, clock, rejectedCertificate } =
+    symptoms;
   const { host, hostname, origin, pathname } = new URL(baseUrl);
   const path = pathname.replace(/\/+$/, '');
   const { reason, code = '' } = failure ?? {};
@@ -45,12 +46,11 @@ function* diagnoseExchange(symptoms: Symptoms): Generator<string> {
   const isBroken = response === undefined && (reason === 'reset' || reason === 'not_json');
   if (!baseUrl.startsWith('https:') && (isBroken || status === 400))
     yield `The server at ${host} may expect TLS. If it does, use https:// in upstream.base_url.`;
-  if (UNTRUSTED_CERTIFICATE_CODE.test(code))
-    yield 'The certificate was issued by an untrusted authority. Set upstream.ca_file to a PEM file with the certificate of that authority.';
+  if (UNTRUSTED_CERTIFICATE_CODE.test(code)) yield describeUntrustedAuthority(symptoms);
   if (INVALID_DATE_CODE.test(code))
     yield 'The certificate is expired or not yet valid. Renew it, or correct the clock of this machine.';
   if (code === 'ERR_TLS_CERT_ALTNAME_INVALID')
-    yield `The certificate was not issued for ${host}. Use a host name of the certificate in upstream.base_url.`;
+    yield `The certificate was not issued for ${host}. Use a host name of the certificate in upstream.base_url${rejectedCertificate === undefined ? '' : `: ${rejectedCertificate.names}`}.`;
   if (reason === 'resources') yield POLL_ERROR_REMEDY.resources;
   if (reason === 'dns')
     yield `This machine cannot resolve the name ${hostname}. Check its spelling in upstream.base_url, and the DNS servers of this machine.`;
@@ -98,6 +98,17 @@ function* diagnoseExchange(symptoms: Symptoms): Generator<string> {
   const offsetMs = minClockOffsetMs(clock);
   if (offsetMs > CLOCK_TOLERANCE_MS)
     yield `The clocks of this machine and of the service differ by at least ${Math.round(offsetMs / 1000)} s, and signatures are valid for a short time only. Synchronize the clock (NTP).`;
+}
+
+function describeUntrustedAuthority({ hasCaFile, rejectedCertificate }: Symptoms): string {
+  const authority = rejectedCertificate === undefined ? '' : `, ${rejectedCertificate.issuer}`;
+  const remedies = {
+    true: 'Add the certificate of that authority to upstream.ca_file.',
+    false: 'Set upstream.ca_file to a PEM file with the certificate of that authority.',
+    undefined:
+      'Set upstream.ca_file to a PEM file with the certificate of that authority, or add it to that file.',
+  };
+  return `The certificate was issued by an untrusted authority${authority}. ${remedies[`${hasCaFile}`]}`;
 }
 
 /** Whether the service understood the request and rejected it. */

@@ -3,6 +3,7 @@ import { wrapText } from '../runtime/text-wrap.ts';
 import type { ClockOffset } from '../upstream/response-headers.ts';
 import type { ObservedConnection, Observation, ObservedResponse, Timings } from './observation.ts';
 import { findRemedies } from './remedies.ts';
+import type { ServerCertificate } from './server-certificate.ts';
 
 const LABEL_WIDTH = 14;
 const TEXT_WIDTH = 100 - LABEL_WIDTH - 2;
@@ -16,10 +17,11 @@ export function formatReport(observation: Observation, nowMs: number): string {
 }
 
 function* listSections(observation: Observation, nowMs: number): Generator<Section> {
-  const { connection, clock, response, ret, listing, times, failure } = observation;
+  const { connection, rejectedCertificate, clock, response, ret, listing, times, failure } = observation;
   yield ['request', formatRequest(observation)];
   yield ['signed', formatSigning(observation)];
   yield ['connection', formatConnection(connection, nowMs)];
+  if (rejectedCertificate !== undefined) yield ['certificate', formatCertificate(rejectedCertificate)];
   if (response !== undefined) {
     yield ['clock', [formatClock(clock)]];
     yield ['response', [formatResponse(response)]];
@@ -58,15 +60,29 @@ function formatSigning({ request, signing, secret }: Observation): readonly stri
 function formatConnection({ peer, tls, proxy }: ObservedConnection, nowMs: number): readonly string[] {
   const until = tls?.validUntilMs;
   const days = Math.floor(((until ?? 0) - nowMs) / 86_400_000);
-  const validity =
-    until === undefined
-      ? ''
-      : `, certificate valid until ${new Date(until).toISOString().slice(0, 10)} (${days} days)`;
+  const validity = until === undefined ? '' : `, certificate valid until ${formatDate(until)} (${days} days)`;
   const security = tls === undefined ? 'no TLS' : `${tls.version}${validity}`;
   return [
     peer === undefined ? 'none' : `${peer}, ${security}`,
     ...(proxy === undefined ? [] : [`through the proxy ${proxy}`]),
   ];
+}
+
+function formatCertificate({
+  issuer,
+  names,
+  validFromMs,
+  validUntilMs,
+}: ServerCertificate): readonly string[] {
+  return [
+    `issued by ${issuer}`,
+    `for ${names}`,
+    `valid from ${formatDate(validFromMs)} until ${formatDate(validUntilMs)}`,
+  ];
+}
+
+function formatDate(ms: number): string {
+  return Number.isNaN(ms) ? 'an unknown date' : new Date(ms).toISOString().slice(0, 10);
 }
 
 function formatClock(clock: ClockOffset | undefined): string {

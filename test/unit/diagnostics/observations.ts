@@ -14,6 +14,8 @@ export function createObservation(overrides: Partial<Observation> = {}): Observa
     },
     attempts: 1,
     connection: { peer: '192.0.2.7:443 (IPv4)', tls: { version: 'TLSv1.3', validUntilMs: undefined } },
+    rejectedCertificate: undefined,
+    hasCaFile: false,
     response: {
       status: 200,
       mediaType: 'application/json',

@@ -1,0 +1,67 @@
+import { once } from 'node:events';
+import { isIP } from 'node:net';
+import { connect } from 'node:tls';
+import type { X509Certificate } from 'node:crypto';
+
+/** A server writes what it likes into its certificate. */
+const MAX_CHARACTERS = 200;
+/** Characters that control a terminal or are invisible. */
+const UNSAFE = /[\p{Cc}\p{Cf}\u2028\u2029]/gu;
+
+/** A certificate that was presented, whether it can be trusted or not. */
+export interface ServerCertificate {
+  readonly issuer: string;
+  /** Host names and addresses that it was issued for. */
+  readonly names: string;
+  /** Wall-clock milliseconds. */
+  readonly validFromMs: number;
+  readonly validUntilMs: number;
+}
+
+/**
+ * Gets the certificate of a server by a TLS handshake that verifies nothing, on a connection on which nothing is sent: Node.js
+ * tells nothing of a certificate that it has rejected. Returns `undefined` if there is no handshake.
+ */
+export async function fetchServerCertificate(
+  baseUrl: string,
+  timeoutMs: number,
+  signal: AbortSignal,
+): Promise<ServerCertificate | undefined> {
+  const { hostname, port } = new URL(baseUrl);
+  const host = hostname.replace(/^\[(.*)\]$/, '$1');
+  const socket = connect({
+    host,
+    port: Number(port || 443),
+    ...(isIP(host) === 0 && { servername: host }),
+    rejectUnauthorized: false,
+  });
+  const deadline = setTimeout(() => socket.destroy(new Error('The handshake timed out')), timeoutMs);
+  try {
+    await once(socket, 'secureConnect', { signal });
+    const certificate = socket.getPeerX509Certificate();
+    return certificate && describeCertificate(certificate);
+  } catch {
+    signal.throwIfAborted();
+    return undefined;
+  } finally {
+    clearTimeout(deadline);
+    socket.on('error', () => undefined).destroy();
+  }
+}
+
+function describeCertificate({
+  issuer,
+  subject,
+  subjectAltName,
+  validFrom,
+  validTo,
+}: X509Certificate): ServerCertificate {
+  const shorten = (text: string): string =>
+    text.replaceAll('\n', ', ').replaceAll(UNSAFE, '?').slice(0, MAX_CHARACTERS);
+  return {
+    issuer: shorten(issuer),
+    names: shorten(subjectAltName?.replaceAll(/(?:DNS|IP Address):/g, '') ?? subject),
+    validFromMs: Date.parse(validFrom),
+    validUntilMs: Date.parse(validTo),
+  };
+}
