@@ -1,15 +1,6 @@
-import { COMMANDS, EXAMPLES, formatMeaning, formatUsage } from '../../src/commands/help.ts';
+import { COMMANDS, EXAMPLES, EXIT_CODES, formatMeaning, formatUsage } from '../../src/commands/help.ts';
 import { PRECEDENCE, SWITCHES } from '../../src/commands/help.ts';
 import { listSettingGroups } from '../../src/config/settings.ts';
-
-const EXIT_CODES = [
-  ['0', 'The command succeeded, or was stopped by a signal.'],
-  [
-    '1',
-    'The command failed: an address is in use, a poll of once failed, or healthcheck found no healthy exporter.',
-  ],
-  ['2', 'The command line or the configuration is invalid; standard error says where and why.'],
-] as const;
 
 /** Renders the manual page `man/xvs-exporter.1` with the man macros of roff (man(7)). */
 export function renderManPage(): string {

@@ -12,7 +12,7 @@ import type { Flags } from '../config/sources.ts';
 
 /**
  * How a flag is written: a `value` and each entry of a `list` follow "=" or the next space, only a `list` may be
- * repeated, a `boolean` without a value means `true`, a `switch` takes no value. A `secret` must not be used.
+ * repeated, a `boolean` without a value means `true`, and `false` after `no-`, a `switch` takes no value. A `secret` must not be used.
  */
 type FlagKind = 'value' | 'list' | 'boolean' | 'switch' | 'secret';
 
@@ -46,9 +46,10 @@ function readFlags(
       report(position, 'a flag', formatValue(argument), SEE_HELP);
       continue;
     }
-    const { name } = token;
+    const isNegated = kinds.get(token.name.replace(/^no-/, '')) === 'boolean' && token.name.startsWith('no-');
+    const name = isNegated ? token.name.slice(3) : token.name;
     const kind = kinds.get(name);
-    const location = `flag --${name}`;
+    const location = `flag --${token.name}`;
     if (argument !== '-h' && !argument.startsWith('--')) {
       const [flag = ''] = argument.split('=');
       report(position, 'two dashes before a flag', 'one', formatSuggestion(`-${flag}`, names) ?? SEE_HELP);
@@ -57,11 +58,12 @@ function readFlags(
       report(location, 'a known flag', 'an unknown one', suggestion);
     } else if (kind === 'secret') {
       report(location, 'no secret on the command line', 'one (not shown)', SECRET_REMEDY);
+    } else if ((kind === 'switch' || isNegated) && token.value !== undefined) {
+      report(location, 'no value', formatValue(token.value));
     } else if (kind === 'switch') {
-      if (token.value === undefined) values.set(name, []);
-      else report(location, 'no value', formatValue(token.value));
+      values.set(name, []);
     } else {
-      const value = token.value ?? (kind === 'boolean' ? 'true' : undefined);
+      const value = token.value ?? (kind === 'boolean' ? String(!isNegated) : undefined);
       const isMissing = value === undefined || (token.inlineValue === false && value.startsWith('-'));
       if (isMissing) report(location, 'a value', 'none');
       else if (kind !== 'list' && values.has(name)) report(location, 'the flag once', 'it twice');

@@ -41,6 +41,16 @@ export const EXAMPLES = [
   ],
 ] as const;
 
+/** Also in README.md. systemd tries again after 1. */
+export const EXIT_CODES = [
+  ['0', 'The command succeeded, or SIGTERM or SIGINT ended it.'],
+  [
+    '1',
+    'It failed for a reason that can pass: an address in use, a name server that does not answer, a locked state, a full disk, a failed poll of once, an unhealthy exporter, an unexpected error.',
+  ],
+  ['2', 'The same command line and configuration can never work; standard error says where and why.'],
+] as const;
+
 const WIDTH = 100;
 const INDENT = '        ';
 

@@ -13,7 +13,7 @@ export type ListenAddress =
 /** Why a text is no URL, for two common mistakes. */
 export function findUrlHint(raw: string): string | undefined {
   const authority = /^[a-z]+:\/\/([^/?#]*)/i.exec(raw)?.[1] ?? '';
-  if (/^[^[\]]*:[^[\]]*:/.test(authority)) return 'put an IPv6 address in brackets, as in http://[::1]:80';
+  if (/^[^[\]]*:[^[\]]*:/.test(authority)) return 'put an IPv6 address in brackets, as in [::1]:80';
   const port = Number(/:(\d+)$/.exec(authority)?.[1]);
   return port > 65_535 ? 'a port is at most 65535' : undefined;
 }
@@ -82,7 +82,9 @@ export function formatLocalAddress({ host, port, socketPath }: ListenAddress): s
 
 const listenAddress = parsedBy(
   parseListenAddress,
-  expected('an address such as :20928, localhost:20928, [::1]:20928 or unix:/run/xvs/exporter.sock'),
+  expected('an address such as :20928, localhost:20928, [::1]:20928 or unix:/run/xvs/exporter.sock', {
+    remedy: (raw) => findUrlHint(`tcp://${String(raw)}`),
+  }),
 );
 
 /** At least one listen address. */

@@ -103,10 +103,13 @@ export const boolean = parsedBy((raw) => BOOLEANS.get(raw), expected('true or fa
   json: { enum: [...BOOLEANS.keys()] },
 });
 
-/** One of a closed set of words. */
+/** One of a closed set of words, in any case. */
 export function choice<const T extends string>(...words: readonly T[]) {
   const typeName = words.join(', ');
-  return z.enum(words, expected(`one of ${typeName}`)).register(schemaMeta, { typeName });
+  return parsedBy(
+    (raw) => words.find((word) => word === String(raw).toLowerCase()),
+    expected(`one of ${typeName}`),
+  ).register(schemaMeta, { typeName, json: { enum: words } });
 }
 
 /** A source of names of tasks. */

@@ -38,6 +38,10 @@ export function describeSecretMistake(secret: string): string | undefined {
     expectedFound('a secret without blanks around it', found, remedy);
   if (secret.length > MAX_SECRET_LENGTH)
     return describe(`one of more than ${MAX_SECRET_LENGTH} characters`, 'check that this is the secret');
+  if (/^\$\{[A-Za-z_]\w*\}$/.test(secret)) {
+    const remedy = 'variables are not expanded: use XVS_SECRET or secret_file';
+    return expectedFound('the secret itself', 'a reference to a variable', remedy);
+  }
   if (secret.startsWith('\uFEFF'))
     return describe('one that starts with a byte order mark', 'save the file as UTF-8 without BOM');
   if (/[\uFFFD\0]/.test(secret)) return describe('one that is not UTF-8', 'save the file as UTF-8');

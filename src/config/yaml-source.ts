@@ -24,7 +24,6 @@ const PARSER_ERROR_TEXTS: Partial<Record<ErrorCode, string>> = {
   TAB_AS_INDENT: 'a tab used for indentation; check the indentation: only spaces indent',
   TAG_RESOLVE_FAILED: 'an unknown tag; put a string that starts with "!" in quotes',
 };
-const DUPLICATE_KEY = 'a duplicate key';
 const UNKNOWN_ALIAS = 'an alias without an anchor; put a string that starts with "*" in quotes';
 const NON_STRING_KEY =
   'a key that is not a string; put a key that starts with "?", "[", "{" or "*" in quotes';
@@ -50,6 +49,9 @@ export function parseYaml(
     const found = `${(text.length / MAX_YAML_CHARACTERS).toFixed(1)} MiB`;
     return { location: file, message: expectedFound('at most 1 MiB of YAML', found, remedy) };
   }
+  // The bytes of its byte order mark and every second byte of its ASCII characters are not UTF-8.
+  if (/^\uFFFD\uFFFD|\0/.test(text))
+    return { location: file, message: expectedFound('UTF-8', 'UTF-16', 'save the file as UTF-8') };
   const lineCounter = new LineCounter();
   const document = parseDocument(text, {
     lineCounter,
@@ -79,7 +81,8 @@ export function parseYaml(
       for (const pair of map.items) {
         // A location that names such a key would show its whole content.
         if (!isScalar(pair.key)) reportFault(pair.key, NON_STRING_KEY);
-        else if (pairs.has(String(pair.key.value))) reportFault(pair.key, DUPLICATE_KEY);
+        else if (pairs.has(String(pair.key.value)))
+          reportFault(pair.key, `the key ${formatValue(String(pair.key.value))} a second time`);
         else pairs.set(String(pair.key.value), pair);
       }
       pairsByKey.set(map, pairs);

@@ -20,7 +20,7 @@ interface Mistake {
   readonly args?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
   /** The text of the configuration file. */
-  readonly yml?: string;
+  readonly yml?: string | Buffer;
 }
 
 const CODE = 'service_codes: [TESTING]\nsecret: abc\n';
@@ -59,6 +59,20 @@ const MISTAKES: Readonly<Record<string, Mistake>> = {
   'a secret and a secret file': { yml: `${VALID}secret_file: ./secret\n` },
   'a service code twice': { yml: VALID.replace('[TESTING]', '[TESTING, TESTING]') },
   'a service code without a secret': { yml: VALID.replace('secret: abc\n', '') },
+  'a variable in the file': { yml: VALID.replace('abc', '${XVS_SECRET}') },
+  'a variable in a variable': { env: { ...SETTINGS, XVS_SECRET: '${SECRET}' } },
+  'a key twice': { yml: `${VALID}upstream: { timeout: 1s }\n` },
+  'a file in UTF-16': { yml: Buffer.from(`\uFEFF${VALID}`, 'utf16le') },
+  'a file in UTF-16 without a byte order mark': { yml: Buffer.from(VALID, 'utf16le') },
+  'a word in capitals': { args: ['--log.level=WARN', '--log.format=Json'], env: SETTINGS },
+  'a flag with no-': { args: ['--no-metrics.per-task', '--no-web.open-probes'], env: SETTINGS },
+  'a flag and the same with no-': { args: ['--metrics.per-task', '--no-metrics.per-task'], env: SETTINGS },
+  'a flag with no- and a value': { args: ['--no-metrics.per-task=true'], env: SETTINGS },
+  'a flag with no- that is not true or false': { args: ['--no-log.level'], env: SETTINGS },
+  'an IPv6 address without brackets': { yml: VALID.replace('//127.0.0.1:1', '//::1:80') },
+  'a port that is too large': {
+    yml: `${VALID.replace('127.0.0.1:1', '127.0.0.1:99999')}web: { listen_address: [":99999", "::1:80"] }\n`,
+  },
   'the secret in a service code': {
     env: { ...SETTINGS, XVS_SERVICE_CODES: SECRET, XVS_SECRET: SECRET },
   },

@@ -70,10 +70,6 @@ const mistakes: readonly (readonly [args: readonly string[], message: string])[]
     'flag --web.listen_address: expected a known flag, found an unknown one; did you mean --web.listen-address?',
   ],
   [
-    ['--no-metrics.per-task'],
-    'flag --no-metrics.per-task: expected a known flag, found an unknown one; did you mean --metrics.per-task?',
-  ],
-  [
     ['--secrets', 'x'],
     'flag --secrets: expected a known flag, found an unknown one; see --help\ncommand line, argument 2: expected a flag, found "x"; see --help',
   ],

@@ -7,8 +7,10 @@ import {
   formatMeaning,
   formatUsage,
   SWITCHES,
+  EXIT_CODES,
 } from '../../../src/commands/help.ts';
 import { listSettings } from '../../../src/config/settings.ts';
+import { readRepositoryFile } from '../../support/repository.ts';
 
 test('the help has every command, setting, switch and example, in 100 columns', () => {
   const help = formatHelp();
@@ -28,4 +30,9 @@ test('the help gives a setting its flag, its meaning, and its variable with the 
     /\n\nPolling:\n(?: .*\n)* {2}--poll\.interval=<duration>\n {8}Time between two polls of .* \[XVS_POLL_INTERVAL, default 15s\]\n/,
   );
   assert.match(formatHelp(), /\n {2}\(no flag\)\n {8}Shared secret .*\n {8}.* \[XVS_SECRET\]\n/);
+});
+
+test('README.md has the exit codes', () => {
+  const text = readRepositoryFile('README.md').replaceAll(/ +/g, ' ');
+  for (const [code, meaning] of EXIT_CODES) assert.ok(text.includes(`| ${code} | ${meaning} |`), code);
 });

@@ -41,8 +41,8 @@ for (const text of [
 }
 
 for (const [text, hint] of [
-  ['http://::1:80', 'put an IPv6 address in brackets, as in http://[::1]:80'],
-  ['https://2001:db8::1/live', 'put an IPv6 address in brackets, as in http://[::1]:80'],
+  ['http://::1:80', 'put an IPv6 address in brackets, as in [::1]:80'],
+  ['https://2001:db8::1/live', 'put an IPv6 address in brackets, as in [::1]:80'],
   ['http://live.example.com:99999', 'a port is at most 65535'],
   ['https://[::1]:65536/live', 'a port is at most 65535'],
   ['http://live example.com:80', undefined],

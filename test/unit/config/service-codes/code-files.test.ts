@@ -128,7 +128,7 @@ const WRONG_FILES: readonly [string, Files, string][] = [
   [
     'a duplicate key in JSON',
     { '/etc/codes/a.json': '[{"service_code": "A",\n  "secret": "a", "secret": "b"}]' },
-    '/etc/codes/a.json:2:18: expected valid YAML, found a duplicate key',
+    '/etc/codes/a.json:2:18: expected valid YAML, found the key "secret" a second time',
   ],
   [
     'an unknown key',
