@@ -26,17 +26,20 @@ interface CommandRun {
 const retryUntilSuccess = (command: string): string =>
   `for _ in {1..300}; do ${command} >/dev/null && break; sleep 0.1; done`;
 
-const DEMO = `npm run --silent demo -- --web.listen-address=127.0.0.1:0 &
+const DEMO = `npm run --silent compile:simulator
+node build/test/simulator/demo.js --web.listen-address=127.0.0.1:0 &
 ${retryUntilSuccess('curl --silent http://localhost:20140/-/faults')}`;
 
 /** The demo at the address in the README. */
-const RUNNING_DEMO = `npm run --silent demo &
+const RUNNING_DEMO = `npm run --silent compile:simulator
+node build/test/simulator/demo.js &
 ${retryUntilSuccess('curl --fail --silent http://localhost:20928/-/ready')}`;
 
 const MAIN_IS_DOWN = `curl --silent http://localhost:20928/metrics | grep --fixed-strings 'task_name="main"} 0'`;
 
 /** The simulator, and the secret and configuration file that the README describes. */
-const CONFIGURED = `npm run --silent simulate -- --users=20 &
+const CONFIGURED = `npm run --silent compile:simulator
+node build/test/simulator/main.js --users=20 &
 mount -t tmpfs none /run && mkdir /run/secrets && printf abc > /run/secrets/testing
 printf 'upstream:\\n  base_url: http://127.0.0.1:20140\\nservice_codes:\\n  - service_code: TESTING\\n    secret_file: /run/secrets/testing\\n' > config.yml
 ${retryUntilSuccess('curl --silent http://127.0.0.1:20140/')}`;
