@@ -1,3 +1,4 @@
+import { totalmem } from 'node:os';
 import { getHeapStatistics } from 'node:v8';
 
 /*
@@ -14,6 +15,9 @@ const GIB = 1024 ** 3;
 export const MAX_TOTAL_RESPONSE_BYTES = 2 * GIB;
 
 const MIB = 1024 ** 2;
+
+/** Bytes of memory that the container or the unit of the process may use; `undefined` without a limit. */
+export const MEMORY_LIMIT_BYTES = readMemoryLimit();
 
 /** Connections to the web server. With a file descriptor each, they leave enough for polls. */
 export const MAX_CONNECTIONS = 512;
@@ -59,3 +63,9 @@ export const MAX_LISTING_ACCOUNTS = Math.floor(getHeapStatistics().heap_size_lim
  * heap.
  */
 export const MAX_ACCOUNTS = Math.floor(getHeapStatistics().heap_size_limit / 4 / ACCOUNT_BYTES);
+
+/** Without a limit, Node.js returns 0 or more than the machine has. */
+function readMemoryLimit(): number | undefined {
+  const limit = process.constrainedMemory();
+  return limit > 0 && limit < totalmem() ? limit : undefined;
+}

@@ -140,12 +140,13 @@ function processPanels() {
     timeSeries(
       {
         title: 'Memory',
-        description: 'Resident memory, and used JavaScript heap.',
+        description: 'Resident memory, used JavaScript heap, and the limit of the container or unit.',
         unit: 'bytes',
         ...QUARTER,
       },
       { expr: q.selectNamed('process_resident_memory_bytes'), legend: `resident ${OF_INSTANCE}` },
       { expr: q.selectNamed('nodejs_heap_size_used_bytes'), legend: `heap ${OF_INSTANCE}` },
+      { expr: q.select(C.memoryLimit), legend: `limit ${OF_INSTANCE}` },
     ),
     dashedThresholds(
       byInstance(

@@ -392,6 +392,10 @@ const PROCESS_FAMILIES = define([], {
     name: 'xvs_exporter_log_lines_dropped_total',
     help: 'Log lines that could not be written: the disk was full, a limit was reached, or the reader of the pipe left or stalled.',
   },
+  memoryLimit: {
+    name: 'xvs_exporter_memory_limit_bytes',
+    help: 'Memory that the container or the unit of the process may use; absent without a limit.',
+  },
   configLastReloadSuccessful: {
     name: 'xvs_exporter_config_last_reload_successful',
     help: 'Whether the last attempt to load the configuration succeeded.',

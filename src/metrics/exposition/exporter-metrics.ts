@@ -1,4 +1,5 @@
 import type { Clock } from '../../runtime/clock.ts';
+import { MEMORY_LIMIT_BYTES } from '../../runtime/limits.ts';
 import { SINGLE_SHARD, type Shard } from '../../sharding/shard.ts';
 import type { StateStatistics } from '../../state/state-store.ts';
 import { CATALOGUE } from '../catalogue/catalogue.ts';
@@ -146,6 +147,7 @@ export class ExporterMetrics implements Disposable {
       createFamily(CATALOGUE.pendingResponseBytes, decodingBudget?.usedBytes ?? 0),
       createFamily(CATALOGUE.pendingResponseLimit, decodingBudget?.limitBytes ?? 0),
       createFamily(CATALOGUE.logLinesDropped, log?.droppedLines ?? 0),
+      createFamily(CATALOGUE.memoryLimit, MEMORY_LIMIT_BYTES),
       createFamily(CATALOGUE.configLastReloadSuccessful, lastFailureMs === undefined ? 1 : 0),
       createFamily(CATALOGUE.configLastReloadSuccess, lastSuccessMs / 1000),
       {
