@@ -70,7 +70,16 @@ export function createExporter(
   labels.update(configuration.serviceCodes);
   const state = stateStore?.statistics;
   const decodingBudget = new DecodingBudget(MAX_TOTAL_RESPONSE_BYTES);
-  const exporterMetrics = new ExporterMetrics({ clock, shard, labels, decodingBudget, log, state, ...build });
+  const exporterMetrics = new ExporterMetrics({
+    clock,
+    shard,
+    labels,
+    decodingBudget,
+    accountBudget,
+    log,
+    state,
+    ...build,
+  });
   const store = new Store(labels);
   const toClientOptions = (settings: Configuration['upstream']): ClientOptions => ({
     ...settings,

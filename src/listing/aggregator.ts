@@ -4,7 +4,7 @@ import type { LabelNames } from '../json-columns/label-names.ts';
 import { FAMILIES, FAMILY_NAMES, type FamilyName, LOOP_PLACES, type Place, type Sums } from './families.ts';
 import { COPY_ID, sanitizeLabelValue, toCodecType, toMode, VIDEO_ID } from './label-values.ts';
 import { recordOf } from '../runtime/record-of.ts';
-import type { AccountReservations, Listing, OutputReading, SurplusCount } from './listing.ts';
+import type { Listing, OutputReading, SurplusCount } from './listing.ts';
 import { countInputs, readOutput, sortParts, TaskReadings, type TaskRows } from './task-readings.ts';
 import { PictureSizes } from './picture-sizes.ts';
 import type { ReaderLimits } from './reader-limits.ts';
@@ -18,7 +18,6 @@ import {
   type Tasks,
   type Users,
 } from './task-list.ts';
-import type { TaskNameSource } from './task-name.ts';
 
 /** Value of a field of the kind `match` that is present and another text. */
 const OTHER_TEXT = 2;
@@ -67,7 +66,7 @@ export class Aggregator {
   readonly #streams: Streams;
   readonly #readings: TaskReadings;
   readonly #foreign = { user: 0, task: 0 };
-  readonly #surplus = { task: 0, input: 0, output: 0, stream: 0 };
+  readonly #surplus = { input: 0, output: 0, stream: 0 };
   /** Tasks with at least as many connections, by threshold. */
   readonly #audience = CONNECTION_THRESHOLDS.map(() => 0);
 
@@ -93,15 +92,15 @@ export class Aggregator {
     this.#streams = reader.columnsOf(table.stream);
   }
 
-  begin(nameSource: TaskNameSource | undefined, reservations: AccountReservations | undefined): void {
-    this.#readings.begin(nameSource, reservations);
+  begin(...options: Parameters<TaskReadings['begin']>): void {
+    this.#readings.begin(...options);
     for (const table of Object.values(this.#sums)) table.clear();
     this.#sizes.clear();
     this.rejections.clear();
     this.users = 0;
     this.taskCount = 0;
     Object.assign(this.#foreign, { user: 0, task: 0 });
-    Object.assign(this.#surplus, { task: 0, input: 0, output: 0, stream: 0 });
+    Object.assign(this.#surplus, { input: 0, output: 0, stream: 0 });
     this.#audience.fill(0);
   }
 
@@ -170,11 +169,12 @@ export class Aggregator {
       this.rejections.addTask('invalid_id', tasks.entry[row] ?? 0);
       return;
     }
+    const first = this.#readings.find(id);
     const hasAccounts = this.#readings.reserve(rows);
-    const first = hasAccounts ? this.#readings.find(id) : undefined;
     if (first !== undefined) {
       this.rejections.addTask('duplicate_id', tasks.entry[row] ?? 0);
-      this.#readings.addDuplicate(first, rows, id, this.#readOutputs(this.#names.getId(first.vsId), rows));
+      const firstServer = this.#names.getId(first.vsId);
+      if (hasAccounts) this.#readings.addDuplicate(first, rows, id, this.#readOutputs(firstServer, rows));
       return;
     }
     const serverRow = this.#sums.servers.findOne(server);
@@ -182,8 +182,7 @@ export class Aggregator {
     this.#addInputs(this.#inputs, server, firstInput, inputsEnd);
     const outputs: OutputReading[] | undefined = hasAccounts ? [] : undefined;
     this.#countAudience(this.#addOutputs(server, serverRow, firstOutput, outputsEnd, outputs));
-    if (outputs === undefined) this.#surplus.task += 1;
-    else this.#readings.add(rows, id, sortParts(outputs));
+    if (outputs !== undefined) this.#readings.add(rows, id, sortParts(outputs));
   }
 
   #countTask({ progress, service_code, inputs, outputs }: Tasks, rows: TaskRows, serverRow: number): void {
@@ -308,11 +307,13 @@ export class Aggregator {
   }
 
   #listSurplus(): SurplusCount[] {
-    const { input, output, stream, task } = this.#surplus;
+    const { input, output, stream } = this.#surplus;
+    const { task, account } = this.#readings.surplus;
     const labelSets = Object.values(this.#sums).reduce((sum, { surplus }) => sum + surplus, 0);
     const counts: SurplusCount[] = [
       { item: 'user', count: this.#reader.surplusOf(this.#table.user) },
       { item: 'task', count: task + this.#reader.surplusOf(this.#table.task) },
+      { item: 'account', count: account },
       { item: 'input', count: input },
       { item: 'output', count: output },
       { item: 'stream', count: stream },

@@ -86,7 +86,7 @@ export interface ForeignCount {
  * but have no accounts, or are dropped like users, inputs, outputs and streams; label sets and label values fold into
  * `__other__`.
  */
-type SurplusItem = 'user' | 'task' | 'input' | 'output' | 'stream' | 'label_set' | 'label_value';
+type SurplusItem = 'user' | 'task' | 'account' | 'input' | 'output' | 'stream' | 'label_set' | 'label_value';
 
 /** Number of items of one kind beyond their limit. */
 export interface SurplusCount {

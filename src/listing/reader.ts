@@ -7,6 +7,7 @@ import type { AccountReservations, Listing } from './listing.ts';
 import { computeLabelLimits, type ReaderLimits } from './reader-limits.ts';
 import type { SumTableKey } from './sum-table.ts';
 import { createTaskListTable, parseInputProtocol } from './task-list.ts';
+import type { NamesToRead } from './task-readings.ts';
 import { getTaskNameField, type TaskNameField, type TaskNameSource } from './task-name.ts';
 
 /** Random bits for the hashes of the engine and of the sums. */
@@ -24,11 +25,9 @@ interface ReadingProgress {
 }
 
 /** The polled code and the names to read. */
-export interface ListingOptions {
+export interface ListingOptions extends NamesToRead {
   /** The polled code: records of another are counted as foreign. */
   readonly serviceCode: string;
-  /** Where the names of tasks are; without it, no name leaves the reader. */
-  readonly taskName?: TaskNameSource | undefined;
 }
 
 /**
@@ -102,7 +101,7 @@ export class ListingReader implements Disposable {
     const instance = this.#pool.acquire(taskName);
     instance.ret = undefined;
     instance.reader.begin(serviceCode);
-    instance.aggregator.begin(taskName, this.#accountShare);
+    instance.aggregator.begin(this.#options, this.#accountShare);
     return instance;
   }
 }

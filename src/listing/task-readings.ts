@@ -12,6 +12,13 @@ import {
 import type { Inputs, Outputs, TaskListTable, Tasks } from './task-list.ts';
 import { getTaskNameField, readTaskName, type TaskNameSource } from './task-name.ts';
 
+export interface NamesToRead {
+  /** Where the names of tasks are; without it, no name leaves the reader. */
+  readonly taskName?: TaskNameSource | undefined;
+  /** Tasks of these names get accounts before all others. */
+  readonly expectation?: { readonly names: readonly string[] } | undefined;
+}
+
 /** The rows of a task in the columns of its record type and of those of its lists. */
 export interface TaskRows {
   readonly row: number;
@@ -35,6 +42,11 @@ export class TaskReadings {
   #accounts = 0;
   #reservations: AccountReservations | undefined;
   #nameSource: TaskNameSource | undefined;
+  #expectedNames: ReadonlySet<string> = new Set();
+  /** Tasks that give way to those of expected names, with the number of their accounts. */
+  #others: [id: string, accounts: number][] = [];
+  /** Tasks without accounts, by what there is too much of: in the listing, or in the process. */
+  readonly surplus = { task: 0, account: 0 };
 
   constructor(reader: ColumnReader, table: TaskListTable, names: LabelNames, maxAccounts: number) {
     this.#reader = reader;
@@ -46,9 +58,11 @@ export class TaskReadings {
   }
 
   /** Starts a listing. */
-  begin(nameSource: TaskNameSource | undefined, reservations: AccountReservations | undefined): void {
-    this.#nameSource = nameSource;
+  begin({ taskName, expectation }: NamesToRead, reservations: AccountReservations | undefined): void {
+    this.#nameSource = taskName;
+    this.#expectedNames = new Set(expectation?.names);
     this.#reservations = reservations;
+    Object.assign(this.surplus, { task: 0, account: 0 });
   }
 
   /** Releases the tasks of the last listing. */
@@ -58,6 +72,7 @@ export class TaskReadings {
     this.#accounts = 0;
     this.#tasksById = new Map();
     this.#duplicates = new Map();
+    this.#others = [];
   }
 
   readId(row: number): string {
@@ -65,12 +80,38 @@ export class TaskReadings {
     return this.#reader.readText(addresses[row] ?? 0, lengths[row] ?? 0);
   }
 
-  /** Reserves the accounts of a task; returns false if they are beyond the limit. */
-  reserve({ firstInput, inputsEnd, firstOutput, outputsEnd }: TaskRows): boolean {
-    const added = Math.max(1, inputsEnd - firstInput) + outputsEnd - firstOutput;
-    if (this.#accounts + added > this.#maxAccounts) return false;
-    if (this.#reservations?.reserve(added) === false) return false;
-    this.#accounts += added;
+  /** Reserves the accounts of a task; returns whether there is room. Tasks of expected names take the room of others. */
+  reserve(rows: TaskRows): boolean {
+    const count = countAccounts(rows);
+    let lack = this.#reserve(count);
+    if (lack !== undefined && this.#isExpected(this.#readName(rows)))
+      while (lack !== undefined && this.#dropLast(lack)) lack = this.#reserve(count);
+    if (lack !== undefined) this.surplus[lack] += 1;
+    return lack === undefined;
+  }
+
+  /** Returns what there is too much of. */
+  #reserve(count: number): 'task' | 'account' | undefined {
+    if (this.#accounts + count > this.#maxAccounts) return 'task';
+    if (this.#reservations?.reserve(count) === false) return 'account';
+    this.#accounts += count;
+    return undefined;
+  }
+
+  #isExpected(name: string | undefined): boolean {
+    return name !== undefined && this.#expectedNames.has(name);
+  }
+
+  /** Takes the accounts of the last task without an expected name; returns whether there was one. */
+  #dropLast(lack: 'task' | 'account'): boolean {
+    const [id, count] = this.#others.pop() ?? [];
+    const task = id === undefined ? undefined : this.#tasksById.get(id);
+    if (task === undefined || count === undefined) return false;
+    this.#tasksById.delete(task.id);
+    this.#duplicates.delete(task);
+    this.#reservations?.release(count);
+    this.#accounts -= count;
+    this.surplus[lack] += 1;
     return true;
   }
 
@@ -80,7 +121,10 @@ export class TaskReadings {
   }
 
   add(rows: TaskRows, id: string, outputs: readonly OutputReading[]): void {
-    this.#tasksById.set(id, this.#create(rows, id, outputs));
+    const task = this.#create(rows, id, outputs);
+    this.#tasksById.set(id, task);
+    if (this.#expectedNames.size > 0 && !this.#isExpected(task.name))
+      this.#others.push([id, countAccounts(rows)]);
   }
 
   addDuplicate(first: TaskReading, rows: TaskRows, id: string, outputs: readonly OutputReading[]): void {
@@ -107,7 +151,7 @@ export class TaskReadings {
     return {
       id,
       vsId: this.#names.getValue(tasks.vs_id[row] ?? 0),
-      name: this.#nameSource === undefined ? undefined : this.#readName(this.#nameSource, rows),
+      name: this.#readName(rows),
       progress: toOptional(tasks.progress[row]),
       inputCount: allInputs,
       inputs:
@@ -121,7 +165,9 @@ export class TaskReadings {
   }
 
   /** The first name in the records that can hold it. */
-  #readName(source: TaskNameSource, rows: TaskRows): string | undefined {
+  #readName(rows: TaskRows): string | undefined {
+    const source = this.#nameSource;
+    if (source === undefined) return undefined;
     const { row, firstInput, inputsEnd, firstOutput, outputsEnd } = rows;
     const field = getTaskNameField(source);
     if (field === 'opaque') return this.#readFirstName(source, this.#tasks.opaque, row, row + 1);
@@ -155,6 +201,11 @@ function mergeEntries(entries: readonly TaskReading[], first: TaskReading): Task
     inputs: mergeParts(own.length > 0 ? own : inputs),
     outputs: mergeParts(entries.map(({ outputs }) => outputs)),
   };
+}
+
+/** A task counts one, one for each output, and one for each input beyond the first. */
+function countAccounts({ firstInput, inputsEnd, firstOutput, outputsEnd }: TaskRows): number {
+  return Math.max(1, inputsEnd - firstInput) + outputsEnd - firstOutput;
 }
 
 /** The inputs of a task, those beyond a limit included. */

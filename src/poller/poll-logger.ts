@@ -35,9 +35,13 @@ export class PollLogger {
     this.#logProblem('Folded label sets over metrics.max_label_sets', folded.length, () => ({
       families: folded.map(({ labels }) => labels[1]),
     }));
-    this.#logProblem('Listing exceeded limits; the surplus is counted', surplus.length, () => ({
-      items: toRecord(surplus, ({ item }) => item),
+    const items = surplus.filter(({ item }) => item !== 'account');
+    this.#logProblem('Listing exceeded limits; the surplus is counted', items.length, () => ({
+      items: toRecord(items, ({ item }) => item),
     }));
+    const uncounted = surplus.find(({ item }) => item === 'account')?.count ?? 0;
+    const spent = 'The accounts of the process are used up; bytes of some tasks are not counted';
+    this.#logProblem(spent, uncounted, () => ({ tasks: uncounted }));
     for (const direction of ['input', 'http_output'] as const) {
       const gains = implausibleGains[direction];
       const message = 'Byte counts fell or leapt; they wait for three listings to confirm them';

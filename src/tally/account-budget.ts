@@ -6,13 +6,13 @@ import { MAX_ACCOUNTS } from '../runtime/limits.ts';
  * is used up, the service code with the most loses its departed accounts first; then it gets no further ones.
  */
 export class AccountBudget {
-  readonly #maxAccounts: number;
+  readonly maxAccounts: number;
   readonly #shares = new Set<AccountShare>();
   /** The accounts of all shares. */
   #total = 0;
 
   constructor(maxAccounts: number = MAX_ACCOUNTS) {
-    this.#maxAccounts = maxAccounts;
+    this.maxAccounts = maxAccounts;
   }
 
   /** Adds the accounts of a service code that is polled. */
@@ -26,6 +26,16 @@ export class AccountBudget {
     if (this.#shares.delete(share)) this.#total -= share.size;
   }
 
+  /** The accounts of all service codes that are polled. */
+  get counts(): Readonly<Record<'live' | 'departed', number>> {
+    const counts = { live: 0, departed: 0 };
+    for (const { live, departed } of this.#shares) {
+      counts.live += live;
+      counts.departed += departed;
+    }
+    return counts;
+  }
+
   /** Notes that a service code has this many more accounts. */
   resize(share: AccountShare, count: number): void {
     if (this.#shares.has(share)) this.#total += count;
@@ -33,11 +43,11 @@ export class AccountBudget {
 
   /** Whether a service code can have this many more accounts. Evicts departed ones to make room. */
   makeRoom(share: AccountShare, count: number): boolean {
-    while (this.#total + count > this.#maxAccounts) {
+    while (this.#total + count > this.maxAccounts) {
       const largest = this.#findLargest(share, count);
       // A service code below its equal part gets accounts although another one holds more.
       if (!largest.evictOne())
-        return largest !== share && share.size + count <= this.#maxAccounts / this.#shares.size;
+        return largest !== share && share.size + count <= this.maxAccounts / this.#shares.size;
     }
     return true;
   }
@@ -73,6 +83,14 @@ export class AccountShare implements AccountReservations {
   constructor(budget: AccountBudget, evictOne: () => boolean) {
     this.#budget = budget;
     this.evictOne = evictOne;
+  }
+
+  get live(): number {
+    return this.#live;
+  }
+
+  get departed(): number {
+    return this.#departed;
   }
 
   get size(): number {

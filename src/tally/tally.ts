@@ -131,7 +131,10 @@ export class Tally {
     );
     this.#details?.beginCommit(listing, this.#expectedTasks.names, time);
     countFindings(listing, accumulator);
-    const serverSums = this.#ledger.commit({ ...listing, accumulator }, time);
+    const serverSums = this.#ledger.commit(
+      { ...listing, accumulator, expectedNames: this.#expectedTasks.names },
+      time,
+    );
     const gauges = recordOf(LISTING_GAUGES, (gauge) =>
       this.#gauges[gauge].commit(this.#selectSums(listing.sums, accumulator, gauge), time),
     );

@@ -177,7 +177,7 @@ function boundPanels() {
         description:
           'Decompressed bytes of the response bodies that are being read, and the limit of 2 GiB, beyond which the poll with the largest body fails.',
         unit: 'bytes',
-        span: 12,
+        span: 8,
         noValue: NO_EXPORTER,
       },
       { expr: q.select(C.pendingResponseBytes), legend: BY_INSTANCE },
@@ -185,10 +185,22 @@ function boundPanels() {
     ),
     timeSeries(
       {
+        title: 'Accounts',
+        description:
+          'Accounts of tasks, inputs and outputs, and their limit, which is a share of the heap. Departed ones fill what is left and give way.',
+        unit: 'sishort',
+        span: 8,
+        noValue: NO_EXPORTER,
+      },
+      { expr: q.select(C.accounts), legend: `{{state}} ${OF_INSTANCE}` },
+      { expr: q.select(C.accountsLimit), legend: `limit ${OF_INSTANCE}` },
+    ),
+    timeSeries(
+      {
         title: 'Log lines dropped',
         description: 'Log lines per minute that could not be written. The exporter goes on without them.',
         unit: 'suffix: lines/min',
-        span: 12,
+        span: 8,
         noValue: NO_EXPORTER,
       },
       { expr: perMinute(q.ownRate(C.logLinesDropped)), legend: BY_INSTANCE },

@@ -344,7 +344,7 @@ const CODE_FAMILIES = define(['service_code'], {
   },
   listingSurplus: {
     name: 'xvs_exporter_listing_surplus_total',
-    help: 'Items of good listings beyond the limits of listing.*, and labels that folded while reading, by item.',
+    help: 'Items of good listings beyond a limit, by item: of the listing, or of the accounts of all service codes (account: tasks without accounts).',
     labels: ['item'],
   },
   departedTasksEvicted: {
@@ -387,6 +387,15 @@ const PROCESS_FAMILIES = define([], {
   pendingResponseLimit: {
     name: 'xvs_exporter_pending_response_limit_bytes',
     help: 'Limit of xvs_exporter_pending_response_bytes; beyond it, the poll with the largest body fails.',
+  },
+  accounts: {
+    name: 'xvs_exporter_accounts',
+    help: 'Accounts of tasks, inputs and outputs of all service codes, by state: live, or departed and kept for six hours.',
+    labels: ['state'],
+  },
+  accountsLimit: {
+    name: 'xvs_exporter_accounts_limit',
+    help: 'Limit of xvs_exporter_accounts, from the heap that V8 may use. Departed accounts give way; beyond it, tasks get no accounts.',
   },
   logLinesDropped: {
     name: 'xvs_exporter_log_lines_dropped_total',

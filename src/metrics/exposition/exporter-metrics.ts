@@ -2,6 +2,7 @@ import type { Clock } from '../../runtime/clock.ts';
 import { MEMORY_LIMIT_BYTES } from '../../runtime/limits.ts';
 import { SINGLE_SHARD, type Shard } from '../../sharding/shard.ts';
 import type { StateStatistics } from '../../state/state-store.ts';
+import type { AccountBudget } from '../../tally/account-budget.ts';
 import { CATALOGUE } from '../catalogue/catalogue.ts';
 import { CodeLabels } from './code-labels.ts';
 import { CodeMetrics } from './code-metrics.ts';
@@ -39,6 +40,8 @@ export interface ExporterMetricsOptions {
   readonly labels?: CodeLabels;
   /** Decoded bytes of the bodies being read. Default: none. */
   readonly decodingBudget?: { readonly usedBytes: number; readonly limitBytes: number };
+  /** Accounts of tasks, inputs and outputs. Default: none. */
+  readonly accountBudget?: Pick<AccountBudget, 'counts' | 'maxAccounts'>;
   /** Numbers of the state; `undefined` without `state.path`. */
   readonly state?: Readonly<StateStatistics> | undefined;
   /** Default: every line is written. */
@@ -135,6 +138,7 @@ export class ExporterMetrics implements Disposable {
       nodeVersion,
       shard = SINGLE_SHARD,
       decodingBudget,
+      accountBudget,
       log,
       state,
     } = this.#options;
@@ -146,6 +150,14 @@ export class ExporterMetrics implements Disposable {
       createFamily(CATALOGUE.buildInfo, 1, version, revision, nodeVersion),
       createFamily(CATALOGUE.pendingResponseBytes, decodingBudget?.usedBytes ?? 0),
       createFamily(CATALOGUE.pendingResponseLimit, decodingBudget?.limitBytes ?? 0),
+      {
+        spec: CATALOGUE.accounts,
+        samples: Object.entries(accountBudget?.counts ?? {}).map(([name, value]) => ({
+          labels: [name],
+          value,
+        })),
+      },
+      createFamily(CATALOGUE.accountsLimit, accountBudget?.maxAccounts),
       createFamily(CATALOGUE.logLinesDropped, log?.droppedLines ?? 0),
       createFamily(CATALOGUE.memoryLimit, MEMORY_LIMIT_BYTES),
       createFamily(CATALOGUE.configLastReloadSuccessful, lastFailureMs === undefined ? 1 : 0),

@@ -63,6 +63,8 @@ interface ListingToCommit {
   readonly tasks: ReadonlyMap<string, TaskReading>;
   readonly accumulator: Accumulator;
   readonly sums: Sums;
+  /** Tasks of these names get accounts before all others. */
+  readonly expectedNames: readonly string[];
 }
 
 /** A commit under way. */
@@ -140,7 +142,7 @@ export class Ledger {
 
   /** Takes the tasks of a good listing; adds to its gauges what only accounts tell. Returns the sums by server. */
   commit(listing: ListingToCommit, at: Instant): ServerSums {
-    const { tasks, accumulator, sums } = listing;
+    const { tasks, accumulator, sums, expectedNames } = listing;
     const times: MeterTimes = {
       nowMs: at.monotonicMs,
       pollIntervalMs: this.pollIntervalMs,
@@ -158,13 +160,14 @@ export class Ledger {
     };
     this.#left = [];
     for (const account of this.#departed.listExpired(commit.forgetBeforeMs)) this.#departed.forget(account);
-    const live: TaskAccount[] = [];
-    for (const reading of tasks.values()) {
+    // The accounts of tasks that left give way to those of new ones.
+    for (const account of this.#live) if (!tasks.has(account.id)) this.#depart(account);
+    this.#live = [];
+    for (const reading of sortByExpectation(tasks, expectedNames)) {
       const account = this.#commitTask(reading, commit);
-      if (account !== undefined) live.push(account);
+      if (account !== undefined) this.#live.push(account);
     }
-    for (const account of this.#live) if (account.lastSeen !== at) this.#depart(account, commit);
-    this.#live = live;
+    for (const account of this.#left) this.#endRun(account, commit);
     this.#addFindings(commit);
     for (const counter of LEDGER_COUNTERS) {
       const increases = isOutputCounter(counter) ? listSums(sums, counter) : accumulator.increases[counter];
@@ -240,7 +243,8 @@ export class Ledger {
     if (isDeparted) this.#departed.takeBack(found);
     if (!this.#departed.share.hasRoom({ live: countItems(reading) - lastAccountCount })) {
       if (isDeparted) this.#departed.add(found);
-      commit.accumulator.increases.listingSurplus.at('task').add(1);
+      else if (found !== undefined) this.#depart(found);
+      commit.accumulator.increases.listingSurplus.at('account').add(1);
       return undefined;
     }
     const account = found ?? this.#createAccount(reading, commit);
@@ -313,11 +317,14 @@ export class Ledger {
     };
   }
 
-  /** Ends the run of a task that is not in this listing; its account stays for a while. */
-  #depart(account: TaskAccount, { servers }: Commit): void {
-    setFlag(account, TaskFlag.isStalled, false);
+  /** Keeps the account of a task that is not in this listing for a while. */
+  #depart(account: TaskAccount): void {
     this.#departed.add(account);
     this.#left.push(account);
+  }
+
+  #endRun(account: TaskAccount, { servers }: Commit): void {
+    setFlag(account, TaskFlag.isStalled, false);
     if (hasFlag(account, TaskFlag.isEndCounted)) return;
     setFlag(account, TaskFlag.isEndCounted, true);
     servers.get(account.vsId).increases.tasksEnded.add(1);
@@ -325,6 +332,16 @@ export class Ledger {
     setFlag(account, TaskFlag.hasNoLifetime, true);
     this.lifetimes.observe((account.lastSeen.monotonicMs - account.firstSeen.monotonicMs) / 1000);
   }
+}
+
+function sortByExpectation(
+  tasks: ReadonlyMap<string, TaskReading>,
+  expectedNames: readonly string[],
+): Iterable<TaskReading> {
+  if (expectedNames.length === 0) return tasks.values();
+  const names = new Set(expectedNames);
+  const isExpected = ({ name }: TaskReading): boolean => name !== undefined && names.has(name);
+  return [...tasks.values()].toSorted((a, b) => Number(isExpected(b)) - Number(isExpected(a)));
 }
 
 const countItems = ({ inputs, outputs }: TaskReading): number => Math.max(1, inputs.length) + outputs.length;

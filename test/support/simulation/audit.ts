@@ -1,3 +1,4 @@
+import { REMEMBERED_MS } from '../../../src/tally/ledger/ledger.ts';
 import type { Direction, Entry, Metered, SimulatedTask } from './world.ts';
 
 const DIRECTIONS: readonly Direction[] = ['input', 'output'];
@@ -192,7 +193,10 @@ export class Audit {
       if (value === undefined || thing === undefined) continue;
       if (!isTrue) {
         const last = account.seen - account.forgotten;
-        if (value === last || mayReturn(known, last, value)) doubt(account);
+        const isReturn = mayReturn(known, last, value);
+        if (value === last || isReturn) doubt(account);
+        // What follows begins again from the wrong value.
+        if (isReturn) known.formers = [...known.formers, { least: value, most: value }];
       } else doubtChange(known, account, thing, value, time);
     }
     // Values that are judged together.
@@ -255,7 +259,9 @@ function doubtChange(
   } else if (thing.forgotten !== forgotten) {
     const most = seen - forgotten;
     const least = Math.max(0, (account.doubtedFrom ?? seen) - forgotten);
-    if (value > most && value - most <= 2 * streamBytes) account.inventable += value - most;
+    // It may wait until the exporter was down for long enough that a stream can have carried it.
+    if (value > most && value - most <= (streamRate * REMEMBERED_MS) / 1000)
+      account.inventable += value - most;
     known.formers = [...known.formers, { least, most }];
     doubt(account);
   } else if (mayReturn(known, seen - forgotten, value) || thing.carried - seen > streamBytes) doubt(account);

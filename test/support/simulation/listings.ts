@@ -49,6 +49,7 @@ export class ListingSource {
     this.#history.push(all);
     this.#history = this.#history.slice(-1 - OLDER_LISTINGS);
     const listed = all.filter(({ task }) => task.hiddenFor === 0);
+    if (isQuiet) this.#wrong = new Map();
     if (isQuiet) return { entries: listed, listed };
     if (random.chance(0.02)) {
       note('empty');

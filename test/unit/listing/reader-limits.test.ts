@@ -70,6 +70,17 @@ test('tasks beyond the limit are in the sums, but have no accounts', () => {
   assert.deepEqual(surplusOf(listing), { task: 3 });
 });
 
+test('tasks of expected names take the accounts of others', () => {
+  const names = ['', 'a', '', 'b'];
+  const body = Buffer.from(
+    JSON.stringify({ ret: 0, user_list: [], task_list: names.map((opaque, n) => ({ id: `t${n}`, opaque })) }),
+  );
+  const options = { taskName: 'opaque', expectation: { names: ['a', 'b'] } } as const;
+  const listing = readInChunks(body, [], createReaderPool(LIMITS), options);
+  assert.deepEqual([...listing.tasks.keys()], ['t1', 't3']);
+  assert.deepEqual(surplusOf(listing), { task: 2 });
+});
+
 test('inputs, outputs and streams beyond the limits are dropped', () => {
   const streams = Array.from({ length: 5 }, () => ({ codec_type: 0 }));
   const task = {

@@ -32,13 +32,26 @@ test('beyond the budget, the largest service code gets no account for its surplu
   const tasks = createTasks('a', 'b', 'c', 'd', 'e');
   large.commitListing({ tasks });
   const snapshot = large.commitListing({ tasks });
-  assert.deepEqual(readValues(snapshot, 'listingSurplus'), { task: 2 });
+  assert.deepEqual(readValues(snapshot, 'listingSurplus'), { account: 2 });
   assert.deepEqual(readValues(snapshot, 'tasks'), { 'server-1': 5 });
   small.commitListing({ tasks: createTasks('a', 'b') });
   assert.deepEqual(readValues(small.commitListing({}), 'listingSurplus'), {});
   // There is room again.
   large.commitListing({ tasks: createTasks('a') });
   assert.deepEqual(readValues(large.commitListing({ tasks: createTasks('a', 'e') }), 'listingSurplus'), {
-    task: 2,
+    account: 2,
   });
+});
+
+test('a task of an expected name takes the account of a task that gave way to it', () => {
+  const accountBudget = new AccountBudget(2);
+  const run = new TallyRun({ accountBudget });
+  accountBudget.add(run.tally.accountShare);
+  run.tally.expectation = { tasks: 1, names: ['main'] };
+  run.commitListing({ tasks: createTasks('a', 'b') });
+  const expected = (inputBytes: number) => buildTaskRecord({ id: 'c', name: 'main', inputBytes });
+  // The reader has dropped the last task.
+  for (const bytes of [100, 150]) run.commitListing({ tasks: [...createTasks('a'), expected(bytes)] });
+  assert.deepEqual(readValues(run.commitListing({}), 'inputBytes'), { 'server-1': 150 });
+  assert.deepEqual(accountBudget.counts, { live: 0, departed: 2 });
 });
