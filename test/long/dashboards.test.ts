@@ -24,7 +24,8 @@ const VARIABLES = { ...ALL_SELECTED, __range: '1h', __rate_interval: '5s' };
 const ONLY_WITH_TLS = [CATALOGUE.tlsCertificateNotAfter.name, CATALOGUE.upstreamCertificateNotAfter.name];
 /**
  * The simulator lists no records of other service codes and exceeds no limit; their counters appear with the first one. The
- * service codes are in no file and have no expectations, and Prometheus has no rules of alerts.
+ * service codes are in no file and have no expectations, Prometheus has no rules of alerts, and the exporters have no limit of
+ * memory of their own.
  */
 const WITHOUT_DATA = [
   ...ONLY_WITH_TLS,
@@ -34,6 +35,7 @@ const WITHOUT_DATA = [
   CATALOGUE.expectedTaskUp.name,
   CATALOGUE.expectedTaskOutputs.name,
   CATALOGUE.codeFileValid.name,
+  CATALOGUE.memoryLimit.name,
   ALERT_SERIES.state,
 ];
 
