@@ -1,4 +1,5 @@
-import { CATALOGUE, HLS_NOTE, IN_LAST_LISTING } from '../../src/metrics/catalogue/catalogue.ts';
+import { HLS_NOTE, IN_LAST_LISTING } from '../../src/listing/label-group.ts';
+import { CATALOGUE } from '../../src/metrics/catalogue/catalogue.ts';
 import type { FamilySpec } from '../../src/metrics/catalogue/family.ts';
 
 type Key = keyof typeof CATALOGUE;
@@ -13,7 +14,7 @@ const CHAPTERS: readonly { readonly title: string; readonly text: string; readon
   {
     title: 'Accumulated between polls',
     text: 'Counters, and one histogram of lifetimes. They never decrease while the exporter runs, even when tasks end.',
-    first: 'inputBytes',
+    first: 'httpOutputBytes',
   },
   {
     title: 'Per task',

@@ -1,3 +1,4 @@
+import { sumColumn } from '../listing/rows.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { ReaderPool } from '../listing/reader.ts';
 import {
@@ -101,13 +102,13 @@ function detectBodyStart(chunk: Uint8Array): ObservedBody['start'] {
 /** Counts the records of a listing, and lists the first invalid ones; of a failed one, those that were read. */
 export function summarizeListing(fetched: GoodListing | FailedListing): ListingSummary {
   if (fetched.error !== undefined) return { ...NO_RECORDS, users: fetched.users, tasks: fetched.tasks };
-  const { users, taskCount, sums, invalidRecords, invalidFields, firstRejected } = fetched.listing;
+  const { users, taskCount, rows, invalidRecords, invalidFields, firstRejected } = fetched.listing;
   return {
     users,
     tasks: taskCount,
-    inputs: sums.inputs.computeTotal('inputs'),
-    outputs: sums.outputs.computeTotal('outputs'),
-    streams: sums.streams.computeTotal('streams'),
+    inputs: sumColumn(rows.inputs.columns.inputs),
+    outputs: sumColumn(rows.outputs.columns.outputs),
+    streams: sumColumn(rows.streams.columns.streams),
     invalid: invalidRecords.reduce((sum, { count }) => sum + count, 0),
     firstInvalid: firstRejected,
     invalidFields,

@@ -22,6 +22,14 @@ const REQUIRED = 0x4000;
 const MAX_FIELDS = 16;
 const MAX_KEY_BYTES = 29;
 
+declare const KIND: unique symbol;
+
+/** Ids of label values; 0 is a missing one. */
+export type LabelColumn = Uint32Array & { readonly [KIND]: 'label' };
+
+/** Numbers; a missing one is negative or NaN. */
+export type NumberColumn = Float64Array & { readonly [KIND]: 'number' };
+
 /** A list in columns: the rows of a parent are those from the end of the parent before it. */
 export interface ListColumn {
   readonly ends: Uint32Array;
@@ -94,19 +102,19 @@ export function record<F extends Fields>(
 /** Any value; it is skipped. */
 export const unused: Field<undefined> = { kind: UNUSED };
 /** Id of a label value; 0 if it is missing. */
-export const label: Field<Uint32Array> = { kind: TEXT | LABEL };
-export const labelOrInteger: Field<Uint32Array> = { kind: TEXT | INTEGER | LABEL };
-export const integerLabel: Field<Uint32Array> = { kind: INTEGER | LABEL };
-export const countLabel: Field<Uint32Array> = { kind: INTEGER | NOT_NEGATIVE | LABEL };
+export const label: Field<LabelColumn> = { kind: TEXT | LABEL };
+export const labelOrInteger: Field<LabelColumn> = { kind: TEXT | INTEGER | LABEL };
+export const integerLabel: Field<LabelColumn> = { kind: INTEGER | LABEL };
+export const countLabel: Field<LabelColumn> = { kind: INTEGER | NOT_NEGATIVE | LABEL };
 /** Id of the scheme of a URL, which may be empty. */
-export const scheme: Field<Uint32Array> = { kind: EMPTY_TEXT | SCHEME };
+export const scheme: Field<LabelColumn> = { kind: EMPTY_TEXT | SCHEME };
 /** 0 missing, 1 the text to compare with, 2 another one. */
 export const match: Field<Uint32Array> = { kind: TEXT | MATCH };
 /** A number from 0 on; -1 if it is missing. */
-export const number: Field<Float64Array> = { kind: NOT_NEGATIVE | VALUE };
-export const count: Field<Float64Array> = { kind: INTEGER | NOT_NEGATIVE | VALUE };
+export const number: Field<NumberColumn> = { kind: NOT_NEGATIVE | VALUE };
+export const count: Field<NumberColumn> = { kind: INTEGER | NOT_NEGATIVE | VALUE };
 /** NaN if it is missing. */
-export const integer: Field<Float64Array> = { kind: INTEGER | VALUE };
+export const integer: Field<NumberColumn> = { kind: INTEGER | VALUE };
 /** A text of which nothing but the identity is used. */
 export const identifying: Field<undefined> = { kind: TEXT };
 export const text: Field<TextColumn> = { kind: TEXT | RANGE };

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { RecordKind } from './listing.ts';
+import type { RecordKind } from './task-list.ts';
 
 /*
  * The fields of the `task_list` operation (version `20140928`) that the exporter reads, as in its specification,

@@ -1,29 +1,11 @@
 /** The value of a label whose field is missing or empty. */
 export const UNKNOWN = 'unknown';
-/** The value of a label that was given up when label sets were folded. */
+/** The value of a label that was folded. */
 export const OTHER = '__other__';
 
-/** Values with the first ids of `LabelNames`, in this order. */
-export const FIXED_LABELS = [UNKNOWN, OTHER, 'video', 'audio', 'copy', 'transcode'];
-
+/** Ids of `UNKNOWN` and `OTHER`, the first of all. */
 export const MISSING_ID = 0;
 export const OTHER_ID = 1;
-export const VIDEO_ID = 2;
-const AUDIO_ID = 3;
-export const COPY_ID = 4;
-const TRANSCODE_ID = 5;
-
-/** Returns the id for "Stream", `codec_type`: 0 = video, 1 = audio. */
-export function toCodecType(value: number | undefined): number {
-  if (value === 0) return VIDEO_ID;
-  return value === 1 ? AUDIO_ID : MISSING_ID;
-}
-
-/** Returns the id for "Stream", `copy`: 1 is copied; the sample has 0, and the text 2, for a stream that is not. */
-export function toMode(value: number | undefined): number {
-  if (value === 1) return COPY_ID;
-  return value === 0 || value === 2 ? TRANSCODE_ID : MISSING_ID;
-}
 
 const MAX_CHARACTERS = 128;
 const IS_PLAIN = /^[\x20-\x7e]{1,128}$/;
@@ -45,23 +27,32 @@ export function sanitizeLabelValue(text: string | undefined): string {
   return cut === '' ? UNKNOWN : cut;
 }
 
-/** A label set and its key. Label values hold no control characters, so two label sets never share a key. */
-export interface KeyedLabels {
-  readonly key: string;
-  readonly labels: readonly string[];
+/**
+ * The label values of a row, without `service_code`, in the order of its label group. The last ones can be missing: then
+ * the row does not have these labels.
+ */
+export type LabelSet = readonly string[];
+
+/** Whether no value is missing or folded. */
+export function isNamed(labels: LabelSet): boolean {
+  return !labels.includes(UNKNOWN) && !labels.includes(OTHER);
+}
+
+/** The key of a label set. Label values hold no control characters, so two label sets never share a key. */
+export function joinLabels(labels: LabelSet): string {
+  return labels.length === 1 ? (labels[0] ?? '') : labels.join('\u0000');
 }
 
 const MAX_KNOWN_LABELS = 50_000;
-const knownLabels = new Map<string, KeyedLabels>();
+const knownLabels = new Map<string, LabelSet>();
 
 /** Returns one object for equal label sets: those of listings and of service codes are much alike. */
-export function toKeyedLabels(labels: readonly string[]): KeyedLabels {
-  const key = labels.join('\u0000');
+export function internLabels(labels: LabelSet): LabelSet {
+  const key = joinLabels(labels);
   const known = knownLabels.get(key);
   if (known !== undefined) return known;
   // Those in use are soon known again.
   if (knownLabels.size === MAX_KNOWN_LABELS) knownLabels.clear();
-  const keyed = { key, labels };
-  knownLabels.set(key, keyed);
-  return keyed;
+  knownLabels.set(key, labels);
+  return labels;
 }

@@ -1,7 +1,6 @@
-import type { Sums } from './families.ts';
-
-/** The kind of a list entry: the `record` label of `xvs_exporter_invalid_records_total`. */
-export type RecordKind = 'user' | 'task' | 'input' | 'output' | 'stream';
+import type { RecordGroupName } from './label-groups.ts';
+import type { OpenRowsOf } from './rows.ts';
+import type { RecordKind } from './task-list.ts';
 
 /**
  * Why an entry was rejected: the `reason` label. `missing_field`: a task has no `id`. `wrong_type`: the `id` of a task is
@@ -10,14 +9,6 @@ export type RecordKind = 'user' | 'task' | 'input' | 'output' | 'stream';
  */
 export type InvalidReason =
   'not_an_object' | 'missing_field' | 'wrong_type' | 'invalid_id' | 'too_long' | 'duplicate_id';
-
-export const RECORD_KINDS = [
-  'user',
-  'task',
-  'input',
-  'output',
-  'stream',
-] as const satisfies readonly RecordKind[];
 
 /** The identity of a task's own `input_bytes` among its inputs. No hash is negative. */
 export const OWN_INPUT = -1;
@@ -35,9 +26,9 @@ export interface PartReading {
 /** An output of a task in one listing. Its labels are those of the rows that it is added to, so they may be folded. */
 export interface OutputReading extends PartReading {
   readonly connections: number;
-  /** Its row of the family `outputs`. */
+  /** Its row of the label group `outputs`. */
   readonly outputRow: number;
-  /** Its row of the family `renditions`. */
+  /** Its row of the label group `renditions`. */
   readonly renditionRow: number;
 }
 
@@ -101,6 +92,9 @@ export interface RejectedEntry {
   readonly index: number;
 }
 
+/** The rows of a listing by label group. Readings of the listing refer to them, and the ledger adds to them. */
+export type ListingRows = OpenRowsOf<RecordGroupName | 'audience'>;
+
 /** Everything that a listing says. Counts of 0 are left out of lists. */
 export interface Listing {
   readonly users: number;
@@ -108,7 +102,8 @@ export interface Listing {
   readonly taskCount: number;
   /** Tasks with accounts, by id. */
   readonly tasks: ReadonlyMap<string, TaskReading>;
-  readonly sums: Sums;
+  /** The sums of its records. */
+  readonly rows: ListingRows;
   /** Entries that were rejected. */
   readonly invalidRecords: readonly InvalidCount[];
   /** Fields that were invalid and count as missing. */

@@ -1,33 +1,31 @@
 import type { LabelNames } from '../json-columns/label-names.ts';
-import type { Family } from './families.ts';
 import { MISSING_ID, OTHER_ID } from './label-values.ts';
-import { SumTable, type SumTableKey } from './sum-table.ts';
+import { RowTable, type RowTableKey } from './row-table.ts';
 
-/** The label id of a picture size, by the ids of width and height. */
-const SIZES: Family = { labels: ['width', 'height'], foldOrder: ['width', 'height'], numbers: ['id'] };
+const NO_IDS = new Uint32Array(0);
 
-/** The label values of picture sizes in one listing. */
+/** The label values of picture sizes in one listing: the label id of each, by the ids of width and height. */
 export class PictureSizes {
   readonly #names: LabelNames;
-  readonly #ids: SumTable;
+  readonly #table: RowTable<'id'>;
 
-  constructor(names: LabelNames, maxSizes: number, key: SumTableKey) {
+  constructor(names: LabelNames, maxSizes: number, key: RowTableKey) {
     this.#names = names;
-    this.#ids = new SumTable(SIZES, maxSizes, key);
+    this.#table = new RowTable(['id'], [() => NO_IDS, () => NO_IDS], maxSizes, key);
   }
 
   clear(): void {
-    this.#ids.clear();
+    this.#table.clear();
   }
 
   /** Returns the label id of a size; one without width or height is missing. */
   find(width: number, height: number): number {
     if (width === MISSING_ID || height === MISSING_ID) return MISSING_ID;
-    const row = this.#ids.find(width, height, 0);
-    const known = this.#ids.sums[row] ?? 0;
+    const row = this.#table.find(width, height, 0);
+    const known = this.#table.columns.id[row] ?? 0;
     if (known !== 0) return known;
-    const id = this.#name(this.#ids.labelAt(row, 0), this.#ids.labelAt(row, 1));
-    this.#ids.addAt(row, 0, id);
+    const id = this.#name(this.#table.labelAt(row, 0), this.#table.labelAt(row, 1));
+    this.#table.columns.id[row] = id;
     return id;
   }
 

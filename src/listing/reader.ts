@@ -1,19 +1,20 @@
-import { Aggregator } from './aggregator.ts';
 import { ColumnReader, type HashKey } from '../json-columns/column-reader.ts';
 import { LabelNames } from '../json-columns/label-names.ts';
 import { createTrapError, ReadError } from '../json-columns/read-error.ts';
-import { FIXED_LABELS, sanitizeLabelValue } from './label-values.ts';
+import { NAMED_VALUES } from './label-groups.ts';
+import { OTHER, sanitizeLabelValue, UNKNOWN } from './label-values.ts';
 import type { AccountReservations, Listing } from './listing.ts';
 import { computeLabelLimits, type ReaderLimits } from './reader-limits.ts';
-import type { SumTableKey } from './sum-table.ts';
+import type { RowTableKey } from './row-table.ts';
+import { ListingSums } from './listing-sums.ts';
 import { createTaskListTable, parseInputProtocol } from './task-list.ts';
 import type { NamesToRead } from './task-readings.ts';
 import { getTaskNameField, type TaskNameField, type TaskNameSource } from './task-name.ts';
 
-/** Random bits for the hashes of the engine and of the sums. */
+/** Random bits for the hashes of the engine and of the rows. */
 export interface ReaderKeys {
   readonly engine: HashKey;
-  readonly sums: SumTableKey;
+  readonly rows: RowTableKey;
 }
 
 /** What is read of a listing so far. */
@@ -63,9 +64,9 @@ export class ListingReader implements Disposable {
   /** Ends the body. Returns its listing; `undefined` if `ret` is not 0. */
   end(): Listing | undefined {
     const listing = this.#run((instance) => {
-      const { reader, aggregator } = instance;
+      const { reader, sums } = instance;
       reader.end(() => (instance.ret ?? 0) !== 0);
-      return (instance.ret ?? 0) === 0 ? aggregator.finish() : undefined;
+      return (instance.ret ?? 0) === 0 ? sums.finish() : undefined;
     });
     this[Symbol.dispose]();
     return listing;
@@ -87,12 +88,12 @@ export class ListingReader implements Disposable {
         throw error;
       }
       // The state of the instance is unknown: the pool creates another one.
-      instance.aggregator.release();
+      instance.sums.release();
       this.#instance = undefined;
       throw error instanceof WebAssembly.RuntimeError ? createTrapError(error) : error;
     } finally {
-      const { ret, aggregator } = instance;
-      this.#progress = { ret, users: aggregator.users, tasks: aggregator.taskCount };
+      const { ret, sums } = instance;
+      this.#progress = { ret, users: sums.users, tasks: sums.taskCount };
     }
   }
 
@@ -101,7 +102,7 @@ export class ListingReader implements Disposable {
     const instance = this.#pool.acquire(taskName);
     instance.ret = undefined;
     instance.reader.begin(serviceCode);
-    instance.aggregator.begin(this.#options, this.#accountShare);
+    instance.sums.begin(this.#options, this.#accountShare);
     return instance;
   }
 }
@@ -110,7 +111,7 @@ export class ListingReader implements Disposable {
 class ReaderInstance {
   readonly nameField: TaskNameField | undefined;
   readonly reader: ColumnReader;
-  readonly aggregator: Aggregator;
+  readonly sums: ListingSums;
   /** The body's `ret`; undefined until it is read. */
   ret: number | undefined;
 
@@ -122,16 +123,16 @@ class ReaderInstance {
   ) {
     this.nameField = nameField;
     const table = createTaskListTable(limits, nameField);
-    const names = new LabelNames(FIXED_LABELS, sanitizeLabelValue);
+    const names = new LabelNames([UNKNOWN, OTHER, ...NAMED_VALUES], sanitizeLabelValue);
     const engineLimits = { ...limits, ...computeLabelLimits(limits) };
     this.reader = new ColumnReader(module, table.body, engineLimits, keys.engine, {
       names,
       nameScheme: parseInputProtocol,
       takeScalar: (_ret, value) => this.#takeRet(value),
-      noteRejected: (type, reason, entry) => this.aggregator.rejections.noteElement(type, reason, entry),
-      takeBatch: () => this.aggregator.takeBatch(),
+      noteRejected: (type, reason, entry) => this.sums.rejections.noteElement(type, reason, entry),
+      takeBatch: () => this.sums.takeBatch(),
     });
-    this.aggregator = new Aggregator(this.reader, table, names, limits, keys.sums);
+    this.sums = new ListingSums(this.reader, table, names, limits, keys.rows);
   }
 
   /** "Response object", `ret`: an integer, or a string of digits. */
@@ -177,7 +178,7 @@ export class ReaderPool {
 
   /** Takes back an instance that did not trap. */
   release(instance: ReaderInstance): void {
-    instance.aggregator.release();
+    instance.sums.release();
     if (instance.reader.allocatedBytes > MAX_KEPT_BYTES) return;
     this.#free.push(instance);
     if (this.#free.length > MAX_FREE_INSTANCES) this.#free.shift();

@@ -1,14 +1,7 @@
 import type { ColumnReader } from '../json-columns/column-reader.ts';
 import type { RecordType } from '../json-columns/fields.ts';
-import {
-  type InvalidCount,
-  type InvalidFieldCount,
-  type InvalidReason,
-  RECORD_KINDS,
-  type RecordKind,
-  type RejectedEntry,
-} from './listing.ts';
-import type { Outputs, TaskListTable, Tasks } from './task-list.ts';
+import type { InvalidCount, InvalidFieldCount, InvalidReason, RejectedEntry } from './listing.ts';
+import { RECORD_KINDS, type Outputs, type RecordKind, type TaskListTable, type Tasks } from './task-list.ts';
 
 const MAX_FIRST = 5;
 

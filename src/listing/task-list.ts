@@ -20,9 +20,19 @@ import {
   type Field,
   type TextColumn,
 } from '../json-columns/fields.ts';
-import { RECORD_KINDS, type RecordKind } from './listing.ts';
 import type { ListLimits } from './reader-limits.ts';
 import type { TaskNameField } from './task-name.ts';
+
+/** The kind of a list entry: the `record` label of `xvs_exporter_invalid_records_total`. */
+export type RecordKind = 'user' | 'task' | 'input' | 'output' | 'stream';
+
+export const RECORD_KINDS = [
+  'user',
+  'task',
+  'input',
+  'output',
+  'stream',
+] as const satisfies readonly RecordKind[];
 
 /**
  * The fields of a `task_list` response, in the order in which the service writes them. `nameField` holds the names of tasks;
@@ -97,11 +107,20 @@ export function createTaskListTable(limits: ListLimits, nameField?: TaskNameFiel
 }
 
 export type TaskListTable = ReturnType<typeof createTaskListTable>;
-export type Users = ColumnsOf<TaskListTable['user']>;
+type Users = ColumnsOf<TaskListTable['user']>;
 export type Tasks = ColumnsOf<TaskListTable['task']>;
 export type Inputs = ColumnsOf<TaskListTable['input']>;
 export type Outputs = ColumnsOf<TaskListTable['output']>;
-export type Streams = ColumnsOf<TaskListTable['stream']>;
+type Streams = ColumnsOf<TaskListTable['stream']>;
+
+/** The columns of each kind of record. */
+export interface ColumnsByRecord extends Record<RecordKind, unknown> {
+  readonly user: Users;
+  readonly task: Tasks;
+  readonly input: Inputs;
+  readonly output: Outputs;
+  readonly stream: Streams;
+}
 
 /**
  * Every field that can be invalid, with its record, by the service's own name: the labels of

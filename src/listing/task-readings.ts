@@ -145,7 +145,8 @@ export class TaskReadings {
     const { row, firstInput, inputsEnd } = rows;
     const tasks = this.#tasks;
     const bytes = toOptional(tasks.input_bytes[row]);
-    const allInputs = countInputs(tasks, rows);
+    // Those beyond a limit included.
+    const inputCount = inputsEnd - firstInput + (tasks.inputs.surplus[row] ?? 0);
     let connections = 0;
     for (const output of outputs) connections += output.connections;
     return {
@@ -153,12 +154,12 @@ export class TaskReadings {
       vsId: this.#names.getValue(tasks.vs_id[row] ?? 0),
       name: this.#readName(rows),
       progress: toOptional(tasks.progress[row]),
-      inputCount: allInputs,
+      inputCount,
       inputs:
         bytes === undefined
           ? readInputs(this.#inputs, firstInput, inputsEnd)
           : [{ identity: OWN_INPUT, bytes }],
-      protocol: allInputs === 1 ? this.#names.getValue(this.#inputs.url[firstInput] ?? 0) : undefined,
+      protocol: inputCount === 1 ? this.#names.getValue(this.#inputs.url[firstInput] ?? 0) : undefined,
       outputs,
       connections,
     };
@@ -206,11 +207,6 @@ function mergeEntries(entries: readonly TaskReading[], first: TaskReading): Task
 /** A task counts one, one for each output, and one for each input beyond the first. */
 function countAccounts({ firstInput, inputsEnd, firstOutput, outputsEnd }: TaskRows): number {
   return Math.max(1, inputsEnd - firstInput) + outputsEnd - firstOutput;
-}
-
-/** The inputs of a task, those beyond a limit included. */
-export function countInputs({ inputs }: Tasks, { row, firstInput, inputsEnd }: TaskRows): number {
-  return inputsEnd - firstInput + (inputs.surplus[row] ?? 0);
 }
 
 /** A missing number is -1 in a column. */

@@ -1,4 +1,4 @@
-import type { SampleColumns } from '../metrics/catalogue/sample-columns.ts';
+import { sumColumn } from '../listing/rows.ts';
 import type { Snapshot } from '../tally/snapshot.ts';
 import { POLL_ERROR_REASONS, type PollErrorReason } from '../upstream/errors.ts';
 
@@ -9,17 +9,16 @@ export const HISTORY_CAPACITY = 120;
 export type ListingTotals = ReturnType<typeof computeTotals>;
 
 /** Adds up a snapshot over all its label sets. */
-export function computeTotals({ users, tasks, listing, counters }: Snapshot) {
-  const sum = ({ values }: SampleColumns): number => values.reduce((total, value) => total + value, 0);
+export function computeTotals({ users, tasks, rows: { accounts, outputs, taskServers } }: Snapshot) {
   return {
     users,
     tasks,
-    stalledTasks: sum(listing.tasksStalled),
-    tasksWithoutInput: sum(listing.tasksWithoutInput),
-    tasksWithProgress: sum(listing.tasksWithProgress),
-    connections: sum(listing.httpConnections),
-    inputBytes: sum(counters.inputBytes),
-    outputBytes: sum(counters.httpOutputBytes),
+    stalledTasks: sumColumn(accounts.columns.tasksStalled),
+    tasksWithoutInput: sumColumn(accounts.columns.tasksWithoutInput),
+    tasksWithProgress: sumColumn(taskServers.columns.tasksWithProgress),
+    connections: sumColumn(outputs.columns.httpConnections),
+    inputBytes: sumColumn(accounts.columns.inputBytes),
+    outputBytes: sumColumn(outputs.columns.httpOutputBytes),
   };
 }
 

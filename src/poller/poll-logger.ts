@@ -22,7 +22,8 @@ export class PollLogger {
     this.#hasLoggedPoll = true;
     this.#lastFailure = undefined;
 
-    const folded = snapshot.listing.foldedLabelSets.filter(({ value }) => value > 0);
+    const { labelSets, columns } = snapshot.rows.foldedLabelSets;
+    const folded = labelSets.filter((_, row) => (columns.foldedLabelSets[row] ?? 0) > 0);
     this.#logProblem('Skipped invalid records', invalid.length, () => ({
       records: toRecord(invalid, ({ record, reason }) => `${record} ${reason}`),
     }));
@@ -33,7 +34,7 @@ export class PollLogger {
       records: toRecord(foreignRecords, ({ record }) => record),
     }));
     this.#logProblem('Folded label sets over metrics.max_label_sets', folded.length, () => ({
-      families: folded.map(({ labels }) => labels[1]),
+      families: folded.flat(),
     }));
     const items = surplus.filter(({ item }) => item !== 'account');
     this.#logProblem('Listing exceeded limits; the surplus is counted', items.length, () => ({

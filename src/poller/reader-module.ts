@@ -35,7 +35,7 @@ function createReaderKeys(): ReaderKeys {
   const random = randomBytes(28);
   return {
     engine: [random.readBigUInt64LE(0), random.readBigUInt64LE(8)],
-    sums: [random.readInt32LE(16), random.readInt32LE(20), random.readInt32LE(24)],
+    rows: [random.readInt32LE(16), random.readInt32LE(20), random.readInt32LE(24)],
   };
 }
 

@@ -61,7 +61,7 @@ export class ServiceCodePoller {
     this.#code = options.code;
     const { tally } = options;
     tally.expectation = options.code.expectation;
-    this.#publish({ restoredCounters: tally.listings > 0 ? tally.collectCounters() : undefined });
+    this.#publish({ restored: tally.listings > 0 ? tally.collectCounts() : undefined });
   }
 
   get code(): PolledCode {

@@ -1,9 +1,10 @@
 import { CATALOGUE } from '../metrics/catalogue/catalogue.ts';
 import { CodeLabels } from '../metrics/exposition/code-labels.ts';
 import type { Family, FamilySpec, Sample, Samples } from '../metrics/catalogue/family.ts';
-import { COUNTER_FAMILIES, LISTING_FAMILIES, TASK_COUNTERS } from '../tally/family-keys.ts';
+import { familiesOf, LABEL_GROUP_NAMES, labelGroup, type LabelGroupName } from '../listing/label-groups.ts';
+import type { Rows } from '../listing/rows.ts';
 import { listExpectedTasks, type ExpectedTask, type Expectation } from '../tally/expectations.ts';
-import type { Snapshot } from '../tally/snapshot.ts';
+import type { Counts, Snapshot } from '../tally/snapshot.ts';
 import type { PollErrorReason } from '../upstream/errors.ts';
 import type { PollHistory } from './poll-history.ts';
 
@@ -36,7 +37,7 @@ export interface CodeState {
   /** Snapshot of the last good listing. */
   readonly snapshot?: Snapshot | undefined;
   /** The counters of an earlier process; `undefined` without state. */
-  readonly restoredCounters?: Snapshot['counters'] | undefined;
+  readonly restored?: Counts | undefined;
   /** Age of the last good listing above which its gauges are no longer exposed. */
   readonly staleAfterMs: number;
   /** What must run of it. */
@@ -102,19 +103,13 @@ type SampleGetter = (state: CodeState, nowMs: number) => Samples | undefined;
 const SAMPLES_BY_FAMILY: ReadonlyMap<FamilySpec, SampleGetter> = new Map<FamilySpec, SampleGetter>([
   [CATALOGUE.up, ({ serviceCode, isUp }) => toSamples(serviceCode, isUp === undefined ? isUp : Number(isUp))],
   [CATALOGUE.ret, ({ serviceCode, ret }) => toSamples(serviceCode, ret)],
-  // They describe the last listing and disappear with it.
-  ...LISTING_FAMILIES.map((key): [FamilySpec, SampleGetter] => [
-    CATALOGUE[key],
-    (state, nowMs) => (isStale(state, nowMs) ? undefined : state.snapshot?.listing[key]),
-  ]),
-  ...TASK_COUNTERS.map((key): [FamilySpec, SampleGetter] => [
-    CATALOGUE[key],
-    (state, nowMs) => (isStale(state, nowMs) ? undefined : state.snapshot?.counters[key]),
-  ]),
-  ...COUNTER_FAMILIES.map((key): [FamilySpec, SampleGetter] => [
-    CATALOGUE[key],
-    ({ snapshot, restoredCounters }) => (snapshot?.counters ?? restoredCounters)?.[key],
-  ]),
+  ...LABEL_GROUP_NAMES.flatMap((group) =>
+    familiesOf(group).map((family): [FamilySpec, SampleGetter] => [
+      CATALOGUE[family],
+      (state, nowMs) => toColumn(state, group, family, nowMs),
+    ]),
+  ),
+  [CATALOGUE.taskLifetime, ({ snapshot, restored }) => (snapshot ?? restored)?.lifetimes],
   [CATALOGUE.expectedTasks, ({ serviceCode, expectation }) => toSamples(serviceCode, expectation?.tasks)],
   [
     CATALOGUE.expectedTaskUp,
@@ -125,6 +120,25 @@ const SAMPLES_BY_FAMILY: ReadonlyMap<FamilySpec, SampleGetter> = new Map<FamilyS
     (state, nowMs) => toExpectedSamples(state, nowMs, ({ outputs }) => outputs),
   ],
 ]);
+
+/** What describes the last listing disappears with it; counters stay, but those of single tasks. */
+function toColumn(
+  state: CodeState,
+  group: LabelGroupName,
+  family: string,
+  nowMs: number,
+): Samples | undefined {
+  const { serviceCode, snapshot, restored } = state;
+  const { of, families } = labelGroup(group);
+  const isKept = families[family]?.type === 'counter' && of !== 'single_task';
+  if (!isKept && isStale(state, nowMs)) return undefined;
+  const all: Readonly<Partial<Record<LabelGroupName, Rows>>> | undefined = (
+    isKept ? (snapshot ?? restored) : snapshot
+  )?.rows;
+  const rows = all?.[group];
+  const numbers = rows?.columns[family];
+  return rows && numbers && { serviceCode, labelSets: rows.labelSets, numbers };
+}
 
 function toSamples(serviceCode: string, value: number | undefined): readonly Sample[] | undefined {
   return value === undefined ? undefined : [{ labels: [serviceCode], value }];

@@ -1,13 +1,28 @@
-import type { PlainSample, Samples } from '../metrics/catalogue/family.ts';
-import type { SampleColumns } from '../metrics/catalogue/sample-columns.ts';
-import type { LedgerCounter, ListingGauge, TaskCounter, TaskGauge } from './family-keys.ts';
-import type { Instant } from './instant.ts';
+import type { HistogramSample } from '../metrics/catalogue/family.ts';
+import type {
+  CountedGroupName,
+  RecordGroupName,
+  TaskGroupName,
+  WholeGroupName,
+} from '../listing/label-groups.ts';
 import type { ForeignCount, InvalidFieldCount, RejectedEntry, SurplusCount } from '../listing/listing.ts';
+import type { RowsOf } from '../listing/rows.ts';
 import type { ExpectedTask } from './expectations.ts';
+import type { Instant } from './instant.ts';
 import type { NotableTasks } from './notable-tasks.ts';
 
+/** Label groups that the limit of label sets bounds. */
+export type LimitedGroupName = RecordGroupName | CountedGroupName;
+
+/** What a tally has counted, in this process or in an earlier one. */
+export interface Counts {
+  /** Those of tasks are present only if per-task families are on. */
+  readonly rows: RowsOf<LimitedGroupName> & Partial<RowsOf<TaskGroupName>>;
+  readonly lifetimes: readonly HistogramSample[];
+}
+
 /** Everything that is exposed of one service code after a good listing. Immutable. */
-export interface Snapshot {
+export interface Snapshot extends Counts {
   readonly at: Instant;
   readonly users: number;
   readonly tasks: number;
@@ -21,12 +36,5 @@ export interface Snapshot {
   /** The names that were expected when the listing was taken. */
   readonly expectedTasks: readonly ExpectedTask[];
   readonly surplus: readonly SurplusCount[];
-  /** The families per task are present only if per-task families are on. */
-  readonly listing: Readonly<Record<ListingGauge | 'serverLastSeen' | 'oldestTaskFirstSeen', SampleColumns>> &
-    Readonly<
-      Record<'listingUsers' | 'listingTasks' | 'servers' | 'foldedLabelSets', readonly PlainSample[]>
-    > &
-    Readonly<Partial<Record<TaskGauge, SampleColumns>>>;
-  readonly counters: Readonly<Record<LedgerCounter, SampleColumns>> &
-    Readonly<Partial<Record<TaskCounter, SampleColumns>>> & { readonly taskLifetime: Samples };
+  readonly rows: Counts['rows'] & RowsOf<WholeGroupName>;
 }

@@ -1,13 +1,15 @@
 import { z, type ZodType } from 'zod';
 import { recordOf } from '../runtime/record-of.ts';
-import { LEDGER_COUNTERS } from './family-keys.ts';
+import { COUNTED_GROUPS, countersOf, RECORD_GROUPS } from '../listing/label-groups.ts';
+import { isNamed } from '../listing/label-values.ts';
+import type { GroupRows } from './group-rows.ts';
 import type { Instant } from './instant.ts';
 import { NO_VALUE } from './ledger/account.ts';
 import { OWN_INPUT } from '../listing/listing.ts';
 import { REMEMBERED_MS, type Ledger } from './ledger/ledger.ts';
 import { areNumbers, NUMBERS_PER_PART, type PartAccounts } from './ledger/part-accounts.ts';
 import { ALL_TASK_FLAGS, type TaskAccount } from './ledger/task-account.ts';
-import type { SlotTable } from './slot-table.ts';
+import type { LimitedGroupName } from './snapshot.ts';
 import type { TaskDetails } from './task-details.ts';
 
 /*
@@ -41,11 +43,14 @@ const partsSchema = z.union([
 ]);
 
 const instantSchema = z.object({ monotonicMs: time, wallMs: z.number() });
-const seriesSchema = z.tuple([
-  z.array(z.string()).describe('labels without the service code'),
-  total,
-  time.describe('how long it was updated before the last good listing'),
-]);
+/** Label groups with families that accumulate between listings. */
+const COUNTER_GROUPS = [...RECORD_GROUPS, ...COUNTED_GROUPS].filter((group) => countersOf(group).length > 0);
+const COUNTERS = COUNTER_GROUPS.flatMap((group) => countersOf(group));
+
+const rowsSchema = z.object({
+  labelSets: z.array(z.array(z.string())).describe('without the service code'),
+  columns: z.partialRecord(z.enum(COUNTERS), z.array(total)),
+});
 const taskDetailSchema = z.tuple([
   z.string().describe('task id'),
   total.describe('of its input bytes'),
@@ -59,7 +64,7 @@ const codeSchema = z.object({
   lifetimes: z.object({ counts: z.array(count).describe('by bucket, not cumulative'), sum: total }),
   meteredFormats: z.array(z.string()),
   servers: z.array(z.tuple([z.string(), time, z.number()])).describe('vs_id, last seen, on the wall clock'),
-  counters: z.partialRecord(z.enum(LEDGER_COUNTERS), z.array(seriesSchema)),
+  counters: z.partialRecord(z.enum(COUNTER_GROUPS), rowsSchema),
   details: z.array(taskDetailSchema).describe('with per-task metrics').optional(),
 });
 type CodeEntry = z.output<typeof codeSchema>;
@@ -91,10 +96,10 @@ export function toTaskKey(id: string): string {
   return `${TASK_KIND}\0${id}`;
 }
 
-/** The parts of a tally that are persisted. Slots of gauges are not: the next listing assigns them. */
+/** The parts of a tally that are persisted. Rows of gauges are not, apart from servers: the next listing assigns them. */
 export interface TallyParts {
   readonly ledger: Ledger;
-  readonly servers: SlotTable<{ readonly key: string }>;
+  readonly groups: Readonly<Record<LimitedGroupName, GroupRows>>;
   readonly details: TaskDetails | undefined;
   readonly meteredFormats: Set<string>;
   /** What its times are ahead of the monotonic clock: they continue from process to process. */
@@ -134,7 +139,7 @@ function toTaskRecord(task: TaskAccount): StateRecord {
   return [toTaskKey(task.id), JSON.stringify(toTaskEntry(task))];
 }
 
-function toCodeEntry({ ledger, servers, meteredFormats, details }: TallyParts): object | undefined {
+function toCodeEntry({ ledger, groups, meteredFormats, details }: TallyParts): object | undefined {
   const { progress } = ledger;
   return (
     progress && {
@@ -142,8 +147,10 @@ function toCodeEntry({ ledger, servers, meteredFormats, details }: TallyParts): 
       taskCount: ledger.accountCount,
       lifetimes: ledger.lifetimes.persisted,
       meteredFormats: [...meteredFormats],
-      servers: Array.from(servers.entries, ([vsId, { monotonicMs, wallMs }]) => [vsId, monotonicMs, wallMs]),
-      counters: recordOf(LEDGER_COUNTERS, (counter) => ledger.counters[counter].exportSeries(progress.last)),
+      servers: [...groups.userServers.limit]
+        .filter(({ labels }) => isNamed(labels))
+        .map(({ labels: [vsId], seen: { monotonicMs, wallMs } }) => [vsId, monotonicMs, wallMs]),
+      counters: recordOf(COUNTER_GROUPS, (group) => groups[group].exportCounters()),
       details: details && [...details.exportDetails()],
     }
   );
@@ -205,7 +212,7 @@ export function restoreRecords(tally: TallyParts, records: readonly StateRecord[
 
 /** The timeline stops while the time between two processes is unknown. */
 function restoreCode(tally: TallyParts, entry: CodeEntry, now: Instant): void {
-  const { ledger, timeline, meteredFormats, servers, details } = tally;
+  const { ledger, timeline, meteredFormats, groups, details } = tally;
   const { last, listings } = entry;
   const gapMs = now.wallMs - last.wallMs;
   const isGapKnown = gapMs > 0 && gapMs <= REMEMBERED_MS;
@@ -214,9 +221,12 @@ function restoreCode(tally: TallyParts, entry: CodeEntry, now: Instant): void {
   ledger.restoreProgress({ listings, last }, { restoredMs, unknownGapMs: isGapKnown ? 0 : REMEMBERED_MS });
   ledger.lifetimes.restore(entry.lifetimes);
   for (const format of entry.meteredFormats) meteredFormats.add(format);
-  for (const [vsId, monotonicMs, wallMs] of entry.servers) servers.restore(vsId, { monotonicMs, wallMs });
-  for (const counter of LEDGER_COUNTERS)
-    for (const series of entry.counters[counter] ?? []) ledger.counters[counter].restore(series, last);
+  for (const { limit } of [groups.taskServers, groups.userServers])
+    for (const [vsId, monotonicMs, wallMs] of entry.servers) limit.restore([vsId], { monotonicMs, wallMs });
+  for (const group of COUNTER_GROUPS) {
+    const rows = entry.counters[group];
+    if (rows !== undefined) groups[group].restoreCounters(rows, last);
+  }
   for (const detail of entry.details ?? []) details?.restore(detail);
 }
 

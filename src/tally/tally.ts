@@ -1,29 +1,26 @@
 import { CATALOGUE } from '../metrics/catalogue/catalogue.ts';
-import type { PlainSample } from '../metrics/catalogue/family.ts';
-import { SampleColumns, type LabelSet } from '../metrics/catalogue/sample-columns.ts';
-import { listSums, type LabelSum, type Sums } from '../listing/families.ts';
-import { toKeyedLabels } from '../listing/label-values.ts';
+import {
+  COUNTED_GROUPS,
+  familiesOf,
+  RECORD_GROUPS,
+  type LabelGroupName,
+  type TableFamilyKey,
+  type WholeGroupName,
+} from '../listing/label-groups.ts';
+import { isNamed, UNKNOWN } from '../listing/label-values.ts';
 import type { Listing } from '../listing/listing.ts';
+import { placeOf, TextRows, type Rows, type RowsOf } from '../listing/rows.ts';
 import { recordOf } from '../runtime/record-of.ts';
 import { AccountBudget, type AccountShare } from './account-budget.ts';
-import { Accumulator } from './accumulator.ts';
-import {
-  LEDGER_COUNTERS,
-  isLedgerGauge,
-  LISTING_GAUGES,
-  type CounterFamilyKey,
-  type ListingFamily,
-  type ListingGauge,
-} from './family-keys.ts';
 import type { Instant } from './instant.ts';
-import { GaugeFamily } from './limited-families.ts';
+import { GroupRows } from './group-rows.ts';
 import { ExpectedTasks, type Expectation } from './expectations.ts';
 import { DEFAULT_MAX_STREAM_RATE, Ledger, type LedgerOptions } from './ledger/ledger.ts';
 import type { ServerSums } from './ledger/server-sums.ts';
-import { countFindings, listServers, listWatchedFormats } from './listing-findings.ts';
+import { countFindings, createLedgerRows, type LedgerRows } from './ledger-rows.ts';
 import { nameNotableTasks } from './notable-tasks.ts';
-import { SlotTable } from './slot-table.ts';
-import type { Snapshot } from './snapshot.ts';
+import { reuseRows } from './reuse-rows.ts';
+import type { Counts, LimitedGroupName, Snapshot } from './snapshot.ts';
 import {
   createRecords,
   restoreRecords,
@@ -33,13 +30,17 @@ import {
 } from './tally-state.ts';
 import { TaskDetails } from './task-details.ts';
 
-/** A server that left is exposed at 0 for this time. */
-const SERVER_RETENTION_MS = 60 * 60 * 1000;
+const FORMAT = placeOf('outputs', 'format');
+
+const LIMITED_GROUPS: readonly LimitedGroupName[] = [...RECORD_GROUPS, ...COUNTED_GROUPS];
 
 /** Label sets per service code and family unless configured otherwise. */
 export const DEFAULT_MAX_LABEL_SETS = 2000;
 
 export interface TallyOptions extends Omit<LedgerOptions, 'maxStreamRate' | 'details' | 'accountBudget'> {
+  readonly serviceCode: string;
+  /** Label sets of a label group beyond this number fold. */
+  readonly maxLabelSets: number;
   /** In bytes per second. Default: 100 Mbit/s. */
   readonly maxStreamRate?: number;
   /** Whether per-task families are exposed. */
@@ -61,25 +62,24 @@ interface CommitResult {
 export class Tally {
   readonly serviceCode: string;
   readonly #maxLabelSets: number;
-  readonly #gauges: Readonly<Record<ListingGauge, GaugeFamily>>;
-  /** The servers of the last hour. */
-  readonly #servers: SlotTable<{ readonly key: string }>;
+  readonly #groups: Readonly<Record<LimitedGroupName, GroupRows>>;
   readonly #details: TaskDetails | undefined;
   readonly #ledger: Ledger;
   readonly #expectedTasks = new ExpectedTasks();
   /** Formats of which some output has had a connection: the service meters them. */
   readonly #meteredFormats = new Set<string>();
   /** Families that have ever folded: from then on they are exposed, at 0 too. */
-  readonly #everFolded = new Set<CounterFamilyKey | ListingFamily>();
+  readonly #everFolded = new Set<TableFamilyKey>();
+  /** What was exposed last of the rows without memory. */
+  readonly #lastRows = new Map<LabelGroupName, Rows>();
   readonly #timeline = { offsetMs: 0 };
 
   constructor(options: TallyOptions) {
     const { serviceCode, maxLabelSets, maxStreamRate = DEFAULT_MAX_STREAM_RATE } = options;
     this.serviceCode = serviceCode;
     this.#maxLabelSets = maxLabelSets;
-    this.#gauges = recordOf(LISTING_GAUGES, (gauge) => new GaugeFamily(gauge, serviceCode, maxLabelSets));
-    this.#servers = new SlotTable({ capacity: maxLabelSets, retentionMs: SERVER_RETENTION_MS });
-    this.#details = options.perTask ? new TaskDetails(serviceCode, options.maxTasks) : undefined;
+    this.#groups = recordOf(LIMITED_GROUPS, (group) => new GroupRows(group, maxLabelSets));
+    this.#details = options.perTask ? new TaskDetails(options.maxTasks) : undefined;
     const accountBudget = options.accountBudget ?? new AccountBudget();
     this.#ledger = new Ledger({ ...options, maxStreamRate, accountBudget, details: this.#details });
     if (options.accountBudget === undefined) accountBudget.add(this.#ledger.accountShare);
@@ -120,33 +120,20 @@ export class Tally {
 
   /** Takes a good listing, once. */
   commit(listing: Listing, at: Instant): CommitResult {
-    const accumulator = new Accumulator();
     const time = this.#toTimeline(at);
-    const servers = listServers(listing);
-    for (const format of listWatchedFormats(listing))
-      if (this.#meteredFormats.size < this.#maxLabelSets) this.#meteredFormats.add(format);
-    this.#servers.assign(
-      Array.from(servers, (key) => ({ key })),
-      time,
-    );
+    const rows = Object.assign(createLedgerRows(), listing.rows);
+    this.#hideUnmetered(rows.outputs);
     this.#details?.beginCommit(listing, this.#expectedTasks.names, time);
-    countFindings(listing, accumulator);
-    const serverSums = this.#ledger.commit(
-      { ...listing, accumulator, expectedNames: this.#expectedTasks.names },
-      time,
-    );
-    const gauges = recordOf(LISTING_GAUGES, (gauge) =>
-      this.#gauges[gauge].commit(this.#selectSums(listing.sums, accumulator, gauge), time),
-    );
-    const { byteCountImplausible } = accumulator.increases;
+    countFindings(listing, rows);
+    const expectedNames = this.#expectedTasks.names;
+    const serverSums = this.#ledger.commit({ tasks: listing.tasks, rows, expectedNames }, time);
+    for (const group of LIMITED_GROUPS) this.#groups[group].commit(rows[group], time);
+    const counts = this.collectCounts();
     const snapshot: Snapshot = {
       at,
       users: listing.users,
       tasks: listing.taskCount,
-      implausibleGains: {
-        input: byteCountImplausible.at('input').value,
-        http_output: byteCountImplausible.at('http_output').value,
-      },
+      implausibleGains: readImplausibleGains(rows.directions),
       rejected: {
         count: listing.invalidRecords.reduce((sum, { count }) => sum + count, 0),
         first: listing.firstRejected[0],
@@ -158,19 +145,8 @@ export class Tally {
       expectedTasks: this.#expectedTasks.commit(listing.tasks.values(), this.#ledger, at),
       surplus: listing.surplus,
       // Assigned, not spread: spreading makes V8 create a hidden class for each snapshot.
-      listing: Object.assign(
-        gauges,
-        {
-          listingUsers: this.#toGauge(listing.users),
-          listingTasks: this.#toGauge(listing.taskCount),
-          servers: this.#toGauge(servers.size),
-          serverLastSeen: this.#toTimes(this.#servers.entries),
-          oldestTaskFirstSeen: this.#collectOldest(serverSums),
-          foldedLabelSets: this.#collectFoldedLabelSets(servers),
-        },
-        this.#details?.collectGauges(this.#ledger),
-      ),
-      counters: this.collectCounters(),
+      rows: Object.assign(counts.rows, this.#collectWhole(listing, serverSums)),
+      lifetimes: counts.lifetimes,
     };
     return { snapshot, records: createRecords(this.#parts) };
   }
@@ -180,19 +156,25 @@ export class Tally {
     return this.listings === 0 ? undefined : createRecords(this.#parts);
   }
 
-  /** The counters after the last commit, or as they were restored. */
-  collectCounters(): Snapshot['counters'] {
-    return Object.assign(
-      recordOf(LEDGER_COUNTERS, (counter) => this.#ledger.counters[counter].collect()),
-      { taskLifetime: [this.#ledger.lifetimes.toSample([this.serviceCode])] },
-      this.#details?.collectCounters(this.#ledger),
-    );
+  /** What is counted after the last commit, or was restored. */
+  collectCounts(): Counts {
+    // Each label group has its own rows.
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+    const rows = recordOf(
+      LIMITED_GROUPS,
+      (group) => this.#groups[group].published,
+    ) as unknown as RowsOf<LimitedGroupName>;
+    const taskRows = this.#details?.collect(this.#ledger);
+    return {
+      rows: Object.assign(rows, taskRows && this.#reuse(taskRows)),
+      lifetimes: [this.#ledger.lifetimes.toSample([this.serviceCode])],
+    };
   }
 
   get #parts(): TallyParts {
     return {
       ledger: this.#ledger,
-      servers: this.#servers,
+      groups: this.#groups,
       details: this.#details,
       meteredFormats: this.#meteredFormats,
       timeline: this.#timeline,
@@ -204,59 +186,76 @@ export class Tally {
     return { wallMs, monotonicMs: Math.round(monotonicMs + this.#timeline.offsetMs) };
   }
 
-  #toGauge(value: number): readonly PlainSample[] {
-    return [{ labels: [this.serviceCode], value }];
+  /** A format that the service has never been seen to meter has no connections, watched or not. */
+  #hideUnmetered({
+    labelSets,
+    columns: { httpConnections, outputsUnwatched },
+  }: Listing['rows']['outputs']): void {
+    const formats = labelSets.map((labels) => labels[FORMAT] ?? UNKNOWN);
+    for (const [row, format] of formats.entries())
+      if ((httpConnections[row] ?? 0) > 0 && this.#meteredFormats.size < this.#maxLabelSets)
+        this.#meteredFormats.add(format);
+    for (const [row, format] of formats.entries())
+      if (!this.#meteredFormats.has(format)) outputsUnwatched[row] = Number.NaN;
   }
 
-  /** The label sets of a gauge and their values. */
-  #selectSums(sums: Sums, accumulator: Accumulator, gauge: ListingGauge): Iterable<LabelSum> {
-    if (isLedgerGauge(gauge)) return accumulator.gauges[gauge];
-    const all = listSums(sums, gauge);
-    if (gauge === 'tasks' || gauge === 'serverOnlineUsers') return this.#addIdleServers(all);
-    if (gauge !== 'outputsUnwatched') return all;
-    // A format that the service does not meter has no connections, watched or not.
-    return [...all].filter(({ labels }) => this.#meteredFormats.has(labels[1] ?? ''));
-  }
-
-  /** A server that had users or tasks within the hour and has none now is exposed at 0, so that a drop is visible. */
-  *#addIdleServers(sums: Iterable<LabelSum>): Generator<LabelSum, void> {
-    const present = new Set<string>();
-    for (const sum of sums) {
-      present.add(sum.key);
-      yield sum;
-    }
-    for (const [vsId] of this.#servers.entries) {
-      const { key, labels } = toKeyedLabels([vsId]);
-      if (!present.has(key)) yield { key, labels, value: 0 };
-    }
+  /** The rows that are made of one listing as a whole. */
+  #collectWhole(listing: Listing, serverSums: ServerSums): RowsOf<WholeGroupName> {
+    const { userServers } = listing.rows;
+    const totals = new TextRows('listing');
+    const row = totals.find();
+    totals.add(row, 'listingUsers', listing.users);
+    totals.add(row, 'listingTasks', listing.taskCount);
+    totals.add(row, 'servers', userServers.labelSets.filter(([vsId]) => vsId !== UNKNOWN).length);
+    const serversSeen = new TextRows('serversSeen');
+    for (const { labels, seen } of this.#groups.userServers.limit)
+      if (isNamed(labels)) serversSeen.add(serversSeen.find(...labels), 'serverLastSeen', seen.wallMs / 1000);
+    return this.#reuse({
+      listing: totals,
+      serversSeen,
+      oldestTasks: this.#collectOldest(serverSums),
+      foldedLabelSets: this.#collectFolded(),
+    });
   }
 
   /** The servers with the oldest tasks, up to the limit: a time has no sum to fold into. */
-  #collectOldest(serverSums: ServerSums): SampleColumns {
-    const oldest = [...serverSums.listOldest()]
-      .toSorted(([, a], [, b]) => a.monotonicMs - b.monotonicMs)
-      .slice(0, this.#maxLabelSets);
-    return this.#toTimes(oldest);
+  #collectOldest(serverSums: ServerSums): TextRows<'oldestTasks'> {
+    const rows = new TextRows('oldestTasks');
+    const oldest = [...serverSums.listOldest()].toSorted(([, a], [, b]) => a.monotonicMs - b.monotonicMs);
+    for (const [vsId, { wallMs }] of oldest.slice(0, this.#maxLabelSets))
+      rows.add(rows.find(vsId), 'oldestTaskFirstSeen', wallMs / 1000);
+    return rows;
   }
 
-  /** A moment of each server. */
-  #toTimes(moments: Iterable<readonly [vsId: string, at: Instant]>): SampleColumns {
-    const labelSets = Array.from(moments, ([vsId]): LabelSet => [vsId]);
-    const seconds = Array.from(moments, ([, { wallMs }]) => wallMs / 1000);
-    return new SampleColumns(this.serviceCode, labelSets, seconds);
-  }
-
-  #collectFoldedLabelSets(servers: ReadonlySet<string>): readonly PlainSample[] {
-    const counts = new Map<CounterFamilyKey | ListingFamily, number>();
-    for (const gauge of LISTING_GAUGES) counts.set(gauge, this.#gauges[gauge].limiter.foldedLabelSets);
-    for (const counter of LEDGER_COUNTERS)
-      counts.set(counter, this.#ledger.counters[counter].limiter.foldedLabelSets);
-    counts.set('serverLastSeen', [...servers].filter((vsId) => !this.#servers.has(vsId)).length);
+  #collectFolded(): TextRows<'foldedLabelSets'> {
+    const counts = new Map<TableFamilyKey, number>();
+    for (const group of LIMITED_GROUPS)
+      for (const family of familiesOf(group)) counts.set(family, this.#groups[group].limit.foldedCount);
     counts.set('taskInfo', this.#details?.omittedCount ?? 0);
     for (const [family, count] of counts) if (count > 0) this.#everFolded.add(family);
-    return [...this.#everFolded].map((family) => ({
-      labels: [this.serviceCode, CATALOGUE[family].name],
-      value: counts.get(family) ?? 0,
-    }));
+    const rows = new TextRows('foldedLabelSets');
+    for (const family of this.#everFolded)
+      rows.add(rows.find(CATALOGUE[family].name), 'foldedLabelSets', counts.get(family) ?? 0);
+    return rows;
   }
+
+  /** Replaces rows by those of the last listing where they are equal. */
+  #reuse<AllRows extends Readonly<Partial<Record<LabelGroupName, Rows>>>>(all: AllRows): AllRows {
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+    const groups = Object.keys(all) as (keyof AllRows & LabelGroupName)[];
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+    return recordOf(groups, (group) => {
+      const { labelSets, columns }: Rows = all[group] ?? NO_ROWS;
+      const rows = reuseRows(this.#lastRows.get(group), { labelSets, columns });
+      this.#lastRows.set(group, rows);
+      return rows;
+    }) as unknown as AllRows;
+  }
+}
+
+const NO_ROWS: Rows = { labelSets: [], columns: {} };
+
+function readImplausibleGains(rows: LedgerRows['directions']): Snapshot['implausibleGains'] {
+  const read = (direction: string): number => rows.columns.byteCountImplausible[rows.find(direction)] ?? 0;
+  return { input: read('input'), http_output: read('http_output') };
 }

@@ -1,13 +1,12 @@
-import type { SampleColumns } from '../metrics/catalogue/sample-columns.ts';
-import { recordOf } from '../runtime/record-of.ts';
-import { TASK_COUNTERS, TASK_GAUGES, type TaskCounter, type TaskGauge } from './family-keys.ts';
 import type { Instant } from './instant.ts';
-import type { Sums } from '../listing/families.ts';
-import { OTHER, sanitizeLabelValue, UNKNOWN } from '../listing/label-values.ts';
+import type { TaskGroupName } from '../listing/label-groups.ts';
+import { OTHER, sanitizeLabelValue, UNKNOWN, type LabelSet } from '../listing/label-values.ts';
 import type { Listing, TaskReading } from '../listing/listing.ts';
+import { placeOf, TextRows, type RowsOf } from '../listing/rows.ts';
 import { hasFlag, TaskFlag, type TaskAccount } from './ledger/task-account.ts';
-import { SampleCache, type SampleRow } from './sample-cache.ts';
 import { SlotTable } from './slot-table.ts';
+
+const FORMAT = placeOf('outputs', 'format');
 
 /** Names of one service code that are told apart, besides the expected ones. */
 const MAX_NAMES = 1000;
@@ -51,31 +50,29 @@ export class TaskDetails {
   readonly #slots: SlotTable<TaskItem>;
   readonly #nameSlots = new SlotTable({ capacity: MAX_NAMES });
   #expectedNames: ReadonlySet<string> = new Set();
-  readonly #sampleCaches: Readonly<Record<TaskCounter | TaskGauge, SampleCache>>;
   readonly #details = new Map<string, TaskDetail>();
-  /** Those of the last listing: their labels are the formats of its outputs. */
-  #outputSums: Sums['outputs'] | undefined;
+  /** The labels of outputs in the last listing, by row. */
+  #outputLabels: readonly LabelSet[] = [];
   /** Tasks of the last listing that are not exposed. */
   omittedCount = 0;
 
-  constructor(serviceCode: string, maxTasks: number) {
+  constructor(maxTasks: number) {
     this.#maxTasks = maxTasks;
     this.#slots = new SlotTable({
       capacity: maxTasks,
       getSize: ({ reading }) => [reading.connections, sumInputBytes(reading)],
       canReplacePresent: true,
     });
-    this.#sampleCaches = recordOf([...TASK_COUNTERS, ...TASK_GAUGES], () => new SampleCache(serviceCode));
   }
 
   /** Selects the tasks of a listing, before the ledger takes it. */
   beginCommit(
-    { tasks: readings, sums }: Pick<Listing, 'tasks' | 'sums'>,
+    { tasks: readings, rows }: Pick<Listing, 'tasks' | 'rows'>,
     expectedNames: readonly string[],
     at: Instant,
   ): void {
     this.#expectedNames = new Set(expectedNames);
-    this.#outputSums = sums.outputs;
+    this.#outputLabels = rows.outputs.labelSets;
     const items = Array.from(readings, ([key, reading]): TaskItem => ({ key, reading }));
     this.#slots.assign(items, at);
     for (const id of this.#details.keys())
@@ -114,39 +111,36 @@ export class TaskDetails {
     if (detail !== undefined) detail.inputTotal += bytes;
   }
 
-  addOutput(task: TaskReading, format: string, bytes: number): void {
+  /** `outputRow` is the row of the output in the listing. */
+  addOutput(task: TaskReading, outputRow: number, bytes: number): void {
     const totals = this.#details.get(task.id)?.outputTotals;
-    totals?.set(format, (totals.get(format) ?? 0) + bytes);
+    if (totals === undefined) return;
+    const format = this.#getFormat(outputRow);
+    totals.set(format, (totals.get(format) ?? 0) + bytes);
   }
 
-  /** The counters of the exposed tasks; before the first listing, those that were restored. */
-  collectCounters(ledger: TaskLookup): Record<TaskCounter, SampleColumns> {
-    const families = recordOf(TASK_COUNTERS, (): SampleRow[] => []);
-    for (const { id, inputTotal, outputTotals } of this.#listExposed(ledger)) {
-      families.taskInputBytes.push({ labels: [id], value: inputTotal });
+  /** The rows of the exposed tasks, after the ledger has taken the same readings; before a listing, counters alone. */
+  collect(ledger: TaskLookup): RowsOf<TaskGroupName> {
+    const taskInfos = new TextRows('taskInfos');
+    const singleTasks = new TextRows('singleTasks');
+    const taskFormats = new TextRows('taskFormats');
+    for (const { id, inputTotal, outputTotals, reading } of this.#listExposed(ledger)) {
+      const row = singleTasks.find(id);
+      singleTasks.add(row, 'taskInputBytes', inputTotal);
       for (const [format, total] of outputTotals)
-        families.taskHttpOutputBytes.push({ labels: [id, format], value: total });
-    }
-    return recordOf(TASK_COUNTERS, (family) => this.#sampleCaches[family].update(families[family]));
-  }
-
-  /** The other families, after the ledger has taken the same readings. */
-  collectGauges(ledger: TaskLookup): Record<TaskGauge, SampleColumns> {
-    const families = recordOf(TASK_GAUGES, (): SampleRow[] => []);
-    for (const { id, reading } of this.#listExposed(ledger)) {
+        taskFormats.add(taskFormats.find(id, format), 'taskHttpOutputBytes', total);
       const account = reading && ledger.getTask(reading.id);
       if (reading === undefined || account === undefined) continue;
-      const labels = [id];
       const connectionsByFormat = this.#sumConnectionsByFormat(reading);
-      const info = listInfoLabels(reading, connectionsByFormat.keys());
-      families.taskInfo.push({ labels: labels.concat(info, this.#listNameLabels(reading)), value: 1 });
       for (const [format, connections] of connectionsByFormat)
-        families.taskHttpConnections.push({ labels: labels.concat(format), value: connections });
-      families.taskStalled.push({ labels, value: hasFlag(account, TaskFlag.isStalled) ? 1 : 0 });
-      families.taskProgress.push({ labels, value: reading.progress ?? 0 });
-      families.taskFirstSeen.push({ labels, value: account.firstSeen.wallMs / 1000 });
+        taskFormats.add(taskFormats.find(id, format), 'taskHttpConnections', connections);
+      const info = listInfoLabels(reading, connectionsByFormat.keys());
+      taskInfos.add(taskInfos.find(id, ...info, ...this.#listNameLabels(reading)), 'taskInfo', 1);
+      singleTasks.add(row, 'taskStalled', hasFlag(account, TaskFlag.isStalled) ? 1 : 0);
+      singleTasks.add(row, 'taskProgress', reading.progress ?? 0);
+      singleTasks.add(row, 'taskFirstSeen', account.firstSeen.wallMs / 1000);
     }
-    return recordOf(TASK_GAUGES, (family) => this.#sampleCaches[family].update(families[family]));
+    return { taskInfos, singleTasks, taskFormats };
   }
 
   /** A task of the last listing without an account is not exposed. */
@@ -166,10 +160,14 @@ export class TaskDetails {
   #sumConnectionsByFormat({ outputs }: TaskReading): Map<string, number> {
     const sums = new Map<string, number>();
     for (const { outputRow, connections } of outputs) {
-      const format = this.#outputSums?.getLabel(outputRow, 'format') ?? UNKNOWN;
+      const format = this.#getFormat(outputRow);
       sums.set(format, (sums.get(format) ?? 0) + connections);
     }
     return sums;
+  }
+
+  #getFormat(outputRow: number): string {
+    return this.#outputLabels[outputRow]?.[FORMAT] ?? UNKNOWN;
   }
 
   #createDetail(id: string, inputTotal = 0): TaskDetail {

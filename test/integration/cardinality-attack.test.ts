@@ -6,8 +6,8 @@ import { POLLED_CODE } from '../support/read-listing.ts';
 import { parseSeries, selectSeries, sumSeries, type Series } from '../support/series.ts';
 
 const MAX_LABEL_SETS = 200;
-/** Maximum number of label sets: unfolded ones, those with one folded label, and the completely folded one. */
-const MAX_SERIES = MAX_LABEL_SETS + MAX_LABEL_SETS / 10 + 1;
+/** Rows of label sets, of folded ones, and the one in which all labels are folded. */
+const MAX_SERIES = MAX_LABEL_SETS + MAX_LABEL_SETS / 8 + 1;
 /** The listing before the attack: users by version, and tasks by server. */
 const VERSIONS = 40;
 const USERS_OF_EACH = 25;

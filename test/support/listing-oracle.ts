@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { parseInputProtocol } from '../../src/listing/task-list.ts';
+import { parseInputProtocol, type RecordKind } from '../../src/listing/task-list.ts';
 import { readableFields } from '../../src/listing/interface.ts';
-import type { Listing, RecordKind } from '../../src/listing/listing.ts';
+import type { Listing } from '../../src/listing/listing.ts';
 import type { InputRecord, OutputRecord, StreamRecord } from './listing-records.ts';
 import { RecordListing } from './record-listing.ts';
 import { hashTexts } from './text-hash.ts';

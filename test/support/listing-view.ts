@@ -1,6 +1,6 @@
-import { LISTING_SUMS, listSums } from '../../src/listing/families.ts';
+import { UNKNOWN } from '../../src/listing/label-values.ts';
 import type { Listing } from '../../src/listing/listing.ts';
-import { listServers, listWatchedFormats } from '../../src/tally/listing-findings.ts';
+import type { Rows } from '../../src/listing/rows.ts';
 
 /** The results of reading a listing, as plain data, to compare two readers. */
 export interface ListingView {
@@ -15,26 +15,25 @@ export interface ListingView {
   readonly invalidFields: readonly string[];
   readonly foreign: Readonly<Record<string, number>>;
   readonly servers: readonly string[];
-  readonly watchedFormats: readonly string[];
 }
 
 const repeat = (name: string, count: number): string[] => Array.from({ length: count }, () => name);
 
 /** Converts a listing to plain data. */
 export function viewListing(listing: Listing): ListingView {
-  const { outputs: formats, renditions } = listing.sums;
-  const sums = LISTING_SUMS.map((sum) => {
-    const entries = [...listSums(listing.sums, sum)].map(
-      ({ labels, value }) => [labels.join('|'), value] as const,
-    );
-    return [sum, Object.fromEntries(entries.toSorted(([a], [b]) => (a < b ? -1 : 1)))] as const;
-  });
+  const { outputs: formats, renditions, userServers } = listing.rows;
+  const sums = Object.values<Rows>(listing.rows).flatMap(({ labelSets, columns }) =>
+    Object.entries(columns).map(([family, column]) => {
+      const entries = labelSets.map((labels, row) => [labels.join('|'), 0 + (column[row] ?? 0)] as const);
+      return [family, Object.fromEntries(entries.toSorted(([a], [b]) => (a < b ? -1 : 1)))] as const;
+    }),
+  );
   const tasks = Array.from(listing.tasks.values(), (task) => ({
     ...task,
     outputs: task.outputs.map(({ outputRow, renditionRow, ...output }) => ({
       ...output,
-      format: formats.labelSets[outputRow]?.labels,
-      rendition: renditions.labelSets[renditionRow]?.labels,
+      format: formats.labelSets[outputRow],
+      rendition: renditions.labelSets[renditionRow],
     })),
   }));
   return {
@@ -47,7 +46,9 @@ export function viewListing(listing: Listing): ListingView {
       .flatMap(({ record, field, count }) => repeat(`${record}.${field}`, count))
       .toSorted(),
     foreign: Object.fromEntries(listing.foreignRecords.map(({ record, count }) => [record, count])),
-    servers: [...listServers(listing)].toSorted(),
-    watchedFormats: [...listWatchedFormats(listing)].toSorted(),
+    servers: userServers.labelSets
+      .flat()
+      .filter((vsId) => vsId !== UNKNOWN)
+      .toSorted(),
   };
 }

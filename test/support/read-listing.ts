@@ -12,7 +12,7 @@ export const POLLED_CODE = 'TESTING';
 const READER_LIMITS = createReaderLimits(DEFAULT_MAX_LABEL_SETS);
 const KEYS: ReaderKeys = {
   engine: [0x9e3779b97f4a7c15n, 0xbf58476d1ce4e5b9n],
-  sums: [0x2c1b3c6d, 0x297a2d39, 0x5f356495],
+  rows: [0x2c1b3c6d, 0x297a2d39, 0x5f356495],
 };
 
 /** Creates a pool of the release build, or of another one. */

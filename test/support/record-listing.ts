@@ -1,88 +1,49 @@
-import {
-  FAMILIES,
-  FAMILY_NAMES,
-  type FamilyName,
-  FamilySums,
-  type SumOf,
-  type Sums,
-} from '../../src/listing/families.ts';
-import {
-  sanitizeLabelValue,
-  toKeyedLabels,
-  UNKNOWN,
-  type KeyedLabels,
-} from '../../src/listing/label-values.ts';
+import { RECORD_GROUPS, type FamilyOf } from '../../src/listing/label-groups.ts';
+import { OTHER, sanitizeLabelValue, UNKNOWN } from '../../src/listing/label-values.ts';
 import {
   OWN_INPUT,
   type InvalidReason,
   type Listing,
+  type ListingRows,
   type OutputReading,
   type PartReading,
-  type RecordKind,
   type TaskReading,
 } from '../../src/listing/listing.ts';
+import { addTo, TextRows } from '../../src/listing/rows.ts';
+import type { RecordKind } from '../../src/listing/task-list.ts';
 import { recordOf } from '../../src/runtime/record-of.ts';
 import type { InputRecord, OutputRecord, StreamRecord, TaskRecord, UserRecord } from './listing-records.ts';
 import { hashTexts } from './text-hash.ts';
 
 const CONNECTION_THRESHOLDS = [1, 10, 100, 1000, 10_000];
 
-/** The sums of one family, by label set. */
-class RecordSums<F extends FamilyName> {
-  readonly #family: F;
-  readonly #rows = new Map<
-    string,
-    { readonly row: number; readonly labels: KeyedLabels; readonly sums: number[] }
-  >();
-
-  constructor(family: F) {
-    this.#family = family;
-  }
-
-  /** Adds to the sums of a label set; returns its row. */
-  add(texts: readonly (string | undefined)[], amounts: Partial<Record<SumOf<F>, number>>): number {
-    const labels = toKeyedLabels(texts.map(sanitizeLabelValue));
-    const numbers: readonly SumOf<F>[] = FAMILIES[this.#family].numbers;
-    const found = this.#rows.get(labels.key) ?? { row: this.#rows.size, labels, sums: numbers.map(() => 0) };
-    this.#rows.set(labels.key, found);
-    for (const [index, number] of numbers.entries())
-      found.sums[index] = (found.sums[index] ?? 0) + (amounts[number] ?? 0);
-    return found.row;
-  }
-
-  toSums(): FamilySums<F> {
-    const rows = [...this.#rows.values()];
-    return new FamilySums(
-      this.#family,
-      rows.map(({ labels }) => labels),
-      Float64Array.from(rows.flatMap(({ sums }) => sums)),
-    );
-  }
-}
+type Group = keyof ListingRows;
+type RecordRows = { readonly [G in Group]: TextRows<G> };
 
 /** A listing of records, which are added up one by one: the oracle of the reader, and what tests of the tally commit. */
 export class RecordListing {
   users = 0;
   taskCount = 0;
   readonly #tasks = new Map<string, TaskReading>();
-  readonly #sums = recordOf(FAMILY_NAMES, (family) => new RecordSums(family)) as unknown as {
-    readonly [F in FamilyName]: RecordSums<F>;
-  };
+  readonly #rows = recordOf(
+    [...RECORD_GROUPS, 'audience'],
+    (group) => new TextRows(group),
+  ) as unknown as RecordRows;
   readonly #invalidRecords = new Map<string, [RecordKind, InvalidReason, number]>();
   readonly #invalidFields = new Map<string, [RecordKind, string, number]>();
   readonly #foreignRecords = new Map<RecordKind, number>();
 
   constructor() {
-    for (const threshold of CONNECTION_THRESHOLDS) this.#sums.audience.add([String(threshold)], {});
+    for (const threshold of CONNECTION_THRESHOLDS) this.#add('audience', [String(threshold)], {});
   }
 
-  /** Call it once: the sums of every call are their own. */
+  /** Call it once: a tally changes the rows. */
   get listing(): Listing {
     return {
       users: this.users,
       taskCount: this.taskCount,
       tasks: this.#tasks,
-      sums: recordOf(FAMILY_NAMES, (family) => this.#sums[family].toSums()) as unknown as Sums,
+      rows: this.#rows,
       invalidRecords: [...this.#invalidRecords.values()].map(([record, reason, count]) => ({
         record,
         reason,
@@ -102,8 +63,9 @@ export class RecordListing {
   addUser({ vsId, clientVersion, deviceType, isForeign }: UserRecord): void {
     this.users += 1;
     if (isForeign) this.#countForeign('user');
-    this.#sums.users.add([clientVersion, deviceType], { onlineUsers: 1 });
-    this.#sums.userServers.add([vsId], { serverOnlineUsers: 1 });
+    this.#add('users', [clientVersion, deviceType], { onlineUsers: 1 });
+    this.#add('userServers', [vsId], { serverOnlineUsers: 1 });
+    if (isServer(vsId)) this.#add('taskServers', [vsId], {});
   }
 
   addTask(record: TaskRecord): void {
@@ -121,7 +83,8 @@ export class RecordListing {
     this.taskCount += 1;
     if (record.isForeign) this.#countForeign('task');
     const isMerging = record.inputs.length > 1;
-    this.#sums.servers.add([vsId], {
+    if (isServer(vsId)) this.#add('userServers', [vsId], {});
+    this.#add('taskServers', [vsId], {
       tasks: 1,
       tasksWithProgress: (record.progress ?? 0) > 0 ? 1 : 0,
       tasksMerging: isMerging ? 1 : 0,
@@ -130,10 +93,23 @@ export class RecordListing {
     for (const output of record.outputs) this.#addOutput(vsId, output);
     const reading = this.#read(record, vsId);
     for (const threshold of CONNECTION_THRESHOLDS)
-      this.#sums.audience.add([String(threshold)], {
+      this.#add('audience', [String(threshold)], {
         tasksByHttpConnections: reading.connections >= threshold ? 1 : 0,
       });
     this.#tasks.set(record.id, reading);
+  }
+
+  /** Adds to the numbers of a label set; returns its row. */
+  #add<G extends Group>(
+    group: G,
+    texts: readonly (string | undefined)[],
+    amounts: Partial<Record<FamilyOf<G>, number>>,
+  ): number {
+    const rows: TextRows<G> = this.#rows[group];
+    const row = rows.find(...texts.map(sanitizeLabelValue));
+    for (const [family, column] of Object.entries<number[]>(rows.columns))
+      addTo(column, row, amounts[family as FamilyOf<G>] ?? 0);
+    return row;
   }
 
   addInvalid(record: RecordKind, reason: InvalidReason): void {
@@ -151,32 +127,32 @@ export class RecordListing {
   }
 
   #addInput(vsId: string, { protocol, deviceType, clientVersion }: InputRecord): void {
-    this.#sums.inputs.add([vsId, protocol], { inputs: 1 });
-    this.#sums.inputClients.add([deviceType, clientVersion], { inputClients: 1 });
+    this.#add('inputs', [vsId, protocol], { inputs: 1 });
+    this.#add('inputClients', [deviceType, clientVersion], { inputClients: 1 });
   }
 
   #addOutput(vsId: string, output: OutputRecord): void {
     const connections = output.httpConnectionsNum ?? 0;
-    this.#sums.outputs.add([vsId, output.format], {
+    this.#add('outputs', [vsId, output.format], {
       outputs: 1,
       httpConnections: connections,
       outputsUnwatched: output.httpConnectionsNum === 0 ? 1 : 0,
     });
-    this.#sums.renditions.add(listRenditionLabels(output), {
+    this.#add('renditions', listRenditionLabels(output), {
       outputRenditions: 1,
       renditionHttpConnections: connections,
     });
-    this.#sums.tags.add([output.tag], { outputTags: 1 });
+    this.#add('tags', [output.tag], { outputTags: 1 });
     for (const stream of output.streams) this.#addStream(vsId, stream);
   }
 
   #addStream(vsId: string, { codecType, codecId, copy, width = 0, height = 0, bitRate }: StreamRecord): void {
     const type = nameCodecType(codecType);
     const mode = nameStreamMode(copy);
-    this.#sums.streams.add([vsId, type, mode], { streams: 1 });
-    if (codecType === 0 && copy !== 1) this.#sums.servers.add([vsId], { transcodedPixels: width * height });
-    this.#sums.codecs.add([type, codecId?.toString()], { streamCodecs: 1 });
-    this.#sums.bitRates.add([type, mode], { streamBitRate: bitRate ?? 0 });
+    this.#add('streams', [vsId, type, mode], { streams: 1 });
+    if (codecType === 0 && copy !== 1) this.#add('taskServers', [vsId], { transcodedPixels: width * height });
+    this.#add('codecs', [type, codecId?.toString()], { streamCodecs: 1 });
+    this.#add('bitRates', [type, mode], { streamBitRate: bitRate ?? 0 });
   }
 
   #read(record: TaskRecord, vsId: string): TaskReading {
@@ -184,8 +160,8 @@ export class RecordListing {
       identity: hashTexts([output.format, output.relativeDir, output.fileName]),
       bytes: output.httpOutputBytes,
       connections: output.httpConnectionsNum ?? 0,
-      outputRow: this.#sums.outputs.add([vsId, output.format], {}),
-      renditionRow: this.#sums.renditions.add(listRenditionLabels(output), {}),
+      outputRow: this.#add('outputs', [vsId, output.format], {}),
+      renditionRow: this.#add('renditions', listRenditionLabels(output), {}),
     }));
     const inputs = record.inputs.map(({ identity, inputBytes }) => ({ identity, bytes: inputBytes }));
     const own = [{ identity: OWN_INPUT, bytes: record.inputBytes }];
@@ -213,6 +189,11 @@ export class RecordListing {
       outputs: merge(first.outputs, other.outputs),
     });
   }
+}
+
+/** Servers with users or tasks have both families. */
+function isServer(vsId: string | undefined): boolean {
+  return ![UNKNOWN, OTHER].includes(sanitizeLabelValue(vsId));
 }
 
 function larger(a: number | undefined, b: number | undefined): number | undefined {

@@ -1,14 +1,13 @@
 import type { Listing } from '../../src/listing/listing.ts';
 import { CATALOGUE } from '../../src/metrics/catalogue/catalogue.ts';
-import type { HistogramSample, Sample, Samples } from '../../src/metrics/catalogue/family.ts';
+import type { HistogramSample, PlainSample, Sample } from '../../src/metrics/catalogue/family.ts';
 import {
-  COUNTER_FAMILIES,
-  LISTING_FAMILIES,
-  TASK_COUNTERS,
-  type CounterFamilyKey,
-  type ListingFamily,
-  type TaskCounter,
-} from '../../src/tally/family-keys.ts';
+  familiesOf,
+  LABEL_GROUP_NAMES,
+  type LabelGroupName,
+  type TableFamilyKey,
+} from '../../src/listing/label-groups.ts';
+import type { Rows } from '../../src/listing/rows.ts';
 import type { Snapshot } from '../../src/tally/snapshot.ts';
 import type { StateRecord } from '../../src/tally/tally-state.ts';
 import { Tally, type TallyOptions } from '../../src/tally/tally.ts';
@@ -107,42 +106,38 @@ export class TallyRun {
   }
 }
 
-type TallyFamily = ListingFamily | CounterFamilyKey | TaskCounter;
-
 /** Sums the values of all label sets. */
 export const sumValues = (values: Readonly<Record<string, number>>): number =>
   Object.values(values).reduce((sum, value) => sum + value, 0);
 
-/** Reads the values of a family by its labels after the service code, joined by a space. */
-export function readValues(snapshot: Snapshot, key: TallyFamily): Record<string, number> {
-  return Object.fromEntries(
-    readSamples(snapshot, key).map((sample) => [
-      sample.labels.slice(1).join(' '),
-      'value' in sample ? sample.value : Number.NaN,
-    ]),
-  );
+/** Reads the values of a family by its labels, joined by a space. */
+export function readValues(snapshot: Snapshot, key: TableFamilyKey): Record<string, number> {
+  return Object.fromEntries(readSamples(snapshot, key).map(({ labels, value }) => [labels.join(' '), value]));
 }
 
 /** Reads the histogram of task lifetimes. */
-export function readLifetimes(snapshot: Snapshot): HistogramSample {
-  const [lifetimes] = readSamples(snapshot, 'taskLifetime');
-  if (lifetimes === undefined || !('buckets' in lifetimes))
-    throw new Error('Expected a histogram of task lifetimes, found none');
-  return lifetimes;
+export function readLifetimes({ lifetimes }: Snapshot): HistogramSample {
+  const [sample] = lifetimes;
+  if (sample === undefined) throw new Error('Expected a histogram of task lifetimes, found none');
+  return sample;
 }
 
-export function readSamples(snapshot: Snapshot, key: TallyFamily): readonly Sample[] {
-  const all: Partial<Record<string, Samples>> = { ...snapshot.listing, ...snapshot.counters };
-  return [...(all[key] ?? [])];
+export function readSamples({ rows }: Snapshot, key: TableFamilyKey): readonly PlainSample[] {
+  const all: Readonly<Partial<Record<LabelGroupName, Rows>>> = rows;
+  const found = Object.values(all).find(({ columns }) => Object.hasOwn(columns, key));
+  return (found?.labelSets ?? [])
+    .map((labels, row) => ({ labels, value: found?.columns[key]?.[row] ?? Number.NaN }))
+    .filter(({ value }) => !Number.isNaN(value));
 }
 
-/** Reads all samples of a snapshot with family name and labels, to compare two snapshots. */
+/** Reads all samples of a snapshot with family name and labels, in their order, to compare two snapshots. */
 export function readAllSamples(snapshot: Snapshot): [string, string, Sample][] {
-  return [...LISTING_FAMILIES, ...COUNTER_FAMILIES, ...TASK_COUNTERS].flatMap((key) =>
-    readSamples(snapshot, key).map((sample): [string, string, Sample] => [
-      CATALOGUE[key].name,
-      sample.labels.join(' '),
-      sample,
-    ]),
-  );
+  return [
+    ...LABEL_GROUP_NAMES.flatMap((group) => familiesOf(group)).flatMap((key) =>
+      readSamples(snapshot, key)
+        .map((sample): [string, string, Sample] => [CATALOGUE[key].name, sample.labels.join(' '), sample])
+        .toSorted(([, a], [, b]) => (a < b ? -1 : 1)),
+    ),
+    [CATALOGUE.taskLifetime.name, '', readLifetimes(snapshot)],
+  ];
 }

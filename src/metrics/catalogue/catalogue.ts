@@ -1,9 +1,14 @@
+import { IN_LAST_LISTING } from '../../listing/label-group.ts';
+import {
+  labelGroup,
+  LABEL_GROUP_NAMES,
+  type FamilyOf,
+  type TableCounterKey,
+  type TableFamilyKey,
+  type TableGaugeKey,
+  type TaskGroupName,
+} from '../../listing/label-groups.ts';
 import type { FamilySpec, FamilyType } from './family.ts';
-
-/** Part of the help of several families, which the reference states once. */
-export const HLS_NOTE = 'HLS (m3u8) is not metered by the service and is always 0.';
-/** As {@link HLS_NOTE}. */
-export const IN_LAST_LISTING = 'in the last listing';
 
 /** A family: its name tells the type, as OpenMetrics demands of counters and infos. */
 type Definition = Pick<FamilySpec, 'name' | 'help' | 'buckets'> & Partial<Pick<FamilySpec, 'labels'>>;
@@ -28,6 +33,23 @@ function toType({ name, buckets }: Definition): FamilyType {
   return buckets === undefined ? 'gauge' : 'histogram';
 }
 
+/** The families of label groups, in the order of the table: those of tasks, and of the others the gauges or the counters. */
+function listTable(of: 'gauge'): Readonly<Record<TableGaugeKey, Definition>>;
+function listTable(of: 'counter'): Readonly<Record<TableCounterKey, Definition>>;
+function listTable(of: 'tasks'): Readonly<Record<FamilyOf<TaskGroupName>, Definition>>;
+function listTable(of: 'gauge' | 'counter' | 'tasks'): Readonly<Partial<Record<TableFamilyKey, Definition>>> {
+  const groups = LABEL_GROUP_NAMES.map((name) => labelGroup(name));
+  return Object.fromEntries(
+    groups
+      .filter((group) => (group.of === 'single_task') === (of === 'tasks'))
+      .flatMap(({ labels, families }) =>
+        Object.entries(families)
+          .filter(([, { type }]) => of === 'tasks' || type === of)
+          .map(([key, { name, help }]) => [key, { name, help, labels: Object.keys(labels) }] as const),
+      ),
+  );
+}
+
 /** Families of service codes, each with the label `service_code`. */
 const CODE_FAMILIES = define(['service_code'], {
   // From the last good listing.
@@ -39,133 +61,7 @@ const CODE_FAMILIES = define(['service_code'], {
     name: 'xvs_ret',
     help: '"ret" of the last response (0 is success); absent if the response had none.',
   },
-  listingUsers: {
-    name: 'xvs_listing_users',
-    help: `Entries of "user_list", ${IN_LAST_LISTING}; 0 if it is empty.`,
-  },
-  listingTasks: {
-    name: 'xvs_listing_tasks',
-    help: `Entries of "task_list", ${IN_LAST_LISTING}; 0 if it is empty.`,
-  },
-  onlineUsers: {
-    name: 'xvs_online_users',
-    help: `Entries of "user_list" by "client_version" and "device_type", ${IN_LAST_LISTING}.`,
-    labels: ['client_version', 'device_type'],
-  },
-  serverOnlineUsers: {
-    name: 'xvs_server_online_users',
-    help: `Entries of "user_list" by "vs_id", ${IN_LAST_LISTING}.`,
-    labels: ['vs_id'],
-  },
-  servers: {
-    name: 'xvs_servers',
-    help: `Distinct "vs_id" of users and tasks, ${IN_LAST_LISTING}.`,
-  },
-  tasks: {
-    name: 'xvs_tasks',
-    help: `Entries of "task_list", ${IN_LAST_LISTING}.`,
-    labels: ['vs_id'],
-  },
-  tasksWithProgress: {
-    name: 'xvs_tasks_with_progress',
-    help: `Tasks with "progress" > 0 (live tasks, and file tasks that have just started, have 0), ${IN_LAST_LISTING}.`,
-    labels: ['vs_id'],
-  },
-  tasksMerging: {
-    name: 'xvs_tasks_merging',
-    help: `Tasks with more than one entry in "inputs", ${IN_LAST_LISTING}.`,
-    labels: ['vs_id'],
-  },
-  tasksStalled: {
-    name: 'xvs_tasks_stalled',
-    help: `Live tasks whose "input_bytes" grew at first but has not grown for poll.stall_after, ${IN_LAST_LISTING}.`,
-    labels: ['vs_id'],
-  },
-  tasksWithoutInput: {
-    name: 'xvs_tasks_without_input',
-    help: `Live tasks first seen longer ago than poll.stall_after whose "input_bytes" has always been 0, ${IN_LAST_LISTING}.`,
-    labels: ['vs_id'],
-  },
-  fileTasksStalled: {
-    name: 'xvs_file_tasks_stalled',
-    help: `Tasks with "progress" > 0 that has been unchanged for poll.stall_after, ${IN_LAST_LISTING}.`,
-    labels: ['vs_id'],
-  },
-  tasksByHttpConnections: {
-    name: 'xvs_tasks_by_http_connections',
-    help: `Tasks whose outputs have at least "at_least" HTTP connections in total, ${IN_LAST_LISTING}.`,
-    labels: ['at_least'],
-  },
-  inputs: {
-    name: 'xvs_inputs',
-    help: `Entries of "inputs" by the scheme of "url" (tcp_upload if it is empty), ${IN_LAST_LISTING}.`,
-    labels: ['vs_id', 'protocol'],
-  },
-  inputClients: {
-    name: 'xvs_input_clients',
-    help: `Entries of "inputs" by "device_type" and "device_version" (or "client_version"), ${IN_LAST_LISTING}.`,
-    labels: ['device_type', 'client_version'],
-  },
-  outputs: {
-    name: 'xvs_outputs',
-    help: `Entries of "outputs" by "format", ${IN_LAST_LISTING}.`,
-    labels: ['vs_id', 'format'],
-  },
-  outputRenditions: {
-    name: 'xvs_output_renditions',
-    help: `Outputs by "video_codec_name", "audio_codec_name" and "width"x"height", ${IN_LAST_LISTING}.`,
-    labels: ['video_codec', 'audio_codec', 'resolution'],
-  },
-  outputTags: {
-    name: 'xvs_output_tags',
-    help: `Outputs by "tag", the label of the output-format configuration, ${IN_LAST_LISTING}.`,
-    labels: ['tag'],
-  },
-  httpConnections: {
-    name: 'xvs_http_connections',
-    help: `Sum of "http_connections_num" of outputs, ${IN_LAST_LISTING}. ${HLS_NOTE}`,
-    labels: ['vs_id', 'format'],
-  },
-  renditionHttpConnections: {
-    name: 'xvs_rendition_http_connections',
-    help: `Sum of "http_connections_num" of outputs by rendition, ${IN_LAST_LISTING}. ${HLS_NOTE}`,
-    labels: ['video_codec', 'audio_codec', 'resolution'],
-  },
-  outputsUnwatched: {
-    name: 'xvs_outputs_unwatched',
-    help: `Outputs with "http_connections_num" = 0, of formats of which some output has had a connection since the start, ${IN_LAST_LISTING}.`,
-    labels: ['vs_id', 'format'],
-  },
-  streams: {
-    name: 'xvs_streams',
-    help: `Entries of "streams" by "codec_type" (video, audio) and mode ("copy" = 1: copy; 0 or 2: transcode), ${IN_LAST_LISTING}.`,
-    labels: ['vs_id', 'codec_type', 'mode'],
-  },
-  transcodedPixels: {
-    name: 'xvs_transcoded_pixels',
-    help: `Sum of "width" × "height" of video streams that are not copied ("copy" other than 1), pixels of one frame, ${IN_LAST_LISTING}.`,
-    labels: ['vs_id'],
-  },
-  streamCodecs: {
-    name: 'xvs_stream_codecs',
-    help: `Entries of "streams" by "codec_type" (video, audio) and "codec_id", ${IN_LAST_LISTING}.`,
-    labels: ['codec_type', 'codec_id'],
-  },
-  streamBitRate: {
-    name: 'xvs_stream_bit_rate',
-    help: `Sum of "bit_rate" of streams as reported; the service does not document its unit, ${IN_LAST_LISTING}.`,
-    labels: ['codec_type', 'mode'],
-  },
-  serverLastSeen: {
-    name: 'xvs_server_last_seen_timestamp_seconds',
-    help: 'When a "vs_id" was last in a good listing; kept for one hour after it disappeared.',
-    labels: ['vs_id'],
-  },
-  oldestTaskFirstSeen: {
-    name: 'xvs_oldest_task_first_seen_timestamp_seconds',
-    help: `When the exporter first saw the oldest task of a "vs_id", ${IN_LAST_LISTING}.`,
-    labels: ['vs_id'],
-  },
+  ...listTable('gauge'),
 
   // What `expect` of a service code says.
   expectedTasks: {
@@ -184,51 +80,7 @@ const CODE_FAMILIES = define(['service_code'], {
   },
 
   // Accumulated between listings.
-  inputBytes: {
-    name: 'xvs_input_bytes_total',
-    help: 'Bytes received by tasks since the exporter started or its state was created ("input_bytes").',
-    labels: ['vs_id'],
-  },
-  protocolInputBytes: {
-    name: 'xvs_protocol_input_bytes_total',
-    help: 'Bytes received by tasks with exactly one input, by the scheme of its "url" (tcp_upload where it is empty).',
-    labels: ['protocol'],
-  },
-  httpOutputBytes: {
-    name: 'xvs_http_output_bytes_total',
-    help: `Bytes delivered by HTTP live output since the exporter started or its state was created ("http_output_bytes"). ${HLS_NOTE}`,
-    labels: ['vs_id', 'format'],
-  },
-  renditionHttpOutputBytes: {
-    name: 'xvs_rendition_http_output_bytes_total',
-    help: `Bytes delivered by HTTP live output by rendition ("http_output_bytes"). ${HLS_NOTE}`,
-    labels: ['video_codec', 'audio_codec', 'resolution'],
-  },
-  tasksStarted: {
-    name: 'xvs_tasks_started_total',
-    help: 'Tasks that appeared between successive good listings.',
-    labels: ['vs_id'],
-  },
-  tasksEnded: {
-    name: 'xvs_tasks_ended_total',
-    help: 'Tasks that disappeared between successive good listings.',
-    labels: ['vs_id'],
-  },
-  taskStalls: {
-    name: 'xvs_task_stalls_total',
-    help: 'Times a live task became stalled (see xvs_tasks_stalled).',
-    labels: ['vs_id'],
-  },
-  byteCountResets: {
-    name: 'xvs_byte_count_resets_total',
-    help: 'Byte counts of the service that began again, confirmed by three listings, by direction (input, http_output).',
-    labels: ['direction'],
-  },
-  byteCountImplausible: {
-    name: 'xvs_byte_count_implausible_total',
-    help: 'Byte counts in listings that wait for three listings to confirm them, or with which a new task cannot have begun, by direction (input, http_output).',
-    labels: ['direction'],
-  },
+  ...listTable('counter'),
   taskLifetime: {
     name: 'xvs_task_lifetime_seconds',
     help: 'Time between the first and the last good listing with a task that has ended and never read a file.',
@@ -236,41 +88,7 @@ const CODE_FAMILIES = define(['service_code'], {
   },
 
   // Per task, if metrics.per_task is on.
-  taskInfo: {
-    name: 'xvs_task_info',
-    help: `Server, output formats and merging of inputs of a task, and its name with tasks.name, ${IN_LAST_LISTING}.`,
-    labels: ['task_id', 'vs_id', 'formats', 'merging', 'task_name'],
-  },
-  taskInputBytes: {
-    name: 'xvs_task_input_bytes_total',
-    help: 'Bytes received by a task since the exporter first saw it ("input_bytes").',
-    labels: ['task_id'],
-  },
-  taskHttpOutputBytes: {
-    name: 'xvs_task_http_output_bytes_total',
-    help: `Bytes delivered by HTTP live output of a task since the exporter first saw it ("http_output_bytes"). ${HLS_NOTE}`,
-    labels: ['task_id', 'format'],
-  },
-  taskHttpConnections: {
-    name: 'xvs_task_http_connections',
-    help: `Sum of "http_connections_num" of a task's outputs, ${IN_LAST_LISTING}. ${HLS_NOTE}`,
-    labels: ['task_id', 'format'],
-  },
-  taskStalled: {
-    name: 'xvs_task_stalled',
-    help: `1 if a task is stalled (see xvs_tasks_stalled), ${IN_LAST_LISTING}.`,
-    labels: ['task_id'],
-  },
-  taskProgress: {
-    name: 'xvs_task_progress',
-    help: `"progress" of a task as reported; always 0 for live tasks, ${IN_LAST_LISTING}.`,
-    labels: ['task_id'],
-  },
-  taskFirstSeen: {
-    name: 'xvs_task_first_seen_timestamp_seconds',
-    help: 'When the exporter first saw a task.',
-    labels: ['task_id'],
-  },
+  ...listTable('tasks'),
 
   // Exporter.
   polls: {
@@ -326,35 +144,6 @@ const CODE_FAMILIES = define(['service_code'], {
   upstreamCertificateNotAfter: {
     name: 'xvs_exporter_upstream_certificate_not_after_timestamp_seconds',
     help: 'When the first certificate of the chain of the service expires, as of the last response; absent without TLS.',
-  },
-  invalidRecords: {
-    name: 'xvs_exporter_invalid_records_total',
-    help: 'Records rejected from good listings because they cannot be identified, by record and reason.',
-    labels: ['record', 'reason'],
-  },
-  invalidFields: {
-    name: 'xvs_exporter_invalid_fields_total',
-    help: 'Fields of good listings that count as missing because of a wrong type or range, by record and field.',
-    labels: ['record', 'field'],
-  },
-  foreignRecords: {
-    name: 'xvs_exporter_foreign_records_total',
-    help: 'Records of good listings whose service_code is not the polled one, by record.',
-    labels: ['record'],
-  },
-  listingSurplus: {
-    name: 'xvs_exporter_listing_surplus_total',
-    help: 'Items of good listings beyond a limit, by item: of the listing, or of the accounts of all service codes (account: tasks without accounts).',
-    labels: ['item'],
-  },
-  departedTasksEvicted: {
-    name: 'xvs_exporter_departed_tasks_evicted_total',
-    help: 'Accounts of departed tasks, and of departed inputs and outputs, forgotten early because the limit of the process is reached.',
-  },
-  foldedLabelSets: {
-    name: 'xvs_exporter_folded_label_sets',
-    help: `Label sets folded into __other__ (per-task families: omitted), by family, ${IN_LAST_LISTING}.`,
-    labels: ['family'],
   },
 });
 

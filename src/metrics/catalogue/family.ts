@@ -1,3 +1,5 @@
+import type { LabelSet } from '../../listing/label-values.ts';
+
 /** Metric family types, as OpenMetrics names them (1.0, "Metric Types"). In text 0.0.4, `info` is a gauge of value 1. */
 export type FamilyType = 'gauge' | 'counter' | 'histogram' | 'info';
 
@@ -30,8 +32,16 @@ export interface HistogramSample {
 
 export type Sample = PlainSample | HistogramSample;
 
-/** Samples of a family: an array, or `SampleColumns`. */
-export type Samples = Iterable<Sample> & { readonly length: number };
+/** The samples of a family of one service code: a column of rows. Immutable once published. */
+export interface ColumnSamples {
+  readonly serviceCode: string;
+  /** Without `service_code`, which is the first label of the family. */
+  readonly labelSets: readonly LabelSet[];
+  /** One for each label set; NaN is no sample. */
+  readonly numbers: readonly number[];
+}
+
+export type Samples = readonly Sample[] | ColumnSamples;
 
 /**
  * Labels that the configuration adds to every series of a service code, name to value, in order of exposition. Immutable:

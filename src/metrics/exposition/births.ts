@@ -1,36 +1,47 @@
+import {
+  countersOf,
+  LABEL_GROUP_NAMES,
+  labelGroup,
+  type LabelGroupName,
+} from '../../listing/label-groups.ts';
+import { joinLabels, type LabelSet } from '../../listing/label-values.ts';
+import type { Rows } from '../../listing/rows.ts';
 import type { CodeState } from '../../poller/store.ts';
-import { LEDGER_COUNTERS, TASK_COUNTERS } from '../../tally/family-keys.ts';
 import type { Snapshot } from '../../tally/snapshot.ts';
 import type { PlainSample, Samples } from '../catalogue/family.ts';
-import { SampleColumns, type LabelSet } from '../catalogue/sample-columns.ts';
 
 /** A service code of which a scrape exposes counters. */
 export interface ExposedCode {
   /** Its history stands for the code: it comes and goes with it. */
-  readonly state: Pick<CodeState, 'history' | 'snapshot' | 'restoredCounters'>;
+  readonly state: Pick<CodeState, 'serviceCode' | 'history' | 'snapshot' | 'restored'>;
   /** Whether the families of the last listing are hidden, those of tasks included. */
   readonly isStale: boolean;
   /** A reason stays, and new ones come last. */
   readonly skippedPolls: readonly PlainSample[];
 }
 
-const COUNTERS = [...LEDGER_COUNTERS, ...TASK_COUNTERS] as const;
+const COUNTER_GROUPS = LABEL_GROUP_NAMES.filter((group) => countersOf(group).length > 0);
 
-/** In the order of `COUNTERS`. */
-type LabelSetsByFamily = readonly (readonly LabelSet[] | undefined)[];
+/** In the order of `COUNTER_GROUPS`. */
+type LabelSetsByGroup = readonly (readonly LabelSet[] | undefined)[];
 
 /** What scrapes have had of a service code. */
 interface Answered {
   /** When the latest of their listings was taken, in monotonic milliseconds. */
   readonly atMs: number;
   /** Those of that listing. */
-  readonly labelSets: LabelSetsByFamily;
+  readonly labelSets: LabelSetsByGroup;
   /** Number of reasons of skipped polls. */
   readonly skipReasons: number;
 }
 
-/** The samples that a scrape gets, by those with totals. */
-type Replacements = ReadonlyMap<Samples, Samples>;
+/** The samples that a scrape gets, by those with totals: by {@link toKey}. */
+type Replacements = ReadonlyMap<object, Samples>;
+
+/** What is the same object as long as samples are the same. */
+export function toKey(samples: Samples): object {
+  return 'labelSets' in samples ? samples.numbers : samples;
+}
 
 /**
  * Prometheus cannot see the increment with which a series appears. So a new label set of a counter is exposed
@@ -44,7 +55,7 @@ export class Births {
 
   /** Finds the samples of which some are new, and puts 0 in the place of their totals. */
   findNewborn(codes: readonly ExposedCode[]): Replacements {
-    const newborn = new Map<Samples, Samples>();
+    const newborn = new Map<object, Samples>();
     for (const { state, skippedPolls } of codes) {
       const { skipReasons } = this.#getAnswered(state);
       if (skippedPolls.length > skipReasons)
@@ -71,48 +82,44 @@ export class Births {
     }
   }
 
-  #getAnswered({ history, restoredCounters }: ExposedCode['state']): Answered {
+  #getAnswered({ history, restored }: ExposedCode['state']): Answered {
     const answered = this.#answered.get(history);
     if (answered !== undefined) return answered;
-    const labelSets = COUNTERS.map((counter) => restoredCounters?.[counter]?.labelSets);
+    const rows: RowsByGroup | undefined = restored?.rows;
+    const labelSets = COUNTER_GROUPS.map((group) => rows?.[group]?.labelSets);
     return { atMs: Number.NEGATIVE_INFINITY, labelSets, skipReasons: 0 };
   }
 
   #findNewCounters(state: ExposedCode['state']): Replacements {
-    const { snapshot } = state;
+    const { serviceCode, snapshot } = state;
     if (snapshot === undefined) return new Map();
     const found = this.#newborn.get(snapshot);
     if (found !== undefined) return found;
     const { labelSets } = this.#getAnswered(state);
-    const newborn = new Map<Samples, Samples>();
-    for (const [index, counter] of COUNTERS.entries()) {
-      const samples = snapshot.counters[counter];
+    const newborn = new Map<object, Samples>();
+    for (const [index, group] of COUNTER_GROUPS.entries()) {
+      const rows: Rows | undefined = snapshot.rows[group];
       const answered = labelSets[index] ?? [];
-      if (samples !== undefined && samples.labelSets !== answered)
-        newborn.set(samples, hideNew(samples, answered));
+      if (rows === undefined || rows.labelSets === answered) continue;
+      const known = new Set(answered.map(joinLabels));
+      const isKnown = rows.labelSets.map((labels) => known.has(joinLabels(labels)));
+      for (const counter of countersOf(group)) {
+        const totals = rows.columns[counter] ?? [];
+        const numbers = totals.map((total, row) => (isKnown[row] === true ? total : 0));
+        newborn.set(totals, { serviceCode, labelSets: rows.labelSets, numbers });
+      }
     }
     this.#newborn.set(snapshot, newborn);
     return newborn;
   }
 }
 
+type RowsByGroup = Readonly<Partial<Record<LabelGroupName, Rows>>>;
+
 /** The label sets of a listing with which a scrape has been answered; those that it hid are as before. */
-function listAnswered({ counters }: Snapshot, isStale: boolean, before: Answered): LabelSetsByFamily {
-  return COUNTERS.map((counter, index) =>
-    isStale && index >= LEDGER_COUNTERS.length ? before.labelSets[index] : counters[counter]?.labelSets,
+function listAnswered(snapshot: Snapshot, isStale: boolean, before: Answered): LabelSetsByGroup {
+  const rows: RowsByGroup = snapshot.rows;
+  return COUNTER_GROUPS.map((group, index) =>
+    isStale && labelGroup(group).of === 'single_task' ? before.labelSets[index] : rows[group]?.labelSets,
   );
-}
-
-function hideNew(
-  { serviceCode, labelSets, values }: SampleColumns,
-  answered: readonly LabelSet[],
-): SampleColumns {
-  const known = new Set(answered.map(toKey));
-  const exposed = values.map((total, index) => (known.has(toKey(labelSets[index] ?? [])) ? total : 0));
-  return new SampleColumns(serviceCode, labelSets, exposed);
-}
-
-/** Label values hold no control characters. */
-function toKey(labels: LabelSet): string {
-  return labels.join('\0');
 }

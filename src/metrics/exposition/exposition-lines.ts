@@ -1,5 +1,10 @@
-import type { FamilySpec, Family, HistogramSample, StaticLabels } from '../catalogue/family.ts';
-import { SampleColumns } from '../catalogue/sample-columns.ts';
+import type {
+  ColumnSamples,
+  Family,
+  FamilySpec,
+  HistogramSample,
+  StaticLabels,
+} from '../catalogue/family.ts';
 
 /** `text` is the Prometheus text format 0.0.4, `openmetrics` is OpenMetrics 1.0. */
 export type ExpositionFormat = 'text' | 'openmetrics';
@@ -13,8 +18,8 @@ export function renderSamples(family: Family, format: ExpositionFormat): Buffer 
   const suffix = renderStaticPairs(staticLabels);
   const prefixes = spec.labels.map((label, index) => `${index === 0 ? '' : '",'}${label}="`);
   const lines = new LineBuffer();
-  if (samples instanceof SampleColumns) {
-    appendColumns(lines, spec, samples, prefixes, suffix);
+  if ('labelSets' in samples) {
+    appendColumn(lines, spec, samples, prefixes, suffix);
     return lines.toBuffer();
   }
   const bounds = formatBounds(spec, format);
@@ -26,22 +31,24 @@ export function renderSamples(family: Family, format: ExpositionFormat): Buffer 
   return lines.toBuffer();
 }
 
-/** Almost all samples are in columns: each line takes as few steps as possible. */
-function appendColumns(
+/** Almost all samples are in columns of rows: each line takes as few steps as possible. */
+function appendColumn(
   lines: LineBuffer,
   spec: FamilySpec,
-  { serviceCode, labelSets, values }: SampleColumns,
+  { serviceCode, labelSets, numbers }: ColumnSamples,
   [codePrefix = '', ...prefixes]: readonly string[],
   suffix: string,
 ): void {
   const start = `{${codePrefix}${escapeQuoted(serviceCode)}`;
   const end = suffix === '' ? '"}' : `",${suffix}}`;
   for (const [index, labelSet] of labelSets.entries()) {
+    const number = numbers[index] ?? Number.NaN;
+    if (Number.isNaN(number)) continue;
     let labels = start;
     // A label set can lack the last labels of its family.
     for (let at = 0; at < labelSet.length; at += 1)
       labels += `${prefixes[at]}${escapeQuoted(labelSet[at] ?? '')}`;
-    lines.append(renderPlainSample(spec, values[index] ?? 0, labels + end));
+    lines.append(renderPlainSample(spec, number, labels + end));
   }
 }
 

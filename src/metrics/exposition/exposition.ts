@@ -1,7 +1,7 @@
-import { Births, type ExposedCode } from './births.ts';
+import { Births, toKey, type ExposedCode } from './births.ts';
 import { ExpositionBody } from './exposition-body.ts';
 import { renderMetadata, renderSamples, type ExpositionFormat } from './exposition-lines.ts';
-import type { Family, FamilySelection, FamilySpec, Samples, StaticLabels } from '../catalogue/family.ts';
+import type { Family, FamilySelection, FamilySpec, StaticLabels } from '../catalogue/family.ts';
 
 /** Bodies that are kept for the next scrape; at least the last one is. */
 const MAX_KEPT_BYTES = 32 * 1024 * 1024;
@@ -33,7 +33,8 @@ export interface RenderedScrape {
 
 /** Renders expositions. Keeps the rendered lines of samples, which are immutable, while these are in use. */
 export class Exposition {
-  readonly #sampleLines = new WeakMap<Samples, RenderedSamples>();
+  /** By what does not change of samples: {@link toKey}. */
+  readonly #sampleLines = new WeakMap<object, RenderedSamples>();
   readonly #metadataLines = new WeakMap<FamilySpec, Partial<Record<ExpositionFormat, Buffer>>>();
   /** By selection and format, the least recently used one first. */
   readonly #keptBodies = new Map<string, ExpositionBody>();
@@ -48,7 +49,7 @@ export class Exposition {
   ): RenderedScrape {
     const newborn = this.#births.findNewborn(codes);
     const expose = (family: Family): Family => {
-      const samples = newborn.get(family.samples);
+      const samples = newborn.get(toKey(family.samples));
       return samples === undefined ? family : { ...family, samples };
     };
     return {
@@ -94,11 +95,12 @@ export class Exposition {
     const chunks: Buffer[] = [];
     let lastSpec: FamilySpec | undefined;
     for (const family of families) {
-      const { spec, samples } = family;
+      const { spec } = family;
+      const samples = this.#renderSamples(family, format);
       if (samples.length === 0) continue;
       if (spec !== lastSpec) chunks.push(this.#renderMetadata(spec, format));
       lastSpec = spec;
-      chunks.push(this.#renderSamples(family, format));
+      chunks.push(samples);
     }
     return chunks;
   }
@@ -115,10 +117,11 @@ export class Exposition {
 
   #renderSamples(family: Family, format: ExpositionFormat): Buffer {
     const { samples, staticLabels } = family;
-    let rendered = this.#sampleLines.get(samples);
+    const key = toKey(samples);
+    let rendered = this.#sampleLines.get(key);
     if (rendered === undefined || rendered.staticLabels !== staticLabels) {
       rendered = { staticLabels };
-      this.#sampleLines.set(samples, rendered);
+      this.#sampleLines.set(key, rendered);
     }
     rendered[format] ??= renderSamples(family, format);
     return rendered[format];
@@ -132,11 +135,10 @@ function createKey(selection: FamilySelection, format: ExpositionFormat): string
 /** Counts the series that Prometheus stores. */
 export function countSeries(families: readonly Family[]): number {
   let count = 0;
-  for (const { spec, samples } of families) {
-    count += samples.length;
-    if (spec.type !== 'histogram') continue;
+  for (const { samples } of families) {
+    if ('labelSets' in samples) for (const number of samples.numbers) count += Number.isNaN(number) ? 0 : 1;
     // A histogram has a series for each bucket, `_sum` and `_count`.
-    for (const sample of samples) count += 'buckets' in sample ? sample.buckets.length + 1 : 0;
+    else for (const sample of samples) count += 'buckets' in sample ? sample.buckets.length + 2 : 1;
   }
   return count;
 }

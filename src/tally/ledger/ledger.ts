@@ -1,13 +1,10 @@
-import { listSums, type Sums } from '../../listing/families.ts';
-import type { TaskReading } from '../../listing/listing.ts';
+import type { ListingRows, TaskReading } from '../../listing/listing.ts';
+import { addTo } from '../../listing/rows.ts';
 import { CATALOGUE } from '../../metrics/catalogue/catalogue.ts';
 import { Histogram } from '../../metrics/catalogue/histogram.ts';
-import { recordOf } from '../../runtime/record-of.ts';
 import type { AccountBudget, AccountShare } from '../account-budget.ts';
-import type { Accumulator } from '../accumulator.ts';
-import { isOutputCounter, LEDGER_COUNTERS, type LedgerCounter } from '../family-keys.ts';
 import type { Instant } from '../instant.ts';
-import { CounterFamily } from '../limited-families.ts';
+import type { LedgerRows } from '../ledger-rows.ts';
 import type { TaskDetails } from '../task-details.ts';
 import { createMeter, type Meter, type MeterTimes } from './account.ts';
 import { DepartedAccounts } from './departed-accounts.ts';
@@ -35,9 +32,6 @@ const FILE_RATE_FACTOR = 10;
 export interface LedgerOptions {
   /** The rate that a stream exceeds only if three listings in a row are believed, in bytes per second. */
   readonly maxStreamRate: number;
-  readonly serviceCode: string;
-  /** Label sets of a family beyond this number are folded. */
-  readonly maxLabelSets: number;
   /** How long the input or the progress of a task is unchanged before the task is stalled. */
   readonly stallAfterMs: number;
   /** Time between two polls. */
@@ -58,11 +52,10 @@ export interface LedgerProgress {
 /** The time between the process that wrote the accounts and this one. */
 export type RestartGap = Pick<MeterTimes, 'restoredMs' | 'unknownGapMs'>;
 
-/** The tasks of a listing and its sums. */
+/** The tasks of a listing, its rows, and those to which the ledger adds. */
 interface ListingToCommit {
   readonly tasks: ReadonlyMap<string, TaskReading>;
-  readonly accumulator: Accumulator;
-  readonly sums: Sums;
+  readonly rows: Pick<ListingRows, 'outputs' | 'renditions'> & LedgerRows;
   /** Tasks of these names get accounts before all others. */
   readonly expectedNames: readonly string[];
 }
@@ -89,10 +82,9 @@ interface TaskUpdate extends InputUpdate {
  * Turns the byte counts of tasks, which come and go, into counters that never decrease and count no byte twice: it
  * keeps one account for each thing that the service meters, and adds up what the accounts gain.
  *
- * A commit first updates the account of each task on its own, then those of tasks that left, then the counters.
+ * A commit first updates the account of each task on its own, then those of tasks that left.
  */
 export class Ledger {
-  readonly counters: Readonly<Record<LedgerCounter, CounterFamily>>;
   /** How long the input or the progress of a task is unchanged before the task is stalled. */
   stallAfterMs: number;
   /** A stream can have carried bytes for at least this long between two listings. */
@@ -116,11 +108,6 @@ export class Ledger {
   #removedByCommit: readonly string[] = [];
 
   constructor(options: LedgerOptions) {
-    const { serviceCode, maxLabelSets } = options;
-    this.counters = recordOf(
-      LEDGER_COUNTERS,
-      (counter) => new CounterFamily(counter, serviceCode, maxLabelSets),
-    );
     this.stallAfterMs = options.stallAfterMs;
     this.pollIntervalMs = options.pollIntervalMs;
     this.#maxStreamRate = options.maxStreamRate;
@@ -140,9 +127,9 @@ export class Ledger {
     return this.#accounts.get(id);
   }
 
-  /** Takes the tasks of a good listing; adds to its gauges what only accounts tell. Returns the sums by server. */
+  /** Takes the tasks of a good listing; adds to its rows what only accounts tell. Returns the sums by server. */
   commit(listing: ListingToCommit, at: Instant): ServerSums {
-    const { tasks, accumulator, sums, expectedNames } = listing;
+    const { tasks, rows, expectedNames } = listing;
     const times: MeterTimes = {
       nowMs: at.monotonicMs,
       pollIntervalMs: this.pollIntervalMs,
@@ -154,7 +141,7 @@ export class Ledger {
       at,
       isBaseline: this.#lastCommit === undefined,
       forgetBeforeMs: at.monotonicMs - REMEMBERED_MS,
-      servers: new ServerSums(accumulator),
+      servers: new ServerSums(rows),
       inputMeter: createMeter(times, 'input'),
       outputMeter: createMeter(times, 'http_output'),
     };
@@ -169,10 +156,6 @@ export class Ledger {
     }
     for (const account of this.#left) this.#endRun(account, commit);
     this.#addFindings(commit);
-    for (const counter of LEDGER_COUNTERS) {
-      const increases = isOutputCounter(counter) ? listSums(sums, counter) : accumulator.increases[counter];
-      this.counters[counter].commit(increases, at);
-    }
     this.#listingCount += 1;
     this.#lastCommit = at;
     this.#removedByCommit = this.#removed;
@@ -227,12 +210,13 @@ export class Ledger {
   }
 
   /** Adds what the meters counted. */
-  #addFindings({ accumulator: { increases }, inputMeter, outputMeter }: Commit): void {
+  #addFindings({ rows: { directions, evictions }, inputMeter, outputMeter }: Commit): void {
     for (const { direction, resetCount, implausibleCount } of [inputMeter, outputMeter]) {
-      increases.byteCountResets.at(direction).add(resetCount);
-      increases.byteCountImplausible.at(direction).add(implausibleCount);
+      const row = directions.find(direction);
+      directions.add(row, 'byteCountResets', resetCount);
+      directions.add(row, 'byteCountImplausible', implausibleCount);
     }
-    increases.departedTasksEvicted.at().add(this.#departed.takeEvictedCount());
+    evictions.add(evictions.find(), 'departedTasksEvicted', this.#departed.takeEvictedCount());
   }
 
   /** Returns the account of a listed task; `undefined` if there is no room: the task counts as not listed. */
@@ -244,7 +228,8 @@ export class Ledger {
     if (!this.#departed.share.hasRoom({ live: countItems(reading) - lastAccountCount })) {
       if (isDeparted) this.#departed.add(found);
       else if (found !== undefined) this.#depart(found);
-      commit.accumulator.increases.listingSurplus.at('account').add(1);
+      const { listingSurplus } = commit.rows;
+      listingSurplus.add(listingSurplus.find('account'), 'listingSurplus', 1);
       return undefined;
     }
     const account = found ?? this.#createAccount(reading, commit);
@@ -263,29 +248,29 @@ export class Ledger {
   #createAccount(reading: TaskReading, { at, isBaseline, servers }: Commit): TaskAccount {
     const account = createTaskAccount(reading, at, isBaseline ? TaskFlag.hasNoLifetime : 0);
     this.#accounts.set(account.id, account);
-    servers.get(reading.vsId).increases.tasksStarted.add(isBaseline ? 0 : 1);
+    servers.get(reading.vsId).add('tasksStarted', isBaseline ? 0 : 1);
     return account;
   }
 
   /** A task that appears under another server ends on one and starts on the other. */
   #changeServer(account: TaskAccount, vsId: string, { servers }: Commit): void {
     if (account.vsId === vsId) return;
-    if (!hasFlag(account, TaskFlag.isEndCounted)) servers.get(account.vsId).increases.tasksEnded.add(1);
+    if (!hasFlag(account, TaskFlag.isEndCounted)) servers.get(account.vsId).add('tasksEnded', 1);
     setFlag(account, TaskFlag.isEndCounted, false);
-    servers.get(vsId).increases.tasksStarted.add(1);
+    servers.get(vsId).add('tasksStarted', 1);
     account.vsId = vsId;
   }
 
   /** Judges the input of a task; returns whether it flows. */
   #commitInput(update: TaskUpdate): boolean {
     const { account, reading, server } = update;
-    const { inputMeter, accumulator } = update.commit;
+    const { inputMeter, rows } = update.commit;
     const growingCount = inputMeter.growingCount;
     const gainedBytes = updateInput(update);
     const bytes = gainedBytes ?? 0;
-    server.increases.inputBytes.add(bytes);
+    server.add('inputBytes', bytes);
     if (reading.protocol !== undefined)
-      accumulator.increases.protocolInputBytes.at(reading.protocol).add(bytes);
+      rows.protocols.add(rows.protocols.find(reading.protocol), 'protocolInputBytes', bytes);
     this.#details?.addInput(reading, bytes);
     if (hasInput(reading)) setFlag(account, TaskFlag.hasFlowed, true);
     // Without a valid value the input may flow.
@@ -293,11 +278,11 @@ export class Ledger {
   }
 
   #commitOutputs({ commit, account, reading, outputs: update }: TaskUpdate): void {
-    const { outputs, renditions } = commit.sums;
+    const { outputs, renditions } = commit.rows;
     account.outputs = updateParts(account.outputs, reading.outputs, update, (output, bytes) => {
-      outputs.add(output.outputRow, 'httpOutputBytes', bytes);
-      renditions.add(output.renditionRow, 'renditionHttpOutputBytes', bytes);
-      this.#details?.addOutput(reading, outputs.getLabel(output.outputRow, 'format'), bytes);
+      addTo(outputs.columns.httpOutputBytes, output.outputRow, bytes);
+      addTo(renditions.columns.renditionHttpOutputBytes, output.renditionRow, bytes);
+      this.#details?.addOutput(reading, output.outputRow, bytes);
     });
   }
 
@@ -327,7 +312,7 @@ export class Ledger {
     setFlag(account, TaskFlag.isStalled, false);
     if (hasFlag(account, TaskFlag.isEndCounted)) return;
     setFlag(account, TaskFlag.isEndCounted, true);
-    servers.get(account.vsId).increases.tasksEnded.add(1);
+    servers.get(account.vsId).add('tasksEnded', 1);
     if (hasFlag(account, TaskFlag.hasNoLifetime)) return;
     setFlag(account, TaskFlag.hasNoLifetime, true);
     this.lifetimes.observe((account.lastSeen.monotonicMs - account.firstSeen.monotonicMs) / 1000);

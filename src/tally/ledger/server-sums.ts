@@ -1,26 +1,24 @@
-import type { Accumulator, RunningSum } from '../accumulator.ts';
-import { recordOf } from '../../runtime/record-of.ts';
-import { LEDGER_GAUGES, type LedgerGauge } from '../family-keys.ts';
+import type { FamilyOf } from '../../listing/label-groups.ts';
 import type { Instant } from '../instant.ts';
+import type { LedgerRows } from '../ledger-rows.ts';
 import { LargestTasks } from '../notable-tasks.ts';
 import { hasFlag, setFlag, TaskFlag, type TaskAccount } from './task-account.ts';
 import type { InputUpdate } from './task-input.ts';
 
-/** Counters by server. */
-const SERVER_COUNTERS = ['tasksStarted', 'tasksEnded', 'inputBytes', 'taskStalls'] as const;
-
-/** The sums of one server in one commit, found once instead of once per task. */
+/** The row of one server in one commit, found once instead of once per task. */
 export class ServerSum {
-  readonly increases: Readonly<Record<(typeof SERVER_COUNTERS)[number], RunningSum>>;
-  readonly gauges: Readonly<Record<LedgerGauge, RunningSum>>;
   /** When the oldest of its tasks was first seen. */
   oldest: Instant | undefined;
+  readonly #rows: LedgerRows['accounts'];
+  readonly #row: number;
 
-  constructor({ increases, gauges }: Accumulator, vsId: string) {
-    this.increases = recordOf(SERVER_COUNTERS, (counter) => increases[counter].at(vsId));
-    this.gauges = recordOf(LEDGER_GAUGES, (gauge) => gauges[gauge].at(vsId));
-    this.increases.tasksStarted.add(0);
-    this.increases.tasksEnded.add(0);
+  constructor({ accounts }: LedgerRows, vsId: string) {
+    this.#rows = accounts;
+    this.#row = accounts.find(vsId);
+  }
+
+  add(family: FamilyOf<'accounts'>, amount: number): void {
+    this.#rows.add(this.#row, family, amount);
   }
 
   noteFirstSeen(firstSeen: Instant): void {
@@ -34,17 +32,17 @@ export class ServerSums {
   readonly longestStalled = new LargestTasks<TaskAccount>();
   /** The tasks without input of all servers, by their age. */
   readonly longestWithoutInput = new LargestTasks<TaskAccount>();
-  readonly #accumulator: Accumulator;
+  readonly #rows: LedgerRows;
   readonly #servers = new Map<string, ServerSum>();
 
-  constructor(accumulator: Accumulator) {
-    this.#accumulator = accumulator;
+  constructor(rows: LedgerRows) {
+    this.#rows = rows;
   }
 
   get(vsId: string): ServerSum {
     const found = this.#servers.get(vsId);
     if (found !== undefined) return found;
-    const created = new ServerSum(this.#accumulator, vsId);
+    const created = new ServerSum(this.#rows, vsId);
     this.#servers.set(vsId, created);
     return created;
   }
@@ -80,12 +78,12 @@ export function updateStalls(
   const isStalled = isLive && hasFlowed && isIdle;
   const isOld = at.monotonicMs - account.firstSeen.monotonicMs >= stallAfterMs;
   const isWithoutInput = isLive && !hasFlowed && hasFlag(account, TaskFlag.reportsInput) && isOld;
-  server.increases.taskStalls.add(isStalled && !hasFlag(account, TaskFlag.isStalled) ? 1 : 0);
+  server.add('taskStalls', isStalled && !hasFlag(account, TaskFlag.isStalled) ? 1 : 0);
   setFlag(account, TaskFlag.isStalled, isStalled);
   if (isStalled) servers.longestStalled.offer(account, -account.lastActivity.monotonicMs);
   if (isWithoutInput) servers.longestWithoutInput.offer(account, -account.firstSeen.monotonicMs);
-  server.gauges.tasksStalled.add(isStalled ? 1 : 0);
-  server.gauges.fileTasksStalled.add(!isLive && isIdle ? 1 : 0);
-  server.gauges.tasksWithoutInput.add(isWithoutInput ? 1 : 0);
+  server.add('tasksStalled', isStalled ? 1 : 0);
+  server.add('fileTasksStalled', !isLive && isIdle ? 1 : 0);
+  server.add('tasksWithoutInput', isWithoutInput ? 1 : 0);
   server.noteFirstSeen(account.firstSeen);
 }

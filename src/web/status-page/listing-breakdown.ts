@@ -1,4 +1,4 @@
-import { CATALOGUE } from '../../metrics/catalogue/catalogue.ts';
+import { placeOf, type Rows } from '../../listing/rows.ts';
 import type { Snapshot } from '../../tally/snapshot.ts';
 
 /** A listing by server, and its tasks that people look for first. */
@@ -8,13 +8,14 @@ export type ListingBreakdown = ReturnType<typeof breakDownListing>;
  * Breaks the listing of a snapshot down by server: those with the most tasks that are stalled or without input first, then
  * those with the most tasks.
  */
-export function breakDownListing({ listing, notableTasks }: Snapshot) {
-  const tasks = sumByServer(listing, 'tasks');
-  const users = sumByServer(listing, 'serverOnlineUsers');
-  const stalledTasks = sumByServer(listing, 'tasksStalled');
-  const tasksWithoutInput = sumByServer(listing, 'tasksWithoutInput');
-  const connections = sumByServer(listing, 'httpConnections');
-  const lastSeenSeconds = sumByServer(listing, 'serverLastSeen');
+export function breakDownListing({ rows, notableTasks }: Snapshot) {
+  const { accounts, outputs, serversSeen, taskServers, userServers } = rows;
+  const tasks = sumByServer(taskServers, 'tasks');
+  const users = sumByServer(userServers, 'serverOnlineUsers');
+  const stalledTasks = sumByServer(accounts, 'tasksStalled');
+  const tasksWithoutInput = sumByServer(accounts, 'tasksWithoutInput');
+  const connections = sumByServer(outputs, 'httpConnections', placeOf('outputs', 'vs_id'));
+  const lastSeenSeconds = sumByServer(serversSeen, 'serverLastSeen');
   const servers = [...new Set([...tasks.keys(), ...users.keys()])].map((vsId) => {
     const seenSeconds = lastSeenSeconds.get(vsId);
     return {
@@ -36,21 +37,18 @@ export function breakDownListing({ listing, notableTasks }: Snapshot) {
   return { ...notableTasks, servers: sorted };
 }
 
-type ServerFamily =
-  'tasks' | 'serverOnlineUsers' | 'tasksStalled' | 'tasksWithoutInput' | 'httpConnections' | 'serverLastSeen';
-
-function sumByServer(
-  listing: Pick<Snapshot['listing'], ServerFamily>,
-  family: ServerFamily,
+/** Adds up a column by server; `place` is that of the server in label sets. */
+function sumByServer<Family extends string>(
+  { labelSets, columns }: Rows<Family>,
+  family: Family,
+  place = 0,
 ): ReadonlyMap<string, number> {
-  const samples = listing[family];
-  const names: readonly string[] = CATALOGUE[family].labels;
-  // Label sets are without the service code.
-  const labelIndex = names.indexOf('vs_id') - 1;
   const sums = new Map<string, number>();
-  for (const [index, labels] of samples.labelSets.entries()) {
-    const vsId = labels[labelIndex] ?? '';
-    sums.set(vsId, (sums.get(vsId) ?? 0) + (samples.values[index] ?? 0));
+  for (const [row, labels] of labelSets.entries()) {
+    const number = columns[family][row] ?? Number.NaN;
+    if (Number.isNaN(number)) continue;
+    const vsId = labels[place] ?? '';
+    sums.set(vsId, (sums.get(vsId) ?? 0) + number);
   }
   return sums;
 }

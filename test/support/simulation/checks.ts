@@ -1,5 +1,5 @@
 import type { CodeState } from '../../../src/poller/store.ts';
-import type { SampleColumns } from '../../../src/metrics/catalogue/sample-columns.ts';
+import { sumColumn, type Rows } from '../../../src/listing/rows.ts';
 import type { Snapshot } from '../../../src/tally/snapshot.ts';
 import type { Audit } from './audit.ts';
 import { compareTotals } from './audit.ts';
@@ -13,10 +13,12 @@ export class SimulationError extends Error {
 
 type Totals = Record<Direction, number>;
 
-export function readTotals({ snapshot, restoredCounters }: CodeState): Totals {
-  const counters = snapshot?.counters ?? restoredCounters;
-  if (counters === undefined) return { input: 0, output: 0 };
-  return { input: sum(counters.inputBytes.values), output: sum(counters.httpOutputBytes.values) };
+export function readTotals({ snapshot, restored }: CodeState): Totals {
+  const { accounts, outputs } = (snapshot ?? restored)?.rows ?? {};
+  return {
+    input: sumColumn(accounts?.columns.inputBytes ?? []),
+    output: sumColumn(outputs?.columns.httpOutputBytes ?? []),
+  };
 }
 
 /** Counters must equal the truth within the bounds of the audit. */
@@ -28,17 +30,17 @@ export function checkTotals(code: string, audit: Audit, state: CodeState): numbe
 
 /** What a new process exposes before its first poll is what was written last. */
 export function checkRestored(state: CodeState, audit: Audit): void {
-  if (audit.isKnown !== (state.restoredCounters !== undefined))
+  if (audit.isKnown !== (state.restored !== undefined))
     throw new SimulationError(`${state.serviceCode}: expected restored counters: ${audit.isKnown}`);
   checkTotals(state.serviceCode, audit, state);
 }
 
 /** Gauges equal the listing. */
 export function checkGauges(snapshot: Snapshot, { entries, listed }: Listing, users: number): number {
-  const { listing } = snapshot;
-  expectEqual('xvs_listing_users', listing.listingUsers[0]?.value, users);
-  expectEqual('xvs_listing_tasks', listing.listingTasks[0]?.value, entries.length);
-  const tasks = readByLabels(listing.tasks);
+  const { listing, taskServers } = snapshot.rows;
+  expectEqual('xvs_listing_users', listing.columns.listingUsers[0], users);
+  expectEqual('xvs_listing_tasks', listing.columns.listingTasks[0], entries.length);
+  const tasks = readByLabels(taskServers, 'tasks');
   // The last of a map is the first of the listing.
   const servers = new Map(listed.toReversed().map(({ task, server }) => [task, server]));
   for (const server of servers.values()) tasks.set(server, (tasks.get(server) ?? 0) - 1);
@@ -49,25 +51,37 @@ export function checkGauges(snapshot: Snapshot, { entries, listed }: Listing, us
 /** No counter is below what it was, and none is exposed twice. */
 export function checkNoFall(before: Snapshot | undefined, after: Snapshot): number {
   let comparisons = 0;
-  for (const key of ['inputBytes', 'httpOutputBytes', 'tasksStarted', 'tasksEnded'] as const) {
-    const now = readByLabels(after.counters[key]);
-    if (now.size !== after.counters[key].length) throw new SimulationError(`${key}: a label set twice`);
-    if (before === undefined) continue;
-    for (const [labels, value] of readByLabels(before.counters[key])) {
+  const [last, next] = [before, after].map((snapshot) => snapshot && readCounters(snapshot));
+  for (const [key, now] of Object.entries(next ?? {}))
+    for (const [labels, value] of last?.[key] ?? []) {
       comparisons += 1;
       const total = now.get(labels) ?? -1;
       if (total < value) throw new SimulationError(`${key} of ${labels} fell from ${value} to ${total}`);
     }
-  }
   return comparisons;
 }
 
-function readByLabels({ labelSets, values }: SampleColumns): Map<string, number> {
-  return new Map(labelSets.map((labels, index) => [labels.join(' '), values[index] ?? 0]));
+function readCounters({
+  rows: { accounts, outputs },
+}: Snapshot): Readonly<Record<string, Map<string, number>>> {
+  return {
+    inputBytes: readByLabels(accounts, 'inputBytes'),
+    tasksStarted: readByLabels(accounts, 'tasksStarted'),
+    tasksEnded: readByLabels(accounts, 'tasksEnded'),
+    httpOutputBytes: readByLabels(outputs, 'httpOutputBytes'),
+  };
+}
+
+/** The numbers of a column by label set. */
+function readByLabels<Family extends string>(
+  { labelSets, columns }: Rows<Family>,
+  family: Family,
+): Map<string, number> {
+  const values = new Map(labelSets.map((labels, row) => [labels.join(' '), columns[family][row] ?? 0]));
+  if (values.size !== labelSets.length) throw new SimulationError(`${family}: a label set twice`);
+  return values;
 }
 
 function expectEqual(what: string, actual: number | undefined, expected: number): void {
   if (actual !== expected) throw new SimulationError(`${what}: expected ${expected}, found ${actual}`);
 }
-
-const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);

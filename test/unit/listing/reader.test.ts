@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ReadError } from '../../../src/json-columns/read-error.ts';
 import { readableFields } from '../../../src/listing/interface.ts';
-import { OWN_INPUT, type Listing, type RecordKind, type TaskReading } from '../../../src/listing/listing.ts';
+import { OWN_INPUT, type Listing, type TaskReading } from '../../../src/listing/listing.ts';
+import type { RecordKind } from '../../../src/listing/task-list.ts';
 import { CHECKED_FIELDS } from '../../../src/listing/task-list.ts';
 import { hashTexts } from '../../support/text-hash.ts';
 import { viewListing, type ListingView } from '../../support/listing-view.ts';
@@ -30,14 +31,14 @@ test('the sample listing has one user and one task with three outputs', () => {
   assert.deepEqual(sums['onlineUsers'], { '451|10': 1 });
   assert.deepEqual(sums['serverOnlineUsers'], { 'aws-cn_north_1-5': 1 });
   assert.deepEqual(sums['inputClients'], { '10|451': 1 });
-  const { tasks, sums: families } = listing;
+  const { tasks, rows } = listing;
   const [task] = tasks.values();
   assert.equal(tasks.size, 1);
   assert.equal(task?.id, 'aws-cn_north_1-5-7d4bb08e1ada4741');
   assert.equal(task.protocol, 'tcp_upload');
   assert.deepEqual(task.inputs, [{ identity: OWN_INPUT, bytes: 7340032 }]);
   const outputs = task.outputs.map(({ outputRow, bytes }) =>
-    [...(families.outputs.labelSets[outputRow]?.labels ?? []), bytes].join(' '),
+    [...(rows.outputs.labelSets[outputRow] ?? []), bytes].join(' '),
   );
   assert.deepEqual(outputs.toSorted(), [
     'aws-cn_north_1-5 flv 1048576',

@@ -24,10 +24,10 @@ class Scrapes {
   }
 
   /** The service code is configured again, with the counters of an earlier process or without. */
-  configure(restoredCounters?: CodeState['restoredCounters']): void {
+  configure(restored?: CodeState['restored']): void {
     this.#store.remove('TESTING');
     const history = new PollHistory();
-    this.#store.publish({ serviceCode: 'TESTING', staleAfterMs: 1000, history, restoredCounters });
+    this.#store.publish({ serviceCode: 'TESTING', staleAfterMs: 1000, history, restored });
   }
 
   commit(inputBytes: Bytes): void {
@@ -120,7 +120,7 @@ test('a label set of an earlier process is not new, that of a task included', ()
   const scrapes = new Scrapes();
   scrapes.commit({ a: 700 });
   scrapes.run.restart();
-  scrapes.configure(scrapes.run.tally.collectCounters());
+  scrapes.configure(scrapes.run.tally.collectCounts());
   assert.deepEqual(scrapes.scrape(), { a: 700 });
   const values = { a: 800, b: 0, 'task a': 800, 'task b': 0 };
   assert.deepEqual(scrapes.commitAndScrape({ a: 800, b: 5 }), values);
@@ -137,7 +137,10 @@ test('a counter that was evicted and comes back is new', () => {
   const scrapes = new Scrapes();
   scrapes.commitAndScrape({ a: 700, b: 700 });
   assert.deepEqual(scrapes.commitAndScrape({ b: 700 }), { a: 700, b: 700, 'task b': 700 });
+  scrapes.run.wait(3_600_001);
   scrapes.commitAndScrape({ b: 700, c: 700 });
+  scrapes.commitAndScrape({ c: 700 });
+  scrapes.run.wait(3_600_001);
   const values = { a: 0, c: 700, 'task a': 0, 'task c': 700 };
   assert.deepEqual(scrapes.commitAndScrape({ a: 800, c: 700 }), values);
 });

@@ -9,7 +9,7 @@ import { arbitraryText } from '../../support/arbitrary-text.ts';
 import { render } from '../../support/render.ts';
 import type { ExpositionFormat } from '../../../src/metrics/exposition/exposition-lines.ts';
 import type { Family, FamilySpec, Sample } from '../../../src/metrics/catalogue/family.ts';
-import { SampleColumns } from '../../../src/metrics/catalogue/sample-columns.ts';
+import { listSamples } from '../../support/samples.ts';
 import { parseExposition } from '../../support/exposition-parser.ts';
 import type { ParsedFamily, ParsedSample } from '../../support/exposition-parser.ts';
 import { assertGolden } from '../../support/fixtures.ts';
@@ -106,23 +106,21 @@ test('a cached part is rendered the same beside new parts, in both formats', () 
   }
 });
 
-test('sample columns are rendered and counted like samples', () => {
+test('a column of rows is rendered and counted like samples, without what is no number', () => {
   const label = arbitraryText();
   const sampleFields = fc.record({
     labels: fc.tuple(label, label),
-    value: fc.oneof(fc.double(), fc.integer()),
+    value: fc.oneof(fc.double(), fc.integer(), fc.constant(Number.NaN)),
   });
   fc.assert(
     fc.property(label, fc.array(sampleFields), fc.boolean(), label, (serviceCode, all, isCounter, tenant) => {
       const labelSets = all.map(({ labels }) => labels);
-      const values = all.map(({ value }) => value);
-      const samples = new SampleColumns(serviceCode, labelSets, values);
+      const samples = { serviceCode, labelSets, numbers: all.map(({ value }) => value) };
       const spec = isCounter ? CATALOGUE.httpOutputBytes : CATALOGUE.outputs;
-      const inColumns = { spec, samples, staticLabels: { tenant } };
-      const inSamples = { ...inColumns, samples: [...samples] };
-      assert.equal(samples.length, all.length);
-      assert.equal(countSeries([inColumns]), countSeries([inSamples]));
-      for (const format of FORMATS) assert.equal(render([inColumns], format), render([inSamples], format));
+      const inColumn = { spec, samples, staticLabels: { tenant } };
+      const inSamples = { ...inColumn, samples: listSamples(samples) };
+      assert.equal(countSeries([inColumn]), countSeries([inSamples]));
+      for (const format of FORMATS) assert.equal(render([inColumn], format), render([inSamples], format));
     }),
   );
 });
@@ -229,7 +227,7 @@ function sample(spec: FamilySpec): fc.Arbitrary<Sample> {
 
 /** Computes the expected parse result independently of the renderer. */
 function parseExpected(input: readonly Family[], format: ExpositionFormat): Map<string, ParsedFamily> {
-  const filled = input.filter(({ samples }) => samples.length > 0);
+  const filled = input.filter(({ samples }) => listSamples(samples).length > 0);
   return new Map(
     filled.map(({ spec, samples }) => {
       const stripped = { counter: /_total$/, info: /_info$/, gauge: /$^/, histogram: /$^/ }[spec.type];
@@ -240,7 +238,7 @@ function parseExpected(input: readonly Family[], format: ExpositionFormat): Map<
           type: format === 'text' && spec.type === 'info' ? 'gauge' : spec.type,
           help: spec.help.toWellFormed(),
           unit: format === 'text' ? undefined : /_(bytes|seconds)$/.exec(name)?.[1],
-          samples: [...samples].flatMap((each) => expectedSamples(name, spec, each, format)),
+          samples: listSamples(samples).flatMap((each) => expectedSamples(name, spec, each, format)),
         },
       ];
     }),

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { familiesOf } from '../../../src/listing/label-groups.ts';
 import { CATALOGUE } from '../../../src/metrics/catalogue/catalogue.ts';
 import { PollLogger } from '../../../src/poller/poll-logger.ts';
 import type { FailedListing } from '../../../src/poller/fetch-listing.ts';
@@ -141,7 +142,11 @@ const PROBLEMS: readonly (readonly [string, object, Partial<Snapshot>, (readonly
   ],
   [
     'Folded label sets over metrics.max_label_sets',
-    { families: [CATALOGUE.serverOnlineUsers.name, CATALOGUE.serverLastSeen.name] },
+    {
+      families: (['userServers', 'taskServers'] as const)
+        .flatMap((group) => familiesOf(group))
+        .map((family) => CATALOGUE[family].name),
+    },
     createSnapshot(3),
   ],
   [

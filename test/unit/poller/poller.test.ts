@@ -230,6 +230,6 @@ describe('the state of a service code', () => {
     const body = (ret: number) => `{"user_list":[1,2],"task_list":[{"id":5}],"ret":${ret}}`;
     await pollOnce((request) => request.respond(body(7)));
     await pollOnce((request) => request.respond(body(0)));
-    assert.deepEqual(getState().snapshot?.counters.invalidRecords.values, [2, 1]);
+    assert.deepEqual(getState().snapshot?.rows.invalidRecords.columns.invalidRecords, [2, 1]);
   });
 });

@@ -11,6 +11,7 @@ import { ManualClient, TARGET } from '../../support/manual-client.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { getReaderPool } from '../../support/read-listing.ts';
 import { createRecordingLogger } from '../../support/recording-logger.ts';
+import { listSamples } from '../../support/samples.ts';
 import { readValues, START_MS, sumValues } from '../../support/tally-run.ts';
 
 export const INTERVAL_MS = 15_000;
@@ -96,7 +97,7 @@ export function createRig<Clock extends ManualClock>(
     ): Promise<number | undefined> => {
       const families = await exporterMetrics.collect({ serviceCode });
       const samples = families.find(({ spec }) => spec === CATALOGUE[key])?.samples;
-      return [...(samples ?? [])].reduce<number | undefined>(
+      return listSamples(samples).reduce<number | undefined>(
         (sum, sample) => ('value' in sample ? (sum ?? 0) + sample.value : sum),
         undefined,
       );

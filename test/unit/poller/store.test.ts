@@ -3,7 +3,8 @@ import { test } from 'node:test';
 import { CATALOGUE } from '../../../src/metrics/catalogue/catalogue.ts';
 import { PollHistory } from '../../../src/poller/poll-history.ts';
 import { Store, type CodeState } from '../../../src/poller/store.ts';
-import { COUNTER_FAMILIES, LISTING_FAMILIES } from '../../../src/tally/family-keys.ts';
+import { countersOf, familiesOf, LABEL_GROUP_NAMES, labelGroup } from '../../../src/listing/label-groups.ts';
+import { listSamples } from '../../support/samples.ts';
 import { parseExposition } from '../../support/exposition-parser.ts';
 import { render } from '../../support/render.ts';
 import {
@@ -56,15 +57,20 @@ const SNAPSHOT_MS = 1000;
 function listExposedCodes(store: Store, nowMs: number): Map<string, readonly string[]> {
   const all = new Map<string, readonly string[]>();
   for (const { spec, samples } of store.collectFamilies(nowMs)) {
-    const serviceCodesOfPart = Array.from(samples, ({ labels }) => labels[0] ?? '');
-    if (samples.length > 0) {
+    const serviceCodesOfPart = listSamples(samples).map(({ labels }) => labels[0] ?? '');
+    if (serviceCodesOfPart.length > 0) {
       all.set(spec.name, [...new Set([...(all.get(spec.name) ?? []), ...serviceCodesOfPart])]);
     }
   }
   return all;
 }
 
-const LISTING_NAMES = LISTING_FAMILIES.map((key) => CATALOGUE[key].name);
+const COUNTERS = LABEL_GROUP_NAMES.filter((group) => labelGroup(group).of !== 'single_task').flatMap(
+  (group) => countersOf(group),
+);
+const LISTING_NAMES = LABEL_GROUP_NAMES.flatMap((group) => familiesOf(group))
+  .filter((key) => !COUNTERS.includes(key))
+  .map((key) => CATALOGUE[key].name);
 /** Counters that appear with the first event. */
 const RARE_COUNTERS: readonly string[] = [
   'invalidRecords',
@@ -75,7 +81,8 @@ const RARE_COUNTERS: readonly string[] = [
 const NEVER_STALE_NAMES = [
   CATALOGUE.up.name,
   CATALOGUE.ret.name,
-  ...COUNTER_FAMILIES.filter((key) => !RARE_COUNTERS.includes(key)).map((key) => CATALOGUE[key].name),
+  CATALOGUE.taskLifetime.name,
+  ...COUNTERS.filter((key) => !RARE_COUNTERS.includes(key)).map((key) => CATALOGUE[key].name),
 ];
 
 test('before its first poll a service code has no samples, not even xvs_up', () => {

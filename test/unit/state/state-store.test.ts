@@ -4,6 +4,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { DatabaseError } from '../../../src/state/level-database.ts';
 import { StateStore } from '../../../src/state/state-store.ts';
 import { Tally } from '../../../src/tally/tally.ts';
+import { sumColumn } from '../../../src/listing/rows.ts';
 import { RecordListing } from '../../support/record-listing.ts';
 import { deferred } from '../../support/deferred.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
@@ -46,7 +47,7 @@ async function startProcess(disk: MemoryDisk, options: ProcessOptions = {}) {
     count: (serviceCode = 'A') => {
       const tally = tallies.get(serviceCode);
       if (tally === undefined || tally.listings === 0) return undefined;
-      return tally.collectCounters().inputBytes.values.reduce((sum, value) => sum + value, 0);
+      return sumColumn(tally.collectCounts().rows.accounts.columns.inputBytes);
     },
     /** Commits a listing with one task. Resolves when it can be published. */
     publish: (inputBytes: number, serviceCode = 'A', id = 'task') => {
@@ -234,7 +235,7 @@ test('a code that a reload removes and another adds continues, whether its last 
     disk.failure = failure;
     await publish(1100);
     const restored = await store.restore('A', () => newTally('A'));
-    assert.deepEqual(restored?.collectCounters().inputBytes.values, [100]);
+    assert.deepEqual(restored?.collectCounts().rows.accounts.columns.inputBytes, [100]);
   }
 });
 

@@ -186,7 +186,7 @@ test('records that are invalid or not all there change nothing', () => {
     [code, [record[0], taskValue.slice(0, -1)]],
     [code, [record[0], taskValue.replace('[', '["x",')]],
     [[CODE_KEY, code[1].replace('"inputBytes"', '"else"')], record],
-    [[CODE_KEY, code[1].replace('[["server-1"],', '["server-1",')], record],
+    [[CODE_KEY, code[1].replace('[["server-1"]]', '["server-1"]')], record],
   ];
   for (const records of invalid) assert.deepEqual(restore(records), [false, 0, 0], JSON.stringify(records));
 });

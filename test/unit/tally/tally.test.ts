@@ -103,7 +103,7 @@ test('a server that left has 0 tasks and users and the time of its last listing 
   assert.deepEqual(readValues(gone, 'tasks'), { 'server-1': 0 });
   assert.deepEqual(readValues(gone, 'serverOnlineUsers'), { 'server-1': 0 });
   assert.deepEqual(readValues(gone, 'serverLastSeen'), { 'server-1': START_MS / 1000 });
-  const forgotten = run.commitListing({}, 1);
+  const forgotten = run.commitListing({}, 2);
   assert.deepEqual(readValues(forgotten, 'tasks'), {});
   assert.deepEqual(readValues(forgotten, 'serverLastSeen'), {});
 });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { buildOutputRecord, buildTaskRecord } from '../../support/record-builders.ts';
 import { readSamples, START_MS, TallyRun, readValues } from '../../support/tally-run.ts';
-import { TASK_COUNTERS, TASK_GAUGES } from '../../../src/tally/family-keys.ts';
+import { familiesOf, TASK_GROUPS } from '../../../src/listing/label-groups.ts';
 
 const outputs = (flv: number, connections: number) => [
   buildOutputRecord({ httpOutputBytes: flv, httpConnectionsNum: connections }),
@@ -11,7 +11,7 @@ const outputs = (flv: number, connections: number) => [
 
 test('per-task families are off by default', () => {
   const snapshot = new TallyRun().commitListing({ tasks: [buildTaskRecord()] });
-  for (const family of [...TASK_COUNTERS, ...TASK_GAUGES])
+  for (const family of TASK_GROUPS.flatMap((group) => familiesOf(group)))
     assert.deepEqual(readSamples(snapshot, family), []);
 });
 

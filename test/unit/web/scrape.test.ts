@@ -112,7 +112,7 @@ for (const [method, expected] of [
 ] as const) {
   test(`a new counter ${expected === 1 ? 'has its value' : 'is still at 0'} after a response to ${method}`, async () => {
     const skippedPolls = [{ labels: ['A', 'overlap'], value: 1 }];
-    const codes = [{ state: { history: new PollHistory() }, isStale: false, skippedPolls }];
+    const codes = [{ state: { serviceCode: 'A', history: new PollHistory() }, isStale: false, skippedPolls }];
     const families = [{ spec: CATALOGUE.pollsSkipped, samples: skippedPolls }];
     const facade = createFakeFacade({ collect: () => Promise.resolve({ families, codes }) });
     const options = { exposition: new Exposition() };

@@ -1,0 +1,79 @@
+import type { LabelSource } from './label-sources.ts';
+import type { RecordKind } from './task-list.ts';
+
+/** Part of the help of several families, which the reference states once. */
+export const HLS_NOTE = 'HLS (m3u8) is not metered by the service and is always 0.';
+/** As {@link HLS_NOTE}. */
+export const IN_LAST_LISTING = 'in the last listing';
+
+/** A metric that is a column of the rows of its label group. */
+interface TableFamily {
+  readonly type: 'gauge' | 'counter' | 'info';
+  readonly name: string;
+  readonly help: string;
+  /** Whether a gauge is 0 for an hour after its label set has left, so that a drop is visible. */
+  readonly isKept?: boolean;
+}
+
+/** A gauge of the last listing. */
+export function gauge(name: string, help: string, note = '') {
+  return { type: 'gauge', name, help: `${help}, ${IN_LAST_LISTING}${note === '' ? '.' : note}` } as const;
+}
+
+/** A {@link gauge} that is 0 for an hour after its label set has left, so that a drop is visible. */
+export const keptGauge = (name: string, help: string) => ({ ...gauge(name, help), isKept: true }) as const;
+
+/** A gauge that is no part of a listing. */
+export const moment = (name: string, help: string) => ({ type: 'gauge', name, help }) as const;
+
+export const counter = (name: string, help: string) => ({ type: 'counter', name, help }) as const;
+
+export const info = (name: string, help: string) => ({ ...gauge(name, help), type: 'info' }) as const;
+
+/**
+ * What makes the rows of a label group: the records of a kind; what the ledger and the tally count (`counted`); or the tally as
+ * a whole (`whole`), without the limit of label sets; `task` are those of tasks that are shown one by one.
+ */
+type Origin = RecordKind | 'counted' | 'whole' | 'single_task';
+
+/** Metrics with the same labels of the same record. */
+export interface LabelGroup {
+  readonly of: Origin;
+  readonly labels: Readonly<Record<string, unknown>>;
+  readonly families: Readonly<Record<string, TableFamily>>;
+}
+
+/** Defines the label groups of a kind of record. */
+const groupOf =
+  <R extends RecordKind>(of: R) =>
+  <
+    const Labels extends Readonly<Record<string, LabelSource<R>>>,
+    const Families extends LabelGroup['families'],
+  >(
+    labels: Labels,
+    families: Families,
+  ) =>
+    ({ of, labels, families }) as const;
+
+export const user = groupOf('user');
+export const task = groupOf('task');
+export const input = groupOf('input');
+export const output = groupOf('output');
+export const stream = groupOf('stream');
+
+/** Defines label groups whose label values are found as texts. */
+const textGroupOf =
+  <Of extends Exclude<Origin, RecordKind>>(of: Of) =>
+  <const Label extends string, const Families extends LabelGroup['families']>(
+    labels: readonly Label[],
+    families: Families,
+  ) => {
+    // `Object.fromEntries` has no types for these keys.
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+    const byName = Object.fromEntries(labels.map((label) => [label, true])) as Readonly<Record<Label, true>>;
+    return { of, labels: byName, families } as const;
+  };
+
+export const counted = textGroupOf('counted');
+export const whole = textGroupOf('whole');
+export const singleTask = textGroupOf('single_task');

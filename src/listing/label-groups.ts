@@ -1,0 +1,368 @@
+import {
+  counted,
+  counter,
+  gauge,
+  HLS_NOTE,
+  info,
+  input,
+  keptGauge,
+  moment,
+  output,
+  singleTask,
+  stream,
+  task,
+  user,
+  whole,
+  type LabelGroup,
+} from './label-group.ts';
+import { firstOf, named, sizeOf, type TaskLabel } from './label-sources.ts';
+
+/*
+ * The table of families: each is stated here, and its sum is one line of the loops (`listing-sums.ts`), of the ledger or of the
+ * tally. The catalogue, the limits of label sets, the state and the reference follow from it.
+ */
+
+/** Names of the values of "Stream", `codec_type`. */
+const CODEC_TYPES = ['video', 'audio'];
+export const VIDEO = 0;
+/** Names of the values of "Stream", `copy`: the sample has 0, and the text 2, for a stream that is not copied. */
+const MODES = ['transcode', 'copy', 'transcode'];
+export const COPIED = 1;
+
+/** The label values that the table names. */
+export const NAMED_VALUES: ReadonlySet<string> = new Set([...CODEC_TYPES, ...MODES]);
+
+const SERVER: TaskLabel = { ofTask: 'vs_id' };
+const CODEC_TYPE = named('codec_type', CODEC_TYPES);
+const MODE = named('copy', MODES);
+
+const HLS = `. ${HLS_NOTE}`;
+
+export const LABEL_GROUPS = {
+  listing: whole([], {
+    listingUsers: gauge('xvs_listing_users', 'Entries of "user_list"', '; 0 if it is empty.'),
+    listingTasks: gauge('xvs_listing_tasks', 'Entries of "task_list"', '; 0 if it is empty.'),
+    servers: gauge('xvs_servers', 'Distinct "vs_id" of users and tasks'),
+  }),
+  users: user(
+    { client_version: 'client_version', device_type: 'device_type' },
+    {
+      onlineUsers: gauge('xvs_online_users', 'Entries of "user_list" by "client_version" and "device_type"'),
+    },
+  ),
+  userServers: user(
+    { vs_id: 'vs_id' },
+    { serverOnlineUsers: keptGauge('xvs_server_online_users', 'Entries of "user_list" by "vs_id"') },
+  ),
+  taskServers: task(
+    { vs_id: 'vs_id' },
+    {
+      tasks: keptGauge('xvs_tasks', 'Entries of "task_list"'),
+      tasksWithProgress: gauge(
+        'xvs_tasks_with_progress',
+        'Tasks with "progress" > 0 (live tasks, and file tasks that have just started, have 0)',
+      ),
+      tasksMerging: gauge('xvs_tasks_merging', 'Tasks with more than one entry in "inputs"'),
+      transcodedPixels: gauge(
+        'xvs_transcoded_pixels',
+        'Sum of "width" × "height" of video streams that are not copied ("copy" other than 1), pixels of one frame',
+      ),
+    },
+  ),
+  audience: counted(['at_least'], {
+    tasksByHttpConnections: gauge(
+      'xvs_tasks_by_http_connections',
+      'Tasks whose outputs have at least "at_least" HTTP connections in total',
+    ),
+  }),
+  inputs: input(
+    { vs_id: SERVER, protocol: 'url' },
+    { inputs: gauge('xvs_inputs', 'Entries of "inputs" by the scheme of "url" (tcp_upload if it is empty)') },
+  ),
+  inputClients: input(
+    { device_type: 'device_type', client_version: firstOf('device_version', 'client_version') },
+    {
+      inputClients: gauge(
+        'xvs_input_clients',
+        'Entries of "inputs" by "device_type" and "device_version" (or "client_version")',
+      ),
+    },
+  ),
+  outputs: output(
+    { vs_id: SERVER, format: 'format' },
+    {
+      outputs: gauge('xvs_outputs', 'Entries of "outputs" by "format"'),
+      httpConnections: gauge('xvs_http_connections', 'Sum of "http_connections_num" of outputs', HLS),
+      outputsUnwatched: gauge(
+        'xvs_outputs_unwatched',
+        'Outputs with "http_connections_num" = 0, of formats of which some output has had a connection since the start',
+      ),
+      httpOutputBytes: counter(
+        'xvs_http_output_bytes_total',
+        `Bytes delivered by HTTP live output since the exporter started or its state was created ("http_output_bytes")${HLS}`,
+      ),
+    },
+  ),
+  renditions: output(
+    {
+      video_codec: 'video_codec_name',
+      audio_codec: 'audio_codec_name',
+      resolution: sizeOf('width', 'height'),
+    },
+    {
+      outputRenditions: gauge(
+        'xvs_output_renditions',
+        'Outputs by "video_codec_name", "audio_codec_name" and "width"x"height"',
+      ),
+      renditionHttpConnections: gauge(
+        'xvs_rendition_http_connections',
+        'Sum of "http_connections_num" of outputs by rendition',
+        HLS,
+      ),
+      renditionHttpOutputBytes: counter(
+        'xvs_rendition_http_output_bytes_total',
+        `Bytes delivered by HTTP live output by rendition ("http_output_bytes")${HLS}`,
+      ),
+    },
+  ),
+  tags: output(
+    { tag: 'tag' },
+    {
+      outputTags: gauge('xvs_output_tags', 'Outputs by "tag", the label of the output-format configuration'),
+    },
+  ),
+  streams: stream(
+    { vs_id: SERVER, codec_type: CODEC_TYPE, mode: MODE },
+    {
+      streams: gauge(
+        'xvs_streams',
+        'Entries of "streams" by "codec_type" (video, audio) and mode ("copy" = 1: copy; 0 or 2: transcode)',
+      ),
+    },
+  ),
+  codecs: stream(
+    { codec_type: CODEC_TYPE, codec_id: 'codec_id' },
+    {
+      streamCodecs: gauge(
+        'xvs_stream_codecs',
+        'Entries of "streams" by "codec_type" (video, audio) and "codec_id"',
+      ),
+    },
+  ),
+  bitRates: stream(
+    { codec_type: CODEC_TYPE, mode: MODE },
+    {
+      streamBitRate: gauge(
+        'xvs_stream_bit_rate',
+        'Sum of "bit_rate" of streams as reported; the service does not document its unit',
+      ),
+    },
+  ),
+  accounts: counted(['vs_id'], {
+    tasksStalled: gauge(
+      'xvs_tasks_stalled',
+      'Live tasks whose "input_bytes" grew at first but has not grown for poll.stall_after',
+    ),
+    tasksWithoutInput: gauge(
+      'xvs_tasks_without_input',
+      'Live tasks first seen longer ago than poll.stall_after whose "input_bytes" has always been 0',
+    ),
+    fileTasksStalled: gauge(
+      'xvs_file_tasks_stalled',
+      'Tasks with "progress" > 0 that has been unchanged for poll.stall_after',
+    ),
+    inputBytes: counter(
+      'xvs_input_bytes_total',
+      'Bytes received by tasks since the exporter started or its state was created ("input_bytes").',
+    ),
+    tasksStarted: counter('xvs_tasks_started_total', 'Tasks that appeared between successive good listings.'),
+    tasksEnded: counter('xvs_tasks_ended_total', 'Tasks that disappeared between successive good listings.'),
+    taskStalls: counter('xvs_task_stalls_total', 'Times a live task became stalled (see xvs_tasks_stalled).'),
+  }),
+  protocols: counted(['protocol'], {
+    protocolInputBytes: counter(
+      'xvs_protocol_input_bytes_total',
+      'Bytes received by tasks with exactly one input, by the scheme of its "url" (tcp_upload where it is empty).',
+    ),
+  }),
+  directions: counted(['direction'], {
+    byteCountResets: counter(
+      'xvs_byte_count_resets_total',
+      'Byte counts of the service that began again, confirmed by three listings, by direction (input, http_output).',
+    ),
+    byteCountImplausible: counter(
+      'xvs_byte_count_implausible_total',
+      'Byte counts in listings that wait for three listings to confirm them, or with which a new task cannot have begun, by direction (input, http_output).',
+    ),
+  }),
+  serversSeen: whole(['vs_id'], {
+    serverLastSeen: moment(
+      'xvs_server_last_seen_timestamp_seconds',
+      'When a "vs_id" was last in a good listing; kept for one hour after it disappeared.',
+    ),
+  }),
+  oldestTasks: whole(['vs_id'], {
+    oldestTaskFirstSeen: gauge(
+      'xvs_oldest_task_first_seen_timestamp_seconds',
+      'When the exporter first saw the oldest task of a "vs_id"',
+    ),
+  }),
+  invalidRecords: counted(['record', 'reason'], {
+    invalidRecords: counter(
+      'xvs_exporter_invalid_records_total',
+      'Records rejected from good listings because they cannot be identified, by record and reason.',
+    ),
+  }),
+  invalidFields: counted(['record', 'field'], {
+    invalidFields: counter(
+      'xvs_exporter_invalid_fields_total',
+      'Fields of good listings that count as missing because of a wrong type or range, by record and field.',
+    ),
+  }),
+  foreignRecords: counted(['record'], {
+    foreignRecords: counter(
+      'xvs_exporter_foreign_records_total',
+      'Records of good listings whose service_code is not the polled one, by record.',
+    ),
+  }),
+  listingSurplus: counted(['item'], {
+    listingSurplus: counter(
+      'xvs_exporter_listing_surplus_total',
+      'Items of good listings beyond a limit, by item: of the listing, or of the accounts of all service codes (account: tasks without accounts).',
+    ),
+  }),
+  evictions: counted([], {
+    departedTasksEvicted: counter(
+      'xvs_exporter_departed_tasks_evicted_total',
+      'Accounts of departed tasks, and of departed inputs and outputs, forgotten early because the limit of the process is reached.',
+    ),
+  }),
+  foldedLabelSets: whole(['family'], {
+    foldedLabelSets: gauge(
+      'xvs_exporter_folded_label_sets',
+      'Label sets folded into __other__ (per-task families: omitted), by family',
+    ),
+  }),
+
+  // With metrics.per_task.
+  taskInfos: singleTask(['task_id', 'vs_id', 'formats', 'merging', 'task_name'], {
+    taskInfo: info(
+      'xvs_task_info',
+      'Server, output formats and merging of inputs of a task, and its name with tasks.name',
+    ),
+  }),
+  singleTasks: singleTask(['task_id'], {
+    taskInputBytes: counter(
+      'xvs_task_input_bytes_total',
+      'Bytes received by a task since the exporter first saw it ("input_bytes").',
+    ),
+    taskStalled: gauge('xvs_task_stalled', '1 if a task is stalled (see xvs_tasks_stalled)'),
+    taskProgress: gauge('xvs_task_progress', '"progress" of a task as reported; always 0 for live tasks'),
+    taskFirstSeen: moment('xvs_task_first_seen_timestamp_seconds', 'When the exporter first saw a task.'),
+  }),
+  taskFormats: singleTask(['task_id', 'format'], {
+    taskHttpOutputBytes: counter(
+      'xvs_task_http_output_bytes_total',
+      `Bytes delivered by HTTP live output of a task since the exporter first saw it ("http_output_bytes")${HLS}`,
+    ),
+    taskHttpConnections: gauge(
+      'xvs_task_http_connections',
+      'Sum of "http_connections_num" of a task\'s outputs',
+      HLS,
+    ),
+  }),
+} as const;
+
+type Groups = typeof LABEL_GROUPS;
+export type LabelGroupName = keyof Groups;
+type GroupOfOrigin<Of> = {
+  [G in LabelGroupName]: Groups[G]['of'] extends Of ? G : never;
+}[LabelGroupName];
+/** Label groups whose label sets are those of records. */
+export type RecordGroupName = GroupOfOrigin<'user' | 'task' | 'input' | 'output' | 'stream'>;
+export type CountedGroupName = GroupOfOrigin<'counted'>;
+export type WholeGroupName = GroupOfOrigin<'whole'>;
+export type TaskGroupName = GroupOfOrigin<'single_task'>;
+
+/** The families of a label group, or of several: keys of the catalogue. */
+export type FamilyOf<G extends LabelGroupName> = G extends LabelGroupName
+  ? keyof Groups[G]['families'] & string
+  : never;
+export type LabelNameOf<G extends LabelGroupName> = keyof Groups[G]['labels'] & string;
+type FamilyOfType<G extends LabelGroupName, Type> = {
+  [Name in G]: {
+    [F in keyof Groups[Name]['families']]: Groups[Name]['families'][F] extends { readonly type: Type }
+      ? F & string
+      : never;
+  }[keyof Groups[Name]['families']];
+}[G];
+/** Families of a type, those of single tasks aside. */
+export type TableGaugeKey = FamilyOfType<Exclude<LabelGroupName, TaskGroupName>, 'gauge'>;
+export type TableCounterKey = FamilyOfType<Exclude<LabelGroupName, TaskGroupName>, 'counter'>;
+/** All families of the table. */
+export type TableFamilyKey = FamilyOf<LabelGroupName>;
+
+/** A label group for loops, which do not know which one it is. */
+export function labelGroup(name: LabelGroupName): LabelGroup {
+  return LABEL_GROUPS[name];
+}
+
+function listGroups<Of extends LabelGroup['of']>(...of: readonly Of[]): readonly GroupOfOrigin<Of>[] {
+  // `Object.keys` is typed as string[].
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+  const names = Object.keys(LABEL_GROUPS) as LabelGroupName[];
+  return names.filter((name): name is GroupOfOrigin<Of> => of.some((one) => one === labelGroup(name).of));
+}
+
+export const RECORD_GROUPS = listGroups('user', 'task', 'input', 'output', 'stream');
+export const COUNTED_GROUPS = listGroups('counted');
+const WHOLE_GROUPS = listGroups('whole');
+export const TASK_GROUPS = listGroups('single_task');
+export const LABEL_GROUP_NAMES = [...RECORD_GROUPS, ...COUNTED_GROUPS, ...WHOLE_GROUPS, ...TASK_GROUPS];
+
+/** The families of a label group in the order of the table. */
+export function familiesOf<G extends LabelGroupName>(name: G): readonly FamilyOf<G>[] {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+  return Object.keys(labelGroup(name).families) as FamilyOf<G>[];
+}
+
+/** The families of a label group that accumulate between listings. */
+export function countersOf<G extends LabelGroupName>(name: G): readonly FamilyOf<G>[] {
+  return familiesOf(name).filter((family) => labelGroup(name).families[family]?.type === 'counter');
+}
+
+/** Labels that become `__other__` when a label set folds. */
+const FOLDED_LABELS = [
+  'client_version',
+  'device_type',
+  'vs_id',
+  'video_codec',
+  'audio_codec',
+  'codec_id',
+  'resolution',
+  'tag',
+];
+
+/** Labels of which the exporter knows all values. */
+const CLOSED_LABELS = [
+  'at_least',
+  'protocol',
+  'codec_type',
+  'mode',
+  'direction',
+  'record',
+  'reason',
+  'field',
+  'item',
+];
+
+/** The places of the labels that fold. */
+export function foldedPlacesOf(name: LabelGroupName): readonly number[] {
+  const labels = Object.keys(labelGroup(name).labels);
+  return [...labels.keys()].filter((place) => FOLDED_LABELS.includes(labels[place] ?? ''));
+}
+
+/** Whether the label sets of a group have no limit, since the values of all labels are known. */
+export function isClosed(name: LabelGroupName): boolean {
+  return Object.keys(labelGroup(name).labels).every((label) => CLOSED_LABELS.includes(label));
+}

@@ -1,0 +1,325 @@
+import type { ColumnReader } from '../json-columns/column-reader.ts';
+import type { LabelNames } from '../json-columns/label-names.ts';
+import { recordOf } from '../runtime/record-of.ts';
+import { Batch } from './batch.ts';
+import {
+  familiesOf,
+  COPIED,
+  LABEL_GROUPS,
+  RECORD_GROUPS,
+  type FamilyOf,
+  type RecordGroupName,
+  VIDEO,
+} from './label-groups.ts';
+import { MISSING_ID, OTHER_ID, sanitizeLabelValue } from './label-values.ts';
+import type { Listing, ListingRows, OutputReading, SurplusCount } from './listing.ts';
+import { PictureSizes } from './picture-sizes.ts';
+import type { ReaderLimits } from './reader-limits.ts';
+import { Rejections } from './rejections.ts';
+import { addAt, RowTable, type RowTableKey } from './row-table.ts';
+import { TextRows } from './rows.ts';
+import type { TaskListTable, Tasks } from './task-list.ts';
+import { readOutput, sortParts, TaskReadings, type TaskRows } from './task-readings.ts';
+
+/** Value of a field of the kind `match` that is present and another text. */
+const OTHER_TEXT = 2;
+
+const CONNECTION_THRESHOLDS = [1, 10, 100, 1000, 10_000];
+
+type Tables = { readonly [G in RecordGroupName]: RowTable<FamilyOf<G>> };
+
+/** Where the records of a task begin in the batch. */
+interface Position {
+  readonly task: number;
+  readonly input: number;
+  readonly output: number;
+}
+
+const BATCH_START: Position = { task: 0, input: 0, output: 0 };
+
+/** Adds up the columns of a listing: everything that a `task_list` response means. */
+export class ListingSums {
+  users = 0;
+  taskCount = 0;
+  readonly rejections: Rejections;
+  readonly #reader: ColumnReader;
+  readonly #table: TaskListTable;
+  readonly #names: LabelNames;
+  readonly #sizes: PictureSizes;
+  readonly #batch: Batch;
+  readonly #tables: Tables;
+  readonly #readings: TaskReadings;
+  readonly #foreign = { user: 0, task: 0 };
+  readonly #surplus = { input: 0, output: 0, stream: 0 };
+  /** Tasks with at least as many connections, by threshold. */
+  readonly #audience = CONNECTION_THRESHOLDS.map(() => 0);
+
+  constructor(
+    reader: ColumnReader,
+    table: TaskListTable,
+    names: LabelNames,
+    limits: ReaderLimits,
+    key: RowTableKey,
+  ) {
+    this.#reader = reader;
+    this.#table = table;
+    this.#names = names;
+    this.#sizes = new PictureSizes(names, limits.maxLabelSets, key);
+    this.#batch = new Batch(reader, table, names, this.#sizes);
+    // Each label group has its own families.
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+    this.#tables = recordOf(RECORD_GROUPS, (group) => {
+      const { of, labels } = LABEL_GROUPS[group];
+      const sources = Object.values(labels).map((source) => this.#batch.labelsOf(of, source));
+      return new RowTable(familiesOf(group), sources, limits.maxLabelSets, key);
+    }) as unknown as Tables;
+    this.#readings = new TaskReadings(reader, table, names, limits.maxAccounts);
+    this.rejections = new Rejections(reader, table);
+  }
+
+  begin(...options: Parameters<TaskReadings['begin']>): void {
+    this.#readings.begin(...options);
+    for (const table of Object.values(this.#tables)) table.clear();
+    this.#sizes.clear();
+    this.rejections.clear();
+    this.users = 0;
+    this.taskCount = 0;
+    Object.assign(this.#foreign, { user: 0, task: 0 });
+    Object.assign(this.#surplus, { input: 0, output: 0, stream: 0 });
+    this.#audience.fill(0);
+  }
+
+  /** Releases the tasks of the last listing. */
+  release(): void {
+    this.#readings.release();
+  }
+
+  takeBatch(): void {
+    this.#batch.begin();
+    for (const group of RECORD_GROUPS)
+      this.#tables[group].beginBatch(this.#batch.columns[LABEL_GROUPS[group].of].rows);
+    const { user, task } = this.#batch.columns;
+    if (user.rows > 0) this.#addUsers();
+    if (task.rows > 0) this.#addTasks(task);
+  }
+
+  finish(): Listing {
+    return {
+      users: this.users,
+      taskCount: this.taskCount,
+      tasks: this.#readings.finish(),
+      rows: this.#listRows(),
+      invalidRecords: this.rejections.listRecords(),
+      invalidFields: this.rejections.listFields(),
+      foreignRecords: (['user', 'task'] as const)
+        .map((record) => ({ record, count: this.#foreign[record] }))
+        .filter(isPositive),
+      surplus: this.#listSurplus(),
+      firstRejected: this.rejections.listFirst(),
+    };
+  }
+
+  #addUsers(): void {
+    const { users, userServers } = this.#tables;
+    const { rows, service_code } = this.#batch.columns.user;
+    users.countAll(0, rows, 'onlineUsers');
+    userServers.countAll(0, rows, 'serverOnlineUsers');
+    let foreign = 0;
+    for (let row = 0; row < rows; row += 1) if (service_code[row] === OTHER_TEXT) foreign += 1;
+    this.#foreign.user += foreign;
+    this.users += rows;
+  }
+
+  /** The tasks of the batch. A rejected one counts in no sum, so the tasks between two of them are added at a time. */
+  #addTasks(tasks: Tasks): void {
+    const { output } = this.#batch.columns;
+    let first = BATCH_START;
+    let start = BATCH_START;
+    for (let row = 0; row < tasks.rows; row += 1) {
+      const end = { task: row + 1, input: tasks.inputs.ends[row] ?? 0, output: tasks.outputs.ends[row] ?? 0 };
+      this.rejections.countNested(tasks, row, output, start.output, end.output);
+      const isCounted = this.#readTask(tasks, {
+        row,
+        firstInput: start.input,
+        inputsEnd: end.input,
+        firstOutput: start.output,
+        outputsEnd: end.output,
+      });
+      if (!isCounted) {
+        this.#addRange(first, start);
+        first = end;
+      }
+      start = end;
+    }
+    this.#addRange(first, start);
+  }
+
+  /** Reads a task for the ledger; returns whether it counts in sums. */
+  #readTask(tasks: Tasks, rows: TaskRows): boolean {
+    const { row, firstOutput, outputsEnd } = rows;
+    const { outputs, renditions } = this.#tables;
+    const id = this.#readings.readId(row);
+    if (sanitizeLabelValue(id) !== id) {
+      this.rejections.addTask('invalid_id', tasks.entry[row] ?? 0);
+      return false;
+    }
+    const hasAccounts = this.#readings.reserve(rows);
+    const first = this.#readings.find(id);
+    renditions.findAll(firstOutput, outputsEnd);
+    if (first !== undefined) {
+      this.rejections.addTask('duplicate_id', tasks.entry[row] ?? 0);
+      this.#findOutputsOn(first.vsId, rows);
+      if (hasAccounts) this.#readings.addDuplicate(first, rows, id, this.#readOutputs(rows));
+      return false;
+    }
+    outputs.findAll(firstOutput, outputsEnd);
+    if (hasAccounts) this.#readings.add(rows, id, this.#readOutputs(rows));
+    return true;
+  }
+
+  /** The bytes of a repeated task count on the server of its first entry. */
+  #findOutputsOn(vsId: string, { firstOutput, outputsEnd }: TaskRows): void {
+    const { outputs } = this.#tables;
+    const { format } = this.#batch.columns.output;
+    const server = this.#names.getId(vsId);
+    for (let row = firstOutput; row < outputsEnd; row += 1)
+      outputs.found[row] = outputs.find(server, format[row] ?? 0, 0);
+  }
+
+  #readOutputs({ firstOutput, outputsEnd }: TaskRows): OutputReading[] {
+    const { outputs, renditions } = this.#tables;
+    const columns = this.#batch.columns.output;
+    const readings: OutputReading[] = [];
+    for (let row = firstOutput; row < outputsEnd; row += 1) {
+      const [outputRow = 0, renditionRow = 0] = [outputs.found[row], renditions.found[row]];
+      const connections = Math.max(0, columns.http_connections_num[row] ?? 0);
+      readings.push(readOutput(columns, row, connections, outputRow, renditionRow));
+    }
+    return sortParts(readings);
+  }
+
+  /** Adds the tasks of a range of the batch, and what is in them. */
+  #addRange(first: Position, end: Position): void {
+    if (first.task === end.task) return;
+    const { ends } = this.#batch.columns.output.streams;
+    const firstStream = first.output === 0 ? 0 : (ends[first.output - 1] ?? 0);
+    const streamsEnd = end.output === 0 ? 0 : (ends[end.output - 1] ?? 0);
+    this.#tables.taskServers.findAll(first.task, end.task);
+    this.#countTasks(first, end);
+    this.#addInputs(first.input, end.input);
+    this.#addOutputs(first.output, end.output);
+    this.#addStreams(firstStream, streamsEnd);
+  }
+
+  #countTasks(first: Position, end: Position): void {
+    const { found, columns } = this.#tables.taskServers;
+    const { progress, service_code, inputs, outputs } = this.#batch.columns.task;
+    let { input: firstInput, output: firstOutput } = first;
+    for (let row = first.task; row < end.task; row += 1) {
+      const inputsEnd = inputs.ends[row] ?? 0;
+      const outputsEnd = outputs.ends[row] ?? 0;
+      addAt(columns.tasks, found[row], 1);
+      if ((progress[row] ?? 0) > 0) addAt(columns.tasksWithProgress, found[row], 1);
+      if (inputsEnd - firstInput + (inputs.surplus[row] ?? 0) > 1) addAt(columns.tasksMerging, found[row], 1);
+      if (service_code[row] === OTHER_TEXT) this.#foreign.task += 1;
+      this.#surplus.input += inputs.surplus[row] ?? 0;
+      this.#surplus.output += outputs.surplus[row] ?? 0;
+      this.#countAudience(firstOutput, outputsEnd);
+      firstInput = inputsEnd;
+      firstOutput = outputsEnd;
+    }
+    this.taskCount += end.task - first.task;
+  }
+
+  /** Counts a task by the connections of its outputs. */
+  #countAudience(firstOutput: number, outputsEnd: number): void {
+    const { http_connections_num } = this.#batch.columns.output;
+    let connections = 0;
+    for (let row = firstOutput; row < outputsEnd; row += 1)
+      connections += Math.max(0, http_connections_num[row] ?? 0);
+    for (const [index, threshold] of CONNECTION_THRESHOLDS.entries()) {
+      if (connections < threshold) return;
+      this.#audience[index] = (this.#audience[index] ?? 0) + 1;
+    }
+  }
+
+  #addInputs(first: number, end: number): void {
+    const { inputs, inputClients } = this.#tables;
+    inputs.countAll(first, end, 'inputs');
+    inputClients.countAll(first, end, 'inputClients');
+  }
+
+  #addOutputs(first: number, end: number): void {
+    const { outputs, renditions, tags } = this.#tables;
+    const { http_connections_num, streams } = this.#batch.columns.output;
+    tags.countAll(first, end, 'outputTags');
+    for (let row = first; row < end; row += 1) {
+      const [outputRow, renditionRow] = [outputs.found[row], renditions.found[row]];
+      const connections = http_connections_num[row] ?? 0;
+      addAt(outputs.columns.outputs, outputRow, 1);
+      addAt(outputs.columns.httpConnections, outputRow, Math.max(0, connections));
+      if (connections === 0) addAt(outputs.columns.outputsUnwatched, outputRow, 1);
+      addAt(renditions.columns.outputRenditions, renditionRow, 1);
+      addAt(renditions.columns.renditionHttpConnections, renditionRow, Math.max(0, connections));
+      this.#surplus.stream += streams.surplus[row] ?? 0;
+    }
+  }
+
+  #addStreams(first: number, end: number): void {
+    const { taskServers, streams, codecs, bitRates } = this.#tables;
+    const { codec_type, copy, width, height, bit_rate } = this.#batch.columns.stream;
+    streams.countAll(first, end, 'streams');
+    codecs.countAll(first, end, 'streamCodecs');
+    bitRates.findAll(first, end);
+    const tasks = this.#batch.tasksOf.stream();
+    for (let row = first; row < end; row += 1) {
+      addAt(bitRates.columns.streamBitRate, bitRates.found[row], Math.max(0, bit_rate[row] ?? 0));
+      if (codec_type[row] !== VIDEO || copy[row] === COPIED) continue;
+      const pixels = Math.max(0, width[row] ?? 0) * Math.max(0, height[row] ?? 0);
+      addAt(taskServers.columns.transcodedPixels, taskServers.found[tasks[row] ?? 0], pixels);
+    }
+  }
+
+  #listRows(): ListingRows {
+    const { userServers, taskServers } = this.#tables;
+    // A server with users or tasks is in both, if only at 0.
+    addServers(userServers, taskServers);
+    addServers(taskServers, userServers);
+    const audience = new TextRows('audience');
+    for (const [index, threshold] of CONNECTION_THRESHOLDS.entries())
+      audience.add(audience.find(String(threshold)), 'tasksByHttpConnections', this.#audience[index] ?? 0);
+    const rows = recordOf(RECORD_GROUPS, (group) => this.#tables[group].toRows(this.#names));
+    // Each table has the families of its label group.
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+    return Object.assign(rows, { audience }) as unknown as ListingRows;
+  }
+
+  #listSurplus(): SurplusCount[] {
+    const { input, output, stream } = this.#surplus;
+    const { task, account } = this.#readings.surplus;
+    const labelSets = Object.values(this.#tables).reduce((sum, { surplus }) => sum + surplus, 0);
+    const counts: SurplusCount[] = [
+      { item: 'user', count: this.#reader.surplusOf(this.#table.user) },
+      { item: 'task', count: task + this.#reader.surplusOf(this.#table.task) },
+      { item: 'account', count: account },
+      { item: 'input', count: input },
+      { item: 'output', count: output },
+      { item: 'stream', count: stream },
+      { item: 'label_set', count: labelSets },
+      { item: 'label_value', count: this.#reader.surplusLabels },
+    ];
+    return counts.filter(isPositive);
+  }
+}
+
+/** Gives the servers of a table a row in another one. */
+function addServers(from: RowTable, to: RowTable): void {
+  for (let row = 0; row < from.rows; row += 1) {
+    const server = from.labelAt(row, 0);
+    if (server !== MISSING_ID && server !== OTHER_ID) to.findOne(server);
+  }
+}
+
+function isPositive({ count }: { readonly count: number }): boolean {
+  return count > 0;
+}

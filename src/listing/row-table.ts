@@ -1,0 +1,229 @@
+import type { LabelNames } from '../json-columns/label-names.ts';
+import { recordOf } from '../runtime/record-of.ts';
+import { internLabels, OTHER_ID, type LabelSet } from './label-values.ts';
+import type { OpenRows } from './rows.ts';
+
+const FIRST_SLOTS = 64;
+const SLOT_WORDS = 4;
+/** Label ids of a row; unused ones are 0. */
+const MAX_LABELS = 3;
+/** More probes than random keys need in a table that is half full; a label set that needs more is `__other__`. */
+const MAX_PROBES = 128;
+
+/** Returns a number for each record of the batch. */
+export type BatchValues = () => Uint32Array;
+
+/** Random bits: without them, no colliding label sets can be computed. */
+export type RowTableKey = readonly [first: number, second: number, third: number];
+
+/** Adds to a number of a row. */
+export function addAt(column: Float64Array, row: number | undefined, amount: number): void {
+  if (row !== undefined) column[row] = (column[row] ?? 0) + amount;
+}
+
+/**
+ * The rows of a label group while a listing is read: for each label set, of up to three label ids, a number of each family. For
+ * the sake of memory, label sets beyond `maxRows` share a row in which all labels are `__other__`.
+ */
+export class RowTable<Family extends string = string> {
+  rows = 0;
+  /** Growing replaces the columns: read them after rows are found. */
+  columns: Readonly<Record<Family, Float64Array>>;
+  /** The row of each record of the batch, as {@link findAll} found them. */
+  found = new Int32Array(0);
+  /** Records whose label sets were not told apart. */
+  surplus = 0;
+  readonly #families: readonly Family[];
+  readonly #labels: readonly BatchValues[];
+  readonly #maxRows: number;
+  readonly #firstKey: number;
+  readonly #secondKey: number;
+  readonly #thirdKey: number;
+  /** Label ids of the records of the batch. */
+  #a: Uint32Array = new Uint32Array(0);
+  #b = this.#a;
+  #c = this.#a;
+  /** Label ids of labels that the group lacks. */
+  #zeros = this.#a;
+  /** Number of the row plus 1, and its labels; 0 for an empty slot. */
+  #slots = new Int32Array(FIRST_SLOTS * SLOT_WORDS);
+  #ids = new Int32Array((FIRST_SLOTS / 2) * MAX_LABELS);
+  /** Of tables with one label: number of the row plus 1 by label id. */
+  #rowsById = new Int32Array(FIRST_SLOTS);
+  /** The row of `__other__`, plus 1. */
+  #otherRow = 0;
+  #shift = 32 - Math.log2(FIRST_SLOTS);
+
+  /** `labels` return the label ids of the records of a batch. */
+  constructor(
+    families: readonly Family[],
+    labels: readonly BatchValues[],
+    maxRows: number,
+    key: RowTableKey,
+  ) {
+    this.#families = families;
+    this.#labels = labels;
+    this.#maxRows = maxRows;
+    // Odd, so that no bit of an id is lost.
+    this.#firstKey = key[0] | 1;
+    this.#secondKey = key[1] | 1;
+    this.#thirdKey = key[2] | 1;
+    this.columns = recordOf(families, () => new Float64Array(FIRST_SLOTS / 2));
+  }
+
+  clear(): void {
+    if (this.rows === 0) return;
+    this.#slots.fill(0);
+    if (this.#labels.length === 1) this.#rowsById.fill(0);
+    for (const family of this.#families) this.columns[family].fill(0, 0, this.rows);
+    this.rows = 0;
+    this.surplus = 0;
+    this.#otherRow = 0;
+  }
+
+  /** Takes the labels of a batch of so many records. */
+  beginBatch(records: number): void {
+    if (this.found.length < records) {
+      this.found = new Int32Array(2 * records);
+      this.#zeros = new Uint32Array(2 * records);
+    }
+    const [a, b, c] = this.#labels;
+    this.#a = a?.() ?? this.#zeros;
+    this.#b = b?.() ?? this.#zeros;
+    this.#c = c?.() ?? this.#zeros;
+  }
+
+  /** Finds the rows of the records of the batch from `first` to `end`. */
+  findAll(first: number, end: number): void {
+    const { found } = this;
+    const [a, b, c] = [this.#a, this.#b, this.#c];
+    if (this.#labels.length === 1)
+      for (let at = first; at < end; at += 1) found[at] = this.findOne(a[at] ?? 0);
+    else for (let at = first; at < end; at += 1) found[at] = this.find(a[at] ?? 0, b[at] ?? 0, c[at] ?? 0);
+  }
+
+  /** Adds 1 to the rows of the records of the batch from `first` to `end`. */
+  countAll(first: number, end: number, family: Family): void {
+    const [a, b, c] = [this.#a, this.#b, this.#c];
+    const hasOneLabel = this.#labels.length === 1;
+    let { rows } = this;
+    let column = this.columns[family];
+    for (let at = first; at < end; at += 1) {
+      const row = hasOneLabel ? this.findOne(a[at] ?? 0) : this.find(a[at] ?? 0, b[at] ?? 0, c[at] ?? 0);
+      // A new row may have replaced the columns.
+      if (rows !== this.rows) {
+        ({ rows } = this);
+        column = this.columns[family];
+      }
+      column[row] = (column[row] ?? 0) + 1;
+    }
+  }
+
+  /** Returns the number of the row for a label set. Unused labels are 0. */
+  find(a: number, b: number, c: number): number {
+    const slots = this.#slots;
+    const mask = slots.length - 1;
+    let slot = (this.#hash(a, b, c) >>> this.#shift) * SLOT_WORDS;
+    for (let probes = 0; probes < MAX_PROBES; probes += 1) {
+      const row = slots[slot] ?? 0;
+      if (row === 0) return this.#addAtSlot(slot, a, b, c);
+      if (slots[slot + 1] === a && slots[slot + 2] === b && slots[slot + 3] === c) return row - 1;
+      slot = (slot + SLOT_WORDS) & mask;
+    }
+    return this.#findOther();
+  }
+
+  /** `find` for tables of one label: no hash is needed. */
+  findOne(a: number): number {
+    const row = this.#rowsById[a] ?? 0;
+    return row > 0 ? row - 1 : this.#findNew(a);
+  }
+
+  /** Label id number `place` of a row. */
+  labelAt(row: number, place: number): number {
+    return this.#ids[row * MAX_LABELS + place] ?? 0;
+  }
+
+  /** The rows with the names of their labels, for longer than the table has them. */
+  toRows(names: LabelNames): OpenRows<Family> {
+    const places = this.#labels.map((_, place) => place);
+    const labelSets: LabelSet[] = [];
+    for (let row = 0; row < this.rows; row += 1)
+      labelSets.push(internLabels(places.map((place) => names.getValue(this.labelAt(row, place)))));
+    // A typed array would take more memory than a few numbers.
+    const toList = (family: Family): number[] => labelSets.map((_, row) => this.columns[family][row] ?? 0);
+    return { labelSets, columns: recordOf(this.#families, toList) };
+  }
+
+  #hash(a: number, b: number, c: number): number {
+    const sum = Math.imul(a, this.#firstKey) + Math.imul(b, this.#secondKey) + Math.imul(c, this.#thirdKey);
+    return Math.imul(sum ^ (sum >>> 16), 0x9e3779b1);
+  }
+
+  #addAtSlot(slot: number, a: number, b: number, c: number): number {
+    if (this.rows >= this.#maxRows) return this.#findOther();
+    writeSlot(this.#slots, slot, this.rows, a, b, c);
+    return this.#addRow(a, b, c);
+  }
+
+  #addRow(a: number, b: number, c: number): number {
+    const row = this.rows;
+    this.rows += 1;
+    const at = row * MAX_LABELS;
+    this.#ids[at] = a;
+    this.#ids[at + 1] = b;
+    this.#ids[at + 2] = c;
+    if (this.rows * MAX_LABELS === this.#ids.length) this.#grow();
+    return row;
+  }
+
+  #findNew(a: number): number {
+    const row = this.find(a, 0, 0);
+    // Each addition to the row of `__other__` counts as surplus.
+    if (this.labelAt(row, 0) !== a) return row;
+    if (a >= this.#rowsById.length) this.#rowsById = grow(this.#rowsById, 2 * a);
+    this.#rowsById[a] = row + 1;
+    return row;
+  }
+
+  /** Returns the row of `__other__`; it needs neither a slot nor room. */
+  #findOther(): number {
+    this.surplus += 1;
+    if (this.#otherRow === 0) {
+      const [a = 0, b = 0, c = 0] = this.#labels.map(() => OTHER_ID);
+      this.#otherRow = this.#addRow(a, b, c) + 1;
+    }
+    return this.#otherRow - 1;
+  }
+
+  #grow(): void {
+    this.columns = recordOf(this.#families, (family) => {
+      const larger = new Float64Array(2 * this.columns[family].length);
+      larger.set(this.columns[family]);
+      return larger;
+    });
+    this.#ids = grow(this.#ids, 2 * this.#ids.length);
+    this.#shift -= 1;
+    const slots = new Int32Array(this.#slots.length * 2);
+    this.#slots = slots;
+    for (let row = 0; row < this.rows; row += 1) {
+      const [a, b, c] = [this.labelAt(row, 0), this.labelAt(row, 1), this.labelAt(row, 2)];
+      let slot = (this.#hash(a, b, c) >>> this.#shift) * SLOT_WORDS;
+      while (slots[slot] !== 0) slot = (slot + SLOT_WORDS) & (slots.length - 1);
+      writeSlot(slots, slot, row, a, b, c);
+    }
+  }
+}
+
+function grow(array: Int32Array, length: number): Int32Array<ArrayBuffer> {
+  const larger = new Int32Array(length);
+  larger.set(array);
+  return larger;
+}
+
+function writeSlot(slots: Int32Array, slot: number, row: number, a: number, b: number, c: number): void {
+  slots[slot] = row + 1;
+  slots[slot + 1] = a;
+  slots[slot + 2] = b;
+  slots[slot + 3] = c;
+}

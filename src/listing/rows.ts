@@ -1,0 +1,77 @@
+import {
+  countersOf,
+  familiesOf,
+  LABEL_GROUPS,
+  type FamilyOf,
+  type LabelGroupName,
+  type LabelNameOf,
+} from './label-groups.ts';
+import { internLabels, joinLabels, type LabelSet } from './label-values.ts';
+import { recordOf } from '../runtime/record-of.ts';
+
+/**
+ * The numbers of a label group: a row for each label set, a column for each family. NaN is no number: the family lacks that
+ * label set. This is the one shape of numbers from the loops to the exposition.
+ */
+export interface Rows<Family extends string = string> {
+  readonly labelSets: readonly LabelSet[];
+  readonly columns: Readonly<Record<Family, readonly number[]>>;
+}
+
+/** Rows to which the loops and the ledger still add. */
+export interface OpenRows<Family extends string = string> {
+  readonly labelSets: LabelSet[];
+  readonly columns: Readonly<Record<Family, number[]>>;
+}
+
+/** The rows of some label groups. */
+export type RowsOf<G extends LabelGroupName> = { readonly [Name in G]: Rows<FamilyOf<Name>> };
+export type OpenRowsOf<G extends LabelGroupName> = { readonly [Name in G]: OpenRows<FamilyOf<Name>> };
+
+/** Adds to a number of a row, if only 0: what is no number becomes one. */
+export function addTo(column: number[], row: number, amount: number): void {
+  const before = column[row] ?? 0;
+  column[row] = Number.isNaN(before) ? amount : before + amount;
+}
+
+/** The total of a column. */
+export function sumColumn(column: readonly number[]): number {
+  return column.reduce((sum, value) => (Number.isNaN(value) ? sum : sum + value), 0);
+}
+
+/** The place of a label in the label sets of a group. */
+export function placeOf<G extends LabelGroupName>(group: G, label: LabelNameOf<G>): number {
+  return Object.keys(LABEL_GROUPS[group].labels).indexOf(label);
+}
+
+/** Rows that are found by label values. */
+export class TextRows<G extends LabelGroupName> implements OpenRows<FamilyOf<G>> {
+  readonly labelSets: LabelSet[] = [];
+  readonly columns: Readonly<Record<FamilyOf<G>, number[]>>;
+  readonly #counters: readonly FamilyOf<G>[];
+  readonly #gauges: readonly FamilyOf<G>[];
+  readonly #rows = new Map<string, number>();
+
+  constructor(group: G) {
+    const families = familiesOf(group);
+    this.#counters = countersOf(group);
+    this.#gauges = families.filter((family) => !this.#counters.includes(family));
+    this.columns = recordOf(families, (): number[] => []);
+  }
+
+  /** The row of a label set. In a new one, counters are 0, and gauges are no numbers yet. */
+  find(...labels: LabelSet): number {
+    const key = joinLabels(labels);
+    const found = this.#rows.get(key);
+    if (found !== undefined) return found;
+    const row = this.labelSets.push(internLabels(labels)) - 1;
+    this.#rows.set(key, row);
+    for (const counter of this.#counters) this.columns[counter].push(0);
+    for (const gauge of this.#gauges) this.columns[gauge].push(Number.NaN);
+    return row;
+  }
+
+  add(row: number, family: FamilyOf<G>, amount: number): void {
+    addTo(this.columns[family], row, amount);
+  }
+}
