@@ -177,7 +177,7 @@ export const SETTINGS = {
     defaultText: 'no links',
   },
   'web.max_requests': {
-    doc: 'Maximum number of requests that wait for their turn; beyond it, one of the client with the most gets status 503.',
+    doc: 'Maximum number of requests that wait, two of one client at most; further ones get status 503.',
     schema: positiveInteger,
     default: '40',
   },

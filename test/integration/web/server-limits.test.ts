@@ -33,13 +33,6 @@ function openConnections(port: number, count: number): Promise<Socket[]> {
   return Promise.all(Array.from({ length: count }, () => openConnection(port)));
 }
 
-test('headers above 16 KiB get a 431', async (t) => {
-  const { port } = await startSecuredServer(t, '');
-  const headers = { 'x-long': 'x'.repeat(17 * 1024) };
-  const { status } = await readResponse(request({ host: HOST, port, headers, agent: false }).end());
-  assert.equal(status, 431);
-});
-
 /** Starts a server that sends a body, and counts the responses. */
 async function startSending(t: TestContext, createBody: () => Buffer | string) {
   const sent = { count: 0 };
@@ -154,13 +147,4 @@ test('a request body is not read', async (t) => {
   socket.on('data', (chunk: Buffer) => (text += chunk.toString()));
   await once(socket, 'close');
   assert.match(text, /^HTTP\/1\.1 200 OK\r\n(?:.+\r\n)*Connection: close\r\n/);
-});
-
-test('a client that does not finish its headers gets a 408 after ten seconds', async (t) => {
-  const { port } = await startSecuredServer(t, '');
-  const socket = await openConnection(port);
-  socket.write('GET / HTTP/1.1\r\nHost: x\r\n');
-  const [first]: unknown[] = await once(socket, 'data');
-  assert.match(String(first), /^HTTP\/1\.1 408 Request Timeout\r\n/);
-  await once(socket, 'close');
 });
