@@ -40,14 +40,12 @@ describe('the proxy', () => {
     ]);
   });
 
-  for (const noProxy of ['127.0.0.1', 'elsewhere.invalid, 127.0.0.1', '*']) {
-    it(`is bypassed for hosts of NO_PROXY: ${noProxy}`, async (t) => {
-      const [url, proxy] = await Promise.all([serveHttp(t, respond), serveProxy(t)]);
-      const client = openClient(t, { proxy: { httpProxy: proxy.url, noProxy } });
-      assert.equal((await collectListing(client, targetAt(url))).status, 200);
-      assert.deepEqual(proxy.seen, []);
-    });
-  }
+  it('is bypassed for hosts of no_proxy', async (t) => {
+    const [url, proxy] = await Promise.all([serveHttp(t, respond), serveProxy(t)]);
+    const client = openClient(t, { proxy: { httpProxy: proxy.url, noProxy: '127.0.0.0/8' } });
+    assert.equal((await collectListing(client, targetAt(url))).status, 200);
+    assert.deepEqual(proxy.seen, []);
+  });
 
   it('is not read from the environment', async (t) => {
     const before = process.env['http_proxy'];
