@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { startApp, type App } from '../app.ts';
 import { ConfigError } from '../config/config-error.ts';
-import { countRevealedSecrets } from '../config/configuration.ts';
+import { findWarnings } from '../config/configuration.ts';
 import { waitForAbort } from '../runtime/abort.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { getErrorMessage } from '../runtime/errors.ts';
@@ -29,12 +29,7 @@ export const serve = withConfiguration(async ({ configuration, build, source, un
   if (log.droppedLines > 0) return 1;
   for (const { name, suggestion } of unknownVariables)
     logger.warn({ variable: name, suggestion }, 'Unknown environment variable');
-  const revealedSecrets = countRevealedSecrets(configuration);
-  if (revealedSecrets > 0)
-    logger.warn(
-      { count: revealedSecrets },
-      'Service codes contain their secrets, which are public in metrics',
-    );
+  for (const warning of findWarnings(configuration)) logger.warn({ warning }, 'Questionable configuration');
   let app: App;
   try {
     app = await startApp(configuration, { clock, logger, log, build, source });

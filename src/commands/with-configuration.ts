@@ -1,5 +1,5 @@
-import { ConfigError, expectedFound } from '../config/config-error.ts';
-import { countRevealedSecrets, type Configuration } from '../config/configuration.ts';
+import { ConfigError } from '../config/config-error.ts';
+import { findWarnings, type Configuration } from '../config/configuration.ts';
 import { ConfigurationSource } from '../config/configuration-source.ts';
 import { formatConfigurationSummary } from '../config/summary.ts';
 import { findUnknownVariables, formatUnknownVariables, type UnknownVariable } from '../config/sources.ts';
@@ -50,11 +50,7 @@ export function withConfiguration(
         await raceAbort(loadWebConfiguration(configFile, files.readFile), io.signal);
       if (others.has('config.check')) {
         stderr.write(formatUnknownVariables(unknownVariables));
-        const revealed = countRevealedSecrets(configuration);
-        if (revealed > 0)
-          stderr.write(
-            `service_codes: ${expectedFound('codes without their secrets', `${revealed} with it, which metrics show`)}\n`,
-          );
+        for (const warning of findWarnings(configuration)) stderr.write(`${warning}\n`);
         return writeText(stdout, formatConfigurationSummary(loaded));
       }
       loadReaderModule();

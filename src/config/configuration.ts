@@ -3,6 +3,7 @@ import type { StaticLabels } from '../metrics/catalogue/family.ts';
 import type { Shard } from '../sharding/shard.ts';
 import type { PolledCode } from '../poller/polled-code.ts';
 import type { SigningScheme } from '../upstream/signing.ts';
+import { expectedFound, formatValue } from './config-error.ts';
 import { resolvePath } from './file-system.ts';
 import type { SettingPath } from './settings.ts';
 import type { MergedSettings } from './sources.ts';
@@ -27,11 +28,23 @@ export interface Configuration extends Readonly<ReturnType<typeof readStaticSett
 /** Shorter secrets are parts of service codes by chance. */
 const MIN_REVEALED_LENGTH = 6;
 
-/** Counts the service codes that contain their secret: metrics, logs and pages show service codes. */
-export function countRevealedSecrets({ serviceCodes }: Configuration): number {
-  return serviceCodes.filter(
+/** Finds what is valid but probably not meant, one line each. */
+export function* findWarnings({ serviceCodes, ledger }: Configuration): Generator<string> {
+  // Metrics, logs and pages show service codes.
+  const revealed = serviceCodes.filter(
     ({ serviceCode, secret }) => secret.length >= MIN_REVEALED_LENGTH && serviceCode.includes(secret),
   ).length;
+  if (revealed > 0)
+    yield `service_codes: ${expectedFound('codes without their secrets', `${revealed} with it, which metrics show`)}`;
+  for (const { serviceCode, expectation } of serviceCodes) {
+    const tooFast = expectation?.minima?.find(
+      ({ inputBytesPerSecond = 0 }) => inputBytesPerSecond > ledger.maxStreamRate,
+    );
+    if (tooFast === undefined) continue;
+    const found = `a higher one for ${formatValue(tooFast.name)} of service code ${formatValue(serviceCode)}`;
+    const remedy = 'raise that setting: such streams are counted three listings late at each start';
+    yield `expect.names: ${expectedFound('a min_input_rate of at most ledger.max_stream_rate', found, remedy)}`;
+  }
 }
 
 /** Reads the parts of the configuration that need nothing but settings. */

@@ -3,7 +3,12 @@ import { CodeLabels } from '../metrics/exposition/code-labels.ts';
 import type { Family, FamilySpec, Sample, Samples } from '../metrics/catalogue/family.ts';
 import { familiesOf, LABEL_GROUP_NAMES, labelGroup, type LabelGroupName } from '../listing/label-groups.ts';
 import type { Rows } from '../listing/rows.ts';
-import { listExpectedTasks, type ExpectedTask, type Expectation } from '../tally/expectations.ts';
+import {
+  listExpectedTasks,
+  type ExpectedMinima,
+  type ExpectedTask,
+  type Expectation,
+} from '../tally/expectations.ts';
 import type { Counts, Snapshot } from '../tally/snapshot.ts';
 import type { PollErrorReason } from '../upstream/errors.ts';
 import type { PollHistory } from './poll-history.ts';
@@ -119,6 +124,11 @@ const SAMPLES_BY_FAMILY: ReadonlyMap<FamilySpec, SampleGetter> = new Map<FamilyS
     CATALOGUE.expectedTaskOutputs,
     (state, nowMs) => toExpectedSamples(state, nowMs, ({ outputs }) => outputs),
   ],
+  [
+    CATALOGUE.expectedTaskMinInputRate,
+    (state) => toMinimumSamples(state, ({ inputBytesPerSecond }) => inputBytesPerSecond),
+  ],
+  [CATALOGUE.expectedTaskMinOutputs, (state) => toMinimumSamples(state, ({ outputs }) => outputs)],
 ]);
 
 /** What describes the last listing disappears with it; counters stay, but those of single tasks. */
@@ -142,6 +152,17 @@ function toColumn(
 
 function toSamples(serviceCode: string, value: number | undefined): readonly Sample[] | undefined {
   return value === undefined ? undefined : [{ labels: [serviceCode], value }];
+}
+
+/** A sample for each expected name that has the minimum, whatever the polls do. */
+function toMinimumSamples(
+  { serviceCode, expectation }: CodeState,
+  getValue: (minima: ExpectedMinima) => number | undefined,
+): readonly Sample[] {
+  return (expectation?.minima ?? []).flatMap((minima) => {
+    const value = getValue(minima);
+    return value === undefined ? [] : [{ labels: [serviceCode, minima.name], value }];
+  });
 }
 
 /** A sample for each expected name that has a value. */

@@ -9,6 +9,15 @@ export interface Expectation {
   readonly tasks: number;
   /** Names of tasks as label values, each once. */
   readonly names: readonly string[];
+  /** What tasks of some of the names must reach. */
+  readonly minima?: readonly ExpectedMinima[];
+}
+
+/** What tasks of a name must reach, each if it is set. */
+export interface ExpectedMinima {
+  readonly name: string;
+  readonly inputBytesPerSecond?: number | undefined;
+  readonly outputs?: number | undefined;
 }
 
 /**

@@ -1,10 +1,11 @@
 import { dirname } from 'node:path';
 import { z } from 'zod';
 import { sanitizeLabelValue } from '../../listing/label-values.ts';
-import type { Expectation } from '../../tally/expectations.ts';
+import type { Expectation, ExpectedMinima } from '../../tally/expectations.ts';
 import { baseUrl } from '../addresses.ts';
 import { expectedFound, formatValue } from '../config-error.ts';
 import {
+  bitRate,
   commaSeparated,
   positiveInteger,
   duration,
@@ -42,16 +43,35 @@ const taskName = z
   .normalize('NFC')
   .refine((text) => text !== '' && sanitizeLabelValue(text) === text, NAME_EXPECTED);
 
+/** A name, or a mapping with what tasks of the name must reach. */
+const expectedName = z.preprocess(
+  (raw) => (typeof raw === 'object' ? raw : { name: raw }),
+  strictMapping(
+    {
+      name: taskName,
+      min_input_rate: bitRate.optional(),
+      outputs: positiveInteger.optional(),
+    },
+    expected('a name or a mapping with one'),
+    'name, min_input_rate or outputs',
+  ).transform(({ name, min_input_rate: inputBytesPerSecond, outputs }): ExpectedMinima => ({
+    name,
+    inputBytesPerSecond,
+    outputs,
+  })),
+);
+
 const taskNames = z
-  .array(taskName, expected('a list of names'))
+  .array(expectedName, expected('a list of names'))
   .max(
     MAX_NAMES,
     expected(`at most ${MAX_NAMES} names`, { show: (input) => String(Array.isArray(input) && input.length) }),
   )
   .superRefine((list, context) => {
-    const repeated = list.findIndex((one, index) => list.indexOf(one) !== index);
+    const names = list.map(({ name }) => name);
+    const repeated = names.findIndex((name, index) => names.indexOf(name) !== index);
     if (repeated >= 0)
-      reject(context, expectedFound('each name once', `${formatValue(list[repeated])} twice`), [repeated]);
+      reject(context, expectedFound('each name once', `${formatValue(names[repeated])} twice`), [repeated]);
   });
 
 /** The key `expect` of a service code. */
@@ -66,7 +86,10 @@ const expectation = strictMapping(
   )
   .transform(({ tasks = 0, names: list = [] }): Expectation => ({
     tasks: Math.max(tasks, list.length),
-    names: list,
+    names: list.map(({ name }) => name),
+    minima: list.filter(
+      ({ inputBytesPerSecond, outputs }) => inputBytesPerSecond !== undefined || outputs !== undefined,
+    ),
   }))
   .register(schemaMeta, { typeName: 'mapping' });
 
@@ -82,7 +105,7 @@ export const SERVICE_CODE_KEYS = {
   task_name: taskNameSource.describe('Overrides `tasks.name`.').optional(),
   expect: expectation
     .describe(
-      'What must run, for metrics and alerts: `tasks`, a number of live tasks, and `names`, a list of names of tasks; see docs/service-codes.md.',
+      'What must run, for metrics and alerts: `tasks`, a number of live tasks, and `names`, a list of names of tasks, or of mappings of `name` with `min_input_rate`, `outputs` or both; see docs/service-codes.md.',
     )
     .optional(),
   labels: staticLabels

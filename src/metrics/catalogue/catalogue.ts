@@ -78,6 +78,16 @@ const CODE_FAMILIES = define(['service_code'], {
     help: `Entries of "outputs" of the task with an expected name, ${IN_LAST_LISTING}; the largest number if several have it; absent if none is listed.`,
     labels: ['task_name'],
   },
+  expectedTaskMinInputRate: {
+    name: 'xvs_expected_task_min_input_bytes_per_second',
+    help: 'The "min_input_rate" of an expected name, in bytes; absent where it is not set.',
+    labels: ['task_name'],
+  },
+  expectedTaskMinOutputs: {
+    name: 'xvs_expected_task_min_outputs',
+    help: 'The "outputs" of an expected name; absent where it is not set.',
+    labels: ['task_name'],
+  },
 
   // Accumulated between listings.
   ...listTable('counter'),

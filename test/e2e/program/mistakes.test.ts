@@ -73,6 +73,12 @@ const MISTAKES: Readonly<Record<string, Mistake>> = {
   'a port that is too large': {
     yml: `${VALID.replace('127.0.0.1:1', '127.0.0.1:99999')}web: { listen_address: [":99999", "::1:80"] }\n`,
   },
+  'a minimum that streams cannot reach': {
+    yml: VALID.replace(
+      '[TESTING]',
+      '[{ service_code: A, task_name: opaque, expect: { names: [{ name: main, min_input_rate: 101Mbit/s }] } }]',
+    ),
+  },
   'the secret in a service code': {
     env: { ...SETTINGS, XVS_SERVICE_CODES: SECRET, XVS_SECRET: SECRET },
   },

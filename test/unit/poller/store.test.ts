@@ -141,14 +141,23 @@ test('a failed poll is exposed immediately, together with the previous listing',
 });
 
 test('expectations are exposed from the start and at 0 without a recent listing, until they are removed', () => {
-  const expectation = { tasks: 3, names: ['main', 'backup'] };
+  const minima = [
+    { name: 'main', inputBytesPerSecond: 250_000, outputs: 3 },
+    { name: 'backup', outputs: 1 },
+  ];
+  const expectation = { tasks: 3, names: ['main', 'backup'], minima };
   const expectedTasks = [{ name: 'main', condition: 'up', outputs: 2, sinceMs: START_MS } as const];
   const read = (state: CodeState, nowMs: number): readonly string[] =>
     render(createStore(state).collectFamilies(nowMs), 'text')
       .split('\n')
       .filter((line) => line.startsWith('xvs_expected_'))
       .map((line) => line.replace(/^xvs_expected_|service_code="A",?/g, ''));
-  const unknown = ['tasks{} 3', 'task_up{task_name="main"} 0', 'task_up{task_name="backup"} 0'];
+  const always = [
+    'task_min_input_bytes_per_second{task_name="main"} 250000',
+    'task_min_outputs{task_name="main"} 3',
+    'task_min_outputs{task_name="backup"} 1',
+  ];
+  const unknown = ['tasks{} 3', 'task_up{task_name="main"} 0', 'task_up{task_name="backup"} 0', ...always];
   assert.deepEqual(read({ ...UNPOLLED, expectation }, 0), unknown);
   const polled = createPolledState('A', { expectation, isUp: false });
   const state = { ...polled, snapshot: polled.snapshot && { ...polled.snapshot, expectedTasks } };
@@ -157,6 +166,7 @@ test('expectations are exposed from the start and at 0 without a recent listing,
     'task_up{task_name="main"} 1',
     'task_up{task_name="backup"} 0',
     'task_outputs{task_name="main"} 2',
+    ...always,
   ]);
   assert.deepEqual(read(state, SNAPSHOT_MS + STALE_AFTER_MS + 1), unknown);
   assert.deepEqual(read({ ...state, expectation: undefined }, SNAPSHOT_MS), []);
