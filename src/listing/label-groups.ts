@@ -179,6 +179,12 @@ export const LABEL_GROUPS = {
     tasksEnded: counter('xvs_tasks_ended_total', 'Tasks that disappeared between successive good listings.'),
     taskStalls: counter('xvs_task_stalls_total', 'Times a live task became stalled (see xvs_tasks_stalled).'),
   }),
+  waiting: counted(['vs_id', 'direction'], {
+    byteCountsWaiting: keptGauge(
+      'xvs_byte_counts_waiting',
+      'Byte counts of tasks that wait for three listings to confirm them, by direction (input, http_output)',
+    ),
+  }),
   protocols: counted(['protocol'], {
     protocolInputBytes: counter(
       'xvs_protocol_input_bytes_total',

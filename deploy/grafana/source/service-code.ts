@@ -153,14 +153,15 @@ function taskPanels() {
     ),
     timeSeries(
       {
-        title: 'Tasks without input, stalled file tasks',
+        title: 'Other task problems',
         description:
-          'Live tasks that have never received input, and file tasks whose progress has not changed, for poll.stall_after.',
+          'Live tasks that have never received input, and file tasks whose progress has not changed, for poll.stall_after; byte counts that wait for three listings to confirm them.',
         unit: 'none',
         ...THIRD,
       },
       { expr: `sum(${q.last(C.tasksWithoutInput)})`, legend: 'without input' },
       { expr: `sum(${q.last(C.fileTasksStalled)})`, legend: 'stalled file tasks' },
+      { expr: `sum(${q.last(C.byteCountsWaiting)})`, legend: 'byte counts waiting' },
     ),
     timeSeries(
       {

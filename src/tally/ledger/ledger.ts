@@ -265,10 +265,11 @@ export class Ledger {
   #commitInput(update: TaskUpdate): boolean {
     const { account, reading, server } = update;
     const { inputMeter, rows } = update.commit;
-    const growingCount = inputMeter.growingCount;
+    const { growingCount, waitingCount } = inputMeter;
     const gainedBytes = updateInput(update);
     const bytes = gainedBytes ?? 0;
     server.add('inputBytes', bytes);
+    addWaiting(update, 'input', inputMeter.waitingCount - waitingCount);
     if (reading.protocol !== undefined)
       rows.protocols.add(rows.protocols.find(reading.protocol), 'protocolInputBytes', bytes);
     this.#details?.addInput(reading, bytes);
@@ -277,13 +278,16 @@ export class Ledger {
     return gainedBytes === undefined || inputMeter.growingCount > growingCount;
   }
 
-  #commitOutputs({ commit, account, reading, outputs: update }: TaskUpdate): void {
+  #commitOutputs(update: TaskUpdate): void {
+    const { account, reading, commit } = update;
     const { outputs, renditions } = commit.rows;
-    account.outputs = updateParts(account.outputs, reading.outputs, update, (output, bytes) => {
+    const { waitingCount } = commit.outputMeter;
+    account.outputs = updateParts(account.outputs, reading.outputs, update.outputs, (output, bytes) => {
       addTo(outputs.columns.httpOutputBytes, output.outputRow, bytes);
       addTo(renditions.columns.renditionHttpOutputBytes, output.renditionRow, bytes);
       this.#details?.addOutput(reading, output.outputRow, bytes);
     });
+    addWaiting(update, 'http_output', commit.outputMeter.waitingCount - waitingCount);
   }
 
   #createPartsUpdate(
@@ -317,6 +321,11 @@ export class Ledger {
     setFlag(account, TaskFlag.hasNoLifetime, true);
     this.lifetimes.observe((account.lastSeen.monotonicMs - account.firstSeen.monotonicMs) / 1000);
   }
+}
+
+function addWaiting({ commit, reading }: TaskUpdate, direction: string, count: number): void {
+  const { waiting } = commit.rows;
+  if (count > 0) waiting.add(waiting.find(reading.vsId, direction), 'byteCountsWaiting', count);
 }
 
 function sortByExpectation(

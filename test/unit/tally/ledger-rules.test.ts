@@ -302,6 +302,16 @@ for (const [name, listings, expected] of cases) {
   });
 }
 
+test('byte counts that wait are counted by server and direction', () => {
+  const run = new TallyRun();
+  const listing = (input: number, output: number) => [{ ...outputs([output, 0]), inputBytes: input }];
+  const waiting = [listing(S, S), listing(5, S), listing(6, S / 2), listing(7, S)].map((tasks) =>
+    readValues(run.commitListing({ tasks }), 'byteCountsWaiting'),
+  );
+  const [input, output] = ['v1 input', 'v1 http_output'];
+  assert.deepEqual(waiting, [{}, { [input]: 1 }, { [input]: 1, [output]: 1 }, { [input]: 0, [output]: 0 }]);
+});
+
 test('a restart knows the former count and the rate of an account', () => {
   const fast = (n: number) => [task(n * 1e9)];
   for (const [before, after, expected] of [
