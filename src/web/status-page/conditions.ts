@@ -87,19 +87,23 @@ export function hasMissing(status: ServiceCodeStatus): boolean {
   return countMissing(status) > 0;
 }
 
-/** Sort key of a service code, the most severe lowest: missing streams first. */
-export function rankSeverity(status: ServiceCodeStatus): number {
-  const { condition, totals } = status;
-  if (countMissing(status) > 0) return -1;
-  const rank = CONDITIONS.indexOf(condition);
-  if (condition !== 'up' || totals === undefined) return rank;
-  if (totals.stalledTasks > 0) return CONDITIONS.indexOf('idle') + STALLED_STEP;
-  return totals.tasksWithoutInput > 0 ? CONDITIONS.indexOf('idle') + WITHOUT_INPUT_STEP : rank;
-}
+/** The order of the list: a service code has the rank of the first line that is true. */
+const RANKS: readonly ((status: ServiceCodeStatus) => boolean)[] = [
+  hasMissing,
+  ({ condition }) => condition === 'down',
+  ({ condition }) => condition === 'stale',
+  ({ condition }) => condition === 'lost',
+  ({ condition }) => condition === 'idle',
+  ({ totals }) => totals !== undefined && totals.stalledTasks > 0,
+  ({ totals }) => totals !== undefined && totals.tasksWithoutInput > 0,
+  ({ condition }) => condition === 'waiting',
+  () => true,
+];
 
-/** Service codes that are up, with tasks that are stalled or without input, come after those without traffic. */
-const STALLED_STEP = 0.3;
-const WITHOUT_INPUT_STEP = 0.6;
+/** Sort key of a service code, the most severe lowest. */
+export function rankSeverity(status: ServiceCodeStatus): number {
+  return RANKS.findIndex((isOfRank) => isOfRank(status));
+}
 
 /** Counts by condition, without the zeros: `2 down, 1 stale, 997 up; 3 tasks stalled`. */
 export function formatSummary(rows: readonly ServiceCodeStatus[]): string {

@@ -126,7 +126,7 @@ function renderRowGroup(row: ServiceCodeStatus, process: ProcessStatus): Markup 
   const { nowMs } = process;
   const { serviceCode, labels, condition, totals, lastSuccessMs } = row;
   const id = encodeURIComponent(serviceCode.toWellFormed());
-  const [problem] = condition === 'up' && rankSeverity(row) >= 0 ? [] : findProblems(row, nowMs);
+  const [problem] = condition === 'up' && !hasMissing(row) ? [] : findProblems(row, nowMs);
   const isOutdated = condition === 'down' && totals !== undefined;
   const classes = [
     condition,
