@@ -1,8 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { parseOrdinal, SINGLE_SHARD, type Shard } from '../sharding/shard.ts';
-import { ConfigError, expectedFound, formatValue, throwIfAny } from './config-error.ts';
+import { ConfigError, expectedFound, formatValue, throwIfAny, type Problem } from './config-error.ts';
 import { readStaticSettings, type Configuration } from './configuration.ts';
-import { findBrokenRules } from './rules.ts';
 import type { ConfigFileSystem } from './file-system.ts';
 import { readCodeFiles, type CodeFile } from './service-codes/code-files.ts';
 import { resolveCodes } from './service-codes/resolution.ts';
@@ -10,6 +9,7 @@ import { readSettingsFile } from './settings-file.ts';
 import { formatHowToSet, listSettings, toGroupName, type SettingPath } from './settings.ts';
 import { mergeEntries, readEnvironmentEntries, readFlagEntries } from './sources.ts';
 import type { Environment, Flags, MergedSettings } from './sources.ts';
+import { formatDuration } from './units.ts';
 import { readUpstreamSettings } from './upstream-settings.ts';
 import { WatchedFiles } from './watched-files.ts';
 
@@ -135,4 +135,32 @@ function resolveShard({ get, locate }: MergedSettings, hostName: () => string): 
   const expected = `a name that ends in the index of the shard, -0 to -${count - 1}`;
   const message = expectedFound(expected, formatValue(name), formatHowToSet('shard.index'));
   throw new ConfigError([{ location: 'host name', message }]);
+}
+
+/** Checks the rules between settings that are each valid. */
+function* findBrokenRules({ get, origin, locate }: MergedSettings): Generator<Problem> {
+  const staleAfterMs = get('poll.stale_after');
+  const intervalMs = get('poll.interval');
+  if (staleAfterMs !== undefined && staleAfterMs < intervalMs) {
+    const expected = `at least poll.interval (${formatDuration(intervalMs)})`;
+    const message = expectedFound(expected, formatDuration(staleAfterMs));
+    yield { location: locate('poll.stale_after'), message };
+  }
+
+  const clientFiles = (['upstream.cert_file', 'upstream.key_file'] as const).filter((path) => get(path));
+  const [only, both] = clientFiles;
+  if (only !== undefined && both === undefined) {
+    const message = expectedFound('upstream.cert_file and upstream.key_file together', `only ${only}`);
+    yield { location: locate(only), message };
+  }
+
+  const header = get('signing.timestamp_header');
+  if (header.toLowerCase() === get('signing.signature_header').toLowerCase()) {
+    const isDefault = origin('signing.timestamp_header') === undefined;
+    const expected = 'two different headers for signature and timestamp';
+    yield {
+      location: locate(isDefault ? 'signing.signature_header' : 'signing.timestamp_header'),
+      message: expectedFound(expected, `${formatValue(header)} for both`),
+    };
+  }
 }
