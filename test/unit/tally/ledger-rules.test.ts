@@ -141,6 +141,11 @@ const cases: readonly Case[] = [
     { input: 20 + (1e8 - 30) + 2, resets: 2 },
   ],
   [
+    'an absurd value that is taken for a return adds nothing, and can return',
+    values(S, 10, 20, 30, HUGE - 50, 40, 50, 60, HUGE, 70, 80, 90),
+    { input: 60, resets: 3, implausible: 0 },
+  ],
+  [
     'a task that appears under another server keeps its account',
     [[task(S)], [task(S + 10, 'v2')]],
     { input: 10 },
