@@ -3,7 +3,7 @@ import type { Instant } from './instant.ts';
 import type { Ledger } from './ledger/ledger.ts';
 import { hasFlag, TaskFlag, type TaskAccount } from './ledger/task-account.ts';
 
-/** What must run of a service code (METRICS.md, section 7). */
+/** What must run of a service code (docs/service-codes.md). */
 export interface Expectation {
   /** Number of live tasks; at least the number of names. */
   readonly tasks: number;

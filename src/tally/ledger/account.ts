@@ -12,7 +12,7 @@ export const LINK_RATES = { input: 5e9, http_output: 5e10 } as const;
 /** A streak is believed when it has this many listings. */
 const BELIEVED_LISTINGS = 3;
 
-/** A front end that lags behind answers with older values for this long, or for five polls, if that is longer. */
+/** A front end that lags behind answers with older values for so long, or for five polls, if that is longer. */
 const OLDER_ANSWERS_MS = 10 * 60 * 1000;
 const OLDER_ANSWERS_POLLS = 5;
 
@@ -41,10 +41,10 @@ export interface Account {
 }
 
 /** Time as accounts see it in one commit. */
-export interface MeterTimes {
+export interface CommitTimes {
   readonly nowMs: number;
   readonly pollIntervalMs: number;
-  /** When the previous good listing was taken; `undefined` in the first one of a code of which nothing is known. */
+  /** When the previous good listing was taken; `undefined` in the first one of an unknown code. */
   readonly previousListingMs: number | undefined;
   /** When this process restored the accounts, if it did. */
   readonly restoredMs: number;
@@ -53,7 +53,7 @@ export interface MeterTimes {
 }
 
 /** Judges the values of one direction in one commit, and counts what it finds. */
-export interface Meter extends MeterTimes {
+export interface Findings extends CommitTimes {
   readonly direction: keyof typeof LINK_RATES;
   readonly linkRate: number;
   /** Accounts that began again. */
@@ -68,7 +68,7 @@ export interface Meter extends MeterTimes {
   owedBytes: number;
 }
 
-export function createMeter(times: MeterTimes, direction: keyof typeof LINK_RATES): Meter {
+export function createFindings(times: CommitTimes, direction: keyof typeof LINK_RATES): Findings {
   const linkRate = LINK_RATES[direction];
   return {
     ...times,
@@ -83,9 +83,9 @@ export function createMeter(times: MeterTimes, direction: keyof typeof LINK_RATE
 }
 
 /** How long a stream can have carried bytes since a moment: at least one poll interval. */
-export function measureAgeMs(sinceMs: number, meter: MeterTimes): number {
-  const gapMs = sinceMs <= meter.restoredMs ? meter.unknownGapMs : 0;
-  return Math.max(meter.pollIntervalMs, meter.nowMs - sinceMs + gapMs);
+export function measureAgeMs(sinceMs: number, times: CommitTimes): number {
+  const gapMs = sinceMs <= times.restoredMs ? times.unknownGapMs : 0;
+  return Math.max(times.pollIntervalMs, times.nowMs - sinceMs + gapMs);
 }
 
 /** The bytes that a rate carries in a time. */
@@ -93,22 +93,22 @@ export function computeCarriedBytes(rate: number, durationMs: number): number {
   return (rate * durationMs) / 1000;
 }
 
-/** Rule 1: whether a value is at or above the base by no more than a stream of the given rate can have carried. */
-export function isGrowth(account: Account, bytes: number, streamRate: number, meter: MeterTimes): boolean {
+/** Rule 1: whether a value is at or above the base by no more than a stream can have carried. */
+export function isGrowth(account: Account, bytes: number, streamRate: number, times: CommitTimes): boolean {
   const { baseBytes, acceptedMs } = account;
   const rate = Math.max(streamRate, account.streamRate);
   return (
     baseBytes !== NO_VALUE &&
     bytes >= baseBytes &&
-    bytes - baseBytes <= computeCarriedBytes(rate, measureAgeMs(acceptedMs, meter))
+    bytes - baseBytes <= computeCarriedBytes(rate, measureAgeMs(acceptedMs, times))
   );
 }
 
 /** Opens an account with its first value, if it has one. */
-export function openAccount(bytes: number | undefined, meter: MeterTimes): Account {
+export function openAccount(bytes: number | undefined, times: CommitTimes): Account {
   return {
     baseBytes: bytes ?? NO_VALUE,
-    acceptedMs: meter.nowMs,
+    acceptedMs: times.nowMs,
     streamRate: 0,
     formerBytes: 0,
     streak: undefined,
@@ -116,33 +116,34 @@ export function openAccount(bytes: number | undefined, meter: MeterTimes): Accou
 }
 
 /** Judges the value with which an account is opened; returns the bytes that it adds. */
-export function judgeFirst(bytes: number | undefined, streamRate: number, meter: Meter): number {
-  const { previousListingMs, pollIntervalMs, nowMs } = meter;
+export function judgeFirst(bytes: number | undefined, streamRate: number, findings: Findings): number {
+  const { previousListingMs, pollIntervalMs, nowMs } = findings;
   if (bytes === undefined || previousListingMs === undefined) return 0;
   if (bytes > computeCarriedBytes(streamRate, Math.max(pollIntervalMs, nowMs - previousListingMs))) {
-    meter.implausibleCount += 1;
+    findings.implausibleCount += 1;
     return 0;
   }
-  if (bytes > 0) meter.growingCount += 1;
+  if (bytes > 0) findings.growingCount += 1;
   return bytes;
 }
 
 /** Judges the next value of an account; returns the bytes that it adds. */
-export function judge(account: Account, bytes: number, streamRate: number, meter: Meter): number {
+export function judge(account: Account, bytes: number, streamRate: number, findings: Findings): number {
   const { baseBytes, streak } = account;
-  if (baseBytes === NO_VALUE) return accept(account, bytes, 0, meter);
-  if (bytes > (streak?.lastBytes ?? baseBytes)) meter.growingCount += 1;
+  if (baseBytes === NO_VALUE) return accept(account, bytes, 0, findings);
+  if (bytes > (streak?.lastBytes ?? baseBytes)) findings.growingCount += 1;
   if (isReturn(account, bytes)) {
     account.formerBytes = 0;
-    meter.owedBytes = Math.max(0, meter.owedBytes - (bytes - baseBytes));
-    return accept(account, bytes, 0, meter);
+    findings.owedBytes = Math.max(0, findings.owedBytes - (bytes - baseBytes));
+    return accept(account, bytes, 0, findings);
   }
-  if (isGrowth(account, bytes, streamRate, meter)) return accept(account, bytes, bytes - baseBytes, meter);
-  return wait(account, bytes, streamRate, meter);
+  if (isGrowth(account, bytes, streamRate, findings))
+    return accept(account, bytes, bytes - baseBytes, findings);
+  return wait(account, bytes, streamRate, findings);
 }
 
 /** Makes a value the base. */
-function accept(account: Account, bytes: number, gainedBytes: number, { nowMs }: Meter): number {
+function accept(account: Account, bytes: number, gainedBytes: number, { nowMs }: Findings): number {
   account.baseBytes = bytes;
   account.acceptedMs = nowMs;
   account.streak = undefined;
@@ -155,40 +156,40 @@ function isReturn({ baseBytes, formerBytes }: Account, bytes: number): boolean {
 }
 
 /** A value that is neither growth nor a return adds nothing until its streak is believed. */
-function wait(account: Account, bytes: number, streamRate: number, meter: Meter): number {
-  const streak = continueStreak(account, bytes, streamRate, meter);
+function wait(account: Account, bytes: number, streamRate: number, findings: Findings): number {
+  const streak = continueStreak(account, bytes, streamRate, findings);
   const hasBegunAgain = bytes < account.baseBytes / 2;
   account.streak = streak;
-  if (!isBelieved(account, streak, meter)) {
-    meter.waitingCount += 1;
-    if (!hasBegunAgain) meter.implausibleCount += 1;
+  if (!isBelieved(account, streak, findings)) {
+    findings.waitingCount += 1;
+    if (!hasBegunAgain) findings.implausibleCount += 1;
     return 0;
   }
   if (hasBegunAgain) {
-    meter.resetCount += 1;
+    findings.resetCount += 1;
     account.formerBytes = Math.max(account.formerBytes, account.baseBytes);
   }
-  meter.owedBytes += Math.max(0, account.baseBytes - streak.firstBytes);
+  findings.owedBytes += Math.max(0, account.baseBytes - streak.firstBytes);
   if (streak.fastestRate > streamRate)
     account.streamRate = Math.max(account.streamRate, 2 * streak.fastestRate);
-  return accept(account, bytes, bytes - streak.firstBytes, meter);
+  return accept(account, bytes, bytes - streak.firstBytes, findings);
 }
 
-/** Whether the service has really changed. What lies little below the base may be an older answer of a front end for long. */
+/** Whether the service has really changed. Values little below the base may be older answers for long. */
 function isBelieved(
   { baseBytes, acceptedMs }: Account,
   { firstBytes, lastBytes, length }: Streak,
-  { nowMs, pollIntervalMs }: Meter,
+  { nowMs, pollIntervalMs }: Findings,
 ): boolean {
   if (length < BELIEVED_LISTINGS || lastBytes === firstBytes) return false;
   if (lastBytes < baseBytes / 2 || lastBytes >= baseBytes) return true;
   return nowMs - acceptedMs > Math.max(OLDER_ANSWERS_MS, OLDER_ANSWERS_POLLS * pollIntervalMs);
 }
 
-/** The streak with one more value; a new one if the value does not continue it, or lies on the other side of the base. */
-function continueStreak(account: Account, bytes: number, streamRate: number, meter: Meter): Streak {
+/** The streak with one more value; a new one if the value does not continue it on the same side of the base. */
+function continueStreak(account: Account, bytes: number, streamRate: number, findings: Findings): Streak {
   const { streak, baseBytes } = account;
-  const { nowMs, linkRate, pollIntervalMs } = meter;
+  const { nowMs, linkRate, pollIntervalMs } = findings;
   const begun = { firstBytes: bytes, lastBytes: bytes, lastMs: nowMs, length: 1, fastestRate: 0 };
   const isBelow = bytes < baseBytes;
   if (streak === undefined || streak.lastBytes < baseBytes !== isBelow) return begun;

@@ -9,7 +9,7 @@ export class DepartedAccounts {
   readonly share: AccountShare;
   #evictedCount = 0;
 
-  /** `onForget` is called with each account that is forgotten, at any time: other service codes need room, too. */
+  /** `onForget` is called with each account that is forgotten, at any time: other codes need room, too. */
   constructor(budget: AccountBudget, onForget: (account: TaskAccount) => void) {
     this.#onForget = onForget;
     this.share = new AccountShare(budget, () => this.#evictFirst());

@@ -6,7 +6,7 @@ import type { AccountBudget, AccountShare } from '../account-budget.ts';
 import type { Instant } from '../instant.ts';
 import type { LedgerRows } from '../ledger-rows.ts';
 import type { TaskDetails } from '../task-details.ts';
-import { createMeter, type Meter, type MeterTimes } from './account.ts';
+import { createFindings, type Findings, type CommitTimes } from './account.ts';
 import { DepartedAccounts } from './departed-accounts.ts';
 import { areOwnInput, updateParts, type PartsUpdate } from './part-accounts.ts';
 import { ServerSums, updateStalls, type ServerSum } from './server-sums.ts';
@@ -20,7 +20,7 @@ import {
 } from './task-account.ts';
 import { hasInput, updateInput, type InputUpdate } from './task-input.ts';
 
-/** How long the account of a task that left is kept, and the longest time between two processes that is believed. */
+/** How long accounts of tasks that left are kept; the longest time between processes that is believed. */
 export const REMEMBERED_MS = 6 * 60 * 60 * 1000;
 
 /** 100 Mbit/s, in bytes per second. */
@@ -50,7 +50,7 @@ export interface LedgerProgress {
 }
 
 /** The time between the process that wrote the accounts and this one. */
-export type RestartGap = Pick<MeterTimes, 'restoredMs' | 'unknownGapMs'>;
+export type RestartGap = Pick<CommitTimes, 'restoredMs' | 'unknownGapMs'>;
 
 /** The tasks of a listing, its rows, and those to which the ledger adds. */
 interface ListingToCommit {
@@ -67,8 +67,8 @@ interface Commit extends ListingToCommit {
   /** Departed accounts that were last seen by then, in monotonic milliseconds, are forgotten. */
   readonly forgetBeforeMs: number;
   readonly servers: ServerSums;
-  readonly inputMeter: Meter;
-  readonly outputMeter: Meter;
+  readonly inputFindings: Findings;
+  readonly outputFindings: Findings;
 }
 
 /** A task of the listing under way and its account. */
@@ -99,7 +99,7 @@ export class Ledger {
   readonly #departed: DepartedAccounts;
   #listingCount = 0;
   #lastCommit: Instant | undefined;
-  /** When this process restored the accounts, and how long before the processes were apart if the wall clock does not tell. */
+  /** When this process restored the accounts, and how long the gap was if the wall clock does not tell. */
   #gap: RestartGap = { restoredMs: Number.NEGATIVE_INFINITY, unknownGapMs: 0 };
   /** Accounts of tasks that left with the last commit. */
   #left: TaskAccount[] = [];
@@ -130,7 +130,7 @@ export class Ledger {
   /** Takes the tasks of a good listing; adds to its rows what only accounts tell. Returns the sums by server. */
   commit(listing: ListingToCommit, at: Instant): ServerSums {
     const { tasks, rows, expectedNames } = listing;
-    const times: MeterTimes = {
+    const times: CommitTimes = {
       nowMs: at.monotonicMs,
       pollIntervalMs: this.pollIntervalMs,
       previousListingMs: this.#lastCommit?.monotonicMs,
@@ -142,8 +142,8 @@ export class Ledger {
       isBaseline: this.#lastCommit === undefined,
       forgetBeforeMs: at.monotonicMs - REMEMBERED_MS,
       servers: new ServerSums(rows),
-      inputMeter: createMeter(times, 'input'),
-      outputMeter: createMeter(times, 'http_output'),
+      inputFindings: createFindings(times, 'input'),
+      outputFindings: createFindings(times, 'http_output'),
     };
     this.#left = [];
     for (const account of this.#departed.listExpired(commit.forgetBeforeMs)) this.#departed.forget(account);
@@ -209,9 +209,9 @@ export class Ledger {
     else this.#departed.add(account);
   }
 
-  /** Adds what the meters counted. */
-  #addFindings({ rows: { directions, evictions }, inputMeter, outputMeter }: Commit): void {
-    for (const { direction, resetCount, implausibleCount } of [inputMeter, outputMeter]) {
+  /** Adds what was counted. */
+  #addFindings({ rows: { directions, evictions }, inputFindings, outputFindings }: Commit): void {
+    for (const { direction, resetCount, implausibleCount } of [inputFindings, outputFindings]) {
       const row = directions.find(direction);
       directions.add(row, 'byteCountResets', resetCount);
       directions.add(row, 'byteCountImplausible', implausibleCount);
@@ -264,45 +264,45 @@ export class Ledger {
   /** Judges the input of a task; returns whether it flows. */
   #commitInput(update: TaskUpdate): boolean {
     const { account, reading, server } = update;
-    const { inputMeter, rows } = update.commit;
-    const { growingCount, waitingCount } = inputMeter;
+    const { inputFindings, rows } = update.commit;
+    const { growingCount, waitingCount } = inputFindings;
     const gainedBytes = updateInput(update);
     const bytes = gainedBytes ?? 0;
     server.add('inputBytes', bytes);
-    addWaiting(update, 'input', inputMeter.waitingCount - waitingCount);
+    addWaiting(update, 'input', inputFindings.waitingCount - waitingCount);
     if (reading.protocol !== undefined)
       rows.protocols.add(rows.protocols.find(reading.protocol), 'protocolInputBytes', bytes);
     this.#details?.addInput(reading, bytes);
     if (hasInput(reading)) setFlag(account, TaskFlag.hasFlowed, true);
     // Without a valid value the input may flow.
-    return gainedBytes === undefined || inputMeter.growingCount > growingCount;
+    return gainedBytes === undefined || inputFindings.growingCount > growingCount;
   }
 
   #commitOutputs(update: TaskUpdate): void {
     const { account, reading, commit } = update;
     const { outputs, renditions } = commit.rows;
-    const { waitingCount } = commit.outputMeter;
+    const { waitingCount } = commit.outputFindings;
     account.outputs = updateParts(account.outputs, reading.outputs, update.outputs, (output, bytes) => {
       addTo(outputs.columns.httpOutputBytes, output.outputRow, bytes);
       addTo(renditions.columns.renditionHttpOutputBytes, output.renditionRow, bytes);
       this.#details?.addOutput(reading, output.outputRow, bytes);
     });
-    addWaiting(update, 'http_output', commit.outputMeter.waitingCount - waitingCount);
+    addWaiting(update, 'http_output', commit.outputFindings.waitingCount - waitingCount);
   }
 
   #createPartsUpdate(
     { lastSeen: { monotonicMs: lastSeenMs } }: TaskAccount,
     { progress = 0, inputs, inputCount }: TaskReading,
-    { inputMeter, outputMeter, forgetBeforeMs }: Commit,
+    { inputFindings, outputFindings, forgetBeforeMs }: Commit,
   ): Pick<TaskUpdate, 'inputs' | 'inputRate' | 'outputs'> {
     const maxStreamRate = this.#maxStreamRate;
     const oneInputRate = progress > 0 ? FILE_RATE_FACTOR * maxStreamRate : maxStreamRate;
     const inputRate = oneInputRate * Math.max(1, inputCount);
     const streamRate = areOwnInput(inputs) ? inputRate : oneInputRate;
     return {
-      inputs: { meter: inputMeter, streamRate, lastSeenMs, forgetBeforeMs },
+      inputs: { findings: inputFindings, streamRate, lastSeenMs, forgetBeforeMs },
       inputRate,
-      outputs: { meter: outputMeter, streamRate: maxStreamRate, lastSeenMs, forgetBeforeMs },
+      outputs: { findings: outputFindings, streamRate: maxStreamRate, lastSeenMs, forgetBeforeMs },
     };
   }
 

@@ -8,12 +8,13 @@ import {
   NO_VALUE,
   openAccount,
   type Account,
-  type Meter,
+  type Findings,
 } from './account.ts';
 
 /*
- * The accounts of a task's outputs, or of its inputs, of which its own `input_bytes` can be the only one. While all of them are listed and their last values were accepted,
- * they are plain numbers in one array, in the order of their readings, which takes a fifth of the memory of objects.
+ * The accounts of a task's outputs, or of its inputs, of which its own `input_bytes` can be the only one. While
+ * all are listed and their last values were accepted, they are plain numbers in one array, in the order of their
+ * readings, which takes a fifth of the memory of objects.
  */
 
 /** The account of a part. */
@@ -30,7 +31,7 @@ export type PartAccounts = number[] | PartAccount[];
 
 /** What a commit knows of the parts of a task. */
 export interface PartsUpdate {
-  readonly meter: Meter;
+  readonly findings: Findings;
   /** Of an input, or of one connection of an output. */
   readonly streamRate: number;
   /** When the task was listed before. */
@@ -58,11 +59,11 @@ export function updateParts<Reading extends PartReading>(
     growAll(parts, readings, update, add);
     return parts;
   }
-  const { meter, streamRate, lastSeenMs, forgetBeforeMs } = update;
+  const { findings, streamRate, lastSeenMs, forgetBeforeMs } = update;
   const isRemembered = ({ departedMs = Infinity }: PartAccount): boolean => departedMs > forgetBeforeMs;
   const all = listParts(parts, lastSeenMs);
   const known = all.filter(isRemembered);
-  meter.owedBytes += sumBases(all) - sumBases(known);
+  findings.owedBytes += sumBases(all) - sumBases(known);
   const matches = matchParts(known, readings, update);
   const present: PartAccount[] = [];
   for (const [index, reading] of readings.entries()) {
@@ -70,11 +71,11 @@ export function updateParts<Reading extends PartReading>(
     const part = matches[index];
     const rate = computeStreamRate(part?.connections ?? 0, reading, streamRate);
     if (part === undefined) {
-      present.push(openPart(reading, meter));
-      add(reading, judgeFirst(bytes, rate, meter), true);
+      present.push(openPart(reading, findings));
+      add(reading, judgeFirst(bytes, rate, findings), true);
       continue;
     }
-    add(reading, bytes === undefined ? 0 : judge(part, bytes, rate, meter), false);
+    add(reading, bytes === undefined ? 0 : judge(part, bytes, rate, findings), false);
     part.connections = reading.connections ?? 0;
     part.departedMs = undefined;
     present.push(part);
@@ -82,13 +83,13 @@ export function updateParts<Reading extends PartReading>(
   const listed = new Set(present);
   const departed = known.filter((part) => !listed.has(part));
   for (const part of departed) part.departedMs ??= lastSeenMs;
-  return packParts([...present, ...departed], meter.nowMs);
+  return packParts([...present, ...departed], findings.nowMs);
 }
 
 /** Opens the accounts of parts whose values add nothing. */
-export function openParts(readings: readonly PartReading[], meter: Meter): PartAccounts {
-  const parts = readings.map((reading) => openPart(reading, meter));
-  return packParts(parts, meter.nowMs);
+export function openParts(readings: readonly PartReading[], findings: Findings): PartAccounts {
+  const parts = readings.map((reading) => openPart(reading, findings));
+  return packParts(parts, findings.nowMs);
 }
 
 /** The accounts as objects. `lastSeenMs` is when the task was last listed: what is in numbers was accepted then. */
@@ -128,7 +129,7 @@ function packParts(parts: PartAccount[], lastSeenMs: number): PartAccounts {
   if (!parts.every(isUsual)) return parts;
   const numbers: number[] = [];
   for (const { identity, baseBytes, connections } of parts) numbers.push(identity, baseBytes, connections);
-  // A copy has no spare room. `Array.from` and `flatMap` would make an array of objects, which takes three times the memory.
+  // A copy has no spare room. `Array.from` and `flatMap` would make an array of objects: three times the memory.
   return numbers.slice();
 }
 
@@ -155,10 +156,13 @@ export function areNumbers(parts: PartAccounts): parts is number[] {
   return typeof parts[0] !== 'object';
 }
 
-/** Whether the accounts are exactly those of the readings, without two equal identities, and all values grew by rule 1. */
+/** Whether the accounts are those of the readings, of different identities, and all values grew by rule 1. */
 function haveAllGrown(parts: number[], readings: readonly PartReading[], update: PartsUpdate): boolean {
   if (parts.length !== NUMBERS_PER_PART * readings.length) return false;
-  const streamBytes = computeCarriedBytes(update.streamRate, measureAgeMs(update.lastSeenMs, update.meter));
+  const streamBytes = computeCarriedBytes(
+    update.streamRate,
+    measureAgeMs(update.lastSeenMs, update.findings),
+  );
   let first = 0;
   let lastIdentity = Number.NaN;
   for (const { identity, bytes = NO_VALUE, connections = 0 } of readings) {
@@ -177,14 +181,14 @@ function haveAllGrown(parts: number[], readings: readonly PartReading[], update:
 function growAll<Reading extends PartReading>(
   parts: number[],
   readings: readonly Reading[],
-  { meter }: PartsUpdate,
+  { findings }: PartsUpdate,
   add: (reading: Reading, bytes: number, isNew: boolean) => void,
 ): void {
   let first = 0;
   for (const reading of readings) {
     const { bytes = NO_VALUE, connections = 0 } = reading;
     const gainedBytes = bytes - (parts[first + 1] ?? NO_VALUE);
-    if (gainedBytes > 0) meter.growingCount += 1;
+    if (gainedBytes > 0) findings.growingCount += 1;
     parts[first + 1] = bytes;
     parts[first + 2] = connections;
     add(reading, gainedBytes, false);
@@ -192,8 +196,8 @@ function growAll<Reading extends PartReading>(
   }
 }
 
-function openPart({ identity, bytes, connections = 0 }: PartReading, meter: Meter): PartAccount {
-  return { identity, ...openAccount(bytes, meter), connections, departedMs: undefined };
+function openPart({ identity, bytes, connections = 0 }: PartReading, findings: Findings): PartAccount {
+  return { identity, ...openAccount(bytes, findings), connections, departedMs: undefined };
 }
 
 /** An output delivers one stream to each connection, before or now, and one that can have come and gone. */
@@ -206,9 +210,13 @@ function computeStreamRate(
 }
 
 /** Whether the value of a reading continues an account by rule 1. */
-function continuesPart(part: PartAccount, reading: PartReading, { meter, streamRate }: PartsUpdate): boolean {
+function continuesPart(
+  part: PartAccount,
+  reading: PartReading,
+  { findings, streamRate }: PartsUpdate,
+): boolean {
   const rate = computeStreamRate(part.connections, reading, streamRate);
-  return reading.bytes !== undefined && isGrowth(part, reading.bytes, rate, meter);
+  return reading.bytes !== undefined && isGrowth(part, reading.bytes, rate, findings);
 }
 
 /** The accounts of one identity, the largest first. */

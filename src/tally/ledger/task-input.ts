@@ -37,7 +37,7 @@ export function updateInput(update: InputUpdate): number | undefined {
   const isFirst = !hasFlag(account, TaskFlag.reportsInput);
   setFlag(account, TaskFlag.reportsInput, true);
   if (isFirst && isOwn && !isNew) {
-    account.inputs = openParts(reading.inputs, inputs.meter);
+    account.inputs = openParts(reading.inputs, inputs.findings);
     return 0;
   }
   return isFirst || isOwn === wasOwn ? updateInputs(update, reading.inputs) : switchSource(update);
@@ -49,15 +49,15 @@ export function hasInput({ inputs }: TaskReading): boolean {
 }
 
 function updateInputs({ account, inputs }: InputUpdate, readings: readonly PartReading[]): number {
-  const { meter } = inputs;
-  meter.owedBytes = account.owedInputBytes;
+  const { findings } = inputs;
+  findings.owedBytes = account.owedInputBytes;
   let gainedBytes = 0;
   account.inputs = updateParts(account.inputs, readings, inputs, (_, bytes, isNew) => {
-    const paidBytes = isNew ? Math.min(bytes, meter.owedBytes) : 0;
-    meter.owedBytes -= paidBytes;
+    const paidBytes = isNew ? Math.min(bytes, findings.owedBytes) : 0;
+    findings.owedBytes -= paidBytes;
     gainedBytes += bytes - paidBytes;
   });
-  account.owedInputBytes = meter.owedBytes;
+  account.owedInputBytes = findings.owedBytes;
   return gainedBytes;
 }
 
@@ -65,18 +65,23 @@ function updateInputs({ account, inputs }: InputUpdate, readings: readonly PartR
  * Growth of the whole task when its input bytes are read from another source than before: what lies above all that is
  * counted is added. Afterwards the accounts of the new source grow by themselves.
  */
-function switchSource({ account, reading, inputs: { meter, lastSeenMs }, inputRate }: InputUpdate): number {
+function switchSource({
+  account,
+  reading,
+  inputs: { findings, lastSeenMs },
+  inputRate,
+}: InputUpdate): number {
   const parts = listParts(account.inputs, lastSeenMs);
   const totalBytes = reading.inputs.reduce((sum, { bytes = 0 }) => sum + bytes, 0);
   const coveredBytes = sumBases(parts) + account.owedInputBytes;
   const acceptedMs = Math.max(account.firstSeen.monotonicMs, ...parts.map((part) => part.acceptedMs));
   const gainedBytes = Math.max(0, totalBytes - coveredBytes);
-  account.inputs = openParts(reading.inputs, meter);
+  account.inputs = openParts(reading.inputs, findings);
   account.owedInputBytes = Math.max(0, coveredBytes - totalBytes);
-  if (gainedBytes > computeCarriedBytes(inputRate, measureAgeMs(acceptedMs, meter))) {
-    meter.implausibleCount += 1;
+  if (gainedBytes > computeCarriedBytes(inputRate, measureAgeMs(acceptedMs, findings))) {
+    findings.implausibleCount += 1;
     return 0;
   }
-  if (gainedBytes > 0) meter.growingCount += 1;
+  if (gainedBytes > 0) findings.growingCount += 1;
   return gainedBytes;
 }

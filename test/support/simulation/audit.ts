@@ -16,7 +16,7 @@ export interface AuditedAccount {
   origin: number;
   /** Bytes carried at the last listing that showed them: they must count. */
   seen: number;
-  /** `seen` at the last listing before something happened that METRICS.md cannot tell from something else. */
+  /** `seen` at the last listing before something happened that the exporter cannot tell from something else. */
   doubtedFrom: number | undefined;
   /** Bytes that can have been invented since. */
   inventable: number;
@@ -44,7 +44,7 @@ interface ListingTime {
 }
 
 /**
- * What the counters of one service code must say: the bytes that its listings have shown. What METRICS.md section 3 says
+ * What the counters of one service code must say: the bytes that its listings have shown. What docs/counters.md says
  * cannot be known is the only excuse. Until the next settlement,
  *
  * - bytes can be lost of an account that began again, returned to its former count, leapt, or had a new beginning in a time that the wall clock does not tell;

@@ -4,7 +4,7 @@ import type { TaskRecord } from '../../support/listing-records.ts';
 import { buildInputRecord, buildOutputRecord, buildTaskRecord } from '../../support/record-builders.ts';
 import { readLifetimes, readValues, STEP_MS, sumValues, TallyRun } from '../../support/tally-run.ts';
 
-/* The rules of METRICS.md section 3, each by the sequences of listings that it is for. */
+/* The rules of docs/counters.md, each by the sequences of listings that it is for. */
 
 /** The lifetime value of a task. */
 const S = 2e9;
