@@ -34,6 +34,8 @@ const WITHOUT_DATA = [
   CATALOGUE.expectedTasks.name,
   CATALOGUE.expectedTaskUp.name,
   CATALOGUE.expectedTaskOutputs.name,
+  CATALOGUE.expectedTaskMinOutputs.name,
+  CATALOGUE.expectedTaskMinInputRate.name,
   CATALOGUE.codeFileValid.name,
   CATALOGUE.memoryLimit.name,
   ALERT_SERIES.state,

@@ -16,6 +16,7 @@ import {
   createQueries,
   wasDown,
 } from './queries.ts';
+import { expectedTable } from './expected-streams.ts';
 import { serviceCodeTable } from './service-codes.ts';
 import { taskProblems, taskProblemsOverTime } from './task-problems.ts';
 import { volumes } from './volume.ts';
@@ -36,7 +37,7 @@ export function overview(): DashboardSpec {
     sections: [
       { panels: [...statusPanels(), ...totalPanels()] },
       { title: 'Alerts', panels: [firingAlerts()] },
-      { title: 'Expected streams', panels: expectedPanels() },
+      { title: 'Expected streams', panels: [expectedTable(now), ...expectedPanels()] },
       { title: 'Service codes', panels: [stateTimelinePanel(), errorRatios()] },
       { title: 'Now', panels: [serviceCodeTable(now)] },
       { title: 'Over time', panels: flowPanels() },
