@@ -31,8 +31,9 @@ export const counter = (name: string, help: string) => ({ type: 'counter', name,
 export const info = (name: string, help: string) => ({ ...gauge(name, help), type: 'info' }) as const;
 
 /**
- * What makes the rows of a label group: the records of a kind; what the ledger and the tally count (`counted`); or the tally as
- * a whole (`whole`), without the limit of label sets; `task` are those of tasks that are shown one by one.
+ * What makes the rows of a label group: the records of a kind; what the ledger and the tally count
+ * (`counted`); or the tally as a whole (`whole`), without the limit of label sets; `task` are those of
+ * tasks that are shown one by one.
  */
 type Origin = RecordKind | 'counted' | 'whole' | 'single_task';
 

@@ -18,14 +18,15 @@ import {
 import { firstOf, named, sizeOf, type TaskLabel } from './label-sources.ts';
 
 /*
- * The table of families: each is stated here, and its sum is one line of the loops (`listing-sums.ts`), of the ledger or of the
- * tally. The catalogue, the limits of label sets, the state and the reference follow from it.
+ * The table of families: each is stated here, and its sum is one line of the loops (`listing-sums.ts`), of
+ * the ledger or of the tally. The catalogue, the limits of label sets, the state and the reference follow
+ * from it.
  */
 
-/** Names of the values of "Stream", `codec_type`. */
+/** Names of the values of `codec_type`. */
 const CODEC_TYPES = ['video', 'audio'];
 export const VIDEO = 0;
-/** Names of the values of "Stream", `copy`: the sample has 0, and the text 2, for a stream that is not copied. */
+/** Of `copy`: the sample has 0, and the text 2, for a stream that is not copied. */
 const MODES = ['transcode', 'copy', 'transcode'];
 export const COPIED = 1;
 

@@ -4,11 +4,11 @@ import { MISSING_ID } from './label-values.ts';
 import type { ColumnsByRecord, RecordKind } from './task-list.ts';
 
 /*
- * What the labels of a label group come from: a column of its record, a column of the task that the record is in, or a pure
- * function of columns of its record. A name that is no such column is a type error.
+ * What the labels of a label group come from: a column of its record, a column of the task that the record
+ * is in, or a pure function of columns of its record. A name that is no such column is a type error.
  */
 
-/** The records of one kind in a batch, as functions of columns see them: their types say that the columns exist. */
+/** The records of one kind in a batch. The types of sources say that their columns exist. */
 export interface RecordBatch {
   readonly rows: number;
   readonly valid: Uint32Array;

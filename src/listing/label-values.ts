@@ -13,8 +13,8 @@ const IS_PLAIN = /^[\x20-\x7e]{1,128}$/;
 const CONTROL_CHARACTERS = /[\p{Cc}\p{Cf}]/gu;
 
 /**
- * Makes a label value from a text that an end user's terminal may have written: no control or format characters, no lone
- * surrogates, at most 128 characters, never empty.
+ * Makes a label value from a text that an end user's terminal may have written: no control or format
+ * characters, no lone surrogates, at most 128 characters, never empty.
  */
 export function sanitizeLabelValue(text: string | undefined): string {
   if (text === undefined || text === '') return UNKNOWN;
@@ -28,8 +28,8 @@ export function sanitizeLabelValue(text: string | undefined): string {
 }
 
 /**
- * The label values of a row, without `service_code`, in the order of its label group. The last ones can be missing: then
- * the row does not have these labels.
+ * The label values of a row, without `service_code`, in the order of its label group. The last ones can be
+ * missing: then the row does not have these labels.
  */
 export type LabelSet = readonly string[];
 

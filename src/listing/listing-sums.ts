@@ -130,7 +130,7 @@ export class ListingSums {
     this.users += rows;
   }
 
-  /** The tasks of the batch. A rejected one counts in no sum, so the tasks between two of them are added at a time. */
+  /** A rejected task counts in no sum, so the tasks between two of them are added at a time. */
   #addTasks(tasks: Tasks): void {
     const { output } = this.#batch.columns;
     let first = BATCH_START;

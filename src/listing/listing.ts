@@ -3,9 +3,10 @@ import type { OpenRowsOf } from './rows.ts';
 import type { RecordKind } from './task-list.ts';
 
 /**
- * Why an entry was rejected: the `reason` label. `missing_field`: a task has no `id`. `wrong_type`: the `id` of a task is
- * not a string. `invalid_id`: it has more than 128 characters, or control or format characters. `too_long`: an entry of
- * `user_list` or `task_list` exceeds 1 MiB. `duplicate_id`: the listing has an earlier task with the same id.
+ * Why an entry was rejected: the `reason` label. `missing_field`: a task has no `id`. `wrong_type`: the
+ * `id` of a task is not a string. `invalid_id`: it has more than 128 characters, or control or format
+ * characters. `too_long`: an entry of `user_list` or `task_list` exceeds 1 MiB. `duplicate_id`: the listing
+ * has an earlier task with the same id.
  */
 export type InvalidReason =
   'not_an_object' | 'missing_field' | 'wrong_type' | 'invalid_id' | 'too_long' | 'duplicate_id';
@@ -23,7 +24,7 @@ export interface PartReading {
   readonly connections?: number;
 }
 
-/** An output of a task in one listing. Its labels are those of the rows that it is added to, so they may be folded. */
+/** An output of a task in one listing. Its labels are those of its rows, so they may be folded. */
 export interface OutputReading extends PartReading {
   readonly connections: number;
   /** Its row of the label group `outputs`. */
@@ -32,7 +33,7 @@ export interface OutputReading extends PartReading {
   readonly renditionRow: number;
 }
 
-/** A task in one listing, once: what the ledger compares with the previous listing. Label values are sanitized. */
+/** A task in one listing, once: what the ledger compares with the last one. Labels are sanitized. */
 export interface TaskReading {
   readonly id: string;
   readonly vsId: string;
@@ -73,9 +74,9 @@ export interface ForeignCount {
 }
 
 /**
- * Items that can exceed a limit of one listing: the `item` label of `xvs_exporter_listing_surplus_total`. Tasks are added up
- * but have no accounts, or are dropped like users, inputs, outputs and streams; label sets and label values fold into
- * `__other__`.
+ * Items that can exceed a limit of one listing: the `item` label of `xvs_exporter_listing_surplus_total`.
+ * Tasks are added up but have no accounts, or are dropped like users, inputs, outputs and streams; label
+ * sets and label values fold into `__other__`.
  */
 type SurplusItem = 'user' | 'task' | 'account' | 'input' | 'output' | 'stream' | 'label_set' | 'label_value';
 
@@ -92,7 +93,7 @@ export interface RejectedEntry {
   readonly index: number;
 }
 
-/** The rows of a listing by label group. Readings of the listing refer to them, and the ledger adds to them. */
+/** The rows of a listing. Readings refer to them, and the ledger adds to them. */
 export type ListingRows = OpenRowsOf<RecordGroupName | 'audience'>;
 
 /** Everything that a listing says. Counts of 0 are left out of lists. */

@@ -31,7 +31,7 @@ const VALUES_PER_LABEL_SET = 16;
 /** Those of the task being read and those kept from earlier listings. */
 const EXTRA_LABEL_VALUES = 16 * 1024;
 
-/** Label sets that are told apart while reading, per label set that is exposed: the largest of them get a series. */
+/** Label sets that are told apart while reading, for each that can be exposed: a bound for memory. */
 const LABEL_SETS_PER_EXPOSED_ONE = 5;
 const MIN_LABEL_SETS = 1000;
 
@@ -49,7 +49,7 @@ export function createReaderLimits(exposedLabelSets: number): ReaderLimits {
   };
 }
 
-/** Limits of the label values that the engine keeps, and that a field of one listing may add: more than a family has rows. */
+/** Label values that the engine keeps, and those that a field of one listing may add. */
 export function computeLabelLimits({ maxLabelSets }: ReaderLimits) {
   const maxLabels = Math.min(maxLabelSets * VALUES_PER_LABEL_SET + EXTRA_LABEL_VALUES, MAX_LABEL_VALUES);
   return { maxLabels, maxFieldLabels: 2 * maxLabelSets };

@@ -32,11 +32,12 @@ export interface ListingOptions extends NamesToRead {
 }
 
 /**
- * Reads the body of a `task_list` response ("Response object") in chunks as they arrive, and returns its listing at the
- * end. It holds an instance of the engine from the first chunk to the end, an error, or disposal.
+ * Reads the body of a `task_list` response ("Response object") in chunks as they arrive, and returns its
+ * listing at the end. It holds an instance of the engine from the first chunk to the end, an error, or
+ * disposal.
  *
- * Throws a `ReadError`: `not_json` at the byte where the body is not JSON; `bad_shape`, at the end, for JSON
- * that is not a listing; `internal` for a defect of the engine.
+ * Throws a `ReadError`: `not_json` at the byte where the body is not JSON; `bad_shape`, at the end, for
+ * JSON that is not a listing; `internal` for a defect of the engine.
  */
 export class ListingReader implements Disposable {
   readonly #options: ListingOptions;
@@ -144,7 +145,7 @@ class ReaderInstance {
   }
 }
 
-/** The pool keeps at most this many free instances; more exist only while more listings are read at a time. */
+/** Free instances that the pool keeps; more exist only while more listings are read at a time. */
 const MAX_FREE_INSTANCES = 4;
 /** An instance with more memory, which only a giant listing needs, is dropped. */
 const MAX_KEPT_BYTES = 8 * 1024 * 1024;

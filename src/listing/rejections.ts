@@ -43,7 +43,7 @@ export class Rejections {
     this.#note('task', reason, entry);
   }
 
-  /** Counts the entries of the lists of a task that are no objects; its outputs are rows from `first` to `end`. */
+  /** Counts entries of the lists of a task that are no objects; its outputs are from `first` to `end`. */
   countNested(
     { entry, inputs, outputs }: Tasks,
     row: number,

@@ -7,7 +7,7 @@ const FIRST_SLOTS = 64;
 const SLOT_WORDS = 4;
 /** Label ids of a row; unused ones are 0. */
 const MAX_LABELS = 3;
-/** More probes than random keys need in a table that is half full; a label set that needs more is `__other__`. */
+/** More probes than random keys need in a half-full table; what needs more is `__other__`. */
 const MAX_PROBES = 128;
 
 /** Returns a number for each record of the batch. */
@@ -22,8 +22,9 @@ export function addAt(column: Float64Array, row: number | undefined, amount: num
 }
 
 /**
- * The rows of a label group while a listing is read: for each label set, of up to three label ids, a number of each family. For
- * the sake of memory, label sets beyond `maxRows` share a row in which all labels are `__other__`.
+ * The rows of a label group while a listing is read: for each label set, of up to three label ids, a number
+ * of each family. For the sake of memory, label sets beyond `maxRows` share a row in which all labels are
+ * `__other__`.
  */
 export class RowTable<Family extends string = string> {
   rows = 0;

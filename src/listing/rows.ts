@@ -10,8 +10,8 @@ import { internLabels, joinLabels, type LabelSet } from './label-values.ts';
 import { recordOf } from '../runtime/record-of.ts';
 
 /**
- * The numbers of a label group: a row for each label set, a column for each family. NaN is no number: the family lacks that
- * label set. This is the one shape of numbers from the loops to the exposition.
+ * The numbers of a label group: a row for each label set, a column for each family. NaN is no number: the
+ * family lacks that label set. This is the one shape of numbers from the loops to the exposition.
  */
 export interface Rows<Family extends string = string> {
   readonly labelSets: readonly LabelSet[];

@@ -35,8 +35,8 @@ export const RECORD_KINDS = [
 ] as const satisfies readonly RecordKind[];
 
 /**
- * The fields of a `task_list` response, in the order in which the service writes them. `nameField` holds the names of tasks;
- * without it, no name leaves the reader.
+ * The fields of a `task_list` response, in the order in which the service writes them. `nameField` holds
+ * the names of tasks; without it, no name leaves the reader.
  */
 export function createTaskListTable(limits: ListLimits, nameField?: TaskNameField) {
   const name = (own: TaskNameField, otherwise: Field<undefined>): Field<TextColumn | undefined> =>
@@ -124,7 +124,8 @@ export interface ColumnsByRecord extends Record<RecordKind, unknown> {
 
 /**
  * Every field that can be invalid, with its record, by the service's own name: the labels of
- * `xvs_exporter_invalid_fields_total`. The exporter does not read any other field, except for the `id` of a task.
+ * `xvs_exporter_invalid_fields_total`. The exporter does not read any other field, except for the `id` of a
+ * task.
  */
 export const CHECKED_FIELDS: readonly (readonly [record: RecordKind, field: string])[] = (() => {
   const table = createTaskListTable({ maxStreamsPerOutput: 0, maxInputsPerTask: 0, maxOutputsPerTask: 0 });
@@ -152,9 +153,9 @@ const KNOWN_SCHEMES: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Returns the protocol of an input from its URL ("Input", `url`): the URL's scheme if it is in a closed set, else
- * `other`; `tcp_upload` for the empty string (the service's own TCP upload); `unknown` for a missing URL.
- * Nothing but the scheme of a URL leaves the reader.
+ * Returns the protocol of an input from its URL ("Input", `url`): the URL's scheme if it is in a closed
+ * set, else `other`; `tcp_upload` for the empty string (the service's own TCP upload); `unknown` for a
+ * missing URL. Nothing but the scheme of a URL leaves the reader.
  */
 export function parseInputProtocol(url: string | undefined): string {
   if (url === undefined) return 'unknown';

@@ -23,7 +23,7 @@ export function getTaskNameField(source: TaskNameSource): TaskNameField {
   return source === 'input.user_name' ? 'user_name' : 'opaque';
 }
 
-/** Reads the name from the start of the text of a field, in NFC; `undefined` if there is none. It may hold any characters. */
+/** Reads the name from a text, in NFC; `undefined` if there is none. It may hold any characters. */
 export function readTaskName(source: TaskNameSource, fullText: string): string | undefined {
   const text = fullText.slice(0, MAX_NAMED_TEXT_CHARACTERS);
   const name = source.startsWith(KEY_PREFIX)
@@ -34,7 +34,7 @@ export function readTaskName(source: TaskNameSource, fullText: string): string |
   return name === '' ? undefined : name?.normalize('NFC');
 }
 
-/** Lists the sources of names that a task with this `opaque` can have: the keys of its JSON object or query string. */
+/** Lists the sources of names in an `opaque`: the keys of its JSON object or query string. */
 export function listKeySources(opaque: string): readonly TaskNameSource[] {
   const text = opaque.slice(0, MAX_NAMED_TEXT_CHARACTERS);
   const object = parseOpaque(text);

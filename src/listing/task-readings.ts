@@ -80,7 +80,7 @@ export class TaskReadings {
     return this.#reader.readText(addresses[row] ?? 0, lengths[row] ?? 0);
   }
 
-  /** Reserves the accounts of a task; returns whether there is room. Tasks of expected names take the room of others. */
+  /** Reserves the accounts of a task, if there is room. Tasks of expected names take that of others. */
   reserve(rows: TaskRows): boolean {
     const count = countAccounts(rows);
     let lack = this.#reserve(count);
@@ -255,8 +255,8 @@ function compareParts(a: PartReading, b: PartReading): number {
 }
 
 /**
- * Merges the parts of several entries of one task, of which each is sorted: equal identities are matched largest with largest,
- * and the larger value stands. A part is that of the first entry that has it.
+ * Merges the parts of several entries of one task, of which each is sorted: equal identities are matched
+ * largest with largest, and the larger value stands. A part is that of the first entry that has it.
  */
 function mergeParts<Part extends PartReading>(entries: readonly (readonly Part[])[]): Part[] {
   const merged = new Map<string, Part>();

@@ -2,8 +2,9 @@ import type { AccountReservations } from '../listing/listing.ts';
 import { MAX_ACCOUNTS } from '../runtime/limits.ts';
 
 /**
- * The accounts of all service codes of the process together: tasks, inputs and outputs, live and departed. When the budget
- * is used up, the service code with the most loses its departed accounts first; then it gets no further ones.
+ * The accounts of all service codes of the process together: tasks, inputs and outputs, live and departed.
+ * When the budget is used up, the service code with the most loses its departed accounts first; then it
+ * gets no further ones.
  */
 export class AccountBudget {
   readonly maxAccounts: number;
@@ -71,7 +72,7 @@ interface AccountChange {
   readonly departed?: number;
 }
 
-/** The accounts of one service code, and those that are reserved for tasks of a listing that is being read. */
+/** The accounts of one service code, and those reserved for tasks of a listing that is being read. */
 export class AccountShare implements AccountReservations {
   /** Removes the account of a task that has left, the first to leave first; returns whether there was one. */
   readonly evictOne: () => boolean;

@@ -21,8 +21,8 @@ export interface ExpectedMinima {
 }
 
 /**
- * `up`: a live task of the name has received input, or reports none, and is not stalled; `missing`: no live task has the
- * name; `unknown`: there is no recent listing.
+ * `up`: a live task of the name has received input, or reports none, and is not stalled; `missing`: no live
+ * task has the name; `unknown`: there is no recent listing.
  */
 type ExpectedTaskCondition = 'up' | 'stalled' | 'without_input' | 'missing' | 'unknown';
 
@@ -33,8 +33,9 @@ export interface ExpectedTask {
   /** The largest number of outputs of a task with the name; `undefined` if none is listed. */
   readonly outputs: number | undefined;
   /**
-   * Since when, in milliseconds since the Unix epoch: when it became up, its input flowed last, a task without input was first
-   * seen, or the last listing that had it. `undefined` if no listing had it since the start, and if that is unknown.
+   * Since when, in milliseconds since the Unix epoch: when it became up, its input flowed last, a task
+   * without input was first seen, or the last listing that had it. `undefined` if no listing had it since
+   * the start, and if that is unknown.
    */
   readonly sinceMs: number | undefined;
 }
@@ -108,8 +109,8 @@ function toCondition(
 }
 
 /**
- * The expected names with the tasks of the last good listing. A name that is in no listing yet, or of which none is recent,
- * is unknown.
+ * The expected names with the tasks of the last good listing. A name that is in no listing yet, or of which
+ * none is recent, is unknown.
  */
 export function listExpectedTasks(
   expectation: Expectation | undefined,

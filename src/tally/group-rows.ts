@@ -28,7 +28,7 @@ export class GroupRows {
     return this.#published;
   }
 
-  /** Takes the rows of a listing; returns what is exposed. A counter of which the row is evicted is forgotten. */
+  /** Takes the rows of a listing; returns what is exposed. A counter whose row is evicted is forgotten. */
   commit({ labelSets, columns }: Rows, at: Instant): Rows {
     const assigned = this.limit.assign(labelSets, at);
     // Without counters, nothing but a 0 is exposed of what is absent.

@@ -17,9 +17,9 @@ export interface LimitedRow {
 }
 
 /**
- * The limit of the label sets of a label group of one service code (METRICS.md, section 5), and its memory: which label sets have
- * a row, and when each was last seen. A label set keeps its row while it is present and for an hour after. What finds no row
- * folds: it is added to the row in which the labels that fold are `__other__`.
+ * The limit of the label sets of a label group of one service code and its memory: which label sets have a
+ * row, and when each was last seen. A label set keeps its row while it is present and for an hour after.
+ * What finds no row folds: it is added to the row in which the labels that fold are `__other__`.
  */
 export class LabelSetLimit {
   /** Label sets of the last listing that folded. */

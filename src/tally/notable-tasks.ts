@@ -12,11 +12,11 @@ export interface NotableTask {
   /** `undefined` without `tasks.name`, and if it has none. */
   readonly name: string | undefined;
   readonly vsId: string;
-  /** When its input last flowed, or when it was first seen without input, in milliseconds since the Unix epoch. */
+  /** When its input last flowed, or it was first seen without, in milliseconds since the Unix epoch. */
   readonly sinceMs: number;
 }
 
-/** The tasks of a listing that people look for first, at most {@link MAX_NOTABLE_TASKS} of each kind, the longest so first. */
+/** The tasks of a listing that people look for first: a few of each kind, the longest so first. */
 export interface NotableTasks {
   readonly longestStalled: readonly NotableTask[];
   readonly longestWithoutInput: readonly NotableTask[];

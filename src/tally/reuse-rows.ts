@@ -3,8 +3,8 @@ import type { Rows } from '../listing/rows.ts';
 import { recordOf } from '../runtime/record-of.ts';
 
 /**
- * Returns rows with the label sets and columns of earlier ones where they are equal: what is rendered of them stays valid, and
- * only one is kept. A column is the same object only if its label sets are, too.
+ * Returns rows with the label sets and columns of earlier ones where they are equal: what is rendered of
+ * them stays valid, and only one is kept. A column is the same object only if its label sets are, too.
  */
 export function reuseRows(before: Rows | undefined, now: Rows): Rows {
   if (before === undefined || !areListsEqual(before.labelSets, now.labelSets, areLabelsEqual)) return now;

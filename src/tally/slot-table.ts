@@ -1,23 +1,14 @@
 import type { Instant } from './instant.ts';
 
-/** Slots of absent items that are released at most once each in this time, if releases are paced. */
-const PACE_MS = 60 * 60 * 1000;
 /** An item replaces a present one only if it is larger by this factor: slots do not flap. */
 const REPLACEMENT_FACTOR = 2;
 
 export interface SlotOptions<Item> {
   readonly capacity: number;
-  /** What decides which items get slots: the first number, and where it is equal, the next one. Default: the key. */
+  /** What decides who gets a slot: the first number, where it is equal the next one. Default: the key. */
   readonly getSize?: (item: Item) => readonly number[];
   /** Whether a much larger item takes the slot of one that is present. */
   readonly canReplacePresent?: boolean;
-  /**
-   * Whether at most as many slots of absent items as there are slots are released an hour: otherwise a terminal that invents
-   * values would create as many new series with every listing.
-   */
-  readonly isPaced?: boolean;
-  /** An absent item loses its slot after this time. Default: when another item needs it. */
-  readonly retentionMs?: number;
 }
 
 /** An item with a slot; `item` is undefined if it is absent. */
@@ -27,21 +18,16 @@ interface Incumbent<Item> {
 }
 
 /**
- * A limited number of slots for what a listing holds: label sets, servers, or tasks. When slots are short, the largest items get
- * those of absent ones, and then those of much smaller ones.
+ * A limited number of slots for the tasks or the names of a listing. When slots are short, the largest
+ * items get those of absent ones, and then those of much smaller ones.
  */
 export class SlotTable<Item extends { readonly key: string }> {
   readonly #options: Required<SlotOptions<Item>>;
   /** When each item with a slot was last seen, by key. */
   readonly #lastSeen = new Map<string, Instant>();
-  /** Number of slots of absent items that may be released now. */
-  #budget: number;
-  #budgetedAtMs: number | undefined;
 
   constructor(options: SlotOptions<Item>) {
-    const defaults = { getSize: () => [], canReplacePresent: false, isPaced: false, retentionMs: Infinity };
-    this.#options = { ...defaults, ...options };
-    this.#budget = options.capacity;
+    this.#options = { getSize: () => [], canReplacePresent: false, ...options };
   }
 
   /** Gives a slot to an item of an earlier process, even beyond the capacity. */
@@ -54,27 +40,17 @@ export class SlotTable<Item extends { readonly key: string }> {
     return this.#lastSeen.has(key);
   }
 
-  /** The items with slots, by key, and when each was last seen. */
-  get entries(): Iterable<readonly [key: string, seen: Instant]> {
-    return this.#lastSeen;
-  }
-
-  /** Assigns slots to the items of a listing; returns the keys that have lost theirs to other items. */
-  assign(items: readonly Item[], at: Instant): readonly string[] {
-    const { capacity, retentionMs } = this.#options;
+  /** Assigns slots to the items of a listing. */
+  assign(items: readonly Item[], at: Instant): void {
     const candidates = items.filter(({ key }) => !this.#lastSeen.has(key));
     for (const { key } of items) if (this.#lastSeen.has(key)) this.#lastSeen.set(key, at);
-    if (retentionMs < Infinity)
-      for (const [key, { monotonicMs }] of this.#lastSeen)
-        if (at.monotonicMs - monotonicMs >= retentionMs) this.#lastSeen.delete(key);
-    if (this.#lastSeen.size + candidates.length > capacity) return this.#assignShort(items, candidates, at);
-    for (const { key } of candidates) this.#lastSeen.set(key, at);
-    return [];
+    if (this.#lastSeen.size + candidates.length > this.#options.capacity)
+      this.#assignShort(items, candidates, at);
+    else for (const { key } of candidates) this.#lastSeen.set(key, at);
   }
 
-  #assignShort(items: readonly Item[], candidates: readonly Item[], at: Instant): readonly string[] {
+  #assignShort(items: readonly Item[], candidates: readonly Item[], at: Instant): void {
     const { capacity, getSize } = this.#options;
-    const released: string[] = [];
     const incumbents = this.#listReplaceable(items, at).values();
     const largestFirst = candidates.toSorted(
       (a, b) => compareSizes(getSize(b), getSize(a)) || (a.key < b.key ? -1 : 1),
@@ -82,13 +58,11 @@ export class SlotTable<Item extends { readonly key: string }> {
     for (const candidate of largestFirst) {
       if (this.#lastSeen.size >= capacity) {
         const incumbent = incumbents.next().value;
-        if (incumbent === undefined || !this.#isReplaceable(incumbent, candidate, at)) break;
+        if (incumbent === undefined || !this.#isReplaceable(incumbent, candidate)) break;
         this.#lastSeen.delete(incumbent.key);
-        released.push(incumbent.key);
       }
       this.#lastSeen.set(candidate.key, at);
     }
-    return released;
   }
 
   /** Absent items, those that left first at the front; then present ones, the smallest first. */
@@ -106,20 +80,9 @@ export class SlotTable<Item extends { readonly key: string }> {
     return [...absent, ...present];
   }
 
-  #isReplaceable({ item }: Incumbent<Item>, candidate: Item, { monotonicMs }: Instant): boolean {
-    const { getSize, isPaced } = this.#options;
-    if (item !== undefined) return compareSizes(getSize(candidate), getSize(item), REPLACEMENT_FACTOR) > 0;
-    return !isPaced || this.#spendBudget(monotonicMs);
-  }
-
-  #spendBudget(nowMs: number): boolean {
-    const { capacity } = this.#options;
-    const earned = (capacity * (nowMs - (this.#budgetedAtMs ?? nowMs))) / PACE_MS;
-    this.#budget = Math.min(capacity, this.#budget + earned);
-    this.#budgetedAtMs = nowMs;
-    if (this.#budget < 1) return false;
-    this.#budget -= 1;
-    return true;
+  #isReplaceable({ item }: Incumbent<Item>, candidate: Item): boolean {
+    const { getSize } = this.#options;
+    return item === undefined || compareSizes(getSize(candidate), getSize(item), REPLACEMENT_FACTOR) > 0;
   }
 }
 

@@ -47,7 +47,7 @@ export interface TallyOptions extends Omit<LedgerOptions, 'maxStreamRate' | 'det
   readonly perTask: boolean;
   /** Maximum number of tasks in per-task families. */
   readonly maxTasks: number;
-  /** Shared by all service codes, each of which is added while it is polled. Default: one for this tally alone. */
+  /** Shared by all service codes, each added while it is polled. Default: one for this tally alone. */
   readonly accountBudget?: AccountBudget;
 }
 
@@ -111,8 +111,8 @@ export class Tally {
   }
 
   /**
-   * Restores the state of another tally into this one, which must not have taken a listing yet. Returns false, and
-   * changes nothing, if records are missing or invalid.
+   * Restores the state of another tally into this one, which must not have taken a listing yet. Returns
+   * false, and changes nothing, if records are missing or invalid.
    */
   restore(records: readonly StateRecord[], now: Instant): boolean {
     return restoreRecords(this.#parts, records, now);

@@ -42,8 +42,8 @@ interface TaskItem {
 }
 
 /**
- * The families per task, for a limited number of tasks: those with the most connections, then those with the highest
- * input.
+ * The families per task, for a limited number of tasks: those with the most connections, then those with
+ * the highest input.
  */
 export class TaskDetails {
   readonly #maxTasks: number;
@@ -119,7 +119,7 @@ export class TaskDetails {
     totals.set(format, (totals.get(format) ?? 0) + bytes);
   }
 
-  /** The rows of the exposed tasks, after the ledger has taken the same readings; before a listing, counters alone. */
+  /** The rows of the exposed tasks, after the ledger took the same readings; before, counters alone. */
   collect(ledger: TaskLookup): RowsOf<TaskGroupName> {
     const taskInfos = new TextRows('taskInfos');
     const singleTasks = new TextRows('singleTasks');

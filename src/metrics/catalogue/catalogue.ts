@@ -33,7 +33,7 @@ function toType({ name, buckets }: Definition): FamilyType {
   return buckets === undefined ? 'gauge' : 'histogram';
 }
 
-/** The families of label groups, in the order of the table: those of tasks, and of the others the gauges or the counters. */
+/** The families of the table in its order: those of single tasks, or gauges or counters of the others. */
 function listTable(of: 'gauge'): Readonly<Record<TableGaugeKey, Definition>>;
 function listTable(of: 'counter'): Readonly<Record<TableCounterKey, Definition>>;
 function listTable(of: 'tasks'): Readonly<Record<FamilyOf<TaskGroupName>, Definition>>;
@@ -263,7 +263,7 @@ const PROCESS_FAMILIES = define([], {
 });
 
 /**
- * All metric families, in the order of the exposition. The exposition, `docs/metrics.md` and the tests of alerting rules
- * and dashboards read them from here.
+ * All metric families, in the order of the exposition. The exposition, `docs/metrics.md` and the tests of
+ * alerting rules and dashboards read them from here.
  */
 export const CATALOGUE = { ...CODE_FAMILIES, ...PROCESS_FAMILIES };

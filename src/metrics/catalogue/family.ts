@@ -1,6 +1,6 @@
 import type { LabelSet } from '../../listing/label-values.ts';
 
-/** Metric family types, as OpenMetrics names them (1.0, "Metric Types"). In text 0.0.4, `info` is a gauge of value 1. */
+/** Types of families, as OpenMetrics 1.0 names them. In text 0.0.4, `info` is a gauge of value 1. */
 export type FamilyType = 'gauge' | 'counter' | 'histogram' | 'info';
 
 /** Definition of a metric family: one entry of the catalogue. */
@@ -44,8 +44,8 @@ export interface ColumnSamples {
 export type Samples = readonly Sample[] | ColumnSamples;
 
 /**
- * Labels that the configuration adds to every series of a service code, name to value, in order of exposition. Immutable:
- * a change creates a new object.
+ * Labels that the configuration adds to every series of a service code, name to value, in order of
+ * exposition. Immutable: a change creates a new object.
  */
 export type StaticLabels = Readonly<Record<string, string>>;
 
