@@ -106,6 +106,7 @@ export function createExporter(
     clock,
     configuration,
     build,
+    accountBudget,
     state,
     getCodesOnOtherShards: () => codesOnOtherShards,
   });

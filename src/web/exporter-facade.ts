@@ -12,6 +12,8 @@ import type { BuildInfo } from '../runtime/build-info.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { formatShard, selectShard, type Shard } from '../sharding/shard.ts';
 import { listExpectedTasks, type ExpectedTask } from '../tally/expectations.ts';
+import { sumColumn } from '../listing/rows.ts';
+import type { AccountBudget } from '../tally/account-budget.ts';
 import type { StateStatistics } from '../state/state-store.ts';
 import type { Snapshot } from '../tally/snapshot.ts';
 import { breakDownListing, type ListingBreakdown } from './status-page/listing-breakdown.ts';
@@ -58,6 +60,8 @@ export interface ProcessStatus extends ConfigLoads {
   /** Absolute path of the configuration file. */
   readonly configurationFile: string | undefined;
   readonly telemetryPath: string;
+  /** The share of the accounts that tasks of the last listings have, from 0 to 1. */
+  readonly liveAccountShare: number;
   /** Since when listings are not written to the state, if that lasts. */
   readonly stateUnwrittenSinceMs: number | undefined;
   /** `web.grafana_url`, without a trailing slash. */
@@ -73,6 +77,7 @@ interface ExporterParts {
   readonly clock: Clock;
   readonly configuration: Configuration;
   readonly build: BuildInfo;
+  readonly accountBudget: Pick<AccountBudget, 'counts' | 'maxAccounts'>;
   /** Undefined without `state.path`. */
   readonly state: Readonly<StateStatistics> | undefined;
   /** A reload changes them. */
@@ -159,6 +164,7 @@ export function createExporterFacade(parts: ExporterParts) {
       command: parts.build.command,
       configurationFile: configuration.file,
       telemetryPath: configuration.web.telemetryPath,
+      liveAccountShare: parts.accountBudget.counts.live / parts.accountBudget.maxAccounts,
       stateUnwrittenSinceMs:
         stateStatistics && findUnwritten(store, stateStatistics.lastWriteMs ?? startedWallMs),
       grafanaUrl: configuration.web.grafanaUrl,
@@ -211,8 +217,8 @@ function toLoss({ history, lastPollMs = 0 }: CodeState): ServiceCodeStatus['loss
 
 function toFindings(snapshot: Snapshot | undefined): ListingFindings | undefined {
   if (snapshot === undefined) return undefined;
-  const { rejected, tasksWithoutAccount, implausibleGains } = snapshot;
-  const byteCountsWaiting = implausibleGains.input + implausibleGains.http_output;
+  const { rejected, tasksWithoutAccount, rows } = snapshot;
+  const byteCountsWaiting = sumColumn(rows.waiting.columns.byteCountsWaiting);
   return { rejected, tasksWithoutAccount, byteCountsWaiting };
 }
 

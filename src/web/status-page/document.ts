@@ -10,6 +10,9 @@ import { STYLESHEET } from './stylesheet.ts';
 /** Reload interval without scripts: long enough to type a filter. */
 const RELOAD_SECONDS = 30;
 
+/** As in the alert `XvsAccountsNearLimit`. */
+const MAX_ACCOUNT_SHARE = 0.9;
+
 interface DocumentParts {
   /** The way from the page to `/`, such as `../`: a proxy may serve the exporter below a path. */
   readonly root: string;
@@ -77,6 +80,13 @@ function renderProcess(process: ProcessStatus): Markup {
       : html` <strong class="warning"
           >Reload failed ${renderAge(lastFailureMs, nowMs)}; see the log.</strong
         >`;
+  const fullAccounts =
+    process.liveAccountShare < MAX_ACCOUNT_SHARE
+      ? ''
+      : html` <strong class="warning"
+          >${Math.round(100 * process.liveAccountShare)} % of the accounts are in use; beyond them, bytes of
+          tasks are not counted.</strong
+        >`;
   const unwritten =
     stateUnwrittenSinceMs === undefined
       ? ''
@@ -84,7 +94,7 @@ function renderProcess(process: ProcessStatus): Markup {
           >The state is not written ${formatSince(stateUnwrittenSinceMs, nowMs)}; see the log.</strong
         >`;
   return html`xvs-exporter ${version}, ${formatShard(shard)}, up for ${formatTimeSpan(uptimeMs)}.
-  Configuration loaded ${renderAge(lastSuccessMs, nowMs)}.${failure}${unwritten}`;
+  Configuration loaded ${renderAge(lastSuccessMs, nowMs)}.${failure}${unwritten}${fullAccounts}`;
 }
 
 /** The labels of a service code; `undefined` if it has none. */

@@ -361,7 +361,7 @@ test('a list has 50 rows a page, and its caption counts shown, matching and all 
   });
 });
 
-test('the foot says how the process runs, and when its configuration or state need a look', async (t) => {
+test('the foot says how the process runs, and when configuration, state or accounts need a look', async (t) => {
   await testPage(t, [], '/', async ({ server, page }) => {
     const foot = page.getByRole('contentinfo');
     await page.getByText('This exporter polls no service codes.').waitFor();
@@ -371,10 +371,12 @@ test('the foot says how the process runs, and when its configuration or state ne
     server.process = {
       lastFailureMs: NOW_MS - 5000,
       stateUnwrittenSinceMs: NOW_MS - 11 * MINUTE_MS,
+      liveAccountShare: 0.93,
     };
     await page.clock.runFor(5000);
     await foot.getByText('Reload failed 5 s ago; see the log.').waitFor();
     await foot.getByText('The state is not written since 02:53 (11 min); see the log.').waitFor();
+    await foot.getByText('93 % of the accounts are in use; beyond them, bytes').waitFor();
     await waitUntil(
       () => foot.getByText('Configuration loaded').count(),
       (count) => count === 1,

@@ -89,6 +89,7 @@ export const PROCESS: ProcessStatus = {
   command: ['node', '/opt/main.js'],
   configurationFile: '/etc/xvs.yml',
   telemetryPath: '/metrics',
+  liveAccountShare: 0.5,
   stateUnwrittenSinceMs: undefined,
   grafanaUrl: 'https://grafana.example.com',
   runbookUrl: 'https://docs.example.com/runbook.md',
