@@ -76,7 +76,7 @@ export async function* skipByteOrderMark(body: AsyncIterable<Buffer>): AsyncGene
       yield chunk;
       continue;
     }
-    start = Buffer.concat([start, chunk]);
+    start = start.length === 0 ? chunk : Buffer.concat([start, chunk]);
     const isMark = BYTE_ORDER_MARK.subarray(0, start.length).equals(start.subarray(0, length));
     if (isMark && start.length < length) continue;
     yield isMark ? start.subarray(length) : start;

@@ -7,8 +7,9 @@ const TURN_MS = 5;
 export class TurnGate {
   readonly #clock: Pick<Clock, 'monotonic'>;
   readonly #waiting: (() => void)[] = [];
+  /** Since a turn was last waited for. */
   #spentMs = 0;
-  #isTurnOpen = false;
+  #isWaiting = false;
 
   constructor(clock: Pick<Clock, 'monotonic'>) {
     this.#clock = clock;
@@ -34,12 +35,12 @@ export class TurnGate {
       next();
       this.#spentMs += this.#clock.monotonic() - startedMs;
     }
-    if (this.#isTurnOpen) return;
-    this.#isTurnOpen = true;
+    if (this.#waiting.length === 0 || this.#isWaiting) return;
+    this.#isWaiting = true;
     setImmediate(() => {
-      this.#isTurnOpen = false;
+      this.#isWaiting = false;
       this.#spentMs = 0;
-      if (this.#waiting.length > 0) this.#workOn();
+      this.#workOn();
     });
   }
 
