@@ -68,21 +68,22 @@ function listExposedCodes(store: Store, nowMs: number): Map<string, readonly str
 const COUNTERS = LABEL_GROUP_NAMES.filter((group) => labelGroup(group).of !== 'single_task').flatMap(
   (group) => countersOf(group),
 );
-const LISTING_NAMES = LABEL_GROUP_NAMES.flatMap((group) => familiesOf(group))
-  .filter((key) => !COUNTERS.includes(key))
-  .map((key) => CATALOGUE[key].name);
-/** Counters that appear with the first event. */
-const RARE_COUNTERS: readonly string[] = [
+/** Families that appear with the first event. */
+const RARE_FAMILIES: readonly string[] = [
   'invalidRecords',
   'invalidFields',
   'foreignRecords',
   'listingSurplus',
+  'byteCountsWaiting',
 ];
+const LISTING_NAMES = LABEL_GROUP_NAMES.flatMap((group) => familiesOf(group))
+  .filter((key) => !COUNTERS.includes(key) && !RARE_FAMILIES.includes(key))
+  .map((key) => CATALOGUE[key].name);
 const NEVER_STALE_NAMES = [
   CATALOGUE.up.name,
   CATALOGUE.ret.name,
   CATALOGUE.taskLifetime.name,
-  ...COUNTERS.filter((key) => !RARE_COUNTERS.includes(key)).map((key) => CATALOGUE[key].name),
+  ...COUNTERS.filter((key) => !RARE_FAMILIES.includes(key)).map((key) => CATALOGUE[key].name),
 ];
 
 test('before its first poll a service code has no samples, not even xvs_up', () => {
