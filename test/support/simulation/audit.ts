@@ -226,9 +226,9 @@ export function mayBeForgotten({ accounts }: Pick<AuditedTask, 'accounts'>, nowM
   return accounts.some(({ seenMs = nowMs }) => nowMs - seenMs > SURELY_REMEMBERED_MS);
 }
 
-/** Whether a value may be taken for a return to a former count. */
+/** Whether a value may be taken for a return to a former count, which can be that of a listing more or less. */
 function mayReturn({ formers }: AuditedTask, last: number, value: number): boolean {
-  return formers.some(({ least, most }) => last < most / 2 && value >= least / 2);
+  return formers.some(({ least, most }) => last < 0.55 * most && value >= 0.45 * least);
 }
 
 /** What an account carries from here on may be lost. */
@@ -260,7 +260,7 @@ function doubtChange(
     const most = seen - forgotten;
     const least = Math.max(0, (account.doubtedFrom ?? seen) - forgotten);
     // It may wait until the exporter was down for long enough that a stream can have carried it.
-    if (value > most && value - most <= (streamRate * REMEMBERED_MS) / 1000)
+    if (value > most && value - most <= (2 * streamRate * REMEMBERED_MS) / 1000)
       account.inventable += value - most;
     known.formers = [...known.formers, { least, most }];
     doubt(account);
