@@ -46,7 +46,8 @@ test(
     truncateSync(log);
     exporter.signal('SIGTERM');
     assert.equal(await exporter.exitCode, 0);
-    assert.match(readLog(log), /^\n.*"msg":"Shutting down"/m);
+    // A reload may have ended after the log was truncated.
+    assert.match(readLog(log), /^\n(?:.*\n)*?.*"msg":"Shutting down"/);
   },
 );
 
