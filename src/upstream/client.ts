@@ -189,6 +189,8 @@ export class UpstreamClient implements AsyncDisposable {
     };
     let requestMs = this.#clock.now();
     let informationalResponses = 0;
+    /** Of the signature: undici would pass it on as a failure of the request. */
+    let internalError: unknown;
     const request: UnsignedRequest = {
       origin,
       path: url.slice(origin.length),
@@ -196,9 +198,14 @@ export class UpstreamClient implements AsyncDisposable {
       headers,
       sign: () => {
         requestMs = this.#clock.now();
-        const signature = signRequest(target.signing, target.secret, address, requestMs);
-        observer?.onRequest?.(redactRequest(target, address, { ...headers, ...signature }));
-        return signature;
+        try {
+          const signature = signRequest(target.signing, target.secret, address, requestMs);
+          observer?.onRequest?.(redactRequest(target, address, { ...headers, ...signature }));
+          return signature;
+        } catch (error) {
+          internalError = error;
+          throw error;
+        }
       },
       signal,
       onInfo: () => {
@@ -216,7 +223,7 @@ export class UpstreamClient implements AsyncDisposable {
     const sent = connections.request(request, isFresh);
     // undici cannot cancel a request while it connects.
     const received = await raceAbort(sent, signal).catch((error: unknown) => {
-      throw signal.aborted ? signal.reason : toUpstreamError(error);
+      throw internalError ?? (signal.aborted ? signal.reason : toUpstreamError(error));
     });
     connections.originsWithResponse.add(origin);
     const { statusCode: status, body } = received;
