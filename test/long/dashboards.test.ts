@@ -23,14 +23,15 @@ const VARIABLES = { ...ALL_SELECTED, __range: '1h', __rate_interval: '5s' };
 /** The exporters and the service of this test serve plain HTTP. */
 const ONLY_WITH_TLS = [CATALOGUE.tlsCertificateNotAfter.name, CATALOGUE.upstreamCertificateNotAfter.name];
 /**
- * The simulator lists no records of other service codes and exceeds no limit; their counters appear with the first one. The
- * service codes are in no file and have no expectations, Prometheus has no rules of alerts, and the exporters have no limit of
+ * The simulator lists no records of other service codes, exceeds no limit, and its byte counts do not wait; their families appear
+ * with the first one. The service codes are in no file and have no expectations, Prometheus has no rules of alerts, and the exporters have no limit of
  * memory of their own.
  */
 const WITHOUT_DATA = [
   ...ONLY_WITH_TLS,
   CATALOGUE.foreignRecords.name,
   CATALOGUE.listingSurplus.name,
+  CATALOGUE.byteCountsWaiting.name,
   CATALOGUE.expectedTasks.name,
   CATALOGUE.expectedTaskUp.name,
   CATALOGUE.expectedTaskOutputs.name,

@@ -9,8 +9,9 @@ import { TemporaryFolder } from '../../../support/temporary-folder.ts';
 /** Adds an owner label to each series, recorded series and expected alert with a service code. */
 function addOwnerLabel(text: string): string {
   return text
-    .replaceAll(/service_code="(\w+)"/g, 'service_code="$1", owner="owner-of-$1"')
-    .replaceAll(/service_code: (\w+)(?=[, ])/g, 'service_code: $1, owner: owner-of-$1');
+    .replaceAll(/service_code="([^"]+)"/g, 'service_code="$1", owner="owner-of-$1"')
+    .replaceAll(/service_code: ([^,}]+?)(?= *[,}])/g, 'service_code: $1, owner: owner-of-$1')
+    .replaceAll('by (service_code', 'by (owner, service_code');
 }
 
 for (const file of listDeployYaml('prometheus/tests').filter((name) => !name.endsWith('labels.yml'))) {
