@@ -20,7 +20,11 @@ export class ContainerProcess implements AsyncDisposable {
     argv: readonly string[],
     { env = {}, volume }: ContainerRun = {},
   ) {
-    const variables = Object.entries(env).flatMap(([name, value]) => ['--env', `${name}=${value}`]);
+    // As all programs of tests, whose log lines are searched.
+    const variables = Object.entries({ XVS_LOG_FORMAT: 'json', ...env }).flatMap(([name, value]) => [
+      '--env',
+      `${name}=${value}`,
+    ]);
     const volumes = volume === undefined ? [] : ['--volume', volume];
     const args = buildah.createArgs('run', ...variables, ...volumes, container, '--', ...argv);
     this.program = new Program('buildah', args, buildah.environment);

@@ -60,7 +60,7 @@ test('the distroless image has no shell and no package manager, lists its packag
   const paths = listFiles(files).map(({ path }) => path);
   assert.deepEqual(
     paths.filter((path) => /(^|\/)s?bin\//.test(path)),
-    ['usr/local/bin/node'],
+    ['usr/bin/prlimit', 'usr/local/bin/node'],
   );
   const packages = paths.filter((path) => path.startsWith('var/lib/dpkg/status.d/'));
   assert.ok(packages.includes('var/lib/dpkg/status.d/libc6'));
