@@ -50,10 +50,10 @@ export const MAX_NAMED_TEXT_CHARACTERS = 64 * 1024;
 export const MAX_EXPLAINED_LISTING_BYTES = 16 * MIB;
 
 /**
- * Bytes of the heap for an account: a task with three outputs, four accounts, takes 440, but one without outputs 375, and
- * values that wait take 325 each.
+ * Bytes of the heap for an account: a task without outputs takes 375, and values that wait take 325 each. The rest is room for
+ * the listing that is being read. A task with three outputs, four accounts, takes 440.
  */
-const ACCOUNT_BYTES = 256;
+const ACCOUNT_BYTES = 512;
 
 /**
  * Tasks of one listing whose bytes are counted, their inputs and outputs included: a fifth of the heap that V8 may use.
