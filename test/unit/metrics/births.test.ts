@@ -101,7 +101,7 @@ test('a new counter is at 0 until a scrape has been answered with that, and has 
   }
 });
 
-test('a new counter that stands still has its total from the next listing on', () => {
+test('a new counter that does not change has its total from the next listing on', () => {
   const scrapes = new Scrapes();
   assert.deepEqual(scrapes.commitAndScrape({ a: 700 }), { a: 0, 'task a': 0 });
   for (let listing = 0; listing < 3; listing += 1)
